@@ -1,0 +1,202 @@
+/*
+ * event.h - the vocabulary between the pure core and its shell.  Read first.
+ *
+ * The shell tells the core what happened (struct event) and what time it is;
+ * the core answers with what to do (struct effect).  Nothing here knows a
+ * socket, a clock, Redis or libev.
+ *
+ * Promises of the shell
+ *   - Each request is answered by exactly one EVENT_REPLY: its reply, or
+ *     ANSWER_LOST when the connection ended first.
+ *   - Requests to one master are carried out and answered in the order sent.
+ *   - Each EFFECT_CONNECT is followed by exactly one EVENT_CLOSED, sooner or
+ *     later, with EVENT_CONNECTED before it if it came about, and all the
+ *     ANSWER_LOST of that connection before it as well.
+ *   - Effects are carried out in the order given and never call the core.
+ */
+#ifndef REDLOCK_CORE_EVENT_H
+#define REDLOCK_CORE_EVENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Microseconds of a clock that never jumps and counts suspend. */
+typedef int64_t usec;
+#define NEVER INT64_MAX
+#define MS(n) ((usec)(n) * 1000)
+
+#define MASTERS_MAX 15
+#define TOKEN_RANDOM 16 /* bytes drawn for a token */
+#define TOKEN_TEXT 22   /* the same in base64url */
+#define TOKEN_MAX 95    /* with ':' and a label */
+#define SAYING_MAX 120  /* what is kept of a master's words */
+
+struct names; /* names.h */
+struct claim; /* claim.h */
+struct lease; /* lease.h */
+
+/* ---- Requests: core → master ------------------------------------------- */
+
+enum request_kind {
+    REQUEST_HELLO,   /* who are you, since when, may you vote? first on a connection */
+    REQUEST_ADOPT,   /* end the quarantine by hand; answered like HELLO */
+    REQUEST_KILL,    /* end our former connection on this master */
+    REQUEST_ACQUIRE, /* take all names if all are free */
+    REQUEST_RENEW,   /* prolong where the token is ours; take again if allowed */
+    REQUEST_RELEASE, /* give back where the token is ours */
+    REQUEST_PEEK     /* who holds the names, for how long? */
+};
+
+/* Comes back untouched with the answer. */
+struct tag {
+    enum request_kind kind;
+    uint32_t round;      /* 0: part of no round */
+    struct claim *claim; /* NULL for HELLO, ADOPT, KILL */
+    usec sent_at;        /* read before the request was handed to the link */
+};
+
+/* What a master needs to work out its quarantine. */
+struct quarantine_terms {
+    int64_t max_ttl_ms;
+    int64_t drift_ppm;
+    int64_t skew_ms;
+    bool trust; /* a restarted master votes at once */
+};
+
+struct request {
+    struct tag tag;
+    bool whole; /* send the script itself: the master has forgotten it */
+
+    /* ACQUIRE, RENEW, RELEASE, PEEK (no token) */
+    const struct names *names;
+    const char *token;
+    size_t token_length;
+
+    /* ACQUIRE, RENEW */
+    int64_t ttl_ms;
+
+    /* RENEW */
+    bool heal;       /* set it again where it is absent */
+    usec not_after;  /* refuse when the master's wall clock is past this; 0: no such limit */
+
+    struct quarantine_terms terms; /* HELLO, ADOPT */
+    int64_t kill_id;               /* KILL */
+};
+
+/* ---- Answers: master → core -------------------------------------------- */
+
+enum answer {
+    ANSWER_YES,      /* ACQUIRE granted, RENEW renewed, RELEASE was ours, KILL done */
+    ANSWER_HEALED,   /* RENEW: was absent, is set again */
+    ANSWER_HELD,     /* somebody else has it; ACQUIRE: a plain refusal */
+    ANSWER_ABSENT,   /* RENEW, RELEASE, PEEK: nobody has it */
+    ANSWER_LATE,     /* RENEW: past not_after; master_time tells */
+    ANSWER_HELLO,    /* HELLO, ADOPT: see hello */
+    ANSWER_NOSCRIPT, /* send it whole */
+    ANSWER_ERROR,    /* any other error reply: text */
+    ANSWER_LOST      /* the connection ended before the answer: outcome unknown */
+};
+
+struct hello {
+    char run_id[44];
+    char version[16];
+    char role[12];     /* "master", "slave" */
+    char eviction[24]; /* maxmemory-policy if maxmemory is set, else "" */
+    bool aof;
+    int64_t uptime_s;
+    int64_t client_id;       /* of this connection; 0 unknown */
+    usec time;               /* the master's wall clock */
+    usec abstains;           /* left of its quarantine; 0 or less: none */
+    int64_t max_ttl_ms;      /* largest that any client told this master */
+    bool denied;             /* the master refused our credentials or a permission: text */
+};
+
+struct reply {
+    struct tag tag;
+    enum answer answer;
+    int64_t remaining_ms; /* HELD of PEEK: -1 unknown, -2 never expires */
+    usec master_time;     /* LATE */
+    const char *text;     /* ERROR, LOST: why; HELD of PEEK: the value; else NULL */
+    size_t text_length;
+    const struct hello *hello; /* HELLO */
+};
+
+/* ---- Events: shell → core ---------------------------------------------- */
+
+/* What a lease is asked for with; times in microseconds. */
+struct terms {
+    usec ttl;
+    usec margin;
+    usec wait;     /* NEVER: for ever */
+    usec max_hold; /* 0: no cap */
+    bool renew;
+};
+
+enum event_kind {
+    EVENT_TIMER,     /* the core's deadline has come: handles one, call again while due */
+    EVENT_CONNECTED, /* master */
+    EVENT_CLOSED,    /* master, text, fatal */
+    EVENT_REPLY,     /* master, reply */
+    EVENT_ACQUIRE,   /* lease */
+    EVENT_ATTACH,    /* lease */
+    EVENT_RELEASE,   /* lease: also cancels an acquire */
+    EVENT_EXTEND,    /* lease, ttl (0: as before) */
+    EVENT_INSPECT,   /* lease */
+    EVENT_ABANDON,   /* lease: nobody wants to hear of it again */
+    EVENT_DETACH,    /* lease: the same, and leave it on the masters */
+    EVENT_ADOPT,     /* master */
+    EVENT_CLOSE      /* no new leases, give back all */
+};
+
+struct event {
+    enum event_kind kind;
+    unsigned master;
+    struct lease *lease;
+    usec ttl;
+    const char *text;   /* CLOSED: why, NULL if we asked for it */
+    const struct reply *reply;
+};
+
+/* ---- Effects: core → shell --------------------------------------------- */
+
+enum effect_kind {
+    EFFECT_CONNECT,    /* master */
+    EFFECT_DISCONNECT, /* master: EVENT_CLOSED follows */
+    EFFECT_SEND,       /* master, request */
+    EFFECT_TELL,       /* lease has an outcome: fetch it with engine_tell() */
+    EFFECT_GONE,       /* lease: nothing in the core refers to it any more; free it */
+    EFFECT_READY,      /* every master was reached or tried: engine_readiness() */
+    EFFECT_CLOSED,     /* EVENT_CLOSE is done: nothing is owed */
+    EFFECT_NOTICE      /* master changed its state: for the log */
+};
+
+struct effect {
+    enum effect_kind kind;
+    unsigned master;
+    const struct request *request;
+    struct lease *lease;
+};
+
+/* Where effects go. */
+struct sink {
+    void (*emit)(void *shell, const struct effect *effect);
+    void *shell;
+};
+
+/* Random bytes handed in with each step; the core takes from the front.  A step
+ * takes at most RANDOMNESS_PER_STEP. */
+#define RANDOMNESS_PER_STEP 64
+struct randomness {
+    const uint8_t *bytes;
+    size_t left;
+};
+
+/* Memory handed in: the core has no allocation policy of its own. */
+struct memory {
+    void *(*take)(void *pool, size_t size); /* zeroed; NULL when there is none */
+    void (*give)(void *pool, void *block, size_t size);
+    void *pool;
+};
+
+#endif

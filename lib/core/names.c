@@ -1,0 +1,55 @@
+#include "names.h"
+
+#include <string.h>
+
+static size_t size_of(const struct names *names)
+{
+    uint32_t bytes = names->count ? names->ends[names->count - 1] : 0;
+    return sizeof *names + names->count * sizeof names->ends[0] + bytes;
+}
+
+static char *bytes_of(const struct names *names)
+{
+    return (char *)(uintptr_t)(names->ends + names->count);
+}
+
+struct names *names_new(const struct memory *memory, struct slice prefix,
+                        const struct slice *slices, unsigned count)
+{
+    size_t bytes = 0;
+    for (unsigned i = 0; i < count; i++)
+        bytes += prefix.length + slices[i].length;
+    struct names *names = memory->take(
+        memory->pool, sizeof *names + count * sizeof names->ends[0] + bytes);
+    if (!names)
+        return NULL;
+    names->references = 1;
+    names->count = count;
+    char *to = (char *)(names->ends + count), *start = to;
+    for (unsigned i = 0; i < count; i++) {
+        if (prefix.length)
+            memcpy(to, prefix.bytes, prefix.length);
+        memcpy(to + prefix.length, slices[i].bytes, slices[i].length);
+        to += prefix.length + slices[i].length;
+        names->ends[i] = (uint32_t)(to - start);
+    }
+    return names;
+}
+
+struct names *names_share(struct names *names)
+{
+    names->references++;
+    return names;
+}
+
+void names_drop(const struct memory *memory, struct names *names)
+{
+    if (names && --names->references == 0)
+        memory->give(memory->pool, names, size_of(names));
+}
+
+struct slice names_at(const struct names *names, unsigned index)
+{
+    uint32_t start = index ? names->ends[index - 1] : 0;
+    return (struct slice){bytes_of(names) + start, names->ends[index] - start};
+}

@@ -1,0 +1,28 @@
+/*
+ * names.h - the set of names that one lease is about: bytes, shared by reference
+ * count between the lease and the claims it leaves behind.
+ */
+#ifndef REDLOCK_CORE_NAMES_H
+#define REDLOCK_CORE_NAMES_H
+
+#include "event.h"
+
+struct names {
+    uint32_t references;
+    uint32_t count;
+    uint32_t ends[]; /* end of name i in the bytes that follow */
+};
+
+struct slice {
+    const char *bytes;
+    size_t length;
+};
+
+/* `count` slices, each after `prefix`; NULL when memory is out. */
+struct names *names_new(const struct memory *memory, struct slice prefix,
+                        const struct slice *slices, unsigned count);
+struct names *names_share(struct names *names);
+void names_drop(const struct memory *memory, struct names *names);
+struct slice names_at(const struct names *names, unsigned index);
+
+#endif

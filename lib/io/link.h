@@ -1,0 +1,61 @@
+/*
+ * link.h - one connection to one master: connect, write what is queued, read
+ * what is there.
+ *
+ * A link turns requests into bytes (lib/wire), keeps the replies it expects in
+ * order, and delivers events.  It never delivers from inside link_connect(),
+ * link_send(), link_flush() or link_close(): what they cause is delivered by
+ * link_pump() or by the loop.
+ */
+#ifndef REDLOCK_IO_LINK_H
+#define REDLOCK_IO_LINK_H
+
+#include "address.h"
+#include "event.h"
+
+struct ev_loop;
+struct link;
+
+struct link_owner {
+    /* The only way out of a link.  `event` lives until it returns. */
+    void (*deliver)(void *owner, const struct event *event);
+    void *owner;
+    unsigned master; /* put into every event */
+};
+
+struct link_counters {
+    uint64_t requests, replies, protocol_errors;
+};
+
+/* `address` and `client_name` (for CLIENT SETNAME, may be NULL) must outlive the link. */
+struct link *link_new(struct ev_loop *loop, const struct address *address,
+                      const char *client_name, struct link_owner owner);
+
+/* Starts to connect: name lookup, then connect.  Ends in EVENT_CONNECTED or
+ * EVENT_CLOSED.  Only when closed (new, or after EVENT_CLOSED). */
+void link_connect(struct link *link);
+
+/* Queues a request.  Allowed only between EVENT_CONNECTED and EVENT_CLOSED.  If
+ * memory is out, or the connection is already known to be broken, the link
+ * closes at the next pump and the request is answered ANSWER_LOST. */
+void link_send(struct link *link, const struct request *request);
+
+/* Writes what is queued with one system call; arms EV_WRITE only for the rest. */
+void link_flush(struct link *link);
+
+/* Ends the connection.  ANSWER_LOST for what was in flight and EVENT_CLOSED with
+ * a NULL text come from the next pump. */
+void link_close(struct link *link);
+
+/* Delivers what a call has left to deliver; true if it delivered anything. */
+bool link_pump(struct link *link);
+
+const struct link_counters *link_counters(const struct link *link);
+
+/* Requests not yet answered. */
+unsigned link_in_flight(const struct link *link);
+
+/* Frees without delivering anything.  Not from inside deliver() of this link. */
+void link_free(struct link *link);
+
+#endif

@@ -1,0 +1,38 @@
+/*
+ * command.h - requests → RESP bytes.  With reply.h the only room that knows Redis.
+ */
+#ifndef REDLOCK_WIRE_COMMAND_H
+#define REDLOCK_WIRE_COMMAND_H
+
+#include "buffer.h"
+#include "event.h"
+
+/* Who to be on this master; what is NULL is not sent. */
+struct credentials {
+    const char *user;
+    const char *password;
+    int db;
+    const char *client_name;
+};
+
+/* One reply to expect for each command written. */
+enum step {
+    STEP_AUTH,
+    STEP_SELECT,
+    STEP_SETNAME,   /* an error here does not matter */
+    STEP_CLIENT_ID, /* nor here */
+    STEP_LOAD,      /* one for each script */
+    STEP_FINAL      /* the reply that answers the request itself */
+};
+
+#define STEPS_MAX 16
+
+/* Appends the commands of `request` to `buffer` and lists the replies to expect;
+ * returns how many, the last being STEP_FINAL.  A REQUEST_HELLO with `login` not
+ * NULL is preceded by the login and by the loading of the scripts; NULL says that
+ * this connection has done so already.  If memory is out the buffer says so
+ * (buffer->failed) and the connection must be given up. */
+unsigned command_write(struct buffer *buffer, const struct request *request,
+                       const struct credentials *login, enum step steps[STEPS_MAX]);
+
+#endif

@@ -1,0 +1,63 @@
+-- First on every connection: who is this master, since when, may it vote?
+-- A master that restarted may have forgotten leases that are still held, so it
+-- abstains until the longest of them has expired.  redlock:clock remembers
+--   r run_id last seen   s when that process started   q end of the quarantine
+--   m largest max ttl of any client   a run_id adopted by hand   h logical clock
+-- Times are microseconds of TIME; written with %.0f, for tostring loses digits.
+-- KEYS redlock:clock
+-- ARGV max ttl ms, drift ppm, skew ms, trust 0|1, adopt 0|1, clock window us
+-- Returns run_id, version, role, TIME, left of the quarantine, m, uptime s,
+-- aof 0|1, eviction policy ('' if memory is not limited).
+local info = redis.call('info')
+local function fact(name)
+    return string.match(info, '\n' .. name .. ':([^\r\n]*)') or ''
+end
+local time = redis.call('time')
+local now = time[1] * 1000000 + time[2]
+local uptime = tonumber(fact('uptime_in_seconds')) or 0
+local run_id, role = fact('run_id'), fact('role')
+local eviction = fact('maxmemory') ~= '0' and fact('maxmemory_policy') or ''
+
+local function answer(left, max_ttl)
+    return {run_id, fact('redis_version'), role, now, left, max_ttl, uptime,
+            tonumber(fact('aof_enabled')) or 0, eviction}
+end
+if role ~= 'master' then
+    return answer(0, 0)
+end
+
+local function number(text)
+    return tonumber(text or '') or 0
+end
+local was = redis.call('hmget', KEYS[1], 'r', 's', 'q', 'm', 'a', 'h')
+local started, quarantine = number(was[2]), number(was[3])
+local max_ttl = math.max(number(was[4]), number(ARGV[1]))
+local adopted, clock = was[5] or '', number(was[6])
+local window = number(ARGV[6])
+
+if was[1] ~= run_id then
+    started = now - uptime * 1000000
+    clock = math.max(clock, now + window)
+end
+if ARGV[5] == '1' then
+    adopted = run_id
+    quarantine = 0
+elseif adopted ~= run_id then
+    quarantine = math.max(quarantine, started + number(ARGV[3]) * 1000 +
+        max_ttl * 1000 * (1 + number(ARGV[2]) / 1000000))
+end
+quarantine = math.ceil(quarantine)
+clock = math.max(clock, quarantine + window)
+
+local function text(value)
+    return string.format('%.0f', value)
+end
+local is = {run_id, text(started), text(quarantine), text(max_ttl), adopted, text(clock)}
+for i = 1, #is do
+    if is[i] ~= (was[i] or '') then
+        redis.call('hset', KEYS[1], 'r', is[1], 's', is[2], 'q', is[3],
+            'm', is[4], 'a', is[5], 'h', is[6])
+        break
+    end
+end
+return answer(ARGV[4] == '1' and 0 or math.max(0, quarantine - now), max_ttl)
