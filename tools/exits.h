@@ -1,0 +1,26 @@
+/*
+ * exits.h - the exit statuses of the command, those of sysexits.h where it has one.
+ */
+#ifndef REDLOCK_TOOLS_EXITS_H
+#define REDLOCK_TOOLS_EXITS_H
+
+#include "redlock.h"
+
+enum exit_status {
+    EXIT_DONE = 0,
+    EXIT_USAGE = 64,       /* the command line cannot be used */
+    EXIT_UNAVAILABLE = 69, /* no quorum of masters */
+    EXIT_INTERNAL = 70,    /* this machine could not do it, or a bug */
+    EXIT_OUTPUT = 74,      /* stdout cannot be written */
+    EXIT_CONTENDED = 75,   /* somebody else has the lock: try again later */
+    EXIT_LOST = 76,        /* it was ours, and is no more */
+    EXIT_NODES = 78,       /* the list of masters is wrong */
+    EXIT_NOT_EXECUTABLE = 126,
+    EXIT_NOT_FOUND = 127,
+    EXIT_SIGNAL = 128 /* plus the number of the signal */
+};
+
+/* The status that says the same as the library's code. */
+int exit_for(redlock_code code);
+
+#endif

@@ -1,0 +1,131 @@
+#include "text.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "exits.h"
+
+static void make_room(struct text *text, size_t more)
+{
+    static const char sorry[] = "redlock: out of memory\n";
+    size_t needed = text->length + more + 1;
+    if (needed <= text->room) {
+        return;
+    }
+    size_t room = needed * 2;
+    char *bytes = realloc(text->bytes, room);
+    if (!bytes) {
+        ssize_t told = write(STDERR_FILENO, sorry, sizeof(sorry) - 1);
+        (void)told;
+        _exit(EXIT_INTERNAL);
+    }
+    text->bytes = bytes;
+    text->room = room;
+}
+
+void text_add(struct text *text, const void *bytes, size_t length)
+{
+    make_room(text, length);
+    if (length > 0) {
+        memcpy(text->bytes + text->length, bytes, length);
+    }
+    text->length += length;
+    text->bytes[text->length] = 0;
+}
+
+void text_vformat(struct text *text, const char *format, va_list values)
+{
+    va_list again;
+    va_copy(again, values);
+    int length = vsnprintf(NULL, 0, format, values);
+    if (length > 0) {
+        make_room(text, (size_t)length);
+        vsnprintf(text->bytes + text->length, (size_t)length + 1, format, again);
+        text->length += (size_t)length;
+    }
+    va_end(again);
+}
+
+void text_format(struct text *text, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    text_vformat(text, format, values);
+    va_end(values);
+}
+
+void text_free(struct text *text)
+{
+    free(text->bytes);
+    *text = (struct text){0};
+}
+
+/* Length as the first byte claims it, and the smallest code point that needs it:
+ * anything below is an overlong form. */
+static size_t claimed_length(unsigned char first, unsigned *bits, unsigned *smallest)
+{
+    if ((first & 0xE0) == 0xC0) {
+        *bits = first & 0x1F;
+        *smallest = 0x80;
+        return 2;
+    }
+    if ((first & 0xF0) == 0xE0) {
+        *bits = first & 0x0F;
+        *smallest = 0x800;
+        return 3;
+    }
+    if ((first & 0xF8) == 0xF0) {
+        *bits = first & 0x07;
+        *smallest = 0x10000;
+        return 4;
+    }
+    return 0;
+}
+
+size_t utf8_length(const unsigned char *bytes, size_t left)
+{
+    unsigned point = 0;
+    unsigned smallest = 0;
+    if (left > 0 && bytes[0] < 0x80) {
+        return 1;
+    }
+    size_t length = left > 0 ? claimed_length(bytes[0], &point, &smallest) : 0;
+    if (length == 0 || length > left) {
+        return 0;
+    }
+    for (size_t i = 1; i < length; i++) {
+        if ((bytes[i] & 0xC0) != 0x80) {
+            return 0;
+        }
+        point = point << 6 | (bytes[i] & 0x3F);
+    }
+    bool surrogate = point >= 0xD800 && point <= 0xDFFF;
+    return point < smallest || point > 0x10FFFF || surrogate ? 0 : length;
+}
+
+/* U+0080 to U+009F are control characters as well. */
+static bool is_control(const unsigned char *bytes, size_t length)
+{
+    if (length == 1) {
+        return bytes[0] < 0x20 || bytes[0] == 0x7F;
+    }
+    return length == 2 && bytes[0] == 0xC2 && bytes[1] < 0xA0;
+}
+
+void text_shown(struct text *text, const void *bytes, size_t length)
+{
+    const unsigned char *from = bytes;
+    const unsigned char *end = from + length;
+    while (from < end) {
+        size_t step = utf8_length(from, (size_t)(end - from));
+        if (step > 0 && !is_control(from, step)) {
+            text_add(text, from, step);
+            from += step;
+        } else {
+            text_format(text, "\\x%02x", *from++);
+        }
+    }
+}
