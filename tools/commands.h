@@ -1,0 +1,41 @@
+/*
+ * commands.h - the commands; main.c has the table.
+ */
+#ifndef REDLOCK_TOOLS_COMMANDS_H
+#define REDLOCK_TOOLS_COMMANDS_H
+
+struct options;
+
+/* One bit each, to say which options a command takes. */
+enum command_bit {
+    FOR_RUN = 1,
+    FOR_LOCK = 2,
+    FOR_EXTEND = 4,
+    FOR_UNLOCK = 8,
+    FOR_STATUS = 16,
+    FOR_NODES = 32,
+    FOR_ALL = 63
+};
+
+struct command {
+    const char *name;
+    enum command_bit bit;
+    int (*perform)(const struct options *options); /* returns the exit status */
+    const char *help;
+};
+
+/* Ends with a NULL name. */
+extern const struct command commands[];
+extern const char global_help[];
+
+int perform_run(const struct options *options);
+int perform_lock(const struct options *options);
+int perform_extend(const struct options *options);
+int perform_unlock(const struct options *options);
+int perform_status(const struct options *options);
+int perform_nodes(const struct options *options);
+
+extern const char run_help[], lock_help[], extend_help[], unlock_help[], status_help[],
+    nodes_help[];
+
+#endif

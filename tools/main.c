@@ -1,0 +1,85 @@
+/*
+ * redlock - quorum locks over independent Redis masters, for shells and scripts.
+ */
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "exits.h"
+#include "options.h"
+#include "say.h"
+#include "signals.h"
+
+const char global_help[] =
+    "usage: redlock [OPTION...] COMMAND [OPTION...] [NAME...]\n"
+    "\n"
+    "Locks that hold on a quorum of independent Redis masters.\n"
+    "\n"
+    "  run     hold locks while a command runs\n"
+    "  lock    take a lease and print its token\n"
+    "  extend  prolong a lease, by its token\n"
+    "  unlock  give a lease back, by its token\n"
+    "  status  who holds a name, on which masters, for how long\n"
+    "  nodes   check each master, with advice\n"
+    "\n"
+    "Options of every command:\n"
+    "  --nodes URIS           the masters: redis://[[USER]:PASSWORD@]HOST[:PORT][/DB] or\n"
+    "                         unix:///PATH, separated by commas; else $REDLOCK_NODES\n"
+    "  --max-ttl D            longest ttl that anybody may ask for, equal for all clients\n"
+    "                         of the same masters; else $REDLOCK_MAX_TTL, else 30s\n"
+    "  --prefix TEXT          put before each name to make the key\n"
+    "  --label TEXT           shown to others as the holder; default HOST:PID\n"
+    "  --request-timeout D    for one answer of one master\n"
+    "  --connect-timeout D    for one connection\n"
+    "  --json                 one JSON document on stdout\n"
+    "  -q, --quiet            no messages, only results and the exit status\n"
+    "  -v, --verbose          say what goes on\n"
+    "  -h, --help             of the command, if one is named\n"
+    "  -V, --version\n"
+    "\n"
+    "Durations D have a unit: 250ms, 10s, 5m, 2h.\n"
+    "\n"
+    "Exit status: 0 done, 64 usage, 69 no quorum of masters, 70 internal error,\n"
+    "74 stdout cannot be written, 75 somebody else has the lock, 76 the lock was\n"
+    "lost, 78 the list of masters is wrong, 128+N ended by signal N;\n"
+    "`run` else exits as the command did.\n"
+    "\n"
+    "Example:\n"
+    "  export REDLOCK_NODES=redis://a,redis://b,redis://c\n"
+    "  redlock run nightly-report -- ./report.sh\n";
+
+const struct command commands[] = {
+    {"run", FOR_RUN, perform_run, run_help},
+    {"lock", FOR_LOCK, perform_lock, lock_help},
+    {"extend", FOR_EXTEND, perform_extend, extend_help},
+    {"unlock", FOR_UNLOCK, perform_unlock, unlock_help},
+    {"status", FOR_STATUS, perform_status, status_help},
+    {"nodes", FOR_NODES, perform_nodes, nodes_help},
+    {NULL, FOR_ALL, NULL, NULL},
+};
+
+/* A socket must not become descriptor 1 because our caller closed it.  The wrong
+ * way round, so that using it fails as it would have. */
+static void fill_standard_descriptors(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) < 0 &&
+            open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0) {
+            _exit(EXIT_INTERNAL);
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    struct options options;
+    fill_standard_descriptors();
+    signals_start();
+    say_start();
+    int status = options_parse(&options, argc, argv);
+    if (status < 0) {
+        status = options.command->perform(&options);
+    }
+    options_free(&options);
+    return status;
+}

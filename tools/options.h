@@ -1,0 +1,38 @@
+/*
+ * options.h - the command line, and the environment where it is silent.
+ */
+#ifndef REDLOCK_TOOLS_OPTIONS_H
+#define REDLOCK_TOOLS_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "redlock.h"
+
+struct options {
+    const struct command *command;
+
+    /* every command */
+    const char *nodes, *label, *prefix;
+    int64_t max_ttl_ms;                             /* 0: the library's default */
+    int64_t request_timeout_ms, connect_timeout_ms; /* 0: the library's default */
+    bool json, quiet, verbose;
+
+    /* some commands */
+    int64_t ttl_ms, wait_ms, kill_after_ms, max_hold_ms;
+    int64_t margin_ms; /* -1: not given */
+    const char *token;
+    bool adopt;
+
+    redlock_name *names;
+    size_t names_count;
+    char **program; /* what `run` runs, with its arguments */
+};
+
+/* Returns -1 when there is a command to perform, else the exit status: the
+ * command line was wrong, which was said, or help was asked for and given. */
+int options_parse(struct options *options, int argc, char **argv);
+void options_free(struct options *options);
+
+#endif
