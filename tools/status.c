@@ -1,0 +1,229 @@
+/*
+ * status.c - who holds each name, on which masters, for how long.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "duration.h"
+#include "json.h"
+#include "say.h"
+#include "session.h"
+#include "votes.h"
+
+const char status_help[] =
+    "usage: redlock status [--json] NAME...\n"
+    "\n"
+    "Asks every master who holds each name, without touching it.\n"
+    "\n"
+    "  held         one holder has it on a quorum\n"
+    "  partly held  somebody has it on some masters, nobody on a quorum: an attempt\n"
+    "               under way, or the rest of one\n"
+    "  free         nobody has it\n"
+    "  unknown      no quorum of masters answered\n"
+    "\n"
+    "Exit status: 0 a quorum answered for each name, 64 usage, 69 not so, 78 the list\n"
+    "of masters is wrong.\n"
+    "\n"
+    "Example:\n"
+    "  redlock status --json deploy | jq -r '.names[0].state'\n";
+
+/* One name that was asked about, and the answer, ready to be printed. */
+struct question {
+    struct status *status;
+    redlock_name name;
+    struct text answer;
+};
+
+struct status {
+    struct session session;
+    struct question *questions;
+    size_t waiting; /* questions not yet answered */
+    int exit;
+};
+
+/* ---- What it means ------------------------------------------------------ */
+
+struct finding {
+    const char *state;
+    struct holding holdings[REDLOCK_MASTERS_MAX];
+    unsigned count;    /* of holdings */
+    unsigned answered; /* masters */
+};
+
+static unsigned count_answers(const redlock_event *event)
+{
+    unsigned answered = 0;
+    for (unsigned i = 0; i < event->masters; i++) {
+        redlock_vote_kind kind = event->votes[i].kind;
+        answered += kind == REDLOCK_VOTE_HELD || kind == REDLOCK_VOTE_FREE;
+    }
+    return answered;
+}
+
+static struct finding judge(const redlock_event *event)
+{
+    struct finding finding = {.answered = count_answers(event)};
+    finding.count = votes_holdings(event, finding.holdings);
+    if (event->code != REDLOCK_OK) {
+        finding.state = "unknown";
+    } else if (finding.count == 0) {
+        finding.state = "free";
+    } else if (finding.holdings[0].masters >= event->quorum && finding.holdings[0].holder) {
+        finding.state = "held";
+    } else {
+        finding.state = "partly held";
+    }
+    return finding;
+}
+
+/* ---- How it is shown ---------------------------------------------------- */
+
+static void show_holding(struct text *out, const redlock_event *event,
+                         const struct holding *holding)
+{
+    char span[DURATION_SIZE];
+    text_format(out, " by ");
+    holder_show(out, holding->holder);
+    text_format(out, " on %u of %u masters", holding->masters, event->masters);
+    if (holding->remaining_ms >= 0) {
+        text_format(out, ", %s left", duration_show(span, holding->remaining_ms));
+    } else if (holding->remaining_ms == -2) {
+        text_format(out, ", for ever (no ttl)");
+    }
+}
+
+static void show_answer(struct text *out, const redlock_name *name, const redlock_event *event)
+{
+    struct finding finding = judge(event);
+    text_shown(out, name->bytes, name->length);
+    text_format(out, ": %s", finding.state);
+    if (finding.count > 0) {
+        show_holding(out, event, &finding.holdings[0]);
+    }
+    if (event->code != REDLOCK_OK) {
+        text_format(out, "; %u of %u masters answered, %u must", finding.answered, event->masters,
+                    event->quorum);
+    }
+    text_format(out, "\n");
+    votes_table(out, event);
+}
+
+static void answer_json(struct text *out, const redlock_name *name, const redlock_event *event)
+{
+    struct finding finding = judge(event);
+    struct json json = {.out = out};
+    json_open(&json, NULL, '{');
+    json_bytes(&json, "name", name->bytes, name->length);
+    json_string(&json, "state", finding.state);
+    json_string(&json, "code", redlock_code_name(event->code));
+    json_string(&json, "text", event->text);
+    holder_json(&json, finding.count > 0 ? finding.holdings[0].holder : NULL);
+    json_number(&json, "on", finding.count > 0 ? finding.holdings[0].masters : 0);
+    remaining_json(&json, finding.count > 0 ? finding.holdings[0].remaining_ms : -1);
+    json_number(&json, "answered", finding.answered);
+    votes_json(&json, event);
+    json_close(&json, '}');
+}
+
+static void put_answers(struct status *status)
+{
+    struct text out = {0};
+    size_t count = status->session.options->names_count;
+    bool as_json = status->session.options->json;
+    if (as_json) {
+        text_format(&out, "{\"ok\":%s,\"names\":[", status->exit == EXIT_DONE ? "true" : "false");
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct text *answer = &status->questions[i].answer;
+        text_format(&out, "%s", as_json && i > 0 ? "," : "");
+        text_add(&out, answer->bytes, answer->length);
+    }
+    text_format(&out, "%s", as_json ? "]}\n" : "");
+    if (!put_text(&out)) {
+        status->exit = EXIT_OUTPUT;
+    }
+    text_free(&out);
+}
+
+/* ---- Asking ------------------------------------------------------------- */
+
+static void note_answer(struct question *question, const redlock_event *event)
+{
+    if (question->status->session.options->json) {
+        answer_json(&question->answer, &question->name, event);
+    } else {
+        show_answer(&question->answer, &question->name, event);
+    }
+}
+
+static void on_event(redlock_lease *lease, const redlock_event *event, void *data)
+{
+    struct question *question = data;
+    struct status *status = question->status;
+    (void)lease;
+    if (exit_for(event->code) == EXIT_NODES) {
+        if (!status->session.ending) {
+            session_tell_failure(&status->session, "cannot ask about", event);
+        }
+        session_end(&status->session, EXIT_NODES, 0);
+        return;
+    }
+    note_answer(question, event);
+    if (event->code != REDLOCK_OK) {
+        status->exit = exit_for(event->code);
+    }
+    if (--status->waiting == 0) {
+        put_answers(status);
+        session_end(&status->session, status->exit, 0);
+    }
+}
+
+/* One question for each name: asked about together, only the first that is held
+ * would be told. */
+static bool ask_all(struct status *status)
+{
+    const struct options *options = status->session.options;
+    status->waiting = options->names_count;
+    for (size_t i = 0; i < options->names_count; i++) {
+        redlock_lease *lease;
+        struct question *question = &status->questions[i];
+        question->status = status;
+        question->name = options->names[i];
+        redlock_code code =
+            redlock_inspect(status->session.client, &lease, &question->name, 1, on_event, question);
+        if (code != REDLOCK_OK) {
+            session_refused(&status->session, "cannot ask about", code);
+            return false;
+        }
+    }
+    return true;
+}
+
+static void free_questions(struct status *status)
+{
+    for (size_t i = 0; i < status->session.options->names_count; i++) {
+        text_free(&status->questions[i].answer);
+    }
+    free(status->questions);
+}
+
+int perform_status(const struct options *options)
+{
+    struct status status = {.exit = EXIT_DONE};
+    if (!session_open(&status.session, options)) {
+        return status.session.status;
+    }
+    status.questions = calloc(options->names_count, sizeof(*status.questions));
+    if (!status.questions) {
+        say("out of memory");
+        return EXIT_INTERNAL;
+    }
+    if (ask_all(&status)) {
+        session_run(&status.session);
+    } else {
+        redlock_free(status.session.client);
+    }
+    free_questions(&status);
+    return status.session.status;
+}
