@@ -1,0 +1,55 @@
+/*
+ * child.h - the command that `run` runs, in a process group of its own.
+ *
+ * The kernel ends it (PR_SET_PDEATHSIG) if we die without being able to; of its
+ * own children, and if it changes its user (setuid), that is not so.
+ */
+#ifndef REDLOCK_TOOLS_CHILD_H
+#define REDLOCK_TOOLS_CHILD_H
+
+#include <ev.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "terminal.h"
+
+struct child {
+    struct ev_loop *loop;
+    pid_t pid; /* its group's id as well */
+    struct terminal terminal;
+
+    bool reaped;
+    bool killed;      /* SIGKILL was sent to the group */
+    bool await_group; /* it has ended only when its whole group has */
+    int exec_pipe;    /* carries errno if the command could not be executed */
+    int kill_timer;   /* timerfd on CLOCK_BOOTTIME */
+    int64_t kill_at;  /* INT64_MAX: not planned */
+    ev_child end_watcher;
+    ev_io kill_watcher;
+    ev_timer group_watcher;
+
+    /* Set by the owner before child_start(). */
+    void (*ended)(struct child *child, void *data);
+    bool (*may_go_on)(void *data); /* asked before a stopped command is continued */
+    void *data;
+
+    /* For ended(): */
+    int exit_status; /* as a shell has it: 128 + n when ended by signal n */
+    int exec_errno;  /* not 0: the command could not be executed */
+};
+
+/* Returns 0 or an errno; then nothing was started. */
+int child_start(struct child *child, struct ev_loop *loop, char **command, char **environment);
+
+/* To its whole group. */
+void child_signal(const struct child *child, int number);
+
+/* SIGKILL to the group at that time (boot_ms()), unless it is planned for earlier. */
+void child_kill_at(struct child *child, int64_t at);
+
+/* SIGTERM now and SIGKILL at that time; ended() is called when the group is gone,
+ * not only the command. */
+void child_end(struct child *child, int64_t kill_at);
+
+#endif
