@@ -1,0 +1,272 @@
+#include "command.h"
+
+#include <string.h>
+
+#include "names.h"
+#include "scripts.h"
+
+#define CLOCK_KEY    "$13\r\nredlock:clock\r\n"
+#define CLOCK_WINDOW "$8\r\n60000000\r\n" /* microseconds; see hello.lua */
+
+#define FRAME_MAX 32  /* what a bulk string or an integer takes beyond its bytes */
+#define FIXED_MAX 768 /* all that a request takes beyond names, token, login and scripts */
+
+struct script {
+    const char *call; /* EVALSHA and the hash */
+    const char *text;
+    size_t length;
+};
+
+#define CALL(hash)  "$7\r\nEVALSHA\r\n$40\r\n" hash "\r\n"
+#define CALL_LENGTH (sizeof CALL(SCRIPT_ACQUIRE_SHA1) - 1)
+#define SCRIPT(name)                                                                               \
+    {                                                                                              \
+        CALL(SCRIPT_##name##_SHA1), SCRIPT_##name##_TEXT, sizeof SCRIPT_##name##_TEXT - 1          \
+    }
+
+enum { RELEASE, RENEW, ACQUIRE, PEEK, SCRIPTS };
+
+static const struct script scripts[SCRIPTS] = {[RELEASE] = SCRIPT(RELEASE),
+                                               [RENEW] = SCRIPT(RENEW),
+                                               [ACQUIRE] = SCRIPT(ACQUIRE),
+                                               [PEEK] = SCRIPT(PEEK)};
+
+#define SCRIPTS_SIZE                                                                               \
+    (sizeof SCRIPT_RELEASE_TEXT + sizeof SCRIPT_RENEW_TEXT + sizeof SCRIPT_ACQUIRE_TEXT +          \
+     sizeof SCRIPT_PEEK_TEXT + sizeof SCRIPT_HELLO_TEXT + (SCRIPTS + 1) * FRAME_MAX)
+
+/* ---- RESP.  The room was reserved beforehand: these only move a cursor. ---- */
+
+#define PUT(to, literal) put(to, literal, sizeof(literal) - 1)
+
+static char *put(char *to, const void *bytes, size_t length)
+{
+    if (length)
+        memcpy(to, bytes, length);
+    return to + length;
+}
+
+static unsigned to_decimal(char digits[20], uint64_t number)
+{
+    unsigned start = 20;
+    do
+        digits[--start] = (char)('0' + number % 10);
+    while (number /= 10);
+    return start;
+}
+
+/* "*3\r\n", "$22\r\n" */
+static char *put_header(char *to, char type, uint64_t number)
+{
+    char digits[20];
+    unsigned start = to_decimal(digits, number);
+    *to++ = type;
+    to = put(to, digits + start, sizeof digits - start);
+    return PUT(to, "\r\n");
+}
+
+static char *put_bulk(char *to, const void *bytes, size_t length)
+{
+    to = put_header(to, '$', length);
+    to = put(to, bytes, length);
+    return PUT(to, "\r\n");
+}
+
+static char *put_string(char *to, const char *string)
+{
+    return put_bulk(to, string, strlen(string));
+}
+
+static char *put_integer(char *to, int64_t number)
+{
+    char text[21], digits[20];
+    bool negative = number < 0;
+    unsigned start = to_decimal(digits, negative ? -(uint64_t)number : (uint64_t)number);
+    text[0] = '-';
+    memcpy(text + negative, digits + start, sizeof digits - start);
+    return put_bulk(to, text, negative + sizeof digits - start);
+}
+
+static char *put_flag(char *to, bool flag)
+{
+    return flag ? PUT(to, "$1\r\n1\r\n") : PUT(to, "$1\r\n0\r\n");
+}
+
+/* ---- Requests about names ---- */
+
+static char *put_call(char *to, const struct request *request, const struct script *script,
+                      unsigned arguments)
+{
+    const struct names *names = request->names;
+    to = put_header(to, '*', 3 + names->count + arguments);
+    if (request->whole) {
+        to = PUT(to, "$4\r\nEVAL\r\n");
+        to = put_bulk(to, script->text, script->length);
+    } else {
+        to = put(to, script->call, CALL_LENGTH);
+    }
+    to = put_integer(to, names->count);
+    for (unsigned i = 0; i < names->count; i++) {
+        struct slice name = names_at(names, i);
+        to = put_bulk(to, name.bytes, name.length);
+    }
+    return to;
+}
+
+static char *put_token(char *to, const struct request *request)
+{
+    return put_bulk(to, request->token, request->token_length);
+}
+
+/* One name as every other client of the published algorithm asks for it. */
+static char *put_set(char *to, const struct request *request)
+{
+    struct slice name = names_at(request->names, 0);
+    to = PUT(to, "*6\r\n$3\r\nSET\r\n");
+    to = put_bulk(to, name.bytes, name.length);
+    to = put_token(to, request);
+    to = PUT(to, "$2\r\nNX\r\n$2\r\nPX\r\n");
+    return put_integer(to, request->ttl_ms);
+}
+
+static char *put_acquire(char *to, const struct request *request)
+{
+    if (request->names->count == 1)
+        return put_set(to, request);
+    to = put_call(to, request, &scripts[ACQUIRE], 2);
+    to = put_token(to, request);
+    return put_integer(to, request->ttl_ms);
+}
+
+static char *put_renew(char *to, const struct request *request)
+{
+    to = put_call(to, request, &scripts[RENEW], 4);
+    to = put_token(to, request);
+    to = put_integer(to, request->ttl_ms);
+    to = put_flag(to, request->heal);
+    return put_integer(to, request->not_after);
+}
+
+static char *put_release(char *to, const struct request *request)
+{
+    to = put_call(to, request, &scripts[RELEASE], 1);
+    return put_token(to, request);
+}
+
+/* ---- Requests about the connection ---- */
+
+static char *put_hello(char *to, const struct quarantine_terms *terms, bool adopt)
+{
+    to = PUT(to, "*10\r\n$4\r\nEVAL\r\n");
+    to = put_bulk(to, SCRIPT_HELLO_TEXT, sizeof SCRIPT_HELLO_TEXT - 1);
+    to = PUT(to, "$1\r\n1\r\n" CLOCK_KEY);
+    to = put_integer(to, terms->max_ttl_ms);
+    to = put_integer(to, terms->drift_ppm);
+    to = put_integer(to, terms->skew_ms);
+    to = put_flag(to, terms->trust);
+    to = put_flag(to, adopt);
+    return PUT(to, CLOCK_WINDOW);
+}
+
+static char *put_kill(char *to, const struct request *request)
+{
+    to = PUT(to, "*4\r\n$6\r\nCLIENT\r\n$4\r\nKILL\r\n$2\r\nID\r\n");
+    return put_integer(to, request->kill_id);
+}
+
+static char *put_auth(char *to, const struct credentials *login)
+{
+    const char *password = login->password ? login->password : "";
+    if (!login->user)
+        return put_string(PUT(to, "*2\r\n$4\r\nAUTH\r\n"), password);
+    to = put_string(PUT(to, "*3\r\n$4\r\nAUTH\r\n"), login->user);
+    return put_string(to, password);
+}
+
+static char *put_load(char *to, const struct script *script)
+{
+    to = PUT(to, "*3\r\n$6\r\nSCRIPT\r\n$4\r\nLOAD\r\n");
+    return put_bulk(to, script->text, script->length);
+}
+
+static char *put_login(char *to, const struct credentials *login, enum step *steps, unsigned *count)
+{
+    if (login->user || login->password) {
+        to = put_auth(to, login);
+        steps[(*count)++] = STEP_AUTH;
+    }
+    if (login->db > 0) {
+        to = put_integer(PUT(to, "*2\r\n$6\r\nSELECT\r\n"), login->db);
+        steps[(*count)++] = STEP_SELECT;
+    }
+    if (login->client_name) {
+        to = put_string(PUT(to, "*3\r\n$6\r\nCLIENT\r\n$7\r\nSETNAME\r\n"), login->client_name);
+        steps[(*count)++] = STEP_SETNAME;
+    }
+    to = PUT(to, "*2\r\n$6\r\nCLIENT\r\n$2\r\nID\r\n");
+    steps[(*count)++] = STEP_CLIENT_ID;
+    for (unsigned i = 0; i < SCRIPTS; i++) {
+        to = put_load(to, &scripts[i]);
+        steps[(*count)++] = STEP_LOAD;
+    }
+    return to;
+}
+
+/* ---- */
+
+static char *put_request(char *to, const struct request *request)
+{
+    switch (request->tag.kind) {
+    case REQUEST_HELLO:
+        return put_hello(to, &request->terms, false);
+    case REQUEST_ADOPT:
+        return put_hello(to, &request->terms, true);
+    case REQUEST_KILL:
+        return put_kill(to, request);
+    case REQUEST_ACQUIRE:
+        return put_acquire(to, request);
+    case REQUEST_RENEW:
+        return put_renew(to, request);
+    case REQUEST_RELEASE:
+        return put_release(to, request);
+    case REQUEST_PEEK:
+        return put_call(to, request, &scripts[PEEK], 0);
+    }
+    return to;
+}
+
+static size_t login_room(const struct credentials *login)
+{
+    const char *strings[] = {login->user, login->password, login->client_name};
+    size_t room = SCRIPTS_SIZE;
+    for (unsigned i = 0; i < sizeof strings / sizeof *strings; i++)
+        room += strings[i] ? strlen(strings[i]) : 0;
+    return room;
+}
+
+static size_t request_room(const struct request *request)
+{
+    size_t room = FIXED_MAX + request->token_length;
+    bool carries_script =
+        request->whole || request->tag.kind == REQUEST_HELLO || request->tag.kind == REQUEST_ADOPT;
+    if (carries_script)
+        room += SCRIPTS_SIZE;
+    for (unsigned i = 0; request->names && i < request->names->count; i++)
+        room += names_at(request->names, i).length + FRAME_MAX;
+    return room;
+}
+
+unsigned command_write(struct buffer *buffer, const struct request *request,
+                       const struct credentials *login, enum step steps[STEPS_MAX])
+{
+    unsigned count = 0;
+    bool logs_in = login && request->tag.kind == REQUEST_HELLO;
+    size_t room = request_room(request) + (logs_in ? login_room(login) : 0);
+    char *start = buffer_reserve(buffer, room), *to = start;
+    if (start && logs_in)
+        to = put_login(to, login, steps, &count);
+    if (start)
+        buffer_advance(buffer, (size_t)(put_request(to, request) - start));
+    steps[count++] = STEP_FINAL;
+    return count;
+}
