@@ -39,11 +39,12 @@ void reply_attach(redisReader *reader, struct raw_reply *raw);
 struct login_state {
     int64_t client_id;
     bool failed; /* AUTH or SELECT was refused: the final answer is that error */
-    char why[SAYING_MAX];
+    char why[SAYING_MAX]; /* what it refused, also where that did not matter */
 };
 
-/* Takes in the reply to a step before STEP_FINAL. */
-void reply_take_step(struct login_state *login, enum step step, const struct raw_reply *raw);
+/* Takes in the reply to a step before STEP_FINAL.  False: not a reply that this
+ * step can have (protocol error). */
+bool reply_take_step(struct login_state *login, enum step step, const struct raw_reply *raw);
 
 /* Turns the final reply into an answer.  `reply` points into `raw` and `hello`.
  * False: not a reply that this request can have (protocol error). */

@@ -1,0 +1,344 @@
+#include "reply.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#if HIREDIS_MAJOR >= 1
+typedef size_t array_length;
+#else
+typedef int array_length;
+#endif
+
+#define INTEGER_MAX (1LL << 53) /* what a number in Lua can tell exactly */
+
+/* ---- Building: called by hiredis's reader.  NULL makes it give up. ---- */
+
+static struct raw_reply *begin(const redisReadTask *task, bool is_array, unsigned count)
+{
+    struct raw_reply *raw = task->privdata;
+    raw->is_array = is_array;
+    raw->count = count;
+    raw->used = 0;
+    return raw;
+}
+
+static struct field *next_field(const redisReadTask *task, enum field_kind kind)
+{
+    struct raw_reply *raw = task->privdata;
+    struct field *field = raw->fields;
+    if (task->parent)
+        field += task->idx;
+    else
+        begin(task, false, 1);
+    *field = (struct field){.kind = kind, .start = raw->used};
+    return field;
+}
+
+static void make_printable(char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        if (text[i] < ' ' || text[i] > '~')
+            text[i] = '?';
+}
+
+static void keep_text(struct raw_reply *raw, struct field *field, const char *text, size_t length)
+{
+    size_t room = sizeof raw->text - raw->used;
+    field->start = room ? raw->used : sizeof raw->text - 1;
+    field->length = length < room ? length : room ? room - 1 : 0;
+    char *to = raw->text + field->start;
+    memcpy(to, text, field->length);
+    to[field->length] = '\0';
+    raw->used = field->start + field->length + 1;
+    if (field->kind == FIELD_ERROR)
+        make_printable(to, field->length);
+}
+
+static void *create_string(const redisReadTask *task, char *text, size_t length)
+{
+    enum field_kind kind;
+    if (task->type == REDIS_REPLY_STRING)
+        kind = FIELD_STRING;
+    else if (task->type == REDIS_REPLY_STATUS)
+        kind = FIELD_STATUS;
+    else if (task->type == REDIS_REPLY_ERROR)
+        kind = FIELD_ERROR;
+    else
+        return NULL;
+    keep_text(task->privdata, next_field(task, kind), text, length);
+    return task->privdata;
+}
+
+static void *create_array(const redisReadTask *task, array_length length)
+{
+    if (task->parent || task->type != REDIS_REPLY_ARRAY || length > REPLY_FIELDS_MAX)
+        return NULL;
+    return begin(task, true, (unsigned)length);
+}
+
+static void *create_integer(const redisReadTask *task, long long integer)
+{
+    next_field(task, FIELD_INTEGER)->integer = integer;
+    return task->privdata;
+}
+
+static void *create_nil(const redisReadTask *task)
+{
+    next_field(task, FIELD_NIL);
+    return task->privdata;
+}
+
+#if HIREDIS_MAJOR >= 1
+/* RESP3, which we never ask for. */
+static void *create_double(const redisReadTask *task, double number, char *text, size_t length)
+{
+    (void)task, (void)number, (void)text, (void)length;
+    return NULL;
+}
+
+static void *create_bool(const redisReadTask *task, int value)
+{
+    (void)task, (void)value;
+    return NULL;
+}
+#endif
+
+static redisReplyObjectFunctions builder = {.createString = create_string,
+                                            .createArray = create_array,
+                                            .createInteger = create_integer,
+                                            .createNil = create_nil,
+#if HIREDIS_MAJOR >= 1
+                                            .createDouble = create_double,
+                                            .createBool = create_bool,
+#endif
+                                            .freeObject = NULL};
+
+void reply_attach(redisReader *reader, struct raw_reply *raw)
+{
+    reader->fn = &builder;
+    reader->privdata = raw;
+    reader->maxbuf = 0; /* keep the buffer that is there: no allocation for each reply */
+}
+
+/* ---- Reading fields ---- */
+
+static const char *text_of(const struct raw_reply *raw, const struct field *field)
+{
+    return raw->text + field->start;
+}
+
+static bool is_lone(const struct raw_reply *raw, enum field_kind kind)
+{
+    return !raw->is_array && raw->fields[0].kind == kind;
+}
+
+/* An integer from 0 to 2^53, as such or in decimal. */
+static bool get_integer(const struct raw_reply *raw, unsigned index, int64_t *integer)
+{
+    const struct field *field = &raw->fields[index];
+    if (field->kind == FIELD_INTEGER) {
+        *integer = field->integer;
+    } else if (field->kind == FIELD_STRING && field->length > 0 && field->length <= 16) {
+        char *end;
+        *integer = strtoll(text_of(raw, field), &end, 10);
+        if (end != text_of(raw, field) + field->length)
+            return false;
+    } else {
+        return false;
+    }
+    return *integer >= 0 && *integer <= INTEGER_MAX;
+}
+
+/* A printable string, cut to fit; its whole length, or -1. */
+static int get_text(const struct raw_reply *raw, unsigned index, char *text, size_t size)
+{
+    const struct field *field = &raw->fields[index];
+    if (field->kind != FIELD_STRING)
+        return -1;
+    size_t length = field->length < size ? field->length : size - 1;
+    memcpy(text, text_of(raw, field), length);
+    text[length] = '\0';
+    make_printable(text, length);
+    return (int)field->length;
+}
+
+static bool get_name(const struct raw_reply *raw, unsigned index, char *text, size_t size)
+{
+    int length = get_text(raw, index, text, size);
+    return length > 0 && (size_t)length < size;
+}
+
+/* ---- The login ---- */
+
+static bool starts_with(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+static void keep_reason(struct login_state *login, const char *text)
+{
+    size_t length = strnlen(text, sizeof login->why - 1);
+    memcpy(login->why, text, length);
+    login->why[length] = '\0';
+}
+
+bool reply_take_step(struct login_state *login, enum step step, const struct raw_reply *raw)
+{
+    if (is_lone(raw, FIELD_ERROR)) {
+        bool matters = step == STEP_AUTH || step == STEP_SELECT;
+        if (!login->failed)
+            keep_reason(login, text_of(raw, &raw->fields[0]));
+        login->failed |= matters;
+        return true;
+    }
+    if (step == STEP_CLIENT_ID)
+        return is_lone(raw, FIELD_INTEGER) && get_integer(raw, 0, &login->client_id);
+    return is_lone(raw, step == STEP_LOAD ? FIELD_STRING : FIELD_STATUS);
+}
+
+/* ---- Final replies ---- */
+
+static bool answer(struct reply *reply, enum answer answer)
+{
+    reply->answer = answer;
+    return true;
+}
+
+static bool read_hello(const struct raw_reply *raw, const struct login_state *login,
+                       struct hello *hello, struct reply *reply)
+{
+    int64_t aof;
+    *hello = (struct hello){.client_id = login->client_id};
+    bool whole =
+        raw->is_array && raw->count == 9 && get_name(raw, 0, hello->run_id, sizeof hello->run_id) &&
+        get_text(raw, 1, hello->version, sizeof hello->version) >= 0 &&
+        get_name(raw, 2, hello->role, sizeof hello->role) && get_integer(raw, 3, &hello->time) &&
+        get_integer(raw, 4, &hello->abstains) && get_integer(raw, 5, &hello->max_ttl_ms) &&
+        get_integer(raw, 6, &hello->uptime_s) && get_integer(raw, 7, &aof) &&
+        get_text(raw, 8, hello->eviction, sizeof hello->eviction) >= 0;
+    if (!whole)
+        return false;
+    hello->aof = aof != 0;
+    reply->hello = hello;
+    return answer(reply, ANSWER_HELLO);
+}
+
+static bool read_acquire(const struct raw_reply *raw, struct reply *reply)
+{
+    const struct field *field = &raw->fields[0];
+    if (is_lone(raw, FIELD_STATUS) && strcmp(text_of(raw, field), "OK") == 0)
+        return answer(reply, ANSWER_YES);
+    if (is_lone(raw, FIELD_INTEGER) && field->integer == 1)
+        return answer(reply, ANSWER_YES);
+    if (is_lone(raw, FIELD_NIL) || (is_lone(raw, FIELD_INTEGER) && field->integer == -1))
+        return answer(reply, ANSWER_HELD);
+    return false;
+}
+
+static bool read_late(const struct raw_reply *raw, struct reply *reply)
+{
+    const struct field *word = &raw->fields[0];
+    if (raw->count != 2 || word->kind != FIELD_STRING || strcmp(text_of(raw, word), "late") != 0 ||
+        !get_integer(raw, 1, &reply->master_time))
+        return false;
+    return answer(reply, ANSWER_LATE);
+}
+
+static bool read_renew(const struct raw_reply *raw, struct reply *reply)
+{
+    if (raw->is_array)
+        return read_late(raw, reply);
+    if (!is_lone(raw, FIELD_INTEGER))
+        return false;
+    switch (raw->fields[0].integer) {
+    case 1:
+        return answer(reply, ANSWER_YES);
+    case 2:
+        return answer(reply, ANSWER_HEALED);
+    case 0:
+        return answer(reply, ANSWER_ABSENT);
+    case -1:
+        return answer(reply, ANSWER_HELD);
+    default:
+        return false;
+    }
+}
+
+static bool read_release(const struct raw_reply *raw, struct reply *reply)
+{
+    if (!is_lone(raw, FIELD_INTEGER))
+        return false;
+    switch (raw->fields[0].integer) {
+    case 1:
+        return answer(reply, ANSWER_YES);
+    case 0:
+        return answer(reply, ANSWER_ABSENT);
+    case -1:
+        return answer(reply, ANSWER_HELD);
+    default:
+        return false;
+    }
+}
+
+/* PTTL says -1 for a key that never expires, -2 for one that is gone. */
+static bool get_remaining(const struct field *pttl, int64_t *remaining)
+{
+    if (pttl->kind != FIELD_INTEGER || pttl->integer < -2)
+        return false;
+    *remaining = pttl->integer >= 0 ? pttl->integer : pttl->integer == -1 ? -2 : -1;
+    return true;
+}
+
+static bool read_peek(const struct raw_reply *raw, struct reply *reply)
+{
+    if (is_lone(raw, FIELD_NIL))
+        return answer(reply, ANSWER_ABSENT);
+    const struct field *value = &raw->fields[0];
+    if (!raw->is_array || raw->count != 2 || value->kind != FIELD_STRING ||
+        !get_remaining(&raw->fields[1], &reply->remaining_ms))
+        return false;
+    reply->text = text_of(raw, value);
+    reply->text_length = value->length;
+    return answer(reply, ANSWER_HELD);
+}
+
+static bool by_script(enum request_kind kind)
+{
+    return kind == REQUEST_ACQUIRE || kind == REQUEST_RENEW || kind == REQUEST_RELEASE ||
+           kind == REQUEST_PEEK;
+}
+
+static bool read_error(const char *text, struct reply *reply)
+{
+    reply->text = text;
+    reply->text_length = strlen(text);
+    if (by_script(reply->tag.kind) && starts_with(text, "NOSCRIPT"))
+        return answer(reply, ANSWER_NOSCRIPT);
+    return answer(reply, ANSWER_ERROR);
+}
+
+bool reply_read(const struct raw_reply *raw, const struct tag *tag, const struct login_state *login,
+                struct hello *hello, struct reply *reply)
+{
+    *reply = (struct reply){.tag = *tag, .remaining_ms = -1};
+    if (tag->kind == REQUEST_HELLO && login->failed)
+        return read_error(login->why, reply);
+    if (is_lone(raw, FIELD_ERROR))
+        return read_error(text_of(raw, &raw->fields[0]), reply);
+    switch (tag->kind) {
+    case REQUEST_HELLO:
+    case REQUEST_ADOPT:
+        return read_hello(raw, login, hello, reply);
+    case REQUEST_KILL:
+        return is_lone(raw, FIELD_INTEGER) && answer(reply, ANSWER_YES);
+    case REQUEST_ACQUIRE:
+        return read_acquire(raw, reply);
+    case REQUEST_RENEW:
+        return read_renew(raw, reply);
+    case REQUEST_RELEASE:
+        return read_release(raw, reply);
+    case REQUEST_PEEK:
+        return read_peek(raw, reply);
+    }
+    return false;
+}
