@@ -20,6 +20,7 @@ int system_start(void);
 struct randomness_store {
     uint8_t bytes[1024];
     size_t used;
+    unsigned forks; /* system_fork_count() when they were drawn */
 };
 void randomness_init(struct randomness_store *store);
 struct randomness randomness_lend(struct randomness_store *store);

@@ -1,0 +1,382 @@
+#define _GNU_SOURCE /* asprintf, memmem, memrchr */
+
+#include "address.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/un.h>
+
+#define PORT_DEFAULT    6379
+#define DB_MAX          65535
+#define HOST_MAX        253
+#define PATH_LENGTH_MAX (sizeof((struct sockaddr_un *)0)->sun_path - 1)
+#define EXPECTED        "expected redis://[user[:password]@]host[:port][/db] or unix:///path[?db=N]"
+
+struct text {
+    const char *start, *end;
+};
+
+/* One entry being parsed, and where to complain. */
+struct entry {
+    struct text text;
+    int number;
+    char *why;
+    size_t why_size;
+};
+
+static size_t length_of(struct text text)
+{
+    return (size_t)(text.end - text.start);
+}
+
+static const char *find(struct text text, char wanted)
+{
+    return memchr(text.start, wanted, length_of(text));
+}
+
+static const char *find_last(struct text text, char wanted)
+{
+    return memrchr(text.start, wanted, length_of(text));
+}
+
+/* ---- Complaints.  They name the entry, but never anything that could be a
+ * password: whatever stands before the last '@', and after a ':' what is not a
+ * port number. ---- */
+
+static const char *after_scheme(struct text text)
+{
+    const char *sign = memmem(text.start, length_of(text), "://", 3);
+    return sign ? sign + 3 : text.start;
+}
+
+static const char *end_of_showable(struct text place)
+{
+    const char *bracket = place.start < place.end && *place.start == '[' ? find(place, ']') : NULL;
+    struct text rest = {bracket ? bracket : place.start, place.end};
+    const char *colon = find(rest, ':'), *at = colon ? colon + 1 : place.end;
+    while (at < place.end && isdigit((unsigned char)*at))
+        at++;
+    bool is_port = at == place.end || (at > colon + 1 && *at == '/');
+    return is_port ? place.end : colon + 1;
+}
+
+static void describe(const struct entry *entry, char *shown, size_t size)
+{
+    const char *body = after_scheme(entry->text);
+    const char *at = find_last((struct text){body, entry->text.end}, '@');
+    struct text place = {at ? at + 1 : body, entry->text.end};
+    const char *end = *place.start == '/' ? place.end : end_of_showable(place);
+    snprintf(shown, size, "%.*s%s%.*s%s", (int)(body - entry->text.start), entry->text.start,
+             at ? "***@" : "", (int)(end - place.start), place.start, end < place.end ? "***" : "");
+    for (; *shown; shown++)
+        if (*shown < ' ' || *shown > '~')
+            *shown = '?';
+}
+
+__attribute__((format(printf, 2, 3))) static bool complain(const struct entry *entry,
+                                                           const char *format, ...)
+{
+    char shown[160], what[256];
+    va_list arguments;
+    describe(entry, shown, sizeof shown);
+    va_start(arguments, format);
+    vsnprintf(what, sizeof what, format, arguments);
+    va_end(arguments);
+    snprintf(entry->why, entry->why_size, "master %d, \"%s\": %s", entry->number, shown, what);
+    return false;
+}
+
+static bool no_memory(const struct entry *entry)
+{
+    snprintf(entry->why, entry->why_size, "out of memory");
+    return false;
+}
+
+/* ---- Parts ---- */
+
+static int hex_value(char digit)
+{
+    if (digit >= '0' && digit <= '9')
+        return digit - '0';
+    digit = (char)tolower((unsigned char)digit);
+    return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
+}
+
+/* The byte that the escape at `at` stands for; 0 if it is none that may be used. */
+static char unescape(const char *at, const char *end)
+{
+    if (end - at < 3)
+        return 0;
+    int high = hex_value(at[1]), low = hex_value(at[2]);
+    return high < 0 || low < 0 ? 0 : (char)(high * 16 + low);
+}
+
+static bool decode(const struct entry *entry, struct text text, const char *part, char **decoded)
+{
+    char *to = *decoded = malloc(length_of(text) + 1);
+    if (!to)
+        return no_memory(entry);
+    for (const char *at = text.start; at < text.end; at++) {
+        char byte = *at;
+        if (byte == '%') {
+            byte = unescape(at, text.end);
+            at += 2;
+        }
+        if (byte == '\0')
+            return complain(entry,
+                            "the %s has a '%%' that is not followed by two hexadecimal "
+                            "digits (01 to FF); write %%25 for a plain one",
+                            part);
+        *to++ = byte;
+    }
+    *to = '\0';
+    return true;
+}
+
+static bool parse_number(struct text text, int low, int high, int *number)
+{
+    size_t length = length_of(text);
+    if (length == 0 || length > 5)
+        return false;
+    *number = 0;
+    for (const char *at = text.start; at < text.end; at++) {
+        if (!isdigit((unsigned char)*at))
+            return false;
+        *number = *number * 10 + (*at - '0');
+    }
+    return *number >= low && *number <= high;
+}
+
+static bool parse_db(const struct entry *entry, struct text text, struct address *address)
+{
+    if (!parse_number(text, 0, DB_MAX, &address->db))
+        return complain(entry, "the database must be a number from 0 to %d", DB_MAX);
+    return true;
+}
+
+/* user, user:password or :password; may be empty */
+static bool parse_login(const struct entry *entry, struct text text, struct address *address)
+{
+    const char *colon = find(text, ':');
+    struct text user = {text.start, colon ? colon : text.end};
+    if (length_of(user) > 0 && !decode(entry, user, "user", &address->user))
+        return false;
+    if (!colon)
+        return true;
+    struct text password = {colon + 1, text.end};
+    if (!address->user && length_of(password) == 0)
+        return complain(entry, "there is no password after the ':'");
+    return decode(entry, password, "password", &address->password);
+}
+
+static bool is_host(struct text host, const char *punctuation)
+{
+    for (const char *at = host.start; at < host.end; at++)
+        if (!isalnum((unsigned char)*at) && !strchr(punctuation, *at))
+            return false;
+    return length_of(host) > 0 && length_of(host) <= HOST_MAX;
+}
+
+static bool parse_host(const struct entry *entry, struct text host, struct address *address)
+{
+    bool bracketed = length_of(host) > 1 && *host.start == '[' && host.end[-1] == ']';
+    if (bracketed) {
+        host.start++;
+        host.end--;
+    }
+    if (!is_host(host, bracketed ? ":.%-_" : ".-_") || (bracketed && !find(host, ':')))
+        return complain(entry, "the host is missing or has a character that no host name has; %s",
+                        EXPECTED);
+    address->host = strndup(host.start, length_of(host));
+    return address->host ? true : no_memory(entry);
+}
+
+static bool parse_host_and_port(const struct entry *entry, struct text place,
+                                struct address *address)
+{
+    const char *bracket = place.start < place.end && *place.start == '[' ? find(place, ']') : NULL;
+    struct text rest = {bracket ? bracket : place.start, place.end};
+    const char *colon = find(rest, ':');
+    if (!bracket && colon && colon != find_last(rest, ':'))
+        return complain(entry, "an IPv6 address goes into brackets, as in redis://[::1]:6379");
+    address->port = PORT_DEFAULT;
+    if (colon && !parse_number((struct text){colon + 1, place.end}, 1, 65535, &address->port))
+        return complain(entry, "the port must be a number from 1 to 65535");
+    return parse_host(entry, (struct text){place.start, colon ? colon : place.end}, address);
+}
+
+/* [user[:password]@]host[:port][/db] */
+static bool parse_redis(const struct entry *entry, struct text body, struct address *address)
+{
+    const char *at = find_last(body, '@');
+    if (at && !parse_login(entry, (struct text){body.start, at}, address))
+        return false;
+    struct text place = {at ? at + 1 : body.start, body.end};
+    const char *slash = find(place, '/');
+    struct text db = {slash ? slash + 1 : place.end, place.end};
+    if (length_of(db) > 0 && !parse_db(entry, db, address))
+        return false;
+    place.end = slash ? slash : place.end;
+    return parse_host_and_port(entry, place, address);
+}
+
+/* [user[:password]@]/path[?db=N] */
+static bool parse_unix(const struct entry *entry, struct text body, struct address *address)
+{
+    const char *slash = find(body, '/');
+    if (!slash || (slash > body.start && slash[-1] != '@'))
+        return complain(entry, "the path must be absolute, as in unix:///run/redis.sock");
+    if (slash > body.start && !parse_login(entry, (struct text){body.start, slash - 1}, address))
+        return false;
+    struct text path = {slash, body.end};
+    const char *query = find(path, '?');
+    if (query && (body.end - query < 4 || memcmp(query, "?db=", 4) != 0))
+        return complain(entry, "after the path only ?db=N may follow");
+    if (query && !parse_db(entry, (struct text){query + 4, body.end}, address))
+        return false;
+    path.end = query ? query : path.end;
+    if (!decode(entry, path, "path", &address->path))
+        return false;
+    if (strlen(address->path) > PATH_LENGTH_MAX)
+        return complain(entry, "the path of a socket has at most %zu bytes, this has %zu",
+                        PATH_LENGTH_MAX, strlen(address->path));
+    return true;
+}
+
+static bool make_shown(const struct entry *entry, struct address *address)
+{
+    char db[16] = "";
+    const char *open = "", *close = "";
+    if (address->host && strchr(address->host, ':')) {
+        open = "[";
+        close = "]";
+    }
+    if (address->db > 0)
+        snprintf(db, sizeof db, "%s%d", address->path ? "?db=" : "/", address->db);
+    int length = address->path ? asprintf(&address->shown, "unix:%s%s", address->path, db)
+                               : asprintf(&address->shown, "%s%s%s:%d%s", open, address->host,
+                                          close, address->port, db);
+    if (length < 0) {
+        address->shown = NULL;
+        return no_memory(entry);
+    }
+    for (char *at = address->shown; *at; at++)
+        if (*at < ' ' || *at > '~')
+            *at = '?';
+    return true;
+}
+
+static bool has_scheme(struct text text, const char *scheme)
+{
+    size_t length = strlen(scheme);
+    return length_of(text) >= length && strncasecmp(text.start, scheme, length) == 0;
+}
+
+static bool parse_entry(const struct entry *entry, struct address *address)
+{
+    struct text text = entry->text, body = {after_scheme(text), text.end};
+    *address = (struct address){0};
+    bool good;
+    if (length_of(text) == 0)
+        good = complain(entry, "an empty entry; separate masters by one comma or by white space");
+    else if (has_scheme(text, "redis://"))
+        good = parse_redis(entry, body, address);
+    else if (has_scheme(text, "unix://"))
+        good = parse_unix(entry, body, address);
+    else if (has_scheme(text, "rediss://"))
+        good = complain(entry, "this build has no TLS; %s", EXPECTED);
+    else
+        good = complain(entry, "%s", EXPECTED);
+    return good && make_shown(entry, address);
+}
+
+/* ---- The list ---- */
+
+static const char *skip_space(const char *at)
+{
+    while (isspace((unsigned char)*at))
+        at++;
+    return at;
+}
+
+/* Cuts the next entry off the list; false at its end.  After a comma there must be
+ * one, so an empty entry comes out there. */
+static bool next_entry(const char **list, bool *after_comma, struct text *entry)
+{
+    const char *at = skip_space(*list);
+    if (*at == '\0' && !*after_comma)
+        return false;
+    entry->start = at;
+    while (*at && *at != ',' && !isspace((unsigned char)*at))
+        at++;
+    entry->end = at;
+    at = skip_space(at);
+    *after_comma = *at == ',';
+    *list = *after_comma ? at + 1 : at;
+    return true;
+}
+
+static bool is_same_place(const struct address *one, const struct address *other)
+{
+    if (one->path || other->path)
+        return one->path && other->path && strcmp(one->path, other->path) == 0;
+    return one->port == other->port && strcasecmp(one->host, other->host) == 0;
+}
+
+static bool is_new(const struct entry *entry, const struct address *addresses, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (is_same_place(&addresses[i], &addresses[count]))
+            return complain(entry, "the same place as master %d, \"%s\"; no master may vote twice",
+                            i + 1, addresses[i].shown);
+    return true;
+}
+
+static int parse_list(struct address *addresses, int max, const char *list, struct entry *entry,
+                      int *count)
+{
+    bool after_comma = false;
+    while (next_entry(&list, &after_comma, &entry->text)) {
+        entry->number = *count + 1;
+        if (*count == max)
+            return complain(entry, "too many masters, at most %d", max);
+        bool parsed = parse_entry(entry, &addresses[*count]);
+        bool good = parsed && is_new(entry, addresses, *count);
+        (*count)++;
+        if (!good)
+            return false;
+    }
+    return true;
+}
+
+int addresses_parse(struct address *addresses, int max, const char *list, char *why,
+                    size_t why_size)
+{
+    struct entry entry = {.why = why, .why_size = why_size};
+    int count = 0;
+    bool good = parse_list(addresses, max, list, &entry, &count);
+    if (good && count == 0) {
+        snprintf(why, why_size, "no masters are given; " EXPECTED);
+        good = false;
+    }
+    if (good)
+        return count;
+    addresses_clear(addresses, count);
+    return -1;
+}
+
+void addresses_clear(struct address *addresses, int count)
+{
+    for (int i = 0; i < count; i++) {
+        free(addresses[i].host);
+        free(addresses[i].path);
+        free(addresses[i].user);
+        free(addresses[i].password);
+        free(addresses[i].shown);
+        addresses[i] = (struct address){0};
+    }
+}
