@@ -454,7 +454,7 @@ REDLOCK_API void redlock_lease_free(redlock_lease *lease);
 /* The token that the masters hold for this lease, with its label; "" before the
  * first round.  Changes with every round of an acquire.  Lives as long as the
  * handle; its text is stable once ACQUIRED was told. */
-REDLOCK_API const char *redlock_token(const redlock_lease *lease);
+REDLOCK_API const char *redlock_token(redlock_lease *lease);
 
 /* ---- What is going on --------------------------------------------------- */
 

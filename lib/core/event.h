@@ -54,6 +54,7 @@ struct tag {
     uint32_t round;      /* 0: part of no round */
     struct claim *claim; /* NULL for HELLO, ADOPT, KILL */
     usec sent_at;        /* read before the request was handed to the link */
+    usec ttl;            /* ACQUIRE, RENEW: what was asked for */
 };
 
 /* What a master needs to work out its quarantine. */
@@ -165,7 +166,6 @@ enum effect_kind {
     EFFECT_DISCONNECT, /* master: EVENT_CLOSED follows */
     EFFECT_SEND,       /* master, request */
     EFFECT_TELL,       /* lease has an outcome: fetch it with engine_tell() */
-    EFFECT_GONE,       /* lease: nothing in the core refers to it any more; free it */
     EFFECT_READY,      /* every master was reached or tried: engine_readiness() */
     EFFECT_CLOSED,     /* EVENT_CLOSE is done: nothing is owed */
     EFFECT_NOTICE      /* master changed its state: for the log */
@@ -176,6 +176,58 @@ struct effect {
     unsigned master;
     const struct request *request;
     struct lease *lease;
+};
+
+/* ---- Outcomes: core → user, fetched with engine_tell() ------------------ */
+
+enum outcome_kind {
+    OUTCOME_ACQUIRED, /* in the order in which they are told */
+    OUTCOME_NOT_ACQUIRED,
+    OUTCOME_EXTENDED,
+    OUTCOME_NOT_EXTENDED,
+    OUTCOME_AT_RISK,
+    OUTCOME_HEALTHY,
+    OUTCOME_LOST,
+    OUTCOME_RELEASED,
+    OUTCOME_SEEN
+};
+
+enum cause {
+    CAUSE_NONE,
+    CAUSE_HELD,
+    CAUSE_UNAVAILABLE,
+    CAUSE_TOO_SLOW,
+    CAUSE_EXPIRED,
+    CAUSE_GONE,
+    CAUSE_MAX_HOLD,
+    CAUSE_CANCELLED,
+    CAUSE_CLOSED,
+    CAUSE_MEMORY,
+    CAUSE_REPLICA,
+    CAUSE_SAME_MASTER
+};
+
+/* What one master had to say in a round. */
+enum saying {
+    SAID_NOTHING,
+    SAID_GRANTED,
+    SAID_HEALED,
+    SAID_HELD,
+    SAID_FREE,
+    SAID_RELEASED,
+    SAID_REFUSED,
+    SAID_TIMEOUT,
+    SAID_UNREACHABLE,
+    SAID_ABSTAINS
+};
+
+struct outcome {
+    enum outcome_kind kind;
+    enum cause cause;
+    unsigned granted; /* masters that have the lease, as far as known */
+    usec valid;       /* validity left; 0: over */
+    usec elapsed;     /* since it was asked for */
+    unsigned rounds;
 };
 
 /* Where effects go. */

@@ -18,6 +18,13 @@ usec system_now(void)
     return (usec)time.tv_sec * 1000000 + time.tv_nsec / 1000;
 }
 
+usec system_wall_lead(void)
+{
+    struct timespec wall;
+    clock_gettime(CLOCK_REALTIME, &wall);
+    return (usec)wall.tv_sec * 1000000 + wall.tv_nsec / 1000 - system_now();
+}
+
 static void count_fork(void)
 {
     atomic_fetch_add_explicit(&forks, 1, memory_order_relaxed);

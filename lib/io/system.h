@@ -10,6 +10,10 @@
 /* CLOCK_BOOTTIME, in microseconds. */
 usec system_now(void);
 
+/* Our wall clock less system_now(): for showing how far a master's clock is off,
+ * never for validity. */
+usec system_wall_lead(void);
+
 /* Makes the random source ready and arms the fork counter; 0 or -1.  Once per
  * client; any thread. */
 int system_start(void);

@@ -1,0 +1,315 @@
+#include "claim.h"
+
+#include <string.h>
+
+#include "engine.h"
+
+#define RELEASE_AGAIN MS(200) /* after a master answered a release with an error */
+#define END_SLACK MS(500)     /* a request may wait on a stalled link before it is carried out */
+
+static size_t size_of(const struct engine *e, size_t token_length)
+{
+    return sizeof(struct claim) + e->config.masters * sizeof(struct standing) + token_length + 1;
+}
+
+struct claim *claim_new(struct engine *e, struct names *names, const char *token,
+                        size_t token_length)
+{
+    size_t label = strlen(e->config.label);
+    size_t length = token ? token_length : TOKEN_TEXT + (label ? 1 + label : 0);
+    struct claim *claim = e->memory.take(e->memory.pool, size_of(e, length));
+    if (!claim)
+        return NULL;
+    if (!deadlines_enter(&e->deadlines, &e->memory)) {
+        e->memory.give(e->memory.pool, claim, size_of(e, length));
+        return NULL;
+    }
+    claim->deadline.owner = OWNER_CLAIM;
+    claim->names = names_share(names);
+    claim->token = (char *)&claim->at[e->config.masters];
+    claim->token_length = (uint8_t)length;
+    if (token) {
+        memcpy(claim->token, token, length);
+        for (unsigned i = 0; i < e->config.masters; i++)
+            claim->at[i].presence = UNSURE;
+    }
+    return claim;
+}
+
+static void write_base64url(char *to, const uint8_t *bytes)
+{
+    static const char digits[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    uint32_t bits = 0, held = 0;
+    for (unsigned i = 0; i < TOKEN_RANDOM; i++) {
+        bits = bits << 8 | bytes[i];
+        for (held += 8; held >= 6; held -= 6)
+            *to++ = digits[bits >> (held - 6) & 63];
+    }
+    *to = digits[bits << (6 - held) & 63];
+}
+
+void claim_fresh_token(struct engine *e, struct claim *claim)
+{
+    write_base64url(claim->token, e->random->bytes);
+    e->random->bytes += TOKEN_RANDOM;
+    e->random->left -= TOKEN_RANDOM;
+    size_t label = strlen(e->config.label);
+    if (label) {
+        claim->token[TOKEN_TEXT] = ':';
+        memcpy(claim->token + TOKEN_TEXT + 1, e->config.label, label);
+    }
+}
+
+/* ---- asking -------------------------------------------------------------- */
+
+static void expect_to_be_set(struct engine *e, struct claim *claim, struct standing *at,
+                             const struct question *question)
+{
+    at->setting++;
+    if (question->kind == REQUEST_ACQUIRE || (question->heal && at->presence == ABSENT))
+        at->presence = UNSURE;
+    usec end = e->now + question->ttl + quorum_drift(question->ttl, e->config.drift_ppm) +
+               END_SLACK;
+    if (end > claim->last_end)
+        claim->last_end = end;
+}
+
+void claim_ask(struct engine *e, struct claim *claim, unsigned master,
+               const struct question *question)
+{
+    struct request request = {
+        .tag = {question->kind, question->round, claim, e->now, question->ttl},
+        .whole = question->whole,
+        .names = claim->names,
+        .token = claim->token,
+        .token_length = claim->token_length,
+        .ttl_ms = question->ttl / 1000,
+        .heal = question->heal,
+    };
+    if (question->not_after)
+        request.not_after = question->not_after + e->masters[master].offset;
+    if (question->kind == REQUEST_ACQUIRE || question->kind == REQUEST_RENEW)
+        expect_to_be_set(e, claim, &claim->at[master], question);
+    claim->in_flight++;
+    engine_send(e, master, &request);
+}
+
+/* ---- ending -------------------------------------------------------------- */
+
+void claim_let_go(struct lease *lease)
+{
+    if (lease->claim)
+        lease->claim->lease = NULL;
+    lease->claim = NULL;
+}
+
+void claim_drop(struct engine *e, struct claim *claim)
+{
+    if (claim->abandoned) {
+        if (claim->next)
+            claim->next->prev = claim->prev;
+        if (claim->prev)
+            claim->prev->next = claim->next;
+        else
+            e->abandoned = claim->next;
+    }
+    if (claim->lease)
+        claim->lease->claim = NULL;
+    deadlines_leave(&e->deadlines, &claim->deadline);
+    names_drop(&e->memory, claim->names);
+    e->memory.give(e->memory.pool, claim, size_of(e, claim->token_length));
+}
+
+static void settle(struct engine *e, struct claim *claim)
+{
+    if (!claim->abandoned || claim->in_flight || e->now < claim->not_before)
+        return;
+    for (unsigned i = 0; i < e->config.masters; i++)
+        if (claim->at[i].owed)
+            return;
+    claim_drop(e, claim);
+}
+
+void claim_answered(struct engine *e, struct claim *claim)
+{
+    claim->in_flight--;
+    settle(e, claim);
+}
+
+/* ---- what is owed -------------------------------------------------------- */
+
+static void pay(struct engine *e, struct claim *claim, unsigned master, bool whole)
+{
+    struct standing *at = &claim->at[master];
+    if (!at->owed || at->paying || !master_is_up(&e->masters[master]))
+        return;
+    at->paying = true;
+    claim_ask(e, claim, master,
+              &(struct question){.kind = REQUEST_RELEASE,
+                                 .round = claim->lease ? lease_paying(e, claim->lease, master) : 0,
+                                 .whole = whole});
+}
+
+/* A claim given by token may stand on masters for a ttl that we do not know. */
+static usec give_up_at(const struct engine *e, const struct claim *claim)
+{
+    usec longest = e->now + MS(e->max_ttl_ms);
+    return claim->last_end ? claim->last_end : longest;
+}
+
+static void come_due(struct engine *e, struct claim *claim)
+{
+    if (!claim->last_end)
+        claim->last_end = give_up_at(e, claim);
+    for (unsigned i = 0; i < e->config.masters; i++) {
+        claim->at[i].promise = 0;
+        if (claim->at[i].presence != ABSENT)
+            claim->at[i].owed = true;
+        pay(e, claim, i, false);
+    }
+    deadlines_set(&e->deadlines, &claim->deadline, claim->last_end);
+}
+
+void claim_abandon(struct engine *e, struct claim *claim, usec not_before)
+{
+    if (!claim->abandoned) {
+        claim->abandoned = true;
+        claim->next = e->abandoned;
+        if (claim->next)
+            claim->next->prev = claim;
+        e->abandoned = claim;
+    }
+    claim->not_before = not_before;
+    if (not_before > e->now) {
+        deadlines_set(&e->deadlines, &claim->deadline, not_before);
+    } else {
+        come_due(e, claim);
+        settle(e, claim);
+    }
+}
+
+void claim_forget(struct engine *e, struct claim *claim)
+{
+    for (unsigned i = 0; i < e->config.masters; i++) {
+        claim->at[i].presence = ABSENT;
+        claim->at[i].owed = false;
+    }
+    claim_abandon(e, claim, 0);
+}
+
+static void write_off(struct engine *e, struct claim *claim)
+{
+    for (unsigned i = 0; i < e->config.masters; i++) {
+        claim->at[i].owed = false;
+        claim->at[i].presence = ABSENT;
+    }
+    deadlines_set(&e->deadlines, &claim->deadline, NEVER);
+}
+
+void claim_wake(struct engine *e, struct claim *claim)
+{
+    if (e->now < claim->not_before)
+        deadlines_set(&e->deadlines, &claim->deadline, claim->not_before);
+    else if (claim->last_end && e->now >= claim->last_end)
+        write_off(e, claim);
+    else
+        come_due(e, claim);
+    settle(e, claim);
+}
+
+void claims_pay(struct engine *e, unsigned master)
+{
+    for (struct claim *claim = e->abandoned; claim; claim = claim->next)
+        pay(e, claim, master, false);
+}
+
+/* ---- hearing ------------------------------------------------------------- */
+
+static void now_absent(struct standing *at)
+{
+    at->promise = 0;
+    if (at->setting == 0)
+        at->presence = ABSENT;
+}
+
+static void hear_setting(struct engine *e, struct standing *at, unsigned master,
+                         const struct reply *reply, bool counts)
+{
+    at->setting--;
+    switch (reply->answer) {
+    case ANSWER_YES:
+    case ANSWER_HEALED:
+        at->presence = PRESENT;
+        if (counts) {
+            usec promise = quorum_promise(reply->tag.sent_at, reply->tag.ttl, e->config.drift_ppm);
+            if (promise > at->promise)
+                at->promise = promise;
+        }
+        break;
+    case ANSWER_HELD:
+        now_absent(at);
+        break;
+    case ANSWER_ABSENT:
+        /* A master in quarantine has forgotten, but grants to nobody either: its
+         * promise still keeps others out. */
+        if (e->now >= e->masters[master].abstains_until)
+            now_absent(at);
+        else if (at->setting == 0)
+            at->presence = ABSENT;
+        break;
+    default: /* not a plain refusal: it stays as unsure, or as present, as it was */
+        break;
+    }
+    if (at->presence == ABSENT)
+        at->owed = false;
+}
+
+static void hear_release(struct engine *e, struct claim *claim, unsigned master,
+                         const struct reply *reply)
+{
+    struct standing *at = &claim->at[master];
+    at->paying = false;
+    if (!at->owed)
+        return;
+    switch (reply->answer) {
+    case ANSWER_NOSCRIPT:
+        pay(e, claim, master, true);
+        break;
+    case ANSWER_LOST: /* paid when the master is back */
+        e->counters.owed++;
+        break;
+    case ANSWER_ERROR:
+        e->counters.owed++;
+        deadlines_at_latest(&e->deadlines, &claim->deadline, e->now + RELEASE_AGAIN);
+        break;
+    default:
+        at->owed = false;
+        now_absent(at);
+    }
+}
+
+void claim_hear(struct engine *e, struct claim *claim, unsigned master, const struct reply *reply,
+                bool counts)
+{
+    if (reply->tag.kind == REQUEST_RELEASE)
+        hear_release(e, claim, master, reply);
+    else if (reply->tag.kind != REQUEST_PEEK)
+        hear_setting(e, &claim->at[master], master, reply, counts);
+}
+
+usec claim_valid_until(const struct engine *e, const struct claim *claim)
+{
+    usec promises[MASTERS_MAX];
+    for (unsigned i = 0; i < e->config.masters; i++)
+        promises[i] = claim->at[i].promise;
+    return quorum_valid_until(promises, e->config.masters);
+}
+
+unsigned claim_health(const struct engine *e, const struct claim *claim)
+{
+    unsigned health = 0;
+    for (unsigned i = 0; i < e->config.masters; i++)
+        health += claim->at[i].presence == PRESENT && claim->at[i].promise > e->now;
+    return health;
+}

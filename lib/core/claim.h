@@ -1,0 +1,101 @@
+/*
+ * claim.h - one token's whole life on the masters.
+ *
+ * Every acquire round makes a claim with a token of its own.  The claim is the
+ * ledger of what each master promised and, once abandoned, of what each is still
+ * owed: a release wherever the token is or may be, repeated until answered or
+ * until the last ttl must have run out (DESIGN section 5).  It outlives its lease
+ * until nothing is owed and every request about it was answered.
+ */
+#ifndef REDLOCK_CORE_CLAIM_H
+#define REDLOCK_CORE_CLAIM_H
+
+#include "deadlines.h"
+#include "names.h"
+
+struct engine;
+
+enum presence {
+    ABSENT, /* the token is not there, and nothing on its way can put it there */
+    PRESENT,
+    UNSURE /* asked, and not answered: it may be there */
+};
+
+struct standing {
+    usec promise;     /* the master stands by us until then; 0: it does not */
+    uint8_t presence; /* enum presence */
+    uint8_t setting;  /* requests in flight that may put the token there */
+    bool owed;        /* a release */
+    bool paying;      /* that release is in flight */
+};
+
+/* What to ask one master about a claim. */
+struct question {
+    enum request_kind kind;
+    uint32_t round; /* 0: nobody counts the answer */
+    usec ttl;       /* ACQUIRE, RENEW */
+    bool heal;      /* RENEW */
+    usec not_after; /* RENEW: our clock; 0: no limit */
+    bool whole;     /* send the script itself */
+};
+
+struct claim {
+    struct claim *prev, *next; /* of the engine's abandoned claims */
+    struct lease *lease;       /* that wants to hear of it; NULL: none */
+    struct names *names;
+    char *token;
+    usec last_end;   /* by then the token's last ttl must have run out */
+    usec not_before; /* abandoned: nothing is owed before that */
+    struct deadline deadline;
+    uint32_t in_flight; /* requests not yet answered */
+    uint8_t token_length;
+    bool abandoned;
+    struct standing at[];
+};
+
+/* A claim on `names` with the token given; NULL when memory is out. */
+struct claim *claim_new(struct engine *engine, struct names *names, const char *token,
+                        size_t token_length);
+
+/* A fresh token of our own: random, in base64url, then the engine's label. */
+void claim_fresh_token(struct engine *engine, struct claim *claim);
+
+void claim_ask(struct engine *engine, struct claim *claim, unsigned master,
+               const struct question *question);
+
+/* Takes in an answer, whether or not anybody still waits for it.  `counts`: its
+ * promise may still be entered into the ledger.  The claim stays, whatever is done
+ * with it, until claim_answered() follows. */
+void claim_hear(struct engine *engine, struct claim *claim, unsigned master,
+                const struct reply *reply, bool counts);
+
+/* The request is done with.  Frees an abandoned claim of which nothing is left. */
+void claim_answered(struct engine *engine, struct claim *claim);
+
+/* Gives it up: from `not_before` on, each master where the token is or may be is
+ * owed a release.  This call frees it if there is nothing to do; its lease then has
+ * no claim. */
+void claim_abandon(struct engine *engine, struct claim *claim, usec not_before);
+
+/* Forgets it without releasing anything. */
+void claim_forget(struct engine *engine, struct claim *claim);
+
+/* Lease and claim have nothing to do with each other any more.  Only once it was
+ * abandoned. */
+void claim_let_go(struct lease *lease);
+
+/* Frees it, whatever its state: the engine is ending. */
+void claim_drop(struct engine *engine, struct claim *claim);
+
+/* Its deadline has come. */
+void claim_wake(struct engine *engine, struct claim *claim);
+
+/* Master came up: sends what it is owed. */
+void claims_pay(struct engine *engine, unsigned master);
+
+/* Until when a quorum of masters stands by it. */
+usec claim_valid_until(const struct engine *engine, const struct claim *claim);
+/* Masters that stand by it now. */
+unsigned claim_health(const struct engine *engine, const struct claim *claim);
+
+#endif

@@ -1,0 +1,362 @@
+#include "master.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "engine.h"
+
+#define PATIENCE_FLOOR MS(50) /* the paper: tens of milliseconds for a ttl of 10 s */
+#define PATIENCE_ROUND_TRIPS 4
+#define STALL_PATIENCES 10 /* so long without any answer: the master hangs */
+#define BACKOFF_FIRST MS(20)
+#define BACKOFF_LAST MS(1000)
+#define ASK_AGAIN MS(1000) /* an abstaining master: somebody may have adopted it */
+
+bool master_is_up(const struct master *master)
+{
+    return master->state == MASTER_UP;
+}
+
+bool master_abstains(const struct engine *e, const struct master *master)
+{
+    return master_is_up(master) && e->now < master->abstains_until;
+}
+
+bool master_may_grant(const struct engine *e, const struct master *master)
+{
+    return master_is_up(master) && !master_abstains(e, master) &&
+           master->facts.max_ttl_ms >= e->max_ttl_ms;
+}
+
+bool master_is_hopeful(const struct master *master)
+{
+    if (master_is_up(master)) /* it learns of a longer ttl just now, and may vote then */
+        return master->hello_asked && !master->abstains_until;
+    return master->failures == 0 && !master->refused &&
+           (master->state == MASTER_CONNECTING || master->state == MASTER_PREPARING ||
+            (master->state == MASTER_DOWN && master->tried));
+}
+
+usec master_patience(const struct engine *e, const struct master *master, usec ttl)
+{
+    usec patience = e->config.request_timeout;
+    if (!patience) {
+        patience = PATIENCE_ROUND_TRIPS * master->round_trip;
+        if (patience < PATIENCE_FLOOR)
+            patience = PATIENCE_FLOOR;
+    }
+    return ttl && patience > ttl / 4 ? ttl / 4 : patience;
+}
+
+static usec stall(const struct engine *e, const struct master *master)
+{
+    return STALL_PATIENCES * master_patience(e, master, 0);
+}
+
+static void set_trouble(struct master *master, const char *text)
+{
+    snprintf(master->trouble, sizeof master->trouble, "%s", text);
+}
+
+/* ---- connecting ---------------------------------------------------------- */
+
+void master_start(struct engine *e, unsigned index)
+{
+    struct master *master = &e->masters[index];
+    master->state = MASTER_CONNECTING;
+    master->connect_by = e->now + e->config.connect_timeout;
+    e->counters.connects++;
+    deadlines_set(&e->deadlines, &master->deadline, master->connect_by);
+    engine_emit(e, EFFECT_CONNECT, index, NULL);
+}
+
+static void say_hello(struct engine *e, unsigned index, enum request_kind kind)
+{
+    e->masters[index].hello_asked = true;
+    engine_send(e, index,
+                &(struct request){.tag = {.kind = kind, .sent_at = e->now},
+                                  .whole = true,
+                                  .terms = {.max_ttl_ms = e->max_ttl_ms,
+                                            .drift_ppm = e->config.drift_ppm,
+                                            .skew_ms = e->config.skew_ms,
+                                            .trust = e->config.trust_restarts}});
+}
+
+void master_connected(struct engine *e, unsigned index)
+{
+    struct master *master = &e->masters[index];
+    if (master->state != MASTER_CONNECTING)
+        return;
+    master->state = MASTER_PREPARING;
+    say_hello(e, index, REQUEST_HELLO);
+}
+
+static void leave(struct engine *e, unsigned index, const char *why)
+{
+    struct master *master = &e->masters[index];
+    set_trouble(master, why);
+    master->state = MASTER_LEAVING;
+    master->failures++;
+    deadlines_set(&e->deadlines, &master->deadline, NEVER);
+    engine_emit(e, EFFECT_DISCONNECT, index, NULL);
+}
+
+static void remember_to_kill(struct master *master)
+{
+    if (!master->facts.client_id || !master->left_unanswered)
+        return;
+    memmove(&master->kills[1], &master->kills[0], sizeof master->kills - sizeof master->kills[0]);
+    master->kills[0] = master->facts.client_id;
+}
+
+static usec backoff(struct engine *e, const struct master *master)
+{
+    if (master->failures == 0)
+        return engine_jitter(e, 0, BACKOFF_FIRST / 2);
+    usec delay = BACKOFF_FIRST << (master->failures < 7 ? master->failures - 1 : 6);
+    if (delay > BACKOFF_LAST)
+        delay = BACKOFF_LAST;
+    return engine_jitter(e, delay / 2, delay);
+}
+
+void master_closed(struct engine *e, unsigned index, const char *why)
+{
+    struct master *master = &e->masters[index];
+    if (why)
+        set_trouble(master, why);
+    if (master->state == MASTER_UP)
+        e->counters.disconnects++;
+    else if (master->state != MASTER_LEAVING)
+        master->failures++;
+    remember_to_kill(master);
+    master->facts.client_id = 0;
+    master->left_unanswered = false;
+    master->state = MASTER_DOWN;
+    master->hello_asked = false;
+    master->tried = true;
+    master->in_flight = 0;
+    deadlines_set(&e->deadlines, &master->deadline, e->now + backoff(e, master));
+    engine_emit(e, EFFECT_NOTICE, index, NULL);
+    engine_master_down(e, index);
+}
+
+/* ---- preparing ----------------------------------------------------------- */
+
+static unsigned same_as(const struct engine *e, unsigned index, const char *run_id)
+{
+    for (unsigned i = 0; i < e->config.masters; i++) {
+        const struct master *other = &e->masters[i];
+        if (i != index && other->met && !other->refused &&
+            strcmp(other->facts.run_id, run_id) == 0)
+            return i;
+    }
+    return index;
+}
+
+static void refuse(struct engine *e, unsigned index, enum cause cause, const char *why)
+{
+    e->masters[index].refused = cause;
+    if (!e->ready_told)
+        e->misconfigured = cause;
+    leave(e, index, why);
+}
+
+static bool is_acceptable(struct engine *e, unsigned index, const struct hello *hello)
+{
+    if (strcmp(hello->role, "master") != 0) {
+        refuse(e, index, CAUSE_REPLICA, "is a replica: list independent masters only");
+        return false;
+    }
+    unsigned twin = same_as(e, index, hello->run_id);
+    if (twin != index) {
+        char why[SAYING_MAX];
+        snprintf(why, sizeof why, "is the same server as master %u of the list: name each once",
+                 twin + 1);
+        refuse(e, index, CAUSE_SAME_MASTER, why);
+        return false;
+    }
+    e->masters[index].refused = CAUSE_NONE;
+    return true;
+}
+
+static void end_former_connections(struct engine *e, unsigned index)
+{
+    struct master *master = &e->masters[index];
+    for (unsigned i = 0; i < KILLS_MAX; i++)
+        if (master->kills[i])
+            engine_send(e, index,
+                        &(struct request){.tag = {.kind = REQUEST_KILL, .sent_at = e->now},
+                                          .kill_id = master->kills[i]});
+}
+
+static void learn_longest_ttl(struct engine *e, int64_t max_ttl_ms)
+{
+    if (max_ttl_ms > e->max_ttl_ms)
+        e->max_ttl_ms = max_ttl_ms;
+    for (unsigned i = 0; i < e->config.masters; i++) {
+        const struct master *master = &e->masters[i];
+        if (master_is_up(master) && master->facts.max_ttl_ms < e->max_ttl_ms &&
+            !master->hello_asked)
+            say_hello(e, i, REQUEST_HELLO);
+    }
+}
+
+static void learn(struct engine *e, unsigned index, const struct reply *reply)
+{
+    struct master *master = &e->masters[index];
+    const struct hello *hello = reply->hello;
+    if (strcmp(master->facts.run_id, hello->run_id) != 0)
+        memset(master->kills, 0, sizeof master->kills);
+    int64_t client_id = hello->client_id ? hello->client_id : master->facts.client_id;
+    master->facts = *hello;
+    master->facts.client_id = client_id;
+    master->met = true;
+    master->offset = hello->time - (reply->tag.sent_at + (e->now - reply->tag.sent_at) / 2);
+    master->abstains_until =
+        hello->abstains > 0 && !e->config.trust_restarts ? e->now + hello->abstains : 0;
+}
+
+static void watch(struct engine *e, struct master *master)
+{
+    usec at = NEVER;
+    if (master->in_flight)
+        at = master->progress_at + stall(e, master);
+    if (master_abstains(e, master) && !master->hello_asked) {
+        usec left = master->abstains_until - e->now;
+        usec again = e->now + (left < ASK_AGAIN ? left : ASK_AGAIN);
+        if (again < at)
+            at = again;
+    }
+    deadlines_set(&e->deadlines, &master->deadline, at);
+}
+
+static void come_up(struct engine *e, unsigned index)
+{
+    struct master *master = &e->masters[index];
+    master->state = MASTER_UP;
+    master->failures = 0;
+    master->tried = true;
+    master->trouble[0] = '\0';
+    end_former_connections(e, index);
+    engine_emit(e, EFFECT_NOTICE, index, NULL);
+}
+
+static void hear_hello(struct engine *e, unsigned index, const struct reply *reply)
+{
+    struct master *master = &e->masters[index];
+    master->hello_asked = false;
+    if (reply->answer != ANSWER_HELLO) {
+        if (master->state == MASTER_PREPARING && reply->answer == ANSWER_ERROR)
+            leave(e, index, reply->text);
+        return;
+    }
+    if (master->state != MASTER_PREPARING && master->state != MASTER_UP)
+        return;
+    if (!is_acceptable(e, index, reply->hello))
+        return;
+    bool abstained = master->abstains_until != 0;
+    learn(e, index, reply);
+    if (master->state == MASTER_PREPARING)
+        come_up(e, index);
+    else if (abstained && !master_abstains(e, master))
+        engine_emit(e, EFFECT_NOTICE, index, NULL);
+    watch(e, master);
+    learn_longest_ttl(e, reply->hello->max_ttl_ms);
+    engine_master_up(e, index);
+}
+
+static void hear_kill(struct engine *e, unsigned index, const struct reply *reply)
+{
+    /* Refused (an ACL may) counts as done too: asking again will not help. */
+    if (reply->answer != ANSWER_LOST)
+        memset(e->masters[index].kills, 0, sizeof e->masters[index].kills);
+}
+
+void master_hear(struct engine *e, unsigned index, const struct reply *reply)
+{
+    if (reply->tag.kind == REQUEST_KILL)
+        hear_kill(e, index, reply);
+    else
+        hear_hello(e, index, reply);
+}
+
+/* ---- watching ------------------------------------------------------------ */
+
+void master_sent(struct engine *e, unsigned index)
+{
+    struct master *master = &e->masters[index];
+    if (master->in_flight++ == 0)
+        master->progress_at = e->now;
+    if (master_is_up(master))
+        deadlines_at_latest(&e->deadlines, &master->deadline,
+                            master->progress_at + stall(e, master));
+}
+
+void master_answered(struct engine *e, unsigned index, const struct reply *reply)
+{
+    struct master *master = &e->masters[index];
+    if (master->in_flight)
+        master->in_flight--;
+    if (reply->answer == ANSWER_LOST) {
+        master->left_unanswered |= reply->tag.claim != NULL;
+        return;
+    }
+    master->progress_at = e->now;
+    usec sample = e->now - reply->tag.sent_at;
+    master->round_trip += master->round_trip ? (sample - master->round_trip) / 8 : sample;
+}
+
+static void watch_connecting(struct engine *e, unsigned index)
+{
+    struct master *master = &e->masters[index];
+    char why[SAYING_MAX];
+    if (e->now < master->connect_by) {
+        deadlines_set(&e->deadlines, &master->deadline, master->connect_by);
+        return;
+    }
+    snprintf(why, sizeof why,
+             master->state == MASTER_CONNECTING ? "no connection within %lld ms"
+                                                : "connected, but no answer within %lld ms",
+             (long long)e->config.connect_timeout / 1000);
+    leave(e, index, why);
+}
+
+static void watch_up(struct engine *e, unsigned index)
+{
+    struct master *master = &e->masters[index];
+    if (master->in_flight && e->now >= master->progress_at + stall(e, master)) {
+        char why[SAYING_MAX];
+        snprintf(why, sizeof why, "hangs: no answer for %lld ms",
+                 (long long)(e->now - master->progress_at) / 1000);
+        leave(e, index, why);
+        return;
+    }
+    if (master->abstains_until && !master->hello_asked)
+        say_hello(e, index, REQUEST_HELLO);
+    watch(e, master);
+}
+
+void master_wake(struct engine *e, unsigned index)
+{
+    switch (e->masters[index].state) {
+    case MASTER_DOWN:
+        if (!e->closed_told)
+            master_start(e, index);
+        break;
+    case MASTER_CONNECTING:
+    case MASTER_PREPARING:
+        watch_connecting(e, index);
+        break;
+    case MASTER_UP:
+        watch_up(e, index);
+        break;
+    default:
+        break;
+    }
+}
+
+void master_adopt(struct engine *e, unsigned index)
+{
+    if (master_is_up(&e->masters[index]))
+        say_hello(e, index, REQUEST_ADOPT);
+}

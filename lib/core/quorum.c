@@ -1,0 +1,41 @@
+#include "quorum.h"
+
+#define DRIFT_FLOOR MS(2)
+#define PPM 1000000
+
+unsigned quorum_of(unsigned masters)
+{
+    return masters / 2 + 1;
+}
+
+enum verdict quorum_verdict(unsigned masters, unsigned yes, unsigned undecided)
+{
+    unsigned quorum = quorum_of(masters);
+    if (yes >= quorum)
+        return VERDICT_WON;
+    return yes + undecided < quorum ? VERDICT_LOST : VERDICT_PENDING;
+}
+
+usec quorum_drift(usec ttl, int64_t drift_ppm)
+{
+    /* In parts, so that no ttl of an int64_t overflows; rounded up. */
+    usec whole = ttl / PPM * drift_ppm, rest = ttl % PPM * drift_ppm;
+    return whole + (rest + PPM - 1) / PPM + DRIFT_FLOOR;
+}
+
+usec quorum_promise(usec sent_at, usec ttl, int64_t drift_ppm)
+{
+    return sent_at + ttl - quorum_drift(ttl, drift_ppm);
+}
+
+usec quorum_valid_until(const usec *promises, unsigned masters)
+{
+    usec sorted[MASTERS_MAX];
+    for (unsigned n = 0; n < masters; n++) {
+        unsigned at = n;
+        for (; at > 0 && sorted[at - 1] < promises[n]; at--)
+            sorted[at] = sorted[at - 1];
+        sorted[at] = promises[n];
+    }
+    return sorted[quorum_of(masters) - 1];
+}

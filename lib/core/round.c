@@ -1,0 +1,122 @@
+#include "round.h"
+
+#include <string.h>
+
+void round_begin(struct round *round, unsigned masters, enum request_kind kind, uint32_t number,
+                 usec give_up)
+{
+    round->kind = kind;
+    round->number = number;
+    round->begun = false;
+    round->decided = false;
+    round->give_up = give_up;
+    for (unsigned i = 0; i < masters; i++) {
+        struct ballot *ballot = &round->ballots[i];
+        ballot->state = BALLOT_CLOSED;
+        ballot->said = SAID_NOTHING;
+        ballot->overdue = NEVER;
+        ballot->remaining_ms = -1;
+        ballot->text[0] = '\0';
+    }
+}
+
+void round_ask(struct round *round, unsigned master, usec overdue)
+{
+    round->ballots[master].state = BALLOT_ASKED;
+    round->ballots[master].overdue = overdue;
+    round->begun = true;
+}
+
+void round_say(struct round *round, unsigned master, enum saying said)
+{
+    round->ballots[master].state = BALLOT_CLOSED;
+    round->ballots[master].said = (uint8_t)said;
+}
+
+void round_say_text(struct round *round, unsigned master, enum saying said, const char *text,
+                    size_t length)
+{
+    char *kept = round->ballots[master].text;
+    if (length >= SAYING_MAX)
+        length = SAYING_MAX - 1;
+    if (length)
+        memcpy(kept, text, length);
+    kept[length] = '\0';
+    round_say(round, master, said);
+}
+
+bool round_expire(struct round *round, unsigned masters, usec now, unsigned *timeouts)
+{
+    bool any = false;
+    for (unsigned i = 0; i < masters; i++) {
+        struct ballot *ballot = &round->ballots[i];
+        if (ballot->state == BALLOT_ASKED && now >= ballot->overdue) {
+            bool refused = ballot->said == SAID_HELD; /* only asked who has it */
+            round_say(round, i, refused ? SAID_HELD : SAID_TIMEOUT);
+            ++*timeouts;
+            any = true;
+        } else if (ballot->state == BALLOT_HOPED && now >= round->give_up) {
+            round_say(round, i, SAID_UNREACHABLE);
+            any = true;
+        }
+    }
+    return any;
+}
+
+void round_close(struct round *round, unsigned masters)
+{
+    for (unsigned i = 0; i < masters; i++)
+        round->ballots[i].state = BALLOT_CLOSED;
+}
+
+void round_stop_hoping(struct round *round, unsigned masters)
+{
+    for (unsigned i = 0; i < masters; i++)
+        if (round->ballots[i].state == BALLOT_HOPED)
+            round_say(round, i, SAID_UNREACHABLE);
+}
+
+usec round_deadline(const struct round *round, unsigned masters)
+{
+    usec next = NEVER;
+    for (unsigned i = 0; i < masters; i++) {
+        const struct ballot *ballot = &round->ballots[i];
+        usec at = ballot->state == BALLOT_ASKED   ? ballot->overdue
+                  : ballot->state == BALLOT_HOPED ? round->give_up
+                                                  : NEVER;
+        if (at < next)
+            next = at;
+    }
+    return next;
+}
+
+unsigned round_count(const struct round *round, unsigned masters, enum saying said)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < masters; i++)
+        count += round->ballots[i].said == said;
+    return count;
+}
+
+unsigned round_yes(const struct round *round, unsigned masters)
+{
+    unsigned yes = 0;
+    for (unsigned i = 0; i < masters; i++) {
+        uint8_t said = round->ballots[i].said;
+        yes += said == SAID_GRANTED || said == SAID_HEALED || said == SAID_RELEASED;
+    }
+    return yes;
+}
+
+unsigned round_undecided(const struct round *round, unsigned masters)
+{
+    unsigned undecided = 0;
+    for (unsigned i = 0; i < masters; i++)
+        undecided += round->ballots[i].state != BALLOT_CLOSED;
+    return undecided;
+}
+
+enum verdict round_verdict(const struct round *round, unsigned masters)
+{
+    return quorum_verdict(masters, round_yes(round, masters), round_undecided(round, masters));
+}

@@ -1,0 +1,59 @@
+/*
+ * round.h - one question put to all masters, and what each had to say.
+ *
+ * Rounds live only while a question is open, and are pooled: a lease that is
+ * merely held has none.
+ */
+#ifndef REDLOCK_CORE_ROUND_H
+#define REDLOCK_CORE_ROUND_H
+
+#include "event.h"
+#include "quorum.h"
+
+enum ballot_state {
+    BALLOT_CLOSED, /* it has said what it says */
+    BALLOT_HOPED,  /* not asked yet: its connection is still being made */
+    BALLOT_ASKED
+};
+
+struct ballot {
+    uint8_t state; /* enum ballot_state */
+    uint8_t said;  /* enum saying */
+    usec overdue;  /* ASKED: no answer by then is a timeout */
+    int64_t remaining_ms;
+    char text[SAYING_MAX];
+};
+
+struct round {
+    struct round *next_free;
+    enum request_kind kind;
+    uint32_t number;  /* of this round alone: late answers to another do not count */
+    bool begun;       /* something was sent */
+    bool decided;     /* the verdict was acted on; the rest is only for the record */
+    usec give_up;     /* HOPED masters are waited for until then */
+    struct ballot ballots[];
+};
+
+void round_begin(struct round *round, unsigned masters, enum request_kind kind, uint32_t number,
+                 usec give_up);
+void round_ask(struct round *round, unsigned master, usec overdue);
+void round_say(struct round *round, unsigned master, enum saying said);
+void round_say_text(struct round *round, unsigned master, enum saying said, const char *text,
+                    size_t length);
+/* Closes what is overdue; true if anything was. */
+bool round_expire(struct round *round, unsigned masters, usec now, unsigned *timeouts);
+/* Nobody waits for more answers. */
+void round_close(struct round *round, unsigned masters);
+/* Stops hoping for the masters that are not connected. */
+void round_stop_hoping(struct round *round, unsigned masters);
+/* The next moment at which round_expire() has something to do; NEVER if none. */
+usec round_deadline(const struct round *round, unsigned masters);
+
+/* Said yes: granted, healed, released. */
+unsigned round_yes(const struct round *round, unsigned masters);
+unsigned round_count(const struct round *round, unsigned masters, enum saying said);
+/* Asked, or hoped for. */
+unsigned round_undecided(const struct round *round, unsigned masters);
+enum verdict round_verdict(const struct round *round, unsigned masters);
+
+#endif
