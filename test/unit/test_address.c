@@ -1,0 +1,248 @@
+/* The list of masters, as people write it. */
+#include "address.h"
+
+#include "unit.h"
+
+#define MAX 5
+
+static struct address addresses[MAX];
+static char why[400];
+
+static int parse(const char *list)
+{
+    return addresses_parse(addresses, MAX, list, why, sizeof why);
+}
+
+static void assert_same(const char *is, const char *wanted)
+{
+    if (wanted)
+        assert_non_null(is);
+    else
+        assert_null(is);
+    if (wanted)
+        assert_string_equal(is, wanted);
+}
+
+struct wanted {
+    const char *text, *host, *path, *user, *password, *shown;
+    int port, db;
+};
+
+static void assert_address(const struct address *is, const struct wanted *wanted)
+{
+    assert_same(is->host, wanted->host);
+    assert_same(is->path, wanted->path);
+    assert_same(is->user, wanted->user);
+    assert_same(is->password, wanted->password);
+    assert_same(is->shown, wanted->shown);
+    assert_int_equal(is->db, wanted->db);
+    if (is->host)
+        assert_int_equal(is->port, wanted->port);
+}
+
+static void every_form_of_an_entry(void **state)
+{
+    (void)state;
+    static const struct wanted forms[] = {
+        {"redis://localhost", "localhost", NULL, NULL, NULL, "localhost:6379", 6379, 0},
+        {"REDIS://localhost/", "localhost", NULL, NULL, NULL, "localhost:6379", 6379, 0},
+        {"redis://10.0.0.1:7101", "10.0.0.1", NULL, NULL, NULL, "10.0.0.1:7101", 7101, 0},
+        {"redis://h:1/0", "h", NULL, NULL, NULL, "h:1", 1, 0},
+        {"redis://h:65535/65535", "h", NULL, NULL, NULL, "h:65535/65535", 65535, 65535},
+        {"redis://[::1]", "::1", NULL, NULL, NULL, "[::1]:6379", 6379, 0},
+        {"redis://[fe80::1%eth0]:7101/3", "fe80::1%eth0", NULL, NULL, NULL, "[fe80::1%eth0]:7101/3",
+         7101, 3},
+        {"redis://ann:pw@h", "h", NULL, "ann", "pw", "h:6379", 6379, 0},
+        {"redis://ann@h", "h", NULL, "ann", NULL, "h:6379", 6379, 0},
+        {"redis://ann:@h", "h", NULL, "ann", "", "h:6379", 6379, 0},
+        {"redis://:pw@h:7/2", "h", NULL, NULL, "pw", "h:7/2", 7, 2},
+        {"redis://@h", "h", NULL, NULL, NULL, "h:6379", 6379, 0},
+        {"redis://a%3Ab:p%40%2f%25%C3%a9@h", "h", NULL, "a:b", "p@/%\xc3\xa9", "h:6379", 6379, 0},
+        {"redis://ann:p:w@x@h", "h", NULL, "ann", "p:w@x", "h:6379", 6379, 0},
+        {"redis://ann:p/w@h:1", "h", NULL, "ann", "p/w", "h:1", 1, 0},
+        {"unix:///run/redis.sock", NULL, "/run/redis.sock", NULL, NULL, "unix:/run/redis.sock", 0,
+         0},
+        {"unix:///a%20b%3f%01?db=4", NULL, "/a b?\x01", NULL, NULL,
+         "unix:/a b??"
+         "?db=4",
+         0, 4},
+        {"unix://ann:pw@/r@s.sock", NULL, "/r@s.sock", "ann", "pw", "unix:/r@s.sock", 0, 0},
+        {"unix://:pw@/s", NULL, "/s", NULL, "pw", "unix:/s", 0, 0},
+    };
+    for (unsigned i = 0; i < COUNT(forms); i++) {
+        if (parse(forms[i].text) != 1)
+            fail_msg("%s: %s", forms[i].text, why);
+        assert_address(&addresses[0], &forms[i]);
+        addresses_clear(addresses, 1);
+        assert_null(addresses[0].shown);
+    }
+}
+
+static void commas_or_white_space_separate(void **state)
+{
+    (void)state;
+    const char *lists[] = {"redis://a,redis://b,redis://c", "redis://a redis://b\tredis://c",
+                           "  redis://a , redis://b\n redis://c \n",
+                           "redis://a ,redis://b, redis://c"};
+    for (unsigned i = 0; i < COUNT(lists); i++) {
+        assert_int_equal(parse(lists[i]), 3);
+        assert_string_equal(addresses[0].host, "a");
+        assert_string_equal(addresses[1].host, "b");
+        assert_string_equal(addresses[2].host, "c");
+        addresses_clear(addresses, 3);
+    }
+}
+
+static void wrong_lists_say_what_is_wrong(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *list, *complaint, *entry;
+    } wrong[] = {
+        {"", "no masters are given", "redis://"},
+        {" \n ", "no masters are given", "unix://"},
+        {"redis://a,,redis://b", "an empty entry", "master 2"},
+        {"redis://a, ,redis://b", "an empty entry", "master 2"},
+        {",redis://a", "an empty entry", "master 1"},
+        {"redis://a,", "an empty entry", "master 2"},
+        {"localhost:6379", "expected redis://", "master 1, \"localhost:6379\""},
+        {"http://h", "expected redis://", "\"http://h\""},
+        {"redis:/h", "expected redis://", "master 1"},
+        {"rediss://h:1", "no TLS", "\"rediss://h:1\""},
+        {"redis://", "host is missing", "\"redis://\""},
+        {"redis://:7101", "host is missing", "\"redis://:7101\""},
+        {"redis:///1", "host is missing", "\"redis:///1\""},
+        {"redis://h_o!st", "character that no host name has", "\"redis://h_o!st\""},
+        {"redis://%6c:1", "character that no host name has", "\"redis://%6c:1\""},
+        {"redis://::1:6379", "goes into brackets", "master 1"},
+        {"redis://[::1", "goes into brackets", "master 1"},
+        {"redis://[::1]x", "character that no host name has", "\"redis://[::1]x\""},
+        {"redis://[localhost]", "character that no host name has", "\"redis://[localhost]\""},
+        {"redis://[]:1", "host is missing", "master 1"},
+        {"redis://h:0", "port must be a number from 1 to 65535", "\"redis://h:0\""},
+        {"redis://h:65536", "port must be a number from 1 to 65535", "\"redis://h:65536\""},
+        {"redis://h:999999999999", "port must be a number from 1 to 65535", "999999999999"},
+        {"redis://h:", "port must be a number from 1 to 65535", "\"redis://h:\""},
+        {"redis://h:-1", "port must be a number from 1 to 65535", "\"redis://h:***\""},
+        {"redis://h/x", "database must be a number from 0 to 65535", "\"redis://h/x\""},
+        {"redis://h/65536", "database must be a number from 0 to 65535", "master 1"},
+        {"redis://h/-1", "database must be a number from 0 to 65535", "master 1"},
+        {"redis://h/1/2", "database must be a number from 0 to 65535", "master 1"},
+        {"redis://:@h", "no password after the ':'", "\"redis://***@h\""},
+        {"redis://a%:b@h", "the user has a '%'", "\"redis://***@h\""},
+        {"redis://a:%4@h", "the password has a '%'", "\"redis://***@h\""},
+        {"redis://a:%00@h", "the password has a '%'", "\"redis://***@h\""},
+        {"redis://a:%zz@h", "the password has a '%'", "\"redis://***@h\""},
+        {"unix:///a%0gb", "the path has a '%'", "\"unix:///a%0gb\""},
+        {"unix:///a%00b", "the path has a '%'", "master 1"},
+        {"unix:///a%", "the path has a '%'", "master 1"},
+        {"unix://", "path must be absolute", "\"unix://\""},
+        {"unix://run/redis.sock", "path must be absolute", "\"unix://run/redis.sock\""},
+        {"unix:///s?dB=1", "only ?db=N may follow", "master 1"},
+        {"unix:///s?", "only ?db=N may follow", "master 1"},
+        {"unix:///s?db=", "database must be a number", "master 1"},
+        {"unix:///s?db=1x", "database must be a number", "master 1"},
+        {"redis://a redis://b redis://c redis://d redis://e redis://f",
+         "too many masters, at most 5", "master 6"},
+        {"redis://Host:6379 redis://b redis://hOST", "same place as master 1, \"Host:6379\"",
+         "master 3, \"redis://hOST\""},
+        {"redis://a/1,redis://x:y@a:6379/2", "same place as master 1, \"a:6379/1\"",
+         "\"redis://***@a:6379/2\""},
+        {"unix:///s unix://:p@/%73?db=3", "same place as master 1, \"unix:/s\"", "master 2"},
+        {"redis://a\x01"
+         "b",
+         "character that no host name has", "\"redis://a?b\""},
+    };
+    for (unsigned i = 0; i < COUNT(wrong); i++) {
+        if (parse(wrong[i].list) != -1)
+            fail_msg("taken: %s", wrong[i].list);
+        if (!strstr(why, wrong[i].complaint) || !strstr(why, wrong[i].entry))
+            fail_msg("%s: %s", wrong[i].list, why);
+        assert_null(addresses[0].shown);
+    }
+}
+
+static void different_places_may_look_alike(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("redis://a redis://a:6380 unix:///s unix:///S unix:///a"), 5);
+    addresses_clear(addresses, 5);
+}
+
+static void a_socket_path_has_a_limit(void **state)
+{
+    (void)state;
+    char list[200] = "unix://";
+    memset(list + 7, '/', 107);
+    assert_int_equal(parse(list), 1);
+    assert_int_equal(strlen(addresses[0].path), 107);
+    addresses_clear(addresses, 1);
+    list[7 + 107] = 'x';
+    assert_int_equal(parse(list), -1);
+    assert_non_null(strstr(why, "at most 107 bytes, this has 108"));
+}
+
+static void passwords_never_appear(void **state)
+{
+    (void)state;
+    const char *lists[] = {
+        "redis://ann:qwkzvj@h:x",
+        "redis://ann:qwkzvj@h/x",
+        "redis://:qwkzvj@",
+        "redis://:qwkzvj@h:1,redis://:qwkzvj@h:1",
+        "rediss://ann:qwkzvj@h",
+        "ann:qwkzvj@h",
+        "http://ann:qwkzvj@h",
+        "redis://ann:qwk,zvj@h",
+        "redis://ann:qwkzvj h@h",
+        "redis://:qwkzvj,x@h",
+        "redis://ann:qwkzvj%0@h",
+        "redis://ann:qwkzvj/@h:0",
+        "redis://ann:qwkzvj@qwkzvj@h:0",
+        "unix://ann:qwkzvj@s",
+        "unix://ann:qwkzvj@/s%",
+        "unix://ann:qwkzvj/@/s",
+        "unix://ann:qwkzvj@/s?x",
+        "redis://[::1]:qwkzvj",
+        "redis://ann:qwkzvj@h redis://::",
+        "redis://ann:1qwkzvj",
+    };
+    for (unsigned i = 0; i < COUNT(lists); i++) {
+        if (parse(lists[i]) != -1)
+            fail_msg("taken: %s", lists[i]);
+        if (strstr(why, "qwk") || strstr(why, "zvj"))
+            fail_msg("%s: %s", lists[i], why);
+    }
+    assert_int_equal(parse("redis://ann:qwkzvj@h unix://:qwkzvj@/s"), 2);
+    assert_null(strstr(addresses[0].shown, "qwkzvj"));
+    assert_null(strstr(addresses[1].shown, "qwkzvj"));
+    addresses_clear(addresses, 2);
+}
+
+static void complaints_fit_the_room_given(void **state)
+{
+    (void)state;
+    char small[10];
+    memset(why, 'w', sizeof why);
+    assert_int_equal(addresses_parse(addresses, MAX, "nonsense", small, sizeof small), -1);
+    assert_int_equal(strlen(small), 9);
+
+    static char list[5000] = "redis://";
+    memset(list + 8, 'h', 4000);
+    assert_int_equal(parse(list), -1);
+    assert_non_null(strstr(why, "host is missing or has a character"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_form_of_an_entry),
+        cmocka_unit_test(commas_or_white_space_separate),
+        cmocka_unit_test(wrong_lists_say_what_is_wrong),
+        cmocka_unit_test(different_places_may_look_alike),
+        cmocka_unit_test(a_socket_path_has_a_limit),
+        cmocka_unit_test(passwords_never_appear),
+        cmocka_unit_test(complaints_fit_the_room_given),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

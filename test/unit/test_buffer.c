@@ -1,0 +1,146 @@
+/* The bytes that wait to be written. */
+#include "buffer.h"
+
+#include "unit.h"
+
+static int reallocs, failing;
+
+void *__real_realloc(void *block, size_t size);
+void *__wrap_realloc(void *block, size_t size);
+
+void *__wrap_realloc(void *block, size_t size)
+{
+    reallocs++;
+    return failing ? NULL : __real_realloc(block, size);
+}
+
+static int reset(void **state)
+{
+    (void)state;
+    reallocs = failing = 0;
+    return 0;
+}
+
+static void keeps_what_is_appended(void **state)
+{
+    (void)state;
+    struct buffer buffer = {0};
+    buffer_append(&buffer, "abc", 3);
+    buffer_append(&buffer, "", 0);
+    buffer_append(&buffer, "defg", 4);
+    assert_int_equal(buffer.length, 7);
+    assert_memory_equal(buffer.data, "abcdefg", 7);
+    buffer_free(&buffer);
+}
+
+static void nothing_needs_no_memory(void **state)
+{
+    (void)state;
+    struct buffer buffer = {0};
+    buffer_append(&buffer, "", 0);
+    assert_null(buffer.data);
+    assert_false(buffer.failed);
+    buffer_free(&buffer);
+}
+
+static void reserved_room_can_be_filled(void **state)
+{
+    (void)state;
+    struct buffer buffer = {0};
+    buffer_append(&buffer, "x", 1);
+    char *room = buffer_reserve(&buffer, 100000);
+    memset(room, 'y', 100000);
+    assert_int_equal(buffer.length, 1);
+    buffer_advance(&buffer, 60000);
+    assert_int_equal(buffer.length, 60001);
+    assert_int_equal(buffer.data[0], 'x');
+    assert_int_equal(buffer.data[60000], 'y');
+    assert_true(buffer.capacity >= 100001);
+    buffer_free(&buffer);
+}
+
+static void consumes_from_the_front(void **state)
+{
+    (void)state;
+    struct buffer buffer = {0};
+    buffer_append(&buffer, "0123456789", 10);
+    buffer_consume(&buffer, 3);
+    assert_int_equal(buffer.length, 7);
+    assert_memory_equal(buffer.data, "3456789", 7);
+    buffer_append(&buffer, "ab", 2);
+    buffer_consume(&buffer, 8);
+    assert_int_equal(buffer.length, 1);
+    assert_memory_equal(buffer.data, "b", 1);
+    buffer_consume(&buffer, 1);
+    assert_int_equal(buffer.length, 0);
+    buffer_free(&buffer);
+}
+
+static void keeps_its_memory_between_uses(void **state)
+{
+    (void)state;
+    struct buffer buffer = {0};
+    for (int i = 0; i < 1000; i++) {
+        buffer_append(&buffer, "0123456789", 10);
+        buffer_consume(&buffer, 10);
+    }
+    assert_int_equal(reallocs, 1);
+    buffer_append(&buffer, "0123456789", 10);
+    buffer_clear(&buffer);
+    assert_int_equal(buffer.length, 0);
+    assert_non_null(buffer.data);
+    buffer_free(&buffer);
+    assert_null(buffer.data);
+}
+
+static void grows_by_doubling(void **state)
+{
+    (void)state;
+    struct buffer buffer = {0};
+    for (int i = 0; i < 1000000; i++)
+        buffer_append(&buffer, "0123456789", 10);
+    assert_int_equal(buffer.length, 10000000);
+    assert_memory_equal(buffer.data + 9999990, "0123456789", 10);
+    assert_true(reallocs <= 13);
+    buffer_free(&buffer);
+}
+
+static void says_when_memory_is_out(void **state)
+{
+    (void)state;
+    struct buffer buffer = {0};
+    buffer_append(&buffer, "kept", 4);
+    failing = 1;
+    assert_null(buffer_reserve(&buffer, 1 << 20));
+    assert_true(buffer.failed);
+    assert_int_equal(buffer.length, 4);
+    assert_memory_equal(buffer.data, "kept", 4);
+    buffer_clear(&buffer);
+    assert_false(buffer.failed);
+    buffer_free(&buffer);
+}
+
+static void an_impossible_size_fails(void **state)
+{
+    (void)state;
+    struct buffer buffer = {0};
+    buffer_append(&buffer, "x", 1);
+    assert_null(buffer_reserve(&buffer, SIZE_MAX - 2));
+    assert_true(buffer.failed);
+    buffer_free(&buffer);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(keeps_what_is_appended, reset),
+        cmocka_unit_test_setup(nothing_needs_no_memory, reset),
+        cmocka_unit_test_setup(reserved_room_can_be_filled, reset),
+        cmocka_unit_test_setup(consumes_from_the_front, reset),
+        cmocka_unit_test_setup(keeps_its_memory_between_uses, reset),
+        cmocka_unit_test_setup(grows_by_doubling, reset),
+        cmocka_unit_test_setup(says_when_memory_is_out, reset),
+        cmocka_unit_test_setup(an_impossible_size_fails, reset),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,368 @@
+/* Requests → RESP bytes, compared with what a slow and plain writer makes of the
+ * words that the request must become. */
+#define _GNU_SOURCE
+#include "command.h"
+
+#include <stdio.h>
+
+#include "scripts.h"
+#include "unit.h"
+
+/* ---- Exactly the room that was asked for, so that a byte too many is seen ---- */
+
+char *__wrap_buffer_reserve(struct buffer *buffer, size_t size);
+void __wrap_buffer_advance(struct buffer *buffer, size_t size);
+
+static bool memory_is_out;
+
+char *__wrap_buffer_reserve(struct buffer *buffer, size_t size)
+{
+    if (memory_is_out) {
+        buffer->failed = true;
+        return NULL;
+    }
+    buffer->capacity = buffer->length + size;
+    buffer->data = realloc(buffer->data, buffer->capacity);
+    return buffer->data + buffer->length;
+}
+
+void __wrap_buffer_advance(struct buffer *buffer, size_t size)
+{
+    buffer->length += size;
+    assert_true(buffer->length <= buffer->capacity);
+}
+
+/* ---- The plain writer ---- */
+
+#define WORDS_MAX 80
+struct words {
+    unsigned count;
+    const char *word[WORDS_MAX];
+};
+
+static void expect_command(FILE *expected, const struct words *words)
+{
+    fprintf(expected, "*%u\r\n", words->count);
+    for (unsigned i = 0; i < words->count; i++)
+        fprintf(expected, "$%zu\r\n%s\r\n", strlen(words->word[i]), words->word[i]);
+}
+
+#define EXPECT(expected, ...)                                                                      \
+    do {                                                                                           \
+        const char *list[] = {__VA_ARGS__};                                                        \
+        struct words words = {.count = COUNT(list)};                                               \
+        memcpy(words.word, list, sizeof list);                                                     \
+        expect_command(expected, &words);                                                          \
+    } while (0)
+
+static struct buffer written;
+static enum step steps[STEPS_MAX];
+static char *wanted;
+static size_t wanted_length;
+
+static void assert_written(FILE *expected)
+{
+    fclose(expected);
+    assert_int_equal(written.length, wanted_length);
+    assert_memory_equal(written.data, wanted, wanted_length);
+    free(wanted);
+    wanted = NULL;
+}
+
+static void assert_starts_with(const char *bytes)
+{
+    assert_true(written.length >= strlen(bytes));
+    assert_memory_equal(written.data, bytes, strlen(bytes));
+}
+
+static FILE *expecting(void)
+{
+    return open_memstream(&wanted, &wanted_length);
+}
+
+static int set_up(void **state)
+{
+    *state = unit_names(1, (const char *const[]){"jobs"});
+    memory_is_out = false;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    names_drop(&unit_memory, *state);
+    buffer_free(&written);
+    return 0;
+}
+
+static struct request request_of(enum request_kind kind, const struct names *names)
+{
+    return (struct request){.tag = {.kind = kind},
+                            .names = names,
+                            .token = "AAAAAAAAAAAAAAAAAAAAAA:me",
+                            .token_length = 25,
+                            .ttl_ms = 30000};
+}
+
+static void write_one(const struct request *request)
+{
+    assert_int_equal(command_write(&written, request, NULL, steps), 1);
+    assert_int_equal(steps[0], STEP_FINAL);
+}
+
+#define TOKEN "AAAAAAAAAAAAAAAAAAAAAA:me"
+
+/* ---- */
+
+static void acquire_of_one_name_is_the_published_set(void **state)
+{
+    struct request request = request_of(REQUEST_ACQUIRE, *state);
+    write_one(&request);
+    const char bytes[] = "*6\r\n$3\r\nSET\r\n$4\r\njobs\r\n$25\r\nAAAAAAAAAAAAAAAAAAAAAA:me\r\n"
+                         "$2\r\nNX\r\n$2\r\nPX\r\n$5\r\n30000\r\n";
+    assert_int_equal(written.length, sizeof bytes - 1);
+    assert_memory_equal(written.data, bytes, sizeof bytes - 1);
+}
+
+static void whole_changes_nothing_for_a_plain_set(void **state)
+{
+    struct request request = request_of(REQUEST_ACQUIRE, *state);
+    request.whole = true;
+    write_one(&request);
+    FILE *expected = expecting();
+    EXPECT(expected, "SET", "jobs", TOKEN, "NX", "PX", "30000");
+    assert_written(expected);
+}
+
+static void acquire_of_several_names_is_a_script(void **state)
+{
+    (void)state;
+    struct names *names = unit_names(3, (const char *const[]){"a", "bb", "ccc"});
+    struct request request = request_of(REQUEST_ACQUIRE, names);
+    write_one(&request);
+    request.whole = true;
+    write_one(&request);
+    FILE *expected = expecting();
+    EXPECT(expected, "EVALSHA", SCRIPT_ACQUIRE_SHA1, "3", "a", "bb", "ccc", TOKEN, "30000");
+    EXPECT(expected, "EVAL", SCRIPT_ACQUIRE_TEXT, "3", "a", "bb", "ccc", TOKEN, "30000");
+    assert_written(expected);
+    names_drop(&unit_memory, names);
+}
+
+static void renew_tells_whether_to_heal_and_until_when(void **state)
+{
+    struct request request = request_of(REQUEST_RENEW, *state);
+    write_one(&request);
+    request.heal = true;
+    request.not_after = 1785000000123456;
+    write_one(&request);
+    request.whole = true;
+    write_one(&request);
+    FILE *expected = expecting();
+    EXPECT(expected, "EVALSHA", SCRIPT_RENEW_SHA1, "1", "jobs", TOKEN, "30000", "0", "0");
+    EXPECT(expected, "EVALSHA", SCRIPT_RENEW_SHA1, "1", "jobs", TOKEN, "30000", "1",
+           "1785000000123456");
+    EXPECT(expected, "EVAL", SCRIPT_RENEW_TEXT, "1", "jobs", TOKEN, "30000", "1",
+           "1785000000123456");
+    assert_written(expected);
+}
+
+static void release_gives_only_the_token(void **state)
+{
+    struct request request = request_of(REQUEST_RELEASE, *state);
+    write_one(&request);
+    request.whole = true;
+    write_one(&request);
+    FILE *expected = expecting();
+    EXPECT(expected, "EVALSHA", SCRIPT_RELEASE_SHA1, "1", "jobs", TOKEN);
+    EXPECT(expected, "EVAL", SCRIPT_RELEASE_TEXT, "1", "jobs", TOKEN);
+    assert_written(expected);
+}
+
+static void peek_gives_no_token(void **state)
+{
+    struct request request = request_of(REQUEST_PEEK, *state);
+    write_one(&request);
+    request.whole = true;
+    write_one(&request);
+    FILE *expected = expecting();
+    EXPECT(expected, "EVALSHA", SCRIPT_PEEK_SHA1, "1", "jobs");
+    EXPECT(expected, "EVAL", SCRIPT_PEEK_TEXT, "1", "jobs");
+    assert_written(expected);
+}
+
+static void kill_names_the_connection(void **state)
+{
+    (void)state;
+    struct request request = {.tag = {.kind = REQUEST_KILL}, .kill_id = INT64_MAX};
+    write_one(&request);
+    const char bytes[] = "*4\r\n$6\r\nCLIENT\r\n$4\r\nKILL\r\n$2\r\nID\r\n"
+                         "$19\r\n9223372036854775807\r\n";
+    assert_int_equal(written.length, sizeof bytes - 1);
+    assert_memory_equal(written.data, bytes, sizeof bytes - 1);
+}
+
+static struct request hello_request(enum request_kind kind)
+{
+    return (struct request){.tag = {.kind = kind},
+                            .terms = {.max_ttl_ms = 30000, .drift_ppm = 10000, .skew_ms = 1000}};
+}
+
+static void hello_and_adopt_differ_in_one_argument(void **state)
+{
+    (void)state;
+    struct request hello = hello_request(REQUEST_HELLO), adopt = hello_request(REQUEST_ADOPT);
+    adopt.terms.trust = true;
+    write_one(&hello);
+    write_one(&adopt);
+    FILE *expected = expecting();
+    EXPECT(expected, "EVAL", SCRIPT_HELLO_TEXT, "1", "redlock:clock", "30000", "10000", "1000", "0",
+           "0", "60000000");
+    EXPECT(expected, "EVAL", SCRIPT_HELLO_TEXT, "1", "redlock:clock", "30000", "10000", "1000", "1",
+           "1", "60000000");
+    assert_written(expected);
+}
+
+static void expect_scripts(FILE *expected)
+{
+    EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_RELEASE_TEXT);
+    EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_RENEW_TEXT);
+    EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_ACQUIRE_TEXT);
+    EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_PEEK_TEXT);
+}
+
+static void expect_hello(FILE *expected)
+{
+    EXPECT(expected, "EVAL", SCRIPT_HELLO_TEXT, "1", "redlock:clock", "30000", "10000", "1000", "0",
+           "0", "60000000");
+}
+
+static void a_whole_login_comes_before_hello(void **state)
+{
+    (void)state;
+    struct request hello = hello_request(REQUEST_HELLO);
+    struct credentials login = {"ann", "p w", 12, "redlock"};
+    const enum step order[] = {STEP_AUTH, STEP_SELECT, STEP_SETNAME, STEP_CLIENT_ID, STEP_LOAD,
+                               STEP_LOAD, STEP_LOAD,   STEP_LOAD,    STEP_FINAL};
+    assert_int_equal(command_write(&written, &hello, &login, steps), COUNT(order));
+    assert_memory_equal(steps, order, sizeof order);
+    FILE *expected = expecting();
+    EXPECT(expected, "AUTH", "ann", "p w");
+    EXPECT(expected, "SELECT", "12");
+    EXPECT(expected, "CLIENT", "SETNAME", "redlock");
+    EXPECT(expected, "CLIENT", "ID");
+    expect_scripts(expected);
+    expect_hello(expected);
+    assert_written(expected);
+}
+
+static void what_is_not_given_is_not_sent(void **state)
+{
+    (void)state;
+    struct request hello = hello_request(REQUEST_HELLO);
+    struct credentials login = {0};
+    const enum step order[] = {STEP_CLIENT_ID, STEP_LOAD, STEP_LOAD,
+                               STEP_LOAD,      STEP_LOAD, STEP_FINAL};
+    assert_int_equal(command_write(&written, &hello, &login, steps), COUNT(order));
+    assert_memory_equal(steps, order, sizeof order);
+    FILE *expected = expecting();
+    EXPECT(expected, "CLIENT", "ID");
+    expect_scripts(expected);
+    expect_hello(expected);
+    assert_written(expected);
+}
+
+static void auth_with_a_password_or_a_user_only(void **state)
+{
+    (void)state;
+    struct request hello = hello_request(REQUEST_HELLO);
+    command_write(&written, &hello, &(struct credentials){.password = "pw"}, steps);
+    assert_starts_with("*2\r\n$4\r\nAUTH\r\n$2\r\npw\r\n*");
+    written.length = 0;
+    command_write(&written, &hello, &(struct credentials){.user = "ann"}, steps);
+    assert_starts_with("*3\r\n$4\r\nAUTH\r\n$3\r\nann\r\n$0\r\n\r\n*");
+}
+
+static void only_hello_logs_in(void **state)
+{
+    struct request request = request_of(REQUEST_RELEASE, *state);
+    struct credentials login = {"ann", "pw", 1, "redlock"};
+    assert_int_equal(command_write(&written, &request, &login, steps), 1);
+    FILE *expected = expecting();
+    EXPECT(expected, "EVALSHA", SCRIPT_RELEASE_SHA1, "1", "jobs", TOKEN);
+    assert_written(expected);
+}
+
+static void names_may_hold_any_bytes(void **state)
+{
+    (void)state;
+    struct slice slice = {"\0\r\n$\xff", 5};
+    struct names *names = names_new(&unit_memory, (struct slice){"p:", 2}, &slice, 1);
+    struct request request = request_of(REQUEST_PEEK, names);
+    write_one(&request);
+    assert_memory_equal(written.data + written.length - 13, "$7\r\np:\0\r\n$\xff\r\n", 13);
+    names_drop(&unit_memory, names);
+}
+
+static void the_largest_requests_fit_their_room(void **state)
+{
+    (void)state;
+    static char bytes[65536];
+    struct slice slices[64];
+    memset(bytes, 'n', sizeof bytes);
+    for (unsigned i = 0; i < COUNT(slices); i++)
+        slices[i] = (struct slice){bytes, sizeof bytes};
+    struct names *names = names_new(&unit_memory, (struct slice){"", 0}, slices, COUNT(slices));
+    for (int kind = REQUEST_ACQUIRE; kind <= REQUEST_PEEK; kind++) {
+        struct request request = request_of((enum request_kind)kind, names);
+        request.whole = true;
+        request.ttl_ms = request.not_after = INT64_MIN;
+        write_one(&request);
+    }
+    assert_true(written.length > 4 * 64 * sizeof bytes);
+    names_drop(&unit_memory, names);
+}
+
+static void many_short_names_fit_their_room(void **state)
+{
+    (void)state;
+    const char *strings[64];
+    for (unsigned i = 0; i < COUNT(strings); i++)
+        strings[i] = "n";
+    struct names *names = unit_names(COUNT(strings), strings);
+    struct request request = request_of(REQUEST_ACQUIRE, names);
+    write_one(&request);
+    names_drop(&unit_memory, names);
+}
+
+static void memory_out_is_told_by_the_buffer(void **state)
+{
+    struct request request = request_of(REQUEST_RELEASE, *state);
+    memory_is_out = true;
+    write_one(&request);
+    assert_true(written.failed);
+    assert_int_equal(written.length, 0);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(acquire_of_one_name_is_the_published_set),
+        TEST(whole_changes_nothing_for_a_plain_set),
+        TEST(acquire_of_several_names_is_a_script),
+        TEST(renew_tells_whether_to_heal_and_until_when),
+        TEST(release_gives_only_the_token),
+        TEST(peek_gives_no_token),
+        TEST(kill_names_the_connection),
+        TEST(hello_and_adopt_differ_in_one_argument),
+        TEST(a_whole_login_comes_before_hello),
+        TEST(what_is_not_given_is_not_sent),
+        TEST(auth_with_a_password_or_a_user_only),
+        TEST(only_hello_logs_in),
+        TEST(names_may_hold_any_bytes),
+        TEST(the_largest_requests_fit_their_room),
+        TEST(many_short_names_fit_their_room),
+        TEST(memory_out_is_told_by_the_buffer),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

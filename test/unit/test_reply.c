@@ -1,0 +1,464 @@
+/* Replies → answers, through hiredis's own reader. */
+#include "reply.h"
+
+#include <stdio.h>
+
+#include "unit.h"
+
+#define RUN_ID "0123456789abcdef0123456789abcdef01234567"
+
+static redisReader *reader;
+static struct raw_reply raw;
+static struct login_state login;
+static struct hello hello;
+static struct reply reply;
+
+static int set_up(void **state)
+{
+    (void)state;
+    reader = redisReaderCreate();
+    reply_attach(reader, &raw);
+    login = (struct login_state){0};
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    redisReaderFree(reader);
+    return 0;
+}
+
+static void feed(const char *bytes)
+{
+    void *built = NULL;
+    assert_int_equal(redisReaderFeed(reader, bytes, strlen(bytes)), REDIS_OK);
+    assert_int_equal(redisReaderGetReply(reader, &built), REDIS_OK);
+    assert_ptr_equal(built, &raw);
+}
+
+static bool reads(enum request_kind kind, const char *bytes)
+{
+    struct tag tag = {.kind = kind, .round = 7, .sent_at = 99};
+    feed(bytes);
+    bool read = reply_read(&raw, &tag, &login, &hello, &reply);
+    assert_memory_equal(&reply.tag, &tag, sizeof tag);
+    return read;
+}
+
+static void answers(enum request_kind kind, const char *bytes, enum answer answer)
+{
+    assert_true(reads(kind, bytes));
+    assert_int_equal(reply.answer, answer);
+}
+
+/* ---- */
+
+static void acquire(void **state)
+{
+    (void)state;
+    answers(REQUEST_ACQUIRE, "+OK\r\n", ANSWER_YES);
+    answers(REQUEST_ACQUIRE, "$-1\r\n", ANSWER_HELD);
+    assert_int_equal(reply.remaining_ms, -1);
+    assert_null(reply.text);
+    answers(REQUEST_ACQUIRE, "*-1\r\n", ANSWER_HELD);
+    answers(REQUEST_ACQUIRE, ":1\r\n", ANSWER_YES);
+    answers(REQUEST_ACQUIRE, ":-1\r\n", ANSWER_HELD);
+}
+
+static void renew(void **state)
+{
+    (void)state;
+    answers(REQUEST_RENEW, ":1\r\n", ANSWER_YES);
+    answers(REQUEST_RENEW, ":2\r\n", ANSWER_HEALED);
+    answers(REQUEST_RENEW, ":0\r\n", ANSWER_ABSENT);
+    answers(REQUEST_RENEW, ":-1\r\n", ANSWER_HELD);
+    answers(REQUEST_RENEW, "*2\r\n$4\r\nlate\r\n$16\r\n1785000000123456\r\n", ANSWER_LATE);
+    assert_true(reply.master_time == 1785000000123456);
+}
+
+static void release(void **state)
+{
+    (void)state;
+    answers(REQUEST_RELEASE, ":1\r\n", ANSWER_YES);
+    answers(REQUEST_RELEASE, ":0\r\n", ANSWER_ABSENT);
+    answers(REQUEST_RELEASE, ":-1\r\n", ANSWER_HELD);
+}
+
+static void peek(void **state)
+{
+    (void)state;
+    answers(REQUEST_PEEK, "$-1\r\n", ANSWER_ABSENT);
+    answers(REQUEST_PEEK, "*2\r\n$2\r\nme\r\n:1500\r\n", ANSWER_HELD);
+    assert_string_equal(reply.text, "me");
+}
+
+static void peek_tells_value_and_time(void **state)
+{
+    (void)state;
+    const char bytes[] = "*2\r\n$5\r\na\0b\r\n\r\n:1500\r\n";
+    void *built;
+    struct tag tag = {.kind = REQUEST_PEEK};
+    redisReaderFeed(reader, bytes, sizeof bytes - 1);
+    assert_int_equal(redisReaderGetReply(reader, &built), REDIS_OK);
+    assert_true(reply_read(&raw, &tag, &login, &hello, &reply));
+    assert_int_equal(reply.answer, ANSWER_HELD);
+    assert_int_equal(reply.text_length, 5);
+    assert_memory_equal(reply.text, "a\0b\r\n", 6);
+    assert_int_equal(reply.remaining_ms, 1500);
+
+    answers(REQUEST_PEEK, "*2\r\n$1\r\nx\r\n:-1\r\n", ANSWER_HELD);
+    assert_int_equal(reply.remaining_ms, -2);
+    answers(REQUEST_PEEK, "*2\r\n$1\r\nx\r\n:-2\r\n", ANSWER_HELD);
+    assert_int_equal(reply.remaining_ms, -1);
+    answers(REQUEST_PEEK, "*2\r\n$0\r\n\r\n:0\r\n", ANSWER_HELD);
+    assert_int_equal(reply.text_length, 0);
+    assert_int_equal(reply.remaining_ms, 0);
+}
+
+static void killed_or_gone_already(void **state)
+{
+    (void)state;
+    answers(REQUEST_KILL, ":1\r\n", ANSWER_YES);
+    answers(REQUEST_KILL, ":0\r\n", ANSWER_YES);
+    assert_false(reads(REQUEST_KILL, "+OK\r\n"));
+}
+
+static void errors_keep_their_words(void **state)
+{
+    (void)state;
+    for (int kind = REQUEST_HELLO; kind <= REQUEST_PEEK; kind++) {
+        answers((enum request_kind)kind, "-NOPERM no\a way\r\n", ANSWER_ERROR);
+        assert_string_equal(reply.text, "NOPERM no? way");
+        assert_int_equal(reply.text_length, 14);
+    }
+}
+
+static void a_forgotten_script(void **state)
+{
+    (void)state;
+    for (int kind = REQUEST_ACQUIRE; kind <= REQUEST_PEEK; kind++)
+        answers((enum request_kind)kind, "-NOSCRIPT No matching script.\r\n", ANSWER_NOSCRIPT);
+    answers(REQUEST_HELLO, "-NOSCRIPT No matching script.\r\n", ANSWER_ERROR);
+    answers(REQUEST_KILL, "-NOSCRIPT No matching script.\r\n", ANSWER_ERROR);
+}
+
+/* ---- Hello ---- */
+
+#define HELLO_TAIL ":1785000000123456\r\n:29000000\r\n:30000\r\n:17\r\n:1\r\n$10\r\nvolatile-x\r\n"
+#define HELLO      "*9\r\n$40\r\n" RUN_ID "\r\n$6\r\n7.0.15\r\n$6\r\nmaster\r\n" HELLO_TAIL
+
+static void hello_tells_all_nine_fields(void **state)
+{
+    (void)state;
+    login.client_id = 4711;
+    answers(REQUEST_HELLO, HELLO, ANSWER_HELLO);
+    assert_ptr_equal(reply.hello, &hello);
+    assert_string_equal(hello.run_id, RUN_ID);
+    assert_string_equal(hello.version, "7.0.15");
+    assert_string_equal(hello.role, "master");
+    assert_true(hello.time == 1785000000123456);
+    assert_int_equal(hello.abstains, 29000000);
+    assert_int_equal(hello.max_ttl_ms, 30000);
+    assert_int_equal(hello.uptime_s, 17);
+    assert_true(hello.aof);
+    assert_string_equal(hello.eviction, "volatile-x");
+    assert_int_equal(hello.client_id, 4711);
+    answers(REQUEST_ADOPT, HELLO, ANSWER_HELLO);
+}
+
+static void hello_may_write_integers_in_decimal(void **state)
+{
+    (void)state;
+    answers(REQUEST_HELLO,
+            "*9\r\n$1\r\nr\r\n$0\r\n\r\n$5\r\nslave\r\n$16\r\n1785000000123456\r\n$1\r\n0\r\n"
+            "$1\r\n0\r\n$2\r\n17\r\n$1\r\n0\r\n$0\r\n\r\n",
+            ANSWER_HELLO);
+    assert_string_equal(hello.role, "slave");
+    assert_true(hello.time == 1785000000123456);
+    assert_int_equal(hello.uptime_s, 17);
+    assert_false(hello.aof);
+    assert_string_equal(hello.eviction, "");
+}
+
+static void long_versions_are_cut_and_made_printable(void **state)
+{
+    (void)state;
+    answers(REQUEST_HELLO,
+            "*9\r\n$1\r\nr\r\n$20\r\n7.0.15\n-a-long-build\r\n$6\r\nmaster\r\n" HELLO_TAIL,
+            ANSWER_HELLO);
+    assert_string_equal(hello.version, "7.0.15?-a-long-");
+}
+
+static void half_a_hello_is_none(void **state)
+{
+    (void)state;
+    const char *wrong[] = {
+        "+OK\r\n",
+        "$-1\r\n",
+        ":1\r\n",
+        "*0\r\n",
+        "*8\r\n$1\r\nr\r\n$1\r\n7\r\n$6\r\nmaster\r\n:1\r\n:0\r\n:0\r\n:0\r\n:0\r\n",
+        "*9\r\n$0\r\n\r\n$6\r\n7.0.15\r\n$6\r\nmaster\r\n" HELLO_TAIL,
+        "*9\r\n:5\r\n$6\r\n7.0.15\r\n$6\r\nmaster\r\n" HELLO_TAIL,
+        "*9\r\n$44\r\n" RUN_ID "0123\r\n$6\r\n7.0.15\r\n$6\r\nmaster\r\n" HELLO_TAIL,
+        "*9\r\n$1\r\nr\r\n$-1\r\n$6\r\nmaster\r\n" HELLO_TAIL,
+        "*9\r\n$1\r\nr\r\n$1\r\n7\r\n$12\r\nmastermaster\r\n" HELLO_TAIL,
+        "*9\r\n$1\r\nr\r\n$1\r\n7\r\n$6\r\nmaster\r\n:-1\r\n:0\r\n:0\r\n:0\r\n:0\r\n$0\r\n\r\n",
+        "*9\r\n$1\r\nr\r\n$1\r\n7\r\n$6\r\nmaster\r\n:9007199254740993\r\n:0\r\n:0\r\n:0\r\n:0\r\n"
+        "$0\r\n\r\n",
+        "*9\r\n$1\r\nr\r\n$1\r\n7\r\n$6\r\nmaster\r\n:1\r\n$2\r\n1x\r\n:0\r\n:0\r\n:0\r\n$"
+        "0\r\n\r\n",
+        "*9\r\n$1\r\nr\r\n$1\r\n7\r\n$6\r\nmaster\r\n:1\r\n$0\r\n\r\n:0\r\n:0\r\n:0\r\n$0\r\n\r\n",
+        "*9\r\n$1\r\nr\r\n$1\r\n7\r\n$6\r\nmaster\r\n:1\r\n:0\r\n"
+        "$20\r\n99999999999999999999\r\n:0\r\n:0\r\n$0\r\n\r\n",
+        "*9\r\n$1\r\nr\r\n$1\r\n7\r\n$6\r\nmaster\r\n:1\r\n:0\r\n:0\r\n:0\r\n:0\r\n:0\r\n",
+    };
+    for (unsigned i = 0; i < COUNT(wrong); i++)
+        if (reads(REQUEST_HELLO, wrong[i]))
+            fail_msg("taken for a hello: %s", wrong[i]);
+}
+
+static void impossible_replies(void **state)
+{
+    (void)state;
+    const struct {
+        enum request_kind kind;
+        const char *bytes;
+    } wrong[] = {
+        {REQUEST_ACQUIRE, "+QUEUED\r\n"},
+        {REQUEST_ACQUIRE, "$2\r\nOK\r\n"},
+        {REQUEST_ACQUIRE, ":0\r\n"},
+        {REQUEST_ACQUIRE, ":2\r\n"},
+        {REQUEST_ACQUIRE, "*1\r\n+OK\r\n"},
+        {REQUEST_ACQUIRE, "*1\r\n$-1\r\n"},
+        {REQUEST_ACQUIRE, "*0\r\n"},
+        {REQUEST_RENEW, "+OK\r\n"},
+        {REQUEST_RENEW, "$-1\r\n"},
+        {REQUEST_RENEW, ":3\r\n"},
+        {REQUEST_RENEW, ":-2\r\n"},
+        {REQUEST_RENEW, ":4294967297\r\n"},
+        {REQUEST_RENEW, "*1\r\n:1\r\n"},
+        {REQUEST_RENEW, "*2\r\n$5\r\nlater\r\n$1\r\n1\r\n"},
+        {REQUEST_RENEW, "*2\r\n$4\r\nlate\r\n$1\r\nx\r\n"},
+        {REQUEST_RENEW, "*2\r\n$4\r\nlate\r\n$-1\r\n"},
+        {REQUEST_RENEW, "*3\r\n$4\r\nlate\r\n$1\r\n1\r\n$1\r\n1\r\n"},
+        {REQUEST_RELEASE, "+OK\r\n"},
+        {REQUEST_RELEASE, ":2\r\n"},
+        {REQUEST_RELEASE, "*0\r\n"},
+        {REQUEST_RELEASE, "*1\r\n:1\r\n"},
+        {REQUEST_RELEASE, "$-1\r\n"},
+        {REQUEST_PEEK, ":1\r\n"},
+        {REQUEST_PEEK, "$1\r\nx\r\n"},
+        {REQUEST_PEEK, "*1\r\n$1\r\nx\r\n"},
+        {REQUEST_PEEK, "*2\r\n:1\r\n:1\r\n"},
+        {REQUEST_PEEK, "*2\r\n$1\r\nx\r\n$1\r\n1\r\n"},
+        {REQUEST_PEEK, "*2\r\n$1\r\nx\r\n:-3\r\n"},
+        {REQUEST_PEEK, "*2\r\n-ERR x\r\n:1\r\n"},
+        {REQUEST_KILL, "$-1\r\n"},
+        {REQUEST_KILL, "*1\r\n:1\r\n"},
+    };
+    for (unsigned i = 0; i < COUNT(wrong); i++)
+        if (reads(wrong[i].kind, wrong[i].bytes))
+            fail_msg("request %d took %s", wrong[i].kind, wrong[i].bytes);
+}
+
+/* ---- The login ---- */
+
+static void step(enum step step, const char *bytes, bool possible)
+{
+    feed(bytes);
+    assert_int_equal(reply_take_step(&login, step, &raw), possible);
+}
+
+static void a_good_login(void **state)
+{
+    (void)state;
+    step(STEP_AUTH, "+OK\r\n", true);
+    step(STEP_SELECT, "+OK\r\n", true);
+    step(STEP_SETNAME, "+OK\r\n", true);
+    step(STEP_CLIENT_ID, ":4711\r\n", true);
+    step(STEP_LOAD, "$40\r\n" RUN_ID "\r\n", true);
+    answers(REQUEST_HELLO, HELLO, ANSWER_HELLO);
+    assert_int_equal(hello.client_id, 4711);
+}
+
+static void a_refused_login_is_the_answer_to_hello(void **state)
+{
+    (void)state;
+    step(STEP_AUTH, "-WRONGPASS invalid username-password pair\r\n", true);
+    step(STEP_SELECT, "-NOAUTH Authentication required.\r\n", true);
+    step(STEP_SETNAME, "-NOAUTH Authentication required.\r\n", true);
+    answers(REQUEST_HELLO, "-NOAUTH Authentication required.\r\n", ANSWER_ERROR);
+    assert_string_equal(reply.text, "WRONGPASS invalid username-password pair");
+    answers(REQUEST_HELLO, HELLO, ANSWER_ERROR);
+}
+
+static void a_refused_database_is_the_answer_to_hello(void **state)
+{
+    (void)state;
+    step(STEP_SELECT, "-ERR DB index is out of range\r\n", true);
+    answers(REQUEST_HELLO, HELLO, ANSWER_ERROR);
+    assert_string_equal(reply.text, "ERR DB index is out of range");
+}
+
+static void what_the_login_can_do_without(void **state)
+{
+    (void)state;
+    step(STEP_SETNAME, "-NOPERM no setname\r\n", true);
+    step(STEP_CLIENT_ID, "-ERR unknown command\r\n", true);
+    step(STEP_LOAD, "-NOPERM no script\r\n", true);
+    answers(REQUEST_HELLO, HELLO, ANSWER_HELLO);
+    assert_int_equal(hello.client_id, 0);
+}
+
+static void a_refusal_counts_more_than_what_came_before(void **state)
+{
+    (void)state;
+    step(STEP_SETNAME, "-NOPERM no setname\r\n", true);
+    step(STEP_SELECT, "-ERR DB index is out of range\r\n", true);
+    step(STEP_LOAD, "-NOPERM no script\r\n", true);
+    answers(REQUEST_HELLO, HELLO, ANSWER_ERROR);
+    assert_string_equal(reply.text, "ERR DB index is out of range");
+}
+
+static void a_long_refusal_is_cut(void **state)
+{
+    (void)state;
+    char bytes[400];
+    memset(bytes, 'x', sizeof bytes);
+    memcpy(bytes, "-", 1);
+    memcpy(bytes + sizeof bytes - 3, "\r\n", 3);
+    step(STEP_AUTH, bytes, true);
+    assert_int_equal(strlen(login.why), SAYING_MAX - 1);
+}
+
+static void impossible_steps(void **state)
+{
+    (void)state;
+    step(STEP_AUTH, ":1\r\n", false);
+    step(STEP_AUTH, "*1\r\n-ERR x\r\n", false);
+    step(STEP_SELECT, "$2\r\nOK\r\n", false);
+    step(STEP_SETNAME, "*1\r\n+OK\r\n", false);
+    step(STEP_CLIENT_ID, "+OK\r\n", false);
+    step(STEP_CLIENT_ID, ":-5\r\n", false);
+    step(STEP_LOAD, "+OK\r\n", false);
+    step(STEP_LOAD, "$-1\r\n", false);
+    assert_false(login.failed);
+}
+
+/* ---- Bounds ---- */
+
+static void refuses(const char *bytes)
+{
+    void *built = NULL;
+    redisReaderFeed(reader, bytes, strlen(bytes));
+    if (redisReaderGetReply(reader, &built) == REDIS_OK)
+        fail_msg("built: %s", bytes);
+    assert_null(built);
+    tear_down(NULL);
+    set_up(NULL);
+}
+
+static void arrays_are_short_and_flat(void **state)
+{
+    (void)state;
+    refuses("*17\r\n");
+    refuses("*2147483647\r\n");
+    refuses("*4294967297\r\n");
+    refuses("*9223372036854775807\r\n");
+    refuses("*1\r\n*0\r\n");
+    refuses("*1\r\n*1\r\n:1\r\n");
+    feed("*16\r\n:0\r\n:1\r\n:2\r\n:3\r\n:4\r\n:5\r\n:6\r\n:7\r\n:8\r\n:9\r\n:10\r\n:11\r\n:12\r\n"
+         ":13\r\n:14\r\n:15\r\n");
+    assert_int_equal(raw.count, 16);
+    assert_int_equal(raw.fields[15].integer, 15);
+}
+
+static void other_protocols_are_refused(void **state)
+{
+    (void)state;
+    refuses("hello\r\n");
+    refuses("HTTP/1.1 400 Bad Request\r\n");
+    refuses("%1\r\n:1\r\n:1\r\n");
+    refuses(">2\r\n+message\r\n:1\r\n");
+    refuses("~1\r\n:1\r\n");
+    refuses("#t\r\n");
+    refuses(",1.5\r\n");
+    refuses("(12345678901234567890\r\n");
+    refuses("=5\r\ntxt:x\r\n");
+}
+
+static void long_strings_are_cut(void **state)
+{
+    (void)state;
+    static char bytes[3 * 2000 + 200];
+    char *at = bytes + sprintf(bytes, "*4\r\n");
+    for (int i = 0; i < 3; i++) {
+        at += sprintf(at, "$%d\r\n", 1000);
+        memset(at, 'a' + i, 1000);
+        at += 1000 + sprintf(at + 1000, "\r\n");
+    }
+    sprintf(at, "$2\r\nzz\r\n");
+    feed(bytes);
+    assert_int_equal(raw.count, 4);
+    assert_int_equal(raw.fields[0].length, 1000);
+    assert_int_equal(raw.fields[1].length, REPLY_TEXT_MAX - 1002);
+    for (unsigned i = 0; i < raw.count; i++) {
+        const struct field *field = &raw.fields[i];
+        assert_true(field->start + field->length < REPLY_TEXT_MAX);
+        assert_int_equal(strlen(raw.text + field->start), field->length);
+    }
+    feed("$2\r\nzz\r\n");
+    assert_string_equal(raw.text + raw.fields[0].start, "zz");
+}
+
+static void a_reply_may_come_byte_by_byte(void **state)
+{
+    (void)state;
+    const char *bytes = HELLO;
+    struct tag tag = {.kind = REQUEST_HELLO};
+    void *built = NULL;
+    for (; bytes[1]; bytes++) {
+        redisReaderFeed(reader, bytes, 1);
+        assert_int_equal(redisReaderGetReply(reader, &built), REDIS_OK);
+        assert_null(built);
+    }
+    redisReaderFeed(reader, bytes, 1);
+    redisReaderGetReply(reader, &built);
+    assert_ptr_equal(built, &raw);
+    assert_true(reply_read(&raw, &tag, &login, &hello, &reply));
+    assert_string_equal(hello.run_id, RUN_ID);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(acquire),
+        TEST(renew),
+        TEST(release),
+        TEST(peek),
+        TEST(peek_tells_value_and_time),
+        TEST(killed_or_gone_already),
+        TEST(errors_keep_their_words),
+        TEST(a_forgotten_script),
+        TEST(hello_tells_all_nine_fields),
+        TEST(hello_may_write_integers_in_decimal),
+        TEST(long_versions_are_cut_and_made_printable),
+        TEST(half_a_hello_is_none),
+        TEST(impossible_replies),
+        TEST(a_good_login),
+        TEST(a_refused_login_is_the_answer_to_hello),
+        TEST(a_refused_database_is_the_answer_to_hello),
+        TEST(what_the_login_can_do_without),
+        TEST(a_refusal_counts_more_than_what_came_before),
+        TEST(a_long_refusal_is_cut),
+        TEST(impossible_steps),
+        TEST(arrays_are_short_and_flat),
+        TEST(other_protocols_are_refused),
+        TEST(long_strings_are_cut),
+        TEST(a_reply_may_come_byte_by_byte),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,42 @@
+/*
+ * unit.h - what every unit test includes: cmocka, and names made of literals.
+ */
+#ifndef REDLOCK_TEST_UNIT_H
+#define REDLOCK_TEST_UNIT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "names.h"
+
+static inline void *unit_take(void *pool, size_t size)
+{
+    (void)pool;
+    return calloc(1, size);
+}
+
+static inline void unit_give(void *pool, void *block, size_t size)
+{
+    (void)pool, (void)size;
+    free(block);
+}
+
+static const struct memory unit_memory = {unit_take, unit_give, NULL};
+
+static inline struct names *unit_names(unsigned count, const char *const *strings)
+{
+    struct slice slices[64];
+    for (unsigned i = 0; i < count; i++)
+        slices[i] = (struct slice){strings[i], strlen(strings[i])};
+    return names_new(&unit_memory, (struct slice){"", 0}, slices, count);
+}
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+#endif
