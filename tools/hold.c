@@ -196,7 +196,9 @@ static void on_event(redlock_lease *lease, const redlock_event *event, void *dat
 static void on_stop(void *data, int number)
 {
     struct hold *hold = data;
-    if (hold->stopped_by == 0 && hold->session.options->command->bit == FOR_LOCK) {
+    if (!hold->lease) {
+        session_end(&hold->session, EXIT_SIGNAL + number, 0);
+    } else if (hold->stopped_by == 0 && hold->session.options->command->bit == FOR_LOCK) {
         hold->stopped_by = number;
         redlock_release(hold->lease);
     }
@@ -224,19 +226,23 @@ static redlock_code ask(struct hold *hold)
     }
 }
 
+static void on_begin(void *data)
+{
+    struct hold *hold = data;
+    redlock_code code = ask(hold);
+    if (code != REDLOCK_OK) {
+        session_refused(&hold->session, failure(hold), code);
+    }
+}
+
 static int perform(const struct options *options)
 {
-    struct hold hold = {0};
+    struct hold hold = {.session = {.begin = on_begin, .begin_within = BEGIN_WITHIN_S}};
+    hold.session.data = &hold;
     if (!session_open(&hold.session, options)) {
         return hold.session.status;
     }
     stops_watch(&hold.stops, hold.session.loop, on_stop, &hold);
-    redlock_code code = ask(&hold);
-    if (code != REDLOCK_OK) {
-        session_refused(&hold.session, failure(&hold), code);
-        redlock_free(hold.session.client);
-        return hold.session.status;
-    }
     return session_run(&hold.session);
 }
 

@@ -134,15 +134,24 @@ static void indent_lines(struct text *out, const char *indent, const struct text
     }
 }
 
-static void show_facts(struct text *out, const redlock_node *node)
+static void show_uptime(struct text *out, int64_t seconds)
 {
     char span[DURATION_SIZE];
+    if (seconds < 60) {
+        text_format(out, ", up %" PRId64 " s", seconds);
+    } else {
+        text_format(out, ", up %s", duration_show(span, seconds * 1000));
+    }
+}
+
+static void show_facts(struct text *out, const redlock_node *node)
+{
     if (node->version[0]) {
         text_format(out, "  %s, %s, run %.*s", node->version, node->role, RUN_ID_SHOWN,
                     node->run_id);
     }
     if (node->uptime_s >= 0 && node->version[0]) {
-        text_format(out, ", up %s", duration_show(span, node->uptime_s * 1000));
+        show_uptime(out, node->uptime_s);
     }
     if (node->rtt_us >= 0) {
         text_format(out, ", answers in %" PRId64 ".%02" PRId64 " ms", node->rtt_us / 1000,
@@ -316,7 +325,7 @@ static void on_look(struct ev_loop *loop, ev_timer *timer, int events)
     }
 }
 
-static void on_ready(void *data)
+static void on_begin(void *data)
 {
     struct doctor *doctor = data;
     doctor->masters = redlock_nodes(doctor->session.client);
@@ -334,8 +343,7 @@ static void on_ready(void *data)
 
 int perform_nodes(const struct options *options)
 {
-    struct doctor doctor = {0};
-    doctor.session.on_ready = on_ready;
+    struct doctor doctor = {.session = {.begin = on_begin}};
     doctor.session.data = &doctor;
     if (!session_open(&doctor.session, options)) {
         return doctor.session.status;

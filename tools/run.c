@@ -150,12 +150,12 @@ static void tell_lost(const struct run *run, const redlock_event *event, int64_t
     text_format(&line, "redlock: lost ");
     names_show(&line, run->session.options->names, run->session.options->names_count);
     text_format(&line, ": ");
-    text_shown(&line, event->text, strlen(event->text));
+    text_format(&line, "%s\n", votes_headline(event));
+    votes_explain(&line, event);
     text_format(&line,
-                "\nredlock: the lease ends in %" PRId64 " ms; ending the command: SIGTERM now, "
+                "redlock: the lease ends in %" PRId64 " ms; ending the command: SIGTERM now, "
                 "SIGKILL in %" PRId64 " ms\n",
                 event->valid_ms, grace);
-    votes_explain(&line, event);
     say_text(&line);
     text_free(&line);
 }
@@ -387,6 +387,8 @@ static void on_stop(void *data, int number)
     if (run->running) {
         child_signal(&run->child, number);
         child_kill_at(&run->child, boot_ms() + run->session.options->kill_after_ms);
+    } else if (!run->lease) {
+        session_end(&run->session, EXIT_SIGNAL + number, 0);
     } else if (run->stopped_by == 0 && redlock_release(run->lease) == REDLOCK_OK) {
         run->stopped_by = number;
     }
@@ -406,19 +408,23 @@ static redlock_code ask(struct run *run)
                                  options->names_count, &terms, on_event, run);
 }
 
+static void on_begin(void *data)
+{
+    struct run *run = data;
+    redlock_code code = ask(run);
+    if (code != REDLOCK_OK) {
+        session_refused(&run->session, "cannot lock", code);
+    }
+}
+
 int perform_run(const struct options *options)
 {
-    struct run run = {0};
+    struct run run = {.session = {.begin = on_begin, .begin_within = BEGIN_WITHIN_S}};
+    run.session.data = &run;
     if (!session_open(&run.session, options)) {
         return run.session.status;
     }
     stops_watch(&run.stops, run.session.loop, on_stop, &run);
-    redlock_code code = ask(&run);
-    if (code != REDLOCK_OK) {
-        session_refused(&run.session, "cannot lock", code);
-        redlock_free(run.session.client);
-        return run.session.status;
-    }
     int status = session_run(&run.session);
     free_environment(&run);
     return status;

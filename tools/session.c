@@ -7,11 +7,35 @@
 #include "say.h"
 #include "votes.h"
 
+/* In the messages of `run --json` this, too, must be a document. */
 static void on_log(redlock_level level, const char *text, void *data)
 {
+    const struct session *session = data;
+    struct text line = {0};
+    struct json json = {.out = &line};
     (void)level;
-    (void)data;
-    say("%s", text);
+    if (!session->options->json || session->options->command->bit != FOR_RUN) {
+        say("%s", text);
+        return;
+    }
+    json_open(&json, NULL, '{');
+    json_string(&json, "event", "log");
+    json_string(&json, "text", text);
+    json_close(&json, '}');
+    text_format(&line, "\n");
+    say_text(&line);
+    text_free(&line);
+}
+
+/* ---- Begin -------------------------------------------------------------- */
+
+static void begin(struct session *session)
+{
+    ev_timer_stop(session->loop, &session->begin_timer);
+    if (!session->begun && !session->ending) {
+        session->begun = true;
+        session->begin(session->data);
+    }
 }
 
 static void on_ready(redlock *client, redlock_code code, const char *text, void *data)
@@ -21,8 +45,22 @@ static void on_ready(redlock *client, redlock_code code, const char *text, void 
     session->ready = true;
     session->readiness = code;
     text_format(&session->ready_text, "%s", text ? text : "");
-    if (session->on_ready) {
-        session->on_ready(session->data);
+    begin(session);
+}
+
+static void on_begin_time(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    (void)loop;
+    (void)events;
+    begin(timer->data);
+}
+
+static void plan_begin(struct session *session)
+{
+    ev_timer_init(&session->begin_timer, on_begin_time, session->begin_within, 0);
+    session->begin_timer.data = session;
+    if (session->begin_within > 0) {
+        ev_timer_start(session->loop, &session->begin_timer);
     }
 }
 
@@ -87,11 +125,12 @@ static void tell(const struct options *options, const char *what, redlock_code c
 /* Which master it is stands in what on_ready said. */
 static const char *best_sentence(const struct session *session, const redlock_event *event)
 {
+    bool reasons_follow = !session->options->json;
     bool list_is_wrong = exit_for(event->code) == EXIT_NODES;
     if (list_is_wrong && session->ready && session->ready_text.length > 0) {
         return session->ready_text.bytes;
     }
-    return event->text;
+    return reasons_follow ? votes_headline(event) : event->text;
 }
 
 void session_tell_failure(const struct session *session, const char *what,
@@ -103,7 +142,7 @@ void session_tell_failure(const struct session *session, const char *what,
 void session_refused(struct session *session, const char *what, redlock_code code)
 {
     tell(session->options, what, code, redlock_last_error(session->client), NULL);
-    session->status = exit_for(code);
+    session_end(session, exit_for(code), PATIENCE_OWED_MS);
 }
 
 /* ---- Start and end ------------------------------------------------------ */
@@ -141,6 +180,7 @@ bool session_open(struct session *session, const struct options *options)
         session->status = exit_for(code);
         return false;
     }
+    plan_begin(session);
     return true;
 }
 

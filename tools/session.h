@@ -2,7 +2,8 @@
  * session.h - one command's client on the default loop, from start to orderly end.
  *
  *   session_open()   starts it; nothing happens before session_run()
- *   session_run()    runs the loop until the end and returns the exit status
+ *   session_run()    runs the loop until the end and returns the exit status;
+ *                    calls session->begin when it is time to ask for something
  *   session_end()    from a callback: gives back what is owed, then ends
  */
 #ifndef REDLOCK_TOOLS_SESSION_H
@@ -21,6 +22,10 @@
 #define PATIENCE_RELEASED_MS 200
 #define PATIENCE_OWED_MS     1500
 
+/* A lease should begin on all masters, not on the first three that were connected;
+ * but a master that hangs shall not hold up everybody. */
+#define BEGIN_WITHIN_S 0.1
+
 struct session {
     struct ev_loop *loop;
     const struct options *options;
@@ -28,11 +33,17 @@ struct session {
     int status;
     bool ending;
 
-    bool ready; /* on_ready was called, with: */
+    /* Set before session_open(): called once, from the loop, when every master was
+     * reached or tried, or after that many seconds (0: however long it takes). */
+    void (*begin)(void *data);
+    double begin_within;
+    void *data;
+    ev_timer begin_timer;
+    bool begun;
+
+    bool ready; /* every master was reached or tried, with this result: */
     redlock_code readiness;
     struct text ready_text;
-    void (*on_ready)(void *data); /* may be NULL */
-    void *data;
 };
 
 /* False: session->status says why not, and so was the user. */
@@ -45,7 +56,7 @@ void session_end(struct session *session, int status, int64_t patience_ms);
 void session_tell_failure(const struct session *session, const char *what,
                           const redlock_event *event);
 
-/* A call that failed at once: tells redlock_last_error() and sets the status. */
+/* A call that failed at once: tells redlock_last_error() and ends the session. */
 void session_refused(struct session *session, const char *what, redlock_code code);
 
 /* Writes a result to stdout; a failure becomes the status. */

@@ -162,10 +162,11 @@ static void on_event(redlock_lease *lease, const redlock_event *event, void *dat
     struct question *question = data;
     struct status *status = question->status;
     (void)lease;
+    if (status->session.ending) {
+        return;
+    }
     if (exit_for(event->code) == EXIT_NODES) {
-        if (!status->session.ending) {
-            session_tell_failure(&status->session, "cannot ask about", event);
-        }
+        session_tell_failure(&status->session, "cannot ask about", event);
         session_end(&status->session, EXIT_NODES, 0);
         return;
     }
@@ -179,25 +180,31 @@ static void on_event(redlock_lease *lease, const redlock_event *event, void *dat
     }
 }
 
+static bool ask(struct status *status, struct question *question)
+{
+    redlock_lease *lease;
+    redlock_code code =
+        redlock_inspect(status->session.client, &lease, &question->name, 1, on_event, question);
+    if (code != REDLOCK_OK) {
+        session_refused(&status->session, "cannot ask about", code);
+    }
+    return code == REDLOCK_OK;
+}
+
 /* One question for each name: asked about together, only the first that is held
  * would be told. */
-static bool ask_all(struct status *status)
+static void on_begin(void *data)
 {
+    struct status *status = data;
     const struct options *options = status->session.options;
     status->waiting = options->names_count;
     for (size_t i = 0; i < options->names_count; i++) {
-        redlock_lease *lease;
-        struct question *question = &status->questions[i];
-        question->status = status;
-        question->name = options->names[i];
-        redlock_code code =
-            redlock_inspect(status->session.client, &lease, &question->name, 1, on_event, question);
-        if (code != REDLOCK_OK) {
-            session_refused(&status->session, "cannot ask about", code);
-            return false;
+        status->questions[i].status = status;
+        status->questions[i].name = options->names[i];
+        if (!ask(status, &status->questions[i])) {
+            return;
         }
     }
-    return true;
 }
 
 static void free_questions(struct status *status)
@@ -210,20 +217,18 @@ static void free_questions(struct status *status)
 
 int perform_status(const struct options *options)
 {
-    struct status status = {.exit = EXIT_DONE};
-    if (!session_open(&status.session, options)) {
-        return status.session.status;
-    }
+    struct status status = {.session = {.begin = on_begin, .begin_within = BEGIN_WITHIN_S}};
+    status.session.data = &status;
     status.questions = calloc(options->names_count, sizeof(*status.questions));
     if (!status.questions) {
         say("out of memory");
         return EXIT_INTERNAL;
     }
-    if (ask_all(&status)) {
-        session_run(&status.session);
-    } else {
-        redlock_free(status.session.client);
+    if (!session_open(&status.session, options)) {
+        free(status.questions);
+        return status.session.status;
     }
+    session_run(&status.session);
     free_questions(&status);
     return status.session.status;
 }

@@ -150,6 +150,17 @@ static bool explain_vote(struct text *out, const redlock_vote *vote)
     }
 }
 
+static void explain_free(struct text *out, const redlock_event *event)
+{
+    unsigned free_on = 0;
+    for (unsigned i = 0; i < event->masters; i++) {
+        free_on += event->votes[i].kind == REDLOCK_VOTE_FREE;
+    }
+    if (free_on > 0) {
+        text_format(out, "  held by nobody on %u of %u masters\n", free_on, event->masters);
+    }
+}
+
 void votes_explain(struct text *out, const redlock_event *event)
 {
     struct holding holdings[REDLOCK_MASTERS_MAX];
@@ -157,6 +168,7 @@ void votes_explain(struct text *out, const redlock_event *event)
     for (unsigned i = 0; i < count; i++) {
         explain_holding(out, event, &holdings[i]);
     }
+    explain_free(out, event);
     for (unsigned i = 0; i < event->masters; i++) {
         struct text trouble = {0};
         if (explain_vote(&trouble, &event->votes[i])) {
@@ -186,6 +198,15 @@ static void table_held(struct text *out, const redlock_vote *vote)
     }
     text_format(out, "held   %-10s ", span);
     holder_show(out, vote->holder);
+}
+
+const char *votes_headline(const redlock_event *event)
+{
+    struct text reasons = {0};
+    votes_explain(&reasons, event);
+    bool explained = reasons.length > 0;
+    text_free(&reasons);
+    return explained ? redlock_code_text(event->code) : event->text;
 }
 
 void votes_table(struct text *out, const redlock_event *event)

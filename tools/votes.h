@@ -37,6 +37,10 @@ void remaining_json(struct json *json, int64_t remaining_ms);
  * with a trouble of its own. */
 void votes_explain(struct text *out, const redlock_event *event);
 
+/* The sentence to stand above: the event's own text has the reasons in it, once
+ * is enough. */
+const char *votes_headline(const redlock_event *event);
+
 /* One indented line for each master. */
 void votes_table(struct text *out, const redlock_event *event);
 
