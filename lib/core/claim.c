@@ -144,7 +144,7 @@ static void pay(struct engine *e, struct claim *claim, unsigned master, bool who
     struct standing *at = &claim->at[master];
     if (!at->owed || at->paying || !master_is_up(&e->masters[master]))
         return;
-    at->paying = true;
+    at->paying = whole ? PAYING_WHOLE : PAYING;
     claim_ask(e, claim, master,
               &(struct question){.kind = REQUEST_RELEASE,
                                  .round = claim->lease ? lease_paying(e, claim->lease, master) : 0,
@@ -269,16 +269,19 @@ static void hear_release(struct engine *e, struct claim *claim, unsigned master,
                          const struct reply *reply)
 {
     struct standing *at = &claim->at[master];
-    at->paying = false;
+    bool was_whole = at->paying == PAYING_WHOLE;
+    at->paying = NOT_PAYING;
     if (!at->owed)
         return;
-    switch (reply->answer) {
-    case ANSWER_NOSCRIPT:
+    if (reply->answer == ANSWER_NOSCRIPT && !was_whole) {
         pay(e, claim, master, true);
-        break;
+        return;
+    }
+    switch (reply->answer) {
     case ANSWER_LOST: /* paid when the master is back */
         e->counters.owed++;
         break;
+    case ANSWER_NOSCRIPT:
     case ANSWER_ERROR:
         e->counters.owed++;
         deadlines_at_latest(&e->deadlines, &claim->deadline, e->now + RELEASE_AGAIN);

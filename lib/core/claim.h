@@ -21,12 +21,14 @@ enum presence {
     UNSURE /* asked, and not answered: it may be there */
 };
 
+enum paying { NOT_PAYING, PAYING, PAYING_WHOLE };
+
 struct standing {
     usec promise;     /* the master stands by us until then; 0: it does not */
     uint8_t presence; /* enum presence */
     uint8_t setting;  /* requests in flight that may put the token there */
     bool owed;        /* a release */
-    bool paying;      /* that release is in flight */
+    uint8_t paying;   /* enum paying: that release is in flight */
 };
 
 /* What to ask one master about a claim. */

@@ -610,9 +610,7 @@ static void record(struct engine *e, struct lease *lease, unsigned master,
         round_say(round, master, SAID_FREE);
         break;
     case ANSWER_LATE:
-        /* Its wall clock has stepped since hello: measure it anew, ask again soon. */
-        e->masters[master].offset = reply->master_time - e->now;
-        round_say_text(round, master, SAID_REFUSED, "its clock was stepped", 21);
+        round_say_text(round, master, SAID_REFUSED, "says that we are late", 21);
         break;
     case ANSWER_LOST:
         round_say_text(round, master, SAID_UNREACHABLE, reply->text, reply->text_length);
@@ -622,6 +620,25 @@ static void record(struct engine *e, struct lease *lease, unsigned master,
     }
 }
 
+/* The master has forgotten the script, or its wall clock has stepped since hello
+ * and it thinks us late. */
+static bool asks_again(struct engine *e, struct lease *lease, unsigned master,
+                       const struct reply *reply)
+{
+    struct ballot *ballot = &lease->round->ballots[master];
+    if (reply->answer == ANSWER_LATE)
+        e->masters[master].offset = reply->master_time - e->now;
+    else if (reply->answer != ANSWER_NOSCRIPT)
+        return false;
+    if (reply->tag.kind == REQUEST_RELEASE)
+        return true; /* its claim does so */
+    if (ballot->again)
+        return false;
+    ballot->again = true;
+    ask(e, lease, master, reply->answer == ANSWER_NOSCRIPT);
+    return true;
+}
+
 static void hear_in_round(struct engine *e, struct lease *lease, unsigned master,
                           const struct reply *reply)
 {
@@ -629,10 +646,9 @@ static void hear_in_round(struct engine *e, struct lease *lease, unsigned master
     if (!round || reply->tag.round != round->number ||
         round->ballots[master].state != BALLOT_ASKED)
         return;
-    if (reply->answer == ANSWER_NOSCRIPT) {
-        if (reply->tag.kind != REQUEST_RELEASE)
-            ask(e, lease, master, true);
-    } else if (round->kind == REQUEST_PEEK) {
+    if (asks_again(e, lease, master, reply))
+        return;
+    if (round->kind == REQUEST_PEEK) {
         record_peek(round, master, reply);
     } else {
         record(e, lease, master, reply);

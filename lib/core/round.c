@@ -14,6 +14,7 @@ void round_begin(struct round *round, unsigned masters, enum request_kind kind, 
         struct ballot *ballot = &round->ballots[i];
         ballot->state = BALLOT_CLOSED;
         ballot->said = SAID_NOTHING;
+        ballot->again = false;
         ballot->overdue = NEVER;
         ballot->remaining_ms = -1;
         ballot->text[0] = '\0';

@@ -19,6 +19,7 @@ enum ballot_state {
 struct ballot {
     uint8_t state; /* enum ballot_state */
     uint8_t said;  /* enum saying */
+    bool again;    /* was asked a second time; a third would let a liar keep us busy */
     usec overdue;  /* ASKED: no answer by then is a timeout */
     int64_t remaining_ms;
     char text[SAYING_MAX];
