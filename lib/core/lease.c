@@ -5,6 +5,7 @@
 #define RETRY_FIRST MS(10)
 #define RETRY_LAST MS(200)
 #define RENEW_SOON_LEAST MS(5)
+#define COMPLETE_AFTER MS(50) /* a lease won before all masters were connected */
 
 #define BIT(outcome) (uint16_t)(1U << (outcome))
 #define WHILE_HELD                                                                                 \
@@ -247,7 +248,7 @@ static void round_won(struct engine *e, struct lease *lease)
         return;
     }
     lease->round->decided = true;
-    round_stop_hoping(lease->round, masters(e));
+    bool incomplete = round_stop_hoping(lease->round, masters(e));
     engine_unlist(e, lease);
     engine_list(e, &e->held, lease);
     lease->state = LEASE_HELD;
@@ -255,6 +256,8 @@ static void round_won(struct engine *e, struct lease *lease)
     lease->risk = RISK_NONE;
     lease->hold_until = lease->terms.max_hold ? e->now + lease->terms.max_hold : NEVER;
     lease->wake_at = renew_when(e, lease);
+    if (incomplete && lease->wake_at > e->now + COMPLETE_AFTER && lease->wake_at != NEVER)
+        lease->wake_at = e->now + COMPLETE_AFTER;
     add_outcome(e, lease, OUTCOME_ACQUIRED, CAUSE_NONE);
     weigh(e, lease);
 }

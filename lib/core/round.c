@@ -70,11 +70,16 @@ void round_close(struct round *round, unsigned masters)
         round->ballots[i].state = BALLOT_CLOSED;
 }
 
-void round_stop_hoping(struct round *round, unsigned masters)
+bool round_stop_hoping(struct round *round, unsigned masters)
 {
-    for (unsigned i = 0; i < masters; i++)
-        if (round->ballots[i].state == BALLOT_HOPED)
-            round_say(round, i, SAID_UNREACHABLE);
+    bool any = false;
+    for (unsigned i = 0; i < masters; i++) {
+        if (round->ballots[i].state != BALLOT_HOPED)
+            continue;
+        round_say(round, i, SAID_UNREACHABLE);
+        any = true;
+    }
+    return any;
 }
 
 usec round_deadline(const struct round *round, unsigned masters)

@@ -45,8 +45,8 @@ void round_say_text(struct round *round, unsigned master, enum saying said, cons
 bool round_expire(struct round *round, unsigned masters, usec now, unsigned *timeouts);
 /* Nobody waits for more answers. */
 void round_close(struct round *round, unsigned masters);
-/* Stops hoping for the masters that are not connected. */
-void round_stop_hoping(struct round *round, unsigned masters);
+/* Stops hoping for the masters that are not connected; true if there were any. */
+bool round_stop_hoping(struct round *round, unsigned masters);
 /* The next moment at which round_expire() has something to do; NEVER if none. */
 usec round_deadline(const struct round *round, unsigned masters);
 
