@@ -92,12 +92,6 @@ static void advise_on_state(struct text *out, const redlock_node *node)
                     "it may have forgotten leases, so it abstains %s more; if it is new, or "
                     "nobody holds a lease, `redlock nodes --adopt` lifts that\n",
                     duration_show(span, node->abstains_ms));
-    } else if (node->state == REDLOCK_NODE_REFUSED && strcmp(node->role, "slave") == 0) {
-        text_format(out, "it is a replica, which loses locks when it fails over: list masters "
-                         "that are independent of each other\n");
-    } else if (node->state == REDLOCK_NODE_REFUSED) {
-        text_format(out, "it is one of the others under a second name, and would vote twice: "
-                         "list each master once\n");
     }
 }
 
@@ -343,7 +337,7 @@ static void on_begin(void *data)
 
 int perform_nodes(const struct options *options)
 {
-    struct doctor doctor = {.session = {.begin = on_begin}};
+    struct doctor doctor = {.session = {.begin = on_begin, .any_list = true}};
     doctor.session.data = &doctor;
     if (!session_open(&doctor.session, options)) {
         return doctor.session.status;

@@ -27,43 +27,6 @@ static void on_log(redlock_level level, const char *text, void *data)
     text_free(&line);
 }
 
-/* ---- Begin -------------------------------------------------------------- */
-
-static void begin(struct session *session)
-{
-    ev_timer_stop(session->loop, &session->begin_timer);
-    if (!session->begun && !session->ending) {
-        session->begun = true;
-        session->begin(session->data);
-    }
-}
-
-static void on_ready(redlock *client, redlock_code code, const char *text, void *data)
-{
-    struct session *session = data;
-    (void)client;
-    session->ready = true;
-    session->readiness = code;
-    text_format(&session->ready_text, "%s", text ? text : "");
-    begin(session);
-}
-
-static void on_begin_time(struct ev_loop *loop, ev_timer *timer, int events)
-{
-    (void)loop;
-    (void)events;
-    begin(timer->data);
-}
-
-static void plan_begin(struct session *session)
-{
-    ev_timer_init(&session->begin_timer, on_begin_time, session->begin_within, 0);
-    session->begin_timer.data = session;
-    if (session->begin_within > 0) {
-        ev_timer_start(session->loop, &session->begin_timer);
-    }
-}
-
 /* ---- Failures ----------------------------------------------------------- */
 
 static void failure_json(struct text *out, const struct options *options, redlock_code code,
@@ -126,8 +89,7 @@ static void tell(const struct options *options, const char *what, redlock_code c
 static const char *best_sentence(const struct session *session, const redlock_event *event)
 {
     bool reasons_follow = !session->options->json;
-    bool list_is_wrong = exit_for(event->code) == EXIT_NODES;
-    if (list_is_wrong && session->ready && session->ready_text.length > 0) {
+    if (exit_for(event->code) == EXIT_NODES && session->ready_text.length > 0) {
         return session->ready_text.bytes;
     }
     return reasons_follow ? votes_headline(event) : event->text;
@@ -143,6 +105,69 @@ void session_refused(struct session *session, const char *what, redlock_code cod
 {
     tell(session->options, what, code, redlock_last_error(session->client), NULL);
     session_end(session, exit_for(code), PATIENCE_OWED_MS);
+}
+
+/* ---- Begin -------------------------------------------------------------- */
+
+/* A replica would vote with its master's voice, a master listed twice twice: then
+ * nothing that a quorum says is worth anything. */
+static bool list_is_wrong(const struct session *session)
+{
+    return session->ready && exit_for(session->readiness) == EXIT_NODES;
+}
+
+static void begin(struct session *session)
+{
+    ev_timer_stop(session->loop, &session->begin_timer);
+    if (session->begun || session->ending) {
+        return;
+    }
+    session->begun = true;
+    if (list_is_wrong(session) && !session->any_list) {
+        tell(session->options, "cannot begin with", session->readiness, session->ready_text.bytes,
+             NULL);
+        session_end(session, EXIT_NODES, 0);
+    } else {
+        session->begin(session->data);
+    }
+}
+
+/* Its lines as one sentence. */
+static void note_readiness(struct text *out, const char *text)
+{
+    for (; *text; text++) {
+        if (*text != '\n') {
+            text_add(out, text, 1);
+        } else if (text[1]) {
+            text_add(out, "; ", 2);
+        }
+    }
+}
+
+static void on_ready(redlock *client, redlock_code code, const char *text, void *data)
+{
+    struct session *session = data;
+    (void)client;
+    session->ready = true;
+    session->readiness = code;
+    note_readiness(&session->ready_text, text && *text ? text : redlock_code_text(code));
+    begin(session);
+}
+
+static void on_begin_time(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    (void)loop;
+    (void)events;
+    begin(timer->data);
+}
+
+static void plan_begin(struct session *session)
+{
+    ev_timer_init(&session->begin_timer, on_begin_time, session->begin_within, 0);
+    session->begin_timer.data = session;
+    if (session->begin_within > 0) {
+        ev_timer_start(session->loop, &session->begin_timer);
+    }
 }
 
 /* ---- Start and end ------------------------------------------------------ */

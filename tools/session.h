@@ -37,6 +37,7 @@ struct session {
      * reached or tried, or after that many seconds (0: however long it takes). */
     void (*begin)(void *data);
     double begin_within;
+    bool any_list; /* begin also when the list of masters is known to be wrong */
     void *data;
     ev_timer begin_timer;
     bool begun;
