@@ -1,0 +1,340 @@
+/*
+ * sync.c - redlock for threads that wait: a client, from open to free.
+ */
+#include "sync_client.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+/* ---- forks, references ---- */
+
+static atomic_uint forks;
+
+static void count_fork(void)
+{
+    atomic_fetch_add_explicit(&forks, 1, memory_order_relaxed);
+}
+
+static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, count_fork);
+}
+
+unsigned sync_forks(void)
+{
+    return atomic_load_explicit(&forks, memory_order_relaxed);
+}
+
+void sync_forget(redlock_sync *client)
+{
+    if (atomic_fetch_sub(&client->references, 1) != 1)
+        return;
+    pthread_cond_destroy(&client->changed);
+    pthread_mutex_destroy(&client->lock);
+    free(client);
+}
+
+/* ---- the client ---- */
+
+static void start_run(redlock_sync *client, struct call *call)
+{
+    call->function(client->redlock, call->data);
+    sync_finish(client, call, REDLOCK_OK);
+}
+
+redlock_code redlock_sync_run(redlock_sync *client, void (*function)(redlock *, void *), void *data)
+{
+    redlock_code code = function ? sync_check(client) : REDLOCK_E_ARGUMENT;
+    struct call call = {.start = start_run, .function = function, .data = data};
+    return code ? code : sync_carry_out(client, &call);
+}
+
+static void on_ready(redlock *redlock, redlock_code code, const char *text, void *data)
+{
+    redlock_sync *client = data;
+    pthread_mutex_lock(&client->lock);
+    client->ready = true;
+    client->ready_code = code;
+    snprintf(client->ready_text, sizeof client->ready_text, "%s", text);
+    pthread_cond_broadcast(&client->changed);
+    pthread_mutex_unlock(&client->lock);
+    if (client->on_ready)
+        client->on_ready(redlock, code, text, client->data);
+}
+
+static void on_log(redlock_level level, const char *text, void *data)
+{
+    const redlock_sync *client = data;
+    client->on_log(level, text, client->data);
+}
+
+static struct timespec after(int64_t ms)
+{
+    struct timespec at;
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    if (ms > 0) {
+        at.tv_sec += (time_t)(ms / 1000);
+        at.tv_nsec += (long)(ms % 1000) * 1000000;
+    }
+    if (at.tv_nsec >= 1000000000) {
+        at.tv_sec++;
+        at.tv_nsec -= 1000000000;
+    }
+    return at;
+}
+
+static void await_ready(redlock_sync *client, int64_t timeout_ms)
+{
+    struct timespec until = after(timeout_ms == REDLOCK_FOREVER ? 0 : timeout_ms);
+    int late = 0;
+    while (!client->ready && !client->ended && !late)
+        if (timeout_ms == REDLOCK_FOREVER)
+            pthread_cond_wait(&client->changed, &client->lock);
+        else
+            late = pthread_cond_timedwait(&client->changed, &client->lock, &until);
+}
+
+/* How the masters are at this moment. */
+struct state {
+    redlock_code code;
+    char text[1024];
+};
+
+static int describe(const redlock_node *node, char *text, size_t size)
+{
+    static const char *const states[] = {"is down", "is being connected", "votes", "abstains",
+                                         "never votes"};
+    const char *trouble = node->state == REDLOCK_NODE_UP ? "" : node->text;
+    if (node->state == REDLOCK_NODE_ABSTAINS)
+        return snprintf(text, size, "%s abstains %lld ms more\n", node->node,
+                        (long long)node->abstains_ms);
+    return snprintf(text, size, "%s %s%s%s\n", node->node, states[node->state],
+                    trouble[0] ? ": " : "", trouble);
+}
+
+static void look(redlock *redlock, void *data)
+{
+    struct state *state = data;
+    unsigned masters = redlock_nodes(redlock), up = 0;
+    size_t used = 0;
+    for (unsigned i = 0; i < masters; i++) {
+        redlock_node node;
+        if (redlock_node_get(redlock, i, &node))
+            continue;
+        up += node.state == REDLOCK_NODE_UP;
+        int length = describe(&node, state->text + used, sizeof state->text - used);
+        if (length > 0 && used + (size_t)length < sizeof state->text)
+            used += (size_t)length;
+    }
+    state->text[used ? used - 1 : 0] = '\0'; /* no newline behind the last line */
+    state->code = up > masters / 2 ? REDLOCK_OK : REDLOCK_E_UNAVAILABLE;
+}
+
+redlock_code redlock_sync_ready(redlock_sync *client, int64_t timeout_ms, char *why,
+                                size_t why_size)
+{
+    struct state state = {0};
+    redlock_code code = timeout_ms < 0 ? REDLOCK_E_ARGUMENT : sync_check(client);
+    if (!code) {
+        pthread_mutex_lock(&client->lock);
+        await_ready(client, timeout_ms);
+        if (client->ready && redlock_code_class(client->ready_code) == REDLOCK_CLASS_MISUSE) {
+            code = client->ready_code;
+            snprintf(state.text, sizeof state.text, "%s", client->ready_text);
+        }
+        pthread_mutex_unlock(&client->lock);
+    }
+    if (!code)
+        code = redlock_sync_run(client, look, &state);
+    if (!code)
+        code = state.code;
+    if (why && why_size)
+        snprintf(why, why_size, "%s", state.text[0] ? state.text : sync_why_not(client, code));
+    return code;
+}
+
+/* ---- beginning and end ---- */
+
+static void *run(void *data)
+{
+    redlock_sync *client = data;
+    sync_is_running(client);
+    prctl(PR_SET_NAME, "redlock");
+    ev_run(client->loop, 0);
+    sync_end_validity(client); /* before anybody may free a lease without asking */
+    sync_finish_all(client);
+    return NULL;
+}
+
+static void on_closed(redlock *redlock, unsigned left, void *data)
+{
+    redlock_sync *client = data;
+    client->left = left;
+    client->redlock = NULL;
+    redlock_free(redlock);
+    ev_break(client->loop, EVBREAK_ALL);
+}
+
+static void start_close(redlock_sync *client, struct call *call)
+{
+    redlock_close(client->redlock, call->ms, on_closed, client);
+    sync_finish(client, call, REDLOCK_OK);
+}
+
+/* The first to come does it. */
+static bool begin_close(redlock_sync *client)
+{
+    pthread_mutex_lock(&client->lock);
+    bool first = !client->closing;
+    client->closing = true;
+    while (!first && !client->closed)
+        pthread_cond_wait(&client->changed, &client->lock);
+    pthread_mutex_unlock(&client->lock);
+    return first;
+}
+
+unsigned redlock_sync_close(redlock_sync *client, int64_t patience_ms)
+{
+    if (sync_check(client))
+        return 0;
+    if (!begin_close(client))
+        return client->left;
+    struct call call = {.start = start_close, .ms = patience_ms};
+    sync_carry_out(client, &call);
+    pthread_join(client->thread, NULL);
+    ev_loop_destroy(client->loop);
+    pthread_mutex_lock(&client->lock);
+    client->closed = true;
+    pthread_cond_broadcast(&client->changed);
+    pthread_mutex_unlock(&client->lock);
+    return client->left;
+}
+
+void redlock_sync_free(redlock_sync *client)
+{
+    if (sync_check(client))
+        return;
+    redlock_sync_close(client, 0);
+    sync_forget(client);
+}
+
+/* Last before the loop blocks, with all replies heard. */
+static void on_prepare(struct ev_loop *loop, ev_prepare *prepare, int events)
+{
+    (void)loop, (void)events;
+    redlock_sync *client = prepare->data;
+    if (client->redlock)
+        sync_refresh(client);
+}
+
+static void on_refresh(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    (void)loop, (void)timer, (void)events; /* on_prepare follows */
+}
+
+static redlock_options our_options(redlock_sync *client, const redlock_options *options)
+{
+    redlock_options ours = REDLOCK_OPTIONS_INIT;
+    if (options)
+        memcpy(&ours, options, options->size < sizeof ours ? options->size : sizeof ours);
+    if (!options || options->size >= sizeof options->size)
+        ours.size = sizeof ours; /* otherwise redlock_open() refuses it */
+    client->on_ready = ours.on_ready;
+    client->on_log = ours.on_log;
+    client->data = ours.data;
+    ours.on_ready = on_ready;
+    ours.on_log = ours.on_log ? on_log : NULL;
+    ours.data = client;
+    return ours;
+}
+
+static redlock_code make_loop(redlock_sync *client)
+{
+    client->loop = ev_loop_new(EVFLAG_AUTO | EVFLAG_NOSIGMASK);
+    if (!client->loop)
+        return REDLOCK_E_SYSTEM;
+    ev_async_init(&client->mail, sync_on_mail);
+    client->mail.data = client;
+    ev_async_start(client->loop, &client->mail);
+    ev_prepare_init(&client->prepare, on_prepare);
+    ev_set_priority(&client->prepare, EV_MINPRI);
+    client->prepare.data = client;
+    ev_prepare_start(client->loop, &client->prepare);
+    ev_init(&client->refresh, on_refresh);
+    return REDLOCK_OK;
+}
+
+/* All but those of faults, which cannot wait. */
+static void block_signals(sigset_t *old)
+{
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
+    sigset_t most;
+    sigfillset(&most);
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
+        sigdelset(&most, faults[i]);
+    pthread_sigmask(SIG_SETMASK, &most, old);
+}
+
+/* Signals are blocked from before, as every thread made here inherits that. */
+static redlock_code begin(redlock_sync *client, const redlock_options *options, char *why,
+                          size_t why_size)
+{
+    redlock_options ours = our_options(client, options);
+    sigset_t old;
+    block_signals(&old);
+    redlock_code code = make_loop(client);
+    if (!code)
+        code = redlock_open(&client->redlock, client->loop, &ours, why, why_size);
+    if (!code && pthread_create(&client->thread, NULL, run, client)) {
+        redlock_free(client->redlock);
+        code = REDLOCK_E_SYSTEM;
+    }
+    if (code && client->loop)
+        ev_loop_destroy(client->loop);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return code;
+}
+
+static redlock_sync *new_client(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, watch_forks);
+    redlock_sync *client = calloc(1, sizeof *client);
+    if (!client)
+        return NULL;
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&client->changed, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    pthread_mutex_init(&client->lock, NULL);
+    STAILQ_INIT(&client->mailbox);
+    LIST_INIT(&client->pending);
+    LIST_INIT(&client->held);
+    client->forks = sync_forks();
+    atomic_init(&client->references, 1);
+    return client;
+}
+
+redlock_code redlock_sync_open(redlock_sync **out, const redlock_options *options, char *why,
+                               size_t why_size)
+{
+    if (!out)
+        return REDLOCK_E_ARGUMENT;
+    *out = NULL;
+    if (why && why_size)
+        why[0] = '\0';
+    redlock_sync *client = new_client();
+    redlock_code code = client ? begin(client, options, why, why_size) : REDLOCK_E_MEMORY;
+    if (code && why && why_size && !why[0])
+        snprintf(why, why_size, "%s", redlock_code_text(code));
+    if (!code)
+        *out = client;
+    else if (client)
+        sync_forget(client);
+    return code;
+}
