@@ -215,10 +215,9 @@ static void break_off_reading(struct link *link)
 {
     /* What the login could do without may yet be why: "max number of clients". */
     const char *why = link->login.why;
-    if (link->context->err == REDIS_ERR_EOF)
-        break_off(link, "closed by the master%s%s", *why ? " after: " : "", why);
-    else
-        break_off(link, "cannot read: %s", link->context->errstr);
+    bool closed = link->context->err == REDIS_ERR_EOF;
+    break_off(link, "%s%s%s%s", closed ? "closed by the master" : "cannot read: ",
+              closed ? "" : link->context->errstr, *why ? " after: " : "", why);
 }
 
 /* One read, so that a master that never stops talking cannot keep the loop. */
