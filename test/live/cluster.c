@@ -1,0 +1,221 @@
+#define _GNU_SOURCE
+#include "cluster.h"
+
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "user.h"
+
+/* ---- The script ---- */
+
+static int script(const struct cluster *cluster, const char *command, char *output, size_t size)
+{
+    char line[512];
+    snprintf(line, sizeof line, "REDLOCK='%s' '%s' --dir '%s' %s", REDLOCK_COMMAND, CLUSTER_SCRIPT,
+             cluster->dir, command);
+    FILE *pipe = popen(line, "re");
+    assert_non_null(pipe);
+    size_t used = fread(output, 1, size - 1, pipe);
+    output[used] = '\0';
+    return pclose(pipe);
+}
+
+void cluster_do(struct cluster *cluster, const char *format, ...)
+{
+    char command[128], output[4096];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(command, sizeof command, format, arguments);
+    va_end(arguments);
+    if (script(cluster, command, output, sizeof output) != 0)
+        fail_msg("cluster %s failed: %s", command, output);
+}
+
+/* ---- Whatever ends the test, its masters end too ---- */
+
+static void guard_until_the_end(const char *dir, int guard, int guarded)
+{
+    char line[512];
+    char byte;
+    setsid();
+    while (read(guard, &byte, 1) > 0)
+        ;
+    snprintf(line, sizeof line, "'%s' stop --dir '%s' && rmdir '%s'", CLUSTER_SCRIPT, dir, dir);
+    int status = system(line);
+    if (write(guarded, status ? "!" : ".", 1) < 0)
+        _exit(1);
+    _exit(0);
+}
+
+static void start_guard(struct cluster *cluster)
+{
+    int ours[2], its[2];
+    assert_int_equal(pipe2(ours, O_CLOEXEC), 0);
+    assert_int_equal(pipe2(its, O_CLOEXEC), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        close(ours[1]);
+        if (fork() == 0)
+            guard_until_the_end(cluster->dir, ours[0], its[1]);
+        _exit(0);
+    }
+    waitpid(child, NULL, 0);
+    close(ours[0]);
+    close(its[1]);
+    cluster->guard = ours[1];
+    cluster->guarded = its[0];
+}
+
+/* ---- Life ---- */
+
+void cluster_start(struct cluster *cluster, unsigned count, const char *flags)
+{
+    char command[128], output[8192];
+    *cluster = (struct cluster){.count = count};
+    const char *tmp = getenv("TMPDIR");
+    snprintf(cluster->dir, sizeof cluster->dir, "%s/redlock-live-XXXXXX", tmp ? tmp : "/tmp");
+    assert_non_null(mkdtemp(cluster->dir));
+    start_guard(cluster);
+    snprintf(command, sizeof command, "start -n %u %s 2>&1", count, flags ? flags : "");
+    if (script(cluster, command, output, sizeof output) != 0)
+        fail_msg("cluster %s failed: %s", command, output);
+    char *list = strstr(output, "export REDLOCK_NODES=");
+    assert_non_null(list);
+    list += strlen("export REDLOCK_NODES=");
+    snprintf(cluster->nodes, sizeof cluster->nodes, "%.*s", (int)strcspn(list, "\n"), list);
+    const char *at = cluster->nodes;
+    for (unsigned i = 0; i < count; i++) {
+        at = strstr(at, "127.0.0.1:");
+        assert_non_null(at);
+        at += strlen("127.0.0.1:");
+        cluster->ports[i] = atoi(at);
+    }
+}
+
+void cluster_stop(struct cluster *cluster)
+{
+    char byte = '!';
+    for (unsigned i = 0; i < cluster->count; i++)
+        if (cluster->plain[i])
+            redisFree(cluster->plain[i]);
+    close(cluster->guard);
+    assert_int_equal(read(cluster->guarded, &byte, 1), 1);
+    assert_int_equal(byte, '.');
+    close(cluster->guarded);
+}
+
+/* ---- Plain clients ---- */
+
+static redisReply *ask(struct cluster *cluster, unsigned master, const char *format,
+                       va_list arguments)
+{
+    struct timeval patience = {.tv_sec = 5};
+    redisContext *context = cluster->plain[master];
+    for (int try = 0; try < 2; try++) {
+        va_list again;
+        if (!context)
+            context = redisConnectWithTimeout("127.0.0.1", cluster->ports[master], patience);
+        if (context && !context->err)
+            redisSetTimeout(context, patience);
+        va_copy(again, arguments);
+        redisReply *reply = context && !context->err ? redisvCommand(context, format, again) : NULL;
+        va_end(again);
+        cluster->plain[master] = context;
+        if (reply)
+            return reply;
+        if (context)
+            redisFree(context); /* it may have been restarted since */
+        cluster->plain[master] = context = NULL;
+    }
+    return NULL;
+}
+
+redisReply *cluster_ask(struct cluster *cluster, unsigned master, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    redisReply *reply = ask(cluster, master, format, arguments);
+    va_end(arguments);
+    return reply;
+}
+
+static redisReply *must_answer(redisReply *reply, const char *format)
+{
+    if (!reply)
+        fail_msg("no answer to %s", format);
+    else if (reply->type == REDIS_REPLY_ERROR)
+        fail_msg("%s: %s", format, reply->str);
+    return reply;
+}
+
+void cluster_tell(struct cluster *cluster, unsigned master, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    freeReplyObject(must_answer(ask(cluster, master, format, arguments), format));
+    va_end(arguments);
+}
+
+long long cluster_count(struct cluster *cluster, unsigned master, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    redisReply *reply = must_answer(ask(cluster, master, format, arguments), format);
+    va_end(arguments);
+    assert_int_equal(reply->type, REDIS_REPLY_INTEGER);
+    long long count = reply->integer;
+    freeReplyObject(reply);
+    return count;
+}
+
+unsigned cluster_holders(struct cluster *cluster, const char *name, const char *value)
+{
+    unsigned holders = 0;
+    for (unsigned i = 0; i < cluster->count; i++) {
+        redisReply *reply = cluster_ask(cluster, i, "GET %s", name);
+        holders += reply && reply->type == REDIS_REPLY_STRING &&
+                   (!value || strcmp(reply->str, value) == 0);
+        if (reply)
+            freeReplyObject(reply);
+    }
+    return holders;
+}
+
+unsigned cluster_keys(struct cluster *cluster)
+{
+    unsigned keys = 0;
+    for (unsigned i = 0; i < cluster->count; i++) {
+        redisReply *reply = cluster_ask(cluster, i, "KEYS *");
+        for (size_t k = 0; reply && k < reply->elements; k++)
+            keys += strcmp(reply->element[k]->str, "redlock:clock") != 0;
+        if (reply)
+            freeReplyObject(reply);
+    }
+    return keys;
+}
+
+/* ---- This process ---- */
+
+int64_t now_us(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_BOOTTIME, &time);
+    return (int64_t)time.tv_sec * 1000000 + time.tv_nsec / 1000;
+}
+
+size_t resident_bytes(void)
+{
+    unsigned long whole, resident = 0;
+    FILE *file = fopen("/proc/self/statm", "re");
+    if (!file || fscanf(file, "%lu %lu", &whole, &resident) != 2)
+        fail_msg("cannot read /proc/self/statm");
+    fclose(file);
+    return resident * (size_t)sysconf(_SC_PAGESIZE);
+}

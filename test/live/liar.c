@@ -1,0 +1,321 @@
+#include "liar.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#define CONNECTIONS 16
+#define INPUT_MAX (1 << 20)
+
+struct connection {
+    int fd; /* -1: free */
+    bool silent, flooding, greeted;
+    size_t used;
+    char *input;
+};
+
+struct liar {
+    pthread_t thread;
+    pthread_mutex_t mutex;
+    struct lie lie; /* under the mutex */
+    int listener, port, stop[2];
+    char run_id[41];
+    atomic_uint requests, connections;
+    atomic_size_t flooded;
+    struct connection open[CONNECTIONS];
+};
+
+/* ---- Taking requests apart ---- */
+
+struct request {
+    unsigned count;
+    const char *words[64];
+    size_t lengths[64];
+    size_t size;
+};
+
+static const char *read_header(const char *at, const char *end, char type, long *number)
+{
+    const char *line = memchr(at, '\n', (size_t)(end - at));
+    if (!line || *at != type)
+        return NULL;
+    *number = strtol(at + 1, NULL, 10);
+    return line + 1;
+}
+
+static bool read_request(const char *input, size_t used, struct request *request)
+{
+    long count, length;
+    const char *end = input + used, *at = read_header(input, end, '*', &count);
+    request->count = 0;
+    for (long i = 0; at && i < count; i++) {
+        at = at < end ? read_header(at, end, '$', &length) : NULL;
+        if (!at || end - at < length + 2)
+            return false;
+        if (request->count < 64) {
+            request->words[request->count] = at;
+            request->lengths[request->count++] = (size_t)length;
+        }
+        at += length + 2;
+    }
+    request->size = at ? (size_t)(at - input) : 0;
+    return at != NULL;
+}
+
+static bool is_word(const struct request *request, unsigned index, const char *word)
+{
+    return request->count > index && request->lengths[index] == strlen(word) &&
+           strncasecmp(request->words[index], word, strlen(word)) == 0;
+}
+
+static bool is_hello(const struct request *request)
+{
+    return is_word(request, 0, "EVAL") && is_word(request, 3, "redlock:clock");
+}
+
+static bool is_about_locks(const struct request *request)
+{
+    return is_word(request, 0, "SET") || is_word(request, 0, "EVALSHA") ||
+           (is_word(request, 0, "EVAL") && !is_hello(request));
+}
+
+/* ---- Answering ---- */
+
+static void hang_up(struct connection *connection)
+{
+    close(connection->fd);
+    free(connection->input);
+    *connection = (struct connection){.fd = -1};
+}
+
+static void say(struct connection *connection, const char *bytes, size_t length)
+{
+    if (send(connection->fd, bytes, length, MSG_NOSIGNAL) < 0 && errno != EAGAIN)
+        hang_up(connection);
+}
+
+static void say_text(struct connection *connection, const char *text)
+{
+    say(connection, text, strlen(text));
+}
+
+static void say_hello(struct liar *liar, struct connection *connection)
+{
+    char text[400];
+    struct timeval now;
+    gettimeofday(&now, NULL);
+    snprintf(text, sizeof text,
+             "*9\r\n$40\r\n%s\r\n$6\r\n7.0.15\r\n$6\r\nmaster\r\n:%lld\r\n:0\r\n:30000\r\n:9999\r\n"
+             ":0\r\n$0\r\n\r\n",
+             liar->run_id, (long long)now.tv_sec * 1000000 + now.tv_usec);
+    say_text(connection, text);
+}
+
+static void answer_properly(struct liar *liar, struct connection *connection,
+                            const struct request *request)
+{
+    if (is_hello(request))
+        say_hello(liar, connection);
+    else if (is_word(request, 0, "CLIENT") && is_word(request, 1, "ID"))
+        say_text(connection, ":77\r\n");
+    else if (is_word(request, 0, "SCRIPT"))
+        say_text(connection, "$40\r\n0123456789012345678901234567890123456789\r\n");
+    else if (is_word(request, 0, "EVALSHA") || is_word(request, 0, "EVAL") ||
+             is_word(request, 1, "KILL"))
+        say_text(connection, ":1\r\n");
+    else
+        say_text(connection, "+OK\r\n");
+}
+
+static void tell(struct connection *connection, const struct lie *lie)
+{
+    if (lie->bytes)
+        say(connection, lie->bytes, lie->length ? lie->length : strlen(lie->bytes));
+    if (connection->fd < 0)
+        return;
+    connection->silent = lie->then == THEN_SILENCE || lie->then == THEN_FLOOD;
+    connection->flooding = lie->then == THEN_FLOOD;
+    if (lie->then == THEN_CLOSE)
+        hang_up(connection);
+}
+
+static void serve(struct liar *liar, struct connection *connection, const struct request *request)
+{
+    struct lie lie;
+    pthread_mutex_lock(&liar->mutex);
+    lie = liar->lie;
+    pthread_mutex_unlock(&liar->mutex);
+    bool first = !connection->greeted;
+    connection->greeted = true;
+    if (is_about_locks(request))
+        atomic_fetch_add(&liar->requests, 1);
+    if ((first && lie.when == AT_LOGIN) || (is_hello(request) && lie.when == AT_HELLO) ||
+        (is_about_locks(request) && lie.when == AT_REQUEST)) {
+        tell(connection, &lie);
+        return;
+    }
+    answer_properly(liar, connection, request);
+    if (connection->fd >= 0 && is_hello(request) && lie.when == AT_IDLE)
+        tell(connection, &lie);
+}
+
+static void listen_to(struct liar *liar, struct connection *connection)
+{
+    ssize_t got = recv(connection->fd, connection->input + connection->used,
+                       INPUT_MAX - connection->used, 0);
+    if (got <= 0) {
+        if (got == 0 || errno != EAGAIN)
+            hang_up(connection);
+        return;
+    }
+    connection->used += (size_t)got;
+    struct request request;
+    size_t done = 0;
+    while (connection->fd >= 0 && !connection->silent &&
+           read_request(connection->input + done, connection->used - done, &request)) {
+        serve(liar, connection, &request);
+        done += request.size;
+    }
+    if (connection->fd < 0)
+        return;
+    if (connection->silent)
+        done = connection->used;
+    memmove(connection->input, connection->input + done, connection->used - done);
+    connection->used -= done;
+}
+
+static void flood(struct liar *liar, struct connection *connection)
+{
+    static const char bytes[65536];
+    ssize_t sent = send(connection->fd, bytes, sizeof bytes, MSG_NOSIGNAL);
+    if (sent > 0)
+        atomic_fetch_add(&liar->flooded, (size_t)sent);
+    else if (sent < 0 && errno != EAGAIN)
+        hang_up(connection);
+}
+
+/* ---- The thread ---- */
+
+static void welcome(struct liar *liar)
+{
+    int fd = accept(liar->listener, NULL, NULL);
+    for (unsigned i = 0; fd >= 0 && i < CONNECTIONS; i++) {
+        struct connection *connection = &liar->open[i];
+        if (connection->fd >= 0)
+            continue;
+        fcntl(fd, F_SETFL, O_NONBLOCK);
+        *connection = (struct connection){.fd = fd, .input = malloc(INPUT_MAX)};
+        atomic_fetch_add(&liar->connections, 1);
+        pthread_mutex_lock(&liar->mutex);
+        struct lie lie = liar->lie;
+        pthread_mutex_unlock(&liar->mutex);
+        if (lie.when == AT_CONNECT)
+            tell(connection, &lie);
+        return;
+    }
+    if (fd >= 0)
+        close(fd);
+}
+
+static void *run(void *argument)
+{
+    struct liar *liar = argument;
+    for (;;) {
+        struct pollfd polled[CONNECTIONS + 2] = {{liar->stop[0], POLLIN, 0},
+                                                 {liar->listener, POLLIN, 0}};
+        for (unsigned i = 0; i < CONNECTIONS; i++) {
+            short events = liar->open[i].flooding ? POLLIN | POLLOUT : POLLIN;
+            polled[i + 2] = (struct pollfd){liar->open[i].fd, events, 0};
+        }
+        if (poll(polled, CONNECTIONS + 2, -1) < 0)
+            continue;
+        if (polled[0].revents)
+            return NULL;
+        for (unsigned i = 0; i < CONNECTIONS; i++) {
+            struct connection *connection = &liar->open[i];
+            if (connection->fd >= 0 && polled[i + 2].revents & ~POLLOUT)
+                listen_to(liar, connection);
+            if (connection->fd >= 0 && polled[i + 2].revents & POLLOUT)
+                flood(liar, connection);
+        }
+        if (polled[1].revents)
+            welcome(liar);
+    }
+}
+
+/* ---- From outside ---- */
+
+struct liar *liar_start(const struct lie *lie)
+{
+    static atomic_uint count;
+    struct liar *liar = calloc(1, sizeof *liar);
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof address;
+    liar->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (bind(liar->listener, (struct sockaddr *)&address, size) != 0 ||
+        listen(liar->listener, CONNECTIONS) != 0 || pipe(liar->stop) != 0)
+        abort();
+    getsockname(liar->listener, (struct sockaddr *)&address, &size);
+    liar->port = ntohs(address.sin_port);
+    snprintf(liar->run_id, sizeof liar->run_id, "%040u", 1 + atomic_fetch_add(&count, 1));
+    for (unsigned i = 0; i < CONNECTIONS; i++)
+        liar->open[i].fd = -1;
+    pthread_mutex_init(&liar->mutex, NULL);
+    liar->lie = lie ? *lie : (struct lie){.when = NEVER_LIES};
+    if (pthread_create(&liar->thread, NULL, run, liar) != 0)
+        abort();
+    return liar;
+}
+
+int liar_port(const struct liar *liar)
+{
+    return liar->port;
+}
+
+void liar_change(struct liar *liar, const struct lie *lie)
+{
+    pthread_mutex_lock(&liar->mutex);
+    liar->lie = lie ? *lie : (struct lie){.when = NEVER_LIES};
+    pthread_mutex_unlock(&liar->mutex);
+}
+
+unsigned liar_requests(struct liar *liar)
+{
+    return atomic_load(&liar->requests);
+}
+
+unsigned liar_connections(struct liar *liar)
+{
+    return atomic_load(&liar->connections);
+}
+
+size_t liar_flooded(struct liar *liar)
+{
+    return atomic_load(&liar->flooded);
+}
+
+void liar_stop(struct liar *liar)
+{
+    if (write(liar->stop[1], "", 1) != 1)
+        abort();
+    pthread_join(liar->thread, NULL);
+    for (unsigned i = 0; i < CONNECTIONS; i++)
+        if (liar->open[i].fd >= 0)
+            hang_up(&liar->open[i]);
+    close(liar->listener);
+    close(liar->stop[0]);
+    close(liar->stop[1]);
+    pthread_mutex_destroy(&liar->mutex);
+    free(liar);
+}

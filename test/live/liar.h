@@ -1,0 +1,50 @@
+/*
+ * liar.h - a master that misbehaves, on a port of its own, in a thread of its own.
+ *
+ * It takes requests apart as Redis does and answers a login, a hello and every
+ * later request properly, except where a lie is told instead.
+ */
+#ifndef REDLOCK_TEST_LIAR_H
+#define REDLOCK_TEST_LIAR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum then {
+    THEN_SERVE,   /* go on with the next request */
+    THEN_SILENCE, /* read and never answer again on this connection */
+    THEN_CLOSE,
+    THEN_FLOOD /* send bytes without end, as long as anybody reads them */
+};
+
+/* When. */
+enum moment {
+    AT_CONNECT, /* before anything was asked */
+    AT_LOGIN,   /* in place of the answer to the first request of a connection */
+    AT_HELLO,   /* in place of the answer to the hello script */
+    AT_REQUEST, /* in place of the answer to a request about a lock */
+    AT_IDLE,    /* right behind the answer to the hello script */
+    NEVER_LIES
+};
+
+struct lie {
+    enum moment when;
+    const char *bytes; /* sent as they are; NULL: none */
+    size_t length;     /* 0: strlen(bytes) */
+    enum then then;
+};
+
+struct liar;
+
+/* NULL lie: answers everything properly, and grants every lock to everybody. */
+struct liar *liar_start(const struct lie *lie);
+int liar_port(const struct liar *liar);
+/* Tells another lie from the next request on; on connections that are open too. */
+void liar_change(struct liar *liar, const struct lie *lie);
+/* Requests about locks, connections, and bytes of a flood so far. */
+unsigned liar_requests(struct liar *liar);
+unsigned liar_connections(struct liar *liar);
+size_t liar_flooded(struct liar *liar);
+void liar_stop(struct liar *liar);
+
+#endif

@@ -1,0 +1,234 @@
+/*
+ * One master of five misbehaves: the lock is had at once, and what ails that master
+ * is named.  Three of five do: the lock is refused in bounded time, with a reason for
+ * each, and nothing stays behind on the two that are sound.
+ */
+#include "user.h"
+
+#include <stdio.h>
+
+#include "liar.h"
+
+#define CONNECT_MS 400
+#define ENOUGH "+OK\r\n+OK\r\n"
+
+struct trouble {
+    const char *name;
+    struct lie lie;
+    redlock_vote_kind vote; /* of the liar, when asked who has the lock */
+    const char *says;
+    bool grants; /* it is taken for a grant, and has to be */
+};
+
+static const struct trouble troubles[] = {
+    {"answers no request", {AT_REQUEST, NULL, 0, THEN_SILENCE}, REDLOCK_VOTE_TIMEOUT, "", false},
+    {"half a reply, then silence", {AT_REQUEST, "+O", 0, THEN_SILENCE}, REDLOCK_VOTE_TIMEOUT, "",
+     false},
+    {"half a bulk string", {AT_REQUEST, "$20\r\nabc", 0, THEN_SILENCE}, REDLOCK_VOTE_TIMEOUT, "",
+     false},
+    {"garbage", {AT_REQUEST, "HTTP/1.1 400 Bad Request\r\n\r\n", 0, THEN_SERVE},
+     REDLOCK_VOTE_UNREACHABLE, "malformed reply", false},
+    {"binary garbage", {AT_REQUEST, "\0\xff\x01\r\n", 5, THEN_SERVE}, REDLOCK_VOTE_UNREACHABLE,
+     "malformed reply", false},
+    {"giant bulk length", {AT_REQUEST, "$2000000000\r\n", 0, THEN_FLOOD},
+     REDLOCK_VOTE_UNREACHABLE, "malformed reply: longer than", false},
+    {"endless line", {AT_REQUEST, "+", 0, THEN_FLOOD}, REDLOCK_VOTE_UNREACHABLE,
+     "malformed reply", false},
+    {"giant array", {AT_REQUEST, "*2000000000\r\n", 0, THEN_SERVE}, REDLOCK_VOTE_UNREACHABLE,
+     "malformed reply", false},
+    {"negative length", {AT_REQUEST, "$-2000000000\r\n", 0, THEN_SERVE},
+     REDLOCK_VOTE_UNREACHABLE, "malformed reply", false},
+    {"deep arrays", {AT_REQUEST, "*1\r\n*1\r\n*1\r\n*1\r\n:1\r\n", 0, THEN_SERVE},
+     REDLOCK_VOTE_UNREACHABLE, "malformed reply", false},
+    {"wrong number of elements", {AT_REQUEST, "*3\r\n:1\r\n:2\r\n:3\r\n", 0, THEN_SERVE},
+     REDLOCK_VOTE_UNREACHABLE, "a reply that the request cannot have", false},
+    {"a number out of nowhere", {AT_REQUEST, ":42\r\n", 0, THEN_SERVE}, REDLOCK_VOTE_UNREACHABLE,
+     "a reply that the request cannot have", false},
+    {"two replies to one request", {AT_REQUEST, "-ERR x\r\n-ERR x\r\n", 0, THEN_SERVE},
+     REDLOCK_VOTE_REFUSED, "ERR x", false},
+    {"closes after the request", {AT_REQUEST, NULL, 0, THEN_CLOSE}, REDLOCK_VOTE_UNREACHABLE,
+     "closed by the master", false},
+    {"closes after half a reply", {AT_REQUEST, "$5\r\nab", 0, THEN_CLOSE},
+     REDLOCK_VOTE_UNREACHABLE, "closed by the master", false},
+    {"is loading", {AT_REQUEST, "-LOADING Redis is loading the dataset in memory\r\n", 0,
+     THEN_SERVE}, REDLOCK_VOTE_REFUSED, "LOADING Redis is loading", false},
+    {"is read-only", {AT_REQUEST, "-READONLY You can't write against a read only replica.\r\n", 0,
+     THEN_SERVE}, REDLOCK_VOTE_REFUSED, "READONLY You can't write", false},
+    {"out of memory", {AT_REQUEST, "-OOM command not allowed when used memory > 'maxmemory'.\r\n",
+     0, THEN_SERVE}, REDLOCK_VOTE_REFUSED, "OOM command not allowed", false},
+    {"any error", {AT_REQUEST, "-ERR x\r\n", 0, THEN_SERVE}, REDLOCK_VOTE_REFUSED, "ERR x", false},
+    {"never knows a script", {AT_REQUEST, "-NOSCRIPT No matching script.\r\n", 0, THEN_SERVE},
+     REDLOCK_VOTE_REFUSED, "NOSCRIPT", false},
+    {"answers no login", {AT_LOGIN, NULL, 0, THEN_SILENCE}, REDLOCK_VOTE_UNREACHABLE,
+     "connected, but no answer within", false},
+    {"answers no hello", {AT_HELLO, NULL, 0, THEN_SILENCE}, REDLOCK_VOTE_UNREACHABLE,
+     "connected, but no answer within", false},
+    {"closes at once", {AT_CONNECT, NULL, 0, THEN_CLOSE}, REDLOCK_VOTE_UNREACHABLE, "", false},
+    {"speaks first", {AT_CONNECT, "-ERR max number of clients reached\r\n", 0, THEN_CLOSE},
+     REDLOCK_VOTE_UNREACHABLE, "max number of clients", false},
+    {"garbage at login", {AT_LOGIN, "SSH-2.0-OpenSSH_9.2\r\n", 0, THEN_SERVE},
+     REDLOCK_VOTE_UNREACHABLE, "malformed reply", false},
+    {"a hello too short", {AT_HELLO, "*2\r\n$1\r\na\r\n$1\r\nb\r\n", 0, THEN_SERVE},
+     REDLOCK_VOTE_UNREACHABLE, "a reply that the request cannot have", false},
+    {"an error for a hello", {AT_HELLO, "-ERR no such thing\r\n", 0, THEN_SERVE},
+     REDLOCK_VOTE_UNREACHABLE, "ERR no such thing", false},
+    {"is loading since the hello", {AT_HELLO, "-LOADING Redis is loading\r\n", 0, THEN_SERVE},
+     REDLOCK_VOTE_UNREACHABLE, "LOADING Redis is loading", false},
+    {"wants a password", {AT_HELLO, "-NOAUTH Authentication required.\r\n", 0, THEN_SERVE},
+     REDLOCK_VOTE_UNREACHABLE, "NOAUTH Authentication required", false},
+    {"an unsolicited reply", {AT_IDLE, "+HELLO\r\n", 0, THEN_SERVE}, REDLOCK_VOTE_UNREACHABLE,
+     "the master sent a reply", false},
+    {"grants, and grants again", {AT_REQUEST, ENOUGH, 0, THEN_SERVE}, REDLOCK_VOTE_UNREACHABLE,
+     "", true},
+};
+
+static struct cluster cluster;
+
+static int start(void **state)
+{
+    (void)state;
+    cluster_start(&cluster, 4, NULL);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    cluster_stop(&cluster);
+    return 0;
+}
+
+/* `sound` real masters, then `liars` that tell this lie. */
+static void gather(char *nodes, size_t size, unsigned sound, struct liar **liars, unsigned count,
+                   const struct lie *lie)
+{
+    size_t used = 0;
+    for (unsigned i = 0; i < sound; i++)
+        used += (size_t)snprintf(nodes + used, size - used, "redis://127.0.0.1:%d ",
+                                 cluster.ports[i]);
+    for (unsigned i = 0; i < count; i++) {
+        liars[i] = liar_start(lie);
+        used += (size_t)snprintf(nodes + used, size - used, "redis://127.0.0.1:%d ",
+                                 liar_port(liars[i]));
+    }
+}
+
+static void open_with(struct user *user, char *nodes)
+{
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    options.nodes = nodes;
+    options.connect_timeout_ms = CONNECT_MS;
+    user_open(user, NULL, &options);
+}
+
+static void check_vote(const struct trouble *trouble, const struct said *said)
+{
+    assert_vote(said, trouble->vote);
+    assert_says(said->text, trouble->says);
+}
+
+static void one_liar(const struct trouble *trouble)
+{
+    char nodes[300];
+    struct liar *liar;
+    struct user user;
+    struct take take, look;
+    redlock_lease_options terms = lease_terms(2000, 0);
+    gather(nodes, sizeof nodes, 4, &liar, 1, &trouble->lie);
+    size_t before = resident_bytes();
+    open_with(&user, nodes);
+    assert_code(user.ready_code, REDLOCK_OK);
+    assert_code(take_lock(&take, &user, "one liar", &terms), REDLOCK_OK);
+    /* At once: the liar is not waited for. */
+    assert_true(take.told[REDLOCK_ACQUIRED].event.elapsed_ms < CONNECT_MS);
+    assert_int_equal(take.told[REDLOCK_ACQUIRED].event.rounds, 1);
+    take_inspect(&look, &user, "one liar");
+    assert_code(look.told[REDLOCK_SEEN].event.code, REDLOCK_OK);
+    for (unsigned i = 0; i < 4; i++)
+        assert_vote(&look.told[REDLOCK_SEEN].votes[i], REDLOCK_VOTE_HELD);
+    if (!trouble->grants)
+        check_vote(trouble, &look.told[REDLOCK_SEEN].votes[4]);
+    assert_code(take_release(&take), REDLOCK_OK);
+    assert_int_equal(cluster_keys(&cluster), 0);
+    user_close(&user, 0);
+    assert_true(liar_flooded(liar) < 64 << 20);
+    assert_true(resident_bytes() < before + (32 << 20));
+    liar_stop(liar);
+}
+
+static void three_liars(const struct trouble *trouble)
+{
+    char nodes[300];
+    struct liar *liars[3];
+    struct user user;
+    struct take take;
+    redlock_lease_options terms = lease_terms(2000, 0);
+    gather(nodes, sizeof nodes, 2, liars, 3, &trouble->lie);
+    open_with(&user, nodes);
+    assert_code(take_lock(&take, &user, "three liars", &terms), REDLOCK_E_UNAVAILABLE);
+    const struct told *told = &take.told[REDLOCK_NOT_ACQUIRED];
+    assert_true(told->event.elapsed_ms < 3 * CONNECT_MS);
+    for (unsigned i = 2; i < 5; i++)
+        check_vote(trouble, &told->votes[i]);
+    take_free(&take);
+    AWAIT_MS(&user, cluster_keys(&cluster) == 0, 1000); /* long before they expire */
+    user_close(&user, 0);
+    for (unsigned i = 0; i < 3; i++)
+        liar_stop(liars[i]);
+}
+
+static void test_one_liar_of_five(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < COUNT(troubles); i++) {
+        print_message("    %s\n", troubles[i].name);
+        one_liar(&troubles[i]);
+    }
+}
+
+static void test_three_liars_of_five(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < COUNT(troubles); i++) {
+        if (troubles[i].grants)
+            continue;
+        print_message("    %s\n", troubles[i].name);
+        three_liars(&troubles[i]);
+    }
+}
+
+/* A master that grants everything to everybody does not make two holders. */
+static void test_lying_grants(void **state)
+{
+    (void)state;
+    char nodes[300];
+    struct liar *liar;
+    struct user first, second;
+    struct take take, late;
+    gather(nodes, sizeof nodes, 4, &liar, 1, NULL);
+    open_with(&first, nodes);
+    open_with(&second, nodes);
+    assert_code(take_lock(&take, &first, "wanted", NULL), REDLOCK_OK);
+    for (unsigned try = 0; try < 20; try++) {
+        assert_code(take_lock(&late, &second, "wanted", NULL), REDLOCK_E_HELD);
+        assert_says(late.told[REDLOCK_NOT_ACQUIRED].text, redlock_token(take.lease));
+        take_free(&late);
+    }
+    assert_true(redlock_valid_for(take.lease) > 0);
+    assert_code(take_release(&take), REDLOCK_OK);
+    assert_code(take_lock(&late, &second, "wanted", NULL), REDLOCK_OK);
+    assert_code(take_release(&late), REDLOCK_OK);
+    user_close_clean(&second, &cluster);
+    user_close_clean(&first, &cluster);
+    liar_stop(liar);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_liar_of_five),
+        cmocka_unit_test(test_three_liars_of_five),
+        cmocka_unit_test(test_lying_grants),
+    };
+    return cmocka_run_group_tests(tests, start, stop);
+}

@@ -1,0 +1,188 @@
+#include "user.h"
+
+#include <signal.h>
+#include <stdio.h>
+
+/* ---- The loop ---- */
+
+static void on_deadline(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    (void)loop, (void)timer, (void)events;
+}
+
+/* Wakes at least every few ms: what is waited for may not be an event of the loop. */
+bool user_step(struct user *user, int64_t end_us)
+{
+    if (now_us() >= end_us)
+        return false;
+    ev_timer timer;
+    ev_timer_init(&timer, on_deadline, 0.005, 0.);
+    ev_timer_start(user->loop, &timer);
+    ev_run(user->loop, EVRUN_ONCE);
+    ev_timer_stop(user->loop, &timer);
+    return true;
+}
+
+static void look_up(struct user *user)
+{
+    ev_break(user->loop, EVBREAK_ONE);
+}
+
+/* ---- The client ---- */
+
+static void on_ready(redlock *client, redlock_code code, const char *text, void *data)
+{
+    struct user *user = data;
+    (void)client;
+    user->ready++;
+    user->ready_code = code;
+    snprintf(user->ready_text, sizeof user->ready_text, "%s", text);
+    look_up(user);
+}
+
+static void on_log(redlock_level level, const char *text, void *data)
+{
+    struct user *user = data;
+    size_t used = strlen(user->log);
+    user->warnings += level <= REDLOCK_LOG_WARNING;
+    snprintf(user->log + used, sizeof user->log - used, "%s\n", text);
+}
+
+static void on_closed(redlock *client, unsigned left, void *data)
+{
+    struct user *user = data;
+    (void)client;
+    user->closed++;
+    user->left = left;
+    look_up(user);
+}
+
+void user_begin(struct user *user, struct ev_loop *loop, const char *nodes,
+                const redlock_options *options)
+{
+    redlock_options all = REDLOCK_OPTIONS_INIT;
+    char why[256] = "";
+    *user = (struct user){.loop = loop};
+    if (options)
+        all = *options;
+    if (!all.nodes)
+        all.nodes = nodes;
+    all.on_ready = on_ready;
+    all.on_log = on_log;
+    all.data = user;
+    redlock_code code = redlock_open(&user->client, loop, &all, why, sizeof why);
+    if (code)
+        fail_msg("redlock_open: %s: %s", redlock_code_name(code), why);
+}
+
+void user_open(struct user *user, const struct cluster *cluster, const redlock_options *options)
+{
+    user_begin(user, ev_loop_new(0), cluster ? cluster->nodes : NULL, options);
+    AWAIT(user, user->ready);
+}
+
+unsigned user_close(struct user *user, int64_t patience_ms)
+{
+    redlock_close(user->client, patience_ms, on_closed, user);
+    AWAIT_MS(user, user->closed, patience_ms + 5000);
+    redlock_free(user->client);
+    user->client = NULL;
+    ev_run(user->loop, 0);
+    ev_loop_destroy(user->loop);
+    assert_int_equal(user->ready, 1);
+    assert_int_equal(user->closed, 1);
+    return user->left;
+}
+
+void user_close_clean(struct user *user, struct cluster *cluster)
+{
+    assert_int_equal(user_close(user, 10000), 0);
+    assert_int_equal(cluster_keys(cluster), 0);
+}
+
+/* ---- Leases ---- */
+
+static void keep_votes(struct told *told, const redlock_event *event)
+{
+    for (unsigned i = 0; i < event->masters; i++) {
+        const redlock_vote *vote = &event->votes[i];
+        struct said *said = &told->votes[i];
+        *said = (struct said){.kind = vote->kind, .remaining_ms = vote->remaining_ms};
+        snprintf(said->holder, sizeof said->holder, "%s", vote->holder ? vote->holder : "");
+        snprintf(said->text, sizeof said->text, "%s", vote->text);
+    }
+}
+
+void take_hear(redlock_lease *lease, const redlock_event *event, void *data)
+{
+    struct take *take = data;
+    struct told *told = &take->told[event->kind];
+    told->at_us = now_us();
+    told->valid_for = redlock_valid_for(lease);
+    told->times++;
+    told->event = *event;
+    snprintf(told->text, sizeof told->text, "%s", event->text);
+    keep_votes(told, event);
+    take->outcomes++;
+    look_up(take->user);
+}
+
+redlock_lease_options lease_terms(int64_t ttl_ms, int64_t wait_ms)
+{
+    redlock_lease_options options = REDLOCK_LEASE_INIT;
+    options.ttl_ms = ttl_ms;
+    options.wait_ms = wait_ms;
+    return options;
+}
+
+void take_init(struct take *take, struct user *user)
+{
+    memset(take, 0, sizeof *take);
+    take->user = user;
+}
+
+void take_ask(struct take *take, struct user *user, const char *name,
+              const redlock_lease_options *options)
+{
+    take_init(take, user);
+    redlock_code code =
+        redlock_acquire(user->client, &take->lease, name, options, take_hear, take);
+    if (code)
+        fail_msg("redlock_acquire: %s", redlock_last_error(user->client));
+}
+
+redlock_code take_lock(struct take *take, struct user *user, const char *name,
+                       const redlock_lease_options *options)
+{
+    take_ask(take, user, name, options);
+    int64_t wait = options && options->wait_ms < 60000 ? options->wait_ms : 0;
+    AWAIT_MS(user, take->told[REDLOCK_ACQUIRED].times || take->told[REDLOCK_NOT_ACQUIRED].times,
+             wait + 10000);
+    assert_int_equal(take->outcomes, 1);
+    return take->told[REDLOCK_NOT_ACQUIRED].event.code;
+}
+
+redlock_code take_release(struct take *take)
+{
+    assert_code(redlock_release(take->lease), REDLOCK_OK);
+    assert_int_equal(redlock_valid_for(take->lease), 0);
+    AWAIT(take->user, take->told[REDLOCK_RELEASED].times);
+    take_free(take);
+    return take->told[REDLOCK_RELEASED].event.code;
+}
+
+void take_inspect(struct take *take, struct user *user, const char *name)
+{
+    redlock_name one = {name, strlen(name)};
+    take_init(take, user);
+    assert_code(redlock_inspect(user->client, &take->lease, &one, 1, take_hear, take), REDLOCK_OK);
+    AWAIT(user, take->told[REDLOCK_SEEN].times);
+    assert_int_equal(take->outcomes, 1);
+    take_free(take);
+}
+
+void take_free(struct take *take)
+{
+    redlock_lease_free(take->lease);
+    take->lease = NULL;
+}

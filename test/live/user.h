@@ -1,0 +1,117 @@
+/*
+ * user.h - a user of the library in a live test: a client on a loop of its own, leases
+ * that remember what they were told, and waiting without sleeping.
+ */
+#ifndef REDLOCK_TEST_USER_H
+#define REDLOCK_TEST_USER_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <ev.h>
+#include <redlock.h>
+
+#include "cluster.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+#define KINDS (REDLOCK_SEEN + 1)
+
+struct user {
+    struct ev_loop *loop;
+    redlock *client;
+    unsigned ready, closed; /* times told */
+    redlock_code ready_code;
+    char ready_text[1024];
+    unsigned left;
+    unsigned warnings;
+    char log[4096]; /* all lines so far, as far as they fit */
+};
+
+/* What one master said, kept beyond the callback. */
+struct said {
+    redlock_vote_kind kind;
+    int64_t remaining_ms;
+    char holder[128], text[128];
+};
+
+/* One outcome, kept. */
+struct told {
+    unsigned times;
+    redlock_event event; /* its pointers are not to be used */
+    struct said votes[REDLOCK_MASTERS_MAX];
+    char text[512];
+    int64_t at_us;
+    int64_t valid_for; /* redlock_valid_for() inside the callback */
+};
+
+/* A lease and all that it was told. */
+struct take {
+    struct user *user;
+    redlock_lease *lease;
+    struct told told[KINDS];
+    unsigned outcomes; /* of any kind */
+};
+
+/* Opens a client and waits until it is ready.  `options` may be NULL; its nodes may be. */
+void user_open(struct user *user, const struct cluster *cluster, const redlock_options *options);
+/* The same on a loop that is already there, without waiting. */
+void user_begin(struct user *user, struct ev_loop *loop, const char *nodes,
+                const redlock_options *options);
+/* Closes, waits, frees, and checks that nothing keeps the loop alive.  Returns `left`. */
+unsigned user_close(struct user *user, int64_t patience_ms);
+/* user_close(), and no key but redlock:clock may be left anywhere. */
+void user_close_clean(struct user *user, struct cluster *cluster);
+
+redlock_lease_options lease_terms(int64_t ttl_ms, int64_t wait_ms);
+void take_init(struct take *take, struct user *user);
+void take_hear(redlock_lease *lease, const redlock_event *event, void *take);
+/* Asks for a lease on one name. */
+void take_ask(struct take *take, struct user *user, const char *name,
+              const redlock_lease_options *options);
+/* Asks, and waits for ACQUIRED or NOT_ACQUIRED: the code. */
+redlock_code take_lock(struct take *take, struct user *user, const char *name,
+                       const redlock_lease_options *options);
+/* Releases, waits, frees the handle: the code. */
+redlock_code take_release(struct take *take);
+/* Asks who has the name; waits for all masters. */
+void take_inspect(struct take *take, struct user *user, const char *name);
+void take_free(struct take *take);
+
+/* Runs the loop for one iteration; false once now_us() has passed `end_us`. */
+bool user_step(struct user *user, int64_t end_us);
+
+/* Runs the loop until the condition holds; the test fails if it does not in time. */
+#define AWAIT_MS(user, condition, ms)                                                              \
+    do {                                                                                           \
+        int64_t end_ = now_us() + (int64_t)(ms) * 1000;                                            \
+        while (!(condition))                                                                       \
+            if (!user_step((user), end_))                                                          \
+                fail_msg("not within %lld ms: %s", (long long)(ms), #condition);                   \
+    } while (0)
+#define AWAIT(user, condition) AWAIT_MS(user, condition, 10000)
+
+/* A client of `text` lines that need not be whole: does it say this? */
+#define assert_says(text, words)                                                                   \
+    do {                                                                                           \
+        if (!strstr((text), (words)))                                                              \
+            fail_msg("\"%s\" does not say \"%s\"", (text), (words));                               \
+    } while (0)
+#define assert_vote(said, kind_)                                                                   \
+    do {                                                                                           \
+        if ((said)->kind != (kind_))                                                               \
+            fail_msg("vote is %s (%s), not %s", redlock_vote_name((said)->kind), (said)->text,     \
+                     redlock_vote_name(kind_));                                                    \
+    } while (0)
+#define assert_code(got, wanted)                                                                   \
+    do {                                                                                           \
+        redlock_code got_ = (got), wanted_ = (wanted);                                             \
+        if (got_ != wanted_)                                                                       \
+            fail_msg("%s, not %s", redlock_code_name(got_), redlock_code_name(wanted_));           \
+    } while (0)
+
+#endif
