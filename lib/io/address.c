@@ -1,4 +1,4 @@
-#define _GNU_SOURCE /* asprintf, memmem, memrchr */
+#define _GNU_SOURCE /* asprintf, memmem, memrchr; NOLINT(bugprone-reserved-identifier) */
 
 #include "address.h"
 

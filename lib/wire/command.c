@@ -8,8 +8,8 @@
 #define CLOCK_KEY    "$13\r\nredlock:clock\r\n"
 #define CLOCK_WINDOW "$8\r\n60000000\r\n" /* microseconds; see hello.lua */
 
-#define FRAME_MAX 32  /* what a bulk string or an integer takes beyond its bytes */
-#define FIXED_MAX 768 /* all that a request takes beyond names, token, login and scripts */
+#define FRAME_MAX ((size_t)32) /* what a bulk string or an integer takes beyond its bytes */
+#define FIXED_MAX 768          /* all that a request takes beyond names, token, login and scripts */
 
 struct script {
     const char *call; /* EVALSHA and the hash */
