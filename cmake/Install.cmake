@@ -1,1 +1,42 @@
-# install rules
+# What `cmake --install` puts where: libraries, headers, the command, and what
+# pkg-config and find_package() need.  No path of the build or of the prefix is
+# written into any file, so the installed tree can be moved.
+include(CMakePackageConfigHelpers)
+
+set(REDLOCK_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/redlock)
+set(REDLOCK_PC_DIR ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+set_target_properties(redlock_shared PROPERTIES EXPORT_NAME redlock)
+install(TARGETS redlock_shared redlock_static EXPORT redlockTargets
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS redlock RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(FILES ${PROJECT_SOURCE_DIR}/include/redlock.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/redlock DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  FILES_MATCHING PATTERN "*.h")
+
+install(EXPORT redlockTargets NAMESPACE redlock:: DESTINATION ${REDLOCK_CMAKE_DIR})
+configure_package_config_file(
+  ${CMAKE_CURRENT_LIST_DIR}/redlockConfig.cmake.in ${PROJECT_BINARY_DIR}/redlockConfig.cmake
+  INSTALL_DESTINATION ${REDLOCK_CMAKE_DIR} NO_SET_AND_CHECK_MACRO)
+# Until 1.0 a new minor version may change the interface.
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/redlockConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/redlockConfig.cmake
+              ${PROJECT_BINARY_DIR}/redlockConfigVersion.cmake
+  DESTINATION ${REDLOCK_CMAKE_DIR})
+
+# From the folder of redlock.pc up to the prefix; a libdir outside of it stays as it is.
+if(IS_ABSOLUTE ${CMAKE_INSTALL_LIBDIR} OR IS_ABSOLUTE ${CMAKE_INSTALL_INCLUDEDIR})
+  set(PC_PREFIX ${CMAKE_INSTALL_PREFIX})
+  set(PC_LIBDIR ${CMAKE_INSTALL_FULL_LIBDIR})
+  set(PC_INCLUDEDIR ${CMAKE_INSTALL_FULL_INCLUDEDIR})
+else()
+  file(RELATIVE_PATH up /prefix/${REDLOCK_PC_DIR} /prefix)
+  string(REGEX REPLACE "/$" "" up ${up})
+  set(PC_PREFIX "\${pcfiledir}/${up}")
+  set(PC_LIBDIR "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
+  set(PC_INCLUDEDIR "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
+endif()
+configure_file(${CMAKE_CURRENT_LIST_DIR}/redlock.pc.in ${PROJECT_BINARY_DIR}/redlock.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/redlock.pc DESTINATION ${REDLOCK_PC_DIR})
