@@ -1,0 +1,247 @@
+/*
+ * Names are bytes: whatever they are, the key on every master is the name and its value
+ * the token.  Several names are had all or none.
+ */
+#include "user.h"
+
+#include <stdio.h>
+
+#define BIG REDLOCK_NAME_MAX
+
+static struct cluster cluster;
+static struct user user;
+
+static int start(void **state)
+{
+    (void)state;
+    cluster_start(&cluster, 5, NULL);
+    user_open(&user, &cluster, NULL);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    user_close_clean(&user, &cluster);
+    cluster_stop(&cluster);
+    return 0;
+}
+
+static void lock_names(struct take *take, struct user *by, const redlock_name *names, size_t count)
+{
+    take_init(take, by);
+    redlock_code code =
+        redlock_acquire_names(by->client, &take->lease, names, count, NULL, take_hear, take);
+    if (code)
+        fail_msg("redlock_acquire_names: %s", redlock_last_error(by->client));
+    AWAIT(by, take->outcomes);
+}
+
+/* On how many masters this key has this value, and a ttl that fits. */
+static unsigned standing(const void *key, size_t length, const char *token)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < cluster.count; i++) {
+        redisReply *value = cluster_ask(&cluster, i, "GET %b", key, length);
+        long long pttl = cluster_count(&cluster, i, "PTTL %b", key, length);
+        assert_non_null(value);
+        if (value->type == REDIS_REPLY_STRING) {
+            count++;
+            assert_string_equal(value->str, token);
+            assert_true(pttl > 8000 && pttl <= 10000);
+        }
+        freeReplyObject(value);
+    }
+    return count;
+}
+
+static void lock_one(struct user *by, const void *bytes, size_t length, const void *key,
+                     size_t key_length)
+{
+    struct take take;
+    redlock_name name = {bytes, length};
+    lock_names(&take, by, &name, 1);
+    assert_int_equal(take.told[REDLOCK_ACQUIRED].times, 1);
+    AWAIT(by, standing(key, key_length, redlock_token(take.lease)) == 5);
+    assert_code(take_release(&take), REDLOCK_OK);
+    AWAIT(by, cluster_keys(&cluster) == 0);
+}
+
+static void refuse(const void *bytes, size_t length, const char *says)
+{
+    redlock_name name = {bytes, length};
+    redlock_lease *lease = (void *)&name;
+    redlock_code code =
+        redlock_acquire_names(user.client, &lease, &name, 1, NULL, take_hear, NULL);
+    assert_code(code, REDLOCK_E_NAME);
+    assert_null(lease);
+    assert_says(redlock_last_error(user.client), says);
+}
+
+static void test_any_bytes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *bytes;
+        size_t length;
+    } names[] = {{"a", 1},
+                 {"with spaces  in it ", 19},
+                 {" ", 1},
+                 {"nul\0in\0it\0", 10},
+                 {"\0", 1},
+                 {"line\r\nbreaks\n", 13},
+                 {"*3\r\n$3\r\nDEL\r\n", 13},
+                 {"caf\xc3\xa9 \xe9\x94\x81 \xf0\x9f\x94\x92", 16},
+                 {"\xff\xfe\x80", 3},
+                 {"%s%n%b", 6},
+                 {"redlock", 7},
+                 {"Redlock:x", 9},
+                 {"{tag}", 5}};
+    for (unsigned i = 0; i < COUNT(names); i++)
+        lock_one(&user, names[i].bytes, names[i].length, names[i].bytes, names[i].length);
+}
+
+static void test_long_names(void **state)
+{
+    (void)state;
+    char *name = malloc(BIG + 1);
+    memset(name, 'n', BIG + 1);
+    lock_one(&user, name, BIG, name, BIG);
+    refuse(name, BIG + 1, "over the limit");
+    free(name);
+}
+
+static void test_refused_names(void **state)
+{
+    (void)state;
+    struct take take;
+    refuse("", 0, "empty");
+    refuse(NULL, 3, "empty");
+    refuse("redlock:", 8, "redlock:");
+    refuse("redlock:clock", 13, "redlock:");
+    assert_code(redlock_acquire(user.client, &take.lease, NULL, NULL, take_hear, &take),
+                REDLOCK_E_NAME);
+    assert_code(redlock_acquire(user.client, &take.lease, "", NULL, take_hear, &take),
+                REDLOCK_E_NAME);
+    assert_code(redlock_acquire(user.client, &take.lease, "x", NULL, NULL, NULL),
+                REDLOCK_E_ARGUMENT);
+}
+
+static void test_prefix(void **state)
+{
+    (void)state;
+    struct user other;
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    options.prefix = "app one/";
+    user_open(&other, &cluster, &options);
+    lock_one(&other, "job\0x", 5, "app one/job\0x", 13);
+    lock_one(&other, "redlock:job", 11, "app one/redlock:job", 19);
+    char *name = malloc(BIG);
+    memset(name, 'n', BIG);
+    redlock_name over = {name, BIG - 7};
+    struct take take;
+    assert_code(redlock_acquire_names(other.client, &take.lease, &over, 1, NULL, take_hear, &take),
+                REDLOCK_E_NAME);
+    free(name);
+    user_close_clean(&other, &cluster);
+
+    /* A prefix does not open the door to the library's own keys. */
+    options.prefix = "red";
+    user_open(&other, &cluster, &options);
+    assert_code(redlock_acquire(other.client, &take.lease, "lock:clock", NULL, take_hear, &take),
+                REDLOCK_E_NAME);
+    lock_one(&other, "lock", 4, "redlock", 7);
+    user_close_clean(&other, &cluster);
+}
+
+static void test_all_or_none(void **state)
+{
+    (void)state;
+    struct take one, all, others;
+    struct user rival;
+    redlock_name names[] = {{"a", 1}, {"b\0b", 3}, {"c", 1}};
+    user_open(&rival, &cluster, NULL);
+    lock_names(&all, &user, names, 3);
+    assert_int_equal(all.told[REDLOCK_ACQUIRED].times, 1);
+    for (unsigned i = 0; i < 3; i++)
+        AWAIT(&user, standing(names[i].bytes, names[i].length, redlock_token(all.lease)) == 5);
+    assert_code(take_lock(&one, &rival, "c", NULL), REDLOCK_E_HELD);
+    take_free(&one);
+    assert_code(take_release(&all), REDLOCK_OK);
+    AWAIT(&user, cluster_keys(&cluster) == 0);
+
+    assert_code(take_lock(&one, &rival, "c", NULL), REDLOCK_OK);
+    AWAIT(&rival, cluster_holders(&cluster, "c", redlock_token(one.lease)) == 5);
+    lock_names(&others, &user, names, 3);
+    assert_code(others.told[REDLOCK_NOT_ACQUIRED].event.code, REDLOCK_E_HELD);
+    assert_says(others.told[REDLOCK_NOT_ACQUIRED].text, redlock_token(one.lease));
+    assert_int_equal(cluster_keys(&cluster), 5);
+    assert_int_equal(cluster_holders(&cluster, "c", redlock_token(one.lease)), 5);
+    take_free(&others);
+    assert_code(take_release(&one), REDLOCK_OK);
+    user_close_clean(&rival, &cluster);
+}
+
+static void test_counts(void **state)
+{
+    (void)state;
+    struct take take;
+    redlock_name names[REDLOCK_NAMES_MAX + 1];
+    char texts[REDLOCK_NAMES_MAX + 1][16];
+    for (unsigned i = 0; i <= REDLOCK_NAMES_MAX; i++)
+        names[i] = (redlock_name){texts[i], (size_t)snprintf(texts[i], 16, "name %u", i)};
+    lock_names(&take, &user, names, REDLOCK_NAMES_MAX);
+    assert_int_equal(take.told[REDLOCK_ACQUIRED].times, 1);
+    AWAIT(&user, cluster_keys(&cluster) == 5 * REDLOCK_NAMES_MAX);
+    assert_code(take_release(&take), REDLOCK_OK);
+    AWAIT(&user, cluster_keys(&cluster) == 0);
+    assert_code(redlock_acquire_names(user.client, &take.lease, names, REDLOCK_NAMES_MAX + 1, NULL,
+                                      take_hear, &take),
+                REDLOCK_E_NAME);
+    assert_code(redlock_acquire_names(user.client, &take.lease, names, 0, NULL, take_hear, &take),
+                REDLOCK_E_NAME);
+    assert_code(redlock_acquire_names(user.client, &take.lease, NULL, 1, NULL, take_hear, &take),
+                REDLOCK_E_NAME);
+    names[2] = names[0];
+    assert_code(redlock_acquire_names(user.client, &take.lease, names, 3, NULL, take_hear, &take),
+                REDLOCK_E_NAME);
+    assert_says(redlock_last_error(user.client), "twice: \"name 0\"");
+}
+
+/* 64 names of 64 KiB: four megabytes to each master, more than a socket takes at once. */
+static void test_many_long_names(void **state)
+{
+    (void)state;
+    struct take take;
+    redlock_name names[REDLOCK_NAMES_MAX];
+    for (unsigned i = 0; i < REDLOCK_NAMES_MAX; i++) {
+        char *name = malloc(BIG);
+        memset(name, 'A' + (int)i % 26, BIG);
+        name[0] = (char)i;
+        names[i] = (redlock_name){name, BIG};
+    }
+    take_init(&take, &user);
+    redlock_lease_options terms = lease_terms(20000, 10000);
+    assert_code(redlock_acquire_names(user.client, &take.lease, names, REDLOCK_NAMES_MAX, &terms,
+                                      take_hear, &take),
+                REDLOCK_OK);
+    AWAIT_MS(&user, take.outcomes, 15000);
+    assert_int_equal(take.told[REDLOCK_ACQUIRED].times, 1);
+    assert_code(redlock_release(take.lease), REDLOCK_OK);
+    AWAIT(&user, take.told[REDLOCK_RELEASED].times);
+    take_free(&take);
+    AWAIT(&user, cluster_keys(&cluster) == 0);
+    for (unsigned i = 0; i < REDLOCK_NAMES_MAX; i++)
+        free((void *)(uintptr_t)names[i].bytes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_any_bytes),     cmocka_unit_test(test_long_names),
+        cmocka_unit_test(test_refused_names), cmocka_unit_test(test_prefix),
+        cmocka_unit_test(test_all_or_none),   cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_many_long_names),
+    };
+    return cmocka_run_group_tests(tests, start, stop);
+}

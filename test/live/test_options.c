@@ -1,0 +1,284 @@
+/*
+ * What a user may get wrong in the options: refused at once, with a sentence; or allowed,
+ * and then it works.
+ */
+#include "user.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+
+static struct cluster cluster;
+
+static int start(void **state)
+{
+    (void)state;
+    unsetenv("REDLOCK_NODES");
+    cluster_start(&cluster, 4, NULL);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    cluster_stop(&cluster);
+    return 0;
+}
+
+/* Room after a client's list must not be needed: the client is NULL. */
+static void refuse(const redlock_options *options, redlock_code code, const char *says)
+{
+    struct ev_loop *loop = ev_loop_new(0);
+    redlock *client = (void *)loop;
+    char why[200] = "", little[5] = "####";
+    assert_code(redlock_open(&client, loop, options, why, sizeof why), code);
+    assert_null(client);
+    assert_true(strlen(why) > 5);
+    assert_says(why, says);
+    assert_code(redlock_open(&client, loop, options, NULL, 0), code);
+    assert_code(redlock_open(&client, loop, options, little, sizeof little), code);
+    assert_int_equal(little[4], '\0');
+    ev_run(loop, 0);
+    ev_loop_destroy(loop);
+}
+
+static void refuse_nodes(const char *nodes, const char *says)
+{
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    options.nodes = nodes;
+    refuse(&options, REDLOCK_E_NODES, says);
+}
+
+static void test_bad_lists(void **state)
+{
+    (void)state;
+    refuse_nodes("", "REDLOCK_NODES");
+    refuse_nodes(NULL, "REDLOCK_NODES");
+    refuse_nodes("  ,, \n\t ,", "");
+    refuse_nodes("http://127.0.0.1:7001", "http://127.0.0.1:7001");
+    refuse_nodes("redis://127.0.0.1:7001,rubbish://x", "rubbish");
+    refuse_nodes("redis://127.0.0.1:0", "");
+    refuse_nodes("redis://127.0.0.1:65536", "65536");
+    refuse_nodes("redis://127.0.0.1:-1", "");
+    refuse_nodes("redis://127.0.0.1:7001x", "");
+    refuse_nodes("redis://", "");
+    refuse_nodes("redis://:7001", "");
+    refuse_nodes("redis://127.0.0.1:7001/x", "");
+    refuse_nodes("redis://127.0.0.1:7001/-1", "");
+    refuse_nodes("redis://[::1", "");
+    refuse_nodes("redis://us%zzer@127.0.0.1:7001", "");
+    refuse_nodes("unix://", "");
+    refuse_nodes("redis://127.0.0.1:7001 redis://127.0.0.1:7001", "127.0.0.1:7001");
+    refuse_nodes("redis://127.0.0.1:7001,redis://h:1,redis://127.0.0.1:7001/", "127.0.0.1:7001");
+}
+
+static void test_secrets_stay_secret(void **state)
+{
+    (void)state;
+    char why[200] = "";
+    struct ev_loop *loop = ev_loop_new(0);
+    redlock *client;
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    options.nodes = "redis://ann:hunter2@127.0.0.1:7001x";
+    assert_code(redlock_open(&client, loop, &options, why, sizeof why), REDLOCK_E_NODES);
+    assert_null(strstr(why, "hunter2"));
+    options.nodes = "redis://ann:hunter2@h:1,redis://ann:hunter2@h:1";
+    assert_code(redlock_open(&client, loop, &options, why, sizeof why), REDLOCK_E_NODES);
+    assert_null(strstr(why, "hunter2"));
+    ev_loop_destroy(loop);
+}
+
+static void test_too_many_and_huge_lists(void **state)
+{
+    (void)state;
+    char *list = calloc(1, 1 << 20);
+    for (int i = 0; i <= REDLOCK_MASTERS_MAX; i++)
+        sprintf(list + strlen(list), "redis://10.0.0.%d:6379 ", i + 1);
+    refuse_nodes(list, "15");
+    memset(list, 'x', (1 << 20) - 1);
+    refuse_nodes(list, "");
+    memcpy(list, "redis://", 8);
+    refuse_nodes(list, "");
+    free(list);
+}
+
+static void works(const char *nodes, unsigned masters, unsigned quorum, bool warns)
+{
+    struct user user;
+    struct take take;
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    options.nodes = nodes;
+    user_open(&user, NULL, &options);
+    assert_code(user.ready_code, REDLOCK_OK);
+    assert_int_equal(strstr(user.log, "odd") != NULL, warns);
+    assert_code(take_lock(&take, &user, "works", NULL), REDLOCK_OK);
+    assert_int_equal(take.told[REDLOCK_ACQUIRED].event.masters, masters);
+    assert_int_equal(take.told[REDLOCK_ACQUIRED].event.quorum, quorum);
+    AWAIT(&user, cluster_holders(&cluster, "works", redlock_token(take.lease)) == masters);
+    assert_code(take_release(&take), REDLOCK_OK);
+    user_close_clean(&user, &cluster);
+}
+
+static void test_numbers_of_masters(void **state)
+{
+    (void)state;
+    char *nodes = strdup(cluster.nodes);
+    works(nodes, 4, 3, true);
+    *strrchr(nodes, ',') = '\0';
+    works(nodes, 3, 2, false);
+    *strrchr(nodes, ',') = '\0';
+    works(nodes, 2, 2, true);
+    *strrchr(nodes, ',') = '\0';
+    works(nodes, 1, 1, false);
+    setenv("REDLOCK_NODES", nodes, 1);
+    works(NULL, 1, 1, false);
+    unsetenv("REDLOCK_NODES");
+    free(nodes);
+}
+
+static void test_bad_numbers(void **state)
+{
+    (void)state;
+#define REFUSE(field, value, says)                                                                 \
+    do {                                                                                           \
+        redlock_options options = REDLOCK_OPTIONS_INIT;                                            \
+        options.nodes = cluster.nodes;                                                             \
+        options.field = (value);                                                                   \
+        refuse(&options, REDLOCK_E_ARGUMENT, says);                                                \
+    } while (0)
+    REFUSE(drift_factor, -0.01, "drift_factor");
+    REFUSE(drift_factor, 0.26, "drift_factor");
+    REFUSE(drift_factor, (double)NAN, "drift_factor");
+    REFUSE(drift_factor, (double)INFINITY, "drift_factor");
+    REFUSE(max_ttl_ms, -1, "max_ttl_ms");
+    REFUSE(max_ttl_ms, INT64_MAX, "max_ttl_ms");
+    REFUSE(max_ttl_ms, INT64_MIN, "max_ttl_ms");
+    REFUSE(clock_skew_ms, INT64_MAX, "clock_skew_ms");
+    REFUSE(connect_timeout_ms, -1, "connect_timeout_ms");
+    REFUSE(connect_timeout_ms, INT64_MAX, "connect_timeout_ms");
+    REFUSE(request_timeout_ms, -1, "request_timeout_ms");
+    REFUSE(request_timeout_ms, INT64_MAX, "request_timeout_ms");
+    REFUSE(restart_policy, (redlock_restart_policy)7, "restart_policy");
+    REFUSE(label, "two words", "label");
+    REFUSE(label, "new\nline", "label");
+    REFUSE(label, "caf\xc3\xa9", "label");
+    REFUSE(label, "0123456789012345678901234567890123456789012345678901234567890123x", "label");
+    REFUSE(size, 0, "size");
+    REFUSE(size, sizeof(size_t) - 1, "size");
+    char *prefix = malloc(REDLOCK_NAME_MAX + 1);
+    memset(prefix, 'p', REDLOCK_NAME_MAX);
+    prefix[REDLOCK_NAME_MAX] = '\0';
+    REFUSE(prefix, prefix, "prefix");
+    free(prefix);
+    struct ev_loop *loop = ev_loop_new(0);
+    redlock *client;
+    assert_code(redlock_open(NULL, loop, NULL, NULL, 0), REDLOCK_E_ARGUMENT);
+    assert_code(redlock_open(&client, NULL, NULL, NULL, 0), REDLOCK_E_ARGUMENT);
+    ev_loop_destroy(loop);
+}
+
+static void refuse_terms(struct user *user, const redlock_lease_options *terms, redlock_code code,
+                         const char *says)
+{
+    struct take take;
+    assert_code(redlock_acquire(user->client, &take.lease, "never", terms, take_hear, &take), code);
+    assert_null(take.lease);
+    assert_says(redlock_last_error(user->client), says);
+}
+
+static void test_bad_ttls(void **state)
+{
+    (void)state;
+    struct user user;
+    user_open(&user, &cluster, NULL);
+    static const int64_t ttls[] = {0, -1, INT64_MIN, 1, 2, 30001, INT64_MAX, INT64_MAX / 1000};
+    for (unsigned i = 0; i < COUNT(ttls); i++) {
+        redlock_lease_options terms = lease_terms(ttls[i], 0);
+        refuse_terms(&user, &terms, REDLOCK_E_TTL, "ttl");
+    }
+    redlock_lease_options terms = lease_terms(1000, 0);
+    terms.margin_ms = 988; /* the drift takes 12 */
+    refuse_terms(&user, &terms, REDLOCK_E_TTL, "leaves no validity");
+    terms.margin_ms = INT64_MAX;
+    refuse_terms(&user, &terms, REDLOCK_E_TTL, "margin");
+    terms = lease_terms(1000, -1);
+    refuse_terms(&user, &terms, REDLOCK_E_ARGUMENT, "wait_ms");
+    terms = lease_terms(1000, INT64_MIN);
+    refuse_terms(&user, &terms, REDLOCK_E_ARGUMENT, "wait_ms");
+    terms = lease_terms(1000, 0);
+    terms.max_hold_ms = -1;
+    refuse_terms(&user, &terms, REDLOCK_E_ARGUMENT, "max_hold_ms");
+    terms.max_hold_ms = 0;
+    terms.size = 3;
+    refuse_terms(&user, &terms, REDLOCK_E_ARGUMENT, "size");
+    user_close_clean(&user, &cluster);
+}
+
+/* Huge waits and holds are as good as for ever; a bad extend leaves the lease alone. */
+static void test_extremes_that_work(void **state)
+{
+    (void)state;
+    struct user user;
+    struct take take;
+    user_open(&user, &cluster, NULL);
+    redlock_lease_options terms = lease_terms(30000, INT64_MAX - 1);
+    terms.max_hold_ms = INT64_MAX;
+    assert_code(take_lock(&take, &user, "huge", &terms), REDLOCK_OK);
+    static const int64_t ttls[] = {-1, 1, 30001, INT64_MAX, INT64_MIN};
+    for (unsigned i = 0; i < COUNT(ttls); i++)
+        assert_code(redlock_extend(take.lease, ttls[i]), REDLOCK_E_TTL);
+    assert_true(redlock_valid_for(take.lease) > 25000);
+    assert_code(redlock_extend(take.lease, 5000), REDLOCK_OK);
+    assert_code(redlock_extend(take.lease, 5000), REDLOCK_E_STATE);
+    AWAIT(&user, take.told[REDLOCK_EXTENDED].times);
+    assert_true(redlock_valid_for(take.lease) > 25000); /* never shortened */
+    assert_code(take_release(&take), REDLOCK_OK);
+    user_close_clean(&user, &cluster);
+}
+
+/* A program that was compiled with an older, shorter header. */
+static void test_older_headers(void **state)
+{
+    (void)state;
+    struct user user;
+    struct take take;
+    struct {
+        redlock_options options;
+        char beyond[64];
+    } old;
+    memset(&old, 0xee, sizeof old);
+    old.options.size = offsetof(redlock_options, label);
+    old.options.nodes = cluster.nodes;
+    struct ev_loop *loop = ev_loop_new(0);
+    redlock *client;
+    char why[200];
+    assert_code(redlock_open(&client, loop, &old.options, why, sizeof why), REDLOCK_OK);
+    redlock_free(client);
+    ev_run(loop, 0);
+    ev_loop_destroy(loop);
+
+    user_open(&user, &cluster, NULL);
+    redlock_lease_options terms;
+    memset(&terms, 0xee, sizeof terms);
+    terms.size = offsetof(redlock_lease_options, wait_ms);
+    terms.ttl_ms = 4000;
+    assert_code(take_lock(&take, &user, "old", &terms), REDLOCK_OK);
+    assert_true(take.told[REDLOCK_ACQUIRED].event.valid_ms <= 4000);
+    assert_code(take_release(&take), REDLOCK_OK);
+    user_close_clean(&user, &cluster);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bad_lists),
+        cmocka_unit_test(test_secrets_stay_secret),
+        cmocka_unit_test(test_too_many_and_huge_lists),
+        cmocka_unit_test(test_numbers_of_masters),
+        cmocka_unit_test(test_bad_numbers),
+        cmocka_unit_test(test_bad_ttls),
+        cmocka_unit_test(test_extremes_that_work),
+        cmocka_unit_test(test_older_headers),
+    };
+    return cmocka_run_group_tests(tests, start, stop);
+}
