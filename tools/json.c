@@ -68,6 +68,16 @@ void json_string(struct json *json, const char *key, const char *string)
     }
 }
 
+void json_word(struct json *json, const char *key, const char *word)
+{
+    begin(json, key);
+    text_add(json->out, "\"", 1);
+    for (; *word; word++) {
+        text_add(json->out, *word == ' ' ? "_" : word, 1);
+    }
+    text_add(json->out, "\"", 1);
+}
+
 void json_number(struct json *json, const char *key, int64_t number)
 {
     begin(json, key);

@@ -23,6 +23,8 @@ void json_close(struct json *json, char bracket);
 
 void json_bytes(struct json *json, const char *key, const void *bytes, size_t length);
 void json_string(struct json *json, const char *key, const char *string); /* NULL: null */
+/* A word of a fixed set, such as "at risk": as "at_risk", for programs. */
+void json_word(struct json *json, const char *key, const char *word);
 void json_number(struct json *json, const char *key, int64_t number);
 void json_bool(struct json *json, const char *key, bool value);
 void json_null(struct json *json, const char *key);

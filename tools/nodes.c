@@ -26,7 +26,7 @@ const char nodes_help[] =
     "Example:\n"
     "  redlock nodes --nodes redis://a,redis://b,redis://c\n";
 
-#define ADOPT_MS        2000 /* how long to wait for the masters to say that they vote */
+#define SETTLE_MS       2000 /* how long to wait for masters that have not answered yet */
 #define LOOK_S          0.01
 #define OFFSET_LIMIT_US 500000
 #define RUN_ID_SHOWN    8
@@ -34,7 +34,7 @@ const char nodes_help[] =
 struct doctor {
     struct session session;
     ev_timer look;
-    int64_t adopt_until;
+    int64_t look_until;
     unsigned masters, quorum, up;
 };
 
@@ -213,7 +213,7 @@ static void node_json(struct json *json, const redlock_node *node)
     struct text advice = {0};
     json_open(json, NULL, '{');
     json_string(json, "node", node->node);
-    json_string(json, "state", state_name(node->state));
+    json_word(json, "state", state_name(node->state));
     json_string(json, "text", node->text);
     json_number(json, "abstains_ms", node->abstains_ms);
     optional_json(json, "version", node->version);
@@ -309,11 +309,19 @@ static void adopt_all(struct doctor *doctor)
     }
 }
 
+/* A wrong list is known before all masters have answered. */
+static bool is_settled(const struct doctor *doctor)
+{
+    bool adopting = doctor->session.options->adopt;
+    return count_state(doctor, REDLOCK_NODE_CONNECTING) == 0 &&
+           (!adopting || count_state(doctor, REDLOCK_NODE_ABSTAINS) == 0);
+}
+
 static void on_look(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct doctor *doctor = timer->data;
     (void)events;
-    if (count_state(doctor, REDLOCK_NODE_ABSTAINS) == 0 || boot_ms() >= doctor->adopt_until) {
+    if (is_settled(doctor) || boot_ms() >= doctor->look_until) {
         ev_timer_stop(loop, timer);
         report(doctor);
     }
@@ -324,13 +332,11 @@ static void on_begin(void *data)
     struct doctor *doctor = data;
     doctor->masters = redlock_nodes(doctor->session.client);
     doctor->quorum = doctor->masters / 2 + 1;
-    if (!doctor->session.options->adopt || count_state(doctor, REDLOCK_NODE_ABSTAINS) == 0) {
-        report(doctor);
-        return;
+    if (doctor->session.options->adopt) {
+        adopt_all(doctor);
     }
-    adopt_all(doctor);
-    doctor->adopt_until = boot_ms() + ADOPT_MS;
-    ev_timer_init(&doctor->look, on_look, LOOK_S, LOOK_S);
+    doctor->look_until = boot_ms() + SETTLE_MS;
+    ev_timer_init(&doctor->look, on_look, 0, LOOK_S);
     doctor->look.data = doctor;
     ev_timer_start(doctor->session.loop, &doctor->look);
 }

@@ -109,7 +109,7 @@ static struct json begin_line(struct text *line, const char *event)
 {
     struct json json = {.out = line};
     json_open(&json, NULL, '{');
-    json_string(&json, "event", event);
+    json_word(&json, "event", event);
     return json;
 }
 
@@ -139,6 +139,29 @@ static void tell_if_verbose(const struct run *run, const redlock_event *event)
     }
 }
 
+/* Votes belong to a round; at a loss there may be none.  What is known of the
+ * masters themselves then tells why. */
+static void explain_nodes(struct text *out, const redlock *client)
+{
+    for (unsigned i = 0; i < redlock_nodes(client); i++) {
+        redlock_node node;
+        if (redlock_node_get(client, i, &node) == REDLOCK_OK && node.state != REDLOCK_NODE_UP) {
+            text_format(out, "  %s: ", node.node);
+            text_shown(out, node.text, strlen(node.text));
+            text_format(out, "\n");
+        }
+    }
+}
+
+static void explain_loss(struct text *out, const struct run *run, const redlock_event *event)
+{
+    size_t before = out->length;
+    votes_explain(out, event);
+    if (out->length == before) {
+        explain_nodes(out, run->session.client);
+    }
+}
+
 /* Said also when quiet: somebody's work was cut off. */
 static void tell_lost(const struct run *run, const redlock_event *event, int64_t grace)
 {
@@ -151,7 +174,7 @@ static void tell_lost(const struct run *run, const redlock_event *event, int64_t
     names_show(&line, run->session.options->names, run->session.options->names_count);
     text_format(&line, ": ");
     text_format(&line, "%s\n", votes_headline(event));
-    votes_explain(&line, event);
+    explain_loss(&line, run, event);
     text_format(&line,
                 "redlock: the lease ends in %" PRId64 " ms; ending the command: SIGTERM now, "
                 "SIGKILL in %" PRId64 " ms\n",

@@ -35,7 +35,7 @@ static void failure_json(struct text *out, const struct options *options, redloc
     struct json json = {.out = out};
     json_open(&json, NULL, '{');
     if (options->command->bit == FOR_RUN) {
-        json_string(&json, "event", event ? redlock_event_name(event->kind) : "refused");
+        json_word(&json, "event", event ? redlock_event_name(event->kind) : "refused");
     }
     json_bool(&json, "ok", false);
     json_string(&json, "code", redlock_code_name(code));

@@ -115,7 +115,7 @@ static void answer_json(struct text *out, const redlock_name *name, const redloc
     struct json json = {.out = out};
     json_open(&json, NULL, '{');
     json_bytes(&json, "name", name->bytes, name->length);
-    json_string(&json, "state", finding.state);
+    json_word(&json, "state", finding.state);
     json_string(&json, "code", redlock_code_name(event->code));
     json_string(&json, "text", event->text);
     holder_json(&json, finding.count > 0 ? finding.holdings[0].holder : NULL);

@@ -5,6 +5,7 @@
 #include "duration.h"
 
 #define TOKEN_TEXT 22 /* 16 random bytes in base64url */
+#define NAME_SHOWN 100
 
 /* ---- Holders ------------------------------------------------------------ */
 
@@ -230,7 +231,7 @@ static void vote_json(struct json *json, const redlock_vote *vote)
 {
     json_open(json, NULL, '{');
     json_string(json, "node", vote->node);
-    json_string(json, "vote", redlock_vote_name(vote->kind));
+    json_word(json, "vote", redlock_vote_name(vote->kind));
     if (vote->kind == REDLOCK_VOTE_HELD) {
         holder_json(json, vote->holder);
     }
@@ -257,12 +258,20 @@ void votes_json(struct json *json, const redlock_event *event)
 
 /* ---- Names -------------------------------------------------------------- */
 
+/* A name may have 64 KiB; a message with all of it would be read by nobody. */
+static void name_show(struct text *out, const redlock_name *name)
+{
+    bool whole = name->length <= NAME_SHOWN;
+    text_format(out, "'");
+    text_shown(out, name->bytes, whole ? name->length : NAME_SHOWN);
+    text_format(out, whole ? "'" : "...'");
+}
+
 void names_show(struct text *out, const redlock_name *names, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        text_format(out, i > 0 ? ", '" : "'");
-        text_shown(out, names[i].bytes, names[i].length);
-        text_format(out, "'");
+        text_format(out, i > 0 ? ", " : "");
+        name_show(out, &names[i]);
     }
 }
 
