@@ -158,7 +158,6 @@ redlock_code take_lock(struct take *take, struct user *user, const char *name,
     int64_t wait = options && options->wait_ms < 60000 ? options->wait_ms : 0;
     AWAIT_MS(user, take->told[REDLOCK_ACQUIRED].times || take->told[REDLOCK_NOT_ACQUIRED].times,
              wait + 10000);
-    assert_int_equal(take->outcomes, 1);
     return take->told[REDLOCK_NOT_ACQUIRED].event.code;
 }
 

@@ -1,0 +1,277 @@
+/*
+ * Masters that will not: wrong passwords, missing permissions, replicas, one server listed
+ * twice, a name that is not a lock.  Each is named as what it is.
+ */
+#include "user.h"
+
+#include <stdio.h>
+
+#include "liar.h"
+
+static struct cluster cluster;
+
+static int start(void **state)
+{
+    (void)state;
+    cluster_start(&cluster, 5, NULL);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    cluster_stop(&cluster);
+    return 0;
+}
+
+/* A list in which the first `odd` masters are reached with other credentials. */
+static const char *list(const char *login, unsigned odd, const char *others)
+{
+    static char nodes[600];
+    size_t used = 0;
+    for (unsigned i = 0; i < 5; i++)
+        used += (size_t)snprintf(nodes + used, sizeof nodes - used, "redis://%s127.0.0.1:%d ",
+                                 i < odd ? login : others, cluster.ports[i]);
+    return nodes;
+}
+
+static void open_list(struct user *user, const char *nodes)
+{
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    options.nodes = nodes;
+    user_open(user, NULL, &options);
+}
+
+static void expect_held(struct user *user, const char *name)
+{
+    struct take take;
+    assert_code(take_lock(&take, user, name, NULL), REDLOCK_OK);
+    assert_code(take_release(&take), REDLOCK_OK);
+}
+
+static void expect_refused(struct user *user, const char *name, unsigned odd,
+                           redlock_vote_kind kind, const char *says)
+{
+    struct take take;
+    assert_code(take_lock(&take, user, name, NULL), REDLOCK_E_UNAVAILABLE);
+    const struct told *told = &take.told[REDLOCK_NOT_ACQUIRED];
+    for (unsigned i = 0; i < odd; i++) {
+        assert_vote(&told->votes[i], kind);
+        assert_says(told->votes[i].text, says);
+    }
+    assert_says(told->text, says);
+    take_free(&take);
+    AWAIT_MS(user, cluster_keys(&cluster) == 0, 1000);
+}
+
+static void expect_node(struct user *user, unsigned index, redlock_node_state state,
+                        const char *says)
+{
+    redlock_node node;
+    assert_code(redlock_node_get(user->client, index, &node), REDLOCK_OK);
+    assert_int_equal(node.state, state);
+    assert_says(node.text, says);
+    assert_null(strstr(node.node, "hunter2"));
+}
+
+static void set_password(const char *password)
+{
+    for (unsigned i = 0; i < 5; i++) {
+        cluster_tell(&cluster, i, "CONFIG SET requirepass %s", password);
+        redisReply *reply = *password ? cluster_ask(&cluster, i, "AUTH %s", password) : NULL;
+        if (reply)
+            freeReplyObject(reply);
+    }
+}
+
+static void test_passwords(void **state)
+{
+    (void)state;
+    struct user user;
+    set_password("hunter2 &%");
+    open_list(&user, list("", 0, ":hunter2%20&%25@"));
+    assert_code(user.ready_code, REDLOCK_OK);
+    expect_held(&user, "right");
+    user_close_clean(&user, &cluster);
+
+    open_list(&user, list(":wrong@", 2, "default:hunter2%20&%25@"));
+    assert_code(user.ready_code, REDLOCK_OK);
+    assert_says(user.ready_text, "WRONGPASS");
+    expect_held(&user, "two wrong");
+    expect_node(&user, 0, REDLOCK_NODE_DOWN, "WRONGPASS");
+    assert_null(strstr(user.log, "hunter2"));
+    user_close_clean(&user, &cluster);
+
+    open_list(&user, list(":wrong@", 3, ":hunter2%20&%25@"));
+    assert_code(user.ready_code, REDLOCK_E_UNAVAILABLE);
+    expect_refused(&user, "three wrong", 3, REDLOCK_VOTE_UNREACHABLE, "WRONGPASS");
+    user_close_clean(&user, &cluster);
+
+    open_list(&user, list("", 3, ":hunter2%20&%25@"));
+    assert_code(user.ready_code, REDLOCK_E_UNAVAILABLE);
+    assert_says(user.ready_text, "NOAUTH");
+    expect_refused(&user, "none given", 3, REDLOCK_VOTE_UNREACHABLE, "NOAUTH");
+    user_close_clean(&user, &cluster);
+    set_password("");
+}
+
+static void add_user(const char *rules)
+{
+    for (unsigned i = 0; i < 5; i++) {
+        char command[200];
+        snprintf(command, sizeof command, "ACL SETUSER ann reset on >secret %s", rules);
+        cluster_tell(&cluster, i, command);
+    }
+}
+
+static void test_permissions(void **state)
+{
+    (void)state;
+    struct user user;
+    add_user("~* +@all -eval -evalsha");
+    open_list(&user, list("ann:secret@", 3, ""));
+    assert_code(user.ready_code, REDLOCK_E_UNAVAILABLE);
+    expect_refused(&user, "no eval", 3, REDLOCK_VOTE_UNREACHABLE, "NOPERM");
+    expect_node(&user, 0, REDLOCK_NODE_DOWN, "eval");
+    user_close_clean(&user, &cluster);
+
+    add_user("~redlock:clock ~mine:* +@all");
+    open_list(&user, list("ann:secret@", 3, ""));
+    assert_code(user.ready_code, REDLOCK_OK);
+    expect_refused(&user, "theirs:x", 3, REDLOCK_VOTE_REFUSED, "NOPERM");
+    expect_held(&user, "mine:x");
+    AWAIT(&user, cluster_keys(&cluster) == 0);
+    /* An error is no plain refusal: releases stay owed, as long as they are refused too. */
+    user_close(&user, 0);
+
+    /* What the login could do without is not needed. */
+    add_user("~* +@all -client -script -select");
+    open_list(&user, list("ann:secret@", 5, ""));
+    assert_code(user.ready_code, REDLOCK_OK);
+    expect_held(&user, "little");
+    user_close_clean(&user, &cluster);
+
+    add_user("~* +@all off");
+    open_list(&user, list("ann:secret@", 3, ""));
+    expect_refused(&user, "off", 3, REDLOCK_VOTE_UNREACHABLE, "WRONGPASS");
+    user_close_clean(&user, &cluster);
+    for (unsigned i = 0; i < 5; i++)
+        cluster_tell(&cluster, i, "ACL DELUSER ann");
+}
+
+static void test_databases(void **state)
+{
+    (void)state;
+    struct user user;
+    char nodes[100];
+    snprintf(nodes, sizeof nodes, "redis://127.0.0.1:%d/3", cluster.ports[0]);
+    open_list(&user, nodes);
+    struct take take;
+    assert_code(take_lock(&take, &user, "in three", NULL), REDLOCK_E_UNAVAILABLE);
+    take_free(&take); /* another database has a clock of its own: it abstains */
+    snprintf(nodes, sizeof nodes, "redis://127.0.0.1:%d/77", cluster.ports[0]);
+    user_close(&user, 1000);
+    open_list(&user, nodes);
+    assert_code(user.ready_code, REDLOCK_E_UNAVAILABLE);
+    expect_node(&user, 0, REDLOCK_NODE_DOWN, "DB index is out of range");
+    user_close(&user, 1000);
+    cluster_tell(&cluster, 0, "FLUSHDB");
+    cluster_tell(&cluster, 0, "SELECT 3");
+    cluster_tell(&cluster, 0, "FLUSHDB");
+    cluster_tell(&cluster, 0, "SELECT 0");
+}
+
+static void refused_list(const char *nodes, redlock_code code, const char *says)
+{
+    struct user user;
+    struct take early, late;
+    user_begin(&user, ev_loop_new(0), nodes, NULL);
+    take_ask(&early, &user, "early", NULL);
+    AWAIT(&user, user.ready);
+    assert_code(user.ready_code, code);
+    assert_says(user.ready_text, says);
+    AWAIT(&user, early.outcomes);
+    assert_code(early.told[REDLOCK_NOT_ACQUIRED].event.code, code);
+    assert_code(take_lock(&late, &user, "late", NULL), code);
+    take_free(&late);
+    take_free(&early);
+    user_close_clean(&user, &cluster);
+}
+
+static void test_replica(void **state)
+{
+    (void)state;
+    struct user user;
+    redlock_node node;
+    char says[100];
+    cluster_tell(&cluster, 2, "REPLICAOF 127.0.0.1 %d", cluster.ports[4]);
+    snprintf(says, sizeof says, "127.0.0.1:%d: is a replica", cluster.ports[2]);
+    refused_list(cluster.nodes, REDLOCK_E_REPLICA, says);
+    open_list(&user, cluster.nodes);
+    AWAIT(&user, (redlock_node_get(user.client, 2, &node), node.state == REDLOCK_NODE_REFUSED));
+    assert_string_equal(node.role, "");
+    assert_says(user.log, "is a replica");
+    user_close(&user, 0);
+    cluster_tell(&cluster, 2, "REPLICAOF NO ONE");
+}
+
+static void test_same_master(void **state)
+{
+    (void)state;
+    char nodes[200], says[100];
+    snprintf(nodes, sizeof nodes, "redis://127.0.0.1:%d,redis://127.0.0.1:%d,redis://localhost:%d",
+             cluster.ports[0], cluster.ports[1], cluster.ports[0]);
+    snprintf(says, sizeof says, ":%d: is the same server as master", cluster.ports[0]);
+    refused_list(nodes, REDLOCK_E_SAME_MASTER, says);
+    snprintf(nodes, sizeof nodes, "unix://%s/master-1/redis.sock redis://127.0.0.1:%d", cluster.dir,
+             cluster.ports[0]);
+    refused_list(nodes, REDLOCK_E_SAME_MASTER, "is the same server as master");
+}
+
+/* A name that holds something else is somebody else's, and stays so. */
+static void test_other_types(void **state)
+{
+    (void)state;
+    struct user user;
+    struct take take, look;
+    user_open(&user, &cluster, NULL);
+    for (unsigned i = 0; i < 3; i++) {
+        cluster_tell(&cluster, i, "RPUSH jobs a b");
+        cluster_tell(&cluster, i, "SET text forever");
+    }
+    assert_code(take_lock(&take, &user, "jobs", NULL), REDLOCK_E_HELD);
+    const struct told *told = &take.told[REDLOCK_NOT_ACQUIRED];
+    for (unsigned i = 0; i < 3; i++) {
+        assert_vote(&told->votes[i], REDLOCK_VOTE_HELD);
+        assert_says(told->votes[i].holder, "list");
+        assert_int_equal(told->votes[i].remaining_ms, -2);
+    }
+    assert_says(told->text, "never expires");
+    take_free(&take);
+    assert_code(take_lock(&take, &user, "text", NULL), REDLOCK_E_HELD);
+    assert_says(take.told[REDLOCK_NOT_ACQUIRED].text, "forever on 3 of 5 masters");
+    take_free(&take);
+    take_inspect(&look, &user, "jobs");
+    assert_int_equal(look.told[REDLOCK_SEEN].event.granted, 3);
+
+    /* Held on the other two only, a minority: no lock, but nothing is taken away either. */
+    cluster_tell(&cluster, 2, "DEL jobs");
+    assert_code(take_lock(&take, &user, "jobs", NULL), REDLOCK_OK);
+    assert_code(take_release(&take), REDLOCK_OK);
+    AWAIT(&user, cluster_count(&cluster, 2, "EXISTS jobs") == 0);
+    for (unsigned i = 0; i < 2; i++)
+        assert_int_equal(cluster_count(&cluster, i, "LLEN jobs"), 2);
+    for (unsigned i = 0; i < 3; i++)
+        cluster_tell(&cluster, i, "DEL jobs text");
+    user_close_clean(&user, &cluster);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_passwords),   cmocka_unit_test(test_permissions),
+        cmocka_unit_test(test_replica),     cmocka_unit_test(test_same_master),
+        cmocka_unit_test(test_other_types), cmocka_unit_test(test_databases),
+    };
+    return cmocka_run_group_tests(tests, start, stop);
+}
