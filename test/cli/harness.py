@@ -1,0 +1,235 @@
+"""What the tests of the `redlock` command share: a private cluster, the command, deadlines."""
+
+import json
+import os
+import pty
+import select
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+REDLOCK = os.environ.get("REDLOCK") or str(ROOT / "build" / "bin" / "redlock")
+CLUSTER = str(ROOT / "cluster-scripts" / "cluster")
+DEADLINE = 30.0  # for anything that should be quick, on a busy machine
+
+
+def environment(**more):
+    """Ours, without what the caller of the tests may have set for another cluster."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("REDLOCK")}
+    kept.pop("REDISCLI_AUTH", None)
+    kept["REDLOCK"] = REDLOCK
+    kept.update(more)
+    return kept
+
+
+def until(condition, what, deadline=DEADLINE):
+    """Polls until the condition is true and returns its value."""
+    end = time.monotonic() + deadline
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > end:
+            raise AssertionError(f"not within {deadline} s: {what}")
+        time.sleep(0.005)
+
+
+class Result:
+    def __init__(self, status, out, err):
+        self.status, self.out, self.err = status, out, err
+
+    @property
+    def json(self):
+        return json.loads(self.out)
+
+    @property
+    def json_lines(self):
+        return [json.loads(line) for line in self.err.splitlines()]
+
+
+class Cluster:
+    def __init__(self, count=5, *options):
+        self.dir = tempfile.mkdtemp(prefix="redlock-cli-")
+        try:
+            self.call("start", "-n", str(count), "-p", "free", *options)
+            self.nodes = self.call("nodes").strip()
+        except BaseException:
+            self.stop()
+            raise
+        self.uris = self.nodes.split(",")
+        self.ports = [int(uri.rsplit(":", 1)[1]) for uri in self.uris]
+
+    def call(self, command, *arguments):
+        done = subprocess.run([CLUSTER, command, *arguments, "--dir", self.dir],
+                              env=environment(), stdin=subprocess.DEVNULL, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=90)
+        if done.returncode:
+            raise AssertionError(f"cluster {command}: {done.stderr}")
+        return done.stdout
+
+    def each(self, command, *masters):
+        self.call(command, *map(str, masters))
+
+    def kill(self, *masters):
+        self.each("kill", *masters)
+
+    def pause(self, *masters):
+        self.each("pause", *masters)
+
+    def resume(self, *masters):
+        self.each("resume", *masters)
+
+    def restart(self, *masters):
+        self.each("restart", *masters)
+
+    def cli(self, master, *arguments):
+        """redis-cli on a master, counted from 1 as the cluster script does."""
+        return subprocess.run(["redis-cli", "--no-auth-warning", "-p", str(self.ports[master - 1]),
+                               *arguments],
+                              env=environment(), stdin=subprocess.DEVNULL, text=True, check=True,
+                              stdout=subprocess.PIPE, timeout=DEADLINE).stdout.strip()
+
+    def values(self, name):
+        """What each master has under the name; "" for nothing."""
+        return [self.cli(i + 1, "GET", name) for i in range(len(self.ports))]
+
+    def stop(self):
+        try:
+            self.call("stop")
+        finally:
+            shutil.rmtree(self.dir, ignore_errors=True)
+
+
+class Case(unittest.TestCase):
+    """Tests without masters; each has a folder of its own."""
+
+    cluster = None
+
+    def setUp(self):
+        self.tmp = Path(tempfile.mkdtemp(prefix="redlock-cli-"))
+        self.addCleanup(shutil.rmtree, self.tmp, ignore_errors=True)
+        self.name = self.id().rsplit(".", 1)[1]
+
+    def env(self, **more):
+        if self.cluster:
+            more.setdefault("REDLOCK_NODES", self.cluster.nodes)
+        return environment(**more)
+
+    def redlock(self, *arguments, status=None, env=None, stdin=subprocess.DEVNULL,
+                deadline=DEADLINE, **more):
+        """Runs the command to its end; checks its status if one is given."""
+        done = subprocess.run([REDLOCK, *arguments], env=env or self.env(), stdin=stdin,
+                              stdout=more.pop("stdout", subprocess.PIPE),
+                              stderr=subprocess.PIPE, timeout=deadline, **more)
+        result = Result(done.returncode, (done.stdout or b"").decode(), done.stderr.decode())
+        if status is not None:
+            self.assertEqual(result.status, status, f"{arguments}: {result.out}{result.err}")
+        return result
+
+    def spawn(self, *arguments, env=None, **more):
+        """Starts the command; it is gone when the test ends."""
+        more.setdefault("stdin", subprocess.DEVNULL)
+        more.setdefault("stdout", subprocess.PIPE)
+        more.setdefault("stderr", subprocess.PIPE)
+        process = subprocess.Popen([REDLOCK, *arguments], env=env or self.env(), **more)
+        self.addCleanup(self.end, process)
+        return process
+
+    @staticmethod
+    def end(process):
+        if process.poll() is None:
+            process.kill()
+        process.wait(DEADLINE)
+        for stream in (process.stdin, process.stdout, process.stderr):
+            if stream:
+                stream.close()
+
+    def finish(self, process, status=None):
+        out, err = process.communicate(timeout=DEADLINE)
+        result = Result(process.returncode, (out or b"").decode(), (err or b"").decode())
+        if status is not None:
+            self.assertEqual(result.status, status, f"{result.out}{result.err}")
+        return result
+
+    def lock(self, *arguments):
+        return self.redlock("lock", *arguments, status=0).out.strip()
+
+    def started(self, path, what="the command has started"):
+        until(path.exists, what)
+
+
+class ClusterCase(Case):
+    """Tests on masters that are started once for the class and always all run."""
+
+    masters = 5
+
+    @classmethod
+    def setUpClass(cls):
+        cls.cluster = Cluster(cls.masters)
+        cls.addClassCleanup(cls.cluster.stop)
+
+    def is_free(self, name):
+        return not any(self.cluster.values(name))
+
+    def assert_free(self, name):
+        until(lambda: self.is_free(name), f"{name} is free")
+
+
+class Terminal:
+    """A program on a terminal of its own, as under a terminal emulator."""
+
+    def __init__(self, arguments, env):
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            try:
+                os.execvpe(arguments[0], arguments, env)
+            finally:
+                os._exit(127)
+        self.seen = b""
+        self.status = None
+
+    def expect(self, text, deadline=DEADLINE):
+        """Reads until the text appears and forgets everything up to its end."""
+        end = time.monotonic() + deadline
+        while text not in self.seen:
+            ready, _, _ = select.select([self.fd], [], [], max(0.0, end - time.monotonic()))
+            if not ready:
+                raise AssertionError(f"{text} not within {deadline} s; seen: {self.seen}")
+            try:
+                self.seen += os.read(self.fd, 4096)
+            except OSError:
+                raise AssertionError(f"end before {text}; seen: {self.seen}") from None
+        before, _, self.seen = self.seen.partition(text)
+        return before
+
+    def send(self, data):
+        os.write(self.fd, data)
+
+    def has_ended(self):
+        if self.status is None:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                self.status = os.waitstatus_to_exitcode(status)
+        # Unread output would keep it from ending.
+        ready, _, _ = select.select([self.fd], [], [], 0)
+        if ready:
+            try:
+                self.seen += os.read(self.fd, 4096)
+            except OSError:
+                pass
+        return self.status is not None
+
+    def wait(self):
+        until(self.has_ended, "the program on the terminal has ended")
+        return self.status
+
+    def close(self):
+        if not self.has_ended():
+            os.kill(self.pid, signal.SIGKILL)
+            self.wait()
+        os.close(self.fd)

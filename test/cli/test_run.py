@@ -1,0 +1,272 @@
+"""run: the command's life under the lock."""
+
+import os
+import signal
+import stat
+import subprocess
+import time
+import unittest
+
+from harness import DEADLINE, REDLOCK, ClusterCase, until
+
+
+class Child(ClusterCase):
+    """What the command gets and what becomes of its end."""
+
+    def run_sh(self, script, *options, status=None, **more):
+        return self.redlock("run", *options, self.name, "--", "sh", "-c", script, status=status,
+                            **more)
+
+    def test_exit_status(self):
+        for status in (0, 1, 3, 75, 255):
+            self.run_sh(f"exit {status}", status=status)
+            self.assertTrue(self.is_free(self.name))
+        for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGUSR1, signal.SIGPIPE):
+            self.run_sh(f"kill -{int(number)} $$", status=128 + number)
+        self.assert_free(self.name)
+
+    def test_standard_streams(self):
+        reader, writer = os.pipe()
+        os.write(writer, b"something")
+        os.close(writer)
+        result = self.run_sh("cat; echo told >&2", stdin=reader, status=0)
+        os.close(reader)
+        self.assertEqual((result.out, result.err), ("something", "told\n"))
+
+    def test_environment(self):
+        result = self.redlock("run", "a name", "an\nother", "--", "sh", "-c",
+                              'printf "%s|%s|%s|%s" "$REDLOCK_NAME" "$REDLOCK_NAMES" '
+                              '"$REDLOCK_TOKEN" "$(redis-cli -p $0 GET "a name")"',
+                              str(self.cluster.ports[0]), status=0)
+        name, names, token, value = result.out.split("|")
+        self.assertEqual((name, names), ("a name", "a name\nan\nother"))
+        self.assertRegex(token, r"^[A-Za-z0-9_-]{22}:")
+        self.assertIn(value, (token, ""))  # a slow master may still be on its way
+
+    def test_environment_of_a_run_in_a_run(self):
+        result = self.redlock("run", "outer", "--", REDLOCK, "run", "inner", "--", "sh", "-c",
+                              "env | grep -c ^REDLOCK_NAME=; echo $REDLOCK_NAMES", status=0)
+        self.assertEqual(result.out, "1\ninner\n")
+
+    def test_signals_and_descriptors_are_as_if_started_by_a_shell(self):
+        result = self.run_sh("grep ^Sig /proc/self/status; ls /proc/self/fd", status=0)
+        facts = dict(line.split(":\t") for line in result.out.splitlines() if ":" in line)
+        self.assertEqual(int(facts["SigBlk"], 16), 0)
+        self.assertEqual(int(facts["SigIgn"], 16), 0)
+        # 3 is the folder that ls reads.
+        self.assertEqual([line for line in result.out.splitlines() if line.isdigit()],
+                         ["0", "1", "2", "3"])
+
+    def test_broken_pipe_is_the_commands_own_affair(self):
+        reader, writer = os.pipe()
+        os.close(reader)
+        self.redlock("run", self.name, "--", "yes", stdout=writer, status=128 + signal.SIGPIPE)
+        os.close(writer)
+        self.assert_free(self.name)
+
+    def test_group_of_its_own(self):
+        result = self.run_sh("ps -o pid=,pgid= -p $$", status=0)
+        pid, group = result.out.split()
+        self.assertEqual(pid, group)
+
+    def test_what_was_ignored_stays_ignored(self):
+        marker = self.tmp / "started"
+        process = self.spawn("run", self.name, "--", "sh", "-c",
+                             f"grep SigIgn /proc/$$/status; echo > '{marker}'; read x; exit 5",
+                             stdin=subprocess.PIPE,
+                             preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        self.started(marker)
+        process.send_signal(signal.SIGHUP)
+        out = process.stdout.readline().decode()
+        self.assertEqual(int(out.split()[1], 16), 1 << (signal.SIGHUP - 1))
+        process.stdin.close()
+        process.stdin = None
+        self.finish(process, 5)
+
+    def test_not_found(self):
+        result = self.redlock("run", self.name, "--", "no-such-command-anywhere", status=127)
+        self.assertIn("cannot run no-such-command-anywhere: No such file", result.err)
+        self.assert_free(self.name)
+
+    def test_not_executable(self):
+        plain = self.tmp / "plain"
+        plain.write_text("x")
+        result = self.redlock("run", self.name, "--", str(plain), status=126)
+        self.assertIn("Permission denied", result.err)
+        self.redlock("run", self.name, "--", str(self.tmp), status=126)
+        told = self.redlock("run", "--json", self.name, "--", str(plain), status=126).json_lines
+        self.assertEqual(told[0]["event"], "not_executed")
+        self.assert_free(self.name)
+
+    def test_script_without_interpreter_line(self):
+        script = self.tmp / "script"
+        script.write_text("exit 9\n")
+        script.chmod(script.stat().st_mode | stat.S_IXUSR)
+        self.redlock("run", self.name, "--", str(script), status=9)
+
+    def test_closed_standard_streams(self):
+        done = subprocess.run(f"exec '{REDLOCK}' run x -- sh -c 'exit 4' <&- >&- 2>&-",
+                              shell=True, env=self.env(), timeout=DEADLINE)
+        self.assertEqual(done.returncode, 4)
+
+    def test_without_a_terminal(self):
+        self.redlock("run", self.name, "--", "sh", "-c", "exit 6", start_new_session=True,
+                     status=6)
+
+    def test_quiet_and_verbose(self):
+        self.assertEqual(self.run_sh("true", "-q", status=0).err, "")
+        self.assertEqual(self.run_sh("true", status=0).err, "")
+        self.assertIn("redlock: acquired", self.run_sh("true", "-v", status=0).err)
+
+    def test_json_lines(self):
+        told = self.run_sh("true", "--json", "--verbose", status=0).json_lines
+        events = [line["event"] for line in told if line["event"] != "log"]
+        self.assertEqual(events[0], "acquired")
+        self.assertEqual(events[-1], "released")
+
+
+class Contention(ClusterCase):
+    def test_held_by_another(self):
+        self.lock(self.name)
+        marker = self.tmp / "ran"
+        result = self.redlock("run", self.name, "--", "touch", str(marker), status=75)
+        self.assertIn("held by ", result.err)
+        self.assertFalse(marker.exists())
+        told = self.redlock("run", "--json", self.name, "--", "true", status=75).json_lines
+        self.assertEqual((told[0]["event"], told[0]["code"]), ("not_acquired", "REDLOCK_E_HELD"))
+
+    def test_waits_for_its_turn(self):
+        marker = self.tmp / "holding"
+        holder = self.spawn("run", self.name, "--", "sh", "-c", f"echo > '{marker}'; read x",
+                            stdin=subprocess.PIPE)
+        self.started(marker)
+        self.redlock("run", "--wait", "300ms", self.name, "--", "true", status=75)
+        waiter = self.spawn("run", "--wait", "forever", self.name, "--", "echo", "my turn")
+        with self.assertRaises(subprocess.TimeoutExpired):
+            waiter.wait(0.3)
+        holder.stdin.close()
+        holder.stdin = None
+        self.finish(holder)
+        self.assertEqual(self.finish(waiter, 0).out, "my turn\n")
+
+    def test_is_renewed(self):
+        marker = self.tmp / "holding"
+        holder = self.spawn("run", "--ttl", "400ms", self.name, "--", "sh", "-c",
+                            f"echo > '{marker}'; read x", stdin=subprocess.PIPE)
+        self.started(marker)
+        self.redlock("run", "--wait", "1500ms", self.name, "--", "true", status=75)
+        holder.stdin.close()
+        holder.stdin = None
+        self.finish(holder)
+        self.assertEqual(holder.returncode, 1)  # read found the end of its input
+
+    def test_several_names(self):
+        marker = self.tmp / "holding"
+        holder = self.spawn("run", "some-a", "some-b", "--", "sh", "-c",
+                            f"echo > '{marker}'; read x", stdin=subprocess.PIPE)
+        self.started(marker)
+        self.redlock("run", "some-b", "--", "true", status=75)
+        self.redlock("run", "some-c", "some-a", "--", "true", status=75)
+        self.redlock("run", "some-c", "--", "true", status=0)
+        holder.stdin.close()
+        holder.stdin = None
+        self.finish(holder)
+
+
+class Signals(ClusterCase):
+    def start(self, script, *options, **more):
+        """The script tells that it runs by making the file $0."""
+        marker = self.tmp / "started"
+        process = self.spawn("run", *options, self.name, "--", "sh", "-c", script, str(marker),
+                             **more)
+        self.started(marker)
+        return process
+
+    def test_passed_on(self):
+        for number, name in ((signal.SIGTERM, "TERM"), (signal.SIGINT, "INT"),
+                             (signal.SIGHUP, "HUP"), (signal.SIGQUIT, "QUIT")):
+            with self.subTest(name=name):
+                process = self.start(f"trap 'echo got {name}; exit 7' {name}; echo > \"$0\"; "
+                                     "while :; do sleep 0.01; done")
+                process.send_signal(number)
+                self.assertEqual(self.finish(process, 7).out, f"got {name}\n")
+                self.assert_free(self.name)
+                (self.tmp / "started").unlink()
+
+    def test_ended_by_it(self):
+        process = self.start('echo > "$0"; exec sleep 60')
+        process.send_signal(signal.SIGTERM)
+        self.finish(process, 128 + signal.SIGTERM)
+        self.assert_free(self.name)
+
+    def test_to_the_whole_group(self):
+        process = self.start('sleep 60 & echo $!; echo > "$0"; wait')
+        sleeper = int(process.stdout.readline())
+        process.send_signal(signal.SIGTERM)
+        self.finish(process, 128 + signal.SIGTERM)
+        until(lambda: not alive(sleeper), "the sleeper has ended")
+
+    def test_ignored_and_then_killed(self):
+        process = self.start("trap '' TERM; echo > \"$0\"; while :; do sleep 0.01; done",
+                             "--kill-after", "300ms")
+        begin = time.monotonic()
+        process.send_signal(signal.SIGTERM)
+        self.finish(process, 128 + signal.SIGKILL)
+        self.assertGreater(time.monotonic() - begin, 0.29)
+        self.assert_free(self.name)
+
+    def test_ends_the_wait(self):
+        self.lock(self.name)
+        marker = self.tmp / "ran"
+        waiter = self.spawn("run", "-v", "--wait", "forever", self.name, "--", "touch",
+                            str(marker))
+        waiter.stderr.readline()  # a master votes: it has begun
+        waiter.send_signal(signal.SIGTERM)
+        self.finish(waiter, 128 + signal.SIGTERM)
+        self.assertFalse(marker.exists())
+
+    def test_the_command_does_not_outlive_us(self):
+        process = self.start('echo $$; echo > "$0"; exec sleep 60')
+        pid = int(process.stdout.readline())
+        process.kill()
+        process.wait()
+        until(lambda: not alive(pid), "the command has ended")
+
+
+def alive(pid):
+    """A zombie whom nobody reaps is not."""
+    try:
+        with open(f"/proc/{pid}/stat") as facts:
+            return facts.read().rsplit(")", 1)[1].split()[0] not in "ZX"
+    except FileNotFoundError:
+        return False
+
+
+class FullPipe(ClusterCase):
+    def test_nobody_reads_our_messages(self):
+        """A full stderr must not keep us from renewing."""
+        reader, writer = os.pipe()
+        self.addCleanup(os.close, reader)
+        os.set_blocking(writer, False)
+        try:
+            while True:
+                os.write(writer, b"x" * 4096)
+        except BlockingIOError:
+            pass
+        os.set_blocking(writer, True)
+        marker = self.tmp / "holding"
+        holder = self.spawn("run", "--verbose", "--json", "--ttl", "400ms", self.name, "--", "sh",
+                            "-c", f"echo > '{marker}'; read x; exit 8", stdin=subprocess.PIPE,
+                            stderr=writer)
+        os.close(writer)
+        self.started(marker)
+        self.redlock("run", "--wait", "1500ms", self.name, "--", "true", status=75)
+        holder.stdin.close()
+        holder.stdin = None
+        self.assertEqual(holder.wait(DEADLINE), 8)
+        # Our messages went nowhere and made nobody else's descriptor non-blocking.
+        self.assertTrue(set(os.read(reader, 1 << 20)) == {ord("x")})
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,126 @@
+"""run on a terminal: the command is in the foreground, and gives it back."""
+
+import signal
+import unittest
+
+from harness import REDLOCK, ClusterCase, Terminal
+
+ASK = 'echo ready; read x; echo "got $x"'
+IN_FOREGROUND = ("import os, time\n"
+                 "print('foreground', os.tcgetpgrp(0) == os.getpgrp() == os.getpid())")
+
+
+class OnTerminal(ClusterCase):
+    def open(self, *arguments):
+        terminal = Terminal(list(arguments), self.env(R=REDLOCK, NAME=self.name))
+        self.addCleanup(terminal.close)
+        return terminal
+
+    def run_sh(self, script, *options):
+        return self.open(REDLOCK, "run", *options, self.name, "--", "sh", "-c", script)
+
+    def shell(self, script):
+        """With job control, as an interactive shell has it."""
+        return self.open("bash", "-c", "set -m; " + script)
+
+    def test_is_in_the_foreground(self):
+        terminal = self.open(REDLOCK, "run", self.name, "--", "python3", "-c", IN_FOREGROUND)
+        terminal.expect(b"foreground True")
+        self.assertEqual(terminal.wait(), 0)
+
+    def test_reads(self):
+        terminal = self.run_sh(ASK)
+        terminal.expect(b"ready")
+        terminal.send(b"it\n")
+        terminal.expect(b"got it")
+        self.assertEqual(terminal.wait(), 0)
+
+    def test_keys_that_end(self):
+        for key, number in ((b"\x03", signal.SIGINT), (b"\x1c", signal.SIGQUIT)):
+            with self.subTest(number=number):
+                terminal = self.run_sh("ulimit -c 0; echo ready; exec sleep 60")
+                terminal.expect(b"ready")
+                terminal.send(key)
+                self.assertEqual(terminal.wait(), 128 + number)
+                self.assert_free(self.name)
+
+    def test_key_that_the_command_handles(self):
+        terminal = self.run_sh("trap 'echo not yet' INT; " + ASK.replace("read x", "read x; read x"))
+        terminal.expect(b"ready")
+        terminal.send(b"\x03")
+        terminal.expect(b"not yet")
+        terminal.send(b"one\ntwo\n")
+        terminal.expect(b"got ")
+        self.assertEqual(terminal.wait(), 0)
+
+    def test_is_given_back(self):
+        """Without job control the caller is in our group and reads on afterwards."""
+        terminal = self.open("sh", "-c", '"$R" run "$NAME" -- sleep 0.1; '
+                                         'echo "status $?"; ' + ASK)
+        terminal.expect(b"status 0")
+        terminal.send(b"it\n")
+        terminal.expect(b"got it")
+        self.assertEqual(terminal.wait(), 0)
+
+    def test_is_given_back_in_its_old_mode(self):
+        terminal = self.open("sh", "-c",
+                             '"$R" run --ttl 1s --max-hold 400ms "$NAME" -- '
+                             "sh -c 'stty raw -echo; exec sleep 60'; "
+                             'echo "status $?"; stty -a; echo end')
+        terminal.expect(b"status 76")
+        modes = terminal.expect(b"end").split()
+        self.assertIn(b"icanon", modes)
+        self.assertIn(b"echo", modes)
+
+    def test_stopped_and_continued(self):
+        terminal = self.shell(f"\"$R\" run --ttl 20s \"$NAME\" -- sh -c '{ASK}'; "
+                              "echo stopped $?.; fg; echo status $?.")
+        terminal.expect(b"ready")
+        terminal.send(b"\x1a")
+        terminal.expect(b"stopped 148.")
+        terminal.send(b"it\n")
+        terminal.expect(b"got it")
+        terminal.expect(b"status 0.")
+
+    def test_stopped_for_too_long(self):
+        terminal = self.shell("\"$R\" run --ttl 400ms \"$NAME\" -- "
+                              "sh -c 'echo ready; read x; echo wr\"\"ong'; "
+                              "echo stopped $?.; read y; fg; echo status $?.")
+        terminal.expect(b"ready")
+        terminal.send(b"\x1a")
+        terminal.expect(b"stopped 148.")
+        self.assert_free(self.name)
+        terminal.send(b"go on\n")
+        seen = terminal.expect(b"status 76.")
+        self.assertNotIn(b"wrong", seen)
+
+    def test_in_the_background_until_it_wants_the_terminal(self):
+        terminal = self.shell(f"\"$R\" run --ttl 20s \"$NAME\" -- sh -c '{ASK}' & "
+                              'while [ -z "$(jobs -s)" ]; do sleep 0.02; done; '
+                              "echo stopped.; fg; echo status $?.")
+        terminal.expect(b"ready")
+        terminal.expect(b"stopped.")
+        terminal.send(b"it\n")
+        terminal.expect(b"got it")
+        terminal.expect(b"status 0.")
+
+    def test_before_a_pipe_it_gets_the_terminal_when_it_wants_it(self):
+        terminal = self.shell("\"$R\" run --ttl 20s \"$NAME\" -- "
+                              "sh -c 'echo ready >/dev/tty; read x; echo \"got $x\"' | cat; "
+                              "echo status $?.")
+        terminal.expect(b"ready")
+        terminal.send(b"it\n")
+        terminal.expect(b"got it")
+        terminal.expect(b"status 0.")
+
+    def test_before_a_pipe_its_reader_keeps_the_terminal(self):
+        terminal = self.shell("\"$R\" run --ttl 20s \"$NAME\" -- sh -c 'echo x; exec sleep 60' | "
+                              "sh -c 'read a; echo ready; read b </dev/tty; echo \"got $b\"; "
+                              "kill -INT 0'; echo end.")
+        terminal.expect(b"ready")
+        terminal.send(b"it\n")
+        terminal.expect(b"got it")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,174 @@
+"""The command line, and what needs no master that answers."""
+
+import json
+import os
+import socket
+import subprocess
+import unittest
+
+from harness import REDLOCK, Case
+
+
+def closed_ports(count):
+    """Ports on which nothing listens: bound, not listening, until the test ends."""
+    sockets = [socket.socket() for _ in range(count)]
+    for s in sockets:
+        s.bind(("127.0.0.1", 0))
+    return sockets, [s.getsockname()[1] for s in sockets]
+
+
+class Usage(Case):
+    def misused(self, *arguments, says, **more):
+        result = self.redlock(*arguments, status=64, **more)
+        self.assertEqual(result.out, "")
+        self.assertEqual(result.err.count("\n"), 1, result.err)
+        self.assertIn(says, result.err)
+        self.assertIn("--help`", result.err)
+
+    def test_wrong_command_lines(self):
+        self.misused(says="no command given")
+        self.misused("frobnicate", says="unknown command frobnicate")
+        self.misused("--frobnicate", says="unknown option --frobnicate")
+        self.misused("-x", says="unknown option -x")
+        self.misused("lock", "--frobnicate", "a", says="unknown option --frobnicate")
+        self.misused("lock", "-qx", "a", says="unknown option -x")
+        self.misused("lock", "--json=1", "a", says="--json takes no value")
+        self.misused("lock", "--ttl", says="--ttl needs a value")
+        self.misused("--ttl", "1s", "lock", "a", says="--ttl belongs behind the command")
+        self.misused("lock", "--adopt", "a", says="takes no --adopt")
+        self.misused("run", "--fence", "a", "--", "true", says="unknown option --fence")
+        self.misused("help", "frobnicate", says="unknown command frobnicate")
+
+    def test_missing_arguments(self):
+        self.misused("lock", says="no name given")
+        self.misused("status", says="no name given")
+        self.misused("run", "a", says="no command given")
+        self.misused("run", "a", "--", says="no command given")
+        self.misused("run", "--", "true", says="no name given")
+        self.misused("extend", "a", says="--token is missing")
+        self.misused("unlock", "a", says="--token is missing")
+        self.misused("nodes", "a", says="takes no names")
+
+    def test_no_masters(self):
+        for command in (["lock", "a"], ["nodes"], ["run", "a", "--", "true"]):
+            self.misused(*command, says="set REDLOCK_NODES or use --nodes")
+        self.misused("nodes", says="set REDLOCK_NODES", env=self.env(REDLOCK_NODES=""))
+
+    def test_durations(self):
+        for text, says in (("10", "write 10ms, 10s, 10m or 10h"), ("", "is no duration"),
+                           ("s", "is no duration"), ("1x", "is no duration"),
+                           ("-1s", "is no duration"), ("1 s", "is no duration"),
+                           ("1.s.", "is no duration"), ("0.1ms", "less than a millisecond"),
+                           ("forever", "cannot be forever"), ("0", "more than 0"),
+                           ("99999999999999999999h", "is no duration"),
+                           ("999999999999h", "too long")):
+            with self.subTest(text=text):
+                self.misused("lock", "--ttl", text, "a", says=says)
+        self.misused("lock", "a", "--nodes", "redis://h", says="REDLOCK_MAX_TTL",
+                     env=self.env(REDLOCK_MAX_TTL="12"))
+
+    def test_help(self):
+        for command in ("run", "lock", "extend", "unlock", "status", "nodes"):
+            with self.subTest(command=command):
+                told = self.redlock(command, "--help", status=0)
+                self.assertTrue(told.out.startswith(f"usage: redlock {command}"))
+                self.assertIn("Exit status:", told.out)
+                self.assertIn("Example:", told.out)
+                self.assertEqual(told.err, "")
+                self.assertEqual(self.redlock("help", command, status=0).out, told.out)
+        everything = self.redlock("--help", status=0).out
+        self.assertIn("Example:", everything)
+        self.assertEqual(self.redlock("-h", status=0).out, everything)
+        self.assertEqual(self.redlock("help", status=0).out, everything)
+
+    def test_version(self):
+        self.assertRegex(self.redlock("--version", status=0).out, r"^redlock \d+\.\d+\.\d+\n$")
+
+    def test_output_that_fails(self):
+        with open("/dev/full", "w") as full:
+            result = self.redlock("--help", status=74, stdout=full)
+        self.assertIn("cannot write to stdout", result.err)
+        closed = subprocess.run(f"exec '{REDLOCK}' --version >&-", shell=True, env=self.env(),
+                                stderr=subprocess.PIPE, timeout=30)
+        self.assertEqual(closed.returncode, 74)
+        reader, writer = os.pipe()
+        os.close(reader)
+        self.assertEqual(self.redlock("--help", status=74, stdout=writer).err, "")
+        os.close(writer)
+
+    def test_bad_list_of_masters(self):
+        for nodes in ("http://h", "redis://h:x", "redis://h:99999", "redis://a,redis://a"):
+            with self.subTest(nodes=nodes):
+                result = self.redlock("lock", "a", "--nodes", nodes, status=78)
+                self.assertEqual(result.err.count("\n"), 1)
+        result = self.redlock("lock", "a", "--nodes", "redis://:Secret@h:x", status=78)
+        self.assertNotIn("Secret", result.err)
+        told = self.redlock("lock", "a", "--json", "--nodes", "redis://h:x", status=78).json
+        self.assertFalse(told["ok"])
+        self.assertEqual(told["code"], "REDLOCK_E_NODES")
+
+
+class Unreachable(Case):
+    def setUp(self):
+        super().setUp()
+        sockets, self.ports = closed_ports(3)
+        for s in sockets:
+            self.addCleanup(s.close)
+        self.nodes = ",".join(f"redis://127.0.0.1:{port}" for port in self.ports)
+
+    def env(self, **more):
+        return super().env(REDLOCK_NODES=self.nodes, **more)
+
+    def test_why_is_told_per_master(self):
+        for command in (["lock", "a"], ["run", "a", "--", "true"],
+                        ["extend", "--token", "t", "a"], ["unlock", "--token", "t", "a"]):
+            with self.subTest(command=command):
+                result = self.redlock(*command, status=69)
+                for port in self.ports:
+                    self.assertRegex(result.err, f"127.0.0.1:{port}: .*refused")
+                self.assertEqual(result.out, "")
+
+    def test_as_json(self):
+        told = self.redlock("lock", "--json", "a", status=69).json
+        self.assertEqual(told["code"], "REDLOCK_E_UNAVAILABLE")
+        self.assertEqual([vote["vote"] for vote in told["votes"]], ["unreachable"] * 3)
+        told = self.redlock("run", "--json", "a", "--", "true", status=69)
+        self.assertEqual(told.out, "")
+        self.assertEqual(json.loads(told.err)["event"], "not_acquired")
+
+    def test_quiet(self):
+        self.assertEqual(self.redlock("lock", "-q", "a", status=69).err, "")
+        self.assertEqual(self.redlock("-q", "run", "a", "--", "true", status=69).err, "")
+
+    def test_status_and_nodes(self):
+        self.assertIn("unknown", self.redlock("status", "a", status=69).out)
+        told = self.redlock("nodes", status=69).out
+        self.assertIn("0 of 3 masters vote, 2 must", told)
+        self.assertRegex(told, f"127.0.0.1:{self.ports[0]}  down .*refused")
+        told = self.redlock("nodes", "--json", status=69).json
+        self.assertEqual(told["up"], 0)
+
+    def test_refused_names(self):
+        for names, says in (([""], ""), (["redlock:x"], "redlock:"), (["a", "a"], ""),
+                            (["x" * 70000], "")):
+            with self.subTest(names=[name[:10] for name in names]):
+                result = self.redlock("lock", *names, status=64)
+                self.assertIn(says, result.err)
+                self.assertEqual(result.err.count("\n"), 1)
+                self.redlock("run", *names, "--", "true", status=64)
+                self.redlock("status", *names, status=69 if len(names) > 1 else 64)
+        told = self.redlock("lock", "--json", "redlock:x", status=64).json
+        self.assertEqual(told["code"], "REDLOCK_E_NAME")
+
+    def test_refused_terms(self):
+        self.assertIn("ttl", self.redlock("lock", "--ttl", "31s", "a", status=64).err)
+        self.redlock("lock", "--ttl", "31s", "--max-ttl", "40s", "a", status=69)
+        self.redlock("lock", "--ttl", "31s", "a", status=69, env=self.env(REDLOCK_MAX_TTL="40s"))
+        # The default ttl follows a smaller limit.
+        self.redlock("lock", "a", status=69, env=self.env(REDLOCK_MAX_TTL="2s"))
+        self.redlock("run", "--ttl", "2s", "--margin", "2s", "a", "--", "true", status=64)
+        self.redlock("lock", "--label", "not printable\n", "a", status=64)
+
+
+if __name__ == "__main__":
+    unittest.main()
