@@ -146,6 +146,7 @@ void lease_acquire(struct engine *e, struct lease *lease)
         claim_fresh_token(e, lease->claim);
     engine_list(e, &e->busy, lease);
     acquire_round(e, lease);
+    schedule(e, lease);
 }
 
 static bool retries(struct engine *e, struct lease *lease)
