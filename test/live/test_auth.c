@@ -191,7 +191,9 @@ static void refused_list(const char *nodes, redlock_code code, const char *says)
     assert_code(user.ready_code, code);
     assert_says(user.ready_text, says);
     AWAIT(&user, early.outcomes);
-    assert_code(early.told[REDLOCK_NOT_ACQUIRED].event.code, code);
+    /* A quorum of sound masters may have been faster than the news. */
+    if (early.told[REDLOCK_NOT_ACQUIRED].times)
+        assert_code(early.told[REDLOCK_NOT_ACQUIRED].event.code, code);
     assert_code(take_lock(&late, &user, "late", NULL), code);
     take_free(&late);
     take_free(&early);

@@ -1,0 +1,914 @@
+/*
+ * Threads that wait: each call ends with the right code and in time, whatever other
+ * threads, masters or a close do meanwhile, and validity as other threads read it is
+ * never more than it is.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <pthread.h>
+#include <redlock/sync.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cluster.h"
+
+#define THREADS 8
+#define MS_US   1000
+
+#define assert_code(got, wanted)                                                                   \
+    do {                                                                                           \
+        redlock_code got_ = (got), wanted_ = (wanted);                                             \
+        if (got_ != wanted_)                                                                       \
+            fail_msg("%s, not %s", redlock_code_name(got_), redlock_code_name(wanted_));           \
+    } while (0)
+#define assert_says(text, words)                                                                   \
+    do {                                                                                           \
+        if (!strstr((text), (words)))                                                              \
+            fail_msg("\"%s\" does not say \"%s\"", (text), (words));                               \
+    } while (0)
+#define AWAIT(condition)                                                                           \
+    do {                                                                                           \
+        int64_t end_ = now_us() + 10000 * MS_US;                                                   \
+        while (!(condition)) {                                                                     \
+            if (now_us() > end_)                                                                   \
+                fail_msg("not within 10 s: %s", #condition);                                       \
+            usleep(1000);                                                                          \
+        }                                                                                          \
+    } while (0)
+
+static struct cluster five;
+
+static int start_five(void **state)
+{
+    (void)state;
+    cluster_start(&five, 5, NULL);
+    return 0;
+}
+
+static int stop_five(void **state)
+{
+    (void)state;
+    cluster_stop(&five);
+    return 0;
+}
+
+static redlock_sync *open_on(const struct cluster *cluster)
+{
+    char why[1024];
+    redlock_sync *client;
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    options.nodes = cluster->nodes;
+    if (redlock_sync_open(&client, &options, why, sizeof why))
+        fail_msg("redlock_sync_open: %s", why);
+    if (redlock_sync_ready(client, 10000, why, sizeof why))
+        fail_msg("redlock_sync_ready: %s", why);
+    return client;
+}
+
+static void close_clean(redlock_sync *client, struct cluster *cluster)
+{
+    assert_int_equal(redlock_sync_close(client, 10000), 0);
+    redlock_sync_free(client);
+    assert_int_equal(cluster_keys(cluster), 0);
+}
+
+static redlock_lease_options terms(int64_t ttl_ms, int64_t wait_ms)
+{
+    redlock_lease_options options = REDLOCK_LEASE_INIT;
+    options.ttl_ms = ttl_ms;
+    options.wait_ms = wait_ms;
+    return options;
+}
+
+static redlock_sync_lease *take(redlock_sync *client, const char *name,
+                                const redlock_lease_options *options)
+{
+    redlock_sync_lease *lease = NULL;
+    redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
+    if (redlock_sync_acquire(client, &lease, name, options, &result))
+        fail_msg("redlock_sync_acquire: %s\n%s", result.text, result.votes);
+    return lease;
+}
+
+static void give_back(redlock_sync_lease *lease)
+{
+    assert_code(redlock_sync_release(lease, NULL), REDLOCK_OK);
+    redlock_sync_lease_free(lease);
+}
+
+/* ---- One thread ---- */
+
+static void a_lease_from_acquire_to_free(void **state)
+{
+    (void)state;
+    redlock_sync *client = open_on(&five);
+    redlock_sync_lease *lease;
+    redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
+    assert_code(redlock_sync_acquire(client, &lease, "one", NULL, &result), REDLOCK_OK);
+    assert_code(result.code, REDLOCK_OK);
+    assert_int_equal(result.masters, 5);
+    assert_int_equal(result.quorum, 3);
+    assert_true(result.granted >= 3);
+    assert_in_range(result.valid_ms, 9000, 9898);
+    assert_in_range(redlock_sync_valid_for(lease), 8000, 9898);
+    assert_says(result.votes, "127.0.0.1:");
+    assert_says(result.votes, " granted\n");
+    assert_true(cluster_holders(&five, "one", redlock_sync_token(lease)) >= 3);
+    assert_code(redlock_sync_extend(lease, 20000, &result), REDLOCK_OK);
+    assert_in_range(redlock_sync_valid_for(lease), 18000, 19798);
+    assert_code(redlock_sync_release(lease, &result), REDLOCK_OK);
+    assert_int_equal(redlock_sync_valid_for(lease), 0);
+    assert_code(redlock_sync_release(lease, &result), REDLOCK_E_STATE);
+    assert_true(result.text[0]);
+    assert_code(redlock_sync_extend(lease, 0, &result), REDLOCK_E_STATE);
+    redlock_sync_lease_free(lease);
+    close_clean(client, &five);
+}
+
+static void freed_while_held_it_is_released(void **state)
+{
+    (void)state;
+    redlock_sync *client = open_on(&five);
+    redlock_sync_lease_free(take(client, "dropped", NULL));
+    AWAIT(cluster_keys(&five) == 0);
+    close_clean(client, &five);
+}
+
+static void several_names_at_once(void **state)
+{
+    (void)state;
+    redlock_sync *client = open_on(&five);
+    redlock_sync_lease *both, *second = take(client, "b", NULL);
+    redlock_name names[] = {{"a", 1}, {"b", 1}};
+    assert_code(redlock_sync_acquire_names(client, &both, names, 2, NULL, NULL, NULL, NULL),
+                REDLOCK_E_HELD);
+    give_back(second);
+    assert_code(redlock_sync_acquire_names(client, &both, names, 2, NULL, NULL, NULL, NULL),
+                REDLOCK_OK);
+    assert_true(cluster_holders(&five, "a", redlock_sync_token(both)) >= 3);
+    assert_true(cluster_holders(&five, "b", redlock_sync_token(both)) >= 3);
+    give_back(both);
+    close_clean(client, &five);
+}
+
+static void bad_clients_are_refused(void **state)
+{
+    char why[256] = "";
+    redlock_sync *client = (redlock_sync *)state;
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    options.nodes = "redis://";
+    assert_code(redlock_sync_open(&client, &options, why, sizeof why), REDLOCK_E_NODES);
+    assert_null(client);
+    assert_true(why[0]);
+    assert_code(redlock_sync_open(NULL, &options, why, sizeof why), REDLOCK_E_ARGUMENT);
+    options.nodes = five.nodes;
+    options.drift_factor = 2;
+    assert_code(redlock_sync_open(&client, &options, NULL, 0), REDLOCK_E_ARGUMENT);
+    options = (redlock_options){.nodes = five.nodes};
+    assert_code(redlock_sync_open(&client, &options, why, sizeof why), REDLOCK_E_ARGUMENT);
+    assert_null(client);
+    assert_code(redlock_sync_ready(NULL, 0, why, sizeof why), REDLOCK_E_ARGUMENT);
+    assert_code(redlock_sync_run(NULL, NULL, NULL), REDLOCK_E_ARGUMENT);
+    assert_int_equal(redlock_sync_cancel(NULL, NULL), 0);
+    assert_int_equal(redlock_sync_close(NULL, 0), 0);
+    redlock_sync_free(NULL);
+}
+
+static void refuse_acquire(redlock_sync *client, const char *name,
+                           const redlock_lease_options *options, redlock_code code)
+{
+    redlock_sync_lease *lease = (redlock_sync_lease *)client;
+    redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
+    assert_code(redlock_sync_acquire(client, &lease, name, options, &result), code);
+    assert_code(result.code, code);
+    assert_true(result.text[0]);
+    assert_int_equal(result.masters, 0);
+    assert_null(lease);
+}
+
+static void bad_leases_are_refused(void **state)
+{
+    (void)state;
+    redlock_sync *client = open_on(&five);
+    redlock_sync_lease *lease;
+    redlock_sync_result result = {0};
+    redlock_lease_options options = terms(40000, 0);
+    refuse_acquire(client, "x", &options, REDLOCK_E_TTL);
+    options = terms(1000, -1);
+    refuse_acquire(client, "x", &options, REDLOCK_E_ARGUMENT);
+    options.size = 0;
+    refuse_acquire(client, "x", &options, REDLOCK_E_ARGUMENT);
+    refuse_acquire(client, "", NULL, REDLOCK_E_NAME);
+    refuse_acquire(client, "redlock:x", NULL, REDLOCK_E_NAME);
+    refuse_acquire(NULL, "x", NULL, REDLOCK_E_ARGUMENT);
+    assert_int_not_equal(redlock_sync_acquire(client, &lease, NULL, NULL, NULL), REDLOCK_OK);
+    assert_null(lease);
+    assert_code(redlock_sync_acquire(client, NULL, "x", NULL, NULL), REDLOCK_E_ARGUMENT);
+    assert_code(redlock_sync_acquire(client, &lease, "x", NULL, &result), REDLOCK_E_ARGUMENT);
+    assert_code(redlock_sync_run(client, NULL, NULL), REDLOCK_E_ARGUMENT);
+    assert_code(redlock_sync_ready(client, -1, NULL, 0), REDLOCK_E_ARGUMENT);
+    lease = take(client, "x", NULL);
+    assert_code(redlock_sync_extend(lease, 40000, NULL), REDLOCK_E_TTL);
+    assert_code(redlock_sync_extend(lease, 0, &result), REDLOCK_E_ARGUMENT);
+    assert_code(redlock_sync_release(lease, &result), REDLOCK_E_ARGUMENT);
+    assert_true(redlock_sync_valid_for(lease) > 0);
+    give_back(lease);
+    assert_code(redlock_sync_extend(NULL, 0, NULL), REDLOCK_E_ARGUMENT);
+    assert_code(redlock_sync_release(NULL, NULL), REDLOCK_E_ARGUMENT);
+    assert_int_equal(redlock_sync_valid_for(NULL), 0);
+    redlock_sync_lease_free(NULL);
+    close_clean(client, &five);
+}
+
+/* A result of a program that was compiled when it was shorter. */
+static void a_shorter_result_is_not_overrun(void **state)
+{
+    (void)state;
+    struct {
+        redlock_sync_result result;
+        char behind[8];
+    } space;
+    memset(&space, 'x', sizeof space);
+    space.result.size = offsetof(redlock_sync_result, rounds);
+    redlock_sync *client = open_on(&five);
+    redlock_sync_lease *lease;
+    assert_code(redlock_sync_acquire(client, &lease, "short", NULL, &space.result), REDLOCK_OK);
+    assert_int_equal(space.result.masters, 5);
+    assert_int_equal(space.result.size, offsetof(redlock_sync_result, rounds));
+    assert_memory_equal(&space.result.rounds, "xxxx", 4);
+    give_back(lease);
+    close_clean(client, &five);
+}
+
+/* ---- Waiting, and its end ---- */
+
+static void waiting_ends_in_time(void **state)
+{
+    (void)state;
+    redlock_sync *holder = open_on(&five), *client = open_on(&five);
+    redlock_sync_lease *other, *lease = take(holder, "busy", NULL);
+    redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
+    for (int64_t wait = 0; wait <= 400; wait += 400) {
+        redlock_lease_options options = terms(10000, wait);
+        int64_t since = now_us();
+        assert_code(redlock_sync_acquire(client, &other, "busy", &options, &result),
+                    REDLOCK_E_HELD);
+        assert_in_range(now_us() - since, wait * MS_US - MS_US, (wait + 1500) * MS_US);
+        assert_null(other);
+        assert_says(result.votes, redlock_sync_token(lease));
+        assert_says(result.votes, " ms left\n");
+    }
+    give_back(lease);
+    redlock_sync_free(holder);
+    close_clean(client, &five);
+}
+
+static void without_a_quorum_it_ends_in_time(void **state)
+{
+    (void)state;
+    redlock_sync *client = open_on(&five);
+    redlock_sync_lease *lease;
+    redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
+    cluster_do(&five, "pause 1 2 3");
+    int64_t since = now_us();
+    redlock_code code = redlock_sync_acquire(client, &lease, "quorum", NULL, &result);
+    int64_t took = now_us() - since;
+    cluster_do(&five, "resume 1 2 3");
+    assert_code(code, REDLOCK_E_UNAVAILABLE);
+    assert_true(took < 3000 * MS_US);
+    assert_int_equal(result.masters, 5);
+    assert_says(result.votes, " timeout\n");
+    close_clean(client, &five);
+}
+
+static void readiness_is_told(void **state)
+{
+    (void)state;
+    char why[1024];
+    redlock_sync *client;
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    options.nodes = "redis://127.0.0.1:1,redis://127.0.0.1:2,redis://127.0.0.1:3";
+    assert_code(redlock_sync_open(&client, &options, NULL, 0), REDLOCK_OK);
+    assert_code(redlock_sync_ready(client, REDLOCK_FOREVER, why, sizeof why),
+                REDLOCK_E_UNAVAILABLE);
+    assert_says(why, "127.0.0.1:3");
+    redlock_sync_close(client, 0);
+    assert_code(redlock_sync_ready(client, 0, why, sizeof why), REDLOCK_E_CLOSED);
+    redlock_sync_free(client);
+    options.nodes = five.nodes;
+    assert_code(redlock_sync_open(&client, &options, NULL, 0), REDLOCK_OK);
+    redlock_sync_ready(client, 0, why, sizeof why); /* at once, whatever it says */
+    assert_code(redlock_sync_ready(client, 5000, why, sizeof why), REDLOCK_OK);
+    assert_says(why, " votes");
+    close_clean(client, &five);
+}
+
+struct waiter {
+    redlock_sync *client;
+    const char *name;
+    redlock_sync_lease *lease;
+    redlock_code code;
+    pthread_t thread;
+    atomic_bool done;
+};
+
+static void *wait_for_ever(void *data)
+{
+    struct waiter *waiter = data;
+    redlock_name name = {waiter->name, strlen(waiter->name)};
+    redlock_lease_options options = terms(10000, REDLOCK_FOREVER);
+    waiter->code = redlock_sync_acquire_names(waiter->client, &waiter->lease, &name, 1, &options,
+                                              NULL, waiter, NULL);
+    atomic_store(&waiter->done, true);
+    return NULL;
+}
+
+static void start_waiter(struct waiter *waiter, redlock_sync *client, const char *name)
+{
+    *waiter = (struct waiter){.client = client, .name = name};
+    assert_int_equal(pthread_create(&waiter->thread, NULL, wait_for_ever, waiter), 0);
+}
+
+static void one_of_two_is_cancelled(void **state)
+{
+    (void)state;
+    redlock_sync *client = open_on(&five);
+    redlock_sync_lease *lease = take(client, "queue", NULL);
+    struct waiter first, second;
+    start_waiter(&first, client, "queue");
+    start_waiter(&second, client, "queue");
+    AWAIT(redlock_sync_cancel(client, &first) == 1);
+    pthread_join(first.thread, NULL);
+    assert_code(first.code, REDLOCK_E_CANCELLED);
+    assert_null(first.lease);
+    assert_int_equal(redlock_sync_cancel(client, &first), 0);
+    assert_int_equal(redlock_sync_cancel(client, NULL), 0);
+    assert_false(atomic_load(&second.done));
+    give_back(lease);
+    pthread_join(second.thread, NULL);
+    assert_code(second.code, REDLOCK_OK);
+    give_back(second.lease);
+    close_clean(client, &five);
+}
+
+static void closing_wakes_all_who_wait(void **state)
+{
+    (void)state;
+    redlock_sync *client = open_on(&five);
+    redlock_sync_lease *lease = take(client, "closing", NULL);
+    struct waiter waiters[THREADS];
+    for (int i = 0; i < THREADS; i++)
+        start_waiter(&waiters[i], client, "closing");
+    usleep(100000);
+    assert_int_equal(redlock_sync_close(client, 5000), 0);
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(waiters[i].thread, NULL);
+        assert_code(waiters[i].code, REDLOCK_E_CLOSED);
+        assert_null(waiters[i].lease);
+    }
+    assert_int_equal(cluster_keys(&five), 0);
+    refuse_acquire(client, "closing", NULL, REDLOCK_E_CLOSED);
+    assert_int_equal(redlock_sync_close(client, 5000), 0);
+    redlock_sync_free(client);
+    /* A lease may outlive its client. */
+    assert_int_equal(redlock_sync_valid_for(lease), 0);
+    assert_code(redlock_sync_extend(lease, 0, NULL), REDLOCK_E_CLOSED);
+    assert_code(redlock_sync_release(lease, NULL), REDLOCK_E_CLOSED);
+    redlock_sync_lease_free(lease);
+}
+
+static void *close_it(void *client)
+{
+    redlock_sync_close(client, 5000);
+    return NULL;
+}
+
+/* While threads take and give back, several close at once: every call still ends. */
+static void *take_until_closed(void *data)
+{
+    struct waiter *waiter = data;
+    redlock_lease_options options = terms(10000, REDLOCK_FOREVER);
+    while ((waiter->code = redlock_sync_acquire(waiter->client, &waiter->lease, waiter->name,
+                                                &options, NULL)) == REDLOCK_OK) {
+        redlock_sync_extend(waiter->lease, 0, NULL);
+        redlock_sync_release(waiter->lease, NULL);
+        redlock_sync_lease_free(waiter->lease);
+    }
+    return NULL;
+}
+
+static void closing_in_full_swing(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"swing-1", "swing-2", "swing-3"};
+    for (int round = 0; round < 20; round++) {
+        redlock_sync *client = open_on(&five);
+        struct waiter threads[THREADS];
+        pthread_t closers[2];
+        for (int i = 0; i < THREADS; i++) {
+            threads[i] = (struct waiter){.client = client, .name = names[i % 3]};
+            pthread_create(&threads[i].thread, NULL, take_until_closed, &threads[i]);
+        }
+        usleep((useconds_t)round * 2000);
+        for (int i = 0; i < 2; i++)
+            pthread_create(&closers[i], NULL, close_it, client);
+        for (int i = 0; i < 2; i++)
+            pthread_join(closers[i], NULL);
+        for (int i = 0; i < THREADS; i++) {
+            pthread_join(threads[i].thread, NULL);
+            if (threads[i].code != REDLOCK_E_TOO_SLOW) /* acquired, and closed before it ran */
+                assert_code(threads[i].code, REDLOCK_E_CLOSED);
+        }
+        close_clean(client, &five);
+    }
+}
+
+/* ---- Exclusion, and validity for all threads ---- */
+
+struct counter {
+    redlock_sync *client;
+    atomic_int inside, failures;
+    int count; /* guarded by nothing but the lock */
+};
+
+static void *count_up(void *data)
+{
+    struct counter *counter = data;
+    redlock_lease_options options = terms(10000, REDLOCK_FOREVER);
+    for (int i = 0; i < 200; i++) {
+        redlock_sync_lease *lease;
+        if (redlock_sync_acquire(counter->client, &lease, "counter", &options, NULL)) {
+            atomic_fetch_add(&counter->failures, 1);
+            continue;
+        }
+        if (atomic_fetch_add(&counter->inside, 1) != 0)
+            atomic_fetch_add(&counter->failures, 1);
+        counter->count++;
+        atomic_fetch_sub(&counter->inside, 1);
+        if (redlock_sync_release(lease, NULL))
+            atomic_fetch_add(&counter->failures, 1);
+        redlock_sync_lease_free(lease);
+    }
+    return NULL;
+}
+
+static void eight_threads_count(void **state)
+{
+    (void)state;
+    struct counter counter = {.client = open_on(&five)};
+    pthread_t threads[THREADS];
+    for (int i = 0; i < THREADS; i++)
+        pthread_create(&threads[i], NULL, count_up, &counter);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(counter.count, THREADS * 200);
+    assert_int_equal(atomic_load(&counter.failures), 0);
+    close_clean(counter.client, &five);
+}
+
+struct watch {
+    redlock_sync_lease *lease;
+    atomic_bool released, stop;
+    int64_t most, least;
+    unsigned after_release; /* times valid though it was released */
+};
+
+static void *watch_validity(void *data)
+{
+    struct watch *watch = data;
+    watch->least = INT64_MAX;
+    while (!atomic_load(&watch->stop)) {
+        bool released = atomic_load(&watch->released);
+        int64_t valid = redlock_sync_valid_for(watch->lease);
+        if (released)
+            watch->after_release += valid > 0;
+        else if (valid > watch->most)
+            watch->most = valid;
+        else if (valid < watch->least)
+            watch->least = valid;
+    }
+    return NULL;
+}
+
+/* ttl 400 less a drift of 6: never more than 394, and renewals keep it well above 0. */
+static void renewals_are_seen_by_all_threads(void **state)
+{
+    (void)state;
+    redlock_sync *client = open_on(&five);
+    redlock_lease_options options = terms(400, 0);
+    struct watch watch = {.lease = take(client, "renewed", &options)};
+    pthread_t thread;
+    pthread_create(&thread, NULL, watch_validity, &watch);
+    usleep(1500000);
+    assert_code(redlock_sync_release(watch.lease, NULL), REDLOCK_OK);
+    atomic_store(&watch.released, true);
+    usleep(20000);
+    atomic_store(&watch.stop, true);
+    pthread_join(thread, NULL);
+    assert_in_range(watch.most, 300, 394);
+    assert_int_equal(watch.after_release, 0);
+    redlock_sync_lease_free(watch.lease);
+    close_clean(client, &five);
+}
+
+static int by_size(const void *a, const void *b)
+{
+    long long x = *(const long long *)a, y = *(const long long *)b;
+    return (x > y) - (x < y);
+}
+
+/* The quorum-th longest that masters will keep the name, plus what asking them took. */
+static int64_t kept_by_masters(const char *name)
+{
+    long long left[5];
+    int64_t since = now_us();
+    for (unsigned i = 0; i < 5; i++)
+        left[i] = cluster_count(&five, i, "PTTL %s", name);
+    qsort(left, 5, sizeof *left, by_size);
+    return left[2] + (now_us() - since) / MS_US + 1;
+}
+
+static void never_more_than_the_masters_keep(void **state)
+{
+    (void)state;
+    redlock_sync *client = open_on(&five);
+    redlock_lease_options options = terms(800, 0);
+    options.renew = false;
+    redlock_sync_lease *lease = take(client, "kept", &options);
+    int64_t valid, since = now_us();
+    while ((valid = redlock_sync_valid_for(lease)) > 0)
+        assert_true(valid <= kept_by_masters("kept"));
+    assert_true(now_us() - since > 500 * MS_US);
+    assert_code(redlock_sync_release(lease, NULL), REDLOCK_E_GONE);
+    redlock_sync_lease_free(lease);
+    close_clean(client, &five);
+}
+
+/* More of them than are looked at in every iteration of the loop. */
+static void many_leases_are_kept_up_to_date(void **state)
+{
+    (void)state;
+    enum { MANY = 200 };
+    redlock_sync *client = open_on(&five);
+    redlock_sync_lease *leases[MANY];
+    redlock_lease_options options = terms(2000, 0);
+    char name[16];
+    for (int i = 0; i < MANY; i++) {
+        snprintf(name, sizeof name, "many-%d", i);
+        leases[i] = take(client, name, &options);
+    }
+    int64_t end = now_us() + 4000 * MS_US;
+    while (now_us() < end) {
+        for (int i = 0; i < MANY; i++)
+            assert_in_range(redlock_sync_valid_for(leases[i]), 200, 1978);
+        usleep(20000);
+    }
+    for (int i = 0; i < MANY; i++)
+        give_back(leases[i]);
+    close_clean(client, &five);
+}
+
+static void *extend_often(void *data)
+{
+    redlock_sync_lease *lease = data;
+    uintptr_t wrong = 0;
+    for (int i = 0; i < 50; i++) {
+        redlock_code code = redlock_sync_extend(lease, 0, NULL);
+        wrong += code != REDLOCK_OK && code != REDLOCK_E_STATE;
+    }
+    return (void *)wrong;
+}
+
+static void threads_share_a_lease(void **state)
+{
+    (void)state;
+    redlock_sync *client = open_on(&five);
+    redlock_sync_lease *lease = take(client, "shared", NULL);
+    pthread_t threads[4];
+    void *wrong;
+    for (int i = 0; i < 4; i++)
+        pthread_create(&threads[i], NULL, extend_often, lease);
+    for (int i = 0; i < 4; i++) {
+        pthread_join(threads[i], &wrong);
+        assert_null(wrong);
+    }
+    give_back(lease);
+    close_clean(client, &five);
+}
+
+/* ---- Loss ---- */
+
+struct loss {
+    redlock_sync_lease *_Atomic lease;
+    atomic_uint lost;
+    redlock_code code;
+    int64_t valid_ms, seen; /* as the event told, and as any thread saw it then */
+};
+
+static void on_event(const redlock_event *event, void *data)
+{
+    struct loss *loss = data;
+    if (event->kind != REDLOCK_LOST)
+        return;
+    loss->code = event->code;
+    loss->valid_ms = event->valid_ms;
+    loss->seen = redlock_sync_valid_for(atomic_load(&loss->lease));
+    atomic_fetch_add(&loss->lost, 1);
+}
+
+static redlock_sync_lease *take_and_watch(redlock_sync *client, const char *text, struct loss *loss)
+{
+    redlock_sync_lease *lease;
+    redlock_name name = {text, strlen(text)};
+    redlock_lease_options options = terms(900, 0);
+    assert_code(
+        redlock_sync_acquire_names(client, &lease, &name, 1, &options, on_event, loss, NULL),
+        REDLOCK_OK);
+    atomic_store(&loss->lease, lease);
+    return lease;
+}
+
+static void loss_of_a_quorum_is_told_before_the_end(void **state)
+{
+    (void)state;
+    struct cluster mortal;
+    cluster_start(&mortal, 5, NULL);
+    redlock_sync *client = open_on(&mortal);
+    struct loss loss = {0};
+    redlock_sync_lease *other, *lease = take_and_watch(client, "mortal", &loss);
+    redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
+    cluster_do(&mortal, "kill 1 2 3");
+    AWAIT(atomic_load(&loss.lost));
+    assert_code(loss.code, REDLOCK_E_EXPIRED);
+    assert_in_range(loss.valid_ms, 1, 900);
+    assert_int_equal(loss.seen, 0);
+    assert_int_equal(redlock_sync_valid_for(lease), 0);
+    assert_code(redlock_sync_extend(lease, 0, NULL), REDLOCK_E_STATE);
+    assert_int_not_equal(redlock_sync_release(lease, NULL), REDLOCK_OK);
+    redlock_sync_lease_free(lease);
+    assert_code(redlock_sync_acquire(client, &other, "mortal", NULL, &result),
+                REDLOCK_E_UNAVAILABLE);
+    assert_says(result.votes, " unreachable");
+    assert_int_equal(atomic_load(&loss.lost), 1);
+    redlock_sync_close(client, 100);
+    redlock_sync_free(client);
+    cluster_stop(&mortal);
+}
+
+/* Somebody overwrote the key: validity ends when the masters say so, not at the ttl. */
+static void a_lock_taken_away_is_seen(void **state)
+{
+    (void)state;
+    redlock_sync *client = open_on(&five);
+    struct loss loss = {0};
+    redlock_sync_lease *lease = take_and_watch(client, "stolen", &loss);
+    for (unsigned i = 0; i < 3; i++)
+        cluster_tell(&five, i, "SET stolen thief");
+    AWAIT(atomic_load(&loss.lost));
+    assert_code(loss.code, REDLOCK_E_GONE);
+    assert_int_equal(loss.seen, 0);
+    assert_code(redlock_sync_release(lease, NULL), REDLOCK_E_GONE);
+    redlock_sync_lease_free(lease);
+    for (unsigned i = 0; i < 3; i++)
+        cluster_tell(&five, i, "DEL stolen");
+    close_clean(client, &five);
+}
+
+/* ---- Callbacks ---- */
+
+static void *free_in_callback(const redlock_event *event, redlock_sync_lease *lease)
+{
+    if (event->kind == REDLOCK_LOST)
+        redlock_sync_lease_free(lease);
+    return NULL;
+}
+
+struct freed {
+    redlock_sync_lease *_Atomic lease;
+    atomic_bool done;
+};
+
+static void on_event_free(const redlock_event *event, void *data)
+{
+    struct freed *freed = data;
+    if (event->kind != REDLOCK_LOST)
+        return;
+    free_in_callback(event, atomic_load(&freed->lease));
+    atomic_store(&freed->done, true);
+}
+
+static void a_lease_may_be_freed_by_its_callback(void **state)
+{
+    (void)state;
+    redlock_sync *client = open_on(&five);
+    struct freed freed = {0};
+    redlock_sync_lease *lease;
+    redlock_name name = {"freed", 5};
+    redlock_lease_options options = terms(400, 0);
+    options.renew = false;
+    assert_code(
+        redlock_sync_acquire_names(client, &lease, &name, 1, &options, on_event_free, &freed, NULL),
+        REDLOCK_OK);
+    atomic_store(&freed.lease, lease);
+    AWAIT(atomic_load(&freed.done));
+    close_clean(client, &five);
+}
+
+struct inside {
+    redlock_sync *client;
+    redlock_sync_lease *lease;
+    redlock_code acquire, extend, release, run, ready;
+    int64_t valid;
+    unsigned nodes, left;
+};
+
+static void call_from_inside(redlock *redlock, void *data)
+{
+    struct inside *inside = data;
+    redlock_sync_lease *other;
+    inside->nodes = redlock_nodes(redlock);
+    inside->acquire = redlock_sync_acquire(inside->client, &other, "inside", NULL, NULL);
+    inside->extend = redlock_sync_extend(inside->lease, 0, NULL);
+    inside->release = redlock_sync_release(inside->lease, NULL);
+    inside->run = redlock_sync_run(inside->client, call_from_inside, NULL);
+    inside->ready = redlock_sync_ready(inside->client, REDLOCK_FOREVER, NULL, 0);
+    inside->left = redlock_sync_close(inside->client, 0);
+    redlock_sync_free(inside->client);
+    inside->valid = redlock_sync_valid_for(inside->lease);
+}
+
+static void a_callback_cannot_wait(void **state)
+{
+    (void)state;
+    redlock_sync *client = open_on(&five);
+    struct inside inside = {.client = client, .lease = take(client, "inside", NULL)};
+    assert_code(redlock_sync_run(client, call_from_inside, &inside), REDLOCK_OK);
+    assert_int_equal(inside.nodes, 5);
+    assert_code(inside.acquire, REDLOCK_E_STATE);
+    assert_code(inside.extend, REDLOCK_E_STATE);
+    assert_code(inside.release, REDLOCK_E_STATE);
+    assert_code(inside.run, REDLOCK_E_STATE);
+    assert_code(inside.ready, REDLOCK_E_STATE);
+    assert_true(inside.valid > 8000);
+    give_back(inside.lease);
+    close_clean(client, &five);
+}
+
+/* ---- What it leaves behind, and what it does to its process ---- */
+
+static unsigned entries(const char *path)
+{
+    unsigned count = 0;
+    DIR *folder = opendir(path);
+    assert_non_null(folder);
+    while (readdir(folder))
+        count++;
+    closedir(folder);
+    return count;
+}
+
+static void opened_and_closed_200_times(void **state)
+{
+    (void)state;
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    options.nodes = five.nodes;
+    unsigned descriptors = 0, threads = entries("/proc/self/task");
+    for (int i = 0; i < 200; i++) {
+        redlock_sync *client;
+        assert_code(redlock_sync_open(&client, &options, NULL, 0), REDLOCK_OK);
+        if (i % 4 == 1)
+            redlock_sync_lease_free(take(client, "again", NULL));
+        if (i % 4 == 2)
+            redlock_sync_close(client, 1000);
+        redlock_sync_free(client);
+        if (i == 20)
+            descriptors = entries("/proc/self/fd");
+    }
+    assert_int_equal(entries("/proc/self/fd"), descriptors);
+    AWAIT(entries("/proc/self/task") == threads);
+    AWAIT(cluster_keys(&five) == 0);
+}
+
+/* Of the thread of that name, or 0. */
+static unsigned long long blocked_signals(const char *thread, const char *name)
+{
+    char path[300], line[128], comm[32] = "";
+    unsigned long long mask = 0;
+    snprintf(path, sizeof path, "/proc/self/task/%s/status", thread);
+    FILE *file = fopen(path, "re");
+    while (file && fgets(line, sizeof line, file)) {
+        sscanf(line, "Name: %31s", comm);
+        sscanf(line, "SigBlk: %llx", &mask);
+    }
+    if (file)
+        fclose(file);
+    return strcmp(comm, name) == 0 ? mask : 0;
+}
+
+static void signals_go_to_other_threads(void **state)
+{
+    (void)state;
+    redlock_sync *client = open_on(&five);
+    unsigned long long mask = 0;
+    DIR *folder = opendir("/proc/self/task");
+    assert_non_null(folder);
+    for (struct dirent *entry; (entry = readdir(folder));)
+        mask |= blocked_signals(entry->d_name, "redlock");
+    closedir(folder);
+    static const int expected[] = {SIGINT, SIGTERM, SIGUSR1, SIGALRM, SIGCHLD, SIGPIPE, SIGHUP};
+    for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++)
+        assert_true(mask & 1ULL << (expected[i] - 1));
+    assert_false(mask & 1ULL << (SIGSEGV - 1));
+    close_clean(client, &five);
+}
+
+/* In the child: the number of the first thing that is wrong. */
+static int check_as_child(redlock_sync *client, redlock_sync_lease *lease)
+{
+    redlock_sync_lease *other;
+    if (redlock_sync_valid_for(lease) != 0)
+        return 1;
+    if (redlock_sync_acquire(client, &other, "child", NULL, NULL) != REDLOCK_E_FORKED)
+        return 2;
+    if (redlock_sync_extend(lease, 0, NULL) != REDLOCK_E_FORKED)
+        return 3;
+    if (redlock_sync_release(lease, NULL) != REDLOCK_E_FORKED)
+        return 4;
+    if (redlock_sync_ready(client, 0, NULL, 0) != REDLOCK_E_FORKED)
+        return 5;
+    redlock_sync_lease_free(lease);
+    redlock_sync_close(client, 1000);
+    redlock_sync_free(client);
+#ifndef __SANITIZE_THREAD__ /* it allows no new thread in a child */
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    options.nodes = five.nodes;
+    if (redlock_sync_open(&client, &options, NULL, 0))
+        return 6;
+    if (redlock_sync_acquire(client, &other, "parent", NULL, NULL) != REDLOCK_E_HELD)
+        return 7;
+    if (redlock_sync_acquire(client, &other, "child", NULL, NULL) || redlock_sync_release(other, 0))
+        return 8;
+#endif
+    return 0;
+}
+
+static void a_forked_child_holds_nothing(void **state)
+{
+    (void)state;
+    int status;
+    redlock_sync *client = open_on(&five);
+    redlock_sync_lease *lease = take(client, "parent", NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        _exit(check_as_child(client, lease));
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    assert_true(redlock_sync_valid_for(lease) > 5000);
+    assert_code(redlock_sync_extend(lease, 0, NULL), REDLOCK_OK);
+    give_back(lease);
+    close_clean(client, &five);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_lease_from_acquire_to_free),
+        cmocka_unit_test(freed_while_held_it_is_released),
+        cmocka_unit_test(several_names_at_once),
+        cmocka_unit_test(bad_clients_are_refused),
+        cmocka_unit_test(bad_leases_are_refused),
+        cmocka_unit_test(a_shorter_result_is_not_overrun),
+        cmocka_unit_test(waiting_ends_in_time),
+        cmocka_unit_test(without_a_quorum_it_ends_in_time),
+        cmocka_unit_test(readiness_is_told),
+        cmocka_unit_test(one_of_two_is_cancelled),
+        cmocka_unit_test(closing_wakes_all_who_wait),
+        cmocka_unit_test(closing_in_full_swing),
+        cmocka_unit_test(eight_threads_count),
+        cmocka_unit_test(renewals_are_seen_by_all_threads),
+        cmocka_unit_test(never_more_than_the_masters_keep),
+        cmocka_unit_test(many_leases_are_kept_up_to_date),
+        cmocka_unit_test(threads_share_a_lease),
+        cmocka_unit_test(loss_of_a_quorum_is_told_before_the_end),
+        cmocka_unit_test(a_lock_taken_away_is_seen),
+        cmocka_unit_test(a_lease_may_be_freed_by_its_callback),
+        cmocka_unit_test(a_callback_cannot_wait),
+        cmocka_unit_test(opened_and_closed_200_times),
+        cmocka_unit_test(signals_go_to_other_threads),
+        cmocka_unit_test(a_forked_child_holds_nothing),
+    };
+    return cmocka_run_group_tests(tests, start_five, stop_five);
+}
