@@ -241,8 +241,8 @@ static redlock_options our_options(redlock_sync *client, const redlock_options *
     redlock_options ours = REDLOCK_OPTIONS_INIT;
     if (options)
         memcpy(&ours, options, options->size < sizeof ours ? options->size : sizeof ours);
-    if (!options || options->size >= sizeof options->size)
-        ours.size = sizeof ours; /* otherwise redlock_open() refuses it */
+    /* One that was never set is for redlock_open() to refuse. */
+    ours.size = options && options->size < sizeof options->size ? 0 : sizeof ours;
     client->on_ready = ours.on_ready;
     client->on_log = ours.on_log;
     client->data = ours.data;
