@@ -195,8 +195,10 @@ static void ask_who_has_it(struct engine *e, struct lease *lease)
     round->kind = REQUEST_PEEK;
     round->number = engine_next_round(e);
     for (unsigned i = 0; i < masters(e); i++)
-        if (round->ballots[i].said == SAID_HELD && master_is_up(&e->masters[i]))
+        if (round->ballots[i].said == SAID_HELD && master_is_up(&e->masters[i])) {
+            round->ballots[i].again = false; /* another script */
             ask(e, lease, i, false);
+        }
 }
 
 static void round_failed(struct engine *e, struct lease *lease, enum cause cause)
@@ -253,7 +255,6 @@ static void round_won(struct engine *e, struct lease *lease)
     engine_unlist(e, lease);
     engine_list(e, &e->held, lease);
     lease->state = LEASE_HELD;
-    lease->attached = false;
     lease->risk = RISK_NONE;
     lease->hold_until = lease->terms.max_hold ? e->now + lease->terms.max_hold : NEVER;
     lease->wake_at = renew_when(e, lease);
@@ -631,12 +632,12 @@ static bool asks_again(struct engine *e, struct lease *lease, unsigned master,
 {
     struct ballot *ballot = &lease->round->ballots[master];
     if (reply->answer == ANSWER_LATE)
-        e->masters[master].offset = reply->master_time - e->now;
+        master_set_clock(&e->masters[master], reply->master_time, e->now);
     else if (reply->answer != ANSWER_NOSCRIPT)
         return false;
     if (reply->tag.kind == REQUEST_RELEASE)
         return true; /* its claim does so */
-    if (ballot->again)
+    if (ballot->again || lease->state == LEASE_LOST)
         return false;
     ballot->again = true;
     ask(e, lease, master, reply->answer == ANSWER_NOSCRIPT);
@@ -746,9 +747,9 @@ void lease_close(struct engine *e, struct lease *lease)
 void lease_abandon(struct engine *e, struct lease *lease, bool keep)
 {
     struct claim *claim = lease->claim;
-    bool acquiring = lease->state == LEASE_ACQUIRING;
+    bool not_ours = lease->attached && lease->state != LEASE_RELEASING;
     claim_let_go(lease);
-    if (claim && (keep || lease->state == LEASE_INSPECTING || (acquiring && lease->attached)))
+    if (claim && (keep || lease->state == LEASE_INSPECTING || not_ours))
         claim_forget(e, claim);
     else if (claim)
         claim_abandon(e, claim, 0);
@@ -817,6 +818,7 @@ bool lease_tell(struct engine *e, struct lease *lease, struct outcome *outcome)
     if (lease->valid_until > e->now)
         outcome->valid = lease->valid_until - e->now;
     if (kind == OUTCOME_ACQUIRED) {
+        lease->attached = false; /* from now on it is ours to release */
         e->counters.acquired++;
         e->counters.acquire_us += (uint64_t)outcome->elapsed;
     }
