@@ -10,7 +10,9 @@
 #define STALL_PATIENCES 10 /* so long without any answer: the master hangs */
 #define BACKOFF_FIRST MS(20)
 #define BACKOFF_LAST MS(1000)
-#define ASK_AGAIN MS(1000) /* an abstaining master: somebody may have adopted it */
+#define ASK_AGAIN MS(1000) /* a master that may not grant: somebody may have adopted it */
+#define TIME_MOST (INT64_C(1) << 53)
+#define TTL_MS_MOST (INT64_C(365) * 24 * 3600 * 1000)
 
 bool master_is_up(const struct master *master)
 {
@@ -73,6 +75,7 @@ void master_start(struct engine *e, unsigned index)
 static void say_hello(struct engine *e, unsigned index, enum request_kind kind)
 {
     e->masters[index].hello_asked = true;
+    e->masters[index].told_ttl_ms = e->max_ttl_ms;
     engine_send(e, index,
                 &(struct request){.tag = {.kind = kind, .sent_at = e->now},
                                   .whole = true,
@@ -189,16 +192,34 @@ static void end_former_connections(struct engine *e, unsigned index)
                                           .kill_id = master->kills[i]});
 }
 
+/* Its quarantine is to be worked out with a longer ttl: it was not told yet, or said
+ * hello to that in error. */
+static bool knows_too_little(const struct engine *e, const struct master *master)
+{
+    return master->facts.max_ttl_ms < e->max_ttl_ms && !master->hello_asked;
+}
+
 static void learn_longest_ttl(struct engine *e, int64_t max_ttl_ms)
 {
     if (max_ttl_ms > e->max_ttl_ms)
         e->max_ttl_ms = max_ttl_ms;
     for (unsigned i = 0; i < e->config.masters; i++) {
         const struct master *master = &e->masters[i];
-        if (master_is_up(master) && master->facts.max_ttl_ms < e->max_ttl_ms &&
-            !master->hello_asked)
+        if (master_is_up(master) && knows_too_little(e, master) &&
+            master->told_ttl_ms < e->max_ttl_ms)
             say_hello(e, i, REQUEST_HELLO);
     }
+}
+
+/* A master may say what it likes: no sum with its numbers shall overflow. */
+static int64_t believable(int64_t number, int64_t most)
+{
+    return number < 0 ? 0 : number > most ? most : number;
+}
+
+void master_set_clock(struct master *master, usec its, usec ours)
+{
+    master->offset = believable(its, TIME_MOST) - ours;
 }
 
 static void learn(struct engine *e, unsigned index, const struct reply *reply)
@@ -211,22 +232,24 @@ static void learn(struct engine *e, unsigned index, const struct reply *reply)
     master->facts = *hello;
     master->facts.client_id = client_id;
     master->met = true;
-    master->offset = hello->time - (reply->tag.sent_at + (e->now - reply->tag.sent_at) / 2);
-    master->abstains_until =
-        hello->abstains > 0 && !e->config.trust_restarts ? e->now + hello->abstains : 0;
+    master->facts.max_ttl_ms = believable(hello->max_ttl_ms, TTL_MS_MOST);
+    master_set_clock(master, hello->time,
+                     reply->tag.sent_at + (e->now - reply->tag.sent_at) / 2);
+    usec abstains = believable(hello->abstains, TIME_MOST);
+    master->abstains_until = abstains && !e->config.trust_restarts ? e->now + abstains : 0;
 }
 
 static void watch(struct engine *e, struct master *master)
 {
-    usec at = NEVER;
+    usec at = NEVER, again = NEVER;
     if (master->in_flight)
         at = master->progress_at + stall(e, master);
-    if (master_abstains(e, master) && !master->hello_asked) {
-        usec left = master->abstains_until - e->now;
-        usec again = e->now + (left < ASK_AGAIN ? left : ASK_AGAIN);
-        if (again < at)
-            at = again;
-    }
+    if (knows_too_little(e, master) || (master_abstains(e, master) && !master->hello_asked))
+        again = e->now + ASK_AGAIN;
+    if (master_abstains(e, master) && again > master->abstains_until)
+        again = master->abstains_until;
+    if (again < at)
+        at = again;
     deadlines_set(&e->deadlines, &master->deadline, at);
 }
 
@@ -241,13 +264,24 @@ static void come_up(struct engine *e, unsigned index)
     engine_emit(e, EFFECT_NOTICE, index, NULL);
 }
 
+static void hello_failed(struct engine *e, unsigned index, const char *text)
+{
+    struct master *master = &e->masters[index];
+    if (master->state == MASTER_PREPARING) {
+        leave(e, index, text);
+    } else if (master->state == MASTER_UP) {
+        watch(e, master);
+        engine_master_down(e, index); /* rounds need not hope for it */
+    }
+}
+
 static void hear_hello(struct engine *e, unsigned index, const struct reply *reply)
 {
     struct master *master = &e->masters[index];
     master->hello_asked = false;
     if (reply->answer != ANSWER_HELLO) {
-        if (master->state == MASTER_PREPARING && reply->answer == ANSWER_ERROR)
-            leave(e, index, reply->text);
+        if (reply->answer == ANSWER_ERROR)
+            hello_failed(e, index, reply->text);
         return;
     }
     if (master->state != MASTER_PREPARING && master->state != MASTER_UP)
@@ -258,10 +292,10 @@ static void hear_hello(struct engine *e, unsigned index, const struct reply *rep
     learn(e, index, reply);
     if (master->state == MASTER_PREPARING)
         come_up(e, index);
-    else if (abstained && !master_abstains(e, master))
+    else if (abstained != (master->abstains_until != 0))
         engine_emit(e, EFFECT_NOTICE, index, NULL);
     watch(e, master);
-    learn_longest_ttl(e, reply->hello->max_ttl_ms);
+    learn_longest_ttl(e, master->facts.max_ttl_ms);
     engine_master_up(e, index);
 }
 
@@ -331,7 +365,7 @@ static void watch_up(struct engine *e, unsigned index)
         leave(e, index, why);
         return;
     }
-    if (master->abstains_until && !master->hello_asked)
+    if (knows_too_little(e, master) || (master->abstains_until && !master->hello_asked))
         say_hello(e, index, REQUEST_HELLO);
     watch(e, master);
 }

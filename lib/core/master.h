@@ -28,6 +28,7 @@ struct master {
     enum cause refused; /* CAUSE_REPLICA, CAUSE_SAME_MASTER or CAUSE_NONE */
     unsigned failures; /* attempts in vain since the last success */
     unsigned in_flight;
+    int64_t told_ttl_ms;  /* the longest ttl that we told it of in hello */
     usec connect_by;      /* CONNECTING, PREPARING: give up then */
     usec progress_at;     /* last time it answered, or had nothing to answer */
     usec abstains_until;  /* our clock */
@@ -56,6 +57,8 @@ bool master_abstains(const struct engine *engine, const struct master *master);
 bool master_may_grant(const struct engine *engine, const struct master *master);
 /* On its way to UP for the first time, or again after a connection that worked. */
 bool master_is_hopeful(const struct master *master);
+/* Its wall clock and ours were read at the same moment, nearly. */
+void master_set_clock(struct master *master, usec its, usec ours);
 /* How long one request may take. */
 usec master_patience(const struct engine *engine, const struct master *master, usec ttl);
 
