@@ -25,8 +25,8 @@ enum paying { NOT_PAYING, PAYING, PAYING_WHOLE };
 
 struct standing {
     usec promise;     /* the master stands by us until then; 0: it does not */
+    uint32_t setting; /* requests in flight that may put the token there */
     uint8_t presence; /* enum presence */
-    uint8_t setting;  /* requests in flight that may put the token there */
     bool owed;        /* a release */
     uint8_t paying;   /* enum paying: that release is in flight */
 };
@@ -97,7 +97,7 @@ void claims_pay(struct engine *engine, unsigned master);
 
 /* Until when a quorum of masters stands by it. */
 usec claim_valid_until(const struct engine *engine, const struct claim *claim);
-/* Masters that stand by it now. */
+/* Masters that stand by it now, as far as known: one that is gone does not. */
 unsigned claim_health(const struct engine *engine, const struct claim *claim);
 
 #endif
