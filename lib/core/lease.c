@@ -520,6 +520,7 @@ void lease_release(struct engine *e, struct lease *lease)
         if (lease->claim)
             claim_abandon(e, lease->claim, 0);
         claim_let_go(lease);
+        lease->valid_until = 0;
         end(e, lease, OUTCOME_RELEASED, CAUSE_GONE);
         break;
     case LEASE_IDLE:
