@@ -313,6 +313,7 @@ unsigned claim_health(const struct engine *e, const struct claim *claim)
 {
     unsigned health = 0;
     for (unsigned i = 0; i < e->config.masters; i++)
-        health += claim->at[i].presence == PRESENT && claim->at[i].promise > e->now;
+        health += claim->at[i].presence == PRESENT && claim->at[i].promise > e->now &&
+                  master_is_up(&e->masters[i]);
     return health;
 }
