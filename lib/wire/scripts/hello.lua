@@ -36,7 +36,9 @@ local adopted, clock = was[5] or '', number(was[6])
 local window = number(ARGV[6])
 
 if was[1] ~= run_id then
-    started = now - uptime * 1000000
+    -- Both ends of uptime are cut to seconds, so it may be a second too long: the
+    -- quarantine would then end that much too early.
+    started = now - math.max(0, uptime - 1) * 1000000
     clock = math.max(clock, now + window)
 end
 if ARGV[5] == '1' then
