@@ -1,0 +1,665 @@
+#include "fake.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- memory ---------------------------------------------------------------- */
+
+/* Each block remembers its size: the core has to give back what it took. */
+#define HEAD 16
+
+static void *take(void *pool, size_t size)
+{
+    struct fake *fake = pool;
+    if (fake->countdown && --fake->countdown == 0) {
+        fake->starved = true;
+        return NULL;
+    }
+    char *block = calloc(1, size + HEAD);
+    if (!block)
+        abort();
+    memcpy(block, &size, sizeof size);
+    fake->allocated += size;
+    return block + HEAD;
+}
+
+static void give(void *pool, void *block, size_t size)
+{
+    struct fake *fake = pool;
+    size_t taken;
+    memcpy(&taken, (char *)block - HEAD, sizeof taken);
+    if (taken != size)
+        fake_break(fake, "%zu bytes were taken, and %zu given back", taken, size);
+    fake->allocated -= taken;
+    free((char *)block - HEAD);
+}
+
+/* ---- words ----------------------------------------------------------------- */
+
+static void trim(char *number)
+{
+    char *end = number + strlen(number);
+    while (end[-1] == '0')
+        *--end = '\0';
+    if (end[-1] == '.')
+        end[-1] = '\0';
+}
+
+const char *fake_time(usec time)
+{
+    static char texts[4][40];
+    static unsigned next;
+    char *text = texts[next++ % 4];
+    const char *sign = time < 0 ? "-" : "";
+    usec size = time < 0 ? -time : time;
+    if (size == NEVER)
+        return "for ever";
+    if (size < MS(1000) && size != 0)
+        snprintf(text, 38, "%s%lld.%03lld", sign, (long long)size / 1000, (long long)size % 1000);
+    else
+        snprintf(text, 38, "%s%lld.%06lld", sign, (long long)size / 1000000,
+                 (long long)size % 1000000);
+    trim(text);
+    strcat(text, size < MS(1000) && size != 0 ? "ms" : "s");
+    return text;
+}
+
+const char *fake_token(struct fake *fake, const char *token, size_t length)
+{
+    static char name[TOKEN_MAX + 1];
+    if (length != TOKEN_TEXT) { /* one of another process: as it is */
+        snprintf(name, sizeof name, "%.*s", (int)length, token);
+        return name;
+    }
+    unsigned i = 0;
+    while (i < TOKENS_MAX - 1 && fake->tokens[i][0] && memcmp(fake->tokens[i], token, length))
+        i++;
+    memcpy(fake->tokens[i], token, length);
+    snprintf(name, sizeof name, "token-%u", i + 1);
+    return name;
+}
+
+static const char *moment(const struct fake *fake)
+{
+    static char text[40];
+    usec at = fake->now - EPOCH;
+    if (at % 1000)
+        snprintf(text, sizeof text, "%lld.%06lld", (long long)at / 1000000,
+                 (long long)at % 1000000);
+    else
+        snprintf(text, sizeof text, "%lld.%03lld", (long long)at / 1000000,
+                 (long long)at % 1000000 / 1000);
+    return text;
+}
+
+static void append(struct fake *fake, const char *text)
+{
+    size_t length = strlen(text);
+    if (fake->silent)
+        return;
+    if (fake->length + length + 1 > fake->room) {
+        fake->room = (fake->length + length + 1) * 2;
+        fake->trace = realloc(fake->trace, fake->room);
+    }
+    memcpy(fake->trace + fake->length, text, length + 1);
+    fake->length += length;
+}
+
+void fake_flush(struct fake *fake)
+{
+    if (!fake->line.any)
+        return;
+    fake->line.any = false;
+    append(fake, "=> ");
+    append(fake, fake->line.head);
+    append(fake, fake->line.masters);
+    append(fake, fake->line.tail);
+    append(fake, "\n");
+}
+
+static void note_master(struct fake *fake, const char *verb, unsigned master, const char *tail)
+{
+    char head[sizeof fake->line.head];
+    snprintf(head, sizeof head, "%s %s", moment(fake), verb);
+    if (!fake->line.any || !fake->line.masters[0] || strcmp(head, fake->line.head) ||
+        strcmp(tail, fake->line.tail)) {
+        fake_flush(fake);
+        strcpy(fake->line.head, head);
+        snprintf(fake->line.tail, sizeof fake->line.tail, "%s", tail);
+        fake->line.masters[0] = '\0';
+        fake->line.any = true;
+    }
+    char *end = fake->line.masters + strlen(fake->line.masters);
+    snprintf(end, sizeof fake->line.masters - (size_t)(end - fake->line.masters), " %u",
+             master + 1);
+}
+
+void fake_note(struct fake *fake, const char *format, ...)
+{
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    fake_flush(fake);
+    append(fake, "=> ");
+    append(fake, moment(fake));
+    append(fake, " ");
+    append(fake, text);
+    append(fake, "\n");
+}
+
+void fake_break(struct fake *fake, const char *format, ...)
+{
+    if (fake->broken[0])
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(fake->broken, sizeof fake->broken, format, arguments);
+    va_end(arguments);
+}
+
+/* ---- effects ----------------------------------------------------------------- */
+
+static void write_names(char *to, size_t size, const struct names *names)
+{
+    size_t used = 0;
+    for (unsigned i = 0; i < names->count && used < size; i++) {
+        struct slice name = names_at(names, i);
+        used += (size_t)snprintf(to + used, size - used, "%s%.*s", i ? "," : "", (int)name.length,
+                                 name.bytes);
+    }
+}
+
+static void write_hello(char *to, size_t size, const struct quarantine_terms *terms)
+{
+    snprintf(to, size, " max-ttl %s%s", fake_time(MS(terms->max_ttl_ms)),
+             terms->trust ? " trust" : "");
+}
+
+/* What follows the kind of a request about a claim. */
+static void write_claim_request(struct fake *fake, char *to, size_t size,
+                                const struct request *request)
+{
+    char names[128], terms[64] = "", until[48] = "";
+    write_names(names, sizeof names, request->names);
+    bool sets = request->tag.kind == REQUEST_ACQUIRE || request->tag.kind == REQUEST_RENEW;
+    if (sets)
+        snprintf(terms, sizeof terms, " ttl %s%s", fake_time(MS(request->ttl_ms)),
+                 request->heal ? " heal" : "");
+    if (request->not_after)
+        snprintf(until, sizeof until, " not after %s", fake_time(request->not_after - EPOCH));
+    bool token = request->tag.kind != REQUEST_PEEK;
+    snprintf(to, size, " %s%s%s%s%s%s", names, token ? " " : "",
+             token ? fake_token(fake, request->token, request->token_length) : "", terms, until,
+             request->whole ? " whole" : "");
+}
+
+static void note_send(struct fake *fake, unsigned master, const struct request *request)
+{
+    static const char *const kinds[] = {"hello", "adopt",   "kill", "acquire",
+                                        "renew", "release", "peek"};
+    char tail[340], more[320] = "";
+    switch (request->tag.kind) {
+    case REQUEST_HELLO:
+    case REQUEST_ADOPT:
+        write_hello(more, sizeof more, &request->terms);
+        break;
+    case REQUEST_KILL:
+        snprintf(more, sizeof more, " %lld", (long long)request->kill_id);
+        break;
+    default:
+        write_claim_request(fake, more, sizeof more, request);
+    }
+    snprintf(tail, sizeof tail, " %s%s", kinds[request->tag.kind], more);
+    note_master(fake, "send", master, tail);
+}
+
+static void keep(struct fake_master *master, const struct tag *tag)
+{
+    if (master->count == master->capacity) {
+        master->capacity = master->capacity ? master->capacity * 2 : 16;
+        master->waiting = realloc(master->waiting, master->capacity * sizeof *master->waiting);
+    }
+    master->waiting[master->count++] = *tag;
+}
+
+static void on_send(struct fake *fake, unsigned index, const struct request *request)
+{
+    struct fake_master *master = &fake->masters[index];
+    note_send(fake, index, request);
+    fake->sent++;
+    if (master->wire != WIRE_UP)
+        fake_break(fake, "a request was sent to master %u, which is not connected", index + 1);
+    if (request->tag.kind == REQUEST_ADOPT)
+        master->quarantined = 0;
+    if (request->terms.max_ttl_ms > master->max_ttl_ms)
+        master->max_ttl_ms = request->terms.max_ttl_ms;
+    keep(master, &request->tag);
+}
+
+static void on_connect(struct fake *fake, unsigned index)
+{
+    struct fake_master *master = &fake->masters[index];
+    note_master(fake, "connect", index, "");
+    fake->connects++;
+    if (master->wire != WIRE_DOWN)
+        fake_break(fake, "master %u was connected twice", index + 1);
+    master->wire = WIRE_CONNECTING;
+    master->connections++;
+}
+
+static void on_disconnect(struct fake *fake, unsigned index)
+{
+    note_master(fake, "disconnect", index, "");
+    if (fake->masters[index].wire == WIRE_DOWN)
+        fake_break(fake, "master %u was disconnected, and was not connected", index + 1);
+    fake->masters[index].wire = WIRE_CLOSING;
+}
+
+static void on_notice(struct fake *fake, unsigned index)
+{
+    const struct master *master = &fake->engine.masters[index];
+    char tail[SAYING_MAX + 40];
+    if (master_abstains(&fake->engine, master))
+        snprintf(tail, sizeof tail, " abstains %s", fake_time(master->abstains_until - fake->now));
+    else if (master_is_up(master))
+        strcpy(tail, " up");
+    else
+        snprintf(tail, sizeof tail, " down: %s", master->trouble);
+    note_master(fake, "notice", index, tail);
+}
+
+static const char *cause_name(enum cause cause)
+{
+    static const char *const names[] = {"",        "held",      "unavailable", "too slow",
+                                        "expired", "gone",      "max hold",    "cancelled",
+                                        "closed",  "no memory", "replica",     "same master"};
+    return names[cause];
+}
+
+static void on_ready(struct fake *fake)
+{
+    enum cause cause = engine_readiness(&fake->engine, fake->now);
+    if (fake->ready)
+        fake_break(fake, "readiness was told twice");
+    fake->ready = true;
+    fake_note(fake, "ready%s%s", cause ? ": " : "", cause_name(cause));
+}
+
+static void emit(void *shell, const struct effect *effect)
+{
+    struct fake *fake = shell;
+    switch (effect->kind) {
+    case EFFECT_CONNECT:
+        on_connect(fake, effect->master);
+        break;
+    case EFFECT_DISCONNECT:
+        on_disconnect(fake, effect->master);
+        break;
+    case EFFECT_SEND:
+        on_send(fake, effect->master, effect->request);
+        break;
+    case EFFECT_TELL:
+        ((struct actor *)(void *)effect->lease)->untold = true;
+        break;
+    case EFFECT_READY:
+        on_ready(fake);
+        break;
+    case EFFECT_CLOSED:
+        if (fake->closed)
+            fake_break(fake, "the end was told twice");
+        fake->closed = true;
+        fake_note(fake, "closed");
+        break;
+    case EFFECT_NOTICE:
+        on_notice(fake, effect->master);
+        break;
+    }
+}
+
+/* ---- outcomes ------------------------------------------------------------------ */
+
+/* The contract of redlock.h about the order of outcomes. */
+static void check_outcome(struct fake *fake, struct actor *actor, const struct outcome *outcome)
+{
+    bool right = actor->begun && !actor->ended;
+    switch (outcome->kind) {
+    case OUTCOME_ACQUIRED:
+        right = right && !actor->acquired && outcome->valid > actor->core.terms.margin;
+        actor->acquired = true;
+        break;
+    case OUTCOME_NOT_ACQUIRED:
+        right = right && !actor->acquired;
+        actor->ended = true;
+        break;
+    case OUTCOME_LOST:
+        right = right && actor->acquired && !actor->lost;
+        actor->lost = true;
+        break;
+    case OUTCOME_RELEASED:
+    case OUTCOME_SEEN:
+        actor->ended = true;
+        break;
+    default:
+        right = right && actor->acquired && !actor->lost;
+    }
+    if (!right)
+        fake_break(fake, "an outcome of %s (%d) came twice or out of turn", actor->name,
+                   (int)outcome->kind);
+}
+
+static void write_vote(char *to, size_t size, struct fake *fake, const struct ballot *ballot)
+{
+    static const char *const names[] = {"-",           "granted",  "healed",  "held",
+                                        "free",        "released", "refused", "timeout",
+                                        "unreachable", "abstains"};
+    const char *holder = "";
+    if (ballot->said == SAID_HELD && ballot->text[0])
+        holder = fake_token(fake, ballot->text, strlen(ballot->text));
+    int used = snprintf(to, size, " %s%s%s", names[ballot->said], holder[0] ? " by " : "", holder);
+    if (ballot->remaining_ms > 0 && (ballot->said == SAID_HELD || ballot->said == SAID_ABSTAINS))
+        snprintf(to + used, size - (size_t)used, " %s", fake_time(MS(ballot->remaining_ms)));
+}
+
+static void write_votes(char *to, size_t size, struct fake *fake, const struct lease *lease)
+{
+    to[0] = '\0';
+    if (!lease->round)
+        return;
+    size_t used = (size_t)snprintf(to, size, " |");
+    for (unsigned i = 0; i < fake->engine.config.masters; i++) {
+        if (i)
+            used += (size_t)snprintf(to + used, size - used, ",");
+        write_vote(to + used, size - used, fake, &lease->round->ballots[i]);
+        used += strlen(to + used);
+    }
+}
+
+static void note_outcome(struct fake *fake, struct actor *actor, const struct outcome *outcome)
+{
+    static const char *const kinds[] = {"acquired",     "not acquired", "extended",
+                                        "not extended", "at risk",      "healthy",
+                                        "lost",         "released",     "seen"};
+    char votes[300], rounds[24] = "";
+    write_votes(votes, sizeof votes, fake, &actor->core);
+    if (outcome->kind <= OUTCOME_NOT_ACQUIRED && outcome->rounds > 1)
+        snprintf(rounds, sizeof rounds, " rounds %u", outcome->rounds);
+    fake_note(fake, "tell %s %s%s%s %u/%u%s%s%s%s", actor->name, kinds[outcome->kind],
+              outcome->cause ? ": " : "", cause_name(outcome->cause), outcome->granted,
+              fake->engine.config.masters, outcome->valid ? " valid " : "",
+              outcome->valid ? fake_time(outcome->valid) : "", rounds, votes);
+}
+
+static struct randomness draw(struct fake *fake, uint8_t bytes[RANDOMNESS_PER_STEP])
+{
+    for (unsigned i = 0; i < RANDOMNESS_PER_STEP; i++)
+        bytes[i] = (uint8_t)(fake->drawn * 7 + i);
+    fake->drawn++;
+    return (struct randomness){bytes, RANDOMNESS_PER_STEP};
+}
+
+static void tell(struct fake *fake, struct actor *actor)
+{
+    uint8_t bytes[RANDOMNESS_PER_STEP];
+    struct outcome outcome;
+    actor->untold = false;
+    for (;;) {
+        struct randomness random = draw(fake, bytes);
+        if (!engine_tell(&fake->engine, fake->now, &random, &actor->core, &outcome))
+            return;
+        note_outcome(fake, actor, &outcome);
+        fake->told++;
+        check_outcome(fake, actor, &outcome);
+    }
+}
+
+void fake_tell_all(struct fake *fake)
+{
+    for (unsigned i = 0; i < ACTORS_MAX; i++)
+        if (fake->actors[i].used && fake->actors[i].untold)
+            tell(fake, &fake->actors[i]);
+}
+
+/* ---- events -------------------------------------------------------------------- */
+
+void fake_step(struct fake *fake, const struct event *event)
+{
+    uint8_t bytes[RANDOMNESS_PER_STEP];
+    struct randomness random = draw(fake, bytes);
+    engine_step(&fake->engine, fake->now, &random, event);
+    if (fake->telling)
+        fake_tell_all(fake);
+}
+
+void fake_wake(struct fake *fake)
+{
+    for (unsigned turns = 0; engine_next_deadline(&fake->engine) <= fake->now; turns++) {
+        if (turns > 10000) {
+            fake_break(fake, "the core wakes for ever at %s", moment(fake));
+            return;
+        }
+        fake_step(fake, &(struct event){.kind = EVENT_TIMER});
+    }
+}
+
+void fake_advance(struct fake *fake, usec time)
+{
+    usec end = fake->now + time;
+    fake_until(fake, end, NULL);
+    fake->now = end;
+}
+
+bool fake_until(struct fake *fake, usec end, const unsigned *events)
+{
+    unsigned before = events ? *events : 0;
+    for (;;) {
+        fake_wake(fake);
+        if (fake->broken[0] || (events && *events != before))
+            return true;
+        usec next = engine_next_deadline(&fake->engine);
+        if (next > end)
+            return false;
+        fake->now = next;
+    }
+}
+
+bool fake_answer(struct fake *fake, unsigned index, struct reply *reply)
+{
+    struct fake_master *master = &fake->masters[index];
+    if (!master->count)
+        return false;
+    reply->tag = master->waiting[0];
+    memmove(master->waiting, master->waiting + 1, --master->count * sizeof *master->waiting);
+    fake_step(fake, &(struct event){.kind = EVENT_REPLY, .master = index, .reply = reply});
+    return true;
+}
+
+bool fake_answer_hello(struct fake *fake, unsigned index)
+{
+    const struct fake_master *master = &fake->masters[index];
+    struct hello hello = {.version = "7.0.0",
+                          .uptime_s = 1000,
+                          .client_id = master->client_id,
+                          .time = fake->now + master->clock,
+                          .abstains = master->quarantined - fake->now,
+                          .max_ttl_ms = master->max_ttl_ms};
+    strcpy(hello.run_id, master->run_id);
+    strcpy(hello.role, master->role);
+    return fake_answer(fake, index, &(struct reply){.answer = ANSWER_HELLO, .hello = &hello});
+}
+
+void fake_connected(struct fake *fake, unsigned index)
+{
+    struct fake_master *master = &fake->masters[index];
+    if (master->wire != WIRE_CONNECTING)
+        return;
+    master->wire = WIRE_UP;
+    master->client_id = (int64_t)(index + 1) * 100 + master->connections;
+    fake_step(fake, &(struct event){.kind = EVENT_CONNECTED, .master = index});
+}
+
+void fake_lose(struct fake *fake, unsigned index, const char *why)
+{
+    struct fake_master *master = &fake->masters[index];
+    static const char lost[] = "connection lost";
+    if (master->wire == WIRE_DOWN)
+        return;
+    if (master->wire == WIRE_CLOSING)
+        why = NULL;
+    while (fake_answer(fake, index,
+                       &(struct reply){.answer = ANSWER_LOST,
+                                       .text = why ? why : lost,
+                                       .text_length = strlen(why ? why : lost)}))
+        ;
+    master->wire = WIRE_DOWN;
+    master->hangs = false;
+    fake_step(fake, &(struct event){.kind = EVENT_CLOSED, .master = index, .text = why});
+}
+
+/* ---- leases -------------------------------------------------------------------- */
+
+struct actor *fake_actor(struct fake *fake, const char *name)
+{
+    for (unsigned i = 0; i < ACTORS_MAX; i++)
+        if (fake->actors[i].used && strcmp(fake->actors[i].name, name) == 0)
+            return &fake->actors[i];
+    return NULL;
+}
+
+static struct names *read_names(struct fake *fake, const char *list)
+{
+    struct slice slices[16];
+    unsigned count = 0;
+    while (*list && count < 16) {
+        slices[count] = (struct slice){list, strcspn(list, ",")};
+        list += slices[count++].length;
+        list += *list == ',';
+    }
+    return names_new(&fake->memory, (struct slice){"", 0}, slices, count);
+}
+
+bool fake_new(struct fake *fake, const char *name, const char *list, const struct terms *terms,
+              const char *token)
+{
+    unsigned i = 0;
+    while (i < ACTORS_MAX - 1 && fake->actors[i].used)
+        i++;
+    struct actor *actor = &fake->actors[i];
+    struct names *names = read_names(fake, list);
+    if (!names)
+        return false;
+    memset(actor, 0, sizeof *actor);
+    snprintf(actor->name, sizeof actor->name, "%s", name);
+    actor->used =
+        lease_init(&fake->engine, &actor->core, names, terms, token, token ? strlen(token) : 0);
+    names_drop(&fake->memory, names);
+    return actor->used;
+}
+
+void fake_call(struct fake *fake, struct actor *actor, enum event_kind kind, usec ttl)
+{
+    bool frees = kind == EVENT_ABANDON || kind == EVENT_DETACH;
+    actor->begun = true;
+    if (frees)
+        actor->used = false; /* told nothing more */
+    fake_step(fake, &(struct event){.kind = kind, .lease = &actor->core, .ttl = ttl});
+    /* Whoever still looks at it reads rubbish. */
+    if (frees)
+        memset(&actor->core, 0x5a, sizeof actor->core);
+}
+
+/* ---- beginning and end ------------------------------------------------------------ */
+
+void fake_init(struct fake *fake)
+{
+    memset(fake, 0, sizeof *fake);
+    fake->now = EPOCH;
+    fake->telling = true;
+    fake->memory = (struct memory){take, give, fake};
+    for (unsigned i = 0; i < MASTERS_MAX; i++) {
+        snprintf(fake->masters[i].run_id, sizeof fake->masters[i].run_id, "run-%u", i + 1);
+        strcpy(fake->masters[i].role, "master");
+    }
+}
+
+bool fake_start(struct fake *fake, const struct engine_config *config)
+{
+    struct sink sink = {emit, fake};
+    fake->started = true;
+    fake->made = engine_init(&fake->engine, config, &fake->memory, &sink, 42);
+    if (fake->made)
+        engine_start(&fake->engine, fake->now);
+    return fake->made;
+}
+
+/* An obliging world: every master answers, those that hang are left. */
+static void oblige(struct fake *fake, unsigned index)
+{
+    static const enum answer answers[] = {[REQUEST_KILL] = ANSWER_YES,
+                                          [REQUEST_ACQUIRE] = ANSWER_HELD,
+                                          [REQUEST_RENEW] = ANSWER_YES,
+                                          [REQUEST_RELEASE] = ANSWER_YES,
+                                          [REQUEST_PEEK] = ANSWER_ABSENT};
+    struct fake_master *master = &fake->masters[index];
+    if (master->wire == WIRE_CLOSING || master->hangs)
+        fake_lose(fake, index, "left");
+    if (master->wire == WIRE_CONNECTING)
+        fake_connected(fake, index);
+    while (master->wire == WIRE_UP && master->count) {
+        enum request_kind kind = master->waiting[0].kind;
+        if (kind == REQUEST_HELLO || kind == REQUEST_ADOPT)
+            fake_answer_hello(fake, index);
+        else
+            fake_answer(fake, index, &(struct reply){.answer = answers[kind]});
+    }
+}
+
+static void check_end(struct fake *fake)
+{
+    const struct engine *e = &fake->engine;
+    if (!fake->closed)
+        fake_break(fake, "the engine does not close: %u owed", engine_owed(e));
+    else if (e->busy.count || e->held.count || e->abandoned || engine_owed(e))
+        fake_break(fake, "the engine closed with leases or releases left");
+    for (unsigned i = 0; i < ACTORS_MAX; i++) {
+        const struct actor *actor = &fake->actors[i];
+        if (actor->used && actor->begun && !actor->ended && !actor->lost)
+            fake_break(fake, "%s was never told how it ended", actor->name);
+    }
+}
+
+static void release_memory(struct fake *fake)
+{
+    for (unsigned i = 0; i < ACTORS_MAX; i++)
+        if (fake->actors[i].used)
+            lease_drop(&fake->engine, &fake->actors[i].core);
+    engine_free(&fake->engine);
+    for (unsigned i = 0; i < MASTERS_MAX; i++)
+        free(fake->masters[i].waiting);
+    if (fake->allocated)
+        fake_break(fake, "%zu bytes were never given back", fake->allocated);
+}
+
+void fake_finish(struct fake *fake)
+{
+    fake_flush(fake);
+    fake->silent = true;
+    fake->telling = true;
+    if (!fake->started)
+        return;
+    if (fake->made) {
+        fake_tell_all(fake);
+        if (!fake->closing)
+            fake_step(fake, &(struct event){.kind = EVENT_CLOSE});
+        for (unsigned turn = 0; turn < 400 && !fake->closed && !fake->broken[0]; turn++) {
+            for (unsigned i = 0; i < fake->engine.config.masters; i++)
+                oblige(fake, i);
+            fake_advance(fake, MS(500));
+        }
+        check_end(fake);
+    }
+    release_memory(fake);
+}

@@ -1,0 +1,100 @@
+/*
+ * fake.h - a shell for the core with neither socket nor clock: it keeps what was
+ * sent to each master and not yet answered, and writes down all that the core does.
+ *
+ * It holds the core to its side of event.h as well: nothing is sent on a connection
+ * that is not there, each outcome is told once, all memory comes back.
+ */
+#ifndef REDLOCK_TEST_FAKE_H
+#define REDLOCK_TEST_FAKE_H
+
+#include "engine.h"
+
+#define ACTORS_MAX 64
+#define TOKENS_MAX 256
+#define EPOCH      INT64_C(1000000000) /* 0.000 of a scenario on our clock */
+
+enum wire { WIRE_DOWN, WIRE_CONNECTING, WIRE_UP, WIRE_CLOSING };
+
+/* One master, and the connection to it. */
+struct fake_master {
+    enum wire wire;
+    bool hangs;
+    unsigned connections;
+    struct tag *waiting; /* requests not yet answered, oldest first */
+    unsigned count, capacity;
+    char run_id[44], role[12];
+    usec clock;       /* its wall clock less ours */
+    usec quarantined; /* until then, our clock */
+    int64_t client_id;
+    int64_t max_ttl_ms;
+};
+
+/* A lease with a name, so that scenarios can speak of it. */
+struct actor {
+    struct lease core;
+    char name[32];
+    bool used, begun, untold, acquired, lost, ended;
+};
+
+struct fake {
+    struct engine engine;
+    usec now;
+    bool started, made, closing, closed, ready;
+    bool telling;                  /* outcomes are told at once; else by fake_tell_all() */
+    unsigned sent, told, connects; /* how often so far */
+    struct fake_master masters[MASTERS_MAX];
+    struct actor actors[ACTORS_MAX];
+    char tokens[TOKENS_MAX][TOKEN_MAX + 1];
+    uint8_t drawn; /* the last byte handed out as random */
+
+    struct memory memory;
+    size_t allocated;
+    long countdown; /* allocations until one fails; 0: none does */
+    bool starved;   /* one has failed */
+
+    char *trace; /* all that the core did, a line for each effect */
+    size_t length, room;
+    bool silent;
+    struct {
+        char head[32], tail[340], masters[64];
+        bool any;
+    } line; /* effects that differ only in the master share one */
+
+    char broken[256]; /* the first promise that was broken; "": none */
+};
+
+void fake_init(struct fake *fake);
+bool fake_start(struct fake *fake, const struct engine_config *config);
+/* Closes the engine, answers and waits until nothing is left, and checks that. */
+void fake_finish(struct fake *fake);
+
+void fake_note(struct fake *fake, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void fake_flush(struct fake *fake);
+void fake_break(struct fake *fake, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+void fake_step(struct fake *fake, const struct event *event);
+void fake_tell_all(struct fake *fake);
+void fake_wake(struct fake *fake);
+void fake_advance(struct fake *fake, usec time);
+/* Advances until `*events` has changed, or to `end`; false then. */
+bool fake_until(struct fake *fake, usec end, const unsigned *events);
+
+/* The oldest request of `master` is answered; false if there is none. */
+bool fake_answer(struct fake *fake, unsigned master, struct reply *reply);
+bool fake_answer_hello(struct fake *fake, unsigned master);
+void fake_connected(struct fake *fake, unsigned master);
+/* The connection ends: what waits is lost. */
+void fake_lose(struct fake *fake, unsigned master, const char *why);
+
+struct actor *fake_actor(struct fake *fake, const char *name);
+bool fake_new(struct fake *fake, const char *name, const char *names, const struct terms *terms,
+              const char *token);
+void fake_call(struct fake *fake, struct actor *actor, enum event_kind kind, usec ttl);
+/* Its short name, "token-1" for the first one seen. */
+const char *fake_token(struct fake *fake, const char *token, size_t length);
+
+/* "9.898s", "3ms"; one of a few buffers. */
+const char *fake_time(usec time);
+
+#endif
