@@ -479,7 +479,8 @@ static void give_back(struct engine *e, struct lease *lease)
 
 uint32_t lease_paying(struct engine *e, struct lease *lease, unsigned master)
 {
-    if (lease->state != LEASE_RELEASING || lease->round->ballots[master].state == BALLOT_CLOSED)
+    if (lease->state != LEASE_RELEASING || !lease->round || /* memory was out */
+        lease->round->ballots[master].state == BALLOT_CLOSED)
         return 0;
     round_ask(lease->round, master,
               e->now + master_patience(e, &e->masters[master], lease->terms.ttl));
