@@ -1,0 +1,93 @@
+/* The table of codes: enum, names, texts and classes belong together. */
+#include "unit.h"
+
+#include <ctype.h>
+#include <stdio.h>
+
+#include "event.h"
+#include "redlock.h"
+
+static const struct {
+    redlock_code code;
+    const char *name;
+    redlock_class class;
+} codes[] = {
+#define ENTRY(name, class, text) {REDLOCK_##name, "REDLOCK_" #name, REDLOCK_CLASS_##class},
+    REDLOCK_CODES(ENTRY)
+#undef ENTRY
+};
+
+static void test_every_code(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(codes); i++) {
+        const char *text = redlock_code_text(codes[i].code);
+        assert_int_equal(codes[i].code, i);
+        assert_string_equal(redlock_code_name(codes[i].code), codes[i].name);
+        assert_int_equal(redlock_code_class(codes[i].code), codes[i].class);
+        /* One line that fits behind "redlock: ". */
+        assert_true(islower((unsigned char)text[0]));
+        assert_null(strpbrk(text, "\n.;"));
+        assert_in_range(strlen(text), 2, 80);
+    }
+    assert_int_equal(REDLOCK_OK, 0);
+    assert_int_equal(REDLOCK_CLASS_OK, 0);
+}
+
+/* Numbers are part of the ABI: new codes go to the end. */
+static void test_numbers_stay(void **state)
+{
+    (void)state;
+    assert_int_equal(REDLOCK_E_HELD, 8);
+    assert_int_equal(REDLOCK_E_GONE, 12);
+    assert_int_equal(REDLOCK_E_CLOSED, 15);
+    assert_int_equal(REDLOCK_E_SYSTEM, 18);
+}
+
+static void test_unknown_codes(void **state)
+{
+    static const int unknown[] = {-1, COUNT(codes), INT32_MAX, INT32_MIN};
+    (void)state;
+    for (size_t i = 0; i < COUNT(unknown); i++) {
+        redlock_code code = (redlock_code)unknown[i];
+        assert_string_equal(redlock_code_name(code), "REDLOCK_E_UNKNOWN");
+        assert_string_equal(redlock_code_text(code), "unknown code");
+        assert_int_equal(redlock_code_class(code), REDLOCK_CLASS_SYSTEM);
+        assert_string_equal(redlock_vote_name((redlock_vote_kind)unknown[i]), "unknown");
+        assert_string_equal(redlock_event_name((redlock_event_kind)unknown[i]), "unknown");
+    }
+}
+
+static void test_votes_and_events(void **state)
+{
+    (void)state;
+    assert_string_equal(redlock_vote_name(REDLOCK_VOTE_NONE), "none");
+    assert_string_equal(redlock_vote_name(REDLOCK_VOTE_ABSTAINS), "abstains");
+    assert_string_equal(redlock_event_name(REDLOCK_ACQUIRED), "acquired");
+    assert_string_equal(redlock_event_name(REDLOCK_SEEN), "seen");
+    /* The core's own words are cast to the user's. */
+    assert_int_equal(OUTCOME_ACQUIRED, REDLOCK_ACQUIRED);
+    assert_int_equal(OUTCOME_NOT_EXTENDED, REDLOCK_NOT_EXTENDED);
+    assert_int_equal(OUTCOME_LOST, REDLOCK_LOST);
+    assert_int_equal(OUTCOME_SEEN, REDLOCK_SEEN);
+}
+
+static void test_version(void **state)
+{
+    char version[32];
+    (void)state;
+    snprintf(version, sizeof version, "%d.%d.%d", REDLOCK_VERSION_MAJOR, REDLOCK_VERSION_MINOR,
+             REDLOCK_VERSION_PATCH);
+    assert_string_equal(redlock_version(), version);
+    assert_string_equal(REDLOCK_VERSION, version);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_code),    cmocka_unit_test(test_numbers_stay),
+        cmocka_unit_test(test_unknown_codes), cmocka_unit_test(test_votes_and_events),
+        cmocka_unit_test(test_version),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

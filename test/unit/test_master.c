@@ -1,0 +1,148 @@
+/* A master may say what it likes: it costs its own vote at the most. */
+#include "unit.h"
+
+#include <stdio.h>
+
+#include "../script/fake.h"
+
+static struct fake fake;
+
+static int begin(void **state)
+{
+    struct engine_config config = {.masters = 3,
+                                   .drift_ppm = 10000,
+                                   .max_ttl_ms = 30000,
+                                   .skew_ms = 1000,
+                                   .connect_timeout = MS(1000)};
+    (void)state;
+    fake_init(&fake);
+    fake.silent = true;
+    return fake_start(&fake, &config) ? 0 : -1;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    fake_finish(&fake);
+    free(fake.trace);
+    if (fake.broken[0])
+        print_error("%s\n", fake.broken);
+    return fake.broken[0] ? -1 : 0;
+}
+
+static void connect_all(void)
+{
+    for (unsigned i = 0; i < 3; i++) {
+        fake_connected(&fake, i);
+        fake_answer_hello(&fake, i);
+    }
+}
+
+static const struct engine *engine(void)
+{
+    return &fake.engine;
+}
+
+static void say_hello(int64_t time, int64_t abstains, int64_t max_ttl_ms)
+{
+    struct hello hello = {.run_id = "run-3",
+                          .role = "master",
+                          .client_id = 301,
+                          .time = time,
+                          .abstains = abstains,
+                          .max_ttl_ms = max_ttl_ms};
+    fake_answer(&fake, 2, &(struct reply){.answer = ANSWER_HELLO, .hello = &hello});
+}
+
+/* Sanitizers watch the sums. */
+static void test_numbers_without_bounds(void **state)
+{
+    static const int64_t edges[] = {INT64_MIN, INT64_MIN + 1, -1, 0, 1, INT64_MAX - 1, INT64_MAX};
+    (void)state;
+    connect_all();
+    struct terms terms = {.ttl = MS(10000), .margin = MS(500), .renew = true};
+    for (size_t t = 0; t < COUNT(edges); t++)
+        for (size_t a = 0; a < COUNT(edges); a++) {
+            fake_lose(&fake, 2, "broken pipe");
+            fake_advance(&fake, MS(20));
+            fake_connected(&fake, 2);
+            say_hello(edges[t], edges[a], 30000);
+            char name[16];
+            snprintf(name, sizeof name, "A%zu-%zu", t, a);
+            assert_true(fake_new(&fake, name, "job", &terms, NULL));
+            struct actor *actor = fake_actor(&fake, name);
+            fake_call(&fake, actor, EVENT_ACQUIRE, 0);
+            for (unsigned i = 0; i < 2; i++)
+                fake_answer(&fake, i, &(struct reply){.answer = ANSWER_YES});
+            fake_call(&fake, actor, EVENT_EXTEND, 0);
+            fake_call(&fake, actor, EVENT_ABANDON, 0);
+            while (fake.masters[0].count)
+                fake_answer(&fake, 0, &(struct reply){.answer = ANSWER_YES});
+            while (fake.masters[1].count)
+                fake_answer(&fake, 1, &(struct reply){.answer = ANSWER_YES});
+        }
+}
+
+static void test_late_without_bounds(void **state)
+{
+    static const int64_t edges[] = {INT64_MIN, -1, 0, INT64_MAX};
+    (void)state;
+    connect_all();
+    struct terms terms = {.ttl = MS(10000), .margin = MS(500), .renew = true};
+    assert_true(fake_new(&fake, "A", "job", &terms, NULL));
+    struct actor *actor = fake_actor(&fake, "A");
+    fake_call(&fake, actor, EVENT_ACQUIRE, 0);
+    for (unsigned i = 0; i < 3; i++)
+        fake_answer(&fake, i, &(struct reply){.answer = ANSWER_YES});
+    for (size_t i = 0; i < COUNT(edges); i++) {
+        fake_call(&fake, actor, EVENT_EXTEND, 0);
+        for (unsigned turn = 0; turn < 2; turn++)
+            fake_answer(&fake, 2, &(struct reply){.answer = ANSWER_LATE, .master_time = edges[i]});
+        fake_answer(&fake, 0, &(struct reply){.answer = ANSWER_YES});
+        fake_answer(&fake, 1, &(struct reply){.answer = ANSWER_YES});
+    }
+    assert_true(lease_valid_until(&actor->core) > fake.now);
+}
+
+/* It says hello with a shorter ttl than it was told, for ever: asked again once a
+ * second, not as fast as it answers. */
+static void test_hello_that_takes_no_advice(void **state)
+{
+    (void)state;
+    connect_all();
+    fake_lose(&fake, 2, "broken pipe");
+    fake_advance(&fake, MS(20));
+    fake_connected(&fake, 2);
+    say_hello(fake.now, 0, 1000);
+    unsigned sent = fake.sent;
+    for (unsigned turn = 0; turn < 50; turn++) {
+        fake_advance(&fake, MS(100));
+        if (fake.masters[2].count)
+            say_hello(fake.now, 0, 1000);
+    }
+    assert_in_range(fake.sent - sent, 4, 6);
+    assert_false(master_may_grant(engine(), &engine()->masters[2]));
+}
+
+static void test_ttl_without_bounds(void **state)
+{
+    (void)state;
+    connect_all();
+    fake_lose(&fake, 2, "broken pipe");
+    fake_advance(&fake, MS(20));
+    fake_connected(&fake, 2);
+    say_hello(fake.now, 0, INT64_MAX);
+    assert_true(engine()->max_ttl_ms <= INT64_C(366) * 24 * 3600 * 1000);
+    fake.masters[0].max_ttl_ms = fake.masters[1].max_ttl_ms = engine()->max_ttl_ms;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_numbers_without_bounds, begin, end),
+        cmocka_unit_test_setup_teardown(test_late_without_bounds, begin, end),
+        cmocka_unit_test_setup_teardown(test_hello_that_takes_no_advice, begin, end),
+        cmocka_unit_test_setup_teardown(test_ttl_without_bounds, begin, end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

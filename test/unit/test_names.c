@@ -1,0 +1,103 @@
+/* Names are bytes, any bytes, in one block that leases and claims share. */
+#include "unit.h"
+
+/* Counts what is out, and that sizes are given back as they were taken. */
+struct pool {
+    size_t blocks, bytes;
+};
+
+static void *take(void *pool, size_t size)
+{
+    struct pool *counts = pool;
+    counts->blocks++;
+    counts->bytes += size;
+    return calloc(1, size);
+}
+
+static void give(void *pool, void *block, size_t size)
+{
+    struct pool *counts = pool;
+    counts->blocks--;
+    counts->bytes -= size;
+    free(block);
+}
+
+static void assert_name(const struct names *names, unsigned index, const char *bytes, size_t length)
+{
+    struct slice name = names_at(names, index);
+    assert_int_equal(name.length, length);
+    assert_memory_equal(name.bytes, bytes, length);
+}
+
+static void test_prefix_before_each(void **state)
+{
+    struct pool pool = {0};
+    struct memory memory = {take, give, &pool};
+    struct slice slices[] = {{"job", 3}, {"a\0b", 3}, {"\xff\n", 2}, {"x", 1}};
+    (void)state;
+    struct names *names = names_new(&memory, (struct slice){"app:", 4}, slices, 4);
+    assert_non_null(names);
+    assert_int_equal(names->count, 4);
+    assert_name(names, 0, "app:job", 7);
+    assert_name(names, 1, "app:a\0b", 7);
+    assert_name(names, 2, "app:\xff\n", 6);
+    assert_name(names, 3, "app:x", 5);
+    names_drop(&memory, names);
+    assert_int_equal(pool.blocks, 0);
+    assert_int_equal(pool.bytes, 0);
+}
+
+static void test_shared_until_the_last_one_drops(void **state)
+{
+    struct pool pool = {0};
+    struct memory memory = {take, give, &pool};
+    (void)state;
+    struct names *names = names_new(&memory, (struct slice){NULL, 0}, &(struct slice){"job", 3}, 1);
+    assert_ptr_equal(names_share(names), names);
+    names_drop(&memory, names);
+    assert_int_equal(pool.blocks, 1);
+    assert_name(names, 0, "job", 3);
+    names_drop(&memory, names);
+    assert_int_equal(pool.blocks, 0);
+    assert_int_equal(pool.bytes, 0);
+    names_drop(&memory, NULL);
+}
+
+static void test_largest(void **state)
+{
+    enum { LENGTH = 65536, NAMES = 64 };
+    static char bytes[LENGTH];
+    struct slice slices[NAMES];
+    (void)state;
+    memset(bytes, 'n', sizeof bytes);
+    for (unsigned i = 0; i < NAMES; i++)
+        slices[i] = (struct slice){bytes, LENGTH - i};
+    struct names *names = names_new(&unit_memory, (struct slice){"", 0}, slices, NAMES);
+    for (unsigned i = 0; i < NAMES; i++)
+        assert_name(names, i, bytes, LENGTH - i);
+    names_drop(&unit_memory, names);
+}
+
+static void *take_nothing(void *pool, size_t size)
+{
+    (void)pool, (void)size;
+    return NULL;
+}
+
+static void test_no_memory(void **state)
+{
+    static const struct memory none = {take_nothing, unit_give, NULL};
+    (void)state;
+    assert_null(names_new(&none, (struct slice){"", 0}, &(struct slice){"job", 3}, 1));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_prefix_before_each),
+        cmocka_unit_test(test_shared_until_the_last_one_drops),
+        cmocka_unit_test(test_largest),
+        cmocka_unit_test(test_no_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

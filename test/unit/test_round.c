@@ -1,0 +1,153 @@
+/* One question put to all masters: ballots, their deadlines, their count. */
+#include "unit.h"
+
+#include "round.h"
+
+#define MASTERS 5
+
+static struct round *fresh(usec give_up)
+{
+    struct round *round = calloc(1, sizeof *round + MASTERS * sizeof(struct ballot));
+    /* Rounds are pooled: what the last one left must not show. */
+    memset(round->ballots, 0x5a, MASTERS * sizeof(struct ballot));
+    round_begin(round, MASTERS, REQUEST_ACQUIRE, 7, give_up);
+    return round;
+}
+
+static void test_begins_with_nothing_said(void **state)
+{
+    (void)state;
+    struct round *round = fresh(100);
+    assert_false(round->begun);
+    assert_false(round->decided);
+    assert_int_equal(round_undecided(round, MASTERS), 0);
+    assert_int_equal(round_yes(round, MASTERS), 0);
+    assert_int_equal(round_count(round, MASTERS, SAID_NOTHING), MASTERS);
+    assert_int_equal(round_deadline(round, MASTERS), NEVER);
+    for (unsigned i = 0; i < MASTERS; i++) {
+        assert_int_equal(round->ballots[i].remaining_ms, -1);
+        assert_string_equal(round->ballots[i].text, "");
+        assert_false(round->ballots[i].again);
+    }
+    free(round);
+}
+
+static void test_what_counts_as_yes(void **state)
+{
+    static const struct {
+        enum saying said;
+        unsigned yes;
+    } sayings[] = {{SAID_NOTHING, 0},     {SAID_GRANTED, 1},  {SAID_HEALED, 1},  {SAID_HELD, 0},
+                   {SAID_FREE, 0},        {SAID_RELEASED, 1}, {SAID_REFUSED, 0}, {SAID_TIMEOUT, 0},
+                   {SAID_UNREACHABLE, 0}, {SAID_ABSTAINS, 0}};
+    (void)state;
+    for (size_t i = 0; i < COUNT(sayings); i++) {
+        struct round *round = fresh(100);
+        round_say(round, 2, sayings[i].said);
+        assert_int_equal(round_yes(round, MASTERS), sayings[i].yes);
+        assert_int_equal(round_undecided(round, MASTERS), 0);
+        free(round);
+    }
+}
+
+static void test_decided_early(void **state)
+{
+    (void)state;
+    struct round *round = fresh(100);
+    for (unsigned i = 0; i < MASTERS; i++)
+        round_ask(round, i, 50);
+    assert_true(round->begun);
+    round_say(round, 0, SAID_GRANTED);
+    round_say(round, 1, SAID_HEALED);
+    assert_int_equal(round_verdict(round, MASTERS), VERDICT_PENDING);
+    round_say(round, 2, SAID_HELD);
+    round_say(round, 3, SAID_HELD);
+    assert_int_equal(round_verdict(round, MASTERS), VERDICT_PENDING);
+    round_say(round, 4, SAID_GRANTED);
+    assert_int_equal(round_verdict(round, MASTERS), VERDICT_WON);
+    round_say(round, 4, SAID_TIMEOUT);
+    assert_int_equal(round_verdict(round, MASTERS), VERDICT_LOST);
+    free(round);
+}
+
+static void test_expires_to_the_microsecond(void **state)
+{
+    unsigned timeouts = 0;
+    (void)state;
+    struct round *round = fresh(80);
+    round_ask(round, 0, 50);
+    round_ask(round, 1, 60);
+    round->ballots[2].state = BALLOT_HOPED;
+    assert_int_equal(round_deadline(round, MASTERS), 50);
+    assert_false(round_expire(round, MASTERS, 49, &timeouts));
+    assert_true(round_expire(round, MASTERS, 50, &timeouts));
+    assert_int_equal(round->ballots[0].said, SAID_TIMEOUT);
+    assert_int_equal(round_deadline(round, MASTERS), 60);
+    assert_true(round_expire(round, MASTERS, 79, &timeouts));
+    assert_int_equal(round_deadline(round, MASTERS), 80);
+    assert_true(round_expire(round, MASTERS, 80, &timeouts));
+    assert_int_equal(round->ballots[2].said, SAID_UNREACHABLE);
+    assert_int_equal(timeouts, 2);
+    assert_int_equal(round_deadline(round, MASTERS), NEVER);
+    assert_false(round_expire(round, MASTERS, NEVER, &timeouts));
+    free(round);
+}
+
+/* It refused, and was asked only who has it: that it does not tell changes nothing. */
+static void test_a_refusal_stands(void **state)
+{
+    unsigned timeouts = 0;
+    (void)state;
+    struct round *round = fresh(80);
+    round_say(round, 0, SAID_HELD);
+    round_ask(round, 0, 50);
+    assert_true(round_expire(round, MASTERS, 50, &timeouts));
+    assert_int_equal(round->ballots[0].said, SAID_HELD);
+    free(round);
+}
+
+static void test_hope_given_up(void **state)
+{
+    (void)state;
+    struct round *round = fresh(80);
+    assert_false(round_stop_hoping(round, MASTERS));
+    round_ask(round, 0, 50);
+    round->ballots[1].state = BALLOT_HOPED;
+    assert_int_equal(round_undecided(round, MASTERS), 2);
+    assert_true(round_stop_hoping(round, MASTERS));
+    assert_int_equal(round_undecided(round, MASTERS), 1);
+    assert_int_equal(round->ballots[1].said, SAID_UNREACHABLE);
+    round_close(round, MASTERS);
+    assert_int_equal(round_undecided(round, MASTERS), 0);
+    free(round);
+}
+
+static void test_words_are_cut(void **state)
+{
+    char words[2 * SAYING_MAX];
+    (void)state;
+    memset(words, 'w', sizeof words);
+    struct round *round = fresh(80);
+    for (size_t length = SAYING_MAX - 2; length <= SAYING_MAX + 1; length++) {
+        round_say_text(round, 0, SAID_REFUSED, words, length);
+        assert_int_equal(strlen(round->ballots[0].text),
+                         length < SAYING_MAX ? length : SAYING_MAX - 1);
+    }
+    round_say_text(round, 0, SAID_REFUSED, NULL, 0);
+    assert_string_equal(round->ballots[0].text, "");
+    free(round);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_begins_with_nothing_said),
+        cmocka_unit_test(test_what_counts_as_yes),
+        cmocka_unit_test(test_decided_early),
+        cmocka_unit_test(test_expires_to_the_microsecond),
+        cmocka_unit_test(test_a_refusal_stands),
+        cmocka_unit_test(test_hope_given_up),
+        cmocka_unit_test(test_words_are_cut),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
