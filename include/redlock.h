@@ -26,7 +26,9 @@
  *     the callback returns.
  *   - Functions that can fail return REDLOCK_OK (0) or a redlock_code.
  *   - Durations are milliseconds.  Validity is measured on CLOCK_BOOTTIME, so
- *     a suspended machine finds its leases lost when it wakes.
+ *     redlock_valid_for() is 0 at once when a machine wakes from a long suspend;
+ *     the LOST callback follows when the loop next wakes (libev's timers do not
+ *     count suspend).
  *   - fork(): the child holds nothing.  There every lease of the parent is
  *     valid for 0 ms and every call but the two free functions fails; the
  *     parent is undisturbed.
@@ -170,7 +172,9 @@ typedef struct redlock_options {
 
     /* The longest ttl that any lease of this client may ask for; it also sets
      * how long a restarted master abstains.  Keep it equal in all clients of
-     * the same masters: the largest one seen counts.  0: 30,000. */
+     * the same masters: the promise for restarted masters needs that (the
+     * largest one that any master was told counts, which helps while you change
+     * it, but a master may forget it).  0: 30,000.  At most 24 hours. */
     int64_t max_ttl_ms;
 
     /* Bound on how far clocks may run apart, as a share of the ttl; 2 ms are
@@ -213,8 +217,8 @@ typedef struct redlock_options {
     }
 
 /*
- * Starts a client on `loop`, which must outlive it.  Nothing is sent before the
- * loop runs; leases may be asked for at once.  The client keeps the loop alive
+ * Starts a client on `loop`, which must outlive it.  It begins to connect at
+ * once; nothing more is sent before the loop runs.  Leases may be asked for at once.  The client keeps the loop alive
  * (ev_ref) only while it has something to wait for besides its idle connections:
  * a lease, a release still owed, its first connections.
  *
@@ -235,7 +239,9 @@ REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_open(redlock **client, struct 
  *   left   number of releases that were still owed; their keys go when their
  *          ttl ends
  * The lease callbacks are called as usual meanwhile (RELEASED, NOT_ACQUIRED
- * with E_CLOSED).  The client must still be freed, in `closed` or later.
+ * with E_CLOSED), and before `closed`: what is not confirmed by then is RELEASED
+ * with E_UNAVAILABLE.  A second call is ignored, and so is one in a forked child.
+ * The client must still be freed, in `closed` or later.
  */
 REDLOCK_API void redlock_close(redlock *client, int64_t patience_ms,
                                void (*closed)(redlock *client, unsigned left, void *data),
@@ -434,7 +440,8 @@ REDLOCK_API redlock_code redlock_extend(redlock_lease *lease, int64_t ttl_ms);
  *                          stays owed and is repeated in the background
  * On a lease still being acquired it cancels (NOT_ACQUIRED, E_CANCELLED).
  * After LOST it speeds the cleaning up, and RELEASED follows too.
- * Returns REDLOCK_OK, or E_STATE after NOT_ACQUIRED, RELEASED or a first call.
+ * Returns REDLOCK_OK, or E_STATE after NOT_ACQUIRED, RELEASED, SEEN or a first
+ * call, E_FORKED.
  */
 REDLOCK_API redlock_code redlock_release(redlock_lease *lease);
 
@@ -447,7 +454,8 @@ REDLOCK_API redlock_code redlock_detach(redlock_lease *lease);
 
 /*
  * Frees the handle, in any state, inside its own callback too.  A lease that is
- * held or being acquired is released in the background.  NULL is allowed.
+ * held or being acquired is released in the background; one that was LOST is
+ * given back when its validity has ended.  NULL is allowed.
  */
 REDLOCK_API void redlock_lease_free(redlock_lease *lease);
 
@@ -491,7 +499,8 @@ REDLOCK_API redlock_code redlock_node_get(const redlock *client, unsigned index,
 /* Lifts the quarantine of master `index`: for an operator who knows that it is
  * new and that nobody holds a lease on it.  Takes effect for this client when
  * the master answered (redlock_node_get() then says UP), for others within
- * about a second. */
+ * about a second.  E_STATE if it is not connected, E_ARGUMENT if there is no such
+ * master, E_FORKED. */
 REDLOCK_API redlock_code redlock_adopt(redlock *client, unsigned index);
 
 /* Counters since redlock_open(); times in microseconds. */

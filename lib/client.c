@@ -2,7 +2,8 @@
  * client.c - the pump.  User calls only queue; everything happens here, once per
  * iteration of the loop, just before it blocks:
  *
- *     what links still have to deliver → queued calls → due deadlines → callbacks
+ *     what links still have to deliver → adoptions and queued calls → due deadlines
+ *     → callbacks
  *
  * until nothing is left, and then one write for each link.  Replies are stepped
  * through the core as they are read.  This is the only place that calls the user.
@@ -16,6 +17,9 @@
 
 /* Rounds of the pump before other watchers of the loop get their turn. */
 #define PUMP_ROUNDS 64
+#define DEADLINES_A_ROUND 1024
+/* So late, replies that have come meanwhile are read before anybody is judged. */
+#define LATE MS(20)
 
 static void *take(void *pool, size_t size)
 {
@@ -85,6 +89,10 @@ static void log_master(redlock *client, unsigned index)
     free(last);
     client->logged[index] = strdup(text);
     client_log(client, level, "%s: %s", node.node, text);
+    if (node.state == REDLOCK_NODE_UP && node.eviction[0] && strcmp(node.eviction, "noeviction"))
+        client_log(client, REDLOCK_LOG_WARNING,
+                   "%s: may evict locks when memory is short: set maxmemory-policy noeviction, not %s",
+                   node.node, node.eviction);
 }
 
 /* ---- effects and events --------------------------------------------------- */
@@ -252,8 +260,13 @@ static bool carry_out_all(redlock *client)
 
 static bool wake_all(redlock *client)
 {
+    usec due = engine_next_deadline(&client->engine);
+    for (unsigned i = 0; system_now() > due && system_now() - due > LATE && i < client->masters; i++)
+        link_read(client->links[i]);
     bool any = false;
-    while (engine_next_deadline(&client->engine) <= system_now()) {
+    for (unsigned i = 0; i < DEADLINES_A_ROUND; i++) {
+        if (engine_next_deadline(&client->engine) > system_now())
+            break;
         step(client, &(struct event){.kind = EVENT_TIMER});
         any = true;
     }
@@ -289,6 +302,12 @@ static void set_timer(redlock *client, usec at)
 
 /* ---- telling --------------------------------------------------------------- */
 
+/* Freed by a callback, or in a child that a callback forked. */
+static bool is_stopped(const redlock *client)
+{
+    return client->dying || !client_is_usable(client);
+}
+
 static void call_user(redlock *client, redlock_lease *lease, const struct outcome *outcome)
 {
     redlock_event event;
@@ -310,7 +329,7 @@ static void tell(redlock *client, redlock_lease *lease)
         if (!any)
             return;
         call_user(client, lease, &outcome);
-        if (client->dying || client->telling != lease)
+        if (is_stopped(client) || client->telling != lease)
             return; /* freed by its own callback */
         client->telling = NULL;
     }
@@ -319,7 +338,7 @@ static void tell(redlock *client, redlock_lease *lease)
 static bool tell_all(redlock *client)
 {
     bool any = client->untold.first != NULL;
-    while (client->untold.first && !client->dying) {
+    while (client->untold.first && !is_stopped(client)) {
         redlock_lease *lease = client->untold.first;
         unqueue_untold(client, lease);
         if (!(lease->operations & (OP_FREE | OP_DETACH)))
@@ -330,7 +349,7 @@ static bool tell_all(redlock *client)
 
 static bool tell_ready(redlock *client)
 {
-    if (!client->ready || client->dying)
+    if (!client->ready || is_stopped(client))
         return false;
     client->ready = false;
     if (client->on_ready) {
@@ -342,16 +361,26 @@ static bool tell_ready(redlock *client)
     return true;
 }
 
-static bool tell_closed(redlock *client)
+static void flush_all(redlock *client)
 {
-    if (client->dying || !client->closing || client->closed_told)
-        return false;
-    if (!client->closed && system_now() < client->close_by)
-        return false;
-    client->closed_told = true;
-    unsigned left = client->closed ? 0 : engine_owed(&client->engine);
     for (unsigned i = 0; i < client->masters; i++)
         link_flush(client->links[i]);
+}
+
+static bool tell_closed(redlock *client)
+{
+    if (is_stopped(client) || !client->closing || client->closed_told)
+        return false;
+    if (!client->closed) {
+        if (system_now() < client->close_by)
+            return false;
+        step(client, &(struct event){.kind = EVENT_GIVE_UP});
+        if (tell_all(client))
+            return true;
+    }
+    client->closed_told = true;
+    unsigned left = client->closed ? 0 : engine_owed(&client->engine);
+    flush_all(client);
     if (client->on_closed)
         client->on_closed(client, left, client->closed_data);
     return true;
@@ -383,13 +412,8 @@ static bool pump_once(redlock *client)
     any |= wake_all(client);
     any |= tell_all(client);
     any |= tell_ready(client);
-    if (!any)
-        for (unsigned i = 0; i < client->masters; i++) {
-            link_flush(client->links[i]);
-            any |= link_pump(client->links[i]);
-        }
     any |= tell_closed(client);
-    return any && !client->dying;
+    return any && !is_stopped(client);
 }
 
 static usec next_wake(const redlock *client, bool more)
@@ -404,7 +428,7 @@ static void on_prepare(struct ev_loop *loop, ev_prepare *prepare, int events)
 {
     (void)loop, (void)events;
     redlock *client = prepare->data;
-    if (!client_is_usable(client))
+    if (!client_is_usable(client) || client->pumping) /* a callback may run the loop */
         return;
     client->pumping = true;
     bool more = true;
@@ -415,6 +439,11 @@ static void on_prepare(struct ev_loop *loop, ev_prepare *prepare, int events)
         destroy(client);
         return;
     }
+    if (!client_is_usable(client))
+        return;
+    flush_all(client);
+    for (unsigned i = 0; i < client->masters; i++)
+        more |= link_breaks(client->links[i]);
     set_timer(client, next_wake(client, more));
     client_hold_loop(client);
 }
@@ -510,10 +539,11 @@ redlock_code redlock_open(redlock **out, struct ev_loop *loop, const redlock_opt
         why[0] = '\0';
     redlock *client = calloc(1, sizeof *client);
     if (!client || system_start() < 0) {
+        redlock_code code = client ? REDLOCK_E_SYSTEM : REDLOCK_E_MEMORY;
         if (why && why_size)
             snprintf(why, why_size, client ? "no source of random bytes" : "out of memory");
         free(client);
-        return client ? REDLOCK_E_SYSTEM : REDLOCK_E_MEMORY;
+        return code;
     }
     client->loop = loop;
     client->fork_count = system_fork_count();
@@ -544,7 +574,8 @@ void redlock_close(redlock *client, int64_t patience_ms,
     client->close_asked = true;
     client->on_closed = closed;
     client->closed_data = data;
-    client->close_by = system_now() + (patience_ms > 0 ? MS(patience_ms) : 0);
+    usec patience = patience_ms > 0 ? in_usec(patience_ms) : 0;
+    client->close_by = patience == NEVER ? NEVER : system_now() + patience;
     client_hold_loop(client);
 }
 

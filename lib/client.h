@@ -93,6 +93,8 @@ redlock_code options_read(redlock *client, struct engine_config *config,
 /* A lease's terms; a sentence in client->error on failure. */
 redlock_code terms_read(redlock *client, const redlock_lease_options *options,
                         struct terms *terms);
+/* NEVER if it is out of all reason. */
+usec in_usec(int64_t ms);
 redlock_code ttl_check(redlock *client, int64_t ttl_ms, usec margin);
 
 /* client.c */

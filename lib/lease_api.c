@@ -190,8 +190,10 @@ redlock_code redlock_inspect(redlock *client, redlock_lease **lease, const redlo
     redlock_code code = begin(client, lease, names, count, callback);
     if (!code)
         code = new_lease(client, lease, names, count, &(struct terms){0}, NULL, callback, data);
-    if (!code)
+    if (!code) {
+        (*lease)->released = true; /* there is nothing to release */
         client_ask(*lease, OP_INSPECT);
+    }
     return code;
 }
 
@@ -214,7 +216,9 @@ int64_t redlock_valid_for(const redlock_lease *lease)
 
 redlock_code redlock_extend(redlock_lease *lease, int64_t ttl_ms)
 {
-    if (!is_held(lease) || lease->core.extending || lease->operations & OP_EXTEND)
+    if (!client_is_usable(lease->client))
+        return REDLOCK_E_FORKED;
+    if (!is_held(lease) || lease_is_extending(&lease->core) || lease->operations & OP_EXTEND)
         return client_fail(lease->client, REDLOCK_E_STATE,
                            "only a lease that is held can be extended, one extend at a time");
     if (ttl_ms != 0) {
@@ -249,6 +253,8 @@ static void forget(redlock_lease *lease, enum operation operation)
 
 redlock_code redlock_detach(redlock_lease *lease)
 {
+    if (!client_is_usable(lease->client))
+        return REDLOCK_E_FORKED;
     if (!is_held(lease))
         return client_fail(lease->client, REDLOCK_E_STATE, "only a lease that is held can be left");
     forget(lease, OP_DETACH);

@@ -9,7 +9,6 @@
 #define DEFAULT_DRIFT 0.01
 #define DEFAULT_SKEW 1000
 #define DEFAULT_CONNECT_TIMEOUT 1000
-#define LONGEST_TTL (INT64_C(365) * 24 * 3600 * 1000)
 #define LONGEST_TIMEOUT (INT64_C(3600) * 1000)
 
 /* An older caller's struct is shorter: what it lacks keeps its default. */
@@ -45,21 +44,21 @@ static redlock_code read_numbers(struct engine_config *config, const redlock_opt
                                  size_t size)
 {
     double drift = o->drift_factor != 0 ? o->drift_factor : DEFAULT_DRIFT;
+    if (o->connect_timeout_ms < 0 || o->connect_timeout_ms > LONGEST_TIMEOUT ||
+        o->request_timeout_ms < 0 || o->request_timeout_ms > LONGEST_TIMEOUT)
+        return fail(why, size, REDLOCK_E_ARGUMENT,
+                    "connect_timeout_ms and request_timeout_ms must be between 0 and one hour");
     config->max_ttl_ms = or_default(o->max_ttl_ms, DEFAULT_MAX_TTL);
     config->skew_ms = o->clock_skew_ms < 0 ? DEFAULT_SKEW : o->clock_skew_ms;
     config->connect_timeout = MS(or_default(o->connect_timeout_ms, DEFAULT_CONNECT_TIMEOUT));
     config->request_timeout = MS(o->request_timeout_ms);
     config->trust_restarts = o->restart_policy == REDLOCK_RESTART_TRUST;
-    if (config->max_ttl_ms < 0 || config->max_ttl_ms > LONGEST_TTL)
-        return fail(why, size, REDLOCK_E_ARGUMENT, "max_ttl_ms must be between 1 ms and 365 days");
+    if (config->max_ttl_ms < 0 || config->max_ttl_ms > TTL_MS_MOST)
+        return fail(why, size, REDLOCK_E_ARGUMENT, "max_ttl_ms must be between 1 ms and 24 hours");
     if (!(drift > 0 && drift <= 0.25))
         return fail(why, size, REDLOCK_E_ARGUMENT, "drift_factor must be above 0 and at most 0.25");
-    if (config->skew_ms > LONGEST_TTL)
-        return fail(why, size, REDLOCK_E_ARGUMENT, "clock_skew_ms must be at most 365 days");
-    if (o->connect_timeout_ms < 0 || o->connect_timeout_ms > LONGEST_TIMEOUT ||
-        o->request_timeout_ms < 0 || o->request_timeout_ms > LONGEST_TIMEOUT)
-        return fail(why, size, REDLOCK_E_ARGUMENT,
-                    "connect_timeout_ms and request_timeout_ms must be between 0 and one hour");
+    if (config->skew_ms > TTL_MS_MOST)
+        return fail(why, size, REDLOCK_E_ARGUMENT, "clock_skew_ms must be at most 24 hours");
     if (o->restart_policy != REDLOCK_RESTART_ABSTAIN && o->restart_policy != REDLOCK_RESTART_TRUST)
         return fail(why, size, REDLOCK_E_ARGUMENT, "restart_policy is not a known one");
     config->drift_ppm = (int64_t)(drift * 1e6 + 0.5);
@@ -153,7 +152,7 @@ redlock_code ttl_check(redlock *client, int64_t ttl_ms, usec margin)
     return REDLOCK_OK;
 }
 
-static usec in_usec(int64_t ms)
+usec in_usec(int64_t ms)
 {
     return ms > INT64_MAX / 4000 ? NEVER : MS(ms);
 }

@@ -66,6 +66,10 @@ redlock_code redlock_adopt(redlock *client, unsigned index)
                            index, client->masters);
     if (!client_is_usable(client))
         return REDLOCK_E_FORKED;
+    if (!master_is_up(&client->engine.masters[index]))
+        return client_fail(client, REDLOCK_E_STATE, "%s is not connected: %s",
+                           client->addresses[index].shown,
+                           client->engine.masters[index].trouble);
     client->adopt |= 1U << index;
     client_hold_loop(client);
     return REDLOCK_OK;

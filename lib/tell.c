@@ -7,6 +7,10 @@
 
 #include "client.h"
 
+_Static_assert((int)OUTCOME_SEEN == (int)REDLOCK_SEEN && (int)OUTCOME_LOST == (int)REDLOCK_LOST &&
+                   (int)OUTCOME_AT_RISK == (int)REDLOCK_AT_RISK,
+               "outcomes and events are in one order");
+
 redlock_code code_of(enum cause cause)
 {
     static const redlock_code codes[] = {

@@ -29,6 +29,7 @@ struct claim *claim_new(struct engine *e, struct names *names, const char *token
     claim->token = (char *)&claim->at[e->config.masters];
     claim->token_length = (uint8_t)length;
     if (token) {
+        claim->foreign = true;
         memcpy(claim->token, token, length);
         for (unsigned i = 0; i < e->config.masters; i++)
             claim->at[i].presence = UNSURE;
@@ -69,8 +70,8 @@ static void expect_to_be_set(struct engine *e, struct claim *claim, struct stand
     at->setting++;
     if (question->kind == REQUEST_ACQUIRE || (question->heal && at->presence == ABSENT))
         at->presence = UNSURE;
-    usec end = e->now + question->ttl + quorum_drift(question->ttl, e->config.drift_ppm) +
-               END_SLACK;
+    usec ttl = claim->foreign ? MS(e->max_ttl_ms) : question->ttl;
+    usec end = e->now + ttl + quorum_drift(ttl, e->config.drift_ppm) + END_SLACK;
     if (end > claim->last_end)
         claim->last_end = end;
 }

@@ -52,6 +52,7 @@ struct claim {
     uint32_t in_flight; /* requests not yet answered */
     uint8_t token_length;
     bool abandoned;
+    bool foreign; /* token given: the ttl that it was taken with is not known */
     struct standing at[];
 };
 

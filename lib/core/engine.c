@@ -141,6 +141,14 @@ static void close_all(struct engine *e)
     close_some(e);
 }
 
+static void give_up_all(struct engine *e)
+{
+    for (struct lease *lease = e->busy.first, *next; lease; lease = next) {
+        next = lease->next;
+        lease_give_up(e, lease);
+    }
+}
+
 static void check_closed(struct engine *e)
 {
     if (!e->closing || e->closed_told || e->busy.count || e->held.count || e->abandoned)
@@ -228,6 +236,9 @@ void engine_step(struct engine *e, usec now, struct randomness *random, const st
         break;
     case EVENT_CLOSE:
         close_all(e);
+        break;
+    case EVENT_GIVE_UP:
+        give_up_all(e);
         break;
     }
     check_closed(e);

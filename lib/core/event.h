@@ -30,6 +30,7 @@ typedef int64_t usec;
 #define TOKEN_RANDOM 16 /* bytes drawn for a token */
 #define TOKEN_TEXT 22   /* the same in base64url */
 #define TOKEN_MAX 95    /* with ':' and a label */
+#define TTL_MS_MOST (INT64_C(24) * 3600 * 1000) /* no client may ask for a longer ttl */
 #define SAYING_MAX 120  /* what is kept of a master's words */
 
 struct names; /* names.h */
@@ -110,7 +111,6 @@ struct hello {
     usec time;               /* the master's wall clock */
     usec abstains;           /* left of its quarantine; 0 or less: none */
     int64_t max_ttl_ms;      /* largest that any client told this master */
-    bool denied;             /* the master refused our credentials or a permission: text */
 };
 
 struct reply {
@@ -137,7 +137,7 @@ struct terms {
 enum event_kind {
     EVENT_TIMER,     /* the core's deadline has come: handles one, call again while due */
     EVENT_CONNECTED, /* master */
-    EVENT_CLOSED,    /* master, text, fatal */
+    EVENT_CLOSED,    /* master, text */
     EVENT_REPLY,     /* master, reply */
     EVENT_ACQUIRE,   /* lease */
     EVENT_ATTACH,    /* lease */
@@ -147,7 +147,8 @@ enum event_kind {
     EVENT_ABANDON,   /* lease: nobody wants to hear of it again */
     EVENT_DETACH,    /* lease: the same, and leave it on the masters */
     EVENT_ADOPT,     /* master */
-    EVENT_CLOSE      /* no new leases, give back all */
+    EVENT_CLOSE,     /* no new leases, give back all */
+    EVENT_GIVE_UP    /* closing has taken too long: end what is still being released */
 };
 
 struct event {

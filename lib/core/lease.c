@@ -78,7 +78,8 @@ static void ask(struct engine *e, struct lease *lease, unsigned master, bool who
               &(struct question){.kind = round->kind,
                                  .round = round->number,
                                  .ttl = lease->terms.ttl,
-                                 .heal = held && master_may_grant(e, &e->masters[master]),
+                                 .heal = held && !round->ballots[master].late &&
+                                         master_may_grant(e, &e->masters[master]),
                                  .not_after = held ? lease->valid_until : 0,
                                  .whole = whole});
 }
@@ -396,8 +397,23 @@ static void renew(struct engine *e, struct lease *lease)
     weigh(e, lease);
 }
 
+/* Won, but over before anybody was told: it was never had. */
+static void unsay(struct engine *e, struct lease *lease)
+{
+    lease->untold = 0;
+    lease->valid_until = 0;
+    lease->state = LEASE_ACQUIRING;
+    engine_unlist(e, lease);
+    engine_list(e, &e->busy, lease);
+    round_failed(e, lease, CAUSE_TOO_SLOW);
+}
+
 static void lose(struct engine *e, struct lease *lease, enum cause cause)
 {
+    if (lease->untold & BIT(OUTCOME_ACQUIRED)) {
+        unsay(e, lease);
+        return;
+    }
     if (cause == CAUSE_EXPIRED && e->now >= lease->hold_until)
         cause = CAUSE_MAX_HOLD;
     e->counters.lost++;
@@ -414,18 +430,8 @@ static void lose(struct engine *e, struct lease *lease, enum cause cause)
  * late: a lease past its time is lost, and never comes back. */
 static void notice_the_end(struct engine *e, struct lease *lease)
 {
-    if (lease->state != LEASE_HELD || !is_too_late(e, lease))
-        return;
-    if (!(lease->untold & BIT(OUTCOME_ACQUIRED))) {
+    if (lease->state == LEASE_HELD && is_too_late(e, lease))
         lose(e, lease, CAUSE_EXPIRED);
-        return;
-    }
-    lease->untold = 0;
-    lease->valid_until = 0;
-    lease->state = LEASE_ACQUIRING;
-    engine_unlist(e, lease);
-    engine_list(e, &e->busy, lease);
-    round_failed(e, lease, CAUSE_TOO_SLOW);
 }
 
 void lease_extend(struct engine *e, struct lease *lease, usec ttl)
@@ -633,10 +639,12 @@ static bool asks_again(struct engine *e, struct lease *lease, unsigned master,
                        const struct reply *reply)
 {
     struct ballot *ballot = &lease->round->ballots[master];
-    if (reply->answer == ANSWER_LATE)
+    if (reply->answer == ANSWER_LATE) {
+        ballot->late = true;
         master_set_clock(&e->masters[master], reply->master_time, e->now);
-    else if (reply->answer != ANSWER_NOSCRIPT)
+    } else if (reply->answer != ANSWER_NOSCRIPT) {
         return false;
+    }
     if (reply->tag.kind == REQUEST_RELEASE)
         return true; /* its claim does so */
     if (ballot->again || lease->state == LEASE_LOST)
@@ -644,6 +652,16 @@ static bool asks_again(struct engine *e, struct lease *lease, unsigned master,
     ballot->again = true;
     ask(e, lease, master, reply->answer == ANSWER_NOSCRIPT);
     return true;
+}
+
+/* One master may have a wrong clock, or have lost its keys.  If so many say so that
+ * no quorum is left that does not, the clock that stood still is ours, or the lease
+ * was gone for a moment: somebody else may have had it. */
+static bool is_given_up(const struct engine *e, const struct lease *lease)
+{
+    const struct round *round = lease->round;
+    unsigned most = masters(e) - e->quorum;
+    return round && (round_late(round, masters(e)) > most || round_broken(round, masters(e)) > most);
 }
 
 static void hear_in_round(struct engine *e, struct lease *lease, unsigned master,
@@ -668,7 +686,7 @@ static void follow_the_ledger(struct engine *e, struct lease *lease)
 {
     if (lease->state != LEASE_HELD)
         return;
-    lease->valid_until = claim_valid_until(e, lease->claim);
+    lease->valid_until = is_given_up(e, lease) ? 0 : claim_valid_until(e, lease->claim);
     if (e->now >= lease->valid_until)
         lose(e, lease, CAUSE_GONE);
 }
@@ -679,9 +697,13 @@ void lease_hear(struct engine *e, struct lease *lease, unsigned master, const st
     notice_the_end(e, lease);
     bool counts = lease->claim == claim && !claim->abandoned &&
                   (lease->state == LEASE_ACQUIRING || lease->state == LEASE_HELD);
+    bool broken = reply->answer == ANSWER_HEALED && claim->at[master].promise > e->now &&
+                  e->now >= e->masters[master].abstains_until;
     claim_hear(e, claim, master, reply, counts);
     if (lease->claim == claim) {
         hear_in_round(e, lease, master, reply);
+        if (broken && lease->round && reply->tag.round == lease->round->number)
+            lease->round->ballots[master].broken = true;
         follow_the_ledger(e, lease);
         weigh(e, lease);
         schedule(e, lease);
@@ -733,6 +755,15 @@ void lease_wake(struct engine *e, struct lease *lease)
 
 /* ---- ending -------------------------------------------------------------- */
 
+/* The patience of the user who closes is over: what is not confirmed stays owed. */
+void lease_give_up(struct engine *e, struct lease *lease)
+{
+    if (lease->state != LEASE_RELEASING)
+        return;
+    claim_let_go(lease);
+    end(e, lease, OUTCOME_RELEASED, CAUSE_UNAVAILABLE);
+}
+
 void lease_close(struct engine *e, struct lease *lease)
 {
     notice_the_end(e, lease);
@@ -753,7 +784,7 @@ void lease_abandon(struct engine *e, struct lease *lease, bool keep)
     claim_let_go(lease);
     if (claim && (keep || lease->state == LEASE_INSPECTING || not_ours))
         claim_forget(e, claim);
-    else if (claim)
+    else if (claim && lease->state != LEASE_LOST) /* a lost one is given back when its time is over */
         claim_abandon(e, claim, 0);
     lease_drop(e, lease);
 }
@@ -831,4 +862,10 @@ usec lease_valid_until(const struct lease *lease)
 {
     bool told = lease->state == LEASE_HELD && !(lease->untold & BIT(OUTCOME_ACQUIRED));
     return told ? lease->valid_until : 0;
+}
+
+bool lease_is_extending(const struct lease *lease)
+{
+    return lease->extending ||
+           lease->untold & (BIT(OUTCOME_EXTENDED) | BIT(OUTCOME_NOT_EXTENDED));
 }

@@ -73,9 +73,13 @@ uint32_t lease_paying(struct engine *engine, struct lease *lease, unsigned maste
 void lease_master_up(struct engine *engine, struct lease *lease, unsigned master);
 void lease_master_down(struct engine *engine, struct lease *lease, unsigned master);
 void lease_close(struct engine *engine, struct lease *lease);
+void lease_give_up(struct engine *engine, struct lease *lease);
 
 /* Takes the next outcome to be told; validity is tested here, last of all. */
 bool lease_tell(struct engine *engine, struct lease *lease, struct outcome *outcome);
+
+/* An extend was asked for, and its outcome is not told yet. */
+bool lease_is_extending(const struct lease *lease);
 
 /* HELD and told so: until when it is valid.  Else 0. */
 usec lease_valid_until(const struct lease *lease);

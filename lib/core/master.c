@@ -11,8 +11,9 @@
 #define BACKOFF_FIRST MS(20)
 #define BACKOFF_LAST MS(1000)
 #define ASK_AGAIN MS(1000) /* a master that may not grant: somebody may have adopted it */
+#define ASK_ANYHOW MS(60000) /* any master: clocks drift, longer ttls are told of */
+#define STEP_LEAST MS(250)   /* a master's clock that gained more since hello was stepped, or ours stood still */
 #define TIME_MOST (INT64_C(1) << 53)
-#define TTL_MS_MOST (INT64_C(365) * 24 * 3600 * 1000)
 
 bool master_is_up(const struct master *master)
 {
@@ -222,6 +223,17 @@ void master_set_clock(struct master *master, usec its, usec ours)
     master->offset = believable(its, TIME_MOST) - ours;
 }
 
+/* While leases are held, a master's clock that seems to have leapt ahead is not
+ * believed here: if ours stood still (a frozen virtual machine), a quorum will call
+ * the renewals late, and the leases are lost (lease.c). */
+static void learn_clock(struct engine *e, struct master *master, usec its, usec ours)
+{
+    usec offset = believable(its, TIME_MOST) - ours;
+    if (!master->met || !e->held.count || offset <= master->offset + STEP_LEAST)
+        master_set_clock(master, its, ours);
+    master->met = true;
+}
+
 static void learn(struct engine *e, unsigned index, const struct reply *reply)
 {
     struct master *master = &e->masters[index];
@@ -231,17 +243,18 @@ static void learn(struct engine *e, unsigned index, const struct reply *reply)
     int64_t client_id = hello->client_id ? hello->client_id : master->facts.client_id;
     master->facts = *hello;
     master->facts.client_id = client_id;
-    master->met = true;
-    master->facts.max_ttl_ms = believable(hello->max_ttl_ms, TTL_MS_MOST);
-    master_set_clock(master, hello->time,
-                     reply->tag.sent_at + (e->now - reply->tag.sent_at) / 2);
+    /* One that speaks of more than any client may ask for lies: it shall not make the
+     * others abstain so long. */
+    if (hello->max_ttl_ms > TTL_MS_MOST)
+        master->facts.max_ttl_ms = 0;
+    learn_clock(e, master, hello->time, reply->tag.sent_at + (e->now - reply->tag.sent_at) / 2);
     usec abstains = believable(hello->abstains, TIME_MOST);
     master->abstains_until = abstains && !e->config.trust_restarts ? e->now + abstains : 0;
 }
 
 static void watch(struct engine *e, struct master *master)
 {
-    usec at = NEVER, again = NEVER;
+    usec at = NEVER, again = e->now + ASK_ANYHOW;
     if (master->in_flight)
         at = master->progress_at + stall(e, master);
     if (knows_too_little(e, master) || (master_abstains(e, master) && !master->hello_asked))
@@ -275,6 +288,15 @@ static void hello_failed(struct engine *e, unsigned index, const char *text)
     }
 }
 
+/* It has forgotten how long a ttl may be; another master may have been told of a
+ * longer one since we last asked. */
+static void ask_the_others(struct engine *e, unsigned index)
+{
+    for (unsigned i = 0; i < e->config.masters; i++)
+        if (i != index && master_is_up(&e->masters[i]) && !e->masters[i].hello_asked)
+            say_hello(e, i, REQUEST_HELLO);
+}
+
 static void hear_hello(struct engine *e, unsigned index, const struct reply *reply)
 {
     struct master *master = &e->masters[index];
@@ -289,11 +311,14 @@ static void hear_hello(struct engine *e, unsigned index, const struct reply *rep
     if (!is_acceptable(e, index, reply->hello))
         return;
     bool abstained = master->abstains_until != 0;
+    bool news = !abstained || master->state == MASTER_PREPARING;
     learn(e, index, reply);
     if (master->state == MASTER_PREPARING)
         come_up(e, index);
     else if (abstained != (master->abstains_until != 0))
         engine_emit(e, EFFECT_NOTICE, index, NULL);
+    if (news && master->abstains_until)
+        ask_the_others(e, index);
     watch(e, master);
     learn_longest_ttl(e, master->facts.max_ttl_ms);
     engine_master_up(e, index);

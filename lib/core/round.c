@@ -14,7 +14,7 @@ void round_begin(struct round *round, unsigned masters, enum request_kind kind, 
         struct ballot *ballot = &round->ballots[i];
         ballot->state = BALLOT_CLOSED;
         ballot->said = SAID_NOTHING;
-        ballot->again = false;
+        ballot->again = ballot->late = ballot->broken = false;
         ballot->overdue = NEVER;
         ballot->remaining_ms = -1;
         ballot->text[0] = '\0';
@@ -112,6 +112,22 @@ unsigned round_yes(const struct round *round, unsigned masters)
         yes += said == SAID_GRANTED || said == SAID_HEALED || said == SAID_RELEASED;
     }
     return yes;
+}
+
+unsigned round_late(const struct round *round, unsigned masters)
+{
+    unsigned late = 0;
+    for (unsigned i = 0; i < masters; i++)
+        late += round->ballots[i].late;
+    return late;
+}
+
+unsigned round_broken(const struct round *round, unsigned masters)
+{
+    unsigned broken = 0;
+    for (unsigned i = 0; i < masters; i++)
+        broken += round->ballots[i].broken;
+    return broken;
 }
 
 unsigned round_undecided(const struct round *round, unsigned masters)

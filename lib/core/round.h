@@ -20,6 +20,8 @@ struct ballot {
     uint8_t state; /* enum ballot_state */
     uint8_t said;  /* enum saying */
     bool again;    /* was asked a second time; a third would let a liar keep us busy */
+    bool late;     /* its clock says that the lease is over */
+    bool broken;   /* it had lost the lease while its promise stood */
     usec overdue;  /* ASKED: no answer by then is a timeout */
     int64_t remaining_ms;
     char text[SAYING_MAX];
@@ -53,6 +55,8 @@ usec round_deadline(const struct round *round, unsigned masters);
 /* Said yes: granted, healed, released. */
 unsigned round_yes(const struct round *round, unsigned masters);
 unsigned round_count(const struct round *round, unsigned masters, enum saying said);
+unsigned round_late(const struct round *round, unsigned masters);
+unsigned round_broken(const struct round *round, unsigned masters);
 /* Asked, or hoped for. */
 unsigned round_undecided(const struct round *round, unsigned masters);
 enum verdict round_verdict(const struct round *round, unsigned masters);

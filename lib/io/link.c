@@ -17,6 +17,7 @@
 #include "expected.h"
 #include "reply.h"
 #include "resolve.h"
+#include "system.h"
 
 enum phase {
     CLOSED,
@@ -53,6 +54,7 @@ struct link {
     struct credentials credentials;
     struct link_owner owner;
     struct link_counters counters;
+    unsigned fork_count;
 };
 
 /* ---- The watcher.  It never keeps the loop alive: its owner knows when there is
@@ -391,6 +393,11 @@ static void on_io(struct ev_loop *loop, ev_io *watcher, int events)
 {
     (void)loop;
     struct link *link = watcher->data;
+    /* A forked child that runs the inherited loop must not eat its parent's replies. */
+    if (link->fork_count != system_fork_count()) {
+        unwatch(link);
+        return;
+    }
     if (link->phase == CONNECTING) {
         finish_connect(link);
     } else {
@@ -400,6 +407,21 @@ static void on_io(struct ev_loop *loop, ev_io *watcher, int events)
             write_output(link);
     }
     link_pump(link);
+}
+
+bool link_read(struct link *link)
+{
+    uint64_t before = link->counters.replies;
+    if (link->delivering || link->phase != UP)
+        return false;
+    read_replies(link);
+    link_pump(link);
+    return link->counters.replies != before;
+}
+
+bool link_breaks(const struct link *link)
+{
+    return link->phase == ENDING || (link->phase == UP && link->send_error);
 }
 
 bool link_pump(struct link *link)
@@ -432,6 +454,7 @@ struct link *link_new(struct ev_loop *loop, const struct address *address, const
     link->credentials =
         (struct credentials){address->user, address->password, address->db, client_name};
     link->owner = owner;
+    link->fork_count = system_fork_count();
     ev_io_init(&link->io, on_io, -1, 0);
     link->io.data = link;
     return link;

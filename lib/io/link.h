@@ -47,6 +47,13 @@ void link_flush(struct link *link);
  * a NULL text come from the next pump. */
 void link_close(struct link *link);
 
+/* Delivers the replies that have already come, without waiting for the loop; true if
+ * there were any. */
+bool link_read(struct link *link);
+
+/* link_pump() has something to deliver. */
+bool link_breaks(const struct link *link);
+
 /* Delivers what a call has left to deliver; true if it delivered anything. */
 bool link_pump(struct link *link);
 

@@ -127,6 +127,8 @@ static void on_finished(struct ev_loop *loop, ev_async *watcher, int events)
     (void)loop, (void)events;
     struct resolve *resolve = watcher->data;
     struct job *job = resolve->job;
+    if (resolve->forks != system_fork_count())
+        return; /* the thread is the parent's */
     pthread_mutex_lock(&job->mutex);
     bool finished = job->thread_left;
     struct addrinfo *list = job->list;
