@@ -1,0 +1,56 @@
+# lib.sh: what the scripts of this folder share. Sourced by bash, in the folder of the project.
+# shellcheck shell=bash
+
+readonly POLL_S=0.02 BUILD_S=1200
+
+# ---- messages --------------------------------------------------------------------------------
+
+say() { printf '%s: %s\n' "${0##*/}" "$1" >&2; }
+
+die() {
+    say "$1"
+    exit 1
+}
+
+# ---- time ------------------------------------------------------------------------------------
+
+# From /proc/uptime, because a deadline must not move when somebody sets the clock.
+now_ms() {
+    local up
+    read -r up _ </proc/uptime
+    printf '%d' "$((10#${up/./} * 10))"
+}
+
+# within MS COMMAND...: polls until COMMAND succeeds; fails at the deadline.
+within() {
+    local end=$(($(now_ms) + $1))
+    shift
+    until "$@"; do
+        (($(now_ms) < end)) || return 1
+        sleep "$POLL_S"
+    done
+}
+
+# ---- the build -------------------------------------------------------------------------------
+
+# A build that is there keeps the options it was configured with.
+configure_and_build() {
+    local generator=(-G Ninja)
+    [[ ! -f build/CMakeCache.txt ]] || generator=()
+    cmake -S . -B build "${generator[@]}" && cmake --build build --target redlock
+}
+
+# Brings build/bin/redlock up to date; shows the log only if that fails. The folder itself is
+# locked: two builds in it at once would write over each other's files.
+build_redlock() {
+    local output lock
+    mkdir -p build
+    exec {lock}<build
+    flock -w "$BUILD_S" "$lock" || die "another build in $PWD/build takes over $BUILD_S s; try again"
+    [[ -x build/bin/redlock ]] || say 'building into build/'
+    if ! output=$(configure_and_build 2>&1 {lock}<&-); then
+        tail -n 60 <<<"$output" >&2
+        die 'the build failed: its last lines are above'
+    fi
+    exec {lock}<&-
+}
