@@ -314,12 +314,41 @@ static void the_largest_requests_fit_their_room(void **state)
     struct names *names = names_new(&unit_memory, (struct slice){"", 0}, slices, COUNT(slices));
     for (int kind = REQUEST_ACQUIRE; kind <= REQUEST_PEEK; kind++) {
         struct request request = request_of((enum request_kind)kind, names);
-        request.whole = true;
         request.ttl_ms = request.not_after = INT64_MIN;
         write_one(&request);
+        request.whole = true;
+        write_one(&request);
     }
-    assert_true(written.length > 4 * 64 * sizeof bytes);
+    assert_true(written.length > (size_t)8 * 64 * sizeof bytes);
     names_drop(&unit_memory, names);
+}
+
+static void extreme_numbers_fit_their_room(void **state)
+{
+    (void)state;
+    struct names *names = unit_names(1, (const char *const[]){""});
+    struct request request = request_of(REQUEST_RENEW, names);
+    request.token_length = 0;
+    request.ttl_ms = request.not_after = INT64_MIN;
+    write_one(&request);
+    FILE *expected = expecting();
+    EXPECT(expected, "EVALSHA", SCRIPT_RENEW_SHA1, "1", "", "", "-9223372036854775808", "0",
+           "-9223372036854775808");
+    assert_written(expected);
+    names_drop(&unit_memory, names);
+}
+
+static void the_longest_login_fits_its_room(void **state)
+{
+    (void)state;
+    static char user[5000], password[5000], name[5000];
+    memset(user, 'u', sizeof user - 1);
+    memset(password, 'p', sizeof password - 1);
+    memset(name, 'n', sizeof name - 1);
+    struct request hello = hello_request(REQUEST_HELLO);
+    hello.terms = (struct quarantine_terms){INT64_MIN, INT64_MIN, INT64_MIN, true};
+    command_write(&written, &hello, &(struct credentials){user, password, INT32_MAX, name}, steps);
+    assert_true(written.length > 15000);
 }
 
 static void many_short_names_fit_their_room(void **state)
@@ -361,6 +390,8 @@ int main(void)
         TEST(only_hello_logs_in),
         TEST(names_may_hold_any_bytes),
         TEST(the_largest_requests_fit_their_room),
+        TEST(extreme_numbers_fit_their_room),
+        TEST(the_longest_login_fits_its_room),
         TEST(many_short_names_fit_their_room),
         TEST(memory_out_is_told_by_the_buffer),
     };

@@ -40,6 +40,7 @@ static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 /* Lookups of "slow.test" that wait and may go on; answers freed; answers handed to a
  * loop.  Under the mutex. */
 static unsigned waiting, let_through, freed, handed;
+static bool hold_hands;      /* a thread that hands its answer over stops halfway */
 static bool signals_blocked; /* in the thread of the last lookup */
 static bool no_threads, no_memory;
 
@@ -101,6 +102,10 @@ void __wrap_ev_async_send(struct ev_loop *loop, ev_async *watcher)
 {
     __real_ev_async_send(loop, watcher);
     count(&handed);
+    pthread_mutex_lock(&mutex);
+    while (hold_hands)
+        pthread_cond_wait(&changed, &mutex);
+    pthread_mutex_unlock(&mutex);
 }
 
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
@@ -112,6 +117,14 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, v
 void *__wrap_realloc(void *block, size_t size)
 {
     return no_memory ? NULL : __real_realloc(block, size);
+}
+
+static void set_hold_hands(bool hold)
+{
+    pthread_mutex_lock(&mutex);
+    hold_hands = hold;
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&mutex);
 }
 
 static void await_at_least(const unsigned *count, unsigned wanted)
@@ -353,6 +366,17 @@ static size_t release_length(const struct world *world)
     return length;
 }
 
+static void send_long_name(struct world *world, unsigned round)
+{
+    static char bytes[65536];
+    struct slice slice = {bytes, sizeof bytes};
+    struct names *names = names_new(&unit_memory, (struct slice){"", 0}, &slice, 1);
+    struct request request = {
+        .tag = {.kind = REQUEST_PEEK, .round = round, .sent_at = 1000 + round}, .names = names};
+    do_send(world, &request);
+    names_drop(&unit_memory, names);
+}
+
 /* ---- Login ---- */
 
 #define LOGIN_REPLIES "+OK\r\n:77\r\n$1\r\na\r\n$1\r\nb\r\n$1\r\nc\r\n$1\r\nd\r\n"
@@ -478,29 +502,6 @@ static void ten_thousand_in_flight_are_answered_in_order(void **state)
     assert_int_equal(link_counters(world->link)->replies, MANY);
 }
 
-/* The queue of expected replies grows while it is wrapped around. */
-static void order_survives_growth_at_any_fill(void **state)
-{
-    struct world *world = *state;
-    unsigned sent = 0, answered = 0;
-    come_up(world, LOCAL);
-    for (unsigned burst = 1; burst <= 300; burst += 13) {
-        for (unsigned i = 0; i < burst; i++)
-            send_round(world, REQUEST_RELEASE, sent++);
-        unsigned until = answered + burst / 2 + 1;
-        ev_run(world->loop, EVRUN_NOWAIT);
-        for (unsigned i = answered; i < until; i++)
-            fake_say(&world->fake, ":1\r\n");
-        answered = until;
-        run_until_told(world, answered);
-    }
-    do_close(world);
-    run_until_told(world, sent + 1);
-    for (unsigned i = 0; i < sent; i++)
-        assert_reply(&world->told[i], i, i < answered ? ANSWER_YES : ANSWER_LOST);
-    assert_closed(&world->told[sent], NULL);
-}
-
 static void one_wake_up_reads_a_bounded_amount(void **state)
 {
     struct world *world = *state;
@@ -577,6 +578,71 @@ static void a_slow_reader_gets_every_byte(void **state)
     names_drop(&unit_memory, names);
 }
 
+static void replies_can_be_fetched_without_the_loop(void **state)
+{
+    struct world *world = *state;
+    use_unix_socket(world);
+    come_up(world, NULL);
+    assert_false(link_read(world->link));
+    send_round(world, REQUEST_RELEASE, 1);
+    assert_false(link_read(world->link));
+    fake_say(&world->fake, ":1\r\n");
+    assert_true(link_read(world->link));
+    assert_int_equal(world->told_count, 1);
+    assert_reply(&world->told[0], 1, ANSWER_YES);
+    fake_hang_up(&world->fake);
+    assert_false(link_read(world->link));
+    assert_int_equal(world->told_count, 2);
+    assert_closed(&world->told[1], "closed by the master");
+    assert_false(link_read(world->link));
+}
+
+static void a_forked_child_leaves_the_replies_to_its_parent(void **state)
+{
+    struct world *world = *state;
+    int status;
+    come_up(world, LOCAL);
+    send_round(world, REQUEST_RELEASE, 1);
+    run_until_heard(world, release_length(world));
+    fake_say(&world->fake, ":1\r\n");
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(10);
+        ev_loop_fork(world->loop);
+        for (int i = 0; i < 3; i++)
+            ev_run(world->loop, EVRUN_NOWAIT);
+        _exit((int)world->told_count);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    run_until_told(world, 1);
+    assert_reply(&world->told[0], 1, ANSWER_YES);
+}
+
+/* No flush comes by: the loop itself goes on when there is room. */
+static void the_rest_is_written_when_there_is_room(void **state)
+{
+    struct world *world = *state;
+    static char bytes[1 << 16];
+    size_t wanted = 0, got = 0;
+    come_up(world, LOCAL);
+    fake_go_deaf(&world->fake);
+    for (unsigned i = 0; i < 200; i++) {
+        send_long_name(world, i);
+        wanted += sizeof bytes;
+    }
+    do_flush(world);
+    ev_prepare_stop(world->loop, &world->pumping);
+    while (got < wanted) {
+        ssize_t length = recv(world->fake.connection, bytes, sizeof bytes, MSG_DONTWAIT);
+        if (length > 0)
+            got += (size_t)length;
+        else
+            ev_run(world->loop, EVRUN_NOWAIT);
+    }
+}
+
 /* ---- Ends ---- */
 
 static void closing_answers_what_is_in_flight(void **state)
@@ -585,8 +651,10 @@ static void closing_answers_what_is_in_flight(void **state)
     come_up(world, LOCAL);
     send_round(world, REQUEST_HELLO, 1);
     send_round(world, REQUEST_RELEASE, 2);
+    assert_false(link_breaks(world->link));
     do_close(world);
     do_close(world);
+    assert_true(link_breaks(world->link));
     assert_int_equal(world->told_count, 0);
     assert_true(link_pump(world->link));
     assert_false(link_pump(world->link));
@@ -661,7 +729,9 @@ static void a_pipe_that_breaks_while_flushing(void **state)
     send_round(world, REQUEST_RELEASE, 2);
     do_flush(world);
     assert_int_equal(world->told_count, 0);
+    assert_true(link_breaks(world->link));
     assert_true(link_pump(world->link));
+    assert_false(link_breaks(world->link));
     assert_int_equal(world->told_count, 3);
     assert_lost(&world->told[0], 1);
     assert_lost(&world->told[1], 2);
@@ -684,6 +754,57 @@ static void what_came_before_the_break_is_read(void **state)
     assert_reply(&world->told[0], 1, ANSWER_YES);
     assert_lost(&world->told[1], 2);
     assert_closed(&world->told[2], "cannot send: Broken pipe");
+}
+
+/* Nothing to read, and not the end either. */
+static void a_master_that_only_stops_reading(void **state)
+{
+    struct world *world = *state;
+    use_unix_socket(world);
+    come_up(world, NULL);
+    shutdown(world->fake.connection, SHUT_RD);
+    send_round(world, REQUEST_RELEASE, 1);
+    do_flush(world);
+    assert_true(link_pump(world->link));
+    assert_lost(&world->told[0], 1);
+    assert_closed(&world->told[1], "cannot send: Broken pipe");
+}
+
+static void answers_one(struct world *world, unsigned round)
+{
+    world->told_count = 0;
+    send_round(world, REQUEST_RELEASE, round);
+    run_until_heard(world, release_length(world));
+    assert_int_equal(world->fake.heard_length, release_length(world));
+    fake_say(&world->fake, ":1\r\n");
+    run_until_told(world, 1);
+    assert_reply(&world->told[0], round, ANSWER_YES);
+}
+
+static void nothing_of_a_connection_survives_it(void **state)
+{
+    struct world *world = *state;
+    use_unix_socket(world);
+    come_up(world, NULL);
+    fake_hang_up(&world->fake);
+    send_round(world, REQUEST_RELEASE, 1);
+    do_flush(world);
+    link_pump(world->link);
+    world->told_count = 0;
+    come_up(world, NULL);
+    answers_one(world, 2);
+
+    send_round(world, REQUEST_RELEASE, 3);
+    do_close(world);
+    link_pump(world->link);
+    world->told_count = 0;
+    come_up(world, NULL);
+    answers_one(world, 4);
+
+    world->told_count = 0;
+    fake_hang_up(&world->fake);
+    run_until_told(world, 1);
+    assert_closed(&world->told[0], "closed by the master");
 }
 
 static void send_while_losing(struct world *world, const struct event *event)
@@ -993,11 +1114,26 @@ static void a_name_is_looked_up(void **state)
     assert_reply(&world->told[0], 1, ANSWER_YES);
 }
 
+static unsigned count_descriptors(void)
+{
+    unsigned count = 0;
+    for (int fd = 0; fd < 1024; fd++)
+        count += fcntl(fd, F_GETFD) != -1;
+    return count;
+}
+
 static void the_next_address_is_tried(void **state)
 {
     struct world *world = *state;
-    come_up(world, "two.test");
-    assert_int_equal(world->fake.accepted, 1);
+    come_up(world, "localhost");
+    do_close(world);
+    link_pump(world->link);
+    unsigned descriptors = count_descriptors();
+    world->told_count = 0;
+    world->address.host = (char *)(uintptr_t) "two.test";
+    come_up(world, NULL);
+    assert_int_equal(world->fake.accepted, 2);
+    assert_int_equal(count_descriptors(), descriptors + 1);
 }
 
 static void a_name_that_does_not_exist(void **state)
@@ -1029,6 +1165,9 @@ static void a_lookup_does_not_block_the_loop(void **state)
     await_at_least(&waiting, before + 1);
     ev_run(world->loop, EVRUN_NOWAIT);
     assert_int_equal(world->told_count, 0);
+    sigset_t blocked;
+    pthread_sigmask(SIG_BLOCK, NULL, &blocked);
+    assert_false(sigismember(&blocked, SIGINT));
     assert_true(signals_blocked);
     let_one_through();
     run_until_told(world, 1);
@@ -1088,14 +1227,17 @@ static void closing_after_the_lookup(void **state)
     assert_int_equal(world->told_count, 1);
 }
 
+/* The thread has the mutex of its lookup, in the child for ever. */
 static void freeing_in_a_forked_child_during_the_lookup(void **state)
 {
     struct world *world = *state;
-    unsigned before = read_count(&waiting);
+    unsigned before = read_count(&handed);
     int status;
+    set_hold_hands(true);
     make_link(world, "slow.test");
     do_connect(world);
-    await_at_least(&waiting, before + 1);
+    let_one_through();
+    await_at_least(&handed, before + 1);
     fflush(NULL);
     pid_t child = fork();
     if (child == 0) {
@@ -1105,7 +1247,7 @@ static void freeing_in_a_forked_child_during_the_lookup(void **state)
     }
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
-    let_one_through();
+    set_hold_hands(false);
     run_until_told(world, 1);
     assert_int_equal(world->told[0].kind, EVENT_CONNECTED);
 }
@@ -1176,7 +1318,7 @@ static void no_memory_to_expect_more_replies(void **state)
 {
     struct world *world = *state;
     come_up(world, LOCAL);
-    send_round(world, REQUEST_RELEASE, 0);
+    send_long_name(world, 0); /* leaves room for the bytes of all others */
     no_memory = true;
     for (unsigned i = 1; i < 40; i++)
         send_round(world, REQUEST_RELEASE, i);
@@ -1228,11 +1370,13 @@ int main(void)
         TEST(each_connection_logs_in_afresh),
         TEST(a_full_master_is_told_as_such),
         TEST(ten_thousand_in_flight_are_answered_in_order),
-        TEST(order_survives_growth_at_any_fill),
         TEST(one_wake_up_reads_a_bounded_amount),
         TEST(replies_may_come_byte_by_byte),
         TEST(one_flush_for_many_requests),
         TEST(a_slow_reader_gets_every_byte),
+        TEST(replies_can_be_fetched_without_the_loop),
+        TEST(a_forked_child_leaves_the_replies_to_its_parent),
+        TEST(the_rest_is_written_when_there_is_room),
         TEST(closing_answers_what_is_in_flight),
         TEST(closing_a_closed_link_tells_nothing),
         TEST(closing_while_connecting),
@@ -1240,6 +1384,8 @@ int main(void)
         TEST(a_connection_that_is_reset),
         TEST(a_pipe_that_breaks_while_flushing),
         TEST(what_came_before_the_break_is_read),
+        TEST(a_master_that_only_stops_reading),
+        TEST(nothing_of_a_connection_survives_it),
         TEST(a_request_between_the_break_and_its_news_is_lost_too),
         TEST(closing_inside_a_reply_ends_reading),
         TEST(connecting_again_inside_the_news_of_the_end),

@@ -1,0 +1,135 @@
+/* The replies that a connection still owes. */
+#include "expected.h"
+
+#include "unit.h"
+
+void *__real_realloc(void *block, size_t size);
+void *__wrap_realloc(void *block, size_t size);
+
+static bool no_memory;
+
+void *__wrap_realloc(void *block, size_t size)
+{
+    return no_memory ? NULL : __real_realloc(block, size);
+}
+
+static struct expected_queue queue;
+
+static int set_up(void **state)
+{
+    (void)state;
+    no_memory = false;
+    return expected_init(&queue) ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    expected_free(&queue);
+    return 0;
+}
+
+static void add(unsigned round, enum step step)
+{
+    struct tag tag = {.kind = REQUEST_RELEASE, .round = round};
+    expected_make_room(&queue);
+    expected_add(&queue, &tag, step);
+}
+
+static void drop(unsigned round, enum step step)
+{
+    const struct expected *first = expected_first(&queue);
+    assert_non_null(first);
+    assert_int_equal(first->tag.round, round);
+    assert_int_equal(first->step, step);
+    expected_drop_first(&queue);
+}
+
+static void first_in_first_out(void **state)
+{
+    (void)state;
+    assert_null(expected_first(&queue));
+    add(1, STEP_AUTH);
+    add(1, STEP_FINAL);
+    add(2, STEP_FINAL);
+    assert_int_equal(queue.requests, 2);
+    drop(1, STEP_AUTH);
+    assert_int_equal(queue.requests, 2);
+    drop(1, STEP_FINAL);
+    drop(2, STEP_FINAL);
+    assert_int_equal(queue.requests, 0);
+    assert_null(expected_first(&queue));
+}
+
+/* It may grow wherever its beginning stands in the ring. */
+static void order_survives_growth_from_any_start(void **state)
+{
+    for (unsigned start = 0; start < 70; start++) {
+        tear_down(state);
+        set_up(state);
+        unsigned capacity = queue.capacity;
+        for (unsigned i = 0; i < start; i++) {
+            add(i, STEP_FINAL);
+            drop(i, STEP_FINAL);
+        }
+        for (unsigned i = 0; i < 500; i++)
+            add(i, STEP_FINAL);
+        assert_true(queue.capacity >= 8 * capacity);
+        for (unsigned i = 0; i < 500; i++)
+            drop(i, STEP_FINAL);
+    }
+}
+
+static void a_steady_load_needs_no_more_memory(void **state)
+{
+    (void)state;
+    no_memory = true;
+    for (unsigned i = 0; i < 1000; i++) {
+        assert_true(expected_make_room(&queue));
+        add(i, STEP_FINAL);
+        drop(i, STEP_FINAL);
+    }
+}
+
+static void half_of_it_is_left_when_memory_is_out(void **state)
+{
+    (void)state;
+    unsigned count = 0;
+    no_memory = true;
+    while (expected_make_room(&queue))
+        add(count++, STEP_FINAL);
+    assert_true(queue.capacity - count >= queue.capacity / 2 + STEPS_MAX - 1);
+    while (count < queue.capacity)
+        add(count++, STEP_FINAL);
+    add(count, STEP_FINAL);
+    assert_int_equal(queue.count, queue.capacity);
+    for (unsigned i = 0; i < count; i++)
+        drop(i, STEP_FINAL);
+    assert_null(expected_first(&queue));
+}
+
+static void it_grows_again_when_memory_is_back(void **state)
+{
+    (void)state;
+    no_memory = true;
+    for (unsigned i = 0; i < queue.capacity; i++)
+        add(i, STEP_FINAL);
+    no_memory = false;
+    for (unsigned i = 64; i < 200; i++)
+        add(i, STEP_FINAL);
+    for (unsigned i = 0; i < 200; i++)
+        drop(i, STEP_FINAL);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(first_in_first_out),
+        TEST(order_survives_growth_from_any_start),
+        TEST(a_steady_load_needs_no_more_memory),
+        TEST(half_of_it_is_left_when_memory_is_out),
+        TEST(it_grows_again_when_memory_is_back),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
