@@ -63,12 +63,14 @@ static int stop_five(void **state)
     return 0;
 }
 
+/* On a busy machine masters take long, which is not what is tested here. */
 static redlock_sync *open_on(const struct cluster *cluster)
 {
     char why[1024];
     redlock_sync *client;
     redlock_options options = REDLOCK_OPTIONS_INIT;
     options.nodes = cluster->nodes;
+    options.connect_timeout_ms = options.request_timeout_ms = 5000;
     if (redlock_sync_open(&client, &options, why, sizeof why))
         fail_msg("redlock_sync_open: %s", why);
     if (redlock_sync_ready(client, 10000, why, sizeof why))
@@ -277,16 +279,21 @@ static void waiting_ends_in_time(void **state)
 static void without_a_quorum_it_ends_in_time(void **state)
 {
     (void)state;
-    redlock_sync *client = open_on(&five);
+    redlock_sync *client;
     redlock_sync_lease *lease;
     redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    options.nodes = five.nodes;
+    options.request_timeout_ms = 300;
+    assert_code(redlock_sync_open(&client, &options, NULL, 0), REDLOCK_OK);
+    assert_code(redlock_sync_ready(client, 10000, NULL, 0), REDLOCK_OK);
     cluster_do(&five, "pause 1 2 3");
     int64_t since = now_us();
     redlock_code code = redlock_sync_acquire(client, &lease, "quorum", NULL, &result);
     int64_t took = now_us() - since;
     cluster_do(&five, "resume 1 2 3");
     assert_code(code, REDLOCK_E_UNAVAILABLE);
-    assert_true(took < 3000 * MS_US);
+    assert_in_range(took, 250 * MS_US, 2000 * MS_US);
     assert_int_equal(result.masters, 5);
     assert_says(result.votes, " timeout\n");
     close_clean(client, &five);
@@ -362,30 +369,40 @@ static void one_of_two_is_cancelled(void **state)
     close_clean(client, &five);
 }
 
-static void closing_wakes_all_who_wait(void **state)
+static void close_with_all_waiting(int64_t patience_ms)
 {
-    (void)state;
     redlock_sync *client = open_on(&five);
-    redlock_sync_lease *lease = take(client, "closing", NULL);
+    redlock_lease_options options = terms(2000, 0);
+    redlock_sync_lease *lease = take(client, "closing", &options);
     struct waiter waiters[THREADS];
     for (int i = 0; i < THREADS; i++)
         start_waiter(&waiters[i], client, "closing");
     usleep(100000);
-    assert_int_equal(redlock_sync_close(client, 5000), 0);
+    redlock_sync_close(client, patience_ms);
     for (int i = 0; i < THREADS; i++) {
         pthread_join(waiters[i].thread, NULL);
         assert_code(waiters[i].code, REDLOCK_E_CLOSED);
         assert_null(waiters[i].lease);
     }
-    assert_int_equal(cluster_keys(&five), 0);
+    if (patience_ms)
+        assert_int_equal(cluster_keys(&five), 0);
     refuse_acquire(client, "closing", NULL, REDLOCK_E_CLOSED);
-    assert_int_equal(redlock_sync_close(client, 5000), 0);
+    assert_int_equal(redlock_sync_cancel(client, &waiters[0]), 0);
+    redlock_sync_close(client, patience_ms);
     redlock_sync_free(client);
     /* A lease may outlive its client. */
     assert_int_equal(redlock_sync_valid_for(lease), 0);
     assert_code(redlock_sync_extend(lease, 0, NULL), REDLOCK_E_CLOSED);
     assert_code(redlock_sync_release(lease, NULL), REDLOCK_E_CLOSED);
     redlock_sync_lease_free(lease);
+    AWAIT(cluster_keys(&five) == 0);
+}
+
+static void closing_wakes_all_who_wait(void **state)
+{
+    (void)state;
+    close_with_all_waiting(5000);
+    close_with_all_waiting(0);
 }
 
 static void *close_it(void *client)
@@ -438,27 +455,34 @@ static void closing_in_full_swing(void **state)
 
 struct counter {
     redlock_sync *client;
-    atomic_int inside, failures;
-    int count; /* guarded by nothing but the lock */
+    atomic_int inside, overlaps;
+    atomic_int failure; /* the code of one, if any */
+    int count;          /* guarded by nothing but the lock */
 };
+
+static void count_one(struct counter *counter)
+{
+    if (atomic_fetch_add(&counter->inside, 1) != 0)
+        atomic_fetch_add(&counter->overlaps, 1);
+    counter->count++;
+    atomic_fetch_sub(&counter->inside, 1);
+}
 
 static void *count_up(void *data)
 {
     struct counter *counter = data;
-    redlock_lease_options options = terms(10000, REDLOCK_FOREVER);
+    redlock_lease_options options = terms(20000, REDLOCK_FOREVER);
     for (int i = 0; i < 200; i++) {
         redlock_sync_lease *lease;
-        if (redlock_sync_acquire(counter->client, &lease, "counter", &options, NULL)) {
-            atomic_fetch_add(&counter->failures, 1);
-            continue;
+        redlock_code code =
+            redlock_sync_acquire(counter->client, &lease, "counter", &options, NULL);
+        if (code == REDLOCK_OK) {
+            count_one(counter);
+            code = redlock_sync_release(lease, NULL);
+            redlock_sync_lease_free(lease);
         }
-        if (atomic_fetch_add(&counter->inside, 1) != 0)
-            atomic_fetch_add(&counter->failures, 1);
-        counter->count++;
-        atomic_fetch_sub(&counter->inside, 1);
-        if (redlock_sync_release(lease, NULL))
-            atomic_fetch_add(&counter->failures, 1);
-        redlock_sync_lease_free(lease);
+        if (code)
+            atomic_store(&counter->failure, (int)code);
     }
     return NULL;
 }
@@ -473,13 +497,16 @@ static void eight_threads_count(void **state)
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
     assert_int_equal(counter.count, THREADS * 200);
-    assert_int_equal(atomic_load(&counter.failures), 0);
+    assert_int_equal(atomic_load(&counter.overlaps), 0);
+    assert_code((redlock_code)atomic_load(&counter.failure), REDLOCK_OK);
     close_clean(counter.client, &five);
 }
 
+enum phase { HELD, BEING_RELEASED, RELEASED, STOP };
+
 struct watch {
     redlock_sync_lease *lease;
-    atomic_bool released, stop;
+    _Atomic enum phase phase;
     int64_t most, least;
     unsigned after_release; /* times valid though it was released */
 };
@@ -487,36 +514,37 @@ struct watch {
 static void *watch_validity(void *data)
 {
     struct watch *watch = data;
+    enum phase before;
     watch->least = INT64_MAX;
-    while (!atomic_load(&watch->stop)) {
-        bool released = atomic_load(&watch->released);
+    while ((before = atomic_load(&watch->phase)) != STOP) {
         int64_t valid = redlock_sync_valid_for(watch->lease);
-        if (released)
-            watch->after_release += valid > 0;
-        else if (valid > watch->most)
+        if (valid > watch->most)
             watch->most = valid;
-        else if (valid < watch->least)
+        if (valid < watch->least && atomic_load(&watch->phase) == HELD)
             watch->least = valid;
+        watch->after_release += before == RELEASED && valid > 0;
     }
     return NULL;
 }
 
-/* ttl 400 less a drift of 6: never more than 394, and renewals keep it well above 0. */
+/* ttl 1200 less a drift of 14: never more than that, and renewals raise it again. */
 static void renewals_are_seen_by_all_threads(void **state)
 {
     (void)state;
     redlock_sync *client = open_on(&five);
-    redlock_lease_options options = terms(400, 0);
+    redlock_lease_options options = terms(1200, 0);
     struct watch watch = {.lease = take(client, "renewed", &options)};
     pthread_t thread;
     pthread_create(&thread, NULL, watch_validity, &watch);
-    usleep(1500000);
+    usleep(3000000);
+    atomic_store(&watch.phase, BEING_RELEASED);
     assert_code(redlock_sync_release(watch.lease, NULL), REDLOCK_OK);
-    atomic_store(&watch.released, true);
+    atomic_store(&watch.phase, RELEASED);
     usleep(20000);
-    atomic_store(&watch.stop, true);
+    atomic_store(&watch.phase, STOP);
     pthread_join(thread, NULL);
-    assert_in_range(watch.most, 300, 394);
+    assert_in_range(watch.most, 900, 1186);
+    assert_true(watch.least > 0);
     assert_int_equal(watch.after_release, 0);
     redlock_sync_lease_free(watch.lease);
     close_clean(client, &five);
@@ -543,13 +571,13 @@ static void never_more_than_the_masters_keep(void **state)
 {
     (void)state;
     redlock_sync *client = open_on(&five);
-    redlock_lease_options options = terms(800, 0);
+    redlock_lease_options options = terms(2000, 0);
     options.renew = false;
     redlock_sync_lease *lease = take(client, "kept", &options);
     int64_t valid, since = now_us();
     while ((valid = redlock_sync_valid_for(lease)) > 0)
         assert_true(valid <= kept_by_masters("kept"));
-    assert_true(now_us() - since > 500 * MS_US);
+    assert_true(now_us() - since > 1000 * MS_US);
     assert_code(redlock_sync_release(lease, NULL), REDLOCK_E_GONE);
     redlock_sync_lease_free(lease);
     close_clean(client, &five);
@@ -631,7 +659,7 @@ static redlock_sync_lease *take_and_watch(redlock_sync *client, const char *text
 {
     redlock_sync_lease *lease;
     redlock_name name = {text, strlen(text)};
-    redlock_lease_options options = terms(900, 0);
+    redlock_lease_options options = terms(1500, 0);
     assert_code(
         redlock_sync_acquire_names(client, &lease, &name, 1, &options, on_event, loss, NULL),
         REDLOCK_OK);
@@ -651,7 +679,7 @@ static void loss_of_a_quorum_is_told_before_the_end(void **state)
     cluster_do(&mortal, "kill 1 2 3");
     AWAIT(atomic_load(&loss.lost));
     assert_code(loss.code, REDLOCK_E_EXPIRED);
-    assert_in_range(loss.valid_ms, 1, 900);
+    assert_in_range(loss.valid_ms, 1, 1500);
     assert_int_equal(loss.seen, 0);
     assert_int_equal(redlock_sync_valid_for(lease), 0);
     assert_code(redlock_sync_extend(lease, 0, NULL), REDLOCK_E_STATE);
@@ -715,7 +743,7 @@ static void a_lease_may_be_freed_by_its_callback(void **state)
     struct freed freed = {0};
     redlock_sync_lease *lease;
     redlock_name name = {"freed", 5};
-    redlock_lease_options options = terms(400, 0);
+    redlock_lease_options options = terms(1000, 0);
     options.renew = false;
     assert_code(
         redlock_sync_acquire_names(client, &lease, &name, 1, &options, on_event_free, &freed, NULL),
@@ -882,8 +910,10 @@ static void a_forked_child_holds_nothing(void **state)
     close_clean(client, &five);
 }
 
-int main(void)
+/* With an argument: only the tests of that name (* and ? as in a shell). */
+int main(int argc, char **argv)
 {
+    cmocka_set_test_filter(argc > 1 ? argv[1] : NULL);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_lease_from_acquire_to_free),
         cmocka_unit_test(freed_while_held_it_is_released),
