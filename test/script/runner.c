@@ -16,6 +16,7 @@
  *   connected WHO            only made
  *   reply WHO ANSWER         to the oldest request: yes, healed, held [HOLDER [T]],
  *                            absent, late, noscript, error TEXT, hello [HELLO]
+ *   greet WHO                every hello that is asked for is answered, if any is
  *   lose WHO [TEXT]          the connection ends, or cannot be made
  *   hang WHO                 it will not answer any more on this connection
  *   clock WHO T              what its wall clock is ahead of ours
@@ -25,7 +26,7 @@
  *   acquire LEASE NAMES TERMS     attach LEASE NAMES TOKEN TERMS
  *   inspect LEASE NAMES           release-token LEASE NAMES TOKEN
  *   extend LEASE [T]   release LEASE   cancel LEASE   free LEASE   detach LEASE
- *   adopt WHO   close
+ *   adopt WHO   close   give-up
  *   tells wait | tells       outcomes wait until `tell`, or are told at once
  *   valid LEASE   owed   leases   print what the engine says of it
  *   silently COMMAND         without its trace
@@ -200,6 +201,14 @@ static void do_connect(struct scenario *s, struct words *words)
     }
     FOR_EACH(i, who)
     fake_answer_hello(&s->fake, i);
+}
+
+static void do_greet(struct scenario *s, struct words *words)
+{
+    unsigned who = read_who(s, words);
+    FOR_EACH(i, who)
+    while (s->fake.masters[i].count && s->fake.masters[i].waiting[0].kind == REQUEST_HELLO)
+        fake_answer_hello(&s->fake, i);
 }
 
 static void do_lose(struct scenario *s, struct words *words)
@@ -429,6 +438,12 @@ static void do_close(struct scenario *s, struct words *words)
     fake_step(&s->fake, &(struct event){.kind = EVENT_CLOSE});
 }
 
+static void do_give_up(struct scenario *s, struct words *words)
+{
+    (void)words;
+    fake_step(&s->fake, &(struct event){.kind = EVENT_GIVE_UP});
+}
+
 static void do_tells(struct scenario *s, struct words *words)
 {
     s->fake.telling = !has(words, "wait");
@@ -498,16 +513,16 @@ static void obey(struct scenario *s, struct words *words)
         const char *word;
         void (*command)(struct scenario *s, struct words *words);
     } commands[] = {
-        {"masters", do_masters}, {"connect", do_connect}, {"connected", do_connected},
-        {"reply", do_reply},     {"lose", do_lose},       {"hang", do_hang},
-        {"clock", do_clock},     {"advance", do_advance}, {"jump", do_jump},
-        {"acquire", do_acquire}, {"attach", do_attach},   {"inspect", do_inspect},
-        {"extend", do_extend},   {"release", do_release}, {"cancel", do_release},
-        {"free", do_free},       {"detach", do_detach},   {"release-token", do_release_token},
-        {"adopt", do_adopt},     {"close", do_close},     {"tells", do_tells},
-        {"tell", do_tell},       {"valid", do_valid},     {"owed", do_owed},
-        {"until", do_until},     {"leases", do_leases},   {"silently", do_silently},
-        {"repeat", do_repeat},
+        {"masters", do_masters}, {"connect", do_connect},   {"connected", do_connected},
+        {"reply", do_reply},     {"lose", do_lose},         {"hang", do_hang},
+        {"clock", do_clock},     {"advance", do_advance},   {"jump", do_jump},
+        {"acquire", do_acquire}, {"attach", do_attach},     {"inspect", do_inspect},
+        {"extend", do_extend},   {"release", do_release},   {"cancel", do_release},
+        {"free", do_free},       {"detach", do_detach},     {"release-token", do_release_token},
+        {"adopt", do_adopt},     {"close", do_close},       {"tells", do_tells},
+        {"tell", do_tell},       {"valid", do_valid},       {"owed", do_owed},
+        {"give-up", do_give_up}, {"greet", do_greet},       {"until", do_until},
+        {"leases", do_leases},   {"silently", do_silently}, {"repeat", do_repeat},
     };
     const char *word = next_word(words);
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
@@ -642,7 +657,7 @@ static bool compare(const char *path, const struct text *expected, const struct 
 static void show_end(const struct text *got)
 {
     size_t at = got->length;
-    for (unsigned lines = 0; at > 0 && lines < 8; lines += at > 0 && got->bytes[at - 1] == '\n')
+    for (unsigned lines = 0; at > 0 && lines<8; lines += at> 0 && got->bytes[at - 1] == '\n')
         at--;
     fprintf(stderr, "after\n%s\n", got->bytes + at);
 }
