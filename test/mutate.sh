@@ -1,0 +1,129 @@
+#!/usr/bin/env bash
+# Shows that the tests of the core can fail: each safety rule is broken in a copy of the
+# tree, one at a time, and at least one unit test or scenario must notice.
+#
+#   test/mutate.sh [NAME…]     CC chooses the compiler
+set -euo pipefail
+export LC_ALL=C
+root=$(cd "$(dirname "$0")/.." && pwd)
+CC=${CC:-cc}
+units='quorum deadlines round master'
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir -p "$work/lib" "$work/test"
+cp -R "$root/lib/core" "$work/lib/"
+cp -R "$root/test/unit" "$root/test/script" "$work/test/"
+cd "$work"
+survived=0 killed=0
+
+compile() { "$CC" -std=gnu11 -O0 -Ilib/core -Itest/unit -c "$1" -o "$(basename "$1" .c).o"; }
+
+link() {
+    local unit core
+    core=$(for source in lib/core/*.c; do basename "$source" .c; done | sed 's/$/.o/')
+    # shellcheck disable=SC2086
+    "$CC" runner.o fake.o $core -o runner || return
+    for unit in $units; do
+        # shellcheck disable=SC2086
+        "$CC" "test_$unit.o" fake.o $core -lcmocka -o "test_$unit" || return
+    done
+}
+
+# The tests that fail, one per line.
+failing() {
+    local unit scenario
+    for unit in $units; do
+        timeout 20 "./test_$unit" >/dev/null 2>&1 || echo "unit/test_$unit"
+    done
+    for scenario in test/script/scenarios/*.txt; do
+        timeout 20 ./runner "$scenario" >/dev/null 2>&1 || echo "script/$(basename "$scenario" .txt)"
+    done
+}
+
+unfit() {
+    printf '%-22s %s\n' "$1" "$2"
+    survived=$((survived + 1))
+}
+
+# Breaks FILE, and looks who notices.
+break_and_look() {
+    local name=$1 file=lib/core/$2 edit=$3 caught
+    sed -E -i "$edit" "$file"
+    if cmp -s "$root/$file" "$file"; then
+        unfit "$name" "the edit of $file did not take: mend it"
+        return
+    fi
+    if ! { compile "$file" && link; } >log 2>&1; then
+        unfit "$name" "does not build: $(head -n 3 log)"
+        return
+    fi
+    caught=$(failing)
+    if [[ -z $caught ]]; then
+        unfit "$name" SURVIVED
+        return
+    fi
+    printf '%-22s caught by %s (%d in all)\n' "$name" "$(tail -n 1 <<<"$caught")" \
+        "$(wc -l <<<"$caught")"
+    killed=$((killed + 1))
+}
+
+declare -A wanted=()
+for name in "$@"; do wanted[$name]=1; done
+
+mutant() {
+    ((${#wanted[@]} == 0)) || [[ -n ${wanted[$1]:-} ]] || return 0
+    break_and_look "$@"
+    cp "$root/lib/core/$2" "lib/core/$2"
+    compile "lib/core/$2"
+}
+
+for source in lib/core/*.c test/script/*.c; do compile "$source"; done
+for unit in $units; do compile "test/unit/test_$unit.c"; done
+link
+caught=$(failing)
+[[ -z $caught ]] || { printf 'unbroken, and yet these fail: %s\n' "${caught//$'\n'/ }"; exit 1; }
+
+# within FUNCTION WHAT WITH: an edit inside one function.
+within() { printf '/^[a-z].*[ *]%s\\(/,/^\\}/s~%s~%s~' "$1" "$2" "$3"; }
+
+# What a majority is, and how long it stands.
+mutant quorum-half quorum.c "$(within quorum_of '/ 2 \+ 1' '/ 2 + (masters < 2)')"
+mutant won-too-early quorum.c "$(within quorum_verdict 'yes >= quorum' 'yes + 1 >= quorum')"
+mutant lost-too-late quorum.c "$(within quorum_verdict 'yes \+ undecided < quorum' 'yes + undecided < quorum - 1')"
+mutant no-drift quorum.c "$(within quorum_promise 'quorum_drift\(ttl, drift_ppm\)' '0 * drift_ppm')"
+mutant no-drift-floor quorum.c "$(within quorum_drift ' \+ DRIFT_FLOOR' '')"
+mutant minority-validity quorum.c "$(within quorum_valid_until 'quorum_of\(masters\) - 1' '(quorum_of(masters) - 1) / 2')"
+mutant dated-from-reply claim.c "$(within hear_setting 'reply->tag\.sent_at' 'e->now')"
+# When it is tested.
+mutant renewal-after-end lease.c "$(within lease_hear 'notice_the_end\(e, lease\);' ';')"
+mutant told-untested lease.c "$(within lease_tell 'notice_the_end\(e, lease\);' ';')"
+mutant extend-after-end lease.c "$(within lease_extend 'notice_the_end\(e, lease\);' ';')"
+mutant won-untested lease.c "$(within round_won 'is_too_late\(e, lease\)' 'false')"
+mutant no-margin lease.c "$(within is_too_late ' - lease->terms\.margin' '')"
+mutant other-round lease.c "$(within hear_in_round 'reply->tag\.round != round->number' 'false')"
+# What is given back, when, and behind what.
+mutant no-rollback lease.c "$(within round_failed 'claim_abandon\(e, lease->claim, 0\)' 'claim_forget(e, lease->claim)')"
+mutant cancel-keeps lease.c "$(within cancel 'claim_abandon\(e, lease->claim, 0\)' 'claim_forget(e, lease->claim)')"
+mutant released-too-soon lease.c "$(within lose 'cause == CAUSE_GONE \? 0 : lease->valid_until' '0')"
+mutant not-repeated claim.c "$(within hear_release 'deadlines_at_latest\(.*RELEASE_AGAIN\)' '(void)RELEASE_AGAIN')"
+mutant former-not-killed master.c "$(within come_up 'end_former_connections\(e, index\);' '')"
+mutant owed-forgotten engine.c "$(within engine_master_up 'claims_pay\(e, master\);' '')"
+mutant unknown-is-refused claim.c "$(within expect_to_be_set 'presence = UNSURE' 'presence = ABSENT')"
+mutant never-written-off claim.c "$(within claim_wake 'write_off\(e, claim\)' 'come_due(e, claim)')"
+mutant valid-while-released lease.c "$(within give_back 'lease->valid_until = 0;' '')"
+# Restarted masters.
+mutant heals-abstaining lease.c "$(within ask 'master_may_grant\(e, &e->masters\[master\]\)' 'true')"
+mutant abstaining-grants master.c "$(within master_may_grant '!master_abstains\(e, master\)' 'true')"
+mutant shorter-ttl-grants master.c "$(within master_may_grant 'master->facts\.max_ttl_ms >= e->max_ttl_ms' 'true')"
+mutant heals-for-ever lease.c "$(within ask 'held \? lease->valid_until : 0' '0')"
+mutant replica-votes master.c "$(within is_acceptable 'strcmp\(hello->role, "master"\) != 0' 'false')"
+mutant twin-votes master.c "$(within is_acceptable 'twin != index' 'false')"
+# Waiting, and ending.
+mutant never-woken lease.c "$(within lease_acquire 'schedule\(e, lease\);' '')"
+mutant waits-for-ever lease.c "$(within retries ' \|\| e->now >= lease->wait_until' '')"
+mutant hung-is-kept master.c "$(within watch_up 'e->now >= master->progress_at' 'false \&\& e->now >= master->progress_at')"
+mutant closed-too-early engine.c "$(within check_closed ' \|\| e->abandoned' '')"
+
+printf '%d caught, %d not\n' "$killed" "$survived"
+((survived == 0))
