@@ -237,7 +237,7 @@ static void on_begin(void *data)
 
 static int perform(const struct options *options)
 {
-    struct hold hold = {.session = {.begin = on_begin, .begin_within = BEGIN_WITHIN_S}};
+    struct hold hold = {.session = {.begin = on_begin}};
     hold.session.data = &hold;
     if (!session_open(&hold.session, options)) {
         return hold.session.status;

@@ -343,7 +343,7 @@ static void on_begin(void *data)
 
 int perform_nodes(const struct options *options)
 {
-    struct doctor doctor = {.session = {.begin = on_begin, .any_list = true}};
+    struct doctor doctor = {.session = {.begin = on_begin, .patient = true, .any_list = true}};
     doctor.session.data = &doctor;
     if (!session_open(&doctor.session, options)) {
         return doctor.session.status;

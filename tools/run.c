@@ -38,8 +38,10 @@ const char run_help[] =
     "\n"
     "The command has REDLOCK_NAME (the first name), REDLOCK_NAMES (all, one per line)\n"
     "and REDLOCK_TOKEN in its environment. SIGHUP, SIGINT, SIGQUIT and SIGTERM are\n"
-    "passed on to it. Ctrl-Z stops us too, so the lock is lost after its ttl. With\n"
-    "--json, messages are JSON, one document per line, on stderr.\n"
+    "passed on to it. Ctrl-Z stops us too, so the lock is lost after its ttl. If we are\n"
+    "killed, so is the command, but not its own children. What the command leaves in\n"
+    "the background runs on without the lock. With --json, messages are JSON, one\n"
+    "document per line, on stderr.\n"
     "\n"
     "Exit status: the command's own, 128+N if signal N ended it; 64 usage, 69 no\n"
     "quorum of masters, 75 somebody else has the lock, 76 it was lost while the\n"
@@ -442,7 +444,7 @@ static void on_begin(void *data)
 
 int perform_run(const struct options *options)
 {
-    struct run run = {.session = {.begin = on_begin, .begin_within = BEGIN_WITHIN_S}};
+    struct run run = {.session = {.begin = on_begin}};
     run.session.data = &run;
     if (!session_open(&run.session, options)) {
         return run.session.status;

@@ -7,6 +7,8 @@
 #include "say.h"
 #include "votes.h"
 
+#define DEFAULT_CONNECT_TIMEOUT_MS 1000 /* the library's */
+
 /* In the messages of `run --json` this, too, must be a document. */
 static void on_log(redlock_level level, const char *text, void *data)
 {
@@ -85,18 +87,32 @@ static void tell(const struct options *options, const char *what, redlock_code c
     text_free(&out);
 }
 
-/* Which master it is stands in what on_ready said. */
-static const char *best_sentence(const struct session *session, const redlock_event *event)
+/* Which master makes the list wrong. */
+static void note_refused(struct text *out, const redlock *client)
+{
+    for (unsigned i = 0; i < redlock_nodes(client); i++) {
+        redlock_node node;
+        if (redlock_node_get(client, i, &node) == REDLOCK_OK &&
+            node.state == REDLOCK_NODE_REFUSED) {
+            text_format(out, "%s%s %s", out->length > 0 ? "; " : "", node.node, node.text);
+        }
+    }
+}
+
+static const char *best_sentence(struct session *session, const redlock_event *event)
 {
     bool reasons_follow = !session->options->json;
-    if (exit_for(event->code) == EXIT_NODES && session->ready_text.length > 0) {
-        return session->ready_text.bytes;
+    struct text *known = &session->ready_text;
+    if (exit_for(event->code) == EXIT_NODES && known->length == 0) {
+        note_refused(known, session->client);
+    }
+    if (exit_for(event->code) == EXIT_NODES && known->length > 0) {
+        return known->bytes;
     }
     return reasons_follow ? votes_headline(event) : event->text;
 }
 
-void session_tell_failure(const struct session *session, const char *what,
-                          const redlock_event *event)
+void session_tell_failure(struct session *session, const char *what, const redlock_event *event)
 {
     tell(session->options, what, event->code, best_sentence(session, event), event);
 }
@@ -163,9 +179,13 @@ static void on_begin_time(struct ev_loop *loop, ev_timer *timer, int events)
 
 static void plan_begin(struct session *session)
 {
-    ev_timer_init(&session->begin_timer, on_begin_time, session->begin_within, 0);
+    int64_t connect_ms = session->options->connect_timeout_ms;
+    if (connect_ms == 0) {
+        connect_ms = DEFAULT_CONNECT_TIMEOUT_MS;
+    }
+    ev_timer_init(&session->begin_timer, on_begin_time, (double)connect_ms / 4000, 0);
     session->begin_timer.data = session;
-    if (session->begin_within > 0) {
+    if (!session->patient) {
         ev_timer_start(session->loop, &session->begin_timer);
     }
 }

@@ -22,10 +22,6 @@
 #define PATIENCE_RELEASED_MS 200
 #define PATIENCE_OWED_MS     1500
 
-/* A lease should begin on all masters, not on the first three that were connected;
- * but a master that hangs shall not hold up everybody. */
-#define BEGIN_WITHIN_S 0.1
-
 struct session {
     struct ev_loop *loop;
     const struct options *options;
@@ -34,9 +30,11 @@ struct session {
     bool ending;
 
     /* Set before session_open(): called once, from the loop, when every master was
-     * reached or tried, or after that many seconds (0: however long it takes). */
+     * reached or tried; unless `patient`, after a quarter of the time to connect at
+     * the latest: a lease should begin on all masters, not on the first three that
+     * were connected, but one that hangs shall not hold up everybody. */
     void (*begin)(void *data);
-    double begin_within;
+    bool patient;
     bool any_list; /* begin also when the list of masters is known to be wrong */
     void *data;
     ev_timer begin_timer;
@@ -54,8 +52,7 @@ void session_end(struct session *session, int status, int64_t patience_ms);
 
 /* An outcome that is no success, for the user: on stdout as the JSON document,
  * else as a message with the reasons.  `what`: "cannot lock". */
-void session_tell_failure(const struct session *session, const char *what,
-                          const redlock_event *event);
+void session_tell_failure(struct session *session, const char *what, const redlock_event *event);
 
 /* A call that failed at once: tells redlock_last_error() and ends the session. */
 void session_refused(struct session *session, const char *what, redlock_code code);

@@ -217,7 +217,7 @@ static void free_questions(struct status *status)
 
 int perform_status(const struct options *options)
 {
-    struct status status = {.session = {.begin = on_begin, .begin_within = BEGIN_WITHIN_S}};
+    struct status status = {.session = {.begin = on_begin}};
     status.session.data = &status;
     status.questions = calloc(options->names_count, sizeof(*status.questions));
     if (!status.questions) {
