@@ -8,7 +8,7 @@ from harness import Case, Cluster, REDLOCK, until
 
 LOOPS = 8
 TIMES = 200
-DEADLINE = 240.0
+DEADLINE = 400.0
 
 # $0 the counter, $1 how often.  Reading and writing are two steps, so any overlap
 # of two commands may lose an increment; the folder shows an overlap for certain.

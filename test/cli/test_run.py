@@ -44,8 +44,8 @@ class Child(ClusterCase):
         self.assertIn(value, (token, ""))  # a slow master may still be on its way
 
     def test_environment_of_a_run_in_a_run(self):
-        result = self.redlock("run", "outer", "--", REDLOCK, "run", "inner", "--", "sh", "-c",
-                              "env | grep -c ^REDLOCK_NAME=; echo $REDLOCK_NAMES", status=0)
+        result = self.redlock("run", "outer", "--", REDLOCK, *self.patience, "run", "inner", "--",
+                              "sh", "-c", "env | grep -c ^REDLOCK_NAME=; echo $REDLOCK_NAMES", status=0)
         self.assertEqual(result.out, "1\ninner\n")
 
     def test_signals_and_descriptors_are_as_if_started_by_a_shell(self):
@@ -151,10 +151,10 @@ class Contention(ClusterCase):
 
     def test_is_renewed(self):
         marker = self.tmp / "holding"
-        holder = self.spawn("run", "--ttl", "400ms", self.name, "--", "sh", "-c",
+        holder = self.spawn("run", "--ttl", "1s", self.name, "--", "sh", "-c",
                             f"echo > '{marker}'; read x", stdin=subprocess.PIPE)
         self.started(marker)
-        self.redlock("run", "--wait", "1500ms", self.name, "--", "true", status=75)
+        self.redlock("run", "--wait", "2500ms", self.name, "--", "true", status=75)
         holder.stdin.close()
         holder.stdin = None
         self.finish(holder)
@@ -255,12 +255,12 @@ class FullPipe(ClusterCase):
             pass
         os.set_blocking(writer, True)
         marker = self.tmp / "holding"
-        holder = self.spawn("run", "--verbose", "--json", "--ttl", "400ms", self.name, "--", "sh",
+        holder = self.spawn("run", "--verbose", "--json", "--ttl", "1s", self.name, "--", "sh",
                             "-c", f"echo > '{marker}'; read x; exit 8", stdin=subprocess.PIPE,
                             stderr=writer)
         os.close(writer)
         self.started(marker)
-        self.redlock("run", "--wait", "1500ms", self.name, "--", "true", status=75)
+        self.redlock("run", "--wait", "2500ms", self.name, "--", "true", status=75)
         holder.stdin.close()
         holder.stdin = None
         self.assertEqual(holder.wait(DEADLINE), 8)

@@ -18,6 +18,8 @@ def closed_ports(count):
 
 
 class Usage(Case):
+    patience = ()
+
     def misused(self, *arguments, says, **more):
         result = self.redlock(*arguments, status=64, **more)
         self.assertEqual(result.out, "")
@@ -109,6 +111,8 @@ class Usage(Case):
 
 
 class Unreachable(Case):
+    patience = ()
+
     def setUp(self):
         super().setUp()
         sockets, self.ports = closed_ports(3)
