@@ -23,7 +23,7 @@ const char lock_help[] =
     "it, 78 the list of masters is wrong.\n"
     "\n"
     "Example:\n"
-    "  token=$(redlock lock --ttl 1m deploy) && ./deploy.sh\n"
+    "  token=$(redlock lock --ttl 30s deploy) && ./deploy.sh\n"
     "  redlock unlock --token \"$token\" deploy\n";
 
 const char extend_help[] =
@@ -38,7 +38,7 @@ const char extend_help[] =
     "not that token's any more, 78 the list of masters is wrong.\n"
     "\n"
     "Example:\n"
-    "  redlock extend --token \"$token\" --ttl 1m deploy\n";
+    "  redlock extend --token \"$token\" --ttl 30s deploy\n";
 
 const char unlock_help[] =
     "usage: redlock unlock --token TOKEN NAME...\n"
