@@ -88,7 +88,7 @@ caught=$(failing)
 within() { printf '/^[a-z].*[ *]%s\\(/,/^\\}/s~%s~%s~' "$1" "$2" "$3"; }
 
 # What a majority is, and how long it stands.
-mutant quorum-half quorum.c "$(within quorum_of '/ 2 \+ 1' '/ 2 + (masters < 2)')"
+mutant quorum-half quorum.c "$(within quorum_of '/ 2 \+ [^;]*' '/ 2 + (masters < 2)')"
 mutant won-too-early quorum.c "$(within quorum_verdict 'yes >= quorum' 'yes + 1 >= quorum')"
 mutant lost-too-late quorum.c "$(within quorum_verdict 'yes \+ undecided < quorum' 'yes + undecided < quorum - 1')"
 mutant no-drift quorum.c "$(within quorum_promise 'quorum_drift\(ttl, drift_ppm\)' '0 * drift_ppm')"
@@ -100,12 +100,12 @@ mutant renewal-after-end lease.c "$(within lease_hear 'notice_the_end\(e, lease\
 mutant told-untested lease.c "$(within lease_tell 'notice_the_end\(e, lease\);' ';')"
 mutant extend-after-end lease.c "$(within lease_extend 'notice_the_end\(e, lease\);' ';')"
 mutant won-untested lease.c "$(within round_won 'is_too_late\(e, lease\)' 'false')"
-mutant no-margin lease.c "$(within is_too_late ' - lease->terms\.margin' '')"
+mutant no-margin lease.c "$(within is_too_late 'lease->terms\.margin' '0')"
 mutant other-round lease.c "$(within hear_in_round 'reply->tag\.round != round->number' 'false')"
 # What is given back, when, and behind what.
 mutant no-rollback lease.c "$(within round_failed 'claim_abandon\(e, lease->claim, 0\)' 'claim_forget(e, lease->claim)')"
 mutant cancel-keeps lease.c "$(within cancel 'claim_abandon\(e, lease->claim, 0\)' 'claim_forget(e, lease->claim)')"
-mutant released-too-soon lease.c "$(within lose 'cause == CAUSE_GONE \? 0 : lease->valid_until' '0')"
+mutant released-too-soon lease.c "$(within lose '\? 0 : lease->valid_until' '? 0 : 0')"
 mutant not-repeated claim.c "$(within hear_release 'deadlines_at_latest\(.*RELEASE_AGAIN\)' '(void)RELEASE_AGAIN')"
 mutant former-not-killed master.c "$(within come_up 'end_former_connections\(e, index\);' '')"
 mutant owed-forgotten engine.c "$(within engine_master_up 'claims_pay\(e, master\);' '')"
@@ -116,14 +116,14 @@ mutant valid-while-released lease.c "$(within give_back 'lease->valid_until = 0;
 mutant heals-abstaining lease.c "$(within ask 'master_may_grant\(e, &e->masters\[master\]\)' 'true')"
 mutant abstaining-grants master.c "$(within master_may_grant '!master_abstains\(e, master\)' 'true')"
 mutant shorter-ttl-grants master.c "$(within master_may_grant 'master->facts\.max_ttl_ms >= e->max_ttl_ms' 'true')"
-mutant heals-for-ever lease.c "$(within ask 'held \? lease->valid_until : 0' '0')"
+mutant heals-for-ever lease.c "$(within ask '\? lease->valid_until : 0' '? 0 : 0')"
 mutant replica-votes master.c "$(within is_acceptable 'strcmp\(hello->role, "master"\) != 0' 'false')"
 mutant twin-votes master.c "$(within is_acceptable 'twin != index' 'false')"
 # Waiting, and ending.
 mutant never-woken lease.c "$(within lease_acquire 'schedule\(e, lease\);' '')"
-mutant waits-for-ever lease.c "$(within retries ' \|\| e->now >= lease->wait_until' '')"
+mutant waits-for-ever lease.c "$(within retries 'e->now >= lease->wait_until' 'false')"
 mutant hung-is-kept master.c "$(within watch_up 'e->now >= master->progress_at' 'false \&\& e->now >= master->progress_at')"
-mutant closed-too-early engine.c "$(within check_closed ' \|\| e->abandoned' '')"
+mutant closed-too-early engine.c "$(within check_closed 'e->abandoned' 'false')"
 
 printf '%d caught, %d not\n' "$killed" "$survived"
 ((survived == 0))
