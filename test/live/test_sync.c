@@ -405,6 +405,39 @@ static void closing_wakes_all_who_wait(void **state)
     close_with_all_waiting(0);
 }
 
+static void *release_it(void *data)
+{
+    struct waiter *waiter = data;
+    waiter->code = redlock_sync_release(waiter->lease, NULL);
+    return NULL;
+}
+
+static void closing_without_patience_waits_for_no_master(void **state)
+{
+    (void)state;
+    redlock_sync *client = open_on(&five);
+    redlock_lease_options options = terms(2000, 0);
+    struct waiter releasing = {.lease = take(client, "hung-1", &options)};
+    redlock_sync_lease *held = take(client, "hung-2", &options);
+    cluster_do(&five, "pause 1 2 3");
+    pthread_create(&releasing.thread, NULL, release_it, &releasing);
+    usleep(50000);
+    int64_t since = now_us();
+    redlock_sync_close(client, 0);
+    int64_t valid = redlock_sync_valid_for(held);
+    pthread_join(releasing.thread, NULL);
+    int64_t took = now_us() - since;
+    cluster_do(&five, "resume 1 2 3");
+    if (releasing.code != REDLOCK_E_UNAVAILABLE) /* the close may find it out first */
+        assert_code(releasing.code, REDLOCK_E_CLOSED);
+    assert_int_equal(valid, 0);
+    assert_true(took < 500 * MS_US);
+    redlock_sync_free(client);
+    redlock_sync_lease_free(releasing.lease);
+    redlock_sync_lease_free(held);
+    AWAIT(cluster_keys(&five) == 0);
+}
+
 static void *close_it(void *client)
 {
     redlock_sync_close(client, 5000);
@@ -926,6 +959,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(readiness_is_told),
         cmocka_unit_test(one_of_two_is_cancelled),
         cmocka_unit_test(closing_wakes_all_who_wait),
+        cmocka_unit_test(closing_without_patience_waits_for_no_master),
         cmocka_unit_test(closing_in_full_swing),
         cmocka_unit_test(eight_threads_count),
         cmocka_unit_test(renewals_are_seen_by_all_threads),
