@@ -32,6 +32,7 @@
  *   silently COMMAND         without its trace
  *   repeat N COMMAND
  *
+ * LEASE: a name; "*" stands for one more of many, *1, *2, and so on.
  * WHO: numbers, or "all".  T: 10s, 3ms, 250us.  NAMES: with commas between them.
  * TERMS: ttl T [wait T | wait forever] [margin T] [max-hold T] [no-renew]
  * HELLO: [run ID] [role ROLE] [abstains T] [max-ttl T]
@@ -50,6 +51,7 @@ struct scenario {
     unsigned line;
     bool starving; /* the script may ask for what did not come about */
     bool failed;
+    unsigned numbered;
     struct fake fake;
 };
 
@@ -369,6 +371,11 @@ static void begin(struct scenario *s, struct words *words, enum event_kind kind,
     const char *name = next_word(words), *names = next_word(words);
     const char *by = token ? next_word(words) : NULL;
     struct terms terms = read_terms(s, words);
+    char numbered[32];
+    if (strcmp(name, "*") == 0) { /* of many */
+        snprintf(numbered, sizeof numbered, "*%u", ++s->numbered);
+        name = numbered;
+    }
     if (fake_actor(&s->fake, name)) {
         complain(s, "there is one of that name", name);
         return;
@@ -589,7 +596,7 @@ static struct text play(struct scenario *s, const struct text *file, long fail_a
     struct text out = {0};
     fake_init(&s->fake);
     s->fake.countdown = fail_at;
-    s->line = 0;
+    s->line = s->numbered = 0;
     put(&out, "", 0);
     for (size_t at = 0; at < file->length && !s->failed;) {
         size_t length = strcspn(file->bytes + at, "\n");
