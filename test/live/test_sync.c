@@ -706,7 +706,7 @@ static void loss_of_a_quorum_is_told_before_the_end(void **state)
     struct cluster mortal;
     cluster_start(&mortal, 5, NULL);
     redlock_sync *client = open_on(&mortal);
-    struct loss loss = {0};
+    struct loss loss = {.code = REDLOCK_OK};
     redlock_sync_lease *other, *lease = take_and_watch(client, "mortal", &loss);
     redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
     cluster_do(&mortal, "kill 1 2 3");
@@ -732,7 +732,7 @@ static void a_lock_taken_away_is_seen(void **state)
 {
     (void)state;
     redlock_sync *client = open_on(&five);
-    struct loss loss = {0};
+    struct loss loss = {.code = REDLOCK_OK};
     redlock_sync_lease *lease = take_and_watch(client, "stolen", &loss);
     for (unsigned i = 0; i < 3; i++)
         cluster_tell(&five, i, "SET stolen thief");
@@ -773,7 +773,7 @@ static void a_lease_may_be_freed_by_its_callback(void **state)
 {
     (void)state;
     redlock_sync *client = open_on(&five);
-    struct freed freed = {0};
+    struct freed freed = {.done = false};
     redlock_sync_lease *lease;
     redlock_name name = {"freed", 5};
     redlock_lease_options options = terms(1000, 0);
