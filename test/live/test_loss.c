@@ -1,0 +1,268 @@
+/*
+ * A holder whose quorum goes away is told LOST before its lease ends, every time: when
+ * three of five masters are killed, when they hang, when their replies are merely late.
+ *
+ * The end is not taken from the library: it is the moment at which the name expires on
+ * the three masters, asked of them when nothing can renew it there any more.
+ *
+ * REDLOCK_LONG=1: fifty tries of the first, one lease each, instead of five of ten.
+ */
+#include "user.h"
+
+#include <stdio.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include "proxy.h"
+
+#define TTL 2000
+#define LEASES 10
+
+static struct cluster cluster;
+static struct user user;
+static struct take takes[LEASES];
+static int64_t ends[LEASES]; /* us of CLOCK_BOOTTIME */
+static int64_t smallest, largest;
+static unsigned leases = LEASES, tries = 5;
+
+static int start(void **state)
+{
+    (void)state;
+    cluster_start(&cluster, 5, NULL);
+    if (getenv("REDLOCK_LONG")) {
+        leases = 1;
+        tries = 50;
+    }
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    cluster_stop(&cluster);
+    return 0;
+}
+
+static int64_t anything_below(int64_t limit)
+{
+    uint32_t random = 0;
+    while (getrandom(&random, sizeof random, 0) != sizeof random)
+        ;
+    return random % limit;
+}
+
+static void run_for(int64_t us)
+{
+    int64_t end = now_us() + us;
+    while (user_step(&user, end))
+        ;
+}
+
+static bool all_up(void)
+{
+    redlock_node node;
+    for (unsigned i = 0; i < 5; i++)
+        if (redlock_node_get(user.client, i, &node) || node.state != REDLOCK_NODE_UP)
+            return false;
+    return true;
+}
+
+/* Begins at different moments, so that the renewals do not go in step. */
+static void hold_all(void)
+{
+    AWAIT(&user, all_up());
+    for (unsigned i = 0; i < leases; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "loss %u", i);
+        redlock_lease_options terms = lease_terms(TTL, 1000);
+        assert_code(take_lock(&takes[i], &user, name, &terms), REDLOCK_OK);
+        run_for(anything_below(40000));
+    }
+    run_for(100000 + anything_below(700000));
+}
+
+static unsigned all_lost(void)
+{
+    unsigned lost = 0;
+    for (unsigned i = 0; i < leases; i++)
+        lost += takes[i].told[REDLOCK_LOST].times;
+    return lost == leases;
+}
+
+/* From here on masters 0 to 2 change nothing; reading goes on. */
+static void freeze_and_read_ends(void)
+{
+    struct timespec wall;
+    clock_gettime(CLOCK_REALTIME, &wall);
+    int64_t lead = (int64_t)wall.tv_sec * 1000000 + wall.tv_nsec / 1000 - now_us();
+    for (unsigned i = 0; i < 3; i++)
+        cluster_tell(&cluster, i, "CLIENT PAUSE 5000 WRITE");
+    for (unsigned k = 0; k < leases; k++) {
+        char name[16];
+        ends[k] = 0;
+        snprintf(name, sizeof name, "loss %u", k);
+        for (unsigned i = 0; i < 3; i++) {
+            int64_t end = cluster_count(&cluster, i, "PEXPIRETIME %s", name) * 1000 - lead;
+            ends[k] = end > ends[k] ? end : ends[k];
+        }
+    }
+}
+
+static void check_all(void)
+{
+    for (unsigned k = 0; k < leases; k++) {
+        const struct told *lost = &takes[k].told[REDLOCK_LOST];
+        assert_int_equal(lost->times, 1);
+        assert_true(lost->event.valid_ms > 0);
+        int64_t before = ends[k] - lost->at_us;
+        if (before <= 0)
+            fail_msg("LOST %lld us after the end", -(long long)before);
+        smallest = before < smallest ? before : smallest;
+        largest = before > largest ? before : largest;
+        assert_code(take_release(&takes[k]), REDLOCK_E_GONE);
+        assert_int_equal(takes[k].told[REDLOCK_LOST].times, 1);
+        assert_int_equal(takes[k].told[REDLOCK_EXTENDED].times, 0);
+    }
+}
+
+static void begin(const char *nodes)
+{
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    options.restart_policy = REDLOCK_RESTART_TRUST; /* the tries are not about that */
+    options.nodes = nodes;
+    user_open(&user, &cluster, &options);
+    smallest = INT64_MAX;
+    largest = 0;
+}
+
+static void finish(const char *what)
+{
+    print_message("    %s: LOST came %lld.%lld to %lld.%lld ms before the end\n", what,
+                  (long long)smallest / 1000, (long long)smallest / 100 % 10,
+                  (long long)largest / 1000, (long long)largest / 100 % 10);
+    user_close(&user, 5000);
+}
+
+static void test_killed(void **state)
+{
+    (void)state;
+    begin(NULL);
+    for (unsigned try = 0; try < tries; try++) {
+        hold_all();
+        freeze_and_read_ends();
+        cluster_do(&cluster, "kill 1 2 3");
+        AWAIT(&user, all_lost());
+        check_all();
+        cluster_do(&cluster, "restart 1 2 3 --empty");
+    }
+    finish("killed");
+}
+
+static void test_hung(void **state)
+{
+    (void)state;
+    begin(NULL);
+    for (unsigned try = 0; try < 1 + tries / 20; try++) {
+        hold_all();
+        freeze_and_read_ends();
+        cluster_do(&cluster, "pause 1 2 3");
+        AWAIT(&user, all_lost());
+        cluster_do(&cluster, "resume 1 2 3");
+        for (unsigned i = 0; i < 3; i++)
+            cluster_tell(&cluster, i, "CLIENT UNPAUSE");
+        check_all();
+    }
+    finish("hung");
+}
+
+/* Nothing is refused and no connection ends: renewals are carried out, too late. */
+static void test_slow_masters(void **state)
+{
+    (void)state;
+    begin(NULL);
+    for (unsigned try = 0; try < 1 + tries / 20; try++) {
+        hold_all();
+        freeze_and_read_ends();
+        AWAIT(&user, all_lost());
+        for (unsigned i = 0; i < 3; i++)
+            cluster_tell(&cluster, i, "CLIENT UNPAUSE");
+        check_all();
+    }
+    finish("slow masters");
+}
+
+/* The masters renew in time; only their word is late.  The ledger counts what was heard, so
+ * the end is that of the last renewal that was. */
+static void test_slow_network(void **state)
+{
+    (void)state;
+    char nodes[300];
+    struct proxy *proxies[3];
+    size_t used = 0;
+    for (unsigned i = 0; i < 5; i++) {
+        if (i < 3)
+            proxies[i] = proxy_start(cluster.ports[i]);
+        used += (size_t)snprintf(nodes + used, sizeof nodes - used, "redis://127.0.0.1:%d ",
+                                 i < 3 ? proxy_port(proxies[i]) : cluster.ports[i]);
+    }
+    begin(nodes);
+    for (unsigned try = 0; try < 1 + tries / 20; try++) {
+        hold_all();
+        for (unsigned k = 0; k < leases; k++)
+            ends[k] = now_us() + redlock_valid_for(takes[k].lease) * 1000;
+        for (unsigned i = 0; i < 3; i++)
+            proxy_delay(proxies[i], TTL + 500);
+        /* What was on its way may still count. */
+        int64_t late = now_us() + 50000;
+        while (user_step(&user, late))
+            for (unsigned k = 0; k < leases; k++)
+                ends[k] = now_us() + redlock_valid_for(takes[k].lease) * 1000;
+        AWAIT(&user, all_lost());
+        run_for(TTL * 1000); /* the late words come, and wake nothing */
+        for (unsigned i = 0; i < 3; i++)
+            proxy_delay(proxies[i], 0);
+        check_all();
+    }
+    finish("slow network");
+    for (unsigned i = 0; i < 3; i++)
+        proxy_stop(proxies[i]);
+}
+
+/* Replies that are late, but not too late, keep the lease alive. */
+static void test_bearable_delay(void **state)
+{
+    (void)state;
+    char nodes[300];
+    struct proxy *proxies[5];
+    size_t used = 0;
+    for (unsigned i = 0; i < 5; i++) {
+        proxies[i] = proxy_start(cluster.ports[i]);
+        used += (size_t)snprintf(nodes + used, sizeof nodes - used, "redis://127.0.0.1:%d ",
+                                 proxy_port(proxies[i]));
+    }
+    begin(nodes);
+    hold_all();
+    for (unsigned i = 0; i < 5; i++)
+        proxy_delay(proxies[i], 300);
+    run_for(3 * TTL * 500);
+    for (unsigned k = 0; k < leases; k++) {
+        assert_int_equal(takes[k].told[REDLOCK_LOST].times, 0);
+        assert_true(redlock_valid_for(takes[k].lease) > 0);
+        redlock_lease_free(takes[k].lease);
+    }
+    for (unsigned i = 0; i < 5; i++)
+        proxy_delay(proxies[i], 0);
+    user_close_clean(&user, &cluster);
+    for (unsigned i = 0; i < 5; i++)
+        proxy_stop(proxies[i]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_killed),         cmocka_unit_test(test_hung),
+        cmocka_unit_test(test_slow_masters),   cmocka_unit_test(test_slow_network),
+        cmocka_unit_test(test_bearable_delay),
+    };
+    return cmocka_run_group_tests(tests, start, stop);
+}
