@@ -1,0 +1,106 @@
+#include "cluster.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SEPARATORS ", \t\n"
+
+static char script[512], folder[] = "/tmp/redlock-bench.XXXXXX";
+static char nodes[8192];
+static pid_t started_by;
+
+/* cluster-scripts/cluster, two folders above the one of this program. */
+static bool find_script(void)
+{
+    const char *given = getenv("REDLOCK_CLUSTER");
+    char self[400];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    self[length > 0 ? length : 0] = '\0';
+    for (int level = 0; level < 3 && strrchr(self, '/'); level++)
+        *strrchr(self, '/') = '\0';
+    snprintf(script, sizeof script, "%s%s", given ? given : self,
+             given ? "" : "/cluster-scripts/cluster");
+    return access(script, X_OK) == 0;
+}
+
+static bool start(unsigned masters)
+{
+    char command[1200];
+    snprintf(command, sizeof command, "'%s' start --dir '%s' -n %u >&2 && '%s' nodes --dir '%s'",
+             script, folder, masters, script, folder);
+    FILE *output = popen(command, "r");
+    bool got = output && fgets(nodes, sizeof nodes, output);
+    return output && pclose(output) == 0 && got;
+}
+
+static bool start_own(struct cluster *cluster, unsigned masters)
+{
+    if (!find_script() || !mkdtemp(folder)) {
+        fprintf(stderr, "redlock-bench: no masters given (--nodes, REDLOCK_NODES), and "
+                        "cluster-scripts/cluster cannot be found (REDLOCK_CLUSTER)\n");
+        return false;
+    }
+    started_by = getpid();
+    atexit(cluster_close);
+    if (!start(masters)) {
+        fprintf(stderr, "redlock-bench: cannot start masters\n");
+        return false;
+    }
+    cluster->nodes = nodes;
+    return true;
+}
+
+void cluster_close(void)
+{
+    char command[1200];
+    if (started_by != getpid())
+        return;
+    started_by = 0;
+    snprintf(command, sizeof command, "'%s' stop --dir '%s' >/dev/null", script, folder);
+    if (system(command) != 0)
+        fprintf(stderr, "redlock-bench: could not stop the masters in %s\n", folder);
+    rmdir(folder);
+}
+
+/* The address of one node, for the parts that do without redlock. */
+static void read_address(struct cluster *cluster, const char *node, size_t length)
+{
+    char text[300];
+    snprintf(text, sizeof text, "%.*s", (int)length, node);
+    char *host = strstr(text, "://");
+    host = host ? host + 3 : text;
+    if (strchr(host, '@'))
+        host = strchr(host, '@') + 1;
+    host[strcspn(host, "/?")] = '\0';
+    char *port = strrchr(host, ':');
+    if (port)
+        *port = '\0';
+    cluster->at[cluster->count].port = port ? atoi(port + 1) : 6379;
+    snprintf(cluster->at[cluster->count].host, sizeof cluster->at[0].host, "%.63s", host);
+    cluster->count++;
+}
+
+bool cluster_open(struct cluster *cluster, const struct options *options)
+{
+    *cluster = (struct cluster){0};
+    if (!options->nodes) {
+        if (!start_own(cluster, options->masters ? options->masters : 5))
+            return false;
+    } else {
+        snprintf(nodes, sizeof nodes, "%s", options->nodes);
+        cluster->nodes = nodes;
+    }
+    char *at = nodes + strspn(nodes, SEPARATORS);
+    unsigned most = options->masters ? options->masters : 15;
+    while (*at && cluster->count < most) {
+        size_t length = strcspn(at, SEPARATORS);
+        read_address(cluster, at, length);
+        at += length;
+        if (cluster->count == most)
+            *at = '\0';
+        at += strspn(at, SEPARATORS);
+    }
+    return cluster->count > 0;
+}

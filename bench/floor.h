@@ -1,0 +1,31 @@
+/*
+ * floor.h - the commands of one pair, ready-made: what a client cannot do without.
+ *
+ * The floors have NO SAFETY: no validity, no deadlines, no drift, no renewal, no
+ * random token, no answer to a failing, restarted or lying master, no release owed
+ * for an unknown outcome.  They tell how fast a quorum lock could be at the best,
+ * and are no lock.
+ */
+#ifndef BENCH_FLOOR_H
+#define BENCH_FLOOR_H
+
+#include <hiredis/hiredis.h>
+#include <stdint.h>
+
+#include "options.h"
+#include "scenario.h"
+
+/* One SET and one EVALSHA; only the digits of the name change. */
+struct floor_commands {
+    char *set, *release;
+    size_t set_length, release_length;
+    char *set_name, *release_name; /* where the names stand in them */
+};
+
+bool floor_prepare(struct floor_commands *commands, const struct options *options);
+void floor_name(struct floor_commands *commands, uint64_t serial);
+void floor_discard(struct floor_commands *commands);
+/* Loads the release script; false with a note if that fails. */
+bool floor_load(redisContext *context, struct result *result);
+
+#endif

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# floor_raw.sh: what the masters can carry at the most, whoever asks: redis-benchmark on all of
+# them at once, in pipelines of 64. One line of JSON; the figures are sums over the masters.
+#
+#     floor_raw.sh [REQUESTS]        masters from REDLOCK_NODES
+set -euo pipefail
+
+requests=${1:-200000}
+script="if redis.call('get',KEYS[1]) == ARGV[1] then return redis.call('del',KEYS[1]) else return 0 end"
+hosts=() ports=()
+
+read_nodes() {
+    local node nodes
+    IFS=', ' read -ra nodes <<<"${REDLOCK_NODES:?not set}"
+    for node in "${nodes[@]}"; do
+        node=${node#redis://}
+        hosts+=("${node%:*}") ports+=("${node##*:}")
+    done
+}
+
+# rate COMMAND...: requests a second of this command, all masters together.
+rate() {
+    local i
+    for i in "${!ports[@]}"; do
+        redis-benchmark -h "${hosts[i]}" -p "${ports[i]}" -c 8 -P 64 -n "$requests" -q --csv "$@" &
+    done | awk -F'","' '/^"/ && $2 + 0 > 0 { sum += $2 } END { printf "%.0f", sum }'
+}
+
+main() {
+    local sha i
+    read_nodes
+    for i in "${!ports[@]}"; do
+        sha=$(redis-cli -h "${hosts[i]}" -p "${ports[i]}" script load "$script")
+    done
+    printf '{"scenario":"floor-raw","masters":%d,"set_per_s":%s,' "${#ports[@]}" "$(rate -r 100000 set key:__rand_int__ value)"
+    printf '"set_nx_px_per_s":%s,' "$(rate -r 100000 set key:__rand_int__ token NX PX 10000)"
+    printf '"evalsha_per_s":%s}\n' "$(rate -r 100000 evalsha "$sha" 1 key:__rand_int__ other)"
+}
+
+main

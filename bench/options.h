@@ -1,0 +1,35 @@
+/*
+ * options.h - what redlock-bench was asked for on its command line.
+ */
+#ifndef BENCH_OPTIONS_H
+#define BENCH_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct options {
+    const char *scenario;
+    const char *nodes;    /* NULL: masters of our own */
+    unsigned masters;     /* of our own; 0: all that were given */
+    unsigned concurrency; /* closed loop: pairs in flight */
+    double rate;          /* open loop: pairs a second; 0: closed loop */
+    double seconds;       /* to measure */
+    double warm;          /* seconds before that which do not count */
+    uint64_t pairs;       /* so many exactly, warm-up included; 0: by time */
+    int64_t ttl_ms, max_ttl_ms;
+    unsigned names;          /* in each lease */
+    unsigned name_size;      /* bytes of each */
+    unsigned leases;         /* renew: held at once */
+    unsigned workers;        /* handoff: processes */
+    double hold_ms, rest_ms; /* handoff: how long each holds, and then does without */
+    const char *worker;      /* handoff: command of a worker; NULL: our own */
+    const char *count;       /* handoff: server commands to count */
+    bool json;
+    bool slices;   /* a slice for each line of standard input */
+    bool syscalls; /* count them in runs of their own */
+};
+
+/* Ends the program on --help and on what it cannot read. */
+void options_read(struct options *options, int argc, char **argv);
+
+#endif

@@ -1,0 +1,184 @@
+/*
+ * renew.c - many leases held at once, renewed by themselves: what a renewal and a
+ * held lease cost, and whether any comes too late.
+ */
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "redlock.h"
+#include "scenario.h"
+#include "user.h"
+
+#define AT_ONCE  256 /* asked for, and not yet answered */
+#define GATHER_S 120.
+
+struct renew {
+    struct user user;
+    const struct options *options;
+    redlock_lease_options terms;
+    struct result *result;
+    redlock_lease **leases;
+    unsigned asked, held, failed;
+    uint64_t at_risk, healthy, lost;
+    size_t empty; /* bytes in use before */
+    ev_timer turn;
+};
+
+static size_t bytes_in_use(void)
+{
+    struct mallinfo2 info = mallinfo2();
+    return info.uordblks + info.hblkhd;
+}
+
+static void ask_more(struct renew *renew);
+
+static void on_event(redlock_lease *lease, const redlock_event *event, void *data)
+{
+    struct renew *renew = data;
+    (void)lease;
+    switch (event->kind) {
+    case REDLOCK_ACQUIRED:
+        renew->held++;
+        ask_more(renew);
+        break;
+    case REDLOCK_NOT_ACQUIRED:
+        result_note(renew->result, "acquire: %s", event->text);
+        renew->failed++;
+        ask_more(renew);
+        break;
+    case REDLOCK_AT_RISK:
+        renew->at_risk++;
+        break;
+    case REDLOCK_HEALTHY:
+        renew->healthy++;
+        break;
+    case REDLOCK_LOST:
+        result_note(renew->result, "lost: %s", event->text);
+        renew->lost++;
+        break;
+    default:
+        break;
+    }
+}
+
+static bool ask_one(struct renew *renew)
+{
+    char bytes[65536];
+    unsigned size = renew->options->name_size;
+    memset(bytes, '.', size);
+    int length = snprintf(bytes, size, "renew:%u", renew->asked);
+    bytes[length] = '.';
+    return redlock_acquire_names(renew->user.client, &renew->leases[renew->asked],
+                                 &(redlock_name){bytes, size}, 1, &renew->terms, on_event,
+                                 renew) == REDLOCK_OK;
+}
+
+static void ask_more(struct renew *renew)
+{
+    while (renew->asked < renew->options->leases && !interrupted &&
+           renew->asked - renew->held - renew->failed < AT_ONCE) {
+        if (!ask_one(renew)) {
+            result_note(renew->result, "%s", redlock_last_error(renew->user.client));
+            interrupted = 1;
+        }
+        renew->asked++;
+    }
+    if (renew->held + renew->failed >= renew->options->leases || interrupted)
+        ev_break(renew->user.loop, EVBREAK_ONE);
+}
+
+static void on_turn(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    (void)timer, (void)events;
+    ev_break(loop, EVBREAK_ONE);
+}
+
+static void run_for(struct renew *renew, double seconds)
+{
+    ev_timer_init(&renew->turn, on_turn, seconds, 0.);
+    ev_now_update(renew->user.loop);
+    ev_timer_start(renew->user.loop, &renew->turn);
+    ev_run(renew->user.loop, 0);
+    ev_timer_stop(renew->user.loop, &renew->turn);
+}
+
+static uint64_t renewals(const struct renew *renew, uint64_t *missed)
+{
+    redlock_stats stats;
+    redlock_stats_get(renew->user.client, &stats, sizeof stats);
+    *missed = stats.renewals_missed;
+    return stats.renewals;
+}
+
+static void *open_renew(const struct options *options, const struct cluster *cluster,
+                        struct ev_loop *loop, struct result *result)
+{
+    struct renew *renew = calloc(1, sizeof *renew);
+    renew->options = options;
+    renew->result = result;
+    renew->terms = (redlock_lease_options)REDLOCK_LEASE_INIT;
+    renew->terms.ttl_ms = options->ttl_ms;
+    renew->leases = calloc(options->leases, sizeof *renew->leases);
+    if (!user_open(&renew->user, options, cluster, loop, result)) {
+        free(renew->leases);
+        free(renew);
+        return NULL;
+    }
+    renew->empty = bytes_in_use();
+    int64_t begun = now_ns();
+    ask_more(renew);
+    run_for(renew, GATHER_S);
+    result_fact(result, "gather_s", (double)(now_ns() - begun) / 1e9);
+    /* What is still on its way when the last one was told is not memory of a lease. */
+    run_for(renew, 0.2);
+    result_fact(result, "memory_bytes_per_lease",
+                (double)(bytes_in_use() - renew->empty) / (renew->held ? renew->held : 1));
+    return renew;
+}
+
+static void run_renew(void *self, double warm, double seconds, struct result *result)
+{
+    struct renew *renew = self;
+    uint64_t missed_before, missed;
+    (void)warm;
+    renew->result = result;
+    uint64_t before = renewals(renew, &missed_before);
+    uint64_t at_risk = renew->at_risk, lost = renew->lost;
+    int64_t begun = now_ns();
+    usage_now(&result->user, &result->system);
+    if (!interrupted)
+        run_for(renew, seconds);
+    double user, system;
+    usage_now(&user, &system);
+    result->user = user - result->user;
+    result->system = system - result->system;
+    result->seconds = (double)(now_ns() - begun) / 1e9;
+    uint64_t count = renewals(renew, &missed) - before;
+    double cpu = result->user + result->system;
+    result_fact(result, "leases", renew->held);
+    result_fact(result, "not_acquired", renew->failed);
+    result_fact(result, "renewals", (double)count);
+    result_fact(result, "renewals_per_s", (double)count / result->seconds);
+    result_fact(result, "cpu_us_per_renewal", count ? cpu * 1e6 / (double)count : 0);
+    result_fact(result, "cpu_share_of_core", cpu / result->seconds);
+    result_fact(result, "renewals_missed", (double)(missed - missed_before));
+    result_fact(result, "at_risk", (double)(renew->at_risk - at_risk));
+    result_fact(result, "lost", (double)(renew->lost - lost));
+}
+
+static void close_renew(void *self)
+{
+    struct renew *renew = self;
+    user_close(&renew->user);
+    free(renew->leases);
+    free(renew);
+}
+
+const struct scenario renew_scenario = {
+    .name = "renew",
+    .summary = "--leases held for --seconds: cost and punctuality of renewals",
+    .open = open_renew,
+    .run = run_renew,
+    .close = close_renew};

@@ -1,0 +1,48 @@
+#include "result.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+void result_clear(struct result *result)
+{
+    memset(result, 0, sizeof *result);
+}
+
+void result_fact(struct result *result, const char *name, double value)
+{
+    if (result->fact_count < FACTS_MAX)
+        result->facts[result->fact_count++] = (struct fact){name, value};
+}
+
+void result_note(struct result *result, const char *format, ...)
+{
+    if (result->note[0])
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(result->note, sizeof result->note, format, arguments);
+    va_end(arguments);
+}
+
+static double seconds_of(struct timeval time)
+{
+    return (double)time.tv_sec + (double)time.tv_usec / 1e6;
+}
+
+void usage_now(double *user, double *system)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    *user = seconds_of(usage.ru_utime);
+    *system = seconds_of(usage.ru_stime);
+}
+
+int64_t now_ns(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}

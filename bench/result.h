@@ -1,0 +1,43 @@
+/*
+ * result.h - what one run or slice measured.
+ */
+#ifndef BENCH_RESULT_H
+#define BENCH_RESULT_H
+
+#include <stdbool.h>
+
+#include "histogram.h"
+#include "options.h"
+
+#define FACTS_MAX 24
+
+/* What only some scenarios have. */
+struct fact {
+    const char *name; /* with its unit: "memory_bytes_per_lease" */
+    double value;
+};
+
+struct result {
+    struct histogram acquire, release; /* ns */
+    uint64_t pairs, failed;
+    double seconds;
+    double user, system; /* CPU seconds of this process meanwhile */
+    struct fact facts[FACTS_MAX];
+    unsigned fact_count;
+    char note[240]; /* what went wrong, for people */
+};
+
+void result_clear(struct result *result);
+void result_fact(struct result *result, const char *name, double value);
+/* Only the first is kept: what follows is mostly its consequence. */
+void result_note(struct result *result, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* CPU seconds of this process so far. */
+void usage_now(double *user, double *system);
+int64_t now_ns(void);
+
+/* One line of JSON, or a table for people. */
+void report(const struct options *options, const struct result *result, unsigned masters);
+
+#endif

@@ -1,0 +1,72 @@
+#include "syscalls.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define FEW 200 /* pairs a slot, about; a whole run less a third of it has no start in it */
+
+static void run_traced(const struct options *options, const struct cluster *cluster,
+                       const char *output, uint64_t pairs)
+{
+    char self[512], count[24], c[16], ttl[24], names[16], size[16];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    self[length > 0 ? length : 0] = '\0';
+    snprintf(count, sizeof count, "%llu", (unsigned long long)pairs);
+    snprintf(c, sizeof c, "%u", options->concurrency);
+    snprintf(ttl, sizeof ttl, "%lld", (long long)options->ttl_ms);
+    snprintf(names, sizeof names, "%u", options->names);
+    snprintf(size, sizeof size, "%u", options->name_size);
+    int null = open("/dev/null", O_WRONLY);
+    dup2(null, STDOUT_FILENO);
+    dup2(null, STDERR_FILENO);
+    execlp("strace", "strace", "-f", "-c", "-o", output, self, "--nodes", cluster->nodes, "--pairs",
+           count, "-c", c, "--ttl", ttl, "--names", names, "--name-size", size, "--no-syscalls",
+           options->scenario, (char *)NULL);
+    _exit(127);
+}
+
+/* The line `100.00 seconds usecs/call CALLS [errors] total` of strace -c. */
+static double read_total(const char *path)
+{
+    char line[200];
+    double calls = -1;
+    FILE *file = fopen(path, "r");
+    while (file && fgets(line, sizeof line, file)) {
+        unsigned long long count;
+        if (strstr(line, " total") && sscanf(line, "%*f %*f %*f %llu", &count) == 1)
+            calls = (double)count;
+    }
+    if (file)
+        fclose(file);
+    return calls;
+}
+
+static double count_calls(const struct options *options, const struct cluster *cluster,
+                          uint64_t pairs)
+{
+    char output[] = "/tmp/redlock-bench-strace.XXXXXX";
+    int file = mkstemp(output), status;
+    if (file < 0)
+        return -1;
+    close(file);
+    pid_t pid = fork();
+    if (pid == 0)
+        run_traced(options, cluster, output, pairs);
+    double calls = -1;
+    if (pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        calls = read_total(output);
+    unlink(output);
+    return calls;
+}
+
+double syscalls_per_pair(const struct options *options, const struct cluster *cluster)
+{
+    uint64_t few = FEW + (uint64_t)options->concurrency * 10, many = 3 * few;
+    double one = count_calls(options, cluster, few);
+    double other = one < 0 ? -1 : count_calls(options, cluster, many);
+    return one < 0 || other < 0 ? -1 : (other - one) / (double)(many - few);
+}

@@ -1,0 +1,54 @@
+#include "user.h"
+
+#include <stdio.h>
+
+#define CLOSE_MS 5000
+
+static void on_ready(redlock *client, redlock_code code, const char *text, void *data)
+{
+    struct user *user = data;
+    (void)client;
+    user->done = true;
+    if (code)
+        fprintf(stderr, "redlock-bench: %s\n", text);
+    ev_break(user->loop, EVBREAK_ONE);
+}
+
+bool user_open(struct user *user, const struct options *options, const struct cluster *cluster,
+               struct ev_loop *loop, struct result *result)
+{
+    *user = (struct user){.loop = loop};
+    redlock_options wanted = REDLOCK_OPTIONS_INIT;
+    char why[200];
+    wanted.nodes = cluster->nodes;
+    wanted.max_ttl_ms = options->max_ttl_ms;
+    wanted.on_ready = on_ready;
+    wanted.data = user;
+    if (redlock_open(&user->client, loop, &wanted, why, sizeof why)) {
+        result_note(result, "%s", why);
+        return false;
+    }
+    while (!user->done)
+        ev_run(loop, 0);
+    return true;
+}
+
+static void on_closed(redlock *client, unsigned left, void *data)
+{
+    struct user *user = data;
+    (void)client;
+    if (left)
+        fprintf(stderr, "redlock-bench: %u releases were not confirmed\n", left);
+    user->done = true;
+    ev_break(user->loop, EVBREAK_ONE);
+}
+
+void user_close(struct user *user)
+{
+    user->done = false;
+    redlock_close(user->client, CLOSE_MS, on_closed, user);
+    while (!user->done)
+        ev_run(user->loop, 0);
+    redlock_free(user->client);
+    user->client = NULL;
+}

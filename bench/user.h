@@ -1,0 +1,22 @@
+/*
+ * user.h - a redlock client on a loop, opened and closed as scenarios need it.
+ */
+#ifndef BENCH_USER_H
+#define BENCH_USER_H
+
+#include "redlock.h"
+#include "scenario.h"
+
+struct user {
+    redlock *client;
+    struct ev_loop *loop;
+    bool done; /* ready, or closed */
+};
+
+/* Waits until every master was reached or tried; false, with a note, on failure. */
+bool user_open(struct user *user, const struct options *options, const struct cluster *cluster,
+               struct ev_loop *loop, struct result *result);
+/* Gives everything back. */
+void user_close(struct user *user);
+
+#endif

@@ -1,0 +1,112 @@
+/*
+ * worker.c - a process that wants the one lock again and again.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "handoff.h"
+#include "redlock.h"
+#include "user.h"
+
+struct worker {
+    struct user user;
+    const struct options *options;
+    redlock_lease *lease;
+    ev_timer hold, rest;
+    ev_signal end;
+    int64_t asked, acquired, released;
+    bool ending;
+};
+
+static void start_timer(struct worker *worker, ev_timer *timer, double ms)
+{
+    ev_now_update(worker->user.loop);
+    ev_timer_set(timer, ms / 1e3, 0.);
+    ev_timer_start(worker->user.loop, timer);
+}
+
+static void on_held(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    (void)loop, (void)events;
+    struct worker *worker = timer->data;
+    worker->released = now_ns();
+    redlock_release(worker->lease);
+}
+
+static void on_event(redlock_lease *lease, const redlock_event *event, void *data)
+{
+    struct worker *worker = data;
+    switch (event->kind) {
+    case REDLOCK_ACQUIRED:
+        worker->acquired = now_ns();
+        start_timer(worker, &worker->hold, worker->options->hold_ms);
+        break;
+    case REDLOCK_RELEASED:
+        printf("%lld %lld %lld\n", (long long)worker->asked, (long long)worker->acquired,
+               (long long)worker->released);
+        fflush(stdout);
+        /* fallthrough */
+    case REDLOCK_NOT_ACQUIRED:
+        redlock_lease_free(lease);
+        worker->lease = NULL;
+        start_timer(worker, &worker->rest, worker->options->rest_ms);
+        break;
+    case REDLOCK_LOST:
+        fprintf(stderr, "redlock-bench: lost: %s\n", event->text);
+        ev_timer_stop(worker->user.loop, &worker->hold);
+        worker->released = now_ns();
+        redlock_release(lease);
+        break;
+    default:
+        break;
+    }
+}
+
+static void ask(struct worker *worker)
+{
+    redlock_lease_options terms = REDLOCK_LEASE_INIT;
+    terms.ttl_ms = worker->options->ttl_ms;
+    terms.wait_ms = REDLOCK_FOREVER;
+    worker->asked = now_ns();
+    if (worker->ending || redlock_acquire(worker->user.client, &worker->lease, "bench-handoff",
+                                          &terms, on_event, worker))
+        ev_break(worker->user.loop, EVBREAK_ALL);
+}
+
+static void on_rested(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    (void)loop, (void)events;
+    ask(timer->data);
+}
+
+static void on_end(struct ev_loop *loop, ev_signal *signal, int events)
+{
+    (void)events;
+    struct worker *worker = signal->data;
+    worker->ending = true;
+    ev_break(loop, EVBREAK_ALL);
+}
+
+void worker_run(const struct options *options, const struct cluster *cluster)
+{
+    struct worker worker = {.options = options};
+    struct result *result = calloc(1, sizeof *result);
+    struct ev_loop *loop = ev_loop_new(EVFLAG_AUTO);
+    signal(SIGINT, SIG_IGN); /* the parent ends us */
+    ev_init(&worker.hold, on_held);
+    ev_init(&worker.rest, on_rested);
+    ev_signal_init(&worker.end, on_end, SIGTERM);
+    worker.hold.data = worker.rest.data = worker.end.data = &worker;
+    ev_signal_start(loop, &worker.end);
+    if (!user_open(&worker.user, options, cluster, loop, result)) {
+        fprintf(stderr, "redlock-bench: %s\n", result->note);
+        return;
+    }
+    ask(&worker);
+    while (!worker.ending)
+        ev_run(loop, 0);
+    ev_timer_stop(loop, &worker.hold);
+    ev_timer_stop(loop, &worker.rest);
+    user_close(&worker.user);
+}
