@@ -1,0 +1,229 @@
+/*
+ * A master that restarted abstains until every lease it may have forgotten has ended, says
+ * for how long, heals nothing before that and everything after it.
+ *
+ * The longest ttl is 2 s here, so that the quarantine is about as short.
+ */
+#include "user.h"
+
+#include <stdio.h>
+
+#define TTL 2000
+#define QUARANTINE_MS 4000 /* more than ttl, drift, skew and the second that uptime rounds off */
+
+static struct cluster cluster;
+
+static redlock_options short_ttl(void)
+{
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    options.nodes = cluster.nodes;
+    options.max_ttl_ms = TTL;
+    options.clock_skew_ms = 50;
+    return options;
+}
+
+static redlock_node node_of(struct user *user, unsigned index)
+{
+    redlock_node node;
+    assert_code(redlock_node_get(user->client, index, &node), REDLOCK_OK);
+    return node;
+}
+
+static bool all_vote(struct user *user)
+{
+    for (unsigned i = 0; i < 5; i++)
+        if (node_of(user, i).state != REDLOCK_NODE_UP)
+            return false;
+    return true;
+}
+
+static void open_short(struct user *user)
+{
+    redlock_options options = short_ttl();
+    user_open(user, NULL, &options);
+}
+
+static uint64_t heals(struct user *user)
+{
+    redlock_stats stats;
+    redlock_stats_get(user->client, &stats, sizeof stats);
+    return stats.heals;
+}
+
+/* The masters are new, and adopted by hand; another client hears of it. */
+static int start(void **state)
+{
+    (void)state;
+    struct user user, other;
+    cluster_start(&cluster, 5, "--no-adopt --persist");
+    open_short(&user);
+    open_short(&other);
+    assert_code(user.ready_code, REDLOCK_E_UNAVAILABLE);
+    assert_says(user.ready_text, "restarted, abstains");
+    for (unsigned i = 0; i < 5; i++)
+        assert_code(redlock_adopt(user.client, i), REDLOCK_OK);
+    assert_code(redlock_adopt(user.client, 5), REDLOCK_E_ARGUMENT);
+    AWAIT_MS(&user, all_vote(&user), 1000);
+    AWAIT_MS(&other, all_vote(&other), 2000);
+    user_close(&other, 0);
+    user_close(&user, 0);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    cluster_stop(&cluster);
+    return 0;
+}
+
+static void test_two_restart_empty(void **state)
+{
+    (void)state;
+    struct user user, newcomer, trusting;
+    struct take held, other;
+    redlock_lease_options terms = lease_terms(TTL, 0);
+    open_short(&user);
+    AWAIT(&user, all_vote(&user));
+    assert_code(take_lock(&held, &user, "held", &terms), REDLOCK_OK);
+    AWAIT(&user, cluster_holders(&cluster, "held", NULL) == 5);
+    cluster_do(&cluster, "restart 1 2 --empty");
+    int64_t since = now_us();
+    AWAIT(&user, node_of(&user, 0).state == REDLOCK_NODE_ABSTAINS &&
+                     node_of(&user, 1).state == REDLOCK_NODE_ABSTAINS);
+    assert_in_range(node_of(&user, 0).abstains_ms, 1, QUARANTINE_MS);
+    assert_says(user.log, "s ago, abstains");
+
+    /* A client that never met the old processes is told the same. */
+    open_short(&newcomer);
+    assert_code(newcomer.ready_code, REDLOCK_OK);
+    assert_code(take_lock(&other, &newcomer, "other", &terms), REDLOCK_OK);
+    const struct told *told = &other.told[REDLOCK_ACQUIRED];
+    for (unsigned i = 0; i < 2; i++) {
+        assert_vote(&told->votes[i], REDLOCK_VOTE_ABSTAINS);
+        assert_in_range(told->votes[i].remaining_ms, 1, QUARANTINE_MS);
+    }
+    assert_int_equal(cluster_count(&cluster, 0, "EXISTS other"), 0);
+    assert_code(take_release(&other), REDLOCK_OK);
+
+    /* One that trusts its disks does not mind. */
+    redlock_options options = short_ttl();
+    options.restart_policy = REDLOCK_RESTART_TRUST;
+    user_open(&trusting, NULL, &options);
+    assert_true(all_vote(&trusting));
+    assert_code(take_lock(&other, &trusting, "trusted", &terms), REDLOCK_OK);
+    AWAIT(&trusting, cluster_holders(&cluster, "trusted", NULL) == 5);
+    assert_code(take_release(&other), REDLOCK_OK);
+
+    /* Not healed before it votes again; healed soon after; and kept all the while. */
+    while (node_of(&user, 0).state == REDLOCK_NODE_ABSTAINS) {
+        assert_int_equal(cluster_count(&cluster, 0, "EXISTS held"), 0);
+        assert_true(redlock_valid_for(held.lease) > 0);
+        assert_true(user_step(&user, since + QUARANTINE_MS * 1000));
+    }
+    assert_true(now_us() - since > TTL * 1000); /* no sooner than every old lease has ended */
+    AWAIT_MS(&user, cluster_holders(&cluster, "held", redlock_token(held.lease)) == 5, 2 * TTL);
+    AWAIT(&user, heals(&user) >= 2);
+    AWAIT(&user, held.told[REDLOCK_HEALTHY].times);
+    assert_true(held.told[REDLOCK_AT_RISK].times > 0);
+    assert_int_equal(held.told[REDLOCK_LOST].times, 0);
+    assert_code(take_release(&held), REDLOCK_OK);
+    AWAIT(&user, cluster_keys(&cluster) == 0);
+    user_close(&trusting, 0);
+    user_close(&newcomer, 0);
+    user_close(&user, 0);
+}
+
+/* With the quorum gone, the old lease ends before anybody can have a new one. */
+static void test_three_restart_empty(void **state)
+{
+    (void)state;
+    struct user user, rival;
+    struct take held, wanted;
+    redlock_lease_options terms = lease_terms(TTL, 0);
+    open_short(&user);
+    open_short(&rival);
+    AWAIT(&user, all_vote(&user));
+    assert_code(take_lock(&held, &user, "held", &terms), REDLOCK_OK);
+    cluster_do(&cluster, "restart 1 2 3 --empty");
+    AWAIT(&rival, node_of(&rival, 2).state == REDLOCK_NODE_ABSTAINS);
+    assert_code(take_lock(&wanted, &rival, "held", &terms), REDLOCK_E_UNAVAILABLE);
+    assert_says(wanted.told[REDLOCK_NOT_ACQUIRED].text, "restarted, abstains");
+    take_free(&wanted);
+    terms.wait_ms = 10000;
+    take_ask(&wanted, &rival, "held", &terms);
+    int64_t end = now_us() + 10000000, lost_at = 0;
+    while (!wanted.outcomes) { /* two loops by turns */
+        assert_true(user_step(&rival, end));
+        user_step(&user, end);
+        if (!lost_at && held.told[REDLOCK_LOST].times) {
+            lost_at = held.told[REDLOCK_LOST].at_us;
+            assert_code(take_release(&held), REDLOCK_E_GONE);
+        }
+    }
+    assert_int_equal(wanted.told[REDLOCK_ACQUIRED].times, 1);
+    assert_true(lost_at > 0 && lost_at < wanted.told[REDLOCK_ACQUIRED].at_us);
+    assert_code(take_release(&wanted), REDLOCK_OK);
+    user_close_clean(&rival, &cluster);
+    user_close_clean(&user, &cluster);
+}
+
+/* A master that kept its data still has the lease: it renews, but grants nothing new. */
+static void test_restart_with_data(void **state)
+{
+    (void)state;
+    struct user user;
+    struct take held, other;
+    redlock_lease_options terms = lease_terms(TTL, 0);
+    open_short(&user);
+    AWAIT(&user, all_vote(&user));
+    assert_code(take_lock(&held, &user, "held", &terms), REDLOCK_OK);
+    AWAIT(&user, cluster_holders(&cluster, "held", NULL) == 5);
+    cluster_do(&cluster, "restart 5");
+    AWAIT(&user, node_of(&user, 4).state == REDLOCK_NODE_ABSTAINS);
+    assert_int_equal(cluster_count(&cluster, 4, "EXISTS held"), 1);
+    assert_code(take_lock(&other, &user, "other", &terms), REDLOCK_OK);
+    assert_vote(&other.told[REDLOCK_ACQUIRED].votes[4], REDLOCK_VOTE_ABSTAINS);
+    assert_code(take_release(&other), REDLOCK_OK);
+    while (node_of(&user, 4).state == REDLOCK_NODE_ABSTAINS) {
+        assert_true(cluster_count(&cluster, 4, "PTTL held") > 0); /* longer than one ttl */
+        user_step(&user, INT64_MAX);
+    }
+    assert_int_equal(heals(&user), 0);
+    assert_int_equal(held.told[REDLOCK_LOST].times, 0);
+    assert_code(take_release(&held), REDLOCK_OK);
+    user_close_clean(&user, &cluster);
+}
+
+/* A lower default elsewhere does not shorten the quarantine: the largest max_ttl counts. */
+static void test_longest_ttl_counts(void **state)
+{
+    (void)state;
+    struct user brief, patient;
+    redlock_options options = short_ttl();
+    options.max_ttl_ms = 20000;
+    user_open(&patient, NULL, &options);
+    for (unsigned i = 0; i < 5; i++) /* the restarts of the tests before are longer ago */
+        assert_code(redlock_adopt(patient.client, i), REDLOCK_OK);
+    AWAIT(&patient, all_vote(&patient));
+    open_short(&brief);
+    cluster_do(&cluster, "restart 1 --empty");
+    AWAIT(&brief, node_of(&brief, 0).state == REDLOCK_NODE_ABSTAINS);
+    assert_in_range(node_of(&brief, 0).abstains_ms, 15000, 22000);
+    assert_code(redlock_adopt(brief.client, 0), REDLOCK_OK);
+    AWAIT(&brief, node_of(&brief, 0).state == REDLOCK_NODE_UP);
+    AWAIT(&patient, node_of(&patient, 0).state == REDLOCK_NODE_UP);
+    user_close(&brief, 0);
+    user_close(&patient, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_two_restart_empty),
+        cmocka_unit_test(test_restart_with_data),
+        cmocka_unit_test(test_three_restart_empty),
+        cmocka_unit_test(test_longest_ttl_counts),
+    };
+    return cmocka_run_group_tests(tests, start, stop);
+}
