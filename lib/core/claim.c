@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "engine.h"
+#include "mutant.h"
 
 #define RELEASE_AGAIN MS(200) /* after a master answered a release with an error */
 #define END_SLACK MS(500)     /* a request may wait on a stalled link before it is carried out */
@@ -52,7 +53,8 @@ static void write_base64url(char *to, const uint8_t *bytes)
 
 void claim_fresh_token(struct engine *e, struct claim *claim)
 {
-    write_base64url(claim->token, e->random->bytes);
+    const void *reused = (const char *)claim->lease + offsetof(struct lease, asked_at);
+    write_base64url(claim->token, MUTANT(TOKEN_REUSED) ? reused : e->random->bytes);
     e->random->bytes += TOKEN_RANDOM;
     e->random->left -= TOKEN_RANDOM;
     size_t label = strlen(e->config.label);
@@ -243,7 +245,10 @@ static void hear_setting(struct engine *e, struct standing *at, unsigned master,
     case ANSWER_HEALED:
         at->presence = PRESENT;
         if (counts) {
-            usec promise = quorum_promise(reply->tag.sent_at, reply->tag.ttl, e->config.drift_ppm);
+            usec from = MUTANT(DATED_FROM_REPLY) ? e->now : reply->tag.sent_at;
+            const struct lease *lease = reply->tag.claim->lease;
+            usec ttl = MUTANT(OTHER_TTL) && lease ? lease->terms.ttl : reply->tag.ttl;
+            usec promise = quorum_promise(from, ttl, e->config.drift_ppm);
             if (promise > at->promise)
                 at->promise = promise;
         }
@@ -260,6 +265,8 @@ static void hear_setting(struct engine *e, struct standing *at, unsigned master,
             at->presence = ABSENT;
         break;
     default: /* not a plain refusal: it stays as unsure, or as present, as it was */
+        if (MUTANT(UNKNOWN_IS_REFUSED))
+            now_absent(at);
         break;
     }
     if (at->presence == ABSENT)
@@ -281,6 +288,7 @@ static void hear_release(struct engine *e, struct claim *claim, unsigned master,
     switch (reply->answer) {
     case ANSWER_LOST: /* paid when the master is back */
         e->counters.owed++;
+        at->owed = !MUTANT(OWED_DROPPED);
         break;
     case ANSWER_NOSCRIPT:
     case ANSWER_ERROR:

@@ -1,6 +1,7 @@
 #include "lease.h"
 
 #include "engine.h"
+#include "mutant.h"
 
 #define RETRY_FIRST MS(10)
 #define RETRY_LAST MS(200)
@@ -31,6 +32,14 @@ static void add_outcome(struct engine *e, struct lease *lease, enum outcome_kind
         engine_emit(e, EFFECT_TELL, 0, lease);
 }
 
+/* A margin before it ends. */
+static usec lost_at(const struct lease *lease)
+{
+    if (MUTANT(MARGIN_IGNORED) || MUTANT(LOST_LATE))
+        return lease->valid_until + (MUTANT(LOST_LATE) ? MS(10) : 0);
+    return lease->valid_until - lease->terms.margin;
+}
+
 static void schedule(struct engine *e, struct lease *lease)
 {
     usec at = NEVER;
@@ -38,8 +47,8 @@ static void schedule(struct engine *e, struct lease *lease)
         at = round_deadline(lease->round, masters(e));
     if (lease->state == LEASE_WAITING || lease->state == LEASE_HELD)
         at = lease->wake_at < at ? lease->wake_at : at;
-    if (lease->state == LEASE_HELD && lease->valid_until - lease->terms.margin < at)
-        at = lease->valid_until - lease->terms.margin;
+    if (lease->state == LEASE_HELD && lost_at(lease) < at)
+        at = lost_at(lease);
     if (at == NEVER)
         deadlines_set(&e->deadlines, &lease->deadline, NEVER);
     else
@@ -79,8 +88,9 @@ static void ask(struct engine *e, struct lease *lease, unsigned master, bool who
                                  .round = round->number,
                                  .ttl = lease->terms.ttl,
                                  .heal = held && !round->ballots[master].late &&
-                                         master_may_grant(e, &e->masters[master]),
-                                 .not_after = held ? lease->valid_until : 0,
+                                         (master_may_grant(e, &e->masters[master]) ||
+                                          MUTANT(HEAL_QUARANTINED)),
+                                 .not_after = held && !MUTANT(HEAL_LATE) ? lease->valid_until : 0,
                                  .whole = whole});
 }
 
@@ -152,7 +162,8 @@ void lease_acquire(struct engine *e, struct lease *lease)
 
 static bool retries(struct engine *e, struct lease *lease)
 {
-    if (e->closing || e->misconfigured || lease->attached || e->now >= lease->wait_until)
+    bool over = e->now >= lease->wait_until && !MUTANT(WAIT_FOREVER);
+    if (e->closing || e->misconfigured || lease->attached || over)
         return false;
     usec longest = RETRY_FIRST << (lease->rounds < 6 ? lease->rounds : 5);
     if (longest > RETRY_LAST)
@@ -212,7 +223,10 @@ static void round_failed(struct engine *e, struct lease *lease, enum cause cause
     } else {
         if (cause == CAUSE_HELD)
             ask_who_has_it(e, lease);
-        claim_abandon(e, lease->claim, 0);
+        if (MUTANT(NO_ROLLBACK))
+            claim_forget(e, lease->claim);
+        else
+            claim_abandon(e, lease->claim, MUTANT(RETRY_HOLDING) ? e->now + RETRY_LAST : 0);
     }
     if (round_undecided(lease->round, masters(e)) == 0)
         conclude(e, lease);
@@ -240,7 +254,8 @@ static usec renew_when(struct engine *e, const struct lease *lease)
 
 static bool is_too_late(const struct engine *e, const struct lease *lease)
 {
-    return e->now >= lease->valid_until - lease->terms.margin;
+    bool unchecked = MUTANT(VALIDITY_UNCHECKED) && !lease_valid_until(lease);
+    return e->now >= lost_at(lease) && !unchecked;
 }
 
 static void round_won(struct engine *e, struct lease *lease)
@@ -422,7 +437,8 @@ static void lose(struct engine *e, struct lease *lease, enum cause cause)
     engine_unlist(e, lease);
     deadlines_set(&e->deadlines, &lease->deadline, NEVER);
     /* The holder may still be winding down: others get in when validity has ended. */
-    claim_abandon(e, lease->claim, cause == CAUSE_GONE ? 0 : lease->valid_until);
+    bool at_once = cause == CAUSE_GONE || MUTANT(RELEASED_TOO_SOON);
+    claim_abandon(e, lease->claim, at_once ? 0 : lease->valid_until);
     add_outcome(e, lease, OUTCOME_LOST, cause);
 }
 
@@ -668,7 +684,7 @@ static void hear_in_round(struct engine *e, struct lease *lease, unsigned master
                           const struct reply *reply)
 {
     struct round *round = lease->round;
-    if (!round || reply->tag.round != round->number ||
+    if (!round || (reply->tag.round != round->number && !MUTANT(OLD_ROUND)) ||
         round->ballots[master].state != BALLOT_ASKED)
         return;
     if (asks_again(e, lease, master, reply))
@@ -694,7 +710,10 @@ static void follow_the_ledger(struct engine *e, struct lease *lease)
 void lease_hear(struct engine *e, struct lease *lease, unsigned master, const struct reply *reply)
 {
     struct claim *claim = lease->claim;
-    notice_the_end(e, lease);
+    if (!MUTANT(RESURRECT))
+        notice_the_end(e, lease);
+    if (MUTANT(LATE_GRANT) && lease->state == LEASE_LOST && reply->answer == ANSWER_YES)
+        lease->state = LEASE_HELD;
     bool counts = lease->claim == claim && !claim->abandoned &&
                   (lease->state == LEASE_ACQUIRING || lease->state == LEASE_HELD);
     bool broken = reply->answer == ANSWER_HEALED && claim->at[master].promise > e->now &&
@@ -834,14 +853,17 @@ bool lease_init(struct engine *e, struct lease *lease, struct names *names,
 
 bool lease_tell(struct engine *e, struct lease *lease, struct outcome *outcome)
 {
-    notice_the_end(e, lease);
+    if (!MUTANT(TELL_UNCHECKED))
+        notice_the_end(e, lease);
     schedule(e, lease);
     if (!lease->untold) {
         put_round_away(e, lease);
         return false;
     }
     enum outcome_kind kind = (enum outcome_kind)__builtin_ctz(lease->untold);
-    lease->untold &= (uint16_t) ~BIT(kind);
+    bool again = MUTANT(TOLD_TWICE) && kind == OUTCOME_ACQUIRED && e->counters.acquired % 2 == 0;
+    if (!again)
+        lease->untold &= (uint16_t) ~BIT(kind);
     *outcome = (struct outcome){.kind = kind,
                                 .cause = (enum cause)lease->causes[kind],
                                 .elapsed = e->now - lease->asked_at,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine.h"
+#include "mutant.h"
 
 #define PATIENCE_FLOOR MS(50) /* the paper: tens of milliseconds for a ttl of 10 s */
 #define PATIENCE_ROUND_TRIPS 4
@@ -28,7 +29,7 @@ bool master_abstains(const struct engine *e, const struct master *master)
 bool master_may_grant(const struct engine *e, const struct master *master)
 {
     return master_is_up(master) && !master_abstains(e, master) &&
-           master->facts.max_ttl_ms >= e->max_ttl_ms;
+           (master->facts.max_ttl_ms >= e->max_ttl_ms || MUTANT(SHORT_TERMS));
 }
 
 bool master_is_hopeful(const struct master *master)
@@ -186,7 +187,7 @@ static bool is_acceptable(struct engine *e, unsigned index, const struct hello *
 static void end_former_connections(struct engine *e, unsigned index)
 {
     struct master *master = &e->masters[index];
-    for (unsigned i = 0; i < KILLS_MAX; i++)
+    for (unsigned i = 0; i < KILLS_MAX && !MUTANT(NO_KILL); i++)
         if (master->kills[i])
             engine_send(e, index,
                         &(struct request){.tag = {.kind = REQUEST_KILL, .sent_at = e->now},
@@ -248,8 +249,9 @@ static void learn(struct engine *e, unsigned index, const struct reply *reply)
     if (hello->max_ttl_ms > TTL_MS_MOST)
         master->facts.max_ttl_ms = 0;
     learn_clock(e, master, hello->time, reply->tag.sent_at + (e->now - reply->tag.sent_at) / 2);
-    usec abstains = believable(hello->abstains, TIME_MOST);
-    master->abstains_until = abstains && !e->config.trust_restarts ? e->now + abstains : 0;
+    usec abstains = believable(hello->abstains, TIME_MOST) / (MUTANT(QUARANTINE_SHORT) ? 2 : 1);
+    bool trust = e->config.trust_restarts || MUTANT(RESTART_IGNORED);
+    master->abstains_until = abstains && !trust ? e->now + abstains : 0;
 }
 
 static void watch(struct engine *e, struct master *master)

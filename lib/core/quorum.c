@@ -1,11 +1,12 @@
 #include "quorum.h"
+#include "mutant.h"
 
 #define DRIFT_FLOOR MS(2)
 #define PPM 1000000
 
 unsigned quorum_of(unsigned masters)
 {
-    return masters / 2 + 1;
+    return masters / 2 + !(MUTANT(QUORUM_HALF) && masters > 1);
 }
 
 enum verdict quorum_verdict(unsigned masters, unsigned yes, unsigned undecided)
@@ -25,7 +26,7 @@ usec quorum_drift(usec ttl, int64_t drift_ppm)
 
 usec quorum_promise(usec sent_at, usec ttl, int64_t drift_ppm)
 {
-    return sent_at + ttl - quorum_drift(ttl, drift_ppm);
+    return sent_at + ttl - (MUTANT(NO_DRIFT) ? 0 : quorum_drift(ttl, drift_ppm));
 }
 
 usec quorum_valid_until(const usec *promises, unsigned masters)
@@ -37,5 +38,5 @@ usec quorum_valid_until(const usec *promises, unsigned masters)
             sorted[at] = sorted[at - 1];
         sorted[at] = promises[n];
     }
-    return sorted[quorum_of(masters) - 1];
+    return sorted[quorum_of(masters) - 1 - (MUTANT(RENEWED_BY_MINORITY) && masters > 1)];
 }

@@ -1,0 +1,57 @@
+/*
+ * mutant.h - what the core is without one of its safety rules.
+ *
+ * The simulator's build (REDLOCK_MUTANTS) can break one rule at a time and must
+ * notice; everywhere else MUTANT() is the constant false.  Each seam is one
+ * expression at the line that keeps the rule.
+ */
+#ifndef REDLOCK_CORE_MUTANT_H
+#define REDLOCK_CORE_MUTANT_H
+
+#define MUTANTS(X)                                                                                 \
+    X(QUORUM_HALF, "a quorum is N/2 masters")                                                      \
+    X(NO_DRIFT, "validity does not allow for clocks that run apart")                               \
+    X(DATED_FROM_REPLY, "a promise is dated from its reply, not from its request")                 \
+    X(VALIDITY_UNCHECKED, "ACQUIRED is told however little validity is left")                      \
+    X(TELL_UNCHECKED, "validity is checked when the round is won, not just before it is told")     \
+    X(LATE_GRANT, "a renewal granted after LOST was told brings the lease back")                      \
+    X(RESURRECT, "a renewal answered after the end, before anybody noticed it, counts")                         \
+    X(RENEWED_BY_MINORITY, "validity follows one master less than a quorum")                       \
+    X(OTHER_TTL, "a promise is counted with the lease's present ttl, not with that asked for")     \
+    X(OLD_ROUND, "a reply to an earlier renewal counts for the present one")                       \
+    X(MARGIN_IGNORED, "LOST is told when validity ends, without the margin")                       \
+    X(LOST_LATE, "LOST is told after validity has ended")                                          \
+    X(RELEASED_TOO_SOON, "a lost lease is released while its holder may be winding down")          \
+    X(NO_ROLLBACK, "a lost round is not rolled back")                                              \
+    X(RETRY_HOLDING, "a lost round is rolled back only after the next try")                        \
+    X(RELEASE_OVERTAKES, "a release goes by a connection of its own, past the acquire")            \
+    X(UNKNOWN_IS_REFUSED, "an acquire without an answer counts as refused")                        \
+    X(OWED_DROPPED, "a release whose answer was lost is not repeated")                             \
+    X(NO_KILL, "former connections are not killed on the master")                                  \
+    X(CLOSED_EARLY, "the client says it is closed while releases are owed")                        \
+    X(TOKEN_REUSED, "all later rounds of an acquire have one token")                               \
+    X(HEAL_LATE, "a renewal heals without a limit in the master's time")                           \
+    X(HEAL_QUARANTINED, "a renewal heals on a master that abstains")                               \
+    X(RESTART_IGNORED, "a restarted master's abstention is ignored")                               \
+    X(QUARANTINE_SHORT, "a restarted master abstains for half the time")                           \
+    X(SHORT_TERMS, "a master's quarantine was worked out with a shorter ttl than is in use")       \
+    X(RUN_ID_UNCHECKED, "hello does not notice that the run id has changed")                       \
+    X(TOLD_TWICE, "an outcome is told twice")                                                      \
+    X(WAIT_FOREVER, "an acquire goes on trying after its wait is over")
+
+enum mutant {
+    MUTANT_NONE,
+#define MUTANT_ENUM(name, text) MUTANT_##name,
+    MUTANTS(MUTANT_ENUM)
+#undef MUTANT_ENUM
+    MUTANT_COUNT
+};
+
+#ifdef REDLOCK_MUTANTS
+extern enum mutant mutant_present;
+#define MUTANT(name) (mutant_present == MUTANT_##name)
+#else
+#define MUTANT(name) 0
+#endif
+
+#endif
