@@ -195,7 +195,8 @@ typedef struct redlock_options {
 
     redlock_restart_policy restart_policy;
 
-    /* Called once, when every master was either reached or tried in vain.
+    /* Called once, when every master was either reached or tried in vain, or as
+     * soon as the list is found to be wrong.
      * code: REDLOCK_OK when a quorum can vote; REDLOCK_E_UNAVAILABLE when not
      * (the client goes on trying); REDLOCK_E_REPLICA or REDLOCK_E_SAME_MASTER
      * when the list of masters is wrong, and then every acquire fails with the

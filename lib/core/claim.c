@@ -53,8 +53,8 @@ static void write_base64url(char *to, const uint8_t *bytes)
 
 void claim_fresh_token(struct engine *e, struct claim *claim)
 {
-    const void *reused = (const char *)claim->lease + offsetof(struct lease, asked_at);
-    write_base64url(claim->token, MUTANT(TOKEN_REUSED) ? reused : e->random->bytes);
+    static const uint8_t same[TOKEN_RANDOM];
+    write_base64url(claim->token, MUTANT(TOKEN_REUSED) ? same : e->random->bytes);
     e->random->bytes += TOKEN_RANDOM;
     e->random->left -= TOKEN_RANDOM;
     size_t label = strlen(e->config.label);

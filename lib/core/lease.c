@@ -359,10 +359,11 @@ static void judge_health(struct engine *e, struct lease *lease)
                                                        : RISK_NONE);
 }
 
-/* A lease that is merely held has no round. */
+/* A lease that is merely held has no round; one at risk keeps it, to tell at a loss
+ * what each master said last. */
 static void put_round_away(struct engine *e, struct lease *lease)
 {
-    if (!lease->round || lease->untold || lease->state != LEASE_HELD ||
+    if (!lease->round || lease->untold || lease->risk || lease->state != LEASE_HELD ||
         !lease->round->decided || round_undecided(lease->round, masters(e)))
         return;
     engine_give_round(e, lease->round);
@@ -509,18 +510,22 @@ uint32_t lease_paying(struct engine *e, struct lease *lease, unsigned master)
     return lease->round->number;
 }
 
+/* Gone is certain once too few masters can still have had it; that too few answered
+ * is known only when nobody is left to answer. */
 static void weigh_releasing(struct engine *e, struct lease *lease)
 {
-    enum verdict verdict = round_verdict(lease->round, masters(e));
-    if (verdict == VERDICT_PENDING)
-        return;
-    unsigned said_no = round_count(lease->round, masters(e), SAID_FREE) +
-                       round_count(lease->round, masters(e), SAID_HELD);
+    const struct round *round = lease->round;
+    unsigned said_no = round_count(round, masters(e), SAID_FREE) +
+                       round_count(round, masters(e), SAID_HELD);
     enum cause cause = CAUSE_NONE;
-    if (verdict == VERDICT_LOST)
-        cause = masters(e) - said_no < e->quorum ? CAUSE_GONE : CAUSE_UNAVAILABLE;
-    else
+    if (round_yes(round, masters(e)) >= e->quorum)
         e->counters.released++;
+    else if (masters(e) - said_no < e->quorum)
+        cause = CAUSE_GONE;
+    else if (round_undecided(round, masters(e)) == 0)
+        cause = CAUSE_UNAVAILABLE;
+    else
+        return;
     claim_let_go(lease);
     end(e, lease, OUTCOME_RELEASED, cause);
 }

@@ -329,8 +329,13 @@ static void hear_hello(struct engine *e, unsigned index, const struct reply *rep
 static void hear_kill(struct engine *e, unsigned index, const struct reply *reply)
 {
     /* Refused (an ACL may) counts as done too: asking again will not help. */
-    if (reply->answer != ANSWER_LOST)
-        memset(e->masters[index].kills, 0, sizeof e->masters[index].kills);
+    int64_t *kills = e->masters[index].kills;
+    for (unsigned i = 0; reply->answer != ANSWER_LOST && i < KILLS_MAX; i++) {
+        if (!kills[i])
+            continue;
+        kills[i] = 0; /* they are answered in the order in which they were sent */
+        return;
+    }
 }
 
 void master_hear(struct engine *e, unsigned index, const struct reply *reply)

@@ -29,7 +29,7 @@
     X(OWED_DROPPED, "a release whose answer was lost is not repeated")                             \
     X(NO_KILL, "former connections are not killed on the master")                                  \
     X(CLOSED_EARLY, "the client says it is closed while releases are owed")                        \
-    X(TOKEN_REUSED, "all later rounds of an acquire have one token")                               \
+    X(TOKEN_REUSED, "every round of every acquire has the same token")                               \
     X(HEAL_LATE, "a renewal heals without a limit in the master's time")                           \
     X(HEAL_QUARANTINED, "a renewal heals on a master that abstains")                               \
     X(RESTART_IGNORED, "a restarted master's abstention is ignored")                               \
