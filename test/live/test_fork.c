@@ -1,0 +1,234 @@
+/*
+ * After fork() the child holds nothing, whatever it calls, and the parent notices nothing
+ * of it.  And the figures: statistics, states of masters, OpenMetrics.
+ */
+#include "user.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct cluster cluster;
+static struct user user;
+
+static int start(void **state)
+{
+    (void)state;
+    cluster_start(&cluster, 5, NULL);
+    user_open(&user, &cluster, NULL);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    user_close_clean(&user, &cluster);
+    cluster_stop(&cluster);
+    return 0;
+}
+
+/* Exit status of the child: the line of the check that failed. */
+#define CHECK(condition)                                                                           \
+    do {                                                                                           \
+        if (!(condition))                                                                          \
+            _exit(__LINE__ % 250 + 1);                                                             \
+    } while (0)
+
+static void in_child(struct take *take)
+{
+    struct take other;
+    redlock_name name = {"inherited", 9};
+    redlock *client = user.client;
+    CHECK(redlock_valid_for(take->lease) == 0);
+    CHECK(redlock_release(take->lease) == REDLOCK_E_FORKED);
+    CHECK(redlock_extend(take->lease, 0) != REDLOCK_OK);
+    CHECK(redlock_acquire(client, &other.lease, "x", NULL, take_hear, &other) == REDLOCK_E_FORKED);
+    CHECK(!other.lease);
+    CHECK(redlock_inspect(client, &other.lease, &name, 1, take_hear, &other) == REDLOCK_E_FORKED);
+    CHECK(redlock_adopt(client, 0) != REDLOCK_OK);
+    redlock_close(client, 1000, NULL, NULL);
+    /* The parent's loop, run by mistake. */
+    ev_loop_fork(user.loop);
+    ev_run(user.loop, EVRUN_NOWAIT);
+    ev_run(user.loop, EVRUN_NOWAIT);
+    redlock_lease_free(take->lease);
+    redlock_free(client);
+
+    /* A client of its own is another contender. */
+    user_open(&user, &cluster, NULL);
+    CHECK(take_lock(&other, &user, "inherited", NULL) == REDLOCK_E_HELD);
+    take_free(&other);
+    CHECK(take_lock(&other, &user, "child's own", NULL) == REDLOCK_OK);
+    CHECK(take_release(&other) == REDLOCK_OK);
+    user_close(&user, 5000);
+    _exit(0);
+}
+
+static void expect_success(pid_t child)
+{
+    int status;
+    int64_t end = now_us() + 20000000;
+    while (waitpid(child, &status, WNOHANG) == 0) /* the parent's lease is renewed meanwhile */
+        assert_true(user_step(&user, end));
+    assert_true(WIFEXITED(status));
+    if (WEXITSTATUS(status))
+        fail_msg("a check of the child failed: %d", WEXITSTATUS(status));
+}
+
+static void test_child_holds_nothing(void **state)
+{
+    (void)state;
+    struct take take;
+    redlock_lease_options terms = lease_terms(1000, 0);
+    assert_code(take_lock(&take, &user, "inherited", &terms), REDLOCK_OK);
+    AWAIT(&user, cluster_holders(&cluster, "inherited", redlock_token(take.lease)) == 5);
+    pid_t child = fork();
+    if (child == 0)
+        in_child(&take);
+    expect_success(child);
+    int64_t end = now_us() + 1500000; /* longer than the ttl */
+    while (user_step(&user, end))
+        assert_true(redlock_valid_for(take.lease) > 0);
+    assert_int_equal(cluster_holders(&cluster, "inherited", redlock_token(take.lease)), 5);
+    assert_int_equal(take.outcomes, 1);
+    assert_code(take_release(&take), REDLOCK_OK);
+}
+
+static void fork_inside(redlock_lease *lease, const redlock_event *event, void *data)
+{
+    take_hear(lease, event, data);
+    if (event->kind != REDLOCK_ACQUIRED)
+        return;
+    pid_t child = fork();
+    if (child == 0) {
+        CHECK(redlock_valid_for(lease) == 0);
+        redlock_lease_free(lease);
+        redlock_free(user.client); /* while its callback runs: freed or not, nothing is sent */
+        _exit(0);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    assert_true(redlock_valid_for(lease) > 0);
+}
+
+static void test_fork_inside_a_callback(void **state)
+{
+    (void)state;
+    struct take take;
+    take_init(&take, &user);
+    assert_code(redlock_acquire(user.client, &take.lease, "inside", NULL, fork_inside, &take),
+                REDLOCK_OK);
+    AWAIT(&user, take.told[REDLOCK_ACQUIRED].times);
+    assert_int_equal(cluster_holders(&cluster, "inside", redlock_token(take.lease)) >= 3, 1);
+    assert_code(take_release(&take), REDLOCK_OK);
+}
+
+/* The child exits in the ordinary way, its memory is freed by nobody. */
+static void test_child_of_a_round(void **state)
+{
+    (void)state;
+    struct take take;
+    take_ask(&take, &user, "asked", NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        ev_loop_fork(user.loop);
+        for (unsigned i = 0; i < 20; i++)
+            user_step(&user, INT64_MAX);
+        CHECK(take.outcomes == 0);
+        _exit(0);
+    }
+    AWAIT(&user, take.outcomes);
+    expect_success(child);
+    assert_code(take_release(&take), REDLOCK_OK);
+    assert_int_equal(take.told[REDLOCK_ACQUIRED].times, 1);
+}
+
+/* ---- What is going on ---- */
+
+static void test_stats(void **state)
+{
+    (void)state;
+    struct user fresh;
+    struct take take, other;
+    redlock_stats stats, shorter;
+    user_open(&fresh, &cluster, NULL);
+    for (unsigned i = 0; i < 10; i++) {
+        assert_code(take_lock(&take, &fresh, "counted", NULL), REDLOCK_OK);
+        if (i < 9)
+            assert_code(take_release(&take), REDLOCK_OK);
+    }
+    assert_code(take_lock(&other, &fresh, "counted", NULL), REDLOCK_E_HELD);
+    take_free(&other);
+    redlock_stats_get(fresh.client, &stats, sizeof stats);
+    assert_int_equal(stats.acquires, 11);
+    assert_int_equal(stats.acquired, 10);
+    assert_int_equal(stats.contended, 1);
+    assert_int_equal(stats.rounds, 11);
+    assert_int_equal(stats.released, 9);
+    assert_int_equal(stats.held, 1);
+    assert_int_equal(stats.connects, 5);
+    assert_int_equal(stats.unavailable + stats.lost + stats.timeouts + stats.disconnects +
+                         stats.protocol_errors + stats.owed,
+                     0);
+    assert_true(stats.requests >= stats.replies);
+    assert_true(stats.acquire_us > 0);
+    memset(&shorter, 0xee, sizeof shorter);
+    redlock_stats_get(fresh.client, &shorter, 2 * sizeof(uint64_t));
+    assert_int_equal(shorter.acquired, 10);
+    assert_true(shorter.contended == 0xeeeeeeeeeeeeeeee);
+    assert_code(take_release(&take), REDLOCK_OK);
+    user_close_clean(&fresh, &cluster);
+}
+
+static void test_openmetrics(void **state)
+{
+    (void)state;
+    size_t length = redlock_stats_text(user.client, NULL, 0);
+    char *text = malloc(length + 1), little[10] = "#########";
+    assert_true(length > 500 && length < 20000);
+    assert_int_equal(redlock_stats_text(user.client, text, length + 1), length);
+    assert_int_equal(strlen(text), length);
+    assert_int_equal(redlock_stats_text(user.client, little, sizeof little), length);
+    assert_memory_equal(little, text, sizeof little - 1);
+    assert_string_equal(text + length - 6, "# EOF\n");
+    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+        if (*line == '#')
+            continue;
+        assert_int_equal(strncmp(line, "redlock_", 8), 0);
+        char *value = strrchr(line, ' ');
+        assert_non_null(value);
+        assert_true(isdigit((unsigned char)value[1]));
+    }
+    free(text);
+}
+
+static void test_nodes(void **state)
+{
+    (void)state;
+    redlock_node node;
+    assert_int_equal(redlock_nodes(user.client), 5);
+    for (unsigned i = 0; i < 5; i++) {
+        assert_code(redlock_node_get(user.client, i, &node), REDLOCK_OK);
+        assert_int_equal(node.state, REDLOCK_NODE_UP);
+        assert_int_equal(strlen(node.run_id), 40);
+        assert_true(isdigit((unsigned char)node.version[0]));
+        assert_in_range(node.rtt_us, 1, 10000000);
+        assert_true(llabs(node.clock_offset_us) < 1000000); /* the same clock */
+        assert_string_equal(node.eviction, "");
+        assert_false(node.aof);
+    }
+    assert_code(redlock_node_get(user.client, 5, &node), REDLOCK_E_ARGUMENT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_child_holds_nothing), cmocka_unit_test(test_fork_inside_a_callback),
+        cmocka_unit_test(test_child_of_a_round),    cmocka_unit_test(test_stats),
+        cmocka_unit_test(test_openmetrics),         cmocka_unit_test(test_nodes),
+    };
+    return cmocka_run_group_tests(tests, start, stop);
+}

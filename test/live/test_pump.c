@@ -1,0 +1,304 @@
+/*
+ * The contract of the loop: callbacks come only from it, may do anything, freeing what
+ * they are about included; the loop ends by itself; nobody is sent a SIGPIPE.
+ */
+#include "user.h"
+
+#include <signal.h>
+#include <stdio.h>
+
+static struct cluster cluster;
+static volatile sig_atomic_t pipes;
+
+static void count_pipe(int number)
+{
+    (void)number;
+    pipes++;
+}
+
+static int start(void **state)
+{
+    (void)state;
+    signal(SIGPIPE, count_pipe);
+    cluster_start(&cluster, 5, NULL);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    assert_int_equal(pipes, 0);
+    cluster_stop(&cluster);
+    return 0;
+}
+
+/* ---- Anything inside every callback ---- */
+
+enum deed { FREE_LEASE, FREE_CLIENT, CLOSE_CLIENT, ASK_AGAIN, DEEDS };
+
+struct stage {
+    struct user user;
+    redlock_event_kind kind; /* the outcome in which the deed is done */
+    enum deed deed;
+    redlock_lease *lease;
+    unsigned done, told_after;
+    unsigned closed;
+    struct take second;
+};
+
+static void note_closed(redlock *client, unsigned left, void *data)
+{
+    struct stage *stage = data;
+    assert_int_equal(left, 0);
+    assert_ptr_equal(client, stage->user.client);
+    stage->closed++;
+    redlock_free(client); /* in its own last callback */
+    ev_break(stage->user.loop, EVBREAK_ONE);
+}
+
+static void act(redlock_lease *lease, const redlock_event *event, void *data)
+{
+    struct stage *stage = data;
+    redlock_lease_options waits = lease_terms(10000, 5000);
+    assert_ptr_equal(lease, stage->lease);
+    assert_string_not_equal(redlock_event_name(event->kind), "");
+    ev_break(stage->user.loop, EVBREAK_ONE);
+    if (stage->done) {
+        stage->told_after++;
+        assert_true(stage->deed == CLOSE_CLIENT || stage->deed == ASK_AGAIN);
+        return;
+    }
+    if (event->kind != stage->kind)
+        return;
+    stage->done = 1;
+    switch (stage->deed) {
+    case FREE_LEASE:
+        redlock_lease_free(lease);
+        break;
+    case FREE_CLIENT:
+        redlock_free(stage->user.client);
+        break;
+    case CLOSE_CLIENT:
+        redlock_close(stage->user.client, 5000, note_closed, stage);
+        break;
+    default:
+        take_ask(&stage->second, &stage->user, "second", &waits);
+        redlock_extend(lease, 0);
+        redlock_release(lease);
+    }
+}
+
+static void stall(unsigned masters, unsigned ms)
+{
+    for (unsigned i = 0; i < masters; i++)
+        cluster_tell(&cluster, i, "CLIENT PAUSE %u WRITE", ms);
+}
+
+/* Brings about the outcome `kind`. */
+static void provoke(struct stage *stage)
+{
+    redlock *client = stage->user.client;
+    redlock_name name = {"first", 5};
+    redlock_lease_options terms = lease_terms(900, 0);
+    terms.renew = stage->kind != REDLOCK_LOST;
+    if (stage->kind == REDLOCK_SEEN) {
+        assert_code(redlock_inspect(client, &stage->lease, &name, 1, act, stage), REDLOCK_OK);
+        return;
+    }
+    if (stage->kind == REDLOCK_NOT_ACQUIRED)
+        for (unsigned i = 0; i < 5; i++)
+            cluster_tell(&cluster, i, "SET first other PX 500");
+    assert_code(redlock_acquire(client, &stage->lease, "first", &terms, act, stage), REDLOCK_OK);
+    if (stage->kind <= REDLOCK_NOT_ACQUIRED)
+        return;
+    AWAIT(&stage->user, redlock_valid_for(stage->lease) > 0);
+    AWAIT(&stage->user, cluster_holders(&cluster, "first", NULL) == 5);
+    if (stage->kind == REDLOCK_AT_RISK || stage->kind == REDLOCK_HEALTHY)
+        stall(2, 400);
+    else if (stage->kind == REDLOCK_NOT_EXTENDED)
+        stall(3, 300);
+    if (stage->kind == REDLOCK_EXTENDED || stage->kind == REDLOCK_NOT_EXTENDED)
+        assert_code(redlock_extend(stage->lease, 0), REDLOCK_OK);
+    if (stage->kind == REDLOCK_RELEASED)
+        assert_code(redlock_release(stage->lease), REDLOCK_OK);
+}
+
+static void play(redlock_event_kind kind, enum deed deed)
+{
+    static struct stage stage;
+    memset(&stage, 0, sizeof stage);
+    stage.kind = kind;
+    stage.deed = deed;
+    user_open(&stage.user, &cluster, NULL);
+    struct ev_loop *loop = stage.user.loop;
+    provoke(&stage);
+    assert_int_equal(stage.done, 0); /* never from inside a call */
+    AWAIT(&stage.user, stage.done);
+    if (deed == CLOSE_CLIENT) {
+        AWAIT(&stage.user, stage.closed);
+    } else if (deed == ASK_AGAIN) {
+        AWAIT(&stage.user, stage.second.told[REDLOCK_ACQUIRED].times);
+        redlock_lease_free(stage.second.lease);
+        redlock_lease_free(stage.lease);
+        ev_run(loop, 0); /* until everything is given back */
+        redlock_free(stage.user.client);
+    } else if (deed == FREE_LEASE) {
+        ev_run(loop, 0);
+        redlock_free(stage.user.client);
+    }
+    ev_run(loop, 0);
+    ev_loop_destroy(loop);
+    for (unsigned i = 0; i < 5; i++) {
+        cluster_tell(&cluster, i, "CLIENT UNPAUSE");
+        if (deed == FREE_CLIENT || kind == REDLOCK_NOT_ACQUIRED)
+            cluster_tell(&cluster, i, "DEL first"); /* nothing is sent any more: allowed to stay */
+    }
+    assert_int_equal(cluster_keys(&cluster), 0);
+}
+
+static void test_anything_in_callbacks(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < KINDS; kind++)
+        for (int deed = 0; deed < DEEDS; deed++)
+            play((redlock_event_kind)kind, (enum deed)deed);
+}
+
+/* ---- on_ready and closed() ---- */
+
+static void free_when_ready(redlock *client, redlock_code code, const char *text, void *data)
+{
+    (void)code, (void)text;
+    ++*(unsigned *)data;
+    redlock_free(client);
+}
+
+static void test_free_when_ready(void **state)
+{
+    (void)state;
+    unsigned ready = 0;
+    redlock *client;
+    struct ev_loop *loop = ev_loop_new(0);
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    options.nodes = cluster.nodes;
+    options.on_ready = free_when_ready;
+    options.data = &ready;
+    assert_code(redlock_open(&client, loop, &options, NULL, 0), REDLOCK_OK);
+    ev_run(loop, 0);
+    assert_int_equal(ready, 1);
+    assert_code(redlock_open(&client, loop, &options, NULL, 0), REDLOCK_OK);
+    redlock_free(client); /* before the loop ever ran */
+    ev_run(loop, 0);
+    assert_int_equal(ready, 1);
+    redlock_free(NULL);
+    redlock_lease_free(NULL);
+    ev_loop_destroy(loop);
+}
+
+/* ---- The loop ---- */
+
+static void test_loop_ends_by_itself(void **state)
+{
+    (void)state;
+    struct user user;
+    struct take take;
+    user_begin(&user, ev_loop_new(0), cluster.nodes, NULL);
+    ev_run(user.loop, 0); /* until it is ready: idle connections keep nobody */
+    ev_run(user.loop, 0);
+    assert_int_equal(user.ready, 1);
+    assert_code(take_lock(&take, &user, "alive", NULL), REDLOCK_OK);
+    redlock_lease_free(take.lease);
+    ev_run(user.loop, 0);
+    assert_int_equal(cluster_keys(&cluster), 0);
+    /* Also when a master comes and goes meanwhile. */
+    cluster_tell(&cluster, 2, "CLIENT KILL TYPE normal SKIPME yes");
+    assert_code(take_lock(&take, &user, "alive", NULL), REDLOCK_OK);
+    assert_code(take_release(&take), REDLOCK_OK);
+    ev_run(user.loop, 0);
+    user_close_clean(&user, &cluster);
+}
+
+static void test_two_clients_on_one_loop(void **state)
+{
+    (void)state;
+    struct user one, two;
+    struct take first, second;
+    struct ev_loop *loop = ev_loop_new(0);
+    redlock_lease_options waits = lease_terms(10000, 5000);
+    user_begin(&one, loop, cluster.nodes, NULL);
+    user_begin(&two, loop, cluster.nodes, NULL);
+    assert_code(take_lock(&first, &one, "common", NULL), REDLOCK_OK);
+    take_ask(&second, &two, "common", &waits);
+    int64_t end = now_us() + 100000;
+    while (user_step(&one, end))
+        assert_int_equal(second.outcomes, 0);
+    assert_code(take_release(&first), REDLOCK_OK);
+    AWAIT(&two, second.told[REDLOCK_ACQUIRED].times);
+    assert_true(second.told[REDLOCK_ACQUIRED].event.rounds > 1);
+    redlock_free(one.client); /* one goes, the other stays */
+    assert_code(take_release(&second), REDLOCK_OK);
+    user_close_clean(&two, &cluster);
+}
+
+static void test_names_are_looked_up(void **state)
+{
+    (void)state;
+    struct user user;
+    struct take take;
+    redlock_node node;
+    char nodes[400];
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    snprintf(nodes, sizeof nodes,
+             "redis://localhost:%d redis://localhost:%d redis://no-such-host.invalid:%d",
+             cluster.ports[0], cluster.ports[1], cluster.ports[2]);
+    options.nodes = nodes;
+    user_begin(&user, ev_loop_new(0), NULL, &options);
+    assert_code(take_lock(&take, &user, "by name", NULL), REDLOCK_OK);
+    assert_code(take_release(&take), REDLOCK_OK);
+    AWAIT(&user, user.ready);
+    AWAIT(&user, (redlock_node_get(user.client, 2, &node), node.text[0]));
+    assert_int_equal(node.state, REDLOCK_NODE_DOWN);
+    assert_string_equal(node.role, "");
+    redlock_node_get(user.client, 0, &node);
+    assert_says(node.node, "localhost");
+    assert_string_equal(node.role, "master");
+    user_close_clean(&user, &cluster);
+}
+
+/* Requests are on their way to masters that die: errors of writing, never a signal. */
+static void test_no_sigpipe(void **state)
+{
+    (void)state;
+    struct user user;
+    struct take takes[50];
+    redlock_lease_options terms = lease_terms(1000, 0);
+    user_open(&user, &cluster, NULL);
+    for (unsigned try = 0; try < 20; try++) {
+        for (unsigned i = 0; i < COUNT(takes); i++) {
+            take_ask(&takes[i], &user, "dying", &terms);
+            if (i == 5)
+                cluster_tell(&cluster, try % 5, "CLIENT KILL TYPE normal SKIPME yes");
+            if (i % 7 == 0)
+                ev_run(user.loop, EVRUN_NOWAIT);
+        }
+        for (unsigned i = 0; i < COUNT(takes); i++) {
+            AWAIT(&user, takes[i].outcomes);
+            take_free(&takes[i]);
+        }
+    }
+    user_close_clean(&user, &cluster);
+    assert_int_equal(pipes, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_anything_in_callbacks),
+        cmocka_unit_test(test_free_when_ready),
+        cmocka_unit_test(test_loop_ends_by_itself),
+        cmocka_unit_test(test_two_clients_on_one_loop),
+        cmocka_unit_test(test_names_are_looked_up),
+        cmocka_unit_test(test_no_sigpipe),
+    };
+    return cmocka_run_group_tests(tests, start, stop);
+}
