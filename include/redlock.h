@@ -47,10 +47,10 @@ extern "C" {
 #define REDLOCK_VERSION_MAJOR 0
 #define REDLOCK_VERSION_MINOR 1
 #define REDLOCK_VERSION_PATCH 0
-#define REDLOCK_VERSION "0.1.0"
+#define REDLOCK_VERSION       "0.1.0"
 
 #if defined(__GNUC__)
-#define REDLOCK_API __attribute__((visibility("default")))
+#define REDLOCK_API      __attribute__((visibility("default")))
 #define REDLOCK_MUST_USE __attribute__((warn_unused_result))
 #else
 #define REDLOCK_API
@@ -58,11 +58,11 @@ extern "C" {
 #endif
 
 /* Limits. */
-#define REDLOCK_NAME_MAX 65536    /* bytes of one name, prefix included */
-#define REDLOCK_NAMES_MAX 64      /* names in one lease */
+#define REDLOCK_NAME_MAX    65536 /* bytes of one name, prefix included */
+#define REDLOCK_NAMES_MAX   64    /* names in one lease */
 #define REDLOCK_MASTERS_MAX 15    /* masters of one client */
-#define REDLOCK_LABEL_MAX 64      /* bytes of an owner label */
-#define REDLOCK_TOKEN_SIZE 96     /* buffer for a token, its label and a final NUL */
+#define REDLOCK_LABEL_MAX   64    /* bytes of an owner label */
+#define REDLOCK_TOKEN_SIZE  96    /* buffer for a token, its label and a final NUL */
 
 /* A client: its connections to the masters, and its leases. */
 typedef struct redlock redlock;
@@ -219,9 +219,10 @@ typedef struct redlock_options {
 
 /*
  * Starts a client on `loop`, which must outlive it.  It begins to connect at
- * once; nothing more is sent before the loop runs.  Leases may be asked for at once.  The client keeps the loop alive
- * (ev_ref) only while it has something to wait for besides its idle connections:
- * a lease, a release still owed, its first connections.
+ * once; nothing more is sent before the loop runs.  Leases may be asked for at
+ * once.  The client keeps the loop alive (ev_ref) only while it has something to
+ * wait for besides its idle connections: a lease, a release still owed, its first
+ * connections.
  *
  *   client   receives the client; NULL on failure
  *   options  NULL for the defaults
@@ -286,11 +287,11 @@ typedef enum redlock_vote_kind {
 } redlock_vote_kind;
 
 typedef struct redlock_vote {
-    const char *node;       /* "127.0.0.1:7101", as it should be shown: no password */
+    const char *node; /* "127.0.0.1:7101", as it should be shown: no password */
     redlock_vote_kind kind;
-    const char *holder;     /* HELD: value of the key (token, then its label), or NULL if unknown */
-    int64_t remaining_ms;   /* HELD: left of its ttl, -1 unknown, -2 never expires; ABSTAINS: see there */
-    const char *text;       /* REFUSED, UNREACHABLE: why; else "" */
+    const char *holder;   /* HELD: value of the key (token, label); NULL unknown */
+    int64_t remaining_ms; /* HELD: left of its ttl, -1 unknown, -2 never expires */
+    const char *text;     /* REFUSED, UNREACHABLE: why; else "" */
 } redlock_vote;
 
 /* "granted", "held", …  Any thread. */
@@ -299,15 +300,15 @@ REDLOCK_API const char *redlock_event_name(redlock_event_kind kind);
 
 typedef struct redlock_event {
     redlock_event_kind kind;
-    redlock_code code;    /* OK, or why not */
-    unsigned masters;     /* N */
-    unsigned quorum;      /* N/2 + 1 */
-    unsigned granted;     /* masters that have the lease, as far as known at this moment */
-    int64_t valid_ms;     /* validity left when the event was made; 0 once it is over */
-    unsigned rounds;      /* rounds that this acquire took so far */
-    int64_t elapsed_ms;   /* since the call that asked for it */
+    redlock_code code;         /* OK, or why not */
+    unsigned masters;          /* N */
+    unsigned quorum;           /* N/2 + 1 */
+    unsigned granted;          /* masters that have the lease, as far as known at this moment */
+    int64_t valid_ms;          /* validity left when the event was made; 0 once it is over */
+    unsigned rounds;           /* rounds that this acquire took so far */
+    int64_t elapsed_ms;        /* since the call that asked for it */
     const redlock_vote *votes; /* one for each master, in the order of the list */
-    const char *text;     /* one line for people: what happened and why */
+    const char *text;          /* one line for people: what happened and why */
 } redlock_event;
 
 typedef void redlock_callback(redlock_lease *lease, const redlock_event *event, void *data);
@@ -375,10 +376,9 @@ REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_acquire(redlock *client, redlo
                                                           const char *name,
                                                           const redlock_lease_options *options,
                                                           redlock_callback *callback, void *data);
-REDLOCK_API REDLOCK_MUST_USE redlock_code
-redlock_acquire_names(redlock *client, redlock_lease **lease, const redlock_name *names,
-                      size_t count, const redlock_lease_options *options,
-                      redlock_callback *callback, void *data);
+REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_acquire_names(
+    redlock *client, redlock_lease **lease, const redlock_name *names, size_t count,
+    const redlock_lease_options *options, redlock_callback *callback, void *data);
 
 /*
  * Takes charge of a lease that another process acquired, by its token (see
@@ -387,10 +387,11 @@ redlock_acquire_names(redlock *client, redlock_lease **lease, const redlock_name
  * with E_GONE if not; a failed attach leaves the lease as it is.  Otherwise as
  * redlock_acquire_names(); wait_ms is not used.
  */
-REDLOCK_API REDLOCK_MUST_USE redlock_code
-redlock_attach(redlock *client, redlock_lease **lease, const redlock_name *names, size_t count,
-               const char *token, const redlock_lease_options *options, redlock_callback *callback,
-               void *data);
+REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_attach(redlock *client, redlock_lease **lease,
+                                                         const redlock_name *names, size_t count,
+                                                         const char *token,
+                                                         const redlock_lease_options *options,
+                                                         redlock_callback *callback, void *data);
 
 /*
  * Gives back, by its token, a lease that another process acquired.  The
@@ -476,19 +477,19 @@ typedef enum redlock_node_state {
 } redlock_node_state;
 
 typedef struct redlock_node {
-    const char *node;       /* as in redlock_vote */
+    const char *node; /* as in redlock_vote */
     redlock_node_state state;
-    const char *text;       /* last trouble, "" if none */
+    const char *text; /* last trouble, "" if none */
     int64_t abstains_ms;
-    int64_t rtt_us;         /* smoothed round trip, -1 unknown */
+    int64_t rtt_us;          /* smoothed round trip, -1 unknown */
     int64_t clock_offset_us; /* master's wall clock less ours, 0 unknown */
-    const char *run_id;     /* "" unknown */
-    const char *version;    /* of the server, "" unknown */
-    const char *role;       /* "master", "slave", "" unknown */
-    int64_t uptime_s;       /* at the last handshake, -1 unknown */
-    const char *eviction;   /* maxmemory-policy if maxmemory is set, else "" */
-    bool aof;               /* append-only file enabled */
-    unsigned in_flight;     /* requests not yet answered */
+    const char *run_id;      /* "" unknown */
+    const char *version;     /* of the server, "" unknown */
+    const char *role;        /* "master", "slave", "" unknown */
+    int64_t uptime_s;        /* at the last handshake, -1 unknown */
+    const char *eviction;    /* maxmemory-policy if maxmemory is set, else "" */
+    bool aof;                /* append-only file enabled */
+    unsigned in_flight;      /* requests not yet answered */
 } redlock_node;
 
 /* Number of masters; facts about master `index`, valid until the loop runs
@@ -528,8 +529,8 @@ typedef struct redlock_stats {
 #define REDLOCK_COUNTER_FIELD(name, help) uint64_t name;
     REDLOCK_COUNTERS(REDLOCK_COUNTER_FIELD)
 #undef REDLOCK_COUNTER_FIELD
-    uint64_t held;         /* leases held now */
-    uint64_t acquire_us;   /* sum of the times from redlock_acquire() to ACQUIRED */
+    uint64_t held;       /* leases held now */
+    uint64_t acquire_us; /* sum of the times from redlock_acquire() to ACQUIRED */
 } redlock_stats;
 
 /* Copies the statistics; `size` is sizeof(redlock_stats) as you compiled it. */

@@ -16,7 +16,7 @@
 #include <string.h>
 
 /* Rounds of the pump before other watchers of the loop get their turn. */
-#define PUMP_ROUNDS 64
+#define PUMP_ROUNDS       64
 #define DEADLINES_A_ROUND 1024
 /* So late, replies that have come meanwhile are read before anybody is judged. */
 #define LATE MS(20)
@@ -90,9 +90,10 @@ static void log_master(redlock *client, unsigned index)
     client->logged[index] = strdup(text);
     client_log(client, level, "%s: %s", node.node, text);
     if (node.state == REDLOCK_NODE_UP && node.eviction[0] && strcmp(node.eviction, "noeviction"))
-        client_log(client, REDLOCK_LOG_WARNING,
-                   "%s: may evict locks when memory is short: set maxmemory-policy noeviction, not %s",
-                   node.node, node.eviction);
+        client_log(
+            client, REDLOCK_LOG_WARNING,
+            "%s: may evict locks when memory is short: set maxmemory-policy noeviction, not %s",
+            node.node, node.eviction);
 }
 
 /* ---- effects and events --------------------------------------------------- */
@@ -261,7 +262,8 @@ static bool carry_out_all(redlock *client)
 static bool wake_all(redlock *client)
 {
     usec due = engine_next_deadline(&client->engine);
-    for (unsigned i = 0; system_now() > due && system_now() - due > LATE && i < client->masters; i++)
+    for (unsigned i = 0; system_now() > due && system_now() - due > LATE && i < client->masters;
+         i++)
         link_read(client->links[i]);
     bool any = false;
     for (unsigned i = 0; i < DEADLINES_A_ROUND; i++) {

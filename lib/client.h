@@ -91,8 +91,7 @@ struct redlock {
 redlock_code options_read(redlock *client, struct engine_config *config,
                           const redlock_options *options, char *why, size_t why_size);
 /* A lease's terms; a sentence in client->error on failure. */
-redlock_code terms_read(redlock *client, const redlock_lease_options *options,
-                        struct terms *terms);
+redlock_code terms_read(redlock *client, const redlock_lease_options *options, struct terms *terms);
 /* NEVER if it is out of all reason. */
 usec in_usec(int64_t ms);
 redlock_code ttl_check(redlock *client, int64_t ttl_ms, usec margin);

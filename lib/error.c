@@ -40,15 +40,16 @@ const char *redlock_version(void)
 
 const char *redlock_vote_name(redlock_vote_kind kind)
 {
-    static const char *const names[] = {"none",     "granted", "healed",  "held",        "free",
-                                        "released", "refused", "timeout", "unreachable", "abstains"};
+    static const char *const names[] = {"none",        "granted",  "healed",  "held",
+                                        "free",        "released", "refused", "timeout",
+                                        "unreachable", "abstains"};
     return (unsigned)kind < sizeof names / sizeof names[0] ? names[kind] : "unknown";
 }
 
 const char *redlock_event_name(redlock_event_kind kind)
 {
-    static const char *const names[] = {"acquired", "not acquired", "extended", "not extended",
-                                        "at risk",  "healthy",      "lost",     "released",
-                                        "seen"};
+    static const char *const names[] = {"acquired",     "not acquired", "extended",
+                                        "not extended", "at risk",      "healthy",
+                                        "lost",         "released",     "seen"};
     return (unsigned)kind < sizeof names / sizeof names[0] ? names[kind] : "unknown";
 }

@@ -128,8 +128,8 @@ static redlock_code begin(redlock *client, redlock_lease **out, const redlock_na
 
 redlock_code redlock_acquire_names(redlock *client, redlock_lease **lease,
                                    const redlock_name *names, size_t count,
-                                   const redlock_lease_options *options,
-                                   redlock_callback *callback, void *data)
+                                   const redlock_lease_options *options, redlock_callback *callback,
+                                   void *data)
 {
     struct terms terms;
     redlock_code code = begin(client, lease, names, count, callback);

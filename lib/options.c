@@ -5,11 +5,11 @@
 
 #include "client.h"
 
-#define DEFAULT_MAX_TTL 30000
-#define DEFAULT_DRIFT 0.01
-#define DEFAULT_SKEW 1000
+#define DEFAULT_MAX_TTL         30000
+#define DEFAULT_DRIFT           0.01
+#define DEFAULT_SKEW            1000
 #define DEFAULT_CONNECT_TIMEOUT 1000
-#define LONGEST_TIMEOUT (INT64_C(3600) * 1000)
+#define LONGEST_TIMEOUT         (INT64_C(3600) * 1000)
 
 /* An older caller's struct is shorter: what it lacks keeps its default. */
 static bool take_versioned(void *to, const void *from, size_t from_size, size_t known)
@@ -166,7 +166,8 @@ redlock_code terms_read(redlock *client, const redlock_lease_options *options, s
     if (o.ttl_ms <= 0 || o.ttl_ms > client->max_ttl_ms)
         return ttl_check(client, o.ttl_ms, 0);
     if (o.wait_ms < 0 || o.max_hold_ms < 0)
-        return client_fail(client, REDLOCK_E_ARGUMENT, "wait_ms and max_hold_ms cannot be negative");
+        return client_fail(client, REDLOCK_E_ARGUMENT,
+                           "wait_ms and max_hold_ms cannot be negative");
     usec margin = o.margin_ms < 0 ? usual_margin(MS(o.ttl_ms)) : in_usec(o.margin_ms);
     if (margin >= MS(o.ttl_ms))
         return client_fail(client, REDLOCK_E_TTL, "the margin leaves nothing of a ttl of %lld ms",

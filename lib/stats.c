@@ -68,8 +68,7 @@ redlock_code redlock_adopt(redlock *client, unsigned index)
         return REDLOCK_E_FORKED;
     if (!master_is_up(&client->engine.masters[index]))
         return client_fail(client, REDLOCK_E_STATE, "%s is not connected: %s",
-                           client->addresses[index].shown,
-                           client->engine.masters[index].trouble);
+                           client->addresses[index].shown, client->engine.masters[index].trouble);
     client->adopt |= 1U << index;
     client_hold_loop(client);
     return REDLOCK_OK;
@@ -155,16 +154,19 @@ size_t redlock_stats_text(const redlock *client, char *buffer, size_t size)
     struct page page = {buffer, size, 0};
     redlock_stats stats = collect(client);
 #define PUT_COUNTER(name, help)                                                                    \
-    put(&page, "# TYPE redlock_" #name " counter\n# HELP redlock_" #name " " help ".\n"            \
-               "redlock_" #name "_total %llu\n",                                                   \
+    put(&page,                                                                                     \
+        "# TYPE redlock_" #name " counter\n# HELP redlock_" #name " " help ".\n"                   \
+        "redlock_" #name "_total %llu\n",                                                          \
         (unsigned long long)stats.name);
     REDLOCK_COUNTERS(PUT_COUNTER)
 #undef PUT_COUNTER
-    put(&page, "# TYPE redlock_acquire_seconds counter\n"
-               "# HELP redlock_acquire_seconds Time from asking for leases to having them.\n"
-               "redlock_acquire_seconds_total %.6f\n",
+    put(&page,
+        "# TYPE redlock_acquire_seconds counter\n"
+        "# HELP redlock_acquire_seconds Time from asking for leases to having them.\n"
+        "redlock_acquire_seconds_total %.6f\n",
         (double)stats.acquire_us / 1e6);
-    put(&page, "# TYPE redlock_held gauge\n# HELP redlock_held Leases held now.\nredlock_held %llu\n",
+    put(&page,
+        "# TYPE redlock_held gauge\n# HELP redlock_held Leases held now.\nredlock_held %llu\n",
         (unsigned long long)stats.held);
     put_masters(&page, client);
     put(&page, "# EOF\n");

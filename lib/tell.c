@@ -56,11 +56,16 @@ static void add(struct words *words, const char *format, ...)
 static redlock_vote_kind vote_kind(enum saying said)
 {
     static const redlock_vote_kind kinds[] = {
-        [SAID_NOTHING] = REDLOCK_VOTE_NONE,         [SAID_GRANTED] = REDLOCK_VOTE_GRANTED,
-        [SAID_HEALED] = REDLOCK_VOTE_HEALED,        [SAID_HELD] = REDLOCK_VOTE_HELD,
-        [SAID_FREE] = REDLOCK_VOTE_FREE,            [SAID_RELEASED] = REDLOCK_VOTE_RELEASED,
-        [SAID_REFUSED] = REDLOCK_VOTE_REFUSED,      [SAID_TIMEOUT] = REDLOCK_VOTE_TIMEOUT,
-        [SAID_UNREACHABLE] = REDLOCK_VOTE_UNREACHABLE, [SAID_ABSTAINS] = REDLOCK_VOTE_ABSTAINS,
+        [SAID_NOTHING] = REDLOCK_VOTE_NONE,
+        [SAID_GRANTED] = REDLOCK_VOTE_GRANTED,
+        [SAID_HEALED] = REDLOCK_VOTE_HEALED,
+        [SAID_HELD] = REDLOCK_VOTE_HELD,
+        [SAID_FREE] = REDLOCK_VOTE_FREE,
+        [SAID_RELEASED] = REDLOCK_VOTE_RELEASED,
+        [SAID_REFUSED] = REDLOCK_VOTE_REFUSED,
+        [SAID_TIMEOUT] = REDLOCK_VOTE_TIMEOUT,
+        [SAID_UNREACHABLE] = REDLOCK_VOTE_UNREACHABLE,
+        [SAID_ABSTAINS] = REDLOCK_VOTE_ABSTAINS,
     };
     return kinds[said];
 }
@@ -88,9 +93,8 @@ static redlock_vote vote_of(const redlock *client, const struct round *round, un
 static void fill_votes(redlock *client, const struct round *round)
 {
     for (unsigned i = 0; i < client->masters; i++) {
-        client->votes[i] = (redlock_vote){.node = client->addresses[i].shown,
-                                          .remaining_ms = -1,
-                                          .text = ""};
+        client->votes[i] =
+            (redlock_vote){.node = client->addresses[i].shown, .remaining_ms = -1, .text = ""};
         if (round)
             client->votes[i] = vote_of(client, round, i);
     }
@@ -132,8 +136,7 @@ static unsigned common_holder(const redlock *client, const redlock_vote **who)
         const redlock_vote *vote = &client->votes[i];
         unsigned same = 0;
         for (unsigned j = 0; vote->holder && j < client->masters; j++)
-            same += client->votes[j].holder &&
-                    strcmp(client->votes[j].holder, vote->holder) == 0;
+            same += client->votes[j].holder && strcmp(client->votes[j].holder, vote->holder) == 0;
         if (same > best) {
             best = same;
             *who = vote;

@@ -6,7 +6,7 @@
 #include "mutant.h"
 
 #define RELEASE_AGAIN MS(200) /* after a master answered a release with an error */
-#define END_SLACK MS(500)     /* a request may wait on a stalled link before it is carried out */
+#define END_SLACK     MS(500) /* a request may wait on a stalled link before it is carried out */
 
 static size_t size_of(const struct engine *e, size_t token_length)
 {
@@ -40,8 +40,7 @@ struct claim *claim_new(struct engine *e, struct names *names, const char *token
 
 static void write_base64url(char *to, const uint8_t *bytes)
 {
-    static const char digits[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     uint32_t bits = 0, held = 0;
     for (unsigned i = 0; i < TOKEN_RANDOM; i++) {
         bits = bits << 8 | bytes[i];

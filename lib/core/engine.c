@@ -7,8 +7,7 @@
 
 void engine_emit(struct engine *e, enum effect_kind kind, unsigned master, struct lease *lease)
 {
-    e->sink.emit(e->sink.shell,
-                 &(struct effect){.kind = kind, .master = master, .lease = lease});
+    e->sink.emit(e->sink.shell, &(struct effect){.kind = kind, .master = master, .lease = lease});
 }
 
 void engine_send(struct engine *e, unsigned master, const struct request *request)
@@ -161,8 +160,7 @@ static void check_closed(struct engine *e)
 
 /* ---- stepping ------------------------------------------------------------ */
 
-#define OWNER_OF(type, deadline_)                                                                  \
-    ((type *)(void *)((char *)(deadline_)-offsetof(type, deadline)))
+#define OWNER_OF(type, deadline_) ((type *)(void *)((char *)(deadline_)-offsetof(type, deadline)))
 
 static void wake_one(struct engine *e)
 {

@@ -40,12 +40,12 @@ struct engine {
     struct sink sink;
     struct engine_counters counters;
 
-    usec now;                    /* of the step under way */
-    struct randomness *random;   /* likewise */
-    uint64_t jitter;             /* state of a small generator; jitter is no secret */
+    usec now;                  /* of the step under way */
+    struct randomness *random; /* likewise */
+    uint64_t jitter;           /* state of a small generator; jitter is no secret */
 
     unsigned quorum;
-    int64_t max_ttl_ms;   /* the largest known to any master or to us */
+    int64_t max_ttl_ms; /* the largest known to any master or to us */
     uint32_t last_round;
     enum cause misconfigured; /* found before EFFECT_READY: no lease can be had */
     bool ready_told, closing, closed_told;

@@ -24,14 +24,14 @@
 /* Microseconds of a clock that never jumps and counts suspend. */
 typedef int64_t usec;
 #define NEVER INT64_MAX
-#define MS(n) ((usec)(n) * 1000)
+#define MS(n) ((usec)(n)*1000)
 
-#define MASTERS_MAX 15
-#define TOKEN_RANDOM 16 /* bytes drawn for a token */
-#define TOKEN_TEXT 22   /* the same in base64url */
-#define TOKEN_MAX 95    /* with ':' and a label */
-#define TTL_MS_MOST (INT64_C(24) * 3600 * 1000) /* no client may ask for a longer ttl */
-#define SAYING_MAX 120  /* what is kept of a master's words */
+#define MASTERS_MAX  15
+#define TOKEN_RANDOM 16                          /* bytes drawn for a token */
+#define TOKEN_TEXT   22                          /* the same in base64url */
+#define TOKEN_MAX    95                          /* with ':' and a label */
+#define TTL_MS_MOST  (INT64_C(24) * 3600 * 1000) /* no client may ask for a longer ttl */
+#define SAYING_MAX   120                         /* what is kept of a master's words */
 
 struct names; /* names.h */
 struct claim; /* claim.h */
@@ -79,8 +79,8 @@ struct request {
     int64_t ttl_ms;
 
     /* RENEW */
-    bool heal;       /* set it again where it is absent */
-    usec not_after;  /* refuse when the master's wall clock is past this; 0: no such limit */
+    bool heal;      /* set it again where it is absent */
+    usec not_after; /* refuse when the master's wall clock is past this; 0: no such limit */
 
     struct quarantine_terms terms; /* HELLO, ADOPT */
     int64_t kill_id;               /* KILL */
@@ -107,10 +107,10 @@ struct hello {
     char eviction[24]; /* maxmemory-policy if maxmemory is set, else "" */
     bool aof;
     int64_t uptime_s;
-    int64_t client_id;       /* of this connection; 0 unknown */
-    usec time;               /* the master's wall clock */
-    usec abstains;           /* left of its quarantine; 0 or less: none */
-    int64_t max_ttl_ms;      /* largest that any client told this master */
+    int64_t client_id;  /* of this connection; 0 unknown */
+    usec time;          /* the master's wall clock */
+    usec abstains;      /* left of its quarantine; 0 or less: none */
+    int64_t max_ttl_ms; /* largest that any client told this master */
 };
 
 struct reply {
@@ -156,7 +156,7 @@ struct event {
     unsigned master;
     struct lease *lease;
     usec ttl;
-    const char *text;   /* CLOSED: why, NULL if we asked for it */
+    const char *text; /* CLOSED: why, NULL if we asked for it */
     const struct reply *reply;
 };
 

@@ -18,7 +18,7 @@ enum lease_state {
     LEASE_ACQUIRING, /* a round to take it is open (attach: to renew it) */
     LEASE_WAITING,   /* between two rounds; holds nothing anywhere */
     LEASE_HELD,
-    LEASE_LOST,      /* told or to be told; the claim is cleaned up behind */
+    LEASE_LOST, /* told or to be told; the claim is cleaned up behind */
     LEASE_RELEASING,
     LEASE_INSPECTING
 };
@@ -39,13 +39,13 @@ struct lease {
     usec valid_until; /* HELD: the ledger's; else 0 */
     struct deadline deadline;
     uint32_t rounds;
-    uint16_t untold;  /* a bit for each outcome to be told */
-    uint8_t state;    /* enum lease_state */
-    uint8_t risk;     /* enum risk */
-    uint8_t failing;  /* enum cause: why the round under way has failed */
+    uint16_t untold;                  /* a bit for each outcome to be told */
+    uint8_t state;                    /* enum lease_state */
+    uint8_t risk;                     /* enum risk */
+    uint8_t failing;                  /* enum cause: why the round under way has failed */
     uint8_t causes[OUTCOME_SEEN + 1]; /* enum cause of each untold outcome */
-    bool attached;    /* ACQUIRING by the token of somebody else's lease */
-    bool extending;   /* the user waits for this renewal */
+    bool attached;                    /* ACQUIRING by the token of somebody else's lease */
+    bool extending;                   /* the user waits for this renewal */
 };
 
 /* Ready to be handed to EVENT_ACQUIRE, ATTACH, RELEASE (by token) or INSPECT.

@@ -6,14 +6,15 @@
 #include "engine.h"
 #include "mutant.h"
 
-#define PATIENCE_FLOOR MS(50) /* the paper: tens of milliseconds for a ttl of 10 s */
+#define PATIENCE_FLOOR       MS(50) /* the paper: tens of milliseconds for a ttl of 10 s */
 #define PATIENCE_ROUND_TRIPS 4
-#define STALL_PATIENCES 10 /* so long without any answer: the master hangs */
-#define BACKOFF_FIRST MS(20)
-#define BACKOFF_LAST MS(1000)
-#define ASK_AGAIN MS(1000) /* a master that may not grant: somebody may have adopted it */
-#define ASK_ANYHOW MS(60000) /* any master: clocks drift, longer ttls are told of */
-#define STEP_LEAST MS(250)   /* a master's clock that gained more since hello was stepped, or ours stood still */
+#define STALL_PATIENCES      10 /* so long without any answer: the master hangs */
+#define BACKOFF_FIRST        MS(20)
+#define BACKOFF_LAST         MS(1000)
+#define ASK_AGAIN            MS(1000) /* a master that may not grant: somebody may have adopted it */
+#define ASK_ANYHOW           MS(60000) /* any master: clocks drift, longer ttls are told of */
+#define STEP_LEAST                                                                                 \
+    MS(250) /* a master's clock that gained more since hello was stepped, or ours stood still */
 #define TIME_MOST (INT64_C(1) << 53)
 
 bool master_is_up(const struct master *master)
@@ -151,8 +152,7 @@ static unsigned same_as(const struct engine *e, unsigned index, const char *run_
 {
     for (unsigned i = 0; i < e->config.masters; i++) {
         const struct master *other = &e->masters[i];
-        if (i != index && other->met && !other->refused &&
-            strcmp(other->facts.run_id, run_id) == 0)
+        if (i != index && other->met && !other->refused && strcmp(other->facts.run_id, run_id) == 0)
             return i;
     }
     return index;

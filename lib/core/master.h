@@ -21,19 +21,19 @@ enum master_state { MASTER_DOWN, MASTER_CONNECTING, MASTER_PREPARING, MASTER_UP,
 struct master {
     struct deadline deadline;
     uint8_t state;
-    bool tried;        /* the first attempt has ended, well or not */
-    bool met;          /* hello was answered at least once: facts are filled */
-    bool hello_asked;  /* one is in flight */
+    bool tried;           /* the first attempt has ended, well or not */
+    bool met;             /* hello was answered at least once: facts are filled */
+    bool hello_asked;     /* one is in flight */
     bool left_unanswered; /* this connection ended with requests of leases in flight */
-    enum cause refused; /* CAUSE_REPLICA, CAUSE_SAME_MASTER or CAUSE_NONE */
-    unsigned failures; /* attempts in vain since the last success */
+    enum cause refused;   /* CAUSE_REPLICA, CAUSE_SAME_MASTER or CAUSE_NONE */
+    unsigned failures;    /* attempts in vain since the last success */
     unsigned in_flight;
-    int64_t told_ttl_ms;  /* the longest ttl that we told it of in hello */
-    usec connect_by;      /* CONNECTING, PREPARING: give up then */
-    usec progress_at;     /* last time it answered, or had nothing to answer */
-    usec abstains_until;  /* our clock */
-    usec round_trip;      /* smoothed; 0: unknown */
-    usec offset;          /* its wall clock less our clock */
+    int64_t told_ttl_ms;      /* the longest ttl that we told it of in hello */
+    usec connect_by;          /* CONNECTING, PREPARING: give up then */
+    usec progress_at;         /* last time it answered, or had nothing to answer */
+    usec abstains_until;      /* our clock */
+    usec round_trip;          /* smoothed; 0: unknown */
+    usec offset;              /* its wall clock less our clock */
     int64_t kills[KILLS_MAX]; /* former connections that may still hold requests of ours */
     struct hello facts;
     char trouble[SAYING_MAX]; /* why it is not UP */

@@ -14,8 +14,8 @@
     X(DATED_FROM_REPLY, "a promise is dated from its reply, not from its request")                 \
     X(VALIDITY_UNCHECKED, "ACQUIRED is told however little validity is left")                      \
     X(TELL_UNCHECKED, "validity is checked when the round is won, not just before it is told")     \
-    X(LATE_GRANT, "a renewal granted after LOST was told brings the lease back")                      \
-    X(RESURRECT, "a renewal answered after the end, before anybody noticed it, counts")                         \
+    X(LATE_GRANT, "a renewal granted after LOST was told brings the lease back")                   \
+    X(RESURRECT, "a renewal answered after the end, before anybody noticed it, counts")            \
     X(RENEWED_BY_MINORITY, "validity follows one master less than a quorum")                       \
     X(OTHER_TTL, "a promise is counted with the lease's present ttl, not with that asked for")     \
     X(OLD_ROUND, "a reply to an earlier renewal counts for the present one")                       \
@@ -29,7 +29,7 @@
     X(OWED_DROPPED, "a release whose answer was lost is not repeated")                             \
     X(NO_KILL, "former connections are not killed on the master")                                  \
     X(CLOSED_EARLY, "the client says it is closed while releases are owed")                        \
-    X(TOKEN_REUSED, "every round of every acquire has the same token")                               \
+    X(TOKEN_REUSED, "every round of every acquire has the same token")                             \
     X(HEAL_LATE, "a renewal heals without a limit in the master's time")                           \
     X(HEAL_QUARANTINED, "a renewal heals on a master that abstains")                               \
     X(RESTART_IGNORED, "a restarted master's abstention is ignored")                               \
@@ -44,7 +44,7 @@ enum mutant {
 #define MUTANT_ENUM(name, text) MUTANT_##name,
     MUTANTS(MUTANT_ENUM)
 #undef MUTANT_ENUM
-    MUTANT_COUNT
+        MUTANT_COUNT
 };
 
 #ifdef REDLOCK_MUTANTS

@@ -19,8 +19,8 @@ struct names *names_new(const struct memory *memory, struct slice prefix,
     size_t bytes = 0;
     for (unsigned i = 0; i < count; i++)
         bytes += prefix.length + slices[i].length;
-    struct names *names = memory->take(
-        memory->pool, sizeof *names + count * sizeof names->ends[0] + bytes);
+    struct names *names =
+        memory->take(memory->pool, sizeof *names + count * sizeof names->ends[0] + bytes);
     if (!names)
         return NULL;
     names->references = 1;

@@ -2,7 +2,7 @@
 #include "mutant.h"
 
 #define DRIFT_FLOOR MS(2)
-#define PPM 1000000
+#define PPM         1000000
 
 unsigned quorum_of(unsigned masters)
 {

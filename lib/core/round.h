@@ -30,10 +30,10 @@ struct ballot {
 struct round {
     struct round *next_free;
     enum request_kind kind;
-    uint32_t number;  /* of this round alone: late answers to another do not count */
-    bool begun;       /* something was sent */
-    bool decided;     /* the verdict was acted on; the rest is only for the record */
-    usec give_up;     /* HOPED masters are waited for until then */
+    uint32_t number; /* of this round alone: late answers to another do not count */
+    bool begun;      /* something was sent */
+    bool decided;    /* the verdict was acted on; the rest is only for the record */
+    usec give_up;    /* HOPED masters are waited for until then */
     struct ballot ballots[];
 };
 

@@ -28,8 +28,8 @@ struct link_counters {
 };
 
 /* `address` and `client_name` (for CLIENT SETNAME, may be NULL) must outlive the link. */
-struct link *link_new(struct ev_loop *loop, const struct address *address,
-                      const char *client_name, struct link_owner owner);
+struct link *link_new(struct ev_loop *loop, const struct address *address, const char *client_name,
+                      struct link_owner owner);
 
 /* Starts to connect: name lookup, then connect.  Ends in EVENT_CONNECTED or
  * EVENT_CLOSED.  Only when closed (new, or after EVENT_CLOSED). */

@@ -11,9 +11,9 @@
 #include "command.h"
 #include "event.h"
 
-#define REPLY_FIELDS_MAX 16  /* elements of an array; more is a protocol error */
-#define REPLY_TEXT_MAX 1024  /* bytes of all strings kept; longer ones are cut */
-#define REPLY_BYTES_MAX 65536 /* unparsed bytes that a master may make us keep */
+#define REPLY_FIELDS_MAX 16    /* elements of an array; more is a protocol error */
+#define REPLY_TEXT_MAX   1024  /* bytes of all strings kept; longer ones are cut */
+#define REPLY_BYTES_MAX  65536 /* unparsed bytes that a master may make us keep */
 
 enum field_kind { FIELD_NIL, FIELD_INTEGER, FIELD_STRING, FIELD_STATUS, FIELD_ERROR };
 
@@ -38,7 +38,7 @@ void reply_attach(redisReader *reader, struct raw_reply *raw);
 /* What a login has told so far; zero it with each new connection. */
 struct login_state {
     int64_t client_id;
-    bool failed; /* AUTH or SELECT was refused: the final answer is that error */
+    bool failed;          /* AUTH or SELECT was refused: the final answer is that error */
     char why[SAYING_MAX]; /* what it refused, also where that did not matter */
 };
 
@@ -48,7 +48,7 @@ bool reply_take_step(struct login_state *login, enum step step, const struct raw
 
 /* Turns the final reply into an answer.  `reply` points into `raw` and `hello`.
  * False: not a reply that this request can have (protocol error). */
-bool reply_read(const struct raw_reply *raw, const struct tag *tag,
-                const struct login_state *login, struct hello *hello, struct reply *reply);
+bool reply_read(const struct raw_reply *raw, const struct tag *tag, const struct login_state *login,
+                struct hello *hello, struct reply *reply);
 
 #endif

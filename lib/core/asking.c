@@ -1,0 +1,64 @@
+#include "engine.h"
+#include "lease_parts.h"
+#include "mutant.h"
+
+bool lease_may_ask(const struct engine *e, const struct lease *lease, unsigned master)
+{
+    if (lease->round->kind == REQUEST_ACQUIRE)
+        return master_may_grant(e, &e->masters[master]);
+    return master_is_up(&e->masters[master]);
+}
+
+void lease_ask(struct engine *e, struct lease *lease, unsigned master, bool whole)
+{
+    struct round *round = lease->round;
+    bool held = lease->state == LEASE_HELD;
+    round_ask(round, master, e->now + master_patience(e, &e->masters[master], lease->terms.ttl));
+    claim_ask(e, lease->claim, master,
+              &(struct question){
+                  .kind = round->kind,
+                  .round = round->number,
+                  .ttl = lease->terms.ttl,
+                  .heal = held && !round->ballots[master].late &&
+                          (master_may_grant(e, &e->masters[master]) || MUTANT(HEAL_QUARANTINED)),
+                  .not_after = held && !MUTANT(HEAL_LATE) ? lease->valid_until : 0,
+                  .whole = whole});
+}
+
+void lease_hope(struct engine *e, struct lease *lease, unsigned master)
+{
+    const struct master *it = &e->masters[master];
+    struct ballot *ballot = &lease->round->ballots[master];
+    if (lease_may_ask(e, lease, master) || master_is_hopeful(it)) {
+        ballot->state = BALLOT_HOPED;
+    } else if (master_abstains(e, it)) {
+        round_say(lease->round, master, SAID_ABSTAINS);
+        ballot->remaining_ms = (it->abstains_until - e->now + 999) / 1000;
+    } else {
+        round_say(lease->round, master, SAID_UNREACHABLE);
+    }
+}
+
+void lease_open_round(struct engine *e, struct lease *lease, enum request_kind kind)
+{
+    usec patience = e->config.connect_timeout;
+    if (lease->terms.ttl && patience > lease->terms.ttl / 4)
+        patience = lease->terms.ttl / 4;
+    round_begin(lease->round, lease_masters(e), kind, engine_next_round(e), e->now + patience);
+    for (unsigned i = 0; i < lease_masters(e); i++)
+        lease_hope(e, lease, i);
+}
+
+/* Nothing is sent before a quorum can be asked: a minority held while waiting for
+ * connections would only be in the way of others. */
+void lease_ask_those_up(struct engine *e, struct lease *lease)
+{
+    unsigned can = 0, least = lease->state == LEASE_ACQUIRING ? e->quorum : 1;
+    for (unsigned i = 0; i < lease_masters(e); i++)
+        can += lease->round->ballots[i].state == BALLOT_HOPED && lease_may_ask(e, lease, i);
+    if (!lease->round->begun && can < least)
+        return;
+    for (unsigned i = 0; can && i < lease_masters(e); i++)
+        if (lease->round->ballots[i].state == BALLOT_HOPED && lease_may_ask(e, lease, i))
+            lease_ask(e, lease, i, false);
+}

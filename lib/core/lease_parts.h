@@ -1,0 +1,64 @@
+/*
+ * lease_parts.h - what the files of machine 1 share.
+ *
+ *   lease.c      life, timers, telling
+ *   asking.c     one question to each master, as soon as it may be put
+ *   acquiring.c  rounds until it is had, or not
+ *   holding.c    renewal, risk, loss
+ *   releasing.c  giving back
+ *   hearing.c    an answer → ledger and ballot
+ */
+#ifndef REDLOCK_CORE_LEASE_PARTS_H
+#define REDLOCK_CORE_LEASE_PARTS_H
+
+#include "lease.h"
+
+#define BIT(outcome) (uint16_t)(1U << (outcome))
+
+/* Outcomes that are only worth telling while the lease is held. */
+#define WHILE_HELD                                                                                 \
+    (BIT(OUTCOME_EXTENDED) | BIT(OUTCOME_NOT_EXTENDED) | BIT(OUTCOME_AT_RISK) |                    \
+     BIT(OUTCOME_HEALTHY))
+
+unsigned lease_masters(const struct engine *engine);
+
+/* lease.c */
+void lease_add_outcome(struct engine *engine, struct lease *lease, enum outcome_kind kind,
+                       enum cause cause);
+void lease_schedule(struct engine *engine, struct lease *lease);
+/* Nothing concerns the masters any more: IDLE, with this last outcome. */
+void lease_end(struct engine *engine, struct lease *lease, enum outcome_kind kind,
+               enum cause cause);
+/* Does what the ballots of the open round call for. */
+void lease_weigh(struct engine *engine, struct lease *lease);
+
+/* asking.c */
+bool lease_may_ask(const struct engine *engine, const struct lease *lease, unsigned master);
+void lease_ask(struct engine *engine, struct lease *lease, unsigned master, bool whole);
+void lease_hope(struct engine *engine, struct lease *lease, unsigned master);
+void lease_open_round(struct engine *engine, struct lease *lease, enum request_kind kind);
+void lease_ask_those_up(struct engine *engine, struct lease *lease);
+
+/* acquiring.c */
+void acquiring_weigh(struct engine *engine, struct lease *lease);
+void acquiring_again(struct engine *engine, struct lease *lease);
+void acquiring_failed(struct engine *engine, struct lease *lease, enum cause cause);
+/* Won, but over before anybody was told: it was never had. */
+void acquiring_unsay(struct engine *engine, struct lease *lease);
+void acquiring_cancel(struct engine *engine, struct lease *lease, enum cause cause);
+
+/* holding.c */
+usec holding_lost_at(const struct lease *lease);
+bool holding_is_over(const struct engine *engine, const struct lease *lease);
+usec holding_renew_when(struct engine *engine, const struct lease *lease);
+void holding_renew(struct engine *engine, struct lease *lease);
+void holding_weigh(struct engine *engine, struct lease *lease);
+void holding_put_round_away(struct engine *engine, struct lease *lease);
+void holding_notice_the_end(struct engine *engine, struct lease *lease);
+void holding_follow_the_ledger(struct engine *engine, struct lease *lease);
+
+/* releasing.c */
+void releasing_begin(struct engine *engine, struct lease *lease);
+void releasing_weigh(struct engine *engine, struct lease *lease);
+
+#endif
