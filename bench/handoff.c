@@ -19,7 +19,7 @@
 
 #include "scenario.h"
 
-#define READY_S 15.
+#define READY_S 6.
 #define END_S   10.
 
 struct holding {
@@ -74,7 +74,7 @@ static void pause_ms(unsigned ms)
 static void wait_until_ready(struct handoff *handoff)
 {
     int64_t end = now_ns() + (int64_t)(READY_S * 1e9);
-    while (!interrupted && now_ns() < end && ready_workers(handoff) < handoff->options->workers)
+    while (!interrupted && now_ns() < end && 2 * ready_workers(handoff) < handoff->options->workers)
         pause_ms(20);
 }
 
