@@ -6,6 +6,7 @@ export async function open(variant) {
     const client = new Etcd3({ hosts: process.env.PEER_NODES.split(',') });
     const lease = client.lease(10);
     await lease.grant();
+    let serial = 0; // a key that came back would be waited for by one that it waits for
     const take = async (name) => {
         if (variant !== 'best') return client.lock(name).ttl(10).acquire();
         const id = await lease.grant();
@@ -17,7 +18,7 @@ export async function open(variant) {
     // In line, as etcd's own clients wait: whoever wrote first; the others watch the one before.
     const wait = async (name) => {
         const id = await lease.grant();
-        const key = `${name}/${id}`;
+        const key = `${name}/${id}.${serial++}`;
         await client.put(key).value('').lease(id);
         for (;;) {
             const all = Object.keys(await client.getAll().prefix(`${name}/`).sort('Create', 'Ascend').strings());
