@@ -98,7 +98,7 @@ static redlock_code read_nodes(redlock *client, const redlock_options *o, char *
                     "redis://10.0.0.1:6379,redis://10.0.0.2:6379,redis://10.0.0.3:6379");
     int count = addresses_parse(client->addresses, REDLOCK_MASTERS_MAX, nodes, why, size);
     if (count < 1)
-        return REDLOCK_E_NODES;
+        return count == ADDRESSES_NO_MEMORY ? REDLOCK_E_MEMORY : REDLOCK_E_NODES;
     client->masters = (unsigned)count;
     return REDLOCK_OK;
 }

@@ -24,6 +24,7 @@ struct text {
 struct entry {
     struct text text;
     int number;
+    bool *no_memory;
     char *why;
     size_t why_size;
 };
@@ -93,6 +94,7 @@ __attribute__((format(printf, 2, 3))) static bool complain(const struct entry *e
 static bool no_memory(const struct entry *entry)
 {
     snprintf(entry->why, entry->why_size, "out of memory");
+    *entry->no_memory = true;
     return false;
 }
 
@@ -356,7 +358,8 @@ static int parse_list(struct address *addresses, int max, const char *list, stru
 int addresses_parse(struct address *addresses, int max, const char *list, char *why,
                     size_t why_size)
 {
-    struct entry entry = {.why = why, .why_size = why_size};
+    bool no_memory = false;
+    struct entry entry = {.no_memory = &no_memory, .why = why, .why_size = why_size};
     int count = 0;
     bool good = parse_list(addresses, max, list, &entry, &count);
     if (good && count == 0) {
@@ -366,7 +369,7 @@ int addresses_parse(struct address *addresses, int max, const char *list, char *
     if (good)
         return count;
     addresses_clear(addresses, count);
-    return -1;
+    return no_memory ? ADDRESSES_NO_MEMORY : -1;
 }
 
 void addresses_clear(struct address *addresses, int count)

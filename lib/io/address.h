@@ -21,8 +21,9 @@ struct address {
 
 /* Fills `addresses` (at most `max`) from a list separated by commas or white
  * space; returns how many, or -1 with a sentence in `why` (which entry, what is
- * wrong, what is expected; never a password in it).  The caller frees with
+ * wrong, what is expected; never a password in it), or ADDRESSES_NO_MEMORY.  The caller frees with
  * addresses_clear().  Two entries that are the same place are an error. */
+#define ADDRESSES_NO_MEMORY (-2)
 int addresses_parse(struct address *addresses, int max, const char *list, char *why,
                     size_t why_size);
 void addresses_clear(struct address *addresses, int count);
