@@ -228,11 +228,18 @@ void claims_pay(struct engine *e, unsigned master)
 
 /* ---- hearing ------------------------------------------------------------- */
 
-static void now_absent(struct standing *at)
+/* A renewal says so when one name is not ours: of several, the others may still be. */
+static enum presence what_is_left(const struct reply *reply)
+{
+    bool one_of_several = reply->tag.kind == REQUEST_RENEW && reply->tag.claim->names->count > 1;
+    return one_of_several ? UNSURE : ABSENT;
+}
+
+static void now_absent(struct standing *at, enum presence left)
 {
     at->promise = 0;
     if (at->setting == 0)
-        at->presence = ABSENT;
+        at->presence = (uint8_t)left;
 }
 
 static void hear_setting(struct engine *e, struct standing *at, unsigned master,
@@ -253,19 +260,19 @@ static void hear_setting(struct engine *e, struct standing *at, unsigned master,
         }
         break;
     case ANSWER_HELD:
-        now_absent(at);
+        now_absent(at, what_is_left(reply));
         break;
     case ANSWER_ABSENT:
         /* A master in quarantine has forgotten, but grants to nobody either: its
          * promise still keeps others out. */
         if (e->now >= e->masters[master].abstains_until)
-            now_absent(at);
+            now_absent(at, what_is_left(reply));
         else if (at->setting == 0)
-            at->presence = ABSENT;
+            at->presence = (uint8_t)what_is_left(reply);
         break;
     default: /* not a plain refusal: it stays as unsure, or as present, as it was */
         if (MUTANT(UNKNOWN_IS_REFUSED))
-            now_absent(at);
+            now_absent(at, ABSENT);
         break;
     }
     if (at->presence == ABSENT)
@@ -296,7 +303,7 @@ static void hear_release(struct engine *e, struct claim *claim, unsigned master,
         break;
     default:
         at->owed = false;
-        now_absent(at);
+        now_absent(at, ABSENT);
     }
 }
 
