@@ -1,0 +1,174 @@
+#include "campaign.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "faults.h"
+#include "mutants.h"
+
+#define MUTANT_SEEDS   200000
+#define FAILURES_SHOWN 5
+
+/* ---- a failing run -------------------------------------------------------------- */
+
+static void print_command(const struct campaign *campaign, const struct options *options)
+{
+    printf("redlock-sim --seed %" PRIu64 " --profile %s", options->seed, campaign->profile);
+    if (options->masters)
+        printf(" --masters %u", options->masters);
+    if (options->clients)
+        printf(" --clients %u", options->clients);
+    if (options->ops)
+        printf(" --ops %u", options->ops);
+    for (unsigned kind = 0; kind < FAULT_KINDS; kind++)
+        if (options->without & 1U << kind)
+            printf(" --without %s", fault_name((enum fault_kind)kind));
+    if (options->only)
+        printf(" --only %s", options->only);
+    if (strcmp(campaign->mutant, "none") != 0)
+        printf(" --mutant %s", campaign->mutant);
+    printf(" --trace\n");
+}
+
+static bool still_fails(const struct options *options, const char *rule)
+{
+    struct result result;
+    world_run(options, &result);
+    return result.violation.rule && strcmp(result.violation.rule, rule) == 0;
+}
+
+/* Without each fault in turn, then with ever fewer calls of the users. */
+static void shrink(struct options *options, const struct result *failed)
+{
+    const char *rule = failed->violation.rule;
+    for (unsigned kind = 0; kind < FAULT_KINDS; kind++) {
+        struct options less = *options;
+        less.without |= 1U << kind;
+        if (failed->faults & 1U << kind && still_fails(&less, rule))
+            *options = less;
+    }
+    unsigned ops = options->ops ? options->ops : 40;
+    for (unsigned step = ops / 2; step; step /= 2) {
+        struct options less = *options;
+        if (ops <= step)
+            continue;
+        less.ops = ops - step;
+        if (!still_fails(&less, rule))
+            continue;
+        *options = less;
+        ops -= step;
+    }
+}
+
+static void report(const struct campaign *campaign, const struct options *options,
+                   const struct result *result)
+{
+    printf("seed %" PRIu64 ", %u masters: VIOLATION of %s after %.3f ms: %s\n", options->seed,
+           result->masters, result->violation.rule, (double)result->violation.at / 1000,
+           result->violation.text);
+    printf("    replay:  ");
+    print_command(campaign, options);
+    struct options smaller = *options;
+    shrink(&smaller, result);
+    if (smaller.ops == options->ops && smaller.without == options->without)
+        return;
+    printf("    smaller: ");
+    print_command(campaign, &smaller);
+}
+
+/* ---- seeds ------------------------------------------------------------------------- */
+
+struct sums {
+    uint64_t runs, failed, hash, steps, acquired, lost, renewals, heals, tokens;
+    double hours; /* of virtual time; for people only */
+};
+
+static void add(struct sums *sums, const struct result *result)
+{
+    sums->runs++;
+    sums->failed += result->violation.rule != NULL;
+    sums->hash = mix(sums->hash ^ result->hash);
+    sums->steps += result->events;
+    sums->acquired += result->acquired;
+    sums->lost += result->lost;
+    sums->renewals += result->renewals;
+    sums->heals += result->heals;
+    sums->tokens += result->tokens;
+    sums->hours += (double)result->lasted / 3.6e9;
+}
+
+static void print_sums(const struct campaign *campaign, const struct sums *sums)
+{
+    printf("profile %s: %" PRIu64 " runs, %" PRIu64 " failed; %.1f hours of virtual time, %" PRIu64
+           " steps of the core, %" PRIu64 " tokens, %" PRIu64 " leases acquired, %" PRIu64
+           " renewals, %" PRIu64 " heals, %" PRIu64 " leases lost\n",
+           campaign->profile, sums->runs, sums->failed, sums->hours, sums->steps, sums->tokens,
+           sums->acquired, sums->renewals, sums->heals, sums->lost);
+    printf("trace hash %016" PRIx64 "\n", sums->hash);
+}
+
+int campaign_seeds(const struct campaign *campaign)
+{
+    struct sums sums = {0};
+    struct options options = campaign->options;
+    struct result result;
+    for (uint64_t seed = campaign->first; seed <= campaign->last; seed++) {
+        options.seed = seed;
+        world_run(&options, &result);
+        add(&sums, &result);
+        if (result.violation.rule && sums.failed <= FAILURES_SHOWN && !campaign->beyond_is_well)
+            report(campaign, &options, &result);
+    }
+    print_sums(campaign, &sums);
+    if (campaign->beyond_is_well)
+        return sums.failed == 0;
+    return sums.failed != 0;
+}
+
+int campaign_one(const struct campaign *campaign)
+{
+    struct options options = campaign->options;
+    struct result result;
+    options.seed = campaign->first;
+    world_run(&options, &result);
+    if (result.violation.rule && !options.trace)
+        report(campaign, &options, &result);
+    else
+        printf("seed %" PRIu64 ": %s\n", options.seed,
+               result.violation.rule ? result.violation.text : "all rules were kept");
+    printf("trace hash %016" PRIx64 "\n", result.hash);
+    return result.violation.rule != NULL;
+}
+
+/* ---- mutants -------------------------------------------------------------------------- */
+
+static bool catch_one(const struct campaign *campaign, enum mutant mutant)
+{
+    struct options options = campaign->options;
+    struct result result;
+    mutant_set(mutant);
+    for (uint64_t n = 1; n <= MUTANT_SEEDS; n++) {
+        options.seed = campaign->first + n - 1;
+        world_run(&options, &result);
+        if (!result.violation.rule)
+            continue;
+        printf("| %-20s | %6" PRIu64 " | %-12s | %s |\n", mutant_name(mutant), n,
+               result.violation.rule, mutant_text(mutant));
+        fflush(stdout);
+        return true;
+    }
+    printf("| %-20s |      - | NOT CAUGHT   | %s |\n", mutant_name(mutant), mutant_text(mutant));
+    return false;
+}
+
+int campaign_mutants(const struct campaign *campaign)
+{
+    bool all = true;
+    printf("| %-20s | %6s | %-12s | %s |\n", "mutant", "seeds", "caught by", "the rule broken");
+    printf("|----------------------|-------:|--------------|---|\n");
+    for (int mutant = MUTANT_NONE + 1; mutant < MUTANT_COUNT; mutant++)
+        all = catch_one(campaign, (enum mutant)mutant) && all;
+    mutant_set(MUTANT_NONE);
+    return !all;
+}

@@ -1,0 +1,424 @@
+/*
+ * differential - random commands, to the simulator's master and to a real one: they
+ * must agree, reply for reply and key for key.
+ *
+ *     differential [--commands N] [--seed S] [--break KIND]
+ *
+ * The real one is a redis-server of our own on a socket in a scratch directory,
+ * restarted now and then with its data, or without.  Requests are written and replies
+ * read by lib/wire.  The model's clock is the real TIME, asked just before and just
+ * after each command: where a key's last millisecond falls between the two, either
+ * answer is right, and the model follows the one that was given.
+ */
+#include <hiredis/hiredis.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "model_master.h"
+#include "names.h"
+#include "random.h"
+#include "reply.h"
+
+#define VALUES        5
+#define RESTART_EVERY 9000
+#define LONGEST_MS    60
+
+struct test {
+    char directory[64], socket[96];
+    pid_t server;
+    redisContext *context;
+    struct model_master model;
+    struct chance chance;
+    struct raw_reply raw;
+    int breaks;      /* request kind whose replies the model gets wrong; -1: none */
+    unsigned loaded; /* scripts that the real one has: a bit for each request kind */
+    unsigned long compared, ambiguous, restarts;
+};
+
+static void *take(void *pool, size_t size)
+{
+    (void)pool;
+    return calloc(1, size);
+}
+
+static void give(void *pool, void *block, size_t size)
+{
+    (void)pool, (void)size;
+    free(block);
+}
+
+static const struct memory memory = {take, give, NULL};
+
+static void die(const char *what)
+{
+    fprintf(stderr, "differential: %s\n", what);
+    exit(2);
+}
+
+/* ---- the real one --------------------------------------------------------------- */
+
+static void start_server(struct test *t)
+{
+    t->server = fork();
+    if (t->server == 0) {
+        execlp("redis-server", "redis-server", "--port", "0", "--unixsocket", t->socket, "--dir",
+               t->directory, "--save", "", "--loglevel", "warning", "--logfile", "log", NULL);
+        _exit(127);
+    }
+    for (int tries = 0; tries < 500; tries++) {
+        t->context = redisConnectUnix(t->socket);
+        redisReply *pong = t->context && !t->context->err ? redisCommand(t->context, "PING") : NULL;
+        bool up = pong && pong->type == REDIS_REPLY_STATUS;
+        if (pong)
+            freeReplyObject(pong);
+        if (up)
+            return;
+        if (t->context)
+            redisFree(t->context);
+        usleep(10000);
+    }
+    die("redis-server does not start");
+}
+
+static void stop_server(struct test *t, bool keep)
+{
+    if (keep) {
+        redisReply *saved = redisCommand(t->context, "SAVE");
+        freeReplyObject(saved);
+    } else {
+        char path[128];
+        snprintf(path, sizeof path, "%s/dump.rdb", t->directory);
+        unlink(path);
+    }
+    redisFree(t->context);
+    kill(t->server, SIGKILL);
+    waitpid(t->server, NULL, 0);
+    unlink(t->socket);
+}
+
+static long long integer(struct test *t, const char *command)
+{
+    redisReply *reply = redisCommand(t->context, command);
+    if (!reply || reply->type != REDIS_REPLY_INTEGER)
+        die(command);
+    long long value = reply->integer;
+    freeReplyObject(reply);
+    return value;
+}
+
+/* ---- one request, through lib/wire ------------------------------------------------- */
+
+static void name_of(unsigned name, char text[16])
+{
+    snprintf(text, 16, "name:%u", name);
+}
+
+static void value_of(uint32_t value, char text[16])
+{
+    snprintf(text, 16, "value-%u", value);
+}
+
+static unsigned number_of(const char *text, size_t length)
+{
+    return length > 6 ? (unsigned)atoi(text + 6) : 0;
+}
+
+static struct request make_request(const struct model_call *call, char token[16])
+{
+    struct slice slices[MODEL_NAMES];
+    char texts[MODEL_NAMES][16];
+    struct request request = {.tag.kind = call->kind,
+                              .whole = call->whole,
+                              .ttl_ms = call->ttl_ms,
+                              .heal = call->heal,
+                              .not_after = call->not_after,
+                              .terms = call->terms};
+    for (unsigned i = 0; i < call->count; i++) {
+        name_of(call->names[i], texts[i]);
+        slices[i] = (struct slice){texts[i], strlen(texts[i])};
+    }
+    if (call->count)
+        request.names = names_new(&memory, (struct slice){"", 0}, slices, call->count);
+    value_of(call->value, token);
+    request.token = token;
+    request.token_length = strlen(token);
+    return request;
+}
+
+/* TIME, the request, TIME: in one packet. */
+static void write_request(struct test *t, const struct request *request)
+{
+    static const char time[] = "*1\r\n$4\r\nTIME\r\n";
+    struct buffer buffer = {0};
+    enum step steps[STEPS_MAX];
+    buffer_append(&buffer, time, sizeof time - 1);
+    command_write(&buffer, request, NULL, steps);
+    buffer_append(&buffer, time, sizeof time - 1);
+    redisAppendFormattedCommand(t->context, buffer.data, buffer.length);
+    buffer_free(&buffer);
+}
+
+static usec read_time(struct test *t)
+{
+    redisReply *reply;
+    if (redisGetReply(t->context, (void **)&reply) != REDIS_OK || reply->elements != 2)
+        die("no answer to TIME");
+    usec time = strtoll(reply->element[0]->str, NULL, 10) * 1000000 +
+                strtoll(reply->element[1]->str, NULL, 10);
+    freeReplyObject(reply);
+    return time;
+}
+
+static usec time_now(struct test *t)
+{
+    redisAppendCommand(t->context, "TIME");
+    return read_time(t);
+}
+
+/* A tree of hiredis into the flat reply that lib/wire's own reader makes. */
+static void flatten(struct raw_reply *raw, const redisReply *reply)
+{
+    const redisReply *one[1] = {reply};
+    const redisReply *const *all = one;
+    raw->is_array = reply->type == REDIS_REPLY_ARRAY;
+    raw->count = raw->is_array ? (unsigned)reply->elements : 1;
+    raw->used = 0;
+    if (raw->is_array)
+        all = (const redisReply *const *)reply->element;
+    for (unsigned i = 0; i < raw->count; i++) {
+        static const enum field_kind kinds[] = {[REDIS_REPLY_STRING] = FIELD_STRING,
+                                                [REDIS_REPLY_INTEGER] = FIELD_INTEGER,
+                                                [REDIS_REPLY_NIL] = FIELD_NIL,
+                                                [REDIS_REPLY_STATUS] = FIELD_STATUS,
+                                                [REDIS_REPLY_ERROR] = FIELD_ERROR};
+        struct field *field = &raw->fields[i];
+        *field = (struct field){.kind = kinds[all[i]->type], .integer = all[i]->integer};
+        field->start = raw->used;
+        if (!all[i]->str)
+            continue;
+        field->length = all[i]->len;
+        memcpy(raw->text + raw->used, all[i]->str, all[i]->len + 1);
+        raw->used += all[i]->len + 1;
+    }
+}
+
+static void read_answer(struct test *t, const struct request *request, struct hello *hello,
+                        struct reply *reply)
+{
+    redisReply *tree;
+    struct login_state login = {0};
+    if (redisGetReply(t->context, (void **)&tree) != REDIS_OK)
+        die("no answer");
+    flatten(&t->raw, tree);
+    if (!reply_read(&t->raw, &request->tag, &login, hello, reply))
+        die("a reply that the request cannot have");
+    freeReplyObject(tree);
+}
+
+/* ---- comparing ----------------------------------------------------------------------- */
+
+static bool same_answer(const struct model_answer *model, const struct reply *real,
+                        const struct hello *hello)
+{
+    if (model->answer != real->answer)
+        return false;
+    if (model->answer == ANSWER_HELLO)
+        return model->max_ttl_ms == hello->max_ttl_ms &&
+               llabs(model->abstains - hello->abstains + hello->time - model->time) <= 1 &&
+               llabs(model->uptime_s - hello->uptime_s) <= 1;
+    if (model->answer != ANSWER_HELD || real->tag.kind != REQUEST_PEEK)
+        return true;
+    int64_t left = model->remaining_ms == -1 ? -2 : model->remaining_ms;
+    return number_of(real->text, real->text_length) == model->value &&
+           llabs(left - real->remaining_ms) <= 1;
+}
+
+static bool same_key(struct test *t, struct model_master *model, usec wall, unsigned name)
+{
+    char command[64], text[16];
+    name_of(name, text);
+    snprintf(command, sizeof command, "PEXPIRETIME %s", text);
+    int64_t expires = integer(t, command);
+    snprintf(command, sizeof command, "GET %s", text);
+    redisReply *value = redisCommand(t->context, command);
+    uint32_t real = value->str ? number_of(value->str, value->len) : 0;
+    freeReplyObject(value);
+    struct model_key *key = &model->data.keys[name];
+    if (!real) /* expired since, or all along */
+        return model_value(model, wall, name) == 0 || key->expires_ms <= time_now(t) / 1000;
+    if (real != key->value || llabs(key->expires_ms - expires) > 1)
+        return false;
+    key->expires_ms = expires; /* the very millisecond is the real one's to say */
+    return true;
+}
+
+/* The model's answer at `wall`; taken over if it is the real one's. */
+static bool agrees(struct test *t, usec wall, const struct model_call *call,
+                   const struct reply *real, const struct hello *hello)
+{
+    struct model_master copy = t->model;
+    struct model_answer answer;
+    model_execute(&copy, real->answer == ANSWER_HELLO ? hello->time : wall, call, &answer);
+    if ((int)call->kind == t->breaks && answer.answer != ANSWER_NOSCRIPT)
+        answer.answer = answer.answer == ANSWER_YES ? ANSWER_HELD : ANSWER_YES;
+    if (!same_answer(&answer, real, hello))
+        return false;
+    for (unsigned i = 0; i < call->count; i++)
+        if (!same_key(t, &copy, wall, call->names[i]))
+            return false;
+    t->model = copy;
+    return true;
+}
+
+static void explain(const struct model_call *call, const struct reply *real,
+                    const struct model_master *model, usec wall)
+{
+    struct model_master copy = *model;
+    struct model_answer answer;
+    model_execute(&copy, wall, call, &answer);
+    printf("request %d, heal %d, value %u, ttl %lld ms:", call->kind, call->heal, call->value,
+           (long long)call->ttl_ms);
+    for (unsigned i = 0; i < call->count; i++)
+        printf(" [%u: value %u, %lld ms left]", call->names[i],
+               model->data.keys[call->names[i]].value,
+               (long long)(model->data.keys[call->names[i]].expires_ms - wall / 1000));
+    printf("\nthe real master answers %d, the model %d\n", real->answer, answer.answer);
+}
+
+/* ---- commands ---------------------------------------------------------------------------- */
+
+static struct model_call draw_call(struct test *t)
+{
+    static const enum request_kind kinds[] = {
+        REQUEST_ACQUIRE, REQUEST_ACQUIRE, REQUEST_ACQUIRE, REQUEST_RENEW, REQUEST_RENEW,
+        REQUEST_RENEW,   REQUEST_RELEASE, REQUEST_RELEASE, REQUEST_PEEK,  REQUEST_PEEK};
+    struct model_call call = {.kind = kinds[chance_below(&t->chance, 10)],
+                              .whole = chance_permille(&t->chance, 500),
+                              .heal = chance_permille(&t->chance, 500),
+                              .value = 1 + chance_below(&t->chance, VALUES),
+                              .ttl_ms = chance_range(&t->chance, 1, LONGEST_MS)};
+    if (chance_permille(&t->chance, 20)) {
+        call.kind = chance_permille(&t->chance, 200) ? REQUEST_ADOPT : REQUEST_HELLO;
+        call.terms = (struct quarantine_terms){.max_ttl_ms = chance_range(&t->chance, 1, 40000),
+                                               .drift_ppm = chance_range(&t->chance, 0, 50000),
+                                               .skew_ms = chance_range(&t->chance, 0, 2000),
+                                               .trust = chance_permille(&t->chance, 200)};
+        return call;
+    }
+    call.count =
+        (uint8_t)(1 + (chance_permille(&t->chance, 400) ? chance_below(&t->chance, 3) : 0));
+    unsigned first = chance_below(&t->chance, MODEL_NAMES);
+    for (unsigned i = 0; i < call.count; i++)
+        call.names[i] = (uint8_t)((first + i) % MODEL_NAMES);
+    if (call.kind == REQUEST_RENEW && chance_permille(&t->chance, 300))
+        call.not_after = chance_permille(&t->chance, 500) ? 1000000 : INT64_C(1) << 52;
+    return call;
+}
+
+static bool compare_one(struct test *t)
+{
+    struct model_call call = draw_call(t);
+    char token[16];
+    struct request request = make_request(&call, token);
+    struct hello hello;
+    struct reply real;
+    write_request(t, &request);
+    usec before = read_time(t);
+    read_answer(t, &request, &hello, &real);
+    usec after = read_time(t);
+    if (request.names)
+        names_drop(&memory, (struct names *)(uintptr_t)request.names);
+    t->compared++;
+    if (call.whole && real.answer != ANSWER_NOSCRIPT && call.count &&
+        !(call.kind == REQUEST_ACQUIRE && call.count == 1))
+        t->loaded |= 1U << call.kind;
+    t->model.has_scripts = t->loaded >> call.kind & 1;
+    if (agrees(t, before, &call, &real, &hello))
+        return true;
+    t->ambiguous++;
+    for (usec wall = before - before % 1000 + 1000; wall <= after; wall += 1000)
+        if (agrees(t, wall, &call, &real, &hello))
+            return true;
+    if (agrees(t, after, &call, &real, &hello))
+        return true;
+    explain(&call, &real, &t->model, before);
+    return false;
+}
+
+/* ---- restarts ------------------------------------------------------------------------------ */
+
+static void learn_start(struct test *t, const struct model_data *data)
+{
+    redisReply *info = redisCommand(t->context, "INFO server");
+    const char *uptime = strstr(info->str, "uptime_in_seconds:");
+    usec now = time_now(t);
+    model_restart(&t->model, now, ++t->restarts, data);
+    t->model.started_s = now / 1000000 - atoll(uptime + strlen("uptime_in_seconds:"));
+    freeReplyObject(info);
+    t->loaded = 0;
+}
+
+static void restart(struct test *t)
+{
+    bool keep = chance_permille(&t->chance, 500);
+    struct model_data data = t->model.data;
+    stop_server(t, keep);
+    start_server(t);
+    learn_start(t, keep ? &data : NULL);
+}
+
+static int option_kind(const char *word)
+{
+    static const char *const words[] = {"hello", "adopt",   "kill", "acquire",
+                                        "renew", "release", "peek"};
+    for (int i = 0; i < 7; i++)
+        if (strcmp(words[i], word) == 0)
+            return i;
+    die("--break: acquire, renew, release, peek or hello");
+    return -1;
+}
+
+int main(int argc, char **argv)
+{
+    struct test t = {.chance.state = 1, .breaks = -1, .directory = "/tmp/differential-XXXXXX"};
+    unsigned long commands = 200000;
+    for (int i = 1; i + 1 < argc; i += 2) {
+        if (strcmp(argv[i], "--commands") == 0)
+            commands = strtoul(argv[i + 1], NULL, 10);
+        else if (strcmp(argv[i], "--seed") == 0)
+            t.chance.state = strtoull(argv[i + 1], NULL, 10);
+        else if (strcmp(argv[i], "--break") == 0)
+            t.breaks = option_kind(argv[i + 1]);
+        else
+            die("usage: differential [--commands N] [--seed S] [--break KIND]");
+    }
+    if (!mkdtemp(t.directory))
+        die("no scratch directory");
+    snprintf(t.socket, sizeof t.socket, "%s/socket", t.directory);
+    start_server(&t);
+    learn_start(&t, NULL);
+    bool same = true;
+    for (unsigned long n = 1; same && n <= commands; n++) {
+        same = compare_one(&t);
+        if (n % RESTART_EVERY == 0)
+            restart(&t);
+        if (chance_permille(&t.chance, 5))
+            usleep((useconds_t)chance_range(&t.chance, 0, LONGEST_MS * 1000));
+        else if (chance_permille(&t.chance, 100))
+            usleep(300);
+    }
+    stop_server(&t, false);
+    char log[128];
+    snprintf(log, sizeof log, "%s/log", t.directory);
+    unlink(log);
+    rmdir(t.directory);
+    printf("%s: %lu commands, %lu restarts, %lu on the edge of a millisecond\n",
+           same ? "the model and the real master agree" : "DIFFERENT", t.compared, t.restarts - 1,
+           t.ambiguous);
+    return !same;
+}

@@ -1,0 +1,291 @@
+#include "faults.h"
+
+#include <string.h>
+
+#include "client_shell.h"
+#include "invariants.h"
+#include "trace.h"
+
+#define BIT(kind) (1U << (kind))
+#define NETWORK                                                                                    \
+    (BIT(FAULT_DELAYS) | BIT(FAULT_CUT) | BIT(FAULT_HALF_OUT) | BIT(FAULT_HALF_IN) |               \
+     BIT(FAULT_RESET) | BIT(FAULT_REFUSE))
+#define SLOW    (BIT(FAULT_STOP_MASTER) | BIT(FAULT_SLOW_MASTER))
+#define CRASHES (BIT(FAULT_CRASH_KEEPING) | BIT(FAULT_CRASH_EMPTY) | BIT(FAULT_CRASH_OLD))
+#define PAUSES  (BIT(FAULT_STOP_CLIENT) | BIT(FAULT_STUMBLE) | BIT(FAULT_KILL_CLIENT))
+#define ANSWERS (BIT(FAULT_SCRIPT_FLUSH) | BIT(FAULT_ERRORS))
+/* A key that is taken away from its holder is outside what is promised. */
+#define EVERYTHING (BIT(FAULT_EVICT) - 1)
+
+const struct profile profiles[] = {
+    {"mix", "each run draws from all faults", EVERYTHING, false},
+    {"calm", "nothing goes wrong but contention", 0, false},
+    {"network", "slow, cut, half cut, broken and refused connections", NETWORK, false},
+    {"masters", "stopped and slow masters, on a bad network", SLOW | NETWORK, false},
+    {"crashes", "restarts with all, none or older data", CRASHES | BIT(FAULT_RESET), false},
+    {"pauses", "clients stopped, suspended, killed", PAUSES, false},
+    {"clocks", "wall clocks set, clients stopped", BIT(FAULT_STEP_CLOCK) | PAUSES | CRASHES, false},
+    {"answers", "forgotten scripts, error replies", ANSWERS | BIT(FAULT_RESET), false},
+    {"foreign", "other libraries on the same names", BIT(FAULT_FOREIGNERS) | NETWORK | PAUSES,
+     false},
+    {"memory", "allocations fail", BIT(FAULT_MEMORY) | NETWORK, false},
+    {"evict", "masters lose single keys: no promise of exclusion, but of all else",
+     BIT(FAULT_EVICT) | NETWORK | PAUSES, false},
+    {"beyond", "clocks run apart by more than was promised: violations are expected",
+     PAUSES | NETWORK, true},
+};
+const unsigned profile_count = sizeof profiles / sizeof profiles[0];
+
+const struct profile *profile_find(const char *name)
+{
+    for (unsigned i = 0; i < profile_count; i++)
+        if (strcmp(profiles[i].name, name) == 0)
+            return &profiles[i];
+    return NULL;
+}
+
+const char *fault_name(enum fault_kind kind)
+{
+    static const char *const names[] = {
+        "delays",      "cut",         "half-out",      "half-in",      "reset",     "refuse",
+        "stop-master", "slow-master", "crash-keeping", "crash-empty",  "crash-old", "step-clock",
+        "stop-client", "stumble",     "kill-client",   "script-flush", "errors",    "foreigners",
+        "memory",      "mixed-ttl",   "evict"};
+    return names[kind];
+}
+
+void faults_draw(struct world *w)
+{
+    const struct options *options = &w->options;
+    unsigned share = (unsigned)chance_range(&w->chance, 100, 700);
+    w->faults = 0;
+    for (unsigned kind = 0; kind < FAULT_KINDS; kind++)
+        if (chance_permille(&w->chance, share))
+            w->faults |= options->faults & BIT(kind);
+    /* It hides the others' effects: seldom, unless the profile is about it. */
+    if (!chance_permille(&w->chance, 150) && options->faults == EVERYTHING)
+        w->faults &= ~BIT(FAULT_MEMORY);
+    w->faults &= ~options->without;
+    w->fault_pace = (unsigned)chance_range(&w->chance, 60, 800);
+}
+
+/* ---- how long -------------------------------------------------------------------- */
+
+static usec a_while(struct world *w)
+{
+    usec longest = chance_permille(&w->chance, 300) ? MS(w->max_ttl_ms) * 2 : MS(400);
+    return chance_range(&w->chance, MS(1), longest);
+}
+
+static void until(struct world *w, usec *moment)
+{
+    usec end = w->now + a_while(w);
+    if (end > *moment)
+        *moment = end;
+}
+
+/* ---- each fault ------------------------------------------------------------------- */
+
+static void strike_path(struct world *w, enum fault_kind kind, unsigned client, unsigned master)
+{
+    struct path *path = &w->paths[client][master];
+    TRACE(w, "FAULT %s between client %u and master %u", fault_name(kind), client + 1, master + 1);
+    if (kind == FAULT_DELAYS) {
+        until(w, &path->slow_until);
+        path->slowness = chance_range(&w->chance, MS(1), MS(300));
+    }
+    if (kind == FAULT_CUT || kind == FAULT_HALF_OUT)
+        until(w, &path->out_blocked);
+    if (kind == FAULT_CUT)
+        path->in_blocked = path->out_blocked;
+    if (kind == FAULT_HALF_IN)
+        until(w, &path->in_blocked);
+}
+
+static void reset(struct world *w, unsigned client, unsigned master)
+{
+    struct conn *conn = w->shells[client]->links[master].conn;
+    TRACE(w, "FAULT the connection of client %u to master %u breaks", client + 1, master + 1);
+    if (conn)
+        conn_break(conn);
+}
+
+static void crash(struct world *w, enum fault_kind kind, unsigned master)
+{
+    static const struct model_data nothing;
+    struct server *server = &w->servers[master];
+    if (!server->up)
+        return;
+    TRACE(w, "FAULT %s of master %u", fault_name(kind), master + 1);
+    server->up = false;
+    server->comes_back_with = kind == FAULT_CRASH_KEEPING ? &server->model.data
+                              : kind == FAULT_CRASH_OLD   ? &server->snapshot
+                                                          : &nothing;
+    net_server_down(w, master);
+    world_plan(w, w->now + chance_range(&w->chance, MS(1), MS(600)), HAPPENS_RESTART, NULL, master);
+}
+
+void faults_restart(struct world *w, unsigned master)
+{
+    struct server *server = &w->servers[master];
+    if (server->up)
+        return;
+    struct model_data data = *server->comes_back_with;
+    model_restart(&server->model, server_wall(w, master), chance_next(&w->chance), &data);
+    server->up = true;
+    server->epoch++;
+    server->stopped_until = 0;
+    /* An old snapshot brings back what was released: no client can know of that. */
+    for (unsigned name = 0; name < MODEL_NAMES; name++)
+        w->tokens[data.keys[name].value].excused |= server->comes_back_with == &server->snapshot;
+    /* What any lease may still rely on: a ttl that began before now. */
+    server->abstains_until = w->now + MS(w->max_ttl_ms);
+    TRACE(w, "master %u is back", master + 1);
+}
+
+static bool has_keys(struct world *w, unsigned master)
+{
+    for (unsigned name = 0; name < w->names; name++)
+        if (model_value(&w->servers[master].model, server_wall(w, master), name))
+            return true;
+    return false;
+}
+
+/* Forward only while nothing on that master depends on its clock but its
+ * quarantine, which allows for it; backwards keys just live longer. */
+static void step_clock(struct world *w, unsigned master)
+{
+    struct server *server = &w->servers[master];
+    usec most = MS(w->skew_ms);
+    usec step = chance_range(&w->chance, -most, most);
+    if (server->stepped + step > most || server->stepped + step < 0 ||
+        (step > 0 && has_keys(w, master)))
+        return;
+    TRACE(w, "FAULT the clock of master %u is set by %.3f ms", master + 1, (double)step / 1000);
+    server->stepped += step;
+    server->clock.base += step;
+}
+
+static void kill_client(struct world *w, unsigned client)
+{
+    struct shell *s = w->shells[client];
+    TRACE(w, "FAULT client %u is killed", client + 1);
+    s->closed = false;
+    check_ended(s);
+    shell_stop(s);
+    shell_start(s);
+}
+
+static void errors(struct world *w, unsigned master)
+{
+    static const char *const texts[] = {"LOADING Redis is loading the dataset in memory",
+                                        "OOM command not allowed when used memory > 'maxmemory'."};
+    struct server *server = &w->servers[master];
+    until(w, &server->errors_until);
+    server->error = texts[chance_below(&w->chance, 2)];
+    TRACE(w, "FAULT master %u answers %.7s", master + 1, server->error);
+}
+
+static void strike_master(struct world *w, enum fault_kind kind, unsigned master)
+{
+    struct server *server = &w->servers[master];
+    TRACE(w, "FAULT %s on master %u", fault_name(kind), master + 1);
+    if (kind == FAULT_STOP_MASTER)
+        until(w, &server->stopped_until);
+    if (kind == FAULT_REFUSE)
+        until(w, &server->refuses_until);
+    if (kind == FAULT_SCRIPT_FLUSH)
+        server->model.has_scripts = false;
+    if (kind == FAULT_EVICT)
+        server->model.data.keys[chance_below(&w->chance, w->names)] = (struct model_key){0};
+    if (kind == FAULT_SLOW_MASTER) {
+        until(w, &server->slow_until);
+        server->slowness = chance_range(&w->chance, MS(1), MS(80));
+    }
+}
+
+static void strike(struct world *w, enum fault_kind kind)
+{
+    unsigned client = chance_below(&w->chance, w->clients);
+    unsigned master = chance_below(&w->chance, w->masters);
+    switch (kind) {
+    case FAULT_DELAYS:
+    case FAULT_CUT:
+    case FAULT_HALF_OUT:
+    case FAULT_HALF_IN:
+        strike_path(w, kind, client, master);
+        break;
+    case FAULT_RESET:
+        reset(w, client, master);
+        break;
+    case FAULT_CRASH_KEEPING:
+    case FAULT_CRASH_EMPTY:
+    case FAULT_CRASH_OLD:
+        crash(w, kind, master);
+        break;
+    case FAULT_STEP_CLOCK:
+        step_clock(w, master);
+        break;
+    case FAULT_STOP_CLIENT:
+        shell_pause(w->shells[client], a_while(w));
+        break;
+    case FAULT_KILL_CLIENT:
+        if (chance_permille(&w->chance, 200))
+            kill_client(w, client);
+        break;
+    case FAULT_ERRORS:
+        errors(w, master);
+        break;
+    default:
+        strike_master(w, kind, master);
+    }
+}
+
+void faults_strike(struct world *w)
+{
+    static const uint32_t passive =
+        BIT(FAULT_STUMBLE) | BIT(FAULT_FOREIGNERS) | BIT(FAULT_MEMORY) | BIT(FAULT_MIXED_TTL);
+    if (w->peace)
+        return;
+    for (unsigned tries = 0; tries < 40; tries++) {
+        enum fault_kind kind = (enum fault_kind)chance_below(&w->chance, FAULT_KINDS);
+        if (w->faults & ~passive & BIT(kind)) {
+            strike(w, kind);
+            break;
+        }
+    }
+    unsigned old = chance_below(&w->chance, w->masters);
+    if (chance_permille(&w->chance, 300) && w->servers[old].up)
+        w->servers[old].snapshot = w->servers[old].model.data;
+    world_plan(w, w->now + chance_range(&w->chance, 1, 2 * MS(w->fault_pace)), HAPPENS_FAULT, NULL,
+               0);
+}
+
+static void at_least(usec *moment, usec other)
+{
+    if (other > *moment)
+        *moment = other;
+}
+
+/* The last of what was begun. */
+void faults_end(struct world *w)
+{
+    w->peace_at = w->now;
+    for (unsigned i = 0; i < w->masters; i++) {
+        const struct server *server = &w->servers[i];
+        faults_restart(w, i);
+        at_least(&w->peace_at, server->stopped_until);
+        at_least(&w->peace_at, server->slow_until);
+        at_least(&w->peace_at, server->errors_until);
+        at_least(&w->peace_at, server->refuses_until);
+        for (unsigned c = 0; c < w->clients; c++) {
+            at_least(&w->peace_at, w->paths[c][i].out_blocked);
+            at_least(&w->peace_at, w->paths[c][i].in_blocked);
+            at_least(&w->peace_at, w->paths[c][i].slow_until);
+        }
+    }
+    for (unsigned c = 0; c < w->clients; c++) {
+        at_least(&w->peace_at, w->shells[c]->stopped_until);
+        w->shells[c]->account.fail_permille = 0;
+    }
+}

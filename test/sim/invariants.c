@@ -1,0 +1,492 @@
+#include "invariants.h"
+
+#include "foreign.h"
+#include "trace.h"
+
+#define PUNCTUAL     MS(4)    /* how late a loop may be without having been stopped */
+#define ORPHAN_GRACE MS(2500) /* in peace, to reconnect and to pay what is owed */
+#define STRAY        MS(480)  /* a request that is carried out later leaves its key to its ttl */
+#define WAIT_GRACE   MS(3000) /* for the last round, and for asking who has it */
+#define HEAL_GRACE   MS(3)    /* in the granularity of clocks */
+
+#define CLIENT(lease) ((lease)->shell->index + 1)
+
+static struct token *token_of(const struct user_lease *lease)
+{
+    return &lease->shell->world->tokens[lease->token];
+}
+
+/* ---- mutual exclusion ------------------------------------------------------------ */
+
+/* By its own arithmetic, on its own clock. */
+static bool counts_itself_holder(const struct user_lease *lease)
+{
+    if (lease->known == KNOWN_HELD)
+        return shell_is_held(lease);
+    return lease->known == KNOWN_LOST && !lease->released && !lease->shell->closing &&
+           !(lease->operations & (OP_FREE | OP_DETACH)) && lease->stop_by > shell_now(lease->shell);
+}
+
+static bool share_a_name(const struct user_lease *a, const struct user_lease *b)
+{
+    for (unsigned i = 0; i < a->count; i++)
+        for (unsigned j = 0; j < b->count; j++)
+            if (a->names[i] == b->names[j])
+                return true;
+    return false;
+}
+
+/* Somebody has just become the holder: is there another one? */
+static void one_holder(const struct user_lease *new)
+{
+    struct world *w = new->shell->world;
+    if (w->faults & 1U << FAULT_EVICT)
+        return;
+    for (unsigned c = 0; c < w->clients; c++)
+        for (const struct user_lease *old = w->shells[c]->all; old; old = old->next_all)
+            if (old != new && old->token != new->token && counts_itself_holder(old) &&
+                share_a_name(old, new))
+                world_violated(
+                    w, "exclusion", "client %u holds lease %u (t%u), and client %u lease %u (t%u)",
+                    CLIENT(old), old->number, old->token, CLIENT(new), new->number, new->token);
+}
+
+/* Other libraries do not abstain with a restarted master, so only where nothing is
+ * ever forgotten can they be expected to exclude and to be excluded. */
+static bool foreigners_matter(const struct world *w)
+{
+    uint32_t forgetful = 1U << FAULT_CRASH_EMPTY | 1U << FAULT_CRASH_OLD | 1U << FAULT_EVICT;
+    return !(w->faults & forgetful);
+}
+
+static void no_foreign_holder(const struct user_lease *new)
+{
+    struct world *w = new->shell->world;
+    for (unsigned f = 0; f < w->foreigners && foreigners_matter(w); f++)
+        for (unsigned i = 0; i < new->count; i++)
+            if (foreigner_holds(w, f) && w->foreign[f]->name == new->names[i])
+                world_violated(w, "exclusion",
+                               "another library's client (t%u) and client %u hold %c",
+                               w->foreign[f]->token, CLIENT(new), 'a' + new->names[i]);
+}
+
+void check_foreigner(struct world *w, unsigned number)
+{
+    const struct foreigner *it = w->foreign[number];
+    if (!foreigners_matter(w))
+        return;
+    for (unsigned c = 0; c < w->clients; c++)
+        for (const struct user_lease *lease = w->shells[c]->all; lease; lease = lease->next_all)
+            for (unsigned i = 0; i < lease->count; i++)
+                if (lease->names[i] == it->name && counts_itself_holder(lease))
+                    world_violated(w, "exclusion",
+                                   "client %u and another library's client (t%u) hold %c",
+                                   CLIENT(lease), it->token, 'a' + it->name);
+    for (unsigned f = 0; f < w->foreigners; f++)
+        if (f != number && foreigner_holds(w, f) && w->foreign[f]->name == it->name)
+            world_violated(w, "model", "two clients of another library hold %c", 'a' + it->name);
+}
+
+/* ---- validity ------------------------------------------------------------------------ */
+
+/* A quorum of masters has promised to keep the key until then, in true time; what a
+ * restart makes them forget is the quarantine's affair. */
+static void validity_is_backed(struct user_lease *lease)
+{
+    const struct shell *s = lease->shell;
+    const struct token *token = token_of(lease);
+    usec end = clock_when(&s->clock, lease->end);
+    unsigned backing = 0;
+    for (unsigned i = 0; i < s->world->masters; i++)
+        backing += token->backed[i] >= end;
+    if (backing < s->world->quorum)
+        world_violated(
+            s->world, "backing",
+            "lease %u of client %u counts on more than the %u masters that keep t%u so long",
+            lease->number, CLIENT(lease), backing, lease->token);
+}
+
+/* Once it has passed it never comes back. */
+static void never_resurrected(struct user_lease *lease, usec now)
+{
+    if (lease->known != KNOWN_HELD)
+        return;
+    usec end = lease_valid_until(&lease->core);
+    if (end > now && lease->end && lease->end <= now)
+        world_violated(lease->shell->world, "resurrection",
+                       "lease %u of client %u ended %lld us ago and is valid again", lease->number,
+                       CLIENT(lease), (long long)(now - lease->end));
+    if (end && end != lease->end) {
+        lease->end = end;
+        lease->end_known_at = now;
+        validity_is_backed(lease);
+    }
+}
+
+/* Tested last: what is left when it is told is more than the margin. */
+static void acquired_in_time(struct user_lease *lease, const struct outcome *outcome)
+{
+    if (outcome->valid <= lease->core.terms.margin)
+        world_violated(lease->shell->world, "validity",
+                       "lease %u of client %u is told with %lld us left, and a margin of %lld",
+                       lease->number, CLIENT(lease), (long long)outcome->valid,
+                       (long long)lease->core.terms.margin);
+}
+
+/* It reaches at least as far as one ttl from the call. */
+static void extended_far_enough(struct user_lease *lease)
+{
+    usec end = lease_valid_until(&lease->core);
+    if (end < lease->extend_until)
+        world_violated(lease->shell->world, "extension",
+                       "lease %u of client %u is extended, but ends %lld us too early",
+                       lease->number, CLIENT(lease), (long long)(lease->extend_until - end));
+}
+
+/* LOST comes a margin before the end, unless the process was not running then. */
+static void lost_in_time(struct user_lease *lease, const struct outcome *outcome)
+{
+    struct shell *s = lease->shell;
+    if (outcome->cause == CAUSE_GONE)
+        return;
+    usec due = lease->end - lease->core.terms.margin;
+    if (due < lease->end_known_at)
+        due = lease->end_known_at;
+    if (s->ran_again_local > due - PUNCTUAL || shell_now(s) <= due + PUNCTUAL)
+        return;
+    world_violated(s->world, "punctuality", "lease %u of client %u is told LOST %lld us late",
+                   lease->number, CLIENT(lease), (long long)(shell_now(s) - due));
+}
+
+/* ---- outcomes ---------------------------------------------------------------------------- */
+
+static bool may_be_told(const struct user_lease *lease, enum outcome_kind kind)
+{
+    switch (kind) {
+    case OUTCOME_ACQUIRED:
+    case OUTCOME_NOT_ACQUIRED:
+        return lease->known == KNOWN_ASKED;
+    case OUTCOME_EXTENDED:
+    case OUTCOME_NOT_EXTENDED:
+        return lease->known == KNOWN_HELD && lease->extends;
+    case OUTCOME_AT_RISK:
+    case OUTCOME_HEALTHY:
+    case OUTCOME_LOST:
+        return lease->known == KNOWN_HELD;
+    case OUTCOME_RELEASED:
+        return (lease->released || lease->shell->closing) &&
+               (lease->known == KNOWN_HELD || lease->known == KNOWN_LOST ||
+                lease->known == KNOWN_ASKED_BACK);
+    case OUTCOME_SEEN:
+        return lease->known == KNOWN_INSPECTING;
+    }
+    return false;
+}
+
+/* Each once, in an order that makes sense, and none after the end. */
+static void once(struct user_lease *lease, const struct outcome *outcome)
+{
+    struct shell *s = lease->shell;
+    if (!may_be_told(lease, outcome->kind))
+        world_violated(s->world, "once", "lease %u of client %u is told %s (known: %d)",
+                       lease->number, CLIENT(lease), outcome_name(outcome->kind), lease->known);
+    if (s->closed_in_time && !(outcome->kind == OUTCOME_RELEASED && lease->released))
+        world_violated(s->world, "once", "client %u is told %s after it was closed", s->index + 1,
+                       outcome_name(outcome->kind));
+}
+
+static void remember(struct user_lease *lease, const struct outcome *outcome)
+{
+    usec now = shell_now(lease->shell);
+    switch (outcome->kind) {
+    case OUTCOME_ACQUIRED:
+        lease->known = KNOWN_HELD;
+        lease->end = lease_valid_until(&lease->core);
+        break;
+    case OUTCOME_EXTENDED:
+    case OUTCOME_NOT_EXTENDED:
+        lease->extends--;
+        break;
+    case OUTCOME_LOST:
+        lease->known = KNOWN_LOST;
+        lease->extends = 0;
+        lease->stop_by = now + outcome->valid;
+        break;
+    case OUTCOME_NOT_ACQUIRED:
+    case OUTCOME_RELEASED:
+    case OUTCOME_SEEN:
+        lease->known = KNOWN_ENDED;
+        lease->extends = 0;
+        break;
+    default:
+        break;
+    }
+}
+
+void check_told(struct user_lease *lease, const struct outcome *outcome)
+{
+    struct world *w = lease->shell->world;
+    TRACE(w, "client %u is told: lease %u %s %s, valid for %.3f ms", CLIENT(lease), lease->number,
+          outcome_name(outcome->kind), cause_name(outcome->cause), (double)outcome->valid / 1000);
+    world_mark(w, (uint64_t)w->now + lease->number,
+               (uint64_t)outcome->kind << 40 | (uint64_t)outcome->valid);
+    once(lease, outcome);
+    if (outcome->kind == OUTCOME_LOST)
+        lost_in_time(lease, outcome);
+    if (outcome->kind == OUTCOME_EXTENDED)
+        extended_far_enough(lease);
+    remember(lease, outcome);
+    if (lease->is_probe && outcome->kind == OUTCOME_NOT_ACQUIRED)
+        world_violated(w, "progress", "in peace, with all masters up, client %u got nothing: %s",
+                       CLIENT(lease), cause_name(outcome->cause));
+    if (outcome->kind != OUTCOME_ACQUIRED)
+        return;
+    acquired_in_time(lease, outcome);
+    validity_is_backed(lease);
+    one_holder(lease);
+    no_foreign_holder(lease);
+}
+
+void check_asked(struct user_lease *lease, unsigned operations)
+{
+    struct shell *s = lease->shell;
+    usec ttl = lease->extend_ttl ? lease->extend_ttl : lease->core.terms.ttl;
+    if (operations & OP_EXTEND)
+        lease->extend_until = quorum_promise(shell_now(s), ttl, s->engine.config.drift_ppm);
+    if (operations & OP_DETACH && lease->token)
+        token_of(lease)->excused = true;
+}
+
+/* ---- tokens --------------------------------------------------------------------------------- */
+
+static void bury(struct world *w, uint32_t number)
+{
+    if (!number)
+        return;
+    w->tokens[number].holder = NULL;
+    w->tokens[number].dead_since = w->now;
+}
+
+/* A token belongs to one round of one lease, for ever. */
+static void fresh_token(struct shell *s, uint32_t number, const struct request *request)
+{
+    struct world *w = s->world;
+    struct token *token = &w->tokens[number];
+    if (token->claim && (token->claim != request->tag.claim || token->round != request->tag.round))
+        world_violated(w, "token", "client %u uses t%u in two rounds", s->index + 1, number);
+    token->claim = request->tag.claim;
+    token->round = request->tag.round;
+}
+
+/* No retry while anything of the former round may be left without a release under way. */
+static void nothing_left_behind(struct shell *s, const struct user_lease *lease)
+{
+    const struct token *former = token_of(lease);
+    if (!lease->token || s->world->now > former->written_off)
+        return;
+    unsigned left = former->asked & ~(former->refused | former->released);
+    for (unsigned i = 0; i < s->world->masters; i++)
+        if (left & 1U << i && s->links[i].phase == LINK_UP && s->links[i].greeted &&
+            master_is_up(&s->engine.masters[i]))
+            world_violated(s->world, "rollback",
+                           "lease %u of client %u tries again, and t%u is left on master %u",
+                           lease->number, CLIENT(lease), lease->token, i + 1);
+}
+
+static void new_round(struct shell *s, uint32_t number, const struct request *request)
+{
+    struct user_lease *lease = (struct user_lease *)(void *)request->tag.claim->lease;
+    if (!lease || lease->token == number)
+        return;
+    nothing_left_behind(s, lease);
+    bury(s->world, lease->token);
+    lease->token = number;
+    s->world->tokens[number].holder = lease;
+}
+
+void check_sent(struct shell *s, unsigned master, const struct message *message,
+                const struct request *request)
+{
+    enum request_kind kind = request->tag.kind;
+    uint32_t number = message->call.value;
+    struct token *token = &s->world->tokens[number];
+    if (!number)
+        return;
+    if (kind == REQUEST_ACQUIRE) {
+        fresh_token(s, number, request);
+        new_round(s, number, request);
+        token->client = s->index;
+        token->asked |= (uint16_t)(1U << master);
+    }
+    if (kind == REQUEST_RELEASE)
+        token->released |= (uint16_t)(1U << master);
+    if (kind == REQUEST_ACQUIRE || kind == REQUEST_RENEW) {
+        usec last = s->world->now + STRAY;
+        if (last > token->last_set)
+            token->last_set = last;
+        last = s->world->now + request->tag.ttl / 100 * 99;
+        if (last > token->written_off)
+            token->written_off = last;
+    }
+}
+
+void check_heard(struct shell *s, unsigned master, const struct message *message)
+{
+    usec vague = (shell_now(s) - message->sent_local) / 2;
+    if (message->answer.answer == ANSWER_HELLO && vague > s->links[master].vague)
+        s->links[master].vague = vague;
+    if (message->call.kind == REQUEST_ACQUIRE && message->answer.answer == ANSWER_HELD)
+        s->world->tokens[message->call.value].refused |= (uint16_t)(1U << master);
+}
+
+/* ---- masters -----------------------------------------------------------------------------------
+ */
+
+/* A master that may have forgotten grants nothing and heals nothing. */
+static void abstains(struct world *w, unsigned master, const struct message *message)
+{
+    if (w->now < w->servers[master].abstains_until)
+        world_violated(w, "quarantine", "master %u %s t%u, and must abstain for %lld us more",
+                       master + 1, message->answer.answer == ANSWER_HEALED ? "healed" : "granted",
+                       message->call.value,
+                       (long long)(w->servers[master].abstains_until - w->now));
+}
+
+/* A lease heals only while it is valid. */
+static void heals_in_time(struct world *w, unsigned master, const struct message *message)
+{
+    const struct user_lease *lease = w->tokens[message->call.value].holder;
+    if (!lease || !lease->end || message->answer.answer != ANSWER_HEALED || w->faults & 1U << FAULT_STEP_CLOCK)
+        return;
+    usec late = shell_now(lease->shell) - lease->end;
+    usec vague = lease->shell->links[master].vague;
+    if (late > HEAL_GRACE + vague + w->now / 100) /* clocks drift since they were compared */
+        world_violated(w, "healing", "master %u heals t%u %lld us after the end of lease %u",
+                       master + 1, message->call.value, (long long)late, lease->number);
+}
+
+/* Whoever grants knows the longest ttl that the client knows to be in use: its next
+ * quarantine must cover it. */
+static void knows_the_terms(struct world *w, unsigned master, const struct message *message)
+{
+    int64_t known = w->servers[master].model.data.clock.m;
+    if (known < message->longest_ttl_ms)
+        world_violated(w, "terms", "master %u grants t%u, knowing of ttls up to %lld ms, not %lld",
+                       master + 1, message->call.value, (long long)known,
+                       (long long)message->longest_ttl_ms);
+}
+
+void check_executed(struct world *w, unsigned master, const struct message *message)
+{
+    struct token *token = &w->tokens[message->call.value];
+    bool renewed = message->call.kind == REQUEST_RENEW && message->answer.answer == ANSWER_YES;
+    bool granted = message->call.kind == REQUEST_ACQUIRE && message->answer.answer == ANSWER_YES;
+    bool healed = message->answer.answer == ANSWER_HEALED;
+    if (!granted && !healed && !renewed)
+        return;
+    /* As the fastest clock within the bound sees it. */
+    usec kept = w->now + message->call.ttl_ms * 9955 / 10;
+    if (kept > token->backed[master])
+        token->backed[master] = kept;
+    if (renewed)
+        return;
+    knows_the_terms(w, master, message);
+    abstains(w, master, message);
+    heals_in_time(w, master, message);
+    if (w->now > token->last_set)
+        token->excused = true; /* it was on its way for so long that its ttl is the backstop */
+}
+
+/* ---- what is owed
+ * --------------------------------------------------------------------------------- */
+
+void check_freed(struct user_lease *lease)
+{
+    bury(lease->shell->world, lease->token);
+}
+
+void check_ended(struct shell *s)
+{
+    struct world *w = s->world;
+    if (s->closed)
+        return;
+    /* Only leases of this client that are not yet cleaned up can have keys anywhere. */
+    for (uint32_t i = 1; i <= w->token_count; i++)
+        if (w->tokens[i].client == s->index)
+            w->tokens[i].excused = true;
+}
+
+static bool is_live(const struct token *token)
+{
+    const struct user_lease *lease = token->holder;
+    if (!lease)
+        return false;
+    uint8_t state = lease->core.state;
+    return state == LEASE_ACQUIRING || state == LEASE_HELD ||
+           (state == LEASE_LOST && lease->stop_by > shell_now(lease->shell));
+}
+
+static void no_orphan(struct world *w, unsigned master, unsigned name)
+{
+    uint32_t number = model_value(&w->servers[master].model, server_wall(w, master), name);
+    struct token *token = &w->tokens[number];
+    if (!number || token->excused || is_live(token))
+        return;
+    if (!token->dead_since)
+        token->dead_since = w->now;
+    usec since = token->dead_since > w->peace_at ? token->dead_since : w->peace_at;
+    if (w->now - since > ORPHAN_GRACE)
+        world_violated(w, "orphan", "master %u still has %c = t%u, given up %lld us ago",
+                       master + 1, 'a' + name, number, (long long)(w->now - token->dead_since));
+}
+
+/* ---- what must come ---------------------------------------------------------------------------
+ */
+
+/* An acquire is answered when its wait is over, whatever the masters do. */
+static void waiting_ends(const struct user_lease *lease)
+{
+    const struct shell *s = lease->shell;
+    usec due = lease->core.wait_until;
+    if (lease->known != KNOWN_ASKED || !lease->core.asked_at || lease->operations ||
+        due > NEVER - WAIT_GRACE || shell_is_stopped(s))
+        return;
+    due = (due > s->ran_again_local ? due : s->ran_again_local) + WAIT_GRACE;
+    if (shell_now(s) > due)
+        world_violated(s->world, "waiting", "lease %u of client %u still waits for an answer",
+                       lease->number, CLIENT(lease));
+}
+
+void check_waiting(struct world *w)
+{
+    for (unsigned c = 0; c < w->clients; c++)
+        for (const struct user_lease *lease = w->shells[c]->all; lease; lease = lease->next_all)
+            waiting_ends(lease);
+}
+
+void check_orphans(struct world *w)
+{
+    for (unsigned i = 0; i < w->masters; i++)
+        for (unsigned name = 0; name < w->names; name++)
+            no_orphan(w, i, name);
+}
+
+/* ---- accounts
+ * --------------------------------------------------------------------------------------- */
+
+void check_step(struct shell *s)
+{
+    usec now = shell_now(s);
+    for (struct user_lease *lease = s->all; lease; lease = lease->next_all)
+        never_resurrected(lease, now);
+}
+
+void check_idle(struct shell *s)
+{
+    for (unsigned i = 0; i < s->world->masters; i++)
+        if (s->engine.masters[i].in_flight != s->links[i].expected)
+            world_violated(s->world, "accounts",
+                           "client %u counts %u requests in flight to master %u, and has %u",
+                           s->index + 1, s->engine.masters[i].in_flight, i + 1,
+                           s->links[i].expected);
+}

@@ -1,0 +1,39 @@
+/*
+ * invariants.h - what must be true, each rule a function of its own.
+ *
+ * The hooks are called by the simulator where something happens; each hands it to
+ * the rules that it concerns.  Rules about fences and about waiting in turn join
+ * here: add the function, call it from the hook, and name it in doc/verification.md.
+ */
+#ifndef SIM_INVARIANTS_H
+#define SIM_INVARIANTS_H
+
+#include "client_shell.h"
+
+/* A client's core was stepped, or asked for an outcome. */
+void check_step(struct shell *shell);
+/* The pump has come to rest. */
+void check_idle(struct shell *shell);
+/* The core sends a request. */
+void check_sent(struct shell *shell, unsigned master, const struct message *message,
+                const struct request *request);
+/* The client is about to take in a reply. */
+void check_heard(struct shell *shell, unsigned master, const struct message *message);
+/* A master has carried out a request. */
+void check_executed(struct world *world, unsigned master, const struct message *message);
+/* The user's calls are about to reach the core. */
+void check_asked(struct user_lease *lease, unsigned operations);
+/* The user is told an outcome. */
+void check_told(struct user_lease *lease, const struct outcome *outcome);
+/* The handle is about to be freed. */
+void check_freed(struct user_lease *lease);
+/* A client's process has ended: nobody can release what it had, unless it was closed. */
+void check_ended(struct shell *shell);
+/* Another client of the published algorithm has the lock. */
+void check_foreigner(struct world *world, unsigned foreigner);
+/* Now and then: who waits too long? */
+void check_waiting(struct world *world);
+/* In peace: no key outlives what it stood for. */
+void check_orphans(struct world *world);
+
+#endif

@@ -1,0 +1,133 @@
+/*
+ * redlock-sim - the real core against modelled masters in virtual time.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "campaign.h"
+#include "faults.h"
+#include "mutants.h"
+
+static const char usage[] =
+    "usage: redlock-sim [OPTION]...\n"
+    "  --seeds A..B      runs these seeds (default 1..1000)\n"
+    "  --seed S          one run\n"
+    "  --trace           tells its story\n"
+    "  --profile NAME    what may go wrong (default mix)\n"
+    "  --without FAULT   but not that; may be repeated\n"
+    "  --masters N       1 to 15; default: drawn for each run, mostly 3 and 5\n"
+    "  --clients N       1 to 6; default: 2 or 3\n"
+    "  --ops N           calls of the users; default: drawn\n"
+    "  --only RULE       looks at this rule alone (exclusion, orphan, ...)\n"
+    "  --mutant NAME     with this rule broken\n"
+    "  --mutants         breaks one rule after the other until it is noticed\n"
+    "  --list-mutants, --list-profiles, --list-faults\n"
+    "The status is 0 if no rule was violated (--mutants: if every mutant was caught;\n"
+    "--profile beyond: if any violation was found), 1 if not, 64 for usage.\n";
+
+static int fail(const char *what, const char *word)
+{
+    fprintf(stderr, "redlock-sim: %s: %s\n%s", what, word ? word : "", usage);
+    exit(64);
+}
+
+static uint64_t number(const char *option, const char *word, uint64_t least, uint64_t most)
+{
+    char *end = NULL;
+    uint64_t value = word ? strtoull(word, &end, 10) : 0;
+    if (!word || end == word || *end || value < least || value > most)
+        fail(option, word);
+    return value;
+}
+
+static void range(struct campaign *campaign, const char *word)
+{
+    if (!word || sscanf(word, "%" SCNu64 "..%" SCNu64, &campaign->first, &campaign->last) != 2 ||
+        campaign->last < campaign->first)
+        fail("--seeds A..B", word);
+}
+
+static void profile(struct campaign *campaign, const char *word)
+{
+    const struct profile *profile = word ? profile_find(word) : NULL;
+    if (!profile)
+        fail("no such profile", word);
+    campaign->profile = profile->name;
+    campaign->options.faults = profile->faults;
+    campaign->options.beyond = campaign->beyond_is_well = profile->beyond;
+}
+
+static void without(struct campaign *campaign, const char *word)
+{
+    for (unsigned kind = 0; kind < FAULT_KINDS; kind++)
+        if (word && strcmp(word, fault_name((enum fault_kind)kind)) == 0) {
+            campaign->options.without |= 1U << kind;
+            return;
+        }
+    fail("no such fault", word);
+}
+
+static void mutant(struct campaign *campaign, const char *word)
+{
+    enum mutant found = MUTANT_NONE;
+    if (!word || !mutant_find(word, &found))
+        fail("no such mutant", word);
+    mutant_set(found);
+    campaign->mutant = mutant_name(found);
+}
+
+static int list(const char *what)
+{
+    if (strcmp(what, "--list-mutants") == 0)
+        for (int i = MUTANT_NONE + 1; i < MUTANT_COUNT; i++)
+            printf("%-20s %s\n", mutant_name((enum mutant)i), mutant_text((enum mutant)i));
+    else if (strcmp(what, "--list-profiles") == 0)
+        for (unsigned i = 0; i < profile_count; i++)
+            printf("%-10s %s\n", profiles[i].name, profiles[i].text);
+    else
+        for (unsigned kind = 0; kind < FAULT_KINDS; kind++)
+            puts(fault_name((enum fault_kind)kind));
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    struct campaign campaign = {.first = 1, .last = 1000, .mutant = "none"};
+    struct options *options = &campaign.options;
+    bool one = false, mutants = false;
+    profile(&campaign, "mix");
+    for (int i = 1; i < argc; i++) {
+        const char *option = argv[i], *next = argv[i + 1];
+        if (strncmp(option, "--list-", 7) == 0)
+            return list(option);
+        if (strcmp(option, "--trace") == 0)
+            options->trace = true;
+        else if (strcmp(option, "--mutants") == 0)
+            mutants = true;
+        else if (i++, strcmp(option, "--seeds") == 0)
+            range(&campaign, next);
+        else if (strcmp(option, "--seed") == 0)
+            campaign.first = number(option, next, 0, UINT64_MAX), one = true;
+        else if (strcmp(option, "--masters") == 0)
+            options->masters = (unsigned)number(option, next, 1, MASTERS_MAX);
+        else if (strcmp(option, "--clients") == 0)
+            options->clients = (unsigned)number(option, next, 1, CLIENTS_MAX);
+        else if (strcmp(option, "--ops") == 0)
+            options->ops = (unsigned)number(option, next, 1, 1000000);
+        else if (strcmp(option, "--profile") == 0)
+            profile(&campaign, next);
+        else if (strcmp(option, "--without") == 0)
+            without(&campaign, next);
+        else if (strcmp(option, "--only") == 0 && next)
+            options->only = next;
+        else if (strcmp(option, "--mutant") == 0)
+            mutant(&campaign, next);
+        else
+            fail("unknown option", option);
+    }
+    if (mutants)
+        return campaign_mutants(&campaign);
+    return one ? campaign_one(&campaign) : campaign_seeds(&campaign);
+}

@@ -1,0 +1,172 @@
+#include "model_master.h"
+
+#include <string.h>
+
+bool model_ignores_run_id;
+
+/* Redis: a key is gone when the clock, in whole ms, is past its expiry. */
+static struct model_key *look_up(struct model_master *master, usec wall, unsigned name)
+{
+    struct model_key *key = &master->data.keys[name];
+    if (key->value && key->expires_ms && wall / 1000 > key->expires_ms)
+        *key = (struct model_key){0};
+    return key;
+}
+
+uint32_t model_value(struct model_master *master, usec wall, unsigned name)
+{
+    return look_up(master, wall, name)->value;
+}
+
+static enum answer acquire(struct model_master *master, usec wall, const struct model_call *call)
+{
+    for (unsigned i = 0; i < call->count; i++)
+        if (look_up(master, wall, call->names[i])->value)
+            return ANSWER_HELD;
+    for (unsigned i = 0; i < call->count; i++)
+        master->data.keys[call->names[i]] =
+            (struct model_key){call->value, wall / 1000 + call->ttl_ms};
+    return ANSWER_YES;
+}
+
+static int64_t time_to_live(const struct model_key *key, usec wall)
+{
+    return key->expires_ms ? key->expires_ms - wall / 1000 : -1;
+}
+
+static void prolong(struct model_key *key, usec wall, const struct model_call *call)
+{
+    if (!key->value)
+        *key = (struct model_key){call->value, wall / 1000 + call->ttl_ms};
+    else if (time_to_live(key, wall) < call->ttl_ms)
+        key->expires_ms = wall / 1000 + call->ttl_ms;
+}
+
+static enum answer renew(struct model_master *master, usec wall, const struct model_call *call)
+{
+    if (call->not_after && wall > call->not_after)
+        return ANSWER_LATE;
+    unsigned absent = 0;
+    for (unsigned i = 0; i < call->count; i++) {
+        uint32_t value = look_up(master, wall, call->names[i])->value;
+        if (value && value != call->value)
+            return ANSWER_HELD;
+        absent += value == 0;
+    }
+    if (absent && !call->heal)
+        return ANSWER_ABSENT;
+    for (unsigned i = 0; i < call->count; i++)
+        prolong(&master->data.keys[call->names[i]], wall, call);
+    return absent ? ANSWER_HEALED : ANSWER_YES;
+}
+
+static enum answer release(struct model_master *master, usec wall, const struct model_call *call)
+{
+    unsigned ours = 0, absent = 0;
+    for (unsigned i = 0; i < call->count; i++) {
+        struct model_key *key = look_up(master, wall, call->names[i]);
+        absent += key->value == 0;
+        if (key->value != call->value)
+            continue;
+        *key = (struct model_key){0};
+        ours++;
+    }
+    if (ours == call->count)
+        return ANSWER_YES;
+    return ours + absent == call->count ? ANSWER_ABSENT : ANSWER_HELD;
+}
+
+static enum answer peek(struct model_master *master, usec wall, const struct model_call *call,
+                        struct model_answer *answer)
+{
+    for (unsigned i = 0; i < call->count; i++) {
+        const struct model_key *key = look_up(master, wall, call->names[i]);
+        if (!key->value)
+            continue;
+        answer->value = key->value;
+        answer->remaining_ms = time_to_live(key, wall);
+        return ANSWER_HELD;
+    }
+    return ANSWER_ABSENT;
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* hello.lua, line by line. */
+static enum answer hello(struct model_master *master, usec now, const struct model_call *call,
+                         struct model_answer *answer)
+{
+    struct model_clock *clock = &master->data.clock;
+    int64_t uptime = now / 1000000 - master->started_s;
+    int64_t max_ttl = larger(clock->m, call->terms.max_ttl_ms);
+    if (clock->r != master->run_id && !(model_ignores_run_id && clock->r)) {
+        clock->s = now - larger(0, uptime - 1) * 1000000;
+        clock->h = larger(clock->h, now + CLOCK_WINDOW_US);
+    }
+    if (call->kind == REQUEST_ADOPT) {
+        clock->a = master->run_id;
+        clock->q = 0;
+    } else if (clock->a != master->run_id) {
+        /* max_ttl × 1000 × (1 + drift), rounded up as math.ceil does */
+        int64_t drift = (max_ttl * call->terms.drift_ppm + 999) / 1000;
+        clock->q = larger(clock->q, clock->s + call->terms.skew_ms * 1000 + max_ttl * 1000 + drift);
+    }
+    clock->h = larger(clock->h, clock->q + CLOCK_WINDOW_US);
+    clock->r = master->run_id;
+    clock->m = max_ttl;
+    answer->run_id = master->run_id;
+    answer->time = now;
+    answer->abstains = call->terms.trust ? 0 : larger(0, clock->q - now);
+    answer->max_ttl_ms = max_ttl;
+    answer->uptime_s = uptime;
+    return ANSWER_HELLO;
+}
+
+/* One name is acquired with a plain SET, without a script. */
+static bool needs_script(const struct model_call *call)
+{
+    return call->kind == REQUEST_RENEW || call->kind == REQUEST_RELEASE ||
+           call->kind == REQUEST_PEEK || (call->kind == REQUEST_ACQUIRE && call->count > 1);
+}
+
+void model_execute(struct model_master *master, usec wall, const struct model_call *call,
+                   struct model_answer *answer)
+{
+    *answer = (struct model_answer){.remaining_ms = -1, .time = wall};
+    if (needs_script(call) && !call->whole && !master->has_scripts) {
+        answer->answer = ANSWER_NOSCRIPT;
+        return;
+    }
+    switch (call->kind) {
+    case REQUEST_ACQUIRE:
+        answer->answer = acquire(master, wall, call);
+        break;
+    case REQUEST_RENEW:
+        answer->answer = renew(master, wall, call);
+        break;
+    case REQUEST_RELEASE:
+        answer->answer = release(master, wall, call);
+        break;
+    case REQUEST_PEEK:
+        answer->answer = peek(master, wall, call, answer);
+        break;
+    case REQUEST_HELLO:
+    case REQUEST_ADOPT:
+        answer->answer = hello(master, wall, call, answer);
+        break;
+    case REQUEST_KILL:
+        answer->answer = ANSWER_YES;
+        break;
+    }
+}
+
+void model_restart(struct model_master *master, usec wall, uint64_t run_id,
+                   const struct model_data *data)
+{
+    *master = (struct model_master){.run_id = run_id, .started_s = wall / 1000000};
+    if (data)
+        master->data = *data;
+}

@@ -1,0 +1,75 @@
+/*
+ * model_master.h - what a Redis master does with our requests, and nothing else:
+ * a few keys with a value and an expiry, the hash redlock:clock, the scripts.
+ *
+ * Written from lib/wire/scripts and checked against a real server, reply for reply
+ * and key for key, by differential.c.  Names and values are small numbers here;
+ * whoever uses the model gives them their spelling.
+ */
+#ifndef SIM_MODEL_MASTER_H
+#define SIM_MODEL_MASTER_H
+
+#include "event.h"
+
+#define MODEL_NAMES     6
+#define CLOCK_WINDOW_US 60000000 /* as lib/wire sends it to hello.lua */
+
+struct model_key {
+    uint32_t value;     /* 0: absent */
+    int64_t expires_ms; /* wall clock; 0: never */
+};
+
+/* redlock:clock; r and a are run ids, 0 when absent. */
+struct model_clock {
+    uint64_t r, a;
+    int64_t s, q, m, h;
+};
+
+/* What survives a restart, or does not. */
+struct model_data {
+    struct model_key keys[MODEL_NAMES];
+    struct model_clock clock;
+};
+
+struct model_master {
+    struct model_data data;
+    uint64_t run_id;
+    int64_t started_s; /* wall clock, whole seconds, as INFO counts uptime */
+    bool has_scripts;
+};
+
+struct model_call {
+    enum request_kind kind;
+    bool whole, heal;
+    uint8_t count;
+    uint8_t names[MODEL_NAMES]; /* in the order of the request */
+    uint32_t value;             /* the token */
+    int64_t ttl_ms;
+    usec not_after;
+    struct quarantine_terms terms;
+};
+
+struct model_answer {
+    enum answer answer;
+    int64_t remaining_ms; /* HELD of PEEK: as PTTL says, -1 for a key without expiry */
+    uint32_t value;       /* HELD of PEEK */
+    usec time;            /* LATE, HELLO */
+    usec abstains;
+    int64_t max_ttl_ms, uptime_s;
+    uint64_t run_id;
+    const char *error;
+};
+
+/* `wall` is the master's TIME in microseconds. */
+void model_execute(struct model_master *master, usec wall, const struct model_call *call,
+                   struct model_answer *answer);
+/* Starts again, with `data` as read from disk, or with none. */
+void model_restart(struct model_master *master, usec wall, uint64_t run_id,
+                   const struct model_data *data);
+/* The value of a name now; 0: absent. */
+uint32_t model_value(struct model_master *master, usec wall, unsigned name);
+
+/* Mutants of the model itself: rules that live in the scripts. */
+extern bool model_ignores_run_id;
+
+#endif

@@ -1,0 +1,353 @@
+#include "model_net.h"
+
+#include <stdlib.h>
+
+#include "client_shell.h"
+#include "invariants.h"
+#include "trace.h"
+
+#define LINGERS 700 /* per mille of closed connections whose last requests still arrive */
+
+/* ---- messages --------------------------------------------------------------- */
+
+struct message *message_new(struct world *w)
+{
+    struct message *message = w->spare_messages;
+    if (message)
+        w->spare_messages = message->next;
+    else
+        message = malloc(sizeof *message);
+    message->next = NULL;
+    return message;
+}
+
+void message_free(struct world *w, struct message *message)
+{
+    message->next = w->spare_messages;
+    w->spare_messages = message;
+}
+
+void queue_add(struct queue *queue, struct message *message)
+{
+    message->next = NULL;
+    if (queue->first)
+        queue->last->next = message;
+    else
+        queue->first = message;
+    queue->last = message;
+}
+
+struct message *queue_take(struct queue *queue)
+{
+    struct message *message = queue->first;
+    if (message)
+        queue->first = message->next;
+    return message;
+}
+
+static void queue_clear(struct world *w, struct queue *queue)
+{
+    struct message *message;
+    while ((message = queue_take(queue)))
+        message_free(w, message);
+}
+
+/* Keeps a part of it, as a broken stream does. */
+static void queue_truncate(struct world *w, struct queue *queue)
+{
+    unsigned length = 0;
+    for (struct message *m = queue->first; m; m = m->next)
+        length++;
+    if (!length)
+        return;
+    unsigned keep = chance_below(&w->chance, length + 1);
+    struct queue kept = {.latest = queue->latest};
+    while (keep--)
+        queue_add(&kept, queue_take(queue));
+    queue_clear(w, queue);
+    *queue = kept;
+}
+
+/* ---- paths ------------------------------------------------------------------ */
+
+usec path_delay(struct world *w, unsigned client, unsigned master)
+{
+    const struct path *path = &w->paths[client][master];
+    usec delay = chance_range(&w->chance, 50, 600);
+    if (w->now < path->slow_until)
+        delay += chance_range(&w->chance, 0, path->slowness);
+    return delay;
+}
+
+static usec arrival(struct world *w, struct conn *conn, usec blocked, usec latest)
+{
+    usec at = (blocked > w->now ? blocked : w->now) + path_delay(w, conn->client, conn->master);
+    return at > latest ? at : latest;
+}
+
+/* ---- connections -------------------------------------------------------------- */
+
+struct conn *conn_new(struct shell *shell, unsigned client, unsigned master)
+{
+    struct world *w = shell->world;
+    struct conn *conn = calloc(1, sizeof *conn);
+    *conn = (struct conn){.next = w->conns,
+                          .world = w,
+                          .shell = shell,
+                          .client = client,
+                          .master = master,
+                          .client_open = true};
+    w->conns = conn;
+    const struct path *path = &w->paths[client][master];
+    usec blocked = path->out_blocked > path->in_blocked ? path->out_blocked : path->in_blocked;
+    world_plan(w, arrival(w, conn, blocked, 0) + path_delay(w, client, master), HAPPENS_CONNECT,
+               conn, 0);
+    return conn;
+}
+
+static void connect_ends(struct conn *conn)
+{
+    struct world *w = conn->world;
+    struct server *server = &w->servers[conn->master];
+    const struct path *path = &w->paths[conn->client][conn->master];
+    if (!conn->client_open)
+        return;
+    if (path->out_blocked > w->now || path->in_blocked > w->now) {
+        usec until = path->out_blocked > path->in_blocked ? path->out_blocked : path->in_blocked;
+        world_plan(w, until + path_delay(w, conn->client, conn->master), HAPPENS_CONNECT, conn, 0);
+        return;
+    }
+    if (server->up && w->now >= server->refuses_until) {
+        conn->established = conn->server_open = true;
+        conn->epoch = server->epoch;
+        conn->id = ++server->last_id;
+    } else {
+        conn->broken = true;
+    }
+    shell_readable(conn->shell);
+}
+
+static void plan_request(struct conn *conn)
+{
+    if (conn->out.first)
+        world_plan(conn->world, conn->out.first->at, HAPPENS_REQUEST, conn, 0);
+}
+
+void conn_send(struct conn *conn, struct message *message)
+{
+    struct world *w = conn->world;
+    if (conn->reset || !conn->established) {
+        message_free(w, message);
+        return;
+    }
+    message->at = conn->out.latest =
+        arrival(w, conn, w->paths[conn->client][conn->master].out_blocked, conn->out.latest);
+    bool first = conn->out.first == NULL;
+    queue_add(&conn->out, message);
+    if (first)
+        plan_request(conn);
+}
+
+void conn_leave(struct conn *conn)
+{
+    struct world *w = conn->world;
+    conn->client_open = false;
+    conn->shell = NULL;
+    queue_clear(w, &conn->in);
+    queue_clear(w, &conn->readable);
+    if (!chance_permille(&w->chance, LINGERS))
+        queue_truncate(w, &conn->out);
+}
+
+void conn_break(struct conn *conn)
+{
+    struct world *w = conn->world;
+    if (conn->reset || !conn->established || !conn->client_open)
+        return;
+    conn->reset = true;
+    queue_truncate(w, &conn->out);
+    queue_truncate(w, &conn->in);
+    usec at = arrival(w, conn, w->paths[conn->client][conn->master].in_blocked, 0);
+    if (conn->in.first && conn->in.latest > at)
+        at = conn->in.latest;
+    world_plan(w, at, HAPPENS_BREAK, conn, 0);
+}
+
+void net_server_down(struct world *w, unsigned master)
+{
+    for (struct conn *conn = w->conns; conn; conn = conn->next) {
+        if (conn->master != master || !conn->server_open)
+            continue;
+        conn->server_open = false;
+        queue_clear(w, &conn->out);
+        conn_break(conn);
+    }
+}
+
+/* ---- the server's side ---------------------------------------------------------- */
+
+static bool kill_connection(struct world *w, unsigned master, int64_t id)
+{
+    for (struct conn *conn = w->conns; conn; conn = conn->next) {
+        if (conn->master != master || conn->id != id || !conn->server_open ||
+            conn->epoch != w->servers[master].epoch)
+            continue;
+        conn->server_open = false;
+        queue_clear(w, &conn->out);
+        conn_break(conn);
+        return true;
+    }
+    return false;
+}
+
+bool net_execute(struct world *w, unsigned master, const struct model_call *call,
+                 struct model_answer *answer)
+{
+    struct server *server = &w->servers[master];
+    if (!server->up || w->now < server->stopped_until)
+        return false;
+    model_execute(&server->model, server_wall(w, master), call, answer);
+    return true;
+}
+
+/* OOM is said to writes only; LOADING, and a wrong ACL, to everything. */
+static bool answers_error(struct world *w, const struct server *server,
+                          const struct message *message)
+{
+    if (w->now >= server->errors_until)
+        return false;
+    bool out_of_memory = server->error[0] == 'O';
+    return !out_of_memory || message->call.kind == REQUEST_ACQUIRE ||
+           message->call.kind == REQUEST_RENEW || message->call.kind == REQUEST_HELLO;
+}
+
+static void execute(struct conn *conn, struct message *message)
+{
+    struct world *w = conn->world;
+    struct server *server = &w->servers[conn->master];
+    if (message->login)
+        server->model.has_scripts = true;
+    if (answers_error(w, server, message)) {
+        message->answer = (struct model_answer){.answer = ANSWER_ERROR, .error = server->error};
+    } else {
+        if (message->call.kind == REQUEST_KILL)
+            kill_connection(w, conn->master, message->kill_id);
+        model_execute(&server->model, server_wall(w, conn->master), &message->call,
+                      &message->answer);
+        check_executed(w, conn->master, message);
+    }
+    world_mark(w, (uint64_t)w->now, (uint64_t)message->call.kind << 8 | message->answer.answer);
+    TRACE(w, "    master %u carries out %s %s t%u of client %u%s: %s", conn->master + 1,
+          request_name(message->call.kind), names_text(message->call.names, message->call.count),
+          message->call.value, conn->client + 1, conn->client_open ? "" : " (who has left)",
+          answer_name(message->answer.answer));
+}
+
+static void reply(struct conn *conn, struct message *message, usec service)
+{
+    struct world *w = conn->world;
+    if (!conn->client_open || conn->reset) {
+        message_free(w, message);
+        return;
+    }
+    message->at = conn->in.latest =
+        service +
+        arrival(w, conn, w->paths[conn->client][conn->master].in_blocked, conn->in.latest);
+    bool first = conn->in.first == NULL;
+    queue_add(&conn->in, message);
+    if (first)
+        world_plan(w, message->at, HAPPENS_REPLY, conn, 0);
+}
+
+static void request_arrives(struct conn *conn)
+{
+    struct world *w = conn->world;
+    struct server *server = &w->servers[conn->master];
+    const struct path *path = &w->paths[conn->client][conn->master];
+    struct message *message = conn->out.first;
+    if (!message)
+        return;
+    if (!server->up || !conn->server_open || conn->epoch != server->epoch) {
+        queue_clear(w, &conn->out);
+        return;
+    }
+    usec wait =
+        path->out_blocked > server->stopped_until ? path->out_blocked : server->stopped_until;
+    if (wait > w->now && wait > message->at)
+        message->at = wait + chance_range(&w->chance, 0, 2000);
+    if (message->at > w->now) {
+        plan_request(conn);
+        return;
+    }
+    queue_take(&conn->out);
+    usec service = 20;
+    if (w->now < server->slow_until)
+        service += chance_range(&w->chance, 0, server->slowness);
+    execute(conn, message);
+    reply(conn, message, service);
+    if (conn->out.first && conn->out.first->at < w->now + service)
+        conn->out.first->at = w->now + service;
+    plan_request(conn);
+}
+
+/* ---- the client's side ------------------------------------------------------------ */
+
+static void reply_arrives(struct conn *conn)
+{
+    struct world *w = conn->world;
+    struct message *message = conn->in.first;
+    if (!message)
+        return;
+    usec blocked = w->paths[conn->client][conn->master].in_blocked;
+    if (blocked > w->now && blocked > message->at)
+        message->at = blocked + chance_range(&w->chance, 50, 600);
+    if (message->at > w->now) {
+        world_plan(w, message->at, HAPPENS_REPLY, conn, 0);
+        return;
+    }
+    queue_take(&conn->in);
+    if (conn->in.first)
+        world_plan(w, conn->in.first->at > w->now ? conn->in.first->at : w->now, HAPPENS_REPLY,
+                   conn, 0);
+    queue_add(&conn->readable, message);
+    shell_readable(conn->shell);
+}
+
+void net_happens(struct world *w, const struct happening *happening)
+{
+    (void)w;
+    struct conn *conn = happening->subject;
+    switch (happening->kind) {
+    case HAPPENS_REQUEST:
+        request_arrives(conn);
+        break;
+    case HAPPENS_REPLY:
+        reply_arrives(conn);
+        break;
+    case HAPPENS_CONNECT:
+        connect_ends(conn);
+        break;
+    default:
+        if (conn->client_open) {
+            conn->broken = true;
+            shell_readable(conn->shell);
+        }
+    }
+}
+
+void net_free(struct world *w)
+{
+    while (w->conns) {
+        struct conn *conn = w->conns;
+        w->conns = conn->next;
+        queue_clear(w, &conn->out);
+        queue_clear(w, &conn->in);
+        queue_clear(w, &conn->readable);
+        free(conn);
+    }
+    while (w->spare_messages) {
+        struct message *message = w->spare_messages;
+        w->spare_messages = message->next;
+        free(message);
+    }
+}

@@ -1,0 +1,42 @@
+#include "mutants.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "model_master.h"
+
+enum mutant mutant_present;
+
+static const struct {
+    const char *name, *text;
+} table[MUTANT_COUNT] = {[MUTANT_NONE] = {"none", "the core as it is"},
+#define MUTANT_ROW(name, text) [MUTANT_##name] = {#name, text},
+                         MUTANTS(MUTANT_ROW)
+#undef MUTANT_ROW
+};
+
+const char *mutant_name(enum mutant mutant)
+{
+    return table[mutant].name;
+}
+
+const char *mutant_text(enum mutant mutant)
+{
+    return table[mutant].text;
+}
+
+bool mutant_find(const char *name, enum mutant *mutant)
+{
+    for (int i = 0; i < MUTANT_COUNT; i++)
+        if (strcasecmp(name, table[i].name) == 0) {
+            *mutant = (enum mutant)i;
+            return true;
+        }
+    return false;
+}
+
+void mutant_set(enum mutant mutant)
+{
+    mutant_present = mutant;
+    model_ignores_run_id = mutant == MUTANT_RUN_ID_UNCHECKED;
+}

@@ -1,0 +1,57 @@
+#include "trace.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+void trace_line(const struct world *world, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    printf("%10.3f ms  ", (double)world->now / 1000);
+    vprintf(format, arguments);
+    putchar('\n');
+    va_end(arguments);
+}
+
+const char *request_name(enum request_kind kind)
+{
+    static const char *const names[] = {"hello", "adopt",   "kill", "acquire",
+                                        "renew", "release", "peek"};
+    return names[kind];
+}
+
+const char *answer_name(enum answer answer)
+{
+    static const char *const names[] = {"yes",   "healed",   "held",  "absent", "late",
+                                        "hello", "noscript", "error", "lost"};
+    return names[answer];
+}
+
+const char *outcome_name(enum outcome_kind kind)
+{
+    static const char *const names[] = {"ACQUIRED",     "NOT_ACQUIRED", "EXTENDED",
+                                        "NOT_EXTENDED", "AT_RISK",      "HEALTHY",
+                                        "LOST",         "RELEASED",     "SEEN"};
+    return names[kind];
+}
+
+const char *cause_name(enum cause cause)
+{
+    static const char *const names[] = {"",        "held",      "unavailable", "too slow",
+                                        "expired", "gone",      "max hold",    "cancelled",
+                                        "closed",  "no memory", "replica",     "same master"};
+    return names[cause];
+}
+
+const char *names_text(const uint8_t *names, unsigned count)
+{
+    static char text[2 * MODEL_NAMES + 1];
+    char *to = text;
+    for (unsigned i = 0; i < count; i++) {
+        if (i)
+            *to++ = '+';
+        *to++ = (char)('a' + names[i]);
+    }
+    *to = '\0';
+    return text;
+}

@@ -1,0 +1,25 @@
+/*
+ * trace.h - the story of one run, one line for each thing that happens.
+ */
+#ifndef SIM_TRACE_H
+#define SIM_TRACE_H
+
+#include "world.h"
+
+#define TRACE(world, ...)                                                                          \
+    do {                                                                                           \
+        if ((world)->options.trace)                                                                \
+            trace_line(world, __VA_ARGS__);                                                        \
+    } while (0)
+
+void trace_line(const struct world *world, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+const char *request_name(enum request_kind kind);
+const char *answer_name(enum answer answer);
+const char *outcome_name(enum outcome_kind kind);
+const char *cause_name(enum cause cause);
+/* "a+c" */
+const char *names_text(const uint8_t *names, unsigned count);
+
+#endif

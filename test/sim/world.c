@@ -1,0 +1,373 @@
+#include "world.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client_shell.h"
+#include "faults.h"
+#include "foreign.h"
+#include "invariants.h"
+#include "trace.h"
+#include "user.h"
+
+#define LOOK_EVERY MS(100)
+#define SETTLE     MS(2700)  /* of peace, before it is looked at what is left */
+#define LIVENESS   MS(25000) /* by then every waiting acquire has ended */
+#define CLOSING    MS(8000)
+#define EVENTS_MAX 3000000
+
+/* ---- clocks -------------------------------------------------------------------- */
+
+usec clock_read(const struct clock *clock, usec now)
+{
+    return clock->base + now + now / 1000000 * clock->ppm + now % 1000000 * clock->ppm / 1000000;
+}
+
+usec clock_when(const struct clock *clock, usec reading)
+{
+    usec guess = reading - clock->base;
+    guess -= guess / (1000000 + clock->ppm) * clock->ppm;
+    while (guess > 0 && clock_read(clock, guess) >= reading)
+        guess -= (clock_read(clock, guess) - reading) / 2 + 1;
+    while (clock_read(clock, guess) < reading)
+        guess += (reading - clock_read(clock, guess)) / 2 + 1;
+    return guess;
+}
+
+usec server_wall(const struct world *w, unsigned master)
+{
+    return clock_read(&w->servers[master].clock, w->now);
+}
+
+/* ---- the queue of what will happen: a heap, earliest first ------------------------ */
+
+static bool earlier(const struct happening *a, const struct happening *b)
+{
+    return a->at != b->at ? a->at < b->at : a->order < b->order;
+}
+
+void world_plan(struct world *w, usec at, enum happening_kind kind, void *subject, unsigned number)
+{
+    struct happening new = {.at = at > w->now ? at : w->now,
+                            .order = ++w->order,
+                            .subject = subject,
+                            .kind = kind,
+                            .number = number};
+    if (w->heaped == w->heap_room) {
+        w->heap_room = w->heap_room ? 2 * w->heap_room : 256;
+        w->heap = realloc(w->heap, w->heap_room * sizeof *w->heap);
+    }
+    unsigned slot = w->heaped++;
+    while (slot && earlier(&new, &w->heap[(slot - 1) / 2])) {
+        w->heap[slot] = w->heap[(slot - 1) / 2];
+        slot = (slot - 1) / 2;
+    }
+    w->heap[slot] = new;
+}
+
+static struct happening take_next(struct world *w)
+{
+    struct happening first = w->heap[0], last = w->heap[--w->heaped];
+    unsigned slot = 0;
+    for (;;) {
+        unsigned child = 2 * slot + 1;
+        if (child >= w->heaped)
+            break;
+        if (child + 1 < w->heaped && earlier(&w->heap[child + 1], &w->heap[child]))
+            child++;
+        if (!earlier(&w->heap[child], &last))
+            break;
+        w->heap[slot] = w->heap[child];
+        slot = child;
+    }
+    w->heap[slot] = last;
+    return first;
+}
+
+/* ---- tokens ------------------------------------------------------------------------- */
+
+uint32_t world_token(struct world *w, const char *text, size_t length)
+{
+    uint64_t sum = length;
+    for (size_t i = 0; i < length; i++)
+        sum = sum * 31 + (unsigned char)text[i];
+    uint32_t *bucket = &w->buckets[mix(sum) & 255];
+    for (uint32_t i = *bucket; i; i = w->tokens[i].next)
+        if (strlen(w->tokens[i].text) == length && memcmp(w->tokens[i].text, text, length) == 0)
+            return i;
+    if (w->token_count + 1 == w->token_room) {
+        w->token_room *= 2;
+        w->tokens = realloc(w->tokens, w->token_room * sizeof *w->tokens);
+    }
+    uint32_t number = ++w->token_count;
+    struct token *token = &w->tokens[number];
+    *token = (struct token){.next = *bucket, .client = CLIENTS_MAX};
+    memcpy(token->text, text, length < TOKEN_TEXT ? length : TOKEN_TEXT);
+    *bucket = number;
+    return number;
+}
+
+/* ---- violations ------------------------------------------------------------------------ */
+
+void world_violated(struct world *w, const char *rule, const char *format, ...)
+{
+    if (w->violation.rule || (w->options.only && strcmp(w->options.only, rule) != 0))
+        return;
+    w->violation.rule = rule;
+    w->violation.at = w->now;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(w->violation.text, sizeof w->violation.text, format, arguments);
+    va_end(arguments);
+    TRACE(w, "VIOLATION of %s: %s", rule, w->violation.text);
+}
+
+/* ---- peace -------------------------------------------------------------------------------- */
+
+enum phase { PHASE_RUN, PHASE_SETTLE, PHASE_PROBE, PHASE_CLOSE, PHASE_OVER };
+
+static void begin_peace(struct world *w)
+{
+    w->peace = true;
+    faults_end(w);
+    TRACE(w, "PEACE from %.3f ms on", (double)w->peace_at / 1000);
+}
+
+static bool all_is_given_back(const struct world *w)
+{
+    for (unsigned c = 0; c < w->clients; c++)
+        if (w->shells[c]->all || w->shells[c]->close_asked || !w->shells[c]->ready_told)
+            return false;
+    for (unsigned f = 0; f < w->foreigners; f++)
+        if (w->foreign[f]->next)
+            return false;
+    return true;
+}
+
+static bool all_vote(const struct world *w)
+{
+    for (unsigned c = 0; c < w->clients; c++)
+        for (unsigned i = 0; i < w->masters; i++)
+            if (!master_may_grant(&w->shells[c]->engine, &w->shells[c]->engine.masters[i]))
+                return false;
+    return true;
+}
+
+static usec quarantine(const struct world *w)
+{
+    return MS(w->max_ttl_ms + 1500) * 102 / 100 + MS(w->skew_ms);
+}
+
+/* Every acquire has ended, every release was answered, every master votes. */
+static enum phase settle(struct world *w)
+{
+    check_orphans(w);
+    bool done = all_is_given_back(w) && w->now > w->peace_at + SETTLE;
+    if (done && all_vote(w)) {
+        unsigned prober = chance_below(&w->chance, w->clients);
+        return user_probes(w->shells[prober]) ? PHASE_PROBE : PHASE_SETTLE;
+    }
+    if (w->now > w->peace_at + quarantine(w) + LIVENESS)
+        world_violated(w, "progress", "%s, long after everything was well",
+                       all_is_given_back(w) ? "a master does not vote"
+                                            : "something still waits for its answer");
+    return PHASE_SETTLE;
+}
+
+static enum phase probe(struct world *w)
+{
+    check_orphans(w);
+    for (unsigned c = 0; c < w->clients; c++)
+        if (w->shells[c]->all)
+            return PHASE_PROBE;
+    w->ending = true;
+    for (unsigned c = 0; c < w->clients; c++) {
+        shell_close(w->shells[c], 2 * CLOSING);
+        shell_pump(w->shells[c]);
+    }
+    return PHASE_CLOSE;
+}
+
+static enum phase close_down(struct world *w)
+{
+    bool all = true;
+    for (unsigned c = 0; c < w->clients; c++) {
+        const struct shell *s = w->shells[c];
+        all = all && s->closed;
+        if (s->closed && engine_is_busy(&s->engine))
+            world_violated(w, "closing", "client %u is closed, and busy", c + 1);
+        if (!s->closed && w->now > s->close_since + CLOSING)
+            world_violated(w, "closing", "client %u does not come to an end", c + 1);
+    }
+    return all ? PHASE_OVER : PHASE_CLOSE;
+}
+
+static void look(struct world *w)
+{
+    check_waiting(w);
+    switch ((enum phase)w->phase) {
+    case PHASE_RUN:
+        if (w->ops_left == 0 && w->linger-- == 0) {
+            begin_peace(w);
+            w->phase = PHASE_SETTLE;
+        }
+        break;
+    case PHASE_SETTLE:
+        w->phase = settle(w);
+        break;
+    case PHASE_PROBE:
+        w->phase = probe(w);
+        break;
+    case PHASE_CLOSE:
+        w->phase = close_down(w);
+        break;
+    case PHASE_OVER:
+        break;
+    }
+    world_plan(w, w->now + LOOK_EVERY, HAPPENS_LOOK, NULL, 0);
+}
+
+/* ---- one run -------------------------------------------------------------------------------- */
+
+static void make_server(struct world *w, unsigned index)
+{
+    struct server *server = &w->servers[index];
+    int64_t bound = w->options.beyond ? 60000 : 4500;
+    server->clock = (struct clock){1785000000000000 + chance_range(&w->chance, 0, 2000000),
+                                   chance_range(&w->chance, -bound, bound)};
+    server->up = true;
+    server->epoch = 1;
+    model_restart(&server->model, server_wall(w, index), chance_next(&w->chance), NULL);
+    if (!chance_permille(&w->chance, 60)) /* most have been up for long */
+        server->model.started_s -= 100000;
+}
+
+static void draw(struct world *w)
+{
+    static const unsigned masters[] = {3, 3, 3, 5, 5, 5, 4, 7, 1};
+    static const int64_t longest[] = {400, 1000, 1000, 3000, 6000};
+    const struct options *options = &w->options;
+    w->chance.state = mix(options->seed ^ 0x5eed);
+    w->masters = options->masters;
+    if (!w->masters)
+        w->masters = masters[chance_below(&w->chance, sizeof masters / sizeof masters[0])];
+    w->quorum = w->masters / 2 + 1;
+    w->clients = options->clients ? options->clients : 2 + chance_below(&w->chance, 2);
+    w->ops_left = options->ops ? options->ops : (unsigned)chance_range(&w->chance, 4, 40);
+    w->linger = chance_below(&w->chance, 20);
+    w->names = 1 + chance_below(&w->chance, 3);
+    w->max_ttl_ms = longest[chance_below(&w->chance, 5)];
+    w->skew_ms = chance_permille(&w->chance, 500) ? 1000 : chance_range(&w->chance, 0, 500);
+    faults_draw(w);
+    if (w->faults & 1U << FAULT_FOREIGNERS)
+        w->foreigners = 1 + chance_below(&w->chance, FOREIGNERS_MAX);
+}
+
+static void populate(struct world *w)
+{
+    for (unsigned i = 0; i < w->masters; i++)
+        make_server(w, i);
+    for (unsigned c = 0; c < w->clients; c++)
+        w->shells[c] = shell_new(w, c);
+    for (unsigned c = 0; c < w->clients; c++) {
+        shell_start(w->shells[c]);
+        world_plan(w, chance_range(&w->chance, 0, MS(100)), HAPPENS_USER, w->shells[c], 0);
+    }
+    for (unsigned f = 0; f < w->foreigners; f++)
+        foreigner_start(w, f);
+    world_plan(w, chance_range(&w->chance, 0, 2 * MS(w->fault_pace)), HAPPENS_FAULT, NULL, 0);
+    world_plan(w, LOOK_EVERY, HAPPENS_LOOK, NULL, 0);
+}
+
+static void happen(struct world *w, const struct happening *it)
+{
+    w->now = it->at;
+    switch ((enum happening_kind)it->kind) {
+    case HAPPENS_WAKE:
+    case HAPPENS_RESUME:
+        shell_happens(it->subject, it);
+        break;
+    case HAPPENS_USER:
+        user_acts(it->subject);
+        break;
+    case HAPPENS_REQUEST:
+    case HAPPENS_REPLY:
+    case HAPPENS_CONNECT:
+    case HAPPENS_BREAK:
+        net_happens(w, it);
+        break;
+    case HAPPENS_FAULT:
+        faults_strike(w);
+        break;
+    case HAPPENS_RESTART:
+        faults_restart(w, it->number);
+        break;
+    case HAPPENS_FOREIGNER:
+        foreigner_acts(w, it->number);
+        break;
+    case HAPPENS_LOOK:
+        look(w);
+        break;
+    }
+}
+
+static void sum_up(const struct world *w, struct result *result)
+{
+    *result = (struct result){.violation = w->violation,
+                              .hash = w->hash,
+                              .events = w->events,
+                              .lasted = w->now,
+                              .masters = w->masters,
+                              .faults = w->faults,
+                              .tokens = w->token_count};
+    for (unsigned c = 0; c < w->clients; c++) {
+        const struct engine_counters *counters = &w->shells[c]->engine.counters;
+        result->acquired += counters->acquired;
+        result->lost += counters->lost;
+        result->renewals += counters->renewals;
+        result->heals += counters->heals;
+    }
+}
+
+static void dismantle(struct world *w, struct result *result)
+{
+    for (unsigned c = 0; c < w->clients; c++)
+        shell_stop(w->shells[c]);
+    if (!result->violation.rule)
+        result->violation = w->violation;
+    for (unsigned c = 0; c < w->clients; c++)
+        shell_free(w->shells[c]);
+    for (unsigned f = 0; f < w->foreigners; f++)
+        free(w->foreign[f]);
+    net_free(w);
+    free(w->heap);
+    free(w->tokens);
+}
+
+void world_run(const struct options *options, struct result *result)
+{
+    struct world *w = calloc(1, sizeof *w);
+    w->options = *options;
+    w->token_room = 64;
+    w->tokens = calloc(w->token_room, sizeof *w->tokens);
+    draw(w);
+    TRACE(w, "seed %llu: %u masters, %u clients, %u names, ttl up to %lld ms, skew %lld ms",
+          (unsigned long long)options->seed, w->masters, w->clients, w->names,
+          (long long)w->max_ttl_ms, (long long)w->skew_ms);
+    for (unsigned kind = 0; kind < FAULT_KINDS; kind++)
+        if (w->faults & 1U << kind)
+            TRACE(w, "may happen: %s", fault_name((enum fault_kind)kind));
+    populate(w);
+    unsigned happened = 0;
+    while (w->phase != PHASE_OVER && !w->violation.rule) {
+        struct happening next = take_next(w);
+        happen(w, &next);
+        if (++happened > EVENTS_MAX)
+            world_violated(w, "progress", "the run does not come to an end");
+    }
+    sum_up(w, result);
+    dismantle(w, result);
+    free(w);
+}

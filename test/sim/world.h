@@ -1,0 +1,215 @@
+/*
+ * world.h - virtual time: what will happen, in which order, to whom.
+ *
+ * One run is one seed: masters, the network, clients with the real core, their
+ * users, and whatever goes wrong.  It ends in peace: faults stop, users give back
+ * what they hold, and then nothing may be left.
+ */
+#ifndef SIM_WORLD_H
+#define SIM_WORLD_H
+
+#include "model_master.h"
+#include "random.h"
+
+#define CLIENTS_MAX    6
+#define FOREIGNERS_MAX 2
+
+struct shell;
+struct conn;
+
+/* ---- options of a run ------------------------------------------------------- */
+
+enum fault_kind {
+    FAULT_DELAYS,      /* a path becomes slow for a while */
+    FAULT_CUT,         /* nothing passes, both ways */
+    FAULT_HALF_OUT,    /* requests do not arrive */
+    FAULT_HALF_IN,     /* replies do not arrive */
+    FAULT_RESET,       /* a connection breaks in the middle of what is under way */
+    FAULT_REFUSE,      /* connections are refused for a while */
+    FAULT_STOP_MASTER, /* SIGSTOP */
+    FAULT_SLOW_MASTER,
+    FAULT_CRASH_KEEPING, /* restarts with all its data */
+    FAULT_CRASH_EMPTY,   /* with none */
+    FAULT_CRASH_OLD,     /* with an older snapshot */
+    FAULT_STEP_CLOCK,    /* a master's wall clock is set */
+    FAULT_STOP_CLIENT,   /* SIGSTOP, or suspend, at any moment */
+    FAULT_STUMBLE,       /* a client's process is not run for a while in the middle of its pump */
+    FAULT_KILL_CLIENT,   /* the process ends, and is started again */
+    FAULT_SCRIPT_FLUSH,
+    FAULT_ERRORS,     /* LOADING, OOM */
+    FAULT_FOREIGNERS, /* other clients that speak plain SET NX PX */
+    FAULT_MEMORY,     /* allocations fail */
+    FAULT_MIXED_TTL,  /* clients that know different longest ttls */
+    FAULT_EVICT,      /* a master loses one key: an operator, or too little memory */
+    FAULT_KINDS
+};
+
+struct options {
+    uint64_t seed;
+    unsigned masters; /* 0: drawn */
+    unsigned clients; /* 0: drawn */
+    unsigned ops;     /* user calls; 0: drawn */
+    uint32_t faults;  /* that may be drawn: a bit for each fault_kind */
+    uint32_t without; /* drawn all the same, and then left out */
+    bool beyond;      /* clocks run apart by more than was promised */
+    bool trace;
+    const char *only; /* the one rule to look at; NULL: all */
+};
+
+/* ---- what happens ------------------------------------------------------------- */
+
+enum happening_kind {
+    HAPPENS_WAKE,    /* shell: its timer, or something to read */
+    HAPPENS_RESUME,  /* shell: its process runs again */
+    HAPPENS_USER,    /* shell: the user does something */
+    HAPPENS_REQUEST, /* conn: the first request under way arrives */
+    HAPPENS_REPLY,   /* conn: the first reply under way arrives */
+    HAPPENS_CONNECT, /* conn: connect() has ended */
+    HAPPENS_BREAK,   /* conn: the client sees that it is broken */
+    HAPPENS_FAULT,
+    HAPPENS_RESTART,   /* number: master */
+    HAPPENS_FOREIGNER, /* number: which */
+    HAPPENS_LOOK       /* peace: look whether all is in order */
+};
+
+struct happening {
+    usec at;
+    uint64_t order;
+    void *subject;
+    uint32_t kind, number;
+};
+
+/* ---- a master and the path to it ------------------------------------------------ */
+
+struct clock {
+    int64_t base;
+    int64_t ppm;
+};
+
+struct server {
+    struct model_master model;
+    struct model_data snapshot;
+    struct clock clock;
+    usec stepped; /* sum of the steps of its wall clock */
+    bool up;
+    uint32_t epoch;     /* of its process */
+    int64_t last_id;    /* of a connection */
+    usec stopped_until; /* SIGSTOP */
+    usec slow_until;
+    usec slowness;
+    usec refuses_until;
+    usec errors_until;
+    const char *error;
+    usec back_at; /* down: restarts then */
+    const struct model_data *comes_back_with;
+    usec abstains_until; /* must abstain, in true time, whatever it says itself */
+    usec forgot_at;      /* last restart without its newest keys */
+};
+
+struct path {
+    usec out_blocked, in_blocked; /* until */
+    usec slow_until;
+    usec slowness;
+};
+
+/* ---- tokens: every value a key ever had -------------------------------------------- */
+
+struct token {
+    char text[TOKEN_TEXT + 1];
+    uint32_t next;                     /* in its bucket */
+    uint32_t round;                    /* of the acquire that brought it */
+    const void *claim;                 /* likewise */
+    struct user_lease *holder;         /* the lease of which it is the present token */
+    unsigned client;                   /* whose it is; CLIENTS_MAX: of another library */
+    bool excused;                      /* nobody is bound to release it: detached, process ended */
+    usec backed[MASTERS_MAX];          /* true time: each master keeps it at least until then */
+    uint16_t asked, refused, released; /* by whom it was acquired and released: masters */
+    usec dead_since;                   /* true time; 0: it lives */
+    usec written_off; /* true time: nothing of it can be left then, and no release is owed */
+    usec last_set;    /* true time: what sets it later was on its way for too long */
+};
+
+/* ---- the world ------------------------------------------------------------------------ */
+
+struct violation {
+    const char *rule; /* NULL: none */
+    char text[240];
+    usec at;
+};
+
+/* A lease that was detached, for somebody to attach or to release by its token. */
+#define PARCELS 8
+struct parcel {
+    uint32_t token;
+    uint8_t names[MODEL_NAMES], count;
+};
+
+struct world {
+    struct options options;
+    struct chance chance;
+    usec now;
+    uint64_t order;
+    struct happening *heap;
+    unsigned heaped, heap_room;
+    uint64_t hash;
+    uint64_t events;
+    struct violation violation;
+
+    unsigned masters, quorum, clients, names, foreigners;
+    int64_t max_ttl_ms, skew_ms;
+    uint32_t faults;
+    unsigned fault_pace; /* ms between two faults, on average */
+    usec peace_at;
+    bool peace, ending;
+    unsigned ops_left;
+    unsigned phase, linger;
+
+    struct server servers[MASTERS_MAX];
+    struct path paths[CLIENTS_MAX][MASTERS_MAX];
+    struct shell *shells[CLIENTS_MAX];
+    struct foreigner *foreign[FOREIGNERS_MAX];
+
+    struct token *tokens;
+    uint32_t token_count, token_room;
+    uint32_t buckets[256];
+
+    struct parcel parcels[PARCELS];
+    unsigned parcel_count;
+    uint32_t leases_made;
+
+    struct message *spare_messages;
+    struct conn *conns; /* all of this run */
+};
+
+struct result {
+    struct violation violation;
+    uint64_t hash;
+    uint64_t events;
+    usec lasted;
+    uint64_t acquired, lost, renewals, heals;
+    uint32_t faults, tokens;
+    unsigned masters;
+};
+
+void world_run(const struct options *options, struct result *result);
+
+/* `subject` has something happen to it at `at`, or now. */
+void world_plan(struct world *world, usec at, enum happening_kind kind, void *subject,
+                unsigned number);
+void world_violated(struct world *world, const char *rule, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Everything that matters goes through here: the trace hash. */
+static inline void world_mark(struct world *world, uint64_t a, uint64_t b)
+{
+    world->hash = mix(world->hash ^ a) + b;
+}
+
+usec clock_read(const struct clock *clock, usec now);
+/* The first true moment at which the clock says `reading`. */
+usec clock_when(const struct clock *clock, usec reading);
+usec server_wall(const struct world *world, unsigned master);
+
+/* The number of a token's text; made if it is new. */
+uint32_t world_token(struct world *world, const char *text, size_t length);
+
+#endif
