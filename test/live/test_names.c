@@ -84,19 +84,20 @@ static void test_any_bytes(void **state)
     static const struct {
         const char *bytes;
         size_t length;
-    } names[] = {{"a", 1},
-                 {"with spaces  in it ", 19},
-                 {" ", 1},
-                 {"nul\0in\0it\0", 10},
-                 {"\0", 1},
-                 {"line\r\nbreaks\n", 13},
-                 {"*3\r\n$3\r\nDEL\r\n", 13},
-                 {"caf\xc3\xa9 \xe9\x94\x81 \xf0\x9f\x94\x92", 16},
-                 {"\xff\xfe\x80", 3},
-                 {"%s%n%b", 6},
-                 {"redlock", 7},
-                 {"Redlock:x", 9},
-                 {"{tag}", 5}};
+#define BYTES(literal) {literal, sizeof(literal) - 1}
+    } names[] = {BYTES("a"),
+                 BYTES("with spaces  in it "),
+                 BYTES(" "),
+                 BYTES("nul\0in\0it\0"),
+                 BYTES("\0"),
+                 BYTES("line\r\nbreaks\n"),
+                 BYTES("*3\r\n$3\r\nDEL\r\n"),
+                 BYTES("caf\xc3\xa9 \xe9\x94\x81 \xf0\x9f\x94\x92"),
+                 BYTES("\xff\xfe\x80"),
+                 BYTES("%s%n%b"),
+                 BYTES("redlock"),
+                 BYTES("Redlock:x"),
+                 BYTES("{tag}")};
     for (unsigned i = 0; i < COUNT(names); i++)
         lock_one(&user, names[i].bytes, names[i].length, names[i].bytes, names[i].length);
 }

@@ -155,7 +155,9 @@ redlock_code take_lock(struct take *take, struct user *user, const char *name,
                        const redlock_lease_options *options)
 {
     take_ask(take, user, name, options);
-    int64_t wait = options && options->wait_ms < 60000 ? options->wait_ms : 0;
+    int64_t wait = options ? options->wait_ms : 0;
+    if (wait < 0 || wait > 60000)
+        wait = 0;
     AWAIT_MS(user, take->told[REDLOCK_ACQUIRED].times || take->told[REDLOCK_NOT_ACQUIRED].times,
              wait + 10000);
     return take->told[REDLOCK_NOT_ACQUIRED].event.code;

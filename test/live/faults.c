@@ -1,0 +1,172 @@
+#define _GNU_SOURCE
+#include "faults.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <ev.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static bool armed;
+static enum fault kind;
+static unsigned left; /* until it strikes; 0: it has */
+static unsigned spell; /* so many more to strike */
+
+static bool strikes(bool memory)
+{
+    if (!armed || memory != (kind <= FAULT_MEMORY_SPELL))
+        return false;
+    if (left == 0)
+        return spell > 0 && spell--;
+    return --left == 0;
+}
+
+/* What follows is what shared libraries call, too. */
+#pragma GCC visibility push(default)
+
+/* ---- Memory ---- */
+
+#ifdef SANITIZED
+#define OURS(name) __wrap_##name
+#define REAL(name) __real_##name
+#else
+#define OURS(name) name
+#define REAL(name) __libc_##name
+#endif
+
+void *REAL(malloc)(size_t size);
+void *REAL(calloc)(size_t count, size_t size);
+void *REAL(realloc)(void *block, size_t size);
+void *OURS(malloc)(size_t size);
+void *OURS(calloc)(size_t count, size_t size);
+void *OURS(realloc)(void *block, size_t size);
+
+static bool no_memory(void)
+{
+    bool none = strikes(true);
+    if (none)
+        errno = ENOMEM;
+    return none;
+}
+
+void *OURS(malloc)(size_t size)
+{
+    return no_memory() ? NULL : REAL(malloc)(size);
+}
+
+void *OURS(calloc)(size_t count, size_t size)
+{
+    return no_memory() ? NULL : REAL(calloc)(count, size);
+}
+
+void *OURS(realloc)(void *block, size_t size)
+{
+    return no_memory() ? NULL : REAL(realloc)(block, size);
+}
+
+#ifdef SANITIZED /* elsewhere they call malloc */
+char *__real_strdup(const char *string);
+char *__wrap_strdup(const char *string);
+char *__wrap_strdup(const char *string)
+{
+    return no_memory() ? NULL : __real_strdup(string);
+}
+#endif
+
+/* libev ends the process when it gets no memory; that is its right. */
+static void *for_the_loop(void *block, long size)
+{
+    if (size)
+        return REAL(realloc)(block, (size_t)size);
+    free(block);
+    return NULL;
+}
+
+/* ---- Sockets ---- */
+
+#define NEXT(name) (*(__typeof__(&(name)) *)(void *[]){dlsym(RTLD_NEXT, #name)})
+
+int socket(int domain, int type, int protocol)
+{
+    if (kind == FAULT_CALL_FAILS && strikes(false)) {
+        errno = EMFILE;
+        return -1;
+    }
+    return NEXT(socket)(domain, type, protocol);
+}
+
+int connect(int fd, const struct sockaddr *address, socklen_t size)
+{
+    if (kind == FAULT_CALL_FAILS && strikes(false)) {
+        errno = ENETUNREACH;
+        return -1;
+    }
+    return NEXT(connect)(fd, address, size);
+}
+
+int getsockopt(int fd, int level, int option, void *value, socklen_t *size)
+{
+    int result = NEXT(getsockopt)(fd, level, option, value, size);
+    if (option == SO_ERROR && kind == FAULT_CALL_FAILS && strikes(false))
+        *(int *)value = ECONNREFUSED;
+    return result;
+}
+
+ssize_t send(int fd, const void *bytes, size_t length, int flags)
+{
+    if (kind != FAULT_CALL_END && strikes(false)) {
+        if (kind == FAULT_CALL_PARTLY && length > 1)
+            return NEXT(send)(fd, bytes, 1, flags);
+        errno = kind == FAULT_CALL_FAILS ? ECONNRESET : kind == FAULT_CALL_EINTR ? EINTR : EAGAIN;
+        return -1;
+    }
+    return NEXT(send)(fd, bytes, length, flags);
+}
+
+static bool is_socket(int fd)
+{
+    int type;
+    socklen_t size = sizeof type;
+    return NEXT(getsockopt)(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0;
+}
+
+static bool read_fails(int fd, ssize_t *result)
+{
+    if (!armed || !is_socket(fd) || !strikes(false))
+        return false;
+    *result = kind == FAULT_CALL_END ? 0 : -1;
+    errno = kind == FAULT_CALL_FAILS ? ECONNRESET : kind == FAULT_CALL_EINTR ? EINTR : EAGAIN;
+    return true;
+}
+
+ssize_t read(int fd, void *bytes, size_t length)
+{
+    ssize_t result;
+    return read_fails(fd, &result) ? result : NEXT(read)(fd, bytes, length);
+}
+
+ssize_t recv(int fd, void *bytes, size_t length, int flags)
+{
+    ssize_t result;
+    return read_fails(fd, &result) ? result : NEXT(recv)(fd, bytes, length, flags);
+}
+
+/* ---- */
+
+void fault_arm(enum fault fault, unsigned n)
+{
+    ev_set_allocator(for_the_loop);
+    kind = fault;
+    left = n;
+    spell = fault == FAULT_MEMORY_SPELL ? 9 : 0;
+    armed = true;
+}
+
+bool fault_disarm(void)
+{
+    armed = false;
+    return left == 0;
+}

@@ -1,0 +1,28 @@
+/*
+ * faults.h - makes the n-th allocation or the n-th call on a socket of this program fail.
+ *
+ * By standing in for the functions of the C library: for the whole process, hiredis
+ * included; under a sanitizer, whose allocator must stay, for allocations of the program's
+ * own objects only (the build wraps them).
+ */
+#ifndef REDLOCK_TEST_FAULTS_H
+#define REDLOCK_TEST_FAULTS_H
+
+#include <stdbool.h>
+
+enum fault {
+    FAULT_MEMORY,       /* an allocation: none */
+    FAULT_MEMORY_SPELL, /* and the nine after it */
+    FAULT_CALL_FAILS,   /* socket, connect, send, read, getsockopt: an error that stays */
+    FAULT_CALL_PARTLY,  /* send: one byte; read: not now */
+    FAULT_CALL_EINTR,   /* interrupted */
+    FAULT_CALL_END,     /* read: the other side has closed */
+    FAULTS
+};
+
+/* The n-th (from 1) fails, once. */
+void fault_arm(enum fault fault, unsigned n);
+/* Back to normal; whether it came to the n-th. */
+bool fault_disarm(void);
+
+#endif
