@@ -1,0 +1,94 @@
+"""figures.py - what slices add up to: medians, spreads, ratios, merged histograms."""
+from statistics import median
+
+
+def spread(values):
+    """Half the distance between the quartiles, as a share of the median."""
+    if len(values) < 2 or not median(values):
+        return 0.0
+    ordered = sorted(values)
+    at = lambda share: ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+    return (at(0.75) - at(0.25)) / 2 / median(values)
+
+
+def merge(slices, key):
+    buckets = {}
+    for one in slices:
+        for floor, count in one.get(key, []):
+            buckets[floor] = buckets.get(floor, 0) + count
+    return sorted(buckets.items())
+
+
+def quantile(buckets, share):
+    """In microseconds; None if there is nothing."""
+    total = sum(count for _, count in buckets)
+    if not total:
+        return None
+    rank, seen = min(int(share * total), total - 1), 0
+    for floor, count in buckets:
+        seen += count
+        if seen > rank:
+            return floor / 1e3
+    return buckets[-1][0] / 1e3
+
+
+class Row:
+    """One entrant of one comparison: its slices, in the order in which they ran."""
+
+    def __init__(self, group, name, slices, note=""):
+        self.group, self.name, self.slices = group, name, slices
+        self.notes = [note] if note else []
+        self.ratios = {}  # of throughput, latency, CPU: ours / this one
+        self.facts = {}
+        for one in slices:
+            if one.get("note") and one["note"] not in self.notes:
+                self.notes.append(one["note"])
+        self.acquire = merge(slices, "acquire_histogram_ns")
+        self.release = merge(slices, "release_histogram_ns")
+
+    def values(self, key):
+        return [one[key] for one in self.slices if one.get("pairs")]
+
+    def median(self, key):
+        values = self.values(key)
+        return median(values) if values else None
+
+    def rate(self):
+        return self.median("pairs_per_s")
+
+    def cpu(self):
+        return self.median("cpu_us_per_pair")
+
+    def p(self, share, which="acquire"):
+        return quantile(getattr(self, which), share)
+
+    def failed(self):
+        return sum(one.get("failed", 0) for one in self.slices)
+
+    def as_json(self):
+        return {"group": self.group, "name": self.name, "slices": len(self.slices),
+                "pairs_per_s": self.rate(), "spread": spread(self.values("pairs_per_s")),
+                "cpu_us_per_pair": self.cpu(), "user_us_per_pair": self.median("user_us_per_pair"),
+                "failed": self.failed(),
+                "acquire_us": {str(s): self.p(s) for s in (0.5, 0.9, 0.99, 0.999, 1.0)},
+                "release_us": {str(s): self.p(s, "release") for s in (0.5, 0.9, 0.99, 0.999, 1.0)},
+                "ratios": self.ratios, "facts": self.facts, "notes": self.notes,
+                "acquire_histogram_ns": self.acquire}
+
+
+def of_pair(one, what):
+    """The figure of a slice by which entrants are compared."""
+    if what in ("pairs_per_s", "cpu_us_per_pair"):
+        return one.get(what)
+    return quantile(one.get("acquire_histogram_ns", []), {"p50": 0.5, "p99": 0.99}[what])
+
+
+def ratio(ours, other, what):
+    """Median and spread of ours/other, round by round: A B B A has two slices of each."""
+    result = []
+    for i in range(0, min(len(ours.slices), len(other.slices)) - 1, 2):
+        a = [of_pair(one, what) for one in ours.slices[i:i + 2]]
+        b = [of_pair(one, what) for one in other.slices[i:i + 2]]
+        if all(a) and all(b):
+            result.append(sum(a) / sum(b))
+    return (median(result), spread(result)) if result else None

@@ -1,0 +1,305 @@
+"""suite.py - what is measured, beside what, and for how long."""
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+from entrant import Entrant, end, once
+from figures import Row, ratio
+
+DEAD, FROZEN, FAR, MASTERS = 10, 11, 12, 12
+FIVE = (1, 2, 3, 4, 5)
+FAR_MS = 20
+PEERS = ["node-redlock", "redis-semaphore", "etcd", "zookeeper"]
+WORDS = {"default": "default", "best": "best setting"}
+
+
+class Suite:
+    def __init__(self, place, masters, quick):
+        self.place, self.masters, self.quick = place, masters, quick
+        self.slice_s = 0.4 if quick else 0.8
+        self.rows, self.helpers, self.entrants = [], [], []
+        self.peer_nodes, self.missing = {}, {}
+
+    def say(self, words):
+        print(f"{time.strftime('%H:%M:%S')} {words}", file=sys.stderr, flush=True)
+
+    # ---- entrants ----
+
+    def bench(self, scenario, c=1, nodes=None, name=None, more=()):
+        command = [self.place.bench, "--nodes", nodes or self.masters.list(*FIVE), "-c", str(c),
+                   "--slice", "0.8", "--warm", "0.06", *more, scenario]
+        return self.keep(Entrant(name or scenario, command))
+
+    def peer(self, peer, variant, c, nodes=None):
+        name = f"{peer}, {WORDS[variant]}"
+        command = ["node", "driver.mjs", peer, variant, "-c", str(c), "--warm", "0.1"]
+        return self.keep(Entrant(name, command, self.peer_environment(peer, nodes), self.place.peers))
+
+    def peer_environment(self, peer, nodes=None):
+        return {"REDLOCK_NODES": nodes or self.masters.list(*FIVE),
+                "PEER_NODES": self.peer_nodes.get(peer, "")}
+
+    def keep(self, entrant):
+        self.entrants.append(entrant)
+        return entrant
+
+    def dismiss(self):
+        for entrant in self.entrants:
+            entrant.close()
+        self.entrants = []
+
+    # ---- interleaving ----
+
+    def interleave(self, group, entrants, rounds, seconds=None):
+        """A B C C B A, again and again; a row for each, with ratios of the first to it."""
+        seconds = seconds or self.slice_s
+        got = {entrant.name: [] for entrant in entrants}
+        notes = {entrant.name: [] for entrant in entrants}
+        try:
+            for entrant in entrants:
+                entrant.slice(0.2)
+            for _ in range(rounds):
+                for entrant in entrants + entrants[::-1]:
+                    result = entrant.slice(seconds)
+                    if result:
+                        got[entrant.name].append(result)
+                    for number in self.masters.newly_dead():
+                        words = f"master {number} died during this comparison"
+                        self.say(words)
+                        for name in notes:
+                            notes[name].append(words)
+        finally:
+            rows = []
+            for entrant in entrants:
+                row = Row(group, entrant.name, got[entrant.name], entrant.note)
+                row.notes += notes[entrant.name]
+                rows.append(row)
+            self.add(rows)
+        return rows
+
+    def add(self, rows):
+        for row in rows[1:]:
+            for what in ("pairs_per_s", "p50", "p99", "cpu_us_per_pair"):
+                found = ratio(rows[0], row, what)
+                if found:
+                    row.ratios[what] = found
+        self.rows += rows
+
+    def note_row(self, group, name, words):
+        self.rows.append(Row(group, name, [], words))
+
+    # ---- what is measured ----
+
+    def floors(self):
+        rounds = 4 if self.quick else 8
+        for c in (1, 16, 256, 4096):
+            self.say(f"pairs at c = {c}: ours beside the floors")
+            entrants = [self.bench("pairs", c, name="redlock"),
+                        self.bench("floor-async", c, name="floor, hiredis async")]
+            if c == 1:
+                entrants.append(self.bench("floor-blocking", name="floor, hiredis blocking"))
+            self.interleave(f"c = {c}", entrants, rounds)
+            self.dismiss()
+
+    def start_peers(self):
+        for peer in ("etcd", "zookeeper"):
+            folder = os.path.join(self.place.memory, peer)
+            self.helpers.append(folder)
+            done = subprocess.run([self.place.servers, "start", peer, folder], text=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                  start_new_session=True)
+            if done.returncode:
+                self.missing[peer] = done.stderr.strip().splitlines()[-1:] or ["does not start"]
+                self.missing[peer] = self.missing[peer][0]
+            else:
+                self.peer_nodes[peer] = done.stdout.strip()
+
+    def peers(self):
+        self.start_peers()
+        for c in (1, 16, 256):
+            self.say(f"pairs at c = {c}: ours beside the peers")
+            group = f"c = {c}, peers"
+            entrants = [self.bench("pairs", c, name="redlock")]
+            for peer in PEERS:
+                if self.place.no_peers or peer in self.missing:
+                    self.note_row(group, peer, self.place.no_peers or self.missing[peer])
+                    continue
+                entrants += [self.peer(peer, variant, c) for variant in ("default", "best")]
+            self.interleave(group, entrants, 1 if self.quick else 3)
+            self.dismiss()
+
+    def troubles(self):
+        """Four healthy masters, and a fifth that dies, freezes or is far away."""
+        proxy = subprocess.Popen([self.place.proxy, *self.masters.address(FAR), str(FAR_MS)],
+                                 stdout=subprocess.PIPE, text=True, start_new_session=True)
+        self.helpers.append(proxy)
+        far = f"redis://127.0.0.1:{proxy.stdout.readline().strip()}"
+        four = self.masters.list(1, 2, 3, 4)
+        for c in (1, 256):
+            self.say(f"one master dead, frozen, far at c = {c}")
+            dead, frozen = f"{four},{self.masters.nodes[DEAD - 1]}", f"{four},{self.masters.nodes[FROZEN - 1]}"
+            entrants = [self.bench("pairs", c, name="redlock, all five well"),
+                        self.bench("pairs", c, dead, "redlock, one dead"),
+                        self.bench("pairs", c, frozen, "redlock, one frozen"),
+                        self.bench("pairs", c, f"{four},{far}", f"redlock, one {FAR_MS} ms away"),
+                        self.bench("floor-async", c, f"{four},{far}", f"floor, one {FAR_MS} ms away")]
+            if not self.place.no_peers:
+                entrants.append(self.peer("node-redlock", "default", c, frozen))
+                entrants[-1].name = "node-redlock, one frozen"
+            if c == 1:
+                self.masters.kill(DEAD)
+            self.masters.pause(FROZEN)
+            self.interleave(f"one master in trouble, c = {c}", entrants, 3 if self.quick else 6)
+            self.masters.resume(FROZEN)
+            self.dismiss()
+
+    def single(self, group, name, arguments, patience, environment=None, nodes=None):
+        result = once([self.place.bench, "--json", "--no-syscalls", "--nodes",
+                       nodes or self.masters.list(*FIVE), *arguments],
+                      patience, environment, self.place.peers)
+        row = Row(group, name, [result] if "pairs" in result else [], result.get("note", ""))
+        plain = {"scenario", "masters", "c", "rate", "ttl_ms", "names", "name_size", "note", "seconds"}
+        row.facts = {key: value for key, value in result.items()
+                     if isinstance(value, (int, float)) and key not in plain}
+        for number in self.masters.newly_dead():
+            row.notes.append(f"master {number} died meanwhile")
+        self.rows.append(row)
+        return row
+
+    def renewals(self):
+        plan = [(1000, 10000, 11), (10000, 10000, 11)]
+        if not self.quick:
+            plan += [(100000, 30000, 22), (1000000, 120000, 60)]
+        for leases, ttl, seconds in plan:
+            self.say(f"{leases} leases held")
+            self.single("renewals", f"{leases} leases, ttl {ttl // 1000} s",
+                        ["--leases", str(leases), "--ttl", str(ttl), "--seconds", str(seconds), "renew"],
+                        seconds + 200)
+
+    def handoffs(self):
+        seconds = "3" if self.quick else "10"
+        plan = [("redlock", 8, None, "set,eval,evalsha"), ("redlock", 64, None, "set,eval,evalsha")]
+        for peer, variant in (("node-redlock", "default"), ("redis-semaphore", "default"),
+                              ("etcd", "best"), ("zookeeper", "default")):
+            plan.append((peer, 8, variant, "eval,evalsha"))
+        for name, workers, variant, count in plan:
+            if variant and (self.place.no_peers or name in self.missing):
+                self.note_row("handoff", name, self.place.no_peers or self.missing[name])
+                continue
+            self.say(f"handoff between {workers} processes: {name}")
+            more = ["--worker", f"exec node driver.mjs {name} {variant} --worker"] if variant else []
+            self.single("handoff", f"{name}, {workers} processes",
+                        ["--workers", str(workers), "--seconds", seconds, "--warm", "0.5",
+                         "--count", count, *more, "handoff"], 60,
+                        self.peer_environment(name) if variant else None)
+
+    def numbers_of_masters(self):
+        for c in (1, 256):
+            self.say(f"1, 3, 5, 7, 9 masters at c = {c}")
+            entrants = [self.bench("pairs", c, self.masters.list(*range(1, n + 1)), f"{n} masters")
+                        for n in (5, 1, 3, 7, 9)]
+            self.interleave(f"number of masters, c = {c}", entrants, 2 if self.quick else 4)
+            self.dismiss()
+
+    def open_loops(self):
+        at_most = [row.rate() for row in self.rows if row.group == "c = 256" and row.rate()]
+        if not at_most:
+            return
+        for share in (0.1, 0.25, 0.5, 0.75):
+            rate = int(min(at_most) * share)
+            self.say(f"open loop at {rate} pairs/s")
+            more = ["--rate", str(rate)]
+            entrants = [self.bench("pairs", name="redlock", more=more),
+                        self.bench("floor-async", name="floor, hiredis async", more=more)]
+            self.interleave(f"open loop, {rate} pairs/s ({share:.0%} of the most)", entrants,
+                            2 if self.quick else 4)
+            self.dismiss()
+
+    def extremes(self):
+        self.say("names and ttls at their extremes")
+        plan = [("1 name of 32 bytes", 1, 32, 10000), ("1 name of 1 KiB", 1, 1024, 10000),
+                ("1 name of 64 KiB", 1, 65536, 10000), ("8 names of 32 bytes", 8, 32, 10000),
+                ("64 names of 32 bytes", 64, 32, 10000), ("64 names of 1 KiB", 64, 1024, 10000),
+                ("ttl 100 ms", 1, 32, 100), ("ttl 24 h", 1, 32, 86400000)]
+        entrants = [self.bench("pairs", 16, name=name,
+                               more=["--names", str(names), "--name-size", str(size), "--ttl", str(ttl)])
+                    for name, names, size, ttl in plan]
+        self.interleave("names and ttls, c = 16", entrants, 1 if self.quick else 3)
+        self.dismiss()
+
+    def ceilings(self):
+        self.say("what the masters can carry")
+        requests = "100000" if self.quick else "400000"
+        result = once([self.place.raw, requests], 120, {"REDLOCK_NODES": self.masters.list(*FIVE)})
+        row = Row("ceilings", "redis-benchmark, all five at once", [], result.get("note", ""))
+        row.facts = {key: value for key, value in result.items() if key.endswith("_per_s")}
+        self.rows.append(row)
+
+    def syscalls(self):
+        """Counted by strace, attached for a slice."""
+        for c in (1, 16, 256):
+            self.say(f"system calls at c = {c}")
+            entrants = [self.bench("pairs", c, name="redlock"),
+                        self.bench("floor-async", c, name="floor, hiredis async")]
+            if c == 1:
+                entrants.append(self.bench("floor-blocking", name="floor, hiredis blocking"))
+            if not self.place.no_peers:
+                entrants += [self.peer(peer, "default", c) for peer in PEERS[:2]]
+            for entrant in entrants:
+                row = Row(f"system calls a pair, c = {c}", entrant.name, [])
+                calls = self.traced(entrant) if entrant.alive() else None
+                if calls is None:
+                    row.notes.append(entrant.note or "not measured: strace is missing or may not trace")
+                else:
+                    row.facts["syscalls_per_pair"] = calls
+                self.rows.append(row)
+            self.dismiss()
+
+    def traced(self, entrant):
+        output = os.path.join(self.place.work, "strace")
+        try:
+            tracer = subprocess.Popen(["strace", "-f", "-c", "-o", output, "-p", str(entrant.process.pid)],
+                                      stderr=subprocess.PIPE, start_new_session=True)
+        except OSError:
+            return None
+        time.sleep(0.4)
+        result = entrant.slice(0.5)
+        time.sleep(0.1)
+        if tracer.poll() is None:
+            tracer.send_signal(signal.SIGINT)
+        try:
+            tracer.wait(5)
+        except subprocess.TimeoutExpired:
+            end(tracer)
+        try:
+            with open(output) as file:
+                total = re.search(r"^\s*100\.00\s+\S+\s+\S+\s+(\d+)", file.read(), re.M)
+        except OSError:
+            total = None
+        # What strace saw beyond the slice (its warm-up, its drain) has its pairs as well.
+        if not total or not result or not result["pairs"]:
+            return None
+        whole = result["pairs"] * (result["seconds"] + 0.06) / result["seconds"]
+        return int(total.group(1)) / whole
+
+    def clean_up(self):
+        self.dismiss()
+        for helper in self.helpers:
+            if isinstance(helper, str):
+                subprocess.run([self.place.servers, "stop", helper], start_new_session=True)
+            else:
+                end(helper)
+        self.helpers = []
+
+    def run(self, only):
+        parts = [("floors", self.floors), ("peers", self.peers), ("troubles", self.troubles),
+                 ("handoffs", self.handoffs), ("masters", self.numbers_of_masters),
+                 ("open", self.open_loops), ("extremes", self.extremes),
+                 ("syscalls", self.syscalls), ("ceilings", self.ceilings),
+                 ("renewals", self.renewals)]
+        for name, part in parts:
+            if not only or name in only:
+                part()
