@@ -356,7 +356,8 @@ static void abstains(struct world *w, unsigned master, const struct message *mes
 static void heals_in_time(struct world *w, unsigned master, const struct message *message)
 {
     const struct user_lease *lease = w->tokens[message->call.value].holder;
-    if (!lease || !lease->end || message->answer.answer != ANSWER_HEALED || w->faults & 1U << FAULT_STEP_CLOCK)
+    if (!lease || !lease->end || message->answer.answer != ANSWER_HEALED ||
+        w->faults & 1U << FAULT_STEP_CLOCK)
         return;
     usec late = shell_now(lease->shell) - lease->end;
     usec vague = lease->shell->links[master].vague;

@@ -218,6 +218,18 @@ static unsigned leases(const struct shell *s)
     return count;
 }
 
+/* An operator who knows that no lease depends any more on this master's abstention.
+ * Not where the process may be stopped before the call gets through. */
+static void adopt(struct shell *s)
+{
+    struct world *w = s->world;
+    unsigned master = chance_below(&w->chance, w->masters);
+    if (w->now < w->servers[master].abstains_until || w->faults & 1U << FAULT_STUMBLE)
+        return;
+    TRACE(w, "client %u adopts master %u", s->index + 1, master + 1);
+    s->adopt |= 1U << master;
+}
+
 static void act(struct shell *s)
 {
     unsigned dice = chance_below(&s->world->chance, 100);
@@ -228,6 +240,8 @@ static void act(struct shell *s)
         use_token(s);
     else if (dice < 16 && s->ready_told)
         shell_close(s, MS(range(s, 0, 3000)));
+    else if (dice == 16)
+        adopt(s);
     else if (!lease || (dice < 60 && leases(s) < LEASES_AT_ONCE))
         acquire(s);
     else
