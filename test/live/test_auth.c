@@ -39,6 +39,7 @@ static void open_list(struct user *user, const char *nodes)
 {
     redlock_options options = REDLOCK_OPTIONS_INIT;
     options.nodes = nodes;
+    options.request_timeout_ms = 1000;
     user_open(user, NULL, &options);
 }
 

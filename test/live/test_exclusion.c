@@ -19,6 +19,7 @@ static int start(void **state)
     (void)state;
     redlock_options options = REDLOCK_OPTIONS_INIT;
     options.label = "web-7:4711";
+    options.request_timeout_ms = 1000;
     cluster_start(&cluster, 5, NULL);
     user_open(&user, &cluster, &options);
     return 0;

@@ -117,7 +117,8 @@ static void test_hangs_later(void **state)
     struct user user;
     struct take take;
     redlock_node node;
-    user_open(&user, &limping, NULL);
+    redlock_options options = impatient();
+    user_open(&user, &limping, &options);
     assert_code(take_lock(&take, &user, "before", NULL), REDLOCK_OK);
     assert_code(take_release(&take), REDLOCK_OK);
     cluster_do(&limping, "pause 2");

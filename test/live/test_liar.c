@@ -117,6 +117,7 @@ static void open_with(struct user *user, char *nodes)
 {
     redlock_options options = REDLOCK_OPTIONS_INIT;
     options.nodes = nodes;
+    options.request_timeout_ms = 150;
     options.connect_timeout_ms = CONNECT_MS;
     user_open(user, NULL, &options);
 }
@@ -223,12 +224,41 @@ static void test_lying_grants(void **state)
     liar_stop(liar);
 }
 
+/* The largest max_ttl of any client makes restarted masters abstain: no single master may
+ * talk the others into abstaining for ages. */
+static void test_lying_about_others(void **state)
+{
+    (void)state;
+    static const char hello[] = "*9\r\n$40\r\nffffffffffffffffffffffffffffffffffffffff\r\n"
+                                "$6\r\n7.0.15\r\n$6\r\nmaster\r\n:1800000000000000\r\n:0\r\n"
+                                ":9007199254740992\r\n:9\r\n:0\r\n$0\r\n\r\n";
+    const struct lie lie = {AT_HELLO, hello, 0, THEN_SERVE};
+    char nodes[300];
+    struct liar *liar;
+    struct user user;
+    struct take take;
+    gather(nodes, sizeof nodes, 4, &liar, 1, &lie);
+    open_with(&user, nodes);
+    for (unsigned i = 0; i < 5; i++) {
+        assert_code(take_lock(&take, &user, "as ever", NULL), REDLOCK_OK);
+        assert_code(take_release(&take), REDLOCK_OK);
+    }
+    for (unsigned i = 0; i < 4; i++) {
+        redisReply *longest = cluster_ask(&cluster, i, "HGET redlock:clock m");
+        assert_string_equal(longest->str, "30000");
+        freeReplyObject(longest);
+    }
+    user_close_clean(&user, &cluster);
+    liar_stop(liar);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_liar_of_five),
         cmocka_unit_test(test_three_liars_of_five),
         cmocka_unit_test(test_lying_grants),
+        cmocka_unit_test(test_lying_about_others),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }

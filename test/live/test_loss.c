@@ -127,7 +127,7 @@ static void check_all(void)
 
 static void begin(const char *nodes)
 {
-    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_options options = impatient();
     options.restart_policy = REDLOCK_RESTART_TRUST; /* the tries are not about that */
     options.nodes = nodes;
     user_open(&user, &cluster, &options);

@@ -134,6 +134,7 @@ static void test_prefix(void **state)
     struct user other;
     redlock_options options = REDLOCK_OPTIONS_INIT;
     options.prefix = "app one/";
+    options.request_timeout_ms = 1000;
     user_open(&other, &cluster, &options);
     lock_one(&other, "job\0x", 5, "app one/job\0x", 13);
     lock_one(&other, "redlock:job", 11, "app one/redlock:job", 19);

@@ -108,6 +108,7 @@ static void works(const char *nodes, unsigned masters, unsigned quorum, bool war
     struct take take;
     redlock_options options = REDLOCK_OPTIONS_INIT;
     options.nodes = nodes;
+    options.request_timeout_ms = 1000;
     user_open(&user, NULL, &options);
     assert_code(user.ready_code, REDLOCK_OK);
     assert_int_equal(strstr(user.log, "odd") != NULL, warns);

@@ -129,7 +129,8 @@ static void play(redlock_event_kind kind, enum deed deed)
     memset(&stage, 0, sizeof stage);
     stage.kind = kind;
     stage.deed = deed;
-    user_open(&stage.user, &cluster, NULL);
+    redlock_options options = impatient();
+    user_open(&stage.user, &cluster, &options);
     struct ev_loop *loop = stage.user.loop;
     provoke(&stage);
     assert_int_equal(stage.done, 0); /* never from inside a call */
@@ -272,7 +273,8 @@ static void test_no_sigpipe(void **state)
     struct user user;
     struct take takes[50];
     redlock_lease_options terms = lease_terms(1000, 0);
-    user_open(&user, &cluster, NULL);
+    redlock_options options = impatient();
+    user_open(&user, &cluster, &options);
     for (unsigned try = 0; try < 20; try++) {
         for (unsigned i = 0; i < COUNT(takes); i++) {
             take_ask(&takes[i], &user, "dying", &terms);

@@ -141,7 +141,8 @@ static void go_on(struct user *user)
 static void race_all(unsigned how)
 {
     struct user user;
-    user_open(&user, &cluster, NULL);
+    redlock_options options = impatient();
+    user_open(&user, &cluster, &options);
     for (unsigned done = 0; done < RACES; done += AT_ONCE) {
         struct race races[AT_ONCE];
         for (unsigned i = 0; i < AT_ONCE; i++) {
@@ -243,9 +244,10 @@ static void finish(struct closing *closing)
 static void close_in_mid_round(unsigned how)
 {
     static struct closing closings[AT_ONCE];
+    redlock_options options = impatient();
     for (unsigned c = 0; c < AT_ONCE; c++) {
         struct closing *closing = &closings[c];
-        user_begin(&closing->user, loop, cluster.nodes, NULL);
+        user_begin(&closing->user, loop, cluster.nodes, &options);
         closing->closed = 0;
         closing->closes = below(60);
         for (unsigned i = 0; i < COUNT(closing->races); i++) {

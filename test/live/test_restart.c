@@ -19,6 +19,7 @@ static redlock_options short_ttl(void)
     options.nodes = cluster.nodes;
     options.max_ttl_ms = TTL;
     options.clock_skew_ms = 50;
+    options.request_timeout_ms = 500;
     return options;
 }
 

@@ -3,6 +3,8 @@
 #include <signal.h>
 #include <stdio.h>
 
+#define PATIENCE_MS 1000
+
 /* ---- The loop ---- */
 
 static void on_deadline(struct ev_loop *loop, ev_timer *timer, int events)
@@ -63,6 +65,7 @@ void user_begin(struct user *user, struct ev_loop *loop, const char *nodes,
     redlock_options all = REDLOCK_OPTIONS_INIT;
     char why[256] = "";
     *user = (struct user){.loop = loop};
+    all.request_timeout_ms = PATIENCE_MS;
     if (options)
         all = *options;
     if (!all.nodes)
@@ -73,6 +76,13 @@ void user_begin(struct user *user, struct ev_loop *loop, const char *nodes,
     redlock_code code = redlock_open(&user->client, loop, &all, why, sizeof why);
     if (code)
         fail_msg("redlock_open: %s: %s", redlock_code_name(code), why);
+}
+
+redlock_options impatient(void)
+{
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    options.request_timeout_ms = 50;
+    return options;
 }
 
 void user_open(struct user *user, const struct cluster *cluster, const redlock_options *options)

@@ -57,7 +57,8 @@ struct take {
     unsigned outcomes; /* of any kind */
 };
 
-/* Opens a client and waits until it is ready.  `options` may be NULL; its nodes may be. */
+/* Opens a client and waits until it is ready.  `options` may be NULL, and is then patient
+ * with masters, so that a busy machine does not look like a broken one; its nodes may be. */
 void user_open(struct user *user, const struct cluster *cluster, const redlock_options *options);
 /* The same on a loop that is already there, without waiting. */
 void user_begin(struct user *user, struct ev_loop *loop, const char *nodes,
@@ -66,6 +67,9 @@ void user_begin(struct user *user, struct ev_loop *loop, const char *nodes,
 unsigned user_close(struct user *user, int64_t patience_ms);
 /* user_close(), and no key but redlock:clock may be left anywhere. */
 void user_close_clean(struct user *user, struct cluster *cluster);
+
+/* For tests that are about requests not answered in time. */
+redlock_options impatient(void);
 
 redlock_lease_options lease_terms(int64_t ttl_ms, int64_t wait_ms);
 void take_init(struct take *take, struct user *user);
