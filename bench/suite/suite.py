@@ -161,7 +161,8 @@ class Suite:
                        nodes or self.masters.list(*FIVE), *arguments],
                       patience, environment, self.place.peers)
         row = Row(group, name, [result] if "pairs" in result else [], result.get("note", ""))
-        plain = {"scenario", "masters", "c", "rate", "ttl_ms", "names", "name_size", "note", "seconds"}
+        plain = {"scenario", "masters", "c", "rate", "ttl_ms", "names", "name_size", "note", "seconds",
+                 "pairs", "failed", "pairs_per_s", "user_us_per_pair", "system_us_per_pair", "cpu_us_per_pair"}
         row.facts = {key: value for key, value in result.items()
                      if isinstance(value, (int, float)) and key not in plain}
         for number in self.masters.newly_dead():

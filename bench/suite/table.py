@@ -7,7 +7,9 @@ def number(value, digits=0):
 
 
 def with_spread(found):
-    return f"{found[0]:.2f} ±{found[1] * 100:.0f}%" if found else ""
+    if not found:
+        return ""
+    return f"{found[0]:.2f}" + (f" ±{found[1] * 100:.0f}%" if found[1] else "")
 
 
 HEAD = ["", "pairs/s", "±", "acq p50", "p90", "p99", "p99.9", "max", "rel p50", "p99", "CPU us", "failed",
@@ -29,7 +31,12 @@ def cells(row):
 def fact_cells(row):
     return [f"{key.replace('_', ' ')} {value:,.4g}" if abs(value) < 1e4
             else f"{key.replace('_', ' ')} {value:,.0f}" for key, value in row.facts.items()
-            if not key.endswith("_per_pair") or key.startswith("syscalls")]
+            if value or key != "commands_per_handoff"]
+
+
+def says(row):
+    silent = row.slices and not row.rate() and not row.facts
+    return row.notes + (["no pair was finished within a slice"] if silent else [])
 
 
 def groups(rows):
@@ -56,7 +63,7 @@ def as_text(rows):
         for row in members:
             if row.facts:
                 out.append(f"{row.name}: " + "; ".join(fact_cells(row)))
-            for note in row.notes:
+            for note in says(row):
                 out.append(f"  note: {row.name}: {note}")
     return "\n".join(out) + "\n"
 
@@ -72,5 +79,5 @@ def as_markdown(rows):
             out.append("|---" + "|--:" * (len(HEAD) - 1) + "|")
             out += ["| " + " | ".join(cells(row)) + " |" for row in measured]
         out += [f"- {row.name}: " + "; ".join(fact_cells(row)) for row in facts]
-        out += [f"- note: {row.name}: {note}" for row in members for note in row.notes]
+        out += [f"- note: {row.name}: {note}" for row in members for note in says(row)]
     return "\n".join(out) + "\n"
