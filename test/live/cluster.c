@@ -26,6 +26,12 @@ static int script(const struct cluster *cluster, const char *command, char *outp
     return pclose(pipe);
 }
 
+bool cluster_try(const struct cluster *cluster, const char *command)
+{
+    char output[4096];
+    return script(cluster, command, output, sizeof output) == 0;
+}
+
 void cluster_do(struct cluster *cluster, const char *format, ...)
 {
     char command[128], output[4096];

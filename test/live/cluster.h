@@ -27,6 +27,9 @@ void cluster_stop(struct cluster *cluster);
 void cluster_do(struct cluster *cluster, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* The same, without a word: whether it succeeded.  For child processes. */
+bool cluster_try(const struct cluster *cluster, const char *command);
+
 /* A command to one master from a client that knows nothing of locks; NULL if it cannot
  * be reached.  Free the reply. */
 redisReply *cluster_ask(struct cluster *cluster, unsigned master, const char *format, ...);

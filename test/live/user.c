@@ -2,6 +2,8 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define PATIENCE_MS 1000
 
@@ -23,6 +25,19 @@ bool user_step(struct user *user, int64_t end_us)
     ev_run(user->loop, EVRUN_ONCE);
     ev_timer_stop(user->loop, &timer);
     return true;
+}
+
+void user_meanwhile(struct user *user, const struct cluster *cluster, const char *command)
+{
+    int status;
+    int64_t end = now_us() + 30000000;
+    pid_t child = fork();
+    if (child == 0)
+        _exit(cluster_try(cluster, command) ? 0 : 1);
+    while (waitpid(child, &status, WNOHANG) == 0)
+        assert_true(user_step(user, end));
+    if (status)
+        fail_msg("cluster %s failed", command);
 }
 
 static void look_up(struct user *user)

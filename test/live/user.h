@@ -89,6 +89,9 @@ void take_free(struct take *take);
 /* Runs the loop for one iteration; false once now_us() has passed `end_us`. */
 bool user_step(struct user *user, int64_t end_us);
 
+/* A command to the cluster, while the loop goes on: leases are renewed meanwhile. */
+void user_meanwhile(struct user *user, const struct cluster *cluster, const char *command);
+
 /* Runs the loop until the condition holds; the test fails if it does not in time. */
 #define AWAIT_MS(user, condition, ms)                                                              \
     do {                                                                                           \
