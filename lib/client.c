@@ -89,7 +89,8 @@ static void log_master(redlock *client, unsigned index)
     free(last);
     client->logged[index] = strdup(text);
     client_log(client, level, "%s: %s", node.node, text);
-    if (node.state == REDLOCK_NODE_UP && node.eviction[0] && strcmp(node.eviction, "noeviction"))
+    if (node.state == REDLOCK_NODE_UP && node.eviction[0] &&
+        strcmp(node.eviction, "noeviction") != 0)
         client_log(
             client, REDLOCK_LOG_WARNING,
             "%s: may evict locks when memory is short: set maxmemory-policy noeviction, not %s",
@@ -195,6 +196,8 @@ bool client_is_usable(const redlock *client)
 void client_ask(redlock_lease *lease, enum operation operation)
 {
     lease->operations |= (uint8_t)operation;
+    if (operation == OP_RELEASE || operation == OP_INSPECT)
+        lease->released = true; /* there is nothing left to release */
     queue_asked(lease->client, lease);
     client_hold_loop(lease->client);
 }

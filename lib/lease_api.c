@@ -177,10 +177,8 @@ redlock_code redlock_release_token(redlock *client, redlock_lease **lease,
         code = check_token(client, token);
     if (!code)
         code = new_lease(client, lease, names, count, &(struct terms){0}, token, callback, data);
-    if (!code) {
-        (*lease)->released = true;
+    if (!code)
         client_ask(*lease, OP_RELEASE);
-    }
     return code;
 }
 
@@ -190,10 +188,8 @@ redlock_code redlock_inspect(redlock *client, redlock_lease **lease, const redlo
     redlock_code code = begin(client, lease, names, count, callback);
     if (!code)
         code = new_lease(client, lease, names, count, &(struct terms){0}, NULL, callback, data);
-    if (!code) {
-        (*lease)->released = true; /* there is nothing to release */
+    if (!code)
         client_ask(*lease, OP_INSPECT);
-    }
     return code;
 }
 
@@ -238,7 +234,6 @@ redlock_code redlock_release(redlock_lease *lease)
     if (lease->ended || lease->released)
         return client_fail(lease->client, REDLOCK_E_STATE,
                            "the lease has ended, or its release was asked for already");
-    lease->released = true;
     client_ask(lease, OP_RELEASE);
     return REDLOCK_OK;
 }

@@ -252,8 +252,7 @@ static void hear_setting(struct engine *e, struct standing *at, unsigned master,
         at->presence = PRESENT;
         if (counts) {
             usec from = MUTANT(DATED_FROM_REPLY) ? e->now : reply->tag.sent_at;
-            const struct lease *lease = reply->tag.claim->lease;
-            usec ttl = MUTANT(OTHER_TTL) && lease ? lease->terms.ttl : reply->tag.ttl;
+            usec ttl = MUTANT(OTHER_TTL) ? reply->tag.claim->lease->terms.ttl : reply->tag.ttl;
             usec promise = quorum_promise(from, ttl, e->config.drift_ppm);
             if (promise > at->promise)
                 at->promise = promise;

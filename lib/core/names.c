@@ -8,9 +8,9 @@ static size_t size_of(const struct names *names)
     return sizeof *names + names->count * sizeof names->ends[0] + bytes;
 }
 
-static char *bytes_of(const struct names *names)
+static const char *bytes_of(const struct names *names)
 {
-    return (char *)(uintptr_t)(names->ends + names->count);
+    return (const char *)(names->ends + names->count);
 }
 
 struct names *names_new(const struct memory *memory, struct slice prefix,

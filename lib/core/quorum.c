@@ -31,7 +31,7 @@ usec quorum_promise(usec sent_at, usec ttl, int64_t drift_ppm)
 
 usec quorum_valid_until(const usec *promises, unsigned masters)
 {
-    usec sorted[MASTERS_MAX];
+    usec sorted[MASTERS_MAX] = {0};
     for (unsigned n = 0; n < masters; n++) {
         unsigned at = n;
         for (; at > 0 && sorted[at - 1] < promises[n]; at--)
