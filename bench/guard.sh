@@ -23,8 +23,9 @@ clean_up() {
 pairs() {
     local c=$1 n=$2
     shift 2
-    "$@" "$BENCH" --nodes "$nodes" --json --no-syscalls -c "$c" --pairs "$n" pairs >"$work/json" 2>"$work/errors" &&
-        grep -q '"failed":0,' "$work/json" || { cat "$work/errors" "$work/json" >&2; return 1; }
+    "$@" "$BENCH" --nodes "$nodes" --json --no-syscalls --request-timeout 2500 \
+        -c "$c" --pairs "$n" pairs >"$work/json" 2>"$work/errors" &&
+        grep -q '"failed":0,' "$work/json" || { cut -c1-600 "$work/errors" "$work/json" >&2; return 1; }
 }
 
 instructions() {

@@ -26,6 +26,7 @@ static const char help[] =
     "  --warm S         how long to warm up before (0.5)\n"
     "  --pairs N        do exactly N pairs, without warm-up, instead of --seconds\n"
     "  --ttl MS         of each lease (10000); renew: see --leases\n"
+    "  --request-timeout MS  for each master (the library's own choice)\n"
     "  --names K        names in each lease (1)\n"
     "  --name-size B    bytes of each name (32)\n"
     "  --leases N       renew: leases held at once (1000)\n"
@@ -58,6 +59,7 @@ enum {
     WORKERS,
     HOLD,
     REST,
+    PATIENCE,
     WORKER,
     COUNT,
     SLICE,
@@ -77,6 +79,7 @@ static const struct option known[] = {{"nodes", required_argument, NULL, NODES},
                                       {"leases", required_argument, NULL, LEASES},
                                       {"workers", required_argument, NULL, WORKERS},
                                       {"hold", required_argument, NULL, HOLD},
+                                      {"request-timeout", required_argument, NULL, PATIENCE},
                                       {"rest", required_argument, NULL, REST},
                                       {"worker", required_argument, NULL, WORKER},
                                       {"count", required_argument, NULL, COUNT},
@@ -150,6 +153,9 @@ static void take(struct options *options, int option, const char *text)
         break;
     case HOLD:
         options->hold_ms = number(text, 0, 1e6);
+        break;
+    case PATIENCE:
+        options->request_timeout_ms = (int64_t)number(text, 1, 86400000);
         break;
     case REST:
         options->rest_ms = number(text, 0, 1e6);

@@ -17,13 +17,14 @@ struct options {
     double warm;          /* seconds before that which do not count */
     uint64_t pairs;       /* so many exactly, warm-up included; 0: by time */
     int64_t ttl_ms, max_ttl_ms;
-    unsigned names;          /* in each lease */
-    unsigned name_size;      /* bytes of each */
-    unsigned leases;         /* renew: held at once */
-    unsigned workers;        /* handoff: processes */
-    double hold_ms, rest_ms; /* handoff: how long each holds, and then does without */
-    const char *worker;      /* handoff: command of a worker; NULL: our own */
-    const char *count;       /* handoff: server commands to count */
+    int64_t request_timeout_ms; /* 0: the library's own choice */
+    unsigned names;             /* in each lease */
+    unsigned name_size;         /* bytes of each */
+    unsigned leases;            /* renew: held at once */
+    unsigned workers;           /* handoff: processes */
+    double hold_ms, rest_ms;    /* handoff: how long each holds, and then does without */
+    const char *worker;         /* handoff: command of a worker; NULL: our own */
+    const char *count;          /* handoff: server commands to count */
     bool json;
     bool slices;   /* a slice for each line of standard input */
     bool syscalls; /* count them in runs of their own */
