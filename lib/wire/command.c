@@ -46,22 +46,28 @@ static char *put(char *to, const void *bytes, size_t length)
     return to + length;
 }
 
-static unsigned to_decimal(char digits[20], uint64_t number)
+static unsigned count_digits(uint64_t number)
 {
-    unsigned start = 20;
-    do
-        digits[--start] = (char)('0' + number % 10);
-    while (number /= 10);
-    return start;
+    unsigned count = 1;
+    while (number >= 10) {
+        number /= 10;
+        count++;
+    }
+    return count;
+}
+
+static char *put_digits(char *to, uint64_t number, unsigned count)
+{
+    for (unsigned i = count; i-- > 0; number /= 10)
+        to[i] = (char)('0' + number % 10);
+    return to + count;
 }
 
 /* "*3\r\n", "$22\r\n" */
 static char *put_header(char *to, char type, uint64_t number)
 {
-    char digits[20];
-    unsigned start = to_decimal(digits, number);
     *to++ = type;
-    to = put(to, digits + start, sizeof digits - start);
+    to = put_digits(to, number, count_digits(number));
     return PUT(to, "\r\n");
 }
 
@@ -79,12 +85,14 @@ static char *put_string(char *to, const char *string)
 
 static char *put_integer(char *to, int64_t number)
 {
-    char text[21], digits[20];
     bool negative = number < 0;
-    unsigned start = to_decimal(digits, negative ? -(uint64_t)number : (uint64_t)number);
-    text[0] = '-';
-    memcpy(text + negative, digits + start, sizeof digits - start);
-    return put_bulk(to, text, negative + sizeof digits - start);
+    uint64_t magnitude = negative ? -(uint64_t)number : (uint64_t)number;
+    unsigned digits = count_digits(magnitude);
+    to = put_header(to, '$', negative + digits);
+    if (negative)
+        *to++ = '-';
+    to = put_digits(to, magnitude, digits);
+    return PUT(to, "\r\n");
 }
 
 static char *put_flag(char *to, bool flag)
