@@ -51,6 +51,28 @@ static void add(struct words *words, const char *format, ...)
         words->used = words->size - 1;
 }
 
+/* The same for what every lock is told, without the cost of a format. */
+static void add_plain(struct words *words, const char *text)
+{
+    size_t length = strlen(text), room = words->size - words->used - 1;
+    if (length > room)
+        length = room;
+    memcpy(words->text + words->used, text, length);
+    words->used += length;
+    words->text[words->used] = '\0';
+}
+
+static void add_number(struct words *words, int64_t number)
+{
+    char digits[24], *at = digits + sizeof digits - 1;
+    uint64_t rest = number < 0 ? 0 : (uint64_t)number;
+    *at = '\0';
+    do
+        *--at = (char)('0' + rest % 10);
+    while (rest /= 10);
+    add_plain(words, at);
+}
+
 /* ---- votes ------------------------------------------------------------------ */
 
 static redlock_vote_kind vote_kind(enum saying said)
@@ -92,12 +114,12 @@ static redlock_vote vote_of(const redlock *client, const struct round *round, un
 
 static void fill_votes(redlock *client, const struct round *round)
 {
-    for (unsigned i = 0; i < client->masters; i++) {
-        client->votes[i] =
-            (redlock_vote){.node = client->addresses[i].shown, .remaining_ms = -1, .text = ""};
+    for (unsigned i = 0; i < client->masters; i++)
         if (round)
             client->votes[i] = vote_of(client, round, i);
-    }
+        else
+            client->votes[i] =
+                (redlock_vote){.node = client->addresses[i].shown, .remaining_ms = -1, .text = ""};
 }
 
 /* ---- in words ---------------------------------------------------------------- */
@@ -174,7 +196,9 @@ static void say(struct words *words, const redlock *client, const redlock_event 
 {
     switch (event->kind) {
     case REDLOCK_ACQUIRED:
-        add(words, "acquired, valid for %lld ms", (long long)event->valid_ms);
+        add_plain(words, "acquired, valid for ");
+        add_number(words, event->valid_ms);
+        add_plain(words, " ms");
         break;
     case REDLOCK_NOT_ACQUIRED:
         say_not_acquired(words, client, event->code);
@@ -190,7 +214,7 @@ static void say(struct words *words, const redlock *client, const redlock_event 
         say_troubles(words, client);
         break;
     case REDLOCK_RELEASED:
-        add(words, "%s", event->code ? redlock_code_text(event->code) : "released");
+        add_plain(words, event->code ? redlock_code_text(event->code) : "released");
         say_troubles(words, client);
         break;
     case REDLOCK_LOST:
