@@ -67,6 +67,8 @@ struct randomness randomness_lend(struct randomness_store *store)
 void randomness_settle(struct randomness_store *store, struct randomness rest)
 {
     size_t used = sizeof store->bytes - rest.left;
+    if (used == store->used) /* most steps draw nothing */
+        return;
     sodium_memzero(store->bytes + store->used, used - store->used);
     store->used = used;
 }
