@@ -12,7 +12,7 @@
 
 static bool armed;
 static enum fault kind;
-static unsigned left; /* until it strikes; 0: it has */
+static unsigned left;  /* until it strikes; 0: it has */
 static unsigned spell; /* so many more to strike */
 
 static bool strikes(bool memory)

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define CONNECTIONS 16
-#define INPUT_MAX (1 << 20)
+#define INPUT_MAX   (1 << 20)
 
 struct connection {
     int fd; /* -1: free */
@@ -171,8 +171,8 @@ static void serve(struct liar *liar, struct connection *connection, const struct
 
 static void listen_to(struct liar *liar, struct connection *connection)
 {
-    ssize_t got = recv(connection->fd, connection->input + connection->used,
-                       INPUT_MAX - connection->used, 0);
+    ssize_t got =
+        recv(connection->fd, connection->input + connection->used, INPUT_MAX - connection->used, 0);
     if (got <= 0) {
         if (got == 0 || errno != EAGAIN)
             hang_up(connection);
@@ -259,8 +259,7 @@ struct liar *liar_start(const struct lie *lie)
 {
     static atomic_uint count;
     struct liar *liar = calloc(1, sizeof *liar);
-    struct sockaddr_in address = {.sin_family = AF_INET,
-                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t size = sizeof address;
     liar->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (bind(liar->listener, (struct sockaddr *)&address, size) != 0 ||

@@ -38,8 +38,7 @@ struct proxy {
 
 static int listen_anywhere(int *port)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET,
-                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t size = sizeof address;
     int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (bind(listener, (struct sockaddr *)&address, size) != 0 || listen(listener, ROADS) != 0 ||

@@ -101,7 +101,8 @@ static void test_hung_since_before_the_start(void **state)
     assert_code(take_lock(&held_by_five, &with_five, "taken", NULL), REDLOCK_OK);
     assert_code(take_lock(&held_by_four, &with_four, "taken", NULL), REDLOCK_OK);
     compare_medians(&with_five, &with_four, "taken", REDLOCK_E_HELD);
-    assert_int_equal(stats_of(&with_four).timeouts, 0); /* it was never asked, so never waited for */
+    assert_int_equal(stats_of(&with_four).timeouts,
+                     0); /* it was never asked, so never waited for */
     assert_code(take_release(&held_by_five), REDLOCK_OK);
     assert_code(take_release(&held_by_four), REDLOCK_OK);
     cluster_do(&limping, "resume 5");

@@ -10,7 +10,7 @@
 #include "liar.h"
 
 #define CONNECT_MS 400
-#define ENOUGH "+OK\r\n+OK\r\n"
+#define ENOUGH     "+OK\r\n+OK\r\n"
 
 struct trouble {
     const char *name;
@@ -20,6 +20,7 @@ struct trouble {
     bool grants; /* it is taken for a grant, and has to be */
 };
 
+/* clang-format off */
 static const struct trouble troubles[] = {
     {"answers no request", {AT_REQUEST, NULL, 0, THEN_SILENCE}, REDLOCK_VOTE_TIMEOUT, "", false},
     {"half a reply, then silence", {AT_REQUEST, "+O", 0, THEN_SILENCE}, REDLOCK_VOTE_TIMEOUT, "",
@@ -81,6 +82,7 @@ static const struct trouble troubles[] = {
     {"grants, and grants again", {AT_REQUEST, ENOUGH, 0, THEN_SERVE}, REDLOCK_VOTE_UNREACHABLE,
      "", true},
 };
+/* clang-format on */
 
 static struct cluster cluster;
 
@@ -104,8 +106,8 @@ static void gather(char *nodes, size_t size, unsigned sound, struct liar **liars
 {
     size_t used = 0;
     for (unsigned i = 0; i < sound; i++)
-        used += (size_t)snprintf(nodes + used, size - used, "redis://127.0.0.1:%d ",
-                                 cluster.ports[i]);
+        used +=
+            (size_t)snprintf(nodes + used, size - used, "redis://127.0.0.1:%d ", cluster.ports[i]);
     for (unsigned i = 0; i < count; i++) {
         liars[i] = liar_start(lie);
         used += (size_t)snprintf(nodes + used, size - used, "redis://127.0.0.1:%d ",

@@ -71,8 +71,7 @@ static void refuse(const void *bytes, size_t length, const char *says)
 {
     redlock_name name = {bytes, length};
     redlock_lease *lease = (void *)&name;
-    redlock_code code =
-        redlock_acquire_names(user.client, &lease, &name, 1, NULL, take_hear, NULL);
+    redlock_code code = redlock_acquire_names(user.client, &lease, &name, 1, NULL, take_hear, NULL);
     assert_code(code, REDLOCK_E_NAME);
     assert_null(lease);
     assert_says(redlock_last_error(user.client), says);
@@ -84,7 +83,10 @@ static void test_any_bytes(void **state)
     static const struct {
         const char *bytes;
         size_t length;
-#define BYTES(literal) {literal, sizeof(literal) - 1}
+#define BYTES(literal)                                                                             \
+    {                                                                                              \
+        literal, sizeof(literal) - 1                                                               \
+    }
     } names[] = {BYTES("a"),
                  BYTES("with spaces  in it "),
                  BYTES(" "),
@@ -240,9 +242,9 @@ static void test_many_long_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_any_bytes),     cmocka_unit_test(test_long_names),
-        cmocka_unit_test(test_refused_names), cmocka_unit_test(test_prefix),
-        cmocka_unit_test(test_all_or_none),   cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_any_bytes),       cmocka_unit_test(test_long_names),
+        cmocka_unit_test(test_refused_names),   cmocka_unit_test(test_prefix),
+        cmocka_unit_test(test_all_or_none),     cmocka_unit_test(test_counts),
         cmocka_unit_test(test_many_long_names),
     };
     return cmocka_run_group_tests(tests, start, stop);

@@ -37,8 +37,8 @@ static void ask(struct take *take, struct user *user, const redlock_name *names,
 {
     redlock_lease_options terms = lease_terms(2000, wait_ms);
     take_init(take, user);
-    redlock_code code = redlock_acquire_names(user->client, &take->lease, names, count, &terms,
-                                              take_hear, take);
+    redlock_code code =
+        redlock_acquire_names(user->client, &take->lease, names, count, &terms, take_hear, take);
     if (code)
         assert_code(code, REDLOCK_E_MEMORY);
     assert_int_equal(code == REDLOCK_OK, take->lease != NULL);

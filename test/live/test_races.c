@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#define RACES 1000
+#define RACES   1000
 #define AT_ONCE 20
 
 static struct cluster cluster;
@@ -66,8 +66,8 @@ static void ask(struct race *race)
     redlock_lease_options terms = lease_terms(3000, below(3) ? 0 : below(40));
     names[0].length = (size_t)snprintf(name, sizeof name, "race %u", below(4) ? below(1000) : 7);
     unsigned count = below(5) ? 1 : 2;
-    redlock_code code = redlock_acquire_names(race->user->client, &race->lease, names, count,
-                                              &terms, hear, race);
+    redlock_code code =
+        redlock_acquire_names(race->user->client, &race->lease, names, count, &terms, hear, race);
     if (code != REDLOCK_E_CLOSED)
         assert_code(code, REDLOCK_OK);
 }

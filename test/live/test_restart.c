@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#define TTL 2000
+#define TTL           2000
 #define QUARANTINE_MS 4000 /* more than ttl, drift, skew and the second that uptime rounds off */
 
 static struct cluster cluster;

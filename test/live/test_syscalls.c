@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #define SHORT 100
-#define LONG 600
+#define LONG  600
 
 static struct cluster cluster;
 static char self[256];

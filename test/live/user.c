@@ -170,8 +170,7 @@ void take_ask(struct take *take, struct user *user, const char *name,
               const redlock_lease_options *options)
 {
     take_init(take, user);
-    redlock_code code =
-        redlock_acquire(user->client, &take->lease, name, options, take_hear, take);
+    redlock_code code = redlock_acquire(user->client, &take->lease, name, options, take_hear, take);
     if (code)
         fail_msg("redlock_acquire: %s", redlock_last_error(user->client));
 }

@@ -19,7 +19,7 @@
 #include "cluster.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
-#define KINDS (REDLOCK_SEEN + 1)
+#define KINDS        (REDLOCK_SEEN + 1)
 
 struct user {
     struct ev_loop *loop;
@@ -95,7 +95,7 @@ void user_meanwhile(struct user *user, const struct cluster *cluster, const char
 /* Runs the loop until the condition holds; the test fails if it does not in time. */
 #define AWAIT_MS(user, condition, ms)                                                              \
     do {                                                                                           \
-        int64_t end_ = now_us() + (int64_t)(ms) * 1000;                                            \
+        int64_t end_ = now_us() + (int64_t)(ms)*1000;                                              \
         while (!(condition))                                                                       \
             if (!user_step((user), end_))                                                          \
                 fail_msg("not within %lld ms: %s", (long long)(ms), #condition);                   \
