@@ -355,7 +355,8 @@ static void abstains(struct world *w, unsigned master, const struct message *mes
 /* A lease heals only while it is valid. */
 static void heals_in_time(struct world *w, unsigned master, const struct message *message)
 {
-    const struct user_lease *lease = w->tokens[message->call.value].holder;
+    const struct token *token = &w->tokens[message->call.value];
+    const struct user_lease *lease = token->excused ? NULL : token->holder; /* not if detached */
     if (!lease || !lease->end || message->answer.answer != ANSWER_HEALED ||
         w->faults & 1U << FAULT_STEP_CLOCK)
         return;
