@@ -48,6 +48,8 @@ static char *put(char *to, const void *bytes, size_t length)
 
 static unsigned count_digits(uint64_t number)
 {
+    if (number < 100)
+        return number < 10 ? 1 : 2;
     unsigned count = 1;
     while (number >= 10) {
         number /= 10;
@@ -58,6 +60,11 @@ static unsigned count_digits(uint64_t number)
 
 static char *put_digits(char *to, uint64_t number, unsigned count)
 {
+    if (count == 2) {
+        to[0] = (char)('0' + number / 10);
+        to[1] = (char)('0' + number % 10);
+        return to + 2;
+    }
     for (unsigned i = count; i-- > 0; number /= 10)
         to[i] = (char)('0' + number % 10);
     return to + count;
@@ -67,7 +74,10 @@ static char *put_digits(char *to, uint64_t number, unsigned count)
 static char *put_header(char *to, char type, uint64_t number)
 {
     *to++ = type;
-    to = put_digits(to, number, count_digits(number));
+    if (number < 10)
+        *to++ = (char)('0' + number);
+    else
+        to = put_digits(to, number, count_digits(number));
     return PUT(to, "\r\n");
 }
 
