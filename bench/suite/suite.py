@@ -19,7 +19,7 @@ WORDS = {"default": "default", "best": "best setting"}
 class Suite:
     def __init__(self, place, masters, quick):
         self.place, self.masters, self.quick = place, masters, quick
-        self.slice_s = 0.4 if quick else 0.8
+        self.slice_s = 0.4 if quick else 0.6
         self.rows, self.helpers, self.entrants = [], [], []
         self.peer_nodes, self.missing = {}, {}
 
@@ -94,7 +94,7 @@ class Suite:
     # ---- what is measured ----
 
     def floors(self):
-        rounds = 4 if self.quick else 8
+        rounds = 6 if self.quick else 16
         for c in (1, 16, 256, 4096):
             self.say(f"pairs at c = {c}: ours beside the floors")
             entrants = [self.bench("pairs", c, name="redlock"),
