@@ -57,7 +57,8 @@ class Suite:
         """A B C C B A, again and again; a row for each, with ratios of the first to it."""
         seconds = seconds or self.slice_s
         got = {entrant.name: [] for entrant in entrants}
-        notes = {entrant.name: [] for entrant in entrants}
+        notes = {entrant.name: [f"master {number} died before" for number in sorted(self.masters.reported)]
+                 for entrant in entrants}
         try:
             for entrant in entrants:
                 entrant.slice(0.2)
@@ -294,6 +295,8 @@ class Suite:
             else:
                 end(helper)
         self.helpers = []
+        if os.path.isdir(self.place.memory):
+            os.rmdir(self.place.memory)
 
     def run(self, only):
         parts = [("floors", self.floors), ("peers", self.peers), ("troubles", self.troubles),

@@ -36,7 +36,8 @@ def fact_cells(row):
 
 def says(row):
     silent = row.slices and not row.rate() and not row.facts
-    return row.notes + (["no pair was finished within a slice"] if silent else [])
+    notes = row.notes[:2] + ([f"and {len(row.notes) - 2} more of that kind"] if row.notes[2:] else [])
+    return notes + (["no pair was finished within a slice"] if silent else [])
 
 
 def groups(rows):
