@@ -1,0 +1,381 @@
+/*
+ * Each master has a clock, one for all names, and for a name at most one owner.  An attempt
+ * asks all masters to grant.  A master whose name is free sets clock := max(clock + 1,
+ * proposal), is owned, and answers its clock.  The attempt sorts the grants that it has
+ * heard, a quorum or more: its fence is the quorum-th smallest.  Where the grant was lower,
+ * or not heard, it sends a raise: if the name still has the same owner, clock := max(clock,
+ * fence).  Once a quorum of masters is known to stand at the fence or above, the fence is
+ * shown, not before.
+ *
+ * What must be true, with --timing
+ *   free    a key may vanish at any moment, nothing is assumed of time: an attempt that
+ *           asks first after another has shown its fence shows a higher one;
+ *   leased  a key vanishes only when its attempt is over (given up, released, or no longer
+ *           valid): each fence shown is above every one shown before, overlapping or not.
+ * Nothing is asked in free of attempts that overlap: those may show the same fence.
+ *
+ * What is modelled by leaving it out
+ *   - A request or a reply that is lost: nobody need ever take the step that delivers it.
+ *     A reply is heard when the attempt makes use of it, which is as late as can be.
+ *   - A raise behind a grant that was lost would be refused, and so is never delivered.
+ *   - A release: it can do no more than free the name behind the attempt's own requests,
+ *     that is, the key vanishes and those still on their way are never delivered.
+ *   - In --timing free, that an attempt is over: it takes no more steps, and no key cares.
+ *   - A client with several attempts: its links keep them in order, so it can do less than
+ *     as many clients with one each.
+ *   - Proposals, and their clamping to a master's own time: a grant may set the clock to
+ *     anything from clock + 1 on, up to HIGHEST_PROPOSAL.  So the order does not depend on
+ *     clamping, which is there to keep one wild clock from inflating all others.
+ *   - Numbers: attempts are named in the order in which they ask, masters in any order.
+ *
+ * A restart takes a master's data, or puts back an older snapshot.  Its clock begins at
+ * q + W, and it abstains until every attempt that was open is over (in free, where leases
+ * mean nothing, not at all).  Time is not modelled: that q + W is no lower than what the
+ * master can have stored before is taken for granted; the lowest such value is tried, and
+ * one more.  A quarantine too short is none at all, since all messages may be late.
+ */
+#include <stddef.h>
+
+#include "fence.h"
+
+enum { HIGHEST_START = 2, HIGHEST_PROPOSAL = 3 };
+
+static const struct {
+    const char *name, *text;
+} mutants[MUTANTS] = {
+    [NONE] = {"none", "the rule as it is"},
+    [SECOND_ROUND_SKIPPED] = {"second-round-skipped", "the fence is shown, and raised nowhere"},
+    [STORED_BY_FEWER] = {"stored-by-fewer", "one master less than a quorum stands at the fence"},
+    [SHOWN_BEFORE_STORED] = {"shown-before-stored", "the fence is shown while raises are sent"},
+    [FENCE_MINIMUM] = {"fence-minimum", "the fence is the smallest grant heard"},
+    [FENCE_MAXIMUM] = {"fence-maximum", "the fence is the largest grant heard, raised nowhere"},
+    [FENCE_STORED_ALREADY] = {"fence-stored-already",
+                              "the fence is the largest that a quorum of those heard reaches"},
+    [NO_INCREMENT] = {"no-increment", "a grant sets clock := max(clock, proposal)"},
+    [NO_OWNER_CHECK] = {"no-owner-check", "a raise does not ask who owns the name"},
+    [GRANTED_THOUGH_TAKEN] = {"granted-though-taken", "a name that has an owner is granted"},
+    [SEEDED_WHEN_ABSENT] = {"seeded-when-absent", "a clock rolled back by a restart is kept"},
+    [RESTARTED_LOWER] = {"restarted-lower", "a restarted clock begins just below q + W"},
+    [QUARANTINE_SHORT] = {"quarantine-short",
+                          "a restarted master grants while an older lease may live"},
+};
+
+const char *fence_mutant_name(enum mutant mutant)
+{
+    return mutants[mutant].name;
+}
+
+const char *fence_mutant_text(enum mutant mutant)
+{
+    return mutants[mutant].text;
+}
+
+struct visit {
+    const struct rules *rules;
+    const struct world *now;
+    fence_visit *visit;
+    void *visitor;
+};
+
+static bool broken(const struct visit *v, enum mutant mutant)
+{
+    return v->rules->mutant == mutant;
+}
+
+static int larger(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+static bool is_open(const struct attempt *attempt)
+{
+    return attempt->phase == OPEN || attempt->phase == SHOWN;
+}
+
+static bool on_its_way(const struct world *world, int a)
+{
+    for (int i = 0; i < MASTERS; i++)
+        if (world->master[i].link[a] == ASKED || world->master[i].link[a] == RAISING)
+            return true;
+    return false;
+}
+
+/* Forgets what no later step looks at, so that fewer worlds differ. */
+static void forget(struct world *world, const struct rules *rules, int a)
+{
+    struct attempt *attempt = &world->attempt[a];
+    if (attempt->phase != SHOWN && attempt->phase != OVER)
+        return;
+    for (int i = 0; i < MASTERS; i++)
+        if (world->master[i].link[a] >= STORED)
+            world->master[i].link[a] = SETTLED;
+    if (!on_its_way(world, a))
+        attempt->fence = 0;
+    attempt->floor = 0;
+    if (!rules->leased && world->attempt[rules->attempts - 1].phase != UNSENT)
+        world->top = 0;
+}
+
+static void take(const struct visit *v, struct step step, struct world *next)
+{
+    for (int a = 0; a < v->rules->attempts; a++)
+        forget(next, v->rules, a);
+    v->visit(v->visitor, &step, next);
+}
+
+/* An attempt asks all masters. */
+static void ask(const struct visit *v, int a)
+{
+    struct world next = *v->now;
+    next.attempt[a].phase = OPEN;
+    next.attempt[a].floor = v->rules->leased ? 0 : next.top;
+    for (int i = 0; i < MASTERS; i++)
+        next.master[i].link[a] = ASKED;
+    take(v, (struct step){.act = ASK, .attempt = a}, &next);
+}
+
+static bool sends_raises(const struct visit *v)
+{
+    return !broken(v, SECOND_ROUND_SKIPPED) && !broken(v, FENCE_MAXIMUM);
+}
+
+/* What an attempt makes of a grant, or of none, once it has a fence or not. */
+static int link_with(const struct visit *v, int fence, int link)
+{
+    if (!fence || link == ASKED)
+        return link;
+    if (link >= GRANTED && link - GRANTED >= fence)
+        return STORED;
+    return sends_raises(v) ? RAISING : SETTLED;
+}
+
+static bool may_grant(const struct visit *v, const struct master *master)
+{
+    return (!master->owner || broken(v, GRANTED_THOUGH_TAKEN)) && !master->awaits;
+}
+
+/* The request to grant reaches a master. */
+static void grant(const struct visit *v, int a, int i)
+{
+    int fence = v->now->attempt[a].fence;
+    struct world next = *v->now;
+    struct master *master = &next.master[i];
+    if (!may_grant(v, master)) {
+        master->link[a] = link_with(v, fence, SETTLED);
+        take(v, (struct step){.act = REFUSE, .attempt = a, .master = i}, &next);
+        return;
+    }
+    int least = master->clock + !broken(v, NO_INCREMENT);
+    for (int clock = least; clock <= larger(least, HIGHEST_PROPOSAL); clock++) {
+        next = *v->now;
+        master->clock = clock;
+        master->owner = 1 + a;
+        master->link[a] = link_with(v, fence, GRANTED + clock);
+        take(v, (struct step){.act = GRANT, .attempt = a, .master = i}, &next);
+    }
+}
+
+/* The raise reaches a master. */
+static void raise_clock(const struct visit *v, int a, int i)
+{
+    int fence = v->now->attempt[a].fence;
+    struct world next = *v->now;
+    struct master *master = &next.master[i];
+    bool owned = master->owner == 1 + a || broken(v, NO_OWNER_CHECK);
+    master->link[a] = owned ? STORED : SETTLED;
+    if (owned)
+        master->clock = larger(master->clock, fence);
+    take(v, (struct step){.act = owned ? RAISE : REFUSE_RAISE, .attempt = a, .master = i}, &next);
+}
+
+/* The grants heard, ascending; how many. */
+static int sort_grants(const struct world *world, int a, int heard, int grants[MASTERS])
+{
+    int count = 0;
+    for (int i = 0; i < MASTERS; i++) {
+        if (!(heard & 1 << i))
+            continue;
+        int at = count++;
+        int clock = world->master[i].link[a] - GRANTED;
+        for (; at > 0 && grants[at - 1] > clock; at--)
+            grants[at] = grants[at - 1];
+        grants[at] = clock;
+    }
+    return count;
+}
+
+static int fence_of(const struct visit *v, const int *grants, int count)
+{
+    if (broken(v, FENCE_MINIMUM))
+        return grants[0];
+    if (broken(v, FENCE_MAXIMUM))
+        return grants[count - 1];
+    if (broken(v, FENCE_STORED_ALREADY))
+        return grants[count - QUORUM];
+    return grants[QUORUM - 1];
+}
+
+/* An attempt that has heard a quorum of grants, or more, chooses its fence. */
+static void choose(const struct visit *v, int a, int heard)
+{
+    int grants[MASTERS];
+    for (int i = 0; i < MASTERS; i++)
+        if ((heard & 1 << i) && v->now->master[i].link[a] < GRANTED)
+            return;
+    int count = sort_grants(v->now, a, heard, grants);
+    if (count < QUORUM)
+        return;
+    struct world next = *v->now;
+    int fence = next.attempt[a].fence = fence_of(v, grants, count);
+    for (int i = 0; i < MASTERS; i++)
+        next.master[i].link[a] = link_with(v, fence, next.master[i].link[a]);
+    take(v, (struct step){.act = CHOOSE, .attempt = a, .heard = heard}, &next);
+}
+
+static bool is_stored(const struct visit *v, int a)
+{
+    int stored = 0;
+    for (int i = 0; i < MASTERS; i++)
+        stored += v->now->master[i].link[a] == STORED;
+    if (!sends_raises(v) || broken(v, SHOWN_BEFORE_STORED))
+        return true;
+    return stored >= QUORUM - broken(v, STORED_BY_FEWER);
+}
+
+/* The fence is shown, and must be above those that it follows. */
+static void show(const struct visit *v, int a)
+{
+    const struct attempt *attempt = &v->now->attempt[a];
+    if (!is_stored(v, a))
+        return;
+    struct world next = *v->now;
+    next.attempt[a].phase = SHOWN;
+    next.top = larger(next.top, attempt->fence);
+    bool wrong = attempt->fence <= (v->rules->leased ? v->now->top : attempt->floor);
+    take(v, (struct step){.act = SHOW, .attempt = a, .wrong = wrong}, &next);
+}
+
+/* An attempt is given up, or a lease ends; what it has sent stays on its way. */
+static void end(const struct visit *v, int a)
+{
+    struct world next = *v->now;
+    next.attempt[a].phase = OVER;
+    for (int i = 0; i < MASTERS; i++)
+        next.master[i].awaits &= ~(1 << a);
+    take(v, (struct step){.act = END, .attempt = a}, &next);
+}
+
+/* A key is released, or expires. */
+static void vanish(const struct visit *v, int i)
+{
+    struct world next = *v->now;
+    int a = next.master[i].owner - 1;
+    if (v->rules->leased && is_open(&next.attempt[a]))
+        return;
+    next.master[i].owner = 0;
+    take(v, (struct step){.act = VANISH, .attempt = a, .master = i}, &next);
+}
+
+static int clock_after_restart(const struct visit *v, int snapshot, int q_plus_w)
+{
+    if (broken(v, SEEDED_WHEN_ABSENT) && snapshot)
+        return snapshot;
+    return larger(snapshot, q_plus_w - broken(v, RESTARTED_LOWER));
+}
+
+static uint8_t open_attempts(const struct visit *v)
+{
+    uint8_t open = 0;
+    for (int a = 0; a < v->rules->attempts; a++)
+        open |= is_open(&v->now->attempt[a]) << a;
+    return open;
+}
+
+/* A master restarts with an older clock, or none (0), and with that owner, or none (0). */
+static void restart(const struct visit *v, int i, int snapshot, int owner)
+{
+    int stored = v->now->master[i].clock;
+    for (int q_plus_w = stored; q_plus_w <= stored + 1; q_plus_w++) {
+        struct world next = *v->now;
+        struct master *master = &next.master[i];
+        next.restarts--;
+        master->clock = clock_after_restart(v, snapshot, q_plus_w);
+        master->awaits = v->rules->leased && !broken(v, QUARANTINE_SHORT) ? open_attempts(v) : 0;
+        master->owner = owner;
+        take(v, (struct step){.act = RESTART, .master = i}, &next);
+    }
+}
+
+/* Whether a snapshot may have an attempt's key; one that is open has it still, if leased. */
+static bool may_have_owned(const struct visit *v, int a, int i)
+{
+    const struct attempt *attempt = &v->now->attempt[a];
+    if (v->now->master[i].owner == 1 + a)
+        return true;
+    if (attempt->phase == UNSENT || v->now->master[i].link[a] == ASKED)
+        return false;
+    return !v->rules->leased || attempt->phase == OVER;
+}
+
+static void restart_with_any(const struct visit *v, int i)
+{
+    for (int snapshot = 0; snapshot <= v->now->master[i].clock; snapshot++) {
+        restart(v, i, snapshot, 0);
+        for (int a = 0; snapshot && a < v->rules->attempts; a++)
+            if (may_have_owned(v, a, i))
+                restart(v, i, snapshot, 1 + a);
+    }
+}
+
+static void steps_of_attempt(const struct visit *v, int a)
+{
+    const struct attempt *attempt = &v->now->attempt[a];
+    if (attempt->phase == UNSENT && (a == 0 || v->now->attempt[a - 1].phase != UNSENT))
+        ask(v, a);
+    if (attempt->phase == OPEN && !attempt->fence)
+        for (int heard = 1; heard < 1 << MASTERS; heard++)
+            choose(v, a, heard);
+    if (attempt->phase == OPEN && attempt->fence)
+        show(v, a);
+    if (v->rules->leased && is_open(attempt))
+        end(v, a);
+}
+
+static void steps_of_master(const struct visit *v, int i)
+{
+    const struct master *master = &v->now->master[i];
+    for (int a = 0; a < v->rules->attempts; a++) {
+        if (master->link[a] == ASKED)
+            grant(v, a, i);
+        if (master->link[a] == RAISING)
+            raise_clock(v, a, i);
+    }
+    if (master->owner)
+        vanish(v, i);
+    if (v->now->restarts)
+        restart_with_any(v, i);
+}
+
+void fence_steps(const struct rules *rules, const struct world *world, fence_visit *visit,
+                 void *visitor)
+{
+    struct visit v = {rules, world, visit, visitor};
+    for (int a = 0; a < rules->attempts; a++)
+        steps_of_attempt(&v, a);
+    for (int i = 0; i < MASTERS; i++)
+        steps_of_master(&v, i);
+}
+
+void fence_begin(const struct rules *rules, fence_visit *visit, void *visitor)
+{
+    struct world world = {.restarts = rules->restarts};
+    _Static_assert(MASTERS == 3, "one loop for each master");
+    for (int x = 1; x <= HIGHEST_START; x++)
+        for (int y = x; y <= HIGHEST_START; y++)
+            for (int z = y; z <= HIGHEST_START; z++) {
+                world.master[0].clock = x;
+                world.master[1].clock = y;
+                world.master[2].clock = z;
+                visit(visitor, NULL, &world);
+            }
+}

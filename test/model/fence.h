@@ -1,0 +1,105 @@
+/*
+ * The fence rule alone, as a world of three masters and a few attempts to take one name,
+ * and every step that such a world can take.  fence.c says what the rule is.
+ */
+#ifndef MODEL_FENCE_H
+#define MODEL_FENCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { MASTERS = 3, QUORUM = 2, MOST_ATTEMPTS = 3 };
+
+enum mutant {
+    NONE,
+    SECOND_ROUND_SKIPPED,
+    STORED_BY_FEWER,
+    SHOWN_BEFORE_STORED,
+    FENCE_MINIMUM,
+    FENCE_MAXIMUM,
+    FENCE_STORED_ALREADY,
+    NO_INCREMENT,
+    NO_OWNER_CHECK,
+    GRANTED_THOUGH_TAKEN,
+    SEEDED_WHEN_ABSENT,
+    RESTARTED_LOWER,
+    QUARANTINE_SHORT,
+    MUTANTS
+};
+
+struct rules {
+    int attempts;
+    int restarts;
+    bool leased;
+    enum mutant mutant;
+};
+
+/* What is on its way between an attempt and a master, or has come of it. */
+enum link {
+    SETTLED, /* nothing on its way, nothing to count on */
+    ASKED,   /* the grant is on its way; once there is a fence, the raise is behind it */
+    RAISING, /* the raise is on its way */
+    STORED,  /* the master answered that its clock is at the fence, or above */
+    GRANTED  /* + the clock that it granted with */
+};
+
+enum phase { UNSENT, OPEN, SHOWN, OVER };
+
+struct world {
+    struct master {
+        uint8_t clock;
+        uint8_t owner;  /* 0: the name is free; else 1 + the attempt */
+        uint8_t awaits; /* restarted: abstains while any of these attempts is open */
+        uint8_t link[MOST_ATTEMPTS];
+    } master[MASTERS];
+    struct attempt {
+        uint8_t phase;
+        uint8_t fence; /* 0: none chosen */
+        uint8_t floor; /* the highest fence shown before the first request */
+    } attempt[MOST_ATTEMPTS];
+    uint8_t top; /* the highest fence shown */
+    uint8_t restarts;
+};
+
+/* Those of attempts, then those of masters. */
+enum act {
+    ASK,
+    CHOOSE,
+    SHOW,
+    END,
+    LAST_OF_ATTEMPT = END,
+    GRANT,
+    REFUSE,
+    RAISE,
+    REFUSE_RAISE,
+    VANISH,
+    RESTART
+};
+
+struct step {
+    enum act act;
+    int attempt;
+    int master;
+    int heard;  /* CHOOSE: a set of masters */
+    bool wrong; /* the fence shown is not above those before it */
+};
+
+typedef void fence_visit(void *visitor, const struct step *step, const struct world *next);
+
+/* Every world to begin with (step is NULL), and every one that a step leads to. */
+void fence_begin(const struct rules *rules, fence_visit *visit, void *visitor);
+void fence_steps(const struct rules *rules, const struct world *world, fence_visit *visit,
+                 void *visitor);
+
+/* One for all worlds that differ only in how the masters are numbered. */
+struct packed {
+    uint64_t masters;
+    uint64_t attempts;
+};
+struct packed fence_pack(const struct world *world);
+struct world fence_unpack(struct packed packed);
+
+const char *fence_mutant_name(enum mutant mutant);
+const char *fence_mutant_text(enum mutant mutant);
+
+#endif
