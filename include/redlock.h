@@ -11,6 +11,7 @@
  *   redlock_open()      starts a client on your event loop
  *   redlock_acquire()   asks for a lease; the outcome comes to your callback
  *   redlock_valid_for() how long the lease is good for, now
+ *   redlock_fence()     a number for the resource to refuse late holders by
  *   redlock_release()   gives it back
  *   redlock_close()     gives everything back, then tells you
  *
@@ -307,6 +308,7 @@ typedef struct redlock_event {
     int64_t valid_ms;          /* validity left when the event was made; 0 once it is over */
     unsigned rounds;           /* rounds that this acquire took so far */
     int64_t elapsed_ms;        /* since the call that asked for it */
+    int64_t fence;             /* of a fenced lease, from ACQUIRED on; else 0 */
     const redlock_vote *votes; /* one for each master, in the order of the list */
     const char *text;          /* one line for people: what happened and why */
 } redlock_event;
@@ -340,6 +342,10 @@ typedef struct redlock_lease_options {
     /* Renewed automatically, from about ttl/3.  Default true.  Without it the
      * lease ends (LOST) unless redlock_extend() is called. */
     bool renew;
+
+    /* With a fencing token, see redlock_fence().  Default false: a plain lease
+     * costs the masters less. */
+    bool fence;
 } redlock_lease_options;
 
 #define REDLOCK_FOREVER INT64_MAX
@@ -359,8 +365,8 @@ typedef struct redlock_name {
  * Asks for a lease on one name (a C string), or on several names at once
  * (all or none; the order does not matter, duplicates are refused).
  *
- * Sends SET name token NX PX ttl (several names: one script) to all masters in
- * parallel.  `callback` gets ACQUIRED or NOT_ACQUIRED, once; after ACQUIRED any
+ * Sends SET name token NX PX ttl (several names, or a fence: one script) to all
+ * masters in parallel.  `callback` gets ACQUIRED or NOT_ACQUIRED, once; after ACQUIRED any
  * number of AT_RISK, HEALTHY, EXTENDED; then one of LOST or RELEASED.  ACQUIRED
  * is told only if a quorum granted it and now < valid_until - margin, tested
  * last, immediately before the callback.
@@ -385,7 +391,9 @@ REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_acquire_names(
  * redlock_token(), redlock_detach()): renews it on all masters, without ever
  * setting it where it is gone.  ACQUIRED if a quorum still had it, NOT_ACQUIRED
  * with E_GONE if not; a failed attach leaves the lease as it is.  Otherwise as
- * redlock_acquire_names(); wait_ms is not used.
+ * redlock_acquire_names(); wait_ms is not used.  It keeps the fence that it was
+ * acquired with, which only its first holder knows: E_ARGUMENT if a new one is
+ * asked for.
  */
 REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_attach(redlock *client, redlock_lease **lease,
                                                          const redlock_name *names, size_t count,
@@ -422,6 +430,23 @@ REDLOCK_API const char *redlock_last_error(const redlock *client);
  * lock: a lease is not a mutex that waits for you.
  */
 REDLOCK_API int64_t redlock_valid_for(const redlock_lease *lease);
+
+/*
+ * The lease's fencing token, for the protected resource to check: a holder that
+ * paused past its lease may still write, and only the resource can refuse it
+ * (doc/fencing.md has how, for files, SQL, Redis and object stores).
+ *
+ * A positive integer below 2^53, larger than every fence told before to a holder
+ * of any of the names: if one acquire had ended before another sent its first
+ * request, its fence is the smaller one, whatever clocks, delays, pauses and expiry
+ * do.  The same for all names of the lease, and unchanged by renewals.  Restarted
+ * masters keep to it as long as their wall clocks agree within clock_skew_ms; a
+ * FLUSHALL is as bad as it is for the locks themselves.
+ *
+ * 0 before ACQUIRED was told, and of a lease that asked for none.  Stays readable
+ * until the handle is freed: a number that was given out does not change.
+ */
+REDLOCK_API int64_t redlock_fence(const redlock_lease *lease);
 
 /*
  * Renews now, with a new ttl if `ttl_ms` > 0 (it then counts for later renewals
@@ -515,6 +540,7 @@ REDLOCK_API redlock_code redlock_adopt(redlock *client, unsigned index);
     X(renewals, "renewal rounds that reached a quorum")                                            \
     X(renewals_missed, "renewal rounds that did not")                                              \
     X(heals, "leases set again on a master that had lost them")                                    \
+    X(raises, "fenced acquires that needed a second round")                                        \
     X(lost, "leases lost")                                                                         \
     X(released, "leases released")                                                                 \
     X(requests, "requests sent")                                                                   \

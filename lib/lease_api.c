@@ -160,6 +160,9 @@ redlock_code redlock_attach(redlock *client, redlock_lease **lease, const redloc
         code = check_token(client, token);
     if (!code)
         code = terms_read(client, options, &terms);
+    if (!code && terms.fence)
+        code = client_fail(client, REDLOCK_E_ARGUMENT,
+                           "a lease taken over keeps the fence that its first holder was told");
     terms.wait = 0;
     if (!code)
         code = new_lease(client, lease, names, count, &terms, token, callback, data);
@@ -208,6 +211,11 @@ int64_t redlock_valid_for(const redlock_lease *lease)
         return 0;
     usec left = lease_valid_until(&lease->core) - system_now();
     return left > 0 ? left / 1000 : 0;
+}
+
+int64_t redlock_fence(const redlock_lease *lease)
+{
+    return lease ? lease_fence(&lease->core) : 0;
 }
 
 redlock_code redlock_extend(redlock_lease *lease, int64_t ttl_ms)

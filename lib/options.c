@@ -177,6 +177,7 @@ redlock_code terms_read(redlock *client, const redlock_lease_options *options, s
                             .margin = margin,
                             .wait = in_usec(o.wait_ms),
                             .max_hold = hold == NEVER ? 0 : hold,
-                            .renew = o.renew};
+                            .renew = o.renew,
+                            .fence = o.fence};
     return ttl_check(client, o.ttl_ms, margin);
 }

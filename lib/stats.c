@@ -87,6 +87,7 @@ static redlock_stats collect(const redlock *client)
                            .renewals = c->renewals,
                            .renewals_missed = c->renewals_missed,
                            .heals = c->heals,
+                           .raises = c->raises,
                            .lost = c->lost,
                            .released = c->released,
                            .timeouts = c->timeouts,

@@ -16,7 +16,7 @@
  *   background thread only  redlock, the lists `pending` and `held`, a lease's handle
  *                           and the calls that wait for it
  *   any thread, atomic      a lease's deadline, the reference count
- *   never changed           a lease's token once it was handed out, all else
+ *   never changed           a lease's token and fence once it was handed out, all else
  */
 #ifndef REDLOCK_SYNC_CLIENT_H
 #define REDLOCK_SYNC_CLIENT_H
@@ -95,6 +95,7 @@ struct redlock_sync_lease {
 
     redlock_sync_callback *on_event;
     void *data;
+    int64_t fence;
     char token[REDLOCK_TOKEN_SIZE];
 };
 

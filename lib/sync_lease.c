@@ -105,6 +105,7 @@ static void acquired(redlock_sync_lease *lease, const redlock_event *event)
 {
     now_held(lease);
     snprintf(lease->token, sizeof lease->token, "%s", redlock_token(lease->handle));
+    lease->fence = event->fence;
     sync_finish_with(lease->client, &lease->acquiring, REDLOCK_OK, event);
 }
 
@@ -266,6 +267,11 @@ unsigned redlock_sync_cancel(redlock_sync *client, const void *data)
 }
 
 /* ---- having one ---- */
+
+int64_t redlock_sync_fence(const redlock_sync_lease *lease)
+{
+    return lease ? lease->fence : 0;
+}
 
 const char *redlock_sync_token(const redlock_sync_lease *lease)
 {

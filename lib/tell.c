@@ -199,6 +199,8 @@ static void say(struct words *words, const redlock *client, const redlock_event 
         add_plain(words, "acquired, valid for ");
         add_number(words, event->valid_ms);
         add_plain(words, " ms");
+        if (event->fence)
+            add(words, ", fence %lld", (long long)event->fence);
         break;
     case REDLOCK_NOT_ACQUIRED:
         say_not_acquired(words, client, event->code);
@@ -243,6 +245,7 @@ void tell_fill(redlock *client, const redlock_lease *lease, const struct outcome
                              .valid_ms = outcome->valid / 1000,
                              .rounds = outcome->rounds,
                              .elapsed_ms = outcome->elapsed / 1000,
+                             .fence = outcome->fence,
                              .votes = client->votes,
                              .text = client->text};
     if (event->kind == REDLOCK_SEEN) {

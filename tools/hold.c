@@ -1,6 +1,8 @@
 /*
  * hold.c - lock, extend, unlock: leases that outlive the process that took them.
  */
+#include <inttypes.h>
+
 #include "commands.h"
 #include "json.h"
 #include "say.h"
@@ -10,7 +12,7 @@
 #include "duration.h"
 
 const char lock_help[] =
-    "usage: redlock lock [--ttl D] [--wait D] NAME...\n"
+    "usage: redlock lock [--ttl D] [--wait D] [--fence] NAME...\n"
     "\n"
     "Takes a lease on all names, or on none, prints its token on stdout and leaves\n"
     "it to its ttl. Renew it with `redlock extend`, give it back with\n"
@@ -18,6 +20,8 @@ const char lock_help[] =
     "\n"
     "  --ttl D    how long the lease lasts unless it is extended (10s)\n"
     "  --wait D   how long to wait while somebody else has it: 0, 30s, forever (0)\n"
+    "  --fence    print a fencing token behind the token, on the same line, for the\n"
+    "             resource to refuse a late holder by: see doc/fencing.md\n"
     "\n"
     "Exit status: 0 locked, 64 usage, 69 no quorum of masters, 75 somebody else has\n"
     "it, 78 the list of masters is wrong.\n"
@@ -71,6 +75,9 @@ static void success_json(struct text *out, const struct hold *hold, const redloc
     json_string(&json, "code", redlock_code_name(event->code));
     names_json(&json, hold->session.options->names, hold->session.options->names_count);
     json_string(&json, "token", token);
+    if (event->fence > 0) {
+        json_number(&json, "fence", event->fence);
+    }
     json_number(&json, "valid_ms", valid_ms);
     json_number(&json, "rounds", event->rounds);
     json_number(&json, "elapsed_ms", event->elapsed_ms);
@@ -84,7 +91,9 @@ static void success_text(struct text *out, const struct hold *hold, const redloc
 {
     const struct options *options = hold->session.options;
     char span[DURATION_SIZE];
-    if (options->command->bit == FOR_LOCK) {
+    if (options->command->bit == FOR_LOCK && options->fence) {
+        text_format(out, "%s %" PRId64 "\n", token, event->fence);
+    } else if (options->command->bit == FOR_LOCK) {
         text_format(out, "%s\n", token);
     } else if (options->quiet) {
         return;
@@ -213,6 +222,7 @@ static redlock_code ask(struct hold *hold)
     redlock_lease_options terms = REDLOCK_LEASE_INIT;
     terms.ttl_ms = options->ttl_ms;
     terms.wait_ms = options->wait_ms;
+    terms.fence = options->fence;
     switch (options->command->bit) {
     case FOR_LOCK:
         return redlock_acquire_names(client, &hold->lease, options->names, options->names_count,

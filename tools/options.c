@@ -27,7 +27,8 @@ enum option_id {
     OPTION_MARGIN,
     OPTION_MAX_HOLD,
     OPTION_TOKEN,
-    OPTION_ADOPT
+    OPTION_ADOPT,
+    OPTION_FENCE
 };
 
 static const struct option long_options[] = {
@@ -49,6 +50,7 @@ static const struct option long_options[] = {
     {"max-hold", required_argument, NULL, OPTION_MAX_HOLD},
     {"token", required_argument, NULL, OPTION_TOKEN},
     {"adopt", no_argument, NULL, OPTION_ADOPT},
+    {"fence", no_argument, NULL, OPTION_FENCE},
     {NULL, 0, NULL, 0},
 };
 
@@ -58,6 +60,7 @@ static unsigned taken_by(int id)
     case OPTION_TTL:
         return FOR_RUN | FOR_LOCK | FOR_EXTEND;
     case OPTION_WAIT:
+    case OPTION_FENCE:
         return FOR_RUN | FOR_LOCK;
     case OPTION_KILL_AFTER:
     case OPTION_MARGIN:
@@ -194,6 +197,9 @@ static int take_option(struct options *options, int id)
         return GO_ON;
     case OPTION_ADOPT:
         options->adopt = true;
+        return GO_ON;
+    case OPTION_FENCE:
+        options->fence = true;
         return GO_ON;
     case 'q':
         options->quiet = true;

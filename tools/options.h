@@ -23,7 +23,7 @@ struct options {
     int64_t ttl_ms, wait_ms, kill_after_ms, max_hold_ms;
     int64_t margin_ms; /* -1: not given */
     const char *token;
-    bool adopt;
+    bool adopt, fence;
 
     redlock_name *names;
     size_t names_count;

@@ -35,9 +35,12 @@ const char run_help[] =
     "  --margin D       loss is told so long before the lease ends (kill-after, but at\n"
     "                   most ttl/4, and a little more)\n"
     "  --max-hold D     end the command after this time (no limit)\n"
+    "  --fence          with a fencing token, for the resource to refuse a late holder\n"
+    "                   by: see doc/fencing.md\n"
     "\n"
     "The command has REDLOCK_NAME (the first name), REDLOCK_NAMES (all, one per line)\n"
-    "and REDLOCK_TOKEN in its environment. SIGHUP, SIGINT, SIGQUIT and SIGTERM are\n"
+    "and REDLOCK_TOKEN in its environment, with --fence REDLOCK_FENCE too. SIGHUP, SIGINT, SIGQUIT "
+    "and SIGTERM are\n"
     "passed on to it. Ctrl-Z stops us too, so the lock is lost after its ttl. If we are\n"
     "killed, so is the command, but not its own children. What the command leaves in\n"
     "the background runs on without the lock. With --json, messages are JSON, one\n"
@@ -51,6 +54,8 @@ const char run_help[] =
     "Example:\n"
     "  redlock run --wait 1m nightly-report -- ./report.sh\n";
 
+#define VARIABLES 4
+
 struct run {
     struct session session;
     struct stops stops;
@@ -62,7 +67,7 @@ struct run {
     int64_t lease_end; /* on boot_ms(), once lost */
     int status;
     char **environment;
-    struct text variables[3];
+    struct text variables[VARIABLES];
 };
 
 /* ---- Times -------------------------------------------------------------- */
@@ -126,6 +131,9 @@ static void tell_event(const struct run *run, const redlock_event *event)
         json_number(&json, "valid_ms", event->valid_ms);
         names_json(&json, run->session.options->names, run->session.options->names_count);
         json_string(&json, "token", redlock_token(run->lease));
+        if (event->fence > 0) {
+            json_number(&json, "fence", event->fence);
+        }
         votes_json(&json, event);
         json_close(&json, '}');
         put_line(&line);
@@ -233,7 +241,8 @@ static bool is_ours(const char *variable)
 {
     return strncmp(variable, "REDLOCK_NAME=", 13) == 0 ||
            strncmp(variable, "REDLOCK_NAMES=", 14) == 0 ||
-           strncmp(variable, "REDLOCK_TOKEN=", 14) == 0;
+           strncmp(variable, "REDLOCK_TOKEN=", 14) == 0 ||
+           strncmp(variable, "REDLOCK_FENCE=", 14) == 0;
 }
 
 static void fill_variables(struct run *run)
@@ -246,6 +255,9 @@ static void fill_variables(struct run *run)
                     (const char *)options->names[i].bytes);
     }
     text_format(&run->variables[2], "REDLOCK_TOKEN=%s", redlock_token(run->lease));
+    if (options->fence) {
+        text_format(&run->variables[3], "REDLOCK_FENCE=%" PRId64, redlock_fence(run->lease));
+    }
 }
 
 /* environ without those that a `redlock run` around us made, and with ours. */
@@ -255,7 +267,7 @@ static bool make_environment(struct run *run)
     while (environ[count]) {
         count++;
     }
-    run->environment = calloc(count + 4, sizeof(*run->environment));
+    run->environment = calloc(count + VARIABLES + 1, sizeof(*run->environment));
     if (!run->environment) {
         return false;
     }
@@ -266,7 +278,7 @@ static bool make_environment(struct run *run)
         }
     }
     fill_variables(run);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < VARIABLES && run->variables[i].bytes; i++) {
         *next++ = run->variables[i].bytes;
     }
     return true;
@@ -274,7 +286,7 @@ static bool make_environment(struct run *run)
 
 static void free_environment(struct run *run)
 {
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < VARIABLES; i++) {
         text_free(&run->variables[i]);
     }
     free(run->environment);
@@ -429,6 +441,7 @@ static redlock_code ask(struct run *run)
     terms.wait_ms = options->wait_ms;
     terms.margin_ms = margin_ms(options);
     terms.max_hold_ms = options->max_hold_ms;
+    terms.fence = options->fence;
     return redlock_acquire_names(run->session.client, &run->lease, options->names,
                                  options->names_count, &terms, on_event, run);
 }

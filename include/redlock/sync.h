@@ -208,6 +208,10 @@ REDLOCK_API unsigned redlock_sync_cancel(redlock_sync *client, const void *data)
  */
 REDLOCK_API int64_t redlock_sync_valid_for(const redlock_sync_lease *lease);
 
+/* redlock_fence(): the fencing token, 0 if none was asked for.  The same as long as
+ * the handle lives. */
+REDLOCK_API int64_t redlock_sync_fence(const redlock_sync_lease *lease);
+
 /* The token that the masters hold for this lease, with its label.  Lives as long
  * as the handle. */
 REDLOCK_API const char *redlock_sync_token(const redlock_sync_lease *lease);

@@ -1,5 +1,6 @@
 #include "engine.h"
 #include "lease_parts.h"
+#include "logical.h"
 #include "mutant.h"
 
 #define RETRY_FIRST    MS(10)
@@ -11,7 +12,12 @@ static void acquire_round(struct engine *e, struct lease *lease)
     lease->state = LEASE_ACQUIRING;
     lease->rounds++;
     e->counters.rounds++;
-    lease_open_round(e, lease, lease->attached ? REQUEST_RENEW : REQUEST_ACQUIRE);
+    enum request_kind kind = lease->attached      ? REQUEST_RENEW
+                             : lease->terms.fence ? REQUEST_GRANT
+                                                  : REQUEST_ACQUIRE;
+    lease_open_round(e, lease, kind);
+    if (kind == REQUEST_GRANT)
+        lease->round->proposal = logical_propose(e);
     lease_ask_those_up(e, lease);
     lease_weigh(e, lease);
 }
@@ -124,6 +130,7 @@ static void round_won(struct engine *e, struct lease *lease)
         acquiring_failed(e, lease, CAUSE_TOO_SLOW);
         return;
     }
+    lease->fence = lease->round->fence;
     lease->round->decided = true;
     bool incomplete = round_stop_hoping(lease->round, lease_masters(e));
     engine_unlist(e, lease);
@@ -145,7 +152,10 @@ void acquiring_weigh(struct engine *e, struct lease *lease)
             conclude(e, lease);
         return;
     }
-    switch (round_verdict(lease->round, lease_masters(e))) {
+    enum verdict verdict = round_verdict(lease->round, lease_masters(e));
+    if (verdict == VERDICT_WON && lease->terms.fence)
+        verdict = fencing_weigh(e, lease);
+    switch (verdict) {
     case VERDICT_WON:
         round_won(e, lease);
         break;
@@ -162,6 +172,7 @@ void acquiring_unsay(struct engine *e, struct lease *lease)
 {
     lease->untold = 0;
     lease->valid_until = 0;
+    lease->fence = 0;
     lease->state = LEASE_ACQUIRING;
     engine_unlist(e, lease);
     engine_list(e, &e->busy, lease);
@@ -172,6 +183,7 @@ void acquiring_cancel(struct engine *e, struct lease *lease, enum cause cause)
 {
     lease->untold = 0;
     lease->valid_until = 0;
+    lease->fence = 0;
     if (lease->claim && lease->attached)
         claim_forget(e, lease->claim);
     else if (lease->claim)

@@ -4,7 +4,7 @@
 
 bool lease_may_ask(const struct engine *e, const struct lease *lease, unsigned master)
 {
-    if (lease->round->kind == REQUEST_ACQUIRE)
+    if (lease->round->kind == REQUEST_ACQUIRE || lease->round->kind == REQUEST_GRANT)
         return master_may_grant(e, &e->masters[master]);
     return master_is_up(&e->masters[master]);
 }
@@ -13,12 +13,16 @@ void lease_ask(struct engine *e, struct lease *lease, unsigned master, bool whol
 {
     struct round *round = lease->round;
     bool held = lease->state == LEASE_HELD;
+    if (!round->begun)
+        round->asked_at = e->now;
     round_ask(round, master, e->now + master_patience(e, &e->masters[master], lease->terms.ttl));
     claim_ask(e, lease->claim, master,
               &(struct question){
                   .kind = round->kind,
                   .round = round->number,
                   .ttl = lease->terms.ttl,
+                  .proposal = round->proposal,
+                  .fence = round->fence,
                   .heal = held && !round->ballots[master].late &&
                           (master_may_grant(e, &e->masters[master]) || MUTANT(HEAL_QUARANTINED)),
                   .not_after = held && !MUTANT(HEAL_LATE) ? lease->valid_until : 0,

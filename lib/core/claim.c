@@ -65,11 +65,16 @@ void claim_fresh_token(struct engine *e, struct claim *claim)
 
 /* ---- asking -------------------------------------------------------------- */
 
+static bool sets(enum request_kind kind)
+{
+    return kind == REQUEST_ACQUIRE || kind == REQUEST_GRANT || kind == REQUEST_RENEW;
+}
+
 static void expect_to_be_set(struct engine *e, struct claim *claim, struct standing *at,
                              const struct question *question)
 {
     at->setting++;
-    if (question->kind == REQUEST_ACQUIRE || (question->heal && at->presence == ABSENT))
+    if (question->kind != REQUEST_RENEW || (question->heal && at->presence == ABSENT))
         at->presence = UNSURE;
     usec ttl = claim->foreign ? MS(e->max_ttl_ms) : question->ttl;
     usec end = e->now + ttl + quorum_drift(ttl, e->config.drift_ppm) + END_SLACK;
@@ -87,11 +92,13 @@ void claim_ask(struct engine *e, struct claim *claim, unsigned master,
         .token = claim->token,
         .token_length = claim->token_length,
         .ttl_ms = question->ttl / 1000,
+        .proposal = question->proposal,
+        .fence = question->fence,
         .heal = question->heal,
     };
     if (question->not_after)
         request.not_after = question->not_after + e->masters[master].offset;
-    if (question->kind == REQUEST_ACQUIRE || question->kind == REQUEST_RENEW)
+    if (sets(question->kind))
         expect_to_be_set(e, claim, &claim->at[master], question);
     claim->in_flight++;
     engine_send(e, master, &request);
@@ -228,10 +235,11 @@ void claims_pay(struct engine *e, unsigned master)
 
 /* ---- hearing ------------------------------------------------------------- */
 
-/* A renewal says so when one name is not ours: of several, the others may still be. */
+/* A renewal or raise says so when one name is not ours: of several, the others may still be. */
 static enum presence what_is_left(const struct reply *reply)
 {
-    bool one_of_several = reply->tag.kind == REQUEST_RENEW && reply->tag.claim->names->count > 1;
+    bool asks_for_all = reply->tag.kind == REQUEST_RENEW || reply->tag.kind == REQUEST_RAISE;
+    bool one_of_several = asks_for_all && reply->tag.claim->names->count > 1;
     return one_of_several ? UNSURE : ABSENT;
 }
 
@@ -259,6 +267,7 @@ static void hear_setting(struct engine *e, struct standing *at, unsigned master,
         }
         break;
     case ANSWER_HELD:
+    case ANSWER_NO_CLOCK:
         now_absent(at, what_is_left(reply));
         break;
     case ANSWER_ABSENT:
@@ -276,6 +285,13 @@ static void hear_setting(struct engine *e, struct standing *at, unsigned master,
     }
     if (at->presence == ABSENT)
         at->owed = false;
+}
+
+/* The fence is not stored there, for the token is gone. */
+static void hear_raise(struct standing *at, const struct reply *reply)
+{
+    if (reply->answer == ANSWER_HELD || reply->answer == ANSWER_ABSENT)
+        now_absent(at, what_is_left(reply));
 }
 
 static void hear_release(struct engine *e, struct claim *claim, unsigned master,
@@ -311,7 +327,9 @@ void claim_hear(struct engine *e, struct claim *claim, unsigned master, const st
 {
     if (reply->tag.kind == REQUEST_RELEASE)
         hear_release(e, claim, master, reply);
-    else if (reply->tag.kind != REQUEST_PEEK)
+    else if (reply->tag.kind == REQUEST_RAISE)
+        hear_raise(&claim->at[master], reply);
+    else if (sets(reply->tag.kind))
         hear_setting(e, &claim->at[master], master, reply, counts);
 }
 

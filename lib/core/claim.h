@@ -35,9 +35,11 @@ struct standing {
 struct question {
     enum request_kind kind;
     uint32_t round; /* 0: nobody counts the answer */
-    usec ttl;       /* ACQUIRE, RENEW */
+    usec ttl;       /* ACQUIRE, GRANT, RENEW */
     bool heal;      /* RENEW */
     usec not_after; /* RENEW: our clock; 0: no limit */
+    usec proposal;  /* GRANT: see struct request */
+    usec fence;     /* RAISE */
     bool whole;     /* send the script itself */
 };
 

@@ -26,7 +26,7 @@ struct engine_config {
 
 struct engine_counters {
     uint64_t acquires, acquired, contended, unavailable, rounds, renewals, renewals_missed, heals,
-        lost, released, timeouts, connects, disconnects, owed, held, acquire_us;
+        raises, lost, released, timeouts, connects, disconnects, owed, held, acquire_us;
 };
 
 struct lease_list {
@@ -47,6 +47,7 @@ struct engine {
     unsigned quorum;
     int64_t max_ttl_ms; /* the largest known to any master or to us */
     uint32_t last_round;
+    usec clock; /* logical: above all that masters told us of, and all that we proposed */
     enum cause misconfigured; /* found before EFFECT_READY: no lease can be had */
     bool ready_told, closing, closed_told;
     struct deadline closing_deadline;

@@ -32,6 +32,7 @@ typedef int64_t usec;
 #define TOKEN_MAX    95                          /* with ':' and a label */
 #define TTL_MS_MOST  (INT64_C(24) * 3600 * 1000) /* no client may ask for a longer ttl */
 #define SAYING_MAX   120                         /* what is kept of a master's words */
+#define CLOCK_WINDOW MS(60000)                   /* a proposal beyond TIME by more is cut */
 
 struct names; /* names.h */
 struct claim; /* claim.h */
@@ -44,6 +45,8 @@ enum request_kind {
     REQUEST_ADOPT,   /* end the quarantine by hand; answered like HELLO */
     REQUEST_KILL,    /* end our former connection on this master */
     REQUEST_ACQUIRE, /* take all names if all are free */
+    REQUEST_GRANT,   /* the same, for a lease with a fence */
+    REQUEST_RAISE,   /* store the fence, if the token is ours */
     REQUEST_RENEW,   /* prolong where the token is ours; take again if allowed */
     REQUEST_RELEASE, /* give back where the token is ours */
     REQUEST_PEEK     /* who holds the names, for how long? */
@@ -55,7 +58,7 @@ struct tag {
     uint32_t round;      /* 0: part of no round */
     struct claim *claim; /* NULL for HELLO, ADOPT, KILL */
     usec sent_at;        /* read before the request was handed to the link */
-    usec ttl;            /* ACQUIRE, RENEW: what was asked for */
+    usec ttl;            /* ACQUIRE, GRANT, RENEW: what was asked for */
 };
 
 /* What a master needs to work out its quarantine. */
@@ -70,13 +73,16 @@ struct request {
     struct tag tag;
     bool whole; /* send the script itself: the master has forgotten it */
 
-    /* ACQUIRE, RENEW, RELEASE, PEEK (no token) */
+    /* ACQUIRE, GRANT, RAISE, RENEW, RELEASE, PEEK (no token) */
     const struct names *names;
     const char *token;
     size_t token_length;
 
-    /* ACQUIRE, RENEW */
+    /* ACQUIRE, GRANT, RENEW */
     int64_t ttl_ms;
+
+    usec proposal; /* GRANT: to the master's logical clock */
+    usec fence;    /* RAISE */
 
     /* RENEW */
     bool heal;      /* set it again where it is absent */
@@ -89,13 +95,15 @@ struct request {
 /* ---- Answers: master → core -------------------------------------------- */
 
 enum answer {
-    ANSWER_YES,      /* ACQUIRE granted, RENEW renewed, RELEASE was ours, KILL done */
-    ANSWER_HEALED,   /* RENEW: was absent, is set again */
-    ANSWER_HELD,     /* somebody else has it; ACQUIRE: a plain refusal */
-    ANSWER_ABSENT,   /* RENEW, RELEASE, PEEK: nobody has it */
-    ANSWER_LATE,     /* RENEW: past not_after; master_time tells */
-    ANSWER_HELLO,    /* HELLO, ADOPT: see hello */
+    ANSWER_YES,    /* ACQUIRE or GRANT granted, RAISE stored, RENEW renewed, RELEASE was ours, KILL
+                      done */
+    ANSWER_HEALED, /* RENEW: was absent, is set again */
+    ANSWER_HELD,   /* somebody else has it; ACQUIRE, GRANT: a plain refusal */
+    ANSWER_ABSENT, /* RAISE, RENEW, RELEASE, PEEK: nobody has it */
+    ANSWER_LATE,   /* RENEW: past not_after; master_time tells */
+    ANSWER_HELLO,  /* HELLO, ADOPT: see hello */
     ANSWER_NOSCRIPT, /* send it whole */
+    ANSWER_NO_CLOCK, /* GRANT, RAISE: it has lost redlock:clock; hello makes it again */
     ANSWER_ERROR,    /* any other error reply: text */
     ANSWER_LOST      /* the connection ended before the answer: outcome unknown */
 };
@@ -111,6 +119,7 @@ struct hello {
     usec time;          /* the master's wall clock */
     usec abstains;      /* left of its quarantine; 0 or less: none */
     int64_t max_ttl_ms; /* largest that any client told this master */
+    usec clock;         /* its logical clock */
 };
 
 struct reply {
@@ -118,6 +127,7 @@ struct reply {
     enum answer answer;
     int64_t remaining_ms; /* HELD of PEEK: -1 unknown, -2 never expires */
     usec master_time;     /* LATE */
+    usec clock;           /* GRANT, RAISE: its logical clock; 0: not told */
     const char *text;     /* ERROR, LOST: why; HELD of PEEK: the value; else NULL */
     size_t text_length;
     const struct hello *hello; /* HELLO */
@@ -132,6 +142,7 @@ struct terms {
     usec wait;     /* NEVER: for ever */
     usec max_hold; /* 0: no cap */
     bool renew;
+    bool fence; /* with a fencing token */
 };
 
 enum event_kind {
@@ -229,6 +240,7 @@ struct outcome {
     usec valid;       /* validity left; 0: over */
     usec elapsed;     /* since it was asked for */
     unsigned rounds;
+    usec fence; /* the fencing token; 0: none */
 };
 
 /* Where effects go. */

@@ -1,5 +1,6 @@
 #include "engine.h"
 #include "lease_parts.h"
+#include "logical.h"
 #include "mutant.h"
 
 static void record_peek(struct round *round, unsigned master, const struct reply *reply)
@@ -25,13 +26,18 @@ static void record(struct engine *e, struct lease *lease, unsigned master,
     struct round *round = lease->round;
     switch (reply->answer) {
     case ANSWER_YES:
-        round_say(round, master, round->kind == REQUEST_RELEASE ? SAID_RELEASED : SAID_GRANTED);
+        if (reply->clock)
+            fencing_record(e, lease, master, reply);
+        else
+            round_say(round, master, round->kind == REQUEST_RELEASE ? SAID_RELEASED : SAID_GRANTED);
         break;
     case ANSWER_HEALED:
         e->counters.heals++;
         round_say(round, master, SAID_HEALED);
         break;
     case ANSWER_HELD:
+        if (reply->clock)
+            logical_hear(e, master, reply->clock);
         round_say(round, master, SAID_HELD);
         break;
     case ANSWER_ABSENT:
@@ -61,8 +67,9 @@ static bool asks_again(struct engine *e, struct lease *lease, unsigned master,
         return false;
     }
     if (reply->tag.kind == REQUEST_RELEASE)
-        return true; /* its claim does so */
-    if (ballot->again || lease->state == LEASE_LOST)
+        return true;                                             /* its claim does so */
+    bool other_question = reply->tag.kind != lease->round->kind; /* an acquire, while it raises */
+    if (ballot->again || lease->state == LEASE_LOST || other_question)
         return false;
     ballot->again = true;
     lease_ask(e, lease, master, reply->answer == ANSWER_NOSCRIPT);

@@ -218,12 +218,18 @@ bool lease_tell(struct engine *e, struct lease *lease, struct outcome *outcome)
         outcome->granted = claim_health(e, lease->claim);
     if (lease->valid_until > e->now)
         outcome->valid = lease->valid_until - e->now;
+    outcome->fence = lease_fence(lease);
     if (kind == OUTCOME_ACQUIRED) {
         lease->attached = false; /* from now on it is ours to release */
         e->counters.acquired++;
         e->counters.acquire_us += (uint64_t)outcome->elapsed;
     }
     return true;
+}
+
+usec lease_fence(const struct lease *lease)
+{
+    return lease->untold & BIT(OUTCOME_ACQUIRED) ? 0 : lease->fence;
 }
 
 usec lease_valid_until(const struct lease *lease)

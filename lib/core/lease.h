@@ -37,6 +37,7 @@ struct lease {
     usec hold_until;
     usec wake_at;     /* WAITING: next round.  HELD: next renewal */
     usec valid_until; /* HELD: the ledger's; else 0 */
+    usec fence;       /* see lease_fence() */
     struct deadline deadline;
     uint32_t rounds;
     uint16_t untold;                  /* a bit for each outcome to be told */
@@ -80,6 +81,9 @@ bool lease_tell(struct engine *engine, struct lease *lease, struct outcome *outc
 
 /* An extend was asked for, and its outcome is not told yet. */
 bool lease_is_extending(const struct lease *lease);
+
+/* The fencing token that was told with ACQUIRED; 0: none. */
+usec lease_fence(const struct lease *lease);
 
 /* HELD and told so: until when it is valid.  Else 0. */
 usec lease_valid_until(const struct lease *lease);

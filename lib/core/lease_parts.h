@@ -4,6 +4,7 @@
  *   lease.c      life, timers, telling
  *   asking.c     one question to each master, as soon as it may be put
  *   acquiring.c  rounds until it is had, or not
+ *   fencing.c    its fencing token: proposed, stored on a quorum, then shown
  *   holding.c    renewal, risk, loss
  *   releasing.c  giving back
  *   hearing.c    an answer → ledger and ballot
@@ -46,6 +47,13 @@ void acquiring_failed(struct engine *engine, struct lease *lease, enum cause cau
 /* Won, but over before anybody was told: it was never had. */
 void acquiring_unsay(struct engine *engine, struct lease *lease);
 void acquiring_cancel(struct engine *engine, struct lease *lease, enum cause cause);
+
+/* fencing.c */
+/* A quorum has granted it.  WON once the fence is stored on a quorum as well. */
+enum verdict fencing_weigh(struct engine *engine, struct lease *lease);
+/* A yes to a fenced acquire, or to a raise. */
+void fencing_record(struct engine *engine, struct lease *lease, unsigned master,
+                    const struct reply *reply);
 
 /* holding.c */
 usec holding_lost_at(const struct lease *lease);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine.h"
+#include "logical.h"
 #include "mutant.h"
 
 #define PATIENCE_FLOOR       MS(50) /* the paper: tens of milliseconds for a ttl of 10 s */
@@ -249,6 +250,8 @@ static void learn(struct engine *e, unsigned index, const struct reply *reply)
     if (hello->max_ttl_ms > TTL_MS_MOST)
         master->facts.max_ttl_ms = 0;
     learn_clock(e, master, hello->time, reply->tag.sent_at + (e->now - reply->tag.sent_at) / 2);
+    if (hello->clock)
+        logical_hear(e, index, hello->clock);
     usec abstains = believable(hello->abstains, TIME_MOST) / (MUTANT(QUARANTINE_SHORT) ? 2 : 1);
     bool trust = e->config.trust_restarts || MUTANT(RESTART_IGNORED);
     master->abstains_until = abstains && !trust ? e->now + abstains : 0;
@@ -370,6 +373,8 @@ void master_answered(struct engine *e, unsigned index, const struct reply *reply
     master->progress_at = e->now;
     usec sample = e->now - reply->tag.sent_at;
     master->round_trip += master->round_trip ? (sample - master->round_trip) / 8 : sample;
+    if (reply->answer == ANSWER_NO_CLOCK && !master->hello_asked)
+        say_hello(e, index, REQUEST_HELLO);
 }
 
 static void watch_connecting(struct engine *e, unsigned index)

@@ -33,6 +33,7 @@ struct master {
     usec progress_at;         /* last time it answered, or had nothing to answer */
     usec abstains_until;      /* our clock */
     usec round_trip;          /* smoothed; 0: unknown */
+    usec clock;               /* its logical clock, as last told */
     usec offset;              /* its wall clock less our clock */
     int64_t kills[KILLS_MAX]; /* former connections that may still hold requests of ours */
     struct hello facts;

@@ -37,7 +37,17 @@
     X(SHORT_TERMS, "a master's quarantine was worked out with a shorter ttl than is in use")       \
     X(RUN_ID_UNCHECKED, "hello does not notice that the run id has changed")                       \
     X(TOLD_TWICE, "an outcome is told twice")                                                      \
-    X(WAIT_FOREVER, "an acquire goes on trying after its wait is over")
+    X(WAIT_FOREVER, "an acquire goes on trying after its wait is over")                            \
+    X(FENCE_UNSTORED, "a fence is shown without a second round")                                   \
+    X(FENCE_EARLY, "a fence is shown when the second round is sent")                               \
+    X(FENCE_BARE, "a fence is shown when one master less than a quorum has stored it")             \
+    X(FENCE_MINIMUM, "the fence is the smallest grant")                                            \
+    X(FENCE_QUANTILE, "the fence is the grant below the quorum-th smallest")                       \
+    X(GRANT_STANDS, "a grant does not move the master's clock on")                                 \
+    X(RAISE_UNOWNED, "a master stores a fence for a token that it does not hold")                  \
+    X(CLOCK_IF_ABSENT, "a restarted master's clock is seeded only where there is none")            \
+    X(CLOCK_LOW, "a restarted master's clock goes on from its time")                               \
+    X(PROPOSAL_UNCUT, "a proposal counts however far ahead it is")
 
 enum mutant {
     MUTANT_NONE,

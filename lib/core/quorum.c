@@ -29,14 +29,26 @@ usec quorum_promise(usec sent_at, usec ttl, int64_t drift_ppm)
     return sent_at + ttl - (MUTANT(NO_DRIFT) ? 0 : quorum_drift(ttl, drift_ppm));
 }
 
-usec quorum_valid_until(const usec *promises, unsigned masters)
+/* The rank-th largest, from 0. */
+static usec ranked(const usec *values, unsigned masters, unsigned rank)
 {
     usec sorted[MASTERS_MAX] = {0};
     for (unsigned n = 0; n < masters; n++) {
         unsigned at = n;
-        for (; at > 0 && sorted[at - 1] < promises[n]; at--)
+        for (; at > 0 && sorted[at - 1] < values[n]; at--)
             sorted[at] = sorted[at - 1];
-        sorted[at] = promises[n];
+        sorted[at] = values[n];
     }
-    return sorted[quorum_of(masters) - 1 - (MUTANT(RENEWED_BY_MINORITY) && masters > 1)];
+    return sorted[rank];
+}
+
+usec quorum_reached(const usec *values, unsigned masters)
+{
+    return ranked(values, masters, quorum_of(masters) - 1);
+}
+
+usec quorum_valid_until(const usec *promises, unsigned masters)
+{
+    bool short_of_one = MUTANT(RENEWED_BY_MINORITY) && masters > 1;
+    return ranked(promises, masters, quorum_of(masters) - 1 - short_of_one);
 }

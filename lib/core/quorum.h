@@ -24,8 +24,10 @@ usec quorum_drift(usec ttl, int64_t drift_ppm);
  * may be relied on.  Dated from the sending: the master's ttl began later. */
 usec quorum_promise(usec sent_at, usec ttl, int64_t drift_ppm);
 
-/* The quorum-th largest of `promises`: until then a quorum stands by us.  A
- * promise of 0 is none. */
+/* What a quorum of the values has reached: the quorum-th largest. */
+usec quorum_reached(const usec *values, unsigned masters);
+
+/* Until then a quorum of the masters stands by us.  A promise of 0 is none. */
 usec quorum_valid_until(const usec *promises, unsigned masters);
 
 #endif

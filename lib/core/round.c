@@ -10,6 +10,9 @@ void round_begin(struct round *round, unsigned masters, enum request_kind kind, 
     round->begun = false;
     round->decided = false;
     round->give_up = give_up;
+    round->proposal = round->fence = 0;
+    round->asked_at = 0;
+    round->grace = NEVER;
     for (unsigned i = 0; i < masters; i++) {
         struct ballot *ballot = &round->ballots[i];
         ballot->state = BALLOT_CLOSED;
@@ -17,6 +20,7 @@ void round_begin(struct round *round, unsigned masters, enum request_kind kind, 
         ballot->again = ballot->late = ballot->broken = false;
         ballot->overdue = NEVER;
         ballot->remaining_ms = -1;
+        ballot->clock = 0;
         ballot->text[0] = '\0';
     }
 }
@@ -48,7 +52,9 @@ void round_say_text(struct round *round, unsigned master, enum saying said, cons
 
 bool round_expire(struct round *round, unsigned masters, usec now, unsigned *timeouts)
 {
-    bool any = false;
+    bool any = round->grace && round->grace != NEVER && now >= round->grace;
+    if (any)
+        round->grace = 0;
     for (unsigned i = 0; i < masters; i++) {
         struct ballot *ballot = &round->ballots[i];
         if (ballot->state == BALLOT_ASKED && now >= ballot->overdue) {
@@ -84,7 +90,7 @@ bool round_stop_hoping(struct round *round, unsigned masters)
 
 usec round_deadline(const struct round *round, unsigned masters)
 {
-    usec next = NEVER;
+    usec next = round->grace ? round->grace : NEVER;
     for (unsigned i = 0; i < masters; i++) {
         const struct ballot *ballot = &round->ballots[i];
         usec at = ballot->state == BALLOT_ASKED   ? ballot->overdue

@@ -24,6 +24,7 @@ struct ballot {
     bool broken;   /* it had lost the lease while its promise stood */
     usec overdue;  /* ASKED: no answer by then is a timeout */
     int64_t remaining_ms;
+    usec clock; /* fenced: its logical clock when it last said yes; 0: unknown */
     char text[SAYING_MAX];
 };
 
@@ -34,6 +35,10 @@ struct round {
     bool begun;      /* something was sent */
     bool decided;    /* the verdict was acted on; the rest is only for the record */
     usec give_up;    /* HOPED masters are waited for until then */
+    usec proposal;   /* GRANT: see struct request */
+    usec fence;      /* GRANT, RAISE: not shown before it is stored; 0: none yet */
+    usec asked_at;   /* its first request was sent */
+    usec grace;      /* last grants may save a second round until then; NEVER: not begun, 0: over */
     struct ballot ballots[];
 };
 
@@ -43,7 +48,7 @@ void round_ask(struct round *round, unsigned master, usec overdue);
 void round_say(struct round *round, unsigned master, enum saying said);
 void round_say_text(struct round *round, unsigned master, enum saying said, const char *text,
                     size_t length);
-/* Closes what is overdue; true if anything was. */
+/* Closes what is overdue, ends the grace; true if anything was. */
 bool round_expire(struct round *round, unsigned masters, usec now, unsigned *timeouts);
 /* Nobody waits for more answers. */
 void round_close(struct round *round, unsigned masters);

@@ -5,8 +5,7 @@
 #include "names.h"
 #include "scripts.h"
 
-#define CLOCK_KEY    "$13\r\nredlock:clock\r\n"
-#define CLOCK_WINDOW "$8\r\n60000000\r\n" /* microseconds; see hello.lua */
+#define CLOCK_KEY "$13\r\nredlock:clock\r\n"
 
 #define FRAME_MAX ((size_t)32) /* what a bulk string or an integer takes beyond its bytes */
 #define FIXED_MAX 768          /* all that a request takes beyond names, token, login and scripts */
@@ -24,16 +23,16 @@ struct script {
         CALL(SCRIPT_##name##_SHA1), SCRIPT_##name##_TEXT, sizeof SCRIPT_##name##_TEXT - 1          \
     }
 
-enum { RELEASE, RENEW, ACQUIRE, PEEK, SCRIPTS };
+enum { RELEASE, RENEW, ACQUIRE, GRANT, RAISE, PEEK, SCRIPTS };
 
-static const struct script scripts[SCRIPTS] = {[RELEASE] = SCRIPT(RELEASE),
-                                               [RENEW] = SCRIPT(RENEW),
-                                               [ACQUIRE] = SCRIPT(ACQUIRE),
-                                               [PEEK] = SCRIPT(PEEK)};
+static const struct script scripts[SCRIPTS] = {
+    [RELEASE] = SCRIPT(RELEASE), [RENEW] = SCRIPT(RENEW), [ACQUIRE] = SCRIPT(ACQUIRE),
+    [GRANT] = SCRIPT(GRANT),     [RAISE] = SCRIPT(RAISE), [PEEK] = SCRIPT(PEEK)};
 
 #define SCRIPTS_SIZE                                                                               \
     (sizeof SCRIPT_RELEASE_TEXT + sizeof SCRIPT_RENEW_TEXT + sizeof SCRIPT_ACQUIRE_TEXT +          \
-     sizeof SCRIPT_PEEK_TEXT + sizeof SCRIPT_HELLO_TEXT + (SCRIPTS + 1) * FRAME_MAX)
+     sizeof SCRIPT_GRANT_TEXT + sizeof SCRIPT_RAISE_TEXT + sizeof SCRIPT_PEEK_TEXT +               \
+     sizeof SCRIPT_HELLO_TEXT + (SCRIPTS + 1) * FRAME_MAX)
 
 /* ---- RESP.  The room was reserved beforehand: these only move a cursor. ---- */
 
@@ -112,23 +111,25 @@ static char *put_flag(char *to, bool flag)
 
 /* ---- Requests about names ---- */
 
+/* `key`: one more than the names, already as a bulk string; "": none. */
 static char *put_call(char *to, const struct request *request, const struct script *script,
-                      unsigned arguments)
+                      unsigned arguments, const char *key)
 {
     const struct names *names = request->names;
-    to = put_header(to, '*', 3 + names->count + arguments);
+    unsigned keys = names->count + (*key != '\0');
+    to = put_header(to, '*', 3 + keys + arguments);
     if (request->whole) {
         to = PUT(to, "$4\r\nEVAL\r\n");
         to = put_bulk(to, script->text, script->length);
     } else {
         to = put(to, script->call, CALL_LENGTH);
     }
-    to = put_integer(to, names->count);
+    to = put_integer(to, keys);
     for (unsigned i = 0; i < names->count; i++) {
         struct slice name = names_at(names, i);
         to = put_bulk(to, name.bytes, name.length);
     }
-    return to;
+    return put(to, key, strlen(key));
 }
 
 static char *put_token(char *to, const struct request *request)
@@ -151,14 +152,36 @@ static char *put_acquire(char *to, const struct request *request)
 {
     if (request->names->count == 1)
         return put_set(to, request);
-    to = put_call(to, request, &scripts[ACQUIRE], 2);
+    to = put_call(to, request, &scripts[ACQUIRE], 2, "");
     to = put_token(to, request);
     return put_integer(to, request->ttl_ms);
 }
 
+/* For the scripts that move the logical clock: its key comes behind the names. */
+static char *put_clocked(char *to, const struct request *request, const struct script *script,
+                         unsigned arguments)
+{
+    to = put_call(to, request, script, arguments, CLOCK_KEY);
+    return put_token(to, request);
+}
+
+static char *put_grant(char *to, const struct request *request)
+{
+    to = put_clocked(to, request, &scripts[GRANT], 4);
+    to = put_integer(to, request->ttl_ms);
+    to = put_integer(to, request->proposal);
+    return put_integer(to, CLOCK_WINDOW);
+}
+
+static char *put_raise(char *to, const struct request *request)
+{
+    to = put_clocked(to, request, &scripts[RAISE], 2);
+    return put_integer(to, request->fence);
+}
+
 static char *put_renew(char *to, const struct request *request)
 {
-    to = put_call(to, request, &scripts[RENEW], 4);
+    to = put_call(to, request, &scripts[RENEW], 4, "");
     to = put_token(to, request);
     to = put_integer(to, request->ttl_ms);
     to = put_flag(to, request->heal);
@@ -167,7 +190,7 @@ static char *put_renew(char *to, const struct request *request)
 
 static char *put_release(char *to, const struct request *request)
 {
-    to = put_call(to, request, &scripts[RELEASE], 1);
+    to = put_call(to, request, &scripts[RELEASE], 1, "");
     return put_token(to, request);
 }
 
@@ -183,7 +206,7 @@ static char *put_hello(char *to, const struct quarantine_terms *terms, bool adop
     to = put_integer(to, terms->skew_ms);
     to = put_flag(to, terms->trust);
     to = put_flag(to, adopt);
-    return PUT(to, CLOCK_WINDOW);
+    return put_integer(to, CLOCK_WINDOW);
 }
 
 static char *put_kill(char *to, const struct request *request)
@@ -243,12 +266,16 @@ static char *put_request(char *to, const struct request *request)
         return put_kill(to, request);
     case REQUEST_ACQUIRE:
         return put_acquire(to, request);
+    case REQUEST_GRANT:
+        return put_grant(to, request);
+    case REQUEST_RAISE:
+        return put_raise(to, request);
     case REQUEST_RENEW:
         return put_renew(to, request);
     case REQUEST_RELEASE:
         return put_release(to, request);
     case REQUEST_PEEK:
-        return put_call(to, request, &scripts[PEEK], 0);
+        return put_call(to, request, &scripts[PEEK], 0, "");
     }
     return to;
 }

@@ -209,13 +209,15 @@ static bool read_hello(const struct raw_reply *raw, const struct login_state *lo
 {
     int64_t aof;
     *hello = (struct hello){.client_id = login->client_id};
-    bool whole =
-        raw->is_array && raw->count == 9 && get_name(raw, 0, hello->run_id, sizeof hello->run_id) &&
-        get_text(raw, 1, hello->version, sizeof hello->version) >= 0 &&
-        get_name(raw, 2, hello->role, sizeof hello->role) && get_integer(raw, 3, &hello->time) &&
-        get_integer(raw, 4, &hello->abstains) && get_integer(raw, 5, &hello->max_ttl_ms) &&
-        get_integer(raw, 6, &hello->uptime_s) && get_integer(raw, 7, &aof) &&
-        get_text(raw, 8, hello->eviction, sizeof hello->eviction) >= 0;
+    bool whole = raw->is_array && raw->count == 10 &&
+                 get_name(raw, 0, hello->run_id, sizeof hello->run_id) &&
+                 get_text(raw, 1, hello->version, sizeof hello->version) >= 0 &&
+                 get_name(raw, 2, hello->role, sizeof hello->role) &&
+                 get_integer(raw, 3, &hello->time) && get_integer(raw, 4, &hello->abstains) &&
+                 get_integer(raw, 5, &hello->max_ttl_ms) && get_integer(raw, 6, &hello->uptime_s) &&
+                 get_integer(raw, 7, &aof) &&
+                 get_text(raw, 8, hello->eviction, sizeof hello->eviction) >= 0 &&
+                 get_integer(raw, 9, &hello->clock);
     if (!whole)
         return false;
     hello->aof = aof != 0;
@@ -233,6 +235,20 @@ static bool read_acquire(const struct raw_reply *raw, struct reply *reply)
     if (is_lone(raw, FIELD_NIL) || (is_lone(raw, FIELD_INTEGER) && field->integer == -1))
         return answer(reply, ANSWER_HELD);
     return false;
+}
+
+/* {1, 0 or -1, logical clock} */
+static bool read_clocked(const struct raw_reply *raw, bool may_be_absent, struct reply *reply)
+{
+    const struct field *state = &raw->fields[0];
+    if (!raw->is_array || raw->count != 2 || state->kind != FIELD_INTEGER ||
+        !get_integer(raw, 1, &reply->clock) || reply->clock == 0)
+        return false;
+    if (state->integer == 0 && may_be_absent)
+        return answer(reply, ANSWER_ABSENT);
+    if (state->integer == 1)
+        return answer(reply, ANSWER_YES);
+    return state->integer == -1 && answer(reply, ANSWER_HELD);
 }
 
 static bool read_late(const struct raw_reply *raw, struct reply *reply)
@@ -304,8 +320,7 @@ static bool read_peek(const struct raw_reply *raw, struct reply *reply)
 
 static bool by_script(enum request_kind kind)
 {
-    return kind == REQUEST_ACQUIRE || kind == REQUEST_RENEW || kind == REQUEST_RELEASE ||
-           kind == REQUEST_PEEK;
+    return kind >= REQUEST_ACQUIRE; /* those before are about the connection */
 }
 
 static bool read_error(const char *text, struct reply *reply)
@@ -314,6 +329,8 @@ static bool read_error(const char *text, struct reply *reply)
     reply->text_length = strlen(text);
     if (by_script(reply->tag.kind) && starts_with(text, "NOSCRIPT"))
         return answer(reply, ANSWER_NOSCRIPT);
+    if (by_script(reply->tag.kind) && starts_with(text, "NOCLOCK"))
+        return answer(reply, ANSWER_NO_CLOCK);
     return answer(reply, ANSWER_ERROR);
 }
 
@@ -333,6 +350,9 @@ bool reply_read(const struct raw_reply *raw, const struct tag *tag, const struct
         return is_lone(raw, FIELD_INTEGER) && answer(reply, ANSWER_YES);
     case REQUEST_ACQUIRE:
         return read_acquire(raw, reply);
+    case REQUEST_GRANT:
+    case REQUEST_RAISE:
+        return read_clocked(raw, tag->kind == REQUEST_RAISE, reply);
     case REQUEST_RENEW:
         return read_renew(raw, reply);
     case REQUEST_RELEASE:

@@ -114,10 +114,12 @@ static void say_hello(struct liar *liar, struct connection *connection)
     char text[400];
     struct timeval now;
     gettimeofday(&now, NULL);
-    snprintf(text, sizeof text,
-             "*9\r\n$40\r\n%s\r\n$6\r\n7.0.15\r\n$6\r\nmaster\r\n:%lld\r\n:0\r\n:30000\r\n:9999\r\n"
-             ":0\r\n$0\r\n\r\n",
-             liar->run_id, (long long)now.tv_sec * 1000000 + now.tv_usec);
+    snprintf(
+        text, sizeof text,
+        "*10\r\n$40\r\n%s\r\n$6\r\n7.0.15\r\n$6\r\nmaster\r\n:%lld\r\n:0\r\n:30000\r\n:9999\r\n"
+        ":0\r\n$0\r\n\r\n:%lld\r\n",
+        liar->run_id, (long long)now.tv_sec * 1000000 + now.tv_usec,
+        (long long)now.tv_sec * 1000000 + now.tv_usec);
     say_text(connection, text);
 }
 

@@ -185,7 +185,8 @@ static void write_claim_request(struct fake *fake, char *to, size_t size,
 {
     char names[128], terms[64] = "", until[48] = "";
     write_names(names, sizeof names, request->names);
-    bool sets = request->tag.kind == REQUEST_ACQUIRE || request->tag.kind == REQUEST_RENEW;
+    enum request_kind kind = request->tag.kind;
+    bool sets = kind == REQUEST_ACQUIRE || kind == REQUEST_GRANT || kind == REQUEST_RENEW;
     if (sets)
         snprintf(terms, sizeof terms, " ttl %s%s", fake_time(MS(request->ttl_ms)),
                  request->heal ? " heal" : "");
@@ -199,8 +200,8 @@ static void write_claim_request(struct fake *fake, char *to, size_t size,
 
 static void note_send(struct fake *fake, unsigned master, const struct request *request)
 {
-    static const char *const kinds[] = {"hello", "adopt",   "kill", "acquire",
-                                        "renew", "release", "peek"};
+    static const char *const kinds[] = {"hello", "adopt", "kill",    "acquire", "grant",
+                                        "raise", "renew", "release", "peek"};
     char tail[340], more[320] = "";
     switch (request->tag.kind) {
     case REQUEST_HELLO:
@@ -598,11 +599,11 @@ bool fake_start(struct fake *fake, const struct engine_config *config)
 /* An obliging world: every master answers, those that hang are left. */
 static void oblige(struct fake *fake, unsigned index)
 {
-    static const enum answer answers[] = {[REQUEST_KILL] = ANSWER_YES,
-                                          [REQUEST_ACQUIRE] = ANSWER_HELD,
-                                          [REQUEST_RENEW] = ANSWER_YES,
-                                          [REQUEST_RELEASE] = ANSWER_YES,
-                                          [REQUEST_PEEK] = ANSWER_ABSENT};
+    static const enum answer answers[] = {
+        [REQUEST_KILL] = ANSWER_YES,   [REQUEST_ACQUIRE] = ANSWER_HELD,
+        [REQUEST_GRANT] = ANSWER_HELD, [REQUEST_RAISE] = ANSWER_ABSENT,
+        [REQUEST_RENEW] = ANSWER_YES,  [REQUEST_RELEASE] = ANSWER_YES,
+        [REQUEST_PEEK] = ANSWER_ABSENT};
     struct fake_master *master = &fake->masters[index];
     if (master->wire == WIRE_CLOSING || master->hangs)
         fake_lose(fake, index, "left");

@@ -12,6 +12,7 @@
 #define PUMP_ROUNDS       64
 #define DEADLINES_A_ROUND 1024
 #define LATE              MS(20)
+#define HOUR              (3600 * MS(1000))
 #define STUMBLES          12 /* per mille of the places where a process may not be run for a while */
 
 usec shell_now(const struct shell *s)
@@ -141,6 +142,8 @@ static void fill_call(struct shell *s, struct message *message, const struct req
                                         .heal = request->heal,
                                         .ttl_ms = request->ttl_ms,
                                         .not_after = request->not_after,
+                                        .proposal = request->proposal + s->proposals_off,
+                                        .fence = request->fence,
                                         .terms = request->terms};
     struct model_call *call = &message->call;
     if (request->names) {
@@ -195,6 +198,7 @@ static void fill_reply(const struct shell *s, const struct message *message, con
                             .answer = answer->answer,
                             .remaining_ms = -1,
                             .master_time = answer->time,
+                            .clock = tag->kind == REQUEST_HELLO ? 0 : answer->clock,
                             .text = answer->error};
     if (answer->error)
         reply->text_length = strlen(answer->error);
@@ -210,7 +214,8 @@ static void fill_reply(const struct shell *s, const struct message *message, con
                             .uptime_s = answer->uptime_s,
                             .time = answer->time,
                             .abstains = answer->abstains,
-                            .max_ttl_ms = answer->max_ttl_ms};
+                            .max_ttl_ms = answer->max_ttl_ms,
+                            .clock = answer->clock};
     snprintf(hello->run_id, sizeof hello->run_id, "%016llx", (unsigned long long)answer->run_id);
     reply->hello = hello;
 }
@@ -731,6 +736,8 @@ void shell_start(struct shell *s)
     if (w->faults & 1U << FAULT_MIXED_TTL)
         config.max_ttl_ms += chance_range(&w->chance, 0, 3) * 500;
     s->config_max_ttl_ms = config.max_ttl_ms;
+    bool is_right = chance_permille(&w->chance, 700);
+    s->proposals_off = is_right ? 0 : chance_range(&w->chance, -HOUR, HOUR);
     s->account = (struct account){.chance = {chance_next(&w->chance)}};
     s->secrets.state = chance_next(&w->chance);
     s->random_left = 0;

@@ -55,6 +55,7 @@ struct user_lease {
     usec stop_by;      /* LOST was told: it may be winding down until then */
     usec began;        /* true time at which it was asked for */
     bool is_probe;
+    usec fence; /* that it was told; 0: none */
 };
 
 enum link_phase { LINK_CLOSED, LINK_CONNECTING, LINK_UP, LINK_ENDING };
@@ -110,6 +111,7 @@ struct shell {
     usec close_by;
     usec close_since; /* true time */
     int64_t config_max_ttl_ms;
+    usec proposals_off; /* by how much this client is wrong about the time */
     struct pending *spare;
 };
 

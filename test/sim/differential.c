@@ -137,6 +137,8 @@ static struct request make_request(const struct model_call *call, char token[16]
                               .ttl_ms = call->ttl_ms,
                               .heal = call->heal,
                               .not_after = call->not_after,
+                              .proposal = call->proposal,
+                              .fence = call->fence,
                               .terms = call->terms};
     for (unsigned i = 0; i < call->count; i++) {
         name_of(call->names[i], texts[i]);
@@ -222,13 +224,22 @@ static void read_answer(struct test *t, const struct request *request, struct he
 
 /* ---- comparing ----------------------------------------------------------------------- */
 
-static bool same_answer(const struct model_answer *model, const struct reply *real,
+/* A proposal is cut at the real one's TIME, which is a little after the model's. */
+static bool same_clock(usec model, usec real, usec wall)
+{
+    bool cut = model == wall + CLOCK_WINDOW;
+    return real == model || (cut && real > model && real <= model + MS(5));
+}
+
+static bool same_answer(usec wall, const struct model_answer *model, const struct reply *real,
                         const struct hello *hello)
 {
     if (model->answer != real->answer)
         return false;
+    if (real->clock && !same_clock(model->clock, real->clock, wall))
+        return false;
     if (model->answer == ANSWER_HELLO)
-        return model->max_ttl_ms == hello->max_ttl_ms &&
+        return model->max_ttl_ms == hello->max_ttl_ms && llabs(model->clock - hello->clock) <= 1 &&
                llabs(model->abstains - hello->abstains + hello->time - model->time) <= 1 &&
                llabs(model->uptime_s - hello->uptime_s) <= 1;
     if (model->answer != ANSWER_HELD || real->tag.kind != REQUEST_PEEK)
@@ -266,8 +277,11 @@ static bool agrees(struct test *t, usec wall, const struct model_call *call,
     model_execute(&copy, real->answer == ANSWER_HELLO ? hello->time : wall, call, &answer);
     if ((int)call->kind == t->breaks && answer.answer != ANSWER_NOSCRIPT)
         answer.answer = answer.answer == ANSWER_YES ? ANSWER_HELD : ANSWER_YES;
-    if (!same_answer(&answer, real, hello))
+    if (!same_answer(wall, &answer, real, hello))
         return false;
+    /* The very microsecond is the real one's to say. */
+    if (real->clock || real->answer == ANSWER_HELLO)
+        copy.data.clock.h = real->clock ? real->clock : hello->clock;
     for (unsigned i = 0; i < call->count; i++)
         if (!same_key(t, &copy, wall, call->names[i]))
             return false;
@@ -292,12 +306,29 @@ static void explain(const struct model_call *call, const struct reply *real,
 
 /* ---- commands ---------------------------------------------------------------------------- */
 
+/* Around where the clock stands, near the wall, or out of all reason. */
+static usec draw_clock(struct test *t)
+{
+    switch (chance_below(&t->chance, 4)) {
+    case 0:
+        return t->model.data.clock.h + chance_range(&t->chance, -3, 3);
+    case 1:
+        return time_now(t) + chance_range(&t->chance, -2 * CLOCK_WINDOW, 2 * CLOCK_WINDOW);
+    case 2:
+        return chance_range(&t->chance, 1, 1000);
+    default:
+        return t->model.data.clock.h + chance_range(&t->chance, 0, CLOCK_WINDOW);
+    }
+}
+
 static struct model_call draw_call(struct test *t)
 {
     static const enum request_kind kinds[] = {
         REQUEST_ACQUIRE, REQUEST_ACQUIRE, REQUEST_ACQUIRE, REQUEST_RENEW, REQUEST_RENEW,
-        REQUEST_RENEW,   REQUEST_RELEASE, REQUEST_RELEASE, REQUEST_PEEK,  REQUEST_PEEK};
-    struct model_call call = {.kind = kinds[chance_below(&t->chance, 10)],
+        REQUEST_RENEW,   REQUEST_RELEASE, REQUEST_RELEASE, REQUEST_PEEK,  REQUEST_PEEK,
+        REQUEST_GRANT,   REQUEST_GRANT,   REQUEST_RAISE};
+    struct model_call call = {.kind =
+                                  kinds[chance_below(&t->chance, sizeof kinds / sizeof kinds[0])],
                               .whole = chance_permille(&t->chance, 500),
                               .heal = chance_permille(&t->chance, 500),
                               .value = 1 + chance_below(&t->chance, VALUES),
@@ -317,6 +348,8 @@ static struct model_call draw_call(struct test *t)
         call.names[i] = (uint8_t)((first + i) % MODEL_NAMES);
     if (call.kind == REQUEST_RENEW && chance_permille(&t->chance, 300))
         call.not_after = chance_permille(&t->chance, 500) ? 1000000 : INT64_C(1) << 52;
+    if (call.kind == REQUEST_GRANT || call.kind == REQUEST_RAISE)
+        call.proposal = call.fence = draw_clock(t);
     return call;
 }
 
@@ -374,12 +407,12 @@ static void restart(struct test *t)
 
 static int option_kind(const char *word)
 {
-    static const char *const words[] = {"hello", "adopt",   "kill", "acquire",
-                                        "renew", "release", "peek"};
-    for (int i = 0; i < 7; i++)
+    static const char *const words[] = {"hello", "adopt", "kill",    "acquire", "grant",
+                                        "raise", "renew", "release", "peek"};
+    for (int i = 0; i < (int)(sizeof words / sizeof words[0]); i++)
         if (strcmp(words[i], word) == 0)
             return i;
-    die("--break: acquire, renew, release, peek or hello");
+    die("--break: acquire, grant, raise, renew, release, peek or hello");
     return -1;
 }
 

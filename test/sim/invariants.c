@@ -1,5 +1,6 @@
 #include "invariants.h"
 
+#include "fences.h"
 #include "foreign.h"
 #include "trace.h"
 
@@ -236,6 +237,10 @@ void check_told(struct user_lease *lease, const struct outcome *outcome)
     if (outcome->kind == OUTCOME_EXTENDED)
         extended_far_enough(lease);
     remember(lease, outcome);
+    if (outcome->kind == OUTCOME_ACQUIRED)
+        fences_acquired(lease, outcome);
+    else
+        fences_told(lease, outcome);
     if (lease->is_probe && outcome->kind == OUTCOME_NOT_ACQUIRED)
         world_violated(w, "progress", "in peace, with all masters up, client %u got nothing: %s",
                        CLIENT(lease), cause_name(outcome->cause));
@@ -255,6 +260,11 @@ void check_asked(struct user_lease *lease, unsigned operations)
         lease->extend_until = quorum_promise(shell_now(s), ttl, s->engine.config.drift_ppm);
     if (operations & OP_DETACH && lease->token)
         token_of(lease)->excused = true;
+}
+
+static bool takes(enum request_kind kind)
+{
+    return kind == REQUEST_ACQUIRE || kind == REQUEST_GRANT;
 }
 
 /* ---- tokens --------------------------------------------------------------------------------- */
@@ -312,7 +322,9 @@ void check_sent(struct shell *s, unsigned master, const struct message *message,
     struct token *token = &s->world->tokens[number];
     if (!number)
         return;
-    if (kind == REQUEST_ACQUIRE) {
+    if (kind == REQUEST_GRANT)
+        fences_sent(s->world, number);
+    if (takes(kind)) {
         fresh_token(s, number, request);
         new_round(s, number, request);
         token->client = s->index;
@@ -320,7 +332,7 @@ void check_sent(struct shell *s, unsigned master, const struct message *message,
     }
     if (kind == REQUEST_RELEASE)
         token->released |= (uint16_t)(1U << master);
-    if (kind == REQUEST_ACQUIRE || kind == REQUEST_RENEW) {
+    if (takes(kind) || kind == REQUEST_RENEW) {
         usec last = s->world->now + STRAY;
         if (last > token->last_set)
             token->last_set = last;
@@ -330,12 +342,20 @@ void check_sent(struct shell *s, unsigned master, const struct message *message,
     }
 }
 
+static bool says_it_is_not_there(const struct message *message)
+{
+    enum answer answer = message->answer.answer;
+    if (message->call.kind == REQUEST_RAISE)
+        return message->call.count == 1 && (answer == ANSWER_HELD || answer == ANSWER_ABSENT);
+    return takes(message->call.kind) && (answer == ANSWER_HELD || answer == ANSWER_NO_CLOCK);
+}
+
 void check_heard(struct shell *s, unsigned master, const struct message *message)
 {
     usec vague = (shell_now(s) - message->sent_local) / 2;
     if (message->answer.answer == ANSWER_HELLO && vague > s->links[master].vague)
         s->links[master].vague = vague;
-    if (message->call.kind == REQUEST_ACQUIRE && message->answer.answer == ANSWER_HELD)
+    if (says_it_is_not_there(message))
         s->world->tokens[message->call.value].refused |= (uint16_t)(1U << master);
 }
 
@@ -378,12 +398,26 @@ static void knows_the_terms(struct world *w, unsigned master, const struct messa
                        (long long)message->longest_ttl_ms);
 }
 
+/* What asked for a token is carried out before its release, or not at all. */
+static void in_order(struct world *w, unsigned master, const struct message *message)
+{
+    const struct token *token = &w->tokens[message->call.value];
+    if (token->gone & 1U << master && !token->excused && w->now <= token->last_set)
+        world_violated(w, "order", "master %u is asked for t%u after it has released it",
+                       master + 1, message->call.value);
+}
+
 void check_executed(struct world *w, unsigned master, const struct message *message)
 {
+    if (message->call.value > w->token_count)
+        return; /* a mutant has had it carried out on another connection */
     struct token *token = &w->tokens[message->call.value];
     bool renewed = message->call.kind == REQUEST_RENEW && message->answer.answer == ANSWER_YES;
-    bool granted = message->call.kind == REQUEST_ACQUIRE && message->answer.answer == ANSWER_YES;
+    bool granted = takes(message->call.kind) && message->answer.answer == ANSWER_YES;
     bool healed = message->answer.answer == ANSWER_HEALED;
+    fences_executed(w, master, message);
+    if (message->call.kind == REQUEST_RELEASE)
+        token->gone |= (uint16_t)(1U << master);
     if (!granted && !healed && !renewed)
         return;
     /* As the fastest clock within the bound sees it. */
@@ -394,6 +428,7 @@ void check_executed(struct world *w, unsigned master, const struct message *mess
         return;
     knows_the_terms(w, master, message);
     abstains(w, master, message);
+    in_order(w, master, message);
     heals_in_time(w, master, message);
     if (w->now > token->last_set)
         token->excused = true; /* it was on its way for so long that its ttl is the backstop */

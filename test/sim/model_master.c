@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-bool model_ignores_run_id;
+struct model_flaws model_flaws;
 
 /* Redis: a key is gone when the clock, in whole ms, is past its expiry. */
 static struct model_key *look_up(struct model_master *master, usec wall, unsigned name)
@@ -16,6 +16,11 @@ static struct model_key *look_up(struct model_master *master, usec wall, unsigne
 uint32_t model_value(struct model_master *master, usec wall, unsigned name)
 {
     return look_up(master, wall, name)->value;
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
 }
 
 static enum answer acquire(struct model_master *master, usec wall, const struct model_call *call)
@@ -76,6 +81,42 @@ static enum answer release(struct model_master *master, usec wall, const struct 
     return ours + absent == call->count ? ANSWER_ABSENT : ANSWER_HELD;
 }
 
+static enum answer grant(struct model_master *master, usec wall, const struct model_call *call,
+                         struct model_answer *answer)
+{
+    struct model_clock *clock = &master->data.clock;
+    if (!clock->h)
+        return ANSWER_NO_CLOCK;
+    enum answer taken = acquire(master, wall, call);
+    usec most = wall + CLOCK_WINDOW;
+    bool cut = call->proposal > most && !model_flaws.proposals_uncut;
+    usec proposal = cut ? most : call->proposal;
+    if (taken == ANSWER_YES)
+        clock->h = larger(clock->h + !model_flaws.grants_stand, proposal);
+    answer->clock = clock->h;
+    return taken;
+}
+
+static enum answer raise_clock(struct model_master *master, usec wall,
+                               const struct model_call *call, struct model_answer *answer)
+{
+    struct model_clock *clock = &master->data.clock;
+    enum answer state = ANSWER_YES;
+    if (!clock->h)
+        return ANSWER_NO_CLOCK;
+    for (unsigned i = 0; i < call->count && !model_flaws.raises_for_anyone; i++) {
+        uint32_t value = look_up(master, wall, call->names[i])->value;
+        if (value && value != call->value)
+            state = ANSWER_HELD;
+        else if (!value && state == ANSWER_YES)
+            state = ANSWER_ABSENT;
+    }
+    if (state == ANSWER_YES)
+        clock->h = larger(clock->h, call->fence);
+    answer->clock = clock->h;
+    return state;
+}
+
 static enum answer peek(struct model_master *master, usec wall, const struct model_call *call,
                         struct model_answer *answer)
 {
@@ -90,9 +131,11 @@ static enum answer peek(struct model_master *master, usec wall, const struct mod
     return ANSWER_ABSENT;
 }
 
-static int64_t larger(int64_t a, int64_t b)
+/* hello.lua keeps the clock above all that it can ever have granted or stored. */
+static void seed_clock(struct model_clock *clock, usec floor)
 {
-    return a > b ? a : b;
+    if (!clock->h || !model_flaws.seeds_if_absent)
+        clock->h = larger(clock->h, floor);
 }
 
 /* hello.lua, line by line. */
@@ -102,9 +145,9 @@ static enum answer hello(struct model_master *master, usec now, const struct mod
     struct model_clock *clock = &master->data.clock;
     int64_t uptime = now / 1000000 - master->started_s;
     int64_t max_ttl = larger(clock->m, call->terms.max_ttl_ms);
-    if (clock->r != master->run_id && !(model_ignores_run_id && clock->r)) {
+    if (clock->r != master->run_id && !(model_flaws.ignores_run_id && clock->r)) {
         clock->s = now - larger(0, uptime - 1) * 1000000;
-        clock->h = larger(clock->h, now + CLOCK_WINDOW_US);
+        seed_clock(clock, now + (model_flaws.starts_low ? 0 : CLOCK_WINDOW));
     }
     if (call->kind == REQUEST_ADOPT) {
         clock->a = master->run_id;
@@ -114,13 +157,15 @@ static enum answer hello(struct model_master *master, usec now, const struct mod
         int64_t drift = (max_ttl * call->terms.drift_ppm + 999) / 1000;
         clock->q = larger(clock->q, clock->s + call->terms.skew_ms * 1000 + max_ttl * 1000 + drift);
     }
-    clock->h = larger(clock->h, clock->q + CLOCK_WINDOW_US);
+    if (!model_flaws.starts_low)
+        seed_clock(clock, clock->q + CLOCK_WINDOW);
     clock->r = master->run_id;
     clock->m = max_ttl;
     answer->run_id = master->run_id;
     answer->time = now;
     answer->abstains = call->terms.trust ? 0 : larger(0, clock->q - now);
     answer->max_ttl_ms = max_ttl;
+    answer->clock = clock->h;
     answer->uptime_s = uptime;
     return ANSWER_HELLO;
 }
@@ -128,8 +173,7 @@ static enum answer hello(struct model_master *master, usec now, const struct mod
 /* One name is acquired with a plain SET, without a script. */
 static bool needs_script(const struct model_call *call)
 {
-    return call->kind == REQUEST_RENEW || call->kind == REQUEST_RELEASE ||
-           call->kind == REQUEST_PEEK || (call->kind == REQUEST_ACQUIRE && call->count > 1);
+    return call->kind > REQUEST_ACQUIRE || (call->kind == REQUEST_ACQUIRE && call->count > 1);
 }
 
 void model_execute(struct model_master *master, usec wall, const struct model_call *call,
@@ -143,6 +187,12 @@ void model_execute(struct model_master *master, usec wall, const struct model_ca
     switch (call->kind) {
     case REQUEST_ACQUIRE:
         answer->answer = acquire(master, wall, call);
+        break;
+    case REQUEST_GRANT:
+        answer->answer = grant(master, wall, call, answer);
+        break;
+    case REQUEST_RAISE:
+        answer->answer = raise_clock(master, wall, call, answer);
         break;
     case REQUEST_RENEW:
         answer->answer = renew(master, wall, call);

@@ -11,8 +11,7 @@
 
 #include "event.h"
 
-#define MODEL_NAMES     6
-#define CLOCK_WINDOW_US 60000000 /* as lib/wire sends it to hello.lua */
+#define MODEL_NAMES 6
 
 struct model_key {
     uint32_t value;     /* 0: absent */
@@ -46,6 +45,8 @@ struct model_call {
     uint32_t value;             /* the token */
     int64_t ttl_ms;
     usec not_after;
+    usec proposal; /* GRANT */
+    usec fence;    /* RAISE */
     struct quarantine_terms terms;
 };
 
@@ -55,6 +56,7 @@ struct model_answer {
     uint32_t value;       /* HELD of PEEK */
     usec time;            /* LATE, HELLO */
     usec abstains;
+    usec clock; /* GRANT, RAISE, HELLO */
     int64_t max_ttl_ms, uptime_s;
     uint64_t run_id;
     const char *error;
@@ -70,6 +72,14 @@ void model_restart(struct model_master *master, usec wall, uint64_t run_id,
 uint32_t model_value(struct model_master *master, usec wall, unsigned name);
 
 /* Mutants of the model itself: rules that live in the scripts. */
-extern bool model_ignores_run_id;
+struct model_flaws {
+    bool ignores_run_id;    /* hello */
+    bool seeds_if_absent;   /* hello sets the clock only where there is none */
+    bool starts_low;        /* hello takes the clock on from the wall */
+    bool proposals_uncut;   /* a grant follows the proposal wherever it is */
+    bool grants_stand;      /* a grant does not move the clock on */
+    bool raises_for_anyone; /* raise does not look at the token */
+};
+extern struct model_flaws model_flaws;
 
 #endif

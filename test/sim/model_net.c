@@ -6,6 +6,7 @@
 #include "invariants.h"
 #include "trace.h"
 
+#define HELD_UP 500 /* per mille of those that are held up on the way, as if sent again */
 #define LINGERS 700 /* per mille of closed connections whose last requests still arrive */
 
 /* ---- messages --------------------------------------------------------------- */
@@ -157,6 +158,8 @@ void conn_leave(struct conn *conn)
     queue_clear(w, &conn->readable);
     if (!chance_permille(&w->chance, LINGERS))
         queue_truncate(w, &conn->out);
+    if (conn->out.first && chance_permille(&w->chance, HELD_UP))
+        conn->out.first->at += chance_range(&w->chance, 0, MS(300));
 }
 
 void conn_break(struct conn *conn)
@@ -218,6 +221,7 @@ static bool answers_error(struct world *w, const struct server *server,
         return false;
     bool out_of_memory = server->error[0] == 'O';
     return !out_of_memory || message->call.kind == REQUEST_ACQUIRE ||
+           message->call.kind == REQUEST_GRANT || message->call.kind == REQUEST_RAISE ||
            message->call.kind == REQUEST_RENEW || message->call.kind == REQUEST_HELLO;
 }
 
@@ -237,10 +241,10 @@ static void execute(struct conn *conn, struct message *message)
         check_executed(w, conn->master, message);
     }
     world_mark(w, (uint64_t)w->now, (uint64_t)message->call.kind << 8 | message->answer.answer);
-    TRACE(w, "    master %u carries out %s %s t%u of client %u%s: %s", conn->master + 1,
+    TRACE(w, "    master %u carries out %s %s t%u of client %u%s: %s%s", conn->master + 1,
           request_name(message->call.kind), names_text(message->call.names, message->call.count),
           message->call.value, conn->client + 1, conn->client_open ? "" : " (who has left)",
-          answer_name(message->answer.answer));
+          answer_name(message->answer.answer), clock_text(message->answer.clock));
 }
 
 static void reply(struct conn *conn, struct message *message, usec service)

@@ -38,5 +38,10 @@ bool mutant_find(const char *name, enum mutant *mutant)
 void mutant_set(enum mutant mutant)
 {
     mutant_present = mutant;
-    model_ignores_run_id = mutant == MUTANT_RUN_ID_UNCHECKED;
+    model_flaws = (struct model_flaws){.ignores_run_id = mutant == MUTANT_RUN_ID_UNCHECKED,
+                                       .seeds_if_absent = mutant == MUTANT_CLOCK_IF_ABSENT,
+                                       .starts_low = mutant == MUTANT_CLOCK_LOW,
+                                       .proposals_uncut = mutant == MUTANT_PROPOSAL_UNCUT,
+                                       .grants_stand = mutant == MUTANT_GRANT_STANDS,
+                                       .raises_for_anyone = mutant == MUTANT_RAISE_UNOWNED};
 }

@@ -15,15 +15,15 @@ void trace_line(const struct world *world, const char *format, ...)
 
 const char *request_name(enum request_kind kind)
 {
-    static const char *const names[] = {"hello", "adopt",   "kill", "acquire",
-                                        "renew", "release", "peek"};
+    static const char *const names[] = {"hello", "adopt", "kill",    "acquire", "grant",
+                                        "raise", "renew", "release", "peek"};
     return names[kind];
 }
 
 const char *answer_name(enum answer answer)
 {
-    static const char *const names[] = {"yes",   "healed",   "held",  "absent", "late",
-                                        "hello", "noscript", "error", "lost"};
+    static const char *const names[] = {"yes",   "healed",   "held",     "absent", "late",
+                                        "hello", "noscript", "no clock", "error",  "lost"};
     return names[answer];
 }
 
@@ -54,4 +54,11 @@ const char *names_text(const uint8_t *names, unsigned count)
     }
     *to = '\0';
     return text;
+}
+
+const char *clock_text(usec clock)
+{
+    static char text[40];
+    snprintf(text, sizeof text, ", clock %lld", (long long)clock);
+    return clock ? text : "";
 }

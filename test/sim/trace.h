@@ -20,6 +20,8 @@ const char *answer_name(enum answer answer);
 const char *outcome_name(enum outcome_kind kind);
 const char *cause_name(enum cause cause);
 /* "a+c" */
+/* ", clock 17…", or nothing. */
+const char *clock_text(usec clock);
 const char *names_text(const uint8_t *names, unsigned count);
 
 #endif

@@ -41,7 +41,8 @@ static struct terms draw_terms(struct shell *s)
     int64_t longest = s->world->max_ttl_ms;
     usec ttl =
         MS(chance(s, 300) ? longest : range(s, longest / 16 < 40 ? 40 : longest / 16, longest));
-    struct terms terms = {.ttl = ttl, .margin = usual_margin(ttl), .renew = chance(s, 750)};
+    struct terms terms = {
+        .ttl = ttl, .margin = usual_margin(ttl), .renew = chance(s, 750), .fence = chance(s, 500)};
     if (chance(s, 250))
         terms.margin = chance(s, 500) ? 0 : range(s, 0, ttl / 3);
     terms.wait = chance(s, 300) ? 0 : chance(s, 500) ? MS(range(s, 1, 2000)) : NEVER;
@@ -115,6 +116,7 @@ static void use_token(struct shell *s)
     bool release = chance(s, 400);
     struct terms terms = draw_terms(s);
     terms.wait = 0;
+    terms.fence = false;
     if (release)
         terms = (struct terms){0};
     struct user_lease *lease = shell_lease(s, parcel->names, parcel->count, &terms, token);
@@ -197,7 +199,7 @@ bool user_probes(struct shell *s)
     for (unsigned i = 0; i < count; i++)
         names[i] = (uint8_t)i;
     usec ttl = MS(s->world->max_ttl_ms);
-    struct terms terms = {.ttl = ttl, .wait = 3 * ttl + MS(3000), .renew = true};
+    struct terms terms = {.ttl = ttl, .wait = 3 * ttl + MS(3000), .renew = true, .fence = true};
     struct user_lease *lease = shell_lease(s, names, count, &terms, NULL);
     if (!lease)
         return false;

@@ -124,9 +124,12 @@ struct token {
     bool excused;                      /* nobody is bound to release it: detached, process ended */
     usec backed[MASTERS_MAX];          /* true time: each master keeps it at least until then */
     uint16_t asked, refused, released; /* by whom it was acquired and released: masters */
+    uint16_t gone;                     /* masters that have carried out a release of it */
     usec dead_since;                   /* true time; 0: it lives */
     usec written_off; /* true time: nothing of it can be left then, and no release is owed */
-    usec last_set;    /* true time: what sets it later was on its way for too long */
+    usec first_sent;  /* true time; of a fenced acquire */
+    usec stored[MASTERS_MAX]; /* the clock of each master, when it had moved it for this token */
+    usec last_set;            /* true time: what sets it later was on its way for too long */
 };
 
 /* ---- the world ------------------------------------------------------------------------ */
@@ -142,6 +145,13 @@ struct violation {
 struct parcel {
     uint32_t token;
     uint8_t names[MODEL_NAMES], count;
+};
+
+/* Fences that holders of one name were told, the last so many; true time. */
+#define TOLD_FENCES 128
+struct told_fences {
+    unsigned count, next;
+    usec at[TOLD_FENCES], fence[TOLD_FENCES];
 };
 
 struct world {
@@ -173,6 +183,7 @@ struct world {
     uint32_t token_count, token_room;
     uint32_t buckets[256];
 
+    struct told_fences told[MODEL_NAMES];
     struct parcel parcels[PARCELS];
     unsigned parcel_count;
     uint32_t leases_made;

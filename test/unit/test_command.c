@@ -227,6 +227,8 @@ static void expect_scripts(FILE *expected)
     EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_RELEASE_TEXT);
     EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_RENEW_TEXT);
     EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_ACQUIRE_TEXT);
+    EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_GRANT_TEXT);
+    EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_RAISE_TEXT);
     EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_PEEK_TEXT);
 }
 
@@ -241,8 +243,9 @@ static void a_whole_login_comes_before_hello(void **state)
     (void)state;
     struct request hello = hello_request(REQUEST_HELLO);
     struct credentials login = {"ann", "p w", 12, "redlock"};
-    const enum step order[] = {STEP_AUTH, STEP_SELECT, STEP_SETNAME, STEP_CLIENT_ID, STEP_LOAD,
-                               STEP_LOAD, STEP_LOAD,   STEP_LOAD,    STEP_FINAL};
+    const enum step order[] = {STEP_AUTH, STEP_SELECT, STEP_SETNAME, STEP_CLIENT_ID,
+                               STEP_LOAD, STEP_LOAD,   STEP_LOAD,    STEP_LOAD,
+                               STEP_LOAD, STEP_LOAD,   STEP_FINAL};
     assert_int_equal(command_write(&written, &hello, &login, steps), COUNT(order));
     assert_memory_equal(steps, order, sizeof order);
     FILE *expected = expecting();
@@ -260,8 +263,8 @@ static void what_is_not_given_is_not_sent(void **state)
     (void)state;
     struct request hello = hello_request(REQUEST_HELLO);
     struct credentials login = {0};
-    const enum step order[] = {STEP_CLIENT_ID, STEP_LOAD, STEP_LOAD,
-                               STEP_LOAD,      STEP_LOAD, STEP_FINAL};
+    const enum step order[] = {STEP_CLIENT_ID, STEP_LOAD, STEP_LOAD, STEP_LOAD,
+                               STEP_LOAD,      STEP_LOAD, STEP_LOAD, STEP_FINAL};
     assert_int_equal(command_write(&written, &hello, &login, steps), COUNT(order));
     assert_memory_equal(steps, order, sizeof order);
     FILE *expected = expecting();
@@ -301,6 +304,29 @@ static void names_may_hold_any_bytes(void **state)
     write_one(&request);
     assert_memory_equal(written.data + written.length - 13, "$7\r\np:\0\r\n$\xff\r\n", 13);
     names_drop(&unit_memory, names);
+}
+
+static void a_grant_names_the_clock_and_proposes(void **state)
+{
+    struct request request = request_of(REQUEST_GRANT, *state);
+    request.proposal = 1785000000123456;
+    write_one(&request);
+    FILE *expected = expecting();
+    EXPECT(expected, "EVALSHA", SCRIPT_GRANT_SHA1, "2", "jobs", "redlock:clock", TOKEN, "30000",
+           "1785000000123456", "60000000");
+    assert_written(expected);
+}
+
+static void a_raise_names_the_clock_and_the_fence(void **state)
+{
+    struct request request = request_of(REQUEST_RAISE, *state);
+    request.fence = 1785000000123457;
+    request.whole = true;
+    write_one(&request);
+    FILE *expected = expecting();
+    EXPECT(expected, "EVAL", SCRIPT_RAISE_TEXT, "2", "jobs", "redlock:clock", TOKEN,
+           "1785000000123457");
+    assert_written(expected);
 }
 
 static void the_largest_requests_fit_their_room(void **state)
@@ -380,6 +406,8 @@ int main(void)
         TEST(whole_changes_nothing_for_a_plain_set),
         TEST(acquire_of_several_names_is_a_script),
         TEST(renew_tells_whether_to_heal_and_until_when),
+        TEST(a_grant_names_the_clock_and_proposes),
+        TEST(a_raise_names_the_clock_and_the_fence),
         TEST(release_gives_only_the_token),
         TEST(peek_gives_no_token),
         TEST(kill_names_the_connection),

@@ -379,9 +379,10 @@ static void send_long_name(struct world *world, unsigned round)
 
 /* ---- Login ---- */
 
-#define LOGIN_REPLIES "+OK\r\n:77\r\n$1\r\na\r\n$1\r\nb\r\n$1\r\nc\r\n$1\r\nd\r\n"
+#define LOGIN_REPLIES                                                                              \
+    "+OK\r\n:77\r\n$1\r\na\r\n$1\r\nb\r\n$1\r\nc\r\n$1\r\nd\r\n$1\r\ne\r\n$1\r\nf\r\n"
 #define HELLO_REPLY                                                                                \
-    "*9\r\n$1\r\nr\r\n$1\r\n7\r\n$6\r\nmaster\r\n:1\r\n:0\r\n:0\r\n:0\r\n:0\r\n$0\r\n\r\n"
+    "*10\r\n$1\r\nr\r\n$1\r\n7\r\n$6\r\nmaster\r\n:1\r\n:0\r\n:0\r\n:0\r\n:0\r\n$0\r\n\r\n:9\r\n"
 
 static int64_t client_id;
 
@@ -432,7 +433,8 @@ static void credentials_come_from_the_address(void **state)
     run_until_heard(world, sizeof start - 1);
     assert_memory_equal(world->fake.heard, start, sizeof start - 1);
     fake_say(&world->fake, "-WRONGPASS no\r\n+OK\r\n+OK\r\n:1\r\n");
-    fake_say(&world->fake, "$1\r\na\r\n$1\r\nb\r\n$1\r\nc\r\n$1\r\nd\r\n-NOAUTH no\r\n");
+    fake_say(&world->fake, "$1\r\na\r\n$1\r\nb\r\n$1\r\nc\r\n$1\r\nd\r\n$1\r\ne\r\n"
+                           "$1\r\nf\r\n-NOAUTH no\r\n");
     run_until_told(world, 1);
     assert_reply(&world->told[0], 1, ANSWER_ERROR);
     assert_string_equal(world->told[0].text, "WRONGPASS no");

@@ -124,6 +124,26 @@ static void killed_or_gone_already(void **state)
     assert_false(reads(REQUEST_KILL, "+OK\r\n"));
 }
 
+static void a_grant_tells_the_clock(void **state)
+{
+    (void)state;
+    answers(REQUEST_GRANT, "*2\r\n:1\r\n:1785000000123456\r\n", ANSWER_YES);
+    assert_true(reply.clock == 1785000000123456);
+    answers(REQUEST_GRANT, "*2\r\n:-1\r\n:1785000000123457\r\n", ANSWER_HELD);
+    assert_true(reply.clock == 1785000000123457);
+    answers(REQUEST_RAISE, "*2\r\n:1\r\n$16\r\n1785000000123456\r\n", ANSWER_YES);
+    answers(REQUEST_RAISE, "*2\r\n:0\r\n:7\r\n", ANSWER_ABSENT);
+    answers(REQUEST_RAISE, "*2\r\n:-1\r\n:7\r\n", ANSWER_HELD);
+}
+
+static void a_clock_that_is_gone(void **state)
+{
+    (void)state;
+    answers(REQUEST_GRANT, "-NOCLOCK redlock:clock is gone\r\n", ANSWER_NO_CLOCK);
+    answers(REQUEST_RAISE, "-NOCLOCK redlock:clock is gone\r\n", ANSWER_NO_CLOCK);
+    answers(REQUEST_HELLO, "-NOCLOCK redlock:clock is gone\r\n", ANSWER_ERROR);
+}
+
 static void errors_keep_their_words(void **state)
 {
     (void)state;
@@ -145,10 +165,12 @@ static void a_forgotten_script(void **state)
 
 /* ---- Hello ---- */
 
-#define HELLO_TAIL ":1785000000123456\r\n:29000000\r\n:30000\r\n:17\r\n:1\r\n$10\r\nvolatile-x\r\n"
-#define HELLO      "*9\r\n$40\r\n" RUN_ID "\r\n$6\r\n7.0.15\r\n$6\r\nmaster\r\n" HELLO_TAIL
+#define HELLO_TAIL                                                                                 \
+    ":1785000000123456\r\n:29000000\r\n:30000\r\n:17\r\n:1\r\n$10\r\nvolatile-x\r\n"               \
+    ":1785000060123456\r\n"
+#define HELLO "*10\r\n$40\r\n" RUN_ID "\r\n$6\r\n7.0.15\r\n$6\r\nmaster\r\n" HELLO_TAIL
 
-static void hello_tells_all_nine_fields(void **state)
+static void hello_tells_all_ten_fields(void **state)
 {
     (void)state;
     login.client_id = 4711;
@@ -163,6 +185,7 @@ static void hello_tells_all_nine_fields(void **state)
     assert_int_equal(hello.uptime_s, 17);
     assert_true(hello.aof);
     assert_string_equal(hello.eviction, "volatile-x");
+    assert_true(hello.clock == 1785000060123456);
     assert_int_equal(hello.client_id, 4711);
     answers(REQUEST_ADOPT, HELLO, ANSWER_HELLO);
 }
@@ -171,21 +194,22 @@ static void hello_may_write_integers_in_decimal(void **state)
 {
     (void)state;
     answers(REQUEST_HELLO,
-            "*9\r\n$1\r\nr\r\n$0\r\n\r\n$5\r\nslave\r\n$16\r\n1785000000123456\r\n$1\r\n0\r\n"
-            "$1\r\n0\r\n$2\r\n17\r\n$1\r\n0\r\n$0\r\n\r\n",
+            "*10\r\n$1\r\nr\r\n$0\r\n\r\n$5\r\nslave\r\n$16\r\n1785000000123456\r\n$1\r\n0\r\n"
+            "$1\r\n0\r\n$2\r\n17\r\n$1\r\n0\r\n$0\r\n\r\n$16\r\n1785000060123456\r\n",
             ANSWER_HELLO);
     assert_string_equal(hello.role, "slave");
     assert_true(hello.time == 1785000000123456);
     assert_int_equal(hello.uptime_s, 17);
     assert_false(hello.aof);
     assert_string_equal(hello.eviction, "");
+    assert_true(hello.clock == 1785000060123456);
 }
 
 static void long_versions_are_cut_and_made_printable(void **state)
 {
     (void)state;
     answers(REQUEST_HELLO,
-            "*9\r\n$1\r\nr\r\n$20\r\n7.0.15\n-a-long-build\r\n$6\r\nmaster\r\n" HELLO_TAIL,
+            "*10\r\n$1\r\nr\r\n$20\r\n7.0.15\n-a-long-build\r\n$6\r\nmaster\r\n" HELLO_TAIL,
             ANSWER_HELLO);
     assert_string_equal(hello.version, "7.0.15?-a-long-");
 }
@@ -199,20 +223,25 @@ static void half_a_hello_is_none(void **state)
         ":1\r\n",
         "*0\r\n",
         "*8\r\n$1\r\nr\r\n$1\r\n7\r\n$6\r\nmaster\r\n:1\r\n:0\r\n:0\r\n:0\r\n:0\r\n",
-        "*9\r\n$0\r\n\r\n$6\r\n7.0.15\r\n$6\r\nmaster\r\n" HELLO_TAIL,
-        "*9\r\n:5\r\n$6\r\n7.0.15\r\n$6\r\nmaster\r\n" HELLO_TAIL,
-        "*9\r\n$44\r\n" RUN_ID "0123\r\n$6\r\n7.0.15\r\n$6\r\nmaster\r\n" HELLO_TAIL,
-        "*9\r\n$1\r\nr\r\n$-1\r\n$6\r\nmaster\r\n" HELLO_TAIL,
-        "*9\r\n$1\r\nr\r\n$1\r\n7\r\n$12\r\nmastermaster\r\n" HELLO_TAIL,
-        "*9\r\n$1\r\nr\r\n$1\r\n7\r\n$6\r\nmaster\r\n:-1\r\n:0\r\n:0\r\n:0\r\n:0\r\n$0\r\n\r\n",
-        "*9\r\n$1\r\nr\r\n$1\r\n7\r\n$6\r\nmaster\r\n:9007199254740993\r\n:0\r\n:0\r\n:0\r\n:0\r\n"
-        "$0\r\n\r\n",
-        "*9\r\n$1\r\nr\r\n$1\r\n7\r\n$6\r\nmaster\r\n:1\r\n$2\r\n1x\r\n:0\r\n:0\r\n:0\r\n$"
-        "0\r\n\r\n",
-        "*9\r\n$1\r\nr\r\n$1\r\n7\r\n$6\r\nmaster\r\n:1\r\n$0\r\n\r\n:0\r\n:0\r\n:0\r\n$0\r\n\r\n",
-        "*9\r\n$1\r\nr\r\n$1\r\n7\r\n$6\r\nmaster\r\n:1\r\n:0\r\n"
-        "$20\r\n99999999999999999999\r\n:0\r\n:0\r\n$0\r\n\r\n",
-        "*9\r\n$1\r\nr\r\n$1\r\n7\r\n$6\r\nmaster\r\n:1\r\n:0\r\n:0\r\n:0\r\n:0\r\n:0\r\n",
+        "*10\r\n$0\r\n\r\n$6\r\n7.0.15\r\n$6\r\nmaster\r\n" HELLO_TAIL,
+        "*10\r\n:5\r\n$6\r\n7.0.15\r\n$6\r\nmaster\r\n" HELLO_TAIL,
+        "*10\r\n$44\r\n" RUN_ID "0123\r\n$6\r\n7.0.15\r\n$6\r\nmaster\r\n" HELLO_TAIL,
+        "*10\r\n$1\r\nr\r\n$-1\r\n$6\r\nmaster\r\n" HELLO_TAIL,
+        "*10\r\n$1\r\nr\r\n$1\r\n7\r\n$12\r\nmastermaster\r\n" HELLO_TAIL,
+        "*10\r\n$1\r\nr\r\n$1\r\n7\r\n$6\r\nmaster\r\n:-1\r\n:0\r\n:0\r\n:0\r\n:0\r\n$0\r\n\r\n:"
+        "1\r\n",
+        "*10\r\n$1\r\nr\r\n$1\r\n7\r\n$6\r\nmaster\r\n:9007199254740993\r\n:0\r\n:0\r\n:0\r\n:0\r\n"
+        "$0\r\n\r\n:1\r\n",
+        "*10\r\n$1\r\nr\r\n$1\r\n7\r\n$6\r\nmaster\r\n:1\r\n$2\r\n1x\r\n:0\r\n:0\r\n:0\r\n$"
+        "0\r\n\r\n:1\r\n",
+        "*10\r\n$1\r\nr\r\n$1\r\n7\r\n$6\r\nmaster\r\n:1\r\n$0\r\n\r\n:0\r\n:0\r\n:0\r\n$0\r\n\r\n:"
+        "1\r\n",
+        "*10\r\n$1\r\nr\r\n$1\r\n7\r\n$6\r\nmaster\r\n:1\r\n:0\r\n"
+        "$20\r\n99999999999999999999\r\n:0\r\n:0\r\n$0\r\n\r\n:1\r\n",
+        "*10\r\n$1\r\nr\r\n$1\r\n7\r\n$6\r\nmaster\r\n:1\r\n:0\r\n:0\r\n:0\r\n:0\r\n:0\r\n:1\r\n",
+        "*10\r\n$1\r\nr\r\n$1\r\n7\r\n$6\r\nmaster\r\n:1\r\n:0\r\n:0\r\n:0\r\n:0\r\n$0\r\n\r\n$"
+        "1\r\nx\r\n",
+        "*9\r\n$1\r\nr\r\n$1\r\n7\r\n$6\r\nmaster\r\n:1\r\n:0\r\n:0\r\n:0\r\n:0\r\n$0\r\n\r\n",
     };
     for (unsigned i = 0; i < COUNT(wrong); i++)
         if (reads(REQUEST_HELLO, wrong[i]))
@@ -233,6 +262,18 @@ static void impossible_replies(void **state)
         {REQUEST_ACQUIRE, "*1\r\n+OK\r\n"},
         {REQUEST_ACQUIRE, "*1\r\n$-1\r\n"},
         {REQUEST_ACQUIRE, "*0\r\n"},
+        {REQUEST_ACQUIRE, "*2\r\n:1\r\n:7\r\n"},
+        {REQUEST_GRANT, "+OK\r\n"},
+        {REQUEST_GRANT, ":1\r\n"},
+        {REQUEST_GRANT, "*1\r\n:1\r\n"},
+        {REQUEST_GRANT, "*2\r\n:1\r\n:0\r\n"},
+        {REQUEST_GRANT, "*2\r\n:1\r\n:-7\r\n"},
+        {REQUEST_GRANT, "*2\r\n:1\r\n:9007199254740993\r\n"},
+        {REQUEST_GRANT, "*2\r\n:0\r\n:7\r\n"},
+        {REQUEST_GRANT, "*2\r\n:2\r\n:7\r\n"},
+        {REQUEST_GRANT, "*3\r\n:1\r\n:7\r\n:7\r\n"},
+        {REQUEST_RAISE, "*2\r\n:2\r\n:7\r\n"},
+        {REQUEST_RAISE, "*2\r\n$1\r\n1\r\n:7\r\n"},
         {REQUEST_RENEW, "+OK\r\n"},
         {REQUEST_RENEW, "$-1\r\n"},
         {REQUEST_RENEW, ":3\r\n"},
@@ -441,9 +482,11 @@ int main(void)
         TEST(peek),
         TEST(peek_tells_value_and_time),
         TEST(killed_or_gone_already),
+        TEST(a_grant_tells_the_clock),
+        TEST(a_clock_that_is_gone),
         TEST(errors_keep_their_words),
         TEST(a_forgotten_script),
-        TEST(hello_tells_all_nine_fields),
+        TEST(hello_tells_all_ten_fields),
         TEST(hello_may_write_integers_in_decimal),
         TEST(long_versions_are_cut_and_made_printable),
         TEST(half_a_hello_is_none),

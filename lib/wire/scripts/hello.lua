@@ -7,7 +7,7 @@
 -- KEYS redlock:clock
 -- ARGV max ttl ms, drift ppm, skew ms, trust 0|1, adopt 0|1, clock window us
 -- Returns run_id, version, role, TIME, left of the quarantine, m, uptime s,
--- aof 0|1, eviction policy ('' if memory is not limited).
+-- aof 0|1, eviction policy ('' if memory is not limited), h.
 local info = redis.call('info')
 local function fact(name)
     return string.match(info, '\n' .. name .. ':([^\r\n]*)') or ''
@@ -18,12 +18,12 @@ local uptime = tonumber(fact('uptime_in_seconds')) or 0
 local run_id, role = fact('run_id'), fact('role')
 local eviction = fact('maxmemory') ~= '0' and fact('maxmemory_policy') or ''
 
-local function answer(left, max_ttl)
+local function answer(left, max_ttl, clock)
     return {run_id, fact('redis_version'), role, now, left, max_ttl, uptime,
-            tonumber(fact('aof_enabled')) or 0, eviction}
+            tonumber(fact('aof_enabled')) or 0, eviction, clock}
 end
 if role ~= 'master' then
-    return answer(0, 0)
+    return answer(0, 0, 0)
 end
 
 local function number(text)
@@ -62,4 +62,4 @@ for i = 1, #is do
         break
     end
 end
-return answer(ARGV[4] == '1' and 0 or math.max(0, quarantine - now), max_ttl)
+return answer(ARGV[4] == '1' and 0 or math.max(0, quarantine - now), max_ttl, clock)

@@ -1,0 +1,25 @@
+-- Stores a fence: moves the logical clock up to it, if the token holds every name.
+-- Whoever holds them after us is then granted a larger number here.
+-- KEYS the names, redlock:clock   ARGV token, fence
+-- Returns {1, clock} stored, {0, clock} nobody has them, {-1, clock} somebody else
+-- has one.
+local names, clock = #KEYS - 1, KEYS[#KEYS]
+local h = tonumber(redis.call('hget', clock, 'h') or '')
+if not h then
+    return redis.error_reply('NOCLOCK redlock:clock is gone')
+end
+local state = 1
+for i = 1, names do
+    local value = redis.pcall('get', KEYS[i])
+    if not value then
+        state = math.min(state, 0)
+    elseif value ~= ARGV[1] then
+        state = -1
+    end
+end
+local fence = tonumber(ARGV[2])
+if state == 1 and fence > h then
+    h = fence
+    redis.call('hset', clock, 'h', string.format('%.0f', h))
+end
+return {state, h}

@@ -1,0 +1,121 @@
+#include "fences.h"
+
+#include "invariants.h"
+
+#define CLIENT(lease) ((lease)->shell->index + 1)
+
+void fences_sent(struct world *w, uint32_t number)
+{
+    struct token *token = &w->tokens[number];
+    if (!token->first_sent)
+        token->first_sent = w->now;
+}
+
+static bool owns_all(struct world *w, unsigned master, const struct model_call *call)
+{
+    for (unsigned i = 0; i < call->count; i++)
+        if (model_value(&w->servers[master].model, server_wall(w, master), call->names[i]) !=
+            call->value)
+            return false;
+    return true;
+}
+
+/* An honest clock stays near the wall, whatever was proposed and stored: within two
+ * windows, the quarantine of a restart, and by how far walls disagree. */
+static void stays_near_the_wall(struct world *w, unsigned master)
+{
+    const struct server *server = &w->servers[master];
+    usec ahead = server->model.data.clock.h - server_wall(w, master);
+    usec most = 2 * CLOCK_WINDOW + MS(2 * (w->max_ttl_ms + 1500)) + MS(4 * w->skew_ms);
+    if (ahead > most)
+        world_violated(w, "clock", "the logical clock of master %u is %lld ms ahead of its wall",
+                       master + 1, (long long)ahead / 1000);
+}
+
+void fences_executed(struct world *w, unsigned master, const struct message *message)
+{
+    enum request_kind kind = message->call.kind;
+    struct token *token = &w->tokens[message->call.value];
+    if ((kind != REQUEST_GRANT && kind != REQUEST_RAISE) || message->answer.answer != ANSWER_YES)
+        return;
+    stays_near_the_wall(w, master);
+    if (owns_all(w, master, &message->call))
+        token->stored[master] = w->servers[master].model.data.clock.h;
+}
+
+static void is_stored(const struct user_lease *lease, usec fence)
+{
+    struct world *w = lease->shell->world;
+    const struct token *token = &w->tokens[lease->token];
+    unsigned stored = 0;
+    for (unsigned i = 0; i < w->masters; i++)
+        stored += token->stored[i] >= fence;
+    if (stored < w->quorum)
+        world_violated(w, "stored",
+                       "lease %u of client %u is told fence %lld, stored on %u masters",
+                       lease->number, CLIENT(lease), (long long)fence, stored);
+}
+
+/* The largest told to a holder of this name before `before`; true time. */
+static usec largest_told(const struct world *w, unsigned name, usec before)
+{
+    const struct told_fences *told = &w->told[name];
+    usec largest = 0;
+    for (unsigned i = 0; i < told->count; i++)
+        if (told->at[i] < before && told->fence[i] > largest)
+            largest = told->fence[i];
+    return largest;
+}
+
+/* Above every one told before: all of them while lease timing holds; where a master
+ * may lose single keys, those told before this acquire's first request was sent. */
+static void grows(const struct user_lease *lease, usec fence)
+{
+    struct world *w = lease->shell->world;
+    bool timing_holds = !(w->faults & 1U << FAULT_EVICT) && !w->options.beyond;
+    usec before = timing_holds ? NEVER : w->tokens[lease->token].first_sent;
+    for (unsigned i = 0; i < lease->count; i++) {
+        usec largest = largest_told(w, lease->names[i], before);
+        if (fence <= largest)
+            world_violated(w, "fence", "lease %u of client %u on %c is told fence %lld, after %lld",
+                           lease->number, CLIENT(lease), 'a' + lease->names[i], (long long)fence,
+                           (long long)largest);
+    }
+}
+
+static void remember(struct user_lease *lease, usec fence)
+{
+    struct world *w = lease->shell->world;
+    lease->fence = fence;
+    for (unsigned i = 0; i < lease->count; i++) {
+        struct told_fences *told = &w->told[lease->names[i]];
+        unsigned at = told->count < TOLD_FENCES ? told->count++ : told->next++ % TOLD_FENCES;
+        told->at[at] = w->now;
+        told->fence[at] = fence;
+    }
+}
+
+void fences_acquired(struct user_lease *lease, const struct outcome *outcome)
+{
+    struct world *w = lease->shell->world;
+    usec fence = outcome->fence;
+    if ((fence != 0) != lease->core.terms.fence) {
+        world_violated(w, "fence", "lease %u of client %u asked for %s fence, and is told %lld",
+                       lease->number, CLIENT(lease), lease->core.terms.fence ? "a" : "no",
+                       (long long)fence);
+        return;
+    }
+    if (!fence)
+        return;
+    is_stored(lease, fence);
+    grows(lease, fence);
+    remember(lease, fence);
+}
+
+void fences_told(struct user_lease *lease, const struct outcome *outcome)
+{
+    if (outcome->kind != OUTCOME_NOT_ACQUIRED && outcome->fence != lease->fence)
+        world_violated(lease->shell->world, "fence",
+                       "lease %u of client %u had fence %lld, and has %lld now", lease->number,
+                       CLIENT(lease), (long long)lease->fence, (long long)outcome->fence);
+}

@@ -1,0 +1,19 @@
+/*
+ * fences.h - what must be true of fencing tokens; the hooks of invariants.h call
+ * these.
+ */
+#ifndef SIM_FENCES_H
+#define SIM_FENCES_H
+
+#include "client_shell.h"
+
+/* A client sends a fenced acquire. */
+void fences_sent(struct world *world, uint32_t token);
+/* A master has carried out a request about a token. */
+void fences_executed(struct world *world, unsigned master, const struct message *message);
+/* ACQUIRED is told: its fence is new, stored on a quorum, and above those before it. */
+void fences_acquired(struct user_lease *lease, const struct outcome *outcome);
+/* Any later outcome: its fence is still the same. */
+void fences_told(struct user_lease *lease, const struct outcome *outcome);
+
+#endif

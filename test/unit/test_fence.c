@@ -1,0 +1,77 @@
+#include "unit.h"
+
+#include "fence.h"
+#include "quorum.h"
+
+static void the_quorum_th_smallest(void **state)
+{
+    (void)state;
+    assert_int_equal(fence_of((usec[]){7, 7, 7, 0, 0}, 5), 7);
+    assert_int_equal(fence_of((usec[]){9, 7, 8, 0, 0}, 5), 9);
+    assert_int_equal(fence_of((usec[]){9, 7, 8, 1, 0}, 5), 8);
+    assert_int_equal(fence_of((usec[]){9, 7, 8, 1, 2}, 5), 7);
+    assert_int_equal(fence_of((usec[]){4}, 1), 4);
+    assert_int_equal(fence_of((usec[]){4, 6, 0, 5}, 4), 6);
+}
+
+static void too_few_grants_make_none(void **state)
+{
+    (void)state;
+    assert_int_equal(fence_of((usec[]){9, 0, 8, 0, 0}, 5), 0);
+    assert_int_equal(fence_of((usec[]){0}, 1), 0);
+    assert_int_equal(fence_of((usec[]){0, 5, 0}, 3), 0);
+}
+
+static void an_unknown_clock_has_reached_nothing(void **state)
+{
+    (void)state;
+    assert_int_equal(fence_reached((usec[]){0, 3, 2, 1, 0}, 5, 2), 2);
+    assert_int_equal(fence_reached((usec[]){0, 0, 0}, 3, 0), 0);
+}
+
+static bool next_vector(usec *grants, unsigned masters, usec values)
+{
+    for (unsigned i = 0; i < masters; i++) {
+        if (++grants[i] < values)
+            return true;
+        grants[i] = 0;
+    }
+    return false;
+}
+
+/* Every vector of grants up to N = 6: the fence has a quorum of grants at or below it
+ * and fewer than a quorum strictly below; with all N = 2Q - 1 grants it is stored. */
+static void holds_for_every_vector(void **state)
+{
+    (void)state;
+    for (unsigned masters = 1; masters <= 6; masters++) {
+        usec grants[6] = {0};
+        unsigned quorum = quorum_of(masters);
+        do {
+            usec fence = fence_of(grants, masters);
+            unsigned granted = 0, below = 0, up_to = 0;
+            for (unsigned i = 0; i < masters; i++) {
+                granted += grants[i] != 0;
+                below += grants[i] && grants[i] < fence;
+                up_to += grants[i] && grants[i] <= fence;
+            }
+            assert_int_equal(fence != 0, granted >= quorum);
+            if (!fence)
+                continue;
+            assert_true(below < quorum && up_to >= quorum);
+            if (granted == masters && masters % 2)
+                assert_true(fence_reached(grants, masters, fence) >= quorum);
+        } while (next_vector(grants, masters, 5));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_quorum_th_smallest),
+        cmocka_unit_test(too_few_grants_make_none),
+        cmocka_unit_test(an_unknown_clock_has_reached_nothing),
+        cmocka_unit_test(holds_for_every_vector),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
