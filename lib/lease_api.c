@@ -265,9 +265,12 @@ void redlock_lease_free(redlock_lease *lease)
 const char *redlock_token(redlock_lease *lease)
 {
     const struct claim *claim = lease->core.claim;
-    if (!lease->token_copy && claim && claim->token[0])
-        lease->token_copy = strndup(claim->token, claim->token_length);
-    else if (claim && claim->token[0])
-        memcpy(lease->token_copy, claim->token, claim->token_length);
+    char token[TOKEN_MAX + 1] = "";
+    if (claim)
+        claim_token(&lease->client->engine, claim, token);
+    if (!lease->token_copy && token[0])
+        lease->token_copy = strdup(token);
+    else if (token[0])
+        strcpy(lease->token_copy, token); /* each of a lease's tokens is as long as the last */
     return lease->token_copy ? lease->token_copy : "";
 }

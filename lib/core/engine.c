@@ -1,4 +1,7 @@
 #include "engine.h"
+
+#include <stdio.h>
+
 #include "mutant.h"
 
 #define CLOSE_AT_ONCE 256 /* leases given back in one step of closing */
@@ -127,7 +130,8 @@ static void close_some(struct engine *e)
 {
     for (unsigned i = 0; i < CLOSE_AT_ONCE && e->held.first; i++)
         lease_close(e, e->held.first);
-    deadlines_set(&e->deadlines, &e->closing_deadline, e->held.first ? e->now : NEVER);
+    if (e->held.first)
+        deadlines_set(&e->deadlines, &e->deadline, e->now);
 }
 
 static void close_all(struct engine *e)
@@ -169,7 +173,9 @@ static void wake_one(struct engine *e)
         return;
     switch ((enum deadline_owner)due->owner) {
     case OWNER_ENGINE:
-        close_some(e);
+        claims_look_again(e);
+        if (e->closing)
+            close_some(e);
         break;
     case OWNER_MASTER:
         master_wake(e, (unsigned)(OWNER_OF(struct master, due) - e->masters));
@@ -294,7 +300,9 @@ bool engine_init(struct engine *e, const struct engine_config *config, const str
                          .jitter = seed ? seed : 1,
                          .quorum = quorum_of(config->masters),
                          .max_ttl_ms = config->max_ttl_ms};
-    e->closing_deadline.owner = OWNER_ENGINE;
+    if (config->label[0])
+        e->label_length = (size_t)snprintf(e->label, sizeof e->label, ":%s", config->label);
+    e->deadline.owner = OWNER_ENGINE;
     bool room = deadlines_enter(&e->deadlines, memory);
     for (unsigned i = 0; i < config->masters; i++) {
         e->masters[i].deadline.owner = OWNER_MASTER;

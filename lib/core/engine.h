@@ -44,12 +44,14 @@ struct engine {
     struct randomness *random; /* likewise */
     uint64_t jitter;           /* state of a small generator; jitter is no secret */
 
+    char label[66]; /* the end of all our tokens: ':' and the label, or "" */
+    size_t label_length;
     unsigned quorum;
     int64_t max_ttl_ms; /* the largest known to any master or to us */
     uint32_t last_round;
     enum cause misconfigured; /* found before EFFECT_READY: no lease can be had */
     bool ready_told, closing, closed_told;
-    struct deadline closing_deadline;
+    struct deadline deadline; /* closing goes on, or claims without one are looked at */
 
     struct deadlines deadlines;
     struct lease_list busy; /* all but HELD, while the masters or a timer concern them */

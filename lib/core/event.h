@@ -74,6 +74,8 @@ struct request {
     const struct names *names;
     const char *token;
     size_t token_length;
+    const char *label; /* its last label_length bytes, kept once for all tokens of a client */
+    size_t label_length;
 
     /* ACQUIRE, RENEW */
     int64_t ttl_ms;
