@@ -202,14 +202,8 @@ void client_ask(redlock_lease *lease, enum operation operation)
     client_hold_loop(lease->client);
 }
 
-static void free_lease(redlock *client, redlock_lease *lease)
+static void free_lease(redlock_lease *lease)
 {
-    if (lease->prev_all)
-        lease->prev_all->next_all = lease->next_all;
-    else
-        client->all = lease->next_all;
-    if (lease->next_all)
-        lease->next_all->prev_all = lease->prev_all;
     free(lease->token_copy);
     free(lease);
 }
@@ -235,7 +229,7 @@ static void carry_out(redlock *client, redlock_lease *lease)
     if (!freed)
         return;
     unqueue_untold(client, lease);
-    free_lease(client, lease);
+    free_lease(lease);
 }
 
 static bool carry_out_all(redlock *client)
@@ -457,9 +451,9 @@ static void on_prepare(struct ev_loop *loop, ev_prepare *prepare, int events)
 
 static void free_parts(redlock *client)
 {
-    while (client->all) {
-        lease_drop(&client->engine, &client->all->core);
-        free_lease(client, client->all);
+    for (struct lease *core; (core = engine_any_lease(&client->engine));) {
+        lease_drop(&client->engine, core);
+        free_lease(lease_of(core));
     }
     engine_free(&client->engine);
     for (unsigned i = 0; i < client->masters; i++) {

@@ -38,13 +38,12 @@ struct redlock_lease {
     redlock_callback *callback;
     void *data;
     redlock_lease *next_asked, *prev_untold, *next_untold; /* in the client's queues */
-    redlock_lease *prev_all, *next_all;
     char *token_copy;
-    int64_t extend_ttl;
+    int32_t extend_ttl; /* ms: a day at most */
     uint8_t operations;
-    bool asked, untold; /* is in that queue */
-    bool ended;         /* its final outcome was told, or a release was asked for */
-    bool released;      /* a release was asked for */
+    bool asked : 1, untold : 1; /* is in that queue */
+    bool ended : 1;             /* its final outcome was told, or a release was asked for */
+    bool released : 1;          /* a release was asked for */
 };
 
 struct redlock {
@@ -63,7 +62,6 @@ struct redlock {
     unsigned fork_count;
 
     struct lease_queue asked, untold;
-    redlock_lease *all;
     redlock_lease *telling; /* its callback runs now */
     uint32_t adopt;         /* a bit for each master */
 

@@ -89,10 +89,6 @@ static redlock_lease *make_lease(redlock *client, struct names *names, const str
         free(lease);
         return NULL;
     }
-    lease->next_all = client->all;
-    if (client->all)
-        client->all->prev_all = lease;
-    client->all = lease;
     return lease;
 }
 
@@ -222,7 +218,7 @@ redlock_code redlock_extend(redlock_lease *lease, int64_t ttl_ms)
         if (code)
             return code;
     }
-    lease->extend_ttl = ttl_ms;
+    lease->extend_ttl = (int32_t)ttl_ms;
     client_ask(lease, OP_EXTEND);
     return REDLOCK_OK;
 }

@@ -121,7 +121,7 @@ mutant replica-votes master.c "$(within is_acceptable 'strcmp\(hello->role, "mas
 mutant twin-votes master.c "$(within is_acceptable 'twin != index' 'false')"
 # Waiting, and ending.
 mutant never-woken acquiring.c "$(within lease_acquire 'lease_schedule\(e, lease\);' '')"
-mutant waits-for-ever acquiring.c "$(within retries 'e->now >= lease->wait_until' 'false')"
+mutant waits-for-ever acquiring.c "$(within retries 'e->now >= until' 'false')"
 mutant hung-is-kept master.c "$(within watch_up 'e->now >= master->progress_at' 'false \&\& e->now >= master->progress_at')"
 mutant closed-too-early engine.c "$(within check_closed 'e->abandoned' 'false')"
 

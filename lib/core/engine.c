@@ -56,22 +56,36 @@ void engine_give_round(struct engine *e, struct round *round)
     e->free_rounds = round;
 }
 
+static struct lease_list *list_of(struct engine *e, const struct lease *lease)
+{
+    switch ((enum lease_place)lease->place) {
+    case PLACE_IDLE:
+        return &e->idle;
+    case PLACE_BUSY:
+        return &e->busy;
+    case PLACE_HELD:
+        return &e->held;
+    case PLACE_NONE:
+        break;
+    }
+    return NULL;
+}
+
 void engine_list(struct engine *e, struct lease_list *list, struct lease *lease)
 {
-    (void)e;
+    engine_unlist(e, lease);
     lease->prev = NULL;
     lease->next = list->first;
     if (list->first)
         list->first->prev = lease;
     list->first = lease;
     list->count++;
-    lease->list = list;
+    lease->place = list->place;
 }
 
 void engine_unlist(struct engine *e, struct lease *lease)
 {
-    (void)e;
-    struct lease_list *list = lease->list;
+    struct lease_list *list = list_of(e, lease);
     if (!list)
         return;
     if (lease->prev)
@@ -81,7 +95,7 @@ void engine_unlist(struct engine *e, struct lease *lease)
     if (lease->next)
         lease->next->prev = lease->prev;
     list->count--;
-    lease->list = NULL;
+    lease->place = PLACE_NONE;
 }
 
 void engine_master_up(struct engine *e, unsigned master)
@@ -297,6 +311,9 @@ bool engine_init(struct engine *e, const struct engine_config *config, const str
     *e = (struct engine){.config = *config,
                          .memory = *memory,
                          .sink = *sink,
+                         .idle.place = PLACE_IDLE,
+                         .busy.place = PLACE_BUSY,
+                         .held.place = PLACE_HELD,
                          .jitter = seed ? seed : 1,
                          .quorum = quorum_of(config->masters),
                          .max_ttl_ms = config->max_ttl_ms};
@@ -316,6 +333,11 @@ void engine_start(struct engine *e, usec now)
     e->now = now;
     for (unsigned i = 0; i < e->config.masters; i++)
         master_start(e, i);
+}
+
+struct lease *engine_any_lease(const struct engine *e)
+{
+    return e->busy.first ? e->busy.first : e->held.first ? e->held.first : e->idle.first;
 }
 
 void engine_free(struct engine *e)

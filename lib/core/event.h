@@ -207,7 +207,7 @@ enum cause {
     CAUSE_CLOSED,
     CAUSE_MEMORY,
     CAUSE_REPLICA,
-    CAUSE_SAME_MASTER
+    CAUSE_SAME_MASTER /* at most 15: see struct lease */
 };
 
 /* What one master had to say in a round. */

@@ -34,6 +34,8 @@ struct round {
     bool begun;      /* something was sent */
     bool decided;    /* the verdict was acted on; the rest is only for the record */
     usec give_up;    /* HOPED masters are waited for until then */
+    usec wait;       /* the terms of its lease that matter while it is acquired: */
+    usec max_hold;   /* beginning a round leaves them alone */
     struct ballot ballots[];
 };
 
