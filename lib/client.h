@@ -37,13 +37,14 @@ struct redlock_lease {
     redlock *client;
     redlock_callback *callback;
     void *data;
-    redlock_lease *next_asked, *prev_untold, *next_untold; /* in the client's queues */
+    redlock_lease *next_asked, *next_untold; /* in the client's queues */
     char *token_copy;
     int32_t extend_ttl; /* ms: a day at most */
     uint8_t operations;
     bool asked : 1, untold : 1; /* is in that queue */
     bool ended : 1;             /* its final outcome was told, or a release was asked for */
     bool released : 1;          /* a release was asked for */
+    bool freed : 1;             /* dropped; its memory goes when the queue gets to it */
 };
 
 struct redlock {

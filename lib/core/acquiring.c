@@ -62,7 +62,7 @@ static void conclude(struct engine *e, struct lease *lease)
 
 void acquiring_again(struct engine *e, struct lease *lease)
 {
-    lease->claim = claim_new(e, lease->names, NULL, 0);
+    lease->claim = claim_new(e, lease->round->names, NULL, 0);
     if (!lease->claim) {
         lease_end(e, lease, OUTCOME_NOT_ACQUIRED, CAUSE_MEMORY);
         return;

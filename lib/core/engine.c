@@ -52,6 +52,8 @@ struct round *engine_take_round(struct engine *e)
 
 void engine_give_round(struct engine *e, struct round *round)
 {
+    names_drop(&e->memory, round->names);
+    round->names = NULL;
     round->next_free = e->free_rounds;
     e->free_rounds = round;
 }

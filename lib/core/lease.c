@@ -171,8 +171,6 @@ void lease_drop(struct engine *e, struct lease *lease)
         engine_give_round(e, lease->round);
     lease->round = NULL;
     deadlines_leave(&e->deadlines, &lease->deadline);
-    names_drop(&e->memory, lease->names);
-    lease->names = NULL;
     lease->state = LEASE_IDLE;
 }
 
@@ -198,7 +196,7 @@ bool lease_init(struct engine *e, struct lease *lease, struct names *names,
         return false;
     }
     lease->claim->lease = lease;
-    lease->names = names_share(names);
+    lease->round->names = names_share(names);
     lease->round->wait = terms->wait;
     lease->round->max_hold = terms->max_hold;
     engine_list(e, &e->idle, lease);

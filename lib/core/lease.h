@@ -41,7 +41,6 @@ struct held_terms {
 /* There may be a million of these: what fits in a few bits has no more. */
 struct lease {
     struct lease *prev, *next;
-    struct names *names;
     struct claim *claim;
     struct round *round;
     struct held_terms terms;

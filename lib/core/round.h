@@ -7,7 +7,7 @@
 #ifndef REDLOCK_CORE_ROUND_H
 #define REDLOCK_CORE_ROUND_H
 
-#include "event.h"
+#include "names.h"
 #include "quorum.h"
 
 enum ballot_state {
@@ -34,8 +34,12 @@ struct round {
     bool begun;      /* something was sent */
     bool decided;    /* the verdict was acted on; the rest is only for the record */
     usec give_up;    /* HOPED masters are waited for until then */
-    usec wait;       /* the terms of its lease that matter while it is acquired: */
-    usec max_hold;   /* beginning a round leaves them alone */
+
+    /* What its lease needs only while it is acquired; beginning a round leaves it alone. */
+    struct names *names;
+    usec wait;
+    usec max_hold;
+
     struct ballot ballots[];
 };
 
