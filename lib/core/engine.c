@@ -5,6 +5,7 @@
 #include "mutant.h"
 
 #define CLOSE_AT_ONCE 256 /* leases given back in one step of closing */
+#define SPARE_ROUNDS  256 /* kept for the next question; more are given back */
 
 /* ---- for the machines ---------------------------------------------------- */
 
@@ -47,6 +48,7 @@ struct round *engine_take_round(struct engine *e)
     if (!round)
         return e->memory.take(e->memory.pool, round_size(e));
     e->free_rounds = round->next_free;
+    e->spare_rounds--;
     return round;
 }
 
@@ -54,8 +56,13 @@ void engine_give_round(struct engine *e, struct round *round)
 {
     names_drop(&e->memory, round->names);
     round->names = NULL;
+    if (e->spare_rounds == SPARE_ROUNDS) {
+        e->memory.give(e->memory.pool, round, round_size(e));
+        return;
+    }
     round->next_free = e->free_rounds;
     e->free_rounds = round;
+    e->spare_rounds++;
 }
 
 static struct lease_list *list_of(struct engine *e, const struct lease *lease)

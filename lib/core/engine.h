@@ -60,6 +60,7 @@ struct engine {
     struct lease_list idle; /* all others */
     struct claim *abandoned;
     struct round *free_rounds;
+    unsigned spare_rounds; /* how many of them */
     struct master masters[MASTERS_MAX];
 };
 
