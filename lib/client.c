@@ -117,7 +117,6 @@ static void queue_untold(redlock *client, redlock_lease *lease)
     if (lease->untold)
         return;
     lease->untold = true;
-    lease->prev_untold = client->untold.first ? client->untold.last : NULL;
     lease->next_untold = NULL;
     if (client->untold.first)
         client->untold.last->next_untold = lease;
@@ -126,19 +125,24 @@ static void queue_untold(redlock *client, redlock_lease *lease)
     client->untold.last = lease;
 }
 
-static void unqueue_untold(redlock *client, redlock_lease *lease)
+static void free_lease(redlock_lease *lease)
 {
-    if (!lease->untold)
-        return;
-    lease->untold = false;
-    if (lease->prev_untold)
-        lease->prev_untold->next_untold = lease->next_untold;
-    else
+    free(lease->token_copy);
+    free(lease);
+}
+
+/* The next one that somebody still wants to hear of; NULL if there is none. */
+static redlock_lease *take_untold(redlock *client)
+{
+    redlock_lease *lease;
+    while ((lease = client->untold.first)) {
         client->untold.first = lease->next_untold;
-    if (lease->next_untold)
-        lease->next_untold->prev_untold = lease->prev_untold;
-    else
-        client->untold.last = lease->prev_untold;
+        lease->untold = false;
+        if (!lease->freed)
+            return lease;
+        free_lease(lease);
+    }
+    return NULL;
 }
 
 static redlock_lease *lease_of(struct lease *core)
@@ -202,18 +206,6 @@ void client_ask(redlock_lease *lease, enum operation operation)
     client_hold_loop(lease->client);
 }
 
-static void free_lease(redlock *client, redlock_lease *lease)
-{
-    if (lease->prev_all)
-        lease->prev_all->next_all = lease->next_all;
-    else
-        client->all = lease->next_all;
-    if (lease->next_all)
-        lease->next_all->prev_all = lease->prev_all;
-    free(lease->token_copy);
-    free(lease);
-}
-
 static void carry_out(redlock *client, redlock_lease *lease)
 {
     static const struct {
@@ -232,10 +224,9 @@ static void carry_out(redlock *client, redlock_lease *lease)
             step(client, &(struct event){.kind = order[i].event,
                                          .lease = &lease->core,
                                          .ttl = MS(lease->extend_ttl)});
-    if (!freed)
-        return;
-    unqueue_untold(client, lease);
-    free_lease(client, lease);
+    lease->freed = freed;
+    if (freed && !lease->untold)
+        free_lease(lease);
 }
 
 static bool carry_out_all(redlock *client)
@@ -343,12 +334,10 @@ static void tell(redlock *client, redlock_lease *lease)
 static bool tell_all(redlock *client)
 {
     bool any = client->untold.first != NULL;
-    while (client->untold.first && !is_stopped(client)) {
-        redlock_lease *lease = client->untold.first;
-        unqueue_untold(client, lease);
+    redlock_lease *lease;
+    while (!is_stopped(client) && (lease = take_untold(client)))
         if (!(lease->operations & (OP_FREE | OP_DETACH)))
             tell(client, lease);
-    }
     return any;
 }
 
@@ -457,9 +446,11 @@ static void on_prepare(struct ev_loop *loop, ev_prepare *prepare, int events)
 
 static void free_parts(redlock *client)
 {
-    while (client->all) {
-        lease_drop(&client->engine, &client->all->core);
-        free_lease(client, client->all);
+    while (take_untold(client))
+        ; /* frees those that were dropped */
+    for (struct lease *core; (core = engine_any_lease(&client->engine));) {
+        lease_drop(&client->engine, core);
+        free_lease(lease_of(core));
     }
     engine_free(&client->engine);
     for (unsigned i = 0; i < client->masters; i++) {

@@ -37,14 +37,14 @@ struct redlock_lease {
     redlock *client;
     redlock_callback *callback;
     void *data;
-    redlock_lease *next_asked, *prev_untold, *next_untold; /* in the client's queues */
-    redlock_lease *prev_all, *next_all;
+    redlock_lease *next_asked, *next_untold; /* in the client's queues */
     char *token_copy;
-    int64_t extend_ttl;
+    int32_t extend_ttl; /* ms: a day at most */
     uint8_t operations;
-    bool asked, untold; /* is in that queue */
-    bool ended;         /* its final outcome was told, or a release was asked for */
-    bool released;      /* a release was asked for */
+    bool asked : 1, untold : 1; /* is in that queue */
+    bool ended : 1;             /* its final outcome was told, or a release was asked for */
+    bool released : 1;          /* a release was asked for */
+    bool freed : 1;             /* dropped; its memory goes when the queue gets to it */
 };
 
 struct redlock {
@@ -63,7 +63,6 @@ struct redlock {
     unsigned fork_count;
 
     struct lease_queue asked, untold;
-    redlock_lease *all;
     redlock_lease *telling; /* its callback runs now */
     uint32_t adopt;         /* a bit for each master */
 

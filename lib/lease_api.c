@@ -89,10 +89,6 @@ static redlock_lease *make_lease(redlock *client, struct names *names, const str
         free(lease);
         return NULL;
     }
-    lease->next_all = client->all;
-    if (client->all)
-        client->all->prev_all = lease;
-    client->all = lease;
     return lease;
 }
 
@@ -230,7 +226,7 @@ redlock_code redlock_extend(redlock_lease *lease, int64_t ttl_ms)
         if (code)
             return code;
     }
-    lease->extend_ttl = ttl_ms;
+    lease->extend_ttl = (int32_t)ttl_ms;
     client_ask(lease, OP_EXTEND);
     return REDLOCK_OK;
 }
@@ -273,9 +269,12 @@ void redlock_lease_free(redlock_lease *lease)
 const char *redlock_token(redlock_lease *lease)
 {
     const struct claim *claim = lease->core.claim;
-    if (!lease->token_copy && claim && claim->token[0])
-        lease->token_copy = strndup(claim->token, claim->token_length);
-    else if (claim && claim->token[0])
-        memcpy(lease->token_copy, claim->token, claim->token_length);
+    char token[TOKEN_MAX + 1] = "";
+    if (claim)
+        claim_token(&lease->client->engine, claim, token);
+    if (!lease->token_copy && token[0])
+        lease->token_copy = strdup(token);
+    else if (token[0])
+        strcpy(lease->token_copy, token); /* each of a lease's tokens is as long as the last */
     return lease->token_copy ? lease->token_copy : "";
 }

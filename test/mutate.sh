@@ -7,7 +7,7 @@ set -euo pipefail
 export LC_ALL=C
 root=$(cd "$(dirname "$0")/.." && pwd)
 CC=${CC:-cc}
-units='quorum deadlines round master'
+units='quorum deadlines round master claim'
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -111,6 +111,8 @@ mutant former-not-killed master.c "$(within come_up 'end_former_connections\(e, 
 mutant owed-forgotten engine.c "$(within engine_master_up 'claims_pay\(e, master\);' '')"
 mutant unknown-is-refused claim.c "$(within expect_to_be_set 'presence = UNSURE' 'presence = ABSENT')"
 mutant never-written-off claim.c "$(within claim_wake 'write_off\(e, claim\)' 'come_due(e, claim)')"
+mutant without-deadline claim.c "$(within wake_at 'deadlines_at_latest\(.*LOOK_AGAIN\)' '(void)LOOK_AGAIN')"
+mutant many-miscounted claim.c "$(within hear_setting 'if \(at->setting < SETTING_MANY\)' 'if (at->setting)')"
 mutant valid-while-released releasing.c "$(within releasing_begin 'lease->valid_until = 0;' '')"
 # Restarted masters.
 mutant heals-abstaining asking.c "$(within lease_ask 'master_may_grant\(e, &e->masters\[master\]\)' 'true')"
@@ -121,7 +123,7 @@ mutant replica-votes master.c "$(within is_acceptable 'strcmp\(hello->role, "mas
 mutant twin-votes master.c "$(within is_acceptable 'twin != index' 'false')"
 # Waiting, and ending.
 mutant never-woken acquiring.c "$(within lease_acquire 'lease_schedule\(e, lease\);' '')"
-mutant waits-for-ever acquiring.c "$(within retries 'e->now >= lease->wait_until' 'false')"
+mutant waits-for-ever acquiring.c "$(within retries 'e->now >= until' 'false')"
 mutant hung-is-kept master.c "$(within watch_up 'e->now >= master->progress_at' 'false \&\& e->now >= master->progress_at')"
 mutant closed-too-early engine.c "$(within check_closed 'e->abandoned' 'false')"
 

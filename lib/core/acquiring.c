@@ -25,7 +25,6 @@ static void acquire_round(struct engine *e, struct lease *lease)
 void lease_acquire(struct engine *e, struct lease *lease)
 {
     lease->asked_at = e->now;
-    lease->wait_until = lease->terms.wait == NEVER ? NEVER : e->now + lease->terms.wait;
     e->counters.acquires++;
     if (e->closing || e->misconfigured) {
         lease_end(e, lease, OUTCOME_NOT_ACQUIRED, e->closing ? CAUSE_CLOSED : e->misconfigured);
@@ -40,15 +39,16 @@ void lease_acquire(struct engine *e, struct lease *lease)
 
 static bool retries(struct engine *e, struct lease *lease)
 {
-    bool over = e->now >= lease->wait_until && !MUTANT(WAIT_FOREVER);
+    usec until = lease_wait_until(lease);
+    bool over = e->now >= until && !MUTANT(WAIT_FOREVER);
     if (e->closing || e->misconfigured || lease->attached || over)
         return false;
     usec longest = RETRY_FIRST << (lease->rounds < 6 ? lease->rounds : 5);
     if (longest > RETRY_LAST)
         longest = RETRY_LAST;
     lease->wake_at = e->now + engine_jitter(e, longest / 2, longest);
-    if (lease->wake_at > lease->wait_until)
-        lease->wake_at = lease->wait_until;
+    if (lease->wake_at > until)
+        lease->wake_at = until;
     return true;
 }
 
@@ -68,7 +68,7 @@ static void conclude(struct engine *e, struct lease *lease)
 
 void acquiring_again(struct engine *e, struct lease *lease)
 {
-    lease->claim = claim_new(e, lease->names, NULL, 0);
+    lease->claim = claim_new(e, lease->round->names, NULL, 0);
     if (!lease->claim) {
         lease_end(e, lease, OUTCOME_NOT_ACQUIRED, CAUSE_MEMORY);
         return;
@@ -137,7 +137,7 @@ static void round_won(struct engine *e, struct lease *lease)
     engine_list(e, &e->held, lease);
     lease->state = LEASE_HELD;
     lease->risk = RISK_NONE;
-    lease->hold_until = lease->terms.max_hold ? e->now + lease->terms.max_hold : NEVER;
+    lease->hold_until = lease->round->max_hold ? e->now + lease->round->max_hold : NEVER;
     lease->wake_at = holding_renew_when(e, lease);
     if (incomplete && lease->wake_at > e->now + COMPLETE_AFTER && lease->wake_at != NEVER)
         lease->wake_at = e->now + COMPLETE_AFTER;

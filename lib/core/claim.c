@@ -6,32 +6,38 @@
 #include "mutant.h"
 
 #define RELEASE_AGAIN MS(200) /* after a master answered a release with an error */
+#define LOOK_AGAIN    MS(200) /* at claims without a deadline of their own */
 #define END_SLACK     MS(500) /* a request may wait on a stalled link before it is carried out */
 
 static size_t size_of(const struct engine *e, size_t token_length)
 {
-    return sizeof(struct claim) + e->config.masters * sizeof(struct standing) + token_length + 1;
+    return sizeof(struct claim) + e->config.masters * sizeof(struct standing) + token_length;
+}
+
+static char *text_of(const struct engine *e, const struct claim *claim)
+{
+    return (char *)&claim->at[e->config.masters];
+}
+
+/* What ends the token and is kept once for all of ours. */
+static struct slice label_of(const struct engine *e, const struct claim *claim)
+{
+    return claim->foreign ? (struct slice){"", 0} : (struct slice){e->label, e->label_length};
 }
 
 struct claim *claim_new(struct engine *e, struct names *names, const char *token,
                         size_t token_length)
 {
-    size_t label = strlen(e->config.label);
-    size_t length = token ? token_length : TOKEN_TEXT + (label ? 1 + label : 0);
+    size_t length = token ? token_length : TOKEN_TEXT;
     struct claim *claim = e->memory.take(e->memory.pool, size_of(e, length));
     if (!claim)
         return NULL;
-    if (!deadlines_enter(&e->deadlines, &e->memory)) {
-        e->memory.give(e->memory.pool, claim, size_of(e, length));
-        return NULL;
-    }
     claim->deadline.owner = OWNER_CLAIM;
     claim->names = names_share(names);
-    claim->token = (char *)&claim->at[e->config.masters];
-    claim->token_length = (uint8_t)length;
+    claim->token_length = length;
     if (token) {
         claim->foreign = true;
-        memcpy(claim->token, token, length);
+        memcpy(text_of(e, claim), token, length);
         for (unsigned i = 0; i < e->config.masters; i++)
             claim->at[i].presence = UNSURE;
     }
@@ -53,14 +59,20 @@ static void write_base64url(char *to, const uint8_t *bytes)
 void claim_fresh_token(struct engine *e, struct claim *claim)
 {
     static const uint8_t same[TOKEN_RANDOM];
-    write_base64url(claim->token, MUTANT(TOKEN_REUSED) ? same : e->random->bytes);
+    write_base64url(text_of(e, claim), MUTANT(TOKEN_REUSED) ? same : e->random->bytes);
     e->random->bytes += TOKEN_RANDOM;
     e->random->left -= TOKEN_RANDOM;
-    size_t label = strlen(e->config.label);
-    if (label) {
-        claim->token[TOKEN_TEXT] = ':';
-        memcpy(claim->token + TOKEN_TEXT + 1, e->config.label, label);
-    }
+}
+
+void claim_token(const struct engine *e, const struct claim *claim, char token[TOKEN_MAX + 1])
+{
+    const char *text = text_of(e, claim);
+    struct slice label = label_of(e, claim);
+    memset(token, 0, TOKEN_MAX + 1);
+    if (!text[0])
+        return;
+    memcpy(token, text, claim->token_length);
+    memcpy(token + claim->token_length, label.bytes, label.length);
 }
 
 /* ---- asking -------------------------------------------------------------- */
@@ -73,7 +85,8 @@ static bool sets(enum request_kind kind)
 static void expect_to_be_set(struct engine *e, struct claim *claim, struct standing *at,
                              const struct question *question)
 {
-    at->setting++;
+    if (at->setting < SETTING_MANY)
+        at->setting++;
     if (question->kind != REQUEST_RENEW || (question->heal && at->presence == ABSENT))
         at->presence = UNSURE;
     usec ttl = claim->foreign ? MS(e->max_ttl_ms) : question->ttl;
@@ -85,12 +98,15 @@ static void expect_to_be_set(struct engine *e, struct claim *claim, struct stand
 void claim_ask(struct engine *e, struct claim *claim, unsigned master,
                const struct question *question)
 {
+    struct slice label = label_of(e, claim);
     struct request request = {
         .tag = {question->kind, question->round, claim, e->now, question->ttl},
         .whole = question->whole,
         .names = claim->names,
-        .token = claim->token,
-        .token_length = claim->token_length,
+        .token = text_of(e, claim),
+        .token_length = claim->token_length + label.length,
+        .label = label.bytes,
+        .label_length = label.length,
         .ttl_ms = question->ttl / 1000,
         .proposal = question->proposal,
         .fence = question->fence,
@@ -105,6 +121,27 @@ void claim_ask(struct engine *e, struct claim *claim, unsigned master,
 }
 
 /* ---- ending -------------------------------------------------------------- */
+
+/* Its place among the deadlines is taken only now: a claim that is merely held has
+ * none.  Where memory is out, the engine looks at it now and then instead. */
+static void wake_at(struct engine *e, struct claim *claim, usec at)
+{
+    if (!claim->timed)
+        claim->timed = deadlines_enter(&e->deadlines, &e->memory);
+    if (claim->timed)
+        deadlines_set(&e->deadlines, &claim->deadline, at);
+    else
+        deadlines_at_latest(&e->deadlines, &e->deadline, e->now + LOOK_AGAIN);
+}
+
+void claims_look_again(struct engine *e)
+{
+    for (struct claim *claim = e->abandoned, *next; claim; claim = next) {
+        next = claim->next;
+        if (!claim->timed)
+            claim_wake(e, claim);
+    }
+}
 
 void claim_let_go(struct lease *lease)
 {
@@ -125,7 +162,8 @@ void claim_drop(struct engine *e, struct claim *claim)
     }
     if (claim->lease)
         claim->lease->claim = NULL;
-    deadlines_leave(&e->deadlines, &claim->deadline);
+    if (claim->timed)
+        deadlines_leave(&e->deadlines, &claim->deadline);
     names_drop(&e->memory, claim->names);
     e->memory.give(e->memory.pool, claim, size_of(e, claim->token_length));
 }
@@ -177,7 +215,7 @@ static void come_due(struct engine *e, struct claim *claim)
             claim->at[i].owed = true;
         pay(e, claim, i, false);
     }
-    deadlines_set(&e->deadlines, &claim->deadline, claim->last_end);
+    wake_at(e, claim, claim->last_end);
 }
 
 void claim_abandon(struct engine *e, struct claim *claim, usec not_before)
@@ -191,7 +229,7 @@ void claim_abandon(struct engine *e, struct claim *claim, usec not_before)
     }
     claim->not_before = not_before;
     if (not_before > e->now) {
-        deadlines_set(&e->deadlines, &claim->deadline, not_before);
+        wake_at(e, claim, not_before);
     } else {
         come_due(e, claim);
         settle(e, claim);
@@ -213,13 +251,14 @@ static void write_off(struct engine *e, struct claim *claim)
         claim->at[i].owed = false;
         claim->at[i].presence = ABSENT;
     }
-    deadlines_set(&e->deadlines, &claim->deadline, NEVER);
+    if (claim->timed)
+        deadlines_set(&e->deadlines, &claim->deadline, NEVER);
 }
 
 void claim_wake(struct engine *e, struct claim *claim)
 {
     if (e->now < claim->not_before)
-        deadlines_set(&e->deadlines, &claim->deadline, claim->not_before);
+        wake_at(e, claim, claim->not_before);
     else if (claim->last_end && e->now >= claim->last_end)
         write_off(e, claim);
     else
@@ -247,13 +286,14 @@ static void now_absent(struct standing *at, enum presence left)
 {
     at->promise = 0;
     if (at->setting == 0)
-        at->presence = (uint8_t)left;
+        at->presence = left;
 }
 
 static void hear_setting(struct engine *e, struct standing *at, unsigned master,
                          const struct reply *reply, bool counts)
 {
-    at->setting--;
+    if (at->setting < SETTING_MANY)
+        at->setting--;
     switch (reply->answer) {
     case ANSWER_YES:
     case ANSWER_HEALED:
@@ -276,7 +316,7 @@ static void hear_setting(struct engine *e, struct standing *at, unsigned master,
         if (e->now >= e->masters[master].abstains_until)
             now_absent(at, what_is_left(reply));
         else if (at->setting == 0)
-            at->presence = (uint8_t)what_is_left(reply);
+            at->presence = what_is_left(reply);
         break;
     default: /* not a plain refusal: it stays as unsure, or as present, as it was */
         if (MUTANT(UNKNOWN_IS_REFUSED))
@@ -314,7 +354,8 @@ static void hear_release(struct engine *e, struct claim *claim, unsigned master,
     case ANSWER_NOSCRIPT:
     case ANSWER_ERROR:
         e->counters.owed++;
-        deadlines_at_latest(&e->deadlines, &claim->deadline, e->now + RELEASE_AGAIN);
+        if (claim->timed) /* else it is looked at soon */
+            deadlines_at_latest(&e->deadlines, &claim->deadline, e->now + RELEASE_AGAIN);
         break;
     default:
         at->owed = false;

@@ -23,13 +23,20 @@ enum presence {
 
 enum paying { NOT_PAYING, PAYING, PAYING_WHOLE };
 
+/* In flight at once; from then on they are not counted any more, and the token is
+ * never said to be absent. */
+#define SETTING_MANY 127
+
+/* In one word, for there is one for each master of each lease.  The 52 bits of a time
+ * last for 71 years of the clock. */
 struct standing {
-    usec promise;     /* the master stands by us until then; 0: it does not */
-    uint32_t setting; /* requests in flight that may put the token there */
-    uint8_t presence; /* enum presence */
-    bool owed;        /* a release */
-    uint8_t paying;   /* enum paying: that release is in flight */
+    int64_t promise : 52;  /* the master stands by us until then; 0: it does not */
+    uint64_t setting : 7;  /* requests in flight that may put the token there */
+    uint64_t presence : 2; /* enum presence */
+    uint64_t paying : 2;   /* enum paying: the release owed is in flight */
+    uint64_t owed : 1;     /* a release */
 };
+_Static_assert(sizeof(struct standing) == 8, "one word");
 
 /* What to ask one master about a claim. */
 struct question {
@@ -47,14 +54,14 @@ struct claim {
     struct claim *prev, *next; /* of the engine's abandoned claims */
     struct lease *lease;       /* that wants to hear of it; NULL: none */
     struct names *names;
-    char *token;
-    usec last_end;   /* by then the token's last ttl must have run out */
-    usec not_before; /* abandoned: nothing is owed before that */
+    usec not_before;           /* abandoned: nothing is owed before that */
+    int64_t last_end : 52;     /* by then the token's last ttl must have run out */
+    uint64_t token_length : 7; /* of what follows at[]: without the label, if it is ours */
+    uint64_t abandoned : 1;
+    uint64_t foreign : 1; /* token given: the ttl that it was taken with is not known */
+    uint64_t timed : 1;   /* abandoned: has a place among the deadlines */
+    uint32_t in_flight;   /* requests not yet answered */
     struct deadline deadline;
-    uint32_t in_flight; /* requests not yet answered */
-    uint8_t token_length;
-    bool abandoned;
-    bool foreign; /* token given: the ttl that it was taken with is not known */
     struct standing at[];
 };
 
@@ -64,6 +71,9 @@ struct claim *claim_new(struct engine *engine, struct names *names, const char *
 
 /* A fresh token of our own: random, in base64url, then the engine's label. */
 void claim_fresh_token(struct engine *engine, struct claim *claim);
+
+/* The token; "" if it is not drawn yet. */
+void claim_token(const struct engine *engine, const struct claim *claim, char token[TOKEN_MAX + 1]);
 
 void claim_ask(struct engine *engine, struct claim *claim, unsigned master,
                const struct question *question);
@@ -94,6 +104,9 @@ void claim_drop(struct engine *engine, struct claim *claim);
 
 /* Its deadline has come. */
 void claim_wake(struct engine *engine, struct claim *claim);
+
+/* The same for those that have none, as memory was out. */
+void claims_look_again(struct engine *engine);
 
 /* Master came up: sends what it is owed. */
 void claims_pay(struct engine *engine, unsigned master);

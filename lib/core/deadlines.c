@@ -3,6 +3,7 @@
 #include <string.h>
 
 #define FIRST_CAPACITY 64
+#define MOST           ((1U << 30) - 1) /* what a slot can say */
 
 static void put(struct deadlines *d, uint32_t at, struct deadline_entry entry)
 {
@@ -55,7 +56,9 @@ static void take_out(struct deadlines *d, struct deadline *deadline)
 bool deadlines_enter(struct deadlines *d, const struct memory *memory)
 {
     if (d->owners == d->capacity) {
-        uint32_t capacity = d->capacity ? d->capacity * 2 : FIRST_CAPACITY;
+        uint32_t capacity = d->capacity ? d->capacity + d->capacity / 4 : FIRST_CAPACITY;
+        if (capacity > MOST)
+            return false;
         struct deadline_entry *heap = memory->take(memory->pool, capacity * sizeof *heap);
         if (!heap)
             return false;

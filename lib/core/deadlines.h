@@ -11,8 +11,8 @@
 enum deadline_owner { OWNER_ENGINE, OWNER_MASTER, OWNER_LEASE, OWNER_CLAIM };
 
 struct deadline {
-    uint32_t slot; /* place in the heap + 1; 0: not set */
-    uint8_t owner;
+    uint32_t slot : 30; /* place in the heap + 1; 0: not set */
+    uint32_t owner : 2;
 };
 
 struct deadline_entry {

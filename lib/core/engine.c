@@ -1,7 +1,11 @@
 #include "engine.h"
+
+#include <stdio.h>
+
 #include "mutant.h"
 
 #define CLOSE_AT_ONCE 256 /* leases given back in one step of closing */
+#define SPARE_ROUNDS  256 /* kept for the next question; more are given back */
 
 /* ---- for the machines ---------------------------------------------------- */
 
@@ -44,31 +48,53 @@ struct round *engine_take_round(struct engine *e)
     if (!round)
         return e->memory.take(e->memory.pool, round_size(e));
     e->free_rounds = round->next_free;
+    e->spare_rounds--;
     return round;
 }
 
 void engine_give_round(struct engine *e, struct round *round)
 {
+    names_drop(&e->memory, round->names);
+    round->names = NULL;
+    if (e->spare_rounds == SPARE_ROUNDS) {
+        e->memory.give(e->memory.pool, round, round_size(e));
+        return;
+    }
     round->next_free = e->free_rounds;
     e->free_rounds = round;
+    e->spare_rounds++;
+}
+
+static struct lease_list *list_of(struct engine *e, const struct lease *lease)
+{
+    switch ((enum lease_place)lease->place) {
+    case PLACE_IDLE:
+        return &e->idle;
+    case PLACE_BUSY:
+        return &e->busy;
+    case PLACE_HELD:
+        return &e->held;
+    case PLACE_NONE:
+        break;
+    }
+    return NULL;
 }
 
 void engine_list(struct engine *e, struct lease_list *list, struct lease *lease)
 {
-    (void)e;
+    engine_unlist(e, lease);
     lease->prev = NULL;
     lease->next = list->first;
     if (list->first)
         list->first->prev = lease;
     list->first = lease;
     list->count++;
-    lease->list = list;
+    lease->place = list->place;
 }
 
 void engine_unlist(struct engine *e, struct lease *lease)
 {
-    (void)e;
-    struct lease_list *list = lease->list;
+    struct lease_list *list = list_of(e, lease);
     if (!list)
         return;
     if (lease->prev)
@@ -78,7 +104,7 @@ void engine_unlist(struct engine *e, struct lease *lease)
     if (lease->next)
         lease->next->prev = lease->prev;
     list->count--;
-    lease->list = NULL;
+    lease->place = PLACE_NONE;
 }
 
 void engine_master_up(struct engine *e, unsigned master)
@@ -127,7 +153,8 @@ static void close_some(struct engine *e)
 {
     for (unsigned i = 0; i < CLOSE_AT_ONCE && e->held.first; i++)
         lease_close(e, e->held.first);
-    deadlines_set(&e->deadlines, &e->closing_deadline, e->held.first ? e->now : NEVER);
+    if (e->held.first)
+        deadlines_set(&e->deadlines, &e->deadline, e->now);
 }
 
 static void close_all(struct engine *e)
@@ -169,7 +196,9 @@ static void wake_one(struct engine *e)
         return;
     switch ((enum deadline_owner)due->owner) {
     case OWNER_ENGINE:
-        close_some(e);
+        claims_look_again(e);
+        if (e->closing)
+            close_some(e);
         break;
     case OWNER_MASTER:
         master_wake(e, (unsigned)(OWNER_OF(struct master, due) - e->masters));
@@ -291,10 +320,15 @@ bool engine_init(struct engine *e, const struct engine_config *config, const str
     *e = (struct engine){.config = *config,
                          .memory = *memory,
                          .sink = *sink,
+                         .idle.place = PLACE_IDLE,
+                         .busy.place = PLACE_BUSY,
+                         .held.place = PLACE_HELD,
                          .jitter = seed ? seed : 1,
                          .quorum = quorum_of(config->masters),
                          .max_ttl_ms = config->max_ttl_ms};
-    e->closing_deadline.owner = OWNER_ENGINE;
+    if (config->label[0])
+        e->label_length = (size_t)snprintf(e->label, sizeof e->label, ":%s", config->label);
+    e->deadline.owner = OWNER_ENGINE;
     bool room = deadlines_enter(&e->deadlines, memory);
     for (unsigned i = 0; i < config->masters; i++) {
         e->masters[i].deadline.owner = OWNER_MASTER;
@@ -308,6 +342,11 @@ void engine_start(struct engine *e, usec now)
     e->now = now;
     for (unsigned i = 0; i < e->config.masters; i++)
         master_start(e, i);
+}
+
+struct lease *engine_any_lease(const struct engine *e)
+{
+    return e->busy.first ? e->busy.first : e->held.first ? e->held.first : e->idle.first;
 }
 
 void engine_free(struct engine *e)

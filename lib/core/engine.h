@@ -32,6 +32,7 @@ struct engine_counters {
 struct lease_list {
     struct lease *first;
     uint64_t count;
+    enum lease_place place;
 };
 
 struct engine {
@@ -44,19 +45,23 @@ struct engine {
     struct randomness *random; /* likewise */
     uint64_t jitter;           /* state of a small generator; jitter is no secret */
 
+    char label[66]; /* the end of all our tokens: ':' and the label, or "" */
+    size_t label_length;
     unsigned quorum;
     int64_t max_ttl_ms; /* the largest known to any master or to us */
     uint32_t last_round;
     usec clock; /* logical: above all that masters told us of, and all that we proposed */
     enum cause misconfigured; /* found before EFFECT_READY: no lease can be had */
     bool ready_told, closing, closed_told;
-    struct deadline closing_deadline;
+    struct deadline deadline; /* closing goes on, or claims without one are looked at */
 
     struct deadlines deadlines;
     struct lease_list busy; /* all but HELD, while the masters or a timer concern them */
     struct lease_list held;
+    struct lease_list idle; /* all others */
     struct claim *abandoned;
     struct round *free_rounds;
+    unsigned spare_rounds; /* how many of them */
     struct master masters[MASTERS_MAX];
 };
 
@@ -68,6 +73,8 @@ void engine_start(struct engine *engine, usec now);
 /* Frees what the core has; emits nothing.  Leases are the shell's to free, after
  * lease_drop() of each. */
 void engine_free(struct engine *engine);
+/* One that was made and not dropped; NULL if there is none. */
+struct lease *engine_any_lease(const struct engine *engine);
 /* What a lease holds in the core, when the engine is about to be freed. */
 void lease_drop(struct engine *engine, struct lease *lease);
 
@@ -94,6 +101,7 @@ usec engine_jitter(struct engine *engine, usec low, usec high);
 uint32_t engine_next_round(struct engine *engine);
 struct round *engine_take_round(struct engine *engine);
 void engine_give_round(struct engine *engine, struct round *round);
+/* Moves it from the list that it is in. */
 void engine_list(struct engine *engine, struct lease_list *list, struct lease *lease);
 void engine_unlist(struct engine *engine, struct lease *lease);
 /* A master came up or cannot be hoped for: all that may wait for it look again. */

@@ -77,6 +77,8 @@ struct request {
     const struct names *names;
     const char *token;
     size_t token_length;
+    const char *label; /* its last label_length bytes, kept once for all tokens of a client */
+    size_t label_length;
 
     /* ACQUIRE, GRANT, RENEW */
     int64_t ttl_ms;
@@ -216,7 +218,7 @@ enum cause {
     CAUSE_CLOSED,
     CAUSE_MEMORY,
     CAUSE_REPLICA,
-    CAUSE_SAME_MASTER
+    CAUSE_SAME_MASTER /* at most 15: see struct lease */
 };
 
 /* What one master had to say in a round. */

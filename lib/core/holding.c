@@ -137,7 +137,7 @@ static void lose(struct engine *e, struct lease *lease, enum cause cause)
     e->counters.lost++;
     lease->state = LEASE_LOST;
     lease->untold &= (uint16_t)~WHILE_HELD;
-    engine_unlist(e, lease);
+    engine_list(e, &e->idle, lease);
     deadlines_set(&e->deadlines, &lease->deadline, NEVER);
     /* The holder may still be winding down: others get in when validity has ended. */
     bool at_once = cause == CAUSE_GONE || MUTANT(RELEASED_TOO_SOON);

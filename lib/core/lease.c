@@ -4,6 +4,8 @@
 #include "lease_parts.h"
 #include "mutant.h"
 
+#define CAUSE_MASK ((UINT64_C(1) << CAUSE_BITS) - 1)
+
 unsigned lease_masters(const struct engine *e)
 {
     return e->config.masters;
@@ -14,7 +16,9 @@ void lease_add_outcome(struct engine *e, struct lease *lease, enum outcome_kind 
 {
     bool first = lease->untold == 0;
     lease->untold |= BIT(kind);
-    lease->causes[kind] = (uint8_t)cause;
+    unsigned shift = CAUSE_BITS * kind;
+    lease->causes &= ~(CAUSE_MASK << shift);
+    lease->causes |= (uint64_t)cause << shift;
     if (first)
         engine_emit(e, EFFECT_TELL, 0, lease);
 }
@@ -38,7 +42,7 @@ void lease_schedule(struct engine *e, struct lease *lease)
 void lease_end(struct engine *e, struct lease *lease, enum outcome_kind kind, enum cause cause)
 {
     lease->state = LEASE_IDLE;
-    engine_unlist(e, lease);
+    engine_list(e, &e->idle, lease);
     deadlines_set(&e->deadlines, &lease->deadline, NEVER);
     if (kind == OUTCOME_NOT_ACQUIRED && cause == CAUSE_HELD)
         e->counters.contended++;
@@ -167,15 +171,17 @@ void lease_drop(struct engine *e, struct lease *lease)
         engine_give_round(e, lease->round);
     lease->round = NULL;
     deadlines_leave(&e->deadlines, &lease->deadline);
-    names_drop(&e->memory, lease->names);
-    lease->names = NULL;
     lease->state = LEASE_IDLE;
 }
 
 bool lease_init(struct engine *e, struct lease *lease, struct names *names,
                 const struct terms *terms, const char *token, size_t token_length)
 {
-    *lease = (struct lease){.terms = *terms, .attached = token != NULL};
+    *lease = (struct lease){.terms = {.ttl = terms->ttl,
+                                      .margin = terms->margin,
+                                      .renew = terms->renew,
+                                      .fence = terms->fence},
+                            .attached = token != NULL};
     lease->deadline.owner = OWNER_LEASE;
     lease->wake_at = NEVER;
     lease->round = engine_take_round(e);
@@ -192,9 +198,17 @@ bool lease_init(struct engine *e, struct lease *lease, struct names *names,
         return false;
     }
     lease->claim->lease = lease;
-    lease->names = names_share(names);
+    lease->round->names = names_share(names);
+    lease->round->wait = terms->wait;
+    lease->round->max_hold = terms->max_hold;
+    engine_list(e, &e->idle, lease);
     round_begin(lease->round, lease_masters(e), REQUEST_ACQUIRE, 0, 0);
     return true;
+}
+
+static enum cause cause_of(const struct lease *lease, enum outcome_kind kind)
+{
+    return (enum cause)(lease->causes >> CAUSE_BITS * kind & CAUSE_MASK);
 }
 
 bool lease_tell(struct engine *e, struct lease *lease, struct outcome *outcome)
@@ -211,7 +225,7 @@ bool lease_tell(struct engine *e, struct lease *lease, struct outcome *outcome)
     if (!again)
         lease->untold &= (uint16_t)~BIT(kind);
     *outcome = (struct outcome){.kind = kind,
-                                .cause = (enum cause)lease->causes[kind],
+                                .cause = cause_of(lease, kind),
                                 .elapsed = e->now - lease->asked_at,
                                 .rounds = lease->rounds};
     if (lease->claim)
@@ -230,6 +244,12 @@ bool lease_tell(struct engine *e, struct lease *lease, struct outcome *outcome)
 usec lease_fence(const struct lease *lease)
 {
     return lease->untold & BIT(OUTCOME_ACQUIRED) ? 0 : lease->fence;
+}
+
+usec lease_wait_until(const struct lease *lease)
+{
+    usec wait = lease->round->wait;
+    return wait == NEVER ? NEVER : lease->asked_at + wait;
 }
 
 usec lease_valid_until(const struct lease *lease)

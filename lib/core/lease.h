@@ -25,28 +25,41 @@ enum lease_state {
 
 enum risk { RISK_NONE, RISK_BARE, RISK_MISSED };
 
+/* In which of the engine's lists. */
+enum lease_place { PLACE_NONE, PLACE_IDLE, PLACE_BUSY, PLACE_HELD };
+
+/* The terms that still matter once it is held; the others are in its round.  38 bits of
+ * microseconds are more than the longest ttl. */
+struct held_terms {
+    int64_t ttl : 38;
+    uint64_t renew : 1;
+    uint64_t fence : 1;
+    int64_t margin : 38; /* less than the ttl */
+};
+
+#define CAUSE_BITS 4
+
+/* There may be a million of these: what fits in a few bits has no more. */
 struct lease {
     struct lease *prev, *next;
-    struct lease_list *list; /* the engine's busy or held leases, or NULL */
-    struct names *names;
     struct claim *claim;
     struct round *round;
-    struct terms terms;
+    struct held_terms terms;
     usec asked_at;
-    usec wait_until;
     usec hold_until;
     usec wake_at;     /* WAITING: next round.  HELD: next renewal */
     usec valid_until; /* HELD: the ledger's; else 0 */
     usec fence;       /* see lease_fence() */
     struct deadline deadline;
     uint32_t rounds;
-    uint16_t untold;                  /* a bit for each outcome to be told */
-    uint8_t state;                    /* enum lease_state */
-    uint8_t risk;                     /* enum risk */
-    uint8_t failing;                  /* enum cause: why the round under way has failed */
-    uint8_t causes[OUTCOME_SEEN + 1]; /* enum cause of each untold outcome */
-    bool attached;                    /* ACQUIRING by the token of somebody else's lease */
-    bool extending;                   /* the user waits for this renewal */
+    uint64_t causes : CAUSE_BITS *(OUTCOME_SEEN + 1); /* enum cause of each untold outcome */
+    uint64_t untold : OUTCOME_SEEN + 1;               /* a bit for each outcome to be told */
+    uint64_t place : 2;                               /* enum lease_place */
+    uint64_t state : 3;                               /* enum lease_state */
+    uint64_t risk : 2;                                /* enum risk */
+    uint64_t failing : CAUSE_BITS; /* enum cause: why the round under way has failed */
+    uint64_t attached : 1;         /* ACQUIRING by the token of somebody else's lease */
+    uint64_t extending : 1;        /* the user waits for this renewal */
 };
 
 /* Ready to be handed to EVENT_ACQUIRE, ATTACH, RELEASE (by token) or INSPECT.
@@ -78,6 +91,9 @@ void lease_give_up(struct engine *engine, struct lease *lease);
 
 /* Takes the next outcome to be told; validity is tested here, last of all. */
 bool lease_tell(struct engine *engine, struct lease *lease, struct outcome *outcome);
+
+/* Until when it is tried to acquire it; only before that is told. */
+usec lease_wait_until(const struct lease *lease);
 
 /* An extend was asked for, and its outcome is not told yet. */
 bool lease_is_extending(const struct lease *lease);

@@ -8,8 +8,8 @@
 #include "event.h"
 
 struct names {
-    uint32_t references;
-    uint32_t count;
+    uint32_t references : 25; /* more than rounds can be tried in a day, the longest ttl */
+    uint32_t count : 7;
     uint32_t ends[]; /* end of name i in the bytes that follow */
 };
 

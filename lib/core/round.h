@@ -7,7 +7,7 @@
 #ifndef REDLOCK_CORE_ROUND_H
 #define REDLOCK_CORE_ROUND_H
 
-#include "event.h"
+#include "names.h"
 #include "quorum.h"
 
 enum ballot_state {
@@ -39,6 +39,12 @@ struct round {
     usec fence;      /* GRANT, RAISE: not shown before it is stored; 0: none yet */
     usec asked_at;   /* its first request was sent */
     usec grace;      /* last grants may save a second round until then; NEVER: not begun, 0: over */
+
+    /* What its lease needs only while it is acquired; beginning a round leaves it alone. */
+    struct names *names;
+    usec wait;
+    usec max_hold;
+
     struct ballot ballots[];
 };
 

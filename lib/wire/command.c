@@ -134,7 +134,10 @@ static char *put_call(char *to, const struct request *request, const struct scri
 
 static char *put_token(char *to, const struct request *request)
 {
-    return put_bulk(to, request->token, request->token_length);
+    to = put_header(to, '$', request->token_length);
+    to = put(to, request->token, request->token_length - request->label_length);
+    to = put(to, request->label, request->label_length);
+    return PUT(to, "\r\n");
 }
 
 /* One name as every other client of the published algorithm asks for it. */

@@ -484,9 +484,11 @@ static void no_orphan(struct world *w, unsigned master, unsigned name)
 static void waiting_ends(const struct user_lease *lease)
 {
     const struct shell *s = lease->shell;
-    usec due = lease->core.wait_until;
     if (lease->known != KNOWN_ASKED || !lease->core.asked_at || lease->operations ||
-        due > NEVER - WAIT_GRACE || shell_is_stopped(s))
+        shell_is_stopped(s))
+        return;
+    usec due = lease_wait_until(&lease->core);
+    if (due > NEVER - WAIT_GRACE)
         return;
     due = (due > s->ran_again_local ? due : s->ran_again_local) + WAIT_GRACE;
     if (shell_now(s) > due)

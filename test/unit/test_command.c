@@ -123,6 +123,19 @@ static void acquire_of_one_name_is_the_published_set(void **state)
     assert_memory_equal(written.data, bytes, sizeof bytes - 1);
 }
 
+static void label_ends_the_token(void **state)
+{
+    struct request request = request_of(REQUEST_RELEASE, *state);
+    request.token = "somebody";
+    request.token_length = 11;
+    request.label = ":me";
+    request.label_length = 3;
+    write_one(&request);
+    FILE *expected = expecting();
+    EXPECT(expected, "EVALSHA", SCRIPT_RELEASE_SHA1, "1", "jobs", "somebody:me");
+    assert_written(expected);
+}
+
 static void whole_changes_nothing_for_a_plain_set(void **state)
 {
     struct request request = request_of(REQUEST_ACQUIRE, *state);
@@ -403,6 +416,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(acquire_of_one_name_is_the_published_set),
+        TEST(label_ends_the_token),
         TEST(whole_changes_nothing_for_a_plain_set),
         TEST(acquire_of_several_names_is_a_script),
         TEST(renew_tells_whether_to_heal_and_until_when),

@@ -1,0 +1,162 @@
+/* What a claim does where it runs out of room: of memory for its deadline, and of bits
+ * to count what is in flight. */
+#include "unit.h"
+
+#include <stdio.h>
+
+#include "../script/fake.h"
+
+#define TTL MS(10000)
+
+static struct fake fake;
+
+static int begin(void **state)
+{
+    struct engine_config config = {.masters = 3,
+                                   .drift_ppm = 10000,
+                                   .max_ttl_ms = 30000,
+                                   .skew_ms = 1000,
+                                   .connect_timeout = MS(1000)};
+    (void)state;
+    fake_init(&fake);
+    fake.silent = fake.telling = true;
+    if (!fake_start(&fake, &config))
+        return -1;
+    for (unsigned i = 0; i < 3; i++) {
+        fake_connected(&fake, i);
+        fake_answer_hello(&fake, i);
+    }
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    fake_finish(&fake);
+    free(fake.trace);
+    if (fake.broken[0])
+        print_error("%s\n", fake.broken);
+    return fake.broken[0] ? -1 : 0;
+}
+
+static void answer(unsigned master, enum answer what)
+{
+    assert_true(fake_answer(&fake, master, &(struct reply){.answer = what}));
+}
+
+static struct actor *acquire(void)
+{
+    struct terms terms = {.ttl = TTL, .margin = MS(500)};
+    assert_true(fake_new(&fake, "A", "job", &terms, NULL));
+    struct actor *actor = fake_actor(&fake, "A");
+    fake_call(&fake, actor, EVENT_ACQUIRE, 0);
+    for (unsigned i = 0; i < 3; i++)
+        answer(i, ANSWER_YES);
+    assert_true(actor->acquired);
+    return actor;
+}
+
+/* Leases that were only made: each has its place among the deadlines.  One is left. */
+static void fill_the_heap(void)
+{
+    const struct deadlines *heap = &fake.engine.deadlines;
+    for (unsigned i = 0; heap->owners + 1 < heap->capacity; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "B%u", i);
+        assert_true(fake_new(&fake, name, "other", &(struct terms){.ttl = TTL}, NULL));
+    }
+}
+
+/* Releases where there is no memory for the claim's deadline; master 3 is away. */
+static const struct claim *release_starving(void)
+{
+    fill_the_heap();
+    struct actor *actor = acquire();
+    const struct claim *claim = actor->core.claim;
+    fake_lose(&fake, 2, "broken pipe");
+    fake.countdown = 1;
+    fake_call(&fake, actor, EVENT_RELEASE, 0);
+    assert_true(fake.starved);
+    assert_false(claim->timed);
+    for (unsigned i = 0; i < 2; i++)
+        answer(i, ANSWER_YES);
+    assert_true(actor->ended);
+    assert_ptr_equal(fake.engine.abandoned, claim);
+    assert_int_equal(engine_owed(&fake.engine), 1);
+    return claim;
+}
+
+static void test_gets_a_deadline_later(void **state)
+{
+    (void)state;
+    const struct claim *claim = release_starving();
+    fake_advance(&fake, MS(150));
+    assert_false(claim->timed);
+    fake_advance(&fake, MS(100));
+    assert_true(claim->timed);
+    assert_int_equal(engine_owed(&fake.engine), 1);
+}
+
+static void test_is_written_off_without_a_deadline(void **state)
+{
+    (void)state;
+    const struct claim *claim = release_starving();
+    usec end = claim->last_end;
+    while (fake.now + MS(100) < end) {
+        fake.countdown = 1;
+        fake_advance(&fake, MS(100));
+        assert_ptr_equal(fake.engine.abandoned, claim);
+        assert_false(claim->timed);
+    }
+    fake.countdown = 1;
+    fake_advance(&fake, MS(400));
+    assert_null(fake.engine.abandoned);
+    fake.countdown = 0;
+}
+
+/* Asks master 3 `times` to renew, which says in the end that it has nothing. */
+static struct lease *renew_unanswered(unsigned times)
+{
+    struct actor *actor = acquire();
+    for (unsigned i = 0; i < times; i++) {
+        fake_call(&fake, actor, EVENT_EXTEND, 0);
+        answer(0, ANSWER_YES);
+        answer(1, ANSWER_YES);
+    }
+    for (unsigned i = 0; i < times; i++)
+        answer(2, ANSWER_ABSENT);
+    return &actor->core;
+}
+
+static void test_counts_what_is_in_flight(void **state)
+{
+    (void)state;
+    struct lease *lease = renew_unanswered(SETTING_MANY - 1);
+    assert_int_equal(lease->claim->at[2].setting, 0);
+    assert_int_equal(lease->claim->at[2].presence, ABSENT);
+}
+
+static void test_too_many_in_flight_are_never_absent(void **state)
+{
+    (void)state;
+    struct lease *lease = renew_unanswered(3 * SETTING_MANY);
+    assert_int_equal(lease->claim->at[2].promise, 0);
+    assert_int_not_equal(lease->claim->at[2].presence, ABSENT);
+    fake_call(&fake, fake_actor(&fake, "A"), EVENT_RELEASE, 0);
+    assert_int_equal(engine_owed(&fake.engine), 3);
+    for (unsigned i = 0; i < 3; i++)
+        answer(i, ANSWER_YES);
+    assert_int_equal(engine_owed(&fake.engine), 0);
+    assert_null(fake.engine.abandoned);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_gets_a_deadline_later, begin, end),
+        cmocka_unit_test_setup_teardown(test_is_written_off_without_a_deadline, begin, end),
+        cmocka_unit_test_setup_teardown(test_counts_what_is_in_flight, begin, end),
+        cmocka_unit_test_setup_teardown(test_too_many_in_flight_are_never_absent, begin, end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
