@@ -123,6 +123,8 @@ mutant twin-votes master.c "$(within is_acceptable 'twin != index' 'false')"
 mutant never-woken acquiring.c "$(within lease_acquire 'lease_schedule\(e, lease\);' '')"
 mutant waits-for-ever acquiring.c "$(within retries 'e->now >= lease->wait_until' 'false')"
 mutant hung-is-kept master.c "$(within watch_up 'e->now >= master->progress_at' 'false \&\& e->now >= master->progress_at')"
+mutant busy-is-silent master.c "$(within master_overdue 'master->progress_at > asked_at \? [^;]*' 'asked_at')"
+mutant busy-for-ever master.c "$(within master_overdue 'overdue < latest \? overdue : latest' 'overdue + 0 * latest')"
 mutant closed-too-early engine.c "$(within check_closed 'e->abandoned' 'false')"
 
 printf '%d caught, %d not\n' "$killed" "$survived"

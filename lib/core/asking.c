@@ -13,7 +13,7 @@ void lease_ask(struct engine *e, struct lease *lease, unsigned master, bool whol
 {
     struct round *round = lease->round;
     bool held = lease->state == LEASE_HELD;
-    round_ask(round, master, e->now + master_patience(e, &e->masters[master], lease->terms.ttl));
+    round_ask(round, master, e->now);
     claim_ask(e, lease->claim, master,
               &(struct question){
                   .kind = round->kind,
