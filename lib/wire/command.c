@@ -11,6 +11,8 @@
 #define FRAME_MAX ((size_t)32) /* what a bulk string or an integer takes beyond its bytes */
 #define FIXED_MAX 768          /* all that a request takes beyond names, token, login and scripts */
 
+#define EACH_MAX (5 * FRAME_MAX) /* what one of several takes beyond its name and token */
+
 struct script {
     const char *call; /* EVALSHA and the hash */
     const char *text;
@@ -24,16 +26,17 @@ struct script {
         CALL(SCRIPT_##name##_SHA1), SCRIPT_##name##_TEXT, sizeof SCRIPT_##name##_TEXT - 1          \
     }
 
-enum { RELEASE, RENEW, ACQUIRE, PEEK, SCRIPTS };
+enum { RELEASE, RENEW, ACQUIRE, PEEK, RELEASE_EACH, RENEW_EACH, SCRIPTS };
 
-static const struct script scripts[SCRIPTS] = {[RELEASE] = SCRIPT(RELEASE),
-                                               [RENEW] = SCRIPT(RENEW),
-                                               [ACQUIRE] = SCRIPT(ACQUIRE),
-                                               [PEEK] = SCRIPT(PEEK)};
+static const struct script scripts[SCRIPTS] = {
+    [RELEASE] = SCRIPT(RELEASE),           [RENEW] = SCRIPT(RENEW),
+    [ACQUIRE] = SCRIPT(ACQUIRE),           [PEEK] = SCRIPT(PEEK),
+    [RELEASE_EACH] = SCRIPT(RELEASE_EACH), [RENEW_EACH] = SCRIPT(RENEW_EACH)};
 
 #define SCRIPTS_SIZE                                                                               \
     (sizeof SCRIPT_RELEASE_TEXT + sizeof SCRIPT_RENEW_TEXT + sizeof SCRIPT_ACQUIRE_TEXT +          \
-     sizeof SCRIPT_PEEK_TEXT + sizeof SCRIPT_HELLO_TEXT + (SCRIPTS + 1) * FRAME_MAX)
+     sizeof SCRIPT_PEEK_TEXT + sizeof SCRIPT_RELEASE_EACH_TEXT + sizeof SCRIPT_RENEW_EACH_TEXT +   \
+     sizeof SCRIPT_HELLO_TEXT + (SCRIPTS + 1) * FRAME_MAX)
 
 /* ---- RESP.  The room was reserved beforehand: these only move a cursor. ---- */
 
@@ -112,22 +115,32 @@ static char *put_flag(char *to, bool flag)
 
 /* ---- Requests about names ---- */
 
-static char *put_call(char *to, const struct request *request, const struct script *script,
-                      unsigned arguments)
+static char *put_script(char *to, const struct script *script, bool whole, unsigned names,
+                        unsigned arguments)
 {
-    const struct names *names = request->names;
-    to = put_header(to, '*', 3 + names->count + arguments);
-    if (request->whole) {
+    to = put_header(to, '*', 3 + names + arguments);
+    if (whole) {
         to = PUT(to, "$4\r\nEVAL\r\n");
         to = put_bulk(to, script->text, script->length);
     } else {
         to = put(to, script->call, CALL_LENGTH);
     }
-    to = put_integer(to, names->count);
-    for (unsigned i = 0; i < names->count; i++) {
-        struct slice name = names_at(names, i);
-        to = put_bulk(to, name.bytes, name.length);
-    }
+    return put_integer(to, names);
+}
+
+static char *put_name(char *to, const struct names *names, unsigned index)
+{
+    struct slice name = names_at(names, index);
+    return put_bulk(to, name.bytes, name.length);
+}
+
+static char *put_call(char *to, const struct request *request, const struct script *script,
+                      unsigned arguments)
+{
+    const struct names *names = request->names;
+    to = put_script(to, script, request->whole, names->count, arguments);
+    for (unsigned i = 0; i < names->count; i++)
+        to = put_name(to, names, i);
     return to;
 }
 
@@ -139,9 +152,8 @@ static char *put_token(char *to, const struct request *request)
 /* One name as every other client of the published algorithm asks for it. */
 static char *put_set(char *to, const struct request *request)
 {
-    struct slice name = names_at(request->names, 0);
     to = PUT(to, "*6\r\n$3\r\nSET\r\n");
-    to = put_bulk(to, name.bytes, name.length);
+    to = put_name(to, request->names, 0);
     to = put_token(to, request);
     to = PUT(to, "$2\r\nNX\r\n$2\r\nPX\r\n");
     return put_integer(to, request->ttl_ms);
@@ -156,19 +168,48 @@ static char *put_acquire(char *to, const struct request *request)
     return put_integer(to, request->ttl_ms);
 }
 
-static char *put_renew(char *to, const struct request *request)
+#define RENEW_ARGUMENTS 4
+
+static char *put_renew_arguments(char *to, const struct request *request)
 {
-    to = put_call(to, request, &scripts[RENEW], 4);
     to = put_token(to, request);
     to = put_integer(to, request->ttl_ms);
     to = put_flag(to, request->heal);
     return put_integer(to, request->not_after);
 }
 
+static char *put_renew(char *to, const struct request *request)
+{
+    to = put_call(to, request, &scripts[RENEW], RENEW_ARGUMENTS);
+    return put_renew_arguments(to, request);
+}
+
 static char *put_release(char *to, const struct request *request)
 {
     to = put_call(to, request, &scripts[RELEASE], 1);
     return put_token(to, request);
+}
+
+/* ---- Several in one ---- */
+
+static char *put_release_each(char *to, const struct request *requests, unsigned count, bool whole)
+{
+    to = put_script(to, &scripts[RELEASE_EACH], whole, count, count);
+    for (unsigned i = 0; i < count; i++)
+        to = put_name(to, requests[i].names, 0);
+    for (unsigned i = 0; i < count; i++)
+        to = put_token(to, &requests[i]);
+    return to;
+}
+
+static char *put_renew_each(char *to, const struct request *requests, unsigned count, bool whole)
+{
+    to = put_script(to, &scripts[RENEW_EACH], whole, count, count * RENEW_ARGUMENTS);
+    for (unsigned i = 0; i < count; i++)
+        to = put_name(to, requests[i].names, 0);
+    for (unsigned i = 0; i < count; i++)
+        to = put_renew_arguments(to, &requests[i]);
+    return to;
 }
 
 /* ---- Requests about the connection ---- */
@@ -272,6 +313,27 @@ static size_t request_room(const struct request *request)
     for (unsigned i = 0; request->names && i < request->names->count; i++)
         room += names_at(request->names, i).length + FRAME_MAX;
     return room;
+}
+
+bool command_is_shared(const struct request *request)
+{
+    return (request->tag.kind == REQUEST_RELEASE || request->tag.kind == REQUEST_RENEW) &&
+           !request->whole && request->names->count == 1;
+}
+
+void command_write_each(struct buffer *buffer, const struct request *requests, unsigned count,
+                        bool whole)
+{
+    size_t room = whole ? SCRIPTS_SIZE : 0;
+    for (unsigned i = 0; i < count; i++)
+        room += EACH_MAX + requests[i].token_length + names_at(requests[i].names, 0).length;
+    char *start = buffer_reserve(buffer, FIXED_MAX + room);
+    if (!start)
+        return;
+    char *end = requests[0].tag.kind == REQUEST_RELEASE
+                    ? put_release_each(start, requests, count, whole)
+                    : put_renew_each(start, requests, count, whole);
+    buffer_advance(buffer, (size_t)(end - start));
 }
 
 unsigned command_write(struct buffer *buffer, const struct request *request,
