@@ -292,6 +292,7 @@ bool engine_init(struct engine *e, const struct engine_config *config, const str
                          .memory = *memory,
                          .sink = *sink,
                          .jitter = seed ? seed : 1,
+                         .renewal_phase = (usec)(seed >> 32),
                          .quorum = quorum_of(config->masters),
                          .max_ttl_ms = config->max_ttl_ms};
     e->closing_deadline.owner = OWNER_ENGINE;

@@ -43,6 +43,7 @@ struct engine {
     usec now;                  /* of the step under way */
     struct randomness *random; /* likewise */
     uint64_t jitter;           /* state of a small generator; jitter is no secret */
+    usec renewal_phase;        /* clients of one machine do not renew at the same moments */
 
     unsigned quorum;
     int64_t max_ttl_ms; /* the largest known to any master or to us */
