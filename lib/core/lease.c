@@ -19,12 +19,15 @@ void lease_add_outcome(struct engine *e, struct lease *lease, enum outcome_kind 
         engine_emit(e, EFFECT_TELL, 0, lease);
 }
 
-/* For each ballot, when its master is given up; of those not asked it means nothing. */
+/* When each master is given up that was asked and has not answered. */
 static void overdue(const struct engine *e, const struct lease *lease, usec at[MASTERS_MAX])
 {
-    for (unsigned i = 0; i < lease_masters(e); i++)
-        at[i] =
-            master_overdue(e, &e->masters[i], lease->round->ballots[i].asked_at, lease->terms.ttl);
+    for (unsigned i = 0; i < lease_masters(e); i++) {
+        const struct ballot *ballot = &lease->round->ballots[i];
+        at[i] = NEVER;
+        if (ballot->state == BALLOT_ASKED)
+            at[i] = master_overdue(e, &e->masters[i], ballot->asked_at, lease->terms.ttl);
+    }
 }
 
 static usec round_wakes(const struct engine *e, const struct lease *lease)
