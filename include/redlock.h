@@ -190,8 +190,9 @@ typedef struct redlock_options {
      * answered the first script.  0: 1,000. */
     int64_t connect_timeout_ms;
 
-    /* How long one request to one master may take.  0: the larger of 50 ms and
-     * four measured round trips.  Never more than a quarter of the ttl. */
+    /* How long a master may answer nothing before a request that waits for it counts
+     * as unanswered.  0: the larger of 50 ms and four measured round trips.  No
+     * request is waited for longer than a quarter of the ttl. */
     int64_t request_timeout_ms;
 
     redlock_restart_policy restart_policy;

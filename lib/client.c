@@ -229,6 +229,22 @@ static void carry_out(redlock *client, redlock_lease *lease)
         free_lease(lease);
 }
 
+static void carry_out_those(redlock *client, unsigned operations)
+{
+    redlock_lease *lease = client->asked.first, *next;
+    client->asked = (struct lease_queue){0};
+    for (; lease; lease = next) {
+        next = lease->next_asked;
+        lease->asked = false;
+        if (lease->operations & operations)
+            carry_out(client, lease);
+        else
+            queue_asked(client, lease);
+    }
+}
+
+/* Releases first, so that those for one master go in one command.  The calls about one
+ * lease keep their order; between two leases there is none to keep. */
 static bool carry_out_all(redlock *client)
 {
     bool any = client->asked.first || client->adopt;
@@ -237,12 +253,9 @@ static bool carry_out_all(redlock *client)
             step(client, &(struct event){.kind = EVENT_ADOPT, .master = i});
         client->adopt &= ~(1U << i);
     }
-    while (client->asked.first) {
-        redlock_lease *lease = client->asked.first;
-        client->asked.first = lease->next_asked;
-        lease->asked = false;
-        carry_out(client, lease);
-    }
+    carry_out_those(client, OP_RELEASE);
+    while (client->asked.first)
+        carry_out_those(client, ~0U);
     if (client->close_asked && !client->closing) {
         client->closing = true;
         step(client, &(struct event){.kind = EVENT_CLOSE});

@@ -7,7 +7,7 @@ set -euo pipefail
 export LC_ALL=C
 root=$(cd "$(dirname "$0")/.." && pwd)
 CC=${CC:-cc}
-units='quorum deadlines round master claim'
+units='quorum deadlines round master claim renewals'
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -124,7 +124,11 @@ mutant twin-votes master.c "$(within is_acceptable 'twin != index' 'false')"
 # Waiting, and ending.
 mutant never-woken acquiring.c "$(within lease_acquire 'lease_schedule\(e, lease\);' '')"
 mutant waits-for-ever acquiring.c "$(within retries 'e->now >= until' 'false')"
+mutant renewals-scattered holding.c "$(within renewal_step 'e->held\.count < RENEW_TOGETHER' 'true')"
+mutant renewed-too-soon holding.c "$(within holding_renew_when ' \+ step - 1' '')"
 mutant hung-is-kept master.c "$(within watch_up 'e->now >= master->progress_at' 'false \&\& e->now >= master->progress_at')"
+mutant busy-is-silent master.c "$(within master_overdue 'master->progress_at > asked_at \? [^;]*' 'asked_at')"
+mutant busy-for-ever master.c "$(within master_overdue 'overdue < latest \? overdue : latest' 'overdue + 0 * latest')"
 mutant closed-too-early engine.c "$(within check_closed 'e->abandoned' 'false')"
 
 printf '%d caught, %d not\n' "$killed" "$survived"

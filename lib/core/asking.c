@@ -15,7 +15,7 @@ void lease_ask(struct engine *e, struct lease *lease, unsigned master, bool whol
     bool held = lease->state == LEASE_HELD;
     if (!round->begun)
         round->asked_at = e->now;
-    round_ask(round, master, e->now + master_patience(e, &e->masters[master], lease->terms.ttl));
+    round_ask(round, master, e->now);
     claim_ask(e, lease->claim, master,
               &(struct question){
                   .kind = round->kind,

@@ -324,6 +324,7 @@ bool engine_init(struct engine *e, const struct engine_config *config, const str
                          .busy.place = PLACE_BUSY,
                          .held.place = PLACE_HELD,
                          .jitter = seed ? seed : 1,
+                         .renewal_phase = (usec)(seed >> 32),
                          .quorum = quorum_of(config->masters),
                          .max_ttl_ms = config->max_ttl_ms};
     if (config->label[0])

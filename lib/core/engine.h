@@ -44,6 +44,7 @@ struct engine {
     usec now;                  /* of the step under way */
     struct randomness *random; /* likewise */
     uint64_t jitter;           /* state of a small generator; jitter is no secret */
+    usec renewal_phase;        /* clients of one machine do not renew at the same moments */
 
     char label[66]; /* the end of all our tokens: ':' and the label, or "" */
     size_t label_length;

@@ -73,7 +73,8 @@ struct request {
     struct tag tag;
     bool whole; /* send the script itself: the master has forgotten it */
 
-    /* ACQUIRE, GRANT, RAISE, RENEW, RELEASE, PEEK (no token) */
+    /* ACQUIRE, GRANT, RAISE, RENEW, RELEASE, PEEK (no token); these stay until it was
+     * answered */
     const struct names *names;
     const char *token;
     size_t token_length;

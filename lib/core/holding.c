@@ -3,6 +3,7 @@
 #include "mutant.h"
 
 #define RENEW_SOON_LEAST MS(5)
+#define RENEW_TOGETHER   64 /* as many as make a wake-up and a write worth while */
 
 /* A margin before it ends. */
 usec holding_lost_at(const struct lease *lease)
@@ -18,12 +19,26 @@ bool holding_is_over(const struct engine *e, const struct lease *lease)
     return e->now >= holding_lost_at(lease) && !unchecked;
 }
 
+/* Renewals leave at whole multiples of this, so that those that fall due together are
+ * sent together.  With few leases they would not meet; the more there are the shorter it
+ * is, so that no herd gathers.  A power of two: leases of several ttls meet too. */
+static usec renewal_step(const struct engine *e, usec ttl)
+{
+    if (e->held.count < RENEW_TOGETHER)
+        return 1;
+    usec longest = ttl / 128, enough = ttl / 3 * RENEW_TOGETHER / (usec)e->held.count;
+    usec most = enough < longest ? enough : longest;
+    return most > 0 ? (usec)1 << (63 - __builtin_clzll((uint64_t)most)) : 1;
+}
+
+/* From 0.3 ttl to ttl/3 after the last one. */
 usec holding_renew_when(struct engine *e, const struct lease *lease)
 {
     if (!lease->terms.renew || e->now >= lease->hold_until)
         return NEVER;
-    usec third = lease->terms.ttl / 3;
-    return e->now + engine_jitter(e, third - third / 10, third);
+    usec third = lease->terms.ttl / 3, step = renewal_step(e, lease->terms.ttl);
+    usec at = e->now + engine_jitter(e, third - third / 10 + step - 1, third);
+    return at - ((at + e->renewal_phase) & (step - 1));
 }
 
 static void set_risk(struct engine *e, struct lease *lease, enum risk risk)

@@ -23,11 +23,40 @@ void lease_add_outcome(struct engine *e, struct lease *lease, enum outcome_kind 
         engine_emit(e, EFFECT_TELL, 0, lease);
 }
 
+/* When each master is given up that was asked and has not answered. */
+static void overdue(const struct engine *e, const struct lease *lease, usec at[MASTERS_MAX])
+{
+    for (unsigned i = 0; i < lease_masters(e); i++) {
+        const struct ballot *ballot = &lease->round->ballots[i];
+        at[i] = NEVER;
+        if (ballot->state == BALLOT_ASKED)
+            at[i] = master_overdue(e, &e->masters[i], ballot->asked_at, lease->terms.ttl);
+    }
+}
+
+static usec round_wakes(const struct engine *e, const struct lease *lease)
+{
+    usec at[MASTERS_MAX];
+    overdue(e, lease, at);
+    return round_deadline(lease->round, lease_masters(e), at);
+}
+
+static void expire(struct engine *e, struct lease *lease)
+{
+    usec at[MASTERS_MAX];
+    unsigned timeouts = 0;
+    overdue(e, lease, at);
+    if (!round_expire(lease->round, lease_masters(e), e->now, at, &timeouts))
+        return;
+    e->counters.timeouts += timeouts;
+    lease_weigh(e, lease);
+}
+
 void lease_schedule(struct engine *e, struct lease *lease)
 {
     usec at = NEVER;
     if (lease->round && lease->state != LEASE_IDLE && lease->state != LEASE_LOST)
-        at = round_deadline(lease->round, lease_masters(e));
+        at = round_wakes(e, lease);
     if (lease->state == LEASE_WAITING || lease->state == LEASE_HELD)
         at = lease->wake_at < at ? lease->wake_at : at;
     if (lease->state == LEASE_HELD && holding_lost_at(lease) < at)
@@ -122,11 +151,8 @@ void lease_master_down(struct engine *e, struct lease *lease, unsigned master)
 void lease_wake(struct engine *e, struct lease *lease)
 {
     holding_notice_the_end(e, lease);
-    unsigned timeouts = 0;
-    if (lease->round && round_expire(lease->round, lease_masters(e), e->now, &timeouts)) {
-        e->counters.timeouts += timeouts;
-        lease_weigh(e, lease);
-    }
+    if (lease->round)
+        expire(e, lease);
     if (lease->state == LEASE_WAITING && e->now >= lease->wake_at)
         acquiring_again(e, lease);
     else if (lease->state == LEASE_HELD && e->now >= lease->wake_at)

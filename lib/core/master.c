@@ -43,20 +43,25 @@ bool master_is_hopeful(const struct master *master)
             (master->state == MASTER_DOWN && master->tried));
 }
 
-usec master_patience(const struct engine *e, const struct master *master, usec ttl)
+static usec patience(const struct engine *e, const struct master *master)
 {
-    usec patience = e->config.request_timeout;
-    if (!patience) {
-        patience = PATIENCE_ROUND_TRIPS * master->round_trip;
-        if (patience < PATIENCE_FLOOR)
-            patience = PATIENCE_FLOOR;
-    }
-    return ttl && patience > ttl / 4 ? ttl / 4 : patience;
+    if (e->config.request_timeout)
+        return e->config.request_timeout;
+    usec trips = PATIENCE_ROUND_TRIPS * master->round_trip;
+    return trips < PATIENCE_FLOOR ? PATIENCE_FLOOR : trips;
 }
 
 static usec stall(const struct engine *e, const struct master *master)
 {
-    return STALL_PATIENCES * master_patience(e, master, 0);
+    return STALL_PATIENCES * patience(e, master);
+}
+
+usec master_overdue(const struct engine *e, const struct master *master, usec asked_at, usec ttl)
+{
+    usec heard_at = master->progress_at > asked_at ? master->progress_at : asked_at;
+    usec overdue = heard_at + patience(e, master);
+    usec latest = asked_at + (ttl ? ttl / 4 : stall(e, master));
+    return overdue < latest ? overdue : latest;
 }
 
 static void set_trouble(struct master *master, const char *text)

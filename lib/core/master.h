@@ -60,7 +60,9 @@ bool master_may_grant(const struct engine *engine, const struct master *master);
 bool master_is_hopeful(const struct master *master);
 /* Its wall clock and ours were read at the same moment, nearly. */
 void master_set_clock(struct master *master, usec its, usec ours);
-/* How long one request may take. */
-usec master_patience(const struct engine *engine, const struct master *master, usec ttl);
+/* When to wait no longer for the answer to what it was asked about a lease.  While it
+ * answers others, ours is only waiting in line; but no longer than a quarter of the ttl. */
+usec master_overdue(const struct engine *engine, const struct master *master, usec asked_at,
+                    usec ttl);
 
 #endif

@@ -41,8 +41,7 @@ uint32_t lease_paying(struct engine *e, struct lease *lease, unsigned master)
     if (lease->state != LEASE_RELEASING || !lease->round || /* memory was out */
         lease->round->ballots[master].state == BALLOT_CLOSED)
         return 0;
-    round_ask(lease->round, master,
-              e->now + master_patience(e, &e->masters[master], lease->terms.ttl));
+    round_ask(lease->round, master, e->now);
     return lease->round->number;
 }
 

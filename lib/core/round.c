@@ -18,17 +18,17 @@ void round_begin(struct round *round, unsigned masters, enum request_kind kind, 
         ballot->state = BALLOT_CLOSED;
         ballot->said = SAID_NOTHING;
         ballot->again = ballot->late = ballot->broken = false;
-        ballot->overdue = NEVER;
+        ballot->asked_at = 0;
         ballot->remaining_ms = -1;
         ballot->clock = 0;
         ballot->text[0] = '\0';
     }
 }
 
-void round_ask(struct round *round, unsigned master, usec overdue)
+void round_ask(struct round *round, unsigned master, usec now)
 {
     round->ballots[master].state = BALLOT_ASKED;
-    round->ballots[master].overdue = overdue;
+    round->ballots[master].asked_at = now;
     round->begun = true;
 }
 
@@ -50,14 +50,15 @@ void round_say_text(struct round *round, unsigned master, enum saying said, cons
     round_say(round, master, said);
 }
 
-bool round_expire(struct round *round, unsigned masters, usec now, unsigned *timeouts)
+bool round_expire(struct round *round, unsigned masters, usec now, const usec *overdue,
+                  unsigned *timeouts)
 {
     bool any = round->grace && round->grace != NEVER && now >= round->grace;
     if (any)
         round->grace = 0;
     for (unsigned i = 0; i < masters; i++) {
         struct ballot *ballot = &round->ballots[i];
-        if (ballot->state == BALLOT_ASKED && now >= ballot->overdue) {
+        if (ballot->state == BALLOT_ASKED && now >= overdue[i]) {
             bool refused = ballot->said == SAID_HELD; /* only asked who has it */
             round_say(round, i, refused ? SAID_HELD : SAID_TIMEOUT);
             ++*timeouts;
@@ -88,12 +89,12 @@ bool round_stop_hoping(struct round *round, unsigned masters)
     return any;
 }
 
-usec round_deadline(const struct round *round, unsigned masters)
+usec round_deadline(const struct round *round, unsigned masters, const usec *overdue)
 {
     usec next = round->grace ? round->grace : NEVER;
     for (unsigned i = 0; i < masters; i++) {
         const struct ballot *ballot = &round->ballots[i];
-        usec at = ballot->state == BALLOT_ASKED   ? ballot->overdue
+        usec at = ballot->state == BALLOT_ASKED   ? overdue[i]
                   : ballot->state == BALLOT_HOPED ? round->give_up
                                                   : NEVER;
         if (at < next)

@@ -22,7 +22,7 @@ struct ballot {
     bool again;    /* was asked a second time; a third would let a liar keep us busy */
     bool late;     /* its clock says that the lease is over */
     bool broken;   /* it had lost the lease while its promise stood */
-    usec overdue;  /* ASKED: no answer by then is a timeout */
+    usec asked_at; /* ASKED */
     int64_t remaining_ms;
     usec clock; /* fenced: its logical clock when it last said yes; 0: unknown */
     char text[SAYING_MAX];
@@ -50,18 +50,20 @@ struct round {
 
 void round_begin(struct round *round, unsigned masters, enum request_kind kind, uint32_t number,
                  usec give_up);
-void round_ask(struct round *round, unsigned master, usec overdue);
+void round_ask(struct round *round, unsigned master, usec now);
 void round_say(struct round *round, unsigned master, enum saying said);
 void round_say_text(struct round *round, unsigned master, enum saying said, const char *text,
                     size_t length);
-/* Closes what is overdue, ends the grace; true if anything was. */
-bool round_expire(struct round *round, unsigned masters, usec now, unsigned *timeouts);
+/* Closes what is overdue, ends the grace; true if anything was.  `overdue`: for each
+ * master, when to wait no longer for its answer. */
+bool round_expire(struct round *round, unsigned masters, usec now, const usec *overdue,
+                  unsigned *timeouts);
 /* Nobody waits for more answers. */
 void round_close(struct round *round, unsigned masters);
 /* Stops hoping for the masters that are not connected; true if there were any. */
 bool round_stop_hoping(struct round *round, unsigned masters);
 /* The next moment at which round_expire() has something to do; NEVER if none. */
-usec round_deadline(const struct round *round, unsigned masters);
+usec round_deadline(const struct round *round, unsigned masters, const usec *overdue);
 
 /* Said yes: granted, healed, released. */
 unsigned round_yes(const struct round *round, unsigned masters);

@@ -47,9 +47,14 @@ void expected_add(struct expected_queue *queue, const struct tag *tag, enum step
 {
     if (queue->count == queue->capacity)
         return;
-    *at(queue, queue->count) = (struct expected){*tag, step};
+    *at(queue, queue->count) = (struct expected){.tag = *tag, .step = step};
     queue->count++;
     queue->requests += step == STEP_FINAL;
+}
+
+void expected_share(struct expected_queue *queue, unsigned count)
+{
+    at(queue, queue->count - count)->sharing = count;
 }
 
 const struct expected *expected_first(const struct expected_queue *queue)

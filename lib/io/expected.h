@@ -9,6 +9,7 @@
 struct expected {
     struct tag tag; /* of the request that the step belongs to */
     enum step step;
+    unsigned sharing; /* so many, this one the first, share one reply; 0: it has its own */
 };
 
 struct expected_queue {
@@ -27,6 +28,9 @@ bool expected_make_room(struct expected_queue *queue);
 
 /* Does nothing if, against all that, there is no room. */
 void expected_add(struct expected_queue *queue, const struct tag *tag, enum step step);
+
+/* One reply answers the `count` added last. */
+void expected_share(struct expected_queue *queue, unsigned count);
 
 /* NULL if nothing is expected. */
 const struct expected *expected_first(const struct expected_queue *queue);

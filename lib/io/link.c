@@ -47,6 +47,11 @@ struct link {
     int send_error; /* errno; the replies that came before it are yet to be read */
     struct expected_queue expected;
 
+    /* Requests of one kind, not yet written, that go in one command.  They are expected. */
+    struct request batch[BATCH_MAX];
+    unsigned batched;
+    bool batch_whole; /* the last one was refused: it may be that its script is gone */
+
     bool asked; /* link_close() ended it */
     char why[200];
 
@@ -108,6 +113,7 @@ static void shut(struct link *link)
     link->context = NULL;
     close_socket(link);
     buffer_clear(&link->output);
+    link->batched = 0;
 }
 
 __attribute__((format(printf, 2, 3))) static void break_off(struct link *link, const char *format,
@@ -170,12 +176,17 @@ static void refuse_unsolicited(struct link *link)
                    says_why ? raw->text + raw->fields[0].start : "");
 }
 
+static void refuse_reply(struct link *link)
+{
+    PROTOCOL_ERROR(link, "the master sent a reply that the request cannot have");
+}
+
 static void take_final(struct link *link, const struct tag *tag)
 {
     struct hello hello;
     struct reply reply;
     if (!reply_read(&link->raw, tag, &link->login, &hello, &reply)) {
-        PROTOCOL_ERROR(link, "the master sent a reply that the request cannot have");
+        refuse_reply(link);
         return;
     }
     expected_drop_first(&link->expected);
@@ -183,11 +194,29 @@ static void take_final(struct link *link, const struct tag *tag)
     deliver(link, (struct event){.kind = EVENT_REPLY, .reply = &reply});
 }
 
+/* What is left of it when the link is closed meanwhile is lost. */
+static void take_batch(struct link *link, unsigned count)
+{
+    for (unsigned i = 0; i < count && link->phase == UP; i++) {
+        struct reply reply;
+        if (!reply_read_each(&link->raw, i, count, &expected_first(&link->expected)->tag, &reply)) {
+            refuse_reply(link);
+            return;
+        }
+        link->batch_whole |= reply.answer == ANSWER_NOSCRIPT;
+        expected_drop_first(&link->expected);
+        link->counters.replies++;
+        deliver(link, (struct event){.kind = EVENT_REPLY, .reply = &reply});
+    }
+}
+
 static void take_reply(struct link *link)
 {
     const struct expected *expected = expected_first(&link->expected);
     if (!expected)
         refuse_unsolicited(link);
+    else if (expected->sharing)
+        take_batch(link, expected->sharing);
     else if (expected->step == STEP_FINAL)
         take_final(link, &expected->tag);
     else if (reply_take_step(&link->login, expected->step, &link->raw))
@@ -247,8 +276,25 @@ static void write_output(struct link *link)
     watch(link, link->output.length ? EV_READ | EV_WRITE : EV_READ);
 }
 
+static void write_batch(struct link *link)
+{
+    enum step steps[STEPS_MAX];
+    unsigned count = link->batched;
+    link->batched = 0;
+    if (count == 1) {
+        command_write(&link->output, &link->batch[0], NULL, steps);
+    } else if (count > 1) {
+        command_write_each(&link->output, link->batch, count, link->batch_whole);
+        expected_share(&link->expected, count);
+        link->batch_whole = false;
+    }
+    if (link->output.failed)
+        break_off(link, "out of memory");
+}
+
 void link_flush(struct link *link)
 {
+    write_batch(link);
     bool waits = link->watched & EV_WRITE;
     if (link->phase == UP && link->output.length && !waits && !link->send_error)
         write_output(link);
@@ -271,12 +317,18 @@ void link_send(struct link *link, const struct request *request)
 {
     assert(link->phase == UP || link->phase == ENDING);
     link->counters.requests++;
+    bool shared = command_is_shared(request);
     if (!expected_make_room(&link->expected))
         break_off(link, "out of memory");
-    if (link->phase == UP)
+    if (!shared || link->batched == BATCH_MAX || link->batch[0].tag.kind != request->tag.kind)
+        write_batch(link);
+    if (link->phase == UP && !shared) {
         queue_request(link, request);
-    else
-        expected_add(&link->expected, &request->tag, STEP_FINAL);
+        return;
+    }
+    expected_add(&link->expected, &request->tag, STEP_FINAL);
+    if (link->phase == UP)
+        link->batch[link->batched++] = *request;
 }
 
 /* ---- Connecting ---- */
@@ -351,7 +403,7 @@ void link_connect(struct link *link)
 {
     assert(link->phase == CLOSED);
     link->phase = RESOLVING;
-    link->greeted = link->asked = false;
+    link->greeted = link->asked = link->batch_whole = false;
     link->send_error = link->connect_error = 0;
     link->login = (struct login_state){0};
     if (link->address->path)

@@ -40,7 +40,8 @@ void link_connect(struct link *link);
  * closes at the next pump and the request is answered ANSWER_LOST. */
 void link_send(struct link *link, const struct request *request);
 
-/* Writes what is queued with one system call; arms EV_WRITE only for the rest. */
+/* Writes what is queued with one system call; arms EV_WRITE only for the rest.  Releases
+ * (or renewals) that were queued one after the other go in one command. */
 void link_flush(struct link *link);
 
 /* Ends the connection.  ANSWER_LOST for what was in flight and EVENT_CLOSED with

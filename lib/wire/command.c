@@ -10,6 +10,8 @@
 #define FRAME_MAX ((size_t)32) /* what a bulk string or an integer takes beyond its bytes */
 #define FIXED_MAX 768          /* all that a request takes beyond names, token, login and scripts */
 
+#define EACH_MAX (5 * FRAME_MAX) /* what one of several takes beyond its name and token */
+
 struct script {
     const char *call; /* EVALSHA and the hash */
     const char *text;
@@ -23,16 +25,22 @@ struct script {
         CALL(SCRIPT_##name##_SHA1), SCRIPT_##name##_TEXT, sizeof SCRIPT_##name##_TEXT - 1          \
     }
 
-enum { RELEASE, RENEW, ACQUIRE, GRANT, RAISE, PEEK, SCRIPTS };
+enum { RELEASE, RENEW, ACQUIRE, GRANT, RAISE, PEEK, RELEASE_EACH, RENEW_EACH, SCRIPTS };
 
-static const struct script scripts[SCRIPTS] = {
-    [RELEASE] = SCRIPT(RELEASE), [RENEW] = SCRIPT(RENEW), [ACQUIRE] = SCRIPT(ACQUIRE),
-    [GRANT] = SCRIPT(GRANT),     [RAISE] = SCRIPT(RAISE), [PEEK] = SCRIPT(PEEK)};
+static const struct script scripts[SCRIPTS] = {[RELEASE] = SCRIPT(RELEASE),
+                                               [RENEW] = SCRIPT(RENEW),
+                                               [ACQUIRE] = SCRIPT(ACQUIRE),
+                                               [GRANT] = SCRIPT(GRANT),
+                                               [RAISE] = SCRIPT(RAISE),
+                                               [PEEK] = SCRIPT(PEEK),
+                                               [RELEASE_EACH] = SCRIPT(RELEASE_EACH),
+                                               [RENEW_EACH] = SCRIPT(RENEW_EACH)};
 
 #define SCRIPTS_SIZE                                                                               \
     (sizeof SCRIPT_RELEASE_TEXT + sizeof SCRIPT_RENEW_TEXT + sizeof SCRIPT_ACQUIRE_TEXT +          \
      sizeof SCRIPT_GRANT_TEXT + sizeof SCRIPT_RAISE_TEXT + sizeof SCRIPT_PEEK_TEXT +               \
-     sizeof SCRIPT_HELLO_TEXT + (SCRIPTS + 1) * FRAME_MAX)
+     sizeof SCRIPT_RELEASE_EACH_TEXT + sizeof SCRIPT_RENEW_EACH_TEXT + sizeof SCRIPT_HELLO_TEXT +  \
+     (SCRIPTS + 1) * FRAME_MAX)
 
 /* ---- RESP.  The room was reserved beforehand: these only move a cursor. ---- */
 
@@ -111,25 +119,33 @@ static char *put_flag(char *to, bool flag)
 
 /* ---- Requests about names ---- */
 
-/* `key`: one more than the names, already as a bulk string; "": none. */
-static char *put_call(char *to, const struct request *request, const struct script *script,
-                      unsigned arguments, const char *key)
+static char *put_script(char *to, const struct script *script, bool whole, unsigned keys,
+                        unsigned arguments)
 {
-    const struct names *names = request->names;
-    unsigned keys = names->count + (*key != '\0');
     to = put_header(to, '*', 3 + keys + arguments);
-    if (request->whole) {
+    if (whole) {
         to = PUT(to, "$4\r\nEVAL\r\n");
         to = put_bulk(to, script->text, script->length);
     } else {
         to = put(to, script->call, CALL_LENGTH);
     }
-    to = put_integer(to, keys);
-    for (unsigned i = 0; i < names->count; i++) {
-        struct slice name = names_at(names, i);
-        to = put_bulk(to, name.bytes, name.length);
-    }
-    return put(to, key, strlen(key));
+    return put_integer(to, keys);
+}
+
+static char *put_name(char *to, const struct names *names, unsigned index)
+{
+    struct slice name = names_at(names, index);
+    return put_bulk(to, name.bytes, name.length);
+}
+
+static char *put_call(char *to, const struct request *request, const struct script *script,
+                      unsigned arguments)
+{
+    const struct names *names = request->names;
+    to = put_script(to, script, request->whole, names->count, arguments);
+    for (unsigned i = 0; i < names->count; i++)
+        to = put_name(to, names, i);
+    return to;
 }
 
 static char *put_token(char *to, const struct request *request)
@@ -143,9 +159,8 @@ static char *put_token(char *to, const struct request *request)
 /* One name as every other client of the published algorithm asks for it. */
 static char *put_set(char *to, const struct request *request)
 {
-    struct slice name = names_at(request->names, 0);
     to = PUT(to, "*6\r\n$3\r\nSET\r\n");
-    to = put_bulk(to, name.bytes, name.length);
+    to = put_name(to, request->names, 0);
     to = put_token(to, request);
     to = PUT(to, "$2\r\nNX\r\n$2\r\nPX\r\n");
     return put_integer(to, request->ttl_ms);
@@ -155,7 +170,7 @@ static char *put_acquire(char *to, const struct request *request)
 {
     if (request->names->count == 1)
         return put_set(to, request);
-    to = put_call(to, request, &scripts[ACQUIRE], 2, "");
+    to = put_call(to, request, &scripts[ACQUIRE], 2);
     to = put_token(to, request);
     return put_integer(to, request->ttl_ms);
 }
@@ -164,8 +179,11 @@ static char *put_acquire(char *to, const struct request *request)
 static char *put_clocked(char *to, const struct request *request, const struct script *script,
                          unsigned arguments)
 {
-    to = put_call(to, request, script, arguments, CLOCK_KEY);
-    return put_token(to, request);
+    const struct names *names = request->names;
+    to = put_script(to, script, request->whole, names->count + 1, arguments);
+    for (unsigned i = 0; i < names->count; i++)
+        to = put_name(to, names, i);
+    return put_token(PUT(to, CLOCK_KEY), request);
 }
 
 static char *put_grant(char *to, const struct request *request)
@@ -182,19 +200,48 @@ static char *put_raise(char *to, const struct request *request)
     return put_integer(to, request->fence);
 }
 
-static char *put_renew(char *to, const struct request *request)
+#define RENEW_ARGUMENTS 4
+
+static char *put_renew_arguments(char *to, const struct request *request)
 {
-    to = put_call(to, request, &scripts[RENEW], 4, "");
     to = put_token(to, request);
     to = put_integer(to, request->ttl_ms);
     to = put_flag(to, request->heal);
     return put_integer(to, request->not_after);
 }
 
+static char *put_renew(char *to, const struct request *request)
+{
+    to = put_call(to, request, &scripts[RENEW], RENEW_ARGUMENTS);
+    return put_renew_arguments(to, request);
+}
+
 static char *put_release(char *to, const struct request *request)
 {
-    to = put_call(to, request, &scripts[RELEASE], 1, "");
+    to = put_call(to, request, &scripts[RELEASE], 1);
     return put_token(to, request);
+}
+
+/* ---- Several in one ---- */
+
+static char *put_release_each(char *to, const struct request *requests, unsigned count, bool whole)
+{
+    to = put_script(to, &scripts[RELEASE_EACH], whole, count, count);
+    for (unsigned i = 0; i < count; i++)
+        to = put_name(to, requests[i].names, 0);
+    for (unsigned i = 0; i < count; i++)
+        to = put_token(to, &requests[i]);
+    return to;
+}
+
+static char *put_renew_each(char *to, const struct request *requests, unsigned count, bool whole)
+{
+    to = put_script(to, &scripts[RENEW_EACH], whole, count, count * RENEW_ARGUMENTS);
+    for (unsigned i = 0; i < count; i++)
+        to = put_name(to, requests[i].names, 0);
+    for (unsigned i = 0; i < count; i++)
+        to = put_renew_arguments(to, &requests[i]);
+    return to;
 }
 
 /* ---- Requests about the connection ---- */
@@ -278,7 +325,7 @@ static char *put_request(char *to, const struct request *request)
     case REQUEST_RELEASE:
         return put_release(to, request);
     case REQUEST_PEEK:
-        return put_call(to, request, &scripts[PEEK], 0, "");
+        return put_call(to, request, &scripts[PEEK], 0);
     }
     return to;
 }
@@ -302,6 +349,27 @@ static size_t request_room(const struct request *request)
     for (unsigned i = 0; request->names && i < request->names->count; i++)
         room += names_at(request->names, i).length + FRAME_MAX;
     return room;
+}
+
+bool command_is_shared(const struct request *request)
+{
+    return (request->tag.kind == REQUEST_RELEASE || request->tag.kind == REQUEST_RENEW) &&
+           !request->whole && request->names->count == 1;
+}
+
+void command_write_each(struct buffer *buffer, const struct request *requests, unsigned count,
+                        bool whole)
+{
+    size_t room = whole ? SCRIPTS_SIZE : 0;
+    for (unsigned i = 0; i < count; i++)
+        room += EACH_MAX + requests[i].token_length + names_at(requests[i].names, 0).length;
+    char *start = buffer_reserve(buffer, FIXED_MAX + room);
+    if (!start)
+        return;
+    char *end = requests[0].tag.kind == REQUEST_RELEASE
+                    ? put_release_each(start, requests, count, whole)
+                    : put_renew_each(start, requests, count, whole);
+    buffer_advance(buffer, (size_t)(end - start));
 }
 
 unsigned command_write(struct buffer *buffer, const struct request *request,

@@ -26,6 +26,7 @@ enum step {
 };
 
 #define STEPS_MAX 16
+#define BATCH_MAX 32 /* requests in one command */
 
 /* Appends the commands of `request` to `buffer` and lists the replies to expect;
  * returns how many, the last being STEP_FINAL.  A REQUEST_HELLO with `login` not
@@ -34,5 +35,13 @@ enum step {
  * (buffer->failed) and the connection must be given up. */
 unsigned command_write(struct buffer *buffer, const struct request *request,
                        const struct credentials *login, enum step steps[STEPS_MAX]);
+
+/* May go with others of its kind in one command. */
+bool command_is_shared(const struct request *request);
+
+/* Appends one command for `count` (2 to BATCH_MAX) such requests of one kind; one reply
+ * answers them all.  `whole`: with the script itself, for the master may not have it. */
+void command_write_each(struct buffer *buffer, const struct request *requests, unsigned count,
+                        bool whole);
 
 #endif

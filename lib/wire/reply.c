@@ -251,6 +251,25 @@ static bool read_clocked(const struct raw_reply *raw, bool may_be_absent, struct
     return state->integer == -1 && answer(reply, ANSWER_HELD);
 }
 
+/* What release and renew say of one lease. */
+static bool read_outcome(const struct field *field, struct reply *reply)
+{
+    if (field->kind != FIELD_INTEGER)
+        return false;
+    switch (field->integer) {
+    case 1:
+        return answer(reply, ANSWER_YES);
+    case 2:
+        return reply->tag.kind == REQUEST_RENEW && answer(reply, ANSWER_HEALED);
+    case 0:
+        return answer(reply, ANSWER_ABSENT);
+    case -1:
+        return answer(reply, ANSWER_HELD);
+    default:
+        return false;
+    }
+}
+
 static bool read_late(const struct raw_reply *raw, struct reply *reply)
 {
     const struct field *word = &raw->fields[0];
@@ -264,36 +283,7 @@ static bool read_renew(const struct raw_reply *raw, struct reply *reply)
 {
     if (raw->is_array)
         return read_late(raw, reply);
-    if (!is_lone(raw, FIELD_INTEGER))
-        return false;
-    switch (raw->fields[0].integer) {
-    case 1:
-        return answer(reply, ANSWER_YES);
-    case 2:
-        return answer(reply, ANSWER_HEALED);
-    case 0:
-        return answer(reply, ANSWER_ABSENT);
-    case -1:
-        return answer(reply, ANSWER_HELD);
-    default:
-        return false;
-    }
-}
-
-static bool read_release(const struct raw_reply *raw, struct reply *reply)
-{
-    if (!is_lone(raw, FIELD_INTEGER))
-        return false;
-    switch (raw->fields[0].integer) {
-    case 1:
-        return answer(reply, ANSWER_YES);
-    case 0:
-        return answer(reply, ANSWER_ABSENT);
-    case -1:
-        return answer(reply, ANSWER_HELD);
-    default:
-        return false;
-    }
+    return read_outcome(&raw->fields[0], reply);
 }
 
 /* PTTL says -1 for a key that never expires, -2 for one that is gone. */
@@ -356,9 +346,28 @@ bool reply_read(const struct raw_reply *raw, const struct tag *tag, const struct
     case REQUEST_RENEW:
         return read_renew(raw, reply);
     case REQUEST_RELEASE:
-        return read_release(raw, reply);
+        return !raw->is_array && read_outcome(&raw->fields[0], reply);
     case REQUEST_PEEK:
         return read_peek(raw, reply);
     }
     return false;
+}
+
+bool reply_read_each(const struct raw_reply *raw, unsigned index, unsigned count,
+                     const struct tag *tag, struct reply *reply)
+{
+    *reply = (struct reply){.tag = *tag, .remaining_ms = -1};
+    if (is_lone(raw, FIELD_ERROR)) {
+        read_error(text_of(raw, &raw->fields[0]), reply);
+        return answer(reply, ANSWER_NOSCRIPT);
+    }
+    if (!raw->is_array || raw->count != count)
+        return false;
+    const struct field *field = &raw->fields[index];
+    if (field->kind == FIELD_ERROR)
+        return read_error(text_of(raw, field), reply);
+    if (field->kind == FIELD_STRING)
+        return tag->kind == REQUEST_RENEW && get_integer(raw, index, &reply->master_time) &&
+               answer(reply, ANSWER_LATE);
+    return read_outcome(field, reply);
 }

@@ -11,9 +11,9 @@
 #include "command.h"
 #include "event.h"
 
-#define REPLY_FIELDS_MAX 16    /* elements of an array; more is a protocol error */
-#define REPLY_TEXT_MAX   1024  /* bytes of all strings kept; longer ones are cut */
-#define REPLY_BYTES_MAX  65536 /* unparsed bytes that a master may make us keep */
+#define REPLY_FIELDS_MAX BATCH_MAX /* elements of an array; more is a protocol error */
+#define REPLY_TEXT_MAX   1024      /* bytes of all strings kept; longer ones are cut */
+#define REPLY_BYTES_MAX  65536     /* unparsed bytes that a master may make us keep */
 
 enum field_kind { FIELD_NIL, FIELD_INTEGER, FIELD_STRING, FIELD_STATUS, FIELD_ERROR };
 
@@ -50,5 +50,11 @@ bool reply_take_step(struct login_state *login, enum step step, const struct raw
  * False: not a reply that this request can have (protocol error). */
 bool reply_read(const struct raw_reply *raw, const struct tag *tag, const struct login_state *login,
                 struct hello *hello, struct reply *reply);
+
+/* The same for one reply to `count` requests: the answer to the one at `index`.  If all
+ * were refused at once the answer is ANSWER_NOSCRIPT: each is to be sent alone, so that
+ * none suffers for another. */
+bool reply_read_each(const struct raw_reply *raw, unsigned index, unsigned count,
+                     const struct tag *tag, struct reply *reply);
 
 #endif

@@ -16,6 +16,7 @@
 
 #define CONNECTIONS 16
 #define INPUT_MAX   (1 << 20)
+#define WORDS_MAX   256
 
 struct connection {
     int fd; /* -1: free */
@@ -30,7 +31,7 @@ struct liar {
     struct lie lie; /* under the mutex */
     int listener, port, stop[2];
     char run_id[41];
-    atomic_uint requests, connections;
+    atomic_uint requests, connections, batches;
     atomic_size_t flooded;
     struct connection open[CONNECTIONS];
 };
@@ -39,8 +40,8 @@ struct liar {
 
 struct request {
     unsigned count;
-    const char *words[64];
-    size_t lengths[64];
+    const char *words[WORDS_MAX];
+    size_t lengths[WORDS_MAX];
     size_t size;
 };
 
@@ -62,7 +63,7 @@ static bool read_request(const char *input, size_t used, struct request *request
         at = at < end ? read_header(at, end, '$', &length) : NULL;
         if (!at || end - at < length + 2)
             return false;
-        if (request->count < 64) {
+        if (request->count < WORDS_MAX) {
             request->words[request->count] = at;
             request->lengths[request->count++] = (size_t)length;
         }
@@ -87,6 +88,18 @@ static bool is_about_locks(const struct request *request)
 {
     return is_word(request, 0, "SET") || is_word(request, 0, "EVALSHA") ||
            (is_word(request, 0, "EVAL") && !is_hello(request));
+}
+
+/* Several releases (a token for each name) or renewals (four words for each) in one
+ * command: how many; else 0. */
+static unsigned batch_of(const struct request *request)
+{
+    if (!is_word(request, 0, "EVALSHA") && !is_word(request, 0, "EVAL"))
+        return 0;
+    unsigned names = (unsigned)strtoul(request->words[2], NULL, 10);
+    unsigned arguments = request->count - 3 - names;
+    bool tokens = arguments == names && request->lengths[request->count - 1] > 20;
+    return names > 1 && (tokens || arguments == 4 * names) ? names : 0;
 }
 
 /* ---- Answering ---- */
@@ -123,6 +136,15 @@ static void say_hello(struct liar *liar, struct connection *connection)
     say_text(connection, text);
 }
 
+static void say_yes_to_each(struct connection *connection, unsigned count)
+{
+    char text[WORDS_MAX * 4 + 16];
+    int used = snprintf(text, sizeof text, "*%u\r\n", count);
+    for (unsigned i = 0; i < count; i++)
+        used += snprintf(text + used, sizeof text - (size_t)used, ":1\r\n");
+    say_text(connection, text);
+}
+
 static void answer_properly(struct liar *liar, struct connection *connection,
                             const struct request *request)
 {
@@ -132,6 +154,8 @@ static void answer_properly(struct liar *liar, struct connection *connection,
         say_text(connection, ":77\r\n");
     else if (is_word(request, 0, "SCRIPT"))
         say_text(connection, "$40\r\n0123456789012345678901234567890123456789\r\n");
+    else if (batch_of(request))
+        say_yes_to_each(connection, batch_of(request));
     else if (is_word(request, 0, "EVALSHA") || is_word(request, 0, "EVAL") ||
              is_word(request, 1, "KILL"))
         say_text(connection, ":1\r\n");
@@ -161,8 +185,11 @@ static void serve(struct liar *liar, struct connection *connection, const struct
     connection->greeted = true;
     if (is_about_locks(request))
         atomic_fetch_add(&liar->requests, 1);
+    if (batch_of(request))
+        atomic_fetch_add(&liar->batches, 1);
     if ((first && lie.when == AT_LOGIN) || (is_hello(request) && lie.when == AT_HELLO) ||
-        (is_about_locks(request) && lie.when == AT_REQUEST)) {
+        (is_about_locks(request) && lie.when == AT_REQUEST) ||
+        (batch_of(request) && lie.when == AT_BATCH)) {
         tell(connection, &lie);
         return;
     }
@@ -299,6 +326,11 @@ unsigned liar_requests(struct liar *liar)
 unsigned liar_connections(struct liar *liar)
 {
     return atomic_load(&liar->connections);
+}
+
+unsigned liar_batches(struct liar *liar)
+{
+    return atomic_load(&liar->batches);
 }
 
 size_t liar_flooded(struct liar *liar)

@@ -23,6 +23,7 @@ enum moment {
     AT_LOGIN,   /* in place of the answer to the first request of a connection */
     AT_HELLO,   /* in place of the answer to the hello script */
     AT_REQUEST, /* in place of the answer to a request about a lock */
+    AT_BATCH,   /* in place of the answer to several requests in one */
     AT_IDLE,    /* right behind the answer to the hello script */
     NEVER_LIES
 };
@@ -41,9 +42,10 @@ struct liar *liar_start(const struct lie *lie);
 int liar_port(const struct liar *liar);
 /* Tells another lie from the next request on; on connections that are open too. */
 void liar_change(struct liar *liar, const struct lie *lie);
-/* Requests about locks, connections, and bytes of a flood so far. */
+/* Requests about locks, connections, batches of requests, and bytes of a flood so far. */
 unsigned liar_requests(struct liar *liar);
 unsigned liar_connections(struct liar *liar);
+unsigned liar_batches(struct liar *liar);
 size_t liar_flooded(struct liar *liar);
 void liar_stop(struct liar *liar);
 

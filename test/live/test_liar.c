@@ -200,6 +200,66 @@ static void test_three_liars_of_five(void **state)
     }
 }
 
+enum { TOGETHER = 8 };
+
+/* The one reply to several requests, each releases (or renewals) of another lease. */
+static const struct lie batch_lies[] = {
+    {NEVER_LIES, NULL, 0, THEN_SERVE},
+    {AT_BATCH, ":1\r\n", 0, THEN_SERVE},
+    {AT_BATCH, "*0\r\n", 0, THEN_SERVE},
+    {AT_BATCH, "*7\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n", 0, THEN_SERVE},
+    {AT_BATCH, "*9\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n", 0, THEN_SERVE},
+    {AT_BATCH, "*8\r\n:1\r\n:1\r\n:1\r\n:1\r\n+OK\r\n:1\r\n:1\r\n:1\r\n", 0, THEN_SERVE},
+    {AT_BATCH, "*8\r\n:1\r\n:1\r\n:1\r\n:1\r\n$1\r\n1\r\n:1\r\n:1\r\n:1\r\n", 0, THEN_SERVE},
+    {AT_BATCH, "*8\r\n:1\r\n:1\r\n:1\r\n:9\r\n:1\r\n:1\r\n:1\r\n:1\r\n", 0, THEN_SERVE},
+    {AT_BATCH, "*8\r\n:1\r\n:0\r\n:-1\r\n-ERR x\r\n:1\r\n:1\r\n:1\r\n:1\r\n", 0, THEN_SERVE},
+    {AT_BATCH, "*2000000000\r\n", 0, THEN_SERVE},
+    {AT_BATCH, "*8\r\n:1\r\n:1\r\n", 0, THEN_CLOSE},
+    {AT_BATCH, "*8\r\n:1\r\n:1\r\n", 0, THEN_SILENCE},
+    {AT_BATCH, NULL, 0, THEN_CLOSE},
+    {AT_BATCH, NULL, 0, THEN_SILENCE},
+    {AT_BATCH, "-ERR x\r\n", 0, THEN_SERVE},
+    {AT_BATCH, "-NOSCRIPT No matching script.\r\n", 0, THEN_SERVE},
+};
+
+static void lie_to_a_batch(const struct lie *lie)
+{
+    char nodes[300], name[16];
+    struct liar *liar;
+    struct user user;
+    struct take takes[TOGETHER];
+    gather(nodes, sizeof nodes, 4, &liar, 1, NULL);
+    open_with(&user, nodes);
+    for (unsigned i = 0; i < TOGETHER; i++) {
+        snprintf(name, sizeof name, "together %u", i);
+        assert_code(take_lock(&takes[i], &user, name, NULL), REDLOCK_OK);
+    }
+    liar_change(liar, lie);
+    for (unsigned i = 0; i < TOGETHER; i++)
+        assert_code(redlock_extend(takes[i].lease, 0), REDLOCK_OK);
+    for (unsigned i = 0; i < TOGETHER; i++)
+        AWAIT(&user, takes[i].told[REDLOCK_EXTENDED].times);
+    for (unsigned i = 0; i < TOGETHER; i++)
+        assert_code(redlock_release(takes[i].lease), REDLOCK_OK);
+    for (unsigned i = 0; i < TOGETHER; i++) {
+        AWAIT(&user, takes[i].told[REDLOCK_RELEASED].times);
+        assert_code(takes[i].told[REDLOCK_RELEASED].event.code, REDLOCK_OK);
+        assert_int_equal(takes[i].told[REDLOCK_LOST].times, 0);
+        take_free(&takes[i]);
+    }
+    AWAIT_MS(&user, cluster_keys(&cluster) == 0, 1000); /* long before they expire */
+    assert_true(liar_batches(liar) > 0);
+    user_close(&user, 0);
+    liar_stop(liar);
+}
+
+static void test_lies_to_several_at_once(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < COUNT(batch_lies); i++)
+        lie_to_a_batch(&batch_lies[i]);
+}
+
 /* A master that grants everything to everybody does not make two holders. */
 static void test_lying_grants(void **state)
 {
@@ -257,9 +317,8 @@ static void test_lying_about_others(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_liar_of_five),
-        cmocka_unit_test(test_three_liars_of_five),
-        cmocka_unit_test(test_lying_grants),
+        cmocka_unit_test(test_one_liar_of_five),        cmocka_unit_test(test_three_liars_of_five),
+        cmocka_unit_test(test_lies_to_several_at_once), cmocka_unit_test(test_lying_grants),
         cmocka_unit_test(test_lying_about_others),
     };
     return cmocka_run_group_tests(tests, start, stop);

@@ -292,6 +292,55 @@ static void test_no_sigpipe(void **state)
     assert_int_equal(pipes, 0);
 }
 
+/* ---- Together ---- */
+
+enum { TOGETHER = 20 };
+
+static long script_calls(unsigned master)
+{
+    redisReply *info = cluster_ask(&cluster, master, "INFO commandstats");
+    const char *found = strstr(info->str, "cmdstat_evalsha:calls=");
+    long calls = found ? strtol(strchr(found, '=') + 1, NULL, 10) : 0;
+    freeReplyObject(info);
+    return calls;
+}
+
+/* What is released in one iteration goes in one command, and before what is acquired in
+ * it, in whatever order the calls come. */
+static void test_releases_go_together_and_first(void **state)
+{
+    (void)state;
+    struct user user;
+    static struct take held[TOGETHER], wanted[TOGETHER];
+    char name[16];
+    long before[5];
+    user_open(&user, &cluster, NULL);
+    for (unsigned i = 0; i < TOGETHER; i++) {
+        snprintf(name, sizeof name, "held %u", i);
+        assert_code(take_lock(&held[i], &user, name, NULL), REDLOCK_OK);
+    }
+    for (unsigned i = 0; i < 5; i++)
+        before[i] = script_calls(i);
+    for (unsigned i = 0; i < TOGETHER; i++) {
+        snprintf(name, sizeof name, "held %u", i);
+        take_ask(&wanted[i], &user, name, NULL);
+        assert_code(redlock_release(held[i].lease), REDLOCK_OK);
+    }
+    for (unsigned i = 0; i < TOGETHER; i++) {
+        AWAIT(&user, held[i].told[REDLOCK_RELEASED].times && wanted[i].outcomes);
+        assert_code(held[i].told[REDLOCK_RELEASED].event.code, REDLOCK_OK);
+        assert_int_equal(wanted[i].told[REDLOCK_ACQUIRED].times, 1);
+        take_free(&held[i]);
+    }
+    for (unsigned i = 0; i < 5; i++) {
+        AWAIT(&user, script_calls(i) > before[i]);
+        assert_int_equal(script_calls(i) - before[i], 1);
+    }
+    for (unsigned i = 0; i < TOGETHER; i++)
+        assert_code(take_release(&wanted[i]), REDLOCK_OK);
+    user_close_clean(&user, &cluster);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -301,6 +350,7 @@ int main(void)
         cmocka_unit_test(test_two_clients_on_one_loop),
         cmocka_unit_test(test_names_are_looked_up),
         cmocka_unit_test(test_no_sigpipe),
+        cmocka_unit_test(test_releases_go_together_and_first),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }

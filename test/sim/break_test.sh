@@ -3,9 +3,11 @@
 #
 #   break_test.sh DIFFERENTIAL
 set -euo pipefail
-for kind in acquire grant raise renew release peek hello; do
-    if "$1" --commands 4000 --break "$kind" >/dev/null; then
-        printf 'a wrong reply to %s went unnoticed\n' "$kind" >&2
+for broken in 'break acquire' 'break grant' 'break raise' 'break renew' 'break release' 'break peek' 'break hello' \
+    'break-batch renew' 'break-batch release'; do
+    read -r how kind <<<"$broken"
+    if "$1" --commands 4000 "--$how" "$kind" >/dev/null; then
+        printf 'a wrong reply to %s went unnoticed\n' "$broken" >&2
         exit 1
     fi
 done

@@ -484,6 +484,20 @@ static void carry_out(struct shell *s, struct user_lease *lease)
     free_lease(s, lease);
 }
 
+static void carry_out_those(struct shell *s, unsigned operations)
+{
+    struct user_lease *lease = s->asked_first, *next;
+    s->asked_first = s->asked_last = NULL;
+    for (; lease; lease = next) {
+        next = lease->next_asked;
+        lease->asked = false;
+        if (lease->operations & operations)
+            carry_out(s, lease);
+        else
+            queue_asked(lease);
+    }
+}
+
 static bool carry_out_all(struct shell *s)
 {
     bool any = s->asked_first || s->adopt;
@@ -492,12 +506,9 @@ static bool carry_out_all(struct shell *s)
             step(s, &(struct event){.kind = EVENT_ADOPT, .master = i});
         s->adopt &= ~(1U << i);
     }
-    while (s->asked_first) {
-        struct user_lease *lease = s->asked_first;
-        s->asked_first = lease->next_asked;
-        lease->asked = false;
-        carry_out(s, lease);
-    }
+    carry_out_those(s, OP_RELEASE);
+    while (s->asked_first)
+        carry_out_those(s, ~0U);
     if (s->close_asked && !s->closing) {
         s->closing = true;
         step(s, &(struct event){.kind = EVENT_CLOSE});

@@ -2,7 +2,7 @@
  * differential - random commands, to the simulator's master and to a real one: they
  * must agree, reply for reply and key for key.
  *
- *     differential [--commands N] [--seed S] [--break KIND]
+ *     differential [--commands N] [--seed S] [--break KIND | --break-batch KIND]
  *
  * The real one is a redis-server of our own on a socket in a scratch directory,
  * restarted now and then with its data, or without.  Requests are written and replies
@@ -36,7 +36,9 @@ struct test {
     struct chance chance;
     struct raw_reply raw;
     int breaks;      /* request kind whose replies the model gets wrong; -1: none */
+    bool in_batches; /* only when several share a command */
     unsigned loaded; /* scripts that the real one has: a bit for each request kind */
+    unsigned loaded_each;
     unsigned long compared, ambiguous, restarts;
 };
 
@@ -152,14 +154,18 @@ static struct request make_request(const struct model_call *call, char token[16]
     return request;
 }
 
-/* TIME, the request, TIME: in one packet. */
-static void write_request(struct test *t, const struct request *request)
+/* TIME, the request (or several in one), TIME: in one packet. */
+static void write_requests(struct test *t, const struct request *requests, unsigned count,
+                           bool whole)
 {
     static const char time[] = "*1\r\n$4\r\nTIME\r\n";
     struct buffer buffer = {0};
     enum step steps[STEPS_MAX];
     buffer_append(&buffer, time, sizeof time - 1);
-    command_write(&buffer, request, NULL, steps);
+    if (count == 1)
+        command_write(&buffer, requests, NULL, steps);
+    else
+        command_write_each(&buffer, requests, count, whole);
     buffer_append(&buffer, time, sizeof time - 1);
     redisAppendFormattedCommand(t->context, buffer.data, buffer.length);
     buffer_free(&buffer);
@@ -209,17 +215,22 @@ static void flatten(struct raw_reply *raw, const redisReply *reply)
     }
 }
 
-static void read_answer(struct test *t, const struct request *request, struct hello *hello,
-                        struct reply *reply)
+static void read_reply(struct test *t)
 {
     redisReply *tree;
-    struct login_state login = {0};
     if (redisGetReply(t->context, (void **)&tree) != REDIS_OK)
         die("no answer");
     flatten(&t->raw, tree);
+    freeReplyObject(tree);
+}
+
+static void read_answer(struct test *t, const struct request *request, struct hello *hello,
+                        struct reply *reply)
+{
+    struct login_state login = {0};
+    read_reply(t);
     if (!reply_read(&t->raw, &request->tag, &login, hello, reply))
         die("a reply that the request cannot have");
-    freeReplyObject(tree);
 }
 
 /* ---- comparing ----------------------------------------------------------------------- */
@@ -275,7 +286,7 @@ static bool agrees(struct test *t, usec wall, const struct model_call *call,
     struct model_master copy = t->model;
     struct model_answer answer;
     model_execute(&copy, real->answer == ANSWER_HELLO ? hello->time : wall, call, &answer);
-    if ((int)call->kind == t->breaks && answer.answer != ANSWER_NOSCRIPT)
+    if ((int)call->kind == t->breaks && !t->in_batches && answer.answer != ANSWER_NOSCRIPT)
         answer.answer = answer.answer == ANSWER_YES ? ANSWER_HELD : ANSWER_YES;
     if (!same_answer(wall, &answer, real, hello))
         return false;
@@ -360,7 +371,7 @@ static bool compare_one(struct test *t)
     struct request request = make_request(&call, token);
     struct hello hello;
     struct reply real;
-    write_request(t, &request);
+    write_requests(t, &request, 1, false);
     usec before = read_time(t);
     read_answer(t, &request, &hello, &real);
     usec after = read_time(t);
@@ -383,6 +394,104 @@ static bool compare_one(struct test *t)
     return false;
 }
 
+/* ---- several in one command ------------------------------------------------------------- */
+
+struct several {
+    unsigned count;
+    bool whole;
+    struct model_call calls[BATCH_MAX];
+    char tokens[BATCH_MAX][16];
+    struct request requests[BATCH_MAX];
+    struct reply real[BATCH_MAX];
+};
+
+static void draw_several(struct test *t, struct several *s)
+{
+    enum request_kind kind = chance_permille(&t->chance, 500) ? REQUEST_RELEASE : REQUEST_RENEW;
+    s->count = (unsigned)chance_range(&t->chance, 2, BATCH_MAX);
+    s->whole = chance_permille(&t->chance, 300);
+    for (unsigned i = 0; i < s->count; i++) {
+        struct model_call *call = &s->calls[i];
+        *call = (struct model_call){.kind = kind,
+                                    .whole = true, /* its script is there, or none is asked */
+                                    .heal = chance_permille(&t->chance, 500),
+                                    .count = 1,
+                                    .names = {(uint8_t)chance_below(&t->chance, MODEL_NAMES)},
+                                    .value = 1 + chance_below(&t->chance, VALUES),
+                                    .ttl_ms = chance_range(&t->chance, 1, LONGEST_MS)};
+        if (kind == REQUEST_RENEW && chance_permille(&t->chance, 300))
+            call->not_after = chance_permille(&t->chance, 500) ? 1000000 : INT64_C(1) << 52;
+        s->requests[i] = make_request(call, s->tokens[i]);
+        s->requests[i].whole = false;
+    }
+}
+
+static void exchange_several(struct test *t, struct several *s, usec *before, usec *after)
+{
+    write_requests(t, s->requests, s->count, s->whole);
+    *before = read_time(t);
+    read_reply(t);
+    for (unsigned i = 0; i < s->count; i++)
+        if (!reply_read_each(&t->raw, i, s->count, &s->requests[i].tag, &s->real[i]))
+            die("a reply that several requests cannot have");
+    *after = read_time(t);
+    for (unsigned i = 0; i < s->count; i++)
+        names_drop(&memory, (struct names *)(uintptr_t)s->requests[i].names);
+}
+
+/* One after the other at the same moment: a script has one time. */
+static bool all_agree(struct test *t, usec wall, const struct several *s)
+{
+    struct model_master copy = t->model;
+    struct model_answer answer;
+    for (unsigned i = 0; i < s->count; i++) {
+        model_execute(&copy, wall, &s->calls[i], &answer);
+        if ((int)s->calls[i].kind == t->breaks && t->in_batches && i == s->count / 2)
+            answer.answer = answer.answer == ANSWER_YES ? ANSWER_HELD : ANSWER_YES;
+        if (!same_answer(wall, &answer, &s->real[i], NULL) ||
+            (s->real[i].answer == ANSWER_LATE && llabs(s->real[i].master_time - wall) > 1000000))
+            return false;
+    }
+    for (unsigned name = 0; name < MODEL_NAMES; name++)
+        if (!same_key(t, &copy, wall, name))
+            return false;
+    t->model = copy;
+    return true;
+}
+
+static bool is_refused(struct test *t, const struct several *s)
+{
+    unsigned bit = 1U << s->calls[0].kind;
+    if (s->whole)
+        t->loaded_each |= bit;
+    return !(t->loaded_each & bit);
+}
+
+static bool compare_several(struct test *t)
+{
+    struct several s;
+    usec before, after;
+    draw_several(t, &s);
+    exchange_several(t, &s, &before, &after);
+    t->compared += s.count;
+    if (is_refused(t, &s)) {
+        for (unsigned i = 0; i < s.count; i++)
+            if (s.real[i].answer != ANSWER_NOSCRIPT)
+                return false;
+        return true;
+    }
+    if (all_agree(t, before, &s))
+        return true;
+    t->ambiguous++;
+    for (usec wall = before - before % 1000 + 1000; wall <= after; wall += 1000)
+        if (all_agree(t, wall, &s))
+            return true;
+    if (all_agree(t, after, &s))
+        return true;
+    printf("%u requests %d in one command\n", s.count, s.calls[0].kind);
+    return false;
+}
+
 /* ---- restarts ------------------------------------------------------------------------------ */
 
 static void learn_start(struct test *t, const struct model_data *data)
@@ -393,7 +502,7 @@ static void learn_start(struct test *t, const struct model_data *data)
     model_restart(&t->model, now, ++t->restarts, data);
     t->model.started_s = now / 1000000 - atoll(uptime + strlen("uptime_in_seconds:"));
     freeReplyObject(info);
-    t->loaded = 0;
+    t->loaded = t->loaded_each = 0;
 }
 
 static void restart(struct test *t)
@@ -427,8 +536,11 @@ int main(int argc, char **argv)
             t.chance.state = strtoull(argv[i + 1], NULL, 10);
         else if (strcmp(argv[i], "--break") == 0)
             t.breaks = option_kind(argv[i + 1]);
+        else if (strcmp(argv[i], "--break-batch") == 0)
+            t.in_batches = true, t.breaks = option_kind(argv[i + 1]);
         else
-            die("usage: differential [--commands N] [--seed S] [--break KIND]");
+            die("usage: differential [--commands N] [--seed S] [--break KIND | --break-batch "
+                "KIND]");
     }
     if (!mkdtemp(t.directory))
         die("no scratch directory");
@@ -437,7 +549,7 @@ int main(int argc, char **argv)
     learn_start(&t, NULL);
     bool same = true;
     for (unsigned long n = 1; same && n <= commands; n++) {
-        same = compare_one(&t);
+        same = chance_permille(&t.chance, 100) ? compare_several(&t) : compare_one(&t);
         if (n % RESTART_EVERY == 0)
             restart(&t);
         if (chance_permille(&t.chance, 5))

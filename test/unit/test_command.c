@@ -34,7 +34,7 @@ void __wrap_buffer_advance(struct buffer *buffer, size_t size)
 
 /* ---- The plain writer ---- */
 
-#define WORDS_MAX 80
+#define WORDS_MAX 200
 struct words {
     unsigned count;
     const char *word[WORDS_MAX];
@@ -243,6 +243,8 @@ static void expect_scripts(FILE *expected)
     EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_GRANT_TEXT);
     EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_RAISE_TEXT);
     EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_PEEK_TEXT);
+    EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_RELEASE_EACH_TEXT);
+    EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_RENEW_EACH_TEXT);
 }
 
 static void expect_hello(FILE *expected)
@@ -256,8 +258,8 @@ static void a_whole_login_comes_before_hello(void **state)
     (void)state;
     struct request hello = hello_request(REQUEST_HELLO);
     struct credentials login = {"ann", "p w", 12, "redlock"};
-    const enum step order[] = {STEP_AUTH, STEP_SELECT, STEP_SETNAME, STEP_CLIENT_ID,
-                               STEP_LOAD, STEP_LOAD,   STEP_LOAD,    STEP_LOAD,
+    const enum step order[] = {STEP_AUTH, STEP_SELECT, STEP_SETNAME, STEP_CLIENT_ID, STEP_LOAD,
+                               STEP_LOAD, STEP_LOAD,   STEP_LOAD,    STEP_LOAD,      STEP_LOAD,
                                STEP_LOAD, STEP_LOAD,   STEP_FINAL};
     assert_int_equal(command_write(&written, &hello, &login, steps), COUNT(order));
     assert_memory_equal(steps, order, sizeof order);
@@ -276,8 +278,8 @@ static void what_is_not_given_is_not_sent(void **state)
     (void)state;
     struct request hello = hello_request(REQUEST_HELLO);
     struct credentials login = {0};
-    const enum step order[] = {STEP_CLIENT_ID, STEP_LOAD, STEP_LOAD, STEP_LOAD,
-                               STEP_LOAD,      STEP_LOAD, STEP_LOAD, STEP_FINAL};
+    const enum step order[] = {STEP_CLIENT_ID, STEP_LOAD, STEP_LOAD, STEP_LOAD, STEP_LOAD,
+                               STEP_LOAD,      STEP_LOAD, STEP_LOAD, STEP_LOAD, STEP_FINAL};
     assert_int_equal(command_write(&written, &hello, &login, steps), COUNT(order));
     assert_memory_equal(steps, order, sizeof order);
     FILE *expected = expecting();
@@ -402,11 +404,98 @@ static void many_short_names_fit_their_room(void **state)
     names_drop(&unit_memory, names);
 }
 
+/* ---- Several in one ---- */
+
+static void releases_share_a_command(void **state)
+{
+    (void)state;
+    struct names *a = unit_names(1, (const char *const[]){"a"});
+    struct names *b = unit_names(1, (const char *const[]){"bb"});
+    struct request requests[] = {request_of(REQUEST_RELEASE, a), request_of(REQUEST_RELEASE, b)};
+    requests[1].token = "other";
+    requests[1].token_length = 5;
+    command_write_each(&written, requests, 2, false);
+    command_write_each(&written, requests, 2, true);
+    FILE *expected = expecting();
+    EXPECT(expected, "EVALSHA", SCRIPT_RELEASE_EACH_SHA1, "2", "a", "bb", TOKEN, "other");
+    EXPECT(expected, "EVAL", SCRIPT_RELEASE_EACH_TEXT, "2", "a", "bb", TOKEN, "other");
+    assert_written(expected);
+    names_drop(&unit_memory, a);
+    names_drop(&unit_memory, b);
+}
+
+static void renewals_share_a_command(void **state)
+{
+    (void)state;
+    struct names *a = unit_names(1, (const char *const[]){"a"});
+    struct names *b = unit_names(1, (const char *const[]){"bb"});
+    struct request requests[] = {request_of(REQUEST_RENEW, a), request_of(REQUEST_RENEW, b)};
+    requests[1].ttl_ms = 500;
+    requests[1].heal = true;
+    requests[1].not_after = 1785000000123456;
+    command_write_each(&written, requests, 2, false);
+    command_write_each(&written, requests, 2, true);
+    FILE *expected = expecting();
+    EXPECT(expected, "EVALSHA", SCRIPT_RENEW_EACH_SHA1, "2", "a", "bb", TOKEN, "30000", "0", "0",
+           TOKEN, "500", "1", "1785000000123456");
+    EXPECT(expected, "EVAL", SCRIPT_RENEW_EACH_TEXT, "2", "a", "bb", TOKEN, "30000", "0", "0",
+           TOKEN, "500", "1", "1785000000123456");
+    assert_written(expected);
+    names_drop(&unit_memory, a);
+    names_drop(&unit_memory, b);
+}
+
+static void only_releases_and_renewals_of_one_name_are_shared(void **state)
+{
+    struct names *two = unit_names(2, (const char *const[]){"a", "b"});
+    for (int kind = REQUEST_ACQUIRE; kind <= REQUEST_PEEK; kind++) {
+        bool shared = kind == REQUEST_RELEASE || kind == REQUEST_RENEW;
+        struct request request = request_of((enum request_kind)kind, *state);
+        assert_true(command_is_shared(&request) == shared);
+        request.whole = true;
+        assert_false(command_is_shared(&request));
+        request = request_of((enum request_kind)kind, two);
+        assert_false(command_is_shared(&request));
+    }
+    for (int kind = REQUEST_HELLO; kind <= REQUEST_KILL; kind++)
+        assert_false(
+            command_is_shared(&(struct request){.tag = {.kind = (enum request_kind)kind}}));
+    names_drop(&unit_memory, two);
+}
+
+static void the_largest_batches_fit_their_room(void **state)
+{
+    (void)state;
+    static char bytes[65536], token[TOKEN_MAX];
+    struct request requests[BATCH_MAX];
+    const size_t lengths[] = {0, 1, sizeof bytes};
+    for (unsigned size = 0; size < COUNT(lengths); size++) {
+        struct slice slice = {bytes, lengths[size]};
+        struct names *names = names_new(&unit_memory, (struct slice){"", 0}, &slice, 1);
+        for (int kind = REQUEST_RENEW; kind <= REQUEST_RELEASE; kind++) {
+            for (unsigned i = 0; i < BATCH_MAX; i++) {
+                requests[i] = request_of((enum request_kind)kind, names);
+                requests[i].ttl_ms = requests[i].not_after = INT64_MIN;
+                requests[i].token = token;
+                requests[i].token_length = lengths[size] ? sizeof token : 0;
+            }
+            command_write_each(&written, requests, BATCH_MAX, false);
+            command_write_each(&written, requests, BATCH_MAX, true);
+        }
+        names_drop(&unit_memory, names);
+    }
+    assert_false(written.failed);
+    assert_true(written.length > 4 * BATCH_MAX * sizeof bytes);
+}
+
 static void memory_out_is_told_by_the_buffer(void **state)
 {
     struct request request = request_of(REQUEST_RELEASE, *state);
     memory_is_out = true;
     write_one(&request);
+    assert_true(written.failed);
+    written.failed = false;
+    command_write_each(&written, (struct request[]){request, request}, 2, false);
     assert_true(written.failed);
     assert_int_equal(written.length, 0);
 }
@@ -435,6 +524,10 @@ int main(void)
         TEST(extreme_numbers_fit_their_room),
         TEST(the_longest_login_fits_its_room),
         TEST(many_short_names_fit_their_room),
+        TEST(releases_share_a_command),
+        TEST(renewals_share_a_command),
+        TEST(only_releases_and_renewals_of_one_name_are_shared),
+        TEST(the_largest_batches_fit_their_room),
         TEST(memory_out_is_told_by_the_buffer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -61,6 +61,24 @@ static void first_in_first_out(void **state)
     assert_null(expected_first(&queue));
 }
 
+static void several_may_share_a_reply(void **state)
+{
+    (void)state;
+    for (unsigned turn = 0; turn < 50; turn++) { /* also where they span the ring's end */
+        add(1, STEP_FINAL);
+        add(2, STEP_FINAL);
+        add(3, STEP_FINAL);
+        expected_share(&queue, 2);
+        add(4, STEP_FINAL);
+        assert_int_equal(queue.requests, 4);
+        const unsigned sharing[] = {0, 2, 0, 0};
+        for (unsigned i = 0; i < COUNT(sharing); i++) {
+            assert_int_equal(expected_first(&queue)->sharing, sharing[i]);
+            drop(i + 1, STEP_FINAL);
+        }
+    }
+}
+
 /* It may grow wherever its beginning stands in the ring. */
 static void order_survives_growth_from_any_start(void **state)
 {
@@ -126,6 +144,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(first_in_first_out),
+        TEST(several_may_share_a_reply),
         TEST(order_survives_growth_from_any_start),
         TEST(a_steady_load_needs_no_more_memory),
         TEST(half_of_it_is_left_when_memory_is_out),

@@ -162,7 +162,8 @@ struct world {
     struct ev_loop *loop;
     struct fake_master fake;
     struct address address;
-    struct names *names;
+    struct names *names; /* two, so that requests about them go alone */
+    struct names *name;
     struct link *link;
     ev_prepare pumping;
     bool inside; /* a call of the link, from which it must not deliver */
@@ -241,7 +242,8 @@ static int set_up(void **state)
     alarm(30);
     no_threads = no_memory = false;
     world->loop = ev_loop_new(EVFLAG_AUTO);
-    world->names = unit_names(1, (const char *const[]){"jobs"});
+    world->names = unit_names(2, (const char *const[]){"jobs", "more"});
+    world->name = unit_names(1, (const char *const[]){"jobs"});
     fake_listen(&world->fake, world->loop);
     ev_prepare_init(&world->pumping, on_prepare);
     world->pumping.data = world;
@@ -259,6 +261,7 @@ static int tear_down(void **state)
     fake_free(&world->fake);
     ev_loop_destroy(world->loop);
     names_drop(&unit_memory, world->names);
+    names_drop(&unit_memory, world->name);
     free(world->told);
     free(world);
     return 0;
@@ -316,13 +319,18 @@ static void come_up(struct world *world, const char *host)
     world->told_count = 0;
 }
 
+static struct request request_of(const struct names *names, enum request_kind kind, unsigned round)
+{
+    return (struct request){.tag = {.kind = kind, .round = round, .sent_at = 1000 + round},
+                            .names = names,
+                            .token = "token",
+                            .token_length = 5,
+                            .ttl_ms = 1000};
+}
+
 static void send_round(struct world *world, enum request_kind kind, unsigned round)
 {
-    struct request request = {.tag = {.kind = kind, .round = round, .sent_at = 1000 + round},
-                              .names = world->names,
-                              .token = "token",
-                              .token_length = 5,
-                              .ttl_ms = 1000};
+    struct request request = request_of(world->names, kind, round);
     do_send(world, &request);
 }
 
@@ -379,8 +387,9 @@ static void send_long_name(struct world *world, unsigned round)
 
 /* ---- Login ---- */
 
-#define LOGIN_REPLIES                                                                              \
-    "+OK\r\n:77\r\n$1\r\na\r\n$1\r\nb\r\n$1\r\nc\r\n$1\r\nd\r\n$1\r\ne\r\n$1\r\nf\r\n"
+#define LOADED                                                                                     \
+    "$1\r\na\r\n$1\r\nb\r\n$1\r\nc\r\n$1\r\nd\r\n$1\r\ne\r\n$1\r\nf\r\n$1\r\ng\r\n$1\r\nh\r\n"
+#define LOGIN_REPLIES "+OK\r\n:77\r\n" LOADED
 #define HELLO_REPLY                                                                                \
     "*10\r\n$1\r\nr\r\n$1\r\n7\r\n$6\r\nmaster\r\n:1\r\n:0\r\n:0\r\n:0\r\n:0\r\n$0\r\n\r\n:9\r\n"
 
@@ -433,8 +442,7 @@ static void credentials_come_from_the_address(void **state)
     run_until_heard(world, sizeof start - 1);
     assert_memory_equal(world->fake.heard, start, sizeof start - 1);
     fake_say(&world->fake, "-WRONGPASS no\r\n+OK\r\n+OK\r\n:1\r\n");
-    fake_say(&world->fake, "$1\r\na\r\n$1\r\nb\r\n$1\r\nc\r\n$1\r\nd\r\n$1\r\ne\r\n"
-                           "$1\r\nf\r\n-NOAUTH no\r\n");
+    fake_say(&world->fake, LOADED "-NOAUTH no\r\n");
     run_until_told(world, 1);
     assert_reply(&world->told[0], 1, ANSWER_ERROR);
     assert_string_equal(world->told[0].text, "WRONGPASS no");
@@ -643,6 +651,304 @@ static void the_rest_is_written_when_there_is_room(void **state)
         else
             ev_run(world->loop, EVRUN_NOWAIT);
     }
+}
+
+/* ---- Several in one command ---- */
+
+static void send_one(struct world *world, enum request_kind kind, unsigned round)
+{
+    struct request request = request_of(world->name, kind, round);
+    do_send(world, &request);
+}
+
+static void send_batch(struct world *world, enum request_kind kind, unsigned first, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        send_one(world, kind, first + i);
+}
+
+/* What `count` requests about one name become. */
+static void want(struct world *world, struct buffer *wanted, enum request_kind kind, unsigned count,
+                 bool whole)
+{
+    enum step steps[STEPS_MAX];
+    struct request requests[BATCH_MAX];
+    for (unsigned i = 0; i < count; i++)
+        requests[i] = request_of(world->name, kind, i);
+    requests[0].whole = count == 1 && whole;
+    if (count == 1)
+        command_write(wanted, &requests[0], NULL, steps);
+    else
+        command_write_each(wanted, requests, count, whole);
+}
+
+static void assert_heard(struct world *world, struct buffer *wanted)
+{
+    run_until_heard(world, wanted->length);
+    assert_int_equal(world->fake.heard_length, wanted->length);
+    assert_memory_equal(world->fake.heard, wanted->data, wanted->length);
+    world->fake.heard_length = 0;
+    buffer_free(wanted);
+}
+
+static void assert_hears_batch(struct world *world, enum request_kind kind, unsigned count,
+                               bool whole)
+{
+    struct buffer wanted = {0};
+    want(world, &wanted, kind, count, whole);
+    assert_heard(world, &wanted);
+}
+
+static void several_go_in_one_command(void **state)
+{
+    struct world *world = *state;
+    come_up(world, LOCAL);
+    send_batch(world, REQUEST_RELEASE, 1, 3);
+    assert_int_equal(link_in_flight(world->link), 3);
+    assert_hears_batch(world, REQUEST_RELEASE, 3, false);
+    fake_say(&world->fake, "*3\r\n:1\r\n:0\r\n:-1\r\n");
+    run_until_told(world, 3);
+    assert_reply(&world->told[0], 1, ANSWER_YES);
+    assert_reply(&world->told[1], 2, ANSWER_ABSENT);
+    assert_reply(&world->told[2], 3, ANSWER_HELD);
+    assert_int_equal(link_in_flight(world->link), 0);
+    assert_int_equal(link_counters(world->link)->requests, 3);
+    assert_int_equal(link_counters(world->link)->replies, 3);
+
+    send_batch(world, REQUEST_RENEW, 4, 2);
+    assert_hears_batch(world, REQUEST_RENEW, 2, false);
+    for (const char *at = "*2\r\n$16\r\n1785000000123456\r\n-OOM x\r\n"; *at; at++) {
+        fake_say_bytes(&world->fake, at, 1);
+        ev_run(world->loop, EVRUN_NOWAIT);
+    }
+    run_until_told(world, 5);
+    assert_reply(&world->told[3], 4, ANSWER_LATE);
+    assert_reply(&world->told[4], 5, ANSWER_ERROR);
+    assert_string_equal(world->told[4].text, "OOM x");
+}
+
+static void one_alone_is_a_command_of_its_own(void **state)
+{
+    struct world *world = *state;
+    come_up(world, LOCAL);
+    send_one(world, REQUEST_RELEASE, 1);
+    assert_hears_batch(world, REQUEST_RELEASE, 1, false);
+    fake_say(&world->fake, ":1\r\n");
+    run_until_told(world, 1);
+    assert_reply(&world->told[0], 1, ANSWER_YES);
+}
+
+static void the_order_of_requests_is_kept(void **state)
+{
+    struct world *world = *state;
+    struct buffer wanted = {0};
+    enum step steps[STEPS_MAX];
+    struct request two = request_of(world->names, REQUEST_RELEASE, 9);
+    come_up(world, LOCAL);
+    send_batch(world, REQUEST_RELEASE, 0, 2);
+    send_batch(world, REQUEST_RENEW, 2, 2); /* of another kind */
+    do_send(world, &two);                   /* about two names */
+    send_batch(world, REQUEST_RELEASE, 4, BATCH_MAX + 1);
+    send_one(world, REQUEST_PEEK, 5);
+    send_one(world, REQUEST_RELEASE, 6);
+    want(world, &wanted, REQUEST_RELEASE, 2, false);
+    want(world, &wanted, REQUEST_RENEW, 2, false);
+    command_write(&wanted, &two, NULL, steps);
+    want(world, &wanted, REQUEST_RELEASE, BATCH_MAX, false);
+    want(world, &wanted, REQUEST_RELEASE, 1, false);
+    want(world, &wanted, REQUEST_PEEK, 1, false);
+    want(world, &wanted, REQUEST_RELEASE, 1, false);
+    assert_heard(world, &wanted);
+}
+
+static void a_request_with_its_script_goes_alone(void **state)
+{
+    struct world *world = *state;
+    struct buffer wanted = {0};
+    struct request whole = request_of(world->name, REQUEST_RELEASE, 1);
+    whole.whole = true;
+    come_up(world, LOCAL);
+    send_one(world, REQUEST_RELEASE, 0);
+    do_send(world, &whole);
+    send_one(world, REQUEST_RELEASE, 2);
+    want(world, &wanted, REQUEST_RELEASE, 1, false);
+    want(world, &wanted, REQUEST_RELEASE, 1, true);
+    want(world, &wanted, REQUEST_RELEASE, 1, false);
+    assert_heard(world, &wanted);
+}
+
+static void say_array(struct world *world, unsigned first, unsigned count)
+{
+    static const char *const replies[] = {":1\r\n", ":0\r\n", ":-1\r\n"};
+    char header[16];
+    snprintf(header, sizeof header, "*%u\r\n", count);
+    fake_say(&world->fake, header);
+    for (unsigned i = first; i < first + count; i++)
+        fake_say(&world->fake, replies[i % 3]);
+}
+
+static void ten_thousand_in_batches_are_answered_in_order(void **state)
+{
+    struct world *world = *state;
+    struct buffer wanted = {0};
+    static const enum answer answers[] = {ANSWER_YES, ANSWER_ABSENT, ANSWER_HELD};
+    come_up(world, LOCAL);
+    send_batch(world, REQUEST_RELEASE, 0, MANY);
+    for (unsigned i = 0; i < MANY; i += BATCH_MAX)
+        want(world, &wanted, REQUEST_RELEASE, MANY - i < BATCH_MAX ? MANY - i : BATCH_MAX, false);
+    assert_heard(world, &wanted);
+    for (unsigned i = 0; i < MANY; i += BATCH_MAX)
+        say_array(world, i, MANY - i < BATCH_MAX ? MANY - i : BATCH_MAX);
+    run_until_told(world, MANY);
+    for (unsigned i = 0; i < MANY; i++)
+        assert_reply(&world->told[i], i, answers[i % 3]);
+    assert_int_equal(link_in_flight(world->link), 0);
+}
+
+/* An error may be the fault of one: each is sent again alone.  Or the script is gone:
+ * the next batch brings it. */
+static void a_refused_batch_is_a_forgotten_script_for_each(void **state)
+{
+    struct world *world = *state;
+    come_up(world, LOCAL);
+    send_batch(world, REQUEST_RENEW, 0, 3);
+    assert_hears_batch(world, REQUEST_RENEW, 3, false);
+    fake_say(&world->fake, "-NOPERM this one you may not touch\r\n");
+    run_until_told(world, 3);
+    for (unsigned i = 0; i < 3; i++)
+        assert_reply(&world->told[i], i, ANSWER_NOSCRIPT);
+    assert_int_equal(link_counters(world->link)->protocol_errors, 0);
+
+    send_one(world, REQUEST_RELEASE, 3);
+    assert_hears_batch(world, REQUEST_RELEASE, 1, false);
+    send_batch(world, REQUEST_RELEASE, 4, 2);
+    assert_hears_batch(world, REQUEST_RELEASE, 2, true);
+    send_batch(world, REQUEST_RELEASE, 6, 2);
+    assert_hears_batch(world, REQUEST_RELEASE, 2, false);
+}
+
+static void impossible_replies_to_a_batch(void **state)
+{
+    static const struct {
+        const char *bytes, *why;
+    } lies[] = {
+        {":1\r\n", "that the request cannot have"},
+        {"+OK\r\n", "that the request cannot have"},
+        {"*0\r\n", "that the request cannot have"},
+        {"*-1\r\n", "that the request cannot have"},
+        {"*1\r\n:1\r\n", "that the request cannot have"},
+        {"*3\r\n:1\r\n:1\r\n:1\r\n", "that the request cannot have"},
+        {"*2\r\n:7\r\n:1\r\n", "that the request cannot have"},
+        {"*2\r\n$1\r\n1\r\n:1\r\n", "that the request cannot have"},
+        {"*2\r\n$-1\r\n:1\r\n", "that the request cannot have"},
+        {"*2\r\n*1\r\n:1\r\n:1\r\n", "an array too long or too deep"},
+        {"*33\r\n", "an array too long or too deep"},
+    };
+    struct world *world = *state;
+    for (unsigned i = 0; i < COUNT(lies); i++) {
+        world->told_count = 0;
+        come_up(world, LOCAL);
+        send_batch(world, REQUEST_RELEASE, i, 2);
+        assert_hears_batch(world, REQUEST_RELEASE, 2, false);
+        fake_say(&world->fake, lies[i].bytes);
+        run_until_told(world, 3);
+        assert_lost(&world->told[0], i);
+        assert_lost(&world->told[1], i + 1);
+        assert_closed(&world->told[2], lies[i].why);
+        assert_int_equal(link_counters(world->link)->protocol_errors, i + 1);
+        assert_int_equal(link_counters(world->link)->replies, 0);
+    }
+}
+
+static void a_batch_is_believed_up_to_the_lie(void **state)
+{
+    struct world *world = *state;
+    come_up(world, LOCAL);
+    send_batch(world, REQUEST_RELEASE, 0, 3);
+    send_one(world, REQUEST_PEEK, 3);
+    run_until_heard(world, 2);
+    fake_say(&world->fake, "*3\r\n:1\r\n+OK\r\n:1\r\n$-1\r\n");
+    run_until_told(world, 5);
+    assert_reply(&world->told[0], 0, ANSWER_YES);
+    for (unsigned i = 1; i < 4; i++)
+        assert_lost(&world->told[i], i);
+    assert_closed(&world->told[4], "that the request cannot have");
+}
+
+static void half_a_reply_to_a_batch_is_none(void **state)
+{
+    struct world *world = *state;
+    come_up(world, LOCAL);
+    send_batch(world, REQUEST_RELEASE, 0, 3);
+    assert_hears_batch(world, REQUEST_RELEASE, 3, false);
+    fake_say(&world->fake, "*3\r\n:1\r\n:1\r\n");
+    ev_run(world->loop, EVRUN_NOWAIT);
+    assert_int_equal(world->told_count, 0);
+    fake_hang_up(&world->fake);
+    run_until_told(world, 4);
+    for (unsigned i = 0; i < 3; i++)
+        assert_lost(&world->told[i], i);
+    assert_closed(&world->told[3], "closed by the master");
+}
+
+static void close_at_once(struct world *world, const struct event *event)
+{
+    if (event->kind == EVENT_REPLY && event->reply->answer != ANSWER_LOST)
+        do_close(world);
+}
+
+static void closing_inside_a_batch_loses_the_rest(void **state)
+{
+    struct world *world = *state;
+    come_up(world, LOCAL);
+    world->react = close_at_once;
+    send_batch(world, REQUEST_RELEASE, 0, 3);
+    assert_hears_batch(world, REQUEST_RELEASE, 3, false);
+    fake_say(&world->fake, "*3\r\n:1\r\n:1\r\n:1\r\n");
+    run_until_told(world, 4);
+    assert_reply(&world->told[0], 0, ANSWER_YES);
+    assert_lost(&world->told[1], 1);
+    assert_lost(&world->told[2], 2);
+    assert_closed(&world->told[3], NULL);
+}
+
+static void what_was_not_written_is_lost_and_forgotten(void **state)
+{
+    struct world *world = *state;
+    come_up(world, LOCAL);
+    send_batch(world, REQUEST_RELEASE, 0, 3);
+    do_close(world);
+    do_flush(world);
+    assert_true(link_pump(world->link));
+    assert_int_equal(world->told_count, 4);
+    for (unsigned i = 0; i < 3; i++)
+        assert_lost(&world->told[i], i);
+    world->told_count = 0;
+    come_up(world, LOCAL);
+    send_one(world, REQUEST_RELEASE, 4);
+    assert_hears_batch(world, REQUEST_RELEASE, 1, false);
+}
+
+static void send_another(struct world *world, const struct event *event)
+{
+    if (event->reply->tag.round < 10)
+        send_one(world, REQUEST_RELEASE, event->reply->tag.round + 10);
+}
+
+static void requests_made_while_a_batch_is_answered(void **state)
+{
+    struct world *world = *state;
+    come_up(world, LOCAL);
+    world->react = send_another;
+    send_batch(world, REQUEST_RELEASE, 0, 3);
+    assert_hears_batch(world, REQUEST_RELEASE, 3, false);
+    fake_say(&world->fake, "*3\r\n:1\r\n:1\r\n:1\r\n");
+    run_until_told(world, 3);
+    assert_hears_batch(world, REQUEST_RELEASE, 3, false);
+    fake_say(&world->fake, "*3\r\n:0\r\n:0\r\n:0\r\n");
+    run_until_told(world, 6);
+    for (unsigned i = 0; i < 3; i++)
+        assert_reply(&world->told[3 + i], 10 + i, ANSWER_ABSENT);
 }
 
 /* ---- Ends ---- */
@@ -955,7 +1261,7 @@ static void malformed_or_impossible_replies(void **state)
         {"HTTP/1.1 400 Bad Request\r\n\r\n", "malformed reply"},
         {":1x\r\n", "reply"},
         {"*x\r\n", "malformed reply"},
-        {"*17\r\n", "an array too long or too deep"},
+        {"*33\r\n", "an array too long or too deep"},
         {"*2147483647\r\n", "malformed reply"},
         {"*99999999999\r\n", "malformed reply"},
         {"*1\r\n*1\r\n:1\r\n", "an array too long or too deep"},
@@ -1357,6 +1663,23 @@ static void no_memory_for_the_bytes(void **state)
     assert_int_equal(link_in_flight(world->link), 0);
 }
 
+static void no_memory_for_a_batch(void **state)
+{
+    struct world *world = *state;
+    come_up(world, LOCAL);
+    send_batch(world, REQUEST_RELEASE, 1, 2);
+    no_memory = true;
+    do_flush(world);
+    no_memory = false;
+    assert_true(link_breaks(world->link));
+    assert_true(link_pump(world->link));
+    assert_int_equal(world->told_count, 3);
+    assert_lost(&world->told[0], 1);
+    assert_lost(&world->told[1], 2);
+    assert_closed(&world->told[2], "out of memory");
+    assert_int_equal(link_in_flight(world->link), 0);
+}
+
 static int start(void **state)
 {
     (void)state;
@@ -1379,6 +1702,18 @@ int main(void)
         TEST(replies_can_be_fetched_without_the_loop),
         TEST(a_forked_child_leaves_the_replies_to_its_parent),
         TEST(the_rest_is_written_when_there_is_room),
+        TEST(several_go_in_one_command),
+        TEST(one_alone_is_a_command_of_its_own),
+        TEST(the_order_of_requests_is_kept),
+        TEST(a_request_with_its_script_goes_alone),
+        TEST(ten_thousand_in_batches_are_answered_in_order),
+        TEST(a_refused_batch_is_a_forgotten_script_for_each),
+        TEST(impossible_replies_to_a_batch),
+        TEST(a_batch_is_believed_up_to_the_lie),
+        TEST(half_a_reply_to_a_batch_is_none),
+        TEST(closing_inside_a_batch_loses_the_rest),
+        TEST(what_was_not_written_is_lost_and_forgotten),
+        TEST(requests_made_while_a_batch_is_answered),
         TEST(closing_answers_what_is_in_flight),
         TEST(closing_a_closed_link_tells_nothing),
         TEST(closing_while_connecting),
@@ -1419,6 +1754,7 @@ int main(void)
         TEST(the_application_keeps_its_loop),
         TEST(no_memory_to_expect_more_replies),
         TEST(no_memory_for_the_bytes),
+        TEST(no_memory_for_a_batch),
     };
     return cmocka_run_group_tests(tests, start, NULL);
 }

@@ -163,6 +163,99 @@ static void a_forgotten_script(void **state)
     answers(REQUEST_KILL, "-NOSCRIPT No matching script.\r\n", ANSWER_ERROR);
 }
 
+/* ---- One reply to several ---- */
+
+static bool reads_each(enum request_kind kind, unsigned index, unsigned count)
+{
+    struct tag tag = {.kind = kind, .round = 7, .sent_at = 99};
+    bool read = reply_read_each(&raw, index, count, &tag, &reply);
+    assert_memory_equal(&reply.tag, &tag, sizeof tag);
+    return read;
+}
+
+static void answers_each(enum request_kind kind, unsigned index, unsigned count, enum answer answer)
+{
+    assert_true(reads_each(kind, index, count));
+    assert_int_equal(reply.answer, answer);
+    assert_int_equal(reply.remaining_ms, -1);
+}
+
+static void each_release_is_answered(void **state)
+{
+    (void)state;
+    feed("*4\r\n:1\r\n:0\r\n:-1\r\n-ERR no\r\n");
+    const enum answer wanted[] = {ANSWER_YES, ANSWER_ABSENT, ANSWER_HELD, ANSWER_ERROR};
+    for (unsigned i = 0; i < COUNT(wanted); i++)
+        answers_each(REQUEST_RELEASE, i, COUNT(wanted), wanted[i]);
+    assert_string_equal(reply.text, "ERR no");
+}
+
+static void each_renewal_is_answered(void **state)
+{
+    (void)state;
+    feed("*6\r\n:1\r\n:2\r\n:0\r\n:-1\r\n-OOM no room\r\n$16\r\n1785000000123456\r\n");
+    const enum answer wanted[] = {ANSWER_YES,  ANSWER_HEALED, ANSWER_ABSENT,
+                                  ANSWER_HELD, ANSWER_ERROR,  ANSWER_LATE};
+    for (unsigned i = 0; i < COUNT(wanted); i++) {
+        answers_each(REQUEST_RENEW, i, COUNT(wanted), wanted[i]);
+        if (wanted[i] == ANSWER_ERROR)
+            assert_string_equal(reply.text, "OOM no room");
+    }
+    assert_true(reply.master_time == 1785000000123456);
+}
+
+static void all_late_at_once(void **state)
+{
+    (void)state;
+    char bytes[800] = "*32\r\n";
+    for (unsigned i = 0; i < BATCH_MAX; i++)
+        strcat(bytes, "$16\r\n1785000000123456\r\n");
+    feed(bytes);
+    for (unsigned i = 0; i < BATCH_MAX; i++) {
+        answers_each(REQUEST_RENEW, i, BATCH_MAX, ANSWER_LATE);
+        assert_true(reply.master_time == 1785000000123456);
+    }
+}
+
+static void what_is_refused_together_is_sent_alone(void **state)
+{
+    (void)state;
+    feed("-NOSCRIPT No matching script.\r\n");
+    answers_each(REQUEST_RELEASE, 1, 2, ANSWER_NOSCRIPT);
+    feed("-NOPERM of one of them\r\n");
+    answers_each(REQUEST_RENEW, 0, 2, ANSWER_NOSCRIPT);
+    assert_string_equal(reply.text, "NOPERM of one of them");
+}
+
+static void impossible_replies_to_several(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {
+        ":1\r\n",
+        "+OK\r\n",
+        "$-1\r\n",
+        "*-1\r\n",
+        "*0\r\n",
+        "*1\r\n:1\r\n",
+        "*3\r\n:1\r\n:1\r\n:1\r\n",
+        "*2\r\n:3\r\n:1\r\n",
+        "*2\r\n:-2\r\n:1\r\n",
+        "*2\r\n$-1\r\n:1\r\n",
+        "*2\r\n+OK\r\n:1\r\n",
+        "*2\r\n$4\r\nlate\r\n$16\r\n1785000000123456\r\n",
+        "*2\r\n$2\r\n-1\r\n:1\r\n",
+        "*2\r\n$0\r\n\r\n:1\r\n",
+    };
+    for (unsigned i = 0; i < COUNT(wrong); i++) {
+        feed(wrong[i]);
+        assert_false(reads_each(REQUEST_RENEW, 0, 2));
+        assert_false(reads_each(REQUEST_RELEASE, 0, 2));
+    }
+    feed("*2\r\n:2\r\n$1\r\n5\r\n");
+    assert_false(reads_each(REQUEST_RELEASE, 0, 2));
+    assert_false(reads_each(REQUEST_RELEASE, 1, 2));
+}
+
 /* ---- Hello ---- */
 
 #define HELLO_TAIL                                                                                 \
@@ -404,16 +497,18 @@ static void refuses(const char *bytes)
 static void arrays_are_short_and_flat(void **state)
 {
     (void)state;
-    refuses("*17\r\n");
+    refuses("*33\r\n");
     refuses("*2147483647\r\n");
     refuses("*4294967297\r\n");
     refuses("*9223372036854775807\r\n");
     refuses("*1\r\n*0\r\n");
     refuses("*1\r\n*1\r\n:1\r\n");
-    feed("*16\r\n:0\r\n:1\r\n:2\r\n:3\r\n:4\r\n:5\r\n:6\r\n:7\r\n:8\r\n:9\r\n:10\r\n:11\r\n:12\r\n"
-         ":13\r\n:14\r\n:15\r\n");
-    assert_int_equal(raw.count, 16);
-    assert_int_equal(raw.fields[15].integer, 15);
+    char longest[400] = "*32\r\n";
+    for (unsigned i = 0; i < 32; i++)
+        snprintf(longest + strlen(longest), sizeof longest - strlen(longest), ":%u\r\n", i);
+    feed(longest);
+    assert_int_equal(raw.count, 32);
+    assert_int_equal(raw.fields[31].integer, 31);
 }
 
 static void other_protocols_are_refused(void **state)
@@ -486,6 +581,11 @@ int main(void)
         TEST(a_clock_that_is_gone),
         TEST(errors_keep_their_words),
         TEST(a_forgotten_script),
+        TEST(each_release_is_answered),
+        TEST(each_renewal_is_answered),
+        TEST(all_late_at_once),
+        TEST(what_is_refused_together_is_sent_alone),
+        TEST(impossible_replies_to_several),
         TEST(hello_tells_all_ten_fields),
         TEST(hello_may_write_integers_in_decimal),
         TEST(long_versions_are_cut_and_made_printable),

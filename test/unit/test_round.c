@@ -5,6 +5,9 @@
 
 #define MASTERS 5
 
+/* When each master's answer is overdue. */
+static const usec overdue[MASTERS] = {50, 60, 10, 10, 10};
+
 static struct round *fresh(usec give_up)
 {
     struct round *round = calloc(1, sizeof *round + MASTERS * sizeof(struct ballot));
@@ -23,7 +26,7 @@ static void test_begins_with_nothing_said(void **state)
     assert_int_equal(round_undecided(round, MASTERS), 0);
     assert_int_equal(round_yes(round, MASTERS), 0);
     assert_int_equal(round_count(round, MASTERS, SAID_NOTHING), MASTERS);
-    assert_int_equal(round_deadline(round, MASTERS), NEVER);
+    assert_int_equal(round_deadline(round, MASTERS, overdue), NEVER);
     for (unsigned i = 0; i < MASTERS; i++) {
         assert_int_equal(round->ballots[i].remaining_ms, -1);
         assert_string_equal(round->ballots[i].text, "");
@@ -55,7 +58,7 @@ static void test_decided_early(void **state)
     (void)state;
     struct round *round = fresh(100);
     for (unsigned i = 0; i < MASTERS; i++)
-        round_ask(round, i, 50);
+        round_ask(round, i, 0);
     assert_true(round->begun);
     round_say(round, 0, SAID_GRANTED);
     round_say(round, 1, SAID_HEALED);
@@ -75,21 +78,21 @@ static void test_expires_to_the_microsecond(void **state)
     unsigned timeouts = 0;
     (void)state;
     struct round *round = fresh(80);
-    round_ask(round, 0, 50);
-    round_ask(round, 1, 60);
+    round_ask(round, 0, 0);
+    round_ask(round, 1, 0);
     round->ballots[2].state = BALLOT_HOPED;
-    assert_int_equal(round_deadline(round, MASTERS), 50);
-    assert_false(round_expire(round, MASTERS, 49, &timeouts));
-    assert_true(round_expire(round, MASTERS, 50, &timeouts));
+    assert_int_equal(round_deadline(round, MASTERS, overdue), 50);
+    assert_false(round_expire(round, MASTERS, 49, overdue, &timeouts));
+    assert_true(round_expire(round, MASTERS, 50, overdue, &timeouts));
     assert_int_equal(round->ballots[0].said, SAID_TIMEOUT);
-    assert_int_equal(round_deadline(round, MASTERS), 60);
-    assert_true(round_expire(round, MASTERS, 79, &timeouts));
-    assert_int_equal(round_deadline(round, MASTERS), 80);
-    assert_true(round_expire(round, MASTERS, 80, &timeouts));
+    assert_int_equal(round_deadline(round, MASTERS, overdue), 60);
+    assert_true(round_expire(round, MASTERS, 79, overdue, &timeouts));
+    assert_int_equal(round_deadline(round, MASTERS, overdue), 80);
+    assert_true(round_expire(round, MASTERS, 80, overdue, &timeouts));
     assert_int_equal(round->ballots[2].said, SAID_UNREACHABLE);
     assert_int_equal(timeouts, 2);
-    assert_int_equal(round_deadline(round, MASTERS), NEVER);
-    assert_false(round_expire(round, MASTERS, NEVER, &timeouts));
+    assert_int_equal(round_deadline(round, MASTERS, overdue), NEVER);
+    assert_false(round_expire(round, MASTERS, NEVER, overdue, &timeouts));
     free(round);
 }
 
@@ -100,8 +103,8 @@ static void test_a_refusal_stands(void **state)
     (void)state;
     struct round *round = fresh(80);
     round_say(round, 0, SAID_HELD);
-    round_ask(round, 0, 50);
-    assert_true(round_expire(round, MASTERS, 50, &timeouts));
+    round_ask(round, 0, 0);
+    assert_true(round_expire(round, MASTERS, 50, overdue, &timeouts));
     assert_int_equal(round->ballots[0].said, SAID_HELD);
     free(round);
 }
@@ -111,7 +114,7 @@ static void test_hope_given_up(void **state)
     (void)state;
     struct round *round = fresh(80);
     assert_false(round_stop_hoping(round, MASTERS));
-    round_ask(round, 0, 50);
+    round_ask(round, 0, 0);
     round->ballots[1].state = BALLOT_HOPED;
     assert_int_equal(round_undecided(round, MASTERS), 2);
     assert_true(round_stop_hoping(round, MASTERS));

@@ -1,0 +1,31 @@
+-- renew.lua for several leases of one name each.
+-- KEYS a name for each
+-- ARGV for each: token, ttl ms, heal 0|1, not after (us of TIME; 0: no limit)
+-- Returns for each 1 renewed, 2 healed, 0 absent, -1 somebody else has it, a string
+-- (TIME) past the limit, an error if it could not be set again.
+local time = redis.call('time')
+local now = time[1] * 1000000 + time[2]
+
+local function renew(name, token, ttl, heal, not_after)
+    if not_after ~= '0' and now > tonumber(not_after) then
+        return string.format('%.0f', now)
+    end
+    local value = redis.pcall('get', name)
+    if value == token then
+        if redis.call('pttl', name) < tonumber(ttl) then
+            redis.call('pexpire', name, ttl)
+        end
+        return 1
+    end
+    if value or heal ~= '1' then
+        return value and -1 or 0
+    end
+    local set = redis.pcall('set', name, token, 'px', ttl)
+    return set.err and set or 2
+end
+
+local said = {}
+for i = 1, #KEYS do
+    said[i] = renew(KEYS[i], ARGV[4 * i - 3], ARGV[4 * i - 2], ARGV[4 * i - 1], ARGV[4 * i])
+end
+return said

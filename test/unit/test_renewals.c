@@ -1,0 +1,115 @@
+/* When the renewals of many leases leave: together, and yet each in its time. */
+#include "unit.h"
+
+#include <stdio.h>
+
+#include "../script/fake.h"
+
+#define LEASES ACTORS_MAX
+#define TTL    MS(10000)
+
+static struct fake fake;
+
+static int begin(void **state)
+{
+    struct engine_config config = {.masters = 3,
+                                   .drift_ppm = 10000,
+                                   .max_ttl_ms = 30000,
+                                   .skew_ms = 1000,
+                                   .connect_timeout = MS(1000)};
+    (void)state;
+    fake_init(&fake);
+    fake.silent = true;
+    if (!fake_start(&fake, &config))
+        return -1;
+    for (unsigned i = 0; i < 3; i++) {
+        fake_connected(&fake, i);
+        fake_answer_hello(&fake, i);
+    }
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    fake_finish(&fake);
+    free(fake.trace);
+    if (fake.broken[0])
+        print_error("%s\n", fake.broken);
+    return fake.broken[0] ? -1 : 0;
+}
+
+static void answer_all(void)
+{
+    for (unsigned i = 0; i < 3; i++)
+        while (fake.masters[i].count)
+            fake_answer(&fake, i, &(struct reply){.answer = ANSWER_YES});
+}
+
+static void hold(unsigned count)
+{
+    struct terms terms = {.ttl = TTL, .margin = MS(500), .renew = true};
+    for (unsigned i = 0; i < count; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "L%u", i);
+        assert_true(fake_new(&fake, name, name, &terms, NULL));
+        fake_call(&fake, fake_actor(&fake, name), EVENT_ACQUIRE, 0);
+        answer_all();
+    }
+}
+
+/* Renews for two ttls; how many moments it took.  None may be too early or too late. */
+static unsigned moments_of_renewal(unsigned leases)
+{
+    usec due[LEASES];
+    unsigned moments = 0;
+    while (fake_until(&fake, EPOCH + 2 * TTL, &fake.sent)) {
+        moments++;
+        answer_all();
+        for (unsigned i = 0; i < leases; i++) {
+            due[i] = fake.actors[i].core.wake_at - fake.now;
+            assert_true(due[i] > 0 && due[i] <= TTL / 3);
+        }
+    }
+    assert_in_range(fake.engine.counters.renewals, 5 * leases, 6 * leases);
+    assert_int_equal(fake.engine.counters.lost, 0);
+    return moments;
+}
+
+static void test_many_renew_together(void **state)
+{
+    (void)state;
+    hold(LEASES);
+    /* The first are scattered; later ones meet 3 % of the ttl apart, in steps of ttl / 256
+     * to ttl / 128. */
+    assert_in_range(moments_of_renewal(LEASES), 20, 3 * LEASES);
+}
+
+static void test_few_keep_their_own_time(void **state)
+{
+    (void)state;
+    hold(LEASES / 2);
+    assert_in_range(moments_of_renewal(LEASES / 2), 4 * LEASES / 2, 6 * LEASES / 2);
+}
+
+static void test_not_before_three_tenths(void **state)
+{
+    (void)state;
+    hold(LEASES);
+    for (unsigned turn = 0; turn < 50; turn++)
+        for (unsigned i = 0; i < LEASES; i++) {
+            fake_call(&fake, &fake.actors[i], EVENT_EXTEND, 0);
+            answer_all();
+            assert_in_range(fake.actors[i].core.wake_at - fake.now, TTL / 10 * 3, TTL / 3);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_many_renew_together, begin, end),
+        cmocka_unit_test_setup_teardown(test_few_keep_their_own_time, begin, end),
+        cmocka_unit_test_setup_teardown(test_not_before_three_tenths, begin, end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
