@@ -38,7 +38,7 @@ class Usage(Case):
         self.misused("lock", "--ttl", says="--ttl needs a value")
         self.misused("--ttl", "1s", "lock", "a", says="--ttl belongs behind the command")
         self.misused("lock", "--adopt", "a", says="takes no --adopt")
-        self.misused("run", "--fence", "a", "--", "true", says="unknown option --fence")
+        self.misused("unlock", "--fence", "a", says="takes no --fence")
         self.misused("help", "frobnicate", says="unknown command frobnicate")
 
     def test_missing_arguments(self):
