@@ -45,8 +45,9 @@ enum request_kind {
     REQUEST_ADOPT,   /* end the quarantine by hand; answered like HELLO */
     REQUEST_KILL,    /* end our former connection on this master */
     REQUEST_ACQUIRE, /* take all names if all are free */
-    REQUEST_GRANT,   /* the same, for a lease with a fence */
+    REQUEST_GRANT,   /* the same, not past those who wait; tells the logical clock, and moves it on */
     REQUEST_RAISE,   /* store the fence, if the token is ours */
+    REQUEST_QUEUE,   /* stand in line for the names, or go on standing there */
     REQUEST_RENEW,   /* prolong where the token is ours; take again if allowed */
     REQUEST_RELEASE, /* give back where the token is ours */
     REQUEST_PEEK     /* who holds the names, for how long? */
@@ -58,7 +59,7 @@ struct tag {
     uint32_t round;      /* 0: part of no round */
     struct claim *claim; /* NULL for HELLO, ADOPT, KILL */
     usec sent_at;        /* read before the request was handed to the link */
-    usec ttl;            /* ACQUIRE, GRANT, RENEW: what was asked for */
+    usec ttl;            /* ACQUIRE, GRANT, QUEUE, RENEW: what was asked for */
 };
 
 /* What a master needs to work out its quarantine. */
@@ -73,7 +74,7 @@ struct request {
     struct tag tag;
     bool whole; /* send the script itself: the master has forgotten it */
 
-    /* ACQUIRE, GRANT, RAISE, RENEW, RELEASE, PEEK (no token); these stay until it was
+    /* ACQUIRE, GRANT, RAISE, QUEUE, RENEW, RELEASE, PEEK (no token); these stay until it was
      * answered */
     const struct names *names;
     const char *token;
@@ -81,11 +82,16 @@ struct request {
     const char *label; /* its last label_length bytes, kept once for all tokens of a client */
     size_t label_length;
 
-    /* ACQUIRE, GRANT, RENEW */
+    /* ACQUIRE, GRANT, QUEUE, RENEW */
     int64_t ttl_ms;
 
     usec proposal; /* GRANT: to the master's logical clock */
     usec fence;    /* RAISE */
+
+    /* QUEUE: its place in the order; ttl_ms is how long it stands there, and keeps what
+     * it is given, without being heard of again */
+    usec ticket;
+    const char *channel; /* on which it is told what it is given */
 
     /* RENEW */
     bool heal;      /* set it again where it is absent */
@@ -98,9 +104,11 @@ struct request {
 /* ---- Answers: master → core -------------------------------------------- */
 
 enum answer {
-    ANSWER_YES,    /* ACQUIRE or GRANT granted, RAISE stored, RENEW renewed, RELEASE was ours, KILL
-                      done */
+    ANSWER_YES,    /* ACQUIRE, GRANT: granted, RAISE: stored, QUEUE: it is ours, RENEW: renewed,
+                      RELEASE: was ours, KILL: done */
     ANSWER_HEALED, /* RENEW: was absent, is set again */
+    ANSWER_AHEAD,  /* QUEUE: it is ours, but somebody who is ahead of us waits there */
+    ANSWER_QUEUED, /* QUEUE: we stand in line; remaining_ms, position */
     ANSWER_HELD,   /* somebody else has it; ACQUIRE, GRANT: a plain refusal */
     ANSWER_ABSENT, /* RAISE, RENEW, RELEASE, PEEK: nobody has it */
     ANSWER_LATE,   /* RENEW: past not_after; master_time tells */
@@ -128,12 +136,20 @@ struct hello {
 struct reply {
     struct tag tag;
     enum answer answer;
-    int64_t remaining_ms; /* HELD of PEEK: -1 unknown, -2 never expires */
+    int64_t remaining_ms; /* HELD of PEEK, QUEUED: -1 unknown, -2 never expires */
+    unsigned position;    /* QUEUED: so many are ahead of us in line */
     usec master_time;     /* LATE */
-    usec clock;           /* GRANT, RAISE: its logical clock; 0: not told */
+    usec clock;           /* GRANT, RAISE, QUEUE: its logical clock; 0: not told */
     const char *text;     /* ERROR, LOST: why; HELD of PEEK: the value; else NULL */
     size_t text_length;
     const struct hello *hello; /* HELLO */
+};
+
+/* A master gave the names to the first in line, and tells it on its channel. */
+struct push {
+    const char *token;
+    size_t token_length;
+    usec clock; /* moved on for this grant */
 };
 
 /* ---- Events: shell → core ---------------------------------------------- */
@@ -153,6 +169,9 @@ enum event_kind {
     EVENT_CONNECTED, /* master */
     EVENT_CLOSED,    /* master, text */
     EVENT_REPLY,     /* master, reply */
+    EVENT_LISTENING, /* master: what it says on our channel is heard from now on */
+    EVENT_DEAF,      /* master: it is not, or not any more; once for each EFFECT_LISTEN */
+    EVENT_PUSH,      /* master, push */
     EVENT_ACQUIRE,   /* lease */
     EVENT_ATTACH,    /* lease */
     EVENT_RELEASE,   /* lease: also cancels an acquire */
@@ -172,6 +191,7 @@ struct event {
     usec ttl;
     const char *text; /* CLOSED: why, NULL if we asked for it */
     const struct reply *reply;
+    const struct push *push;
 };
 
 /* ---- Effects: core → shell --------------------------------------------- */
@@ -179,6 +199,8 @@ struct event {
 enum effect_kind {
     EFFECT_CONNECT,    /* master */
     EFFECT_DISCONNECT, /* master: EVENT_CLOSED follows */
+    EFFECT_LISTEN,     /* master: open a notification connection, subscribe to our channel */
+    EFFECT_DEAFEN,     /* master: close it again; EVENT_DEAF follows */
     EFFECT_SEND,       /* master, request */
     EFFECT_TELL,       /* lease has an outcome: fetch it with engine_tell() */
     EFFECT_READY,      /* every master was reached or tried: engine_readiness() */
