@@ -12,9 +12,10 @@ static void acquire_round(struct engine *e, struct lease *lease)
     lease->state = LEASE_ACQUIRING;
     lease->rounds++;
     e->counters.rounds++;
-    enum request_kind kind = lease->attached      ? REQUEST_RENEW
-                             : lease->terms.fence ? REQUEST_GRANT
-                                                  : REQUEST_ACQUIRE;
+    bool needs_clock = lease->terms.fence || lease->round->wait; /* a fence, or a ticket */
+    enum request_kind kind = lease->attached ? REQUEST_RENEW
+                             : needs_clock   ? REQUEST_GRANT
+                                             : REQUEST_ACQUIRE;
     lease_open_round(e, lease, kind);
     if (kind == REQUEST_GRANT)
         lease->round->proposal = logical_propose(e);
@@ -30,19 +31,34 @@ void lease_acquire(struct engine *e, struct lease *lease)
         lease_end(e, lease, OUTCOME_NOT_ACQUIRED, e->closing ? CAUSE_CLOSED : e->misconfigured);
         return;
     }
-    if (!lease->attached)
-        claim_fresh_token(e, lease->claim);
     engine_list(e, &e->busy, lease);
-    acquire_round(e, lease);
+    if (lease->round->wait && !waiting_enter(e, lease)) {
+        lease_end(e, lease, OUTCOME_NOT_ACQUIRED, CAUSE_MEMORY);
+        return;
+    }
+    if (waiting_is_first(lease)) {
+        if (!lease->attached)
+            claim_fresh_token(e, lease->claim);
+        acquire_round(e, lease);
+    }
     lease_schedule(e, lease);
+}
+
+static bool may_wait(const struct engine *e, const struct lease *lease)
+{
+    bool over = e->now >= lease_wait_until(lease) && !MUTANT(WAIT_FOREVER);
+    return !e->closing && !e->misconfigured && !lease->attached && !over;
 }
 
 static bool retries(struct engine *e, struct lease *lease)
 {
     usec until = lease_wait_until(lease);
-    bool over = e->now >= until && !MUTANT(WAIT_FOREVER);
-    if (e->closing || e->misconfigured || lease->attached || over)
+    if (!may_wait(e, lease))
         return false;
+    if (lease->round->ticket) {
+        waiting_stand(e, lease);
+        return true;
+    }
     usec longest = RETRY_FIRST << (lease->rounds < 6 ? lease->rounds : 5);
     if (longest > RETRY_LAST)
         longest = RETRY_LAST;
@@ -52,30 +68,48 @@ static bool retries(struct engine *e, struct lease *lease)
     return true;
 }
 
+static void acquiring_end(struct engine *e, struct lease *lease, enum cause cause)
+{
+    waiting_leave(e, lease);
+    lease_end(e, lease, OUTCOME_NOT_ACQUIRED, cause);
+}
+
 /* The round is over, what it took is being given back: again later, or never. */
 static void conclude(struct engine *e, struct lease *lease)
 {
     claim_let_go(lease);
-    if (retries(e, lease)) {
-        lease->state = LEASE_WAITING;
+    lease->state = LEASE_WAITING;
+    if (retries(e, lease))
         return;
-    }
-    enum cause cause = e->closing         ? CAUSE_CLOSED
-                       : e->misconfigured ? e->misconfigured
-                                          : (enum cause)lease->failing;
-    lease_end(e, lease, OUTCOME_NOT_ACQUIRED, cause);
+    acquiring_end(e, lease,
+                  e->closing         ? CAUSE_CLOSED
+                  : e->misconfigured ? e->misconfigured
+                                     : (enum cause)lease->failing);
 }
 
 void acquiring_again(struct engine *e, struct lease *lease)
 {
     lease->claim = claim_new(e, lease->round->names, NULL, 0);
     if (!lease->claim) {
-        lease_end(e, lease, OUTCOME_NOT_ACQUIRED, CAUSE_MEMORY);
+        acquiring_end(e, lease, CAUSE_MEMORY);
         return;
     }
     lease->claim->lease = lease;
     claim_fresh_token(e, lease->claim);
     acquire_round(e, lease);
+}
+
+void acquiring_over(struct engine *e, struct lease *lease)
+{
+    bool held = lease->round->ticket || !waiting_is_first(lease);
+    waiting_leave(e, lease);
+    lease->state = LEASE_ACQUIRING;
+    if (!lease->claim && (lease->claim = claim_new(e, lease->round->names, NULL, 0)))
+        lease->claim->lease = lease;
+    if (lease->claim)
+        acquiring_failed(e, lease, held ? CAUSE_HELD : CAUSE_UNAVAILABLE);
+    else
+        lease_end(e, lease, OUTCOME_NOT_ACQUIRED, CAUSE_MEMORY);
 }
 
 /* Who has it, and for how long?  Asked only where it was refused. */
@@ -93,13 +127,16 @@ static void ask_who_has_it(struct engine *e, struct lease *lease)
 
 void acquiring_failed(struct engine *e, struct lease *lease, enum cause cause)
 {
+    bool waits = cause == CAUSE_HELD && may_wait(e, lease);
+    if (waits && !lease->round->ticket)
+        lease->round->ticket = waiting_ticket(e, lease->round);
     lease->round->decided = true;
     round_close(lease->round, lease_masters(e));
     lease->failing = (uint8_t)cause;
     if (lease->attached) {
         claim_forget(e, lease->claim);
     } else {
-        if (cause == CAUSE_HELD)
+        if (cause == CAUSE_HELD && !waits)
             ask_who_has_it(e, lease);
         if (MUTANT(NO_ROLLBACK))
             claim_forget(e, lease->claim);
@@ -122,27 +159,76 @@ static enum cause why_failed(const struct engine *e, const struct lease *lease)
     return lease->attached ? CAUSE_GONE : CAUSE_HELD;
 }
 
-static void round_won(struct engine *e, struct lease *lease)
+static void hold(struct engine *e, struct lease *lease, usec max_hold)
 {
-    lease->valid_until = claim_valid_until(e, lease->claim);
-    if (holding_is_over(e, lease)) {
-        lease->valid_until = 0;
-        acquiring_failed(e, lease, CAUSE_TOO_SLOW);
-        return;
-    }
-    lease->fence = lease->round->fence;
-    lease->round->decided = true;
-    bool incomplete = round_stop_hoping(lease->round, lease_masters(e));
     engine_unlist(e, lease);
     engine_list(e, &e->held, lease);
     lease->state = LEASE_HELD;
-    lease->risk = RISK_NONE;
-    lease->hold_until = lease->round->max_hold ? e->now + lease->round->max_hold : NEVER;
+    lease->hold_until = max_hold ? e->now + max_hold : NEVER;
     lease->wake_at = holding_renew_when(e, lease);
-    if (incomplete && lease->wake_at > e->now + COMPLETE_AFTER && lease->wake_at != NEVER)
-        lease->wake_at = e->now + COMPLETE_AFTER;
     lease_add_outcome(e, lease, OUTCOME_ACQUIRED, CAUSE_NONE);
+}
+
+/* What the masters gave lasts for as long as a waiter stands unheard of, less than
+ * this lease's margin: it is prolonged before it is told. */
+static void confirm(struct engine *e, struct lease *lease)
+{
+    struct round *round = lease->round;
+    round->kind = REQUEST_RENEW;
+    round->number = engine_next_round(e);
+    round->confirms = true;
+    for (unsigned i = 0; i < lease_masters(e); i++) {
+        bool has = round->ballots[i].said == SAID_GRANTED && master_is_up(&e->masters[i]);
+        round_say(round, i, SAID_NOTHING);
+        if (has)
+            lease_ask(e, lease, i, false);
+    }
+}
+
+static void round_won(struct engine *e, struct lease *lease)
+{
+    struct round *round = lease->round;
+    bool given = round->kind == REQUEST_QUEUE || lease->claim->stands; /* for a short while only */
+    lease->valid_until = claim_valid_until(e, lease->claim);
+    if (holding_is_over(e, lease)) {
+        usec valid_until = lease->valid_until;
+        lease->valid_until = 0;
+        if (given && !round->confirms && e->now < valid_until)
+            confirm(e, lease);
+        else
+            acquiring_failed(e, lease, CAUSE_TOO_SLOW);
+        return;
+    }
+    waiting_leave(e, lease);
+    lease->fence = round->fence;
+    round->decided = true;
+    bool incomplete = round_stop_hoping(round, lease_masters(e));
+    e->counters.handoffs += given;
+    e->counters.queue_us += given ? (uint64_t)(e->now - lease->asked_at) : 0;
+    hold(e, lease, round->max_hold);
+    if (given && !round->confirms)
+        lease->wake_at = e->now; /* to its full ttl */
+    else if (incomplete && lease->wake_at > e->now + COMPLETE_AFTER && lease->wake_at != NEVER)
+        lease->wake_at = e->now + COMPLETE_AFTER;
     lease_weigh(e, lease);
+}
+
+void acquiring_take_over(struct engine *e, struct lease *lease, usec max_hold, usec renew_at)
+{
+    lease->valid_until = claim_valid_until(e, lease->claim);
+    lease->claim->handed++;
+    hold(e, lease, max_hold);
+    if (renew_at < lease->wake_at && lease->wake_at != NEVER)
+        lease->wake_at = renew_at;
+    lease_schedule(e, lease);
+}
+
+/* Lost, but a few more answers make a ticket. */
+static bool waits_for_ticket(const struct engine *e, const struct lease *lease)
+{
+    const struct round *round = lease->round;
+    return round->kind == REQUEST_GRANT && round->wait && !round->ticket &&
+           round_undecided(round, lease_masters(e)) && !waiting_ticket(e, round);
 }
 
 void acquiring_weigh(struct engine *e, struct lease *lease)
@@ -153,8 +239,10 @@ void acquiring_weigh(struct engine *e, struct lease *lease)
         return;
     }
     enum verdict verdict = round_verdict(lease->round, lease_masters(e));
-    if (verdict == VERDICT_WON && lease->terms.fence)
+    if (verdict == VERDICT_WON && lease->terms.fence && !lease->round->confirms)
         verdict = fencing_weigh(e, lease);
+    if (verdict == VERDICT_LOST && waits_for_ticket(e, lease))
+        return;
     switch (verdict) {
     case VERDICT_WON:
         round_won(e, lease);
@@ -184,6 +272,7 @@ void acquiring_cancel(struct engine *e, struct lease *lease, enum cause cause)
     lease->untold = 0;
     lease->valid_until = 0;
     lease->fence = 0;
+    waiting_leave(e, lease);
     if (lease->claim && lease->attached)
         claim_forget(e, lease->claim);
     else if (lease->claim)

@@ -4,7 +4,8 @@
 
 bool lease_may_ask(const struct engine *e, const struct lease *lease, unsigned master)
 {
-    if (lease->round->kind == REQUEST_ACQUIRE || lease->round->kind == REQUEST_GRANT)
+    enum request_kind kind = lease->round->kind;
+    if (kind == REQUEST_ACQUIRE || kind == REQUEST_GRANT || kind == REQUEST_QUEUE)
         return master_may_grant(e, &e->masters[master]);
     return master_is_up(&e->masters[master]);
 }
@@ -20,7 +21,8 @@ void lease_ask(struct engine *e, struct lease *lease, unsigned master, bool whol
               &(struct question){
                   .kind = round->kind,
                   .round = round->number,
-                  .ttl = lease->terms.ttl,
+                  .ttl = round->kind == REQUEST_QUEUE ? round->life : lease->terms.ttl,
+                  .ticket = round->ticket,
                   .proposal = round->proposal,
                   .fence = round->fence,
                   .heal = held && !round->ballots[master].late &&

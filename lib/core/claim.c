@@ -64,6 +64,62 @@ void claim_fresh_token(struct engine *e, struct claim *claim)
     e->random->left -= TOKEN_RANDOM;
 }
 
+void claim_copy_token(const struct engine *e, struct claim *claim, const struct claim *from)
+{
+    memcpy(text_of(e, claim), text_of(e, from), TOKEN_TEXT);
+}
+
+/* ---- standing in line ------------------------------------------------------ */
+
+static struct claim **bucket_of(const struct engine *e, const char *token)
+{
+    unsigned hash = (unsigned char)token[0] * 8U ^ (unsigned char)token[1];
+    return (struct claim **)(uintptr_t)&e->standing[hash % STANDING_BUCKETS];
+}
+
+void claim_stand(struct engine *e, struct claim *claim)
+{
+    struct claim **bucket = bucket_of(e, text_of(e, claim));
+    claim->stands = true;
+    claim->next = *bucket;
+    if (claim->next)
+        claim->next->prev = claim;
+    *bucket = claim;
+}
+
+static void leave_bucket(struct engine *e, struct claim *claim)
+{
+    if (!claim->stands || claim->abandoned)
+        return;
+    if (claim->prev)
+        claim->prev->next = claim->next;
+    else
+        *bucket_of(e, text_of(e, claim)) = claim->next;
+    if (claim->next)
+        claim->next->prev = claim->prev;
+    claim->prev = claim->next = NULL;
+}
+
+/* The random part tells them apart. */
+struct claim *claim_standing(const struct engine *e, const char *token, size_t length)
+{
+    if (length < TOKEN_TEXT)
+        return NULL;
+    for (struct claim *claim = *bucket_of(e, token); claim; claim = claim->next)
+        if (memcmp(text_of(e, claim), token, TOKEN_TEXT) == 0)
+            return claim;
+    return NULL;
+}
+
+void claim_promised(struct engine *e, struct claim *claim, unsigned master, usec from, usec ttl)
+{
+    struct standing *at = &claim->at[master];
+    usec promise = quorum_promise(from, ttl, e->config.drift_ppm);
+    at->presence = PRESENT;
+    if (promise > at->promise)
+        at->promise = promise;
+}
+
 void claim_token(const struct engine *e, const struct claim *claim, char token[TOKEN_MAX + 1])
 {
     const char *text = text_of(e, claim);
@@ -79,7 +135,8 @@ void claim_token(const struct engine *e, const struct claim *claim, char token[T
 
 static bool sets(enum request_kind kind)
 {
-    return kind == REQUEST_ACQUIRE || kind == REQUEST_GRANT || kind == REQUEST_RENEW;
+    return kind == REQUEST_ACQUIRE || kind == REQUEST_GRANT || kind == REQUEST_RENEW ||
+           kind == REQUEST_QUEUE;
 }
 
 static void expect_to_be_set(struct engine *e, struct claim *claim, struct standing *at,
@@ -110,6 +167,8 @@ void claim_ask(struct engine *e, struct claim *claim, unsigned master,
         .ttl_ms = question->ttl / 1000,
         .proposal = question->proposal,
         .fence = question->fence,
+        .ticket = question->ticket,
+        .channel = e->config.channel,
         .heal = question->heal,
     };
     if (question->not_after)
@@ -152,6 +211,7 @@ void claim_let_go(struct lease *lease)
 
 void claim_drop(struct engine *e, struct claim *claim)
 {
+    leave_bucket(e, claim);
     if (claim->abandoned) {
         if (claim->next)
             claim->next->prev = claim->prev;
@@ -221,6 +281,7 @@ static void come_due(struct engine *e, struct claim *claim)
 void claim_abandon(struct engine *e, struct claim *claim, usec not_before)
 {
     if (!claim->abandoned) {
+        leave_bucket(e, claim);
         claim->abandoned = true;
         claim->next = e->abandoned;
         if (claim->next)
@@ -274,12 +335,13 @@ void claims_pay(struct engine *e, unsigned master)
 
 /* ---- hearing ------------------------------------------------------------- */
 
-/* A renewal or raise says so when one name is not ours: of several, the others may still be. */
+/* A renewal or raise says so when one name is not ours: of several, the others may still
+ * be.  One that stands in line may be given it later. */
 static enum presence what_is_left(const struct reply *reply)
 {
     bool asks_for_all = reply->tag.kind == REQUEST_RENEW || reply->tag.kind == REQUEST_RAISE;
     bool one_of_several = asks_for_all && reply->tag.claim->names->count > 1;
-    return one_of_several ? UNSURE : ABSENT;
+    return one_of_several || reply->tag.claim->stands ? UNSURE : ABSENT;
 }
 
 static void now_absent(struct standing *at, enum presence left)
@@ -297,6 +359,7 @@ static void hear_setting(struct engine *e, struct standing *at, unsigned master,
     switch (reply->answer) {
     case ANSWER_YES:
     case ANSWER_HEALED:
+    case ANSWER_AHEAD:
         at->presence = PRESENT;
         if (counts) {
             usec from = MUTANT(DATED_FROM_REPLY) ? e->now : reply->tag.sent_at;

@@ -42,16 +42,17 @@ _Static_assert(sizeof(struct standing) == 8, "one word");
 struct question {
     enum request_kind kind;
     uint32_t round; /* 0: nobody counts the answer */
-    usec ttl;       /* ACQUIRE, GRANT, RENEW */
+    usec ttl;       /* ACQUIRE, GRANT, RENEW; QUEUE: how long it stands unheard of */
     bool heal;      /* RENEW */
     usec not_after; /* RENEW: our clock; 0: no limit */
     usec proposal;  /* GRANT: see struct request */
     usec fence;     /* RAISE */
+    usec ticket;    /* QUEUE */
     bool whole;     /* send the script itself */
 };
 
 struct claim {
-    struct claim *prev, *next; /* of the engine's abandoned claims */
+    struct claim *prev, *next; /* of the engine's abandoned claims, or of its bucket if it stands */
     struct lease *lease;       /* that wants to hear of it; NULL: none */
     struct names *names;
     usec not_before;           /* abandoned: nothing is owed before that */
@@ -59,8 +60,10 @@ struct claim {
     uint64_t token_length : 7; /* of what follows at[]: without the label, if it is ours */
     uint64_t abandoned : 1;
     uint64_t foreign : 1; /* token given: the ttl that it was taken with is not known */
+    uint64_t stands : 1;  /* in line, or did: is found by its token */
     uint64_t timed : 1;   /* abandoned: has a place among the deadlines */
-    uint32_t in_flight;   /* requests not yet answered */
+    uint32_t in_flight : 24; /* requests not yet answered */
+    uint32_t handed : 8;     /* times that it was handed over within this client */
     struct deadline deadline;
     struct standing at[];
 };
@@ -71,6 +74,17 @@ struct claim *claim_new(struct engine *engine, struct names *names, const char *
 
 /* A fresh token of our own: random, in base64url, then the engine's label. */
 void claim_fresh_token(struct engine *engine, struct claim *claim);
+
+/* What a mutant does with an old token. */
+void claim_copy_token(const struct engine *engine, struct claim *claim, const struct claim *from);
+
+/* It stands in line from now on: a master may set its token whenever it gets there. */
+void claim_stand(struct engine *engine, struct claim *claim);
+/* The claim that stands, or stood, with this token; NULL if there is none. */
+struct claim *claim_standing(const struct engine *engine, const char *token, size_t length);
+/* The master has set the token by itself, after `from`, for `ttl`. */
+void claim_promised(struct engine *engine, struct claim *claim, unsigned master, usec from,
+                    usec ttl);
 
 /* The token; "" if it is not drawn yet. */
 void claim_token(const struct engine *engine, const struct claim *claim, char token[TOKEN_MAX + 1]);

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "listening.h"
 #include "mutant.h"
 
 #define CLOSE_AT_ONCE 256 /* leases given back in one step of closing */
@@ -164,6 +165,7 @@ static void close_all(struct engine *e)
         next = lease->next;
         lease_close(e, lease);
     }
+    listening_end(e);
     hurry_claims(e);
     close_some(e);
 }
@@ -197,6 +199,7 @@ static void wake_one(struct engine *e)
     switch ((enum deadline_owner)due->owner) {
     case OWNER_ENGINE:
         claims_look_again(e);
+        listening_look(e);
         if (e->closing)
             close_some(e);
         break;
@@ -242,6 +245,15 @@ void engine_step(struct engine *e, usec now, struct randomness *random, const st
         break;
     case EVENT_REPLY:
         hear(e, event->master, event->reply);
+        break;
+    case EVENT_LISTENING:
+        listening_begun(e, event->master);
+        break;
+    case EVENT_DEAF:
+        listening_ended(e, event->master);
+        break;
+    case EVENT_PUSH:
+        waiting_push(e, event->master, event->push);
         break;
     case EVENT_ACQUIRE:
     case EVENT_ATTACH:

@@ -11,6 +11,7 @@
 #define REDLOCK_CORE_ENGINE_H
 
 #include "lease.h"
+#include "line.h"
 #include "master.h"
 
 struct engine_config {
@@ -22,12 +23,15 @@ struct engine_config {
     usec connect_timeout;
     usec request_timeout; /* 0: from the round trip */
     char label[65];       /* "": none */
+    char channel[40];     /* on which masters tell this client of handovers */
 };
 
 struct engine_counters {
     uint64_t acquires, acquired, contended, unavailable, rounds, renewals, renewals_missed, heals,
-        raises, lost, released, timeouts, connects, disconnects, owed, held, acquire_us;
+        raises, handoffs, handed_here, pushes, yields, queue_us, lost, released, timeouts, connects, disconnects, owed, held, acquire_us;
 };
+
+#define STANDING_BUCKETS 64
 
 struct lease_list {
     struct lease *first;
@@ -61,6 +65,9 @@ struct engine {
     struct lease_list held;
     struct lease_list idle; /* all others */
     struct claim *abandoned;
+    struct claim *standing[STANDING_BUCKETS];
+    struct line *lines[LINE_BUCKETS];
+    usec listen_until; /* somebody waits, or did a while ago; 0: nobody */
     struct round *free_rounds;
     unsigned spare_rounds; /* how many of them */
     struct master masters[MASTERS_MAX];

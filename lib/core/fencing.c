@@ -11,7 +11,7 @@ static unsigned stored(const struct engine *e, const struct round *round, usec f
 {
     usec clocks[MASTERS_MAX];
     for (unsigned i = 0; i < lease_masters(e); i++)
-        clocks[i] = round->ballots[i].clock;
+        clocks[i] = round->ballots[i].said == SAID_GRANTED ? round->ballots[i].clock : 0;
     return fence_reached(clocks, lease_masters(e), fence);
 }
 
@@ -34,10 +34,11 @@ static usec fence_granted(const struct engine *e, const struct round *round)
 /* As long again as the quorum took: with all N grants the fence is always stored. */
 static bool waits_for_last_grants(struct engine *e, struct round *round)
 {
-    if (round_undecided(round, lease_masters(e)) == 0)
+    bool comes_unasked = round->kind == REQUEST_QUEUE;
+    if (round_undecided(round, lease_masters(e)) == 0 && !comes_unasked)
         return false;
     if (round->grace == NEVER) {
-        usec took = e->now - round->asked_at;
+        usec took = comes_unasked ? 0 : e->now - round->asked_at;
         round->grace = e->now + (took > GRACE_LEAST ? took : GRACE_LEAST);
     }
     return round->grace > e->now;

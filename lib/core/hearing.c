@@ -20,12 +20,13 @@ static void record_peek(struct round *round, unsigned master, const struct reply
     }
 }
 
-static void record(struct engine *e, struct lease *lease, unsigned master,
-                   const struct reply *reply)
+void lease_record(struct engine *e, struct lease *lease, unsigned master,
+                  const struct reply *reply)
 {
     struct round *round = lease->round;
     switch (reply->answer) {
     case ANSWER_YES:
+    case ANSWER_AHEAD:
         if (reply->clock)
             fencing_record(e, lease, master, reply);
         else
@@ -36,8 +37,8 @@ static void record(struct engine *e, struct lease *lease, unsigned master,
         round_say(round, master, SAID_HEALED);
         break;
     case ANSWER_HELD:
-        if (reply->clock)
-            logical_hear(e, master, reply->clock);
+        if (reply->clock && logical_hear(e, master, reply->clock))
+            round->ballots[master].clock = reply->clock;
         round_say(round, master, SAID_HELD);
         break;
     case ANSWER_ABSENT:
@@ -85,11 +86,12 @@ static void hear_in_round(struct engine *e, struct lease *lease, unsigned master
         return;
     if (asks_again(e, lease, master, reply))
         return;
-    if (round->kind == REQUEST_PEEK) {
+    if (round->kind == REQUEST_PEEK)
         record_peek(round, master, reply);
-    } else {
-        record(e, lease, master, reply);
-    }
+    else if (round->kind == REQUEST_QUEUE)
+        waiting_hear(e, lease, master, reply);
+    else
+        lease_record(e, lease, master, reply);
 }
 
 void lease_hear(struct engine *e, struct lease *lease, unsigned master, const struct reply *reply)
@@ -100,7 +102,8 @@ void lease_hear(struct engine *e, struct lease *lease, unsigned master, const st
     if (MUTANT(LATE_GRANT) && lease->state == LEASE_LOST && reply->answer == ANSWER_YES)
         lease->state = LEASE_HELD;
     bool counts = lease->claim == claim && !claim->abandoned &&
-                  (lease->state == LEASE_ACQUIRING || lease->state == LEASE_HELD);
+                  (lease->state == LEASE_ACQUIRING || lease->state == LEASE_WAITING ||
+                   lease->state == LEASE_HELD);
     bool broken = reply->answer == ANSWER_HEALED && claim->at[master].promise > e->now &&
                   e->now >= e->masters[master].abstains_until;
     claim_hear(e, claim, master, reply, counts);

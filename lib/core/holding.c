@@ -101,7 +101,7 @@ void holding_put_round_away(struct engine *e, struct lease *lease)
 void holding_weigh(struct engine *e, struct lease *lease)
 {
     struct round *round = lease->round;
-    if (!round)
+    if (!round || round->kind == REQUEST_QUEUE) /* it is renewed at once */
         return;
     if (!round->decided) {
         enum verdict verdict = round_verdict(round, lease_masters(e));

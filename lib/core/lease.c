@@ -96,6 +96,9 @@ void lease_weigh(struct engine *e, struct lease *lease)
     case LEASE_ACQUIRING:
         acquiring_weigh(e, lease);
         break;
+    case LEASE_WAITING:
+        waiting_weigh(e, lease);
+        break;
     case LEASE_HELD:
         holding_weigh(e, lease);
         break;
@@ -154,7 +157,7 @@ void lease_wake(struct engine *e, struct lease *lease)
     if (lease->round)
         expire(e, lease);
     if (lease->state == LEASE_WAITING && e->now >= lease->wake_at)
-        acquiring_again(e, lease);
+        waiting_wake(e, lease);
     else if (lease->state == LEASE_HELD && e->now >= lease->wake_at)
         holding_renew(e, lease);
     lease_schedule(e, lease);
@@ -175,6 +178,7 @@ void lease_close(struct engine *e, struct lease *lease)
 
 void lease_abandon(struct engine *e, struct lease *lease, bool keep)
 {
+    waiting_leave(e, lease);
     struct claim *claim = lease->claim;
     bool not_ours = lease->attached && lease->state != LEASE_RELEASING;
     claim_let_go(lease);
@@ -193,6 +197,8 @@ void lease_drop(struct engine *e, struct lease *lease)
         claim_drop(e, lease->claim);
     else
         claim_let_go(lease);
+    if (lease->round && lease->round->line)
+        line_leave(e, lease);
     if (lease->round)
         engine_give_round(e, lease->round);
     lease->round = NULL;
@@ -227,6 +233,7 @@ bool lease_init(struct engine *e, struct lease *lease, struct names *names,
     lease->round->names = names_share(names);
     lease->round->wait = terms->wait;
     lease->round->max_hold = terms->max_hold;
+    lease->round->ticket = 0;
     engine_list(e, &e->idle, lease);
     round_begin(lease->round, lease_masters(e), REQUEST_ACQUIRE, 0, 0);
     return true;

@@ -16,7 +16,7 @@
 enum lease_state {
     LEASE_IDLE,      /* nothing on the masters is its own; its outcome is told or to be told */
     LEASE_ACQUIRING, /* a round to take it is open (attach: to renew it) */
-    LEASE_WAITING,   /* between two rounds; holds nothing anywhere */
+    LEASE_WAITING,   /* in line for it, or between two rounds */
     LEASE_HELD,
     LEASE_LOST, /* told or to be told; the claim is cleaned up behind */
     LEASE_RELEASING,
@@ -86,11 +86,20 @@ uint32_t lease_paying(struct engine *engine, struct lease *lease, unsigned maste
 /* A master came up, or can no longer be hoped for. */
 void lease_master_up(struct engine *engine, struct lease *lease, unsigned master);
 void lease_master_down(struct engine *engine, struct lease *lease, unsigned master);
+/* This master tells of handovers from now on: what it gave before, it told nobody. */
+void lease_look_again(struct engine *engine, struct lease *lease, unsigned master);
 void lease_close(struct engine *engine, struct lease *lease);
 void lease_give_up(struct engine *engine, struct lease *lease);
 
 /* Takes the next outcome to be told; validity is tested here, last of all. */
 bool lease_tell(struct engine *engine, struct lease *lease, struct outcome *outcome);
+
+/* A master gave something to somebody who waits. */
+void waiting_push(struct engine *engine, unsigned master, const struct push *push);
+/* WAITING in line: how many stand before it, here and on the masters, and what
+ * is left of the present holder's time if he does not renew (NEVER: not known). */
+bool waiting_look(const struct engine *engine, const struct lease *lease, unsigned *position,
+                  usec *expires);
 
 /* Until when it is tried to acquire it; only before that is told. */
 usec lease_wait_until(const struct lease *lease);

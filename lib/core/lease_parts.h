@@ -4,6 +4,7 @@
  *   lease.c      life, timers, telling
  *   asking.c     one question to each master, as soon as it may be put
  *   acquiring.c  rounds until it is had, or not
+ *   waiting.c    in line: on the masters, and in memory behind others of this client
  *   fencing.c    its fencing token: proposed, stored on a quorum, then shown
  *   holding.c    renewal, risk, loss
  *   releasing.c  giving back
@@ -48,6 +49,30 @@ void acquiring_failed(struct engine *engine, struct lease *lease, enum cause cau
 void acquiring_unsay(struct engine *engine, struct lease *lease);
 void acquiring_cancel(struct engine *engine, struct lease *lease, enum cause cause);
 
+/* The wait is over: who has it?  And then NOT_ACQUIRED. */
+void acquiring_over(struct engine *engine, struct lease *lease);
+/* It has been given a claim that was held by another lease of this client. */
+void acquiring_take_over(struct engine *engine, struct lease *lease, usec max_hold, usec renew_at);
+
+/* waiting.c */
+/* The ticket that the answers of a round add up to; 0: too few told their clock. */
+usec waiting_ticket(const struct engine *engine, const struct round *round);
+/* Goes to the end of its line here; only the first of it asks the masters.  False when
+ * memory is out. */
+bool waiting_enter(struct engine *engine, struct lease *lease);
+/* The first of its line, or in none. */
+bool waiting_is_first(const struct lease *lease);
+/* It has a ticket: stands in line on the masters. */
+void waiting_stand(struct engine *engine, struct lease *lease);
+/* Leaves it, if it stands in one; who is behind takes its place. */
+void waiting_leave(struct engine *engine, struct lease *lease);
+void waiting_hear(struct engine *engine, struct lease *lease, unsigned master,
+                  const struct reply *reply);
+void waiting_weigh(struct engine *engine, struct lease *lease);
+void waiting_wake(struct engine *engine, struct lease *lease);
+/* The holder gives it back: the next of this client may have it without the masters. */
+bool waiting_hand_over(struct engine *engine, struct lease *holder);
+
 /* fencing.c */
 /* A quorum has granted it.  WON once the fence is stored on a quorum as well. */
 enum verdict fencing_weigh(struct engine *engine, struct lease *lease);
@@ -68,5 +93,10 @@ void holding_follow_the_ledger(struct engine *engine, struct lease *lease);
 /* releasing.c */
 void releasing_begin(struct engine *engine, struct lease *lease);
 void releasing_weigh(struct engine *engine, struct lease *lease);
+
+
+/* hearing.c */
+void lease_record(struct engine *engine, struct lease *lease, unsigned master,
+                  const struct reply *reply);
 
 #endif

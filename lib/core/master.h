@@ -24,6 +24,7 @@ struct master {
     bool tried;           /* the first attempt has ended, well or not */
     bool met;             /* hello was answered at least once: facts are filled */
     bool hello_asked;     /* one is in flight */
+    bool listening;       /* a notification connection was asked for, and has not ended */
     bool left_unanswered; /* this connection ended with requests of leases in flight */
     enum cause refused;   /* CAUSE_REPLICA, CAUSE_SAME_MASTER or CAUSE_NONE */
     unsigned failures;    /* attempts in vain since the last success */

@@ -47,7 +47,17 @@
     X(RAISE_UNOWNED, "a master stores a fence for a token that it does not hold")                  \
     X(CLOCK_IF_ABSENT, "a restarted master's clock is seeded only where there is none")            \
     X(CLOCK_LOW, "a restarted master's clock goes on from its time")                               \
-    X(PROPOSAL_UNCUT, "a proposal counts however far ahead it is")
+    X(PROPOSAL_UNCUT, "a proposal counts however far ahead it is")                                 \
+    X(TICKET_OF_ONE, "a ticket is what one master said")                                           \
+    X(TICKET_MINIMUM, "a ticket is the smallest clock that was told")                              \
+    X(NO_YIELD, "a waiter with a minority keeps it though somebody is ahead")                      \
+    X(YIELD_SAME_TOKEN, "who yields stands in line again with the same token")                     \
+    X(DATED_FROM_PUSH, "what was given is dated from the push's arrival")                          \
+    X(OLD_PUSH, "a push counts though it is older than what the master said since")                \
+    X(ARRIVAL_ORDER, "masters keep the order of arrival, not of tickets")                          \
+    X(ENQUEUE_STANDS, "standing in line does not move the master's clock on")                      \
+    X(DEAD_KEPT, "waiters that are not heard of are never passed over")                            \
+    X(BARGING, "an acquire takes what is free, whoever stands in line")
 
 enum mutant {
     MUTANT_NONE,

@@ -53,3 +53,23 @@ struct slice names_at(const struct names *names, unsigned index)
     uint32_t start = index ? names->ends[index - 1] : 0;
     return (struct slice){bytes_of(names) + start, names->ends[index] - start};
 }
+
+static size_t length_of(const struct names *names)
+{
+    return names->ends[names->count - 1];
+}
+
+bool names_are_same(const struct names *a, const struct names *b)
+{
+    return a == b || (a->count == b->count && length_of(a) == length_of(b) &&
+                      memcmp(a->ends, b->ends, a->count * sizeof a->ends[0]) == 0 &&
+                      memcmp(bytes_of(a), bytes_of(b), length_of(a)) == 0);
+}
+
+uint32_t names_hash(const struct names *names)
+{
+    uint32_t hash = 2166136261; /* FNV-1a */
+    for (size_t i = 0; i < length_of(names); i++)
+        hash = (hash ^ (uint8_t)bytes_of(names)[i]) * 16777619;
+    return hash;
+}

@@ -23,6 +23,8 @@ struct names *names_new(const struct memory *memory, struct slice prefix,
                         const struct slice *slices, unsigned count);
 struct names *names_share(struct names *names);
 void names_drop(const struct memory *memory, struct names *names);
+bool names_are_same(const struct names *a, const struct names *b);
+uint32_t names_hash(const struct names *names);
 struct slice names_at(const struct names *names, unsigned index);
 
 #endif

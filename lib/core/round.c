@@ -8,7 +8,7 @@ void round_begin(struct round *round, unsigned masters, enum request_kind kind, 
     round->kind = kind;
     round->number = number;
     round->begun = false;
-    round->decided = false;
+    round->decided = round->confirms = false;
     round->give_up = give_up;
     round->proposal = round->fence = 0;
     round->asked_at = 0;
@@ -20,9 +20,18 @@ void round_begin(struct round *round, unsigned masters, enum request_kind kind, 
         ballot->again = ballot->late = ballot->broken = false;
         ballot->asked_at = 0;
         ballot->remaining_ms = -1;
-        ballot->clock = 0;
+        ballot->clock = ballot->stood_at = 0;
+        ballot->position = 0;
+        ballot->ahead = false;
         ballot->text[0] = '\0';
     }
+}
+
+void round_copy(struct round *to, const struct round *from, unsigned masters)
+{
+    size_t start = offsetof(struct round, kind);
+    size_t end = offsetof(struct round, ballots) + masters * sizeof(struct ballot);
+    memcpy((char *)to + start, (const char *)from + start, end - start);
 }
 
 void round_ask(struct round *round, unsigned master, usec now)
@@ -59,8 +68,10 @@ bool round_expire(struct round *round, unsigned masters, usec now, const usec *o
     for (unsigned i = 0; i < masters; i++) {
         struct ballot *ballot = &round->ballots[i];
         if (ballot->state == BALLOT_ASKED && now >= overdue[i]) {
-            bool refused = ballot->said == SAID_HELD; /* only asked who has it */
-            round_say(round, i, refused ? SAID_HELD : SAID_TIMEOUT);
+            /* Only asked who has it; or what it gave us, it still keeps. */
+            bool stays = ballot->said == SAID_HELD ||
+                         (round->kind == REQUEST_QUEUE && ballot->said == SAID_GRANTED);
+            round_say(round, i, stays ? (enum saying)ballot->said : SAID_TIMEOUT);
             ++*timeouts;
             any = true;
         } else if (ballot->state == BALLOT_HOPED && now >= round->give_up) {

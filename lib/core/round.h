@@ -24,32 +24,44 @@ struct ballot {
     bool broken;   /* it had lost the lease while its promise stood */
     usec asked_at; /* ASKED */
     int64_t remaining_ms;
-    usec clock; /* fenced: its logical clock when it last said yes; 0: unknown */
+    usec clock;        /* GRANT, RAISE, QUEUE: its logical clock when it last told; 0: unknown */
+    usec stood_at;     /* QUEUE: when the last refresh was sent to which it said that we stand in line;
+                          0: it did not */
+    unsigned position; /* QUEUE: so many stand before us there */
+    bool ahead;        /* QUEUE: gave us what somebody ahead of us waits for */
     char text[SAYING_MAX];
 };
 
 struct round {
     struct round *next_free;
+
+    /* What its lease needs while it is acquired; beginning a round leaves it alone. */
+    struct names *names;
+    usec wait;
+    usec max_hold;
+    struct line *line; /* in which it waits; NULL: in none */
+    struct lease *before, *behind;
+    usec ticket; /* its place in the order of all who wait; 0: none yet */
+
+    /* The question. */
     enum request_kind kind;
     uint32_t number; /* of this round alone: late answers to another do not count */
     bool begun;      /* something was sent */
     bool decided;    /* the verdict was acted on; the rest is only for the record */
+    bool confirms;   /* a renewal, before it is told that it was acquired */
     usec give_up;    /* HOPED masters are waited for until then */
     usec proposal;   /* GRANT: see struct request */
     usec fence;      /* GRANT, RAISE: not shown before it is stored; 0: none yet */
     usec asked_at;   /* its first request was sent */
     usec grace;      /* last grants may save a second round until then; NEVER: not begun, 0: over */
-
-    /* What its lease needs only while it is acquired; beginning a round leaves it alone. */
-    struct names *names;
-    usec wait;
-    usec max_hold;
-
+    usec life;       /* QUEUE: how long it stands in line unheard of */
     struct ballot ballots[];
 };
 
 void round_begin(struct round *round, unsigned masters, enum request_kind kind, uint32_t number,
                  usec give_up);
+/* The question and what was said to it, but not whose it is. */
+void round_copy(struct round *to, const struct round *from, unsigned masters);
 void round_ask(struct round *round, unsigned master, usec now);
 void round_say(struct round *round, unsigned master, enum saying said);
 void round_say_text(struct round *round, unsigned master, enum saying said, const char *text,

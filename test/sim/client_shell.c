@@ -144,6 +144,8 @@ static void fill_call(struct shell *s, struct message *message, const struct req
                                         .not_after = request->not_after,
                                         .proposal = request->proposal + s->proposals_off,
                                         .fence = request->fence,
+                                        .ticket = request->ticket,
+                                        .channel = s->channel,
                                         .terms = request->terms};
     struct model_call *call = &message->call;
     if (request->names) {
@@ -199,6 +201,7 @@ static void fill_reply(const struct shell *s, const struct message *message, con
                             .remaining_ms = -1,
                             .master_time = answer->time,
                             .clock = tag->kind == REQUEST_HELLO ? 0 : answer->clock,
+                            .position = answer->position,
                             .text = answer->error};
     if (answer->error)
         reply->text_length = strlen(answer->error);
@@ -207,6 +210,10 @@ static void fill_reply(const struct shell *s, const struct message *message, con
         reply->text = s->world->tokens[answer->value].text;
         reply->text_length = strlen(reply->text);
     }
+    if (answer->answer == ANSWER_QUEUED)
+        reply->remaining_ms = answer->remaining_ms == -1   ? -2
+                              : answer->remaining_ms == -2 ? -1
+                                                           : answer->remaining_ms;
     if (answer->answer != ANSWER_HELLO)
         return;
     *hello = (struct hello){.role = "master",
@@ -252,6 +259,21 @@ static void link_read(struct shell *s, unsigned master)
         ;
     if ((link->phase == LINK_UP || link->phase == LINK_CONNECTING) && link->conn->broken)
         link_leave(s, link);
+}
+
+static void ears_read(struct shell *s, unsigned master)
+{
+    struct heard heard;
+    while (ear_read(s, master, &heard)) {
+        char token[TOKEN_TEXT + 1];
+        struct push push = {.token = token, .token_length = TOKEN_TEXT, .clock = heard.clock};
+        if (heard.kind == EVENT_PUSH) {
+            memcpy(token, s->world->tokens[heard.token].text, sizeof token);
+            TRACE(s->world, "  client %u is told by master %u that t%u was given it%s", s->index + 1,
+                  master + 1, heard.token, clock_text(heard.clock));
+        }
+        step(s, &(struct event){.kind = heard.kind, .master = master, .push = &push});
+    }
 }
 
 static bool link_pump(struct shell *s, unsigned master)
@@ -332,6 +354,12 @@ static void emit(void *shell, const struct effect *effect)
         break;
     case EFFECT_SEND:
         link_send(s, effect->master, effect->request);
+        break;
+    case EFFECT_LISTEN:
+        ear_open(s, effect->master);
+        break;
+    case EFFECT_DEAFEN:
+        ear_close(s, effect->master);
         break;
     case EFFECT_TELL:
         queue_untold(s, (struct user_lease *)(void *)effect->lease);
@@ -645,6 +673,7 @@ static enum stage run_stage(struct shell *s)
         for (unsigned i = 0; i < masters; i++) {
             link_read(s, i);
             link_pump(s, i);
+            ears_read(s, i);
         }
         s->rounds = 0;
         return STAGE_STEP;
@@ -748,6 +777,8 @@ void shell_start(struct shell *s)
         config.max_ttl_ms += chance_range(&w->chance, 0, 3) * 500;
     s->config_max_ttl_ms = config.max_ttl_ms;
     bool is_right = chance_permille(&w->chance, 700);
+    s->channel = ++w->processes;
+    snprintf(config.channel, sizeof config.channel, "channel-%u", s->channel);
     s->proposals_off = is_right ? 0 : chance_range(&w->chance, -HOUR, HOUR);
     s->account = (struct account){.chance = {chance_next(&w->chance)}};
     s->secrets.state = chance_next(&w->chance);
@@ -789,6 +820,7 @@ void shell_stop(struct shell *s)
             expected(s, link);
         link->phase = LINK_CLOSED;
     }
+    ears_drop(s);
     s->asked_first = s->untold_first = s->telling = NULL;
     s->running = false;
     s->stage = STAGE_IDLE;

@@ -11,6 +11,7 @@
 #define SIM_CLIENT_SHELL_H
 
 #include "engine.h"
+#include "ears.h"
 #include "model_net.h"
 
 enum operation {
@@ -56,6 +57,9 @@ struct user_lease {
     usec began;        /* true time at which it was asked for */
     bool is_probe;
     usec fence; /* that it was told; 0: none */
+    usec first_sent;  /* true time; its first message about this acquire */
+    usec stood_since; /* likewise: a quorum of masters has its place in line */
+    uint16_t stands_on;
 };
 
 enum link_phase { LINK_CLOSED, LINK_CONNECTING, LINK_UP, LINK_ENDING };
@@ -111,6 +115,8 @@ struct shell {
     usec close_by;
     usec close_since; /* true time */
     int64_t config_max_ttl_ms;
+    uint32_t channel; /* of this process */
+    struct ear ears[MASTERS_MAX];
     usec proposals_off; /* by how much this client is wrong about the time */
     struct pending *spare;
 };

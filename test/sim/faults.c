@@ -108,6 +108,8 @@ static void reset(struct world *w, unsigned client, unsigned master)
     TRACE(w, "FAULT the connection of client %u to master %u breaks", client + 1, master + 1);
     if (conn)
         conn_break(conn);
+    if (chance_permille(&w->chance, 500))
+        ear_break(w->shells[client], master);
 }
 
 static void crash(struct world *w, enum fault_kind kind, unsigned master)

@@ -36,7 +36,9 @@ void fences_executed(struct world *w, unsigned master, const struct message *mes
 {
     enum request_kind kind = message->call.kind;
     struct token *token = &w->tokens[message->call.value];
-    if ((kind != REQUEST_GRANT && kind != REQUEST_RAISE) || message->answer.answer != ANSWER_YES)
+    enum answer answer = message->answer.answer;
+    bool moves = kind == REQUEST_GRANT || kind == REQUEST_RAISE || kind == REQUEST_QUEUE;
+    if (!moves || (answer != ANSWER_YES && answer != ANSWER_AHEAD))
         return;
     stays_near_the_wall(w, master);
     if (owns_all(w, master, &message->call))

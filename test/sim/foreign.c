@@ -63,6 +63,7 @@ static void give_back(struct world *w, struct foreigner *it)
     struct model_answer answer;
     struct model_call call = {.kind = REQUEST_RELEASE,
                               .whole = true,
+                              .plain = true,
                               .count = 1,
                               .names = {it->name},
                               .value = it->token};

@@ -2,6 +2,7 @@
 
 #include "fences.h"
 #include "foreign.h"
+#include "order.h"
 #include "trace.h"
 
 #define PUNCTUAL     MS(4)    /* how late a loop may be without having been stopped */
@@ -196,6 +197,19 @@ static void once(struct user_lease *lease, const struct outcome *outcome)
                        outcome_name(outcome->kind));
 }
 
+/* It may have taken over a claim of another lease of its client. */
+static void knows_its_token(struct user_lease *lease)
+{
+    struct shell *s = lease->shell;
+    char text[TOKEN_MAX + 1];
+    if (lease->by_token || !lease->core.claim)
+        return;
+    claim_token(&s->engine, lease->core.claim, text);
+    lease->token = world_token(s->world, text, TOKEN_TEXT);
+    s->world->tokens[lease->token].holder = lease;
+    s->world->tokens[lease->token].dead_since = 0;
+}
+
 static void remember(struct user_lease *lease, const struct outcome *outcome)
 {
     usec now = shell_now(lease->shell);
@@ -238,6 +252,8 @@ void check_told(struct user_lease *lease, const struct outcome *outcome)
         extended_far_enough(lease);
     remember(lease, outcome);
     if (outcome->kind == OUTCOME_ACQUIRED)
+        knows_its_token(lease);
+    if (outcome->kind == OUTCOME_ACQUIRED)
         fences_acquired(lease, outcome);
     else
         fences_told(lease, outcome);
@@ -269,9 +285,9 @@ static bool takes(enum request_kind kind)
 
 /* ---- tokens --------------------------------------------------------------------------------- */
 
-static void bury(struct world *w, uint32_t number)
+static void bury(struct world *w, uint32_t number, const struct user_lease *lease)
 {
-    if (!number)
+    if (!number || w->tokens[number].holder != lease)
         return;
     w->tokens[number].holder = NULL;
     w->tokens[number].dead_since = w->now;
@@ -282,7 +298,9 @@ static void fresh_token(struct shell *s, uint32_t number, const struct request *
 {
     struct world *w = s->world;
     struct token *token = &w->tokens[number];
-    if (token->claim && (token->claim != request->tag.claim || token->round != request->tag.round))
+    bool goes_on = request->tag.kind == REQUEST_QUEUE;
+    if (token->claim && (token->claim != request->tag.claim ||
+                         (token->round != request->tag.round && !goes_on)))
         world_violated(w, "token", "client %u uses t%u in two rounds", s->index + 1, number);
     token->claim = request->tag.claim;
     token->round = request->tag.round;
@@ -309,9 +327,10 @@ static void new_round(struct shell *s, uint32_t number, const struct request *re
     if (!lease || lease->token == number)
         return;
     nothing_left_behind(s, lease);
-    bury(s->world, lease->token);
+    bury(s->world, lease->token, lease);
     lease->token = number;
     s->world->tokens[number].holder = lease;
+    s->world->tokens[number].dead_since = 0;
 }
 
 void check_sent(struct shell *s, unsigned master, const struct message *message,
@@ -322,9 +341,12 @@ void check_sent(struct shell *s, unsigned master, const struct message *message,
     struct token *token = &s->world->tokens[number];
     if (!number)
         return;
-    if (kind == REQUEST_GRANT)
+    struct user_lease *lease = (struct user_lease *)(void *)request->tag.claim->lease;
+    if (kind == REQUEST_GRANT || kind == REQUEST_QUEUE)
         fences_sent(s->world, number);
-    if (takes(kind)) {
+    if (lease && (takes(kind) || kind == REQUEST_QUEUE))
+        order_sent(lease, number);
+    if (takes(kind) || kind == REQUEST_QUEUE) {
         fresh_token(s, number, request);
         new_round(s, number, request);
         token->client = s->index;
@@ -332,7 +354,7 @@ void check_sent(struct shell *s, unsigned master, const struct message *message,
     }
     if (kind == REQUEST_RELEASE)
         token->released |= (uint16_t)(1U << master);
-    if (takes(kind) || kind == REQUEST_RENEW) {
+    if (takes(kind) || kind == REQUEST_QUEUE || kind == REQUEST_RENEW) {
         usec last = s->world->now + STRAY;
         if (last > token->last_set)
             token->last_set = last;
@@ -398,6 +420,26 @@ static void knows_the_terms(struct world *w, unsigned master, const struct messa
                        (long long)message->longest_ttl_ms);
 }
 
+static void is_kept(struct world *w, unsigned master, uint32_t number, unsigned name)
+{
+    /* As the fastest clock within the bound sees it. */
+    const struct model_key *key = &w->servers[master].model.data.keys[name];
+    usec left = key->expires_ms * 1000 - server_wall(w, master);
+    usec kept = w->now + left / 10000 * 9955 + left % 10000 * 9955 / 10000;
+    if (kept > w->tokens[number].backed[master])
+        w->tokens[number].backed[master] = kept;
+}
+
+/* A master has handed over by itself. */
+static void given_away(struct world *w, unsigned master, const struct message *message)
+{
+    for (unsigned i = 0; i < message->answer.push_count; i++) {
+        const struct model_push *push = &message->answer.pushes[i];
+        is_kept(w, master, push->value, push->names[0]);
+        w->tokens[push->value].stored[master] = push->clock;
+    }
+}
+
 /* What asked for a token is carried out before its release, or not at all. */
 static void in_order(struct world *w, unsigned master, const struct message *message)
 {
@@ -413,11 +455,19 @@ void check_executed(struct world *w, unsigned master, const struct message *mess
         return; /* a mutant has had it carried out on another connection */
     struct token *token = &w->tokens[message->call.value];
     bool renewed = message->call.kind == REQUEST_RENEW && message->answer.answer == ANSWER_YES;
+    bool given = message->call.kind == REQUEST_QUEUE &&
+                 (message->answer.answer == ANSWER_YES || message->answer.answer == ANSWER_AHEAD);
     bool granted = takes(message->call.kind) && message->answer.answer == ANSWER_YES;
     bool healed = message->answer.answer == ANSWER_HEALED;
     fences_executed(w, master, message);
+    order_executed(w, master, message);
+    given_away(w, master, message);
     if (message->call.kind == REQUEST_RELEASE)
         token->gone |= (uint16_t)(1U << master);
+    if (message->call.kind == REQUEST_QUEUE && w->now > token->last_set)
+        token->excused = true; /* likewise: it may be given what it no longer waits for */
+    if (given)
+        is_kept(w, master, message->call.value, message->call.names[0]);
     if (!granted && !healed && !renewed)
         return;
     /* As the fastest clock within the bound sees it. */
@@ -439,7 +489,10 @@ void check_executed(struct world *w, unsigned master, const struct message *mess
 
 void check_freed(struct user_lease *lease)
 {
-    bury(lease->shell->world, lease->token);
+    struct world *w = lease->shell->world;
+    /* Its own, and those of places in line that others have taken over. */
+    for (uint32_t token = 1; token <= w->token_count; token++)
+        bury(w, token, lease);
 }
 
 void check_ended(struct shell *s)
@@ -459,7 +512,7 @@ static bool is_live(const struct token *token)
     if (!lease)
         return false;
     uint8_t state = lease->core.state;
-    return state == LEASE_ACQUIRING || state == LEASE_HELD ||
+    return state == LEASE_ACQUIRING || state == LEASE_WAITING || state == LEASE_HELD ||
            (state == LEASE_LOST && lease->stop_by > shell_now(lease->shell));
 }
 

@@ -65,9 +65,85 @@ static enum answer renew(struct model_master *master, usec wall, const struct mo
     return absent ? ANSWER_HEALED : ANSWER_YES;
 }
 
-static enum answer release(struct model_master *master, usec wall, const struct model_call *call)
+/* ---- in line ------------------------------------------------------------------- */
+
+static bool is_alive(const struct model_waiter *waiter, usec wall)
+{
+    return waiter->value && (model_flaws.keeps_dead || waiter->expires_ms - wall / 1000 > 0);
+}
+
+static bool waits_for(const struct model_waiter *waiter, unsigned name)
+{
+    for (unsigned i = 0; i < waiter->count; i++)
+        if (waiter->names[i] == name)
+            return true;
+    return false;
+}
+
+static bool is_before(const struct model_waiter *a, const struct model_waiter *b)
+{
+    if (model_flaws.orders_by_arrival)
+        return a->arrival < b->arrival;
+    return a->ticket != b->ticket ? a->ticket < b->ticket : a->value < b->value;
+}
+
+const struct model_waiter *model_waiter(const struct model_master *master, usec wall, unsigned name,
+                                        unsigned rank)
+{
+    for (unsigned i = 0; i < MODEL_WAITERS; i++) {
+        const struct model_waiter *waiter = &master->data.waiters[i];
+        if (!is_alive(waiter, wall) || !waits_for(waiter, name))
+            continue;
+        unsigned before = 0;
+        for (unsigned k = 0; k < MODEL_WAITERS; k++) {
+            const struct model_waiter *other = &master->data.waiters[k];
+            before += is_alive(other, wall) && waits_for(other, name) && is_before(other, waiter);
+        }
+        if (before == rank)
+            return waiter;
+    }
+    return NULL;
+}
+
+static struct model_waiter *find_waiter(struct model_master *master, uint32_t value)
+{
+    for (unsigned i = 0; i < MODEL_WAITERS; i++)
+        if (master->data.waiters[i].value == value)
+            return &master->data.waiters[i];
+    return NULL;
+}
+
+static bool is_first_and_free(struct model_master *master, usec wall,
+                              const struct model_waiter *waiter)
+{
+    for (unsigned i = 0; i < waiter->count; i++)
+        if (look_up(master, wall, waiter->names[i])->value ||
+            model_waiter(master, wall, waiter->names[i], 0) != waiter)
+            return false;
+    return true;
+}
+
+static void hand_over(struct model_master *master, usec wall, unsigned name,
+                      struct model_answer *answer)
+{
+    struct model_waiter *first =
+        (struct model_waiter *)(uintptr_t)model_waiter(master, wall, name, 0);
+    if (!first || !master->data.clock.h || !is_first_and_free(master, wall, first))
+        return;
+    struct model_push *push = &answer->pushes[answer->push_count++];
+    *push = (struct model_push){first->channel, first->value, ++master->data.clock.h, first->count, {0}};
+    for (unsigned i = 0; i < first->count; i++) {
+        push->names[i] = first->names[i];
+        master->data.keys[first->names[i]] = (struct model_key){first->value, first->expires_ms};
+    }
+    first->value = 0;
+}
+
+static enum answer release(struct model_master *master, usec wall, const struct model_call *call,
+                           struct model_answer *answer)
 {
     unsigned ours = 0, absent = 0;
+    struct model_waiter *waiter = find_waiter(master, call->value);
     for (unsigned i = 0; i < call->count; i++) {
         struct model_key *key = look_up(master, wall, call->names[i]);
         absent += key->value == 0;
@@ -76,9 +152,102 @@ static enum answer release(struct model_master *master, usec wall, const struct 
         *key = (struct model_key){0};
         ours++;
     }
+    if (waiter)
+        waiter->value = 0;
+    for (unsigned i = 0; i < call->count && !call->plain; i++)
+        hand_over(master, wall, call->names[i], answer);
     if (ours == call->count)
         return ANSWER_YES;
     return ours + absent == call->count ? ANSWER_ABSENT : ANSWER_HELD;
+}
+
+static bool owns_all(struct model_master *master, usec wall, const struct model_call *call)
+{
+    for (unsigned i = 0; i < call->count; i++)
+        if (look_up(master, wall, call->names[i])->value != call->value)
+            return false;
+    return true;
+}
+
+static void stand_in_line(struct model_master *master, usec wall, const struct model_call *call)
+{
+    struct model_waiter *waiter = find_waiter(master, call->value);
+    uint32_t arrival = waiter ? waiter->arrival : ++master->data.arrivals;
+    for (unsigned i = 0; i < MODEL_WAITERS && !waiter; i++)
+        if (!is_alive(&master->data.waiters[i], wall))
+            waiter = &master->data.waiters[i];
+    if (!waiter)
+        return;
+    *waiter = (struct model_waiter){.value = call->value,
+                                    .channel = call->channel,
+                                    .arrival = arrival,
+                                    .ticket = call->ticket,
+                                    .expires_ms = wall / 1000 + call->ttl_ms,
+                                    .count = call->count};
+    for (unsigned i = 0; i < call->count; i++)
+        waiter->names[i] = call->names[i];
+}
+
+static enum answer still_ours(struct model_master *master, usec wall,
+                              const struct model_call *call)
+{
+    bool ahead = false;
+    struct model_waiter ours = {.ticket = call->ticket, .value = call->value};
+    for (unsigned i = 0; i < call->count; i++) {
+        struct model_key *key = &master->data.keys[call->names[i]];
+        const struct model_waiter *first = model_waiter(master, wall, call->names[i], 0);
+        if (time_to_live(key, wall) < call->ttl_ms)
+            key->expires_ms = wall / 1000 + call->ttl_ms;
+        ahead |= first && is_before(first, &ours);
+    }
+    return ahead ? ANSWER_AHEAD : ANSWER_YES;
+}
+
+static void describe_wait(struct model_master *master, usec wall, const struct model_call *call,
+                          struct model_answer *answer)
+{
+    answer->remaining_ms = -2;
+    for (unsigned i = 0; i < call->count && answer->remaining_ms == -2; i++) {
+        const struct model_key *key = look_up(master, wall, call->names[i]);
+        if (key->value && key->value != call->value)
+            answer->remaining_ms = time_to_live(key, wall);
+    }
+    for (unsigned rank = 0;; rank++) {
+        const struct model_waiter *waiter = model_waiter(master, wall, call->names[0], rank);
+        if (!waiter || waiter->value == call->value)
+            break;
+        answer->position = rank + 1;
+    }
+}
+
+static enum answer queue(struct model_master *master, usec wall, const struct model_call *call,
+                         struct model_answer *answer)
+{
+    struct model_clock *clock = &master->data.clock;
+    if (!clock->h)
+        return ANSWER_NO_CLOCK;
+    answer->clock = clock->h;
+    if (owns_all(master, wall, call))
+        return still_ours(master, wall, call);
+    if (!model_flaws.queue_stands)
+        clock->h = larger(clock->h, call->ticket);
+    stand_in_line(master, wall, call);
+    for (unsigned i = 0; i < call->count; i++)
+        hand_over(master, wall, call->names[i], answer);
+    answer->clock = clock->h;
+    if (owns_all(master, wall, call))
+        return ANSWER_YES;
+    describe_wait(master, wall, call, answer);
+    return ANSWER_QUEUED;
+}
+
+static bool somebody_waits(const struct model_master *master, usec wall,
+                           const struct model_call *call)
+{
+    for (unsigned i = 0; i < call->count && !model_flaws.lets_barge; i++)
+        if (model_waiter(master, wall, call->names[i], 0))
+            return true;
+    return false;
 }
 
 static enum answer grant(struct model_master *master, usec wall, const struct model_call *call,
@@ -87,12 +256,17 @@ static enum answer grant(struct model_master *master, usec wall, const struct mo
     struct model_clock *clock = &master->data.clock;
     if (!clock->h)
         return ANSWER_NO_CLOCK;
-    enum answer taken = acquire(master, wall, call);
+    bool passed_over = somebody_waits(master, wall, call);
+    for (unsigned i = 0; passed_over && i < call->count; i++)
+        hand_over(master, wall, call->names[i], answer);
+    enum answer taken = passed_over ? ANSWER_HELD : acquire(master, wall, call);
     usec most = wall + CLOCK_WINDOW;
     bool cut = call->proposal > most && !model_flaws.proposals_uncut;
     usec proposal = cut ? most : call->proposal;
     if (taken == ANSWER_YES)
         clock->h = larger(clock->h + !model_flaws.grants_stand, proposal);
+    else
+        clock->h++;
     answer->clock = clock->h;
     return taken;
 }
@@ -194,11 +368,14 @@ void model_execute(struct model_master *master, usec wall, const struct model_ca
     case REQUEST_RAISE:
         answer->answer = raise_clock(master, wall, call, answer);
         break;
+    case REQUEST_QUEUE:
+        answer->answer = queue(master, wall, call, answer);
+        break;
     case REQUEST_RENEW:
         answer->answer = renew(master, wall, call);
         break;
     case REQUEST_RELEASE:
-        answer->answer = release(master, wall, call);
+        answer->answer = release(master, wall, call, answer);
         break;
     case REQUEST_PEEK:
         answer->answer = peek(master, wall, call, answer);

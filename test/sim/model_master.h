@@ -24,9 +24,22 @@ struct model_clock {
     int64_t s, q, m, h;
 };
 
+/* Who stands in line; first come the smallest ticket, then the smallest value. */
+#define MODEL_WAITERS 48
+struct model_waiter {
+    uint32_t value; /* the token; 0: nobody */
+    uint32_t channel;
+    uint32_t arrival; /* for a mutant */
+    int64_t ticket;
+    int64_t expires_ms;
+    uint8_t count, names[MODEL_NAMES];
+};
+
 /* What survives a restart, or does not. */
 struct model_data {
     struct model_key keys[MODEL_NAMES];
+    struct model_waiter waiters[MODEL_WAITERS];
+    uint32_t arrivals;
     struct model_clock clock;
 };
 
@@ -40,6 +53,7 @@ struct model_master {
 struct model_call {
     enum request_kind kind;
     bool whole, heal;
+    bool plain; /* RELEASE by another library: it only deletes */
     uint8_t count;
     uint8_t names[MODEL_NAMES]; /* in the order of the request */
     uint32_t value;             /* the token */
@@ -47,16 +61,29 @@ struct model_call {
     usec not_after;
     usec proposal; /* GRANT */
     usec fence;    /* RAISE */
+    usec ticket;   /* QUEUE; ttl_ms: how long it stands unheard of */
+    uint32_t channel;
     struct quarantine_terms terms;
+};
+
+/* What a master says on a waiter's channel. */
+struct model_push {
+    uint32_t channel, value;
+    usec clock;
+    uint8_t count, names[MODEL_NAMES];
 };
 
 struct model_answer {
     enum answer answer;
-    int64_t remaining_ms; /* HELD of PEEK: as PTTL says, -1 for a key without expiry */
+    int64_t remaining_ms; /* HELD of PEEK, QUEUED: as PTTL says, -1 for a key without expiry, -2 for
+                             none */
     uint32_t value;       /* HELD of PEEK */
     usec time;            /* LATE, HELLO */
     usec abstains;
-    usec clock; /* GRANT, RAISE, HELLO */
+    usec clock; /* GRANT, RAISE, QUEUE, HELLO */
+    unsigned position;
+    struct model_push pushes[MODEL_NAMES];
+    unsigned push_count;
     int64_t max_ttl_ms, uptime_s;
     uint64_t run_id;
     const char *error;
@@ -68,6 +95,9 @@ void model_execute(struct model_master *master, usec wall, const struct model_ca
 /* Starts again, with `data` as read from disk, or with none. */
 void model_restart(struct model_master *master, usec wall, uint64_t run_id,
                    const struct model_data *data);
+/* Who stands in line for a name, alive, is the `rank`-th from 0; NULL: nobody. */
+const struct model_waiter *model_waiter(const struct model_master *master, usec wall, unsigned name,
+                                        unsigned rank);
 /* The value of a name now; 0: absent. */
 uint32_t model_value(struct model_master *master, usec wall, unsigned name);
 
@@ -78,6 +108,10 @@ struct model_flaws {
     bool starts_low;        /* hello takes the clock on from the wall */
     bool proposals_uncut;   /* a grant follows the proposal wherever it is */
     bool grants_stand;      /* a grant does not move the clock on */
+    bool orders_by_arrival; /* queue */
+    bool queue_stands;      /* queue does not move the clock on */
+    bool keeps_dead;        /* a waiter that is not heard of stays in line */
+    bool lets_barge;        /* grant does not look at the line */
     bool raises_for_anyone; /* raise does not look at the token */
 };
 extern struct model_flaws model_flaws;

@@ -178,6 +178,7 @@ void conn_break(struct conn *conn)
 
 void net_server_down(struct world *w, unsigned master)
 {
+    ears_server_down(w, master);
     for (struct conn *conn = w->conns; conn; conn = conn->next) {
         if (conn->master != master || !conn->server_open)
             continue;
@@ -210,6 +211,7 @@ bool net_execute(struct world *w, unsigned master, const struct model_call *call
     if (!server->up || w->now < server->stopped_until)
         return false;
     model_execute(&server->model, server_wall(w, master), call, answer);
+    ears_publish(w, master, answer);
     return true;
 }
 
@@ -222,6 +224,7 @@ static bool answers_error(struct world *w, const struct server *server,
     bool out_of_memory = server->error[0] == 'O';
     return !out_of_memory || message->call.kind == REQUEST_ACQUIRE ||
            message->call.kind == REQUEST_GRANT || message->call.kind == REQUEST_RAISE ||
+           message->call.kind == REQUEST_QUEUE ||
            message->call.kind == REQUEST_RENEW || message->call.kind == REQUEST_HELLO;
 }
 
@@ -239,6 +242,7 @@ static void execute(struct conn *conn, struct message *message)
         model_execute(&server->model, server_wall(w, conn->master), &message->call,
                       &message->answer);
         check_executed(w, conn->master, message);
+        ears_publish(w, conn->master, &message->answer);
     }
     world_mark(w, (uint64_t)w->now, (uint64_t)message->call.kind << 8 | message->answer.answer);
     TRACE(w, "    master %u carries out %s %s t%u of client %u%s: %s%s", conn->master + 1,

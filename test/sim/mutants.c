@@ -42,6 +42,10 @@ void mutant_set(enum mutant mutant)
                                        .seeds_if_absent = mutant == MUTANT_CLOCK_IF_ABSENT,
                                        .starts_low = mutant == MUTANT_CLOCK_LOW,
                                        .proposals_uncut = mutant == MUTANT_PROPOSAL_UNCUT,
+                                       .orders_by_arrival = mutant == MUTANT_ARRIVAL_ORDER,
+                                       .queue_stands = mutant == MUTANT_ENQUEUE_STANDS,
+                                       .keeps_dead = mutant == MUTANT_DEAD_KEPT,
+                                       .lets_barge = mutant == MUTANT_BARGING,
                                        .grants_stand = mutant == MUTANT_GRANT_STANDS,
                                        .raises_for_anyone = mutant == MUTANT_RAISE_UNOWNED};
 }

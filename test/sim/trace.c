@@ -15,14 +15,14 @@ void trace_line(const struct world *world, const char *format, ...)
 
 const char *request_name(enum request_kind kind)
 {
-    static const char *const names[] = {"hello", "adopt", "kill",    "acquire", "grant",
-                                        "raise", "renew", "release", "peek"};
+    static const char *const names[] = {"hello", "adopt", "kill",  "acquire", "grant",
+                                        "raise", "queue", "renew", "release", "peek"};
     return names[kind];
 }
 
 const char *answer_name(enum answer answer)
 {
-    static const char *const names[] = {"yes",   "healed",   "held",     "absent", "late",
+    static const char *const names[] = {"yes", "healed", "ahead", "queued",   "held",     "absent", "late",
                                         "hello", "noscript", "no clock", "error",  "lost"};
     return names[answer];
 }

@@ -289,6 +289,9 @@ static void happen(struct world *w, const struct happening *it)
     case HAPPENS_RESUME:
         shell_happens(it->subject, it);
         break;
+    case HAPPENS_HEARD:
+        shell_readable(it->subject);
+        break;
     case HAPPENS_USER:
         user_acts(it->subject);
         break;

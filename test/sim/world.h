@@ -66,6 +66,7 @@ enum happening_kind {
     HAPPENS_REPLY,   /* conn: the first reply under way arrives */
     HAPPENS_CONNECT, /* conn: connect() has ended */
     HAPPENS_BREAK,   /* conn: the client sees that it is broken */
+    HAPPENS_HEARD,   /* shell, number: something from that master's channel */
     HAPPENS_FAULT,
     HAPPENS_RESTART,   /* number: master */
     HAPPENS_FOREIGNER, /* number: which */
@@ -127,6 +128,7 @@ struct token {
     uint16_t gone;                     /* masters that have carried out a release of it */
     usec dead_since;                   /* true time; 0: it lives */
     usec written_off; /* true time: nothing of it can be left then, and no release is owed */
+    usec place_since; /* true time; when the lease first asked that got this place in line */
     usec first_sent;  /* true time; of a fenced acquire */
     usec stored[MASTERS_MAX]; /* the clock of each master, when it had moved it for this token */
     usec last_set;            /* true time: what sets it later was on its way for too long */
@@ -186,7 +188,7 @@ struct world {
     struct told_fences told[MODEL_NAMES];
     struct parcel parcels[PARCELS];
     unsigned parcel_count;
-    uint32_t leases_made;
+    uint32_t leases_made, processes;
 
     struct message *spare_messages;
     struct conn *conns; /* all of this run */

@@ -1,0 +1,87 @@
+#include "line.h"
+
+#include "engine.h"
+
+static struct line **bucket_of(const struct engine *e, const struct names *names)
+{
+    return (struct line **)(uintptr_t)&e->lines[names_hash(names) % LINE_BUCKETS];
+}
+
+struct line *line_of(const struct engine *e, const struct names *names)
+{
+    for (struct line *line = *bucket_of(e, names); line; line = line->next)
+        if (names_are_same(line->names, names))
+            return line;
+    return NULL;
+}
+
+static struct line *line_new(struct engine *e, struct names *names)
+{
+    struct line *line = e->memory.take(e->memory.pool, sizeof *line);
+    struct line **bucket = bucket_of(e, names);
+    if (!line)
+        return NULL;
+    line->names = names_share(names);
+    line->next = *bucket;
+    if (line->next)
+        line->next->prev = line;
+    *bucket = line;
+    return line;
+}
+
+static void line_drop(struct engine *e, struct line *line)
+{
+    if (line->prev)
+        line->prev->next = line->next;
+    else
+        *bucket_of(e, line->names) = line->next;
+    if (line->next)
+        line->next->prev = line->prev;
+    names_drop(&e->memory, line->names);
+    e->memory.give(e->memory.pool, line, sizeof *line);
+}
+
+bool line_enter(struct engine *e, struct lease *lease)
+{
+    struct round *round = lease->round;
+    struct line *line = line_of(e, round->names);
+    if (!line)
+        line = line_new(e, round->names);
+    if (!line)
+        return false;
+    round->line = line;
+    round->before = line->last;
+    round->behind = NULL;
+    if (line->last)
+        line->last->round->behind = lease;
+    else
+        line->first = lease;
+    line->last = lease;
+    return true;
+}
+
+void line_leave(struct engine *e, struct lease *lease)
+{
+    struct round *round = lease->round;
+    struct line *line = round->line;
+    if (round->before)
+        round->before->round->behind = round->behind;
+    else
+        line->first = round->behind;
+    if (round->behind)
+        round->behind->round->before = round->before;
+    else
+        line->last = round->before;
+    round->line = NULL;
+    round->before = round->behind = NULL;
+    if (!line->first)
+        line_drop(e, line);
+}
+
+unsigned line_position(const struct lease *lease)
+{
+    unsigned position = 0;
+    for (const struct lease *it = lease->round->before; it; it = it->round->before)
+        position++;
+    return position;
+}

@@ -1,0 +1,400 @@
+#include "engine.h"
+#include "lease_parts.h"
+#include "line.h"
+#include "listening.h"
+#include "logical.h"
+#include "mutant.h"
+
+#define STANDS_MOST  MS(3000) /* a waiter that is not heard of for so long is passed over */
+#define EAGER_LEAST  MS(5)    /* a minority was given to us: who has the rest? */
+#define EAGER_MOST   MS(10)
+#define EXPIRED      MS(2) /* the masters' expiry is that coarse */
+#define AGAIN        MS(100)
+#define HANDED_MOST  100 /* local handovers in a row: others may wait elsewhere */
+
+/* How long it stands in line, and keeps what it is given, without being heard of. */
+static usec life_of(const struct lease *lease)
+{
+    return lease->terms.ttl < STANDS_MOST ? lease->terms.ttl : STANDS_MOST;
+}
+
+bool waiting_is_first(const struct lease *lease)
+{
+    return !lease->round->line || lease->round->line->first == lease;
+}
+
+static bool is_queued(const struct lease *lease)
+{
+    return lease->claim && lease->round && lease->round->kind == REQUEST_QUEUE &&
+           !lease->round->decided;
+}
+
+/* ---- the ticket ------------------------------------------------------------- */
+
+/* Refusals and grants tell the logical clock, each a new number.  The largest of a
+ * quorum is above the ticket of everybody who stood in line on a quorum before we
+ * asked. */
+usec waiting_ticket(const struct engine *e, const struct round *round)
+{
+    unsigned told = 0;
+    usec ticket = 0;
+    for (unsigned i = 0; i < lease_masters(e); i++) {
+        usec clock = round->ballots[i].clock;
+        told += clock != 0;
+        if (clock > ticket && !(MUTANT(TICKET_OF_ONE) && ticket))
+            ticket = clock;
+        if (MUTANT(TICKET_MINIMUM) && clock && clock < ticket)
+            ticket = clock;
+    }
+    return told >= e->quorum ? ticket : 0;
+}
+
+/* ---- standing in line on the masters ------------------------------------------ */
+
+static void ask_master(struct engine *e, struct lease *lease, unsigned master)
+{
+    struct ballot *ballot = &lease->round->ballots[master];
+    if (ballot->state == BALLOT_ASKED)
+        return;
+    ballot->again = false;
+    if (master_may_grant(e, &e->masters[master]))
+        lease_ask(e, lease, master, false);
+    else if (ballot->said != SAID_GRANTED)
+        round_say(lease->round, master, SAID_UNREACHABLE);
+}
+
+/* Each refresh doubles as a try, and heals a push that was lost. */
+static void refresh(struct engine *e, struct lease *lease)
+{
+    usec often = life_of(lease) / 3;
+    lease->round->number = engine_next_round(e);
+    lease->wake_at = e->now + engine_jitter(e, often - often / 8, often);
+    listening_keep(e);
+    for (unsigned i = 0; i < lease_masters(e); i++)
+        ask_master(e, lease, i);
+}
+
+static void wake_by(struct lease *lease, usec at)
+{
+    if (at < lease->wake_at)
+        lease->wake_at = at;
+}
+
+/* `same`: a mutant's, whose token is used again; else NULL. */
+static void stand(struct engine *e, struct lease *lease, const struct claim *same)
+{
+    struct round *round = lease->round;
+    lease->state = LEASE_WAITING;
+    lease->claim = claim_new(e, round->names, NULL, 0);
+    if (!lease->claim) {
+        lease->wake_at = e->now + AGAIN;
+        return;
+    }
+    lease->claim->lease = lease;
+    claim_fresh_token(e, lease->claim);
+    if (same)
+        claim_copy_token(e, lease->claim, same);
+    claim_stand(e, lease->claim);
+    round_begin(round, lease_masters(e), REQUEST_QUEUE, 0, 0);
+    round->life = life_of(lease);
+    refresh(e, lease);
+}
+
+/* The first in line: stands on the masters, or asks them for a ticket. */
+static void contend(struct engine *e, struct lease *lease)
+{
+    if (lease->round->ticket)
+        stand(e, lease, NULL);
+    else
+        acquiring_again(e, lease);
+}
+
+/* Gives back what it has and stands in line anew, where it stood: the token's release
+ * is on its way, so it must never be granted again. */
+static void yield(struct engine *e, struct lease *lease)
+{
+    const struct claim *same = MUTANT(YIELD_SAME_TOKEN) ? lease->claim : NULL;
+    e->counters.yields++;
+    claim_abandon(e, lease->claim, 0);
+    claim_let_go(lease);
+    stand(e, lease, same);
+}
+
+/* ---- in line here --------------------------------------------------------------- */
+
+bool waiting_enter(struct engine *e, struct lease *lease)
+{
+    if (!line_enter(e, lease))
+        return false;
+    if (waiting_is_first(lease))
+        return true;
+    claim_forget(e, lease->claim); /* it has asked for nothing yet */
+    claim_let_go(lease);
+    lease->state = LEASE_WAITING;
+    lease->wake_at = lease_wait_until(lease);
+    return true;
+}
+
+void waiting_stand(struct engine *e, struct lease *lease)
+{
+    stand(e, lease, NULL);
+    wake_by(lease, lease_wait_until(lease));
+}
+
+/* Who stands behind takes over the place on the masters, tokens and all. */
+static void pass_place(struct engine *e, struct lease *from, struct lease *to)
+{
+    round_copy(to->round, from->round, lease_masters(e));
+    to->round->ticket = from->round->ticket;
+    to->claim = from->claim;
+    to->claim->lease = to;
+    from->claim = NULL;
+    to->wake_at = from->wake_at;
+    wake_by(to, lease_wait_until(to));
+    lease_schedule(e, to);
+}
+
+void waiting_leave(struct engine *e, struct lease *lease)
+{
+    if (!lease->round || !lease->round->line)
+        return;
+    struct lease *next = lease->round->behind;
+    bool was_first = waiting_is_first(lease);
+    line_leave(e, lease);
+    if (!was_first || !next || e->closing || e->misconfigured)
+        return;
+    if (lease->state == LEASE_WAITING && is_queued(lease)) {
+        pass_place(e, lease, next);
+    } else {
+        contend(e, next);
+        wake_by(next, lease_wait_until(next));
+        lease_schedule(e, next);
+    }
+}
+
+/* ---- what the masters say --------------------------------------------------------- */
+
+static void granted(struct engine *e, struct lease *lease, unsigned master, usec clock)
+{
+    struct ballot *ballot = &lease->round->ballots[master];
+    if (ballot->said != SAID_GRANTED)
+        wake_by(lease, e->now + engine_jitter(e, EAGER_LEAST, EAGER_MOST));
+    ballot->said = SAID_GRANTED;
+    ballot->clock = clock;
+}
+
+/* When a quorum of masters is rid of the present holder, if he does not renew. */
+static void await_expiry(struct engine *e, struct lease *lease)
+{
+    usec left[MASTERS_MAX];
+    for (unsigned i = 0; i < lease_masters(e); i++) {
+        const struct ballot *ballot = &lease->round->ballots[i];
+        bool next = ballot->said == SAID_HELD && ballot->position == 0;
+        left[i] = ballot->said == SAID_GRANTED            ? 0
+                  : next && ballot->remaining_ms >= 0 ? -MS(ballot->remaining_ms)
+                                                      : -TTL_MS_MOST * 1000;
+    }
+    wake_by(lease, e->now - quorum_reached(left, lease_masters(e)) + EXPIRED);
+}
+
+/* A refresh that was carried out before we were granted says nothing about now. */
+static void hear_queued(struct engine *e, struct lease *lease, unsigned master,
+                        const struct reply *reply)
+{
+    struct ballot *ballot = &lease->round->ballots[master];
+    if (!logical_hear(e, master, reply->clock) || reply->clock < ballot->clock)
+        return;
+    ballot->said = SAID_HELD;
+    ballot->clock = reply->clock;
+    ballot->stood_at = reply->tag.sent_at;
+    ballot->remaining_ms = reply->remaining_ms;
+    ballot->position = reply->position;
+    lease->claim->at[master].promise = 0;
+    await_expiry(e, lease);
+}
+
+void waiting_hear(struct engine *e, struct lease *lease, unsigned master,
+                  const struct reply *reply)
+{
+    struct ballot *ballot = &lease->round->ballots[master];
+    ballot->state = BALLOT_CLOSED;
+    switch (reply->answer) {
+    case ANSWER_YES:
+    case ANSWER_AHEAD:
+        if (!logical_hear(e, master, reply->clock))
+            break;
+        ballot->stood_at = 0;
+        ballot->ahead = reply->answer == ANSWER_AHEAD;
+        granted(e, lease, master, reply->clock);
+        break;
+    case ANSWER_QUEUED:
+        hear_queued(e, lease, master, reply);
+        break;
+    default: /* what it gave us it still keeps; nothing can be dated from now on */
+        ballot->stood_at = 0;
+        if (ballot->said != SAID_GRANTED)
+            lease_record(e, lease, master, reply);
+    }
+}
+
+/* Granted after our last refresh that it answered, or it would have said so then: that
+ * is what the promise is dated from, however long the push was on its way. */
+static void take_push(struct engine *e, struct lease *lease, unsigned master,
+                      const struct push *push)
+{
+    struct ballot *ballot = &lease->round->ballots[master];
+    usec from = MUTANT(DATED_FROM_PUSH) ? e->now : ballot->stood_at;
+    bool is_old = push->clock <= ballot->clock && !MUTANT(OLD_PUSH);
+    if (!from || is_old || !master_may_grant(e, &e->masters[master]) ||
+        !logical_hear(e, master, push->clock))
+        return;
+    claim_promised(e, lease->claim, master, from, lease->round->life);
+    ballot->state = BALLOT_CLOSED;
+    granted(e, lease, master, push->clock);
+    e->counters.pushes++;
+}
+
+void waiting_push(struct engine *e, unsigned master, const struct push *push)
+{
+    struct claim *claim = claim_standing(e, push->token, push->token_length);
+    struct lease *lease = claim ? claim->lease : NULL;
+    if (!lease || !is_queued(lease))
+        return;
+    take_push(e, lease, master, push);
+    lease_weigh(e, lease);
+    lease_schedule(e, lease);
+}
+
+/* ---- weighing ------------------------------------------------------------------------ */
+
+/* What is over does not count, though nobody has taken it back. */
+static void forget_what_is_over(const struct engine *e, struct lease *lease)
+{
+    for (unsigned i = 0; i < lease_masters(e); i++) {
+        struct ballot *ballot = &lease->round->ballots[i];
+        if (ballot->said == SAID_GRANTED && lease->claim->at[i].promise <= e->now)
+            ballot->said = SAID_NOTHING;
+    }
+}
+
+static bool somebody_is_ahead(const struct engine *e, const struct round *round)
+{
+    bool ahead = false;
+    for (unsigned i = 0; i < lease_masters(e); i++)
+        ahead |= round->ballots[i].ahead && round->ballots[i].said == SAID_GRANTED;
+    return ahead && !MUTANT(NO_YIELD);
+}
+
+void waiting_weigh(struct engine *e, struct lease *lease)
+{
+    if (!is_queued(lease))
+        return;
+    forget_what_is_over(e, lease);
+    if (round_yes(lease->round, lease_masters(e)) >= e->quorum) {
+        lease->state = LEASE_ACQUIRING;
+        acquiring_weigh(e, lease);
+    } else if (somebody_is_ahead(e, lease->round)) {
+        yield(e, lease);
+    }
+}
+
+/* ---- time ------------------------------------------------------------------------------- */
+
+/* Who has been refused by no quorum yet tries once more. */
+static void wait_is_over(struct engine *e, struct lease *lease)
+{
+    if (lease->round->ticket || !waiting_is_first(lease))
+        acquiring_over(e, lease);
+    else
+        acquiring_again(e, lease);
+}
+
+void waiting_wake(struct engine *e, struct lease *lease)
+{
+    if (e->now >= lease_wait_until(lease) && !MUTANT(WAIT_FOREVER)) {
+        wait_is_over(e, lease);
+        return;
+    }
+    if (!waiting_is_first(lease))
+        lease->wake_at = lease_wait_until(lease);
+    else if (is_queued(lease))
+        refresh(e, lease);
+    else
+        contend(e, lease);
+    wake_by(lease, lease_wait_until(lease));
+}
+
+void lease_look_again(struct engine *e, struct lease *lease, unsigned master)
+{
+    if (lease->state != LEASE_WAITING || !is_queued(lease))
+        return;
+    ask_master(e, lease, master);
+    lease_schedule(e, lease);
+}
+
+static const struct lease *who_contends(const struct lease *lease)
+{
+    return lease->round->line ? lease->round->line->first : lease;
+}
+
+bool waiting_look(const struct engine *e, const struct lease *lease, unsigned *position,
+                  usec *expires)
+{
+    if (lease->state != LEASE_WAITING || !lease->round->line)
+        return false;
+    const struct round *round = who_contends(lease)->round;
+    unsigned before = 0;
+    int64_t left = -1;
+    for (unsigned i = 0; i < lease_masters(e); i++) {
+        const struct ballot *ballot = &round->ballots[i];
+        if (ballot->said != SAID_HELD)
+            continue;
+        before = ballot->position > before ? ballot->position : before;
+        left = ballot->remaining_ms > left ? ballot->remaining_ms : left;
+    }
+    *position = line_position(lease) + before;
+    *expires = left < 0 ? NEVER : MS(left);
+    return true;
+}
+
+/* ---- handing over here --------------------------------------------------------------------- */
+
+/* The next in line can have this very claim: no fence of its own, and enough left. */
+static bool can_take_over(const struct engine *e, const struct lease *holder,
+                          const struct lease *next)
+{
+    usec end = claim_valid_until(e, holder->claim);
+    return next->state == LEASE_WAITING && !next->terms.fence && !holder->claim->foreign &&
+           e->now < end - next->terms.margin;
+}
+
+static void give_claim(struct engine *e, struct lease *holder, struct lease *next)
+{
+    struct round *own = next->round;
+    next->claim = holder->claim;
+    next->claim->lease = next;
+    next->round = holder->round;
+    next->risk = holder->risk;
+    holder->claim = NULL;
+    holder->round = own;
+    acquiring_take_over(e, next, own->max_hold, holder->wake_at);
+}
+
+bool waiting_hand_over(struct engine *e, struct lease *holder)
+{
+    struct line *line = e->closing ? NULL : line_of(e, holder->claim->names);
+    struct lease *next = line ? line->first : NULL;
+    if (!next || holder->claim->handed >= HANDED_MOST || !can_take_over(e, holder, next))
+        return false;
+    bool alone = next->round->behind == NULL;
+    if (alone && next->claim) {
+        claim_abandon(e, next->claim, 0);
+        claim_let_go(next);
+    }
+    waiting_leave(e, next);
+    e->counters.released++;
+    e->counters.handed_here++;
+    give_claim(e, holder, next);
+    lease_end(e, holder, OUTCOME_RELEASED, CAUSE_NONE);
+    return true;
+}

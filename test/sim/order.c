@@ -1,0 +1,74 @@
+#include "order.h"
+
+#include "invariants.h"
+
+#define CLIENT(lease) ((lease)->shell->index + 1)
+
+/* A place in line may be taken over from another lease of the same client: it counts
+ * from when that one asked. */
+void order_sent(struct user_lease *lease, uint32_t number)
+{
+    struct world *w = lease->shell->world;
+    struct token *token = &w->tokens[number];
+    if (!lease->first_sent)
+        lease->first_sent = w->now;
+    if (!token->place_since)
+        token->place_since = lease->first_sent;
+    if (token->place_since < lease->first_sent)
+        lease->first_sent = token->place_since;
+}
+
+static struct user_lease *lease_of(struct world *w, uint32_t token)
+{
+    return w->tokens[token].holder;
+}
+
+/* Since when does a quorum of masters know its place? */
+static void stands(struct world *w, unsigned master, uint32_t token)
+{
+    struct user_lease *lease = lease_of(w, token);
+    if (!lease || lease->known != KNOWN_ASKED)
+        return;
+    lease->stands_on |= (uint16_t)(1U << master);
+    if (!lease->stood_since &&
+        (unsigned)__builtin_popcount(lease->stands_on) >= w->quorum)
+        lease->stood_since = w->now;
+}
+
+/* `token` was given a name: nobody may stand in line for it there, alive, who stood on
+ * a quorum before its lease asked for the first time. */
+static void nobody_is_overtaken(struct world *w, unsigned master, uint32_t token, unsigned name)
+{
+    const struct user_lease *given = lease_of(w, token);
+    usec asked = w->tokens[token].place_since; /* a later lease of its client may have it now */
+    const struct model_waiter *waiter;
+    usec wall = server_wall(w, master);
+    for (unsigned rank = 0; (waiter = model_waiter(&w->servers[master].model, wall, name, rank));
+         rank++) {
+        const struct user_lease *waits = lease_of(w, waiter->value);
+        if (!given || !waits || waits == given || !waits->stood_since ||
+            waits->known != KNOWN_ASKED || waits->stood_since >= asked)
+            continue;
+        world_violated(w, "order",
+                       "master %u gives %c to lease %u of client %u, which asked %lld us after "
+                       "lease %u of client %u stood in line on a quorum",
+                       master + 1, 'a' + name, given->number, CLIENT(given),
+                       (long long)(asked - waits->stood_since), waits->number,
+                       CLIENT(waits));
+        return;
+    }
+}
+
+void order_executed(struct world *w, unsigned master, const struct message *message)
+{
+    const struct model_call *call = &message->call;
+    const struct model_answer *answer = &message->answer;
+    if (call->kind == REQUEST_QUEUE && answer->answer == ANSWER_QUEUED)
+        stands(w, master, call->value);
+    for (unsigned i = 0; i < answer->push_count; i++)
+        for (unsigned k = 0; k < answer->pushes[i].count; k++)
+            nobody_is_overtaken(w, master, answer->pushes[i].value, answer->pushes[i].names[k]);
+    if (call->kind == REQUEST_GRANT && answer->answer == ANSWER_YES)
+        for (unsigned i = 0; i < call->count; i++)
+            nobody_is_overtaken(w, master, call->value, call->names[i]);
+}

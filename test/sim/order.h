@@ -1,0 +1,14 @@
+/*
+ * order.h - what must be true of waiting in turn; the hooks of invariants.h call these.
+ */
+#ifndef SIM_ORDER_H
+#define SIM_ORDER_H
+
+#include "client_shell.h"
+
+/* A client asks for the names, or stands in line for them. */
+void order_sent(struct user_lease *lease, uint32_t token);
+/* A master has carried out a request: who stands in line now, who was given what? */
+void order_executed(struct world *world, unsigned master, const struct message *message);
+
+#endif
