@@ -327,8 +327,9 @@ typedef struct redlock_lease_options {
      * sooner, long ones ride out longer outages. */
     int64_t ttl_ms;
 
-    /* How long to go on trying while others hold it.  0: one try.
-     * REDLOCK_FOREVER: until cancelled. */
+    /* How long to stand in line while others hold it: first come, first served among
+     * the waiters of all clients, handed over by whoever releases it.  0: one try.
+     * REDLOCK_FOREVER: until cancelled (redlock_release()). */
     int64_t wait_ms;
 
     /* LOST is told this long before the lease ends, and ACQUIRED only if more
@@ -449,6 +450,19 @@ REDLOCK_API int64_t redlock_valid_for(const redlock_lease *lease);
  */
 REDLOCK_API int64_t redlock_fence(const redlock_lease *lease);
 
+typedef struct redlock_place {
+    unsigned position;  /* so many are ahead, in this client and on the masters */
+    int64_t expires_ms; /* the present holder has so long left unless he renews; -1 unknown */
+} redlock_place;
+
+/*
+ * Where a lease that is being acquired stands in line, as the masters said at its last
+ * refresh (each second or so).  Takes time that grows with the number of waiters of
+ * this client.
+ * Returns REDLOCK_OK, or E_STATE if it does not stand in line.
+ */
+REDLOCK_API redlock_code redlock_place_get(const redlock_lease *lease, redlock_place *place);
+
 /*
  * Renews now, with a new ttl if `ttl_ms` > 0 (it then counts for later renewals
  * too).  EXTENDED or NOT_EXTENDED follows, or LOST in its place.
@@ -542,6 +556,11 @@ REDLOCK_API redlock_code redlock_adopt(redlock *client, unsigned index);
     X(renewals_missed, "renewal rounds that did not")                                              \
     X(heals, "leases set again on a master that had lost them")                                    \
     X(raises, "fenced acquires that needed a second round")                                        \
+    X(handoffs, "leases given to a waiter by the masters")                                         \
+    X(handoffs_here, "leases handed to the next waiter of this client without the masters")        \
+    X(pushes, "grants to waiters heard of on a notification connection")                           \
+    X(found, "grants to waiters that a refresh found, not a notification")                         \
+    X(yields, "minorities given back because somebody was ahead in line")                          \
     X(lost, "leases lost")                                                                         \
     X(released, "leases released")                                                                 \
     X(requests, "requests sent")                                                                   \
@@ -557,6 +576,8 @@ typedef struct redlock_stats {
     REDLOCK_COUNTERS(REDLOCK_COUNTER_FIELD)
 #undef REDLOCK_COUNTER_FIELD
     uint64_t held;       /* leases held now */
+    uint64_t waiting;    /* leases that stand in line now, or try for the first time */
+    uint64_t queue_us;   /* sum of the times in line of those handed over by the masters */
     uint64_t acquire_us; /* sum of the times from redlock_acquire() to ACQUIRED */
 } redlock_stats;
 

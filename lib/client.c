@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define OWN "redlock:" /* what all that is ours on the masters begins with */
+
 /* Rounds of the pump before other watchers of the loop get their turn. */
 #define PUMP_ROUNDS       64
 #define DEADLINES_A_ROUND 1024
@@ -163,6 +165,12 @@ static void emit(void *shell, const struct effect *effect)
     case EFFECT_SEND:
         link_send(client->links[effect->master], effect->request);
         break;
+    case EFFECT_LISTEN:
+        ears_listen(client, effect->master);
+        break;
+    case EFFECT_DEAFEN:
+        ears_deafen(client, effect->master);
+        break;
     case EFFECT_TELL:
         queue_untold(client, lease_of(effect->lease));
         break;
@@ -178,7 +186,7 @@ static void emit(void *shell, const struct effect *effect)
     }
 }
 
-static void step(redlock *client, const struct event *event)
+void client_step(redlock *client, const struct event *event)
 {
     struct randomness random = randomness_lend(&client->random);
     engine_step(&client->engine, system_now(), &random, event);
@@ -187,7 +195,7 @@ static void step(redlock *client, const struct event *event)
 
 static void deliver(void *owner, const struct event *event)
 {
-    step(owner, event);
+    client_step(owner, event);
 }
 
 /* ---- what the user asked for ---------------------------------------------- */
@@ -221,7 +229,7 @@ static void carry_out(redlock *client, redlock_lease *lease)
         operations &= OP_RELEASE | OP_DETACH | OP_FREE;
     for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)
         if (operations & order[i].operation)
-            step(client, &(struct event){.kind = order[i].event,
+            client_step(client, &(struct event){.kind = order[i].event,
                                          .lease = &lease->core,
                                          .ttl = MS(lease->extend_ttl)});
     lease->freed = freed;
@@ -250,7 +258,7 @@ static bool carry_out_all(redlock *client)
     bool any = client->asked.first || client->adopt;
     for (unsigned i = 0; client->adopt; i++) {
         if (client->adopt & 1U << i)
-            step(client, &(struct event){.kind = EVENT_ADOPT, .master = i});
+            client_step(client, &(struct event){.kind = EVENT_ADOPT, .master = i});
         client->adopt &= ~(1U << i);
     }
     carry_out_those(client, OP_RELEASE);
@@ -258,7 +266,7 @@ static bool carry_out_all(redlock *client)
         carry_out_those(client, ~0U);
     if (client->close_asked && !client->closing) {
         client->closing = true;
-        step(client, &(struct event){.kind = EVENT_CLOSE});
+        client_step(client, &(struct event){.kind = EVENT_CLOSE});
         any = true;
     }
     return any;
@@ -276,7 +284,7 @@ static bool wake_all(redlock *client)
     for (unsigned i = 0; i < DEADLINES_A_ROUND; i++) {
         if (engine_next_deadline(&client->engine) > system_now())
             break;
-        step(client, &(struct event){.kind = EVENT_TIMER});
+        client_step(client, &(struct event){.kind = EVENT_TIMER});
         any = true;
     }
     return any;
@@ -381,7 +389,7 @@ static bool tell_closed(redlock *client)
     if (!client->closed) {
         if (system_now() < client->close_by)
             return false;
-        step(client, &(struct event){.kind = EVENT_GIVE_UP});
+        client_step(client, &(struct event){.kind = EVENT_GIVE_UP});
         if (tell_all(client))
             return true;
     }
@@ -415,6 +423,7 @@ static bool pump_once(redlock *client)
     bool any = false;
     for (unsigned i = 0; i < client->masters; i++)
         any |= link_pump(client->links[i]);
+    any |= ears_pump(client);
     any |= carry_out_all(client);
     any |= wake_all(client);
     any |= tell_all(client);
@@ -451,6 +460,7 @@ static void on_prepare(struct ev_loop *loop, ev_prepare *prepare, int events)
     flush_all(client);
     for (unsigned i = 0; i < client->masters; i++)
         more |= link_breaks(client->links[i]);
+    more |= ears_flush(client);
     set_timer(client, next_wake(client, more));
     client_hold_loop(client);
 }
@@ -466,6 +476,7 @@ static void free_parts(redlock *client)
         free_lease(lease_of(core));
     }
     engine_free(&client->engine);
+    ears_free(client);
     for (unsigned i = 0; i < client->masters; i++) {
         if (client->links[i])
             link_free(client->links[i]);
@@ -508,15 +519,23 @@ static redlock_code make_links(redlock *client)
     return REDLOCK_OK;
 }
 
-static redlock_code make_engine(redlock *client, const struct engine_config *config)
+static uint64_t draw(redlock *client)
+{
+    struct randomness random = randomness_lend(&client->random);
+    uint64_t number;
+    memcpy(&number, random.bytes, sizeof number);
+    random.bytes += sizeof number;
+    random.left -= sizeof number;
+    randomness_settle(&client->random, random);
+    return number;
+}
+
+static redlock_code make_engine(redlock *client, struct engine_config *config)
 {
     struct sink sink = {emit, client};
-    struct randomness random = randomness_lend(&client->random);
-    uint64_t seed;
-    memcpy(&seed, random.bytes, sizeof seed);
-    random.bytes += sizeof seed;
-    random.left -= sizeof seed;
-    randomness_settle(&client->random, random);
+    uint64_t seed = draw(client);
+    snprintf(config->channel, sizeof config->channel, OWN "%016llx%08llx",
+             (unsigned long long)draw(client), (unsigned long long)draw(client) & 0xffffffff);
     bool made = engine_init(&client->engine, config, &client_memory, &sink, seed);
     return made ? REDLOCK_OK : REDLOCK_E_MEMORY;
 }

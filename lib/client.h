@@ -1,6 +1,7 @@
 /*
  * client.h - what the files behind redlock.h share.
  *
+ *   ears.c     notification connections of those who wait
  *   client.c   the pump: user calls → events → step → effects → callbacks
  *   options.c  reads and checks what the user configured
  *   lease_api.c the calls about one lease
@@ -58,7 +59,9 @@ struct redlock {
     unsigned masters;
     struct address addresses[REDLOCK_MASTERS_MAX];
     struct link *links[REDLOCK_MASTERS_MAX];
-    char *logged[REDLOCK_MASTERS_MAX]; /* what was last said of each */
+    struct link *ears[REDLOCK_MASTERS_MAX]; /* NULL until somebody waits */
+    uint32_t deaf;                          /* a bit for each ear that could not be made */
+    char *logged[REDLOCK_MASTERS_MAX];      /* what was last said of each */
     struct randomness_store random;
     unsigned fork_count;
 
@@ -103,7 +106,16 @@ void client_log(const redlock *client, redlock_level level, const char *format, 
     __attribute__((format(printf, 3, 4)));
 void client_ask(redlock_lease *lease, enum operation operation);
 void client_hold_loop(redlock *client);
+void client_step(redlock *client, const struct event *event);
 extern const struct memory client_memory;
+
+/* ears.c */
+void ears_listen(redlock *client, unsigned master);
+void ears_deafen(redlock *client, unsigned master);
+bool ears_pump(redlock *client);
+/* True if ears_pump() has something to deliver. */
+bool ears_flush(redlock *client);
+void ears_free(redlock *client);
 
 /* tell.c */
 redlock_code code_of(enum cause cause);

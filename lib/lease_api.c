@@ -209,6 +209,19 @@ int64_t redlock_valid_for(const redlock_lease *lease)
     return left > 0 ? left / 1000 : 0;
 }
 
+redlock_code redlock_place_get(const redlock_lease *lease, redlock_place *place)
+{
+    usec expires;
+    *place = (redlock_place){.expires_ms = -1};
+    if (!client_is_usable(lease->client))
+        return REDLOCK_E_FORKED;
+    if (!waiting_look(&lease->client->engine, &lease->core, &place->position, &expires))
+        return REDLOCK_E_STATE;
+    if (expires != NEVER)
+        place->expires_ms = expires / 1000;
+    return REDLOCK_OK;
+}
+
 int64_t redlock_fence(const redlock_lease *lease)
 {
     return lease ? lease_fence(&lease->core) : 0;

@@ -28,7 +28,7 @@ struct engine_config {
 
 struct engine_counters {
     uint64_t acquires, acquired, contended, unavailable, rounds, renewals, renewals_missed, heals,
-        raises, handoffs, handed_here, pushes, yields, queue_us, lost, released, timeouts, connects, disconnects, owed, held, acquire_us;
+        raises, handoffs, handed_here, pushes, found, yields, queue_us, lost, released, timeouts, connects, disconnects, owed, held, acquire_us;
 };
 
 #define STANDING_BUCKETS 64
@@ -67,6 +67,7 @@ struct engine {
     struct claim *abandoned;
     struct claim *standing[STANDING_BUCKETS];
     struct line *lines[LINE_BUCKETS];
+    uint64_t in_lines;
     usec listen_until; /* somebody waits, or did a while ago; 0: nobody */
     struct round *free_rounds;
     unsigned spare_rounds; /* how many of them */

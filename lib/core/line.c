@@ -57,6 +57,7 @@ bool line_enter(struct engine *e, struct lease *lease)
     else
         line->first = lease;
     line->last = lease;
+    e->in_lines++;
     return true;
 }
 
@@ -72,6 +73,7 @@ void line_leave(struct engine *e, struct lease *lease)
         round->behind->round->before = round->before;
     else
         line->last = round->before;
+    e->in_lines--;
     round->line = NULL;
     round->before = round->behind = NULL;
     if (!line->first)

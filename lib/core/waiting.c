@@ -225,6 +225,7 @@ void waiting_hear(struct engine *e, struct lease *lease, unsigned master,
             break;
         ballot->stood_at = 0;
         ballot->ahead = reply->answer == ANSWER_AHEAD;
+        e->counters.found += ballot->said != SAID_GRANTED;
         granted(e, lease, master, reply->clock);
         break;
     case ANSWER_QUEUED:

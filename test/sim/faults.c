@@ -150,6 +150,8 @@ static bool has_keys(struct world *w, unsigned master)
     for (unsigned name = 0; name < w->names; name++)
         if (model_value(&w->servers[master].model, server_wall(w, master), name))
             return true;
+        else if (model_waiter(&w->servers[master].model, server_wall(w, master), name, 0))
+            return true;
     return false;
 }
 
