@@ -67,6 +67,8 @@ usec round_deadline(const struct round *round, unsigned masters, const usec *ove
 
 /* Said yes: granted, healed, released. */
 unsigned round_yes(const struct round *round, unsigned masters);
+/* Undecided, and not among those: a grant whose fence is being stored has said so. */
+unsigned round_may_say_yes(const struct round *round, unsigned masters);
 unsigned round_count(const struct round *round, unsigned masters, enum saying said);
 unsigned round_late(const struct round *round, unsigned masters);
 unsigned round_broken(const struct round *round, unsigned masters);
