@@ -113,11 +113,12 @@ void acquiring_failed(struct engine *e, struct lease *lease, enum cause cause)
 static enum cause why_failed(const struct engine *e, const struct lease *lease)
 {
     const struct round *round = lease->round;
+    unsigned granted = round_yes(round, lease_masters(e));
     unsigned refused = round_count(round, lease_masters(e), SAID_HELD);
-    unsigned gone = round_count(round, lease_masters(e), SAID_FREE);
-    unsigned answered = round_yes(round, lease_masters(e)) + refused + gone +
-                        round_undecided(round, lease_masters(e));
-    if (answered < e->quorum)
+    unsigned gone = lease->attached ? round_count(round, lease_masters(e), SAID_FREE) : 0;
+    unsigned answered = granted + refused + gone + round_may_say_yes(round, lease_masters(e));
+    bool not_stored = granted >= e->quorum; /* its fence, for want of masters */
+    if (answered < e->quorum || not_stored)
         return CAUSE_UNAVAILABLE;
     return lease->attached ? CAUSE_GONE : CAUSE_HELD;
 }
