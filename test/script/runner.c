@@ -29,7 +29,7 @@
  *   extend LEASE [T]   release LEASE   cancel LEASE   free LEASE   detach LEASE
  *   adopt WHO   close   give-up
  *   tells wait | tells       outcomes wait until `tell`, or are told at once
- *   valid LEASE   owed   leases   print what the engine says of it
+ *   valid LEASE   fence LEASE   owed   leases   print what the engine says of it
  *   silently COMMAND         without its trace
  *   repeat N COMMAND
  *
@@ -502,6 +502,19 @@ static void do_valid(struct scenario *s, struct words *words)
     fake_note(&s->fake, "%s is valid for %s", name, fake_time(left > 0 ? left : 0));
 }
 
+static void do_fence(struct scenario *s, struct words *words)
+{
+    const char *name = next_word(words);
+    const struct actor *actor = fake_actor(&s->fake, name);
+    if (!actor) {
+        complain(s, "no such lease", name);
+        return;
+    }
+    usec fence = lease_fence(&actor->core);
+    fake_note(&s->fake, "%s has %s%s", name, fence ? "fence " : "no fence",
+              fence ? fake_time(fence - EPOCH) : "");
+}
+
 static void do_owed(struct scenario *s, struct words *words)
 {
     (void)words;
@@ -554,6 +567,7 @@ static void obey(struct scenario *s, struct words *words)
         {"tell", do_tell},       {"valid", do_valid},       {"owed", do_owed},
         {"give-up", do_give_up}, {"greet", do_greet},       {"until", do_until},
         {"leases", do_leases},   {"silently", do_silently}, {"repeat", do_repeat},
+        {"fence", do_fence},
     };
     const char *word = next_word(words);
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
