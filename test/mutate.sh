@@ -135,6 +135,7 @@ mutant fence-unstored fencing.c "$(within fencing_weigh 'stored\(e, round, round
 mutant fence-unanswered fencing.c "$(within fencing_weigh 'have >= enough' 'true')"
 mutant fence-bare fencing.c "$(within fencing_weigh 'e->quorum - \(.*\);' 'e->quorum - 1;')"
 mutant fence-for-ever fencing.c "$(within fencing_weigh 'have \+ may_yet_store\(e, round\) < enough' 'false')"
+mutant fence-outlives-grants fencing.c "$(within fencing_valid_until 'first < valid_until \? first : valid_until' 'valid_until + 0 * first')"
 mutant fence-minimum fence.c "$(within rank_of_fence 'quorum - 1 - [^;]*' '0 * quorum')"
 mutant fence-maximum fence.c "$(within fence_of 'sorted\[rank_of_fence\(masters\)\]' 'sorted[count - 1]')"
 mutant grace-never-ends fencing.c "$(within waits_for_last_grants 'round->grace > e->now' 'true')"

@@ -125,7 +125,7 @@ static enum cause why_failed(const struct engine *e, const struct lease *lease)
 
 static void round_won(struct engine *e, struct lease *lease)
 {
-    lease->valid_until = claim_valid_until(e, lease->claim);
+    lease->valid_until = fencing_valid_until(e, lease);
     if (holding_is_over(e, lease)) {
         lease->valid_until = 0;
         acquiring_failed(e, lease, CAUSE_TOO_SLOW);
