@@ -154,6 +154,7 @@ mutant clock-by-one logical.c "$(within reached_by_quorum 'wall > clock \? wall 
 mutant clock-wall-only logical.c "$(within reached_by_quorum 'wall > clock \? wall : clock' 'wall + 0 * clock')"
 mutant proposal-repeated logical.c "$(within logical_propose 'e->clock \+ 1' 'e->clock')"
 mutant token-reused claim.c "$(within claim_fresh_token 'MUTANT\(TOKEN_REUSED\) \? same : e->random->bytes' 'same')"
+mutant raised-is-complete round.c "$(within round_stop_hoping 'round->incomplete = true;' '')"
 mutant fence-kept-untold acquiring.c "$(within acquiring_unsay 'lease->fence = 0;' '')"
 mutant fence-kept-cancelled acquiring.c "$(within acquiring_cancel 'lease->fence = 0;' '')"
 mutant fence-before-told lease.c "$(within lease_fence 'lease->untold & BIT\(OUTCOME_ACQUIRED\)' 'false')"

@@ -133,14 +133,15 @@ static void round_won(struct engine *e, struct lease *lease)
     }
     lease->fence = lease->round->fence;
     lease->round->decided = true;
-    bool incomplete = round_stop_hoping(lease->round, lease_masters(e));
+    round_stop_hoping(lease->round, lease_masters(e));
     engine_unlist(e, lease);
     engine_list(e, &e->held, lease);
     lease->state = LEASE_HELD;
     lease->risk = RISK_NONE;
     lease->hold_until = lease->round->max_hold ? e->now + lease->round->max_hold : NEVER;
     lease->wake_at = holding_renew_when(e, lease);
-    if (incomplete && lease->wake_at > e->now + COMPLETE_AFTER && lease->wake_at != NEVER)
+    if (lease->round->incomplete && lease->wake_at > e->now + COMPLETE_AFTER &&
+        lease->wake_at != NEVER)
         lease->wake_at = e->now + COMPLETE_AFTER;
     lease_add_outcome(e, lease, OUTCOME_ACQUIRED, CAUSE_NONE);
     lease_weigh(e, lease);

@@ -9,6 +9,7 @@ void round_begin(struct round *round, unsigned masters, enum request_kind kind, 
     round->number = number;
     round->begun = false;
     round->decided = false;
+    round->incomplete = false;
     round->give_up = give_up;
     round->proposal = round->fence = 0;
     round->asked_at = 0;
@@ -77,16 +78,14 @@ void round_close(struct round *round, unsigned masters)
         round->ballots[i].state = BALLOT_CLOSED;
 }
 
-bool round_stop_hoping(struct round *round, unsigned masters)
+void round_stop_hoping(struct round *round, unsigned masters)
 {
-    bool any = false;
     for (unsigned i = 0; i < masters; i++) {
         if (round->ballots[i].state != BALLOT_HOPED)
             continue;
         round_say(round, i, SAID_UNREACHABLE);
-        any = true;
+        round->incomplete = true;
     }
-    return any;
 }
 
 usec round_deadline(const struct round *round, unsigned masters, const usec *overdue)
