@@ -58,6 +58,12 @@ int64_t wall_clock(struct cluster *cluster, unsigned master)
     return us;
 }
 
+int64_t clock_ahead(struct cluster *cluster, unsigned master)
+{
+    int64_t clock = logical_clock(cluster, master);
+    return clock - wall_clock(cluster, master);
+}
+
 void settle_clocks(struct cluster *cluster)
 {
     for (unsigned i = 0; i < cluster->count; i++)
