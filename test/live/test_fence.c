@@ -229,6 +229,33 @@ static void test_a_clock_that_is_gone(void **state)
     user_close_clean(&user, &cluster);
 }
 
+static uint64_t raises(struct user *user)
+{
+    redlock_stats stats;
+    redlock_stats_get(user->client, &stats, sizeof stats);
+    return stats.raises;
+}
+
+/* While it abstains its clock is further ahead than the others go: not to be followed. */
+static void test_a_master_in_quarantine_costs_no_second_rounds(void **state)
+{
+    (void)state;
+    struct user user;
+    settle_clocks(&cluster);
+    open_fenced(&user);
+    fence_once(&user, "in one round");
+    user_meanwhile(&user, &cluster, "restart 5 --empty");
+    AWAIT(&user, node_of(&user, 4).state == REDLOCK_NODE_ABSTAINS);
+    assert_true(clock_ahead(&cluster, 4) > WINDOW_US);
+    uint64_t before = raises(&user);
+    unsigned leases = 0;
+    for (; leases < 50 && node_of(&user, 4).state == REDLOCK_NODE_ABSTAINS; leases++)
+        fence_once(&user, "in one round");
+    assert_true(leases > 5);
+    assert_true(raises(&user) - before <= leases / 4);
+    user_close_clean(&user, &cluster);
+}
+
 static void test_masters_die_and_freeze(void **state)
 {
     (void)state;
@@ -279,6 +306,7 @@ int main(void)
         cmocka_unit_test(test_renewals_keep_it),
         cmocka_unit_test(test_attaching_has_no_new_one),
         cmocka_unit_test(test_a_clock_that_is_gone),
+        cmocka_unit_test(test_a_master_in_quarantine_costs_no_second_rounds),
         cmocka_unit_test(test_masters_die_and_freeze), /* last: not all are brought back */
     };
     return cmocka_run_group_tests(tests, start, stop);
