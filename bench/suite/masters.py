@@ -26,8 +26,9 @@ class Masters:
         return host, port
 
     def kill(self, number):
-        self.expected_dead.add(number)
-        self.call("kill", str(number))
+        if number not in self.expected_dead:
+            self.expected_dead.add(number)
+            self.call("kill", str(number))
 
     def pause(self, number):
         self.call("pause", str(number))
