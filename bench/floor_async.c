@@ -124,7 +124,6 @@ static void begin(void *subject, int64_t since)
     if (pair->outstanding >= floor->quorum)
         return;
     interrupted = 1; /* else it would begin another at once, for ever */
-    floor->load.limit = 1;
     end_pair(pair, false);
 }
 

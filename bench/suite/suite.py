@@ -17,7 +17,7 @@ WORDS = {"default": "default", "best": "best setting"}
 WARM_S = 0.06
 
 # Rounds A B B A of each comparison: quick, whole.
-ROUNDS = {"floors": (4, 10), "peers": (1, 2), "troubles": (2, 5), "fences": (3, 6), "masters": (1, 3),
+ROUNDS = {"floors": (4, 16), "peers": (1, 3), "troubles": (2, 6), "fences": (2, 6), "masters": (1, 3),
           "open": (1, 3), "extremes": (1, 2)}
 
 
@@ -27,7 +27,8 @@ class Suite:
         self.slice_s = 0.4 if quick else 0.6
         self.rounds = {part: few if quick else many for part, (few, many) in ROUNDS.items()}
         self.rows, self.helpers, self.entrants = [], [], []
-        self.peer_nodes, self.missing = {}, {}
+        self.served, self.peer_nodes, self.missing = {}, {}, {}  # by peer
+        self.took_s = {}  # by part
 
     def say(self, words):
         print(f"{time.strftime('%H:%M:%S')} {words}", file=sys.stderr, flush=True)
@@ -109,9 +110,11 @@ class Suite:
             self.interleave(f"c = {c}", entrants, self.rounds["floors"])
 
     def start_peers(self):
+        """The peers that need servers of their own; they run until stop_peers()."""
         for peer in ("etcd", "zookeeper"):
-            folder = os.path.join(self.place.memory, peer)
-            self.helpers.append(folder)
+            if self.place.no_peers or peer in self.served:
+                continue
+            self.served[peer] = folder = os.path.join(self.place.memory, peer)
             done = subprocess.run([self.place.servers, "start", peer, folder], text=True,
                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                   start_new_session=True)
@@ -120,6 +123,11 @@ class Suite:
                 self.missing[peer] = self.missing[peer][0]
             else:
                 self.peer_nodes[peer] = done.stdout.strip()
+
+    def stop_peers(self):
+        for folder in self.served.values():
+            subprocess.run([self.place.servers, "stop", folder], start_new_session=True)
+        self.served.clear()
 
     def peers(self):
         self.start_peers()
@@ -192,9 +200,9 @@ class Suite:
         return row
 
     def renewals(self):
-        plan = [(1000, 10000, 11), (10000, 10000, 11)]
+        plan = [(1000, 10000, 7), (10000, 10000, 7)]
         if not self.quick:
-            plan += [(100000, 30000, 22), (1000000, 120000, 60)]
+            plan += [(100000, 30000, 22), (1000000, 120000, 45)]
         for leases, ttl, seconds in plan:
             self.say(f"{leases} leases held")
             self.single("renewals", f"{leases} leases, ttl {ttl // 1000} s",
@@ -202,7 +210,8 @@ class Suite:
                         seconds + 200)
 
     def handoffs(self):
-        seconds = "3" if self.quick else "10"
+        self.start_peers()
+        seconds = "2" if self.quick else "6"
         plan = [("redlock", 8, None, "set,eval,evalsha"), ("redlock", 64, None, "set,eval,evalsha")]
         for peer, variant in (("node-redlock", "default"), ("redis-semaphore", "default"),
                               ("etcd", "best"), ("zookeeper", "default")):
@@ -217,6 +226,7 @@ class Suite:
                         ["--workers", str(workers), "--seconds", seconds, "--warm", "0.5",
                          "--count", count, *more, "handoff"], 60,
                         self.peer_environment(name) if variant else None)
+        self.stop_peers()
 
     def numbers_of_masters(self):
         for c in (1, 256):
@@ -228,6 +238,7 @@ class Suite:
     def open_loops(self):
         at_most = [row.rate() for row in self.rows if row.group == "c = 256" and row.rate()]
         if not at_most:
+            self.note_row("open loop", "redlock", "needs the part floors, which says how much is most")
             return
         for share in (0.1, 0.25, 0.5, 0.75):
             rate = int(min(at_most) * share)
@@ -301,27 +312,30 @@ class Suite:
         # What strace saw beyond the slice (its warm-up, its drain) has its pairs as well.
         if not total or not result or not result["pairs"]:
             return None
-        whole = result["pairs"] * (result["seconds"] + 0.06) / result["seconds"]
+        whole = result["pairs"] * (result["seconds"] + WARM_S) / result["seconds"]
         return int(total.group(1)) / whole
 
     def clean_up(self):
         self.dismiss()
+        self.stop_peers()
         for helper in self.helpers:
-            if isinstance(helper, str):
-                subprocess.run([self.place.servers, "stop", helper], start_new_session=True)
-            else:
-                end(helper)
+            end(helper)
         self.helpers = []
         if os.path.isdir(self.place.memory):
             os.rmdir(self.place.memory)
 
     def run(self, only):
-        parts = [("floors", self.floors), ("peers", self.peers), ("troubles", self.troubles),
-                 ("fences", self.fences),
-                 ("handoffs", self.handoffs), ("masters", self.numbers_of_masters),
-                 ("open", self.open_loops), ("extremes", self.extremes),
-                 ("syscalls", self.syscalls), ("ceilings", self.ceilings),
-                 ("renewals", self.renewals)]
-        for name, part in parts:
-            if not only or name in only:
+        parts = {"floors": self.floors, "peers": self.peers, "handoffs": self.handoffs,
+                 "troubles": self.troubles, "fences": self.fences, "masters": self.numbers_of_masters,
+                 "open": self.open_loops, "extremes": self.extremes, "syscalls": self.syscalls,
+                 "ceilings": self.ceilings, "renewals": self.renewals}
+        for name in only - parts.keys():
+            self.note_row("not measured", name, "there is no such part")
+        for name, part in parts.items():
+            if only and name not in only:
+                continue
+            began = time.monotonic()
+            try:
                 part()
+            finally:
+                self.took_s[name] = round(time.monotonic() - began)
