@@ -3,7 +3,8 @@
  *
  * Each master keeps one hybrid logical clock (microseconds, near its wall clock,
  * never going back); grants and refusals tell where it stands.  Ours is above all
- * that we heard, so that what we propose moves all masters to the same number.
+ * that we heard, so that what we propose moves all masters to the same number; but for
+ * one in quarantine, which is so far ahead that the others would not follow.
  */
 #ifndef REDLOCK_CORE_LOGICAL_H
 #define REDLOCK_CORE_LOGICAL_H
