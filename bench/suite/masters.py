@@ -30,6 +30,9 @@ class Masters:
             self.expected_dead.add(number)
             self.call("kill", str(number))
 
+    def restart(self, number):
+        self.call("restart", str(number))
+
     def pause(self, number):
         self.call("pause", str(number))
 

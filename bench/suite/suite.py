@@ -168,22 +168,26 @@ class Suite:
     def crowd(self, name, members, more):
         return Crowd(name, [self.bench("pairs", more=more) for _ in range(members)])
 
+    def plain_and_fenced(self, group, c, nodes=None):
+        self.say(group)
+        self.interleave(group, [self.bench("pairs", c, nodes, "redlock"),
+                                self.bench("pairs", c, nodes, "redlock, fenced", ["--fence"])],
+                        self.rounds["fences"])
+
     def fences(self):
         """What a fencing token costs, and how often it takes a second round."""
         four_and_dead = self.masters.list(1, 2, 3, 4, DEAD)
         self.masters.kill(DEAD)
-        plan = [("fences, c = 1", 1, None), ("fences, c = 16", 16, None),
-                ("fences, one master dead, c = 1", 1, four_and_dead)]
-        for group, c, nodes in plan:
-            self.say(group)
-            self.interleave(group, [self.bench("pairs", c, nodes, "redlock"),
-                                    self.bench("pairs", c, nodes, "redlock, fenced", ["--fence"])],
-                            self.rounds["fences"])
+        self.plain_and_fenced("fences, c = 1", 1)
+        self.plain_and_fenced("fences, c = 16", 16)
+        self.plain_and_fenced("fences, one master dead, c = 1", 1, four_and_dead)
         group, shared = "fences, 8 processes contend for 4 names", ["--shared", "4"]
         self.say(group)
         self.interleave(group, [self.crowd("redlock", 8, shared),
                                 self.crowd("redlock, fenced", 8, [*shared, "--fence"])],
                         self.rounds["fences"])
+        self.masters.restart(DEAD)
+        self.plain_and_fenced("fences, one master restarted and in quarantine, c = 1", 1, four_and_dead)
 
     def single(self, group, name, arguments, patience, environment=None, nodes=None):
         result = once([self.place.bench, "--json", "--no-syscalls", "--nodes",
