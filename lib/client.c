@@ -230,8 +230,8 @@ static void carry_out(redlock *client, redlock_lease *lease)
     for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)
         if (operations & order[i].operation)
             client_step(client, &(struct event){.kind = order[i].event,
-                                         .lease = &lease->core,
-                                         .ttl = MS(lease->extend_ttl)});
+                                                .lease = &lease->core,
+                                                .ttl = MS(lease->extend_ttl)});
     lease->freed = freed;
     if (freed && !lease->untold)
         free_lease(lease);

@@ -150,11 +150,12 @@ void acquiring_failed(struct engine *e, struct lease *lease, enum cause cause)
 static enum cause why_failed(const struct engine *e, const struct lease *lease)
 {
     const struct round *round = lease->round;
+    unsigned granted = round_yes(round, lease_masters(e));
     unsigned refused = round_count(round, lease_masters(e), SAID_HELD);
-    unsigned gone = round_count(round, lease_masters(e), SAID_FREE);
-    unsigned answered = round_yes(round, lease_masters(e)) + refused + gone +
-                        round_undecided(round, lease_masters(e));
-    if (answered < e->quorum)
+    unsigned gone = lease->attached ? round_count(round, lease_masters(e), SAID_FREE) : 0;
+    unsigned answered = granted + refused + gone + round_may_say_yes(round, lease_masters(e));
+    bool not_stored = granted >= e->quorum; /* its fence, for want of masters */
+    if (answered < e->quorum || not_stored)
         return CAUSE_UNAVAILABLE;
     return lease->attached ? CAUSE_GONE : CAUSE_HELD;
 }
@@ -189,7 +190,7 @@ static void round_won(struct engine *e, struct lease *lease)
 {
     struct round *round = lease->round;
     bool given = round->kind == REQUEST_QUEUE || lease->claim->stands; /* for a short while only */
-    lease->valid_until = claim_valid_until(e, lease->claim);
+    lease->valid_until = fencing_valid_until(e, lease);
     if (holding_is_over(e, lease)) {
         usec valid_until = lease->valid_until;
         lease->valid_until = 0;
@@ -202,13 +203,14 @@ static void round_won(struct engine *e, struct lease *lease)
     waiting_leave(e, lease);
     lease->fence = round->fence;
     round->decided = true;
-    bool incomplete = round_stop_hoping(round, lease_masters(e));
+    round_stop_hoping(round, lease_masters(e));
     e->counters.handoffs += given;
     e->counters.queue_us += given ? (uint64_t)(e->now - lease->asked_at) : 0;
     hold(e, lease, round->max_hold);
     if (given && !round->confirms)
         lease->wake_at = e->now; /* to its full ttl */
-    else if (incomplete && lease->wake_at > e->now + COMPLETE_AFTER && lease->wake_at != NEVER)
+    else if (round->incomplete && lease->wake_at > e->now + COMPLETE_AFTER &&
+             lease->wake_at != NEVER)
         lease->wake_at = e->now + COMPLETE_AFTER;
     lease_weigh(e, lease);
 }

@@ -59,9 +59,9 @@ struct claim {
     int64_t last_end : 52;     /* by then the token's last ttl must have run out */
     uint64_t token_length : 7; /* of what follows at[]: without the label, if it is ours */
     uint64_t abandoned : 1;
-    uint64_t foreign : 1; /* token given: the ttl that it was taken with is not known */
-    uint64_t stands : 1;  /* in line, or did: is found by its token */
-    uint64_t timed : 1;   /* abandoned: has a place among the deadlines */
+    uint64_t foreign : 1;    /* token given: the ttl that it was taken with is not known */
+    uint64_t stands : 1;     /* in line, or did: is found by its token */
+    uint64_t timed : 1;      /* abandoned: has a place among the deadlines */
     uint32_t in_flight : 24; /* requests not yet answered */
     uint32_t handed : 8;     /* times that it was handed over within this client */
     struct deadline deadline;

@@ -28,7 +28,8 @@ struct engine_config {
 
 struct engine_counters {
     uint64_t acquires, acquired, contended, unavailable, rounds, renewals, renewals_missed, heals,
-        raises, handoffs, handed_here, pushes, found, yields, queue_us, lost, released, timeouts, connects, disconnects, owed, held, acquire_us;
+        raises, handoffs, handed_here, pushes, found, yields, queue_us, lost, released, timeouts,
+        connects, disconnects, owed, held, acquire_us;
 };
 
 #define STANDING_BUCKETS 64

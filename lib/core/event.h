@@ -45,10 +45,10 @@ enum request_kind {
     REQUEST_ADOPT,   /* end the quarantine by hand; answered like HELLO */
     REQUEST_KILL,    /* end our former connection on this master */
     REQUEST_ACQUIRE, /* take all names if all are free */
-    REQUEST_GRANT,   /* the same, not past those who wait; tells the logical clock, and moves it on */
-    REQUEST_RAISE,   /* store the fence, if the token is ours */
-    REQUEST_QUEUE,   /* stand in line for the names, or go on standing there */
-    REQUEST_RENEW,   /* prolong where the token is ours; take again if allowed */
+    REQUEST_GRANT, /* the same, not past those who wait; tells the logical clock, and moves it on */
+    REQUEST_RAISE, /* store the fence, if the token is ours */
+    REQUEST_QUEUE, /* stand in line for the names, or go on standing there */
+    REQUEST_RENEW, /* prolong where the token is ours; take again if allowed */
     REQUEST_RELEASE, /* give back where the token is ours */
     REQUEST_PEEK     /* who holds the names, for how long? */
 };
@@ -104,15 +104,15 @@ struct request {
 /* ---- Answers: master → core -------------------------------------------- */
 
 enum answer {
-    ANSWER_YES,    /* ACQUIRE, GRANT: granted, RAISE: stored, QUEUE: it is ours, RENEW: renewed,
-                      RELEASE: was ours, KILL: done */
-    ANSWER_HEALED, /* RENEW: was absent, is set again */
-    ANSWER_AHEAD,  /* QUEUE: it is ours, but somebody who is ahead of us waits there */
-    ANSWER_QUEUED, /* QUEUE: we stand in line; remaining_ms, position */
-    ANSWER_HELD,   /* somebody else has it; ACQUIRE, GRANT: a plain refusal */
-    ANSWER_ABSENT, /* RAISE, RENEW, RELEASE, PEEK: nobody has it */
-    ANSWER_LATE,   /* RENEW: past not_after; master_time tells */
-    ANSWER_HELLO,  /* HELLO, ADOPT: see hello */
+    ANSWER_YES,      /* ACQUIRE, GRANT: granted, RAISE: stored, QUEUE: it is ours, RENEW: renewed,
+                        RELEASE: was ours, KILL: done */
+    ANSWER_HEALED,   /* RENEW: was absent, is set again */
+    ANSWER_AHEAD,    /* QUEUE: it is ours, but somebody who is ahead of us waits there */
+    ANSWER_QUEUED,   /* QUEUE: we stand in line; remaining_ms, position */
+    ANSWER_HELD,     /* somebody else has it; ACQUIRE, GRANT: a plain refusal */
+    ANSWER_ABSENT,   /* RAISE, RENEW, RELEASE, PEEK: nobody has it */
+    ANSWER_LATE,     /* RENEW: past not_after; master_time tells */
+    ANSWER_HELLO,    /* HELLO, ADOPT: see hello */
     ANSWER_NOSCRIPT, /* send it whole */
     ANSWER_NO_CLOCK, /* GRANT, RAISE: it has lost redlock:clock; hello makes it again */
     ANSWER_ERROR,    /* any other error reply: text */

@@ -79,6 +79,22 @@ enum verdict fencing_weigh(struct engine *e, struct lease *lease)
     return have + may_yet_store(e, round) < enough ? VERDICT_LOST : VERDICT_PENDING;
 }
 
+/* What was asked again, or given later, stands longer than the first grants of the round.
+ * Where one of those is over somebody else may have been shown a larger fence, and be
+ * gone. */
+usec fencing_valid_until(const struct engine *e, const struct lease *lease)
+{
+    usec valid_until = claim_valid_until(e, lease->claim);
+    if (!lease->terms.fence || lease_valid_until(lease)) /* told: it was stored in time */
+        return valid_until;
+    for (unsigned i = 0; i < lease_masters(e); i++) {
+        usec promise = lease->claim->at[i].promise;
+        if (lease->round->ballots[i].said == SAID_GRANTED && promise < valid_until)
+            valid_until = promise;
+    }
+    return valid_until;
+}
+
 /* A grant that came after the second round was sent may do without it. */
 void fencing_record(struct engine *e, struct lease *lease, unsigned master,
                     const struct reply *reply)

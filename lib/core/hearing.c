@@ -20,8 +20,7 @@ static void record_peek(struct round *round, unsigned master, const struct reply
     }
 }
 
-void lease_record(struct engine *e, struct lease *lease, unsigned master,
-                  const struct reply *reply)
+void lease_record(struct engine *e, struct lease *lease, unsigned master, const struct reply *reply)
 {
     struct round *round = lease->round;
     switch (reply->answer) {

@@ -76,6 +76,9 @@ bool waiting_hand_over(struct engine *engine, struct lease *holder);
 /* fencing.c */
 /* A quorum has granted it.  WON once the fence is stored on a quorum as well. */
 enum verdict fencing_weigh(struct engine *engine, struct lease *lease);
+/* As the ledger has it; a fenced lease not yet told also ends with the grants that its
+ * fence was taken from. */
+usec fencing_valid_until(const struct engine *engine, const struct lease *lease);
 /* A yes to a fenced acquire, or to a raise. */
 void fencing_record(struct engine *engine, struct lease *lease, unsigned master,
                     const struct reply *reply);
@@ -93,7 +96,6 @@ void holding_follow_the_ledger(struct engine *engine, struct lease *lease);
 /* releasing.c */
 void releasing_begin(struct engine *engine, struct lease *lease);
 void releasing_weigh(struct engine *engine, struct lease *lease);
-
 
 /* hearing.c */
 void lease_record(struct engine *engine, struct lease *lease, unsigned master,

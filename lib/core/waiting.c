@@ -5,12 +5,12 @@
 #include "logical.h"
 #include "mutant.h"
 
-#define STANDS_MOST  MS(3000) /* a waiter that is not heard of for so long is passed over */
-#define EAGER_LEAST  MS(5)    /* a minority was given to us: who has the rest? */
-#define EAGER_MOST   MS(10)
-#define EXPIRED      MS(2) /* the masters' expiry is that coarse */
-#define AGAIN        MS(100)
-#define HANDED_MOST  100 /* local handovers in a row: others may wait elsewhere */
+#define STANDS_MOST MS(3000) /* a waiter that is not heard of for so long is passed over */
+#define EAGER_LEAST MS(5)    /* a minority was given to us: who has the rest? */
+#define EAGER_MOST  MS(10)
+#define EXPIRED     MS(2) /* the masters' expiry is that coarse */
+#define AGAIN       MS(100)
+#define HANDED_MOST 100 /* local handovers in a row: others may wait elsewhere */
 
 /* How long it stands in line, and keeps what it is given, without being heard of. */
 static usec life_of(const struct lease *lease)
@@ -190,7 +190,7 @@ static void await_expiry(struct engine *e, struct lease *lease)
     for (unsigned i = 0; i < lease_masters(e); i++) {
         const struct ballot *ballot = &lease->round->ballots[i];
         bool next = ballot->said == SAID_HELD && ballot->position == 0;
-        left[i] = ballot->said == SAID_GRANTED            ? 0
+        left[i] = ballot->said == SAID_GRANTED        ? 0
                   : next && ballot->remaining_ms >= 0 ? -MS(ballot->remaining_ms)
                                                       : -TTL_MS_MOST * 1000;
     }
@@ -213,8 +213,7 @@ static void hear_queued(struct engine *e, struct lease *lease, unsigned master,
     await_expiry(e, lease);
 }
 
-void waiting_hear(struct engine *e, struct lease *lease, unsigned master,
-                  const struct reply *reply)
+void waiting_hear(struct engine *e, struct lease *lease, unsigned master, const struct reply *reply)
 {
     struct ballot *ballot = &lease->round->ballots[master];
     ballot->state = BALLOT_CLOSED;

@@ -17,6 +17,7 @@
 #define CONNECTIONS 16
 #define INPUT_MAX   (1 << 20)
 #define WORDS_MAX   256
+#define CLOCK_MOST  (1LL << 53)
 
 struct connection {
     int fd; /* -1: free */
@@ -31,6 +32,7 @@ struct liar {
     struct lie lie; /* under the mutex */
     int listener, port, stop[2];
     char run_id[41];
+    atomic_llong clock; /* the logical one */
     atomic_uint requests, connections, batches;
     atomic_size_t flooded;
     struct connection open[CONNECTIONS];
@@ -90,6 +92,15 @@ static bool is_about_locks(const struct request *request)
            (is_word(request, 0, "EVAL") && !is_hello(request));
 }
 
+/* Its last key is the logical clock. */
+static bool is_fenced(const struct request *request)
+{
+    if (!is_word(request, 0, "EVALSHA") && !is_word(request, 0, "EVAL"))
+        return false;
+    unsigned names = (unsigned)strtoul(request->words[2], NULL, 10);
+    return names > 1 && is_word(request, 2 + names, "redlock:clock");
+}
+
 /* Several releases (a token for each name) or renewals (four words for each) in one
  * command: how many; else 0. */
 static unsigned batch_of(const struct request *request)
@@ -122,17 +133,21 @@ static void say_text(struct connection *connection, const char *text)
     say(connection, text, strlen(text));
 }
 
+static int64_t wall_us(void)
+{
+    struct timeval now;
+    gettimeofday(&now, NULL);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_usec;
+}
+
 static void say_hello(struct liar *liar, struct connection *connection)
 {
     char text[400];
-    struct timeval now;
-    gettimeofday(&now, NULL);
     snprintf(
         text, sizeof text,
         "*10\r\n$40\r\n%s\r\n$6\r\n7.0.15\r\n$6\r\nmaster\r\n:%lld\r\n:0\r\n:30000\r\n:9999\r\n"
         ":0\r\n$0\r\n\r\n:%lld\r\n",
-        liar->run_id, (long long)now.tv_sec * 1000000 + now.tv_usec,
-        (long long)now.tv_sec * 1000000 + now.tv_usec);
+        liar->run_id, (long long)wall_us(), atomic_load(&liar->clock));
     say_text(connection, text);
 }
 
@@ -145,6 +160,23 @@ static void say_yes_to_each(struct connection *connection, unsigned count)
     say_text(connection, text);
 }
 
+/* A grant that carries a proposal, or a fence to be stored: moves the clock on, as a master
+ * does, but up to whatever it is asked to. */
+static void say_clock(struct liar *liar, struct connection *connection,
+                      const struct request *request)
+{
+    char text[64];
+    unsigned names = (unsigned)strtoul(request->words[2], NULL, 10);
+    bool is_grant = request->count - 3 - names == 4;
+    long long wanted = strtoll(request->words[3 + names + (is_grant ? 2 : 1)], NULL, 10);
+    long long clock = atomic_load(&liar->clock);
+    if (clock < CLOCK_MOST)
+        clock = wanted > clock ? wanted : clock + 1;
+    atomic_store(&liar->clock, clock);
+    snprintf(text, sizeof text, "*2\r\n:1\r\n:%lld\r\n", clock);
+    say_text(connection, text);
+}
+
 static void answer_properly(struct liar *liar, struct connection *connection,
                             const struct request *request)
 {
@@ -154,6 +186,8 @@ static void answer_properly(struct liar *liar, struct connection *connection,
         say_text(connection, ":77\r\n");
     else if (is_word(request, 0, "SCRIPT"))
         say_text(connection, "$40\r\n0123456789012345678901234567890123456789\r\n");
+    else if (is_fenced(request))
+        say_clock(liar, connection, request);
     else if (batch_of(request))
         say_yes_to_each(connection, batch_of(request));
     else if (is_word(request, 0, "EVALSHA") || is_word(request, 0, "EVAL") ||
@@ -299,6 +333,7 @@ struct liar *liar_start(const struct lie *lie)
     snprintf(liar->run_id, sizeof liar->run_id, "%040u", 1 + atomic_fetch_add(&count, 1));
     for (unsigned i = 0; i < CONNECTIONS; i++)
         liar->open[i].fd = -1;
+    atomic_store(&liar->clock, wall_us());
     pthread_mutex_init(&liar->mutex, NULL);
     liar->lie = lie ? *lie : (struct lie){.when = NEVER_LIES};
     if (pthread_create(&liar->thread, NULL, run, liar) != 0)
@@ -316,6 +351,11 @@ void liar_change(struct liar *liar, const struct lie *lie)
     pthread_mutex_lock(&liar->mutex);
     liar->lie = lie ? *lie : (struct lie){.when = NEVER_LIES};
     pthread_mutex_unlock(&liar->mutex);
+}
+
+void liar_set_clock(struct liar *liar, int64_t clock)
+{
+    atomic_store(&liar->clock, clock);
 }
 
 unsigned liar_requests(struct liar *liar)

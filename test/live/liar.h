@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum then {
     THEN_SERVE,   /* go on with the next request */
@@ -42,6 +43,8 @@ struct liar *liar_start(const struct lie *lie);
 int liar_port(const struct liar *liar);
 /* Tells another lie from the next request on; on connections that are open too. */
 void liar_change(struct liar *liar, const struct lie *lie);
+/* Where its logical clock stands, at most 2^53; at first it is near the wall clock. */
+void liar_set_clock(struct liar *liar, int64_t clock);
 /* Requests about locks, connections, batches of requests, and bytes of a flood so far. */
 unsigned liar_requests(struct liar *liar);
 unsigned liar_connections(struct liar *liar);

@@ -269,8 +269,8 @@ static void ears_read(struct shell *s, unsigned master)
         struct push push = {.token = token, .token_length = TOKEN_TEXT, .clock = heard.clock};
         if (heard.kind == EVENT_PUSH) {
             memcpy(token, s->world->tokens[heard.token].text, sizeof token);
-            TRACE(s->world, "  client %u is told by master %u that t%u was given it%s", s->index + 1,
-                  master + 1, heard.token, clock_text(heard.clock));
+            TRACE(s->world, "  client %u is told by master %u that t%u was given it%s",
+                  s->index + 1, master + 1, heard.token, clock_text(heard.clock));
         }
         step(s, &(struct event){.kind = heard.kind, .master = master, .push = &push});
     }

@@ -56,7 +56,7 @@ struct user_lease {
     usec stop_by;      /* LOST was told: it may be winding down until then */
     usec began;        /* true time at which it was asked for */
     bool is_probe;
-    usec fence; /* that it was told; 0: none */
+    usec fence;       /* that it was told; 0: none */
     usec first_sent;  /* true time; its first message about this acquire */
     usec stood_since; /* likewise: a quorum of masters has its place in line */
     uint16_t stands_on;

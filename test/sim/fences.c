@@ -58,6 +58,22 @@ static void is_stored(const struct user_lease *lease, usec fence)
                        lease->number, CLIENT(lease), (long long)fence, stored);
 }
 
+/* Else somebody else may have been shown a larger one by a master of these grants, and be
+ * gone.  Of those that stored it, a quorum still keeps the lease. */
+static void is_kept_where_stored(const struct user_lease *lease, usec fence)
+{
+    struct world *w = lease->shell->world;
+    const struct token *token = &w->tokens[lease->token];
+    unsigned kept = 0;
+    for (unsigned i = 0; i < w->masters; i++)
+        kept += token->stored[i] >= fence && token->backed[i] > w->now;
+    if (kept < w->quorum && !w->options.beyond)
+        world_violated(
+            w, "fence",
+            "lease %u of client %u is told a fence, and is kept where it is stored by %u",
+            lease->number, CLIENT(lease), kept);
+}
+
 /* The largest told to a holder of this name before `before`; true time. */
 static usec largest_told(const struct world *w, unsigned name, usec before)
 {
@@ -110,6 +126,7 @@ void fences_acquired(struct user_lease *lease, const struct outcome *outcome)
     if (!fence)
         return;
     is_stored(lease, fence);
+    is_kept_where_stored(lease, fence);
     grows(lease, fence);
     remember(lease, fence);
 }

@@ -299,8 +299,8 @@ static void fresh_token(struct shell *s, uint32_t number, const struct request *
     struct world *w = s->world;
     struct token *token = &w->tokens[number];
     bool goes_on = request->tag.kind == REQUEST_QUEUE;
-    if (token->claim && (token->claim != request->tag.claim ||
-                         (token->round != request->tag.round && !goes_on)))
+    if (token->claim &&
+        (token->claim != request->tag.claim || (token->round != request->tag.round && !goes_on)))
         world_violated(w, "token", "client %u uses t%u in two rounds", s->index + 1, number);
     token->claim = request->tag.claim;
     token->round = request->tag.round;

@@ -131,7 +131,8 @@ static void hand_over(struct model_master *master, usec wall, unsigned name,
     if (!first || !master->data.clock.h || !is_first_and_free(master, wall, first))
         return;
     struct model_push *push = &answer->pushes[answer->push_count++];
-    *push = (struct model_push){first->channel, first->value, ++master->data.clock.h, first->count, {0}};
+    *push = (struct model_push){
+        first->channel, first->value, ++master->data.clock.h, first->count, {0}};
     for (unsigned i = 0; i < first->count; i++) {
         push->names[i] = first->names[i];
         master->data.keys[first->names[i]] = (struct model_key){first->value, first->expires_ms};
@@ -188,8 +189,7 @@ static void stand_in_line(struct model_master *master, usec wall, const struct m
         waiter->names[i] = call->names[i];
 }
 
-static enum answer still_ours(struct model_master *master, usec wall,
-                              const struct model_call *call)
+static enum answer still_ours(struct model_master *master, usec wall, const struct model_call *call)
 {
     bool ahead = false;
     struct model_waiter ours = {.ticket = call->ticket, .value = call->value};

@@ -224,8 +224,8 @@ static bool answers_error(struct world *w, const struct server *server,
     bool out_of_memory = server->error[0] == 'O';
     return !out_of_memory || message->call.kind == REQUEST_ACQUIRE ||
            message->call.kind == REQUEST_GRANT || message->call.kind == REQUEST_RAISE ||
-           message->call.kind == REQUEST_QUEUE ||
-           message->call.kind == REQUEST_RENEW || message->call.kind == REQUEST_HELLO;
+           message->call.kind == REQUEST_QUEUE || message->call.kind == REQUEST_RENEW ||
+           message->call.kind == REQUEST_HELLO;
 }
 
 static void execute(struct conn *conn, struct message *message)

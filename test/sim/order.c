@@ -30,8 +30,7 @@ static void stands(struct world *w, unsigned master, uint32_t token)
     if (!lease || lease->known != KNOWN_ASKED)
         return;
     lease->stands_on |= (uint16_t)(1U << master);
-    if (!lease->stood_since &&
-        (unsigned)__builtin_popcount(lease->stands_on) >= w->quorum)
+    if (!lease->stood_since && (unsigned)__builtin_popcount(lease->stands_on) >= w->quorum)
         lease->stood_since = w->now;
 }
 
@@ -53,8 +52,7 @@ static void nobody_is_overtaken(struct world *w, unsigned master, uint32_t token
                        "master %u gives %c to lease %u of client %u, which asked %lld us after "
                        "lease %u of client %u stood in line on a quorum",
                        master + 1, 'a' + name, given->number, CLIENT(given),
-                       (long long)(asked - waits->stood_since), waits->number,
-                       CLIENT(waits));
+                       (long long)(asked - waits->stood_since), waits->number, CLIENT(waits));
         return;
     }
 }

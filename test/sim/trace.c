@@ -22,8 +22,8 @@ const char *request_name(enum request_kind kind)
 
 const char *answer_name(enum answer answer)
 {
-    static const char *const names[] = {"yes", "healed", "ahead", "queued",   "held",     "absent", "late",
-                                        "hello", "noscript", "no clock", "error",  "lost"};
+    static const char *const names[] = {"yes",  "healed", "ahead",    "queued",   "held",  "absent",
+                                        "late", "hello",  "noscript", "no clock", "error", "lost"};
     return names[answer];
 }
 

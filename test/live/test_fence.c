@@ -1,0 +1,313 @@
+/*
+ * Fences on real masters: they grow from holder to holder of a name, are one for several
+ * names, stay with the lease, cost plain leases nothing, and go on growing when masters die,
+ * freeze, restart empty or forget their clock.
+ */
+#include "fences.h"
+
+#include <stdio.h>
+
+#define MASTERS 5
+#define NAMES   4
+#define TURNS   60
+
+static struct cluster cluster;
+
+static int start(void **state)
+{
+    (void)state;
+    fence_cluster(&cluster, MASTERS, NULL);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    cluster_stop(&cluster);
+    return 0;
+}
+
+static void open_fenced(struct user *user)
+{
+    redlock_options options = fence_options();
+    user_open(user, &cluster, &options);
+}
+
+static uint64_t renewals(struct user *user)
+{
+    redlock_stats stats;
+    redlock_stats_get(user->client, &stats, sizeof stats);
+    return stats.renewals;
+}
+
+static void read_clocks(int64_t clocks[MASTERS])
+{
+    for (unsigned i = 0; i < MASTERS; i++)
+        clocks[i] = logical_clock(&cluster, i);
+}
+
+static unsigned moved(const int64_t before[MASTERS])
+{
+    unsigned count = 0;
+    int64_t after[MASTERS];
+    read_clocks(after);
+    for (unsigned i = 0; i < MASTERS; i++)
+        count += after[i] != before[i];
+    return count;
+}
+
+/* The names of which a bit is set. */
+static void take_names(struct take *take, struct user *user, unsigned which,
+                       const redlock_lease_options *terms)
+{
+    static const char *const all[NAMES] = {"north", "east", "south", "west"};
+    redlock_name names[NAMES];
+    size_t count = 0;
+    for (unsigned i = 0; i < NAMES; i++)
+        if (which & 1U << i)
+            names[count++] = (redlock_name){all[i], strlen(all[i])};
+    take_init(take, user);
+    assert_code(
+        redlock_acquire_names(user->client, &take->lease, names, count, terms, take_hear, take),
+        REDLOCK_OK);
+    assert_int_equal(redlock_fence(take->lease), 0);
+    AWAIT(user, take->outcomes);
+    assert_code(take->told[REDLOCK_NOT_ACQUIRED].event.code, REDLOCK_OK);
+}
+
+/* Whoever holds a name, alone or with others, has a larger fence than all who had it. */
+static void test_fences_grow(void **state)
+{
+    (void)state;
+    struct user users[3];
+    int64_t last[NAMES] = {0};
+    redlock_lease_options terms = fence_terms(0);
+    for (unsigned i = 0; i < COUNT(users); i++)
+        open_fenced(&users[i]);
+    for (unsigned turn = 0; turn < TURNS; turn++) {
+        struct take take;
+        unsigned which = 1 + turn * 7 % 15;
+        take_names(&take, &users[turn % COUNT(users)], which, &terms);
+        int64_t fence = redlock_fence(take.lease);
+        assert_int_equal(take.told[REDLOCK_ACQUIRED].event.fence, fence);
+        assert_true(fence < INT64_C(1) << 53);
+        for (unsigned i = 0; i < NAMES; i++) {
+            if (!(which & 1U << i))
+                continue;
+            assert_true(fence > last[i]);
+            last[i] = fence;
+        }
+        assert_code(redlock_release(take.lease), REDLOCK_OK);
+        AWAIT(take.user, take.told[REDLOCK_RELEASED].times);
+        assert_int_equal(redlock_fence(take.lease), fence); /* what was given out does not change */
+        take_free(&take);
+    }
+    for (unsigned i = 0; i < COUNT(users); i++)
+        user_close(&users[i], 5000);
+    assert_int_equal(cluster_keys(&cluster), 0);
+}
+
+static void test_plain_leases_touch_no_clock(void **state)
+{
+    (void)state;
+    struct user user;
+    struct take take;
+    int64_t before[MASTERS];
+    redlock_lease_options plain = lease_terms(FENCE_TTL, 0), fenced = fence_terms(0);
+    open_fenced(&user);
+    read_clocks(before);
+    for (unsigned turn = 0; turn < 10; turn++) {
+        take_names(&take, &user, turn % 2 ? 1 : 15, &plain);
+        assert_int_equal(redlock_fence(take.lease), 0);
+        assert_int_equal(take.told[REDLOCK_ACQUIRED].event.fence, 0);
+        assert_code(redlock_extend(take.lease, 0), REDLOCK_OK);
+        AWAIT(&user, take.told[REDLOCK_EXTENDED].times);
+        assert_int_equal(take.told[REDLOCK_EXTENDED].event.fence, 0);
+        assert_code(take_release(&take), REDLOCK_OK);
+    }
+    assert_int_equal(moved(before), 0);
+    take_names(&take, &user, 1, &fenced);
+    assert_true(redlock_fence(take.lease) > 0);
+    AWAIT(&user, moved(before) == MASTERS);
+    assert_code(take_release(&take), REDLOCK_OK);
+    user_close_clean(&user, &cluster);
+}
+
+static void test_renewals_keep_it(void **state)
+{
+    (void)state;
+    struct user user;
+    struct take take;
+    int64_t before[MASTERS];
+    redlock_lease_options terms = fence_terms(0);
+    terms.ttl_ms = 600;
+    open_fenced(&user);
+    assert_code(take_lock(&take, &user, "kept", &terms), REDLOCK_OK);
+    int64_t fence = redlock_fence(take.lease);
+    AWAIT(&user, cluster_holders(&cluster, "kept", NULL) == MASTERS);
+    read_clocks(before);
+    AWAIT(&user, renewals(&user) >= 2);
+    assert_code(redlock_extend(take.lease, 900), REDLOCK_OK);
+    AWAIT(&user, take.told[REDLOCK_EXTENDED].times);
+    assert_int_equal(take.told[REDLOCK_EXTENDED].event.fence, fence);
+    assert_int_equal(redlock_fence(take.lease), fence);
+    assert_int_equal(moved(before), 0);
+    assert_code(take_release(&take), REDLOCK_OK);
+    assert_true(fence_once(&user, "kept") > fence);
+    user_close_clean(&user, &cluster);
+}
+
+static void test_attaching_has_no_new_one(void **state)
+{
+    (void)state;
+    struct user user;
+    struct take take;
+    char token[REDLOCK_TOKEN_SIZE];
+    redlock_name name = {"passed on", 9};
+    redlock_lease_options terms = fence_terms(0);
+    open_fenced(&user);
+    assert_code(take_lock(&take, &user, "passed on", &terms), REDLOCK_OK);
+    snprintf(token, sizeof token, "%s", redlock_token(take.lease));
+    assert_code(redlock_detach(take.lease), REDLOCK_OK);
+
+    take_init(&take, &user);
+    assert_code(redlock_attach(user.client, &take.lease, &name, 1, token, &terms, take_hear, &take),
+                REDLOCK_E_ARGUMENT);
+    assert_null(take.lease);
+    assert_says(redlock_last_error(user.client), "keeps the fence that its first holder was told");
+
+    terms.fence = false;
+    assert_code(redlock_attach(user.client, &take.lease, &name, 1, token, &terms, take_hear, &take),
+                REDLOCK_OK);
+    AWAIT(&user, take.told[REDLOCK_ACQUIRED].times);
+    assert_int_equal(redlock_fence(take.lease), 0);
+    assert_code(take_release(&take), REDLOCK_OK);
+    user_close_clean(&user, &cluster);
+}
+
+/* Whether it would vote at once if it were met for the first time now. */
+static bool has_run_for_long(unsigned master)
+{
+    const int64_t quarantine = (FENCE_TTL + FENCE_TTL / 100 + 50) * INT64_C(1000);
+    redisReply *reply = cluster_ask(&cluster, master, "HGET redlock:clock s");
+    assert_non_null(reply);
+    int64_t started = atoll(reply->str);
+    freeReplyObject(reply);
+    return wall_clock(&cluster, master) > started + quarantine + 3000000; /* s is in seconds */
+}
+
+/* Both masters must grant, so that the one that forgot its clock is seen to refuse, and
+ * later to count again. */
+static void test_a_clock_that_is_gone(void **state)
+{
+    (void)state;
+    char nodes[80];
+    struct user user;
+    struct take take;
+    redlock_options options = fence_options();
+    redlock_lease_options terms = fence_terms(0);
+    snprintf(nodes, sizeof nodes, "redis://127.0.0.1:%d redis://127.0.0.1:%d", cluster.ports[0],
+             cluster.ports[1]);
+    options.nodes = nodes;
+    user_open(&user, NULL, &options);
+    int64_t before = fence_once(&user, "forgotten");
+    AWAIT(&user, has_run_for_long(0));
+    cluster_tell(&cluster, 0, "FLUSHALL");
+
+    assert_code(take_lock(&take, &user, "forgotten", &terms), REDLOCK_E_UNAVAILABLE);
+    assert_int_equal(take.told[REDLOCK_NOT_ACQUIRED].event.fence, 0);
+    assert_vote(&take.told[REDLOCK_NOT_ACQUIRED].votes[0], REDLOCK_VOTE_REFUSED);
+    assert_says(take.told[REDLOCK_NOT_ACQUIRED].votes[0].text, "NOCLOCK");
+    take_free(&take);
+
+    AWAIT(&user, logical_clock(&cluster, 0) > 0); /* hello was said again */
+    assert_code(take_lock(&take, &user, "forgotten", &terms), REDLOCK_OK);
+    assert_true(redlock_fence(take.lease) > before);
+    assert_int_equal(cluster_count(&cluster, 0, "EXISTS forgotten"), 1);
+    assert_true(logical_clock(&cluster, 0) >= redlock_fence(take.lease));
+    assert_code(take_release(&take), REDLOCK_OK);
+    user_close_clean(&user, &cluster);
+}
+
+static uint64_t raises(struct user *user)
+{
+    redlock_stats stats;
+    redlock_stats_get(user->client, &stats, sizeof stats);
+    return stats.raises;
+}
+
+/* While it abstains its clock is further ahead than the others go: not to be followed. */
+static void test_a_master_in_quarantine_costs_no_second_rounds(void **state)
+{
+    (void)state;
+    struct user user;
+    settle_clocks(&cluster);
+    open_fenced(&user);
+    fence_once(&user, "in one round");
+    user_meanwhile(&user, &cluster, "restart 5 --empty");
+    AWAIT(&user, node_of(&user, 4).state == REDLOCK_NODE_ABSTAINS);
+    assert_true(clock_ahead(&cluster, 4) > WINDOW_US);
+    uint64_t before = raises(&user);
+    unsigned leases = 0;
+    for (; leases < 50 && node_of(&user, 4).state == REDLOCK_NODE_ABSTAINS; leases++)
+        fence_once(&user, "in one round");
+    assert_true(leases > 5);
+    assert_true(raises(&user) - before <= leases / 4);
+    user_close_clean(&user, &cluster);
+}
+
+static void test_masters_die_and_freeze(void **state)
+{
+    (void)state;
+    struct user user;
+    struct take take;
+    redlock_options options = fence_options();
+    redlock_lease_options terms = fence_terms(0);
+    options.request_timeout_ms = 100;
+    user_open(&user, &cluster, &options);
+    int64_t last = fence_once(&user, "survivor");
+    cluster_do(&cluster, "pause 5");
+    for (unsigned try = 0; try < 10; try++) {
+        int64_t fence = fence_once(&user, "survivor");
+        assert_true(fence > last);
+        last = fence;
+    }
+    cluster_do(&cluster, "kill 4");
+    for (unsigned try = 0; try < 10; try++) {
+        int64_t fence = fence_once(&user, "survivor");
+        assert_true(fence > last);
+        last = fence;
+        for (unsigned i = 0; i < 3; i++) /* a bare quorum: stored on all of it */
+            assert_true(logical_clock(&cluster, i) >= fence);
+    }
+    cluster_do(&cluster, "pause 3");
+    assert_code(take_lock(&take, &user, "survivor", &terms), REDLOCK_E_UNAVAILABLE);
+    assert_int_equal(redlock_fence(take.lease), 0);
+    take_free(&take);
+
+    /* One comes back without its data: it starts above all that it may have forgotten. */
+    cluster_do(&cluster, "resume 3 5");
+    cluster_do(&cluster, "restart 4 --empty");
+    AWAIT(&user, logical_clock(&cluster, 3) > last);
+    for (unsigned i = 0; i < MASTERS; i++)
+        AWAIT(&user, node_of(&user, i).state == REDLOCK_NODE_UP);
+    cluster_do(&cluster, "kill 1 2");
+    AWAIT(&user, node_of(&user, 0).state == REDLOCK_NODE_DOWN);
+    AWAIT(&user, node_of(&user, 1).state == REDLOCK_NODE_DOWN);
+    assert_true(fence_once(&user, "survivor") > last);
+    user_close(&user, 5000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_fences_grow),
+        cmocka_unit_test(test_plain_leases_touch_no_clock),
+        cmocka_unit_test(test_renewals_keep_it),
+        cmocka_unit_test(test_attaching_has_no_new_one),
+        cmocka_unit_test(test_a_clock_that_is_gone),
+        cmocka_unit_test(test_a_master_in_quarantine_costs_no_second_rounds),
+        cmocka_unit_test(test_masters_die_and_freeze), /* last: not all are brought back */
+    };
+    return cmocka_run_group_tests(tests, start, stop);
+}

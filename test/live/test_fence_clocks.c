@@ -1,0 +1,182 @@
+/*
+ * Logical clocks that are wrong: clients that propose nonsense, masters that lie.  Fences
+ * grow all the same, and no other clock is moved further beyond its master's wall clock than
+ * the window.
+ */
+#include "fences.h"
+
+#include <stdio.h>
+
+#include "liar.h"
+
+#define MASTERS 5
+#define HOUR_US INT64_C(3600000000)
+
+static struct cluster cluster;
+static char *grant; /* lib/wire/scripts/grant.lua */
+
+static char *read_script(const char *path)
+{
+    char *text = calloc(1, 65536);
+    FILE *file = fopen(path, "re");
+    if (!file || fread(text, 1, 65535, file) == 0)
+        fail_msg("cannot read %s", path);
+    fclose(file);
+    return text;
+}
+
+static int start(void **state)
+{
+    (void)state;
+    grant = read_script(SCRIPTS_FOLDER "/grant.lua");
+    fence_cluster(&cluster, MASTERS, NULL);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    free(grant);
+    cluster_stop(&cluster);
+    return 0;
+}
+
+/* The first `count` masters, and whoever else. */
+static void open_some(struct user *user, unsigned count, const struct liar *liar)
+{
+    char nodes[400];
+    size_t used = 0;
+    redlock_options options = fence_options();
+    for (unsigned i = 0; i < count; i++)
+        used += (size_t)snprintf(nodes + used, sizeof nodes - used, "redis://127.0.0.1:%d ",
+                                 cluster.ports[i]);
+    if (liar)
+        snprintf(nodes + used, sizeof nodes - used, "redis://127.0.0.1:%d", liar_port(liar));
+    options.nodes = nodes;
+    user_open(user, NULL, &options);
+}
+
+/* ---- Wild proposals ---- */
+
+/* What a client of another kind makes of a grant: the clock that it was answered. */
+static int64_t propose(unsigned master, int64_t proposal)
+{
+    redisReply *reply =
+        cluster_ask(&cluster, master, "EVAL %s 2 wild redlock:clock token 1000 %lld %d", grant,
+                    (long long)proposal, WINDOW_US);
+    assert_non_null(reply);
+    if (reply->type != REDIS_REPLY_ARRAY)
+        fail_msg("grant: %s", reply->str);
+    assert_int_equal(reply->element[0]->integer, 1);
+    int64_t clock = reply->element[1]->integer;
+    freeReplyObject(reply);
+    assert_int_equal(cluster_count(&cluster, master, "DEL wild"), 1);
+    return clock;
+}
+
+static void test_wild_proposals(void **state)
+{
+    (void)state;
+    struct user user;
+    settle_clocks(&cluster);
+    open_some(&user, MASTERS, NULL);
+    int64_t first = fence_once(&user, "sane");
+    assert_true(first < wall_clock(&cluster, 0) + BUSY_US);
+
+    int64_t before = wall_clock(&cluster, 0);
+    int64_t clock = propose(0, before + HOUR_US);
+    assert_true(clock >= before + WINDOW_US);
+    assert_true(clock <= wall_clock(&cluster, 0) + WINDOW_US);
+    assert_int_equal(logical_clock(&cluster, 0), clock);
+    AWAIT(&user, cluster_keys(&cluster) == 0);
+    clock = logical_clock(&cluster, 1);
+    assert_int_equal(propose(1, 1), clock + 1);
+    assert_int_equal(logical_clock(&cluster, 1), clock + 1);
+
+    int64_t last = first;
+    for (unsigned try = 0; try < 20; try++) {
+        for (unsigned i = 0; i < MASTERS; i++)
+            propose(i, try % 2 ? 1 : INT64_C(1) << 53);
+        int64_t fence = fence_once(&user, "sane");
+        assert_true(fence > last);
+        assert_true(fence <= wall_clock(&cluster, 0) + WINDOW_US + BUSY_US);
+        for (unsigned i = 0; i < MASTERS; i++)
+            assert_true(clock_ahead(&cluster, i) <= WINDOW_US);
+        last = fence;
+    }
+    assert_true(last - first <= WINDOW_US + 2 * BUSY_US);
+    user_close_clean(&user, &cluster);
+}
+
+/* ---- A master that lies about its clock ---- */
+
+static void lie_about_the_clock(int64_t lie)
+{
+    struct user user;
+    struct take take;
+    redlock_lease_options terms = fence_terms(0);
+    struct liar *liar = liar_start(NULL);
+    settle_clocks(&cluster);
+    liar_set_clock(liar, lie);
+    open_some(&user, 4, liar);
+    int64_t last = 0;
+    for (unsigned try = 0; try < 10; try++) {
+        int64_t fence = fence_once(&user, "lied about");
+        assert_true(fence > last);
+        last = fence;
+    }
+    for (unsigned i = 0; i < 4; i++)
+        assert_true(clock_ahead(&cluster, i) < BUSY_US); /* nowhere near the window */
+    user_close_clean(&user, &cluster);
+
+    /* Its grant does not count where it would be needed, and is given back. */
+    open_some(&user, 1, liar);
+    assert_code(take_lock(&take, &user, "lied about", &terms), REDLOCK_E_UNAVAILABLE);
+    assert_vote(&take.told[REDLOCK_NOT_ACQUIRED].votes[1], REDLOCK_VOTE_REFUSED);
+    assert_says(take.told[REDLOCK_NOT_ACQUIRED].votes[1].text, "clock is out of all reason");
+    assert_int_equal(redlock_fence(take.lease), 0);
+    take_free(&take);
+    user_close_clean(&user, &cluster);
+    liar_stop(liar);
+}
+
+static void test_a_lying_clock(void **state)
+{
+    (void)state;
+    lie_about_the_clock(wall_clock(&cluster, 0) + 24 * HOUR_US);
+    lie_about_the_clock(INT64_C(1) << 53);
+}
+
+/* An honest one may be so far ahead: it counts, and others follow no further than the window. */
+static void test_a_clock_ahead_within_reason(void **state)
+{
+    (void)state;
+    struct user user;
+    struct liar *liar = liar_start(NULL);
+    settle_clocks(&cluster);
+    liar_set_clock(liar, wall_clock(&cluster, 0) + 2 * WINDOW_US);
+    open_some(&user, 1, liar);
+    int64_t last = 0;
+    for (unsigned try = 0; try < 10; try++) {
+        int64_t fence = fence_once(&user, "led");
+        assert_true(fence > last);
+        last = fence;
+    }
+    user_close_clean(&user, &cluster);
+    open_some(&user, MASTERS, NULL);
+    fence_once(&user, "led");
+    for (unsigned i = 1; i < MASTERS; i++)
+        assert_true(clock_ahead(&cluster, i) <= WINDOW_US);
+    user_close_clean(&user, &cluster);
+    liar_stop(liar);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_wild_proposals),
+        cmocka_unit_test(test_a_lying_clock),
+        cmocka_unit_test(test_a_clock_ahead_within_reason),
+    };
+    return cmocka_run_group_tests(tests, start, stop);
+}

@@ -1,0 +1,139 @@
+/*
+ * Wall clocks that are wrong by an hour: one master's, either way; a client's.  Fences grow,
+ * and those of the other masters stay within the window.
+ */
+#include "fences.h"
+
+#include <stdio.h>
+
+#define MASTERS 5
+#define HOUR_US INT64_C(3600000000)
+
+static struct cluster cluster;
+
+static int start(void **state)
+{
+    (void)state;
+    fence_cluster(&cluster, MASTERS, NULL);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    cluster_stop(&cluster);
+    return 0;
+}
+
+static void open_all(struct user *user)
+{
+    redlock_options options = fence_options();
+    user_open(user, &cluster, &options);
+}
+
+/* Started again, without its data, by another wall clock. */
+static void set_wall_clock(unsigned master, int64_t off)
+{
+    char seconds[24];
+    snprintf(seconds, sizeof seconds, "%lld", (long long)off / 1000000);
+    setenv("WALL_CLOCK_OFF", seconds, 1);
+    setenv("WALL_CLOCK", WALL_CLOCK, 1);
+    setenv("REDIS_SERVER", OFF_SERVER, 1);
+    cluster_do(&cluster, "restart %u --empty", master + 1);
+    unsetenv("REDIS_SERVER");
+}
+
+static void grow(struct user *user, int64_t *last, int64_t most)
+{
+    for (unsigned try = 0; try < 20; try++) {
+        int64_t fence = fence_once(user, "timed");
+        assert_true(fence > *last);
+        assert_true(fence <= wall_clock(&cluster, 0) + most);
+        *last = fence;
+    }
+}
+
+static void one_wall_clock_is_off(int64_t off)
+{
+    struct user user;
+    int64_t last = 0;
+    const int64_t most = 2 * WINDOW_US + FENCE_TTL * 2000 + BUSY_US;
+    settle_clocks(&cluster);
+    open_all(&user);
+    grow(&user, &last, most);
+    set_wall_clock(4, off);
+    int64_t wrong = wall_clock(&cluster, 4) - wall_clock(&cluster, 0);
+    assert_true(llabs(wrong - off) < BUSY_US);
+    grow(&user, &last, most);
+    AWAIT(&user, node_of(&user, 4).state == REDLOCK_NODE_UP);
+    grow(&user, &last, most);
+    for (unsigned i = 0; i < 4; i++)
+        assert_true(clock_ahead(&cluster, i) <= WINDOW_US);
+    user_close_clean(&user, &cluster);
+    cluster_do(&cluster, "restart 5 --empty");
+    open_all(&user);
+    AWAIT(&user, node_of(&user, 4).state == REDLOCK_NODE_UP);
+    grow(&user, &last, most);
+    user_close_clean(&user, &cluster);
+}
+
+static void test_a_master_an_hour_ahead(void **state)
+{
+    (void)state;
+    one_wall_clock_is_off(HOUR_US);
+}
+
+static void test_a_master_an_hour_behind(void **state)
+{
+    (void)state;
+    one_wall_clock_is_off(-HOUR_US);
+}
+
+/* The last number in the output of a command that lives an hour ahead of us. */
+static int64_t an_hour_ahead(const char *command)
+{
+    char line[1024], output[256];
+    snprintf(line, sizeof line,
+             "ASAN_OPTIONS=verify_asan_link_order=0 WALL_CLOCK_OFF=3600 LD_PRELOAD='%s' %s",
+             WALL_CLOCK, command);
+    FILE *pipe = popen(line, "re");
+    assert_non_null(pipe);
+    size_t used = fread(output, 1, sizeof output - 1, pipe);
+    output[used] = '\0';
+    assert_int_equal(pclose(pipe), 0);
+    const char *number = strrchr(output, ' ');
+    return atoll(number ? number : output);
+}
+
+static void test_a_client_an_hour_ahead(void **state)
+{
+    (void)state;
+    struct user user;
+    char command[800];
+    int64_t theirs = an_hour_ahead("date +%s") * 1000000;
+    assert_true(llabs(theirs - wall_clock(&cluster, 0) - HOUR_US) < BUSY_US);
+    settle_clocks(&cluster);
+    open_all(&user);
+    int64_t first = fence_once(&user, "whose hour");
+    snprintf(command, sizeof command, "'%s' --nodes %s lock --fence --ttl 1s 'whose hour'",
+             REDLOCK_COMMAND, cluster.nodes);
+    int64_t ahead_of_us = an_hour_ahead(command);
+    assert_true(ahead_of_us > first);
+    AWAIT(&user, cluster_keys(&cluster) == 0);
+    int64_t last = fence_once(&user, "whose hour");
+    assert_true(last > ahead_of_us);
+    assert_true(last <= wall_clock(&cluster, 0) + BUSY_US); /* it uses no wall clock of its own */
+    for (unsigned i = 0; i < MASTERS; i++)
+        assert_true(clock_ahead(&cluster, i) < BUSY_US);
+    user_close_clean(&user, &cluster);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_client_an_hour_ahead),
+        cmocka_unit_test(test_a_master_an_hour_ahead),
+        cmocka_unit_test(test_a_master_an_hour_behind),
+    };
+    return cmocka_run_group_tests(tests, start, stop);
+}
