@@ -52,6 +52,8 @@ struct link {
     unsigned batched;
     bool batch_whole; /* the last one was refused: it may be that its script is gone */
 
+    const char *channel; /* of a listener; else NULL */
+
     bool asked; /* link_close() ended it */
     char why[200];
 
@@ -210,20 +212,46 @@ static void take_batch(struct link *link, unsigned count)
     }
 }
 
+static void take_push(struct link *link)
+{
+    struct push push;
+    if (!reply_read_push(&link->raw, link->channel, &push)) {
+        PROTOCOL_ERROR(link, "the master sent a message that no handover can have");
+        return;
+    }
+    link->counters.pushes++;
+    deliver(link, (struct event){.kind = EVENT_PUSH, .push = &push});
+}
+
+static void take_step(struct link *link, enum step step)
+{
+    if (!reply_take_step(&link->login, step, &link->raw)) {
+        PROTOCOL_ERROR(link, "the master sent a reply that the login cannot have");
+        return;
+    }
+    expected_drop_first(&link->expected);
+    if (step != STEP_SUBSCRIBE)
+        return;
+    if (link->login.failed)
+        break_off(link, "cannot listen: %s", link->login.why);
+    else
+        deliver(link, (struct event){.kind = EVENT_LISTENING});
+}
+
 /* A request that is not yet written cannot be answered; its batch still speaks of it. */
 static void take_reply(struct link *link)
 {
     const struct expected *expected = expected_first(&link->expected);
-    if (link->expected.count == link->batched)
+    if (!expected && link->channel)
+        take_push(link);
+    else if (link->expected.count == link->batched)
         refuse_unsolicited(link);
     else if (expected->sharing)
         take_batch(link, expected->sharing);
     else if (expected->step == STEP_FINAL)
         take_final(link, &expected->tag);
-    else if (reply_take_step(&link->login, expected->step, &link->raw))
-        expected_drop_first(&link->expected);
     else
-        PROTOCOL_ERROR(link, "the master sent a reply that the login cannot have");
+        take_step(link, expected->step);
 }
 
 /* Reads the next reply into link->raw, if all of it is there. */
@@ -316,7 +344,7 @@ static void queue_request(struct link *link, const struct request *request)
 
 void link_send(struct link *link, const struct request *request)
 {
-    assert(link->phase == UP || link->phase == ENDING);
+    assert((link->phase == UP || link->phase == ENDING) && !link->channel);
     link->counters.requests++;
     bool shared = command_is_shared(request);
     if (!expected_make_room(&link->expected))
@@ -400,9 +428,10 @@ static void connect_host(struct link *link)
         break_off(link, "cannot start to look up %s: no thread or no memory", address->host);
 }
 
-void link_connect(struct link *link)
+static void start_connect(struct link *link, const char *channel)
 {
     assert(link->phase == CLOSED);
+    link->channel = channel;
     link->phase = RESOLVING;
     link->greeted = link->asked = link->batch_whole = false;
     link->send_error = link->connect_error = 0;
@@ -411,6 +440,29 @@ void link_connect(struct link *link)
         connect_unix(link);
     else
         connect_host(link);
+}
+
+void link_connect(struct link *link)
+{
+    start_connect(link, NULL);
+}
+
+void link_listen(struct link *link, const char *channel)
+{
+    start_connect(link, channel);
+}
+
+/* All that a listener ever sends: it does not wait for link_flush(). */
+static void subscribe(struct link *link)
+{
+    enum step steps[STEPS_MAX];
+    unsigned count = command_write_listen(&link->output, &link->credentials, link->channel, steps);
+    for (unsigned i = 0; i < count; i++)
+        expected_add(&link->expected, &(struct tag){0}, steps[i]);
+    if (link->output.failed)
+        break_off(link, "out of memory");
+    else
+        write_output(link);
 }
 
 static void come_up(struct link *link)
@@ -425,7 +477,10 @@ static void come_up(struct link *link)
     reply_attach(link->context->reader, &link->raw);
     link->phase = UP;
     watch(link, EV_READ);
-    deliver(link, (struct event){.kind = EVENT_CONNECTED});
+    if (link->channel)
+        subscribe(link);
+    else
+        deliver(link, (struct event){.kind = EVENT_CONNECTED});
 }
 
 static void finish_connect(struct link *link)
@@ -464,12 +519,13 @@ static void on_io(struct ev_loop *loop, ev_io *watcher, int events)
 
 bool link_read(struct link *link)
 {
-    uint64_t before = link->counters.replies;
+    const struct link_counters *counters = &link->counters;
+    uint64_t before = counters->replies + counters->pushes;
     if (link->delivering || link->phase != UP)
         return false;
     read_replies(link);
     link_pump(link);
-    return link->counters.replies != before;
+    return counters->replies + counters->pushes != before;
 }
 
 bool link_breaks(const struct link *link)

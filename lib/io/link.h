@@ -24,7 +24,7 @@ struct link_owner {
 };
 
 struct link_counters {
-    uint64_t requests, replies, protocol_errors;
+    uint64_t requests, replies, pushes, protocol_errors;
 };
 
 /* `address` and `client_name` (for CLIENT SETNAME, may be NULL) must outlive the link. */
@@ -34,6 +34,12 @@ struct link *link_new(struct ev_loop *loop, const struct address *address, const
 /* Starts to connect: name lookup, then connect.  Ends in EVENT_CONNECTED or
  * EVENT_CLOSED.  Only when closed (new, or after EVENT_CLOSED). */
 void link_connect(struct link *link);
+
+/* Starts to connect as a listener: after the login it subscribes to `channel`, which must
+ * outlive the connection, and takes no requests.  EVENT_LISTENING when that is confirmed,
+ * then EVENT_PUSH for each message; EVENT_CLOSED ends it, with or without them.  Only
+ * when closed. */
+void link_listen(struct link *link, const char *channel);
 
 /* Queues a request.  Allowed only between EVENT_CONNECTED and EVENT_CLOSED.  If
  * memory is out, or the connection is already known to be broken, the link
@@ -48,7 +54,7 @@ void link_flush(struct link *link);
  * a NULL text come from the next pump. */
 void link_close(struct link *link);
 
-/* Delivers the replies that have already come, without waiting for the loop; true if
+/* Delivers the replies and pushes that have already come, without waiting for the loop; true if
  * there were any. */
 bool link_read(struct link *link);
 

@@ -25,22 +25,23 @@ struct script {
         CALL(SCRIPT_##name##_SHA1), SCRIPT_##name##_TEXT, sizeof SCRIPT_##name##_TEXT - 1          \
     }
 
-enum { RELEASE, RENEW, ACQUIRE, GRANT, RAISE, PEEK, RELEASE_EACH, RENEW_EACH, SCRIPTS };
+enum { RELEASE, RENEW, ACQUIRE, GRANT, RAISE, QUEUE, PEEK, RELEASE_EACH, RENEW_EACH, SCRIPTS };
 
 static const struct script scripts[SCRIPTS] = {[RELEASE] = SCRIPT(RELEASE),
                                                [RENEW] = SCRIPT(RENEW),
                                                [ACQUIRE] = SCRIPT(ACQUIRE),
                                                [GRANT] = SCRIPT(GRANT),
                                                [RAISE] = SCRIPT(RAISE),
+                                               [QUEUE] = SCRIPT(QUEUE),
                                                [PEEK] = SCRIPT(PEEK),
                                                [RELEASE_EACH] = SCRIPT(RELEASE_EACH),
                                                [RENEW_EACH] = SCRIPT(RENEW_EACH)};
 
 #define SCRIPTS_SIZE                                                                               \
     (sizeof SCRIPT_RELEASE_TEXT + sizeof SCRIPT_RENEW_TEXT + sizeof SCRIPT_ACQUIRE_TEXT +          \
-     sizeof SCRIPT_GRANT_TEXT + sizeof SCRIPT_RAISE_TEXT + sizeof SCRIPT_PEEK_TEXT +               \
-     sizeof SCRIPT_RELEASE_EACH_TEXT + sizeof SCRIPT_RENEW_EACH_TEXT + sizeof SCRIPT_HELLO_TEXT +  \
-     (SCRIPTS + 1) * FRAME_MAX)
+     sizeof SCRIPT_GRANT_TEXT + sizeof SCRIPT_RAISE_TEXT + sizeof SCRIPT_QUEUE_TEXT +              \
+     sizeof SCRIPT_PEEK_TEXT + sizeof SCRIPT_RELEASE_EACH_TEXT + sizeof SCRIPT_RENEW_EACH_TEXT +   \
+     sizeof SCRIPT_HELLO_TEXT + (SCRIPTS + 1) * FRAME_MAX)
 
 /* ---- RESP.  The room was reserved beforehand: these only move a cursor. ---- */
 
@@ -200,6 +201,14 @@ static char *put_raise(char *to, const struct request *request)
     return put_integer(to, request->fence);
 }
 
+static char *put_queue(char *to, const struct request *request)
+{
+    to = put_clocked(to, request, &scripts[QUEUE], 4);
+    to = put_integer(to, request->ticket);
+    to = put_integer(to, request->ttl_ms);
+    return put_string(to, request->channel);
+}
+
 #define RENEW_ARGUMENTS 4
 
 static char *put_renew_arguments(char *to, const struct request *request)
@@ -274,6 +283,16 @@ static char *put_auth(char *to, const struct credentials *login)
     return put_string(to, password);
 }
 
+static char *put_select(char *to, int db)
+{
+    return put_integer(PUT(to, "*2\r\n$6\r\nSELECT\r\n"), db);
+}
+
+static char *put_setname(char *to, const char *name)
+{
+    return put_string(PUT(to, "*3\r\n$6\r\nCLIENT\r\n$7\r\nSETNAME\r\n"), name);
+}
+
 static char *put_load(char *to, const struct script *script)
 {
     to = PUT(to, "*3\r\n$6\r\nSCRIPT\r\n$4\r\nLOAD\r\n");
@@ -287,11 +306,11 @@ static char *put_login(char *to, const struct credentials *login, enum step *ste
         steps[(*count)++] = STEP_AUTH;
     }
     if (login->db > 0) {
-        to = put_integer(PUT(to, "*2\r\n$6\r\nSELECT\r\n"), login->db);
+        to = put_select(to, login->db);
         steps[(*count)++] = STEP_SELECT;
     }
     if (login->client_name) {
-        to = put_string(PUT(to, "*3\r\n$6\r\nCLIENT\r\n$7\r\nSETNAME\r\n"), login->client_name);
+        to = put_setname(to, login->client_name);
         steps[(*count)++] = STEP_SETNAME;
     }
     to = PUT(to, "*2\r\n$6\r\nCLIENT\r\n$2\r\nID\r\n");
@@ -300,6 +319,23 @@ static char *put_login(char *to, const struct credentials *login, enum step *ste
         to = put_load(to, &scripts[i]);
         steps[(*count)++] = STEP_LOAD;
     }
+    return to;
+}
+
+/* Channels know no databases, and a listener asks nothing. */
+static char *put_listen(char *to, const struct credentials *login, const char *channel,
+                        enum step *steps, unsigned *count)
+{
+    if (login->user || login->password) {
+        to = put_auth(to, login);
+        steps[(*count)++] = STEP_AUTH;
+    }
+    if (login->client_name) {
+        to = put_setname(to, login->client_name);
+        steps[(*count)++] = STEP_SETNAME;
+    }
+    to = put_string(PUT(to, "*2\r\n$9\r\nSUBSCRIBE\r\n"), channel);
+    steps[(*count)++] = STEP_SUBSCRIBE;
     return to;
 }
 
@@ -320,6 +356,8 @@ static char *put_request(char *to, const struct request *request)
         return put_grant(to, request);
     case REQUEST_RAISE:
         return put_raise(to, request);
+    case REQUEST_QUEUE:
+        return put_queue(to, request);
     case REQUEST_RENEW:
         return put_renew(to, request);
     case REQUEST_RELEASE:
@@ -333,7 +371,7 @@ static char *put_request(char *to, const struct request *request)
 static size_t login_room(const struct credentials *login)
 {
     const char *strings[] = {login->user, login->password, login->client_name};
-    size_t room = SCRIPTS_SIZE;
+    size_t room = 0;
     for (unsigned i = 0; i < sizeof strings / sizeof *strings; i++)
         room += strings[i] ? strlen(strings[i]) : 0;
     return room;
@@ -342,6 +380,8 @@ static size_t login_room(const struct credentials *login)
 static size_t request_room(const struct request *request)
 {
     size_t room = FIXED_MAX + request->token_length;
+    if (request->tag.kind == REQUEST_QUEUE)
+        room += strlen(request->channel);
     bool carries_script =
         request->whole || request->tag.kind == REQUEST_HELLO || request->tag.kind == REQUEST_ADOPT;
     if (carries_script)
@@ -377,12 +417,22 @@ unsigned command_write(struct buffer *buffer, const struct request *request,
 {
     unsigned count = 0;
     bool logs_in = login && request->tag.kind == REQUEST_HELLO;
-    size_t room = request_room(request) + (logs_in ? login_room(login) : 0);
+    size_t room = request_room(request) + (logs_in ? login_room(login) + SCRIPTS_SIZE : 0);
     char *start = buffer_reserve(buffer, room), *to = start;
     if (start && logs_in)
         to = put_login(to, login, steps, &count);
     if (start)
         buffer_advance(buffer, (size_t)(put_request(to, request) - start));
     steps[count++] = STEP_FINAL;
+    return count;
+}
+
+unsigned command_write_listen(struct buffer *buffer, const struct credentials *login,
+                              const char *channel, enum step steps[STEPS_MAX])
+{
+    unsigned count = 0;
+    char *start = buffer_reserve(buffer, FIXED_MAX + login_room(login) + strlen(channel));
+    if (start)
+        buffer_advance(buffer, (size_t)(put_listen(start, login, channel, steps, &count) - start));
     return count;
 }

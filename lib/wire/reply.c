@@ -1,5 +1,6 @@
 #include "reply.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -182,15 +183,32 @@ static void keep_reason(struct login_state *login, const char *text)
     login->why[length] = '\0';
 }
 
+static bool is_text(const struct raw_reply *raw, unsigned index, const char *text)
+{
+    const struct field *field = &raw->fields[index];
+    return field->kind == FIELD_STRING && field->length == strlen(text) &&
+           memcmp(text_of(raw, field), text, field->length) == 0;
+}
+
+/* {"subscribe", channel, subscriptions of this connection} */
+static bool confirms_subscription(const struct raw_reply *raw)
+{
+    return raw->is_array && raw->count == 3 && is_text(raw, 0, "subscribe") &&
+           raw->fields[1].kind == FIELD_STRING && raw->fields[2].kind == FIELD_INTEGER &&
+           raw->fields[2].integer == 1;
+}
+
 bool reply_take_step(struct login_state *login, enum step step, const struct raw_reply *raw)
 {
     if (is_lone(raw, FIELD_ERROR)) {
-        bool matters = step == STEP_AUTH || step == STEP_SELECT;
+        bool matters = step == STEP_AUTH || step == STEP_SELECT || step == STEP_SUBSCRIBE;
         if (!login->failed)
             keep_reason(login, text_of(raw, &raw->fields[0]));
         login->failed |= matters;
         return true;
     }
+    if (step == STEP_SUBSCRIBE)
+        return confirms_subscription(raw);
     if (step == STEP_CLIENT_ID)
         return is_lone(raw, FIELD_INTEGER) && get_integer(raw, 0, &login->client_id);
     return is_lone(raw, step == STEP_LOAD ? FIELD_STRING : FIELD_STATUS);
@@ -308,6 +326,23 @@ static bool read_peek(const struct raw_reply *raw, struct reply *reply)
     return answer(reply, ANSWER_HELD);
 }
 
+/* {1 or 2, logical clock}: it is ours, {0, logical clock, PTTL, position}: it is not yet */
+static bool read_queue(const struct raw_reply *raw, struct reply *reply)
+{
+    int64_t state, position;
+    if (!raw->is_array || raw->fields[0].kind != FIELD_INTEGER || !get_integer(raw, 0, &state) ||
+        state > 2 || raw->count != (state ? 2 : 4) || !get_integer(raw, 1, &reply->clock) ||
+        reply->clock == 0)
+        return false;
+    if (state)
+        return answer(reply, state == 1 ? ANSWER_YES : ANSWER_AHEAD);
+    if (!get_remaining(&raw->fields[2], &reply->remaining_ms) || !get_integer(raw, 3, &position) ||
+        position > UINT_MAX)
+        return false;
+    reply->position = (unsigned)position;
+    return answer(reply, ANSWER_QUEUED);
+}
+
 static bool by_script(enum request_kind kind)
 {
     return kind >= REQUEST_ACQUIRE; /* those before are about the connection */
@@ -343,6 +378,8 @@ bool reply_read(const struct raw_reply *raw, const struct tag *tag, const struct
     case REQUEST_GRANT:
     case REQUEST_RAISE:
         return read_clocked(raw, tag->kind == REQUEST_RAISE, reply);
+    case REQUEST_QUEUE:
+        return read_queue(raw, reply);
     case REQUEST_RENEW:
         return read_renew(raw, reply);
     case REQUEST_RELEASE:
@@ -370,4 +407,30 @@ bool reply_read_each(const struct raw_reply *raw, unsigned index, unsigned count
         return tag->kind == REQUEST_RENEW && get_integer(raw, index, &reply->master_time) &&
                answer(reply, ANSWER_LATE);
     return read_outcome(field, reply);
+}
+
+/* ---- What a listener hears ---- */
+
+/* 1 to 16 digits, 1 to 2^53 */
+static bool get_digits(const char *text, size_t length, int64_t *number)
+{
+    if (length == 0 || length > 16 || strspn(text, "0123456789") != length)
+        return false;
+    *number = strtoll(text, NULL, 10);
+    return *number > 0 && *number <= INTEGER_MAX;
+}
+
+/* "<token> <logical clock>" */
+bool reply_read_push(const struct raw_reply *raw, const char *channel, struct push *push)
+{
+    if (!raw->is_array || raw->count != 3 || !is_text(raw, 0, "message") ||
+        !is_text(raw, 1, channel) || raw->fields[2].kind != FIELD_STRING)
+        return false;
+    const char *text = text_of(raw, &raw->fields[2]), *end = text + raw->fields[2].length;
+    const char *space = memchr(text, ' ', raw->fields[2].length);
+    if (!space || space == text || space - text > TOKEN_MAX)
+        return false;
+    push->token = text;
+    push->token_length = (size_t)(space - text);
+    return get_digits(space + 1, (size_t)(end - space - 1), &push->clock);
 }

@@ -100,7 +100,8 @@ static struct request request_of(enum request_kind kind, const struct names *nam
                             .names = names,
                             .token = "AAAAAAAAAAAAAAAAAAAAAA:me",
                             .token_length = 25,
-                            .ttl_ms = 30000};
+                            .ttl_ms = 30000,
+                            .channel = "redlock:me"};
 }
 
 static void write_one(const struct request *request)
@@ -242,6 +243,7 @@ static void expect_scripts(FILE *expected)
     EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_ACQUIRE_TEXT);
     EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_GRANT_TEXT);
     EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_RAISE_TEXT);
+    EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_QUEUE_TEXT);
     EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_PEEK_TEXT);
     EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_RELEASE_EACH_TEXT);
     EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_RENEW_EACH_TEXT);
@@ -260,7 +262,7 @@ static void a_whole_login_comes_before_hello(void **state)
     struct credentials login = {"ann", "p w", 12, "redlock"};
     const enum step order[] = {STEP_AUTH, STEP_SELECT, STEP_SETNAME, STEP_CLIENT_ID, STEP_LOAD,
                                STEP_LOAD, STEP_LOAD,   STEP_LOAD,    STEP_LOAD,      STEP_LOAD,
-                               STEP_LOAD, STEP_LOAD,   STEP_FINAL};
+                               STEP_LOAD, STEP_LOAD,   STEP_LOAD,    STEP_FINAL};
     assert_int_equal(command_write(&written, &hello, &login, steps), COUNT(order));
     assert_memory_equal(steps, order, sizeof order);
     FILE *expected = expecting();
@@ -278,8 +280,9 @@ static void what_is_not_given_is_not_sent(void **state)
     (void)state;
     struct request hello = hello_request(REQUEST_HELLO);
     struct credentials login = {0};
-    const enum step order[] = {STEP_CLIENT_ID, STEP_LOAD, STEP_LOAD, STEP_LOAD, STEP_LOAD,
-                               STEP_LOAD,      STEP_LOAD, STEP_LOAD, STEP_LOAD, STEP_FINAL};
+    const enum step order[] = {STEP_CLIENT_ID, STEP_LOAD, STEP_LOAD, STEP_LOAD,
+                               STEP_LOAD,      STEP_LOAD, STEP_LOAD, STEP_LOAD,
+                               STEP_LOAD,      STEP_LOAD, STEP_FINAL};
     assert_int_equal(command_write(&written, &hello, &login, steps), COUNT(order));
     assert_memory_equal(steps, order, sizeof order);
     FILE *expected = expecting();
@@ -332,6 +335,65 @@ static void a_grant_names_the_clock_and_proposes(void **state)
     assert_written(expected);
 }
 
+static void a_place_in_line_has_a_ticket_a_life_and_a_channel(void **state)
+{
+    struct request request = request_of(REQUEST_QUEUE, *state);
+    request.ticket = 1785000000123458;
+    request.ttl_ms = 3000;
+    write_one(&request);
+    request.whole = true;
+    write_one(&request);
+    FILE *expected = expecting();
+    EXPECT(expected, "EVALSHA", SCRIPT_QUEUE_SHA1, "2", "jobs", "redlock:clock", TOKEN,
+           "1785000000123458", "3000", "redlock:me");
+    EXPECT(expected, "EVAL", SCRIPT_QUEUE_TEXT, "2", "jobs", "redlock:clock", TOKEN,
+           "1785000000123458", "3000", "redlock:me");
+    assert_written(expected);
+}
+
+/* ---- Listeners ---- */
+
+static void write_listen(const struct credentials *login, const enum step *order, unsigned count)
+{
+    assert_int_equal(command_write_listen(&written, login, "redlock:me", steps), count);
+    assert_memory_equal(steps, order, count * sizeof *order);
+}
+
+static void a_listener_logs_in_and_subscribes(void **state)
+{
+    (void)state;
+    const enum step order[] = {STEP_AUTH, STEP_SETNAME, STEP_SUBSCRIBE};
+    struct credentials login = {"ann", "p w", 12, "redlock"};
+    write_listen(&login, order, COUNT(order));
+    FILE *expected = expecting();
+    EXPECT(expected, "AUTH", "ann", "p w");
+    EXPECT(expected, "CLIENT", "SETNAME", "redlock");
+    EXPECT(expected, "SUBSCRIBE", "redlock:me");
+    assert_written(expected);
+}
+
+static void a_listener_without_credentials_only_subscribes(void **state)
+{
+    (void)state;
+    const enum step order[] = {STEP_SUBSCRIBE};
+    write_listen(&(struct credentials){0}, order, COUNT(order));
+    FILE *expected = expecting();
+    EXPECT(expected, "SUBSCRIBE", "redlock:me");
+    assert_written(expected);
+}
+
+static void the_longest_listener_fits_its_room(void **state)
+{
+    (void)state;
+    static char text[5000];
+    memset(text, 't', sizeof text - 1);
+    struct credentials login = {text, text, 0, text};
+    command_write_listen(&written, &login, text, steps);
+    assert_true(written.length > 4 * (sizeof text - 1));
+}
+
+/* ---- */
+
 static void a_raise_names_the_clock_and_the_fence(void **state)
 {
     struct request request = request_of(REQUEST_RAISE, *state);
@@ -348,14 +410,17 @@ static void the_largest_requests_fit_their_room(void **state)
 {
     (void)state;
     static char bytes[65536];
+    static char channel[10000];
     struct slice slices[64];
     memset(bytes, 'n', sizeof bytes);
+    memset(channel, 'c', sizeof channel - 1);
     for (unsigned i = 0; i < COUNT(slices); i++)
         slices[i] = (struct slice){bytes, sizeof bytes};
     struct names *names = names_new(&unit_memory, (struct slice){"", 0}, slices, COUNT(slices));
     for (int kind = REQUEST_ACQUIRE; kind <= REQUEST_PEEK; kind++) {
         struct request request = request_of((enum request_kind)kind, names);
-        request.ttl_ms = request.not_after = INT64_MIN;
+        request.ttl_ms = request.not_after = request.ticket = INT64_MIN;
+        request.channel = channel;
         write_one(&request);
         request.whole = true;
         write_one(&request);
@@ -497,6 +562,9 @@ static void memory_out_is_told_by_the_buffer(void **state)
     written.failed = false;
     command_write_each(&written, (struct request[]){request, request}, 2, false);
     assert_true(written.failed);
+    written.failed = false;
+    assert_int_equal(command_write_listen(&written, &(struct credentials){0}, "c", steps), 0);
+    assert_true(written.failed);
     assert_int_equal(written.length, 0);
 }
 
@@ -511,6 +579,10 @@ int main(void)
         TEST(renew_tells_whether_to_heal_and_until_when),
         TEST(a_grant_names_the_clock_and_proposes),
         TEST(a_raise_names_the_clock_and_the_fence),
+        TEST(a_place_in_line_has_a_ticket_a_life_and_a_channel),
+        TEST(a_listener_logs_in_and_subscribes),
+        TEST(a_listener_without_credentials_only_subscribes),
+        TEST(the_longest_listener_fits_its_room),
         TEST(release_gives_only_the_token),
         TEST(peek_gives_no_token),
         TEST(kill_names_the_connection),

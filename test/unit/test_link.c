@@ -152,6 +152,7 @@ static unsigned read_count(const unsigned *count)
 
 struct told {
     enum event_kind kind;
+    usec clock; /* of a push */
     enum answer answer;
     struct tag tag;
     bool has_text;
@@ -188,6 +189,11 @@ static void deliver(void *owner, const struct event *event)
     const char *text = event->kind == EVENT_REPLY ? event->reply->text : event->text;
     *told = (struct told){.kind = event->kind, .has_text = text != NULL};
     snprintf(told->text, sizeof told->text, "%s", text ? text : "");
+    if (event->kind == EVENT_PUSH) {
+        told->clock = event->push->clock;
+        snprintf(told->text, sizeof told->text, "%.*s", (int)event->push->token_length,
+                 event->push->token);
+    }
     if (event->kind == EVENT_REPLY) {
         told->answer = event->reply->answer;
         told->tag = event->reply->tag;
@@ -388,7 +394,8 @@ static void send_long_name(struct world *world, unsigned round)
 /* ---- Login ---- */
 
 #define LOADED                                                                                     \
-    "$1\r\na\r\n$1\r\nb\r\n$1\r\nc\r\n$1\r\nd\r\n$1\r\ne\r\n$1\r\nf\r\n$1\r\ng\r\n$1\r\nh\r\n"
+    "$1\r\na\r\n$1\r\nb\r\n$1\r\nc\r\n$1\r\nd\r\n$1\r\ne\r\n$1\r\nf\r\n$1\r\ng\r\n$1\r\nh\r\n$"    \
+    "1\r\ni\r\n"
 #define LOGIN_REPLIES "+OK\r\n:77\r\n" LOADED
 #define HELLO_REPLY                                                                                \
     "*10\r\n$1\r\nr\r\n$1\r\n7\r\n$6\r\nmaster\r\n:1\r\n:0\r\n:0\r\n:0\r\n:0\r\n$0\r\n\r\n:9\r\n"
@@ -1251,6 +1258,277 @@ static void freeing_tells_nothing(void **state)
     assert_int_equal(world->told_count, 0);
 }
 
+/* ---- Listening ---- */
+
+#define CHANNEL       "redlock:me"
+#define SUBSCRIBE     "*2\r\n$9\r\nSUBSCRIBE\r\n$10\r\n" CHANNEL "\r\n"
+#define SUBSCRIBED    "*3\r\n$9\r\nsubscribe\r\n$10\r\n" CHANNEL "\r\n:1\r\n"
+#define MESSAGE(said) "*3\r\n$7\r\nmessage\r\n$10\r\n" CHANNEL "\r\n" said "\r\n"
+#define SETNAME       "*3\r\n$6\r\nCLIENT\r\n$7\r\nSETNAME\r\n$10\r\nthe-client\r\n"
+#define ALL_HEARD     (sizeof SETNAME SUBSCRIBE - 1)
+
+static void do_listen(struct world *world)
+{
+    bool was = world->inside;
+    world->inside = true;
+    link_listen(world->link, CHANNEL);
+    world->inside = was;
+}
+
+/* It has sent all that a listener sends. */
+static void subscribe(struct world *world)
+{
+    unsigned accepted = world->fake.accepted;
+    if (!world->link)
+        make_link(world, LOCAL);
+    world->told_count = 0;
+    do_listen(world);
+    while (world->fake.accepted == accepted)
+        ev_run(world->loop, EVRUN_ONCE);
+    run_until_heard(world, ALL_HEARD);
+    assert_int_equal(world->told_count, 0);
+}
+
+static void come_to_listen(struct world *world)
+{
+    subscribe(world);
+    fake_say(&world->fake, "+OK\r\n" SUBSCRIBED);
+    run_until_told(world, 1);
+    assert_int_equal(world->told[0].kind, EVENT_LISTENING);
+    world->told_count = 0;
+}
+
+static void assert_push(const struct told *told, const char *token, usec clock)
+{
+    assert_int_equal(told->kind, EVENT_PUSH);
+    assert_string_equal(told->text, token);
+    assert_true(told->clock == clock);
+}
+
+static void a_listener_hears_what_is_handed_over(void **state)
+{
+    struct world *world = *state;
+    come_to_listen(world);
+    assert_int_equal(world->fake.heard_length, ALL_HEARD);
+    assert_memory_equal(world->fake.heard, SETNAME SUBSCRIBE, ALL_HEARD);
+    fake_say(&world->fake, MESSAGE("$18\r\na 1785000000123456") MESSAGE("$5\r\nbob 7"));
+    run_until_told(world, 2);
+    assert_push(&world->told[0], "a", 1785000000123456);
+    assert_push(&world->told[1], "bob", 7);
+    assert_int_equal(link_counters(world->link)->pushes, 2);
+    assert_int_equal(link_counters(world->link)->replies, 0);
+    assert_int_equal(link_counters(world->link)->requests, 0);
+    assert_int_equal(link_in_flight(world->link), 0);
+}
+
+static void a_message_comes_with_the_confirmation_and_in_pieces(void **state)
+{
+    struct world *world = *state;
+    subscribe(world);
+    const char *bytes = "+OK\r\n" SUBSCRIBED MESSAGE("$3\r\na 7");
+    for (const char *at = bytes; *at; at++) {
+        fake_say_bytes(&world->fake, at, 1);
+        ev_run(world->loop, EVRUN_NOWAIT);
+    }
+    run_until_told(world, 2);
+    assert_int_equal(world->told[0].kind, EVENT_LISTENING);
+    assert_push(&world->told[1], "a", 7);
+}
+
+static void pushes_can_be_fetched_without_the_loop(void **state)
+{
+    struct world *world = *state;
+    come_to_listen(world);
+    assert_false(link_read(world->link));
+    fake_say(&world->fake, MESSAGE("$3\r\na 7"));
+    assert_true(link_read(world->link));
+    assert_int_equal(world->told_count, 1);
+    assert_push(&world->told[0], "a", 7);
+}
+
+static void a_message_that_is_none_closes(void **state)
+{
+    static const struct {
+        const char *bytes, *why;
+    } lies[] = {
+        {"+OK\r\n", "that no handover can have"},
+        {"-ERR x\r\n", "that no handover can have"},
+        {SUBSCRIBED, "that no handover can have"},
+        {MESSAGE("$1\r\na"), "that no handover can have"},
+        {MESSAGE("$3\r\na x"), "that no handover can have"},
+        {"*3\r\n$7\r\nmessage\r\n$1\r\nc\r\n$3\r\na 7\r\n", "that no handover can have"},
+        {"*1\r\n*1\r\n:1\r\n", "an array too long or too deep"},
+        {"hello\r\n", "malformed reply"},
+    };
+    struct world *world = *state;
+    for (unsigned i = 0; i < COUNT(lies); i++) {
+        come_to_listen(world);
+        fake_say(&world->fake, MESSAGE("$3\r\na 7"));
+        fake_say(&world->fake, lies[i].bytes);
+        fake_say(&world->fake, MESSAGE("$3\r\nb 8"));
+        run_until_told(world, 2);
+        assert_push(&world->told[0], "a", 7);
+        assert_closed(&world->told[1], lies[i].why);
+        assert_int_equal(link_counters(world->link)->protocol_errors, i + 1);
+        assert_false(link_pump(world->link));
+        assert_int_equal(world->told_count, 2);
+    }
+}
+
+static void a_message_before_the_confirmation_closes(void **state)
+{
+    static const char *const early[] = {MESSAGE("$3\r\na 7") "+OK\r\n" SUBSCRIBED,
+                                        "+OK\r\n" MESSAGE("$3\r\na 7") SUBSCRIBED};
+    struct world *world = *state;
+    for (unsigned i = 0; i < COUNT(early); i++) {
+        subscribe(world);
+        fake_say(&world->fake, early[i]);
+        run_until_told(world, 1);
+        assert_closed(&world->told[0], "that the login cannot have");
+        assert_int_equal(link_counters(world->link)->protocol_errors, i + 1);
+    }
+}
+
+static void a_listener_that_is_refused(void **state)
+{
+    struct world *world = *state;
+    char password[] = "pw";
+    make_link_to(world, (struct address){.host = LOCAL, .password = password});
+    subscribe(world);
+    assert_memory_equal(world->fake.heard, "*2\r\n$4\r\nAUTH\r\n$2\r\npw\r\n*3\r\n", 26);
+    fake_say(&world->fake, "-WRONGPASS no\r\n-NOAUTH no\r\n-NOAUTH no\r\n");
+    run_until_told(world, 1);
+    assert_closed(&world->told[0], "cannot listen: WRONGPASS no");
+
+    subscribe(world);
+    fake_say(&world->fake, "+OK\r\n+OK\r\n-NOPERM no channel\r\n");
+    run_until_told(world, 1);
+    assert_closed(&world->told[0], "cannot listen: NOPERM no channel");
+
+    subscribe(world);
+    fake_say(&world->fake, "-WRONGPASS no\r\n-NOAUTH no\r\n" SUBSCRIBED);
+    run_until_told(world, 1);
+    assert_closed(&world->told[0], "cannot listen: WRONGPASS no");
+    assert_int_equal(link_counters(world->link)->protocol_errors, 0);
+}
+
+static void a_listener_that_may_not_be_named_listens(void **state)
+{
+    struct world *world = *state;
+    subscribe(world);
+    fake_say(&world->fake, "-NOPERM no setname\r\n" SUBSCRIBED);
+    run_until_told(world, 1);
+    assert_int_equal(world->told[0].kind, EVENT_LISTENING);
+}
+
+static void a_listener_is_told_the_end_and_may_listen_again(void **state)
+{
+    struct world *world = *state;
+    subscribe(world);
+    fake_hang_up(&world->fake);
+    run_until_told(world, 1);
+    assert_closed(&world->told[0], "closed by the master");
+
+    come_to_listen(world);
+    fake_hang_up(&world->fake);
+    run_until_told(world, 1);
+    assert_closed(&world->told[0], "closed by the master");
+
+    come_to_listen(world);
+    fake_reset(&world->fake);
+    run_until_told(world, 1);
+    assert_closed(&world->told[0], "cannot read");
+
+    come_to_listen(world);
+    fake_say(&world->fake, MESSAGE("$3\r\na 7"));
+    run_until_told(world, 1);
+    assert_push(&world->told[0], "a", 7);
+}
+
+static void a_full_master_refuses_a_listener(void **state)
+{
+    struct world *world = *state;
+    subscribe(world);
+    fake_say(&world->fake, "-ERR max number of clients reached\r\n");
+    fake_hang_up(&world->fake);
+    run_until_told(world, 1);
+    assert_closed(&world->told[0], "after: ERR max number of clients reached");
+    assert_int_equal(link_counters(world->link)->protocol_errors, 0);
+}
+
+static void closing_a_listener(void **state)
+{
+    struct world *world = *state;
+    make_link(world, LOCAL);
+    do_listen(world);
+    do_close(world);
+    run_until_told(world, 1);
+    assert_closed(&world->told[0], NULL);
+
+    subscribe(world);
+    do_close(world);
+    run_until_told(world, 1);
+    assert_closed(&world->told[0], NULL);
+
+    come_to_listen(world);
+    do_close(world);
+    run_until_told(world, 1);
+    assert_closed(&world->told[0], NULL);
+}
+
+static void close_at_push(struct world *world, const struct event *event)
+{
+    if (event->kind == EVENT_PUSH)
+        do_close(world);
+}
+
+static void closing_inside_a_push_ends_hearing(void **state)
+{
+    struct world *world = *state;
+    come_to_listen(world);
+    world->react = close_at_push;
+    fake_say(&world->fake, MESSAGE("$3\r\na 7") MESSAGE("$3\r\nb 8"));
+    run_until_told(world, 2);
+    assert_push(&world->told[0], "a", 7);
+    assert_closed(&world->told[1], NULL);
+    assert_false(link_pump(world->link));
+    assert_int_equal(world->told_count, 2);
+}
+
+static void a_listener_may_become_a_link_again(void **state)
+{
+    struct world *world = *state;
+    come_to_listen(world);
+    do_close(world);
+    run_until_told(world, 1);
+    world->told_count = 0;
+    come_up(world, LOCAL);
+    fake_say(&world->fake, MESSAGE("$3\r\na 7"));
+    run_until_told(world, 1);
+    assert_closed(&world->told[0], "a reply to nothing");
+}
+
+static void nobody_there_to_listen_to(void **state)
+{
+    struct world *world = *state;
+    make_link(world, "127.0.0.2");
+    do_listen(world);
+    run_until_told(world, 1);
+    assert_closed(&world->told[0], "cannot connect");
+}
+
+static void no_memory_to_subscribe(void **state)
+{
+    struct world *world = *state;
+    make_link(world, LOCAL);
+    no_memory = true;
+    do_listen(world);
+    run_until_told(world, 1);
+    assert_closed(&world->told[0], "out of memory");
+    no_memory = false;
+    come_to_listen(world);
+}
+
 /* ---- Lies ---- */
 
 static void a_reply_to_nothing(void **state)
@@ -1762,6 +2040,20 @@ int main(void)
         TEST(connecting_again_inside_the_news_of_the_end),
         TEST(a_failure_to_connect_again_does_not_spoil_the_news),
         TEST(freeing_tells_nothing),
+        TEST(a_listener_hears_what_is_handed_over),
+        TEST(a_message_comes_with_the_confirmation_and_in_pieces),
+        TEST(pushes_can_be_fetched_without_the_loop),
+        TEST(a_message_that_is_none_closes),
+        TEST(a_message_before_the_confirmation_closes),
+        TEST(a_listener_that_is_refused),
+        TEST(a_listener_that_may_not_be_named_listens),
+        TEST(a_listener_is_told_the_end_and_may_listen_again),
+        TEST(a_full_master_refuses_a_listener),
+        TEST(closing_a_listener),
+        TEST(closing_inside_a_push_ends_hearing),
+        TEST(a_listener_may_become_a_link_again),
+        TEST(nobody_there_to_listen_to),
+        TEST(no_memory_to_subscribe),
         TEST(a_reply_to_nothing),
         TEST(an_error_to_nothing_is_quoted),
         TEST(one_reply_too_many),

@@ -136,9 +136,29 @@ static void a_grant_tells_the_clock(void **state)
     answers(REQUEST_RAISE, "*2\r\n:-1\r\n:7\r\n", ANSWER_HELD);
 }
 
+static void a_place_in_line(void **state)
+{
+    (void)state;
+    answers(REQUEST_QUEUE, "*2\r\n:1\r\n:1785000000123456\r\n", ANSWER_YES);
+    assert_true(reply.clock == 1785000000123456);
+    assert_int_equal(reply.remaining_ms, -1);
+    answers(REQUEST_QUEUE, "*2\r\n:2\r\n:7\r\n", ANSWER_AHEAD);
+    answers(REQUEST_QUEUE, "*4\r\n:0\r\n:1785000000123457\r\n:1500\r\n:12\r\n", ANSWER_QUEUED);
+    assert_true(reply.clock == 1785000000123457);
+    assert_int_equal(reply.remaining_ms, 1500);
+    assert_int_equal(reply.position, 12);
+    answers(REQUEST_QUEUE, "*4\r\n:0\r\n:7\r\n:-1\r\n:0\r\n", ANSWER_QUEUED);
+    assert_int_equal(reply.remaining_ms, -2);
+    assert_int_equal(reply.position, 0);
+    answers(REQUEST_QUEUE, "*4\r\n:0\r\n:7\r\n:-2\r\n:4294967295\r\n", ANSWER_QUEUED);
+    assert_int_equal(reply.remaining_ms, -1);
+    assert_int_equal(reply.position, UINT32_MAX);
+}
+
 static void a_clock_that_is_gone(void **state)
 {
     (void)state;
+    answers(REQUEST_QUEUE, "-NOCLOCK redlock:clock is gone\r\n", ANSWER_NO_CLOCK);
     answers(REQUEST_GRANT, "-NOCLOCK redlock:clock is gone\r\n", ANSWER_NO_CLOCK);
     answers(REQUEST_RAISE, "-NOCLOCK redlock:clock is gone\r\n", ANSWER_NO_CLOCK);
     answers(REQUEST_HELLO, "-NOCLOCK redlock:clock is gone\r\n", ANSWER_ERROR);
@@ -367,6 +387,30 @@ static void impossible_replies(void **state)
         {REQUEST_GRANT, "*3\r\n:1\r\n:7\r\n:7\r\n"},
         {REQUEST_RAISE, "*2\r\n:2\r\n:7\r\n"},
         {REQUEST_RAISE, "*2\r\n$1\r\n1\r\n:7\r\n"},
+        {REQUEST_QUEUE, "+OK\r\n"},
+        {REQUEST_QUEUE, ":1\r\n"},
+        {REQUEST_QUEUE, "$-1\r\n"},
+        {REQUEST_QUEUE, "*0\r\n"},
+        {REQUEST_QUEUE, "*1\r\n:1\r\n"},
+        {REQUEST_QUEUE, "*2\r\n:0\r\n:7\r\n"},
+        {REQUEST_QUEUE, "*2\r\n:-1\r\n:7\r\n"},
+        {REQUEST_QUEUE, "*2\r\n:3\r\n:7\r\n"},
+        {REQUEST_QUEUE, "*2\r\n:1\r\n:0\r\n"},
+        {REQUEST_QUEUE, "*2\r\n:1\r\n:-7\r\n"},
+        {REQUEST_QUEUE, "*2\r\n:1\r\n:9007199254740993\r\n"},
+        {REQUEST_QUEUE, "*2\r\n:2\r\n$1\r\nx\r\n"},
+        {REQUEST_QUEUE, "*2\r\n$1\r\n1\r\n:7\r\n"},
+        {REQUEST_QUEUE, "*2\r\n-ERR x\r\n:7\r\n"},
+        {REQUEST_QUEUE, "*4\r\n:1\r\n:7\r\n:5\r\n:0\r\n"},
+        {REQUEST_QUEUE, "*4\r\n:2\r\n:7\r\n:5\r\n:0\r\n"},
+        {REQUEST_QUEUE, "*3\r\n:0\r\n:7\r\n:5\r\n"},
+        {REQUEST_QUEUE, "*5\r\n:0\r\n:7\r\n:5\r\n:0\r\n:0\r\n"},
+        {REQUEST_QUEUE, "*4\r\n:0\r\n:0\r\n:5\r\n:0\r\n"},
+        {REQUEST_QUEUE, "*4\r\n:0\r\n:7\r\n:-3\r\n:0\r\n"},
+        {REQUEST_QUEUE, "*4\r\n:0\r\n:7\r\n$1\r\n5\r\n:0\r\n"},
+        {REQUEST_QUEUE, "*4\r\n:0\r\n:7\r\n:5\r\n:-1\r\n"},
+        {REQUEST_QUEUE, "*4\r\n:0\r\n:7\r\n:5\r\n:4294967296\r\n"},
+        {REQUEST_QUEUE, "*4\r\n:0\r\n:7\r\n:5\r\n$-1\r\n"},
         {REQUEST_RENEW, "+OK\r\n"},
         {REQUEST_RENEW, "$-1\r\n"},
         {REQUEST_RENEW, ":3\r\n"},
@@ -395,6 +439,83 @@ static void impossible_replies(void **state)
     for (unsigned i = 0; i < COUNT(wrong); i++)
         if (reads(wrong[i].kind, wrong[i].bytes))
             fail_msg("request %d took %s", wrong[i].kind, wrong[i].bytes);
+}
+
+/* ---- What a listener hears ---- */
+
+#define MESSAGE(channel, payload) "*3\r\n$7\r\nmessage\r\n" channel payload
+#define CHANNEL                   "$10\r\nredlock:me\r\n"
+
+static struct push push;
+
+static bool hears(const char *bytes)
+{
+    feed(bytes);
+    return reply_read_push(&raw, "redlock:me", &push);
+}
+
+static void a_handover_is_heard(void **state)
+{
+    (void)state;
+    assert_true(hears(MESSAGE(CHANNEL, "$25\r\nabc:host 1785000000123456\r\n")));
+    assert_int_equal(push.token_length, 8);
+    assert_memory_equal(push.token, "abc:host", 8);
+    assert_true(push.clock == 1785000000123456);
+    assert_true(hears(MESSAGE(CHANNEL, "$18\r\nt 9007199254740992\r\n")));
+    assert_true(push.clock == INT64_C(9007199254740992));
+}
+
+static void the_longest_token_is_heard(void **state)
+{
+    (void)state;
+    char token[TOKEN_MAX + 2], bytes[300];
+    memset(token, 't', sizeof token);
+    for (int length = TOKEN_MAX; length <= TOKEN_MAX + 1; length++) {
+        snprintf(bytes, sizeof bytes, MESSAGE(CHANNEL, "$%d\r\n%.*s 5\r\n"), length + 2, length,
+                 token);
+        assert_int_equal(hears(bytes), length == TOKEN_MAX);
+    }
+}
+
+static void impossible_messages(void **state)
+{
+    (void)state;
+    const char *const wrong[] = {
+        "+OK\r\n",
+        ":1\r\n",
+        "$-1\r\n",
+        "*-1\r\n",
+        "*0\r\n",
+        "-ERR x\r\n",
+        "*2\r\n$7\r\nmessage\r\n" CHANNEL,
+        "*4\r\n$7\r\nmessage\r\n" CHANNEL "$3\r\nt 5\r\n$1\r\nx\r\n",
+        "*3\r\n$9\r\nsubscribe\r\n" CHANNEL ":1\r\n",
+        "*3\r\n$8\r\npmessage\r\n" CHANNEL "$3\r\nt 5\r\n",
+        "*3\r\n+message\r\n" CHANNEL "$3\r\nt 5\r\n",
+        MESSAGE("$9\r\nredlock:m\r\n", "$3\r\nt 5\r\n"),
+        MESSAGE("$11\r\nredlock:me2\r\n", "$3\r\nt 5\r\n"),
+        MESSAGE("+redlock:me\r\n", "$3\r\nt 5\r\n"),
+        MESSAGE(CHANNEL, ":5\r\n"),
+        MESSAGE(CHANNEL, "+t 5\r\n"),
+        MESSAGE(CHANNEL, "$-1\r\n"),
+        MESSAGE(CHANNEL, "$0\r\n\r\n"),
+        MESSAGE(CHANNEL, "$1\r\nt\r\n"),
+        MESSAGE(CHANNEL, "$2\r\nt \r\n"),
+        MESSAGE(CHANNEL, "$2\r\n 5\r\n"),
+        MESSAGE(CHANNEL, "$3\r\nt 0\r\n"),
+        MESSAGE(CHANNEL, "$4\r\nt -5\r\n"),
+        MESSAGE(CHANNEL, "$4\r\nt +5\r\n"),
+        MESSAGE(CHANNEL, "$4\r\nt  5\r\n"),
+        MESSAGE(CHANNEL, "$4\r\nt 5 \r\n"),
+        MESSAGE(CHANNEL, "$5\r\nt u 5\r\n"),
+        MESSAGE(CHANNEL, "$4\r\nt 5x\r\n"),
+        MESSAGE(CHANNEL, "$5\r\nt 1e3\r\n"),
+        MESSAGE(CHANNEL, "$18\r\nt 9007199254740993\r\n"),
+        MESSAGE(CHANNEL, "$19\r\nt 00000000000000005\r\n"),
+    };
+    for (unsigned i = 0; i < COUNT(wrong); i++)
+        if (hears(wrong[i]))
+            fail_msg("taken for a handover: %s", wrong[i]);
 }
 
 /* ---- The login ---- */
@@ -434,6 +555,30 @@ static void a_refused_database_is_the_answer_to_hello(void **state)
     step(STEP_SELECT, "-ERR DB index is out of range\r\n", true);
     answers(REQUEST_HELLO, HELLO, ANSWER_ERROR);
     assert_string_equal(reply.text, "ERR DB index is out of range");
+}
+
+static void a_subscription_is_confirmed(void **state)
+{
+    (void)state;
+    step(STEP_SUBSCRIBE, "*3\r\n$9\r\nsubscribe\r\n" CHANNEL ":1\r\n", true);
+    assert_false(login.failed);
+    step(STEP_SUBSCRIBE, "*3\r\n$9\r\nsubscribe\r\n" CHANNEL ":2\r\n", false);
+    step(STEP_SUBSCRIBE, "*3\r\n$9\r\nsubscribe\r\n" CHANNEL "$1\r\n1\r\n", false);
+    step(STEP_SUBSCRIBE, "*3\r\n$9\r\nsubscribe\r\n:1\r\n:1\r\n", false);
+    step(STEP_SUBSCRIBE, "*3\r\n$11\r\nunsubscribe\r\n" CHANNEL ":1\r\n", false);
+    step(STEP_SUBSCRIBE, MESSAGE(CHANNEL, "$3\r\nt 5\r\n"), false);
+    step(STEP_SUBSCRIBE, "*2\r\n$9\r\nsubscribe\r\n" CHANNEL, false);
+    step(STEP_SUBSCRIBE, "+OK\r\n", false);
+    step(STEP_SUBSCRIBE, "$-1\r\n", false);
+}
+
+static void a_refused_subscription_is_a_refused_login(void **state)
+{
+    (void)state;
+    step(STEP_SETNAME, "-NOPERM no setname\r\n", true);
+    step(STEP_SUBSCRIBE, "-NOPERM no channel\r\n", true);
+    assert_true(login.failed);
+    assert_string_equal(login.why, "NOPERM no channel");
 }
 
 static void what_the_login_can_do_without(void **state)
@@ -578,6 +723,7 @@ int main(void)
         TEST(peek_tells_value_and_time),
         TEST(killed_or_gone_already),
         TEST(a_grant_tells_the_clock),
+        TEST(a_place_in_line),
         TEST(a_clock_that_is_gone),
         TEST(errors_keep_their_words),
         TEST(a_forgotten_script),
@@ -594,6 +740,11 @@ int main(void)
         TEST(a_good_login),
         TEST(a_refused_login_is_the_answer_to_hello),
         TEST(a_refused_database_is_the_answer_to_hello),
+        TEST(a_handover_is_heard),
+        TEST(the_longest_token_is_heard),
+        TEST(impossible_messages),
+        TEST(a_subscription_is_confirmed),
+        TEST(a_refused_subscription_is_a_refused_login),
         TEST(what_the_login_can_do_without),
         TEST(a_refusal_counts_more_than_what_came_before),
         TEST(a_long_refusal_is_cut),

@@ -1,20 +1,46 @@
--- Takes the names, all or none, for a fenced lease: each grant moves the master's
--- logical clock on, to what the client proposes if that is ahead.
+-- Takes the names, all or none, for a fenced lease, but not past those who wait for
+-- one.  Each grant moves the master's logical clock on, to what the client proposes if
+-- that is ahead; so does each refusal, by one: it orders those who come to wait.
 -- KEYS the names, redlock:clock
 -- ARGV token, ttl ms, proposal us, window us: no proposal counts beyond TIME by more
--- Returns {1, clock} taken, {-1, clock} somebody has one of them.
+-- Returns {1, clock} taken, {-1, clock} somebody has one of them or waits for it.
 local names, clock = #KEYS - 1, KEYS[#KEYS]
+
 local h = tonumber(redis.call('hget', clock, 'h') or '')
 if not h then
     return redis.error_reply('NOCLOCK redlock:clock is gone')
 end
+
+local function move_on(to)
+    redis.call('hset', clock, 'h', string.format('%.0f', to))
+    return to
+end
+
+local function refuse()
+    return {-1, move_on(redis.call('hget', clock, 'h') + 1)}
+end
+
+local queues = {}
+for i = 1, names do
+    queues[i] = 'redlock:queue:' .. KEYS[i]
+end
+if redis.call('exists', unpack(queues)) > 0 then
+    -- uses handover.lua
+    for i = 1, names do
+        hand_over_if_free(KEYS[i])
+    end
+    for i = 1, names do
+        if first_alive(KEYS[i]) then
+            return refuse()
+        end
+    end
+end
 if redis.call('exists', unpack(KEYS, 1, names)) > 0 then
-    return {-1, h}
+    return refuse()
 end
 local time = redis.call('time')
 local most = time[1] * 1000000 + time[2] + tonumber(ARGV[4])
-h = math.max(h + 1, math.min(tonumber(ARGV[3]), most))
-redis.call('hset', clock, 'h', string.format('%.0f', h))
+h = move_on(math.max(h + 1, math.min(tonumber(ARGV[3]), most)))
 for i = 1, names do
     redis.call('set', KEYS[i], ARGV[1], 'px', ARGV[2])
 end

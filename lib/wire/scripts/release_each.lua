@@ -1,14 +1,28 @@
--- release.lua for several leases of one name each.
+-- release.lua for several leases of one name each, one after the other.
 -- KEYS a name for each   ARGV a token for each
 -- Returns for each 1 it was ours, 0 nobody has it, -1 somebody else has it.
-local said = {}
+local function release(name, token)
+    local value = redis.pcall('get', name)
+    if value == token then
+        redis.call('del', name)
+        return 1
+    end
+    return value and -1 or 0
+end
+
+local said, queues = {}, {}
 for i = 1, #KEYS do
-    local value = redis.pcall('get', KEYS[i])
-    if value == ARGV[i] then
-        redis.call('del', KEYS[i])
-        said[i] = 1
-    else
-        said[i] = value and -1 or 0
+    queues[i] = 'redlock:queue:' .. KEYS[i]
+end
+if redis.call('exists', unpack(queues)) > 0 then
+    -- uses handover.lua
+    for i = 1, #KEYS do
+        said[i] = release(KEYS[i], ARGV[i])
+        pass_on(KEYS[i], ARGV[i])
+    end
+else
+    for i = 1, #KEYS do
+        said[i] = release(KEYS[i], ARGV[i])
     end
 end
 return said

@@ -1,0 +1,83 @@
+-- Who waits for a name, and who is given it next.  The build puts this where a script
+-- says that it uses it.
+--   redlock:queue:<name>    sorted set of tokens by ticket: the same order on all masters
+--   redlock:waiter:<token>  cmsgpack {channel, name, name...}; expires when the waiter
+--                           is dead.  What it is given it has for as long as that.
+-- These are not in KEYS: they follow from the names, and a master is no cluster.
+
+-- Who is first in line for the name, for how many ms it lives, and its ticket.  The
+-- dead ahead of it go.
+local function first_alive(name)
+    local queue = 'redlock:queue:' .. name
+    while true do
+        local head = redis.call('zrange', queue, 0, 0, 'withscores')
+        if not head[1] then
+            return nil
+        end
+        local left = redis.call('pttl', 'redlock:waiter:' .. head[1])
+        if left > 0 then
+            return head[1], left, tonumber(head[2])
+        end
+        redis.call('zrem', queue, head[1])
+    end
+end
+
+-- It is first in line for each of the names, and nobody has one of them.
+local function may_have(token, names)
+    if redis.call('exists', unpack(names)) > 0 then
+        return false
+    end
+    for i = 1, #names do
+        if first_alive(names[i]) ~= token then
+            return false
+        end
+    end
+    return true
+end
+
+-- Moves the logical clock on for a grant; nil if that cannot be.
+local function tick()
+    local h = tonumber(redis.call('hget', 'redlock:clock', 'h') or '')
+    if not h then
+        return nil
+    end
+    local text = string.format('%.0f', h + 1)
+    local stored = redis.pcall('hset', 'redlock:clock', 'h', text)
+    return type(stored) == 'number' and text or nil
+end
+
+-- Gives a free name to the first in line, with the others that it waits for: all or
+-- none.  A waiter that cannot be told finds out when it asks again.
+local function hand_over(name)
+    local token, left = first_alive(name)
+    if not token then
+        return
+    end
+    local waiter = 'redlock:waiter:' .. token
+    local names = cmsgpack.unpack(redis.call('get', waiter))
+    local channel = table.remove(names, 1)
+    local clock = may_have(token, names) and tick()
+    if not clock then
+        return
+    end
+    for i = 1, #names do
+        redis.call('set', names[i], token, 'px', left)
+        redis.call('zrem', 'redlock:queue:' .. names[i], token)
+    end
+    redis.call('del', waiter)
+    redis.pcall('publish', channel, token .. ' ' .. clock)
+end
+
+local function hand_over_if_free(name)
+    if redis.call('exists', name) == 0 then
+        hand_over(name)
+    end
+end
+
+-- Ends a release: the token waits for the name no longer, the next may have it.
+local function pass_on(name, token)
+    if redis.call('zrem', 'redlock:queue:' .. name, token) == 1 then
+        redis.call('del', 'redlock:waiter:' .. token)
+    end
+    hand_over_if_free(name)
+end
