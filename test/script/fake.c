@@ -186,7 +186,8 @@ static void write_claim_request(struct fake *fake, char *to, size_t size,
     char names[128], terms[64] = "", until[48] = "", fence[48] = "";
     write_names(names, sizeof names, request->names);
     enum request_kind kind = request->tag.kind;
-    bool sets = kind == REQUEST_ACQUIRE || kind == REQUEST_GRANT || kind == REQUEST_RENEW;
+    bool sets = kind == REQUEST_ACQUIRE || kind == REQUEST_GRANT || kind == REQUEST_QUEUE ||
+                kind == REQUEST_RENEW;
     if (sets)
         snprintf(terms, sizeof terms, " ttl %s%s", fake_time(MS(request->ttl_ms)),
                  request->heal ? " heal" : "");
@@ -205,7 +206,7 @@ static void write_claim_request(struct fake *fake, char *to, size_t size,
 static void note_send(struct fake *fake, unsigned master, const struct request *request)
 {
     static const char *const kinds[] = {"hello", "adopt", "kill",    "acquire", "grant",
-                                        "raise", "renew", "release", "peek"};
+                                        "raise", "queue", "renew", "release", "peek"};
     char tail[340], more[320] = "";
     switch (request->tag.kind) {
     case REQUEST_HELLO:
