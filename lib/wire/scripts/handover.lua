@@ -35,15 +35,15 @@ local function may_have(token, names)
     return true
 end
 
--- Moves the logical clock on for a grant; nil if that cannot be.
+-- Moves the logical clock on for a grant; nil if it is gone.
 local function tick()
     local h = tonumber(redis.call('hget', 'redlock:clock', 'h') or '')
     if not h then
         return nil
     end
     local text = string.format('%.0f', h + 1)
-    local stored = redis.pcall('hset', 'redlock:clock', 'h', text)
-    return type(stored) == 'number' and text or nil
+    redis.call('hset', 'redlock:clock', 'h', text)
+    return text
 end
 
 -- Gives a free name to the first in line, with the others that it waits for: all or
