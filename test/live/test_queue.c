@@ -588,19 +588,62 @@ static void releases_of_several_leases_hand_over_each(void **state)
 
 /* ---- Masters that forbid something ---- */
 
+static void become(const char *rules)
+{
+    char command[200];
+    void *answer;
+    snprintf(command, sizeof command, "ACL SETUSER ann reset on >pw +@all %s", rules);
+    TELL(command);
+    assert_int_equal(redisAppendCommand(master, "AUTH ann pw"), REDIS_OK);
+    assert_int_equal(redisGetReply(master, &answer), REDIS_OK);
+    assert_int_equal(raw.fields[0].kind, FIELD_STATUS);
+}
+
+static void become_anybody(void)
+{
+    TELL("ACL DELUSER ann");
+    redisFree(master);
+    master = connect_to_master();
+    reply_attach(master->reader, &raw);
+}
+
 static void who_may_not_publish_hands_over_all_the_same(void **state)
 {
     (void)state;
     assert_int_equal(grant("x", "holder"), ANSWER_YES);
     assert_int_equal(queue("x", "waiter", 2000), ANSWER_QUEUED);
-    TELL("ACL SETUSER mute on >pw ~* +@all resetchannels");
-    struct raw_reply *answer;
-    assert_int_equal(redisAppendCommand(master, "AUTH mute pw"), REDIS_OK);
-    assert_int_equal(redisGetReply(master, (void **)&answer), REDIS_OK);
-    assert_int_equal(raw.fields[0].kind, FIELD_STATUS);
+    become("~* resetchannels");
     assert_int_equal(release("x", "holder"), ANSWER_YES);
     assert_holder("x", "waiter");
-    TELL("ACL DELUSER mute");
+    become_anybody();
+}
+
+static void who_may_not_see_the_queues_gives_back_all_the_same(void **state)
+{
+    (void)state;
+    assert_int_equal(grant("x", "holder"), ANSWER_YES);
+    assert_int_equal(queue("x", "waiter", 2000), ANSWER_QUEUED);
+    become("~redlock:clock ~x");
+    assert_int_equal(release("x", "holder"), ANSWER_YES);
+    assert_holder("x", NULL);
+    assert_int_equal(grant("x", "barger"), ANSWER_ERROR);
+    become_anybody();
+    assert_int_equal(queue("x", "waiter", 2000), ANSWER_YES);
+    assert_told("waiter");
+}
+
+static void who_may_not_give_all_names_gives_none(void **state)
+{
+    (void)state;
+    assert_int_equal(grant("x", "holder"), ANSWER_YES);
+    assert_int_equal(queue("x y", "waiter", 2000), ANSWER_QUEUED);
+    become("~redlock:* ~x");
+    assert_int_equal(release("x", "holder"), ANSWER_YES);
+    assert_holder("x", NULL);
+    assert_int_equal(grant("x", "barger"), ANSWER_HELD);
+    become_anybody();
+    assert_int_equal(queue("x y", "waiter", 2000), ANSWER_YES);
+    assert_told("waiter");
 }
 
 static void a_full_master_still_hands_over(void **state)
@@ -704,6 +747,8 @@ int main(void)
         TEST(nothing_is_left_behind),
         TEST(releases_of_several_leases_hand_over_each),
         TEST(who_may_not_publish_hands_over_all_the_same),
+        TEST(who_may_not_see_the_queues_gives_back_all_the_same),
+        TEST(who_may_not_give_all_names_gives_none),
         TEST(a_full_master_still_hands_over),
         TEST(a_listener_hears_what_a_master_hands_over),
     };
