@@ -17,8 +17,8 @@ struct pair {
     struct pair *next_free;
     struct floor_commands commands;
     int64_t since, asked;
-    unsigned replies, yes; /* of the phase under way */
-    unsigned outstanding;  /* of both */
+    unsigned sent, replies, yes; /* of the phase under way */
+    unsigned outstanding;        /* of both */
     bool releasing, ended;
 };
 
@@ -57,7 +57,7 @@ static void on_release(redisAsyncContext *context, void *answer, void *data)
     if (!pair->ended && pair->yes == pair->owner->quorum) {
         load_released(&pair->owner->load, pair->asked);
         end_pair(pair, true);
-    } else if (!pair->ended && pair->replies == pair->owner->count) {
+    } else if (!pair->ended && pair->replies == pair->sent) {
         end_pair(pair, false);
     }
     put_away(pair);
@@ -66,18 +66,21 @@ static void on_release(redisAsyncContext *context, void *answer, void *data)
 static void send_all(struct pair *pair, redisCallbackFn *then, const char *command, size_t length)
 {
     struct floor *floor = pair->owner;
+    pair->sent = pair->replies = pair->yes = 0;
     for (unsigned i = 0; i < floor->count; i++)
         if (floor->masters[i] &&
             redisAsyncFormattedCommand(floor->masters[i], then, pair, command, length) == REDIS_OK)
-            pair->outstanding++;
+            pair->sent++;
+    pair->outstanding += pair->sent;
 }
 
 static void release(struct pair *pair)
 {
     pair->releasing = true;
-    pair->yes = pair->replies = 0;
     pair->asked = now_ns();
     send_all(pair, on_release, pair->commands.release, pair->commands.release_length);
+    if (!pair->sent)
+        end_pair(pair, false);
 }
 
 static void on_acquire(redisAsyncContext *context, void *answer, void *data)
@@ -92,7 +95,7 @@ static void on_acquire(redisAsyncContext *context, void *answer, void *data)
         if (pair->yes == pair->owner->quorum) {
             load_acquired(&pair->owner->load, pair->since);
             release(pair);
-        } else if (pair->replies == pair->owner->count) {
+        } else if (pair->replies == pair->sent) {
             end_pair(pair, false);
         }
     }
@@ -117,14 +120,12 @@ static void begin(void *subject, int64_t since)
     struct floor *floor = subject;
     struct pair *pair = take_pair(floor);
     pair->since = since;
-    pair->replies = pair->yes = 0;
     pair->releasing = pair->ended = false;
     floor_name(&pair->commands, floor->serial++);
     send_all(pair, on_acquire, pair->commands.set, pair->commands.set_length);
-    if (pair->outstanding >= floor->quorum)
+    if (pair->sent >= floor->quorum)
         return;
     interrupted = 1; /* else it would begin another at once, for ever */
-    floor->load.limit = 1;
     end_pair(pair, false);
 }
 

@@ -183,6 +183,8 @@ static void tell(const struct handoff *handoff, const struct figures *figures, u
     result_fact(result, "most_of_one_worker", (double)most);
     result_fact(result, "to_itself_share", (double)figures->to_itself / holdings);
     result_fact(result, "overlaps", (double)figures->overlaps);
+    if (!figures->holdings)
+        result_note(result, "nobody was handed the lock in %.0f s", result->seconds);
     if (figures->overlaps)
         result_note(result, "%llu times two workers held it at once",
                     (unsigned long long)figures->overlaps);

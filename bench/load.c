@@ -19,6 +19,12 @@ static void begin_one(struct load *load, int64_t since)
 
 /* ---- phases ---- */
 
+static void finish(struct load *load)
+{
+    load->phase = LOAD_OVER;
+    ev_break(load->loop, EVBREAK_ONE);
+}
+
 static void start_measuring(struct load *load)
 {
     load->phase = LOAD_MEASURING;
@@ -42,14 +48,14 @@ static void stop_measuring(struct load *load)
     ev_timer_set(&load->patience, DRAIN_S, 0.);
     ev_timer_start(load->loop, &load->patience);
     if (load->in_flight == 0)
-        ev_break(load->loop, EVBREAK_ONE);
+        finish(load);
 }
 
 static void on_turn(struct ev_loop *loop, ev_timer *timer, int events)
 {
     (void)events;
     struct load *load = timer->data;
-    if (load->phase == LOAD_WARMING && !interrupted) {
+    if (load->phase == LOAD_WARMING) {
         start_measuring(load);
         timer->repeat = load->result->seconds;
         ev_timer_again(loop, timer);
@@ -60,24 +66,21 @@ static void on_turn(struct ev_loop *loop, ev_timer *timer, int events)
 
 static void on_patience(struct ev_loop *loop, ev_timer *timer, int events)
 {
-    (void)events;
+    (void)loop, (void)events;
     struct load *load = timer->data;
     result_note(load->result, "%llu pairs had no end after %.0f s",
                 (unsigned long long)load->in_flight, DRAIN_S);
-    ev_break(loop, EVBREAK_ONE);
+    finish(load);
 }
 
 static void on_progress(struct ev_loop *loop, ev_timer *timer, int events)
 {
-    (void)events;
+    (void)loop, (void)events;
     struct load *load = timer->data;
     double elapsed = (double)(now_ns() - load->started) / 1e9;
     if (load->phase == LOAD_MEASURING && isatty(2))
         fprintf(stderr, "\r%5.1f s  %9.0f pairs/s  %llu failed ", elapsed,
                 (double)load->result->pairs / elapsed, (unsigned long long)load->result->failed);
-    if (interrupted && load->phase != LOAD_DRAINING)
-        stop_measuring(load);
-    (void)loop;
 }
 
 /* ---- the open loop ---- */
@@ -143,14 +146,18 @@ void load_ended(struct load *load, bool ok)
         load->result->pairs += ok;
         load->result->failed += !ok;
     }
-    bool more = load->phase != LOAD_DRAINING && load->rate <= 0 &&
+    if (interrupted && load->phase < LOAD_DRAINING) {
+        stop_measuring(load);
+        return;
+    }
+    bool more = load->phase < LOAD_DRAINING && load->rate <= 0 &&
                 (!load->limit || load->begun < load->limit);
     if (more)
         begin_one(load, now_ns());
     else if (load->limit && load->phase == LOAD_MEASURING && load->in_flight == 0)
         stop_measuring(load);
     else if (load->phase == LOAD_DRAINING && load->in_flight == 0)
-        ev_break(load->loop, EVBREAK_ONE);
+        finish(load);
 }
 
 /* ---- */
@@ -188,10 +195,14 @@ void load_run(struct load *load, double warm, double seconds, struct result *res
     ev_timer_start(load->loop, &load->progress);
     if (load->rate > 0)
         start_open_loop(load);
-    for (unsigned i = 0; load->rate <= 0 && i < load->concurrency; i++)
+    for (unsigned i = 0; load->rate <= 0 && i < load->concurrency && !interrupted; i++)
         if (!load->limit || load->begun < load->limit)
             begin_one(load, now_ns());
-    ev_run(load->loop, 0);
+    while (load->phase != LOAD_OVER) {
+        ev_run(load->loop, 0);
+        if (interrupted && load->phase < LOAD_DRAINING)
+            stop_measuring(load);
+    }
     ev_timer_stop(load->loop, &load->progress);
     ev_timer_stop(load->loop, &load->patience);
     if (load->due_fd >= 0)

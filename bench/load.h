@@ -20,7 +20,7 @@ struct load {
     uint64_t limit; /* pairs in one run; 0: until its time is over */
 
     struct result *result;
-    enum { LOAD_WARMING, LOAD_MEASURING, LOAD_DRAINING } phase;
+    enum { LOAD_WARMING, LOAD_MEASURING, LOAD_DRAINING, LOAD_OVER } phase;
     uint64_t begun, in_flight;
     int64_t started, epoch; /* of the measuring; of the open loop */
     double user, system;

@@ -37,15 +37,27 @@ void scenarios_list(char *text, size_t size)
                                  scenarios[i]->summary);
 }
 
+static ev_async waker;
+
 static void on_signal(int number)
 {
     (void)number;
     interrupted = 1;
+    ev_async_send(ev_default_loop(0), &waker);
 }
 
-static void catch_signals(void)
+/* Whoever runs the loop looks at `interrupted` then. */
+static void on_wake(struct ev_loop *loop, ev_async *watcher, int events)
+{
+    (void)watcher, (void)events;
+    ev_break(loop, EVBREAK_ONE);
+}
+
+static void catch_signals(struct ev_loop *loop)
 {
     struct sigaction action = {.sa_handler = on_signal};
+    ev_async_init(&waker, on_wake);
+    ev_async_start(loop, &waker);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     signal(SIGPIPE, SIG_IGN);
@@ -130,8 +142,8 @@ int main(int argc, char **argv)
     }
     if (!cluster_open(&cluster, &options))
         return 1;
-    catch_signals();
     struct ev_loop *loop = ev_default_loop(0);
+    catch_signals(loop);
     struct result *result = calloc(1, sizeof *result);
     void *self = scenario->open(&options, &cluster, loop, result);
     if (!self) {

@@ -29,6 +29,9 @@ static const char help[] =
     "  --request-timeout MS  for each master (the library's own choice)\n"
     "  --names K        names in each lease (1)\n"
     "  --name-size B    bytes of each name (32)\n"
+    "  --fence          pairs: each lease with a fencing token\n"
+    "  --shared N       pairs: of N names, the same for every process that is run so;\n"
+    "                   each waits until it is its turn\n"
     "  --leases N       renew: leases held at once (1000)\n"
     "  --workers N      handoff: processes that want the one lock (8)\n"
     "  --hold MS        handoff: how long each holds it (10)\n"
@@ -55,6 +58,8 @@ enum {
     TTL,
     NAMES,
     NAME_SIZE,
+    FENCE,
+    SHARED,
     LEASES,
     WORKERS,
     HOLD,
@@ -76,6 +81,8 @@ static const struct option known[] = {{"nodes", required_argument, NULL, NODES},
                                       {"ttl", required_argument, NULL, TTL},
                                       {"names", required_argument, NULL, NAMES},
                                       {"name-size", required_argument, NULL, NAME_SIZE},
+                                      {"fence", no_argument, NULL, FENCE},
+                                      {"shared", required_argument, NULL, SHARED},
                                       {"leases", required_argument, NULL, LEASES},
                                       {"workers", required_argument, NULL, WORKERS},
                                       {"hold", required_argument, NULL, HOLD},
@@ -145,6 +152,12 @@ static void take(struct options *options, int option, const char *text)
     case NAME_SIZE:
         options->name_size = (unsigned)number(text, 20, 65536);
         break;
+    case FENCE:
+        options->fence = true;
+        break;
+    case SHARED:
+        options->shared = (unsigned)number(text, 1, 1e6);
+        break;
     case LEASES:
         options->leases = (unsigned)number(text, 1, 1e7);
         break;
@@ -186,7 +199,8 @@ static void take(struct options *options, int option, const char *text)
 
 void options_read(struct options *options, int argc, char **argv)
 {
-    *options = (struct options){.concurrency = 1,
+    *options = (struct options){.command = argv,
+                                .concurrency = 1,
                                 .seconds = 3,
                                 .warm = 0.5,
                                 .ttl_ms = 10000,
@@ -204,6 +218,8 @@ void options_read(struct options *options, int argc, char **argv)
     if (optind + 1 != argc)
         refuse("one scenario is wanted", optind < argc ? argv[optind + 1] : "there is none");
     options->scenario = argv[optind];
+    if (options->shared && options->shared < options->names)
+        refuse("fewer names to share than are in each lease", options->scenario);
     const char *from_environment = getenv("REDLOCK_NODES");
     if (!options->nodes && from_environment && *from_environment)
         options->nodes = from_environment;

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 struct options {
+    char **command; /* as it was given, up to a NULL */
     const char *scenario;
     const char *nodes;    /* NULL: masters of our own */
     unsigned masters;     /* of our own; 0: all that were given */
@@ -20,6 +21,8 @@ struct options {
     int64_t request_timeout_ms; /* 0: the library's own choice */
     unsigned names;             /* in each lease */
     unsigned name_size;         /* bytes of each */
+    unsigned shared;            /* pairs: names that all such processes contend for; 0: own ones */
+    bool fence;                 /* pairs: with a fencing token */
     unsigned leases;            /* renew: held at once */
     unsigned workers;           /* handoff: processes */
     double hold_ms, rest_ms;    /* handoff: how long each holds, and then does without */

@@ -1,5 +1,6 @@
 /*
- * pairs.c - acquire and release, over and over, on names that nobody else wants.
+ * pairs.c - acquire and release, over and over: names that nobody else wants, or a few
+ * that several processes contend for.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,13 +78,15 @@ static void on_event(redlock_lease *lease, const redlock_event *event, void *dat
     }
 }
 
-/* Names that nobody has had: a number, padded. */
+/* A number, padded: one that nobody has had, or one of the shared, by chance. */
 static void make_names(struct pairs *pairs)
 {
-    unsigned size = pairs->options->name_size;
-    for (unsigned i = 0; i < pairs->options->names; i++) {
-        char *to = pairs->bytes + (size_t)i * size;
-        uint64_t serial = pairs->serial++;
+    const struct options *options = pairs->options;
+    uint64_t first = options->shared ? (uint64_t)random() : pairs->serial;
+    pairs->serial += options->names;
+    for (unsigned i = 0; i < options->names; i++) {
+        char *to = pairs->bytes + (size_t)i * options->name_size;
+        uint64_t serial = options->shared ? (first + i) % options->shared : first + i;
         for (unsigned digit = 0; digit < 16; digit++, serial >>= 4)
             to[3 + digit] = "0123456789abcdef"[serial & 15];
     }
@@ -111,6 +114,7 @@ static void prepare_names(struct pairs *pairs)
     pairs->bytes = malloc(all);
     memset(pairs->bytes, '.', all);
     pairs->serial = (uint64_t)now_ns() << 8;
+    srandom((unsigned)now_ns());
     for (unsigned i = 0; i < options->names; i++) {
         char *bytes = pairs->bytes + (size_t)i * options->name_size;
         memcpy(bytes, "rb:", 3);
@@ -125,6 +129,8 @@ static void *open_pairs(const struct options *options, const struct cluster *clu
     pairs->options = options;
     pairs->terms = (redlock_lease_options)REDLOCK_LEASE_INIT;
     pairs->terms.ttl_ms = options->ttl_ms;
+    pairs->terms.fence = options->fence;
+    pairs->terms.wait_ms = options->shared ? REDLOCK_FOREVER : 0;
     if (!user_open(&pairs->user, options, cluster, loop, result)) {
         free(pairs);
         return NULL;
@@ -137,7 +143,14 @@ static void *open_pairs(const struct options *options, const struct cluster *clu
 static void run_pairs(void *self, double warm, double seconds, struct result *result)
 {
     struct pairs *pairs = self;
+    redlock_stats before, after;
+    redlock_stats_get(pairs->user.client, &before, sizeof before);
     load_run(&pairs->load, warm, seconds, result);
+    redlock_stats_get(pairs->user.client, &after, sizeof after);
+    uint64_t acquired = after.acquired - before.acquired;
+    if (pairs->options->fence && acquired)
+        result_fact(result, "second_rounds_per_pair",
+                    (double)(after.raises - before.raises) / (double)acquired);
 }
 
 static void close_pairs(void *self)
@@ -154,7 +167,7 @@ static void close_pairs(void *self)
 
 const struct scenario pairs_scenario = {.name = "pairs",
                                         .summary =
-                                            "acquire and release on names that nobody else wants",
+                                            "acquire and release, on names of its own or --shared",
                                         .open = open_pairs,
                                         .run = run_pairs,
                                         .close = close_pairs,

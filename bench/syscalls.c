@@ -7,25 +7,38 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define FEW 200 /* pairs a slot, about; a whole run less a third of it has no start in it */
+#define FEW 200 /* pairs of the shorter run; the longer less this has no start or end in it */
 
-static void run_traced(const struct options *options, const struct cluster *cluster,
-                       const char *output, uint64_t pairs)
+#define WORDS_MAX 128
+
+/* Adds words, up to a NULL, to a command that ends with one. */
+static void add_words(char *command[WORDS_MAX], char *const *words)
 {
-    char self[512], count[24], c[16], ttl[24], names[16], size[16];
+    unsigned at = 0;
+    while (command[at])
+        at++;
+    for (; *words && at < WORDS_MAX - 1; at++, words++)
+        command[at] = *words;
+    command[at] = NULL;
+}
+
+/* Our own command again; of an option that is given twice the last one counts. */
+static void run_traced(const struct options *options, const struct cluster *cluster, char *output,
+                       uint64_t pairs)
+{
+    char self[512], nodes[8192], limit[24], *command[WORDS_MAX] = {NULL};
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     self[length > 0 ? length : 0] = '\0';
-    snprintf(count, sizeof count, "%llu", (unsigned long long)pairs);
-    snprintf(c, sizeof c, "%u", options->concurrency);
-    snprintf(ttl, sizeof ttl, "%lld", (long long)options->ttl_ms);
-    snprintf(names, sizeof names, "%u", options->names);
-    snprintf(size, sizeof size, "%u", options->name_size);
+    snprintf(nodes, sizeof nodes, "%s", cluster->nodes);
+    snprintf(limit, sizeof limit, "%llu", (unsigned long long)pairs);
+    add_words(command, (char *[]){"strace", "-f", "-c", "-o", output, self, NULL});
+    add_words(command, options->command + 1);
+    add_words(command,
+              (char *[]){"--nodes", nodes, "--pairs", limit, "--json", "--no-syscalls", NULL});
     int null = open("/dev/null", O_WRONLY);
     dup2(null, STDOUT_FILENO);
     dup2(null, STDERR_FILENO);
-    execlp("strace", "strace", "-f", "-c", "-o", output, self, "--nodes", cluster->nodes, "--pairs",
-           count, "-c", c, "--ttl", ttl, "--names", names, "--name-size", size, "--no-syscalls",
-           options->scenario, (char *)NULL);
+    execvp(command[0], command);
     _exit(127);
 }
 

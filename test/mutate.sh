@@ -7,7 +7,7 @@ set -euo pipefail
 export LC_ALL=C
 root=$(cd "$(dirname "$0")/.." && pwd)
 CC=${CC:-cc}
-units='quorum deadlines round master claim renewals'
+units='quorum deadlines round master claim renewals fence'
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -130,6 +130,34 @@ mutant hung-is-kept master.c "$(within watch_up 'e->now >= master->progress_at' 
 mutant busy-is-silent master.c "$(within master_overdue 'master->progress_at > asked_at \? [^;]*' 'asked_at')"
 mutant busy-for-ever master.c "$(within master_overdue 'overdue < latest \? overdue : latest' 'overdue + 0 * latest')"
 mutant closed-too-early engine.c "$(within check_closed 'e->abandoned' 'false')"
+# Fences.
+mutant fence-unstored fencing.c "$(within fencing_weigh 'stored\(e, round, round->fence\) >= e->quorum' 'true')"
+mutant fence-unanswered fencing.c "$(within fencing_weigh 'have >= enough' 'true')"
+mutant fence-bare fencing.c "$(within fencing_weigh 'e->quorum - \(.*\);' 'e->quorum - 1;')"
+mutant fence-for-ever fencing.c "$(within fencing_weigh 'have \+ may_yet_store\(e, round\) < enough' 'false')"
+mutant fence-outlives-grants fencing.c "$(within fencing_valid_until 'first < valid_until \? first : valid_until' 'valid_until + 0 * first')"
+mutant fence-minimum fence.c "$(within rank_of_fence 'quorum - 1 - [^;]*' '0 * quorum')"
+mutant fence-maximum fence.c "$(within fence_of 'sorted\[rank_of_fence\(masters\)\]' 'sorted[count - 1]')"
+mutant grace-never-ends fencing.c "$(within waits_for_last_grants 'round->grace > e->now' 'true')"
+mutant grace-ends-unseen round.c "$(within round_expire 'round->grace = 0' '(void)0')"
+mutant no-grace fencing.c "$(within waits_for_last_grants 'return round->grace > e->now' 'return false')"
+mutant raise-not-hoped fencing.c "$(within ask_to_raise ' \|\| ballot->state == BALLOT_ASKED' '')"
+mutant raise-asked-once fencing.c "$(within ask_to_raise 'ballot->again = false;' '')"
+mutant raise-for-grant hearing.c "$(within asks_again 'reply->tag\.kind != lease->round->kind' 'false')"
+mutant raise-forgets-names claim.c "$(within what_is_left ' \|\| reply->tag\.kind == REQUEST_RAISE' '')"
+mutant raise-finds-token claim.c "$(within hear_raise 'now_absent\([^;]*' '(void)at')"
+mutant grant-counts-twice round.c "$(within round_may_say_yes ' && !says_yes\(&round->ballots\[i\]\)' '')"
+mutant not-stored-is-held acquiring.c "$(within why_failed ' \|\| not_stored' '')"
+mutant clock-believed logical.c "$(within logical_hear 'clock > reached_by_quorum\(e\) \+ furthest_ahead\(e\)' 'false')"
+mutant clock-unbelieved logical.c "$(within furthest_ahead '2 \* CLOCK_WINDOW' 'CLOCK_WINDOW')"
+mutant clock-by-one logical.c "$(within reached_by_quorum 'wall > clock \? wall : clock' 'e->masters[0].clock + 0 * (wall + clock)')"
+mutant clock-wall-only logical.c "$(within reached_by_quorum 'wall > clock \? wall : clock' 'wall + 0 * clock')"
+mutant proposal-repeated logical.c "$(within logical_propose 'e->clock \+ 1' 'e->clock')"
+mutant token-reused claim.c "$(within claim_fresh_token 'MUTANT\(TOKEN_REUSED\) \? same : e->random->bytes' 'same')"
+mutant raised-is-complete round.c "$(within round_stop_hoping 'round->incomplete = true;' '')"
+mutant fence-kept-untold acquiring.c "$(within acquiring_unsay 'lease->fence = 0;' '')"
+mutant fence-kept-cancelled acquiring.c "$(within acquiring_cancel 'lease->fence = 0;' '')"
+mutant fence-before-told lease.c "$(within lease_fence 'lease->untold & BIT\(OUTCOME_ACQUIRED\)' 'false')"
 
 printf '%d caught, %d not\n' "$killed" "$survived"
 ((survived == 0))

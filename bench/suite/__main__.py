@@ -53,6 +53,7 @@ def machine(quick):
 def publish(suite, facts, folder, began):
     os.makedirs(folder, exist_ok=True)
     facts["took_s"] = round(time.monotonic() - began)
+    facts["parts_took_s"] = suite.took_s
     text = table.as_text(suite.rows)
     sys.stdout.write(text + "\n" + "\n".join(f"{k}: {v}" for k, v in facts.items()) + "\n")
     with open(os.path.join(folder, "results.json"), "w") as file:

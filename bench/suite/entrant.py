@@ -6,6 +6,8 @@ import signal
 import subprocess
 import time
 
+from figures import together
+
 READY_S = 20
 LATE_S = 15
 
@@ -49,22 +51,29 @@ class Entrant:
         except ValueError:
             return None
 
-    def slice(self, seconds):
-        """What it measured, or None: then self.note says why."""
+    def begin(self, seconds):
         if not self.alive():
             self.note = self.note or "ended by itself"
-            return None
+            return
         try:
             self.process.stdin.write(b"%g\n" % seconds)
             self.process.stdin.flush()
         except OSError:
             self.fail("ended by itself")
+
+    def result(self, seconds):
+        """What it measured, or None: then self.note says why."""
+        if self.note:
             return None
         got = self.read_line(seconds + LATE_S)
         if got is None:
             self.fail("ended in a slice" if self.process.poll() is not None
                       else "did not end its slice in time")
         return got
+
+    def slice(self, seconds):
+        self.begin(seconds)
+        return self.result(seconds)
 
     def close(self):
         try:
@@ -73,6 +82,27 @@ class Entrant:
         except (OSError, subprocess.TimeoutExpired):
             pass
         end(self.process)
+
+
+class Crowd:
+    """Entrants that measure at the same time, and count as one."""
+
+    def __init__(self, name, members):
+        self.name, self.members = name, members
+
+    @property
+    def note(self):
+        return next((member.note for member in self.members if member.note), "")
+
+    def slice(self, seconds):
+        for member in self.members:
+            member.begin(seconds)
+        results = [member.result(seconds) for member in self.members]
+        return together(results) if all(results) else None
+
+    def close(self):
+        for member in self.members:
+            member.close()
 
 
 def end(process):

@@ -19,6 +19,17 @@ def merge(slices, key):
     return sorted(buckets.items())
 
 
+def together(results):
+    """One slice of several processes as if it were of one."""
+    pairs = sum(one["pairs"] for one in results)
+    each = lambda key: sum(one.get(key, 0) * one["pairs"] for one in results) / max(pairs, 1)
+    sums = {key: sum(one[key] for one in results) for key in ("pairs", "failed", "pairs_per_s")}
+    means = {key: each(key) for key in results[0] if key.endswith("_per_pair")}
+    histograms = {key: merge(results, key) for key in ("acquire_histogram_ns", "release_histogram_ns")}
+    note = next((one["note"] for one in results if one["note"]), "")
+    return {**results[0], **sums, **means, **histograms, "note": note}
+
+
 def quantile(buckets, share):
     """In microseconds; None if there is nothing."""
     total = sum(count for _, count in buckets)
@@ -62,6 +73,12 @@ class Row:
     def p(self, share, which="acquire"):
         return quantile(getattr(self, which), share)
 
+    def second_rounds(self):
+        """Of the acquires with a fence, the share that took a second round; None without."""
+        fenced = [one for one in self.slices if one.get("pairs") and "second_rounds_per_pair" in one]
+        pairs = sum(one["pairs"] for one in fenced)
+        return sum(one["second_rounds_per_pair"] * one["pairs"] for one in fenced) / pairs if pairs else None
+
     def failed(self):
         return sum(one.get("failed", 0) for one in self.slices)
 
@@ -69,7 +86,7 @@ class Row:
         return {"group": self.group, "name": self.name, "slices": len(self.slices),
                 "pairs_per_s": self.rate(), "spread": spread(self.values("pairs_per_s")),
                 "cpu_us_per_pair": self.cpu(), "user_us_per_pair": self.median("user_us_per_pair"),
-                "failed": self.failed(),
+                "failed": self.failed(), "second_rounds": self.second_rounds(),
                 "acquire_us": {str(s): self.p(s) for s in (0.5, 0.9, 0.99, 0.999, 1.0)},
                 "release_us": {str(s): self.p(s, "release") for s in (0.5, 0.9, 0.99, 0.999, 1.0)},
                 "ratios": self.ratios, "facts": self.facts, "notes": self.notes,

@@ -26,8 +26,12 @@ class Masters:
         return host, port
 
     def kill(self, number):
-        self.expected_dead.add(number)
-        self.call("kill", str(number))
+        if number not in self.expected_dead:
+            self.expected_dead.add(number)
+            self.call("kill", str(number))
+
+    def restart(self, number):
+        self.call("restart", str(number))
 
     def pause(self, number):
         self.call("pause", str(number))

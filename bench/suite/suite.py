@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 
-from entrant import Entrant, end, once
+from entrant import Crowd, Entrant, end, once
 from figures import Row, ratio
 
 DEAD, FROZEN, FAR, MASTERS = 10, 11, 12, 12
@@ -14,14 +14,21 @@ FIVE = (1, 2, 3, 4, 5)
 FAR_MS = 20
 PEERS = ["node-redlock", "redis-semaphore", "etcd", "zookeeper"]
 WORDS = {"default": "default", "best": "best setting"}
+WARM_S = 0.06
+
+# Rounds A B B A of each comparison: quick, whole.
+ROUNDS = {"floors": (4, 16), "peers": (1, 3), "troubles": (2, 6), "fences": (2, 6), "masters": (1, 3),
+          "open": (1, 3), "extremes": (1, 2)}
 
 
 class Suite:
     def __init__(self, place, masters, quick):
         self.place, self.masters, self.quick = place, masters, quick
         self.slice_s = 0.4 if quick else 0.6
+        self.rounds = {part: few if quick else many for part, (few, many) in ROUNDS.items()}
         self.rows, self.helpers, self.entrants = [], [], []
-        self.peer_nodes, self.missing = {}, {}
+        self.served, self.peer_nodes, self.missing = {}, {}, {}  # by peer
+        self.took_s = {}  # by part
 
     def say(self, words):
         print(f"{time.strftime('%H:%M:%S')} {words}", file=sys.stderr, flush=True)
@@ -30,12 +37,12 @@ class Suite:
 
     def bench(self, scenario, c=1, nodes=None, name=None, more=()):
         command = [self.place.bench, "--nodes", nodes or self.masters.list(*FIVE), "-c", str(c),
-                   "--slice", "0.8", "--warm", "0.06", *more, scenario]
+                   "--slice", "1", "--warm", str(WARM_S), *more, scenario]
         return self.keep(Entrant(name or scenario, command))
 
     def peer(self, peer, variant, c, nodes=None):
         name = f"{peer}, {WORDS[variant]}"
-        command = ["node", "driver.mjs", peer, variant, "-c", str(c), "--warm", "0.1"]
+        command = ["node", "driver.mjs", peer, variant, "-c", str(c), "--warm", str(WARM_S)]
         return self.keep(Entrant(name, command, self.peer_environment(peer, nodes), self.place.peers))
 
     def peer_environment(self, peer, nodes=None):
@@ -53,9 +60,8 @@ class Suite:
 
     # ---- interleaving ----
 
-    def interleave(self, group, entrants, rounds, seconds=None):
+    def interleave(self, group, entrants, rounds):
         """A B C C B A, again and again; a row for each, with ratios of the first to it."""
-        seconds = seconds or self.slice_s
         got = {entrant.name: [] for entrant in entrants}
         notes = {entrant.name: [f"master {number} died before" for number in sorted(self.masters.reported)]
                  for entrant in entrants}
@@ -64,7 +70,7 @@ class Suite:
                 entrant.slice(0.2)
             for _ in range(rounds):
                 for entrant in entrants + entrants[::-1]:
-                    result = entrant.slice(seconds)
+                    result = entrant.slice(self.slice_s)
                     if result:
                         got[entrant.name].append(result)
                     for number in self.masters.newly_dead():
@@ -79,7 +85,7 @@ class Suite:
                 row.notes += notes[entrant.name]
                 rows.append(row)
             self.add(rows)
-        return rows
+            self.dismiss()
 
     def add(self, rows):
         for row in rows[1:]:
@@ -95,20 +101,20 @@ class Suite:
     # ---- what is measured ----
 
     def floors(self):
-        rounds = 6 if self.quick else 16
         for c in (1, 16, 256, 4096):
             self.say(f"pairs at c = {c}: ours beside the floors")
             entrants = [self.bench("pairs", c, name="redlock"),
                         self.bench("floor-async", c, name="floor, hiredis async")]
             if c == 1:
                 entrants.append(self.bench("floor-blocking", name="floor, hiredis blocking"))
-            self.interleave(f"c = {c}", entrants, rounds)
-            self.dismiss()
+            self.interleave(f"c = {c}", entrants, self.rounds["floors"])
 
     def start_peers(self):
+        """The peers that need servers of their own; they run until stop_peers()."""
         for peer in ("etcd", "zookeeper"):
-            folder = os.path.join(self.place.memory, peer)
-            self.helpers.append(folder)
+            if self.place.no_peers or peer in self.served:
+                continue
+            self.served[peer] = folder = os.path.join(self.place.memory, peer)
             done = subprocess.run([self.place.servers, "start", peer, folder], text=True,
                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                   start_new_session=True)
@@ -117,6 +123,11 @@ class Suite:
                 self.missing[peer] = self.missing[peer][0]
             else:
                 self.peer_nodes[peer] = done.stdout.strip()
+
+    def stop_peers(self):
+        for folder in self.served.values():
+            subprocess.run([self.place.servers, "stop", folder], start_new_session=True)
+        self.served.clear()
 
     def peers(self):
         self.start_peers()
@@ -129,8 +140,7 @@ class Suite:
                     self.note_row(group, peer, self.place.no_peers or self.missing[peer])
                     continue
                 entrants += [self.peer(peer, variant, c) for variant in ("default", "best")]
-            self.interleave(group, entrants, 1 if self.quick else 3)
-            self.dismiss()
+            self.interleave(group, entrants, self.rounds["peers"])
 
     def troubles(self):
         """Four healthy masters, and a fifth that dies, freezes or is far away."""
@@ -150,12 +160,34 @@ class Suite:
             if not self.place.no_peers:
                 entrants.append(self.peer("node-redlock", "default", c, frozen))
                 entrants[-1].name = "node-redlock, one frozen"
-            if c == 1:
-                self.masters.kill(DEAD)
+            self.masters.kill(DEAD)
             self.masters.pause(FROZEN)
-            self.interleave(f"one master in trouble, c = {c}", entrants, 3 if self.quick else 6)
+            self.interleave(f"one master in trouble, c = {c}", entrants, self.rounds["troubles"])
             self.masters.resume(FROZEN)
-            self.dismiss()
+
+    def crowd(self, name, members, more):
+        return Crowd(name, [self.bench("pairs", more=more) for _ in range(members)])
+
+    def plain_and_fenced(self, group, c, nodes=None):
+        self.say(group)
+        self.interleave(group, [self.bench("pairs", c, nodes, "redlock"),
+                                self.bench("pairs", c, nodes, "redlock, fenced", ["--fence"])],
+                        self.rounds["fences"])
+
+    def fences(self):
+        """What a fencing token costs, and how often it takes a second round."""
+        four_and_dead = self.masters.list(1, 2, 3, 4, DEAD)
+        self.masters.kill(DEAD)
+        self.plain_and_fenced("fences, c = 1", 1)
+        self.plain_and_fenced("fences, c = 16", 16)
+        self.plain_and_fenced("fences, one master dead, c = 1", 1, four_and_dead)
+        group, shared = "fences, 8 processes contend for 4 names", ["--shared", "4"]
+        self.say(group)
+        self.interleave(group, [self.crowd("redlock", 8, shared),
+                                self.crowd("redlock, fenced", 8, [*shared, "--fence"])],
+                        self.rounds["fences"])
+        self.masters.restart(DEAD)
+        self.plain_and_fenced("fences, one master restarted and in quarantine, c = 1", 1, four_and_dead)
 
     def single(self, group, name, arguments, patience, environment=None, nodes=None):
         result = once([self.place.bench, "--json", "--no-syscalls", "--nodes",
@@ -172,9 +204,9 @@ class Suite:
         return row
 
     def renewals(self):
-        plan = [(1000, 10000, 11), (10000, 10000, 11)]
+        plan = [(1000, 10000, 7), (10000, 10000, 7)]
         if not self.quick:
-            plan += [(100000, 30000, 22), (1000000, 120000, 60)]
+            plan += [(100000, 30000, 22), (1000000, 120000, 45)]
         for leases, ttl, seconds in plan:
             self.say(f"{leases} leases held")
             self.single("renewals", f"{leases} leases, ttl {ttl // 1000} s",
@@ -182,7 +214,8 @@ class Suite:
                         seconds + 200)
 
     def handoffs(self):
-        seconds = "3" if self.quick else "10"
+        self.start_peers()
+        seconds = "2" if self.quick else "6"
         plan = [("redlock", 8, None, "set,eval,evalsha"), ("redlock", 64, None, "set,eval,evalsha")]
         for peer, variant in (("node-redlock", "default"), ("redis-semaphore", "default"),
                               ("etcd", "best"), ("zookeeper", "default")):
@@ -197,18 +230,19 @@ class Suite:
                         ["--workers", str(workers), "--seconds", seconds, "--warm", "0.5",
                          "--count", count, *more, "handoff"], 60,
                         self.peer_environment(name) if variant else None)
+        self.stop_peers()
 
     def numbers_of_masters(self):
         for c in (1, 256):
             self.say(f"1, 3, 5, 7, 9 masters at c = {c}")
-            entrants = [self.bench("pairs", c, self.masters.list(*range(1, n + 1)), f"{n} masters")
+            entrants = [self.bench("pairs", c, self.masters.list(*range(1, n + 1)), f"{n} master{'s' * (n > 1)}")
                         for n in (5, 1, 3, 7, 9)]
-            self.interleave(f"number of masters, c = {c}", entrants, 2 if self.quick else 4)
-            self.dismiss()
+            self.interleave(f"number of masters, c = {c}", entrants, self.rounds["masters"])
 
     def open_loops(self):
         at_most = [row.rate() for row in self.rows if row.group == "c = 256" and row.rate()]
         if not at_most:
+            self.note_row("open loop", "redlock", "needs the part floors, which says how much is most")
             return
         for share in (0.1, 0.25, 0.5, 0.75):
             rate = int(min(at_most) * share)
@@ -217,8 +251,7 @@ class Suite:
             entrants = [self.bench("pairs", name="redlock", more=more),
                         self.bench("floor-async", name="floor, hiredis async", more=more)]
             self.interleave(f"open loop, {rate} pairs/s ({share:.0%} of the most)", entrants,
-                            2 if self.quick else 4)
-            self.dismiss()
+                            self.rounds["open"])
 
     def extremes(self):
         self.say("names and ttls at their extremes")
@@ -229,8 +262,7 @@ class Suite:
         entrants = [self.bench("pairs", 16, name=name,
                                more=["--names", str(names), "--name-size", str(size), "--ttl", str(ttl)])
                     for name, names, size, ttl in plan]
-        self.interleave("names and ttls, c = 16", entrants, 1 if self.quick else 3)
-        self.dismiss()
+        self.interleave("names and ttls, c = 16", entrants, self.rounds["extremes"])
 
     def ceilings(self):
         self.say("what the masters can carry")
@@ -284,26 +316,30 @@ class Suite:
         # What strace saw beyond the slice (its warm-up, its drain) has its pairs as well.
         if not total or not result or not result["pairs"]:
             return None
-        whole = result["pairs"] * (result["seconds"] + 0.06) / result["seconds"]
+        whole = result["pairs"] * (result["seconds"] + WARM_S) / result["seconds"]
         return int(total.group(1)) / whole
 
     def clean_up(self):
         self.dismiss()
+        self.stop_peers()
         for helper in self.helpers:
-            if isinstance(helper, str):
-                subprocess.run([self.place.servers, "stop", helper], start_new_session=True)
-            else:
-                end(helper)
+            end(helper)
         self.helpers = []
         if os.path.isdir(self.place.memory):
             os.rmdir(self.place.memory)
 
     def run(self, only):
-        parts = [("floors", self.floors), ("peers", self.peers), ("troubles", self.troubles),
-                 ("handoffs", self.handoffs), ("masters", self.numbers_of_masters),
-                 ("open", self.open_loops), ("extremes", self.extremes),
-                 ("syscalls", self.syscalls), ("ceilings", self.ceilings),
-                 ("renewals", self.renewals)]
-        for name, part in parts:
-            if not only or name in only:
+        parts = {"floors": self.floors, "peers": self.peers, "handoffs": self.handoffs,
+                 "troubles": self.troubles, "fences": self.fences, "masters": self.numbers_of_masters,
+                 "open": self.open_loops, "extremes": self.extremes, "syscalls": self.syscalls,
+                 "ceilings": self.ceilings, "renewals": self.renewals}
+        for name in only - parts.keys():
+            self.note_row("not measured", name, "there is no such part")
+        for name, part in parts.items():
+            if only and name not in only:
+                continue
+            began = time.monotonic()
+            try:
                 part()
+            finally:
+                self.took_s[name] = round(time.monotonic() - began)

@@ -12,20 +12,33 @@ def with_spread(found):
     return f"{found[0]:.2f}" + (f" ±{found[1] * 100:.0f}%" if found[1] else "")
 
 
-HEAD = ["", "pairs/s", "±", "acq p50", "p90", "p99", "p99.9", "max", "rel p50", "p99", "CPU us", "failed",
-        "x pairs/s", "x p50", "x p99", "x CPU"]
+def latency(share, which="acquire"):
+    return lambda row: number(row.p(share, which))
 
 
-def cells(row):
-    cpu = row.cpu()
-    if not row.rate():
-        return [row.name] + [""] * (len(HEAD) - 1)
-    return [row.name, number(row.rate()), f"{spread(row.values('pairs_per_s')) * 100:.0f}%",
-            *[number(row.p(share), 0) for share in (0.5, 0.9, 0.99, 0.999, 1.0)],
-            *[number(row.p(share, "release"), 0) for share in (0.5, 0.99)],
-            number(cpu, 1), str(row.failed()),
-            *[with_spread(row.ratios.get(what))
-              for what in ("pairs_per_s", "p50", "p99", "cpu_us_per_pair")]]
+def compared(what):
+    return lambda row: with_spread(row.ratios.get(what))
+
+
+def second_rounds(row):
+    return "" if row.second_rounds() is None else f"{row.second_rounds():.2%}"
+
+
+COLUMNS = [("", lambda row: row.name), ("pairs/s", lambda row: number(row.rate())),
+           ("±", lambda row: f"{spread(row.values('pairs_per_s')) * 100:.0f}%"),
+           ("acq p50", latency(0.5)), ("p90", latency(0.9)), ("p99", latency(0.99)),
+           ("p99.9", latency(0.999)), ("max", latency(1.0)),
+           ("rel p50", latency(0.5, "release")), ("p99", latency(0.99, "release")),
+           ("CPU us", lambda row: number(row.cpu(), 1)), ("failed", lambda row: str(row.failed())),
+           ("2nd rounds", second_rounds),
+           ("x pairs/s", compared("pairs_per_s")), ("x p50", compared("p50")),
+           ("x p99", compared("p99")), ("x CPU", compared("cpu_us_per_pair"))]
+
+
+def lines(rows):
+    """Heads, then the cells of each row; what no row has is left out."""
+    columns = [[head] + [cell(row) for row in rows] for head, cell in COLUMNS]
+    return list(zip(*[column for column in columns if any(column[1:])]))
 
 
 def fact_cells(row):
@@ -60,7 +73,7 @@ def as_text(rows):
         measured = [row for row in members if row.rate() and not row.facts]
         out += ["", f"== {group}"]
         if measured:
-            out += align([HEAD] + [cells(row) for row in measured])
+            out += align(lines(measured))
         for row in members:
             if row.facts:
                 out.append(f"{row.name}: " + "; ".join(fact_cells(row)))
@@ -76,9 +89,8 @@ def as_markdown(rows):
         facts = [row for row in members if row.facts]
         out += ["", f"### {group}", ""]
         if measured:
-            out.append("| " + " | ".join(HEAD) + " |")
-            out.append("|---" + "|--:" * (len(HEAD) - 1) + "|")
-            out += ["| " + " | ".join(cells(row)) + " |" for row in measured]
+            head, *others = ["| " + " | ".join(line) + " |" for line in lines(measured)]
+            out += [head, "|---" + "|--:" * (head.count("|") - 2) + "|", *others]
         out += [f"- {row.name}: " + "; ".join(fact_cells(row)) for row in facts]
         out += [f"- note: {row.name}: {note}" for row in members for note in says(row)]
     return "\n".join(out) + "\n"

@@ -113,18 +113,19 @@ void acquiring_failed(struct engine *e, struct lease *lease, enum cause cause)
 static enum cause why_failed(const struct engine *e, const struct lease *lease)
 {
     const struct round *round = lease->round;
+    unsigned granted = round_yes(round, lease_masters(e));
     unsigned refused = round_count(round, lease_masters(e), SAID_HELD);
-    unsigned gone = round_count(round, lease_masters(e), SAID_FREE);
-    unsigned answered = round_yes(round, lease_masters(e)) + refused + gone +
-                        round_undecided(round, lease_masters(e));
-    if (answered < e->quorum)
+    unsigned gone = lease->attached ? round_count(round, lease_masters(e), SAID_FREE) : 0;
+    unsigned answered = granted + refused + gone + round_may_say_yes(round, lease_masters(e));
+    bool not_stored = granted >= e->quorum; /* its fence, for want of masters */
+    if (answered < e->quorum || not_stored)
         return CAUSE_UNAVAILABLE;
     return lease->attached ? CAUSE_GONE : CAUSE_HELD;
 }
 
 static void round_won(struct engine *e, struct lease *lease)
 {
-    lease->valid_until = claim_valid_until(e, lease->claim);
+    lease->valid_until = fencing_valid_until(e, lease);
     if (holding_is_over(e, lease)) {
         lease->valid_until = 0;
         acquiring_failed(e, lease, CAUSE_TOO_SLOW);
@@ -132,14 +133,15 @@ static void round_won(struct engine *e, struct lease *lease)
     }
     lease->fence = lease->round->fence;
     lease->round->decided = true;
-    bool incomplete = round_stop_hoping(lease->round, lease_masters(e));
+    round_stop_hoping(lease->round, lease_masters(e));
     engine_unlist(e, lease);
     engine_list(e, &e->held, lease);
     lease->state = LEASE_HELD;
     lease->risk = RISK_NONE;
     lease->hold_until = lease->round->max_hold ? e->now + lease->round->max_hold : NEVER;
     lease->wake_at = holding_renew_when(e, lease);
-    if (incomplete && lease->wake_at > e->now + COMPLETE_AFTER && lease->wake_at != NEVER)
+    if (lease->round->incomplete && lease->wake_at > e->now + COMPLETE_AFTER &&
+        lease->wake_at != NEVER)
         lease->wake_at = e->now + COMPLETE_AFTER;
     lease_add_outcome(e, lease, OUTCOME_ACQUIRED, CAUSE_NONE);
     lease_weigh(e, lease);

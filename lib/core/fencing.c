@@ -78,6 +78,19 @@ enum verdict fencing_weigh(struct engine *e, struct lease *lease)
     return have + may_yet_store(e, round) < enough ? VERDICT_LOST : VERDICT_PENDING;
 }
 
+/* What was asked again, of a master that had forgotten the script, stands longer than the
+ * first grants of the round.  Where one of those is over somebody else may have been shown
+ * a larger fence, and be gone. */
+usec fencing_valid_until(const struct engine *e, const struct lease *lease)
+{
+    usec valid_until = claim_valid_until(e, lease->claim);
+    bool told = lease_valid_until(lease) != 0;
+    if (!lease->terms.fence || told)
+        return valid_until;
+    usec first = quorum_promise(lease->round->asked_at, lease->terms.ttl, e->config.drift_ppm);
+    return first < valid_until ? first : valid_until;
+}
+
 /* A grant that came after the second round was sent may do without it. */
 void fencing_record(struct engine *e, struct lease *lease, unsigned master,
                     const struct reply *reply)

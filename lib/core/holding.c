@@ -185,7 +185,7 @@ void holding_follow_the_ledger(struct engine *e, struct lease *lease)
 {
     if (lease->state != LEASE_HELD)
         return;
-    lease->valid_until = is_given_up(e, lease) ? 0 : claim_valid_until(e, lease->claim);
+    lease->valid_until = is_given_up(e, lease) ? 0 : fencing_valid_until(e, lease);
     if (e->now >= lease->valid_until)
         lose(e, lease, CAUSE_GONE);
 }

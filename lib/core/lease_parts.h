@@ -51,6 +51,9 @@ void acquiring_cancel(struct engine *engine, struct lease *lease, enum cause cau
 /* fencing.c */
 /* A quorum has granted it.  WON once the fence is stored on a quorum as well. */
 enum verdict fencing_weigh(struct engine *engine, struct lease *lease);
+/* As the ledger has it; a fenced lease not yet told also ends with the grants that its
+ * fence was taken from. */
+usec fencing_valid_until(const struct engine *engine, const struct lease *lease);
 /* A yes to a fenced acquire, or to a raise. */
 void fencing_record(struct engine *engine, struct lease *lease, unsigned master,
                     const struct reply *reply);

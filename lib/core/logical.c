@@ -38,7 +38,7 @@ bool logical_hear(struct engine *e, unsigned master, usec clock)
     e->masters[master].clock = clock;
     if (clock > reached_by_quorum(e) + furthest_ahead(e))
         return false;
-    if (clock > e->clock)
+    if (clock > e->clock && e->now >= e->masters[master].abstains_until)
         e->clock = clock;
     return true;
 }

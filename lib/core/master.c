@@ -255,11 +255,11 @@ static void learn(struct engine *e, unsigned index, const struct reply *reply)
     if (hello->max_ttl_ms > TTL_MS_MOST)
         master->facts.max_ttl_ms = 0;
     learn_clock(e, master, hello->time, reply->tag.sent_at + (e->now - reply->tag.sent_at) / 2);
-    if (hello->clock)
-        logical_hear(e, index, hello->clock);
     usec abstains = believable(hello->abstains, TIME_MOST) / (MUTANT(QUARANTINE_SHORT) ? 2 : 1);
     bool trust = e->config.trust_restarts || MUTANT(RESTART_IGNORED);
     master->abstains_until = abstains && !trust ? e->now + abstains : 0;
+    if (hello->clock)
+        logical_hear(e, index, hello->clock);
 }
 
 static void watch(struct engine *e, struct master *master)

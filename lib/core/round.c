@@ -9,6 +9,7 @@ void round_begin(struct round *round, unsigned masters, enum request_kind kind, 
     round->number = number;
     round->begun = false;
     round->decided = false;
+    round->incomplete = false;
     round->give_up = give_up;
     round->proposal = round->fence = 0;
     round->asked_at = 0;
@@ -77,16 +78,14 @@ void round_close(struct round *round, unsigned masters)
         round->ballots[i].state = BALLOT_CLOSED;
 }
 
-bool round_stop_hoping(struct round *round, unsigned masters)
+void round_stop_hoping(struct round *round, unsigned masters)
 {
-    bool any = false;
     for (unsigned i = 0; i < masters; i++) {
         if (round->ballots[i].state != BALLOT_HOPED)
             continue;
         round_say(round, i, SAID_UNREACHABLE);
-        any = true;
+        round->incomplete = true;
     }
-    return any;
 }
 
 usec round_deadline(const struct round *round, unsigned masters, const usec *overdue)
@@ -111,14 +110,26 @@ unsigned round_count(const struct round *round, unsigned masters, enum saying sa
     return count;
 }
 
+static bool says_yes(const struct ballot *ballot)
+{
+    return ballot->said == SAID_GRANTED || ballot->said == SAID_HEALED ||
+           ballot->said == SAID_RELEASED;
+}
+
 unsigned round_yes(const struct round *round, unsigned masters)
 {
     unsigned yes = 0;
-    for (unsigned i = 0; i < masters; i++) {
-        uint8_t said = round->ballots[i].said;
-        yes += said == SAID_GRANTED || said == SAID_HEALED || said == SAID_RELEASED;
-    }
+    for (unsigned i = 0; i < masters; i++)
+        yes += says_yes(&round->ballots[i]);
     return yes;
+}
+
+unsigned round_may_say_yes(const struct round *round, unsigned masters)
+{
+    unsigned may = 0;
+    for (unsigned i = 0; i < masters; i++)
+        may += round->ballots[i].state != BALLOT_CLOSED && !says_yes(&round->ballots[i]);
+    return may;
 }
 
 unsigned round_late(const struct round *round, unsigned masters)
@@ -147,5 +158,5 @@ unsigned round_undecided(const struct round *round, unsigned masters)
 
 enum verdict round_verdict(const struct round *round, unsigned masters)
 {
-    return quorum_verdict(masters, round_yes(round, masters), round_undecided(round, masters));
+    return quorum_verdict(masters, round_yes(round, masters), round_may_say_yes(round, masters));
 }

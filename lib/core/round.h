@@ -34,6 +34,7 @@ struct round {
     uint32_t number; /* of this round alone: late answers to another do not count */
     bool begun;      /* something was sent */
     bool decided;    /* the verdict was acted on; the rest is only for the record */
+    bool incomplete; /* decided, or raised, before all masters were connected */
     usec give_up;    /* HOPED masters are waited for until then */
     usec proposal;   /* GRANT: see struct request */
     usec fence;      /* GRANT, RAISE: not shown before it is stored; 0: none yet */
@@ -60,13 +61,15 @@ bool round_expire(struct round *round, unsigned masters, usec now, const usec *o
                   unsigned *timeouts);
 /* Nobody waits for more answers. */
 void round_close(struct round *round, unsigned masters);
-/* Stops hoping for the masters that are not connected; true if there were any. */
-bool round_stop_hoping(struct round *round, unsigned masters);
+/* Stops hoping for the masters that are not connected; incomplete if there were any. */
+void round_stop_hoping(struct round *round, unsigned masters);
 /* The next moment at which round_expire() has something to do; NEVER if none. */
 usec round_deadline(const struct round *round, unsigned masters, const usec *overdue);
 
 /* Said yes: granted, healed, released. */
 unsigned round_yes(const struct round *round, unsigned masters);
+/* Undecided, and not among those: a grant whose fence is being stored has said so. */
+unsigned round_may_say_yes(const struct round *round, unsigned masters);
 unsigned round_count(const struct round *round, unsigned masters, enum saying said);
 unsigned round_late(const struct round *round, unsigned masters);
 unsigned round_broken(const struct round *round, unsigned masters);

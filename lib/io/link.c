@@ -210,10 +210,11 @@ static void take_batch(struct link *link, unsigned count)
     }
 }
 
+/* A request that is not yet written cannot be answered; its batch still speaks of it. */
 static void take_reply(struct link *link)
 {
     const struct expected *expected = expected_first(&link->expected);
-    if (!expected)
+    if (link->expected.count == link->batched)
         refuse_unsolicited(link);
     else if (expected->sharing)
         take_batch(link, expected->sharing);

@@ -291,9 +291,10 @@ static void test_lying_grants(void **state)
 static void test_lying_about_others(void **state)
 {
     (void)state;
-    static const char hello[] = "*9\r\n$40\r\nffffffffffffffffffffffffffffffffffffffff\r\n"
+    static const char hello[] = "*10\r\n$40\r\nffffffffffffffffffffffffffffffffffffffff\r\n"
                                 "$6\r\n7.0.15\r\n$6\r\nmaster\r\n:1800000000000000\r\n:0\r\n"
-                                ":9007199254740992\r\n:9\r\n:0\r\n$0\r\n\r\n";
+                                ":9007199254740992\r\n:9\r\n:0\r\n$0\r\n\r\n"
+                                ":9007199254740992\r\n";
     const struct lie lie = {AT_HELLO, hello, 0, THEN_SERVE};
     char nodes[300];
     struct liar *liar;

@@ -183,7 +183,7 @@ static void write_hello(char *to, size_t size, const struct quarantine_terms *te
 static void write_claim_request(struct fake *fake, char *to, size_t size,
                                 const struct request *request)
 {
-    char names[128], terms[64] = "", until[48] = "";
+    char names[128], terms[64] = "", until[48] = "", fence[48] = "";
     write_names(names, sizeof names, request->names);
     enum request_kind kind = request->tag.kind;
     bool sets = kind == REQUEST_ACQUIRE || kind == REQUEST_GRANT || kind == REQUEST_RENEW;
@@ -192,10 +192,14 @@ static void write_claim_request(struct fake *fake, char *to, size_t size,
                  request->heal ? " heal" : "");
     if (request->not_after)
         snprintf(until, sizeof until, " not after %s", fake_time(request->not_after - EPOCH));
-    bool token = request->tag.kind != REQUEST_PEEK;
-    snprintf(to, size, " %s%s%s%s%s%s", names, token ? " " : "",
+    if (kind == REQUEST_GRANT)
+        snprintf(fence, sizeof fence, " proposal %s", fake_time(request->proposal - EPOCH));
+    else if (kind == REQUEST_RAISE)
+        snprintf(fence, sizeof fence, " fence %s", fake_time(request->fence - EPOCH));
+    bool token = kind != REQUEST_PEEK;
+    snprintf(to, size, " %s%s%s%s%s%s%s", names, token ? " " : "",
              token ? fake_token(fake, request->token, request->token_length) : "", terms, until,
-             request->whole ? " whole" : "");
+             fence, request->whole ? " whole" : "");
 }
 
 static void note_send(struct fake *fake, unsigned master, const struct request *request)
@@ -384,14 +388,16 @@ static void note_outcome(struct fake *fake, struct actor *actor, const struct ou
     static const char *const kinds[] = {"acquired",     "not acquired", "extended",
                                         "not extended", "at risk",      "healthy",
                                         "lost",         "released",     "seen"};
-    char votes[300], rounds[24] = "";
+    char votes[300], rounds[24] = "", fence[48] = "";
     write_votes(votes, sizeof votes, fake, &actor->core);
     if (outcome->kind <= OUTCOME_NOT_ACQUIRED && outcome->rounds > 1)
         snprintf(rounds, sizeof rounds, " rounds %u", outcome->rounds);
-    fake_note(fake, "tell %s %s%s%s %u/%u%s%s%s%s", actor->name, kinds[outcome->kind],
+    if (outcome->fence)
+        snprintf(fence, sizeof fence, " fence %s", fake_time(outcome->fence - EPOCH));
+    fake_note(fake, "tell %s %s%s%s %u/%u%s%s%s%s%s", actor->name, kinds[outcome->kind],
               outcome->cause ? ": " : "", cause_name(outcome->cause), outcome->granted,
               fake->engine.config.masters, outcome->valid ? " valid " : "",
-              outcome->valid ? fake_time(outcome->valid) : "", rounds, votes);
+              outcome->valid ? fake_time(outcome->valid) : "", fence, rounds, votes);
 }
 
 static struct randomness draw(struct fake *fake, uint8_t bytes[RANDOMNESS_PER_STEP])
@@ -486,7 +492,8 @@ bool fake_answer_hello(struct fake *fake, unsigned index)
                           .client_id = master->client_id,
                           .time = fake->now + master->clock,
                           .abstains = master->quarantined - fake->now,
-                          .max_ttl_ms = master->max_ttl_ms};
+                          .max_ttl_ms = master->max_ttl_ms,
+                          .clock = master->logical};
     strcpy(hello.run_id, master->run_id);
     strcpy(hello.role, master->role);
     return fake_answer(fake, index, &(struct reply){.answer = ANSWER_HELLO, .hello = &hello});

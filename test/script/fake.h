@@ -25,6 +25,7 @@ struct fake_master {
     unsigned count, capacity;
     char run_id[44], role[12];
     usec clock;       /* its wall clock less ours */
+    usec logical;     /* its logical clock, as it tells in hello; 0: not told */
     usec quarantined; /* until then, our clock */
     int64_t client_id;
     int64_t max_ttl_ms;

@@ -15,7 +15,8 @@
  *   connect WHO [HELLO]      the connection is made and hello answered
  *   connected WHO            only made
  *   reply WHO ANSWER         to the oldest request: yes, healed, held [HOLDER [T]],
- *                            absent, late, noscript, error TEXT, hello [HELLO]
+ *                            absent, late, noscript, no-clock, error TEXT, hello [HELLO];
+ *                            to a grant or raise yes, held, absent: each with clock T
  *   greet WHO                every hello that is asked for is answered, if any is
  *   lose WHO [TEXT]          the connection ends, or cannot be made
  *   hang WHO                 it will not answer any more on this connection
@@ -28,14 +29,16 @@
  *   extend LEASE [T]   release LEASE   cancel LEASE   free LEASE   detach LEASE
  *   adopt WHO   close   give-up
  *   tells wait | tells       outcomes wait until `tell`, or are told at once
- *   valid LEASE   owed   leases   print what the engine says of it
+ *   valid LEASE   fence LEASE   owed   leases   print what the engine says of it
  *   silently COMMAND         without its trace
  *   repeat N COMMAND
  *
  * LEASE: a name; "*" stands for one more of many, *1, *2, and so on.
  * WHO: numbers, or "all".  T: 10s, 3ms, 250us.  NAMES: with commas between them.
- * TERMS: ttl T [wait T | wait forever] [margin T] [max-hold T] [no-renew]
- * HELLO: [run ID] [role ROLE] [abstains T] [max-ttl T]
+ * TERMS: ttl T [wait T | wait forever] [margin T] [max-hold T] [no-renew] [fence]
+ * HELLO: [run ID] [role ROLE] [abstains T] [max-ttl T] [clock T]
+ * Logical clocks, proposals and fences are written as the time of a scenario at which a
+ * right wall clock says so: 0s is its beginning.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -167,6 +170,13 @@ static void do_masters(struct scenario *s, struct words *words)
     fake_start(&s->fake, &config);
 }
 
+/* 0: not told. */
+static usec read_logical(struct scenario *s, const struct words *words)
+{
+    const char *clock = value_of(words, "clock");
+    return *clock ? EPOCH + read_time(s, clock) : 0;
+}
+
 static void set_facts(struct scenario *s, struct fake_master *master, const struct words *words)
 {
     const char *run = value_of(words, "run"), *role = value_of(words, "role");
@@ -178,6 +188,8 @@ static void set_facts(struct scenario *s, struct fake_master *master, const stru
         master->quarantined = s->fake.now + time_of(s, words, "abstains", 0);
     if (has(words, "max-ttl"))
         master->max_ttl_ms = time_of(s, words, "max-ttl", 0) / 1000;
+    if (has(words, "clock"))
+        master->logical = read_logical(s, words);
 }
 
 static void do_connected(struct scenario *s, struct words *words)
@@ -255,10 +267,10 @@ static bool read_answer(struct scenario *s, struct words *words, struct reply *r
     static const struct {
         const char *word;
         enum answer answer;
-    } answers[] = {{"yes", ANSWER_YES},     {"healed", ANSWER_HEALED},
-                   {"held", ANSWER_HELD},   {"absent", ANSWER_ABSENT},
-                   {"late", ANSWER_LATE},   {"noscript", ANSWER_NOSCRIPT},
-                   {"error", ANSWER_ERROR}, {"hello", ANSWER_HELLO}};
+    } answers[] = {
+        {"yes", ANSWER_YES},           {"healed", ANSWER_HEALED}, {"held", ANSWER_HELD},
+        {"absent", ANSWER_ABSENT},     {"late", ANSWER_LATE},     {"noscript", ANSWER_NOSCRIPT},
+        {"no-clock", ANSWER_NO_CLOCK}, {"error", ANSWER_ERROR},   {"hello", ANSWER_HELLO}};
     const char *word = next_word(words);
     for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++)
         if (strcmp(word, answers[i].word) == 0) {
@@ -273,6 +285,10 @@ static void read_details(struct scenario *s, struct words *words, struct reply *
                          size_t size)
 {
     reply->remaining_ms = -1;
+    reply->text = text;
+    reply->clock = read_logical(s, words);
+    if (reply->clock)
+        return;
     if (reply->answer == ANSWER_ERROR)
         join(text, size, words);
     else if (reply->answer == ANSWER_HELD && words->next < words->count) {
@@ -280,8 +296,13 @@ static void read_details(struct scenario *s, struct words *words, struct reply *
         if (words->next < words->count)
             reply->remaining_ms = read_time(s, next_word(words)) / 1000;
     }
-    reply->text = text;
     reply->text_length = strlen(text);
+}
+
+static bool tells_clock(enum request_kind kind, enum answer answer)
+{
+    return (kind == REQUEST_GRANT || kind == REQUEST_RAISE) &&
+           (answer == ANSWER_YES || answer == ANSWER_HELD || answer == ANSWER_ABSENT);
 }
 
 static void reply_once(struct scenario *s, unsigned index, struct reply *reply)
@@ -292,8 +313,10 @@ static void reply_once(struct scenario *s, unsigned index, struct reply *reply)
         complain(s, master->count ? "that master cannot answer" : "nothing was asked", "");
         return;
     }
-    bool hello = master->waiting[0].kind <= REQUEST_ADOPT;
-    if (hello != (reply->answer == ANSWER_HELLO) && reply->answer != ANSWER_ERROR) {
+    enum request_kind kind = master->waiting[0].kind;
+    bool hello = kind <= REQUEST_ADOPT;
+    if ((hello != (reply->answer == ANSWER_HELLO) && reply->answer != ANSWER_ERROR) ||
+        (!hello && tells_clock(kind, reply->answer) != (reply->clock != 0))) {
         complain(s, "that is no answer to what was asked", "");
         return;
     }
@@ -363,6 +386,7 @@ static struct terms read_terms(struct scenario *s, const struct words *words)
         terms.wait = time_of(s, words, "wait", 0);
     terms.max_hold = time_of(s, words, "max-hold", 0);
     terms.renew = !has(words, "no-renew");
+    terms.fence = has(words, "fence");
     return terms;
 }
 
@@ -478,6 +502,19 @@ static void do_valid(struct scenario *s, struct words *words)
     fake_note(&s->fake, "%s is valid for %s", name, fake_time(left > 0 ? left : 0));
 }
 
+static void do_fence(struct scenario *s, struct words *words)
+{
+    const char *name = next_word(words);
+    const struct actor *actor = fake_actor(&s->fake, name);
+    if (!actor) {
+        complain(s, "no such lease", name);
+        return;
+    }
+    usec fence = lease_fence(&actor->core);
+    fake_note(&s->fake, "%s has %s%s", name, fence ? "fence " : "no fence",
+              fence ? fake_time(fence - EPOCH) : "");
+}
+
 static void do_owed(struct scenario *s, struct words *words)
 {
     (void)words;
@@ -530,6 +567,7 @@ static void obey(struct scenario *s, struct words *words)
         {"tell", do_tell},       {"valid", do_valid},       {"owed", do_owed},
         {"give-up", do_give_up}, {"greet", do_greet},       {"until", do_until},
         {"leases", do_leases},   {"silently", do_silently}, {"repeat", do_repeat},
+        {"fence", do_fence},
     };
     const char *word = next_word(words);
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)

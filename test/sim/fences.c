@@ -56,6 +56,18 @@ static void is_stored(const struct user_lease *lease, usec fence)
                        lease->number, CLIENT(lease), (long long)fence, stored);
 }
 
+/* Else somebody else may have been shown a larger one by a master of these grants. */
+static void outlived_by_grants(const struct user_lease *lease)
+{
+    struct world *w = lease->shell->world;
+    usec since = w->now - w->tokens[lease->token].first_sent, ttl = lease->core.terms.ttl;
+    usec most = ttl - quorum_drift(ttl, 10000) - lease->core.terms.margin;
+    if (since > most + most / 200 && !w->options.beyond) /* of its clock: that may be slow */
+        world_violated(w, "fence",
+                       "lease %u of client %u is told a fence %lld ms after it was asked for",
+                       lease->number, CLIENT(lease), (long long)since / 1000);
+}
+
 /* The largest told to a holder of this name before `before`; true time. */
 static usec largest_told(const struct world *w, unsigned name, usec before)
 {
@@ -108,6 +120,7 @@ void fences_acquired(struct user_lease *lease, const struct outcome *outcome)
     if (!fence)
         return;
     is_stored(lease, fence);
+    outlived_by_grants(lease);
     grows(lease, fence);
     remember(lease, fence);
 }

@@ -951,6 +951,39 @@ static void requests_made_while_a_batch_is_answered(void **state)
         assert_reply(&world->told[3 + i], 10 + i, ANSWER_ABSENT);
 }
 
+/* As the core does: two releases follow an answer, and an answer frees what it is about. */
+static struct names *names_of_one;
+
+static void send_two_or_free(struct world *world, const struct event *event)
+{
+    if (event->kind != EVENT_REPLY)
+        return;
+    if (event->reply->tag.round != 1) {
+        names_drop(&unit_memory, names_of_one);
+        names_of_one = NULL;
+        return;
+    }
+    struct request request = request_of(names_of_one, REQUEST_RELEASE, 2);
+    do_send(world, &request);
+    send_one(world, REQUEST_RELEASE, 3);
+}
+
+static void a_reply_to_a_batch_not_yet_written(void **state)
+{
+    struct world *world = *state;
+    come_up(world, LOCAL);
+    names_of_one = unit_names(1, (const char *const[]){"one"});
+    world->react = send_two_or_free;
+    send_round(world, REQUEST_RELEASE, 1);
+    run_until_heard(world, release_length(world));
+    fake_say(&world->fake, ":1\r\n:1\r\n");
+    run_until_told(world, 4);
+    assert_reply(&world->told[0], 1, ANSWER_YES);
+    assert_lost(&world->told[1], 2);
+    assert_lost(&world->told[2], 3);
+    assert_closed(&world->told[3], "a reply to nothing");
+}
+
 /* ---- Ends ---- */
 
 static void closing_answers_what_is_in_flight(void **state)
@@ -1714,6 +1747,7 @@ int main(void)
         TEST(closing_inside_a_batch_loses_the_rest),
         TEST(what_was_not_written_is_lost_and_forgotten),
         TEST(requests_made_while_a_batch_is_answered),
+        TEST(a_reply_to_a_batch_not_yet_written),
         TEST(closing_answers_what_is_in_flight),
         TEST(closing_a_closed_link_tells_nothing),
         TEST(closing_while_connecting),

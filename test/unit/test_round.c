@@ -97,6 +97,44 @@ static void test_expires_to_the_microsecond(void **state)
 }
 
 /* It refused, and was asked only who has it: that it does not tell changes nothing. */
+/* A grant whose fence is being stored is both asked and granted: it is one vote. */
+static void test_a_grant_asked_again_counts_once(void **state)
+{
+    (void)state;
+    struct round *round = fresh(100);
+    for (unsigned i = 0; i < 3; i++)
+        round_say(round, i, SAID_GRANTED);
+    round_ask(round, 0, 10);
+    round_ask(round, 1, 10);
+    assert_int_equal(round_yes(round, MASTERS), 3);
+    assert_int_equal(round_undecided(round, MASTERS), 2);
+    assert_int_equal(round_may_say_yes(round, MASTERS), 0);
+    assert_int_equal(round_verdict(round, MASTERS), VERDICT_WON);
+    round_say(round, 0, SAID_FREE);
+    assert_int_equal(round_verdict(round, MASTERS), VERDICT_LOST);
+    round_ask(round, 3, 10);
+    assert_int_equal(round_may_say_yes(round, MASTERS), 1);
+    assert_int_equal(round_verdict(round, MASTERS), VERDICT_PENDING);
+    free(round);
+}
+
+static void test_the_grace_ends_once(void **state)
+{
+    unsigned timeouts = 0;
+    (void)state;
+    struct round *round = fresh(100);
+    assert_false(round_expire(round, MASTERS, 1000, overdue, &timeouts));
+    round->grace = 30;
+    assert_int_equal(round_deadline(round, MASTERS, overdue), 30);
+    assert_false(round_expire(round, MASTERS, 29, overdue, &timeouts));
+    assert_true(round_expire(round, MASTERS, 30, overdue, &timeouts));
+    assert_int_equal(round->grace, 0);
+    assert_int_equal(round_deadline(round, MASTERS, overdue), NEVER);
+    assert_false(round_expire(round, MASTERS, 31, overdue, &timeouts));
+    assert_int_equal(timeouts, 0);
+    free(round);
+}
+
 static void test_a_refusal_stands(void **state)
 {
     unsigned timeouts = 0;
@@ -113,11 +151,13 @@ static void test_hope_given_up(void **state)
 {
     (void)state;
     struct round *round = fresh(80);
-    assert_false(round_stop_hoping(round, MASTERS));
+    round_stop_hoping(round, MASTERS);
+    assert_false(round->incomplete);
     round_ask(round, 0, 0);
     round->ballots[1].state = BALLOT_HOPED;
     assert_int_equal(round_undecided(round, MASTERS), 2);
-    assert_true(round_stop_hoping(round, MASTERS));
+    round_stop_hoping(round, MASTERS);
+    assert_true(round->incomplete);
     assert_int_equal(round_undecided(round, MASTERS), 1);
     assert_int_equal(round->ballots[1].said, SAID_UNREACHABLE);
     round_close(round, MASTERS);
@@ -148,6 +188,8 @@ int main(void)
         cmocka_unit_test(test_what_counts_as_yes),
         cmocka_unit_test(test_decided_early),
         cmocka_unit_test(test_expires_to_the_microsecond),
+        cmocka_unit_test(test_a_grant_asked_again_counts_once),
+        cmocka_unit_test(test_the_grace_ends_once),
         cmocka_unit_test(test_a_refusal_stands),
         cmocka_unit_test(test_hope_given_up),
         cmocka_unit_test(test_words_are_cut),
