@@ -286,7 +286,7 @@ class Suite:
                 row = Row(f"system calls a pair, c = {c}", entrant.name, [])
                 calls = self.traced(entrant) if entrant.alive() else None
                 if calls is None:
-                    row.notes.append(entrant.note or "not measured: strace is missing or may not trace")
+                    row.notes.append(entrant.note or "not measured: no pair was finished, or strace cannot trace")
                 else:
                     row.facts["syscalls_per_pair"] = calls
                 self.rows.append(row)
