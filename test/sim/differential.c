@@ -293,6 +293,15 @@ static bool same_key(struct test *t, struct model_master *model, usec wall, unsi
     return true;
 }
 
+/* A handover moves it on, and may have given what had expired before we looked. */
+static bool same_logical_clock(struct test *t, const struct model_master *model)
+{
+    redisReply *h = redisCommand(t->context, "HGET redlock:clock h");
+    bool same = (h->str ? strtoll(h->str, NULL, 10) : 0) == model->data.clock.h;
+    freeReplyObject(h);
+    return same;
+}
+
 /* So is the very millisecond at which a waiter dies. */
 static bool same_waiter(struct test *t, struct model_master *model, uint32_t value)
 {
@@ -326,6 +335,8 @@ static bool agrees(struct test *t, usec wall, const struct model_call *call,
         copy.data.clock.h = real->clock ? real->clock : hello->clock;
     bool hands_over =
         call->kind == REQUEST_QUEUE || call->kind == REQUEST_RELEASE || call->kind == REQUEST_GRANT;
+    if (hands_over && !same_logical_clock(t, &copy))
+        return false;
     for (unsigned name = 0; hands_over && name < MODEL_NAMES; name++)
         if (!same_key(t, &copy, wall, name))
             return false;
@@ -507,6 +518,8 @@ static bool all_agree(struct test *t, usec wall, const struct several *s)
     for (unsigned name = 0; name < MODEL_NAMES; name++)
         if (!same_key(t, &copy, wall, name))
             return false;
+    if (!same_logical_clock(t, &copy))
+        return false;
     t->model = copy;
     return true;
 }
