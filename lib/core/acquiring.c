@@ -225,14 +225,6 @@ void acquiring_take_over(struct engine *e, struct lease *lease, usec max_hold, u
     lease_schedule(e, lease);
 }
 
-/* Lost, but a few more answers make a ticket. */
-static bool waits_for_ticket(const struct engine *e, const struct lease *lease)
-{
-    const struct round *round = lease->round;
-    return round->kind == REQUEST_GRANT && round->wait && !round->ticket &&
-           round_undecided(round, lease_masters(e)) && !waiting_ticket(e, round);
-}
-
 void acquiring_weigh(struct engine *e, struct lease *lease)
 {
     if (lease->round->decided) {
@@ -243,7 +235,7 @@ void acquiring_weigh(struct engine *e, struct lease *lease)
     enum verdict verdict = round_verdict(lease->round, lease_masters(e));
     if (verdict == VERDICT_WON && lease->terms.fence && !lease->round->confirms)
         verdict = fencing_weigh(e, lease);
-    if (verdict == VERDICT_LOST && waits_for_ticket(e, lease))
+    if (verdict == VERDICT_LOST && waiting_for_ticket(e, lease->round))
         return;
     switch (verdict) {
     case VERDICT_WON:

@@ -57,6 +57,8 @@ void acquiring_take_over(struct engine *engine, struct lease *lease, usec max_ho
 /* waiting.c */
 /* The ticket that the answers of a round add up to; 0: too few told their clock. */
 usec waiting_ticket(const struct engine *engine, const struct round *round);
+/* Answers that are still to come may make one. */
+bool waiting_for_ticket(const struct engine *engine, const struct round *round);
 /* Goes to the end of its line here; only the first of it asks the masters.  False when
  * memory is out. */
 bool waiting_enter(struct engine *engine, struct lease *lease);

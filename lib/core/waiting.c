@@ -49,6 +49,15 @@ usec waiting_ticket(const struct engine *e, const struct round *round)
     return told >= e->quorum ? ticket : 0;
 }
 
+bool waiting_for_ticket(const struct engine *e, const struct round *round)
+{
+    unsigned may_tell = round_undecided(round, lease_masters(e));
+    for (unsigned i = 0; i < lease_masters(e); i++)
+        may_tell += round->ballots[i].clock != 0;
+    return round->kind == REQUEST_GRANT && round->wait && !round->ticket &&
+           !waiting_ticket(e, round) && may_tell >= e->quorum;
+}
+
 /* ---- standing in line on the masters ------------------------------------------ */
 
 static void ask_master(struct engine *e, struct lease *lease, unsigned master)
@@ -181,6 +190,7 @@ static void granted(struct engine *e, struct lease *lease, unsigned master, usec
         wake_by(lease, e->now + engine_jitter(e, EAGER_LEAST, EAGER_MOST));
     ballot->said = SAID_GRANTED;
     ballot->clock = clock;
+    ballot->text[0] = '\0';
 }
 
 /* When a quorum of masters is rid of the present holder, if he does not renew. */
@@ -205,6 +215,7 @@ static void hear_queued(struct engine *e, struct lease *lease, unsigned master,
     if (!logical_hear(e, master, reply->clock) || reply->clock < ballot->clock)
         return;
     ballot->said = SAID_HELD;
+    ballot->text[0] = '\0'; /* by whom is not told */
     ballot->clock = reply->clock;
     ballot->stood_at = reply->tag.sent_at;
     ballot->remaining_ms = reply->remaining_ms;
