@@ -43,6 +43,8 @@ void lease_record(struct engine *e, struct lease *lease, unsigned master, const 
     case ANSWER_ABSENT:
         round_say(round, master, SAID_FREE);
         break;
+    case ANSWER_QUEUED: /* from before it was given us, while we raise or confirm */
+        break;
     case ANSWER_LATE:
         round_say_text(round, master, SAID_REFUSED, "says that we are late", 21);
         break;
