@@ -55,14 +55,11 @@ static bool retries(struct engine *e, struct lease *lease)
     usec until = lease_wait_until(lease);
     if (!may_wait(e, lease))
         return false;
-    if (lease->round->ticket) {
-        waiting_stand(e, lease);
-        return true;
-    }
     usec longest = RETRY_FIRST << (lease->rounds < 6 ? lease->rounds : 5);
     if (longest > RETRY_LAST)
         longest = RETRY_LAST;
-    lease->wake_at = e->now + engine_jitter(e, longest / 2, longest);
+    bool has_ticket = lease->round->ticket != 0; /* stands in line, at once */
+    lease->wake_at = e->now + (has_ticket ? 0 : engine_jitter(e, longest / 2, longest));
     if (lease->wake_at > until)
         lease->wake_at = until;
     return true;
@@ -181,6 +178,7 @@ static void confirm(struct engine *e, struct lease *lease)
     for (unsigned i = 0; i < lease_masters(e); i++) {
         bool has = round->ballots[i].said == SAID_GRANTED && master_is_up(&e->masters[i]);
         round_say(round, i, SAID_NOTHING);
+        round->incomplete |= !has;
         if (has)
             lease_ask(e, lease, i, false);
     }
@@ -215,22 +213,17 @@ static void round_won(struct engine *e, struct lease *lease)
     lease_weigh(e, lease);
 }
 
-void acquiring_take_over(struct engine *e, struct lease *lease, usec max_hold, usec renew_at)
+void acquiring_take_over(struct engine *e, struct lease *lease, usec renew_at)
 {
     lease->valid_until = claim_valid_until(e, lease->claim);
     lease->claim->handed++;
-    hold(e, lease, max_hold);
-    if (renew_at < lease->wake_at && lease->wake_at != NEVER)
+    hold(e, lease, lease->round->max_hold);
+    bool is_short = lease->valid_until < e->now + lease->terms.ttl / 2;
+    if (is_short || !lease->terms.renew)
+        lease->wake_at = e->now; /* to its full ttl */
+    else if (renew_at < lease->wake_at)
         lease->wake_at = renew_at;
     lease_schedule(e, lease);
-}
-
-/* Lost, but a few more answers make a ticket. */
-static bool waits_for_ticket(const struct engine *e, const struct lease *lease)
-{
-    const struct round *round = lease->round;
-    return round->kind == REQUEST_GRANT && round->wait && !round->ticket &&
-           round_undecided(round, lease_masters(e)) && !waiting_ticket(e, round);
 }
 
 void acquiring_weigh(struct engine *e, struct lease *lease)
@@ -243,7 +236,7 @@ void acquiring_weigh(struct engine *e, struct lease *lease)
     enum verdict verdict = round_verdict(lease->round, lease_masters(e));
     if (verdict == VERDICT_WON && lease->terms.fence && !lease->round->confirms)
         verdict = fencing_weigh(e, lease);
-    if (verdict == VERDICT_LOST && waits_for_ticket(e, lease))
+    if (verdict == VERDICT_LOST && waiting_for_ticket(e, lease->round))
         return;
     switch (verdict) {
     case VERDICT_WON:

@@ -144,7 +144,7 @@ static void expect_to_be_set(struct engine *e, struct claim *claim, struct stand
 {
     if (at->setting < SETTING_MANY)
         at->setting++;
-    if (question->kind != REQUEST_RENEW || (question->heal && at->presence == ABSENT))
+    if (at->presence == ABSENT && (question->kind != REQUEST_RENEW || question->heal))
         at->presence = UNSURE;
     usec ttl = claim->foreign ? MS(e->max_ttl_ms) : question->ttl;
     usec end = e->now + ttl + quorum_drift(ttl, e->config.drift_ppm) + END_SLACK;

@@ -5,8 +5,8 @@
 #include "listening.h"
 #include "mutant.h"
 
-#define CLOSE_AT_ONCE 256 /* leases given back in one step of closing */
-#define SPARE_ROUNDS  256 /* kept for the next question; more are given back */
+#define CLOSE_AT_ONCE 256  /* leases given back in one step of closing */
+#define SPARE_ROUNDS  1024 /* kept for the next question; more are given back */
 
 /* ---- for the machines ---------------------------------------------------- */
 

@@ -43,6 +43,8 @@ void lease_record(struct engine *e, struct lease *lease, unsigned master, const 
     case ANSWER_ABSENT:
         round_say(round, master, SAID_FREE);
         break;
+    case ANSWER_QUEUED: /* from before it was given us, while we raise or confirm */
+        break;
     case ANSWER_LATE:
         round_say_text(round, master, SAID_REFUSED, "says that we are late", 21);
         break;
@@ -93,9 +95,20 @@ static void hear_in_round(struct engine *e, struct lease *lease, unsigned master
         lease_record(e, lease, master, reply);
 }
 
+/* An answer to a question that goes on only moves its deadline out: an earlier one is
+ * looked at when it comes. */
+static bool goes_on(const struct lease *lease, unsigned state, uint32_t question)
+{
+    bool waits = state == LEASE_ACQUIRING || state == LEASE_RELEASING;
+    return waits && lease->state == state && lease->round && lease->round->number == question &&
+           lease->round->grace == NEVER;
+}
+
 void lease_hear(struct engine *e, struct lease *lease, unsigned master, const struct reply *reply)
 {
     struct claim *claim = lease->claim;
+    unsigned state = lease->state;
+    uint32_t question = lease->round ? lease->round->number : 0;
     if (!MUTANT(RESURRECT))
         holding_notice_the_end(e, lease);
     if (MUTANT(LATE_GRANT) && lease->state == LEASE_LOST && !lease->terms.fence &&
@@ -113,7 +126,8 @@ void lease_hear(struct engine *e, struct lease *lease, unsigned master, const st
             lease->round->ballots[master].broken = true;
         holding_follow_the_ledger(e, lease);
         lease_weigh(e, lease);
-        lease_schedule(e, lease);
+        if (!goes_on(lease, state, question))
+            lease_schedule(e, lease);
     }
     claim_answered(e, claim);
 }

@@ -98,10 +98,17 @@ void holding_put_round_away(struct engine *e, struct lease *lease)
     lease->round = NULL;
 }
 
+/* What was given in line is renewed at once: only that says how well it is held. */
+static bool is_only_given(const struct lease *lease)
+{
+    enum request_kind kind = lease->round->kind;
+    return kind == REQUEST_QUEUE || (kind == REQUEST_RAISE && lease->claim->stands);
+}
+
 void holding_weigh(struct engine *e, struct lease *lease)
 {
     struct round *round = lease->round;
-    if (!round || round->kind == REQUEST_QUEUE) /* it is renewed at once */
+    if (!round || is_only_given(lease))
         return;
     if (!round->decided) {
         enum verdict verdict = round_verdict(round, lease_masters(e));

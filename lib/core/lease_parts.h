@@ -13,6 +13,7 @@
 #ifndef REDLOCK_CORE_LEASE_PARTS_H
 #define REDLOCK_CORE_LEASE_PARTS_H
 
+#include "engine.h"
 #include "lease.h"
 
 #define BIT(outcome) (uint16_t)(1U << (outcome))
@@ -22,7 +23,10 @@
     (BIT(OUTCOME_EXTENDED) | BIT(OUTCOME_NOT_EXTENDED) | BIT(OUTCOME_AT_RISK) |                    \
      BIT(OUTCOME_HEALTHY))
 
-unsigned lease_masters(const struct engine *engine);
+static inline unsigned lease_masters(const struct engine *engine)
+{
+    return engine->config.masters;
+}
 
 /* lease.c */
 void lease_add_outcome(struct engine *engine, struct lease *lease, enum outcome_kind kind,
@@ -51,19 +55,20 @@ void acquiring_cancel(struct engine *engine, struct lease *lease, enum cause cau
 
 /* The wait is over: who has it?  And then NOT_ACQUIRED. */
 void acquiring_over(struct engine *engine, struct lease *lease);
-/* It has been given a claim that was held by another lease of this client. */
-void acquiring_take_over(struct engine *engine, struct lease *lease, usec max_hold, usec renew_at);
+/* It has been given a claim that was held by another lease of this client, who would
+ * have renewed it at `renew_at`. */
+void acquiring_take_over(struct engine *engine, struct lease *lease, usec renew_at);
 
 /* waiting.c */
 /* The ticket that the answers of a round add up to; 0: too few told their clock. */
 usec waiting_ticket(const struct engine *engine, const struct round *round);
+/* Answers that are still to come may make one. */
+bool waiting_for_ticket(const struct engine *engine, const struct round *round);
 /* Goes to the end of its line here; only the first of it asks the masters.  False when
  * memory is out. */
 bool waiting_enter(struct engine *engine, struct lease *lease);
 /* The first of its line, or in none. */
 bool waiting_is_first(const struct lease *lease);
-/* It has a ticket: stands in line on the masters. */
-void waiting_stand(struct engine *engine, struct lease *lease);
 /* Leaves it, if it stands in one; who is behind takes its place. */
 void waiting_leave(struct engine *engine, struct lease *lease);
 void waiting_hear(struct engine *engine, struct lease *lease, unsigned master,

@@ -49,6 +49,15 @@ usec waiting_ticket(const struct engine *e, const struct round *round)
     return told >= e->quorum ? ticket : 0;
 }
 
+bool waiting_for_ticket(const struct engine *e, const struct round *round)
+{
+    unsigned may_tell = round_undecided(round, lease_masters(e));
+    for (unsigned i = 0; i < lease_masters(e); i++)
+        may_tell += round->ballots[i].clock != 0;
+    return round->kind == REQUEST_GRANT && round->wait && !round->ticket &&
+           !waiting_ticket(e, round) && may_tell >= e->quorum;
+}
+
 /* ---- standing in line on the masters ------------------------------------------ */
 
 static void ask_master(struct engine *e, struct lease *lease, unsigned master)
@@ -66,8 +75,7 @@ static void ask_master(struct engine *e, struct lease *lease, unsigned master)
 /* Each refresh doubles as a try, and heals a push that was lost. */
 static void refresh(struct engine *e, struct lease *lease)
 {
-    usec often = life_of(lease) / 3;
-    lease->round->number = engine_next_round(e);
+    usec often = lease->round->life / 3;
     lease->wake_at = e->now + engine_jitter(e, often - often / 8, often);
     listening_keep(e);
     for (unsigned i = 0; i < lease_masters(e); i++)
@@ -95,12 +103,13 @@ static void stand(struct engine *e, struct lease *lease, const struct claim *sam
     if (same)
         claim_copy_token(e, lease->claim, same);
     claim_stand(e, lease->claim);
-    round_begin(round, lease_masters(e), REQUEST_QUEUE, 0, 0);
+    round_begin(round, lease_masters(e), REQUEST_QUEUE, engine_next_round(e), 0);
     round->life = life_of(lease);
     refresh(e, lease);
 }
 
-/* The first in line: stands on the masters, or asks them for a ticket. */
+/* The first in line: stands on the masters, or asks them for a ticket.  Only when its
+ * own timer fires: many may become the first at once, and each needs random bytes. */
 static void contend(struct engine *e, struct lease *lease)
 {
     if (lease->round->ticket)
@@ -117,7 +126,10 @@ static void yield(struct engine *e, struct lease *lease)
     e->counters.yields++;
     claim_abandon(e, lease->claim, 0);
     claim_let_go(lease);
-    stand(e, lease, same);
+    round_close(lease->round, lease_masters(e));
+    lease->wake_at = e->now;
+    if (same)
+        stand(e, lease, same);
 }
 
 /* ---- in line here --------------------------------------------------------------- */
@@ -133,12 +145,6 @@ bool waiting_enter(struct engine *e, struct lease *lease)
     lease->state = LEASE_WAITING;
     lease->wake_at = lease_wait_until(lease);
     return true;
-}
-
-void waiting_stand(struct engine *e, struct lease *lease)
-{
-    stand(e, lease, NULL);
-    wake_by(lease, lease_wait_until(lease));
 }
 
 /* It asks for a ticket, and may be granted the name at once. */
@@ -183,8 +189,7 @@ void waiting_leave(struct engine *e, struct lease *lease)
     if (can_pass_place(lease, next)) {
         pass_place(e, lease, next);
     } else {
-        contend(e, next);
-        wake_by(next, lease_wait_until(next));
+        next->wake_at = e->now;
         lease_schedule(e, next);
     }
 }
@@ -198,6 +203,7 @@ static void granted(struct engine *e, struct lease *lease, unsigned master, usec
         wake_by(lease, e->now + engine_jitter(e, EAGER_LEAST, EAGER_MOST));
     ballot->said = SAID_GRANTED;
     ballot->clock = clock;
+    ballot->text[0] = '\0';
 }
 
 /* When a quorum of masters is rid of the present holder, if he does not renew. */
@@ -251,6 +257,7 @@ static void hear_queued(struct engine *e, struct lease *lease, unsigned master,
     if (!logical_hear(e, master, reply->clock) || reply->clock < ballot->clock)
         return;
     ballot->said = SAID_HELD;
+    ballot->text[0] = '\0'; /* by whom is not told */
     ballot->clock = reply->clock;
     ballot->stood_at = reply->tag.sent_at;
     ballot->remaining_ms = reply->remaining_ms;
@@ -263,6 +270,8 @@ static void hear_queued(struct engine *e, struct lease *lease, unsigned master,
 void waiting_hear(struct engine *e, struct lease *lease, unsigned master, const struct reply *reply)
 {
     struct ballot *ballot = &lease->round->ballots[master];
+    if (reply->tag.sent_at != ballot->asked_at) /* it was asked again since */
+        return;
     ballot->state = BALLOT_CLOSED;
     switch (reply->answer) {
     case ANSWER_YES:
@@ -398,16 +407,21 @@ static bool can_take_over(const struct engine *e, const struct lease *holder,
            !holder->claim->foreign && e->now < end - next->terms.margin;
 }
 
+/* With the question under way, if there is one: what is said to it counts. */
 static void give_claim(struct engine *e, struct lease *holder, struct lease *next)
 {
-    struct round *own = next->round;
     next->claim = holder->claim;
     next->claim->lease = next;
-    next->round = holder->round;
-    next->risk = holder->risk;
     holder->claim = NULL;
-    holder->round = own;
-    acquiring_take_over(e, next, own->max_hold, holder->wake_at);
+    if (holder->round) {
+        round_copy(next->round, holder->round, lease_masters(e));
+        engine_give_round(e, holder->round);
+        holder->round = NULL;
+    } else {
+        round_begin(next->round, lease_masters(e), REQUEST_RENEW, 0, 0);
+        next->round->decided = true;
+    }
+    acquiring_take_over(e, next, holder->wake_at);
 }
 
 bool waiting_hand_over(struct engine *e, struct lease *holder)
@@ -425,6 +439,9 @@ bool waiting_hand_over(struct engine *e, struct lease *holder)
     e->counters.released++;
     e->counters.handed_here++;
     give_claim(e, holder, next);
+    holder->valid_until = 0;
+    holder->extending = false;
+    holder->untold &= (uint16_t)~WHILE_HELD;
     lease_end(e, holder, OUTCOME_RELEASED, CAUSE_NONE);
     return true;
 }

@@ -15,8 +15,8 @@ struct address {
     char *user; /* NULL: none */
     char *password;
     int db;
-    char *shown; /* "host:port", "[::1]:port" or "unix:/path"; with "/db" if db > 0; never a
-                    password */
+    char *shown; /* "host:port", "[::1]:port" or "unix:/path"; with "/N" or "?db=N"
+                    if db > 0; never a password */
 };
 
 /* Fills `addresses` (at most `max`) from a list separated by commas or white

@@ -183,7 +183,7 @@ static void write_hello(char *to, size_t size, const struct quarantine_terms *te
 static void write_claim_request(struct fake *fake, char *to, size_t size,
                                 const struct request *request)
 {
-    char names[128], terms[64] = "", until[48] = "", fence[48] = "";
+    char names[128], terms[64] = "", until[48] = "", number[48] = "";
     write_names(names, sizeof names, request->names);
     enum request_kind kind = request->tag.kind;
     bool sets = kind == REQUEST_ACQUIRE || kind == REQUEST_GRANT || kind == REQUEST_QUEUE ||
@@ -194,18 +194,20 @@ static void write_claim_request(struct fake *fake, char *to, size_t size,
     if (request->not_after)
         snprintf(until, sizeof until, " not after %s", fake_time(request->not_after - EPOCH));
     if (kind == REQUEST_GRANT)
-        snprintf(fence, sizeof fence, " proposal %s", fake_time(request->proposal - EPOCH));
+        snprintf(number, sizeof number, " proposal %s", fake_time(request->proposal - EPOCH));
     else if (kind == REQUEST_RAISE)
-        snprintf(fence, sizeof fence, " fence %s", fake_time(request->fence - EPOCH));
+        snprintf(number, sizeof number, " fence %s", fake_time(request->fence - EPOCH));
+    else if (kind == REQUEST_QUEUE)
+        snprintf(number, sizeof number, " ticket %s", fake_time(request->ticket - EPOCH));
     bool token = kind != REQUEST_PEEK;
     snprintf(to, size, " %s%s%s%s%s%s%s", names, token ? " " : "",
              token ? fake_token(fake, request->token, request->token_length) : "", terms, until,
-             fence, request->whole ? " whole" : "");
+             number, request->whole ? " whole" : "");
 }
 
 static void note_send(struct fake *fake, unsigned master, const struct request *request)
 {
-    static const char *const kinds[] = {"hello", "adopt", "kill",    "acquire", "grant",
+    static const char *const kinds[] = {"hello", "adopt", "kill",  "acquire", "grant",
                                         "raise", "queue", "renew", "release", "peek"};
     char tail[340], more[320] = "";
     switch (request->tag.kind) {
@@ -265,6 +267,22 @@ static void on_disconnect(struct fake *fake, unsigned index)
     fake->masters[index].wire = WIRE_CLOSING;
 }
 
+static void on_listen(struct fake *fake, unsigned index)
+{
+    note_master(fake, "listen", index, "");
+    if (fake->masters[index].ear != EAR_DEAF)
+        fake_break(fake, "master %u is listened to twice", index + 1);
+    fake->masters[index].ear = EAR_ASKED;
+}
+
+static void on_deafen(struct fake *fake, unsigned index)
+{
+    note_master(fake, "deafen", index, "");
+    if (fake->masters[index].ear == EAR_DEAF)
+        fake_break(fake, "nobody listens to master %u", index + 1);
+    fake->masters[index].ear = EAR_CLOSING;
+}
+
 static void on_notice(struct fake *fake, unsigned index)
 {
     const struct master *master = &fake->engine.masters[index];
@@ -304,6 +322,12 @@ static void emit(void *shell, const struct effect *effect)
         break;
     case EFFECT_DISCONNECT:
         on_disconnect(fake, effect->master);
+        break;
+    case EFFECT_LISTEN:
+        on_listen(fake, effect->master);
+        break;
+    case EFFECT_DEAFEN:
+        on_deafen(fake, effect->master);
         break;
     case EFFECT_SEND:
         on_send(fake, effect->master, effect->request);
@@ -409,6 +433,13 @@ static struct randomness draw(struct fake *fake, uint8_t bytes[RANDOMNESS_PER_ST
     return (struct randomness){bytes, RANDOMNESS_PER_STEP};
 }
 
+/* Less than nothing left is a large number. */
+static void check_drawn(struct fake *fake, const struct randomness *random)
+{
+    if (random->left > RANDOMNESS_PER_STEP)
+        fake_break(fake, "a step drew more random bytes than it was given");
+}
+
 static void tell(struct fake *fake, struct actor *actor)
 {
     uint8_t bytes[RANDOMNESS_PER_STEP];
@@ -416,7 +447,9 @@ static void tell(struct fake *fake, struct actor *actor)
     actor->untold = false;
     for (;;) {
         struct randomness random = draw(fake, bytes);
-        if (!engine_tell(&fake->engine, fake->now, &random, &actor->core, &outcome))
+        bool any = engine_tell(&fake->engine, fake->now, &random, &actor->core, &outcome);
+        check_drawn(fake, &random);
+        if (!any)
             return;
         note_outcome(fake, actor, &outcome);
         fake->told++;
@@ -438,6 +471,7 @@ void fake_step(struct fake *fake, const struct event *event)
     uint8_t bytes[RANDOMNESS_PER_STEP];
     struct randomness random = draw(fake, bytes);
     engine_step(&fake->engine, fake->now, &random, event);
+    check_drawn(fake, &random);
     if (fake->telling)
         fake_tell_all(fake);
 }
@@ -528,6 +562,38 @@ void fake_lose(struct fake *fake, unsigned index, const char *why)
     fake_step(fake, &(struct event){.kind = EVENT_CLOSED, .master = index, .text = why});
 }
 
+/* ---- listening ----------------------------------------------------------------- */
+
+bool fake_listening(struct fake *fake, unsigned index)
+{
+    if (fake->masters[index].ear != EAR_ASKED)
+        return false;
+    fake->masters[index].ear = EAR_LISTENING;
+    fake_step(fake, &(struct event){.kind = EVENT_LISTENING, .master = index});
+    return true;
+}
+
+bool fake_deaf(struct fake *fake, unsigned index)
+{
+    if (fake->masters[index].ear == EAR_DEAF)
+        return false;
+    fake->masters[index].ear = EAR_DEAF;
+    fake_step(fake, &(struct event){.kind = EVENT_DEAF, .master = index});
+    return true;
+}
+
+bool fake_push(struct fake *fake, unsigned index, const char *token, usec clock)
+{
+    unsigned number = strncmp(token, "token-", 6) == 0 ? (unsigned)atoi(token + 6) : 0;
+    enum ear ear = fake->masters[index].ear;
+    bool known = number && number <= TOKENS_MAX && fake->tokens[number - 1][0];
+    if (!known || (ear != EAR_LISTENING && ear != EAR_CLOSING))
+        return false;
+    struct push push = {fake->tokens[number - 1], TOKEN_TEXT, clock};
+    fake_step(fake, &(struct event){.kind = EVENT_PUSH, .master = index, .push = &push});
+    return true;
+}
+
 /* ---- leases -------------------------------------------------------------------- */
 
 struct actor *fake_actor(struct fake *fake, const char *name)
@@ -608,11 +674,13 @@ bool fake_start(struct fake *fake, const struct engine_config *config)
 static void oblige(struct fake *fake, unsigned index)
 {
     static const enum answer answers[] = {
-        [REQUEST_KILL] = ANSWER_YES,   [REQUEST_ACQUIRE] = ANSWER_HELD,
-        [REQUEST_GRANT] = ANSWER_HELD, [REQUEST_RAISE] = ANSWER_ABSENT,
-        [REQUEST_RENEW] = ANSWER_YES,  [REQUEST_RELEASE] = ANSWER_YES,
-        [REQUEST_PEEK] = ANSWER_ABSENT};
+        [REQUEST_KILL] = ANSWER_YES,    [REQUEST_ACQUIRE] = ANSWER_HELD,
+        [REQUEST_GRANT] = ANSWER_HELD,  [REQUEST_RAISE] = ANSWER_ABSENT,
+        [REQUEST_QUEUE] = ANSWER_HELD,  [REQUEST_RENEW] = ANSWER_YES,
+        [REQUEST_RELEASE] = ANSWER_YES, [REQUEST_PEEK] = ANSWER_ABSENT};
     struct fake_master *master = &fake->masters[index];
+    if (master->ear == EAR_CLOSING)
+        fake_deaf(fake, index);
     if (master->wire == WIRE_CLOSING || master->hangs)
         fake_lose(fake, index, "left");
     if (master->wire == WIRE_CONNECTING)
@@ -633,6 +701,11 @@ static void check_end(struct fake *fake)
         fake_break(fake, "the engine does not close: %u owed", engine_owed(e));
     else if (e->busy.count || e->held.count || e->abandoned || engine_owed(e))
         fake_break(fake, "the engine closed with leases or releases left");
+    else if (e->in_lines)
+        fake_break(fake, "the engine closed with somebody in line");
+    for (unsigned i = 0; i < e->config.masters; i++)
+        if (fake->masters[i].ear == EAR_ASKED || fake->masters[i].ear == EAR_LISTENING)
+            fake_break(fake, "the engine closed and listens to master %u", i + 1);
     for (unsigned i = 0; i < ACTORS_MAX; i++) {
         const struct actor *actor = &fake->actors[i];
         if (actor->used && actor->begun && !actor->ended && !actor->lost)

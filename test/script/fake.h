@@ -15,10 +15,12 @@
 #define EPOCH      INT64_C(1000000000) /* 0.000 of a scenario on our clock */
 
 enum wire { WIRE_DOWN, WIRE_CONNECTING, WIRE_UP, WIRE_CLOSING };
+enum ear { EAR_DEAF, EAR_ASKED, EAR_LISTENING, EAR_CLOSING };
 
 /* One master, and the connection to it. */
 struct fake_master {
     enum wire wire;
+    enum ear ear; /* the notification connection */
     bool hangs;
     unsigned connections;
     struct tag *waiting; /* requests not yet answered, oldest first */
@@ -87,6 +89,13 @@ bool fake_answer_hello(struct fake *fake, unsigned master);
 void fake_connected(struct fake *fake, unsigned master);
 /* The connection ends: what waits is lost. */
 void fake_lose(struct fake *fake, unsigned master, const char *why);
+
+/* The notification connection is subscribed, or ends.  False if none was asked for. */
+bool fake_listening(struct fake *fake, unsigned master);
+bool fake_deaf(struct fake *fake, unsigned master);
+/* The master has given the names to the token, and says so.  False if no token has that
+ * short name, or nobody listens. */
+bool fake_push(struct fake *fake, unsigned master, const char *token, usec clock);
 
 struct actor *fake_actor(struct fake *fake, const char *name);
 bool fake_new(struct fake *fake, const char *name, const char *names, const struct terms *terms,

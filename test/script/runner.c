@@ -16,9 +16,13 @@
  *   connected WHO            only made
  *   reply WHO ANSWER         to the oldest request: yes, healed, held [HOLDER [T]],
  *                            absent, late, noscript, no-clock, error TEXT, hello [HELLO];
- *                            to a grant or raise yes, held, absent: each with clock T
+ *                            to a grant or raise yes, held, absent: each with clock T;
+ *                            to a queue yes, ahead, queued [left T] [behind N], with clock T
  *   greet WHO                every hello that is asked for is answered, if any is
  *   lose WHO [TEXT]          the connection ends, or cannot be made
+ *   listening WHO            its notification connection is subscribed
+ *   deaf WHO                 it ends, or cannot be made
+ *   push WHO TOKEN clock T   it has given the names to that token
  *   hang WHO                 it will not answer any more on this connection
  *   clock WHO T              what its wall clock is ahead of ours
  *   advance T                time passes, timers fire when they are due
@@ -29,9 +33,8 @@
  *   extend LEASE [T]   release LEASE   cancel LEASE   free LEASE   detach LEASE
  *   adopt WHO   close   give-up
  *   tells wait | tells       outcomes wait until `tell`, or are told at once
- *   valid LEASE   fence LEASE   owed   leases   print what the engine says of it
- *   silently COMMAND         without its trace
- *   repeat N COMMAND
+ *   valid LEASE   fence LEASE   place LEASE   owed   leases   lines   print what the engine says of
+ * it silently COMMAND         without its trace repeat N COMMAND
  *
  * LEASE: a name; "*" stands for one more of many, *1, *2, and so on.
  * WHO: numbers, or "all".  T: 10s, 3ms, 250us.  NAMES: with commas between them.
@@ -270,7 +273,8 @@ static bool read_answer(struct scenario *s, struct words *words, struct reply *r
     } answers[] = {
         {"yes", ANSWER_YES},           {"healed", ANSWER_HEALED}, {"held", ANSWER_HELD},
         {"absent", ANSWER_ABSENT},     {"late", ANSWER_LATE},     {"noscript", ANSWER_NOSCRIPT},
-        {"no-clock", ANSWER_NO_CLOCK}, {"error", ANSWER_ERROR},   {"hello", ANSWER_HELLO}};
+        {"no-clock", ANSWER_NO_CLOCK}, {"error", ANSWER_ERROR},   {"hello", ANSWER_HELLO},
+        {"ahead", ANSWER_AHEAD},       {"queued", ANSWER_QUEUED}};
     const char *word = next_word(words);
     for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++)
         if (strcmp(word, answers[i].word) == 0) {
@@ -287,6 +291,9 @@ static void read_details(struct scenario *s, struct words *words, struct reply *
     reply->remaining_ms = -1;
     reply->text = text;
     reply->clock = read_logical(s, words);
+    if (*value_of(words, "left"))
+        reply->remaining_ms = time_of(s, words, "left", 0) / 1000;
+    reply->position = (unsigned)atoi(value_of(words, "behind"));
     if (reply->clock)
         return;
     if (reply->answer == ANSWER_ERROR)
@@ -301,6 +308,8 @@ static void read_details(struct scenario *s, struct words *words, struct reply *
 
 static bool tells_clock(enum request_kind kind, enum answer answer)
 {
+    if (kind == REQUEST_QUEUE)
+        return answer == ANSWER_YES || answer == ANSWER_AHEAD || answer == ANSWER_QUEUED;
     return (kind == REQUEST_GRANT || kind == REQUEST_RAISE) &&
            (answer == ANSWER_YES || answer == ANSWER_HELD || answer == ANSWER_ABSENT);
 }
@@ -340,6 +349,40 @@ static void do_reply(struct scenario *s, struct words *words)
     read_details(s, words, &reply, text, sizeof text);
     FOR_EACH(i, who)
     reply_once(s, i, &reply);
+}
+
+/* ---- notification connections ------------------------------------------------------- */
+
+static void do_listening(struct scenario *s, struct words *words)
+{
+    unsigned who = read_who(s, words);
+    FOR_EACH(i, who)
+    {
+        if (!fake_listening(&s->fake, i))
+            complain(s, "nobody wants to listen", "");
+    }
+}
+
+static void do_deaf(struct scenario *s, struct words *words)
+{
+    unsigned who = read_who(s, words);
+    FOR_EACH(i, who)
+    {
+        if (!fake_deaf(&s->fake, i))
+            complain(s, "nobody listens", "");
+    }
+}
+
+static void do_push(struct scenario *s, struct words *words)
+{
+    unsigned who = read_who(s, words);
+    const char *token = next_word(words);
+    usec clock = read_logical(s, words);
+    FOR_EACH(i, who)
+    {
+        if (!fake_push(&s->fake, i, token, clock))
+            complain(s, "nobody listens, or there is no such token", token);
+    }
 }
 
 /* ---- time ------------------------------------------------------------------------- */
@@ -515,6 +558,34 @@ static void do_fence(struct scenario *s, struct words *words)
               fence ? fake_time(fence - EPOCH) : "");
 }
 
+static void do_place(struct scenario *s, struct words *words)
+{
+    const char *name = next_word(words);
+    const struct actor *actor = fake_actor(&s->fake, name);
+    unsigned position;
+    usec expires;
+    if (!actor)
+        complain(s, "no such lease", name);
+    else if (!waiting_look(&s->fake.engine, &actor->core, &position, &expires))
+        fake_note(&s->fake, "%s does not wait", name);
+    else
+        fake_note(&s->fake, "%s is behind %u, the holder has %s", name, position,
+                  expires == NEVER ? "no known end" : fake_time(expires));
+}
+
+static void do_lines(struct scenario *s, struct words *words)
+{
+    (void)words;
+    const struct engine *e = &s->fake.engine;
+    const struct engine_counters *counters = &e->counters;
+    fake_note(&s->fake,
+              "%llu in line; %llu handed over, %llu here; %llu pushes, %llu found, "
+              "%llu yields",
+              (unsigned long long)e->in_lines, (unsigned long long)counters->handoffs,
+              (unsigned long long)counters->handed_here, (unsigned long long)counters->pushes,
+              (unsigned long long)counters->found, (unsigned long long)counters->yields);
+}
+
 static void do_owed(struct scenario *s, struct words *words)
 {
     (void)words;
@@ -557,17 +628,18 @@ static void obey(struct scenario *s, struct words *words)
         const char *word;
         void (*command)(struct scenario *s, struct words *words);
     } commands[] = {
-        {"masters", do_masters}, {"connect", do_connect},   {"connected", do_connected},
-        {"reply", do_reply},     {"lose", do_lose},         {"hang", do_hang},
-        {"clock", do_clock},     {"advance", do_advance},   {"jump", do_jump},
-        {"acquire", do_acquire}, {"attach", do_attach},     {"inspect", do_inspect},
-        {"extend", do_extend},   {"release", do_release},   {"cancel", do_release},
-        {"free", do_free},       {"detach", do_detach},     {"release-token", do_release_token},
-        {"adopt", do_adopt},     {"close", do_close},       {"tells", do_tells},
-        {"tell", do_tell},       {"valid", do_valid},       {"owed", do_owed},
-        {"give-up", do_give_up}, {"greet", do_greet},       {"until", do_until},
-        {"leases", do_leases},   {"silently", do_silently}, {"repeat", do_repeat},
-        {"fence", do_fence},
+        {"masters", do_masters}, {"connect", do_connect},     {"connected", do_connected},
+        {"reply", do_reply},     {"lose", do_lose},           {"hang", do_hang},
+        {"clock", do_clock},     {"advance", do_advance},     {"jump", do_jump},
+        {"acquire", do_acquire}, {"attach", do_attach},       {"inspect", do_inspect},
+        {"extend", do_extend},   {"release", do_release},     {"cancel", do_release},
+        {"free", do_free},       {"detach", do_detach},       {"release-token", do_release_token},
+        {"adopt", do_adopt},     {"close", do_close},         {"tells", do_tells},
+        {"tell", do_tell},       {"valid", do_valid},         {"owed", do_owed},
+        {"give-up", do_give_up}, {"greet", do_greet},         {"until", do_until},
+        {"leases", do_leases},   {"silently", do_silently},   {"repeat", do_repeat},
+        {"fence", do_fence},     {"listening", do_listening}, {"deaf", do_deaf},
+        {"push", do_push},       {"place", do_place},         {"lines", do_lines},
     };
     const char *word = next_word(words);
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
