@@ -111,7 +111,8 @@ void lease_hear(struct engine *e, struct lease *lease, unsigned master, const st
     uint32_t question = lease->round ? lease->round->number : 0;
     if (!MUTANT(RESURRECT))
         holding_notice_the_end(e, lease);
-    if (MUTANT(LATE_GRANT) && lease->state == LEASE_LOST && reply->answer == ANSWER_YES)
+    if (MUTANT(LATE_GRANT) && lease->state == LEASE_LOST && !lease->terms.fence &&
+        reply->answer == ANSWER_YES)
         lease->state = LEASE_HELD;
     bool counts = lease->claim == claim && !claim->abandoned &&
                   (lease->state == LEASE_ACQUIRING || lease->state == LEASE_WAITING ||

@@ -20,7 +20,7 @@ void round_begin(struct round *round, unsigned masters, enum request_kind kind, 
         ballot->again = ballot->late = ballot->broken = false;
         ballot->asked_at = 0;
         ballot->remaining_ms = -1;
-        ballot->clock = ballot->stood_at = 0;
+        ballot->clock = ballot->stood_at = ballot->pushed = 0;
         ballot->position = 0;
         ballot->ahead = false;
         ballot->text[0] = '\0';

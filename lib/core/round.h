@@ -27,6 +27,7 @@ struct ballot {
     usec clock;    /* GRANT, RAISE, QUEUE: its logical clock when it last told; 0: unknown */
     usec stood_at; /* QUEUE: when the last refresh was sent to which it said that we stand in line;
                       0: it did not */
+    usec pushed;   /* QUEUE: the clock of a push that came before the answer to any refresh */
     unsigned position; /* QUEUE: so many stand before us there */
     bool ahead;        /* QUEUE: gave us what somebody ahead of us waits for */
     char text[SAYING_MAX];

@@ -220,6 +220,35 @@ static void await_expiry(struct engine *e, struct lease *lease)
     wake_by(lease, e->now - quorum_reached(left, lease_masters(e)) + EXPIRED);
 }
 
+/* Granted after our last refresh that it answered, or it would have said so then: that
+ * is what the promise is dated from, however long the push was on its way.  It may
+ * overtake the answer to the first, on another connection: that one is waited for. */
+static void take_push(struct engine *e, struct lease *lease, unsigned master, usec clock)
+{
+    struct ballot *ballot = &lease->round->ballots[master];
+    usec from = MUTANT(DATED_FROM_PUSH) ? e->now : ballot->stood_at;
+    bool is_old = clock <= ballot->clock && !MUTANT(OLD_PUSH);
+    if (is_old || !master_may_grant(e, &e->masters[master]) || !logical_hear(e, master, clock))
+        return;
+    if (!from) {
+        ballot->pushed = clock;
+        return;
+    }
+    claim_promised(e, lease->claim, master, from, lease->round->life);
+    ballot->state = BALLOT_CLOSED;
+    granted(e, lease, master, clock);
+    e->counters.pushes++;
+}
+
+static void take_early_push(struct engine *e, struct lease *lease, unsigned master)
+{
+    struct ballot *ballot = &lease->round->ballots[master];
+    usec clock = ballot->pushed;
+    ballot->pushed = 0;
+    if (clock)
+        take_push(e, lease, master, clock);
+}
+
 /* A refresh that was carried out before we were granted says nothing about now. */
 static void hear_queued(struct engine *e, struct lease *lease, unsigned master,
                         const struct reply *reply)
@@ -234,6 +263,7 @@ static void hear_queued(struct engine *e, struct lease *lease, unsigned master,
     ballot->remaining_ms = reply->remaining_ms;
     ballot->position = reply->position;
     lease->claim->at[master].promise = 0;
+    take_early_push(e, lease, master);
     await_expiry(e, lease);
 }
 
@@ -263,30 +293,13 @@ void waiting_hear(struct engine *e, struct lease *lease, unsigned master, const 
     }
 }
 
-/* Granted after our last refresh that it answered, or it would have said so then: that
- * is what the promise is dated from, however long the push was on its way. */
-static void take_push(struct engine *e, struct lease *lease, unsigned master,
-                      const struct push *push)
-{
-    struct ballot *ballot = &lease->round->ballots[master];
-    usec from = MUTANT(DATED_FROM_PUSH) ? e->now : ballot->stood_at;
-    bool is_old = push->clock <= ballot->clock && !MUTANT(OLD_PUSH);
-    if (!from || is_old || !master_may_grant(e, &e->masters[master]) ||
-        !logical_hear(e, master, push->clock))
-        return;
-    claim_promised(e, lease->claim, master, from, lease->round->life);
-    ballot->state = BALLOT_CLOSED;
-    granted(e, lease, master, push->clock);
-    e->counters.pushes++;
-}
-
 void waiting_push(struct engine *e, unsigned master, const struct push *push)
 {
     struct claim *claim = claim_standing(e, push->token, push->token_length);
     struct lease *lease = claim ? claim->lease : NULL;
     if (!lease || !is_queued(lease))
         return;
-    take_push(e, lease, master, push);
+    take_push(e, lease, master, push->clock);
     lease_weigh(e, lease);
     lease_schedule(e, lease);
 }

@@ -149,6 +149,69 @@ class Contention(ClusterCase):
         self.finish(holder)
         self.assertEqual(self.finish(waiter, 0).out, "my turn\n")
 
+    def hold(self):
+        """Until release(); it has the name on every master."""
+        marker = self.tmp / "holding"
+        holder = self.spawn("run", self.name, "--", "sh", "-c", f"echo > '{marker}'; read x",
+                            stdin=subprocess.PIPE)
+        self.started(marker)
+        until(lambda: all(self.cluster.values(self.name)), "every master has it")
+        return holder
+
+    def release(self, holder):
+        holder.stdin.close()
+        holder.stdin = None
+        self.finish(holder)
+
+    def in_line(self):
+        """How many stand in line on each master."""
+        return [int(self.cluster.cli(i + 1, "ZCARD", f"redlock:queue:{self.name}"))
+                for i in range(self.masters)]
+
+    def keys_of_waiting(self):
+        return [key for i in range(self.masters) for pattern in ("queue", "waiter")
+                for key in self.cluster.cli(i + 1, "KEYS", f"redlock:{pattern}:*").split()]
+
+    def test_first_come_first_served(self):
+        told = self.tmp / "told"
+        holder = self.hold()
+        waiters = []
+        for turn in range(3):
+            waiters.append(self.spawn("run", "--wait", "forever", self.name, "--", "sh", "-c",
+                                      f"echo {turn} >> '{told}'"))
+            until(lambda: set(self.in_line()) == {turn + 1}, f"{turn + 1} stand in line")
+        self.release(holder)
+        for waiter in waiters:
+            self.finish(waiter, 0)
+        self.assertEqual(told.read_text().split(), ["0", "1", "2"])
+        self.assert_free(self.name)
+        self.assertEqual(self.keys_of_waiting(), [])
+
+    def test_interrupted_while_waiting(self):
+        marker = self.tmp / "ran"
+        holder = self.hold()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            waiter = self.spawn("run", "--wait", "forever", self.name, "--", "touch", str(marker))
+            until(lambda: set(self.in_line()) == {1}, "it stands in line")
+            waiter.send_signal(number)
+            self.finish(waiter, 128 + number)
+            self.assertEqual(self.keys_of_waiting(), [])
+        self.release(holder)
+        self.assertFalse(marker.exists())
+        self.assert_free(self.name)
+
+    def test_the_wait_is_over(self):
+        marker = self.tmp / "ran"
+        holder = self.hold()
+        begin = time.monotonic()
+        result = self.redlock("run", "--wait", "700ms", self.name, "--", "touch", str(marker),
+                              status=75)
+        self.assertGreaterEqual(time.monotonic() - begin, 0.7)
+        self.assertIn("held by ", result.err)
+        self.assertFalse(marker.exists())
+        self.assertEqual(self.keys_of_waiting(), [])
+        self.release(holder)
+
     def test_is_renewed(self):
         marker = self.tmp / "holding"
         holder = self.spawn("run", "--ttl", "1s", self.name, "--", "sh", "-c",

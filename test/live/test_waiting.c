@@ -3,6 +3,7 @@
  * they leave behind, and what becomes of the dead.
  */
 #include "fences.h"
+#include "proxy.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -13,11 +14,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MASTERS 5
-#define QUORUM  3
-#define CROWD   8
-#define LIFE_MS 3000 /* of a waiter that is not heard of */
-#define SLACK   1500 /* of a busy machine */
+#define MASTERS    5
+#define QUORUM     3
+#define CROWD      8
+#define LIFE_MS    3000                           /* of a waiter that is not heard of */
+#define SLACK      1500                           /* of a busy machine */
+#define REFRESH_US (FENCE_TTL * 1000 / 3 * 7 / 8) /* the soonest, of who stands in line */
 
 static struct cluster cluster;
 static struct ev_loop *loop;
@@ -243,25 +245,66 @@ static void hand_over(struct take *from, struct take *to, int64_t within_ms)
     take_free(from);
 }
 
+/* The second time, when it has listened before. */
 static void test_told_by_push(void **state)
 {
     static struct take holder, waiter;
     struct user users[2];
     redlock_lease_options terms = patient();
+    redlock_stats before = {0};
     (void)state;
     join_all(users, 2);
-    hold(&holder, &users[0], "pushed");
-    stand(&waiter, &users[1], "pushed", 0, &terms);
-    hand_over(&holder, &waiter, 10000);
-    redlock_stats stats = stats_of(&users[1]);
-    assert_int_equal(stats.handoffs, 1);
-    assert_true(stats.pushes >= QUORUM);
-    assert_int_equal(stats.found, 0);
-    assert_true(waiter.told[REDLOCK_ACQUIRED].valid_for > 0);
-    assert_true(waiter.told[REDLOCK_ACQUIRED].valid_for <= FENCE_TTL);
-    AWAIT(&users[1], redlock_valid_for(waiter.lease) > FENCE_TTL / 2); /* renewed to its full ttl */
-    assert_code(take_release(&waiter), REDLOCK_OK);
+    for (unsigned times = 0; times < 2; times++) {
+        before = stats_of(&users[1]);
+        hold(&holder, &users[0], "pushed");
+        stand(&waiter, &users[1], "pushed", 0, &terms);
+        hand_over(&holder, &waiter, 10000);
+        assert_true(waiter.told[REDLOCK_ACQUIRED].valid_for > 0);
+        assert_true(waiter.told[REDLOCK_ACQUIRED].valid_for <= FENCE_TTL);
+        AWAIT(&users[1], redlock_valid_for(waiter.lease) > FENCE_TTL * 3 / 4); /* its full ttl */
+        assert_code(take_release(&waiter), REDLOCK_OK);
+        AWAIT(&users[1], cluster_keys(&cluster) == 0);
+    }
+    assert_int_equal(stats_of(&users[1]).handoffs, before.handoffs + 1);
+    assert_true(stats_of(&users[1]).pushes >= before.pushes + QUORUM);
     leave_all(users, 2);
+}
+
+/* The answer to who comes to stand in line is slow, the push that follows is not. */
+static void test_a_push_overtakes_the_answer(void **state)
+{
+    static struct take holder, waiter;
+    struct user holds, waits;
+    struct proxy *proxies[MASTERS];
+    char nodes[MASTERS * 40] = "";
+    redlock_options options = fence_options();
+    redlock_lease_options terms = patient();
+    (void)state;
+    for (unsigned i = 0; i < MASTERS; i++) {
+        proxies[i] = proxy_start(cluster.ports[i]);
+        snprintf(nodes + strlen(nodes), sizeof nodes - strlen(nodes), "redis://127.0.0.1:%d ",
+                 proxy_port(proxies[i]));
+    }
+    join(&holds);
+    user_begin(&waits, loop, nodes, &options);
+    AWAIT(&waits, waits.ready);
+    for (unsigned times = 0; times < 2; times++) { /* the second time it listens already */
+        hold(&holder, &holds, "overtaken");
+        AWAIT(&holds, cluster_holders(&cluster, "overtaken", NULL) == MASTERS);
+        for (unsigned i = 0; times && i < MASTERS; i++)
+            proxy_delay(proxies[i], 200);
+        take_ask(&waiter, &waits, "overtaken", &terms);
+        AWAIT(&waits, masters_with("overtaken", 1) == MASTERS);
+        for (unsigned i = 0; i < MASTERS; i++)
+            proxy_delay(proxies[i], 0);
+        hand_over(&holder, &waiter, REFRESH_US / 1000 - 100);
+        assert_code(take_release(&waiter), REDLOCK_OK);
+        AWAIT(&waits, cluster_keys(&cluster) == 0);
+    }
+    assert_int_equal(user_end(&waits, 10000), 0);
+    assert_int_equal(user_end(&holds, 10000), 0);
+    for (unsigned i = 0; i < MASTERS; i++)
+        proxy_stop(proxies[i]);
 }
 
 static void test_a_notification_connection_that_is_cut(void **state)
@@ -594,6 +637,7 @@ static void test_strangers_are_waited_for(void **state)
         }
         AWAIT_MS(&user, has(&waiter), LIFE_MS);
         assert_code(take_release(&waiter), REDLOCK_OK);
+        AWAIT(&user, cluster_keys(&cluster) == 0);
     }
     leave_all(&user, 1);
 }
@@ -787,6 +831,41 @@ static void do_meanwhile(const char *command)
     assert_int_equal(status, 0);
 }
 
+static void stop_contending(void)
+{
+    for (unsigned i = 0; i < CROWD; i++)
+        contenders[i].ends = true;
+    for (unsigned i = 0; i < CROWD; i++)
+        assert_int_equal(user_end(&contenders[i].user, 10000), 0);
+    holding = NULL;
+}
+
+static void start_contending(void)
+{
+    memset(contenders, 0, sizeof contenders);
+    for (unsigned i = 0; i < CROWD; i++)
+        join(&contenders[i].user);
+    for (unsigned i = 0; i < CROWD; i++)
+        contend(&contenders[i]);
+}
+
+/* Nobody who is given it learns so from his next refresh only. */
+static void test_no_turn_is_missed(void **state)
+{
+    int64_t longest = 0;
+    (void)state;
+    start_contending();
+    for (unsigned turn = 0; turn < 100; turn++) {
+        int64_t begin = now_us();
+        take_turns(2);
+        longest = now_us() - begin > longest ? now_us() - begin : longest;
+    }
+    stop_contending();
+    print_message("    %u turns, the slowest %u in %lld us\n", 200 * CROWD, 2 * CROWD,
+                  (long long)longest);
+    assert_true(longest < REFRESH_US);
+}
+
 static bool all_vote(unsigned master)
 {
     bool all = true;
@@ -798,10 +877,7 @@ static bool all_vote(unsigned master)
 static void test_masters_die_meanwhile(void **state)
 {
     (void)state;
-    for (unsigned i = 0; i < CROWD; i++) {
-        join(&contenders[i].user);
-        contend(&contenders[i]);
-    }
+    start_contending();
     take_turns(10);
     for (unsigned times = 0; times < 2; times++) {
         do_meanwhile("kill 1 2");
@@ -812,10 +888,7 @@ static void test_masters_die_meanwhile(void **state)
             assert_true(now_us() < end);
     }
     take_turns(10);
-    for (unsigned i = 0; i < CROWD; i++)
-        contenders[i].ends = true;
-    for (unsigned i = 0; i < CROWD; i++)
-        assert_int_equal(user_end(&contenders[i].user, 10000), 0);
+    stop_contending();
 }
 
 #define ON_A_LOOP(test) cmocka_unit_test_setup_teardown(test, open_loop, close_loop)
@@ -827,6 +900,7 @@ int main(void)
         ON_A_LOOP(test_fences_grow_across_handovers),
         ON_A_LOOP(test_two_names),
         ON_A_LOOP(test_told_by_push),
+        ON_A_LOOP(test_a_push_overtakes_the_answer),
         ON_A_LOOP(test_a_notification_connection_that_is_cut),
         ON_A_LOOP(test_nobody_may_listen),
         ON_A_LOOP(test_nothing_is_left_behind),
@@ -839,6 +913,7 @@ int main(void)
         ON_A_LOOP(test_strangers_are_waited_for),
         ON_A_LOOP(test_places),
         ON_A_LOOP(test_many_of_one_client),
+        ON_A_LOOP(test_no_turn_is_missed),
         ON_A_LOOP(test_masters_die_meanwhile),
     };
     return cmocka_run_group_tests(tests, start, stop);
