@@ -18,6 +18,8 @@ class Entrant:
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=cwd,
             env={**os.environ, **(environment or {})}, start_new_session=True)
+
+    def wait_until_ready(self):
         ready = self.read_line(READY_S)
         if not ready or not ready.get("ready"):
             self.fail("did not start")
@@ -75,11 +77,17 @@ class Entrant:
         self.begin(seconds)
         return self.result(seconds)
 
-    def close(self):
+    def ask_to_end(self):
         try:
             self.process.stdin.close()
+        except OSError:
+            pass
+
+    def close(self):
+        self.ask_to_end()
+        try:
             self.process.wait(8)
-        except (OSError, subprocess.TimeoutExpired):
+        except subprocess.TimeoutExpired:
             pass
         end(self.process)
 
@@ -99,10 +107,6 @@ class Crowd:
             member.begin(seconds)
         results = [member.result(seconds) for member in self.members]
         return together(results) if all(results) else None
-
-    def close(self):
-        for member in self.members:
-            member.close()
 
 
 def end(process):

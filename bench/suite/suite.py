@@ -26,7 +26,7 @@ class Suite:
         self.place, self.masters, self.quick = place, masters, quick
         self.slice_s = 0.4 if quick else 0.6
         self.rounds = {part: few if quick else many for part, (few, many) in ROUNDS.items()}
-        self.rows, self.helpers, self.entrants = [], [], []
+        self.rows, self.helpers, self.entrants, self.waiting = [], [], [], []
         self.served, self.peer_nodes, self.missing = {}, {}, {}  # by peer
         self.took_s = {}  # by part
 
@@ -51,12 +51,21 @@ class Suite:
 
     def keep(self, entrant):
         self.entrants.append(entrant)
+        self.waiting.append(entrant)
         return entrant
+
+    def wait_until_ready(self):
+        """They were started one beside the other."""
+        for entrant in self.waiting:
+            entrant.wait_until_ready()
+        self.waiting = []
 
     def dismiss(self):
         for entrant in self.entrants:
+            entrant.ask_to_end()
+        for entrant in self.entrants:
             entrant.close()
-        self.entrants = []
+        self.entrants, self.waiting = [], []
 
     # ---- interleaving ----
 
@@ -66,6 +75,7 @@ class Suite:
         notes = {entrant.name: [f"master {number} died before" for number in sorted(self.masters.reported)]
                  for entrant in entrants}
         try:
+            self.wait_until_ready()
             for entrant in entrants:
                 entrant.slice(0.2)
             for _ in range(rounds):
@@ -160,6 +170,7 @@ class Suite:
             if not self.place.no_peers:
                 entrants.append(self.peer("node-redlock", "default", c, frozen))
                 entrants[-1].name = "node-redlock, one frozen"
+            self.wait_until_ready()
             self.masters.kill(DEAD)
             self.masters.pause(FROZEN)
             self.interleave(f"one master in trouble, c = {c}", entrants, self.rounds["troubles"])
@@ -273,24 +284,30 @@ class Suite:
         self.rows.append(row)
 
     def syscalls(self):
-        """Counted by strace, attached for a slice."""
+        """Of our own programs the exact number; of the peers, by strace attached for a slice."""
+        own = [("pairs", "redlock"), ("floor-async", "floor, hiredis async"),
+               ("floor-blocking", "floor, hiredis blocking")]
         for c in (1, 16, 256):
             self.say(f"system calls at c = {c}")
-            entrants = [self.bench("pairs", c, name="redlock"),
-                        self.bench("floor-async", c, name="floor, hiredis async")]
-            if c == 1:
-                entrants.append(self.bench("floor-blocking", name="floor, hiredis blocking"))
-            if not self.place.no_peers:
-                entrants += [self.peer(peer, "default", c) for peer in PEERS[:2]]
+            group = f"system calls a pair, c = {c}"
+            for scenario, name in own[:3 if c == 1 else 2]:
+                result = once([self.place.bench, "--json", "--nodes", self.masters.list(*FIVE), "-c", str(c),
+                               "--seconds", "0.1", "--warm", "0", scenario], 60)
+                self.tell_syscalls(group, name, result.get("syscalls_per_pair"), result.get("note"))
+            entrants = [] if self.place.no_peers else [self.peer(peer, "default", c) for peer in PEERS[:2]]
+            self.wait_until_ready()
             for entrant in entrants:
-                row = Row(f"system calls a pair, c = {c}", entrant.name, [])
                 calls = self.traced(entrant) if entrant.alive() else None
-                if calls is None:
-                    row.notes.append(entrant.note or "not measured: strace is missing or may not trace")
-                else:
-                    row.facts["syscalls_per_pair"] = calls
-                self.rows.append(row)
+                self.tell_syscalls(group, entrant.name, calls, entrant.note)
             self.dismiss()
+
+    def tell_syscalls(self, group, name, calls, note):
+        row = Row(group, name, [])
+        if calls is None:
+            row.notes.append(note or "not measured: no pair was finished, or strace cannot trace")
+        else:
+            row.facts["syscalls_per_pair"] = calls
+        self.rows.append(row)
 
     def traced(self, entrant):
         output = os.path.join(self.place.work, "strace")

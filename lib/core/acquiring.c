@@ -198,9 +198,9 @@ static void round_won(struct engine *e, struct lease *lease)
             acquiring_failed(e, lease, CAUSE_TOO_SLOW);
         return;
     }
+    round->decided = true;
     waiting_leave(e, lease);
     lease->fence = round->fence;
-    round->decided = true;
     round_stop_hoping(round, lease_masters(e));
     e->counters.handoffs += given;
     e->counters.queue_us += given ? (uint64_t)(e->now - lease->asked_at) : 0;

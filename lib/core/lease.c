@@ -6,11 +6,6 @@
 
 #define CAUSE_MASK ((UINT64_C(1) << CAUSE_BITS) - 1)
 
-unsigned lease_masters(const struct engine *e)
-{
-    return e->config.masters;
-}
-
 void lease_add_outcome(struct engine *e, struct lease *lease, enum outcome_kind kind,
                        enum cause cause)
 {

@@ -13,6 +13,7 @@
 #ifndef REDLOCK_CORE_LEASE_PARTS_H
 #define REDLOCK_CORE_LEASE_PARTS_H
 
+#include "engine.h"
 #include "lease.h"
 
 #define BIT(outcome) (uint16_t)(1U << (outcome))
@@ -22,7 +23,10 @@
     (BIT(OUTCOME_EXTENDED) | BIT(OUTCOME_NOT_EXTENDED) | BIT(OUTCOME_AT_RISK) |                    \
      BIT(OUTCOME_HEALTHY))
 
-unsigned lease_masters(const struct engine *engine);
+static inline unsigned lease_masters(const struct engine *engine)
+{
+    return engine->config.masters;
+}
 
 /* lease.c */
 void lease_add_outcome(struct engine *engine, struct lease *lease, enum outcome_kind kind,

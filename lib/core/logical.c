@@ -2,25 +2,18 @@
 
 #include "engine.h"
 
-#define ESTIMATE MS(1000) /* so well do we know the masters' walls, at the least */
-
-/* A quorum of masters has come so far by their walls: one that runs wild, or has not
- * been heard of, does not count. */
-static usec wall_of_quorum(const struct engine *e)
-{
-    usec walls[MASTERS_MAX];
-    for (unsigned i = 0; i < e->config.masters; i++)
-        walls[i] = e->masters[i].met ? e->now + e->masters[i].offset : 0;
-    return quorum_reached(walls, e->config.masters);
-}
-
-/* The same by their logical clocks too. */
+/* A quorum of masters has come so far, by their walls and by their logical clocks:
+ * one that runs wild, or has not been heard of, does not count. */
 static usec reached_by_quorum(const struct engine *e)
 {
-    usec clocks[MASTERS_MAX];
-    for (unsigned i = 0; i < e->config.masters; i++)
-        clocks[i] = e->masters[i].clock;
-    usec wall = wall_of_quorum(e), clock = quorum_reached(clocks, e->config.masters);
+    usec walls[MASTERS_MAX], clocks[MASTERS_MAX];
+    for (unsigned i = 0; i < e->config.masters; i++) {
+        const struct master *master = &e->masters[i];
+        walls[i] = master->met ? e->now + master->offset : 0;
+        clocks[i] = master->clock;
+    }
+    usec wall = quorum_reached(walls, e->config.masters);
+    usec clock = quorum_reached(clocks, e->config.masters);
     return wall > clock ? wall : clock;
 }
 
@@ -43,18 +36,9 @@ bool logical_hear(struct engine *e, unsigned master, usec clock)
     return true;
 }
 
-/* A proposal beyond the window would be cut by each master at another number, and then
- * every acquire takes a second round: that is what one master far ahead, in its quarantine,
- * would lead to. */
 usec logical_propose(struct engine *e)
 {
-    usec reached = reached_by_quorum(e), proposal = e->clock + 1;
-    usec most = wall_of_quorum(e) + CLOCK_WINDOW - ESTIMATE;
-    if (proposal < reached)
-        proposal = reached;
-    if (proposal > most)
-        proposal = most;
-    if (proposal > e->clock)
-        e->clock = proposal;
-    return proposal;
+    usec reached = reached_by_quorum(e);
+    e->clock = e->clock + 1 > reached ? e->clock + 1 : reached;
+    return e->clock;
 }

@@ -3,8 +3,7 @@
  *
  * Each master keeps one hybrid logical clock (microseconds, near its wall clock,
  * never going back); grants and refusals tell where it stands.  Ours is above all
- * that we heard, so that what we propose moves all masters to the same number; where one
- * is further ahead than the others will go, to one that they all go to.
+ * that we heard, so that what we propose moves all masters to the same number.
  */
 #ifndef REDLOCK_CORE_LOGICAL_H
 #define REDLOCK_CORE_LOGICAL_H
@@ -17,7 +16,7 @@ struct engine;
  * used, or one master (or its wall clock) could drive all the others away. */
 bool logical_hear(struct engine *engine, unsigned master, usec clock);
 
-/* A number above all that we heard or proposed before, if that is not out of reach. */
+/* A number above all that we heard or proposed before. */
 usec logical_propose(struct engine *engine);
 
 #endif

@@ -147,9 +147,26 @@ bool waiting_enter(struct engine *e, struct lease *lease)
     return true;
 }
 
+/* It asks for a ticket, and may be granted the name at once. */
+static bool is_asking(const struct lease *lease)
+{
+    return lease->claim && lease->state == LEASE_ACQUIRING && lease->round->kind == REQUEST_GRANT &&
+           !lease->round->decided;
+}
+
+/* What is granted to who asks lasts for his own ttl, and is no fence of another. */
+static bool can_pass_place(const struct lease *from, const struct lease *to)
+{
+    if (from->state == LEASE_WAITING)
+        return is_queued(from);
+    return is_asking(from) && from->terms.ttl == to->terms.ttl && !to->terms.fence;
+}
+
 /* Who stands behind takes over the place on the masters, tokens and all. */
 static void pass_place(struct engine *e, struct lease *from, struct lease *to)
 {
+    to->state = from->state;
+    to->rounds++;
     round_copy(to->round, from->round, lease_masters(e));
     to->round->ticket = from->round->ticket;
     to->claim = from->claim;
@@ -169,7 +186,7 @@ void waiting_leave(struct engine *e, struct lease *lease)
     line_leave(e, lease);
     if (!was_first || !next || e->closing || e->misconfigured)
         return;
-    if (lease->state == LEASE_WAITING && is_queued(lease)) {
+    if (can_pass_place(lease, next)) {
         pass_place(e, lease, next);
     } else {
         next->wake_at = e->now;
@@ -373,8 +390,8 @@ static bool can_take_over(const struct engine *e, const struct lease *holder,
                           const struct lease *next)
 {
     usec end = claim_valid_until(e, holder->claim);
-    return next->state == LEASE_WAITING && !next->terms.fence && !holder->claim->foreign &&
-           e->now < end - next->terms.margin;
+    return (next->state == LEASE_WAITING || is_asking(next)) && !next->terms.fence &&
+           !holder->claim->foreign && e->now < end - next->terms.margin;
 }
 
 /* With the question under way, if there is one: what is said to it counts. */
@@ -400,8 +417,8 @@ bool waiting_hand_over(struct engine *e, struct lease *holder)
     struct lease *next = line ? line->first : NULL;
     if (!next || holder->claim->handed >= HANDED_MOST || !can_take_over(e, holder, next))
         return false;
-    bool alone = next->round->behind == NULL;
-    if (alone && next->claim) {
+    struct lease *behind = next->round->behind;
+    if (next->claim && !(behind && can_pass_place(next, behind))) {
         claim_abandon(e, next->claim, 0);
         claim_let_go(next);
     }

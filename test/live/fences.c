@@ -67,7 +67,8 @@ int64_t clock_ahead(struct cluster *cluster, unsigned master)
 void settle_clocks(struct cluster *cluster)
 {
     for (unsigned i = 0; i < cluster->count; i++)
-        cluster_tell(cluster, i, "HSET redlock:clock h %lld", (long long)wall_clock(cluster, i));
+        cluster_tell(cluster, i, "HSET redlock:clock s 0 q 0 h %lld",
+                     (long long)wall_clock(cluster, i));
 }
 
 redlock_node node_of(struct user *user, unsigned index)

@@ -222,6 +222,15 @@ static const struct lie batch_lies[] = {
     {AT_BATCH, "-NOSCRIPT No matching script.\r\n", 0, THEN_SERVE},
 };
 
+static bool all_answered(const redlock *client)
+{
+    redlock_node node;
+    for (unsigned i = 0; i < redlock_nodes(client); i++)
+        if (redlock_node_get(client, i, &node) != REDLOCK_OK || node.in_flight)
+            return false;
+    return true;
+}
+
 static void lie_to_a_batch(const struct lie *lie)
 {
     char nodes[300], name[16];
@@ -234,6 +243,8 @@ static void lie_to_a_batch(const struct lie *lie)
         snprintf(name, sizeof name, "together %u", i);
         assert_code(take_lock(&takes[i], &user, name, NULL), REDLOCK_OK);
     }
+    /* Two sound grants of the quorum's three, and the lie loses the lease, rightly. */
+    AWAIT(&user, all_answered(user.client));
     liar_change(liar, lie);
     for (unsigned i = 0; i < TOGETHER; i++)
         assert_code(redlock_extend(takes[i].lease, 0), REDLOCK_OK);

@@ -106,17 +106,23 @@ void user_open(struct user *user, const struct cluster *cluster, const redlock_o
     AWAIT(user, user->ready);
 }
 
-unsigned user_close(struct user *user, int64_t patience_ms)
+unsigned user_end(struct user *user, int64_t patience_ms)
 {
     redlock_close(user->client, patience_ms, on_closed, user);
     AWAIT_MS(user, user->closed, patience_ms + 5000);
     redlock_free(user->client);
     user->client = NULL;
-    ev_run(user->loop, 0);
-    ev_loop_destroy(user->loop);
     assert_int_equal(user->ready, 1);
     assert_int_equal(user->closed, 1);
     return user->left;
+}
+
+unsigned user_close(struct user *user, int64_t patience_ms)
+{
+    unsigned left = user_end(user, patience_ms);
+    ev_run(user->loop, 0);
+    ev_loop_destroy(user->loop);
+    return left;
 }
 
 void user_close_clean(struct user *user, struct cluster *cluster)

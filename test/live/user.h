@@ -63,7 +63,9 @@ void user_open(struct user *user, const struct cluster *cluster, const redlock_o
 /* The same on a loop that is already there, without waiting. */
 void user_begin(struct user *user, struct ev_loop *loop, const char *nodes,
                 const redlock_options *options);
-/* Closes, waits, frees, and checks that nothing keeps the loop alive.  Returns `left`. */
+/* Closes, waits, frees.  The loop stays.  Returns `left`. */
+unsigned user_end(struct user *user, int64_t patience_ms);
+/* The same with its loop, which nothing may keep alive. */
 unsigned user_close(struct user *user, int64_t patience_ms);
 /* user_close(), and no key but redlock:clock may be left anywhere. */
 void user_close_clean(struct user *user, struct cluster *cluster);

@@ -25,6 +25,7 @@
 #include "reply.h"
 
 #define VALUES        5
+#define WAITERS       4
 #define RESTART_EVERY 9000
 #define LONGEST_MS    60
 
@@ -141,6 +142,8 @@ static struct request make_request(const struct model_call *call, char token[16]
                               .not_after = call->not_after,
                               .proposal = call->proposal,
                               .fence = call->fence,
+                              .ticket = call->ticket,
+                              .channel = "redlock:nobody-listens",
                               .terms = call->terms};
     for (unsigned i = 0; i < call->count; i++) {
         name_of(call->names[i], texts[i]);
@@ -242,6 +245,15 @@ static bool same_clock(usec model, usec real, usec wall)
     return real == model || (cut && real > model && real <= model + MS(5));
 }
 
+/* The real line has the dead in it until somebody meets them. */
+static bool same_wait(const struct model_answer *model, const struct reply *real)
+{
+    int64_t left = model->remaining_ms == -1   ? -2
+                   : model->remaining_ms == -2 ? -1
+                                               : model->remaining_ms;
+    return real->position >= model->position && llabs(left - real->remaining_ms) <= 1;
+}
+
 static bool same_answer(usec wall, const struct model_answer *model, const struct reply *real,
                         const struct hello *hello)
 {
@@ -253,6 +265,8 @@ static bool same_answer(usec wall, const struct model_answer *model, const struc
         return model->max_ttl_ms == hello->max_ttl_ms && llabs(model->clock - hello->clock) <= 1 &&
                llabs(model->abstains - hello->abstains + hello->time - model->time) <= 1 &&
                llabs(model->uptime_s - hello->uptime_s) <= 1;
+    if (model->answer == ANSWER_QUEUED)
+        return same_wait(model, real);
     if (model->answer != ANSWER_HELD || real->tag.kind != REQUEST_PEEK)
         return true;
     int64_t left = model->remaining_ms == -1 ? -2 : model->remaining_ms;
@@ -279,6 +293,32 @@ static bool same_key(struct test *t, struct model_master *model, usec wall, unsi
     return true;
 }
 
+/* A handover moves it on, and may have given what had expired before we looked. */
+static bool same_logical_clock(struct test *t, const struct model_master *model)
+{
+    redisReply *h = redisCommand(t->context, "HGET redlock:clock h");
+    bool same = (h->str ? strtoll(h->str, NULL, 10) : 0) == model->data.clock.h;
+    freeReplyObject(h);
+    return same;
+}
+
+/* So is the very millisecond at which a waiter dies. */
+static bool same_waiter(struct test *t, struct model_master *model, uint32_t value)
+{
+    char command[64];
+    snprintf(command, sizeof command, "PEXPIRETIME redlock:waiter:value-%u", value);
+    int64_t expires = integer(t, command);
+    for (unsigned i = 0; i < MODEL_WAITERS; i++) {
+        struct model_waiter *waiter = &model->data.waiters[i];
+        if (waiter->value != value || expires < 0)
+            continue;
+        if (llabs(waiter->expires_ms - expires) > 1)
+            return false;
+        waiter->expires_ms = expires;
+    }
+    return true;
+}
+
 /* The model's answer at `wall`; taken over if it is the real one's. */
 static bool agrees(struct test *t, usec wall, const struct model_call *call,
                    const struct reply *real, const struct hello *hello)
@@ -293,9 +333,18 @@ static bool agrees(struct test *t, usec wall, const struct model_call *call,
     /* The very microsecond is the real one's to say. */
     if (real->clock || real->answer == ANSWER_HELLO)
         copy.data.clock.h = real->clock ? real->clock : hello->clock;
-    for (unsigned i = 0; i < call->count; i++)
+    bool hands_over =
+        call->kind == REQUEST_QUEUE || call->kind == REQUEST_RELEASE || call->kind == REQUEST_GRANT;
+    if (hands_over && !same_logical_clock(t, &copy))
+        return false;
+    for (unsigned name = 0; hands_over && name < MODEL_NAMES; name++)
+        if (!same_key(t, &copy, wall, name))
+            return false;
+    for (unsigned i = 0; !hands_over && i < call->count; i++)
         if (!same_key(t, &copy, wall, call->names[i]))
             return false;
+    if (real->answer == ANSWER_QUEUED && !same_waiter(t, &copy, call->value))
+        return false;
     t->model = copy;
     return true;
 }
@@ -332,12 +381,24 @@ static usec draw_clock(struct test *t)
     }
 }
 
+/* Those who wait have tokens of their own, each for names of its own. */
+static void be_a_waiter(struct test *t, struct model_call *call)
+{
+    unsigned which = chance_below(&t->chance, WAITERS);
+    call->value = VALUES + 1 + which;
+    call->count = (uint8_t)(1 + which % 2);
+    for (unsigned i = 0; i < call->count; i++)
+        call->names[i] = (uint8_t)((which / 2 + 2 * i) % MODEL_NAMES);
+    call->ticket = draw_clock(t);
+}
+
 static struct model_call draw_call(struct test *t)
 {
     static const enum request_kind kinds[] = {
-        REQUEST_ACQUIRE, REQUEST_ACQUIRE, REQUEST_ACQUIRE, REQUEST_RENEW, REQUEST_RENEW,
-        REQUEST_RENEW,   REQUEST_RELEASE, REQUEST_RELEASE, REQUEST_PEEK,  REQUEST_PEEK,
-        REQUEST_GRANT,   REQUEST_GRANT,   REQUEST_RAISE};
+        REQUEST_ACQUIRE, REQUEST_ACQUIRE, REQUEST_ACQUIRE, REQUEST_RENEW,
+        REQUEST_RENEW,   REQUEST_RENEW,   REQUEST_RELEASE, REQUEST_RELEASE,
+        REQUEST_PEEK,    REQUEST_PEEK,    REQUEST_GRANT,   REQUEST_GRANT,
+        REQUEST_RAISE,   REQUEST_QUEUE,   REQUEST_QUEUE,   REQUEST_QUEUE};
     struct model_call call = {.kind =
                                   kinds[chance_below(&t->chance, sizeof kinds / sizeof kinds[0])],
                               .whole = chance_permille(&t->chance, 500),
@@ -357,6 +418,8 @@ static struct model_call draw_call(struct test *t)
     unsigned first = chance_below(&t->chance, MODEL_NAMES);
     for (unsigned i = 0; i < call.count; i++)
         call.names[i] = (uint8_t)((first + i) % MODEL_NAMES);
+    if (call.kind == REQUEST_QUEUE || chance_permille(&t->chance, 150))
+        be_a_waiter(t, &call);
     if (call.kind == REQUEST_RENEW && chance_permille(&t->chance, 300))
         call.not_after = chance_permille(&t->chance, 500) ? 1000000 : INT64_C(1) << 52;
     if (call.kind == REQUEST_GRANT || call.kind == REQUEST_RAISE)
@@ -455,6 +518,8 @@ static bool all_agree(struct test *t, usec wall, const struct several *s)
     for (unsigned name = 0; name < MODEL_NAMES; name++)
         if (!same_key(t, &copy, wall, name))
             return false;
+    if (!same_logical_clock(t, &copy))
+        return false;
     t->model = copy;
     return true;
 }
@@ -516,12 +581,12 @@ static void restart(struct test *t)
 
 static int option_kind(const char *word)
 {
-    static const char *const words[] = {"hello", "adopt", "kill",    "acquire", "grant",
-                                        "raise", "renew", "release", "peek"};
+    static const char *const words[] = {"hello", "adopt", "kill",  "acquire", "grant",
+                                        "raise", "queue", "renew", "release", "peek"};
     for (int i = 0; i < (int)(sizeof words / sizeof words[0]); i++)
         if (strcmp(words[i], word) == 0)
             return i;
-    die("--break: acquire, grant, raise, renew, release, peek or hello");
+    die("--break: acquire, grant, raise, queue, renew, release, peek or hello");
     return -1;
 }
 

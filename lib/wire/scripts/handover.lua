@@ -35,15 +35,15 @@ local function may_have(token, names)
     return true
 end
 
--- Moves the logical clock on for a grant; nil if that cannot be.
+-- Moves the logical clock on for a grant; nil if it is gone.
 local function tick()
     local h = tonumber(redis.call('hget', 'redlock:clock', 'h') or '')
     if not h then
         return nil
     end
     local text = string.format('%.0f', h + 1)
-    local stored = redis.pcall('hset', 'redlock:clock', 'h', text)
-    return type(stored) == 'number' and text or nil
+    redis.call('hset', 'redlock:clock', 'h', text)
+    return text
 end
 
 -- Gives a free name to the first in line, with the others that it waits for: all or
@@ -68,16 +68,22 @@ local function hand_over(name)
     redis.pcall('publish', channel, token .. ' ' .. clock)
 end
 
+-- Who may not give all of them (an ACL) leaves it to one who may.
 local function hand_over_if_free(name)
     if redis.call('exists', name) == 0 then
-        hand_over(name)
+        pcall(hand_over, name)
     end
 end
 
 -- Ends a release: the token waits for the name no longer, the next may have it.
-local function pass_on(name, token)
-    if redis.pcall('zrem', 'redlock:queue:' .. name, token) == 1 then
+local function leave(name, token)
+    if redis.call('zrem', 'redlock:queue:' .. name, token) == 1 then
         redis.call('del', 'redlock:waiter:' .. token)
     end
     hand_over_if_free(name)
+end
+
+-- What was given back is given back, also by one who may not see who waits.
+local function pass_on(name, token)
+    pcall(leave, name, token)
 end

@@ -13,7 +13,7 @@ for i = 1, #KEYS do
     end
     queues[i] = 'redlock:queue:' .. KEYS[i]
 end
-if redis.call('exists', unpack(queues)) > 0 then
+if redis.pcall('exists', unpack(queues)) ~= 0 then
     -- uses handover.lua
     for i = 1, #KEYS do
         pass_on(KEYS[i], ARGV[1])

@@ -14,7 +14,7 @@ local said, queues = {}, {}
 for i = 1, #KEYS do
     queues[i] = 'redlock:queue:' .. KEYS[i]
 end
-if redis.call('exists', unpack(queues)) > 0 then
+if redis.pcall('exists', unpack(queues)) ~= 0 then
     -- uses handover.lua
     for i = 1, #KEYS do
         said[i] = release(KEYS[i], ARGV[i])

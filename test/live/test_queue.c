@@ -1,0 +1,756 @@
+/*
+ * Waiting in turn, as one real master sees it: the scripts by way of lib/wire, and what a
+ * listener hears of them.
+ */
+#define _GNU_SOURCE
+#include <ev.h>
+#include <stdio.h>
+
+#include "cluster.h"
+#include "command.h"
+#include "link.h"
+#include "names.h"
+#include "reply.h"
+#include "user.h"
+
+#define CHANNEL "redlock:test"
+#define LIFE    20000
+#define FAR     (INT64_C(1) << 52) /* a ticket ahead of any clock */
+
+static struct cluster cluster;
+static redisContext *master, *ear;
+static struct raw_reply raw;
+static struct reply reply;
+
+/* ---- Asking ---- */
+
+static void *take(void *pool, size_t size)
+{
+    (void)pool;
+    return calloc(1, size);
+}
+
+static void give(void *pool, void *block, size_t size)
+{
+    (void)pool, (void)size;
+    free(block);
+}
+
+static const struct memory memory = {take, give, NULL};
+
+static struct names *make_names(const struct slice *slices, unsigned count)
+{
+    return names_new(&memory, (struct slice){"", 0}, slices, count);
+}
+
+/* "a b c": three names */
+static struct names *split(const char *text)
+{
+    struct slice slices[64];
+    unsigned count = 0;
+    for (const char *at = text; *at; at += *at == ' ')
+        at += (slices[count++] = (struct slice){at, strcspn(at, " ")}).length;
+    return make_names(slices, count);
+}
+
+static struct request request_of(enum request_kind kind, const struct names *names,
+                                 const char *token)
+{
+    return (struct request){.tag = {.kind = kind},
+                            .whole = true,
+                            .names = names,
+                            .token = token,
+                            .token_length = strlen(token),
+                            .ttl_ms = LIFE,
+                            .channel = CHANNEL};
+}
+
+static void read_raw(struct buffer *written)
+{
+    void *read;
+    assert_int_equal(redisAppendFormattedCommand(master, written->data, written->length), REDIS_OK);
+    assert_int_equal(redisGetReply(master, &read), REDIS_OK);
+    buffer_free(written);
+}
+
+static enum answer ask(const struct request *request)
+{
+    struct buffer written = {0};
+    enum step steps[STEPS_MAX];
+    struct login_state login = {0};
+    struct hello hello;
+    command_write(&written, request, NULL, steps);
+    read_raw(&written);
+    assert_true(reply_read(&raw, &request->tag, &login, &hello, &reply));
+    return reply.answer;
+}
+
+static enum answer queue_for(const char *list, const char *token, usec ticket, int64_t life)
+{
+    struct names *names = split(list);
+    struct request request = request_of(REQUEST_QUEUE, names, token);
+    request.ticket = ticket;
+    request.ttl_ms = life;
+    enum answer answer = ask(&request);
+    names_drop(&memory, names);
+    return answer;
+}
+
+static enum answer queue(const char *list, const char *token, usec ticket)
+{
+    return queue_for(list, token, ticket, LIFE);
+}
+
+static enum answer simply(enum request_kind kind, const char *list, const char *token)
+{
+    struct names *names = split(list);
+    struct request request = request_of(kind, names, token);
+    enum answer answer = ask(&request);
+    names_drop(&memory, names);
+    return answer;
+}
+
+static enum answer grant(const char *list, const char *token)
+{
+    return simply(REQUEST_GRANT, list, token);
+}
+
+static enum answer release(const char *list, const char *token)
+{
+    return simply(REQUEST_RELEASE, list, token);
+}
+
+/* ---- Looking ---- */
+
+#define TELL(...)      cluster_tell(&cluster, 0, __VA_ARGS__)
+#define ASK_COUNT(...) cluster_count(&cluster, 0, __VA_ARGS__)
+
+static void assert_holder(const char *name, const char *token)
+{
+    redisReply *value = cluster_ask(&cluster, 0, "GET %s", name);
+    assert_non_null(value);
+    if (!token)
+        assert_int_equal(value->type, REDIS_REPLY_NIL);
+    else
+        assert_string_equal(value->str, token);
+    freeReplyObject(value);
+}
+
+static usec read_clock(void)
+{
+    redisReply *value = cluster_ask(&cluster, 0, "HGET redlock:clock h");
+    assert_non_null(value);
+    usec clock = strtoll(value->str, NULL, 10);
+    freeReplyObject(value);
+    return clock;
+}
+
+/* Until `condition`, at most for ten seconds. */
+#define AWAIT_IT(condition)                                                                        \
+    for (int64_t deadline_ = now_us() + 10000000; !(condition);)                                   \
+    assert_true(now_us() < deadline_)
+
+static void await_death(const char *token)
+{
+    AWAIT_IT(ASK_COUNT("EXISTS redlock:waiter:%s", token) == 0);
+}
+
+/* ---- Hearing ---- */
+
+static void assert_heard(const char *payload)
+{
+    redisReply *message;
+    assert_int_equal(redisGetReply(ear, (void **)&message), REDIS_OK);
+    assert_int_equal(message->elements, 3);
+    assert_string_equal(message->element[2]->str, payload);
+    freeReplyObject(message);
+}
+
+static void assert_told(const char *token)
+{
+    char payload[200];
+    snprintf(payload, sizeof payload, "%s %lld", token, (long long)read_clock());
+    assert_heard(payload);
+}
+
+static void assert_nothing_more_was_told(void)
+{
+    TELL("PUBLISH " CHANNEL " mark");
+    assert_heard("mark");
+}
+
+/* ---- A fresh master for each ---- */
+
+static redisContext *connect_to_master(void)
+{
+    struct timeval patience = {.tv_sec = 10};
+    redisContext *context = redisConnect("127.0.0.1", cluster.ports[0]);
+    assert_true(context && !context->err);
+    redisSetTimeout(context, patience);
+    return context;
+}
+
+static int start(void **state)
+{
+    (void)state;
+    cluster_start(&cluster, 1, NULL);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    cluster_stop(&cluster);
+    return 0;
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    TELL("CONFIG SET maxmemory 0");
+    TELL("FLUSHALL");
+    TELL("HSET redlock:clock h 1000");
+    master = connect_to_master();
+    reply_attach(master->reader, &raw);
+    ear = connect_to_master();
+    freeReplyObject(redisCommand(ear, "SUBSCRIBE " CHANNEL));
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    assert_nothing_more_was_told();
+    redisFree(ear);
+    redisFree(master);
+    return 0;
+}
+
+/* ---- Order ---- */
+
+static void the_order_is_by_ticket_not_by_arrival(void **state)
+{
+    (void)state;
+    assert_int_equal(queue("x", "holder", 2000), ANSWER_YES);
+    assert_told("holder");
+    assert_int_equal(queue("x", "late", 2030), ANSWER_QUEUED);
+    assert_int_equal(queue("x", "b-tie", 2020), ANSWER_QUEUED);
+    assert_int_equal(reply.position, 0);
+    assert_int_equal(queue("x", "B-tie", 2020), ANSWER_QUEUED);
+    assert_int_equal(reply.position, 0);
+    assert_int_equal(queue("x", "early", 2010), ANSWER_QUEUED);
+    assert_int_equal(reply.position, 0);
+    assert_int_equal(queue("x", "late", 2030), ANSWER_QUEUED);
+    assert_int_equal(reply.position, 3);
+    const char *const order[] = {"holder", "early", "B-tie", "b-tie", "late"};
+    for (unsigned i = 0; i < 5; i++) {
+        assert_holder("x", order[i]);
+        assert_int_equal(release("x", order[i]), ANSWER_YES);
+        if (i < 4)
+            assert_told(order[i + 1]);
+    }
+    assert_int_equal(cluster_keys(&cluster), 0);
+}
+
+static void a_name_that_is_waited_for_is_never_free(void **state)
+{
+    (void)state;
+    assert_int_equal(grant("x", "holder"), ANSWER_YES);
+    assert_int_equal(queue_for("x", "waiter", 2000, 15000), ANSWER_QUEUED);
+    assert_true(reply.remaining_ms > 10000 && reply.remaining_ms <= LIFE);
+    struct names *names = split("x");
+    struct request request = request_of(REQUEST_RELEASE, names, "holder");
+    struct buffer both = {0};
+    enum step steps[STEPS_MAX];
+    command_write(&both, &request, NULL, steps);
+    request = request_of(REQUEST_ACQUIRE, names, "barger");
+    command_write(&both, &request, NULL, steps);
+    read_raw(&both);
+    assert_int_equal(raw.fields[0].integer, 1);
+    void *second;
+    assert_int_equal(redisGetReply(master, &second), REDIS_OK);
+    assert_int_equal(raw.fields[0].kind, FIELD_NIL);
+    names_drop(&memory, names);
+    assert_holder("x", "waiter");
+    long long left = ASK_COUNT("PTTL x");
+    assert_true(left > 5000 && left <= 15000);
+    assert_told("waiter");
+    assert_int_equal(cluster_keys(&cluster), 1);
+}
+
+static void the_dead_are_skipped(void **state)
+{
+    (void)state;
+    assert_int_equal(grant("x", "holder"), ANSWER_YES);
+    assert_int_equal(queue_for("x", "dying", 2000, 1), ANSWER_QUEUED);
+    assert_int_equal(queue("x", "alive", 2010), ANSWER_QUEUED);
+    await_death("dying");
+    assert_int_equal(release("x", "holder"), ANSWER_YES);
+    assert_told("alive");
+    assert_int_equal(cluster_keys(&cluster), 1);
+    assert_int_equal(release("x", "alive"), ANSWER_YES);
+    assert_int_equal(cluster_keys(&cluster), 0);
+}
+
+static void a_name_that_ran_out_goes_to_the_first_who_asks_again(void **state)
+{
+    (void)state;
+    assert_int_equal(grant("x", "holder"), ANSWER_YES);
+    assert_int_equal(queue("x", "second", 2010), ANSWER_QUEUED);
+    assert_int_equal(queue("x", "first", 2000), ANSWER_QUEUED);
+    TELL("DEL x");
+    assert_int_equal(queue("x", "second", 2010), ANSWER_QUEUED);
+    assert_int_equal(reply.position, 0);
+    assert_holder("x", "first");
+    assert_told("first");
+}
+
+/* ---- Grants ---- */
+
+static void a_grant_does_not_pass_those_who_wait(void **state)
+{
+    (void)state;
+    assert_int_equal(grant("x", "holder"), ANSWER_YES);
+    assert_int_equal(queue("x", "waiter", 2000), ANSWER_QUEUED);
+    TELL("DEL x");
+    assert_int_equal(grant("x", "barger"), ANSWER_HELD);
+    assert_holder("x", "waiter");
+    char payload[64];
+    snprintf(payload, sizeof payload, "waiter %lld", (long long)reply.clock - 1);
+    assert_heard(payload);
+}
+
+static void a_grant_does_not_pass_one_who_waits_for_more(void **state)
+{
+    (void)state;
+    assert_int_equal(grant("x", "holder"), ANSWER_YES);
+    assert_int_equal(queue("y x", "waiter", 2000), ANSWER_QUEUED);
+    assert_true(reply.remaining_ms > 10000);
+    assert_int_equal(grant("y", "barger"), ANSWER_HELD);
+    assert_int_equal(grant("z y", "barger"), ANSWER_HELD);
+    assert_int_equal(grant("z", "other"), ANSWER_YES);
+    assert_holder("y", NULL);
+    assert_int_equal(release("y x", "waiter"), ANSWER_HELD);
+    assert_int_equal(grant("y", "barger"), ANSWER_YES);
+}
+
+static void a_grant_passes_the_dead(void **state)
+{
+    (void)state;
+    assert_int_equal(grant("x", "holder"), ANSWER_YES);
+    assert_int_equal(queue_for("x", "dying", 2000, 1), ANSWER_QUEUED);
+    await_death("dying");
+    TELL("DEL x");
+    assert_int_equal(grant("x", "next"), ANSWER_YES);
+    assert_holder("x", "next");
+}
+
+static void the_clock_moves_with_every_grant_and_refusal(void **state)
+{
+    (void)state;
+    assert_int_equal(grant("x", "holder"), ANSWER_YES);
+    assert_true(reply.clock == 1001 && read_clock() == 1001);
+    assert_int_equal(grant("x", "other"), ANSWER_HELD);
+    assert_true(reply.clock == 1002 && read_clock() == 1002);
+    assert_int_equal(queue("x", "waiter", 1000), ANSWER_QUEUED);
+    assert_true(reply.clock == 1002 && read_clock() == 1002);
+    assert_int_equal(queue("x", "waiter", FAR), ANSWER_QUEUED);
+    assert_true(reply.clock == FAR && read_clock() == FAR);
+    assert_int_equal(grant("x", "other"), ANSWER_HELD);
+    assert_true(reply.clock == FAR + 1 && read_clock() == FAR + 1);
+    assert_int_equal(release("x", "holder"), ANSWER_YES);
+    assert_true(read_clock() == FAR + 2);
+    assert_told("waiter");
+    assert_int_equal(queue("x", "waiter", FAR), ANSWER_YES);
+    assert_true(reply.clock == FAR + 2 && read_clock() == FAR + 2);
+    assert_int_equal(queue("y", "other", FAR + 5), ANSWER_YES);
+    assert_true(reply.clock == FAR + 6 && read_clock() == FAR + 6);
+    assert_told("other");
+}
+
+static void without_a_clock_nothing_is_handed_over(void **state)
+{
+    (void)state;
+    assert_int_equal(grant("x", "holder"), ANSWER_YES);
+    assert_int_equal(queue("x", "waiter", 2000), ANSWER_QUEUED);
+    TELL("DEL redlock:clock");
+    assert_int_equal(queue("x", "waiter", 2000), ANSWER_NO_CLOCK);
+    assert_int_equal(grant("x", "other"), ANSWER_NO_CLOCK);
+    assert_int_equal(release("x", "holder"), ANSWER_YES);
+    assert_holder("x", NULL);
+    TELL("HSET redlock:clock h 1000");
+    assert_int_equal(queue("x", "waiter", 2000), ANSWER_YES);
+    assert_told("waiter");
+}
+
+/* ---- Several names ---- */
+
+static void several_names_go_all_or_none(void **state)
+{
+    (void)state;
+    assert_int_equal(grant("x", "holds-x"), ANSWER_YES);
+    assert_int_equal(grant("y", "holds-y"), ANSWER_YES);
+    assert_int_equal(queue("y z", "first", 2000), ANSWER_QUEUED);
+    assert_int_equal(queue("x z", "second", 2010), ANSWER_QUEUED);
+    assert_int_equal(release("x", "holds-x"), ANSWER_YES);
+    assert_holder("x", NULL); /* second is not first for z */
+    assert_int_equal(queue("x z", "second", 2010), ANSWER_QUEUED);
+    assert_int_equal(reply.remaining_ms, -1);
+    assert_int_equal(release("y", "holds-y"), ANSWER_YES);
+    assert_told("first");
+    assert_holder("y", "first");
+    assert_holder("z", "first");
+    assert_holder("x", NULL);
+    assert_int_equal(release("y z", "first"), ANSWER_YES);
+    assert_told("second");
+    assert_holder("x", "second");
+    assert_holder("z", "second");
+    assert_int_equal(release("x z", "second"), ANSWER_YES);
+    assert_int_equal(cluster_keys(&cluster), 0);
+}
+
+static void half_of_the_names_are_not_ours(void **state)
+{
+    (void)state;
+    assert_int_equal(queue("x y", "half", 2000), ANSWER_YES);
+    assert_told("half");
+    TELL("DEL y");
+    TELL("SET y other PX 20000");
+    assert_int_equal(queue("x y", "half", 2000), ANSWER_QUEUED);
+    assert_true(reply.remaining_ms > 10000);
+    TELL("DEL y");
+    assert_int_equal(queue("x y", "half", 2000), ANSWER_QUEUED);
+    assert_int_equal(reply.remaining_ms, -1);
+    assert_holder("y", NULL);
+    TELL("DEL x");
+    assert_int_equal(queue("x y", "half", 2000), ANSWER_YES);
+    assert_told("half");
+}
+
+static void names_of_any_bytes(void **state)
+{
+    (void)state;
+    const struct slice odd[] = {{"\0\r\n$\xff\xfe", 6}, {"%s [x] \\ \"", 10}, {"\0", 1}};
+    struct names *names = make_names(odd, 3);
+    struct request holder = request_of(REQUEST_GRANT, names, "holder");
+    struct request waiter = request_of(REQUEST_QUEUE, names, "waiter");
+    waiter.ticket = 2000;
+    assert_int_equal(ask(&holder), ANSWER_YES);
+    assert_int_equal(ask(&waiter), ANSWER_QUEUED);
+    holder.tag.kind = REQUEST_RELEASE;
+    assert_int_equal(ask(&holder), ANSWER_YES);
+    assert_told("waiter");
+    for (unsigned i = 0; i < 3; i++) {
+        redisReply *value = cluster_ask(&cluster, 0, "GET %b", odd[i].bytes, odd[i].length);
+        assert_string_equal(value->str, "waiter");
+        freeReplyObject(value);
+    }
+    waiter.tag.kind = REQUEST_RELEASE;
+    assert_int_equal(ask(&waiter), ANSWER_YES);
+    assert_int_equal(cluster_keys(&cluster), 0);
+    names_drop(&memory, names);
+}
+
+static void sixty_four_names(void **state)
+{
+    (void)state;
+    char list[64 * 8] = "";
+    for (unsigned i = 0; i < 64; i++)
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%sn%u", i ? " " : "", i);
+    assert_int_equal(grant(list, "holder"), ANSWER_YES);
+    assert_int_equal(queue(list, "waiter", 2000), ANSWER_QUEUED);
+    assert_int_equal(queue("n63", "behind", 2010), ANSWER_QUEUED);
+    assert_int_equal(reply.position, 1);
+    assert_int_equal(release(list, "holder"), ANSWER_YES);
+    assert_told("waiter");
+    assert_int_equal(queue(list, "waiter", 2000), ANSWER_YES);
+    assert_int_equal(release(list, "waiter"), ANSWER_YES);
+    assert_told("behind");
+    assert_int_equal(cluster_keys(&cluster), 1);
+}
+
+/* ---- Asking again ---- */
+
+static void it_is_ours_but_somebody_is_ahead(void **state)
+{
+    (void)state;
+    assert_int_equal(queue("x", "b", 2010), ANSWER_YES);
+    assert_told("b");
+    assert_int_equal(queue("x", "behind", 2020), ANSWER_QUEUED);
+    assert_int_equal(queue("x", "c", 2010), ANSWER_QUEUED);
+    assert_int_equal(queue("x", "b", 2010), ANSWER_YES);
+    assert_int_equal(queue("x", "C", 2010), ANSWER_QUEUED); /* before b, by bytes */
+    assert_int_equal(queue("x", "b", 2010), ANSWER_AHEAD);
+    assert_int_equal(release("x", "C"), ANSWER_HELD);
+    assert_int_equal(queue("x", "b", 2010), ANSWER_YES);
+    assert_int_equal(queue_for("x", "dying", 2000, 1), ANSWER_QUEUED);
+    await_death("dying");
+    assert_int_equal(queue("x", "b", 2010), ANSWER_YES);
+}
+
+static void asking_again_prolongs_and_never_shortens(void **state)
+{
+    (void)state;
+    assert_int_equal(queue_for("x y", "holder", 2000, 5000), ANSWER_YES);
+    assert_told("holder");
+    assert_int_equal(queue_for("x y", "holder", 2000, 20000), ANSWER_YES);
+    assert_true(ASK_COUNT("PTTL x") > 10000 && ASK_COUNT("PTTL y") > 10000);
+    assert_int_equal(queue_for("x y", "holder", 2000, 5000), ANSWER_YES);
+    assert_true(ASK_COUNT("PTTL x") > 10000 && ASK_COUNT("PTTL y") > 10000);
+
+    assert_int_equal(queue_for("x", "waiter", 2010, 5000), ANSWER_QUEUED);
+    assert_true(ASK_COUNT("PTTL redlock:queue:x") > 8000);
+    assert_int_equal(queue_for("x", "waiter", 2010, 20000), ANSWER_QUEUED);
+    assert_true(ASK_COUNT("PTTL redlock:waiter:waiter") > 10000);
+    assert_true(ASK_COUNT("PTTL redlock:queue:x") > 30000);
+    assert_int_equal(queue_for("x", "other", 2020, 5000), ANSWER_QUEUED);
+    assert_true(ASK_COUNT("PTTL redlock:queue:x") > 30000);
+}
+
+static void who_has_it_is_told_as_far_as_it_is_known(void **state)
+{
+    (void)state;
+    TELL("SET x for-ever");
+    assert_int_equal(queue("x", "waiter", 2000), ANSWER_QUEUED);
+    assert_int_equal(reply.remaining_ms, -2);
+    TELL("LPUSH list no-lock");
+    assert_int_equal(queue("list", "waiter2", 2000), ANSWER_QUEUED);
+    assert_int_equal(reply.remaining_ms, -2);
+    assert_int_equal(release("list", "waiter2"), ANSWER_HELD);
+}
+
+/* ---- Leaving ---- */
+
+static void a_waiter_that_leaves_is_not_given_anything(void **state)
+{
+    (void)state;
+    assert_int_equal(grant("x", "holder"), ANSWER_YES);
+    assert_int_equal(queue("y x", "leaver", 2000), ANSWER_QUEUED);
+    assert_int_equal(queue("y", "behind", 2010), ANSWER_QUEUED);
+    assert_int_equal(reply.position, 1);
+    assert_int_equal(reply.remaining_ms, -1);
+    assert_int_equal(release("y x", "leaver"), ANSWER_HELD);
+    assert_told("behind");
+    assert_holder("y", "behind");
+    assert_int_equal(release("x", "holder"), ANSWER_YES);
+    assert_holder("x", NULL);
+    assert_int_equal(release("y", "behind"), ANSWER_YES);
+    assert_int_equal(cluster_keys(&cluster), 0);
+}
+
+static void nothing_is_left_behind(void **state)
+{
+    (void)state;
+    assert_int_equal(queue_for("x y", "a", 2000, 40), ANSWER_YES);
+    assert_told("a");
+    char token[8];
+    for (int i = 0; i < 20; i++) {
+        snprintf(token, sizeof token, "t%d", i);
+        assert_int_equal(queue_for(i % 2 ? "x" : "y z", token, FAR + i, 20 + i), ANSWER_QUEUED);
+    }
+    AWAIT_IT(ASK_COUNT("DBSIZE") == 1);
+}
+
+static void releases_of_several_leases_hand_over_each(void **state)
+{
+    (void)state;
+    static const char *const list[] = {"x", "y", "z", "x", "y"};
+    static const char *const tokens[] = {"holds-x", "holds-y", "nobody", "gets-x", "leaves-y"};
+    static const enum answer answers[] = {ANSWER_YES, ANSWER_YES, ANSWER_ABSENT, ANSWER_YES,
+                                          ANSWER_HELD};
+    assert_int_equal(grant("x", "holds-x"), ANSWER_YES);
+    assert_int_equal(grant("y", "holds-y"), ANSWER_YES);
+    assert_int_equal(queue("x", "gets-x", 2000), ANSWER_QUEUED);
+    assert_int_equal(queue("x", "then-x", 2010), ANSWER_QUEUED);
+    assert_int_equal(queue("y", "gets-y", 2000), ANSWER_QUEUED);
+    assert_int_equal(queue("y", "leaves-y", 2010), ANSWER_QUEUED);
+    struct request requests[5];
+    struct names *names[5];
+    for (unsigned i = 0; i < 5; i++) {
+        names[i] = split(list[i]);
+        requests[i] = request_of(REQUEST_RELEASE, names[i], tokens[i]);
+    }
+    struct buffer written = {0};
+    command_write_each(&written, requests, 5, true);
+    read_raw(&written);
+    for (unsigned i = 0; i < 5; i++) {
+        assert_true(reply_read_each(&raw, i, 5, &requests[i].tag, &reply));
+        assert_int_equal(reply.answer, answers[i]);
+        names_drop(&memory, names[i]);
+    }
+    assert_heard("gets-x 2011");
+    assert_heard("gets-y 2012");
+    assert_heard("then-x 2013");
+    assert_holder("x", "then-x");
+    assert_holder("y", "gets-y");
+    assert_int_equal(cluster_keys(&cluster), 2);
+}
+
+/* ---- Masters that forbid something ---- */
+
+static void become(const char *rules)
+{
+    char command[200];
+    void *answer;
+    snprintf(command, sizeof command, "ACL SETUSER ann reset on >pw +@all %s", rules);
+    TELL(command);
+    assert_int_equal(redisAppendCommand(master, "AUTH ann pw"), REDIS_OK);
+    assert_int_equal(redisGetReply(master, &answer), REDIS_OK);
+    assert_int_equal(raw.fields[0].kind, FIELD_STATUS);
+}
+
+static void become_anybody(void)
+{
+    TELL("ACL DELUSER ann");
+    redisFree(master);
+    master = connect_to_master();
+    reply_attach(master->reader, &raw);
+}
+
+static void who_may_not_publish_hands_over_all_the_same(void **state)
+{
+    (void)state;
+    assert_int_equal(grant("x", "holder"), ANSWER_YES);
+    assert_int_equal(queue("x", "waiter", 2000), ANSWER_QUEUED);
+    become("~* resetchannels");
+    assert_int_equal(release("x", "holder"), ANSWER_YES);
+    assert_holder("x", "waiter");
+    become_anybody();
+}
+
+static void who_may_not_see_the_queues_gives_back_all_the_same(void **state)
+{
+    (void)state;
+    assert_int_equal(grant("x", "holder"), ANSWER_YES);
+    assert_int_equal(queue("x", "waiter", 2000), ANSWER_QUEUED);
+    become("~redlock:clock ~x");
+    assert_int_equal(release("x", "holder"), ANSWER_YES);
+    assert_holder("x", NULL);
+    assert_int_equal(grant("x", "barger"), ANSWER_ERROR);
+    become_anybody();
+    assert_int_equal(queue("x", "waiter", 2000), ANSWER_YES);
+    assert_told("waiter");
+}
+
+static void who_may_not_give_all_names_gives_none(void **state)
+{
+    (void)state;
+    assert_int_equal(grant("x", "holder"), ANSWER_YES);
+    assert_int_equal(queue("x y", "waiter", 2000), ANSWER_QUEUED);
+    become("~redlock:* ~x");
+    assert_int_equal(release("x", "holder"), ANSWER_YES);
+    assert_holder("x", NULL);
+    assert_int_equal(grant("x", "barger"), ANSWER_HELD);
+    become_anybody();
+    assert_int_equal(queue("x y", "waiter", 2000), ANSWER_YES);
+    assert_told("waiter");
+}
+
+static void a_full_master_still_hands_over(void **state)
+{
+    (void)state;
+    assert_int_equal(grant("x", "holder"), ANSWER_YES);
+    assert_int_equal(queue("x", "waiter", 2000), ANSWER_QUEUED);
+    assert_int_equal(queue("x", "next", 2010), ANSWER_QUEUED);
+    TELL("CONFIG SET maxmemory 1");
+    assert_int_equal(queue("x", "more", 2020), ANSWER_ERROR);
+    assert_int_equal(release("x", "holder"), ANSWER_YES);
+    assert_told("waiter");
+    assert_int_equal(queue("x", "waiter", 2000), ANSWER_YES);
+    TELL("DEL x");
+    assert_int_equal(grant("x", "barger"), ANSWER_ERROR);
+    assert_holder("x", NULL);
+    assert_int_equal(release("x", "waiter"), ANSWER_ABSENT);
+    assert_holder("x", "next");
+    assert_told("next");
+}
+
+/* ---- A listener ---- */
+
+static struct {
+    unsigned listening, pushes, closed;
+    char token[32];
+    usec clock;
+} heard;
+
+static void hear(void *owner, const struct event *event)
+{
+    (void)owner;
+    heard.listening += event->kind == EVENT_LISTENING;
+    heard.closed += event->kind == EVENT_CLOSED;
+    if (event->kind != EVENT_PUSH)
+        return;
+    heard.pushes++;
+    heard.clock = event->push->clock;
+    snprintf(heard.token, sizeof heard.token, "%.*s", (int)event->push->token_length,
+             event->push->token);
+}
+
+static void run_until(struct ev_loop *loop, const unsigned *count, unsigned wanted)
+{
+    for (int64_t deadline = now_us() + 10000000; *count < wanted;) {
+        assert_true(now_us() < deadline);
+        ev_run(loop, EVRUN_NOWAIT);
+    }
+}
+
+static void a_listener_hears_what_a_master_hands_over(void **state)
+{
+    (void)state;
+    struct ev_loop *loop = ev_loop_new(EVFLAG_AUTO);
+    char host[] = "127.0.0.1", name[] = "listener";
+    struct address address = {.host = host, .port = cluster.ports[0]};
+    struct link *link = link_new(loop, &address, name, (struct link_owner){hear, NULL, 0});
+    for (unsigned round = 1; round <= 2; round++) {
+        link_listen(link, CHANNEL);
+        run_until(loop, &heard.listening, round);
+        assert_int_equal(grant("x", "holder"), ANSWER_YES);
+        assert_int_equal(queue("x", "waiter", 2000), ANSWER_QUEUED);
+        assert_int_equal(release("x", "holder"), ANSWER_YES);
+        run_until(loop, &heard.pushes, round);
+        assert_string_equal(heard.token, "waiter");
+        assert_true(heard.clock == read_clock());
+        assert_told("waiter");
+        assert_int_equal(release("x", "waiter"), ANSWER_YES);
+        assert_int_equal(heard.closed, round - 1);
+        TELL("CLIENT KILL TYPE pubsub");
+        run_until(loop, &heard.closed, round);
+        redisReconnect(ear);
+        freeReplyObject(redisCommand(ear, "SUBSCRIBE " CHANNEL));
+    }
+    assert_int_equal(link_counters(link)->protocol_errors, 0);
+    link_free(link);
+    ev_loop_destroy(loop);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(the_order_is_by_ticket_not_by_arrival),
+        TEST(a_name_that_is_waited_for_is_never_free),
+        TEST(the_dead_are_skipped),
+        TEST(a_name_that_ran_out_goes_to_the_first_who_asks_again),
+        TEST(a_grant_does_not_pass_those_who_wait),
+        TEST(a_grant_does_not_pass_one_who_waits_for_more),
+        TEST(a_grant_passes_the_dead),
+        TEST(the_clock_moves_with_every_grant_and_refusal),
+        TEST(without_a_clock_nothing_is_handed_over),
+        TEST(several_names_go_all_or_none),
+        TEST(half_of_the_names_are_not_ours),
+        TEST(names_of_any_bytes),
+        TEST(sixty_four_names),
+        TEST(it_is_ours_but_somebody_is_ahead),
+        TEST(asking_again_prolongs_and_never_shortens),
+        TEST(who_has_it_is_told_as_far_as_it_is_known),
+        TEST(a_waiter_that_leaves_is_not_given_anything),
+        TEST(nothing_is_left_behind),
+        TEST(releases_of_several_leases_hand_over_each),
+        TEST(who_may_not_publish_hands_over_all_the_same),
+        TEST(who_may_not_see_the_queues_gives_back_all_the_same),
+        TEST(who_may_not_give_all_names_gives_none),
+        TEST(a_full_master_still_hands_over),
+        TEST(a_listener_hears_what_a_master_hands_over),
+    };
+    return cmocka_run_group_tests(tests, start, stop);
+}

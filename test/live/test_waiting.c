@@ -1,0 +1,845 @@
+/*
+ * Waiting in turn on real masters: the order of those who wait, how they are told, what
+ * they leave behind, and what becomes of the dead.
+ */
+#include "fences.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MASTERS 5
+#define QUORUM  3
+#define CROWD   8
+#define LIFE_MS 3000 /* of a waiter that is not heard of */
+#define SLACK   1500 /* of a busy machine */
+
+static struct cluster cluster;
+static struct ev_loop *loop;
+
+static int start(void **state)
+{
+    (void)state;
+    fence_cluster(&cluster, MASTERS, NULL);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    cluster_stop(&cluster);
+    return 0;
+}
+
+/* ---- Clients on one loop ---- */
+
+static int open_loop(void **state)
+{
+    (void)state;
+    loop = ev_loop_new(0);
+    return 0;
+}
+
+/* Whatever was tested, nothing is left. */
+static int close_loop(void **state)
+{
+    (void)state;
+    ev_loop_destroy(loop);
+    assert_int_equal(cluster_keys(&cluster), 0);
+    return 0;
+}
+
+static void join(struct user *user)
+{
+    redlock_options options = fence_options();
+    user_begin(user, loop, cluster.nodes, &options);
+    AWAIT(user, user->ready);
+}
+
+static void join_all(struct user *users, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        join(&users[i]);
+}
+
+static void leave_all(struct user *users, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        assert_int_equal(user_end(&users[i], 10000), 0);
+}
+
+static redlock_stats stats_of(const struct user *user)
+{
+    redlock_stats stats;
+    redlock_stats_get(user->client, &stats, sizeof stats);
+    return stats;
+}
+
+/* ---- What the masters have ---- */
+
+/* Masters on which so many stand in line for the name. */
+static unsigned masters_with(const char *name, long long waiters)
+{
+    unsigned masters = 0;
+    for (unsigned i = 0; i < MASTERS; i++)
+        masters += cluster_count(&cluster, i, "ZCARD redlock:queue:%s", name) == waiters;
+    return masters;
+}
+
+static unsigned masters_that_are_listened_to(void)
+{
+    unsigned masters = 0;
+    for (unsigned i = 0; i < MASTERS; i++) {
+        redisReply *reply = cluster_ask(&cluster, i, "PUBSUB CHANNELS");
+        assert_non_null(reply);
+        masters += reply->elements > 0;
+        freeReplyObject(reply);
+    }
+    return masters;
+}
+
+static void tell_all(const char *command)
+{
+    for (unsigned i = 0; i < MASTERS; i++) {
+        redisReply *reply = cluster_ask(&cluster, i, command);
+        assert_non_null(reply);
+        freeReplyObject(reply);
+    }
+}
+
+/* ---- Leases ---- */
+
+static redlock_lease_options patient(void)
+{
+    return lease_terms(FENCE_TTL, REDLOCK_FOREVER);
+}
+
+static void hold(struct take *take, struct user *user, const char *name)
+{
+    redlock_lease_options terms = lease_terms(FENCE_TTL, 0);
+    assert_code(take_lock(take, user, name, &terms), REDLOCK_OK);
+}
+
+static bool is_quiet(struct user *user)
+{
+    unsigned in_flight = 0;
+    for (unsigned i = 0; i < MASTERS; i++)
+        in_flight += node_of(user, i).in_flight;
+    return in_flight == 0;
+}
+
+/* Asks, and waits until it stands on every master, with so many before it, and listens. */
+static void stand(struct take *take, struct user *user, const char *name, unsigned before,
+                  const redlock_lease_options *terms)
+{
+    take_ask(take, user, name, terms);
+    AWAIT(user, masters_with(name, before + 1) == MASTERS);
+    AWAIT(user, masters_that_are_listened_to() == MASTERS);
+    AWAIT(user, is_quiet(user));
+}
+
+static bool has(const struct take *take)
+{
+    return take->told[REDLOCK_ACQUIRED].times != 0;
+}
+
+static void ask_for(struct take *take, struct user *user, const char *const *names, size_t count)
+{
+    redlock_lease_options terms = patient();
+    redlock_name list[4];
+    for (size_t i = 0; i < count; i++)
+        list[i] = (redlock_name){names[i], strlen(names[i])};
+    take_init(take, user);
+    assert_code(
+        redlock_acquire_names(user->client, &take->lease, list, count, &terms, take_hear, take),
+        REDLOCK_OK);
+}
+
+/* ---- Order ---- */
+
+static void in_order(bool fence)
+{
+    static struct take takes[CROWD];
+    struct user users[CROWD];
+    redlock_lease_options terms = patient();
+    int64_t last = 0;
+    terms.fence = fence;
+    join_all(users, CROWD);
+    assert_code(take_lock(&takes[0], &users[0], "in order", &terms), REDLOCK_OK);
+    for (unsigned i = 1; i < CROWD; i++)
+        stand(&takes[i], &users[i], "in order", i - 1, &terms);
+    for (unsigned i = 0; i < CROWD; i++) {
+        AWAIT(&users[i], has(&takes[i]));
+        for (unsigned j = i + 1; j < CROWD; j++)
+            assert_int_equal(takes[j].outcomes, 0);
+        assert_true(!fence || redlock_fence(takes[i].lease) > last);
+        last = redlock_fence(takes[i].lease);
+        assert_code(take_release(&takes[i]), REDLOCK_OK);
+        assert_int_equal(stats_of(&users[i]).handoffs, i > 0);
+    }
+    leave_all(users, CROWD);
+}
+
+static void test_first_come_first_served(void **state)
+{
+    (void)state;
+    in_order(false);
+}
+
+static void test_fences_grow_across_handovers(void **state)
+{
+    (void)state;
+    in_order(true);
+}
+
+/* The later comer of a pair waits for neither name while the pair can have none. */
+static void test_two_names(void **state)
+{
+    static const char *const both[] = {"left", "right"};
+    static struct take left, right, pair, on_left, on_right, second;
+    struct user users[4];
+    redlock_lease_options terms = patient();
+    (void)state;
+    join_all(users, 4);
+    hold(&left, &users[0], "left");
+    hold(&right, &users[0], "right");
+    ask_for(&pair, &users[1], both, 2);
+    AWAIT(&users[1], masters_with("left", 1) == MASTERS && masters_with("right", 1) == MASTERS);
+    stand(&on_left, &users[2], "left", 1, &terms);
+    stand(&on_right, &users[3], "right", 1, &terms);
+    assert_code(take_release(&left), REDLOCK_OK);
+    ask_for(&second, &users[0], both, 2);
+    AWAIT(&users[0], masters_with("left", 3) == MASTERS);
+    assert_int_equal(cluster_holders(&cluster, "left", NULL), 0); /* kept free for the pair */
+    assert_false(has(&pair) || has(&on_left) || has(&on_right));
+
+    assert_code(take_release(&right), REDLOCK_OK);
+    AWAIT(&users[1], has(&pair));
+    assert_false(has(&on_left) || has(&on_right));
+    assert_code(take_release(&pair), REDLOCK_OK);
+    AWAIT(&users[2], has(&on_left) && has(&on_right));
+    assert_false(has(&second));
+    assert_code(take_release(&on_left), REDLOCK_OK);
+    assert_code(take_release(&on_right), REDLOCK_OK);
+    AWAIT(&users[0], has(&second));
+    assert_code(take_release(&second), REDLOCK_OK);
+    leave_all(users, 4);
+}
+
+/* ---- How it is told ---- */
+
+static void hand_over(struct take *from, struct take *to, int64_t within_ms)
+{
+    int64_t begin = now_us();
+    assert_code(redlock_release(from->lease), REDLOCK_OK);
+    AWAIT_MS(to->user, has(to), within_ms);
+    print_message("    %s after %lld us\n", __func__, (long long)(now_us() - begin));
+    AWAIT(from->user, from->told[REDLOCK_RELEASED].times);
+    take_free(from);
+}
+
+static void test_told_by_push(void **state)
+{
+    static struct take holder, waiter;
+    struct user users[2];
+    redlock_lease_options terms = patient();
+    (void)state;
+    join_all(users, 2);
+    hold(&holder, &users[0], "pushed");
+    stand(&waiter, &users[1], "pushed", 0, &terms);
+    hand_over(&holder, &waiter, 10000);
+    redlock_stats stats = stats_of(&users[1]);
+    assert_int_equal(stats.handoffs, 1);
+    assert_true(stats.pushes >= QUORUM);
+    assert_int_equal(stats.found, 0);
+    assert_true(waiter.told[REDLOCK_ACQUIRED].valid_for > 0);
+    assert_true(waiter.told[REDLOCK_ACQUIRED].valid_for <= FENCE_TTL);
+    AWAIT(&users[1], redlock_valid_for(waiter.lease) > FENCE_TTL / 2); /* renewed to its full ttl */
+    assert_code(take_release(&waiter), REDLOCK_OK);
+    leave_all(users, 2);
+}
+
+static void test_a_notification_connection_that_is_cut(void **state)
+{
+    static struct take holder, waiter;
+    struct user users[2];
+    redlock_lease_options terms = patient();
+    (void)state;
+    join_all(users, 2);
+    hold(&holder, &users[0], "cut");
+    stand(&waiter, &users[1], "cut", 0, &terms);
+    for (unsigned i = 0; i < MASTERS; i++)
+        assert_int_equal(cluster_count(&cluster, i, "CLIENT KILL TYPE pubsub"), 1);
+    hand_over(&holder, &waiter, LIFE_MS);
+    assert_int_equal(stats_of(&users[1]).handoffs, 1);
+    assert_true(stats_of(&users[1]).found > 0);
+    assert_code(take_release(&waiter), REDLOCK_OK);
+    leave_all(users, 2);
+}
+
+/* Nor may it listen again: each refresh asks as well. */
+static void test_nobody_may_listen(void **state)
+{
+    static struct take holder, waiter;
+    struct user users[2];
+    redlock_lease_options terms = patient();
+    (void)state;
+    join_all(users, 2);
+    tell_all("ACL SETUSER default resetchannels");
+    hold(&holder, &users[0], "deaf");
+    take_ask(&waiter, &users[1], "deaf", &terms);
+    AWAIT(&users[1], masters_with("deaf", 1) == MASTERS);
+    hand_over(&holder, &waiter, LIFE_MS);
+    redlock_stats stats = stats_of(&users[1]);
+    tell_all("ACL SETUSER default allchannels");
+    assert_int_equal(stats.pushes, 0);
+    assert_int_equal(stats.handoffs, 1);
+    assert_true(stats.found >= QUORUM);
+    assert_code(take_release(&waiter), REDLOCK_OK);
+    leave_all(users, 2);
+}
+
+/* ---- Nothing is left ---- */
+
+enum end { CANCELLED, FREED, CLOSED, HANDED, ENDS };
+
+static void end_wait(struct take *waiter, struct take *holder, enum end end)
+{
+    switch (end) {
+    case CANCELLED:
+        assert_code(redlock_release(waiter->lease), REDLOCK_OK);
+        AWAIT(waiter->user, waiter->told[REDLOCK_NOT_ACQUIRED].times);
+        assert_code(waiter->told[REDLOCK_NOT_ACQUIRED].event.code, REDLOCK_E_CANCELLED);
+        take_free(waiter);
+        break;
+    case HANDED: /* freed in the midst of what it is given */
+        assert_code(redlock_release(holder->lease), REDLOCK_OK);
+        ev_run(loop, EVRUN_NOWAIT);
+        take_free(waiter);
+        break;
+    case FREED:
+        take_free(waiter);
+        break;
+    default:
+        break;
+    }
+}
+
+/* Moments are counted in iterations of the loop, so that they fall between any two steps. */
+static void wait_and_end(struct take *holder, enum end end, unsigned moment)
+{
+    static struct take waiter;
+    struct user user;
+    redlock_lease_options terms = patient();
+    join(&user);
+    take_ask(&waiter, &user, "left behind", &terms);
+    for (unsigned i = 0; i < moment; i++)
+        user_step(&user, INT64_MAX);
+    assert_int_equal(waiter.outcomes, 0);
+    end_wait(&waiter, holder, end);
+    assert_int_equal(user_end(&user, 10000), 0);
+    if (end == CLOSED) {
+        assert_code(waiter.told[REDLOCK_NOT_ACQUIRED].event.code, REDLOCK_E_CLOSED);
+        waiter.lease = NULL; /* went with its client */
+    }
+}
+
+static void test_nothing_is_left_behind(void **state)
+{
+    static struct take holder;
+    struct user user;
+    (void)state;
+    join(&user);
+    for (unsigned moment = 0; moment < 24; moment++) {
+        for (enum end end = CANCELLED; end < ENDS; end++) {
+            hold(&holder, &user, "left behind");
+            AWAIT(&user, cluster_holders(&cluster, "left behind", NULL) == MASTERS);
+            wait_and_end(&holder, end, moment);
+            if (end == HANDED)
+                AWAIT(&user, holder.told[REDLOCK_RELEASED].times);
+            else
+                assert_int_equal(cluster_keys(&cluster), MASTERS); /* the holder's */
+            if (end == HANDED)
+                take_free(&holder);
+            else
+                assert_code(take_release(&holder), REDLOCK_OK);
+            AWAIT_MS(&user, cluster_keys(&cluster) == 0, 1000); /* not only a quorum of them */
+        }
+    }
+    leave_all(&user, 1);
+}
+
+static void test_the_wait_is_over(void **state)
+{
+    static struct take holder, waiter, single;
+    struct user users[2];
+    redlock_lease_options terms = lease_terms(FENCE_TTL, 400), once = lease_terms(FENCE_TTL, 0);
+    (void)state;
+    join_all(users, 2);
+    hold(&holder, &users[0], "too long");
+    AWAIT(&users[0], cluster_holders(&cluster, "too long", NULL) == MASTERS);
+    int64_t begin = now_us();
+    assert_code(take_lock(&waiter, &users[1], "too long", &terms), REDLOCK_E_HELD);
+    int64_t waited = now_us() - begin;
+    assert_true(waited >= 400000 && waited < 400000 + SLACK * 1000);
+    const char *label = strchr(redlock_token(holder.lease), ':');
+    assert_non_null(label);
+    assert_says(waiter.told[REDLOCK_NOT_ACQUIRED].text, label + 1);
+    take_free(&waiter);
+    AWAIT(&users[1], cluster_keys(&cluster) == MASTERS);
+    uint64_t rounds = stats_of(&users[1]).rounds;
+    assert_code(take_lock(&single, &users[1], "too long", &once), REDLOCK_E_HELD);
+    assert_int_equal(single.told[REDLOCK_NOT_ACQUIRED].event.rounds, 1);
+    assert_int_equal(stats_of(&users[1]).rounds, rounds + 1);
+    assert_int_equal(cluster_keys(&cluster), MASTERS);
+    take_free(&single);
+    assert_code(take_release(&holder), REDLOCK_OK);
+    leave_all(users, 2);
+}
+
+static void test_a_single_try_listens_to_nobody(void **state)
+{
+    static struct take holder, single;
+    struct user users[2];
+    redlock_lease_options once = lease_terms(FENCE_TTL, 0);
+    (void)state;
+    join_all(users, 2);
+    hold(&holder, &users[0], "one try");
+    assert_code(take_lock(&single, &users[1], "one try", &once), REDLOCK_E_HELD);
+    take_free(&single);
+    assert_int_equal(masters_that_are_listened_to(), 0);
+    assert_code(take_release(&holder), REDLOCK_OK);
+    leave_all(users, 2);
+}
+
+/* ---- The dead ---- */
+
+/* Another process that waits for ever. */
+static pid_t start_waiter(const char *name)
+{
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        setenv("REDLOCK_NODES", cluster.nodes, 1);
+        execl(REDLOCK_COMMAND, "redlock", "run", "--wait", "forever", name, "--", "true", NULL);
+        _exit(127);
+    }
+    return child;
+}
+
+static void kill_waiter(pid_t child)
+{
+    assert_int_equal(kill(child, SIGKILL), 0);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+}
+
+static void test_a_dead_waiter_delays_the_next(void **state)
+{
+    static struct take holder, waiter;
+    struct user users[2];
+    redlock_lease_options terms = patient();
+    (void)state;
+    join_all(users, 2);
+    hold(&holder, &users[0], "dead waiter");
+    pid_t first = start_waiter("dead waiter");
+    AWAIT(&users[0], masters_with("dead waiter", 1) == MASTERS);
+    stand(&waiter, &users[1], "dead waiter", 1, &terms);
+    kill_waiter(first);
+    int64_t begin = now_us();
+    assert_code(redlock_release(holder.lease), REDLOCK_OK);
+    AWAIT(&users[1], has(&waiter));
+    int64_t delay = now_us() - begin;
+    print_message("    delayed by %lld ms\n", (long long)delay / 1000);
+    assert_true(delay < (LIFE_MS + 200) * 1000);
+    take_free(&holder);
+    assert_code(take_release(&waiter), REDLOCK_OK);
+    leave_all(users, 2);
+}
+
+/* He ends without a word; who waits must not have it before his lease is over, and has it
+ * as soon as it is. */
+static void after_the_holder(int64_t ttl_ms, bool fence)
+{
+    static struct take holder, waiter;
+    struct user users[2];
+    redlock_lease_options terms = patient(), unrenewed = lease_terms(ttl_ms, 0);
+    unrenewed.renew = false;
+    terms.fence = fence;
+    join_all(users, 2);
+    int64_t begin = now_us();
+    assert_code(take_lock(&holder, &users[0], "dead holder", &unrenewed), REDLOCK_OK);
+    int64_t held = now_us();
+    redlock_free(users[0].client);
+    take_ask(&waiter, &users[1], "dead holder", &terms);
+    AWAIT(&users[1], has(&waiter));
+    int64_t end = waiter.told[REDLOCK_ACQUIRED].at_us;
+    print_message("    %lld us after it expired\n", (long long)(end - held - ttl_ms * 1000));
+    assert_true(end >= begin + ttl_ms * 1000);
+    assert_true(end < held + (ttl_ms + 400) * 1000);
+    assert_code(take_release(&waiter), REDLOCK_OK);
+    leave_all(&users[1], 1);
+}
+
+static void test_a_dead_holder(void **state)
+{
+    (void)state;
+    after_the_holder(1500, false);
+    after_the_holder(700, true);
+}
+
+static void test_short_ttls(void **state)
+{
+    static struct take holder, waiter;
+    struct user users[2];
+    redlock_lease_options short_one = lease_terms(400, 0),
+                          terms = lease_terms(600, REDLOCK_FOREVER);
+    (void)state;
+    join_all(users, 2);
+    assert_code(take_lock(&holder, &users[0], "short", &short_one), REDLOCK_OK);
+    stand(&waiter, &users[1], "short", 0, &terms);
+    uint64_t renewals = stats_of(&users[0]).renewals;
+    AWAIT(&users[0],
+          stats_of(&users[0]).renewals >= renewals + 8); /* it waits for longer than it lives */
+    assert_int_equal(waiter.outcomes, 0);
+    assert_true(masters_with("short", 1) >= QUORUM);
+    hand_over(&holder, &waiter, 10000);
+    assert_true(waiter.told[REDLOCK_ACQUIRED].valid_for <= 600);
+    AWAIT(&users[1], stats_of(&users[1]).renewals >= 4);
+    assert_int_equal(waiter.told[REDLOCK_LOST].times, 0);
+    assert_code(take_release(&waiter), REDLOCK_OK);
+    leave_all(users, 2);
+}
+
+/* ---- Clients that know nothing of lines ---- */
+
+struct stranger {
+    const char *name;
+    atomic_bool ends;
+    atomic_ulong tries, taken;
+};
+
+static void *barge(void *data)
+{
+    struct stranger *stranger = data;
+    redisContext *masters[MASTERS];
+    for (unsigned i = 0; i < MASTERS; i++)
+        masters[i] = redisConnect("127.0.0.1", cluster.ports[i]);
+    while (!atomic_load(&stranger->ends)) {
+        for (unsigned i = 0; i < MASTERS; i++) {
+            redisReply *reply =
+                redisCommand(masters[i], "SET %s stranger NX PX 50", stranger->name);
+            if (reply && reply->type == REDIS_REPLY_STATUS)
+                atomic_fetch_add(&stranger->taken, 1);
+            if (reply)
+                freeReplyObject(reply);
+        }
+        atomic_fetch_add(&stranger->tries, 1);
+    }
+    for (unsigned i = 0; i < MASTERS; i++)
+        redisFree(masters[i]);
+    return NULL;
+}
+
+static void test_strangers_cannot_barge_in(void **state)
+{
+    static struct take takes[CROWD];
+    struct user users[CROWD];
+    struct stranger stranger = {.name = "barge"};
+    redlock_lease_options terms = patient();
+    pthread_t thread;
+    (void)state;
+    join_all(users, CROWD);
+    hold(&takes[0], &users[0], "barge");
+    AWAIT(&users[0], cluster_holders(&cluster, "barge", NULL) == MASTERS);
+    for (unsigned i = 1; i < CROWD; i++)
+        stand(&takes[i], &users[i], "barge", i - 1, &terms);
+    assert_int_equal(pthread_create(&thread, NULL, barge, &stranger), 0);
+    for (unsigned i = 0; i < CROWD - 1; i++) {
+        unsigned long tries = atomic_load(&stranger.tries);
+        assert_code(take_release(&takes[i]), REDLOCK_OK);
+        AWAIT(&users[i + 1], has(&takes[i + 1]));
+        AWAIT(&users[i + 1], atomic_load(&stranger.tries) > tries + 1);
+        assert_int_equal(atomic_load(&stranger.taken), 0);
+    }
+    assert_code(take_release(&takes[CROWD - 1]), REDLOCK_OK); /* nobody waits: anybody may */
+    AWAIT(&users[0], atomic_load(&stranger.taken) > 0);
+    atomic_store(&stranger.ends, true);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    print_message("    %lu tries\n", atomic_load(&stranger.tries));
+    leave_all(users, CROWD);
+    AWAIT_MS(&(struct user){.loop = loop}, cluster_keys(&cluster) == 0, 5000);
+}
+
+/* What a stranger holds is waited for, whether he deletes it or lets it expire. */
+static void test_strangers_are_waited_for(void **state)
+{
+    static struct take waiter;
+    struct user user;
+    redlock_lease_options terms = patient();
+    (void)state;
+    join(&user);
+    for (unsigned deletes = 0; deletes < 2; deletes++) {
+        tell_all(deletes ? "SET stranger's his NX PX 60000" : "SET stranger's his NX PX 600");
+        take_ask(&waiter, &user, "stranger's", &terms);
+        AWAIT(&user, masters_with("stranger's", 1) == MASTERS || has(&waiter));
+        if (deletes) {
+            assert_false(has(&waiter));
+            assert_int_equal(cluster_holders(&cluster, "stranger's", "his"), MASTERS);
+            tell_all("DEL stranger's");
+        }
+        AWAIT_MS(&user, has(&waiter), LIFE_MS);
+        assert_code(take_release(&waiter), REDLOCK_OK);
+    }
+    leave_all(&user, 1);
+}
+
+/* ---- Places ---- */
+
+static void test_places(void **state)
+{
+    static struct take takes[4], local;
+    struct user users[4];
+    redlock_place place;
+    redlock_lease_options terms = patient();
+    (void)state;
+    join_all(users, 4);
+    hold(&takes[0], &users[0], "place");
+    assert_code(redlock_place_get(takes[0].lease, &place), REDLOCK_E_STATE);
+    for (unsigned i = 1; i < 4; i++)
+        stand(&takes[i], &users[i], "place", i - 1, &terms);
+    take_ask(&local, &users[3], "place", &terms);
+    for (unsigned i = 1; i < 4; i++) {
+        AWAIT(&users[i], redlock_place_get(takes[i].lease, &place) == REDLOCK_OK &&
+                             place.position == i - 1 && place.expires_ms > 0);
+        assert_true(place.expires_ms <= FENCE_TTL);
+    }
+    AWAIT(&users[3], redlock_place_get(local.lease, &place) == REDLOCK_OK && place.position == 3);
+    for (unsigned i = 0; i < 3; i++) {
+        assert_code(take_release(&takes[i]), REDLOCK_OK);
+        AWAIT(&users[i + 1], has(&takes[i + 1]));
+    }
+    assert_code(redlock_place_get(takes[3].lease, &place), REDLOCK_E_STATE);
+    AWAIT(&users[3], redlock_place_get(local.lease, &place) == REDLOCK_OK && place.position == 0);
+    assert_code(take_release(&takes[3]), REDLOCK_OK);
+    AWAIT(&users[3], has(&local));
+    assert_int_equal(stats_of(&users[3]).handoffs_here, 1);
+    assert_code(take_release(&local), REDLOCK_OK);
+    leave_all(users, 4);
+}
+
+/* ---- Many of one client ---- */
+
+#define MANY 10000
+
+struct queue {
+    struct user *user;
+    redlock_lease *leases[MANY];
+    unsigned turn;
+};
+
+/* One that is handed it gives it to the next at once. */
+static void on_turn(redlock_lease *lease, const redlock_event *event, void *data)
+{
+    struct queue *queue = data;
+    if (event->kind == REDLOCK_ACQUIRED) {
+        assert_ptr_equal(lease, queue->leases[queue->turn]);
+        queue->turn++;
+        assert_code(redlock_release(lease), REDLOCK_OK);
+    } else {
+        assert_int_equal(event->kind, REDLOCK_RELEASED);
+        redlock_lease_free(lease);
+        ev_break(queue->user->loop, EVBREAK_ONE);
+    }
+}
+
+static void test_many_of_one_client(void **state)
+{
+    static struct take holder;
+    static struct queue queue;
+    struct user user;
+    redlock_lease_options terms = patient();
+    (void)state;
+    join(&user);
+    queue = (struct queue){.user = &user};
+    hold(&holder, &user, "many");
+    size_t memory = resident_bytes();
+    redlock_stats before = stats_of(&user);
+    for (unsigned i = 0; i < MANY; i++)
+        assert_code(redlock_acquire(user.client, &queue.leases[i], "many", &terms, on_turn, &queue),
+                    REDLOCK_OK);
+    AWAIT(&user, masters_with("many", 1) == MASTERS);
+    redlock_stats waiting = stats_of(&user);
+    size_t each = (resident_bytes() - memory) / MANY;
+    print_message("    %zu bytes a waiter, %llu requests\n", each,
+                  (unsigned long long)(waiting.requests - before.requests));
+    assert_int_equal(waiting.waiting, MANY);
+    assert_true(waiting.requests - before.requests < 100);
+#ifndef SANITIZED
+    assert_true(each < 1536);
+#endif
+
+    int64_t begin = now_us();
+    assert_code(take_release(&holder), REDLOCK_OK);
+    AWAIT_MS(&user, queue.turn == MANY, 60000);
+    int64_t elapsed = now_us() - begin;
+    redlock_stats after = stats_of(&user);
+    uint64_t here = after.handoffs_here - waiting.handoffs_here;
+    print_message("    %llu handovers here, %.0f a second; %llu requests\n",
+                  (unsigned long long)here, 1e6 * (double)here / (double)elapsed,
+                  (unsigned long long)(after.requests - waiting.requests));
+    assert_true(here > MANY * 9 / 10);
+    assert_int_equal(after.waiting, 0);
+    leave_all(&user, 1);
+}
+
+/* ---- Masters that die ---- */
+
+struct contender {
+    struct user user;
+    redlock_lease *lease;
+    unsigned turns;
+    bool ends;
+};
+
+static struct contender contenders[CROWD];
+static struct contender *holding;
+
+static void contend(struct contender *contender);
+
+static void on_contended(redlock_lease *lease, const redlock_event *event, void *data)
+{
+    struct contender *contender = data;
+    switch (event->kind) {
+    case REDLOCK_ACQUIRED:
+        if (holding && redlock_valid_for(holding->lease) > 0)
+            fail_msg("number %td has it for %lld ms, and number %td for %lld", holding - contenders,
+                     (long long)redlock_valid_for(holding->lease), contender - contenders,
+                     (long long)redlock_valid_for(lease));
+        holding = contender;
+        break;
+    case REDLOCK_LOST:
+        if (holding == contender)
+            holding = NULL;
+        redlock_release(lease);
+        break;
+    case REDLOCK_RELEASED:
+    case REDLOCK_NOT_ACQUIRED:
+        redlock_lease_free(lease);
+        contender->lease = NULL;
+        if (!contender->ends)
+            contend(contender);
+        break;
+    default:
+        break;
+    }
+}
+
+static void contend(struct contender *contender)
+{
+    redlock_lease_options terms = patient();
+    assert_code(redlock_acquire(contender->user.client, &contender->lease, "contended", &terms,
+                                on_contended, contender),
+                REDLOCK_OK);
+}
+
+static void go_on(void)
+{
+    ev_run(loop, EVRUN_NOWAIT);
+    struct contender *holder = holding;
+    if (!holder || redlock_valid_for(holder->lease) == 0)
+        return;
+    holding = NULL;
+    holder->turns++;
+    assert_code(redlock_release(holder->lease), REDLOCK_OK);
+}
+
+/* Everybody has it so many times more. */
+static void take_turns(unsigned turns)
+{
+    unsigned until[CROWD], done = 0;
+    int64_t end = now_us() + 30000000;
+    for (unsigned i = 0; i < CROWD; i++)
+        until[i] = contenders[i].turns + turns;
+    while (done < CROWD) {
+        go_on();
+        for (done = 0; done < CROWD && contenders[done].turns >= until[done];)
+            done++;
+        if (now_us() > end)
+            fail_msg("number %u of %u is stuck after %u turns", done, CROWD,
+                     contenders[done].turns);
+    }
+}
+
+/* The command, while they go on. */
+static void do_meanwhile(const char *command)
+{
+    int status;
+    pid_t child = fork();
+    if (child == 0)
+        _exit(cluster_try(&cluster, command) ? 0 : 1);
+    while (waitpid(child, &status, WNOHANG) == 0)
+        go_on();
+    assert_int_equal(status, 0);
+}
+
+static bool all_vote(unsigned master)
+{
+    bool all = true;
+    for (unsigned i = 0; i < CROWD; i++)
+        all &= node_of(&contenders[i].user, master).state == REDLOCK_NODE_UP;
+    return all;
+}
+
+static void test_masters_die_meanwhile(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < CROWD; i++) {
+        join(&contenders[i].user);
+        contend(&contenders[i]);
+    }
+    take_turns(10);
+    for (unsigned times = 0; times < 2; times++) {
+        do_meanwhile("kill 1 2");
+        take_turns(10);
+        do_meanwhile("restart 1 2");
+        take_turns(10);
+        for (int64_t end = now_us() + 20000000; !all_vote(0) || !all_vote(1); go_on())
+            assert_true(now_us() < end);
+    }
+    take_turns(10);
+    for (unsigned i = 0; i < CROWD; i++)
+        contenders[i].ends = true;
+    for (unsigned i = 0; i < CROWD; i++)
+        assert_int_equal(user_end(&contenders[i].user, 10000), 0);
+}
+
+#define ON_A_LOOP(test) cmocka_unit_test_setup_teardown(test, open_loop, close_loop)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_A_LOOP(test_first_come_first_served),
+        ON_A_LOOP(test_fences_grow_across_handovers),
+        ON_A_LOOP(test_two_names),
+        ON_A_LOOP(test_told_by_push),
+        ON_A_LOOP(test_a_notification_connection_that_is_cut),
+        ON_A_LOOP(test_nobody_may_listen),
+        ON_A_LOOP(test_nothing_is_left_behind),
+        ON_A_LOOP(test_the_wait_is_over),
+        ON_A_LOOP(test_a_single_try_listens_to_nobody),
+        ON_A_LOOP(test_a_dead_waiter_delays_the_next),
+        ON_A_LOOP(test_a_dead_holder),
+        ON_A_LOOP(test_short_ttls),
+        ON_A_LOOP(test_strangers_cannot_barge_in),
+        ON_A_LOOP(test_strangers_are_waited_for),
+        ON_A_LOOP(test_places),
+        ON_A_LOOP(test_many_of_one_client),
+        ON_A_LOOP(test_masters_die_meanwhile),
+    };
+    return cmocka_run_group_tests(tests, start, stop);
+}
