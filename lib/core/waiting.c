@@ -69,7 +69,7 @@ static void ask_master(struct engine *e, struct lease *lease, unsigned master)
     if (master_may_grant(e, &e->masters[master]))
         lease_ask(e, lease, master, false);
     else if (ballot->said != SAID_GRANTED)
-        round_say(lease->round, master, SAID_UNREACHABLE);
+        lease_cannot_ask(e, lease, master);
 }
 
 /* Each refresh doubles as a try, and heals a push that was lost. */
