@@ -4,16 +4,33 @@
 
 #define CLIENT(lease) ((lease)->shell->index + 1)
 
+/* With this ticket its client has stood in line since then, whatever the token: who took
+ * the place over may have to yield before it has sent anything. */
+static usec stood_with(const struct world *w, unsigned client, usec ticket)
+{
+    usec since = w->now;
+    for (uint32_t i = 1; ticket && i <= w->token_count; i++) {
+        const struct token *token = &w->tokens[i];
+        if (token->client == client && token->ticket == ticket && token->place_since < since)
+            since = token->place_since;
+    }
+    return since;
+}
+
 /* A place in line may be taken over from another lease of the same client: it counts
  * from when that one asked. */
-void order_sent(struct user_lease *lease, uint32_t number)
+void order_sent(struct user_lease *lease, uint32_t number, usec ticket)
 {
     struct world *w = lease->shell->world;
     struct token *token = &w->tokens[number];
     if (!lease->first_sent)
         lease->first_sent = w->now;
-    if (!token->place_since)
-        token->place_since = lease->first_sent;
+    if (!token->place_since) {
+        usec since = stood_with(w, lease->shell->index, ticket);
+        token->place_since = since < lease->first_sent ? since : lease->first_sent;
+    }
+    if (ticket)
+        token->ticket = ticket;
     if (token->place_since < lease->first_sent)
         lease->first_sent = token->place_since;
 }
@@ -48,7 +65,7 @@ static void nobody_is_overtaken(struct world *w, unsigned master, uint32_t token
         if (!given || !waits || waits == given || !waits->stood_since ||
             waits->known != KNOWN_ASKED || waits->stood_since >= asked)
             continue;
-        world_violated(w, "order",
+        world_violated(w, "turn",
                        "master %u gives %c to lease %u of client %u, which asked %lld us after "
                        "lease %u of client %u stood in line on a quorum",
                        master + 1, 'a' + name, given->number, CLIENT(given),

@@ -128,6 +128,7 @@ struct token {
     uint16_t gone;                     /* masters that have carried out a release of it */
     usec dead_since;                   /* true time; 0: it lives */
     usec written_off; /* true time: nothing of it can be left then, and no release is owed */
+    usec ticket;      /* its place in the order; 0: none */
     usec place_since; /* true time; when the lease first asked that got this place in line */
     usec first_sent;  /* true time; of a fenced acquire */
     usec stored[MASTERS_MAX]; /* the clock of each master, when it had moved it for this token */
