@@ -60,7 +60,7 @@ static void nobody_is_overtaken(struct world *w, unsigned master, uint32_t token
         if (!given || !waits || waits == given || !waits->stood_since ||
             waits->known != KNOWN_ASKED || waits->stood_since >= asked)
             continue;
-        world_violated(w, "order",
+        world_violated(w, "turn",
                        "master %u gives %c to lease %u of client %u, which asked %lld us after "
                        "lease %u of client %u stood in line on a quorum",
                        master + 1, 'a' + name, given->number, CLIENT(given),
