@@ -95,6 +95,16 @@ usec fencing_valid_until(const struct engine *e, const struct lease *lease)
     return valid_until;
 }
 
+bool fencing_is_spoilt(const struct lease *lease, unsigned master, const struct reply *reply)
+{
+    const struct round *round = lease->round;
+    bool has_it = reply->answer == ANSWER_YES || reply->answer == ANSWER_AHEAD;
+    return has_it && lease->state == LEASE_ACQUIRING && lease->terms.fence && round->fence &&
+           (round->kind == REQUEST_RAISE || round->confirms) &&
+           (reply->tag.kind == REQUEST_QUEUE || reply->tag.kind == REQUEST_RENEW) &&
+           round->ballots[master].clock;
+}
+
 /* A grant that came after the second round was sent may do without it. */
 void fencing_record(struct engine *e, struct lease *lease, unsigned master,
                     const struct reply *reply)

@@ -82,8 +82,11 @@ static void hear_in_round(struct engine *e, struct lease *lease, unsigned master
                           const struct reply *reply)
 {
     struct round *round = lease->round;
-    if (!round || (reply->tag.round != round->number && !MUTANT(OLD_ROUND)) ||
-        round->ballots[master].state != BALLOT_ASKED)
+    if (!round || (reply->tag.round != round->number && !MUTANT(OLD_ROUND)))
+        return;
+    /* Each refresh of a place in line tells the clock, also when the next is under way. */
+    bool refreshes = round->kind == REQUEST_QUEUE && reply->tag.kind == REQUEST_QUEUE;
+    if (round->ballots[master].state != BALLOT_ASKED && !refreshes)
         return;
     if (asks_again(e, lease, master, reply))
         return;
@@ -119,8 +122,12 @@ void lease_hear(struct engine *e, struct lease *lease, unsigned master, const st
                    lease->state == LEASE_HELD);
     bool broken = reply->answer == ANSWER_HEALED && claim->at[master].promise > e->now &&
                   e->now >= e->masters[master].abstains_until;
+    bool was_over = claim->at[master].promise && claim->at[master].promise <= e->now;
     claim_hear(e, claim, master, reply, counts);
-    if (lease->claim == claim) {
+    if (lease->claim == claim && was_over && fencing_is_spoilt(lease, master, reply)) {
+        acquiring_failed(e, lease, CAUSE_TOO_SLOW);
+        lease_schedule(e, lease);
+    } else if (lease->claim == claim) {
         hear_in_round(e, lease, master, reply);
         if (broken && lease->round && reply->tag.round == lease->round->number)
             lease->round->ballots[master].broken = true;

@@ -86,6 +86,9 @@ enum verdict fencing_weigh(struct engine *engine, struct lease *lease);
 /* As the ledger has it; a fenced lease not yet told also ends with the grants that its
  * fence was taken from. */
 usec fencing_valid_until(const struct engine *engine, const struct lease *lease);
+/* The master has it again, after a promise that was over: others may have had it in
+ * between, and the fence was taken from before. */
+bool fencing_is_spoilt(const struct lease *lease, unsigned master, const struct reply *reply);
 /* A yes to a fenced acquire, or to a raise. */
 void fencing_record(struct engine *engine, struct lease *lease, unsigned master,
                     const struct reply *reply);

@@ -275,14 +275,16 @@ static void hear_queued(struct engine *e, struct lease *lease, unsigned master,
 void waiting_hear(struct engine *e, struct lease *lease, unsigned master, const struct reply *reply)
 {
     struct ballot *ballot = &lease->round->ballots[master];
-    if (reply->tag.sent_at != ballot->asked_at) /* it was asked again since */
-        return;
-    ballot->state = BALLOT_CLOSED;
+    bool is_last = reply->tag.sent_at == ballot->asked_at; /* it was not asked again since */
+    if (is_last)
+        ballot->state = BALLOT_CLOSED;
     switch (reply->answer) {
     case ANSWER_YES:
     case ANSWER_AHEAD:
-        if (!logical_hear(e, master, reply->clock))
+        if (!logical_hear(e, master, reply->clock)) {
+            ballot->said = SAID_REFUSED;
             break;
+        }
         ballot->stood_at = 0;
         ballot->ahead = reply->answer == ANSWER_AHEAD;
         e->counters.found += ballot->said != SAID_GRANTED;

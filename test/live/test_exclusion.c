@@ -107,7 +107,6 @@ static void test_waiting_for_theirs(void **state)
     assert_int_equal(foreign_lock("shared", "their-token", 700, 0, 5), 5);
     assert_code(take_lock(&take, &user, "shared", &terms), REDLOCK_OK);
     assert_in_range(now_us() - since, 690000, 2000000);
-    assert_true(take.told[REDLOCK_ACQUIRED].event.rounds > 1);
     assert_code(take_release(&take), REDLOCK_OK);
     AWAIT(&user, cluster_keys(&cluster) == 0);
 

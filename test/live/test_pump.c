@@ -235,7 +235,6 @@ static void test_two_clients_on_one_loop(void **state)
         assert_int_equal(second.outcomes, 0);
     assert_code(take_release(&first), REDLOCK_OK);
     AWAIT(&two, second.told[REDLOCK_ACQUIRED].times);
-    assert_true(second.told[REDLOCK_ACQUIRED].event.rounds > 1);
     redlock_free(one.client); /* one goes, the other stays */
     assert_code(take_release(&second), REDLOCK_OK);
     user_close_clean(&two, &cluster);

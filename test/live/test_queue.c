@@ -110,9 +110,20 @@ static enum answer simply(enum request_kind kind, const char *list, const char *
     return answer;
 }
 
+static enum answer grant_proposing(const char *list, const char *token, usec proposal)
+{
+    struct names *names = split(list);
+    struct request request = request_of(REQUEST_GRANT, names, token);
+    request.proposal = proposal;
+    enum answer answer = ask(&request);
+    names_drop(&memory, names);
+    return answer;
+}
+
+/* Without a fence. */
 static enum answer grant(const char *list, const char *token)
 {
-    return simply(REQUEST_GRANT, list, token);
+    return grant_proposing(list, token, 0);
 }
 
 static enum answer release(const char *list, const char *token)
@@ -348,7 +359,9 @@ static void a_grant_passes_the_dead(void **state)
 static void the_clock_moves_with_every_grant_and_refusal(void **state)
 {
     (void)state;
-    assert_int_equal(grant("x", "holder"), ANSWER_YES);
+    assert_int_equal(grant("free", "plain"), ANSWER_YES);
+    assert_true(reply.clock == 0 && read_clock() == 1000);
+    assert_int_equal(grant_proposing("x", "holder", 1), ANSWER_YES);
     assert_true(reply.clock == 1001 && read_clock() == 1001);
     assert_int_equal(grant("x", "other"), ANSWER_HELD);
     assert_true(reply.clock == 1002 && read_clock() == 1002);

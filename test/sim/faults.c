@@ -160,7 +160,7 @@ static bool has_keys(struct world *w, unsigned master)
 static void step_clock(struct world *w, unsigned master)
 {
     struct server *server = &w->servers[master];
-    usec most = MS(w->skew_ms);
+    usec most = MS(w->skew_ms) / 4; /* they differ by as much from the start, and drift */
     usec step = chance_range(&w->chance, -most, most);
     if (server->stepped + step > most || server->stepped + step < 0 ||
         (step > 0 && has_keys(w, master)))

@@ -235,8 +235,9 @@ static void make_server(struct world *w, unsigned index)
 {
     struct server *server = &w->servers[index];
     int64_t bound = w->options.beyond ? 60000 : 4500;
-    server->clock = (struct clock){1785000000000000 + chance_range(&w->chance, 0, 2000000),
-                                   chance_range(&w->chance, -bound, bound)};
+    server->clock =
+        (struct clock){1785000000000000 + chance_range(&w->chance, 0, MS(w->skew_ms) / 4),
+                       chance_range(&w->chance, -bound, bound)};
     server->up = true;
     server->epoch = 1;
     model_restart(&server->model, server_wall(w, index), chance_next(&w->chance), NULL);
@@ -259,7 +260,7 @@ static void draw(struct world *w)
     w->linger = chance_below(&w->chance, 20);
     w->names = 1 + chance_below(&w->chance, 3);
     w->max_ttl_ms = longest[chance_below(&w->chance, 5)];
-    w->skew_ms = chance_permille(&w->chance, 500) ? 1000 : chance_range(&w->chance, 0, 500);
+    w->skew_ms = chance_permille(&w->chance, 500) ? 1000 : chance_range(&w->chance, 600, 1000);
     faults_draw(w);
     if (w->faults & 1U << FAULT_FOREIGNERS)
         w->foreigners = 1 + chance_below(&w->chance, FOREIGNERS_MAX);
