@@ -9,9 +9,10 @@
 /* worker.c: wants the one lock again and again, until SIGTERM. */
 void worker_run(const struct options *options, const struct cluster *cluster);
 
-/* quiet.c: ns that an acquire takes which nobody contends, one at a time; the median. */
+/* quiet.c: ns that an acquire takes which nobody contends, one at a time, so long after the
+ * last; the median. */
 int64_t quiet_round_trip(const struct options *options, const struct cluster *cluster,
-                         struct ev_loop *loop, struct result *result);
+                         struct ev_loop *loop, double pause_ms, struct result *result);
 
 /* commands.c: how many of these commands (separated by commas) all masters together
  * have carried out so far, those inside scripts included: eval and evalsha alone are

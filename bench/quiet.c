@@ -6,18 +6,29 @@
 #include "redlock.h"
 #include "user.h"
 
-#define PAIRS 500
-#define FIRST 50 /* do not count */
+#define FIRST 20 /* do not count */
 
 struct quiet {
     struct user user;
     redlock_lease_options terms;
     struct histogram acquire;
     int64_t asked;
-    unsigned done;
+    ev_timer pause;
+    double pause_s;
+    unsigned left, done;
 };
 
 static void on_event(redlock_lease *lease, const redlock_event *event, void *data);
+
+static void on_paused(struct ev_loop *loop, ev_timer *timer, int events);
+
+static void pause_first(struct quiet *quiet)
+{
+    ev_now_update(quiet->user.loop);
+    ev_timer_init(&quiet->pause, on_paused, quiet->pause_s, 0.);
+    quiet->pause.data = quiet;
+    ev_timer_start(quiet->user.loop, &quiet->pause);
+}
 
 static void ask(struct quiet *quiet)
 {
@@ -39,18 +50,26 @@ static void on_event(redlock_lease *lease, const redlock_event *event, void *dat
     if (event->kind != REDLOCK_RELEASED && event->kind != REDLOCK_NOT_ACQUIRED)
         return;
     redlock_lease_free(lease);
-    if (++quiet->done < PAIRS && !interrupted)
-        ask(quiet);
+    quiet->done++;
+    if (--quiet->left && !interrupted)
+        pause_first(quiet);
     else
         ev_break(quiet->user.loop, EVBREAK_ONE);
 }
 
+static void on_paused(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    (void)loop, (void)events;
+    ask(timer->data);
+}
+
 int64_t quiet_round_trip(const struct options *options, const struct cluster *cluster,
-                         struct ev_loop *loop, struct result *result)
+                         struct ev_loop *loop, double pause_ms, struct result *result)
 {
     static struct quiet quiet;
-    quiet = (struct quiet){.terms = REDLOCK_LEASE_INIT};
+    quiet = (struct quiet){.terms = REDLOCK_LEASE_INIT, .left = pause_ms > 0 ? 120 : 520};
     quiet.terms.ttl_ms = options->ttl_ms;
+    quiet.pause_s = pause_ms / 1e3;
     if (!user_open(&quiet.user, options, cluster, loop, result))
         return 0;
     ask(&quiet);
