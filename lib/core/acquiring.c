@@ -17,7 +17,7 @@ static void acquire_round(struct engine *e, struct lease *lease)
                              : needs_clock   ? REQUEST_GRANT
                                              : REQUEST_ACQUIRE;
     lease_open_round(e, lease, kind);
-    if (kind == REQUEST_GRANT)
+    if (lease->terms.fence && kind == REQUEST_GRANT)
         lease->round->proposal = logical_propose(e);
     lease_ask_those_up(e, lease);
     lease_weigh(e, lease);
@@ -200,7 +200,7 @@ static void round_won(struct engine *e, struct lease *lease)
     }
     round->decided = true;
     waiting_leave(e, lease);
-    lease->fence = round->fence;
+    lease->fence = lease->terms.fence ? round->fence : 0; /* its place may be another's */
     round_stop_hoping(round, lease_masters(e));
     e->counters.handoffs += given;
     e->counters.queue_us += given ? (uint64_t)(e->now - lease->asked_at) : 0;

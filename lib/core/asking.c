@@ -31,18 +31,23 @@ void lease_ask(struct engine *e, struct lease *lease, unsigned master, bool whol
                   .whole = whole});
 }
 
-void lease_hope(struct engine *e, struct lease *lease, unsigned master)
+void lease_cannot_ask(struct engine *e, struct lease *lease, unsigned master)
 {
     const struct master *it = &e->masters[master];
-    struct ballot *ballot = &lease->round->ballots[master];
-    if (lease_may_ask(e, lease, master) || master_is_hopeful(it)) {
-        ballot->state = BALLOT_HOPED;
-    } else if (master_abstains(e, it)) {
+    if (master_abstains(e, it)) {
         round_say(lease->round, master, SAID_ABSTAINS);
-        ballot->remaining_ms = (it->abstains_until - e->now + 999) / 1000;
+        lease->round->ballots[master].remaining_ms = (it->abstains_until - e->now + 999) / 1000;
     } else {
         round_say(lease->round, master, SAID_UNREACHABLE);
     }
+}
+
+void lease_hope(struct engine *e, struct lease *lease, unsigned master)
+{
+    if (lease_may_ask(e, lease, master) || master_is_hopeful(&e->masters[master]))
+        lease->round->ballots[master].state = BALLOT_HOPED;
+    else
+        lease_cannot_ask(e, lease, master);
 }
 
 void lease_open_round(struct engine *e, struct lease *lease, enum request_kind kind)

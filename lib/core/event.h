@@ -85,7 +85,7 @@ struct request {
     /* ACQUIRE, GRANT, QUEUE, RENEW */
     int64_t ttl_ms;
 
-    usec proposal; /* GRANT: to the master's logical clock */
+    usec proposal; /* GRANT: to the master's logical clock; 0: without a fence */
     usec fence;    /* RAISE */
 
     /* QUEUE: its place in the order; ttl_ms is how long it stands there, and keeps what

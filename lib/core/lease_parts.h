@@ -42,6 +42,8 @@ void lease_weigh(struct engine *engine, struct lease *lease);
 bool lease_may_ask(const struct engine *engine, const struct lease *lease, unsigned master);
 void lease_ask(struct engine *engine, struct lease *lease, unsigned master, bool whole);
 void lease_hope(struct engine *engine, struct lease *lease, unsigned master);
+/* Why it is not: it abstains, or is not there. */
+void lease_cannot_ask(struct engine *engine, struct lease *lease, unsigned master);
 void lease_open_round(struct engine *engine, struct lease *lease, enum request_kind kind);
 void lease_ask_those_up(struct engine *engine, struct lease *lease);
 

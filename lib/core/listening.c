@@ -25,6 +25,12 @@ void listening_end(struct engine *e)
     e->listen_until = 0;
 }
 
+void listening_lost(struct engine *e, unsigned master)
+{
+    if (e->masters[master].listening)
+        engine_emit(e, EFFECT_DEAFEN, master, NULL);
+}
+
 void listening_look(struct engine *e)
 {
     if (!e->listen_until)

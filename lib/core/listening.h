@@ -18,6 +18,10 @@ void listening_keep(struct engine *engine);
 void listening_look(struct engine *engine);
 void listening_end(struct engine *engine);
 
+/* The connection to the master has ended: this one, on which nothing is ever asked, would
+ * not notice. */
+void listening_lost(struct engine *engine, unsigned master);
+
 void listening_begun(struct engine *engine, unsigned master);
 void listening_ended(struct engine *engine, unsigned master);
 

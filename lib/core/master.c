@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine.h"
+#include "listening.h"
 #include "logical.h"
 #include "mutant.h"
 
@@ -149,6 +150,7 @@ void master_closed(struct engine *e, unsigned index, const char *why)
     master->in_flight = 0;
     deadlines_set(&e->deadlines, &master->deadline, e->now + backoff(e, master));
     engine_emit(e, EFFECT_NOTICE, index, NULL);
+    listening_lost(e, index);
     engine_master_down(e, index);
 }
 

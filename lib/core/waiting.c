@@ -69,7 +69,7 @@ static void ask_master(struct engine *e, struct lease *lease, unsigned master)
     if (master_may_grant(e, &e->masters[master]))
         lease_ask(e, lease, master, false);
     else if (ballot->said != SAID_GRANTED)
-        round_say(lease->round, master, SAID_UNREACHABLE);
+        lease_cannot_ask(e, lease, master);
 }
 
 /* Each refresh doubles as a try, and heals a push that was lost. */
@@ -154,12 +154,15 @@ static bool is_asking(const struct lease *lease)
            !lease->round->decided;
 }
 
-/* What is granted to who asks lasts for his own ttl, and is no fence of another. */
+/* What is granted to who asks lasts for his own ttl.  What was asked before the lease was
+ * is no fence for it: holders that it knows of may have come in between. */
 static bool can_pass_place(const struct lease *from, const struct lease *to)
 {
+    if (to->terms.fence)
+        return false;
     if (from->state == LEASE_WAITING)
         return is_queued(from);
-    return is_asking(from) && from->terms.ttl == to->terms.ttl && !to->terms.fence;
+    return is_asking(from) && from->terms.ttl == to->terms.ttl;
 }
 
 /* Who stands behind takes over the place on the masters, tokens and all. */
@@ -189,6 +192,8 @@ void waiting_leave(struct engine *e, struct lease *lease)
     if (can_pass_place(lease, next)) {
         pass_place(e, lease, next);
     } else {
+        if (lease->state == LEASE_WAITING)
+            next->round->ticket = lease->round->ticket; /* with a token of its own */
         next->wake_at = e->now;
         lease_schedule(e, next);
     }

@@ -269,6 +269,14 @@ static bool read_clocked(const struct raw_reply *raw, bool may_be_absent, struct
     return state->integer == -1 && answer(reply, ANSWER_HELD);
 }
 
+/* Without a fence it tells no clock. */
+static bool read_grant(const struct raw_reply *raw, struct reply *reply)
+{
+    if (is_lone(raw, FIELD_INTEGER) && raw->fields[0].integer == 1)
+        return answer(reply, ANSWER_YES);
+    return read_clocked(raw, false, reply);
+}
+
 /* What release and renew say of one lease. */
 static bool read_outcome(const struct field *field, struct reply *reply)
 {
@@ -376,8 +384,9 @@ bool reply_read(const struct raw_reply *raw, const struct tag *tag, const struct
     case REQUEST_ACQUIRE:
         return read_acquire(raw, reply);
     case REQUEST_GRANT:
+        return read_grant(raw, reply);
     case REQUEST_RAISE:
-        return read_clocked(raw, tag->kind == REQUEST_RAISE, reply);
+        return read_clocked(raw, true, reply);
     case REQUEST_QUEUE:
         return read_queue(raw, reply);
     case REQUEST_RENEW:

@@ -194,7 +194,8 @@ static void write_claim_request(struct fake *fake, char *to, size_t size,
     if (request->not_after)
         snprintf(until, sizeof until, " not after %s", fake_time(request->not_after - EPOCH));
     if (kind == REQUEST_GRANT)
-        snprintf(number, sizeof number, " proposal %s", fake_time(request->proposal - EPOCH));
+        snprintf(number, sizeof number, " proposal %s",
+                 request->proposal ? fake_time(request->proposal - EPOCH) : "none");
     else if (kind == REQUEST_RAISE)
         snprintf(number, sizeof number, " fence %s", fake_time(request->fence - EPOCH));
     else if (kind == REQUEST_QUEUE)

@@ -137,16 +137,17 @@ static void fill_call(struct shell *s, struct message *message, const struct req
     message->kill_id = request->kill_id;
     message->sent_local = request->tag.sent_at;
     message->longest_ttl_ms = s->engine.max_ttl_ms;
-    message->call = (struct model_call){.kind = request->tag.kind,
-                                        .whole = request->whole,
-                                        .heal = request->heal,
-                                        .ttl_ms = request->ttl_ms,
-                                        .not_after = request->not_after,
-                                        .proposal = request->proposal + s->proposals_off,
-                                        .fence = request->fence,
-                                        .ticket = request->ticket,
-                                        .channel = s->channel,
-                                        .terms = request->terms};
+    message->call = (struct model_call){
+        .kind = request->tag.kind,
+        .whole = request->whole,
+        .heal = request->heal,
+        .ttl_ms = request->ttl_ms,
+        .not_after = request->not_after,
+        .proposal = request->proposal ? request->proposal + s->proposals_off : 0,
+        .fence = request->fence,
+        .ticket = request->ticket,
+        .channel = s->channel,
+        .terms = request->terms};
     struct model_call *call = &message->call;
     if (request->names) {
         call->count = (uint8_t)request->names->count;

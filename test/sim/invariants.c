@@ -345,7 +345,7 @@ void check_sent(struct shell *s, unsigned master, const struct message *message,
     if (kind == REQUEST_GRANT || kind == REQUEST_QUEUE)
         fences_sent(s->world, number);
     if (lease && (takes(kind) || kind == REQUEST_QUEUE))
-        order_sent(lease, number);
+        order_sent(lease, number, message->call.ticket);
     if (takes(kind) || kind == REQUEST_QUEUE) {
         fresh_token(s, number, request);
         new_round(s, number, request);

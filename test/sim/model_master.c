@@ -254,15 +254,19 @@ static enum answer grant(struct model_master *master, usec wall, const struct mo
                          struct model_answer *answer)
 {
     struct model_clock *clock = &master->data.clock;
+    bool fenced = call->proposal != 0, passed_over = somebody_waits(master, wall, call);
+    if (!fenced && call->count == 1 && !passed_over && acquire(master, wall, call) == ANSWER_YES)
+        return ANSWER_YES;
     if (!clock->h)
         return ANSWER_NO_CLOCK;
-    bool passed_over = somebody_waits(master, wall, call);
     for (unsigned i = 0; passed_over && i < call->count; i++)
         hand_over(master, wall, call->names[i], answer);
     enum answer taken = passed_over ? ANSWER_HELD : acquire(master, wall, call);
     usec most = wall + CLOCK_WINDOW;
     bool cut = call->proposal > most && !model_flaws.proposals_uncut;
     usec proposal = cut ? most : call->proposal;
+    if (taken == ANSWER_YES && !fenced)
+        return taken;
     if (taken == ANSWER_YES)
         clock->h = larger(clock->h + !model_flaws.grants_stand, proposal);
     else

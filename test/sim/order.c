@@ -4,18 +4,30 @@
 
 #define CLIENT(lease) ((lease)->shell->index + 1)
 
-/* A place in line may be taken over from another lease of the same client: it counts
- * from when that one asked. */
-void order_sent(struct user_lease *lease, uint32_t number)
+/* When was it first asked for what has this ticket?  A place in line may be taken over
+ * from another lease of the same client, and its ticket outlives its tokens. */
+static usec *since(struct world *w, usec ticket)
+{
+    for (unsigned i = 0; i < PLACES; i++)
+        if (w->places[i].ticket == ticket)
+            return &w->places[i].since;
+    struct place *place = &w->places[w->places_made++ % PLACES];
+    *place = (struct place){.ticket = ticket, .since = NEVER};
+    return &place->since;
+}
+
+void order_sent(struct user_lease *lease, uint32_t number, usec ticket)
 {
     struct world *w = lease->shell->world;
     struct token *token = &w->tokens[number];
-    if (!lease->first_sent)
-        lease->first_sent = w->now;
-    if (!token->place_since)
-        token->place_since = lease->first_sent;
-    if (token->place_since < lease->first_sent)
-        lease->first_sent = token->place_since;
+    usec asked = token->place_since ? token->place_since : w->now;
+    if (!lease->first_sent || asked < lease->first_sent)
+        lease->first_sent = asked;
+    if (ticket && *since(w, ticket) < lease->first_sent)
+        lease->first_sent = *since(w, ticket);
+    if (ticket)
+        *since(w, ticket) = lease->first_sent;
+    token->place_since = lease->first_sent;
 }
 
 static struct user_lease *lease_of(struct world *w, uint32_t token)
@@ -48,7 +60,7 @@ static void nobody_is_overtaken(struct world *w, unsigned master, uint32_t token
         if (!given || !waits || waits == given || !waits->stood_since ||
             waits->known != KNOWN_ASKED || waits->stood_since >= asked)
             continue;
-        world_violated(w, "order",
+        world_violated(w, "turn",
                        "master %u gives %c to lease %u of client %u, which asked %lld us after "
                        "lease %u of client %u stood in line on a quorum",
                        master + 1, 'a' + name, given->number, CLIENT(given),

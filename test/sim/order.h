@@ -7,7 +7,7 @@
 #include "client_shell.h"
 
 /* A client asks for the names, or stands in line for them. */
-void order_sent(struct user_lease *lease, uint32_t token);
+void order_sent(struct user_lease *lease, uint32_t token, usec ticket);
 /* A master has carried out a request: who stands in line now, who was given what? */
 void order_executed(struct world *world, unsigned master, const struct message *message);
 

@@ -156,6 +156,12 @@ struct told_fences {
     usec at[TOLD_FENCES], fence[TOLD_FENCES];
 };
 
+/* Places in line, the last so many: when it was first asked for each; true time. */
+#define PLACES 64
+struct place {
+    usec ticket, since;
+};
+
 struct world {
     struct options options;
     struct chance chance;
@@ -186,6 +192,8 @@ struct world {
     uint32_t buckets[256];
 
     struct told_fences told[MODEL_NAMES];
+    struct place places[PLACES];
+    unsigned places_made;
     struct parcel parcels[PARCELS];
     unsigned parcel_count;
     uint32_t leases_made, processes;

@@ -131,6 +131,8 @@ static void a_grant_tells_the_clock(void **state)
     assert_true(reply.clock == 1785000000123456);
     answers(REQUEST_GRANT, "*2\r\n:-1\r\n:1785000000123457\r\n", ANSWER_HELD);
     assert_true(reply.clock == 1785000000123457);
+    answers(REQUEST_GRANT, ":1\r\n", ANSWER_YES);
+    assert_int_equal(reply.clock, 0);
     answers(REQUEST_RAISE, "*2\r\n:1\r\n$16\r\n1785000000123456\r\n", ANSWER_YES);
     answers(REQUEST_RAISE, "*2\r\n:0\r\n:7\r\n", ANSWER_ABSENT);
     answers(REQUEST_RAISE, "*2\r\n:-1\r\n:7\r\n", ANSWER_HELD);
@@ -377,7 +379,9 @@ static void impossible_replies(void **state)
         {REQUEST_ACQUIRE, "*0\r\n"},
         {REQUEST_ACQUIRE, "*2\r\n:1\r\n:7\r\n"},
         {REQUEST_GRANT, "+OK\r\n"},
-        {REQUEST_GRANT, ":1\r\n"},
+        {REQUEST_GRANT, ":-1\r\n"},
+        {REQUEST_GRANT, ":2\r\n"},
+        {REQUEST_RAISE, ":1\r\n"},
         {REQUEST_GRANT, "*1\r\n:1\r\n"},
         {REQUEST_GRANT, "*2\r\n:1\r\n:0\r\n"},
         {REQUEST_GRANT, "*2\r\n:1\r\n:-7\r\n"},

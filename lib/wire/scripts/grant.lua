@@ -1,10 +1,18 @@
--- Takes the names, all or none, for a fenced lease, but not past those who wait for
--- one.  Each grant moves the master's logical clock on, to what the client proposes if
--- that is ahead; so does each refusal, by one: it orders those who come to wait.
+-- Takes the names, all or none, but not past those who wait for one.  For a fence each
+-- grant moves the master's logical clock on, to what the client proposes if that is
+-- ahead.  So does each refusal, by one: it orders those who come to wait.
 -- KEYS the names, redlock:clock
--- ARGV token, ttl ms, proposal us, window us: no proposal counts beyond TIME by more
--- Returns {1, clock} taken, {-1, clock} somebody has one of them or waits for it.
+-- ARGV token, ttl ms, proposal us (0: without a fence), window us: no proposal counts
+-- beyond TIME by more
+-- Returns {1, clock} taken, 1 taken without a fence, {-1, clock} somebody has one of
+-- them or waits for it.
 local names, clock = #KEYS - 1, KEYS[#KEYS]
+local fenced = ARGV[3] ~= '0'
+
+if names == 1 and not fenced and redis.call('exists', 'redlock:queue:' .. KEYS[1]) == 0 and
+    redis.call('set', KEYS[1], ARGV[1], 'nx', 'px', ARGV[2]) then
+    return 1
+end
 
 local h = tonumber(redis.call('hget', clock, 'h') or '')
 if not h then
@@ -38,10 +46,12 @@ end
 if redis.call('exists', unpack(KEYS, 1, names)) > 0 then
     return refuse()
 end
-local time = redis.call('time')
-local most = time[1] * 1000000 + time[2] + tonumber(ARGV[4])
-h = move_on(math.max(h + 1, math.min(tonumber(ARGV[3]), most)))
+if fenced then
+    local time = redis.call('time')
+    local most = time[1] * 1000000 + time[2] + tonumber(ARGV[4])
+    h = move_on(math.max(h + 1, math.min(tonumber(ARGV[3]), most)))
+end
 for i = 1, names do
     redis.call('set', KEYS[i], ARGV[1], 'px', ARGV[2])
 end
-return {1, h}
+return fenced and {1, h} or 1

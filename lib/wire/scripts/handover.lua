@@ -6,11 +6,11 @@
 -- These are not in KEYS: they follow from the names, and a master is no cluster.
 
 -- Who is first in line for the name, for how many ms it lives, and its ticket.  The
--- dead ahead of it go.
+-- dead ahead of it go.  Nobody, if what is there is no queue: a release must not fail.
 local function first_alive(name)
     local queue = 'redlock:queue:' .. name
     while true do
-        local head = redis.call('zrange', queue, 0, 0, 'withscores')
+        local head = redis.pcall('zrange', queue, 0, 0, 'withscores')
         if not head[1] then
             return nil
         end

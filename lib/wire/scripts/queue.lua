@@ -91,4 +91,6 @@ end
 if all_ours() then
     return {1, logical_clock()}
 end
+-- So that the dead ahead are not counted.
+first_alive(KEYS[1])
 return {0, logical_clock(), held_for(), redis.call('zrank', queues[1], token)}
