@@ -3,8 +3,9 @@
  * holder, at what cost to the masters, and is it fair?
  *
  * Each worker acquires, holds, releases, rests and asks again, and writes a line
- * `ASKED ACQUIRED RELEASED` (ns of CLOCK_MONOTONIC) each time.  Workers may be of any
- * kind: --worker.
+ * `ASKED ACQUIRED RELEASED [STOOD]` (ns of CLOCK_MONOTONIC) each time; STOOD is when it was
+ * sure to stand in line on a quorum, 0 if it never was.  Workers may be of any kind:
+ * --worker.
  */
 #include "handoff.h"
 
@@ -24,7 +25,7 @@
 
 struct holding {
     unsigned worker;
-    int64_t asked, acquired, released;
+    int64_t asked, acquired, released, stood;
 };
 
 struct handoff {
@@ -34,6 +35,9 @@ struct handoff {
     FILE **outputs;
     struct holding *holdings;
     size_t count, capacity;
+    /* ns; to the quorum, when nobody else is there; 0: not measured.  One after the other,
+     * and with pauses as long as each holds it, in which machines fall asleep. */
+    int64_t round_trip, paced_round_trip;
 };
 
 /* ---- workers ---- */
@@ -118,10 +122,13 @@ static int by_time(const void *left, const void *right)
 static void read_outputs(struct handoff *handoff)
 {
     for (unsigned i = 0; i < handoff->options->workers; i++) {
-        long long asked, acquired, released;
+        char line[128];
         rewind(handoff->outputs[i]);
-        while (fscanf(handoff->outputs[i], "%lld %lld %lld", &asked, &acquired, &released) == 3)
-            keep(handoff, (struct holding){i, asked, acquired, released});
+        while (fgets(line, sizeof line, handoff->outputs[i])) {
+            long long asked, acquired, released, stood = 0;
+            if (sscanf(line, "%lld %lld %lld %lld", &asked, &acquired, &released, &stood) >= 3)
+                keep(handoff, (struct holding){i, asked, acquired, released, stood});
+        }
         fclose(handoff->outputs[i]);
     }
     qsort(handoff->holdings, handoff->count, sizeof *handoff->holdings, by_time);
@@ -129,7 +136,7 @@ static void read_outputs(struct handoff *handoff)
 
 struct figures {
     struct histogram handoff, wait;
-    uint64_t holdings, overlaps, to_itself;
+    uint64_t holdings, overlaps, to_itself, stood, overtaken;
     uint64_t *of_worker;
 };
 
@@ -149,6 +156,44 @@ static void measure(const struct handoff *handoff, int64_t from, int64_t to,
     }
 }
 
+/* ---- is it fair? ---- */
+
+static int by_asking(const void *left, const void *right)
+{
+    const struct holding *a = *(const struct holding *const *)left,
+                         *b = *(const struct holding *const *)right;
+    return (a->asked > b->asked) - (a->asked < b->asked);
+}
+
+static int by_standing(const void *left, const void *right)
+{
+    const struct holding *a = *(const struct holding *const *)left,
+                         *b = *(const struct holding *const *)right;
+    return (a->stood > b->stood) - (a->stood < b->stood);
+}
+
+/* Who had it before somebody who stood in line already when he first asked. */
+static void judge_order(const struct handoff *handoff, struct figures *figures)
+{
+    size_t count = handoff->count, standing = 0;
+    const struct holding **asking = calloc(2 * count + 1, sizeof *asking), **stood = asking + count;
+    for (size_t i = 0; i < count; i++) {
+        asking[i] = &handoff->holdings[i];
+        if (asking[i]->stood)
+            stood[standing++] = asking[i];
+    }
+    qsort(asking, count, sizeof *asking, by_asking);
+    qsort(stood, standing, sizeof *stood, by_standing);
+    int64_t last = INT64_MIN;
+    for (size_t i = 0, s = 0; i < count; i++) {
+        for (; s < standing && stood[s]->stood < asking[i]->asked; s++)
+            last = stood[s]->acquired > last ? stood[s]->acquired : last;
+        figures->overtaken += asking[i]->acquired < last;
+    }
+    figures->stood = standing;
+    free(asking);
+}
+
 /* Jain's index: 1 when all had it equally often, 1/n when one had it always. */
 static double jain(const uint64_t *values, unsigned count)
 {
@@ -158,6 +203,22 @@ static double jain(const uint64_t *values, unsigned count)
         squares += (double)values[i] * (double)values[i];
     }
     return squares > 0 ? sum * sum / (count * squares) : 0;
+}
+
+static void tell_times(const struct handoff *self, const struct histogram *handoff,
+                       struct result *result)
+{
+    int64_t round_trip = self->round_trip;
+    double p50 = (double)histogram_at(handoff, 0.5), p99 = (double)histogram_at(handoff, 0.99);
+    result_fact(result, "handoff_p50_us", p50 / 1e3);
+    result_fact(result, "handoff_p99_us", p99 / 1e3);
+    result_fact(result, "handoff_max_us", (double)handoff->max / 1e3);
+    if (round_trip == 0)
+        return;
+    result_fact(result, "quiet_round_trip_us", (double)round_trip / 1e3);
+    result_fact(result, "paced_round_trip_us", (double)self->paced_round_trip / 1e3);
+    result_fact(result, "handoff_p50_round_trips", p50 / (double)round_trip);
+    result_fact(result, "handoff_p99_round_trips", p99 / (double)round_trip);
 }
 
 static void tell(const struct handoff *handoff, const struct figures *figures, uint64_t commands,
@@ -174,15 +235,17 @@ static void tell(const struct handoff *handoff, const struct figures *figures, u
     result->acquire = figures->wait;
     result_fact(result, "workers", workers);
     result_fact(result, "hold_ms", handoff->options->hold_ms);
-    result_fact(result, "handoff_p50_us", (double)histogram_at(&figures->handoff, 0.5) / 1e3);
-    result_fact(result, "handoff_p99_us", (double)histogram_at(&figures->handoff, 0.99) / 1e3);
-    result_fact(result, "handoff_max_us", (double)figures->handoff.max / 1e3);
+    tell_times(handoff, &figures->handoff, result);
     result_fact(result, "commands_per_handoff", (double)commands / holdings);
+    result_fact(result, "commands_per_s_and_worker",
+                (double)commands / result->seconds / handoff->options->workers);
     result_fact(result, "fairness_jain", jain(figures->of_worker, workers));
     result_fact(result, "least_of_one_worker", (double)least);
     result_fact(result, "most_of_one_worker", (double)most);
     result_fact(result, "to_itself_share", (double)figures->to_itself / holdings);
     result_fact(result, "overlaps", (double)figures->overlaps);
+    result_fact(result, "stood_in_line", (double)figures->stood);
+    result_fact(result, "overtaken", (double)figures->overtaken);
     if (!figures->holdings)
         result_note(result, "nobody was handed the lock in %.0f s", result->seconds);
     if (figures->overlaps)
@@ -212,6 +275,7 @@ static void run_handoff(void *self, double warm, double seconds, struct result *
     end_workers(handoff);
     read_outputs(handoff);
     measure(handoff, from, to, figures);
+    judge_order(handoff, figures);
     result->seconds = (double)(to - from) / 1e9;
     tell(handoff, figures, commands, result);
     free(figures->of_worker);
@@ -224,9 +288,13 @@ static void *open_handoff(const struct options *options, const struct cluster *c
                           struct ev_loop *loop, struct result *result)
 {
     struct handoff *handoff = calloc(1, sizeof *handoff);
-    (void)loop, (void)result;
     handoff->options = options;
     handoff->cluster = cluster;
+    if (!options->worker) {
+        double pause_ms = options->hold_ms < 100 ? options->hold_ms : 100;
+        handoff->round_trip = quiet_round_trip(options, cluster, loop, 0, result);
+        handoff->paced_round_trip = quiet_round_trip(options, cluster, loop, pause_ms, result);
+    }
     return handoff;
 }
 

@@ -37,9 +37,9 @@ static const char help[] =
     "  --hold MS        handoff: how long each holds it (10)\n"
     "  --rest MS        handoff: how long each then waits until it asks again (10)\n"
     "  --worker CMD     handoff: run this instead of our own client; it writes a\n"
-    "                   line `ASKED ACQUIRED RELEASED` (ns, CLOCK_MONOTONIC) for\n"
+    "                   line `ASKED ACQUIRED RELEASED [STOOD]` (ns, CLOCK_MONOTONIC) for\n"
     "                   each time it held the lock, until it is sent SIGTERM\n"
-    "  --count A,B      handoff: server commands to count (set,eval,evalsha)\n"
+    "  --count A,B      handoff: server commands to count (eval,evalsha)\n"
     "  --slice S        wait for lines on standard input; for each, measure S\n"
     "                   seconds (or what the line says) and print one line of JSON\n"
     "  --json           print JSON\n"
@@ -210,7 +210,7 @@ void options_read(struct options *options, int argc, char **argv)
                                 .workers = 8,
                                 .hold_ms = 10,
                                 .rest_ms = 10,
-                                .count = "set,eval,evalsha",
+                                .count = "eval,evalsha",
                                 .syscalls = true};
     int option;
     while ((option = getopt_long(argc, argv, "n:c:h", known, NULL)) != -1)

@@ -15,7 +15,8 @@ struct worker {
     redlock_lease *lease;
     ev_timer hold, rest;
     ev_signal end;
-    int64_t asked, acquired, released;
+    ev_check look;
+    int64_t asked, stood, acquired, released;
     bool ending;
 };
 
@@ -43,8 +44,8 @@ static void on_event(redlock_lease *lease, const redlock_event *event, void *dat
         start_timer(worker, &worker->hold, worker->options->hold_ms);
         break;
     case REDLOCK_RELEASED:
-        printf("%lld %lld %lld\n", (long long)worker->asked, (long long)worker->acquired,
-               (long long)worker->released);
+        printf("%lld %lld %lld %lld\n", (long long)worker->asked, (long long)worker->acquired,
+               (long long)worker->released, (long long)worker->stood);
         fflush(stdout);
         /* fallthrough */
     case REDLOCK_NOT_ACQUIRED:
@@ -63,11 +64,30 @@ static void on_event(redlock_lease *lease, const redlock_event *event, void *dat
     }
 }
 
+/* Every master has answered, and some that it stands in line there: it has reached a
+ * quorum, at this moment at the latest. */
+static void on_look(struct ev_loop *loop, ev_check *look, int events)
+{
+    (void)loop, (void)events;
+    struct worker *worker = look->data;
+    redlock_place place;
+    redlock_node node;
+    unsigned in_flight = 0;
+    if (worker->stood || !worker->lease || redlock_place_get(worker->lease, &place) ||
+        place.expires_ms < 0)
+        return;
+    for (unsigned i = 0; redlock_node_get(worker->user.client, i, &node) == REDLOCK_OK; i++)
+        in_flight += node.in_flight;
+    if (in_flight == 0)
+        worker->stood = now_ns();
+}
+
 static void ask(struct worker *worker)
 {
     redlock_lease_options terms = REDLOCK_LEASE_INIT;
     terms.ttl_ms = worker->options->ttl_ms;
     terms.wait_ms = REDLOCK_FOREVER;
+    worker->stood = 0;
     worker->asked = now_ns();
     if (worker->ending || redlock_acquire(worker->user.client, &worker->lease, "bench-handoff",
                                           &terms, on_event, worker))
@@ -97,7 +117,9 @@ void worker_run(const struct options *options, const struct cluster *cluster)
     ev_init(&worker.hold, on_held);
     ev_init(&worker.rest, on_rested);
     ev_signal_init(&worker.end, on_end, SIGTERM);
-    worker.hold.data = worker.rest.data = worker.end.data = &worker;
+    ev_check_init(&worker.look, on_look);
+    worker.hold.data = worker.rest.data = worker.end.data = worker.look.data = &worker;
+    ev_check_start(loop, &worker.look);
     ev_signal_start(loop, &worker.end);
     if (!user_open(&worker.user, options, cluster, loop, result)) {
         fprintf(stderr, "redlock-bench: %s\n", result->note);
@@ -108,5 +130,6 @@ void worker_run(const struct options *options, const struct cluster *cluster)
         ev_run(loop, 0);
     ev_timer_stop(loop, &worker.hold);
     ev_timer_stop(loop, &worker.rest);
+    ev_check_stop(loop, &worker.look);
     user_close(&worker.user);
 }

@@ -227,7 +227,7 @@ class Suite:
     def handoffs(self):
         self.start_peers()
         seconds = "2" if self.quick else "6"
-        plan = [("redlock", 8, None, "set,eval,evalsha"), ("redlock", 64, None, "set,eval,evalsha")]
+        plan = [("redlock", 8, None, "eval,evalsha"), ("redlock", 64, None, "eval,evalsha")]
         for peer, variant in (("node-redlock", "default"), ("redis-semaphore", "default"),
                               ("etcd", "best"), ("zookeeper", "default")):
             plan.append((peer, 8, variant, "eval,evalsha"))

@@ -125,6 +125,12 @@ class Check(unittest.TestCase):
         self.records.find("releasing", "a", 10)[0:5] = [11500, "lost", "a", 10, 11500]
         self.assert_well()
 
+    def test_somebody_waited_for_long(self):
+        self.records.find("attempt", "a", 39)[0] -= 3000
+        self.assertEqual(self.assert_well()["longest_wait_ms"], 3)
+        self.assertEqual(self.judge("--longest", "3")[0], 0)
+        self.assert_condemned("stuck", "3 ms", "--longest", "2")
+
     def test_cut_at_a_line(self):
         text = self.records.text("one")
         texts = {"one": "".join(text.splitlines(True)[:-1]), "two": self.records.text("two")}

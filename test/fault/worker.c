@@ -26,7 +26,7 @@ struct options {
     const char *nodes, *record;
     double seconds, hold_s;
     unsigned seed, long_every; /* one in so many leases is held beyond its ttl */
-    int64_t ttl_ms, max_ttl_ms, skew_ms;
+    int64_t ttl_ms, wait_ms, max_ttl_ms, skew_ms;
     char **names;
     unsigned count;
 };
@@ -114,7 +114,7 @@ static void ask(struct lane *lane)
 {
     redlock_lease_options terms = REDLOCK_LEASE_INIT;
     terms.ttl_ms = lane->worker->options.ttl_ms;
-    terms.wait_ms = 2 * terms.ttl_ms;
+    terms.wait_ms = lane->worker->options.wait_ms;
     terms.fence = true;
     lane->number++;
     put(lane, "attempt", "");
@@ -256,21 +256,28 @@ static void begin(struct worker *worker)
 static int misuse(void)
 {
     fputs("usage: redlock-storm-worker --nodes LIST --record FILE --seconds S [--seed N]\n"
-          "           [--ttl MS] [--max-ttl MS] [--skew MS] [--hold US] [--long-every N] NAME...\n",
+          "           [--ttl MS] [--wait MS] [--max-ttl MS] [--skew MS] [--hold US]\n"
+          "           [--long-every N] NAME...\n",
           stderr);
     return 64;
 }
 
 static bool parse(struct options *options, int argc, char **argv)
 {
-    static const struct option known[] = {
-        {"nodes", required_argument, NULL, 'n'},      {"record", required_argument, NULL, 'r'},
-        {"seconds", required_argument, NULL, 's'},    {"seed", required_argument, NULL, 'd'},
-        {"ttl", required_argument, NULL, 't'},        {"max-ttl", required_argument, NULL, 'm'},
-        {"skew", required_argument, NULL, 'k'},       {"hold", required_argument, NULL, 'h'},
-        {"long-every", required_argument, NULL, 'l'}, {NULL, 0, NULL, 0}};
+    static const struct option known[] = {{"nodes", required_argument, NULL, 'n'},
+                                          {"record", required_argument, NULL, 'r'},
+                                          {"seconds", required_argument, NULL, 's'},
+                                          {"seed", required_argument, NULL, 'd'},
+                                          {"ttl", required_argument, NULL, 't'},
+                                          {"wait", required_argument, NULL, 'w'},
+                                          {"max-ttl", required_argument, NULL, 'm'},
+                                          {"skew", required_argument, NULL, 'k'},
+                                          {"hold", required_argument, NULL, 'h'},
+                                          {"long-every", required_argument, NULL, 'l'},
+                                          {NULL, 0, NULL, 0}};
     int option;
-    *options = (struct options){.hold_s = 0.001, .ttl_ms = 1000, .max_ttl_ms = 1000, .skew_ms = 50};
+    *options = (struct options){
+        .hold_s = 0.001, .ttl_ms = 1000, .wait_ms = 2000, .max_ttl_ms = 1000, .skew_ms = 50};
     while ((option = getopt_long(argc, argv, "", known, NULL)) != -1) {
         switch (option) {
         case 'n':
@@ -287,6 +294,9 @@ static bool parse(struct options *options, int argc, char **argv)
             break;
         case 't':
             options->ttl_ms = atoll(optarg);
+            break;
+        case 'w':
+            options->wait_ms = atoll(optarg);
             break;
         case 'm':
             options->max_ttl_ms = atoll(optarg);
