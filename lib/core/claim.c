@@ -230,7 +230,7 @@ void claim_drop(struct engine *e, struct claim *claim)
 
 static void settle(struct engine *e, struct claim *claim)
 {
-    if (!claim->abandoned || claim->in_flight || e->now < claim->not_before)
+    if (!claim->abandoned || claim->in_flight || claim->not_before)
         return;
     for (unsigned i = 0; i < e->config.masters; i++)
         if (claim->at[i].owed)
@@ -267,6 +267,7 @@ static usec give_up_at(const struct engine *e, const struct claim *claim)
 
 static void come_due(struct engine *e, struct claim *claim)
 {
+    claim->not_before = 0;
     if (!claim->last_end)
         claim->last_end = give_up_at(e, claim);
     for (unsigned i = 0; i < e->config.masters; i++) {
@@ -308,6 +309,7 @@ void claim_forget(struct engine *e, struct claim *claim)
 
 static void write_off(struct engine *e, struct claim *claim)
 {
+    claim->not_before = 0;
     for (unsigned i = 0; i < e->config.masters; i++) {
         claim->at[i].owed = false;
         claim->at[i].presence = ABSENT;

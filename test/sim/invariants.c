@@ -437,7 +437,7 @@ static void given_away(struct world *w, unsigned master, const struct message *m
         const struct model_push *push = &message->answer.pushes[i];
         is_kept(w, master, push->value, push->names[0]);
         w->tokens[push->value].stored[master] = push->clock;
-        if (w->servers[master].forgot_at && w->tokens[push->value].dead_since)
+        if (w->servers[master].abstains_until && w->tokens[push->value].dead_since)
             w->tokens[push->value].excused = true; /* a place that it should have forgotten */
     }
 }

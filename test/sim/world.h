@@ -104,7 +104,6 @@ struct server {
     usec back_at; /* down: restarts then */
     const struct model_data *comes_back_with;
     usec abstains_until; /* must abstain, in true time, whatever it says itself */
-    usec forgot_at;      /* last restart without its newest keys */
 };
 
 struct path {
