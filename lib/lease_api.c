@@ -288,6 +288,6 @@ const char *redlock_token(redlock_lease *lease)
     if (!lease->token_copy && token[0])
         lease->token_copy = strdup(token);
     else if (token[0])
-        strcpy(lease->token_copy, token); /* each of a lease's tokens is as long as the last */
+        memcpy(lease->token_copy, token, strlen(token)); /* each is as long as the last */
     return lease->token_copy ? lease->token_copy : "";
 }

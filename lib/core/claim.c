@@ -71,15 +71,15 @@ void claim_copy_token(const struct engine *e, struct claim *claim, const struct 
 
 /* ---- standing in line ------------------------------------------------------ */
 
-static struct claim **bucket_of(const struct engine *e, const char *token)
+static unsigned bucket_of(const char *token)
 {
     unsigned hash = (unsigned char)token[0] * 8U ^ (unsigned char)token[1];
-    return (struct claim **)(uintptr_t)&e->standing[hash % STANDING_BUCKETS];
+    return hash % STANDING_BUCKETS;
 }
 
 void claim_stand(struct engine *e, struct claim *claim)
 {
-    struct claim **bucket = bucket_of(e, text_of(e, claim));
+    struct claim **bucket = &e->standing[bucket_of(text_of(e, claim))];
     claim->stands = true;
     claim->next = *bucket;
     if (claim->next)
@@ -94,7 +94,7 @@ static void leave_bucket(struct engine *e, struct claim *claim)
     if (claim->prev)
         claim->prev->next = claim->next;
     else
-        *bucket_of(e, text_of(e, claim)) = claim->next;
+        e->standing[bucket_of(text_of(e, claim))] = claim->next;
     if (claim->next)
         claim->next->prev = claim->prev;
     claim->prev = claim->next = NULL;
@@ -105,7 +105,7 @@ struct claim *claim_standing(const struct engine *e, const char *token, size_t l
 {
     if (length < TOKEN_TEXT)
         return NULL;
-    for (struct claim *claim = *bucket_of(e, token); claim; claim = claim->next)
+    for (struct claim *claim = e->standing[bucket_of(token)]; claim; claim = claim->next)
         if (memcmp(text_of(e, claim), token, TOKEN_TEXT) == 0)
             return claim;
     return NULL;

@@ -13,7 +13,7 @@ static unsigned rank_of_fence(unsigned masters)
 
 usec fence_of(const usec *grants, unsigned masters)
 {
-    usec sorted[MASTERS_MAX];
+    usec sorted[MASTERS_MAX] = {0};
     unsigned count = 0;
     for (unsigned i = 0; i < masters; i++) {
         if (!grants[i])

@@ -2,14 +2,14 @@
 
 #include "engine.h"
 
-static struct line **bucket_of(const struct engine *e, const struct names *names)
+static unsigned bucket_of(const struct names *names)
 {
-    return (struct line **)(uintptr_t)&e->lines[names_hash(names) % LINE_BUCKETS];
+    return names_hash(names) % LINE_BUCKETS;
 }
 
 struct line *line_of(const struct engine *e, const struct names *names)
 {
-    for (struct line *line = *bucket_of(e, names); line; line = line->next)
+    for (struct line *line = e->lines[bucket_of(names)]; line; line = line->next)
         if (names_are_same(line->names, names))
             return line;
     return NULL;
@@ -18,7 +18,7 @@ struct line *line_of(const struct engine *e, const struct names *names)
 static struct line *line_new(struct engine *e, struct names *names)
 {
     struct line *line = e->memory.take(e->memory.pool, sizeof *line);
-    struct line **bucket = bucket_of(e, names);
+    struct line **bucket = &e->lines[bucket_of(names)];
     if (!line)
         return NULL;
     line->names = names_share(names);
@@ -34,7 +34,7 @@ static void line_drop(struct engine *e, struct line *line)
     if (line->prev)
         line->prev->next = line->next;
     else
-        *bucket_of(e, line->names) = line->next;
+        e->lines[bucket_of(line->names)] = line->next;
     if (line->next)
         line->next->prev = line->prev;
     names_drop(&e->memory, line->names);

@@ -32,36 +32,36 @@ struct link {
     int fd; /* -1: none */
     struct ev_loop *loop;
     ev_io io;
-    int watched; /* EV_READ, EV_WRITE; 0: nothing */
+    int watched;       /* EV_READ, EV_WRITE; 0: nothing */
+    int connect_error; /* errno of the address tried last */
+    int send_error;    /* errno; the replies that came before it are yet to be read */
+    unsigned batched;
+    unsigned fork_count;
     bool delivering;
+    bool asked;       /* link_close() ended it */
+    bool greeted;     /* the login is under way or done */
+    bool batch_whole; /* the last one was refused: it may be that its script is gone */
 
     struct resolve *resolve;
     struct addrinfo *addresses, *untried;
-    int connect_error; /* errno of the address tried last */
 
     redisContext *context;
-    bool greeted; /* the login is under way or done */
     struct login_state login;
     struct raw_reply raw;
     struct buffer output;
-    int send_error; /* errno; the replies that came before it are yet to be read */
     struct expected_queue expected;
 
     /* Requests of one kind, not yet written, that go in one command.  They are expected. */
     struct request batch[BATCH_MAX];
-    unsigned batched;
-    bool batch_whole; /* the last one was refused: it may be that its script is gone */
 
     const char *channel; /* of a listener; else NULL */
 
-    bool asked; /* link_close() ended it */
     char why[200];
 
     const struct address *address;
     struct credentials credentials;
     struct link_owner owner;
     struct link_counters counters;
-    unsigned fork_count;
 };
 
 /* ---- The watcher.  It never keeps the loop alive: its owner knows when there is
@@ -244,7 +244,7 @@ static void take_reply(struct link *link)
     const struct expected *expected = expected_first(&link->expected);
     if (!expected && link->channel)
         take_push(link);
-    else if (link->expected.count == link->batched)
+    else if (!expected || link->expected.count == link->batched)
         refuse_unsolicited(link);
     else if (expected->sharing)
         take_batch(link, expected->sharing);
