@@ -310,7 +310,8 @@ static void fresh_token(struct shell *s, uint32_t number, const struct request *
 static void nothing_left_behind(struct shell *s, const struct user_lease *lease)
 {
     const struct token *former = token_of(lease);
-    if (!lease->token || s->world->now > former->written_off)
+    bool is_anothers = former->holder != lease; /* who took its place in line over */
+    if (!lease->token || is_anothers || s->world->now > former->written_off)
         return;
     unsigned left = former->asked & ~(former->refused | former->released);
     for (unsigned i = 0; i < s->world->masters; i++)

@@ -20,7 +20,10 @@ void order_sent(struct user_lease *lease, uint32_t number, usec ticket)
 {
     struct world *w = lease->shell->world;
     struct token *token = &w->tokens[number];
-    usec asked = token->place_since ? token->place_since : w->now;
+    /* Who stands in line without having asked for a ticket has that of a lease before it
+     * in the same line, which may not have used it yet. */
+    usec own = ticket && !lease->first_sent ? lease->began : w->now;
+    usec asked = token->place_since ? token->place_since : own;
     if (!lease->first_sent || asked < lease->first_sent)
         lease->first_sent = asked;
     if (ticket && *since(w, ticket) < lease->first_sent)
