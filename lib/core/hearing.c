@@ -73,6 +73,12 @@ static bool asks_again(struct engine *e, struct lease *lease, unsigned master,
     bool other_question = reply->tag.kind != lease->round->kind; /* an acquire, while it raises */
     if (ballot->again || lease->state == LEASE_LOST || other_question)
         return false;
+    if (!lease_may_ask(e, lease, master)) { /* it has a longer ttl to learn of first */
+        bool can_hope = lease->round->kind != REQUEST_QUEUE;
+        if (can_hope)
+            lease_hope(e, lease, master);
+        return can_hope;
+    }
     ballot->again = true;
     lease_ask(e, lease, master, reply->answer == ANSWER_NOSCRIPT);
     return true;
