@@ -53,6 +53,7 @@ struct user_lease {
     usec extend_until; /* at least so far the last extend must reach; our clock */
     usec end_known_at; /* likewise: since when this is its end */
     usec end;          /* our clock: until then it counts itself the holder */
+    usec farthest_end; /* likewise: a promise that is withdrawn brings the end nearer */
     usec stop_by;      /* LOST was told: it may be winding down until then */
     usec began;        /* true time at which it was asked for */
     bool is_probe;

@@ -11,6 +11,13 @@ void fences_sent(struct world *w, uint32_t number)
         token->first_sent = w->now;
 }
 
+void fences_confirmed(struct world *w, uint32_t number)
+{
+    struct token *token = &w->tokens[number];
+    if (!token->confirmed)
+        token->confirmed = w->now;
+}
+
 static bool owns_all(struct world *w, unsigned master, const struct model_call *call)
 {
     for (unsigned i = 0; i < call->count; i++)
@@ -59,14 +66,16 @@ static void is_stored(const struct user_lease *lease, usec fence)
 }
 
 /* Else somebody else may have been shown a larger one by a master of these grants, and be
- * gone.  Of those that stored it, a quorum still keeps the lease. */
+ * gone.  Of those that stored it, a quorum still keeps the lease, or did when it began to be
+ * confirmed: a quorum has kept it ever since. */
 static void is_kept_where_stored(const struct user_lease *lease, usec fence)
 {
     struct world *w = lease->shell->world;
     const struct token *token = &w->tokens[lease->token];
+    usec then = token->confirmed ? token->confirmed : w->now;
     unsigned kept = 0;
     for (unsigned i = 0; i < w->masters; i++)
-        kept += token->stored[i] >= fence && token->backed[i] > w->now;
+        kept += token->stored[i] >= fence && token->backed[i] > then;
     if (kept < w->quorum && !w->options.beyond)
         world_violated(
             w, "fence",

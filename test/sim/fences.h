@@ -9,6 +9,8 @@
 
 /* A client sends a fenced acquire. */
 void fences_sent(struct world *world, uint32_t token);
+/* What was given is prolonged before its lease is told. */
+void fences_confirmed(struct world *world, uint32_t token);
 /* A master has carried out a request about a token. */
 void fences_executed(struct world *world, unsigned master, const struct message *message);
 /* ACQUIRED is told: its fence is new, stored on a quorum, and above those before it. */

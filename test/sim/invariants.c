@@ -1,5 +1,7 @@
 #include "invariants.h"
 
+#include <string.h>
+
 #include "fences.h"
 #include "foreign.h"
 #include "order.h"
@@ -121,6 +123,8 @@ static void never_resurrected(struct user_lease *lease, usec now)
     if (end && end != lease->end) {
         lease->end = end;
         lease->end_known_at = now;
+        if (end > lease->farthest_end)
+            lease->farthest_end = end;
         validity_is_backed(lease);
     }
 }
@@ -216,7 +220,7 @@ static void remember(struct user_lease *lease, const struct outcome *outcome)
     switch (outcome->kind) {
     case OUTCOME_ACQUIRED:
         lease->known = KNOWN_HELD;
-        lease->end = lease_valid_until(&lease->core);
+        lease->end = lease->farthest_end = lease_valid_until(&lease->core);
         break;
     case OUTCOME_EXTENDED:
     case OUTCOME_NOT_EXTENDED:
@@ -306,12 +310,35 @@ static void fresh_token(struct shell *s, uint32_t number, const struct request *
     token->round = request->tag.round;
 }
 
+static bool has_in_hand(const struct user_lease *lease, const struct token *token)
+{
+    char text[TOKEN_MAX + 1];
+    claim_token(&lease->shell->engine, lease->core.claim, text);
+    return strncmp(text, token->text, TOKEN_TEXT) == 0;
+}
+
+/* Who stood behind takes over a place in line, maybe without having said so to anybody. */
+static const struct user_lease *who_has(const struct world *w, const struct token *token)
+{
+    if (token->client >= w->clients)
+        return NULL;
+    for (const struct user_lease *it = w->shells[token->client]->all; it; it = it->next_all)
+        if (it->core.claim && has_in_hand(it, token))
+            return it;
+    return NULL;
+}
+
+static bool is_anothers(const struct user_lease *lease)
+{
+    const struct user_lease *owner = who_has(lease->shell->world, token_of(lease));
+    return token_of(lease)->holder != lease || (owner && owner != lease);
+}
+
 /* No retry while anything of the former round may be left without a release under way. */
 static void nothing_left_behind(struct shell *s, const struct user_lease *lease)
 {
     const struct token *former = token_of(lease);
-    bool is_anothers = former->holder != lease; /* who took its place in line over */
-    if (!lease->token || is_anothers || s->world->now > former->written_off)
+    if (!lease->token || is_anothers(lease) || s->world->now > former->written_off)
         return;
     unsigned left = former->asked & ~(former->refused | former->released);
     for (unsigned i = 0; i < s->world->masters; i++)
@@ -355,6 +382,8 @@ void check_sent(struct shell *s, unsigned master, const struct message *message,
     }
     if (kind == REQUEST_RELEASE)
         token->released |= (uint16_t)(1U << master);
+    if (kind == REQUEST_RENEW && lease && lease->core.state == LEASE_ACQUIRING)
+        fences_confirmed(s->world, number);
     if (takes(kind) || kind == REQUEST_QUEUE || kind == REQUEST_RENEW) {
         usec last = s->world->now + STRAY;
         if (last > token->last_set)
@@ -395,7 +424,7 @@ static void abstains(struct world *w, unsigned master, const struct message *mes
                        (long long)(w->servers[master].abstains_until - w->now));
 }
 
-/* A lease heals only while it is valid. */
+/* A lease heals only while it is valid, as far as is known when it is asked for. */
 static void heals_in_time(struct world *w, unsigned master, const struct message *message)
 {
     const struct token *token = &w->tokens[message->call.value];
@@ -403,7 +432,7 @@ static void heals_in_time(struct world *w, unsigned master, const struct message
     if (!lease || !lease->end || message->answer.answer != ANSWER_HEALED ||
         w->faults & 1U << FAULT_STEP_CLOCK)
         return;
-    usec late = shell_now(lease->shell) - lease->end;
+    usec late = shell_now(lease->shell) - lease->farthest_end;
     usec vague = lease->shell->links[master].vague;
     if (late > HEAL_GRACE + vague + w->now / 100) /* clocks drift since they were compared */
         world_violated(w, "healing", "master %u heals t%u %lld us after the end of lease %u",
@@ -509,9 +538,9 @@ void check_ended(struct shell *s)
             w->tokens[i].excused = true;
 }
 
-static bool is_live(const struct token *token)
+static bool is_live(const struct world *w, const struct token *token)
 {
-    const struct user_lease *lease = token->holder;
+    const struct user_lease *lease = token->holder ? token->holder : who_has(w, token);
     if (!lease)
         return false;
     uint8_t state = lease->core.state;
@@ -523,7 +552,7 @@ static void no_orphan(struct world *w, unsigned master, unsigned name)
 {
     uint32_t number = model_value(&w->servers[master].model, server_wall(w, master), name);
     struct token *token = &w->tokens[number];
-    if (!number || token->excused || is_live(token))
+    if (!number || token->excused || is_live(w, token))
         return;
     if (!token->dead_since)
         token->dead_since = w->now;

@@ -129,6 +129,7 @@ struct token {
     usec written_off; /* true time: nothing of it can be left then, and no release is owed */
     usec place_since; /* true time; when the lease first asked that got this place in line */
     usec first_sent;  /* true time; of a fenced acquire */
+    usec confirmed;   /* likewise: it was prolonged before anybody was told, from then on */
     usec stored[MASTERS_MAX]; /* the clock of each master, when it had moved it for this token */
     usec last_set;            /* true time: what sets it later was on its way for too long */
 };
