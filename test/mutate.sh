@@ -189,6 +189,7 @@ mutant confirmed-by-some acquiring.c "$(within confirm 'round->incomplete \|= !h
 mutant handed-to-fenced waiting.c "$(within can_take_over '!next->terms\.fence' 'true')"
 mutant handed-on-attached waiting.c "$(within can_take_over '!holder->claim->foreign' 'true')"
 mutant handed-too-late waiting.c "$(within can_take_over 'e->now < end - next->terms\.margin' 'true')"
+mutant handed-for-ever waiting.c "$(within waiting_hand_over 'holder->claim->handed >= HANDED_MOST' 'false')"
 mutant handed-and-kept waiting.c "$(within waiting_hand_over 'holder->valid_until = 0;' '')"
 mutant handed-short acquiring.c "$(within acquiring_take_over 'is_short \|\| !lease->terms\.renew' 'false')"
 mutant handed-with-question waiting.c "$(within give_claim 'round_copy\([^;]*;' ';')"
