@@ -621,8 +621,10 @@ bool fake_new(struct fake *fake, const char *name, const char *list, const struc
               const char *token)
 {
     unsigned i = 0;
-    while (i < ACTORS_MAX - 1 && fake->actors[i].used)
+    while (i < ACTORS_MAX && fake->actors[i].used)
         i++;
+    if (i == ACTORS_MAX)
+        return false;
     struct actor *actor = &fake->actors[i];
     struct names *names = read_names(fake, list);
     if (!names)

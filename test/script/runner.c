@@ -450,7 +450,7 @@ static void begin(struct scenario *s, struct words *words, enum event_kind kind,
     if (fake_new(&s->fake, name, names, &terms, by))
         fake_call(&s->fake, fake_actor(&s->fake, name), kind, 0);
     else
-        complain(s, "out of memory", "");
+        complain(s, "out of memory, or too many leases", "");
 }
 
 static void do_acquire(struct scenario *s, struct words *words)
