@@ -229,6 +229,7 @@ bool lease_init(struct engine *e, struct lease *lease, struct names *names,
     lease->round->wait = terms->wait;
     lease->round->max_hold = terms->max_hold;
     lease->round->ticket = 0;
+    lease->round->aside = 0;
     engine_list(e, &e->idle, lease);
     round_begin(lease->round, lease_masters(e), REQUEST_ACQUIRE, 0, 0);
     return true;

@@ -16,7 +16,7 @@
 #include "engine.h"
 #include "lease.h"
 
-#define BIT(outcome) (uint16_t)(1U << (outcome))
+#define BIT(n) (uint16_t)(1U << (n))
 
 /* Outcomes that are only worth telling while the lease is held. */
 #define WHILE_HELD                                                                                 \

@@ -13,6 +13,7 @@ void round_begin(struct round *round, unsigned masters, enum request_kind kind, 
     round->proposal = round->fence = 0;
     round->asked_at = 0;
     round->grace = NEVER;
+    round->few_since = 0;
     for (unsigned i = 0; i < masters; i++) {
         struct ballot *ballot = &round->ballots[i];
         ballot->state = BALLOT_CLOSED;

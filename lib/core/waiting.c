@@ -8,7 +8,8 @@
 #define STANDS_MOST MS(3000) /* a waiter that is not heard of for so long is passed over */
 #define EAGER_LEAST MS(5)    /* a minority was given to us: who has the rest? */
 #define EAGER_MOST  MS(10)
-#define EXPIRED     MS(2) /* the masters' expiry is that coarse */
+#define FEW_LONG    MS(100) /* the rest would have been handed over by then */
+#define EXPIRED     MS(2)   /* the masters' expiry is that coarse */
 #define AGAIN       MS(100)
 #define HANDED_MOST 100 /* local handovers in a row: others may wait elsewhere */
 
@@ -63,7 +64,7 @@ bool waiting_for_ticket(const struct engine *e, const struct round *round)
 static void ask_master(struct engine *e, struct lease *lease, unsigned master)
 {
     struct ballot *ballot = &lease->round->ballots[master];
-    if (ballot->state == BALLOT_ASKED)
+    if (ballot->state == BALLOT_ASKED || lease->round->aside & BIT(master))
         return;
     ballot->again = false;
     if (master_may_grant(e, &e->masters[master]))
@@ -72,20 +73,40 @@ static void ask_master(struct engine *e, struct lease *lease, unsigned master)
         lease_cannot_ask(e, lease, master);
 }
 
+static void wake_by(struct lease *lease, usec at)
+{
+    if (at < lease->wake_at)
+        lease->wake_at = at;
+}
+
+/* When it looks whether a holder keeps the rest. */
+static usec has_few_for_long(const struct round *round)
+{
+    usec patience = round->life / 4 < FEW_LONG ? round->life / 4 : FEW_LONG;
+    return round->few_since ? round->few_since + patience : NEVER;
+}
+
+/* It can be had of those on which it stands. */
+static bool may_stand_aside(const struct engine *e, const struct round *round)
+{
+    unsigned others = 0;
+    for (unsigned i = 0; i < e->config.masters; i++)
+        others += !(round->aside & BIT(i)) && master_may_grant(e, &e->masters[i]);
+    return others >= e->quorum;
+}
+
 /* Each refresh doubles as a try, and heals a push that was lost. */
 static void refresh(struct engine *e, struct lease *lease)
 {
     usec often = lease->round->life / 3;
     lease->wake_at = e->now + engine_jitter(e, often - often / 8, often);
+    if (has_few_for_long(lease->round) > e->now)
+        wake_by(lease, has_few_for_long(lease->round));
+    if (!may_stand_aside(e, lease->round))
+        lease->round->aside = 0;
     listening_keep(e);
     for (unsigned i = 0; i < lease_masters(e); i++)
         ask_master(e, lease, i);
-}
-
-static void wake_by(struct lease *lease, usec at)
-{
-    if (at < lease->wake_at)
-        lease->wake_at = at;
 }
 
 /* `same`: a mutant's, whose token is used again; else NULL. */
@@ -172,6 +193,7 @@ static void pass_place(struct engine *e, struct lease *from, struct lease *to)
     to->rounds++;
     round_copy(to->round, from->round, lease_masters(e));
     to->round->ticket = from->round->ticket;
+    to->round->aside = from->round->aside;
     to->claim = from->claim;
     to->claim->lease = to;
     from->claim = NULL;
@@ -203,9 +225,14 @@ void waiting_leave(struct engine *e, struct lease *lease)
 
 static void granted(struct engine *e, struct lease *lease, unsigned master, usec clock)
 {
-    struct ballot *ballot = &lease->round->ballots[master];
-    if (ballot->said != SAID_GRANTED)
+    struct round *round = lease->round;
+    struct ballot *ballot = &round->ballots[master];
+    if (ballot->said != SAID_GRANTED) {
         wake_by(lease, e->now + engine_jitter(e, EAGER_LEAST, EAGER_MOST));
+        round->aside = 0; /* the holder may have gone */
+    }
+    if (!round->few_since)
+        round->few_since = e->now;
     ballot->said = SAID_GRANTED;
     ballot->clock = clock;
     ballot->text[0] = '\0';
@@ -331,16 +358,42 @@ static bool somebody_is_ahead(const struct engine *e, const struct round *round)
     return ahead && !MUTANT(NO_YIELD);
 }
 
+/* So many say, and go on saying, that no quorum can be had of the rest. */
+static bool is_kept_by_another(const struct engine *e, const struct round *round)
+{
+    unsigned held = 0;
+    for (unsigned i = 0; i < lease_masters(e); i++) {
+        const struct ballot *ballot = &round->ballots[i];
+        held += ballot->said == SAID_HELD && ballot->stood_at >= has_few_for_long(round);
+    }
+    return held > lease_masters(e) - e->quorum;
+}
+
+/* A holder wants to heal where masters came back without his lease, and were given to who
+ * stands in line. */
+static void stand_aside(struct engine *e, struct lease *lease)
+{
+    for (unsigned i = 0; i < lease_masters(e); i++)
+        if (lease->round->ballots[i].said == SAID_GRANTED)
+            lease->round->aside |= BIT(i);
+    yield(e, lease);
+}
+
 void waiting_weigh(struct engine *e, struct lease *lease)
 {
     if (!is_queued(lease))
         return;
     forget_what_is_over(e, lease);
-    if (round_yes(lease->round, lease_masters(e)) >= e->quorum) {
+    unsigned has = round_yes(lease->round, lease_masters(e));
+    if (!has)
+        lease->round->few_since = 0;
+    if (has >= e->quorum) {
         lease->state = LEASE_ACQUIRING;
         acquiring_weigh(e, lease);
     } else if (somebody_is_ahead(e, lease->round)) {
         yield(e, lease);
+    } else if (is_kept_by_another(e, lease->round)) {
+        stand_aside(e, lease);
     }
 }
 
