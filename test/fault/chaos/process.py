@@ -1,0 +1,90 @@
+"""Processes of a run: each ends with the run, however the run ends."""
+
+import ctypes
+import os
+import signal
+import subprocess
+import time
+
+LIBC = ctypes.CDLL(None, use_errno=True)
+PR_SET_PDEATHSIG = 1
+PATIENCE_S = 15
+POLL_S = 0.005
+
+
+class Trouble(Exception):
+    """The run itself failed: nothing is to be judged."""
+
+
+def now_us():
+    return time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1000
+
+
+def environment(**more):
+    """Of our children: no setting of the caller's shell reaches them."""
+    kept = {k: v for k, v in os.environ.items()
+            if not k.startswith("REDLOCK") and k != "REDISCLI_AUTH"}
+    return {**kept, **{k: v for k, v in more.items() if v is not None}}
+
+
+def die_with_parent():
+    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+class Process:
+    def __init__(self, name, command, log, cwd=None, env=None):
+        """In a session of its own: Ctrl-C is for the runner, which ends its children in order."""
+        self.name = name
+        with open(log, "ab") as output:
+            self.child = subprocess.Popen(
+                [str(word) for word in command], stdin=subprocess.DEVNULL, stdout=output,
+                stderr=output, cwd=cwd, env=env or environment(), start_new_session=True,
+                preexec_fn=die_with_parent)
+
+    def status(self):
+        """None while it runs."""
+        return self.child.poll()
+
+    def signal(self, number):
+        if self.status() is None:
+            self.child.send_signal(number)
+
+    def kill(self):
+        self.signal(signal.SIGKILL)
+        self.child.wait(PATIENCE_S)
+
+    def stop(self):
+        """SIGSTOP, and wait until every thread has stopped."""
+        self.signal(signal.SIGSTOP)
+        yield from until(self.is_frozen, f"{self.name} does not stop")
+
+    def is_frozen(self):
+        folder = f"/proc/{self.child.pid}/task"
+        return all(state_of(f"{folder}/{task}/stat") in "Tt" for task in os.listdir(folder))
+
+    def resume(self):
+        self.signal(signal.SIGCONT)
+
+    def ended(self):
+        """Waits for its end."""
+        yield from until(lambda: self.status() is not None, f"{self.name} does not end")
+
+
+def state_of(path):
+    with open(path, encoding="ascii", errors="replace") as file:
+        return file.read().rpartition(") ")[2][:1]
+
+
+def until(condition, complaint, seconds=PATIENCE_S):
+    """For who is driven step by step: yields how long to wait until the next look."""
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            raise Trouble(complaint)
+        yield POLL_S
+
+
+def drive(steps):
+    """All steps at once, where nothing else is to be done meanwhile."""
+    for pause in steps:
+        time.sleep(pause)
