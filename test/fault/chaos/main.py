@@ -199,7 +199,7 @@ def chaos(given):
     if given.profile.of_links and (why := network.missing()):
         raise Skipped(f"skipped: {given.profile.name}: {why}")
     given = replace(given, without=without(given))
-    plan = schedule.plan(given.profile, given.seed, given.seconds, given.masters, given.workers,
+    plan = schedule.plan(given.profile, given.seed, given.seconds, given.masters, given.programs,
                          given.without)
     stage = Stage(given, plan)
     kept = given.keep

@@ -42,19 +42,23 @@ class Fault:
         return self.at + self.lasts
 
 
-def plan(profile, seed, seconds, masters, workers, without=()):
-    """The faults in the order of their beginning; `without` the kinds that cannot be had here."""
-    cast = Cast(random.Random(seed), profile, seconds - TAIL_S, masters, workers, set(without))
+def plan(profile, seed, seconds, masters, programs, without=()):
+    """The faults in the order of their beginning. `programs` has the kind of each worker,
+    `without` the kinds of faults that cannot be had here."""
+    cast = Cast(random.Random(seed), profile, seconds - TAIL_S, masters, programs, set(without))
     return sorted(SHAPES[profile.shape](cast), key=lambda fault: fault.at)
 
 
 class Cast:
     """Who can be struck, who is struck until when, and the dice."""
 
-    def __init__(self, draw, profile, end, masters, workers, without):
+    def __init__(self, draw, profile, end, masters, programs, without):
         self.draw, self.profile, self.end, self.without = draw, profile, end, without
         self.masters = [f"master-{i}" for i in range(1, masters + 1)]
-        self.workers = [f"worker-{k}" for k in range(1, workers + 1)]
+        self.workers = [f"worker-{k}" for k in range(1, len(programs) + 1)]
+        # A job of `redlock run` cannot look at its validity when it wakes up.
+        self.stoppable = [worker for worker, program in zip(self.workers, programs)
+                          if program != "command"]
         self.busy, self.alone = {}, []
 
     def free(self, targets, at):
@@ -107,8 +111,8 @@ def deal(draw, given, without):
 def scattered(cast):
     profile = cast.profile
     return [*masters_struck(cast),
-            *spread(cast, profile.of_workers, lambda kind: [(w,) for w in cast.some(cast.workers)]),
-            *spread(cast, profile.of_links, lambda kind: [links_struck(cast, kind)])]
+            *spread(cast, profile.of_workers, workers_struck),
+            *spread(cast, profile.of_links, links_struck)]
 
 
 def masters_struck(cast):
@@ -150,7 +154,7 @@ def spread(cast, given, pick):
         at = after_alone(cast, kind, at)
         if at > cast.end:
             break
-        for targets in pick(kind):
+        for targets in pick(cast, kind):
             if len(cast.free(targets, at)) == len(targets):
                 faults += [f for f in (cast.fault(at, kind, targets),) if f]
     return faults
@@ -168,13 +172,17 @@ def link(worker, master):
     return f"link-{worker.split('-')[1]}-{master.split('-')[1]}"
 
 
+def workers_struck(cast, kind):
+    return [(each,) for each in cast.some(cast.stoppable if kind == "stopped" else cast.workers)]
+
+
 def links_struck(cast, kind):
     """All links of one node, or, as only cuts can be that fine, any links of one worker."""
     worker, master = cast.draw.choice(cast.workers), cast.draw.choice(cast.masters)
     if cast.draw.random() < 0.4:
-        return tuple(link(each, master) for each in cast.workers)
+        return [tuple(link(each, master) for each in cast.workers)]
     masters = cast.some(cast.masters) if kind in kinds.CUTS else cast.masters
-    return tuple(link(worker, each) for each in masters)
+    return [tuple(link(worker, each) for each in masters)]
 
 
 # ---- moving, turns ------------------------------------------------------------------------------

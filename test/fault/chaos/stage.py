@@ -165,8 +165,7 @@ class Stage:
             self.next_action()
         self.ended = now_us()
         for worker in self.workers.values():
-            worker.expected = False
-            worker.process.signal(signal.SIGTERM)
+            worker.tell_to_end()
         for worker in self.workers.values():
             drive(worker.finish())
         self.wait_for_keys()

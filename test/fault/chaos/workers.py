@@ -75,10 +75,12 @@ class Worker:
         log = self.folder / "log" / self.process.name
         return log.read_text(encoding="ascii", errors="replace")[-500:].strip()
 
-    def finish(self):
-        """Steps, until it has ended in good order."""
+    def tell_to_end(self):
         self.expected = False
         self.process.signal(signal.SIGTERM)
+
+    def finish(self):
+        """Steps, until it has ended in good order."""
         yield from self.process.ended()
         if self.process.status():
             raise Trouble(f"{self.process.name} ended with status {self.process.status()}: "
@@ -116,6 +118,7 @@ def killed(worker, fault):
 
 
 def ended(worker, fault):
+    worker.tell_to_end()
     yield from worker.finish()
     yield fault.lasts
     worker.start()
