@@ -55,7 +55,8 @@ def run(words, text=None):
 
 class Namespace:
     def __init__(self, name, folder):
-        self.holder = Process(name, ["unshare", "-n", "sleep", "infinity"], folder / "log" / name)
+        self.holder = Process(name, ["unshare", "-n", "sleep", "infinity"], folder / "log" / name,
+                              cwd=folder)
         drive(until(self.is_apart, f"{name}: no namespace"))
 
     def is_apart(self):

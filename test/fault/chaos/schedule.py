@@ -120,7 +120,7 @@ def masters_struck(cast):
     for kind in deal(cast.draw, cast.profile.of_masters, cast.without):
         at += cast.gap()
         if kind in kinds.SOLITARY:
-            struck, at = strike_alone(cast, faults, kind, at)
+            struck, at = strike_alone(cast, kind, at)
         else:
             struck, at = strike(cast, kind, at)
         faults += struck
@@ -136,9 +136,9 @@ def strike(cast, kind, at):
     return [f for f in (cast.fault(at, kind, (master,)) for master in hit) if f], at
 
 
-def strike_alone(cast, faults, kind, at):
+def strike_alone(cast, kind, at):
     quiet = cast.profile.quiet_s + SLACK_S
-    at = max([at, *(fault.end + quiet for fault in faults)])
+    at = max(at, max(cast.busy.values(), default=at - quiet) + quiet)
     fault = cast.fault(at, kind, (cast.draw.choice(cast.masters),))
     if not fault:
         return [], at
@@ -162,7 +162,7 @@ def spread(cast, given, pick):
 
 def after_alone(cast, kind, at):
     longest = LASTS_S[kind][1]
-    for begin, end in sorted(cast.alone):
+    for begin, end in cast.alone:
         if begin < at + longest + SLACK_S and at < end:
             at = end
     return at
