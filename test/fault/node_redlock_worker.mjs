@@ -186,8 +186,8 @@ async function takeTurn(name, number) {
     return true;
 }
 
-put('begin', 'node-redlock', process.pid);
 process.on('SIGTERM', () => { ending = true; });
+put('begin', 'node-redlock', process.pid);
 const timers = [setTimeout(() => { ending = true; }, Number(given.seconds) * 1000),
                 setInterval(putUsage, USAGE_MS)];
 let number = 0, acquired = 0;
