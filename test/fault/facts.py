@@ -95,9 +95,9 @@ class Worker:
             time.sleep(min(left, self.STEP_S))
 
     def run(self):
-        self.record.put("begin", self.kind, os.getpid())
         for number in (signal.SIGTERM, signal.SIGALRM):
             signal.signal(number, self.stop)
+        self.record.put("begin", self.kind, os.getpid())
         signal.setitimer(signal.ITIMER_REAL, self.given.seconds)
         usage_at = time.monotonic()
         while not self.ending:

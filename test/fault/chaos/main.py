@@ -196,8 +196,6 @@ def run(stage):
 
 
 def chaos(given):
-    if given.profile.of_links and (why := network.missing()):
-        raise Skipped(f"skipped: {given.profile.name}: {why}")
     given = replace(given, without=without(given))
     plan = schedule.plan(given.profile, given.seed, given.seconds, given.masters, given.programs,
                          given.without)
@@ -233,6 +231,8 @@ def main():
     for number in SIGNALS:
         signal.signal(number, interrupted)
     try:
+        if PROFILES[asked.profile].of_links and (why := network.missing()):
+            raise Skipped(f"skipped: {asked.profile}: {why}")
         return chaos(gather(asked))
     except Skipped as skipped:
         say(str(skipped))

@@ -112,9 +112,9 @@ static void watch(struct worker *worker)
 
 static void begin(struct worker *worker)
 {
+    watch(worker);
     record_put(&worker->record, now_us(), "begin library %d", (int)getpid());
     open_resource(worker);
-    watch(worker);
     for (unsigned i = 0; i < worker->terms.count; i++)
         lane_begin(&worker->lanes[i], worker, worker->terms.names[i]);
 }
