@@ -50,20 +50,23 @@ class Profile:
         return (self.max_ttl_ms + self.quarantine_ms) / 1000
 
 
+OFTEN = 60  # of long leases: then most faults hit one
 BOTH = ("library", "library", "library", "command")
 # Lose no data: clients of other libraries know no quarantine.
 HARMLESS = (*kinds.DELAYS, *kinds.NUISANCES, "terminated")
 
 PROFILES = {profile.name: profile for profile in (
     Profile("quick", "every kind of fault of masters and workers, under a minute in all",
-            seconds=35, programs=BOTH, skew_ms=COMMAND_SKEW_MS, holders=500, gap_s=(0.4, 1.6),
+            seconds=35, names=6, programs=BOTH, skew_ms=COMMAND_SKEW_MS, holders=500,
+            long_every=OFTEN, gap_s=(0.4, 1.6),
             of_masters=tuple(kinds.MASTERS), of_workers=tuple(kinds.WORKERS)),
     Profile("full", "the same for ten minutes",
-            seconds=600, programs=BOTH, skew_ms=COMMAND_SKEW_MS, holders=10000,
+            seconds=600, names=6, programs=BOTH, skew_ms=COMMAND_SKEW_MS, holders=10000,
+            long_every=OFTEN,
             of_masters=tuple(kinds.MASTERS), of_workers=tuple(kinds.WORKERS)),
     Profile("soak", "the same for half an hour, or as long as --seconds says",
-            seconds=1800, programs=BOTH, skew_ms=COMMAND_SKEW_MS, holders=10000,
-            hold_us=5000, gap_s=(0.5, 4.0),
+            seconds=1800, names=6, programs=BOTH, skew_ms=COMMAND_SKEW_MS, holders=10000,
+            long_every=OFTEN, hold_us=5000, gap_s=(0.5, 4.0),
             of_masters=tuple(kinds.MASTERS), of_workers=tuple(kinds.WORKERS)),
     Profile("fences", "masters that persist, and lose nothing when they restart",
             persist=True, holders=500, of_masters=("crashed", "terminated", "frozen"),
@@ -78,6 +81,6 @@ PROFILES = {profile.name: profile for profile in (
             programs=("library", "plain", "command", "node-redlock"), skew_ms=COMMAND_SKEW_MS,
             holders=500, of_masters=HARMLESS, of_workers=tuple(kinds.WORKERS)),
     Profile("cut", "masters and workers in network namespaces, links cut and slowed",
-            workers=6, holders=200, of_links=tuple(kinds.LINKS)),
+            workers=6, names=6, holders=200, long_every=OFTEN, of_links=tuple(kinds.LINKS)),
     Profile("calm", "no faults", seconds=20, programs=BOTH, skew_ms=COMMAND_SKEW_MS, holders=1000),
 )}
