@@ -18,8 +18,7 @@ FIVE_ONLY = ("moving", "turns")
 
 def draw(name, seed=1, masters=5):
     profile = PROFILES[name]
-    programs = [profile.programs[i % len(profile.programs)] for i in range(profile.workers)]
-    return schedule.plan(profile, seed, profile.seconds, masters, programs)
+    return schedule.plan(profile, seed, profile.seconds, masters, profile.workers)
 
 
 drawn = lru_cache(maxsize=None)(draw)
@@ -69,14 +68,9 @@ class Drawn(unittest.TestCase):
 
     def test_what_cannot_be_had_is_left_out(self):
         profile = PROFILES["full"]
-        faults = schedule.plan(profile, 1, 600, 5, ["library"] * 8, ["clock-stepped", "killed"])
+        faults = schedule.plan(profile, 1, 600, 5, 8, ["clock-stepped", "killed"])
         self.assertEqual({fault.kind for fault in faults},
                          {*profile.of_masters, *profile.of_workers} - {"clock-stepped", "killed"})
-
-    def test_jobs_of_the_command_are_not_stopped(self):
-        faults = schedule.plan(PROFILES["full"], 1, 600, 5, ["library", "command"])
-        self.assertEqual({fault.targets for fault in faults if fault.kind == "stopped"},
-                         {("worker-1",)})
 
 
 class Kinds(unittest.TestCase):

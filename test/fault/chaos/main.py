@@ -197,7 +197,7 @@ def run(stage):
 
 def chaos(given):
     given = replace(given, without=without(given))
-    plan = schedule.plan(given.profile, given.seed, given.seconds, given.masters, given.programs,
+    plan = schedule.plan(given.profile, given.seed, given.seconds, given.masters, given.workers,
                          given.without)
     stage = Stage(given, plan)
     kept = given.keep

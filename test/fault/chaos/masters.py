@@ -12,7 +12,7 @@ import socket
 import struct
 import subprocess
 
-from .process import POLL_S, Process, Trouble, drive, environment, until
+from .process import POLL_S, Process, Trouble, drive, environment, is_frozen, until
 from .redis import Connection, RedisError
 
 SERVER = os.environ.get("REDIS_SERVER") or "redis-server"
@@ -111,7 +111,7 @@ class Server:
         return self.process is None or self.process.status() is not None
 
     def is_up(self):
-        return not self.is_dead() and not self.process.is_frozen()
+        return not self.is_dead() and not is_frozen(self.process.child.pid)
 
     def connect(self, timeout=5.0):
         # A short path, wherever the folder is: a socket's may have 107 bytes.

@@ -1,5 +1,6 @@
 """Processes of a run: each ends with the run, however the run ends."""
 
+import contextlib
 import ctypes
 import os
 import signal
@@ -54,25 +55,59 @@ class Process:
         self.child.wait(PATIENCE_S)
 
     def stop(self):
-        """SIGSTOP, and wait until every thread has stopped."""
-        self.signal(signal.SIGSTOP)
-        yield from until(self.is_frozen, f"{self.name} does not stop")
+        """SIGSTOP to it and all that it started, until every thread of them has stopped."""
+        yield from until(self.freeze, f"{self.name} does not stop")
 
-    def is_frozen(self):
-        folder = f"/proc/{self.child.pid}/task"
-        return all(state_of(f"{folder}/{task}/stat") in "Tt" for task in os.listdir(folder))
+    def freeze(self):
+        moving = [pid for pid in self.family() if not is_frozen(pid)]
+        for pid in moving:
+            send(pid, signal.SIGSTOP)
+        return not moving
 
     def resume(self):
-        self.signal(signal.SIGCONT)
+        for pid in self.family():
+            send(pid, signal.SIGCONT)
+
+    def family(self):
+        """A child whose parent is stopped stays a zombie: no pid of these goes to another."""
+        return family(self.child.pid) if self.status() is None else []
 
     def ended(self):
         """Waits for its end."""
         yield from until(lambda: self.status() is not None, f"{self.name} does not end")
 
 
-def state_of(path):
-    with open(path, encoding="ascii", errors="replace") as file:
-        return file.read().rpartition(") ")[2][:1]
+def send(pid, number):
+    """It may have ended since we looked: no error."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, number)
+
+
+def read(path):
+    """Empty, if the process is gone."""
+    try:
+        with open(path, encoding="ascii", errors="replace") as file:
+            return file.read()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
+
+
+def threads(pid):
+    try:
+        return [f"/proc/{pid}/task/{thread}" for thread in os.listdir(f"/proc/{pid}/task")]
+    except (FileNotFoundError, ProcessLookupError):
+        return []
+
+
+def is_frozen(pid):
+    """Or dead."""
+    return all(read(f"{thread}/stat").rpartition(") ")[2][:1] in "TtZX" for thread in threads(pid))
+
+
+def family(pid):
+    """Itself first, so that nothing is added behind our back."""
+    children = [int(child) for thread in threads(pid) for child in read(f"{thread}/children").split()]
+    return [pid, *(each for child in children for each in family(child))]
 
 
 def until(condition, complaint, seconds=PATIENCE_S):

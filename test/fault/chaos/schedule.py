@@ -42,23 +42,19 @@ class Fault:
         return self.at + self.lasts
 
 
-def plan(profile, seed, seconds, masters, programs, without=()):
-    """The faults in the order of their beginning. `programs` has the kind of each worker,
-    `without` the kinds of faults that cannot be had here."""
-    cast = Cast(random.Random(seed), profile, seconds - TAIL_S, masters, programs, set(without))
+def plan(profile, seed, seconds, masters, workers, without=()):
+    """The faults in the order of their beginning; `without` the kinds that cannot be had here."""
+    cast = Cast(random.Random(seed), profile, seconds - TAIL_S, masters, workers, set(without))
     return sorted(SHAPES[profile.shape](cast), key=lambda fault: fault.at)
 
 
 class Cast:
     """Who can be struck, who is struck until when, and the dice."""
 
-    def __init__(self, draw, profile, end, masters, programs, without):
+    def __init__(self, draw, profile, end, masters, workers, without):
         self.draw, self.profile, self.end, self.without = draw, profile, end, without
         self.masters = [f"master-{i}" for i in range(1, masters + 1)]
-        self.workers = [f"worker-{k}" for k in range(1, len(programs) + 1)]
-        # A job of `redlock run` cannot look at its validity when it wakes up.
-        self.stoppable = [worker for worker, program in zip(self.workers, programs)
-                          if program != "command"]
+        self.workers = [f"worker-{k}" for k in range(1, workers + 1)]
         self.busy, self.alone = {}, []
 
     def free(self, targets, at):
@@ -172,8 +168,8 @@ def link(worker, master):
     return f"link-{worker.split('-')[1]}-{master.split('-')[1]}"
 
 
-def workers_struck(cast, kind):
-    return [(each,) for each in cast.some(cast.stoppable if kind == "stopped" else cast.workers)]
+def workers_struck(cast, _kind):
+    return [(each,) for each in cast.some(cast.workers)]
 
 
 def links_struck(cast, kind):
