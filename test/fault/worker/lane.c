@@ -11,10 +11,11 @@
 #define REST_MOST_S     0.004
 #define FAILED_MOST_S   0.02
 #define REGISTER_MOST_S 0.1 /* a register that does not answer holds up nothing for longer */
-#define THINK_NS        100000
+#define THINK_US        100
 #define JITTER_US       1500 /* validity is told in whole ms */
 #define LONG_TTLS       1.5
 #define ACTS_PER_TTL    10
+#define THINKS_PER_TTL  100 /* of a long hold */
 
 /* ---- Recording ---- */
 
@@ -149,9 +150,10 @@ static void go_on(struct lane *lane)
 
 /* Between looking and writing there is always some work; whoever is stopped in it writes late,
  * and only the fence can tell. */
-static void think(void)
+static void think(const struct lane *lane)
 {
-    nanosleep(&(struct timespec){.tv_nsec = THINK_NS}, NULL);
+    int64_t us = lane->is_long ? lane->worker->terms.ttl_ms * 1000 / THINKS_PER_TTL : THINK_US;
+    nanosleep(&(struct timespec){.tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000}, NULL);
 }
 
 /* Without validity, LOST is already on its way: it is for that to end the hold. */
@@ -163,7 +165,7 @@ static void act(struct lane *lane)
         return;
     }
     put_until(lane, "act", now);
-    think();
+    think(lane);
     if (!resource_write(&lane->worker->resource, lane->name, lane->number,
                         redlock_fence(lane->lease), lane)) {
         go_on(lane);
@@ -185,15 +187,15 @@ void lane_answered(void *data, unsigned number, const char *verdict)
 static void hold(struct lane *lane)
 {
     const struct terms *terms = &lane->worker->terms;
-    bool is_long = terms->long_every && rand() % terms->long_every == 0;
-    double hold_s =
-        is_long ? LONG_TTLS * 0.001 * (double)terms->ttl_ms : anything_up_to(2 * terms->hold_s);
+    lane->is_long = terms->long_every && rand() % terms->long_every == 0;
+    double hold_s = lane->is_long ? LONG_TTLS * 0.001 * (double)terms->ttl_ms
+                                  : anything_up_to(2 * terms->hold_s);
     lane->leaves_at = now_us() + (int64_t)(hold_s * 1e6);
     lane->state = LANE_HOLDING;
     if (lane->worker->ending)
         give_back(lane);
     else
-        wake_in(lane, is_long ? 0. : hold_s);
+        wake_in(lane, lane->is_long ? 0. : hold_s);
 }
 
 /* ---- Events ---- */

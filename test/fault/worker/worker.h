@@ -41,6 +41,7 @@ struct lane {
     const char *name;
     redlock_lease *lease;
     enum lane_state state;
+    bool is_long;      /* held beyond its ttl */
     unsigned number;   /* of the attempt */
     int64_t until;     /* the end of validity as last recorded */
     int64_t leaves_at; /* the end of the hold */
