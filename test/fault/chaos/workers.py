@@ -3,6 +3,7 @@
 import os
 import shutil
 import signal
+import subprocess
 from pathlib import Path
 
 from .process import Process, Trouble, environment
@@ -18,7 +19,7 @@ PROGRAMS = {
     "plain": str(FAULT / "plain_worker"),
     "node-redlock": str(FAULT / "node_redlock_worker.mjs"),
 }
-# Ends with this when what it needs is not at hand.
+# It ends with this when what it needs is not at hand.
 SKIPPED = 77
 
 
@@ -27,18 +28,12 @@ def missing(program):
     path = PROGRAMS[program]
     if not Path(path).exists():
         return f"{path} is not there"
-    if program == "node-redlock":
-        return node_redlock_missing()
-    return None
-
-
-def node_redlock_missing():
-    if not shutil.which("node"):
+    if path.endswith(".mjs") and not shutil.which("node"):
         return "node is not installed"
-    modules = os.environ.get("REDLOCK_NODE_MODULES") or str(FAULT / "node_modules")
-    if not (Path(modules) / "redlock").exists():
-        return "the npm package redlock is not installed"
-    return None
+    # Told nothing, it says whether it has its packages before it complains.
+    asked = subprocess.run(command_of(program), stdin=subprocess.DEVNULL, text=True,
+                           capture_output=True, check=False)
+    return asked.stderr.rpartition("skipped: ")[2].strip() if asked.returncode == SKIPPED else None
 
 
 def command_of(program):
