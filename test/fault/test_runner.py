@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 CHAOS = [sys.executable, "-B", str(ROOT / "cluster-scripts" / "chaos")]
-PATIENCE_S = 60
+PATIENCE_S = 30
 
 
 def chaos(*words, **more):
@@ -71,12 +71,27 @@ class Interrupted(unittest.TestCase):
             self.assertEqual(runner.returncode, 1, said)
             self.assertIn("ended by SIGINT", said)
             self.assertEqual(os.listdir(folder), [])
-            self.assertEqual(processes_with(folder), [])
+            self.await_nobody(folder)
+
+    def test_even_a_runner_that_is_killed_leaves_no_process(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with subprocess.Popen([*CHAOS, "quick"], stdin=subprocess.DEVNULL,
+                                  env={**os.environ, "TMPDIR": folder}) as runner:
+                self.await_load(runner, Path(folder))
+                runner.kill()
+            self.await_nobody(folder)
+
+    def await_nobody(self, folder):
+        """Grandchildren end with their parents, but a moment later."""
+        end = time.monotonic() + PATIENCE_S
+        while left := processes_with(folder):
+            self.assertLess(time.monotonic(), end, left)
+            time.sleep(0.01)
 
     def await_load(self, runner, folder):
         end = time.monotonic() + PATIENCE_S
         while not [path for path in folder.glob("*/worker-*") if path.stat().st_size]:
-            self.assertIsNone(runner.poll(), runner.stderr)
+            self.assertIsNone(runner.poll())
             self.assertLess(time.monotonic(), end)
             time.sleep(0.01)
 
@@ -87,6 +102,19 @@ class Interrupted(unittest.TestCase):
         if os.geteuid() != 0 or subprocess.run(["unshare", "-n", "true"], check=False).returncode:
             self.skipTest("no network namespaces here")
         self.ends_in_order("cut", "--seconds", "30")
+
+
+class Broken(unittest.TestCase):
+    """A client that counts no quorum."""
+
+    def test_it_is_condemned(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = chaos("calm", "--seconds", "5", "--seed", "1", env={
+                **os.environ, "TMPDIR": folder, "REDLOCK_MUTANT": "QUORUM_HALF",
+                "REDLOCK_CHAOS_WORKER": os.environ["REDLOCK_CHAOS_BROKEN"]})
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertRegex(done.stdout, "violations .* overlap")
+        self.assertIn("the run is in", done.stderr)
 
 
 if __name__ == "__main__":

@@ -10,12 +10,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from . import kinds, masters, network, report, schedule, workers
-from .process import Trouble
+from .process import SIGNALS, Trouble
 from .profiles import PROFILES, Profile
 from .stage import Stage
 
 USAGE, SKIPPED = 64, 77
-SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 CLOCK_LIBRARY = Path(os.environ.get("REDLOCK_WALL_CLOCK") or
                      workers.ROOT / "build" / "test" / "live" / "libwall_clock.so")
 NAMES_MOST = 64
@@ -190,9 +189,14 @@ def run(stage):
         stage.rage()
         stage.finish()
     finally:
-        for number in SIGNALS:
-            signal.signal(number, signal.SIG_IGN)
+        on_signals(signal.SIG_IGN)
         stage.close()
+        on_signals(interrupted)
+
+
+def on_signals(action):
+    for number in SIGNALS:
+        signal.signal(number, action)
 
 
 def chaos(given):
@@ -228,8 +232,7 @@ def main():
         print_list()
         return 0
     check(asked)
-    for number in SIGNALS:
-        signal.signal(number, interrupted)
+    on_signals(interrupted)
     try:
         if PROFILES[asked.profile].of_links and (why := network.missing()):
             raise Skipped(f"skipped: {asked.profile}: {why}")

@@ -161,10 +161,6 @@ class Server:
         if kept.is_dir():
             shutil.copytree(kept, self.folder, dirs_exist_ok=True)
 
-    def end(self):
-        if self.process:
-            self.process.kill()
-
 
 class Clock:
     """The wall clock of one master, off by what a file says, which the master has mapped."""

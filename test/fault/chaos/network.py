@@ -103,10 +103,6 @@ class Network:
         space.ip("link set lo up", f"addr add {self.address(node)}/30 dev line", "link set line up",
                  f"route add default via {self.address(node, 1)}")
 
-    def close(self):
-        for space in (*self.namespaces.values(), self.router):
-            space.holder.kill()
-
     def inside(self, node):
         return self.namespaces[node].inside
 

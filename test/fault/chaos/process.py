@@ -11,6 +11,8 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 PR_SET_PDEATHSIG = 1
 PATIENCE_S = 15
 POLL_S = 0.005
+SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)  # that end a run
+STARTED = []
 
 
 class Trouble(Exception):
@@ -28,19 +30,41 @@ def environment(**more):
     return {**kept, **{k: v for k, v in more.items() if v is not None}}
 
 
-def die_with_parent():
+@contextlib.contextmanager
+def undisturbed():
+    """No signal comes between the birth of a process and our knowing of it."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
+
+
+def end_all():
+    """The youngest first: workers before the masters that they need."""
+    for process in reversed(STARTED):
+        process.kill()
+
+
+def die_with(parent):
+    """Called in the child; the parent may be dead already."""
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
     LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
 class Process:
     def __init__(self, name, command, log, cwd=None, env=None):
         """In a session of its own: Ctrl-C is for the runner, which ends its children in order."""
         self.name = name
-        with open(log, "ab") as output:
+        runner = os.getpid()
+        with open(log, "ab") as output, undisturbed():
             self.child = subprocess.Popen(
                 [str(word) for word in command], stdin=subprocess.DEVNULL, stdout=output,
                 stderr=output, cwd=cwd, env=env or environment(), start_new_session=True,
-                preexec_fn=die_with_parent)
+                preexec_fn=lambda: die_with(runner))
+            STARTED.append(self)
 
     def status(self):
         """None while it runs."""

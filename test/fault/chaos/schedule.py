@@ -68,7 +68,10 @@ class Cast:
         return self.draw.uniform(*self.profile.gap_s)
 
     def fault(self, at, kind, targets):
-        fault = Fault(at, kind, targets, lasts(self.draw, kind), detail(self.draw, kind))
+        more = detail(self.draw, kind)
+        if kind == "rolled-back":
+            more = min(more, at - self.busy.get(targets[0], 0.0))
+        fault = Fault(at, kind, targets, lasts(self.draw, kind), more)
         if fault.end > self.end:
             return None
         for target in targets:

@@ -10,8 +10,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from . import kinds, masters, network, workers
-from .process import Process, Trouble, drive, environment, now_us
+from . import kinds, masters, network, schedule, workers
+from .process import POLL_S, Process, Trouble, drive, end_all, environment, now_us
 from .redis import RedisError
 
 HERE = Path(__file__).resolve().parent
@@ -23,14 +23,15 @@ KEYS_S = 3  # ttls: so long keys may stay when all workers have ended
 
 
 class Stage:
-    def __init__(self, given, schedule):
-        self.given, self.schedule = given, schedule
+    def __init__(self, given, plan):
+        self.given, self.plan = given, plan
         # Read by its owner alone: masters have no password.
         self.folder = Path(tempfile.mkdtemp(prefix="redlock-chaos-"))
         (self.folder / "log").mkdir()
         self.masters, self.workers = {}, {}
         self.network = self.register = self.watcher = None
         self.agenda, self.order = [], itertools.count()
+        self.struck = set()
         self.faults = open(self.folder / "faults", "w", encoding="ascii")
         self.ids, self.began, self.ended = itertools.count(1), 0, 0
 
@@ -60,7 +61,7 @@ class Stage:
 
     def begin_master(self, name):
         clock = None
-        if any(fault.kind == "clock-stepped" and name in fault.targets for fault in self.schedule):
+        if any(fault.kind == "clock-stepped" and name in fault.targets for fault in self.plan):
             clock = masters.Clock(self.given.clock_library, self.folder / f"{name}.clock")
         master = masters.Server(name, self.folder / name, *self.place(name),
                                 persist=self.given.profile.persist, clock=clock)
@@ -107,11 +108,11 @@ class Stage:
     def rage(self):
         """Everything is done by this one thread: whatever waits does so by way of the agenda."""
         begin = time.monotonic()
-        for fault in self.schedule:
-            self.at(begin + fault.at, lambda fault=fault: self.strike(fault))
+        for fault in self.plan:
             if fault.kind == "rolled-back":
                 self.at(begin + max(0.0, fault.at - fault.detail),
-                        self.masters[fault.targets[0]].save)
+                        lambda fault=fault: self.save(fault.targets[0]))
+            self.at(begin + fault.at, lambda fault=fault: self.strike(fault, begin + fault.at))
         self.at(begin, self.look_after_workers)
         end = begin + self.given.seconds
         while self.agenda and self.agenda[0][0] < end:
@@ -130,7 +131,24 @@ class Stage:
             raise Trouble(f"the watcher ended: {self.log('watcher')}")
         self.at(time.monotonic() + LOOK_S, self.look_after_workers)
 
-    def strike(self, fault):
+    def save(self, master):
+        """For a later fault; none while another is under way."""
+        if master not in self.struck:
+            self.masters[master].save()
+
+    def strike(self, fault, moment):
+        """What befell its target before may take longer to mend than was planned."""
+        busy = self.struck if fault.kind in kinds.SOLITARY else self.struck & set(fault.targets)
+        if not busy:
+            self.begin_fault(fault)
+        elif time.monotonic() < moment + schedule.SLACK_S:
+            self.at(time.monotonic() + POLL_S, lambda: self.strike(fault, moment))
+        else:
+            print(f"chaos: left out: {fault.kind} {' '.join(fault.targets)}: still in another fault",
+                  file=sys.stderr)
+
+    def begin_fault(self, fault):
+        self.struck |= set(fault.targets)
         number = next(self.ids)
         self.note(f"begin {number} {fault.kind} {' '.join(fault.targets)}")
         self.go_on(fault, number, self.steps(fault))
@@ -147,6 +165,7 @@ class Stage:
             pause = next(steps)
         except StopIteration:
             self.note(f"end {number}")
+            self.struck -= set(fault.targets)
             return
         except (OSError, RedisError) as error:
             raise Trouble(f"{fault.kind} {' '.join(fault.targets)}: {error}") from error
@@ -165,7 +184,7 @@ class Stage:
             self.next_action()
         self.ended = now_us()
         for worker in self.workers.values():
-            worker.tell_to_end()
+            drive(worker.tell_to_end())
         for worker in self.workers.values():
             drive(worker.finish())
         self.wait_for_keys()
@@ -212,15 +231,7 @@ class Stage:
 
     def close(self):
         """Ends all that is left, however far it came."""
-        for worker in self.workers.values():
-            worker.kill()
-        if self.watcher:
-            self.watcher.kill()
-        for server in (*self.masters.values(), self.register):
-            if server:
-                server.end()
-        if self.network:
-            self.network.close()
+        end_all()
         self.faults.close()
 
     def clear(self):

@@ -6,7 +6,7 @@ import signal
 import subprocess
 from pathlib import Path
 
-from .process import Process, Trouble, environment
+from .process import Process, Trouble, environment, until
 
 ROOT = Path(__file__).resolve().parents[3]
 BIN = ROOT / "build" / "bin"
@@ -70,7 +70,15 @@ class Worker:
         log = self.folder / "log" / self.process.name
         return log.read_text(encoding="ascii", errors="replace")[-500:].strip()
 
+    def has_begun(self):
+        """From then on it knows what to do at SIGTERM."""
+        record = self.folder / self.process.name
+        return self.process.status() is not None or record.exists() and record.stat().st_size > 0
+
     def tell_to_end(self):
+        """Steps, until it is told."""
+        yield from until(self.has_begun, f"{self.process.name} does not begin")
+        self.check()
         self.expected = False
         self.process.signal(signal.SIGTERM)
 
@@ -80,11 +88,6 @@ class Worker:
         if self.process.status():
             raise Trouble(f"{self.process.name} ended with status {self.process.status()}: "
                           f"{self.said()}")
-
-    def kill(self):
-        self.expected = False
-        if self.process:
-            self.process.kill()
 
 
 class Options:
@@ -107,13 +110,14 @@ class Options:
 
 
 def killed(worker, fault):
-    worker.kill()
+    worker.expected = False
+    worker.process.kill()
     yield fault.lasts
     worker.start()
 
 
 def ended(worker, fault):
-    worker.tell_to_end()
+    yield from worker.tell_to_end()
     yield from worker.finish()
     yield fault.lasts
     worker.start()
