@@ -26,6 +26,7 @@ MODULES = {key: value for key, value in os.environ.items() if key == "REDLOCK_NO
 SKIPPED = 77  # its status without its packages
 TTL_MS = 1000
 FOREVER_MS = 2 ** 63 - 1
+FOR_LONG_US = 10 ** 9
 
 LEASE = r"name-\d \d+"
 FACTS = {
@@ -165,7 +166,7 @@ class Ends(WorkersCase):
                 self.assert_whole(worker)
 
     def test_a_killed_command_takes_its_job_along(self):
-        worker = Worker(self, COMMAND, "name-1", long_every=1)
+        worker = Worker(self, COMMAND, "name-1", hold=FOR_LONG_US)
         worker.await_fact("acted")
         job = next(pid for pid in pids() if command_line(pid)[3:5] ==
                    [str(HERE / "command_job"), str(worker.path)])
@@ -199,7 +200,7 @@ class Lost(WorkersCase):
 
     def test_a_quorum_away_is_a_loss_told_in_time(self):
         for program in (LIBRARY, COMMAND):
-            worker = Worker(self, program, "name-1", long_every=1)
+            worker = Worker(self, program, "name-1", hold=FOR_LONG_US)
             worker.await_fact("acted")
             self.masters.pause(1, 2, 3)
             lost = worker.await_fact("lost")
