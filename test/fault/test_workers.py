@@ -4,6 +4,7 @@
 import itertools
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -21,9 +22,11 @@ LIBRARY = os.environ.get("REDLOCK_CHAOS_WORKER") or str(BIN / "redlock-chaos-wor
 BROKEN = os.environ.get("REDLOCK_CHAOS_BROKEN") or str(BIN / "redlock-chaos-broken")
 COMMAND, PLAIN = str(HERE / "command_worker"), str(HERE / "plain_worker")
 NODE_REDLOCK = str(HERE / "node_redlock_worker.mjs")
-SKIPPED = 77
+MODULES = {key: value for key, value in os.environ.items() if key == "REDLOCK_NODE_MODULES"}
+SKIPPED = 77  # its status without its packages
 TTL_MS = 1000
 FOREVER_MS = 2 ** 63 - 1
+FOR_LONG_US = 10 ** 9
 
 LEASE = r"name-\d \d+"
 FACTS = {
@@ -37,6 +40,18 @@ FACTS = {
     "usage": r"\d+ \d+",
     "end": r"\d+ \d+ \d+ \d+",
 }
+
+
+def node_redlock_if_there():
+    """Without masters to connect to it ends by its usage, if it gets as far as that."""
+    if not shutil.which("node"):
+        return ()
+    done = subprocess.run([NODE_REDLOCK], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                          check=False)
+    return () if done.returncode == SKIPPED else (NODE_REDLOCK,)
+
+
+NODE_REDLOCK_IF_THERE = node_redlock_if_there()
 
 
 class Worker:
@@ -54,7 +69,7 @@ class Worker:
             [program, "--nodes", case.masters.nodes, "--record", str(self.path), "--label",
              self.label, "--seconds", str(seconds), "--seed", "7", "--register",
              case.register.nodes.removeprefix("redis://"), *words, *names],
-            env=environment(**dict(env)), stdin=subprocess.DEVNULL)
+            env=environment(**MODULES, **dict(env)), stdin=subprocess.DEVNULL)
         case.addCleanup(Case.end, self.process)
 
     def lines(self):
@@ -110,7 +125,7 @@ class Kinds(WorkersCase):
         self.assertTrue(any(worker.facts("acted") for worker in workers))
 
     def test_each_kind_acts_on_the_register(self):
-        for program in (LIBRARY, COMMAND, PLAIN):
+        for program in (LIBRARY, COMMAND, PLAIN, *NODE_REDLOCK_IF_THERE):
             worker = Worker(self, program, "name-1", seconds=2)
             self.assertEqual(worker.finish(), 0)
             self.assert_whole(worker)
@@ -120,15 +135,10 @@ class Kinds(WorkersCase):
             self.assertEqual(log, told)
             self.assertTrue(told)
 
-    def test_node_redlock(self):
-        modules = os.environ.get("REDLOCK_NODE_MODULES")
-        env = {"REDLOCK_NODE_MODULES": modules} if modules else {}
-        worker = Worker(self, NODE_REDLOCK, "name-1", seconds=2, env=env)
-        if worker.finish() == SKIPPED:
-            self.skipTest("the npm package redlock is not installed")
-        self.assertEqual(worker.finish(), 0)
-        self.assert_whole(worker)
-        self.assertTrue(worker.facts("acted"))
+    @unittest.skipIf(NODE_REDLOCK_IF_THERE, "its packages are installed")
+    @unittest.skipUnless(shutil.which("node"), "node is not installed")
+    def test_node_redlock_says_that_its_packages_are_missing(self):
+        self.assertEqual(Worker(self, NODE_REDLOCK, "name-1").finish(), SKIPPED)
 
     def test_a_plain_ttl_beyond_the_longest_is_refused(self):
         worker = Worker(self, PLAIN, "name-1", ttl=2 * TTL_MS)
@@ -145,7 +155,7 @@ class Kinds(WorkersCase):
 
 class Ends(WorkersCase):
     def test_sigterm_ends_holders_and_waiters_in_good_order(self):
-        for program in (LIBRARY, COMMAND, PLAIN):
+        for program in (LIBRARY, COMMAND, PLAIN, *NODE_REDLOCK_IF_THERE):
             workers = [Worker(self, program, "name-1", long_every=1, wait=FOREVER_MS)
                        for _ in range(2)]
             for worker in workers:
@@ -156,7 +166,7 @@ class Ends(WorkersCase):
                 self.assert_whole(worker)
 
     def test_a_killed_command_takes_its_job_along(self):
-        worker = Worker(self, COMMAND, "name-1", long_every=1)
+        worker = Worker(self, COMMAND, "name-1", hold=FOR_LONG_US)
         worker.await_fact("acted")
         job = next(pid for pid in pids() if command_line(pid)[3:5] ==
                    [str(HERE / "command_job"), str(worker.path)])
@@ -190,7 +200,7 @@ class Lost(WorkersCase):
 
     def test_a_quorum_away_is_a_loss_told_in_time(self):
         for program in (LIBRARY, COMMAND):
-            worker = Worker(self, program, "name-1", long_every=1)
+            worker = Worker(self, program, "name-1", hold=FOR_LONG_US)
             worker.await_fact("acted")
             self.masters.pause(1, 2, 3)
             lost = worker.await_fact("lost")
@@ -205,9 +215,22 @@ class Lost(WorkersCase):
             self.assert_whole(worker)
 
 
+    def test_no_quorum_is_told_as_such_and_gets_over(self):
+        for program in (LIBRARY, COMMAND, PLAIN, *NODE_REDLOCK_IF_THERE):
+            worker = Worker(self, program, "name-1", wait=200)
+            worker.await_fact("acquired")
+            self.masters.pause(1, 2, 3)
+            until(lambda: [line for line in worker.facts("failed")
+                           if line[4] == "REDLOCK_E_UNAVAILABLE"], "it has found no quorum")
+            self.masters.resume(1, 2, 3)
+            worker.await_fact("acquired", len(worker.facts("acquired")))
+            self.assertEqual(worker.end(), 0)
+            self.assert_whole(worker)
+
+
 class Register(WorkersCase):
     def test_a_register_that_hangs_holds_up_nobody(self):
-        for program in (LIBRARY, COMMAND, PLAIN):
+        for program in (LIBRARY, COMMAND, PLAIN, *NODE_REDLOCK_IF_THERE):
             worker = Worker(self, program, "name-1")
             worker.await_fact("acted")
             self.register.pause(1)

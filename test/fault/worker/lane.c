@@ -136,16 +136,21 @@ static void finish(struct lane *lane, const char *fact, redlock_code code, doubl
 
 /* ---- Acting ---- */
 
+/* To the end of the hold, or the next act before it. */
+static void hold_on(struct lane *lane)
+{
+    double left = (double)(lane->leaves_at - now_us()) / 1e6;
+    double step = 0.001 * (double)lane->worker->terms.ttl_ms / ACTS_PER_TTL;
+    lane->state = LANE_HOLDING;
+    wake_in(lane, left < 0. ? 0. : left < step ? left : step);
+}
+
 static void go_on(struct lane *lane)
 {
-    int64_t left = lane->leaves_at - now_us();
-    double step = 0.001 * (double)lane->worker->terms.ttl_ms / ACTS_PER_TTL;
-    if (left <= 0 || lane->worker->ending) {
+    if (lane->worker->ending || now_us() >= lane->leaves_at)
         give_back(lane);
-        return;
-    }
-    lane->state = LANE_HOLDING;
-    wake_in(lane, (double)left / 1e6 < step ? (double)left / 1e6 : step);
+    else
+        hold_on(lane);
 }
 
 /* Between looking and writing there is always some work; whoever is stopped in it writes late,
@@ -191,11 +196,10 @@ static void hold(struct lane *lane)
     double hold_s = lane->is_long ? LONG_TTLS * 0.001 * (double)terms->ttl_ms
                                   : anything_up_to(2 * terms->hold_s);
     lane->leaves_at = now_us() + (int64_t)(hold_s * 1e6);
-    lane->state = LANE_HOLDING;
     if (lane->worker->ending)
         give_back(lane);
     else
-        wake_in(lane, lane->is_long ? 0. : hold_s);
+        hold_on(lane);
 }
 
 /* ---- Events ---- */
