@@ -1,5 +1,5 @@
-"""The checker of chaos can fail: each doctored record is condemned for exactly the right reason, and
-what only looks suspicious is not."""
+"""The checker of chaos can fail: each doctored record is condemned for exactly the right reason,
+and what only looks suspicious is not."""
 
 import json
 import subprocess
@@ -41,16 +41,16 @@ class Record:
                 self.take(f"worker-{1 + turn % 2}", name, turn, BEGIN + turn * TURN)
 
     def take(self, worker, name, number, now):
-        fence = 7000 + 10 * number
+        fence, token = 7000 + 10 * number, f"{name}{number}:{worker}"
         self.facts[worker] += [
             [now, "attempt", name, number],
-            [now + 2 * MS, "acquired", name, number, now + VALID, f"{name}{number}:{worker}", fence],
+            [now + 2 * MS, "acquired", name, number, now + VALID, token, fence],
             [now + 3 * MS, "act", name, number, now + VALID],
             [now + 4 * MS, "acted", name, number, "accepted", "fresh"],
             [now + 20 * MS, "releasing", name, number, now + VALID],
             [now + 21 * MS, "released", name, number, "REDLOCK_OK"]]
         self.writes[now, name] = [name, fence, worker, number, "accepted", "fresh"]
-        self.sees(now // MS - BEGIN // MS + 10, name, f"{name}{number}:{worker}")
+        self.sees((now - BEGIN) // MS + 10, name, token)
 
     def sees(self, ms, name, token, left=900, master=1):
         self.keys.append([at(ms), f"master-{master}", name, token, left])

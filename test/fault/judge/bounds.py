@@ -1,4 +1,4 @@
-"""How long a name that somebody wants may stay unheld: what DESIGN promises, for each kind of fault.
+"""How long a name that somebody wants may stay unheld: what DESIGN promises, by kind of fault.
 
 Each fault excuses spans of time, from when it may hinder to when a name must be held again. They
 may chain: a second fault strikes before the first is got over. What is left is not excused.
@@ -7,12 +7,15 @@ may chain: a second fault strikes before the first is got over. What is left is 
 from bisect import bisect_right
 from collections import namedtuple
 
+from .faults import LINK_KINDS
+
 RECONNECT = 1_000_000  # us: the longest pause before a client tries a master again
 RETRY = 200_000  # us: the longest pause between two tries of an attempt that has no ticket
 LIFE_MOST = 3_000_000  # us: whoever stands in line is heard of at least that often
 
 RESTARTS = ("crashed", "emptied", "rolled-back", "terminated")
-NO_VOTE = ("frozen", "asleep", "slow-script", "full", "evicting", "crowded", "clock-stepped")
+NO_VOTE = ("frozen", "asleep", "slow-script", "disconnected", "full", "evicting", "crowded",
+           "clock-stepped")  # flushed ones vote: scripts are then sent whole
 
 Span = namedtuple("Span", "begin end label bound")
 CALM = "calm"
@@ -65,11 +68,11 @@ def nothing_struck(run):
 
 
 def no_vote(fault, run):
-    """From when to when this master grants nothing, as far as a fault is concerned: a restarted
-    one abstains."""
+    """From when to when this master grants nothing, or nothing over this link; a restarted one
+    abstains. None if it goes on voting."""
     if fault.kind in RESTARTS:
         return fault.begin, fault.end + run.quarantine
-    if fault.kind in NO_VOTE or not fault.master:
+    if fault.kind in NO_VOTE or fault.kind in LINK_KINDS:
         return fault.begin, fault.end
     return None
 
@@ -79,8 +82,9 @@ def majority_spans(faults, run):
     be struck several times at once."""
     edges = []
     for fault in faults:
-        span = no_vote(fault, run) or (fault.begin, fault.end)
-        edges += [(span[0], 1, fault), (span[1], -1, fault)]
+        span = no_vote(fault, run)
+        if span:
+            edges += [(span[0], 1, fault), (span[1], -1, fault)]
     struck, spans, begin, label = {}, [], None, ""
     for at, step, fault in sorted(edges, key=lambda it: it[:2]):
         struck[fault.master] = struck.get(fault.master, 0) + step

@@ -166,5 +166,6 @@ class Demand:
         if reached is None:
             self.court.complain("few", "no attempt outside of the windows after faults")
         elif reached < self.run.availability:
-            self.court.complain("availability", f"{reached:.2f} % of attempts outside of the windows"
-                                                f" after faults, not {self.run.availability} %")
+            self.court.complain("availability", f"{reached:.2f} % of attempts outside of the "
+                                                "windows after faults, not "
+                                                f"{self.run.availability} %")

@@ -50,7 +50,7 @@ def page(told):
         f"  longest wait   {told['longest_wait_ms']} ms",
         f"  available      {availability(told)}",
         f"  keys           {told['keys_seen']} seen on masters",
-        f"  workers use    {told['most_rss_kb']} kB, {told['most_descriptors']} descriptors at most",
+        f"  most used      {told['most_rss_kb']} kB, {told['most_descriptors']} descriptors",
         f"  faults         {listed(told['faults'])}"]
     lines += unavailable(told)
     lines.append(f"  violations     {listed(told['violations'])}")
