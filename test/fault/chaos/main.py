@@ -12,6 +12,7 @@ from pathlib import Path
 from . import kinds, masters, network, report, schedule, workers
 from .process import SIGNALS, Trouble
 from .profiles import PROFILES, Profile
+from .redis import RedisError
 from .stage import Stage
 
 USAGE, SKIPPED = 64, 77
@@ -206,7 +207,10 @@ def chaos(given):
     stage = Stage(given, plan)
     kept = given.keep
     try:
-        run(stage)
+        try:
+            run(stage)
+        except (OSError, RedisError) as error:
+            raise Trouble(f"{type(error).__name__}: {error}") from error
         figures, well = report.judge(stage.folder)
         report.show(given, figures)
         if given.picture:

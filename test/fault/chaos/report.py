@@ -17,7 +17,12 @@ def judge(folder):
                           stdin=subprocess.DEVNULL, text=True, capture_output=True, check=False)
     if done.returncode not in (0, 1):
         raise Trouble(f"the checker failed: {done.stderr.strip()[-1000:]}")
+    judgement_of(folder).write_text(done.stdout, encoding="utf-8")
     return json.loads(done.stdout), done.returncode == 0
+
+
+def judgement_of(folder):
+    return folder / "log" / "check"
 
 
 def show(given, figures):
@@ -69,7 +74,8 @@ def print_unavailability(worst):
 
 
 def draw(folder, path):
-    done = subprocess.run([sys.executable, "-B", FAULT / "picture", folder, path],
+    done = subprocess.run([sys.executable, "-B", FAULT / "picture", "-o", path,
+                           "--complaints", judgement_of(folder), folder],
                           stdin=subprocess.DEVNULL, text=True, capture_output=True, check=False)
     if done.returncode:
         raise Trouble(f"no picture: {done.stderr.strip()[-1000:]}")

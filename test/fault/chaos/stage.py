@@ -1,6 +1,7 @@
 """One run: masters, workers, the register and the watcher in a folder of their own, and what is
 done to them."""
 
+import contextlib
 import heapq
 import itertools
 import shutil
@@ -132,9 +133,10 @@ class Stage:
         self.at(time.monotonic() + LOOK_S, self.look_after_workers)
 
     def save(self, master):
-        """For a later fault; none while another is under way."""
+        """For a later fault; the one before is good enough if this does not succeed."""
         if master not in self.struck:
-            self.masters[master].save()
+            with contextlib.suppress(OSError, RedisError):
+                self.masters[master].save()
 
     def strike(self, fault, moment):
         """What befell its target before may take longer to mend than was planned."""
