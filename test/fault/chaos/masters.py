@@ -43,7 +43,7 @@ def server_version():
         said = subprocess.run([SERVER, "--version"], stdin=subprocess.DEVNULL, text=True,
                               capture_output=True, check=False, env=environment()).stdout
     except OSError:
-        raise Trouble(f"{SERVER} not found: install it (Debian: apt install redis-server)") from None
+        raise Trouble(f"{SERVER} not found (Debian: apt install redis-server)") from None
     found = re.search(r"v=(\d+)", said)
     return int(found[1]) if found else 0
 

@@ -130,8 +130,8 @@ def is_frozen(pid):
 
 def family(pid):
     """Itself first, so that nothing is added behind our back."""
-    children = [int(child) for thread in threads(pid) for child in read(f"{thread}/children").split()]
-    return [pid, *(each for child in children for each in family(child))]
+    children = " ".join(read(f"{thread}/children") for thread in threads(pid)).split()
+    return [pid, *(each for child in children for each in family(int(child)))]
 
 
 def until(condition, complaint, seconds=PATIENCE_S):

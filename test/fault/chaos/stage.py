@@ -88,8 +88,9 @@ class Stage:
 
     def begin_watcher(self):
         sockets = ",".join(str(m.folder / masters.SOCKET) for m in self.masters.values())
-        self.watcher = Process("watcher", [sys.executable, HERE / "watcher.py", self.folder / "keys",
-                                           sockets, *self.given.names], self.folder / "log" / "watcher")
+        command = [sys.executable, HERE / "watcher.py", self.folder / "keys", sockets,
+                   *self.given.names]
+        self.watcher = Process("watcher", command, self.folder / "log" / "watcher")
 
     def begin_workers(self):
         options = workers.Options(self.given, self.nodes(),
@@ -146,8 +147,8 @@ class Stage:
         elif time.monotonic() < moment + schedule.SLACK_S:
             self.at(time.monotonic() + POLL_S, lambda: self.strike(fault, moment))
         else:
-            print(f"chaos: left out: {fault.kind} {' '.join(fault.targets)}: still in another fault",
-                  file=sys.stderr)
+            print(f"chaos: left out: {fault.kind} {' '.join(fault.targets)}: the fault before "
+                  "is not over", file=sys.stderr)
 
     def begin_fault(self, fault):
         self.struck |= set(fault.targets)
