@@ -1,0 +1,252 @@
+"""The command line of cluster-scripts/chaos."""
+
+import argparse
+import json
+import os
+import random
+import signal
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from . import kinds, masters, network, report, schedule, workers
+from .process import SIGNALS, Trouble
+from .profiles import PROFILES, Profile
+from .redis import RedisError
+from .stage import Stage
+
+USAGE, SKIPPED = 64, 77
+CLOCK_LIBRARY = Path(os.environ.get("REDLOCK_WALL_CLOCK") or
+                     workers.ROOT / "build" / "test" / "live" / "libwall_clock.so")
+NAMES_MOST = 64
+HELP = """usage: chaos PROFILE [--seed X] [--masters N] [--seconds S] [--workers M] [--names K]
+             [--holders LEAST] [--picture FILE.svg] [--keep] [--json]
+       chaos --list | --help
+
+Runs M workers on K names against N real masters for S seconds, does to them
+what the seed says, and lets a checker judge from the records alone whether the
+lock kept its promise. `--list` shows the profiles and the kinds of fault.
+
+  --seed X         draws the faults; what comes of them differs from run to run
+  --masters N      3 to 9, odd
+  --seconds S      of load; starting and ending come on top
+  --workers M      processes that contend      --names K   names, 1 to 64
+  --holders LEAST  so many leases must have been held, or it was no test
+  --picture FILE   draws the run
+  --keep           keeps the run's folder; it stays as well where something is wrong
+  --json           prints the checker's figures
+
+Environment: REDLOCK (the command), REDLOCK_CHAOS_WORKER, REDLOCK_WALL_CLOCK (the
+library that lets a master's clock step), REDIS_SERVER; the default is build/.
+Exit status: 0 all is well, 1 it is not, 64 usage, 77 skipped: cannot be run here.
+"""
+
+
+class Skipped(Exception):
+    """The profile cannot be run on this machine."""
+
+
+class Interrupted(Exception):
+    """By a signal."""
+
+
+@dataclass(frozen=True)
+class Given:
+    profile: Profile
+    seed: int
+    seconds: float
+    masters: int
+    names: tuple
+    holders: int
+    programs: tuple  # one for each worker
+    without: tuple  # kinds of faults
+    clock_library: Path
+    picture: str
+    keep: bool
+    json: bool
+
+    @property
+    def workers(self):
+        return len(self.programs)
+
+
+def say(text):
+    print(f"chaos: {text}", file=sys.stderr)
+
+
+def misuse(text):
+    say(f"{text}; `chaos --help` explains")
+    sys.exit(USAGE)
+
+
+def print_list():
+    width = max(map(len, (*PROFILES, *kinds.ALL))) + 2
+    print("profiles")
+    for profile in PROFILES.values():
+        print(f"  {profile.name:{width}}{profile.line}")
+    for title, given in (("masters", kinds.MASTERS), ("workers", kinds.WORKERS),
+                         ("links", kinds.LINKS)):
+        print(f"faults of {title}")
+        for kind, line in given.items():
+            print(f"  {kind:{width}}{line}")
+
+
+# ---- what is given ------------------------------------------------------------------------------
+
+
+def parse():
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.error = misuse
+    parser.add_argument("profile", nargs="?")
+    parser.add_argument("--help", "-h", action="store_true")
+    parser.add_argument("--list", action="store_true")
+    for option in ("--seed", "--masters", "--workers", "--names", "--holders"):
+        parser.add_argument(option, type=int)
+    parser.add_argument("--seconds", type=float)
+    parser.add_argument("--picture")
+    parser.add_argument("--keep", action="store_true")
+    parser.add_argument("--json", action="store_true")
+    return parser.parse_args()
+
+
+def check(asked):
+    if not asked.profile:
+        misuse("which profile?")
+    if asked.profile not in PROFILES:
+        misuse(f"no profile {asked.profile}: there are {', '.join(PROFILES)}")
+    for option, least, most in (("masters", 3, 9), ("workers", 1, 64), ("names", 1, NAMES_MOST),
+                                ("holders", 0, 10 ** 9), ("seconds", 1, 10 ** 6),
+                                ("seed", 0, 2 ** 32)):
+        value = getattr(asked, option)
+        if value is not None and not least <= value <= most:
+            misuse(f"--{option} takes {least} to {most}, not {value:g}")
+    if asked.masters is not None and asked.masters % 2 == 0:
+        misuse(f"--masters takes an odd number, not {asked.masters}")
+    if asked.profile in ("moving", "turns") and asked.masters == 3:
+        misuse(f"{asked.profile} takes two masters down, so it needs five of them")
+
+
+def gather(asked):
+    default = PROFILES[asked.profile]
+
+    def value(name):
+        mine = getattr(asked, name)
+        return getattr(default, name) if mine is None else mine
+
+    seconds = value("seconds")
+    # Fewer leases are held in less time.
+    least = default.holders if seconds >= default.seconds else 1
+    names = tuple(f"name-{i}" for i in range(1, value("names") + 1))
+    return Given(profile=default, seed=random.randrange(1, 10 ** 6) if asked.seed is None
+                 else asked.seed, seconds=seconds, masters=value("masters"), names=names,
+                 holders=least if asked.holders is None else asked.holders,
+                 programs=programs_of(default, value("workers")), without=(),
+                 clock_library=CLOCK_LIBRARY, picture=asked.picture, keep=asked.keep,
+                 json=asked.json)
+
+
+def programs_of(profile, count):
+    """Kinds that are not at hand are left out; without the library there is nothing to test."""
+    at_hand = []
+    for program in dict.fromkeys(profile.programs):
+        why = workers.missing(program)
+        if not why:
+            at_hand.append(program)
+        elif program == "library":
+            raise Trouble(f"{why}: build it first")
+        else:
+            say(f"skipped: workers of kind {program}: {why}")
+    dealt = [program for program in profile.programs if program in at_hand]
+    return tuple(dealt[i % len(dealt)] for i in range(count))
+
+
+def without(given):
+    """The kinds of faults of its profile that cannot be had here."""
+    missing = []
+    if "clock-stepped" in given.profile.of_masters and not given.clock_library.exists():
+        say(f"skipped: clock-stepped: {given.clock_library} is not there")
+        missing.append("clock-stepped")
+    if "asleep" in given.profile.of_masters and not masters.server_version():
+        say("skipped: asleep: the version of the server is not known")
+        missing.append("asleep")
+    if given.profile.of_links:
+        missing += network.shapes_missing()
+        for kind in missing:
+            say(f"skipped: {kind}: this kernel has no {network.SHAPES[kind].split()[0]}")
+    return tuple(missing)
+
+
+# ---- the run --------------------------------------------------------------------------------
+
+
+def interrupted(number, _frame):
+    raise Interrupted(signal.Signals(number).name)
+
+
+def run(stage):
+    """Whatever happens, nothing is left running."""
+    try:
+        stage.begin()
+        stage.rage()
+        stage.finish()
+    finally:
+        on_signals(signal.SIG_IGN)
+        stage.close()
+        on_signals(interrupted)
+
+
+def on_signals(action):
+    for number in SIGNALS:
+        signal.signal(number, action)
+
+
+def chaos(given):
+    given = replace(given, without=without(given))
+    plan = schedule.plan(given.profile, given.seed, given.seconds, given.masters, given.workers,
+                         given.without)
+    stage = Stage(given, plan)
+    kept = given.keep
+    try:
+        try:
+            run(stage)
+        except (OSError, RedisError) as error:
+            raise Trouble(f"{type(error).__name__}: {error}") from error
+        figures, well = report.judge(stage.folder)
+        report.show(given, figures)
+        if given.picture:
+            report.draw(stage.folder, given.picture)
+        kept = kept or not well
+        return 0 if well else 1
+    except Trouble:
+        kept = True
+        raise
+    finally:
+        if kept:
+            say(f"the run is in {stage.folder}")
+        else:
+            stage.clear()
+
+
+def main():
+    asked = parse()
+    if asked.help:
+        print(HELP, end="")
+        return 0
+    if asked.list:
+        print_list()
+        return 0
+    check(asked)
+    on_signals(interrupted)
+    try:
+        if PROFILES[asked.profile].of_links and (why := network.missing()):
+            raise Skipped(f"skipped: {asked.profile}: {why}")
+        return chaos(gather(asked))
+    except Skipped as skipped:
+        say(str(skipped))
+        return SKIPPED
+    except Interrupted as why:
+        say(f"ended by {why}")
+        return 1
+    except Trouble as trouble:
+        say(str(trouble))
+        return 1

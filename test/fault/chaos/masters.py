@@ -1,0 +1,299 @@
+"""Masters, and the faults that befall them. A fault is a generator: it strikes, yields how long to
+wait, and mends. What it yields at is not its business: others are under way."""
+
+import contextlib
+import mmap
+import os
+import random
+import re
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+
+from .process import POLL_S, Process, Trouble, drive, environment, is_frozen, until
+from .redis import Connection, RedisError
+
+SERVER = os.environ.get("REDIS_SERVER") or "redis-server"
+# Below Linux' ephemeral range, so that no outgoing connection takes the port of a dead master.
+PORTS = (10000, 31999)
+PORT_TRIES = 50
+MAXCLIENTS = 200
+SOCKET = "redis.sock"
+DATA = ("dump.rdb", "appendonlydir", "appendonly.aof")
+
+# No path in it: it is read in the server's own folder. With a save point SIGTERM saves; this one
+# is never reached before.
+CONFIG = """bind {host}
+port {port}
+protected-mode no
+unixsocket {socket}
+unixsocketperm 700
+daemonize no
+maxclients {maxclients}
+save 2000000000 2000000000
+appendonly {append}
+appendfsync always
+"""
+
+
+def server_version():
+    try:
+        said = subprocess.run([SERVER, "--version"], stdin=subprocess.DEVNULL, text=True,
+                              capture_output=True, check=False, env=environment()).stdout
+    except OSError:
+        raise Trouble(f"{SERVER} not found (Debian: apt install redis-server)") from None
+    found = re.search(r"v=(\d+)", said)
+    return int(found[1]) if found else 0
+
+
+def free_port(host):
+    for _ in range(PORT_TRIES):
+        port = random.randint(*PORTS)
+        with socket.socket() as probe:
+            if probe.connect_ex((host, port)):
+                return port
+    raise Trouble("no free port")
+
+
+class Server:
+    """One redis-server with a folder of its own; `inside` are the words that bring it into its
+    network namespace."""
+
+    def __init__(self, name, folder, host="127.0.0.1", inside=(), persist=False, clock=None):
+        self.name, self.folder, self.host, self.inside = name, folder, host, tuple(inside)
+        self.persist, self.process, self.port = persist, None, 0
+        self.clock = clock
+        folder.mkdir()
+
+    def configure(self):
+        # A namespace of our own has no other listeners.
+        self.port = PORTS[0] if self.inside else free_port(self.host)
+        debug = "enable-debug-command yes\n" if server_version() >= 7 else ""
+        (self.folder / "redis.conf").write_text(CONFIG.format(
+            host=self.host, port=self.port, socket=SOCKET, maxclients=MAXCLIENTS,
+            append="yes" if self.persist else "no") + debug, encoding="ascii")
+
+    def first_start(self):
+        """Between our look at a port and Redis' bind it may go to somebody else."""
+        for _ in range(PORT_TRIES):
+            self.configure()
+            self.launch()
+            drive(until(lambda: self.answers() or self.is_dead(), f"{self.name} does not answer"))
+            if not self.is_dead():
+                return
+            if "already in use" not in self.log_text():
+                break
+        raise Trouble(f"{self.name} ends at once: {self.log_text()[-500:]}")
+
+    def log_text(self):
+        return (self.folder / "log").read_text(encoding="ascii", errors="replace")
+
+    def launch(self):
+        with contextlib.suppress(FileNotFoundError):
+            (self.folder / SOCKET).unlink()
+        self.process = Process(self.name, [*self.inside, SERVER, "redis.conf"], self.folder / "log",
+                               cwd=self.folder,
+                               env=environment(**(self.clock.environment() if self.clock else {})))
+
+    def start(self):
+        """Steps, until it answers. What it had on its disk is loaded then, and only what a later
+        fault saves will be there for the next start."""
+        self.launch()
+        yield from until(lambda: self.answers() or self.is_dead(), f"{self.name} does not answer")
+        if self.is_dead():
+            raise Trouble(f"{self.name} does not restart: {self.log_text()[-500:]}")
+        if not self.persist:
+            self.delete_data()
+
+    def is_dead(self):
+        return self.process is None or self.process.status() is not None
+
+    def is_up(self):
+        return not self.is_dead() and not is_frozen(self.process.child.pid)
+
+    def connect(self, timeout=5.0):
+        # A short path, wherever the folder is: a socket's may have 107 bytes.
+        folder = os.open(self.folder, os.O_PATH)
+        try:
+            return Connection(f"/proc/self/fd/{folder}/{SOCKET}", timeout)
+        finally:
+            os.close(folder)
+
+    def answers(self):
+        try:
+            with self.connect(1.0) as connection:
+                return connection.do("PING") == "PONG"
+        except (OSError, RedisError):
+            return False
+
+    def delete_data(self):
+        for name in DATA:
+            path = self.folder / name
+            if path.is_dir():
+                shutil.rmtree(path)
+            else:
+                path.unlink(missing_ok=True)
+
+    def save(self):
+        """Keeps a snapshot for later; none while it is down."""
+        if not self.is_up():
+            return
+        kept = self.folder / "kept"
+        shutil.rmtree(kept, ignore_errors=True)
+        kept.mkdir()
+        if not self.persist:
+            with self.connect() as connection:
+                connection.do("SAVE")
+        for name in DATA:
+            path = self.folder / name
+            if path.is_dir():
+                shutil.copytree(path, kept / name)
+            elif path.exists():
+                shutil.copy(path, kept / name)
+        if not self.persist:
+            self.delete_data()
+
+    def roll_back(self):
+        self.delete_data()
+        kept = self.folder / "kept"
+        if kept.is_dir():
+            shutil.copytree(kept, self.folder, dirs_exist_ok=True)
+
+
+class Clock:
+    """The wall clock of one master, off by what a file says, which the master has mapped."""
+
+    def __init__(self, library, path):
+        self.library, self.path = library, path
+        path.write_bytes(struct.pack("q", 0))
+
+    def environment(self):
+        return {"LD_PRELOAD": str(self.library), "WALL_CLOCK_FILE": str(self.path)}
+
+    def set(self, seconds):
+        with open(self.path, "r+b") as file, mmap.mmap(file.fileno(), 8) as mapped:
+            mapped[:8] = struct.pack("q", seconds)
+
+
+# ---- faults ---------------------------------------------------------------------------------
+
+
+def crashed(master, fault):
+    master.process.kill()
+    yield fault.lasts
+    yield from master.start()
+
+
+def emptied(master, fault):
+    master.process.kill()
+    master.delete_data()
+    yield fault.lasts
+    yield from master.start()
+
+
+def rolled_back(master, fault):
+    master.process.kill()
+    master.roll_back()
+    yield fault.lasts
+    yield from master.start()
+
+
+def terminated(master, fault):
+    master.process.signal(signal.SIGTERM)
+    yield from master.process.ended()
+    yield fault.lasts
+    yield from master.start()
+
+
+def frozen(master, fault):
+    yield from master.process.stop()
+    yield fault.lasts
+    master.process.resume()
+
+
+def asleep(master, fault):
+    with master.connect() as connection:
+        connection.send("DEBUG", "SLEEP", f"{fault.lasts:.3f}")
+        yield from until(connection.look, f"{master.name} does not wake up")
+
+
+def slow_script(master, fault):
+    """Silent for the first half, then it answers that it is busy, until the script is killed."""
+    with master.connect() as control, master.connect() as connection:
+        usual = control.do("CONFIG", "GET", "lua-time-limit")[1]
+        control.do("CONFIG", "SET", "lua-time-limit", max(1, int(fault.lasts * 500)))
+        connection.send("EVAL", "while true do end", 0)
+        yield fault.lasts
+        control.send("SCRIPT", "KILL")
+        yield from until(connection.look, f"{master.name} does not end a script")
+        control.answer()
+        control.do("CONFIG", "SET", "lua-time-limit", usual)
+
+
+def flushed(master, _fault):
+    with master.connect() as connection:
+        connection.do("SCRIPT", "FLUSH")
+    yield 0
+
+
+def disconnected(master, _fault):
+    with master.connect() as connection:
+        connection.do("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+        connection.do("CLIENT", "KILL", "TYPE", "pubsub")
+    yield 0
+
+
+def out_of_memory(master, fault, policy, least):
+    with master.connect() as connection:
+        used = int(re.search(r"used_memory:(\d+)", connection.do("INFO", "memory"))[1])
+        connection.do("CONFIG", "SET", "maxmemory-policy", policy)
+        connection.do("CONFIG", "SET", "maxmemory", max(1, int(used * least)))
+        yield fault.lasts
+        connection.do("CONFIG", "SET", "maxmemory", 0)
+        connection.do("CONFIG", "SET", "maxmemory-policy", "noeviction")
+
+
+def full(master, fault):
+    yield from out_of_memory(master, fault, "noeviction", 0.5)
+
+
+def evicting(master, fault):
+    yield from out_of_memory(master, fault, "allkeys-random", 0.99)
+
+
+def crowded(master, fault):
+    """The flood comes over the Unix socket, like ourselves: all others are ended."""
+    with contextlib.ExitStack() as stack:
+        control = stack.enter_context(master.connect())
+        flood(master, stack)
+        for line in control.do("CLIENT", "LIST").splitlines():
+            client = dict(word.partition("=")[::2] for word in line.split(" "))
+            if SOCKET not in client["addr"]:
+                with contextlib.suppress(RedisError):
+                    control.do("CLIENT", "KILL", "ID", client["id"])
+        flood(master, stack)
+        yield fault.lasts
+
+
+def flood(master, stack):
+    for _ in range(MAXCLIENTS):
+        connection = stack.enter_context(master.connect(1.0))
+        try:
+            connection.do("PING")
+        except (RedisError, OSError):
+            return
+
+
+def clock_stepped(master, fault):
+    master.clock.set(fault.detail)
+    yield fault.lasts
+    master.clock.set(0)
+    yield POLL_S
+
+
+FAULTS = {"crashed": crashed, "emptied": emptied, "rolled-back": rolled_back,
+          "terminated": terminated, "frozen": frozen, "asleep": asleep,
+          "slow-script": slow_script, "flushed": flushed, "disconnected": disconnected,
+          "full": full, "evicting": evicting, "crowded": crowded, "clock-stepped": clock_stepped}

@@ -1,0 +1,149 @@
+"""Processes of a run: each ends with the run, however the run ends."""
+
+import contextlib
+import ctypes
+import os
+import signal
+import subprocess
+import time
+
+LIBC = ctypes.CDLL(None, use_errno=True)
+PR_SET_PDEATHSIG = 1
+PATIENCE_S = 15
+POLL_S = 0.005
+SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)  # that end a run
+STARTED = []
+
+
+class Trouble(Exception):
+    """The run itself failed: nothing is to be judged."""
+
+
+def now_us():
+    return time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1000
+
+
+def environment(**more):
+    """Of our children: no setting of the caller's shell reaches them."""
+    kept = {k: v for k, v in os.environ.items()
+            if not k.startswith("REDLOCK") and k != "REDISCLI_AUTH"}
+    return {**kept, **{k: v for k, v in more.items() if v is not None}}
+
+
+@contextlib.contextmanager
+def undisturbed():
+    """No signal comes between the birth of a process and our knowing of it."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
+
+
+def end_all():
+    """The youngest first: workers before the masters that they need."""
+    for process in reversed(STARTED):
+        process.kill()
+
+
+def die_with(parent):
+    """Called in the child; the parent may be dead already."""
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
+    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+class Process:
+    def __init__(self, name, command, log, cwd=None, env=None):
+        """In a session of its own: Ctrl-C is for the runner, which ends its children in order."""
+        self.name = name
+        runner = os.getpid()
+        with open(log, "ab") as output, undisturbed():
+            self.child = subprocess.Popen(
+                [str(word) for word in command], stdin=subprocess.DEVNULL, stdout=output,
+                stderr=output, cwd=cwd, env=env or environment(), start_new_session=True,
+                preexec_fn=lambda: die_with(runner))
+            STARTED.append(self)
+
+    def status(self):
+        """None while it runs."""
+        return self.child.poll()
+
+    def signal(self, number):
+        if self.status() is None:
+            self.child.send_signal(number)
+
+    def kill(self):
+        self.signal(signal.SIGKILL)
+        self.child.wait(PATIENCE_S)
+
+    def stop(self):
+        """SIGSTOP to it and all that it started, until every thread of them has stopped."""
+        yield from until(self.freeze, f"{self.name} does not stop")
+
+    def freeze(self):
+        moving = [pid for pid in self.family() if not is_frozen(pid)]
+        for pid in moving:
+            send(pid, signal.SIGSTOP)
+        return not moving
+
+    def resume(self):
+        for pid in self.family():
+            send(pid, signal.SIGCONT)
+
+    def family(self):
+        """A child whose parent is stopped stays a zombie: no pid of these goes to another."""
+        return family(self.child.pid) if self.status() is None else []
+
+    def ended(self):
+        """Waits for its end."""
+        yield from until(lambda: self.status() is not None, f"{self.name} does not end")
+
+
+def send(pid, number):
+    """It may have ended since we looked: no error."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, number)
+
+
+def read(path):
+    """Empty, if the process is gone."""
+    try:
+        with open(path, encoding="ascii", errors="replace") as file:
+            return file.read()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
+
+
+def threads(pid):
+    try:
+        return [f"/proc/{pid}/task/{thread}" for thread in os.listdir(f"/proc/{pid}/task")]
+    except (FileNotFoundError, ProcessLookupError):
+        return []
+
+
+def is_frozen(pid):
+    """Or dead."""
+    return all(read(f"{thread}/stat").rpartition(") ")[2][:1] in "TtZX" for thread in threads(pid))
+
+
+def family(pid):
+    """Itself first, so that nothing is added behind our back."""
+    children = " ".join(read(f"{thread}/children") for thread in threads(pid)).split()
+    return [pid, *(each for child in children for each in family(int(child)))]
+
+
+def until(condition, complaint, seconds=PATIENCE_S):
+    """For who is driven step by step: yields how long to wait until the next look."""
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            raise Trouble(complaint)
+        yield POLL_S
+
+
+def drive(steps):
+    """All steps at once, where nothing else is to be done meanwhile."""
+    for pause in steps:
+        time.sleep(pause)

@@ -1,0 +1,86 @@
+"""What a run is made of."""
+
+from dataclasses import dataclass
+
+from . import kinds
+
+FOREVER_MS = 2 ** 63 - 1
+DRIFT = 0.01  # the library's default
+UPTIME_MS = 1000  # a master tells its uptime in whole seconds, so it may abstain that much longer
+COMMAND_SKEW_MS = 1000  # the command's, which has no option for it
+
+
+@dataclass(frozen=True)
+class Profile:
+    name: str
+    line: str
+    seconds: float = 60
+    masters: int = 5
+    workers: int = 8
+    names: int = 4
+    holders: int = 1  # so many leases must have been held in all, or it was no test
+    # Kinds of workers, dealt in turn.
+    programs: tuple = ("library",)
+    ttl_ms: int = 1000
+    wait_ms: int = 2000
+    skew_ms: int = 50
+    hold_us: int = 1000
+    long_every: int = 250  # one lease in so many is held beyond its ttl
+    persist: bool = False
+    shape: str = "scattered"  # which function of schedule draws the faults
+    of_masters: tuple = ()
+    of_workers: tuple = ()
+    of_links: tuple = ()
+    gap_s: tuple = (0.5, 2.0)  # from the begin of a fault to that of the next
+    longest_ms: int = 0
+    availability: int = 0
+
+    @property
+    def max_ttl_ms(self):
+        """Equal in all clients, so that restarted masters abstain no longer than needed."""
+        return self.ttl_ms
+
+    @property
+    def quarantine_ms(self):
+        return int(self.max_ttl_ms * (1 + DRIFT)) + self.skew_ms + UPTIME_MS
+
+    @property
+    def quiet_s(self):
+        """Before and after a solitary fault."""
+        return (self.max_ttl_ms + self.quarantine_ms) / 1000
+
+
+OFTEN = 60  # of long leases: then most faults hit one
+BOTH = ("library", "library", "library", "command")
+# Lose no data: clients of other libraries know no quarantine.
+HARMLESS = (*kinds.DELAYS, *kinds.NUISANCES, "terminated")
+
+PROFILES = {profile.name: profile for profile in (
+    Profile("quick", "every kind of fault of masters and workers, under a minute in all",
+            seconds=35, names=6, programs=BOTH, skew_ms=COMMAND_SKEW_MS, holders=500,
+            long_every=OFTEN, gap_s=(0.4, 1.6),
+            of_masters=tuple(kinds.MASTERS), of_workers=tuple(kinds.WORKERS)),
+    Profile("full", "the same for ten minutes",
+            seconds=600, names=6, programs=BOTH, skew_ms=COMMAND_SKEW_MS, holders=10000,
+            long_every=OFTEN,
+            of_masters=tuple(kinds.MASTERS), of_workers=tuple(kinds.WORKERS)),
+    Profile("soak", "the same for half an hour, or as long as --seconds says",
+            seconds=1800, names=6, programs=BOTH, skew_ms=COMMAND_SKEW_MS, holders=10000,
+            long_every=OFTEN, hold_us=5000, gap_s=(0.5, 4.0),
+            of_masters=tuple(kinds.MASTERS), of_workers=tuple(kinds.WORKERS)),
+    Profile("fences", "masters that persist, and lose nothing when they restart",
+            persist=True, holders=500, of_masters=("crashed", "terminated", "frozen"),
+            of_workers=("killed", "stopped")),
+    Profile("turns", "two masters die again and again, all wait in turn, nobody for long",
+            names=1, shape="turns", programs=BOTH, skew_ms=COMMAND_SKEW_MS, wait_ms=FOREVER_MS,
+            holders=100, of_masters=("crashed", "emptied"), longest_ms=15000),
+    Profile("moving", "two masters are down at any one time, others every few seconds",
+            shape="moving", wait_ms=4000, holders=1000, availability=99,
+            of_masters=(*kinds.CRASHES, "frozen")),
+    Profile("mixed", "clients of other kinds on the same names",
+            programs=("library", "plain", "command", "node-redlock"), skew_ms=COMMAND_SKEW_MS,
+            holders=500, of_masters=HARMLESS, of_workers=tuple(kinds.WORKERS)),
+    Profile("cut", "masters and workers in network namespaces, links cut and slowed",
+            workers=6, names=6, holders=200, long_every=OFTEN, of_links=tuple(kinds.LINKS)),
+    Profile("calm", "no faults", seconds=20, programs=BOTH, skew_ms=COMMAND_SKEW_MS, holders=1000),
+)}

@@ -1,0 +1,222 @@
+"""What is done, when and to whom: drawn from the seed alone."""
+
+import random
+from dataclasses import dataclass
+
+from . import kinds
+
+TAIL_S = 1.0  # before the end, without faults
+SLACK_S = 0.5  # what is done may come this much late
+ALL = 99
+TOGETHER = (1, 1, 1, 1, 1, 2, 2, 3, ALL)  # masters or workers struck at once
+
+LASTS_S = {
+    "frozen": (0.1, 2.0), "asleep": (0.1, 1.5), "slow-script": (0.1, 1.0),
+    "flushed": (0, 0), "disconnected": (0, 0), "full": (0.3, 1.5), "crowded": (0.3, 1.5),
+    "evicting": (0.3, 1.0), "clock-stepped": (0.3, 1.0),
+    "killed": (0.1, 0.8), "ended": (0.1, 0.8), "stopped": (0.2, 2.2),
+    "cut": (0.3, 3.0), "half-cut": (0.3, 3.0),
+    "limited": (1.0, 3.0), "delayed": (1.0, 3.0), "lossy": (1.0, 3.0), "reordering": (1.0, 3.0),
+}
+DOWN_S = (0.1, 0.8)  # a master that dies; every second time it restarts at once
+SNAPSHOT_AGE_S = (0.3, 1.5)
+STEP_S = (-5, -2, -1, 1, 2, 5)
+
+MOVE_S = (4.0, 6.0)
+APART_S = 0.3  # one comes back, and then the next goes down
+
+TURNS_DOWN_S = (1.0, 3.0)
+TURNS_UP_S = (3.0, 5.0)  # they abstain for a while, and then have their say
+
+
+@dataclass(frozen=True)
+class Fault:
+    at: float  # seconds after the begin of the load
+    kind: str
+    targets: tuple
+    lasts: float = 0.0
+    detail: object = None  # rolled-back: age of the snapshot; clock-stepped: seconds; half-cut: way
+
+    @property
+    def end(self):
+        return self.at + self.lasts
+
+
+def plan(profile, seed, seconds, masters, workers, without=()):
+    """The faults in the order of their beginning; `without` the kinds that cannot be had here."""
+    cast = Cast(random.Random(seed), profile, seconds - TAIL_S, masters, workers, set(without))
+    return sorted(SHAPES[profile.shape](cast), key=lambda fault: fault.at)
+
+
+class Cast:
+    """Who can be struck, who is struck until when, and the dice."""
+
+    def __init__(self, draw, profile, end, masters, workers, without):
+        self.draw, self.profile, self.end, self.without = draw, profile, end, without
+        self.masters = [f"master-{i}" for i in range(1, masters + 1)]
+        self.workers = [f"worker-{k}" for k in range(1, workers + 1)]
+        self.busy, self.alone = {}, []
+
+    def free(self, targets, at):
+        return [target for target in targets if self.busy.get(target, 0.0) <= at]
+
+    def some(self, targets):
+        many = min(self.draw.choice(TOGETHER), len(targets))
+        return sorted(self.draw.sample(targets, many))
+
+    def gap(self):
+        return self.draw.uniform(*self.profile.gap_s)
+
+    def fault(self, at, kind, targets):
+        more = detail(self.draw, kind)
+        if kind == "rolled-back":
+            more = min(more, at - self.busy.get(targets[0], 0.0))
+        fault = Fault(at, kind, targets, lasts(self.draw, kind), more)
+        if fault.end > self.end:
+            return None
+        for target in targets:
+            self.busy[target] = fault.end
+        return fault
+
+
+def lasts(draw, kind):
+    if kind in kinds.CRASHES:
+        return draw.choice((0.0, draw.uniform(*DOWN_S)))
+    return draw.uniform(*LASTS_S[kind])
+
+
+def detail(draw, kind):
+    if kind == "rolled-back":
+        return draw.uniform(*SNAPSHOT_AGE_S)
+    if kind == "clock-stepped":
+        return draw.choice(STEP_S)
+    if kind == "half-cut":
+        return draw.choice(("requests", "replies"))
+    return None
+
+
+# ---- scattered: every kind in turn, in a new order each time -----------------------------------
+
+
+def deal(draw, given, without):
+    """Solitary kinds come side by side: they can share the quiet between them."""
+    lonely = [kind for kind in given if kind in kinds.SOLITARY and kind not in without]
+    others = [kind for kind in given if kind not in kinds.SOLITARY and kind not in without]
+    while lonely or others:
+        yield from draw.sample(lonely, len(lonely))
+        yield from draw.sample(others, len(others))
+
+
+def scattered(cast):
+    profile = cast.profile
+    return [*masters_struck(cast),
+            *spread(cast, profile.of_workers, workers_struck),
+            *spread(cast, profile.of_links, links_struck)]
+
+
+def masters_struck(cast):
+    faults, at = [], 0.0
+    for kind in deal(cast.draw, cast.profile.of_masters, cast.without):
+        at += cast.gap()
+        if kind in kinds.SOLITARY:
+            struck, at = strike_alone(cast, kind, at)
+        else:
+            struck, at = strike(cast, kind, at)
+        faults += struck
+        if at > cast.end:
+            return faults
+    return faults
+
+
+def strike(cast, kind, at):
+    """A master in the middle of another fault is left alone: the next one waits for one at hand."""
+    at = max(at, min(cast.busy.get(master, 0.0) for master in cast.masters))
+    hit = cast.some(cast.free(cast.masters, at))
+    return [f for f in (cast.fault(at, kind, (master,)) for master in hit) if f], at
+
+
+def strike_alone(cast, kind, at):
+    quiet = cast.profile.quiet_s + SLACK_S
+    at = max(at, max(cast.busy.values(), default=at - quiet) + quiet)
+    fault = cast.fault(at, kind, (cast.draw.choice(cast.masters),))
+    if not fault:
+        return [], at
+    cast.alone.append((fault.at - quiet, fault.end + quiet))
+    return [fault], fault.end + quiet
+
+
+def spread(cast, given, pick):
+    """Those of workers and links keep clear of the solitary ones, and of themselves."""
+    faults, at = [], 0.0
+    for kind in deal(cast.draw, given, cast.without):
+        at += cast.gap()
+        at = after_alone(cast, kind, at)
+        if at > cast.end:
+            break
+        for targets in pick(cast, kind):
+            if len(cast.free(targets, at)) == len(targets):
+                faults += [f for f in (cast.fault(at, kind, targets),) if f]
+    return faults
+
+
+def after_alone(cast, kind, at):
+    longest = LASTS_S[kind][1]
+    for begin, end in cast.alone:
+        if begin < at + longest + SLACK_S and at < end:
+            at = end
+    return at
+
+
+def link(worker, master):
+    return f"link-{worker.split('-')[1]}-{master.split('-')[1]}"
+
+
+def workers_struck(cast, _kind):
+    return [(each,) for each in cast.some(cast.workers)]
+
+
+def links_struck(cast, kind):
+    """All links of one node, or, as only cuts can be that fine, any links of one worker."""
+    worker, master = cast.draw.choice(cast.workers), cast.draw.choice(cast.masters)
+    if cast.draw.random() < 0.4:
+        return [tuple(link(each, master) for each in cast.workers)]
+    masters = cast.some(cast.masters) if kind in kinds.CUTS else cast.masters
+    return [tuple(link(worker, each) for each in masters)]
+
+
+# ---- moving, turns ------------------------------------------------------------------------------
+
+
+def moving(cast):
+    """Always two down: the older of them comes back, and at once another goes down."""
+    at, faults = 0.0, []
+    moves = []
+    while at < cast.end:
+        moves.append(at)
+        at += cast.draw.uniform(*MOVE_S)
+    down = []
+    for index, at in enumerate(moves):
+        end = min(moves[index + 2] if index + 2 < len(moves) else cast.end, cast.end) - APART_S
+        if end <= at:
+            break
+        kind = cast.draw.choice(cast.profile.of_masters)
+        master = cast.draw.choice([m for m in cast.masters if m not in down])
+        faults.append(Fault(at, kind, (master,), end - at, detail(cast.draw, kind)))
+        down = [*down, master][-2:]
+    return faults
+
+
+def turns(cast):
+    """The same two again and again, so that a quorum always votes."""
+    two = sorted(cast.draw.sample(cast.masters, 2))
+    faults, at = [], cast.gap()
+    while True:
+        down = cast.draw.uniform(*TURNS_DOWN_S)
+        if at + down > cast.end:
+            return faults
+        kind = cast.draw.choice(cast.profile.of_masters)
+        faults += [Fault(at, kind, (master,), down) for master in two]
+        at += down + cast.draw.uniform(*TURNS_UP_S)
+
+
+SHAPES = {"scattered": scattered, "moving": moving, "turns": turns}

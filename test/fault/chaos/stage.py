@@ -1,0 +1,242 @@
+"""One run: masters, workers, the register and the watcher in a folder of their own, and what is
+done to them."""
+
+import contextlib
+import heapq
+import itertools
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from . import kinds, masters, network, schedule, workers
+from .process import POLL_S, Process, Trouble, drive, end_all, environment, now_us
+from .redis import RedisError
+
+HERE = Path(__file__).resolve().parent
+REGISTER_LOG = "register"
+ADOPT_TRIES = 3
+LOOK_S = 0.1  # whether all workers are still there
+PATIENCE_S = 20
+KEYS_S = 3  # ttls: so long keys may stay when all workers have ended
+
+
+class Stage:
+    def __init__(self, given, plan):
+        self.given, self.plan = given, plan
+        # Read by its owner alone: masters have no password.
+        self.folder = Path(tempfile.mkdtemp(prefix="redlock-chaos-"))
+        (self.folder / "log").mkdir()
+        self.masters, self.workers = {}, {}
+        self.network = self.register = self.watcher = None
+        self.agenda, self.order = [], itertools.count()
+        self.struck = set()
+        self.faults = open(self.folder / "faults", "w", encoding="ascii")
+        self.ids, self.began, self.ended = itertools.count(1), 0, 0
+
+    # ---- the beginning -----------------------------------------------------------------------
+
+    def begin(self):
+        given = self.given
+        if given.profile.of_links:
+            self.network = network.Network(self.folder, given.masters, given.workers)
+        self.register = masters.Server("register", self.folder / "register.server",
+                                       *self.place("register"))
+        self.register.first_start()
+        for i in range(1, given.masters + 1):
+            self.begin_master(f"master-{i}")
+        self.adopt()
+        self.begin_watcher()
+        self.began = now_us()
+        self.begin_workers()
+
+    def place(self, node):
+        """The host to listen on, and the words that bring a process to it."""
+        if not self.network:
+            return "127.0.0.1", ()
+        if node == "register":
+            return self.network.register, self.network.router.inside
+        return self.network.address(node), self.network.inside(node)
+
+    def begin_master(self, name):
+        clock = None
+        if any(fault.kind == "clock-stepped" and name in fault.targets for fault in self.plan):
+            clock = masters.Clock(self.given.clock_library, self.folder / f"{name}.clock")
+        master = masters.Server(name, self.folder / name, *self.place(name),
+                                persist=self.given.profile.persist, clock=clock)
+        self.masters[name] = master
+        master.first_start()
+
+    def nodes(self):
+        return ",".join(f"redis://{m.host}:{m.port}" for m in self.masters.values())
+
+    def adopt(self):
+        """They are known to be new: none of them has forgotten a lease."""
+        inside = self.network.router.inside if self.network else ()
+        env = environment(REDLOCK_NODES=self.nodes(),
+                          REDLOCK_MAX_TTL=f"{self.given.profile.max_ttl_ms}ms")
+        process = Process("adopt", [*inside, workers.REDLOCK, "nodes", "--adopt"],
+                          self.folder / "log" / "adopt", env=env)
+        drive(process.ended())
+        if process.status():
+            raise Trouble(f"the masters are not adopted: {self.log('adopt')}")
+
+    def log(self, name):
+        return (self.folder / "log" / name).read_text(encoding="ascii", errors="replace").strip()
+
+    def begin_watcher(self):
+        sockets = ",".join(str(m.folder / masters.SOCKET) for m in self.masters.values())
+        command = [sys.executable, HERE / "watcher.py", self.folder / "keys", sockets,
+                   *self.given.names]
+        self.watcher = Process("watcher", command, self.folder / "log" / "watcher")
+
+    def begin_workers(self):
+        options = workers.Options(self.given, self.nodes(),
+                                  f"{self.register.host}:{self.register.port}")
+        for number, program in enumerate(self.given.programs, 1):
+            name = f"worker-{number}"
+            inside = self.network.inside(name) if self.network else ()
+            worker = workers.Worker(number, program, self.folder, options, inside)
+            self.workers[name] = worker
+            worker.start()
+
+    # ---- faults ------------------------------------------------------------------------------
+
+    def at(self, moment, action):
+        heapq.heappush(self.agenda, (moment, next(self.order), action))
+
+    def rage(self):
+        """Everything is done by this one thread: whatever waits does so by way of the agenda."""
+        begin = time.monotonic()
+        for fault in self.plan:
+            if fault.kind == "rolled-back":
+                self.at(begin + max(0.0, fault.at - fault.detail),
+                        lambda fault=fault: self.save(fault.targets[0]))
+            self.at(begin + fault.at, lambda fault=fault: self.strike(fault, begin + fault.at))
+        self.at(begin, self.look_after_workers)
+        end = begin + self.given.seconds
+        while self.agenda and self.agenda[0][0] < end:
+            self.next_action()
+        time.sleep(max(0.0, end - time.monotonic()))
+
+    def next_action(self):
+        moment, _, action = heapq.heappop(self.agenda)
+        time.sleep(max(0.0, moment - time.monotonic()))
+        action()
+
+    def look_after_workers(self):
+        for worker in self.workers.values():
+            worker.check()
+        if self.watcher.status() is not None:
+            raise Trouble(f"the watcher ended: {self.log('watcher')}")
+        self.at(time.monotonic() + LOOK_S, self.look_after_workers)
+
+    def save(self, master):
+        """For a later fault; the one before is good enough if this does not succeed."""
+        if master not in self.struck:
+            with contextlib.suppress(OSError, RedisError):
+                self.masters[master].save()
+
+    def strike(self, fault, moment):
+        """What befell its target before may take longer to mend than was planned."""
+        busy = self.struck if fault.kind in kinds.SOLITARY else self.struck & set(fault.targets)
+        if not busy:
+            self.begin_fault(fault)
+        elif time.monotonic() < moment + schedule.SLACK_S:
+            self.at(time.monotonic() + POLL_S, lambda: self.strike(fault, moment))
+        else:
+            print(f"chaos: left out: {fault.kind} {' '.join(fault.targets)}: the fault before "
+                  "is not over", file=sys.stderr)
+
+    def begin_fault(self, fault):
+        self.struck |= set(fault.targets)
+        number = next(self.ids)
+        self.note(f"begin {number} {fault.kind} {' '.join(fault.targets)}")
+        self.go_on(fault, number, self.steps(fault))
+
+    def steps(self, fault):
+        if fault.kind in kinds.MASTERS:
+            return masters.FAULTS[fault.kind](self.masters[fault.targets[0]], fault)
+        if fault.kind in kinds.WORKERS:
+            return workers.FAULTS[fault.kind](self.workers[fault.targets[0]], fault)
+        return network.FAULTS[fault.kind](self.network, fault)
+
+    def go_on(self, fault, number, steps):
+        try:
+            pause = next(steps)
+        except StopIteration:
+            self.note(f"end {number}")
+            self.struck -= set(fault.targets)
+            return
+        except (OSError, RedisError) as error:
+            raise Trouble(f"{fault.kind} {' '.join(fault.targets)}: {error}") from error
+        self.at(time.monotonic() + pause, lambda: self.go_on(fault, number, steps))
+
+    def note(self, text):
+        self.faults.write(f"{now_us()} {text}\n")
+        self.faults.flush()
+
+    # ---- the end -----------------------------------------------------------------------------
+
+    def finish(self):
+        """Every fault is mended, then every worker ends in good order."""
+        deadline = time.monotonic() + PATIENCE_S
+        while self.agenda_of_faults() and time.monotonic() < deadline:
+            self.next_action()
+        self.ended = now_us()
+        for worker in self.workers.values():
+            drive(worker.tell_to_end())
+        for worker in self.workers.values():
+            drive(worker.finish())
+        self.wait_for_keys()
+        self.watcher.signal(signal.SIGTERM)
+        drive(self.watcher.ended())
+        self.dump_register()
+        self.write_run()
+
+    def agenda_of_faults(self):
+        return any(action != self.look_after_workers for _, _, action in self.agenda)
+
+    def wait_for_keys(self):
+        """A master that was away when its lease was given back keeps it to the end of its ttl. What
+        stays for longer the checker sees in `keys`."""
+        end = time.monotonic() + KEYS_S * self.given.profile.ttl_ms / 1000
+        while self.keys_left() and time.monotonic() < end:
+            time.sleep(LOOK_S)
+        time.sleep(2 * LOOK_S)  # the watcher's last look
+
+    def keys_left(self):
+        left = 0
+        for master in self.masters.values():
+            with master.connect() as connection:
+                left += connection.do("EXISTS", *self.given.names,
+                                      *(f"redlock:queue:{name}" for name in self.given.names))
+        return left
+
+    def dump_register(self):
+        with self.register.connect() as connection:
+            lines = connection.do("LRANGE", REGISTER_LOG, 0, -1)
+        (self.folder / "register").write_text("".join(f"{line}\n" for line in lines),
+                                              encoding="ascii")
+
+    def write_run(self):
+        given, profile = self.given, self.given.profile
+        facts = {"profile": profile.name, "seed": given.seed, "masters": given.masters,
+                 "workers": given.workers, "names": ",".join(given.names),
+                 "ttl_ms": profile.ttl_ms, "max_ttl_ms": profile.max_ttl_ms,
+                 "skew_ms": profile.skew_ms, "quarantine_ms": profile.quarantine_ms,
+                 "begin": self.began, "end": self.ended, "holders": given.holders,
+                 "longest_ms": profile.longest_ms, "availability": profile.availability}
+        (self.folder / "run").write_text("".join(f"{k} {v}\n" for k, v in facts.items()),
+                                         encoding="ascii")
+
+    def close(self):
+        """Ends all that is left, however far it came."""
+        end_all()
+        self.faults.close()
+
+    def clear(self):
+        shutil.rmtree(self.folder)
+

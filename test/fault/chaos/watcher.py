@@ -1,0 +1,110 @@
+"""Looks at every master all the time, outside the library, and writes down what is there.
+
+    watcher.py FILE FOLDER/master-1/redis.sock,... NAME...
+
+`T master-I NAME TOKEN PTTL_MS` for each name that exists, T read before it was asked; of a queue
+TOKEN is how many wait in it; `T master-I -` if there is none. SIGTERM ends it.
+"""
+
+import os
+import select
+import signal
+import sys
+import time
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+# pylint: disable=wrong-import-position
+from chaos.process import now_us  # noqa: E402
+from chaos.redis import Connection, RedisError, encode  # noqa: E402
+
+EVERY_S = 0.1
+LATE_US = 200000  # an answer that took longer says little of when it was true
+QUEUE = "redlock:queue:"
+
+
+class Eye:
+    """On one master: one question at a time."""
+
+    def __init__(self, number, path, names):
+        self.number, self.path, self.names = number, path, names
+        self.connection, self.asked = None, 0
+        self.question = encode(["MULTI"])
+        for name in names:
+            self.question += encode(["GET", name]) + encode(["PTTL", name])
+            self.question += encode(["ZCARD", QUEUE + name]) + encode(["PTTL", QUEUE + name])
+        self.question += encode(["EXEC"])
+        self.answers = 2 + 4 * len(names)
+        self.got = []
+
+    def ask(self):
+        try:
+            if not self.connection:
+                folder, name = os.path.split(self.path)
+                os.chdir(folder)
+                self.connection = Connection(name, 0.05)
+            if not self.asked:
+                self.asked, self.got = now_us(), []
+                self.connection.socket.sendall(self.question)
+        except OSError:
+            self.drop()
+
+    def drop(self):
+        if self.connection:
+            self.connection.close()
+        self.connection, self.asked = None, 0
+
+    def hear(self):
+        """The lines to be written, once the answer is whole."""
+        try:
+            self.got += self.connection.look()
+            while one := self.connection.take():
+                self.got += one
+        except OSError:
+            self.drop()
+            return []
+        if len(self.got) < self.answers:
+            return []
+        asked, self.asked = self.asked, 0
+        found = self.got[-1]
+        if now_us() - asked > LATE_US or isinstance(found, RedisError):
+            return []
+        return self.lines(asked, found)
+
+    def lines(self, asked, found):
+        keys = []
+        for index, name in enumerate(self.names):
+            token, left, waiting, queue_left = found[4 * index:4 * index + 4]
+            if token is not None:
+                keys.append(f"{name} {token} {left}")
+            if waiting:
+                keys.append(f"{QUEUE}{name} {waiting} {queue_left}")
+        return [f"{asked} master-{self.number} {key}\n" for key in keys or ["-"]]
+
+
+def watch(file, eyes, told_to_end):
+    following = time.monotonic()
+    while not told_to_end:
+        if time.monotonic() >= following:
+            following = time.monotonic() + EVERY_S
+            for eye in eyes:
+                eye.ask()
+        open_eyes = {eye.connection.socket: eye for eye in eyes if eye.connection}
+        ready, _, _ = select.select(list(open_eyes), [], [],
+                                    max(0.0, following - time.monotonic()))
+        for sock in ready:
+            file.writelines(open_eyes[sock].hear())
+
+
+def main():
+    path, sockets, *names = sys.argv[1:]
+    eyes = [Eye(i, socket, names) for i, socket in enumerate(sockets.split(","), 1)]
+    told_to_end = []
+    signal.signal(signal.SIGTERM, lambda number, _frame: told_to_end.append(number))
+    with open(path, "w", encoding="ascii") as file:
+        watch(file, eyes, told_to_end)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,132 @@
+"""Workers: processes that contend for the names, and the faults that befall them."""
+
+import os
+import shutil
+import signal
+import subprocess
+from pathlib import Path
+
+from .process import Process, Trouble, environment, until
+
+ROOT = Path(__file__).resolve().parents[3]
+BIN = ROOT / "build" / "bin"
+FAULT = ROOT / "test" / "fault"
+REDLOCK = os.environ.get("REDLOCK") or str(BIN / "redlock")
+
+PROGRAMS = {
+    "library": os.environ.get("REDLOCK_CHAOS_WORKER") or str(BIN / "redlock-chaos-worker"),
+    "command": str(FAULT / "command_worker"),
+    "plain": str(FAULT / "plain_worker"),
+    "node-redlock": str(FAULT / "node_redlock_worker.mjs"),
+}
+# It ends with this when what it needs is not at hand.
+SKIPPED = 77
+
+
+def missing(program):
+    """Why this kind of worker cannot be had here; None if it can."""
+    path = PROGRAMS[program]
+    if not Path(path).exists():
+        return f"{path} is not there"
+    if path.endswith(".mjs") and not shutil.which("node"):
+        return "node is not installed"
+    # Told nothing, it says whether it has its packages before it complains.
+    asked = subprocess.run(command_of(program), stdin=subprocess.DEVNULL, text=True,
+                           capture_output=True, check=False)
+    return asked.stderr.rpartition("skipped: ")[2].strip() if asked.returncode == SKIPPED else None
+
+
+def command_of(program):
+    path = PROGRAMS[program]
+    return ["node", path] if path.endswith(".mjs") else [path]
+
+
+class Worker:
+    """One place among the workers: processes take it one after another."""
+
+    def __init__(self, number, program, folder, options, inside=()):
+        self.number, self.program, self.folder = number, program, folder
+        self.options, self.inside = options, tuple(inside)
+        self.name, self.life, self.process, self.expected = f"worker-{number}", 0, None, True
+
+    def start(self):
+        self.life += 1
+        label = self.name if self.life == 1 else f"{self.name}.{self.life}"
+        seed = self.options.seed * 1000 + self.number * 10 + self.life
+        command = [*self.inside, *command_of(self.program), *self.options.words,
+                   "--record", self.folder / label, "--label", label, "--seed", seed,
+                   *self.options.names]
+        self.process = Process(label, command, self.folder / "log" / label,
+                               env=environment(**self.options.environment))
+        self.expected = True
+
+    def check(self):
+        """Nobody ends but by our doing."""
+        status = self.process.status()
+        if self.expected and status is not None:
+            raise Trouble(f"{self.process.name} ended early, with status {status}: {self.said()}")
+
+    def said(self):
+        log = self.folder / "log" / self.process.name
+        return log.read_text(encoding="ascii", errors="replace")[-500:].strip()
+
+    def has_begun(self):
+        """From then on it knows what to do at SIGTERM."""
+        record = self.folder / self.process.name
+        return self.process.status() is not None or record.exists() and record.stat().st_size > 0
+
+    def tell_to_end(self):
+        """Steps, until it is told."""
+        yield from until(self.has_begun, f"{self.process.name} does not begin")
+        self.check()
+        self.expected = False
+        self.process.signal(signal.SIGTERM)
+
+    def finish(self):
+        """Steps, until it has ended in good order."""
+        yield from self.process.ended()
+        if self.process.status():
+            raise Trouble(f"{self.process.name} ended with status {self.process.status()}: "
+                          f"{self.said()}")
+
+
+class Options:
+    """What all workers of a run are told."""
+
+    def __init__(self, given, nodes, register):
+        profile = given.profile
+        self.seed, self.names = given.seed, given.names
+        # The runner ends them; this is for the case that it cannot.
+        self.words = ["--nodes", nodes, "--register", register, "--seconds", given.seconds + 60,
+                      "--ttl", profile.ttl_ms, "--wait", profile.wait_ms,
+                      "--max-ttl", profile.max_ttl_ms, "--skew", profile.skew_ms,
+                      "--hold", profile.hold_us, "--long-every", profile.long_every]
+        self.environment = {"REDLOCK": REDLOCK, "REDLOCK_MAX_TTL": f"{profile.max_ttl_ms}ms",
+                            "REDLOCK_MUTANT": os.environ.get("REDLOCK_MUTANT"),
+                            "REDLOCK_NODE_MODULES": os.environ.get("REDLOCK_NODE_MODULES")}
+
+
+# ---- faults ---------------------------------------------------------------------------------
+
+
+def killed(worker, fault):
+    worker.expected = False
+    worker.process.kill()
+    yield fault.lasts
+    worker.start()
+
+
+def ended(worker, fault):
+    yield from worker.tell_to_end()
+    yield from worker.finish()
+    yield fault.lasts
+    worker.start()
+
+
+def stopped(worker, fault):
+    yield from worker.process.stop()
+    yield fault.lasts
+    worker.process.resume()
+
+
+FAULTS = {"killed": killed, "ended": ended, "stopped": stopped}

@@ -1,0 +1,111 @@
+"""What the workers written in Python share: their command line, and the record of their facts.
+
+The facts are those of worker/worker.h.
+"""
+
+import argparse
+import os
+import random
+import signal
+import sys
+import time
+from pathlib import Path
+
+
+def now_us():
+    return time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1000
+
+
+class Record:
+    """A line is one write to the end of the file: whoever is killed can only cut the last."""
+
+    def __init__(self, path, new=False):
+        self.path = path
+        flags = os.O_WRONLY | os.O_APPEND | (os.O_CREAT | os.O_TRUNC if new else 0)
+        self.file = os.open(path, flags, 0o600)
+
+    def put(self, fact, *words, at=None):
+        line = " ".join(map(str, (now_us() if at is None else at, fact, *words))) + "\n"
+        os.write(self.file, line.encode("ascii"))
+
+    def put_usage(self):
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+        kilobytes = pages * os.sysconf("SC_PAGESIZE") // 1024
+        self.put("usage", kilobytes, len(os.listdir("/proc/self/fd")) - 1)
+
+    def put_end(self, acquired, rounds):
+        with open(self.path, "rb") as file:
+            lines = sum(1 for _ in file)
+        self.put("end", lines, acquired, rounds, 0)
+
+
+def parse(program):
+    parser = argparse.ArgumentParser(prog=program, allow_abbrev=False)
+    parser.error = lambda text: (print(f"{program}: {text}", file=sys.stderr), sys.exit(64))
+    for name in ("nodes", "record", "label"):
+        parser.add_argument(f"--{name}", required=True)
+    parser.add_argument("--seconds", type=float, required=True)
+    parser.add_argument("--seed", type=int, required=True)
+    parser.add_argument("--hold", type=float, default=1000)
+    for name, standard in (("ttl", 1000), ("wait", 2000), ("max-ttl", 1000), ("skew", 50),
+                           ("long-every", 0)):
+        parser.add_argument(f"--{name}", type=int, default=standard)
+    parser.add_argument("--register")
+    parser.add_argument("names", nargs="+", metavar="NAME")
+    given = parser.parse_args()
+    if not 0 < given.ttl <= given.max_ttl:
+        parser.error("--ttl must be above 0, and not above --max-ttl")
+    return given
+
+
+class Worker:
+    """Asks for one name after the other until it is told to end, or its time is over."""
+
+    USAGE_S = 1.0
+    FAILED_MOST_S = 0.02
+    REST_MOST_S = 0.004
+    LONG_TTLS = 1.5
+    STEP_S = 0.02
+
+    def __init__(self, kind):
+        self.given = parse(f"{kind}_worker")
+        self.kind = kind
+        self.random = random.Random(self.given.seed)
+        self.record = Record(self.given.record, new=True)
+        self.number = self.acquired = 0
+        self.ending = False
+
+    def take_turn(self, name):
+        """One attempt; true if it got the name."""
+        raise NotImplementedError
+
+    def stop(self, *_):
+        self.ending = True
+
+    def hold_s(self):
+        given = self.given
+        if given.long_every and self.random.randrange(given.long_every) == 0:
+            return self.LONG_TTLS * given.ttl / 1000
+        return self.random.uniform(0, 2 * given.hold / 1e6)
+
+    def sleep(self, seconds):
+        """Less if it is to end."""
+        end = time.monotonic() + seconds
+        while not self.ending and (left := end - time.monotonic()) > 0:
+            time.sleep(min(left, self.STEP_S))
+
+    def run(self):
+        for number in (signal.SIGTERM, signal.SIGALRM):
+            signal.signal(number, self.stop)
+        self.record.put("begin", self.kind, os.getpid())
+        signal.setitimer(signal.ITIMER_REAL, self.given.seconds)
+        usage_at = time.monotonic()
+        while not self.ending:
+            self.number += 1
+            got = self.take_turn(self.random.choice(self.given.names))
+            self.acquired += got
+            if time.monotonic() >= usage_at:
+                self.record.put_usage()
+                usage_at = time.monotonic() + self.USAGE_S
+            self.sleep(self.random.uniform(0, self.REST_MOST_S if got else self.FAILED_MOST_S))
+        self.record.put_end(self.acquired, self.number)

@@ -1,0 +1,171 @@
+"""How long a name that somebody wants is held by nobody, and who asks in vain.
+
+A worker wants a name while it asks for it, and after an attempt that failed if the next follows
+closely.
+From its demand and the moments when the name was free, the time follows for which it was unheld
+and wanted; what DESIGN promises is in bounds.py. Only workers of the library are promised anything.
+"""
+
+from bisect import bisect_right
+
+from .bounds import CALM, Excuses, majority_spans
+
+PAUSE = 250_000  # us: who failed and asks again so soon has wanted the name all the while
+NOTABLE = 5_000  # us: of shorter gaps nothing is told
+HANDED = 100_000  # us: a name that is unheld for less goes from hand to hand
+HELD = ("REDLOCK_E_HELD", "75")
+ENDED = ("REDLOCK_E_CLOSED", "REDLOCK_E_CANCELLED")
+
+
+class Windows:
+    """2 x ttl after each fault begins, and for as long as there is no quorum and 2 x ttl after."""
+
+    def __init__(self, worker, faults, run):
+        struck = [it for it in faults.all if it.master and it.worker in (0, worker)]
+        spans = [(it.begin, it.begin) for it in faults.all]
+        spans += [(begin, end) for begin, end, _ in majority_spans(struck, run)]
+        self.begins, self.ends = [], []
+        for begin, end in sorted(spans):
+            end += 2 * run.ttl
+            if self.ends and begin <= self.ends[-1]:
+                self.ends[-1] = max(end, self.ends[-1])
+            else:
+                self.begins.append(begin)
+                self.ends.append(end)
+
+    def touch(self, begin, end):
+        index = bisect_right(self.begins, end) - 1
+        return index >= 0 and self.ends[index] >= begin
+
+
+class Demand:
+    def __init__(self, court, run, faults):
+        self.court, self.run, self.faults = court, run, faults
+        self.figures = court.figures
+        self.excuses, self.windows = {}, {}
+        self.worst = {}  # label: (us, bound)
+        self.longest_wait = 0
+
+    def of_worker(self, cache, kind, worker):
+        if worker not in cache:
+            cache[worker] = kind(worker, self.faults, self.run)
+        return cache[worker]
+
+    # ---- the facts ---------------------------------------------------------------------------
+
+    def asks(self, lane, name, now):
+        if lane.since is None or now - lane.last > PAUSE:
+            if lane.since is not None:
+                self.judge_gap(name, [lane], self.free_since(name, now), now)
+            lane.since = now
+        lane.asked = lane.began = lane.last = now
+
+    def gets(self, lane, name, now):
+        """Before the lease is noted as the name's."""
+        free = self.free_since(name, now)
+        self.judge_gap(name, name.lanes, free, now)
+        if now - free > HANDED:
+            name.long_gap = (free, now)
+        self.judge_attempt(lane, now, True)
+        self.is_answered(lane, now)
+        lane.since = None
+
+    def fails(self, lane, name, now, code):
+        if code not in ENDED and not self.is_contended(lane, name, now, code):
+            self.judge_attempt(lane, now, False)
+        self.is_answered(lane, now)
+
+    def is_answered(self, lane, now):
+        self.judge_wait(lane, now)
+        lane.asked, lane.last = None, now
+
+    def gone(self, lane, now):
+        if lane.asked is not None:
+            self.is_answered(lane, now)
+
+    def ends(self, names):
+        """At the end of the run: names that are still wanted."""
+        for name in names:
+            self.judge_gap(name, name.lanes, self.free_since(name, self.run.end), self.run.end)
+
+    # ---- judging -----------------------------------------------------------------------------
+
+    @staticmethod
+    def free_since(name, now):
+        """A lease that nobody has given back is held to its end; a command's while it lives."""
+        free = name.free_since
+        for lease in name.open:
+            free = max(free, now if lease.lane.life.kind == "command" else min(lease.end, now))
+        return free
+
+    def judge_gap(self, name, lanes, free, now):
+        now = min(now, self.run.end)
+        if now - free < NOTABLE:
+            return
+        late = None
+        for lane in lanes:
+            if lane.since is None or not lane.life.is_ours():
+                continue
+            begin = max(free, lane.since)
+            end = now if lane.asked is not None else min(now, lane.last)
+            if end - begin >= NOTABLE:
+                late = self.judge_span(lane, begin, end) or late
+        if late:
+            self.complain(name, *late)
+
+    def judge_span(self, lane, begin, end):
+        excuses = self.of_worker(self.excuses, Excuses, lane.life.worker)
+        explained, is_too_long = excuses.explain(begin, end)
+        for label, since, until, bound in explained:
+            if until - since > self.worst.get(label, (-1,))[0]:
+                self.worst[label] = (until - since, bound)
+        return (lane, *explained[-1]) if is_too_long else None
+
+    def complain(self, name, lane, label, since, until, bound):
+        after = "with nothing struck" if label == CALM else f"after {label}"
+        self.court.complain("unavailable", f"{name.name}: {lane.life.label} wanted it, nobody held "
+                                           f"it for {(until - since) // 1000} ms from {since} on, "
+                                           f"{after}, bound {bound // 1000} ms")
+
+    def is_contended(self, lane, name, now, code):
+        """Others held it throughout, from hand to hand."""
+        if code not in HELD:
+            return False
+        gaps = (name.long_gap, (self.free_since(name, now), now))
+        return all(end - max(begin, lane.asked) <= HANDED for begin, end in gaps)
+
+    def judge_attempt(self, lane, now, has_succeeded):
+        if not lane.life.is_ours() or now > self.run.end:
+            return
+        windows = self.of_worker(self.windows, Windows, lane.life.worker)
+        if not windows.touch(lane.asked, now):
+            self.figures["attempts_judged"] += 1
+            self.figures["attempts_succeeded"] += has_succeeded
+
+    def judge_wait(self, lane, now):
+        waited = now - lane.asked
+        if not lane.life.is_ours():
+            return
+        stop = self.faults.stop_over(lane.life.worker, lane.asked, now)
+        if self.longest_wait < waited and not stop:
+            self.longest_wait = waited
+        longest = self.run.longest_ms * 1000
+        if longest and waited > longest and not stop:
+            self.court.complain("stuck", f"{lane.life.where(lane.number)} waited for {lane.name} "
+                                         f"for {waited // 1000} ms, not {self.run.longest_ms} ms")
+
+    def availability(self):
+        """In percent, or None if there was nothing to judge."""
+        judged = self.figures["attempts_judged"]
+        return 100 * self.figures["attempts_succeeded"] / judged if judged else None
+
+    def judge_availability(self):
+        if not self.run.availability:
+            return
+        reached = self.availability()
+        if reached is None:
+            self.court.complain("few", "no attempt outside of the windows after faults")
+        elif reached < self.run.availability:
+            self.court.complain("availability", f"{reached:.2f} % of attempts outside of the "
+                                                "windows after faults, not "
+                                                f"{self.run.availability} %")

@@ -1,0 +1,76 @@
+"""The file `faults`: what was done to whom, from when to when."""
+
+import re
+
+EDGE = 20_000  # us: a fault is recorded a little before or after it happens
+WAKE = 1_000_000  # us: who runs again needs a moment until he has noticed what went by
+
+MASTER_KINDS = ("crashed", "emptied", "rolled-back", "terminated", "frozen", "asleep",
+                "slow-script", "flushed", "disconnected", "full", "evicting", "crowded",
+                "clock-stepped")
+WORKER_KINDS = ("killed", "ended", "stopped")
+LINK_KINDS = ("cut", "half-cut", "limited", "delayed", "lossy", "reordering")
+KINDS = MASTER_KINDS + WORKER_KINDS + LINK_KINDS
+TARGET = re.compile(r"(?:master-(\d+)|worker-(\d+)|link-(\d+)-(\d+))$")
+
+
+class Fault:
+    def __init__(self, kind, target, begin, end):
+        match = TARGET.match(target)
+        if kind not in KINDS or not match:
+            raise ValueError(f"{kind} {target}")
+        self.kind, self.target, self.begin, self.end = kind, target, begin, end
+        self.master = int(match[1] or match[4] or 0)
+        self.worker = int(match[2] or match[3] or 0)
+
+
+class Faults:
+    """One Fault for each target of each fault."""
+
+    def __init__(self, faults):
+        self.all = sorted(faults, key=lambda it: it.begin)
+        self.stops, self.deaths = {}, {}
+        for fault in self.all:
+            if fault.kind == "stopped":
+                self.stops.setdefault(fault.worker, []).append((fault.begin, fault.end))
+            elif fault.kind in WORKER_KINDS:
+                self.deaths.setdefault(fault.worker, []).append(fault)
+
+    def stop_over(self, worker, begin, end):
+        """The last stop of this worker that touches this time, or None."""
+        for stop in reversed(self.stops.get(worker, ())):
+            if stop[0] - EDGE <= end and begin <= stop[1] + EDGE:
+                return stop
+        return None
+
+    def is_just_woken(self, worker, now):
+        return self.stop_over(worker, now - WAKE, now) is not None
+
+    def killed_at(self, worker, life):
+        """When this life (1, 2, ...) of a worker was ended by SIGKILL, or None."""
+        deaths = self.deaths.get(worker, [])
+        if life > len(deaths) or deaths[life - 1].kind != "killed":
+            return None
+        return deaths[life - 1].begin
+
+
+def read_faults(folder, run, court):
+    """A fault that nobody mended lasts to the end of the run."""
+    begun, faults = {}, []
+    with open(folder / "faults", encoding="ascii") as file:
+        for number, line in enumerate(file, 1):
+            words = line.split()
+            try:
+                now, fact, which = int(words[0]), words[1], int(words[2])
+                if fact == "begin":
+                    begun[which] = [Fault(words[3], target, now, max(now, run.end))
+                                    for target in words[4:]]
+                    faults += begun[which]
+                elif fact == "end":
+                    for fault in begun.pop(which):
+                        fault.end = now
+                else:
+                    raise ValueError(fact)
+            except (ValueError, IndexError, KeyError) as error:
+                court.complain("malformed", f"faults:{number}: {line.strip()!r} ({error})")
+    return Faults(faults)

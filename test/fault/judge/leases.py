@@ -1,0 +1,235 @@
+"""One holder of a name at a time; validity that ends when it was said to; fences that grow.
+
+Facts come in the order of time. A lease's end is what its worker computed last, whatever became of
+the worker: also a killed one's lease belongs to nobody else before its end.
+"""
+
+from .faults import EDGE, WAKE
+
+ROUNDED = 2_000  # us: validity is told in whole ms, a moment after the time was read
+FENCE_LIMIT = 2 ** 53
+FORGETTING = ("crashed", "emptied", "rolled-back")
+
+
+class Lease:
+    __slots__ = ("lane", "number", "begin", "end", "due", "token", "fence", "is_over",
+                 "is_lost", "is_judged")
+
+    def __init__(self, lane, now, number, until, token, fence):
+        self.lane, self.number, self.token, self.fence = lane, number, token, fence
+        self.begin = now
+        self.end = self.due = max(until, now)  # due: LOST has to be told by then
+        self.is_over = False  # given back, withdrawn, or its process is gone
+        self.is_lost = self.is_judged = False
+
+    def __str__(self):
+        return f"{self.token} of {self.lane.life.where(self.number)}"
+
+
+class Lane:
+    """What one life of a worker does about one name."""
+
+    __slots__ = ("life", "name", "number", "asked", "began", "since", "last", "lease", "over_at")
+
+    def __init__(self, life, name):
+        self.life, self.name = life, name
+        self.number = self.asked = None  # asked: when, while it asks
+        self.began = 0  # the present attempt or lease
+        self.since = self.last = None  # of wanting, see demand.py
+        self.lease = self.over_at = None
+
+
+class Name:
+    def __init__(self, name):
+        self.name = name
+        self.lanes = []
+        self.holders = []  # whose end may be to come
+        self.open = []  # who have neither given back nor lost it
+        self.newest = self.highest = None
+        self.free_since = 0
+        self.long_gap = (0, 0)
+
+
+class Leases:
+    def __init__(self, court, faults):
+        self.court, self.faults = court, faults
+        self.tokens = set()
+        self.figures = court.figures
+
+    # ---- the facts ---------------------------------------------------------------------------
+
+    def acquired(self, lane, name, lease, now, until):
+        self.figures["holders"] += 1
+        if until <= now and lane.life.kind != "command":
+            self.has_none_left(lease, now)
+        self.judge_token(lease)
+        self.judge_overlap(name, lease, now)
+        if lease.fence:
+            self.judge_fence(name, lease)
+        name.newest = lease
+        name.holders.append(lease)
+        name.open.append(lease)
+
+    def hears(self, fact, name, lease, now, until):
+        """Of valid, at_risk, healthy, act, lost, releasing."""
+        kind = lease.lane.life.kind
+        if kind == "command":
+            self.claims(fact, name, lease, now)
+        elif fact == "act" and until <= now:
+            self.court.complain("act", f"{lease} acted {now - lease.end} us after its end")
+        else:
+            self.follows(fact, name, lease, now, until)
+        if fact == "lost":
+            self.told_lost(lease, now)
+        elif fact == "releasing":
+            self.judge_lost(lease, now)
+        if fact in ("lost", "releasing"):
+            self.closes(name, lease, now)
+
+    def follows(self, fact, name, lease, now, until):
+        """Validity follows what was computed last. With none left it ended by itself, no later
+        than was computed before; giving it back ends it at that moment."""
+        if until <= now:
+            lease.end = min(lease.end, now)
+        else:
+            self.judge_resurrected(lease, now, until)
+            self.extends(name, lease, now, until)
+            lease.due = until
+        if fact == "releasing":
+            lease.end = min(lease.end, now)
+
+    def claims(self, fact, name, lease, now):
+        """A command holds at the moments at which it is alive. One that was stopped acts until it
+        is told that its lease is gone: only fences help there."""
+        if fact != "act":
+            return
+        if self.faults.is_just_woken(lease.lane.life.worker, now):
+            self.figures["just_woken"] += 1
+        elif lease.is_over:
+            self.court.complain("act", f"{lease} acted after it was over")
+        else:
+            self.extends(name, lease, now, now)
+
+    def refrained(self, lease, now):
+        self.figures["refrained"] += 1
+        lease.end = min(lease.end, now)
+
+    def released(self, name, lease, now):
+        if not lease.is_over:
+            self.judge_lost(lease, now)
+            lease.end = min(lease.end, now)
+            self.closes(name, lease, now)
+
+    def gone(self, name, lease, now):
+        """The process is no more. What it still held ends by itself."""
+        if not lease.is_over:
+            self.judge_lost(lease, now if lease.lane.life.killed_at is None else now - EDGE)
+            self.closes(name, lease, now)
+
+    def closes(self, name, lease, now):
+        lease.is_over = True
+        if lease in name.open:
+            name.open.remove(lease)
+            name.free_since = max(name.free_since, min(lease.end, now))
+
+    # ---- overlap -----------------------------------------------------------------------------
+
+    def extends(self, name, lease, now, until):
+        """A lease whose end had passed before it was told anew was held in between as well."""
+        newest = name.newest
+        if newest is not lease and lease.end < newest.begin < now:
+            self.overlap(newest, lease, until)
+        lease.end = until
+        if lease not in name.holders:
+            name.holders.append(lease)
+
+    def judge_overlap(self, name, lease, now):
+        name.holders = [it for it in name.holders if it.end > now]
+        if lease.end == now and lease.lane.life.kind != "command":
+            return
+        for other in name.holders:
+            self.overlap(lease, other, other.end)
+
+    def overlap(self, lease, other, until):
+        if self.is_excused(lease, other):
+            self.figures["overlaps_excused"] += 1
+        else:
+            self.court.complain("overlap", f"{lease.lane.name}: {lease}, holds it from "
+                                           f"{lease.begin} on, {other} until {until}")
+
+    def is_excused(self, lease, other):
+        """Who is not of the library takes no notice of quarantines."""
+        if lease.lane.life.is_ours() and other.lane.life.is_ours():
+            return False
+        begin = min(lease.begin, other.begin)
+        return any(it.kind in FORGETTING and it.begin <= lease.begin and it.end >= begin
+                   for it in self.faults.all)
+
+    # ---- fences and tokens -------------------------------------------------------------------
+
+    def judge_token(self, lease):
+        token = hash(lease.token)
+        if token in self.tokens:
+            self.court.complain("token", f"{lease} is used twice")
+        self.tokens.add(token)
+
+    def judge_fence(self, name, lease):
+        """Who was stopped before it could write down that it holds may do so after the next."""
+        highest, life = name.highest, lease.lane.life
+        if not 0 < lease.fence < FENCE_LIMIT:
+            self.court.complain("fence", f"{name.name}: {lease}, {lease.fence} is no fence")
+        elif highest and lease.fence <= highest.fence:
+            told_late = self.faults.is_just_woken(life.worker, lease.begin)
+            if not (told_late and lease.end == lease.begin):
+                self.court.complain("fence", f"{name.name}: {lease}, fence {lease.fence}, comes "
+                                             f"after {highest}, fence {highest.fence}")
+        if not highest or lease.fence > highest.fence:
+            name.highest = lease
+
+    # ---- the end of validity -----------------------------------------------------------------
+
+    def judge_resurrected(self, lease, now, until):
+        life = lease.lane.life
+        if life.kind != "library":
+            return
+        if lease.is_over:
+            self.court.complain("resurrected", f"{lease} is valid again until {until}, after it "
+                                               "was lost or given back")
+        elif now > lease.end + ROUNDED and not self.faults.stop_over(life.worker, lease.begin, now):
+            self.court.complain("resurrected", f"{lease} ended at {lease.end}, and is valid again "
+                                               f"at {now} until {until}")
+
+    def has_none_left(self, lease, now):
+        """Whoever is told so late was stopped meanwhile, or it was not tested."""
+        life = lease.lane.life
+        if life.kind != "library":
+            return
+        if self.faults.is_just_woken(life.worker, now):
+            self.figures["stopped_past_lease"] += 1
+        else:
+            self.court.complain("lost", f"{lease} was told that it holds with no validity left")
+        lease.is_judged = True
+
+    def told_lost(self, lease, now):
+        self.figures["lost_in_time"] += now <= lease.due + ROUNDED
+        self.judge_lost(lease, now)
+        lease.is_lost = True
+
+    def judge_lost(self, lease, now):
+        """At LOST, or when it is given back, or its process is gone, without it."""
+        life = lease.lane.life
+        if lease.is_lost or lease.is_judged or life.kind != "library":
+            return
+        lease.is_judged = True
+        if now <= lease.due + ROUNDED:
+            return
+        stop = self.faults.stop_over(life.worker, lease.due - EDGE, lease.due)
+        if stop:
+            self.figures["stopped_past_lease"] += 1
+        if not stop or now > max(stop[1], lease.due) + WAKE:
+            self.is_late(lease, now)
+
+    def is_late(self, lease, now):
+        self.figures["lost_late"] += 1
+        self.court.complain("lost", f"{lease} ended at {lease.due}, which was not told for "
+                                    f"{now - lease.due} us")

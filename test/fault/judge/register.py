@@ -1,0 +1,108 @@
+"""The protected resource's log: replayed, and compared with what the workers were answered.
+
+The log has no times. It is read on as far as the workers' facts ask for it, so that little of it
+is in memory at once.
+"""
+
+from collections import Counter
+
+
+class Register:
+    def __init__(self, path, court):
+        self.court, self.figures = court, court.figures
+        self.path, self.is_there = path, path.exists()
+        self.lines = self.read()
+        self.highest = {}
+        self.pending = {}  # worker: {(name, number, checked, unchecked): so many}
+        self.fences = {}  # worker: {(name, number): fence}, of the pending
+        self.served = 0
+
+    def read(self):
+        if not self.is_there:
+            return
+        with open(self.path, encoding="ascii", errors="replace") as file:
+            for number, line in enumerate(file, 1):
+                try:
+                    sequence, name, fence, worker, lease, checked, unchecked = line.split()
+                    yield int(sequence), name, int(fence), worker, int(lease), checked, unchecked
+                except ValueError as error:
+                    self.court.complain("malformed",
+                                        f"register:{number}: {line.strip()!r} ({error})")
+
+    # ---- what it did -------------------------------------------------------------------------
+
+    def serve(self, served, name, fence, worker, number, checked, unchecked):
+        self.figures["writes"] += 1
+        if served <= self.served:
+            self.complain(f"{served} served after {self.served}")
+        self.served = served
+        self.replay(served, name, fence, checked, unchecked)
+        key = (name, number, checked, unchecked)
+        self.pending.setdefault(worker, Counter())[key] += 1
+        self.fences.setdefault(worker, {})[name, number] = fence
+
+    def replay(self, served, name, fence, checked, unchecked):
+        highest = self.highest.get(name, 0)
+        if fence == 0:
+            right = "unfenced", unchecked
+        elif fence < highest:
+            right = "refused", "stale"
+            self.figures["stale_writes_taken_unchecked"] += 1
+            self.figures["stale_writes_refused"] += checked == "refused"
+        else:
+            right = "accepted", "fresh"
+            self.highest[name] = fence
+        if (checked, unchecked) != right:
+            self.complain(f"{served} {name}: fence {fence} after {highest} was {checked}, "
+                          f"{unchecked}, not {' '.join(right)}")
+
+    def complain(self, text):
+        self.court.complain("register", text)
+
+    # ---- what workers were answered ----------------------------------------------------------
+
+    def answered(self, life, lease, name, number, checked, unchecked):
+        key = (name, number, checked, unchecked)
+        where = f"{life.where(number)} on {name}"
+        if not self.find(life.label, key):
+            self.forget(life.label, name, number)
+            self.complain(f"{where} was answered {checked}, {unchecked}, of which the log has "
+                          "nothing")
+            return
+        self.take(life.label, key)
+        fence = self.fences[life.label].pop((name, number), None)
+        is_known = lease and lease.number == number and fence is not None
+        if is_known and fence != lease.fence:
+            self.complain(f"{where} wrote with fence {fence}, and has {lease.fence}")
+
+    def take(self, worker, key):
+        mine = self.pending[worker]
+        mine[key] -= 1
+        if not mine[key]:
+            del mine[key]
+
+    def forget(self, worker, name, number):
+        """What the log has in place of what the worker was answered is not told twice."""
+        for key in self.pending.get(worker, ()):
+            if key[:2] == (name, number):
+                self.take(worker, key)
+                return
+
+    def find(self, worker, key):
+        """Reads on until there is such a line."""
+        while not self.pending.get(worker, {}).get(key):
+            line = next(self.lines, None)
+            if line is None:
+                return False
+            self.serve(*line)
+        return True
+
+    def ends(self, lives):
+        """A write without an answer needs an act without one; no worker else has written."""
+        for line in self.lines:
+            self.serve(*line)
+        unanswered = {it.label: it.acts - it.acteds for it in lives}
+        for worker, pending in sorted(self.pending.items()):
+            left = sum(pending.values())
+            if left > max(0, unanswered.get(worker, 0)):
+                self.complain(f"{left} writes of {worker} of which it says nothing")

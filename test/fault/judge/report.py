@@ -1,0 +1,75 @@
+"""What is told of a run: one dictionary for machines, a page for people."""
+
+from collections import Counter
+
+SHOWN = 20  # complaints
+COUNTS = ("lives", "attempts", "holders", "valid", "at_risk", "lost_in_time", "lost_late",
+          "stopped_past_lease", "refrained", "act", "acted", "writes",
+          "stale_writes_taken_unchecked", "stale_writes_refused", "rounds", "raises",
+          "attempts_judged", "keys_seen", "overlaps_excused", "just_woken", "most_rss_kb",
+          "most_descriptors")
+
+
+def report(trial):
+    court, run, faults = trial.court, trial.run, trial.faults
+    told = {"profile": run.profile, "seed": run.seed, "masters": run.masters,
+            "workers": run.workers, "seconds": (run.end - run.begin) / 1e6}
+    told |= {key: court.figures[key] for key in COUNTS}
+    told["renewals"] = told.pop("valid")
+    told["acts"] = told.pop("act")
+    told["failed"] = dict(sorted(court.failed.items()))
+    told["faults"] = dict(sorted(Counter(it.kind for it in faults.all).items()))
+    told["longest_wait_ms"] = trial.demand.longest_wait // 1000
+    told["availability"] = trial.demand.availability()
+    told["unavailable_ms"] = {label: {"worst": worst / 1000, "bound": bound / 1000}
+                              for label, (worst, bound) in sorted(trial.demand.worst.items())}
+    told["violations"] = dict(sorted(court.count.items()))
+    told["complaints"] = court.complaints
+    return told
+
+
+def listed(counts):
+    return ", ".join(f"{count} {what}" for what, count in counts.items()) or "none"
+
+
+def page(told):
+    lines = [
+        f"{told['profile']}: seed {told['seed']}, {told['seconds']:.0f} s, {told['masters']} "
+        f"masters, {told['workers']} workers, {told['lives']} processes",
+        f"  operations     {told['attempts']} attempts, {told['holders']} holders "
+        f"({told['holders'] / max(1, told['seconds']):.0f}/s), {told['renewals']} renewals, "
+        f"{told['acts']} acts",
+        f"  failed         {listed(told['failed'])}",
+        f"  second rounds  {100 * told['raises'] / max(1, told['holders']):.1f} % of holders",
+        f"  at risk        {told['at_risk']}",
+        f"  lost           {told['lost_in_time']} told in time, {told['lost_late']} late, "
+        f"{told['stopped_past_lease']} stopped past their lease",
+        f"  refrained      {told['refrained']}",
+        f"  stale writes   {told['stale_writes_taken_unchecked']} taken unchecked, "
+        f"{told['stale_writes_refused']} of them refused with fences",
+        f"  longest wait   {told['longest_wait_ms']} ms",
+        f"  available      {availability(told)}",
+        f"  keys           {told['keys_seen']} seen on masters",
+        f"  most used      {told['most_rss_kb']} kB, {told['most_descriptors']} descriptors",
+        f"  faults         {listed(told['faults'])}"]
+    lines += unavailable(told)
+    lines.append(f"  violations     {listed(told['violations'])}")
+    lines += [f"  WRONG          {it}" for it in told["complaints"][:SHOWN]]
+    hidden = sum(told["violations"].values()) - SHOWN
+    if hidden > 0:
+        lines.append(f"  and {hidden} more")
+    return "\n".join(lines)
+
+
+def availability(told):
+    if told["availability"] is None:
+        return "not judged: no attempt was clear of faults"
+    return f"{told['availability']:.2f} % of {told['attempts_judged']} attempts clear of faults"
+
+
+def unavailable(told):
+    worst = told["unavailable_ms"]
+    if not worst:
+        return ["  unheld         no name that was wanted for 5 ms or more"]
+    return ["  unheld         worst of names that were wanted, and its bound, after"] + [
+        f"    {label:<25}{it['worst']:8.0f} ms of {it['bound']:.0f}" for label, it in worst.items()]

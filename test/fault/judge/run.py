@@ -1,0 +1,22 @@
+"""The file `run`: what was run, for how long, and what it has to keep to."""
+
+NUMBERS = ("seed", "masters", "workers", "ttl_ms", "max_ttl_ms", "skew_ms", "quarantine_ms",
+           "begin", "end", "holders", "longest_ms", "availability")
+
+
+class Run:
+    def __init__(self, lines):
+        """Raises ValueError or KeyError if something is missing or means nothing."""
+        told = dict(line.split(" ", 1) for line in lines)
+        self.profile = told["profile"]
+        self.names = told["names"].split(",")
+        for key in NUMBERS:
+            value = float(told[key])
+            setattr(self, key, int(value) if value == int(value) else value)
+        self.ttl = self.ttl_ms * 1000
+        self.quarantine = self.quarantine_ms * 1000
+
+
+def read_run(folder):
+    with open(folder / "run", encoding="ascii") as file:
+        return Run(file.read().splitlines())

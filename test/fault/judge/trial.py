@@ -1,0 +1,162 @@
+"""Brings all facts of a run in the order of time before those who judge them."""
+
+from heapq import merge
+
+from .court import Court
+from .demand import Demand, Windows
+from .faults import Faults, read_faults
+from .keys import Keys, read_keys
+from .leases import Lane, Lease, Leases, Name
+from .lives import Reader, find_lives
+from .register import Register
+from .run import read_run
+from .usage import Usage
+
+VALIDITY = ("valid", "at_risk", "healthy", "lost", "act", "releasing")
+
+
+class Trial:
+    def __init__(self, folder):
+        """Raises OSError, ValueError or KeyError without a usable `run`."""
+        self.folder, self.court = folder, Court()
+        self.run = read_run(folder)
+        self.faults = self.needs("faults", Faults([]), self.read_faults)
+        self.lives = find_lives(folder, self.run, self.faults, self.court)
+        self.names = {it: Name(it) for it in self.run.names}
+        self.leases = Leases(self.court, self.faults)
+        self.demand = Demand(self.court, self.run, self.faults)
+        self.keys = Keys(self.court, self.run, self.faults, Windows(0, self.faults, self.run),
+                         self.names)
+        self.register = Register(folder / "register", self.court)
+        self.usage = Usage(self.court)
+
+    def read_faults(self):
+        return read_faults(self.folder, self.run, self.court)
+
+    def needs(self, file, otherwise, read):
+        if (self.folder / file).exists():
+            return read()
+        self.court.complain("truncated", f"there is no file {file}")
+        return otherwise
+
+    # ---- the course of it --------------------------------------------------------------------
+
+    def facts(self):
+        streams = [Reader(life, i, self.court).facts() for i, life in enumerate(self.lives)]
+        keys = self.folder / "keys"
+        streams.append(self.needs("keys", iter(()),
+                                  lambda: read_keys(keys, len(streams), self.court)))
+        return merge(*streams)
+
+    def hold(self):
+        for _order, _index, now, life, fact, said in self.facts():
+            if life is None:
+                self.keys.looks(now, fact, said)
+            elif fact in OF_LIVES:
+                OF_LIVES[fact](self, life, now, *said)
+            else:
+                self.hear(life, now, fact, *said)
+        self.conclude()
+        return self.court
+
+    def conclude(self):
+        figures = self.court.figures
+        if self.register.is_there:
+            self.register.ends(self.lives)
+        elif figures["acted"]:
+            self.court.complain("truncated", "there is no file register")
+        self.demand.ends(self.names.values())
+        self.demand.judge_availability()
+        self.usage.ends(self.lives)
+        self.court.at_least("holders", figures["holders"], self.run.holders)
+
+    # ---- facts of a process ------------------------------------------------------------------
+
+    def begins(self, life, _now, kind, _pid):
+        self.court.figures["lives"] += 1
+
+    def uses(self, life, now, rss, descriptors):
+        self.usage.uses(life, now, rss, descriptors)
+
+    def ends(self, _life, _now, _lines, _acquired, rounds, raises):
+        self.court.figures["rounds"] += rounds
+        self.court.figures["raises"] += raises
+
+    def gone(self, life, now):
+        for lane in life.lanes.values():
+            name = self.names[lane.name]
+            self.demand.gone(lane, now)
+            if lane.lease:
+                self.leases.gone(name, lane.lease, now)
+            if lane.over_at is None:
+                self.keys.is_over(lane, now, False)
+
+    # ---- facts of leases ---------------------------------------------------------------------
+
+    def hear(self, life, now, fact, name, number, *said):
+        lane = life.lanes.get(name) or self.new_lane(life, name)
+        if lane is None:
+            self.malformed(life, now, fact, number, f"no such name: {name}")
+        elif fact == "acted":
+            self.acted(life, lane, number, *said)
+        elif fact == "attempt":
+            self.attempt(lane, self.names[name], now, number)
+        elif lane.number != number:
+            self.malformed(life, now, fact, number, "of an attempt that there was not")
+        elif fact in ("acquired", "failed"):
+            self.outcome(lane, self.names[name], now, fact, said)
+        elif lane.lease is None or lane.lease.number != number:
+            self.malformed(life, now, fact, number, "of a lease that it did not get")
+        else:
+            self.of_lease(lane, self.names[name], now, fact, said)
+
+    def malformed(self, life, now, fact, number, why):
+        self.court.complain("malformed", f"{life.where(number)}: {now} {fact} {why}")
+
+    def new_lane(self, life, name):
+        if name not in self.names:
+            return None
+        lane = life.lanes[name] = Lane(life, name)
+        self.names[name].lanes.append(lane)
+        if life.is_ours():
+            self.keys.lanes[life.label, name] = lane
+        return lane
+
+    def attempt(self, lane, name, now, number):
+        self.court.figures["attempts"] += 1
+        if lane.number is not None and number <= lane.number:
+            self.malformed(lane.life, now, "attempt", number, f"comes after {lane.number}")
+        lane.number, lane.over_at = number, None
+        self.demand.asks(lane, name, now)
+
+    def outcome(self, lane, name, now, fact, said):
+        if lane.asked is None:
+            self.malformed(lane.life, now, fact, lane.number, "has come already")
+        elif fact == "failed":
+            self.court.failed[said[0]] += 1
+            self.demand.fails(lane, name, now, *said)
+            self.keys.is_over(lane, now, False)
+        else:
+            lane.lease = Lease(lane, now, lane.number, *said)
+            self.demand.gets(lane, name, now)
+            self.leases.acquired(lane, name, lane.lease, now, said[0])
+
+    def of_lease(self, lane, name, now, fact, said):
+        if fact in VALIDITY:
+            self.court.figures[fact] += 1
+            lane.life.acts += fact == "act"
+            self.leases.hears(fact, name, lane.lease, now, *said)
+        elif fact == "refrained":
+            self.leases.refrained(lane.lease, now)
+        else:
+            self.leases.released(name, lane.lease, now)
+            self.keys.is_over(lane, now, said[0] == "REDLOCK_OK")
+
+    def acted(self, life, lane, number, checked, unchecked):
+        self.court.figures["acted"] += 1
+        life.acteds += 1
+        if self.register.is_there:
+            self.register.answered(life, lane.lease, lane.name, number, checked, unchecked)
+
+
+OF_LIVES = {"begin": Trial.begins, "usage": Trial.uses, "end": Trial.ends, "gone": Trial.gone}

@@ -1,0 +1,99 @@
+"""A connection to one Redis server, and the register on it that the workers act on."""
+
+import socket
+import time
+from pathlib import Path
+
+SCRIPT = Path(__file__).resolve().with_name("register.lua")
+
+
+class Connection:
+    """After any trouble it is closed, so that no reply can be taken for another's."""
+
+    def __init__(self, host, port, timeout_s):
+        self.address = (host, port)
+        self.timeout_s = timeout_s
+        self.socket = None
+        self.left = b""
+
+    def call(self, *words):
+        """The reply: str, int, None or a list. OSError where there is none, or an error."""
+        end = time.monotonic() + self.timeout_s
+        try:
+            if not self.socket:
+                self.open()
+            self.socket.settimeout(self.timeout_s)
+            self.socket.sendall(self.encode(words))
+            return self.reply(end)
+        except OSError:
+            self.close()
+            raise
+
+    def open(self):
+        self.left = b""
+        self.socket = socket.create_connection(self.address, self.timeout_s)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def close(self):
+        if self.socket:
+            self.socket.close()
+        self.socket = None
+
+    @staticmethod
+    def encode(words):
+        parts = [str(word).encode() for word in words]
+        return b"*%d\r\n" % len(parts) + b"".join(b"$%d\r\n%s\r\n" % (len(part), part)
+                                                  for part in parts)
+
+    def more(self, end):
+        self.socket.settimeout(max(0.001, end - time.monotonic()))
+        got = self.socket.recv(65536)
+        if not got or time.monotonic() > end:
+            raise OSError("no reply")
+        self.left += got
+
+    def line(self, end):
+        while b"\r\n" not in self.left:
+            self.more(end)
+        line, self.left = self.left.split(b"\r\n", 1)
+        return line.decode()
+
+    def bulk(self, size, end):
+        while len(self.left) < size + 2:
+            self.more(end)
+        text, self.left = self.left[:size].decode(), self.left[size + 2:]
+        return text
+
+    def reply(self, end):
+        line = self.line(end)
+        kind, rest = line[0], line[1:]
+        if kind == "+":
+            return rest
+        if kind == ":":
+            return int(rest)
+        if kind == "$":
+            return None if rest == "-1" else self.bulk(int(rest), end)
+        if kind == "*":
+            return [self.reply(end) for _ in range(int(rest))]
+        raise OSError(rest)
+
+
+class Register:
+    """The protected resource. One that does not answer holds up nothing for long."""
+
+    TIMEOUT_S = 0.1
+
+    def __init__(self, address, label):
+        host, port = address.rsplit(":", 1)
+        self.label = label
+        self.script = SCRIPT.read_text(encoding="ascii")
+        self.connection = Connection(host, int(port), self.TIMEOUT_S)
+
+    def write(self, name, fence, number):
+        """["accepted", "fresh"], or nothing if it does not answer."""
+        try:
+            verdict = self.connection.call("EVAL", self.script, 2, "register", "register:fences",
+                                           name, fence, self.label, number)
+        except OSError:
+            return []
+        return verdict.split()

@@ -1,0 +1,121 @@
+"""The runner says what it can do, refuses what it cannot, and leaves nothing behind."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+CHAOS = [sys.executable, "-B", str(ROOT / "cluster-scripts" / "chaos")]
+PATIENCE_S = 30
+
+
+def chaos(*words, **more):
+    return subprocess.run([*CHAOS, *words], stdin=subprocess.DEVNULL, capture_output=True,
+                          text=True, timeout=PATIENCE_S, check=False, **more)
+
+
+def processes_with(text):
+    """Whose command line or folder tells of it."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if text in os.readlink(process / "cwd") or \
+                    text.encode() in (process / "cmdline").read_bytes():
+                found.append(process.name)
+        except OSError:
+            continue
+    return found
+
+
+class Usage(unittest.TestCase):
+    def refused(self, text, *words):
+        done = chaos(*words)
+        self.assertEqual(done.returncode, 64, done.stderr)
+        self.assertIn(text, done.stderr)
+
+    def test_misuse(self):
+        self.refused("which profile")
+        self.refused("no profile sleepy", "sleepy")
+        self.refused("--masters takes 3 to 9", "calm", "--masters", "1")
+        self.refused("odd number", "calm", "--masters", "4")
+        self.refused("--seconds", "calm", "--seconds", "long")
+        self.refused("five", "moving", "--masters", "3")
+        self.refused("--unheard-of", "calm", "--unheard-of")
+
+    def test_help_and_list(self):
+        self.assertIn("--seed", chaos("--help").stdout)
+        listed = chaos("--list").stdout
+        for word in ("quick", "moving", "rolled-back", "stopped", "half-cut"):
+            self.assertIn(f"\n  {word} ", listed)
+
+    def test_no_namespaces_is_no_failure(self):
+        done = chaos("cut", env={**os.environ, "PATH": "/nowhere"})
+        self.assertEqual(done.returncode, 77, done.stderr)
+        self.assertIn("skipped: cut: ip is not installed", done.stderr)
+
+
+class Interrupted(unittest.TestCase):
+    def ends_in_order(self, *words):
+        with tempfile.TemporaryDirectory() as folder:
+            with subprocess.Popen([*CHAOS, *words], stdin=subprocess.DEVNULL, text=True,
+                                  stderr=subprocess.PIPE,
+                                  env={**os.environ, "TMPDIR": folder}) as runner:
+                self.await_load(runner, Path(folder))
+                runner.send_signal(signal.SIGINT)
+                _, said = runner.communicate(timeout=PATIENCE_S)
+            self.assertEqual(runner.returncode, 1, said)
+            self.assertIn("ended by SIGINT", said)
+            self.assertEqual(os.listdir(folder), [])
+            self.await_nobody(folder)
+
+    def test_even_a_runner_that_is_killed_leaves_no_process(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with subprocess.Popen([*CHAOS, "quick"], stdin=subprocess.DEVNULL,
+                                  env={**os.environ, "TMPDIR": folder}) as runner:
+                self.await_load(runner, Path(folder))
+                runner.kill()
+            self.await_nobody(folder)
+
+    def await_nobody(self, folder):
+        """Grandchildren end with their parents, but a moment later."""
+        end = time.monotonic() + PATIENCE_S
+        while left := processes_with(folder):
+            self.assertLess(time.monotonic(), end, left)
+            time.sleep(0.01)
+
+    def await_load(self, runner, folder):
+        end = time.monotonic() + PATIENCE_S
+        while not [path for path in folder.glob("*/worker-*") if path.stat().st_size]:
+            self.assertIsNone(runner.poll())
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.01)
+
+    def test_on_this_machine(self):
+        self.ends_in_order("quick", "--seconds", "30")
+
+    def test_in_namespaces(self):
+        if os.geteuid() != 0 or subprocess.run(["unshare", "-n", "true"], check=False).returncode:
+            self.skipTest("no network namespaces here")
+        self.ends_in_order("cut", "--seconds", "30")
+
+
+class Broken(unittest.TestCase):
+    """A client that counts no quorum."""
+
+    def test_it_is_condemned(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = chaos("calm", "--seconds", "5", "--seed", "1", env={
+                **os.environ, "TMPDIR": folder, "REDLOCK_MUTANT": "QUORUM_HALF",
+                "REDLOCK_CHAOS_WORKER": os.environ["REDLOCK_CHAOS_BROKEN"]})
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertRegex(done.stdout, "violations .* overlap")
+        self.assertIn("the run is in", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,148 @@
+"""What the runner does is drawn from the seed alone, and keeps the limits of its profile."""
+
+import sys
+import unittest
+from functools import lru_cache
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from chaos import kinds, schedule  # noqa: E402
+from chaos.profiles import PROFILES  # noqa: E402
+
+SEEDS = range(20)
+SIZES = (3, 5)
+FIVE_ONLY = ("moving", "turns")
+
+
+def draw(name, seed=1, masters=5):
+    profile = PROFILES[name]
+    return schedule.plan(profile, seed, profile.seconds, masters, profile.workers)
+
+
+drawn = lru_cache(maxsize=None)(draw)
+
+
+def all_drawn():
+    for name in PROFILES.keys() - {"soak"}:  # full, for longer
+        for masters in SIZES if name not in FIVE_ONLY else (5,):
+            for seed in SEEDS:
+                yield name, masters, seed, drawn(name, seed, masters)
+
+
+def under_way(faults, moment):
+    return [fault for fault in faults if fault.at <= moment < fault.end]
+
+
+class Drawn(unittest.TestCase):
+    def test_the_same_seed_draws_the_same(self):
+        for name, masters, seed, faults in all_drawn():
+            self.assertEqual(faults, draw(name, seed, masters))
+
+    def test_another_seed_draws_something_else(self):
+        for name in PROFILES:
+            if name != "calm":
+                self.assertNotEqual(drawn(name, 1), drawn(name, 2), name)
+
+    def test_all_is_mended_before_the_end(self):
+        for name, _, seed, faults in all_drawn():
+            for fault in faults:
+                self.assertGreaterEqual(fault.at, 0)
+                self.assertGreaterEqual(fault.lasts, 0)
+                self.assertLess(fault.end, PROFILES[name].seconds, (name, seed, fault))
+
+    def test_nothing_is_in_two_faults_at_once(self):
+        for name, _, seed, faults in all_drawn():
+            until = {}
+            for fault in faults:
+                for target in fault.targets:
+                    self.assertLessEqual(until.get(target, 0), fault.at, (name, seed, fault))
+                    until[target] = fault.end
+
+    def test_only_kinds_of_the_profile(self):
+        for name, _, _, faults in all_drawn():
+            profile = PROFILES[name]
+            self.assertLessEqual({fault.kind for fault in faults},
+                                 {*profile.of_masters, *profile.of_workers, *profile.of_links})
+
+    def test_what_cannot_be_had_is_left_out(self):
+        profile = PROFILES["full"]
+        faults = schedule.plan(profile, 1, 600, 5, 8, ["clock-stepped", "killed"])
+        self.assertEqual({fault.kind for fault in faults},
+                         {*profile.of_masters, *profile.of_workers} - {"clock-stepped", "killed"})
+
+
+class Kinds(unittest.TestCase):
+    def all_seen(self, name, given):
+        for masters in SIZES:
+            for seed in SEEDS:
+                seen = {fault.kind for fault in drawn(name, seed, masters)}
+                self.assertEqual(set(given) - seen, set(), (name, masters, seed))
+
+    def test_every_kind_is_seen_in_quick(self):
+        self.all_seen("quick", {*kinds.MASTERS, *kinds.WORKERS})
+
+    def test_every_kind_is_seen_in_full(self):
+        self.all_seen("full", {*kinds.MASTERS, *kinds.WORKERS})
+
+    def test_majorities_are_struck_in_full(self):
+        for masters in SIZES:
+            faults = [fault for fault in drawn("full", masters=masters)
+                      if fault.kind in kinds.MASTERS]
+            most = max(len(under_way(faults, fault.at)) for fault in faults)
+            self.assertEqual(most, masters)
+
+    def test_every_kind_of_fault_can_be_done(self):
+        from chaos import masters, network, workers
+        done = {**masters.FAULTS, **workers.FAULTS, **network.FAULTS}
+        self.assertEqual(set(done), set(kinds.ALL))
+
+
+class Solitary(unittest.TestCase):
+    def test_nothing_else_is_struck_around_them(self):
+        for name, _, seed, faults in all_drawn():
+            quiet = PROFILES[name].quiet_s
+            for fault in faults if name == "quick" or seed < 3 else ():
+                if fault.kind in kinds.SOLITARY:
+                    near = [other for other in faults if other is not fault
+                            and other.end > fault.at - quiet and other.at < fault.end + quiet]
+                    self.assertEqual(near, [], (name, seed, fault))
+                    self.assertEqual(len(fault.targets), 1)
+
+
+class Moving(unittest.TestCase):
+    def test_two_are_down_at_any_one_time(self):
+        """But for a moment, when one is back and the next not yet struck."""
+        for seed in SEEDS:
+            faults = drawn("moving", seed)
+            for fault in faults[1:]:
+                self.assertEqual(len(under_way(faults, fault.at)), 2)
+            last = faults[-1].at
+            gaps = sorted(fault.end for fault in faults if fault.end < last)
+            for gap in gaps[:-1]:
+                self.assertEqual(len(under_way(faults, gap + 1.01 * schedule.APART_S)), 2)
+
+    def test_the_faults_move(self):
+        for seed in SEEDS:
+            faults = drawn("moving", seed)
+            self.assertGreaterEqual(len({fault.targets for fault in faults}), 4)
+            for fault, following in zip(faults, faults[1:]):
+                self.assertNotEqual(fault.targets, following.targets)
+                self.assertLessEqual(following.at - fault.at, schedule.MOVE_S[1])
+
+
+class Turns(unittest.TestCase):
+    def test_a_quorum_is_never_struck(self):
+        for seed in SEEDS:
+            self.assertEqual(len({fault.targets for fault in drawn("turns", seed)}), 2)
+
+
+class Harmless(unittest.TestCase):
+    def test_no_data_is_lost_among_other_clients(self):
+        self.assertFalse({"crashed", "emptied", "rolled-back", *kinds.SOLITARY}
+                         & set(PROFILES["mixed"].of_masters))
+
+
+if __name__ == "__main__":
+    unittest.main()

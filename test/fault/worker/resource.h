@@ -1,0 +1,31 @@
+/*
+ * resource.h - the register that a lock is to protect (register.lua), as a worker uses it.
+ */
+#ifndef FAULT_WORKER_RESOURCE_H
+#define FAULT_WORKER_RESOURCE_H
+
+#include <ev.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What the register said, "accepted fresh"; NULL if it will not answer any more. */
+typedef void resource_answered(void *user, unsigned number, const char *verdict);
+
+struct resource {
+    struct ev_loop *loop;
+    const char *host, *label;
+    int port;
+    resource_answered *answered;
+    struct redisAsyncContext *context; /* NULL: not connected */
+    ev_timer again;
+    unsigned in_flight;
+    bool closing;
+};
+
+void resource_open(struct resource *resource);
+/* False if it cannot be sent; otherwise `answered` follows, once. */
+bool resource_write(struct resource *resource, const char *name, unsigned number, int64_t fence,
+                    void *user);
+void resource_close(struct resource *resource);
+
+#endif

@@ -1,0 +1,104 @@
+#include "terms.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct option known[] = {{"nodes", required_argument, NULL, 'n'},
+                                      {"record", required_argument, NULL, 'r'},
+                                      {"label", required_argument, NULL, 'b'},
+                                      {"seconds", required_argument, NULL, 's'},
+                                      {"seed", required_argument, NULL, 'd'},
+                                      {"ttl", required_argument, NULL, 't'},
+                                      {"wait", required_argument, NULL, 'w'},
+                                      {"max-ttl", required_argument, NULL, 'm'},
+                                      {"skew", required_argument, NULL, 'k'},
+                                      {"hold", required_argument, NULL, 'h'},
+                                      {"register", required_argument, NULL, 'g'},
+                                      {"long-every", required_argument, NULL, 'l'},
+                                      {NULL, 0, NULL, 0}};
+
+static void misuse(void)
+{
+    fputs("usage: redlock-chaos-worker --nodes LIST --record FILE --label NAME --seconds S\n"
+          "           --seed N [--ttl MS] [--wait MS] [--max-ttl MS] [--skew MS] [--hold US]\n"
+          "           [--long-every N] [--register HOST:PORT] NAME...\n",
+          stderr);
+}
+
+static bool take_register(struct terms *terms, char *address)
+{
+    char *colon = strrchr(address, ':');
+    if (!colon)
+        return false;
+    *colon = '\0';
+    terms->register_host = address;
+    terms->register_port = atoi(colon + 1);
+    return terms->register_port > 0;
+}
+
+static bool take(struct terms *terms, int option)
+{
+    switch (option) {
+    case 'n':
+        terms->nodes = optarg;
+        return true;
+    case 'r':
+        terms->record = optarg;
+        return true;
+    case 'b':
+        terms->label = optarg;
+        return true;
+    case 's':
+        terms->seconds = atof(optarg);
+        return true;
+    case 'd':
+        terms->seed = (unsigned)strtoul(optarg, NULL, 10);
+        return true;
+    case 't':
+        terms->ttl_ms = atoll(optarg);
+        return true;
+    case 'w':
+        terms->wait_ms = atoll(optarg);
+        return true;
+    case 'm':
+        terms->max_ttl_ms = atoll(optarg);
+        return true;
+    case 'k':
+        terms->skew_ms = atoll(optarg);
+        return true;
+    case 'h':
+        terms->hold_s = atof(optarg) / 1e6;
+        return true;
+    case 'g':
+        return take_register(terms, optarg);
+    case 'l':
+        terms->long_every = (unsigned)strtoul(optarg, NULL, 10);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool is_whole(const struct terms *terms)
+{
+    return terms->nodes && terms->record && terms->label && terms->seconds > 0 &&
+           terms->ttl_ms > 0 && terms->count > 0 && terms->count <= NAMES_MOST;
+}
+
+bool terms_parse(struct terms *terms, int argc, char **argv)
+{
+    int option;
+    bool good = true;
+    *terms = (struct terms){
+        .hold_s = 0.001, .ttl_ms = 1000, .wait_ms = 2000, .max_ttl_ms = 1000, .skew_ms = 50};
+    while (good && (option = getopt_long(argc, argv, "", known, NULL)) != -1)
+        good = take(terms, option);
+    terms->names = argv + optind;
+    terms->count = (unsigned)(argc - optind);
+    good = good && is_whole(terms);
+    if (!good)
+        misuse();
+    return good;
+}

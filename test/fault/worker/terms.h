@@ -1,0 +1,26 @@
+/*
+ * terms.h - the command line of a worker; all kinds of workers have the same.
+ */
+#ifndef FAULT_WORKER_TERMS_H
+#define FAULT_WORKER_TERMS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define NAMES_MOST 64
+
+struct terms {
+    const char *nodes, *record, *label;
+    char *register_host; /* NULL: nothing is written anywhere */
+    int register_port;
+    double seconds, hold_s;
+    unsigned seed, long_every; /* one in so many leases is held beyond its ttl */
+    int64_t ttl_ms, wait_ms, max_ttl_ms, skew_ms;
+    char **names;
+    unsigned count;
+};
+
+/* False, and a usage on stderr, if it cannot be used. */
+bool terms_parse(struct terms *terms, int argc, char **argv);
+
+#endif

@@ -1,0 +1,74 @@
+/*
+ * worker.h - one process of a chaos run: contends for every name, fenced, acts on the protected
+ * resource while it holds one, and records what it was told and what it did.  What comes of
+ * that, others judge.
+ *
+ * The facts, after the moment; UNTIL is when validity ends, as computed at that moment, or the
+ * moment itself if none is left.
+ *   begin library PID                       the first
+ *   attempt NAME NUMBER                     asks
+ *   acquired NAME NUMBER UNTIL TOKEN FENCE  holds
+ *   valid | at_risk | healthy | lost NAME NUMBER UNTIL
+ *   act NAME NUMBER UNTIL                   looked at validity, and uses the resource
+ *   acted NAME NUMBER CHECKED UNCHECKED     what the register said
+ *   refrained NAME NUMBER                   looked, and had no validity left
+ *   releasing NAME NUMBER UNTIL             gives it back
+ *   released | failed NAME NUMBER CODE      the last of an attempt
+ *   usage RSS_KB DESCRIPTORS                every second
+ *   end LINES ACQUIRED ROUNDS RAISES        the last, or the record is not whole
+ */
+#ifndef FAULT_WORKER_H
+#define FAULT_WORKER_H
+
+#include <ev.h>
+#include <redlock.h>
+
+#include "record.h"
+#include "resource.h"
+#include "terms.h"
+
+enum lane_state {
+    LANE_RESTING, /* between one lease and asking for the next */
+    LANE_ASKING,
+    LANE_HOLDING,
+    LANE_ACTING, /* the register is to answer */
+    LANE_LEAVING
+};
+
+/* One name, and our lease on it. */
+struct lane {
+    struct worker *worker;
+    const char *name;
+    redlock_lease *lease;
+    enum lane_state state;
+    bool is_long;      /* held beyond its ttl */
+    unsigned number;   /* of the attempt */
+    int64_t until;     /* the end of validity as last recorded */
+    int64_t leaves_at; /* the end of the hold */
+    ev_timer timer;
+};
+
+struct worker {
+    struct terms terms;
+    struct ev_loop *loop;
+    redlock *client;
+    struct record record;
+    struct resource resource;
+    bool ending, closed;
+    ev_timer end, usage;
+    ev_signal stop;
+    ev_prepare look;
+    struct lane lanes[NAMES_MOST];
+};
+
+void lane_begin(struct lane *lane, struct worker *worker, const char *name);
+/* Records it if validity has changed: a renewal is not told otherwise. */
+void lane_look(struct lane *lane);
+/* Gives back what is held, unless the register is still to answer. */
+void lane_end(struct lane *lane);
+void lane_answered(void *lane, unsigned number, const char *verdict);
+
+/* Closes the client when worker->ending and no register is waited for. */
+void worker_close_if_idle(struct worker *worker);
+
+#endif
