@@ -10,31 +10,38 @@ def lane(view, target):
     """(height, shapes)"""
     faults = sorted((it for it in view.record.faults_of(target) if view.shows(it.begin, it.end)),
                     key=lambda it: it.begin)
-    extents = [(it.begin, max(it.end, it.begin + 3 * view.pixel)) for it in faults]
-    chosen = intervals.rows(extents)
+    chosen = intervals.rows((it.begin, max(it.end, it.begin + 3 * view.pixel)) for it in faults)
+    row_of = {fault.number: row for fault, row in zip(faults, chosen)}
     count = max(chosen, default=0) + 1
-    shapes = background(view, target, count * ROW - WORD)
+    shapes = processes(view, target) + quarantines(view, target, row_of)
+    for fault in faults:
+        shapes.append(bar(view, target, fault, row_of[fault.number] * ROW))
     for row in range(count):
-        shapes += words(view, [it for it, at in zip(faults, chosen) if at == row], row * ROW)
-    for fault, row in zip(faults, chosen):
-        shapes.append(bar(view, target, fault, row * ROW))
+        shapes += words(view, [it for it in faults if row_of[it.number] == row], row * ROW)
     return count * ROW, shapes
 
 
-def background(view, target, height):
-    """When a master abstains after a restart; when a worker's process is there."""
+def quarantines(view, master, row_of):
+    """Beside the fault that each comes from; that itself may be out of sight."""
     shapes = []
-    for begin, end in view.record.quarantines(target):
+    for number, begin, end in view.record.quarantines(master):
         if view.shows(begin, end):
             left, width = view.span(begin, end)
-            shapes.append(svg.path("quarantine", svg.box(left, 1, width, height - 2),
-                                   f"{target} abstains, {view.seconds(begin):.3f} to "
+            top = row_of.get(number, 0) * ROW + 1
+            shapes.append(svg.path("quarantine", svg.box(left, top, width, BAR - 2),
+                                   f"{master} abstains, {view.seconds(begin):.3f} to "
                                    f"{view.seconds(end):.3f} s"))
+    return shapes
+
+
+def processes(view, target):
+    """When the processes of a worker were there."""
+    shapes = []
     for number, life in enumerate(view.record.lives.get(target, ()), 1):
         if view.shows(life.begin, life.end):
             left, width = view.span(life.begin, life.end)
             colour = view.record.workers.index(target) % len(svg.WORKERS)
-            shapes.append(svg.path(f"w{colour} light", svg.box(left, 3, width, height - 6),
+            shapes.append(svg.path(f"w{colour} light", svg.box(left, 3, width, BAR - 6),
                                    f"{target}, process {number} ({life.kind})"))
     return shapes
 

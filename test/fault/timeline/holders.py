@@ -103,12 +103,11 @@ class Names:
     def marks(self, name):
         holders = self.holders(name)
         shapes = []
-        for it in holders:
-            for begin, end in it.risks:
-                if self.view.shows(begin, end):
-                    left, width = self.view.span(begin, end, 2)
-                    shapes.append(svg.path("risk", svg.box(left, -3, width, 4),
-                                           f"{it.worker} was told AT_RISK"))
+        risks = ((*risk, it.worker) for it in holders for risk in it.risks)
+        for begin, end, worker in self.view.blocks(risks):
+            left, width = self.view.span(begin, end, 2)
+            shapes.append(svg.path("risk", svg.box(left, -3, width, 4),
+                                   f"{worker} was told AT_RISK"))
         for left, told in self.apart(holders, "losses", "was told LOST"):
             shapes.append(svg.path("lost", svg.line(left - 4, -6, 8, 8)
                                    + svg.line(left + 4, -6, -8, 8), told))

@@ -7,11 +7,13 @@ from .holders import Names
 from .view import View
 
 WIDTH, LEFT, RIGHT = 1400, 110, 20
+AXIS = 36
 NAME_BAR, NAME_LANE = 26, 46
 NEAR_BAR, NEAR_LANE = 32, 52
 NEAR_US, NEAR_NAMES = 1_000_000, 6
 MOST, MOST_NEAR = 3000, 900    # shapes of holders: they are what a file's size comes from
 LISTED = 12
+FLAG_PX = 26
 
 
 class Page:
@@ -58,20 +60,23 @@ class Page:
                            f"{self.view.seconds(self.view.end):g} s")
         self.put(0, [svg.text("h", 16, 32, f"redlock: {self.title()}"),
                      svg.text("m", 16, 54, ", ".join(setting)),
-                     svg.text("m", 16, 72, self.figures()), *self.verdict()])
-        self.y = 84
+                     svg.text("m", 16, 72, self.figures()),
+                     svg.text("m", 16, 90, f"faults: {self.struck()}"), *self.verdict()])
+        self.y = 102
 
     def figures(self):
         record = self.record
-        kinds = Counter(it.kind for it in record.faults)
         told = [count(len(record.attempts), "attempt"), count(len(record.holders), "lease"),
                 f"{sum(bool(it.losses) for it in record.holders)} lost",
                 f"{sum(len(it.refrained) for it in record.holders)} refrained"]
         if any(record.stale.values()):
             told.append(f"stale writes: {record.stale['refused']} refused by the register that "
                         f"checks fences, {record.stale['stale']} taken by the other")
-        struck = ", ".join(f"{many} {kind}" for kind, many in sorted(kinds.items()))
-        return f"{', '.join(told)}; faults: {struck or 'none'}"
+        return ", ".join(told)
+
+    def struck(self):
+        kinds = Counter(it.kind for it in self.record.faults)
+        return ", ".join(f"{many} {kind}" for kind, many in sorted(kinds.items())) or "none"
 
     def verdict(self):
         right = WIDTH - RIGHT
@@ -135,7 +140,7 @@ class Page:
 
     def timeline(self, names):
         axis = self.y
-        self.y += 30
+        self.y += AXIS
         top = self.y
         for name in names.names:
             self.name_lane(names, name, NAME_LANE)
@@ -151,12 +156,21 @@ class Page:
         view = names.view
         violations = [it for it in self.violations
                       if it.name == name and it.at is not None and view.shows(it.at, it.at)]
-        both = [it for it in self.overlaps if it.name == name and view.shows(it.at, it.until)]
+        both = view.blocks((it.at, it.until, it.text) for it in self.overlaps if it.name == name)
         shapes = [lane(names.height + 6), label(name, names.height / 2 + 4),
                   *no_majority(view, names.height + 6), *names.draw(name),
-                  *(overlap(view, names.height, it) for it in both),
-                  *(self.flag(view, names.height, it) for it in violations)]
+                  *(overlap(view, names.height, *it) for it in both),
+                  *self.flags_of(view, names.height, violations)]
         self.put(height, shapes)
+
+    def flags_of(self, view, height, violations):
+        """Those that there is room for."""
+        shapes, free = [], 0
+        for it in sorted(violations, key=lambda it: it.at):
+            if view.x(it.at) >= free:
+                shapes.append(self.flag(view, height, it))
+                free = view.x(it.at) + FLAG_PX
+        return shapes
 
     def flag(self, view, height, violation):
         """Its time in red, and its number on a flag above."""
@@ -175,10 +189,10 @@ class Page:
                         for time, _ in marks)
         shapes = [svg.path("grid", lines)]
         shapes += [svg.text("c m", view.x(time), 13, words) for time, words in marks]
-        shapes.append(svg.text("m r", LEFT - 10, 13, "seconds"))
+        shapes.append(svg.text("m r", LEFT - 26, 13, "seconds"))
         unnamed = [it for it in self.violations if it.at is not None and view.shows(it.at, it.at)
                    and it.name not in self.record.names]
-        shapes += [self.flag(view, 4, it) for it in unnamed]
+        shapes += self.flags_of(view, 4, unnamed)
         self.shapes[0:0] = svg.group(top, shapes)
 
     # ---- one second from near ----------------------------------------------------------------
@@ -210,7 +224,7 @@ class Page:
         self.put(24, [svg.text("b", LEFT, 17, f"One second from near: {view.seconds(view.begin):.2f} "
                                               f"to {view.seconds(view.end):.2f} s")])
         axis = self.y
-        self.y += 30
+        self.y += AXIS
         top = self.y
         for name in chosen:
             self.name_lane(names, name, NEAR_LANE)
@@ -229,17 +243,18 @@ def no_majority(view, height):
     """When so many masters are down, hung or abstain that the others are no majority."""
     record = view.record
     out = [intervals.union([(it.begin, it.end) for it in record.faults_of(master)
-                            if it.kind in OUT] + record.quarantines(master))
+                            if it.kind in OUT]
+                           + [(begin, end) for _, begin, end in record.quarantines(master)])
            for master in record.masters]
     times = intervals.at_once(out, len(record.masters) - len(record.masters) // 2)
     return [svg.path("nomajority", "".join(
         svg.box(*span(view, it), height) for it in times if view.shows(*it)))]
 
 
-def overlap(view, height, violation):
+def overlap(view, height, begin, end, text):
     """Two had it: nothing of the bars below is to be seen."""
-    left, width = view.span(violation.at, violation.until, 2)
-    return svg.path("overlap", svg.box(left, 0, width, height), violation.text)
+    left, width = view.span(begin, end, 2)
+    return svg.path("overlap", svg.box(left, 0, width, height), text)
 
 
 def span(view, interval):

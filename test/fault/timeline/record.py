@@ -104,8 +104,9 @@ class Record:
         return [it for it in self.faults if target in it.targets]
 
     def quarantines(self, master):
-        return [(it.end, it.end + self.quarantine) for it in self.faults_of(master)
-                if it.kind in RESTARTS]
+        """(number of the fault, begin, end)"""
+        return [(it.number, it.end, it.end + self.quarantine) for it in self.faults_of(master)
+                if master in self.masters and it.kind in RESTARTS]
 
     # ---- workers -----------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 LEAST_PX = 2    # what is narrower goes into a pile
-PILE_PX = 4
+PILE_PX = 10
 
 
 @dataclass
@@ -48,7 +48,7 @@ def pile_up(bars, least, width):
             put()
             pieces.append(it)
             continue
-        if near and it.end - near[0].begin > width:
+        if near and (it.end - near[0].begin > width or it.begin - near[-1].end > least):
             put()
         near.append(it)
     put()

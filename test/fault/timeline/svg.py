@@ -22,7 +22,7 @@ text{font:12px system-ui,"DejaVu Sans",sans-serif;fill:#222}
 .h{font-size:20px;font-weight:bold}.m{fill:#444}.b{font-weight:bold}.r{text-anchor:end}
 .c{text-anchor:middle}.word{font-size:11px}.in{text-anchor:middle;font-size:11px}
 .bad{fill:#d00000;font-weight:bold}.list{fill:#d00000}.good{fill:#00704f;font-weight:bold}
-.lane{fill:#f3f4f6}.grid{stroke:#d4d7dc;fill:none}.axis{stroke:#777;fill:none}
+.lane{fill:#445;opacity:.065}.grid{stroke:#cdd0d6;fill:none}.axis{stroke:#777;fill:none}
 .frame{stroke:#444;fill:none}.light{opacity:.4}.nomajority{fill:#c9ccd3}
 .wanted{fill:url(#wanted)}.quarantine{fill:url(#quarantine);stroke:#888;stroke-width:.6}
 .risk{fill:#ffd000;stroke:#000;stroke-width:.5}.lost{stroke:#000;stroke-width:2;fill:none}

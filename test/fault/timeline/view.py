@@ -30,6 +30,18 @@ class View:
     def shows(self, begin, end):
         return begin < self.end and end >= self.begin
 
+    def blocks(self, spans, apart=2):
+        """[begin, end, about] of what is shown, the first's of those that touch or nearly so."""
+        joined = []
+        for begin, end, about in sorted(spans, key=lambda it: it[:2]):
+            if not self.shows(begin, end):
+                continue
+            if joined and begin - joined[-1][1] < apart * self.pixel:
+                joined[-1][1] = max(joined[-1][1], end)
+            else:
+                joined.append([begin, end, about])
+        return joined
+
     def seconds(self, time):
         return (time - self.record.begin) / 1e6
 
