@@ -203,6 +203,21 @@ class Picture(unittest.TestCase):
         self.assert_extent(held[0], 6300, 7000)
         self.assert_extent(held[1], 6000, 6300)
 
+    def test_a_command_holds_as_long_as_its_job_does_anything(self):
+        run = small(self.dir)
+        now = BEGIN + 6_000_000
+        for name, last in (("a", "releasing"), ("b", "act")):
+            run.tell("worker-1", 6000, "attempt", name, 9)
+            run.tell("worker-1", 6000, "acquired", name, 9, now, "t9", 0)
+            run.tell("worker-1", 8500, last, name, 9, now + 2_500_000)
+        run.write()
+        facts = (self.dir / "worker-1").read_text().replace("library", "command")
+        (self.dir / "worker-1").write_text(facts)
+        drawn = ET.fromstring(self.picture().stdout)
+        for name in ("a", "b"):
+            held, = self.titled(drawn, f"worker-1 holds {name}: number 9, without a fence")
+            self.assert_extent(held.find(f"{SVG}path"), 6000, 8500)
+
     def test_nobody_has_what_is_wanted(self):
         run = small(self.dir)
         run.hold("worker-1", "b", 7000, 7500, asked=6000)

@@ -64,8 +64,8 @@ class Attempt:
         if self.acquired is None:
             self.answered = self.answered or gone
             return
-        if kind == "command" and not self.given_back:  # while its job does anything, it holds
-            self.until = max(self.until, self.last)
+        if kind == "command":  # until its job does nothing any more, it holds
+            self.until = max(self.until, self.stopped or self.last)
         self.stop(gone, ending)
         for risk in self.risks:
             risk[1] = risk[1] or self.held_until

@@ -45,7 +45,7 @@ class Page:
 
     def title(self):
         run = self.record.run
-        seed = f", seed {run['seed']}" if run.get("seed", "-") != "-" else ""
+        seed = f", seed {run['seed']}" if run.get("seed", "0") != "0" else ""
         return f"{run.get('profile', 'run')}{seed}"
 
     def head(self):
