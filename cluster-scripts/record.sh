@@ -2,7 +2,7 @@
 # it. Sourced by the demo, whose NAME, DIR, TTL_MS and QUARANTINE_MS it uses.
 # shellcheck shell=bash
 
-PICTURE='' FAULTS=0
+PICTURE='' FAULTS=0 MENDED=0
 # Times there are since boot. How exact the difference is does not matter: it is one for all.
 OFFSET_US=$((${EPOCHREALTIME/./} - $(now_ms) * 1000))
 declare -A WORKER=([holder]=worker-1 [contender]=worker-2 [waiter]=worker-3)
@@ -67,20 +67,23 @@ note_crash() {
     done
 }
 
-# note_mended NUMBER...: of faults, in the order in which they began.
+# note_mended US: all that were killed until now.
 note_mended() {
-    local number
-    for number in "$@"; do note faults "${EPOCHREALTIME/./}" end "$number"; done
+    while ((MENDED < FAULTS)); do
+        MENDED=$((MENDED + 1))
+        note faults "$1" end "$MENDED"
+    done
 }
 
 # draw_picture: of what was noted until now.
 draw_picture() {
-    local line
+    local line end=${EPOCHREALTIME/./}
     [[ -d $DIR/record ]] || return 0
+    note_mended "$end"
     for line in 'profile demo' 'seed 0' 'masters 5' 'workers 3' 'labels holder,contender,waiter' \
         "names $NAME" "ttl_ms $TTL_MS" "max_ttl_ms $TTL_MS" 'skew_ms 0' \
         "quarantine_ms $QUARANTINE_MS" "begin $((RECORD_BEGIN - OFFSET_US))" \
-        "end $((${EPOCHREALTIME/./} - OFFSET_US))" 'holders 2' 'longest_ms 0' 'availability 0'; do
+        "end $((end - OFFSET_US))" 'holders 2' 'longest_ms 0' 'availability 0'; do
         printf '%s\n' "$line"
     done >"$DIR/record/run"
     test/fault/picture -o "$PICTURE" "$DIR/record" || return 1

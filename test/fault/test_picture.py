@@ -224,6 +224,13 @@ class Picture(unittest.TestCase):
         self.assert_extent(self.titled(self.draw(run), "b is wanted, and nobody has it")[0],
                            6000, 7000)
 
+    def test_who_waits(self):
+        run = small(self.dir)
+        run.hold("worker-1", "a", 5000, 5500)
+        run.hold("worker-2", "a", 5501, 6000, asked=5100)
+        waits, = self.titled(self.draw(run), "worker-2 waits for a")
+        self.assertEqual(waits.get("d").count("M"), 2)   # and from 1.5 s on
+
     def test_sound_records_show_no_red(self):
         drawn = self.draw(small(self.dir))
         self.assertEqual(self.red(drawn), [])

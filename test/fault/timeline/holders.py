@@ -6,6 +6,8 @@ from .strips import Bar, Pile, fit
 LEAST_GAP_PX = 1.5
 MARK_PX = 4          # marks nearer than that are one
 LABEL_PX = 18
+WAIT_ROWS, WAIT_ROW, WAIT_BAR, LEAST_WAIT_PX = 4, 3.5, 2.5, 6
+WAITS = 22           # so much is below the bars: notches, then those who wait
 
 
 class Names:
@@ -31,7 +33,7 @@ class Names:
         pieces = self.pieces[name]
         for piece in pieces:
             shapes.append(self.pile(piece) if isinstance(piece, Pile) else self.bar(piece.about))
-        return shapes + self.handoffs(pieces) + self.marks(name)
+        return shapes + self.handoffs(pieces) + self.waits(name) + self.marks(name)
 
     # ---- who holds ---------------------------------------------------------------------------
 
@@ -91,8 +93,24 @@ class Names:
                 and it[1] - it[0] >= LEAST_GAP_PX * self.view.pixel]
         return [svg.path("wanted", svg.box(*self.span_of(gap), self.height),
                          f"{name} is wanted, and nobody has it, from "
-                         f"{self.view.seconds(gap[0]):.3f} s on for {(gap[1] - gap[0]) / 1e3:.0f} ms")
+                         f"{self.view.seconds(gap[0]):.3f} s on for "
+                         f"{(gap[1] - gap[0]) / 1e3:.0f} ms")
                 for gap in gaps]
+
+    def waits(self, name):
+        """Those who ask, as far as there is room: a thin line until they get it or give up."""
+        shown = [(it.asked, it.acquired or it.answered, it.worker)
+                 for it in self.view.record.attempts if it.name == name]
+        shown = [it for it in shown if self.view.shows(*it[:2])
+                 and self.view.span(*it[:2])[1] >= LEAST_WAIT_PX]
+        lines = {}
+        for (begin, end, worker), row in zip(shown, intervals.rows(it[:2] for it in shown)):
+            if row < WAIT_ROWS:
+                left, width = self.view.span(begin, end)
+                top = self.height + 6 + row * WAIT_ROW
+                lines.setdefault(worker, []).append(svg.box(left, top, width - 1, WAIT_BAR))
+        return [svg.path(f"w{self.index[worker]}", "".join(boxes), f"{worker} waits for {name}")
+                for worker, boxes in sorted(lines.items())]
 
     def span_of(self, gap):
         left, width = self.view.span(*gap)
@@ -118,7 +136,8 @@ class Names:
     def apart(self, holders, which, told):
         """Where marks go, and what they say; of those on one place, the first."""
         last = None
-        for time, worker in sorted((time, it.worker) for it in holders for time in getattr(it, which)):
+        times = sorted((time, it.worker) for it in holders for time in getattr(it, which))
+        for time, worker in times:
             left = self.view.x(time)
             if self.view.shows(time, time) and (last is None or left - last >= MARK_PX):
                 last = left

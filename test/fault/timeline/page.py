@@ -3,13 +3,13 @@
 from collections import Counter
 
 from . import faults, intervals, svg
-from .holders import Names
+from .holders import WAIT_BAR, WAITS, Names
 from .view import View
 
 WIDTH, LEFT, RIGHT = 1400, 110, 20
 AXIS = 36
-NAME_BAR, NAME_LANE = 26, 46
-NEAR_BAR, NEAR_LANE = 32, 52
+NAME_BAR, NAME_LANE = 26, 34 + WAITS
+NEAR_BAR, NEAR_LANE = 32, 42 + WAITS
 NEAR_US, NEAR_NAMES = 1_000_000, 6
 MOST, MOST_NEAR = 3000, 900    # shapes of holders: they are what a file's size comes from
 LISTED = 12
@@ -30,9 +30,9 @@ class Page:
         self.y += height
 
     def draw(self):
-        self.head()
-        self.legend()
         names = Names(self.view, self.record.names, NAME_BAR, MOST)
+        self.head()
+        self.legend(names)
         self.timeline(names)
         near = self.near_view()
         if near and (names.piled or any(it.at for it in self.violations)):
@@ -67,6 +67,7 @@ class Page:
     def figures(self):
         record = self.record
         told = [count(len(record.attempts), "attempt"), count(len(record.holders), "lease"),
+                f"{sum(it.acquired is None for it in record.attempts)} failed",
                 f"{sum(bool(it.losses) for it in record.holders)} lost",
                 f"{sum(len(it.refrained) for it in record.holders)} refrained"]
         if any(record.stale.values()):
@@ -96,7 +97,7 @@ class Page:
 
     # ---- legend ------------------------------------------------------------------------------
 
-    def legend(self):
+    def legend(self, names):
         labels = self.record.run.get("labels", "").split(",")
         entries = []
         for i, worker in enumerate(self.record.workers):
@@ -105,7 +106,7 @@ class Page:
             told = " ".join([worker, *filter(None, [label]), *(f"({it})" for it in sorted(kinds))])
             entries.append((f"w{i % len(svg.WORKERS)}", told))
         self.legend_row("held by", entries)
-        self.legend_row("names", self.legend_of_names())
+        self.legend_row("names", self.legend_of_names(names))
         kinds = sorted({it.kind for it in self.record.faults})
         if kinds:
             entries = [(svg.fill_of_kind(kind), kind) for kind in kinds]
@@ -114,10 +115,12 @@ class Page:
             self.legend_row("faults", entries)
         self.y += 8
 
-    def legend_of_names(self):
+    def legend_of_names(self, names):
         entries = [("w0 light", "still valid, held no more"), ("hand", "handed over"),
-                   ("wanted", "wanted, and nobody has it"), ("nomajority", "no majority of masters"),
-                   ("risk", "at risk")]
+                   ("waits", "waits"), ("wanted", "wanted, and nobody has it"),
+                   ("nomajority", "no majority of masters"), ("risk", "at risk")]
+        if names.piled:
+            entries.insert(0, ("piled", "many short holds: each worker's share of the time"))
         if any(it.losses for it in self.record.holders):
             entries.append(("lost", "lost"))
         if any(it.refrained for it in self.record.holders):
@@ -157,8 +160,9 @@ class Page:
         violations = [it for it in self.violations
                       if it.name == name and it.at is not None and view.shows(it.at, it.at)]
         both = view.blocks((it.at, it.until, it.text) for it in self.overlaps if it.name == name)
-        shapes = [lane(names.height + 6), label(name, names.height / 2 + 4),
-                  *no_majority(view, names.height + 6), *names.draw(name),
+        whole = names.height + 4 + WAITS
+        shapes = [lane(whole), label(name, names.height / 2 + 4), *no_majority(view, whole),
+                  *names.draw(name),
                   *(overlap(view, names.height, *it) for it in both),
                   *self.flags_of(view, names.height, violations)]
         self.put(height, shapes)
@@ -221,8 +225,8 @@ class Page:
         chosen = sorted(self.record.names, key=lambda it: (it not in first, -busy[it]))
         chosen = [it for it in self.record.names if it in chosen[:NEAR_NAMES]]
         names = Names(view, chosen, NEAR_BAR, MOST_NEAR)
-        self.put(24, [svg.text("b", LEFT, 17, f"One second from near: {view.seconds(view.begin):.2f} "
-                                              f"to {view.seconds(view.end):.2f} s")])
+        when = f"{view.seconds(view.begin):.2f} to {view.seconds(view.end):.2f} s"
+        self.put(24, [svg.text("b", LEFT, 17, f"One second from near: {when}")])
         axis = self.y
         self.y += AXIS
         top = self.y
@@ -276,7 +280,12 @@ def label(words, base):
 
 def sample(kind, left, top):
     if kind == "lost":
-        return svg.path(kind, svg.line(left + 4, top + 2, 8, 8) + svg.line(left + 12, top + 2, -8, 8))
+        return svg.path(kind, svg.line(left + 4, top + 2, 8, 8)
+                        + svg.line(left + 12, top + 2, -8, 8))
+    if kind == "piled":
+        return "".join(svg.path(f"w{i}", svg.box(left, top + 4 * i, 16, 4)) for i in range(3))
+    if kind == "waits":
+        return svg.path("w0", svg.box(left, top + 5, 16, WAIT_BAR))
     if kind == "hand":
         return svg.path(kind, f"M{left + 8} {top + 3}l-4 7h8z")
     return svg.path(kind, svg.box(left, top + (4 if kind == "risk" else 0), 16,

@@ -64,5 +64,6 @@ def complaints(text):
 def complaint(told):
     if isinstance(told, str):
         return Violation(told.partition(":")[0], told)
-    text = told["text"] if told["text"].startswith(told["rule"]) else f"{told['rule']}: {told['text']}"
-    return Violation(told["rule"], text, told.get("at"), told.get("name"))
+    rule, text = told["rule"], told["text"]
+    text = text if text.startswith(rule) else f"{rule}: {text}"
+    return Violation(rule, text, told.get("at"), told.get("name"))
