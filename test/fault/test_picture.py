@@ -172,7 +172,7 @@ class Picture(unittest.TestCase):
         drawn = self.draw(run)
         self.assert_extent(self.titled(drawn, "worker-1 holds b")[0].find(f"{SVG}path"), 6000, 7000)
         self.assertEqual(len(self.titled(drawn, "worker-1 was told LOST at 8.501 s")), 1)
-        self.assertEqual(len(self.titled(drawn, "and refrained at 8.500 s")), 1)
+        self.assertEqual(len(self.titled(drawn, "found no validity, refrained at 8.500 s")), 1)
 
     def test_a_fault_is_where_it_was(self):
         drawn = self.draw(small(self.dir))
@@ -251,6 +251,12 @@ class Picture(unittest.TestCase):
         flag = next(it for it in drawn.iter() if it.get("aria-label") == "fence")
         self.assertAlmostEqual(self.extent(flag.find(f"{SVG}path"))[0], 2001, delta=12)
 
+    def test_the_checker_is_asked(self):
+        small(self.dir).write()
+        done = subprocess.run([PICTURE, str(self.dir)], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(ET.parse(self.dir / "picture.svg").getroot().tag, f"{SVG}svg")
+
     def test_complaints_without_a_place_are_listed(self):
         drawn = self.draw(small(self.dir), complaints=[
             "few: 3 holders, not 100", {"rule": "growth", "text": "growth: x", "at": None,
@@ -273,6 +279,19 @@ class Picture(unittest.TestCase):
         drawn = ET.fromstring(done.stdout)
         self.assertTrue(any("One second from near" in it for it in self.texts(drawn)))
         self.assertTrue(any("20 000 leases" in it for it in self.texts(drawn)))
+
+    def test_a_run_full_of_overlaps_is_small_enough(self):
+        run = Run(self.dir, names=("a",))
+        for i in range(9000):
+            run.hold(f"worker-{i % 3 + 1}", "a", i, i + 1.5)
+        told = [{"rule": "overlap", "text": "overlap: two", "at": BEGIN + i * 1000, "name": "a"}
+                for i in range(1000)]
+        run.write()
+        done = self.picture(complaints=told)
+        self.assertLess(len(done.stdout), 1_000_000)
+        drawn = ET.fromstring(done.stdout)
+        self.assertIn("1 000 violations", self.texts(drawn))
+        self.assertIn("and 988 more", self.texts(drawn))
 
     def test_no_folder_of_a_run(self):
         self.refused("is this the folder of a run?")

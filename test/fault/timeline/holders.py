@@ -126,19 +126,23 @@ class Names:
             left, width = self.view.span(begin, end, 2)
             shapes.append(svg.path("risk", svg.box(left, -3, width, 4),
                                    f"{worker} was told AT_RISK"))
-        for left, told in self.apart(holders, "losses", "was told LOST"):
-            shapes.append(svg.path("lost", svg.line(left - 4, -6, 8, 8)
-                                   + svg.line(left + 4, -6, -8, 8), told))
-        for left, told in self.apart(holders, "refrained", "found no validity, and refrained"):
-            shapes.append(svg.path("refrained", svg.box(left - 3, self.height, 6, 6), told))
+        for left, worker, told in self.apart(holders, "losses", "was told LOST"):
+            cross = svg.line(left - 4, -7, 8, 8) + svg.line(left + 4, -7, -8, 8)
+            shapes.append(svg.titled(told, [svg.path(worker, svg.box(left - 5, -8, 10, 10)),
+                                            svg.path("lost", cross)]))
+        for left, worker, told in self.apart(holders, "refrained", "found no validity, refrained"):
+            shapes.append(svg.path(f"refrained {worker}", svg.box(left - 3, self.height - 2, 7, 7),
+                                   told))
         return shapes
 
     def apart(self, holders, which, told):
-        """Where marks go, and what they say; of those on one place, the first."""
+        """Where marks go, whose they are, what they say; of those on one place, the first. They may
+        stand over the next holder's bar: a process that was stopped is told late."""
         last = None
         times = sorted((time, it.worker) for it in holders for time in getattr(it, which))
         for time, worker in times:
             left = self.view.x(time)
             if self.view.shows(time, time) and (last is None or left - last >= MARK_PX):
                 last = left
-                yield left, f"{worker} {told} at {self.view.seconds(time):.3f} s"
+                yield (left, f"w{self.index[worker]}",
+                       f"{worker} {told} at {self.view.seconds(time):.3f} s")

@@ -280,14 +280,16 @@ def label(words, base):
 
 def sample(kind, left, top):
     if kind == "lost":
-        return svg.path(kind, svg.line(left + 4, top + 2, 8, 8)
-                        + svg.line(left + 12, top + 2, -8, 8))
+        return svg.path("w0", svg.box(left + 3, top + 1, 10, 10)) + svg.path(
+            kind, svg.line(left + 4, top + 2, 8, 8) + svg.line(left + 12, top + 2, -8, 8))
     if kind == "piled":
         return "".join(svg.path(f"w{i}", svg.box(left, top + 4 * i, 16, 4)) for i in range(3))
     if kind == "waits":
         return svg.path("w0", svg.box(left, top + 5, 16, WAIT_BAR))
     if kind == "hand":
         return svg.path(kind, f"M{left + 8} {top + 3}l-4 7h8z")
+    if kind == "refrained":
+        return svg.path(f"{kind} w0", svg.box(left + 5, top + 3, 7, 7))
     return svg.path(kind, svg.box(left, top + (4 if kind == "risk" else 0), 16,
                                   4 if kind == "risk" else 12))
 

@@ -26,7 +26,7 @@ text{font:12px system-ui,"DejaVu Sans",sans-serif;fill:#222}
 .frame{stroke:#444;fill:none}.light{opacity:.4}.nomajority{fill:#c9ccd3}
 .wanted{fill:url(#wanted)}.quarantine{fill:url(#quarantine);stroke:#888;stroke-width:.6}
 .risk{fill:#ffd000;stroke:#000;stroke-width:.5}.lost{stroke:#000;stroke-width:2;fill:none}
-.refrained{fill:#fff;stroke:#000;stroke-width:1.2}.hand{fill:#000}.hit{fill:#fff;opacity:0}
+.refrained{stroke:#000;stroke-width:1.4}.hand{fill:#000}.hit{fill:#fff;opacity:0}
 .overlap{fill:#e00000}.flag{fill:#e00000;stroke:#fff;stroke-width:.8}
 .flagged{stroke:#e00000;stroke-width:1.5;fill:none}
 .flagtext{fill:#fff;font-size:10px;font-weight:bold;text-anchor:middle}
