@@ -24,7 +24,8 @@ class Run:
         self.faults, self.number = [], 0
         self.run = {"profile": "made-up", "seed": 7, "masters": masters, "workers": workers,
                     "names": ",".join(names), "ttl_ms": 1000, "max_ttl_ms": 1000, "skew_ms": 0,
-                    "quarantine_ms": 2000, "begin": BEGIN, "end": BEGIN + seconds * 1_000_000}
+                    "quarantine_ms": 2000, "begin": BEGIN, "end": BEGIN + seconds * 1_000_000,
+                    "holders": 0, "longest_ms": 0, "availability": 0}
 
     def tell(self, worker, ms, *words):
         self.workers[worker].append((BEGIN + round(ms * 1000), *words))
@@ -251,6 +252,12 @@ class Picture(unittest.TestCase):
         flag = next(it for it in drawn.iter() if it.get("aria-label") == "fence")
         self.assertAlmostEqual(self.extent(flag.find(f"{SVG}path"))[0], 2001, delta=12)
 
+    def test_a_mere_sentence_is_placed_by_what_it_says(self):
+        drawn = self.draw(small(self.dir), complaints=[
+            f"fence: a: t2 of worker-2, at {BEGIN + 2_001_000}, comes after t1 of worker-1"])
+        flag = next(it for it in drawn.iter() if it.get("aria-label") == "fence")
+        self.assertAlmostEqual(self.extent(flag.find(f"{SVG}path"))[0], 2001, delta=12)
+
     def test_the_checker_is_asked(self):
         small(self.dir).write()
         done = subprocess.run([PICTURE, str(self.dir)], capture_output=True, text=True, check=False)
@@ -311,6 +318,13 @@ class Picture(unittest.TestCase):
                     with open(self.dir / file, "a", encoding="ascii") as record:
                         record.write(f"{line}\n")
                     self.refused("malformed line")
+
+    def test_complaints_that_mean_nothing(self):
+        small(self.dir).write()
+        for told in ("", "[]", '{"complaints": [{"rule": "x"}]}', '{"complaints": 3}'):
+            with self.subTest(told=told):
+                (self.dir / "told").write_text(told)
+                self.refused("complaints", "--complaints", str(self.dir / "told"))
 
     def test_nothing_in_the_part(self):
         small(self.dir).write()

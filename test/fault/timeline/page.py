@@ -35,11 +35,14 @@ class Page:
         self.legend(names)
         self.timeline(names)
         near = self.near_view()
-        if near and (names.piled or any(it.at for it in self.violations)):
+        if near and (names.piled or self.placed(self.view)):
             self.near(near)
         self.listing()
         return svg.document(WIDTH, self.y + 16, self.shapes,
                             f"Timeline of a run: {self.title()}")
+
+    def placed(self, view):
+        return [it for it in self.violations if it.at is not None and view.shows(it.at, it.at)]
 
     # ---- words -------------------------------------------------------------------------------
 
@@ -157,8 +160,7 @@ class Page:
 
     def name_lane(self, names, name, height):
         view = names.view
-        violations = [it for it in self.violations
-                      if it.name == name and it.at is not None and view.shows(it.at, it.at)]
+        violations = [it for it in self.placed(view) if it.name == name]
         both = view.blocks((it.at, it.until, it.text) for it in self.overlaps if it.name == name)
         whole = names.height + 4 + WAITS
         shapes = [lane(whole), label(name, names.height / 2 + 4), *no_majority(view, whole),
@@ -194,8 +196,7 @@ class Page:
         shapes = [svg.path("grid", lines)]
         shapes += [svg.text("c m", view.x(time), 13, words) for time, words in marks]
         shapes.append(svg.text("m r", LEFT - 26, 13, "seconds"))
-        unnamed = [it for it in self.violations if it.at is not None and view.shows(it.at, it.at)
-                   and it.name not in self.record.names]
+        unnamed = [it for it in self.placed(view) if it.name not in self.record.names]
         shapes += self.flags_of(view, 4, unnamed)
         self.shapes[0:0] = svg.group(top, shapes)
 
@@ -205,7 +206,8 @@ class Page:
         """Around the first violation, or where most is handed over; none if all is near."""
         if self.view.end - self.view.begin < 3 * NEAR_US:
             return None
-        times = [it.at for it in self.violations if it.at is not None]
+        times = [it.at for it in self.placed(self.view)]
+        times += [it.at for it in self.overlaps if self.view.shows(it.at, it.at)]
         if times:
             begin = min(times) - NEAR_US // 2
         else:
@@ -221,7 +223,7 @@ class Page:
         self.frame(view)
         busy = Counter(it.name for it in self.record.holders
                        if view.shows(it.acquired, it.shown_until))
-        first = [it.name for it in self.violations if it.at and view.shows(it.at, it.at)]
+        first = [it.name for it in self.placed(view)]
         chosen = sorted(self.record.names, key=lambda it: (it not in first, -busy[it]))
         chosen = [it for it in self.record.names if it in chosen[:NEAR_NAMES]]
         names = Names(view, chosen, NEAR_BAR, MOST_NEAR)

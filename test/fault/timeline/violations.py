@@ -1,6 +1,7 @@
 """What is drawn in red: what the checker complains of, and overlaps by the record itself."""
 
 import json
+import re
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,18 +53,26 @@ def ask_checker(folder):
     return done.stdout, None
 
 
-def complaints(text):
+def complaints(record, text):
     """From `check --json`; raises ValueError."""
     try:
-        told = json.loads(text)["complaints"]
-        return [complaint(it) for it in told]
-    except (KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"no complaints as of check --json: {error!r}") from error
+        return [complaint(record, it) for it in json.loads(text)["complaints"]]
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"no complaints as check --json tells them: {error!r}") from error
 
 
-def complaint(told):
+def complaint(record, told):
     if isinstance(told, str):
-        return Violation(told.partition(":")[0], told)
+        return placed(record, told)
     rule, text = told["rule"], told["text"]
     text = text if text.startswith(rule) else f"{rule}: {text}"
     return Violation(rule, text, told.get("at"), told.get("name"))
+
+
+def placed(record, text):
+    """Of a mere sentence: when and where is the first moment, and name, that it speaks of."""
+    rule, _, rest = text.partition(":")
+    words = re.findall(r"[\w:.-]*\w", rest)
+    times = [int(it) for it in re.findall(r"\d+", rest)]
+    at = next((it for it in times if record.begin <= it <= record.end), None)
+    return Violation(rule, text, at, next((it for it in words if it in record.names), None))
