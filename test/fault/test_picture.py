@@ -219,6 +219,18 @@ class Picture(unittest.TestCase):
             held, = self.titled(drawn, f"worker-1 holds {name}: number 9, without a fence")
             self.assert_extent(held.find(f"{SVG}path"), 6000, 8500)
 
+    def test_the_next_life_of_a_killed_worker(self):
+        run = small(self.dir)
+        run.fault(6000, 6500, "killed", "worker-2")
+        run.write()
+        now = BEGIN + 7_000_000
+        run.put("worker-2.2", [(now, "begin", "library", 1), (now, "attempt", "b", 1),
+                               (now, "acquired", "b", 1, now + 500_000, "t9", 9)])
+        drawn = ET.fromstring(self.picture().stdout)
+        held, = self.titled(drawn, "worker-2 holds b: number 1, fence 9")
+        self.assertEqual(held.find(f"{SVG}path").get("class"), "w1 light")
+        self.assertEqual(len(self.titled(drawn, "worker-2, process 2 (library)")), 1)
+
     def test_nobody_has_what_is_wanted(self):
         run = small(self.dir)
         run.hold("worker-1", "b", 7000, 7500, asked=6000)
