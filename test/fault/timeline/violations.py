@@ -1,0 +1,78 @@
+"""What is drawn in red: what the checker complains of, and overlaps by the record itself."""
+
+import json
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+CHECK = Path(__file__).resolve().parents[1] / "check"
+CHECK_S = 300
+
+
+@dataclass
+class Violation:
+    rule: str
+    text: str
+    at: int = None      # us
+    name: str = None
+    until: int = None
+
+
+def overlaps(record):
+    """Two valid holders of one name: what a picture must never show as if it were well."""
+    found = []
+    for name in record.names:
+        longest = None
+        for it in (it for it in record.holders if it.name == name):
+            if longest and it.acquired < min(longest.until, it.until):
+                found.append(Violation(
+                    "overlap", f"overlap: {name}: {it.worker} holds it from "
+                    f"{seconds(record, it.acquired)} on, {longest.worker} until "
+                    f"{seconds(record, longest.until)}", it.acquired, name,
+                    min(it.until, longest.until)))
+            longest = it if not longest or it.until > longest.until else longest
+    return sorted(found, key=lambda it: it.at)
+
+
+def seconds(record, time):
+    return f"{(time - record.begin) / 1e6:.3f} s"
+
+
+def ask_checker(folder):
+    """The checker's own words, or why there are none."""
+    if not CHECK.exists():
+        return None, "there is no checker beside the picture"
+    try:
+        done = subprocess.run([str(CHECK), "--json", str(folder)], capture_output=True, text=True,
+                              timeout=CHECK_S, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return None, f"the checker did not answer: {error}"
+    if done.returncode not in (0, 1):
+        return None, f"the checker could not judge: {done.stderr.strip()}"
+    return done.stdout, None
+
+
+def complaints(record, text):
+    """From `check --json`; raises ValueError."""
+    try:
+        return [complaint(record, it) for it in json.loads(text)["complaints"]]
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"no complaints as check --json tells them: {error!r}") from error
+
+
+def complaint(record, told):
+    if isinstance(told, str):
+        return placed(record, told)
+    rule, text = told["rule"], told["text"]
+    text = text if text.startswith(rule) else f"{rule}: {text}"
+    return Violation(rule, text, told.get("at"), told.get("name"))
+
+
+def placed(record, text):
+    """Of a mere sentence: when and where is the first moment, and name, that it speaks of."""
+    rule, _, rest = text.partition(":")
+    words = re.findall(r"[\w:.-]*\w", rest)
+    times = [int(it) for it in re.findall(r"\d+", rest)]
+    at = next((it for it in times if record.begin <= it <= record.end), None)
+    return Violation(rule, text, at, next((it for it in words if it in record.names), None))
