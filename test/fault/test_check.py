@@ -199,9 +199,12 @@ class Overlap(Case):
         self.record.drop("a", 12, "attempt", "acquired", "act", "acted", "releasing", "released")
         self.assert_condemned("overlap", "a: a11:worker-2 of worker-2:11", 1)
 
-    def test_it_gave_it_back_late(self):
+    def gives_back_late(self):
         self.record.find("releasing", "a", 10)[0] = at(553)
         self.record.find("released", "a", 10)[0] = at(554)
+
+    def test_it_gave_it_back_late(self):
+        self.gives_back_late()
         self.assert_condemned("overlap", "a: a11:", 1)
 
     def test_the_same_moment_is_none(self):
@@ -260,6 +263,19 @@ class Overlap(Case):
         self.holds_on("a", 10, 553)
         self.record.fault("emptied", "master-1", 530, 540)
         self.assertEqual(self.assert_well()["overlaps_excused"], 1)
+
+    def test_a_key_that_a_master_took(self):
+        """No quorum makes up for it where the lease had a bare one."""
+        self.gives_back_late()
+        for kind in ("evicting", "clock-stepped"):
+            self.record.faults = []
+            self.record.fault(kind, "master-1", 530, 540)
+            self.assertEqual(self.assert_well()["overlaps_excused"], 1)
+
+    def test_a_key_that_a_master_took_before(self):
+        self.gives_back_late()
+        self.record.fault("evicting", "master-1", 400, 420)
+        self.assert_condemned("overlap", "a: a11:", 1)
 
 
 class Fences(Case):

@@ -54,16 +54,23 @@ def summary(figures):
         "no lease": listed(figures["failed"]),
         "faults": listed(figures["faults"]),
         "violations": listed(figures["violations"]),
+        "outside of it": f"{figures['overlaps_excused']} overlaps, see doc/chaos.md",
         "losses": f"{figures['lost_in_time']} told in time, {figures['lost_late']} late "
                   f"({figures['at_risk']} times at risk)",
         "stopped": f"{figures['stopped_past_lease']} leases ended meanwhile, "
                    f"{figures['refrained']} acts refrained from",
         "stale writes": f"{figures['stale_writes_refused']} refused by the register that checks "
                         f"fences, {figures['stale_writes_taken_unchecked']} taken by the other",
-        "availability": f"{figures['availability']:.2f} % of attempts outside the windows after "
-                        "faults",
+        "availability": availability(figures),
         "longest wait": f"{figures['longest_wait_ms']} ms",
     }
+
+
+def availability(figures):
+    if figures["availability"] is None:
+        return "not judged: no attempt was clear of faults"
+    return (f"{figures['availability']:.2f} % of the {figures['attempts_judged']} attempts that were "
+            "clear of faults")
 
 
 def print_unavailability(worst):

@@ -23,7 +23,7 @@ SNAPSHOT_AGE_S = (0.3, 1.5)
 STEP_S = (-5, -2, -1, 1, 2, 5)
 
 MOVE_S = (4.0, 6.0)
-APART_S = 0.3  # one comes back, and then the next goes down
+APART_S = 0.3  # one has its say again, and then the next goes down
 
 TURNS_DOWN_S = (1.0, 3.0)
 TURNS_UP_S = (3.0, 5.0)  # they abstain for a while, and then have their say
@@ -188,7 +188,8 @@ def links_struck(cast, kind):
 
 
 def moving(cast):
-    """Always two down: the older of them comes back, and at once another goes down."""
+    """Always two without a vote: the older of them comes back, and when it has its say again, another
+    goes down."""
     at, faults = 0.0, []
     moves = []
     while at < cast.end:
@@ -196,14 +197,20 @@ def moving(cast):
         at += cast.draw.uniform(*MOVE_S)
     down = []
     for index, at in enumerate(moves):
-        end = min(moves[index + 2] if index + 2 < len(moves) else cast.end, cast.end) - APART_S
+        kind = cast.draw.choice(cast.profile.of_masters)
+        until = min(moves[index + 2] if index + 2 < len(moves) else cast.end, cast.end)
+        end = until - APART_S - silence_after(cast.profile, kind)
         if end <= at:
             break
-        kind = cast.draw.choice(cast.profile.of_masters)
         master = cast.draw.choice([m for m in cast.masters if m not in down])
         faults.append(Fault(at, kind, (master,), end - at, detail(cast.draw, kind)))
         down = [*down, master][-2:]
     return faults
+
+
+def silence_after(profile, kind):
+    """Who restarts abstains."""
+    return profile.quarantine_ms / 1000 if kind in kinds.CRASHES else 0.0
 
 
 def turns(cast):

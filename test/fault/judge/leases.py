@@ -9,6 +9,7 @@ from .faults import EDGE, WAKE
 ROUNDED = 2_000  # us: validity is told in whole ms, a moment after the time was read
 FENCE_LIMIT = 2 ** 53
 FORGETTING = ("crashed", "emptied", "rolled-back")
+TAKING = ("evicting", "clock-stepped")  # single keys, from under their holder
 
 
 class Lease:
@@ -158,11 +159,12 @@ class Leases:
                                            f"{lease.begin} on, {other} until {until}")
 
     def is_excused(self, lease, other):
-        """Who is not of the library takes no notice of quarantines."""
-        if lease.lane.life.is_ours() and other.lane.life.is_ours():
-            return False
+        """Who is not of the library takes no notice of quarantines. No quorum makes up for a key
+        that is taken from a lease on a bare one."""
+        ours = lease.lane.life.is_ours() and other.lane.life.is_ours()
+        kinds = TAKING if ours else FORGETTING + TAKING
         begin = min(lease.begin, other.begin)
-        return any(it.kind in FORGETTING and it.begin <= lease.begin and it.end >= begin
+        return any(it.kind in kinds and it.begin <= lease.begin and it.end >= begin
                    for it in self.faults.all)
 
     # ---- fences and tokens -------------------------------------------------------------------
