@@ -50,7 +50,7 @@
     X(PROPOSAL_UNCUT, "a proposal counts however far ahead it is")                                 \
     X(TICKET_OF_ONE, "a ticket is what one master said")                                           \
     X(TICKET_MINIMUM, "a ticket is the smallest clock that was told")                              \
-    X(NO_YIELD, "a waiter with a minority keeps it though somebody is ahead")                      \
+    X(NO_YIELD, "a waiter with a minority keeps it, whoever is ahead or has the rest")             \
     X(YIELD_SAME_TOKEN, "who yields stands in line again with the same token")                     \
     X(DATED_FROM_PUSH, "what was given is dated from the push's arrival")                          \
     X(OLD_PUSH, "a push counts though it is older than what the master said since")                \

@@ -366,7 +366,7 @@ static bool is_kept_by_another(const struct engine *e, const struct round *round
         const struct ballot *ballot = &round->ballots[i];
         held += ballot->said == SAID_HELD && ballot->stood_at >= has_few_for_long(round);
     }
-    return held > lease_masters(e) - e->quorum;
+    return held > lease_masters(e) - e->quorum && !MUTANT(NO_YIELD);
 }
 
 /* A holder wants to heal where masters came back without his lease, and were given to who
