@@ -71,7 +71,7 @@ class Worker:
         return log.read_text(encoding="ascii", errors="replace")[-500:].strip()
 
     def has_begun(self):
-        """From then on it knows what to do at SIGTERM."""
+        """From then on it knows what to do at SIGTERM, and has a record to be killed in."""
         record = self.folder / self.process.name
         return self.process.status() is not None or record.exists() and record.stat().st_size > 0
 
@@ -110,6 +110,7 @@ class Options:
 
 
 def killed(worker, fault):
+    yield from until(worker.has_begun, f"{worker.process.name} does not begin")
     worker.expected = False
     worker.process.kill()
     yield fault.lasts
