@@ -75,9 +75,17 @@ class Worker:
         record = self.folder / self.process.name
         return self.process.status() is not None or record.exists() and record.stat().st_size > 0
 
+    def replace(self):
+        """Steps, until the next process has taken its place."""
+        self.start()
+        yield from self.begins()
+
+    def begins(self):
+        yield from until(self.has_begun, f"{self.process.name} does not begin")
+
     def tell_to_end(self):
         """Steps, until it is told."""
-        yield from until(self.has_begun, f"{self.process.name} does not begin")
+        yield from self.begins()
         self.check()
         self.expected = False
         self.process.signal(signal.SIGTERM)
@@ -110,18 +118,17 @@ class Options:
 
 
 def killed(worker, fault):
-    yield from until(worker.has_begun, f"{worker.process.name} does not begin")
     worker.expected = False
     worker.process.kill()
     yield fault.lasts
-    worker.start()
+    yield from worker.replace()
 
 
 def ended(worker, fault):
     yield from worker.tell_to_end()
     yield from worker.finish()
     yield fault.lasts
-    worker.start()
+    yield from worker.replace()
 
 
 def stopped(worker, fault):

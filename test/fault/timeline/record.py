@@ -147,7 +147,7 @@ class Record:
     def bury(self, worker, life, attempts):
         ending = "its process ended"
         if not life.whole:
-            life.end, ending = self.killed_at(worker, life.end), "its process was killed"
+            life.end, ending = self.killed_at(worker, life), "its process was killed"
         for attempt in attempts:
             attempt.settle(life.kind, life.end, ending)
             if attempt.name not in self.names:
@@ -155,7 +155,7 @@ class Record:
         self.lives[worker].append(life)
         self.attempts += attempts
 
-    def killed_at(self, worker, last):
-        """The record of a process that was killed ends before that: the faults know when."""
+    def killed_at(self, worker, life):
+        """Its record ends about then: the faults know when."""
         return next((it.begin for it in self.faults_of(worker)
-                     if it.kind in ENDS and it.begin >= last), last)
+                     if it.kind in ENDS and it.begin > life.begin), life.end)
