@@ -43,7 +43,8 @@ struct round {
     struct line *line; /* in which it waits; NULL: in none */
     struct lease *before, *behind;
     usec ticket;    /* its place in the order of all who wait; 0: none yet */
-    uint16_t aside; /* bits: the masters on which it does not stand in line at present */
+    uint16_t aside; /* bits: the masters on which it does not stand in line at present, */
+    usec aside_until;
 
     /* The question. */
     enum request_kind kind;
@@ -58,7 +59,7 @@ struct round {
     usec asked_at;   /* its first request was sent */
     usec grace;      /* last grants may save a second round until then; NEVER: not begun, 0: over */
     usec life;       /* QUEUE: how long it stands in line unheard of */
-    usec few_since;  /* QUEUE: since when it was given some, but no quorum; 0: none */
+    usec few_since;  /* QUEUE: when it was given more last, but no quorum; 0: it has none */
     struct ballot ballots[];
 };
 

@@ -86,12 +86,12 @@ static usec has_few_for_long(const struct round *round)
     return round->few_since ? round->few_since + patience : NEVER;
 }
 
-/* It can be had of those on which it stands. */
-static bool may_stand_aside(const struct engine *e, const struct round *round)
+/* It can be had of the others. */
+static bool may_stand_aside(const struct engine *e, uint16_t aside)
 {
     unsigned others = 0;
     for (unsigned i = 0; i < e->config.masters; i++)
-        others += !(round->aside & BIT(i)) && master_may_grant(e, &e->masters[i]);
+        others += !(aside & BIT(i)) && master_may_grant(e, &e->masters[i]);
     return others >= e->quorum;
 }
 
@@ -102,7 +102,7 @@ static void refresh(struct engine *e, struct lease *lease)
     lease->wake_at = e->now + engine_jitter(e, often - often / 8, often);
     if (has_few_for_long(lease->round) > e->now)
         wake_by(lease, has_few_for_long(lease->round));
-    if (!may_stand_aside(e, lease->round))
+    if (e->now >= lease->round->aside_until || !may_stand_aside(e, lease->round->aside))
         lease->round->aside = 0;
     listening_keep(e);
     for (unsigned i = 0; i < lease_masters(e); i++)
@@ -194,6 +194,7 @@ static void pass_place(struct engine *e, struct lease *from, struct lease *to)
     round_copy(to->round, from->round, lease_masters(e));
     to->round->ticket = from->round->ticket;
     to->round->aside = from->round->aside;
+    to->round->aside_until = from->round->aside_until;
     to->claim = from->claim;
     to->claim->lease = to;
     from->claim = NULL;
@@ -229,10 +230,9 @@ static void granted(struct engine *e, struct lease *lease, unsigned master, usec
     struct ballot *ballot = &round->ballots[master];
     if (ballot->said != SAID_GRANTED) {
         wake_by(lease, e->now + engine_jitter(e, EAGER_LEAST, EAGER_MOST));
+        round->few_since = e->now;
         round->aside = 0; /* the holder may have gone */
     }
-    if (!round->few_since)
-        round->few_since = e->now;
     ballot->said = SAID_GRANTED;
     ballot->clock = clock;
     ballot->text[0] = '\0';
@@ -245,7 +245,8 @@ static void await_expiry(struct engine *e, struct lease *lease)
     for (unsigned i = 0; i < lease_masters(e); i++) {
         const struct ballot *ballot = &lease->round->ballots[i];
         bool next = ballot->said == SAID_HELD && ballot->position == 0;
-        left[i] = ballot->said == SAID_GRANTED        ? 0
+        bool is_ours = ballot->said == SAID_GRANTED || lease->round->aside & BIT(i);
+        left[i] = is_ours                             ? 0
                   : next && ballot->remaining_ms >= 0 ? -MS(ballot->remaining_ms)
                                                       : -TTL_MS_MOST * 1000;
     }
@@ -358,24 +359,50 @@ static bool somebody_is_ahead(const struct engine *e, const struct round *round)
     return ahead && !MUTANT(NO_YIELD);
 }
 
-/* So many say, and go on saying, that no quorum can be had of the rest. */
+/* It says so after the rest would have been handed over to us; or that others are ahead of
+ * us there, to whom it will be. */
+static bool keeps(const struct round *round, const struct ballot *ballot)
+{
+    bool is_sure = ballot->position > 0 ? ballot->stood_at > round->few_since
+                                        : ballot->stood_at >= has_few_for_long(round);
+    return ballot->said == SAID_HELD && is_sure && round->few_since;
+}
+
+/* No quorum can be had of the rest. */
 static bool is_kept_by_another(const struct engine *e, const struct round *round)
 {
     unsigned held = 0;
+    for (unsigned i = 0; i < lease_masters(e); i++)
+        held += keeps(round, &round->ballots[i]);
+    return held > lease_masters(e) - e->quorum && !MUTANT(NO_YIELD);
+}
+
+/* By then who has the rest has renewed, and tried to heal, or is gone. */
+static usec holder_renews_by(const struct engine *e, const struct round *round)
+{
+    int64_t longest = 0;
     for (unsigned i = 0; i < lease_masters(e); i++) {
         const struct ballot *ballot = &round->ballots[i];
-        held += ballot->said == SAID_HELD && ballot->stood_at >= has_few_for_long(round);
+        int64_t left = ballot->remaining_ms < 0 ? e->max_ttl_ms : ballot->remaining_ms;
+        if (ballot->said == SAID_HELD && left > longest)
+            longest = left;
     }
-    return held > lease_masters(e) - e->quorum && !MUTANT(NO_YIELD);
+    return e->now + MS(longest);
 }
 
 /* A holder wants to heal where masters came back without his lease, and were given to who
  * stands in line. */
 static void stand_aside(struct engine *e, struct lease *lease)
 {
+    struct round *round = lease->round;
+    uint16_t ours = 0;
     for (unsigned i = 0; i < lease_masters(e); i++)
-        if (lease->round->ballots[i].said == SAID_GRANTED)
-            lease->round->aside |= BIT(i);
+        if (round->ballots[i].said == SAID_GRANTED)
+            ours |= BIT(i);
+    if (!may_stand_aside(e, ours))
+        return;
+    round->aside = ours;
+    round->aside_until = holder_renews_by(e, round);
     yield(e, lease);
 }
 
