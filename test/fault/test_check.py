@@ -272,6 +272,13 @@ class Overlap(Case):
             self.record.fault(kind, "master-1", 530, 540)
             self.assertEqual(self.assert_well()["overlaps_excused"], 1)
 
+    def test_a_key_that_a_master_took_of_many(self):
+        self.gives_back_late()
+        self.record.fault("evicting", "master-1", 530, 540)
+        for master in (2, 3, 4):
+            self.record.sees(505, "a", "a10:worker-1", master=master)
+        self.assert_condemned("overlap", "a: a11:", 1)
+
     def test_a_key_that_a_master_took_before(self):
         self.gives_back_late()
         self.record.fault("evicting", "master-1", 400, 420)
@@ -396,6 +403,12 @@ class Lost(Case):
         self.record.says("worker-1", 9350, "releasing", "a", 300, at(9400))
         self.record.says("worker-1", 9360, "valid", "a", 300, at(9400))
         self.assert_condemned("resurrected", "given back", 1)
+
+    def test_valid_again_long_after_a_stop(self):
+        self.record.fault("stopped", "worker-1", 9005, 9055)
+        self.record.says("worker-1", 9405, "valid", "a", 300, at(9800))
+        self.record.says("worker-1", 9410, "releasing", "a", 300, at(9800))
+        self.assert_condemned("resurrected", "ended at 1009400000", 1)
 
     def test_a_renewal_that_was_told_after_a_stop(self):
         self.record.fault("stopped", "worker-1", 9330, 9500)
@@ -629,6 +642,34 @@ class Availability(Case):
                              "REDLOCK_E_HELD")
         self.record.run["availability"] = 99
         self.assert_condemned("availability", "% of attempts", 1)
+
+    def asks_in_vain(self, pause, wait, until=9500):
+        """A third worker."""
+        self.record.run["workers"] = 3
+        self.record.kinds["worker-3"], self.record.facts["worker-3"] = "library", []
+        for number, ms in enumerate(range(0, until - wait, wait + pause)):
+            self.record.says("worker-3", ms, "attempt", "a", number)
+            self.record.says("worker-3", ms + wait, "failed", "a", number, "REDLOCK_E_UNAVAILABLE")
+
+    def test_one_fails_as_slowly_as_faults_come(self):
+        self.record.fault("terminated", "master-1", 100, 3000)
+        self.record.fault("terminated", "master-2", 7000, 8000)
+        self.record.run["availability"] = 100
+        self.assertEqual(self.assert_well()["availability"], 100)
+        self.record.keep_to(2990, "worker-1")
+        self.record.says("worker-1", 3000, "attempt", "a", 300)
+        self.record.says("worker-1", 7050, "failed", "a", 300, "REDLOCK_E_UNAVAILABLE")
+        self.assert_condemned("availability", "% of attempts", 1)
+
+    def test_one_that_never_gets_anything(self):
+        self.asks_in_vain(10, 1000)
+        self.assert_condemned("stuck", "worker-3 got nothing", 1)
+
+    def test_one_that_got_nothing_for_there_was_no_quorum(self):
+        self.asks_in_vain(10, 1000)
+        for master in (1, 2, 3):
+            self.record.fault("frozen", f"master-{master}", 10, 3000)
+        self.assert_well()
 
     def test_nothing_to_judge(self):
         self.record.run["availability"] = 99

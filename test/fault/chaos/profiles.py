@@ -75,7 +75,7 @@ PROFILES = {profile.name: profile for profile in (
             names=1, shape="turns", programs=BOTH, skew_ms=COMMAND_SKEW_MS, wait_ms=FOREVER_MS,
             holders=100, of_masters=("crashed", "emptied"), longest_ms=15000),
     Profile("moving", "two masters are down at any one time, others every few seconds",
-            shape="moving", wait_ms=4000, holders=1000, availability=99,
+            shape="moving", holders=1000, availability=99,
             of_masters=(*kinds.CRASHES, "frozen")),
     Profile("mixed", "clients of other kinds on the same names",
             programs=("library", "plain", "command", "node-redlock"), skew_ms=COMMAND_SKEW_MS,

@@ -8,10 +8,11 @@ and wanted; what DESIGN promises is in bounds.py. Only workers of the library ar
 
 from bisect import bisect_right
 
-from .bounds import CALM, Excuses, majority_spans
+from .bounds import CALM, Excuses, majority_healed, majority_spans, minority_struck
 
 PAUSE = 250_000  # us: who failed and asks again so soon has wanted the name all the while
 NOTABLE = 5_000  # us: of shorter gaps nothing is told
+HUNGER = 4  # times the bound for one name
 HANDED = 100_000  # us: a name that is unheld for less goes from hand to hand
 HELD = ("REDLOCK_E_HELD", "75")
 ENDED = ("REDLOCK_E_CLOSED", "REDLOCK_E_CANCELLED")
@@ -24,25 +25,44 @@ class Windows:
         struck = [it for it in faults.all if it.master and it.worker in (0, worker)]
         spans = [(it.begin, it.begin) for it in faults.all]
         spans += [(begin, end) for begin, end, _ in majority_spans(struck, run)]
-        self.begins, self.ends = [], []
-        for begin, end in sorted(spans):
-            end += 2 * run.ttl
-            if self.ends and begin <= self.ends[-1]:
-                self.ends[-1] = max(end, self.ends[-1])
-            else:
-                self.begins.append(begin)
-                self.ends.append(end)
+        self.begins, self.ends = union((begin, end + 2 * run.ttl) for begin, end in spans)
 
     def touch(self, begin, end):
         index = bisect_right(self.begins, end) - 1
         return index >= 0 and self.ends[index] >= begin
 
 
+class Void:
+    """When a worker cannot get anything: no quorum votes for it, or it stands still."""
+
+    def __init__(self, worker, faults, run):
+        struck = [it for it in faults.all if it.master and it.worker in (0, worker)]
+        spans = [(begin, end + majority_healed(run))
+                 for begin, end, _ in majority_spans(struck, run)]
+        spans += [(begin, end + minority_struck(run)) for begin, end in faults.stops.get(worker, ())]
+        self.begins, self.ends = union(spans)
+
+    def within(self, begin, end):
+        return sum(max(0, min(end, until) - max(begin, since))
+                   for since, until in zip(self.begins, self.ends))
+
+
+def union(spans):
+    begins, ends = [], []
+    for begin, end in sorted(spans):
+        if ends and begin <= ends[-1]:
+            ends[-1] = max(end, ends[-1])
+        else:
+            begins.append(begin)
+            ends.append(end)
+    return begins, ends
+
+
 class Demand:
     def __init__(self, court, run, faults):
         self.court, self.run, self.faults = court, run, faults
         self.figures = court.figures
-        self.excuses, self.windows = {}, {}
+        self.excuses, self.windows, self.void = {}, {}, {}
         self.worst = {}  # label: (us, bound)
         self.longest_wait = 0
 
@@ -58,6 +78,7 @@ class Demand:
             if lane.since is not None:
                 self.judge_gap(name, [lane], self.free_since(name, now), now)
             lane.since = now
+        self.is_hungry(lane.life, now)
         lane.asked = lane.began = lane.last = now
 
     def gets(self, lane, name, now):
@@ -66,18 +87,20 @@ class Demand:
         self.judge_gap(name, name.lanes, free, now)
         if now - free > HANDED:
             name.long_gap = (free, now)
-        self.judge_attempt(lane, now, True)
+        self.judge_attempt(lane, True)
         self.is_answered(lane, now)
         lane.since = None
+        lane.life.hungry_since = now
 
     def fails(self, lane, name, now, code):
         if code not in ENDED and not self.is_contended(lane, name, now, code):
-            self.judge_attempt(lane, now, False)
+            self.judge_attempt(lane, False)
         self.is_answered(lane, now)
+        self.judge_hunger(lane.life, now)
 
     def is_answered(self, lane, now):
         self.judge_wait(lane, now)
-        lane.asked, lane.last = None, now
+        lane.asked, lane.last, lane.life.answered_at = None, now, now
 
     def gone(self, lane, now):
         if lane.asked is not None:
@@ -134,11 +157,14 @@ class Demand:
         gaps = (name.long_gap, (self.free_since(name, now), now))
         return all(end - max(begin, lane.asked) <= HANDED for begin, end in gaps)
 
-    def judge_attempt(self, lane, now, has_succeeded):
-        if not lane.life.is_ours() or now > self.run.end:
+    def judge_attempt(self, lane, has_succeeded):
+        """Those after whose beginning all was clear for long enough, whenever they ended: else
+        what fails slowly would count less than what succeeds."""
+        until = lane.asked + minority_struck(self.run)
+        if not lane.life.is_ours() or until > self.run.end:
             return
         windows = self.of_worker(self.windows, Windows, lane.life.worker)
-        if not windows.touch(lane.asked, now):
+        if not windows.touch(lane.asked, until):
             self.figures["attempts_judged"] += 1
             self.figures["attempts_succeeded"] += has_succeeded
 
@@ -153,6 +179,24 @@ class Demand:
         if longest and waited > longest and not stop:
             self.court.complain("stuck", f"{lane.life.where(lane.number)} waited for {lane.name} "
                                          f"for {waited // 1000} ms, not {self.run.longest_ms} ms")
+
+    @staticmethod
+    def is_hungry(life, now):
+        """Since it got something last, or began to ask after a time of rest."""
+        asks = any(it.asked is not None for it in life.lanes.values())
+        if not asks and now - life.answered_at > PAUSE:
+            life.hungry_since = now
+
+    def judge_hunger(self, life, now):
+        """Of a process that asks and asks, for whatever names, and gets none."""
+        since = life.hungry_since
+        if not life.is_ours() or now - since <= HUNGER * minority_struck(self.run):
+            return
+        void = self.of_worker(self.void, Void, life.worker).within(since, now)
+        if now - since - void > HUNGER * minority_struck(self.run):
+            life.hungry_since = now
+            self.court.complain("stuck", f"{life.label} got nothing from {since} to {now}, though "
+                                         "a quorum voted")
 
     def availability(self):
         """In percent, or None if there was nothing to judge."""

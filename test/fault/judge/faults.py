@@ -43,8 +43,10 @@ class Faults:
                 return stop
         return None
 
-    def is_just_woken(self, worker, now):
-        return self.stop_over(worker, now - WAKE, now) is not None
+    def is_just_woken(self, worker, now, least=0):
+        """From a stop of so long."""
+        stop = self.stop_over(worker, now - WAKE, now)
+        return stop is not None and stop[1] - stop[0] >= least
 
     def killed_at(self, worker, life):
         """When this life (1, 2, ...) of a worker was ended by SIGKILL, or None."""

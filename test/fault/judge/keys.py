@@ -82,6 +82,10 @@ class Keys:
         if not sighting.is_told:
             self.judge(now, master, name, sighting, left)
 
+    def masters_with(self, name, token):
+        return sum(1 for (_master, its), seen in self.seen.items()
+                   if its == name and seen.token == token)
+
     def is_same(self, name, token, sighting, now):
         return (now - sighting.last <= self.run.ttl
                 and (token == sighting.token or name.startswith(QUEUE)))

@@ -52,8 +52,10 @@ class Name:
 
 
 class Leases:
-    def __init__(self, court, faults):
-        self.court, self.faults = court, faults
+    def __init__(self, court, run, faults, masters_with):
+        """masters_with(name, token): on how many the watcher saw it last."""
+        self.court, self.run, self.faults = court, run, faults
+        self.masters_with = masters_with
         self.tokens = set()
         self.figures = court.figures
 
@@ -104,7 +106,7 @@ class Leases:
         is told that its lease is gone: only fences help there."""
         if fact != "act":
             return
-        if self.faults.is_just_woken(lease.lane.life.worker, now):
+        if self.faults.is_just_woken(lease.lane.life.worker, now, self.run.ttl // 2):
             self.figures["just_woken"] += 1
         elif lease.is_over:
             self.court.complain("act", f"{lease} acted after it was over")
@@ -159,13 +161,20 @@ class Leases:
                                            f"{lease.begin} on, {other} until {until}")
 
     def is_excused(self, lease, other):
-        """Who is not of the library takes no notice of quarantines. No quorum makes up for a key
-        that is taken from a lease on a bare one."""
+        """Who is not of the library takes no notice of quarantines."""
         ours = lease.lane.life.is_ours() and other.lane.life.is_ours()
-        kinds = TAKING if ours else FORGETTING + TAKING
         begin = min(lease.begin, other.begin)
-        return any(it.kind in kinds and it.begin <= lease.begin and it.end >= begin
-                   for it in self.faults.all)
+        return self.is_taken(lease, other) or not ours and any(
+            it.kind in FORGETTING and it.begin <= lease.begin and it.end >= begin
+            for it in self.faults.all)
+
+    def is_taken(self, lease, other):
+        """No quorum makes up for a key that is taken from a lease on a bare one."""
+        first, second = sorted((lease, other), key=lambda it: it.begin)
+        if self.masters_with(first.lane.name, first.token) > self.run.masters // 2 + 1:
+            return False
+        return any(it.kind in TAKING and it.begin <= second.begin <= it.end + self.run.ttl
+                   and it.end >= first.begin for it in self.faults.all)
 
     # ---- fences and tokens -------------------------------------------------------------------
 
@@ -181,7 +190,8 @@ class Leases:
         if not 0 < lease.fence < FENCE_LIMIT:
             self.court.complain("fence", f"{name.name}: {lease}, {lease.fence} is no fence")
         elif highest and lease.fence <= highest.fence:
-            told_late = self.faults.is_just_woken(life.worker, lease.begin)
+            least = self.run.ttl // 2 if life.kind == "command" else 0
+            told_late = self.faults.is_just_woken(life.worker, lease.begin, least)
             if not (told_late and lease.end == lease.begin):
                 self.court.complain("fence", f"{name.name}: {lease}, fence {lease.fence}, comes "
                                              f"after {highest}, fence {highest.fence}")
@@ -197,7 +207,7 @@ class Leases:
         if lease.is_over:
             self.court.complain("resurrected", f"{lease} is valid again until {until}, after it "
                                                "was lost or given back")
-        elif now > lease.end + ROUNDED and not self.faults.stop_over(life.worker, lease.begin, now):
+        elif now > lease.end + ROUNDED and not self.faults.stop_over(life.worker, lease.end, now):
             self.court.complain("resurrected", f"{lease} ended at {lease.end}, and is valid again "
                                                f"at {now} until {until}")
 

@@ -58,6 +58,7 @@ class Life:
         self.killed_at = killed_at
         self.kind, self.last, self.lanes, self.usage = "library", 0, {}, []
         self.acts = self.acteds = 0
+        self.hungry_since = self.answered_at = 0  # asks, and has got nothing since
 
     def is_ours(self):
         return self.kind in ("library", "command")

@@ -23,10 +23,10 @@ class Trial:
         self.faults = self.needs("faults", Faults([]), self.read_faults)
         self.lives = find_lives(folder, self.run, self.faults, self.court)
         self.names = {it: Name(it) for it in self.run.names}
-        self.leases = Leases(self.court, self.faults)
         self.demand = Demand(self.court, self.run, self.faults)
         self.keys = Keys(self.court, self.run, self.faults, Windows(0, self.faults, self.run),
                          self.names)
+        self.leases = Leases(self.court, self.run, self.faults, self.keys.masters_with)
         self.register = Register(folder / "register", self.court)
         self.usage = Usage(self.court)
 
