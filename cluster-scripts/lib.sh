@@ -37,18 +37,18 @@ within() {
 configure_and_build() {
     local generator=(-G Ninja)
     [[ ! -f build/CMakeCache.txt ]] || generator=()
-    cmake -S . -B build "${generator[@]}" && cmake --build build --target redlock
+    cmake -S . -B build "${generator[@]}" && cmake --build build --target "$@"
 }
 
-# Brings build/bin/redlock up to date; shows the log only if that fails. The folder itself is
+# bring_up_to_date TARGET...: in build/; shows the log only if that fails. The folder itself is
 # locked: two builds in it at once would write over each other's files.
-build_redlock() {
+bring_up_to_date() {
     local output lock
     mkdir -p build
     exec {lock}<build
     flock -w "$BUILD_S" "$lock" || die "another build in $PWD/build takes over $BUILD_S s; try again"
     [[ -x build/bin/redlock ]] || say 'building into build/'
-    if ! output=$(configure_and_build 2>&1 {lock}<&-); then
+    if ! output=$(configure_and_build "$@" 2>&1 {lock}<&-); then
         tail -n 60 <<<"$output" >&2
         die 'the build failed: its last lines are above'
     fi

@@ -5,6 +5,7 @@ import json
 import os
 import random
 import signal
+import subprocess
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -37,7 +38,8 @@ lock kept its promise. `--list` shows the profiles and the kinds of fault.
   --json           prints the checker's figures
 
 Environment: REDLOCK (the command), REDLOCK_CHAOS_WORKER, REDLOCK_WALL_CLOCK (the
-library that lets a master's clock step), REDIS_SERVER; the default is build/.
+library that lets a master's clock step), REDIS_SERVER. Without a worker given, what
+is missing is installed and built, in build/.
 Exit status: 0 all is well, 1 it is not, 64 usage, 77 skipped: cannot be run here.
 """
 
@@ -227,6 +229,18 @@ def chaos(given):
             stage.clear()
 
 
+def build():
+    """What a newcomer has not got yet."""
+    if os.environ.get("REDLOCK_CHAOS_WORKER"):
+        return
+    script = (". cluster-scripts/lib.sh && cluster-scripts/install build test && "
+              "bring_up_to_date redlock redlock-chaos-worker wall_clock")
+    done = subprocess.run(["bash", "-euc", script, "chaos"], cwd=workers.ROOT,
+                          stdin=subprocess.DEVNULL, check=False)
+    if done.returncode:
+        raise Trouble("what it needs could not be built")
+
+
 def main():
     asked = parse()
     if asked.help:
@@ -238,6 +252,7 @@ def main():
     check(asked)
     on_signals(interrupted)
     try:
+        build()
         if PROFILES[asked.profile].of_links and (why := network.missing()):
             raise Skipped(f"skipped: {asked.profile}: {why}")
         return chaos(gather(asked))
