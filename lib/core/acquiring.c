@@ -32,7 +32,7 @@ void lease_acquire(struct engine *e, struct lease *lease)
         return;
     }
     engine_list(e, &e->busy, lease);
-    if (lease->round->wait && !waiting_enter(e, lease)) {
+    if (lease->round->wait && !passing_enter(e, lease)) {
         lease_end(e, lease, OUTCOME_NOT_ACQUIRED, CAUSE_MEMORY);
         return;
     }
@@ -67,7 +67,7 @@ static bool retries(struct engine *e, struct lease *lease)
 
 static void acquiring_end(struct engine *e, struct lease *lease, enum cause cause)
 {
-    waiting_leave(e, lease);
+    passing_leave(e, lease);
     lease_end(e, lease, OUTCOME_NOT_ACQUIRED, cause);
 }
 
@@ -99,7 +99,7 @@ void acquiring_again(struct engine *e, struct lease *lease)
 void acquiring_over(struct engine *e, struct lease *lease)
 {
     bool held = lease->round->ticket || !waiting_is_first(lease);
-    waiting_leave(e, lease);
+    passing_leave(e, lease);
     lease->state = LEASE_ACQUIRING;
     if (!lease->claim && (lease->claim = claim_new(e, lease->round->names, NULL, 0)))
         lease->claim->lease = lease;
@@ -206,7 +206,7 @@ static void round_won(struct engine *e, struct lease *lease)
         return;
     }
     round->decided = true;
-    waiting_leave(e, lease);
+    passing_leave(e, lease);
     lease->fence = lease->terms.fence ? round->fence : 0; /* its place may be another's */
     round_stop_hoping(round, lease_masters(e));
     e->counters.handoffs += given;
@@ -274,7 +274,7 @@ void acquiring_cancel(struct engine *e, struct lease *lease, enum cause cause)
     lease->untold = 0;
     lease->valid_until = 0;
     lease->fence = 0;
-    waiting_leave(e, lease);
+    passing_leave(e, lease);
     if (lease->claim && lease->attached)
         claim_forget(e, lease->claim);
     else if (lease->claim)

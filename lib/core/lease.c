@@ -173,7 +173,7 @@ void lease_close(struct engine *e, struct lease *lease)
 
 void lease_abandon(struct engine *e, struct lease *lease, bool keep)
 {
-    waiting_leave(e, lease);
+    passing_leave(e, lease);
     struct claim *claim = lease->claim;
     bool not_ours = lease->attached && lease->state != LEASE_RELEASING;
     claim_let_go(lease);

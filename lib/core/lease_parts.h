@@ -4,7 +4,9 @@
  *   lease.c      life, timers, telling
  *   asking.c     one question to each master, as soon as it may be put
  *   acquiring.c  rounds until it is had, or not
- *   waiting.c    in line: on the masters, and in memory behind others of this client
+ *   waiting.c    in line on the masters
+ *   minority.c   what becomes of what it was given there, as long as it is too little
+ *   passing.c    in line in memory; what those who wait hand on to each other
  *   fencing.c    its fencing token: proposed, stored on a quorum, then shown
  *   holding.c    renewal, risk, loss
  *   releasing.c  giving back
@@ -66,19 +68,35 @@ void acquiring_take_over(struct engine *engine, struct lease *lease, usec renew_
 usec waiting_ticket(const struct engine *engine, const struct round *round);
 /* Answers that are still to come may make one. */
 bool waiting_for_ticket(const struct engine *engine, const struct round *round);
-/* Goes to the end of its line here; only the first of it asks the masters.  False when
- * memory is out. */
-bool waiting_enter(struct engine *engine, struct lease *lease);
 /* The first of its line, or in none. */
 bool waiting_is_first(const struct lease *lease);
-/* Leaves it, if it stands in one; who is behind takes its place. */
-void waiting_leave(struct engine *engine, struct lease *lease);
+/* On the masters. */
+bool waiting_is_queued(const struct lease *lease);
+/* Not later than `at`. */
+void waiting_wake_by(struct lease *lease, usec at);
+/* Gives back what it has, and stands in line anew, where it stood. */
+void waiting_yield(struct engine *engine, struct lease *lease);
 void waiting_hear(struct engine *engine, struct lease *lease, unsigned master,
                   const struct reply *reply);
 void waiting_weigh(struct engine *engine, struct lease *lease);
 void waiting_wake(struct engine *engine, struct lease *lease);
+
+/* minority.c */
+/* When it looks whether a holder keeps the rest; NEVER: it has nothing. */
+usec minority_look_at(const struct round *round);
+/* Gives back what is of no use to it, or hinders others. */
+void minority_weigh(struct engine *engine, struct lease *lease);
+/* Stands in line everywhere again, where there is no more reason not to. */
+void minority_comes_back(const struct engine *engine, struct round *round);
+
+/* passing.c */
+/* Goes to the end of its line here; only the first of it asks the masters.  False when
+ * memory is out. */
+bool passing_enter(struct engine *engine, struct lease *lease);
+/* Leaves it, if it stands in one; who is behind takes its place. */
+void passing_leave(struct engine *engine, struct lease *lease);
 /* The holder gives it back: the next of this client may have it without the masters. */
-bool waiting_hand_over(struct engine *engine, struct lease *holder);
+bool passing_hand_over(struct engine *engine, struct lease *holder);
 
 /* fencing.c */
 /* A quorum has granted it.  WON once the fence is stored on a quorum as well. */

@@ -76,7 +76,7 @@ void lease_release(struct engine *e, struct lease *lease)
     case LEASE_HELD:
         if (lease->untold & BIT(OUTCOME_ACQUIRED))
             acquiring_cancel(e, lease, CAUSE_CANCELLED);
-        else if (!waiting_hand_over(e, lease))
+        else if (!passing_hand_over(e, lease))
             releasing_begin(e, lease);
         break;
     case LEASE_LOST:

@@ -8,10 +8,8 @@
 #define STANDS_MOST MS(3000) /* a waiter that is not heard of for so long is passed over */
 #define EAGER_LEAST MS(5)    /* a minority was given to us: who has the rest? */
 #define EAGER_MOST  MS(10)
-#define FEW_LONG    MS(100) /* the rest would have been handed over by then */
-#define EXPIRED     MS(2)   /* the masters' expiry is that coarse */
+#define EXPIRED     MS(2) /* the masters' expiry is that coarse */
 #define AGAIN       MS(100)
-#define HANDED_MOST 100 /* local handovers in a row: others may wait elsewhere */
 
 /* How long it stands in line, and keeps what it is given, without being heard of. */
 static usec life_of(const struct lease *lease)
@@ -24,7 +22,7 @@ bool waiting_is_first(const struct lease *lease)
     return !lease->round->line || lease->round->line->first == lease;
 }
 
-static bool is_queued(const struct lease *lease)
+bool waiting_is_queued(const struct lease *lease)
 {
     return lease->claim && lease->round && lease->round->kind == REQUEST_QUEUE &&
            !lease->round->decided;
@@ -73,26 +71,10 @@ static void ask_master(struct engine *e, struct lease *lease, unsigned master)
         lease_cannot_ask(e, lease, master);
 }
 
-static void wake_by(struct lease *lease, usec at)
+void waiting_wake_by(struct lease *lease, usec at)
 {
     if (at < lease->wake_at)
         lease->wake_at = at;
-}
-
-/* When it looks whether a holder keeps the rest. */
-static usec has_few_for_long(const struct round *round)
-{
-    usec patience = round->life / 4 < FEW_LONG ? round->life / 4 : FEW_LONG;
-    return round->few_since ? round->few_since + patience : NEVER;
-}
-
-/* It can be had of the others. */
-static bool may_stand_aside(const struct engine *e, uint16_t aside)
-{
-    unsigned others = 0;
-    for (unsigned i = 0; i < e->config.masters; i++)
-        others += !(aside & BIT(i)) && master_may_grant(e, &e->masters[i]);
-    return others >= e->quorum;
 }
 
 /* Each refresh doubles as a try, and heals a push that was lost. */
@@ -100,10 +82,9 @@ static void refresh(struct engine *e, struct lease *lease)
 {
     usec often = lease->round->life / 3;
     lease->wake_at = e->now + engine_jitter(e, often - often / 8, often);
-    if (has_few_for_long(lease->round) > e->now)
-        wake_by(lease, has_few_for_long(lease->round));
-    if (e->now >= lease->round->aside_until || !may_stand_aside(e, lease->round->aside))
-        lease->round->aside = 0;
+    if (minority_look_at(lease->round) > e->now)
+        waiting_wake_by(lease, minority_look_at(lease->round));
+    minority_comes_back(e, lease->round);
     listening_keep(e);
     for (unsigned i = 0; i < lease_masters(e); i++)
         ask_master(e, lease, i);
@@ -141,7 +122,7 @@ static void contend(struct engine *e, struct lease *lease)
 
 /* Gives back what it has and stands in line anew, where it stood: the token's release
  * is on its way, so it must never be granted again. */
-static void yield(struct engine *e, struct lease *lease)
+void waiting_yield(struct engine *e, struct lease *lease)
 {
     const struct claim *same = MUTANT(YIELD_SAME_TOKEN) ? lease->claim : NULL;
     e->counters.yields++;
@@ -153,75 +134,6 @@ static void yield(struct engine *e, struct lease *lease)
         stand(e, lease, same);
 }
 
-/* ---- in line here --------------------------------------------------------------- */
-
-bool waiting_enter(struct engine *e, struct lease *lease)
-{
-    if (!line_enter(e, lease))
-        return false;
-    if (waiting_is_first(lease))
-        return true;
-    claim_forget(e, lease->claim); /* it has asked for nothing yet */
-    claim_let_go(lease);
-    lease->state = LEASE_WAITING;
-    lease->wake_at = lease_wait_until(lease);
-    return true;
-}
-
-/* It asks for a ticket, and may be granted the name at once. */
-static bool is_asking(const struct lease *lease)
-{
-    return lease->claim && lease->state == LEASE_ACQUIRING && lease->round->kind == REQUEST_GRANT &&
-           !lease->round->decided;
-}
-
-/* What is granted to who asks lasts for his own ttl.  What was asked before the lease was
- * is no fence for it: holders that it knows of may have come in between. */
-static bool can_pass_place(const struct lease *from, const struct lease *to)
-{
-    if (to->terms.fence)
-        return false;
-    if (from->state == LEASE_WAITING)
-        return is_queued(from);
-    return is_asking(from) && from->terms.ttl == to->terms.ttl;
-}
-
-/* Who stands behind takes over the place on the masters, tokens and all. */
-static void pass_place(struct engine *e, struct lease *from, struct lease *to)
-{
-    to->state = from->state;
-    to->rounds++;
-    round_copy(to->round, from->round, lease_masters(e));
-    to->round->ticket = from->round->ticket;
-    to->round->aside = from->round->aside;
-    to->round->aside_until = from->round->aside_until;
-    to->claim = from->claim;
-    to->claim->lease = to;
-    from->claim = NULL;
-    to->wake_at = from->wake_at;
-    wake_by(to, lease_wait_until(to));
-    lease_schedule(e, to);
-}
-
-void waiting_leave(struct engine *e, struct lease *lease)
-{
-    if (!lease->round || !lease->round->line)
-        return;
-    struct lease *next = lease->round->behind;
-    bool was_first = waiting_is_first(lease);
-    line_leave(e, lease);
-    if (!was_first || !next || e->closing || e->misconfigured)
-        return;
-    if (can_pass_place(lease, next)) {
-        pass_place(e, lease, next);
-    } else {
-        if (lease->state == LEASE_WAITING)
-            next->round->ticket = lease->round->ticket; /* with a token of its own */
-        next->wake_at = e->now;
-        lease_schedule(e, next);
-    }
-}
-
 /* ---- what the masters say --------------------------------------------------------- */
 
 static void granted(struct engine *e, struct lease *lease, unsigned master, usec clock)
@@ -229,7 +141,7 @@ static void granted(struct engine *e, struct lease *lease, unsigned master, usec
     struct round *round = lease->round;
     struct ballot *ballot = &round->ballots[master];
     if (ballot->said != SAID_GRANTED) {
-        wake_by(lease, e->now + engine_jitter(e, EAGER_LEAST, EAGER_MOST));
+        waiting_wake_by(lease, e->now + engine_jitter(e, EAGER_LEAST, EAGER_MOST));
         round->few_since = e->now;
         round->aside = 0; /* the holder may have gone */
     }
@@ -250,7 +162,7 @@ static void await_expiry(struct engine *e, struct lease *lease)
                   : next && ballot->remaining_ms >= 0 ? -MS(ballot->remaining_ms)
                                                       : -TTL_MS_MOST * 1000;
     }
-    wake_by(lease, e->now - quorum_reached(left, lease_masters(e)) + EXPIRED);
+    waiting_wake_by(lease, e->now - quorum_reached(left, lease_masters(e)) + EXPIRED);
 }
 
 /* Granted after our last refresh that it answered, or it would have said so then: that
@@ -332,7 +244,7 @@ void waiting_push(struct engine *e, unsigned master, const struct push *push)
 {
     struct claim *claim = claim_standing(e, push->token, push->token_length);
     struct lease *lease = claim ? claim->lease : NULL;
-    if (!lease || !is_queued(lease))
+    if (!lease || !waiting_is_queued(lease))
         return;
     take_push(e, lease, master, push->clock);
     lease_weigh(e, lease);
@@ -351,64 +263,9 @@ static void forget_what_is_over(const struct engine *e, struct lease *lease)
     }
 }
 
-static bool somebody_is_ahead(const struct engine *e, const struct round *round)
-{
-    bool ahead = false;
-    for (unsigned i = 0; i < lease_masters(e); i++)
-        ahead |= round->ballots[i].ahead && round->ballots[i].said == SAID_GRANTED;
-    return ahead && !MUTANT(NO_YIELD);
-}
-
-/* It says so after the rest would have been handed over to us; or that others are ahead of
- * us there, to whom it will be. */
-static bool keeps(const struct round *round, const struct ballot *ballot)
-{
-    bool is_sure = ballot->position > 0 ? ballot->stood_at > round->few_since
-                                        : ballot->stood_at >= has_few_for_long(round);
-    return ballot->said == SAID_HELD && is_sure && round->few_since;
-}
-
-/* No quorum can be had of the rest. */
-static bool is_kept_by_another(const struct engine *e, const struct round *round)
-{
-    unsigned held = 0;
-    for (unsigned i = 0; i < lease_masters(e); i++)
-        held += keeps(round, &round->ballots[i]);
-    return held > lease_masters(e) - e->quorum && !MUTANT(NO_YIELD);
-}
-
-/* By then who has the rest has renewed, and tried to heal, or is gone. */
-static usec holder_renews_by(const struct engine *e, const struct round *round)
-{
-    int64_t longest = 0;
-    for (unsigned i = 0; i < lease_masters(e); i++) {
-        const struct ballot *ballot = &round->ballots[i];
-        int64_t left = ballot->remaining_ms < 0 ? e->max_ttl_ms : ballot->remaining_ms;
-        if (ballot->said == SAID_HELD && left > longest)
-            longest = left;
-    }
-    return e->now + MS(longest);
-}
-
-/* A holder wants to heal where masters came back without his lease, and were given to who
- * stands in line. */
-static void stand_aside(struct engine *e, struct lease *lease)
-{
-    struct round *round = lease->round;
-    uint16_t ours = 0;
-    for (unsigned i = 0; i < lease_masters(e); i++)
-        if (round->ballots[i].said == SAID_GRANTED)
-            ours |= BIT(i);
-    if (!may_stand_aside(e, ours))
-        return;
-    round->aside = ours;
-    round->aside_until = holder_renews_by(e, round);
-    yield(e, lease);
-}
-
 void waiting_weigh(struct engine *e, struct lease *lease)
 {
-    if (!is_queued(lease))
+    if (!waiting_is_queued(lease))
         return;
     forget_what_is_over(e, lease);
     unsigned has = round_yes(lease->round, lease_masters(e));
@@ -417,10 +274,8 @@ void waiting_weigh(struct engine *e, struct lease *lease)
     if (has >= e->quorum) {
         lease->state = LEASE_ACQUIRING;
         acquiring_weigh(e, lease);
-    } else if (somebody_is_ahead(e, lease->round)) {
-        yield(e, lease);
-    } else if (is_kept_by_another(e, lease->round)) {
-        stand_aside(e, lease);
+    } else {
+        minority_weigh(e, lease);
     }
 }
 
@@ -443,16 +298,16 @@ void waiting_wake(struct engine *e, struct lease *lease)
     }
     if (!waiting_is_first(lease))
         lease->wake_at = lease_wait_until(lease);
-    else if (is_queued(lease))
+    else if (waiting_is_queued(lease))
         refresh(e, lease);
     else
         contend(e, lease);
-    wake_by(lease, lease_wait_until(lease));
+    waiting_wake_by(lease, lease_wait_until(lease));
 }
 
 void lease_look_again(struct engine *e, struct lease *lease, unsigned master)
 {
-    if (lease->state != LEASE_WAITING || !is_queued(lease))
+    if (lease->state != LEASE_WAITING || !waiting_is_queued(lease))
         return;
     ask_master(e, lease, master);
     lease_schedule(e, lease);
@@ -480,55 +335,5 @@ bool waiting_look(const struct engine *e, const struct lease *lease, unsigned *p
     }
     *position = line_position(lease) + before;
     *expires = left < 0 ? NEVER : MS(left);
-    return true;
-}
-
-/* ---- handing over here --------------------------------------------------------------------- */
-
-/* The next in line can have this very claim: no fence of its own, and enough left. */
-static bool can_take_over(const struct engine *e, const struct lease *holder,
-                          const struct lease *next)
-{
-    usec end = claim_valid_until(e, holder->claim);
-    return (next->state == LEASE_WAITING || is_asking(next)) && !next->terms.fence &&
-           !holder->claim->foreign && e->now < end - next->terms.margin;
-}
-
-/* With the question under way, if there is one: what is said to it counts. */
-static void give_claim(struct engine *e, struct lease *holder, struct lease *next)
-{
-    next->claim = holder->claim;
-    next->claim->lease = next;
-    holder->claim = NULL;
-    if (holder->round) {
-        round_copy(next->round, holder->round, lease_masters(e));
-        engine_give_round(e, holder->round);
-        holder->round = NULL;
-    } else {
-        round_begin(next->round, lease_masters(e), REQUEST_RENEW, 0, 0);
-        next->round->decided = true;
-    }
-    acquiring_take_over(e, next, holder->wake_at);
-}
-
-bool waiting_hand_over(struct engine *e, struct lease *holder)
-{
-    struct line *line = e->closing ? NULL : line_of(e, holder->claim->names);
-    struct lease *next = line ? line->first : NULL;
-    if (!next || holder->claim->handed >= HANDED_MOST || !can_take_over(e, holder, next))
-        return false;
-    struct lease *behind = next->round->behind;
-    if (next->claim && !(behind && can_pass_place(next, behind))) {
-        claim_abandon(e, next->claim, 0);
-        claim_let_go(next);
-    }
-    waiting_leave(e, next);
-    e->counters.released++;
-    e->counters.handed_here++;
-    give_claim(e, holder, next);
-    holder->valid_until = 0;
-    holder->extending = false;
-    holder->untold &= (uint16_t)~WHILE_HELD;
-    lease_end(e, holder, OUTCOME_RELEASED, CAUSE_NONE);
     return true;
 }

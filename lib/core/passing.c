@@ -1,0 +1,120 @@
+#include "engine.h"
+#include "lease_parts.h"
+#include "line.h"
+
+#define HANDED_MOST 100 /* local handovers in a row: others may wait elsewhere */
+
+bool passing_enter(struct engine *e, struct lease *lease)
+{
+    if (!line_enter(e, lease))
+        return false;
+    if (waiting_is_first(lease))
+        return true;
+    claim_forget(e, lease->claim); /* it has asked for nothing yet */
+    claim_let_go(lease);
+    lease->state = LEASE_WAITING;
+    lease->wake_at = lease_wait_until(lease);
+    return true;
+}
+
+/* It asks for a ticket, and may be granted the name at once. */
+static bool is_asking(const struct lease *lease)
+{
+    return lease->claim && lease->state == LEASE_ACQUIRING && lease->round->kind == REQUEST_GRANT &&
+           !lease->round->decided;
+}
+
+/* What is granted to who asks lasts for his own ttl.  What was asked before the lease was
+ * is no fence for it: holders that it knows of may have come in between. */
+static bool can_pass_place(const struct lease *from, const struct lease *to)
+{
+    if (to->terms.fence)
+        return false;
+    if (from->state == LEASE_WAITING)
+        return waiting_is_queued(from);
+    return is_asking(from) && from->terms.ttl == to->terms.ttl;
+}
+
+/* Who stands behind takes over the place on the masters, tokens and all. */
+static void pass_place(struct engine *e, struct lease *from, struct lease *to)
+{
+    to->state = from->state;
+    to->rounds++;
+    round_copy(to->round, from->round, lease_masters(e));
+    to->round->ticket = from->round->ticket;
+    to->round->aside = from->round->aside;
+    to->round->aside_until = from->round->aside_until;
+    to->claim = from->claim;
+    to->claim->lease = to;
+    from->claim = NULL;
+    to->wake_at = from->wake_at;
+    waiting_wake_by(to, lease_wait_until(to));
+    lease_schedule(e, to);
+}
+
+void passing_leave(struct engine *e, struct lease *lease)
+{
+    if (!lease->round || !lease->round->line)
+        return;
+    struct lease *next = lease->round->behind;
+    bool was_first = waiting_is_first(lease);
+    line_leave(e, lease);
+    if (!was_first || !next || e->closing || e->misconfigured)
+        return;
+    if (can_pass_place(lease, next)) {
+        pass_place(e, lease, next);
+    } else {
+        if (lease->state == LEASE_WAITING)
+            next->round->ticket = lease->round->ticket; /* with a token of its own */
+        next->wake_at = e->now;
+        lease_schedule(e, next);
+    }
+}
+
+/* The next in line can have this very claim: no fence of its own, and enough left. */
+static bool can_take_over(const struct engine *e, const struct lease *holder,
+                          const struct lease *next)
+{
+    usec end = claim_valid_until(e, holder->claim);
+    return (next->state == LEASE_WAITING || is_asking(next)) && !next->terms.fence &&
+           !holder->claim->foreign && e->now < end - next->terms.margin;
+}
+
+/* With the question under way, if there is one: what is said to it counts. */
+static void give_claim(struct engine *e, struct lease *holder, struct lease *next)
+{
+    next->claim = holder->claim;
+    next->claim->lease = next;
+    holder->claim = NULL;
+    if (holder->round) {
+        round_copy(next->round, holder->round, lease_masters(e));
+        engine_give_round(e, holder->round);
+        holder->round = NULL;
+    } else {
+        round_begin(next->round, lease_masters(e), REQUEST_RENEW, 0, 0);
+        next->round->decided = true;
+    }
+    acquiring_take_over(e, next, holder->wake_at);
+}
+
+bool passing_hand_over(struct engine *e, struct lease *holder)
+{
+    struct line *line = e->closing ? NULL : line_of(e, holder->claim->names);
+    struct lease *next = line ? line->first : NULL;
+    if (!next || holder->claim->handed >= HANDED_MOST || !can_take_over(e, holder, next))
+        return false;
+    struct lease *behind = next->round->behind;
+    if (next->claim && !(behind && can_pass_place(next, behind))) {
+        claim_abandon(e, next->claim, 0);
+        claim_let_go(next);
+    }
+    passing_leave(e, next);
+    e->counters.released++;
+    e->counters.handed_here++;
+    give_claim(e, holder, next);
+    holder->valid_until = 0;
+    holder->extending = false;
+    holder->untold &= (uint16_t)~WHILE_HELD;
+    lease_end(e, holder, OUTCOME_RELEASED, CAUSE_NONE);
+    return true;
+}
