@@ -742,6 +742,14 @@ class Growth(Case):
         self.assert_condemned("growth", "descriptors, after", 1)
 
 
+    def test_none_lived_for_long_enough(self):
+        self.uses(lambda s: 9000, lambda s: 20)
+        self.record.run["grown"] = 1
+        self.assertEqual(len(self.assert_well()["growth"]), 1)
+        self.record.run["grown"] = 2
+        self.assert_condemned("few", "processes that lived for long", 1)
+
+
 class Files(Case):
     def test_cut_at_a_line(self):
         text = self.record.text_of("worker-1")

@@ -9,6 +9,8 @@ import time
 import unittest
 from pathlib import Path
 
+from chaos import network
+
 ROOT = Path(__file__).resolve().parents[2]
 CHAOS = [sys.executable, "-B", str(ROOT / "cluster-scripts" / "chaos")]
 PATIENCE_S = 30
@@ -99,8 +101,8 @@ class Interrupted(unittest.TestCase):
         self.ends_in_order("quick", "--seconds", "30")
 
     def test_in_namespaces(self):
-        if os.geteuid() != 0 or subprocess.run(["unshare", "-n", "true"], check=False).returncode:
-            self.skipTest("no network namespaces here")
+        if why := network.missing():
+            self.skipTest(why)
         self.ends_in_order("cut", "--seconds", "30")
 
 

@@ -146,6 +146,15 @@ class Turns(unittest.TestCase):
             self.assertEqual(len({fault.targets for fault in drawn("turns", seed)}), 2)
 
 
+class Spared(unittest.TestCase):
+    def test_some_live_as_long_as_the_run(self):
+        faults = [fault for fault in draw("soak") if fault.kind in ("killed", "ended")]
+        struck = {target for fault in faults for target in fault.targets}
+        profile = PROFILES["soak"]
+        self.assertEqual(struck, {f"worker-{k}" for k in range(profile.spared + 1,
+                                                               profile.workers + 1)})
+
+
 class Harmless(unittest.TestCase):
     def test_no_data_is_lost_among_other_clients(self):
         self.assertFalse({"crashed", "emptied", "rolled-back", *kinds.SOLITARY}

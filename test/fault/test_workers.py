@@ -48,7 +48,7 @@ def node_redlock_if_there():
         return ()
     done = subprocess.run([NODE_REDLOCK], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                           check=False)
-    return () if done.returncode == SKIPPED else (NODE_REDLOCK,)
+    return (NODE_REDLOCK,) if done.returncode == 64 else ()
 
 
 NODE_REDLOCK_IF_THERE = node_redlock_if_there()

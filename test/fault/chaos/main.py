@@ -20,6 +20,8 @@ USAGE, SKIPPED = 64, 77
 CLOCK_LIBRARY = Path(os.environ.get("REDLOCK_WALL_CLOCK") or
                      workers.ROOT / "build" / "test" / "live" / "libwall_clock.so")
 NAMES_MOST = 64
+LONG_S = 300  # whoever is spared has lived for long by then
+LEAST_S = 30  # in less time too few attempts are clear of faults
 HELP = """usage: chaos PROFILE [--seed X] [--masters N] [--seconds S] [--workers M] [--names K]
              [--holders LEAST] [--picture FILE.svg] [--keep] [--json]
        chaos --list | --help
@@ -60,6 +62,8 @@ class Given:
     masters: int
     names: tuple
     holders: int
+    availability: int
+    grown: int
     programs: tuple  # one for each worker
     without: tuple  # kinds of faults
     clock_library: Path
@@ -142,6 +146,8 @@ def gather(asked):
     return Given(profile=default, seed=random.randrange(1, 10 ** 6) if asked.seed is None
                  else asked.seed, seconds=seconds, masters=value("masters"), names=names,
                  holders=least if asked.holders is None else asked.holders,
+                 availability=default.availability if seconds >= LEAST_S else 0,
+                 grown=default.spared if seconds >= LONG_S else 0,
                  programs=programs_of(default, value("workers")), without=(),
                  clock_library=CLOCK_LIBRARY, picture=asked.picture, keep=asked.keep,
                  json=asked.json)
@@ -211,7 +217,7 @@ def chaos(given):
     try:
         try:
             run(stage)
-        except (OSError, RedisError) as error:
+        except (OSError, RedisError, subprocess.TimeoutExpired) as error:
             raise Trouble(f"{type(error).__name__}: {error}") from error
         figures, well = report.judge(stage.folder)
         report.show(given, figures)
@@ -233,10 +239,9 @@ def build():
     """What a newcomer has not got yet."""
     if os.environ.get("REDLOCK_CHAOS_WORKER"):
         return
-    script = (". cluster-scripts/lib.sh && cluster-scripts/install build test && "
+    script = (". cluster-scripts/lib.sh && cluster-scripts/install build && "
               "bring_up_to_date redlock redlock-chaos-worker wall_clock")
-    done = subprocess.run(["bash", "-euc", script, "chaos"], cwd=workers.ROOT,
-                          stdin=subprocess.DEVNULL, check=False)
+    done = subprocess.run(["bash", "-euc", script, "chaos"], cwd=workers.ROOT, check=False)
     if done.returncode:
         raise Trouble("what it needs could not be built")
 

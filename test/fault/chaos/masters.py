@@ -20,6 +20,12 @@ SERVER = os.environ.get("REDIS_SERVER") or "redis-server"
 PORTS = (10000, 31999)
 PORT_TRIES = 50
 MAXCLIENTS = 200
+FLOOD = 20
+BALLAST, EVICTED_BYTES = 200, 60_000  # keys of a kilobyte; so much has to go
+FILL = """for i = 1, ARGV[1] do
+    redis.call('set', 'ballast:' .. i, string.rep('x', 1000), 'ex', 60)
+end"""
+UNFILL = """for i = 1, ARGV[1] do redis.call('del', 'ballast:' .. i) end"""
 SOCKET = "redis.sock"
 DATA = ("dump.rdb", "appendonlydir", "appendonly.aof")
 
@@ -245,45 +251,48 @@ def disconnected(master, _fault):
     yield 0
 
 
-def out_of_memory(master, fault, policy, least):
-    with master.connect() as connection:
-        used = int(re.search(r"used_memory:(\d+)", connection.do("INFO", "memory"))[1])
-        connection.do("CONFIG", "SET", "maxmemory-policy", policy)
-        connection.do("CONFIG", "SET", "maxmemory", max(1, int(used * least)))
-        yield fault.lasts
-        connection.do("CONFIG", "SET", "maxmemory", 0)
-        connection.do("CONFIG", "SET", "maxmemory-policy", "noeviction")
+def memory_used(connection):
+    return int(re.search(r"used_memory:(\d+)", connection.do("INFO", "memory"))[1])
+
+
+def out_of_memory(connection, fault, policy, most):
+    connection.do("CONFIG", "SET", "maxmemory-policy", policy)
+    connection.do("CONFIG", "SET", "maxmemory", most)
+    yield fault.lasts
+    connection.do("CONFIG", "SET", "maxmemory", 0)
+    connection.do("CONFIG", "SET", "maxmemory-policy", "noeviction")
 
 
 def full(master, fault):
-    yield from out_of_memory(master, fault, "noeviction", 0.5)
+    with master.connect() as connection:
+        yield from out_of_memory(connection, fault, "noeviction", memory_used(connection) // 2)
 
 
 def evicting(master, fault):
-    yield from out_of_memory(master, fault, "allkeys-random", 0.99)
+    """Ours are few and small: among others that fill the memory some of them go, not all."""
+    with master.connect() as connection:
+        connection.do("EVAL", FILL, 0, BALLAST)
+        yield from out_of_memory(connection, fault, "allkeys-random",
+                                 memory_used(connection) - EVICTED_BYTES)
+        connection.do("EVAL", UNFILL, 0, BALLAST)
 
 
 def crowded(master, fault):
-    """The flood comes over the Unix socket, like ourselves: all others are ended."""
+    """The flood comes over the Unix socket, like ourselves, up to the limit: all others are ended,
+    and do not get back in."""
     with contextlib.ExitStack() as stack:
         control = stack.enter_context(master.connect())
-        flood(master, stack)
-        for line in control.do("CLIENT", "LIST").splitlines():
-            client = dict(word.partition("=")[::2] for word in line.split(" "))
-            if SOCKET not in client["addr"]:
-                with contextlib.suppress(RedisError):
-                    control.do("CLIENT", "KILL", "ID", client["id"])
-        flood(master, stack)
+        for _ in range(FLOOD):
+            stack.enter_context(master.connect(1.0)).do("PING")
+        clients = [dict(word.partition("=")[::2] for word in line.split(" "))
+                   for line in control.do("CLIENT", "LIST").splitlines()]
+        others = [it["id"] for it in clients if SOCKET not in it["addr"]]
+        control.do("CONFIG", "SET", "maxclients", len(clients) - len(others))
+        for client in others:
+            with contextlib.suppress(RedisError):
+                control.do("CLIENT", "KILL", "ID", client)
         yield fault.lasts
-
-
-def flood(master, stack):
-    for _ in range(MAXCLIENTS):
-        connection = stack.enter_context(master.connect(1.0))
-        try:
-            connection.do("PING")
-        except (RedisError, OSError):
-            return
+        control.do("CONFIG", "SET", "maxclients", MAXCLIENTS)
 
 
 def clock_stepped(master, fault):

@@ -14,6 +14,9 @@ from .process import Process, Trouble, drive, until
 PATIENCE_S = 20
 PREFIX = "10.213"  # reaches nothing outside: the namespaces have no line to the machine's network
 MASTERS, WORKERS, ROUTER = 1, 2, 3
+PROBE = """ip link add probe0 type veth peer name probe1
+ip rule add from 10.213.1.1 to 10.213.2.1 blackhole
+echo 1 >/proc/sys/net/ipv4/ip_forward"""
 SHAPES = {
     "limited": "tbf rate 64kbit burst 4k latency 400ms",
     "delayed": "netem delay 60ms 20ms",
@@ -29,9 +32,10 @@ def missing():
             return f"{program} is not installed (Debian: apt install iproute2 util-linux)"
     if os.geteuid() != 0:
         return "network namespaces need root"
-    if subprocess.run(["unshare", "-n", "true"], stdin=subprocess.DEVNULL, capture_output=True,
-                      check=False).returncode:
-        return "this machine allows no network namespaces"
+    done = subprocess.run(["unshare", "-n", "sh", "-ec", PROBE], stdin=subprocess.DEVNULL, text=True,
+                          capture_output=True, check=False)
+    if done.returncode:
+        return f"this machine allows no network of namespaces: {done.stderr.strip()}"
     return None
 
 

@@ -43,7 +43,10 @@ def undisturbed():
 def end_all():
     """The youngest first: workers before the masters that they need."""
     for process in reversed(STARTED):
-        process.kill()
+        process.signal(signal.SIGKILL)
+    for process in STARTED:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.child.wait(PATIENCE_S)
 
 
 def die_with(parent):

@@ -32,6 +32,7 @@ class Profile:
     of_workers: tuple = ()
     of_links: tuple = ()
     gap_s: tuple = (0.5, 2.0)  # from the begin of a fault to that of the next
+    spared: int = 0  # so many live as long as the run, and must not grow
     longest_ms: int = 0
     availability: int = 0
 
@@ -66,7 +67,7 @@ PROFILES = {profile.name: profile for profile in (
             of_masters=tuple(kinds.MASTERS), of_workers=tuple(kinds.WORKERS)),
     Profile("soak", "the same for half an hour, or as long as --seconds says",
             seconds=1800, names=6, programs=BOTH, skew_ms=COMMAND_SKEW_MS, holders=10000,
-            long_every=OFTEN, hold_us=5000, gap_s=(0.5, 4.0),
+            long_every=OFTEN, hold_us=5000, gap_s=(0.5, 4.0), spared=2,
             of_masters=tuple(kinds.MASTERS), of_workers=tuple(kinds.WORKERS)),
     Profile("fences", "masters that persist, and lose nothing when they restart",
             persist=True, holders=500, of_masters=("crashed", "terminated", "frozen"),

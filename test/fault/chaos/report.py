@@ -33,6 +33,8 @@ def show(given, figures):
           f"{given.masters} masters, {given.workers} workers, {len(given.names)} names")
     for title, text in summary(figures).items():
         print(f"  {title:15} {text}")
+    for grown in figures["growth"]:
+        print(f"  {'growth':15} {grown}")
     print_unavailability(figures["unavailable_ms"])
     for complaint in figures["complaints"][:SHOWN]:
         print(f"  WRONG           {complaint}")

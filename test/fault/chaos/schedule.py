@@ -171,8 +171,9 @@ def link(worker, master):
     return f"link-{worker.split('-')[1]}-{master.split('-')[1]}"
 
 
-def workers_struck(cast, _kind):
-    return [(each,) for each in cast.some(cast.workers)]
+def workers_struck(cast, kind):
+    mortal = cast.workers if kind == "stopped" else cast.workers[cast.profile.spared:]
+    return [(each,) for each in cast.some(mortal)]
 
 
 def links_struck(cast, kind):

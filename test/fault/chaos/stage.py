@@ -183,7 +183,9 @@ class Stage:
     def finish(self):
         """Every fault is mended, then every worker ends in good order."""
         deadline = time.monotonic() + PATIENCE_S
-        while self.agenda_of_faults() and time.monotonic() < deadline:
+        while self.agenda_of_faults():
+            if time.monotonic() > deadline:
+                raise Trouble("a fault is not mended")
             self.next_action()
         self.ended = now_us()
         for worker in self.workers.values():
@@ -228,7 +230,8 @@ class Stage:
                  "ttl_ms": profile.ttl_ms, "max_ttl_ms": profile.max_ttl_ms,
                  "skew_ms": profile.skew_ms, "quarantine_ms": profile.quarantine_ms,
                  "begin": self.began, "end": self.ended, "holders": given.holders,
-                 "longest_ms": profile.longest_ms, "availability": profile.availability}
+                 "longest_ms": profile.longest_ms, "availability": given.availability,
+                 "grown": given.grown}
         (self.folder / "run").write_text("".join(f"{k} {v}\n" for k, v in facts.items()),
                                          encoding="ascii")
 

@@ -19,8 +19,8 @@ PROGRAMS = {
     "plain": str(FAULT / "plain_worker"),
     "node-redlock": str(FAULT / "node_redlock_worker.mjs"),
 }
-# It ends with this when what it needs is not at hand.
-SKIPPED = 77
+# It ends with this when it is told nothing, and has all that it needs.
+USAGE = 64
 
 
 def missing(program):
@@ -33,7 +33,9 @@ def missing(program):
     # Told nothing, it says whether it has its packages before it complains.
     asked = subprocess.run(command_of(program), stdin=subprocess.DEVNULL, text=True,
                            capture_output=True, check=False)
-    return asked.stderr.rpartition("skipped: ")[2].strip() if asked.returncode == SKIPPED else None
+    if asked.returncode == USAGE:
+        return None
+    return asked.stderr.rpartition("skipped: ")[2].strip() or f"status {asked.returncode}"
 
 
 def command_of(program):

@@ -23,6 +23,8 @@ def report(trial):
     told["availability"] = trial.demand.availability()
     told["unavailable_ms"] = {label: {"worst": worst / 1000, "bound": bound / 1000}
                               for label, (worst, bound) in sorted(trial.demand.worst.items())}
+    told["growth"] = [f"{label}, {seconds} s: {kb[0]} to {kb[1]} kB, {fds[0]} to {fds[1]} descriptors"
+                      for label, seconds, kb, fds in trial.usage.told]
     told["violations"] = dict(sorted(court.count.items()))
     told["complaints"] = court.complaints
     return told
@@ -52,6 +54,7 @@ def page(told):
         f"  keys           {told['keys_seen']} seen on masters",
         f"  most used      {told['most_rss_kb']} kB, {told['most_descriptors']} descriptors",
         f"  faults         {listed(told['faults'])}"]
+    lines += [f"  growth         {it}" for it in told["growth"]]
     lines += unavailable(told)
     lines.append(f"  violations     {listed(told['violations'])}")
     lines += [f"  WRONG          {it}" for it in told["complaints"][:SHOWN]]

@@ -2,6 +2,7 @@
 
 NUMBERS = ("seed", "masters", "workers", "ttl_ms", "max_ttl_ms", "skew_ms", "quarantine_ms",
            "begin", "end", "holders", "longest_ms", "availability")
+IF_TOLD = ("grown",)
 
 
 class Run:
@@ -13,6 +14,8 @@ class Run:
         for key in NUMBERS:
             value = float(told[key])
             setattr(self, key, int(value) if value == int(value) else value)
+        for key in IF_TOLD:
+            setattr(self, key, int(told.get(key, 0)))
         self.ttl = self.ttl_ms * 1000
         self.quarantine = self.quarantine_ms * 1000
 

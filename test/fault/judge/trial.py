@@ -68,6 +68,7 @@ class Trial:
         self.demand.ends(self.names.values())
         self.demand.judge_availability()
         self.usage.ends(self.lives)
+        self.court.at_least("processes that lived for long", len(self.usage.told), self.run.grown)
         self.court.at_least("holders", figures["holders"], self.run.holders)
 
     # ---- facts of a process ------------------------------------------------------------------

@@ -12,6 +12,7 @@ MORE_FDS = 4
 class Usage:
     def __init__(self, court):
         self.court = court
+        self.told = []  # (label, seconds, (kB before, after), (descriptors before, after))
 
     def uses(self, life, now, rss, descriptors):
         life.usage.append((now, rss, descriptors))
@@ -33,6 +34,9 @@ class Usage:
         after = [it for it in life.usage if end - it[0] <= quarter]
         if not before:
             return
+        self.told.append((life.label, (end - begin) // 1_000_000,
+                          *((max(it[index] for it in before), min(it[index] for it in after))
+                            for index in (1, 2))))
         for what, index, most in (("kB", 1, self.most_kb), ("descriptors", 2, self.most_fds)):
             was, is_now = max(it[index] for it in before), min(it[index] for it in after)
             if is_now > most(was):

@@ -105,6 +105,7 @@ static void ask(struct lane *lane)
     redlock_lease_options wanted = REDLOCK_LEASE_INIT;
     wanted.ttl_ms = terms->ttl_ms;
     wanted.wait_ms = terms->wait_ms;
+    wanted.margin_ms = terms->ttl_ms / 5; /* a busy machine may let us wait for our turn */
     wanted.fence = true;
     lane->number++;
     lane->state = LANE_ASKING;

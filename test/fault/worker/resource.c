@@ -21,8 +21,10 @@ struct call {
 static void gone(struct resource *resource)
 {
     resource->context = NULL;
-    if (!resource->closing)
-        ev_timer_start(resource->loop, &resource->again);
+    if (resource->closing)
+        return;
+    ev_timer_set(&resource->again, AGAIN_S, 0.);
+    ev_timer_start(resource->loop, &resource->again);
 }
 
 static void on_connected(const redisAsyncContext *context, int status)
