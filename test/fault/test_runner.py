@@ -48,6 +48,7 @@ class Usage(unittest.TestCase):
         self.refused("--seconds", "calm", "--seconds", "long")
         self.refused("five", "moving", "--masters", "3")
         self.refused("--unheard-of", "calm", "--unheard-of")
+        self.refused("cannot be written", "calm", "--picture", "/nowhere/run.svg")
 
     def test_help_and_list(self):
         self.assertIn("--seed", chaos("--help").stdout)

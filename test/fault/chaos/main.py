@@ -126,6 +126,8 @@ def check(asked):
         value = getattr(asked, option)
         if value is not None and not least <= value <= most:
             misuse(f"--{option} takes {least} to {most}, not {value:g}")
+    if asked.picture and not os.access(Path(asked.picture).resolve().parent, os.W_OK):
+        misuse(f"--picture: {asked.picture} cannot be written")
     if asked.masters is not None and asked.masters % 2 == 0:
         misuse(f"--masters takes an odd number, not {asked.masters}")
     if asked.profile in ("moving", "turns") and asked.masters == 3:
