@@ -32,8 +32,8 @@ def missing():
             return f"{program} is not installed (Debian: apt install iproute2 util-linux)"
     if os.geteuid() != 0:
         return "network namespaces need root"
-    done = subprocess.run(["unshare", "-n", "sh", "-ec", PROBE], stdin=subprocess.DEVNULL, text=True,
-                          capture_output=True, check=False)
+    done = subprocess.run(["unshare", "-n", "sh", "-ec", PROBE], stdin=subprocess.DEVNULL,
+                          text=True, capture_output=True, check=False)
     if done.returncode:
         return f"this machine allows no network of namespaces: {done.stderr.strip()}"
     return None

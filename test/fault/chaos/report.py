@@ -71,8 +71,8 @@ def summary(figures):
 def availability(figures):
     if figures["availability"] is None:
         return "not judged: no attempt was clear of faults"
-    return (f"{figures['availability']:.2f} % of the {figures['attempts_judged']} attempts that were "
-            "clear of faults")
+    return (f"{figures['availability']:.2f} % of the {figures['attempts_judged']} attempts that "
+            "were clear of faults")
 
 
 def print_unavailability(worst):

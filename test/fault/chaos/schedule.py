@@ -189,8 +189,8 @@ def links_struck(cast, kind):
 
 
 def moving(cast):
-    """Always two without a vote: the older of them comes back, and when it has its say again, another
-    goes down."""
+    """Always two without a vote: the older of them comes back, and when it has its say again,
+    another goes down."""
     at, faults = 0.0, []
     moves = []
     while at < cast.end:

@@ -105,8 +105,7 @@ class Excuses:
         spans = [span for fault in faults.all for span in self.of_fault(fault, worker, run)]
         start = majority_healed(run)
         spans.append(Span(run.begin, run.begin + start, "start", start))
-        struck = [it for it in faults.all if it.master and it.worker in (0, worker)]
-        for begin, end, label in majority_spans(struck, run):
+        for begin, end, label in majority_spans(faults.of_masters(worker), run):
             end += majority_healed(run)
             spans.append(Span(begin, end, f"{label}, a majority", end - begin))
         self.spans = sorted(spans)

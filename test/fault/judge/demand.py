@@ -22,9 +22,8 @@ class Windows:
     """2 x ttl after each fault begins, and for as long as there is no quorum and 2 x ttl after."""
 
     def __init__(self, worker, faults, run):
-        struck = [it for it in faults.all if it.master and it.worker in (0, worker)]
         spans = [(it.begin, it.begin) for it in faults.all]
-        spans += [(begin, end) for begin, end, _ in majority_spans(struck, run)]
+        spans += [(begin, end) for begin, end, _ in majority_spans(faults.of_masters(worker), run)]
         self.begins, self.ends = union((begin, end + 2 * run.ttl) for begin, end in spans)
 
     def touch(self, begin, end):
@@ -36,10 +35,10 @@ class Void:
     """When a worker cannot get anything: no quorum votes for it, or it stands still."""
 
     def __init__(self, worker, faults, run):
-        struck = [it for it in faults.all if it.master and it.worker in (0, worker)]
         spans = [(begin, end + majority_healed(run))
-                 for begin, end, _ in majority_spans(struck, run)]
-        spans += [(begin, end + minority_struck(run)) for begin, end in faults.stops.get(worker, ())]
+                 for begin, end, _ in majority_spans(faults.of_masters(worker), run)]
+        spans += [(begin, end + minority_struck(run))
+                  for begin, end in faults.stops.get(worker, ())]
         self.begins, self.ends = union(spans)
 
     def within(self, begin, end):

@@ -36,6 +36,10 @@ class Faults:
             elif fault.kind in WORKER_KINDS:
                 self.deaths.setdefault(fault.worker, []).append(fault)
 
+    def of_masters(self, worker):
+        """What befell masters, and the links of this worker to them."""
+        return [it for it in self.all if it.master and it.worker in (0, worker)]
+
     def stop_over(self, worker, begin, end):
         """The last stop of this worker that touches this time, or None."""
         for stop in reversed(self.stops.get(worker, ())):

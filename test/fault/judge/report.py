@@ -23,7 +23,8 @@ def report(trial):
     told["availability"] = trial.demand.availability()
     told["unavailable_ms"] = {label: {"worst": worst / 1000, "bound": bound / 1000}
                               for label, (worst, bound) in sorted(trial.demand.worst.items())}
-    told["growth"] = [f"{label}, {seconds} s: {kb[0]} to {kb[1]} kB, {fds[0]} to {fds[1]} descriptors"
+    told["growth"] = [f"{label}, {seconds} s: {kb[0]} to {kb[1]} kB, "
+                      f"{fds[0]} to {fds[1]} descriptors"
                       for label, seconds, kb, fds in trial.usage.told]
     told["violations"] = dict(sorted(court.count.items()))
     told["complaints"] = court.complaints
