@@ -84,4 +84,6 @@ PROFILES = {profile.name: profile for profile in (
     Profile("cut", "masters and workers in network namespaces, links cut and slowed",
             workers=6, names=6, holders=200, long_every=OFTEN, of_links=tuple(kinds.LINKS)),
     Profile("calm", "no faults", seconds=20, programs=BOTH, skew_ms=COMMAND_SKEW_MS, holders=1000),
+    Profile("tries", "no faults, and nobody waits", seconds=20, programs=BOTH,
+            skew_ms=COMMAND_SKEW_MS, wait_ms=0, holders=1000),
 )}
