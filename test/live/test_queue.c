@@ -303,6 +303,18 @@ static void the_dead_are_skipped(void **state)
     assert_int_equal(cluster_keys(&cluster), 0);
 }
 
+/* The dead ahead of it take longer to be cleared away than it lives. */
+static void who_dies_while_it_is_served_is_answered(void **state)
+{
+    (void)state;
+    assert_int_equal(grant("x", "holder"), ANSWER_YES);
+    TELL("EVAL %s 0",
+         "for i = 1, 20000 do redis.call('zadd', 'redlock:queue:x', i, 'dead-' .. i) end");
+    assert_int_equal(queue_for("x", "dying", 20001, 1), ANSWER_QUEUED);
+    assert_int_equal(reply.position, 0);
+    await_death("dying");
+}
+
 static void a_name_that_ran_out_goes_to_the_first_who_asks_again(void **state)
 {
     (void)state;
@@ -743,6 +755,7 @@ int main(void)
         TEST(the_order_is_by_ticket_not_by_arrival),
         TEST(a_name_that_is_waited_for_is_never_free),
         TEST(the_dead_are_skipped),
+        TEST(who_dies_while_it_is_served_is_answered),
         TEST(a_name_that_ran_out_goes_to_the_first_who_asks_again),
         TEST(a_grant_does_not_pass_those_who_wait),
         TEST(a_grant_does_not_pass_one_who_waits_for_more),

@@ -91,6 +91,6 @@ end
 if all_ours() then
     return {1, logical_clock()}
 end
--- So that the dead ahead are not counted.
+-- So that the dead ahead are not counted.  If it dies itself meanwhile, nobody is ahead.
 first_alive(KEYS[1])
-return {0, logical_clock(), held_for(), redis.call('zrank', queues[1], token)}
+return {0, logical_clock(), held_for(), redis.call('zrank', queues[1], token) or 0}
