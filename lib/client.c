@@ -276,18 +276,17 @@ static bool carry_out_all(redlock *client)
 
 static bool wake_all(redlock *client)
 {
-    usec due = engine_next_deadline(&client->engine);
-    for (unsigned i = 0; system_now() > due && system_now() - due > LATE && i < client->masters;
-         i++)
+    usec due = engine_next_deadline(&client->engine), now = system_now();
+    if (due > now)
+        return false;
+    for (unsigned i = 0; now - due > LATE && i < client->masters; i++)
         link_read(client->links[i]);
-    bool any = false;
     for (unsigned i = 0; i < DEADLINES_A_ROUND; i++) {
         if (engine_next_deadline(&client->engine) > system_now())
             break;
         client_step(client, &(struct event){.kind = EVENT_TIMER});
-        any = true;
     }
-    return any;
+    return true;
 }
 
 static void on_timer(struct ev_loop *loop, ev_timer *timer, int events)

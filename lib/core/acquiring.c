@@ -206,6 +206,7 @@ static void round_won(struct engine *e, struct lease *lease)
         return;
     }
     round->decided = true;
+    lease->claim->taken_at = e->now;
     passing_leave(e, lease);
     lease->fence = lease->terms.fence ? round->fence : 0; /* its place may be another's */
     round_stop_hoping(round, lease_masters(e));
@@ -223,12 +224,12 @@ static void round_won(struct engine *e, struct lease *lease)
 void acquiring_take_over(struct engine *e, struct lease *lease, usec renew_at)
 {
     lease->valid_until = claim_valid_until(e, lease->claim);
-    lease->claim->handed++;
+    lease->claim->handed += lease->claim->handed < UINT8_MAX;
     hold(e, lease, lease->round->max_hold);
     bool is_short = lease->valid_until < e->now + lease->terms.ttl / 2;
     if (is_short || !lease->terms.renew)
-        lease->wake_at = e->now; /* to its full ttl */
-    else if (renew_at < lease->wake_at)
+        lease->wake_at = renew_given(e, lease); /* to its full ttl */
+    if (renew_at < lease->wake_at)
         lease->wake_at = renew_at;
     lease_schedule(e, lease);
 }

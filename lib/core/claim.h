@@ -55,7 +55,10 @@ struct claim {
     struct claim *prev, *next; /* of the engine's abandoned claims, or of its bucket if it stands */
     struct lease *lease;       /* that wants to hear of it; NULL: none */
     struct names *names;
-    usec not_before;           /* abandoned: nothing is owed before that; 0: now it is */
+    union {
+        usec taken_at;   /* held: when this client got it from the masters */
+        usec not_before; /* abandoned: nothing is owed before that; 0: now it is */
+    };
     int64_t last_end : 52;     /* by then the token's last ttl must have run out */
     uint64_t token_length : 7; /* of what follows at[]: without the label, if it is ours */
     uint64_t abandoned : 1;

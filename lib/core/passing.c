@@ -2,7 +2,10 @@
 #include "lease_parts.h"
 #include "line.h"
 
-#define HANDED_MOST 100 /* local handovers in a row: others may wait elsewhere */
+/* Others may wait elsewhere, so it goes back to the masters after so many handovers in
+ * memory, but not before so long: holders of microseconds keep nobody waiting. */
+#define HANDED_MOST 100
+#define HANDED_FOR  MS(10)
 
 bool passing_enter(struct engine *e, struct lease *lease)
 {
@@ -71,6 +74,11 @@ void passing_leave(struct engine *e, struct lease *lease)
     }
 }
 
+static bool was_handed_enough(const struct engine *e, const struct claim *claim)
+{
+    return claim->handed >= HANDED_MOST && e->now >= claim->taken_at + HANDED_FOR;
+}
+
 /* The next in line can have this very claim: no fence of its own, and enough left. */
 static bool can_take_over(const struct engine *e, const struct lease *holder,
                           const struct lease *next)
@@ -80,9 +88,24 @@ static bool can_take_over(const struct engine *e, const struct lease *holder,
            !holder->claim->foreign && e->now < end - next->terms.margin;
 }
 
+static bool is_renewing(const struct lease *holder)
+{
+    return holder->round && holder->round->kind == REQUEST_RENEW && !holder->round->decided;
+}
+
+/* When it is to be renewed; NEVER: it is being, for long enough. */
+static usec renewal_due(const struct engine *e, const struct lease *holder,
+                        const struct lease *next)
+{
+    if (!is_renewing(holder))
+        return holder->wake_at;
+    return holder->terms.ttl >= next->terms.ttl ? NEVER : e->now;
+}
+
 /* With the question under way, if there is one: what is said to it counts. */
 static void give_claim(struct engine *e, struct lease *holder, struct lease *next)
 {
+    usec renew_at = renewal_due(e, holder, next);
     next->claim = holder->claim;
     next->claim->lease = next;
     holder->claim = NULL;
@@ -94,14 +117,14 @@ static void give_claim(struct engine *e, struct lease *holder, struct lease *nex
         round_begin(next->round, lease_masters(e), REQUEST_RENEW, 0, 0);
         next->round->decided = true;
     }
-    acquiring_take_over(e, next, holder->wake_at);
+    acquiring_take_over(e, next, renew_at);
 }
 
 bool passing_hand_over(struct engine *e, struct lease *holder)
 {
     struct line *line = e->closing ? NULL : line_of(e, holder->claim->names);
     struct lease *next = line ? line->first : NULL;
-    if (!next || holder->claim->handed >= HANDED_MOST || !can_take_over(e, holder, next))
+    if (!next || was_handed_enough(e, holder->claim) || !can_take_over(e, holder, next))
         return false;
     struct lease *behind = next->round->behind;
     if (next->claim && !(behind && can_pass_place(next, behind))) {
