@@ -23,7 +23,7 @@ struct options {
     unsigned name_size;         /* bytes of each */
     unsigned shared;            /* pairs: names that all such processes contend for; 0: own ones */
     bool fence;                 /* pairs: with a fencing token */
-    unsigned leases;            /* renew: held at once */
+    unsigned leases;            /* renew: held at once; line: waiters */
     unsigned workers;           /* handoff: processes */
     double hold_ms, rest_ms;    /* handoff: how long each holds, and then does without */
     const char *worker;         /* handoff: command of a worker; NULL: our own */

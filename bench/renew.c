@@ -2,7 +2,6 @@
  * renew.c - many leases held at once, renewed by themselves: what a renewal and a
  * held lease cost, and whether any comes too late.
  */
-#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,14 +22,7 @@ struct renew {
     unsigned asked, held, failed;
     uint64_t at_risk, healthy, lost;
     size_t empty; /* bytes in use before */
-    ev_timer turn;
 };
-
-static size_t bytes_in_use(void)
-{
-    struct mallinfo2 info = mallinfo2();
-    return info.uordblks + info.hblkhd;
-}
 
 static void ask_more(struct renew *renew);
 
@@ -89,21 +81,6 @@ static void ask_more(struct renew *renew)
         ev_break(renew->user.loop, EVBREAK_ONE);
 }
 
-static void on_turn(struct ev_loop *loop, ev_timer *timer, int events)
-{
-    (void)timer, (void)events;
-    ev_break(loop, EVBREAK_ONE);
-}
-
-static void run_for(struct renew *renew, double seconds)
-{
-    ev_timer_init(&renew->turn, on_turn, seconds, 0.);
-    ev_now_update(renew->user.loop);
-    ev_timer_start(renew->user.loop, &renew->turn);
-    ev_run(renew->user.loop, 0);
-    ev_timer_stop(renew->user.loop, &renew->turn);
-}
-
 static uint64_t renewals(const struct renew *renew, uint64_t *missed)
 {
     redlock_stats stats;
@@ -129,10 +106,10 @@ static void *open_renew(const struct options *options, const struct cluster *clu
     renew->empty = bytes_in_use();
     int64_t begun = now_ns();
     ask_more(renew);
-    run_for(renew, GATHER_S);
+    user_run_for(&renew->user, GATHER_S);
     result_fact(result, "gather_s", (double)(now_ns() - begun) / 1e9);
     /* What is still on its way when the last one was told is not memory of a lease. */
-    run_for(renew, 0.2);
+    user_run_for(&renew->user, 0.2);
     result_fact(result, "memory_bytes_per_lease",
                 (double)(bytes_in_use() - renew->empty) / (renew->held ? renew->held : 1));
     return renew;
@@ -149,7 +126,7 @@ static void run_renew(void *self, double warm, double seconds, struct result *re
     int64_t begun = now_ns();
     usage_now(&result->user, &result->system);
     if (!interrupted)
-        run_for(renew, seconds);
+        user_run_for(&renew->user, seconds);
     double user, system;
     usage_now(&user, &system);
     result->user = user - result->user;

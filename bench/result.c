@@ -1,5 +1,6 @@
 #include "result.h"
 
+#include <malloc.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -38,6 +39,12 @@ void usage_now(double *user, double *system)
     getrusage(RUSAGE_SELF, &usage);
     *user = seconds_of(usage.ru_utime);
     *system = seconds_of(usage.ru_stime);
+}
+
+size_t bytes_in_use(void)
+{
+    struct mallinfo2 info = mallinfo2();
+    return info.uordblks + info.hblkhd;
 }
 
 int64_t now_ns(void)

@@ -5,6 +5,7 @@
 #define BENCH_RESULT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "histogram.h"
 #include "options.h"
@@ -35,6 +36,8 @@ void result_note(struct result *result, const char *format, ...)
 
 /* CPU seconds of this process so far. */
 void usage_now(double *user, double *system);
+/* That malloc has given out. */
+size_t bytes_in_use(void);
 int64_t now_ns(void);
 
 /* One line of JSON, or a table for people. */

@@ -34,6 +34,22 @@ bool user_open(struct user *user, const struct options *options, const struct cl
     return true;
 }
 
+static void on_turn(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    (void)timer, (void)events;
+    ev_break(loop, EVBREAK_ONE);
+}
+
+void user_run_for(struct user *user, double seconds)
+{
+    ev_timer turn;
+    ev_timer_init(&turn, on_turn, seconds, 0.);
+    ev_now_update(user->loop);
+    ev_timer_start(user->loop, &turn);
+    ev_run(user->loop, 0);
+    ev_timer_stop(user->loop, &turn);
+}
+
 static void on_closed(redlock *client, unsigned left, void *data)
 {
     struct user *user = data;

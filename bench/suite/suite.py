@@ -243,6 +243,12 @@ class Suite:
                         self.peer_environment(name) if variant else None)
         self.stop_peers()
 
+    def lines(self):
+        for waiters in (1000, 10000) if self.quick else (1000, 10000, 100000):
+            self.say(f"{waiters} waiters of one name in one process")
+            self.single("waiters of one process", f"{waiters} waiters",
+                        ["--leases", str(waiters), "--seconds", "1" if self.quick else "4", "line"], 60)
+
     def numbers_of_masters(self):
         for c in (1, 256):
             self.say(f"1, 3, 5, 7, 9 masters at c = {c}")
@@ -347,7 +353,8 @@ class Suite:
 
     def run(self, only):
         parts = {"floors": self.floors, "peers": self.peers, "handoffs": self.handoffs,
-                 "troubles": self.troubles, "fences": self.fences, "masters": self.numbers_of_masters,
+                 "lines": self.lines, "troubles": self.troubles, "fences": self.fences,
+                 "masters": self.numbers_of_masters,
                  "open": self.open_loops, "extremes": self.extremes, "syscalls": self.syscalls,
                  "ceilings": self.ceilings, "renewals": self.renewals}
         for name in only - parts.keys():
