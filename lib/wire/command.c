@@ -25,7 +25,19 @@ struct script {
         CALL(SCRIPT_##name##_SHA1), SCRIPT_##name##_TEXT, sizeof SCRIPT_##name##_TEXT - 1          \
     }
 
-enum { RELEASE, RENEW, ACQUIRE, GRANT, RAISE, QUEUE, PEEK, RELEASE_EACH, RENEW_EACH, SCRIPTS };
+enum {
+    RELEASE,
+    RENEW,
+    ACQUIRE,
+    GRANT,
+    RAISE,
+    QUEUE,
+    PEEK,
+    RELEASE_EACH,
+    RENEW_EACH,
+    GRANT_EACH,
+    SCRIPTS
+};
 
 static const struct script scripts[SCRIPTS] = {[RELEASE] = SCRIPT(RELEASE),
                                                [RENEW] = SCRIPT(RENEW),
@@ -35,13 +47,14 @@ static const struct script scripts[SCRIPTS] = {[RELEASE] = SCRIPT(RELEASE),
                                                [QUEUE] = SCRIPT(QUEUE),
                                                [PEEK] = SCRIPT(PEEK),
                                                [RELEASE_EACH] = SCRIPT(RELEASE_EACH),
-                                               [RENEW_EACH] = SCRIPT(RENEW_EACH)};
+                                               [RENEW_EACH] = SCRIPT(RENEW_EACH),
+                                               [GRANT_EACH] = SCRIPT(GRANT_EACH)};
 
 #define SCRIPTS_SIZE                                                                               \
     (sizeof SCRIPT_RELEASE_TEXT + sizeof SCRIPT_RENEW_TEXT + sizeof SCRIPT_ACQUIRE_TEXT +          \
      sizeof SCRIPT_GRANT_TEXT + sizeof SCRIPT_RAISE_TEXT + sizeof SCRIPT_QUEUE_TEXT +              \
      sizeof SCRIPT_PEEK_TEXT + sizeof SCRIPT_RELEASE_EACH_TEXT + sizeof SCRIPT_RENEW_EACH_TEXT +   \
-     sizeof SCRIPT_HELLO_TEXT + (SCRIPTS + 1) * FRAME_MAX)
+     sizeof SCRIPT_GRANT_EACH_TEXT + sizeof SCRIPT_HELLO_TEXT + (SCRIPTS + 1) * FRAME_MAX)
 
 /* ---- RESP.  The room was reserved beforehand: these only move a cursor. ---- */
 
@@ -187,9 +200,11 @@ static char *put_clocked(char *to, const struct request *request, const struct s
     return put_token(PUT(to, CLOCK_KEY), request);
 }
 
+#define GRANT_ARGUMENTS 3
+
 static char *put_grant(char *to, const struct request *request)
 {
-    to = put_clocked(to, request, &scripts[GRANT], 4);
+    to = put_clocked(to, request, &scripts[GRANT], GRANT_ARGUMENTS + 1);
     to = put_integer(to, request->ttl_ms);
     to = put_integer(to, request->proposal);
     return put_integer(to, CLOCK_WINDOW);
@@ -233,11 +248,17 @@ static char *put_release(char *to, const struct request *request)
 
 /* ---- Several in one ---- */
 
+static char *put_name_of_each(char *to, const struct request *requests, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        to = put_name(to, requests[i].names, 0);
+    return to;
+}
+
 static char *put_release_each(char *to, const struct request *requests, unsigned count, bool whole)
 {
     to = put_script(to, &scripts[RELEASE_EACH], whole, count, count);
-    for (unsigned i = 0; i < count; i++)
-        to = put_name(to, requests[i].names, 0);
+    to = put_name_of_each(to, requests, count);
     for (unsigned i = 0; i < count; i++)
         to = put_token(to, &requests[i]);
     return to;
@@ -246,11 +267,35 @@ static char *put_release_each(char *to, const struct request *requests, unsigned
 static char *put_renew_each(char *to, const struct request *requests, unsigned count, bool whole)
 {
     to = put_script(to, &scripts[RENEW_EACH], whole, count, count * RENEW_ARGUMENTS);
-    for (unsigned i = 0; i < count; i++)
-        to = put_name(to, requests[i].names, 0);
+    to = put_name_of_each(to, requests, count);
     for (unsigned i = 0; i < count; i++)
         to = put_renew_arguments(to, &requests[i]);
     return to;
+}
+
+static char *put_grant_each(char *to, const struct request *requests, unsigned count, bool whole)
+{
+    to = put_script(to, &scripts[GRANT_EACH], whole, count + 1, 1 + count * GRANT_ARGUMENTS);
+    to = put_name_of_each(to, requests, count);
+    to = put_integer(PUT(to, CLOCK_KEY), CLOCK_WINDOW);
+    for (unsigned i = 0; i < count; i++) {
+        to = put_token(to, &requests[i]);
+        to = put_integer(to, requests[i].ttl_ms);
+        to = put_integer(to, requests[i].proposal);
+    }
+    return to;
+}
+
+static char *put_each(char *to, const struct request *requests, unsigned count, bool whole)
+{
+    switch (requests[0].tag.kind) {
+    case REQUEST_GRANT:
+        return put_grant_each(to, requests, count, whole);
+    case REQUEST_RENEW:
+        return put_renew_each(to, requests, count, whole);
+    default:
+        return put_release_each(to, requests, count, whole);
+    }
 }
 
 /* ---- Requests about the connection ---- */
@@ -393,7 +438,8 @@ static size_t request_room(const struct request *request)
 
 bool command_is_shared(const struct request *request)
 {
-    return (request->tag.kind == REQUEST_RELEASE || request->tag.kind == REQUEST_RENEW) &&
+    enum request_kind kind = request->tag.kind;
+    return (kind == REQUEST_RELEASE || kind == REQUEST_RENEW || kind == REQUEST_GRANT) &&
            !request->whole && request->names->count == 1;
 }
 
@@ -406,9 +452,7 @@ void command_write_each(struct buffer *buffer, const struct request *requests, u
     char *start = buffer_reserve(buffer, FIXED_MAX + room);
     if (!start)
         return;
-    char *end = requests[0].tag.kind == REQUEST_RELEASE
-                    ? put_release_each(start, requests, count, whole)
-                    : put_renew_each(start, requests, count, whole);
+    char *end = put_each(start, requests, count, whole);
     buffer_advance(buffer, (size_t)(end - start));
 }
 

@@ -399,6 +399,16 @@ bool reply_read(const struct raw_reply *raw, const struct tag *tag, const struct
     return false;
 }
 
+/* The logical clock, below zero if it was refused; 0: granted without a fence. */
+static bool read_granted(const struct field *field, struct reply *reply)
+{
+    if (field->kind != FIELD_INTEGER || field->integer < -INTEGER_MAX ||
+        field->integer > INTEGER_MAX)
+        return false;
+    reply->clock = llabs(field->integer);
+    return answer(reply, field->integer < 0 ? ANSWER_HELD : ANSWER_YES);
+}
+
 bool reply_read_each(const struct raw_reply *raw, unsigned index, unsigned count,
                      const struct tag *tag, struct reply *reply)
 {
@@ -415,7 +425,7 @@ bool reply_read_each(const struct raw_reply *raw, unsigned index, unsigned count
     if (field->kind == FIELD_STRING)
         return tag->kind == REQUEST_RENEW && get_integer(raw, index, &reply->master_time) &&
                answer(reply, ANSWER_LATE);
-    return read_outcome(field, reply);
+    return tag->kind == REQUEST_GRANT ? read_granted(field, reply) : read_outcome(field, reply);
 }
 
 /* ---- What a listener hears ---- */

@@ -92,12 +92,17 @@ static bool is_about_locks(const struct request *request)
            (is_word(request, 0, "EVAL") && !is_hello(request));
 }
 
+static unsigned names_of(const struct request *request)
+{
+    return (unsigned)strtoul(request->words[2], NULL, 10);
+}
+
 /* Its last key is the logical clock. */
-static bool is_fenced(const struct request *request)
+static bool is_clocked(const struct request *request)
 {
     if (!is_word(request, 0, "EVALSHA") && !is_word(request, 0, "EVAL"))
         return false;
-    unsigned names = (unsigned)strtoul(request->words[2], NULL, 10);
+    unsigned names = names_of(request);
     return names > 1 && is_word(request, 2 + names, "redlock:clock");
 }
 
@@ -107,7 +112,7 @@ static unsigned batch_of(const struct request *request)
 {
     if (!is_word(request, 0, "EVALSHA") && !is_word(request, 0, "EVAL"))
         return 0;
-    unsigned names = (unsigned)strtoul(request->words[2], NULL, 10);
+    unsigned names = names_of(request);
     unsigned arguments = request->count - 3 - names;
     bool tokens = arguments == names && request->lengths[request->count - 1] > 20;
     return names > 1 && (tokens || arguments == 4 * names) ? names : 0;
@@ -160,20 +165,46 @@ static void say_yes_to_each(struct connection *connection, unsigned count)
     say_text(connection, text);
 }
 
-/* A grant that carries a proposal, or a fence to be stored: moves the clock on, as a master
- * does, but up to whatever it is asked to. */
+/* Moves its clock on, as a master does, but up to whatever it is asked to. */
+static long long move_clock(struct liar *liar, const char *wanted)
+{
+    long long to = strtoll(wanted, NULL, 10), clock = atomic_load(&liar->clock);
+    if (clock < CLOCK_MOST)
+        clock = to > clock ? to : clock + 1;
+    atomic_store(&liar->clock, clock);
+    return clock;
+}
+
+/* A grant that carries a proposal, or a fence to be stored. */
 static void say_clock(struct liar *liar, struct connection *connection,
                       const struct request *request)
 {
     char text[64];
-    unsigned names = (unsigned)strtoul(request->words[2], NULL, 10);
+    unsigned names = names_of(request);
     bool is_grant = request->count - 3 - names == 4;
-    long long wanted = strtoll(request->words[3 + names + (is_grant ? 2 : 1)], NULL, 10);
-    long long clock = atomic_load(&liar->clock);
-    if (clock < CLOCK_MOST)
-        clock = wanted > clock ? wanted : clock + 1;
-    atomic_store(&liar->clock, clock);
+    long long clock = move_clock(liar, request->words[3 + names + (is_grant ? 2 : 1)]);
     snprintf(text, sizeof text, "*2\r\n:1\r\n:%lld\r\n", clock);
+    say_text(connection, text);
+}
+
+/* Several grants in one command, three words for each: how many; else 0. */
+static unsigned grants_of(const struct request *request)
+{
+    unsigned names = names_of(request), count = names - 1;
+    return count > 1 && request->count - 3 - names == 1 + 3 * count ? count : 0;
+}
+
+static void say_clock_to_each(struct liar *liar, struct connection *connection,
+                              const struct request *request)
+{
+    char text[WORDS_MAX * 20 + 16];
+    unsigned count = grants_of(request);
+    int used = snprintf(text, sizeof text, "*%u\r\n", count);
+    for (unsigned i = 0; i < count; i++) {
+        const char *proposal = request->words[3 + names_of(request) + 3 * (i + 1)];
+        used += snprintf(text + used, sizeof text - (size_t)used, ":%lld\r\n",
+                         move_clock(liar, proposal));
+    }
     say_text(connection, text);
 }
 
@@ -186,7 +217,9 @@ static void answer_properly(struct liar *liar, struct connection *connection,
         say_text(connection, ":77\r\n");
     else if (is_word(request, 0, "SCRIPT"))
         say_text(connection, "$40\r\n0123456789012345678901234567890123456789\r\n");
-    else if (is_fenced(request))
+    else if (is_clocked(request) && grants_of(request))
+        say_clock_to_each(liar, connection, request);
+    else if (is_clocked(request))
         say_clock(liar, connection, request);
     else if (batch_of(request))
         say_yes_to_each(connection, batch_of(request));

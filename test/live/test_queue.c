@@ -576,6 +576,21 @@ static void nothing_is_left_behind(void **state)
     AWAIT_IT(ASK_COUNT("DBSIZE") == 1);
 }
 
+/* ---- Several in one command ---- */
+
+static void ask_each(const struct request *requests, unsigned count)
+{
+    struct buffer written = {0};
+    command_write_each(&written, requests, count, true);
+    read_raw(&written);
+}
+
+static enum answer answer_of_each(const struct request *requests, unsigned index, unsigned count)
+{
+    assert_true(reply_read_each(&raw, index, count, &requests[index].tag, &reply));
+    return reply.answer;
+}
+
 static void releases_of_several_leases_hand_over_each(void **state)
 {
     (void)state;
@@ -595,12 +610,9 @@ static void releases_of_several_leases_hand_over_each(void **state)
         names[i] = split(list[i]);
         requests[i] = request_of(REQUEST_RELEASE, names[i], tokens[i]);
     }
-    struct buffer written = {0};
-    command_write_each(&written, requests, 5, true);
-    read_raw(&written);
+    ask_each(requests, 5);
     for (unsigned i = 0; i < 5; i++) {
-        assert_true(reply_read_each(&raw, i, 5, &requests[i].tag, &reply));
-        assert_int_equal(reply.answer, answers[i]);
+        assert_int_equal(answer_of_each(requests, i, 5), answers[i]);
         names_drop(&memory, names[i]);
     }
     assert_heard("gets-x 2011");
@@ -609,6 +621,76 @@ static void releases_of_several_leases_hand_over_each(void **state)
     assert_holder("x", "then-x");
     assert_holder("y", "gets-y");
     assert_int_equal(cluster_keys(&cluster), 2);
+}
+
+/* Each as if it had come alone, and those before it had been served. */
+static void several_grants_in_one(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *token;
+        usec proposal;
+        enum answer answer;
+        usec clock;
+    } each[] = {{"free", "plain", 0, ANSWER_YES, 0},
+                {"fenced", "first", 5000, ANSWER_YES, 5000},
+                {"fenced", "second", 0, ANSWER_HELD, 5001},
+                {"other", "third", 3, ANSWER_YES, 5002},
+                {"held", "fourth", 9000, ANSWER_HELD, 5003},
+                {"let-go", "barger", 0, ANSWER_HELD, 5005}, /* the waiter has it, with 5004 */
+                {"of-the-dead", "fifth", 0, ANSWER_YES, 0}};
+    enum { COUNT = sizeof each / sizeof *each };
+    struct request requests[COUNT];
+    struct names *names[COUNT];
+    assert_int_equal(grant("held", "holder"), ANSWER_YES);
+    assert_int_equal(grant("let-go", "holder"), ANSWER_YES);
+    assert_int_equal(queue("let-go", "waiter", 2000), ANSWER_QUEUED);
+    TELL("DEL let-go");
+    TELL("ZADD redlock:queue:of-the-dead 1 dead");
+    for (unsigned i = 0; i < COUNT; i++) {
+        names[i] = split(each[i].name);
+        requests[i] = request_of(REQUEST_GRANT, names[i], each[i].token);
+        requests[i].proposal = each[i].proposal;
+    }
+    ask_each(requests, COUNT);
+    for (unsigned i = 0; i < COUNT; i++) {
+        assert_int_equal(answer_of_each(requests, i, COUNT), each[i].answer);
+        assert_true(reply.clock == each[i].clock);
+        if (each[i].answer == ANSWER_YES)
+            assert_holder(each[i].name, each[i].token);
+    }
+    assert_true(read_clock() == 5005);
+    assert_heard("waiter 5004");
+    assert_holder("let-go", "waiter");
+    assert_int_equal(ASK_COUNT("EXISTS redlock:queue:of-the-dead"), 0);
+
+    TELL("DEL redlock:clock free fenced");
+    ask_each(requests, 2);
+    assert_int_equal(answer_of_each(requests, 0, 2), ANSWER_YES);
+    assert_int_equal(answer_of_each(requests, 1, 2), ANSWER_NO_CLOCK);
+    assert_holder("fenced", NULL);
+    for (unsigned i = 0; i < COUNT; i++)
+        names_drop(&memory, names[i]);
+}
+
+/* No proposal counts beyond TIME by more than the window. */
+static void several_grants_are_cut_alike(void **state)
+{
+    (void)state;
+    struct names *names[] = {split("x"), split("y")};
+    struct request requests[2];
+    for (unsigned i = 0; i < 2; i++) {
+        requests[i] = request_of(REQUEST_GRANT, names[i], "token");
+        requests[i].proposal = FAR;
+    }
+    ask_each(requests, 2);
+    assert_int_equal(answer_of_each(requests, 0, 2), ANSWER_YES);
+    usec first = reply.clock;
+    assert_true(first < FAR && first > INT64_C(1700000000000000));
+    assert_int_equal(answer_of_each(requests, 1, 2), ANSWER_YES);
+    assert_true(reply.clock == first + 1);
+    names_drop(&memory, names[0]);
+    names_drop(&memory, names[1]);
 }
 
 /* ---- Masters that forbid something ---- */
@@ -772,6 +854,8 @@ int main(void)
         TEST(a_waiter_that_leaves_is_not_given_anything),
         TEST(nothing_is_left_behind),
         TEST(releases_of_several_leases_hand_over_each),
+        TEST(several_grants_in_one),
+        TEST(several_grants_are_cut_alike),
         TEST(who_may_not_publish_hands_over_all_the_same),
         TEST(who_may_not_see_the_queues_gives_back_all_the_same),
         TEST(who_may_not_give_all_names_gives_none),

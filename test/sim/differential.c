@@ -217,6 +217,8 @@ static void flatten(struct raw_reply *raw, const redisReply *reply)
         if (!all[i]->str)
             continue;
         field->length = all[i]->len;
+        if (field->length >= sizeof raw->text - raw->used)
+            die(all[i]->str);
         memcpy(raw->text + raw->used, all[i]->str, all[i]->len + 1);
         raw->used += all[i]->len + 1;
     }
@@ -518,7 +520,8 @@ struct several {
 
 static void draw_several(struct test *t, struct several *s)
 {
-    enum request_kind kind = chance_permille(&t->chance, 500) ? REQUEST_RELEASE : REQUEST_RENEW;
+    static const enum request_kind kinds[] = {REQUEST_RELEASE, REQUEST_RENEW, REQUEST_GRANT};
+    enum request_kind kind = kinds[chance_below(&t->chance, sizeof kinds / sizeof kinds[0])];
     s->count = (unsigned)chance_range(&t->chance, 2, BATCH_MAX);
     s->whole = chance_permille(&t->chance, 300);
     for (unsigned i = 0; i < s->count; i++) {
@@ -532,6 +535,8 @@ static void draw_several(struct test *t, struct several *s)
                                     .ttl_ms = chance_range(&t->chance, 1, LONGEST_MS)};
         if (kind == REQUEST_RENEW && chance_permille(&t->chance, 300))
             call->not_after = chance_permille(&t->chance, 500) ? 1000000 : INT64_C(1) << 52;
+        if (kind == REQUEST_GRANT && chance_permille(&t->chance, 700))
+            call->proposal = draw_clock(t);
         s->requests[i] = make_request(call, s->tokens[i]);
         s->requests[i].whole = false;
     }
@@ -562,6 +567,8 @@ static bool all_agree(struct test *t, usec wall, const struct several *s)
         if (!same_answer(wall, &answer, &s->real[i], NULL) ||
             (s->real[i].answer == ANSWER_LATE && llabs(s->real[i].master_time - wall) > 1000000))
             return false;
+        if (s->real[i].clock)
+            copy.data.clock.h = s->real[i].clock;
     }
     for (unsigned name = 0; name < MODEL_NAMES; name++)
         if (!same_key(t, &copy, wall, name))

@@ -247,6 +247,7 @@ static void expect_scripts(FILE *expected)
     EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_PEEK_TEXT);
     EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_RELEASE_EACH_TEXT);
     EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_RENEW_EACH_TEXT);
+    EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_GRANT_EACH_TEXT);
 }
 
 static void expect_hello(FILE *expected)
@@ -262,7 +263,7 @@ static void a_whole_login_comes_before_hello(void **state)
     struct credentials login = {"ann", "p w", 12, "redlock"};
     const enum step order[] = {STEP_AUTH, STEP_SELECT, STEP_SETNAME, STEP_CLIENT_ID, STEP_LOAD,
                                STEP_LOAD, STEP_LOAD,   STEP_LOAD,    STEP_LOAD,      STEP_LOAD,
-                               STEP_LOAD, STEP_LOAD,   STEP_LOAD,    STEP_FINAL};
+                               STEP_LOAD, STEP_LOAD,   STEP_LOAD,    STEP_LOAD,      STEP_FINAL};
     assert_int_equal(command_write(&written, &hello, &login, steps), COUNT(order));
     assert_memory_equal(steps, order, sizeof order);
     FILE *expected = expecting();
@@ -282,7 +283,7 @@ static void what_is_not_given_is_not_sent(void **state)
     struct credentials login = {0};
     const enum step order[] = {STEP_CLIENT_ID, STEP_LOAD, STEP_LOAD, STEP_LOAD,
                                STEP_LOAD,      STEP_LOAD, STEP_LOAD, STEP_LOAD,
-                               STEP_LOAD,      STEP_LOAD, STEP_FINAL};
+                               STEP_LOAD,      STEP_LOAD, STEP_LOAD, STEP_FINAL};
     assert_int_equal(command_write(&written, &hello, &login, steps), COUNT(order));
     assert_memory_equal(steps, order, sizeof order);
     FILE *expected = expecting();
@@ -510,11 +511,31 @@ static void renewals_share_a_command(void **state)
     names_drop(&unit_memory, b);
 }
 
-static void only_releases_and_renewals_of_one_name_are_shared(void **state)
+static void grants_share_a_command(void **state)
+{
+    (void)state;
+    struct names *a = unit_names(1, (const char *const[]){"a"});
+    struct names *b = unit_names(1, (const char *const[]){"bb"});
+    struct request requests[] = {request_of(REQUEST_GRANT, a), request_of(REQUEST_GRANT, b)};
+    requests[1].ttl_ms = 500;
+    requests[1].proposal = 1785000000123456;
+    command_write_each(&written, requests, 2, false);
+    command_write_each(&written, requests, 2, true);
+    FILE *expected = expecting();
+    EXPECT(expected, "EVALSHA", SCRIPT_GRANT_EACH_SHA1, "3", "a", "bb", "redlock:clock", "60000000",
+           TOKEN, "30000", "0", TOKEN, "500", "1785000000123456");
+    EXPECT(expected, "EVAL", SCRIPT_GRANT_EACH_TEXT, "3", "a", "bb", "redlock:clock", "60000000",
+           TOKEN, "30000", "0", TOKEN, "500", "1785000000123456");
+    assert_written(expected);
+    names_drop(&unit_memory, a);
+    names_drop(&unit_memory, b);
+}
+
+static void only_some_of_one_name_are_shared(void **state)
 {
     struct names *two = unit_names(2, (const char *const[]){"a", "b"});
     for (int kind = REQUEST_ACQUIRE; kind <= REQUEST_PEEK; kind++) {
-        bool shared = kind == REQUEST_RELEASE || kind == REQUEST_RENEW;
+        bool shared = kind == REQUEST_RELEASE || kind == REQUEST_RENEW || kind == REQUEST_GRANT;
         struct request request = request_of((enum request_kind)kind, *state);
         assert_true(command_is_shared(&request) == shared);
         request.whole = true;
@@ -534,13 +555,14 @@ static void the_largest_batches_fit_their_room(void **state)
     static char bytes[65536], token[TOKEN_MAX];
     struct request requests[BATCH_MAX];
     const size_t lengths[] = {0, 1, sizeof bytes};
+    const enum request_kind kinds[] = {REQUEST_RENEW, REQUEST_RELEASE, REQUEST_GRANT};
     for (unsigned size = 0; size < COUNT(lengths); size++) {
         struct slice slice = {bytes, lengths[size]};
         struct names *names = names_new(&unit_memory, (struct slice){"", 0}, &slice, 1);
-        for (int kind = REQUEST_RENEW; kind <= REQUEST_RELEASE; kind++) {
+        for (unsigned which = 0; which < COUNT(kinds); which++) {
             for (unsigned i = 0; i < BATCH_MAX; i++) {
-                requests[i] = request_of((enum request_kind)kind, names);
-                requests[i].ttl_ms = requests[i].not_after = INT64_MIN;
+                requests[i] = request_of(kinds[which], names);
+                requests[i].ttl_ms = requests[i].not_after = requests[i].proposal = INT64_MIN;
                 requests[i].token = token;
                 requests[i].token_length = lengths[size] ? sizeof token : 0;
             }
@@ -550,7 +572,7 @@ static void the_largest_batches_fit_their_room(void **state)
         names_drop(&unit_memory, names);
     }
     assert_false(written.failed);
-    assert_true(written.length > 4 * BATCH_MAX * sizeof bytes);
+    assert_true(written.length > 6 * BATCH_MAX * sizeof bytes);
 }
 
 static void memory_out_is_told_by_the_buffer(void **state)
@@ -598,7 +620,8 @@ int main(void)
         TEST(many_short_names_fit_their_room),
         TEST(releases_share_a_command),
         TEST(renewals_share_a_command),
-        TEST(only_releases_and_renewals_of_one_name_are_shared),
+        TEST(grants_share_a_command),
+        TEST(only_some_of_one_name_are_shared),
         TEST(the_largest_batches_fit_their_room),
         TEST(memory_out_is_told_by_the_buffer),
     };

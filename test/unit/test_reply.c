@@ -226,6 +226,36 @@ static void each_renewal_is_answered(void **state)
     assert_true(reply.master_time == 1785000000123456);
 }
 
+static void each_grant_is_answered(void **state)
+{
+    (void)state;
+    feed("*5\r\n:1785000000123456\r\n:0\r\n:-1785000000123457\r\n-NOCLOCK gone\r\n:1\r\n");
+    const enum answer wanted[] = {ANSWER_YES, ANSWER_YES, ANSWER_HELD, ANSWER_NO_CLOCK, ANSWER_YES};
+    const usec clocks[] = {1785000000123456, 0, 1785000000123457, 0, 1};
+    for (unsigned i = 0; i < COUNT(wanted); i++) {
+        answers_each(REQUEST_GRANT, i, COUNT(wanted), wanted[i]);
+        assert_true(reply.clock == clocks[i]);
+    }
+}
+
+static void impossible_grants(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {
+        ":1\r\n",
+        "*1\r\n:1\r\n",
+        "*2\r\n:9007199254740993\r\n:1\r\n",
+        "*2\r\n:-9007199254740993\r\n:1\r\n",
+        "*2\r\n$16\r\n1785000000123456\r\n:1\r\n",
+        "*2\r\n$-1\r\n:1\r\n",
+        "*2\r\n+OK\r\n:1\r\n",
+    };
+    for (unsigned i = 0; i < COUNT(wrong); i++) {
+        feed(wrong[i]);
+        assert_false(reads_each(REQUEST_GRANT, 0, 2));
+    }
+}
+
 static void all_late_at_once(void **state)
 {
     (void)state;
@@ -733,6 +763,8 @@ int main(void)
         TEST(a_forgotten_script),
         TEST(each_release_is_answered),
         TEST(each_renewal_is_answered),
+        TEST(each_grant_is_answered),
+        TEST(impossible_grants),
         TEST(all_late_at_once),
         TEST(what_is_refused_together_is_sent_alone),
         TEST(impossible_replies_to_several),

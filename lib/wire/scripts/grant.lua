@@ -9,12 +9,34 @@
 local names, clock = #KEYS - 1, KEYS[#KEYS]
 local fenced = ARGV[3] ~= '0'
 
-if names == 1 and not fenced and redis.call('exists', 'redlock:queue:' .. KEYS[1]) == 0 and
-    redis.call('set', KEYS[1], ARGV[1], 'nx', 'px', ARGV[2]) then
+local queues = {}
+for i = 1, names do
+    queues[i] = 'redlock:queue:' .. KEYS[i]
+end
+local is_waited_for = redis.call('exists', unpack(queues)) > 0
+
+local function take()
+    if names == 1 then
+        return redis.call('set', KEYS[1], ARGV[1], 'nx', 'px', ARGV[2])
+    end
+    if redis.call('exists', unpack(KEYS, 1, names)) > 0 then
+        return false
+    end
+    for i = 1, names do
+        redis.call('set', KEYS[i], ARGV[1], 'px', ARGV[2])
+    end
+    return true
+end
+
+if names == 1 and not fenced and not is_waited_for and take() then
     return 1
 end
 
-local h = tonumber(redis.call('hget', clock, 'h') or '')
+local function logical_clock()
+    return tonumber(redis.call('hget', clock, 'h') or '')
+end
+
+local h = logical_clock()
 if not h then
     return redis.error_reply('NOCLOCK redlock:clock is gone')
 end
@@ -24,34 +46,28 @@ local function move_on(to)
     return to
 end
 
-local function refuse()
-    return {-1, move_on(redis.call('hget', clock, 'h') + 1)}
-end
-
-local queues = {}
-for i = 1, names do
-    queues[i] = 'redlock:queue:' .. KEYS[i]
-end
-if redis.call('exists', unpack(queues)) > 0 then
+if is_waited_for then
     -- uses handover.lua
     for i = 1, names do
         hand_over_if_free(KEYS[i])
     end
+    h = logical_clock()
     for i = 1, names do
         if first_alive(KEYS[i]) then
-            return refuse()
+            return {-1, move_on(h + 1)}
         end
     end
 end
-if redis.call('exists', unpack(KEYS, 1, names)) > 0 then
-    return refuse()
+if not take() then
+    return {-1, move_on(h + 1)}
 end
-if fenced then
+if not fenced then
+    return 1
+end
+local proposal = tonumber(ARGV[3])
+h = h + 1
+if proposal > h then
     local time = redis.call('time')
-    local most = time[1] * 1000000 + time[2] + tonumber(ARGV[4])
-    h = move_on(math.max(h + 1, math.min(tonumber(ARGV[3]), most)))
+    h = math.max(h, math.min(proposal, time[1] * 1000000 + time[2] + tonumber(ARGV[4])))
 end
-for i = 1, names do
-    redis.call('set', KEYS[i], ARGV[1], 'px', ARGV[2])
-end
-return fenced and {1, h} or 1
+return {1, move_on(h)}

@@ -1,0 +1,70 @@
+-- grant.lua for several leases of one name each, one after the other.
+-- KEYS a name for each, redlock:clock
+-- ARGV window us (see there), and for each: token, ttl ms, proposal us (0: without a fence)
+-- Returns for each the clock if it was granted with a fence, 0 if without one; the clock
+-- below zero if somebody has it or waits for it; an error if it could not be granted.
+local count, clock = #KEYS - 1, KEYS[#KEYS]
+local time = redis.call('time')
+local most = time[1] * 1000000 + time[2] + tonumber(ARGV[1])
+
+local function logical_clock()
+    return tonumber(redis.call('hget', clock, 'h') or '')
+end
+
+local h = logical_clock()
+
+local function move_on(to)
+    h = to
+    redis.call('hset', clock, 'h', string.format('%.0f', h))
+    return h
+end
+
+local queues = {}
+for i = 1, count do
+    queues[i] = 'redlock:queue:' .. KEYS[i]
+end
+local function is_waited_for()
+    return false
+end
+local serve_those_who_wait
+if redis.call('exists', unpack(queues)) > 0 then
+    -- uses handover.lua
+    function is_waited_for(i)
+        return redis.call('exists', queues[i]) > 0
+    end
+    -- Tells whether somebody waits on.
+    function serve_those_who_wait(name)
+        hand_over_if_free(name)
+        h = logical_clock()
+        return first_alive(name)
+    end
+end
+
+local function grant(i, token, ttl, proposal)
+    local name, waits = KEYS[i], is_waited_for(i)
+    local function take()
+        return redis.call('set', name, token, 'nx', 'px', ttl)
+    end
+    if proposal == 0 and not waits and take() then
+        return 0
+    end
+    if not h then
+        return redis.error_reply('NOCLOCK redlock:clock is gone')
+    end
+    if waits and serve_those_who_wait(name) or not take() then
+        return -move_on(h + 1)
+    end
+    if proposal == 0 then
+        return 0
+    end
+    return move_on(math.max(h + 1, math.min(proposal, most)))
+end
+
+-- What fails for one is no failure of the others: who reads of a failure of all takes it that
+-- nothing was done.
+local said = {}
+for i = 1, count do
+    local done, it = pcall(grant, i, ARGV[3 * i - 1], ARGV[3 * i], tonumber(ARGV[3 * i + 1]))
+    said[i] = (done or type(it) == 'table') and it or redis.error_reply(tostring(it))
+end
+return said
