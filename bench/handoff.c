@@ -29,6 +29,7 @@ struct holding {
 };
 
 struct handoff {
+    bool is_floor;
     const struct options *options;
     const struct cluster *cluster;
     pid_t *pids;
@@ -56,7 +57,10 @@ static pid_t start_worker(struct handoff *handoff, unsigned index)
         execl("/bin/sh", "sh", "-c", handoff->options->worker, (char *)NULL);
         _exit(127);
     }
-    worker_run(handoff->options, handoff->cluster);
+    if (handoff->is_floor)
+        floor_worker_run(handoff->options, handoff->cluster, index);
+    else
+        worker_run(handoff->options, handoff->cluster);
     _exit(0);
 }
 
@@ -298,6 +302,14 @@ static void *open_handoff(const struct options *options, const struct cluster *c
     return handoff;
 }
 
+static void *open_floor(const struct options *options, const struct cluster *cluster,
+                        struct ev_loop *loop, struct result *result)
+{
+    struct handoff *handoff = open_handoff(options, cluster, loop, result);
+    handoff->is_floor = true;
+    return handoff;
+}
+
 static void close_handoff(void *self)
 {
     struct handoff *handoff = self;
@@ -309,5 +321,12 @@ const struct scenario handoff_scenario = {
     .name = "handoff",
     .summary = "one name that --workers processes want: from release to next holder",
     .open = open_handoff,
+    .run = run_handoff,
+    .close = close_handoff};
+
+const struct scenario floor_handoff_scenario = {
+    .name = "floor-handoff",
+    .summary = "the same in a fixed ring, by DEL and PUBLISH: fast, and not safe",
+    .open = open_floor,
     .run = run_handoff,
     .close = close_handoff};

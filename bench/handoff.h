@@ -9,6 +9,9 @@
 /* worker.c: wants the one lock again and again, until SIGTERM. */
 void worker_run(const struct options *options, const struct cluster *cluster);
 
+/* floor_worker.c: the one at `index` of a ring. */
+void floor_worker_run(const struct options *options, const struct cluster *cluster, unsigned index);
+
 /* quiet.c: ns that an acquire takes which nobody contends, one at a time, so long after the
  * last; the median. */
 int64_t quiet_round_trip(const struct options *options, const struct cluster *cluster,

@@ -35,7 +35,7 @@ static const char help[] =
     "  --leases N       renew: leases held at once (1000); line: waiters\n"
     "  --workers N      handoff: processes that want the one lock (8)\n"
     "  --hold MS        handoff: how long each holds it (10)\n"
-    "  --rest MS        handoff: how long each then waits until it asks again (10)\n"
+    "  --rest MS        handoff: how long each then does without, on the average (10)\n"
     "  --worker CMD     handoff: run this instead of our own client; it writes a\n"
     "                   line `ASKED ACQUIRED RELEASED [STOOD]` (ns, CLOCK_MONOTONIC) for\n"
     "                   each time it held the lock, until it is sent SIGTERM\n"

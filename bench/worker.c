@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "handoff.h"
 #include "redlock.h"
@@ -51,7 +52,7 @@ static void on_event(redlock_lease *lease, const redlock_event *event, void *dat
     case REDLOCK_NOT_ACQUIRED:
         redlock_lease_free(lease);
         worker->lease = NULL;
-        start_timer(worker, &worker->rest, worker->options->rest_ms);
+        start_timer(worker, &worker->rest, worker->options->rest_ms * (0.5 + drand48()));
         break;
     case REDLOCK_LOST:
         fprintf(stderr, "redlock-bench: lost: %s\n", event->text);
@@ -114,6 +115,7 @@ void worker_run(const struct options *options, const struct cluster *cluster)
     struct result *result = calloc(1, sizeof *result);
     struct ev_loop *loop = ev_loop_new(EVFLAG_AUTO);
     signal(SIGINT, SIG_IGN); /* the parent ends us */
+    srand48(getpid());
     ev_init(&worker.hold, on_held);
     ev_init(&worker.rest, on_rested);
     ev_signal_init(&worker.end, on_end, SIGTERM);

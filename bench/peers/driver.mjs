@@ -102,7 +102,7 @@ async function worker(client) {
             // Its retries are over, or its lock was not there any more: again.
         }
         holding = false;
-        await sleep(REST_MS);
+        await sleep(REST_MS * (0.5 + Math.random()));
     }
     await leave(client);
 }

@@ -13,6 +13,7 @@ DEAD, FROZEN, FAR, MASTERS = 10, 11, 12, 12
 FIVE = (1, 2, 3, 4, 5)
 FAR_MS = 20
 PEERS = ["node-redlock", "redis-semaphore", "etcd", "zookeeper"]
+RING = "floor, DEL and PUBLISH in a ring"
 WORDS = {"default": "default", "best": "best setting"}
 WARM_S = 0.06
 
@@ -227,7 +228,8 @@ class Suite:
     def handoffs(self):
         self.start_peers()
         seconds = "2" if self.quick else "6"
-        plan = [("redlock", 8, None, "eval,evalsha"), ("redlock", 64, None, "eval,evalsha")]
+        plan = [("redlock", 8, None, "eval,evalsha"), (RING, 8, None, "publish"),
+                ("redlock", 64, None, "eval,evalsha"), (RING, 64, None, "publish")]
         for peer, variant in (("node-redlock", "default"), ("redis-semaphore", "default"),
                               ("etcd", "best"), ("zookeeper", "default")):
             plan.append((peer, 8, variant, "eval,evalsha"))
@@ -239,7 +241,7 @@ class Suite:
             more = ["--worker", f"exec node driver.mjs {name} {variant} --worker"] if variant else []
             self.single("handoff", f"{name}, {workers} processes",
                         ["--workers", str(workers), "--seconds", seconds, "--warm", "0.5",
-                         "--count", count, *more, "handoff"], 60,
+                         "--count", count, *more, "floor-handoff" if name is RING else "handoff"], 60,
                         self.peer_environment(name) if variant else None)
         self.stop_peers()
 

@@ -22,8 +22,12 @@ local function first_alive(name)
     end
 end
 
--- It is first in line for each of the names, and nobody has one of them.
-local function may_have(token, names)
+-- It is first in line for each of the names, and nobody has one of them: of the one that
+-- is free, and that it is first in line for, this is known.
+local function may_have(token, names, free)
+    if #names == 1 and names[1] == free then
+        return true
+    end
     if redis.call('exists', unpack(names)) > 0 then
         return false
     end
@@ -56,7 +60,7 @@ local function hand_over(name)
     local waiter = 'redlock:waiter:' .. token
     local names = cmsgpack.unpack(redis.call('get', waiter))
     local channel = table.remove(names, 1)
-    local clock = may_have(token, names) and tick()
+    local clock = may_have(token, names, name) and tick()
     if not clock then
         return
     end
@@ -76,14 +80,18 @@ local function hand_over_if_free(name)
 end
 
 -- Ends a release: the token waits for the name no longer, the next may have it.
-local function leave(name, token)
+local function leave(name, token, is_free)
     if redis.call('zrem', 'redlock:queue:' .. name, token) == 1 then
         redis.call('del', 'redlock:waiter:' .. token)
     end
-    hand_over_if_free(name)
+    if is_free then
+        hand_over(name)
+    else
+        hand_over_if_free(name)
+    end
 end
 
 -- What was given back is given back, also by one who may not see who waits.
-local function pass_on(name, token)
-    pcall(leave, name, token)
+local function pass_on(name, token, is_free)
+    pcall(leave, name, token, is_free)
 end

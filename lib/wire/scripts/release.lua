@@ -16,7 +16,7 @@ end
 if redis.pcall('exists', unpack(queues)) ~= 0 then
     -- uses handover.lua
     for i = 1, #KEYS do
-        pass_on(KEYS[i], ARGV[1])
+        pass_on(KEYS[i], ARGV[1], #KEYS == 1 and ours == 1)
     end
 end
 if ours == #KEYS then

@@ -18,7 +18,7 @@ if redis.pcall('exists', unpack(queues)) ~= 0 then
     -- uses handover.lua
     for i = 1, #KEYS do
         said[i] = release(KEYS[i], ARGV[i])
-        pass_on(KEYS[i], ARGV[i])
+        pass_on(KEYS[i], ARGV[i], said[i] == 1)
     end
 else
     for i = 1, #KEYS do

@@ -1,0 +1,153 @@
+/*
+ * floor_worker.c - the floor of a handoff: whoever holds it deletes the name on all masters
+ * and tells the next in a fixed ring, who takes it that it has it when a quorum of messages
+ * has come.  No queue, no token, no death, no safety: see floor.h.
+ */
+#include <hiredis/async.h>
+#include <hiredis/adapters/libev.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "handoff.h"
+
+#define AGAIN_MS 10. /* the next one may not listen yet */
+
+struct seat {
+    struct ev_loop *loop;
+    const struct options *options;
+    redisAsyncContext *masters[15], *ears[15];
+    unsigned index, count, quorum;
+    long long turn;
+    uint32_t heard;               /* a bit for each master that told of this turn */
+    unsigned answered, receivers; /* to what was told last */
+    bool holds;
+    int64_t asked, acquired, released;
+    ev_timer timer;
+    ev_signal end;
+};
+
+static void start_timer(struct seat *seat, double ms)
+{
+    ev_now_update(seat->loop);
+    ev_timer_stop(seat->loop, &seat->timer);
+    ev_timer_set(&seat->timer, ms / 1e3, 0.);
+    ev_timer_start(seat->loop, &seat->timer);
+}
+
+static void ignore(redisAsyncContext *context, void *answer, void *data)
+{
+    (void)context, (void)answer, (void)data;
+}
+
+/* Nobody heard of it on too many masters: tells them again. */
+static void on_told(redisAsyncContext *context, void *answer, void *data)
+{
+    struct seat *seat = data;
+    const redisReply *reply = answer;
+    (void)context;
+    if (!reply || reply->type != REDIS_REPLY_INTEGER)
+        return;
+    seat->receivers += reply->integer > 0;
+    if (++seat->answered == seat->count && seat->receivers < seat->quorum)
+        start_timer(seat, AGAIN_MS);
+}
+
+static void pass_on(struct seat *seat)
+{
+    unsigned next = (seat->index + 1) % seat->options->workers;
+    seat->answered = seat->receivers = 0;
+    for (unsigned i = 0; i < seat->count; i++) {
+        redisAsyncCommand(seat->masters[i], ignore, NULL, "DEL bench-floor");
+        redisAsyncCommand(seat->masters[i], on_told, seat, "PUBLISH bench-floor:%d:%u %lld",
+                          (int)getppid(), next, seat->turn + 1);
+    }
+}
+
+static void on_timer(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    (void)loop, (void)events;
+    struct seat *seat = timer->data;
+    bool first = seat->holds;
+    seat->released = first ? now_ns() : seat->released;
+    seat->holds = false;
+    pass_on(seat);
+    if (!first)
+        return;
+    printf("%lld %lld %lld\n", (long long)seat->asked, (long long)seat->acquired,
+           (long long)seat->released);
+    fflush(stdout);
+    seat->asked = seat->released;
+}
+
+static void hold(struct seat *seat)
+{
+    seat->holds = true;
+    seat->acquired = now_ns();
+    start_timer(seat, seat->options->hold_ms);
+}
+
+static unsigned master_of(const struct seat *seat, const redisAsyncContext *ear)
+{
+    unsigned i = 0;
+    while (seat->ears[i] != ear)
+        i++;
+    return i;
+}
+
+static void on_message(redisAsyncContext *context, void *answer, void *data)
+{
+    struct seat *seat = data;
+    const redisReply *reply = answer;
+    if (!reply || reply->type != REDIS_REPLY_ARRAY || strcmp(reply->element[0]->str, "message"))
+        return;
+    long long turn = atoll(reply->element[2]->str);
+    if (turn > seat->turn) {
+        seat->turn = turn;
+        seat->heard = 0;
+    }
+    uint32_t bit = UINT32_C(1) << master_of(seat, context);
+    if (turn < seat->turn || seat->heard & bit)
+        return;
+    seat->heard |= bit;
+    if ((unsigned)__builtin_popcount(seat->heard) == seat->quorum)
+        hold(seat);
+}
+
+static void on_end(struct ev_loop *loop, ev_signal *signal, int events)
+{
+    (void)signal, (void)events;
+    ev_break(loop, EVBREAK_ALL);
+}
+
+static redisAsyncContext *connect_to(const struct cluster *cluster, unsigned i, struct seat *seat)
+{
+    redisAsyncContext *context = redisAsyncConnect(cluster->at[i].host, cluster->at[i].port);
+    redisLibevAttach(seat->loop, context);
+    return context;
+}
+
+void floor_worker_run(const struct options *options, const struct cluster *cluster, unsigned index)
+{
+    struct seat seat = {.options = options,
+                        .index = index,
+                        .count = cluster->count,
+                        .quorum = cluster->count / 2 + 1,
+                        .loop = ev_loop_new(EVFLAG_AUTO)};
+    signal(SIGINT, SIG_IGN); /* the parent ends us */
+    ev_init(&seat.timer, on_timer);
+    ev_signal_init(&seat.end, on_end, SIGTERM);
+    seat.timer.data = &seat;
+    ev_signal_start(seat.loop, &seat.end);
+    for (unsigned i = 0; i < seat.count; i++) {
+        seat.masters[i] = connect_to(cluster, i, &seat);
+        seat.ears[i] = connect_to(cluster, i, &seat);
+        redisAsyncCommand(seat.ears[i], on_message, &seat, "SUBSCRIBE bench-floor:%d:%u",
+                          (int)getppid(), index);
+    }
+    if (index == 0)
+        hold(&seat);
+    ev_run(seat.loop, 0);
+}
