@@ -113,6 +113,8 @@ mutant unknown-is-refused claim.c "$(within expect_to_be_set 'presence = UNSURE'
 mutant never-written-off claim.c "$(within claim_wake 'write_off\(e, claim\)' 'come_due(e, claim)')"
 mutant without-deadline claim.c "$(within wake_at 'deadlines_at_latest\(.*LOOK_AGAIN\)' '(void)LOOK_AGAIN')"
 mutant many-miscounted claim.c "$(within hear_setting 'if \(at->setting < SETTING_MANY\)' 'if (at->setting)')"
+mutant late-answer-not-dated claim.c "$(within hear_setting 'may_last\(e, claim, reply->tag\.ttl\); .*' '')"
+mutant late-place-not-dated claim.c "$(within hear_setting '^        may_last\(e, claim, reply->tag\.ttl\);$' '')"
 mutant valid-while-released releasing.c "$(within releasing_begin 'lease->valid_until = 0;' '')"
 # Restarted masters.
 mutant heals-abstaining asking.c "$(within lease_ask 'master_may_grant\(e, &e->masters\[master\]\)' 'true')"

@@ -139,6 +139,15 @@ static bool sets(enum request_kind kind)
            kind == REQUEST_QUEUE;
 }
 
+/* A master may set it for that long, or may just have done so. */
+static void may_last(const struct engine *e, struct claim *claim, usec asked_ttl)
+{
+    usec ttl = claim->foreign ? MS(e->max_ttl_ms) : asked_ttl;
+    usec end = e->now + ttl + quorum_drift(ttl, e->config.drift_ppm) + END_SLACK;
+    if (end > claim->last_end)
+        claim->last_end = end;
+}
+
 static void expect_to_be_set(struct engine *e, struct claim *claim, struct standing *at,
                              const struct question *question)
 {
@@ -146,10 +155,7 @@ static void expect_to_be_set(struct engine *e, struct claim *claim, struct stand
         at->setting++;
     if (at->presence == ABSENT && (question->kind != REQUEST_RENEW || question->heal))
         at->presence = UNSURE;
-    usec ttl = claim->foreign ? MS(e->max_ttl_ms) : question->ttl;
-    usec end = e->now + ttl + quorum_drift(ttl, e->config.drift_ppm) + END_SLACK;
-    if (end > claim->last_end)
-        claim->last_end = end;
+    may_last(e, claim, question->ttl);
 }
 
 void claim_ask(struct engine *e, struct claim *claim, unsigned master,
@@ -353,9 +359,10 @@ static void now_absent(struct standing *at, enum presence left)
         at->presence = left;
 }
 
-static void hear_setting(struct engine *e, struct standing *at, unsigned master,
+static void hear_setting(struct engine *e, struct claim *claim, unsigned master,
                          const struct reply *reply, bool counts)
 {
+    struct standing *at = &claim->at[master];
     if (at->setting < SETTING_MANY)
         at->setting--;
     switch (reply->answer) {
@@ -363,6 +370,7 @@ static void hear_setting(struct engine *e, struct standing *at, unsigned master,
     case ANSWER_HEALED:
     case ANSWER_AHEAD:
         at->presence = PRESENT;
+        may_last(e, claim, reply->tag.ttl); /* it may have been carried out late */
         if (counts) {
             usec from = MUTANT(DATED_FROM_REPLY) ? e->now : reply->tag.sent_at;
             usec ttl = MUTANT(OTHER_TTL) ? reply->tag.claim->lease->terms.ttl : reply->tag.ttl;
@@ -382,6 +390,9 @@ static void hear_setting(struct engine *e, struct standing *at, unsigned master,
             now_absent(at, what_is_left(reply));
         else if (at->setting == 0)
             at->presence = what_is_left(reply);
+        break;
+    case ANSWER_QUEUED:
+        may_last(e, claim, reply->tag.ttl);
         break;
     default: /* not a plain refusal: it stays as unsure, or as present, as it was */
         if (MUTANT(UNKNOWN_IS_REFUSED))
@@ -436,7 +447,7 @@ void claim_hear(struct engine *e, struct claim *claim, unsigned master, const st
     else if (reply->tag.kind == REQUEST_RAISE)
         hear_raise(&claim->at[master], reply);
     else if (sets(reply->tag.kind))
-        hear_setting(e, &claim->at[master], master, reply, counts);
+        hear_setting(e, claim, master, reply, counts);
 }
 
 usec claim_valid_until(const struct engine *e, const struct claim *claim)
