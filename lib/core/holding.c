@@ -31,14 +31,17 @@ static usec renewal_step(const struct engine *e, usec ttl)
     return most > 0 ? (usec)1 << (63 - __builtin_clzll((uint64_t)most)) : 1;
 }
 
-/* From 0.3 ttl to ttl/3 after the last one. */
+/* From 0.3 ttl to ttl/3 after the last one; but before half of what is left of it is over, which
+ * is sooner with a large margin, or if it was given or renewed for less than its ttl. */
 usec holding_renew_when(struct engine *e, const struct lease *lease)
 {
     if (!lease->terms.renew || e->now >= lease->hold_until)
         return NEVER;
     usec third = lease->terms.ttl / 3, step = renewal_step(e, lease->terms.ttl);
     usec at = e->now + engine_jitter(e, third - third / 10 + step - 1, third);
-    return at - ((at + e->renewal_phase) & (step - 1));
+    usec latest = e->now + (holding_lost_at(lease) - e->now) / 2;
+    at -= (at + e->renewal_phase) & (step - 1);
+    return at < latest ? at : latest;
 }
 
 static void set_risk(struct engine *e, struct lease *lease, enum risk risk)

@@ -59,8 +59,8 @@ void acquiring_cancel(struct engine *engine, struct lease *lease, enum cause cau
 
 /* The wait is over: who has it?  And then NOT_ACQUIRED. */
 void acquiring_over(struct engine *engine, struct lease *lease);
-/* It has been given a claim that was held by another lease of this client, and is to be
- * renewed by `renew_at`. */
+/* It has been given a claim that was held by another lease of this client, which would
+ * have renewed it at `renew_at`; NEVER: it did not mean to, or has just asked for it. */
 void acquiring_take_over(struct engine *engine, struct lease *lease, usec renew_at);
 
 /* waiting.c */

@@ -88,24 +88,9 @@ static bool can_take_over(const struct engine *e, const struct lease *holder,
            !holder->claim->foreign && e->now < end - next->terms.margin;
 }
 
-static bool is_renewing(const struct lease *holder)
-{
-    return holder->round && holder->round->kind == REQUEST_RENEW && !holder->round->decided;
-}
-
-/* When it is to be renewed; NEVER: it is being, for long enough. */
-static usec renewal_due(const struct engine *e, const struct lease *holder,
-                        const struct lease *next)
-{
-    if (!is_renewing(holder))
-        return holder->wake_at;
-    return holder->terms.ttl >= next->terms.ttl ? NEVER : e->now;
-}
-
 /* With the question under way, if there is one: what is said to it counts. */
 static void give_claim(struct engine *e, struct lease *holder, struct lease *next)
 {
-    usec renew_at = renewal_due(e, holder, next);
     next->claim = holder->claim;
     next->claim->lease = next;
     holder->claim = NULL;
@@ -117,7 +102,7 @@ static void give_claim(struct engine *e, struct lease *holder, struct lease *nex
         round_begin(next->round, lease_masters(e), REQUEST_RENEW, 0, 0);
         next->round->decided = true;
     }
-    acquiring_take_over(e, next, renew_at);
+    acquiring_take_over(e, next, holder->wake_at);
 }
 
 bool passing_hand_over(struct engine *e, struct lease *holder)

@@ -12,7 +12,7 @@
 #include "event.h"
 
 #define REPLY_FIELDS_MAX BATCH_MAX /* elements of an array; more is a protocol error */
-#define REPLY_TEXT_MAX   1024      /* bytes of all strings kept; longer ones are cut */
+#define REPLY_TEXT_MAX   2048      /* bytes of all strings kept; longer ones are cut */
 #define REPLY_BYTES_MAX  65536     /* unparsed bytes that a master may make us keep */
 
 enum field_kind { FIELD_NIL, FIELD_INTEGER, FIELD_STRING, FIELD_STATUS, FIELD_ERROR };

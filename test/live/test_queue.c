@@ -739,6 +739,30 @@ static void who_may_not_see_the_queues_gives_back_all_the_same(void **state)
     assert_told("waiter");
 }
 
+/* Its grant fails, that of others does not, and nothing is left of it. */
+static void who_may_not_move_the_clock_gets_no_fence(void **state)
+{
+    (void)state;
+    struct names *names[] = {split("x"), split("y"), split("z")};
+    struct request requests[3];
+    for (unsigned i = 0; i < 3; i++)
+        requests[i] = request_of(REQUEST_GRANT, names[i], "token");
+    requests[1].proposal = 5000;
+    become("~* &* -hset");
+    ask_each(requests, 3);
+    assert_int_equal(answer_of_each(requests, 0, 3), ANSWER_YES);
+    assert_int_equal(answer_of_each(requests, 1, 3), ANSWER_ERROR);
+    assert_true(reply.text[0]);
+    assert_int_equal(answer_of_each(requests, 2, 3), ANSWER_YES);
+    assert_int_equal(grant_proposing("y", "token", 5000), ANSWER_ERROR);
+    become_anybody();
+    assert_holder("x", "token");
+    assert_holder("y", NULL);
+    assert_holder("z", "token");
+    for (unsigned i = 0; i < 3; i++)
+        names_drop(&memory, names[i]);
+}
+
 static void who_may_not_give_all_names_gives_none(void **state)
 {
     (void)state;
@@ -858,6 +882,7 @@ int main(void)
         TEST(several_grants_are_cut_alike),
         TEST(who_may_not_publish_hands_over_all_the_same),
         TEST(who_may_not_see_the_queues_gives_back_all_the_same),
+        TEST(who_may_not_move_the_clock_gets_no_fence),
         TEST(who_may_not_give_all_names_gives_none),
         TEST(a_full_master_still_hands_over),
         TEST(a_listener_hears_what_a_master_hands_over),

@@ -707,18 +707,19 @@ static void other_protocols_are_refused(void **state)
 static void long_strings_are_cut(void **state)
 {
     (void)state;
-    static char bytes[3 * 2000 + 200];
+    enum { EACH = REPLY_TEXT_MAX - 24 };
+    static char bytes[3 * REPLY_TEXT_MAX + 200];
     char *at = bytes + sprintf(bytes, "*4\r\n");
     for (int i = 0; i < 3; i++) {
-        at += sprintf(at, "$%d\r\n", 1000);
-        memset(at, 'a' + i, 1000);
-        at += 1000 + sprintf(at + 1000, "\r\n");
+        at += sprintf(at, "$%d\r\n", EACH);
+        memset(at, 'a' + i, EACH);
+        at += EACH + sprintf(at + EACH, "\r\n");
     }
     sprintf(at, "$2\r\nzz\r\n");
     feed(bytes);
     assert_int_equal(raw.count, 4);
-    assert_int_equal(raw.fields[0].length, 1000);
-    assert_int_equal(raw.fields[1].length, REPLY_TEXT_MAX - 1002);
+    assert_int_equal(raw.fields[0].length, EACH);
+    assert_int_equal(raw.fields[1].length, REPLY_TEXT_MAX - EACH - 2);
     for (unsigned i = 0; i < raw.count; i++) {
         const struct field *field = &raw.fields[i];
         assert_true(field->start + field->length < REPLY_TEXT_MAX);

@@ -15,20 +15,8 @@ for i = 1, names do
 end
 local is_waited_for = redis.call('exists', unpack(queues)) > 0
 
-local function take()
-    if names == 1 then
-        return redis.call('set', KEYS[1], ARGV[1], 'nx', 'px', ARGV[2])
-    end
-    if redis.call('exists', unpack(KEYS, 1, names)) > 0 then
-        return false
-    end
-    for i = 1, names do
-        redis.call('set', KEYS[i], ARGV[1], 'px', ARGV[2])
-    end
-    return true
-end
-
-if names == 1 and not fenced and not is_waited_for and take() then
+if names == 1 and not fenced and not is_waited_for and
+    redis.call('set', KEYS[1], ARGV[1], 'nx', 'px', ARGV[2]) then
     return 1
 end
 
@@ -58,16 +46,19 @@ if is_waited_for then
         end
     end
 end
-if not take() then
+if redis.call('exists', unpack(KEYS, 1, names)) > 0 then
     return {-1, move_on(h + 1)}
 end
-if not fenced then
-    return 1
+if fenced then
+    local proposal = tonumber(ARGV[3])
+    h = h + 1
+    if proposal > h then
+        local time = redis.call('time')
+        h = math.max(h, math.min(proposal, time[1] * 1000000 + time[2] + tonumber(ARGV[4])))
+    end
+    move_on(h)
 end
-local proposal = tonumber(ARGV[3])
-h = h + 1
-if proposal > h then
-    local time = redis.call('time')
-    h = math.max(h, math.min(proposal, time[1] * 1000000 + time[2] + tonumber(ARGV[4])))
+for i = 1, names do
+    redis.call('set', KEYS[i], ARGV[1], 'px', ARGV[2])
 end
-return {1, move_on(h)}
+return fenced and {1, h} or 1

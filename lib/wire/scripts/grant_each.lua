@@ -41,23 +41,19 @@ if redis.call('exists', unpack(queues)) > 0 then
 end
 
 local function grant(i, token, ttl, proposal)
-    local name, waits = KEYS[i], is_waited_for(i)
-    local function take()
-        return redis.call('set', name, token, 'nx', 'px', ttl)
-    end
-    if proposal == 0 and not waits and take() then
+    local name, fenced, waits = KEYS[i], proposal ~= 0, is_waited_for(i)
+    if not fenced and not waits and redis.call('set', name, token, 'nx', 'px', ttl) then
         return 0
     end
-    if not h then
+    if not h or h <= 0 then
         return redis.error_reply('NOCLOCK redlock:clock is gone')
     end
-    if waits and serve_those_who_wait(name) or not take() then
+    if waits and serve_those_who_wait(name) or redis.call('exists', name) > 0 then
         return -move_on(h + 1)
     end
-    if proposal == 0 then
-        return 0
-    end
-    return move_on(math.max(h + 1, math.min(proposal, most)))
+    local granted = fenced and move_on(math.max(h + 1, math.min(proposal, most))) or 0
+    redis.call('set', name, token, 'px', ttl)
+    return granted
 end
 
 -- What fails for one is no failure of the others: who reads of a failure of all takes it that
