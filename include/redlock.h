@@ -341,7 +341,8 @@ typedef struct redlock_lease_options {
      * handle cannot hold a lock for ever.  0: no cap. */
     int64_t max_hold_ms;
 
-    /* Renewed automatically, from about ttl/3.  Default true.  Without it the
+    /* Renewed automatically: about ttl/3 after the last time, sooner if that would
+     * leave less than half of the time up to LOST.  Default true.  Without it the
      * lease ends (LOST) unless redlock_extend() is called. */
     bool renew;
 
