@@ -250,11 +250,12 @@ def build():
 
 def main():
     asked = parse()
-    if asked.help:
-        print(HELP, end="")
-        return 0
-    if asked.list:
-        print_list()
+    if asked.help or asked.list:
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # of `--list | head`
+        if asked.help:
+            print(HELP, end="")
+        else:
+            print_list()
         return 0
     check(asked)
     on_signals(interrupted)
