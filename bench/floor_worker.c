@@ -60,6 +60,8 @@ static void pass_on(struct seat *seat)
     unsigned next = (seat->index + 1) % seat->options->workers;
     seat->answered = seat->receivers = 0;
     for (unsigned i = 0; i < seat->count; i++) {
+        if (!seat->masters[i])
+            continue;
         redisAsyncCommand(seat->masters[i], ignore, NULL, "DEL bench-floor");
         redisAsyncCommand(seat->masters[i], on_told, seat, "PUBLISH bench-floor:%d:%u %lld",
                           (int)getppid(), next, seat->turn + 1);
@@ -70,11 +72,11 @@ static void on_timer(struct ev_loop *loop, ev_timer *timer, int events)
 {
     (void)loop, (void)events;
     struct seat *seat = timer->data;
-    bool first = seat->holds;
-    seat->released = first ? now_ns() : seat->released;
+    bool held = seat->holds;
+    seat->released = held ? now_ns() : seat->released;
     seat->holds = false;
     pass_on(seat);
-    if (!first)
+    if (!held)
         return;
     printf("%lld %lld %lld\n", (long long)seat->asked, (long long)seat->acquired,
            (long long)seat->released);
@@ -122,11 +124,19 @@ static void on_end(struct ev_loop *loop, ev_signal *signal, int events)
     ev_break(loop, EVBREAK_ALL);
 }
 
-static redisAsyncContext *connect_to(const struct cluster *cluster, unsigned i, struct seat *seat)
+static void on_disconnect(const redisAsyncContext *context, int status)
 {
-    redisAsyncContext *context = redisAsyncConnect(cluster->at[i].host, cluster->at[i].port);
-    redisLibevAttach(seat->loop, context);
-    return context;
+    (void)status;
+    *(redisAsyncContext **)context->data = NULL;
+}
+
+static void connect_to(const struct cluster *cluster, unsigned i, struct seat *seat,
+                       redisAsyncContext **context)
+{
+    *context = redisAsyncConnect(cluster->at[i].host, cluster->at[i].port);
+    (*context)->data = context;
+    redisLibevAttach(seat->loop, *context);
+    redisAsyncSetDisconnectCallback(*context, on_disconnect);
 }
 
 void floor_worker_run(const struct options *options, const struct cluster *cluster, unsigned index)
@@ -142,8 +152,8 @@ void floor_worker_run(const struct options *options, const struct cluster *clust
     seat.timer.data = &seat;
     ev_signal_start(seat.loop, &seat.end);
     for (unsigned i = 0; i < seat.count; i++) {
-        seat.masters[i] = connect_to(cluster, i, &seat);
-        seat.ears[i] = connect_to(cluster, i, &seat);
+        connect_to(cluster, i, &seat, &seat.masters[i]);
+        connect_to(cluster, i, &seat, &seat.ears[i]);
         redisAsyncCommand(seat.ears[i], on_message, &seat, "SUBSCRIBE bench-floor:%d:%u",
                           (int)getppid(), index);
     }
