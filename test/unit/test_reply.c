@@ -202,6 +202,14 @@ static void answers_each(enum request_kind kind, unsigned index, unsigned count,
     assert_int_equal(reply.remaining_ms, -1);
 }
 
+static void refuses_each(enum request_kind kind, const char *const *wrong, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        feed(wrong[i]);
+        assert_false(reads_each(kind, 0, 2));
+    }
+}
+
 static void each_release_is_answered(void **state)
 {
     (void)state;
@@ -250,10 +258,7 @@ static void impossible_grants(void **state)
         "*2\r\n$-1\r\n:1\r\n",
         "*2\r\n+OK\r\n:1\r\n",
     };
-    for (unsigned i = 0; i < COUNT(wrong); i++) {
-        feed(wrong[i]);
-        assert_false(reads_each(REQUEST_GRANT, 0, 2));
-    }
+    refuses_each(REQUEST_GRANT, wrong, COUNT(wrong));
 }
 
 static void all_late_at_once(void **state)
@@ -298,11 +303,8 @@ static void impossible_replies_to_several(void **state)
         "*2\r\n$2\r\n-1\r\n:1\r\n",
         "*2\r\n$0\r\n\r\n:1\r\n",
     };
-    for (unsigned i = 0; i < COUNT(wrong); i++) {
-        feed(wrong[i]);
-        assert_false(reads_each(REQUEST_RENEW, 0, 2));
-        assert_false(reads_each(REQUEST_RELEASE, 0, 2));
-    }
+    refuses_each(REQUEST_RENEW, wrong, COUNT(wrong));
+    refuses_each(REQUEST_RELEASE, wrong, COUNT(wrong));
     feed("*2\r\n:2\r\n$1\r\n5\r\n");
     assert_false(reads_each(REQUEST_RELEASE, 0, 2));
     assert_false(reads_each(REQUEST_RELEASE, 1, 2));
