@@ -168,6 +168,9 @@ static void emit(void *shell, const struct effect *effect)
     case EFFECT_LISTEN:
         ears_listen(client, effect->master);
         break;
+    case EFFECT_PROBE:
+        ears_probe(client, effect->master);
+        break;
     case EFFECT_DEAFEN:
         ears_deafen(client, effect->master);
         break;

@@ -111,6 +111,7 @@ extern const struct memory client_memory;
 
 /* ears.c */
 void ears_listen(redlock *client, unsigned master);
+void ears_probe(redlock *client, unsigned master);
 void ears_deafen(redlock *client, unsigned master);
 bool ears_pump(redlock *client);
 /* True if ears_pump() has something to deliver. */

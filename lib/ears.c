@@ -31,6 +31,12 @@ void ears_listen(redlock *client, unsigned master)
         client->deaf |= 1U << master; /* out of memory */
 }
 
+void ears_probe(redlock *client, unsigned master)
+{
+    if (client->ears[master])
+        link_probe(client->ears[master]);
+}
+
 void ears_deafen(redlock *client, unsigned master)
 {
     if (client->ears[master])

@@ -125,8 +125,10 @@ static void ask_who_has_it(struct engine *e, struct lease *lease)
 void acquiring_failed(struct engine *e, struct lease *lease, enum cause cause)
 {
     bool waits = cause == CAUSE_HELD && may_wait(e, lease);
-    if (waits && !lease->round->ticket)
+    if (waits && !lease->round->ticket) {
         lease->round->ticket = waiting_ticket(e, lease->round);
+        lease->round->drawn_at = lease->round->asked_at;
+    }
     lease->round->decided = true;
     round_close(lease->round, lease_masters(e));
     lease->failing = (uint8_t)cause;
@@ -234,6 +236,13 @@ void acquiring_take_over(struct engine *e, struct lease *lease, usec renew_at)
     lease_schedule(e, lease);
 }
 
+/* A quorum has prolonged it: of the masters that count for its fence, too? */
+static enum verdict weigh_confirmed(const struct engine *e, const struct lease *lease)
+{
+    bool is_short = e->now >= fencing_valid_until(e, lease) - lease->terms.margin;
+    return is_short && fencing_may_be_confirmed(e, lease) ? VERDICT_PENDING : VERDICT_WON;
+}
+
 void acquiring_weigh(struct engine *e, struct lease *lease)
 {
     if (lease->round->decided) {
@@ -242,8 +251,8 @@ void acquiring_weigh(struct engine *e, struct lease *lease)
         return;
     }
     enum verdict verdict = round_verdict(lease->round, lease_masters(e));
-    if (verdict == VERDICT_WON && lease->terms.fence && !lease->round->confirms)
-        verdict = fencing_weigh(e, lease);
+    if (verdict == VERDICT_WON && lease->terms.fence)
+        verdict = lease->round->confirms ? weigh_confirmed(e, lease) : fencing_weigh(e, lease);
     if (verdict == VERDICT_LOST && waiting_for_ticket(e, lease->round))
         return;
     switch (verdict) {

@@ -403,9 +403,11 @@ static void hear_setting(struct engine *e, struct claim *claim, unsigned master,
         at->owed = false;
 }
 
-/* The fence is not stored there, for the token is gone. */
+/* The fence is not stored there, for the token is gone; or its clock, and what else was kept. */
 static void hear_raise(struct standing *at, const struct reply *reply)
 {
+    if (reply->answer == ANSWER_NO_CLOCK)
+        at->promise = 0;
     if (reply->answer == ANSWER_HELD || reply->answer == ANSWER_ABSENT)
         now_absent(at, what_is_left(reply));
 }

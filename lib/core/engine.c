@@ -127,6 +127,12 @@ void engine_master_down(struct engine *e, unsigned master)
     engine_check_ready(e);
 }
 
+void engine_master_replaced(struct engine *e, unsigned master)
+{
+    for (struct lease *lease = e->busy.first; lease; lease = lease->next)
+        waiting_forget_process(lease, master);
+}
+
 void engine_check_ready(struct engine *e)
 {
     if (e->ready_told)
@@ -247,12 +253,16 @@ void engine_step(struct engine *e, usec now, struct randomness *random, const st
         hear(e, event->master, event->reply);
         break;
     case EVENT_LISTENING:
-        listening_begun(e, event->master);
+        listening_begun(e, event->master, event->text);
+        break;
+    case EVENT_ALIVE:
+        listening_heard(e, event->master);
         break;
     case EVENT_DEAF:
         listening_ended(e, event->master);
         break;
     case EVENT_PUSH:
+        listening_heard(e, event->master);
         waiting_push(e, event->master, event->push);
         break;
     case EVENT_ACQUIRE:

@@ -54,7 +54,7 @@ struct engine {
     char label[66]; /* the end of all our tokens: ':' and the label, or "" */
     size_t label_length;
     unsigned quorum;
-    int64_t max_ttl_ms; /* the largest known to any master or to us */
+    int64_t max_ttl_ms; /* the longest ttl in use: ours, or what masters vouch for */
     uint32_t last_round;
     usec clock; /* logical: above all that masters told us of, and all that we proposed */
     enum cause misconfigured; /* found before EFFECT_READY: no lease can be had */
@@ -117,6 +117,8 @@ void engine_unlist(struct engine *engine, struct lease *lease);
 /* A master came up or cannot be hoped for: all that may wait for it look again. */
 void engine_master_up(struct engine *engine, unsigned master);
 void engine_master_down(struct engine *engine, unsigned master);
+/* Another process answers in its place: what the former one said of our places in line is over. */
+void engine_master_replaced(struct engine *engine, unsigned master);
 void engine_check_ready(struct engine *engine);
 
 #endif

@@ -120,7 +120,7 @@ enum answer {
 };
 
 struct hello {
-    char run_id[44];
+    char run_id[44]; /* of its process */
     char version[16];
     char role[12];     /* "master", "slave" */
     char eviction[24]; /* maxmemory-policy if maxmemory is set, else "" */
@@ -130,6 +130,7 @@ struct hello {
     usec time;          /* the master's wall clock */
     usec abstains;      /* left of its quarantine; 0 or less: none */
     int64_t max_ttl_ms; /* largest that any client told this master */
+    usec age;           /* of its process, as its record says; TIME if it was adopted by hand */
     usec clock;         /* its logical clock */
 };
 
@@ -169,7 +170,9 @@ enum event_kind {
     EVENT_CONNECTED, /* master */
     EVENT_CLOSED,    /* master, text */
     EVENT_REPLY,     /* master, reply */
-    EVENT_LISTENING, /* master: what it says on our channel is heard from now on */
+    EVENT_LISTENING, /* master, text: what the process of that run_id says on our channel is heard
+                        from now on */
+    EVENT_ALIVE,     /* master: its notification connection has answered an EFFECT_PROBE */
     EVENT_DEAF,      /* master: it is not, or not any more; once for each EFFECT_LISTEN */
     EVENT_PUSH,      /* master, push */
     EVENT_ACQUIRE,   /* lease */
@@ -189,7 +192,7 @@ struct event {
     unsigned master;
     struct lease *lease;
     usec ttl;
-    const char *text; /* CLOSED: why, NULL if we asked for it */
+    const char *text; /* CLOSED: why, NULL if we asked for it.  LISTENING: run_id */
     const struct reply *reply;
     const struct push *push;
 };
@@ -200,6 +203,7 @@ enum effect_kind {
     EFFECT_CONNECT,    /* master */
     EFFECT_DISCONNECT, /* master: EVENT_CLOSED follows */
     EFFECT_LISTEN,     /* master: open a notification connection, subscribe to our channel */
+    EFFECT_PROBE,      /* master: ask for a sign of life on it; EVENT_ALIVE follows, or nothing */
     EFFECT_DEAFEN,     /* master: close it again; EVENT_DEAF follows */
     EFFECT_SEND,       /* master, request */
     EFFECT_TELL,       /* lease has an outcome: fetch it with engine_tell() */

@@ -39,6 +39,7 @@ void lease_record(struct engine *e, struct lease *lease, unsigned master, const 
         if (reply->clock && logical_hear(e, master, reply->clock))
             round->ballots[master].clock = reply->clock;
         round_say(round, master, SAID_HELD);
+        fencing_vouch(e, round);
         break;
     case ANSWER_ABSENT:
         round_say(round, master, SAID_FREE);
@@ -73,11 +74,11 @@ static bool asks_again(struct engine *e, struct lease *lease, unsigned master,
     bool other_question = reply->tag.kind != lease->round->kind; /* an acquire, while it raises */
     if (ballot->again || lease->state == LEASE_LOST || other_question)
         return false;
-    if (!lease_may_ask(e, lease, master)) { /* it has a longer ttl to learn of first */
-        bool can_hope = lease->round->kind != REQUEST_QUEUE;
-        if (can_hope)
+    if (!lease_may_ask(e, lease, master)) { /* it abstains since it was asked */
+        bool counts_without = lease->round->kind != REQUEST_QUEUE;
+        if (counts_without)
             lease_hope(e, lease, master);
-        return can_hope;
+        return counts_without;
     }
     ballot->again = true;
     lease_ask(e, lease, master, reply->answer == ANSWER_NOSCRIPT);
@@ -128,12 +129,10 @@ void lease_hear(struct engine *e, struct lease *lease, unsigned master, const st
                    lease->state == LEASE_HELD);
     bool broken = reply->answer == ANSWER_HEALED && claim->at[master].promise > e->now &&
                   e->now >= e->masters[master].abstains_until;
-    bool was_over = claim->at[master].promise && claim->at[master].promise <= e->now;
+    fencing_notice(e, lease, master);
     claim_hear(e, claim, master, reply, counts);
-    if (lease->claim == claim && was_over && fencing_is_spoilt(lease, master, reply)) {
-        acquiring_failed(e, lease, CAUSE_TOO_SLOW);
-        lease_schedule(e, lease);
-    } else if (lease->claim == claim) {
+    fencing_notice(e, lease, master);
+    if (lease->claim == claim) {
         hear_in_round(e, lease, master, reply);
         if (broken && lease->round && reply->tag.round == lease->round->number)
             lease->round->ballots[master].broken = true;

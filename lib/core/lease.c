@@ -121,6 +121,7 @@ void lease_inspect(struct engine *e, struct lease *lease)
 
 void lease_master_up(struct engine *e, struct lease *lease, unsigned master)
 {
+    waiting_master_up(e, lease);
     if (!lease->round || lease->round->ballots[master].state != BALLOT_HOPED ||
         lease->state == LEASE_RELEASING)
         return;
@@ -151,6 +152,8 @@ void lease_wake(struct engine *e, struct lease *lease)
     holding_notice_the_end(e, lease);
     if (lease->round)
         expire(e, lease);
+    if (lease->state == LEASE_WAITING)
+        waiting_look_around(e, lease);
     if (lease->state == LEASE_WAITING && e->now >= lease->wake_at)
         waiting_wake(e, lease);
     else if (lease->state == LEASE_HELD && e->now >= lease->wake_at)
@@ -229,7 +232,9 @@ bool lease_init(struct engine *e, struct lease *lease, struct names *names,
     lease->round->wait = terms->wait;
     lease->round->max_hold = terms->max_hold;
     lease->round->ticket = 0;
-    lease->round->aside = 0;
+    lease->round->aside = lease->round->outranked = lease->round->ahead_alone = 0;
+    lease->round->yields = 0;
+    lease->round->yielded_at = 0;
     engine_list(e, &e->idle, lease);
     round_begin(lease->round, lease_masters(e), REQUEST_ACQUIRE, 0, 0);
     return true;

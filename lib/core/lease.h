@@ -94,6 +94,8 @@ void lease_give_up(struct engine *engine, struct lease *lease);
 /* Takes the next outcome to be told; validity is tested here, last of all. */
 bool lease_tell(struct engine *engine, struct lease *lease, struct outcome *outcome);
 
+/* Another process answers in the master's place. */
+void waiting_forget_process(struct lease *lease, unsigned master);
 /* A master gave something to somebody who waits. */
 void waiting_push(struct engine *engine, unsigned master, const struct push *push);
 /* WAITING in line: how many stand before it, here and on the masters, and what

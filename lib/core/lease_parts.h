@@ -72,10 +72,16 @@ bool waiting_for_ticket(const struct engine *engine, const struct round *round);
 bool waiting_is_first(const struct lease *lease);
 /* On the masters. */
 bool waiting_is_queued(const struct lease *lease);
+/* A quorum of masters says that nobody who waits for it came before. */
+bool waiting_is_next(const struct engine *engine, const struct lease *lease);
 /* Not later than `at`. */
 void waiting_wake_by(struct lease *lease, usec at);
-/* Gives back what it has, and stands in line anew, where it stood. */
+/* Gives back what it has, and stands in line anew, where it stood, with a fresh token. */
 void waiting_yield(struct engine *engine, struct lease *lease);
+/* WAITING: gives back what others could use, and stands nowhere, while it reaches no quorum. */
+void waiting_look_around(struct engine *engine, struct lease *lease);
+/* A quorum may be within reach again. */
+void waiting_master_up(struct engine *engine, struct lease *lease);
 void waiting_hear(struct engine *engine, struct lease *lease, unsigned master,
                   const struct reply *reply);
 void waiting_weigh(struct engine *engine, struct lease *lease);
@@ -86,6 +92,13 @@ void waiting_wake(struct engine *engine, struct lease *lease);
 usec minority_look_at(const struct round *round);
 /* Gives back what is of no use to it, or hinders others. */
 void minority_weigh(struct engine *engine, struct lease *lease);
+/* A quorum of masters may grant and answers, without those: only then can anything come of
+ * what some of them give. */
+bool minority_reaches_quorum(const struct engine *engine, uint16_t without);
+/* The same, but those may be silent for a moment: it stands on while it has been given nothing. */
+bool minority_is_connected(const struct engine *engine);
+/* The masters on which it does not stand at present: a bit for each. */
+uint16_t minority_avoids(const struct round *round);
 /* Stands in line everywhere again, where there is no more reason not to. */
 void minority_comes_back(const struct engine *engine, struct round *round);
 
@@ -101,12 +114,16 @@ bool passing_hand_over(struct engine *engine, struct lease *holder);
 /* fencing.c */
 /* A quorum has granted it.  WON once the fence is stored on a quorum as well. */
 enum verdict fencing_weigh(struct engine *engine, struct lease *lease);
-/* As the ledger has it; a fenced lease not yet told also ends with the grants that its
- * fence was taken from. */
+/* As the ledger has it; that of a fenced lease which is not told yet, of the masters alone that
+ * have kept it since its fence was fixed. */
 usec fencing_valid_until(const struct engine *engine, const struct lease *lease);
-/* The master has it again, after a promise that was over: others may have had it in
- * between, and the fence was taken from before. */
-bool fencing_is_spoilt(const struct lease *lease, unsigned master, const struct reply *reply);
+/* Called whenever the master's promise may have changed, before and after: where it is over, or
+ * was for a moment, others may have had the lease since the fence was fixed. */
+void fencing_notice(const struct engine *engine, struct lease *lease, unsigned master);
+/* A master that counts for the fence has not yet answered the renewal that confirms. */
+bool fencing_may_be_confirmed(const struct engine *engine, const struct lease *lease);
+/* Another clock was told: grants that were doubted may count now. */
+void fencing_vouch(const struct engine *engine, struct round *round);
 /* A yes to a fenced acquire, or to a raise. */
 void fencing_record(struct engine *engine, struct lease *lease, unsigned master,
                     const struct reply *reply);

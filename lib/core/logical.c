@@ -1,35 +1,59 @@
 #include "logical.h"
 
 #include "engine.h"
+#include "mutant.h"
 
-/* A quorum of masters has come so far, by their walls and by their logical clocks:
- * one that runs wild, or has not been heard of, does not count. */
-static usec reached_by_quorum(const struct engine *e)
+/* A quorum of masters has come so far by their walls: one that runs wild, or has not been
+ * heard of, does not count. */
+static usec wall_of_quorum(const struct engine *e)
 {
-    usec walls[MASTERS_MAX], clocks[MASTERS_MAX];
+    usec walls[MASTERS_MAX];
     for (unsigned i = 0; i < e->config.masters; i++) {
         const struct master *master = &e->masters[i];
         walls[i] = master->met ? e->now + master->offset : 0;
-        clocks[i] = master->clock;
     }
-    usec wall = quorum_reached(walls, e->config.masters);
-    usec clock = quorum_reached(clocks, e->config.masters);
+    return quorum_reached(walls, e->config.masters);
+}
+
+/* By their walls, or by their logical clocks. */
+static usec reached_by_quorum(const struct engine *e)
+{
+    usec clocks[MASTERS_MAX];
+    for (unsigned i = 0; i < e->config.masters; i++)
+        clocks[i] = e->masters[i].clock;
+    usec wall = wall_of_quorum(e), clock = quorum_reached(clocks, e->config.masters);
     return wall > clock ? wall : clock;
 }
 
-/* An honest clock is ahead of the others by a window after a proposal, by its
- * quarantine and a window after a restart. */
+/* How far a clock may be ahead of the walls: no further than the clock of a master begins that
+ * has restarted and forgotten (hello.lua), so that no fence is ever above that. */
 static usec furthest_ahead(const struct engine *e)
 {
-    usec ttl = MS(e->max_ttl_ms);
-    return 2 * CLOCK_WINDOW + ttl + quorum_drift(ttl, e->config.drift_ppm) +
-           2 * MS(e->config.skew_ms);
+    usec ttl = MS(e->max_ttl_ms), skew = MS(e->config.skew_ms);
+    usec lease = ttl + quorum_drift(ttl, e->config.drift_ppm);
+    return CLOCK_WINDOW + (lease > skew ? lease : skew);
+}
+
+static unsigned masters_at(const struct engine *e, usec clock)
+{
+    unsigned at = 0;
+    for (unsigned i = 0; i < e->config.masters; i++)
+        at += e->masters[i].clock >= clock;
+    return at;
+}
+
+bool logical_believes(const struct engine *e, usec clock)
+{
+    if (MUTANT(CLOCKS_CARRY))
+        return clock <= reached_by_quorum(e) + 2 * furthest_ahead(e);
+    return clock <= wall_of_quorum(e) + furthest_ahead(e) ||
+           masters_at(e, clock) >= (e->config.masters > 1 ? 2 : 1);
 }
 
 bool logical_hear(struct engine *e, unsigned master, usec clock)
 {
     e->masters[master].clock = clock;
-    if (clock > reached_by_quorum(e) + furthest_ahead(e))
+    if (!logical_believes(e, clock))
         return false;
     if (clock > e->clock && e->now >= e->masters[master].abstains_until)
         e->clock = clock;

@@ -12,8 +12,13 @@
 
 struct engine;
 
-/* A master told its clock.  False if no honest one can stand there: it must not be
- * used, or one master (or its wall clock) could drive all the others away. */
+/* A clock is believed if it is no further ahead of the walls of a quorum of masters than an
+ * honest one can be, or if another master has told one as high.  Nothing else is added to what
+ * clocks say, so that no lie moves what is believed next. */
+bool logical_believes(const struct engine *engine, usec clock);
+
+/* A master told its clock.  False if it is not believed: it must not be used, or one master
+ * (or its wall clock) could drive all the others away. */
 bool logical_hear(struct engine *engine, unsigned master, usec clock);
 
 /* A number above all that we heard or proposed before. */

@@ -31,14 +31,11 @@ bool master_abstains(const struct engine *e, const struct master *master)
 
 bool master_may_grant(const struct engine *e, const struct master *master)
 {
-    return master_is_up(master) && !master_abstains(e, master) &&
-           (master->facts.max_ttl_ms >= e->max_ttl_ms || MUTANT(SHORT_TERMS));
+    return master_is_up(master) && !master_abstains(e, master);
 }
 
 bool master_is_hopeful(const struct master *master)
 {
-    if (master_is_up(master)) /* it learns of a longer ttl just now, and may vote then */
-        return master->hello_asked && !master->abstains_until;
     return master->failures == 0 && !master->refused &&
            (master->state == MASTER_CONNECTING || master->state == MASTER_PREPARING ||
             (master->state == MASTER_DOWN && master->tried));
@@ -52,7 +49,12 @@ static usec patience(const struct engine *e, const struct master *master)
     return trips < PATIENCE_FLOOR ? PATIENCE_FLOOR : trips;
 }
 
-static usec stall(const struct engine *e, const struct master *master)
+bool master_is_silent(const struct engine *e, const struct master *master)
+{
+    return master->in_flight && e->now >= master->progress_at + patience(e, master);
+}
+
+usec master_stall(const struct engine *e, const struct master *master)
 {
     return STALL_PATIENCES * patience(e, master);
 }
@@ -61,7 +63,7 @@ usec master_overdue(const struct engine *e, const struct master *master, usec as
 {
     usec heard_at = master->progress_at > asked_at ? master->progress_at : asked_at;
     usec overdue = heard_at + patience(e, master);
-    usec latest = asked_at + (ttl ? ttl / 4 : stall(e, master));
+    usec latest = asked_at + (ttl ? ttl / 4 : master_stall(e, master));
     return overdue < latest ? overdue : latest;
 }
 
@@ -85,11 +87,10 @@ void master_start(struct engine *e, unsigned index)
 static void say_hello(struct engine *e, unsigned index, enum request_kind kind)
 {
     e->masters[index].hello_asked = true;
-    e->masters[index].told_ttl_ms = e->max_ttl_ms;
     engine_send(e, index,
                 &(struct request){.tag = {.kind = kind, .sent_at = e->now},
                                   .whole = true,
-                                  .terms = {.max_ttl_ms = e->max_ttl_ms,
+                                  .terms = {.max_ttl_ms = e->config.max_ttl_ms,
                                             .drift_ppm = e->config.drift_ppm,
                                             .skew_ms = e->config.skew_ms,
                                             .trust = e->config.trust_restarts}});
@@ -202,25 +203,6 @@ static void end_former_connections(struct engine *e, unsigned index)
                                           .kill_id = master->kills[i]});
 }
 
-/* Its quarantine is to be worked out with a longer ttl: it was not told yet, or said
- * hello to that in error. */
-static bool knows_too_little(const struct engine *e, const struct master *master)
-{
-    return master->facts.max_ttl_ms < e->max_ttl_ms && !master->hello_asked;
-}
-
-static void learn_longest_ttl(struct engine *e, int64_t max_ttl_ms)
-{
-    if (max_ttl_ms > e->max_ttl_ms)
-        e->max_ttl_ms = max_ttl_ms;
-    for (unsigned i = 0; i < e->config.masters; i++) {
-        const struct master *master = &e->masters[i];
-        if (master_is_up(master) && knows_too_little(e, master) &&
-            master->told_ttl_ms < e->max_ttl_ms)
-            say_hello(e, i, REQUEST_HELLO);
-    }
-}
-
 /* A master may say what it likes: no sum with its numbers shall overflow. */
 static int64_t believable(int64_t number, int64_t most)
 {
@@ -243,11 +225,25 @@ static void learn_clock(struct engine *e, struct master *master, usec its, usec 
     master->met = true;
 }
 
+/* Where its record knows of shorter ttls only, its quarantine is worked out here: it was told by
+ * others, or has forgotten. */
+static void reckon_quarantine(const struct engine *e, struct master *master)
+{
+    usec ttl = MS(e->max_ttl_ms), until = master->told_until;
+    usec end =
+        master->started + MS(e->config.skew_ms) + ttl + quorum_drift(ttl, e->config.drift_ppm);
+    if (master->facts.max_ttl_ms < e->max_ttl_ms && end > until && !MUTANT(SHORT_TERMS))
+        until = end;
+    bool trust = e->config.trust_restarts || MUTANT(RESTART_IGNORED);
+    master->abstains_until = until > e->now && !trust ? until : 0;
+}
+
 static void learn(struct engine *e, unsigned index, const struct reply *reply)
 {
     struct master *master = &e->masters[index];
     const struct hello *hello = reply->hello;
-    if (strcmp(master->facts.run_id, hello->run_id) != 0)
+    bool is_another = strcmp(master->facts.run_id, hello->run_id) != 0;
+    if (is_another)
         memset(master->kills, 0, sizeof master->kills);
     int64_t client_id = hello->client_id ? hello->client_id : master->facts.client_id;
     master->facts = *hello;
@@ -257,19 +253,22 @@ static void learn(struct engine *e, unsigned index, const struct reply *reply)
     if (hello->max_ttl_ms > TTL_MS_MOST)
         master->facts.max_ttl_ms = 0;
     learn_clock(e, master, hello->time, reply->tag.sent_at + (e->now - reply->tag.sent_at) / 2);
-    usec abstains = believable(hello->abstains, TIME_MOST) / (MUTANT(QUARANTINE_SHORT) ? 2 : 1);
-    bool trust = e->config.trust_restarts || MUTANT(RESTART_IGNORED);
-    master->abstains_until = abstains && !trust ? e->now + abstains : 0;
+    master->told_until =
+        e->now + believable(hello->abstains, TIME_MOST) / (MUTANT(QUARANTINE_SHORT) ? 2 : 1);
+    master->started = e->now - believable(hello->age, TIME_MOST);
+    reckon_quarantine(e, master);
     if (hello->clock)
         logical_hear(e, index, hello->clock);
+    if (is_another)
+        engine_master_replaced(e, index);
 }
 
 static void watch(struct engine *e, struct master *master)
 {
     usec at = NEVER, again = e->now + ASK_ANYHOW;
     if (master->in_flight)
-        at = master->progress_at + stall(e, master);
-    if (knows_too_little(e, master) || (master_abstains(e, master) && !master->hello_asked))
+        at = master->progress_at + master_stall(e, master);
+    if (master_abstains(e, master) && !master->hello_asked)
         again = e->now + ASK_AGAIN;
     if (master_abstains(e, master) && again > master->abstains_until)
         again = master->abstains_until;
@@ -296,7 +295,29 @@ static void hello_failed(struct engine *e, unsigned index, const char *text)
         leave(e, index, text);
     } else if (master->state == MASTER_UP) {
         watch(e, master);
-        engine_master_down(e, index); /* rounds need not hope for it */
+    }
+}
+
+/* What one master alone says of long ttls is not believed, or a liar could silence all the
+ * others; nor is it passed on to them. */
+static void learn_longest_ttl(struct engine *e)
+{
+    int64_t told[MASTERS_MAX];
+    for (unsigned i = 0; i < e->config.masters; i++)
+        told[i] = e->masters[i].facts.max_ttl_ms;
+    int64_t longest = quorum_longest(told, e->config.masters);
+    if (longest <= e->max_ttl_ms)
+        return;
+    e->max_ttl_ms = longest;
+    for (unsigned i = 0; i < e->config.masters; i++) {
+        struct master *master = &e->masters[i];
+        bool abstained = master->abstains_until != 0;
+        if (!master_is_up(master))
+            continue;
+        reckon_quarantine(e, master);
+        watch(e, master);
+        if (abstained != (master->abstains_until != 0))
+            engine_emit(e, EFFECT_NOTICE, i, NULL);
     }
 }
 
@@ -305,8 +326,8 @@ static void hello_failed(struct engine *e, unsigned index, const char *text)
 static void ask_the_others(struct engine *e, unsigned index)
 {
     for (unsigned i = 0; i < e->config.masters; i++)
-        if (i != index && master_is_up(&e->masters[i]) && !e->masters[i].hello_asked)
-            say_hello(e, i, REQUEST_HELLO);
+        if (i != index)
+            master_look(e, i);
 }
 
 static void hear_hello(struct engine *e, unsigned index, const struct reply *reply)
@@ -332,7 +353,7 @@ static void hear_hello(struct engine *e, unsigned index, const struct reply *rep
     if (news && master->abstains_until)
         ask_the_others(e, index);
     watch(e, master);
-    learn_longest_ttl(e, master->facts.max_ttl_ms);
+    learn_longest_ttl(e);
     engine_master_up(e, index);
 }
 
@@ -365,7 +386,7 @@ void master_sent(struct engine *e, unsigned index)
         master->progress_at = e->now;
     if (master_is_up(master))
         deadlines_at_latest(&e->deadlines, &master->deadline,
-                            master->progress_at + stall(e, master));
+                            master->progress_at + master_stall(e, master));
 }
 
 void master_answered(struct engine *e, unsigned index, const struct reply *reply)
@@ -402,15 +423,15 @@ static void watch_connecting(struct engine *e, unsigned index)
 static void watch_up(struct engine *e, unsigned index)
 {
     struct master *master = &e->masters[index];
-    if (master->in_flight && e->now >= master->progress_at + stall(e, master)) {
+    if (master->in_flight && e->now >= master->progress_at + master_stall(e, master)) {
         char why[SAYING_MAX];
         snprintf(why, sizeof why, "hangs: no answer for %lld ms",
                  (long long)(e->now - master->progress_at) / 1000);
         leave(e, index, why);
         return;
     }
-    if (knows_too_little(e, master) || (master->abstains_until && !master->hello_asked))
-        say_hello(e, index, REQUEST_HELLO);
+    if (master->abstains_until)
+        master_look(e, index);
     watch(e, master);
 }
 
@@ -431,6 +452,12 @@ void master_wake(struct engine *e, unsigned index)
     default:
         break;
     }
+}
+
+void master_look(struct engine *e, unsigned index)
+{
+    if (master_is_up(&e->masters[index]) && !e->masters[index].hello_asked)
+        say_hello(e, index, REQUEST_HELLO);
 }
 
 void master_adopt(struct engine *e, unsigned index)

@@ -10,27 +10,62 @@ usec minority_look_at(const struct round *round)
     return round->few_since ? round->few_since + patience : NEVER;
 }
 
-/* It can be had of the others. */
-static bool may_stand_aside(const struct engine *e, uint16_t aside)
+bool minority_reaches_quorum(const struct engine *e, uint16_t without)
 {
-    unsigned others = 0;
-    for (unsigned i = 0; i < e->config.masters; i++)
-        others += !(aside & BIT(i)) && master_may_grant(e, &e->masters[i]);
-    return others >= e->quorum;
+    unsigned reached = 0;
+    for (unsigned i = 0; i < lease_masters(e); i++)
+        reached += !(without & BIT(i)) && master_may_grant(e, &e->masters[i]) &&
+                   !master_is_silent(e, &e->masters[i]);
+    return reached >= e->quorum || (!without && MUTANT(CUT_OFF_STAYS));
+}
+
+bool minority_is_connected(const struct engine *e)
+{
+    unsigned connected = 0;
+    for (unsigned i = 0; i < lease_masters(e); i++)
+        connected += master_may_grant(e, &e->masters[i]);
+    return connected >= e->quorum || MUTANT(CUT_OFF_STAYS);
+}
+
+uint16_t minority_avoids(const struct round *round)
+{
+    return round->aside | round->outranked;
 }
 
 void minority_comes_back(const struct engine *e, struct round *round)
 {
-    if (e->now >= round->aside_until || !may_stand_aside(e, round->aside))
+    if (e->now >= round->aside_until)
         round->aside = 0;
+    if (e->now >= round->outranked_until)
+        round->outranked = 0;
+    if (!minority_reaches_quorum(e, minority_avoids(round)))
+        round->aside = round->outranked = 0;
 }
 
-static bool somebody_is_ahead(const struct engine *e, const struct round *round)
+/* The masters that gave us what somebody ahead of us waits for. */
+static uint16_t those_with_others_ahead(const struct engine *e, const struct round *round)
 {
-    bool ahead = false;
-    for (unsigned i = 0; i < lease_masters(e); i++)
-        ahead |= round->ballots[i].ahead && round->ballots[i].said == SAID_GRANTED;
-    return ahead && !MUTANT(NO_YIELD);
+    uint16_t ahead = 0;
+    for (unsigned i = 0; i < lease_masters(e) && !MUTANT(NO_YIELD); i++)
+        if (round->ballots[i].ahead && round->ballots[i].said == SAID_GRANTED)
+            ahead |= BIT(i);
+    return ahead;
+}
+
+/* One that says so again and again, alone, is left to those who stand there: it may lie, or they
+ * reach no other. */
+static void yield_to(struct engine *e, struct lease *lease, uint16_t ahead)
+{
+    struct round *round = lease->round;
+    bool is_alone = (ahead & (ahead - 1)) == 0;
+    if (is_alone && round->ahead_alone & ahead &&
+        minority_reaches_quorum(e, minority_avoids(round) | ahead)) {
+        round->outranked |= ahead;
+        round->outranked_until = e->now + round->life;
+    }
+    if (is_alone)
+        round->ahead_alone |= ahead;
+    waiting_yield(e, lease);
 }
 
 /* It says so after the rest would have been handed over to us; or that others are ahead of
@@ -51,13 +86,15 @@ static bool is_kept_by_another(const struct engine *e, const struct round *round
     return held > lease_masters(e) - e->quorum && !MUTANT(NO_YIELD);
 }
 
-/* By then who has the rest has renewed, and tried to heal, or is gone. */
+/* By then the holder of the rest has renewed, and tried to heal, or is gone: no ttl is longer,
+ * whatever a master says. */
 static usec holder_renews_by(const struct engine *e, const struct round *round)
 {
     int64_t longest = 0;
     for (unsigned i = 0; i < lease_masters(e); i++) {
         const struct ballot *ballot = &round->ballots[i];
-        int64_t left = ballot->remaining_ms < 0 ? e->max_ttl_ms : ballot->remaining_ms;
+        bool is_sane = ballot->remaining_ms >= 0 && ballot->remaining_ms < e->max_ttl_ms;
+        int64_t left = is_sane ? ballot->remaining_ms : e->max_ttl_ms;
         if (ballot->said == SAID_HELD && left > longest)
             longest = left;
     }
@@ -73,7 +110,7 @@ static void stand_aside(struct engine *e, struct lease *lease)
     for (unsigned i = 0; i < lease_masters(e); i++)
         if (round->ballots[i].said == SAID_GRANTED)
             ours |= BIT(i);
-    if (!may_stand_aside(e, ours))
+    if (!minority_reaches_quorum(e, minority_avoids(round) | ours))
         return;
     round->aside = ours;
     round->aside_until = holder_renews_by(e, round);
@@ -82,8 +119,9 @@ static void stand_aside(struct engine *e, struct lease *lease)
 
 void minority_weigh(struct engine *e, struct lease *lease)
 {
-    if (somebody_is_ahead(e, lease->round))
-        waiting_yield(e, lease);
+    uint16_t ahead = those_with_others_ahead(e, lease->round);
+    if (ahead)
+        yield_to(e, lease, ahead);
     else if (is_kept_by_another(e, lease->round))
         stand_aside(e, lease);
 }

@@ -35,6 +35,7 @@
     X(RESTART_IGNORED, "a restarted master's abstention is ignored")                               \
     X(QUARANTINE_SHORT, "a restarted master abstains for half the time")                           \
     X(SHORT_TERMS, "a master's quarantine was worked out with a shorter ttl than is in use")       \
+    X(LONGEST_OF_ONE, "one master's word of a long ttl is believed")                               \
     X(RUN_ID_UNCHECKED, "hello does not notice that the run id has changed")                       \
     X(TOLD_TWICE, "an outcome is told twice")                                                      \
     X(WAIT_FOREVER, "an acquire goes on trying after its wait is over")                            \
@@ -43,17 +44,24 @@
     X(FENCE_BARE, "a fence is shown when one master less than a quorum has stored it")             \
     X(FENCE_MINIMUM, "the fence is the smallest grant")                                            \
     X(FENCE_QUANTILE, "the fence is the grant below the quorum-th smallest")                       \
+    X(FENCE_UNFOUNDED, "a fence is shown though its grants are gone, for later ones")              \
     X(GRANT_STANDS, "a grant does not move the master's clock on")                                 \
     X(RAISE_UNOWNED, "a master stores a fence for a token that it does not hold")                  \
     X(CLOCK_IF_ABSENT, "a restarted master's clock is seeded only where there is none")            \
     X(CLOCK_LOW, "a restarted master's clock goes on from its time")                               \
     X(PROPOSAL_UNCUT, "a proposal counts however far ahead it is")                                 \
+    X(CLOCKS_CARRY, "a clock is believed by how far it is ahead of other clocks")                  \
     X(TICKET_OF_ONE, "a ticket is what one master said")                                           \
     X(TICKET_MINIMUM, "a ticket is the smallest clock that was told")                              \
     X(NO_YIELD, "a waiter with a minority keeps it, whoever is ahead or has the rest")             \
+    X(YIELD_UNPAUSED, "who is made to yield again and again asks again at once")                   \
+    X(CUT_OFF_STAYS, "who reaches no quorum stands in line, and keeps what it is given")           \
+    X(HANDED_ON_AND_ON, "a client hands on its leases in memory however long they are held")       \
+    X(PLACE_FOR_EVER, "a place in line is used by all who come later in the same client")          \
     X(YIELD_SAME_TOKEN, "who yields stands in line again with the same token")                     \
     X(DATED_FROM_PUSH, "what was given is dated from the push's arrival")                          \
     X(OLD_PUSH, "a push counts though it is older than what the master said since")                \
+    X(PUSH_OF_ANOTHER, "a push counts whichever process of the master it comes from")              \
     X(ARRIVAL_ORDER, "masters keep the order of arrival, not of tickets")                          \
     X(ENQUEUE_STANDS, "standing in line does not move the master's clock on")                      \
     X(DEAD_KEPT, "waiters that are not heard of are never passed over")                            \

@@ -1,11 +1,19 @@
 #include "engine.h"
 #include "lease_parts.h"
 #include "line.h"
+#include "mutant.h"
 
 /* Others may wait elsewhere, so it goes back to the masters after so many handovers in
- * memory, but not before so long: holders of microseconds keep nobody waiting. */
-#define HANDED_MOST 100
-#define HANDED_FOR  MS(10)
+ * memory, but not before so long: holders of microseconds keep nobody waiting.  In any case
+ * after HANDED_LAST: nobody waits for a row of long holds.  Unless the next one is known to be
+ * first on the masters too. */
+#define HANDED_MOST  100
+#define HANDED_FIRST MS(10)
+#define HANDED_LAST  MS(50)
+
+/* Whoever came later than that after a place was drawn has no right to it: others may have
+ * drawn theirs in between. */
+#define SHARES_PLACE MS(50)
 
 bool passing_enter(struct engine *e, struct lease *lease)
 {
@@ -27,11 +35,19 @@ static bool is_asking(const struct lease *lease)
            !lease->round->decided;
 }
 
+/* The place is the one that the masters know, or are being asked for. */
+static bool shares_place(const struct lease *from, const struct lease *to)
+{
+    const struct round *round = from->round;
+    usec drawn_at = round->ticket ? round->drawn_at : round->asked_at;
+    return to->asked_at <= drawn_at + SHARES_PLACE || MUTANT(PLACE_FOR_EVER);
+}
+
 /* What is granted to who asks lasts for his own ttl.  What was asked before the lease was
  * is no fence for it: holders that it knows of may have come in between. */
 static bool can_pass_place(const struct lease *from, const struct lease *to)
 {
-    if (to->terms.fence)
+    if (to->terms.fence || !shares_place(from, to))
         return false;
     if (from->state == LEASE_WAITING)
         return waiting_is_queued(from);
@@ -45,8 +61,11 @@ static void pass_place(struct engine *e, struct lease *from, struct lease *to)
     to->rounds++;
     round_copy(to->round, from->round, lease_masters(e));
     to->round->ticket = from->round->ticket;
+    to->round->drawn_at = from->round->drawn_at;
     to->round->aside = from->round->aside;
     to->round->aside_until = from->round->aside_until;
+    to->round->outranked = from->round->outranked;
+    to->round->outranked_until = from->round->outranked_until;
     to->claim = from->claim;
     to->claim->lease = to;
     from->claim = NULL;
@@ -67,8 +86,10 @@ void passing_leave(struct engine *e, struct lease *lease)
     if (can_pass_place(lease, next)) {
         pass_place(e, lease, next);
     } else {
-        if (lease->state == LEASE_WAITING)
+        if (lease->state == LEASE_WAITING && shares_place(lease, next)) {
             next->round->ticket = lease->round->ticket; /* with a token of its own */
+            next->round->drawn_at = lease->round->drawn_at;
+        }
         next->wake_at = e->now;
         lease_schedule(e, next);
     }
@@ -76,7 +97,10 @@ void passing_leave(struct engine *e, struct lease *lease)
 
 static bool was_handed_enough(const struct engine *e, const struct claim *claim)
 {
-    return claim->handed >= HANDED_MOST && e->now >= claim->taken_at + HANDED_FOR;
+    usec handed_for = e->now - claim->taken_at;
+    if (handed_for >= HANDED_LAST && !MUTANT(HANDED_ON_AND_ON))
+        return true;
+    return claim->handed >= HANDED_MOST && handed_for >= HANDED_FIRST;
 }
 
 /* The next in line can have this very claim: no fence of its own, and enough left. */
@@ -109,7 +133,8 @@ bool passing_hand_over(struct engine *e, struct lease *holder)
 {
     struct line *line = e->closing ? NULL : line_of(e, holder->claim->names);
     struct lease *next = line ? line->first : NULL;
-    if (!next || was_handed_enough(e, holder->claim) || !can_take_over(e, holder, next))
+    if (!next || !can_take_over(e, holder, next) ||
+        (was_handed_enough(e, holder->claim) && !waiting_is_next(e, next)))
         return false;
     struct lease *behind = next->round->behind;
     if (next->claim && !(behind && can_pass_place(next, behind))) {

@@ -47,6 +47,11 @@ usec quorum_reached(const usec *values, unsigned masters)
     return ranked(values, masters, quorum_of(masters) - 1);
 }
 
+int64_t quorum_longest(const int64_t *told, unsigned masters)
+{
+    return ranked(told, masters, masters > 2 && !MUTANT(LONGEST_OF_ONE));
+}
+
 usec quorum_valid_until(const usec *promises, unsigned masters)
 {
     bool short_of_one = MUTANT(RENEWED_BY_MINORITY) && masters > 1;

@@ -27,6 +27,10 @@ usec quorum_promise(usec sent_at, usec ttl, int64_t drift_ppm);
 /* What a quorum of the values has reached: the quorum-th largest. */
 usec quorum_reached(const usec *values, unsigned masters);
 
+/* The longest ttl that masters tell of, but none that a single one of more than two could have
+ * invented: the second largest, or the largest of one or two. */
+int64_t quorum_longest(const int64_t *told, unsigned masters);
+
 /* Until then a quorum of the masters stands by us.  A promise of 0 is none. */
 usec quorum_valid_until(const usec *promises, unsigned masters);
 

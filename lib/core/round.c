@@ -11,6 +11,7 @@ void round_begin(struct round *round, unsigned masters, enum request_kind kind, 
     round->decided = round->confirms = round->incomplete = false;
     round->give_up = give_up;
     round->proposal = round->fence = 0;
+    round->basis = 0;
     round->asked_at = 0;
     round->grace = NEVER;
     round->few_since = 0;
@@ -21,7 +22,7 @@ void round_begin(struct round *round, unsigned masters, enum request_kind kind, 
         ballot->again = ballot->late = ballot->broken = false;
         ballot->asked_at = 0;
         ballot->remaining_ms = -1;
-        ballot->clock = ballot->stood_at = ballot->pushed = 0;
+        ballot->clock = ballot->doubted = ballot->stood_at = ballot->pushed = 0;
         ballot->position = 0;
         ballot->ahead = false;
         ballot->text[0] = '\0';
@@ -137,10 +138,12 @@ unsigned round_yes(const struct round *round, unsigned masters)
 
 unsigned round_may_say_yes(const struct round *round, unsigned masters)
 {
-    unsigned may = 0;
-    for (unsigned i = 0; i < masters; i++)
+    unsigned may = 0, doubted = 0;
+    for (unsigned i = 0; i < masters; i++) {
         may += round->ballots[i].state != BALLOT_CLOSED && !says_yes(&round->ballots[i]);
-    return may;
+        doubted += round->ballots[i].doubted != 0;
+    }
+    return may ? may + doubted : 0; /* who is still to answer may vouch for them */
 }
 
 unsigned round_late(const struct round *round, unsigned masters)

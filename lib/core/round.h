@@ -25,6 +25,7 @@ struct ballot {
     usec asked_at; /* ASKED */
     int64_t remaining_ms;
     usec clock;    /* GRANT, RAISE, QUEUE: its logical clock when it last told; 0: unknown */
+    usec doubted;  /* GRANT, RAISE: the same, if no other master vouches for it yet; else 0 */
     usec stood_at; /* QUEUE: when the last refresh was sent to which it said that we stand in line;
                       0: it did not */
     usec pushed;   /* QUEUE: the clock of a push that came before the answer to any refresh */
@@ -43,8 +44,14 @@ struct round {
     struct line *line; /* in which it waits; NULL: in none */
     struct lease *before, *behind;
     usec ticket;    /* its place in the order of all who wait; 0: none yet */
+    usec drawn_at;  /* when the ticket was asked for */
     uint16_t aside; /* bits: the masters on which it does not stand in line at present, */
     usec aside_until;
+    uint16_t outranked; /* likewise, as they alone say that somebody is ahead of it */
+    usec outranked_until;
+    uint16_t ahead_alone; /* bits: the masters that have said so */
+    uint8_t yields;       /* of late */
+    usec yielded_at;
 
     /* The question. */
     enum request_kind kind;
@@ -56,6 +63,8 @@ struct round {
     usec give_up;    /* HOPED masters are waited for until then */
     usec proposal;   /* GRANT: see struct request */
     usec fence;      /* GRANT, RAISE: not shown before it is stored; 0: none yet */
+    uint16_t basis;  /* bits: the masters whose grants are at or below the fence, as it was fixed,
+                        and that have kept the lease since */
     usec asked_at;   /* its first request was sent */
     usec grace;      /* last grants may save a second round until then; NEVER: not begun, 0: over */
     usec life;       /* QUEUE: how long it stands in line unheard of */

@@ -10,6 +10,9 @@
 #define EAGER_MOST  MS(10)
 #define EXPIRED     MS(2) /* the masters' expiry is that coarse */
 #define AGAIN       MS(100)
+#define PAUSE_FIRST MS(10) /* after having given back twice */
+#define PAUSE_LAST  MS(200)
+#define CALM        MS(1000) /* after so long without, yielding begins anew */
 
 /* How long it stands in line, and keeps what it is given, without being heard of. */
 static usec life_of(const struct lease *lease)
@@ -20,6 +23,16 @@ static usec life_of(const struct lease *lease)
 bool waiting_is_first(const struct lease *lease)
 {
     return !lease->round->line || lease->round->line->first == lease;
+}
+
+bool waiting_is_next(const struct engine *e, const struct lease *lease)
+{
+    unsigned first = 0;
+    for (unsigned i = 0; waiting_is_queued(lease) && i < lease_masters(e); i++) {
+        const struct ballot *ballot = &lease->round->ballots[i];
+        first += ballot->said == SAID_HELD && ballot->stood_at && !ballot->position;
+    }
+    return first >= e->quorum;
 }
 
 bool waiting_is_queued(const struct lease *lease)
@@ -62,7 +75,7 @@ bool waiting_for_ticket(const struct engine *e, const struct round *round)
 static void ask_master(struct engine *e, struct lease *lease, unsigned master)
 {
     struct ballot *ballot = &lease->round->ballots[master];
-    if (ballot->state == BALLOT_ASKED || lease->round->aside & BIT(master))
+    if (ballot->state == BALLOT_ASKED || minority_avoids(lease->round) & BIT(master))
         return;
     ballot->again = false;
     if (master_may_grant(e, &e->masters[master]))
@@ -75,6 +88,23 @@ void waiting_wake_by(struct lease *lease, usec at)
 {
     if (at < lease->wake_at)
         lease->wake_at = at;
+}
+
+/* Gives back what it has, and stands nowhere: the token's release is on its way, so it must
+ * never be granted again. */
+static void withdraw(struct engine *e, struct lease *lease)
+{
+    claim_abandon(e, lease->claim, 0);
+    claim_let_go(lease);
+    round_close(lease->round, lease_masters(e));
+    lease->state = LEASE_WAITING;
+}
+
+static void stay_away(struct engine *e, struct lease *lease)
+{
+    if (lease->claim)
+        withdraw(e, lease);
+    lease->wake_at = e->now + engine_jitter(e, life_of(lease) / 16, life_of(lease) / 8);
 }
 
 /* Each refresh doubles as a try, and heals a push that was lost. */
@@ -114,22 +144,35 @@ static void stand(struct engine *e, struct lease *lease, const struct claim *sam
  * own timer fires: many may become the first at once, and each needs random bytes. */
 static void contend(struct engine *e, struct lease *lease)
 {
-    if (lease->round->ticket)
+    if (!lease->round->ticket)
+        acquiring_again(e, lease);
+    else if (minority_reaches_quorum(e, 0))
         stand(e, lease, NULL);
     else
-        acquiring_again(e, lease);
+        stay_away(e, lease);
 }
 
-/* Gives back what it has and stands in line anew, where it stood: the token's release
- * is on its way, so it must never be granted again. */
+/* At once for the first time; whoever is made to yield again and again, by whatever masters say,
+ * asks ever less. */
+static usec pause_of(struct engine *e, struct round *round)
+{
+    if (e->now > round->yielded_at + CALM)
+        round->yields = 0;
+    round->yielded_at = e->now;
+    unsigned before = round->yields;
+    round->yields += round->yields < UINT8_MAX;
+    if (!before || MUTANT(YIELD_UNPAUSED))
+        return 0;
+    usec longest = before < 6 ? PAUSE_FIRST << (before - 1) : PAUSE_LAST;
+    return engine_jitter(e, longest / 2, longest < PAUSE_LAST ? longest : PAUSE_LAST);
+}
+
 void waiting_yield(struct engine *e, struct lease *lease)
 {
     const struct claim *same = MUTANT(YIELD_SAME_TOKEN) ? lease->claim : NULL;
     e->counters.yields++;
-    claim_abandon(e, lease->claim, 0);
-    claim_let_go(lease);
-    round_close(lease->round, lease_masters(e));
-    lease->wake_at = e->now;
+    withdraw(e, lease);
+    lease->wake_at = e->now + pause_of(e, lease->round);
     if (same)
         stand(e, lease, same);
 }
@@ -157,7 +200,7 @@ static void await_expiry(struct engine *e, struct lease *lease)
     for (unsigned i = 0; i < lease_masters(e); i++) {
         const struct ballot *ballot = &lease->round->ballots[i];
         bool next = ballot->said == SAID_HELD && ballot->position == 0;
-        bool is_ours = ballot->said == SAID_GRANTED || lease->round->aside & BIT(i);
+        bool is_ours = ballot->said == SAID_GRANTED || minority_avoids(lease->round) & BIT(i);
         left[i] = is_ours                             ? 0
                   : next && ballot->remaining_ms >= 0 ? -MS(ballot->remaining_ms)
                                                       : -TTL_MS_MOST * 1000;
@@ -167,18 +210,22 @@ static void await_expiry(struct engine *e, struct lease *lease)
 
 /* Granted after our last refresh that it answered, or it would have said so then: that
  * is what the promise is dated from, however long the push was on its way.  It may
- * overtake the answer to the first, on another connection: that one is waited for. */
+ * overtake the answer to the first, on another connection: that one is waited for.  Both must
+ * come from one process: another one at that address may have forgotten the present holder,
+ * abstain unheard, and remember of us what the former one knew. */
 static void take_push(struct engine *e, struct lease *lease, unsigned master, usec clock)
 {
     struct ballot *ballot = &lease->round->ballots[master];
     usec from = MUTANT(DATED_FROM_PUSH) ? e->now : ballot->stood_at;
     bool is_old = clock <= ballot->clock && !MUTANT(OLD_PUSH);
-    if (is_old || !master_may_grant(e, &e->masters[master]) || !logical_hear(e, master, clock))
+    if (is_old || !listening_to_same_process(e, master) ||
+        !master_may_grant(e, &e->masters[master]) || !logical_hear(e, master, clock))
         return;
     if (!from) {
         ballot->pushed = clock;
         return;
     }
+    fencing_notice(e, lease, master);
     claim_promised(e, lease->claim, master, from, lease->round->life);
     ballot->state = BALLOT_CLOSED;
     granted(e, lease, master, clock);
@@ -240,6 +287,14 @@ void waiting_hear(struct engine *e, struct lease *lease, unsigned master, const 
     }
 }
 
+void waiting_forget_process(struct lease *lease, unsigned master)
+{
+    if (!waiting_is_queued(lease))
+        return;
+    lease->round->ballots[master].stood_at = 0;
+    lease->round->ballots[master].pushed = 0;
+}
+
 void waiting_push(struct engine *e, unsigned master, const struct push *push)
 {
     struct claim *claim = claim_standing(e, push->token, push->token_length);
@@ -290,6 +345,15 @@ static void wait_is_over(struct engine *e, struct lease *lease)
         acquiring_again(e, lease);
 }
 
+/* Looked at when time has passed, not with each answer: those of the others may be there to be
+ * read, after a process was stopped. */
+void waiting_look_around(struct engine *e, struct lease *lease)
+{
+    bool has_some = waiting_is_queued(lease) && round_yes(lease->round, lease_masters(e));
+    if (has_some && !minority_reaches_quorum(e, 0))
+        stay_away(e, lease);
+}
+
 void waiting_wake(struct engine *e, struct lease *lease)
 {
     if (e->now >= lease_wait_until(lease) && !MUTANT(WAIT_FOREVER)) {
@@ -298,10 +362,12 @@ void waiting_wake(struct engine *e, struct lease *lease)
     }
     if (!waiting_is_first(lease))
         lease->wake_at = lease_wait_until(lease);
-    else if (waiting_is_queued(lease))
+    else if (!waiting_is_queued(lease))
+        contend(e, lease);
+    else if (minority_is_connected(e))
         refresh(e, lease);
     else
-        contend(e, lease);
+        stay_away(e, lease);
     waiting_wake_by(lease, lease_wait_until(lease));
 }
 
@@ -310,6 +376,15 @@ void lease_look_again(struct engine *e, struct lease *lease, unsigned master)
     if (lease->state != LEASE_WAITING || !waiting_is_queued(lease))
         return;
     ask_master(e, lease, master);
+    lease_schedule(e, lease);
+}
+
+void waiting_master_up(struct engine *e, struct lease *lease)
+{
+    bool stays_away = lease->state == LEASE_WAITING && !lease->claim && waiting_is_first(lease);
+    if (!stays_away || !lease->round->ticket || e->now < lease->round->yielded_at + PAUSE_LAST)
+        return;
+    waiting_wake_by(lease, e->now + engine_jitter(e, 0, EAGER_LEAST));
     lease_schedule(e, lease);
 }
 

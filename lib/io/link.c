@@ -215,6 +215,10 @@ static void take_batch(struct link *link, unsigned count)
 static void take_push(struct link *link)
 {
     struct push push;
+    if (reply_is_alive(&link->raw)) {
+        deliver(link, (struct event){.kind = EVENT_ALIVE});
+        return;
+    }
     if (!reply_read_push(&link->raw, link->channel, &push)) {
         PROTOCOL_ERROR(link, "the master sent a message that no handover can have");
         return;
@@ -235,7 +239,7 @@ static void take_step(struct link *link, enum step step)
     if (link->login.failed)
         break_off(link, "cannot listen: %s", link->login.why);
     else
-        deliver(link, (struct event){.kind = EVENT_LISTENING});
+        deliver(link, (struct event){.kind = EVENT_LISTENING, .text = link->login.run_id});
 }
 
 /* A request that is not yet written cannot be answered; its batch still speaks of it. */
@@ -452,7 +456,7 @@ void link_listen(struct link *link, const char *channel)
     start_connect(link, channel);
 }
 
-/* All that a listener ever sends: it does not wait for link_flush(). */
+/* What a listener sends does not wait for link_flush(). */
 static void subscribe(struct link *link)
 {
     enum step steps[STEPS_MAX];
@@ -462,6 +466,18 @@ static void subscribe(struct link *link)
     if (link->output.failed)
         break_off(link, "out of memory");
     else
+        write_output(link);
+}
+
+void link_probe(struct link *link)
+{
+    if (link->phase != UP || !link->channel)
+        return;
+    bool waits = link->output.length != 0;
+    command_write_probe(&link->output);
+    if (link->output.failed)
+        break_off(link, "out of memory");
+    else if (!waits)
         write_output(link);
 }
 

@@ -35,11 +35,15 @@ struct link *link_new(struct ev_loop *loop, const struct address *address, const
  * EVENT_CLOSED.  Only when closed (new, or after EVENT_CLOSED). */
 void link_connect(struct link *link);
 
-/* Starts to connect as a listener: after the login it subscribes to `channel`, which must
- * outlive the connection, and takes no requests.  EVENT_LISTENING when that is confirmed,
- * then EVENT_PUSH for each message; EVENT_CLOSED ends it, with or without them.  Only
- * when closed. */
+/* Starts to connect as a listener: after the login it asks who is there, subscribes to `channel`,
+ * which must outlive the connection, and takes no requests.  EVENT_LISTENING with the run_id when
+ * that is confirmed, then EVENT_PUSH for each message; EVENT_CLOSED ends it, with or without them.
+ * Only when closed. */
 void link_listen(struct link *link, const char *channel);
+
+/* Asks a listener's master for a sign of life: EVENT_ALIVE if one comes.  Does nothing if it is not
+ * connected. */
+void link_probe(struct link *link);
 
 /* Queues a request.  Allowed only between EVENT_CONNECTED and EVENT_CLOSED.  If
  * memory is out, or the connection is already known to be broken, the link

@@ -367,7 +367,7 @@ static char *put_login(char *to, const struct credentials *login, enum step *ste
     return to;
 }
 
-/* Channels know no databases, and a listener asks nothing. */
+/* Channels know no databases, and a listener asks nothing but who is there. */
 static char *put_listen(char *to, const struct credentials *login, const char *channel,
                         enum step *steps, unsigned *count)
 {
@@ -379,6 +379,8 @@ static char *put_listen(char *to, const struct credentials *login, const char *c
         to = put_setname(to, login->client_name);
         steps[(*count)++] = STEP_SETNAME;
     }
+    to = PUT(to, "*2\r\n$4\r\nINFO\r\n$6\r\nserver\r\n");
+    steps[(*count)++] = STEP_INFO;
     to = put_string(PUT(to, "*2\r\n$9\r\nSUBSCRIBE\r\n"), channel);
     steps[(*count)++] = STEP_SUBSCRIBE;
     return to;
@@ -479,4 +481,12 @@ unsigned command_write_listen(struct buffer *buffer, const struct credentials *l
     if (start)
         buffer_advance(buffer, (size_t)(put_listen(start, login, channel, steps, &count) - start));
     return count;
+}
+
+void command_write_probe(struct buffer *buffer)
+{
+    static const char ping[] = "*1\r\n$4\r\nPING\r\n";
+    char *start = buffer_reserve(buffer, sizeof ping);
+    if (start)
+        buffer_advance(buffer, (size_t)(PUT(start, ping) - start));
 }

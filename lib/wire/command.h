@@ -22,6 +22,7 @@ enum step {
     STEP_SETNAME,   /* an error here does not matter */
     STEP_CLIENT_ID, /* nor here */
     STEP_LOAD,      /* one for each script */
+    STEP_INFO,      /* of a listener: which process it listens to */
     STEP_SUBSCRIBE, /* the last of a listener; messages follow */
     STEP_FINAL      /* the reply that answers the request itself */
 };
@@ -37,10 +38,13 @@ enum step {
 unsigned command_write(struct buffer *buffer, const struct request *request,
                        const struct credentials *login, enum step steps[STEPS_MAX]);
 
-/* Appends what makes a connection listen: the login and the subscription; lists the
- * replies to expect and returns how many.  None if memory is out. */
+/* Appends what makes a connection listen: the login, who is there, and the subscription; lists
+ * the replies to expect and returns how many.  None if memory is out. */
 unsigned command_write_listen(struct buffer *buffer, const struct credentials *login,
                               const char *channel, enum step steps[STEPS_MAX]);
+
+/* Appends what a listener sends to hear a sign of life: reply_is_alive(). */
+void command_write_probe(struct buffer *buffer);
 
 /* May go with others of its kind in one command. */
 bool command_is_shared(const struct request *request);

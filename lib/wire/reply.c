@@ -10,7 +10,8 @@ typedef size_t array_length;
 typedef int array_length;
 #endif
 
-#define INTEGER_MAX (1LL << 53) /* what a number in Lua can tell exactly */
+#define INTEGER_MAX (1LL << 53)          /* what a number in Lua can tell exactly */
+#define LEFT_MOST   (INTEGER_MAX / 1000) /* ms: far beyond any ttl, and no sum with it overflows */
 
 /* ---- Building: called by hiredis's reader.  NULL makes it give up. ---- */
 
@@ -198,6 +199,23 @@ static bool confirms_subscription(const struct raw_reply *raw)
            raw->fields[2].integer == 1;
 }
 
+/* "run_id:" and so on, in a line of its own. */
+static bool keep_run_id(struct login_state *login, const struct raw_reply *raw)
+{
+    static const char key[] = "\nrun_id:";
+    const char *line = strstr(text_of(raw, &raw->fields[0]), key);
+    if (!line)
+        return false;
+    line += sizeof key - 1;
+    size_t length = strcspn(line, "\r\n");
+    if (length == 0 || length >= sizeof login->run_id)
+        return false;
+    memcpy(login->run_id, line, length);
+    login->run_id[length] = '\0';
+    make_printable(login->run_id, length);
+    return true;
+}
+
 bool reply_take_step(struct login_state *login, enum step step, const struct raw_reply *raw)
 {
     if (is_lone(raw, FIELD_ERROR)) {
@@ -211,6 +229,8 @@ bool reply_take_step(struct login_state *login, enum step step, const struct raw
         return confirms_subscription(raw);
     if (step == STEP_CLIENT_ID)
         return is_lone(raw, FIELD_INTEGER) && get_integer(raw, 0, &login->client_id);
+    if (step == STEP_INFO)
+        return is_lone(raw, FIELD_STRING) && keep_run_id(login, raw);
     return is_lone(raw, step == STEP_LOAD ? FIELD_STRING : FIELD_STATUS);
 }
 
@@ -227,7 +247,7 @@ static bool read_hello(const struct raw_reply *raw, const struct login_state *lo
 {
     int64_t aof;
     *hello = (struct hello){.client_id = login->client_id};
-    bool whole = raw->is_array && raw->count == 10 &&
+    bool whole = raw->is_array && raw->count == 11 &&
                  get_name(raw, 0, hello->run_id, sizeof hello->run_id) &&
                  get_text(raw, 1, hello->version, sizeof hello->version) >= 0 &&
                  get_name(raw, 2, hello->role, sizeof hello->role) &&
@@ -235,7 +255,7 @@ static bool read_hello(const struct raw_reply *raw, const struct login_state *lo
                  get_integer(raw, 5, &hello->max_ttl_ms) && get_integer(raw, 6, &hello->uptime_s) &&
                  get_integer(raw, 7, &aof) &&
                  get_text(raw, 8, hello->eviction, sizeof hello->eviction) >= 0 &&
-                 get_integer(raw, 9, &hello->clock);
+                 get_integer(raw, 9, &hello->clock) && get_integer(raw, 10, &hello->age);
     if (!whole)
         return false;
     hello->aof = aof != 0;
@@ -312,12 +332,15 @@ static bool read_renew(const struct raw_reply *raw, struct reply *reply)
     return read_outcome(&raw->fields[0], reply);
 }
 
-/* PTTL says -1 for a key that never expires, -2 for one that is gone. */
+/* PTTL says -1 for a key that never expires, -2 for one that is gone.  Anybody may have set the
+ * key, to expire at any time. */
 static bool get_remaining(const struct field *pttl, int64_t *remaining)
 {
     if (pttl->kind != FIELD_INTEGER || pttl->integer < -2)
         return false;
-    *remaining = pttl->integer >= 0 ? pttl->integer : pttl->integer == -1 ? -2 : -1;
+    *remaining = pttl->integer == -1 ? -2 : pttl->integer == -2 ? -1 : pttl->integer;
+    if (*remaining > LEFT_MOST)
+        *remaining = LEFT_MOST;
     return true;
 }
 
@@ -437,6 +460,12 @@ static bool get_digits(const char *text, size_t length, int64_t *number)
         return false;
     *number = strtoll(text, NULL, 10);
     return *number > 0 && *number <= INTEGER_MAX;
+}
+
+/* {"pong", ""} */
+bool reply_is_alive(const struct raw_reply *raw)
+{
+    return raw->is_array && raw->count == 2 && is_text(raw, 0, "pong") && is_text(raw, 1, "");
 }
 
 /* "<token> <logical clock>" */

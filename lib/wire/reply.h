@@ -38,6 +38,7 @@ void reply_attach(redisReader *reader, struct raw_reply *raw);
 /* What a login has told so far; zero it with each new connection. */
 struct login_state {
     int64_t client_id;
+    char run_id[44];      /* INFO; "" if it was not told */
     bool failed;          /* AUTH, SELECT or SUBSCRIBE was refused: the final answer is that */
     char why[SAYING_MAX]; /* what it refused, also where that did not matter */
 };
@@ -56,6 +57,9 @@ bool reply_read(const struct raw_reply *raw, const struct tag *tag, const struct
  * none suffers for another. */
 bool reply_read_each(const struct raw_reply *raw, unsigned index, unsigned count,
                      const struct tag *tag, struct reply *reply);
+
+/* It is what a listener hears after command_write_probe(). */
+bool reply_is_alive(const struct raw_reply *raw);
 
 /* Turns what a listener hears after its STEP_SUBSCRIBE into a push, which points into
  * `raw`.  False: not a message that a master sends on this channel (protocol error). */

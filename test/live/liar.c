@@ -150,8 +150,8 @@ static void say_hello(struct liar *liar, struct connection *connection)
     char text[400];
     snprintf(
         text, sizeof text,
-        "*10\r\n$40\r\n%s\r\n$6\r\n7.0.15\r\n$6\r\nmaster\r\n:%lld\r\n:0\r\n:30000\r\n:9999\r\n"
-        ":0\r\n$0\r\n\r\n:%lld\r\n",
+        "*11\r\n$40\r\n%s\r\n$6\r\n7.0.15\r\n$6\r\nmaster\r\n:%lld\r\n:0\r\n:30000\r\n:9999\r\n"
+        ":0\r\n$0\r\n\r\n:%lld\r\n:9999000000\r\n",
         liar->run_id, (long long)wall_us(), atomic_load(&liar->clock));
     say_text(connection, text);
 }

@@ -276,6 +276,13 @@ static void on_listen(struct fake *fake, unsigned index)
     fake->masters[index].ear = EAR_ASKED;
 }
 
+static void on_probe(struct fake *fake, unsigned index)
+{
+    note_master(fake, "probe", index, "");
+    if (fake->masters[index].ear != EAR_LISTENING)
+        fake_break(fake, "master %u is probed, and is not listened to", index + 1);
+}
+
 static void on_deafen(struct fake *fake, unsigned index)
 {
     note_master(fake, "deafen", index, "");
@@ -326,6 +333,9 @@ static void emit(void *shell, const struct effect *effect)
         break;
     case EFFECT_LISTEN:
         on_listen(fake, effect->master);
+        break;
+    case EFFECT_PROBE:
+        on_probe(fake, effect->master);
         break;
     case EFFECT_DEAFEN:
         on_deafen(fake, effect->master);
@@ -529,6 +539,7 @@ bool fake_answer_hello(struct fake *fake, unsigned index)
                           .time = fake->now + master->clock,
                           .abstains = master->quarantined - fake->now,
                           .max_ttl_ms = master->max_ttl_ms,
+                          .age = master->age + fake->now - EPOCH,
                           .clock = master->logical};
     strcpy(hello.run_id, master->run_id);
     strcpy(hello.role, master->role);
@@ -565,20 +576,33 @@ void fake_lose(struct fake *fake, unsigned index, const char *why)
 
 /* ---- listening ----------------------------------------------------------------- */
 
-bool fake_listening(struct fake *fake, unsigned index)
+bool fake_listening(struct fake *fake, unsigned index, bool other)
 {
-    if (fake->masters[index].ear != EAR_ASKED)
+    struct fake_master *master = &fake->masters[index];
+    if (master->ear != EAR_ASKED)
         return false;
-    fake->masters[index].ear = EAR_LISTENING;
-    fake_step(fake, &(struct event){.kind = EVENT_LISTENING, .master = index});
+    master->ear = EAR_LISTENING;
+    fake_step(fake, &(struct event){.kind = EVENT_LISTENING,
+                                    .master = index,
+                                    .text = other ? "run-unheard-of" : master->run_id});
+    return true;
+}
+
+bool fake_alive(struct fake *fake, unsigned index)
+{
+    if (fake->masters[index].ear != EAR_LISTENING)
+        return false;
+    fake_step(fake, &(struct event){.kind = EVENT_ALIVE, .master = index});
     return true;
 }
 
 bool fake_deaf(struct fake *fake, unsigned index)
 {
-    if (fake->masters[index].ear == EAR_DEAF)
+    struct fake_master *master = &fake->masters[index];
+    if (master->ear == EAR_DEAF)
         return false;
-    fake->masters[index].ear = EAR_DEAF;
+    master->was_deaf = master->ear == EAR_LISTENING && master->wire == WIRE_UP;
+    master->ear = EAR_DEAF;
     fake_step(fake, &(struct event){.kind = EVENT_DEAF, .master = index});
     return true;
 }
@@ -586,7 +610,7 @@ bool fake_deaf(struct fake *fake, unsigned index)
 bool fake_push(struct fake *fake, unsigned index, const char *token, usec clock)
 {
     unsigned number = strncmp(token, "token-", 6) == 0 ? (unsigned)atoi(token + 6) : 0;
-    enum ear ear = fake->masters[index].ear;
+    enum ear_state ear = fake->masters[index].ear;
     bool known = number && number <= TOKENS_MAX && fake->tokens[number - 1][0];
     if (!known || (ear != EAR_LISTENING && ear != EAR_CLOSING))
         return false;
@@ -660,6 +684,7 @@ void fake_init(struct fake *fake)
     for (unsigned i = 0; i < MASTERS_MAX; i++) {
         snprintf(fake->masters[i].run_id, sizeof fake->masters[i].run_id, "run-%u", i + 1);
         strcpy(fake->masters[i].role, "master");
+        fake->masters[i].age = MS(3600 * 1000);
     }
 }
 

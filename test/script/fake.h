@@ -15,12 +15,13 @@
 #define EPOCH      INT64_C(1000000000) /* 0.000 of a scenario on our clock */
 
 enum wire { WIRE_DOWN, WIRE_CONNECTING, WIRE_UP, WIRE_CLOSING };
-enum ear { EAR_DEAF, EAR_ASKED, EAR_LISTENING, EAR_CLOSING };
+enum ear_state { EAR_DEAF, EAR_ASKED, EAR_LISTENING, EAR_CLOSING };
 
 /* One master, and the connection to it. */
 struct fake_master {
     enum wire wire;
-    enum ear ear; /* the notification connection */
+    enum ear_state ear; /* the notification connection */
+    bool was_deaf;      /* by itself, while the other connection stood */
     bool hangs;
     unsigned connections;
     struct tag *waiting; /* requests not yet answered, oldest first */
@@ -29,6 +30,7 @@ struct fake_master {
     usec clock;       /* its wall clock less ours */
     usec logical;     /* its logical clock, as it tells in hello; 0: not told */
     usec quarantined; /* until then, our clock */
+    usec age;         /* of its process when the scenario begins */
     int64_t client_id;
     int64_t max_ttl_ms;
 };
@@ -91,7 +93,10 @@ void fake_connected(struct fake *fake, unsigned master);
 void fake_lose(struct fake *fake, unsigned master, const char *why);
 
 /* The notification connection is subscribed, or ends.  False if none was asked for. */
-bool fake_listening(struct fake *fake, unsigned master);
+/* `other`: to another process than hello was said to. */
+bool fake_listening(struct fake *fake, unsigned master, bool other);
+/* It gives a sign of life. */
+bool fake_alive(struct fake *fake, unsigned master);
 bool fake_deaf(struct fake *fake, unsigned master);
 /* The master has given the names to the token, and says so.  False if no token has that
  * short name, or nobody listens. */

@@ -20,7 +20,10 @@
  *                            to a queue yes, ahead, queued [left T] [behind N], with clock T
  *   greet WHO                every hello that is asked for is answered, if any is
  *   lose WHO [TEXT]          the connection ends, or cannot be made
- *   listening WHO            its notification connection is subscribed
+ *   listening WHO [same]     its notification connection is subscribed: to another process, if
+ *                            one that was subscribed has ended while the other connection
+ *                            stands; `same`: to the same
+ *   alive WHO                it answers a probe
  *   deaf WHO                 it ends, or cannot be made
  *   push WHO TOKEN clock T   it has given the names to that token
  *   hang WHO                 it will not answer any more on this connection
@@ -39,7 +42,7 @@
  * LEASE: a name; "*" stands for one more of many, *1, *2, and so on.
  * WHO: numbers, or "all".  T: 10s, 3ms, 250us.  NAMES: with commas between them.
  * TERMS: ttl T [wait T | wait forever] [margin T] [max-hold T] [no-renew] [fence]
- * HELLO: [run ID] [role ROLE] [abstains T] [max-ttl T] [clock T]
+ * HELLO: [run ID] [role ROLE] [abstains T] [max-ttl T] [age T] [clock T]
  * Logical clocks, proposals and fences are written as the time of a scenario at which a
  * right wall clock says so: 0s is its beginning.
  */
@@ -189,6 +192,8 @@ static void set_facts(struct scenario *s, struct fake_master *master, const stru
         snprintf(master->role, sizeof master->role, "%s", role);
     if (has(words, "abstains"))
         master->quarantined = s->fake.now + time_of(s, words, "abstains", 0);
+    if (has(words, "age"))
+        master->age = time_of(s, words, "age", 0) - (s->fake.now - EPOCH);
     if (has(words, "max-ttl"))
         master->max_ttl_ms = time_of(s, words, "max-ttl", 0) / 1000;
     if (has(words, "clock"))
@@ -358,8 +363,19 @@ static void do_listening(struct scenario *s, struct words *words)
     unsigned who = read_who(s, words);
     FOR_EACH(i, who)
     {
-        if (!fake_listening(&s->fake, i))
+        bool other = s->fake.masters[i].was_deaf && !has(words, "same");
+        if (!fake_listening(&s->fake, i, other))
             complain(s, "nobody wants to listen", "");
+    }
+}
+
+static void do_alive(struct scenario *s, struct words *words)
+{
+    unsigned who = read_who(s, words);
+    FOR_EACH(i, who)
+    {
+        if (!fake_alive(&s->fake, i))
+            complain(s, "nobody listens", "");
     }
 }
 
@@ -640,6 +656,7 @@ static void obey(struct scenario *s, struct words *words)
         {"leases", do_leases},   {"silently", do_silently},   {"repeat", do_repeat},
         {"fence", do_fence},     {"listening", do_listening}, {"deaf", do_deaf},
         {"push", do_push},       {"place", do_place},         {"lines", do_lines},
+        {"alive", do_alive},
     };
     const char *word = next_word(words);
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)

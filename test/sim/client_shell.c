@@ -193,6 +193,13 @@ static void link_flush(struct shell_link *link)
         conn_send(link->conn, message);
 }
 
+#define RUN_ID_TEXT 20
+
+static void spell_run_id(char text[RUN_ID_TEXT], uint64_t run_id)
+{
+    snprintf(text, RUN_ID_TEXT, "%016llx", (unsigned long long)run_id);
+}
+
 static void fill_reply(const struct shell *s, const struct message *message, const struct tag *tag,
                        struct hello *hello, struct reply *reply)
 {
@@ -223,8 +230,9 @@ static void fill_reply(const struct shell *s, const struct message *message, con
                             .time = answer->time,
                             .abstains = answer->abstains,
                             .max_ttl_ms = answer->max_ttl_ms,
+                            .age = answer->age,
                             .clock = answer->clock};
-    snprintf(hello->run_id, sizeof hello->run_id, "%016llx", (unsigned long long)answer->run_id);
+    spell_run_id(hello->run_id, answer->run_id);
     reply->hello = hello;
 }
 
@@ -273,7 +281,10 @@ static void ears_read(struct shell *s, unsigned master)
             TRACE(s->world, "  client %u is told by master %u that t%u was given it%s",
                   s->index + 1, master + 1, heard.token, clock_text(heard.clock));
         }
-        step(s, &(struct event){.kind = heard.kind, .master = master, .push = &push});
+        char run_id[RUN_ID_TEXT];
+        spell_run_id(run_id, heard.run_id);
+        step(s,
+             &(struct event){.kind = heard.kind, .master = master, .push = &push, .text = run_id});
     }
 }
 
@@ -358,6 +369,9 @@ static void emit(void *shell, const struct effect *effect)
         break;
     case EFFECT_LISTEN:
         ear_open(s, effect->master);
+        break;
+    case EFFECT_PROBE:
+        ear_probe(s, effect->master);
         break;
     case EFFECT_DEAFEN:
         ear_close(s, effect->master);

@@ -282,7 +282,7 @@ static bool same_answer(usec wall, const struct model_answer *model, const struc
     if (model->answer == ANSWER_HELLO)
         return model->max_ttl_ms == hello->max_ttl_ms && llabs(model->clock - hello->clock) <= 1 &&
                llabs(model->abstains - hello->abstains + hello->time - model->time) <= 1 &&
-               llabs(model->uptime_s - hello->uptime_s) <= 1;
+               llabs(model->age - hello->age) <= 1 && llabs(model->uptime_s - hello->uptime_s) <= 1;
     if (model->answer == ANSWER_QUEUED)
         return same_wait(model, real);
     if (model->answer != ANSWER_HELD || real->tag.kind != REQUEST_PEEK)

@@ -51,7 +51,20 @@ void ear_open(struct shell *s, unsigned master)
     ear->up = reached;
     ear->epoch = server->epoch;
     say(s, master, delay(s, master) + path_delay(s->world, s->index, master),
-        &(struct heard){.kind = reached ? EVENT_LISTENING : EVENT_DEAF});
+        &(struct heard){.kind = reached ? EVENT_LISTENING : EVENT_DEAF,
+                        .run_id = server->model.run_id});
+}
+
+void ear_probe(struct shell *s, unsigned master)
+{
+    const struct server *server = &s->world->servers[master];
+    const struct ear *ear = &s->ears[master];
+    if (!ear->up || ear->epoch != server->epoch || is_blocked(s, master))
+        return;
+    usec stopped = server->stopped_until > s->world->now ? server->stopped_until : s->world->now;
+    say(s, master,
+        stopped - s->world->now + delay(s, master) + path_delay(s->world, s->index, master),
+        &(struct heard){.kind = EVENT_ALIVE});
 }
 
 void ear_break(struct shell *s, unsigned master)

@@ -12,6 +12,7 @@ struct heard {
     enum event_kind kind; /* LISTENING, DEAF, PUSH */
     uint32_t token;
     usec clock;
+    uint64_t run_id; /* LISTENING */
 };
 
 struct ear {
@@ -25,6 +26,8 @@ struct ear {
 /* EFFECT_LISTEN, EFFECT_DEAFEN. */
 void ear_open(struct shell *shell, unsigned master);
 void ear_close(struct shell *shell, unsigned master);
+/* EFFECT_PROBE. */
+void ear_probe(struct shell *shell, unsigned master);
 /* What has arrived by now; false when there is nothing more. */
 bool ear_read(struct shell *shell, unsigned master, struct heard *heard);
 /* The process ends. */

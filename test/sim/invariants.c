@@ -439,14 +439,16 @@ static void heals_in_time(struct world *w, unsigned master, const struct message
                        master + 1, message->call.value, (long long)late, lease->number);
 }
 
-/* Whoever grants knows the longest ttl that the client knows to be in use: its next
- * quarantine must cover it. */
+/* Whoever grants has run for longer than the longest ttl that the client knows to be in use:
+ * none that it may have forgotten is left. */
 static void knows_the_terms(struct world *w, unsigned master, const struct message *message)
 {
-    int64_t known = w->servers[master].model.data.clock.m;
-    if (known < message->longest_ttl_ms)
-        world_violated(w, "terms", "master %u grants t%u, knowing of ttls up to %lld ms, not %lld",
-                       master + 1, message->call.value, (long long)known,
+    const struct model_master *model = &w->servers[master].model;
+    usec age = server_wall(w, master) - model->data.clock.s;
+    bool adopted = model->data.clock.a == model->run_id;
+    if (!adopted && age < MS(message->longest_ttl_ms))
+        world_violated(w, "terms", "master %u grants t%u after %lld ms, and ttls are up to %lld ms",
+                       master + 1, message->call.value, (long long)age / 1000,
                        (long long)message->longest_ttl_ms);
 }
 

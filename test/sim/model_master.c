@@ -327,13 +327,16 @@ static enum answer hello(struct model_master *master, usec now, const struct mod
         clock->s = now - larger(0, uptime - 1) * 1000000;
         seed_clock(clock, now + (model_flaws.starts_low ? 0 : CLOCK_WINDOW));
     }
+    /* max_ttl × 1000 × (1 + drift), rounded up as math.ceil does */
+    int64_t drift = (max_ttl * call->terms.drift_ppm + 999) / 1000;
+    int64_t longest = call->terms.skew_ms * 1000 + max_ttl * 1000 + drift;
     if (call->kind == REQUEST_ADOPT) {
+        if (!model_flaws.starts_low)
+            seed_clock(clock, larger(clock->q, now + longest) + CLOCK_WINDOW);
         clock->a = master->run_id;
         clock->q = 0;
     } else if (clock->a != master->run_id) {
-        /* max_ttl × 1000 × (1 + drift), rounded up as math.ceil does */
-        int64_t drift = (max_ttl * call->terms.drift_ppm + 999) / 1000;
-        clock->q = larger(clock->q, clock->s + call->terms.skew_ms * 1000 + max_ttl * 1000 + drift);
+        clock->q = larger(clock->q, clock->s + longest);
     }
     if (!model_flaws.starts_low)
         seed_clock(clock, clock->q + CLOCK_WINDOW);
@@ -345,6 +348,7 @@ static enum answer hello(struct model_master *master, usec now, const struct mod
     answer->max_ttl_ms = max_ttl;
     answer->clock = clock->h;
     answer->uptime_s = uptime;
+    answer->age = clock->a == master->run_id ? now : larger(0, now - clock->s);
     return ANSWER_HELLO;
 }
 

@@ -80,6 +80,7 @@ struct model_answer {
     uint32_t value;       /* HELD of PEEK */
     usec time;            /* LATE, HELLO */
     usec abstains;
+    usec age;   /* HELLO */
     usec clock; /* GRANT, RAISE, QUEUE, HELLO */
     unsigned position;
     struct model_push pushes[MODEL_NAMES];

@@ -363,23 +363,34 @@ static void write_listen(const struct credentials *login, const enum step *order
 static void a_listener_logs_in_and_subscribes(void **state)
 {
     (void)state;
-    const enum step order[] = {STEP_AUTH, STEP_SETNAME, STEP_SUBSCRIBE};
+    const enum step order[] = {STEP_AUTH, STEP_SETNAME, STEP_INFO, STEP_SUBSCRIBE};
     struct credentials login = {"ann", "p w", 12, "redlock"};
     write_listen(&login, order, COUNT(order));
     FILE *expected = expecting();
     EXPECT(expected, "AUTH", "ann", "p w");
     EXPECT(expected, "CLIENT", "SETNAME", "redlock");
+    EXPECT(expected, "INFO", "server");
     EXPECT(expected, "SUBSCRIBE", "redlock:me");
     assert_written(expected);
 }
 
-static void a_listener_without_credentials_only_subscribes(void **state)
+static void a_listener_without_credentials_asks_who_is_there_and_subscribes(void **state)
 {
     (void)state;
-    const enum step order[] = {STEP_SUBSCRIBE};
+    const enum step order[] = {STEP_INFO, STEP_SUBSCRIBE};
     write_listen(&(struct credentials){0}, order, COUNT(order));
     FILE *expected = expecting();
+    EXPECT(expected, "INFO", "server");
     EXPECT(expected, "SUBSCRIBE", "redlock:me");
+    assert_written(expected);
+}
+
+static void a_probe_is_a_ping(void **state)
+{
+    (void)state;
+    command_write_probe(&written);
+    FILE *expected = expecting();
+    EXPECT(expected, "PING");
     assert_written(expected);
 }
 
@@ -603,7 +614,8 @@ int main(void)
         TEST(a_raise_names_the_clock_and_the_fence),
         TEST(a_place_in_line_has_a_ticket_a_life_and_a_channel),
         TEST(a_listener_logs_in_and_subscribes),
-        TEST(a_listener_without_credentials_only_subscribes),
+        TEST(a_listener_without_credentials_asks_who_is_there_and_subscribes),
+        TEST(a_probe_is_a_ping),
         TEST(the_longest_listener_fits_its_room),
         TEST(release_gives_only_the_token),
         TEST(peek_gives_no_token),

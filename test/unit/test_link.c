@@ -398,7 +398,8 @@ static void send_long_name(struct world *world, unsigned round)
     "1\r\ni\r\n$1\r\nj\r\n"
 #define LOGIN_REPLIES "+OK\r\n:77\r\n" LOADED
 #define HELLO_REPLY                                                                                \
-    "*10\r\n$1\r\nr\r\n$1\r\n7\r\n$6\r\nmaster\r\n:1\r\n:0\r\n:0\r\n:0\r\n:0\r\n$0\r\n\r\n:9\r\n"
+    "*11\r\n$1\r\nr\r\n$1\r\n7\r\n$6\r\nmaster\r\n:1\r\n:0\r\n:0\r\n:0\r\n:0\r\n$0\r\n\r\n:9\r\n:" \
+    "5\r\n"
 
 static int64_t client_id;
 
@@ -1265,7 +1266,9 @@ static void freeing_tells_nothing(void **state)
 #define SUBSCRIBED    "*3\r\n$9\r\nsubscribe\r\n$10\r\n" CHANNEL "\r\n:1\r\n"
 #define MESSAGE(said) "*3\r\n$7\r\nmessage\r\n$10\r\n" CHANNEL "\r\n" said "\r\n"
 #define SETNAME       "*3\r\n$6\r\nCLIENT\r\n$7\r\nSETNAME\r\n$10\r\nthe-client\r\n"
-#define ALL_HEARD     (sizeof SETNAME SUBSCRIBE - 1)
+#define ASK_WHO       "*2\r\n$4\r\nINFO\r\n$6\r\nserver\r\n"
+#define WHO           "$24\r\n# Server\r\nrun_id:the-run\r\n"
+#define ALL_HEARD     (sizeof SETNAME ASK_WHO SUBSCRIBE - 1)
 
 static void do_listen(struct world *world)
 {
@@ -1292,9 +1295,10 @@ static void subscribe(struct world *world)
 static void come_to_listen(struct world *world)
 {
     subscribe(world);
-    fake_say(&world->fake, "+OK\r\n" SUBSCRIBED);
+    fake_say(&world->fake, "+OK\r\n" WHO SUBSCRIBED);
     run_until_told(world, 1);
     assert_int_equal(world->told[0].kind, EVENT_LISTENING);
+    assert_string_equal(world->told[0].text, "the-run");
     world->told_count = 0;
 }
 
@@ -1310,7 +1314,7 @@ static void a_listener_hears_what_is_handed_over(void **state)
     struct world *world = *state;
     come_to_listen(world);
     assert_int_equal(world->fake.heard_length, ALL_HEARD);
-    assert_memory_equal(world->fake.heard, SETNAME SUBSCRIBE, ALL_HEARD);
+    assert_memory_equal(world->fake.heard, SETNAME ASK_WHO SUBSCRIBE, ALL_HEARD);
     fake_say(&world->fake, MESSAGE("$18\r\na 1785000000123456") MESSAGE("$5\r\nbob 7"));
     run_until_told(world, 2);
     assert_push(&world->told[0], "a", 1785000000123456);
@@ -1325,7 +1329,7 @@ static void a_message_comes_with_the_confirmation_and_in_pieces(void **state)
 {
     struct world *world = *state;
     subscribe(world);
-    const char *bytes = "+OK\r\n" SUBSCRIBED MESSAGE("$3\r\na 7");
+    const char *bytes = "+OK\r\n" WHO SUBSCRIBED MESSAGE("$3\r\na 7");
     for (const char *at = bytes; *at; at++) {
         fake_say_bytes(&world->fake, at, 1);
         ev_run(world->loop, EVRUN_NOWAIT);
@@ -1377,8 +1381,8 @@ static void a_message_that_is_none_closes(void **state)
 
 static void a_message_before_the_confirmation_closes(void **state)
 {
-    static const char *const early[] = {MESSAGE("$3\r\na 7") "+OK\r\n" SUBSCRIBED,
-                                        "+OK\r\n" MESSAGE("$3\r\na 7") SUBSCRIBED};
+    static const char *const early[] = {MESSAGE("$3\r\na 7") "+OK\r\n" WHO SUBSCRIBED,
+                                        "+OK\r\n" WHO MESSAGE("$3\r\na 7") SUBSCRIBED};
     struct world *world = *state;
     for (unsigned i = 0; i < COUNT(early); i++) {
         subscribe(world);
@@ -1396,17 +1400,17 @@ static void a_listener_that_is_refused(void **state)
     make_link_to(world, (struct address){.host = LOCAL, .password = password});
     subscribe(world);
     assert_memory_equal(world->fake.heard, "*2\r\n$4\r\nAUTH\r\n$2\r\npw\r\n*3\r\n", 26);
-    fake_say(&world->fake, "-WRONGPASS no\r\n-NOAUTH no\r\n-NOAUTH no\r\n");
+    fake_say(&world->fake, "-WRONGPASS no\r\n-NOAUTH no\r\n-NOAUTH no\r\n-NOAUTH no\r\n");
     run_until_told(world, 1);
     assert_closed(&world->told[0], "cannot listen: WRONGPASS no");
 
     subscribe(world);
-    fake_say(&world->fake, "+OK\r\n+OK\r\n-NOPERM no channel\r\n");
+    fake_say(&world->fake, "+OK\r\n+OK\r\n" WHO "-NOPERM no channel\r\n");
     run_until_told(world, 1);
     assert_closed(&world->told[0], "cannot listen: NOPERM no channel");
 
     subscribe(world);
-    fake_say(&world->fake, "-WRONGPASS no\r\n-NOAUTH no\r\n" SUBSCRIBED);
+    fake_say(&world->fake, "-WRONGPASS no\r\n-NOAUTH no\r\n-NOAUTH no\r\n" SUBSCRIBED);
     run_until_told(world, 1);
     assert_closed(&world->told[0], "cannot listen: WRONGPASS no");
     assert_int_equal(link_counters(world->link)->protocol_errors, 0);
@@ -1416,7 +1420,7 @@ static void a_listener_that_may_not_be_named_listens(void **state)
 {
     struct world *world = *state;
     subscribe(world);
-    fake_say(&world->fake, "-NOPERM no setname\r\n" SUBSCRIBED);
+    fake_say(&world->fake, "-NOPERM no setname\r\n-NOPERM no info\r\n" SUBSCRIBED);
     run_until_told(world, 1);
     assert_int_equal(world->told[0].kind, EVENT_LISTENING);
 }
@@ -1443,6 +1447,21 @@ static void a_listener_is_told_the_end_and_may_listen_again(void **state)
     fake_say(&world->fake, MESSAGE("$3\r\na 7"));
     run_until_told(world, 1);
     assert_push(&world->told[0], "a", 7);
+}
+
+static void a_listener_gives_a_sign_of_life(void **state)
+{
+    struct world *world = *state;
+    make_link(world, LOCAL);
+    link_probe(world->link); /* it is not connected */
+    come_to_listen(world);
+    link_probe(world->link);
+    run_until_heard(world, ALL_HEARD + sizeof "*1\r\n$4\r\nPING\r\n" - 1);
+    assert_memory_equal(world->fake.heard + ALL_HEARD, "*1\r\n$4\r\nPING\r\n", 14);
+    fake_say(&world->fake, "*2\r\n$4\r\npong\r\n$0\r\n\r\n" MESSAGE("$3\r\na 7"));
+    run_until_told(world, 2);
+    assert_int_equal(world->told[0].kind, EVENT_ALIVE);
+    assert_push(&world->told[1], "a", 7);
 }
 
 static void a_full_master_refuses_a_listener(void **state)
@@ -2048,6 +2067,7 @@ int main(void)
         TEST(a_listener_that_is_refused),
         TEST(a_listener_that_may_not_be_named_listens),
         TEST(a_listener_is_told_the_end_and_may_listen_again),
+        TEST(a_listener_gives_a_sign_of_life),
         TEST(a_full_master_refuses_a_listener),
         TEST(closing_a_listener),
         TEST(closing_inside_a_push_ends_hearing),

@@ -55,12 +55,70 @@ static void test_one_in_quarantine_does_not_drive_the_others(void **state)
     assert_int_equal(logical_propose(&e), ahead + 1);
 }
 
+/* As far as the clock of a master begins that has restarted, and no further. */
+static void test_the_bound_is_what_a_restart_covers(void **state)
+{
+    struct engine e;
+    usec furthest = NOW + OFFSET + CLOCK_WINDOW + MS(30000) + MS(300) + MS(2);
+    (void)state;
+    five_masters(&e);
+    e.config.drift_ppm = 10000;
+    e.config.skew_ms = 1000;
+    assert_true(logical_hear(&e, 2, furthest));
+    assert_false(logical_hear(&e, 2, furthest + 1));
+    e.config.skew_ms = 40000;
+    assert_true(logical_hear(&e, 2, NOW + OFFSET + CLOCK_WINDOW + MS(40000)));
+    assert_false(logical_hear(&e, 2, NOW + OFFSET + CLOCK_WINDOW + MS(40000) + 1));
+}
+
+/* What was believed, or is only told, does not move the bound for the next. */
+static void test_one_master_cannot_move_the_bound(void **state)
+{
+    struct engine e;
+    usec told = NOW + OFFSET + CLOCK_WINDOW + MS(30000);
+    (void)state;
+    five_masters(&e);
+    assert_true(logical_hear(&e, 2, told));
+    for (unsigned i = 0; i < FIVE; i++)
+        if (i != 2)
+            logical_hear(&e, i, told); /* it was stored there */
+    assert_false(logical_hear(&e, 2, told + MS(30000)));
+}
+
+static void test_a_second_master_vouches(void **state)
+{
+    struct engine e;
+    usec told = NOW + OFFSET + MS(3600000);
+    (void)state;
+    five_masters(&e);
+    assert_false(logical_hear(&e, 2, told));
+    assert_false(logical_hear(&e, 4, told + 1)); /* who vouches for this one? */
+    assert_true(logical_believes(&e, told));
+    assert_true(logical_hear(&e, 0, told + 1));
+}
+
+/* There is no other to ask. */
+static void test_a_lone_master_is_believed(void **state)
+{
+    struct engine e;
+    (void)state;
+    five_masters(&e);
+    e.config.masters = 1;
+    assert_true(logical_hear(&e, 0, NOW + OFFSET + MS(3600000)));
+    e.config.masters = 2;
+    assert_false(logical_hear(&e, 0, NOW + OFFSET + MS(3600000)));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_proposes_above_all_it_heard),
         cmocka_unit_test(test_a_clock_out_of_all_reason_is_refused),
         cmocka_unit_test(test_one_in_quarantine_does_not_drive_the_others),
+        cmocka_unit_test(test_the_bound_is_what_a_restart_covers),
+        cmocka_unit_test(test_one_master_cannot_move_the_bound),
+        cmocka_unit_test(test_a_second_master_vouches),
+        cmocka_unit_test(test_a_lone_master_is_believed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

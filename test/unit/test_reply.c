@@ -114,6 +114,8 @@ static void peek_tells_value_and_time(void **state)
     answers(REQUEST_PEEK, "*2\r\n$0\r\n\r\n:0\r\n", ANSWER_HELD);
     assert_int_equal(reply.text_length, 0);
     assert_int_equal(reply.remaining_ms, 0);
+    answers(REQUEST_PEEK, "*2\r\n$1\r\nx\r\n:9223372036854775807\r\n", ANSWER_HELD);
+    assert_true(reply.remaining_ms > TTL_MS_MOST && MS(reply.remaining_ms) <= INT64_C(1) << 53);
 }
 
 static void killed_or_gone_already(void **state)
@@ -314,10 +316,10 @@ static void impossible_replies_to_several(void **state)
 
 #define HELLO_TAIL                                                                                 \
     ":1785000000123456\r\n:29000000\r\n:30000\r\n:17\r\n:1\r\n$10\r\nvolatile-x\r\n"               \
-    ":1785000060123456\r\n"
-#define HELLO "*10\r\n$40\r\n" RUN_ID "\r\n$6\r\n7.0.15\r\n$6\r\nmaster\r\n" HELLO_TAIL
+    ":1785000060123456\r\n:17654321\r\n"
+#define HELLO "*11\r\n$40\r\n" RUN_ID "\r\n$6\r\n7.0.15\r\n$6\r\nmaster\r\n" HELLO_TAIL
 
-static void hello_tells_all_ten_fields(void **state)
+static void hello_tells_all_fields(void **state)
 {
     (void)state;
     login.client_id = 4711;
@@ -333,6 +335,7 @@ static void hello_tells_all_ten_fields(void **state)
     assert_true(hello.aof);
     assert_string_equal(hello.eviction, "volatile-x");
     assert_true(hello.clock == 1785000060123456);
+    assert_int_equal(hello.age, 17654321);
     assert_int_equal(hello.client_id, 4711);
     answers(REQUEST_ADOPT, HELLO, ANSWER_HELLO);
 }
@@ -341,8 +344,8 @@ static void hello_may_write_integers_in_decimal(void **state)
 {
     (void)state;
     answers(REQUEST_HELLO,
-            "*10\r\n$1\r\nr\r\n$0\r\n\r\n$5\r\nslave\r\n$16\r\n1785000000123456\r\n$1\r\n0\r\n"
-            "$1\r\n0\r\n$2\r\n17\r\n$1\r\n0\r\n$0\r\n\r\n$16\r\n1785000060123456\r\n",
+            "*11\r\n$1\r\nr\r\n$0\r\n\r\n$5\r\nslave\r\n$16\r\n1785000000123456\r\n$1\r\n0\r\n"
+            "$1\r\n0\r\n$2\r\n17\r\n$1\r\n0\r\n$0\r\n\r\n$16\r\n1785000060123456\r\n$2\r\n17\r\n",
             ANSWER_HELLO);
     assert_string_equal(hello.role, "slave");
     assert_true(hello.time == 1785000000123456);
@@ -356,7 +359,7 @@ static void long_versions_are_cut_and_made_printable(void **state)
 {
     (void)state;
     answers(REQUEST_HELLO,
-            "*10\r\n$1\r\nr\r\n$20\r\n7.0.15\n-a-long-build\r\n$6\r\nmaster\r\n" HELLO_TAIL,
+            "*11\r\n$1\r\nr\r\n$20\r\n7.0.15\n-a-long-build\r\n$6\r\nmaster\r\n" HELLO_TAIL,
             ANSWER_HELLO);
     assert_string_equal(hello.version, "7.0.15?-a-long-");
 }
@@ -370,25 +373,29 @@ static void half_a_hello_is_none(void **state)
         ":1\r\n",
         "*0\r\n",
         "*8\r\n$1\r\nr\r\n$1\r\n7\r\n$6\r\nmaster\r\n:1\r\n:0\r\n:0\r\n:0\r\n:0\r\n",
-        "*10\r\n$0\r\n\r\n$6\r\n7.0.15\r\n$6\r\nmaster\r\n" HELLO_TAIL,
-        "*10\r\n:5\r\n$6\r\n7.0.15\r\n$6\r\nmaster\r\n" HELLO_TAIL,
-        "*10\r\n$44\r\n" RUN_ID "0123\r\n$6\r\n7.0.15\r\n$6\r\nmaster\r\n" HELLO_TAIL,
-        "*10\r\n$1\r\nr\r\n$-1\r\n$6\r\nmaster\r\n" HELLO_TAIL,
-        "*10\r\n$1\r\nr\r\n$1\r\n7\r\n$12\r\nmastermaster\r\n" HELLO_TAIL,
-        "*10\r\n$1\r\nr\r\n$1\r\n7\r\n$6\r\nmaster\r\n:-1\r\n:0\r\n:0\r\n:0\r\n:0\r\n$0\r\n\r\n:"
+        "*11\r\n$0\r\n\r\n$6\r\n7.0.15\r\n$6\r\nmaster\r\n" HELLO_TAIL,
+        "*11\r\n:5\r\n$6\r\n7.0.15\r\n$6\r\nmaster\r\n" HELLO_TAIL,
+        "*11\r\n$44\r\n" RUN_ID "0123\r\n$6\r\n7.0.15\r\n$6\r\nmaster\r\n" HELLO_TAIL,
+        "*11\r\n$1\r\nr\r\n$-1\r\n$6\r\nmaster\r\n" HELLO_TAIL,
+        "*11\r\n$1\r\nr\r\n$1\r\n7\r\n$12\r\nmastermaster\r\n" HELLO_TAIL,
+        "*11\r\n$1\r\nr\r\n$1\r\n7\r\n$6\r\nmaster\r\n:-1\r\n:0\r\n:0\r\n:0\r\n:0\r\n$0\r\n\r\n:"
+        "1\r\n:1\r\n",
+        "*11\r\n$1\r\nr\r\n$1\r\n7\r\n$6\r\nmaster\r\n:9007199254740993\r\n:0\r\n:0\r\n:0\r\n:0\r\n"
+        "$0\r\n\r\n:1\r\n:1\r\n",
+        "*11\r\n$1\r\nr\r\n$1\r\n7\r\n$6\r\nmaster\r\n:1\r\n$2\r\n1x\r\n:0\r\n:0\r\n:0\r\n$"
+        "0\r\n\r\n:1\r\n:1\r\n",
+        "*11\r\n$1\r\nr\r\n$1\r\n7\r\n$6\r\nmaster\r\n:1\r\n$0\r\n\r\n:0\r\n:0\r\n:0\r\n$0\r\n\r\n:"
+        "1\r\n:1\r\n",
+        "*11\r\n$1\r\nr\r\n$1\r\n7\r\n$6\r\nmaster\r\n:1\r\n:0\r\n"
+        "$20\r\n99999999999999999999\r\n:0\r\n:0\r\n$0\r\n\r\n:1\r\n:1\r\n",
+        "*11\r\n$1\r\nr\r\n$1\r\n7\r\n$6\r\nmaster\r\n:1\r\n:0\r\n:0\r\n:0\r\n:0\r\n:0\r\n:1\r\n:"
         "1\r\n",
-        "*10\r\n$1\r\nr\r\n$1\r\n7\r\n$6\r\nmaster\r\n:9007199254740993\r\n:0\r\n:0\r\n:0\r\n:0\r\n"
-        "$0\r\n\r\n:1\r\n",
-        "*10\r\n$1\r\nr\r\n$1\r\n7\r\n$6\r\nmaster\r\n:1\r\n$2\r\n1x\r\n:0\r\n:0\r\n:0\r\n$"
-        "0\r\n\r\n:1\r\n",
-        "*10\r\n$1\r\nr\r\n$1\r\n7\r\n$6\r\nmaster\r\n:1\r\n$0\r\n\r\n:0\r\n:0\r\n:0\r\n$0\r\n\r\n:"
+        "*11\r\n$1\r\nr\r\n$1\r\n7\r\n$6\r\nmaster\r\n:1\r\n:0\r\n:0\r\n:0\r\n:0\r\n$0\r\n\r\n$"
+        "1\r\nx\r\n:1\r\n",
+        "*10\r\n$1\r\nr\r\n$1\r\n7\r\n$6\r\nmaster\r\n:1\r\n:0\r\n:0\r\n:0\r\n:0\r\n$0\r\n\r\n:"
         "1\r\n",
-        "*10\r\n$1\r\nr\r\n$1\r\n7\r\n$6\r\nmaster\r\n:1\r\n:0\r\n"
-        "$20\r\n99999999999999999999\r\n:0\r\n:0\r\n$0\r\n\r\n:1\r\n",
-        "*10\r\n$1\r\nr\r\n$1\r\n7\r\n$6\r\nmaster\r\n:1\r\n:0\r\n:0\r\n:0\r\n:0\r\n:0\r\n:1\r\n",
-        "*10\r\n$1\r\nr\r\n$1\r\n7\r\n$6\r\nmaster\r\n:1\r\n:0\r\n:0\r\n:0\r\n:0\r\n$0\r\n\r\n$"
-        "1\r\nx\r\n",
-        "*9\r\n$1\r\nr\r\n$1\r\n7\r\n$6\r\nmaster\r\n:1\r\n:0\r\n:0\r\n:0\r\n:0\r\n$0\r\n\r\n",
+        "*11\r\n$1\r\nr\r\n$1\r\n7\r\n$6\r\nmaster\r\n:1\r\n:0\r\n:0\r\n:0\r\n:0\r\n$0\r\n\r\n:"
+        "1\r\n:-1\r\n",
     };
     for (unsigned i = 0; i < COUNT(wrong); i++)
         if (reads(REQUEST_HELLO, wrong[i]))
@@ -608,6 +615,33 @@ static void a_subscription_is_confirmed(void **state)
     step(STEP_SUBSCRIBE, "$-1\r\n", false);
 }
 
+static void a_listener_is_told_its_process(void **state)
+{
+    (void)state;
+    step(STEP_INFO, "$55\r\n# Server\r\nredis_version:7.0.15\r\nrun_id:4c1f\r\ntcp_port:1\r\n",
+         true);
+    assert_string_equal(login.run_id, "4c1f");
+    step(STEP_INFO, "$10\r\n# Server\r\n\r\n", false);
+    step(STEP_INFO, "$10\r\n\nrun_id:\r\n\r\n", false);
+    step(STEP_INFO, "$58\r\n# S\r\nrun_id:0123456789012345678901234567890123456789012345\r\n",
+         false);
+    step(STEP_INFO, "+OK\r\n", false);
+    step(STEP_INFO, ":1\r\n", false);
+    step(STEP_INFO, "-NOPERM no info\r\n", true);
+    assert_false(login.failed);
+}
+
+static void a_sign_of_life(void **state)
+{
+    (void)state;
+    feed("*2\r\n$4\r\npong\r\n$0\r\n\r\n");
+    assert_true(reply_is_alive(&raw));
+    feed("*2\r\n$4\r\npong\r\n$1\r\nx\r\n");
+    assert_false(reply_is_alive(&raw));
+    feed("+PONG\r\n");
+    assert_false(reply_is_alive(&raw));
+}
+
 static void a_refused_subscription_is_a_refused_login(void **state)
 {
     (void)state;
@@ -771,7 +805,7 @@ int main(void)
         TEST(all_late_at_once),
         TEST(what_is_refused_together_is_sent_alone),
         TEST(impossible_replies_to_several),
-        TEST(hello_tells_all_ten_fields),
+        TEST(hello_tells_all_fields),
         TEST(hello_may_write_integers_in_decimal),
         TEST(long_versions_are_cut_and_made_printable),
         TEST(half_a_hello_is_none),
@@ -783,6 +817,8 @@ int main(void)
         TEST(the_longest_token_is_heard),
         TEST(impossible_messages),
         TEST(a_subscription_is_confirmed),
+        TEST(a_listener_is_told_its_process),
+        TEST(a_sign_of_life),
         TEST(a_refused_subscription_is_a_refused_login),
         TEST(what_the_login_can_do_without),
         TEST(a_refusal_counts_more_than_what_came_before),

@@ -7,7 +7,8 @@
 -- KEYS redlock:clock
 -- ARGV max ttl ms, drift ppm, skew ms, trust 0|1, adopt 0|1, clock window us
 -- Returns run_id, version, role, TIME, left of the quarantine, m, uptime s,
--- aof 0|1, eviction policy ('' if memory is not limited), h.
+-- aof 0|1, eviction policy ('' if memory is not limited), h, age of this process (TIME
+-- if it was adopted).
 local info = redis.call('info')
 local function fact(name)
     return string.match(info, '\n' .. name .. ':([^\r\n]*)') or ''
@@ -18,12 +19,12 @@ local uptime = tonumber(fact('uptime_in_seconds')) or 0
 local run_id, role = fact('run_id'), fact('role')
 local eviction = fact('maxmemory') ~= '0' and fact('maxmemory_policy') or ''
 
-local function answer(left, max_ttl, clock)
+local function answer(left, max_ttl, clock, age)
     return {run_id, fact('redis_version'), role, now, left, max_ttl, uptime,
-            tonumber(fact('aof_enabled')) or 0, eviction, clock}
+            tonumber(fact('aof_enabled')) or 0, eviction, clock, age}
 end
 if role ~= 'master' then
-    return answer(0, 0, 0)
+    return answer(0, 0, 0, 0)
 end
 
 local function number(text)
@@ -41,12 +42,15 @@ if was[1] ~= run_id then
     started = now - math.max(0, uptime - 1) * 1000000
     clock = math.max(clock, now + window)
 end
+-- The longest lease that may have been forgotten ends so much later.
+local longest = number(ARGV[3]) * 1000 + max_ttl * 1000 * (1 + number(ARGV[2]) / 1000000)
 if ARGV[5] == '1' then
+    -- It votes at once: above all that any master may have stored for leases of before.
+    clock = math.max(clock, math.ceil(math.max(quarantine, now + longest)) + window)
     adopted = run_id
     quarantine = 0
 elseif adopted ~= run_id then
-    quarantine = math.max(quarantine, started + number(ARGV[3]) * 1000 +
-        max_ttl * 1000 * (1 + number(ARGV[2]) / 1000000))
+    quarantine = math.max(quarantine, started + longest)
 end
 quarantine = math.ceil(quarantine)
 clock = math.max(clock, quarantine + window)
@@ -62,4 +66,5 @@ for i = 1, #is do
         break
     end
 end
-return answer(ARGV[4] == '1' and 0 or math.max(0, quarantine - now), max_ttl, clock)
+return answer(ARGV[4] == '1' and 0 or math.max(0, quarantine - now), max_ttl, clock,
+    adopted == run_id and now or math.max(0, now - started))
