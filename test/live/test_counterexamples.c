@@ -1,0 +1,116 @@
+/*
+ * Counter-examples to what is promised, each played on real masters as it was found.
+ */
+#include "scene.h"
+
+#include <stdio.h>
+
+static struct scene scene;
+
+static int close_scene(void **state)
+{
+    (void)state;
+    scene_close(&scene);
+    return 0;
+}
+
+static int open_one(void **state)
+{
+    (void)state;
+    scene_open(&scene, 1, 10000, NULL, NULL);
+    return 0;
+}
+
+static void join(struct user *user, const char *label, unsigned by_road)
+{
+    redlock_options options = scene_options(&scene);
+    options.label = label;
+    scene_join(&scene, user, by_road, &options);
+}
+
+/* ---- A push from a master that restarted ---- */
+
+static bool is_free(unsigned master)
+{
+    return cluster_count(&scene.cluster, master, "EXISTS name") == 0;
+}
+
+/* By a client that comes only then: a master may release while it abstains. */
+static void release_something(void)
+{
+    struct user user;
+    struct take take;
+    redlock_name name = {"name", 4};
+    join(&user, "third", 0);
+    take_init(&take, &user);
+    assert_code(redlock_release_token(user.client, &take.lease, &name, 1,
+                                      "AAAAAAAAAAAAAAAAAAAAAA:old", take_hear, &take),
+                REDLOCK_OK);
+    AWAIT(&user, take.told[REDLOCK_RELEASED].times);
+    take_free(&take);
+    scene_leave(&user);
+}
+
+static bool is_listened_to(void)
+{
+    redisReply *reply = cluster_ask(&scene.cluster, 0, "PUBSUB CHANNELS");
+    assert_non_null(reply);
+    bool is = reply->elements > 0;
+    freeReplyObject(reply);
+    return is;
+}
+
+/*
+ * The master comes back with a snapshot in which the waiter stands in line and the holder's
+ * lease is soon over, for it was prolonged later.  The waiter hears that its notification
+ * connection has ended, and not that the other one has: it listens to the new process, which
+ * abstains, and hears that it is given the name.
+ */
+static void test_a_push_from_a_restarted_master(void **state)
+{
+    struct user holds, waits;
+    struct take holder, waiter;
+    redlock_lease_options brief = lease_terms(1500, 0), terms = lease_terms(10000, REDLOCK_FOREVER);
+    (void)state;
+    brief.renew = false;
+    terms.margin_ms = 10;
+    join(&holds, "holder", 0);
+    join(&waits, "waiter", ALL);
+    assert_code(take_lock(&holder, &holds, "name", &brief), REDLOCK_OK);
+    int64_t begin = now_us();
+    scene_stand(&scene, &waiter, &waits, "waiter", &terms);
+    cluster_tell(&scene.cluster, 0, "SAVE");
+    assert_code(redlock_extend(holder.lease, 10000), REDLOCK_OK);
+    AWAIT(&holds, holder.told[REDLOCK_EXTENDED].times);
+
+    proxy_blind(scene.roads[0], MAIN_ROADS);
+    user_meanwhile(&waits, &scene.cluster, "kill 1");
+    user_meanwhile(&waits, &scene.cluster, "restart 1");
+    AWAIT(&waits, is_free(0));
+    while (!is_listened_to() && user_step(&waits, begin + 2300000)) /* it need not listen */
+        ;
+    assert_int_equal(waiter.outcomes, 0);
+    release_something();
+    while (user_step(&waits, begin + 4000000)) /* it lives no longer than 3 s in the snapshot */
+        if (has(&waiter))
+            fail_msg("the waiter has it for %lld ms, and the holder for %lld ms more",
+                     (long long)redlock_valid_for(waiter.lease),
+                     (long long)redlock_valid_for(holder.lease));
+    assert_true(redlock_valid_for(holder.lease) > 0);
+
+    proxy_break(scene.roads[0], ALL_ROADS);
+    take_release(&holder);
+    take_free(&waiter);
+    scene_leave(&waits);
+    scene_leave(&holds);
+}
+
+#define SCENE(test, open) cmocka_unit_test_setup_teardown(test, open, close_scene)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SCENE(test_a_push_from_a_restarted_master, open_one),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
