@@ -2,6 +2,16 @@
 
 #include <stdio.h>
 
+#define HOUR_US 3600000000LL
+
+/* As if it had started an hour ago, and nobody had adopted it. */
+static void age(struct cluster *cluster, unsigned master)
+{
+    long long wall = wall_clock(cluster, master);
+    cluster_tell(cluster, master, "HDEL redlock:clock a");
+    cluster_tell(cluster, master, "HSET redlock:clock s %lld q 0 h %lld", wall - HOUR_US, wall);
+}
+
 void scene_open(struct scene *scene, unsigned masters, int64_t max_ttl_ms, forge *forge, void *data)
 {
     char ttl[32];
@@ -9,9 +19,11 @@ void scene_open(struct scene *scene, unsigned masters, int64_t max_ttl_ms, forge
     setenv("REDLOCK_MAX_TTL", ttl, 1); /* who adopts them shall not tell them of more */
     *scene = (struct scene){.max_ttl_ms = max_ttl_ms};
     cluster_start(&scene->cluster, masters, NULL);
-    for (unsigned i = 0; i < masters; i++)
+    for (unsigned i = 0; i < masters; i++) {
+        age(&scene->cluster, i);
         scene->roads[i] =
             proxy_start_forging(scene->cluster.ports[i], i + 1 == masters ? forge : NULL, data);
+    }
     scene->loop = ev_loop_new(0);
 }
 

@@ -18,7 +18,8 @@ struct scene {
     struct proxy *roads[CLUSTER_MAX]; /* used by who asks for it */
 };
 
-/* The road to the last master has the forger on it, if there is one. */
+/* The masters have run for long, as far as they can tell.  The road to the last master has the
+ * forger on it, if there is one. */
 void scene_open(struct scene *scene, unsigned masters, int64_t max_ttl_ms, forge *forge,
                 void *data);
 void scene_close(struct scene *scene);

@@ -21,6 +21,13 @@ static int open_one(void **state)
     return 0;
 }
 
+static int open_three(void **state)
+{
+    (void)state;
+    scene_open(&scene, 3, 30000, NULL, NULL);
+    return 0;
+}
+
 static void join(struct user *user, const char *label, unsigned by_road)
 {
     redlock_options options = scene_options(&scene);
@@ -105,12 +112,99 @@ static void test_a_push_from_a_restarted_master(void **state)
     scene_leave(&holds);
 }
 
+/* ---- Fences ---- */
+
+static bool is_asked(const struct user *user, unsigned master)
+{
+    redlock_node node;
+    assert_code(redlock_node_get(user->client, master, &node), REDLOCK_OK);
+    return node.in_flight > 0;
+}
+
+/* In the order of holding. */
+static void fence_is_told(const struct take *take)
+{
+    static int64_t last;
+    int64_t fence = redlock_fence(take->lease);
+    if (fence <= last)
+        fail_msg("%lld was told before, and then %lld", (long long)last, (long long)fence);
+    last = fence;
+}
+
+/* Takes the name as soon as two masters are rid of the waiter, and gives it back; not if he
+ * is told before that he has it. */
+static void take_in_between(struct user *user, const struct take *waiter)
+{
+    struct take take;
+    redlock_lease_options terms = lease_terms(20000, 0);
+    bool was_taken = false;
+    int64_t end = now_us() + 6000000;
+    terms.fence = true;
+    while (!has(waiter) && !was_taken) {
+        assert_true(user_step(user, end));
+        if (!is_free(0) || !is_free(2))
+            continue;
+        was_taken = take_lock(&take, user, "name", &terms) == REDLOCK_OK;
+        if (was_taken && !has(waiter)) {
+            fence_is_told(&take);
+            take_release(&take);
+        } else {
+            take_free(&take);
+        }
+    }
+}
+
+/*
+ * Of the two masters whose grants made the fence one is lost while it is stored, and the
+ * other is not enough.  The third one, which gave the name by a push that is lost, is asked
+ * again all the while; it hears of that when what it and the lost one gave is over, and
+ * somebody else was told a larger fence in between.
+ */
+static void test_a_grant_after_the_fence_was_fixed(void **state)
+{
+    struct user holds, waits, comes;
+    struct take holder, waiter;
+    redlock_lease_options terms = lease_terms(20000, REDLOCK_FOREVER);
+    redlock_options options = scene_options(&scene);
+    (void)state;
+    terms.fence = true;
+    terms.margin_ms = 10;
+    options.label = "waiter";
+    options.request_timeout_ms = 4000;
+    join(&holds, "holder", 0);
+    scene_join(&scene, &waits, ALL, &options);
+    assert_code(take_lock(&holder, &holds, "name", NULL), REDLOCK_OK);
+    scene_stand(&scene, &waiter, &waits, "waiter", &terms);
+
+    cluster_tell(&scene.cluster, 1, "HINCRBY redlock:clock h 1000"); /* it had more to do */
+    proxy_blind(scene.roads[0], EAR_ROADS);
+    proxy_hold(scene.roads[0], MAIN_ROADS, REQUESTS);
+    proxy_hold(scene.roads[2], MAIN_ROADS, REQUESTS);
+    AWAIT(&waits, is_asked(&waits, 0) && is_asked(&waits, 2) && !is_asked(&waits, 1));
+    take_release(&holder);
+    for (int64_t end = now_us() + 1000000; !stats_of(&waits).raises && user_step(&waits, end);)
+        ;
+    proxy_break(scene.roads[2], MAIN_ROADS);
+    proxy_let_go(scene.roads[2], MAIN_ROADS, REQUESTS);
+    join(&comes, "other", 0); /* it knows how far the clocks are */
+    take_in_between(&comes, &waiter);
+    proxy_let_go(scene.roads[0], MAIN_ROADS, REQUESTS);
+    AWAIT(&waits, has(&waiter));
+    fence_is_told(&waiter);
+
+    take_release(&waiter);
+    scene_leave(&waits);
+    scene_leave(&comes);
+    scene_leave(&holds);
+}
+
 #define SCENE(test, open) cmocka_unit_test_setup_teardown(test, open, close_scene)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         SCENE(test_a_push_from_a_restarted_master, open_one),
+        SCENE(test_a_grant_after_the_fence_was_fixed, open_three),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
