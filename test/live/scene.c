@@ -99,28 +99,41 @@ static bool is_quiet(const struct user *user)
     return in_flight == 0;
 }
 
-static unsigned listeners(struct scene *scene)
+unsigned scene_ears(struct scene *scene, unsigned master, const char *label)
 {
-    unsigned masters = 0;
-    for (unsigned i = 0; i < scene->cluster.count; i++) {
-        redisReply *reply = cluster_ask(&scene->cluster, i, "PUBSUB CHANNELS");
-        assert_non_null(reply);
-        masters += reply->elements > 0;
-        freeReplyObject(reply);
-    }
-    return masters;
+    char name[80];
+    unsigned count = 0;
+    size_t length = (size_t)snprintf(name, sizeof name, " name=redlock:%s ", label);
+    redisReply *reply = cluster_ask(&scene->cluster, master, "CLIENT LIST TYPE pubsub");
+    assert_non_null(reply);
+    for (const char *at = reply->str; (at = strstr(at, name)); at += length)
+        count++;
+    freeReplyObject(reply);
+    return count;
 }
 
-/* The master may know of a listener some iterations of the loop before the client does. */
+void scene_settle(struct user *user)
+{
+    for (unsigned i = 0; i < 10; i++)
+        user_step(user, INT64_MAX);
+    AWAIT(user, is_quiet(user));
+}
+
+static bool all_know_a_listener(struct scene *scene, const char *label)
+{
+    bool all = true;
+    for (unsigned i = 0; i < scene->cluster.count; i++)
+        all &= scene_ears(scene, i, label) > 0;
+    return all;
+}
+
 void scene_stand(struct scene *scene, struct take *take, struct user *user, const char *label,
                  const redlock_lease_options *terms)
 {
     take_ask(take, user, "name", terms);
     AWAIT(user, scene_waiters(scene, ALL, label) == scene->cluster.count);
-    AWAIT(user, listeners(scene) == scene->cluster.count);
-    for (unsigned i = 0; i < 10; i++)
-        user_step(user, INT64_MAX);
-    AWAIT(user, is_quiet(user));
+    AWAIT(user, all_know_a_listener(scene, label));
+    scene_settle(user);
 }
 
 static long long calls_of(const char *stats, const char *command)

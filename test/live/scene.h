@@ -36,6 +36,10 @@ redlock_stats stats_of(const struct user *user);
 
 /* Waiters whose label is this, and who are alive, on some masters. */
 unsigned scene_waiters(struct scene *scene, unsigned masters, const char *label);
+/* Notification connections of the client with this label, as a master knows them.  It may
+ * know of one before the client has heard so; that is over when things have settled. */
+unsigned scene_ears(struct scene *scene, unsigned master, const char *label);
+void scene_settle(struct user *user);
 /* Asks, and waits until it stands on every master, is told of handovers, and has heard all
  * that it was answered. */
 void scene_stand(struct scene *scene, struct take *take, struct user *user, const char *label,
