@@ -57,7 +57,7 @@ static const char *item_of(const char *at, size_t length, unsigned index)
 
 static void append(struct bytes *bytes, const char *more, size_t length)
 {
-    bytes->at = realloc(bytes->at, bytes->length + length);
+    bytes->at = realloc(bytes->at, bytes->length + length + 1);
     if (!bytes->at)
         abort();
     memcpy(bytes->at + bytes->length, more, length);

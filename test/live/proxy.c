@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -92,8 +93,10 @@ static void open_road(struct proxy *proxy)
     struct sockaddr_in address = {.sin_family = AF_INET,
                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
                                   .sin_port = htons((uint16_t)proxy->to)};
-    int client = accept4(proxy->listener, NULL, NULL, SOCK_CLOEXEC);
+    int client = accept4(proxy->listener, NULL, NULL, SOCK_CLOEXEC), on = 1;
     int master = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    setsockopt(client, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    setsockopt(master, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     if (connect(master, (struct sockaddr *)&address, sizeof address) == 0)
         for (unsigned i = 0; i < ROADS; i++)
             if (proxy->roads[i].fds[CLIENT] < 0) {

@@ -130,6 +130,7 @@ static bool all_know_a_listener(struct scene *scene, const char *label)
 void scene_stand(struct scene *scene, struct take *take, struct user *user, const char *label,
                  const redlock_lease_options *terms)
 {
+    AWAIT(user, cluster_holders(&scene->cluster, "name", NULL) == scene->cluster.count);
     take_ask(take, user, "name", terms);
     AWAIT(user, scene_waiters(scene, ALL, label) == scene->cluster.count);
     AWAIT(user, all_know_a_listener(scene, label));

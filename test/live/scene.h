@@ -40,8 +40,8 @@ unsigned scene_waiters(struct scene *scene, unsigned masters, const char *label)
  * know of one before the client has heard so; that is over when things have settled. */
 unsigned scene_ears(struct scene *scene, unsigned master, const char *label);
 void scene_settle(struct user *user);
-/* Asks, and waits until it stands on every master, is told of handovers, and has heard all
- * that it was answered. */
+/* Asks for what somebody holds, and waits until it stands on every master, is told of handovers,
+ * and has heard all that it was answered. */
 void scene_stand(struct scene *scene, struct take *take, struct user *user, const char *label,
                  const redlock_lease_options *terms);
 /* Scripts that a master was asked for. */

@@ -59,6 +59,7 @@ static void hand_over_by_push(struct take *holder, struct take *waiter)
     AWAIT(holder->user, holder->told[REDLOCK_RELEASED].times);
     take_free(holder);
     assert_code(take_release(waiter), REDLOCK_OK);
+    AWAIT(holder->user, cluster_holders(&scene.cluster, "name", NULL) == 0);
 }
 
 /* Something between drops them, as a router does that was restarted. */
