@@ -1,12 +1,13 @@
+#define _GNU_SOURCE
 #include "proxy.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
-#include <stdatomic.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +16,9 @@
 
 #include "cluster.h"
 
-#define ROADS 16
+#define ROADS 64
 
+/* With no bytes it is the end of what comes that way. */
 struct parcel {
     struct parcel *next;
     int64_t due;
@@ -24,17 +26,37 @@ struct parcel {
     char bytes[];
 };
 
-struct road {
-    int client, master; /* -1: free */
+struct lane {
     struct parcel *first, *last;
+    bool ended;
+};
+
+enum side { CLIENT, MASTER };
+
+struct road {
+    int fds[2];           /* of the sides; -1: free */
+    struct lane lanes[2]; /* by the side from which it comes */
+    enum roads kind;
+    bool is_blind;
+    struct forger *forger; /* NULL: none */
 };
 
 struct proxy {
     pthread_t thread;
-    int listener, port, to, stop[2];
-    atomic_int delay_ms;
+    pthread_mutex_t mutex; /* for all that follows */
+    int listener, port, to, wake[2];
+    bool stops;
+    int delay_ms;
+    unsigned held[3]; /* ways, by kind of road */
+    unsigned mains, ears;
+    forge *forge;
+    void *data;
     struct road roads[ROADS];
 };
+
+static const struct road no_road = {.fds = {-1, -1}};
+
+/* ---- Roads ---- */
 
 static int listen_anywhere(int *port)
 {
@@ -48,16 +70,22 @@ static int listen_anywhere(int *port)
     return listener;
 }
 
+static void drop_first(struct lane *lane)
+{
+    struct parcel *parcel = lane->first;
+    lane->first = parcel->next;
+    free(parcel);
+}
+
 static void close_road(struct road *road)
 {
-    close(road->client);
-    close(road->master);
-    while (road->first) {
-        struct parcel *parcel = road->first;
-        road->first = parcel->next;
-        free(parcel);
+    for (enum side side = CLIENT; side <= MASTER; side++) {
+        close(road->fds[side]);
+        while (road->lanes[side].first)
+            drop_first(&road->lanes[side]);
     }
-    *road = (struct road){.client = -1, .master = -1};
+    forger_free(road->forger);
+    *road = no_road;
 }
 
 static void open_road(struct proxy *proxy)
@@ -65,112 +93,195 @@ static void open_road(struct proxy *proxy)
     struct sockaddr_in address = {.sin_family = AF_INET,
                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
                                   .sin_port = htons((uint16_t)proxy->to)};
-    int client = accept(proxy->listener, NULL, NULL);
+    int client = accept4(proxy->listener, NULL, NULL, SOCK_CLOEXEC), on = 1;
     int master = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    setsockopt(client, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    setsockopt(master, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     if (connect(master, (struct sockaddr *)&address, sizeof address) == 0)
         for (unsigned i = 0; i < ROADS; i++)
-            if (proxy->roads[i].client < 0) {
-                proxy->roads[i] = (struct road){.client = client, .master = master};
+            if (proxy->roads[i].fds[CLIENT] < 0) {
+                proxy->roads[i] = (struct road){.fds = {client, master}, .kind = MAIN_ROADS};
+                if (proxy->forge)
+                    proxy->roads[i].forger = forger_new(proxy->forge, proxy->data);
+                proxy->mains++;
                 return;
             }
     close(client);
     close(master);
 }
 
-static void forward(struct road *road)
+/* ---- Parcels ---- */
+
+static void take_in(struct lane *lane, const char *bytes, size_t length, int64_t due)
 {
-    char bytes[65536];
-    ssize_t got = recv(road->client, bytes, sizeof bytes, 0);
-    if (got <= 0 || send(road->master, bytes, (size_t)got, MSG_NOSIGNAL) != got)
-        close_road(road);
+    struct parcel *parcel = malloc(sizeof *parcel + length);
+    if (!parcel)
+        abort();
+    parcel->next = NULL;
+    parcel->due = due;
+    parcel->length = length;
+    memcpy(parcel->bytes, bytes, length);
+    if (lane->first)
+        lane->last->next = parcel;
+    else
+        lane->first = parcel;
+    lane->last = parcel;
+    lane->ended |= length == 0;
 }
 
-static void collect(struct proxy *proxy, struct road *road)
+struct forged {
+    struct lane *lane;
+    int64_t due;
+};
+
+static void take_in_forged(void *to, const char *bytes, size_t length)
+{
+    const struct forged *forged = to;
+    take_in(forged->lane, bytes, length, forged->due);
+}
+
+static void look_at_requests(struct proxy *proxy, struct road *road, const char *bytes,
+                             size_t length)
+{
+    if (road->kind == MAIN_ROADS && memmem(bytes, length, "SUBSCRIBE", 9)) {
+        road->kind = EAR_ROADS;
+        proxy->mains--;
+        proxy->ears++;
+        forger_free(road->forger);
+        road->forger = NULL;
+    }
+    if (road->forger)
+        forger_ask(road->forger, bytes, length);
+}
+
+static void collect(struct proxy *proxy, struct road *road, enum side from)
 {
     char bytes[65536];
-    ssize_t got = recv(road->master, bytes, sizeof bytes, 0);
-    if (got <= 0) {
-        close_road(road);
-        return;
-    }
-    struct parcel *parcel = malloc(sizeof *parcel + (size_t)got);
-    int delay = atomic_load(&proxy->delay_ms);
-    parcel->next = NULL;
-    parcel->due = delay < 0 ? INT64_MAX : now_us() + delay * 1000LL;
-    parcel->length = (size_t)got;
-    memcpy(parcel->bytes, bytes, parcel->length);
-    if (road->first)
-        road->last->next = parcel;
+    struct lane *lane = &road->lanes[from];
+    int64_t due = from == CLIENT        ? now_us()
+                  : proxy->delay_ms < 0 ? INT64_MAX
+                                        : now_us() + proxy->delay_ms * 1000LL;
+    ssize_t got = recv(road->fds[from], bytes, sizeof bytes, 0);
+    size_t length = got > 0 ? (size_t)got : 0;
+    if (from == CLIENT)
+        look_at_requests(proxy, road, bytes, length);
+    if (from == MASTER && length && road->forger)
+        forger_answer(road->forger, bytes, length, take_in_forged, &(struct forged){lane, due});
     else
-        road->first = parcel;
-    road->last = parcel;
+        take_in(lane, bytes, length, due);
 }
 
 /* Hands over what is due; when the next parcel is. */
-static int64_t hand_over(struct road *road)
+static int64_t hand_over(const struct proxy *proxy, struct road *road, enum side from)
 {
-    while (road->first && road->first->due <= now_us()) {
-        struct parcel *parcel = road->first;
-        if (send(road->client, parcel->bytes, parcel->length, MSG_NOSIGNAL) < 0) {
+    struct lane *lane = &road->lanes[from];
+    unsigned way = from == CLIENT ? REQUESTS : REPLIES;
+    if (road->is_blind || proxy->held[road->kind] & way)
+        return INT64_MAX;
+    while (lane->first && lane->first->due <= now_us()) {
+        const struct parcel *parcel = lane->first;
+        int to = road->fds[from == CLIENT ? MASTER : CLIENT];
+        /* The master may be dead, and the client not yet know it. */
+        if (parcel->length == 0 ||
+            (send(to, parcel->bytes, parcel->length, MSG_NOSIGNAL) < 0 && from == MASTER)) {
             close_road(road);
             return INT64_MAX;
         }
-        road->first = parcel->next;
-        free(parcel);
+        drop_first(lane);
     }
-    return road->first ? road->first->due : INT64_MAX;
+    return lane->first ? lane->first->due : INT64_MAX;
 }
+
+/* ---- The thread ---- */
 
 static int next_wait(struct proxy *proxy)
 {
     int64_t next = INT64_MAX;
-    for (unsigned i = 0; i < ROADS; i++) {
-        int64_t due = proxy->roads[i].client >= 0 ? hand_over(&proxy->roads[i]) : INT64_MAX;
-        next = due < next ? due : next;
-    }
+    for (unsigned i = 0; i < ROADS; i++)
+        for (enum side from = CLIENT; from <= MASTER && proxy->roads[i].fds[CLIENT] >= 0; from++) {
+            int64_t due = hand_over(proxy, &proxy->roads[i], from);
+            next = due < next ? due : next;
+        }
     if (next == INT64_MAX)
         return -1;
     int64_t left = (next - now_us()) / 1000 + 1;
     return left > 0 ? (int)left : 0;
 }
 
+/* Some may have been broken since they were looked at. */
+static void carry(struct proxy *proxy, const struct pollfd *polled)
+{
+    for (unsigned i = 0; i < 2 * ROADS; i++) {
+        struct road *road = &proxy->roads[i / 2];
+        enum side from = i % 2 ? MASTER : CLIENT;
+        if (polled[i].revents && road->fds[from] == polled[i].fd)
+            collect(proxy, road, from);
+    }
+}
+
 static void *run(void *argument)
 {
     struct proxy *proxy = argument;
-    for (;;) {
+    pthread_mutex_lock(&proxy->mutex);
+    while (!proxy->stops) {
+        char byte;
         int wait = next_wait(proxy);
-        struct pollfd polled[2 + 2 * ROADS] = {{proxy->stop[0], POLLIN, 0},
+        struct pollfd polled[2 + 2 * ROADS] = {{proxy->wake[0], POLLIN, 0},
                                                {proxy->listener, POLLIN, 0}};
-        for (unsigned i = 0; i < ROADS; i++) {
-            polled[2 + 2 * i] = (struct pollfd){proxy->roads[i].client, POLLIN, 0};
-            polled[3 + 2 * i] = (struct pollfd){proxy->roads[i].master, POLLIN, 0};
+        for (unsigned i = 0; i < 2 * ROADS; i++) {
+            const struct road *road = &proxy->roads[i / 2];
+            polled[2 + i] =
+                (struct pollfd){road->lanes[i % 2].ended ? -1 : road->fds[i % 2], POLLIN, 0};
         }
-        if (poll(polled, 2 + 2 * ROADS, wait) < 0)
+        pthread_mutex_unlock(&proxy->mutex);
+        int ready = poll(polled, 2 + 2 * ROADS, wait);
+        pthread_mutex_lock(&proxy->mutex);
+        if (ready < 0)
             continue;
-        if (polled[0].revents)
-            return NULL;
-        for (unsigned i = 0; i < ROADS; i++) {
-            struct road *road = &proxy->roads[i];
-            if (road->client >= 0 && polled[2 + 2 * i].revents)
-                forward(road);
-            if (road->client >= 0 && polled[3 + 2 * i].revents)
-                collect(proxy, road);
-        }
+        if (polled[0].revents && read(proxy->wake[0], &byte, 1) != 1)
+            abort();
+        carry(proxy, polled + 2);
         if (polled[1].revents)
             open_road(proxy);
     }
+    pthread_mutex_unlock(&proxy->mutex);
+    return NULL;
+}
+
+/* ---- From outside ---- */
+
+static void begin(struct proxy *proxy)
+{
+    pthread_mutex_lock(&proxy->mutex);
+}
+
+static void end(struct proxy *proxy)
+{
+    pthread_mutex_unlock(&proxy->mutex);
+    if (write(proxy->wake[1], "", 1) != 1)
+        abort();
+}
+
+struct proxy *proxy_start_forging(int port, forge *forge, void *data)
+{
+    struct proxy *proxy = calloc(1, sizeof *proxy);
+    if (!proxy)
+        abort();
+    proxy->to = port;
+    proxy->forge = forge;
+    proxy->data = data;
+    proxy->listener = listen_anywhere(&proxy->port);
+    for (unsigned i = 0; i < ROADS; i++)
+        proxy->roads[i] = no_road;
+    pthread_mutex_init(&proxy->mutex, NULL);
+    if (pipe2(proxy->wake, O_CLOEXEC) != 0 || pthread_create(&proxy->thread, NULL, run, proxy) != 0)
+        abort();
+    return proxy;
 }
 
 struct proxy *proxy_start(int port)
 {
-    struct proxy *proxy = calloc(1, sizeof *proxy);
-    proxy->to = port;
-    proxy->listener = listen_anywhere(&proxy->port);
-    for (unsigned i = 0; i < ROADS; i++)
-        proxy->roads[i] = (struct road){.client = -1, .master = -1};
-    if (pipe(proxy->stop) != 0 || pthread_create(&proxy->thread, NULL, run, proxy) != 0)
-        abort();
-    return proxy;
+    return proxy_start_forging(port, NULL, NULL);
 }
 
 int proxy_port(const struct proxy *proxy)
@@ -180,19 +291,69 @@ int proxy_port(const struct proxy *proxy)
 
 void proxy_delay(struct proxy *proxy, int ms)
 {
-    atomic_store(&proxy->delay_ms, ms);
+    begin(proxy);
+    proxy->delay_ms = ms;
+    end(proxy);
+}
+
+static void set_held(struct proxy *proxy, unsigned roads, unsigned ways, bool are_held)
+{
+    begin(proxy);
+    for (unsigned kind = MAIN_ROADS; kind <= EAR_ROADS; kind++) {
+        unsigned those = roads & kind ? ways : 0;
+        proxy->held[kind] = are_held ? proxy->held[kind] | those : proxy->held[kind] & ~those;
+    }
+    end(proxy);
+}
+
+void proxy_hold(struct proxy *proxy, unsigned roads, unsigned ways)
+{
+    set_held(proxy, roads, ways, true);
+}
+
+void proxy_let_go(struct proxy *proxy, unsigned roads, unsigned ways)
+{
+    set_held(proxy, roads, ways, false);
+}
+
+void proxy_blind(struct proxy *proxy, unsigned roads)
+{
+    begin(proxy);
+    for (unsigned i = 0; i < ROADS; i++)
+        proxy->roads[i].is_blind |= (proxy->roads[i].kind & roads) != 0;
+    end(proxy);
+}
+
+void proxy_break(struct proxy *proxy, unsigned roads)
+{
+    begin(proxy);
+    for (unsigned i = 0; i < ROADS; i++)
+        if (proxy->roads[i].fds[CLIENT] >= 0 && proxy->roads[i].kind & roads)
+            close_road(&proxy->roads[i]);
+    end(proxy);
+}
+
+unsigned proxy_roads(struct proxy *proxy, enum roads roads)
+{
+    pthread_mutex_lock(&proxy->mutex);
+    unsigned count =
+        (roads & MAIN_ROADS ? proxy->mains : 0) + (roads & EAR_ROADS ? proxy->ears : 0);
+    pthread_mutex_unlock(&proxy->mutex);
+    return count;
 }
 
 void proxy_stop(struct proxy *proxy)
 {
-    if (write(proxy->stop[1], "", 1) != 1)
-        abort();
+    begin(proxy);
+    proxy->stops = true;
+    end(proxy);
     pthread_join(proxy->thread, NULL);
     for (unsigned i = 0; i < ROADS; i++)
-        if (proxy->roads[i].client >= 0)
+        if (proxy->roads[i].fds[CLIENT] >= 0)
             close_road(&proxy->roads[i]);
     close(proxy->listener);
-    close(proxy->stop[0]);
-    close(proxy->stop[1]);
+    close(proxy->wake[0]);
+    close(proxy->wake[1]);
+    pthread_mutex_destroy(&proxy->mutex);
     free(proxy);
 }

@@ -1,18 +1,44 @@
 /*
- * proxy.h - a slow road to a real master: what the master says arrives late.
+ * proxy.h - the road to a real master: slow, dark, broken, or with a forger on it.
  *
  * In a thread of its own.  (In the field a proxy is outside of what the library
- * promises; here it stands for a slow network.)
+ * promises; here it stands for a network, or for a master that lies.)
  */
 #ifndef REDLOCK_TEST_PROXY_H
 #define REDLOCK_TEST_PROXY_H
 
+#include <stdbool.h>
+
+#include "forge.h"
+
 struct proxy;
 
+/* Connections of a client; bits. */
+enum roads {
+    MAIN_ROADS = 1,
+    EAR_ROADS = 2, /* on which it said SUBSCRIBE: notification connections */
+    ALL_ROADS = MAIN_ROADS | EAR_ROADS
+};
+
+enum ways { REQUESTS = 1, REPLIES = 2, BOTH_WAYS = REQUESTS | REPLIES };
+
 struct proxy *proxy_start(int port);
+/* What the master replies is rewritten (see forge.h), but on notification connections. */
+struct proxy *proxy_start_forging(int port, forge *forge, void *data);
 int proxy_port(const struct proxy *proxy);
 /* Replies read from now on arrive this much later; less than zero: never. */
 void proxy_delay(struct proxy *proxy, int ms);
+/* What is under way on such roads, their ends too, waits until they are let go; on roads
+ * to come as well. */
+void proxy_hold(struct proxy *proxy, unsigned roads, unsigned ways);
+void proxy_let_go(struct proxy *proxy, unsigned roads, unsigned ways);
+/* Such roads as there are now carry nothing any more, their ends neither.  Who looks at
+ * them sees nothing of it. */
+void proxy_blind(struct proxy *proxy, unsigned roads);
+/* Such roads as there are now end, for both sides, with all that was under way. */
+void proxy_break(struct proxy *proxy, unsigned roads);
+/* Such roads so far: those that have ended too. */
+unsigned proxy_roads(struct proxy *proxy, enum roads roads);
 void proxy_stop(struct proxy *proxy);
 
 #endif

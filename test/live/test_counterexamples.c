@@ -1,0 +1,367 @@
+/*
+ * Counter-examples to what is promised, each played on real masters as it was found.
+ */
+#include "scene.h"
+
+#include <stdio.h>
+
+static struct scene scene;
+
+static int close_scene(void **state)
+{
+    (void)state;
+    scene_close(&scene);
+    return 0;
+}
+
+static int open_one(void **state)
+{
+    (void)state;
+    scene_open(&scene, 1, 10000, NULL, NULL);
+    return 0;
+}
+
+static int open_three(void **state)
+{
+    (void)state;
+    scene_open(&scene, 3, 30000, NULL, NULL);
+    return 0;
+}
+
+static void join(struct user *user, const char *label, unsigned by_road)
+{
+    redlock_options options = scene_options(&scene);
+    options.label = label;
+    scene_join(&scene, user, by_road, &options);
+}
+
+/* ---- A push from a master that restarted ---- */
+
+static bool is_free(unsigned master)
+{
+    return cluster_count(&scene.cluster, master, "EXISTS name") == 0;
+}
+
+/* By a client that comes only then: a master may release while it abstains. */
+static void release_something(void)
+{
+    struct user user;
+    struct take take;
+    redlock_name name = {"name", 4};
+    join(&user, "third", 0);
+    take_init(&take, &user);
+    assert_code(redlock_release_token(user.client, &take.lease, &name, 1,
+                                      "AAAAAAAAAAAAAAAAAAAAAA:old", take_hear, &take),
+                REDLOCK_OK);
+    AWAIT(&user, take.told[REDLOCK_RELEASED].times);
+    take_free(&take);
+    scene_leave(&user);
+}
+
+/*
+ * The master comes back with a snapshot in which the waiter stands in line and the holder's
+ * lease is soon over, for it was prolonged later.  The waiter hears that its notification
+ * connection has ended, and not that the other one has: it listens to the new process, which
+ * abstains, and hears that it is given the name.
+ */
+static void test_a_push_from_a_restarted_master(void **state)
+{
+    struct user holds, waits;
+    struct take holder, waiter;
+    redlock_lease_options brief = lease_terms(1500, 0), terms = lease_terms(10000, REDLOCK_FOREVER);
+    (void)state;
+    brief.renew = false;
+    terms.margin_ms = 10;
+    join(&holds, "holder", 0);
+    join(&waits, "waiter", ALL);
+    assert_code(take_lock(&holder, &holds, "name", &brief), REDLOCK_OK);
+    int64_t begin = now_us();
+    scene_stand(&scene, &waiter, &waits, "waiter", &terms);
+    cluster_tell(&scene.cluster, 0, "SAVE");
+    assert_code(redlock_extend(holder.lease, 10000), REDLOCK_OK);
+    AWAIT(&holds, holder.told[REDLOCK_EXTENDED].times);
+
+    proxy_blind(scene.roads[0], MAIN_ROADS);
+    user_meanwhile(&waits, &scene.cluster, "kill 1");
+    user_meanwhile(&waits, &scene.cluster, "restart 1");
+    AWAIT(&waits, is_free(0));
+    while (!scene_ears(&scene, 0, "waiter") &&
+           user_step(&waits, begin + 2300000)) /* it need not listen */
+        ;
+    assert_int_equal(waiter.outcomes, 0);
+    release_something();
+    while (user_step(&waits, begin + 4000000)) /* it lives no longer than 3 s in the snapshot */
+        if (has(&waiter))
+            fail_msg("the waiter has it for %lld ms, and the holder for %lld ms more",
+                     (long long)redlock_valid_for(waiter.lease),
+                     (long long)redlock_valid_for(holder.lease));
+    assert_true(redlock_valid_for(holder.lease) > 0);
+
+    proxy_break(scene.roads[0], ALL_ROADS);
+    take_release(&holder);
+    take_free(&waiter);
+    scene_leave(&waits);
+    scene_leave(&holds);
+}
+
+/* ---- Fences ---- */
+
+static bool is_asked(const struct user *user, unsigned master)
+{
+    redlock_node node;
+    assert_code(redlock_node_get(user->client, master, &node), REDLOCK_OK);
+    return node.in_flight > 0;
+}
+
+/* In the order of holding. */
+static void fence_is_told(const struct take *take)
+{
+    static int64_t last;
+    int64_t fence = redlock_fence(take->lease);
+    if (fence <= last)
+        fail_msg("%lld was told before, and then %lld", (long long)last, (long long)fence);
+    last = fence;
+}
+
+/* Takes the name as soon as two masters are rid of the waiter, and gives it back; not if he
+ * is told before that he has it. */
+static void take_in_between(struct user *user, const struct take *waiter)
+{
+    struct take take;
+    redlock_lease_options terms = lease_terms(20000, 0);
+    bool was_taken = false;
+    int64_t end = now_us() + 6000000;
+    terms.fence = true;
+    while (!has(waiter) && !was_taken) {
+        assert_true(user_step(user, end));
+        if (!is_free(0) || !is_free(2))
+            continue;
+        was_taken = take_lock(&take, user, "name", &terms) == REDLOCK_OK;
+        if (was_taken && !has(waiter)) {
+            fence_is_told(&take);
+            take_release(&take);
+        } else {
+            take_free(&take);
+        }
+    }
+}
+
+/*
+ * Of the two masters whose grants made the fence one is lost while it is stored, and the
+ * other is not enough.  The third one, which gave the name by a push that is lost, is asked
+ * again all the while; it hears of that when what it and the lost one gave is over, and
+ * somebody else was told a larger fence in between.
+ */
+static void test_a_grant_after_the_fence_was_fixed(void **state)
+{
+    struct user holds, waits, comes;
+    struct take holder, waiter;
+    redlock_lease_options terms = lease_terms(20000, REDLOCK_FOREVER);
+    redlock_options options = scene_options(&scene);
+    (void)state;
+    terms.fence = true;
+    terms.margin_ms = 10;
+    options.label = "waiter";
+    options.request_timeout_ms = 4000;
+    join(&holds, "holder", 0);
+    scene_join(&scene, &waits, ALL, &options);
+    assert_code(take_lock(&holder, &holds, "name", NULL), REDLOCK_OK);
+    scene_stand(&scene, &waiter, &waits, "waiter", &terms);
+
+    cluster_tell(&scene.cluster, 1, "HINCRBY redlock:clock h 1000"); /* it had more to do */
+    proxy_blind(scene.roads[0], EAR_ROADS);
+    proxy_hold(scene.roads[0], MAIN_ROADS, REQUESTS);
+    proxy_hold(scene.roads[2], MAIN_ROADS, REQUESTS);
+    AWAIT(&waits, is_asked(&waits, 0) && is_asked(&waits, 2) && !is_asked(&waits, 1));
+    take_release(&holder);
+    for (int64_t end = now_us() + 1000000; !stats_of(&waits).raises && user_step(&waits, end);)
+        ;
+    proxy_break(scene.roads[2], MAIN_ROADS);
+    proxy_let_go(scene.roads[2], MAIN_ROADS, REQUESTS);
+    join(&comes, "other", 0); /* it knows how far the clocks are */
+    take_in_between(&comes, &waiter);
+    proxy_let_go(scene.roads[0], MAIN_ROADS, REQUESTS);
+    AWAIT(&waits, has(&waiter));
+    fence_is_told(&waiter);
+
+    take_release(&waiter);
+    assert_code(take_lock(&holder, &comes, "name", &terms), REDLOCK_OK);
+    fence_is_told(&holder);
+    take_release(&holder);
+    scene_leave(&waits);
+    scene_leave(&comes);
+    scene_leave(&holds);
+}
+
+/* ---- Waiters that reach a minority ---- */
+
+#define M1 1U
+#define M2 2U
+#define M3 4U
+
+/* They see soon that a master does not answer. */
+static void join_cut_off(struct user *user, const char *label, unsigned by_road)
+{
+    redlock_options options = scene_options(&scene);
+    options.label = label;
+    options.request_timeout_ms = 100;
+    options.connect_timeout_ms = 500;
+    scene_join(&scene, user, by_road, &options);
+}
+
+static unsigned stand_anywhere(void)
+{
+    return scene_waiters(&scene, ALL, "first") + scene_waiters(&scene, ALL, "second");
+}
+
+/* One of them has it, and gives it back. */
+static void serve(struct take *take)
+{
+    AWAIT(take->user, has(take));
+    assert_code(take_release(take), REDLOCK_OK);
+}
+
+/*
+ * Two who stand in line before everybody else are cut off from all masters but one, each
+ * from others.  Nobody is given the name by a quorum, unless they go away.
+ */
+static void test_waiters_that_reach_a_minority(void **state)
+{
+    struct user holds, waits, cut_off[2];
+    struct take holder, waiter, first, second;
+    redlock_lease_options terms = lease_terms(2000, REDLOCK_FOREVER);
+    (void)state;
+    join(&holds, "holder", 0);
+    join(&waits, "waiter", 0);
+    join_cut_off(&cut_off[0], "first", M2 | M3);
+    assert_code(take_lock(&holder, &holds, "name", NULL), REDLOCK_OK);
+    scene_stand(&scene, &first, &cut_off[0], "first", &terms);
+    join_cut_off(&cut_off[1], "second", M1 | M3);
+    scene_stand(&scene, &second, &cut_off[1], "second", &terms);
+
+    int64_t cut_at = now_us();
+    for (unsigned i = 0; i < 3; i++)
+        proxy_hold(scene.roads[i], ALL_ROADS, BOTH_WAYS);
+    scene_stand(&scene, &waiter, &waits, "waiter", &terms);
+    AWAIT(&waits, scene_waiters(&scene, M2 | M3, "first") == 0 &&
+                      scene_waiters(&scene, M1 | M3, "second") == 0);
+    while (stand_anywhere() && user_step(&waits, cut_at + 5000000))
+        ;
+    assert_code(take_release(&holder), REDLOCK_OK);
+    AWAIT_MS(&waits, has(&waiter), 1000);
+    assert_int_equal(stand_anywhere(), 0);
+
+    for (unsigned i = 0; i < 3; i++)
+        proxy_let_go(scene.roads[i], ALL_ROADS, BOTH_WAYS);
+    assert_code(take_release(&waiter), REDLOCK_OK);
+    AWAIT(&waits, has(&first) || has(&second));
+    bool in_order = has(&first);
+    serve(in_order ? &first : &second);
+    serve(in_order ? &second : &first);
+    scene_leave(&cut_off[0]);
+    scene_leave(&cut_off[1]);
+    scene_leave(&waits);
+    scene_leave(&holds);
+}
+
+/* ---- A client that always has one more waiter ---- */
+
+#define HOLD_MS 100
+
+/* Two leases of one client, which has one of them, and waits with the other. */
+struct pair {
+    struct user *user;
+    struct take takes[2];
+    unsigned turn;
+};
+
+/* Gives back what was held for long enough, and asks for it again. */
+static void take_turns(struct pair *pair)
+{
+    redlock_lease_options terms = lease_terms(10000, REDLOCK_FOREVER);
+    struct take *take = &pair->takes[pair->turn % 2];
+    const struct told *told = &take->told[REDLOCK_ACQUIRED];
+    if (!told->times || now_us() < told->at_us + HOLD_MS * 1000)
+        return;
+    redlock_lease *given_back = take->lease;
+    assert_code(redlock_release(given_back), REDLOCK_OK);
+    redlock_lease_free(given_back);
+    pair->turn++;
+    take_ask(take, pair->user, "name", &terms);
+}
+
+/* Who asks is served when those who asked before have had it, not much later. */
+static void test_a_client_that_always_has_a_waiter(void **state)
+{
+    static struct pair pair;
+    struct user holds, waits;
+    struct take waiter;
+    redlock_lease_options terms = lease_terms(10000, REDLOCK_FOREVER);
+    (void)state;
+    join(&holds, "pair", 0);
+    join(&waits, "waiter", 0);
+    pair = (struct pair){.user = &holds};
+    for (unsigned i = 0; i < 2; i++)
+        take_ask(&pair.takes[i], &holds, "name", &terms);
+    for (unsigned times = 0; times < 5; times++) {
+        unsigned turn = pair.turn;
+        AWAIT(&holds, (take_turns(&pair), pair.turn >= turn + 2));
+        take_ask(&waiter, &waits, "name", &terms);
+        AWAIT_MS(&waits, (take_turns(&pair), has(&waiter)), 500);
+        assert_code(take_release(&waiter), REDLOCK_OK);
+    }
+    for (unsigned i = 0; i < 2; i++)
+        take_free(&pair.takes[i]);
+    scene_leave(&waits);
+    scene_leave(&holds);
+}
+
+/* ---- Keys that last ---- */
+
+static void test_far_expiries(void **state)
+{
+    static const char *const names[] = {"far", "farthest"};
+    static const char *const ends[] = {"9007199254740991", "9223372036854775807"};
+    struct user waits;
+    struct take takes[2];
+    long long before[3];
+    redlock_lease_options terms = lease_terms(10000, 3000);
+    (void)state;
+    join(&waits, "waiter", 0);
+    for (unsigned i = 0; i < 3; i++) {
+        before[i] = scene_scripts(&scene, i);
+        for (unsigned j = 0; j < 2; j++)
+            cluster_tell(&scene.cluster, i, "SET %s stranger's PXAT %s", names[j], ends[j]);
+    }
+    int64_t begin = now_us();
+    for (unsigned j = 0; j < 2; j++)
+        take_ask(&takes[j], &waits, names[j], &terms);
+    AWAIT(&waits, takes[0].outcomes && takes[1].outcomes);
+    for (unsigned j = 0; j < 2; j++) {
+        const struct told *told = &takes[j].told[REDLOCK_NOT_ACQUIRED];
+        assert_int_equal(told->times, 1);
+        assert_code(told->event.code, REDLOCK_E_HELD);
+        assert_in_range(told->at_us - begin, 3000000, 4500000);
+        take_free(&takes[j]);
+    }
+    for (unsigned i = 0; i < 3; i++) {
+        long long scripts = scene_scripts(&scene, i) - before[i];
+        if (scripts >= 50)
+            fail_msg("%lld scripts on master %u", scripts, i + 1);
+    }
+    scene_leave(&waits);
+}
+
+#define SCENE(test, open) cmocka_unit_test_setup_teardown(test, open, close_scene)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SCENE(test_a_push_from_a_restarted_master, open_one),
+        SCENE(test_a_grant_after_the_fence_was_fixed, open_three),
+        SCENE(test_waiters_that_reach_a_minority, open_three),
+        SCENE(test_a_client_that_always_has_a_waiter, open_three),
+        SCENE(test_far_expiries, open_three),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
