@@ -9,9 +9,9 @@
 #define LINGERS MS(10000) /* who has waited once will wait again */
 #define QUIET   MS(3000)  /* unheard of for so long, it is asked whether it is still there */
 
-static void await(struct engine *e, struct subscription *sub, usec patience)
+static void await(struct engine *e, struct subscription *sub)
 {
-    sub->due = e->now + patience;
+    sub->due = e->now + e->config.connect_timeout;
     deadlines_at_latest(&e->deadlines, &e->deadline, sub->due);
 }
 
@@ -19,7 +19,7 @@ static void subscribe(struct engine *e, unsigned index)
 {
     struct subscription *sub = &e->masters[index].subscription;
     *sub = (struct subscription){.asked = true};
-    await(e, sub, e->config.connect_timeout);
+    await(e, sub);
     engine_emit(e, EFFECT_LISTEN, index, NULL);
 }
 
@@ -39,7 +39,7 @@ static void probe(struct engine *e, unsigned index)
     struct subscription *sub = &e->masters[index].subscription;
     if (!sub->heard_at || sub->leaving || sub->due || e->now < sub->heard_at + QUIET)
         return;
-    await(e, sub, master_stall(e, &e->masters[index]));
+    await(e, sub);
     engine_emit(e, EFFECT_PROBE, index, NULL);
 }
 

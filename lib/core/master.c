@@ -54,7 +54,7 @@ bool master_is_silent(const struct engine *e, const struct master *master)
     return master->in_flight && e->now >= master->progress_at + patience(e, master);
 }
 
-usec master_stall(const struct engine *e, const struct master *master)
+static usec stall(const struct engine *e, const struct master *master)
 {
     return STALL_PATIENCES * patience(e, master);
 }
@@ -63,7 +63,7 @@ usec master_overdue(const struct engine *e, const struct master *master, usec as
 {
     usec heard_at = master->progress_at > asked_at ? master->progress_at : asked_at;
     usec overdue = heard_at + patience(e, master);
-    usec latest = asked_at + (ttl ? ttl / 4 : master_stall(e, master));
+    usec latest = asked_at + (ttl ? ttl / 4 : stall(e, master));
     return overdue < latest ? overdue : latest;
 }
 
@@ -267,7 +267,7 @@ static void watch(struct engine *e, struct master *master)
 {
     usec at = NEVER, again = e->now + ASK_ANYHOW;
     if (master->in_flight)
-        at = master->progress_at + master_stall(e, master);
+        at = master->progress_at + stall(e, master);
     if (master_abstains(e, master) && !master->hello_asked)
         again = e->now + ASK_AGAIN;
     if (master_abstains(e, master) && again > master->abstains_until)
@@ -386,7 +386,7 @@ void master_sent(struct engine *e, unsigned index)
         master->progress_at = e->now;
     if (master_is_up(master))
         deadlines_at_latest(&e->deadlines, &master->deadline,
-                            master->progress_at + master_stall(e, master));
+                            master->progress_at + stall(e, master));
 }
 
 void master_answered(struct engine *e, unsigned index, const struct reply *reply)
@@ -423,7 +423,7 @@ static void watch_connecting(struct engine *e, unsigned index)
 static void watch_up(struct engine *e, unsigned index)
 {
     struct master *master = &e->masters[index];
-    if (master->in_flight && e->now >= master->progress_at + master_stall(e, master)) {
+    if (master->in_flight && e->now >= master->progress_at + stall(e, master)) {
         char why[SAYING_MAX];
         snprintf(why, sizeof why, "hangs: no answer for %lld ms",
                  (long long)(e->now - master->progress_at) / 1000);

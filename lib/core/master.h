@@ -72,8 +72,6 @@ bool master_abstains(const struct engine *engine, const struct master *master);
 bool master_may_grant(const struct engine *engine, const struct master *master);
 /* On its way to UP for the first time, or again after a connection that worked. */
 bool master_is_hopeful(const struct master *master);
-/* A connection on which nothing was heard for so long is dead. */
-usec master_stall(const struct engine *engine, const struct master *master);
 /* Asked, it has answered nothing at all for longer than an answer takes. */
 bool master_is_silent(const struct engine *engine, const struct master *master);
 /* Its wall clock and ours were read at the same moment, nearly. */
