@@ -174,8 +174,9 @@ typedef struct redlock_options {
     /* The longest ttl that any lease of this client may ask for; it also sets
      * how long a restarted master abstains.  Keep it equal in all clients of
      * the same masters: the promise for restarted masters needs that (the
-     * largest one that any master was told counts, which helps while you change
-     * it, but a master may forget it).  0: 30,000.  At most 24 hours. */
+     * largest one that two masters were told counts, or one of at most two, which
+     * helps while you change it, but masters may forget it).  0: 30,000.  At most
+     * 24 hours. */
     int64_t max_ttl_ms;
 
     /* Bound on how far clocks may run apart, as a share of the ttl; 2 ms are
@@ -328,8 +329,13 @@ typedef struct redlock_lease_options {
     int64_t ttl_ms;
 
     /* How long to stand in line while others hold it: first come, first served among
-     * the waiters of all clients, handed over by whoever releases it.  0: one try.
-     * REDLOCK_FOREVER: until cancelled (redlock_release()). */
+     * the waiters of all clients, handed over by whoever releases it.  The waiters
+     * of one client share: a lease is handed on among them in memory for 50 ms after
+     * the client was given it (10 ms if that was a hundred times by then; longer only
+     * if the next one is first on the masters too), and one that comes up to 50 ms
+     * after another drew a place in line may use that place.  A client that reaches no
+     * quorum stands in line nowhere until it does.  0: one try.  REDLOCK_FOREVER: until
+     * cancelled (redlock_release()). */
     int64_t wait_ms;
 
     /* LOST is told this long before the lease ends, and ACQUIRED only if more
@@ -444,7 +450,7 @@ REDLOCK_API int64_t redlock_valid_for(const redlock_lease *lease);
  * request, its fence is the smaller one, whatever clocks, delays, pauses and expiry
  * do.  The same for all names of the lease, and unchanged by renewals.  Restarted
  * masters keep to it as long as their wall clocks agree within clock_skew_ms; a
- * FLUSHALL is as bad as it is for the locks themselves.
+ * FLUSHALL, or a master that lies, is as bad as it is for the locks themselves.
  *
  * 0 before ACQUIRED was told, and of a lease that asked for none.  Stays readable
  * until the handle is freed: a number that was given out does not change.
