@@ -1,5 +1,6 @@
 /*
  * ears.h - notification connections: what masters tell waiters, late, or never.
+ * Each has a path of its own: nothing ties it to the other connection to its master.
  */
 #ifndef SIM_EARS_H
 #define SIM_EARS_H
@@ -14,10 +15,17 @@ struct heard {
     usec clock;
 };
 
+enum ear_phase {
+    EAR_NONE,
+    EAR_CALLING, /* connects and subscribes */
+    EAR_UP,      /* subscribed on the master */
+    EAR_ENDED    /* DEAF is on its way */
+};
+
 struct ear {
-    bool wanted; /* was asked for, and has not ended */
-    bool up;
+    enum ear_phase phase;
     uint32_t epoch; /* of the server's process */
+    usec arrives;   /* CALLING: then it is subscribed */
     usec latest;
     struct heard *first, *last;
 };
@@ -25,6 +33,8 @@ struct ear {
 /* EFFECT_LISTEN, EFFECT_DEAFEN. */
 void ear_open(struct shell *shell, unsigned master);
 void ear_close(struct shell *shell, unsigned master);
+/* HAPPENS_HEARD. */
+void ear_happens(struct shell *shell, unsigned master);
 /* What has arrived by now; false when there is nothing more. */
 bool ear_read(struct shell *shell, unsigned master, struct heard *heard);
 /* The process ends. */

@@ -291,6 +291,7 @@ static void happen(struct world *w, const struct happening *it)
         shell_happens(it->subject, it);
         break;
     case HAPPENS_HEARD:
+        ear_happens(it->subject, it->number);
         shell_readable(it->subject);
         break;
     case HAPPENS_USER:
