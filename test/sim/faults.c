@@ -76,7 +76,9 @@ void faults_draw(struct world *w)
 
 static usec a_while(struct world *w)
 {
-    usec longest = chance_permille(&w->chance, 300) ? MS(w->max_ttl_ms) * 2 : MS(400);
+    usec ttls = w->max_ttl_ms > 6000 && !chance_permille(&w->chance, 100) ? MS(12000)
+                                                                          : MS(w->max_ttl_ms) * 2;
+    usec longest = chance_permille(&w->chance, 300) ? ttls : MS(400);
     return chance_range(&w->chance, MS(1), longest);
 }
 
@@ -93,7 +95,8 @@ static void strike_path(struct world *w, enum fault_kind kind, struct path *path
 {
     if (kind == FAULT_DELAYS) {
         until(w, &path->slow_until);
-        path->slowness = chance_range(&w->chance, MS(1), MS(300));
+        path->slowness =
+            chance_range(&w->chance, MS(1), chance_permille(&w->chance, 800) ? MS(300) : MS(3000));
     }
     if (kind == FAULT_CUT || kind == FAULT_HALF_OUT)
         until(w, &path->out_blocked);
@@ -216,7 +219,7 @@ static void strike_master(struct world *w, enum fault_kind kind, unsigned master
     if (kind == FAULT_REFUSE)
         until(w, &server->refuses_until);
     if (kind == FAULT_SCRIPT_FLUSH)
-        server->model.has_scripts = false;
+        server->model.scripts = 0;
     if (kind == FAULT_EVICT)
         server->model.data.keys[chance_below(&w->chance, w->names)] = (struct model_key){0};
     if (kind == FAULT_SLOW_MASTER) {

@@ -177,8 +177,9 @@ struct world {
     unsigned masters, quorum, clients, names, foreigners;
     int64_t max_ttl_ms, skew_ms;
     uint32_t faults;
-    unsigned fault_pace; /* ms between two faults, on average */
-    unsigned fresh;      /* per mille of requests just before which a snapshot is taken */
+    int64_t longest_gap_ms; /* between two calls of one user */
+    unsigned fault_pace;    /* ms between two faults, on average */
+    unsigned fresh;         /* per mille of requests just before which a snapshot is taken */
     usec peace_at;
     bool peace, ending;
     unsigned ops_left;
