@@ -778,6 +778,16 @@ struct shell *shell_new(struct world *w, unsigned index)
     return s;
 }
 
+/* Mostly the default ones. */
+static void draw_timeouts(struct world *w, struct engine_config *config)
+{
+    config->connect_timeout =
+        MS(chance_permille(&w->chance, 800) ? 1000 : chance_range(&w->chance, 50, 3000));
+    if (chance_permille(&w->chance, 300))
+        config->request_timeout =
+            MS(chance_range(&w->chance, 20, chance_permille(&w->chance, 500) ? 300 : 3000));
+}
+
 void shell_start(struct shell *s)
 {
     struct world *w = s->world;
@@ -786,8 +796,8 @@ void shell_start(struct shell *s)
         .drift_ppm = 10000,
         .max_ttl_ms = w->max_ttl_ms,
         .skew_ms = w->skew_ms,
-        .connect_timeout = MS(1000),
     };
+    draw_timeouts(w, &config);
     if (w->faults & 1U << FAULT_MIXED_TTL)
         config.max_ttl_ms += chance_range(&w->chance, 0, 3) * 500;
     s->config_max_ttl_ms = config.max_ttl_ms;

@@ -77,7 +77,8 @@ struct shell_link {
     struct queue output; /* not flushed */
     struct pending *first, *last;
     unsigned expected;
-    usec vague; /* by what the client may misjudge this master's clock */
+    usec vague;    /* by what the client may misjudge this master's clock, */
+    usec compared; /* as it was then; true time */
 };
 
 enum stage { STAGE_IDLE, STAGE_READ, STAGE_STEP, STAGE_TELL, STAGE_FLUSH };

@@ -495,7 +495,7 @@ static bool compare_one(struct test *t)
     if (call.whole && real.answer != ANSWER_NOSCRIPT && call.count &&
         !(call.kind == REQUEST_ACQUIRE && call.count == 1))
         t->loaded |= 1U << call.kind;
-    t->model.has_scripts = t->loaded >> call.kind & 1;
+    t->model.scripts = (uint16_t)t->loaded;
     if (agrees(t, before, &call, &real, &hello))
         return true;
     t->ambiguous++;

@@ -31,57 +31,106 @@ static void hear_nothing(struct ear *ear)
     }
 }
 
-static usec delay(struct shell *s, unsigned master)
+static struct path *path_of(const struct shell *s, unsigned master)
 {
-    return s->world->now + path_delay(s->world, s->index, master);
+    return &s->world->ear_paths[s->index][master];
 }
 
-static bool is_blocked(const struct shell *s, unsigned master)
+static usec after(struct shell *s, usec blocked, unsigned master)
 {
-    const struct path *path = &s->world->paths[s->index][master];
-    return path->in_blocked > s->world->now || path->out_blocked > s->world->now;
+    struct world *w = s->world;
+    return (blocked > w->now ? blocked : w->now) + path_delay(w, path_of(s, master));
 }
 
+static void call_at(struct shell *s, unsigned master, usec at)
+{
+    s->ears[master].arrives = at;
+    world_plan(s->world, at, HAPPENS_HEARD, s, master);
+}
+
+/* Connecting takes a round trip, and then the subscription travels. */
 void ear_open(struct shell *s, unsigned master)
 {
-    const struct server *server = &s->world->servers[master];
+    struct path *path = path_of(s, master);
     struct ear *ear = &s->ears[master];
-    bool reached = server->up && !is_blocked(s, master) && s->world->now >= server->refuses_until;
-    ear->wanted = true;
-    ear->up = reached;
-    ear->epoch = server->epoch;
-    say(s, master, delay(s, master) + path_delay(s->world, s->index, master),
-        &(struct heard){.kind = reached ? EVENT_LISTENING : EVENT_DEAF,
-                        .run_id = server->model.run_id});
+    hear_nothing(ear);
+    *ear = (struct ear){.phase = EAR_CALLING};
+    call_at(s, master, after(s, path_blocked(path), master) + path_delay(s->world, path));
 }
 
+static void end(struct shell *s, unsigned master, usec at)
+{
+    s->ears[master].phase = EAR_ENDED;
+    say(s, master, at, &(struct heard){.kind = EVENT_DEAF});
+}
+
+/* It is subscribed by whatever process is there now. */
+static void arrives(struct shell *s, unsigned master)
+{
+    struct world *w = s->world;
+    const struct server *server = &w->servers[master];
+    struct ear *ear = &s->ears[master];
+    usec blocked = path_blocked(path_of(s, master));
+    if (blocked > w->now) {
+        call_at(s, master, after(s, blocked, master));
+    } else if (!server->up || w->now < server->refuses_until) {
+        end(s, master, after(s, 0, master));
+    } else if (w->now < server->stopped_until) {
+        call_at(s, master, server->stopped_until + 1);
+    } else {
+        ear->phase = EAR_UP;
+        ear->epoch = server->epoch;
+        say(s, master, after(s, 0, master),
+            &(struct heard){.kind = EVENT_LISTENING, .run_id = server->model.run_id});
+    }
+}
+
+/* There and back; nothing comes of it where the process has gone. */
 void ear_probe(struct shell *s, unsigned master)
 {
-    const struct server *server = &s->world->servers[master];
-    const struct ear *ear = &s->ears[master];
-    if (!ear->up || ear->epoch != server->epoch || is_blocked(s, master))
+    struct world *w = s->world;
+    struct path *path = path_of(s, master);
+    const struct server *server = &w->servers[master];
+    if (s->ears[master].phase != EAR_UP || s->ears[master].epoch != server->epoch || !server->up)
         return;
-    usec stopped = server->stopped_until > s->world->now ? server->stopped_until : s->world->now;
-    say(s, master,
-        stopped - s->world->now + delay(s, master) + path_delay(s->world, s->index, master),
-        &(struct heard){.kind = EVENT_ALIVE});
+    usec arrives = after(s, path->out_blocked, master);
+    usec answered = arrives > server->stopped_until ? arrives : server->stopped_until;
+    usec back = answered > path->in_blocked ? answered : path->in_blocked;
+    say(s, master, back + path_delay(w, path), &(struct heard){.kind = EVENT_ALIVE});
+}
+
+void ear_happens(struct shell *s, unsigned master)
+{
+    const struct ear *ear = &s->ears[master];
+    if (ear->phase == EAR_CALLING && ear->arrives <= s->world->now)
+        arrives(s, master);
+}
+
+/* What the master said before it went may still arrive, or not. */
+static void break_late(struct shell *s, unsigned master, usec late)
+{
+    struct ear *ear = &s->ears[master];
+    if (ear->phase != EAR_UP)
+        return;
+    if (chance_permille(&s->world->chance, 500))
+        hear_nothing(ear);
+    end(s, master, after(s, path_of(s, master)->in_blocked, master) + late);
 }
 
 void ear_break(struct shell *s, unsigned master)
 {
-    struct ear *ear = &s->ears[master];
-    if (!ear->up)
-        return;
-    ear->up = false;
-    hear_nothing(ear);
-    say(s, master, delay(s, master), &(struct heard){.kind = EVENT_DEAF});
+    break_late(s, master, 0);
 }
 
+/* The client's own doing: it hears nothing more, and of that at once. */
 void ear_close(struct shell *s, unsigned master)
 {
     struct ear *ear = &s->ears[master];
-    if (ear->up)
-        ear_break(s, master);
+    if (ear->phase == EAR_NONE)
+        return;
+    hear_nothing(ear);
+    ear->latest = 0;
+    end(s, master, s->world->now);
 }
 
 bool ear_read(struct shell *s, unsigned master, struct heard *heard)
@@ -94,7 +143,7 @@ bool ear_read(struct shell *s, unsigned master, struct heard *heard)
     ear->first = first->next;
     free(first);
     if (heard->kind == EVENT_DEAF)
-        ear->wanted = ear->up = false;
+        ear->phase = EAR_NONE;
     return true;
 }
 
@@ -110,13 +159,12 @@ static void publish(struct shell *s, unsigned master, const struct model_push *p
 {
     struct world *w = s->world;
     struct ear *ear = &s->ears[master];
-    usec blocked = w->paths[s->index][master].in_blocked;
+    usec blocked = path_of(s, master)->in_blocked;
     bool lost = (w->faults && chance_permille(&w->chance, UNHEARD)) ||
                 (blocked > w->now && chance_permille(&w->chance, 500));
-    if (!s->running || !ear->up || ear->epoch != w->servers[master].epoch || lost)
+    if (!s->running || ear->phase != EAR_UP || ear->epoch != w->servers[master].epoch || lost)
         return;
-    usec at = delay(s, master);
-    say(s, master, at > blocked ? at : blocked,
+    say(s, master, after(s, blocked, master),
         &(struct heard){.kind = EVENT_PUSH, .token = push->value, .clock = push->clock});
 }
 
@@ -131,5 +179,5 @@ void ears_publish(struct world *w, unsigned master, const struct model_answer *a
 void ears_server_down(struct world *w, unsigned master)
 {
     for (unsigned c = 0; c < w->clients; c++)
-        ear_break(w->shells[c], master);
+        break_late(w->shells[c], master, late_fin(w));
 }

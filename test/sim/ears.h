@@ -1,5 +1,6 @@
 /*
  * ears.h - notification connections: what masters tell waiters, late, or never.
+ * Each has a path of its own: nothing ties it to the other connection to its master.
  */
 #ifndef SIM_EARS_H
 #define SIM_EARS_H
@@ -15,10 +16,17 @@ struct heard {
     uint64_t run_id; /* LISTENING */
 };
 
+enum ear_phase {
+    EAR_NONE,
+    EAR_CALLING, /* connects and subscribes */
+    EAR_UP,      /* subscribed on the master */
+    EAR_ENDED    /* DEAF is on its way */
+};
+
 struct ear {
-    bool wanted; /* was asked for, and has not ended */
-    bool up;
+    enum ear_phase phase;
     uint32_t epoch; /* of the server's process */
+    usec arrives;   /* CALLING: then it is subscribed */
     usec latest;
     struct heard *first, *last;
 };
@@ -28,6 +36,8 @@ void ear_open(struct shell *shell, unsigned master);
 void ear_close(struct shell *shell, unsigned master);
 /* EFFECT_PROBE. */
 void ear_probe(struct shell *shell, unsigned master);
+/* HAPPENS_HEARD. */
+void ear_happens(struct shell *shell, unsigned master);
 /* What has arrived by now; false when there is nothing more. */
 bool ear_read(struct shell *shell, unsigned master, struct heard *heard);
 /* The process ends. */

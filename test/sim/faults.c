@@ -10,12 +10,13 @@
 #define NETWORK                                                                                    \
     (BIT(FAULT_DELAYS) | BIT(FAULT_CUT) | BIT(FAULT_HALF_OUT) | BIT(FAULT_HALF_IN) |               \
      BIT(FAULT_RESET) | BIT(FAULT_REFUSE))
-#define SLOW    (BIT(FAULT_STOP_MASTER) | BIT(FAULT_SLOW_MASTER))
-#define CRASHES (BIT(FAULT_CRASH_KEEPING) | BIT(FAULT_CRASH_EMPTY) | BIT(FAULT_CRASH_OLD))
+#define SLOW (BIT(FAULT_STOP_MASTER) | BIT(FAULT_SLOW_MASTER))
+#define CRASHES                                                                                    \
+    (BIT(FAULT_CRASH_KEEPING) | BIT(FAULT_CRASH_EMPTY) | BIT(FAULT_CRASH_OLD) | BIT(FAULT_LATE_FIN))
 #define PAUSES  (BIT(FAULT_STOP_CLIENT) | BIT(FAULT_STUMBLE) | BIT(FAULT_KILL_CLIENT))
 #define ANSWERS (BIT(FAULT_SCRIPT_FLUSH) | BIT(FAULT_ERRORS))
 /* A key that is taken away from its holder is outside what is promised. */
-#define EVERYTHING (BIT(FAULT_EVICT) - 1)
+#define EVERYTHING ((BIT(FAULT_KINDS) - 1) & ~BIT(FAULT_EVICT))
 
 const struct profile profiles[] = {
     {"mix", "each run draws from all faults", EVERYTHING, false},
@@ -50,7 +51,7 @@ const char *fault_name(enum fault_kind kind)
         "delays",      "cut",         "half-out",      "half-in",      "reset",     "refuse",
         "stop-master", "slow-master", "crash-keeping", "crash-empty",  "crash-old", "step-clock",
         "stop-client", "stumble",     "kill-client",   "script-flush", "errors",    "foreigners",
-        "memory",      "mixed-ttl",   "evict"};
+        "memory",      "mixed-ttl",   "evict",         "late-fin"};
     return names[kind];
 }
 
@@ -67,13 +68,17 @@ void faults_draw(struct world *w)
         w->faults &= ~BIT(FAULT_MEMORY);
     w->faults &= ~options->without;
     w->fault_pace = (unsigned)chance_range(&w->chance, 60, 800);
+    if (w->faults & BIT(FAULT_CRASH_OLD) && chance_permille(&w->chance, 500))
+        w->fresh = (unsigned)chance_range(&w->chance, 1, 100);
 }
 
 /* ---- how long -------------------------------------------------------------------- */
 
 static usec a_while(struct world *w)
 {
-    usec longest = chance_permille(&w->chance, 300) ? MS(w->max_ttl_ms) * 2 : MS(400);
+    usec ttls = w->max_ttl_ms > 6000 && !chance_permille(&w->chance, 100) ? MS(12000)
+                                                                          : MS(w->max_ttl_ms) * 2;
+    usec longest = chance_permille(&w->chance, 300) ? ttls : MS(400);
     return chance_range(&w->chance, MS(1), longest);
 }
 
@@ -86,13 +91,12 @@ static void until(struct world *w, usec *moment)
 
 /* ---- each fault ------------------------------------------------------------------- */
 
-static void strike_path(struct world *w, enum fault_kind kind, unsigned client, unsigned master)
+static void strike_path(struct world *w, enum fault_kind kind, struct path *path)
 {
-    struct path *path = &w->paths[client][master];
-    TRACE(w, "FAULT %s between client %u and master %u", fault_name(kind), client + 1, master + 1);
     if (kind == FAULT_DELAYS) {
         until(w, &path->slow_until);
-        path->slowness = chance_range(&w->chance, MS(1), MS(300));
+        path->slowness =
+            chance_range(&w->chance, MS(1), chance_permille(&w->chance, 800) ? MS(300) : MS(3000));
     }
     if (kind == FAULT_CUT || kind == FAULT_HALF_OUT)
         until(w, &path->out_blocked);
@@ -100,6 +104,21 @@ static void strike_path(struct world *w, enum fault_kind kind, unsigned client, 
         path->in_blocked = path->out_blocked;
     if (kind == FAULT_HALF_IN)
         until(w, &path->in_blocked);
+}
+
+/* Both connections of a client to a master mostly go by the same way; not always. */
+static void strike_paths(struct world *w, enum fault_kind kind, unsigned client, unsigned master)
+{
+    unsigned dice = chance_below(&w->chance, 10);
+    bool both = dice < 5, main_only = dice == 5 || dice == 6;
+    TRACE(w, "FAULT %s between client %u and master %u%s", fault_name(kind), client + 1, master + 1,
+          both        ? ""
+          : main_only ? ", but for notifications"
+                      : ", for notifications");
+    if (both || main_only)
+        strike_path(w, kind, &w->paths[client][master]);
+    if (both || !main_only)
+        strike_path(w, kind, &w->ear_paths[client][master]);
 }
 
 static void reset(struct world *w, unsigned client, unsigned master)
@@ -124,7 +143,8 @@ static void crash(struct world *w, enum fault_kind kind, unsigned master)
                               : kind == FAULT_CRASH_OLD   ? &server->snapshot
                                                           : &nothing;
     net_server_down(w, master);
-    world_plan(w, w->now + chance_range(&w->chance, MS(1), MS(600)), HAPPENS_RESTART, NULL, master);
+    usec longest = chance_permille(&w->chance, 300) ? MS(30) : MS(600);
+    world_plan(w, w->now + chance_range(&w->chance, MS(1), longest), HAPPENS_RESTART, NULL, master);
 }
 
 void faults_restart(struct world *w, unsigned master)
@@ -199,7 +219,7 @@ static void strike_master(struct world *w, enum fault_kind kind, unsigned master
     if (kind == FAULT_REFUSE)
         until(w, &server->refuses_until);
     if (kind == FAULT_SCRIPT_FLUSH)
-        server->model.has_scripts = false;
+        server->model.scripts = 0;
     if (kind == FAULT_EVICT)
         server->model.data.keys[chance_below(&w->chance, w->names)] = (struct model_key){0};
     if (kind == FAULT_SLOW_MASTER) {
@@ -217,7 +237,7 @@ static void strike(struct world *w, enum fault_kind kind)
     case FAULT_CUT:
     case FAULT_HALF_OUT:
     case FAULT_HALF_IN:
-        strike_path(w, kind, client, master);
+        strike_paths(w, kind, client, master);
         break;
     case FAULT_RESET:
         reset(w, client, master);
@@ -247,8 +267,8 @@ static void strike(struct world *w, enum fault_kind kind)
 
 void faults_strike(struct world *w)
 {
-    static const uint32_t passive =
-        BIT(FAULT_STUMBLE) | BIT(FAULT_FOREIGNERS) | BIT(FAULT_MEMORY) | BIT(FAULT_MIXED_TTL);
+    static const uint32_t passive = BIT(FAULT_STUMBLE) | BIT(FAULT_FOREIGNERS) | BIT(FAULT_MEMORY) |
+                                    BIT(FAULT_MIXED_TTL) | BIT(FAULT_LATE_FIN);
     if (w->peace)
         return;
     for (unsigned tries = 0; tries < 40; tries++) {
@@ -274,7 +294,7 @@ static void at_least(usec *moment, usec other)
 /* The last of what was begun. */
 void faults_end(struct world *w)
 {
-    w->peace_at = w->now;
+    w->peace_at = w->now + (w->faults & BIT(FAULT_LATE_FIN) ? LATE_FIN : 0);
     for (unsigned i = 0; i < w->masters; i++) {
         const struct server *server = &w->servers[i];
         faults_restart(w, i);
@@ -283,9 +303,10 @@ void faults_end(struct world *w)
         at_least(&w->peace_at, server->errors_until);
         at_least(&w->peace_at, server->refuses_until);
         for (unsigned c = 0; c < w->clients; c++) {
-            at_least(&w->peace_at, w->paths[c][i].out_blocked);
-            at_least(&w->peace_at, w->paths[c][i].in_blocked);
+            at_least(&w->peace_at, path_blocked(&w->paths[c][i]));
             at_least(&w->peace_at, w->paths[c][i].slow_until);
+            at_least(&w->peace_at, path_blocked(&w->ear_paths[c][i]));
+            at_least(&w->peace_at, w->ear_paths[c][i].slow_until);
         }
     }
     for (unsigned c = 0; c < w->clients; c++) {

@@ -10,7 +10,7 @@
 #define PUNCTUAL     MS(4)    /* how late a loop may be without having been stopped */
 #define ORPHAN_GRACE MS(2500) /* in peace, to reconnect and to pay what is owed */
 #define STRAY        MS(480)  /* a request that is carried out later leaves its key to its ttl */
-#define WAIT_GRACE   MS(3000) /* for the last round, and for asking who has it */
+#define WAIT_GRACE   MS(3000) /* at least, for the last round, and for asking who has it */
 #define HEAL_GRACE   MS(3)    /* in the granularity of clocks */
 
 #define CLIENT(lease) ((lease)->shell->index + 1)
@@ -289,12 +289,21 @@ static bool takes(enum request_kind kind)
 
 /* ---- tokens --------------------------------------------------------------------------------- */
 
+/* A lost lease that is freed is given back when its holder need not wind down any more. */
+static usec stands_for_nothing_at(const struct user_lease *lease)
+{
+    const struct shell *s = lease->shell;
+    bool winds_down = lease->known == KNOWN_LOST && !lease->released;
+    usec end = winds_down ? clock_when(&s->clock, lease->stop_by) : 0;
+    return end > s->world->now ? end : s->world->now;
+}
+
 static void bury(struct world *w, uint32_t number, const struct user_lease *lease)
 {
     if (!number || w->tokens[number].holder != lease)
         return;
     w->tokens[number].holder = NULL;
-    w->tokens[number].dead_since = w->now;
+    w->tokens[number].dead_since = stands_for_nothing_at(lease);
 }
 
 /* A token belongs to one round of one lease, for ever. */
@@ -407,6 +416,8 @@ void check_heard(struct shell *s, unsigned master, const struct message *message
     usec vague = (shell_now(s) - message->sent_local) / 2;
     if (message->answer.answer == ANSWER_HELLO && vague > s->links[master].vague)
         s->links[master].vague = vague;
+    if (message->answer.answer == ANSWER_HELLO)
+        s->links[master].compared = s->world->now;
     if (says_it_is_not_there(message))
         s->world->tokens[message->call.value].refused |= (uint16_t)(1U << master);
 }
@@ -433,8 +444,9 @@ static void heals_in_time(struct world *w, unsigned master, const struct message
         w->faults & 1U << FAULT_STEP_CLOCK)
         return;
     usec late = shell_now(lease->shell) - lease->farthest_end;
-    usec vague = lease->shell->links[master].vague;
-    if (late > HEAL_GRACE + vague + w->now / 100) /* clocks drift since they were compared */
+    const struct shell_link *link = &lease->shell->links[master];
+    usec drift = (w->now - link->compared) / 100; /* since they were compared */
+    if (late > HEAL_GRACE + link->vague + drift)
         world_violated(w, "healing", "master %u heals t%u %lld us after the end of lease %u",
                        master + 1, message->call.value, (long long)late, lease->number);
 }
@@ -567,6 +579,13 @@ static void no_orphan(struct world *w, unsigned master, unsigned name)
 /* ---- what must come ---------------------------------------------------------------------------
  */
 
+/* A master may take a quarter of the ttl over each of two questions. */
+static usec wait_grace(const struct user_lease *lease)
+{
+    usec questions = lease->core.terms.ttl / 2;
+    return questions > WAIT_GRACE ? questions : WAIT_GRACE;
+}
+
 /* An acquire is answered when its wait is over, whatever the masters do. */
 static void waiting_ends(const struct user_lease *lease)
 {
@@ -575,9 +594,10 @@ static void waiting_ends(const struct user_lease *lease)
         shell_is_stopped(s))
         return;
     usec due = lease_wait_until(&lease->core);
-    if (due > NEVER - WAIT_GRACE)
+    usec grace = wait_grace(lease);
+    if (due > NEVER - grace)
         return;
-    due = (due > s->ran_again_local ? due : s->ran_again_local) + WAIT_GRACE;
+    due = (due > s->ran_again_local ? due : s->ran_again_local) + grace;
     if (shell_now(s) > due)
         world_violated(s->world, "waiting", "lease %u of client %u still waits for an answer",
                        lease->number, CLIENT(lease));

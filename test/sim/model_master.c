@@ -362,10 +362,12 @@ void model_execute(struct model_master *master, usec wall, const struct model_ca
                    struct model_answer *answer)
 {
     *answer = (struct model_answer){.remaining_ms = -1, .time = wall};
-    if (needs_script(call) && !call->whole && !master->has_scripts) {
+    if (needs_script(call) && !call->whole && !(master->scripts >> call->kind & 1)) {
         answer->answer = ANSWER_NOSCRIPT;
         return;
     }
+    if (call->whole)
+        master->scripts |= (uint16_t)(1U << call->kind);
     switch (call->kind) {
     case REQUEST_ACQUIRE:
         answer->answer = acquire(master, wall, call);

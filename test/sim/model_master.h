@@ -12,6 +12,7 @@
 #include "event.h"
 
 #define MODEL_NAMES 6
+#define ALL_SCRIPTS UINT16_MAX
 
 struct model_key {
     uint32_t value;     /* 0: absent */
@@ -47,7 +48,7 @@ struct model_master {
     struct model_data data;
     uint64_t run_id;
     int64_t started_s; /* wall clock, whole seconds, as INFO counts uptime */
-    bool has_scripts;
+    uint16_t scripts;  /* that it knows by hash: a bit for each request_kind */
 };
 
 struct model_call {

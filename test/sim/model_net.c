@@ -6,8 +6,9 @@
 #include "invariants.h"
 #include "trace.h"
 
-#define HELD_UP 500 /* per mille of those that are held up on the way, as if sent again */
-#define LINGERS 700 /* per mille of closed connections whose last requests still arrive */
+#define HELD_UP   500 /* per mille of those that are held up on the way, as if sent again */
+#define LINGERS   700 /* per mille of closed connections whose last requests still arrive */
+#define LOST_FINS 600 /* per mille of farewells, where any get lost */
 
 /* ---- messages --------------------------------------------------------------- */
 
@@ -71,19 +72,36 @@ static void queue_truncate(struct world *w, struct queue *queue)
 
 /* ---- paths ------------------------------------------------------------------ */
 
-usec path_delay(struct world *w, unsigned client, unsigned master)
+usec path_delay(struct world *w, const struct path *path)
 {
-    const struct path *path = &w->paths[client][master];
     usec delay = chance_range(&w->chance, 50, 600);
     if (w->now < path->slow_until)
         delay += chance_range(&w->chance, 0, path->slowness);
     return delay;
 }
 
-static usec arrival(struct world *w, struct conn *conn, usec blocked, usec latest)
+usec path_blocked(const struct path *path)
 {
-    usec at = (blocked > w->now ? blocked : w->now) + path_delay(w, conn->client, conn->master);
+    return path->out_blocked > path->in_blocked ? path->out_blocked : path->in_blocked;
+}
+
+static struct path *path_of(const struct conn *conn)
+{
+    return &conn->world->paths[conn->client][conn->master];
+}
+
+static usec arrival(struct conn *conn, usec blocked, usec latest)
+{
+    struct world *w = conn->world;
+    usec at = (blocked > w->now ? blocked : w->now) + path_delay(w, path_of(conn));
     return at > latest ? at : latest;
+}
+
+/* A packet that is lost is sent again, for as long as a stall of the network lasts. */
+usec late_fin(struct world *w)
+{
+    bool gets_lost = w->faults & 1U << FAULT_LATE_FIN && chance_permille(&w->chance, LOST_FINS);
+    return gets_lost ? chance_range(&w->chance, 0, LATE_FIN) : 0;
 }
 
 /* ---- connections -------------------------------------------------------------- */
@@ -99,10 +117,9 @@ struct conn *conn_new(struct shell *shell, unsigned client, unsigned master)
                           .master = master,
                           .client_open = true};
     w->conns = conn;
-    const struct path *path = &w->paths[client][master];
-    usec blocked = path->out_blocked > path->in_blocked ? path->out_blocked : path->in_blocked;
-    world_plan(w, arrival(w, conn, blocked, 0) + path_delay(w, client, master), HAPPENS_CONNECT,
-               conn, 0);
+    const struct path *path = path_of(conn);
+    world_plan(w, arrival(conn, path_blocked(path), 0) + path_delay(w, path), HAPPENS_CONNECT, conn,
+               0);
     return conn;
 }
 
@@ -110,12 +127,11 @@ static void connect_ends(struct conn *conn)
 {
     struct world *w = conn->world;
     struct server *server = &w->servers[conn->master];
-    const struct path *path = &w->paths[conn->client][conn->master];
+    const struct path *path = path_of(conn);
     if (!conn->client_open)
         return;
-    if (path->out_blocked > w->now || path->in_blocked > w->now) {
-        usec until = path->out_blocked > path->in_blocked ? path->out_blocked : path->in_blocked;
-        world_plan(w, until + path_delay(w, conn->client, conn->master), HAPPENS_CONNECT, conn, 0);
+    if (path_blocked(path) > w->now) {
+        world_plan(w, path_blocked(path) + path_delay(w, path), HAPPENS_CONNECT, conn, 0);
         return;
     }
     if (server->up && w->now >= server->refuses_until) {
@@ -141,8 +157,7 @@ void conn_send(struct conn *conn, struct message *message)
         message_free(w, message);
         return;
     }
-    message->at = conn->out.latest =
-        arrival(w, conn, w->paths[conn->client][conn->master].out_blocked, conn->out.latest);
+    message->at = conn->out.latest = arrival(conn, path_of(conn)->out_blocked, conn->out.latest);
     bool first = conn->out.first == NULL;
     queue_add(&conn->out, message);
     if (first)
@@ -162,7 +177,8 @@ void conn_leave(struct conn *conn)
         conn->out.first->at += chance_range(&w->chance, 0, MS(300));
 }
 
-void conn_break(struct conn *conn)
+/* The client sees it `late` after it could. */
+static void break_late(struct conn *conn, usec late)
 {
     struct world *w = conn->world;
     if (conn->reset || !conn->established || !conn->client_open)
@@ -170,10 +186,15 @@ void conn_break(struct conn *conn)
     conn->reset = true;
     queue_truncate(w, &conn->out);
     queue_truncate(w, &conn->in);
-    usec at = arrival(w, conn, w->paths[conn->client][conn->master].in_blocked, 0);
+    usec at = arrival(conn, path_of(conn)->in_blocked, 0);
     if (conn->in.first && conn->in.latest > at)
         at = conn->in.latest;
-    world_plan(w, at, HAPPENS_BREAK, conn, 0);
+    world_plan(w, at + late, HAPPENS_BREAK, conn, 0);
+}
+
+void conn_break(struct conn *conn)
+{
+    break_late(conn, 0);
 }
 
 void net_server_down(struct world *w, unsigned master)
@@ -184,7 +205,7 @@ void net_server_down(struct world *w, unsigned master)
             continue;
         conn->server_open = false;
         queue_clear(w, &conn->out);
-        conn_break(conn);
+        break_late(conn, late_fin(w));
     }
 }
 
@@ -233,10 +254,12 @@ static void execute(struct conn *conn, struct message *message)
     struct world *w = conn->world;
     struct server *server = &w->servers[conn->master];
     if (message->login)
-        server->model.has_scripts = true;
+        server->model.scripts = ALL_SCRIPTS;
     if (answers_error(w, server, message)) {
         message->answer = (struct model_answer){.answer = ANSWER_ERROR, .error = server->error};
     } else {
+        if (chance_permille(&w->chance, w->fresh))
+            server->snapshot = server->model.data;
         if (message->call.kind == REQUEST_KILL)
             kill_connection(w, conn->master, message->kill_id);
         model_execute(&server->model, server_wall(w, conn->master), &message->call,
@@ -259,8 +282,7 @@ static void reply(struct conn *conn, struct message *message, usec service)
         return;
     }
     message->at = conn->in.latest =
-        service +
-        arrival(w, conn, w->paths[conn->client][conn->master].in_blocked, conn->in.latest);
+        service + arrival(conn, path_of(conn)->in_blocked, conn->in.latest);
     bool first = conn->in.first == NULL;
     queue_add(&conn->in, message);
     if (first)
@@ -271,7 +293,7 @@ static void request_arrives(struct conn *conn)
 {
     struct world *w = conn->world;
     struct server *server = &w->servers[conn->master];
-    const struct path *path = &w->paths[conn->client][conn->master];
+    const struct path *path = path_of(conn);
     struct message *message = conn->out.first;
     if (!message)
         return;
@@ -306,7 +328,7 @@ static void reply_arrives(struct conn *conn)
     struct message *message = conn->in.first;
     if (!message)
         return;
-    usec blocked = w->paths[conn->client][conn->master].in_blocked;
+    usec blocked = path_of(conn)->in_blocked;
     if (blocked > w->now && blocked > message->at)
         message->at = blocked + chance_range(&w->chance, 50, 600);
     if (message->at > w->now) {

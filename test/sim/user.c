@@ -36,16 +36,43 @@ static usec usual_margin(usec ttl)
     return margin > ttl / 4 ? ttl / 4 : margin;
 }
 
+/* Over its whole range: as many short ones as long ones. */
+static usec draw_ttl(struct shell *s)
+{
+    int64_t longest = s->world->max_ttl_ms, least = 40;
+    if (chance(s, 300))
+        return MS(longest);
+    while (2 * least < longest && chance(s, 700))
+        least *= 2;
+    return MS(range(s, least, longest));
+}
+
+/* LOST comes that much before the end. */
+static usec draw_margin(struct shell *s, usec ttl)
+{
+    if (chance(s, 750))
+        return usual_margin(ttl);
+    usec most = ttl - quorum_drift(ttl, 10000) - MS(1);
+    return chance(s, 500) ? 0 : range(s, 0, chance(s, 500) ? ttl / 3 : most);
+}
+
+static usec draw_wait(struct shell *s)
+{
+    if (chance(s, 300))
+        return 0;
+    if (chance(s, 450))
+        return NEVER;
+    return MS(range(s, 1, chance(s, 800) ? 2000 : s->world->max_ttl_ms));
+}
+
 static struct terms draw_terms(struct shell *s)
 {
-    int64_t longest = s->world->max_ttl_ms;
-    usec ttl =
-        MS(chance(s, 300) ? longest : range(s, longest / 16 < 40 ? 40 : longest / 16, longest));
-    struct terms terms = {
-        .ttl = ttl, .margin = usual_margin(ttl), .renew = chance(s, 750), .fence = chance(s, 500)};
-    if (chance(s, 250))
-        terms.margin = chance(s, 500) ? 0 : range(s, 0, ttl / 3);
-    terms.wait = chance(s, 300) ? 0 : chance(s, 500) ? MS(range(s, 1, 2000)) : NEVER;
+    usec ttl = draw_ttl(s);
+    struct terms terms = {.ttl = ttl,
+                          .margin = draw_margin(s, ttl),
+                          .renew = chance(s, 750),
+                          .fence = chance(s, 500)};
+    terms.wait = draw_wait(s);
     if (chance(s, 150))
         terms.max_hold = range(s, 1, 2 * ttl);
     return terms;
@@ -163,13 +190,14 @@ void user_told(struct user_lease *lease, const struct outcome *outcome)
     struct shell *s = lease->shell;
     bool over = lease->ended || outcome->kind == OUTCOME_LOST;
     if (over && chance(s, lease->is_probe ? 1000 : 700)) {
-        if (outcome->kind == OUTCOME_LOST && chance(s, 400))
+        /* Else it is given back only when its time is over: not in peace. */
+        if (outcome->kind == OUTCOME_LOST && (s->world->peace || chance(s, 400)))
             shell_release(lease);
         else
             shell_lease_free(lease);
     } else if (outcome->kind == OUTCOME_ACQUIRED && chance(s, lease->is_probe ? 1000 : 150)) {
         shell_release(lease);
-    } else if (!over && !lease->is_probe && chance(s, 60)) {
+    } else if (!over && !s->world->peace && chance(s, 60)) {
         act_on(s, lease);
     }
     if (chance(s, 30) && !s->world->peace && !s->close_asked)
@@ -261,7 +289,8 @@ static void start_again(struct shell *s)
 void user_acts(struct shell *s)
 {
     struct world *w = s->world;
-    usec gap = w->peace ? MS(40) : MS(range(s, 5, 250));
+    usec tidies = MS(w->max_ttl_ms) / 150 > MS(40) ? MS(w->max_ttl_ms) / 150 : MS(40);
+    usec gap = w->peace ? tidies : MS(range(s, 5, w->longest_gap_ms));
     world_plan(w, w->now + gap, HAPPENS_USER, s, 0);
     if (s->running && s->closed_told && !w->ending)
         start_again(s);

@@ -12,7 +12,7 @@
 #include "trace.h"
 #include "user.h"
 
-#define LOOK_EVERY MS(100)
+#define LOOK_LEAST MS(100)
 #define SETTLE     MS(2700)  /* of peace, before it is looked at what is left */
 #define LIVENESS   MS(25000) /* by then every waiting acquire has ended */
 #define CLOSING    MS(8000)
@@ -135,6 +135,13 @@ static void begin_peace(struct world *w)
     TRACE(w, "PEACE from %.3f ms on", (double)w->peace_at / 1000);
 }
 
+/* Long ttls mean long runs: they shall not mean many looks. */
+static usec look_every(const struct world *w)
+{
+    usec every = MS(w->max_ttl_ms) / 60;
+    return every > LOOK_LEAST ? every : LOOK_LEAST;
+}
+
 static bool all_is_given_back(const struct world *w)
 {
     for (unsigned c = 0; c < w->clients; c++)
@@ -226,7 +233,7 @@ static void look(struct world *w)
     case PHASE_OVER:
         break;
     }
-    world_plan(w, w->now + LOOK_EVERY, HAPPENS_LOOK, NULL, 0);
+    world_plan(w, w->now + look_every(w), HAPPENS_LOOK, NULL, 0);
 }
 
 /* ---- one run -------------------------------------------------------------------------------- */
@@ -248,7 +255,7 @@ static void make_server(struct world *w, unsigned index)
 static void draw(struct world *w)
 {
     static const unsigned masters[] = {3, 3, 3, 5, 5, 5, 4, 7, 1};
-    static const int64_t longest[] = {400, 1000, 1000, 3000, 6000};
+    static const int64_t longest[] = {400, 1000, 1000, 3000, 6000, 6000, 20000, 60000};
     const struct options *options = &w->options;
     w->chance.state = mix(options->seed ^ 0x5eed);
     w->masters = options->masters;
@@ -259,7 +266,8 @@ static void draw(struct world *w)
     w->ops_left = options->ops ? options->ops : (unsigned)chance_range(&w->chance, 4, 40);
     w->linger = chance_below(&w->chance, 20);
     w->names = 1 + chance_below(&w->chance, 3);
-    w->max_ttl_ms = longest[chance_below(&w->chance, 5)];
+    w->max_ttl_ms = longest[chance_below(&w->chance, sizeof longest / sizeof longest[0])];
+    w->longest_gap_ms = chance_permille(&w->chance, 800) ? 250 : w->max_ttl_ms / 4;
     w->skew_ms = chance_permille(&w->chance, 500) ? 1000 : chance_range(&w->chance, 600, 1000);
     faults_draw(w);
     if (w->faults & 1U << FAULT_FOREIGNERS)
@@ -279,7 +287,7 @@ static void populate(struct world *w)
     for (unsigned f = 0; f < w->foreigners; f++)
         foreigner_start(w, f);
     world_plan(w, chance_range(&w->chance, 0, 2 * MS(w->fault_pace)), HAPPENS_FAULT, NULL, 0);
-    world_plan(w, LOOK_EVERY, HAPPENS_LOOK, NULL, 0);
+    world_plan(w, look_every(w), HAPPENS_LOOK, NULL, 0);
 }
 
 static void happen(struct world *w, const struct happening *it)
@@ -291,6 +299,7 @@ static void happen(struct world *w, const struct happening *it)
         shell_happens(it->subject, it);
         break;
     case HAPPENS_HEARD:
+        ear_happens(it->subject, it->number);
         shell_readable(it->subject);
         break;
     case HAPPENS_USER:

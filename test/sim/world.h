@@ -41,6 +41,7 @@ enum fault_kind {
     FAULT_MEMORY,     /* allocations fail */
     FAULT_MIXED_TTL,  /* clients that know different longest ttls */
     FAULT_EVICT,      /* a master loses one key: an operator, or too little memory */
+    FAULT_LATE_FIN,   /* a crashed master's farewell gets lost, on each connection by itself */
     FAULT_KINDS
 };
 
@@ -66,7 +67,7 @@ enum happening_kind {
     HAPPENS_REPLY,   /* conn: the first reply under way arrives */
     HAPPENS_CONNECT, /* conn: connect() has ended */
     HAPPENS_BREAK,   /* conn: the client sees that it is broken */
-    HAPPENS_HEARD,   /* shell, number: something from that master's channel */
+    HAPPENS_HEARD,   /* shell, number: something about that master's channel */
     HAPPENS_FAULT,
     HAPPENS_RESTART,   /* number: master */
     HAPPENS_FOREIGNER, /* number: which */
@@ -176,7 +177,9 @@ struct world {
     unsigned masters, quorum, clients, names, foreigners;
     int64_t max_ttl_ms, skew_ms;
     uint32_t faults;
-    unsigned fault_pace; /* ms between two faults, on average */
+    int64_t longest_gap_ms; /* between two calls of one user */
+    unsigned fault_pace;    /* ms between two faults, on average */
+    unsigned fresh;         /* per mille of requests just before which a snapshot is taken */
     usec peace_at;
     bool peace, ending;
     unsigned ops_left;
@@ -184,6 +187,7 @@ struct world {
 
     struct server servers[MASTERS_MAX];
     struct path paths[CLIENTS_MAX][MASTERS_MAX];
+    struct path ear_paths[CLIENTS_MAX][MASTERS_MAX]; /* of the notification connections */
     struct shell *shells[CLIENTS_MAX];
     struct foreigner *foreign[FOREIGNERS_MAX];
 
