@@ -50,7 +50,7 @@
     X(CLOCK_IF_ABSENT, "a restarted master's clock is seeded only where there is none")            \
     X(CLOCK_LOW, "a restarted master's clock goes on from its time")                               \
     X(PROPOSAL_UNCUT, "a proposal counts however far ahead it is")                                 \
-    X(CLOCKS_CARRY, "a clock is believed by how far it is ahead of other clocks")                  \
+    X(CLOCKS_CARRY, "a clock is believed by how far it is ahead of those believed before")                  \
     X(TICKET_OF_ONE, "a ticket is what one master said")                                           \
     X(TICKET_MINIMUM, "a ticket is the smallest clock that was told")                              \
     X(NO_YIELD, "a waiter with a minority keeps it, whoever is ahead or has the rest")             \

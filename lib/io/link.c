@@ -41,6 +41,7 @@ struct link {
     bool asked;       /* link_close() ended it */
     bool greeted;     /* the login is under way or done */
     bool batch_whole; /* the last one was refused: it may be that its script is gone */
+    bool probed;      /* a listener: a sign of life was asked for */
 
     struct resolve *resolve;
     struct addrinfo *addresses, *untried;
@@ -215,7 +216,8 @@ static void take_batch(struct link *link, unsigned count)
 static void take_push(struct link *link)
 {
     struct push push;
-    if (reply_is_alive(&link->raw)) {
+    if (link->probed && reply_is_alive(&link->raw)) {
+        link->probed = false;
         deliver(link, (struct event){.kind = EVENT_ALIVE});
         return;
     }
@@ -437,7 +439,7 @@ static void start_connect(struct link *link, const char *channel)
     assert(link->phase == CLOSED);
     link->channel = channel;
     link->phase = RESOLVING;
-    link->greeted = link->asked = link->batch_whole = false;
+    link->greeted = link->asked = link->batch_whole = link->probed = false;
     link->send_error = link->connect_error = 0;
     link->login = (struct login_state){0};
     if (link->address->path)
@@ -475,6 +477,7 @@ void link_probe(struct link *link)
         return;
     bool waits = link->output.length != 0;
     command_write_probe(&link->output);
+    link->probed = true;
     if (link->output.failed)
         break_off(link, "out of memory");
     else if (!waits)

@@ -462,9 +462,11 @@ static bool get_digits(const char *text, size_t length, int64_t *number)
     return *number > 0 && *number <= INTEGER_MAX;
 }
 
-/* {"pong", ""} */
+/* {"pong", ""}; a user who may not ask is answered as well */
 bool reply_is_alive(const struct raw_reply *raw)
 {
+    if (is_lone(raw, FIELD_ERROR))
+        return true;
     return raw->is_array && raw->count == 2 && is_text(raw, 0, "pong") && is_text(raw, 1, "");
 }
 

@@ -1462,6 +1462,13 @@ static void a_listener_gives_a_sign_of_life(void **state)
     run_until_told(world, 2);
     assert_int_equal(world->told[0].kind, EVENT_ALIVE);
     assert_push(&world->told[1], "a", 7);
+    link_probe(world->link);
+    fake_say(&world->fake, "-NOPERM no ping\r\n"); /* it is alive */
+    run_until_told(world, 3);
+    assert_int_equal(world->told[2].kind, EVENT_ALIVE);
+    fake_say(&world->fake, "*2\r\n$4\r\npong\r\n$0\r\n\r\n"); /* it was not asked */
+    run_until_told(world, 4);
+    assert_closed(&world->told[3], "that no handover can have");
 }
 
 static void a_full_master_refuses_a_listener(void **state)

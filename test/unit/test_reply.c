@@ -640,6 +640,8 @@ static void a_sign_of_life(void **state)
     assert_false(reply_is_alive(&raw));
     feed("+PONG\r\n");
     assert_false(reply_is_alive(&raw));
+    feed("-NOPERM no ping\r\n");
+    assert_true(reply_is_alive(&raw));
 }
 
 static void a_refused_subscription_is_a_refused_login(void **state)
