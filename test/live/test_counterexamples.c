@@ -139,6 +139,7 @@ static void take_in_between(struct user *user, const struct take *waiter)
         was_taken = take_lock(&take, user, "name", &terms) == REDLOCK_OK;
         if (was_taken && !has(waiter)) {
             fence_is_told(&take);
+            print_message("    somebody else had it in between\n");
             take_release(&take);
         } else {
             take_free(&take);
@@ -266,7 +267,7 @@ static void test_waiters_that_reach_a_minority(void **state)
 
 /* ---- A client that always has one more waiter ---- */
 
-#define HOLD_MS 100
+#define HOLD_US INT64_C(100000)
 
 /* Two leases of one client, which has one of them, and waits with the other. */
 struct pair {
@@ -281,7 +282,7 @@ static void take_turns(struct pair *pair)
     redlock_lease_options terms = lease_terms(10000, REDLOCK_FOREVER);
     struct take *take = &pair->takes[pair->turn % 2];
     const struct told *told = &take->told[REDLOCK_ACQUIRED];
-    if (!told->times || now_us() < told->at_us + HOLD_MS * 1000)
+    if (!told->times || now_us() < told->at_us + HOLD_US)
         return;
     redlock_lease *given_back = take->lease;
     assert_code(redlock_release(given_back), REDLOCK_OK);

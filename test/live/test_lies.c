@@ -9,8 +9,9 @@
 
 #define DAY_MS      86400000
 #define MAX_TTL_MS  1000
+#define SKEW_US     (SKEW_MS * INT64_C(1000))
 #define WAITS       40
-#define WATCHED_MS  4000
+#define WATCHED_US  INT64_C(4000000)
 #define PLACES_MOST 500
 
 static struct scene scene;
@@ -75,7 +76,7 @@ static void test_somebody_is_always_ahead(void **state)
     long long before = scene_scripts(&scene, 0);
     take_ask(&waiter, &waits, "name", &terms);
     AWAIT(&waits, atomic_load(&places) > 0);
-    for (int64_t end = now_us() + WATCHED_MS * 1000; user_step(&waits, end);)
+    for (int64_t end = now_us() + WATCHED_US; user_step(&waits, end);)
         assert_int_equal(waiter.outcomes, 0);
     long long scripts = scene_scripts(&scene, 0) - before;
     print_message("    %u places, %lld scripts on an honest master\n", atomic_load(&places),
@@ -159,13 +160,13 @@ static int open_clock(void **state)
 
 static int64_t ttl_and_drift_us(void)
 {
-    return MAX_TTL_MS * 1010 + 2000;
+    return MAX_TTL_MS * INT64_C(1010) + 2000;
 }
 
 /* Ahead of the walls by no more than an honest clock can be. */
 static int64_t beyond_walls(void)
 {
-    int64_t longest = ttl_and_drift_us() > SKEW_MS * 1000 ? ttl_and_drift_us() : SKEW_MS * 1000;
+    int64_t longest = ttl_and_drift_us() > SKEW_US ? ttl_and_drift_us() : SKEW_US;
     return wall_clock(&scene.cluster, 0) + WINDOW_US + longest - 1000;
 }
 
@@ -176,7 +177,7 @@ static int64_t beyond_clocks(void)
     for (unsigned i = 0; i < 2; i++)
         if (logical_clock(&scene.cluster, i) > reached)
             reached = logical_clock(&scene.cluster, i);
-    return reached + 2 * WINDOW_US + ttl_and_drift_us() + 2 * SKEW_MS * 1000 - 5000;
+    return reached + INT64_C(2) * WINDOW_US + ttl_and_drift_us() + 2 * SKEW_US - 5000;
 }
 
 /* Its ticket is the lie, if that is what comes first. */
