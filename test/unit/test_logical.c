@@ -71,6 +71,19 @@ static void test_the_bound_is_what_a_restart_covers(void **state)
     assert_false(logical_hear(&e, 2, NOW + OFFSET + CLOCK_WINDOW + MS(40000) + 1));
 }
 
+/* A wall that runs wild, ahead or behind, is one of five. */
+static void test_one_wall_moves_nothing(void **state)
+{
+    struct engine e;
+    (void)state;
+    five_masters(&e);
+    e.masters[0].offset += MS(3600000);
+    assert_false(logical_hear(&e, 0, NOW + OFFSET + MS(3600000)));
+    assert_int_equal(logical_propose(&e), NOW + OFFSET + MS(4) + 1);
+    e.masters[0].offset = 0;
+    assert_true(logical_hear(&e, 1, NOW + OFFSET + CLOCK_WINDOW));
+}
+
 /* What was believed, or is only told, does not move the bound for the next. */
 static void test_one_master_cannot_move_the_bound(void **state)
 {
@@ -116,6 +129,7 @@ int main(void)
         cmocka_unit_test(test_a_clock_out_of_all_reason_is_refused),
         cmocka_unit_test(test_one_in_quarantine_does_not_drive_the_others),
         cmocka_unit_test(test_the_bound_is_what_a_restart_covers),
+        cmocka_unit_test(test_one_wall_moves_nothing),
         cmocka_unit_test(test_one_master_cannot_move_the_bound),
         cmocka_unit_test(test_a_second_master_vouches),
         cmocka_unit_test(test_a_lone_master_is_believed),
