@@ -391,6 +391,8 @@ void check_sent(struct shell *s, unsigned master, const struct message *message,
     }
     if (kind == REQUEST_RELEASE)
         token->released |= (uint16_t)(1U << master);
+    if (kind == REQUEST_RAISE && lease)
+        fences_raised(lease, number, request->fence);
     if (kind == REQUEST_RENEW && lease && lease->core.state == LEASE_ACQUIRING)
         fences_confirmed(s->world, number);
     if (takes(kind) || kind == REQUEST_QUEUE || kind == REQUEST_RENEW) {

@@ -263,11 +263,20 @@ static void draw(struct world *w)
         w->masters = masters[chance_below(&w->chance, sizeof masters / sizeof masters[0])];
     w->quorum = w->masters / 2 + 1;
     w->clients = options->clients ? options->clients : 2 + chance_below(&w->chance, 2);
-    w->ops_left = options->ops ? options->ops : (unsigned)chance_range(&w->chance, 4, 40);
+    if (options->habit == HABIT_WAITING && !options->clients)
+        w->clients += chance_below(&w->chance, 3);
+    w->ops_left = options->ops ? options->ops
+                               : (unsigned)chance_range(&w->chance, 4,
+                                                        options->habit == HABIT_WAITING ? 80 : 40);
     w->linger = chance_below(&w->chance, 20);
-    w->names = 1 + chance_below(&w->chance, 3);
-    w->max_ttl_ms = longest[chance_below(&w->chance, sizeof longest / sizeof longest[0])];
-    w->longest_gap_ms = chance_permille(&w->chance, 800) ? 250 : w->max_ttl_ms / 4;
+    w->names = 1 + chance_below(&w->chance, options->habit == HABIT_WAITING ? 2 : 3);
+    w->patient = options->habit == HABIT_WAITING && chance_permille(&w->chance, 650);
+    unsigned from = w->patient ? 6 : 0;
+    w->max_ttl_ms =
+        longest[from + chance_below(&w->chance, sizeof longest / sizeof longest[0] - from)];
+    w->longest_gap_ms = w->patient                         ? 2000
+                        : chance_permille(&w->chance, 800) ? 250
+                                                           : w->max_ttl_ms / 4;
     w->skew_ms = chance_permille(&w->chance, 500) ? 1000 : chance_range(&w->chance, 600, 1000);
     faults_draw(w);
     if (w->faults & 1U << FAULT_FOREIGNERS)
