@@ -4,6 +4,7 @@
 
 #include "client_shell.h"
 #include "invariants.h"
+#include "lasting.h"
 #include "trace.h"
 
 #define BIT(kind) (1U << (kind))
@@ -28,6 +29,9 @@ const struct profile profiles[] = {
     {"handover", "masters restart, and get slow, while names are handed over",
      BIT(FAULT_CRASH_OLD) | BIT(FAULT_LATE_FIN) | BIT(FAULT_DELAYS) | BIT(FAULT_RESET) |
          BIT(FAULT_UNEVEN),
+     false, HABIT_WAITING},
+    {"lasting", "a minority of masters, or of links, stays broken for good",
+     BIT(FAULT_LASTING) | BIT(FAULT_RESET) | BIT(FAULT_CRASH_KEEPING) | BIT(FAULT_STOP_CLIENT),
      false, HABIT_WAITING},
     {"pauses", "clients stopped, suspended, killed", PAUSES, false, HABIT_ANY},
     {"clocks", "wall clocks set, clients stopped", BIT(FAULT_STEP_CLOCK) | PAUSES | CRASHES, false,
@@ -57,7 +61,7 @@ const char *fault_name(enum fault_kind kind)
         "delays",      "cut",         "half-out",      "half-in",      "reset",     "refuse",
         "stop-master", "slow-master", "crash-keeping", "crash-empty",  "crash-old", "step-clock",
         "stop-client", "stumble",     "kill-client",   "script-flush", "errors",    "foreigners",
-        "memory",      "mixed-ttl",   "evict",         "late-fin",     "uneven"};
+        "memory",      "mixed-ttl",   "evict",         "late-fin",     "uneven",    "lasting"};
     return names[kind];
 }
 
@@ -70,7 +74,9 @@ void faults_draw(struct world *w)
     for (unsigned kind = 0; kind < FAULT_KINDS; kind++)
         if (chance_permille(&w->chance, share))
             w->faults |= options->faults & BIT(kind);
-    if (w->patient) /* that is what it is about */
+    if (waiting) /* that is what it is about */
+        w->faults |= options->faults & BIT(FAULT_LASTING);
+    if (w->patient) /* likewise */
         w->faults = (w->faults & (BIT(FAULT_RESET) | BIT(FAULT_DELAYS))) |
                     (options->faults & BIT(FAULT_UNEVEN));
     /* It hides the others' effects: seldom, unless the profile is about it. */
@@ -208,7 +214,7 @@ static void crash(struct world *w, enum fault_kind kind, unsigned master)
 void faults_restart(struct world *w, unsigned master)
 {
     struct server *server = &w->servers[master];
-    if (server->up)
+    if (server->up || server->gone)
         return;
     struct model_data data = *server->comes_back_with;
     model_restart(&server->model, server_wall(w, master), chance_next(&w->chance), &data);
@@ -329,7 +335,7 @@ static void strike(struct world *w, enum fault_kind kind)
 void faults_strike(struct world *w)
 {
     static const uint32_t passive = BIT(FAULT_STUMBLE) | BIT(FAULT_FOREIGNERS) | BIT(FAULT_MEMORY) |
-                                    BIT(FAULT_MIXED_TTL) | BIT(FAULT_LATE_FIN);
+                                    BIT(FAULT_MIXED_TTL) | BIT(FAULT_LATE_FIN) | BIT(FAULT_LASTING);
     if (w->peace)
         return;
     for (unsigned tries = 0; tries < 40; tries++) {
@@ -380,4 +386,5 @@ void faults_end(struct world *w)
         at_least(&w->peace_at, w->shells[c]->stopped_until);
         w->shells[c]->account.fail_permille = 0;
     }
+    lasting_begin(w);
 }

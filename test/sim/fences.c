@@ -11,15 +11,15 @@ void fences_sent(struct world *w, uint32_t number)
         token->first_sent = w->now;
 }
 
-void fences_raised(const struct user_lease *lease, uint32_t number, usec fence)
+void fences_raised(struct world *w, uint32_t number, usec fence)
 {
-    struct token *token = &lease->shell->world->tokens[number];
-    if (token->taken_fence == fence || !lease->core.round)
+    struct token *token = &w->tokens[number];
+    if (token->taken_fence == fence)
         return;
     token->taken_fence = fence;
     token->taken_from = 0;
-    for (unsigned i = 0; i < lease->shell->world->masters; i++)
-        if (lease->core.round->ballots[i].said == SAID_GRANTED)
+    for (unsigned i = 0; i < w->masters; i++)
+        if (token->backed[i] > w->now)
             token->taken_from |= (uint16_t)(1U << i);
 }
 
@@ -95,8 +95,8 @@ static void is_kept_where_stored(const struct user_lease *lease, usec fence)
             lease->number, CLIENT(lease), kept);
 }
 
-/* Of those that granted it before the fence was taken, a quorum keeps the lease until it is
- * told: with fewer, somebody may have been shown a larger fence in between, and be gone. */
+/* Of those that had granted it when the fence was taken, heard of or not, a quorum keeps the
+ * lease until it is told: else somebody may have been shown a larger one since, and be gone. */
 static void is_kept_where_taken(const struct user_lease *lease, usec fence)
 {
     struct world *w = lease->shell->world;

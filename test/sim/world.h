@@ -43,6 +43,7 @@ enum fault_kind {
     FAULT_EVICT,      /* a master loses one key: an operator, or too little memory */
     FAULT_LATE_FIN,   /* a crashed master's farewell gets lost, on each connection by itself */
     FAULT_UNEVEN,     /* a client's way to each master is another: dead, slow, as ever */
+    FAULT_LASTING,    /* a minority of masters, or of somebody's links, stays broken in peace */
     FAULT_KINDS
 };
 
@@ -102,6 +103,7 @@ struct server {
     struct clock clock;
     usec stepped; /* sum of the steps of its wall clock */
     bool up;
+    bool gone;          /* for good */
     uint32_t epoch;     /* of its process */
     int64_t last_id;    /* of a connection */
     usec stopped_until; /* SIGSTOP */
@@ -117,6 +119,7 @@ struct server {
 
 struct path {
     usec out_blocked, in_blocked; /* until */
+    bool cut;                     /* for good */
     usec slow_until;
     usec least_slowness, slowness;
     bool slow_out, slow_in; /* which way */
@@ -140,7 +143,7 @@ struct token {
     usec place_since;    /* true time; when the lease first asked that got this place in line */
     usec first_sent;     /* true time; of a fenced acquire */
     usec taken_fence;    /* that is being stored for it, */
-    uint16_t taken_from; /* and the masters that had granted when it was taken */
+    uint16_t taken_from; /* and the masters that had given it when it was taken */
     usec confirmed;      /* likewise: it was prolonged before anybody was told, from then on */
     usec stored[MASTERS_MAX]; /* the clock of each master, when it had moved it for this token */
     usec last_set;            /* true time: what sets it later was on its way for too long */
