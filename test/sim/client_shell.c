@@ -783,7 +783,9 @@ static void draw_timeouts(struct world *w, struct engine_config *config)
 {
     config->connect_timeout =
         MS(chance_permille(&w->chance, 800) ? 1000 : chance_range(&w->chance, 50, 3000));
-    if (chance_permille(&w->chance, 300))
+    if (w->patient)
+        config->request_timeout = MS(chance_range(&w->chance, 1500, 5000));
+    else if (chance_permille(&w->chance, 300))
         config->request_timeout =
             MS(chance_range(&w->chance, 20, chance_permille(&w->chance, 500) ? 300 : 3000));
 }

@@ -36,10 +36,11 @@ static struct path *path_of(const struct shell *s, unsigned master)
     return &s->world->ear_paths[s->index][master];
 }
 
-static usec after(struct shell *s, usec blocked, unsigned master)
+/* When it is there, one way or the other, if nothing passes until `blocked`. */
+static usec after(struct shell *s, usec blocked, unsigned master, enum way way)
 {
     struct world *w = s->world;
-    return (blocked > w->now ? blocked : w->now) + path_delay(w, path_of(s, master));
+    return (blocked > w->now ? blocked : w->now) + path_delay(w, path_of(s, master), way);
 }
 
 static void call_at(struct shell *s, unsigned master, usec at)
@@ -55,7 +56,7 @@ void ear_open(struct shell *s, unsigned master)
     struct ear *ear = &s->ears[master];
     hear_nothing(ear);
     *ear = (struct ear){.phase = EAR_CALLING};
-    call_at(s, master, after(s, path_blocked(path), master) + path_delay(s->world, path));
+    call_at(s, master, after(s, path_blocked(path), master, WAY_OUT) + path_trip(s->world, path));
 }
 
 static void end(struct shell *s, unsigned master, usec at)
@@ -72,15 +73,15 @@ static void arrives(struct shell *s, unsigned master)
     struct ear *ear = &s->ears[master];
     usec blocked = path_blocked(path_of(s, master));
     if (blocked > w->now) {
-        call_at(s, master, after(s, blocked, master));
+        call_at(s, master, after(s, blocked, master, WAY_OUT));
     } else if (!server->up || w->now < server->refuses_until) {
-        end(s, master, after(s, 0, master));
+        end(s, master, after(s, 0, master, WAY_IN));
     } else if (w->now < server->stopped_until) {
         call_at(s, master, server->stopped_until + 1);
     } else {
         ear->phase = EAR_UP;
         ear->epoch = server->epoch;
-        say(s, master, after(s, 0, master),
+        say(s, master, after(s, 0, master, WAY_IN),
             &(struct heard){.kind = EVENT_LISTENING, .run_id = server->model.run_id});
     }
 }
@@ -93,10 +94,10 @@ void ear_probe(struct shell *s, unsigned master)
     const struct server *server = &w->servers[master];
     if (s->ears[master].phase != EAR_UP || s->ears[master].epoch != server->epoch || !server->up)
         return;
-    usec arrives = after(s, path->out_blocked, master);
+    usec arrives = after(s, path->out_blocked, master, WAY_OUT);
     usec answered = arrives > server->stopped_until ? arrives : server->stopped_until;
     usec back = answered > path->in_blocked ? answered : path->in_blocked;
-    say(s, master, back + path_delay(w, path), &(struct heard){.kind = EVENT_ALIVE});
+    say(s, master, back + path_delay(w, path, WAY_IN), &(struct heard){.kind = EVENT_ALIVE});
 }
 
 void ear_happens(struct shell *s, unsigned master)
@@ -114,7 +115,7 @@ static void break_late(struct shell *s, unsigned master, usec late)
         return;
     if (chance_permille(&s->world->chance, 500))
         hear_nothing(ear);
-    end(s, master, after(s, path_of(s, master)->in_blocked, master) + late);
+    end(s, master, after(s, path_of(s, master)->in_blocked, master, WAY_IN) + late);
 }
 
 void ear_break(struct shell *s, unsigned master)
@@ -164,7 +165,7 @@ static void publish(struct shell *s, unsigned master, const struct model_push *p
                 (blocked > w->now && chance_permille(&w->chance, 500));
     if (!s->running || ear->phase != EAR_UP || ear->epoch != w->servers[master].epoch || lost)
         return;
-    say(s, master, after(s, blocked, master),
+    say(s, master, after(s, blocked, master, WAY_IN),
         &(struct heard){.kind = EVENT_PUSH, .token = push->value, .clock = push->clock});
 }
 

@@ -4,12 +4,13 @@
 
 #include "client_shell.h"
 #include "invariants.h"
+#include "lasting.h"
 #include "trace.h"
 
 #define BIT(kind) (1U << (kind))
 #define NETWORK                                                                                    \
-    (BIT(FAULT_DELAYS) | BIT(FAULT_CUT) | BIT(FAULT_HALF_OUT) | BIT(FAULT_HALF_IN) |               \
-     BIT(FAULT_RESET) | BIT(FAULT_REFUSE))
+    (BIT(FAULT_UNEVEN) | BIT(FAULT_DELAYS) | BIT(FAULT_CUT) | BIT(FAULT_HALF_OUT) |                \
+     BIT(FAULT_HALF_IN) | BIT(FAULT_RESET) | BIT(FAULT_REFUSE))
 #define SLOW (BIT(FAULT_STOP_MASTER) | BIT(FAULT_SLOW_MASTER))
 #define CRASHES                                                                                    \
     (BIT(FAULT_CRASH_KEEPING) | BIT(FAULT_CRASH_EMPTY) | BIT(FAULT_CRASH_OLD) | BIT(FAULT_LATE_FIN))
@@ -19,21 +20,30 @@
 #define EVERYTHING ((BIT(FAULT_KINDS) - 1) & ~BIT(FAULT_EVICT))
 
 const struct profile profiles[] = {
-    {"mix", "each run draws from all faults", EVERYTHING, false},
-    {"calm", "nothing goes wrong but contention", 0, false},
-    {"network", "slow, cut, half cut, broken and refused connections", NETWORK, false},
-    {"masters", "stopped and slow masters, on a bad network", SLOW | NETWORK, false},
-    {"crashes", "restarts with all, none or older data", CRASHES | BIT(FAULT_RESET), false},
-    {"pauses", "clients stopped, suspended, killed", PAUSES, false},
-    {"clocks", "wall clocks set, clients stopped", BIT(FAULT_STEP_CLOCK) | PAUSES | CRASHES, false},
-    {"answers", "forgotten scripts, error replies", ANSWERS | BIT(FAULT_RESET), false},
+    {"mix", "each run draws from all faults", EVERYTHING, false, HABIT_ANY},
+    {"calm", "nothing goes wrong but contention", 0, false, HABIT_ANY},
+    {"network", "slow, cut, half cut, broken and refused connections", NETWORK, false, HABIT_ANY},
+    {"masters", "stopped and slow masters, on a bad network", SLOW | NETWORK, false, HABIT_ANY},
+    {"crashes", "restarts with all, none or older data", CRASHES | BIT(FAULT_RESET), false,
+     HABIT_ANY},
+    {"handover", "masters restart, and get slow, while names are handed over",
+     BIT(FAULT_CRASH_OLD) | BIT(FAULT_LATE_FIN) | BIT(FAULT_DELAYS) | BIT(FAULT_RESET) |
+         BIT(FAULT_UNEVEN),
+     false, HABIT_WAITING},
+    {"lasting", "a minority of masters, or of links, stays broken for good",
+     BIT(FAULT_LASTING) | BIT(FAULT_RESET) | BIT(FAULT_CRASH_KEEPING) | BIT(FAULT_STOP_CLIENT),
+     false, HABIT_WAITING},
+    {"pauses", "clients stopped, suspended, killed", PAUSES, false, HABIT_ANY},
+    {"clocks", "wall clocks set, clients stopped", BIT(FAULT_STEP_CLOCK) | PAUSES | CRASHES, false,
+     HABIT_ANY},
+    {"answers", "forgotten scripts, error replies", ANSWERS | BIT(FAULT_RESET), false, HABIT_ANY},
     {"foreign", "other libraries on the same names", BIT(FAULT_FOREIGNERS) | NETWORK | PAUSES,
-     false},
-    {"memory", "allocations fail", BIT(FAULT_MEMORY) | NETWORK, false},
+     false, HABIT_ANY},
+    {"memory", "allocations fail", BIT(FAULT_MEMORY) | NETWORK, false, HABIT_ANY},
     {"evict", "masters lose single keys: no promise of exclusion, but of all else",
-     BIT(FAULT_EVICT) | NETWORK | PAUSES, false},
+     BIT(FAULT_EVICT) | NETWORK | PAUSES, false, HABIT_ANY},
     {"beyond", "clocks run apart by more than was promised: violations are expected",
-     PAUSES | NETWORK, true},
+     PAUSES | NETWORK, true, HABIT_ANY},
 };
 const unsigned profile_count = sizeof profiles / sizeof profiles[0];
 
@@ -51,24 +61,30 @@ const char *fault_name(enum fault_kind kind)
         "delays",      "cut",         "half-out",      "half-in",      "reset",     "refuse",
         "stop-master", "slow-master", "crash-keeping", "crash-empty",  "crash-old", "step-clock",
         "stop-client", "stumble",     "kill-client",   "script-flush", "errors",    "foreigners",
-        "memory",      "mixed-ttl",   "evict",         "late-fin"};
+        "memory",      "mixed-ttl",   "evict",         "late-fin",     "uneven",    "lasting"};
     return names[kind];
 }
 
 void faults_draw(struct world *w)
 {
     const struct options *options = &w->options;
-    unsigned share = (unsigned)chance_range(&w->chance, 100, 700);
+    bool waiting = options->habit == HABIT_WAITING;
+    unsigned share = (unsigned)chance_range(&w->chance, waiting ? 400 : 100, waiting ? 1000 : 700);
     w->faults = 0;
     for (unsigned kind = 0; kind < FAULT_KINDS; kind++)
         if (chance_permille(&w->chance, share))
             w->faults |= options->faults & BIT(kind);
+    if (waiting) /* that is what it is about */
+        w->faults |= options->faults & BIT(FAULT_LASTING);
+    if (w->patient) /* likewise */
+        w->faults = (w->faults & (BIT(FAULT_RESET) | BIT(FAULT_DELAYS))) |
+                    (options->faults & BIT(FAULT_UNEVEN));
     /* It hides the others' effects: seldom, unless the profile is about it. */
     if (!chance_permille(&w->chance, 150) && options->faults == EVERYTHING)
         w->faults &= ~BIT(FAULT_MEMORY);
     w->faults &= ~options->without;
     w->fault_pace = (unsigned)chance_range(&w->chance, 60, 800);
-    if (w->faults & BIT(FAULT_CRASH_OLD) && chance_permille(&w->chance, 500))
+    if (w->faults & BIT(FAULT_CRASH_OLD) && (waiting || chance_permille(&w->chance, 500)))
         w->fresh = (unsigned)chance_range(&w->chance, 1, 100);
 }
 
@@ -78,7 +94,7 @@ static usec a_while(struct world *w)
 {
     usec ttls = w->max_ttl_ms > 6000 && !chance_permille(&w->chance, 100) ? MS(12000)
                                                                           : MS(w->max_ttl_ms) * 2;
-    usec longest = chance_permille(&w->chance, 300) ? ttls : MS(400);
+    usec longest = chance_permille(&w->chance, w->patient ? 600 : 300) ? ttls : MS(400);
     return chance_range(&w->chance, MS(1), longest);
 }
 
@@ -95,8 +111,13 @@ static void strike_path(struct world *w, enum fault_kind kind, struct path *path
 {
     if (kind == FAULT_DELAYS) {
         until(w, &path->slow_until);
-        path->slowness =
-            chance_range(&w->chance, MS(1), chance_permille(&w->chance, 800) ? MS(300) : MS(3000));
+        unsigned ways = chance_below(&w->chance, w->patient ? 3 : 6);
+        usec most = chance_permille(&w->chance, 800) ? MS(300) : MS(3000);
+        path->slow_out = ways != 0;
+        path->slow_in = ways != 1;
+        path->slowness = w->patient ? chance_range(&w->chance, MS(500), MS(4000))
+                                    : chance_range(&w->chance, MS(1), most);
+        path->least_slowness = w->patient ? path->slowness / 2 : 0;
     }
     if (kind == FAULT_CUT || kind == FAULT_HALF_OUT)
         until(w, &path->out_blocked);
@@ -110,7 +131,7 @@ static void strike_path(struct world *w, enum fault_kind kind, struct path *path
 static void strike_paths(struct world *w, enum fault_kind kind, unsigned client, unsigned master)
 {
     unsigned dice = chance_below(&w->chance, 10);
-    bool both = dice < 5, main_only = dice == 5 || dice == 6;
+    bool both = dice < (w->patient ? 2 : 5), main_only = !both && dice < (w->patient ? 9 : 7);
     TRACE(w, "FAULT %s between client %u and master %u%s", fault_name(kind), client + 1, master + 1,
           both        ? ""
           : main_only ? ", but for notifications"
@@ -125,10 +146,53 @@ static void reset(struct world *w, unsigned client, unsigned master)
 {
     struct conn *conn = w->shells[client]->links[master].conn;
     TRACE(w, "FAULT the connection of client %u to master %u breaks", client + 1, master + 1);
-    if (conn)
+    if (conn && chance_permille(&w->chance, 500))
+        conn_break_silently(conn, chance_range(&w->chance, 0, 100));
+    else if (conn)
         conn_break(conn);
     if (chance_permille(&w->chance, 500))
         ear_break(w->shells[client], master);
+}
+
+#define UNEVEN MS(5000)
+static void slow_out(struct world *w, struct path *path, usec least, usec most)
+{
+    path->slow_until = w->now + UNEVEN;
+    path->slow_out = true;
+    path->slow_in = false;
+    path->least_slowness = least;
+    path->slowness = most;
+}
+
+static bool waits_for_fence(const struct shell *s)
+{
+    for (const struct user_lease *lease = s->all; lease; lease = lease->next_all)
+        if (lease->known == KNOWN_ASKED && lease->stood_since && lease->core.terms.fence)
+            return true;
+    return false;
+}
+
+/* A client's connection to one master is dead, which it does not know for a while; to
+ * another one it is slow; and others are slow to the rest. */
+static void strike_unevenly(struct world *w, unsigned client, unsigned dead)
+{
+    unsigned slow = (dead + 1) % w->masters;
+    for (unsigned c = 0; c < w->clients && !waits_for_fence(w->shells[client]); c++)
+        client = (client + 1) % w->clients;
+    struct conn *conn = w->shells[client]->links[dead].conn;
+    usec slowness = chance_range(&w->chance, MS(w->patient ? 1500 : 200), MS(3000));
+    if (w->now < w->uneven_until)
+        return;
+    w->uneven_until = w->now + UNEVEN;
+    TRACE(w, "FAULT uneven ways of client %u: dead to master %u, slow to master %u", client + 1,
+          dead + 1, slow + 1);
+    if (conn)
+        conn_break_silently(conn, chance_range(&w->chance, 0, MS(3500)));
+    slow_out(w, &w->paths[client][slow], slowness * 9 / 10, slowness);
+    for (unsigned c = 0; c < w->clients; c++)
+        for (unsigned i = 0; i < w->masters && c != client; i++)
+            if (i != dead && i != slow)
+                slow_out(w, &w->paths[c][i], 0, MS(1500));
 }
 
 static void crash(struct world *w, enum fault_kind kind, unsigned master)
@@ -150,7 +214,7 @@ static void crash(struct world *w, enum fault_kind kind, unsigned master)
 void faults_restart(struct world *w, unsigned master)
 {
     struct server *server = &w->servers[master];
-    if (server->up)
+    if (server->up || server->gone)
         return;
     struct model_data data = *server->comes_back_with;
     model_restart(&server->model, server_wall(w, master), chance_next(&w->chance), &data);
@@ -233,6 +297,9 @@ static void strike(struct world *w, enum fault_kind kind)
     unsigned client = chance_below(&w->chance, w->clients);
     unsigned master = chance_below(&w->chance, w->masters);
     switch (kind) {
+    case FAULT_UNEVEN:
+        strike_unevenly(w, client, master);
+        break;
     case FAULT_DELAYS:
     case FAULT_CUT:
     case FAULT_HALF_OUT:
@@ -268,7 +335,7 @@ static void strike(struct world *w, enum fault_kind kind)
 void faults_strike(struct world *w)
 {
     static const uint32_t passive = BIT(FAULT_STUMBLE) | BIT(FAULT_FOREIGNERS) | BIT(FAULT_MEMORY) |
-                                    BIT(FAULT_MIXED_TTL) | BIT(FAULT_LATE_FIN);
+                                    BIT(FAULT_MIXED_TTL) | BIT(FAULT_LATE_FIN) | BIT(FAULT_LASTING);
     if (w->peace)
         return;
     for (unsigned tries = 0; tries < 40; tries++) {
@@ -291,6 +358,14 @@ static void at_least(usec *moment, usec other)
         *moment = other;
 }
 
+/* What goes by a slow path is on its way for a while after. */
+static void path_ends(struct world *w, const struct path *path)
+{
+    usec blocked = path_blocked(path);
+    at_least(&w->peace_at, (blocked > path->slow_until ? blocked : path->slow_until) +
+                               (path->slow_until ? path->slowness : 0));
+}
+
 /* The last of what was begun. */
 void faults_end(struct world *w)
 {
@@ -303,14 +378,13 @@ void faults_end(struct world *w)
         at_least(&w->peace_at, server->errors_until);
         at_least(&w->peace_at, server->refuses_until);
         for (unsigned c = 0; c < w->clients; c++) {
-            at_least(&w->peace_at, path_blocked(&w->paths[c][i]));
-            at_least(&w->peace_at, w->paths[c][i].slow_until);
-            at_least(&w->peace_at, path_blocked(&w->ear_paths[c][i]));
-            at_least(&w->peace_at, w->ear_paths[c][i].slow_until);
+            path_ends(w, &w->paths[c][i]);
+            path_ends(w, &w->ear_paths[c][i]);
         }
     }
     for (unsigned c = 0; c < w->clients; c++) {
         at_least(&w->peace_at, w->shells[c]->stopped_until);
         w->shells[c]->account.fail_permille = 0;
     }
+    lasting_begin(w);
 }

@@ -11,6 +11,7 @@ struct profile {
     const char *name, *text;
     uint32_t faults; /* of which each run draws some */
     bool beyond;     /* clocks run apart by more than was promised */
+    enum habit habit;
 };
 
 extern const struct profile profiles[];

@@ -11,6 +11,18 @@ void fences_sent(struct world *w, uint32_t number)
         token->first_sent = w->now;
 }
 
+void fences_raised(struct world *w, uint32_t number, usec fence)
+{
+    struct token *token = &w->tokens[number];
+    if (token->taken_fence == fence)
+        return;
+    token->taken_fence = fence;
+    token->taken_from = 0;
+    for (unsigned i = 0; i < w->masters; i++)
+        if (token->backed[i] > w->now)
+            token->taken_from |= (uint16_t)(1U << i);
+}
+
 void fences_confirmed(struct world *w, uint32_t number)
 {
     struct token *token = &w->tokens[number];
@@ -83,6 +95,23 @@ static void is_kept_where_stored(const struct user_lease *lease, usec fence)
             lease->number, CLIENT(lease), kept);
 }
 
+/* Of those that had granted it when the fence was taken, heard of or not, a quorum keeps the
+ * lease until it is told: else somebody may have been shown a larger one since, and be gone. */
+static void is_kept_where_taken(const struct user_lease *lease, usec fence)
+{
+    struct world *w = lease->shell->world;
+    const struct token *token = &w->tokens[lease->token];
+    usec then = token->confirmed ? token->confirmed : w->now;
+    unsigned kept = 0;
+    for (unsigned i = 0; i < w->masters; i++)
+        kept += token->taken_from >> i & 1 && token->backed[i] > then;
+    if (token->taken_fence == fence && kept < w->quorum && !w->options.beyond)
+        world_violated(
+            w, "fence",
+            "lease %u of client %u is told a fence, and is kept where it was taken from by %u",
+            lease->number, CLIENT(lease), kept);
+}
+
 /* The largest told to a holder of this name before `before`; true time. */
 static usec largest_told(const struct world *w, unsigned name, usec before)
 {
@@ -136,6 +165,7 @@ void fences_acquired(struct user_lease *lease, const struct outcome *outcome)
         return;
     is_stored(lease, fence);
     is_kept_where_stored(lease, fence);
+    is_kept_where_taken(lease, fence);
     grows(lease, fence);
     remember(lease, fence);
 }

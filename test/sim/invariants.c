@@ -4,6 +4,7 @@
 
 #include "fences.h"
 #include "foreign.h"
+#include "lasting.h"
 #include "order.h"
 #include "trace.h"
 
@@ -391,6 +392,8 @@ void check_sent(struct shell *s, unsigned master, const struct message *message,
     }
     if (kind == REQUEST_RELEASE)
         token->released |= (uint16_t)(1U << master);
+    if (kind == REQUEST_RAISE)
+        fences_raised(s->world, number, request->fence);
     if (kind == REQUEST_RENEW && lease && lease->core.state == LEASE_ACQUIRING)
         fences_confirmed(s->world, number);
     if (takes(kind) || kind == REQUEST_QUEUE || kind == REQUEST_RENEW) {
@@ -566,7 +569,8 @@ static void no_orphan(struct world *w, unsigned master, unsigned name)
 {
     uint32_t number = model_value(&w->servers[master].model, server_wall(w, master), name);
     struct token *token = &w->tokens[number];
-    if (!number || token->excused || is_live(w, token))
+    bool out_of_reach = token->client < w->clients && !lasting_reaches(w, token->client, master);
+    if (!number || token->excused || out_of_reach || is_live(w, token))
         return;
     if (!token->dead_since)
         token->dead_since = w->now;

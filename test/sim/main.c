@@ -56,6 +56,7 @@ static void profile(struct campaign *campaign, const char *word)
         fail("no such profile", word);
     campaign->profile = profile->name;
     campaign->options.faults = profile->faults;
+    campaign->options.habit = profile->habit;
     campaign->options.beyond = campaign->beyond_is_well = profile->beyond;
 }
 

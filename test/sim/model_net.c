@@ -72,12 +72,18 @@ static void queue_truncate(struct world *w, struct queue *queue)
 
 /* ---- paths ------------------------------------------------------------------ */
 
-usec path_delay(struct world *w, const struct path *path)
+usec path_delay(struct world *w, const struct path *path, enum way way)
 {
     usec delay = chance_range(&w->chance, 50, 600);
-    if (w->now < path->slow_until)
-        delay += chance_range(&w->chance, 0, path->slowness);
+    bool is_slow = way == WAY_OUT ? path->slow_out : path->slow_in;
+    if (w->now < path->slow_until && is_slow)
+        delay += chance_range(&w->chance, path->least_slowness, path->slowness);
     return delay;
+}
+
+usec path_trip(struct world *w, const struct path *path)
+{
+    return path_delay(w, path, WAY_OUT) + path_delay(w, path, WAY_IN);
 }
 
 usec path_blocked(const struct path *path)
@@ -90,10 +96,12 @@ static struct path *path_of(const struct conn *conn)
     return &conn->world->paths[conn->client][conn->master];
 }
 
-static usec arrival(struct conn *conn, usec blocked, usec latest)
+static usec arrival(struct conn *conn, enum way way, usec latest)
 {
     struct world *w = conn->world;
-    usec at = (blocked > w->now ? blocked : w->now) + path_delay(w, path_of(conn));
+    const struct path *path = path_of(conn);
+    usec blocked = way == WAY_OUT ? path->out_blocked : path->in_blocked;
+    usec at = (blocked > w->now ? blocked : w->now) + path_delay(w, path, way);
     return at > latest ? at : latest;
 }
 
@@ -118,8 +126,8 @@ struct conn *conn_new(struct shell *shell, unsigned client, unsigned master)
                           .client_open = true};
     w->conns = conn;
     const struct path *path = path_of(conn);
-    world_plan(w, arrival(conn, path_blocked(path), 0) + path_delay(w, path), HAPPENS_CONNECT, conn,
-               0);
+    usec there = (path_blocked(path) > w->now ? path_blocked(path) : w->now);
+    world_plan(w, there + path_trip(w, path), HAPPENS_CONNECT, conn, 0);
     return conn;
 }
 
@@ -131,7 +139,7 @@ static void connect_ends(struct conn *conn)
     if (!conn->client_open)
         return;
     if (path_blocked(path) > w->now) {
-        world_plan(w, path_blocked(path) + path_delay(w, path), HAPPENS_CONNECT, conn, 0);
+        world_plan(w, path_blocked(path) + path_delay(w, path, WAY_IN), HAPPENS_CONNECT, conn, 0);
         return;
     }
     if (server->up && w->now >= server->refuses_until) {
@@ -157,7 +165,7 @@ void conn_send(struct conn *conn, struct message *message)
         message_free(w, message);
         return;
     }
-    message->at = conn->out.latest = arrival(conn, path_of(conn)->out_blocked, conn->out.latest);
+    message->at = conn->out.latest = arrival(conn, WAY_OUT, conn->out.latest);
     bool first = conn->out.first == NULL;
     queue_add(&conn->out, message);
     if (first)
@@ -186,7 +194,7 @@ static void break_late(struct conn *conn, usec late)
     conn->reset = true;
     queue_truncate(w, &conn->out);
     queue_truncate(w, &conn->in);
-    usec at = arrival(conn, path_of(conn)->in_blocked, 0);
+    usec at = arrival(conn, WAY_IN, 0);
     if (conn->in.first && conn->in.latest > at)
         at = conn->in.latest;
     world_plan(w, at + late, HAPPENS_BREAK, conn, 0);
@@ -195,6 +203,18 @@ static void break_late(struct conn *conn, usec late)
 void conn_break(struct conn *conn)
 {
     break_late(conn, 0);
+}
+
+/* It carries nothing more; the client sees that when it must, however slow the way is. */
+void conn_break_silently(struct conn *conn, usec seen_after)
+{
+    struct world *w = conn->world;
+    if (conn->reset || !conn->established || !conn->client_open)
+        return;
+    conn->reset = true;
+    queue_truncate(w, &conn->out);
+    queue_clear(w, &conn->in);
+    world_plan(w, w->now + seen_after, HAPPENS_BREAK, conn, 0);
 }
 
 void net_server_down(struct world *w, unsigned master)
@@ -281,8 +301,7 @@ static void reply(struct conn *conn, struct message *message, usec service)
         message_free(w, message);
         return;
     }
-    message->at = conn->in.latest =
-        service + arrival(conn, path_of(conn)->in_blocked, conn->in.latest);
+    message->at = conn->in.latest = service + arrival(conn, WAY_IN, conn->in.latest);
     bool first = conn->in.first == NULL;
     queue_add(&conn->in, message);
     if (first)

@@ -46,6 +46,7 @@ void conn_send(struct conn *conn, struct message *message);
 /* The client has closed it. */
 void conn_leave(struct conn *conn);
 void conn_break(struct conn *conn);
+void conn_break_silently(struct conn *conn, usec seen_after);
 #define LATE_FIN MS(500) /* no farewell is later */
 /* Each end of a crashed server's connections, or of a dead client's. */
 void net_server_down(struct world *world, unsigned master);
@@ -57,7 +58,10 @@ struct message *message_new(struct world *world);
 void message_free(struct world *world, struct message *message);
 void queue_add(struct queue *queue, struct message *message);
 struct message *queue_take(struct queue *queue);
-usec path_delay(struct world *world, const struct path *path);
+enum way { WAY_OUT, WAY_IN };
+usec path_delay(struct world *world, const struct path *path, enum way way);
+/* There and back. */
+usec path_trip(struct world *world, const struct path *path);
 /* Until when nothing passes, whichever way. */
 usec path_blocked(const struct path *path);
 /* By how much later the end of a crashed server's connection is seen. */

@@ -58,9 +58,10 @@ static usec draw_margin(struct shell *s, usec ttl)
 
 static usec draw_wait(struct shell *s)
 {
-    if (chance(s, 300))
+    bool waits = s->world->options.habit == HABIT_WAITING;
+    if (chance(s, waits ? 50 : 300))
         return 0;
-    if (chance(s, 450))
+    if (chance(s, waits ? 700 : 450))
         return NEVER;
     return MS(range(s, 1, chance(s, 800) ? 2000 : s->world->max_ttl_ms));
 }
@@ -71,7 +72,7 @@ static struct terms draw_terms(struct shell *s)
     struct terms terms = {.ttl = ttl,
                           .margin = draw_margin(s, ttl),
                           .renew = chance(s, 750),
-                          .fence = chance(s, 500)};
+                          .fence = chance(s, s->world->patient ? 800 : 500)};
     terms.wait = draw_wait(s);
     if (chance(s, 150))
         terms.max_hold = range(s, 1, 2 * ttl);
@@ -195,7 +196,9 @@ void user_told(struct user_lease *lease, const struct outcome *outcome)
             shell_release(lease);
         else
             shell_lease_free(lease);
-    } else if (outcome->kind == OUTCOME_ACQUIRED && chance(s, lease->is_probe ? 1000 : 150)) {
+    } else if (outcome->kind == OUTCOME_ACQUIRED && chance(s, lease->is_probe     ? 1000
+                                                              : s->world->patient ? 800
+                                                                                  : 150)) {
         shell_release(lease);
     } else if (!over && !s->world->peace && chance(s, 60)) {
         act_on(s, lease);

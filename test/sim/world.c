@@ -9,6 +9,7 @@
 #include "faults.h"
 #include "foreign.h"
 #include "invariants.h"
+#include "lasting.h"
 #include "trace.h"
 #include "user.h"
 
@@ -145,7 +146,8 @@ static usec look_every(const struct world *w)
 static bool all_is_given_back(const struct world *w)
 {
     for (unsigned c = 0; c < w->clients; c++)
-        if (w->shells[c]->all || w->shells[c]->close_asked || !w->shells[c]->ready_told)
+        if (lasting_reaches_quorum(w, c) &&
+            (w->shells[c]->all || w->shells[c]->close_asked || !w->shells[c]->ready_told))
             return false;
     for (unsigned f = 0; f < w->foreigners; f++)
         if (w->foreign[f]->next)
@@ -157,7 +159,8 @@ static bool all_vote(const struct world *w)
 {
     for (unsigned c = 0; c < w->clients; c++)
         for (unsigned i = 0; i < w->masters; i++)
-            if (!master_may_grant(&w->shells[c]->engine, &w->shells[c]->engine.masters[i]))
+            if (lasting_reaches(w, c, i) &&
+                !master_may_grant(&w->shells[c]->engine, &w->shells[c]->engine.masters[i]))
                 return false;
     return true;
 }
@@ -174,6 +177,8 @@ static enum phase settle(struct world *w)
     bool done = all_is_given_back(w) && w->now > w->peace_at + SETTLE;
     if (done && all_vote(w)) {
         unsigned prober = chance_below(&w->chance, w->clients);
+        while (!lasting_reaches_quorum(w, prober))
+            prober = (prober + 1) % w->clients;
         return user_probes(w->shells[prober]) ? PHASE_PROBE : PHASE_SETTLE;
     }
     if (w->now > w->peace_at + quarantine(w) + LIVENESS)
@@ -183,15 +188,36 @@ static enum phase settle(struct world *w)
     return PHASE_SETTLE;
 }
 
+/* When a master that answers nothing is known to hang. */
+static usec longest_stall(const struct engine *e)
+{
+    usec longest = 0;
+    for (unsigned i = 0; i < e->config.masters; i++)
+        if (4 * e->masters[i].round_trip > longest)
+            longest = 4 * e->masters[i].round_trip;
+    if (e->config.request_timeout)
+        longest = e->config.request_timeout;
+    return 10 * (longest > MS(50) ? longest : MS(50));
+}
+
+/* To a master that cannot be reached something is owed until its ttl is over, and the
+ * answer of one that hangs is waited for. */
+static usec closes_within(const struct world *w, unsigned client)
+{
+    usec owed = MS(w->max_ttl_ms + 1500) * 102 / 100;
+    usec hangs = longest_stall(&w->shells[client]->engine);
+    return CLOSING + (lasting_reaches_all(w, client) ? 0 : owed > hangs ? owed : hangs);
+}
+
 static enum phase probe(struct world *w)
 {
     check_orphans(w);
     for (unsigned c = 0; c < w->clients; c++)
-        if (w->shells[c]->all)
+        if (w->shells[c]->all && lasting_reaches_quorum(w, c))
             return PHASE_PROBE;
     w->ending = true;
     for (unsigned c = 0; c < w->clients; c++) {
-        shell_close(w->shells[c], 2 * CLOSING);
+        shell_close(w->shells[c], 2 * closes_within(w, c));
         shell_pump(w->shells[c]);
     }
     return PHASE_CLOSE;
@@ -205,7 +231,7 @@ static enum phase close_down(struct world *w)
         all = all && s->closed;
         if (s->closed && engine_is_busy(&s->engine))
             world_violated(w, "closing", "client %u is closed, and busy", c + 1);
-        if (!s->closed && w->now > s->close_since + CLOSING)
+        if (!s->closed && w->now > s->close_since + closes_within(w, c))
             world_violated(w, "closing", "client %u does not come to an end", c + 1);
     }
     return all ? PHASE_OVER : PHASE_CLOSE;
@@ -263,11 +289,21 @@ static void draw(struct world *w)
         w->masters = masters[chance_below(&w->chance, sizeof masters / sizeof masters[0])];
     w->quorum = w->masters / 2 + 1;
     w->clients = options->clients ? options->clients : 2 + chance_below(&w->chance, 2);
-    w->ops_left = options->ops ? options->ops : (unsigned)chance_range(&w->chance, 4, 40);
+    if (options->habit == HABIT_WAITING && !options->clients)
+        w->clients += chance_below(&w->chance, 3);
+    w->ops_left = options->ops ? options->ops
+                               : (unsigned)chance_range(&w->chance, 4,
+                                                        options->habit == HABIT_WAITING ? 80 : 40);
     w->linger = chance_below(&w->chance, 20);
-    w->names = 1 + chance_below(&w->chance, 3);
-    w->max_ttl_ms = longest[chance_below(&w->chance, sizeof longest / sizeof longest[0])];
-    w->longest_gap_ms = chance_permille(&w->chance, 800) ? 250 : w->max_ttl_ms / 4;
+    w->names = 1 + chance_below(&w->chance, options->habit == HABIT_WAITING ? 2 : 3);
+    w->patient = options->habit == HABIT_WAITING && options->faults & 1U << FAULT_UNEVEN &&
+                 chance_permille(&w->chance, 650);
+    unsigned from = w->patient ? 6 : 0;
+    w->max_ttl_ms =
+        longest[from + chance_below(&w->chance, sizeof longest / sizeof longest[0] - from)];
+    w->longest_gap_ms = w->patient                         ? 2000
+                        : chance_permille(&w->chance, 800) ? 250
+                                                           : w->max_ttl_ms / 4;
     w->skew_ms = chance_permille(&w->chance, 500) ? 1000 : chance_range(&w->chance, 600, 1000);
     faults_draw(w);
     if (w->faults & 1U << FAULT_FOREIGNERS)

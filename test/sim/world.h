@@ -42,7 +42,15 @@ enum fault_kind {
     FAULT_MIXED_TTL,  /* clients that know different longest ttls */
     FAULT_EVICT,      /* a master loses one key: an operator, or too little memory */
     FAULT_LATE_FIN,   /* a crashed master's farewell gets lost, on each connection by itself */
+    FAULT_UNEVEN,     /* a client's way to each master is another: dead, slow, as ever */
+    FAULT_LASTING,    /* a minority of masters, or of somebody's links, stays broken in peace */
     FAULT_KINDS
+};
+
+/* What users do most of all. */
+enum habit {
+    HABIT_ANY,
+    HABIT_WAITING /* they wait, for few names, many with fences; and nobody is in a hurry */
 };
 
 struct options {
@@ -53,6 +61,7 @@ struct options {
     uint32_t faults;  /* that may be drawn: a bit for each fault_kind */
     uint32_t without; /* drawn all the same, and then left out */
     bool beyond;      /* clocks run apart by more than was promised */
+    enum habit habit;
     bool trace;
     const char *only; /* the one rule to look at; NULL: all */
 };
@@ -94,6 +103,7 @@ struct server {
     struct clock clock;
     usec stepped; /* sum of the steps of its wall clock */
     bool up;
+    bool gone;          /* for good */
     uint32_t epoch;     /* of its process */
     int64_t last_id;    /* of a connection */
     usec stopped_until; /* SIGSTOP */
@@ -109,8 +119,10 @@ struct server {
 
 struct path {
     usec out_blocked, in_blocked; /* until */
+    bool cut;                     /* for good */
     usec slow_until;
-    usec slowness;
+    usec least_slowness, slowness;
+    bool slow_out, slow_in; /* which way */
 };
 
 /* ---- tokens: every value a key ever had -------------------------------------------- */
@@ -127,10 +139,12 @@ struct token {
     uint16_t asked, refused, released; /* by whom it was acquired and released: masters */
     uint16_t gone;                     /* masters that have carried out a release of it */
     usec dead_since;                   /* true time; 0: it lives */
-    usec written_off; /* true time: nothing of it can be left then, and no release is owed */
-    usec place_since; /* true time; when the lease first asked that got this place in line */
-    usec first_sent;  /* true time; of a fenced acquire */
-    usec confirmed;   /* likewise: it was prolonged before anybody was told, from then on */
+    usec written_off;    /* true time: nothing of it can be left then, and no release is owed */
+    usec place_since;    /* true time; when the lease first asked that got this place in line */
+    usec first_sent;     /* true time; of a fenced acquire */
+    usec taken_fence;    /* that is being stored for it, */
+    uint16_t taken_from; /* and the masters that had given it when it was taken */
+    usec confirmed;      /* likewise: it was prolonged before anybody was told, from then on */
     usec stored[MASTERS_MAX]; /* the clock of each master, when it had moved it for this token */
     usec last_set;            /* true time: what sets it later was on its way for too long */
 };
@@ -177,9 +191,11 @@ struct world {
     unsigned masters, quorum, clients, names, foreigners;
     int64_t max_ttl_ms, skew_ms;
     uint32_t faults;
+    bool patient;           /* ttls and timeouts of many seconds, and answers that take as long */
     int64_t longest_gap_ms; /* between two calls of one user */
     unsigned fault_pace;    /* ms between two faults, on average */
     unsigned fresh;         /* per mille of requests just before which a snapshot is taken */
+    usec uneven_until;
     usec peace_at;
     bool peace, ending;
     unsigned ops_left;
