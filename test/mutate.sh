@@ -189,6 +189,7 @@ mutant expiry-awaited-by-all waiting.c "$(within await_expiry ' \&\& ballot->pos
 mutant minority-sleeps waiting.c "$(within granted 'waiting_wake_by\(lease, [^;]*;' '(void)lease;')"
 mutant push-of-another waiting.c "$(within take_push '!listening_to_same_process\(e, master\)' 'false')"
 mutant process-not-forgotten engine.c "$(within engine_master_replaced 'waiting_forget_process\(lease, master\)' '(void)lease, (void)master')"
+mutant silent-is-asked waiting.c "$(within ask_master 'master_is_silent\(e, \&e->masters\[master\]\)' 'false')"
 mutant cut-off-keeps waiting.c "$(within waiting_look_around '!minority_reaches_quorum\(e, 0\)' 'false')"
 mutant cut-off-stands waiting.c "$(within contend 'minority_reaches_quorum\(e, 0\)' 'true')"
 mutant cut-off-goes-on waiting.c "$(within waiting_wake 'minority_is_connected\(e\)' 'true')"

@@ -50,12 +50,13 @@
     X(CLOCK_IF_ABSENT, "a restarted master's clock is seeded only where there is none")            \
     X(CLOCK_LOW, "a restarted master's clock goes on from its time")                               \
     X(PROPOSAL_UNCUT, "a proposal counts however far ahead it is")                                 \
-    X(CLOCKS_CARRY, "a clock is believed by how far it is ahead of those believed before")                  \
+    X(CLOCKS_CARRY, "a clock is believed by how far it is ahead of those believed before")         \
     X(TICKET_OF_ONE, "a ticket is what one master said")                                           \
     X(TICKET_MINIMUM, "a ticket is the smallest clock that was told")                              \
     X(NO_YIELD, "a waiter with a minority keeps it, whoever is ahead or has the rest")             \
     X(YIELD_UNPAUSED, "who is made to yield again and again asks again at once")                   \
     X(CUT_OFF_STAYS, "who reaches no quorum stands in line, and keeps what it is given")           \
+    X(UNHEARD_GOES_ON, "a place in line is prolonged on masters that are not heard of")            \
     X(HANDED_ON_AND_ON, "a client hands on its leases in memory however long they are held")       \
     X(PLACE_FOR_EVER, "a place in line is used by all who come later in the same client")          \
     X(YIELD_SAME_TOKEN, "who yields stands in line again with the same token")                     \

@@ -72,10 +72,13 @@ bool waiting_for_ticket(const struct engine *e, const struct round *round)
 
 /* ---- standing in line on the masters ------------------------------------------ */
 
+/* One that is silent may hear us all the same, and give us what we do not hear of: it is not asked
+ * to keep that for longer. */
 static void ask_master(struct engine *e, struct lease *lease, unsigned master)
 {
     struct ballot *ballot = &lease->round->ballots[master];
-    if (ballot->state == BALLOT_ASKED || minority_avoids(lease->round) & BIT(master))
+    if (ballot->state == BALLOT_ASKED || minority_avoids(lease->round) & BIT(master) ||
+        (master_is_silent(e, &e->masters[master]) && !MUTANT(UNHEARD_GOES_ON)))
         return;
     ballot->again = false;
     if (master_may_grant(e, &e->masters[master]))
