@@ -152,7 +152,7 @@ static void fill_call(struct shell *s, struct message *message, const struct req
     if (request->names) {
         call->count = (uint8_t)request->names->count;
         for (unsigned i = 0; i < call->count; i++)
-            call->names[i] = (uint8_t)(names_at(request->names, i).bytes[0] - 'a');
+            call->names[i] = (uint8_t)((uint8_t)names_at(request->names, i).bytes[0] - 'a');
     }
     if (request->token_length && request->token[0])
         call->value = world_token(s->world, request->token, request->token_length);
@@ -411,7 +411,7 @@ struct user_lease *shell_lease(struct shell *s, const uint8_t *names, unsigned c
     char spelled[MODEL_NAMES];
     struct slice slices[MODEL_NAMES];
     for (unsigned i = 0; i < count; i++) {
-        spelled[i] = (char)('a' + names[i]);
+        spelled[i] = (char)('a' + names[i]); /* a byte, not always a letter */
         slices[i] = (struct slice){&spelled[i], 1};
     }
     struct names *copy = names_new(&s->engine.memory, (struct slice){"", 0}, slices, count);

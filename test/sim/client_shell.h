@@ -56,11 +56,13 @@ struct user_lease {
     usec farthest_end; /* likewise: a promise that is withdrawn brings the end nearer */
     usec stop_by;      /* LOST was told: it may be winding down until then */
     usec began;        /* true time at which it was asked for */
-    bool is_probe;
+    bool is_probe, is_hoarded;
+    usec hold_over;   /* true time; it is given back then */
     usec fence;       /* that it was told; 0: none */
     usec first_sent;  /* true time; its first message about this acquire */
     usec stood_since; /* likewise: a quorum of masters has its place in line */
     uint16_t stands_on;
+    usec passed_since[CLIENTS_MAX]; /* likewise: by leases of that client that asked long after */
 };
 
 enum link_phase { LINK_CLOSED, LINK_CONNECTING, LINK_UP, LINK_ENDING };

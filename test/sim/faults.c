@@ -33,6 +33,8 @@ const struct profile profiles[] = {
     {"lasting", "a minority of masters, or of links, stays broken for good",
      BIT(FAULT_LASTING) | BIT(FAULT_RESET) | BIT(FAULT_CRASH_KEEPING) | BIT(FAULT_STOP_CLIENT),
      false, HABIT_WAITING},
+    {"crowd", "many waiters for one name, short holds, a hundred leases",
+     BIT(FAULT_RESET) | BIT(FAULT_DELAYS) | BIT(FAULT_KILL_CLIENT), false, HABIT_CROWD},
     {"pauses", "clients stopped, suspended, killed", PAUSES, false, HABIT_ANY},
     {"clocks", "wall clocks set, clients stopped", BIT(FAULT_STEP_CLOCK) | PAUSES | CRASHES, false,
      HABIT_ANY},
@@ -74,6 +76,8 @@ void faults_draw(struct world *w)
     for (unsigned kind = 0; kind < FAULT_KINDS; kind++)
         if (chance_permille(&w->chance, share))
             w->faults |= options->faults & BIT(kind);
+    if (options->habit == HABIT_CROWD && chance_permille(&w->chance, 800))
+        w->faults = 0;
     if (waiting) /* that is what it is about */
         w->faults |= options->faults & BIT(FAULT_LASTING);
     if (w->patient) /* likewise */
@@ -222,7 +226,7 @@ void faults_restart(struct world *w, unsigned master)
     server->epoch++;
     server->stopped_until = 0;
     /* An old snapshot brings back what was released: no client can know of that. */
-    for (unsigned name = 0; name < MODEL_NAMES; name++)
+    for (unsigned name = 0; name < MODEL_KEYS; name++)
         w->tokens[data.keys[name].value].excused |= server->comes_back_with == &server->snapshot;
     /* What any lease may still rely on: a ttl that began before now. */
     server->abstains_until = w->now + MS(w->max_ttl_ms);
@@ -231,7 +235,7 @@ void faults_restart(struct world *w, unsigned master)
 
 static bool has_keys(struct world *w, unsigned master)
 {
-    for (unsigned name = 0; name < w->names; name++)
+    for (unsigned name = 0; name < MODEL_KEYS; name++)
         if (model_value(&w->servers[master].model, server_wall(w, master), name))
             return true;
         else if (model_waiter(&w->servers[master].model, server_wall(w, master), name, 0))

@@ -268,6 +268,7 @@ void check_told(struct user_lease *lease, const struct outcome *outcome)
     if (outcome->kind != OUTCOME_ACQUIRED)
         return;
     acquired_in_time(lease, outcome);
+    order_told(lease);
     validity_is_backed(lease);
     one_holder(lease);
     no_foreign_holder(lease);
@@ -616,8 +617,9 @@ void check_waiting(struct world *w)
 
 void check_orphans(struct world *w)
 {
+    unsigned names = w->options.habit == HABIT_CROWD ? MODEL_KEYS : w->names;
     for (unsigned i = 0; i < w->masters; i++)
-        for (unsigned name = 0; name < w->names; name++)
+        for (unsigned name = 0; name < names; name++)
             no_orphan(w, i, name);
 }
 

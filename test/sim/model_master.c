@@ -87,27 +87,39 @@ static bool is_before(const struct model_waiter *a, const struct model_waiter *b
     return a->ticket != b->ticket ? a->ticket < b->ticket : a->value < b->value;
 }
 
+bool model_waits(const struct model_master *master, const struct model_waiter *waiter, usec wall,
+                 unsigned name)
+{
+    (void)master;
+    return is_alive(waiter, wall) && waits_for(waiter, name);
+}
+
+/* The first behind `last`; NULL: before all. */
+static const struct model_waiter *next_waiter(const struct model_master *master, usec wall,
+                                              unsigned name, const struct model_waiter *last)
+{
+    const struct model_waiter *next = NULL;
+    for (unsigned i = 0; i < master->data.waiters_used; i++) {
+        const struct model_waiter *waiter = &master->data.waiters[i];
+        if (model_waits(master, waiter, wall, name) && (!last || is_before(last, waiter)) &&
+            (!next || is_before(waiter, next)))
+            next = waiter;
+    }
+    return next;
+}
+
 const struct model_waiter *model_waiter(const struct model_master *master, usec wall, unsigned name,
                                         unsigned rank)
 {
-    for (unsigned i = 0; i < MODEL_WAITERS; i++) {
-        const struct model_waiter *waiter = &master->data.waiters[i];
-        if (!is_alive(waiter, wall) || !waits_for(waiter, name))
-            continue;
-        unsigned before = 0;
-        for (unsigned k = 0; k < MODEL_WAITERS; k++) {
-            const struct model_waiter *other = &master->data.waiters[k];
-            before += is_alive(other, wall) && waits_for(other, name) && is_before(other, waiter);
-        }
-        if (before == rank)
-            return waiter;
-    }
-    return NULL;
+    const struct model_waiter *waiter = next_waiter(master, wall, name, NULL);
+    for (; waiter && rank; rank--)
+        waiter = next_waiter(master, wall, name, waiter);
+    return waiter;
 }
 
 static struct model_waiter *find_waiter(struct model_master *master, uint32_t value)
 {
-    for (unsigned i = 0; i < MODEL_WAITERS; i++)
+    for (unsigned i = 0; i < master->data.waiters_used; i++)
         if (master->data.waiters[i].value == value)
             return &master->data.waiters[i];
     return NULL;
@@ -177,8 +189,13 @@ static void stand_in_line(struct model_master *master, usec wall, const struct m
     for (unsigned i = 0; i < MODEL_WAITERS && !waiter; i++)
         if (!is_alive(&master->data.waiters[i], wall))
             waiter = &master->data.waiters[i];
-    if (!waiter)
+    if (!waiter) {
+        master->data.is_full = true;
         return;
+    }
+    unsigned end = (unsigned)(waiter - master->data.waiters) + 1;
+    if (end > master->data.waiters_used)
+        master->data.waiters_used = end;
     *waiter = (struct model_waiter){.value = call->value,
                                     .channel = call->channel,
                                     .arrival = arrival,
@@ -212,11 +229,11 @@ static void describe_wait(struct model_master *master, usec wall, const struct m
         if (key->value && key->value != call->value)
             answer->remaining_ms = time_to_live(key, wall);
     }
-    for (unsigned rank = 0;; rank++) {
-        const struct model_waiter *waiter = model_waiter(master, wall, call->names[0], rank);
-        if (!waiter || waiter->value == call->value)
-            break;
-        answer->position = rank + 1;
+    const struct model_waiter *us = find_waiter(master, call->value);
+    for (unsigned i = 0; i < master->data.waiters_used; i++) {
+        const struct model_waiter *other = &master->data.waiters[i];
+        answer->position +=
+            model_waits(master, other, wall, call->names[0]) && is_before(other, us);
     }
 }
 

@@ -11,7 +11,8 @@
 
 #include "event.h"
 
-#define MODEL_NAMES 6
+#define MODEL_NAMES 6 /* of one request */
+#define MODEL_KEYS  128
 #define ALL_SCRIPTS UINT16_MAX
 
 struct model_key {
@@ -26,7 +27,7 @@ struct model_clock {
 };
 
 /* Who stands in line; first come the smallest ticket, then the smallest value. */
-#define MODEL_WAITERS 48
+#define MODEL_WAITERS 128
 struct model_waiter {
     uint32_t value; /* the token; 0: nobody */
     uint32_t channel;
@@ -38,8 +39,10 @@ struct model_waiter {
 
 /* What survives a restart, or does not. */
 struct model_data {
-    struct model_key keys[MODEL_NAMES];
+    struct model_key keys[MODEL_KEYS];
     struct model_waiter waiters[MODEL_WAITERS];
+    unsigned waiters_used; /* none is further on */
+    bool is_full;          /* there was no room for one: the model is too small */
     uint32_t arrivals;
     struct model_clock clock;
 };
@@ -100,6 +103,9 @@ void model_restart(struct model_master *master, usec wall, uint64_t run_id,
 /* Who stands in line for a name, alive, is the `rank`-th from 0; NULL: nobody. */
 const struct model_waiter *model_waiter(const struct model_master *master, usec wall, unsigned name,
                                         unsigned rank);
+/* Does this one stand in line for the name, alive? */
+bool model_waits(const struct model_master *master, const struct model_waiter *waiter, usec wall,
+                 unsigned name);
 /* The value of a name now; 0: absent. */
 uint32_t model_value(struct model_master *master, usec wall, unsigned name);
 

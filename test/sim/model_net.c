@@ -284,6 +284,9 @@ static void execute(struct conn *conn, struct message *message)
             kill_connection(w, conn->master, message->kill_id);
         model_execute(&server->model, server_wall(w, conn->master), &message->call,
                       &message->answer);
+        if (server->model.data.is_full)
+            world_violated(w, "model", "master %u has no room for one more who waits",
+                           conn->master + 1);
         check_executed(w, conn->master, message);
         ears_publish(w, conn->master, &message->answer);
     }

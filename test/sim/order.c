@@ -2,15 +2,20 @@
 
 #include "invariants.h"
 
+#define FAIR_LATER    MS(200) /* who asks so much later than somebody stood in line is behind him, */
+#define FAIR_FOR      MS(1000) /* but for so long: some of his client still share an older place */
 #define CLIENT(lease) ((lease)->shell->index + 1)
 
 /* When was it first asked for what has this ticket?  A place in line may be taken over
  * from another lease of the same client, and its ticket outlives its tokens. */
 static usec *since(struct world *w, usec ticket)
 {
-    for (unsigned i = 0; i < PLACES; i++)
-        if (w->places[i].ticket == ticket)
-            return &w->places[i].since;
+    unsigned kept = w->places_made < PLACES ? w->places_made : PLACES;
+    for (unsigned back = 1; back <= kept; back++) {
+        struct place *place = &w->places[(w->places_made - back) % PLACES];
+        if (place->ticket == ticket)
+            return &place->since;
+    }
     struct place *place = &w->places[w->places_made++ % PLACES];
     *place = (struct place){.ticket = ticket, .since = NEVER};
     return &place->since;
@@ -55,10 +60,12 @@ static void nobody_is_overtaken(struct world *w, unsigned master, uint32_t token
 {
     const struct user_lease *given = lease_of(w, token);
     usec asked = w->tokens[token].place_since; /* a later lease of its client may have it now */
-    const struct model_waiter *waiter;
+    const struct model_master *model = &w->servers[master].model;
     usec wall = server_wall(w, master);
-    for (unsigned rank = 0; (waiter = model_waiter(&w->servers[master].model, wall, name, rank));
-         rank++) {
+    for (unsigned i = 0; i < model->data.waiters_used; i++) {
+        const struct model_waiter *waiter = &model->data.waiters[i];
+        if (!model_waits(model, waiter, wall, name))
+            continue;
         const struct user_lease *waits = lease_of(w, waiter->value);
         if (!given || !waits || waits == given || !waits->stood_since ||
             waits->known != KNOWN_ASKED || waits->stood_since >= asked)
@@ -84,4 +91,47 @@ void order_executed(struct world *w, unsigned master, const struct message *mess
     if (call->kind == REQUEST_GRANT && answer->answer == ANSWER_YES)
         for (unsigned i = 0; i < call->count; i++)
             nobody_is_overtaken(w, master, call->value, call->names[i]);
+}
+
+/* ---- fair ----------------------------------------------------------------------- */
+
+static bool share_a_name(const struct user_lease *a, const struct user_lease *b)
+{
+    for (unsigned i = 0; i < a->count; i++)
+        for (unsigned k = 0; k < b->count; k++)
+            if (a->names[i] == b->names[k])
+                return true;
+    return false;
+}
+
+/* `told` asked long after `waits` stood in line on a quorum, and has the name. */
+static void passes(const struct user_lease *told, struct user_lease *waits)
+{
+    struct world *w = told->shell->world;
+    usec *since = &waits->passed_since[told->shell->index];
+    if (!*since)
+        *since = w->now;
+    if (w->now - *since > FAIR_FOR)
+        world_violated(w, "fair",
+                       "lease %u of client %u asked %lld ms after lease %u of client %u stood in "
+                       "line on a quorum, and others of it have passed that for %lld ms",
+                       told->number, CLIENT(told),
+                       (long long)(told->began - waits->stood_since) / 1000, waits->number,
+                       CLIENT(waits), (long long)(w->now - *since) / 1000);
+}
+
+/* The waiters of one client share a place in line, and hand on what they got, but not for
+ * long.  With one name there is one place for each client that may be before another one.
+ * Where anything goes wrong a place may be lost. */
+void order_told(const struct user_lease *told)
+{
+    struct world *w = told->shell->world;
+    if (w->faults || w->names > 1 || w->peace)
+        return;
+    for (unsigned c = 0; c < w->clients; c++)
+        for (struct user_lease *it = w->shells[c]->all; it; it = it->next_all)
+            if (c != told->shell->index && it->known == KNOWN_ASKED && !it->operations &&
+                it->stood_since && told->began > it->stood_since + FAIR_LATER &&
+                share_a_name(told, it))
+                passes(told, it);
 }

@@ -11,4 +11,7 @@ void order_sent(struct user_lease *lease, uint32_t token, usec ticket);
 /* A master has carried out a request: who stands in line now, who was given what? */
 void order_executed(struct world *world, unsigned master, const struct message *message);
 
+/* ACQUIRED: who waits for what it has, and for how long already? */
+void order_told(const struct user_lease *told);
+
 #endif

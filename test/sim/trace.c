@@ -45,12 +45,13 @@ const char *cause_name(enum cause cause)
 
 const char *names_text(const uint8_t *names, unsigned count)
 {
-    static char text[2 * MODEL_NAMES + 1];
+    static char text[5 * MODEL_NAMES + 1];
     char *to = text;
     for (unsigned i = 0; i < count; i++) {
         if (i)
             *to++ = '+';
-        *to++ = (char)('a' + names[i]);
+        to += sprintf(to, names[i] < MODEL_NAMES ? "%c" : "#%d",
+                      names[i] < MODEL_NAMES ? 'a' + names[i] : names[i]);
     }
     *to = '\0';
     return text;

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "crowd.h"
 #include "invariants.h"
 #include "trace.h"
 
@@ -189,6 +190,8 @@ static void act_on(struct shell *s, struct user_lease *lease)
 void user_told(struct user_lease *lease, const struct outcome *outcome)
 {
     struct shell *s = lease->shell;
+    if (crowd_told(lease, outcome))
+        return;
     bool over = lease->ended || outcome->kind == OUTCOME_LOST;
     if (over && chance(s, lease->is_probe ? 1000 : 700)) {
         /* Else it is given back only when its time is over: not in peace. */
@@ -289,18 +292,21 @@ static void start_again(struct shell *s)
         shell_start(s);
 }
 
-void user_acts(struct shell *s)
+void user_acts(struct shell *s, bool goes_on)
 {
     struct world *w = s->world;
     usec tidies = MS(w->max_ttl_ms) / 150 > MS(40) ? MS(w->max_ttl_ms) / 150 : MS(40);
     usec gap = w->peace ? tidies : MS(range(s, 5, w->longest_gap_ms));
-    world_plan(w, w->now + gap, HAPPENS_USER, s, 0);
+    if (goes_on)
+        world_plan(w, w->now + gap, HAPPENS_USER, s, 0);
     if (s->running && s->closed_told && !w->ending)
         start_again(s);
     if (!s->running || shell_is_stopped(s) || s->stage != STAGE_IDLE || s->close_asked)
         return;
     if (w->peace) {
         tidy_up(s);
+    } else if (w->options.habit == HABIT_CROWD) {
+        crowd_acts(s);
     } else if (w->ops_left) {
         w->ops_left--;
         act(s);

@@ -6,8 +6,8 @@
 
 #include "client_shell.h"
 
-/* One call, or a few; plans the next. */
-void user_acts(struct shell *shell);
+/* One call, or a few; plans the next, if told so. */
+void user_acts(struct shell *shell, bool goes_on);
 /* Their callback. */
 void user_told(struct user_lease *lease, const struct outcome *outcome);
 /* In peace: a lease on every name, which must come. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "client_shell.h"
+#include "crowd.h"
 #include "faults.h"
 #include "foreign.h"
 #include "invariants.h"
@@ -305,6 +306,7 @@ static void draw(struct world *w)
                         : chance_permille(&w->chance, 800) ? 250
                                                            : w->max_ttl_ms / 4;
     w->skew_ms = chance_permille(&w->chance, 500) ? 1000 : chance_range(&w->chance, 600, 1000);
+    crowd_draw(w);
     faults_draw(w);
     if (w->faults & 1U << FAULT_FOREIGNERS)
         w->foreigners = 1 + chance_below(&w->chance, FOREIGNERS_MAX);
@@ -339,7 +341,7 @@ static void happen(struct world *w, const struct happening *it)
         shell_readable(it->subject);
         break;
     case HAPPENS_USER:
-        user_acts(it->subject);
+        user_acts(it->subject, it->number == 0);
         break;
     case HAPPENS_REQUEST:
     case HAPPENS_REPLY:

@@ -50,7 +50,8 @@ enum fault_kind {
 /* What users do most of all. */
 enum habit {
     HABIT_ANY,
-    HABIT_WAITING /* they wait, for few names, many with fences; and nobody is in a hurry */
+    HABIT_WAITING, /* they wait, for few names, many with fences; and nobody is in a hurry */
+    HABIT_CROWD    /* see crowd.h */
 };
 
 struct options {
@@ -172,9 +173,16 @@ struct told_fences {
 };
 
 /* Places in line, the last so many: when it was first asked for each; true time. */
-#define PLACES 64
+#define PLACES 512
 struct place {
     usec ticket, since;
+};
+
+/* What a client of a crowd wants. */
+struct wish {
+    unsigned waiters; /* always so many */
+    usec hold;        /* no longer */
+    unsigned hoard;   /* leases of its own */
 };
 
 struct world {
@@ -211,6 +219,7 @@ struct world {
     uint32_t token_count, token_room;
     uint32_t buckets[256];
 
+    struct wish wishes[CLIENTS_MAX];
     struct told_fences told[MODEL_NAMES];
     struct place places[PLACES];
     unsigned places_made;
