@@ -322,7 +322,8 @@ enum cause engine_readiness(const struct engine *e, usec now)
 
 bool engine_is_busy(const struct engine *e)
 {
-    return e->busy.count || e->held.count || e->abandoned || !e->ready_told;
+    bool starts = !e->ready_told && !e->closed_told;
+    return e->busy.count || e->held.count || e->abandoned || starts;
 }
 
 unsigned engine_owed(const struct engine *e)
