@@ -11,16 +11,9 @@ void fences_sent(struct world *w, uint32_t number)
         token->first_sent = w->now;
 }
 
-void fences_raised(struct world *w, uint32_t number, usec fence)
+void fences_granted(struct world *w, unsigned master, uint32_t number, usec clock)
 {
-    struct token *token = &w->tokens[number];
-    if (token->taken_fence == fence)
-        return;
-    token->taken_fence = fence;
-    token->taken_from = 0;
-    for (unsigned i = 0; i < w->masters; i++)
-        if (token->backed[i] > w->now)
-            token->taken_from |= (uint16_t)(1U << i);
+    w->tokens[number].granted[master] = w->tokens[number].stored[master] = clock;
 }
 
 void fences_confirmed(struct world *w, uint32_t number)
@@ -60,8 +53,11 @@ void fences_executed(struct world *w, unsigned master, const struct message *mes
     if (!moves || (answer != ANSWER_YES && answer != ANSWER_AHEAD))
         return;
     stays_near_the_wall(w, master);
-    if (owns_all(w, master, &message->call))
-        token->stored[master] = w->servers[master].model.data.clock.h;
+    usec clock = w->servers[master].model.data.clock.h;
+    if (kind == REQUEST_GRANT)
+        fences_granted(w, master, message->call.value, clock);
+    else if (owns_all(w, master, &message->call))
+        token->stored[master] = clock;
 }
 
 static void is_stored(const struct user_lease *lease, usec fence)
@@ -77,38 +73,21 @@ static void is_stored(const struct user_lease *lease, usec fence)
                        lease->number, CLIENT(lease), (long long)fence, stored);
 }
 
-/* Else somebody else may have been shown a larger one by a master of these grants, and be
- * gone.  Of those that stored it, a quorum still keeps the lease, or did when it began to be
- * confirmed: a quorum has kept it ever since. */
-static void is_kept_where_stored(const struct user_lease *lease, usec fence)
+/* A quorum has kept it since it granted it with a number at or below the fence, or did when it
+ * began to be confirmed.  Else somebody may have been shown a larger one by a master that granted
+ * it only later, and be gone. */
+static void is_founded(const struct user_lease *lease, usec fence)
 {
     struct world *w = lease->shell->world;
     const struct token *token = &w->tokens[lease->token];
     usec then = token->confirmed ? token->confirmed : w->now;
     unsigned kept = 0;
     for (unsigned i = 0; i < w->masters; i++)
-        kept += token->stored[i] >= fence && token->backed[i] > then;
+        kept += token->granted[i] && token->granted[i] <= fence && token->backed[i] > then;
     if (kept < w->quorum && !w->options.beyond)
         world_violated(
             w, "fence",
-            "lease %u of client %u is told a fence, and is kept where it is stored by %u",
-            lease->number, CLIENT(lease), kept);
-}
-
-/* Of those that had granted it when the fence was taken, heard of or not, a quorum keeps the
- * lease until it is told: else somebody may have been shown a larger one since, and be gone. */
-static void is_kept_where_taken(const struct user_lease *lease, usec fence)
-{
-    struct world *w = lease->shell->world;
-    const struct token *token = &w->tokens[lease->token];
-    usec then = token->confirmed ? token->confirmed : w->now;
-    unsigned kept = 0;
-    for (unsigned i = 0; i < w->masters; i++)
-        kept += token->taken_from >> i & 1 && token->backed[i] > then;
-    if (token->taken_fence == fence && kept < w->quorum && !w->options.beyond)
-        world_violated(
-            w, "fence",
-            "lease %u of client %u is told a fence, and is kept where it was taken from by %u",
+            "lease %u of client %u is told a fence, and %u that granted it below keep it",
             lease->number, CLIENT(lease), kept);
 }
 
@@ -164,8 +143,7 @@ void fences_acquired(struct user_lease *lease, const struct outcome *outcome)
     if (!fence)
         return;
     is_stored(lease, fence);
-    is_kept_where_stored(lease, fence);
-    is_kept_where_taken(lease, fence);
+    is_founded(lease, fence);
     grows(lease, fence);
     remember(lease, fence);
 }

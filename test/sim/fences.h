@@ -9,8 +9,8 @@
 
 /* A client sends a fenced acquire. */
 void fences_sent(struct world *world, uint32_t token);
-/* The fence is about to be stored where it is not. */
-void fences_raised(struct world *world, uint32_t token, usec fence);
+/* A master gives the token what it did not have, with this number. */
+void fences_granted(struct world *world, unsigned master, uint32_t token, usec clock);
 /* What was given is prolonged before its lease is told. */
 void fences_confirmed(struct world *world, uint32_t token);
 /* A master has carried out a request about a token. */

@@ -393,8 +393,6 @@ void check_sent(struct shell *s, unsigned master, const struct message *message,
     }
     if (kind == REQUEST_RELEASE)
         token->released |= (uint16_t)(1U << master);
-    if (kind == REQUEST_RAISE)
-        fences_raised(s->world, number, request->fence);
     if (kind == REQUEST_RENEW && lease && lease->core.state == LEASE_ACQUIRING)
         fences_confirmed(s->world, number);
     if (takes(kind) || kind == REQUEST_QUEUE || kind == REQUEST_RENEW) {
@@ -484,7 +482,7 @@ static void given_away(struct world *w, unsigned master, const struct message *m
     for (unsigned i = 0; i < message->answer.push_count; i++) {
         const struct model_push *push = &message->answer.pushes[i];
         is_kept(w, master, push->value, push->names[0]);
-        w->tokens[push->value].stored[master] = push->clock;
+        fences_granted(w, master, push->value, push->clock);
         if (w->servers[master].abstains_until && w->tokens[push->value].dead_since)
             w->tokens[push->value].excused = true; /* a place that it should have forgotten */
     }
@@ -584,10 +582,11 @@ static void no_orphan(struct world *w, unsigned master, unsigned name)
 /* ---- what must come ---------------------------------------------------------------------------
  */
 
-/* A master may take a quarter of the ttl over each of two questions. */
+/* A master may take a quarter of the ttl over each question: to confirm what was given, who has it,
+ * and with a fence to store that first. */
 static usec wait_grace(const struct user_lease *lease)
 {
-    usec questions = lease->core.terms.ttl / 2;
+    usec questions = lease->core.terms.ttl / 4 * (2 + lease->core.terms.fence);
     return questions > WAIT_GRACE ? questions : WAIT_GRACE;
 }
 

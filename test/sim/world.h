@@ -140,14 +140,14 @@ struct token {
     uint16_t asked, refused, released; /* by whom it was acquired and released: masters */
     uint16_t gone;                     /* masters that have carried out a release of it */
     usec dead_since;                   /* true time; 0: it lives */
-    usec written_off;    /* true time: nothing of it can be left then, and no release is owed */
-    usec place_since;    /* true time; when the lease first asked that got this place in line */
-    usec first_sent;     /* true time; of a fenced acquire */
-    usec taken_fence;    /* that is being stored for it, */
-    uint16_t taken_from; /* and the masters that had given it when it was taken */
-    usec confirmed;      /* likewise: it was prolonged before anybody was told, from then on */
-    usec stored[MASTERS_MAX]; /* the clock of each master, when it had moved it for this token */
-    usec last_set;            /* true time: what sets it later was on its way for too long */
+    usec written_off; /* true time: nothing of it can be left then, and no release is owed */
+    usec place_since; /* true time; when the lease first asked that got this place in line */
+    usec first_sent;  /* true time; of a fenced acquire */
+    usec confirmed;   /* likewise: it was prolonged before anybody was told, from then on */
+    usec granted[MASTERS_MAX]; /* the clock of each master, as it last gave this token what it had
+                                  not, */
+    usec stored[MASTERS_MAX];  /* and as it last moved it for it */
+    usec last_set;             /* true time: what sets it later was on its way for too long */
 };
 
 /* ---- the world ------------------------------------------------------------------------ */
