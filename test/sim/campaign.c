@@ -79,15 +79,31 @@ static void report(const struct campaign *campaign, const struct options *option
 
 /* ---- seeds ------------------------------------------------------------------------- */
 
+#define RULES_MOST 40
 struct sums {
+    struct {
+        const char *rule;
+        uint64_t runs;
+    } broken[RULES_MOST];
     uint64_t runs, failed, hash, steps, acquired, lost, renewals, heals, tokens;
     double hours; /* of virtual time; for people only */
 };
+
+static void count_rule(struct sums *sums, const char *rule)
+{
+    unsigned i = 0;
+    while (i + 1 < RULES_MOST && sums->broken[i].rule && strcmp(sums->broken[i].rule, rule) != 0)
+        i++;
+    sums->broken[i].rule = rule;
+    sums->broken[i].runs++;
+}
 
 static void add(struct sums *sums, const struct result *result)
 {
     sums->runs++;
     sums->failed += result->violation.rule != NULL;
+    if (result->violation.rule)
+        count_rule(sums, result->violation.rule);
     sums->hash = mix(sums->hash ^ result->hash);
     sums->steps += result->events;
     sums->acquired += result->acquired;
@@ -105,7 +121,9 @@ static void print_sums(const struct campaign *campaign, const struct sums *sums)
            " renewals, %" PRIu64 " heals, %" PRIu64 " leases lost\n",
            campaign->profile, sums->runs, sums->failed, sums->hours, sums->steps, sums->tokens,
            sums->acquired, sums->renewals, sums->heals, sums->lost);
-    printf("trace hash %016" PRIx64 "\n", sums->hash);
+    for (unsigned i = 0; i < RULES_MOST && sums->broken[i].rule; i++)
+        printf("%s %s %" PRIu64, i ? "," : "broken:", sums->broken[i].rule, sums->broken[i].runs);
+    printf("%strace hash %016" PRIx64 "\n", sums->failed ? "\n" : "", sums->hash);
 }
 
 int campaign_seeds(const struct campaign *campaign)

@@ -426,6 +426,7 @@ struct user_lease *shell_lease(struct shell *s, const uint8_t *names, unsigned c
     }
     lease->shell = s;
     lease->number = ++s->world->leases_made;
+    s->leases_made++;
     lease->count = (uint8_t)count;
     memcpy(lease->names, names, count);
     lease->by_token = token != NULL;

@@ -79,8 +79,11 @@ struct shell_link {
     struct queue output; /* not flushed */
     struct pending *first, *last;
     unsigned expected;
-    usec vague;    /* by what the client may misjudge this master's clock, */
-    usec compared; /* as it was then; true time */
+    usec vague;         /* by what the client may misjudge this master's clock, */
+    usec compared;      /* as it was then; true time */
+    usec counted_since; /* true time: so many requests were sent since, */
+    unsigned sent;
+    uint32_t leases_before; /* with so many leases made before */
 };
 
 enum stage { STAGE_IDLE, STAGE_READ, STAGE_STEP, STAGE_TELL, STAGE_FLUSH };
@@ -103,6 +106,7 @@ struct shell {
     uint8_t random[256];
     size_t random_left;
 
+    uint32_t leases_made;
     enum stage stage;
     unsigned rounds;
     bool any, more;

@@ -5,6 +5,7 @@
 #include "client_shell.h"
 #include "invariants.h"
 #include "lasting.h"
+#include "liar.h"
 #include "trace.h"
 
 #define BIT(kind) (1U << (kind))
@@ -17,7 +18,7 @@
 #define PAUSES  (BIT(FAULT_STOP_CLIENT) | BIT(FAULT_STUMBLE) | BIT(FAULT_KILL_CLIENT))
 #define ANSWERS (BIT(FAULT_SCRIPT_FLUSH) | BIT(FAULT_ERRORS))
 /* A key that is taken away from its holder is outside what is promised. */
-#define EVERYTHING ((BIT(FAULT_KINDS) - 1) & ~BIT(FAULT_EVICT))
+#define EVERYTHING ((BIT(FAULT_KINDS) - 1) & ~(BIT(FAULT_EVICT) | BIT(FAULT_LIAR)))
 
 const struct profile profiles[] = {
     {"mix", "each run draws from all faults", EVERYTHING, false, HABIT_ANY},
@@ -35,6 +36,9 @@ const struct profile profiles[] = {
      false, HABIT_WAITING},
     {"crowd", "many waiters for one name, short holds, a hundred leases",
      BIT(FAULT_RESET) | BIT(FAULT_DELAYS) | BIT(FAULT_KILL_CLIENT), false, HABIT_CROWD},
+    {"liars", "one master lies",
+     BIT(FAULT_LIAR) | BIT(FAULT_RESET) | BIT(FAULT_DELAYS) | BIT(FAULT_CRASH_EMPTY), false,
+     HABIT_ANY},
     {"pauses", "clients stopped, suspended, killed", PAUSES, false, HABIT_ANY},
     {"clocks", "wall clocks set, clients stopped", BIT(FAULT_STEP_CLOCK) | PAUSES | CRASHES, false,
      HABIT_ANY},
@@ -60,10 +64,11 @@ const struct profile *profile_find(const char *name)
 const char *fault_name(enum fault_kind kind)
 {
     static const char *const names[] = {
-        "delays",      "cut",         "half-out",      "half-in",      "reset",     "refuse",
-        "stop-master", "slow-master", "crash-keeping", "crash-empty",  "crash-old", "step-clock",
-        "stop-client", "stumble",     "kill-client",   "script-flush", "errors",    "foreigners",
-        "memory",      "mixed-ttl",   "evict",         "late-fin",     "uneven",    "lasting"};
+        "delays",       "cut",         "half-out",    "half-in",       "reset",
+        "refuse",       "stop-master", "slow-master", "crash-keeping", "crash-empty",
+        "crash-old",    "step-clock",  "stop-client", "stumble",       "kill-client",
+        "script-flush", "errors",      "foreigners",  "memory",        "mixed-ttl",
+        "evict",        "late-fin",    "uneven",      "lasting",       "liar"};
     return names[kind];
 }
 
@@ -86,6 +91,7 @@ void faults_draw(struct world *w)
     /* It hides the others' effects: seldom, unless the profile is about it. */
     if (!chance_permille(&w->chance, 150) && options->faults == EVERYTHING)
         w->faults &= ~BIT(FAULT_MEMORY);
+    w->faults |= options->faults & BIT(FAULT_LIAR);
     w->faults &= ~options->without;
     w->fault_pace = (unsigned)chance_range(&w->chance, 60, 800);
     if (w->faults & BIT(FAULT_CRASH_OLD) && (waiting || chance_permille(&w->chance, 500)))
@@ -203,7 +209,7 @@ static void crash(struct world *w, enum fault_kind kind, unsigned master)
 {
     static const struct model_data nothing;
     struct server *server = &w->servers[master];
-    if (!server->up)
+    if (!server->up || is_liar(w, master))
         return;
     TRACE(w, "FAULT %s of master %u", fault_name(kind), master + 1);
     server->up = false;
@@ -339,7 +345,8 @@ static void strike(struct world *w, enum fault_kind kind)
 void faults_strike(struct world *w)
 {
     static const uint32_t passive = BIT(FAULT_STUMBLE) | BIT(FAULT_FOREIGNERS) | BIT(FAULT_MEMORY) |
-                                    BIT(FAULT_MIXED_TTL) | BIT(FAULT_LATE_FIN) | BIT(FAULT_LASTING);
+                                    BIT(FAULT_MIXED_TTL) | BIT(FAULT_LATE_FIN) |
+                                    BIT(FAULT_LASTING) | BIT(FAULT_LIAR);
     if (w->peace)
         return;
     for (unsigned tries = 0; tries < 40; tries++) {

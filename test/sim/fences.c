@@ -1,6 +1,7 @@
 #include "fences.h"
 
 #include "invariants.h"
+#include "liar.h"
 
 #define CLIENT(lease) ((lease)->shell->index + 1)
 
@@ -32,16 +33,24 @@ static bool owns_all(struct world *w, unsigned master, const struct model_call *
     return true;
 }
 
-/* An honest clock stays near the wall, whatever was proposed and stored: within two
- * windows, the quarantine of a restart, and by how far walls disagree. */
+/* No honest clock goes where a restarted master would not begin above it: a window after the
+ * quarantine that it works out by its own wall.  Walls differ, and may have been set back. */
 static void stays_near_the_wall(struct world *w, unsigned master)
 {
     const struct server *server = &w->servers[master];
-    usec ahead = server->model.data.clock.h - server_wall(w, master);
-    usec most = 2 * CLOCK_WINDOW + MS(2 * (w->max_ttl_ms + 1500)) + MS(4 * w->skew_ms);
-    if (ahead > most)
-        world_violated(w, "clock", "the logical clock of master %u is %lld ms ahead of its wall",
-                       master + 1, (long long)ahead / 1000);
+    usec farthest = 0;
+    for (unsigned i = 0; i < w->masters; i++)
+        if (!is_liar(w, i) && server_wall(w, i) > farthest)
+            farthest = server_wall(w, i);
+    bool mixed = w->faults & 1U << FAULT_MIXED_TTL;
+    usec ttl = MS(w->max_ttl_ms + (mixed ? 1500 : 0));
+    usec seed = CLOCK_WINDOW + ttl + ttl / 100 + MS(w->skew_ms);
+    usec ahead = server->model.data.clock.h - farthest;
+    if (ahead > seed + MS(w->skew_ms) / 4 + MS(10))
+        world_violated(w, "clock",
+                       "the logical clock of master %u is %lld ms ahead of all walls, and a "
+                       "restarted one would begin at %lld",
+                       master + 1, (long long)ahead / 1000, (long long)seed / 1000);
 }
 
 void fences_executed(struct world *w, unsigned master, const struct message *message)
@@ -50,9 +59,10 @@ void fences_executed(struct world *w, unsigned master, const struct message *mes
     struct token *token = &w->tokens[message->call.value];
     enum answer answer = message->answer.answer;
     bool moves = kind == REQUEST_GRANT || kind == REQUEST_RAISE || kind == REQUEST_QUEUE;
+    if (moves)
+        stays_near_the_wall(w, master);
     if (!moves || (answer != ANSWER_YES && answer != ANSWER_AHEAD))
         return;
-    stays_near_the_wall(w, master);
     usec clock = w->servers[master].model.data.clock.h;
     if (kind == REQUEST_GRANT)
         fences_granted(w, master, message->call.value, clock);
@@ -66,7 +76,7 @@ static void is_stored(const struct user_lease *lease, usec fence)
     const struct token *token = &w->tokens[lease->token];
     unsigned stored = 0;
     for (unsigned i = 0; i < w->masters; i++)
-        stored += token->stored[i] >= fence;
+        stored += token->stored[i] >= fence || is_liar(w, i);
     if (stored < w->quorum)
         world_violated(w, "stored",
                        "lease %u of client %u is told fence %lld, stored on %u masters",
@@ -83,7 +93,8 @@ static void is_founded(const struct user_lease *lease, usec fence)
     usec then = token->confirmed ? token->confirmed : w->now;
     unsigned kept = 0;
     for (unsigned i = 0; i < w->masters; i++)
-        kept += token->granted[i] && token->granted[i] <= fence && token->backed[i] > then;
+        kept += is_liar(w, i) ||
+                (token->granted[i] && token->granted[i] <= fence && token->backed[i] > then);
     if (kept < w->quorum && !w->options.beyond)
         world_violated(
             w, "fence",

@@ -5,6 +5,7 @@
 #include "fences.h"
 #include "foreign.h"
 #include "lasting.h"
+#include "liar.h"
 #include "order.h"
 #include "trace.h"
 
@@ -12,6 +13,7 @@
 #define ORPHAN_GRACE MS(2500) /* in peace, to reconnect and to pay what is owed */
 #define STRAY        MS(480)  /* a request that is carried out later leaves its key to its ttl */
 #define WAIT_GRACE   MS(3000) /* at least, for the last round, and for asking who has it */
+#define FLOOD        150      /* requests of one lease to one master in a second */
 #define HEAL_GRACE   MS(3)    /* in the granularity of clocks */
 
 #define CLIENT(lease) ((lease)->shell->index + 1)
@@ -103,7 +105,7 @@ static void validity_is_backed(struct user_lease *lease)
     usec end = clock_when(&s->clock, lease->end);
     unsigned backing = 0;
     for (unsigned i = 0; i < s->world->masters; i++)
-        backing += token->backed[i] >= end;
+        backing += token->backed[i] >= end || is_liar(s->world, i);
     if (backing < s->world->quorum)
         world_violated(
             s->world, "backing",
@@ -372,12 +374,35 @@ static void new_round(struct shell *s, uint32_t number, const struct request *re
     s->world->tokens[number].dead_since = 0;
 }
 
+/* Whatever a master says: not more than so many requests a second, for each lease there is
+ * or was. */
+static void no_flood(struct shell *s, unsigned master)
+{
+    struct shell_link *link = &s->links[master];
+    struct world *w = s->world;
+    if (w->now - link->counted_since > MS(1000)) {
+        link->counted_since = w->now;
+        link->sent = 0;
+        link->leases_before = s->leases_made;
+    }
+    if (++link->sent % FLOOD)
+        return;
+    unsigned leases = 1 + s->leases_made - link->leases_before;
+    for (const struct user_lease *lease = s->all; lease; lease = lease->next_all)
+        leases++;
+    if (link->sent > FLOOD * leases)
+        world_violated(w, "flood",
+                       "client %u has sent master %u %u requests within a second, for %u leases",
+                       s->index + 1, master + 1, link->sent, leases - 1);
+}
+
 void check_sent(struct shell *s, unsigned master, const struct message *message,
                 const struct request *request)
 {
     enum request_kind kind = request->tag.kind;
     uint32_t number = message->call.value;
     struct token *token = &s->world->tokens[number];
+    no_flood(s, master);
     if (!number)
         return;
     struct user_lease *lease = (struct user_lease *)(void *)request->tag.claim->lease;
@@ -569,7 +594,7 @@ static void no_orphan(struct world *w, unsigned master, unsigned name)
     uint32_t number = model_value(&w->servers[master].model, server_wall(w, master), name);
     struct token *token = &w->tokens[number];
     bool out_of_reach = token->client < w->clients && !lasting_reaches(w, token->client, master);
-    if (!number || token->excused || out_of_reach || is_live(w, token))
+    if (!number || token->excused || out_of_reach || is_liar(w, master) || is_live(w, token))
         return;
     if (!token->dead_since)
         token->dead_since = w->now;

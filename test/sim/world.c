@@ -11,6 +11,7 @@
 #include "foreign.h"
 #include "invariants.h"
 #include "lasting.h"
+#include "liar.h"
 #include "trace.h"
 #include "user.h"
 
@@ -115,7 +116,8 @@ uint32_t world_token(struct world *w, const char *text, size_t length)
 
 void world_violated(struct world *w, const char *rule, const char *format, ...)
 {
-    if (w->violation.rule || (w->options.only && strcmp(w->options.only, rule) != 0))
+    if (w->violation.rule || liar_may_break(w, rule) ||
+        (w->options.only && strcmp(w->options.only, rule) != 0))
         return;
     w->violation.rule = rule;
     w->violation.at = w->now;
@@ -160,7 +162,7 @@ static bool all_vote(const struct world *w)
 {
     for (unsigned c = 0; c < w->clients; c++)
         for (unsigned i = 0; i < w->masters; i++)
-            if (lasting_reaches(w, c, i) &&
+            if (lasting_reaches(w, c, i) && !is_liar(w, i) &&
                 !master_may_grant(&w->shells[c]->engine, &w->shells[c]->engine.masters[i]))
                 return false;
     return true;
@@ -207,7 +209,7 @@ static usec closes_within(const struct world *w, unsigned client)
 {
     usec owed = MS(w->max_ttl_ms + 1500) * 102 / 100;
     usec hangs = longest_stall(&w->shells[client]->engine);
-    return CLOSING + (lasting_reaches_all(w, client) ? 0 : owed > hangs ? owed : hangs);
+    return CLOSING + (lasting_reaches_all(w, client) && !w->liar ? 0 : owed > hangs ? owed : hangs);
 }
 
 static enum phase probe(struct world *w)
@@ -308,6 +310,7 @@ static void draw(struct world *w)
     w->skew_ms = chance_permille(&w->chance, 500) ? 1000 : chance_range(&w->chance, 600, 1000);
     crowd_draw(w);
     faults_draw(w);
+    liar_draw(w);
     if (w->faults & 1U << FAULT_FOREIGNERS)
         w->foreigners = 1 + chance_below(&w->chance, FOREIGNERS_MAX);
 }

@@ -44,6 +44,7 @@ enum fault_kind {
     FAULT_LATE_FIN,   /* a crashed master's farewell gets lost, on each connection by itself */
     FAULT_UNEVEN,     /* a client's way to each master is another: dead, slow, as ever */
     FAULT_LASTING,    /* a minority of masters, or of somebody's links, stays broken in peace */
+    FAULT_LIAR,       /* a master lies: see liar.h */
     FAULT_KINDS
 };
 
@@ -204,6 +205,9 @@ struct world {
     unsigned fault_pace;    /* ms between two faults, on average */
     unsigned fresh;         /* per mille of requests just before which a snapshot is taken */
     usec uneven_until;
+    unsigned liar; /* the number of the master, from 1; 0: none */
+    uint32_t lies; /* a bit for each enum lie */
+    unsigned lie_rate;
     usec peace_at;
     bool peace, ending;
     unsigned ops_left;

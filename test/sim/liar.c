@@ -1,0 +1,183 @@
+#include "liar.h"
+
+#include <string.h>
+
+#include "model_net.h"
+#include "trace.h"
+
+#define DAY_MS INT64_C(86400000)
+
+void liar_draw(struct world *w)
+{
+    static const unsigned rates[] = {1000, 1000, 500, 100};
+    if (!(w->faults & 1U << FAULT_LIAR) || w->masters < 3)
+        return;
+    w->liar = 1 + chance_below(&w->chance, w->masters);
+    w->lie_rate = rates[chance_below(&w->chance, 4)];
+    bool many = chance_permille(&w->chance, 300);
+    for (unsigned lie = 0; lie < LIES; lie++)
+        if (chance_permille(&w->chance, many ? 500 : 130))
+            w->lies |= 1U << lie;
+    if (w->quorum > w->masters - 1)
+        w->lies = 0;
+    TRACE(w, "master %u lies: %#x, %u of 1000 times", w->liar, w->lies, w->lie_rate);
+}
+
+bool is_liar(const struct world *w, unsigned master)
+{
+    return w->liar == master + 1;
+}
+
+bool liar_may_break(const struct world *w, const char *rule)
+{
+    static const char *const rules[] = {"exclusion", "backing", "fence",  "stored",
+                                        "turn",      "order",   "healing"};
+    if (!w->liar || w->masters % 2 == 0)
+        return false;
+    for (unsigned i = 0; i < sizeof rules / sizeof rules[0]; i++)
+        if (strcmp(rules[i], rule) == 0)
+            return true;
+    return false;
+}
+
+static bool tells(struct world *w, enum lie lie)
+{
+    return w->lies >> lie & 1 && chance_permille(&w->chance, w->lie_rate);
+}
+
+/* ---- clocks ------------------------------------------------------------------- */
+
+/* As far as a quorum of masters has come, by their walls. */
+static usec quorum_wall(const struct world *w)
+{
+    usec walls[MASTERS_MAX];
+    unsigned count = 0;
+    for (unsigned i = 0; i < w->masters; i++) {
+        usec wall = is_liar(w, i) ? 0 : server_wall(w, i);
+        unsigned at = count++;
+        for (; at && walls[at - 1] < wall; at--)
+            walls[at] = walls[at - 1];
+        walls[at] = wall;
+    }
+    return walls[w->quorum - 1];
+}
+
+static usec lying_clock(struct world *w, usec honest)
+{
+    usec ttl = MS(w->max_ttl_ms), longest = ttl + ttl / 100 + MS(2);
+    usec wall = quorum_wall(w);
+    usec most = wall + CLOCK_WINDOW + (longest > MS(w->skew_ms) ? longest : MS(w->skew_ms));
+    if (tells(w, LIE_WILD))
+        return chance_permille(&w->chance, 500) ? most + chance_range(&w->chance, 0, MS(300000))
+                                                : INT64_C(1) << chance_range(&w->chance, 1, 53);
+    if (!tells(w, LIE_CLOCK))
+        return honest;
+    unsigned dice = chance_below(&w->chance, 10);
+    return dice == 0  ? chance_range(&w->chance, 1, wall)
+           : dice < 4 ? chance_range(&w->chance, wall, most)
+                      : most - chance_range(&w->chance, 0, MS(5));
+}
+
+/* ---- answers ------------------------------------------------------------------ */
+
+static void lie_to_hello(struct world *w, struct model_answer *answer, bool is_ready)
+{
+    if (tells(w, LIE_RUN_ID))
+        answer->run_id = chance_next(&w->chance);
+    /* Said to a client that starts it means that one server is listed twice, by design. */
+    unsigned other = chance_below(&w->chance, w->masters);
+    if (tells(w, LIE_TWIN) && is_ready && !is_liar(w, other))
+        answer->run_id = w->servers[other].model.run_id;
+    if (tells(w, LIE_MAX_TTL))
+        answer->max_ttl_ms =
+            chance_permille(&w->chance, 500) ? DAY_MS : chance_range(&w->chance, 1, 2 * DAY_MS);
+    if (tells(w, LIE_ABSTAIN))
+        answer->abstains = chance_range(&w->chance, 0, MS(DAY_MS));
+    if (tells(w, LIE_TIME))
+        answer->time += chance_range(&w->chance, -MS(DAY_MS), MS(DAY_MS));
+}
+
+/* A push for who has just asked, or for anybody who stands in line there. */
+static void lie_to_waiters(struct world *w, unsigned master, const struct model_call *call,
+                           struct model_answer *answer)
+{
+    const struct model_data *data = &w->servers[master].model.data;
+    const struct model_waiter *waiter =
+        data->waiters_used ? &data->waiters[chance_below(&w->chance, data->waiters_used)] : NULL;
+    struct model_push push = {.channel = call->channel, .value = call->value, .count = 1};
+    if (waiter && waiter->value &&
+        (call->kind != REQUEST_QUEUE || chance_permille(&w->chance, 300))) {
+        push.channel = waiter->channel;
+        push.value = waiter->value;
+    } else if (call->kind != REQUEST_QUEUE) {
+        return;
+    }
+    push.clock = lying_clock(w, data->clock.h + chance_range(&w->chance, 0, 1000));
+    if (answer->push_count < MODEL_NAMES)
+        answer->pushes[answer->push_count++] = push;
+}
+
+static void lie_in_line(struct world *w, struct model_answer *answer)
+{
+    if (tells(w, LIE_GRANT))
+        answer->answer = ANSWER_YES;
+    if (tells(w, LIE_REFUSE))
+        answer->answer = ANSWER_QUEUED;
+    if (tells(w, LIE_AHEAD))
+        answer->answer = ANSWER_AHEAD;
+    if (answer->answer != ANSWER_QUEUED)
+        return;
+    if (tells(w, LIE_POSITION))
+        answer->position = chance_below(&w->chance, chance_permille(&w->chance, 500) ? 3 : 1000000);
+    if (tells(w, LIE_LEFT))
+        answer->remaining_ms = chance_permille(&w->chance, 300) ? INT64_MAX / 2
+                               : chance_permille(&w->chance, 300)
+                                   ? -chance_range(&w->chance, 1, 1000000)
+                                   : chance_range(&w->chance, 0, 2 * DAY_MS);
+}
+
+static void lie_about_renewal(struct world *w, struct model_answer *answer)
+{
+    static const enum answer answers[] = {ANSWER_LATE, ANSWER_HEALED, ANSWER_ABSENT, ANSWER_HELD,
+                                          ANSWER_YES};
+    if (tells(w, LIE_RENEWAL))
+        answer->answer = answers[chance_below(&w->chance, 5)];
+    if (answer->answer == ANSWER_LATE)
+        answer->time += tells(w, LIE_TIME) ? chance_range(&w->chance, 0, MS(DAY_MS)) : 0;
+}
+
+static void lie_about_error(struct world *w, const struct model_call *call,
+                            struct model_answer *answer)
+{
+    static const enum answer answers[] = {ANSWER_ERROR, ANSWER_NOSCRIPT, ANSWER_NO_CLOCK};
+    bool has_clock =
+        call->kind == REQUEST_GRANT || call->kind == REQUEST_RAISE || call->kind == REQUEST_QUEUE;
+    answer->answer = answers[chance_below(&w->chance, has_clock                     ? 3
+                                                      : call->kind == REQUEST_HELLO ? 1
+                                                                                    : 2)];
+    answer->clock = 0;
+    answer->error = answer->answer == ANSWER_ERROR ? "ERR whatever" : NULL;
+}
+
+void liar_answers(struct world *w, unsigned master, struct message *message, bool is_ready)
+{
+    const struct model_call *call = &message->call;
+    struct model_answer *answer = &message->answer;
+    bool grants = call->kind == REQUEST_ACQUIRE || call->kind == REQUEST_GRANT;
+    if (grants && tells(w, LIE_GRANT))
+        answer->answer = ANSWER_YES;
+    if (grants && tells(w, LIE_REFUSE))
+        answer->answer = ANSWER_HELD;
+    if (call->kind == REQUEST_HELLO)
+        lie_to_hello(w, answer, is_ready);
+    if (call->kind == REQUEST_QUEUE)
+        lie_in_line(w, answer);
+    if (call->kind == REQUEST_RENEW)
+        lie_about_renewal(w, answer);
+    if (answer->clock || (call->proposal && answer->answer == ANSWER_YES))
+        answer->clock = lying_clock(w, answer->clock ? answer->clock : 1);
+    if (tells(w, LIE_PUSH))
+        lie_to_waiters(w, master, call, answer);
+    if (call->kind != REQUEST_KILL && call->kind != REQUEST_ADOPT && tells(w, LIE_ERROR))
+        lie_about_error(w, call, answer);
+}

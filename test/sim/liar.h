@@ -1,0 +1,40 @@
+/*
+ * liar.h - a master that says what it likes, within what is believed, and beyond.
+ *
+ * It carries out what it is asked like any other, and then lies about it; it also tells
+ * waiters of handovers that never were.  What each kind of lie is, says enum lie.
+ */
+#ifndef SIM_LIAR_H
+#define SIM_LIAR_H
+
+#include "world.h"
+
+enum lie {
+    LIE_GRANT,    /* it is yours: though another has it, though nothing is stored */
+    LIE_REFUSE,   /* somebody has it */
+    LIE_CLOCK,    /* a logical clock as far ahead as is believed */
+    LIE_WILD,     /* and farther */
+    LIE_RUN_ID,   /* another process at each hello */
+    LIE_TWIN,     /* another master's process */
+    LIE_MAX_TTL,  /* somebody has told it of ttls of up to a day */
+    LIE_ABSTAIN,  /* its quarantine is long, or over */
+    LIE_TIME,     /* its wall clock */
+    LIE_POSITION, /* how many are ahead */
+    LIE_LEFT,     /* how long the holder has it */
+    LIE_PUSH,     /* it was given to you */
+    LIE_AHEAD,    /* it is yours, but somebody is ahead of you */
+    LIE_RENEWAL,  /* late, healed, absent, another's */
+    LIE_ERROR,    /* any other reply: errors, no script, no clock */
+    LIES
+};
+
+/* Which master lies in this run, how, and how often. */
+void liar_draw(struct world *world);
+bool is_liar(const struct world *world, unsigned master);
+/* One liar can make two holders: what it can break is not judged.  With an even number of
+ * masters any two quorums share an honest one. */
+bool liar_may_break(const struct world *world, const char *rule);
+/* What is said instead, to a client that was told that it is ready, or not yet. */
+void liar_answers(struct world *world, unsigned master, struct message *message, bool is_ready);
+
+#endif
