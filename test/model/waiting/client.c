@@ -218,17 +218,12 @@ void client_notice(struct link *link)
     link->stood = 0;
 }
 
-void client_cut(const struct rules *rules, struct world *world, int w, int kept)
+void client_cut(struct link *link)
 {
-    for (int i = 0; i < rules->masters; i++) {
-        struct link *link = &world->master[i].link[w];
-        if (i == kept)
-            continue;
-        link->cut = true;
-        link->way = NOTHING;
-        link->stood = link->push = 0;
-        link->giving = link->raising = link->stale = false;
-    }
+    link->cut = true;
+    link->way = NOTHING;
+    link->stood = link->push = 0;
+    link->giving = link->raising = link->stale = false;
 }
 
 static void pass(uint8_t *ticks)

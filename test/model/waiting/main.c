@@ -19,7 +19,7 @@ static const char usage[] =
     "  --ttl N          1 to 7 ticks, of the holder and of a quarantine\n"
     "  --restarts N     0 to 3 masters restart\n"
     "  --late N         0 to 6 messages are late or lost, 7: any number\n"
-    "  --cuts N         0 to 3 waiters are cut off from all masters but one\n"
+    "  --cuts N         0 to 6 links of waiters to masters are cut\n"
     "  --down N         0 to 3 masters that nobody reaches\n"
     "  --rounds 0|1     1: all masters are asked in one step, 0: one after the other\n"
     "  --clocks N       2 to 15: no logical clock goes further (order, fences)\n"
@@ -201,7 +201,7 @@ static bool set_number(struct wish *wish, const char *option, const char *word)
                    {"--ttl", &wish->rules.ttl, 1, 7},
                    {"--restarts", &wish->rules.restarts, 0, MASTERS},
                    {"--late", &wish->rules.late, 0, ANY_NUMBER},
-                   {"--cuts", &wish->rules.cuts, 0, WAITERS},
+                   {"--cuts", &wish->rules.cuts, 0, 6},
                    {"--down", &wish->rules.down, 0, MASTERS},
                    {"--rounds", &wish->rules.rounds, 0, 1},
                    {"--clocks", &wish->rules.clocks, 2, HIGHEST_CLOCK - 1},

@@ -11,12 +11,15 @@
  */
 #include "world.h"
 
+/* Of two with the same ticket the later one is first, which is worse. */
 static bool is_before(const struct rules *rules, const struct world *world, int i, int a, int b)
 {
     const struct link *link = world->master[i].link;
     if (broken(rules, ARRIVAL_ORDER))
         return link[a].place < link[b].place;
-    return world->waiter[a].ticket < world->waiter[b].ticket;
+    if (world->waiter[a].ticket != world->waiter[b].ticket)
+        return world->waiter[a].ticket < world->waiter[b].ticket;
+    return a > b;
 }
 
 /* As an owner.  Of two tokens of one waiter the one given back is first: that is worse. */
@@ -147,10 +150,10 @@ int master_holders_release(const struct rules *rules, struct world *world, int i
     return hand_over(rules, world, i);
 }
 
-bool master_raise(const struct rules *rules, struct world *world, int w, int i)
+bool master_raise(struct world *world, int w, int i)
 {
     struct master *master = &world->master[i];
-    if (master->owner != TOKEN + w && !broken(rules, RAISE_UNOWNED))
+    if (master->owner != TOKEN + w)
         return false;
     master->clock = larger(master->clock, world->waiter[w].fence);
     return true;

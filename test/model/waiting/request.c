@@ -5,7 +5,7 @@
  *
  * In rounds, all masters are asked in one step, and a release that is not carried out in it
  * is late as well.  Otherwise each master is asked in a step of its own, and releases are on
- * their way for as long as they like.
+ * their way for as long as they like.  With fences only the first waiter's requests are late.
  */
 #include "world.h"
 
@@ -65,6 +65,8 @@ static bool is_allowed(const struct visit *v, const struct step *step, struct wo
     bool alone = step->master >= 0;
     if (fate == PROMPT)
         return true;
+    if (v->rules->question == FENCES && (step->waiter > 0 || is_release(step->act)))
+        return false;
     if (is_release(step->act)) {
         bool is_free = fate == REQUEST_LATE && !v->rules->rounds;
         return fate != LOST && fate != ANSWER_LATE && fate != BOTH_LATE &&

@@ -14,11 +14,11 @@ static const struct rules worlds[QUESTIONS] = {
         {.masters = 1, .waiters = 2, .life = 2, .ttl = 2, .restarts = 1, .late = ANY_NUMBER},
     [EXCLUSION] =
         {.masters = 3, .waiters = 2, .life = 2, .ttl = 3, .restarts = 1, .late = 2, .rounds = true},
-    [PROGRESS] = {.masters = 3, .waiters = 3, .life = 2, .ttl = 2, .cuts = 2, .rounds = true},
+    [PROGRESS] = {.masters = 3, .waiters = 3, .life = 2, .ttl = 2, .cuts = 4, .rounds = true},
     [ORDER] =
         {.masters = 3, .waiters = 2, .life = 1, .ttl = 1, .late = 2, .clocks = 6, .rounds = true},
     [FENCES] =
-        {.masters = 3, .waiters = 2, .life = 2, .ttl = 2, .late = 3, .clocks = 6, .rounds = true},
+        {.masters = 3, .waiters = 2, .life = 2, .ttl = 2, .late = 3, .clocks = 5, .rounds = true},
 };
 
 const struct mutant_text mutant_texts[MUTANTS] = {
@@ -59,8 +59,6 @@ const struct mutant_text mutant_texts[MUTANTS] = {
     [FENCE_ON_LATER_GRANT] = {"fence-on-later-grant",
                               "any quorum of grants completes the lease, also later ones", FENCES},
     [FENCE_UNSTORED] = {"fence-unstored", "the fence is told before it is stored", FENCES},
-    [RAISE_UNOWNED] = {"raise-unowned", "a fence is stored by a master that has another token",
-                       FENCES},
     [FENCE_MINIMUM] = {"fence-minimum", "the fence is the smallest grant", FENCES},
 };
 

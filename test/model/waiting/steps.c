@@ -51,7 +51,7 @@ static void carry_out_raise(const struct visit *v, int w, int i)
         struct link *link = &next.master[i].link[w];
         struct step step = {.act = CARRY_OUT_RAISE, .waiter = w, .master = i};
         step.of[i].fate = lost ? ANSWER_LATE : PROMPT;
-        bool stored = master_raise(v->rules, &next, w, i);
+        bool stored = master_raise(&next, w, i);
         link->raising = false;
         if (lost && !be_late(&next))
             continue;
@@ -171,24 +171,14 @@ static bool may_give_up(const struct visit *v, int w)
     return phase == STORING || (phase == WAITING && matters);
 }
 
-static void cut(const struct visit *v, int w)
+static void cut(const struct visit *v, int w, int i)
 {
-    for (int kept = 0; kept < v->rules->masters; kept++) {
-        struct world next = *v->now;
-        next.cuts--;
-        if (next.master[kept].link[w].cut)
-            continue;
-        client_cut(v->rules, &next, w, kept);
-        take(v, (struct step){.act = CUT, .waiter = w, .master = kept}, &next);
-    }
-}
-
-static bool was_cut(const struct visit *v, int w)
-{
-    int cut = 0;
-    for (int i = 0; i < v->rules->masters; i++)
-        cut += v->now->master[i].link[w].cut;
-    return cut >= v->rules->masters - 1;
+    struct world next = *v->now;
+    if (!next.cuts || next.waiter[w].phase != WAITING || next.master[i].link[w].cut)
+        return;
+    next.cuts--;
+    client_cut(&next.master[i].link[w]);
+    take(v, (struct step){.act = CUT, .waiter = w, .master = i}, &next);
 }
 
 static void fences_of(const struct visit *v, int w)
@@ -227,8 +217,8 @@ static void steps_of_waiter(const struct visit *v, int w)
         give_back(v, w, GIVE_UP, DONE);
     if (waiter->phase == HOLDING)
         give_back(v, w, RELEASE, DONE);
-    if (waiter->phase == WAITING && v->now->cuts && !was_cut(v, w))
-        cut(v, w);
+    for (int i = 0; i < v->rules->masters; i++)
+        cut(v, w, i);
     if (v->rules->question == FENCES)
         fences_of(v, w);
 }
@@ -242,6 +232,17 @@ static void holder_releases(const struct visit *v)
     for (int i = 0; i < v->rules->masters; i++)
         next.master[i].giving = true;
     request_each(v, (struct step){.act = HOLDER_RELEASES, .master = -1, .honest = true}, &next);
+}
+
+/* Where time is left out.  Nobody is told. */
+static void expire(const struct visit *v)
+{
+    struct world next = *v->now;
+    next.holds = 0;
+    for (int i = 0; i < v->rules->masters; i++)
+        if (next.master[i].owner == HOLDER)
+            next.master[i].owner = FREE;
+    take(v, (struct step){.act = HOLDERS_KEY_EXPIRES, .honest = true}, &next);
 }
 
 static void restart(const struct visit *v, int i)
@@ -310,6 +311,8 @@ void waiting_steps(const void *rules, const void *world, model_visit *visit, voi
     }
     if (v.rules->question != ORDER)
         tick(&v);
+    else if (v.now->holds)
+        expire(&v);
 }
 
 /* ---- to begin with, and in the end ----------------------------------------------------------- */

@@ -119,7 +119,7 @@ static void print_waiters_act(const struct story *story, const struct step *step
         [RELEASE] = "releases",
         [CARRY_OUT_RELEASE] = "'s release arrives late",
         [NOTICE] = "notices the restart of master %d",
-        [CUT] = "is cut off from all but master %d",
+        [CUT] = "is cut off from master %d",
         [TAKE_TICKET] = "takes a ticket",
         [FIX_FENCE] = "fixes its fence",
         [CARRY_OUT_RAISE] = "has its fence stored by master %d",
@@ -150,6 +150,8 @@ static void print_others_act(const struct step *step)
         printf("H releases");
     if (step->act == CARRY_OUT_HOLDERS_RELEASE)
         printf("H's release arrives late");
+    if (step->act == HOLDERS_KEY_EXPIRES)
+        printf("H's keys expire");
     if (step->act == TICK)
         printf("-- a tick --");
 }

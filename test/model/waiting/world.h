@@ -35,7 +35,6 @@ enum mutant {
     BARGING,
     FENCE_ON_LATER_GRANT,
     FENCE_UNSTORED,
-    RAISE_UNOWNED,
     FENCE_MINIMUM,
     MUTANTS
 };
@@ -52,7 +51,7 @@ struct rules {
     int ttl;      /* of the holder */
     int restarts; /* each master restarts once at most */
     int late;     /* how much is late, or lost; ANY_NUMBER: no matter how much */
-    int cuts;     /* waiters that are cut off from all masters but one */
+    int cuts;     /* links of waiters to masters that are cut, for good */
     int down;     /* masters that nobody reaches */
     int rounds;   /* all masters are asked in one step; else one after the other */
     int clocks;   /* no master's clock goes further than that */
@@ -136,6 +135,7 @@ enum act {
     RESTART,
     HOLDER_RELEASES,
     CARRY_OUT_HOLDERS_RELEASE,
+    HOLDERS_KEY_EXPIRES,
     TICK
 };
 
@@ -181,7 +181,7 @@ int master_queue(const struct rules *rules, struct world *world, int w, int i);
 int master_grant(const struct rules *rules, struct world *world, int w, int i);
 int master_release(const struct rules *rules, struct world *world, int w, int i);
 int master_holders_release(const struct rules *rules, struct world *world, int i);
-bool master_raise(const struct rules *rules, struct world *world, int w, int i);
+bool master_raise(struct world *world, int w, int i);
 void master_restart(const struct rules *rules, struct world *world, int i, enum snapshot);
 void master_tick(struct master *master);
 
@@ -195,7 +195,7 @@ bool client_drops_push(const struct rules *rules, const struct world *world, int
 bool client_takes_push(const struct rules *rules, const struct world *world, int w, int i);
 void client_hear_push(const struct rules *rules, struct world *world, int w, int i);
 void client_give_back(const struct rules *rules, struct world *world, int w, enum phase then);
-void client_cut(const struct rules *rules, struct world *world, int w, int kept);
+void client_cut(struct link *link);
 void client_notice(struct link *link);
 bool client_has_to_yield(const struct rules *rules, const struct world *world, int w);
 int client_promises(const struct rules *rules, const struct world *world, int w);
