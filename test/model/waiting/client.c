@@ -113,14 +113,15 @@ static void weigh(const struct rules *rules, struct world *world, int w, int i)
 
 /* ---- what the masters say ----------------------------------------------------------- */
 
-static void hear_queued(struct link *link)
+static void hear_queued(const struct rules *rules, struct link *link)
 {
     if (link->clock < link->told)
         return;
     link->told = link->clock;
     link->stood = link->left;
     link->backs = false;
-    link->promise = 0;
+    if (!broken(rules, KEPT_THOUGH_QUEUED))
+        link->promise = 0;
 }
 
 static void hear_yours(struct link *link, bool ahead)
@@ -139,7 +140,7 @@ void client_hear(const struct rules *rules, struct world *world, int w, int i)
     if (broken(rules, ANSWER_DATED_FROM_ARRIVAL))
         link->left = rules->life;
     if (way == SAID_QUEUED)
-        hear_queued(link);
+        hear_queued(rules, link);
     else if (way == SAID_REFUSED)
         link->told = link->clock;
     else
@@ -165,10 +166,19 @@ bool client_takes_push(const struct rules *rules, const struct world *world, int
     return link->stood || broken(rules, PUSH_DATED_FROM_ARRIVAL);
 }
 
+static uint8_t dated_from(const struct rules *rules, const struct link *link)
+{
+    if (broken(rules, PUSH_DATED_FROM_ARRIVAL))
+        return rules->life;
+    if (broken(rules, PUSH_DATED_FROM_LAST_REQUEST) && link->way)
+        return link->left;
+    return link->stood;
+}
+
 void client_hear_push(const struct rules *rules, struct world *world, int w, int i)
 {
     struct link *link = &world->master[i].link[w];
-    uint8_t left = broken(rules, PUSH_DATED_FROM_ARRIVAL) ? rules->life : link->stood;
+    uint8_t left = dated_from(rules, link);
     link->told = link->push;
     link->push = 0;
     link->ahead = false;
@@ -211,11 +221,12 @@ void client_give_back(const struct rules *rules, struct world *world, int w, enu
     }
 }
 
-void client_notice(struct link *link)
+void client_notice(const struct rules *rules, struct link *link)
 {
     link->stale = false;
     link->way = NOTHING;
-    link->stood = 0;
+    if (!broken(rules, REFRESH_OF_ANOTHER_PROCESS))
+        link->stood = 0;
 }
 
 void client_cut(struct link *link)

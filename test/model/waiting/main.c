@@ -28,7 +28,7 @@ static const char usage[] =
     "  --mutants        breaks one rule after the other\n"
     "  --list           says which there are\n"
     "  --quiet          tells no stories\n"
-    "The status is 0 if nothing went wrong (--mutants: if each mutant did), 1 if not,\n"
+    "The status is 0 if nothing went wrong (--mutants: if each went wrong that should), 1 if not,\n"
     "64 for usage.\n";
 
 struct wish {
@@ -102,7 +102,7 @@ static bool search(const struct wish *wish, enum question question, enum mutant 
     clock_t began = clock();
     search_run(&search, &model);
     double seconds = (double)(clock() - began) / CLOCKS_PER_SEC;
-    printf("%-25s %-9s %9u states, depth %2d, %6.2f s: %s\n", mutant_texts[mutant].name,
+    printf("%-26s %-9s %9u states, depth %2d, %6.2f s: %s\n", mutant_texts[mutant].name,
            question_names[question], search.count, search.depth, seconds, result(&search));
     fflush(stdout);
     bool found = search_found(&search);
@@ -122,27 +122,35 @@ static int search_questions(const struct wish *wish)
     return wrong;
 }
 
+/* Whether a mutant did what is expected of it. */
+static bool is_as_expected(const struct wish *wish, enum mutant mutant)
+{
+    const struct mutant_text *text = &mutant_texts[mutant];
+    if (search(wish, text->question, mutant) != text->is_harmless)
+        return true;
+    printf("%s %s\n", text->name, text->is_harmless ? "DOES HARM" : "ESCAPED");
+    return false;
+}
+
 static int search_mutants(const struct wish *wish)
 {
-    int escaped = 0, tried = 0;
+    int unexpected = 0, tried = 0;
     for (enum mutant mutant = NONE + 1; mutant < MUTANTS; mutant++) {
         if (wish->question != QUESTIONS && wish->question != (int)mutant_texts[mutant].question)
             continue;
         tried++;
-        if (search(wish, mutant_texts[mutant].question, mutant))
-            continue;
-        printf("%s ESCAPED\n", mutant_texts[mutant].name);
-        escaped++;
+        unexpected += !is_as_expected(wish, mutant);
     }
-    printf("%d mutants, %d escaped\n", tried, escaped);
-    return escaped > 0;
+    printf("%d mutants, %d unexpected\n", tried, unexpected);
+    return unexpected > 0;
 }
 
 static int list(void)
 {
     for (enum mutant mutant = NONE + 1; mutant < MUTANTS; mutant++)
-        printf("%-25s %-9s %s\n", mutant_texts[mutant].name,
-               question_names[mutant_texts[mutant].question], mutant_texts[mutant].text);
+        printf("%-26s %-9s %s%s\n", mutant_texts[mutant].name,
+               question_names[mutant_texts[mutant].question], mutant_texts[mutant].text,
+               mutant_texts[mutant].is_harmless ? " (does no harm)" : "");
     return 0;
 }
 

@@ -40,7 +40,7 @@ static void hear_push(const struct visit *v, int w, int i)
 static void notice(const struct visit *v, int w, int i)
 {
     struct world next = *v->now;
-    client_notice(&next.master[i].link[w]);
+    client_notice(v->rules, &next.master[i].link[w]);
     take(v, (struct step){.act = NOTICE, .waiter = w, .master = i, .honest = true}, &next);
 }
 

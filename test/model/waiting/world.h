@@ -17,6 +17,7 @@ enum mutant {
     NONE,
     PUSH_OF_ANOTHER_PROCESS,
     PUSH_DATED_FROM_ARRIVAL,
+    PUSH_DATED_FROM_LAST_REQUEST,
     OLD_PUSH_COUNTS,
     ANSWER_DATED_FROM_ARRIVAL,
     EXPIRED_COUNTS,
@@ -36,6 +37,8 @@ enum mutant {
     FENCE_ON_LATER_GRANT,
     FENCE_UNSTORED,
     FENCE_MINIMUM,
+    KEPT_THOUGH_QUEUED,
+    REFRESH_OF_ANOTHER_PROCESS,
     MUTANTS
 };
 
@@ -196,7 +199,7 @@ bool client_takes_push(const struct rules *rules, const struct world *world, int
 void client_hear_push(const struct rules *rules, struct world *world, int w, int i);
 void client_give_back(const struct rules *rules, struct world *world, int w, enum phase then);
 void client_cut(struct link *link);
-void client_notice(struct link *link);
+void client_notice(const struct rules *rules, struct link *link);
 bool client_has_to_yield(const struct rules *rules, const struct world *world, int w);
 int client_promises(const struct rules *rules, const struct world *world, int w);
 bool client_has_anything(const struct rules *rules, const struct world *world, int w);
@@ -241,6 +244,7 @@ void waiting_unpack(const void *rules, const uint64_t *words, void *world);
 struct mutant_text {
     const char *name, *text;
     enum question question; /* which finds it */
+    bool is_harmless;       /* another rule keeps it from doing harm */
 };
 extern const struct mutant_text mutant_texts[MUTANTS];
 extern const char *const question_names[QUESTIONS];
