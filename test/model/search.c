@@ -192,7 +192,7 @@ struct teller {
     model_visit *visit;
     void *visitor;
     const uint64_t *wanted;
-    bool is_told;
+    bool is_wrong_wanted, is_told;
     alignas(max_align_t) unsigned char now[MODEL_WORLD_SIZE];
 };
 
@@ -200,7 +200,7 @@ static void tell_if_wanted(void *visitor, const void *step, const void *next)
 {
     struct teller *teller = visitor;
     uint64_t world[MODEL_WORDS];
-    if (teller->is_told)
+    if (teller->is_told || teller->model->is_wrong(step) != teller->is_wrong_wanted)
         return;
     teller->model->pack(teller->model->rules, next, world);
     if (!same(teller->model, world, teller->wanted))
@@ -235,6 +235,7 @@ void search_tell(const struct search *search, model_visit *visit, void *visitor)
 {
     struct teller teller = {.model = search->model, .visit = visit, .visitor = visitor};
     tell_up_to(search, &teller, search->expanding);
+    teller.is_wrong_wanted = search->found_wrong;
     if (search->found_wrong)
         tell_next(&teller, search->wrong);
 }

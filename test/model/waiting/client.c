@@ -153,7 +153,8 @@ bool client_drops_push(const struct rules *rules, const struct world *world, int
     const struct link *link = &world->master[i].link[w];
     bool is_anothers = link->push_is_old != link->stale && !broken(rules, PUSH_OF_ANOTHER_PROCESS);
     bool is_old = link->push <= link->told && !broken(rules, OLD_PUSH_COUNTS);
-    return is_anothers || is_old || link->cut || world->waiter[w].phase != WAITING;
+    bool is_wanted = world->waiter[w].phase == WAITING || world->waiter[w].phase == HOLDING;
+    return is_anothers || is_old || link->cut || !is_wanted;
 }
 
 bool client_takes_push(const struct rules *rules, const struct world *world, int w, int i)

@@ -21,12 +21,24 @@ static uint8_t rank(const uint8_t clocks[3], int of)
     return below;
 }
 
+/* A push that is no newer than what was told might as well be as old; the same goes for one
+ * that the answer on its way is no older than.  An answer that is no older than what was told
+ * might as well be newer. */
+static uint8_t push_as_good_as(const struct link *link, uint8_t told, uint8_t clock)
+{
+    if (!link->push || link->push <= link->told)
+        return told;
+    if (link->way > ASKED && link->push <= link->clock)
+        return clock;
+    return 2 * link->push + 1;
+}
+
 /* Where neither tickets nor fences are made of clocks, only their order on a link matters. */
 static void rank_clocks(struct link *link)
 {
     bool answered = link->way > ASKED;
-    uint8_t clocks[3] = {link->told, answered ? link->clock : link->told,
-                         link->push ? link->push : link->told};
+    uint8_t clocks[3] = {2 * link->told, answered ? 2 * link->clock + 1 : 2 * link->told};
+    clocks[2] = push_as_good_as(link, clocks[0], clocks[1]);
     uint8_t told = rank(clocks, 0), clock = rank(clocks, 1), push = rank(clocks, 2);
     uint8_t shift = link->push && push == 0; /* 0 is no push */
     link->told = told + shift;
@@ -50,7 +62,8 @@ static void forget_at(const struct rules *rules, struct world *world, int w, int
         link->ahead = link->stale = link->backs = link->raising = false;
         link->promise = promise;
     }
-    if (link->push && client_drops_push(rules, world, w, i))
+    bool may_count_anew = broken(rules, YIELD_SAME_TOKEN);
+    if (link->push && client_drops_push(rules, world, w, i) && !may_count_anew)
         link->push = 0;
     if (link->way > ASKED && !link->left && !broken(rules, ANSWER_DATED_FROM_ARRIVAL))
         link->way = NOTHING;

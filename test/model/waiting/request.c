@@ -44,7 +44,8 @@ static bool is_holders(enum act act)
     return act == HOLDER_RELEASES || act == CARRY_OUT_HOLDERS_RELEASE;
 }
 
-/* Whether there is anything to be sent to the master, or to be carried out by it. */
+/* Whether there is anything to be sent to the master, or to be carried out by it.  All are
+ * asked, though the first may have given enough: masters are alike. */
 static bool is_wanted(const struct visit *v, const struct step *step, const struct world *world,
                       int i)
 {
@@ -55,7 +56,7 @@ static bool is_wanted(const struct visit *v, const struct step *step, const stru
         return link->giving;
     if (step->act == CARRY_OUT || step->act == ASK_FIRST)
         return link->way == ASKED;
-    return client_may_ask(v->rules, world, step->waiter, i);
+    return client_may_ask(v->rules, v->now, step->waiter, i);
 }
 
 /* Whether it can happen, and does then. */
@@ -109,7 +110,7 @@ static bool request(const struct visit *v, struct step *step, struct world *next
         return true;
     }
     int pushed = step->of[i].pushed = carry_out(v, step, next, i);
-    if (fate != ANSWER_LATE && fate != BOTH_LATE && !is_release(step->act) && !next->wrong)
+    if (fate != ANSWER_LATE && fate != BOTH_LATE && !is_release(step->act))
         client_hear(v->rules, next, step->waiter, i);
     if (!pushed || !client_takes_push(v->rules, next, pushed - 1, i))
         return !push_is_late;
@@ -120,7 +121,7 @@ static bool request(const struct visit *v, struct step *step, struct world *next
 
 static void request_from(const struct visit *v, struct step step, const struct world *world, int i)
 {
-    if (i == v->rules->masters || world->wrong) {
+    if (i == v->rules->masters) {
         take(v, step, world);
         return;
     }

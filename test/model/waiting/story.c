@@ -98,7 +98,7 @@ static void print_fate(const struct step *step, const struct world *next, int i)
         print_answer(step, next, i);
     else
         printf("carried out");
-    if (of->pushed)
+    if (of->pushed && !(asks(step->act) && of->pushed == 1 + step->waiter))
         printf(", gives it to %c", letter(of->pushed - 1));
     if (of->fate == PUSH_LATE || of->fate == BOTH_LATE)
         printf(", its push on its way");
