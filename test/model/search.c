@@ -1,33 +1,49 @@
+#include "search.h"
+
+#include <stdalign.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "search.h"
-
 enum { NO_PARENT = UINT32_MAX, FIRST_ROOM = 1 << 16, TABLE_PER_WORLD = 2 };
 
-static void *resized(void *memory, size_t count, size_t size)
+static void *resized(const struct search *search, void *memory, size_t count, size_t size)
 {
     void *larger = realloc(memory, count * size);
     if (larger)
         return larger;
-    fprintf(stderr, "fence-model: out of memory\n");
+    fprintf(stderr, "%s: out of memory\n", search->model->name);
     exit(70);
 }
 
-static bool same(struct packed a, struct packed b)
+static uint64_t *world_at(const struct search *search, uint32_t at)
 {
-    return a.masters == b.masters && a.attempts == b.attempts;
+    return search->worlds + (size_t)at * search->model->words;
+}
+
+static bool same(const struct model *model, const uint64_t *a, const uint64_t *b)
+{
+    return memcmp(a, b, model->words * sizeof *a) == 0;
+}
+
+static uint64_t hash_of(const struct model *model, const uint64_t *world)
+{
+    uint64_t hash = 0;
+    for (unsigned i = 0; i < model->words; i++) {
+        hash = (hash ^ world[i]) * UINT64_C(0x9e3779b97f4a7c15);
+        hash = (hash ^ hash >> 32) * UINT64_C(0xd6e8feb86659fd93);
+        hash ^= hash >> 29;
+    }
+    return hash;
 }
 
 /* Where a world is in the table, or belongs. */
-static uint32_t *slot_of(const struct search *search, struct packed world)
+static uint32_t *slot_of(const struct search *search, const uint64_t *world)
 {
     uint64_t mask = (uint64_t)search->room * TABLE_PER_WORLD - 1;
-    uint64_t hash = world.masters * UINT64_C(0x9e3779b97f4a7c15) ^ world.attempts;
-    hash = (hash ^ hash >> 32) * UINT64_C(0xd6e8feb86659fd93);
-    uint64_t at = (hash ^ hash >> 29) & mask;
-    while (search->table[at] && !same(search->worlds[search->table[at] - 1], world))
+    uint64_t at = hash_of(search->model, world) & mask;
+    while (search->table[at] &&
+           !same(search->model, world_at(search, search->table[at] - 1), world))
         at = (at + 1) & mask;
     return &search->table[at];
 }
@@ -36,24 +52,27 @@ static void grow(struct search *search)
 {
     search->room = search->room ? search->room * 2 : FIRST_ROOM;
     size_t slots = (size_t)search->room * TABLE_PER_WORLD;
+    size_t size = search->model->words * sizeof *search->worlds;
     free(search->table);
-    search->table = resized(NULL, slots, sizeof *search->table);
+    search->table = resized(search, NULL, slots, sizeof *search->table);
     memset(search->table, 0, slots * sizeof *search->table);
-    search->worlds = resized(search->worlds, search->room, sizeof *search->worlds);
-    search->parents = resized(search->parents, search->room, sizeof *search->parents);
+    search->worlds = resized(search, search->worlds, search->room, size);
+    search->parents = resized(search, search->parents, search->room, sizeof *search->parents);
     for (uint32_t i = 0; i < search->count; i++)
-        *slot_of(search, search->worlds[i]) = i + 1;
+        *slot_of(search, world_at(search, i)) = i + 1;
 }
 
-static void meet(void *visitor, const struct step *step, const struct world *next)
+static void meet(void *visitor, const void *step, const void *next)
 {
     struct search *search = visitor;
-    struct packed world = fence_pack(next);
+    const struct model *model = search->model;
+    uint64_t world[MODEL_WORDS];
     if (search->found_wrong)
         return;
-    if (step && step->wrong) {
+    model->pack(model->rules, next, world);
+    if (step && model->is_wrong(step)) {
         search->found_wrong = true;
-        search->wrong = world;
+        memcpy(search->wrong, world, sizeof world);
         return;
     }
     if (search->count == search->room)
@@ -61,74 +80,164 @@ static void meet(void *visitor, const struct step *step, const struct world *nex
     uint32_t *slot = slot_of(search, world);
     if (*slot)
         return;
-    search->worlds[search->count] = world;
+    memcpy(world_at(search, search->count), world, model->words * sizeof *world);
     search->parents[search->count] = step ? search->expanding : NO_PARENT;
     *slot = ++search->count;
 }
 
-void search_run(struct search *search, const struct rules *rules)
+static void expand(struct search *search, uint32_t at, model_visit *visit, void *visitor)
 {
-    *search = (struct search){.rules = rules};
-    fence_begin(rules, meet, search);
+    const struct model *model = search->model;
+    alignas(max_align_t) unsigned char world[MODEL_WORLD_SIZE];
+    search->expanding = at;
+    model->unpack(model->rules, world_at(search, at), world);
+    model->steps(model->rules, world, visit, visitor);
+}
+
+static void find_wrong(struct search *search)
+{
+    search->model->begin(search->model->rules, meet, search);
     uint32_t level_ends = search->count;
-    for (uint32_t at = 0; at < search->count; at++) {
+    for (uint32_t at = 0; at < search->count && !search->unfinished; at++) {
         if (at == level_ends) {
             level_ends = search->count;
             search->depth++;
         }
-        search->expanding = at;
-        struct world world = fence_unpack(search->worlds[at]);
-        fence_steps(rules, &world, meet, search);
+        expand(search, at, meet, search);
         if (search->found_wrong)
             break;
+        search->unfinished = search->model->most && search->count > search->model->most;
     }
     search->depth += search->found_wrong;
 }
 
-/* Masters are numbered anew in every world kept: the story follows the numbers of the first. */
-struct teller {
-    fence_visit *visit;
-    void *visitor;
-    struct packed wanted;
-    bool is_told;
-    struct world now;
+/* ---- from where the goal can be reached ------------------------------------------ */
+
+struct hope {
+    struct search *search;
+    uint8_t *hopeful; /* for each world, that it is known to lead to the goal */
 };
 
-static void tell_if_wanted(void *visitor, const struct step *step, const struct world *next)
+static void look(void *visitor, const void *step, const void *next)
+{
+    struct hope *hope = visitor;
+    const struct model *model = hope->search->model;
+    uint32_t at = hope->search->expanding;
+    uint64_t world[MODEL_WORDS];
+    if (hope->hopeful[at] || !model->is_honest(step))
+        return;
+    model->pack(model->rules, next, world);
+    uint32_t *slot = slot_of(hope->search, world);
+    hope->hopeful[at] = *slot && hope->hopeful[*slot - 1];
+}
+
+static bool is_goal(const struct search *search, uint32_t at)
+{
+    alignas(max_align_t) unsigned char world[MODEL_WORLD_SIZE];
+    search->model->unpack(search->model->rules, world_at(search, at), world);
+    return search->model->is_goal(search->model->rules, world);
+}
+
+/* Late worlds first, since steps mostly lead to later ones.  Whether one more was found. */
+static bool look_at_all(struct hope *hope)
+{
+    bool one_more = false;
+    for (uint32_t at = hope->search->count; at-- > 0;) {
+        if (hope->hopeful[at])
+            continue;
+        expand(hope->search, at, look, hope);
+        one_more |= hope->hopeful[at];
+    }
+    return one_more;
+}
+
+static int depth_of(const struct search *search, uint32_t at)
+{
+    int depth = 0;
+    for (; search->parents[at] != NO_PARENT; at = search->parents[at])
+        depth++;
+    return depth;
+}
+
+static void find_stuck(struct search *search)
+{
+    struct hope hope = {search, resized(search, NULL, search->count, 1)};
+    for (uint32_t at = 0; at < search->count; at++)
+        hope.hopeful[at] = is_goal(search, at);
+    while (look_at_all(&hope))
+        continue;
+    const uint8_t *stuck = memchr(hope.hopeful, false, search->count);
+    if (stuck) {
+        search->is_stuck = true;
+        search->expanding = (uint32_t)(stuck - hope.hopeful);
+        search->depth = depth_of(search, search->expanding);
+    }
+    free(hope.hopeful);
+}
+
+void search_run(struct search *search, const struct model *model)
+{
+    *search = (struct search){.model = model};
+    find_wrong(search);
+    if (model->is_goal && !search->found_wrong && !search->unfinished)
+        find_stuck(search);
+}
+
+/* ---- the story --------------------------------------------------------------------- */
+
+/* What is alike is numbered anew in every world kept: the story follows the numbers of the
+ * first. */
+struct teller {
+    const struct model *model;
+    model_visit *visit;
+    void *visitor;
+    const uint64_t *wanted;
+    bool is_wrong_wanted, is_told;
+    alignas(max_align_t) unsigned char now[MODEL_WORLD_SIZE];
+};
+
+static void tell_if_wanted(void *visitor, const void *step, const void *next)
 {
     struct teller *teller = visitor;
-    if (teller->is_told || !same(fence_pack(next), teller->wanted))
+    uint64_t world[MODEL_WORDS];
+    if (teller->is_told || teller->model->is_wrong(step) != teller->is_wrong_wanted)
+        return;
+    teller->model->pack(teller->model->rules, next, world);
+    if (!same(teller->model, world, teller->wanted))
         return;
     teller->is_told = true;
     teller->visit(teller->visitor, step, next);
-    teller->now = *next;
+    memcpy(teller->now, next, teller->model->world_size);
 }
 
-static void tell_next(const struct search *search, struct teller *teller, struct packed wanted)
+static void tell_next(struct teller *teller, const uint64_t *wanted)
 {
-    struct world from = teller->now;
+    alignas(max_align_t) unsigned char from[MODEL_WORLD_SIZE];
+    memcpy(from, teller->now, sizeof from);
     teller->wanted = wanted;
     teller->is_told = false;
-    fence_steps(search->rules, &from, tell_if_wanted, teller);
+    teller->model->steps(teller->model->rules, from, tell_if_wanted, teller);
 }
 
 static void tell_up_to(const struct search *search, struct teller *teller, uint32_t at)
 {
-    struct packed world = search->worlds[at];
+    const uint64_t *world = world_at(search, at);
     if (search->parents[at] != NO_PARENT) {
         tell_up_to(search, teller, search->parents[at]);
-        tell_next(search, teller, world);
+        tell_next(teller, world);
         return;
     }
-    teller->now = fence_unpack(world);
-    teller->visit(teller->visitor, NULL, &teller->now);
+    search->model->unpack(search->model->rules, world, teller->now);
+    teller->visit(teller->visitor, NULL, teller->now);
 }
 
-void search_tell(const struct search *search, fence_visit *visit, void *visitor)
+void search_tell(const struct search *search, model_visit *visit, void *visitor)
 {
-    struct teller teller = {.visit = visit, .visitor = visitor};
+    struct teller teller = {.model = search->model, .visit = visit, .visitor = visitor};
     tell_up_to(search, &teller, search->expanding);
-    tell_next(search, &teller, search->wrong);
+    teller.is_wrong_wanted = search->found_wrong;
+    if (search->found_wrong)
+        tell_next(&teller, search->wrong);
 }
 
 void search_free(struct search *search)

@@ -1,27 +1,57 @@
 /*
- * Breadth-first search of every world that can be reached, until a wrong fence is shown or
- * nothing is left: the story it finds is one of the shortest.
+ * Breadth-first search of every world of a model that can be reached, until a step is wrong
+ * or nothing is left: the story it finds is one of the shortest.  After that, if the model
+ * has a goal, the first world from which no honest step leads on to it.
  */
 #ifndef MODEL_SEARCH_H
 #define MODEL_SEARCH_H
 
-#include "fence.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { MODEL_WORDS = 8, MODEL_WORLD_SIZE = 512 };
+
+/* A step that leads to a world; NULL: a world to begin with. */
+typedef void model_visit(void *visitor, const void *step, const void *next);
+
+struct model {
+    const char *name;
+    const void *rules;
+    unsigned words; /* that a packed world has, at most MODEL_WORDS */
+    uint32_t most;  /* worlds to be looked at; 0: all of them */
+    void (*begin)(const void *rules, model_visit *visit, void *visitor);
+    void (*steps)(const void *rules, const void *world, model_visit *visit, void *visitor);
+    /* One packed world for all that differ in nothing that matters. */
+    void (*pack)(const void *rules, const void *world, uint64_t *words);
+    void (*unpack)(const void *rules, const uint64_t *words, void *world);
+    size_t world_size; /* at most MODEL_WORLD_SIZE */
+    bool (*is_wrong)(const void *step);
+    bool (*is_honest)(const void *step);                   /* with a goal only */
+    bool (*is_goal)(const void *rules, const void *world); /* NULL: none */
+};
 
 struct search {
-    const struct rules *rules;
-    struct packed *worlds; /* in the order in which they were found */
+    const struct model *model;
+    uint64_t *worlds; /* in the order in which they were found */
     uint32_t *parents;
     uint32_t *table; /* by hash: 1 + the place in worlds; 0: empty */
     uint32_t count, room;
     uint32_t expanding;
-    bool found_wrong; /* a step from `expanding` shows a wrong fence, and leads to `wrong` */
-    struct packed wrong;
-    int depth;
+    bool found_wrong; /* a step from `expanding` is wrong, and leads to `wrong` */
+    bool is_stuck;    /* no goal can be reached from `expanding` */
+    bool unfinished;
+    uint64_t wrong[MODEL_WORDS];
+    int depth; /* of the last world, or of what was found */
 };
 
-void search_run(struct search *search, const struct rules *rules);
-/* After found_wrong: visits the story; the first step is NULL. */
-void search_tell(const struct search *search, fence_visit *visit, void *visitor);
+void search_run(struct search *search, const struct model *model);
+static inline bool search_found(const struct search *search)
+{
+    return search->found_wrong || search->is_stuck;
+}
+/* After search_found: visits the story; the first step is NULL. */
+void search_tell(const struct search *search, model_visit *visit, void *visitor);
 void search_free(struct search *search);
 
 #endif

@@ -41,24 +41,29 @@ static void sort(uint64_t *low, uint64_t *high)
     *high = former;
 }
 
-struct packed fence_pack(const struct world *world)
+enum { OF_MASTERS, OF_ATTEMPTS };
+
+void fence_pack(const void *rules, const void *of_world, uint64_t *words)
 {
-    struct packed packed = {0, push(world->top, 2, world->restarts)};
+    const struct world *world = of_world;
+    uint64_t masters = 0, attempts = push(world->top, 2, world->restarts);
     uint64_t master[MASTERS];
+    (void)rules;
     for (int i = 0; i < MASTERS; i++)
         master[i] = pack_master(&world->master[i]);
     sort(&master[0], &master[1]);
     sort(&master[1], &master[2]);
     sort(&master[0], &master[1]);
     for (int i = 0; i < MASTERS; i++)
-        packed.masters = push(packed.masters, MASTER_BITS, master[i]);
+        masters = push(masters, MASTER_BITS, master[i]);
     for (int a = 0; a < MOST_ATTEMPTS; a++) {
         const struct attempt *attempt = &world->attempt[a];
-        packed.attempts = push(packed.attempts, 2, attempt->phase);
-        packed.attempts = push(packed.attempts, 4, attempt->fence);
-        packed.attempts = push(packed.attempts, 4, attempt->floor);
+        attempts = push(attempts, 2, attempt->phase);
+        attempts = push(attempts, 4, attempt->fence);
+        attempts = push(attempts, 4, attempt->floor);
     }
-    return packed;
+    words[OF_MASTERS] = masters;
+    words[OF_ATTEMPTS] = attempts;
 }
 
 static struct master unpack_master(uint64_t *word)
@@ -72,17 +77,18 @@ static struct master unpack_master(uint64_t *word)
     return master;
 }
 
-struct world fence_unpack(struct packed packed)
+void fence_unpack(const void *rules, const uint64_t *words, void *of_world)
 {
-    struct world world;
+    uint64_t masters = words[OF_MASTERS], attempts = words[OF_ATTEMPTS];
+    struct world *world = of_world;
+    (void)rules;
     for (int i = MASTERS - 1; i >= 0; i--)
-        world.master[i] = unpack_master(&packed.masters);
+        world->master[i] = unpack_master(&masters);
     for (int a = MOST_ATTEMPTS - 1; a >= 0; a--) {
-        world.attempt[a].floor = pop(&packed.attempts, 4);
-        world.attempt[a].fence = pop(&packed.attempts, 4);
-        world.attempt[a].phase = pop(&packed.attempts, 2);
+        world->attempt[a].floor = pop(&attempts, 4);
+        world->attempt[a].fence = pop(&attempts, 4);
+        world->attempt[a].phase = pop(&attempts, 2);
     }
-    world.restarts = pop(&packed.attempts, 2);
-    world.top = packed.attempts;
-    return world;
+    world->restarts = pop(&attempts, 2);
+    world->top = attempts;
 }

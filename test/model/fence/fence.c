@@ -73,7 +73,7 @@ const char *fence_mutant_text(enum mutant mutant)
 struct visit {
     const struct rules *rules;
     const struct world *now;
-    fence_visit *visit;
+    model_visit *visit;
     void *visitor;
 };
 
@@ -356,18 +356,18 @@ static void steps_of_master(const struct visit *v, int i)
         restart_with_any(v, i);
 }
 
-void fence_steps(const struct rules *rules, const struct world *world, fence_visit *visit,
-                 void *visitor)
+void fence_steps(const void *rules, const void *world, model_visit *visit, void *visitor)
 {
     struct visit v = {rules, world, visit, visitor};
-    for (int a = 0; a < rules->attempts; a++)
+    for (int a = 0; a < v.rules->attempts; a++)
         steps_of_attempt(&v, a);
     for (int i = 0; i < MASTERS; i++)
         steps_of_master(&v, i);
 }
 
-void fence_begin(const struct rules *rules, fence_visit *visit, void *visitor)
+void fence_begin(const void *of_rules, model_visit *visit, void *visitor)
 {
+    const struct rules *rules = of_rules;
     struct world world = {.restarts = rules->restarts};
     _Static_assert(MASTERS == 3, "one loop for each master");
     for (int x = 1; x <= HIGHEST_START; x++)

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "../search.h"
+
 enum { MASTERS = 3, QUORUM = 2, MOST_ATTEMPTS = 3 };
 
 enum mutant {
@@ -84,20 +86,14 @@ struct step {
     bool wrong; /* the fence shown is not above those before it */
 };
 
-typedef void fence_visit(void *visitor, const struct step *step, const struct world *next);
+/* What a model has to do, for `struct rules`, `struct world` and `struct step`. */
+void fence_begin(const void *rules, model_visit *visit, void *visitor);
+void fence_steps(const void *rules, const void *world, model_visit *visit, void *visitor);
 
-/* Every world to begin with (step is NULL), and every one that a step leads to. */
-void fence_begin(const struct rules *rules, fence_visit *visit, void *visitor);
-void fence_steps(const struct rules *rules, const struct world *world, fence_visit *visit,
-                 void *visitor);
-
-/* One for all worlds that differ only in how the masters are numbered. */
-struct packed {
-    uint64_t masters;
-    uint64_t attempts;
-};
-struct packed fence_pack(const struct world *world);
-struct world fence_unpack(struct packed packed);
+enum { FENCE_WORDS = 2 };
+/* Worlds that differ only in how the masters are numbered are the same. */
+void fence_pack(const void *rules, const void *world, uint64_t *words);
+void fence_unpack(const void *rules, const uint64_t *words, void *world);
 
 const char *fence_mutant_name(enum mutant mutant);
 const char *fence_mutant_text(enum mutant mutant);

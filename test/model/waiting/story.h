@@ -1,11 +1,12 @@
 /*
  * What a search has found, in words: one line for each step.
  */
-#ifndef MODEL_STORY_H
-#define MODEL_STORY_H
+#ifndef WAITING_STORY_H
+#define WAITING_STORY_H
 
-#include "search.h"
+#include "world.h"
 
+const char *story_wrong(enum wrong wrong);
 void story_print(const struct search *search);
 
 #endif

@@ -1,6 +1,8 @@
+#include "story.h"
+
 #include <stdio.h>
 
-#include "story.h"
+#include "fence.h"
 
 struct story {
     int steps;
@@ -71,8 +73,10 @@ static void print_masters_act(const struct step *step, const struct story *story
         printf(": clock %d, was %d", after->clock, before->clock);
 }
 
-static void print_step(void *visitor, const struct step *step, const struct world *next)
+static void print_step(void *visitor, const void *of_step, const void *of_world)
 {
+    const struct step *step = of_step;
+    const struct world *next = of_world;
     struct story *story = visitor;
     if (!step) {
         printf("       ");
@@ -85,7 +89,7 @@ static void print_step(void *visitor, const struct step *step, const struct worl
     story->before = *next;
 }
 
-void story_print(const struct search *search)
+void fence_story(const struct search *search)
 {
     search_tell(search, print_step, &(struct story){0});
 }

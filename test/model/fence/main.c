@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "search.h"
+#include "fence.h"
 #include "story.h"
 
 static const char usage[] =
@@ -22,19 +22,33 @@ static const char usage[] =
     "The status is 0 if no wrong fence was shown (--mutants: if each mutant showed one),\n"
     "1 if not, 64 for usage.\n";
 
+static bool is_wrong(const void *step)
+{
+    return ((const struct step *)step)->wrong;
+}
+
 /* Whether a wrong fence was shown. */
 static bool search(const struct rules *rules, bool quiet)
 {
+    const struct model model = {.name = "fence-model",
+                                .rules = rules,
+                                .words = FENCE_WORDS,
+                                .begin = fence_begin,
+                                .steps = fence_steps,
+                                .pack = fence_pack,
+                                .unpack = fence_unpack,
+                                .world_size = sizeof(struct world),
+                                .is_wrong = is_wrong};
     struct search search;
     clock_t began = clock();
-    search_run(&search, rules);
+    search_run(&search, &model);
     double seconds = (double)(clock() - began) / CLOCKS_PER_SEC;
     printf("%-21s %-7s %9u states, depth %2d, %6.2f s: %s\n", fence_mutant_name(rules->mutant),
            rules->leased ? "leased" : "free", search.count, search.depth, seconds,
            search.found_wrong ? "WRONG FENCE" : "holds");
     fflush(stdout);
     if (search.found_wrong && !quiet)
-        story_print(&search);
+        fence_story(&search);
     search_free(&search);
     return search.found_wrong;
 }

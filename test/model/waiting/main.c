@@ -1,0 +1,251 @@
+/*
+ * waiting-model - every order of events among a few masters, waiters and a holder, tried
+ * against the rules of waiting and handing over, and against each of them broken.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "story.h"
+#include "world.h"
+
+static const char usage[] =
+    "usage: waiting-model [OPTION]...\n"
+    "  --ask QUESTION   backing, exclusion, progress, order or fences (default: each)\n"
+    "  --masters N      1 to 3\n"
+    "  --waiters N      1 to 3\n"
+    "  --life N         1 to 3 ticks that a waiter stands, and has what it is given\n"
+    "  --ttl N          1 to 7 ticks, of the holder and of a quarantine\n"
+    "  --restarts N     0 to 3 masters restart\n"
+    "  --late N         0 to 6 messages are late or lost, 7: any number\n"
+    "  --cuts N         0 to 6 links of waiters to masters are cut\n"
+    "  --down N         0 to 3 masters that nobody reaches\n"
+    "  --rounds 0|1     1: all masters are asked in one step, 0: one after the other\n"
+    "  --clocks N       2 to 15: no logical clock goes further (order, fences)\n"
+    "  --most N         gives up after as many states\n"
+    "  --mutant NAME    with this rule broken\n"
+    "  --mutants        breaks one rule after the other\n"
+    "  --list           says which there are\n"
+    "  --quiet          tells no stories\n"
+    "The status is 0 if nothing went wrong (--mutants: if each went wrong that should), 1 if not,\n"
+    "64 for usage.\n";
+
+struct wish {
+    struct rules rules; /* -1: as the question has it */
+    int question;       /* QUESTIONS: each */
+    int most;
+    bool quiet, mutants, list;
+};
+
+static bool is_wrong(const void *step)
+{
+    return ((const struct step *)step)->wrong;
+}
+
+static bool is_honest(const void *step)
+{
+    return ((const struct step *)step)->honest;
+}
+
+static struct model model_of(const struct rules *rules, int most)
+{
+    return (struct model){.name = "waiting-model",
+                          .rules = rules,
+                          .words = waiting_words(rules),
+                          .most = most,
+                          .begin = waiting_begin,
+                          .steps = waiting_steps,
+                          .pack = waiting_pack,
+                          .unpack = waiting_unpack,
+                          .world_size = sizeof(struct world),
+                          .is_wrong = is_wrong,
+                          .is_honest = is_honest,
+                          .is_goal = rules->question == PROGRESS ? waiting_is_goal : NULL};
+}
+
+static const char *result(const struct search *search)
+{
+    return search->found_wrong  ? "WRONG"
+           : search->is_stuck   ? "STUCK"
+           : search->unfinished ? "not finished"
+                                : "holds";
+}
+
+static void put(int *option, int wished)
+{
+    if (wished >= 0)
+        *option = wished;
+}
+
+static struct rules as_wished(const struct wish *wish, enum question question, enum mutant mutant)
+{
+    struct rules rules = rules_for(question, mutant);
+    put(&rules.masters, wish->rules.masters);
+    put(&rules.waiters, wish->rules.waiters);
+    put(&rules.life, wish->rules.life);
+    put(&rules.ttl, wish->rules.ttl);
+    put(&rules.restarts, wish->rules.restarts);
+    put(&rules.late, wish->rules.late);
+    put(&rules.cuts, wish->rules.cuts);
+    put(&rules.down, wish->rules.down);
+    put(&rules.rounds, wish->rules.rounds);
+    put(&rules.clocks, wish->rules.clocks);
+    return rules;
+}
+
+static bool search(const struct wish *wish, enum question question, enum mutant mutant)
+{
+    const struct rules rules = as_wished(wish, question, mutant);
+    const struct model model = model_of(&rules, wish->most);
+    struct search search;
+    clock_t began = clock();
+    search_run(&search, &model);
+    double seconds = (double)(clock() - began) / CLOCKS_PER_SEC;
+    printf("%-26s %-9s %9u states, depth %2d, %6.2f s: %s\n", mutant_texts[mutant].name,
+           question_names[question], search.count, search.depth, seconds, result(&search));
+    fflush(stdout);
+    bool found = search_found(&search);
+    if (found && !wish->quiet)
+        story_print(&search);
+    search_free(&search);
+    return found;
+}
+
+/* In how many of the questions asked something went wrong. */
+static int search_questions(const struct wish *wish)
+{
+    int wrong = 0;
+    for (int question = 0; question < QUESTIONS; question++)
+        if (wish->question == QUESTIONS || wish->question == question)
+            wrong += search(wish, question, wish->rules.mutant);
+    return wrong;
+}
+
+/* Whether a mutant did what is expected of it. */
+static bool is_as_expected(const struct wish *wish, enum mutant mutant)
+{
+    const struct mutant_text *text = &mutant_texts[mutant];
+    if (search(wish, text->question, mutant) != text->is_harmless)
+        return true;
+    printf("%s %s\n", text->name, text->is_harmless ? "DOES HARM" : "ESCAPED");
+    return false;
+}
+
+static int search_mutants(const struct wish *wish)
+{
+    int unexpected = 0, tried = 0;
+    for (enum mutant mutant = NONE + 1; mutant < MUTANTS; mutant++) {
+        if (wish->question != QUESTIONS && wish->question != (int)mutant_texts[mutant].question)
+            continue;
+        tried++;
+        unexpected += !is_as_expected(wish, mutant);
+    }
+    printf("%d mutants, %d unexpected\n", tried, unexpected);
+    return unexpected > 0;
+}
+
+static int list(void)
+{
+    for (enum mutant mutant = NONE + 1; mutant < MUTANTS; mutant++)
+        printf("%-26s %-9s %s%s\n", mutant_texts[mutant].name,
+               question_names[mutant_texts[mutant].question], mutant_texts[mutant].text,
+               mutant_texts[mutant].is_harmless ? " (does no harm)" : "");
+    return 0;
+}
+
+static void fail(const char *what, const char *word)
+{
+    fprintf(stderr, "waiting-model: %s: %s\n%s", what, word ? word : "", usage);
+    exit(64);
+}
+
+static int number(const char *option, const char *word, int least, int most)
+{
+    char *end = NULL;
+    long value = word ? strtol(word, &end, 10) : 0;
+    if (!word || end == word || *end || value < least || value > most)
+        fail(option, word);
+    return (int)value;
+}
+
+static int question_named(const char *word)
+{
+    for (int question = 0; word && question < QUESTIONS; question++)
+        if (strcmp(word, question_names[question]) == 0)
+            return question;
+    fail("no such question", word);
+    return QUESTIONS;
+}
+
+static enum mutant mutant_named(const char *word)
+{
+    for (enum mutant mutant = NONE; word && mutant < MUTANTS; mutant++)
+        if (strcmp(word, mutant_texts[mutant].name) == 0)
+            return mutant;
+    fail("no such mutant", word);
+    return NONE;
+}
+
+static bool is_flag(struct wish *wish, const char *option)
+{
+    bool *flag = strcmp(option, "--quiet") == 0     ? &wish->quiet
+                 : strcmp(option, "--mutants") == 0 ? &wish->mutants
+                 : strcmp(option, "--list") == 0    ? &wish->list
+                                                    : NULL;
+    if (flag)
+        *flag = true;
+    return flag;
+}
+
+static bool set_number(struct wish *wish, const char *option, const char *word)
+{
+    const struct {
+        const char *name;
+        int *value, least, most;
+    } numbers[] = {{"--masters", &wish->rules.masters, 1, MASTERS},
+                   {"--waiters", &wish->rules.waiters, 1, WAITERS},
+                   {"--life", &wish->rules.life, 1, 3},
+                   {"--ttl", &wish->rules.ttl, 1, 7},
+                   {"--restarts", &wish->rules.restarts, 0, MASTERS},
+                   {"--late", &wish->rules.late, 0, ANY_NUMBER},
+                   {"--cuts", &wish->rules.cuts, 0, 6},
+                   {"--down", &wish->rules.down, 0, MASTERS},
+                   {"--rounds", &wish->rules.rounds, 0, 1},
+                   {"--clocks", &wish->rules.clocks, 2, HIGHEST_CLOCK - 1},
+                   {"--most", &wish->most, 0, INT32_MAX}};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (strcmp(option, numbers[i].name) == 0) {
+            *numbers[i].value = number(option, word, numbers[i].least, numbers[i].most);
+            return true;
+        }
+    return false;
+}
+
+static void set_option(struct wish *wish, const char *option, const char *word)
+{
+    if (set_number(wish, option, word))
+        return;
+    if (strcmp(option, "--ask") == 0)
+        wish->question = question_named(word);
+    else if (strcmp(option, "--mutant") == 0)
+        wish->rules.mutant = mutant_named(word);
+    else
+        fail("no such option", option);
+}
+
+int main(int argc, char **argv)
+{
+    struct wish wish = {.question = QUESTIONS,
+                        .rules = {QUESTIONS, NONE, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1}};
+    for (int i = 1; i < argc; i++)
+        if (!is_flag(&wish, argv[i])) {
+            set_option(&wish, argv[i], argv[i + 1]);
+            i++;
+        }
+    if (wish.list)
+        return list();
+    if (wish.mutants)
+        return search_mutants(&wish);
+    return search_questions(&wish) > 0;
+}

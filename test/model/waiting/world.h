@@ -1,0 +1,253 @@
+/*
+ * Waiting and handing over alone, as a world of up to three masters, a holder and a few
+ * waiters, and every step that such a world can take.  master.c says what a master does,
+ * client.c what a waiter does, steps.c what can happen, and rules.c what is asked.
+ */
+#ifndef WAITING_WORLD_H
+#define WAITING_WORLD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../search.h"
+
+enum { MASTERS = 3, WAITERS = 3, ANY_NUMBER = 7, HIGHEST_CLOCK = 15 };
+
+enum mutant {
+    NONE,
+    PUSH_OF_ANOTHER_PROCESS,
+    PUSH_DATED_FROM_ARRIVAL,
+    PUSH_DATED_FROM_LAST_REQUEST,
+    OLD_PUSH_COUNTS,
+    ANSWER_DATED_FROM_ARRIVAL,
+    EXPIRED_COUNTS,
+    QUARANTINE_IGNORED,
+    QUARANTINE_SHORT,
+    YIELD_SAME_TOKEN,
+    MINORITY_COUNTS,
+    HANDED_OVER_SHORTER,
+    HANDED_OVER_THOUGH_TAKEN,
+    NO_YIELD,
+    MINORITY_KEPT_WHEN_CUT,
+    ARRIVAL_ORDER,
+    TICKET_OF_ONE,
+    TICKET_MINIMUM,
+    STANDING_MOVES_NO_CLOCK,
+    BARGING,
+    FENCE_ON_LATER_GRANT,
+    FENCE_UNSTORED,
+    FENCE_MINIMUM,
+    KEPT_THOUGH_QUEUED,
+    REFRESH_OF_ANOTHER_PROCESS,
+    MUTANTS
+};
+
+/* What is asked of the world; each looks at some of it closely, and leaves out the rest. */
+enum question { BACKING, EXCLUSION, PROGRESS, ORDER, FENCES, QUESTIONS };
+
+struct rules {
+    enum question question;
+    enum mutant mutant;
+    int masters;
+    int waiters;
+    int life;     /* for how long a waiter stands, and has what it is given */
+    int ttl;      /* of the holder */
+    int restarts; /* each master restarts once at most */
+    int late;     /* how much is late, or lost; ANY_NUMBER: no matter how much */
+    int cuts;     /* links of waiters to masters that are cut, for good */
+    int down;     /* masters that nobody reaches */
+    int rounds;   /* all masters are asked in one step; else one after the other */
+    int clocks;   /* no master's clock goes further than that */
+};
+
+enum owner { FREE, HOLDER, TOKEN /* + a waiter */, GIVEN_BACK = TOKEN + WAITERS /* + a waiter */ };
+
+/* What is on its way between a waiter and a master on the main connection. */
+enum way { NOTHING, ASKED, SAID_QUEUED, SAID_YOURS, SAID_AHEAD, SAID_REFUSED };
+
+enum phase { NEW, WAITING, STORING, HOLDING, DONE };
+
+enum wrong { FINE, TWO_HOLD, TWO_COUNT, OVERTAKEN, FENCE_BACKWARDS };
+
+/* Times are ticks that are left.  0: it is over, or there is none. */
+struct link {
+    /* At the master. */
+    uint8_t record; /* the waiter stands in line */
+    uint8_t ghost;  /* so does a token that it has given back */
+    uint8_t place;  /* with ARRIVAL_ORDER only */
+    /* On its way. */
+    uint8_t way;
+    uint8_t left;     /* of a life, counted from when the request was sent */
+    uint8_t clock;    /* the clock that the answer tells */
+    uint8_t push;     /* the clock that the push tells; 0: no push */
+    bool push_is_old; /* it comes from the process before the restart */
+    bool giving;      /* a release, for what was given back */
+    bool raising;
+    /* At the waiter. */
+    uint8_t stood;   /* of a life, counted from when the last request was sent that was
+                        answered with "you stand in line" */
+    uint8_t promise; /* it has the name for so long */
+    uint8_t told;    /* the clock that the master told last */
+    bool ahead;      /* the master said that somebody else is ahead */
+    bool stale;      /* the main connection is to the process before the restart */
+    bool cut;
+    bool backs; /* its grant was no higher than the fence, and has been kept ever since */
+};
+
+struct world {
+    struct master {
+        uint8_t owner;
+        uint8_t left;
+        uint8_t clock;
+        uint8_t quarantine;
+        bool restarted;
+        bool giving; /* the holder's release is on its way */
+        struct link link[WAITERS];
+    } master[MASTERS];
+    struct waiter {
+        uint8_t phase;
+        uint8_t ticket;
+        uint8_t after; /* set of waiters that stood on a quorum before it asked first */
+        uint8_t fence;
+    } waiter[WAITERS];
+    uint8_t holds; /* the holder, for so long */
+    uint8_t late, restarts, cuts;
+    uint8_t top;   /* the highest fence told */
+    uint8_t wrong; /* what the last step has broken; not packed */
+};
+
+/* Those of waiters, those of masters, and the others. */
+enum act {
+    EXCHANGE,
+    ASK_FIRST,
+    SEND,
+    CARRY_OUT,
+    HEAR,
+    HEAR_PUSH,
+    YIELD,
+    GIVE_UP,
+    RELEASE,
+    CARRY_OUT_RELEASE,
+    NOTICE,
+    CUT,
+    TAKE_TICKET,
+    FIX_FENCE,
+    CARRY_OUT_RAISE,
+    TELL_FENCE,
+    LAST_OF_WAITER = TELL_FENCE,
+    RESTART,
+    HOLDER_RELEASES,
+    CARRY_OUT_HOLDERS_RELEASE,
+    HOLDERS_KEY_EXPIRES,
+    TICK
+};
+
+enum snapshot { EMPTY, SAME, OLDER, SNAPSHOTS };
+
+/* What becomes of a request, at one master. */
+struct fate {
+    enum fates { NOT_SENT, LOST, REQUEST_LATE, ANSWER_LATE, PUSH_LATE, BOTH_LATE, PROMPT } fate;
+    int pushed; /* 1 + the waiter that the master gives the name to; 0: none */
+};
+
+struct step {
+    enum act act;
+    int waiter;
+    int master; /* -1: all of them */
+    struct fate of[MASTERS];
+    enum snapshot snapshot;
+    int heard; /* TAKE_TICKET: a set of masters */
+    enum wrong wrong;
+    bool honest;
+};
+
+/* Whether a rule is broken. */
+static inline bool broken(const struct rules *rules, enum mutant mutant)
+{
+    return rules->mutant == mutant;
+}
+
+static inline int quorum(const struct rules *rules)
+{
+    return rules->masters / 2 + 1;
+}
+
+static inline uint8_t larger(uint8_t a, uint8_t b)
+{
+    return a > b ? a : b;
+}
+
+/* ---- master.c ------------------------------------------------------------------- */
+
+/* Each returns 1 + the waiter that the master gives the name to, if any. */
+int master_queue(const struct rules *rules, struct world *world, int w, int i);
+int master_grant(const struct rules *rules, struct world *world, int w, int i);
+int master_release(const struct rules *rules, struct world *world, int w, int i);
+int master_holders_release(const struct rules *rules, struct world *world, int i);
+bool master_raise(struct world *world, int w, int i);
+void master_restart(const struct rules *rules, struct world *world, int i, enum snapshot);
+void master_tick(struct master *master);
+
+/* ---- client.c ------------------------------------------------------------------- */
+
+bool client_may_ask(const struct rules *rules, const struct world *world, int w, int i);
+bool client_reaches_quorum(const struct rules *rules, const struct world *world, int w);
+void client_hear(const struct rules *rules, struct world *world, int w, int i);
+/* The push is of no use, now or later. */
+bool client_drops_push(const struct rules *rules, const struct world *world, int w, int i);
+bool client_takes_push(const struct rules *rules, const struct world *world, int w, int i);
+void client_hear_push(const struct rules *rules, struct world *world, int w, int i);
+void client_give_back(const struct rules *rules, struct world *world, int w, enum phase then);
+void client_cut(struct link *link);
+void client_notice(const struct rules *rules, struct link *link);
+bool client_has_to_yield(const struct rules *rules, const struct world *world, int w);
+int client_promises(const struct rules *rules, const struct world *world, int w);
+bool client_has_anything(const struct rules *rules, const struct world *world, int w);
+void client_tick(const struct rules *rules, struct world *world);
+void client_acquire(const struct rules *rules, struct world *world, int w);
+int client_ticket(const struct rules *rules, const struct world *world, int w, int heard);
+
+/* ---- request.c ------------------------------------------------------------------ */
+
+struct visit {
+    const struct rules *rules;
+    const struct world *now;
+    model_visit *visit;
+    void *visitor;
+};
+
+/* Visits the world that a step leads to. */
+void take(const struct visit *v, struct step step, const struct world *next);
+/* Whether one more message may be late; then it is counted. */
+bool be_late(struct world *next);
+/* A refresh of the step's waiter, or the releases of a waiter or the holder, to the step's
+ * master or to all, with all that may become of them. */
+void request_each(const struct visit *v, struct step step, const struct world *world);
+
+/* ---- fenced.c ------------------------------------------------------------------- */
+
+void fenced_fix(const struct rules *rules, struct world *world, int w);
+bool fenced_may_tell(const struct rules *rules, const struct world *world, int w);
+void fenced_tell(const struct rules *rules, struct world *world, int w);
+
+/* ---- what a model has to do: steps.c, pack.c ------------------------------------- */
+
+void waiting_begin(const void *rules, model_visit *visit, void *visitor);
+void waiting_steps(const void *rules, const void *world, model_visit *visit, void *visitor);
+bool waiting_is_goal(const void *rules, const void *world);
+unsigned waiting_words(const struct rules *rules);
+void waiting_pack(const void *rules, const void *world, uint64_t *words);
+void waiting_unpack(const void *rules, const uint64_t *words, void *world);
+
+/* ---- rules.c --------------------------------------------------------------------- */
+
+struct mutant_text {
+    const char *name, *text;
+    enum question question; /* which finds it */
+    bool is_harmless;       /* another rule keeps it from doing harm */
+};
+extern const struct mutant_text mutant_texts[MUTANTS];
+extern const char *const question_names[QUESTIONS];
+struct rules rules_for(enum question question, enum mutant mutant);
+
+#endif
