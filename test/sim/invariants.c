@@ -619,10 +619,11 @@ static void no_orphan(struct world *w, unsigned master, unsigned name)
 /* ---- what must come ---------------------------------------------------------------------------
  */
 
-/* A master may take a quarter of the ttl over each of two questions. */
+/* A master may take a quarter of the ttl over each of four questions: to give it, to store
+ * its fence, to prolong it, and who has it. */
 static usec wait_grace(const struct user_lease *lease)
 {
-    usec questions = lease->core.terms.ttl / 2;
+    usec questions = lease->core.terms.ttl;
     return questions > WAIT_GRACE ? questions : WAIT_GRACE;
 }
 
