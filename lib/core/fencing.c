@@ -118,6 +118,7 @@ void fencing_record(struct engine *e, struct lease *lease, unsigned master,
     }
     ballot->clock = reply->clock;
     round_say(round, master, SAID_GRANTED);
-    if (round->kind == REQUEST_RAISE && ballot->clock < round->fence)
+    if (round->kind == REQUEST_RAISE && ballot->clock < round->fence &&
+        !MUTANT(LOW_LATE_GRANT_CLOSES))
         ballot->state = BALLOT_ASKED;
 }
