@@ -125,7 +125,7 @@ static void ask_who_has_it(struct engine *e, struct lease *lease)
 void acquiring_failed(struct engine *e, struct lease *lease, enum cause cause)
 {
     bool waits = cause == CAUSE_HELD && may_wait(e, lease);
-    if (waits && !lease->round->ticket) {
+    if (waits && (!lease->round->ticket || MUTANT(TICKET_RENEWED))) {
         lease->round->ticket = waiting_ticket(e, lease->round);
         lease->round->drawn_at = lease->round->asked_at;
     }

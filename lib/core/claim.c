@@ -116,7 +116,7 @@ void claim_promised(struct engine *e, struct claim *claim, unsigned master, usec
     struct standing *at = &claim->at[master];
     usec promise = quorum_promise(from, ttl, e->config.drift_ppm);
     at->presence = PRESENT;
-    if (promise > at->promise)
+    if (promise > at->promise || MUTANT(PROMISE_SHRINKS))
         at->promise = promise;
 }
 
@@ -155,7 +155,8 @@ static void expect_to_be_set(struct engine *e, struct claim *claim, struct stand
         at->setting++;
     if (at->presence == ABSENT && (question->kind != REQUEST_RENEW || question->heal))
         at->presence = UNSURE;
-    may_last(e, claim, question->ttl);
+    if (!MUTANT(ASKING_DOES_NOT_DATE))
+        may_last(e, claim, question->ttl);
 }
 
 void claim_ask(struct engine *e, struct claim *claim, unsigned master,

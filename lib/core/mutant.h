@@ -66,7 +66,19 @@
     X(ARRIVAL_ORDER, "masters keep the order of arrival, not of tickets")                          \
     X(ENQUEUE_STANDS, "standing in line does not move the master's clock on")                      \
     X(DEAD_KEPT, "waiters that are not heard of are never passed over")                            \
-    X(BARGING, "an acquire takes what is free, whoever stands in line")
+    X(BARGING, "an acquire takes what is free, whoever stands in line")                            \
+    X(STOOD_AFTER_LOST, "a push is dated from a refresh before one whose answer was lost")         \
+    X(PROMISE_AFTER_QUEUED, "a promise stands though the master says that we stand in line")       \
+    X(EARLY_PUSH_DROPPED, "a push that comes before any answer is forgotten")                      \
+    X(OLD_QUEUED_VOIDS, "an older answer takes back what was given since")                         \
+    X(LEAP_BELIEVED, "a master's clock that leapt is believed at hello while leases are held")     \
+    X(HEALED_IN_QUARANTINE_BROKEN, "what a master in quarantine heals was gone for a moment")      \
+    X(ABANDONED_COUNTS, "a promise to an abandoned claim counts")                                  \
+    X(ASKING_DOES_NOT_DATE, "what was asked and not answered cannot last")                         \
+    X(PROMISE_SHRINKS, "a push may bring a promise nearer")                                        \
+    X(LOW_LATE_GRANT_CLOSES, "a late grant below the fence is not waited for any more")            \
+    X(TICKET_RENEWED, "who fails with a ticket takes a new one")                                   \
+    X(ATTACHED_KEPT, "a lease taken over by token is never quite ours")
 
 enum mutant {
     MUTANT_NONE,

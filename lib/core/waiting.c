@@ -225,7 +225,7 @@ static void take_push(struct engine *e, struct lease *lease, unsigned master, us
         !master_may_grant(e, &e->masters[master]) || !logical_hear(e, master, clock))
         return;
     if (!from) {
-        ballot->pushed = clock;
+        ballot->pushed = MUTANT(EARLY_PUSH_DROPPED) ? 0 : clock;
         return;
     }
     fencing_notice(e, lease, master);
@@ -249,7 +249,8 @@ static void hear_queued(struct engine *e, struct lease *lease, unsigned master,
                         const struct reply *reply)
 {
     struct ballot *ballot = &lease->round->ballots[master];
-    if (!logical_hear(e, master, reply->clock) || reply->clock < ballot->clock)
+    if (!logical_hear(e, master, reply->clock) ||
+        (reply->clock < ballot->clock && !MUTANT(OLD_QUEUED_VOIDS)))
         return;
     ballot->said = SAID_HELD;
     ballot->text[0] = '\0'; /* by whom is not told */
@@ -257,7 +258,8 @@ static void hear_queued(struct engine *e, struct lease *lease, unsigned master,
     ballot->stood_at = reply->tag.sent_at;
     ballot->remaining_ms = reply->remaining_ms;
     ballot->position = reply->position;
-    lease->claim->at[master].promise = 0;
+    if (!MUTANT(PROMISE_AFTER_QUEUED))
+        lease->claim->at[master].promise = 0;
     take_early_push(e, lease, master);
     await_expiry(e, lease);
 }
@@ -284,7 +286,7 @@ void waiting_hear(struct engine *e, struct lease *lease, unsigned master, const 
         hear_queued(e, lease, master, reply);
         break;
     default: /* what it gave us it still keeps; nothing can be dated from now on */
-        ballot->stood_at = 0;
+        ballot->stood_at = MUTANT(STOOD_AFTER_LOST) ? ballot->stood_at : 0;
         if (ballot->said != SAID_GRANTED)
             lease_record(e, lease, master, reply);
     }

@@ -178,20 +178,20 @@ static bool catch_one(const struct campaign *campaign, enum mutant mutant)
         world_run(&options, &result);
         if (!result.violation.rule)
             continue;
-        printf("| %-20s | %6" PRIu64 " | %-12s | %s |\n", mutant_name(mutant), n,
+        printf("| %-27s | %6" PRIu64 " | %-12s | %s |\n", mutant_name(mutant), n,
                result.violation.rule, mutant_text(mutant));
         fflush(stdout);
         return true;
     }
-    printf("| %-20s |      - | NOT CAUGHT   | %s |\n", mutant_name(mutant), mutant_text(mutant));
+    printf("| %-27s |      - | NOT CAUGHT   | %s |\n", mutant_name(mutant), mutant_text(mutant));
     return false;
 }
 
 int campaign_mutants(const struct campaign *campaign)
 {
     bool all = true;
-    printf("| %-20s | %6s | %-12s | %s |\n", "mutant", "seeds", "caught by", "the rule broken");
-    printf("|----------------------|-------:|--------------|---|\n");
+    printf("| %-27s | %6s | %-12s | %s |\n", "mutant", "seeds", "caught by", "the rule broken");
+    printf("|-----------------------------|-------:|--------------|---|\n");
     for (int mutant = MUTANT_NONE + 1; mutant < MUTANT_COUNT; mutant++)
         all = catch_one(campaign, (enum mutant)mutant) && all;
     mutant_set(MUTANT_NONE);

@@ -617,11 +617,11 @@ static void no_orphan(struct world *w, unsigned master, unsigned name)
 /* ---- what must come ---------------------------------------------------------------------------
  */
 
-/* A master may take a quarter of the ttl over each question: to confirm what was given, who has it,
- * and with a fence to store that first. */
+/* A master may take a quarter of the ttl over each question: to give it, to prolong it, who has it,
+ * and with a fence to store that. */
 static usec wait_grace(const struct user_lease *lease)
 {
-    usec questions = lease->core.terms.ttl / 4 * (2 + lease->core.terms.fence);
+    usec questions = lease->core.terms.ttl / 4 * (3 + lease->core.terms.fence);
     return questions > WAIT_GRACE ? questions : WAIT_GRACE;
 }
 

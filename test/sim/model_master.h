@@ -12,7 +12,7 @@
 #include "event.h"
 
 #define MODEL_NAMES 6 /* of one request */
-#define MODEL_KEYS  128
+#define MODEL_KEYS  108
 #define ALL_SCRIPTS UINT16_MAX
 
 struct model_key {
@@ -27,7 +27,7 @@ struct model_clock {
 };
 
 /* Who stands in line; first come the smallest ticket, then the smallest value. */
-#define MODEL_WAITERS 128
+#define MODEL_WAITERS 64
 struct model_waiter {
     uint32_t value; /* the token; 0: nobody */
     uint32_t channel;
