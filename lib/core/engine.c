@@ -322,8 +322,7 @@ enum cause engine_readiness(const struct engine *e, usec now)
 
 bool engine_is_busy(const struct engine *e)
 {
-    bool starts = !e->ready_told && !e->closed_told;
-    return e->busy.count || e->held.count || e->abandoned || starts;
+    return e->busy.count || e->held.count || e->abandoned || !e->ready_told;
 }
 
 unsigned engine_owed(const struct engine *e)
