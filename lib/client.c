@@ -284,6 +284,8 @@ static bool wake_all(redlock *client)
         return false;
     for (unsigned i = 0; now - due > LATE && i < client->masters; i++)
         link_read(client->links[i]);
+    if (now - due > LATE)
+        ears_read(client);
     for (unsigned i = 0; i < DEADLINES_A_ROUND; i++) {
         if (engine_next_deadline(&client->engine) > system_now())
             break;

@@ -113,6 +113,8 @@ extern const struct memory client_memory;
 void ears_listen(redlock *client, unsigned master);
 void ears_probe(redlock *client, unsigned master);
 void ears_deafen(redlock *client, unsigned master);
+/* What has come by now. */
+void ears_read(redlock *client);
 bool ears_pump(redlock *client);
 /* True if ears_pump() has something to deliver. */
 bool ears_flush(redlock *client);

@@ -43,6 +43,13 @@ void ears_deafen(redlock *client, unsigned master)
         link_close(client->ears[master]);
 }
 
+void ears_read(redlock *client)
+{
+    for (unsigned i = 0; i < client->masters; i++)
+        if (client->ears[i])
+            link_read(client->ears[i]);
+}
+
 bool ears_pump(redlock *client)
 {
     bool any = client->deaf != 0;

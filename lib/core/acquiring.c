@@ -1,5 +1,6 @@
 #include "engine.h"
 #include "lease_parts.h"
+#include "line.h"
 #include "logical.h"
 #include "mutant.h"
 
@@ -13,6 +14,8 @@ static void acquire_round(struct engine *e, struct lease *lease)
     lease->rounds++;
     e->counters.rounds++;
     bool needs_clock = lease->terms.fence || lease->round->wait; /* a fence, or a ticket */
+    if (lease->round->line)
+        lease->round->line->drawn_at = e->now;
     enum request_kind kind = lease->attached ? REQUEST_RENEW
                              : needs_clock   ? REQUEST_GRANT
                                              : REQUEST_ACQUIRE;
@@ -36,7 +39,7 @@ void lease_acquire(struct engine *e, struct lease *lease)
         lease_end(e, lease, OUTCOME_NOT_ACQUIRED, CAUSE_MEMORY);
         return;
     }
-    if (waiting_is_first(lease)) {
+    if (lease->claim) {
         if (!lease->attached)
             claim_fresh_token(e, lease->claim);
         acquire_round(e, lease);
@@ -98,9 +101,12 @@ void acquiring_again(struct engine *e, struct lease *lease)
 
 void acquiring_over(struct engine *e, struct lease *lease)
 {
-    bool held = lease->round->ticket || !waiting_is_first(lease);
+    bool held = (lease->round->ticket || !waiting_is_first(lease)) && minority_is_connected(e);
     passing_leave(e, lease);
     lease->state = LEASE_ACQUIRING;
+    for (unsigned i = 0; i < lease_masters(e); i++) /* what they said before is not so now */
+        if (!master_may_grant(e, &e->masters[i]))
+            lease_cannot_ask(e, lease, i);
     if (!lease->claim && (lease->claim = claim_new(e, lease->round->names, NULL, 0)))
         lease->claim->lease = lease;
     if (lease->claim)

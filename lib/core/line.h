@@ -7,6 +7,7 @@
 #ifndef REDLOCK_CORE_LINE_H
 #define REDLOCK_CORE_LINE_H
 
+#include "event.h"
 #include "names.h"
 
 struct engine;
@@ -16,6 +17,7 @@ struct line {
     struct line *prev, *next; /* in its bucket */
     struct names *names;
     struct lease *first, *last;
+    usec drawn_at; /* when one of it last asked for a place on the masters; 0: not yet */
 };
 
 #define LINE_BUCKETS 64

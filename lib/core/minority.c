@@ -3,6 +3,7 @@
 #include "mutant.h"
 
 #define FEW_LONG MS(100) /* the rest would have been handed over by then */
+#define YIELD_BY MS(5)
 
 usec minority_look_at(const struct round *round)
 {
@@ -50,6 +51,13 @@ static uint16_t those_with_others_ahead(const struct engine *e, const struct rou
         if (round->ballots[i].ahead && round->ballots[i].said == SAID_GRANTED)
             ahead |= BIT(i);
     return ahead;
+}
+
+/* The others may make up a quorum, or say the same; but what was given is not kept for longer from
+ * somebody who is ahead. */
+static bool has_heard_the_others(const struct engine *e, const struct round *round)
+{
+    return round_undecided(round, lease_masters(e)) == 0 || e->now >= round->few_since + YIELD_BY;
 }
 
 /* One that says so again and again, alone, is left to those who stand there: it may lie, or they
@@ -120,7 +128,7 @@ static void stand_aside(struct engine *e, struct lease *lease)
 void minority_weigh(struct engine *e, struct lease *lease)
 {
     uint16_t ahead = those_with_others_ahead(e, lease->round);
-    if (ahead)
+    if (ahead && has_heard_the_others(e, lease->round))
         yield_to(e, lease, ahead);
     else if (is_kept_by_another(e, lease->round))
         stand_aside(e, lease);

@@ -58,6 +58,7 @@
     X(CUT_OFF_STAYS, "who reaches no quorum stands in line, and keeps what it is given")           \
     X(UNHEARD_GOES_ON, "a place in line is prolonged on masters that are not heard of")            \
     X(HANDED_ON_AND_ON, "a client hands on its leases in memory however long they are held")       \
+    X(PLACE_AT_TURN, "who comes later draws a place when its turn has come in its client")         \
     X(PLACE_FOR_EVER, "a place in line is used by all who come later in the same client")          \
     X(YIELD_SAME_TOKEN, "who yields stands in line again with the same token")                     \
     X(DATED_FROM_PUSH, "what was given is dated from the push's arrival")                          \

@@ -5,21 +5,29 @@
 
 /* Others may wait elsewhere, so it goes back to the masters after so many handovers in
  * memory, but not before so long: holders of microseconds keep nobody waiting.  In any case
- * after HANDED_LAST: nobody waits for a row of long holds.  Unless the next one is known to be
- * first on the masters too. */
-#define HANDED_MOST  100
-#define HANDED_FIRST MS(10)
-#define HANDED_LAST  MS(50)
+ * after HANDED_LAST, or some round trips: nobody waits for a row of long holds.  Unless the next
+ * one is known to be first on the masters too. */
+#define HANDED_MOST      100
+#define HANDED_FIRST     MS(10)
+#define HANDED_LAST      MS(50)
+#define HANDED_TRIPS     4
+#define HANDED_MOST_LAST MS(500)
 
 /* Whoever came later than that after a place was drawn has no right to it: others may have
- * drawn theirs in between. */
+ * drawn theirs in between.  It draws one of its own. */
 #define SHARES_PLACE MS(50)
+
+/* So that nobody who comes later elsewhere is served before it. */
+static bool needs_place(const struct engine *e, const struct lease *lease)
+{
+    return e->now > lease->round->line->drawn_at + SHARES_PLACE && !MUTANT(PLACE_AT_TURN);
+}
 
 bool passing_enter(struct engine *e, struct lease *lease)
 {
     if (!line_enter(e, lease))
         return false;
-    if (waiting_is_first(lease))
+    if (waiting_is_first(lease) || needs_place(e, lease))
         return true;
     claim_forget(e, lease->claim); /* it has asked for nothing yet */
     claim_let_go(lease);
@@ -47,7 +55,7 @@ static bool shares_place(const struct lease *from, const struct lease *to)
  * is no fence for it: holders that it knows of may have come in between. */
 static bool can_pass_place(const struct lease *from, const struct lease *to)
 {
-    if (to->terms.fence || !shares_place(from, to))
+    if (to->terms.fence || to->claim || !shares_place(from, to))
         return false;
     if (from->state == LEASE_WAITING)
         return waiting_is_queued(from);
@@ -74,6 +82,15 @@ static void pass_place(struct engine *e, struct lease *from, struct lease *to)
     lease_schedule(e, to);
 }
 
+/* Without the token that stands there. */
+static void pass_ticket(const struct lease *from, struct lease *to)
+{
+    if (to->round->ticket || to->claim || !shares_place(from, to))
+        return;
+    to->round->ticket = from->round->ticket;
+    to->round->drawn_at = from->round->drawn_at;
+}
+
 void passing_leave(struct engine *e, struct lease *lease)
 {
     if (!lease->round || !lease->round->line)
@@ -81,24 +98,34 @@ void passing_leave(struct engine *e, struct lease *lease)
     struct lease *next = lease->round->behind;
     bool was_first = waiting_is_first(lease);
     line_leave(e, lease);
-    if (!was_first || !next || e->closing || e->misconfigured)
+    if (!next || e->closing || e->misconfigured)
         return;
-    if (can_pass_place(lease, next)) {
+    if (was_first && can_pass_place(lease, next)) {
         pass_place(e, lease, next);
-    } else {
-        if (lease->state == LEASE_WAITING && shares_place(lease, next)) {
-            next->round->ticket = lease->round->ticket; /* with a token of its own */
-            next->round->drawn_at = lease->round->drawn_at;
-        }
+        return;
+    }
+    if (lease->state == LEASE_WAITING)
+        pass_ticket(lease, next);
+    if (was_first) {
         next->wake_at = e->now;
         lease_schedule(e, next);
     }
 }
 
+/* Where the masters are far away each way by them costs so much that more must go before it. */
+static usec handed_at_most(const struct engine *e)
+{
+    usec trips[MASTERS_MAX];
+    for (unsigned i = 0; i < lease_masters(e); i++)
+        trips[i] = e->masters[i].round_trip;
+    usec far = HANDED_TRIPS * quorum_reached(trips, lease_masters(e));
+    return far < HANDED_LAST ? HANDED_LAST : far < HANDED_MOST_LAST ? far : HANDED_MOST_LAST;
+}
+
 static bool was_handed_enough(const struct engine *e, const struct claim *claim)
 {
     usec handed_for = e->now - claim->taken_at;
-    if (handed_for >= HANDED_LAST && !MUTANT(HANDED_ON_AND_ON))
+    if (handed_for >= handed_at_most(e) && !MUTANT(HANDED_ON_AND_ON))
         return true;
     return claim->handed >= HANDED_MOST && handed_for >= HANDED_FIRST;
 }

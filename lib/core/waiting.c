@@ -108,6 +108,7 @@ static void stay_away(struct engine *e, struct lease *lease)
     if (lease->claim)
         withdraw(e, lease);
     lease->wake_at = e->now + engine_jitter(e, life_of(lease) / 16, life_of(lease) / 8);
+    waiting_wake_by(lease, lease_wait_until(lease));
 }
 
 /* Each refresh doubles as a try, and heals a push that was lost. */
@@ -176,6 +177,7 @@ void waiting_yield(struct engine *e, struct lease *lease)
     e->counters.yields++;
     withdraw(e, lease);
     lease->wake_at = e->now + pause_of(e, lease->round);
+    waiting_wake_by(lease, lease_wait_until(lease));
     if (same)
         stand(e, lease, same);
 }
@@ -192,6 +194,7 @@ static void granted(struct engine *e, struct lease *lease, unsigned master, usec
         round->aside = 0; /* the holder may have gone */
     }
     ballot->said = SAID_GRANTED;
+    ballot->ahead = false;
     ballot->clock = clock;
     ballot->text[0] = '\0';
 }
@@ -222,7 +225,9 @@ static void take_push(struct engine *e, struct lease *lease, unsigned master, us
     usec from = MUTANT(DATED_FROM_PUSH) ? e->now : ballot->stood_at;
     bool is_old = clock <= ballot->clock && !MUTANT(OLD_PUSH);
     if (is_old || !listening_to_same_process(e, master) ||
-        !master_may_grant(e, &e->masters[master]) || !logical_hear(e, master, clock))
+        !master_may_grant(e, &e->masters[master]))
+        return;
+    if (!logical_hear(e, master, clock) && lease->terms.fence)
         return;
     if (!from) {
         ballot->pushed = MUTANT(EARLY_PUSH_DROPPED) ? 0 : clock;
@@ -249,8 +254,8 @@ static void hear_queued(struct engine *e, struct lease *lease, unsigned master,
                         const struct reply *reply)
 {
     struct ballot *ballot = &lease->round->ballots[master];
-    if (!logical_hear(e, master, reply->clock) ||
-        (reply->clock < ballot->clock && !MUTANT(OLD_QUEUED_VOIDS)))
+    logical_hear(e, master, reply->clock); /* believed or not: here it only tells what came first */
+    if (reply->clock < ballot->clock && !MUTANT(OLD_QUEUED_VOIDS))
         return;
     ballot->said = SAID_HELD;
     ballot->text[0] = '\0'; /* by whom is not told */
@@ -273,14 +278,16 @@ void waiting_hear(struct engine *e, struct lease *lease, unsigned master, const 
     switch (reply->answer) {
     case ANSWER_YES:
     case ANSWER_AHEAD:
-        if (!logical_hear(e, master, reply->clock)) {
+        if (!logical_hear(e, master, reply->clock) && lease->terms.fence) {
             ballot->said = SAID_REFUSED;
             break;
         }
         ballot->stood_at = 0;
-        ballot->ahead = reply->answer == ANSWER_AHEAD;
         e->counters.found += ballot->said != SAID_GRANTED;
         granted(e, lease, master, reply->clock);
+        ballot->ahead = reply->answer == ANSWER_AHEAD;
+        if (!ballot->ahead)
+            lease->round->ahead_alone &= (uint16_t)~BIT(master);
         break;
     case ANSWER_QUEUED:
         hear_queued(e, lease, master, reply);

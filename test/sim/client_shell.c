@@ -570,6 +570,7 @@ static bool wake_all(struct shell *s)
          i++) {
         link_read(s, i);
         link_pump(s, i);
+        ears_read(s, i);
     }
     bool any = false;
     for (unsigned i = 0; i < DEADLINES_A_ROUND; i++) {

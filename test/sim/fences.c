@@ -44,7 +44,8 @@ static void stays_near_the_wall(struct world *w, unsigned master)
             farthest = server_wall(w, i);
     bool mixed = w->faults & 1U << FAULT_MIXED_TTL;
     usec ttl = MS(w->max_ttl_ms + (mixed ? 1500 : 0));
-    usec seed = CLOCK_WINDOW + ttl + ttl / 100 + MS(w->skew_ms);
+    usec lease = ttl + ttl / 100, skew = MS(w->skew_ms);
+    usec seed = CLOCK_WINDOW + skew + (lease > skew ? lease : skew);
     usec ahead = server->model.data.clock.h - farthest;
     if (ahead > seed + MS(w->skew_ms) / 4 + MS(10))
         world_violated(w, "clock",

@@ -220,6 +220,17 @@ static enum answer still_ours(struct model_master *master, usec wall, const stru
     return ahead ? ANSWER_AHEAD : ANSWER_YES;
 }
 
+static unsigned ahead_of(struct model_master *master, usec wall, unsigned name, uint32_t value)
+{
+    const struct model_waiter *us = find_waiter(master, value);
+    unsigned ahead = 0;
+    for (unsigned i = 0; i < master->data.waiters_used; i++) {
+        const struct model_waiter *other = &master->data.waiters[i];
+        ahead += model_waits(master, other, wall, name) && is_before(other, us);
+    }
+    return ahead;
+}
+
 static void describe_wait(struct model_master *master, usec wall, const struct model_call *call,
                           struct model_answer *answer)
 {
@@ -229,11 +240,9 @@ static void describe_wait(struct model_master *master, usec wall, const struct m
         if (key->value && key->value != call->value)
             answer->remaining_ms = time_to_live(key, wall);
     }
-    const struct model_waiter *us = find_waiter(master, call->value);
-    for (unsigned i = 0; i < master->data.waiters_used; i++) {
-        const struct model_waiter *other = &master->data.waiters[i];
-        answer->position +=
-            model_waits(master, other, wall, call->names[0]) && is_before(other, us);
+    for (unsigned i = 0; i < call->count; i++) {
+        unsigned ahead = ahead_of(master, wall, call->names[i], call->value);
+        answer->position = ahead > answer->position ? ahead : answer->position;
     }
 }
 
@@ -346,17 +355,18 @@ static enum answer hello(struct model_master *master, usec now, const struct mod
     }
     /* max_ttl × 1000 × (1 + drift), rounded up as math.ceil does */
     int64_t drift = (max_ttl * call->terms.drift_ppm + 999) / 1000;
-    int64_t longest = call->terms.skew_ms * 1000 + max_ttl * 1000 + drift;
+    int64_t skew = call->terms.skew_ms * 1000, lease = max_ttl * 1000 + drift;
+    int64_t longest = skew + lease, ahead = CLOCK_WINDOW + larger(0, skew - lease);
     if (call->kind == REQUEST_ADOPT) {
         if (!model_flaws.starts_low)
-            seed_clock(clock, larger(clock->q, now + longest) + CLOCK_WINDOW);
+            seed_clock(clock, larger(clock->q, now + longest) + ahead);
         clock->a = master->run_id;
         clock->q = 0;
     } else if (clock->a != master->run_id) {
         clock->q = larger(clock->q, clock->s + longest);
     }
     if (!model_flaws.starts_low)
-        seed_clock(clock, clock->q + CLOCK_WINDOW);
+        seed_clock(clock, clock->q + ahead);
     clock->r = master->run_id;
     clock->m = max_ttl;
     answer->run_id = master->run_id;

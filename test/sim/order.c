@@ -6,6 +6,23 @@
 #define FAIR_FOR      MS(1000) /* but for so long: some of his client still share an older place */
 #define CLIENT(lease) ((lease)->shell->index + 1)
 
+static bool was_refused_with(const struct world *w, const struct token *token, usec clock)
+{
+    for (unsigned i = 0; i < w->masters; i++)
+        if (token->refused_with[i] == clock)
+            return true;
+    return false;
+}
+
+/* By the request that was refused with it. */
+static usec drawn(const struct world *w, usec ticket)
+{
+    for (uint32_t i = w->token_count; i; i--)
+        if (was_refused_with(w, &w->tokens[i], ticket))
+            return w->tokens[i].place_since;
+    return NEVER;
+}
+
 /* When was it first asked for what has this ticket?  A place in line may be taken over
  * from another lease of the same client, and its ticket outlives its tokens. */
 static usec *since(struct world *w, usec ticket)
@@ -17,7 +34,7 @@ static usec *since(struct world *w, usec ticket)
             return &place->since;
     }
     struct place *place = &w->places[w->places_made++ % PLACES];
-    *place = (struct place){.ticket = ticket, .since = NEVER};
+    *place = (struct place){.ticket = ticket, .since = drawn(w, ticket)};
     return &place->since;
 }
 
@@ -83,6 +100,8 @@ void order_executed(struct world *w, unsigned master, const struct message *mess
 {
     const struct model_call *call = &message->call;
     const struct model_answer *answer = &message->answer;
+    if (call->kind == REQUEST_GRANT && answer->answer == ANSWER_HELD)
+        w->tokens[call->value].refused_with[master] = answer->clock;
     if (call->kind == REQUEST_QUEUE && answer->answer == ANSWER_QUEUED)
         stands(w, master, call->value);
     for (unsigned i = 0; i < answer->push_count; i++)

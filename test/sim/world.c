@@ -18,6 +18,7 @@
 #define LOOK_LEAST MS(100)
 #define SETTLE     MS(2700)  /* of peace, before it is looked at what is left */
 #define LIVENESS   MS(25000) /* by then every waiting acquire has ended */
+#define ROUNDS     10        /* that wait for a master which hangs, before one goes well */
 #define CLOSING    MS(8000)
 #define EVENTS_MAX 3000000
 
@@ -173,6 +174,15 @@ static usec quarantine(const struct world *w)
     return MS(w->max_ttl_ms + 1500) * 102 / 100 + MS(w->skew_ms);
 }
 
+/* Each waits for a quarter of its ttl where a master is asked and never heard of. */
+static usec rounds_that_hang(const struct world *w)
+{
+    for (unsigned c = 0; c < w->clients; c++)
+        if (!lasting_reaches_all(w, c))
+            return ROUNDS * MS(w->max_ttl_ms) / 4;
+    return 0;
+}
+
 /* Every acquire has ended, every release was answered, every master votes. */
 static enum phase settle(struct world *w)
 {
@@ -184,7 +194,7 @@ static enum phase settle(struct world *w)
             prober = (prober + 1) % w->clients;
         return user_probes(w->shells[prober]) ? PHASE_PROBE : PHASE_SETTLE;
     }
-    if (w->now > w->peace_at + quarantine(w) + LIVENESS)
+    if (w->now > w->peace_at + quarantine(w) + LIVENESS + rounds_that_hang(w))
         world_violated(w, "progress", "%s, long after everything was well",
                        all_is_given_back(w) ? "a master does not vote"
                                             : "something still waits for its answer");

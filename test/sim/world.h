@@ -142,6 +142,7 @@ struct token {
     uint16_t gone;                     /* masters that have carried out a release of it */
     usec dead_since;                   /* true time; 0: it lives */
     usec written_off; /* true time: nothing of it can be left then, and no release is owed */
+    usec refused_with[MASTERS_MAX]; /* the clock that each master told: one of them is its ticket */
     usec place_since; /* true time; when the lease first asked that got this place in line */
     usec first_sent;  /* true time; of a fenced acquire */
     usec confirmed;   /* likewise: it was prolonged before anybody was told, from then on */

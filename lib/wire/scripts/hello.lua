@@ -42,18 +42,20 @@ if was[1] ~= run_id then
     started = now - math.max(0, uptime - 1) * 1000000
     clock = math.max(clock, now + window)
 end
--- The longest lease that may have been forgotten ends so much later.
-local longest = number(ARGV[3]) * 1000 + max_ttl * 1000 * (1 + number(ARGV[2]) / 1000000)
+-- The longest lease that may have been forgotten ends so much later; and no clock that is believed
+-- is further ahead of a wall than a window and that lease, or the skew if it is longer.
+local skew, lease = number(ARGV[3]) * 1000, max_ttl * 1000 * (1 + number(ARGV[2]) / 1000000)
+local longest, ahead = skew + lease, window + math.max(0, skew - lease)
 if ARGV[5] == '1' then
     -- It votes at once: above all that any master may have stored for leases of before.
-    clock = math.max(clock, math.ceil(math.max(quarantine, now + longest)) + window)
+    clock = math.max(clock, math.ceil(math.max(quarantine, now + longest) + ahead))
     adopted = run_id
     quarantine = 0
 elseif adopted ~= run_id then
     quarantine = math.max(quarantine, started + longest)
 end
 quarantine = math.ceil(quarantine)
-clock = math.max(clock, quarantine + window)
+clock = math.max(clock, math.ceil(quarantine + ahead))
 
 local function text(value)
     return string.format('%.0f', value)

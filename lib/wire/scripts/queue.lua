@@ -5,7 +5,7 @@
 -- ARGV token, ticket, ms that it stands there and has what it is given, channel
 -- Returns {1, clock} it has them, {2, clock} it has them, but somebody who is ahead
 -- of it waits for one; {0, clock, PTTL of the first name that somebody else has (-1:
--- never expires, -2: all are free), how many are ahead of it in line for the first}.
+-- never expires, -2: all are free), how many are ahead of it in line: the most of any name}.
 local names, clock = #KEYS - 1, KEYS[#KEYS]
 local token, ticket, life = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 
@@ -92,5 +92,9 @@ if all_ours() then
     return {1, logical_clock()}
 end
 -- So that the dead ahead are not counted.  If it dies itself meanwhile, nobody is ahead.
-first_alive(KEYS[1])
-return {0, logical_clock(), held_for(), redis.call('zrank', queues[1], token) or 0}
+local ahead = 0
+for i = 1, names do
+    first_alive(KEYS[i])
+    ahead = math.max(ahead, redis.call('zrank', queues[i], token) or 0)
+end
+return {0, logical_clock(), held_for(), ahead}
