@@ -195,7 +195,7 @@ mutant cut-off-stands waiting.c "$(within contend 'minority_reaches_quorum\(e, 0
 mutant cut-off-goes-on waiting.c "$(within waiting_wake 'minority_is_connected\(e\)' 'true')"
 mutant cut-off-sleeps waiting.c "$(within waiting_master_up 'waiting_wake_by\(.*EAGER_LEAST\)\);' '(void)EAGER_LEAST;')"
 mutant silent-is-reached master.c "$(within master_is_silent 'master->in_flight' 'false')"
-mutant yields-unpaused waiting.c "$(within pause_of '!before' 'true')"
+mutant yields-unpaused waiting.c "$(within waiting_pause '!before' 'true')"
 mutant outranked-never minority.c "$(within yield_to 'round->outranked \|= ahead;' '')"
 mutant outranked-at-once minority.c "$(within yield_to 'round->ahead_alone & ahead' 'true')"
 mutant outranked-for-ever minority.c "$(within minority_comes_back 'e->now >= round->outranked_until' 'false')"

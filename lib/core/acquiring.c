@@ -61,8 +61,12 @@ static bool retries(struct engine *e, struct lease *lease)
     usec longest = RETRY_FIRST << (lease->rounds < 6 ? lease->rounds : 5);
     if (longest > RETRY_LAST)
         longest = RETRY_LAST;
-    bool has_ticket = lease->round->ticket != 0; /* stands in line, at once */
-    lease->wake_at = e->now + (has_ticket ? 0 : engine_jitter(e, longest / 2, longest));
+    bool has_ticket = lease->round->ticket != 0, is_drawn = lease->round->kind == REQUEST_GRANT;
+    if (has_ticket) /* stands in line, at once, unless it did and nothing came of what it was given
+                     */
+        lease->wake_at = e->now + (is_drawn ? 0 : waiting_pause(e, lease));
+    else
+        lease->wake_at = e->now + engine_jitter(e, longest / 2, longest);
     if (lease->wake_at > until)
         lease->wake_at = until;
     return true;

@@ -76,6 +76,8 @@ bool waiting_is_queued(const struct lease *lease);
 bool waiting_is_next(const struct engine *engine, const struct lease *lease);
 /* Not later than `at`. */
 void waiting_wake_by(struct lease *lease, usec at);
+/* How long to stand nowhere after having given back what was of no use. */
+usec waiting_pause(struct engine *engine, const struct lease *lease);
 /* Gives back what it has, and stands in line anew, where it stood, with a fresh token. */
 void waiting_yield(struct engine *engine, struct lease *lease);
 /* WAITING: gives back what others could use, and stands nowhere, while it reaches no quorum. */

@@ -156,10 +156,11 @@ static void contend(struct engine *e, struct lease *lease)
         stay_away(e, lease);
 }
 
-/* At once for the first time; whoever is made to yield again and again, by whatever masters say,
+/* At once for the first time; whoever has to give back again and again, by whatever masters say,
  * asks ever less. */
-static usec pause_of(struct engine *e, struct round *round)
+usec waiting_pause(struct engine *e, const struct lease *lease)
 {
+    struct round *round = lease->round;
     if (e->now > round->yielded_at + CALM)
         round->yields = 0;
     round->yielded_at = e->now;
@@ -176,7 +177,7 @@ void waiting_yield(struct engine *e, struct lease *lease)
     const struct claim *same = MUTANT(YIELD_SAME_TOKEN) ? lease->claim : NULL;
     e->counters.yields++;
     withdraw(e, lease);
-    lease->wake_at = e->now + pause_of(e, lease->round);
+    lease->wake_at = e->now + waiting_pause(e, lease);
     waiting_wake_by(lease, lease_wait_until(lease));
     if (same)
         stand(e, lease, same);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "client_shell.h"
 #include "model_net.h"
 #include "trace.h"
 
@@ -26,6 +27,15 @@ void liar_draw(struct world *w)
 bool is_liar(const struct world *w, unsigned master)
 {
     return w->liar == master + 1;
+}
+
+bool liar_took_a_vote(const struct world *w)
+{
+    for (unsigned c = 0; c < w->clients; c++)
+        for (unsigned i = 0; i < w->masters; i++)
+            if (!is_liar(w, i) && w->shells[c]->engine.masters[i].refused)
+                return true;
+    return false;
 }
 
 bool liar_may_break(const struct world *w, const char *rule)

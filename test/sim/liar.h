@@ -31,6 +31,9 @@ enum lie {
 /* Which master lies in this run, how, and how often. */
 void liar_draw(struct world *world);
 bool is_liar(const struct world *world, unsigned master);
+/* It claims to be a master that was met later, and that one is refused: with the liar two votes may
+ * be missing, and then nothing has to come of anything. */
+bool liar_took_a_vote(const struct world *world);
 /* One liar can make two holders: what it can break is not judged.  With an even number of
  * masters any two quorums share an honest one. */
 bool liar_may_break(const struct world *world, const char *rule);

@@ -194,7 +194,10 @@ static enum phase settle(struct world *w)
             prober = (prober + 1) % w->clients;
         return user_probes(w->shells[prober]) ? PHASE_PROBE : PHASE_SETTLE;
     }
-    if (w->now > w->peace_at + quarantine(w) + LIVENESS + rounds_that_hang(w))
+    bool is_late = w->now > w->peace_at + quarantine(w) + LIVENESS + rounds_that_hang(w);
+    if (is_late && liar_took_a_vote(w))
+        return PHASE_OVER;
+    if (is_late)
         world_violated(w, "progress", "%s, long after everything was well",
                        all_is_given_back(w) ? "a master does not vote"
                                             : "something still waits for its answer");
