@@ -116,7 +116,7 @@ void claim_promised(struct engine *e, struct claim *claim, unsigned master, usec
     struct standing *at = &claim->at[master];
     usec promise = quorum_promise(from, ttl, e->config.drift_ppm);
     at->presence = PRESENT;
-    if (promise > at->promise || MUTANT(PROMISE_SHRINKS))
+    if (promise > at->promise)
         at->promise = promise;
 }
 

@@ -135,7 +135,7 @@ static void believe(struct round *round, unsigned master, usec clock)
     ballot->clock = clock;
     ballot->doubted = 0;
     round_say(round, master, SAID_GRANTED);
-    if (round->kind == REQUEST_RAISE && clock < round->fence && !MUTANT(LOW_LATE_GRANT_CLOSES))
+    if (round->kind == REQUEST_RAISE && clock < round->fence)
         ballot->state = BALLOT_ASKED;
 }
 

@@ -124,12 +124,11 @@ void lease_hear(struct engine *e, struct lease *lease, unsigned master, const st
     if (MUTANT(LATE_GRANT) && lease->state == LEASE_LOST && !lease->terms.fence &&
         reply->answer == ANSWER_YES)
         lease->state = LEASE_HELD;
-    bool counts = lease->claim == claim && (!claim->abandoned || MUTANT(ABANDONED_COUNTS)) &&
+    bool counts = lease->claim == claim && !claim->abandoned &&
                   (lease->state == LEASE_ACQUIRING || lease->state == LEASE_WAITING ||
                    lease->state == LEASE_HELD);
-    bool broken =
-        reply->answer == ANSWER_HEALED && claim->at[master].promise > e->now &&
-        (e->now >= e->masters[master].abstains_until || MUTANT(HEALED_IN_QUARANTINE_BROKEN));
+    bool broken = reply->answer == ANSWER_HEALED && claim->at[master].promise > e->now &&
+                  e->now >= e->masters[master].abstains_until;
     fencing_notice(e, lease, master);
     claim_hear(e, claim, master, reply, counts);
     fencing_notice(e, lease, master);

@@ -268,8 +268,7 @@ bool lease_tell(struct engine *e, struct lease *lease, struct outcome *outcome)
         outcome->valid = lease->valid_until - e->now;
     outcome->fence = lease_fence(lease);
     if (kind == OUTCOME_ACQUIRED) {
-        lease->attached =
-            lease->attached && MUTANT(ATTACHED_KEPT); /* from now on it is ours to release */
+        lease->attached = false; /* from now on it is ours to release */
         e->counters.acquired++;
         e->counters.acquire_us += (uint64_t)outcome->elapsed;
     }

@@ -58,7 +58,6 @@
     X(CUT_OFF_STAYS, "who reaches no quorum stands in line, and keeps what it is given")           \
     X(UNHEARD_GOES_ON, "a place in line is prolonged on masters that are not heard of")            \
     X(HANDED_ON_AND_ON, "a client hands on its leases in memory however long they are held")       \
-    X(PLACE_AT_TURN, "who comes later draws a place when its turn has come in its client")         \
     X(PLACE_FOR_EVER, "a place in line is used by all who come later in the same client")          \
     X(YIELD_SAME_TOKEN, "who yields stands in line again with the same token")                     \
     X(DATED_FROM_PUSH, "what was given is dated from the push's arrival")                          \
@@ -68,18 +67,8 @@
     X(ENQUEUE_STANDS, "standing in line does not move the master's clock on")                      \
     X(DEAD_KEPT, "waiters that are not heard of are never passed over")                            \
     X(BARGING, "an acquire takes what is free, whoever stands in line")                            \
-    X(STOOD_AFTER_LOST, "a push is dated from a refresh before one whose answer was lost")         \
-    X(PROMISE_AFTER_QUEUED, "a promise stands though the master says that we stand in line")       \
-    X(EARLY_PUSH_DROPPED, "a push that comes before any answer is forgotten")                      \
-    X(OLD_QUEUED_VOIDS, "an older answer takes back what was given since")                         \
-    X(LEAP_BELIEVED, "a master's clock that leapt is believed at hello while leases are held")     \
-    X(HEALED_IN_QUARANTINE_BROKEN, "what a master in quarantine heals was gone for a moment")      \
-    X(ABANDONED_COUNTS, "a promise to an abandoned claim counts")                                  \
     X(ASKING_DOES_NOT_DATE, "what was asked and not answered cannot last")                         \
-    X(PROMISE_SHRINKS, "a push may bring a promise nearer")                                        \
-    X(LOW_LATE_GRANT_CLOSES, "a late grant below the fence is not waited for any more")            \
-    X(TICKET_RENEWED, "who fails with a ticket takes a new one")                                   \
-    X(ATTACHED_KEPT, "a lease taken over by token is never quite ours")
+    X(TICKET_RENEWED, "who fails with a ticket takes a new one")
 
 enum mutant {
     MUTANT_NONE,

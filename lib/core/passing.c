@@ -20,7 +20,7 @@
 /* So that nobody who comes later elsewhere is served before it. */
 static bool needs_place(const struct engine *e, const struct lease *lease)
 {
-    return e->now > lease->round->line->drawn_at + SHARES_PLACE && !MUTANT(PLACE_AT_TURN);
+    return e->now > lease->round->line->drawn_at + SHARES_PLACE;
 }
 
 bool passing_enter(struct engine *e, struct lease *lease)

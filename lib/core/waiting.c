@@ -207,7 +207,7 @@ static void await_expiry(struct engine *e, struct lease *lease)
     for (unsigned i = 0; i < lease_masters(e); i++) {
         const struct ballot *ballot = &lease->round->ballots[i];
         bool next = ballot->said == SAID_HELD && ballot->position == 0;
-        bool is_ours = ballot->said == SAID_GRANTED || minority_avoids(lease->round) & BIT(i);
+        bool is_ours = ballot->said == SAID_GRANTED || lease->round->aside & BIT(i);
         left[i] = is_ours                             ? 0
                   : next && ballot->remaining_ms >= 0 ? -MS(ballot->remaining_ms)
                                                       : -TTL_MS_MOST * 1000;
@@ -231,7 +231,7 @@ static void take_push(struct engine *e, struct lease *lease, unsigned master, us
     if (!logical_hear(e, master, clock) && lease->terms.fence)
         return;
     if (!from) {
-        ballot->pushed = MUTANT(EARLY_PUSH_DROPPED) ? 0 : clock;
+        ballot->pushed = clock; /* saves a refresh */
         return;
     }
     fencing_notice(e, lease, master);
@@ -256,7 +256,7 @@ static void hear_queued(struct engine *e, struct lease *lease, unsigned master,
 {
     struct ballot *ballot = &lease->round->ballots[master];
     logical_hear(e, master, reply->clock); /* believed or not: here it only tells what came first */
-    if (reply->clock < ballot->clock && !MUTANT(OLD_QUEUED_VOIDS))
+    if (reply->clock < ballot->clock)      /* what was given since is not given up for nothing */
         return;
     ballot->said = SAID_HELD;
     ballot->text[0] = '\0'; /* by whom is not told */
@@ -264,8 +264,7 @@ static void hear_queued(struct engine *e, struct lease *lease, unsigned master,
     ballot->stood_at = reply->tag.sent_at;
     ballot->remaining_ms = reply->remaining_ms;
     ballot->position = reply->position;
-    if (!MUTANT(PROMISE_AFTER_QUEUED))
-        lease->claim->at[master].promise = 0;
+    lease->claim->at[master].promise = 0; /* over already, but for what is told of it */
     take_early_push(e, lease, master);
     await_expiry(e, lease);
 }
@@ -294,7 +293,7 @@ void waiting_hear(struct engine *e, struct lease *lease, unsigned master, const 
         hear_queued(e, lease, master, reply);
         break;
     default: /* what it gave us it still keeps; nothing can be dated from now on */
-        ballot->stood_at = MUTANT(STOOD_AFTER_LOST) ? ballot->stood_at : 0;
+        ballot->stood_at = 0;
         if (ballot->said != SAID_GRANTED)
             lease_record(e, lease, master, reply);
     }

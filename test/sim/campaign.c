@@ -161,17 +161,38 @@ int campaign_one(const struct campaign *campaign)
 
 /* ---- mutants -------------------------------------------------------------------------- */
 
-/* The owner check matters only where a key may vanish from under its holder. */
-static uint32_t faults_for(enum mutant mutant, uint32_t usual)
+/* Some rules matter only where what they are for is made to happen often. */
+static const struct {
+    enum mutant mutant;
+    const char *profile;
+    unsigned masters; /* 0: drawn */
+} seen_in[] = {
+    {MUTANT_RAISE_UNOWNED, "evict", 0},      {MUTANT_FENCE_UNFOUNDED, "handover", 0},
+    {MUTANT_PUSH_OF_ANOTHER, "handover", 1}, {MUTANT_HANDED_ON_AND_ON, "crowd", 0},
+    {MUTANT_PLACE_FOR_EVER, "crowd", 0},     {MUTANT_CUT_OFF_STAYS, "lasting", 0},
+    {MUTANT_UNHEARD_GOES_ON, "lasting", 0},  {MUTANT_YIELD_UNPAUSED, "liars", 0},
+    {MUTANT_LONGEST_OF_ONE, "liars", 0},     {MUTANT_TICKET_RENEWED, "handover", 0},
+    {MUTANT_CLOCKS_CARRY, "liars", 0},
+};
+
+static void look_where_it_matters(enum mutant mutant, struct options *options)
 {
-    return mutant == MUTANT_RAISE_UNOWNED ? profile_find("evict")->faults : usual;
+    for (unsigned i = 0; i < sizeof seen_in / sizeof seen_in[0]; i++) {
+        const struct profile *profile = profile_find(seen_in[i].profile);
+        if (seen_in[i].mutant != mutant)
+            continue;
+        options->faults = profile->faults;
+        options->habit = profile->habit;
+        if (seen_in[i].masters)
+            options->masters = seen_in[i].masters;
+    }
 }
 
 static bool catch_one(const struct campaign *campaign, enum mutant mutant)
 {
     struct options options = campaign->options;
     struct result result;
-    options.faults = faults_for(mutant, options.faults);
+    look_where_it_matters(mutant, &options);
     mutant_set(mutant);
     for (uint64_t n = 1; n <= MUTANT_SEEDS; n++) {
         options.seed = campaign->first + n - 1;

@@ -61,10 +61,7 @@ static void cut(struct world *w, unsigned client, unsigned master)
     struct conn *conn = w->shells[client]->links[master].conn;
     TRACE(w, "FAULT client %u and master %u stay apart", client + 1, master + 1);
     block(w, &w->paths[client][master]);
-    /* Requests that still arrive would be carried out until the connection is given up, which
-     * takes as long as the user's own timeouts say. */
-    bool one_way = w->paths[client][master].out_blocked <= w->now;
-    if (conn && (one_way || chance_permille(&w->chance, 500)))
+    if (conn && chance_permille(&w->chance, 500))
         conn_break_silently(conn, chance_range(&w->chance, 0, MS(500)));
     if (!chance_permille(&w->chance, DEAF))
         block(w, &w->ear_paths[client][master]);
