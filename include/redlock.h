@@ -331,11 +331,12 @@ typedef struct redlock_lease_options {
     /* How long to stand in line while others hold it: first come, first served among
      * the waiters of all clients, handed over by whoever releases it.  The waiters
      * of one client share: a lease is handed on among them in memory for 50 ms after
-     * the client was given it (10 ms if that was a hundred times by then; longer only
-     * if the next one is first on the masters too), and one that comes up to 50 ms
-     * after another drew a place in line may use that place.  A client that reaches no
-     * quorum stands in line nowhere until it does.  0: one try.  REDLOCK_FOREVER: until
-     * cancelled (redlock_release()). */
+     * the client was given it (10 ms if that was a hundred times by then; where the
+     * masters are far away four round trips, at most 500 ms; longer only if the next
+     * one is first on the masters too), and one that comes up to 50 ms after another
+     * drew a place in line may use that place.  A client that reaches no quorum stands
+     * in line nowhere until it does.  0: one try.  REDLOCK_FOREVER: until cancelled
+     * (redlock_release()). */
     int64_t wait_ms;
 
     /* LOST is told this long before the lease ends, and ACQUIRED only if more
@@ -548,7 +549,8 @@ REDLOCK_API redlock_code redlock_node_get(const redlock *client, unsigned index,
 /* Lifts the quarantine of master `index`: for an operator who knows that it is
  * new and that nobody holds a lease on it.  Takes effect for this client when
  * the master answered (redlock_node_get() then says UP), for others within
- * about a second.  E_STATE if it is not connected, E_ARGUMENT if there is no such
+ * about a second.  Its grants count for fences after clock_skew_ms, unless another
+ * master has a clock as high.  E_STATE if it is not connected, E_ARGUMENT if there is no such
  * master, E_FORKED. */
 REDLOCK_API redlock_code redlock_adopt(redlock *client, unsigned index);
 
