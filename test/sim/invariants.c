@@ -34,7 +34,7 @@ static bool counts_itself_holder(const struct user_lease *lease)
            !(lease->operations & (OP_FREE | OP_DETACH)) && lease->stop_by > shell_now(lease->shell);
 }
 
-static bool share_a_name(const struct user_lease *a, const struct user_lease *b)
+bool share_a_name(const struct user_lease *a, const struct user_lease *b)
 {
     for (unsigned i = 0; i < a->count; i++)
         for (unsigned j = 0; j < b->count; j++)

@@ -36,4 +36,7 @@ void check_waiting(struct world *world);
 /* In peace: no key outlives what it stood for. */
 void check_orphans(struct world *world);
 
+/* They want one name both. */
+bool share_a_name(const struct user_lease *a, const struct user_lease *b);
+
 #endif

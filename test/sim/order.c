@@ -114,15 +114,6 @@ void order_executed(struct world *w, unsigned master, const struct message *mess
 
 /* ---- fair ----------------------------------------------------------------------- */
 
-static bool share_a_name(const struct user_lease *a, const struct user_lease *b)
-{
-    for (unsigned i = 0; i < a->count; i++)
-        for (unsigned k = 0; k < b->count; k++)
-            if (a->names[i] == b->names[k])
-                return true;
-    return false;
-}
-
 /* `told` asked long after `waits` stood in line on a quorum, and has the name. */
 static void passes(const struct user_lease *told, struct user_lease *waits)
 {
