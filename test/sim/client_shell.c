@@ -626,6 +626,7 @@ static bool tell_closed(struct shell *s)
     }
     s->closed_told = true;
     s->closed_in_time = s->closed;
+    check_ended(s); /* what is still owed is left to its ttl */
     return true;
 }
 
