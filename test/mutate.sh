@@ -218,7 +218,7 @@ mutant place-passed-to-fenced passing.c "$(within can_pass_place 'to->terms\.fen
 mutant question-of-other-ttl passing.c "$(within can_pass_place 'from->terms\.ttl == to->terms\.ttl' 'true')"
 mutant ticket-not-passed passing.c "$(within passing_leave 'lease->state == LEASE_WAITING' 'false')"
 mutant next-not-woken passing.c "$(within passing_leave 'lease_schedule\(e, next\);' '')"
-mutant stands-in-any-step acquiring.c "$(within retries 'e->now \+ \(has_ticket' 'e->now + (has_ticket \&\& (acquiring_again(e, lease), true)')"
+mutant stands-in-any-step acquiring.c "$(within retries 'is_drawn \? 0' 'is_drawn \&\& (acquiring_again(e, lease), true) ? 0')"
 mutant refused-while-raised hearing.c "$(within lease_record 'case ANSWER_QUEUED:.*' 'case (enum answer)99:')"
 mutant given-is-confirmed acquiring.c "$(within round_won 'given \&\& !round->confirms \&\& e->now < valid_until' 'false')"
 mutant given-not-renewed acquiring.c "$(within round_won 'if \(given \&\& !round->confirms\)' 'if (false)')"

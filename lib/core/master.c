@@ -10,7 +10,8 @@
 
 #define PATIENCE_FLOOR       MS(50) /* the paper: tens of milliseconds for a ttl of 10 s */
 #define PATIENCE_ROUND_TRIPS 4
-#define STALL_PATIENCES      10 /* so long without any answer: the master hangs */
+#define ROUND_TRIP_FIRST     MS(250) /* at most; those that follow tell more */
+#define STALL_PATIENCES      10      /* so long without any answer: the master hangs */
 #define BACKOFF_FIRST        MS(20)
 #define BACKOFF_LAST         MS(1000)
 #define ASK_AGAIN            MS(1000) /* a master that may not grant: somebody may have adopted it */
@@ -102,6 +103,7 @@ void master_connected(struct engine *e, unsigned index)
     if (master->state != MASTER_CONNECTING)
         return;
     master->state = MASTER_PREPARING;
+    master->round_trip = 0; /* by another way, perhaps */
     say_hello(e, index, REQUEST_HELLO);
 }
 
@@ -389,6 +391,16 @@ void master_sent(struct engine *e, unsigned index)
                             master->progress_at + stall(e, master));
 }
 
+/* What took so long that a master hangs tells nothing of how far it is: this process was stopped,
+ * say. A hang would be noticed ever later after that. */
+static void learn_round_trip(const struct engine *e, struct master *master, usec sample)
+{
+    if (!master->round_trip)
+        master->round_trip = sample < ROUND_TRIP_FIRST ? sample : ROUND_TRIP_FIRST;
+    else if (sample <= stall(e, master))
+        master->round_trip += (sample - master->round_trip) / 8;
+}
+
 void master_answered(struct engine *e, unsigned index, const struct reply *reply)
 {
     struct master *master = &e->masters[index];
@@ -399,8 +411,7 @@ void master_answered(struct engine *e, unsigned index, const struct reply *reply
         return;
     }
     master->progress_at = e->now;
-    usec sample = e->now - reply->tag.sent_at;
-    master->round_trip += master->round_trip ? (sample - master->round_trip) / 8 : sample;
+    learn_round_trip(e, master, e->now - reply->tag.sent_at);
     if (reply->answer == ANSWER_NO_CLOCK && !master->hello_asked)
         say_hello(e, index, REQUEST_HELLO);
 }

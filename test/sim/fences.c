@@ -14,7 +14,11 @@ void fences_sent(struct world *w, uint32_t number)
 
 void fences_granted(struct world *w, unsigned master, uint32_t number, usec clock)
 {
-    w->tokens[number].granted[master] = w->tokens[number].stored[master] = clock;
+    struct token *token = &w->tokens[number];
+    /* A restarted master may give again what its former process still vouches for. */
+    if (!token->granted[master] || token->backed[master] <= w->now)
+        token->granted[master] = clock;
+    token->stored[master] = clock;
 }
 
 void fences_confirmed(struct world *w, uint32_t number)

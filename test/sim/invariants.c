@@ -557,14 +557,14 @@ void check_executed(struct world *w, unsigned master, const struct message *mess
     usec kept = w->now + message->call.ttl_ms * 9955 / 10;
     if (kept > token->backed[master])
         token->backed[master] = kept;
+    if (w->now > token->last_set)
+        token->excused = true; /* it was on its way for so long that its ttl is the backstop */
     if (renewed)
         return;
     knows_the_terms(w, master, message);
     abstains(w, master, message);
     in_order(w, master, message);
     heals_in_time(w, master, message);
-    if (w->now > token->last_set)
-        token->excused = true; /* it was on its way for so long that its ttl is the backstop */
 }
 
 /* ---- what is owed

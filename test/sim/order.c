@@ -132,11 +132,12 @@ static void passes(const struct user_lease *told, struct user_lease *waits)
 
 /* The waiters of one client share a place in line, and hand on what they got, but not for
  * long.  With one name there is one place for each client that may be before another one.
- * Where anything goes wrong a place may be lost. */
+ * Where anything goes wrong a place may be lost.  Who takes up a lease by its token passes
+ * nobody: it is held already. */
 void order_told(const struct user_lease *told)
 {
     struct world *w = told->shell->world;
-    if (w->faults || w->names > 1 || w->peace)
+    if (w->faults || w->names > 1 || w->peace || told->by_token)
         return;
     for (unsigned c = 0; c < w->clients; c++)
         for (struct user_lease *it = w->shells[c]->all; it; it = it->next_all)

@@ -260,7 +260,9 @@ static void adopt(struct shell *s)
 {
     struct world *w = s->world;
     unsigned master = chance_below(&w->chance, w->masters);
-    if (w->now < w->servers[master].abstains_until || w->faults & 1U << FAULT_STUMBLE)
+    /* Nor where others know of shorter ttls: its clock goes as far as the longest asks for. */
+    if (w->now < w->servers[master].abstains_until ||
+        w->faults & (1U << FAULT_STUMBLE | 1U << FAULT_MIXED_TTL))
         return;
     TRACE(w, "client %u adopts master %u", s->index + 1, master + 1);
     s->adopt |= 1U << master;
