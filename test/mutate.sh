@@ -132,6 +132,8 @@ mutant waits-for-ever acquiring.c "$(within may_wait 'e->now >= lease_wait_until
 mutant renewals-scattered holding.c "$(within renewal_step 'e->held\.count < RENEW_TOGETHER' 'true')"
 mutant renewed-too-soon holding.c "$(within holding_renew_when ' \+ step - 1' '')"
 mutant hung-is-kept master.c "$(within watch_up 'e->now >= master->progress_at' 'false \&\& e->now >= master->progress_at')"
+mutant stop-teaches-patience master.c "$(within learn_round_trip 'sample <= stall\(e, master\)' 'true')"
+mutant stop-is-first-trip master.c "$(within learn_round_trip 'sample < ROUND_TRIP_FIRST' 'true')"
 mutant busy-is-silent master.c "$(within master_overdue 'master->progress_at > asked_at \? [^;]*' 'asked_at')"
 mutant busy-for-ever master.c "$(within master_overdue 'overdue < latest \? overdue : latest' 'overdue + 0 * latest')"
 mutant closed-too-early engine.c "$(within check_closed 'e->abandoned' 'false')"
