@@ -1,5 +1,6 @@
 #include "cluster.h"
 
+#include <hiredis/hiredis.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,8 +29,9 @@ static bool find_script(void)
 static bool start(unsigned masters)
 {
     char command[1200];
-    snprintf(command, sizeof command, "'%s' start --dir '%s' -n %u >&2 && '%s' nodes --dir '%s'",
-             script, folder, masters, script, folder);
+    snprintf(command, sizeof command,
+             "'%s' start --dir '%s' -n %u >/dev/null && '%s' nodes --dir '%s'", script, folder,
+             masters, script, folder);
     FILE *output = popen(command, "r");
     bool got = output && fgets(nodes, sizeof nodes, output);
     return output && pclose(output) == 0 && got;
@@ -64,15 +66,30 @@ void cluster_close(void)
     rmdir(folder);
 }
 
+/* [user][:password]; what has to be written with % is for redlock alone. */
+static void read_login(struct cluster *cluster, char *login)
+{
+    char *colon = strchr(login, ':');
+    if (colon)
+        *colon = '\0';
+    snprintf(cluster->at[cluster->count].user, sizeof cluster->at[0].user, "%.63s", login);
+    snprintf(cluster->at[cluster->count].password, sizeof cluster->at[0].password, "%.127s",
+             colon ? colon + 1 : "");
+}
+
 /* The address of one node, for the parts that do without redlock. */
 static void read_address(struct cluster *cluster, const char *node, size_t length)
 {
-    char text[300];
+    char text[400];
     snprintf(text, sizeof text, "%.*s", (int)length, node);
     char *host = strstr(text, "://");
     host = host ? host + 3 : text;
-    if (strchr(host, '@'))
-        host = strchr(host, '@') + 1;
+    char *at = strrchr(host, '@');
+    if (at) {
+        *at = '\0';
+        read_login(cluster, host);
+        host = at + 1;
+    }
     host[strcspn(host, "/?")] = '\0';
     char *port = strrchr(host, ':');
     if (port)
@@ -80,6 +97,36 @@ static void read_address(struct cluster *cluster, const char *node, size_t lengt
     cluster->at[cluster->count].port = port ? atoi(port + 1) : 6379;
     snprintf(cluster->at[cluster->count].host, sizeof cluster->at[0].host, "%.63s", host);
     cluster->count++;
+}
+
+int cluster_login(const struct cluster *cluster, unsigned i, const char *words[3])
+{
+    int count = 0;
+    if (!cluster->at[i].password[0])
+        return 0;
+    words[count++] = "AUTH";
+    if (cluster->at[i].user[0])
+        words[count++] = cluster->at[i].user;
+    words[count++] = cluster->at[i].password;
+    return count;
+}
+
+/* A password that is wrong is found out by the first command. */
+redisContext *cluster_connect(const struct cluster *cluster, unsigned i,
+                              const struct timeval *patience)
+{
+    const char *host = cluster->at[i].host, *words[3];
+    redisContext *context = patience ? redisConnectWithTimeout(host, cluster->at[i].port, *patience)
+                                     : redisConnect(host, cluster->at[i].port);
+    int count = cluster_login(cluster, i, words);
+    if (context && !context->err && patience)
+        redisSetTimeout(context, *patience);
+    if (context && !context->err && count) {
+        redisReply *reply = redisCommandArgv(context, count, words, NULL);
+        if (reply)
+            freeReplyObject(reply);
+    }
+    return context;
 }
 
 bool cluster_open(struct cluster *cluster, const struct options *options)

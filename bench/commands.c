@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cluster.h"
 #include "handoff.h"
 
 static uint64_t calls_of(const char *info, const char *command, size_t length)
@@ -29,13 +30,11 @@ uint64_t commands_done(const struct cluster *cluster, const char *which)
     uint64_t sum = 0;
     for (unsigned i = 0; i < cluster->count; i++) {
         struct timeval patience = {1, 0};
-        redisContext *context =
-            redisConnectWithTimeout(cluster->at[i].host, cluster->at[i].port, patience);
+        redisContext *context = cluster_connect(cluster, i, &patience);
         if (!context || context->err) {
             redisFree(context);
             continue;
         }
-        redisSetTimeout(context, patience);
         redisReply *reply = redisCommand(context, "INFO commandstats");
         if (reply && reply->str)
             sum += count(reply->str, which);

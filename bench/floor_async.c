@@ -7,7 +7,9 @@
 #include <hiredis/adapters/libev.h>
 #include <stdlib.h>
 
+#include "cluster.h"
 #include "floor.h"
+#include "redlock.h"
 #include "load.h"
 
 struct floor;
@@ -147,7 +149,7 @@ static void on_disconnect(const redisAsyncContext *context, int status)
 
 static bool load_script(const struct cluster *cluster, unsigned i, struct result *result)
 {
-    redisContext *context = redisConnect(cluster->at[i].host, cluster->at[i].port);
+    redisContext *context = cluster_connect(cluster, i, NULL);
     bool loaded = context && !context->err && floor_load(context, result);
     if (!loaded)
         result_note(result, "cannot connect to %s:%d", cluster->at[i].host, cluster->at[i].port);
@@ -161,7 +163,7 @@ static void *open_floor(const struct options *options, const struct cluster *clu
     struct floor *floor = calloc(1, sizeof *floor);
     floor->options = options;
     floor->count = floor->left = cluster->count;
-    floor->quorum = cluster->count / 2 + 1;
+    floor->quorum = redlock_quorum(cluster->count, options->spare);
     floor->serial = (uint64_t)now_ns() << 8;
     for (unsigned i = 0; i < floor->count; i++) {
         if (!load_script(cluster, i, result))
@@ -169,6 +171,10 @@ static void *open_floor(const struct options *options, const struct cluster *clu
         floor->masters[i] = redisAsyncConnect(cluster->at[i].host, cluster->at[i].port);
         floor->masters[i]->data = floor;
         redisLibevAttach(loop, floor->masters[i]);
+        const char *login[3];
+        int words = cluster_login(cluster, i, login);
+        if (words)
+            redisAsyncCommandArgv(floor->masters[i], NULL, NULL, words, login, NULL);
         redisAsyncSetDisconnectCallback(floor->masters[i], on_disconnect);
     }
     load_init(&floor->load, options, loop, begin, floor);

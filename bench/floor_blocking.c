@@ -5,7 +5,9 @@
  */
 #include <stdlib.h>
 
+#include "cluster.h"
 #include "floor.h"
+#include "redlock.h"
 
 struct floor {
     redisContext *masters[15];
@@ -99,14 +101,14 @@ static void *open_floor(const struct options *options, const struct cluster *clu
     struct floor *floor = calloc(1, sizeof *floor);
     (void)loop;
     floor->count = cluster->count;
-    floor->quorum = cluster->count / 2 + 1;
+    floor->quorum = redlock_quorum(cluster->count, options->spare);
     floor->limit = options->pairs;
     floor->serial = (uint64_t)now_ns() << 8;
     bool good = options->concurrency == 1 && options->rate <= 0;
     if (!good)
         result_note(result, "the blocking floor has one pair in flight");
     for (unsigned i = 0; good && i < floor->count; i++) {
-        floor->masters[i] = redisConnect(cluster->at[i].host, cluster->at[i].port);
+        floor->masters[i] = cluster_connect(cluster, i, NULL);
         good =
             floor->masters[i] && !floor->masters[i]->err && floor_load(floor->masters[i], result);
         if (!good)

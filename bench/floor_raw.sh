@@ -7,30 +7,49 @@ set -euo pipefail
 
 requests=${1:-200000}
 script="if redis.call('get',KEYS[1]) == ARGV[1] then return redis.call('del',KEYS[1]) else return 0 end"
-hosts=() ports=()
+hosts=() ports=() passwords=()
+# redis-benchmark takes a password as an argument only, which everybody sees: it gets a user that
+# may do nothing else, and is gone when it ends.
+readonly SECRET=$RANDOM$RANDOM$RANDOM
 
 read_nodes() {
-    local node nodes
+    local node nodes password
     IFS=', ' read -ra nodes <<<"${REDLOCK_NODES:?not set}"
     for node in "${nodes[@]}"; do
-        node=${node#redis://}
-        hosts+=("${node%:*}") ports+=("${node##*:}")
+        node=${node#redis://} password=
+        [[ $node != *@* ]] || password=${node%@*}
+        node=${node##*@}
+        hosts+=("${node%:*}") ports+=("${node##*:}") passwords+=("${password#*:}")
     done
+}
+
+# on I COMMAND...: by redis-cli.
+on() {
+    local i=$1
+    shift
+    REDISCLI_AUTH=${passwords[i]} redis-cli -h "${hosts[i]}" -p "${ports[i]}" "$@"
+}
+
+drop_user() {
+    local i
+    for i in "${!ports[@]}"; do on "$i" acl deluser bench-raw >/dev/null; done
 }
 
 # rate COMMAND...: requests a second of this command, all masters together.
 rate() {
     local i
     for i in "${!ports[@]}"; do
-        redis-benchmark -h "${hosts[i]}" -p "${ports[i]}" -c 8 -P 64 -n "$requests" -q --csv "$@" &
+        redis-benchmark -h "${hosts[i]}" -p "${ports[i]}" --user bench-raw -a "$SECRET" -c 8 -P 64 -n "$requests" -q --csv "$@" &
     done | awk -F'","' '/^"/ && $2 + 0 > 0 { sum += $2 } END { printf "%.0f", sum }'
 }
 
 main() {
     local sha i
     read_nodes
+    trap drop_user EXIT
     for i in "${!ports[@]}"; do
-        sha=$(redis-cli -h "${hosts[i]}" -p "${ports[i]}" script load "$script")
+        sha=$(on "$i" script load "$script")
+        on "$i" acl setuser bench-raw reset on ">$SECRET" '~key:*' +set +evalsha +get +del +config >/dev/null
     done
     printf '{"scenario":"floor-raw","masters":%d,"set_per_s":%s,' "${#ports[@]}" "$(rate -r 100000 set key:__rand_int__ value)"
     printf '"set_nx_px_per_s":%s,' "$(rate -r 100000 set key:__rand_int__ token NX PX 10000)"

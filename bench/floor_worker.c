@@ -11,7 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cluster.h"
 #include "handoff.h"
+#include "redlock.h"
 
 #define AGAIN_MS 10. /* the next one may not listen yet */
 
@@ -136,6 +138,10 @@ static void connect_to(const struct cluster *cluster, unsigned i, struct seat *s
     *context = redisAsyncConnect(cluster->at[i].host, cluster->at[i].port);
     (*context)->data = context;
     redisLibevAttach(seat->loop, *context);
+    const char *login[3];
+    int words = cluster_login(cluster, i, login);
+    if (words)
+        redisAsyncCommandArgv(*context, NULL, NULL, words, login, NULL);
     redisAsyncSetDisconnectCallback(*context, on_disconnect);
 }
 
@@ -144,7 +150,7 @@ void floor_worker_run(const struct options *options, const struct cluster *clust
     struct seat seat = {.options = options,
                         .index = index,
                         .count = cluster->count,
-                        .quorum = cluster->count / 2 + 1,
+                        .quorum = redlock_quorum(cluster->count, options->spare),
                         .loop = ev_loop_new(EVFLAG_AUTO)};
     signal(SIGINT, SIG_IGN); /* the parent ends us */
     ev_init(&seat.timer, on_timer);

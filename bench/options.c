@@ -26,6 +26,7 @@ static const char help[] =
     "  --warm S         how long to warm up before (0.5)\n"
     "  --pairs N        do exactly N pairs, without warm-up, instead of --seconds\n"
     "  --ttl MS         of each lease (10000); renew: see --leases\n"
+    "  --spare F        votes: the quorum is (N + F + 2) / 2 (0)\n"
     "  --request-timeout MS  for each master (the library's own choice)\n"
     "  --names K        names in each lease (1)\n"
     "  --name-size B    bytes of each name (32)\n"
@@ -59,6 +60,7 @@ enum {
     NAMES,
     NAME_SIZE,
     FENCE,
+    SPARE,
     SHARED,
     LEASES,
     WORKERS,
@@ -82,6 +84,7 @@ static const struct option known[] = {{"nodes", required_argument, NULL, NODES},
                                       {"names", required_argument, NULL, NAMES},
                                       {"name-size", required_argument, NULL, NAME_SIZE},
                                       {"fence", no_argument, NULL, FENCE},
+                                      {"spare", required_argument, NULL, SPARE},
                                       {"shared", required_argument, NULL, SHARED},
                                       {"leases", required_argument, NULL, LEASES},
                                       {"workers", required_argument, NULL, WORKERS},
@@ -151,6 +154,9 @@ static void take(struct options *options, int option, const char *text)
         break;
     case NAME_SIZE:
         options->name_size = (unsigned)number(text, 20, 65536);
+        break;
+    case SPARE:
+        options->spare = (unsigned)number(text, 0, 14);
         break;
     case FENCE:
         options->fence = true;

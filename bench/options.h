@@ -19,6 +19,7 @@ struct options {
     uint64_t pairs;       /* so many exactly, warm-up included; 0: by time */
     int64_t ttl_ms, max_ttl_ms;
     int64_t request_timeout_ms; /* 0: the library's own choice */
+    unsigned spare;             /* votes */
     unsigned names;             /* in each lease */
     unsigned name_size;         /* bytes of each */
     unsigned shared;            /* pairs: names that all such processes contend for; 0: own ones */

@@ -17,7 +17,7 @@ struct cluster {
     const char *nodes; /* for REDLOCK_NODES */
     unsigned count;
     struct {
-        char host[64];
+        char host[64], user[64], password[128]; /* "": none */
         int port;
     } at[15];
 };

@@ -26,15 +26,14 @@ static void add_words(char *command[WORDS_MAX], char *const *words)
 static void run_traced(const struct options *options, const struct cluster *cluster, char *output,
                        uint64_t pairs)
 {
-    char self[512], nodes[8192], limit[24], *command[WORDS_MAX] = {NULL};
+    char self[512], limit[24], *command[WORDS_MAX] = {NULL};
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     self[length > 0 ? length : 0] = '\0';
-    snprintf(nodes, sizeof nodes, "%s", cluster->nodes);
+    setenv("REDLOCK_NODES", cluster->nodes, 1); /* not an argument: it has passwords in it */
     snprintf(limit, sizeof limit, "%llu", (unsigned long long)pairs);
     add_words(command, (char *[]){"strace", "-f", "-c", "-o", output, self, NULL});
     add_words(command, options->command + 1);
-    add_words(command,
-              (char *[]){"--nodes", nodes, "--pairs", limit, "--json", "--no-syscalls", NULL});
+    add_words(command, (char *[]){"--pairs", limit, "--json", "--no-syscalls", NULL});
     int null = open("/dev/null", O_WRONLY);
     dup2(null, STDOUT_FILENO);
     dup2(null, STDERR_FILENO);

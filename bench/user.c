@@ -23,6 +23,7 @@ bool user_open(struct user *user, const struct options *options, const struct cl
     wanted.nodes = cluster->nodes;
     wanted.max_ttl_ms = options->max_ttl_ms;
     wanted.request_timeout_ms = options->request_timeout_ms;
+    wanted.spare = (int)options->spare;
     wanted.on_ready = on_ready;
     wanted.data = user;
     if (redlock_open(&user->client, loop, &wanted, why, sizeof why)) {

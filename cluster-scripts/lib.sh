@@ -1,7 +1,7 @@
 # lib.sh: what the scripts of this folder share. Sourced by bash, in the folder of the project.
 # shellcheck shell=bash
 
-readonly POLL_S=0.02 BUILD_S=1200
+readonly POLL_S=0.02 BUILD_S=1200 NPM_S=120
 
 # ---- messages --------------------------------------------------------------------------------
 
@@ -31,6 +31,18 @@ within() {
     done
 }
 
+# ---- the server ------------------------------------------------------------------------------
+
+# use_server PATH FOLDER: exports REDLOCK_SERVER, for whatever starts masters; "" is what it takes
+# without. A relative path is one in FOLDER.
+use_server() {
+    local path=$1
+    [[ -n $path ]] || return 0
+    [[ $path == /* || $path != */* ]] || path=$2/$path
+    command -v -- "$path" >/dev/null || die "--server or REDLOCK_SERVER: $1 is no program that can be run"
+    export REDLOCK_SERVER=$path
+}
+
 # ---- the build -------------------------------------------------------------------------------
 
 # A build that is there keeps the options it was configured with.
@@ -53,4 +65,24 @@ bring_up_to_date() {
         die 'the build failed: its last lines are above'
     fi
     exec {lock}<&-
+}
+
+# ---- the packages of other clients -------------------------------------------------------------
+
+# install_peers FOLDER: what bench/peers names goes there, not into the tree. Says why if it cannot.
+install_peers() {
+    local folder=$1 output
+    mkdir -p "$folder"
+    cp bench/peers/package.json "$folder"
+    if ! command -v npm >/dev/null; then
+        echo 'npm is not installed'
+        return 1
+    fi
+    ! cmp -s bench/peers/package-lock.json "$folder/installed.json" || return 0
+    cp bench/peers/package-lock.json "$folder"
+    if ! output=$(cd "$folder" && timeout "$NPM_S" npm ci --ignore-scripts --no-audit --no-fund 2>&1); then
+        echo "npm could not install it: $(grep -m1 -i error <<<"$output" || echo 'no reason given')"
+        return 1
+    fi
+    cp bench/peers/package-lock.json "$folder/installed.json"
 }

@@ -10,7 +10,9 @@ set_target_properties(redlock_shared PROPERTIES EXPORT_NAME redlock)
 install(TARGETS redlock_shared redlock_static EXPORT redlockTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(TARGETS redlock RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+if(REDLOCK_TOOLS)
+  install(TARGETS redlock RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
 install(FILES ${PROJECT_SOURCE_DIR}/include/redlock.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/redlock DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.h")
@@ -24,6 +26,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/redlockConfigVersion.cmak
   COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/redlockConfig.cmake
               ${PROJECT_BINARY_DIR}/redlockConfigVersion.cmake
+              ${CMAKE_CURRENT_LIST_DIR}/redlockEv.cmake
   DESTINATION ${REDLOCK_CMAKE_DIR})
 
 # From the folder of redlock.pc up to the prefix; a libdir outside of it stays as it is.
@@ -37,6 +40,16 @@ else()
   set(PC_PREFIX "\${pcfiledir}/${up}")
   set(PC_LIBDIR "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
   set(PC_INCLUDEDIR "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
+endif()
+# libev comes along, from wherever it is; but what the compiler knows is not named.
+set(PC_EV_CFLAGS "")
+set(PC_EV_LIBS "-lev")
+get_filename_component(ev_libdir ${REDLOCK_EV_LIBRARY} DIRECTORY)
+if(NOT REDLOCK_EV_INCLUDE_DIR IN_LIST CMAKE_C_IMPLICIT_INCLUDE_DIRECTORIES)
+  set(PC_EV_CFLAGS " -I${REDLOCK_EV_INCLUDE_DIR}")
+endif()
+if(NOT ev_libdir IN_LIST CMAKE_C_IMPLICIT_LINK_DIRECTORIES)
+  set(PC_EV_LIBS "-L${ev_libdir} -lev")
 endif()
 configure_file(${CMAKE_CURRENT_LIST_DIR}/redlock.pc.in ${PROJECT_BINARY_DIR}/redlock.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/redlock.pc DESTINATION ${REDLOCK_PC_DIR})

@@ -4,35 +4,50 @@
  * A lock is a lease: one or several names, held with a random token on a
  * quorum of the masters until a deadline that both sides can compute.  The
  * algorithm is the one published in the Redis documentation ("Distributed
- * Locks with Redis"), with the holes that its usual implementations leave
- * closed; doc/design.md tells which and how.
+ * Locks with Redis").  This library closes the holes that the usual
+ * implementations leave; doc/design.md tells which and how.
  *
  * In short
  *   redlock_open()      starts a client on your event loop
  *   redlock_acquire()   asks for a lease; the outcome comes to your callback
  *   redlock_valid_for() how long the lease is good for, now
  *   redlock_fence()     a number for the resource to refuse late holders by
- *   redlock_release()   gives it back
- *   redlock_close()     gives everything back, then tells you
+ *   redlock_release()   gives the lease back
+ *   redlock_close()     gives every lease back, then calls you
  *
  * Contract, for every function unless it says otherwise
  *   - Threads: a client and its leases belong to the thread that runs its
  *     loop.  redlock/sync.h has a client that any thread may use.
- *   - Callbacks: never called from inside a function that you call, only from
- *     the loop; every function here may be called inside a callback, freeing
- *     what the callback is about included.
- *   - Outcomes: each is reported exactly once; none after redlock_lease_free()
- *     or redlock_free().
- *   - Strings passed in are copied.  Strings handed out in an event live until
- *     the callback returns.
+ *   - Callbacks: the library calls them from the loop only, never from inside a
+ *     function that you call (on_log is the exception).  Every function here may be
+ *     called inside a callback, also to free the handle that the callback is about.
+ *   - Outcomes: each is reported exactly once; none after redlock_lease_free(),
+ *     redlock_detach() or redlock_free().
+ *   - Handles must not be NULL.  Strings passed in are copied.  Strings handed out
+ *     in an event live until the callback returns.
  *   - Functions that can fail return REDLOCK_OK (0) or a redlock_code.
  *   - Durations are milliseconds.  Validity is measured on CLOCK_BOOTTIME, so
  *     redlock_valid_for() is 0 at once when a machine wakes from a long suspend;
  *     the LOST callback follows when the loop next wakes (libev's timers do not
  *     count suspend).
+ *   - Failures of this machine: a master for which there is no descriptor, no
+ *     memory, or no room in epoll is down, with a text that says so, and is tried
+ *     again.  One failure remains: libev, which this library shares with you, ends
+ *     the process (abort) when it gets no memory for its own tables of watchers.
+ *     These tables are small, and grow when a client is opened and when it connects.
+ *     A program that wants another end, or can find memory, gives libev an allocator
+ *     (ev_set_allocator()); the library leaves that setting to the program.
  *   - fork(): the child holds nothing.  There every lease of the parent is
- *     valid for 0 ms and every call but the two free functions fails; the
- *     parent is undisturbed.
+ *     valid for 0 ms, every call about a lease and redlock_adopt() fail with
+ *     REDLOCK_E_FORKED, redlock_close() does nothing, and the two free functions
+ *     work; the parent is undisturbed.  _Fork() and clone(2) are noticed as well
+ *     (Linux 4.14 and later), unless the child shares its parent's memory: then it
+ *     is a thread.
+ *   - Snapshots: the moment at which a token is drawn goes into it, so that two
+ *     machines that go on from one snapshot do not draw the same token.  A lease that
+ *     a client of the snapshot holds, acquires or waits for exists on both machines:
+ *     end such leases before the snapshot, or open the client after it.
+ *   - Languages: C from C11 on, C++ from C++11 on; callbacks must not throw.
  */
 #ifndef REDLOCK_H
 #define REDLOCK_H
@@ -76,12 +91,12 @@ struct ev_loop; /* libev's; include <ev.h> to make one */
 /* ---- Codes --------------------------------------------------------------
  *
  * One table makes the enum, the names and the texts.  Classes:
- *   MISUSE       the call or the configuration is wrong; it will not get better
- *   CONTENDED    somebody else holds the lock: an outcome, not a failure
+ *   MISUSE       the call or the configuration is wrong; to try again does not help
+ *   CONTENDED    another holder has the lock: an outcome, not a failure
  *   UNAVAILABLE  no quorum of masters could be asked
- *   LOST         the lease was held, and is no more
- *   ENDED        you ended it yourself
- *   SYSTEM       this machine could not do it
+ *   LOST         the lease was held, and is not held any more
+ *   ENDED        you ended the lease or the client yourself
+ *   SYSTEM       this machine lacked memory, or a system call failed
  */
 #define REDLOCK_CODES(X)                                                                           \
     X(OK, OK, "ok")                                                                                \
@@ -95,7 +110,7 @@ struct ev_loop; /* libev's; include <ev.h> to make one */
     X(E_HELD, CONTENDED, "another holder has the lock")                                            \
     X(E_UNAVAILABLE, UNAVAILABLE, "no quorum of masters could be asked")                           \
     X(E_TOO_SLOW, UNAVAILABLE, "the masters answered too late for the lease to be of use")         \
-    X(E_EXPIRED, LOST, "the lease could not be renewed before its validity ended")                 \
+    X(E_EXPIRED, LOST, "the lease was not renewed before its validity ended")                      \
     X(E_GONE, LOST, "a quorum of masters no longer has the lease")                                 \
     X(E_MAX_HOLD, LOST, "the lease reached the longest time it may be held")                       \
     X(E_CANCELLED, ENDED, "cancelled")                                                             \
@@ -120,11 +135,17 @@ typedef enum redlock_class {
     REDLOCK_CLASS_SYSTEM
 } redlock_class;
 
-/* The code's name ("REDLOCK_E_HELD"), its text in one line, its class.  Any
- * thread.  An unknown code gives "REDLOCK_E_UNKNOWN", "unknown code", SYSTEM. */
+/* The code's name ("REDLOCK_E_HELD"), its text in one line, its class.  The strings
+ * are constants.  Any thread.  An unknown code gives "REDLOCK_E_UNKNOWN",
+ * "unknown code", SYSTEM. */
 REDLOCK_API const char *redlock_code_name(redlock_code code);
 REDLOCK_API const char *redlock_code_text(redlock_code code);
 REDLOCK_API redlock_class redlock_code_class(redlock_code code);
+
+/* The number of masters that make a quorum of `masters` with `spare` spare votes (see
+ * redlock_options).  Clients whose quorums are Q and R of N have one holder at most
+ * while no more than Q + R - N - 1 masters are wrong.  Any thread. */
+REDLOCK_API unsigned redlock_quorum(unsigned masters, unsigned spare);
 
 /* Version of the library that runs, "major.minor.patch".  Any thread. */
 REDLOCK_API const char *redlock_version(void);
@@ -133,17 +154,17 @@ REDLOCK_API const char *redlock_version(void);
 
 typedef enum redlock_level {
     REDLOCK_LOG_ERROR,   /* something needs an operator */
-    REDLOCK_LOG_WARNING, /* a master is away, a lease is at risk */
+    REDLOCK_LOG_WARNING, /* a master is away, or the configuration is risky */
     REDLOCK_LOG_INFO,    /* a master is back */
     REDLOCK_LOG_DEBUG
 } redlock_level;
 
 typedef enum redlock_restart_policy {
-    /* A master that restarted abstains until every lease it may have forgotten
+    /* A master that restarted abstains until every lease that it may have forgotten
      * has expired ("delayed restarts" in the Redis documentation). */
     REDLOCK_RESTART_ABSTAIN = 0,
-    /* It votes at once.  Only where every write is on disk before it is
-     * answered (appendfsync always) on every master. */
+    /* A master that restarted votes at once.  Use this only where every master has
+     * each write on disk before it answers (appendfsync always). */
     REDLOCK_RESTART_TRUST = 1
 } redlock_restart_policy;
 
@@ -158,13 +179,17 @@ typedef struct redlock_options {
     /* The masters, separated by commas or white space:
      *   redis://[user[:password]@]host[:port][/db]   [user[:password]@ also as :password@]
      *   unix:///path/to/socket[?db=N]                user and password as above
-     * User, password and path may be %-encoded.  NULL: the environment variable
-     * REDLOCK_NODES.  Independent masters, an odd number, usually 5: never
-     * replicas of each other. */
+     * User, password and path may be %-encoded.  NULL: nodes_file, else the
+     * environment variable REDLOCK_NODES, else the file that REDLOCK_NODES_FILE names;
+     * a set-user-ID program reads neither of the two variables.  The masters must be
+     * independent, an odd number, usually 5: never replicas of each other, nor nodes
+     * of a Redis Cluster, which stay DOWN.  See `spare` for what a wrong master can do.
+     * The library wipes its copy of each password before it frees the memory; your
+     * copy is for you to wipe. */
     const char *nodes;
 
     /* Stands behind the random token in the lock's value, so that a plain GET
-     * tells who holds it.  Printable ASCII without spaces, at most
+     * shows the holder.  Printable ASCII without spaces, at most
      * REDLOCK_LABEL_MAX bytes.  NULL: "host:pid".  "": none. */
     const char *label;
 
@@ -173,9 +198,10 @@ typedef struct redlock_options {
 
     /* The longest ttl that any lease of this client may ask for; it also sets
      * how long a restarted master abstains.  Keep it equal in all clients of
-     * the same masters: the promise for restarted masters needs that (the
-     * largest one that two masters were told counts, or one of at most two, which
-     * helps while you change it, but masters may forget it).  0: 30,000.  At most
+     * the same masters: the promise for restarted masters needs that.  (While you
+     * change it, the client reckons with the longest max_ttl_ms that two masters, or
+     * spare + 1 if that is more, were told of; with one or two masters, that any master
+     * was told of.  Do not rely on this: masters may forget it.)  0: 30,000.  At most
      * 24 hours. */
     int64_t max_ttl_ms;
 
@@ -184,53 +210,106 @@ typedef struct redlock_options {
     double drift_factor;
 
     /* How far the masters' wall clocks may disagree; added to the time that a
-     * restarted master abstains.  Negative: 1,000. */
+     * restarted master abstains.  Negative: 1,000.  At most 24 hours. */
     int64_t clock_skew_ms;
 
     /* From the start of a connection (name lookup included) until the master
-     * answered the first script.  0: 1,000. */
+     * answered the first script.  0: 1,000.  At most one hour. */
     int64_t connect_timeout_ms;
 
     /* How long a master may answer nothing before a request that waits for it counts
-     * as unanswered.  0: the larger of 50 ms and four measured round trips.  No
-     * request is waited for longer than a quarter of the ttl. */
+     * as unanswered.  0: the larger of 50 ms and four measured round trips.  At most
+     * one hour.  No request is waited for longer than a quarter of the ttl. */
     int64_t request_timeout_ms;
 
     redlock_restart_policy restart_policy;
 
     /* Called once, when every master was either reached or tried in vain, or as
-     * soon as the list is found to be wrong.
-     * code: REDLOCK_OK when a quorum can vote; REDLOCK_E_UNAVAILABLE when not
-     * (the client goes on trying); REDLOCK_E_REPLICA or REDLOCK_E_SAME_MASTER
+     * soon as the list is found to be wrong.  An acquire need not wait for it: the
+     * acquire begins as soon as a quorum was reached, while one silent master delays
+     * on_ready by connect_timeout_ms.
+     * code: REDLOCK_OK when a quorum can vote; REDLOCK_E_UNAVAILABLE when no quorum
+     * can (the client goes on trying); REDLOCK_E_REPLICA or REDLOCK_E_SAME_MASTER
      * when the list of masters is wrong, and then every acquire fails with the
-     * same code.  text: one or more lines that say which master and why. */
+     * same code.  text: lines that say which master does not vote and why; may be "". */
     void (*on_ready)(redlock *client, redlock_code code, const char *text, void *data);
 
     /* Called for each message at or below log_level; text is one line without
-     * a newline.  The only callback that may come from inside your own call;
-     * it must not call this library. */
+     * a newline.  It is the only callback that may come from inside your own call: it
+     * must not run the loop, and of this library it may call redlock_free() alone,
+     * which takes effect afterwards, when the loop goes on. */
     void (*on_log)(redlock_level level, const char *text, void *data);
     redlock_level log_level; /* default REDLOCK_LOG_INFO */
 
-    void *data; /* handed to on_ready and on_log */
+    void *data; /* handed to on_ready, on_log and on_node */
+
+    /* Spare votes: while no more than `spare` masters are wrong at once, whatever they
+     * do, there is still at most one holder, and fences grow.  A master is wrong that
+     * lies, or that forgets and goes on voting: FLUSHALL, eviction, a failover to an
+     * empty replica, a wall clock that is stepped.  A master that forgot stays wrong
+     * for max_ttl_ms * (1 + drift_factor) + clock_skew_ms (31.3 s); a master whose wall
+     * clock was stepped, until the clock is right again and then that time or a minute,
+     * whichever is longer.  Two masters that are wrong within that time count as two.
+     * The quorum is (N + spare + 2) / 2, rounded down, so fewer masters may be dead:
+     *     N = 4, spare 1: quorum 3, 1 dead      N = 7, spare 1: quorum 5, 2 dead
+     *     N = 5, spare 1: quorum 4, 1 dead      N = 7, spare 2: quorum 5, 2 dead
+     * 0 (the default): a plain majority, and with an odd N one wrong master can make
+     * two holders.  With spare > 0 fewer than spare + 3 masters are refused
+     * (E_ARGUMENT), and 3 spare + 1 are needed if locks are to go on while `spare` of
+     * them refuse everything (on_log warns of fewer).  A replica or a server listed
+     * twice is then refused alone, since it may be one master's lie, and no acquire
+     * fails with E_REPLICA or E_SAME_MASTER.  A wrong master that, when the client
+     * starts, claims to be another master takes that master's vote too.  Keep `spare`
+     * equal in all clients, which nothing checks: two clients with different quorums Q
+     * and R tolerate Q + R - N - 1 wrong masters (redlock_quorum()). */
+    int spare;
+
+    /* If nodes is NULL: the path of a file with the list, which redlock_open() reads
+     * once, so that no password stands in an environment or on a command line.  In the
+     * file a # at the beginning of a line, or behind white space or a comma, begins a
+     * comment. */
+    const char *nodes_file;
+
+    /* Called when a master has come up or gone, or has begun or ceased to abstain:
+     * redlock_node_get(client, node, …) gives its state now.  Changes that come
+     * close together are told once.  NULL: not called. */
+    void (*on_node)(redlock *client, unsigned node, void *data);
+
+    /* This client asks for no lease: it looks (redlock_inspect(), redlock_node_get()).
+     * It writes nothing on the masters and does not tell them its max_ttl_ms, by which
+     * it only judges whether a master abstains.  A lease, a release by token and
+     * redlock_adopt() are refused (E_ARGUMENT).  Default false. */
+    bool looks_only;
 } redlock_options;
 
+#ifndef __cplusplus
 #define REDLOCK_OPTIONS_INIT                                                                       \
     {                                                                                              \
         .size = sizeof(redlock_options), .clock_skew_ms = -1, .log_level = REDLOCK_LOG_INFO        \
     }
+#else /* C++ names no members before C++ 20 */
+static inline redlock_options redlock_options_init()
+{
+    redlock_options options = redlock_options();
+    options.size = sizeof options;
+    options.clock_skew_ms = -1;
+    options.log_level = REDLOCK_LOG_INFO;
+    return options;
+}
+#define REDLOCK_OPTIONS_INIT redlock_options_init()
+#endif
 
 /*
- * Starts a client on `loop`, which must outlive it.  It begins to connect at
- * once; nothing more is sent before the loop runs.  Leases may be asked for at
- * once.  The client keeps the loop alive (ev_ref) only while it has something to
- * wait for besides its idle connections: a lease, a release still owed, its first
+ * Starts a client on `loop`, which must outlive it.  The client begins to connect
+ * at once; nothing more is sent before the loop runs.  Leases may be asked for at
+ * once.  The client keeps the loop alive (ev_ref) only while it waits for something
+ * besides its idle connections: a lease, a release still owed, its first
  * connections.
  *
- *   client   receives the client; NULL on failure
+ *   client   receives the client, to be freed with redlock_free(); NULL on failure
  *   options  NULL for the defaults
- *   why, why_size   receives a sentence on failure (which node, what is wrong);
- *            may be NULL, 0
+ *   why, why_size   a buffer and its bytes: receives a sentence on failure (which
+ *            master, what is wrong); may be NULL, 0
  * Returns REDLOCK_OK, E_NODES, E_ARGUMENT, E_MEMORY, E_SYSTEM.
  */
 REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_open(redlock **client, struct ev_loop *loop,
@@ -240,13 +319,14 @@ REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_open(redlock **client, struct 
 /*
  * Orderly end: refuses new leases, cancels those being acquired, releases those
  * held, waits until every owed release was answered or `patience_ms` passed
- * (0: do not wait), and then calls `closed` once (may be NULL).
- *   left   number of releases that were still owed; their keys go when their
- *          ttl ends
- * The lease callbacks are called as usual meanwhile (RELEASED, NOT_ACQUIRED
- * with E_CLOSED), and before `closed`: what is not confirmed by then is RELEASED
- * with E_UNAVAILABLE.  A second call is ignored, and so is one in a forked child.
- * The client must still be freed, in `closed` or later.
+ * (0: it does not wait; REDLOCK_FOREVER: until all are answered), and then calls
+ * `closed` once (may be NULL).
+ *   left   number of releases that were still owed; the masters drop their keys
+ *          when the ttl ends
+ * The lease callbacks are called as usual meanwhile (RELEASED, NOT_ACQUIRED and
+ * SEEN with E_CLOSED), and before `closed`: a release that is not confirmed by then
+ * is RELEASED with E_UNAVAILABLE.  A second call is ignored, and so is a call in a
+ * forked child.  The client must still be freed, in `closed` or later.
  */
 REDLOCK_API void redlock_close(redlock *client, int64_t patience_ms,
                                void (*closed)(redlock *client, unsigned left, void *data),
@@ -254,10 +334,10 @@ REDLOCK_API void redlock_close(redlock *client, int64_t patience_ms,
 
 /*
  * Frees the client at once with all its leases, whose handles are dangling from
- * then on; no callback is called any more.  Releases not yet sent are not sent:
- * call redlock_close() first, unless the process is ending anyhow.  NULL is
- * allowed.  In a forked child it closes the child's copies of the sockets and
- * sends nothing.
+ * then on; no callback is called any more.  Inside a callback it takes effect when
+ * the callback has returned.  Releases not yet sent are not sent: call
+ * redlock_close() first, unless the process is ending anyhow.  NULL is allowed.  In
+ * a forked child it closes the child's copies of the sockets and sends nothing.
  */
 REDLOCK_API void redlock_free(redlock *client);
 
@@ -267,54 +347,65 @@ typedef enum redlock_event_kind {
     REDLOCK_ACQUIRED,     /* the lease is yours for event->valid_ms */
     REDLOCK_NOT_ACQUIRED, /* final; event->code says why */
     REDLOCK_EXTENDED,     /* redlock_extend() succeeded */
-    REDLOCK_NOT_EXTENDED, /* it did not; the lease is still valid for valid_ms */
-    REDLOCK_AT_RISK,      /* still yours, but on a bare quorum, or a renewal missed it */
+    REDLOCK_NOT_EXTENDED, /* redlock_extend() failed; the lease is still valid for valid_ms */
+    REDLOCK_AT_RISK,      /* still yours, but on a bare quorum, or a renewal missed the quorum */
     REDLOCK_HEALTHY,      /* no longer at risk */
     REDLOCK_LOST,         /* final; told valid_ms BEFORE the lease ends: stop now */
-    REDLOCK_RELEASED,     /* final; event->code tells whether it was still yours */
+    REDLOCK_RELEASED,     /* final; event->code tells whether the lease was still yours */
     REDLOCK_SEEN          /* the answer to redlock_inspect(); final */
 } redlock_event_kind;
 
-/* What one master had to say. */
+/* The answer of one master. */
 typedef enum redlock_vote_kind {
-    REDLOCK_VOTE_NONE,        /* not asked, or decided before it answered */
-    REDLOCK_VOTE_GRANTED,     /* acquire, renewal: it has the lease */
-    REDLOCK_VOTE_HEALED,      /* renewal: it had lost the lease and took it again */
-    REDLOCK_VOTE_HELD,        /* another holder: see holder, remaining_ms */
-    REDLOCK_VOTE_FREE,        /* renewal, release: nobody has the name;  inspect: it is free */
-    REDLOCK_VOTE_RELEASED,    /* release: it was still ours and is given back */
-    REDLOCK_VOTE_REFUSED,     /* it answered with an error: see text */
-    REDLOCK_VOTE_TIMEOUT,     /* no answer in time; what it did is unknown */
-    REDLOCK_VOTE_UNREACHABLE, /* no connection, or lost before the answer: see text */
-    REDLOCK_VOTE_ABSTAINS     /* it restarted; remaining_ms until it votes again */
+    REDLOCK_VOTE_NONE,        /* not asked, or the round was decided before the answer */
+    REDLOCK_VOTE_GRANTED,     /* acquire, renewal: the master has the lease */
+    REDLOCK_VOTE_HEALED,      /* renewal: the master had lost the lease and took it again */
+    REDLOCK_VOTE_HELD,        /* another holder has the name: see holder, remaining_ms */
+    REDLOCK_VOTE_FREE,        /* renewal, release, inspect: no holder has the name */
+    REDLOCK_VOTE_RELEASED,    /* release: the lease was still ours and is given back */
+    REDLOCK_VOTE_REFUSED,     /* the master answered with an error: see text */
+    REDLOCK_VOTE_TIMEOUT,     /* no answer in time; what the master did is unknown */
+    REDLOCK_VOTE_UNREACHABLE, /* no connection, none that may be used yet (the master is mute), or
+                               * lost before the answer: see text */
+    REDLOCK_VOTE_ABSTAINS     /* the master restarted; it votes again in remaining_ms */
 } redlock_vote_kind;
 
 typedef struct redlock_vote {
-    const char *node; /* "127.0.0.1:7101", as it should be shown: no password */
+    const char *node; /* the master, as "127.0.0.1:7101"; never with its password */
     redlock_vote_kind kind;
     const char *holder;   /* HELD: value of the key (token, label); NULL unknown */
-    int64_t remaining_ms; /* HELD: left of its ttl, -1 unknown, -2 never expires */
+    int64_t remaining_ms; /* HELD: left of the holder's ttl, -1 unknown, -2 never expires */
     const char *text;     /* REFUSED, UNREACHABLE: why; else "" */
+    unsigned waiting;     /* HELD, of redlock_inspect(): number of waiters for the name */
+    const char *waiters;  /* likewise the tokens of the first 16, one a line; else "" */
 } redlock_vote;
 
-/* "granted", "held", …  Any thread. */
+/* "granted", "held", …; "acquired", "lost", …: constants.  Any thread. */
 REDLOCK_API const char *redlock_vote_name(redlock_vote_kind kind);
 REDLOCK_API const char *redlock_event_name(redlock_event_kind kind);
 
 typedef struct redlock_event {
     redlock_event_kind kind;
-    redlock_code code;         /* OK, or why not */
+    redlock_code code;         /* REDLOCK_OK, or the reason */
     unsigned masters;          /* N */
-    unsigned quorum;           /* N/2 + 1 */
-    unsigned granted;          /* masters that have the lease, as far as known at this moment */
+    unsigned quorum;           /* (N + spare + 2) / 2 */
+    unsigned granted;          /* masters that have the lease and are connected, as far as known
+                                * at this moment.  It may be below the quorum, also at ACQUIRED,
+                                * when connections broke after the grant; the grants stand, and
+                                * valid_ms counts them.  SEEN: see redlock_inspect() */
     int64_t valid_ms;          /* validity left when the event was made; 0 once it is over */
     unsigned rounds;           /* rounds that this acquire took so far */
-    int64_t elapsed_ms;        /* since the call that asked for it */
+    int64_t elapsed_ms;        /* since the call that asked for the lease */
     int64_t fence;             /* of a fenced lease, from ACQUIRED on; else 0 */
     const redlock_vote *votes; /* one for each master, in the order of the list */
     const char *text;          /* one line for people: what happened and why */
+    unsigned spare;            /* options.spare: the number of masters that may be wrong at once */
+    int64_t ends_ms;           /* LOST: as valid_ms, but negative if LOST is told late (the process
+                                * was stopped, the machine asleep): the time since the lease ended.
+                                * With E_GONE it may have ended earlier.  Else valid_ms. */
 } redlock_event;
 
+/* `event` and all that it points to live until the callback returns; `data` is yours. */
 typedef void redlock_callback(redlock_lease *lease, const redlock_event *event, void *data);
 
 /*
@@ -325,22 +416,25 @@ typedef struct redlock_lease_options {
 
     /* How long the masters keep the lease unless it is renewed; at most
      * max_ttl_ms.  Default 10,000.  Short ttls free a crashed holder's lock
-     * sooner, long ones ride out longer outages. */
+     * sooner, long ones ride out longer outages.  A lease that was handed over in
+     * memory (see wait_ms) is valid for no longer than this from then on; but the
+     * masters keep it for the ttl of its former holder, if that was longer, until it
+     * is released. */
     int64_t ttl_ms;
 
-    /* How long to stand in line while others hold it: first come, first served among
-     * the waiters of all clients, handed over by whoever releases it.  The waiters
-     * of one client share: a lease is handed on among them in memory for 50 ms after
-     * the client was given it (10 ms if that was a hundred times by then; where the
-     * masters are far away four round trips, at most 500 ms; longer only if the next
-     * one is first on the masters too), and one that comes up to 50 ms after another
-     * drew a place in line may use that place.  A client that reaches no quorum stands
-     * in line nowhere until it does.  0: one try.  REDLOCK_FOREVER: until cancelled
-     * (redlock_release()). */
+    /* How long to wait while others hold the lease: first come, first served among
+     * the waiters of all clients, and the release hands it over.  The waiters of one
+     * client share: a lease is handed over among them in memory for 50 ms after the
+     * masters gave it to the client (10 ms if a hundred handovers were made by then; where
+     * the masters are far away four round trips, at most 500 ms; longer only if the next
+     * waiter is first on the masters too), and a waiter that comes up to 50 ms after
+     * another drew a place in the queue may use that place.  A client that reaches no
+     * quorum has no place in the queue until it does.  0: one try.  REDLOCK_FOREVER:
+     * until cancelled (redlock_release()). */
     int64_t wait_ms;
 
     /* LOST is told this long before the lease ends, and ACQUIRED only if more
-     * than this is left.  Give it the time that you need to stop.  Negative:
+     * than this is left.  Choose the time that you need to stop.  Negative:
      * ttl/20, but at least 10 ms and at most ttl/4. */
     int64_t margin_ms;
 
@@ -348,24 +442,37 @@ typedef struct redlock_lease_options {
      * handle cannot hold a lock for ever.  0: no cap. */
     int64_t max_hold_ms;
 
-    /* Renewed automatically: about ttl/3 after the last time, sooner if that would
-     * leave less than half of the time up to LOST.  Default true.  Without it the
+    /* The library renews the lease: about ttl/3 after the last renewal, sooner if that
+     * would leave less than half of the time up to LOST.  Default true.  If false, the
      * lease ends (LOST) unless redlock_extend() is called. */
     bool renew;
 
-    /* With a fencing token, see redlock_fence().  Default false: a plain lease
-     * costs the masters less. */
+    /* The lease has a fencing token, see redlock_fence().  Default false: a plain
+     * lease costs the masters less. */
     bool fence;
 } redlock_lease_options;
 
 #define REDLOCK_FOREVER INT64_MAX
+#ifndef __cplusplus
 #define REDLOCK_LEASE_INIT                                                                         \
     {                                                                                              \
         .size = sizeof(redlock_lease_options), .ttl_ms = 10000, .margin_ms = -1, .renew = true     \
     }
+#else
+static inline redlock_lease_options redlock_lease_init()
+{
+    redlock_lease_options options = redlock_lease_options();
+    options.size = sizeof options;
+    options.ttl_ms = 10000;
+    options.margin_ms = -1;
+    options.renew = true;
+    return options;
+}
+#define REDLOCK_LEASE_INIT redlock_lease_init()
+#endif
 
-/* A name is bytes, any bytes: 1 to REDLOCK_NAME_MAX of them, prefix included,
- * not beginning with "redlock:". */
+/* A name is 1 to REDLOCK_NAME_MAX bytes, prefix included, of any value; with the
+ * prefix it must not begin with "redlock:". */
 typedef struct redlock_name {
     const void *bytes;
     size_t length;
@@ -375,15 +482,17 @@ typedef struct redlock_name {
  * Asks for a lease on one name (a C string), or on several names at once
  * (all or none; the order does not matter, duplicates are refused).
  *
- * Sends SET name token NX PX ttl (several names, or a fence: one script) to all
- * masters in parallel.  `callback` gets ACQUIRED or NOT_ACQUIRED, once; after ACQUIRED any
- * number of AT_RISK, HEALTHY, EXTENDED; then one of LOST or RELEASED.  ACQUIRED
- * is told only if a quorum granted it and now < valid_until - margin, tested
- * last, immediately before the callback.
+ * Sends SET name token NX PX ttl (several names, a fence, or a wait: one script) to
+ * all masters in parallel.  `callback` gets ACQUIRED or NOT_ACQUIRED, once; after ACQUIRED any
+ * number of AT_RISK, HEALTHY, EXTENDED, NOT_EXTENDED; then LOST, RELEASED, or LOST
+ * and, after a redlock_release(), RELEASED.  ACQUIRED is told only if a quorum
+ * granted the lease and now < valid_until - margin, tested last, immediately before
+ * the callback.  The code of NOT_ACQUIRED is E_HELD, E_UNAVAILABLE, E_TOO_SLOW,
+ * E_CANCELLED, E_CLOSED, E_REPLICA, E_SAME_MASTER or E_MEMORY.
  *
  *   lease     receives the handle; free it with redlock_lease_free()
  *   options   NULL for the defaults
- *   callback  required
+ *   callback  required; `data` is handed to it
  * Returns REDLOCK_OK (the outcome follows), or at once E_NAME, E_TTL,
  * E_ARGUMENT, E_MEMORY, E_CLOSED, E_FORKED; then *lease is NULL and the
  * callback is never called.  redlock_last_error() has the sentence.
@@ -399,11 +508,11 @@ REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_acquire_names(
 /*
  * Takes charge of a lease that another process acquired, by its token (see
  * redlock_token(), redlock_detach()): renews it on all masters, without ever
- * setting it where it is gone.  ACQUIRED if a quorum still had it, NOT_ACQUIRED
- * with E_GONE if not; a failed attach leaves the lease as it is.  Otherwise as
- * redlock_acquire_names(); wait_ms is not used.  It keeps the fence that it was
- * acquired with, which only its first holder knows: E_ARGUMENT if a new one is
- * asked for.
+ * setting it where it is gone.  The callback gets ACQUIRED if a quorum still had the
+ * lease, NOT_ACQUIRED with E_GONE if not; a failed attach leaves the lease as it is.
+ * Otherwise as redlock_acquire_names(); wait_ms is not used.  The lease keeps the
+ * fence that it was acquired with, which only its first holder knows: E_ARGUMENT if
+ * options->fence is set.
  */
 REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_attach(redlock *client, redlock_lease **lease,
                                                          const redlock_name *names, size_t count,
@@ -413,30 +522,37 @@ REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_attach(redlock *client, redloc
 
 /*
  * Gives back, by its token, a lease that another process acquired.  The
- * callback gets RELEASED once, as after redlock_release().
+ * callback gets RELEASED once, as after redlock_release().  The handle is to be
+ * freed; returns as redlock_acquire_names().
  */
 REDLOCK_API REDLOCK_MUST_USE redlock_code
 redlock_release_token(redlock *client, redlock_lease **lease, const redlock_name *names,
                       size_t count, const char *token, redlock_callback *callback, void *data);
 
 /*
- * Asks every master who holds the names, without touching them.  The callback
- * gets SEEN once: code OK if a quorum answered, else E_UNAVAILABLE; granted is
- * the number of masters on which the same holder has the (first held) name, at
- * the most.
+ * Asks every master for the holder of the names and for their waiters, and changes
+ * nothing.  The callback gets SEEN once: code OK if a quorum answered, else
+ * E_UNAVAILABLE, or E_CLOSED, or E_REPLICA, E_SAME_MASTER where the list is wrong;
+ * `granted` is the largest number of masters that name the same holder (of the first
+ * name that is held there).  A master that abstains may have forgotten a holder: if
+ * it has none, it counts as not answered, and its vote is ABSTAINS.  The call ends
+ * once a quorum agrees on the holder, or that all names are free, and the other
+ * masters have had as long again: the vote of a silent master is NONE.  The handle
+ * is to be freed; returns as redlock_acquire_names().
  */
 REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_inspect(redlock *client, redlock_lease **lease,
                                                           const redlock_name *names, size_t count,
                                                           redlock_callback *callback, void *data);
 
 /* A sentence about the last call on this client that returned an error: what
- * was wrong and what to do.  Valid until the next call. */
+ * was wrong and what to do.  Valid until the next call.  redlock_place_get() and
+ * redlock_node_get() leave no sentence, nor does E_FORKED for a handle of a lease. */
 REDLOCK_API const char *redlock_last_error(const redlock *client);
 
 /*
  * Validity left, in ms rounded down; 0 when the lease is not held: not yet,
- * not any more, being released.  Reads CLOCK_BOOTTIME at each call, so it is
- * right even when the loop is late.  Ask it before each step that needs the
+ * not any more, being released; 0 for NULL.  It reads CLOCK_BOOTTIME at each call, so
+ * it is right even when the loop is late.  Call it before each step that needs the
  * lock: a lease is not a mutex that waits for you.
  */
 REDLOCK_API int64_t redlock_valid_for(const redlock_lease *lease);
@@ -449,69 +565,79 @@ REDLOCK_API int64_t redlock_valid_for(const redlock_lease *lease);
  * A positive integer below 2^53, larger than every fence told before to a holder
  * of any of the names: if one acquire had ended before another sent its first
  * request, its fence is the smaller one, whatever clocks, delays, pauses and expiry
- * do.  The same for all names of the lease, and unchanged by renewals.  Restarted
- * masters keep to it as long as their wall clocks agree within clock_skew_ms; a
- * FLUSHALL, or a master that lies, is as bad as it is for the locks themselves.
+ * do.  It is the same for all names of the lease, and renewals do not change it.
+ * Fences grow across restarts of masters while the masters' wall clocks agree within
+ * clock_skew_ms, and while no more masters are wrong than options.spare: with 0 and
+ * an odd number of masters a single FLUSHALL, eviction, failover or lie may let the
+ * fence go back, as it may make two holders.
  *
- * 0 before ACQUIRED was told, and of a lease that asked for none.  Stays readable
- * until the handle is freed: a number that was given out does not change.
+ * 0 before ACQUIRED was told, for a lease that asked for no fence, and for NULL.  It
+ * stays readable, and the same, until the handle is freed.
  */
 REDLOCK_API int64_t redlock_fence(const redlock_lease *lease);
 
 typedef struct redlock_place {
-    unsigned position;  /* so many are ahead, in this client and on the masters */
-    int64_t expires_ms; /* the present holder has so long left unless he renews; -1 unknown */
+    unsigned position;  /* number of waiters ahead, in this client and on the masters */
+    int64_t expires_ms; /* until the holder's lease expires unless renewed; -1 unknown or never */
 } redlock_place;
 
 /*
- * Where a lease that is being acquired stands in line, as the masters said at its last
- * refresh (each second or so).  Takes time that grows with the number of waiters of
- * this client.
- * Returns REDLOCK_OK, or E_STATE if it does not stand in line.
+ * The place in the queue of a lease that is being acquired, as the masters told it at
+ * the last refresh (each second or so).  The call takes time that grows with the
+ * number of waiters of this client.
+ * Returns REDLOCK_OK, or E_STATE if the lease is not in the queue: not yet, not any
+ * more, or while no quorum of masters answers; E_FORKED.
  */
 REDLOCK_API redlock_code redlock_place_get(const redlock_lease *lease, redlock_place *place);
 
 /*
  * Renews now, with a new ttl if `ttl_ms` > 0 (it then counts for later renewals
- * too).  EXTENDED or NOT_EXTENDED follows, or LOST in its place.
+ * too).  EXTENDED or NOT_EXTENDED (E_UNAVAILABLE, E_MAX_HOLD) follows, or LOST or
+ * RELEASED in its place.
  * Returns REDLOCK_OK, E_STATE if the lease is not held or an extend is already
- * under way, E_TTL.
+ * under way, E_TTL (also below 0), E_FORKED.
  */
 REDLOCK_API redlock_code redlock_extend(redlock_lease *lease, int64_t ttl_ms);
 
 /*
- * Ends validity at once, then sends the release to every master that may have
- * the lease.  RELEASED follows, with code
- *   REDLOCK_OK             a quorum confirmed that it was still ours: nobody
- *                          else can have held it
- *   REDLOCK_E_GONE         it was not ours any more on a quorum, or had already
- *                          been told LOST
- *   REDLOCK_E_UNAVAILABLE  too few masters answered in time to say; the release
+ * Ends validity at once.  Then the lease goes to the next waiter of this client
+ * in memory, or the release to every master that may have the lease.  RELEASED
+ * follows, with code
+ *   REDLOCK_OK             a quorum confirmed that the lease was still ours, or it
+ *                          was handed over in memory, still valid, to the next waiter
+ *                          of this client: there was no other holder before
+ *   REDLOCK_E_GONE         the lease was not ours any more on a quorum, or LOST had
+ *                          been told already
+ *   REDLOCK_E_UNAVAILABLE  too few masters answered in time to tell; the release
  *                          stays owed and is repeated in the background
- * On a lease still being acquired it cancels (NOT_ACQUIRED, E_CANCELLED).
- * After LOST it speeds the cleaning up, and RELEASED follows too.
- * Returns REDLOCK_OK, or E_STATE after NOT_ACQUIRED, RELEASED, SEEN or a first
- * call, E_FORKED.
+ * A release of a lease that is still being acquired cancels it (NOT_ACQUIRED,
+ * E_CANCELLED).  After LOST it speeds the cleaning up, and RELEASED follows too.
+ * Returns REDLOCK_OK, or E_STATE after NOT_ACQUIRED, RELEASED or a first call, and
+ * for a handle of redlock_inspect() or redlock_release_token(); E_FORKED.
  */
 REDLOCK_API redlock_code redlock_release(redlock_lease *lease);
 
 /*
- * Forgets the handle and leaves the lease to its ttl, for another process to
- * redlock_attach() or redlock_release_token().  No callback any more; the
- * handle is freed.  Returns E_STATE, and does nothing, if it is not held.
+ * Frees the handle and leaves the lease to its ttl, for another process to
+ * redlock_attach() or redlock_release_token().  No callback is called any more.
+ * Returns REDLOCK_OK, or E_STATE if the lease is not held, or E_FORKED; after an
+ * error the handle lives on.
  */
 REDLOCK_API redlock_code redlock_detach(redlock_lease *lease);
 
 /*
  * Frees the handle, in any state, inside its own callback too.  A lease that is
- * held or being acquired is released in the background; one that was LOST is
- * given back when its validity has ended.  NULL is allowed.
+ * held or being acquired is released in the background (a lease that is still being
+ * attached is left as it is); a lease that was LOST is given back when its validity
+ * has ended.  NULL is allowed.
  */
 REDLOCK_API void redlock_lease_free(redlock_lease *lease);
 
 /* The token that the masters hold for this lease, with its label; "" before the
- * first round.  Changes with every round of an acquire.  Lives as long as the
- * handle; its text is stable once ACQUIRED was told. */
+ * first round.  It changes with every round of an acquire.  A lease that is handed
+ * over in memory among the waiters of one client keeps its token: do not use the
+ * token of a lease that you have released.  The string lives as long as the handle;
+ * its text is stable once ACQUIRED was told. */
 REDLOCK_API const char *redlock_token(redlock_lease *lease);
 
 /* ---- What is going on --------------------------------------------------- */
@@ -527,31 +653,34 @@ typedef enum redlock_node_state {
 typedef struct redlock_node {
     const char *node; /* as in redlock_vote */
     redlock_node_state state;
-    const char *text; /* last trouble, "" if none */
-    int64_t abstains_ms;
+    const char *text;        /* last trouble, "" if none */
+    int64_t abstains_ms;     /* ABSTAINS: until it votes again; else 0 */
     int64_t rtt_us;          /* smoothed round trip, -1 unknown */
     int64_t clock_offset_us; /* master's wall clock less ours, 0 unknown */
     const char *run_id;      /* "" unknown */
-    const char *version;     /* of the server, "" unknown */
+    const char *version;     /* "7.0.15" (Redis), "valkey 9.1.2", "" unknown */
     const char *role;        /* "master", "slave", "" unknown */
     int64_t uptime_s;        /* at the last handshake, -1 unknown */
     const char *eviction;    /* maxmemory-policy if maxmemory is set, else "" */
     bool aof;                /* append-only file enabled */
     unsigned in_flight;      /* requests not yet answered */
+    int64_t max_ttl_ms;      /* the longest that any client told this master, 0 unknown */
 } redlock_node;
 
-/* Number of masters; facts about master `index`, valid until the loop runs
- * again.  E_ARGUMENT if there is no such master. */
+/* The number of masters; facts about master `index`, from 0 in the order of the list.
+ * The strings are valid until the loop runs again.  E_ARGUMENT if there is no such
+ * master. */
 REDLOCK_API unsigned redlock_nodes(const redlock *client);
 REDLOCK_API redlock_code redlock_node_get(const redlock *client, unsigned index,
                                           redlock_node *node);
 
-/* Lifts the quarantine of master `index`: for an operator who knows that it is
- * new and that nobody holds a lease on it.  Takes effect for this client when
+/* Lifts the quarantine of master `index`: for an operator who knows that the master
+ * is new and has no holder of any lease.  It takes effect for this client when
  * the master answered (redlock_node_get() then says UP), for others within
- * about a second.  Its grants count for fences after clock_skew_ms, unless another
- * master has a clock as high.  E_STATE if it is not connected, E_ARGUMENT if there is no such
- * master, E_FORKED. */
+ * about a second.  The master's grants count for fences after clock_skew_ms, unless
+ * another master has a logical clock as high.  Returns REDLOCK_OK, E_STATE if the
+ * master is not connected, E_ARGUMENT if there is no such master or the client only
+ * looks, E_FORKED. */
 REDLOCK_API redlock_code redlock_adopt(redlock *client, unsigned index);
 
 /* Counters since redlock_open(); times in microseconds. */
@@ -585,16 +714,17 @@ typedef struct redlock_stats {
     REDLOCK_COUNTERS(REDLOCK_COUNTER_FIELD)
 #undef REDLOCK_COUNTER_FIELD
     uint64_t held;       /* leases held now */
-    uint64_t waiting;    /* leases that stand in line now, or try for the first time */
-    uint64_t queue_us;   /* sum of the times in line of those handed over by the masters */
+    uint64_t waiting;    /* leases with a wait_ms that are being acquired now */
+    uint64_t queue_us;   /* sum of the times in the queue of leases handed over by the masters */
     uint64_t acquire_us; /* sum of the times from redlock_acquire() to ACQUIRED */
 } redlock_stats;
 
-/* Copies the statistics; `size` is sizeof(redlock_stats) as you compiled it. */
+/* Copies the statistics; `size` is sizeof(redlock_stats), in bytes, as you compiled it. */
 REDLOCK_API void redlock_stats_get(const redlock *client, redlock_stats *stats, size_t size);
 
-/* The same, with the state of each master, as OpenMetrics text.  Works as
- * snprintf: returns the length that the whole text has, NUL not counted. */
+/* Writes most of the statistics, and of each master its vote and round trip, as
+ * OpenMetrics text.  It works as snprintf: returns the length of the whole text in
+ * bytes, NUL not counted; with size 0 `buffer` may be NULL. */
 REDLOCK_API size_t redlock_stats_text(const redlock *client, char *buffer, size_t size);
 
 #ifdef __cplusplus

@@ -3,10 +3,12 @@
 
 set -uo pipefail
 export LC_ALL=C
-unset REDLOCK REDLOCK_NODES REDLOCK_CLUSTER_DIR REDIS_SERVER REDIS_CLI
+unset REDLOCK REDLOCK_NODES REDLOCK_CLUSTER_DIR REDIS_CLI
+# What is tested with: REDLOCK_SERVER, if it is set.
+SERVER=${REDLOCK_SERVER:-redis-server}
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-if ! command -v redis-server >/dev/null || ! command -v redis-cli >/dev/null; then
+if ! command -v "$SERVER" >/dev/null || ! command -v redis-cli >/dev/null; then
     echo 'cluster_test: skipped: needs redis-server and redis-cli (Debian: apt install redis-server)' >&2
     exit 77
 fi
@@ -77,7 +79,8 @@ field() { "$CLUSTER" status --dir "$DIR" 2>/dev/null | awk -v i="$1" -v f="$2" '
 pid_of() { field "$1" 3; }
 state_of() { field "$1" 4; }
 port_of() { field "$1" 2 | cut -d: -f2; }
-redis() { local i=$1; shift; timeout 2 redis-cli -p "$(port_of "$i")" "$@" 2>/dev/null; }
+password_of() { cat "$DIR/master-$1/password"; }
+redis() { local i=$1; shift; REDISCLI_AUTH=$(password_of "$i") timeout 2 redis-cli -p "$(port_of "$i")" "$@" 2>/dev/null; }
 new_dir() { DIR=$TMP/$1; mkdir -p "$DIR"; }
 
 eventually() {
@@ -115,8 +118,12 @@ test_usage() {
     fails_with 'unknown option' 64 'unknown option --fast' cluster start --fast
     fails_with 'option of another command' 64 'is for .cluster restart' cluster start --empty
     fails_with 'option without a value' 64 'needs a value' "$CLUSTER" stop --dir
-    fails_with 'no masters' 64 'number from 1 to 99' cluster start -n 0
-    fails_with 'number of masters that is none' 64 'number from 1 to 99' cluster start -n many
+    fails_with 'no masters' 64 'number from 1 to 15' cluster start -n 0
+    fails_with 'number of masters that is none' 64 'number from 1 to 15' cluster start -n many
+    fails_with 'more masters than a client takes' 64 'number from 1 to 15.*not 16' cluster start -n 16
+    fails_with '--server without a value' 64 'needs a value' "$CLUSTER" start --server
+    fails_with '--server of nothing' 64 'needs a program' cluster start --server ''
+    fails_with '--server for another command' 64 'is for .cluster start. and' cluster stop --server x
     fails_with 'ports beyond the last' 64 'below 65536' cluster start -p 65533
     fails_with 'port that is none' 64 'below 65536' cluster start -p 07x
     fails_with 'stop takes no master' 64 'stop takes no 1' cluster stop 1
@@ -136,10 +143,25 @@ test_no_cluster() {
     fails_with 'status in an empty folder' 3 'no cluster in' cluster status
 }
 
+# A PATH of all that is in PATH but one program.
+path_without() {
+    local program found=()
+    mkdir -p "$TMP/without"
+    for program in $(compgen -c | sort -u); do
+        [[ $program == "$1" ]] || found+=("$(type -P -- "$program")")
+    done
+    ln -sf -t "$TMP/without" -- "${found[@]}" 2>/dev/null
+    echo "$TMP/without"
+}
+
 test_programs_missing() {
     new_dir missing
     fails_with 'no redis-server: names the package' 1 'apt install redis-server' \
-        env REDIS_SERVER=no-such-server "$CLUSTER" start --dir "$DIR"
+        env -u REDLOCK_SERVER PATH="$(path_without redis-server)" "$CLUSTER" start --dir "$DIR"
+    fails_with 'no such server by environment' 1 'REDLOCK_SERVER: no-such-server is no program' \
+        env REDLOCK_SERVER=no-such-server "$CLUSTER" start --dir "$DIR"
+    fails_with 'no such server by option' 1 '\-\-server or .*: ./no-such-server is no program' \
+        cluster start --server ./no-such-server
     fails_with 'no redis-cli: names the package' 1 'apt install redis-tools' \
         env REDIS_CLI=no-such-cli "$CLUSTER" start --dir "$DIR"
     fails_with 'REDLOCK that cannot be run' 1 'REDLOCK names no command' \
@@ -208,7 +230,9 @@ test_start() {
     check 'start returns 0' same $? 0
     check 'start with --no-adopt is silent on stderr' is_empty_file "$TMP/start.err"
     value=$(cluster nodes)
-    check 'nodes names five masters' matches "$value" '^(redis://127\.0\.0\.1:[0-9]+,){4}redis://127\.0\.0\.1:[0-9]+$'
+    check 'nodes names five masters' matches "$value" \
+        '^(redis://:[0-9a-f]{32}@127\.0\.0\.1:[0-9]+,){4}redis://:[0-9a-f]{32}@127\.0\.0\.1:[0-9]+$'
+    test_passwords "$value"
     check 'start prints the line to export' matches "$output" "export REDLOCK_NODES=$value\$"
     check 'start prints output for eval' same "$(eval "$output" && printf '%s' "$REDLOCK_NODES")" "$value"
     check 'the table has index, port and pid' \
@@ -222,7 +246,8 @@ test_start() {
     check 'no append-only file' same "$(redis 1 config get appendonly | tail -n 1)" no
     check 'protected mode' same "$(redis 1 config get protected-mode | tail -n 1)" yes
     check 'listens on loopback only' same "$(redis 1 config get bind | tail -n 1)" 127.0.0.1
-    check 'the socket is in the folder' same "$(cd "$DIR/master-2" && redis-cli -s redis.sock ping)" PONG
+    check 'the socket is in the folder' \
+        same "$(cd "$DIR/master-2" && REDISCLI_AUTH=$(cat password) redis-cli -s redis.sock ping)" PONG
     check 'uptime' matches "$(field 1 5)" '^[0-9]+s$'
     pid=$(pid_of 1)
     check 'the server leads a session' same "$(sed 's/.*) //' "/proc/$pid/stat" | cut -d' ' -f4)" "$pid"
@@ -237,11 +262,58 @@ test_start() {
 
 is_empty_file() { [[ ! -s $1 ]] || { cat "$1"; return 1; }; }
 
+# test_passwords NODES
+test_passwords() {
+    local i secret
+    for i in 1 5; do
+        check "master $i refuses who has no password" \
+            matches "$(redis-cli -p "$(port_of "$i")" ping 2>&1)" '^NOAUTH'
+        check "master $i takes its password from the list" \
+            matches "$1" "redis://:$(password_of "$i")@127\\.0\\.0\\.1:$(port_of "$i")"
+        check "master $i answers with it" same "$(redis "$i" ping)" PONG
+        check "only its owner reads master $i's password" same \
+            "$(stat -c %a "$DIR/master-$i"/{password,redis.conf} "$DIR/nodes" | sort -u)" 600
+    done
+    check 'the socket refuses who has no password' \
+        matches "$(cd "$DIR/master-2" && redis-cli -s redis.sock ping 2>&1)" '^NOAUTH'
+    check 'each master has another' same "$(cat "$DIR"/master-*/password | sort -u | wc -l)" 5
+    secret=$(password_of 1)
+    check 'no argument of a process has it' \
+        same "$(cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\0' '\n' | grep -cFf "$DIR/master-1/password")" 0
+    check 'status does not show it' same "$(cluster status | grep -c "$secret")" 0
+}
+
 test_second_start() {
     local before
     before=$(cluster nodes; pid_of 1; pid_of 5)
     fails_with 'start twice in one folder' 1 'already runs in .*cluster stop' cluster start -n 3
     check 'the second start changed nothing' same "$(cluster nodes; pid_of 1; pid_of 5)" "$before"
+}
+
+# Servers that tell which of them was started last.
+make_servers() {
+    local name
+    for name in one other; do
+        printf '#!/bin/sh\necho %s >../used\nexec "%s" "$@"\n' "$name" "$SERVER" >"$TMP/bin/$name"
+        chmod +x "$TMP/bin/$name"
+    done
+}
+
+test_servers() {
+    make_servers
+    new_dir servers
+    (cd "$TMP" && REDLOCK_SERVER=$TMP/bin/other "$CLUSTER" start -n 1 --no-adopt --dir "$DIR" --server bin/one >/dev/null)
+    check '--server goes before REDLOCK_SERVER, and may be relative' same "$(cat "$DIR/used")" one
+    rm "$DIR/used"
+    check 'restart' env -u REDLOCK_SERVER "$CLUSTER" restart 1 --dir "$DIR"
+    check 'restart takes the server that the cluster was started with' same "$(cat "$DIR/used")" one
+    check 'restart with REDLOCK_SERVER' env REDLOCK_SERVER="$TMP/bin/other" "$CLUSTER" restart 1 --dir "$DIR"
+    check 'takes that' same "$(cat "$DIR/used")" other
+    check 'restart --server' cluster restart 1 --server="$TMP/bin/one"
+    check 'takes that one' same "$(cat "$DIR/used")" one
+    rm "$DIR/used"
+    cluster stop
+    check 'stop leaves nothing of it' is_empty "$DIR"
 }
 
 test_indices() {
@@ -386,7 +458,7 @@ test_ports() {
     find_ports 3
     new_dir ports_given
     check 'start -p' cluster start -n 3 -p "$FIRST" --no-adopt
-    check 'start -p takes the ports in order' same "$(cluster nodes)" \
+    check 'start -p takes the ports in order' same "$(cluster nodes | sed 's/:[0-9a-f]*@//g')" \
         "redis://127.0.0.1:$FIRST,redis://127.0.0.1:$((FIRST + 1)),redis://127.0.0.1:$((FIRST + 2))"
     cluster kill 1 2
     taken=$DIR
@@ -411,12 +483,16 @@ make_thief() {
 #!/usr/bin/env bash
 port=\$(sed -n 's/^port //p' redis.conf)
 if mkdir "$TMP/stolen" 2>/dev/null; then
-    (cd "$TMP/stolen" && exec redis-server --port "\$port" --bind 127.0.0.1 --save '' >log 2>&1) &
+    (cd "$TMP/stolen" && exec "$SERVER" --port "\$port" --bind 127.0.0.1 --save '' >log 2>&1) &
     until redis-cli -p "\$port" ping >/dev/null 2>&1; do sleep 0.01; done
     echo "\$port" >"$TMP/stolen/port"
-    sleep 0.5
+    # Asked by others too: one connection was ours before, and one is for each look.
+    for ((looks = 1; looks < 1000; looks++)); do
+        ((\$(redis-cli -p "\$port" info stats | sed -n 's/^total_connections_received:\([0-9]*\).*/\1/p') < looks + 3)) || break
+        sleep 0.01
+    done
 fi
-exec redis-server "\$@"
+exec "$SERVER" "\$@"
 EOF
     chmod +x "$TMP/bin/thief"
 }
@@ -426,7 +502,7 @@ test_stolen_port() {
     new_dir thief
     make_thief
     check 'start when somebody takes the port meanwhile' \
-        env REDIS_SERVER="$TMP/bin/thief" "$CLUSTER" start -n 2 --no-adopt --dir "$DIR"
+        env REDLOCK_SERVER="$TMP/bin/thief" "$CLUSTER" start -n 2 --no-adopt --dir "$DIR"
     stolen=$(cat "$TMP/stolen/port")
     check 'the stolen port is not among the nodes' same "$(cluster nodes | grep -c ":$stolen\b")" 0
     check 'all run' cluster status
@@ -450,14 +526,14 @@ test_failed_start() {
     make_programs
     new_dir refuses
     fails_with 'a server that ends at once: its log is shown' 1 'ended at once.*it has no mind to' \
-        env REDIS_SERVER="$TMP/bin/refuses" "$CLUSTER" start --dir "$DIR"
+        env REDLOCK_SERVER="$TMP/bin/refuses" "$CLUSTER" start --dir "$DIR"
     check 'nothing is left' is_empty "$DIR"
     new_dir hangs
     fails_with 'a server that never answers: its log is shown' 1 'did not answer within 10 s.*thinking' \
-        env REDIS_SERVER="$TMP/bin/hangs" "$CLUSTER" start -n 3 --dir "$DIR"
+        env REDLOCK_SERVER="$TMP/bin/hangs" "$CLUSTER" start -n 3 --dir "$DIR"
     check 'no process is left' nothing_runs_in "$DIR"
     check 'no file is left' is_empty "$DIR"
-    REDIS_SERVER=$TMP/bin/hangs "$CLUSTER" start -n 3 --dir "$DIR" >/dev/null 2>&1 &
+    REDLOCK_SERVER=$TMP/bin/hangs "$CLUSTER" start -n 3 --dir "$DIR" >/dev/null 2>&1 &
     job=$!
     check 'an interrupted start was under way' eventually test -f "$DIR/master-3/pid"
     kill -TERM "$job"
@@ -471,7 +547,7 @@ test_failed_start() {
 # Nothing can be done then; but the next stop must find everything.
 test_killed_start() {
     local job
-    REDIS_SERVER=$TMP/bin/hangs "$CLUSTER" start -n 3 --dir "$DIR" >/dev/null 2>&1 &
+    REDLOCK_SERVER=$TMP/bin/hangs "$CLUSTER" start -n 3 --dir "$DIR" >/dev/null 2>&1 &
     job=$!
     disown
     eventually test -f "$DIR/master-3/pid"
@@ -525,7 +601,7 @@ test_at_once() {
     for i in "${jobs[@]}"; do wait "$i" || failures=$((failures + 1)); done
     check 'six clusters start at once' same "$failures" 0 "$(cat "$TMP"/once-*.err)"
     check 'all their ports differ' same \
-        "$(for i in 1 2 3 4 5 6; do "$CLUSTER" nodes --dir "$TMP/once-$i" | tr , '\n'; done | sort -u | wc -l)" 18
+        "$(for i in 1 2 3 4 5 6; do "$CLUSTER" nodes --dir "$TMP/once-$i" | tr , '\n'; done | sed 's/.*@//' | sort -u | wc -l)" 18
     for i in 2 3 4 5 6; do "$CLUSTER" stop --dir "$TMP/once-$i"; done
     check 'stop of the others spares the first' "$CLUSTER" status --dir "$TMP/once-1"
     "$CLUSTER" stop --dir "$TMP/once-1"
@@ -556,7 +632,7 @@ test_one_folder_at_once() {
 
 main() {
     local name
-    for name in usage no_cluster programs_missing folder default_folder start indices data persist pause \
+    for name in usage no_cluster programs_missing folder default_folder start servers indices data persist pause \
         foreign_process ports stolen_port failed_start adopt at_once one_folder_at_once; do
         echo "-- ${name//_/ }"
         "test_$name"

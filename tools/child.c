@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,11 +22,9 @@ static void restore_signals(void)
 {
     struct sigaction plain = {.sa_handler = SIG_DFL};
     sigset_t none;
-    for (int number = 1; number <= SIGRTMAX; number++) {
-        if (!signals_stay_ignored(number)) {
+    for (int number = 1; number <= SIGRTMAX; number++)
+        if (!signals_stay_ignored(number))
             sigaction(number, &plain, NULL);
-        }
-    }
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
@@ -39,12 +36,10 @@ static void become_command(const struct child *child, char **command, char **env
 {
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) {
+    if (getppid() != parent)
         _exit(EXIT_INTERNAL);
-    }
-    if (child->terminal.eager) {
+    if (child->terminal.eager)
         tcsetpgrp(child->terminal.fd, getpid());
-    }
     restore_signals();
     execvpe(command[0], command, environment);
     int error = errno;
@@ -64,16 +59,14 @@ static bool group_is_gone(const struct child *child)
 
 static void close_descriptors(struct child *child)
 {
-    close(child->kill_timer);
+    alarm_close(&child->killer);
     close(child->exec_pipe);
-    if (child->terminal.fd >= 0) {
+    if (child->terminal.fd >= 0)
         close(child->terminal.fd);
-    }
 }
 
 static void finish(struct child *child)
 {
-    ev_io_stop(child->loop, &child->kill_watcher);
     ev_timer_stop(child->loop, &child->group_watcher);
     terminal_take_back(&child->terminal, child->exit_status > EXIT_SIGNAL);
     close_descriptors(child);
@@ -83,9 +76,8 @@ static void finish(struct child *child)
 static void finish_if_gone(struct child *child)
 {
     /* After SIGKILL nothing of it runs any more; what is left waits to be reaped. */
-    if (child->reaped && (!child->await_group || child->killed || group_is_gone(child))) {
+    if (child->reaped && (!child->await_group || child->killed || group_is_gone(child)))
         finish(child);
-    }
 }
 
 static void on_group_look(struct ev_loop *loop, ev_timer *timer, int events)
@@ -101,11 +93,9 @@ static void kill_group(struct child *child)
     kill(-child->pid, SIGKILL);
 }
 
-static void on_kill_time(struct ev_loop *loop, ev_io *watcher, int events)
+static void on_kill_time(void *data)
 {
-    struct child *child = watcher->data;
-    (void)events;
-    ev_io_stop(loop, watcher);
+    struct child *child = data;
     kill_group(child);
     finish_if_gone(child);
 }
@@ -113,15 +103,13 @@ static void on_kill_time(struct ev_loop *loop, ev_io *watcher, int events)
 static void note_end(struct child *child, int wait_status)
 {
     child->reaped = true;
-    if (WIFSIGNALED(wait_status)) {
+    if (WIFSIGNALED(wait_status))
         child->exit_status = EXIT_SIGNAL + WTERMSIG(wait_status);
-    } else {
+    else
         child->exit_status = WEXITSTATUS(wait_status);
-    }
     ssize_t got = read(child->exec_pipe, &child->exec_errno, sizeof(child->exec_errno));
-    if (got != sizeof(child->exec_errno)) {
+    if (got != sizeof(child->exec_errno))
         child->exec_errno = 0;
-    }
 }
 
 /* ---- Stops, as under a shell -------------------------------------------- */
@@ -133,19 +121,16 @@ static void on_stopped(struct child *child, int number)
 {
     struct terminal *terminal = &child->terminal;
     bool wants_terminal = number == SIGTTIN || number == SIGTTOU;
-    if (terminal->fd < 0) {
+    if (terminal->fd < 0)
         return;
-    }
     if (!wants_terminal || !terminal_is_ours(terminal)) {
         terminal_take_back(terminal, false);
         kill(0, SIGTSTP);
     }
-    if (!child->may_go_on(child->data)) {
+    if (!child->may_go_on(child->data))
         return;
-    }
-    if (terminal_is_ours(terminal)) {
+    if (terminal_is_ours(terminal))
         terminal_give(terminal, child->pid);
-    }
     child_signal(child, SIGCONT);
 }
 
@@ -157,9 +142,8 @@ static void on_child(struct ev_loop *loop, ev_child *watcher, int events)
         on_stopped(child, WSTOPSIG(watcher->rstatus));
         return;
     }
-    if (WIFCONTINUED(watcher->rstatus)) {
+    if (WIFCONTINUED(watcher->rstatus))
         return;
-    }
     ev_child_stop(loop, watcher);
     note_end(child, watcher->rstatus);
     finish_if_gone(child);
@@ -174,20 +158,19 @@ void child_signal(const struct child *child, int number)
 
 void child_kill_at(struct child *child, int64_t at)
 {
-    if (at >= child->kill_at) {
+    if (at >= child->kill_at)
         return;
-    }
     child->kill_at = at;
-    /* 0 would disarm the timer. */
-    struct itimerspec when = {
-        .it_value = {.tv_sec = at / 1000, .tv_nsec = at % 1000 * 1000000 + 1}};
-    if (at <= boot_ms() || timerfd_settime(child->kill_timer, TFD_TIMER_ABSTIME, &when, NULL) < 0) {
+    if (at <= boot_ms() || !alarm_set(&child->killer, at))
         kill_group(child);
-    }
 }
 
 void child_end(struct child *child, int64_t kill_at)
 {
+    if (child->await_group) {
+        child_kill_at(child, kill_at);
+        return;
+    }
     child->await_group = true;
     /* Its orphans become ours, so that they are reaped and the group can vanish also
      * where nobody else reaps. */
@@ -205,9 +188,6 @@ static void watch(struct child *child)
     ev_child_init(&child->end_watcher, on_child, child->pid, 1);
     child->end_watcher.data = child;
     ev_child_start(child->loop, &child->end_watcher);
-    ev_io_init(&child->kill_watcher, on_kill_time, child->kill_timer, EV_READ);
-    child->kill_watcher.data = child;
-    ev_io_start(child->loop, &child->kill_watcher);
     ev_timer_init(&child->group_watcher, on_group_look, LOOK_AT_GROUP_S, LOOK_AT_GROUP_S);
 }
 
@@ -219,26 +199,24 @@ static pid_t fork_command(struct child *child, char **command, char **environmen
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &before);
     pid_t pid = fork();
-    if (pid == 0) {
+    if (pid == 0)
         become_command(child, command, environment, exec_pipe, parent);
-    }
     int error = errno;
     sigprocmask(SIG_SETMASK, &before, NULL);
     errno = error;
     return pid;
 }
 
-/* The pipe and the timer; 0 or an errno. */
+/* The pipe and the alarm; 0 or an errno. */
 static int open_descriptors(struct child *child, int *exec_pipe)
 {
     int ends[2];
-    child->kill_timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
-    if (child->kill_timer < 0) {
-        return errno;
-    }
+    int error = alarm_open(&child->killer, child->loop, on_kill_time, child);
+    if (error)
+        return error;
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0) {
-        int error = errno;
-        close(child->kill_timer);
+        error = errno;
+        alarm_close(&child->killer);
         return error;
     }
     child->exec_pipe = ends[0];
@@ -249,11 +227,10 @@ static int open_descriptors(struct child *child, int *exec_pipe)
 int child_start(struct child *child, struct ev_loop *loop, char **command, char **environment)
 {
     int exec_pipe = -1;
-    int error = open_descriptors(child, &exec_pipe);
-    if (error) {
-        return error;
-    }
     child->loop = loop;
+    int error = open_descriptors(child, &exec_pipe);
+    if (error)
+        return error;
     child->kill_at = INT64_MAX;
     terminal_open(&child->terminal);
     child->pid = fork_command(child, command, environment, exec_pipe);
@@ -265,9 +242,8 @@ int child_start(struct child *child, struct ev_loop *loop, char **command, char 
     }
     /* Both sides do both, for neither knows who comes first. */
     setpgid(child->pid, child->pid);
-    if (child->terminal.eager) {
+    if (child->terminal.eager)
         terminal_give(&child->terminal, child->pid);
-    }
     watch(child);
     return 0;
 }

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "alarm.h"
 #include "terminal.h"
 
 struct child {
@@ -23,10 +24,9 @@ struct child {
     bool killed;      /* SIGKILL was sent to the group */
     bool await_group; /* it has ended only when its whole group has */
     int exec_pipe;    /* carries errno if the command could not be executed */
-    int kill_timer;   /* timerfd on CLOCK_BOOTTIME */
-    int64_t kill_at;  /* INT64_MAX: not planned */
+    struct alarm killer;
+    int64_t kill_at; /* INT64_MAX: not planned */
     ev_child end_watcher;
-    ev_io kill_watcher;
     ev_timer group_watcher;
 
     /* Set by the owner before child_start(). */
@@ -49,7 +49,7 @@ void child_signal(const struct child *child, int number);
 void child_kill_at(struct child *child, int64_t at);
 
 /* SIGTERM now and SIGKILL at that time; ended() is called when the group is gone,
- * not only the command. */
+ * not only the command.  A second call can only bring SIGKILL forward. */
 void child_end(struct child *child, int64_t kill_at);
 
 #endif

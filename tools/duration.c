@@ -16,11 +16,9 @@ static int64_t unit_ms(const char *unit)
         const char *name;
         int64_t ms;
     } units[] = {{"ms", 1}, {"s", 1000}, {"m", MINUTE_MS}, {"h", HOUR_MS}};
-    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-        if (strcmp(unit, units[i].name) == 0) {
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+        if (strcmp(unit, units[i].name) == 0)
             return units[i].ms;
-        }
-    }
     return 0;
 }
 
@@ -30,9 +28,8 @@ static const char *read_thousandths(const char *text, int64_t *thousandths)
     int64_t value = 0;
     int64_t digit_is_worth = 1000;
     const char *at = text;
-    for (; *at >= '0' && *at <= '9' && value < LONGEST_MS; at++) {
+    for (; *at >= '0' && *at <= '9' && value < LONGEST_MS; at++)
         value = value * 10 + (int64_t)(*at - '0') * 1000;
-    }
     if (at > text && *at == '.') {
         for (at++; *at >= '0' && *at <= '9'; at++) {
             digit_is_worth /= 10;

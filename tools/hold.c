@@ -2,6 +2,8 @@
  * hold.c - lock, extend, unlock: leases that outlive the process that took them.
  */
 #include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "commands.h"
 #include "json.h"
@@ -9,14 +11,16 @@
 #include "session.h"
 #include "signals.h"
 #include "votes.h"
+#include "waiting.h"
 #include "duration.h"
 
 const char lock_help[] =
     "usage: redlock lock [--ttl D] [--wait D] [--fence] NAME...\n"
     "\n"
     "Takes a lease on all names, or on none, prints its token on stdout and leaves\n"
-    "it to its ttl. Renew it with `redlock extend`, give it back with\n"
-    "`redlock unlock`. Prefer `redlock run`, which does both and knows when it is lost.\n"
+    "it to its ttl: nobody renews it. Prefer `redlock run`, which renews it while\n"
+    "the command runs, gives it back, and ends the command when it is lost. By hand:\n"
+    "`redlock extend` and `redlock unlock`.\n"
     "\n"
     "  --ttl D    how long the lease lasts unless it is extended (10s)\n"
     "  --wait D   how long to wait while somebody else has it: 0, 30s, forever (0)\n"
@@ -27,15 +31,17 @@ const char lock_help[] =
     "it, 78 the list of masters is wrong.\n"
     "\n"
     "Example:\n"
-    "  token=$(redlock lock --ttl 30s deploy) && ./deploy.sh\n"
-    "  redlock unlock --token \"$token\" deploy\n";
+    "  redlock run deploy -- ./deploy.sh              # instead, where you can\n"
+    "  token=$(redlock lock --ttl 30s maintenance)    # for 30 s, or until:\n"
+    "  redlock unlock --token \"$token\" maintenance\n";
 
 const char extend_help[] =
     "usage: redlock extend --token TOKEN [--ttl D] NAME...\n"
     "\n"
     "Prolongs a lease to the ttl, counted from now, if it is still that token's.\n"
     "\n"
-    "  --token TOKEN   what `redlock lock` printed\n"
+    "  --token TOKEN   what `redlock lock` printed, or the token without its label,\n"
+    "                  as `redlock status` shows it\n"
     "  --ttl D         how long it lasts from now (10s)\n"
     "\n"
     "Exit status: 0 extended, 64 usage, 69 no quorum of masters, 76 the lease is\n"
@@ -49,7 +55,8 @@ const char unlock_help[] =
     "\n"
     "Gives a lease back, if it is still that token's.\n"
     "\n"
-    "  --token TOKEN   what `redlock lock` printed\n"
+    "  --token TOKEN   what `redlock lock` printed, or the token without its label,\n"
+    "                  as `redlock status` shows it\n"
     "\n"
     "Exit status: 0 released, 64 usage, 69 no quorum of masters, 76 the lease was\n"
     "not that token's any more, 78 the list of masters is wrong.\n"
@@ -59,9 +66,12 @@ const char unlock_help[] =
 
 struct hold {
     struct session session;
-    struct stops stops;
+    struct signals signals;
+    struct waiting waiting;
     redlock_lease *lease;
-    int stopped_by; /* 0: by no signal */
+    int stopped_by;    /* 0: by no signal */
+    struct text token; /* of extend and unlock, as the masters have it */
+    size_t asked;      /* names that were asked for the label behind a bare token */
 };
 
 /* ---- What is printed ---------------------------------------------------- */
@@ -70,17 +80,18 @@ static void success_json(struct text *out, const struct hold *hold, const redloc
                          const char *token, int64_t valid_ms)
 {
     struct json json = {.out = out};
+    char extended[60];
+    bool extends = hold->session.options->command->bit == FOR_EXTEND;
+    snprintf(extended, sizeof(extended), "extended, valid for %" PRId64 " ms", valid_ms);
     json_open(&json, NULL, '{');
     json_bool(&json, "ok", true);
     json_string(&json, "code", redlock_code_name(event->code));
+    json_string(&json, "text", extends ? extended : event->text);
     names_json(&json, hold->session.options->names, hold->session.options->names_count);
     json_string(&json, "token", token);
-    if (event->fence > 0) {
-        json_number(&json, "fence", event->fence);
-    }
+    fence_json(&json, event->fence);
     json_number(&json, "valid_ms", valid_ms);
-    json_number(&json, "rounds", event->rounds);
-    json_number(&json, "elapsed_ms", event->elapsed_ms);
+    effort_json(&json, event);
     votes_json(&json, event);
     json_close(&json, '}');
     text_format(out, "\n");
@@ -109,11 +120,10 @@ static bool put_success(struct hold *hold, const redlock_event *event, const cha
                         int64_t valid_ms)
 {
     struct text out = {0};
-    if (hold->session.options->json) {
+    if (hold->session.options->json)
         success_json(&out, hold, event, token, valid_ms);
-    } else {
+    else
         success_text(&out, hold, event, token, valid_ms);
-    }
     bool done = session_put(&hold->session, &out);
     text_free(&out);
     return done;
@@ -123,8 +133,8 @@ static void say_validity(const struct hold *hold, const redlock_event *event)
 {
     char span[DURATION_SIZE];
     if (hold->session.options->verbose) {
-        say("locked, valid for %s, on %u of %u masters so far",
-            duration_show(span, event->valid_ms), event->granted, event->masters);
+        say_at(REDLOCK_LOG_INFO, "locked, valid for %s, on %u of %u masters so far",
+               duration_show(span, event->valid_ms), event->granted, event->masters);
     }
 }
 
@@ -139,16 +149,15 @@ static void held(struct hold *hold, const redlock_event *event)
         redlock_release(hold->lease);
         return;
     }
-    if (hold->session.options->command->bit == FOR_LOCK) {
+    if (hold->session.options->command->bit == FOR_LOCK)
         say_validity(hold, event);
-    }
     redlock_code code = redlock_detach(hold->lease);
     if (code != REDLOCK_OK) {
         say("the lease ended while it was printed");
         session_end(&hold->session, EXIT_LOST, PATIENCE_OWED_MS);
         return;
     }
-    session_end(&hold->session, EXIT_DONE, PATIENCE_RELEASED_MS);
+    session_end_released(&hold->session, EXIT_DONE);
 }
 
 static const char *failure(const struct hold *hold)
@@ -166,7 +175,7 @@ static const char *failure(const struct hold *hold)
 static void not_held(struct hold *hold, const redlock_event *event)
 {
     if (hold->stopped_by) {
-        session_end(&hold->session, EXIT_SIGNAL + hold->stopped_by, PATIENCE_OWED_MS);
+        session_end_by_signal(&hold->session, hold->stopped_by, event);
         return;
     }
     session_tell_failure(&hold->session, failure(hold), event);
@@ -179,12 +188,12 @@ static void released(struct hold *hold, const redlock_event *event)
     if (hold->session.status == EXIT_OUTPUT) {
         session_end(&hold->session, EXIT_OUTPUT, PATIENCE_OWED_MS);
     } else if (hold->stopped_by) {
-        session_end(&hold->session, EXIT_SIGNAL + hold->stopped_by, PATIENCE_OWED_MS);
+        session_end_by_signal(&hold->session, hold->stopped_by, event);
     } else if (event->code != REDLOCK_OK) {
         not_held(hold, event);
     } else {
-        bool done = put_success(hold, event, hold->session.options->token, 0);
-        session_end(&hold->session, done ? EXIT_DONE : EXIT_OUTPUT, PATIENCE_RELEASED_MS);
+        bool done = put_success(hold, event, hold->token.bytes, 0);
+        session_end_released(&hold->session, done ? EXIT_DONE : EXIT_OUTPUT);
     }
 }
 
@@ -192,21 +201,23 @@ static void on_event(redlock_lease *lease, const redlock_event *event, void *dat
 {
     struct hold *hold = data;
     (void)lease;
-    if (event->kind == REDLOCK_ACQUIRED) {
+    waiting_stop(&hold->waiting);
+    if (event->kind == REDLOCK_ACQUIRED)
         held(hold, event);
-    } else if (event->kind == REDLOCK_NOT_ACQUIRED) {
+    else if (event->kind == REDLOCK_NOT_ACQUIRED)
         not_held(hold, event);
-    } else if (event->kind == REDLOCK_RELEASED) {
+    else if (event->kind == REDLOCK_RELEASED)
         released(hold, event);
-    }
 }
 
-/* An unlock under way goes on: it is what a stop would want, too. */
-static void on_stop(void *data, int number)
+/* An unlock under way goes on: it is what who asks for an end would want, too. */
+static void on_signal(void *data, int number)
 {
     struct hold *hold = data;
+    if (signal_is_message(number))
+        return;
     if (!hold->lease) {
-        session_end(&hold->session, EXIT_SIGNAL + number, 0);
+        session_end_by_signal(&hold->session, number, NULL);
     } else if (hold->stopped_by == 0 && hold->session.options->command->bit == FOR_LOCK) {
         hold->stopped_by = number;
         redlock_release(hold->lease);
@@ -229,31 +240,85 @@ static redlock_code ask(struct hold *hold)
                                      &terms, on_event, hold);
     case FOR_EXTEND:
         return redlock_attach(client, &hold->lease, options->names, options->names_count,
-                              options->token, &terms, on_event, hold);
+                              hold->token.bytes, &terms, on_event, hold);
     default:
         return redlock_release_token(client, &hold->lease, options->names, options->names_count,
-                                     options->token, on_event, hold);
+                                     hold->token.bytes, on_event, hold);
     }
+}
+
+static void begin(struct hold *hold)
+{
+    redlock_code code = ask(hold);
+    if (code != REDLOCK_OK)
+        session_refused(&hold->session, failure(hold), code);
+    else
+        waiting_start(&hold->waiting, &hold->session, hold->lease);
+}
+
+/* ---- The token ---------------------------------------------------------- */
+
+/* Without the fence that `lock --fence` prints behind it. */
+static void take_token(struct hold *hold)
+{
+    const char *given = hold->session.options->token;
+    text_add(&hold->token, given, token_length(given));
+}
+
+static void look_for_label(struct hold *hold);
+
+static void on_seen(redlock_lease *lease, const redlock_event *event, void *data)
+{
+    struct hold *hold = data;
+    const char *value = votes_value_of(event, hold->token.bytes);
+    redlock_lease_free(lease);
+    if (hold->session.ending)
+        return;
+    if (value) {
+        hold->token.length = 0;
+        text_add(&hold->token, value, strlen(value));
+        begin(hold);
+    } else {
+        look_for_label(hold);
+    }
+}
+
+/* The masters know a token by its whole value.  Of a bare one they are asked for that,
+ * name by name: some may be gone already. */
+static void look_for_label(struct hold *hold)
+{
+    const struct options *options = hold->session.options;
+    redlock_lease *question;
+    if (hold->asked == options->names_count ||
+        redlock_inspect(hold->session.client, &question, &options->names[hold->asked], 1, on_seen,
+                        hold) != REDLOCK_OK) {
+        begin(hold); /* which tells what is wrong */
+        return;
+    }
+    hold->asked++;
 }
 
 static void on_begin(void *data)
 {
     struct hold *hold = data;
-    redlock_code code = ask(hold);
-    if (code != REDLOCK_OK) {
-        session_refused(&hold->session, failure(hold), code);
-    }
+    if (hold->session.options->token)
+        take_token(hold);
+    if (hold->token.length > 0 && token_is_bare(hold->token.bytes))
+        look_for_label(hold);
+    else
+        begin(hold);
 }
 
 static int perform(const struct options *options)
 {
     struct hold hold = {.session = {.begin = on_begin}};
     hold.session.data = &hold;
-    if (!session_open(&hold.session, options)) {
+    if (!session_open(&hold.session, options))
         return hold.session.status;
-    }
-    stops_watch(&hold.stops, hold.session.loop, on_stop, &hold);
-    return session_run(&hold.session);
+    signals_watch(&hold.signals, hold.session.loop, on_signal, &hold);
+    int status = session_run(&hold.session);
+    text_free(&hold.token);
+    return status;
 }
 
 int perform_lock(const struct options *options)

@@ -5,13 +5,12 @@
 
 static void add_character(struct text *out, const unsigned char *bytes, size_t length)
 {
-    if (length == 0 || bytes[0] < 0x20 || bytes[0] == 0x7F) {
-        text_format(out, "\\u%04x", bytes[0]);
+    if (length == 0 || utf8_steers(bytes, length)) {
+        text_format(out, "\\u%04x", length == 0 ? bytes[0] : utf8_point(bytes, length));
         return;
     }
-    if (bytes[0] == '"' || bytes[0] == '\\') {
+    if (bytes[0] == '"' || bytes[0] == '\\')
         text_add(out, "\\", 1);
-    }
     text_add(out, bytes, length);
 }
 
@@ -30,9 +29,8 @@ static void add_quoted(struct text *out, const void *bytes, size_t length)
 
 static void begin(struct json *json, const char *key)
 {
-    if (json->comma) {
+    if (json->comma)
         text_add(json->out, ",", 1);
-    }
     json->comma = true;
     if (key) {
         add_quoted(json->out, key, strlen(key));
@@ -61,20 +59,18 @@ void json_bytes(struct json *json, const char *key, const void *bytes, size_t le
 
 void json_string(struct json *json, const char *key, const char *string)
 {
-    if (string) {
+    if (string)
         json_bytes(json, key, string, strlen(string));
-    } else {
+    else
         json_null(json, key);
-    }
 }
 
 void json_word(struct json *json, const char *key, const char *word)
 {
     begin(json, key);
     text_add(json->out, "\"", 1);
-    for (; *word; word++) {
+    for (; *word; word++)
         text_add(json->out, *word == ' ' ? "_" : word, 1);
-    }
     text_add(json->out, "\"", 1);
 }
 

@@ -23,18 +23,28 @@ const char global_help[] =
     "  nodes   check each master, with advice\n"
     "\n"
     "Options of every command:\n"
-    "  --nodes URIS           the masters: redis://[[USER]:PASSWORD@]HOST[:PORT][/DB] or\n"
-    "                         unix:///PATH, separated by commas; else $REDLOCK_NODES\n"
-    "  --max-ttl D            longest ttl that anybody may ask for, equal for all clients\n"
-    "                         of the same masters; else $REDLOCK_MAX_TTL, else 30s\n"
+    "  --nodes URIS           the masters: redis://[[USER]:PASSWORD@]HOST[:PORT][/DB]\n"
+    "                         or unix:///PATH, separated by commas\n"
+    "  --nodes-file PATH      a file with that list: `ps` and the command that is run\n"
+    "                         do not see it; else $REDLOCK_NODES, and without that\n"
+    "                         the file $REDLOCK_NODES_FILE; # begins a comment in it\n"
+    "  --max-ttl D            longest ttl that anybody may ask for, equal for all\n"
+    "                         clients of the same masters; else $REDLOCK_MAX_TTL,\n"
+    "                         else 30s; `status` and `nodes` only judge by it\n"
+    "  --spare F              so many masters may lie or forget, and there is still\n"
+    "                         at most one holder; it costs dead masters: `nodes`\n"
+    "                         says how many; equal for all clients; else\n"
+    "                         $REDLOCK_SPARE, else 0\n"
     "  --prefix TEXT          put before each name to make the key\n"
     "  --label TEXT           shown to others as the holder; default HOST:PID\n"
     "  --request-timeout D    for one answer of one master\n"
     "  --connect-timeout D    for one connection\n"
-    "  --json                 one JSON document on stdout\n"
+    "  --json                 one JSON document on stdout, messages as JSON on\n"
+    "                         stderr: see doc/json.md\n"
     "  -q, --quiet            no messages, only results and the exit status\n"
     "  -v, --verbose          say what goes on\n"
-    "  -h, --help             of the command, if one is named\n"
+    "  -h, --help             of the command, if one is named; this and the version\n"
+    "                         are plain text, with --json too\n"
     "  -V, --version\n"
     "\n"
     "Durations D have a unit: 250ms, 10s, 5m, 2h.\n"
@@ -62,12 +72,10 @@ const struct command commands[] = {
  * way round, so that using it fails as it would have. */
 static void fill_standard_descriptors(void)
 {
-    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         if (fcntl(fd, F_GETFD) < 0 &&
-            open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0) {
+            open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0)
             _exit(EXIT_INTERNAL);
-        }
-    }
 }
 
 int main(int argc, char **argv)
@@ -77,9 +85,8 @@ int main(int argc, char **argv)
     signals_start();
     say_start();
     int status = options_parse(&options, argc, argv);
-    if (status < 0) {
+    if (status < 0)
         status = options.command->perform(&options);
-    }
     options_free(&options);
     return status;
 }

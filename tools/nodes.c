@@ -5,37 +5,50 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "advice.h"
 #include "commands.h"
 #include "duration.h"
 #include "json.h"
 #include "say.h"
 #include "session.h"
+#include "trial.h"
 
 const char nodes_help[] =
     "usage: redlock nodes [--adopt] [--json]\n"
     "\n"
-    "Checks each master and says what to do about what is wrong.\n"
+    "Checks each master and says what to do about what is wrong. Each one that votes\n"
+    "is asked for a lock with a fence, of a name of its own (redlock-nodes:...), and\n"
+    "for a place in line behind it; all is given back at once. Where an ACL allows\n"
+    "only some names, say with --prefix what they begin with.\n"
+    "\n"
+    "It judges by --max-ttl whether a master abstains, but tells it to none, unless\n"
+    "with --adopt: no master abstains longer because it was looked at.\n"
     "\n"
     "  --adopt   let masters that abstain vote at once. A master abstains after a\n"
     "            restart until all leases that it may have forgotten have ended. Only\n"
     "            for masters that are new, or when nobody holds a lease.\n"
     "\n"
-    "Exit status: 0 a quorum can vote, 64 usage, 69 no quorum can, 78 the list of\n"
-    "masters is wrong.\n"
+    "Exit status: 0 a quorum grants locks, or votes and could not be tried, 64 usage,\n"
+    "69 no quorum does, 78 the list of masters is wrong.\n"
     "\n"
     "Example:\n"
     "  redlock nodes --nodes redis://a,redis://b,redis://c\n";
 
-#define SETTLE_MS       2000 /* how long to wait for masters that have not answered yet */
-#define LOOK_S          0.01
-#define OFFSET_LIMIT_US 500000
-#define RUN_ID_SHOWN    8
+#define UNTRIED      "whether locks work is not known, for too few masters could be asked for one"
+#define SETTLE_MS    2000 /* how long to wait for masters that have not answered yet */
+#define LOOK_S       0.01
+#define RUN_ID_SHOWN 8
 
 struct doctor {
     struct session session;
     ev_timer look;
     int64_t look_until;
+    struct trials trials;
     unsigned masters, quorum, up;
+    unsigned grant;       /* vote, and grant as far as is known */
+    unsigned granted;     /* did grant, when they were tried */
+    unsigned wrong;       /* so many may be before there are two holders */
+    unsigned wrong_mixed; /* likewise, if other clients leave no spare votes */
 };
 
 static const char *state_name(redlock_node_state state)
@@ -50,67 +63,19 @@ static const char *state_name(redlock_node_state state)
 
 /* ---- Advice ------------------------------------------------------------- */
 
-/* Each piece of advice ends with a newline. */
-static void advise_on_memory(struct text *out, const redlock_node *node)
-{
-    if (node->eviction[0] && strcmp(node->eviction, "noeviction") != 0) {
-        text_format(out,
-                    "evicts keys under memory pressure (%s): a lock may vanish; set "
-                    "maxmemory-policy noeviction\n",
-                    node->eviction);
-    }
-}
-
-static void advise_on_clock(struct text *out, const redlock_node *node)
-{
-    char span[DURATION_SIZE];
-    int64_t offset = node->clock_offset_us;
-    if (offset > OFFSET_LIMIT_US || offset < -OFFSET_LIMIT_US) {
-        text_format(out, "its clock is %s %s this machine's: let NTP set both\n",
-                    duration_show(span, (offset < 0 ? -offset : offset) / 1000),
-                    offset > 0 ? "ahead of" : "behind");
-    }
-}
-
-static void advise_on_login(struct text *out, const redlock_node *node)
-{
-    if (strstr(node->text, "WRONGPASS") || strstr(node->text, "invalid password")) {
-        text_format(out, "user or password are wrong: check redis://USER:PASSWORD@%s\n",
-                    node->node);
-    } else if (strstr(node->text, "NOAUTH")) {
-        text_format(out, "it wants a password: redis://:PASSWORD@%s\n", node->node);
-    } else if (strstr(node->text, "NOPERM")) {
-        text_format(out, "its ACL forbids this user what locks need, scripts among it\n");
-    }
-}
-
-static void advise_on_state(struct text *out, const redlock_node *node)
-{
-    char span[DURATION_SIZE];
-    if (node->state == REDLOCK_NODE_ABSTAINS) {
-        text_format(out,
-                    "it may have forgotten leases, so it abstains %s more; if it is new, or "
-                    "nobody holds a lease, `redlock nodes --adopt` lifts that\n",
-                    duration_show(span, node->abstains_ms));
-    }
-}
-
-static void advise(struct text *out, const redlock_node *node)
-{
-    advise_on_state(out, node);
-    advise_on_login(out, node);
-    advise_on_clock(out, node);
-    advise_on_memory(out, node);
-}
-
 static void advise_on_list(struct text *out, const struct doctor *doctor)
 {
+    unsigned spare = (unsigned)doctor->session.options->spare;
     if (doctor->masters == 1) {
         text_format(out, "one master: its failure stops all locks; use 3 or 5\n");
-    } else if (doctor->masters % 2 == 0) {
+    } else if (doctor->masters < 3 * spare + 1) {
         text_format(out,
-                    "%u masters stand no more failures than %u do: use an odd number of them\n",
-                    doctor->masters, doctor->masters - 1);
+                    "%u that are wrong and refuse stop all locks: with --spare %u use %u masters\n",
+                    spare, spare, 3 * spare + 1);
+    } else if (doctor->masters % 2 == 0 && spare == 0) {
+        text_format(out, "%u masters survive no more deaths than %u: use an odd number%s\n",
+                    doctor->masters, doctor->masters - 1,
+                    doctor->masters > 2 ? ", or --spare 1, which costs no vote" : "");
     }
 }
 
@@ -131,11 +96,10 @@ static void indent_lines(struct text *out, const char *indent, const struct text
 static void show_uptime(struct text *out, int64_t seconds)
 {
     char span[DURATION_SIZE];
-    if (seconds < 60) {
+    if (seconds < 60)
         text_format(out, ", up %" PRId64 " s", seconds);
-    } else {
+    else
         text_format(out, ", up %s", duration_show(span, seconds * 1000));
-    }
 }
 
 static void show_facts(struct text *out, const redlock_node *node)
@@ -144,10 +108,10 @@ static void show_facts(struct text *out, const redlock_node *node)
         text_format(out, "  %s, %s, run %.*s", node->version, node->role, RUN_ID_SHOWN,
                     node->run_id);
     }
-    if (node->uptime_s >= 0 && node->version[0]) {
+    if (node->uptime_s >= 0 && node->version[0])
         show_uptime(out, node->uptime_s);
-    }
-    if (node->rtt_us >= 0) {
+    bool answers = node->state == REDLOCK_NODE_UP || node->state == REDLOCK_NODE_ABSTAINS;
+    if (answers && node->rtt_us >= 0) {
         text_format(out, ", answers in %" PRId64 ".%02" PRId64 " ms", node->rtt_us / 1000,
                     node->rtt_us % 1000 / 10);
     }
@@ -158,7 +122,7 @@ static void show_facts(struct text *out, const redlock_node *node)
     }
 }
 
-static void show_node(struct text *out, const redlock_node *node)
+static void show_node(struct text *out, const redlock_node *node, const struct finding *finding)
 {
     struct text advice = {0};
     text_format(out, "%s  %s", node->node, state_name(node->state));
@@ -167,10 +131,41 @@ static void show_node(struct text *out, const redlock_node *node)
         text_format(out, "  ");
         text_shown(out, node->text, strlen(node->text));
     }
+    if (finding->refusal.length > 0) {
+        text_format(out, ", but refuses locks: ");
+        text_shown(out, finding->refusal.bytes, finding->refusal.length);
+    }
     text_format(out, "\n");
-    advise(&advice, node);
+    advise_on_node(&advice, node, finding);
     indent_lines(out, "  -> ", &advice);
     text_free(&advice);
+}
+
+static void show_what_it_stands(struct text *out, const struct doctor *doctor)
+{
+    text_format(out, "a quorum of %u of %u stands %u dead", doctor->quorum, doctor->masters,
+                doctor->masters - doctor->quorum);
+    text_format(out, "; with %u wrong there is still one holder at most", doctor->wrong);
+    if (doctor->session.options->spare > 0) {
+        text_format(out, " (%u beside clients without --spare), with %d wrong fences grow",
+                    doctor->wrong_mixed, doctor->session.options->spare);
+    }
+    text_format(out, "\n");
+}
+
+static void show_verdict(struct text *out, const struct doctor *doctor)
+{
+    redlock_code code = doctor->session.readiness;
+    text_format(out, "%u of %u masters vote, %u must: ", doctor->grant, doctor->masters,
+                doctor->quorum);
+    if (exit_for(code) == EXIT_NODES) {
+        text_format(out, "no locks, for %s\n", redlock_code_text(code));
+    } else {
+        text_format(out, "%s\n",
+                    code != REDLOCK_OK                 ? "no locks"
+                    : doctor->granted < doctor->quorum ? UNTRIED
+                                                       : "locks work");
+    }
 }
 
 static void show_report(struct text *out, const struct doctor *doctor)
@@ -178,12 +173,11 @@ static void show_report(struct text *out, const struct doctor *doctor)
     struct text advice = {0};
     for (unsigned i = 0; i < doctor->masters; i++) {
         redlock_node node;
-        if (redlock_node_get(doctor->session.client, i, &node) == REDLOCK_OK) {
-            show_node(out, &node);
-        }
+        if (redlock_node_get(doctor->session.client, i, &node) == REDLOCK_OK)
+            show_node(out, &node, &doctor->trials.of[i].finding);
     }
-    text_format(out, "%u of %u masters vote, %u must: %s\n", doctor->up, doctor->masters,
-                doctor->quorum, doctor->up >= doctor->quorum ? "locks work" : "no locks");
+    show_verdict(out, doctor);
+    show_what_it_stands(out, doctor);
     advise_on_list(&advice, doctor);
     indent_lines(out, "  -> ", &advice);
     text_free(&advice);
@@ -208,7 +202,26 @@ static void optional_json(struct json *json, const char *key, const char *value)
     json_string(json, key, value[0] ? value : NULL);
 }
 
-static void node_json(struct json *json, const redlock_node *node)
+static void known_json(struct json *json, const char *key, int64_t number, bool known)
+{
+    if (known)
+        json_number(json, key, number);
+    else
+        json_null(json, key);
+}
+
+/* null where it was not tried. */
+static void finding_json(struct json *json, const struct finding *finding)
+{
+    if (finding->tried)
+        json_bool(json, "grants", finding->grants);
+    else
+        json_null(json, "grants");
+    json_string(json, "refusal", finding->refusal.bytes);
+    json_string(json, "no_queue", finding->no_queue.bytes);
+}
+
+static void node_json(struct json *json, const redlock_node *node, const struct finding *finding)
 {
     struct text advice = {0};
     json_open(json, NULL, '{');
@@ -219,14 +232,18 @@ static void node_json(struct json *json, const redlock_node *node)
     optional_json(json, "version", node->version);
     optional_json(json, "role", node->role);
     optional_json(json, "run_id", node->run_id);
-    if (node->version[0]) {
-        json_number(json, "uptime_s", node->uptime_s);
-        json_number(json, "rtt_us", node->rtt_us);
-        json_number(json, "clock_offset_us", node->clock_offset_us);
+    bool met = node->version[0];
+    known_json(json, "uptime_s", node->uptime_s, met && node->uptime_s >= 0);
+    known_json(json, "rtt_us", node->rtt_us, met && node->rtt_us >= 0);
+    known_json(json, "clock_offset_us", node->clock_offset_us, met);
+    if (met)
         json_bool(json, "aof", node->aof);
-        optional_json(json, "eviction", node->eviction);
-    }
-    advise(&advice, node);
+    else
+        json_null(json, "aof");
+    optional_json(json, "eviction", node->eviction);
+    known_json(json, "max_ttl_ms", node->max_ttl_ms, node->max_ttl_ms > 0);
+    finding_json(json, finding);
+    advise_on_node(&advice, node, finding);
     advice_json(json, &advice);
     text_free(&advice);
     json_close(json, '}');
@@ -243,12 +260,15 @@ static void report_json(struct text *out, const struct doctor *doctor)
     json_number(&json, "masters", doctor->masters);
     json_number(&json, "quorum", doctor->quorum);
     json_number(&json, "up", doctor->up);
+    json_number(&json, "grant", doctor->grant);
+    json_number(&json, "stands_dead", doctor->masters - doctor->quorum);
+    json_number(&json, "stands_wrong", doctor->wrong);
+    json_number(&json, "stands_wrong_mixed", doctor->wrong_mixed);
     json_open(&json, "nodes", '[');
     for (unsigned i = 0; i < doctor->masters; i++) {
         redlock_node node;
-        if (redlock_node_get(doctor->session.client, i, &node) == REDLOCK_OK) {
-            node_json(&json, &node);
-        }
+        if (redlock_node_get(doctor->session.client, i, &node) == REDLOCK_OK)
+            node_json(&json, &node, &doctor->trials.of[i].finding);
     }
     json_close(&json, ']');
     advise_on_list(&advice, doctor);
@@ -260,41 +280,69 @@ static void report_json(struct text *out, const struct doctor *doctor)
 
 /* ---- The examination ---------------------------------------------------- */
 
-static unsigned count_state(const struct doctor *doctor, redlock_node_state state)
+static unsigned find_state(const struct doctor *doctor, redlock_node_state state)
 {
-    unsigned count = 0;
+    unsigned found = 0;
     for (unsigned i = 0; i < doctor->masters; i++) {
         redlock_node node;
-        count +=
-            redlock_node_get(doctor->session.client, i, &node) == REDLOCK_OK && node.state == state;
+        if (redlock_node_get(doctor->session.client, i, &node) == REDLOCK_OK && node.state == state)
+            found |= 1U << i;
     }
-    return count;
+    return found;
 }
 
-/* An adopted master may have changed what on_ready said. */
+/* What could not be tried is taken for granted. */
+static void count_masters(struct doctor *doctor)
+{
+    unsigned up = find_state(doctor, REDLOCK_NODE_UP);
+    doctor->up = doctor->grant = doctor->granted = 0;
+    for (unsigned i = 0; i < doctor->masters; i++) {
+        const struct finding *finding = &doctor->trials.of[i].finding;
+        bool is_up = up & 1U << i;
+        doctor->up += is_up;
+        doctor->granted += is_up && finding->grants;
+        doctor->grant += is_up && (finding->grants || !finding->tried);
+    }
+}
+
+static void set_readiness(struct session *session, redlock_code code, const char *text)
+{
+    session->readiness = code;
+    text_free(&session->ready_text);
+    text_format(&session->ready_text, "%s", text);
+}
+
+/* An adopted master, or what came of the trial, may have changed what on_ready said. */
 static void settle_readiness(struct doctor *doctor)
 {
-    doctor->up = count_state(doctor, REDLOCK_NODE_UP);
-    if (exit_for(doctor->session.readiness) != EXIT_NODES) {
-        doctor->session.readiness =
-            doctor->up >= doctor->quorum ? REDLOCK_OK : REDLOCK_E_UNAVAILABLE;
+    struct session *session = &doctor->session;
+    count_masters(doctor);
+    if (exit_for(session->readiness) == EXIT_NODES)
+        return;
+    if (doctor->grant < doctor->quorum) {
+        if (session->readiness == REDLOCK_OK)
+            set_readiness(session, REDLOCK_E_UNAVAILABLE, "too few masters grant locks");
+    } else if (doctor->granted < doctor->quorum) {
+        set_readiness(session, REDLOCK_OK, UNTRIED);
+    } else if (session->readiness != REDLOCK_OK) {
+        set_readiness(session, REDLOCK_OK, redlock_code_text(REDLOCK_OK));
     }
 }
 
-static void report(struct doctor *doctor)
+static void report(void *data)
 {
+    struct doctor *doctor = data;
     struct text out = {0};
     settle_readiness(doctor);
     int status = exit_for(doctor->session.readiness);
-    if (doctor->session.options->json) {
+    if (doctor->session.options->json)
         report_json(&out, doctor);
-    } else {
+    else
         show_report(&out, doctor);
-    }
-    if (!put_text(&out)) {
+    if (!put_text(&out))
         status = EXIT_OUTPUT;
-    }
     text_free(&out);
+    trials_free(&doctor->trials);
     session_end(&doctor->session, status, 0);
 }
 
@@ -303,9 +351,8 @@ static void adopt_all(struct doctor *doctor)
     for (unsigned i = 0; i < doctor->masters; i++) {
         redlock_node node;
         if (redlock_node_get(doctor->session.client, i, &node) == REDLOCK_OK &&
-            node.state == REDLOCK_NODE_ABSTAINS) {
+            node.state == REDLOCK_NODE_ABSTAINS)
             redlock_adopt(doctor->session.client, i);
-        }
     }
 }
 
@@ -313,8 +360,8 @@ static void adopt_all(struct doctor *doctor)
 static bool is_settled(const struct doctor *doctor)
 {
     bool adopting = doctor->session.options->adopt;
-    return count_state(doctor, REDLOCK_NODE_CONNECTING) == 0 &&
-           (!adopting || count_state(doctor, REDLOCK_NODE_ABSTAINS) == 0);
+    return !find_state(doctor, REDLOCK_NODE_CONNECTING) &&
+           !(adopting && find_state(doctor, REDLOCK_NODE_ABSTAINS));
 }
 
 static void on_look(struct ev_loop *loop, ev_timer *timer, int events)
@@ -323,7 +370,8 @@ static void on_look(struct ev_loop *loop, ev_timer *timer, int events)
     (void)events;
     if (is_settled(doctor) || boot_ms() >= doctor->look_until) {
         ev_timer_stop(loop, timer);
-        report(doctor);
+        trials_begin(&doctor->trials, doctor->session.options, loop, doctor->session.client,
+                     find_state(doctor, REDLOCK_NODE_UP), report, doctor);
     }
 }
 
@@ -331,10 +379,12 @@ static void on_begin(void *data)
 {
     struct doctor *doctor = data;
     doctor->masters = redlock_nodes(doctor->session.client);
-    doctor->quorum = doctor->masters / 2 + 1;
-    if (doctor->session.options->adopt) {
+    unsigned plain = redlock_quorum(doctor->masters, 0);
+    doctor->quorum = redlock_quorum(doctor->masters, (unsigned)doctor->session.options->spare);
+    doctor->wrong = 2 * doctor->quorum - doctor->masters - 1;
+    doctor->wrong_mixed = doctor->quorum + plain - doctor->masters - 1;
+    if (doctor->session.options->adopt)
         adopt_all(doctor);
-    }
     doctor->look_until = boot_ms() + SETTLE_MS;
     ev_timer_init(&doctor->look, on_look, 0, LOOK_S);
     doctor->look.data = doctor;
@@ -343,10 +393,11 @@ static void on_begin(void *data)
 
 int perform_nodes(const struct options *options)
 {
-    struct doctor doctor = {.session = {.begin = on_begin, .patient = true, .any_list = true}};
+    struct doctor doctor = {
+        .session = {
+            .begin = on_begin, .patient = true, .looks = !options->adopt, .any_list = true}};
     doctor.session.data = &doctor;
-    if (!session_open(&doctor.session, options)) {
+    if (!session_open(&doctor.session, options))
         return doctor.session.status;
-    }
     return session_run(&doctor.session);
 }

@@ -7,15 +7,20 @@
 #include "commands.h"
 #include "duration.h"
 #include "exits.h"
+#include "failure.h"
 #include "say.h"
+#include "votes.h"
 
 #define DEFAULT_TTL_MS     10000
 #define DEFAULT_MAX_TTL_MS 30000
+#define LONGEST_MAX_TTL_MS (INT64_C(24) * 3600 * 1000)
 #define GO_ON              (-1)
 
 enum option_id {
     OPTION_NODES = 256,
+    OPTION_NODES_FILE,
     OPTION_MAX_TTL,
+    OPTION_SPARE,
     OPTION_PREFIX,
     OPTION_LABEL,
     OPTION_REQUEST_TIMEOUT,
@@ -33,7 +38,9 @@ enum option_id {
 
 static const struct option long_options[] = {
     {"nodes", required_argument, NULL, OPTION_NODES},
+    {"nodes-file", required_argument, NULL, OPTION_NODES_FILE},
     {"max-ttl", required_argument, NULL, OPTION_MAX_TTL},
+    {"spare", required_argument, NULL, OPTION_SPARE},
     {"prefix", required_argument, NULL, OPTION_PREFIX},
     {"label", required_argument, NULL, OPTION_LABEL},
     {"request-timeout", required_argument, NULL, OPTION_REQUEST_TIMEOUT},
@@ -77,11 +84,9 @@ static unsigned taken_by(int id)
 
 static const char *name_of(int id)
 {
-    for (const struct option *option = long_options; option->name; option++) {
-        if (option->val == id) {
+    for (const struct option *option = long_options; option->name; option++)
+        if (option->val == id)
             return option->name;
-        }
-    }
     return NULL;
 }
 
@@ -96,12 +101,14 @@ static int misuse(const struct options *options, const char *format, ...)
     va_start(values, format);
     text_vformat(&line, format, values);
     va_end(values);
-    if (options->command) {
+    if (options->command)
         text_format(&line, "; see `redlock %s --help`", options->command->name);
-    } else {
+    else
         text_format(&line, "; see `redlock --help`");
-    }
-    say("%s", line.bytes);
+    if (options->json)
+        failure_tell(options, "", REDLOCK_E_ARGUMENT, line.bytes, NULL);
+    else
+        say("%s", line.bytes);
     text_free(&line);
     return EXIT_USAGE;
 }
@@ -129,12 +136,10 @@ static int take_duration(const struct options *options, const char *what, const 
                          bool may_be_forever, int64_t *ms)
 {
     char why[200];
-    if (!duration_parse(text, ms, why, sizeof(why))) {
+    if (!duration_parse(text, ms, why, sizeof(why)))
         return misuse(options, "%s: '%s' %s", what, text, why);
-    }
-    if (*ms == INT64_MAX && !may_be_forever) {
+    if (*ms == INT64_MAX && !may_be_forever)
         return misuse(options, "%s: cannot be forever", what);
-    }
     return GO_ON;
 }
 
@@ -149,10 +154,21 @@ static int take_option_duration(struct options *options, int id, int64_t *ms)
 static int take_positive(struct options *options, int id, int64_t *ms)
 {
     int status = take_option_duration(options, id, ms);
-    if (status == GO_ON && *ms == 0) {
+    if (status == GO_ON && *ms == 0)
         return misuse(options, "--%s: must be more than 0", name_of(id));
-    }
     return status;
+}
+
+static int take_spare(struct options *options, const char *what, const char *text)
+{
+    char *end;
+    long spare = strtol(text, &end, 10);
+    if (end == text || *end || spare < 0 || spare >= REDLOCK_MASTERS_MAX) {
+        return misuse(options, "%s: '%s' is not a number of masters from 0 to %d", what, text,
+                      REDLOCK_MASTERS_MAX - 1);
+    }
+    options->spare = (int)spare;
+    return GO_ON;
 }
 
 static int take_duration_option(struct options *options, int id)
@@ -183,6 +199,11 @@ static int take_option(struct options *options, int id)
     case OPTION_NODES:
         options->nodes = optarg;
         return GO_ON;
+    case OPTION_NODES_FILE:
+        options->nodes_file = optarg;
+        return GO_ON;
+    case OPTION_SPARE:
+        return take_spare(options, "--spare", optarg);
     case OPTION_PREFIX:
         options->prefix = optarg;
         return GO_ON;
@@ -221,29 +242,23 @@ static int take_option(struct options *options, int id)
  * behind is a long option that it does not know. */
 static int unknown_option(const struct options *options, char **argv)
 {
-    if (optopt == 0) {
+    if (optopt == 0)
         return misuse(options, "unknown option %s", argv[optind - 1]);
-    }
-    if (!name_of(optopt)) {
+    if (!name_of(optopt))
         return misuse(options, "unknown option -%c", optopt);
-    }
     return misuse(options, "--%s takes no value", name_of(optopt));
 }
 
 static int parse_one(struct options *options, int id, char **argv)
 {
-    if (id == '?') {
+    if (id == '?')
         return unknown_option(options, argv);
-    }
-    if (id == ':') {
+    if (id == ':')
         return misuse(options, "%s needs a value", argv[optind - 1]);
-    }
-    if (options->command && !(taken_by(id) & options->command->bit)) {
+    if (options->command && !(taken_by(id) & options->command->bit))
         return misuse(options, "`redlock %s` takes no --%s", options->command->name, name_of(id));
-    }
-    if (!options->command && taken_by(id) != FOR_ALL) {
+    if (!options->command && taken_by(id) != FOR_ALL)
         return misuse(options, "--%s belongs behind the command", name_of(id));
-    }
     return take_option(options, id);
 }
 
@@ -255,20 +270,17 @@ static int parse_options(struct options *options, int argc, char **argv, const c
     optind = 0; /* glibc: start anew */
     while ((id = getopt_long(argc, argv, how, long_options, NULL)) != -1) {
         int status = parse_one(options, id, argv);
-        if (status != GO_ON) {
+        if (status != GO_ON)
             return status;
-        }
     }
     return GO_ON;
 }
 
 static const struct command *find_command(const char *name)
 {
-    for (const struct command *command = commands; command->name; command++) {
-        if (strcmp(command->name, name) == 0) {
+    for (const struct command *command = commands; command->name; command++)
+        if (strcmp(command->name, name) == 0)
             return command;
-        }
-    }
     return NULL;
 }
 
@@ -276,9 +288,8 @@ static const struct command *find_command(const char *name)
 static int help_on(const struct options *options, const char *name)
 {
     const struct command *command = name ? find_command(name) : NULL;
-    if (name && !command) {
+    if (name && !command)
         return misuse(options, "unknown command %s", name);
-    }
     return show(command ? command->help : global_help);
 }
 
@@ -286,9 +297,8 @@ static int help_on(const struct options *options, const char *name)
  * program's own arguments.  Returns the number of arguments before it. */
 static int cut_program(struct options *options, int argc, char **argv)
 {
-    if (options->command->bit != FOR_RUN) {
+    if (options->command->bit != FOR_RUN)
         return argc;
-    }
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--") == 0) {
             options->program = argv + i + 1;
@@ -311,34 +321,64 @@ static void take_names(struct options *options, int argc, char **argv)
 static int check_arguments(const struct options *options)
 {
     enum command_bit bit = options->command->bit;
-    if (bit == FOR_NODES && options->names_count > 0) {
+    if (bit == FOR_NODES && options->names_count > 0)
         return misuse(options, "`redlock nodes` takes no names");
-    }
-    if (bit != FOR_NODES && options->names_count == 0) {
+    if (bit != FOR_NODES && options->names_count == 0)
         return misuse(options, "no name given");
-    }
-    if (bit == FOR_RUN && (!options->program || !options->program[0])) {
+    if (bit == FOR_RUN && (!options->program || !options->program[0]))
         return misuse(options, "no command given: redlock run NAME -- COMMAND");
-    }
-    if ((bit & (FOR_EXTEND | FOR_UNLOCK)) && !options->token) {
+    if ((bit & (FOR_EXTEND | FOR_UNLOCK)) && !options->token)
         return misuse(options, "--token is missing: give what `redlock lock` printed");
+    if ((bit & (FOR_EXTEND | FOR_UNLOCK)) && token_length(options->token) == 0) {
+        return misuse(options, "--token: '%s' is no token: give what `redlock lock` printed",
+                      options->token);
     }
     return GO_ON;
+}
+
+static int ask_for_spare(struct options *options)
+{
+    const char *spare = getenv("REDLOCK_SPARE");
+    if (options->spare >= 0)
+        return GO_ON;
+    options->spare = 0;
+    return spare && spare[0] ? take_spare(options, "REDLOCK_SPARE", spare) : GO_ON;
+}
+
+static const char *from_environment(const char *variable)
+{
+    const char *value = getenv(variable);
+    return value && value[0] ? value : NULL;
+}
+
+static int ask_for_nodes(struct options *options)
+{
+    if (options->nodes && options->nodes_file)
+        return misuse(options, "give --nodes or --nodes-file, not both");
+    if (!options->nodes && !options->nodes_file) {
+        options->nodes = from_environment("REDLOCK_NODES");
+        options->nodes_file = options->nodes ? NULL : from_environment("REDLOCK_NODES_FILE");
+    }
+    if (options->nodes_file || (options->nodes && options->nodes[0]))
+        return GO_ON;
+    if (from_environment("REDLOCK_TOKEN")) {
+        return misuse(options, "no masters given: `redlock run` passes on neither a list with "
+                               "passwords nor a pipe; write the list into a file and use "
+                               "REDLOCK_NODES_FILE or --nodes-file");
+    }
+    return misuse(options, "no masters given: set REDLOCK_NODES or use --nodes "
+                           "redis://HOST:PORT,redis://HOST:PORT,... (a list with passwords: "
+                           "REDLOCK_NODES_FILE, --nodes-file)");
 }
 
 static int ask_environment(struct options *options)
 {
     const char *max_ttl = getenv("REDLOCK_MAX_TTL");
-    if (!options->nodes) {
-        options->nodes = getenv("REDLOCK_NODES");
-    }
-    if (!options->nodes || !options->nodes[0]) {
-        return misuse(options, "no masters given: set REDLOCK_NODES or use --nodes "
-                               "redis://HOST:PORT,redis://HOST:PORT,...");
-    }
-    if (options->max_ttl_ms > 0 || !max_ttl || !max_ttl[0]) {
-        return GO_ON;
-    }
+    int status = ask_for_nodes(options);
+    if (status == GO_ON)
+        status = ask_for_spare(options);
+    if (status != GO_ON || options->max_ttl_ms > 0 || !max_ttl || !max_ttl[0])
+        return status;
     return take_duration(options, "REDLOCK_MAX_TTL", max_ttl, false, &options->max_ttl_ms);
 }
 
@@ -346,49 +386,77 @@ static int ask_environment(struct options *options)
 static void set_default_ttl(struct options *options)
 {
     int64_t most = options->max_ttl_ms > 0 ? options->max_ttl_ms : DEFAULT_MAX_TTL_MS;
-    if (options->ttl_ms == 0) {
+    if (options->ttl_ms == 0)
         options->ttl_ms = most < DEFAULT_TTL_MS ? most : DEFAULT_TTL_MS;
-    }
+}
+
+/* The library would speak of its own options. */
+static int check_ttl(const struct options *options)
+{
+    int64_t most = options->max_ttl_ms > 0 ? options->max_ttl_ms : DEFAULT_MAX_TTL_MS;
+    char ttl[DURATION_SIZE], limit[DURATION_SIZE];
+    struct text why = {0};
+    if (most > LONGEST_MAX_TTL_MS)
+        return misuse(options, "--max-ttl is 24h at the most, as is REDLOCK_MAX_TTL");
+    if (options->ttl_ms <= most)
+        return GO_ON;
+    text_format(&why,
+                "--ttl %s is above --max-ttl, %s: keep it short, for `redlock run` renews it and "
+                "`redlock extend` prolongs it, or raise --max-ttl or REDLOCK_MAX_TTL for all "
+                "clients (a restarted master abstains as long)",
+                duration_show(ttl, options->ttl_ms), duration_show(limit, most));
+    failure_tell(options, "cannot ask for", REDLOCK_E_TTL, why.bytes, NULL);
+    text_free(&why);
+    return EXIT_USAGE;
 }
 
 static int parse_command(struct options *options, int argc, char **argv)
 {
     int count = cut_program(options, argc, argv);
     int status = parse_options(options, count, argv, ":hqvV");
-    if (status != GO_ON) {
+    if (status != GO_ON)
         return status;
-    }
     take_names(options, count, argv);
     if (!options->names) {
-        say("out of memory");
+        failure_tell(options, "cannot start", REDLOCK_E_MEMORY, redlock_code_text(REDLOCK_E_MEMORY),
+                     NULL);
         return EXIT_INTERNAL;
     }
     status = check_arguments(options);
-    if (status == GO_ON) {
+    if (status == GO_ON)
         status = ask_environment(options);
-    }
     set_default_ttl(options);
-    return status;
+    return status == GO_ON ? check_ttl(options) : status;
+}
+
+/* Known before all else: what is wrong with the command line is told as JSON, too. */
+static bool asks_for_json(int argc, char **argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        size_t length = strlen(argv[i]);
+        if (length > 2 && strncmp(argv[i], "--json", length) == 0)
+            return true;
+    }
+    return false;
 }
 
 int options_parse(struct options *options, int argc, char **argv)
 {
-    *options = (struct options){.kill_after_ms = 5000, .margin_ms = -1};
+    *options = (struct options){.kill_after_ms = 5000, .margin_ms = -1, .spare = -1};
+    options->json = asks_for_json(argc, argv);
+    if (options->json)
+        say_as_json();
     int status = parse_options(options, argc, argv, "+:hqvV");
-    if (status != GO_ON) {
+    if (status != GO_ON)
         return status;
-    }
-    if (optind >= argc) {
+    if (optind >= argc)
         return misuse(options, "no command given");
-    }
     const char *name = argv[optind];
-    if (strcmp(name, "help") == 0) {
+    if (strcmp(name, "help") == 0)
         return help_on(options, argv[optind + 1]);
-    }
     options->command = find_command(name);
-    if (!options->command) {
+    if (!options->command)
         return misuse(options, "unknown command %s", name);
-    }
     return parse_command(options, argc - optind, argv + optind);
 }
 

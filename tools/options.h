@@ -14,8 +14,10 @@ struct options {
     const struct command *command;
 
     /* every command */
-    const char *nodes, *label, *prefix;
+    const char *nodes, *nodes_file; /* one of the two */
+    const char *label, *prefix;
     int64_t max_ttl_ms;                             /* 0: the library's default */
+    int spare;                                      /* -1: not given */
     int64_t request_timeout_ms, connect_timeout_ms; /* 0: the library's default */
     bool json, quiet, verbose;
 

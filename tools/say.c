@@ -5,36 +5,38 @@
 #include <limits.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "json.h"
 
 /* stderr as pipe or terminal, opened anew so that O_NONBLOCK is ours alone: the
  * flag belongs to the open description, which we share with our parent and with
  * the command.  -1 where that is not possible or not needed. */
 static int own_stderr = -1;
 
+static bool as_json;
+
 void say_start(void)
 {
     struct stat facts;
     bool may_block =
         fstat(STDERR_FILENO, &facts) == 0 && (S_ISFIFO(facts.st_mode) || isatty(STDERR_FILENO));
-    if (may_block) {
+    if (may_block)
         own_stderr = open("/proc/self/fd/2", O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-    }
 }
 
 /* As much as goes without waiting; -1 with EAGAIN if nothing does. */
 static ssize_t write_some(const char *bytes, size_t length)
 {
     struct pollfd ready = {.fd = STDERR_FILENO, .events = POLLOUT};
-    if (own_stderr >= 0) {
+    if (own_stderr >= 0)
         return write(own_stderr, bytes, length);
-    }
     ssize_t sent = send(STDERR_FILENO, bytes, length, MSG_DONTWAIT | MSG_NOSIGNAL);
-    if (sent >= 0 || errno != ENOTSOCK) {
+    if (sent >= 0 || errno != ENOTSOCK)
         return sent;
-    }
     if (poll(&ready, 1, 0) != 1 || !(ready.revents & POLLOUT)) {
         errno = EAGAIN;
         return -1;
@@ -43,38 +45,139 @@ static ssize_t write_some(const char *bytes, size_t length)
     return write(STDERR_FILENO, bytes, length < PIPE_BUF ? length : PIPE_BUF);
 }
 
-void say_text(const struct text *text)
+static void write_out(const struct text *text)
 {
     size_t done = 0;
     while (done < text->length) {
         ssize_t sent = write_some(text->bytes + done, text->length - done);
-        if (sent > 0) {
+        if (sent > 0)
             done += (size_t)sent;
-        } else if (sent == 0 || errno != EINTR) {
+        else if (sent == 0 || errno != EINTR)
             return;
-        }
     }
+}
+
+/* ---- The line that is rewritten ----------------------------------------- */
+
+static size_t line_width; /* of what stands there; 0: nothing */
+
+static size_t terminal_width(void)
+{
+    struct winsize size;
+    bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+    return known ? size.ws_col : 80;
+}
+
+/* The first characters of the line; returns how many. */
+static size_t add_cut(struct text *out, const struct text *line, size_t most)
+{
+    const unsigned char *from = (const unsigned char *)line->bytes;
+    size_t left = line->length;
+    size_t count = 0;
+    while (left > 0 && count < most) {
+        size_t step = utf8_length(from, left);
+        step = step > 0 ? step : 1;
+        text_add(out, from, step);
+        from += step;
+        left -= step;
+        count++;
+    }
+    return count;
+}
+
+/* Over what stands there, with spaces behind it: no terminal needs to know more. */
+static void replace_line(const struct text *line)
+{
+    struct text out = {0};
+    size_t before = line_width;
+    text_format(&out, "\r");
+    line_width = add_cut(&out, line, terminal_width() - 1);
+    for (size_t at = line_width; at < before; at++)
+        text_format(&out, " ");
+    if (line_width == 0)
+        text_format(&out, "\r");
+    write_out(&out);
+    text_free(&out);
+}
+
+void say_line(const struct text *line)
+{
+    if (tcgetpgrp(STDERR_FILENO) == getpgrp())
+        replace_line(line);
+}
+
+void say_line_end(void)
+{
+    struct text nothing = {.bytes = ""};
+    if (line_width > 0)
+        replace_line(&nothing);
+}
+
+/* ---- Messages ----------------------------------------------------------- */
+
+void say_text(const struct text *text)
+{
+    say_line_end();
+    write_out(text);
+}
+
+void say_as_json(void)
+{
+    as_json = true;
+}
+
+static void write_document(struct text *line, redlock_level level, const struct text *message)
+{
+    static const char *const names[] = {"error", "warning", "info", "debug"};
+    struct json json = {.out = line};
+    json_open(&json, NULL, '{');
+    json_string(&json, "event", "log");
+    json_string(&json, "level", names[level <= REDLOCK_LOG_DEBUG ? level : REDLOCK_LOG_DEBUG]);
+    json_bytes(&json, "text", message->bytes, message->length);
+    json_close(&json, '}');
+}
+
+/* Frees the message. */
+static void say_message(redlock_level level, struct text *message)
+{
+    struct text line = {0};
+    if (as_json) {
+        write_document(&line, level, message);
+    } else {
+        text_format(&line, "redlock: ");
+        text_shown(&line, message->bytes, message->length);
+    }
+    text_format(&line, "\n");
+    say_text(&line);
+    text_free(&line);
+    text_free(message);
 }
 
 void say(const char *format, ...)
 {
-    struct text line = {0};
+    struct text message = {0};
     va_list values;
     va_start(values, format);
-    text_format(&line, "redlock: ");
-    text_vformat(&line, format, values);
-    text_format(&line, "\n");
+    text_vformat(&message, format, values);
     va_end(values);
-    say_text(&line);
-    text_free(&line);
+    say_message(REDLOCK_LOG_ERROR, &message);
+}
+
+void say_at(redlock_level level, const char *format, ...)
+{
+    struct text message = {0};
+    va_list values;
+    va_start(values, format);
+    text_vformat(&message, format, values);
+    va_end(values);
+    say_message(level, &message);
 }
 
 static bool output_failed(void)
 {
     /* A reader that went away knows that it did. */
-    if (errno != EPIPE) {
+    if (errno != EPIPE)
         say("cannot write to stdout: %s", strerror(errno));
-    }
     return false;
 }
 
@@ -93,9 +196,8 @@ bool put_text(const struct text *text)
         if (put >= 0) {
             done += (size_t)put;
         } else if (errno == EAGAIN) {
-            if (!wait_for_room()) {
+            if (!wait_for_room())
                 return output_failed();
-            }
         } else if (errno != EINTR) {
             return output_failed();
         }

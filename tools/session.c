@@ -1,101 +1,32 @@
 #include "session.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "commands.h"
-#include "json.h"
+#include "failure.h"
 #include "say.h"
 #include "votes.h"
 
 #define DEFAULT_CONNECT_TIMEOUT_MS 1000 /* the library's */
+#define QUORUM_GRACE_S             0.001
+#define RELEASE_PATIENCE_S         0.2
 
-/* In the messages of `run --json` this, too, must be a document. */
 static void on_log(redlock_level level, const char *text, void *data)
 {
-    const struct session *session = data;
-    struct text line = {0};
-    struct json json = {.out = &line};
-    (void)level;
-    if (!session->options->json || session->options->command->bit != FOR_RUN) {
-        say("%s", text);
-        return;
-    }
-    json_open(&json, NULL, '{');
-    json_string(&json, "event", "log");
-    json_string(&json, "text", text);
-    json_close(&json, '}');
-    text_format(&line, "\n");
-    say_text(&line);
-    text_free(&line);
+    (void)data;
+    say_at(level, "%s", text);
 }
 
 /* ---- Failures ----------------------------------------------------------- */
-
-static void failure_json(struct text *out, const struct options *options, redlock_code code,
-                         const char *sentence, const redlock_event *event)
-{
-    struct json json = {.out = out};
-    json_open(&json, NULL, '{');
-    if (options->command->bit == FOR_RUN) {
-        json_word(&json, "event", event ? redlock_event_name(event->kind) : "refused");
-    }
-    json_bool(&json, "ok", false);
-    json_string(&json, "code", redlock_code_name(code));
-    json_string(&json, "text", sentence);
-    names_json(&json, options->names, options->names_count);
-    if (event) {
-        json_number(&json, "rounds", event->rounds);
-        json_number(&json, "elapsed_ms", event->elapsed_ms);
-        votes_json(&json, event);
-    }
-    json_close(&json, '}');
-    text_format(out, "\n");
-}
-
-static void failure_text(struct text *out, const struct options *options, const char *what,
-                         const char *sentence, const redlock_event *event)
-{
-    text_format(out, "redlock: %s", what);
-    if (options->names_count > 0) {
-        text_format(out, " ");
-        names_show(out, options->names, options->names_count);
-    }
-    text_format(out, ": ");
-    text_shown(out, sentence, strlen(sentence));
-    text_format(out, "\n");
-    if (event) {
-        votes_explain(out, event);
-    }
-}
-
-/* The document of `run` goes to stderr: stdout belongs to the command it runs. */
-static void tell(const struct options *options, const char *what, redlock_code code,
-                 const char *sentence, const redlock_event *event)
-{
-    struct text out = {0};
-    if (options->json) {
-        failure_json(&out, options, code, sentence, event);
-        if (options->command->bit == FOR_RUN) {
-            say_text(&out);
-        } else {
-            put_text(&out);
-        }
-    } else if (!options->quiet) {
-        failure_text(&out, options, what, sentence, event);
-        say_text(&out);
-    }
-    text_free(&out);
-}
 
 /* Which master makes the list wrong. */
 static void note_refused(struct text *out, const redlock *client)
 {
     for (unsigned i = 0; i < redlock_nodes(client); i++) {
         redlock_node node;
-        if (redlock_node_get(client, i, &node) == REDLOCK_OK &&
-            node.state == REDLOCK_NODE_REFUSED) {
+        if (redlock_node_get(client, i, &node) == REDLOCK_OK && node.state == REDLOCK_NODE_REFUSED)
             text_format(out, "%s%s %s", out->length > 0 ? "; " : "", node.node, node.text);
-        }
     }
 }
 
@@ -103,23 +34,21 @@ static const char *best_sentence(struct session *session, const redlock_event *e
 {
     bool reasons_follow = !session->options->json;
     struct text *known = &session->ready_text;
-    if (exit_for(event->code) == EXIT_NODES && known->length == 0) {
+    if (exit_for(event->code) == EXIT_NODES && known->length == 0)
         note_refused(known, session->client);
-    }
-    if (exit_for(event->code) == EXIT_NODES && known->length > 0) {
+    if (exit_for(event->code) == EXIT_NODES && known->length > 0)
         return known->bytes;
-    }
     return reasons_follow ? votes_headline(event) : event->text;
 }
 
 void session_tell_failure(struct session *session, const char *what, const redlock_event *event)
 {
-    tell(session->options, what, event->code, best_sentence(session, event), event);
+    failure_tell(session->options, what, event->code, best_sentence(session, event), event);
 }
 
 void session_refused(struct session *session, const char *what, redlock_code code)
 {
-    tell(session->options, what, code, redlock_last_error(session->client), NULL);
+    failure_tell(session->options, what, code, redlock_last_error(session->client), NULL);
     session_end(session, exit_for(code), PATIENCE_OWED_MS);
 }
 
@@ -135,13 +64,12 @@ static bool list_is_wrong(const struct session *session)
 static void begin(struct session *session)
 {
     ev_timer_stop(session->loop, &session->begin_timer);
-    if (session->begun || session->ending) {
+    if (session->begun || session->ending)
         return;
-    }
     session->begun = true;
     if (list_is_wrong(session) && !session->any_list) {
-        tell(session->options, "cannot begin with", session->readiness, session->ready_text.bytes,
-             NULL);
+        failure_tell(session->options, "cannot begin with", session->readiness,
+                     session->ready_text.bytes, NULL);
         session_end(session, EXIT_NODES, 0);
     } else {
         session->begin(session->data);
@@ -151,13 +79,11 @@ static void begin(struct session *session)
 /* Its lines as one sentence. */
 static void note_readiness(struct text *out, const char *text)
 {
-    for (; *text; text++) {
-        if (*text != '\n') {
+    for (; *text; text++)
+        if (*text != '\n')
             text_add(out, text, 1);
-        } else if (text[1]) {
+        else if (text[1])
             text_add(out, "; ", 2);
-        }
-    }
 }
 
 static void on_ready(redlock *client, redlock_code code, const char *text, void *data)
@@ -170,6 +96,37 @@ static void on_ready(redlock *client, redlock_code code, const char *text, void 
     begin(session);
 }
 
+/* Fills `node`; false if that master cannot be asked now. */
+static bool get_connected(const redlock *client, unsigned index, redlock_node *node)
+{
+    return redlock_node_get(client, index, node) == REDLOCK_OK &&
+           (node->state == REDLOCK_NODE_UP || node->state == REDLOCK_NODE_ABSTAINS);
+}
+
+static unsigned count_connected(const redlock *client)
+{
+    unsigned connected = 0;
+    redlock_node node;
+    for (unsigned i = 0; i < redlock_nodes(client); i++)
+        connected += get_connected(client, i, &node);
+    return connected;
+}
+
+/* The others have a moment more, so that where all are well a wrong list is found, and a
+ * lease begins on all of them. */
+static void on_node(redlock *client, unsigned index, void *data)
+{
+    struct session *session = data;
+    unsigned quorum = redlock_quorum(redlock_nodes(client), (unsigned)session->options->spare);
+    (void)index;
+    if (!session->quorum_up && !session->patient && count_connected(client) >= quorum) {
+        session->quorum_up = true;
+        ev_timer_stop(session->loop, &session->begin_timer);
+        ev_timer_set(&session->begin_timer, QUORUM_GRACE_S, 0);
+        ev_timer_start(session->loop, &session->begin_timer);
+    }
+}
+
 static void on_begin_time(struct ev_loop *loop, ev_timer *timer, int events)
 {
     (void)loop;
@@ -180,14 +137,69 @@ static void on_begin_time(struct ev_loop *loop, ev_timer *timer, int events)
 static void plan_begin(struct session *session)
 {
     int64_t connect_ms = session->options->connect_timeout_ms;
-    if (connect_ms == 0) {
+    if (connect_ms == 0)
         connect_ms = DEFAULT_CONNECT_TIMEOUT_MS;
-    }
-    ev_timer_init(&session->begin_timer, on_begin_time, (double)connect_ms / 4000, 0);
+    double delay_s = session->hasty ? 0 : (double)connect_ms / 4000;
+    ev_timer_init(&session->begin_timer, on_begin_time, delay_s, 0);
     session->begin_timer.data = session;
-    if (!session->patient) {
+    if (!session->patient)
         ev_timer_start(session->loop, &session->begin_timer);
-    }
+}
+
+/* ---- What is still owed ------------------------------------------------- */
+
+static bool an_answer_is_on_its_way(const struct session *session)
+{
+    redlock_node node;
+    for (unsigned i = 0; i < redlock_nodes(session->client); i++)
+        if (get_connected(session->client, i, &node) && node.in_flight > 0)
+            return true;
+    return false;
+}
+
+static void leave_the_rest(struct session *session)
+{
+    if (session->options->verbose)
+        say("not every master has confirmed the release; such a key ends with its ttl");
+    ev_break(session->loop, EVBREAK_ALL);
+}
+
+static void on_release_time(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    (void)loop;
+    (void)events;
+    leave_the_rest(timer->data);
+}
+
+static void on_release_idle(struct ev_loop *loop, ev_idle *idle, int events)
+{
+    (void)loop;
+    (void)events;
+    leave_the_rest(idle->data);
+}
+
+/* Before each wait.  Where no answer is on its way, the client has one more turn, as it may
+ * find that nothing is owed; then there is nothing to wait for. */
+static void on_release_look(struct ev_loop *loop, ev_prepare *look, int events)
+{
+    struct session *session = look->data;
+    (void)events;
+    if (session->released && !an_answer_is_on_its_way(session))
+        ev_idle_start(loop, &session->release_idle);
+    else
+        ev_idle_stop(loop, &session->release_idle);
+}
+
+/* A watcher that is started in one of the client's callbacks would look one wait too late. */
+static void watch_releases(struct session *session)
+{
+    ev_idle_init(&session->release_idle, on_release_idle);
+    session->release_idle.data = session;
+    ev_prepare_init(&session->release_look, on_release_look);
+    ev_set_priority(&session->release_look, EV_MINPRI);
+    session->release_look.data = session;
+    ev_prepare_start(session->loop, &session->release_look);
+    ev_unref(session->loop);
 }
 
 /* ---- Start and end ------------------------------------------------------ */
@@ -197,35 +209,55 @@ static redlock_options client_options(struct session *session)
     const struct options *given = session->options;
     redlock_options options = REDLOCK_OPTIONS_INIT;
     options.nodes = given->nodes;
+    options.nodes_file = given->nodes_file;
     options.label = given->label;
     options.prefix = given->prefix;
     options.max_ttl_ms = given->max_ttl_ms;
+    options.looks_only = session->looks;
+    options.spare = given->spare;
     options.request_timeout_ms = given->request_timeout_ms;
     options.connect_timeout_ms = given->connect_timeout_ms;
     options.on_ready = on_ready;
+    options.on_node = on_node;
     options.on_log = given->verbose ? on_log : NULL;
     options.data = session;
     return options;
+}
+
+/* libev would abort. */
+static void on_loop_failed(const char *what)
+{
+    say("cannot go on: %s: %s", what, strerror(errno));
+    exit(EXIT_INTERNAL);
+}
+
+/* With poll(), for a dozen descriptors: epoll may refuse one (fs.epoll.max_user_watches), and a
+ * signal, or the end of the command, would not be heard. */
+static struct ev_loop *make_loop(void)
+{
+    ev_set_syserr_cb(on_loop_failed);
+    return ev_default_loop(EVBACKEND_POLL);
 }
 
 bool session_open(struct session *session, const struct options *options)
 {
     char why[500] = "";
     session->options = options;
-    session->loop = ev_default_loop(0);
+    session->loop = make_loop();
     if (!session->loop) {
-        say("cannot start the event loop");
+        failure_tell(options, "cannot start", REDLOCK_E_SYSTEM, "there is no event loop", NULL);
         session->status = EXIT_INTERNAL;
         return false;
     }
     redlock_options settings = client_options(session);
     redlock_code code = redlock_open(&session->client, session->loop, &settings, why, sizeof(why));
     if (code != REDLOCK_OK) {
-        tell(options, "cannot start", code, why[0] ? why : redlock_code_text(code), NULL);
+        failure_tell(options, "cannot start", code, why[0] ? why : redlock_code_text(code), NULL);
         session->status = exit_for(code);
         return false;
     }
     plan_begin(session);
+    watch_releases(session);
     return true;
 }
 
@@ -233,7 +265,8 @@ int session_run(struct session *session)
 {
     ev_run(session->loop, 0);
     if (!session->ending) {
-        say("internal error: nothing is left to wait for, and there is no outcome");
+        failure_tell(session->options, "internal error with", REDLOCK_E_SYSTEM,
+                     "nothing is left to wait for, and there is no outcome", NULL);
         session->status = EXIT_INTERNAL;
     }
     redlock_free(session->client);
@@ -246,9 +279,17 @@ static void on_closed(redlock *client, unsigned left, void *data)
     struct session *session = data;
     (void)client;
     if (left > 0 && session->options->verbose) {
-        say("%u releases could not be delivered; those keys end with their ttl", left);
+        say_at(REDLOCK_LOG_WARNING,
+               "%u releases could not be delivered; those keys end with their ttl", left);
     }
     ev_break(session->loop, EVBREAK_ALL);
+}
+
+void session_end_by_signal(struct session *session, int number, const redlock_event *event)
+{
+    if (!session->ending)
+        failure_tell_signal(session->options, number, event);
+    session_end(session, EXIT_SIGNAL + number, PATIENCE_OWED_MS);
 }
 
 void session_end(struct session *session, int status, int64_t patience_ms)
@@ -260,11 +301,19 @@ void session_end(struct session *session, int status, int64_t patience_ms)
     }
 }
 
+void session_end_released(struct session *session, int status)
+{
+    session_end(session, status, PATIENCE_OWED_MS);
+    ev_timer_init(&session->release_timer, on_release_time, RELEASE_PATIENCE_S, 0);
+    session->release_timer.data = session;
+    ev_timer_start(session->loop, &session->release_timer);
+    session->released = true;
+}
+
 bool session_put(struct session *session, const struct text *text)
 {
-    if (put_text(text)) {
+    if (put_text(text))
         return true;
-    }
     session->status = EXIT_OUTPUT;
     return false;
 }

@@ -16,11 +16,9 @@
 #include "redlock.h"
 #include "text.h"
 
-/* How long the end may take because of masters that do not answer.  After an
- * orderly release the masters in question are a minority; their keys end with
- * the ttl and harm nobody.  Otherwise a leftover may be in somebody's way. */
-#define PATIENCE_RELEASED_MS 200
-#define PATIENCE_OWED_MS     1500
+/* How long the end may take because of masters that do not answer: a leftover may be
+ * in somebody's way. */
+#define PATIENCE_OWED_MS 1500
 
 struct session {
     struct ev_loop *loop;
@@ -30,15 +28,22 @@ struct session {
     bool ending;
 
     /* Set before session_open(): called once, from the loop, when every master was
-     * reached or tried; unless `patient`, after a quarter of the time to connect at
-     * the latest: a lease should begin on all masters, not on the first three that
-     * were connected, but one that hangs shall not hold up everybody. */
+     * reached or tried; unless `patient`, at the latest a moment after a quorum was
+     * reached, or after a quarter of the time to connect: masters that are silent
+     * shall not hold up everybody. */
     void (*begin)(void *data);
     bool patient;
+    bool hasty;    /* begins at once: what is asked waits for the masters by itself */
+    bool looks;    /* asks for nothing: the masters are not told --max-ttl */
     bool any_list; /* begin also when the list of masters is known to be wrong */
     void *data;
     ev_timer begin_timer;
-    bool begun;
+    bool quorum_up, begun;
+
+    ev_timer release_timer;
+    ev_prepare release_look;
+    ev_idle release_idle;
+    bool released;
 
     bool ready; /* every master was reached or tried, with this result: */
     redlock_code readiness;
@@ -49,6 +54,12 @@ struct session {
 bool session_open(struct session *session, const struct options *options);
 int session_run(struct session *session);
 void session_end(struct session *session, int status, int64_t patience_ms);
+/* After a quorum has released: what is still owed is waited for only where an answer is
+ * on its way.  Other masters are a minority; their keys end with the ttl and harm nobody. */
+void session_end_released(struct session *session, int status);
+
+/* The same because of a signal, which is told as JSON if asked for; event: or NULL. */
+void session_end_by_signal(struct session *session, int number, const redlock_event *event);
 
 /* An outcome that is no success, for the user: on stdout as the JSON document,
  * else as a message with the reasons.  `what`: "cannot lock". */

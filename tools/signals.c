@@ -1,16 +1,50 @@
 #include "signals.h"
 
-#include <signal.h>
 #include <stddef.h>
 
-static const int stop_signals[STOP_SIGNALS] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
-static bool stay_ignored[STOP_SIGNALS];
+static bool stay_ignored[_NSIG];
+
+/* Those that cannot be caught, those that end nobody, and those that stop: who is
+ * stopped is not ended, and a shell above relies on it. */
+static bool is_left_alone(int number)
+{
+    switch (number) {
+    case SIGKILL:
+    case SIGSTOP:
+    case SIGTSTP:
+    case SIGTTIN:
+    case SIGTTOU:
+    case SIGCONT:
+    case SIGCHLD:
+    case SIGPIPE:
+    case SIGURG:
+        return true;
+    default:
+        return number > SIGSYS && number < SIGRTMIN; /* the C library's own */
+    }
+}
+
+static bool is_fault(int number)
+{
+    return number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL;
+}
+
+bool signal_asks_for_end(int number)
+{
+    return number == SIGINT || number == SIGQUIT || number == SIGTERM;
+}
+
+bool signal_is_message(int number)
+{
+    return number == SIGUSR1 || number == SIGUSR2 || number == SIGWINCH || number >= SIGRTMIN;
+}
 
 void signals_start(void)
 {
-    for (int i = 0; i < STOP_SIGNALS; i++) {
+    for (int number = 1; number < _NSIG; number++) {
         struct sigaction now;
-        stay_ignored[i] = sigaction(stop_signals[i], NULL, &now) == 0 && now.sa_handler == SIG_IGN;
+        stay_ignored[number] = !is_left_alone(number) && sigaction(number, NULL, &now) == 0 &&
+                               now.sa_handler == SIG_IGN;
     }
     signal(SIGPIPE, SIG_IGN);
     signal(SIGTTOU, SIG_IGN);
@@ -18,33 +52,46 @@ void signals_start(void)
 
 bool signals_stay_ignored(int number)
 {
-    for (int i = 0; i < STOP_SIGNALS; i++) {
-        if (stop_signals[i] == number) {
-            return stay_ignored[i];
-        }
-    }
-    return false;
+    return stay_ignored[number];
 }
 
 static void on_signal(struct ev_loop *loop, ev_signal *watcher, int events)
 {
     (void)loop;
     (void)events;
-    struct stops *stops = watcher->data;
-    stops->told(stops->data, watcher->signum);
+    struct signals *signals = watcher->data;
+    signals->told(signals->data, watcher->signum);
 }
 
-void stops_watch(struct stops *stops, struct ev_loop *loop, void (*told)(void *data, int number),
-                 void *data)
+/* Sent by somebody it is like any other; a fault of our own would come back for
+ * ever, so that one ends us, and the kernel the command. */
+static void on_fault(int number, siginfo_t *facts, void *context)
 {
-    stops->told = told;
-    stops->data = data;
-    for (int i = 0; i < STOP_SIGNALS; i++) {
-        if (!stay_ignored[i]) {
-            ev_signal_init(&stops->watchers[i], on_signal, stop_signals[i]);
-            stops->watchers[i].data = stops;
-            ev_signal_start(loop, &stops->watchers[i]);
-            ev_unref(loop);
-        }
-    }
+    (void)context;
+    if (facts->si_code <= 0)
+        ev_feed_signal(number);
+    else
+        signal(number, SIG_DFL);
+}
+
+static void watch(struct signals *signals, struct ev_loop *loop, int number)
+{
+    struct sigaction fault = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_RESTART};
+    ev_signal *watcher = &signals->watchers[number];
+    ev_signal_init(watcher, on_signal, number);
+    watcher->data = signals;
+    ev_signal_start(loop, watcher);
+    ev_unref(loop);
+    if (is_fault(number))
+        sigaction(number, &fault, NULL);
+}
+
+void signals_watch(struct signals *signals, struct ev_loop *loop,
+                   void (*told)(void *data, int number), void *data)
+{
+    signals->told = told;
+    signals->data = data;
+    for (int number = 1; number < _NSIG; number++)
+        if (!is_left_alone(number) && !stay_ignored[number])
+            watch(signals, loop, number);
 }

@@ -1,10 +1,14 @@
 /*
- * signals.h - the signals that ask us to stop.
+ * signals.h - what we do with each signal.
+ *
+ * None that can be caught ends us at once: a command must be ended and a lock given
+ * back first.  For the command of `redlock run` all are meant, and it gets them.
  */
 #ifndef REDLOCK_TOOLS_SIGNALS_H
 #define REDLOCK_TOOLS_SIGNALS_H
 
 #include <ev.h>
+#include <signal.h>
 #include <stdbool.h>
 
 /* Once, first of all: SIGPIPE and SIGTTOU are ignored from now on, for a broken
@@ -15,17 +19,22 @@ void signals_start(void);
  * in the background, do that; we and the command keep to it. */
 bool signals_stay_ignored(int number);
 
-#define STOP_SIGNALS 4
+/* SIGINT, SIGQUIT, SIGTERM: who does not end then may be killed.  Others mean what
+ * the command makes of them: SIGHUP is "read your settings again" to many. */
+bool signal_asks_for_end(int number);
 
-struct stops {
-    ev_signal watchers[STOP_SIGNALS];
+/* For a running command and for nobody else: where there is none, nothing happens. */
+bool signal_is_message(int number);
+
+struct signals {
+    ev_signal watchers[_NSIG];
     void (*told)(void *data, int number);
     void *data;
 };
 
-/* Calls `told` for each SIGHUP, SIGINT, SIGQUIT and SIGTERM from now on.  Does
+/* Calls `told` for each signal that could end us, and SIGWINCH, from now on.  Does
  * not keep the loop alive. */
-void stops_watch(struct stops *stops, struct ev_loop *loop, void (*told)(void *data, int number),
-                 void *data);
+void signals_watch(struct signals *signals, struct ev_loop *loop,
+                   void (*told)(void *data, int number), void *data);
 
 #endif

@@ -6,27 +6,35 @@
 
 #include "commands.h"
 #include "duration.h"
+#include "failure.h"
 #include "json.h"
 #include "say.h"
 #include "session.h"
 #include "votes.h"
 
 const char status_help[] =
-    "usage: redlock status [--json] NAME...\n"
+    "usage: redlock status [OPTION]... NAME...\n"
     "\n"
-    "Asks every master who holds each name, without touching it.\n"
+    "Asks every master who holds each name and who waits for it, and touches neither.\n"
     "\n"
     "  held         one holder has it on a quorum\n"
     "  partly held  somebody has it on some masters, nobody on a quorum: an attempt\n"
     "               under way, or the rest of one\n"
     "  free         nobody has it\n"
-    "  unknown      no quorum of masters answered\n"
+    "  unknown      no quorum of masters answered; one that abstains, since it was\n"
+    "               restarted, may have forgotten a holder, and answers only if it\n"
+    "               has one\n"
+    "\n"
+    "It writes nothing on the masters and does not tell them --max-ttl, but judges by\n"
+    "it how long a restarted master abstains. `redlock --help` has all options.\n"
     "\n"
     "Exit status: 0 a quorum answered for each name, 64 usage, 69 not so, 78 the list\n"
     "of masters is wrong.\n"
     "\n"
     "Example:\n"
     "  redlock status --json deploy | jq -r '.names[0].state'\n";
+
+#define LINE_TOLD 16 /* so many of those who wait the library names */
 
 /* One name that was asked about, and the answer, ready to be printed. */
 struct question {
@@ -65,15 +73,14 @@ static struct finding judge(const redlock_event *event)
 {
     struct finding finding = {.answered = count_answers(event)};
     finding.count = votes_holdings(event, finding.holdings);
-    if (event->code != REDLOCK_OK) {
+    if (event->code != REDLOCK_OK)
         finding.state = "unknown";
-    } else if (finding.count == 0) {
+    else if (finding.count == 0)
         finding.state = "free";
-    } else if (finding.holdings[0].masters >= event->quorum && finding.holdings[0].holder) {
+    else if (finding.holdings[0].masters >= event->quorum && finding.holdings[0].holder)
         finding.state = "held";
-    } else {
+    else
         finding.state = "partly held";
-    }
     return finding;
 }
 
@@ -83,14 +90,75 @@ static void show_holding(struct text *out, const redlock_event *event,
                          const struct holding *holding)
 {
     char span[DURATION_SIZE];
-    text_format(out, " by ");
+    text_format(out, event->code == REDLOCK_OK ? " by " : "; held by ");
     holder_show(out, holding->holder);
     text_format(out, " on %u of %u masters", holding->masters, event->masters);
-    if (holding->remaining_ms >= 0) {
+    if (holding->remaining_ms >= 0)
         text_format(out, ", %s left", duration_show(span, holding->remaining_ms));
-    } else if (holding->remaining_ms == -2) {
+    else if (holding->remaining_ms == -2)
         text_format(out, ", for ever (no ttl)");
-    }
+    text_format(out, "%s", holding_doubt(event, holding));
+}
+
+/* Their labels, for nobody waits longer for knowing the tokens. */
+static void show_waiter(void *data, const char *token, size_t length)
+{
+    struct text *out = data;
+    struct text value = {0};
+    text_add(&value, token, length);
+    const char *label = holder_split(value.bytes).label;
+    text_format(out, "%s", out->length > 0 ? ", " : "");
+    text_shown(out, label ? label : value.bytes, strlen(label ? label : value.bytes));
+    text_free(&value);
+}
+
+static void show_line(struct text *out, const redlock_event *event)
+{
+    struct line line = votes_line(event);
+    struct text who = {0};
+    if (line.count == 0)
+        return;
+    line_each(&line, show_waiter, &who);
+    text_format(out, "  %u %s: %s%s\n", line.count, line.count == 1 ? "waits" : "wait",
+                who.length > 0 ? who.bytes : "?", line.count > LINE_TOLD ? ", ..." : "");
+    text_free(&who);
+}
+
+static void waiter_json(void *data, const char *token, size_t length)
+{
+    struct json *json = data;
+    struct text value = {0};
+    text_add(&value, token, length);
+    json_open(json, NULL, '{');
+    json_bytes(json, "token", token, length);
+    json_string(json, "label", holder_split(value.bytes).label);
+    json_close(json, '}');
+    text_free(&value);
+}
+
+static void line_json(struct json *json, const redlock_event *event)
+{
+    struct line line = votes_line(event);
+    json_number(json, "waiting", line.count);
+    json_open(json, "waiters", '[');
+    line_each(&line, waiter_json, json);
+    json_close(json, ']');
+}
+
+static bool any_abstains(const redlock_event *event)
+{
+    bool any = false;
+    for (unsigned i = 0; i < event->masters; i++)
+        any |= event->votes[i].kind == REDLOCK_VOTE_ABSTAINS;
+    return any;
+}
+
+static void show_why_unknown(struct text *out, const redlock_event *event, unsigned answered)
+{
+    text_format(out, "; %u of %u masters answered, %u must", answered, event->masters,
+                event->quorum);
+    if (any_abstains(event))
+        text_format(out, "; one that abstains may have forgotten a holder");
 }
 
 static void show_answer(struct text *out, const redlock_name *name, const redlock_event *event)
@@ -98,14 +166,12 @@ static void show_answer(struct text *out, const redlock_name *name, const redloc
     struct finding finding = judge(event);
     text_shown(out, name->bytes, name->length);
     text_format(out, ": %s", finding.state);
-    if (finding.count > 0) {
+    if (finding.count > 0)
         show_holding(out, event, &finding.holdings[0]);
-    }
-    if (event->code != REDLOCK_OK) {
-        text_format(out, "; %u of %u masters answered, %u must", finding.answered, event->masters,
-                    event->quorum);
-    }
+    if (event->code != REDLOCK_OK)
+        show_why_unknown(out, event, finding.answered);
     text_format(out, "\n");
+    show_line(out, event);
     votes_table(out, event);
 }
 
@@ -121,6 +187,7 @@ static void answer_json(struct text *out, const redlock_name *name, const redloc
     holder_json(&json, finding.count > 0 ? finding.holdings[0].holder : NULL);
     json_number(&json, "on", finding.count > 0 ? finding.holdings[0].masters : 0);
     remaining_json(&json, finding.count > 0 ? finding.holdings[0].remaining_ms : -1);
+    line_json(&json, event);
     json_number(&json, "answered", finding.answered);
     votes_json(&json, event);
     json_close(&json, '}');
@@ -131,18 +198,16 @@ static void put_answers(struct status *status)
     struct text out = {0};
     size_t count = status->session.options->names_count;
     bool as_json = status->session.options->json;
-    if (as_json) {
+    if (as_json)
         text_format(&out, "{\"ok\":%s,\"names\":[", status->exit == EXIT_DONE ? "true" : "false");
-    }
     for (size_t i = 0; i < count; i++) {
         const struct text *answer = &status->questions[i].answer;
         text_format(&out, "%s", as_json && i > 0 ? "," : "");
         text_add(&out, answer->bytes, answer->length);
     }
     text_format(&out, "%s", as_json ? "]}\n" : "");
-    if (!put_text(&out)) {
+    if (!put_text(&out))
         status->exit = EXIT_OUTPUT;
-    }
     text_free(&out);
 }
 
@@ -150,11 +215,10 @@ static void put_answers(struct status *status)
 
 static void note_answer(struct question *question, const redlock_event *event)
 {
-    if (question->status->session.options->json) {
+    if (question->status->session.options->json)
         answer_json(&question->answer, &question->name, event);
-    } else {
+    else
         show_answer(&question->answer, &question->name, event);
-    }
 }
 
 static void on_event(redlock_lease *lease, const redlock_event *event, void *data)
@@ -162,18 +226,16 @@ static void on_event(redlock_lease *lease, const redlock_event *event, void *dat
     struct question *question = data;
     struct status *status = question->status;
     (void)lease;
-    if (status->session.ending) {
+    if (status->session.ending)
         return;
-    }
     if (exit_for(event->code) == EXIT_NODES) {
         session_tell_failure(&status->session, "cannot ask about", event);
         session_end(&status->session, EXIT_NODES, 0);
         return;
     }
     note_answer(question, event);
-    if (event->code != REDLOCK_OK) {
+    if (event->code != REDLOCK_OK)
         status->exit = exit_for(event->code);
-    }
     if (--status->waiting == 0) {
         put_answers(status);
         session_end(&status->session, status->exit, 0);
@@ -185,9 +247,8 @@ static bool ask(struct status *status, struct question *question)
     redlock_lease *lease;
     redlock_code code =
         redlock_inspect(status->session.client, &lease, &question->name, 1, on_event, question);
-    if (code != REDLOCK_OK) {
+    if (code != REDLOCK_OK)
         session_refused(&status->session, "cannot ask about", code);
-    }
     return code == REDLOCK_OK;
 }
 
@@ -201,27 +262,26 @@ static void on_begin(void *data)
     for (size_t i = 0; i < options->names_count; i++) {
         status->questions[i].status = status;
         status->questions[i].name = options->names[i];
-        if (!ask(status, &status->questions[i])) {
+        if (!ask(status, &status->questions[i]))
             return;
-        }
     }
 }
 
 static void free_questions(struct status *status)
 {
-    for (size_t i = 0; i < status->session.options->names_count; i++) {
+    for (size_t i = 0; i < status->session.options->names_count; i++)
         text_free(&status->questions[i].answer);
-    }
     free(status->questions);
 }
 
 int perform_status(const struct options *options)
 {
-    struct status status = {.session = {.begin = on_begin}};
+    struct status status = {.session = {.begin = on_begin, .hasty = true, .looks = true}};
     status.session.data = &status;
     status.questions = calloc(options->names_count, sizeof(*status.questions));
     if (!status.questions) {
-        say("out of memory");
+        failure_tell(options, "cannot ask about", REDLOCK_E_MEMORY,
+                     redlock_code_text(REDLOCK_E_MEMORY), NULL);
         return EXIT_INTERNAL;
     }
     if (!session_open(&status.session, options)) {

@@ -28,20 +28,17 @@ bool terminal_is_ours(const struct terminal *terminal)
 
 void terminal_give(struct terminal *terminal, pid_t group)
 {
-    if (tcsetpgrp(terminal->fd, group) == 0) {
+    if (tcsetpgrp(terminal->fd, group) == 0)
         terminal->given = true;
-    }
 }
 
 void terminal_take_back(struct terminal *terminal, bool restore)
 {
     /* We are in the background now; SIGTTOU is ignored, see signals.h. */
-    if (!terminal->given) {
+    if (!terminal->given)
         return;
-    }
     terminal->given = false;
     tcsetpgrp(terminal->fd, getpgrp());
-    if (restore && terminal->has_modes) {
+    if (restore && terminal->has_modes)
         tcsetattr(terminal->fd, TCSADRAIN, &terminal->modes);
-    }
 }

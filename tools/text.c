@@ -1,6 +1,5 @@
 #include "text.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +11,8 @@ static void make_room(struct text *text, size_t more)
 {
     static const char sorry[] = "redlock: out of memory\n";
     size_t needed = text->length + more + 1;
-    if (needed <= text->room) {
+    if (needed <= text->room)
         return;
-    }
     size_t room = needed * 2;
     char *bytes = realloc(text->bytes, room);
     if (!bytes) {
@@ -29,9 +27,8 @@ static void make_room(struct text *text, size_t more)
 void text_add(struct text *text, const void *bytes, size_t length)
 {
     make_room(text, length);
-    if (length > 0) {
+    if (length > 0)
         memcpy(text->bytes + text->length, bytes, length);
-    }
     text->length += length;
     text->bytes[text->length] = 0;
 }
@@ -89,30 +86,46 @@ size_t utf8_length(const unsigned char *bytes, size_t left)
 {
     unsigned point = 0;
     unsigned smallest = 0;
-    if (left > 0 && bytes[0] < 0x80) {
+    if (left > 0 && bytes[0] < 0x80)
         return 1;
-    }
     size_t length = left > 0 ? claimed_length(bytes[0], &point, &smallest) : 0;
-    if (length == 0 || length > left) {
+    if (length == 0 || length > left)
         return 0;
-    }
     for (size_t i = 1; i < length; i++) {
-        if ((bytes[i] & 0xC0) != 0x80) {
+        if ((bytes[i] & 0xC0) != 0x80)
             return 0;
-        }
         point = point << 6 | (bytes[i] & 0x3F);
     }
     bool surrogate = point >= 0xD800 && point <= 0xDFFF;
     return point < smallest || point > 0x10FFFF || surrogate ? 0 : length;
 }
 
-/* U+0080 to U+009F are control characters as well. */
-static bool is_control(const unsigned char *bytes, size_t length)
+unsigned utf8_point(const unsigned char *bytes, size_t length)
 {
-    if (length == 1) {
-        return bytes[0] < 0x20 || bytes[0] == 0x7F;
-    }
-    return length == 2 && bytes[0] == 0xC2 && bytes[1] < 0xA0;
+    unsigned point = 0;
+    unsigned smallest = 0;
+    if (length == 1)
+        return bytes[0];
+    claimed_length(bytes[0], &point, &smallest);
+    for (size_t i = 1; i < length; i++)
+        point = point << 6 | (bytes[i] & 0x3F);
+    return point;
+}
+
+bool utf8_steers(const unsigned char *bytes, size_t length)
+{
+    unsigned point = utf8_point(bytes, length);
+    bool control = point < 0x20 || (point >= 0x7F && point < 0xA0);
+    bool mark = point == 0x061C || point == 0x200E || point == 0x200F;
+    bool line_or_embedding = point >= 0x2028 && point <= 0x202E;
+    bool isolate = point >= 0x2066 && point <= 0x2069;
+    return control || mark || line_or_embedding || isolate;
+}
+
+static void add_escaped(struct text *text, const unsigned char *bytes, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        text_format(text, "\\x%02x", bytes[i]);
 }
 
 void text_shown(struct text *text, const void *bytes, size_t length)
@@ -121,11 +134,12 @@ void text_shown(struct text *text, const void *bytes, size_t length)
     const unsigned char *end = from + length;
     while (from < end) {
         size_t step = utf8_length(from, (size_t)(end - from));
-        if (step > 0 && !is_control(from, step)) {
+        if (step > 0 && !utf8_steers(from, step)) {
             text_add(text, from, step);
-            from += step;
         } else {
-            text_format(text, "\\x%02x", *from++);
+            step = step > 0 ? step : 1;
+            add_escaped(text, from, step);
         }
+        from += step;
     }
 }

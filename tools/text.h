@@ -8,6 +8,7 @@
 #define REDLOCK_TOOLS_TEXT_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 struct text {
@@ -22,8 +23,15 @@ void text_vformat(struct text *text, const char *format, va_list values)
 void text_free(struct text *text);
 
 /* Names, labels and error texts come from elsewhere: what is no printable UTF-8
- * is added as \xNN, so that it cannot steer a terminal. */
+ * is added as \xNN, so that it cannot steer a terminal, nor turn the line round. */
 void text_shown(struct text *text, const void *bytes, size_t length);
+
+/* The code point of the valid UTF-8 character. */
+unsigned utf8_point(const unsigned char *bytes, size_t length);
+
+/* Does the valid UTF-8 character steer: a control character (U+0000 to U+001F, U+007F
+ * to U+009F), one that ends a line or sets the direction of what follows? */
+bool utf8_steers(const unsigned char *bytes, size_t length);
 
 /* Bytes of the UTF-8 character at `bytes`, 0 if there is no valid one. */
 size_t utf8_length(const unsigned char *bytes, size_t left);

@@ -14,26 +14,43 @@ static bool same_holder(const char *one, const char *other)
     return one && other ? strcmp(one, other) == 0 : one == other;
 }
 
-/* A key that never expires outlives all others. */
-static int64_t longer(int64_t one, int64_t other)
+static bool is_held_by(const redlock_vote *vote, const char *holder)
 {
-    if (one == -2 || other == -2) {
-        return -2;
-    }
-    return one > other ? one : other;
+    return vote->kind == REDLOCK_VOTE_HELD && same_holder(vote->holder, holder);
 }
 
 static void count_vote(struct holding *holdings, unsigned *count, const redlock_vote *vote)
 {
     unsigned at = 0;
-    while (at < *count && !same_holder(holdings[at].holder, vote->holder)) {
+    while (at < *count && !same_holder(holdings[at].holder, vote->holder))
         at++;
-    }
-    if (at == *count) {
-        holdings[(*count)++] = (struct holding){vote->holder, 0, vote->remaining_ms};
-    }
+    if (at == *count)
+        holdings[(*count)++] = (struct holding){vote->holder, 0, -1};
     holdings[at].masters++;
-    holdings[at].remaining_ms = longer(holdings[at].remaining_ms, vote->remaining_ms);
+}
+
+/* A key that never expires outlives all others. */
+static bool is_longer(int64_t one, int64_t other)
+{
+    return other != -2 && (one == -2 || one > other);
+}
+
+/* Sorted, the longest first; that of a holder whom too few name is the shortest. */
+static int64_t remaining(const redlock_event *event, const char *holder)
+{
+    int64_t left[REDLOCK_MASTERS_MAX];
+    unsigned count = 0;
+    for (unsigned i = 0; i < event->masters; i++) {
+        if (!is_held_by(&event->votes[i], holder))
+            continue;
+        unsigned at = count++;
+        for (; at > 0 && is_longer(event->votes[i].remaining_ms, left[at - 1]); at--)
+            left[at] = left[at - 1];
+        left[at] = event->votes[i].remaining_ms;
+    }
+    if (count == 0)
+        return -1;
+    return left[event->spare < count ? event->spare : count - 1];
 }
 
 static void sort_holdings(struct holding *holdings, unsigned count)
@@ -41,9 +58,8 @@ static void sort_holdings(struct holding *holdings, unsigned count)
     for (unsigned i = 1; i < count; i++) {
         struct holding moving = holdings[i];
         unsigned at = i;
-        for (; at > 0 && holdings[at - 1].masters < moving.masters; at--) {
+        for (; at > 0 && holdings[at - 1].masters < moving.masters; at--)
             holdings[at] = holdings[at - 1];
-        }
         holdings[at] = moving;
     }
 }
@@ -51,23 +67,59 @@ static void sort_holdings(struct holding *holdings, unsigned count)
 unsigned votes_holdings(const redlock_event *event, struct holding holdings[REDLOCK_MASTERS_MAX])
 {
     unsigned count = 0;
-    for (unsigned i = 0; i < event->masters; i++) {
-        if (event->votes[i].kind == REDLOCK_VOTE_HELD) {
+    for (unsigned i = 0; i < event->masters; i++)
+        if (event->votes[i].kind == REDLOCK_VOTE_HELD)
             count_vote(holdings, &count, &event->votes[i]);
-        }
-    }
     sort_holdings(holdings, count);
+    for (unsigned i = 0; i < count; i++)
+        holdings[i].remaining_ms = remaining(event, holdings[i].holder);
     return count;
+}
+
+static bool begins_with_token(const char *value)
+{
+    static const char base64url[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    return strspn(value, base64url) == TOKEN_TEXT;
 }
 
 struct holder holder_split(const char *value)
 {
-    static const char base64url[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    if (strspn(value, base64url) == TOKEN_TEXT && value[TOKEN_TEXT] == ':') {
+    if (begins_with_token(value) && value[TOKEN_TEXT] == ':')
         return (struct holder){TOKEN_TEXT, value + TOKEN_TEXT + 1};
-    }
     return (struct holder){strlen(value), NULL};
+}
+
+static bool is_fence(const char *text)
+{
+    return text[0] && strspn(text, "0123456789") == strlen(text);
+}
+
+size_t token_length(const char *printed)
+{
+    size_t length = 0;
+    while ((unsigned char)printed[length] > ' ' && printed[length] != 0x7f)
+        length++;
+    bool is_token = !printed[length] || (printed[length] == ' ' && is_fence(printed + length + 1));
+    return is_token ? length : 0;
+}
+
+bool token_is_bare(const char *token)
+{
+    return begins_with_token(token) && token[TOKEN_TEXT] == 0;
+}
+
+const char *votes_value_of(const redlock_event *event, const char *token)
+{
+    struct holding holdings[REDLOCK_MASTERS_MAX];
+    unsigned count = votes_holdings(event, holdings);
+    for (unsigned i = 0; i < count; i++) {
+        const char *value = holdings[i].holder;
+        if (value && holder_split(value).token_length == strlen(token) &&
+            strncmp(value, token, strlen(token)) == 0)
+            return value;
+    }
+    return NULL;
 }
 
 void holder_show(struct text *out, const char *value)
@@ -88,26 +140,61 @@ void holder_show(struct text *out, const char *value)
 void holder_json(struct json *json, const char *value)
 {
     json_string(json, "holder", value);
-    if (!value) {
-        json_null(json, "token");
-        json_null(json, "label");
-        return;
-    }
-    struct holder holder = holder_split(value);
-    json_bytes(json, "token", value, holder.token_length);
-    json_string(json, "label", holder.label);
+    json_string(json, "token", value);
+    json_string(json, "label", value ? holder_split(value).label : NULL);
 }
 
 void remaining_json(struct json *json, int64_t remaining_ms)
 {
-    if (remaining_ms >= 0) {
+    if (remaining_ms >= 0)
         json_number(json, "remaining_ms", remaining_ms);
-        return;
+    else
+        json_null(json, "remaining_ms");
+    json_bool(json, "never_expires", remaining_ms == -2);
+}
+
+/* ---- Who waits ---------------------------------------------------------- */
+
+static unsigned count_same_line(const redlock_event *event, const redlock_vote *vote)
+{
+    unsigned same = 0;
+    for (unsigned i = 0; i < event->masters; i++) {
+        same += event->votes[i].kind == REDLOCK_VOTE_HELD &&
+                strcmp(event->votes[i].waiters, vote->waiters) == 0;
     }
-    json_null(json, "remaining_ms");
-    if (remaining_ms == -2) {
-        json_bool(json, "never_expires", true);
+    return same;
+}
+
+/* They join a line, and leave it, on one master after the other. */
+struct line votes_line(const redlock_event *event)
+{
+    struct line line = {.tokens = ""};
+    unsigned best = 0;
+    for (unsigned i = 0; i < event->masters; i++) {
+        const redlock_vote *vote = &event->votes[i];
+        unsigned same = vote->kind == REDLOCK_VOTE_HELD ? count_same_line(event, vote) : 0;
+        if (same > best) {
+            best = same;
+            line = (struct line){vote->waiting, vote->waiters};
+        }
     }
+    return line;
+}
+
+void line_each(const struct line *line, void (*each)(void *data, const char *token, size_t length),
+               void *data)
+{
+    const char *token = line->tokens;
+    while (*token) {
+        size_t length = strcspn(token, "\n");
+        each(data, token, length);
+        token += length + (token[length] == '\n');
+    }
+}
+
+const char *holding_doubt(const redlock_event *event, const struct holding *holding)
+{
+    return holding->masters <= event->spare ? ", which may be wrong" : "";
 }
 
 /* ---- For people --------------------------------------------------------- */
@@ -118,12 +205,12 @@ static void explain_holding(struct text *out, const redlock_event *event,
     char span[DURATION_SIZE];
     text_format(out, "  held by ");
     holder_show(out, holding->holder);
-    if (holding->remaining_ms >= 0) {
+    if (holding->remaining_ms >= 0)
         text_format(out, " for another %s", duration_show(span, holding->remaining_ms));
-    } else if (holding->remaining_ms == -2) {
+    else if (holding->remaining_ms == -2)
         text_format(out, " for ever (its key has no ttl)");
-    }
-    text_format(out, " on %u of %u masters\n", holding->masters, event->masters);
+    text_format(out, " on %u of %u masters%s\n", holding->masters, event->masters,
+                holding_doubt(event, holding));
 }
 
 static void show_text(struct text *out, const char *text)
@@ -138,7 +225,7 @@ static bool explain_vote(struct text *out, const redlock_vote *vote)
     switch (vote->kind) {
     case REDLOCK_VOTE_REFUSED:
     case REDLOCK_VOTE_UNREACHABLE:
-        show_text(out, vote->text[0] ? vote->text : redlock_vote_name(vote->kind));
+        show_text(out, vote->text[0] ? vote->text : "not connected");
         return true;
     case REDLOCK_VOTE_TIMEOUT:
         text_format(out, "no answer in time");
@@ -154,27 +241,23 @@ static bool explain_vote(struct text *out, const redlock_vote *vote)
 static void explain_free(struct text *out, const redlock_event *event)
 {
     unsigned free_on = 0;
-    for (unsigned i = 0; i < event->masters; i++) {
+    for (unsigned i = 0; i < event->masters; i++)
         free_on += event->votes[i].kind == REDLOCK_VOTE_FREE;
-    }
-    if (free_on > 0) {
+    if (free_on > 0)
         text_format(out, "  held by nobody on %u of %u masters\n", free_on, event->masters);
-    }
 }
 
 void votes_explain(struct text *out, const redlock_event *event)
 {
     struct holding holdings[REDLOCK_MASTERS_MAX];
     unsigned count = votes_holdings(event, holdings);
-    for (unsigned i = 0; i < count; i++) {
+    for (unsigned i = 0; i < count; i++)
         explain_holding(out, event, &holdings[i]);
-    }
     explain_free(out, event);
     for (unsigned i = 0; i < event->masters; i++) {
         struct text trouble = {0};
-        if (explain_vote(&trouble, &event->votes[i])) {
+        if (explain_vote(&trouble, &event->votes[i]))
             text_format(out, "  %s: %s\n", event->votes[i].node, trouble.bytes);
-        }
         text_free(&trouble);
     }
 }
@@ -192,11 +275,10 @@ static int node_width(const redlock_event *event)
 static void table_held(struct text *out, const redlock_vote *vote)
 {
     char span[DURATION_SIZE] = "?";
-    if (vote->remaining_ms >= 0) {
+    if (vote->remaining_ms >= 0)
         duration_show(span, vote->remaining_ms);
-    } else if (vote->remaining_ms == -2) {
+    else if (vote->remaining_ms == -2)
         strcpy(span, "for ever");
-    }
     text_format(out, "held   %-10s ", span);
     holder_show(out, vote->holder);
 }
@@ -216,11 +298,12 @@ void votes_table(struct text *out, const redlock_event *event)
     for (unsigned i = 0; i < event->masters; i++) {
         const redlock_vote *vote = &event->votes[i];
         text_format(out, "  %-*s  ", width, vote->node);
-        if (vote->kind == REDLOCK_VOTE_HELD) {
+        if (vote->kind == REDLOCK_VOTE_HELD)
             table_held(out, vote);
-        } else if (!explain_vote(out, vote)) {
+        else if (vote->kind == REDLOCK_VOTE_NONE)
+            text_format(out, "not waited for");
+        else if (!explain_vote(out, vote))
             text_format(out, "%s", redlock_vote_name(vote->kind));
-        }
         text_format(out, "\n");
     }
 }
@@ -232,27 +315,43 @@ static void vote_json(struct json *json, const redlock_vote *vote)
     json_open(json, NULL, '{');
     json_string(json, "node", vote->node);
     json_word(json, "vote", redlock_vote_name(vote->kind));
-    if (vote->kind == REDLOCK_VOTE_HELD) {
-        holder_json(json, vote->holder);
-    }
-    if (vote->kind == REDLOCK_VOTE_HELD || vote->kind == REDLOCK_VOTE_ABSTAINS) {
-        remaining_json(json, vote->remaining_ms);
-    }
-    if (vote->text && vote->text[0]) {
-        json_string(json, "text", vote->text);
-    }
+    bool held = vote->kind == REDLOCK_VOTE_HELD;
+    bool lasts = held || vote->kind == REDLOCK_VOTE_ABSTAINS;
+    holder_json(json, held ? vote->holder : NULL);
+    remaining_json(json, lasts ? vote->remaining_ms : -1);
+    json_string(json, "text", vote->text && vote->text[0] ? vote->text : NULL);
     json_close(json, '}');
+}
+
+static void number_or_null(struct json *json, const char *key, const redlock_event *event,
+                           int64_t number)
+{
+    if (event)
+        json_number(json, key, number);
+    else
+        json_null(json, key);
+}
+
+void effort_json(struct json *json, const redlock_event *event)
+{
+    number_or_null(json, "rounds", event, event ? event->rounds : 0);
+    number_or_null(json, "elapsed_ms", event, event ? event->elapsed_ms : 0);
+}
+
+void fence_json(struct json *json, int64_t fence)
+{
+    if (fence > 0)
+        json_number(json, "fence", fence);
 }
 
 void votes_json(struct json *json, const redlock_event *event)
 {
-    json_number(json, "masters", event->masters);
-    json_number(json, "quorum", event->quorum);
-    json_number(json, "granted", event->granted);
+    number_or_null(json, "masters", event, event ? event->masters : 0);
+    number_or_null(json, "quorum", event, event ? event->quorum : 0);
+    number_or_null(json, "granted", event, event ? event->granted : 0);
     json_open(json, "votes", '[');
-    for (unsigned i = 0; i < event->masters; i++) {
+    for (unsigned i = 0; event && i < event->masters; i++)
         vote_json(json, &event->votes[i]);
-    }
     json_close(json, ']');
 }
 
@@ -278,8 +377,7 @@ void names_show(struct text *out, const redlock_name *names, size_t count)
 void names_json(struct json *json, const redlock_name *names, size_t count)
 {
     json_open(json, "names", '[');
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         json_bytes(json, NULL, names[i].bytes, names[i].length);
-    }
     json_close(json, ']');
 }

@@ -12,11 +12,15 @@
 struct holding {
     const char *holder; /* NULL: they did not say who */
     unsigned masters;
-    int64_t remaining_ms; /* the longest of them; -1 unknown, -2 never expires */
+    int64_t remaining_ms; /* the longest that more masters tell than may be wrong; -1 unknown, -2
+                             never expires */
 };
 
 /* The holdings of the event, largest first; returns how many. */
 unsigned votes_holdings(const redlock_event *event, struct holding holdings[REDLOCK_MASTERS_MAX]);
+
+/* What to add where no more masters say so than may be wrong; else "". */
+const char *holding_doubt(const redlock_event *event, const struct holding *holding);
 
 /* The value of a key is a token with a label behind it; of other software it is
  * anything, and then it is all token. */
@@ -26,12 +30,34 @@ struct holder {
 };
 struct holder holder_split(const char *value);
 
+/* Of the token in what `lock` prints, where a fence may stand behind it; 0 if that is none:
+ * white space and what cannot be printed is in no token. */
+size_t token_length(const char *printed);
+
+/* Is it a token as people are shown it, without the label? */
+bool token_is_bare(const char *token);
+
+/* The value that holders give this token, most of them first; NULL if none does. */
+const char *votes_value_of(const redlock_event *event, const char *token);
+
 /* "HOLDER (LABEL)" */
 void holder_show(struct text *out, const char *value);
-/* members holder, token, label */
+/* members holder and token, which are the same: the value of the key; and label */
 void holder_json(struct json *json, const char *value);
-/* member remaining_ms, null if unknown, and never_expires if so */
+/* members remaining_ms, null if unknown, and never_expires */
 void remaining_json(struct json *json, int64_t remaining_ms);
+
+/* Who waits for the name, as most of the masters that have a holder for it say: the first
+ * that are named, one a line, and how many there are. */
+struct line {
+    unsigned count;
+    const char *tokens; /* "": none */
+};
+struct line votes_line(const redlock_event *event);
+
+/* Calls `each` for every token that is named. */
+void line_each(const struct line *line, void (*each)(void *data, const char *token, size_t length),
+               void *data);
 
 /* Why it is as it is, one indented line for each holder and for each master
  * with a trouble of its own. */
@@ -44,8 +70,14 @@ const char *votes_headline(const redlock_event *event);
 /* One indented line for each master. */
 void votes_table(struct text *out, const redlock_event *event);
 
-/* The members masters, quorum, granted, votes. */
+/* The members masters, quorum, granted, votes; null and none without an event. */
 void votes_json(struct json *json, const redlock_event *event);
+
+/* The members rounds and elapsed_ms; null without an event. */
+void effort_json(struct json *json, const redlock_event *event);
+
+/* The member fence, if there is one. */
+void fence_json(struct json *json, int64_t fence);
 
 /* Quoted, separated by commas. */
 void names_show(struct text *out, const redlock_name *names, size_t count);

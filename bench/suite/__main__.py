@@ -2,12 +2,11 @@
 import argparse
 import json
 import os
-import platform
 import signal
-import subprocess
 import sys
 import time
 
+import machine
 import pictures
 import table
 from masters import Masters
@@ -29,36 +28,16 @@ class Place:
         self.memory = os.path.join(self.memory, f"redlock-bench-{os.getpid()}")
 
 
-def first_line(*command):
-    try:
-        return subprocess.run(command, stdout=subprocess.PIPE, text=True).stdout.splitlines()[0]
-    except (OSError, IndexError):
-        return "not there"
-
-
-def machine(quick):
-    model = "unknown"
-    with open("/proc/cpuinfo") as file:
-        for line in file:
-            if line.startswith("model name"):
-                model = line.split(":", 1)[1].strip()
-    return {"date": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()), "quick": quick,
-            "cpu": f"{os.cpu_count()} x {model}", "kernel": platform.release(),
-            "redis": first_line("redis-server", "--version"),
-            "hiredis": first_line("pkg-config", "--modversion", "hiredis"),
-            "compiler": first_line("gcc", "--version"), "node": first_line("node", "--version"),
-            "load_before": os.getloadavg()[0]}
-
-
 def publish(suite, facts, folder, began):
     os.makedirs(folder, exist_ok=True)
     facts["took_s"] = round(time.monotonic() - began)
     facts["parts_took_s"] = suite.took_s
-    text = table.as_text(suite.rows)
+    facts["busy_after"] = machine.busy()
+    text = machine.warning(facts) + table.as_text(suite.rows)
     sys.stdout.write(text + "\n" + "\n".join(f"{k}: {v}" for k, v in facts.items()) + "\n")
     with open(os.path.join(folder, "results.json"), "w") as file:
         json.dump({"machine": facts, "rows": [row.as_json() for row in suite.rows]}, file)
-    for name, words in (("table.txt", text), ("table.md", table.as_markdown(suite.rows))):
+    for name, words in (("table.txt", text), ("table.md", machine.warning(facts) + table.as_markdown(suite.rows))):
         with open(os.path.join(folder, name), "w") as file:
             file.write(words)
     drawn = pictures.draw(suite.rows, folder)
@@ -81,7 +60,7 @@ def main():
     signal.signal(signal.SIGHUP, interrupt)
     masters = Masters(place.cluster, os.path.join(asked.work, "masters"), MASTERS)
     suite = Suite(place, masters, asked.quick)
-    facts = machine(asked.quick)
+    facts = machine.describe(asked.quick)
     try:
         suite.run(set(filter(None, asked.only.split(","))))
     except KeyboardInterrupt:

@@ -22,8 +22,12 @@ class Masters:
         return ",".join(self.nodes[number - 1] for number in numbers)
 
     def address(self, number):
-        host, port = self.nodes[number - 1].split("//")[1].rsplit(":", 1)
+        host, port = self.nodes[number - 1].rsplit("@", 1)[1].rsplit(":", 1)
         return host, port
+
+    def by_way_of(self, number, port):
+        """A master as it is reached through a proxy at this port."""
+        return f'{self.nodes[number - 1].rsplit(":", 1)[0]}:{port}'
 
     def kill(self, number):
         if number not in self.expected_dead:

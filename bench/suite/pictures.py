@@ -27,7 +27,7 @@ def throughput(rows, path):
             ours.setdefault(row.name, []).append((int(found.group(1)), row.rate()))
     series = [(name, points) for name, points in ours.items() if len(points) > 1] + best_of_peers(rows)
     return plots.lines(path, "Throughput against concurrency",
-                       "five masters, uncontended pairs (acquire, release); peers: the better of their two settings",
+                       "uncontended pairs; five masters (etcd, ZooKeeper: three members); peers: the better setting",
                        series, "pairs in flight", "pairs per second", y_log=True, dots=True)
 
 
@@ -38,7 +38,7 @@ def of_group(rows, group):
 def latencies(rows, path):
     members = of_group(rows, "c = 1") + [row for row in of_group(rows, "c = 1, peers")
                                          if row.name != "redlock" and "default" in row.name]
-    return plots.lines(path, "Latency of an acquire", "five masters, one pair in flight, nobody else wants the name",
+    return plots.lines(path, "Latency of an acquire", "one pair in flight, uncontended; five masters (etcd, ZooKeeper: three members)",
                        [(row.name, plots.cdf(row.acquire)) for row in members],
                        "microseconds", "share of acquires that took at most so long",
                        y_range=(0, 1), y_text=lambda value: f"{value * 100:.0f} %")

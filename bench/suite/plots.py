@@ -4,9 +4,26 @@ from xml.sax.saxutils import escape
 
 WIDTH, HEIGHT = 820, 480
 LEFT, RIGHT, TOP, BOTTOM = 80, 230, 56, 64
-COLOURS = ["#0b6e4f", "#d1495b", "#2e5eaa", "#e08e1b", "#7b4ea3", "#4a4a4a", "#2aa7a7", "#a05a2c",
-           "#8a9a1b", "#c2559d"]
+# A client has the same colour in all pictures; its rows differ by their dashes.
+COLOURS = {"redlock": "#0b6e4f", "floor": "#4a4a4a", "node-redlock": "#2e5eaa",
+           "redis-semaphore": "#e08e1b", "etcd": "#7b4ea3", "zookeeper": "#d1495b"}
+OTHER = "#8a9a1b"
 DASHES = ["", "7 4", "2 3", "9 3 2 3"]
+
+
+def client_of(name):
+    return name.split(",")[0]
+
+
+def colour_of(name):
+    return COLOURS.get(client_of(name), OTHER)
+
+
+def styles(names):
+    """(colour, dashes) of each row."""
+    clients = [client_of(name) for name in names]
+    return [(colour_of(name), DASHES[clients[:i].count(clients[i]) % len(DASHES)])
+            for i, name in enumerate(names)]
 
 
 class Axis:
@@ -63,6 +80,10 @@ def frame(title, subtitle, body, height=HEIGHT):
             + text(LEFT, 41, subtitle, 12) + "\n" + "\n".join(body) + "\n</svg>\n")
 
 
+def scale(axis):
+    return " (logarithmic)" if axis.logarithmic else ""
+
+
 def axes(x, y, x_label, y_label, y_text=short):
     body = []
     for value in x.marks():
@@ -92,9 +113,10 @@ def lines(path, title, subtitle, series, x_label, y_label, x_log=True, y_log=Fal
     low, high = y_range or (min(ys), max(ys))
     x = Axis(min(xs), max(xs), LEFT, WIDTH - RIGHT, x_log)
     y = Axis(low, high, HEIGHT - BOTTOM, TOP, y_log)
-    body = axes(x, y, x_label, y_label, y_text)
+    body = axes(x, y, x_label + scale(x), y_label + scale(y), y_text)
+    style = styles([name for name, _ in series])
     for i, (name, points) in enumerate(series):
-        colour, dash = COLOURS[i % len(COLOURS)], DASHES[i // len(COLOURS) % len(DASHES)]
+        colour, dash = style[i]
         d = " ".join(f"{x(a):.1f},{y(b):.1f}" for a, b in points)
         body.append(f'<polyline points="{d}" fill="none" stroke="{colour}" '
                     f'stroke-width="{3 if i == 0 else 2}" stroke-dasharray="{dash}"/>')
@@ -127,10 +149,10 @@ def bars(path, title, subtitle, values, x_label):
     for i, (name, value) in enumerate(values):
         at = TOP + 4 + 30 * i
         body.append(f'<rect x="{left}" y="{at}" width="{max(1, x(value) - left):.1f}" height="22" '
-                    f'fill="{COLOURS[0 if i == 0 else 2]}"/>')
+                    f'fill="{colour_of(name)}"/>')
         body.append(text(left - 8, at + 16, name, 12, "end"))
         body.append(text(x(value) + 6, at + 16, f"{value:.1f}", 12))
-    body.append(text((left + WIDTH - 90) / 2, bottom + 42, x_label, 13, "middle"))
+    body.append(text((left + WIDTH - 90) / 2, bottom + 42, x_label + scale(x), 13, "middle"))
     with open(path, "w") as file:
         file.write(frame(title, subtitle, body, height))
     return True

@@ -18,7 +18,7 @@ WORDS = {"default": "default", "best": "best setting"}
 WARM_S = 0.06
 
 # Rounds A B B A of each comparison: quick, whole.
-ROUNDS = {"floors": (4, 16), "peers": (1, 3), "troubles": (2, 6), "fences": (2, 6), "masters": (1, 3),
+ROUNDS = {"floors": (4, 16), "peers": (1, 3), "troubles": (2, 6), "fences": (2, 6), "spare": (2, 6), "masters": (1, 3),
           "open": (1, 3), "extremes": (1, 2)}
 
 
@@ -37,9 +37,12 @@ class Suite:
     # ---- entrants ----
 
     def bench(self, scenario, c=1, nodes=None, name=None, more=()):
-        command = [self.place.bench, "--nodes", nodes or self.masters.list(*FIVE), "-c", str(c),
-                   "--slice", "1", "--warm", str(WARM_S), *more, scenario]
-        return self.keep(Entrant(name or scenario, command))
+        command = [self.place.bench, "-c", str(c), "--slice", "1", "--warm", str(WARM_S), *more, scenario]
+        return self.keep(Entrant(name or scenario, command, self.of_masters(nodes)))
+
+    def of_masters(self, nodes=None):
+        """The list is not an argument: it has passwords in it."""
+        return {"REDLOCK_NODES": nodes or self.masters.list(*FIVE)}
 
     def peer(self, peer, variant, c, nodes=None):
         name = f"{peer}, {WORDS[variant]}"
@@ -47,8 +50,7 @@ class Suite:
         return self.keep(Entrant(name, command, self.peer_environment(peer, nodes), self.place.peers))
 
     def peer_environment(self, peer, nodes=None):
-        return {"REDLOCK_NODES": nodes or self.masters.list(*FIVE),
-                "PEER_NODES": self.peer_nodes.get(peer, "")}
+        return {**self.of_masters(nodes), "PEER_NODES": self.peer_nodes.get(peer, "")}
 
     def keep(self, entrant):
         self.entrants.append(entrant)
@@ -158,7 +160,7 @@ class Suite:
         proxy = subprocess.Popen([self.place.proxy, *self.masters.address(FAR), str(FAR_MS)],
                                  stdout=subprocess.PIPE, text=True, start_new_session=True)
         self.helpers.append(proxy)
-        far = f"redis://127.0.0.1:{proxy.stdout.readline().strip()}"
+        far = self.masters.by_way_of(FAR, proxy.stdout.readline().strip())
         four = self.masters.list(1, 2, 3, 4)
         for c in (1, 256):
             self.say(f"one master dead, frozen, far at c = {c}")
@@ -201,10 +203,29 @@ class Suite:
         self.masters.restart(DEAD)
         self.plain_and_fenced("fences, one master restarted and in quarantine, c = 1", 1, four_and_dead)
 
+    def spare(self):
+        """What a spare vote costs: a quorum of four of five waits for the fourth."""
+        four = self.masters.list(1, 2, 3, 4)
+        proxy = subprocess.Popen([self.place.proxy, *self.masters.address(FAR), str(FAR_MS)],
+                                 stdout=subprocess.PIPE, text=True, start_new_session=True)
+        self.helpers.append(proxy)
+        far = f"{four},{self.masters.by_way_of(FAR, proxy.stdout.readline().strip())}"
+        settings = [("no spare vote", []), ("one spare vote", ["--spare", "1"]),
+                    ("fenced, no spare vote", ["--fence"]),
+                    ("fenced, one spare vote", ["--fence", "--spare", "1"])]
+        for c, nodes, group in ((1, None, "spare votes, c = 1"), (256, None, "spare votes, c = 256"),
+                                (1, far, f"spare votes, one master {FAR_MS} ms away, c = 1")):
+            self.say(group)
+            self.interleave(group, [self.bench("pairs", c, nodes, name, more) for name, more in settings],
+                            self.rounds["spare"])
+        group, shared = "spare votes, 8 processes contend for 4 names", ["--shared", "4"]
+        self.say(group)
+        self.interleave(group, [self.crowd(name, 8, [*shared, *more]) for name, more in settings],
+                        self.rounds["spare"])
+
     def single(self, group, name, arguments, patience, environment=None, nodes=None):
-        result = once([self.place.bench, "--json", "--no-syscalls", "--nodes",
-                       nodes or self.masters.list(*FIVE), *arguments],
-                      patience, environment, self.place.peers)
+        result = once([self.place.bench, "--json", "--no-syscalls", *arguments], patience,
+                      {**self.of_masters(nodes), **(environment or {})}, self.place.peers)
         row = Row(group, name, [result] if "pairs" in result else [], result.get("note", ""))
         plain = {"scenario", "masters", "c", "rate", "ttl_ms", "names", "name_size", "note", "seconds",
                  "pairs", "failed", "pairs_per_s", "user_us_per_pair", "system_us_per_pair", "cpu_us_per_pair"}
@@ -286,7 +307,7 @@ class Suite:
     def ceilings(self):
         self.say("what the masters can carry")
         requests = "100000" if self.quick else "400000"
-        result = once([self.place.raw, requests], 120, {"REDLOCK_NODES": self.masters.list(*FIVE)})
+        result = once([self.place.raw, requests], 120, self.of_masters())
         row = Row("ceilings", "redis-benchmark, all five at once", [], result.get("note", ""))
         row.facts = {key: value for key, value in result.items() if key.endswith("_per_s")}
         self.rows.append(row)
@@ -299,8 +320,8 @@ class Suite:
             self.say(f"system calls at c = {c}")
             group = f"system calls a pair, c = {c}"
             for scenario, name in own[:3 if c == 1 else 2]:
-                result = once([self.place.bench, "--json", "--nodes", self.masters.list(*FIVE), "-c", str(c),
-                               "--seconds", "0.1", "--warm", "0", scenario], 60)
+                result = once([self.place.bench, "--json", "-c", str(c), "--seconds", "0.1", "--warm", "0",
+                               scenario], 60, self.of_masters())
                 self.tell_syscalls(group, name, result.get("syscalls_per_pair"), result.get("note"))
             entrants = [] if self.place.no_peers else [self.peer(peer, "default", c) for peer in PEERS[:2]]
             self.wait_until_ready()
@@ -355,7 +376,7 @@ class Suite:
 
     def run(self, only):
         parts = {"floors": self.floors, "peers": self.peers, "handoffs": self.handoffs,
-                 "lines": self.lines, "troubles": self.troubles, "fences": self.fences,
+                 "lines": self.lines, "troubles": self.troubles, "fences": self.fences, "spare": self.spare,
                  "masters": self.numbers_of_masters,
                  "open": self.open_loops, "extremes": self.extremes, "syscalls": self.syscalls,
                  "ceilings": self.ceilings, "renewals": self.renewals}

@@ -1,10 +1,9 @@
 /*
  * redlock/sync.h - redlock for threads that wait.
  *
- * The same leases as in redlock.h, which is to be read first, for programs
- * without an event loop: a client runs a loop of its own on one background
- * thread, and any thread may call the functions here, which wait for the
- * outcome.
+ * The same leases as in redlock.h (read that first), for programs without an
+ * event loop: a client runs a loop of its own on one background thread, and any
+ * thread may call the functions here, which wait for the outcome.
  *
  *     redlock_sync *client;
  *     redlock_sync_lease *lease;
@@ -20,25 +19,28 @@
  *     }
  *
  * Contract
- *   - Threads: any thread may call any function, also several at once on one
- *     client or one lease.  A client and a lease are freed once, when no other
- *     thread uses that handle any more.
- *   - Waiting: ends by itself, within the times given here; redlock_sync_cancel()
- *     and redlock_sync_close() end it sooner.  A signal does not.  Waiting
- *     threads sleep; nothing polls.
+ *   - Threads: any thread may call any function, also several threads at once on
+ *     one client or one lease.  Free a client or a lease once, when no other thread
+ *     uses that handle any more.
+ *   - Waiting: a wait ends by itself, within the times given here;
+ *     redlock_sync_cancel() and redlock_sync_close() end it sooner.  A signal does
+ *     not.  Waiting threads sleep; nothing polls.
  *   - The background thread blocks every signal but those that a fault raises,
  *     and has the name "redlock".
  *   - Callbacks (those of redlock_options, on_event, redlock_sync_run()) run on
  *     the background thread and hold up every lease of the client: be quick.  In
- *     them a function that would wait returns REDLOCK_E_STATE at once;
- *     redlock_sync_valid_for() and redlock_sync_lease_free() work as anywhere.
- *   - Durations are milliseconds, REDLOCK_FOREVER allowed where it says so.
- *     What is passed in need only live until the function returns.
- *   - fork(): the child holds nothing.  There every lease is valid for 0 ms,
- *     every call fails with REDLOCK_E_FORKED, and the free functions leave the
- *     memory and the sockets (close-on-exec) alone: the state in which the
- *     background thread was caught is not to be trusted.  The child may open a
- *     client of its own; the parent is undisturbed.
+ *     a callback a function that would wait returns REDLOCK_E_STATE at once (close
+ *     and cancel return 0) and does nothing, as does redlock_sync_free();
+ *     redlock_sync_valid_for(), redlock_sync_fence(), redlock_sync_token() and
+ *     redlock_sync_lease_free() work as anywhere.
+ *   - Durations are milliseconds, REDLOCK_FOREVER is allowed where the text says so.
+ *     Arguments need only live until the function returns, but `data` of the options
+ *     and of on_event as long as callbacks may come.
+ *   - fork(), as in redlock.h: the child holds nothing.  There every lease is valid
+ *     for 0 ms, every call that would wait fails with REDLOCK_E_FORKED (close and
+ *     cancel return 0), and the free functions leave the memory and the sockets
+ *     (close-on-exec) alone, as the background thread may have been caught in any
+ *     state.  The child may open a client of its own; the parent is undisturbed.
  */
 #ifndef REDLOCK_SYNC_H
 #define REDLOCK_SYNC_H
@@ -52,44 +54,59 @@ extern "C" {
 /* A client and its background thread. */
 typedef struct redlock_sync redlock_sync;
 
-/* A lease that was acquired, until redlock_sync_lease_free(). */
+/* A lease, from the call that acquires it until redlock_sync_lease_free(). */
 typedef struct redlock_sync_lease redlock_sync_lease;
 
 /*
- * What came of a call, for whoever wants more than its code.  Start from
- * REDLOCK_SYNC_RESULT_INIT; may be used again.  Every function that takes one
- * also takes NULL, and fills it whatever it returns.
+ * The result of a call, for callers that want more than its code.  Start from
+ * REDLOCK_SYNC_RESULT_INIT; it may be used again.  Every function that takes a result
+ * also takes NULL, and fills the result whatever it returns.  A result without its
+ * size is refused (E_ARGUMENT), and then the function writes nothing.
  */
 typedef struct redlock_sync_result {
     size_t size;        /* set by REDLOCK_SYNC_RESULT_INIT; tells the versions apart */
     redlock_code code;  /* as returned */
     unsigned masters;   /* N; this and the next five are 0 if no master was asked */
-    unsigned quorum;    /* N/2 + 1 */
-    unsigned granted;   /* masters that have the lease, as far as known then */
+    unsigned quorum;    /* (N + spare + 2) / 2 */
+    unsigned granted;   /* masters that have the lease and are connected, as far as known then */
     unsigned rounds;    /* rounds that the acquire took */
-    int64_t valid_ms;   /* validity left then; redlock_sync_valid_for() knows it now */
+    int64_t valid_ms;   /* validity left then; redlock_sync_valid_for() gives what is left now */
     int64_t elapsed_ms; /* since the lease was asked for */
-    char text[256];     /* one line: what happened and why; "" if there is nothing to say */
+    char text[256];     /* one line: what happened and why; may be "" */
 
     /* One line for each master, as "127.0.0.1:7101 held by <value>, 2800 ms left",
      * each ending with a newline.  Lines for which there is no room are left out. */
     char votes[2048];
 } redlock_sync_result;
 
+#ifndef __cplusplus
 #define REDLOCK_SYNC_RESULT_INIT                                                                   \
     {                                                                                              \
         .size = sizeof(redlock_sync_result)                                                        \
     }
+#else
+static inline redlock_sync_result redlock_sync_result_init()
+{
+    redlock_sync_result result = redlock_sync_result();
+    result.size = sizeof result;
+    return result;
+}
+#define REDLOCK_SYNC_RESULT_INIT redlock_sync_result_init()
+#endif
 
 /* ---- The client --------------------------------------------------------- */
 
 /*
- * Starts a client and its thread, and returns at once: nobody has been reached
- * yet, but leases may be asked for.
+ * Starts a client and its thread, and returns at once: no master has been reached
+ * yet, but leases may be asked for.  The loop takes two descriptors, each master one
+ * or two.  Without the two of the loop the call fails with E_SYSTEM; a master without
+ * a descriptor is down until there is one.
  *
- *   client   receives the client; NULL on failure
+ *   client   receives the client, to be freed with redlock_sync_free(); NULL on
+ *            failure
  *   options  as for redlock_open(); NULL for the defaults
- *   why, why_size   receives a sentence on failure; may be NULL, 0
+ *   why, why_size   a buffer and its bytes: receives a sentence on failure; may be
+ *            NULL, 0
  * Returns REDLOCK_OK, E_NODES, E_ARGUMENT, E_MEMORY, E_SYSTEM.
  */
 REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_sync_open(redlock_sync **client,
@@ -98,14 +115,15 @@ REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_sync_open(redlock_sync **clien
 
 /*
  * Waits until every master was either reached or tried in vain, for at most
- * `timeout_ms` (or REDLOCK_FOREVER), and tells how things are now: not needed
- * before an acquire, but good for telling early that something is amiss.
+ * `timeout_ms` (or REDLOCK_FOREVER), and tells the state of the masters now.  An
+ * acquire does not need this call, but it shows early that something is amiss.
  *
- *   why, why_size   receives one or more lines that say which master and why
+ *   why, why_size   a buffer and its bytes: receives a line for each master, its
+ *                   state and why, or a sentence for another failure; may be NULL, 0
  * Returns
  *   REDLOCK_OK              a quorum can vote
- *   REDLOCK_E_UNAVAILABLE   not now, or not known in time; the client goes on
- *                           trying
+ *   REDLOCK_E_UNAVAILABLE   no quorum can vote now, or it is not known in time; the
+ *                           client goes on trying
  *   REDLOCK_E_REPLICA, E_SAME_MASTER   the list of masters is wrong
  *   REDLOCK_E_CLOSED, E_STATE, E_FORKED, E_ARGUMENT
  */
@@ -113,10 +131,10 @@ REDLOCK_API redlock_code redlock_sync_ready(redlock_sync *client, int64_t timeou
                                             size_t why_size);
 
 /*
- * Runs `function` on the background thread, with the client that redlock.h is
- * about, and waits until it returned: for what this header does not offer, such
- * as redlock_stats_text(), redlock_node_get(), redlock_adopt(), or leases with
- * callbacks of their own.
+ * Runs `function` on the background thread, with the client of redlock.h, and
+ * waits until it returned: for all that this header does not offer, such as
+ * redlock_stats_text(), redlock_node_get(), redlock_adopt(), or leases with
+ * callbacks of their own.  `function` must neither close nor free that client.
  * Returns REDLOCK_OK, E_CLOSED, E_STATE, E_FORKED, E_ARGUMENT.
  */
 REDLOCK_API redlock_code redlock_sync_run(redlock_sync *client,
@@ -125,18 +143,18 @@ REDLOCK_API redlock_code redlock_sync_run(redlock_sync *client,
 
 /*
  * Orderly end: wakes the threads that wait to acquire (E_CLOSED), releases every
- * lease, waits until all releases were answered or `patience_ms` passed (0: do
- * not wait), and ends the background thread.  From then on every call but the
- * free functions fails with E_CLOSED, and every lease is valid for 0 ms.  A second
- * close waits for the first.
- * Returns the number of releases that were still owed; their keys go when their
- * ttl ends.
+ * lease, waits until all releases were answered or `patience_ms` passed (0: it does
+ * not wait; REDLOCK_FOREVER: until all are answered), and ends the background
+ * thread.  From then on every call that would wait fails with E_CLOSED, and every
+ * lease is valid for 0 ms.  A second close waits for the first.
+ * Returns the number of releases that were still owed; the masters drop their keys
+ * when the ttl ends.
  */
 REDLOCK_API unsigned redlock_sync_close(redlock_sync *client, int64_t patience_ms);
 
 /*
  * Frees the client, after redlock_sync_close(client, 0) if it is not closed yet;
- * not in a callback.  Leases that it still has stay valid handles, of leases that
+ * not in a callback.  The handles of its leases live on, as those of leases that
  * are over, until they are freed.  NULL is allowed.
  */
 REDLOCK_API void redlock_sync_free(redlock_sync *client);
@@ -144,17 +162,17 @@ REDLOCK_API void redlock_sync_free(redlock_sync *client);
 /* ---- Leases ------------------------------------------------------------- */
 
 /*
- * Acquires a lease on one name (a C string) and waits for the outcome: for as
- * long as options->wait_ms says plus the rounds under way, each of which is
- * bounded by the time that a request may take.
+ * Acquires a lease on one name (a C string) and waits for the outcome: at most
+ * options->wait_ms plus the rounds under way, each of which is bounded by the time
+ * that a request may take.
  *
- *   lease     receives the lease, free it with redlock_sync_lease_free(); NULL
+ *   lease     receives the lease, to be freed with redlock_sync_lease_free(); NULL
  *             unless the function returns REDLOCK_OK
  *   options   as for redlock_acquire(); NULL for the defaults: ttl 10 s, renewed,
  *             one try
  * Returns
  *   REDLOCK_OK            the lease is yours for redlock_sync_valid_for(lease)
- *   REDLOCK_E_HELD        another holder has it; result->votes tells who
+ *   REDLOCK_E_HELD        another holder has the lock; result->votes names the holder
  *   REDLOCK_E_UNAVAILABLE no quorum of masters could be asked
  *   REDLOCK_E_TOO_SLOW    the masters, or this machine, were too late for the
  *                         lease to be of use
@@ -168,18 +186,18 @@ REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_sync_acquire(redlock_sync *cli
                                                                const redlock_lease_options *options,
                                                                redlock_sync_result *result);
 
-/* Hears of AT_RISK, HEALTHY and LOST, on the background thread; the event lives
- * until it returns.  Never called again once redlock_sync_lease_free() returned.
- * The lease is valid for 0 ms before it hears of LOST, however much of
+/* Gets AT_RISK, HEALTHY and LOST, on the background thread; the event lives until
+ * the callback returns.  It is never called again once redlock_sync_lease_free()
+ * returned.  At LOST redlock_sync_valid_for() is 0 already, however much of
  * event->valid_ms is left for stopping. */
 typedef void redlock_sync_callback(const redlock_event *event, void *data);
 
 /*
- * The same with all there is: several names at once, all or none, and a callback
- * for what happens while the lease is held.
+ * The same for several names at once, all or none, and with a callback for the
+ * events while the lease is held.
  *
  *   on_event  may be NULL
- *   data      handed to on_event, and what redlock_sync_cancel() goes by
+ *   data      handed to on_event; redlock_sync_cancel() finds the acquire by it
  */
 REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_sync_acquire_names(
     redlock_sync *client, redlock_sync_lease **lease, const redlock_name *names, size_t count,
@@ -187,45 +205,47 @@ REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_sync_acquire_names(
     redlock_sync_result *result);
 
 /*
- * Ends every acquire under way that was called with this `data` (those of
- * redlock_sync_acquire() have NULL): they return E_CANCELLED.  One that begins
+ * Ends every acquire under way that was called with this `data` (that of
+ * redlock_sync_acquire() is NULL): it returns E_CANCELLED.  An acquire that begins
  * later is not affected, so where both may happen at once, look at the number.
- * Returns how many there were.
+ * Returns the number of acquires that it cancelled.
  */
 REDLOCK_API unsigned redlock_sync_cancel(redlock_sync *client, const void *data);
 
 /*
- * Validity left, in ms rounded down; 0 when the lease is not held any more.
- * Never more than what redlock_valid_for() would say.  Ask it before each step
- * that needs the lock: a lease is not a mutex that waits for you.
+ * Validity left, in ms rounded down; 0 when the lease is not held any more, and for
+ * NULL.  It is never more than redlock_valid_for() gave when the deadline was last
+ * brought up to date.  Call it before each step that needs the lock: a lease is not
+ * a mutex that waits for you.
  *
- * Cheap: it takes no lock and wakes nobody, it reads an atomic deadline and
- * CLOCK_BOOTTIME (some 50 ns).  The background thread keeps the deadline up to
- * date each time it heard from masters; that costs it about 0.1 µs for each lease
- * held.  With more than 64 of them it does so at most every n µs for n leases,
- * and only then can a validity that shrank, because a master said that it lost
- * the lease, be seen that much later.
+ * The call is cheap: it takes no lock and wakes no thread, it reads an atomic
+ * deadline and CLOCK_BOOTTIME (some 50 ns).  The background thread brings the
+ * deadline up to date after each answer of the masters, in about 0.1 µs for each
+ * lease held.  With n > 64 leases held it does so at most every n µs: only then is
+ * it seen that much later if the validity shrank because a master lost the lease.
  */
 REDLOCK_API int64_t redlock_sync_valid_for(const redlock_sync_lease *lease);
 
-/* redlock_fence(): the fencing token, 0 if none was asked for.  The same as long as
- * the handle lives. */
+/* The fencing token, as redlock_fence(); 0 if none was asked for, and for NULL.  It is
+ * the same as long as the handle lives. */
 REDLOCK_API int64_t redlock_sync_fence(const redlock_sync_lease *lease);
 
-/* The token that the masters hold for this lease, with its label.  Lives as long
- * as the handle. */
+/* The token that the masters hold for this lease, with its label; "" for NULL.  The
+ * string lives as long as the handle. */
 REDLOCK_API const char *redlock_sync_token(const redlock_sync_lease *lease);
 
 /*
  * Renews now, with a new ttl if `ttl_ms` > 0 (it then counts for later renewals
  * too), and waits for the outcome.
  * Returns
- *   REDLOCK_OK
- *   REDLOCK_E_UNAVAILABLE and others   no quorum renewed it; it is still valid
- *                         for redlock_sync_valid_for(lease)
- *   REDLOCK_E_EXPIRED, E_GONE, E_MAX_HOLD   it was lost meanwhile
- *   REDLOCK_E_CANCELLED   it was released meanwhile
- *   REDLOCK_E_STATE       it is not held, or another thread is extending it
+ *   REDLOCK_OK            a quorum renewed the lease
+ *   REDLOCK_E_UNAVAILABLE no quorum renewed the lease; it is still valid for
+ *                         redlock_sync_valid_for(lease)
+ *   REDLOCK_E_MAX_HOLD    the lease may not be renewed any more, and is valid for
+ *                         redlock_sync_valid_for(lease), or was lost meanwhile
+ *   REDLOCK_E_EXPIRED, E_GONE   the lease was lost meanwhile
+ *   REDLOCK_E_CANCELLED   the lease was released meanwhile
+ *   REDLOCK_E_STATE       the lease is not held, or another thread is extending it
  *   REDLOCK_E_TTL, E_CLOSED, E_FORKED, E_ARGUMENT
  */
 REDLOCK_API redlock_code redlock_sync_extend(redlock_sync_lease *lease, int64_t ttl_ms,
@@ -236,22 +256,24 @@ REDLOCK_API redlock_code redlock_sync_extend(redlock_sync_lease *lease, int64_t 
  * master that may have it, and waits for their answers.  The handle must still be
  * freed.
  * Returns
- *   REDLOCK_OK            a quorum confirmed that it was still ours: nobody else
- *                         can have held it
- *   REDLOCK_E_GONE        it was not ours any more on a quorum, or was lost before
- *   REDLOCK_E_UNAVAILABLE too few masters answered in time to say; the release
+ *   REDLOCK_OK            a quorum confirmed that the lease was still ours, or it was
+ *                         handed over in memory, still valid, to the next waiter of
+ *                         this client: there was no other holder before
+ *   REDLOCK_E_GONE        the lease was not ours any more on a quorum, or was lost
+ *                         before
+ *   REDLOCK_E_UNAVAILABLE too few masters answered in time to tell; the release
  *                         stays owed and is repeated in the background
- *   REDLOCK_E_STATE       it was released before, by whomever
- *   REDLOCK_E_CLOSED      the client was closed, which released it
+ *   REDLOCK_E_STATE       a thread has released the lease before
+ *   REDLOCK_E_CLOSED      the client was closed, which released the lease
  *   REDLOCK_E_FORKED, E_ARGUMENT
  */
 REDLOCK_API redlock_code redlock_sync_release(redlock_sync_lease *lease,
                                               redlock_sync_result *result);
 
 /*
- * Frees the handle.  A lease that is still held is released in the background.
- * Waits until the background thread has let go of it, which does not take an
- * answer of any master.  NULL is allowed.
+ * Frees the handle.  A lease that is still held is released in the background.  The
+ * call waits until the background thread has let go of the handle, which does not
+ * take an answer of any master.  NULL is allowed.
  */
 REDLOCK_API void redlock_sync_lease_free(redlock_sync_lease *lease);
 

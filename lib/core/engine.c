@@ -2,138 +2,15 @@
 
 #include <stdio.h>
 
-#include "listening.h"
-#include "mutant.h"
+#include "masters/subscription.h"
+#include "ground/mutant.h"
+#include "ground/sanity.h"
 
-#define CLOSE_AT_ONCE 256  /* leases given back in one step of closing */
-#define SPARE_ROUNDS  1024 /* kept for the next question; more are given back */
+#define CLOSE_AT_ONCE 256 /* leases that one step of closing releases */
 
-/* ---- for the machines ---------------------------------------------------- */
+/* ---- news of a master ---------------------------------------------------- */
 
-void engine_emit(struct engine *e, enum effect_kind kind, unsigned master, struct lease *lease)
-{
-    e->sink.emit(e->sink.shell, &(struct effect){.kind = kind, .master = master, .lease = lease});
-}
-
-void engine_send(struct engine *e, unsigned master, const struct request *request)
-{
-    master_sent(e, master);
-    e->sink.emit(e->sink.shell,
-                 &(struct effect){.kind = EFFECT_SEND, .master = master, .request = request});
-}
-
-usec engine_jitter(struct engine *e, usec low, usec high)
-{
-    /* xorshift64 */
-    e->jitter ^= e->jitter << 13;
-    e->jitter ^= e->jitter >> 7;
-    e->jitter ^= e->jitter << 17;
-    return low + (usec)(e->jitter % (uint64_t)(high - low + 1));
-}
-
-uint32_t engine_next_round(struct engine *e)
-{
-    if (++e->last_round == 0)
-        e->last_round = 1;
-    return e->last_round;
-}
-
-static size_t round_size(const struct engine *e)
-{
-    return sizeof(struct round) + e->config.masters * sizeof(struct ballot);
-}
-
-struct round *engine_take_round(struct engine *e)
-{
-    struct round *round = e->free_rounds;
-    if (!round)
-        return e->memory.take(e->memory.pool, round_size(e));
-    e->free_rounds = round->next_free;
-    e->spare_rounds--;
-    return round;
-}
-
-void engine_give_round(struct engine *e, struct round *round)
-{
-    names_drop(&e->memory, round->names);
-    round->names = NULL;
-    if (e->spare_rounds == SPARE_ROUNDS) {
-        e->memory.give(e->memory.pool, round, round_size(e));
-        return;
-    }
-    round->next_free = e->free_rounds;
-    e->free_rounds = round;
-    e->spare_rounds++;
-}
-
-static struct lease_list *list_of(struct engine *e, const struct lease *lease)
-{
-    switch ((enum lease_place)lease->place) {
-    case PLACE_IDLE:
-        return &e->idle;
-    case PLACE_BUSY:
-        return &e->busy;
-    case PLACE_HELD:
-        return &e->held;
-    case PLACE_NONE:
-        break;
-    }
-    return NULL;
-}
-
-void engine_list(struct engine *e, struct lease_list *list, struct lease *lease)
-{
-    engine_unlist(e, lease);
-    lease->prev = NULL;
-    lease->next = list->first;
-    if (list->first)
-        list->first->prev = lease;
-    list->first = lease;
-    list->count++;
-    lease->place = list->place;
-}
-
-void engine_unlist(struct engine *e, struct lease *lease)
-{
-    struct lease_list *list = list_of(e, lease);
-    if (!list)
-        return;
-    if (lease->prev)
-        lease->prev->next = lease->next;
-    else
-        list->first = lease->next;
-    if (lease->next)
-        lease->next->prev = lease->prev;
-    list->count--;
-    lease->place = PLACE_NONE;
-}
-
-void engine_master_up(struct engine *e, unsigned master)
-{
-    claims_pay(e, master);
-    for (struct lease *lease = e->busy.first, *next; lease; lease = next) {
-        next = lease->next;
-        lease_master_up(e, lease, master);
-    }
-    engine_check_ready(e);
-}
-
-void engine_master_down(struct engine *e, unsigned master)
-{
-    for (struct lease *lease = e->busy.first, *next; lease; lease = next) {
-        next = lease->next;
-        lease_master_down(e, lease, master);
-    }
-    engine_check_ready(e);
-}
-
-void engine_master_replaced(struct engine *e, unsigned master)
-{
-    for (struct lease *lease = e->busy.first; lease; lease = lease->next)
-        waiting_forget_process(lease, master);
-}
-
-void engine_check_ready(struct engine *e)
+static void check_ready(struct engine *e)
 {
     if (e->ready_told)
         return;
@@ -142,6 +19,58 @@ void engine_check_ready(struct engine *e)
             return;
     e->ready_told = true;
     engine_emit(e, EFFECT_READY, 0, NULL);
+}
+
+static void pay_claims(struct engine *e, unsigned master)
+{
+    for (struct claim *claim = e->abandoned; claim; claim = claim->next)
+        if (claim_pay(e, claim, master) && lease_of_claim(claim))
+            lease_release_sent(e, lease_of_claim(claim), (uint16_t)(1U << master));
+}
+
+/* Leases that may wait for this master look again. */
+static void after_up(struct engine *e, unsigned master)
+{
+    pay_claims(e, master);
+    for (struct lease *lease = e->busy.first, *next; lease; lease = next) {
+        next = lease->next;
+        lease_master_up(e, lease, master);
+    }
+    check_ready(e);
+}
+
+static void after_down(struct engine *e, unsigned master)
+{
+    for (struct lease *lease = e->busy.first, *next; lease; lease = next) {
+        next = lease->next;
+        lease_master_down(e, lease, master);
+    }
+    check_ready(e);
+}
+
+/* What the former process said of our places does not count any more. */
+static void after_replaced(struct engine *e, unsigned master)
+{
+    for (struct lease *lease = e->busy.first; lease; lease = lease->next)
+        queue_forget_process(lease, master);
+}
+
+static void act_on_news(struct engine *e, unsigned master, enum master_news news)
+{
+    ASSERT(news == MASTER_NO_NEWS || master_is_up(&e->masters[master]));
+    if (news == MASTER_IS_ANOTHER)
+        after_replaced(e, master);
+    if (news != MASTER_NO_NEWS)
+        after_up(e, master);
+}
+
+/* A handover that the master made before it had the subscription was told to nobody. */
+static void after_listening(struct engine *e, unsigned master)
+{
+    for (struct lease *lease = e->busy.first, *next; lease; lease = next) {
+        next = lease->next;
+        lease_look_again(e, lease, master);
+    }
 }
 
 /* ---- closing ------------------------------------------------------------- */
@@ -155,7 +84,7 @@ static void hurry_claims(struct engine *e)
     }
 }
 
-/* In portions, so that closing a million leases does not fill memory with releases. */
+/* Closing goes in portions, so that a million leases do not fill memory with releases. */
 static void close_some(struct engine *e)
 {
     for (unsigned i = 0; i < CLOSE_AT_ONCE && e->held.first; i++)
@@ -171,7 +100,7 @@ static void close_all(struct engine *e)
         next = lease->next;
         lease_close(e, lease);
     }
-    listening_end(e);
+    subscription_end(e);
     hurry_claims(e);
     close_some(e);
 }
@@ -197,6 +126,24 @@ static void check_closed(struct engine *e)
 
 #define OWNER_OF(type, deadline_) ((type *)(void *)((char *)(deadline_)-offsetof(type, deadline)))
 
+static void wake_claim(struct engine *e, struct claim *claim)
+{
+    ASSERT(claim->abandoned);
+    struct lease *lease = lease_of_claim(claim);
+    uint16_t sent = claim_wake(e, claim);
+    if (lease && sent)
+        lease_release_sent(e, lease, sent);
+}
+
+static void wake_claims_without_deadline(struct engine *e)
+{
+    for (struct claim *claim = e->abandoned, *next; claim; claim = next) {
+        next = claim->next;
+        if (!claim->timed)
+            wake_claim(e, claim);
+    }
+}
+
 static void wake_one(struct engine *e)
 {
     struct deadline *due = deadlines_take(&e->deadlines, e->now);
@@ -204,8 +151,8 @@ static void wake_one(struct engine *e)
         return;
     switch ((enum deadline_owner)due->owner) {
     case OWNER_ENGINE:
-        claims_look_again(e);
-        listening_look(e);
+        wake_claims_without_deadline(e);
+        subscription_look(e);
         if (e->closing)
             close_some(e);
         break;
@@ -216,7 +163,7 @@ static void wake_one(struct engine *e)
         lease_wake(e, OWNER_OF(struct lease, due));
         break;
     case OWNER_CLAIM:
-        claim_wake(e, OWNER_OF(struct claim, due));
+        wake_claim(e, OWNER_OF(struct claim, due));
         break;
     }
 }
@@ -225,20 +172,43 @@ static void hear(struct engine *e, unsigned master, const struct reply *reply)
 {
     master_answered(e, master, reply);
     struct claim *claim = reply->tag.claim;
+    ASSERT(request_is_about_names(reply->tag.kind) == (claim != NULL));
     if (!claim) {
-        master_hear(e, master, reply);
-    } else if (claim->lease) {
-        lease_hear(e, claim->lease, master, reply);
+        act_on_news(e, master, master_hear(e, master, reply));
+    } else if (claim->home) {
+        lease_hear(e, lease_of_claim(claim), master, reply);
     } else {
-        claim_hear(e, claim, master, reply, false);
+        claim_hear(e, claim, master, reply, 0);
         claim_answered(e, claim);
     }
 }
 
-void engine_step(struct engine *e, usec now, struct randomness *random, const struct event *event)
+bool event_may_draw(enum event_kind kind)
 {
+    return kind == EVENT_ACQUIRE || kind == EVENT_TIMER;
+}
+
+/* Effects never call the core, so a step is never entered twice. */
+static void enter(struct engine *e, usec now, struct randomness *random)
+{
+    ASSERT(!e->stepping);
+    IF_ASSERTS(e->stepping = true;)
     e->now = now;
     e->random = random;
+}
+
+static void leave(struct engine *e)
+{
+    check_closed(e);
+    ASSERT(e->stepping);
+    IF_ASSERTS(e->stepping = false;)
+}
+
+void engine_step(struct engine *e, usec now, struct randomness *random, const struct event *event)
+{
+    ASSERT(event->master < e->config.masters);
+    ASSERT(random || !event_may_draw(event->kind));
+    enter(e, now, random);
     switch (event->kind) {
     case EVENT_TIMER:
         wake_one(e);
@@ -248,22 +218,25 @@ void engine_step(struct engine *e, usec now, struct randomness *random, const st
         break;
     case EVENT_CLOSED:
         master_closed(e, event->master, event->text);
+        subscription_lost(e, event->master);
+        after_down(e, event->master);
         break;
     case EVENT_REPLY:
         hear(e, event->master, event->reply);
         break;
-    case EVENT_LISTENING:
-        listening_begun(e, event->master, event->text);
+    case EVENT_SUBSCRIBED:
+        if (subscription_begun(e, event->master, event->text))
+            after_listening(e, event->master);
         break;
     case EVENT_ALIVE:
-        listening_heard(e, event->master);
+        subscription_heard(e, event->master);
         break;
-    case EVENT_DEAF:
-        listening_ended(e, event->master);
+    case EVENT_UNSUBSCRIBED:
+        subscription_ended(e, event->master);
         break;
     case EVENT_PUSH:
-        listening_heard(e, event->master);
-        waiting_push(e, event->master, event->push);
+        subscription_heard(e, event->master);
+        queue_push(e, event->master, event->push);
         break;
     case EVENT_ACQUIRE:
     case EVENT_ATTACH:
@@ -292,7 +265,7 @@ void engine_step(struct engine *e, usec now, struct randomness *random, const st
         give_up_all(e);
         break;
     }
-    check_closed(e);
+    leave(e);
 }
 
 usec engine_next_deadline(const struct engine *e)
@@ -300,13 +273,11 @@ usec engine_next_deadline(const struct engine *e)
     return deadlines_next(&e->deadlines);
 }
 
-bool engine_tell(struct engine *e, usec now, struct randomness *random, struct lease *lease,
-                 struct outcome *outcome)
+bool engine_tell(struct engine *e, usec now, struct lease *lease, struct outcome *outcome)
 {
-    e->now = now;
-    e->random = random;
+    enter(e, now, NULL);
     bool told = lease_tell(e, lease, outcome);
-    check_closed(e);
+    leave(e);
     return told;
 }
 
@@ -347,10 +318,13 @@ bool engine_init(struct engine *e, const struct engine_config *config, const str
                          .held.place = PLACE_HELD,
                          .jitter = seed ? seed : 1,
                          .renewal_phase = (usec)(seed >> 32),
-                         .quorum = quorum_of(config->masters),
+                         .quorum = quorum_of(config->masters, config->spare),
                          .max_ttl_ms = config->max_ttl_ms};
+    ASSERT(config->masters > 0 && config->masters <= MASTERS_MAX);
+    ASSERT(e->quorum > 0 && e->quorum <= config->masters);
     if (config->label[0])
         e->label_length = (size_t)snprintf(e->label, sizeof e->label, ":%s", config->label);
+    ASSERT(e->label_length < sizeof e->label && TOKEN_TEXT + e->label_length <= TOKEN_MAX);
     e->deadline.owner = OWNER_ENGINE;
     bool room = deadlines_enter(&e->deadlines, memory);
     for (unsigned i = 0; i < config->masters; i++) {
@@ -374,12 +348,9 @@ struct lease *engine_any_lease(const struct engine *e)
 
 void engine_free(struct engine *e)
 {
+    ASSERT(!e->stepping);
     while (e->abandoned)
         claim_drop(e, e->abandoned);
-    while (e->free_rounds) {
-        struct round *round = e->free_rounds;
-        e->free_rounds = round->next_free;
-        e->memory.give(e->memory.pool, round, round_size(e));
-    }
+    attempts_drop(e);
     deadlines_free(&e->deadlines, &e->memory);
 }

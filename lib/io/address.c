@@ -3,6 +3,7 @@
 #include "address.h"
 
 #include <ctype.h>
+#include <sodium.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@ struct text {
     const char *start, *end;
 };
 
-/* One entry being parsed, and where to complain. */
+/* The entry that is being parsed, and the buffer for a complaint. */
 struct entry {
     struct text text;
     int number;
@@ -44,9 +45,9 @@ static const char *find_last(struct text text, char wanted)
     return memrchr(text.start, wanted, length_of(text));
 }
 
-/* ---- Complaints.  They name the entry, but never anything that could be a
- * password: whatever stands before the last '@', and after a ':' what is not a
- * port number. ---- */
+/* ---- Complaints.  They show the entry without anything that could be a password:
+ * all before the last '@', all after a ':' that is no port number, and all before
+ * "://" that is no scheme. ---- */
 
 static const char *after_scheme(struct text text)
 {
@@ -65,14 +66,24 @@ static const char *end_of_showable(struct text place)
     return is_port ? place.end : colon + 1;
 }
 
+static bool is_scheme(const char *start, const char *body)
+{
+    for (const char *at = start; at + 3 < body; at++)
+        if (!isalnum((unsigned char)*at))
+            return false;
+    return true;
+}
+
 static void describe(const struct entry *entry, char *shown, size_t size)
 {
     const char *body = after_scheme(entry->text);
     const char *at = find_last((struct text){body, entry->text.end}, '@');
     struct text place = {at ? at + 1 : body, entry->text.end};
     const char *end = *place.start == '/' ? place.end : end_of_showable(place);
-    snprintf(shown, size, "%.*s%s%.*s%s", (int)(body - entry->text.start), entry->text.start,
-             at ? "***@" : "", (int)(end - place.start), place.start, end < place.end ? "***" : "");
+    bool scheme = is_scheme(entry->text.start, body);
+    snprintf(shown, size, "%s%.*s%s%.*s%s", scheme ? "" : "***",
+             scheme ? (int)(body - entry->text.start) : 0, entry->text.start, at ? "***@" : "",
+             (int)(end - place.start), place.start, end < place.end ? "***" : "");
     for (; *shown; shown++)
         if (*shown < ' ' || *shown > '~')
             *shown = '?';
@@ -108,7 +119,7 @@ static int hex_value(char digit)
     return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
 }
 
-/* The byte that the escape at `at` stands for; 0 if it is none that may be used. */
+/* The byte that the escape at `at` stands for; 0 if there is no valid escape. */
 static char unescape(const char *at, const char *end)
 {
     if (end - at < 3)
@@ -119,7 +130,7 @@ static char unescape(const char *at, const char *end)
 
 static bool decode(const struct entry *entry, struct text text, const char *part, char **decoded)
 {
-    char *to = *decoded = malloc(length_of(text) + 1);
+    char *to = *decoded = calloc(1, length_of(text) + 1);
     if (!to)
         return no_memory(entry);
     for (const char *at = text.start; at < text.end; at++) {
@@ -135,7 +146,6 @@ static bool decode(const struct entry *entry, struct text text, const char *part
                             part);
         *to++ = byte;
     }
-    *to = '\0';
     return true;
 }
 
@@ -160,7 +170,7 @@ static bool parse_db(const struct entry *entry, struct text text, struct address
     return true;
 }
 
-/* user, user:password or :password; may be empty */
+/* user, user:password or :password; the text may be empty */
 static bool parse_login(const struct entry *entry, struct text text, struct address *address)
 {
     const char *colon = find(text, ':');
@@ -305,20 +315,19 @@ static const char *skip_space(const char *at)
     return at;
 }
 
-/* Cuts the next entry off the list; false at its end.  After a comma there must be
- * one, so an empty entry comes out there. */
-static bool next_entry(const char **list, bool *after_comma, struct text *entry)
+/* Cuts the next entry off the list; false at the end of the list, where a comma may
+ * stand.  Between two commas there is an empty entry. */
+static bool next_entry(const char **list, struct text *entry)
 {
     const char *at = skip_space(*list);
-    if (*at == '\0' && !*after_comma)
+    if (*at == '\0')
         return false;
     entry->start = at;
     while (*at && *at != ',' && !isspace((unsigned char)*at))
         at++;
     entry->end = at;
     at = skip_space(at);
-    *after_comma = *at == ',';
-    *list = *after_comma ? at + 1 : at;
+    *list = *at == ',' ? at + 1 : at;
     return true;
 }
 
@@ -341,8 +350,7 @@ static bool is_new(const struct entry *entry, const struct address *addresses, i
 static int parse_list(struct address *addresses, int max, const char *list, struct entry *entry,
                       int *count)
 {
-    bool after_comma = false;
-    while (next_entry(&list, &after_comma, &entry->text)) {
+    while (next_entry(&list, &entry->text)) {
         entry->number = *count + 1;
         if (*count == max)
             return complain(entry, "too many masters, at most %d", max);
@@ -372,13 +380,20 @@ int addresses_parse(struct address *addresses, int max, const char *list, char *
     return no_memory ? ADDRESSES_NO_MEMORY : -1;
 }
 
+static void free_secret(char *secret)
+{
+    if (secret)
+        sodium_memzero(secret, strlen(secret));
+    free(secret);
+}
+
 void addresses_clear(struct address *addresses, int count)
 {
     for (int i = 0; i < count; i++) {
         free(addresses[i].host);
         free(addresses[i].path);
         free(addresses[i].user);
-        free(addresses[i].password);
+        free_secret(addresses[i].password);
         free(addresses[i].shown);
         addresses[i] = (struct address){0};
     }

@@ -1,5 +1,5 @@
 /*
- * address.h - where a master is and how to log in there, from
+ * address.h - the place of a master and the login there, from
  * redis://[user[:password]@]host[:port][/db] and unix:///path[?db=N].
  */
 #ifndef REDLOCK_IO_ADDRESS_H
@@ -11,7 +11,7 @@
 struct address {
     char *host; /* NULL for a unix socket; IPv6 without its brackets */
     int port;
-    char *path; /* unix socket */
+    char *path; /* of a unix socket; else NULL */
     char *user; /* NULL: none */
     char *password;
     int db;
@@ -20,9 +20,9 @@ struct address {
 };
 
 /* Fills `addresses` (at most `max`) from a list separated by commas or white
- * space; returns how many, or -1 with a sentence in `why` (which entry, what is
- * wrong, what is expected; never a password in it), or ADDRESSES_NO_MEMORY.  The caller frees with
- * addresses_clear().  Two entries that are the same place are an error. */
+ * space; returns their number, or -1 with a sentence in `why` (which entry, what is
+ * wrong, what is expected; never a password), or ADDRESSES_NO_MEMORY.  The caller
+ * frees them with addresses_clear().  Two entries for the same place are an error. */
 #define ADDRESSES_NO_MEMORY (-2)
 int addresses_parse(struct address *addresses, int max, const char *list, char *why,
                     size_t why_size);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #define FIRST_CAPACITY 64
+_Static_assert(FIRST_CAPACITY / 2 >= STEPS_MAX, "a login fits the half of it");
 
 bool expected_init(struct expected_queue *queue)
 {
@@ -12,7 +13,7 @@ bool expected_init(struct expected_queue *queue)
     return queue->ring != NULL;
 }
 
-/* The doubled ring keeps its upper part at the upper end. */
+/* Moves the upper part of a ring that was doubled to the upper end again. */
 static void unwrap(struct expected_queue *queue, unsigned old_capacity)
 {
     unsigned upper = old_capacity - queue->first;

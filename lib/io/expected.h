@@ -9,27 +9,27 @@
 struct expected {
     struct tag tag; /* of the request that the step belongs to */
     enum step step;
-    unsigned sharing; /* so many, this one the first, share one reply; 0: it has its own */
+    unsigned sharing; /* number of requests, from this one on, that share one reply; 0: none do */
 };
 
 struct expected_queue {
     struct expected *ring;
     unsigned capacity; /* a power of two */
     unsigned first, count;
-    unsigned requests; /* how many of them are STEP_FINAL */
+    unsigned requests; /* number of the steps that are STEP_FINAL */
 };
 
 bool expected_init(struct expected_queue *queue);
 
-/* Makes room for the steps of one more request.  It grows when half full, so that
- * where memory is out (false) the other half still takes the requests that come
- * before the connection is given up. */
+/* Makes room for the steps of one more request; false if memory is out.  The queue
+ * grows when it is half full, so that its other half then still takes the requests
+ * that come before the connection is given up. */
 bool expected_make_room(struct expected_queue *queue);
 
-/* Does nothing if, against all that, there is no room. */
+/* Does nothing if there is no room all the same. */
 void expected_add(struct expected_queue *queue, const struct tag *tag, enum step step);
 
-/* One reply answers the `count` added last. */
+/* One reply answers the `count` requests added last. */
 void expected_share(struct expected_queue *queue, unsigned count);
 
 /* NULL if nothing is expected. */

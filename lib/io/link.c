@@ -3,48 +3,43 @@
 #include <assert.h>
 #include <errno.h>
 #include <ev.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
+#include <sodium.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 #include "command.h"
+#include "connect.h"
 #include "expected.h"
+#include "forks.h"
 #include "reply.h"
-#include "resolve.h"
+#include "saying.h"
 #include "system.h"
 
 enum phase {
     CLOSED,
-    RESOLVING,
-    CONNECTING,
+    CONNECTING, /* or looking the name up */
     UP,
-    ENDING /* nothing is left but to deliver the end */
+    ENDING /* only the end is left to deliver */
 };
 
 struct link {
     enum phase phase;
-    int fd; /* -1: none */
+    struct connecting connecting;
     struct ev_loop *loop;
     ev_io io;
-    int watched;       /* EV_READ, EV_WRITE; 0: nothing */
-    int connect_error; /* errno of the address tried last */
-    int send_error;    /* errno; the replies that came before it are yet to be read */
+    int watched;    /* EV_READ, EV_WRITE; 0: nothing */
+    int send_error; /* errno; the replies that came before the error are yet to be read */
     unsigned batched;
-    unsigned fork_count;
+    unsigned process;
     bool delivering;
-    bool asked;       /* link_close() ended it */
+    bool asked;       /* link_close() ended the connection */
     bool greeted;     /* the login is under way or done */
-    bool batch_whole; /* the last one was refused: it may be that its script is gone */
-    bool probed;      /* a listener: a sign of life was asked for */
-
-    struct resolve *resolve;
-    struct addrinfo *addresses, *untried;
+    bool batch_whole; /* the next batch sends its script, as the master did not know it */
+    bool probed;      /* a sign of life was asked for on a notification connection */
+    bool has_secret;  /* the memory of `output` has, or had, the password */
 
     redisContext *context;
     struct login_state login;
@@ -52,21 +47,20 @@ struct link {
     struct buffer output;
     struct expected_queue expected;
 
-    /* Requests of one kind, not yet written, that go in one command.  They are expected. */
+    /* Requests of one kind, not yet written, that go in one command.  They are in `expected`. */
     struct request batch[BATCH_MAX];
 
-    const char *channel; /* of a listener; else NULL */
+    const char *channel; /* of a notification connection; else NULL */
 
     char why[200];
 
-    const struct address *address;
     struct credentials credentials;
     struct link_owner owner;
     struct link_counters counters;
 };
 
-/* ---- The watcher.  It never keeps the loop alive: its owner knows when there is
- * something to wait for. ---- */
+/* ---- The watcher.  It never keeps the loop alive: the owner of the link knows when
+ * there is something to wait for. ---- */
 
 static void unwatch(struct link *link)
 {
@@ -82,7 +76,7 @@ static void watch(struct link *link, int events)
     if (link->watched == events)
         return;
     unwatch(link);
-    ev_io_set(&link->io, link->fd, events);
+    ev_io_set(&link->io, link->connecting.fd, events);
     ev_io_start(link->loop, &link->io);
     ev_unref(link->loop);
     link->watched = events;
@@ -90,32 +84,22 @@ static void watch(struct link *link, int events)
 
 /* ---- The end ---- */
 
-static void close_socket(struct link *link)
+static void forget_secret(struct link *link)
 {
-    unwatch(link);
-    if (link->fd >= 0)
-        close(link->fd);
-    link->fd = -1;
-}
-
-static void forget_addresses(struct link *link)
-{
-    if (link->addresses)
-        freeaddrinfo(link->addresses);
-    link->addresses = link->untried = NULL;
+    if (link->has_secret)
+        sodium_memzero(link->output.data, link->output.capacity);
+    link->has_secret = false;
 }
 
 static void shut(struct link *link)
 {
-    if (link->resolve)
-        resolve_cancel(link->resolve);
-    link->resolve = NULL;
-    forget_addresses(link);
     if (link->context)
         redisFreeKeepFd(link->context); /* 0.14 does not close descriptor 0 */
     link->context = NULL;
-    close_socket(link);
+    unwatch(link);
+    connect_close(&link->connecting);
     buffer_clear(&link->output);
+    forget_secret(link);
     link->batched = 0;
 }
 
@@ -128,6 +112,7 @@ __attribute__((format(printf, 2, 3))) static void break_off(struct link *link, c
     va_start(arguments, format);
     vsnprintf(link->why, sizeof link->why, format, arguments);
     va_end(arguments);
+    saying_fit(link->why, strlen(link->why));
     shut(link);
     link->phase = ENDING;
 }
@@ -159,7 +144,7 @@ static void deliver_end(struct link *link)
         if (lost.step == STEP_FINAL)
             deliver_lost(link, &lost.tag);
     }
-    /* The owner may connect again at once, and that may fail at once. */
+    /* The owner may connect again at once; if that fails at once, link->why is overwritten. */
     char why[sizeof link->why];
     memcpy(why, link->why, sizeof why);
     const char *text = link->asked ? NULL : why;
@@ -197,7 +182,7 @@ static void take_final(struct link *link, const struct tag *tag)
     deliver(link, (struct event){.kind = EVENT_REPLY, .reply = &reply});
 }
 
-/* What is left of it when the link is closed meanwhile is lost. */
+/* The rest of the batch is lost if the link is closed meanwhile. */
 static void take_batch(struct link *link, unsigned count)
 {
     for (unsigned i = 0; i < count && link->phase == UP; i++) {
@@ -241,10 +226,10 @@ static void take_step(struct link *link, enum step step)
     if (link->login.failed)
         break_off(link, "cannot listen: %s", link->login.why);
     else
-        deliver(link, (struct event){.kind = EVENT_LISTENING, .text = link->login.run_id});
+        deliver(link, (struct event){.kind = EVENT_SUBSCRIBED, .text = link->login.run_id});
 }
 
-/* A request that is not yet written cannot be answered; its batch still speaks of it. */
+/* Requests of the batch are in `expected` too, but the master cannot have answered them yet. */
 static void take_reply(struct link *link)
 {
     const struct expected *expected = expected_first(&link->expected);
@@ -260,13 +245,13 @@ static void take_reply(struct link *link)
         take_step(link, expected->step);
 }
 
-/* Reads the next reply into link->raw, if all of it is there. */
+/* Reads the next reply into link->raw; false if it has not come as a whole. */
 static bool next_reply(struct link *link)
 {
     redisContext *context = link->context;
     void *reply = NULL;
     if (redisGetReplyFromReader(context, &reply) != REDIS_OK) {
-        /* Our builder's refusal looks like memory running out. */
+        /* hiredis takes a refusal of our reply builder for memory that ran out. */
         bool refused = context->err == REDIS_ERR_OOM;
         PROTOCOL_ERROR(link, "malformed reply: %s",
                        refused ? "an array too long or too deep" : context->errstr);
@@ -279,14 +264,14 @@ static bool next_reply(struct link *link)
 
 static void break_off_reading(struct link *link)
 {
-    /* What the login could do without may yet be why: "max number of clients". */
+    /* A reply that the login passed over may be the reason: "max number of clients". */
     const char *why = link->login.why;
     bool closed = link->context->err == REDIS_ERR_EOF;
     break_off(link, "%s%s%s%s", closed ? "closed by the master" : "cannot read: ",
               closed ? "" : link->context->errstr, *why ? " after: " : "", why);
 }
 
-/* One read, so that a master that never stops talking cannot keep the loop. */
+/* Reads once, so that a master that never stops talking cannot keep the loop. */
 static void read_replies(struct link *link)
 {
     if (redisBufferRead(link->context) != REDIS_OK) {
@@ -301,13 +286,15 @@ static void read_replies(struct link *link)
 
 static void write_output(struct link *link)
 {
-    ssize_t sent = send(link->fd, link->output.data, link->output.length, MSG_NOSIGNAL);
+    ssize_t sent = send(link->connecting.fd, link->output.data, link->output.length, MSG_NOSIGNAL);
     if (sent < 0 && errno != EAGAIN && errno != EINTR) {
         link->send_error = errno;
         return;
     }
     if (sent > 0)
         buffer_consume(&link->output, (size_t)sent);
+    if (!link->output.length)
+        forget_secret(link);
     watch(link, link->output.length ? EV_READ | EV_WRITE : EV_READ);
 }
 
@@ -343,7 +330,7 @@ static void queue_request(struct link *link, const struct request *request)
     for (unsigned i = 0; i < count; i++)
         expected_add(&link->expected, &request->tag, steps[i]);
     if (request->tag.kind == REQUEST_HELLO)
-        link->greeted = true;
+        link->greeted = link->has_secret = true;
     if (link->output.failed)
         break_off(link, "out of memory");
 }
@@ -368,126 +355,24 @@ void link_send(struct link *link, const struct request *request)
 
 /* ---- Connecting ---- */
 
-static bool begin_connect(struct link *link, const struct sockaddr *address, socklen_t size)
-{
-    int on = 1, family = address->sa_family;
-    link->fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (link->fd < 0) {
-        link->connect_error = errno;
-        return false;
-    }
-    if (family != AF_UNIX) {
-        setsockopt(link->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-        setsockopt(link->fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
-    }
-    if (connect(link->fd, address, size) != 0 && errno != EINPROGRESS && errno != EINTR) {
-        link->connect_error = errno;
-        close_socket(link);
-        return false;
-    }
-    link->phase = CONNECTING;
-    watch(link, EV_WRITE);
-    return true;
-}
-
-static void try_next_address(struct link *link)
-{
-    while (link->untried) {
-        const struct addrinfo *next = link->untried;
-        link->untried = next->ai_next;
-        if (begin_connect(link, next->ai_addr, next->ai_addrlen))
-            return;
-    }
-    break_off(link, "cannot connect: %s", strerror(link->connect_error));
-}
-
-static void connect_unix(struct link *link)
-{
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    snprintf(address.sun_path, sizeof address.sun_path, "%s", link->address->path);
-    if (!begin_connect(link, (struct sockaddr *)&address, sizeof address))
-        try_next_address(link);
-}
-
-static void on_resolved(void *owner, struct addrinfo *list, const char *why)
-{
-    struct link *link = owner;
-    link->resolve = NULL;
-    link->addresses = link->untried = list;
-    if (list)
-        try_next_address(link);
-    else
-        break_off(link, "cannot look up %s: %s", link->address->host, why);
-    link_pump(link);
-}
-
-static void connect_host(struct link *link)
-{
-    const struct address *address = link->address;
-    link->addresses = link->untried = resolve_numeric(address->host, address->port);
-    if (link->addresses) {
-        try_next_address(link);
-        return;
-    }
-    link->resolve = resolve_start(link->loop, address->host, address->port, on_resolved, link);
-    if (!link->resolve)
-        break_off(link, "cannot start to look up %s: no thread or no memory", address->host);
-}
-
-static void start_connect(struct link *link, const char *channel)
-{
-    assert(link->phase == CLOSED);
-    link->channel = channel;
-    link->phase = RESOLVING;
-    link->greeted = link->asked = link->batch_whole = link->probed = false;
-    link->send_error = link->connect_error = 0;
-    link->login = (struct login_state){0};
-    if (link->address->path)
-        connect_unix(link);
-    else
-        connect_host(link);
-}
-
-void link_connect(struct link *link)
-{
-    start_connect(link, NULL);
-}
-
-void link_listen(struct link *link, const char *channel)
-{
-    start_connect(link, channel);
-}
-
-/* What a listener sends does not wait for link_flush(). */
+/* A notification connection writes at once, without link_flush(). */
 static void subscribe(struct link *link)
 {
     enum step steps[STEPS_MAX];
     unsigned count = command_write_listen(&link->output, &link->credentials, link->channel, steps);
     for (unsigned i = 0; i < count; i++)
         expected_add(&link->expected, &(struct tag){0}, steps[i]);
+    link->has_secret = true;
     if (link->output.failed)
         break_off(link, "out of memory");
     else
         write_output(link);
 }
 
-void link_probe(struct link *link)
-{
-    if (link->phase != UP || !link->channel)
-        return;
-    bool waits = link->output.length != 0;
-    command_write_probe(&link->output);
-    link->probed = true;
-    if (link->output.failed)
-        break_off(link, "out of memory");
-    else if (!waits)
-        write_output(link);
-}
-
 static void come_up(struct link *link)
 {
-    forget_addresses(link);
-    link->context = redisConnectFd(link->fd);
+    connect_settle(&link->connecting);
+    link->context = redisConnectFd(link->connecting.fd);
     if (!link->context) {
         break_off(link, "out of memory");
         return;
@@ -502,16 +387,67 @@ static void come_up(struct link *link)
         deliver(link, (struct event){.kind = EVENT_CONNECTED});
 }
 
+static void go_on_connecting(struct link *link, enum connect_state state)
+{
+    switch (state) {
+    case CONNECT_LOOKS_UP:
+        break;
+    case CONNECT_TRIES:
+        watch(link, EV_WRITE);
+        break;
+    case CONNECT_DONE:
+        come_up(link);
+        break;
+    case CONNECT_FAILED:
+        break_off(link, "%s", link->connecting.why);
+    }
+}
+
+static void on_found(void *owner, enum connect_state state)
+{
+    struct link *link = owner;
+    go_on_connecting(link, state);
+    link_pump(link);
+}
+
 static void finish_connect(struct link *link)
 {
-    socklen_t size = sizeof link->connect_error;
-    getsockopt(link->fd, SOL_SOCKET, SO_ERROR, &link->connect_error, &size);
-    if (link->connect_error == 0) {
-        come_up(link);
+    unwatch(link);
+    go_on_connecting(link, connect_go_on(&link->connecting));
+}
+
+static void start_connect(struct link *link, const char *channel)
+{
+    assert(link->phase == CLOSED);
+    link->channel = channel;
+    link->phase = CONNECTING;
+    link->greeted = link->asked = link->batch_whole = link->probed = false;
+    link->send_error = 0;
+    link->login = (struct login_state){0};
+    go_on_connecting(link, connect_start(&link->connecting, link->loop));
+}
+
+void link_connect(struct link *link)
+{
+    start_connect(link, NULL);
+}
+
+void link_listen(struct link *link, const char *channel)
+{
+    start_connect(link, channel);
+}
+
+void link_probe(struct link *link)
+{
+    if (link->phase != UP || !link->channel || link->probed)
         return;
-    }
-    close_socket(link);
-    try_next_address(link);
+    bool waits = link->output.length != 0;
+    command_write_probe(&link->output);
+    link->probed = true;
+    if (link->output.failed)
+        break_off(link, "out of memory");
+    else if (!waits)
+        write_output(link);
 }
 
 /* ---- The loop ---- */
@@ -520,12 +456,14 @@ static void on_io(struct ev_loop *loop, ev_io *watcher, int events)
 {
     (void)loop;
     struct link *link = watcher->data;
-    /* A forked child that runs the inherited loop must not eat its parent's replies. */
-    if (link->fork_count != system_fork_count()) {
+    /* A forked child that runs the inherited loop must not read its parent's replies. */
+    if (link->process != forks_process()) {
         unwatch(link);
         return;
     }
-    if (link->phase == CONNECTING) {
+    if (events & EV_ERROR) { /* libev has stopped the watcher */
+        break_off(link, "%s", SYSTEM_NOT_WATCHED);
+    } else if (link->phase == CONNECTING) {
         finish_connect(link);
     } else {
         if (events & EV_READ)
@@ -576,13 +514,12 @@ struct link *link_new(struct ev_loop *loop, const struct address *address, const
         free(link);
         return NULL;
     }
-    link->fd = -1;
+    connect_init(&link->connecting, address, on_found, link);
     link->loop = loop;
-    link->address = address;
     link->credentials =
         (struct credentials){address->user, address->password, address->db, client_name};
     link->owner = owner;
-    link->fork_count = system_fork_count();
+    link->process = forks_process();
     ev_io_init(&link->io, on_io, -1, 0);
     link->io.data = link;
     return link;

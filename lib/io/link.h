@@ -1,23 +1,22 @@
 /*
- * link.h - one connection to one master: connect, write what is queued, read
- * what is there.
+ * link.h - one connection to one master: connects, writes requests, reads replies.
  *
- * A link turns requests into bytes (lib/wire), keeps the replies it expects in
+ * A link turns requests into bytes (lib/wire), keeps the replies that it expects in
  * order, and delivers events.  It never delivers from inside link_connect(),
- * link_send(), link_flush() or link_close(): what they cause is delivered by
- * link_pump() or by the loop.
+ * link_listen(), link_probe(), link_send(), link_flush() or link_close(): link_pump()
+ * or the loop delivers the events that they cause.
  */
 #ifndef REDLOCK_IO_LINK_H
 #define REDLOCK_IO_LINK_H
 
 #include "address.h"
-#include "event.h"
+#include "ground/event.h"
 
 struct ev_loop;
 struct link;
 
 struct link_owner {
-    /* The only way out of a link.  `event` lives until it returns. */
+    /* The only way out of a link.  `event` lives until this returns. */
     void (*deliver)(void *owner, const struct event *event);
     void *owner;
     unsigned master; /* put into every event */
@@ -32,17 +31,17 @@ struct link *link_new(struct ev_loop *loop, const struct address *address, const
                       struct link_owner owner);
 
 /* Starts to connect: name lookup, then connect.  Ends in EVENT_CONNECTED or
- * EVENT_CLOSED.  Only when closed (new, or after EVENT_CLOSED). */
+ * EVENT_CLOSED.  Only when the link is closed (new, or after EVENT_CLOSED). */
 void link_connect(struct link *link);
 
-/* Starts to connect as a listener: after the login it asks who is there, subscribes to `channel`,
- * which must outlive the connection, and takes no requests.  EVENT_LISTENING with the run_id when
- * that is confirmed, then EVENT_PUSH for each message; EVENT_CLOSED ends it, with or without them.
- * Only when closed. */
+/* Starts to connect for notifications: after the login the link asks for the master's run_id and
+ * subscribes to `channel`, which must outlive the connection; it takes no requests.
+ * EVENT_SUBSCRIBED, with the run_id, tells that the subscription is confirmed, and EVENT_PUSH each
+ * message; EVENT_CLOSED ends the connection, with or without them.  Only when it is closed. */
 void link_listen(struct link *link, const char *channel);
 
-/* Asks a listener's master for a sign of life: EVENT_ALIVE if one comes.  Does nothing if it is not
- * connected. */
+/* Asks the master of a notification connection for a sign of life: EVENT_ALIVE if one comes.  Does
+ * nothing if the link is not connected. */
 void link_probe(struct link *link);
 
 /* Queues a request.  Allowed only between EVENT_CONNECTED and EVENT_CLOSED.  If
@@ -50,30 +49,31 @@ void link_probe(struct link *link);
  * closes at the next pump and the request is answered ANSWER_LOST. */
 void link_send(struct link *link, const struct request *request);
 
-/* Writes what is queued with one system call; arms EV_WRITE only for the rest.  Releases
- * (or renewals) that were queued one after the other go in one command. */
+/* Writes what is queued with one system call; arms EV_WRITE only for the rest.  Requests of
+ * one kind that may share a command, as releases, and were queued one after the other go in
+ * one command. */
 void link_flush(struct link *link);
 
-/* Ends the connection.  ANSWER_LOST for what was in flight and EVENT_CLOSED with
- * a NULL text come from the next pump. */
+/* Ends the connection.  The next pump delivers ANSWER_LOST for each request in flight, and
+ * EVENT_CLOSED with a NULL text. */
 void link_close(struct link *link);
 
 /* Delivers the replies and pushes that have already come, without waiting for the loop; true if
  * there were any. */
 bool link_read(struct link *link);
 
-/* link_pump() has something to deliver. */
+/* True if link_pump() has something to deliver. */
 bool link_breaks(const struct link *link);
 
-/* Delivers what a call has left to deliver; true if it delivered anything. */
+/* Delivers the end of a connection that a call has ended or found broken; true if there was one. */
 bool link_pump(struct link *link);
 
 const struct link_counters *link_counters(const struct link *link);
 
-/* Requests not yet answered. */
+/* The number of requests that are not yet answered. */
 unsigned link_in_flight(const struct link *link);
 
-/* Frees without delivering anything.  Not from inside deliver() of this link. */
+/* Frees the link and delivers nothing.  Not from inside deliver() of this link. */
 void link_free(struct link *link);
 
 #endif

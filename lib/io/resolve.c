@@ -1,5 +1,6 @@
 #include "resolve.h"
 
+#include <errno.h>
 #include <ev.h>
 #include <pthread.h>
 #include <signal.h>
@@ -7,10 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
+#include "forks.h"
 #include "system.h"
 
-/* What the thread works on.  Two own it, the lookup and the thread: whoever leaves
+/* The work of the thread.  The lookup and the thread both own it: the one that leaves
  * last frees it. */
 struct job {
     pthread_mutex_t mutex;
@@ -22,11 +26,14 @@ struct job {
     char host[];
 };
 
+/* An eventfd instead of an ev_async, for which libev ends the process if it gets no descriptor. */
 struct resolve {
-    ev_async finished;
+    int wakeup; /* an eventfd: the thread has finished */
+    ev_io finished;
+    bool watching;
     struct ev_loop *loop;
     struct job *job;
-    unsigned forks; /* the thread is not there in a forked child */
+    unsigned process; /* the thread is not there in a forked child */
     resolve_callback *callback;
     void *owner;
 };
@@ -73,15 +80,15 @@ static void *run(void *argument)
     struct addrinfo *list = NULL;
     int error = look_up(job->host, job->port, 0, &list);
 
-    /* The loop and its watcher live at least until the lookup is cancelled, which
-     * takes the mutex. */
+    /* The descriptor stays open at least until the lookup is cancelled, which takes the
+     * mutex. */
     pthread_mutex_lock(&job->mutex);
     job->error = error;
     job->list = error ? NULL : list;
     job->thread_left = true;
     bool last = !job->resolve;
     if (!last)
-        ev_async_send(job->resolve->loop, &job->resolve->finished);
+        eventfd_write(job->resolve->wakeup, 1);
     pthread_mutex_unlock(&job->mutex);
     if (last)
         job_free(job);
@@ -118,29 +125,56 @@ static void leave_job(struct job *job)
 
 static void stop_watching(struct resolve *resolve)
 {
+    if (!resolve->watching)
+        return;
     ev_ref(resolve->loop);
-    ev_async_stop(resolve->loop, &resolve->finished);
+    ev_io_stop(resolve->loop, &resolve->finished);
+    resolve->watching = false;
 }
 
-static void on_finished(struct ev_loop *loop, ev_async *watcher, int events)
+static void start_watching(struct resolve *resolve)
 {
-    (void)loop, (void)events;
-    struct resolve *resolve = watcher->data;
-    struct job *job = resolve->job;
-    if (resolve->forks != system_fork_count())
-        return; /* the thread is the parent's */
+    ev_io_start(resolve->loop, &resolve->finished);
+    ev_unref(resolve->loop);
+    resolve->watching = true;
+}
+
+/* The finding of the thread; false if the thread is still at work. */
+static bool take_finding(struct job *job, struct addrinfo **list, int *error)
+{
     pthread_mutex_lock(&job->mutex);
     bool finished = job->thread_left;
-    struct addrinfo *list = job->list;
+    *list = job->list;
+    *error = job->error;
     job->list = NULL;
     pthread_mutex_unlock(&job->mutex);
-    if (!finished)
+    return finished;
+}
+
+static void on_finished(struct ev_loop *loop, ev_io *watcher, int events)
+{
+    (void)loop;
+    struct resolve *resolve = watcher->data;
+    struct addrinfo *list = NULL;
+    int error = 0;
+    bool refused = events & EV_ERROR; /* libev has stopped the watcher */
+    if (resolve->process != forks_process()) {
+        stop_watching(resolve); /* the thread is the parent's, and so is its wake-up */
         return;
-    const char *why = list ? NULL : gai_strerror(job->error);
+    }
+    if (!refused && !take_finding(resolve->job, &list, &error))
+        return;
+    const char *why = refused ? SYSTEM_NOT_WATCHED : list ? NULL : gai_strerror(error);
     resolve_callback *callback = resolve->callback;
     void *owner = resolve->owner;
     resolve_cancel(resolve);
     callback(owner, list, why);
+}
+
+static void resolve_free(struct resolve *resolve)
+{
+    close(resolve->wakeup);
+    free(resolve);
 }
 
 static struct resolve *resolve_new(struct ev_loop *loop, resolve_callback *callback, void *owner)
@@ -148,11 +182,16 @@ static struct resolve *resolve_new(struct ev_loop *loop, resolve_callback *callb
     struct resolve *resolve = calloc(1, sizeof *resolve);
     if (!resolve)
         return NULL;
+    resolve->wakeup = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (resolve->wakeup < 0) {
+        free(resolve);
+        return NULL;
+    }
     resolve->loop = loop;
-    resolve->forks = system_fork_count();
+    resolve->process = forks_process();
     resolve->callback = callback;
     resolve->owner = owner;
-    ev_async_init(&resolve->finished, on_finished);
+    ev_io_init(&resolve->finished, on_finished, resolve->wakeup, EV_READ);
     resolve->finished.data = resolve;
     return resolve;
 }
@@ -161,29 +200,32 @@ struct resolve *resolve_start(struct ev_loop *loop, const char *host, int port,
                               resolve_callback *callback, void *owner)
 {
     struct resolve *resolve = resolve_new(loop, callback, owner);
+    if (!resolve)
+        return NULL;
     struct job *job = job_new(host, port);
-    if (!resolve || !job)
-        goto failed;
-    resolve->job = job;
-    job->resolve = resolve;
-    ev_async_start(loop, &resolve->finished);
-    ev_unref(loop);
-    if (start_thread(job) == 0)
-        return resolve;
-    stop_watching(resolve);
-failed:
-    free(resolve);
+    if (job) {
+        resolve->job = job;
+        job->resolve = resolve;
+        errno = start_thread(job);
+        if (!errno) {
+            start_watching(resolve);
+            return resolve;
+        }
+    }
+    int error = errno;
     if (job)
         job_free(job);
+    resolve_free(resolve);
+    errno = error;
     return NULL;
 }
 
 void resolve_cancel(struct resolve *resolve)
 {
     stop_watching(resolve);
-    /* In a forked child the thread is gone, perhaps with the mutex held: leave the
-     * job behind. */
-    if (resolve->forks == system_fork_count())
+    /* In a forked child the thread is gone, perhaps with the mutex held: the job is
+     * left behind. */
+    if (resolve->process == forks_process())
         leave_job(resolve->job);
-    free(resolve);
+    resolve_free(resolve);
 }

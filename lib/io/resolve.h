@@ -11,19 +11,19 @@ struct ev_loop;
 /* A lookup on its way, in a thread of its own. */
 struct resolve;
 
-/* Either a list, to be freed with freeaddrinfo(), or NULL and why not.  Comes from
- * the loop, once; the lookup is over and may not be cancelled any more. */
+/* Gets either a list, to be freed with freeaddrinfo(), or NULL and the reason.  The
+ * loop calls it, once; the lookup is over then and may not be cancelled any more. */
 typedef void resolve_callback(void *owner, struct addrinfo *list, const char *why);
 
-/* The address that `host` spells out in digits, at once; NULL if it is a name. */
+/* The address that `host` spells out in digits, at once; NULL if `host` is a name. */
 struct addrinfo *resolve_numeric(const char *host, int port);
 
-/* Starts to look a name up.  Does not keep the loop alive.  NULL: memory or
- * threads are out. */
+/* Starts to look a name up.  The lookup does not keep the loop alive.  NULL: memory,
+ * threads or descriptors are out; errno tells which. */
 struct resolve *resolve_start(struct ev_loop *loop, const char *host, int port,
                               resolve_callback *callback, void *owner);
 
-/* No callback any more.  Does not wait for the thread. */
+/* Ends the lookup without its callback.  Does not wait for the thread. */
 void resolve_cancel(struct resolve *resolve);
 
 #endif

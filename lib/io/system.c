@@ -1,15 +1,12 @@
 #include "system.h"
 
-#include <pthread.h>
 #include <sodium.h>
-#include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-static atomic_uint forks;
-static pthread_once_t armed = PTHREAD_ONCE_INIT;
-static int arming;
+#include "forks.h"
 
 usec system_now(void)
 {
@@ -25,52 +22,71 @@ usec system_wall_lead(void)
     return (usec)wall.tv_sec * 1000000 + wall.tv_nsec / 1000 - system_now();
 }
 
-static void count_fork(void)
-{
-    atomic_fetch_add_explicit(&forks, 1, memory_order_relaxed);
-}
-
-static void arm(void)
-{
-    arming = pthread_atfork(NULL, NULL, count_fork);
-}
-
 int system_start(void)
 {
-    if (sodium_init() < 0 || pthread_once(&armed, arm) != 0 || arming != 0)
-        return -1;
-    return 0;
+    return sodium_init() < 0 ? -1 : forks_watch();
 }
 
-unsigned system_fork_count(void)
+/* Bytes of this age may be part of a snapshot from which several machines go on. */
+#define STALE_NS 10000000
+
+void randomness_forget(struct randomness_store *store)
 {
-    return atomic_load_explicit(&forks, memory_order_relaxed);
+    store->drawn_at = 0;
 }
 
-void randomness_init(struct randomness_store *store)
+static int64_t wall_ns(void)
 {
-    store->used = sizeof store->bytes;
-    store->forks = system_fork_count();
+    struct timespec wall;
+    clock_gettime(CLOCK_REALTIME, &wall);
+    return (int64_t)wall.tv_sec * 1000000000 + wall.tv_nsec;
+}
+
+static bool is_good(const struct randomness_store *store, int64_t now)
+{
+    return sizeof store->bytes - store->used >= RANDOMNESS_PER_STEP && store->drawn_at &&
+           now >= store->drawn_at && now < store->drawn_at + STALE_NS &&
+           store->process == forks_process();
+}
+
+static void draw(struct randomness_store *store, int64_t now)
+{
+    randombytes_buf(store->bytes, sizeof store->bytes);
+    store->used = 0;
+    store->drawn_at = now;
+    store->process = forks_process();
+}
+
+/* Puts the moment into each token: so tokens differ even if they are drawn from copied bytes, or
+ * by copies of one kernel. */
+static void stir(uint8_t *bytes, int64_t now)
+{
+    uint8_t moment[sizeof now];
+    memcpy(moment, &now, sizeof now);
+    for (size_t i = 0; i < RANDOMNESS_PER_STEP; i += TOKEN_RANDOM)
+        for (size_t j = 0; j < sizeof moment; j++)
+            bytes[i + j] ^= moment[j];
 }
 
 struct randomness randomness_lend(struct randomness_store *store)
 {
-    bool parents = store->forks != system_fork_count();
-    if (parents || sizeof store->bytes - store->used < RANDOMNESS_PER_STEP) {
-        randombytes_buf(store->bytes, sizeof store->bytes);
-        store->used = 0;
-        store->forks = system_fork_count();
-    }
-    return (struct randomness){store->bytes + store->used, sizeof store->bytes - store->used};
+    int64_t now = wall_ns();
+    if (!is_good(store, now))
+        draw(store, now);
+    /* The moment goes into a copy: when bytes are lent twice, their two moments must not mix. */
+    memcpy(store->lent, store->bytes + store->used, sizeof store->lent);
+    stir(store->lent, now);
+    return (struct randomness){store->lent, sizeof store->lent};
 }
 
 void randomness_settle(struct randomness_store *store, struct randomness rest)
 {
-    size_t used = sizeof store->bytes - rest.left;
-    if (used == store->used) /* most steps draw nothing */
+    size_t taken = RANDOMNESS_PER_STEP - rest.left;
+    if (!taken) /* most steps draw nothing */
         return;
-    sodium_memzero(store->bytes + store->used, used - store->used);
-    store->used = used;
+    sodium_memzero(store->bytes + store->used, taken);
+    sodium_memzero(store->lent, taken);
+    store->used += taken;
 }
 
 void system_label(char *label, size_t size)

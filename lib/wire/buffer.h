@@ -11,10 +11,10 @@ struct buffer {
     char *data;
     size_t length;
     size_t capacity;
-    bool failed; /* memory was out: what is in it is not whole */
+    bool failed; /* memory was out: the bytes in it are not complete */
 };
 
-/* Room for `size` more bytes, to be filled and then counted with buffer_advance();
+/* Makes room for `size` more bytes, which the caller fills and then counts with buffer_advance();
  * NULL if memory is out. */
 char *buffer_reserve(struct buffer *buffer, size_t size);
 void buffer_advance(struct buffer *buffer, size_t size);

@@ -2,15 +2,15 @@
 
 #include <string.h>
 
-#include "names.h"
+#include "ground/names.h"
 #include "scripts.h"
 
 #define CLOCK_KEY "$13\r\nredlock:clock\r\n"
 
-#define FRAME_MAX ((size_t)32) /* what a bulk string or an integer takes beyond its bytes */
-#define FIXED_MAX 768          /* all that a request takes beyond names, token, login and scripts */
+#define FRAME_MAX ((size_t)32) /* most bytes of a bulk string or an integer beyond its own */
+#define FIXED_MAX 768          /* most bytes of a request beyond names, token, login and scripts */
 
-#define EACH_MAX (5 * FRAME_MAX) /* what one of several takes beyond its name and token */
+#define EACH_MAX (5 * FRAME_MAX) /* most bytes of one of several beyond its name and token */
 
 struct script {
     const char *call; /* EVALSHA and the hash */
@@ -18,45 +18,43 @@ struct script {
     size_t length;
 };
 
-#define CALL(hash)  "$7\r\nEVALSHA\r\n$40\r\n" hash "\r\n"
+#define EVALSHA     "$7\r\nEVALSHA\r\n$40\r\n"
+#define CALL(hash)  EVALSHA hash "\r\n"
 #define CALL_LENGTH (sizeof CALL(SCRIPT_ACQUIRE_SHA1) - 1)
 #define SCRIPT(name)                                                                               \
     {                                                                                              \
         CALL(SCRIPT_##name##_SHA1), SCRIPT_##name##_TEXT, sizeof SCRIPT_##name##_TEXT - 1          \
     }
 
-enum {
-    RELEASE,
-    RENEW,
-    ACQUIRE,
-    GRANT,
-    RAISE,
-    QUEUE,
-    PEEK,
-    RELEASE_EACH,
-    RENEW_EACH,
-    GRANT_EACH,
-    SCRIPTS
+/* Each kind of request has a script, and one for several where it may share a command. */
+enum script_number {
+#define NUMBER(kind, name, token, takes, sets, clock, shares)                                      \
+    SCRIPT_##kind, REQUEST_IF_##shares(SCRIPT_##kind##_EACH, )
+    CLAIM_REQUESTS(NUMBER)
+#undef NUMBER
+        SCRIPTS
+};
+_Static_assert((int)SCRIPTS == (int)SCRIPTS_LOADED, "a login loads them all");
+
+static const struct script scripts[SCRIPTS] = {
+#define ENTRY(kind, name, token, takes, sets, clock, shares)                                       \
+    [SCRIPT_##kind] = SCRIPT(kind),                                                                \
+    REQUEST_IF_##shares([SCRIPT_##kind##_EACH] = SCRIPT(kind##_EACH), )
+    CLAIM_REQUESTS(ENTRY)
+#undef ENTRY
 };
 
-static const struct script scripts[SCRIPTS] = {[RELEASE] = SCRIPT(RELEASE),
-                                               [RENEW] = SCRIPT(RENEW),
-                                               [ACQUIRE] = SCRIPT(ACQUIRE),
-                                               [GRANT] = SCRIPT(GRANT),
-                                               [RAISE] = SCRIPT(RAISE),
-                                               [QUEUE] = SCRIPT(QUEUE),
-                                               [PEEK] = SCRIPT(PEEK),
-                                               [RELEASE_EACH] = SCRIPT(RELEASE_EACH),
-                                               [RENEW_EACH] = SCRIPT(RENEW_EACH),
-                                               [GRANT_EACH] = SCRIPT(GRANT_EACH)};
+struct all_scripts {
+    char hello[sizeof SCRIPT_HELLO_TEXT];
+#define ROOM(kind, name, token, takes, sets, clock, shares)                                        \
+    char name[sizeof SCRIPT_##kind##_TEXT];                                                        \
+    REQUEST_IF_##shares(char name##_each[sizeof SCRIPT_##kind##_EACH_TEXT];)
+    CLAIM_REQUESTS(ROOM)
+#undef ROOM
+};
+#define SCRIPTS_SIZE (sizeof(struct all_scripts) + (SCRIPTS + 1) * FRAME_MAX)
 
-#define SCRIPTS_SIZE                                                                               \
-    (sizeof SCRIPT_RELEASE_TEXT + sizeof SCRIPT_RENEW_TEXT + sizeof SCRIPT_ACQUIRE_TEXT +          \
-     sizeof SCRIPT_GRANT_TEXT + sizeof SCRIPT_RAISE_TEXT + sizeof SCRIPT_QUEUE_TEXT +              \
-     sizeof SCRIPT_PEEK_TEXT + sizeof SCRIPT_RELEASE_EACH_TEXT + sizeof SCRIPT_RENEW_EACH_TEXT +   \
-     sizeof SCRIPT_GRANT_EACH_TEXT + sizeof SCRIPT_HELLO_TEXT + (SCRIPTS + 1) * FRAME_MAX)
-
-/* ---- RESP.  The room was reserved beforehand: these only move a cursor. ---- */
+/* ---- RESP.  Room is reserved beforehand: these functions only move a cursor. ---- */
 
 #define PUT(to, literal) put(to, literal, sizeof(literal) - 1)
 
@@ -152,16 +150,6 @@ static char *put_name(char *to, const struct names *names, unsigned index)
     return put_bulk(to, name.bytes, name.length);
 }
 
-static char *put_call(char *to, const struct request *request, const struct script *script,
-                      unsigned arguments)
-{
-    const struct names *names = request->names;
-    to = put_script(to, script, request->whole, names->count, arguments);
-    for (unsigned i = 0; i < names->count; i++)
-        to = put_name(to, names, i);
-    return to;
-}
-
 static char *put_token(char *to, const struct request *request)
 {
     to = put_header(to, '$', request->token_length);
@@ -170,7 +158,25 @@ static char *put_token(char *to, const struct request *request)
     return PUT(to, "\r\n");
 }
 
-/* One name as every other client of the published algorithm asks for it. */
+/* Puts the names, the logical clock and the token, as far as the kind has them.  `arguments`
+ * follow. */
+static inline char *put_call(char *to, const struct request *request, enum request_kind kind,
+                             enum script_number script, unsigned arguments)
+{
+    const struct names *names = request->names;
+    bool clock = request_has_clock(kind), token = request_carries_token(kind);
+    to = put_script(to, &scripts[script], request->whole, names->count + clock, token + arguments);
+    for (unsigned i = 0; i < names->count; i++)
+        to = put_name(to, names, i);
+    if (clock)
+        to = PUT(to, CLOCK_KEY);
+    return token ? put_token(to, request) : to;
+}
+
+#define PUT_CALL(to, request, kind, arguments)                                                     \
+    put_call(to, request, REQUEST_##kind, SCRIPT_##kind, arguments)
+
+/* One name is asked for as every other client of the published algorithm does. */
 static char *put_set(char *to, const struct request *request)
 {
     to = PUT(to, "*6\r\n$3\r\nSET\r\n");
@@ -184,27 +190,15 @@ static char *put_acquire(char *to, const struct request *request)
 {
     if (request->names->count == 1)
         return put_set(to, request);
-    to = put_call(to, request, &scripts[ACQUIRE], 2);
-    to = put_token(to, request);
+    to = PUT_CALL(to, request, ACQUIRE, 1);
     return put_integer(to, request->ttl_ms);
 }
 
-/* For the scripts that move the logical clock: its key comes behind the names. */
-static char *put_clocked(char *to, const struct request *request, const struct script *script,
-                         unsigned arguments)
-{
-    const struct names *names = request->names;
-    to = put_script(to, script, request->whole, names->count + 1, arguments);
-    for (unsigned i = 0; i < names->count; i++)
-        to = put_name(to, names, i);
-    return put_token(PUT(to, CLOCK_KEY), request);
-}
-
-#define GRANT_ARGUMENTS 3
+#define GRANT_ARGUMENTS 2 /* after the token, of each */
 
 static char *put_grant(char *to, const struct request *request)
 {
-    to = put_clocked(to, request, &scripts[GRANT], GRANT_ARGUMENTS + 1);
+    to = PUT_CALL(to, request, GRANT, GRANT_ARGUMENTS + 1);
     to = put_integer(to, request->ttl_ms);
     to = put_integer(to, request->proposal);
     return put_integer(to, CLOCK_WINDOW);
@@ -212,23 +206,22 @@ static char *put_grant(char *to, const struct request *request)
 
 static char *put_raise(char *to, const struct request *request)
 {
-    to = put_clocked(to, request, &scripts[RAISE], 2);
+    to = PUT_CALL(to, request, RAISE, 1);
     return put_integer(to, request->fence);
 }
 
 static char *put_queue(char *to, const struct request *request)
 {
-    to = put_clocked(to, request, &scripts[QUEUE], 4);
+    to = PUT_CALL(to, request, QUEUE, 3);
     to = put_integer(to, request->ticket);
     to = put_integer(to, request->ttl_ms);
     return put_string(to, request->channel);
 }
 
-#define RENEW_ARGUMENTS 4
+#define RENEW_ARGUMENTS 3 /* after the token, of each */
 
 static char *put_renew_arguments(char *to, const struct request *request)
 {
-    to = put_token(to, request);
     to = put_integer(to, request->ttl_ms);
     to = put_flag(to, request->heal);
     return put_integer(to, request->not_after);
@@ -236,14 +229,18 @@ static char *put_renew_arguments(char *to, const struct request *request)
 
 static char *put_renew(char *to, const struct request *request)
 {
-    to = put_call(to, request, &scripts[RENEW], RENEW_ARGUMENTS);
+    to = PUT_CALL(to, request, RENEW, RENEW_ARGUMENTS);
     return put_renew_arguments(to, request);
 }
 
 static char *put_release(char *to, const struct request *request)
 {
-    to = put_call(to, request, &scripts[RELEASE], 1);
-    return put_token(to, request);
+    return PUT_CALL(to, request, RELEASE, 0);
+}
+
+static char *put_peek(char *to, const struct request *request)
+{
+    return PUT_CALL(to, request, PEEK, 0);
 }
 
 /* ---- Several in one ---- */
@@ -257,7 +254,7 @@ static char *put_name_of_each(char *to, const struct request *requests, unsigned
 
 static char *put_release_each(char *to, const struct request *requests, unsigned count, bool whole)
 {
-    to = put_script(to, &scripts[RELEASE_EACH], whole, count, count);
+    to = put_script(to, &scripts[SCRIPT_RELEASE_EACH], whole, count, count);
     to = put_name_of_each(to, requests, count);
     for (unsigned i = 0; i < count; i++)
         to = put_token(to, &requests[i]);
@@ -266,16 +263,19 @@ static char *put_release_each(char *to, const struct request *requests, unsigned
 
 static char *put_renew_each(char *to, const struct request *requests, unsigned count, bool whole)
 {
-    to = put_script(to, &scripts[RENEW_EACH], whole, count, count * RENEW_ARGUMENTS);
+    to = put_script(to, &scripts[SCRIPT_RENEW_EACH], whole, count, count * (1 + RENEW_ARGUMENTS));
     to = put_name_of_each(to, requests, count);
-    for (unsigned i = 0; i < count; i++)
+    for (unsigned i = 0; i < count; i++) {
+        to = put_token(to, &requests[i]);
         to = put_renew_arguments(to, &requests[i]);
+    }
     return to;
 }
 
 static char *put_grant_each(char *to, const struct request *requests, unsigned count, bool whole)
 {
-    to = put_script(to, &scripts[GRANT_EACH], whole, count + 1, 1 + count * GRANT_ARGUMENTS);
+    to = put_script(to, &scripts[SCRIPT_GRANT_EACH], whole, count + 1,
+                    1 + count * (1 + GRANT_ARGUMENTS));
     to = put_name_of_each(to, requests, count);
     to = put_integer(PUT(to, CLOCK_KEY), CLOCK_WINDOW);
     for (unsigned i = 0; i < count; i++) {
@@ -288,20 +288,20 @@ static char *put_grant_each(char *to, const struct request *requests, unsigned c
 
 static char *put_each(char *to, const struct request *requests, unsigned count, bool whole)
 {
-    switch (requests[0].tag.kind) {
-    case REQUEST_GRANT:
-        return put_grant_each(to, requests, count, whole);
-    case REQUEST_RENEW:
-        return put_renew_each(to, requests, count, whole);
-    default:
-        return put_release_each(to, requests, count, whole);
+    switch ((unsigned)requests[0].tag.kind) {
+#define PUT_EACH(kind, name, token, takes, sets, clock, shares)                                    \
+    REQUEST_IF_##shares(case REQUEST_##kind : return put_##name##_each(to, requests, count, whole);)
+        CLAIM_REQUESTS(PUT_EACH)
+#undef PUT_EACH
     }
+    return to;
 }
 
 /* ---- Requests about the connection ---- */
 
-static char *put_hello(char *to, const struct quarantine_terms *terms, bool adopt)
+static char *put_hello(char *to, const struct request *request)
 {
+    const struct quarantine_terms *terms = &request->terms;
     to = PUT(to, "*10\r\n$4\r\nEVAL\r\n");
     to = put_bulk(to, SCRIPT_HELLO_TEXT, sizeof SCRIPT_HELLO_TEXT - 1);
     to = PUT(to, "$1\r\n1\r\n" CLOCK_KEY);
@@ -309,8 +309,13 @@ static char *put_hello(char *to, const struct quarantine_terms *terms, bool adop
     to = put_integer(to, terms->drift_ppm);
     to = put_integer(to, terms->skew_ms);
     to = put_flag(to, terms->trust);
-    to = put_flag(to, adopt);
+    to = put_flag(to, request->tag.kind == REQUEST_ADOPT);
     return put_integer(to, CLOCK_WINDOW);
+}
+
+static char *put_adopt(char *to, const struct request *request)
+{
+    return put_hello(to, request);
 }
 
 static char *put_kill(char *to, const struct request *request)
@@ -367,7 +372,7 @@ static char *put_login(char *to, const struct credentials *login, enum step *ste
     return to;
 }
 
-/* Channels know no databases, and a listener asks nothing but who is there. */
+/* Channels know no databases, and a subscription asks only for the process at its other end. */
 static char *put_listen(char *to, const struct credentials *login, const char *channel,
                         enum step *steps, unsigned *count)
 {
@@ -386,31 +391,17 @@ static char *put_listen(char *to, const struct credentials *login, const char *c
     return to;
 }
 
-/* ---- */
+/* ---- All of them ---- */
 
 static char *put_request(char *to, const struct request *request)
 {
     switch (request->tag.kind) {
-    case REQUEST_HELLO:
-        return put_hello(to, &request->terms, false);
-    case REQUEST_ADOPT:
-        return put_hello(to, &request->terms, true);
-    case REQUEST_KILL:
-        return put_kill(to, request);
-    case REQUEST_ACQUIRE:
-        return put_acquire(to, request);
-    case REQUEST_GRANT:
-        return put_grant(to, request);
-    case REQUEST_RAISE:
-        return put_raise(to, request);
-    case REQUEST_QUEUE:
-        return put_queue(to, request);
-    case REQUEST_RENEW:
-        return put_renew(to, request);
-    case REQUEST_RELEASE:
-        return put_release(to, request);
-    case REQUEST_PEEK:
-        return put_call(to, request, &scripts[PEEK], 0);
+#define PUT_KIND(kind, name, ...)                                                                  \
+    case REQUEST_##kind:                                                                           \
+        return put_##name(to, request);
+        CONNECTION_REQUESTS(PUT_KIND)
+        CLAIM_REQUESTS(PUT_KIND)
+#undef PUT_KIND
     }
     return to;
 }
@@ -438,11 +429,18 @@ static size_t request_room(const struct request *request)
     return room;
 }
 
+const char *command_script(const char *hash)
+{
+    for (unsigned i = 0; i < SCRIPTS; i++)
+        if (strncmp(hash, scripts[i].call + sizeof EVALSHA - 1, sizeof SCRIPT_HELLO_SHA1 - 1) == 0)
+            return scripts[i].text;
+    bool is_hello = strncmp(hash, SCRIPT_HELLO_SHA1, sizeof SCRIPT_HELLO_SHA1 - 1) == 0;
+    return is_hello ? SCRIPT_HELLO_TEXT : NULL;
+}
+
 bool command_is_shared(const struct request *request)
 {
-    enum request_kind kind = request->tag.kind;
-    return (kind == REQUEST_RELEASE || kind == REQUEST_RENEW || kind == REQUEST_GRANT) &&
-           !request->whole && request->names->count == 1;
+    return request_may_share(request->tag.kind) && !request->whole && request->names->count == 1;
 }
 
 void command_write_each(struct buffer *buffer, const struct request *requests, unsigned count,

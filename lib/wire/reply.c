@@ -1,8 +1,11 @@
 #include "reply.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "saying.h"
 
 #if HIREDIS_MAJOR >= 1
 typedef size_t array_length;
@@ -10,10 +13,10 @@ typedef size_t array_length;
 typedef int array_length;
 #endif
 
-#define INTEGER_MAX (1LL << 53)          /* what a number in Lua can tell exactly */
+#define INTEGER_MAX (1LL << 53)          /* the largest number that Lua can tell exactly */
 #define LEFT_MOST   (INTEGER_MAX / 1000) /* ms: far beyond any ttl, and no sum with it overflows */
 
-/* ---- Building: called by hiredis's reader.  NULL makes it give up. ---- */
+/* ---- Building: hiredis's reader calls this.  NULL makes it give up. ---- */
 
 static struct raw_reply *begin(const redisReadTask *task, bool is_array, unsigned count)
 {
@@ -51,9 +54,11 @@ static void keep_text(struct raw_reply *raw, struct field *field, const char *te
     char *to = raw->text + field->start;
     memcpy(to, text, field->length);
     to[field->length] = '\0';
-    raw->used = field->start + field->length + 1;
-    if (field->kind == FIELD_ERROR)
+    if (field->kind == FIELD_ERROR) {
         make_printable(to, field->length);
+        field->length = saying_tidy(to, field->length);
+    }
+    raw->used = field->start + field->length + 1;
 }
 
 static void *create_string(const redisReadTask *task, char *text, size_t length)
@@ -91,7 +96,7 @@ static void *create_nil(const redisReadTask *task)
 }
 
 #if HIREDIS_MAJOR >= 1
-/* RESP3, which we never ask for. */
+/* Replies of RESP3, which we never ask for. */
 static void *create_double(const redisReadTask *task, double number, char *text, size_t length)
 {
     (void)task, (void)number, (void)text, (void)length;
@@ -119,7 +124,7 @@ void reply_attach(redisReader *reader, struct raw_reply *raw)
 {
     reader->fn = &builder;
     reader->privdata = raw;
-    reader->maxbuf = 0; /* keep the buffer that is there: no allocation for each reply */
+    reader->maxbuf = 0; /* keep the present buffer: no allocation for each reply */
 }
 
 /* ---- Reading fields ---- */
@@ -151,7 +156,7 @@ static bool get_integer(const struct raw_reply *raw, unsigned index, int64_t *in
     return *integer >= 0 && *integer <= INTEGER_MAX;
 }
 
-/* A printable string, cut to fit; its whole length, or -1. */
+/* Copies a string, printable and cut to fit.  Returns its whole length, or -1. */
 static int get_text(const struct raw_reply *raw, unsigned index, char *text, size_t size)
 {
     const struct field *field = &raw->fields[index];
@@ -179,9 +184,7 @@ static bool starts_with(const char *text, const char *prefix)
 
 static void keep_reason(struct login_state *login, const char *text)
 {
-    size_t length = strnlen(text, sizeof login->why - 1);
-    memcpy(login->why, text, length);
-    login->why[length] = '\0';
+    snprintf(login->why, sizeof login->why, "%s", text);
 }
 
 static bool is_text(const struct raw_reply *raw, unsigned index, const char *text)
@@ -289,7 +292,7 @@ static bool read_clocked(const struct raw_reply *raw, bool may_be_absent, struct
     return state->integer == -1 && answer(reply, ANSWER_HELD);
 }
 
-/* Without a fence it tells no clock. */
+/* A grant without a fence tells no clock. */
 static bool read_grant(const struct raw_reply *raw, struct reply *reply)
 {
     if (is_lone(raw, FIELD_INTEGER) && raw->fields[0].integer == 1)
@@ -297,7 +300,12 @@ static bool read_grant(const struct raw_reply *raw, struct reply *reply)
     return read_clocked(raw, false, reply);
 }
 
-/* What release and renew say of one lease. */
+static bool read_raise(const struct raw_reply *raw, struct reply *reply)
+{
+    return read_clocked(raw, true, reply);
+}
+
+/* Reads the outcome of release or renew for one lease. */
 static bool read_outcome(const struct field *field, struct reply *reply)
 {
     if (field->kind != FIELD_INTEGER)
@@ -316,6 +324,11 @@ static bool read_outcome(const struct field *field, struct reply *reply)
     }
 }
 
+static bool read_release(const struct raw_reply *raw, struct reply *reply)
+{
+    return !raw->is_array && read_outcome(&raw->fields[0], reply);
+}
+
 static bool read_late(const struct raw_reply *raw, struct reply *reply)
 {
     const struct field *word = &raw->fields[0];
@@ -332,7 +345,7 @@ static bool read_renew(const struct raw_reply *raw, struct reply *reply)
     return read_outcome(&raw->fields[0], reply);
 }
 
-/* PTTL says -1 for a key that never expires, -2 for one that is gone.  Anybody may have set the
+/* PTTL is -1 for a key that never expires, -2 for one that is gone.  Any client may have set the
  * key, to expire at any time. */
 static bool get_remaining(const struct field *pttl, int64_t *remaining)
 {
@@ -344,48 +357,58 @@ static bool get_remaining(const struct field *pttl, int64_t *remaining)
     return true;
 }
 
+static bool read_waiters(const struct raw_reply *raw, struct reply *reply)
+{
+    const struct field *count = &raw->fields[2], *tokens = &raw->fields[3];
+    if (count->kind != FIELD_INTEGER || count->integer < 0 || count->integer > INT32_MAX ||
+        tokens->kind != FIELD_STRING)
+        return false;
+    reply->waiting = (unsigned)count->integer;
+    reply->waiters = text_of(raw, tokens);
+    reply->waiters_length = tokens->length;
+    return true;
+}
+
+/* {value, PTTL, number of waiters, tokens of the first ones} */
 static bool read_peek(const struct raw_reply *raw, struct reply *reply)
 {
     if (is_lone(raw, FIELD_NIL))
         return answer(reply, ANSWER_ABSENT);
     const struct field *value = &raw->fields[0];
-    if (!raw->is_array || raw->count != 2 || value->kind != FIELD_STRING ||
-        !get_remaining(&raw->fields[1], &reply->remaining_ms))
+    if (!raw->is_array || raw->count != 4 || value->kind != FIELD_STRING ||
+        !get_remaining(&raw->fields[1], &reply->remaining_ms) || !read_waiters(raw, reply))
         return false;
     reply->text = text_of(raw, value);
     reply->text_length = value->length;
     return answer(reply, ANSWER_HELD);
 }
 
-/* {1 or 2, logical clock}: it is ours, {0, logical clock, PTTL, position}: it is not yet */
+/* {1 or 2, logical clock}: the names are ours. {0, logical clock, PTTL, position, whether the
+ * holder is of another library}: they are not ours yet. */
 static bool read_queue(const struct raw_reply *raw, struct reply *reply)
 {
-    int64_t state, position;
+    int64_t state, position, foreign;
     if (!raw->is_array || raw->fields[0].kind != FIELD_INTEGER || !get_integer(raw, 0, &state) ||
-        state > 2 || raw->count != (state ? 2 : 4) || !get_integer(raw, 1, &reply->clock) ||
+        state > 2 || raw->count != (state ? 2 : 5) || !get_integer(raw, 1, &reply->clock) ||
         reply->clock == 0)
         return false;
     if (state)
         return answer(reply, state == 1 ? ANSWER_YES : ANSWER_AHEAD);
     if (!get_remaining(&raw->fields[2], &reply->remaining_ms) || !get_integer(raw, 3, &position) ||
-        position > UINT_MAX)
+        position > UINT_MAX || !get_integer(raw, 4, &foreign) || foreign > 1)
         return false;
     reply->position = (unsigned)position;
+    reply->foreign = foreign != 0;
     return answer(reply, ANSWER_QUEUED);
-}
-
-static bool by_script(enum request_kind kind)
-{
-    return kind >= REQUEST_ACQUIRE; /* those before are about the connection */
 }
 
 static bool read_error(const char *text, struct reply *reply)
 {
     reply->text = text;
     reply->text_length = strlen(text);
-    if (by_script(reply->tag.kind) && starts_with(text, "NOSCRIPT"))
+    if (request_is_about_names(reply->tag.kind) && starts_with(text, "NOSCRIPT"))
         return answer(reply, ANSWER_NOSCRIPT);
-    if (by_script(reply->tag.kind) && starts_with(text, "NOCLOCK"))
+    if (request_is_about_names(reply->tag.kind) && starts_with(text, "NOCLOCK"))
         return answer(reply, ANSWER_NO_CLOCK);
     return answer(reply, ANSWER_ERROR);
 }
@@ -404,32 +427,50 @@ bool reply_read(const struct raw_reply *raw, const struct tag *tag, const struct
         return read_hello(raw, login, hello, reply);
     case REQUEST_KILL:
         return is_lone(raw, FIELD_INTEGER) && answer(reply, ANSWER_YES);
-    case REQUEST_ACQUIRE:
-        return read_acquire(raw, reply);
-    case REQUEST_GRANT:
-        return read_grant(raw, reply);
-    case REQUEST_RAISE:
-        return read_clocked(raw, true, reply);
-    case REQUEST_QUEUE:
-        return read_queue(raw, reply);
-    case REQUEST_RENEW:
-        return read_renew(raw, reply);
-    case REQUEST_RELEASE:
-        return !raw->is_array && read_outcome(&raw->fields[0], reply);
-    case REQUEST_PEEK:
-        return read_peek(raw, reply);
+#define READ_KIND(kind, name, ...)                                                                 \
+    case REQUEST_##kind:                                                                           \
+        return read_##name(raw, reply);
+        CLAIM_REQUESTS(READ_KIND)
+#undef READ_KIND
     }
     return false;
 }
 
+/* ---- One of several ---- */
+
 /* The logical clock, below zero if it was refused; 0: granted without a fence. */
-static bool read_granted(const struct field *field, struct reply *reply)
+static bool read_grant_of_each(const struct raw_reply *raw, unsigned index, struct reply *reply)
 {
+    const struct field *field = &raw->fields[index];
     if (field->kind != FIELD_INTEGER || field->integer < -INTEGER_MAX ||
         field->integer > INTEGER_MAX)
         return false;
     reply->clock = llabs(field->integer);
     return answer(reply, field->integer < 0 ? ANSWER_HELD : ANSWER_YES);
+}
+
+/* A string is the master's time: the renewal came too late. */
+static bool read_renew_of_each(const struct raw_reply *raw, unsigned index, struct reply *reply)
+{
+    if (raw->fields[index].kind == FIELD_STRING)
+        return get_integer(raw, index, &reply->master_time) && answer(reply, ANSWER_LATE);
+    return read_outcome(&raw->fields[index], reply);
+}
+
+static bool read_release_of_each(const struct raw_reply *raw, unsigned index, struct reply *reply)
+{
+    return read_outcome(&raw->fields[index], reply);
+}
+
+static bool read_one(const struct raw_reply *raw, unsigned index, struct reply *reply)
+{
+    switch ((unsigned)reply->tag.kind) {
+#define READ_ONE(kind, name, token, takes, sets, clock, shares)                                    \
+    REQUEST_IF_##shares(case REQUEST_##kind : return read_##name##_of_each(raw, index, reply);)
+        CLAIM_REQUESTS(READ_ONE)
+#undef READ_ONE
+    }
+    return false;
 }
 
 bool reply_read_each(const struct raw_reply *raw, unsigned index, unsigned count,
@@ -445,13 +486,10 @@ bool reply_read_each(const struct raw_reply *raw, unsigned index, unsigned count
     const struct field *field = &raw->fields[index];
     if (field->kind == FIELD_ERROR)
         return read_error(text_of(raw, field), reply);
-    if (field->kind == FIELD_STRING)
-        return tag->kind == REQUEST_RENEW && get_integer(raw, index, &reply->master_time) &&
-               answer(reply, ANSWER_LATE);
-    return tag->kind == REQUEST_GRANT ? read_granted(field, reply) : read_outcome(field, reply);
+    return read_one(raw, index, reply);
 }
 
-/* ---- What a listener hears ---- */
+/* ---- What comes on a subscription ---- */
 
 /* 1 to 16 digits, 1 to 2^53 */
 static bool get_digits(const char *text, size_t length, int64_t *number)
@@ -462,7 +500,7 @@ static bool get_digits(const char *text, size_t length, int64_t *number)
     return *number > 0 && *number <= INTEGER_MAX;
 }
 
-/* {"pong", ""}; a user who may not ask is answered as well */
+/* {"pong", ""}; an error, to a user who may not ask, is an answer as well */
 bool reply_is_alive(const struct raw_reply *raw)
 {
     if (is_lone(raw, FIELD_ERROR))

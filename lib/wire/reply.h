@@ -1,7 +1,7 @@
 /*
  * reply.h - replies → answers.  hiredis's reader does the parsing; its builder
- * functions are ours and fill one flat, bounded struct instead of a tree, so
- * that reading a reply allocates nothing and no reply can make us allocate much.
+ * functions are ours and fill one flat, bounded struct instead of a tree.
+ * So reading a reply allocates nothing, and no reply can make us allocate much.
  */
 #ifndef REDLOCK_WIRE_REPLY_H
 #define REDLOCK_WIRE_REPLY_H
@@ -9,9 +9,9 @@
 #include <hiredis/hiredis.h>
 
 #include "command.h"
-#include "event.h"
+#include "ground/event.h"
 
-#define REPLY_FIELDS_MAX BATCH_MAX /* elements of an array; more is a protocol error */
+#define REPLY_FIELDS_MAX BATCH_MAX /* elements of an array; a longer one is a protocol error */
 #define REPLY_TEXT_MAX   2048      /* bytes of all strings kept; longer ones are cut */
 #define REPLY_BYTES_MAX  65536     /* unparsed bytes that a master may make us keep */
 
@@ -20,10 +20,10 @@ enum field_kind { FIELD_NIL, FIELD_INTEGER, FIELD_STRING, FIELD_STATUS, FIELD_ER
 struct field {
     enum field_kind kind;
     long long integer;
-    size_t start, length; /* of the text kept, NUL-terminated */
+    size_t start, length; /* of the kept text, which ends with a NUL */
 };
 
-/* One reply, flat: an array of one level, or count 1 and no array. */
+/* One reply, flat: an array of one level, or a single field, which is no array. */
 struct raw_reply {
     bool is_array;
     unsigned count;
@@ -35,34 +35,34 @@ struct raw_reply {
 /* Makes `reader` build into `raw`. */
 void reply_attach(redisReader *reader, struct raw_reply *raw);
 
-/* What a login has told so far; zero it with each new connection. */
+/* What a login has told so far; the caller clears it with each new connection. */
 struct login_state {
     int64_t client_id;
-    char run_id[44];      /* INFO; "" if it was not told */
-    bool failed;          /* AUTH, SELECT or SUBSCRIBE was refused: the final answer is that */
-    char why[SAYING_MAX]; /* what it refused, also where that did not matter */
+    char run_id[RUN_ID_MAX + 1]; /* from INFO; "" if it was not told */
+    bool failed; /* AUTH, SELECT or SUBSCRIBE was refused: the final answer is that error */
+    char why[VOTE_TEXT_MAX]; /* why it was refused, also where that did not matter */
 };
 
-/* Takes in the reply to a step before STEP_FINAL.  False: not a reply that this
- * step can have (protocol error). */
+/* Takes the reply to a step before STEP_FINAL.  False if this step cannot have such a reply
+ * (protocol error). */
 bool reply_take_step(struct login_state *login, enum step step, const struct raw_reply *raw);
 
-/* Turns the final reply into an answer.  `reply` points into `raw` and `hello`.
- * False: not a reply that this request can have (protocol error). */
+/* Turns the final reply into an answer.  `reply` points into `raw` and `hello`.  False if this
+ * request cannot have such a reply (protocol error). */
 bool reply_read(const struct raw_reply *raw, const struct tag *tag, const struct login_state *login,
                 struct hello *hello, struct reply *reply);
 
-/* The same for one reply to `count` requests: the answer to the one at `index`.  If all
- * were refused at once the answer is ANSWER_NOSCRIPT: each is to be sent alone, so that
- * none suffers for another. */
+/* The same for one reply to `count` requests: the answer to the one at `index`.  If all were
+ * refused at once the answer is ANSWER_NOSCRIPT: each is to be sent alone, so that none suffers for
+ * another. */
 bool reply_read_each(const struct raw_reply *raw, unsigned index, unsigned count,
                      const struct tag *tag, struct reply *reply);
 
-/* It is what a listener hears after command_write_probe(). */
+/* The reply is the answer to command_write_probe(). */
 bool reply_is_alive(const struct raw_reply *raw);
 
-/* Turns what a listener hears after its STEP_SUBSCRIBE into a push, which points into
- * `raw`.  False: not a message that a master sends on this channel (protocol error). */
+/* Turns what comes on a subscription after its STEP_SUBSCRIBE into a push, which points into `raw`.
+ * False if a master sends no such message on this channel (protocol error). */
 bool reply_read_push(const struct raw_reply *raw, const char *channel, struct push *push);
 
 #endif

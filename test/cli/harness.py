@@ -11,6 +11,9 @@ import tempfile
 import time
 import unittest
 from pathlib import Path
+from urllib.parse import urlsplit
+
+import schema
 
 ROOT = Path(__file__).resolve().parents[2]
 REDLOCK = os.environ.get("REDLOCK") or str(ROOT / "build" / "bin" / "redlock")
@@ -20,7 +23,8 @@ DEADLINE = 30.0  # for anything that should be quick, on a busy machine
 
 def environment(**more):
     """Ours, without what the caller of the tests may have set for another cluster."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith("REDLOCK")}
+    kept = {k: v for k, v in os.environ.items()
+            if not k.startswith("REDLOCK") or k == "REDLOCK_SERVER"}
     kept.pop("REDISCLI_AUTH", None)
     kept["REDLOCK"] = REDLOCK
     kept.update(more)
@@ -45,11 +49,16 @@ class Result:
 
     @property
     def json(self):
-        return json.loads(self.out)
+        """The one document on stdout."""
+        return schema.check(json.loads(self.out))
 
     @property
     def json_lines(self):
-        return [json.loads(line) for line in self.err.splitlines()]
+        """The events on stderr."""
+        return [schema.check(json.loads(line), "event") for line in self.err.splitlines()]
+
+    def events(self, kind):
+        return [line for line in self.json_lines if line["event"] == kind]
 
 
 class Cluster:
@@ -63,6 +72,9 @@ class Cluster:
             raise
         self.uris = self.nodes.split(",")
         self.ports = [int(uri.rsplit(":", 1)[1]) for uri in self.uris]
+        # Without passwords, as redlock shows them.
+        self.shown = [uri.rpartition("@")[2] for uri in self.uris]
+        self.passwords = [urlsplit(uri).password for uri in self.uris]
 
     def call(self, command, *arguments):
         done = subprocess.run([CLUSTER, command, *arguments, "--dir", self.dir],
@@ -91,7 +103,8 @@ class Cluster:
         """redis-cli on a master, counted from 1 as the cluster script does."""
         return subprocess.run(["redis-cli", "--no-auth-warning", "-p", str(self.ports[master - 1]),
                                *arguments],
-                              env=environment(), stdin=subprocess.DEVNULL, text=True, check=True,
+                              env=environment(REDISCLI_AUTH=self.passwords[master - 1]),
+                              stdin=subprocess.DEVNULL, text=True, check=True,
                               stdout=subprocess.PIPE, timeout=DEADLINE).stdout.strip()
 
     def values(self, name):
@@ -119,7 +132,7 @@ class Case(unittest.TestCase):
 
     def env(self, **more):
         if self.cluster:
-            more.setdefault("REDLOCK_NODES", self.cluster.nodes)
+            more.setdefault("REDLOCK_NODES_FILE", f"{self.cluster.dir}/nodes")
         return environment(**more)
 
     def redlock(self, *arguments, status=None, env=None, stdin=subprocess.DEVNULL,

@@ -1,5 +1,6 @@
 """run: the lock is lost while the command runs.  The command is gone before the lease ends."""
 
+import re
 import signal
 import subprocess
 import time
@@ -19,12 +20,13 @@ POLITE = "trap 'echo cleaned up; exit 0' TERM; " + LOOP
 class Witness:
     """Sees each command that a master carries out, with the time by its own clock."""
 
-    def __init__(self, port, path):
+    def __init__(self, port, password, path):
         self.path = path
         with open(path, "w") as out:
             self.process = subprocess.Popen(["redis-cli", "-p", str(port), "MONITOR"],
                                             stdin=subprocess.DEVNULL, stdout=out,
-                                            stderr=subprocess.DEVNULL, env=environment())
+                                            stderr=subprocess.DEVNULL,
+                                            env=environment(REDISCLI_AUTH=password))
         until(lambda: "OK" in path.read_text(), "the witness watches")
 
     def times(self, name):
@@ -46,8 +48,8 @@ class Outage(Case):
         self.addCleanup(self.cluster.stop)
         self.clock = self.tmp / "clock"
         self.witnesses = []
-        for i, port in enumerate(self.cluster.ports):
-            witness = Witness(port, self.tmp / f"witness-{i}")
+        for i, (port, password) in enumerate(zip(self.cluster.ports, self.cluster.passwords)):
+            witness = Witness(port, password, self.tmp / f"witness-{i}")
             self.addCleanup(witness.end)
             self.witnesses.append(witness)
 
@@ -107,8 +109,9 @@ class Outage(Case):
 
     def test_json(self):
         result = self.lose(self.cluster.pause, POLITE, "--json")
-        lost, ended = [line for line in result.json_lines if line["event"] != "released"]
+        lost, ended = [line for line in result.json_lines if line["event"] in ("lost", "ended")]
         self.assertEqual((lost["event"], lost["code"]), ("lost", "REDLOCK_E_EXPIRED"))
+        self.assertRegex(lost["text"], "^lost, \\d+ ms before its end: the lease was not renewed")
         self.assertEqual(ended["event"], "ended")
         self.assertGreater(ended["margin_ms"], 0)
 
@@ -130,17 +133,66 @@ class Others(ClusterCase):
     def test_longest_hold(self):
         result = self.redlock("run", "--max-hold", "500ms", "--ttl", "1s", self.name, "--",
                               "sleep", "60", status=76)
-        self.assertIn("longest time it may be held", result.err)
+        self.assertIn("the lease was held for the longest time allowed, 500 ms", result.err)
+        self.assert_free(self.name)
+
+    def test_longest_hold_is_kept_whatever_the_ttl(self):
+        begin = time.monotonic()
+        result = self.redlock("run", "--max-hold", "500ms", "--ttl", "20s", self.name, "--", "sh",
+                              "-c", "sleep 60; exit 0", status=76)
+        self.assertGreater(time.monotonic() - begin, 0.5)
+        self.assertLess(time.monotonic() - begin, 10)
+        self.assertRegex(result.err, r"the longest time allowed, 500 ms\n"
+                                     r"redlock: the lease ends in 1\d{4} ms; ending the command: "
+                                     r"SIGTERM now, SIGKILL in 5000 ms\n"
+                                     r"redlock: the command was ended \d+ ms before the lease's")
+        self.assert_free(self.name)
+
+    def test_longest_hold_of_a_command_that_ignores_sigterm(self):
+        result = self.redlock("run", "--json", "--max-hold", "300ms", "--kill-after", "200ms",
+                              "--ttl", "20s", self.name, "--", "sh", "-c",
+                              "trap '' TERM; while :; do sleep 0.01; done", status=76)
+        told = {line["event"]: line for line in result.json_lines}
+        self.assertGreater(told["max_hold"]["valid_ms"], 10000)
+        self.assertEqual(told["max_hold"]["code"], "REDLOCK_E_MAX_HOLD")
+        self.assertEqual(told["ended"]["status"], 128 + signal.SIGKILL)
+        self.assertGreater(told["ended"]["margin_ms"], 10000)
         self.assert_free(self.name)
 
     def test_said_also_when_quiet(self):
         result = self.redlock("run", "-q", "--max-hold", "500ms", "--ttl", "1s", self.name, "--",
                               "sleep", "60", status=76)
-        self.assertIn("lost", result.err)
+        self.assertIn("longest time", result.err)
 
     def test_lost_but_ended_well(self):
         self.redlock("run", "--max-hold", "500ms", "--ttl", "1s", self.name, "--", "sh", "-c",
                      "trap 'exit 0' TERM; while :; do sleep 0.01; done", status=76)
+
+    def freeze(self, *options):
+        """Stops `redlock run`, not the command, for half a second past the lease's end."""
+        marker = self.tmp / "started"
+        process = self.spawn("run", *options, "--ttl", "400ms", self.name, "--", "sh", "-c",
+                             f"echo > '{marker}'; exec sleep 60")
+        self.started(marker)
+        process.send_signal(signal.SIGSTOP)
+        self.assert_free(self.name)
+        end = time.monotonic() + 0.5
+        until(lambda: time.monotonic() > end, "half a second has passed")
+        process.send_signal(signal.SIGCONT)
+        return self.finish(process, 76)
+
+    def test_frozen_past_the_end(self):
+        told = self.freeze().err
+        self.assertRegex(told, r"the lease ended \d{3,} ms ago; ending the command: SIGKILL now")
+        after = re.search(r"was ended (\d+) ms AFTER the lease had ended: somebody else may", told)
+        self.assertGreaterEqual(int(after.group(1)), 500)
+
+    def test_frozen_past_the_end_as_json(self):
+        lost, ended = [line for line in self.freeze("--json").json_lines
+                       if line["event"] in ("lost", "ended")]
+        self.assertRegex(lost["text"], r"^lost, [5-9]\d\d ms after its end: |"
+                                       r"^lost, \d{4,} ms after its end: ")
+        self.assertLessEqual(ended["margin_ms"], -500)
 
     def delete(self):
         for master in range(1, 6):
@@ -155,11 +207,16 @@ class Others(ClusterCase):
         self.delete()
         result = self.finish(process, 76)
         self.assertIn("a quorum of masters no longer has the lease", result.err)
+        self.assertIn("redlock: the lease is gone; ending the command: SIGKILL now\n", result.err)
+        self.assertRegex(result.err, r"was ended \d+ ms AFTER the lease was found gone: somebody")
 
     def test_taken_away_and_found_only_at_the_end(self):
+        passwords = {f"PASSWORD_{i}": word for i, word in enumerate(self.cluster.passwords)}
         result = self.redlock("run", "--ttl", "20s", self.name, "--", "sh", "-c",
-                              " ".join(f"redis-cli -p {port} SET {self.name} thief >&2;"
-                                       for port in self.cluster.ports), status=76)
+                              " ".join(f"REDISCLI_AUTH=$PASSWORD_{i} redis-cli -p {port} "
+                                       f"SET {self.name} thief >&2;"
+                                       for i, port in enumerate(self.cluster.ports)),
+                              env=self.env(**passwords), status=76)
         self.assertIn("a quorum of masters no longer has the lease", result.err)
         self.assertEqual(self.cluster.values(self.name), ["thief"] * 5)
 

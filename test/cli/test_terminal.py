@@ -3,14 +3,14 @@
 import signal
 import unittest
 
-from harness import REDLOCK, ClusterCase, Terminal
+from harness import REDLOCK, ClusterCase, Terminal, until
 
 ASK = 'echo ready; read x; echo "got $x"'
 IN_FOREGROUND = ("import os, time\n"
                  "print('foreground', os.tcgetpgrp(0) == os.getpgrp() == os.getpid())")
 
 
-class OnTerminal(ClusterCase):
+class Opened(ClusterCase):
     def open(self, *arguments):
         terminal = Terminal(list(arguments), self.env(R=REDLOCK, NAME=self.name))
         self.addCleanup(terminal.close)
@@ -23,6 +23,8 @@ class OnTerminal(ClusterCase):
         """With job control, as an interactive shell has it."""
         return self.open("bash", "-c", "set -m; " + script)
 
+
+class OnTerminal(Opened):
     def test_is_in_the_foreground(self):
         terminal = self.open(REDLOCK, "run", self.name, "--", "python3", "-c", IN_FOREGROUND)
         terminal.expect(b"foreground True")
@@ -120,6 +122,67 @@ class OnTerminal(ClusterCase):
         terminal.expect(b"ready")
         terminal.send(b"it\n")
         terminal.expect(b"got it")
+
+
+class Waiting(Opened):
+    def hold(self):
+        """Somebody has it, and one other waits."""
+        token = self.lock("--ttl", "20s", "--label", "the-holder", self.name)
+        waiter = self.spawn("run", "--label", "other", "--wait", "forever", self.name, "--", "true")
+        until(lambda: self.cluster.cli(1, "ZCARD", f"redlock:queue:{self.name}") == "1",
+              "the other one stands in line")
+        return token, waiter
+
+    def give_back(self, token, waiter):
+        self.redlock("unlock", "--token", token, self.name, status=0)
+        self.finish(waiter, 0)
+
+    def test_shows_the_line_in_one_line(self):
+        held = self.hold()
+        terminal = self.run_sh("echo my turn", "--wait", "forever")
+        terminal.expect(b"redlock: waiting ")
+        seen = terminal.expect(b"1 ahead of us")
+        self.assertRegex(seen, rb"^\d+ ms, held by the-holder \(\S+ s left\), $")
+        again = terminal.expect(b"1 ahead of us")
+        self.assertRegex(again, rb"^: 'test\w*'? *\rredlock: waiting 1\.\d s, held by the-holder ")
+        self.give_back(*held)
+        rest = terminal.expect(b"my turn")
+        self.assertNotIn(b"\n", again + rest)
+        self.assertRegex(rest, rb"\r {40,}\r$")
+        self.assertEqual(terminal.wait(), 0)
+
+    def test_is_cut_where_the_terminal_ends(self):
+        held = self.hold()
+        terminal = self.open("sh", "-c", 'stty cols 40; exec "$R" lock --wait 700ms "$NAME"')
+        terminal.expect(b"redlock: ")
+        line = terminal.expect(b"\r")
+        self.assertLess(len(line) + len("redlock: "), 40)
+        self.assertEqual(terminal.wait(), 75)
+        self.give_back(*held)
+
+    def test_in_the_background_it_is_quiet(self):
+        held = self.hold()
+        terminal = self.shell('"$R" run --wait 1500ms "$NAME" -- true & wait; echo end.')
+        self.assertNotIn(b"waiting", terminal.expect(b"end."))
+        self.give_back(*held)
+
+    def test_verbose_tells_changes_in_lines(self):
+        held = self.hold()
+        waiter = self.spawn("run", "-v", "--wait", "forever", self.name, "--", "true")
+        lines = iter(waiter.stderr.readline, b"")
+        first = next(line for line in lines if b"waiting" in line)
+        self.assertEqual(first, b"redlock: waiting: held by the-holder, 1 ahead of us\n")
+        self.give_back(*held)
+        rest = self.finish(waiter, 0).err
+        self.assertLessEqual(rest.count("redlock: waiting:"), 1)
+
+    def test_verbose_as_json(self):
+        held = self.hold()
+        waiter = self.spawn("lock", "-v", "--json", "--wait", "700ms", self.name)
+        result = self.finish(waiter, 75)
+        self.assertIn("waiting: held by the-holder, 1 ahead of us",
+                      [line["text"] for line in result.events("log")])
+        self.give_back(*held)
 
 
 if __name__ == "__main__":

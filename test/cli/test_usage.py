@@ -50,6 +50,10 @@ class Usage(Case):
         self.misused("extend", "a", says="--token is missing")
         self.misused("unlock", "a", says="--token is missing")
         self.misused("nodes", "a", says="takes no names")
+        for command in ("extend", "unlock"):
+            for token in ("", "a b c", "a b", "a 1 2", "a ", "a\nb", " a", "a\x7f"):
+                with self.subTest(command=command, token=token):
+                    self.misused(command, "--token", token, "a", says="is no token: give what")
 
     def test_no_masters(self):
         for command in (["lock", "a"], ["nodes"], ["run", "a", "--", "true"]):
@@ -68,6 +72,16 @@ class Usage(Case):
                 self.misused("lock", "--ttl", text, "a", says=says)
         self.misused("lock", "a", "--nodes", "redis://h", says="REDLOCK_MAX_TTL",
                      env=self.env(REDLOCK_MAX_TTL="12"))
+
+    def test_spare(self):
+        for text in ("x", "-1", "1.5", "15", "", "1 "):
+            with self.subTest(text=text):
+                self.misused("lock", "--spare", text, "a", says="is not a number of masters")
+        self.misused("lock", "a", "--nodes", "redis://h", says="REDLOCK_SPARE",
+                     env=self.env(REDLOCK_SPARE="many"))
+        told = self.redlock("lock", "--nodes", "redis://127.0.0.1:1", "--spare", "1", "a",
+                            status=64).err
+        self.assertIn("spare 1 takes 4 masters or more, and 1 is listed", told)
 
     def test_help(self):
         for command in ("run", "lock", "extend", "unlock", "status", "nodes"):
@@ -165,9 +179,14 @@ class Unreachable(Case):
         self.assertEqual(told["code"], "REDLOCK_E_NAME")
 
     def test_refused_terms(self):
-        self.assertIn("ttl", self.redlock("lock", "--ttl", "31s", "a", status=64).err)
+        for command in (["lock", "a"], ["run", "a", "--", "true"], ["extend", "--token", "t", "a"]):
+            told = self.redlock(*command[:1], "--ttl", "10m", *command[1:], status=64).err
+            self.assertRegex(told, r"--ttl 10 min( 0 s)? is above --max-ttl, 30(\.0)? s: ")
+            self.assertNotIn("max_ttl_ms", told)
         self.redlock("lock", "--ttl", "31s", "--max-ttl", "40s", "a", status=69)
         self.redlock("lock", "--ttl", "31s", "a", status=69, env=self.env(REDLOCK_MAX_TTL="40s"))
+        told = self.redlock("lock", "--max-ttl", "25h", "a", status=64).err
+        self.assertIn("--max-ttl is 24h at the most", told)
         # The default ttl follows a smaller limit.
         self.redlock("lock", "a", status=69, env=self.env(REDLOCK_MAX_TTL="2s"))
         self.redlock("run", "--ttl", "2s", "--margin", "2s", "a", "--", "true", status=64)

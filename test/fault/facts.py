@@ -42,17 +42,21 @@ class Record:
 def parse(program):
     parser = argparse.ArgumentParser(prog=program, allow_abbrev=False)
     parser.error = lambda text: (print(f"{program}: {text}", file=sys.stderr), sys.exit(64))
-    for name in ("nodes", "record", "label"):
+    for name in ("record", "label"):
         parser.add_argument(f"--{name}", required=True)
     parser.add_argument("--seconds", type=float, required=True)
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--hold", type=float, default=1000)
-    for name, standard in (("ttl", 1000), ("wait", 2000), ("max-ttl", 1000), ("skew", 50),
+    for name, standard in (("ttl", 1000), ("wait", 2000), ("max-ttl", 1000), ("skew", 50), ("spare", 0),
                            ("long-every", 0)):
         parser.add_argument(f"--{name}", type=int, default=standard)
-    parser.add_argument("--register")
     parser.add_argument("names", nargs="+", metavar="NAME")
     given = parser.parse_args()
+    # Not arguments, which everybody sees: there are passwords in them.
+    given.nodes = os.environ.get("REDLOCK_NODES")
+    given.register = os.environ.get("REDLOCK_CHAOS_REGISTER")
+    if not given.nodes:
+        parser.error("REDLOCK_NODES names no masters")
     if not 0 < given.ttl <= given.max_ttl:
         parser.error("--ttl must be above 0, and not above --max-ttl")
     return given

@@ -1,31 +1,19 @@
 #!/usr/bin/env node
 // A worker of a chaos run with npm redlock on ioredis. Its command line is that of every worker
-// (worker/terms.c), its facts are those of worker/worker.h. REDLOCK_NODE_MODULES names the folder
-// of the packages; the default is node_modules here, or what bench/run has installed. Exit status
-// 77, and a line that says why, if they are not there.
+// (worker/terms.c), its facts are those of worker/worker.h. Exit status 77, and a line that says
+// why, if packages.mjs does not find the packages.
 import { execFileSync } from 'node:child_process';
-import { constants, existsSync, openSync, readFileSync, readdirSync, writeSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { constants, openSync, readFileSync, readdirSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { load } from './packages.mjs';
 
 const HERE = dirname(fileURLToPath(import.meta.url));
-const FOLDERS = [process.env.REDLOCK_NODE_MODULES, join(HERE, 'node_modules'),
-                 join(HERE, '../../build/bench-peers/node_modules')];
 const RETRY_MS = [10, 50], COMMAND_MS = 100, USAGE_MS = 1000, REST_MOST_MS = 4, STEP_MS = 20;
 const LEAVE_EARLY = 0.1, ACTS_PER_TTL = 10, LONG_TTLS = 1.5;
 
-function load() {
-    const folder = FOLDERS.find((each) => each && existsSync(join(each, 'redlock')));
-    if (!folder) {
-        console.error('node_redlock_worker: skipped: the npm package redlock is not installed');
-        process.exit(77);
-    }
-    const require = createRequire(join(folder, '..', 'worker.js'));
-    return { ...require('redlock'), Redis: require('ioredis').Redis };
-}
-const { default: Redlock, ResourceLockedError, Redis } = load();
+const { default: Redlock, ResourceLockedError, Redis } = load('node_redlock_worker');
 
 // ---- The command line ----
 
@@ -40,19 +28,20 @@ function parse() {
     try {
         return parseArgs({
             allowPositionals: true,
-            options: { nodes: needed, record: needed, label: needed, seconds: needed, seed: needed,
+            options: { record: needed, label: needed, seconds: needed, seed: needed,
                        ttl: standard('1000'), wait: standard('2000'), 'max-ttl': standard('1000'),
-                       skew: standard('50'), hold: standard('1000'), 'long-every': standard('0'),
-                       register: needed },
+                       skew: standard('50'), spare: standard('0'), hold: standard('1000'), 'long-every': standard('0') },
         });
     } catch (error) {
         return misuse(error.message);
     }
 }
 const { values: given, positionals: names } = parse();
+// Not arguments, which everybody sees: there are passwords in them.
+const { REDLOCK_NODES: nodes, REDLOCK_CHAOS_REGISTER: registerAt } = process.env;
 const ttl = Number(given.ttl);
-if (!given.nodes || !given.record || !given.label || !Number(given.seconds) || !names.length)
-    misuse('--nodes, --record, --label, --seconds and a name are needed');
+if (!nodes || !given.record || !given.label || !Number(given.seconds) || !names.length)
+    misuse('REDLOCK_NODES, --record, --label, --seconds and a name are needed');
 if (!(ttl > 0 && ttl <= Number(given['max-ttl'])))
     misuse('--ttl must be above 0, and not above --max-ttl');
 
@@ -100,8 +89,8 @@ function connect(uri) {
     server.on('error', () => {});
     return server;
 }
-const masters = given.nodes.split(',').map(connect);
-const register = given.register && connect(`redis://${given.register}`);
+const masters = nodes.split(',').map(connect);
+const register = registerAt && connect(`redis://${registerAt}`);
 const SCRIPT = readFileSync(join(HERE, 'register.lua'), 'ascii');
 const redlock = new Redlock(masters, { retryCount: 0 });
 redlock.on('error', () => {});

@@ -3,6 +3,7 @@
 import socket
 import time
 from pathlib import Path
+from urllib.parse import urlsplit
 
 SCRIPT = Path(__file__).resolve().with_name("register.lua")
 
@@ -10,8 +11,9 @@ SCRIPT = Path(__file__).resolve().with_name("register.lua")
 class Connection:
     """After any trouble it is closed, so that no reply can be taken for another's."""
 
-    def __init__(self, host, port, timeout_s):
+    def __init__(self, host, port, timeout_s, password=None):
         self.address = (host, port)
+        self.password = password
         self.timeout_s = timeout_s
         self.socket = None
         self.left = b""
@@ -21,7 +23,7 @@ class Connection:
         end = time.monotonic() + self.timeout_s
         try:
             if not self.socket:
-                self.open()
+                self.open(end)
             self.socket.settimeout(self.timeout_s)
             self.socket.sendall(self.encode(words))
             return self.reply(end)
@@ -29,10 +31,13 @@ class Connection:
             self.close()
             raise
 
-    def open(self):
+    def open(self, end):
         self.left = b""
         self.socket = socket.create_connection(self.address, self.timeout_s)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if self.password:
+            self.socket.sendall(self.encode(("AUTH", self.password)))
+            self.reply(end)
 
     def close(self):
         if self.socket:
@@ -84,10 +89,10 @@ class Register:
     TIMEOUT_S = 0.1
 
     def __init__(self, address, label):
-        host, port = address.rsplit(":", 1)
+        uri = urlsplit(f"redis://{address}")
         self.label = label
         self.script = SCRIPT.read_text(encoding="ascii")
-        self.connection = Connection(host, int(port), self.TIMEOUT_S)
+        self.connection = Connection(uri.hostname, uri.port, self.TIMEOUT_S, uri.password)
 
     def write(self, name, fence, number):
         """["accepted", "fresh"], or nothing if it does not answer."""

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -10,6 +11,8 @@ import unittest
 from pathlib import Path
 
 from chaos import network
+from chaos.masters import Server
+from chaos.redis import encode
 
 ROOT = Path(__file__).resolve().parents[2]
 CHAOS = [sys.executable, "-B", str(ROOT / "cluster-scripts" / "chaos")]
@@ -48,6 +51,7 @@ class Usage(unittest.TestCase):
         self.refused("--seconds", "calm", "--seconds", "long")
         self.refused("five", "moving", "--masters", "3")
         self.refused("--unheard-of", "calm", "--unheard-of")
+        self.refused("no program that can be run", "calm", "--server", "/nowhere/redis-server")
         self.refused("cannot be written", "calm", "--picture", "/nowhere/run.svg")
 
     def test_help_and_list(self):
@@ -62,6 +66,38 @@ class Usage(unittest.TestCase):
         self.assertIn("skipped: cut: ip is not installed", done.stderr)
 
 
+class Masters(unittest.TestCase):
+    """Other users of this machine are kept out."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.server = Server("master-1", Path(folder.name) / "master-1")
+        self.addCleanup(lambda: self.server.process.kill())
+        self.server.first_start()
+
+    def ask(self, *words):
+        with socket.create_connection((self.server.host, self.server.port), PATIENCE_S) as plain:
+            plain.sendall(encode(words))
+            return plain.recv(100)
+
+    def test_who_has_no_password_is_refused(self):
+        self.assertRegex(self.ask("PING"), b"^-NOAUTH ")
+        self.assertRegex(self.ask("AUTH", "guessed"), b"^-WRONGPASS ")
+        self.assertEqual(self.ask("AUTH", self.server.password), b"+OK\r\n")
+        with self.server.connect() as connection:
+            self.assertEqual(connection.do("PING"), "PONG")
+
+    def test_its_password_is_not_shown(self):
+        secret = self.server.password
+        self.assertEqual(processes_with(secret), [])
+        with_it = [path for path in self.server.folder.iterdir()
+                   if path.is_file() and secret in path.read_text(errors="replace")]
+        self.assertTrue(with_it)
+        for path in with_it:
+            self.assertEqual(path.parent.stat().st_mode & 0o077, 0)
+
+
 class Interrupted(unittest.TestCase):
     def ends_in_order(self, *words):
         with tempfile.TemporaryDirectory() as folder:
@@ -69,12 +105,19 @@ class Interrupted(unittest.TestCase):
                                   stderr=subprocess.PIPE,
                                   env={**os.environ, "TMPDIR": folder}) as runner:
                 self.await_load(runner, Path(folder))
+                self.assert_no_argument_tells_of_passwords(Path(folder))
                 runner.send_signal(signal.SIGINT)
                 _, said = runner.communicate(timeout=PATIENCE_S)
             self.assertEqual(runner.returncode, 1, said)
             self.assertIn("ended by SIGINT", said)
             self.assertEqual(os.listdir(folder), [])
             self.await_nobody(folder)
+
+    def assert_no_argument_tells_of_passwords(self, folder):
+        passwords = [path.read_text() for path in folder.glob("*/*/password")]
+        self.assertTrue(passwords)
+        for password in passwords:
+            self.assertEqual(processes_with(password), [])
 
     def test_even_a_runner_that_is_killed_leaves_no_process(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -9,11 +9,11 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from chaos import kinds, schedule  # noqa: E402
-from chaos.profiles import PROFILES  # noqa: E402
+from chaos.profiles import PROFILES, TOLERATED, WRONG  # noqa: E402
 
 SEEDS = range(20)
 SIZES = (3, 5)
-FIVE_ONLY = ("moving", "turns")
+FIVE_ONLY = ("moving", "turns", "wrong")
 
 
 def draw(name, seed=1, masters=5):
@@ -41,7 +41,8 @@ def silent_until(fault):
 
 def kinds_of(name):
     profile = PROFILES[name]
-    return {*profile.of_masters, *profile.of_workers, *profile.of_links}
+    beside = {"frozen"} if profile.shape == "alone" else set()
+    return {*profile.of_masters, *profile.of_workers, *profile.of_links} | beside
 
 
 def without_a_vote(faults, moment):
@@ -86,16 +87,19 @@ class Drawn(unittest.TestCase):
 
 class Kinds(unittest.TestCase):
     def all_seen(self, name, given):
-        for masters in SIZES:
+        for masters in SIZES if name not in FIVE_ONLY else (5,):
             for seed in SEEDS:
                 seen = {fault.kind for fault in drawn(name, seed, masters)}
                 self.assertEqual(set(given) - seen, set(), (name, masters, seed))
 
     def test_every_kind_is_seen_in_quick(self):
-        self.all_seen("quick", {*kinds.MASTERS, *kinds.WORKERS})
+        self.all_seen("quick", {*TOLERATED, *kinds.WORKERS})
 
     def test_every_kind_is_seen_in_full(self):
-        self.all_seen("full", {*kinds.MASTERS, *kinds.WORKERS})
+        self.all_seen("full", {*TOLERATED, *kinds.WORKERS})
+
+    def test_every_kind_is_seen_in_wrong(self):
+        self.all_seen("wrong", (*WRONG, "frozen"))
 
     def test_majorities_are_struck_in_full(self):
         for masters in SIZES:
@@ -114,12 +118,22 @@ class Solitary(unittest.TestCase):
     def test_nothing_else_is_struck_around_them(self):
         for name, _, seed, faults in all_drawn():
             quiet = PROFILES[name].quiet_s
-            for fault in faults if name == "quick" or seed < 3 else ():
+            for fault in faults if name == "quick" or seed < 3 and name != "wrong" else ():
                 if fault.kind in kinds.SOLITARY:
                     near = [other for other in faults if other is not fault
                             and other.end > fault.at - quiet and other.at < fault.end + quiet]
                     self.assertEqual(near, [], (name, seed, fault))
                     self.assertEqual(len(fault.targets), 1)
+
+
+class Alone(unittest.TestCase):
+    def test_no_two_are_wrong_at_once(self):
+        """Who has forgotten is wrong until all is over that it may have forgotten."""
+        for seed in SEEDS:
+            faults = [fault for fault in drawn("wrong", seed) if fault.kind in WRONG]
+            apart = PROFILES["wrong"].quarantine_ms / 1000
+            for fault, after in zip(faults, faults[1:]):
+                self.assertGreaterEqual(after.at - fault.end, apart, (seed, fault, after))
 
 
 class Moving(unittest.TestCase):

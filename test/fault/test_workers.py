@@ -66,10 +66,11 @@ class Worker:
         words = [word for key, value in options.items()
                  for word in (f"--{key.replace('_', '-')}", str(value))]
         self.process = subprocess.Popen(
-            [program, "--nodes", case.masters.nodes, "--record", str(self.path), "--label",
-             self.label, "--seconds", str(seconds), "--seed", "7", "--register",
-             case.register.nodes.removeprefix("redis://"), *words, *names],
-            env=environment(**MODULES, **dict(env)), stdin=subprocess.DEVNULL)
+            [program, "--record", str(self.path), "--label", self.label, "--seconds", str(seconds),
+             "--seed", "7", *words, *names],
+            env=environment(REDLOCK_NODES=case.masters.nodes,
+                            REDLOCK_CHAOS_REGISTER=case.register.nodes.removeprefix("redis://"),
+                            **MODULES, **dict(env)), stdin=subprocess.DEVNULL)
         case.addCleanup(Case.end, self.process)
 
     def lines(self):

@@ -2,6 +2,7 @@
 #include "cluster.h"
 
 #include <fcntl.h>
+#include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,11 +15,18 @@
 
 /* ---- The script ---- */
 
+#define LINE_SIZE 1024
+
+static void script_line(const struct cluster *cluster, const char *command, char line[LINE_SIZE])
+{
+    snprintf(line, LINE_SIZE, "REDLOCK='%s' '%s' --dir '%s' %s", REDLOCK_COMMAND, CLUSTER_SCRIPT,
+             cluster->dir, command);
+}
+
 static int script(const struct cluster *cluster, const char *command, char *output, size_t size)
 {
-    char line[512];
-    snprintf(line, sizeof line, "REDLOCK='%s' '%s' --dir '%s' %s", REDLOCK_COMMAND, CLUSTER_SCRIPT,
-             cluster->dir, command);
+    char line[LINE_SIZE];
+    script_line(cluster, command, line);
     FILE *pipe = popen(line, "re");
     assert_non_null(pipe);
     size_t used = fread(output, 1, size - 1, pipe);
@@ -26,15 +34,20 @@ static int script(const struct cluster *cluster, const char *command, char *outp
     return pclose(pipe);
 }
 
-bool cluster_try(const struct cluster *cluster, const char *command)
+pid_t cluster_begin(const struct cluster *cluster, const char *command)
 {
-    char output[4096];
-    return script(cluster, command, output, sizeof output) == 0;
+    char line[LINE_SIZE];
+    char *arguments[] = {"sh", "-c", line, NULL};
+    pid_t child;
+    script_line(cluster, command, line);
+    strcat(line, " >/dev/null");
+    assert_int_equal(posix_spawn(&child, "/bin/sh", NULL, NULL, arguments, environ), 0);
+    return child;
 }
 
 void cluster_do(struct cluster *cluster, const char *format, ...)
 {
-    char command[128], output[4096];
+    char command[512], output[4096];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(command, sizeof command, format, arguments);
@@ -98,10 +111,10 @@ void cluster_start(struct cluster *cluster, unsigned count, const char *flags)
     snprintf(cluster->nodes, sizeof cluster->nodes, "%.*s", (int)strcspn(list, "\n"), list);
     const char *at = cluster->nodes;
     for (unsigned i = 0; i < count; i++) {
-        at = strstr(at, "127.0.0.1:");
-        assert_non_null(at);
-        at += strlen("127.0.0.1:");
-        cluster->ports[i] = atoi(at);
+        assert_int_equal(sscanf(at, "redis://:%39[0-9a-f]@127.0.0.1:%d", cluster->passwords[i],
+                                &cluster->ports[i]),
+                         2);
+        at += strcspn(at, ",") + 1;
     }
 }
 
@@ -119,17 +132,28 @@ void cluster_stop(struct cluster *cluster)
 
 /* ---- Plain clients ---- */
 
+/* One that is not there, or is set to refuse us, is found out by the first command. */
+redisContext *cluster_connect(const struct cluster *cluster, unsigned master)
+{
+    struct timeval patience = {.tv_sec = 5};
+    redisContext *context = redisConnectWithTimeout("127.0.0.1", cluster->ports[master], patience);
+    if (context && !context->err) {
+        redisSetTimeout(context, patience);
+        redisReply *reply = redisCommand(context, "AUTH %s", cluster->passwords[master]);
+        if (reply)
+            freeReplyObject(reply);
+    }
+    return context;
+}
+
 static redisReply *ask(struct cluster *cluster, unsigned master, const char *format,
                        va_list arguments)
 {
-    struct timeval patience = {.tv_sec = 5};
     redisContext *context = cluster->plain[master];
     for (int try = 0; try < 2; try++) {
         va_list again;
         if (!context)
-            context = redisConnectWithTimeout("127.0.0.1", cluster->ports[master], patience);
-        if (context && !context->err)
-            redisSetTimeout(context, patience);
+            context = cluster_connect(cluster, master);
         va_copy(again, arguments);
         redisReply *reply = context && !context->err ? redisvCommand(context, format, again) : NULL;
         va_end(again);

@@ -8,13 +8,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #define CLUSTER_MAX 9
+
+/* A master at a port of this machine: a password, the port. */
+#define URI_FORMAT "redis://:%s@127.0.0.1:%d "
+#define URI_SIZE   80
 
 struct cluster {
     unsigned count;
     char dir[64];
-    char nodes[CLUSTER_MAX * 40]; /* for redlock_options.nodes */
+    char nodes[CLUSTER_MAX * URI_SIZE]; /* for redlock_options.nodes */
+    char passwords[CLUSTER_MAX][40];
     int ports[CLUSTER_MAX];
     int guard, guarded; /* pipes to the process that clears up whenever we end */
     redisContext *plain[CLUSTER_MAX];
@@ -27,9 +33,12 @@ void cluster_stop(struct cluster *cluster);
 void cluster_do(struct cluster *cluster, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The same, without a word: whether it succeeded.  For child processes. */
-bool cluster_try(const struct cluster *cluster, const char *command);
+/* The same, in a process of its own, to be waited for: it exits with 0 if all went well.  Not a
+ * fork(): a proxy is a thread here, and may have the lock of malloc() just then. */
+pid_t cluster_begin(const struct cluster *cluster, const char *command);
 
+/* A connection to one master that has logged in, for who needs its own; free it. */
+redisContext *cluster_connect(const struct cluster *cluster, unsigned master);
 /* A command to one master from a client that knows nothing of locks; NULL if it cannot
  * be reached.  Free the reply. */
 redisReply *cluster_ask(struct cluster *cluster, unsigned master, const char *format, ...);

@@ -4,9 +4,11 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <ev.h>
+#include <limits.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -117,7 +119,7 @@ int getsockopt(int fd, int level, int option, void *value, socklen_t *size)
 
 ssize_t send(int fd, const void *bytes, size_t length, int flags)
 {
-    if (kind != FAULT_CALL_END && strikes(false)) {
+    if (kind < FAULT_CALL_END && strikes(false)) {
         if (kind == FAULT_CALL_PARTLY && length > 1)
             return NEXT(send)(fd, bytes, 1, flags);
         errno = kind == FAULT_CALL_FAILS ? ECONNRESET : kind == FAULT_CALL_EINTR ? EINTR : EAGAIN;
@@ -135,7 +137,7 @@ static bool is_socket(int fd)
 
 static bool read_fails(int fd, ssize_t *result)
 {
-    if (!armed || !is_socket(fd) || !strikes(false))
+    if (!armed || kind > FAULT_CALL_END || !is_socket(fd) || !strikes(false))
         return false;
     *result = kind == FAULT_CALL_END ? 0 : -1;
     errno = kind == FAULT_CALL_FAILS ? ECONNRESET : kind == FAULT_CALL_EINTR ? EINTR : EAGAIN;
@@ -154,6 +156,17 @@ ssize_t recv(int fd, void *bytes, size_t length, int flags)
     return read_fails(fd, &result) ? result : NEXT(recv)(fd, bytes, length, flags);
 }
 
+/* ---- Watching ---- */
+
+int epoll_ctl(int epoll, int operation, int fd, struct epoll_event *event)
+{
+    if (kind > FAULT_CALL_END && operation != EPOLL_CTL_DEL && strikes(false)) {
+        errno = ENOSPC;
+        return -1;
+    }
+    return NEXT(epoll_ctl)(epoll, operation, fd, event);
+}
+
 /* ---- */
 
 void fault_arm(enum fault fault, unsigned n)
@@ -161,7 +174,7 @@ void fault_arm(enum fault fault, unsigned n)
     ev_set_allocator(for_the_loop);
     kind = fault;
     left = n;
-    spell = fault == FAULT_MEMORY_SPELL ? 9 : 0;
+    spell = fault == FAULT_MEMORY_SPELL ? 9 : fault == FAULT_WATCH_ALL ? UINT_MAX : 0;
     armed = true;
 }
 

@@ -1,5 +1,6 @@
 /*
- * faults.h - makes the n-th allocation or the n-th call on a socket of this program fail.
+ * faults.h - makes the n-th allocation, or the n-th call on a socket or an epoll, of this program
+ * fail.
  *
  * By standing in for the functions of the C library: for the whole process, hiredis
  * included; under a sanitizer, whose allocator must stay, for allocations of the program's
@@ -17,6 +18,8 @@ enum fault {
     FAULT_CALL_PARTLY,  /* send: one byte; read: not now */
     FAULT_CALL_EINTR,   /* interrupted */
     FAULT_CALL_END,     /* read: the other side has closed */
+    FAULT_WATCH,        /* epoll_ctl: no space left */
+    FAULT_WATCH_ALL,    /* and all after it */
     FAULTS
 };
 

@@ -70,10 +70,3 @@ void settle_clocks(struct cluster *cluster)
         cluster_tell(cluster, i, "HSET redlock:clock s 0 q 0 h %lld",
                      (long long)wall_clock(cluster, i));
 }
-
-redlock_node node_of(struct user *user, unsigned index)
-{
-    redlock_node node;
-    assert_code(redlock_node_get(user->client, index, &node), REDLOCK_OK);
-    return node;
-}

@@ -26,6 +26,4 @@ int64_t clock_ahead(struct cluster *cluster, unsigned master);
 /* As if they had started long ago: logical clocks stand where wall clocks do. */
 void settle_clocks(struct cluster *cluster);
 
-redlock_node node_of(struct user *user, unsigned index);
-
 #endif

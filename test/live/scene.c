@@ -4,6 +4,8 @@
 
 #define HOUR_US 3600000000LL
 
+struct scene scene;
+
 /* As if it had started an hour ago, and nobody had adopted it. */
 static void age(struct cluster *cluster, unsigned master)
 {
@@ -35,6 +37,21 @@ void scene_close(struct scene *scene)
     cluster_stop(&scene->cluster);
 }
 
+int scene_set_up(void **state)
+{
+    const struct scene_terms *terms = *state;
+    int64_t max_ttl_ms = terms->max_ttl_ms ? terms->max_ttl_ms : 30000;
+    scene_open(&scene, terms->masters, max_ttl_ms, terms->forge, NULL);
+    return 0;
+}
+
+int scene_tear_down(void **state)
+{
+    (void)state;
+    scene_close(&scene);
+    return 0;
+}
+
 redlock_options scene_options(const struct scene *scene)
 {
     redlock_options options = REDLOCK_OPTIONS_INIT;
@@ -44,34 +61,34 @@ redlock_options scene_options(const struct scene *scene)
     return options;
 }
 
+void scene_nodes(const struct scene *scene, unsigned by_road, char nodes[NODES_SIZE])
+{
+    size_t used = 0;
+    for (unsigned i = 0; i < scene->cluster.count; i++)
+        used += (size_t)snprintf(
+            nodes + used, NODES_SIZE - used, URI_FORMAT, scene->cluster.passwords[i],
+            by_road & 1U << i ? proxy_port(scene->roads[i]) : scene->cluster.ports[i]);
+}
+
 void scene_join(struct scene *scene, struct user *user, unsigned by_road,
                 const redlock_options *options)
 {
-    char nodes[CLUSTER_MAX * 40];
-    size_t used = 0;
-    for (unsigned i = 0; i < scene->cluster.count; i++)
-        used += (size_t)snprintf(nodes + used, sizeof nodes - used, "redis://127.0.0.1:%d ",
-                                 by_road & 1U << i ? proxy_port(scene->roads[i])
-                                                   : scene->cluster.ports[i]);
+    char nodes[NODES_SIZE];
+    scene_nodes(scene, by_road, nodes);
     user_begin(user, scene->loop, nodes, options);
     AWAIT(user, user->ready);
+}
+
+void scene_enter(struct scene *scene, struct user *user, const char *label, unsigned by_road)
+{
+    redlock_options options = scene_options(scene);
+    options.label = label;
+    scene_join(scene, user, by_road, &options);
 }
 
 void scene_leave(struct user *user)
 {
     user_end(user, 5000);
-}
-
-bool has(const struct take *take)
-{
-    return take->told[REDLOCK_ACQUIRED].times != 0;
-}
-
-redlock_stats stats_of(const struct user *user)
-{
-    redlock_stats stats;
-    redlock_stats_get(user->client, &stats, sizeof stats);
-    return stats;
 }
 
 unsigned scene_waiters(struct scene *scene, unsigned masters, const char *label)
@@ -91,11 +108,8 @@ unsigned scene_waiters(struct scene *scene, unsigned masters, const char *label)
 static bool is_quiet(const struct user *user)
 {
     unsigned in_flight = 0;
-    for (unsigned i = 0; i < redlock_nodes(user->client); i++) {
-        redlock_node node;
-        assert_code(redlock_node_get(user->client, i, &node), REDLOCK_OK);
-        in_flight += node.in_flight;
-    }
+    for (unsigned i = 0; i < redlock_nodes(user->client); i++)
+        in_flight += node_of(user, i).in_flight;
     return in_flight == 0;
 }
 
@@ -135,6 +149,27 @@ void scene_stand(struct scene *scene, struct take *take, struct user *user, cons
     AWAIT(user, scene_waiters(scene, ALL, label) == scene->cluster.count);
     AWAIT(user, all_know_a_listener(scene, label));
     scene_settle(user);
+}
+
+void scene_stand_behind(struct scene *scene, struct take *holder, struct user *holds,
+                        struct take *waiter, struct user *waits)
+{
+    redlock_lease_options terms = lease_terms(10000, REDLOCK_FOREVER);
+    assert_code(take_lock(holder, holds, "name", &terms), REDLOCK_OK);
+    scene_stand(scene, waiter, waits, "waiter", &terms);
+}
+
+void scene_hand_over_by_push(struct scene *scene, struct take *holder, struct take *waiter,
+                             int64_t within_ms)
+{
+    uint64_t before = stats_of(waiter->user).pushes;
+    assert_code(redlock_release(holder->lease), REDLOCK_OK);
+    AWAIT_MS(waiter->user, has(waiter), within_ms);
+    assert_true(stats_of(waiter->user).pushes > before);
+    AWAIT(holder->user, holder->told[REDLOCK_RELEASED].times);
+    take_free(holder);
+    assert_code(take_release(waiter), REDLOCK_OK);
+    AWAIT(holder->user, cluster_holders(&scene->cluster, "name", NULL) == 0);
 }
 
 static long long calls_of(const char *stats, const char *command)

@@ -6,6 +6,7 @@
 #define REDLOCK_TEST_SCENE_H
 
 #include "fences.h"
+#include "fixture.h"
 #include "proxy.h"
 
 #define SKEW_MS 50
@@ -24,15 +25,31 @@ void scene_open(struct scene *scene, unsigned masters, int64_t max_ttl_ms, forge
                 void *data);
 void scene_close(struct scene *scene);
 
+/* A case that is played in `scene`, which is opened for it and closed after it:
+ * SCENE(test, .masters = 3). */
+#define SCENE(test, ...)                                                                           \
+    cmocka_unit_test_prestate_setup_teardown(test, scene_set_up, scene_tear_down,                  \
+                                             (&(struct scene_terms){__VA_ARGS__}))
+struct scene_terms {
+    unsigned masters;
+    int64_t max_ttl_ms; /* 0: 30 s */
+    forge *forge;
+};
+extern struct scene scene;
+int scene_set_up(void **state);
+int scene_tear_down(void **state);
+
 /* Patient with masters. */
 redlock_options scene_options(const struct scene *scene);
-/* The client reaches some masters, given as bits, by their roads, and the others directly. */
+#define NODES_SIZE (CLUSTER_MAX * URI_SIZE)
+/* The list of masters: some, given as bits, by their roads, and the others directly. */
+void scene_nodes(const struct scene *scene, unsigned by_road, char nodes[NODES_SIZE]);
+/* A client with such a list. */
 void scene_join(struct scene *scene, struct user *user, unsigned by_road,
                 const redlock_options *options);
+/* The same, with scene_options() and a label. */
+void scene_enter(struct scene *scene, struct user *user, const char *label, unsigned by_road);
 void scene_leave(struct user *user);
-
-bool has(const struct take *take);
-redlock_stats stats_of(const struct user *user);
 
 /* Waiters whose label is this, and who are alive, on some masters. */
 unsigned scene_waiters(struct scene *scene, unsigned masters, const char *label);
@@ -44,6 +61,13 @@ void scene_settle(struct user *user);
  * and has heard all that it was answered. */
 void scene_stand(struct scene *scene, struct take *take, struct user *user, const char *label,
                  const redlock_lease_options *terms);
+/* One user takes the name, and another one stands in line for it as "waiter". */
+void scene_stand_behind(struct scene *scene, struct take *holder, struct user *holds,
+                        struct take *waiter, struct user *waits);
+/* The holder gives the name to the waiter, who hears it in time and by a push; then all is
+ * given back. */
+void scene_hand_over_by_push(struct scene *scene, struct take *holder, struct take *waiter,
+                             int64_t within_ms);
 /* Scripts that a master was asked for. */
 long long scene_scripts(struct scene *scene, unsigned master);
 

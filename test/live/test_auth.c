@@ -2,36 +2,26 @@
  * Masters that will not: wrong passwords, missing permissions, replicas, one server listed
  * twice, a name that is not a lock.  Each is named as what it is.
  */
+#include "fixture.h"
 #include "user.h"
 
 #include <stdio.h>
 
 #include "liar.h"
 
-static struct cluster cluster;
-
-static int start(void **state)
-{
-    (void)state;
-    cluster_start(&cluster, 5, NULL);
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    cluster_stop(&cluster);
-    return 0;
-}
-
-/* A list in which the first `odd` masters are reached with other credentials. */
+/* A list in which the first `odd` masters are reached with other credentials; NULL: with their
+ * own passwords. */
 static const char *list(const char *login, unsigned odd, const char *others)
 {
     static char nodes[600];
     size_t used = 0;
-    for (unsigned i = 0; i < 5; i++)
+    for (unsigned i = 0; i < 5; i++) {
+        char own[48];
+        snprintf(own, sizeof own, ":%s@", cluster.passwords[i]);
+        const char *given = i < odd ? login : others;
         used += (size_t)snprintf(nodes + used, sizeof nodes - used, "redis://%s127.0.0.1:%d ",
-                                 i < odd ? login : others, cluster.ports[i]);
+                                 given ? given : own, cluster.ports[i]);
+    }
     return nodes;
 }
 
@@ -75,14 +65,12 @@ static void expect_node(struct user *user, unsigned index, redlock_node_state st
     assert_null(strstr(node.node, "hunter2"));
 }
 
+/* NULL: the one that it was started with. */
 static void set_password(const char *password)
 {
-    for (unsigned i = 0; i < 5; i++) {
-        cluster_tell(&cluster, i, "CONFIG SET requirepass %s", password);
-        redisReply *reply = *password ? cluster_ask(&cluster, i, "AUTH %s", password) : NULL;
-        if (reply)
-            freeReplyObject(reply);
-    }
+    for (unsigned i = 0; i < 5; i++)
+        cluster_tell(&cluster, i, "CONFIG SET requirepass %s",
+                     password ? password : cluster.passwords[i]);
 }
 
 static void test_passwords(void **state)
@@ -113,7 +101,7 @@ static void test_passwords(void **state)
     assert_says(user.ready_text, "NOAUTH");
     expect_refused(&user, "none given", 3, REDLOCK_VOTE_UNREACHABLE, "NOAUTH");
     user_close_clean(&user, &cluster);
-    set_password("");
+    set_password(NULL);
 }
 
 static void add_user(const char *rules)
@@ -130,14 +118,14 @@ static void test_permissions(void **state)
     (void)state;
     struct user user;
     add_user("~* +@all -eval -evalsha");
-    open_list(&user, list("ann:secret@", 3, ""));
+    open_list(&user, list("ann:secret@", 3, NULL));
     assert_code(user.ready_code, REDLOCK_E_UNAVAILABLE);
     expect_refused(&user, "no eval", 3, REDLOCK_VOTE_UNREACHABLE, "NOPERM");
     expect_node(&user, 0, REDLOCK_NODE_DOWN, "eval");
     user_close_clean(&user, &cluster);
 
     add_user("~redlock:clock ~mine:* +@all");
-    open_list(&user, list("ann:secret@", 3, ""));
+    open_list(&user, list("ann:secret@", 3, NULL));
     assert_code(user.ready_code, REDLOCK_OK);
     expect_refused(&user, "theirs:x", 3, REDLOCK_VOTE_REFUSED, "NOPERM");
     expect_held(&user, "mine:x");
@@ -147,13 +135,13 @@ static void test_permissions(void **state)
 
     /* What the login could do without is not needed. */
     add_user("~* +@all -client -script -select");
-    open_list(&user, list("ann:secret@", 5, ""));
+    open_list(&user, list("ann:secret@", 5, NULL));
     assert_code(user.ready_code, REDLOCK_OK);
     expect_held(&user, "little");
     user_close_clean(&user, &cluster);
 
     add_user("~* +@all off");
-    open_list(&user, list("ann:secret@", 3, ""));
+    open_list(&user, list("ann:secret@", 3, NULL));
     expect_refused(&user, "off", 3, REDLOCK_VOTE_UNREACHABLE, "WRONGPASS");
     user_close_clean(&user, &cluster);
     for (unsigned i = 0; i < 5; i++)
@@ -165,12 +153,14 @@ static void test_databases(void **state)
     (void)state;
     struct user user;
     char nodes[100];
-    snprintf(nodes, sizeof nodes, "redis://127.0.0.1:%d/3", cluster.ports[0]);
+    snprintf(nodes, sizeof nodes, "redis://:%s@127.0.0.1:%d/3", cluster.passwords[0],
+             cluster.ports[0]);
     open_list(&user, nodes);
     struct take take;
     assert_code(take_lock(&take, &user, "in three", NULL), REDLOCK_E_UNAVAILABLE);
     take_free(&take); /* another database has a clock of its own: it abstains */
-    snprintf(nodes, sizeof nodes, "redis://127.0.0.1:%d/77", cluster.ports[0]);
+    snprintf(nodes, sizeof nodes, "redis://:%s@127.0.0.1:%d/77", cluster.passwords[0],
+             cluster.ports[0]);
     user_close(&user, 1000);
     open_list(&user, nodes);
     assert_code(user.ready_code, REDLOCK_E_UNAVAILABLE);
@@ -221,13 +211,14 @@ static void test_replica(void **state)
 static void test_same_master(void **state)
 {
     (void)state;
-    char nodes[200], says[100];
-    snprintf(nodes, sizeof nodes, "redis://127.0.0.1:%d,redis://127.0.0.1:%d,redis://localhost:%d",
-             cluster.ports[0], cluster.ports[1], cluster.ports[0]);
+    char nodes[3 * URI_SIZE], says[100];
+    snprintf(nodes, sizeof nodes, URI_FORMAT URI_FORMAT "redis://:%s@localhost:%d",
+             cluster.passwords[0], cluster.ports[0], cluster.passwords[1], cluster.ports[1],
+             cluster.passwords[0], cluster.ports[0]);
     snprintf(says, sizeof says, ":%d: is the same server as master", cluster.ports[0]);
     refused_list(nodes, REDLOCK_E_SAME_MASTER, says);
-    snprintf(nodes, sizeof nodes, "unix://%s/master-1/redis.sock redis://127.0.0.1:%d", cluster.dir,
-             cluster.ports[0]);
+    snprintf(nodes, sizeof nodes, "unix://:%s@%s/master-1/redis.sock " URI_FORMAT,
+             cluster.passwords[0], cluster.dir, cluster.passwords[0], cluster.ports[0]);
     refused_list(nodes, REDLOCK_E_SAME_MASTER, "is the same server as master");
 }
 
@@ -276,5 +267,5 @@ int main(void)
         cmocka_unit_test(test_replica),     cmocka_unit_test(test_same_master),
         cmocka_unit_test(test_other_types), cmocka_unit_test(test_databases),
     };
-    return cmocka_run_group_tests(tests, start, stop);
+    return RUN_WITH(tests, .masters = 5);
 }

@@ -5,36 +5,6 @@
 
 #include <stdio.h>
 
-static struct scene scene;
-
-static int close_scene(void **state)
-{
-    (void)state;
-    scene_close(&scene);
-    return 0;
-}
-
-static int open_one(void **state)
-{
-    (void)state;
-    scene_open(&scene, 1, 10000, NULL, NULL);
-    return 0;
-}
-
-static int open_three(void **state)
-{
-    (void)state;
-    scene_open(&scene, 3, 30000, NULL, NULL);
-    return 0;
-}
-
-static void join(struct user *user, const char *label, unsigned by_road)
-{
-    redlock_options options = scene_options(&scene);
-    options.label = label;
-    scene_join(&scene, user, by_road, &options);
-}
-
 /* ---- A push from a master that restarted ---- */
 
 static bool is_free(unsigned master)
@@ -48,7 +18,7 @@ static void release_something(void)
     struct user user;
     struct take take;
     redlock_name name = {"name", 4};
-    join(&user, "third", 0);
+    scene_enter(&scene, &user, "third", 0);
     take_init(&take, &user);
     assert_code(redlock_release_token(user.client, &take.lease, &name, 1,
                                       "AAAAAAAAAAAAAAAAAAAAAA:old", take_hear, &take),
@@ -72,8 +42,8 @@ static void test_a_push_from_a_restarted_master(void **state)
     (void)state;
     brief.renew = false;
     terms.margin_ms = 10;
-    join(&holds, "holder", 0);
-    join(&waits, "waiter", ALL);
+    scene_enter(&scene, &holds, "holder", 0);
+    scene_enter(&scene, &waits, "waiter", ALL);
     assert_code(take_lock(&holder, &holds, "name", &brief), REDLOCK_OK);
     int64_t begin = now_us();
     scene_stand(&scene, &waiter, &waits, "waiter", &terms);
@@ -108,9 +78,7 @@ static void test_a_push_from_a_restarted_master(void **state)
 
 static bool is_asked(const struct user *user, unsigned master)
 {
-    redlock_node node;
-    assert_code(redlock_node_get(user->client, master, &node), REDLOCK_OK);
-    return node.in_flight > 0;
+    return node_of(user, master).in_flight > 0;
 }
 
 /* In the order of holding. */
@@ -164,7 +132,7 @@ static void test_a_grant_after_the_fence_was_fixed(void **state)
     terms.margin_ms = 10;
     options.label = "waiter";
     options.request_timeout_ms = 4000;
-    join(&holds, "holder", 0);
+    scene_enter(&scene, &holds, "holder", 0);
     scene_join(&scene, &waits, ALL, &options);
     assert_code(take_lock(&holder, &holds, "name", NULL), REDLOCK_OK);
     scene_stand(&scene, &waiter, &waits, "waiter", &terms);
@@ -179,7 +147,7 @@ static void test_a_grant_after_the_fence_was_fixed(void **state)
         ;
     proxy_break(scene.roads[2], MAIN_ROADS);
     proxy_let_go(scene.roads[2], MAIN_ROADS, REQUESTS);
-    join(&comes, "other", 0); /* it knows how far the clocks are */
+    scene_enter(&scene, &comes, "other", 0); /* it knows how far the clocks are */
     take_in_between(&comes, &waiter);
     proxy_let_go(scene.roads[0], MAIN_ROADS, REQUESTS);
     AWAIT(&waits, has(&waiter));
@@ -232,8 +200,8 @@ static void test_waiters_that_reach_a_minority(void **state)
     struct take holder, waiter, first, second;
     redlock_lease_options terms = lease_terms(2000, REDLOCK_FOREVER);
     (void)state;
-    join(&holds, "holder", 0);
-    join(&waits, "waiter", 0);
+    scene_enter(&scene, &holds, "holder", 0);
+    scene_enter(&scene, &waits, "waiter", 0);
     join_cut_off(&cut_off[0], "first", M2 | M3);
     assert_code(take_lock(&holder, &holds, "name", NULL), REDLOCK_OK);
     scene_stand(&scene, &first, &cut_off[0], "first", &terms);
@@ -299,8 +267,8 @@ static void test_a_client_that_always_has_a_waiter(void **state)
     struct take waiter;
     redlock_lease_options terms = lease_terms(10000, REDLOCK_FOREVER);
     (void)state;
-    join(&holds, "pair", 0);
-    join(&waits, "waiter", 0);
+    scene_enter(&scene, &holds, "pair", 0);
+    scene_enter(&scene, &waits, "waiter", 0);
     pair = (struct pair){.user = &holds};
     for (unsigned i = 0; i < 2; i++)
         take_ask(&pair.takes[i], &holds, "name", &terms);
@@ -326,13 +294,14 @@ static void test_far_expiries(void **state)
     struct user waits;
     struct take takes[2];
     long long before[3];
+    static const char stranger[] = "0123456789abcdefghijkl:stranger"; /* of this library */
     redlock_lease_options terms = lease_terms(10000, 3000);
     (void)state;
-    join(&waits, "waiter", 0);
+    scene_enter(&scene, &waits, "waiter", 0);
     for (unsigned i = 0; i < 3; i++) {
         before[i] = scene_scripts(&scene, i);
         for (unsigned j = 0; j < 2; j++)
-            cluster_tell(&scene.cluster, i, "SET %s stranger's PXAT %s", names[j], ends[j]);
+            cluster_tell(&scene.cluster, i, "SET %s %s PXAT %s", names[j], stranger, ends[j]);
     }
     int64_t begin = now_us();
     for (unsigned j = 0; j < 2; j++)
@@ -353,16 +322,14 @@ static void test_far_expiries(void **state)
     scene_leave(&waits);
 }
 
-#define SCENE(test, open) cmocka_unit_test_setup_teardown(test, open, close_scene)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        SCENE(test_a_push_from_a_restarted_master, open_one),
-        SCENE(test_a_grant_after_the_fence_was_fixed, open_three),
-        SCENE(test_waiters_that_reach_a_minority, open_three),
-        SCENE(test_a_client_that_always_has_a_waiter, open_three),
-        SCENE(test_far_expiries, open_three),
+        SCENE(test_a_push_from_a_restarted_master, .masters = 1, .max_ttl_ms = 10000),
+        SCENE(test_a_grant_after_the_fence_was_fixed, .masters = 3),
+        SCENE(test_waiters_that_reach_a_minority, .masters = 3),
+        SCENE(test_a_client_that_always_has_a_waiter, .masters = 3),
+        SCENE(test_far_expiries, .masters = 3),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_SCENES(tests);
 }

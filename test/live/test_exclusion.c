@@ -2,6 +2,7 @@
  * Other clients of the published algorithm, played with plain commands: SET name token NX
  * PX to take, compare-and-delete to release.  They exclude us, we exclude them.
  */
+#include "fixture.h"
 #include "user.h"
 
 #include <stdio.h>
@@ -10,28 +11,6 @@
 static const char compare_and_delete[] =
     "if redis.call('get',KEYS[1]) == ARGV[1] then return redis.call('del',KEYS[1]) "
     "else return 0 end";
-
-static struct cluster cluster;
-static struct user user;
-
-static int start(void **state)
-{
-    (void)state;
-    redlock_options options = REDLOCK_OPTIONS_INIT;
-    options.label = "web-7:4711";
-    options.request_timeout_ms = 1000;
-    cluster_start(&cluster, 5, NULL);
-    user_open(&user, &cluster, &options);
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    user_close_clean(&user, &cluster);
-    cluster_stop(&cluster);
-    return 0;
-}
 
 /* On masters from..to-1: how many grant it. */
 static unsigned foreign_lock(const char *name, const char *token, int ttl, unsigned from,
@@ -151,11 +130,14 @@ static void test_taken_away(void **state)
 
 int main(void)
 {
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    options.label = "web-7:4711";
+    options.request_timeout_ms = 1000;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_theirs_excludes_ours),
         cmocka_unit_test(test_ours_excludes_theirs),
         cmocka_unit_test(test_waiting_for_theirs),
         cmocka_unit_test(test_taken_away),
     };
-    return cmocka_run_group_tests(tests, start, stop);
+    return RUN_WITH(tests, .masters = 5, .has_user = true, .options = &options);
 }

@@ -3,6 +3,7 @@
  * grow all the same, and no other clock is moved further beyond its master's wall clock than
  * the window.
  */
+#include "fixture.h"
 #include "fences.h"
 
 #include <stdio.h>
@@ -12,7 +13,6 @@
 #define MASTERS 5
 #define HOUR_US INT64_C(3600000000)
 
-static struct cluster cluster;
 static char *grant; /* lib/wire/scripts/grant.lua */
 
 static char *read_script(const char *path)
@@ -25,31 +25,25 @@ static char *read_script(const char *path)
     return text;
 }
 
-static int start(void **state)
+static void read_grant(void)
 {
-    (void)state;
     grant = read_script(SCRIPTS_FOLDER "/grant.lua");
-    fence_cluster(&cluster, MASTERS, NULL);
-    return 0;
 }
 
-static int stop(void **state)
+static void free_grant(void)
 {
-    (void)state;
     free(grant);
-    cluster_stop(&cluster);
-    return 0;
 }
 
 /* The first `count` masters, and whoever else. */
 static void open_some(struct user *user, unsigned count, const struct liar *liar)
 {
-    char nodes[400];
+    char nodes[5 * URI_SIZE];
     size_t used = 0;
     redlock_options options = fence_options();
     for (unsigned i = 0; i < count; i++)
-        used += (size_t)snprintf(nodes + used, sizeof nodes - used, "redis://127.0.0.1:%d ",
-                                 cluster.ports[i]);
+        used += (size_t)snprintf(nodes + used, sizeof nodes - used, URI_FORMAT,
+                                 cluster.passwords[i], cluster.ports[i]);
     if (liar)
         snprintf(nodes + used, sizeof nodes - used, "redis://127.0.0.1:%d", liar_port(liar));
     options.nodes = nodes;
@@ -179,5 +173,6 @@ int main(void)
         cmocka_unit_test(test_a_lying_clock),
         cmocka_unit_test(test_a_clock_ahead_within_reason),
     };
-    return cmocka_run_group_tests(tests, start, stop);
+    return RUN_WITH(tests, .masters = MASTERS, .fenced = true, .begun = read_grant,
+                    .ending = free_grant);
 }

@@ -3,6 +3,7 @@
  *
  * REDLOCK_LONG=1: 100,000 names.
  */
+#include "fixture.h"
 #include "fences.h"
 
 #include <stdio.h>
@@ -11,22 +12,6 @@
 #define TOGETHER 50
 #define WARM_UP  500
 #define ROOM     (128 << 10) /* buffers come and go; a key takes some 100 bytes */
-
-static struct cluster cluster;
-
-static int start(void **state)
-{
-    (void)state;
-    fence_cluster(&cluster, MASTERS, NULL);
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    cluster_stop(&cluster);
-    return 0;
-}
 
 static long long used_memory(unsigned master)
 {
@@ -82,5 +67,5 @@ static void test_memory_does_not_grow(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_memory_does_not_grow)};
-    return cmocka_run_group_tests(tests, start, stop);
+    return RUN_WITH(tests, .masters = MASTERS, .fenced = true);
 }

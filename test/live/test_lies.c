@@ -14,22 +14,6 @@
 #define WATCHED_US  INT64_C(4000000)
 #define PLACES_MOST 500
 
-static struct scene scene;
-
-static int close_scene(void **state)
-{
-    (void)state;
-    scene_close(&scene);
-    return 0;
-}
-
-static void join(struct user *user, const char *label, unsigned by_road)
-{
-    redlock_options options = scene_options(&scene);
-    options.label = label;
-    scene_join(&scene, user, by_road, &options);
-}
-
 static void take_and_give_back(struct user *user)
 {
     struct take take;
@@ -54,13 +38,6 @@ static void say_that_somebody_is_ahead(void *data, enum asked asked, struct answ
     answer_set(answer, "*2\r\n:2\r\n:%lld\r\n", (long long)clock);
 }
 
-static int open_ahead(void **state)
-{
-    (void)state;
-    scene_open(&scene, 3, 30000, say_that_somebody_is_ahead, NULL);
-    return 0;
-}
-
 /* One that gives the name to the waiter, and says each time that he is not the first. */
 static void test_somebody_is_always_ahead(void **state)
 {
@@ -69,8 +46,8 @@ static void test_somebody_is_always_ahead(void **state)
     redlock_lease_options terms = lease_terms(10000, REDLOCK_FOREVER);
     (void)state;
     atomic_store(&places, 0);
-    join(&holds, "holder", 0);
-    join(&waits, "waiter", 1U << 2);
+    scene_enter(&scene, &holds, "holder", 0);
+    scene_enter(&scene, &waits, "waiter", 1U << 2);
     assert_code(take_lock(&holder, &holds, "name", NULL), REDLOCK_OK);
     AWAIT(&holds, cluster_holders(&scene.cluster, "name", NULL) == 3);
     long long before = scene_scripts(&scene, 0);
@@ -91,6 +68,47 @@ static void test_somebody_is_always_ahead(void **state)
     scene_leave(&holds);
 }
 
+/* ---- What another library has is about to end ---- */
+
+#define LOOKS_A_SECOND 30
+
+static void say_that_it_is_about_to_end(void *data, enum asked asked, struct answer *answer)
+{
+    int64_t clock = answer_number(answer, 1);
+    (void)data;
+    if (asked != ASKED_QUEUE || clock < 0)
+        return;
+    atomic_fetch_add(&places, 1);
+    answer_set(answer, "*5\r\n:0\r\n:%lld\r\n:0\r\n:0\r\n:1\r\n", (long long)clock);
+}
+
+/* Two honest masters say who has it, and for how long: the word of one costs them little. */
+static void test_another_library_is_about_to_end(void **state)
+{
+    struct user waits;
+    struct take waiter;
+    redlock_lease_options terms = lease_terms(10000, REDLOCK_FOREVER);
+    (void)state;
+    atomic_store(&places, 0);
+    scene_enter(&scene, &waits, "waiter", 1U << 2);
+    for (unsigned i = 0; i < 3; i++)
+        cluster_tell(&scene.cluster, i, "SET name another's PX 60000");
+    long long before = scene_scripts(&scene, 0);
+    take_ask(&waiter, &waits, "name", &terms);
+    AWAIT(&waits, atomic_load(&places) > 0);
+    for (int64_t end = now_us() + WATCHED_US; user_step(&waits, end);)
+        assert_int_equal(waiter.outcomes, 0);
+    long long scripts = scene_scripts(&scene, 0) - before;
+    print_message("    %u places, %lld scripts on an honest master\n", atomic_load(&places),
+                  scripts);
+    assert_in_range(scripts, 1, LOOKS_A_SECOND * WATCHED_US / 1000000);
+    for (unsigned i = 0; i < 3; i++)
+        cluster_tell(&scene.cluster, i, "DEL name");
+    AWAIT_MS(&waits, has(&waiter), 1000);
+    assert_code(take_release(&waiter), REDLOCK_OK);
+    scene_leave(&waits);
+}
+
 /* ---- A ttl of a day ---- */
 
 static void speak_of_a_day(void *data, enum asked asked, struct answer *answer)
@@ -98,13 +116,6 @@ static void speak_of_a_day(void *data, enum asked asked, struct answer *answer)
     (void)data;
     if (asked == ASKED_HELLO)
         answer_set_number(answer, 5, DAY_MS);
-}
-
-static int open_day(void **state)
-{
-    (void)state;
-    scene_open(&scene, 5, MAX_TTL_MS, speak_of_a_day, NULL);
-    return 0;
 }
 
 static void honest_masters_vote(struct user *user)
@@ -123,7 +134,7 @@ static void test_a_ttl_of_a_day(void **state)
 {
     struct user user, newcomer;
     (void)state;
-    join(&user, "user", 1U << 4);
+    scene_enter(&scene, &user, "user", 1U << 4);
     honest_masters_vote(&user);
     /* So long may a master go without being asked again. */
     for (int64_t end = now_us() + 1500000; user_step(&user, end);)
@@ -133,7 +144,7 @@ static void test_a_ttl_of_a_day(void **state)
     user_meanwhile(&user, &scene.cluster, "kill 5");
     AWAIT(&user, node_of(&user, 4).state == REDLOCK_NODE_DOWN);
     honest_masters_vote(&user);
-    join(&newcomer, "newcomer", 0);
+    scene_enter(&scene, &newcomer, "newcomer", 0);
     honest_masters_vote(&newcomer);
     scene_leave(&newcomer);
     scene_leave(&user);
@@ -149,13 +160,6 @@ static void refuse_with_a_clock(void *data, enum asked asked, struct answer *ans
     (void)data;
     if (refuses && (asked == ASKED_GRANT || asked == ASKED_QUEUE))
         answer_set_number(answer, 1, atomic_load(&clock_lie));
-}
-
-static int open_clock(void **state)
-{
-    (void)state;
-    scene_open(&scene, 3, MAX_TTL_MS, refuse_with_a_clock, NULL);
-    return 0;
 }
 
 static int64_t ttl_and_drift_us(void)
@@ -208,7 +212,7 @@ static int64_t fence_of_name(struct user *user)
 static void fences_grow_in_spite_of(int64_t (*lie)(void))
 {
     struct user waits, before, after;
-    join(&waits, "waiter", ALL);
+    scene_enter(&scene, &waits, "waiter", ALL);
     for (unsigned i = 0; i < 3; i++)
         cluster_tell(&scene.cluster, i, "SET name stranger's");
     proxy_delay(scene.roads[0], 5);
@@ -218,13 +222,13 @@ static void fences_grow_in_spite_of(int64_t (*lie)(void))
     for (unsigned i = 0; i < 3; i++)
         cluster_tell(&scene.cluster, i, "DEL name");
 
-    join(&before, "before", 0);
+    scene_enter(&scene, &before, "before", 0);
     int64_t told = fence_of_name(&before);
     print_message("    clocks are %lld s ahead\n",
                   (long long)clock_ahead(&scene.cluster, 0) / 1000000);
     scene_leave(&before);
     cluster_do(&scene.cluster, "restart 1 2 --empty");
-    join(&after, "after", 0);
+    scene_enter(&scene, &after, "after", 0);
     AWAIT(&after, node_of(&after, 0).state == REDLOCK_NODE_UP &&
                       node_of(&after, 1).state == REDLOCK_NODE_UP);
     int64_t then = fence_of_name(&after);
@@ -246,15 +250,17 @@ static void test_a_clock_beyond_the_clocks(void **state)
     fences_grow_in_spite_of(beyond_clocks);
 }
 
-#define SCENE(test, open) cmocka_unit_test_setup_teardown(test, open, close_scene)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        SCENE(test_somebody_is_always_ahead, open_ahead),
-        SCENE(test_a_ttl_of_a_day, open_day),
-        SCENE(test_a_clock_beyond_the_walls, open_clock),
-        SCENE(test_a_clock_beyond_the_clocks, open_clock),
+        SCENE(test_somebody_is_always_ahead, .masters = 3, .forge = say_that_somebody_is_ahead),
+        SCENE(test_another_library_is_about_to_end, .masters = 3,
+              .forge = say_that_it_is_about_to_end),
+        SCENE(test_a_ttl_of_a_day, .masters = 5, .max_ttl_ms = MAX_TTL_MS, .forge = speak_of_a_day),
+        SCENE(test_a_clock_beyond_the_walls, .masters = 3, .max_ttl_ms = MAX_TTL_MS,
+              .forge = refuse_with_a_clock),
+        SCENE(test_a_clock_beyond_the_clocks, .masters = 3, .max_ttl_ms = MAX_TTL_MS,
+              .forge = refuse_with_a_clock),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_SCENES(tests);
 }

@@ -7,6 +7,7 @@
  *
  * REDLOCK_LONG=1: fifty tries of each kind, one lease each, which takes some minutes.
  */
+#include "fixture.h"
 #include "user.h"
 
 #include <stdio.h>
@@ -18,29 +19,17 @@
 #define TTL    2000
 #define LEASES 10
 
-static struct cluster cluster;
-static struct user user;
 static struct take takes[LEASES];
 static int64_t ends[LEASES]; /* us of CLOCK_BOOTTIME */
 static int64_t smallest, largest;
 static unsigned leases = LEASES, tries = 5, other_tries = 1;
 
-static int start(void **state)
+static void read_how_long(void)
 {
-    (void)state;
-    cluster_start(&cluster, 5, NULL);
     if (getenv("REDLOCK_LONG")) {
         leases = 1;
         tries = other_tries = 50;
     }
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    cluster_stop(&cluster);
-    return 0;
 }
 
 static int64_t anything_below(int64_t limit)
@@ -197,14 +186,15 @@ static void test_slow_masters(void **state)
 static void test_slow_network(void **state)
 {
     (void)state;
-    char nodes[300];
+    char nodes[5 * URI_SIZE];
     struct proxy *proxies[3];
     size_t used = 0;
     for (unsigned i = 0; i < 5; i++) {
         if (i < 3)
             proxies[i] = proxy_start(cluster.ports[i]);
-        used += (size_t)snprintf(nodes + used, sizeof nodes - used, "redis://127.0.0.1:%d ",
-                                 i < 3 ? proxy_port(proxies[i]) : cluster.ports[i]);
+        used +=
+            (size_t)snprintf(nodes + used, sizeof nodes - used, URI_FORMAT, cluster.passwords[i],
+                             i < 3 ? proxy_port(proxies[i]) : cluster.ports[i]);
     }
     begin(nodes);
     for (unsigned try = 0; try < other_tries; try++) {
@@ -233,13 +223,13 @@ static void test_slow_network(void **state)
 static void test_bearable_delay(void **state)
 {
     (void)state;
-    char nodes[300];
+    char nodes[5 * URI_SIZE];
     struct proxy *proxies[5];
     size_t used = 0;
     for (unsigned i = 0; i < 5; i++) {
         proxies[i] = proxy_start(cluster.ports[i]);
-        used += (size_t)snprintf(nodes + used, sizeof nodes - used, "redis://127.0.0.1:%d ",
-                                 proxy_port(proxies[i]));
+        used += (size_t)snprintf(nodes + used, sizeof nodes - used, URI_FORMAT,
+                                 cluster.passwords[i], proxy_port(proxies[i]));
     }
     begin(nodes);
     hold_all();
@@ -265,5 +255,5 @@ int main(void)
         cmocka_unit_test(test_slow_masters),   cmocka_unit_test(test_slow_network),
         cmocka_unit_test(test_bearable_delay),
     };
-    return cmocka_run_group_tests(tests, start, stop);
+    return RUN_WITH(tests, .masters = 5, .begun = read_how_long);
 }

@@ -2,30 +2,12 @@
  * Names are bytes: whatever they are, the key on every master is the name and its value
  * the token.  Several names are had all or none.
  */
+#include "fixture.h"
 #include "user.h"
 
 #include <stdio.h>
 
 #define BIG REDLOCK_NAME_MAX
-
-static struct cluster cluster;
-static struct user user;
-
-static int start(void **state)
-{
-    (void)state;
-    cluster_start(&cluster, 5, NULL);
-    user_open(&user, &cluster, NULL);
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    user_close_clean(&user, &cluster);
-    cluster_stop(&cluster);
-    return 0;
-}
 
 static void lock_names(struct take *take, struct user *by, const redlock_name *names, size_t count)
 {
@@ -247,5 +229,5 @@ int main(void)
         cmocka_unit_test(test_all_or_none),     cmocka_unit_test(test_counts),
         cmocka_unit_test(test_many_long_names),
     };
-    return cmocka_run_group_tests(tests, start, stop);
+    return RUN_WITH(tests, .masters = 5, .has_user = true);
 }

@@ -1,8 +1,9 @@
 /*
- * The n-th allocation fails, the n-th call on a socket fails, for every n that a life of a
- * client has: open, acquire, contend, extend, release, close.  Nothing crashes or leaks,
+ * The n-th allocation fails, the n-th call on a socket or an epoll fails, for every n that a
+ * life of a client has: open, acquire, contend, extend, release, close.  Nothing crashes or leaks,
  * every outcome is told once, and no key stays behind.
  */
+#include "fixture.h"
 #include "user.h"
 
 #include <stdio.h>
@@ -10,22 +11,6 @@
 #include "faults.h"
 
 #define LAST 100000 /* it ends long before, when the n-th is never reached */
-
-static struct cluster cluster;
-
-static int start(void **state)
-{
-    (void)state;
-    cluster_start(&cluster, 5, NULL);
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    cluster_stop(&cluster);
-    return 0;
-}
 
 static bool is_short_of(redlock_code code)
 {
@@ -94,6 +79,35 @@ static void on_closed(redlock *client, unsigned left, void *data)
     ev_break(user->loop, EVBREAK_ONE);
 }
 
+static void on_guard(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    (void)events;
+    bool *fired = timer->data;
+    *fired = true;
+    ev_break(loop, EVBREAK_ALL);
+}
+
+/* Nothing of ours keeps the loop alive, nor is it counted down too far: it waits for one timer,
+ * and then for nothing. */
+static void assert_keeps_count(struct ev_loop *loop)
+{
+    bool waited = false, hung = false;
+    ev_timer soon, late;
+    ev_timer_init(&soon, on_guard, 0.001, 0.);
+    soon.data = &waited;
+    ev_timer_start(loop, &soon);
+    ev_run(loop, 0);
+    ev_timer_init(&late, on_guard, 5., 0.);
+    late.data = &hung;
+    ev_timer_start(loop, &late);
+    ev_unref(loop);
+    ev_run(loop, 0);
+    assert_true(waited);
+    assert_false(hung);
+    ev_ref(loop);
+    ev_timer_stop(loop, &late);
+}
+
 /* Whether it came to the n-th. */
 static bool live(enum fault fault, unsigned n)
 {
@@ -116,7 +130,7 @@ static bool live(enum fault fault, unsigned n)
         assert_int_equal(user.left, 0);
     }
     bool struck = fault_disarm();
-    ev_run(user.loop, 0);
+    assert_keeps_count(user.loop);
     ev_loop_destroy(user.loop);
     if (cluster_keys(&cluster))
         fail_msg("the %u-th fault of kind %d left keys behind", n, (int)fault);
@@ -129,7 +143,7 @@ static void live_through(enum fault fault, const char *what)
     while (n < LAST && live(fault, n))
         n++;
     print_message("    %u %s\n", n - 1, what);
-    assert_true(n > 20 && n < LAST);
+    assert_true(n > 10 && n < LAST);
 }
 
 static void test_memory(void **state)
@@ -137,6 +151,22 @@ static void test_memory(void **state)
     (void)state;
     live_through(FAULT_MEMORY, "allocations failed");
     live_through(FAULT_MEMORY_SPELL, "times ten allocations failed in a row");
+}
+
+/* Who is told that it has the lease can also give it back. */
+static void test_token_takes_no_memory(void **state)
+{
+    (void)state;
+    struct user user;
+    struct take take;
+    user_open(&user, &cluster, NULL);
+    assert_code(take_lock(&take, &user, "name", NULL), REDLOCK_OK);
+    fault_arm(FAULT_MEMORY_SPELL, 1);
+    const char *token = redlock_token(take.lease);
+    assert_false(fault_disarm());
+    AWAIT(&user, cluster_holders(&cluster, "name", token) == 5);
+    assert_code(take_release(&take), REDLOCK_OK);
+    user_close_clean(&user, &cluster);
 }
 
 static void test_calls_that_fail(void **state)
@@ -152,19 +182,66 @@ static void test_calls_that_do_half(void **state)
     live_through(FAULT_CALL_EINTR, "calls on sockets were interrupted");
 }
 
+static void test_watchers_that_are_refused(void **state)
+{
+    (void)state;
+    live_through(FAULT_WATCH, "watchers were refused by epoll");
+}
+
+static bool all_are_up(const struct user *user)
+{
+    for (unsigned i = 0; i < redlock_nodes(user->client); i++) {
+        redlock_node node;
+        assert_code(redlock_node_get(user->client, i, &node), REDLOCK_OK);
+        if (node.state != REDLOCK_NODE_UP)
+            return false;
+    }
+    return true;
+}
+
+/* As where fs.epoll.max_user_watches is used up; and then somebody else ends. */
+static void test_no_watcher_at_all(void **state)
+{
+    (void)state;
+    struct user user;
+    struct take take;
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    struct ev_loop *loop = ev_loop_new(0);
+    options.connect_timeout_ms = 200;
+    fault_arm(FAULT_WATCH_ALL, 1);
+    user_begin(&user, loop, cluster.nodes, &options);
+    AWAIT(&user, user.ready);
+    assert_code(user.ready_code, REDLOCK_E_UNAVAILABLE);
+    assert_says(user.ready_text, "fs.epoll.max_user_watches");
+    assert_code(take_lock(&take, &user, "name", NULL), REDLOCK_E_UNAVAILABLE);
+    assert_says(take.told[REDLOCK_NOT_ACQUIRED].text, "fs.epoll.max_user_watches");
+    take_free(&take);
+    fault_disarm();
+    AWAIT(&user, all_are_up(&user));
+    assert_code(take_lock(&take, &user, "name", NULL), REDLOCK_OK);
+    assert_code(take_release(&take), REDLOCK_OK);
+    assert_int_equal(user_end(&user, 5000), 0);
+    assert_keeps_count(loop);
+    ev_loop_destroy(loop);
+}
+
 static void test_connections_that_end(void **state)
 {
     (void)state;
     live_through(FAULT_CALL_END, "reads found the connection closed");
 }
 
+/* With an argument: only the tests of that name. */
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_token_takes_no_memory),
         cmocka_unit_test(test_calls_that_fail),
         cmocka_unit_test(test_calls_that_do_half),
         cmocka_unit_test(test_connections_that_end),
+        cmocka_unit_test(test_watchers_that_are_refused),
+        cmocka_unit_test(test_no_watcher_at_all),
     };
-    return cmocka_run_group_tests(tests, start, stop);
+    return RUN_WITH(tests, .masters = 5);
 }

@@ -2,28 +2,14 @@
  * What a user may get wrong in the options: refused at once, with a sentence; or allowed,
  * and then it works.
  */
+#include "fixture.h"
 #include "user.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
-
-static struct cluster cluster;
-
-static int start(void **state)
-{
-    (void)state;
-    unsetenv("REDLOCK_NODES");
-    cluster_start(&cluster, 4, NULL);
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    cluster_stop(&cluster);
-    return 0;
-}
+#include <stdlib.h>
+#include <unistd.h>
 
 /* Room after a client's list must not be needed: the client is NULL. */
 static void refuse(const redlock_options *options, redlock_code code, const char *says)
@@ -102,12 +88,13 @@ static void test_too_many_and_huge_lists(void **state)
     free(list);
 }
 
-static void works(const char *nodes, unsigned masters, unsigned quorum, bool warns)
+static void works_with(const char *nodes, int spare, unsigned masters, unsigned quorum, bool warns)
 {
     struct user user;
     struct take take;
     redlock_options options = REDLOCK_OPTIONS_INIT;
     options.nodes = nodes;
+    options.spare = spare;
     options.request_timeout_ms = 1000;
     user_open(&user, NULL, &options);
     assert_code(user.ready_code, REDLOCK_OK);
@@ -120,10 +107,16 @@ static void works(const char *nodes, unsigned masters, unsigned quorum, bool war
     user_close_clean(&user, &cluster);
 }
 
+static void works(const char *nodes, unsigned masters, unsigned quorum, bool warns)
+{
+    works_with(nodes, 0, masters, quorum, warns);
+}
+
 static void test_numbers_of_masters(void **state)
 {
     (void)state;
     char *nodes = strdup(cluster.nodes);
+    works_with(nodes, 1, 4, 3, false);
     works(nodes, 4, 3, true);
     *strrchr(nodes, ',') = '\0';
     works(nodes, 3, 2, false);
@@ -137,6 +130,56 @@ static void test_numbers_of_masters(void **state)
     free(nodes);
 }
 
+static void works_with_file(const redlock_options *options)
+{
+    struct user user;
+    user_open(&user, NULL, options);
+    assert_code(user.ready_code, REDLOCK_OK);
+    user_close_clean(&user, &cluster);
+}
+
+/* The environment's list comes before its file, the options before both. */
+static void test_list_from_a_file(void **state)
+{
+    (void)state;
+    char path[] = "redlock-nodes-XXXXXX", why[256];
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock *client;
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, cluster.nodes, strlen(cluster.nodes)), strlen(cluster.nodes));
+    close(fd);
+    options.nodes_file = path;
+    setenv("REDLOCK_NODES_FILE", "/nowhere", 1);
+    works_with_file(&options);
+    setenv("REDLOCK_NODES_FILE", path, 1);
+    options.nodes_file = NULL;
+    works_with_file(&options);
+    unlink(path);
+    assert_code(redlock_open(&client, EV_DEFAULT, &options, why, sizeof why), REDLOCK_E_NODES);
+    assert_non_null(strstr(why, "cannot be read from"));
+    setenv("REDLOCK_NODES", cluster.nodes, 1);
+    works_with_file(&options);
+    unsetenv("REDLOCK_NODES");
+    unsetenv("REDLOCK_NODES_FILE");
+}
+
+static void test_spare_votes_that_a_refusal_stops(void **state)
+{
+    (void)state;
+    struct user user;
+    char nodes[sizeof cluster.nodes + 40];
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    snprintf(nodes, sizeof nodes, "%s,redis://127.0.0.1:1", cluster.nodes);
+    options.nodes = nodes;
+    options.spare = 2;
+    user_open(&user, NULL, &options);
+    assert_code(user.ready_code, REDLOCK_OK);
+    assert_says(user.log, "spare 2 of 5 masters: 2 that refuse stop all locks; it takes 7 masters");
+    user_close_clean(&user, &cluster);
+    assert_int_equal(redlock_quorum(5, 2), 4);
+}
+
 static void test_bad_numbers(void **state)
 {
     (void)state;
@@ -147,6 +190,9 @@ static void test_bad_numbers(void **state)
         options.field = (value);                                                                   \
         refuse(&options, REDLOCK_E_ARGUMENT, says);                                                \
     } while (0)
+    REFUSE(spare, -1, "spare is negative");
+    REFUSE(spare, 2, "spare 2 takes 5 masters or more, and 4 are listed");
+    REFUSE(spare, 1000, "spare is larger than any list");
     REFUSE(drift_factor, -0.01, "drift_factor");
     REFUSE(drift_factor, 0.26, "drift_factor");
     REFUSE(drift_factor, (double)NAN, "drift_factor");
@@ -215,6 +261,28 @@ static void test_bad_ttls(void **state)
     user_close_clean(&user, &cluster);
 }
 
+static void test_who_looks_only(void **state)
+{
+    (void)state;
+    struct user user;
+    struct take take;
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_lease_options terms = lease_terms(1000, 0);
+    redlock_name name = {"never", 5};
+    options.looks_only = true;
+    user_open(&user, &cluster, &options);
+    refuse_terms(&user, &terms, REDLOCK_E_ARGUMENT, "looks_only");
+    assert_code(redlock_attach(user.client, &take.lease, &name, 1, "t", NULL, take_hear, &take),
+                REDLOCK_E_ARGUMENT);
+    assert_code(redlock_release_token(user.client, &take.lease, &name, 1, "t", take_hear, &take),
+                REDLOCK_E_ARGUMENT);
+    assert_code(redlock_adopt(user.client, 0), REDLOCK_E_ARGUMENT);
+    take_inspect(&take, &user, "never");
+    assert_code(take.told[REDLOCK_SEEN].event.code, REDLOCK_OK);
+    take_free(&take);
+    user_close_clean(&user, &cluster);
+}
+
 /* Huge waits and holds are as good as for ever; a bad extend leaves the lease alone. */
 static void test_extremes_that_work(void **state)
 {
@@ -269,6 +337,11 @@ static void test_older_headers(void **state)
     user_close_clean(&user, &cluster);
 }
 
+static void forget_nodes(void)
+{
+    unsetenv("REDLOCK_NODES");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -276,10 +349,13 @@ int main(void)
         cmocka_unit_test(test_secrets_stay_secret),
         cmocka_unit_test(test_too_many_and_huge_lists),
         cmocka_unit_test(test_numbers_of_masters),
+        cmocka_unit_test(test_list_from_a_file),
+        cmocka_unit_test(test_spare_votes_that_a_refusal_stops),
         cmocka_unit_test(test_bad_numbers),
         cmocka_unit_test(test_bad_ttls),
+        cmocka_unit_test(test_who_looks_only),
         cmocka_unit_test(test_extremes_that_work),
         cmocka_unit_test(test_older_headers),
     };
-    return cmocka_run_group_tests(tests, start, stop);
+    return RUN_WITH(tests, .masters = 4, .begun = forget_nodes);
 }

@@ -2,12 +2,12 @@
  * The contract of the loop: callbacks come only from it, may do anything, freeing what
  * they are about included; the loop ends by itself; nobody is sent a SIGPIPE.
  */
+#include "fixture.h"
 #include "user.h"
 
 #include <signal.h>
 #include <stdio.h>
 
-static struct cluster cluster;
 static volatile sig_atomic_t pipes;
 
 static void count_pipe(int number)
@@ -16,20 +16,14 @@ static void count_pipe(int number)
     pipes++;
 }
 
-static int start(void **state)
+static void count_pipes(void)
 {
-    (void)state;
     signal(SIGPIPE, count_pipe);
-    cluster_start(&cluster, 5, NULL);
-    return 0;
 }
 
-static int stop(void **state)
+static void no_pipe_broke(void)
 {
-    (void)state;
     assert_int_equal(pipes, 0);
-    cluster_stop(&cluster);
-    return 0;
 }
 
 /* ---- Anything inside every callback ---- */
@@ -196,7 +190,113 @@ static void test_free_when_ready(void **state)
     ev_loop_destroy(loop);
 }
 
+/* ---- on_node ---- */
+
+struct changes {
+    unsigned of[5], states[5];
+    bool frees;
+};
+
+static void note_change(redlock *client, unsigned index, void *data)
+{
+    struct changes *changes = data;
+    redlock_node node;
+    assert_code(redlock_node_get(client, index, &node), REDLOCK_OK);
+    changes->of[index]++;
+    changes->states[index] = node.state;
+    if (changes->frees)
+        redlock_free(client);
+}
+
+static unsigned count_states(const struct changes *changes, redlock_node_state state)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < 5; i++)
+        count += changes->of[i] && changes->states[i] == state;
+    return count;
+}
+
+static void test_changes_of_nodes_are_told(void **state)
+{
+    (void)state;
+    redlock *client;
+    struct changes changes = {0};
+    struct ev_loop *loop = ev_loop_new(0);
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    options.nodes = cluster.nodes;
+    options.on_node = note_change;
+    options.data = &changes;
+    assert_code(redlock_open(&client, loop, &options, NULL, 0), REDLOCK_OK);
+    assert_int_equal(count_states(&changes, REDLOCK_NODE_UP), 0); /* not from inside the call */
+    int64_t end = now_us() + 10000000;
+    while (count_states(&changes, REDLOCK_NODE_UP) < 5) {
+        assert_true(now_us() < end);
+        ev_run(loop, EVRUN_ONCE);
+    }
+    cluster_tell(&cluster, 2, "CLIENT KILL TYPE normal SKIPME yes");
+    while (changes.of[2] < 3 || count_states(&changes, REDLOCK_NODE_UP) < 5) { /* gone, and back */
+        assert_true(now_us() < end);
+        ev_run(loop, EVRUN_ONCE);
+    }
+    assert_int_equal(changes.of[1], 1);
+    redlock_free(client);
+    changes = (struct changes){.frees = true};
+    assert_code(redlock_open(&client, loop, &options, NULL, 0), REDLOCK_OK);
+    ev_run(loop, 0);
+    assert_int_equal(changes.of[0] + changes.of[1] + changes.of[2] + changes.of[3] + changes.of[4],
+                     1);
+    ev_loop_destroy(loop);
+}
+
 /* ---- The loop ---- */
+
+static bool all_are_up(const redlock *client)
+{
+    for (unsigned i = 0; i < redlock_nodes(client); i++) {
+        redlock_node node;
+        if (redlock_node_get(client, i, &node) || node.state != REDLOCK_NODE_UP)
+            return false;
+    }
+    return true;
+}
+
+struct logged {
+    redlock *client;
+    bool armed;
+    unsigned after; /* lines that came once it was freed */
+};
+
+static void free_when_logged(redlock_level level, const char *text, void *data)
+{
+    struct logged *logged = data;
+    (void)level, (void)text;
+    logged->after += logged->armed && !logged->client;
+    if (logged->armed)
+        redlock_free(logged->client);
+    if (logged->armed)
+        logged->client = NULL;
+}
+
+/* A line comes where a master is lost, which is while its link is at work. */
+static void test_free_when_logged(void **state)
+{
+    (void)state;
+    struct user user = {.loop = ev_loop_new(0)};
+    struct logged logged = {0};
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    options.nodes = cluster.nodes;
+    options.on_log = free_when_logged;
+    options.data = &logged;
+    assert_code(redlock_open(&logged.client, user.loop, &options, NULL, 0), REDLOCK_OK);
+    AWAIT(&user, all_are_up(logged.client));
+    logged.armed = true;
+    for (unsigned i = 0; i < 5; i++)
+        cluster_tell(&cluster, i, "CLIENT KILL TYPE normal SKIPME yes");
+    AWAIT(&user, !logged.client);
+    ev_run(user.loop, 0);
+    assert_int_equal(logged.after, 0);
+    ev_loop_destroy(user.loop);
+}
 
 static void test_loop_ends_by_itself(void **state)
 {
@@ -249,8 +349,9 @@ static void test_names_are_looked_up(void **state)
     char nodes[400];
     redlock_options options = REDLOCK_OPTIONS_INIT;
     snprintf(nodes, sizeof nodes,
-             "redis://localhost:%d redis://localhost:%d redis://no-such-host.invalid:%d",
-             cluster.ports[0], cluster.ports[1], cluster.ports[2]);
+             "redis://:%s@localhost:%d redis://:%s@localhost:%d redis://no-such-host.invalid:%d",
+             cluster.passwords[0], cluster.ports[0], cluster.passwords[1], cluster.ports[1],
+             cluster.ports[2]);
     options.nodes = nodes;
     user_begin(&user, ev_loop_new(0), NULL, &options);
     assert_code(take_lock(&take, &user, "by name", NULL), REDLOCK_OK);
@@ -345,11 +446,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_anything_in_callbacks),
         cmocka_unit_test(test_free_when_ready),
+        cmocka_unit_test(test_changes_of_nodes_are_told),
+        cmocka_unit_test(test_free_when_logged),
         cmocka_unit_test(test_loop_ends_by_itself),
         cmocka_unit_test(test_two_clients_on_one_loop),
         cmocka_unit_test(test_names_are_looked_up),
         cmocka_unit_test(test_no_sigpipe),
         cmocka_unit_test(test_releases_go_together_and_first),
     };
-    return cmocka_run_group_tests(tests, start, stop);
+    return RUN_WITH(tests, .masters = 5, .begun = count_pipes, .ending = no_pipe_broke);
 }

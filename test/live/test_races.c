@@ -3,6 +3,7 @@
  * closed in mid-round: once closed() has come with nothing left, no key is left either.
  * Moments are counted in iterations of the loop, so that they fall between any two steps.
  */
+#include "fixture.h"
 #include "user.h"
 
 #include <stdio.h>
@@ -11,24 +12,13 @@
 #define RACES   1000
 #define AT_ONCE 20
 
-static struct cluster cluster;
 static uint64_t random_state;
 
-static int start(void **state)
+static void seed(void)
 {
-    (void)state;
     const char *seed = getenv("REDLOCK_SEED");
     random_state = seed ? strtoull(seed, NULL, 10) : (uint64_t)time(NULL);
     print_message("    REDLOCK_SEED=%llu\n", (unsigned long long)random_state);
-    cluster_start(&cluster, 5, NULL);
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    cluster_stop(&cluster);
-    return 0;
 }
 
 static unsigned below(unsigned limit)
@@ -298,5 +288,5 @@ int main(void)
         cmocka_unit_test(test_closed_in_mid_round),
         cmocka_unit_test(test_closed_while_connections_break),
     };
-    return cmocka_run_group_tests(tests, start, stop);
+    return RUN_WITH(tests, .masters = 5, .begun = seed);
 }

@@ -3,6 +3,7 @@
  * wait.  Counted by strace, as the difference between a long run and a short one, so that
  * start and end do not count.
  */
+#include "fixture.h"
 #include "user.h"
 
 #include <stdio.h>
@@ -11,7 +12,6 @@
 #define SHORT 100
 #define LONG  600
 
-static struct cluster cluster;
 static char self[256];
 
 /* ---- The program that is counted: acquires, one after the other, and nothing else ---- */
@@ -89,20 +89,6 @@ static void test_quiet_acquire(void **state)
     assert_true(each <= 3.0);
 }
 
-static int start(void **state)
-{
-    (void)state;
-    cluster_start(&cluster, 5, NULL);
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    cluster_stop(&cluster);
-    return 0;
-}
-
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_quiet_acquire)};
@@ -110,5 +96,5 @@ int main(int argc, char **argv)
         return drive(argv[1]);
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     self[length > 0 ? length : 0] = '\0';
-    return cmocka_run_group_tests(tests, start, stop);
+    return RUN_WITH(tests, .masters = 5);
 }

@@ -2,28 +2,13 @@
  * Wall clocks that are wrong by an hour: one master's, either way; a client's.  Fences grow,
  * and those of the other masters stay within the window.
  */
+#include "fixture.h"
 #include "fences.h"
 
 #include <stdio.h>
 
 #define MASTERS 5
 #define HOUR_US INT64_C(3600000000)
-
-static struct cluster cluster;
-
-static int start(void **state)
-{
-    (void)state;
-    fence_cluster(&cluster, MASTERS, NULL);
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    cluster_stop(&cluster);
-    return 0;
-}
 
 static void open_all(struct user *user)
 {
@@ -38,9 +23,9 @@ static void set_wall_clock(unsigned master, int64_t off)
     snprintf(seconds, sizeof seconds, "%lld", (long long)off / 1000000);
     setenv("WALL_CLOCK_OFF", seconds, 1);
     setenv("WALL_CLOCK", WALL_CLOCK, 1);
-    setenv("REDIS_SERVER", OFF_SERVER, 1);
-    cluster_do(&cluster, "restart %u --empty", master + 1);
-    unsetenv("REDIS_SERVER");
+    if (getenv("REDLOCK_SERVER"))
+        setenv("TRUE_SERVER", getenv("REDLOCK_SERVER"), 1);
+    cluster_do(&cluster, "restart %u --empty --server '%s'", master + 1, OFF_SERVER);
 }
 
 static void grow(struct user *user, int64_t *last, int64_t most)
@@ -115,9 +100,10 @@ static void test_a_client_an_hour_ahead(void **state)
     settle_clocks(&cluster);
     open_all(&user);
     int64_t first = fence_once(&user, "whose hour");
-    snprintf(command, sizeof command, "'%s' --nodes %s lock --fence --ttl 1s 'whose hour'",
-             REDLOCK_COMMAND, cluster.nodes);
+    snprintf(command, sizeof command, "'%s' lock --fence --ttl 1s 'whose hour'", REDLOCK_COMMAND);
+    setenv("REDLOCK_NODES", cluster.nodes, 1);
     int64_t ahead_of_us = an_hour_ahead(command);
+    unsetenv("REDLOCK_NODES");
     assert_true(ahead_of_us > first);
     AWAIT(&user, cluster_keys(&cluster) == 0);
     int64_t last = fence_once(&user, "whose hour");
@@ -135,5 +121,5 @@ int main(void)
         cmocka_unit_test(test_a_master_an_hour_ahead),
         cmocka_unit_test(test_a_master_an_hour_behind),
     };
-    return cmocka_run_group_tests(tests, start, stop);
+    return RUN_WITH(tests, .masters = MASTERS, .fenced = true);
 }

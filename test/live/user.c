@@ -31,9 +31,7 @@ void user_meanwhile(struct user *user, const struct cluster *cluster, const char
 {
     int status;
     int64_t end = now_us() + 30000000;
-    pid_t child = fork();
-    if (child == 0)
-        _exit(cluster_try(cluster, command) ? 0 : 1);
+    pid_t child = cluster_begin(cluster, command);
     while (waitpid(child, &status, WNOHANG) == 0)
         assert_true(user_step(user, end));
     if (status)
@@ -131,6 +129,20 @@ void user_close_clean(struct user *user, struct cluster *cluster)
     assert_int_equal(cluster_keys(cluster), 0);
 }
 
+redlock_stats stats_of(const struct user *user)
+{
+    redlock_stats stats;
+    redlock_stats_get(user->client, &stats, sizeof stats);
+    return stats;
+}
+
+redlock_node node_of(const struct user *user, unsigned index)
+{
+    redlock_node node;
+    assert_code(redlock_node_get(user->client, index, &node), REDLOCK_OK);
+    return node;
+}
+
 /* ---- Leases ---- */
 
 static void keep_votes(struct told *told, const redlock_event *event)
@@ -216,4 +228,9 @@ void take_free(struct take *take)
 {
     redlock_lease_free(take->lease);
     take->lease = NULL;
+}
+
+bool has(const struct take *take)
+{
+    return take->told[REDLOCK_ACQUIRED].times != 0;
 }

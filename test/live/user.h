@@ -16,6 +16,7 @@
 #include <ev.h>
 #include <redlock.h>
 
+#include "asserts.h"
 #include "cluster.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -70,6 +71,9 @@ unsigned user_close(struct user *user, int64_t patience_ms);
 /* user_close(), and no key but redlock:clock may be left anywhere. */
 void user_close_clean(struct user *user, struct cluster *cluster);
 
+redlock_stats stats_of(const struct user *user);
+redlock_node node_of(const struct user *user, unsigned index);
+
 /* For tests that are about requests not answered in time. */
 redlock_options impatient(void);
 
@@ -87,6 +91,8 @@ redlock_code take_release(struct take *take);
 /* Asks who has the name; waits for all masters. */
 void take_inspect(struct take *take, struct user *user, const char *name);
 void take_free(struct take *take);
+/* It was told that it has the names. */
+bool has(const struct take *take);
 
 /* Runs the loop for one iteration; false once now_us() has passed `end_us`. */
 bool user_step(struct user *user, int64_t end_us);
@@ -103,24 +109,5 @@ void user_meanwhile(struct user *user, const struct cluster *cluster, const char
                 fail_msg("not within %lld ms: %s", (long long)(ms), #condition);                   \
     } while (0)
 #define AWAIT(user, condition) AWAIT_MS(user, condition, 10000)
-
-/* A client of `text` lines that need not be whole: does it say this? */
-#define assert_says(text, words)                                                                   \
-    do {                                                                                           \
-        if (!strstr((text), (words)))                                                              \
-            fail_msg("\"%s\" does not say \"%s\"", (text), (words));                               \
-    } while (0)
-#define assert_vote(said, kind_)                                                                   \
-    do {                                                                                           \
-        if ((said)->kind != (kind_))                                                               \
-            fail_msg("vote is %s (%s), not %s", redlock_vote_name((said)->kind), (said)->text,     \
-                     redlock_vote_name(kind_));                                                    \
-    } while (0)
-#define assert_code(got, wanted)                                                                   \
-    do {                                                                                           \
-        redlock_code got_ = (got), wanted_ = (wanted);                                             \
-        if (got_ != wanted_)                                                                       \
-            fail_msg("%s, not %s", redlock_code_name(got_), redlock_code_name(wanted_));           \
-    } while (0)
 
 #endif

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # What an installed redlock is to those who build on it.
 #
-#   package_test.sh install|pkgconfig|cmake|headers|symbols|command
+#   package_test.sh install|pkgconfig|cmake|readme|headers|symbols|command
 #
 # `install` puts the build BUILD into the folder STAGE; the others look at nothing else.
-# Environment: BUILD, STAGE, LIBDIR and INCLUDEDIR (below the prefix), CC, CXX (may be
-# missing), CMAKE, FLAGS (for compiler and linker).
+# Environment: BUILD, STAGE, LIBDIR and INCLUDEDIR (below the prefix), CC, CMAKE, FLAGS (for
+# compiler and linker).
 set -euo pipefail
 export LC_ALL=C
 
@@ -13,6 +13,7 @@ here=$(cd -- "$(dirname -- "$0")" && pwd)
 root=$STAGE/root
 library=$root/$LIBDIR/libredlock.so
 read -ra flags <<<"${FLAGS:-}"
+warnings=(-Wall -Wextra -Wpedantic -Werror)
 
 die() { printf '%s\n' "$*" >&2; exit 1; }
 
@@ -32,9 +33,9 @@ consume() {
     local name=$1
     shift
     read -ra includes <<<"$(pc --cflags)"
-    "$CC" "${flags[@]}" -Wall -Wextra -Werror "${includes[@]}" "$here/consumer/consumer.c" \
+    "$CC" "${flags[@]}" "${warnings[@]}" "${includes[@]}" "$here/consumer/consumer.c" \
         -o "$STAGE/$name" "$@"
-    LD_LIBRARY_PATH=$root/$LIBDIR "$STAGE/$name"
+    LD_LIBRARY_PATH=$root/$LIBDIR:${LD_LIBRARY_PATH:-} "$STAGE/$name"
 }
 
 needs_shared_library() { readelf -d "$1" | grep -q 'NEEDED.*libredlock\.so\.0\]'; }
@@ -48,26 +49,68 @@ test_pkgconfig() {
     # The linker prefers a shared library unless told otherwise.
     consume static "${static[@]/#-lredlock/-l:libredlock.a}"
     ! needs_shared_library "$STAGE/static" || die "not linked with the static library"
-    [[ ${shared[*]} != *-lev* ]] || die "the shared library's own needs are passed on"
+    [[ ${shared[*]} == *-lev* ]] || die "libev does not come along"
+    [[ ${shared[*]} != *-lhiredis* ]] || die "the shared library's own needs are passed on"
 }
 
 test_cmake() {
     rm -rf -- "$STAGE/consumer"
     "$CMAKE" -S "$here/consumer" -B "$STAGE/consumer" -DCMAKE_PREFIX_PATH="$root" \
-        -DCMAKE_C_COMPILER="$CC" -DCMAKE_C_FLAGS="${flags[*]}" >/dev/null
+        -DCMAKE_C_COMPILER="$CC" -DCMAKE_C_FLAGS="${flags[*]}" \
+        -DEXAMPLE="$here/../../examples/libev.c" >/dev/null
     "$CMAKE" --build "$STAGE/consumer"
+    says_what_is_wrong "$STAGE/consumer/example"
     "$STAGE/consumer/consumer_redlock"
     "$STAGE/consumer/consumer_redlock_static"
     needs_shared_library "$STAGE/consumer/consumer_redlock" || die "redlock::redlock is not shared"
 }
 
-# Each header alone, as the first that a file includes.
+# The README's program, built by the README's line to the letter.
+test_readme() {
+    local line
+    line=$(sed -n 's/.*`\(cc example\.c [^`]*\)`.*/\1/p' "$here/../../README.md")
+    [[ $line ]] || die "the README does not say how to compile its program"
+    cd -- "$STAGE"
+    sed -n '/^```c$/,/^```$/p' "$here/../../README.md" | sed '1d;$d' >example.c
+    cc() { "$CC" "${flags[@]}" "$@" -o example; }
+    PKG_CONFIG_PATH=$root/$LIBDIR/pkgconfig eval "$line" || die "it does not build: $line"
+    needs_shared_library example || die "not linked with the shared library"
+    says_what_is_wrong env LD_LIBRARY_PATH="$root/$LIBDIR:${LD_LIBRARY_PATH:-}" ./example
+}
+
+# A program that is given nodes that cannot be used.
+says_what_is_wrong() {
+    ! REDLOCK_NODES=redis:// "$@" 2>"$STAGE/said" || die "it takes any list of masters: $*"
+    grep 'redis://' "$STAGE/said" >/dev/null || die "it does not run: $(<"$STAGE/said")"
+}
+
+# Each header alone, as the first that a file includes, and the initialisers.
 test_headers() {
-    local header warnings=(-pedantic -Wall -Wextra -Werror -fsyntax-only "-I$root/$INCLUDEDIR")
-    while read -r header; do
-        printf '#include <%s>\n' "$header" | "$CC" -std=c11 "${warnings[@]}" -x c -
-        [[ -z ${CXX:-} ]] || printf '#include <%s>\n' "$header" | "$CXX" -std=c++17 "${warnings[@]}" -x c++ -
-    done < <(cd "$root/$INCLUDEDIR" && find redlock.h redlock -name '*.h')
+    local header compiler standard
+    defaults_in_c
+    for header in redlock.h redlock/sync.h; do
+        printf '#include <%s>\n' "$header" | "$CC" -std=c11 "${warnings[@]}" "-I$root/$INCLUDEDIR" -fsyntax-only -x c -
+    done
+    for compiler in g++ clang++; do
+        command -v -- "$compiler" >/dev/null || continue
+        for standard in 11 14 17 20; do
+            in_cxx "$compiler" "-std=c++$standard"
+        done
+    done
+}
+
+defaults_in_c() {
+    "$CC" -std=c11 "${warnings[@]}" "-I$root/$INCLUDEDIR" -c "$here/consumer/defaults.c" -o "$STAGE/defaults.o"
+}
+
+# in_cxx COMPILER STANDARD: the headers, and a program that has C's defaults to compare with.
+in_cxx() {
+    local header cxx=("$1" "$2" "${warnings[@]}" "-I$root/$INCLUDEDIR")
+    for header in redlock.h redlock/sync.h; do
+        printf '#include <%s>\n' "$header" | "${cxx[@]}" -fsyntax-only -x c++ - || die "<$header>: $1 $2"
+    done
+    "${cxx[@]}" "$here/consumer/defaults.cpp" "$STAGE/defaults.o" -o "$STAGE/defaults" || die "initialisers: $1 $2"
+    "$STAGE/defaults" || die "other defaults than those of C: $1 $2"
 }
 
 declared() {

@@ -1,5 +1,6 @@
 """A Redis hash guarded by examples/fenced/fenced_set.lua, on a server of its own."""
 
+import os
 import shutil
 import subprocess
 import tempfile
@@ -20,7 +21,7 @@ class Server:
         self.dir = Path(tempfile.mkdtemp(prefix="redlock-fence-"))
         self.socket = str(self.dir / "socket")
         self.process = subprocess.Popen(
-            ["redis-server", "--port", "0", "--unixsocket", self.socket, "--dir", str(self.dir),
+            [os.environ.get("REDLOCK_SERVER") or "redis-server", "--port", "0", "--unixsocket", self.socket, "--dir", str(self.dir),
              "--save", "", "--appendonly", "yes", "--appendfsync", "no",
              "--auto-aof-rewrite-percentage", "0", "--aof-use-rdb-preamble", "no"],
             env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)

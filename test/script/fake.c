@@ -96,27 +96,38 @@ static const char *moment(const struct fake *fake)
 
 static void append(struct fake *fake, const char *text)
 {
-    size_t length = strlen(text);
-    if (fake->silent)
-        return;
-    if (fake->length + length + 1 > fake->room) {
-        fake->room = (fake->length + length + 1) * 2;
-        fake->trace = realloc(fake->trace, fake->room);
-    }
-    memcpy(fake->trace + fake->length, text, length + 1);
-    fake->length += length;
+    if (!fake->silent)
+        text_put(&fake->trace, text, strlen(text));
 }
 
-void fake_flush(struct fake *fake)
+static void write_line(struct fake *fake)
 {
-    if (!fake->line.any)
-        return;
     fake->line.any = false;
     append(fake, "=> ");
     append(fake, fake->line.head);
     append(fake, fake->line.masters);
     append(fake, fake->line.tail);
     append(fake, "\n");
+}
+
+void fake_flush(struct fake *fake)
+{
+    if (fake->line.any)
+        write_line(fake);
+    if (fake->reasons.length)
+        append(fake, fake->reasons.bytes);
+    text_drop(&fake->reasons);
+}
+
+void fake_reason(struct fake *fake, const char *format, ...)
+{
+    char line[1536];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    text_put(&fake->reasons, line, strlen(line));
+    text_put(&fake->reasons, "\n", 1);
 }
 
 static void note_master(struct fake *fake, const char *verb, unsigned master, const char *tail)
@@ -186,9 +197,7 @@ static void write_claim_request(struct fake *fake, char *to, size_t size,
     char names[128], terms[64] = "", until[48] = "", number[48] = "";
     write_names(names, sizeof names, request->names);
     enum request_kind kind = request->tag.kind;
-    bool sets = kind == REQUEST_ACQUIRE || kind == REQUEST_GRANT || kind == REQUEST_QUEUE ||
-                kind == REQUEST_RENEW;
-    if (sets)
+    if (request_sets_token(kind))
         snprintf(terms, sizeof terms, " ttl %s%s", fake_time(MS(request->ttl_ms)),
                  request->heal ? " heal" : "");
     if (request->not_after)
@@ -200,16 +209,32 @@ static void write_claim_request(struct fake *fake, char *to, size_t size,
         snprintf(number, sizeof number, " fence %s", fake_time(request->fence - EPOCH));
     else if (kind == REQUEST_QUEUE)
         snprintf(number, sizeof number, " ticket %s", fake_time(request->ticket - EPOCH));
-    bool token = kind != REQUEST_PEEK;
+    bool token = request_carries_token(kind);
     snprintf(to, size, " %s%s%s%s%s%s%s", names, token ? " " : "",
              token ? fake_token(fake, request->token, request->token_length) : "", terms, until,
              number, request->whole ? " whole" : "");
 }
 
+const char *fake_kind(enum request_kind kind)
+{
+#define NAME(kind, name, ...) #name,
+    static const char *const kinds[] = {CONNECTION_REQUESTS(NAME) CLAIM_REQUESTS(NAME)};
+#undef NAME
+    return kinds[kind];
+}
+
+const char *fake_answer_name(enum answer answer)
+{
+    static const char *const names[] = {
+        [ANSWER_YES] = "yes",           [ANSWER_HEALED] = "healed", [ANSWER_AHEAD] = "ahead",
+        [ANSWER_QUEUED] = "queued",     [ANSWER_HELD] = "held",     [ANSWER_ABSENT] = "absent",
+        [ANSWER_LATE] = "late",         [ANSWER_HELLO] = "hello",   [ANSWER_NOSCRIPT] = "noscript",
+        [ANSWER_NO_CLOCK] = "no-clock", [ANSWER_ERROR] = "error",   [ANSWER_LOST] = "lost"};
+    return names[answer];
+}
+
 static void note_send(struct fake *fake, unsigned master, const struct request *request)
 {
-    static const char *const kinds[] = {"hello", "adopt", "kill",  "acquire", "grant",
-                                        "raise", "queue", "renew", "release", "peek"};
     char tail[340], more[320] = "";
     switch (request->tag.kind) {
     case REQUEST_HELLO:
@@ -222,7 +247,7 @@ static void note_send(struct fake *fake, unsigned master, const struct request *
     default:
         write_claim_request(fake, more, sizeof more, request);
     }
-    snprintf(tail, sizeof tail, " %s%s", kinds[request->tag.kind], more);
+    snprintf(tail, sizeof tail, " %s%s", fake_kind(request->tag.kind), more);
     note_master(fake, "send", master, tail);
 }
 
@@ -294,7 +319,7 @@ static void on_deafen(struct fake *fake, unsigned index)
 static void on_notice(struct fake *fake, unsigned index)
 {
     const struct master *master = &fake->engine.masters[index];
-    char tail[SAYING_MAX + 40];
+    char tail[VOTE_TEXT_MAX + 40];
     if (master_abstains(&fake->engine, master))
         snprintf(tail, sizeof tail, " abstains %s", fake_time(master->abstains_until - fake->now));
     else if (master_is_up(master))
@@ -324,6 +349,8 @@ static void on_ready(struct fake *fake)
 static void emit(void *shell, const struct effect *effect)
 {
     struct fake *fake = shell;
+    if (fake->watcher)
+        fake->watcher->acts(fake, effect);
     switch (effect->kind) {
     case EFFECT_CONNECT:
         on_connect(fake, effect->master);
@@ -331,13 +358,13 @@ static void emit(void *shell, const struct effect *effect)
     case EFFECT_DISCONNECT:
         on_disconnect(fake, effect->master);
         break;
-    case EFFECT_LISTEN:
+    case EFFECT_SUBSCRIBE:
         on_listen(fake, effect->master);
         break;
     case EFFECT_PROBE:
         on_probe(fake, effect->master);
         break;
-    case EFFECT_DEAFEN:
+    case EFFECT_UNSUBSCRIBE:
         on_deafen(fake, effect->master);
         break;
     case EFFECT_SEND:
@@ -398,23 +425,22 @@ static void write_vote(char *to, size_t size, struct fake *fake, const struct ba
                                         "free",        "released", "refused", "timeout",
                                         "unreachable", "abstains"};
     const char *holder = "";
-    if (ballot->said == SAID_HELD && ballot->text[0])
+    if (ballot->vote == VOTE_HELD && ballot->text[0])
         holder = fake_token(fake, ballot->text, strlen(ballot->text));
-    int used = snprintf(to, size, " %s%s%s", names[ballot->said], holder[0] ? " by " : "", holder);
-    if (ballot->remaining_ms > 0 && (ballot->said == SAID_HELD || ballot->said == SAID_ABSTAINS))
+    int used = snprintf(to, size, "%s%s%s", names[ballot->vote], holder[0] ? " by " : "", holder);
+    if (ballot->remaining_ms > 0 && (ballot->vote == VOTE_HELD || ballot->vote == VOTE_ABSTAINS))
         snprintf(to + used, size - (size_t)used, " %s", fake_time(MS(ballot->remaining_ms)));
 }
 
-static void write_votes(char *to, size_t size, struct fake *fake, const struct lease *lease)
+void fake_votes(struct fake *fake, const struct lease *lease, char *to, size_t size)
 {
+    size_t used = 0;
     to[0] = '\0';
-    if (!lease->round)
-        return;
-    size_t used = (size_t)snprintf(to, size, " |");
-    for (unsigned i = 0; i < fake->engine.config.masters; i++) {
+    const struct round *round = lease_round(lease);
+    for (unsigned i = 0; round && i < fake->engine.config.masters; i++) {
         if (i)
-            used += (size_t)snprintf(to + used, size - used, ",");
-        write_vote(to + used, size - used, fake, &lease->round->ballots[i]);
+            used += (size_t)snprintf(to + used, size - used, ", ");
+        write_vote(to + used, size - used, fake, &round->ballots[i]);
         used += strlen(to + used);
     }
 }
@@ -425,15 +451,16 @@ static void note_outcome(struct fake *fake, struct actor *actor, const struct ou
                                         "not extended", "at risk",      "healthy",
                                         "lost",         "released",     "seen"};
     char votes[300], rounds[24] = "", fence[48] = "";
-    write_votes(votes, sizeof votes, fake, &actor->core);
+    fake_votes(fake, &actor->core, votes, sizeof votes);
     if (outcome->kind <= OUTCOME_NOT_ACQUIRED && outcome->rounds > 1)
         snprintf(rounds, sizeof rounds, " rounds %u", outcome->rounds);
     if (outcome->fence)
         snprintf(fence, sizeof fence, " fence %s", fake_time(outcome->fence - EPOCH));
-    fake_note(fake, "tell %s %s%s%s %u/%u%s%s%s%s%s", actor->name, kinds[outcome->kind],
+    fake_note(fake, "tell %s %s%s%s %u/%u%s%s%s%s%s%s", actor->name, kinds[outcome->kind],
               outcome->cause ? ": " : "", cause_name(outcome->cause), outcome->granted,
               fake->engine.config.masters, outcome->valid ? " valid " : "",
-              outcome->valid ? fake_time(outcome->valid) : "", fence, rounds, votes);
+              outcome->valid ? fake_time(outcome->valid) : "", fence, rounds, votes[0] ? " | " : "",
+              votes);
 }
 
 static struct randomness draw(struct fake *fake, uint8_t bytes[RANDOMNESS_PER_STEP])
@@ -453,14 +480,10 @@ static void check_drawn(struct fake *fake, const struct randomness *random)
 
 static void tell(struct fake *fake, struct actor *actor)
 {
-    uint8_t bytes[RANDOMNESS_PER_STEP];
     struct outcome outcome;
     actor->untold = false;
     for (;;) {
-        struct randomness random = draw(fake, bytes);
-        bool any = engine_tell(&fake->engine, fake->now, &random, &actor->core, &outcome);
-        check_drawn(fake, &random);
-        if (!any)
+        if (!engine_tell(&fake->engine, fake->now, &actor->core, &outcome))
             return;
         note_outcome(fake, actor, &outcome);
         fake->told++;
@@ -481,10 +504,14 @@ void fake_step(struct fake *fake, const struct event *event)
 {
     uint8_t bytes[RANDOMNESS_PER_STEP];
     struct randomness random = draw(fake, bytes);
+    if (fake->watcher)
+        fake->watcher->before(fake, event);
     engine_step(&fake->engine, fake->now, &random, event);
     check_drawn(fake, &random);
     if (fake->telling)
         fake_tell_all(fake);
+    if (fake->watcher)
+        fake->watcher->after(fake);
 }
 
 void fake_wake(struct fake *fake)
@@ -582,7 +609,7 @@ bool fake_listening(struct fake *fake, unsigned index, bool other)
     if (master->ear != EAR_ASKED)
         return false;
     master->ear = EAR_LISTENING;
-    fake_step(fake, &(struct event){.kind = EVENT_LISTENING,
+    fake_step(fake, &(struct event){.kind = EVENT_SUBSCRIBED,
                                     .master = index,
                                     .text = other ? "run-unheard-of" : master->run_id});
     return true;
@@ -603,7 +630,7 @@ bool fake_deaf(struct fake *fake, unsigned index)
         return false;
     master->was_deaf = master->ear == EAR_LISTENING && master->wire == WIRE_UP;
     master->ear = EAR_DEAF;
-    fake_step(fake, &(struct event){.kind = EVENT_DEAF, .master = index});
+    fake_step(fake, &(struct event){.kind = EVENT_UNSUBSCRIBED, .master = index});
     return true;
 }
 
@@ -729,7 +756,7 @@ static void check_end(struct fake *fake)
         fake_break(fake, "the engine does not close: %u owed", engine_owed(e));
     else if (e->busy.count || e->held.count || e->abandoned || engine_owed(e))
         fake_break(fake, "the engine closed with leases or releases left");
-    else if (e->in_lines)
+    else if (e->waiters)
         fake_break(fake, "the engine closed with somebody in line");
     for (unsigned i = 0; i < e->config.masters; i++)
         if (fake->masters[i].ear == EAR_ASKED || fake->masters[i].ear == EAR_LISTENING)
@@ -751,6 +778,12 @@ static void release_memory(struct fake *fake)
         free(fake->masters[i].waiting);
     if (fake->allocated)
         fake_break(fake, "%zu bytes were never given back", fake->allocated);
+}
+
+void fake_drop(struct fake *fake)
+{
+    text_drop(&fake->trace);
+    text_drop(&fake->reasons);
 }
 
 void fake_finish(struct fake *fake)

@@ -9,6 +9,7 @@
 #define REDLOCK_TEST_FAKE_H
 
 #include "engine.h"
+#include "text.h"
 
 #define ACTORS_MAX 64
 #define TOKENS_MAX 256
@@ -26,7 +27,7 @@ struct fake_master {
     unsigned connections;
     struct tag *waiting; /* requests not yet answered, oldest first */
     unsigned count, capacity;
-    char run_id[44], role[12];
+    char run_id[RUN_ID_MAX + 1], role[12];
     usec clock;       /* its wall clock less ours */
     usec logical;     /* its logical clock, as it tells in hello; 0: not told */
     usec quarantined; /* until then, our clock */
@@ -42,8 +43,19 @@ struct actor {
     bool used, begun, untold, acquired, lost, ended;
 };
 
+struct fake;
+
+/* Somebody who looks on: before a step, at each effect of it, and when it is over, all its
+ * outcomes told. */
+struct watcher {
+    void (*before)(struct fake *fake, const struct event *event);
+    void (*acts)(struct fake *fake, const struct effect *effect);
+    void (*after)(struct fake *fake);
+};
+
 struct fake {
     struct engine engine;
+    const struct watcher *watcher; /* NULL: nobody */
     usec now;
     bool started, made, closing, closed, ready;
     bool telling;                  /* outcomes are told at once; else by fake_tell_all() */
@@ -58,13 +70,14 @@ struct fake {
     long countdown; /* allocations until one fails; 0: none does */
     bool starved;   /* one has failed */
 
-    char *trace; /* all that the core did, a line for each effect */
-    size_t length, room;
+    struct text trace; /* all that the core did, a line for each effect */
     bool silent;
     struct {
         char head[32], tail[340], masters[64];
         bool any;
     } line; /* effects that differ only in the master share one */
+
+    struct text reasons; /* what is to follow the line of the trace under way */
 
     char broken[256]; /* the first promise that was broken; "": none */
 };
@@ -73,8 +86,12 @@ void fake_init(struct fake *fake);
 bool fake_start(struct fake *fake, const struct engine_config *config);
 /* Closes the engine, answers and waits until nothing is left, and checks that. */
 void fake_finish(struct fake *fake);
+/* Frees its trace. */
+void fake_drop(struct fake *fake);
 
 void fake_note(struct fake *fake, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* A line behind what the core did last. */
+void fake_reason(struct fake *fake, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void fake_flush(struct fake *fake);
 void fake_break(struct fake *fake, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -106,6 +123,10 @@ struct actor *fake_actor(struct fake *fake, const char *name);
 bool fake_new(struct fake *fake, const char *name, const char *names, const struct terms *terms,
               const char *token);
 void fake_call(struct fake *fake, struct actor *actor, enum event_kind kind, usec ttl);
+const char *fake_kind(enum request_kind kind);
+const char *fake_answer_name(enum answer answer);
+/* What the masters have said to the lease, with commas; "" if nothing is asked. */
+void fake_votes(struct fake *fake, const struct lease *lease, char *to, size_t size);
 /* Its short name, "token-1" for the first one seen. */
 const char *fake_token(struct fake *fake, const char *token, size_t length);
 

@@ -3,6 +3,8 @@
  *
  *     runner FILE…            each trace must be as written
  *     runner --update FILE…   writes the traces anew
+ *     runner --why FILE…      prints each scenario with a line "=?" behind what the core did: what
+ *                             happened, and how the votes of the leases stood
  *     runner --starve FILE…   each scenario again and again, the n-th allocation
  *                             failing, for n = 1, 2, … until one goes through
  *
@@ -11,13 +13,14 @@
  * engine is closed, and must come to rest with nothing owed, nothing leaked and each
  * lease told how it ended.
  *
- *   masters N [max-ttl T] [drift P] [timeout T] [connect-timeout T] [trust]
+ *   masters N [spare F] [max-ttl T] [drift P] [timeout T] [connect-timeout T] [trust]
  *   connect WHO [HELLO]      the connection is made and hello answered
  *   connected WHO            only made
  *   reply WHO ANSWER         to the oldest request: yes, healed, held [HOLDER [T]],
  *                            absent, late, noscript, no-clock, error TEXT, hello [HELLO];
  *                            to a grant or raise yes, held, absent: each with clock T;
- *                            to a queue yes, ahead, queued [left T] [behind N], with clock T
+ *                            to a queue yes, ahead, queued [left T] [behind N] [foreign], with
+ *                            clock T
  *   greet WHO                every hello that is asked for is answered, if any is
  *   lose WHO [TEXT]          the connection ends, or cannot be made
  *   listening WHO [same]     its notification connection is subscribed: to another process, if
@@ -36,8 +39,12 @@
  *   extend LEASE [T]   release LEASE   cancel LEASE   free LEASE   detach LEASE
  *   adopt WHO   close   give-up
  *   tells wait | tells       outcomes wait until `tell`, or are told at once
- *   valid LEASE   fence LEASE   place LEASE   owed   leases   lines   print what the engine says of
- * it silently COMMAND         without its trace repeat N COMMAND
+ *   valid LEASE   fence LEASE   place LEASE   owed   leases   lines
+ *                            print what the engine says of it
+ *   silently COMMAND         without its trace
+ *   repeat N COMMAND         N times
+ *   repeat N                 the lines up to `end` N times; {n} in them is 1, 2, … N, and the
+ *                            trace of all of them follows `end`
  *
  * LEASE: a name; "*" stands for one more of many, *1, *2, and so on.
  * WHO: numbers, or "all".  T: 10s, 3ms, 250us.  NAMES: with commas between them.
@@ -46,19 +53,35 @@
  * Logical clocks, proposals and fences are written as the time of a scenario at which a
  * right wall clock says so: 0s is its beginning.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "fake.h"
+#include "why.h"
 
-#define WORDS_MAX 48
+#define WORDS_MAX   48
+#define LINE_MAX    512
+#define REPEATS_MAX 10000
+
+/* Lines that are played again and again. */
+struct block {
+    unsigned times; /* 0: there is no block */
+    unsigned turn;  /* the first is 1 */
+    unsigned line;  /* of its `repeat` */
+    size_t body;    /* where its first line begins */
+    bool silent;
+    struct text trace; /* of all turns so far */
+};
 
 struct scenario {
     const char *path;
     unsigned line;
+    size_t next; /* where the next line begins */
+    struct block block;
+    const struct watcher *watcher;
     bool starving; /* the script may ask for what did not come about */
+    bool quiet;    /* it is known how it fails */
     bool failed;
     unsigned numbered;
     struct fake fake;
@@ -70,12 +93,24 @@ struct words {
     unsigned count, next;
 };
 
-static void complain(struct scenario *s, const char *what, const char *about)
+static void fail(struct scenario *s, const char *what, const char *about)
 {
-    if (s->starving || s->failed)
+    if (s->failed)
         return;
     s->failed = true;
-    fprintf(stderr, "%s:%u: %s%s%s\n", s->path, s->line, what, about[0] ? ": " : "", about);
+    if (s->quiet)
+        return;
+    fprintf(stderr, "%s:%u: %s%s%s", s->path, s->line, what, about[0] ? ": " : "", about);
+    if (s->block.times)
+        fprintf(stderr, " (turn %u of %u)", s->block.turn, s->block.times);
+    fprintf(stderr, "\n");
+}
+
+/* The scenario asks for what cannot be. */
+static void complain(struct scenario *s, const char *what, const char *about)
+{
+    if (!s->starving)
+        fail(s, what, about);
 }
 
 /* ---- words -------------------------------------------------------------------- */
@@ -166,6 +201,7 @@ static void do_masters(struct scenario *s, struct words *words)
         complain(s, "how many masters?", "");
         return;
     }
+    config.spare = (unsigned)atoi(value_of(words, "spare"));
     config.max_ttl_ms = time_of(s, words, "max-ttl", MS(30000)) / 1000;
     config.connect_timeout = time_of(s, words, "connect-timeout", MS(1000));
     config.request_timeout = time_of(s, words, "timeout", 0);
@@ -203,8 +239,7 @@ static void set_facts(struct scenario *s, struct fake_master *master, const stru
 static void do_connected(struct scenario *s, struct words *words)
 {
     unsigned who = read_who(s, words);
-    FOR_EACH(i, who)
-    {
+    FOR_EACH (i, who) {
         if (s->fake.masters[i].wire != WIRE_CONNECTING)
             complain(s, "not being connected", "");
         fake_connected(&s->fake, i);
@@ -214,32 +249,30 @@ static void do_connected(struct scenario *s, struct words *words)
 static void do_connect(struct scenario *s, struct words *words)
 {
     unsigned who = read_who(s, words);
-    FOR_EACH(i, who)
-    {
+    FOR_EACH (i, who) {
         if (s->fake.masters[i].wire != WIRE_CONNECTING)
             complain(s, "not being connected", "");
         set_facts(s, &s->fake.masters[i], words);
         fake_connected(&s->fake, i);
     }
-    FOR_EACH(i, who)
-    fake_answer_hello(&s->fake, i);
+    FOR_EACH (i, who)
+        fake_answer_hello(&s->fake, i);
 }
 
 static void do_greet(struct scenario *s, struct words *words)
 {
     unsigned who = read_who(s, words);
-    FOR_EACH(i, who)
-    while (s->fake.masters[i].count && s->fake.masters[i].waiting[0].kind == REQUEST_HELLO)
-        fake_answer_hello(&s->fake, i);
+    FOR_EACH (i, who)
+        while (s->fake.masters[i].count && s->fake.masters[i].waiting[0].kind == REQUEST_HELLO)
+            fake_answer_hello(&s->fake, i);
 }
 
 static void do_lose(struct scenario *s, struct words *words)
 {
-    char why[SAYING_MAX];
+    char why[VOTE_TEXT_MAX];
     unsigned who = read_who(s, words);
     join(why, sizeof why, words);
-    FOR_EACH(i, who)
-    {
+    FOR_EACH (i, who) {
         if (s->fake.masters[i].wire == WIRE_DOWN)
             complain(s, "not connected", "");
         fake_lose(&s->fake, i, why[0] ? why : "connection lost");
@@ -249,41 +282,33 @@ static void do_lose(struct scenario *s, struct words *words)
 static void do_hang(struct scenario *s, struct words *words)
 {
     unsigned who = read_who(s, words);
-    FOR_EACH(i, who)
-    s->fake.masters[i].hangs = true;
+    FOR_EACH (i, who)
+        s->fake.masters[i].hangs = true;
 }
 
 static void do_clock(struct scenario *s, struct words *words)
 {
     unsigned who = read_who(s, words);
     usec clock = read_time(s, next_word(words));
-    FOR_EACH(i, who)
-    s->fake.masters[i].clock = clock;
+    FOR_EACH (i, who)
+        s->fake.masters[i].clock = clock;
 }
 
 static void do_adopt(struct scenario *s, struct words *words)
 {
     unsigned who = read_who(s, words);
-    FOR_EACH(i, who)
-    fake_step(&s->fake, &(struct event){.kind = EVENT_ADOPT, .master = i});
+    FOR_EACH (i, who)
+        fake_step(&s->fake, &(struct event){.kind = EVENT_ADOPT, .master = i});
 }
 
 /* ---- replies ---------------------------------------------------------------------- */
 
 static bool read_answer(struct scenario *s, struct words *words, struct reply *reply)
 {
-    static const struct {
-        const char *word;
-        enum answer answer;
-    } answers[] = {
-        {"yes", ANSWER_YES},           {"healed", ANSWER_HEALED}, {"held", ANSWER_HELD},
-        {"absent", ANSWER_ABSENT},     {"late", ANSWER_LATE},     {"noscript", ANSWER_NOSCRIPT},
-        {"no-clock", ANSWER_NO_CLOCK}, {"error", ANSWER_ERROR},   {"hello", ANSWER_HELLO},
-        {"ahead", ANSWER_AHEAD},       {"queued", ANSWER_QUEUED}};
     const char *word = next_word(words);
-    for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++)
-        if (strcmp(word, answers[i].word) == 0) {
-            reply->answer = answers[i].answer;
+    for (enum answer answer = ANSWER_YES; answer < ANSWER_LOST; answer++)
+        if (strcmp(word, fake_answer_name(answer)) == 0) {
+            reply->answer = answer;
             return true;
         }
     complain(s, "not an answer", word);
@@ -299,6 +324,7 @@ static void read_details(struct scenario *s, struct words *words, struct reply *
     if (*value_of(words, "left"))
         reply->remaining_ms = time_of(s, words, "left", 0) / 1000;
     reply->position = (unsigned)atoi(value_of(words, "behind"));
+    reply->foreign = reply->answer == ANSWER_QUEUED && has(words, "foreign");
     if (reply->clock)
         return;
     if (reply->answer == ANSWER_ERROR)
@@ -343,17 +369,17 @@ static void reply_once(struct scenario *s, unsigned index, struct reply *reply)
 
 static void do_reply(struct scenario *s, struct words *words)
 {
-    char text[SAYING_MAX] = "";
+    char text[VOTE_TEXT_MAX] = "";
     struct reply reply = {0};
     unsigned who = read_who(s, words);
     if (!read_answer(s, words, &reply))
         return;
     if (reply.answer == ANSWER_HELLO)
-        FOR_EACH(i, who)
-    set_facts(s, &s->fake.masters[i], words);
+        FOR_EACH (i, who)
+            set_facts(s, &s->fake.masters[i], words);
     read_details(s, words, &reply, text, sizeof text);
-    FOR_EACH(i, who)
-    reply_once(s, i, &reply);
+    FOR_EACH (i, who)
+        reply_once(s, i, &reply);
 }
 
 /* ---- notification connections ------------------------------------------------------- */
@@ -361,8 +387,7 @@ static void do_reply(struct scenario *s, struct words *words)
 static void do_listening(struct scenario *s, struct words *words)
 {
     unsigned who = read_who(s, words);
-    FOR_EACH(i, who)
-    {
+    FOR_EACH (i, who) {
         bool other = s->fake.masters[i].was_deaf && !has(words, "same");
         if (!fake_listening(&s->fake, i, other))
             complain(s, "nobody wants to listen", "");
@@ -372,21 +397,17 @@ static void do_listening(struct scenario *s, struct words *words)
 static void do_alive(struct scenario *s, struct words *words)
 {
     unsigned who = read_who(s, words);
-    FOR_EACH(i, who)
-    {
+    FOR_EACH (i, who)
         if (!fake_alive(&s->fake, i))
             complain(s, "nobody listens", "");
-    }
 }
 
 static void do_deaf(struct scenario *s, struct words *words)
 {
     unsigned who = read_who(s, words);
-    FOR_EACH(i, who)
-    {
+    FOR_EACH (i, who)
         if (!fake_deaf(&s->fake, i))
             complain(s, "nobody listens", "");
-    }
 }
 
 static void do_push(struct scenario *s, struct words *words)
@@ -394,11 +415,9 @@ static void do_push(struct scenario *s, struct words *words)
     unsigned who = read_who(s, words);
     const char *token = next_word(words);
     usec clock = read_logical(s, words);
-    FOR_EACH(i, who)
-    {
+    FOR_EACH (i, who)
         if (!fake_push(&s->fake, i, token, clock))
             complain(s, "nobody listens, or there is no such token", token);
-    }
 }
 
 /* ---- time ------------------------------------------------------------------------- */
@@ -582,7 +601,7 @@ static void do_place(struct scenario *s, struct words *words)
     usec expires;
     if (!actor)
         complain(s, "no such lease", name);
-    else if (!waiting_look(&s->fake.engine, &actor->core, &position, &expires))
+    else if (!place_look(&s->fake.engine, &actor->core, &position, &expires))
         fake_note(&s->fake, "%s does not wait", name);
     else
         fake_note(&s->fake, "%s is behind %u, the holder has %s", name, position,
@@ -597,7 +616,7 @@ static void do_lines(struct scenario *s, struct words *words)
     fake_note(&s->fake,
               "%llu in line; %llu handed over, %llu here; %llu pushes, %llu found, "
               "%llu yields",
-              (unsigned long long)e->in_lines, (unsigned long long)counters->handoffs,
+              (unsigned long long)e->waiters, (unsigned long long)counters->handoffs,
               (unsigned long long)counters->handed_here, (unsigned long long)counters->pushes,
               (unsigned long long)counters->found, (unsigned long long)counters->yields);
 }
@@ -626,16 +645,53 @@ static void do_silently(struct scenario *s, struct words *words)
     s->fake.silent = true;
     obey(s, words);
     fake_flush(&s->fake);
-    s->fake.silent = false;
+    s->fake.silent = s->block.silent;
+}
+
+static void begin_block(struct scenario *s, unsigned times)
+{
+    if (s->block.times)
+        complain(s, "a block inside of a block", "");
+    else
+        s->block = (struct block){
+            .times = times, .turn = 1, .line = s->line, .body = s->next, .silent = s->fake.silent};
+}
+
+static void do_end(struct scenario *s, struct words *words)
+{
+    (void)words;
+    if (!s->block.times) {
+        complain(s, "end of nothing: no repeat stands before it", "");
+    } else if (s->block.turn < s->block.times) {
+        s->block.turn++;
+        s->line = s->block.line;
+        s->next = s->block.body;
+    } else {
+        s->block.times = 0;
+        s->fake.silent = s->block.silent = false;
+    }
+}
+
+static unsigned read_times(struct scenario *s, const char *text)
+{
+    char *end;
+    unsigned long times = strtoul(text, &end, 10);
+    if (text[0] >= '0' && text[0] <= '9' && !*end && times >= 1 && times <= REPEATS_MAX)
+        return (unsigned)times;
+    complain(s, "repeat takes a number of times from 1 to 10000, and not", text[0] ? text : "none");
+    return 0;
 }
 
 static void do_repeat(struct scenario *s, struct words *words)
 {
-    unsigned times = (unsigned)atoi(next_word(words)), from = words->next;
-    for (; times; times--) {
-        words->next = from;
-        obey(s, words);
-    }
+    unsigned times = read_times(s, next_word(words)), from = words->next;
+    if (from == words->count && times)
+        begin_block(s, times);
+    else
+        for (; times; times--) {
+            words->next = from;
+            obey(s, words);
+        }
 }
 
 static void obey(struct scenario *s, struct words *words)
@@ -644,19 +700,25 @@ static void obey(struct scenario *s, struct words *words)
         const char *word;
         void (*command)(struct scenario *s, struct words *words);
     } commands[] = {
-        {"masters", do_masters}, {"connect", do_connect},     {"connected", do_connected},
-        {"reply", do_reply},     {"lose", do_lose},           {"hang", do_hang},
-        {"clock", do_clock},     {"advance", do_advance},     {"jump", do_jump},
-        {"acquire", do_acquire}, {"attach", do_attach},       {"inspect", do_inspect},
-        {"extend", do_extend},   {"release", do_release},     {"cancel", do_release},
-        {"free", do_free},       {"detach", do_detach},       {"release-token", do_release_token},
-        {"adopt", do_adopt},     {"close", do_close},         {"tells", do_tells},
-        {"tell", do_tell},       {"valid", do_valid},         {"owed", do_owed},
-        {"give-up", do_give_up}, {"greet", do_greet},         {"until", do_until},
-        {"leases", do_leases},   {"silently", do_silently},   {"repeat", do_repeat},
-        {"fence", do_fence},     {"listening", do_listening}, {"deaf", do_deaf},
-        {"push", do_push},       {"place", do_place},         {"lines", do_lines},
-        {"alive", do_alive},
+        {"masters", do_masters},     {"connect", do_connect},
+        {"connected", do_connected}, {"reply", do_reply},
+        {"lose", do_lose},           {"hang", do_hang},
+        {"clock", do_clock},         {"advance", do_advance},
+        {"jump", do_jump},           {"acquire", do_acquire},
+        {"attach", do_attach},       {"inspect", do_inspect},
+        {"extend", do_extend},       {"release", do_release},
+        {"cancel", do_release},      {"free", do_free},
+        {"detach", do_detach},       {"release-token", do_release_token},
+        {"adopt", do_adopt},         {"close", do_close},
+        {"tells", do_tells},         {"tell", do_tell},
+        {"valid", do_valid},         {"owed", do_owed},
+        {"give-up", do_give_up},     {"greet", do_greet},
+        {"until", do_until},         {"leases", do_leases},
+        {"silently", do_silently},   {"repeat", do_repeat},
+        {"fence", do_fence},         {"listening", do_listening},
+        {"deaf", do_deaf},           {"push", do_push},
+        {"place", do_place},         {"lines", do_lines},
+        {"alive", do_alive},         {"end", do_end},
     };
     const char *word = next_word(words);
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
@@ -672,49 +734,63 @@ static void obey(struct scenario *s, struct words *words)
 
 static void split(char *line, struct words *words)
 {
-    line[strcspn(line, "#\n")] = '\0';
+    line[strcspn(line, "\n")] = '\0';
     for (char *word = strtok(line, " "); word && words->count < WORDS_MAX; word = strtok(NULL, " "))
         words->word[words->count++] = word;
 }
 
 static void check_promises(struct scenario *s)
 {
-    if (!s->fake.broken[0] || s->failed)
-        return;
-    s->failed = true;
-    fprintf(stderr, "%s:%u: %s\n", s->path, s->line, s->fake.broken);
+    if (s->fake.broken[0])
+        fail(s, s->fake.broken, "");
 }
 
-/* The scenario as it should read: its own lines, and the trace that came. */
-struct text {
-    char *bytes;
-    size_t length;
-};
-
-static void put(struct text *text, const char *bytes, size_t length)
+/* A copy of a line without its comment, in which {n} is the turn of the block. */
+static void number(struct scenario *s, const char *line, size_t length, char copy[LINE_MAX])
 {
-    text->bytes = realloc(text->bytes, text->length + length + 1);
-    memcpy(text->bytes + text->length, bytes, length);
-    text->length += length;
-    text->bytes[text->length] = '\0';
+    size_t used = 0;
+    for (size_t i = 0; i < length && line[i] != '#' && used + 12 < LINE_MAX; i++) {
+        if (strncmp(line + i, "{n}", 3) != 0) {
+            copy[used++] = line[i];
+            continue;
+        }
+        if (!s->block.times)
+            complain(s, "{n} outside of a block", "");
+        used += (size_t)snprintf(copy + used, LINE_MAX - used, "%u", s->block.turn);
+        i += strlen("{n}") - 1;
+    }
+    copy[used] = '\0';
+}
+
+static bool is_reason(const char *line)
+{
+    return strncmp(line, WHY, strlen(WHY)) == 0;
 }
 
 static void play_line(struct scenario *s, const char *line, size_t length, struct text *out)
 {
-    char copy[512];
+    char copy[LINE_MAX];
     struct words words = {.count = 0};
-    if (strncmp(line, "=>", 2) == 0)
+    if (strncmp(line, "=>", 2) == 0 || is_reason(line))
         return; /* it is to be told anew */
-    put(out, line, length);
-    snprintf(copy, sizeof copy, "%.*s", (int)length, line);
+    if (s->block.turn <= 1)
+        text_put(out, line, length);
+    number(s, line, length, copy);
     split(copy, &words);
     if (!words.count)
         return;
-    s->fake.length = 0;
+    text_drop(&s->fake.trace);
     obey(s, &words);
     fake_flush(&s->fake);
-    put(out, s->fake.trace ? s->fake.trace : "", s->fake.length);
+    text_put_text(&s->block.trace, &s->fake.trace);
     check_promises(s);
+}
+
+static void close_block(struct scenario *s, struct text *out)
+{
+    text_put_text(out, &s->block.trace);
+    text_drop(&s->block.trace);
+    s->block.turn = 0;
 }
 
 /* Returns what the scenario reads now; `fail_at`: the allocation that fails, or 0. */
@@ -722,78 +798,101 @@ static struct text play(struct scenario *s, const struct text *file, long fail_a
 {
     struct text out = {0};
     fake_init(&s->fake);
+    s->fake.watcher = s->watcher;
     s->fake.countdown = fail_at;
     s->line = s->numbered = 0;
-    put(&out, "", 0);
-    for (size_t at = 0; at < file->length && !s->failed;) {
-        size_t length = strcspn(file->bytes + at, "\n");
-        length += file->bytes[at + length] == '\n';
+    s->next = 0;
+    s->block = (struct block){0};
+    text_put(&out, "", 0);
+    while (s->next < file->length && !s->failed) {
+        const char *line = file->bytes + s->next;
+        size_t length = strcspn(line, "\n");
+        length += line[length] == '\n';
         s->line++;
-        play_line(s, file->bytes + at, length, &out);
-        at += length;
+        s->next += length;
+        play_line(s, line, length, &out);
+        if (!s->block.times)
+            close_block(s, &out);
     }
+    if (s->block.times) {
+        s->line = s->block.line;
+        complain(s, "this block has no end", "");
+    }
+    close_block(s, &out);
     fake_finish(&s->fake);
     check_promises(s);
-    free(s->fake.trace);
+    fake_drop(&s->fake);
     return out;
 }
 
-static bool read_file(const char *path, struct text *text)
+/* ---- what a scenario is played for --------------------------------------------------- */
+
+/* The same once more, with the reasons of what the core does. */
+static struct text explain(struct scenario *s, const struct text *file)
 {
-    char buffer[4096];
-    size_t got;
-    FILE *file = fopen(path, "r");
-    put(text, "", 0);
-    while (file && (got = fread(buffer, 1, sizeof buffer, file)) > 0)
-        put(text, buffer, got);
-    if (!file || fclose(file)) {
-        fprintf(stderr, "%s: %s\n", path, strerror(errno));
-        return false;
-    }
-    return true;
+    s->watcher = &why_watcher;
+    s->failed = false;
+    return play(s, file, 0);
 }
 
-static bool write_file(const char *path, const struct text *text)
+/* A few lines up to that one, as reasons are not counted, and the reasons of it. */
+static void show_until(const struct text *explained, unsigned line)
 {
-    FILE *file = fopen(path, "w");
-    bool right = file && fwrite(text->bytes, 1, text->length, file) == text->length;
-    if (!file || fclose(file) || !right)
-        fprintf(stderr, "%s: %s\n", path, strerror(errno));
+    unsigned at = 0;
+    for (const char *next = explained->bytes; *next;) {
+        size_t length = strcspn(next, "\n");
+        at += !is_reason(next);
+        if (at > line)
+            return;
+        if (at + 4 > line)
+            fprintf(stderr, "  %.*s\n", (int)length, next);
+        next += length + (next[length] != '\0');
+    }
+}
+
+static void show_line(const char *mark, const struct text *text, unsigned line)
+{
+    size_t length;
+    const char *at = text_line(text, line, &length);
+    fprintf(stderr, "  %s %.*s\n", mark, (int)length, at);
+}
+
+/* True if the scenario reads as it did; else shows where it does not, and why. */
+static bool compare(struct scenario *s, const struct text *file)
+{
+    struct text got = play(s, file, 0);
+    unsigned line = s->failed ? 0 : text_compare(file, &got);
+    bool right = !s->failed && !line;
+    s->quiet = true;
+    struct text explained = right ? (struct text){0} : explain(s, file);
+    if (line) {
+        fprintf(stderr, "%s:%u: the trace differs\n", s->path, line);
+        show_line("expected", file, line);
+        show_line("got     ", &got, line);
+        fprintf(stderr, "which came about so:\n");
+        show_until(&explained, line);
+    } else if (!right) {
+        fprintf(stderr, "after\n%s\n", text_tail(&explained, 12));
+    }
+    text_drop(&got);
+    text_drop(&explained);
     return right;
 }
 
-static void show_line(const char *mark, const char *text)
+static bool update(struct scenario *s, const struct text *file)
 {
-    fprintf(stderr, "  %s %.*s\n", mark, (int)strcspn(text, "\n"), text);
+    struct text got = play(s, file, 0);
+    bool right = !s->failed && text_write(&got, s->path);
+    text_drop(&got);
+    return right;
 }
 
-/* True if both are the same; else shows where they part. */
-static bool compare(const char *path, const struct text *expected, const struct text *got)
+static bool print(struct scenario *s, const struct text *file)
 {
-    unsigned line = 1;
-    const char *a = expected->bytes, *b = got->bytes;
-    while (*a || *b) {
-        size_t length = strcspn(a, "\n");
-        if (length != strcspn(b, "\n") || memcmp(a, b, length)) {
-            fprintf(stderr, "%s:%u: the trace differs\n", path, line);
-            show_line("expected", a);
-            show_line("got     ", b);
-            return false;
-        }
-        a += length + (a[length] != '\0');
-        b += length + (b[length] != '\0');
-        line++;
-    }
-    return true;
-}
-
-/* How far it came. */
-static void show_end(const struct text *got)
-{
-    size_t at = got->length;
-    for (unsigned lines = 0; at > 0 && lines<8; lines += at> 0 && got->bytes[at - 1] == '\n')
-        at--;
-    fprintf(stderr, "after\n%s\n", got->bytes + at);
+    struct text explained = explain(s, file);
+    fputs(explained.bytes, stdout);
+    text_drop(&explained);
+    return !s->failed;
 }
 
 static bool starve(struct scenario *s, const struct text *file)
@@ -801,7 +900,7 @@ static bool starve(struct scenario *s, const struct text *file)
     s->starving = true;
     for (long n = 1;; n++) {
         struct text out = play(s, file, n);
-        free(out.bytes);
+        text_drop(&out);
         if (s->failed) {
             fprintf(stderr, "%s: allocation %ld failed\n", s->path, n);
             return false;
@@ -811,40 +910,33 @@ static bool starve(struct scenario *s, const struct text *file)
     }
 }
 
-enum mode { COMPARE, UPDATE, STARVE };
+static const struct mode {
+    const char *option;
+    bool (*play)(struct scenario *s, const struct text *file);
+} modes[] = {{"--update", update}, {"--starve", starve}, {"--why", print}};
 
-static bool run(const char *path, enum mode mode)
+static bool run(const char *path, bool (*play)(struct scenario *s, const struct text *file))
 {
     static struct scenario s;
-    struct text file = {0}, got = {0};
+    struct text file = {0};
     s = (struct scenario){.path = path};
-    bool right = read_file(path, &file);
-    if (right && mode == STARVE) {
-        right = starve(&s, &file);
-    } else if (right) {
-        got = play(&s, &file, 0);
-        if (s.failed)
-            show_end(&got);
-        right = !s.failed && (mode == UPDATE ? write_file(path, &got) : compare(path, &file, &got));
-    }
-    free(file.bytes);
-    free(got.bytes);
+    bool right = text_read(&file, path) && play(&s, &file);
+    text_drop(&file);
     return right;
 }
 
 int main(int argc, char **argv)
 {
-    enum mode mode = COMPARE;
+    bool (*play)(struct scenario * s, const struct text *file) = compare;
     int first = 1, failures = 0;
-    if (argc > 1 && strcmp(argv[1], "--update") == 0)
-        mode = UPDATE, first++;
-    else if (argc > 1 && strcmp(argv[1], "--starve") == 0)
-        mode = STARVE, first++;
+    for (size_t i = 0; argc > 1 && i < sizeof modes / sizeof modes[0]; i++)
+        if (strcmp(argv[1], modes[i].option) == 0)
+            play = modes[i].play, first = 2;
     if (first >= argc) {
-        fprintf(stderr, "usage: runner [--update | --starve] FILE…\n");
+        fprintf(stderr, "usage: runner [--update | --starve | --why] FILE…\n");
         return 64;
     }
     for (int i = first; i < argc; i++)
-        failures += !run(argv[i], mode);
+        failures += !run(argv[i], play);
     return failures ? 1 : 0;
 }

@@ -17,6 +17,10 @@ static void print_command(const struct campaign *campaign, const struct options 
     printf("redlock-sim --seed %" PRIu64 " --profile %s", options->seed, campaign->profile);
     if (options->masters)
         printf(" --masters %u", options->masters);
+    if (options->spare >= 0)
+        printf(" --spare %d", options->spare);
+    if (options->wrong >= 0)
+        printf(" --wrong %d", options->wrong);
     if (options->clients)
         printf(" --clients %u", options->clients);
     if (options->ops)
@@ -163,19 +167,26 @@ int campaign_one(const struct campaign *campaign)
 
 /* Some rules matter only where what they are for is made to happen often. */
 static const struct {
-    enum mutant mutant;
+    int mutant;
     const char *profile;
     unsigned masters; /* 0: drawn */
 } seen_in[] = {
-    {MUTANT_RAISE_UNOWNED, "evict", 0},      {MUTANT_FENCE_UNFOUNDED, "handover", 0},
-    {MUTANT_PUSH_OF_ANOTHER, "handover", 1}, {MUTANT_HANDED_ON_AND_ON, "crowd", 0},
-    {MUTANT_PLACE_FOR_EVER, "crowd", 0},     {MUTANT_CUT_OFF_STAYS, "lasting", 0},
-    {MUTANT_UNHEARD_GOES_ON, "lasting", 0},  {MUTANT_YIELD_UNPAUSED, "liars", 0},
-    {MUTANT_LONGEST_OF_ONE, "liars", 0},     {MUTANT_TICKET_RENEWED, "handover", 0},
+    {MUTANT_RAISE_UNOWNED, "evict", 0},
+    {MUTANT_FENCE_UNFOUNDED, "handover", 0},
+    {MUTANT_PUSH_OF_ANOTHER, "handover", 1},
+    {MUTANT_HANDED_ON_AND_ON, "crowd", 0},
+    {MUTANT_PLACE_FOR_EVER, "crowd", 0},
+    {MUTANT_CUT_OFF_STAYS, "lasting", 0},
+    {MUTANT_UNHEARD_GOES_ON, "lasting", 0},
+    {MUTANT_YIELD_UNPAUSED, "liars", 0},
+    {MUTANT_LONGEST_OF_ONE, "liars", 0},
+    {MUTANT_TICKET_RENEWED, "handover", 0},
     {MUTANT_CLOCKS_CARRY, "liars", 0},
+    {MUTANT_QUORUM_WITHOUT_SPARE, "wrong", 0},
+    {OF_CLIENT(CLIENT_MUTANT_FLOOD_HEARD), "liars", 0},
 };
 
-static void look_where_it_matters(enum mutant mutant, struct options *options)
+static void look_where_it_matters(int mutant, struct options *options)
 {
     for (unsigned i = 0; i < sizeof seen_in / sizeof seen_in[0]; i++) {
         const struct profile *profile = profile_find(seen_in[i].profile);
@@ -188,7 +199,7 @@ static void look_where_it_matters(enum mutant mutant, struct options *options)
     }
 }
 
-static bool catch_one(const struct campaign *campaign, enum mutant mutant)
+static bool catch_one(const struct campaign *campaign, int mutant)
 {
     struct options options = campaign->options;
     struct result result;
@@ -213,8 +224,8 @@ int campaign_mutants(const struct campaign *campaign)
     bool all = true;
     printf("| %-27s | %6s | %-12s | %s |\n", "mutant", "seeds", "caught by", "the rule broken");
     printf("|-----------------------------|-------:|--------------|---|\n");
-    for (int mutant = MUTANT_NONE + 1; mutant < MUTANT_COUNT; mutant++)
-        all = catch_one(campaign, (enum mutant)mutant) && all;
+    for (int mutant = 1; mutant < MUTANTS_END; mutant++)
+        all = catch_one(campaign, mutant) && all;
     mutant_set(MUTANT_NONE);
     return !all;
 }

@@ -41,13 +41,11 @@ static void ask(struct shell *s)
         names[0] = 0, count = 2;
     usec ttl = MS(range(w, w->max_ttl_ms / 2, w->max_ttl_ms));
     struct terms terms = {.ttl = ttl,
-                          .margin = ttl / 20,
+                          .margin = user_lease_usual_margin(ttl),
                           .wait = chance_permille(&w->chance, 900) ? NEVER : MS(range(w, 1, 3000)),
                           .renew = true,
                           .fence = chance_permille(&w->chance, 100)};
-    struct user_lease *lease = shell_lease(s, names, count, &terms, NULL);
-    if (lease)
-        shell_ask(lease, OP_ACQUIRE);
+    user_lease_acquire(s, names, count, &terms);
 }
 
 /* A name of its own, kept until peace. */
@@ -56,12 +54,10 @@ static void hoard(struct shell *s, unsigned number)
     struct world *w = s->world;
     uint8_t name = (uint8_t)(MODEL_NAMES + number);
     usec ttl = MS(w->max_ttl_ms);
-    struct terms terms = {.ttl = ttl, .margin = ttl / 20, .renew = true};
-    struct user_lease *lease = shell_lease(s, &name, 1, &terms, NULL);
-    if (!lease)
-        return;
-    lease->is_hoarded = true;
-    shell_ask(lease, OP_ACQUIRE);
+    struct terms terms = {.ttl = ttl, .margin = user_lease_usual_margin(ttl), .renew = true};
+    struct user_lease *lease = user_lease_acquire(s, &name, 1, &terms);
+    if (lease)
+        lease->is_hoarded = true;
 }
 
 /* ---- having --------------------------------------------------------------------- */
@@ -72,17 +68,17 @@ static usec draw_hold(struct world *w, unsigned client)
     return range(w, longest / 10, longest);
 }
 
-bool crowd_told(struct user_lease *lease, const struct outcome *outcome)
+bool crowd_told(struct user_lease *lease, const redlock_event *event)
 {
     struct shell *s = lease->shell;
     struct world *w = s->world;
     if (w->options.habit != HABIT_CROWD || lease->is_probe)
         return false;
     if (lease->ended) {
-        shell_lease_free(lease);
-    } else if (outcome->kind == OUTCOME_LOST) {
-        shell_release(lease);
-    } else if (outcome->kind == OUTCOME_ACQUIRED && !lease->is_hoarded) {
+        user_lease_free(lease);
+    } else if (event->kind == REDLOCK_LOST) {
+        user_lease_release(lease);
+    } else if (event->kind == REDLOCK_ACQUIRED && !lease->is_hoarded) {
         lease->hold_over = w->now + draw_hold(w, s->index);
         world_plan(w, lease->hold_over, HAPPENS_USER, s, 1);
     }
@@ -98,7 +94,7 @@ void crowd_acts(struct shell *s)
         bool is_held = lease->known == KNOWN_HELD && !lease->is_hoarded;
         waiting += lease->known == KNOWN_ASKED;
         if (is_held && lease->hold_over <= w->now)
-            shell_release(lease);
+            user_lease_release(lease);
     }
     for (; !w->peace && w->ops_left && waiting < wish->waiters; waiting++) {
         w->ops_left--;

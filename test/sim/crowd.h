@@ -5,13 +5,13 @@
 #ifndef SIM_CROWD_H
 #define SIM_CROWD_H
 
-#include "client_shell.h"
+#include "user_lease.h"
 
 /* Who wants how much, in this run. */
 void crowd_draw(struct world *world);
 /* One look at what this client has and wants; true if it asked for anything. */
 void crowd_acts(struct shell *shell);
 /* Their callback; false: it is not theirs. */
-bool crowd_told(struct user_lease *lease, const struct outcome *outcome);
+bool crowd_told(struct user_lease *lease, const redlock_event *event);
 
 #endif

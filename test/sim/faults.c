@@ -7,6 +7,8 @@
 #include "lasting.h"
 #include "liar.h"
 #include "trace.h"
+#include "user_lease.h"
+#include "wrong.h"
 
 #define BIT(kind) (1U << (kind))
 #define NETWORK                                                                                    \
@@ -18,7 +20,8 @@
 #define PAUSES  (BIT(FAULT_STOP_CLIENT) | BIT(FAULT_STUMBLE) | BIT(FAULT_KILL_CLIENT))
 #define ANSWERS (BIT(FAULT_SCRIPT_FLUSH) | BIT(FAULT_ERRORS))
 /* A key that is taken away from its holder is outside what is promised. */
-#define EVERYTHING ((BIT(FAULT_KINDS) - 1) & ~(BIT(FAULT_EVICT) | BIT(FAULT_LIAR)))
+#define EVERYTHING                                                                                 \
+    ((BIT(FAULT_KINDS) - 1) & ~(BIT(FAULT_EVICT) | BIT(FAULT_LIAR) | BIT(FAULT_FORGET)))
 
 const struct profile profiles[] = {
     {"mix", "each run draws from all faults", EVERYTHING, false, HABIT_ANY},
@@ -39,6 +42,10 @@ const struct profile profiles[] = {
     {"liars", "one master lies",
      BIT(FAULT_LIAR) | BIT(FAULT_RESET) | BIT(FAULT_DELAYS) | BIT(FAULT_CRASH_EMPTY), false,
      HABIT_ANY},
+    {"wrong", "as many masters lie or forget as spare votes stand",
+     BIT(FAULT_LIAR) | BIT(FAULT_FORGET) | BIT(FAULT_RESET) | BIT(FAULT_DELAYS) |
+         BIT(FAULT_CRASH_EMPTY) | BIT(FAULT_CRASH_KEEPING) | BIT(FAULT_STOP_CLIENT),
+     false, HABIT_ANY},
     {"pauses", "clients stopped, suspended, killed", PAUSES, false, HABIT_ANY},
     {"clocks", "wall clocks set, clients stopped", BIT(FAULT_STEP_CLOCK) | PAUSES | CRASHES, false,
      HABIT_ANY},
@@ -64,11 +71,11 @@ const struct profile *profile_find(const char *name)
 const char *fault_name(enum fault_kind kind)
 {
     static const char *const names[] = {
-        "delays",       "cut",         "half-out",    "half-in",       "reset",
-        "refuse",       "stop-master", "slow-master", "crash-keeping", "crash-empty",
-        "crash-old",    "step-clock",  "stop-client", "stumble",       "kill-client",
-        "script-flush", "errors",      "foreigners",  "memory",        "mixed-ttl",
-        "evict",        "late-fin",    "uneven",      "lasting",       "liar"};
+        "delays",      "cut",         "half-out",      "half-in",      "reset",     "refuse",
+        "stop-master", "slow-master", "crash-keeping", "crash-empty",  "crash-old", "step-clock",
+        "stop-client", "stumble",     "kill-client",   "script-flush", "errors",    "foreigners",
+        "memory",      "mixed-ttl",   "evict",         "late-fin",     "uneven",    "lasting",
+        "liar",        "forget"};
     return names[kind];
 }
 
@@ -91,7 +98,7 @@ void faults_draw(struct world *w)
     /* It hides the others' effects: seldom, unless the profile is about it. */
     if (!chance_permille(&w->chance, 150) && options->faults == EVERYTHING)
         w->faults &= ~BIT(FAULT_MEMORY);
-    w->faults |= options->faults & BIT(FAULT_LIAR);
+    w->faults |= options->faults & (BIT(FAULT_LIAR) | BIT(FAULT_FORGET));
     w->faults &= ~options->without;
     w->fault_pace = (unsigned)chance_range(&w->chance, 60, 800);
     if (w->faults & BIT(FAULT_CRASH_OLD) && (waiting || chance_permille(&w->chance, 500)))
@@ -131,8 +138,8 @@ static void strike_path(struct world *w, enum fault_kind kind, struct path *path
     }
     if (kind == FAULT_CUT || kind == FAULT_HALF_OUT)
         until(w, &path->out_blocked);
-    if (kind == FAULT_CUT)
-        path->in_blocked = path->out_blocked;
+    if (kind == FAULT_CUT && path->in_blocked < path->out_blocked)
+        path->in_blocked = path->out_blocked; /* never sooner than was said before */
     if (kind == FAULT_HALF_IN)
         until(w, &path->in_blocked);
 }
@@ -149,7 +156,7 @@ static void strike_paths(struct world *w, enum fault_kind kind, unsigned client,
     if (both || main_only)
         strike_path(w, kind, &w->paths[client][master]);
     if (both || !main_only)
-        strike_path(w, kind, &w->ear_paths[client][master]);
+        strike_path(w, kind, &w->push_paths[client][master]);
 }
 
 static void reset(struct world *w, unsigned client, unsigned master)
@@ -161,7 +168,7 @@ static void reset(struct world *w, unsigned client, unsigned master)
     else if (conn)
         conn_break(conn);
     if (chance_permille(&w->chance, 500))
-        ear_break(w->shells[client], master);
+        subscription_break(w->shells[client], master);
 }
 
 #define UNEVEN MS(5000)
@@ -177,7 +184,7 @@ static void slow_out(struct world *w, struct path *path, usec least, usec most)
 static bool waits_for_fence(const struct shell *s)
 {
     for (const struct user_lease *lease = s->all; lease; lease = lease->next_all)
-        if (lease->known == KNOWN_ASKED && lease->stood_since && lease->core.terms.fence)
+        if (lease->known == KNOWN_ASKED && lease->stood_since && lease->terms.fence)
             return true;
     return false;
 }
@@ -203,6 +210,19 @@ static void strike_unevenly(struct world *w, unsigned client, unsigned dead)
         for (unsigned i = 0; i < w->masters && c != client; i++)
             if (i != dead && i != slow)
                 slow_out(w, &w->paths[c][i], 0, MS(1500));
+}
+
+void faults_fail_over(struct world *w, unsigned master, bool is_stale)
+{
+    static const struct model_data nothing;
+    struct server *server = &w->servers[master];
+    TRACE(w, "FAULT another process takes the place of master %u, %s", master + 1,
+          is_stale ? "with older data" : "empty");
+    server->up = false;
+    server->fails_over = true;
+    server->comes_back_with = is_stale ? &server->snapshot : &nothing;
+    net_server_down(w, master);
+    world_plan(w, w->now + chance_range(&w->chance, MS(1), MS(300)), HAPPENS_RESTART, NULL, master);
 }
 
 static void crash(struct world *w, enum fault_kind kind, unsigned master)
@@ -231,11 +251,18 @@ void faults_restart(struct world *w, unsigned master)
     server->up = true;
     server->epoch++;
     server->stopped_until = 0;
-    /* An old snapshot brings back what was released: no client can know of that. */
+    /* An old snapshot brings back what was released, and who has left the queue, and may be given
+     * the name later: no client can know of that. */
+    bool is_old = server->comes_back_with == &server->snapshot;
     for (unsigned name = 0; name < MODEL_KEYS; name++)
-        w->tokens[data.keys[name].value].excused |= server->comes_back_with == &server->snapshot;
+        w->tokens[data.keys[name].value].excused |= is_old;
+    for (unsigned i = 0; i < data.waiters_used && (is_old || server->fails_over); i++)
+        w->tokens[data.waiters[i].value].excused = true;
     /* What any lease may still rely on: a ttl that began before now. */
-    server->abstains_until = w->now + MS(w->max_ttl_ms);
+    server->abstains_until = server->fails_over ? 0 : w->now + MS(w->max_ttl_ms);
+    if (server->fails_over)
+        server->model.started_s -= 100000;
+    server->fails_over = false;
     TRACE(w, "master %u is back", master + 1);
 }
 
@@ -337,6 +364,9 @@ static void strike(struct world *w, enum fault_kind kind)
     case FAULT_ERRORS:
         errors(w, master);
         break;
+    case FAULT_FORGET:
+        wrong_forget(w, master);
+        break;
     default:
         strike_master(w, kind, master);
     }
@@ -380,6 +410,7 @@ static void path_ends(struct world *w, const struct path *path)
 /* The last of what was begun. */
 void faults_end(struct world *w)
 {
+    wrong_end(w);
     w->peace_at = w->now + (w->faults & BIT(FAULT_LATE_FIN) ? LATE_FIN : 0);
     for (unsigned i = 0; i < w->masters; i++) {
         const struct server *server = &w->servers[i];
@@ -390,7 +421,7 @@ void faults_end(struct world *w)
         at_least(&w->peace_at, server->refuses_until);
         for (unsigned c = 0; c < w->clients; c++) {
             path_ends(w, &w->paths[c][i]);
-            path_ends(w, &w->ear_paths[c][i]);
+            path_ends(w, &w->push_paths[c][i]);
         }
     }
     for (unsigned c = 0; c < w->clients; c++) {

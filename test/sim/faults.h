@@ -23,6 +23,9 @@ const char *fault_name(enum fault_kind kind);
 void faults_draw(struct world *world);
 /* One fault strikes; plans the next. */
 void faults_strike(struct world *world);
+/* Another process takes its place that is empty, or as old as the last snapshot, and has run for
+ * long. */
+void faults_fail_over(struct world *world, unsigned master, bool is_stale);
 void faults_restart(struct world *world, unsigned master);
 /* Everything is as it should be again. */
 void faults_end(struct world *world);

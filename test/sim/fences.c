@@ -2,6 +2,7 @@
 
 #include "invariants.h"
 #include "liar.h"
+#include "wrong.h"
 
 #define CLIENT(lease) ((lease)->shell->index + 1)
 
@@ -37,25 +38,39 @@ static bool owns_all(struct world *w, unsigned master, const struct model_call *
     return true;
 }
 
-/* No honest clock goes where a restarted master would not begin above it: a window after the
- * quarantine that it works out by its own wall.  Walls differ, and may have been set back. */
-static void stays_near_the_wall(struct world *w, unsigned master)
+/* So far may a clock be ahead of all walls: a restarted master begins a window after the quarantine
+ * that it works out by its own wall.  Walls differ, and may have been set back. */
+static usec farthest_ahead(const struct world *w)
 {
-    const struct server *server = &w->servers[master];
-    usec farthest = 0;
-    for (unsigned i = 0; i < w->masters; i++)
-        if (!is_liar(w, i) && server_wall(w, i) > farthest)
-            farthest = server_wall(w, i);
     bool mixed = w->faults & 1U << FAULT_MIXED_TTL;
     usec ttl = MS(w->max_ttl_ms + (mixed ? 1500 : 0));
     usec lease = ttl + ttl / 100, skew = MS(w->skew_ms);
-    usec seed = CLOCK_WINDOW + skew + (lease > skew ? lease : skew);
-    usec ahead = server->model.data.clock.h - farthest;
-    if (ahead > seed + MS(w->skew_ms) / 4 + MS(10))
+    return CLOCK_WINDOW + skew + (lease > skew ? lease : skew);
+}
+
+static usec is_ahead(const struct world *w, unsigned master)
+{
+    usec farthest = 0;
+    for (unsigned i = 0; i < w->masters; i++)
+        if (!is_liar(w, i) && server_wall(w, i) - w->servers[i].jumped > farthest)
+            farthest = server_wall(w, i) - w->servers[i].jumped;
+    return w->servers[master].model.data.clock.h - farthest;
+}
+
+bool fences_clock_is_ahead(const struct world *w, unsigned master)
+{
+    return is_ahead(w, master) > farthest_ahead(w) + MS(w->skew_ms) / 4 + MS(10);
+}
+
+/* No honest clock goes where a restarted master would not begin above it. */
+static void stays_near_the_wall(struct world *w, unsigned master)
+{
+    if (!is_wrong(w, master) && fences_clock_is_ahead(w, master))
         world_violated(w, "clock",
                        "the logical clock of master %u is %lld ms ahead of all walls, and a "
                        "restarted one would begin at %lld",
-                       master + 1, (long long)ahead / 1000, (long long)seed / 1000);
+                       master + 1, (long long)is_ahead(w, master) / 1000,
+                       (long long)farthest_ahead(w) / 1000);
 }
 
 void fences_executed(struct world *w, unsigned master, const struct message *message)
@@ -81,8 +96,8 @@ static void is_stored(const struct user_lease *lease, usec fence)
     const struct token *token = &w->tokens[lease->token];
     unsigned stored = 0;
     for (unsigned i = 0; i < w->masters; i++)
-        stored += token->stored[i] >= fence || is_liar(w, i);
-    if (stored < w->quorum)
+        stored += token->stored[i] >= fence || is_wrong(w, i);
+    if (stored < lease->shell->quorum)
         world_violated(w, "stored",
                        "lease %u of client %u is told fence %lld, stored on %u masters",
                        lease->number, CLIENT(lease), (long long)fence, stored);
@@ -98,22 +113,23 @@ static void is_founded(const struct user_lease *lease, usec fence)
     usec then = token->confirmed ? token->confirmed : w->now;
     unsigned kept = 0;
     for (unsigned i = 0; i < w->masters; i++)
-        kept += is_liar(w, i) ||
+        kept += is_wrong(w, i) ||
                 (token->granted[i] && token->granted[i] <= fence && token->backed[i] > then);
-    if (kept < w->quorum && !w->options.beyond)
+    if (kept < lease->shell->quorum && !w->options.beyond)
         world_violated(
             w, "fence",
             "lease %u of client %u is told a fence, and %u that granted it below keep it",
             lease->number, CLIENT(lease), kept);
 }
 
-/* The largest told to a holder of this name before `before`; true time. */
-static usec largest_told(const struct world *w, unsigned name, usec before)
+/* The largest told to a holder of this name before `before`, true time, by who excludes us. */
+static usec largest_told(const struct world *w, unsigned name, unsigned quorum, usec before)
 {
     const struct told_fences *told = &w->told[name];
     usec largest = 0;
     for (unsigned i = 0; i < told->count; i++)
-        if (told->at[i] < before && told->fence[i] > largest)
+        if (told->at[i] < before && told->fence[i] > largest &&
+            wrong_pair_stands(w, quorum, told->quorum[i]))
             largest = told->fence[i];
     return largest;
 }
@@ -126,7 +142,7 @@ static void grows(const struct user_lease *lease, usec fence)
     bool timing_holds = !(w->faults & 1U << FAULT_EVICT) && !w->options.beyond;
     usec before = timing_holds ? NEVER : w->tokens[lease->token].first_sent;
     for (unsigned i = 0; i < lease->count; i++) {
-        usec largest = largest_told(w, lease->names[i], before);
+        usec largest = largest_told(w, lease->names[i], lease->shell->quorum, before);
         if (fence <= largest)
             world_violated(w, "fence", "lease %u of client %u on %c is told fence %lld, after %lld",
                            lease->number, CLIENT(lease), 'a' + lease->names[i], (long long)fence,
@@ -143,16 +159,17 @@ static void remember(struct user_lease *lease, usec fence)
         unsigned at = told->count < TOLD_FENCES ? told->count++ : told->next++ % TOLD_FENCES;
         told->at[at] = w->now;
         told->fence[at] = fence;
+        told->quorum[at] = lease->shell->quorum;
     }
 }
 
-void fences_acquired(struct user_lease *lease, const struct outcome *outcome)
+void fences_acquired(struct user_lease *lease, const redlock_event *event)
 {
     struct world *w = lease->shell->world;
-    usec fence = outcome->fence;
-    if ((fence != 0) != lease->core.terms.fence) {
+    usec fence = event->fence;
+    if ((fence != 0) != lease->terms.fence) {
         world_violated(w, "fence", "lease %u of client %u asked for %s fence, and is told %lld",
-                       lease->number, CLIENT(lease), lease->core.terms.fence ? "a" : "no",
+                       lease->number, CLIENT(lease), lease->terms.fence ? "a" : "no",
                        (long long)fence);
         return;
     }
@@ -164,10 +181,10 @@ void fences_acquired(struct user_lease *lease, const struct outcome *outcome)
     remember(lease, fence);
 }
 
-void fences_told(struct user_lease *lease, const struct outcome *outcome)
+void fences_told(struct user_lease *lease, const redlock_event *event)
 {
-    if (outcome->kind != OUTCOME_NOT_ACQUIRED && outcome->fence != lease->fence)
+    if (event->kind != REDLOCK_NOT_ACQUIRED && event->fence != lease->fence)
         world_violated(lease->shell->world, "fence",
                        "lease %u of client %u had fence %lld, and has %lld now", lease->number,
-                       CLIENT(lease), (long long)lease->fence, (long long)outcome->fence);
+                       CLIENT(lease), (long long)lease->fence, (long long)event->fence);
 }

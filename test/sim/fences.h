@@ -16,8 +16,11 @@ void fences_confirmed(struct world *world, uint32_t token);
 /* A master has carried out a request about a token. */
 void fences_executed(struct world *world, unsigned master, const struct message *message);
 /* ACQUIRED is told: its fence is new, stored on a quorum, and above those before it. */
-void fences_acquired(struct user_lease *lease, const struct outcome *outcome);
+void fences_acquired(struct user_lease *lease, const redlock_event *event);
 /* Any later outcome: its fence is still the same. */
-void fences_told(struct user_lease *lease, const struct outcome *outcome);
+void fences_told(struct user_lease *lease, const redlock_event *event);
+
+/* The master's logical clock is further ahead of the walls than any honest one. */
+bool fences_clock_is_ahead(const struct world *world, unsigned master);
 
 #endif

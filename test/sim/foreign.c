@@ -38,7 +38,7 @@ static void begin(struct world *w, struct foreigner *it)
     for (unsigned i = 0; i < TOKEN_TEXT; i++)
         text[i] = digits[chance_below(&w->chance, 16)];
     it->token = world_token(w, text, TOKEN_TEXT);
-    w->tokens[it->token].excused = true;
+    w->tokens[it->token].excused = w->tokens[it->token].foreign = true;
     it->name = (uint8_t)chance_below(&w->chance, w->names);
     it->ttl = MS(chance_range(&w->chance, w->max_ttl_ms / 8, w->max_ttl_ms));
     it->began = local(w, it);

@@ -16,15 +16,19 @@ hash_of() {
 
 want=$(hash_of "$simulator")
 [[ $want =~ ^[0-9a-f]{16}$ ]]
-sources=("$source"/lib/core/*.c)
-for file in "$source"/test/sim/*.c; do
-    [[ $file == */differential.c ]] || sources+=("$file")
+sources=("$source"/lib/core/*.c "$source"/lib/core/*/*.c "$source"/lib/io/address.c "$source"/lib/io/nodes_file.c)
+for file in "$source"/lib/client/*.c "$source"/test/sim/*.c; do
+    case $file in
+        */differential.c | */asserts.c | */client/loop.c | */client/memory.c) ;;
+        *) sources+=("$file") ;;
+    esac
 done
+read -ra sodium <<<"$(pkg-config --cflags --libs libsodium)"
 for compiler in gcc clang; do
     command -v "$compiler" >/dev/null || continue
     for level in -O0 -O2; do
-        "$compiler" -std=gnu11 "$level" -DREDLOCK_MUTANTS -I"$source/lib/core" -o "$scratch/sim" \
-            "${sources[@]}"
+        "$compiler" -std=gnu11 "$level" -DREDLOCK_MUTANTS -I"$source/include" -I"$source/lib/client" \
+            -I"$source/lib/io" -I"$source/lib/core" -o "$scratch/sim" "${sources[@]}" "${sodium[@]}"
         got=$(hash_of "$scratch/sim")
         printf '%s %s: %s\n' "$compiler" "$level" "$got"
         if [[ $got != "$want" ]]; then

@@ -2,12 +2,14 @@
 
 #include <string.h>
 
+#include "client_rules.h"
 #include "fences.h"
 #include "foreign.h"
 #include "lasting.h"
 #include "liar.h"
 #include "order.h"
 #include "trace.h"
+#include "wrong.h"
 
 #define PUNCTUAL     MS(4)    /* how late a loop may be without having been stopped */
 #define ORPHAN_GRACE MS(2500) /* in peace, to reconnect and to pay what is owed */
@@ -29,9 +31,9 @@ static struct token *token_of(const struct user_lease *lease)
 static bool counts_itself_holder(const struct user_lease *lease)
 {
     if (lease->known == KNOWN_HELD)
-        return shell_is_held(lease);
-    return lease->known == KNOWN_LOST && !lease->released && !lease->shell->closing &&
-           !(lease->operations & (OP_FREE | OP_DETACH)) && lease->stop_by > shell_now(lease->shell);
+        return user_lease_is_held(lease);
+    return lease->known == KNOWN_LOST && !lease->released && !lease->shell->client->closing &&
+           !lease->let_go && lease->stop_by > shell_now(lease->shell);
 }
 
 bool share_a_name(const struct user_lease *a, const struct user_lease *b)
@@ -52,7 +54,8 @@ static void one_holder(const struct user_lease *new)
     for (unsigned c = 0; c < w->clients; c++)
         for (const struct user_lease *old = w->shells[c]->all; old; old = old->next_all)
             if (old != new && old->token != new->token && counts_itself_holder(old) &&
-                share_a_name(old, new))
+                share_a_name(old, new) &&
+                wrong_pair_stands(w, old->shell->quorum, new->shell->quorum))
                 world_violated(
                     w, "exclusion", "client %u holds lease %u (t%u), and client %u lease %u (t%u)",
                     CLIENT(old), old->number, old->token, CLIENT(new), new->number, new->token);
@@ -105,8 +108,8 @@ static void validity_is_backed(struct user_lease *lease)
     usec end = clock_when(&s->clock, lease->end);
     unsigned backing = 0;
     for (unsigned i = 0; i < s->world->masters; i++)
-        backing += token->backed[i] >= end || is_liar(s->world, i);
-    if (backing < s->world->quorum)
+        backing += token->backed[i] >= end || is_wrong(s->world, i);
+    if (backing < s->quorum)
         world_violated(
             s->world, "backing",
             "lease %u of client %u counts on more than the %u masters that keep t%u so long",
@@ -116,9 +119,9 @@ static void validity_is_backed(struct user_lease *lease)
 /* Once it has passed it never comes back. */
 static void never_resurrected(struct user_lease *lease, usec now)
 {
-    if (lease->known != KNOWN_HELD)
+    if (lease->known != KNOWN_HELD || lease->let_go)
         return;
-    usec end = lease_valid_until(&lease->core);
+    usec end = lease_valid_until(&lease->handle->core);
     if (end > now && lease->end && lease->end <= now)
         world_violated(lease->shell->world, "resurrection",
                        "lease %u of client %u ended %lld us ago and is valid again", lease->number,
@@ -132,20 +135,26 @@ static void never_resurrected(struct user_lease *lease, usec now)
     }
 }
 
-/* Tested last: what is left when it is told is more than the margin. */
-static void acquired_in_time(struct user_lease *lease, const struct outcome *outcome)
+/* Tested last: what is left when it is told is more than the margin, and less than was asked
+ * for. */
+static void acquired_in_time(struct user_lease *lease)
 {
-    if (outcome->valid <= lease->core.terms.margin)
+    usec valid = lease_valid_until(&lease->handle->core) - shell_now(lease->shell);
+    if (valid >= lease->terms.ttl)
+        world_violated(lease->shell->world, "validity",
+                       "lease %u of client %u is told with %lld us left, and a ttl of %lld",
+                       lease->number, CLIENT(lease), (long long)valid, (long long)lease->terms.ttl);
+    if (valid <= lease->terms.margin)
         world_violated(lease->shell->world, "validity",
                        "lease %u of client %u is told with %lld us left, and a margin of %lld",
-                       lease->number, CLIENT(lease), (long long)outcome->valid,
-                       (long long)lease->core.terms.margin);
+                       lease->number, CLIENT(lease), (long long)valid,
+                       (long long)lease->terms.margin);
 }
 
 /* It reaches at least as far as one ttl from the call. */
 static void extended_far_enough(struct user_lease *lease)
 {
-    usec end = lease_valid_until(&lease->core);
+    usec end = lease_valid_until(&lease->handle->core);
     if (end < lease->extend_until)
         world_violated(lease->shell->world, "extension",
                        "lease %u of client %u is extended, but ends %lld us too early",
@@ -153,12 +162,12 @@ static void extended_far_enough(struct user_lease *lease)
 }
 
 /* LOST comes a margin before the end, unless the process was not running then. */
-static void lost_in_time(struct user_lease *lease, const struct outcome *outcome)
+static void lost_in_time(struct user_lease *lease, const redlock_event *event)
 {
     struct shell *s = lease->shell;
-    if (outcome->cause == CAUSE_GONE)
+    if (event->code == REDLOCK_E_GONE)
         return;
-    usec due = lease->end - lease->core.terms.margin;
+    usec due = lease->end - lease->terms.margin;
     if (due < lease->end_known_at)
         due = lease->end_known_at;
     if (s->ran_again_local > due - PUNCTUAL || shell_now(s) <= due + PUNCTUAL)
@@ -169,75 +178,74 @@ static void lost_in_time(struct user_lease *lease, const struct outcome *outcome
 
 /* ---- outcomes ---------------------------------------------------------------------------- */
 
-static bool may_be_told(const struct user_lease *lease, enum outcome_kind kind)
+static bool may_be_told(const struct user_lease *lease, redlock_event_kind kind)
 {
     switch (kind) {
-    case OUTCOME_ACQUIRED:
-    case OUTCOME_NOT_ACQUIRED:
+    case REDLOCK_ACQUIRED:
+    case REDLOCK_NOT_ACQUIRED:
         return lease->known == KNOWN_ASKED;
-    case OUTCOME_EXTENDED:
-    case OUTCOME_NOT_EXTENDED:
+    case REDLOCK_EXTENDED:
+    case REDLOCK_NOT_EXTENDED:
         return lease->known == KNOWN_HELD && lease->extends;
-    case OUTCOME_AT_RISK:
-    case OUTCOME_HEALTHY:
-    case OUTCOME_LOST:
+    case REDLOCK_AT_RISK:
+    case REDLOCK_HEALTHY:
+    case REDLOCK_LOST:
         return lease->known == KNOWN_HELD;
-    case OUTCOME_RELEASED:
-        return (lease->released || lease->shell->closing) &&
+    case REDLOCK_RELEASED:
+        return (lease->released || lease->shell->client->closing) &&
                (lease->known == KNOWN_HELD || lease->known == KNOWN_LOST ||
                 lease->known == KNOWN_ASKED_BACK);
-    case OUTCOME_SEEN:
+    case REDLOCK_SEEN:
         return lease->known == KNOWN_INSPECTING;
     }
     return false;
 }
 
 /* Each once, in an order that makes sense, and none after the end. */
-static void once(struct user_lease *lease, const struct outcome *outcome)
+static void once(struct user_lease *lease, const redlock_event *event)
 {
     struct shell *s = lease->shell;
-    if (!may_be_told(lease, outcome->kind))
+    if (lease->let_go || !may_be_told(lease, event->kind))
         world_violated(s->world, "once", "lease %u of client %u is told %s (known: %d)",
-                       lease->number, CLIENT(lease), outcome_name(outcome->kind), lease->known);
-    if (s->closed_in_time && !(outcome->kind == OUTCOME_RELEASED && lease->released))
+                       lease->number, CLIENT(lease), redlock_event_name(event->kind), lease->known);
+    if (s->closed_told)
         world_violated(s->world, "once", "client %u is told %s after it was closed", s->index + 1,
-                       outcome_name(outcome->kind));
+                       redlock_event_name(event->kind));
 }
 
 /* It may have taken over a claim of another lease of its client. */
 static void knows_its_token(struct user_lease *lease)
 {
     struct shell *s = lease->shell;
-    char text[TOKEN_MAX + 1];
-    if (lease->by_token || !lease->core.claim)
+    if (lease->by_token)
         return;
-    claim_token(&s->engine, lease->core.claim, text);
-    lease->token = world_token(s->world, text, TOKEN_TEXT);
+    lease->token = world_token(s->world, redlock_token(lease->handle), TOKEN_TEXT);
     s->world->tokens[lease->token].holder = lease;
     s->world->tokens[lease->token].dead_since = 0;
 }
 
-static void remember(struct user_lease *lease, const struct outcome *outcome)
+static void remember(struct user_lease *lease, const redlock_event *event)
 {
     usec now = shell_now(lease->shell);
-    switch (outcome->kind) {
-    case OUTCOME_ACQUIRED:
+    switch (event->kind) {
+    case REDLOCK_ACQUIRED:
         lease->known = KNOWN_HELD;
-        lease->end = lease->farthest_end = lease_valid_until(&lease->core);
+        lease->end = lease->farthest_end = lease_valid_until(&lease->handle->core);
         break;
-    case OUTCOME_EXTENDED:
-    case OUTCOME_NOT_EXTENDED:
+    case REDLOCK_EXTENDED:
+    case REDLOCK_NOT_EXTENDED:
         lease->extends--;
         break;
-    case OUTCOME_LOST:
+    case REDLOCK_LOST:
         lease->known = KNOWN_LOST;
         lease->extends = 0;
-        lease->stop_by = now + outcome->valid;
+        lease->stop_by = now + MS(event->valid_ms);
         break;
-    case OUTCOME_NOT_ACQUIRED:
-    case OUTCOME_RELEASED:
-    case OUTCOME_SEEN:
+    case REDLOCK_NOT_ACQUIRED:
+    case REDLOCK_RELEASED:
+    case REDLOCK_SEEN:
         lease->known = KNOWN_ENDED;
+        lease->ended = true;
         lease->extends = 0;
         break;
     default:
@@ -245,45 +253,36 @@ static void remember(struct user_lease *lease, const struct outcome *outcome)
     }
 }
 
-void check_told(struct user_lease *lease, const struct outcome *outcome)
+void check_told(struct user_lease *lease, const redlock_event *event)
 {
     struct world *w = lease->shell->world;
-    TRACE(w, "client %u is told: lease %u %s %s, valid for %.3f ms", CLIENT(lease), lease->number,
-          outcome_name(outcome->kind), cause_name(outcome->cause), (double)outcome->valid / 1000);
+    TRACE(w, "client %u is told: lease %u %s: %s", CLIENT(lease), lease->number,
+          redlock_event_name(event->kind), event->text);
     world_mark(w, (uint64_t)w->now + lease->number,
-               (uint64_t)outcome->kind << 40 | (uint64_t)outcome->valid);
-    once(lease, outcome);
-    if (outcome->kind == OUTCOME_LOST)
-        lost_in_time(lease, outcome);
-    if (outcome->kind == OUTCOME_EXTENDED)
+               (uint64_t)event->kind << 40 | (uint64_t)event->valid_ms);
+    once(lease, event);
+    check_words(lease, event);
+    if (event->kind == REDLOCK_LOST)
+        lost_in_time(lease, event);
+    if (event->kind == REDLOCK_EXTENDED)
         extended_far_enough(lease);
-    remember(lease, outcome);
-    if (outcome->kind == OUTCOME_ACQUIRED)
+    remember(lease, event);
+    if (event->kind == REDLOCK_ACQUIRED)
         knows_its_token(lease);
-    if (outcome->kind == OUTCOME_ACQUIRED)
-        fences_acquired(lease, outcome);
+    if (event->kind == REDLOCK_ACQUIRED)
+        fences_acquired(lease, event);
     else
-        fences_told(lease, outcome);
-    if (lease->is_probe && outcome->kind == OUTCOME_NOT_ACQUIRED && !liar_took_a_vote(w))
+        fences_told(lease, event);
+    if (lease->is_probe && event->kind == REDLOCK_NOT_ACQUIRED && !liar_took_a_vote(w))
         world_violated(w, "progress", "in peace, with all masters up, client %u got nothing: %s",
-                       CLIENT(lease), cause_name(outcome->cause));
-    if (outcome->kind != OUTCOME_ACQUIRED)
+                       CLIENT(lease), event->text);
+    if (event->kind != REDLOCK_ACQUIRED)
         return;
-    acquired_in_time(lease, outcome);
+    acquired_in_time(lease);
     order_told(lease);
     validity_is_backed(lease);
     one_holder(lease);
     no_foreign_holder(lease);
-}
-
-void check_asked(struct user_lease *lease, unsigned operations)
-{
-    struct shell *s = lease->shell;
-    usec ttl = lease->extend_ttl ? lease->extend_ttl : lease->core.terms.ttl;
-    if (operations & OP_EXTEND)
-        lease->extend_until = quorum_promise(shell_now(s), ttl, s->engine.config.drift_ppm);
-    if (operations & OP_DETACH && lease->token)
-        token_of(lease)->excused = true;
 }
 
 static bool takes(enum request_kind kind)
@@ -326,7 +325,7 @@ static void fresh_token(struct shell *s, uint32_t number, const struct request *
 static bool has_in_hand(const struct user_lease *lease, const struct token *token)
 {
     char text[TOKEN_MAX + 1];
-    claim_token(&lease->shell->engine, lease->core.claim, text);
+    claim_token(&lease->shell->client->engine, lease->handle->core.claim, text);
     return strncmp(text, token->text, TOKEN_TEXT) == 0;
 }
 
@@ -336,7 +335,7 @@ static const struct user_lease *who_has(const struct world *w, const struct toke
     if (token->client >= w->clients)
         return NULL;
     for (const struct user_lease *it = w->shells[token->client]->all; it; it = it->next_all)
-        if (it->core.claim && has_in_hand(it, token))
+        if (!it->let_go && it->handle->core.claim && has_in_hand(it, token))
             return it;
     return NULL;
 }
@@ -356,7 +355,7 @@ static void nothing_left_behind(struct shell *s, const struct user_lease *lease)
     unsigned left = former->asked & ~(former->refused | former->released);
     for (unsigned i = 0; i < s->world->masters; i++)
         if (left & 1U << i && s->links[i].phase == LINK_UP && s->links[i].greeted &&
-            master_is_up(&s->engine.masters[i]))
+            master_is_up(&s->client->engine.masters[i]))
             world_violated(s->world, "rollback",
                            "lease %u of client %u tries again, and t%u is left on master %u",
                            lease->number, CLIENT(lease), lease->token, i + 1);
@@ -364,7 +363,7 @@ static void nothing_left_behind(struct shell *s, const struct user_lease *lease)
 
 static void new_round(struct shell *s, uint32_t number, const struct request *request)
 {
-    struct user_lease *lease = (struct user_lease *)(void *)request->tag.claim->lease;
+    struct user_lease *lease = user_lease_of(lease_of_claim(request->tag.claim));
     if (!lease || lease->token == number)
         return;
     nothing_left_behind(s, lease);
@@ -415,7 +414,9 @@ void check_sent(struct shell *s, unsigned master, const struct message *message,
     no_flood(s, master, kind);
     if (!number)
         return;
-    struct user_lease *lease = (struct user_lease *)(void *)request->tag.claim->lease;
+    struct user_lease *lease = user_lease_of(lease_of_claim(request->tag.claim));
+    check_batch(s, lease, request,
+                kind == REQUEST_RELEASE ? !token->released : lease && !lease->first_sent);
     if (kind == REQUEST_GRANT || kind == REQUEST_QUEUE)
         fences_sent(s->world, number);
     if (lease && (takes(kind) || kind == REQUEST_QUEUE))
@@ -428,7 +429,7 @@ void check_sent(struct shell *s, unsigned master, const struct message *message,
     }
     if (kind == REQUEST_RELEASE)
         token->released |= (uint16_t)(1U << master);
-    if (kind == REQUEST_RENEW && lease && lease->core.state == LEASE_ACQUIRING)
+    if (kind == REQUEST_RENEW && lease && lease_is_acquiring(&lease->handle->core))
         fences_confirmed(s->world, number);
     if (takes(kind) || kind == REQUEST_QUEUE || kind == REQUEST_RENEW) {
         usec last = s->world->now + STRAY;
@@ -477,7 +478,7 @@ static void heals_in_time(struct world *w, unsigned master, const struct message
 {
     const struct token *token = &w->tokens[message->call.value];
     const struct user_lease *lease = token->excused ? NULL : token->holder; /* not if detached */
-    if (!lease || !lease->end || message->answer.answer != ANSWER_HEALED ||
+    if (!lease || !lease->end || is_wrong(w, master) || message->answer.answer != ANSWER_HEALED ||
         w->faults & 1U << FAULT_STEP_CLOCK)
         return;
     usec late = shell_now(lease->shell) - lease->farthest_end;
@@ -489,13 +490,15 @@ static void heals_in_time(struct world *w, unsigned master, const struct message
 }
 
 /* Whoever grants has run for longer than the longest ttl that the client knows to be in use:
- * none that it may have forgotten is left. */
+ * none that it may have forgotten is left.  (The record of one that was wrong may be younger than
+ * its process.) */
 static void knows_the_terms(struct world *w, unsigned master, const struct message *message)
 {
     const struct model_master *model = &w->servers[master].model;
     usec age = server_wall(w, master) - model->data.clock.s;
     bool adopted = model->data.clock.a == model->run_id;
-    if (!adopted && age < MS(message->longest_ttl_ms))
+    bool was_wrong = w->servers[master].farthest || w->servers[master].wrong_until;
+    if (!adopted && !was_wrong && !is_wrong(w, master) && age < MS(message->longest_ttl_ms))
         world_violated(w, "terms", "master %u grants t%u after %lld ms, and ttls are up to %lld ms",
                        master + 1, message->call.value, (long long)age / 1000,
                        (long long)message->longest_ttl_ms);
@@ -516,9 +519,10 @@ static void given_away(struct world *w, unsigned master, const struct message *m
 {
     for (unsigned i = 0; i < message->answer.push_count; i++) {
         const struct model_push *push = &message->answer.pushes[i];
+        fences_granted(w, master, push->value, push->clock); /* did it keep it until now? */
         is_kept(w, master, push->value, push->names[0]);
-        fences_granted(w, master, push->value, push->clock);
-        if (w->servers[master].abstains_until && w->tokens[push->value].dead_since)
+        bool forgets = w->servers[master].abstains_until || w->servers[master].wrong_until;
+        if (forgets && w->tokens[push->value].dead_since)
             w->tokens[push->value].excused = true; /* a place that it should have forgotten */
     }
 }
@@ -594,16 +598,24 @@ static bool is_live(const struct world *w, const struct token *token)
     const struct user_lease *lease = token->holder ? token->holder : who_has(w, token);
     if (!lease)
         return false;
-    uint8_t state = lease->core.state;
-    return state == LEASE_ACQUIRING || state == LEASE_WAITING || state == LEASE_HELD ||
-           (state == LEASE_LOST && lease->stop_by > shell_now(lease->shell));
+    if (lease->let_go)
+        return true; /* not carried out yet */
+    const struct lease *core = &lease->handle->core;
+    return lease_is_acquiring(core) || lease_is_waiting(core) || lease_is_held(core) ||
+           (core->state == LEASE_LOST && lease->stop_by > shell_now(lease->shell));
+}
+
+static bool refuses(const struct shell *s, unsigned master)
+{
+    return s->client && s->client->engine.masters[master].refused;
 }
 
 static void no_orphan(struct world *w, unsigned master, unsigned name)
 {
     uint32_t number = model_value(&w->servers[master].model, server_wall(w, master), name);
     struct token *token = &w->tokens[number];
-    bool out_of_reach = token->client < w->clients && !lasting_reaches(w, token->client, master);
+    bool out_of_reach = token->client < w->clients && (!lasting_reaches(w, token->client, master) ||
+                                                       refuses(w->shells[token->client], master));
     if (!number || token->excused || out_of_reach || is_liar(w, master) || is_live(w, token))
         return;
     if (!token->dead_since)
@@ -621,21 +633,20 @@ static void no_orphan(struct world *w, unsigned master, unsigned name)
  * and with a fence to store that. */
 static usec wait_grace(const struct user_lease *lease)
 {
-    usec questions = lease->core.terms.ttl / 4 * (3 + lease->core.terms.fence);
+    usec questions = lease->terms.ttl / 4 * (3 + lease->terms.fence);
     return questions > WAIT_GRACE ? questions : WAIT_GRACE;
 }
 
 /* An acquire is answered when its wait is over, whatever the masters do. */
 static void waiting_ends(const struct user_lease *lease)
 {
-    const struct shell *s = lease->shell;
-    if (lease->known != KNOWN_ASKED || !lease->core.asked_at || lease->operations ||
-        shell_is_stopped(s))
+    struct shell *s = lease->shell;
+    if (lease->known != KNOWN_ASKED || user_lease_has_calls(lease) || shell_is_stopped(s))
         return;
-    usec due = lease_wait_until(&lease->core);
     usec grace = wait_grace(lease);
-    if (due > NEVER - grace)
+    if (lease->terms.wait > NEVER / 2)
         return;
+    usec due = lease->handle->core.asked_at + lease->terms.wait; /* from the pump's next turn on */
     due = (due > s->ran_again_local ? due : s->ran_again_local) + grace;
     if (shell_now(s) > due)
         world_violated(s->world, "waiting", "lease %u of client %u still waits for an answer",
@@ -669,10 +680,16 @@ void check_step(struct shell *s)
 
 void check_idle(struct shell *s)
 {
+    if (s->client->pump.any)
+        world_violated(s->world, "progress", "client %u: the pump does not come to rest",
+                       s->index + 1);
+    check_written(s);
+    check_notified(s);
+    check_held(s);
     for (unsigned i = 0; i < s->world->masters; i++)
-        if (s->engine.masters[i].in_flight != s->links[i].expected)
+        if (s->client->engine.masters[i].in_flight != s->links[i].expected)
             world_violated(s->world, "accounts",
                            "client %u counts %u requests in flight to master %u, and has %u",
-                           s->index + 1, s->engine.masters[i].in_flight, i + 1,
+                           s->index + 1, s->client->engine.masters[i].in_flight, i + 1,
                            s->links[i].expected);
 }

@@ -8,7 +8,7 @@
 #ifndef SIM_INVARIANTS_H
 #define SIM_INVARIANTS_H
 
-#include "client_shell.h"
+#include "user_lease.h"
 
 /* A client's core was stepped, or asked for an outcome. */
 void check_step(struct shell *shell);
@@ -21,10 +21,8 @@ void check_sent(struct shell *shell, unsigned master, const struct message *mess
 void check_heard(struct shell *shell, unsigned master, const struct message *message);
 /* A master has carried out a request. */
 void check_executed(struct world *world, unsigned master, const struct message *message);
-/* The user's calls are about to reach the core. */
-void check_asked(struct user_lease *lease, unsigned operations);
 /* The user is told an outcome. */
-void check_told(struct user_lease *lease, const struct outcome *outcome);
+void check_told(struct user_lease *lease, const redlock_event *event);
 /* The handle is about to be freed. */
 void check_freed(struct user_lease *lease);
 /* A client's process has ended: nobody can release what it had, unless it was closed. */

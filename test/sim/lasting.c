@@ -64,7 +64,7 @@ static void cut(struct world *w, unsigned client, unsigned master)
     if (conn && chance_permille(&w->chance, 500))
         conn_break_silently(conn, chance_range(&w->chance, 0, MS(500)));
     if (!chance_permille(&w->chance, DEAF))
-        block(w, &w->ear_paths[client][master]);
+        block(w, &w->push_paths[client][master]);
 }
 
 static void cut_some(struct world *w, unsigned client, unsigned count)
@@ -79,7 +79,7 @@ static void lose_notifications(struct world *w)
     for (unsigned c = 0; c < w->clients; c++)
         for (unsigned i = 0; i < w->masters; i++)
             if (chance_permille(&w->chance, DEAF))
-                block(w, &w->ear_paths[c][i]);
+                block(w, &w->push_paths[c][i]);
 }
 
 /* ---- drawing ------------------------------------------------------------------- */

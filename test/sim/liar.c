@@ -7,13 +7,11 @@
 #include "trace.h"
 
 #define DAY_MS INT64_C(86400000)
+#define FLOODS 30 /* per mille of what might be one */
 
-void liar_draw(struct world *w)
+static void draw_lies(struct world *w)
 {
     static const unsigned rates[] = {1000, 1000, 500, 100};
-    if (!(w->faults & 1U << FAULT_LIAR) || w->masters < 3)
-        return;
-    w->liar = 1 + chance_below(&w->chance, w->masters);
     w->lie_rate = rates[chance_below(&w->chance, 4)];
     bool many = chance_permille(&w->chance, 300);
     for (unsigned lie = 0; lie < LIES; lie++)
@@ -21,32 +19,40 @@ void liar_draw(struct world *w)
             w->lies |= 1U << lie;
     if (w->quorum > w->masters - 1)
         w->lies = 0;
-    TRACE(w, "master %u lies: %#x, %u of 1000 times", w->liar, w->lies, w->lie_rate);
+}
+
+/* Where masters may forget as well, as many of those that may be wrong lie as chance has it. */
+void liar_draw(struct world *w)
+{
+    bool others = w->options.faults & 1U << FAULT_FORGET;
+    if (!(w->faults & 1U << FAULT_LIAR) || w->masters < 3)
+        return;
+    unsigned liars = others ? chance_below(&w->chance, w->wrong + 1) : 1;
+    if (others && chance_permille(&w->chance, 300))
+        liars = w->wrong;
+    while ((unsigned)__builtin_popcount(w->liars) < liars)
+        w->liars |= (uint16_t)(1U << chance_below(&w->chance, w->masters));
+    if (liars)
+        draw_lies(w);
+    TRACE(w, "masters %#x lie: %#x, %u of 1000 times", w->liars, w->lies, w->lie_rate);
 }
 
 bool is_liar(const struct world *w, unsigned master)
 {
-    return w->liar == master + 1;
+    return w->liars >> master & 1;
+}
+
+static bool refuses(const struct shell *s, unsigned master)
+{
+    return s->client && s->client->engine.masters[master].refused;
 }
 
 bool liar_took_a_vote(const struct world *w)
 {
     for (unsigned c = 0; c < w->clients; c++)
         for (unsigned i = 0; i < w->masters; i++)
-            if (!is_liar(w, i) && w->shells[c]->engine.masters[i].refused)
+            if (!is_liar(w, i) && refuses(w->shells[c], i))
                 return true;
-    return false;
-}
-
-bool liar_may_break(const struct world *w, const char *rule)
-{
-    static const char *const rules[] = {"exclusion", "backing", "fence",  "stored",
-                                        "turn",      "order",   "healing"};
-    if (!w->liar || w->masters % 2 == 0)
-        return false;
-    for (unsigned i = 0; i < sizeof rules / sizeof rules[0]; i++)
-        if (strcmp(rules[i], rule) == 0)
-            return true;
     return false;
 }
 
@@ -57,11 +63,11 @@ static bool tells(struct world *w, enum lie lie)
 
 /* ---- clocks ------------------------------------------------------------------- */
 
-/* As far as a quorum of masters has come, by their walls. */
-static usec quorum_wall(const struct world *w)
+/* As far as the masters have come, by their walls; honest ones'. */
+static usec honest_wall(const struct world *w)
 {
     usec walls[MASTERS_MAX];
-    unsigned count = 0;
+    unsigned count = 0, rank = w->quorum - w->spare;
     for (unsigned i = 0; i < w->masters; i++) {
         usec wall = is_liar(w, i) ? 0 : server_wall(w, i);
         unsigned at = count++;
@@ -69,13 +75,13 @@ static usec quorum_wall(const struct world *w)
             walls[at] = walls[at - 1];
         walls[at] = wall;
     }
-    return walls[w->quorum - 1];
+    return walls[rank - 1] ? walls[rank - 1] : walls[0];
 }
 
 static usec lying_clock(struct world *w, usec honest)
 {
     usec ttl = MS(w->max_ttl_ms), longest = ttl + ttl / 100 + MS(2);
-    usec wall = quorum_wall(w);
+    usec wall = honest_wall(w);
     usec most = wall + CLOCK_WINDOW + (longest > MS(w->skew_ms) ? longest : MS(w->skew_ms));
     if (tells(w, LIE_WILD))
         return chance_permille(&w->chance, 500) ? most + chance_range(&w->chance, 0, MS(300000))
@@ -90,13 +96,12 @@ static usec lying_clock(struct world *w, usec honest)
 
 /* ---- answers ------------------------------------------------------------------ */
 
-static void lie_to_hello(struct world *w, struct model_answer *answer, bool is_ready)
+static void lie_to_hello(struct world *w, struct model_answer *answer, bool stands_twins)
 {
     if (tells(w, LIE_RUN_ID))
         answer->run_id = chance_next(&w->chance);
-    /* Said to a client that starts it means that one server is listed twice, by design. */
     unsigned other = chance_below(&w->chance, w->masters);
-    if (tells(w, LIE_TWIN) && is_ready && !is_liar(w, other))
+    if (tells(w, LIE_TWIN) && stands_twins && !is_liar(w, other))
         answer->run_id = w->servers[other].model.run_id;
     if (tells(w, LIE_MAX_TTL))
         answer->max_ttl_ms =
@@ -137,6 +142,7 @@ static void lie_in_line(struct world *w, struct model_answer *answer)
         answer->answer = ANSWER_AHEAD;
     if (answer->answer != ANSWER_QUEUED)
         return;
+    answer->belies_holder = tells(w, LIE_POSITION);
     if (tells(w, LIE_POSITION))
         answer->position = chance_below(&w->chance, chance_permille(&w->chance, 500) ? 3 : 1000000);
     if (tells(w, LIE_LEFT))
@@ -169,7 +175,16 @@ static void lie_about_error(struct world *w, const struct model_call *call,
     answer->error = answer->answer == ANSWER_ERROR ? "ERR whatever" : NULL;
 }
 
-void liar_answers(struct world *w, unsigned master, struct message *message, bool is_ready)
+/* It has carried out what was asked, and then thrown it away. */
+static void forget(struct model_data *data, const struct model_call *call)
+{
+    for (unsigned i = 0; i < call->count; i++)
+        data->keys[call->names[i]] = (struct model_key){0};
+    if (data->clock.h)
+        data->clock.h = 1;
+}
+
+void liar_answers(struct world *w, unsigned master, struct message *message, bool stands_twins)
 {
     const struct model_call *call = &message->call;
     struct model_answer *answer = &message->answer;
@@ -178,16 +193,22 @@ void liar_answers(struct world *w, unsigned master, struct message *message, boo
         answer->answer = ANSWER_YES;
     if (grants && tells(w, LIE_REFUSE))
         answer->answer = ANSWER_HELD;
+    if (call->kind == REQUEST_RAISE && tells(w, LIE_GRANT))
+        *answer = (struct model_answer){.answer = ANSWER_YES, .clock = call->fence};
     if (call->kind == REQUEST_HELLO)
-        lie_to_hello(w, answer, is_ready);
+        lie_to_hello(w, answer, stands_twins);
     if (call->kind == REQUEST_QUEUE)
         lie_in_line(w, answer);
     if (call->kind == REQUEST_RENEW)
         lie_about_renewal(w, answer);
     if (answer->clock || (call->proposal && answer->answer == ANSWER_YES))
         answer->clock = lying_clock(w, answer->clock ? answer->clock : 1);
+    if (tells(w, LIE_FORGET))
+        forget(&w->servers[master].model.data, call);
     if (tells(w, LIE_PUSH))
         lie_to_waiters(w, master, call, answer);
+    if (tells(w, LIE_FLOOD) && chance_permille(&w->chance, FLOODS))
+        answer->floods = true;
     if (call->kind != REQUEST_KILL && call->kind != REQUEST_ADOPT && tells(w, LIE_ERROR))
         lie_about_error(w, call, answer);
 }

@@ -25,19 +25,18 @@ enum lie {
     LIE_AHEAD,    /* it is yours, but somebody is ahead of you */
     LIE_RENEWAL,  /* late, healed, absent, another's */
     LIE_ERROR,    /* any other reply: errors, no script, no clock */
+    LIE_FORGET,   /* and it has not done what it says */
+    LIE_FLOOD,    /* it was given to you, many times over */
     LIES
 };
 
-/* Which master lies in this run, how, and how often. */
+/* Which masters lie in this run, how, and how often. */
 void liar_draw(struct world *world);
 bool is_liar(const struct world *world, unsigned master);
 /* It claims to be a master that was met later, and that one is refused: with the liar two votes may
  * be missing, and then nothing has to come of anything. */
 bool liar_took_a_vote(const struct world *world);
-/* One liar can make two holders: what it can break is not judged.  With an even number of
- * masters any two quorums share an honest one. */
-bool liar_may_break(const struct world *world, const char *rule);
-/* What is said instead, to a client that was told that it is ready, or not yet. */
-void liar_answers(struct world *world, unsigned master, struct message *message, bool is_ready);
+/* What is said instead, to a client that stands to be told of twins, or not. */
+void liar_answers(struct world *world, unsigned master, struct message *message, bool stands_twins);
 
 #endif

@@ -9,6 +9,7 @@
 #include "campaign.h"
 #include "faults.h"
 #include "mutants.h"
+#include "wrong.h"
 
 static const char usage[] =
     "usage: redlock-sim [OPTION]...\n"
@@ -17,6 +18,9 @@ static const char usage[] =
     "  --trace           tells its story\n"
     "  --profile NAME    what may go wrong (default mix)\n"
     "  --without FAULT   but not that; may be repeated\n"
+    "  --spare F         spare votes; default: drawn in the profile wrong, else none\n"
+    "  --wrong K         masters wrong at once, with --masters and --spare, in that\n"
+    "                    profile; default: as many as are stood\n"
     "  --masters N       1 to 15; default: drawn for each run, mostly 3 and 5\n"
     "  --clients N       1 to 6; default: 2 or 3\n"
     "  --ops N           calls of the users; default: drawn\n"
@@ -25,7 +29,8 @@ static const char usage[] =
     "  --mutants         breaks one rule after the other until it is noticed\n"
     "  --list-mutants, --list-profiles, --list-faults\n"
     "The status is 0 if no rule was violated (--mutants: if every mutant was caught;\n"
-    "--profile beyond: if any violation was found), 1 if not, 64 for usage.\n";
+    "--profile beyond, more wrong than is stood: if any violation was found), 1 if not, 64 for "
+    "usage.\n";
 
 static int fail(const char *what, const char *word)
 {
@@ -72,8 +77,8 @@ static void without(struct campaign *campaign, const char *word)
 
 static void mutant(struct campaign *campaign, const char *word)
 {
-    enum mutant found = MUTANT_NONE;
-    if (!word || !mutant_find(word, &found))
+    int found = word ? mutant_find(word) : -1;
+    if (found < 0)
         fail("no such mutant", word);
     mutant_set(found);
     campaign->mutant = mutant_name(found);
@@ -82,8 +87,8 @@ static void mutant(struct campaign *campaign, const char *word)
 static int list(const char *what)
 {
     if (strcmp(what, "--list-mutants") == 0)
-        for (int i = MUTANT_NONE + 1; i < MUTANT_COUNT; i++)
-            printf("%-20s %s\n", mutant_name((enum mutant)i), mutant_text((enum mutant)i));
+        for (int i = 1; i < MUTANTS_END; i++)
+            printf("%-20s %s\n", mutant_name(i), mutant_text(i));
     else if (strcmp(what, "--list-profiles") == 0)
         for (unsigned i = 0; i < profile_count; i++)
             printf("%-10s %s\n", profiles[i].name, profiles[i].text);
@@ -93,10 +98,23 @@ static int list(const char *what)
     return 0;
 }
 
+/* With more wrong masters than any two quorums have in common, violations are looked for. */
+static void look_for_wrong(struct campaign *campaign)
+{
+    const struct options *options = &campaign->options;
+    if (options->wrong < 0)
+        return;
+    if (!options->masters || options->spare < 0)
+        fail("--wrong takes --masters and --spare", NULL);
+    unsigned quorum = wrong_quorum(options->masters, (unsigned)options->spare);
+    campaign->beyond_is_well = (unsigned)options->wrong + options->masters >= 2 * quorum;
+}
+
 int main(int argc, char **argv)
 {
     struct campaign campaign = {.first = 1, .last = 1000, .mutant = "none"};
     struct options *options = &campaign.options;
+    options->spare = options->wrong = -1;
     bool one = false, mutants = false;
     profile(&campaign, "mix");
     for (int i = 1; i < argc; i++) {
@@ -115,6 +133,10 @@ int main(int argc, char **argv)
             options->masters = (unsigned)number(option, next, 1, MASTERS_MAX);
         else if (strcmp(option, "--clients") == 0)
             options->clients = (unsigned)number(option, next, 1, CLIENTS_MAX);
+        else if (strcmp(option, "--spare") == 0)
+            options->spare = (int)number(option, next, 0, MASTERS_MAX - 1);
+        else if (strcmp(option, "--wrong") == 0)
+            options->wrong = (int)number(option, next, 0, MASTERS_MAX);
         else if (strcmp(option, "--ops") == 0)
             options->ops = (unsigned)number(option, next, 1, 1000000);
         else if (strcmp(option, "--profile") == 0)
@@ -128,6 +150,7 @@ int main(int argc, char **argv)
         else
             fail("unknown option", option);
     }
+    look_for_wrong(&campaign);
     if (mutants)
         return campaign_mutants(&campaign);
     return one ? campaign_one(&campaign) : campaign_seeds(&campaign);

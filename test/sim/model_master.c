@@ -235,10 +235,13 @@ static void describe_wait(struct model_master *master, usec wall, const struct m
                           struct model_answer *answer)
 {
     answer->remaining_ms = -2;
-    for (unsigned i = 0; i < call->count && answer->remaining_ms == -2; i++) {
+    for (unsigned i = 0; i < call->count; i++) {
         const struct model_key *key = look_up(master, wall, call->names[i]);
-        if (key->value && key->value != call->value)
+        if (!key->value || key->value == call->value)
+            continue;
+        if (!answer->holder_count)
             answer->remaining_ms = time_to_live(key, wall);
+        answer->holders[answer->holder_count++] = key->value;
     }
     for (unsigned i = 0; i < call->count; i++) {
         unsigned ahead = ahead_of(master, wall, call->names[i], call->value);
@@ -349,14 +352,15 @@ static enum answer hello(struct model_master *master, usec now, const struct mod
     struct model_clock *clock = &master->data.clock;
     int64_t uptime = now / 1000000 - master->started_s;
     int64_t max_ttl = larger(clock->m, call->terms.max_ttl_ms);
-    if (clock->r != master->run_id && !(model_flaws.ignores_run_id && clock->r)) {
+    bool is_new = clock->r != master->run_id && !(model_flaws.ignores_run_id && clock->r);
+    if (is_new)
         clock->s = now - larger(0, uptime - 1) * 1000000;
-        seed_clock(clock, now + (model_flaws.starts_low ? 0 : CLOCK_WINDOW));
-    }
     /* max_ttl × 1000 × (1 + drift), rounded up as math.ceil does */
     int64_t drift = (max_ttl * call->terms.drift_ppm + 999) / 1000;
     int64_t skew = call->terms.skew_ms * 1000, lease = max_ttl * 1000 + drift;
     int64_t longest = skew + lease, ahead = CLOCK_WINDOW + larger(0, skew - lease);
+    if (is_new)
+        seed_clock(clock, model_flaws.starts_low ? now : now + lease + ahead);
     if (call->kind == REQUEST_ADOPT) {
         if (!model_flaws.starts_low)
             seed_clock(clock, larger(clock->q, now + longest) + ahead);

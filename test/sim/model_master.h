@@ -9,7 +9,7 @@
 #ifndef SIM_MODEL_MASTER_H
 #define SIM_MODEL_MASTER_H
 
-#include "event.h"
+#include "ground/event.h"
 
 #define MODEL_NAMES 6 /* of one request */
 #define MODEL_KEYS  108
@@ -82,13 +82,17 @@ struct model_answer {
     int64_t remaining_ms; /* HELD of PEEK, QUEUED: as PTTL says, -1 for a key without expiry, -2 for
                              none */
     uint32_t value;       /* HELD of PEEK */
-    usec time;            /* LATE, HELLO */
+    uint32_t holders[MODEL_NAMES]; /* QUEUED: of each name that somebody else has */
+    unsigned holder_count;
+    bool belies_holder; /* QUEUED: a liar's, of what library the holder is */
+    usec time;          /* LATE, HELLO */
     usec abstains;
     usec age;   /* HELLO */
     usec clock; /* GRANT, RAISE, QUEUE, HELLO */
     unsigned position;
     struct model_push pushes[MODEL_NAMES];
     unsigned push_count;
+    bool floods; /* a liar: each of them very often */
     int64_t max_ttl_ms, uptime_s;
     uint64_t run_id;
     const char *error;

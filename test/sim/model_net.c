@@ -220,7 +220,7 @@ void conn_break_silently(struct conn *conn, usec seen_after)
 
 void net_server_down(struct world *w, unsigned master)
 {
-    ears_server_down(w, master);
+    subscriptions_server_down(w, master);
     for (struct conn *conn = w->conns; conn; conn = conn->next) {
         if (conn->master != master || !conn->server_open)
             continue;
@@ -253,7 +253,7 @@ bool net_execute(struct world *w, unsigned master, const struct model_call *call
     if (!server->up || w->now < server->stopped_until)
         return false;
     model_execute(&server->model, server_wall(w, master), call, answer);
-    ears_publish(w, master, answer);
+    subscriptions_publish(w, master, answer);
     return true;
 }
 
@@ -268,6 +268,12 @@ static bool answers_error(struct world *w, const struct server *server,
            message->call.kind == REQUEST_GRANT || message->call.kind == REQUEST_RAISE ||
            message->call.kind == REQUEST_QUEUE || message->call.kind == REQUEST_RENEW ||
            message->call.kind == REQUEST_HELLO;
+}
+
+/* One that starts, without spare votes, takes it for the list's fault, by design. */
+static bool stands_twins(const struct shell *s)
+{
+    return s && (s->client->engine.ready_told || s->client->engine.config.spare);
 }
 
 static void execute(struct conn *conn, struct message *message)
@@ -289,10 +295,10 @@ static void execute(struct conn *conn, struct message *message)
             world_violated(w, "model", "master %u has no room for one more who waits",
                            conn->master + 1);
         if (is_liar(w, conn->master))
-            liar_answers(w, conn->master, message, conn->shell && conn->shell->ready_told);
+            liar_answers(w, conn->master, message, stands_twins(conn->shell));
         else
             check_executed(w, conn->master, message);
-        ears_publish(w, conn->master, &message->answer);
+        subscriptions_publish(w, conn->master, &message->answer);
     }
     world_mark(w, (uint64_t)w->now, (uint64_t)message->call.kind << 8 | message->answer.answer);
     TRACE(w, "    master %u carries out %s %s t%u of client %u%s: %s%s", conn->master + 1,

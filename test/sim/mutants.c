@@ -1,43 +1,45 @@
 #include "mutants.h"
 
-#include <string.h>
 #include <strings.h>
 
 #include "model_master.h"
 
 enum mutant mutant_present;
+enum client_mutant client_mutant_present;
 
 static const struct {
     const char *name, *text;
-} table[MUTANT_COUNT] = {[MUTANT_NONE] = {"none", "the core as it is"},
-#define MUTANT_ROW(name, text) [MUTANT_##name] = {#name, text},
-                         MUTANTS(MUTANT_ROW)
+} table[] = {{"none", "the library as it is"},
+#define MUTANT_ROW(name, text) {#name, text},
+             MUTANTS(MUTANT_ROW) CLIENT_MUTANTS(MUTANT_ROW)
 #undef MUTANT_ROW
 };
 
-const char *mutant_name(enum mutant mutant)
+const char *mutant_name(int mutant)
 {
     return table[mutant].name;
 }
 
-const char *mutant_text(enum mutant mutant)
+const char *mutant_text(int mutant)
 {
     return table[mutant].text;
 }
 
-bool mutant_find(const char *name, enum mutant *mutant)
+int mutant_find(const char *name)
 {
-    for (int i = 0; i < MUTANT_COUNT; i++)
-        if (strcasecmp(name, table[i].name) == 0) {
-            *mutant = (enum mutant)i;
-            return true;
-        }
-    return false;
+    for (int i = 0; i < MUTANTS_END; i++)
+        if (strcasecmp(name, table[i].name) == 0)
+            return i;
+    return -1;
 }
 
-void mutant_set(enum mutant mutant)
+void mutant_set(int number)
 {
+    enum mutant mutant = number < MUTANT_COUNT ? (enum mutant)number : MUTANT_NONE;
     mutant_present = mutant;
+    client_mutant_present = number < MUTANT_COUNT
+                                ? CLIENT_MUTANT_NONE
+                                : (enum client_mutant)(number - OF_CLIENT(CLIENT_MUTANT_NONE));
     model_flaws = (struct model_flaws){.ignores_run_id = mutant == MUTANT_RUN_ID_UNCHECKED,
                                        .seeds_if_absent = mutant == MUTANT_CLOCK_IF_ABSENT,
                                        .starts_low = mutant == MUTANT_CLOCK_LOW,

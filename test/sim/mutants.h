@@ -1,16 +1,22 @@
 /*
- * mutants.h - the core's safety rules by name, one of them broken at a time.
+ * mutants.h - the rules of the core and of the client room by name, one of them broken at a time.
  */
 #ifndef SIM_MUTANTS_H
 #define SIM_MUTANTS_H
 
 #include <stdbool.h>
 
-#include "mutant.h"
+#include "client_mutant.h"
+#include "ground/mutant.h"
 
-const char *mutant_name(enum mutant mutant);
-const char *mutant_text(enum mutant mutant);
-bool mutant_find(const char *name, enum mutant *mutant);
-void mutant_set(enum mutant mutant);
+/* Those of the core have the numbers of enum mutant, from 1; those of the client room follow. */
+#define OF_CLIENT(mutant) ((int)MUTANT_COUNT - 1 + (int)(mutant))
+#define MUTANTS_END       OF_CLIENT(CLIENT_MUTANT_COUNT)
+
+const char *mutant_name(int mutant);
+const char *mutant_text(int mutant);
+/* -1: there is none of that name. */
+int mutant_find(const char *name);
+void mutant_set(int mutant);
 
 #endif

@@ -14,13 +14,17 @@ static bool was_refused_with(const struct world *w, const struct token *token, u
     return false;
 }
 
-/* By the request that was refused with it. */
+/* By the request that was refused with it: the first one, as the clock of another master may come
+ * to the same number later. */
 static usec drawn(const struct world *w, usec ticket)
 {
-    for (uint32_t i = w->token_count; i; i--)
-        if (was_refused_with(w, &w->tokens[i], ticket))
-            return w->tokens[i].place_since;
-    return NEVER;
+    usec first = NEVER;
+    for (uint32_t i = w->token_count; i; i--) {
+        const struct token *token = &w->tokens[i];
+        if (was_refused_with(w, token, ticket) && token->place_since < first)
+            first = token->place_since;
+    }
+    return first;
 }
 
 /* When was it first asked for what has this ticket?  A place in line may be taken over
@@ -141,7 +145,7 @@ void order_told(const struct user_lease *told)
         return;
     for (unsigned c = 0; c < w->clients; c++)
         for (struct user_lease *it = w->shells[c]->all; it; it = it->next_all)
-            if (c != told->shell->index && it->known == KNOWN_ASKED && !it->operations &&
+            if (c != told->shell->index && it->known == KNOWN_ASKED && !user_lease_has_calls(it) &&
                 it->stood_since && told->began > it->stood_since + FAIR_LATER &&
                 share_a_name(told, it))
                 passes(told, it);

@@ -27,22 +27,6 @@ const char *answer_name(enum answer answer)
     return names[answer];
 }
 
-const char *outcome_name(enum outcome_kind kind)
-{
-    static const char *const names[] = {"ACQUIRED",     "NOT_ACQUIRED", "EXTENDED",
-                                        "NOT_EXTENDED", "AT_RISK",      "HEALTHY",
-                                        "LOST",         "RELEASED",     "SEEN"};
-    return names[kind];
-}
-
-const char *cause_name(enum cause cause)
-{
-    static const char *const names[] = {"",        "held",      "unavailable", "too slow",
-                                        "expired", "gone",      "max hold",    "cancelled",
-                                        "closed",  "no memory", "replica",     "same master"};
-    return names[cause];
-}
-
 const char *names_text(const uint8_t *names, unsigned count)
 {
     static char text[5 * MODEL_NAMES + 1];

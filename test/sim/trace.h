@@ -17,8 +17,6 @@ void trace_line(const struct world *world, const char *format, ...)
 
 const char *request_name(enum request_kind kind);
 const char *answer_name(enum answer answer);
-const char *outcome_name(enum outcome_kind kind);
-const char *cause_name(enum cause cause);
 /* "a+c" */
 /* ", clock 17…", or nothing. */
 const char *clock_text(usec clock);

@@ -2,11 +2,15 @@
 
 #include <string.h>
 
+#include "client_rules.h"
 #include "crowd.h"
 #include "invariants.h"
 #include "trace.h"
 
 #define LEASES_AT_ONCE 4
+#define GOES_ON        250 /* per mille of calls after which another one follows at once */
+#define ENDS_AT_ONCE   3   /* per mille of callbacks in which the client is freed, */
+#define ENDS_CLOSING   50  /* and while it closes */
 
 static bool chance(struct shell *s, unsigned permille)
 {
@@ -31,12 +35,6 @@ static unsigned draw_names(struct shell *s, uint8_t *names)
     return count;
 }
 
-static usec usual_margin(usec ttl)
-{
-    usec margin = ttl / 20 < MS(10) ? MS(10) : ttl / 20;
-    return margin > ttl / 4 ? ttl / 4 : margin;
-}
-
 /* Over its whole range: as many short ones as long ones. */
 static usec draw_ttl(struct shell *s)
 {
@@ -52,9 +50,9 @@ static usec draw_ttl(struct shell *s)
 static usec draw_margin(struct shell *s, usec ttl)
 {
     if (chance(s, 750))
-        return usual_margin(ttl);
-    usec most = ttl - quorum_drift(ttl, 10000) - MS(1);
-    return chance(s, 500) ? 0 : range(s, 0, chance(s, 500) ? ttl / 3 : most);
+        return user_lease_usual_margin(ttl);
+    int64_t most = (ttl - quorum_drift(ttl, DRIFT_PPM) - MS(1)) / 1000;
+    return MS(chance(s, 500) ? 0 : range(s, 0, chance(s, 500) ? ttl / 3000 : most));
 }
 
 static usec draw_wait(struct shell *s)
@@ -76,7 +74,7 @@ static struct terms draw_terms(struct shell *s)
                           .fence = chance(s, s->world->patient ? 800 : 500)};
     terms.wait = draw_wait(s);
     if (chance(s, 150))
-        terms.max_hold = range(s, 1, 2 * ttl);
+        terms.max_hold = MS(range(s, 1, ttl / 500));
     return terms;
 }
 
@@ -85,26 +83,19 @@ static void acquire(struct shell *s)
     uint8_t names[MODEL_NAMES];
     unsigned count = draw_names(s, names);
     struct terms terms = draw_terms(s);
-    struct user_lease *lease = shell_lease(s, names, count, &terms, NULL);
+    struct user_lease *lease = user_lease_acquire(s, names, count, &terms);
     if (!lease)
         return;
     TRACE(s->world, "client %u asks for %s: lease %u, ttl %lld ms, wait %lld ms%s", s->index + 1,
           names_text(names, count), lease->number, (long long)terms.ttl / 1000,
           terms.wait == NEVER ? -1 : (long long)terms.wait / 1000,
           terms.renew ? "" : ", no renewal");
-    shell_ask(lease, OP_ACQUIRE);
 }
 
 static void inspect(struct shell *s)
 {
     uint8_t names[MODEL_NAMES];
-    unsigned count = draw_names(s, names);
-    struct user_lease *lease = shell_lease(s, names, count, &(struct terms){0}, NULL);
-    if (!lease)
-        return;
-    lease->known = KNOWN_INSPECTING;
-    lease->released = true; /* there is nothing to release */
-    shell_ask(lease, OP_INSPECT);
+    user_lease_inspect(s, names, draw_names(s, names));
 }
 
 /* ---- with a lease that there is ------------------------------------------------------- */
@@ -119,7 +110,7 @@ static struct user_lease *draw_lease(struct shell *s)
     struct user_lease *lease = s->all;
     for (unsigned skip = chance_below(&s->world->chance, count); skip; skip--)
         lease = lease->next_all;
-    return lease->operations & (OP_FREE | OP_DETACH) ? NULL : lease;
+    return lease->let_go ? NULL : lease;
 }
 
 static void detach(struct shell *s, struct user_lease *lease)
@@ -127,7 +118,7 @@ static void detach(struct shell *s, struct user_lease *lease)
     struct world *w = s->world;
     struct parcel parcel = {.token = lease->token, .count = lease->count};
     memcpy(parcel.names, lease->names, sizeof parcel.names);
-    if (w->parcel_count == PARCELS || !shell_detach(lease))
+    if (w->parcel_count == PARCELS || !user_lease_detach(lease))
         return;
     TRACE(w, "client %u detaches lease %u", s->index + 1, lease->number);
     w->tokens[parcel.token].excused = true;
@@ -141,73 +132,79 @@ static void use_token(struct shell *s)
     if (!w->parcel_count)
         return;
     const struct parcel *parcel = &w->parcels[--w->parcel_count];
-    const char *token = w->tokens[parcel->token].text;
     bool release = chance(s, 400);
     struct terms terms = draw_terms(s);
     terms.wait = 0;
     terms.fence = false;
-    if (release)
-        terms = (struct terms){0};
-    struct user_lease *lease = shell_lease(s, parcel->names, parcel->count, &terms, token);
+    struct user_lease *lease =
+        release ? user_lease_release_token(s, parcel) : user_lease_attach(s, parcel, &terms);
     if (!lease)
         return;
     TRACE(w, "client %u %s t%u: lease %u", s->index + 1, release ? "releases" : "attaches",
           parcel->token, lease->number);
-    lease->token = parcel->token;
-    if (release) {
-        lease->released = true;
-        lease->known = KNOWN_ASKED_BACK;
-    }
-    shell_ask(lease, release ? OP_RELEASE : OP_ACQUIRE);
 }
 
 static void act_on(struct shell *s, struct user_lease *lease)
 {
     unsigned dice = chance_below(&s->world->chance, 100);
     if (lease->ended) {
-        shell_lease_free(lease);
+        user_lease_free(lease);
     } else if (dice < 45) {
-        if (shell_release(lease))
+        if (user_lease_release(lease))
             TRACE(s->world, "client %u releases lease %u", s->index + 1, lease->number);
     } else if (dice < 70) {
         usec ttl = chance(s, 500) ? 0 : MS(range(s, 60, s->world->max_ttl_ms));
-        usec margin = lease->core.terms.margin;
-        if (ttl && ttl - quorum_drift(ttl, 10000) - margin <= 0)
+        if (ttl && ttl - quorum_drift(ttl, DRIFT_PPM) - lease->terms.margin <= 0)
             ttl = 0;
-        if (shell_extend(lease, ttl))
+        if (user_lease_extend(lease, ttl))
             TRACE(s->world, "client %u extends lease %u, ttl %lld ms", s->index + 1, lease->number,
                   (long long)ttl / 1000);
     } else if (dice < 85) {
         detach(s, lease);
     } else {
         TRACE(s->world, "client %u frees lease %u", s->index + 1, lease->number);
-        shell_lease_free(lease);
+        user_lease_free(lease);
     }
+}
+
+/* Who waits is in no hurry, and frees nothing at random. */
+static bool is_hasty(const struct shell *s)
+{
+    return !s->world->peace && s->world->options.habit == HABIT_ANY;
 }
 
 /* ---- the callback ------------------------------------------------------------------------ */
 
-void user_told(struct user_lease *lease, const struct outcome *outcome)
+void user_told(struct user_lease *lease, const redlock_event *event)
 {
     struct shell *s = lease->shell;
-    if (crowd_told(lease, outcome))
+    if (crowd_told(lease, event))
         return;
-    bool over = lease->ended || outcome->kind == OUTCOME_LOST;
+    if (is_hasty(s) && chance(s, s->close_asked ? ENDS_CLOSING : ENDS_AT_ONCE)) {
+        TRACE(s->world, "client %u is freed", s->index + 1);
+        check_ended(s); /* nobody gives back what it had */
+        redlock_free(s->client);
+        return;
+    }
+    bool over = lease->ended || event->kind == REDLOCK_LOST;
     if (over && chance(s, lease->is_probe ? 1000 : 700)) {
         /* Else it is given back only when its time is over: not in peace. */
-        if (outcome->kind == OUTCOME_LOST && (s->world->peace || chance(s, 400)))
-            shell_release(lease);
+        if (event->kind == REDLOCK_LOST && (s->world->peace || chance(s, 400)))
+            user_lease_release(lease);
         else
-            shell_lease_free(lease);
-    } else if (outcome->kind == OUTCOME_ACQUIRED && chance(s, lease->is_probe     ? 1000
-                                                              : s->world->patient ? 800
-                                                                                  : 150)) {
-        shell_release(lease);
+            user_lease_free(lease);
+    } else if (event->kind == REDLOCK_ACQUIRED && chance(s, lease->is_probe     ? 1000
+                                                            : s->world->patient ? 800
+                                                                                : 150)) {
+        user_lease_release(lease);
     } else if (!over && !s->world->peace && chance(s, 60)) {
         act_on(s, lease);
     }
     if (chance(s, 30) && !s->world->peace && !s->close_asked)
         acquire(s);
+    struct user_lease *other = is_hasty(s) && chance(s, 150) ? draw_lease(s) : NULL;
+    if (other)
+        act_on(s, other);
 }
 
 /* ---- peace ---------------------------------------------------------------------------------- */
@@ -217,12 +214,12 @@ static void tidy_up(struct shell *s)
 {
     for (struct user_lease *lease = s->all, *next; lease; lease = next) {
         next = lease->next_all;
-        if (lease->operations & (OP_FREE | OP_DETACH) || lease->is_probe)
+        if (lease->let_go || lease->is_probe)
             continue;
         if (lease->ended)
-            shell_lease_free(lease);
+            user_lease_free(lease);
         else if (lease->known == KNOWN_HELD || lease->known == KNOWN_LOST)
-            shell_release(lease);
+            user_lease_release(lease);
     }
 }
 
@@ -233,13 +230,16 @@ bool user_probes(struct shell *s)
     for (unsigned i = 0; i < count; i++)
         names[i] = (uint8_t)i;
     usec ttl = MS(s->world->max_ttl_ms);
-    struct terms terms = {.ttl = ttl, .wait = 3 * ttl + MS(3000), .renew = true, .fence = true};
-    struct user_lease *lease = shell_lease(s, names, count, &terms, NULL);
+    struct terms terms = {.ttl = ttl,
+                          .wait = 3 * ttl + MS(3000),
+                          .renew = true,
+                          .fence = true,
+                          .margin = user_lease_usual_margin(ttl)};
+    struct user_lease *lease = user_lease_acquire(s, names, count, &terms);
     if (!lease)
         return false;
     TRACE(s->world, "client %u probes: lease %u on all names", s->index + 1, lease->number);
     lease->is_probe = true;
-    shell_ask(lease, OP_ACQUIRE);
     shell_pump(s);
     return true;
 }
@@ -250,7 +250,7 @@ static unsigned leases(const struct shell *s)
 {
     unsigned count = 0;
     for (const struct user_lease *lease = s->all; lease; lease = lease->next_all)
-        count += !(lease->operations & (OP_FREE | OP_DETACH));
+        count += !lease->let_go;
     return count;
 }
 
@@ -265,19 +265,56 @@ static void adopt(struct shell *s)
         w->faults & (1U << FAULT_STUMBLE | 1U << FAULT_MIXED_TTL))
         return;
     TRACE(w, "client %u adopts master %u", s->index + 1, master + 1);
-    s->adopt |= 1U << master;
+    shell_present = s;
+    (void)redlock_adopt(s->client, master);
+}
+
+/* A user whose client is closed may free it at once, or go on with it for a while. */
+static void on_closed(redlock *client, unsigned left, void *data)
+{
+    struct shell *s = data;
+    s->closed_told = true;
+    s->closed = client->closed;
+    TRACE(s->world, "client %u is closed, %u releases are owed", s->index + 1, left);
+    if (left && client->closed)
+        world_violated(s->world, "closing", "client %u is done, and owes %u", s->index + 1, left);
+    check_ended(s); /* what is still owed is left to its ttl */
+    if (chance(s, 500))
+        redlock_free(client);
+}
+
+void user_closes(struct shell *s, usec patience)
+{
+    if (s->close_asked || !s->client)
+        return;
+    shell_present = s;
+    s->close_asked = true;
+    s->close_since = s->world->now;
+    redlock_close(s->client, patience / 1000, on_closed, s);
+}
+
+/* At what can be looked at without asking any master. */
+static void look(struct shell *s, const struct user_lease *lease)
+{
+    redlock_stats stats;
+    redlock_place place;
+    shell_present = s;
+    redlock_stats_get(s->client, &stats, sizeof stats);
+    if (lease)
+        check_place(lease, redlock_place_get(lease->handle, &place), &place);
 }
 
 static void act(struct shell *s)
 {
     unsigned dice = chance_below(&s->world->chance, 100);
     struct user_lease *lease = draw_lease(s);
+    look(s, lease);
     if (dice < 6)
         inspect(s);
     else if (dice < 14 && s->world->parcel_count)
         use_token(s);
     else if (dice < 16 && s->ready_told)
-        shell_close(s, MS(range(s, 0, 3000)));
+        user_closes(s, MS(range(s, 0, 3000)));
     else if (dice == 16)
         adopt(s);
     else if (!lease || (dice < 60 && leases(s) < LEASES_AT_ONCE))
@@ -301,17 +338,18 @@ void user_acts(struct shell *s, bool goes_on)
     usec gap = w->peace ? tidies : MS(range(s, 5, w->longest_gap_ms));
     if (goes_on)
         world_plan(w, w->now + gap, HAPPENS_USER, s, 0);
-    if (s->running && s->closed_told && !w->ending)
+    if (s->running && (s->closed_told || !s->client) && !w->ending)
         start_again(s);
-    if (!s->running || shell_is_stopped(s) || s->stage != STAGE_IDLE || s->close_asked)
+    if (!shell_is_idle(s) || s->close_asked)
         return;
-    if (w->peace) {
+    if (w->peace)
         tidy_up(s);
-    } else if (w->options.habit == HABIT_CROWD) {
+    else if (w->options.habit == HABIT_CROWD)
         crowd_acts(s);
-    } else if (w->ops_left) {
-        w->ops_left--;
-        act(s);
-    }
+    else if (w->ops_left)
+        do {
+            w->ops_left--;
+            act(s);
+        } while (w->ops_left && !s->close_asked && is_hasty(s) && chance(s, GOES_ON));
     shell_pump(s);
 }

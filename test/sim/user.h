@@ -4,12 +4,14 @@
 #ifndef SIM_USER_H
 #define SIM_USER_H
 
-#include "client_shell.h"
+#include "user_lease.h"
 
 /* One call, or a few; plans the next, if told so. */
 void user_acts(struct shell *shell, bool goes_on);
 /* Their callback. */
-void user_told(struct user_lease *lease, const struct outcome *outcome);
+void user_told(struct user_lease *lease, const redlock_event *event);
+/* redlock_close(). */
+void user_closes(struct shell *shell, usec patience);
 /* In peace: a lease on every name, which must come. */
 bool user_probes(struct shell *shell);
 

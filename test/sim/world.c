@@ -14,6 +14,8 @@
 #include "liar.h"
 #include "trace.h"
 #include "user.h"
+#include "user_lease.h"
+#include "wrong.h"
 
 #define LOOK_LEAST MS(100)
 #define SETTLE     MS(2700)  /* of peace, before it is looked at what is left */
@@ -117,7 +119,7 @@ uint32_t world_token(struct world *w, const char *text, size_t length)
 
 void world_violated(struct world *w, const char *rule, const char *format, ...)
 {
-    if (w->violation.rule || liar_may_break(w, rule) ||
+    if (w->violation.rule || wrong_may_break(w, rule) ||
         (w->options.only && strcmp(w->options.only, rule) != 0))
         return;
     w->violation.rule = rule;
@@ -159,12 +161,16 @@ static bool all_is_given_back(const struct world *w)
     return true;
 }
 
+static bool may_grant(const struct shell *s, unsigned master)
+{
+    return s->client && master_may_grant(&s->client->engine, &s->client->engine.masters[master]);
+}
+
 static bool all_vote(const struct world *w)
 {
     for (unsigned c = 0; c < w->clients; c++)
         for (unsigned i = 0; i < w->masters; i++)
-            if (lasting_reaches(w, c, i) && !is_liar(w, i) &&
-                !master_may_grant(&w->shells[c]->engine, &w->shells[c]->engine.masters[i]))
+            if (lasting_reaches(w, c, i) && !is_liar(w, i) && !may_grant(w->shells[c], i))
                 return false;
     return true;
 }
@@ -195,7 +201,7 @@ static enum phase settle(struct world *w)
         return user_probes(w->shells[prober]) ? PHASE_PROBE : PHASE_SETTLE;
     }
     bool is_late = w->now > w->peace_at + quarantine(w) + LIVENESS + rounds_that_hang(w);
-    if (is_late && liar_took_a_vote(w))
+    if (is_late && (liar_took_a_vote(w) || w->options.wrong >= 0))
         return PHASE_OVER;
     if (is_late)
         world_violated(w, "progress", "%s, long after everything was well",
@@ -220,9 +226,10 @@ static usec longest_stall(const struct engine *e)
  * answer of one that hangs is waited for. */
 static usec closes_within(const struct world *w, unsigned client)
 {
-    usec owed = MS(w->max_ttl_ms + 1500) * 102 / 100;
-    usec hangs = longest_stall(&w->shells[client]->engine);
-    return CLOSING + (lasting_reaches_all(w, client) && !w->liar ? 0 : owed > hangs ? owed : hangs);
+    bool may_owe = !lasting_reaches_all(w, client) || w->liars;
+    usec owed = may_owe ? MS(w->max_ttl_ms + 1500) * 102 / 100 : 0;
+    usec hangs = longest_stall(&w->shells[client]->client->engine);
+    return CLOSING + (owed > hangs ? owed : hangs);
 }
 
 static enum phase probe(struct world *w)
@@ -233,7 +240,8 @@ static enum phase probe(struct world *w)
             return PHASE_PROBE;
     w->ending = true;
     for (unsigned c = 0; c < w->clients; c++) {
-        shell_close(w->shells[c], 2 * closes_within(w, c));
+        if (w->shells[c]->client)
+            user_closes(w->shells[c], 2 * closes_within(w, c));
         shell_pump(w->shells[c]);
     }
     return PHASE_CLOSE;
@@ -245,17 +253,24 @@ static bool has_work(const struct engine *e)
     return e->busy.count || e->held.count || engine_owed(e);
 }
 
+/* One that was freed before is at its end. */
+static bool is_closed(struct world *w, unsigned client)
+{
+    const struct shell *s = w->shells[client];
+    if (!s->client)
+        return true;
+    if (s->closed && has_work(&s->client->engine))
+        world_violated(w, "closing", "client %u is closed, and not done", client + 1);
+    if (!s->closed && w->now > s->close_since + closes_within(w, client))
+        world_violated(w, "closing", "client %u does not come to an end", client + 1);
+    return s->closed;
+}
+
 static enum phase close_down(struct world *w)
 {
     bool all = true;
-    for (unsigned c = 0; c < w->clients; c++) {
-        const struct shell *s = w->shells[c];
-        all = all && s->closed;
-        if (s->closed && has_work(&s->engine))
-            world_violated(w, "closing", "client %u is closed, and not done", c + 1);
-        if (!s->closed && w->now > s->close_since + closes_within(w, c))
-            world_violated(w, "closing", "client %u does not come to an end", c + 1);
-    }
+    for (unsigned c = 0; c < w->clients; c++)
+        all &= is_closed(w, c);
     return all ? PHASE_OVER : PHASE_CLOSE;
 }
 
@@ -309,7 +324,7 @@ static void draw(struct world *w)
     w->masters = options->masters;
     if (!w->masters)
         w->masters = masters[chance_below(&w->chance, sizeof masters / sizeof masters[0])];
-    w->quorum = w->masters / 2 + 1;
+    wrong_draw(w);
     w->clients = options->clients ? options->clients : 2 + chance_below(&w->chance, 2);
     if (options->habit == HABIT_WAITING && !options->clients)
         w->clients += chance_below(&w->chance, 3);
@@ -326,6 +341,7 @@ static void draw(struct world *w)
     w->longest_gap_ms = w->patient                         ? 2000
                         : chance_permille(&w->chance, 800) ? 250
                                                            : w->max_ttl_ms / 4;
+    w->prefix = chance_permille(&w->chance, 300) ? "a long prefix:" : "";
     w->skew_ms = chance_permille(&w->chance, 500) ? 1000 : chance_range(&w->chance, 600, 1000);
     crowd_draw(w);
     faults_draw(w);
@@ -359,7 +375,7 @@ static void happen(struct world *w, const struct happening *it)
         shell_happens(it->subject, it);
         break;
     case HAPPENS_HEARD:
-        ear_happens(it->subject, it->number);
+        subscription_happens(it->subject, it->number);
         shell_readable(it->subject);
         break;
     case HAPPENS_USER:
@@ -391,25 +407,18 @@ static void sum_up(const struct world *w, struct result *result)
     *result = (struct result){.violation = w->violation,
                               .hash = w->hash,
                               .events = w->events,
+                              .acquired = w->acquired,
+                              .lost = w->lost,
+                              .renewals = w->renewals,
+                              .heals = w->heals,
                               .lasted = w->now,
                               .masters = w->masters,
                               .faults = w->faults,
                               .tokens = w->token_count};
-    for (unsigned c = 0; c < w->clients; c++) {
-        const struct engine_counters *counters = &w->shells[c]->engine.counters;
-        result->acquired += counters->acquired;
-        result->lost += counters->lost;
-        result->renewals += counters->renewals;
-        result->heals += counters->heals;
-    }
 }
 
-static void dismantle(struct world *w, struct result *result)
+static void dismantle(struct world *w)
 {
-    for (unsigned c = 0; c < w->clients; c++)
-        shell_stop(w->shells[c]);
-    if (!result->violation.rule)
-        result->violation = w->violation;
     for (unsigned c = 0; c < w->clients; c++)
         shell_free(w->shells[c]);
     for (unsigned f = 0; f < w->foreigners; f++)
@@ -434,13 +443,15 @@ void world_run(const struct options *options, struct result *result)
             TRACE(w, "may happen: %s", fault_name((enum fault_kind)kind));
     populate(w);
     unsigned happened = 0;
-    while (w->phase != PHASE_OVER && !w->violation.rule) {
+    while (w->phase != PHASE_OVER && !w->violation.rule && ++happened <= EVENTS_MAX) {
         struct happening next = take_next(w);
         happen(w, &next);
-        if (++happened > EVENTS_MAX)
-            world_violated(w, "progress", "the run does not come to an end");
     }
+    if (happened > EVENTS_MAX)
+        world_violated(w, "progress", "the run does not come to an end");
+    for (unsigned c = 0; c < w->clients; c++)
+        shell_stop(w->shells[c]); /* a rule that is broken by that counts if none was before */
     sum_up(w, result);
-    dismantle(w, result);
+    dismantle(w);
     free(w);
 }

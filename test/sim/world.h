@@ -14,6 +14,8 @@
 #define CLIENTS_MAX    6
 #define FOREIGNERS_MAX 2
 
+#define DRIFT_PPM 10000 /* that clients are configured with */
+
 struct shell;
 struct conn;
 
@@ -45,6 +47,7 @@ enum fault_kind {
     FAULT_UNEVEN,     /* a client's way to each master is another: dead, slow, as ever */
     FAULT_LASTING,    /* a minority of masters, or of somebody's links, stays broken in peace */
     FAULT_LIAR,       /* a master lies: see liar.h */
+    FAULT_FORGET,     /* a master forgets, and goes on voting: see wrong.h */
     FAULT_KINDS
 };
 
@@ -60,6 +63,8 @@ struct options {
     unsigned masters; /* 0: drawn */
     unsigned clients; /* 0: drawn */
     unsigned ops;     /* user calls; 0: drawn */
+    int spare;        /* spare votes; -1: drawn where masters may be wrong, else 0 */
+    int wrong;        /* masters wrong at once; -1: no more than is stood */
     uint32_t faults;  /* that may be drawn: a bit for each fault_kind */
     uint32_t without; /* drawn all the same, and then left out */
     bool beyond;      /* clocks run apart by more than was promised */
@@ -117,6 +122,10 @@ struct server {
     usec back_at; /* down: restarts then */
     const struct model_data *comes_back_with;
     usec abstains_until; /* must abstain, in true time, whatever it says itself */
+    usec wrong_until;    /* it has forgotten; true time */
+    usec jumped;         /* its wall clock is so far ahead */
+    usec farthest;       /* and was */
+    bool fails_over;     /* down: the process that comes has run for long */
 };
 
 struct path {
@@ -131,6 +140,7 @@ struct path {
 
 struct token {
     char text[TOKEN_TEXT + 1];
+    bool foreign;                      /* of another library */
     uint32_t next;                     /* in its bucket */
     uint32_t round;                    /* of the acquire that brought it */
     const void *claim;                 /* likewise */
@@ -172,6 +182,7 @@ struct parcel {
 struct told_fences {
     unsigned count, next;
     usec at[TOLD_FENCES], fence[TOLD_FENCES];
+    unsigned quorum[TOLD_FENCES]; /* of who was told */
 };
 
 /* Places in line, the last so many: when it was first asked for each; true time. */
@@ -196,18 +207,22 @@ struct world {
     unsigned heaped, heap_room;
     uint64_t hash;
     uint64_t events;
+    uint64_t acquired, lost, renewals, heals; /* of all clients that there were */
     struct violation violation;
 
     unsigned masters, quorum, clients, names, foreigners;
     int64_t max_ttl_ms, skew_ms;
+    const char *prefix; /* of all keys */
     uint32_t faults;
     bool patient;           /* ttls and timeouts of many seconds, and answers that take as long */
     int64_t longest_gap_ms; /* between two calls of one user */
     unsigned fault_pace;    /* ms between two faults, on average */
     unsigned fresh;         /* per mille of requests just before which a snapshot is taken */
     usec uneven_until;
-    unsigned liar; /* the number of the master, from 1; 0: none */
-    uint32_t lies; /* a bit for each enum lie */
+    unsigned spare, wrong; /* votes; masters, at once */
+    bool mixed;            /* clients with and without spare votes */
+    uint16_t liars;        /* a bit for each master that lies */
+    uint32_t lies;         /* a bit for each enum lie */
     unsigned lie_rate;
     usec peace_at;
     bool peace, ending;
@@ -216,7 +231,7 @@ struct world {
 
     struct server servers[MASTERS_MAX];
     struct path paths[CLIENTS_MAX][MASTERS_MAX];
-    struct path ear_paths[CLIENTS_MAX][MASTERS_MAX]; /* of the notification connections */
+    struct path push_paths[CLIENTS_MAX][MASTERS_MAX]; /* of the notification connections */
     struct shell *shells[CLIENTS_MAX];
     struct foreigner *foreign[FOREIGNERS_MAX];
 

@@ -81,9 +81,10 @@ static void every_form_of_an_entry(void **state)
 static void commas_or_white_space_separate(void **state)
 {
     (void)state;
-    const char *lists[] = {"redis://a,redis://b,redis://c", "redis://a redis://b\tredis://c",
-                           "  redis://a , redis://b\n redis://c \n",
-                           "redis://a ,redis://b, redis://c"};
+    const char *lists[] = {
+        "redis://a,redis://b,redis://c",          "redis://a redis://b\tredis://c",
+        "  redis://a , redis://b\n redis://c \n", "redis://a ,redis://b, redis://c",
+        "redis://a,redis://b,redis://c,",         "redis://a redis://b redis://c ,\n"};
     for (unsigned i = 0; i < COUNT(lists); i++) {
         assert_int_equal(parse(lists[i]), 3);
         assert_string_equal(addresses[0].host, "a");
@@ -104,7 +105,8 @@ static void wrong_lists_say_what_is_wrong(void **state)
         {"redis://a,,redis://b", "an empty entry", "master 2"},
         {"redis://a, ,redis://b", "an empty entry", "master 2"},
         {",redis://a", "an empty entry", "master 1"},
-        {"redis://a,", "an empty entry", "master 2"},
+        {"redis://a,,", "an empty entry", "master 2"},
+        {",", "an empty entry", "master 1"},
         {"localhost:6379", "expected redis://", "master 1, \"localhost:6379\""},
         {"http://h", "expected redis://", "\"http://h\""},
         {"redis:/h", "expected redis://", "master 1"},
@@ -193,6 +195,10 @@ static void passwords_never_appear(void **state)
         "rediss://ann:qwkzvj@h",
         "ann:qwkzvj@h",
         "http://ann:qwkzvj@h",
+        "ann:qwkzvj@redis://h",
+        "qwkzvj@redis://h:1/x",
+        "ann:qwkzvj@redis://zvj@h",
+        "qwkzvj:redis://h",
         "redis://ann:qwk,zvj@h",
         "redis://ann:qwkzvj h@h",
         "redis://:qwkzvj,x@h",

@@ -33,7 +33,7 @@ static int end(void **state)
 {
     (void)state;
     fake_finish(&fake);
-    free(fake.trace);
+    fake_drop(&fake);
     if (fake.broken[0])
         print_error("%s\n", fake.broken);
     return fake.broken[0] ? -1 : 0;

@@ -238,16 +238,16 @@ static void hello_and_adopt_differ_in_one_argument(void **state)
 
 static void expect_scripts(FILE *expected)
 {
-    EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_RELEASE_TEXT);
-    EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_RENEW_TEXT);
     EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_ACQUIRE_TEXT);
     EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_GRANT_TEXT);
+    EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_GRANT_EACH_TEXT);
     EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_RAISE_TEXT);
     EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_QUEUE_TEXT);
-    EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_PEEK_TEXT);
-    EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_RELEASE_EACH_TEXT);
+    EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_RENEW_TEXT);
     EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_RENEW_EACH_TEXT);
-    EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_GRANT_EACH_TEXT);
+    EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_RELEASE_TEXT);
+    EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_RELEASE_EACH_TEXT);
+    EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_PEEK_TEXT);
 }
 
 static void expect_hello(FILE *expected)
@@ -265,6 +265,7 @@ static void a_whole_login_comes_before_hello(void **state)
                                STEP_LOAD, STEP_LOAD,   STEP_LOAD,    STEP_LOAD,      STEP_LOAD,
                                STEP_LOAD, STEP_LOAD,   STEP_LOAD,    STEP_LOAD,      STEP_FINAL};
     assert_int_equal(command_write(&written, &hello, &login, steps), COUNT(order));
+    assert_int_equal(COUNT(order), STEPS_MAX);
     assert_memory_equal(steps, order, sizeof order);
     FILE *expected = expecting();
     EXPECT(expected, "AUTH", "ann", "p w");

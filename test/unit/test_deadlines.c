@@ -1,7 +1,7 @@
 /* The heap of timers against a table of times. */
 #include "unit.h"
 
-#include "deadlines.h"
+#include "ground/deadlines.h"
 
 #define OWNERS 300
 

@@ -4,7 +4,7 @@
 #include <ctype.h>
 #include <stdio.h>
 
-#include "event.h"
+#include "ground/event.h"
 #include "redlock.h"
 
 static const struct {

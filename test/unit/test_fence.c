@@ -1,25 +1,27 @@
 #include "unit.h"
 
-#include "fence.h"
-#include "quorum.h"
+#include "ground/fence.h"
+#include "ground/quorum.h"
 
 static void the_quorum_th_smallest(void **state)
 {
     (void)state;
-    assert_int_equal(fence_of((usec[]){7, 7, 7, 0, 0}, 5), 7);
-    assert_int_equal(fence_of((usec[]){9, 7, 8, 0, 0}, 5), 9);
-    assert_int_equal(fence_of((usec[]){9, 7, 8, 1, 0}, 5), 8);
-    assert_int_equal(fence_of((usec[]){9, 7, 8, 1, 2}, 5), 7);
-    assert_int_equal(fence_of((usec[]){4}, 1), 4);
-    assert_int_equal(fence_of((usec[]){4, 6, 0, 5}, 4), 6);
+    assert_int_equal(fence_of((usec[]){7, 7, 7, 0, 0}, 5, 3), 7);
+    assert_int_equal(fence_of((usec[]){9, 7, 8, 0, 0}, 5, 3), 9);
+    assert_int_equal(fence_of((usec[]){9, 7, 8, 1, 0}, 5, 3), 8);
+    assert_int_equal(fence_of((usec[]){9, 7, 8, 1, 2}, 5, 3), 7);
+    assert_int_equal(fence_of((usec[]){4}, 1, 1), 4);
+    assert_int_equal(fence_of((usec[]){4, 6, 0, 5}, 4, 3), 6);
+    assert_int_equal(fence_of((usec[]){9, 7, 8, 1, 2}, 5, 4), 8); /* with a spare vote */
+    assert_int_equal(fence_of((usec[]){9, 7, 8, 0, 0}, 5, 4), 0);
 }
 
 static void too_few_grants_make_none(void **state)
 {
     (void)state;
-    assert_int_equal(fence_of((usec[]){9, 0, 8, 0, 0}, 5), 0);
-    assert_int_equal(fence_of((usec[]){0}, 1), 0);
-    assert_int_equal(fence_of((usec[]){0, 5, 0}, 3), 0);
+    assert_int_equal(fence_of((usec[]){9, 0, 8, 0, 0}, 5, 3), 0);
+    assert_int_equal(fence_of((usec[]){0}, 1, 1), 0);
+    assert_int_equal(fence_of((usec[]){0, 5, 0}, 3, 2), 0);
 }
 
 static void an_unknown_clock_has_reached_nothing(void **state)
@@ -39,16 +41,24 @@ static bool next_vector(usec *grants, unsigned masters, usec values)
     return false;
 }
 
-/* Every vector of grants up to N = 6: the fence has a quorum of grants at or below it
- * and fewer than a quorum strictly below; with all N = 2Q - 1 grants it is stored. */
-static void holds_for_every_vector(void **state)
+static unsigned equal(const usec *grants, unsigned masters, usec value)
 {
-    (void)state;
-    for (unsigned masters = 1; masters <= 6; masters++) {
+    unsigned equal = 0;
+    for (unsigned i = 0; i < masters; i++)
+        equal += grants[i] == value;
+    return equal;
+}
+
+/* Every vector of grants up to N = 6: the fence has a quorum of grants at or below it
+ * and fewer than a quorum strictly below.  With all N = 2Q - 1 grants it is stored, and with any
+ * other numbers if a quorum of them are equal, which is what proposals are for. */
+static void holds_for_every_vector(unsigned spare)
+{
+    for (unsigned masters = quorum_least_masters(spare); masters <= 6; masters++) {
         usec grants[6] = {0};
-        unsigned quorum = quorum_of(masters);
+        unsigned quorum = quorum_of(masters, spare);
         do {
-            usec fence = fence_of(grants, masters);
+            usec fence = fence_of(grants, masters, quorum);
             unsigned granted = 0, below = 0, up_to = 0;
             for (unsigned i = 0; i < masters; i++) {
                 granted += grants[i] != 0;
@@ -59,10 +69,27 @@ static void holds_for_every_vector(void **state)
             if (!fence)
                 continue;
             assert_true(below < quorum && up_to >= quorum);
-            if (granted == masters && masters % 2)
-                assert_true(fence_reached(grants, masters, fence) >= quorum);
+            bool is_stored = fence_reached(grants, masters, fence) >= quorum;
+            if (granted == masters && masters == 2 * quorum - 1)
+                assert_true(is_stored);
+            for (usec value = 1; value < 5; value++)
+                if (equal(grants, masters, value) >= quorum)
+                    assert_true(is_stored && fence == value);
         } while (next_vector(grants, masters, 5));
     }
+}
+
+static void holds_without_spare_votes(void **state)
+{
+    (void)state;
+    holds_for_every_vector(0);
+}
+
+static void holds_with_spare_votes(void **state)
+{
+    (void)state;
+    for (unsigned spare = 1; spare <= 3; spare++)
+        holds_for_every_vector(spare);
 }
 
 int main(void)
@@ -71,7 +98,8 @@ int main(void)
         cmocka_unit_test(the_quorum_th_smallest),
         cmocka_unit_test(too_few_grants_make_none),
         cmocka_unit_test(an_unknown_clock_has_reached_nothing),
-        cmocka_unit_test(holds_for_every_vector),
+        cmocka_unit_test(holds_without_spare_votes),
+        cmocka_unit_test(holds_with_spare_votes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

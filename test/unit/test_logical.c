@@ -2,7 +2,7 @@
 #include "unit.h"
 
 #include "engine.h"
-#include "logical.h"
+#include "masters/logical.h"
 
 #define FIVE   5
 #define NOW    MS(1000)
@@ -10,9 +10,9 @@
 
 static void five_masters(struct engine *e)
 {
-    *e = (struct engine){.now = NOW, .max_ttl_ms = 30000, .config.masters = FIVE};
+    *e = (struct engine){.now = NOW, .max_ttl_ms = 30000, .quorum = 3, .config.masters = FIVE};
     for (unsigned i = 0; i < FIVE; i++) {
-        e->masters[i].met = true;
+        e->masters[i].met = e->masters[i].heard = true;
         e->masters[i].offset = OFFSET;
     }
     for (unsigned i = 0; i < FIVE; i++)
@@ -116,10 +116,71 @@ static void test_a_lone_master_is_believed(void **state)
     struct engine e;
     (void)state;
     five_masters(&e);
-    e.config.masters = 1;
+    e.config.masters = e.quorum = 1;
     assert_true(logical_hear(&e, 0, NOW + OFFSET + MS(3600000)));
-    e.config.masters = 2;
+    e.config.masters = e.quorum = 2;
     assert_false(logical_hear(&e, 0, NOW + OFFSET + MS(3600000)));
+}
+
+/* ---- with spare votes --------------------------------------------------------- */
+
+static void with_spare(struct engine *e, unsigned masters, unsigned spare)
+{
+    *e = (struct engine){.now = NOW,
+                         .max_ttl_ms = 30000,
+                         .quorum = quorum_of(masters, spare),
+                         .config = {.masters = masters, .spare = spare}};
+    for (unsigned i = 0; i < masters; i++) {
+        e->masters[i].met = e->masters[i].heard = true;
+        e->masters[i].offset = OFFSET;
+    }
+    for (unsigned i = 0; i < masters; i++)
+        assert_true(logical_hear(e, i, NOW + OFFSET));
+}
+
+/* The walls of as many as may be wrong, ahead or behind, move neither what is believed nor what is
+ * proposed. */
+static void test_wrong_walls_move_nothing(void **state)
+{
+    static const unsigned settings[][2] = {{4, 1}, {5, 1}, {5, 2}, {6, 2}, {7, 1}, {7, 2}};
+    usec far = MS(3600000), furthest = CLOCK_WINDOW + MS(30000) + MS(2);
+    (void)state;
+    for (size_t i = 0; i < COUNT(settings); i++)
+        for (int way = -1; way <= 1; way += 2) {
+            struct engine e;
+            unsigned masters = settings[i][0], spare = settings[i][1];
+            with_spare(&e, masters, spare);
+            for (unsigned wrong = 0; wrong < spare; wrong++)
+                e.masters[wrong].offset += way * far;
+            assert_true(logical_believes(&e, NOW + OFFSET + furthest));
+            assert_false(logical_believes(&e, NOW + OFFSET + furthest + 1));
+            assert_int_equal(logical_propose(&e), NOW + OFFSET + 1);
+        }
+}
+
+/* Else the grants of those that cut it, each at its wall, would not be equal. */
+static void test_proposals_follow_no_liar(void **state)
+{
+    struct engine e;
+    usec told = NOW + OFFSET + CLOCK_WINDOW + MS(30000);
+    (void)state;
+    with_spare(&e, 7, 2);
+    assert_true(logical_hear(&e, 3, told));
+    assert_true(logical_hear(&e, 5, told + 7));
+    assert_int_equal(logical_propose(&e), NOW + OFFSET + 1);
+    assert_true(logical_hear(&e, 6, told + 9));
+    assert_int_equal(logical_propose(&e), told + 1);
+}
+
+static void test_one_more_than_may_be_wrong_vouches(void **state)
+{
+    struct engine e;
+    usec told = NOW + OFFSET + MS(3600000);
+    (void)state;
+    with_spare(&e, 7, 2);
+    assert_false(logical_hear(&e, 0, told));
+    assert_false(logical_hear(&e, 1, told));
+    assert_true(logical_hear(&e, 2, told));
 }
 
 int main(void)
@@ -133,6 +194,9 @@ int main(void)
         cmocka_unit_test(test_one_master_cannot_move_the_bound),
         cmocka_unit_test(test_a_second_master_vouches),
         cmocka_unit_test(test_a_lone_master_is_believed),
+        cmocka_unit_test(test_wrong_walls_move_nothing),
+        cmocka_unit_test(test_proposals_follow_no_liar),
+        cmocka_unit_test(test_one_more_than_may_be_wrong_vouches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

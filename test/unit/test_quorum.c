@@ -1,14 +1,23 @@
 /* doc/design.md, Validity: the arithmetic that safety rests on. */
 #include "unit.h"
 
-#include "quorum.h"
+#include "ground/quorum.h"
 
 /* ---- verdicts ------------------------------------------------------------- */
 
-enum vote { YES, NO, OPEN, VOTES };
+enum voter { YES, NO, OPEN, VOTES };
+
+/* By definition: the fewest of which any two sets have more than `spare` in common. */
+static unsigned naive_quorum(unsigned masters, unsigned spare)
+{
+    unsigned quorum = 0;
+    while (2 * quorum < masters + spare + 1)
+        quorum++;
+    return quorum;
+}
 
 /* By definition: decided when it ends the same however the open votes fall. */
-static enum verdict naive_verdict(unsigned masters, const enum vote *votes)
+static enum verdict naive_verdict(unsigned masters, unsigned quorum, const enum voter *votes)
 {
     unsigned open = 0, yes = 0;
     for (unsigned i = 0; i < masters; i++) {
@@ -18,7 +27,7 @@ static enum verdict naive_verdict(unsigned masters, const enum vote *votes)
     bool can_win = false, can_lose = false;
     for (unsigned fall = 0; fall < 1U << open; fall++) {
         unsigned all = yes + (unsigned)__builtin_popcount(fall);
-        if (2 * all > masters)
+        if (all >= quorum)
             can_win = true;
         else
             can_lose = true;
@@ -26,7 +35,7 @@ static enum verdict naive_verdict(unsigned masters, const enum vote *votes)
     return !can_lose ? VERDICT_WON : !can_win ? VERDICT_LOST : VERDICT_PENDING;
 }
 
-static bool next_vector(unsigned masters, enum vote *votes)
+static bool next_vector(unsigned masters, enum voter *votes)
 {
     for (unsigned i = 0; i < masters; i++) {
         if (++votes[i] < VOTES)
@@ -36,31 +45,90 @@ static bool next_vector(unsigned masters, enum vote *votes)
     return false;
 }
 
-static void test_every_vote_vector(void **state)
+static void every_vote_vector(unsigned spare)
 {
-    (void)state;
-    for (unsigned masters = 1; masters <= 7; masters++) {
-        enum vote votes[7] = {YES};
+    for (unsigned masters = quorum_least_masters(spare); masters <= 7; masters++) {
+        enum voter votes[7] = {YES};
+        unsigned quorum = quorum_of(masters, spare);
         do {
             unsigned yes = 0, open = 0;
             for (unsigned i = 0; i < masters; i++) {
                 yes += votes[i] == YES;
                 open += votes[i] == OPEN;
             }
-            assert_int_equal(quorum_verdict(masters, yes, open), naive_verdict(masters, votes));
+            assert_int_equal(quorum_verdict(quorum, yes, open),
+                             naive_verdict(masters, naive_quorum(masters, spare), votes));
         } while (next_vector(masters, votes));
     }
 }
 
-static void test_two_quorums_share_a_master(void **state)
+static void test_every_vote_vector(void **state)
 {
     (void)state;
-    for (unsigned masters = 1; masters <= MASTERS_MAX; masters++) {
-        assert_true(2 * quorum_of(masters) > masters);
-        assert_true(quorum_of(masters) <= masters);
-        /* No larger than it need be: one less could be met twice. */
-        assert_true(2 * (quorum_of(masters) - 1) <= masters);
-    }
+    for (unsigned spare = 0; spare <= 4; spare++)
+        every_vote_vector(spare);
+}
+
+/* Each pair of quorums, as sets of masters: however `spare` of these are wrong, one that both
+ * have is not. */
+static void test_two_quorums_share_an_honest_master(void **state)
+{
+    (void)state;
+    for (unsigned spare = 0; spare <= 4; spare++)
+        for (unsigned masters = quorum_least_masters(spare); masters <= 7; masters++) {
+            unsigned quorum = quorum_of(masters, spare), least = masters;
+            for (unsigned a = 0; a < 1U << masters; a++)
+                for (unsigned b = 0; b < 1U << masters; b++) {
+                    unsigned common = (unsigned)__builtin_popcount(a & b);
+                    if ((unsigned)__builtin_popcount(a) == quorum &&
+                        (unsigned)__builtin_popcount(b) == quorum && common < least)
+                        least = common;
+                }
+            assert_true(least > spare);
+        }
+}
+
+static void test_no_larger_than_need_be(void **state)
+{
+    (void)state;
+    for (unsigned spare = 0; spare < MASTERS_MAX; spare++)
+        for (unsigned masters = quorum_least_masters(spare); masters <= MASTERS_MAX; masters++) {
+            unsigned quorum = quorum_of(masters, spare);
+            assert_int_equal(quorum, naive_quorum(masters, spare));
+            assert_true(quorum <= masters - (spare > 0));
+        }
+    for (unsigned spare = 1; spare + 2 <= MASTERS_MAX; spare++)
+        assert_int_equal(quorum_of(quorum_least_masters(spare) - 1, spare),
+                         quorum_least_masters(spare) - 1);
+    for (unsigned spare = 1; 3 * spare + 1 <= MASTERS_MAX; spare++) /* they may refuse */
+        assert_true(quorum_of(3 * spare + 1, spare) <= 2 * spare + 1);
+    assert_int_equal(quorum_of(4, 1), 3);
+    assert_int_equal(quorum_of(5, 1), 4);
+    assert_int_equal(quorum_of(7, 2), 5);
+}
+
+/* ---- what a few of them say ------------------------------------------------------ */
+
+static void test_what_more_tell_than_may_be_wrong(void **state)
+{
+    (void)state;
+    static const usec told[] = {5, 99, 7, 3, 8};
+    assert_int_equal(quorum_vouched(told, 5, 0), 99);
+    assert_int_equal(quorum_vouched(told, 5, 1), 8);
+    assert_int_equal(quorum_vouched(told, 5, 2), 7);
+    assert_int_equal(quorum_vouched(told, 2, 3), 5);
+    assert_int_equal(quorum_vouched(told, 0, 1), 0);
+}
+
+static void test_the_longest_ttl_is_no_liars(void **state)
+{
+    (void)state;
+    static const int64_t told[] = {30, 86400, 40, 86400, 30, 20, 10};
+    assert_int_equal(quorum_longest(told, 1, 0), 30);
+    assert_int_equal(quorum_longest(told, 2, 0), 86400);
+    assert_int_equal(quorum_longest(told, 3, 0), 40);
+    assert_int_equal(quorum_longest(told, 5, 1), 86400);
+    assert_int_equal(quorum_longest(told, 7, 2), 40);
 }
 
 /* ---- drift and promises ------------------------------------------------------ */
@@ -125,14 +193,14 @@ static void test_promise_at_the_edges(void **state)
 /* ---- valid_until ---------------------------------------------------------------- */
 
 /* By definition: the latest moment at which a quorum still stands by it. */
-static usec naive_valid_until(const usec *promises, unsigned masters)
+static usec naive_valid_until(const usec *promises, unsigned masters, unsigned quorum)
 {
     usec latest = INT64_MIN;
     for (unsigned i = 0; i < masters; i++) {
         unsigned standing = 0;
         for (unsigned j = 0; j < masters; j++)
             standing += promises[j] >= promises[i];
-        if (2 * standing > masters && promises[i] > latest)
+        if (standing >= quorum && promises[i] > latest)
             latest = promises[i];
     }
     return latest;
@@ -166,10 +234,12 @@ static void test_valid_until_of_random_ledgers(void **state)
     for (unsigned turn = 0; turn < 200000; turn++) {
         usec promises[MASTERS_MAX];
         unsigned masters = 1 + turn % MASTERS_MAX;
+        unsigned spare = masters < 4 ? 0 : (unsigned)(chance() % (masters - 2));
+        unsigned quorum = quorum_of(masters, spare);
         for (unsigned i = 0; i < masters; i++)
             promises[i] = any_promise();
-        assert_int_equal(quorum_valid_until(promises, masters),
-                         naive_valid_until(promises, masters));
+        assert_int_equal(quorum_valid_until(promises, masters, quorum),
+                         naive_valid_until(promises, masters, naive_quorum(masters, spare)));
     }
 }
 
@@ -180,19 +250,23 @@ static void test_valid_until_of_plain_ledgers(void **state)
     for (unsigned i = 0; i < MASTERS_MAX; i++)
         same[i] = INT64_MAX;
     for (unsigned masters = 1; masters <= MASTERS_MAX; masters++) {
-        assert_int_equal(quorum_valid_until(none, masters), 0);
-        assert_int_equal(quorum_valid_until(same, masters), INT64_MAX);
+        assert_int_equal(quorum_valid_until(none, masters, quorum_of(masters, 0)), 0);
+        assert_int_equal(quorum_valid_until(same, masters, quorum_of(masters, 0)), INT64_MAX);
     }
-    assert_int_equal(quorum_valid_until((usec[]){5, 0, 9, 0, 7}, 5), 5);
-    assert_int_equal(quorum_valid_until((usec[]){5, 0, 9, 0, 0}, 5), 0);
-    assert_int_equal(quorum_valid_until((usec[]){5, 9}, 2), 5);
+    assert_int_equal(quorum_valid_until((usec[]){5, 0, 9, 0, 7}, 5, 3), 5);
+    assert_int_equal(quorum_valid_until((usec[]){5, 0, 9, 0, 7}, 5, 4), 0);
+    assert_int_equal(quorum_valid_until((usec[]){5, 0, 9, 0, 0}, 5, 3), 0);
+    assert_int_equal(quorum_valid_until((usec[]){5, 9}, 2, 2), 5);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_vote_vector),
-        cmocka_unit_test(test_two_quorums_share_a_master),
+        cmocka_unit_test(test_two_quorums_share_an_honest_master),
+        cmocka_unit_test(test_no_larger_than_need_be),
+        cmocka_unit_test(test_what_more_tell_than_may_be_wrong),
+        cmocka_unit_test(test_the_longest_ttl_is_no_liars),
         cmocka_unit_test(test_drift_at_the_edges),
         cmocka_unit_test(test_drift_never_shrinks),
         cmocka_unit_test(test_promise_at_the_edges),

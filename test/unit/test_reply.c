@@ -89,14 +89,14 @@ static void peek(void **state)
 {
     (void)state;
     answers(REQUEST_PEEK, "$-1\r\n", ANSWER_ABSENT);
-    answers(REQUEST_PEEK, "*2\r\n$2\r\nme\r\n:1500\r\n", ANSWER_HELD);
+    answers(REQUEST_PEEK, "*4\r\n$2\r\nme\r\n:1500\r\n:0\r\n$0\r\n\r\n", ANSWER_HELD);
     assert_string_equal(reply.text, "me");
 }
 
 static void peek_tells_value_and_time(void **state)
 {
     (void)state;
-    const char bytes[] = "*2\r\n$5\r\na\0b\r\n\r\n:1500\r\n";
+    const char bytes[] = "*4\r\n$5\r\na\0b\r\n\r\n:1500\r\n:2\r\n$3\r\nx\ny\r\n";
     void *built;
     struct tag tag = {.kind = REQUEST_PEEK};
     redisReaderFeed(reader, bytes, sizeof bytes - 1);
@@ -106,15 +106,18 @@ static void peek_tells_value_and_time(void **state)
     assert_int_equal(reply.text_length, 5);
     assert_memory_equal(reply.text, "a\0b\r\n", 6);
     assert_int_equal(reply.remaining_ms, 1500);
+    assert_int_equal(reply.waiting, 2);
+    assert_int_equal(reply.waiters_length, 3);
+    assert_string_equal(reply.waiters, "x\ny");
 
-    answers(REQUEST_PEEK, "*2\r\n$1\r\nx\r\n:-1\r\n", ANSWER_HELD);
+    answers(REQUEST_PEEK, "*4\r\n$1\r\nx\r\n:-1\r\n:0\r\n$0\r\n\r\n", ANSWER_HELD);
     assert_int_equal(reply.remaining_ms, -2);
-    answers(REQUEST_PEEK, "*2\r\n$1\r\nx\r\n:-2\r\n", ANSWER_HELD);
+    answers(REQUEST_PEEK, "*4\r\n$1\r\nx\r\n:-2\r\n:0\r\n$0\r\n\r\n", ANSWER_HELD);
     assert_int_equal(reply.remaining_ms, -1);
-    answers(REQUEST_PEEK, "*2\r\n$0\r\n\r\n:0\r\n", ANSWER_HELD);
+    answers(REQUEST_PEEK, "*4\r\n$0\r\n\r\n:0\r\n:0\r\n$0\r\n\r\n", ANSWER_HELD);
     assert_int_equal(reply.text_length, 0);
     assert_int_equal(reply.remaining_ms, 0);
-    answers(REQUEST_PEEK, "*2\r\n$1\r\nx\r\n:9223372036854775807\r\n", ANSWER_HELD);
+    answers(REQUEST_PEEK, "*4\r\n$1\r\nx\r\n:9223372036854775807\r\n:0\r\n$0\r\n\r\n", ANSWER_HELD);
     assert_true(reply.remaining_ms > TTL_MS_MOST && MS(reply.remaining_ms) <= INT64_C(1) << 53);
 }
 
@@ -147,14 +150,17 @@ static void a_place_in_line(void **state)
     assert_true(reply.clock == 1785000000123456);
     assert_int_equal(reply.remaining_ms, -1);
     answers(REQUEST_QUEUE, "*2\r\n:2\r\n:7\r\n", ANSWER_AHEAD);
-    answers(REQUEST_QUEUE, "*4\r\n:0\r\n:1785000000123457\r\n:1500\r\n:12\r\n", ANSWER_QUEUED);
+    answers(REQUEST_QUEUE, "*5\r\n:0\r\n:1785000000123457\r\n:1500\r\n:12\r\n:0\r\n",
+            ANSWER_QUEUED);
+    assert_false(reply.foreign);
     assert_true(reply.clock == 1785000000123457);
     assert_int_equal(reply.remaining_ms, 1500);
     assert_int_equal(reply.position, 12);
-    answers(REQUEST_QUEUE, "*4\r\n:0\r\n:7\r\n:-1\r\n:0\r\n", ANSWER_QUEUED);
+    answers(REQUEST_QUEUE, "*5\r\n:0\r\n:7\r\n:-1\r\n:0\r\n:1\r\n", ANSWER_QUEUED);
+    assert_true(reply.foreign);
     assert_int_equal(reply.remaining_ms, -2);
     assert_int_equal(reply.position, 0);
-    answers(REQUEST_QUEUE, "*4\r\n:0\r\n:7\r\n:-2\r\n:4294967295\r\n", ANSWER_QUEUED);
+    answers(REQUEST_QUEUE, "*5\r\n:0\r\n:7\r\n:-2\r\n:4294967295\r\n:0\r\n", ANSWER_QUEUED);
     assert_int_equal(reply.remaining_ms, -1);
     assert_int_equal(reply.position, UINT32_MAX);
 }
@@ -444,16 +450,18 @@ static void impossible_replies(void **state)
         {REQUEST_QUEUE, "*2\r\n:2\r\n$1\r\nx\r\n"},
         {REQUEST_QUEUE, "*2\r\n$1\r\n1\r\n:7\r\n"},
         {REQUEST_QUEUE, "*2\r\n-ERR x\r\n:7\r\n"},
-        {REQUEST_QUEUE, "*4\r\n:1\r\n:7\r\n:5\r\n:0\r\n"},
-        {REQUEST_QUEUE, "*4\r\n:2\r\n:7\r\n:5\r\n:0\r\n"},
+        {REQUEST_QUEUE, "*5\r\n:1\r\n:7\r\n:5\r\n:0\r\n:0\r\n"},
+        {REQUEST_QUEUE, "*5\r\n:2\r\n:7\r\n:5\r\n:0\r\n:0\r\n"},
         {REQUEST_QUEUE, "*3\r\n:0\r\n:7\r\n:5\r\n"},
-        {REQUEST_QUEUE, "*5\r\n:0\r\n:7\r\n:5\r\n:0\r\n:0\r\n"},
-        {REQUEST_QUEUE, "*4\r\n:0\r\n:0\r\n:5\r\n:0\r\n"},
-        {REQUEST_QUEUE, "*4\r\n:0\r\n:7\r\n:-3\r\n:0\r\n"},
-        {REQUEST_QUEUE, "*4\r\n:0\r\n:7\r\n$1\r\n5\r\n:0\r\n"},
-        {REQUEST_QUEUE, "*4\r\n:0\r\n:7\r\n:5\r\n:-1\r\n"},
-        {REQUEST_QUEUE, "*4\r\n:0\r\n:7\r\n:5\r\n:4294967296\r\n"},
-        {REQUEST_QUEUE, "*4\r\n:0\r\n:7\r\n:5\r\n$-1\r\n"},
+        {REQUEST_QUEUE, "*4\r\n:0\r\n:7\r\n:5\r\n:0\r\n"},
+        {REQUEST_QUEUE, "*5\r\n:0\r\n:7\r\n:5\r\n:0\r\n:2\r\n"},
+        {REQUEST_QUEUE, "*6\r\n:0\r\n:7\r\n:5\r\n:0\r\n:0\r\n:0\r\n"},
+        {REQUEST_QUEUE, "*5\r\n:0\r\n:0\r\n:5\r\n:0\r\n:0\r\n"},
+        {REQUEST_QUEUE, "*5\r\n:0\r\n:7\r\n:-3\r\n:0\r\n:0\r\n"},
+        {REQUEST_QUEUE, "*5\r\n:0\r\n:7\r\n$1\r\n5\r\n:0\r\n:0\r\n"},
+        {REQUEST_QUEUE, "*5\r\n:0\r\n:7\r\n:5\r\n:-1\r\n:0\r\n"},
+        {REQUEST_QUEUE, "*5\r\n:0\r\n:7\r\n:5\r\n:4294967296\r\n:0\r\n"},
+        {REQUEST_QUEUE, "*5\r\n:0\r\n:7\r\n:5\r\n$-1\r\n:0\r\n"},
         {REQUEST_RENEW, "+OK\r\n"},
         {REQUEST_RENEW, "$-1\r\n"},
         {REQUEST_RENEW, ":3\r\n"},
@@ -472,10 +480,15 @@ static void impossible_replies(void **state)
         {REQUEST_PEEK, ":1\r\n"},
         {REQUEST_PEEK, "$1\r\nx\r\n"},
         {REQUEST_PEEK, "*1\r\n$1\r\nx\r\n"},
-        {REQUEST_PEEK, "*2\r\n:1\r\n:1\r\n"},
-        {REQUEST_PEEK, "*2\r\n$1\r\nx\r\n$1\r\n1\r\n"},
-        {REQUEST_PEEK, "*2\r\n$1\r\nx\r\n:-3\r\n"},
-        {REQUEST_PEEK, "*2\r\n-ERR x\r\n:1\r\n"},
+        {REQUEST_PEEK, "*2\r\n$1\r\nx\r\n:1\r\n"},
+        {REQUEST_PEEK, "*4\r\n:1\r\n:1\r\n:0\r\n$1\r\nx\r\n"},
+        {REQUEST_PEEK, "*4\r\n$1\r\nx\r\n$1\r\n1\r\n:0\r\n$1\r\nx\r\n"},
+        {REQUEST_PEEK, "*4\r\n$1\r\nx\r\n:-3\r\n:0\r\n$1\r\nx\r\n"},
+        {REQUEST_PEEK, "*4\r\n-ERR x\r\n:1\r\n:0\r\n$1\r\nx\r\n"},
+        {REQUEST_PEEK, "*4\r\n$1\r\nx\r\n:1\r\n:-1\r\n$1\r\nx\r\n"},
+        {REQUEST_PEEK, "*4\r\n$1\r\nx\r\n:1\r\n:2147483648\r\n$1\r\nx\r\n"},
+        {REQUEST_PEEK, "*4\r\n$1\r\nx\r\n:1\r\n$1\r\n1\r\n$1\r\nx\r\n"},
+        {REQUEST_PEEK, "*4\r\n$1\r\nx\r\n:1\r\n:1\r\n:1\r\n"},
         {REQUEST_KILL, "$-1\r\n"},
         {REQUEST_KILL, "*1\r\n:1\r\n"},
     };
@@ -681,7 +694,7 @@ static void a_long_refusal_is_cut(void **state)
     memcpy(bytes, "-", 1);
     memcpy(bytes + sizeof bytes - 3, "\r\n", 3);
     step(STEP_AUTH, bytes, true);
-    assert_int_equal(strlen(login.why), SAYING_MAX - 1);
+    assert_int_equal(strlen(login.why), VOTE_TEXT_MAX - 1);
 }
 
 static void impossible_steps(void **state)

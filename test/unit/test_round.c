@@ -1,9 +1,10 @@
 /* One question put to all masters: ballots, their deadlines, their count. */
 #include "unit.h"
 
-#include "round.h"
+#include "ground/round.h"
 
 #define MASTERS 5
+#define QUORUM  3
 
 /* When each master's answer is overdue. */
 static const usec overdue[MASTERS] = {50, 60, 10, 10, 10};
@@ -22,10 +23,9 @@ static void test_begins_with_nothing_said(void **state)
     (void)state;
     struct round *round = fresh(100);
     assert_false(round->begun);
-    assert_false(round->decided);
     assert_int_equal(round_undecided(round, MASTERS), 0);
     assert_int_equal(round_yes(round, MASTERS), 0);
-    assert_int_equal(round_count(round, MASTERS, SAID_NOTHING), MASTERS);
+    assert_int_equal(round_count(round, MASTERS, VOTE_NOTHING), MASTERS);
     assert_int_equal(round_deadline(round, MASTERS, overdue), NEVER);
     for (unsigned i = 0; i < MASTERS; i++) {
         assert_int_equal(round->ballots[i].remaining_ms, -1);
@@ -38,15 +38,15 @@ static void test_begins_with_nothing_said(void **state)
 static void test_what_counts_as_yes(void **state)
 {
     static const struct {
-        enum saying said;
+        enum vote said;
         unsigned yes;
-    } sayings[] = {{SAID_NOTHING, 0},     {SAID_GRANTED, 1},  {SAID_HEALED, 1},  {SAID_HELD, 0},
-                   {SAID_FREE, 0},        {SAID_RELEASED, 1}, {SAID_REFUSED, 0}, {SAID_TIMEOUT, 0},
-                   {SAID_UNREACHABLE, 0}, {SAID_ABSTAINS, 0}};
+    } sayings[] = {{VOTE_NOTHING, 0},     {VOTE_GRANTED, 1},  {VOTE_HEALED, 1},  {VOTE_HELD, 0},
+                   {VOTE_FREE, 0},        {VOTE_RELEASED, 1}, {VOTE_REFUSED, 0}, {VOTE_TIMEOUT, 0},
+                   {VOTE_UNREACHABLE, 0}, {VOTE_ABSTAINS, 0}};
     (void)state;
     for (size_t i = 0; i < COUNT(sayings); i++) {
         struct round *round = fresh(100);
-        round_say(round, 2, sayings[i].said);
+        round_vote(round, 2, sayings[i].said);
         assert_int_equal(round_yes(round, MASTERS), sayings[i].yes);
         assert_int_equal(round_undecided(round, MASTERS), 0);
         free(round);
@@ -60,16 +60,16 @@ static void test_decided_early(void **state)
     for (unsigned i = 0; i < MASTERS; i++)
         round_ask(round, i, 0);
     assert_true(round->begun);
-    round_say(round, 0, SAID_GRANTED);
-    round_say(round, 1, SAID_HEALED);
-    assert_int_equal(round_verdict(round, MASTERS), VERDICT_PENDING);
-    round_say(round, 2, SAID_HELD);
-    round_say(round, 3, SAID_HELD);
-    assert_int_equal(round_verdict(round, MASTERS), VERDICT_PENDING);
-    round_say(round, 4, SAID_GRANTED);
-    assert_int_equal(round_verdict(round, MASTERS), VERDICT_WON);
-    round_say(round, 4, SAID_TIMEOUT);
-    assert_int_equal(round_verdict(round, MASTERS), VERDICT_LOST);
+    round_vote(round, 0, VOTE_GRANTED);
+    round_vote(round, 1, VOTE_HEALED);
+    assert_int_equal(round_verdict(round, MASTERS, QUORUM), VERDICT_PENDING);
+    round_vote(round, 2, VOTE_HELD);
+    round_vote(round, 3, VOTE_HELD);
+    assert_int_equal(round_verdict(round, MASTERS, QUORUM), VERDICT_PENDING);
+    round_vote(round, 4, VOTE_GRANTED);
+    assert_int_equal(round_verdict(round, MASTERS, QUORUM), VERDICT_WON);
+    round_vote(round, 4, VOTE_TIMEOUT);
+    assert_int_equal(round_verdict(round, MASTERS, QUORUM), VERDICT_LOST);
     free(round);
 }
 
@@ -80,16 +80,16 @@ static void test_expires_to_the_microsecond(void **state)
     struct round *round = fresh(80);
     round_ask(round, 0, 0);
     round_ask(round, 1, 0);
-    round->ballots[2].state = BALLOT_HOPED;
+    round->ballots[2].state = BALLOT_CONNECTING;
     assert_int_equal(round_deadline(round, MASTERS, overdue), 50);
     assert_false(round_expire(round, MASTERS, 49, overdue, &timeouts));
     assert_true(round_expire(round, MASTERS, 50, overdue, &timeouts));
-    assert_int_equal(round->ballots[0].said, SAID_TIMEOUT);
+    assert_int_equal(round->ballots[0].vote, VOTE_TIMEOUT);
     assert_int_equal(round_deadline(round, MASTERS, overdue), 60);
     assert_true(round_expire(round, MASTERS, 79, overdue, &timeouts));
     assert_int_equal(round_deadline(round, MASTERS, overdue), 80);
     assert_true(round_expire(round, MASTERS, 80, overdue, &timeouts));
-    assert_int_equal(round->ballots[2].said, SAID_UNREACHABLE);
+    assert_int_equal(round->ballots[2].vote, VOTE_UNREACHABLE);
     assert_int_equal(timeouts, 2);
     assert_int_equal(round_deadline(round, MASTERS, overdue), NEVER);
     assert_false(round_expire(round, MASTERS, NEVER, overdue, &timeouts));
@@ -103,18 +103,18 @@ static void test_a_grant_asked_again_counts_once(void **state)
     (void)state;
     struct round *round = fresh(100);
     for (unsigned i = 0; i < 3; i++)
-        round_say(round, i, SAID_GRANTED);
+        round_vote(round, i, VOTE_GRANTED);
     round_ask(round, 0, 10);
     round_ask(round, 1, 10);
     assert_int_equal(round_yes(round, MASTERS), 3);
     assert_int_equal(round_undecided(round, MASTERS), 2);
     assert_int_equal(round_may_say_yes(round, MASTERS), 0);
-    assert_int_equal(round_verdict(round, MASTERS), VERDICT_WON);
-    round_say(round, 0, SAID_FREE);
-    assert_int_equal(round_verdict(round, MASTERS), VERDICT_LOST);
+    assert_int_equal(round_verdict(round, MASTERS, QUORUM), VERDICT_WON);
+    round_vote(round, 0, VOTE_FREE);
+    assert_int_equal(round_verdict(round, MASTERS, QUORUM), VERDICT_LOST);
     round_ask(round, 3, 10);
     assert_int_equal(round_may_say_yes(round, MASTERS), 1);
-    assert_int_equal(round_verdict(round, MASTERS), VERDICT_PENDING);
+    assert_int_equal(round_verdict(round, MASTERS, QUORUM), VERDICT_PENDING);
     free(round);
 }
 
@@ -140,10 +140,10 @@ static void test_a_refusal_stands(void **state)
     unsigned timeouts = 0;
     (void)state;
     struct round *round = fresh(80);
-    round_say(round, 0, SAID_HELD);
+    round_vote(round, 0, VOTE_HELD);
     round_ask(round, 0, 0);
     assert_true(round_expire(round, MASTERS, 50, overdue, &timeouts));
-    assert_int_equal(round->ballots[0].said, SAID_HELD);
+    assert_int_equal(round->ballots[0].vote, VOTE_HELD);
     free(round);
 }
 
@@ -151,15 +151,15 @@ static void test_hope_given_up(void **state)
 {
     (void)state;
     struct round *round = fresh(80);
-    round_stop_hoping(round, MASTERS);
+    round_give_up_connecting(round, MASTERS);
     assert_false(round->incomplete);
     round_ask(round, 0, 0);
-    round->ballots[1].state = BALLOT_HOPED;
+    round->ballots[1].state = BALLOT_CONNECTING;
     assert_int_equal(round_undecided(round, MASTERS), 2);
-    round_stop_hoping(round, MASTERS);
+    round_give_up_connecting(round, MASTERS);
     assert_true(round->incomplete);
     assert_int_equal(round_undecided(round, MASTERS), 1);
-    assert_int_equal(round->ballots[1].said, SAID_UNREACHABLE);
+    assert_int_equal(round->ballots[1].vote, VOTE_UNREACHABLE);
     round_close(round, MASTERS);
     assert_int_equal(round_undecided(round, MASTERS), 0);
     free(round);
@@ -167,16 +167,16 @@ static void test_hope_given_up(void **state)
 
 static void test_words_are_cut(void **state)
 {
-    char words[2 * SAYING_MAX];
+    char words[2 * VOTE_TEXT_MAX];
     (void)state;
     memset(words, 'w', sizeof words);
     struct round *round = fresh(80);
-    for (size_t length = SAYING_MAX - 2; length <= SAYING_MAX + 1; length++) {
-        round_say_text(round, 0, SAID_REFUSED, words, length);
+    for (size_t length = VOTE_TEXT_MAX - 2; length <= VOTE_TEXT_MAX + 1; length++) {
+        round_vote_text(round, 0, VOTE_REFUSED, words, length);
         assert_int_equal(strlen(round->ballots[0].text),
-                         length < SAYING_MAX ? length : SAYING_MAX - 1);
+                         length < VOTE_TEXT_MAX ? length : VOTE_TEXT_MAX - 1);
     }
-    round_say_text(round, 0, SAID_REFUSED, NULL, 0);
+    round_vote_text(round, 0, VOTE_REFUSED, NULL, 0);
     assert_string_equal(round->ballots[0].text, "");
     free(round);
 }

@@ -1,12 +1,18 @@
 /* Time, random bytes, forks. */
 #include "system.h"
 
+#include <signal.h>
 #include <stdio.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "forks.h"
 #include "unit.h"
+
+#define COPIES 2000
+#define EACH   8
 
 static int start(void **state)
 {
@@ -39,44 +45,91 @@ static struct randomness take(struct randomness rest, size_t size)
 static void lends_enough_for_a_step_at_any_time(void **state)
 {
     (void)state;
-    struct randomness_store store;
-    randomness_init(&store);
+    struct randomness_store store = {.drawn_at = 0};
     for (int i = 0; i < 5000; i++) {
         struct randomness lent = randomness_lend(&store);
-        assert_true(lent.left >= RANDOMNESS_PER_STEP);
-        assert_true(lent.bytes >= store.bytes);
-        assert_ptr_equal(lent.bytes + lent.left, store.bytes + sizeof store.bytes);
+        assert_int_equal(lent.left, RANDOMNESS_PER_STEP);
         randomness_settle(&store, take(lent, (size_t)i % (RANDOMNESS_PER_STEP + 1)));
     }
-}
-
-static void what_is_not_taken_is_lent_again(void **state)
-{
-    (void)state;
-    struct randomness_store store;
-    randomness_init(&store);
-    struct randomness first = randomness_lend(&store);
-    uint8_t copy[sizeof store.bytes];
-    memcpy(copy, first.bytes, first.left);
-    randomness_settle(&store, take(first, 16));
-    struct randomness second = randomness_lend(&store);
-    assert_ptr_equal(second.bytes, first.bytes + 16);
-    assert_memory_equal(second.bytes, copy + 16, second.left);
-    randomness_settle(&store, second);
-    assert_ptr_equal(randomness_lend(&store).bytes, second.bytes);
 }
 
 static void what_is_taken_is_wiped(void **state)
 {
     (void)state;
-    struct randomness_store store;
-    const uint8_t zeros[RANDOMNESS_PER_STEP] = {0};
-    randomness_init(&store);
+    struct randomness_store store = {.drawn_at = 0};
+    const uint8_t zeros[16] = {0};
     struct randomness lent = randomness_lend(&store);
-    assert_memory_not_equal(lent.bytes, zeros, sizeof zeros);
-    randomness_settle(&store, take(lent, sizeof zeros));
-    assert_memory_equal(lent.bytes, zeros, sizeof zeros);
-    assert_memory_not_equal(lent.bytes + sizeof zeros, zeros, sizeof zeros);
+    randomness_settle(&store, take(lent, 16));
+    assert_memory_equal(lent.bytes, zeros, 16);
+    assert_memory_not_equal(lent.bytes + 16, zeros, 16);
+}
+
+/* As when a machine goes on twice from one snapshot. */
+static void a_copy_is_lent_other_bytes(void **state)
+{
+    (void)state;
+    struct randomness_store store = {.drawn_at = 0}, copy;
+    for (int i = 0; i < 1000; i++) {
+        randomness_settle(&store, randomness_lend(&store));
+        copy = store;
+        struct randomness one = randomness_lend(&store), other = randomness_lend(&copy);
+        for (size_t at = 0; at < RANDOMNESS_PER_STEP; at += TOKEN_RANDOM)
+            assert_memory_not_equal(one.bytes + at, other.bytes + at, TOKEN_RANDOM);
+    }
+}
+
+static int compare_tokens(const void *a, const void *b)
+{
+    return memcmp(a, b, TOKEN_RANDOM);
+}
+
+/* Many go on from one snapshot, and each draws several: one moment must not take another out. */
+static void many_copies_draw_other_tokens(void **state)
+{
+    static uint8_t drawn[EACH][COPIES][TOKEN_RANDOM];
+    struct randomness_store snapshot = {.drawn_at = 0};
+    (void)state;
+    for (unsigned i = 0; i < COPIES; i++) {
+        struct randomness_store now = {.drawn_at = 0}, copy;
+        randomness_lend(&now);
+        if (!i)
+            snapshot = now;
+        copy = snapshot;
+        copy.drawn_at = now.drawn_at;
+        for (unsigned j = 0; j < EACH; j++) {
+            struct randomness lent = randomness_lend(&copy);
+            memcpy(drawn[j][i], lent.bytes, TOKEN_RANDOM);
+            randomness_settle(&copy, take(lent, TOKEN_RANDOM));
+        }
+    }
+    for (unsigned j = 0; j < EACH; j++) {
+        qsort(drawn[j], COPIES, TOKEN_RANDOM, compare_tokens);
+        for (unsigned i = 1; i < COPIES; i++)
+            assert_memory_not_equal(drawn[j][i - 1], drawn[j][i], TOKEN_RANDOM);
+    }
+}
+
+/* To be seen in the bytes that only the kernel gave. */
+static bool is_drawn_anew(struct randomness_store *store, const struct randomness_store *before)
+{
+    randomness_lend(store);
+    return memcmp(store->bytes + 8, before->bytes + 8, 8) != 0;
+}
+
+static void old_bytes_are_drawn_anew(void **state)
+{
+    (void)state;
+    struct randomness_store store = {.drawn_at = 0};
+    randomness_lend(&store);
+    struct randomness_store before = store;
+    store.drawn_at -= 10000000; /* 10 ms */
+    assert_true(is_drawn_anew(&store, &before));
+    before = store;
+    store.drawn_at += 3600000000000; /* the wall clock went back */
+    assert_true(is_drawn_anew(&store, &before));
+    before = store;
+    randomness_forget(&store);
+    assert_true(is_drawn_anew(&store, &before));
 }
 
 static int compare(const void *one, const void *other)
@@ -89,8 +142,7 @@ static void no_bytes_come_twice(void **state)
     (void)state;
     enum { TOKENS = 4000 };
     static uint8_t tokens[TOKENS][16];
-    struct randomness_store store;
-    randomness_init(&store);
+    struct randomness_store store = {.drawn_at = 0};
     for (int i = 0; i < TOKENS; i++) {
         struct randomness lent = randomness_lend(&store);
         memcpy(tokens[i], lent.bytes, 16);
@@ -101,43 +153,82 @@ static void no_bytes_come_twice(void **state)
         assert_memory_not_equal(tokens[i - 1], tokens[i], 16);
 }
 
-/* What the child's next step would be lent, and its fork count. */
-static void be_a_child(int out, struct randomness_store *store)
+/* fork() without what it is told to call in the child: as _Fork(), or clone() by hand. */
+static pid_t quiet_fork(void)
 {
-    unsigned forks = system_fork_count();
-    struct randomness lent = randomness_lend(store);
-    bool told = write(out, &forks, sizeof forks) == sizeof forks &&
-                write(out, lent.bytes, RANDOMNESS_PER_STEP) == RANDOMNESS_PER_STEP;
-    uint8_t first = lent.bytes[0], drawn_again = 0;
-    for (int i = 0; i < 20; i++)
-        drawn_again |= randomness_lend(store).bytes[0] != first;
-    _exit(told && !drawn_again ? 0 : 1);
+    return (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
 }
 
-static void a_forked_child_gets_other_bytes(void **state)
+static void tell_process(int out)
 {
-    (void)state;
-    struct randomness_store store;
-    uint8_t of_child[RANDOMNESS_PER_STEP];
-    unsigned forks = system_fork_count(), forks_of_child;
+    unsigned process = forks_process();
+    _exit(write(out, &process, sizeof process) == sizeof process ? 0 : 1);
+}
+
+/* Its number, which is still the same when it asks again, and its child's. */
+static void be_a_child(int out, pid_t (*fork_again)(void))
+{
+    unsigned process = forks_process();
+    int status;
+    if (write(out, &process, sizeof process) != sizeof process || forks_process() != process)
+        _exit(1);
+    pid_t child = fork_again();
+    if (child == 0)
+        tell_process(out);
+    _exit(waitpid(child, &status, 0) == child ? status : 2);
+}
+
+static void check_children(pid_t (*make)(void))
+{
+    unsigned own = forks_process(), child[2];
     int ends[2], status;
-    randomness_init(&store);
-    struct randomness lent = randomness_lend(&store);
-    randomness_settle(&store, take(lent, 16));
     assert_int_equal(pipe(ends), 0);
     fflush(NULL);
-    pid_t child = fork();
+    pid_t pid = make();
+    if (pid == 0)
+        be_a_child(ends[1], make);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    assert_int_equal(read(ends[0], child, sizeof child), sizeof child);
+    assert_true(child[0] != own && child[1] != own && child[0] != child[1]);
+    assert_int_equal(forks_process(), own);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+static void a_child_is_noticed(void **state)
+{
+    (void)state;
+    check_children(fork);
+    check_children(quiet_fork);
+}
+
+/* What the child's next step is lent, but for the moment.  Age is no reason to draw anew. */
+static void tell_bytes(int out, struct randomness_store *store)
+{
+    struct timespec wall;
+    clock_gettime(CLOCK_REALTIME, &wall);
+    store->drawn_at = wall.tv_sec * 1000000000LL + wall.tv_nsec;
+    const uint8_t *bytes = randomness_lend(store).bytes;
+    _exit(write(out, bytes + 8, 8) == 8 ? 0 : 1);
+}
+
+static void a_child_gets_other_bytes(void **state)
+{
+    (void)state;
+    struct randomness_store store = {.drawn_at = 0};
+    uint8_t bytes[8];
+    int ends[2], status;
+    assert_int_equal(pipe(ends), 0);
+    fflush(NULL);
+    randomness_lend(&store);
+    pid_t child = quiet_fork();
     if (child == 0)
-        be_a_child(ends[1], &store);
-    assert_int_equal(read(ends[0], &forks_of_child, sizeof forks), sizeof forks);
-    assert_int_equal(read(ends[0], of_child, sizeof of_child), sizeof of_child);
+        tell_bytes(ends[1], &store);
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
-    assert_int_equal(forks_of_child, forks + 1);
-    assert_int_equal(system_fork_count(), forks);
-    struct randomness of_parent = randomness_lend(&store);
-    assert_ptr_equal(of_parent.bytes, lent.bytes + 16);
-    assert_memory_not_equal(of_parent.bytes, of_child, sizeof of_child);
+    assert_int_equal(read(ends[0], bytes, sizeof bytes), sizeof bytes);
+    assert_memory_not_equal(store.bytes + 8, bytes, sizeof bytes);
     close(ends[0]);
     close(ends[1]);
 }
@@ -172,10 +263,13 @@ int main(void)
         cmocka_unit_test(the_clock_is_boottime),
         cmocka_unit_test(starting_twice_is_harmless),
         cmocka_unit_test(lends_enough_for_a_step_at_any_time),
-        cmocka_unit_test(what_is_not_taken_is_lent_again),
         cmocka_unit_test(what_is_taken_is_wiped),
         cmocka_unit_test(no_bytes_come_twice),
-        cmocka_unit_test(a_forked_child_gets_other_bytes),
+        cmocka_unit_test(a_copy_is_lent_other_bytes),
+        cmocka_unit_test(many_copies_draw_other_tokens),
+        cmocka_unit_test(old_bytes_are_drawn_anew),
+        cmocka_unit_test(a_child_is_noticed),
+        cmocka_unit_test(a_child_gets_other_bytes),
         cmocka_unit_test(the_label_tells_host_and_process),
         cmocka_unit_test(a_short_label_keeps_the_process),
     };

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "names.h"
+#include "ground/names.h"
 
 static inline void *unit_take(void *pool, size_t size)
 {

@@ -1,6 +1,6 @@
--- Takes several names at once, all or none.  (One name is a plain SET NX PX.)
+-- Takes several names at once, all or none.  (One name is taken by a plain SET NX PX.)
 -- KEYS the names   ARGV token, ttl ms
--- Returns 1 taken, -1 somebody has one of them.
+-- Returns 1 taken, -1 one of them is held.
 if redis.call('exists', unpack(KEYS)) > 0 then
     return -1
 end

@@ -1,11 +1,11 @@
--- Takes the names, all or none, but not past those who wait for one.  For a fence each
--- grant moves the master's logical clock on, to what the client proposes if that is
--- ahead.  So does each refusal, by one: it orders those who come to wait.
+-- Takes the names, all or none, but not past their waiters.  For a fence each grant
+-- advances the master's logical clock, up to the client's proposal if that is ahead.  Each
+-- refusal advances it by one: that orders the waiters.
 -- KEYS the names, redlock:clock
--- ARGV token, ttl ms, proposal us (0: without a fence), window us: no proposal counts
--- beyond TIME by more
--- Returns {1, clock} taken, 1 taken without a fence, {-1, clock} somebody has one of
--- them or waits for it.
+-- ARGV token, ttl ms, proposal us (0: without a fence), window us: a proposal further above
+-- TIME is cut
+-- Returns {1, clock} taken, 1 taken without a fence, {-1, clock} one of them is held or has
+-- a waiter.
 local names, clock = #KEYS - 1, KEYS[#KEYS]
 local fenced = ARGV[3] ~= '0'
 

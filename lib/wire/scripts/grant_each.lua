@@ -2,7 +2,7 @@
 -- KEYS a name for each, redlock:clock
 -- ARGV window us (see there), and for each: token, ttl ms, proposal us (0: without a fence)
 -- Returns for each the clock if it was granted with a fence, 0 if without one; the clock
--- below zero if somebody has it or waits for it; an error if it could not be granted.
+-- below zero if the name is held or has a waiter; an error if it could not be granted.
 local count, clock = #KEYS - 1, KEYS[#KEYS]
 local time = redis.call('time')
 local most = time[1] * 1000000 + time[2] + tonumber(ARGV[1])
@@ -32,7 +32,7 @@ if redis.call('exists', unpack(queues)) > 0 then
     function is_waited_for(i)
         return redis.call('exists', queues[i]) > 0
     end
-    -- Tells whether somebody waits on.
+    -- True if a waiter is left.
     function serve_those_who_wait(name)
         hand_over_if_free(name)
         h = logical_clock()
@@ -56,8 +56,8 @@ local function grant(i, token, ttl, proposal)
     return granted
 end
 
--- What fails for one is no failure of the others: who reads of a failure of all takes it that
--- nothing was done.
+-- An error of one lease must not become the error of all: a client takes that
+-- for nothing done.
 local said = {}
 for i = 1, count do
     local done, it = pcall(grant, i, ARGV[3 * i - 1], ARGV[3 * i], tonumber(ARGV[3 * i + 1]))

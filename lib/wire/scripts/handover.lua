@@ -1,16 +1,20 @@
--- Who waits for a name, and who is given it next.  The build puts this where a script
--- says that it uses it.
+-- The waiters of a name, and how it is given to the next one.  The build puts this where a
+-- script says that it uses it.
 --   redlock:queue:<name>    sorted set of tokens by ticket: the same order on all masters
---   redlock:waiter:<token>  cmsgpack {channel, name, name...}; expires when the waiter
---                           is dead.  What it is given it has for as long as that.
+--   redlock:waiter:<token>  cmsgpack {channel, name, name...}; expires when the waiter is
+--                           dead.  What the waiter is given lasts for as long as that.
 -- These are not in KEYS: they follow from the names, and a master is no cluster.
 
--- Who is first in line for the name, for how many ms it lives, and its ticket.  The
--- dead ahead of it go.  Nobody, if what is there is no queue: a release must not fail.
+-- The first live waiter of the name, the ms that it has left, and its ticket.  The dead
+-- ahead of it are removed.  Returns nil if the key is no queue.  A user that may not look
+-- gets an error, which a release catches by pcall, for a release must not fail.
 local function first_alive(name)
     local queue = 'redlock:queue:' .. name
     while true do
         local head = redis.pcall('zrange', queue, 0, 0, 'withscores')
+        if head.err and string.sub(head.err, 1, 9) ~= 'WRONGTYPE' then
+            redis.call('zrange', queue, 0, 0)
+        end
         if not head[1] then
             return nil
         end
@@ -22,8 +26,8 @@ local function first_alive(name)
     end
 end
 
--- It is first in line for each of the names, and nobody has one of them: of the one that
--- is free, and that it is first in line for, this is known.
+-- The waiter is the first for each of its names, and all are free.  Of the name `free`,
+-- both are known.
 local function may_have(token, names, free)
     if #names == 1 and names[1] == free then
         return true
@@ -39,7 +43,7 @@ local function may_have(token, names, free)
     return true
 end
 
--- Moves the logical clock on for a grant; nil if it is gone.
+-- Advances the logical clock for a grant; nil if the clock is gone.
 local function tick()
     local h = tonumber(redis.call('hget', 'redlock:clock', 'h') or '')
     if not h then
@@ -50,8 +54,8 @@ local function tick()
     return text
 end
 
--- Gives a free name to the first in line, with the others that it waits for: all or
--- none.  A waiter that cannot be told finds out when it asks again.
+-- Gives a free name to its first waiter, with the other names that it waits for: all or
+-- none.  A waiter that cannot be told finds out with its next refresh.
 local function hand_over(name)
     local token, left = first_alive(name)
     if not token then
@@ -72,14 +76,14 @@ local function hand_over(name)
     redis.pcall('publish', channel, token .. ' ' .. clock)
 end
 
--- Who may not give all of them (an ACL) leaves it to one who may.
+-- A user that may not give all of them (an ACL) leaves that to one that may.
 local function hand_over_if_free(name)
     if redis.call('exists', name) == 0 then
         pcall(hand_over, name)
     end
 end
 
--- Ends a release: the token waits for the name no longer, the next may have it.
+-- Ends a release: the token leaves the queue of the name, and the next waiter may have it.
 local function leave(name, token, is_free)
     if redis.call('zrem', 'redlock:queue:' .. name, token) == 1 then
         redis.call('del', 'redlock:waiter:' .. token)
@@ -91,7 +95,7 @@ local function leave(name, token, is_free)
     end
 end
 
--- What was given back is given back, also by one who may not see who waits.
+-- A release succeeds also for a user that may not see the waiters.
 local function pass_on(name, token, is_free)
     pcall(leave, name, token, is_free)
 end

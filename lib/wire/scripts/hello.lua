@@ -1,17 +1,23 @@
--- First on every connection: who is this master, since when, may it vote?
+-- The first request on every connection: which process is this master, and may it vote?
 -- A master that restarted may have forgotten leases that are still held, so it
 -- abstains until the longest of them has expired.  redlock:clock remembers
 --   r run_id last seen   s when that process started   q end of the quarantine
 --   m largest max ttl of any client   a run_id adopted by hand   h logical clock
--- Times are microseconds of TIME; written with %.0f, for tostring loses digits.
+-- Times are microseconds of TIME; they are written with %.0f, for tostring loses digits.
 -- KEYS redlock:clock
--- ARGV max ttl ms, drift ppm, skew ms, trust 0|1, adopt 0|1, clock window us
--- Returns run_id, version, role, TIME, left of the quarantine, m, uptime s,
+-- ARGV max ttl ms (0: for a client that only looks nothing is written), drift ppm, skew ms,
+-- trust 0|1, adopt 0|1, clock window us
+-- Returns run_id, version, role, TIME, rest of the quarantine, m, uptime s,
 -- aof 0|1, eviction policy ('' if memory is not limited), h, age of this process (TIME
 -- if it was adopted).
 local info = redis.call('info')
 local function fact(name)
     return string.match(info, '\n' .. name .. ':([^\r\n]*)') or ''
+end
+-- Every Valkey claims to be redis_version 7.2.4, too.
+local function version()
+    local valkey = fact('valkey_version')
+    return valkey ~= '' and 'valkey ' .. valkey or fact('redis_version')
 end
 local time = redis.call('time')
 local now = time[1] * 1000000 + time[2]
@@ -20,8 +26,11 @@ local run_id, role = fact('run_id'), fact('role')
 local eviction = fact('maxmemory') ~= '0' and fact('maxmemory_policy') or ''
 
 local function answer(left, max_ttl, clock, age)
-    return {run_id, fact('redis_version'), role, now, left, max_ttl, uptime,
+    return {run_id, version(), role, now, left, max_ttl, uptime,
             tonumber(fact('aof_enabled')) or 0, eviction, clock, age}
+end
+if fact('cluster_enabled') == '1' then
+    return redis.error_reply('ERR is in cluster mode: list independent masters only')
 end
 if role ~= 'master' then
     return answer(0, 0, 0, 0)
@@ -37,17 +46,22 @@ local adopted, clock = was[5] or '', number(was[6])
 local window = number(ARGV[6])
 
 if was[1] ~= run_id then
-    -- Both ends of uptime are cut to seconds, so it may be a second too long: the
+    -- Uptime is cut to seconds at both ends, so it may be a second too long: the
     -- quarantine would then end that much too early.
     started = now - math.max(0, uptime - 1) * 1000000
-    clock = math.max(clock, now + window)
 end
--- The longest lease that may have been forgotten ends so much later; and no clock that is believed
--- is further ahead of a wall than a window and that lease, or the skew if it is longer.
+-- `longest`: how long a forgotten lease may last, with the skew.  `ahead`: how far a believed
+-- clock may be above a wall (a window and the longer of lease and skew), less the lease.
 local skew, lease = number(ARGV[3]) * 1000, max_ttl * 1000 * (1 + number(ARGV[2]) / 1000000)
 local longest, ahead = skew + lease, window + math.max(0, skew - lease)
+if was[1] ~= run_id then
+    -- The process may have forgotten its clock at any time (a flush, another process at its
+    -- address), so the clock begins above all that is believed.
+    clock = math.max(clock, math.ceil(now + lease + ahead))
+end
 if ARGV[5] == '1' then
-    -- It votes at once: above all that any master may have stored for leases of before.
+    -- The master votes at once, so its clock begins above all that any master may have stored
+    -- for earlier leases.
     clock = math.max(clock, math.ceil(math.max(quarantine, now + longest) + ahead))
     adopted = run_id
     quarantine = 0
@@ -61,7 +75,7 @@ local function text(value)
     return string.format('%.0f', value)
 end
 local is = {run_id, text(started), text(quarantine), text(max_ttl), adopted, text(clock)}
-for i = 1, #is do
+for i = 1, ARGV[1] ~= '0' and #is or 0 do
     if is[i] ~= (was[i] or '') then
         redis.call('hset', KEYS[1], 'r', is[1], 's', is[2], 'q', is[3],
             'm', is[4], 'a', is[5], 'h', is[6])

@@ -1,13 +1,32 @@
--- Who holds the first name that is held, and for how long.
+-- Tells the holder of the first name that is held, the time left, and the waiters.
 -- KEYS the names
--- Returns {value (its first 256 bytes), PTTL}, or nil if all are free.
+-- Returns {value (its first 256 bytes), PTTL, the number of waiters, the tokens of the first
+-- ones (16 at the most), one a line}, or nil if all are free.
+-- uses value.lua
+local function waiters_of(name)
+    local queue, alive = 'redlock:queue:' .. name, {}
+    local last = redis.call('zrange', queue, -1, -1)[1]
+    local count = last and redis.call('zrank', queue, last) + 1 or 0
+    for _, token in ipairs(redis.call('zrange', queue, 0, 15)) do
+        if redis.call('exists', 'redlock:waiter:' .. token) == 1 then
+            alive[#alive + 1] = string.sub(token, 1, 100)
+        else
+            count = count - 1
+        end
+    end
+    return count, table.concat(alive, '\n')
+end
+
 for i = 1, #KEYS do
-    local value = redis.pcall('get', KEYS[i])
+    local value = value_of(KEYS[i])
     if value then
         if type(value) == 'table' then
             value = '(a ' .. redis.call('type', KEYS[i]).ok .. ', not a lock)'
         end
-        return {string.sub(value, 1, 256), redis.call('pttl', KEYS[i])}
+        -- A user that may not look at the queue (an ACL) is told the holder all the same.
+        local may, count, tokens = pcall(waiters_of, KEYS[i])
+        return {string.sub(value, 1, 256), redis.call('pttl', KEYS[i]),
+            may and count or 0, may and tokens or ''}
     end
 end
 return false

@@ -1,11 +1,13 @@
 -- uses handover.lua
--- Stands in line for the names, or goes on standing there; takes them, all or none,
+-- uses value.lua
+-- Enqueues a waiter for the names, or refreshes its place; takes the names, all or none,
 -- when its turn has come.
 -- KEYS the names, redlock:clock
--- ARGV token, ticket, ms that it stands there and has what it is given, channel
--- Returns {1, clock} it has them, {2, clock} it has them, but somebody who is ahead
--- of it waits for one; {0, clock, PTTL of the first name that somebody else has (-1:
--- never expires, -2: all are free), how many are ahead of it in line: the most of any name}.
+-- ARGV token, ticket, ms that the place and what the waiter is given last, channel
+-- Returns {1, clock} the waiter has them, {2, clock} it has them, but another waiter is
+-- ahead for one of them; {0, clock, PTTL of the first name that another token has (-1:
+-- never expires, -2: all are free), the number of waiters ahead: the largest of any name,
+-- 1 if all holders are of other libraries, as far as can be told, else 0}.
 local names, clock = #KEYS - 1, KEYS[#KEYS]
 local token, ticket, life = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 
@@ -25,7 +27,7 @@ local function prolong(key, ms)
 end
 
 local function is_ours(name)
-    return redis.pcall('get', name) == token
+    return value_of(name) == token
 end
 
 local function all_ours()
@@ -37,7 +39,7 @@ local function all_ours()
     return true
 end
 
--- By bytes, as the sorted set does: the order of < depends on the locale.
+-- Compares bytes, as the sorted set does: the order of < depends on the locale.
 local function is_less(a, b)
     for i = 1, math.min(#a, #b) do
         if a:byte(i) ~= b:byte(i) then
@@ -57,14 +59,27 @@ local function somebody_is_ahead()
     return false
 end
 
+-- A token of this library is 16 bytes in base64url, that is 22 characters, of which the last
+-- has two bits; a colon and a label may follow.  Other libraries hand over to nobody.
+local function is_foreign(value)
+    if type(value) ~= 'string' then
+        return 0
+    end
+    local is_bare = #value == 22 and value:find('^[A-Za-z0-9_-]+[AQgw]$')
+    return value:byte(23) ~= 58 and not is_bare and 1 or 0
+end
+
+-- A holder of this library that has any of the names hands over, and may want to heal.
 local function held_for()
+    local first_left, foreign
     for i = 1, names do
-        local left = redis.call('pttl', KEYS[i])
-        if left ~= -2 and not is_ours(KEYS[i]) then
-            return left
+        local left, value = redis.call('pttl', KEYS[i]), value_of(KEYS[i])
+        if left ~= -2 and value ~= token then
+            first_left = first_left or left
+            foreign = math.min(foreign or 1, is_foreign(value))
         end
     end
-    return -2
+    return first_left or -2, foreign or 0
 end
 
 if all_ours() then
@@ -91,10 +106,12 @@ end
 if all_ours() then
     return {1, logical_clock()}
 end
--- So that the dead ahead are not counted.  If it dies itself meanwhile, nobody is ahead.
+-- This removes the dead ahead, so that they are not counted.  If the waiter itself dies
+-- meanwhile, nobody is ahead.
 local ahead = 0
 for i = 1, names do
     first_alive(KEYS[i])
     ahead = math.max(ahead, redis.call('zrank', queues[i], token) or 0)
 end
-return {0, logical_clock(), held_for(), ahead}
+local left, foreign = held_for()
+return {0, logical_clock(), left, ahead, foreign}

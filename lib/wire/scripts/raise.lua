@@ -1,8 +1,8 @@
--- Stores a fence: moves the logical clock up to it, if the token holds every name.
--- Whoever holds them after us is then granted a larger number here.
+-- Stores a fence: advances the logical clock up to it, if the token holds every name.
+-- A later holder is then granted a larger number here.
 -- KEYS the names, redlock:clock   ARGV token, fence
--- Returns {1, clock} stored, {0, clock} nobody has them, {-1, clock} somebody else
--- has one.
+-- Returns {1, clock} stored, {0, clock} a name is free, {-1, clock} another token has one.
+-- uses value.lua
 local names, clock = #KEYS - 1, KEYS[#KEYS]
 local h = tonumber(redis.call('hget', clock, 'h') or '')
 if not h then
@@ -10,7 +10,7 @@ if not h then
 end
 local state = 1
 for i = 1, names do
-    local value = redis.pcall('get', KEYS[i])
+    local value = value_of(KEYS[i])
     if not value then
         state = math.min(state, 0)
     elseif value ~= ARGV[1] then

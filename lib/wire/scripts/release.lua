@@ -1,7 +1,7 @@
--- Gives back: deletes each name that still holds the token, which waits no longer
--- either; what is free goes to the next in line.
+-- Releases: deletes each name that still holds the token, and takes the token out of the
+-- queues; a free name goes to its next waiter.
 -- KEYS the names   ARGV token
--- Returns 1 all were ours, 0 nobody has them, -1 somebody else has one.
+-- Returns 1 all were ours, 0 the others are free, -1 another token has one.
 local ours, absent, queues = 0, 0, {}
 for i = 1, #KEYS do
     local value = redis.pcall('get', KEYS[i])
@@ -10,6 +10,9 @@ for i = 1, #KEYS do
         ours = ours + 1
     elseif not value then
         absent = absent + 1
+    elseif type(value) == 'table' and string.sub(value.err, 1, 9) ~= 'WRONGTYPE' then
+        -- As in value.lua, whose function would make every release slower.
+        redis.call('get', KEYS[i])
     end
     queues[i] = 'redlock:queue:' .. KEYS[i]
 end

@@ -1,11 +1,15 @@
 -- release.lua for several leases of one name each, one after the other.
 -- KEYS a name for each   ARGV a token for each
--- Returns for each 1 it was ours, 0 nobody has it, -1 somebody else has it.
+-- Returns for each 1 it was ours, 0 it is free, -1 another token has it, an error if
+-- the user may not look at it.
 local function release(name, token)
     local value = redis.pcall('get', name)
     if value == token then
         redis.call('del', name)
         return 1
+    end
+    if type(value) == 'table' and string.sub(value.err, 1, 9) ~= 'WRONGTYPE' then
+        return value
     end
     return value and -1 or 0
 end

@@ -1,7 +1,7 @@
--- Prolongs where the token is ours, never shortens; takes an absent name again
--- only if told so.
+-- Prolongs names that hold the token, and never shortens them; takes an absent name again
+-- only if told to heal.
 -- KEYS the names   ARGV token, ttl ms, heal 0|1, not after (us of TIME; 0: no limit)
--- Returns 1 renewed, 2 renewed and healed, 0 absent, -1 somebody else has one,
+-- Returns 1 renewed, 2 renewed and healed, 0 absent, -1 another token has one,
 -- {'late', TIME} past the limit.
 if ARGV[4] ~= '0' then
     local time = redis.call('time')
@@ -16,6 +16,10 @@ for i = 1, #KEYS do
     if not value then
         absent[#absent + 1] = KEYS[i]
     elseif value ~= ARGV[1] then
+        if type(value) == 'table' and string.sub(value.err, 1, 9) ~= 'WRONGTYPE' then
+            -- As in value.lua, whose function would make every renewal slower.
+            redis.call('get', KEYS[i])
+        end
         return -1
     end
 end

@@ -1,8 +1,8 @@
 -- renew.lua for several leases of one name each.
 -- KEYS a name for each
 -- ARGV for each: token, ttl ms, heal 0|1, not after (us of TIME; 0: no limit)
--- Returns for each 1 renewed, 2 healed, 0 absent, -1 somebody else has it, a string
--- (TIME) past the limit, an error if it could not be set again.
+-- Returns for each 1 renewed, 2 healed, 0 absent, -1 another token has it, a string
+-- (TIME) past the limit, an error if the user may not look at it or set it again.
 local time = redis.call('time')
 local now = time[1] * 1000000 + time[2]
 
@@ -16,6 +16,9 @@ local function renew(name, token, ttl, heal, not_after)
             redis.call('pexpire', name, ttl)
         end
         return 1
+    end
+    if type(value) == 'table' and string.sub(value.err, 1, 9) ~= 'WRONGTYPE' then
+        return value
     end
     if value or heal ~= '1' then
         return value and -1 or 0

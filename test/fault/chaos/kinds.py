@@ -22,6 +22,8 @@ NUISANCES = {
 SOLITARY = {
     "evicting": "maxmemory is reached: any key may go",
     "clock-stepped": "the wall clock of one master steps, and steps back",
+    "wiped": "FLUSHALL",
+    "lying": "gives to everybody what others hold, and its logical clock goes back and forth",
 }
 MASTERS = {**CRASHES, **DELAYS, **NUISANCES, **SOLITARY}
 

@@ -4,6 +4,7 @@ import argparse
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -22,8 +23,9 @@ CLOCK_LIBRARY = Path(os.environ.get("REDLOCK_WALL_CLOCK") or
 NAMES_MOST = 64
 LONG_S = 300  # whoever is spared has lived for long by then
 LEAST_S = 30  # in less time too few attempts are clear of faults
-HELP = """usage: chaos PROFILE [--seed X] [--masters N] [--seconds S] [--workers M] [--names K]
-             [--holders LEAST] [--picture FILE.svg] [--keep] [--json]
+HELP = """usage: chaos PROFILE [--seed X] [--masters N] [--seconds S] [--workers M]
+             [--names K] [--spare F] [--holders LEAST] [--picture FILE.svg]
+             [--keep] [--json] [--server PATH]
        chaos --list | --help
 
 Runs M workers on K names against N real masters for S seconds, does to them
@@ -32,17 +34,19 @@ lock kept its promise. `--list` shows the profiles and the kinds of fault.
 
   --seed X         draws the faults; what comes of them differs from run to run
   --masters N      3 to 9, odd
+  --spare F        votes: so many masters may be wrong, and nothing is excused
   --seconds S      of load; starting and ending come on top
   --workers M      processes that contend      --names K   names, 1 to 64
   --holders LEAST  so many leases must have been held, or it was no test
   --picture FILE   draws the run
-  --keep           keeps the run's folder; it stays as well where something is wrong
+  --keep           keeps the run's folder, as is done where something is wrong
   --json           prints the checker's figures
+  --server PATH    the masters' program, such as valkey-server
 
-Environment: REDLOCK (the command), REDLOCK_CHAOS_WORKER, REDLOCK_WALL_CLOCK (the
-library that lets a master's clock step), REDIS_SERVER. Without a worker given, what
-is missing is installed and built, in build/.
-Exit status: 0 all is well, 1 it is not, 64 usage, 77 skipped: cannot be run here.
+Environment: REDLOCK (the command), REDLOCK_CHAOS_WORKER, REDLOCK_WALL_CLOCK
+(the library that lets a master's clock step), REDLOCK_SERVER (as --server).
+Without a worker given, what is missing is installed and built, in build/.
+Exit status: 0 all is well, 1 it is not, 64 usage, 77 cannot be run here.
 """
 
 
@@ -106,10 +110,11 @@ def parse():
     parser.add_argument("profile", nargs="?")
     parser.add_argument("--help", "-h", action="store_true")
     parser.add_argument("--list", action="store_true")
-    for option in ("--seed", "--masters", "--workers", "--names", "--holders"):
+    for option in ("--seed", "--masters", "--workers", "--names", "--holders", "--spare"):
         parser.add_argument(option, type=int)
     parser.add_argument("--seconds", type=float)
     parser.add_argument("--picture")
+    parser.add_argument("--server", default=os.environ.get("REDLOCK_SERVER"))
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("--json", action="store_true")
     return parser.parse_args()
@@ -121,7 +126,7 @@ def check(asked):
     if asked.profile not in PROFILES:
         misuse(f"no profile {asked.profile}: there are {', '.join(PROFILES)}")
     for option, least, most in (("masters", 3, 9), ("workers", 1, 64), ("names", 1, NAMES_MOST),
-                                ("holders", 0, 10 ** 9), ("seconds", 1, 10 ** 6),
+                                ("holders", 0, 10 ** 9), ("spare", 0, 6), ("seconds", 1, 10 ** 6),
                                 ("seed", 0, 2 ** 32)):
         value = getattr(asked, option)
         if value is not None and not least <= value <= most:
@@ -130,12 +135,31 @@ def check(asked):
         misuse(f"--picture: {asked.picture} cannot be written")
     if asked.masters is not None and asked.masters % 2 == 0:
         misuse(f"--masters takes an odd number, not {asked.masters}")
+    take_server(asked.server)
+    profile = profile_of(asked)
+    if profile.spare and (asked.masters or profile.masters) < profile.spare + 3:
+        misuse(f"{profile.spare} spare votes take {profile.spare + 3} masters or more")
     if asked.profile in ("moving", "turns") and asked.masters == 3:
         misuse(f"{asked.profile} takes two masters down, so it needs five of them")
 
 
+def take_server(path):
+    """Masters run in folders of their own: no relative path would lead to it."""
+    if not path:
+        return
+    found = shutil.which(path)
+    if not found:
+        misuse(f"--server or REDLOCK_SERVER: {path} is no program that can be run")
+    os.environ["REDLOCK_SERVER"] = os.path.abspath(found)
+
+
+def profile_of(asked):
+    profile = PROFILES[asked.profile]
+    return profile if asked.spare is None else replace(profile, spare=asked.spare)
+
+
 def gather(asked):
-    default = PROFILES[asked.profile]
+    default = profile_of(asked)
 
     def value(name):
         mine = getattr(asked, name)

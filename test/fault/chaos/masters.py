@@ -6,16 +6,17 @@ import mmap
 import os
 import random
 import re
+import secrets
 import shutil
 import signal
 import socket
 import struct
 import subprocess
+import time
 
 from .process import POLL_S, Process, Trouble, drive, environment, is_frozen, until
 from .redis import Connection, RedisError
 
-SERVER = os.environ.get("REDIS_SERVER") or "redis-server"
 # Below Linux' ephemeral range, so that no outgoing connection takes the port of a dead master.
 PORTS = (10000, 31999)
 PORT_TRIES = 50
@@ -26,7 +27,15 @@ FILL = """for i = 1, ARGV[1] do
     redis.call('set', 'ballast:' .. i, string.rep('x', 1000), 'ex', 60)
 end"""
 UNFILL = """for i = 1, ARGV[1] do redis.call('del', 'ballast:' .. i) end"""
+LIE = """for _, key in ipairs(redis.call('keys', '*')) do
+    if key ~= KEYS[1] then redis.call('del', key) end
+end
+local time = redis.call('time')
+redis.call('hset', KEYS[1], 'h', string.format('%.0f', time[1] * 1000000 + time[2] + ARGV[1]))"""
+LIE_S = 0.002
+CLOCK_LIES_US = (-3_600_000_000, -1_000_000, 0, 1_000_000, 55_000_000)  # from its wall clock
 SOCKET = "redis.sock"
+PASSWORD = "password"  # a file beside it
 DATA = ("dump.rdb", "appendonlydir", "appendonly.aof")
 
 # No path in it: it is read in the server's own folder. With a save point SIGTERM saves; this one
@@ -34,6 +43,7 @@ DATA = ("dump.rdb", "appendonlydir", "appendonly.aof")
 CONFIG = """bind {host}
 port {port}
 protected-mode no
+requirepass {password}
 unixsocket {socket}
 unixsocketperm 700
 daemonize no
@@ -44,12 +54,16 @@ appendfsync always
 """
 
 
+def server():
+    return os.environ.get("REDLOCK_SERVER") or "redis-server"
+
+
 def server_version():
     try:
-        said = subprocess.run([SERVER, "--version"], stdin=subprocess.DEVNULL, text=True,
+        said = subprocess.run([server(), "--version"], stdin=subprocess.DEVNULL, text=True,
                               capture_output=True, check=False, env=environment()).stdout
     except OSError:
-        raise Trouble(f"{SERVER} not found (Debian: apt install redis-server)") from None
+        raise Trouble(f"{server()} cannot be run (Debian: apt install redis-server)") from None
     found = re.search(r"v=(\d+)", said)
     return int(found[1]) if found else 0
 
@@ -71,15 +85,23 @@ class Server:
         self.name, self.folder, self.host, self.inside = name, folder, host, tuple(inside)
         self.persist, self.process, self.port = persist, None, 0
         self.clock = clock
-        folder.mkdir()
+        self.password = secrets.token_hex(16)
+        folder.mkdir(0o700)
+        (folder / PASSWORD).touch(0o600)
+        (folder / PASSWORD).write_text(self.password, encoding="ascii")
 
     def configure(self):
         # A namespace of our own has no other listeners.
         self.port = PORTS[0] if self.inside else free_port(self.host)
         debug = "enable-debug-command yes\n" if server_version() >= 7 else ""
         (self.folder / "redis.conf").write_text(CONFIG.format(
-            host=self.host, port=self.port, socket=SOCKET, maxclients=MAXCLIENTS,
-            append="yes" if self.persist else "no") + debug, encoding="ascii")
+            host=self.host, port=self.port, password=self.password, socket=SOCKET,
+            maxclients=MAXCLIENTS, append="yes" if self.persist else "no") + debug,
+            encoding="ascii")
+
+    def address(self):
+        """What stands behind redis://; for environments, not for arguments, which all can see."""
+        return f":{self.password}@{self.host}:{self.port}"
 
     def first_start(self):
         """Between our look at a port and Redis' bind it may go to somebody else."""
@@ -99,7 +121,7 @@ class Server:
     def launch(self):
         with contextlib.suppress(FileNotFoundError):
             (self.folder / SOCKET).unlink()
-        self.process = Process(self.name, [*self.inside, SERVER, "redis.conf"], self.folder / "log",
+        self.process = Process(self.name, [*self.inside, server(), "redis.conf"], self.folder / "log",
                                cwd=self.folder,
                                env=environment(**(self.clock.environment() if self.clock else {})))
 
@@ -123,7 +145,7 @@ class Server:
         # A short path, wherever the folder is: a socket's may have 107 bytes.
         folder = os.open(self.folder, os.O_PATH)
         try:
-            return Connection(f"/proc/self/fd/{folder}/{SOCKET}", timeout)
+            return Connection(f"/proc/self/fd/{folder}/{SOCKET}", timeout, self.password)
         finally:
             os.close(folder)
 
@@ -277,6 +299,23 @@ def evicting(master, fault):
         connection.do("EVAL", UNFILL, 0, BALLAST)
 
 
+def wiped(master, _fault):
+    with master.connect() as connection:
+        connection.do("FLUSHALL")
+    yield 0
+
+
+def lying(master, fault):
+    """What it has granted it grants again, who waits is forgotten, and its logical clock is what it
+    says: all as if it had been asked nothing. When it is itself again it knows no clock."""
+    end = time.monotonic() + fault.lasts
+    with master.connect() as connection:
+        while time.monotonic() < end:
+            connection.do("EVAL", LIE, 1, "redlock:clock", random.choice(CLOCK_LIES_US))
+            yield LIE_S
+        connection.do("DEL", "redlock:clock")
+
+
 def crowded(master, fault):
     """The flood comes over the Unix socket, like ourselves, up to the limit: all others are ended,
     and do not get back in."""
@@ -305,4 +344,4 @@ def clock_stepped(master, fault):
 FAULTS = {"crashed": crashed, "emptied": emptied, "rolled-back": rolled_back,
           "terminated": terminated, "frozen": frozen, "asleep": asleep,
           "slow-script": slow_script, "flushed": flushed, "disconnected": disconnected,
-          "full": full, "evicting": evicting, "crowded": crowded, "clock-stepped": clock_stepped}
+          "full": full, "evicting": evicting, "wiped": wiped, "lying": lying, "crowded": crowded, "clock-stepped": clock_stepped}

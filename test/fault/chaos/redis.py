@@ -54,13 +54,15 @@ def parse_array(data, at, count):
 class Connection:
     """send() does not wait; answer() does; look() tells what has come so far."""
 
-    def __init__(self, path, timeout=5.0):
+    def __init__(self, path, timeout=5.0, password=None):
         self.socket = socket.socket(socket.AF_UNIX)
         self.socket.settimeout(timeout)
         self.timeout, self.data = timeout, b""
         try:
             self.socket.connect(str(path))
-        except OSError:
+            if password:
+                self.do("AUTH", password)
+        except (OSError, RedisError):
             self.socket.close()
             raise
 

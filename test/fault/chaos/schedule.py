@@ -13,16 +13,18 @@ TOGETHER = (1, 1, 1, 1, 1, 2, 2, 3, ALL)  # masters or workers struck at once
 LASTS_S = {
     "frozen": (0.1, 2.0), "asleep": (0.1, 1.5), "slow-script": (0.1, 1.0),
     "flushed": (0, 0), "disconnected": (0, 0), "full": (0.3, 1.5), "crowded": (0.3, 1.5),
-    "evicting": (0.3, 1.0), "clock-stepped": (0.3, 1.0),
+    "evicting": (0.3, 1.0), "clock-stepped": (0.3, 1.0), "wiped": (0, 0), "lying": (0.3, 2.0),
     "killed": (0.1, 0.8), "ended": (0.1, 0.8), "stopped": (0.2, 2.2),
     "cut": (0.3, 3.0), "half-cut": (0.3, 3.0),
     "limited": (1.0, 3.0), "delayed": (1.0, 3.0), "lossy": (1.0, 3.0), "reordering": (1.0, 3.0),
 }
 DOWN_S = (0.1, 0.8)  # a master that dies; every second time it restarts at once
 SNAPSHOT_AGE_S = (0.3, 1.5)
-STEP_S = (-5, -2, -1, 1, 2, 5)
 
 MOVE_S = (4.0, 6.0)
+STILL_TTLS = 1.3  # then what they were asked to keep is gone
+AWAKE_S = 0.1
+
 APART_S = 0.3  # one has its say again, and then the next goes down
 
 TURNS_DOWN_S = (1.0, 3.0)
@@ -68,7 +70,7 @@ class Cast:
         return self.draw.uniform(*self.profile.gap_s)
 
     def fault(self, at, kind, targets):
-        more = detail(self.draw, kind)
+        more = detail(self.draw, kind, self.profile)
         if kind == "rolled-back":
             more = min(more, at - self.busy.get(targets[0], 0.0))
         fault = Fault(at, kind, targets, lasts(self.draw, kind), more)
@@ -85,11 +87,11 @@ def lasts(draw, kind):
     return draw.uniform(*LASTS_S[kind])
 
 
-def detail(draw, kind):
+def detail(draw, kind, profile):
     if kind == "rolled-back":
         return draw.uniform(*SNAPSHOT_AGE_S)
     if kind == "clock-stepped":
-        return draw.choice(STEP_S)
+        return draw.choice(profile.steps_s)
     if kind == "half-cut":
         return draw.choice(("requests", "replies"))
     return None
@@ -185,13 +187,33 @@ def links_struck(cast, kind):
     return [tuple(link(worker, each) for each in masters)]
 
 
+def alone(cast):
+    """Each by itself: two that forget soon after each other would be two. As many masters as may
+    be dead stand still until then, so that leases have no votes but those of a bare quorum."""
+    faults, at = [], AWAKE_S + STILL_TTLS * cast.profile.ttl_ms / 1000
+    for kind in deal(cast.draw, cast.profile.of_masters, cast.without):
+        struck, at = strike_alone(cast, kind, at + cast.gap())
+        if not struck:
+            return faults
+        faults += struck + (still_before(cast, struck[0]) if kind != "emptied" else [])
+    return faults
+
+
+def still_before(cast, fault):
+    dead = len(cast.masters) - (len(cast.masters) + cast.profile.spare + 2) // 2
+    others = [master for master in cast.masters if master not in fault.targets]
+    lasts_s = STILL_TTLS * cast.profile.ttl_ms / 1000
+    return [Fault(fault.at - AWAKE_S - lasts_s, "frozen", (master,), lasts_s)
+            for master in sorted(cast.draw.sample(others, dead))]
+
+
 # ---- moving, turns ------------------------------------------------------------------------------
 
 
 def moving(cast):
     """Always two without a vote: the older of them comes back, and when it has its say again,
     another goes down."""
-    at, faults = 0.0, []
+    profile, at, faults = cast.profile, 0.0, []
     moves = []
     while at < cast.end:
         moves.append(at)
@@ -204,7 +226,8 @@ def moving(cast):
         if end <= at:
             break
         master = cast.draw.choice([m for m in cast.masters if m not in down])
-        faults.append(Fault(at, kind, (master,), end - at, detail(cast.draw, kind)))
+        faults.append(Fault(at, kind, (master,), end - at,
+                            detail(cast.draw, kind, profile)))
         down = [*down, master][-2:]
     return faults
 
@@ -227,4 +250,4 @@ def turns(cast):
         at += down + cast.draw.uniform(*TURNS_UP_S)
 
 
-SHAPES = {"scattered": scattered, "moving": moving, "turns": turns}
+SHAPES = {"scattered": scattered, "alone": alone, "moving": moving, "turns": turns}

@@ -26,7 +26,6 @@ KEYS_S = 3  # ttls: so long keys may stay when all workers have ended
 class Stage:
     def __init__(self, given, plan):
         self.given, self.plan = given, plan
-        # Read by its owner alone: masters have no password.
         self.folder = Path(tempfile.mkdtemp(prefix="redlock-chaos-"))
         (self.folder / "log").mkdir()
         self.masters, self.workers = {}, {}
@@ -70,7 +69,7 @@ class Stage:
         master.first_start()
 
     def nodes(self):
-        return ",".join(f"redis://{m.host}:{m.port}" for m in self.masters.values())
+        return ",".join(f"redis://{m.address()}" for m in self.masters.values())
 
     def adopt(self):
         """They are known to be new: none of them has forgotten a lease."""
@@ -93,8 +92,7 @@ class Stage:
         self.watcher = Process("watcher", command, self.folder / "log" / "watcher")
 
     def begin_workers(self):
-        options = workers.Options(self.given, self.nodes(),
-                                  f"{self.register.host}:{self.register.port}")
+        options = workers.Options(self.given, self.nodes(), self.register.address())
         for number, program in enumerate(self.given.programs, 1):
             name = f"worker-{number}"
             inside = self.network.inside(name) if self.network else ()
@@ -207,7 +205,6 @@ class Stage:
         end = time.monotonic() + KEYS_S * self.given.profile.ttl_ms / 1000
         while self.keys_left() and time.monotonic() < end:
             time.sleep(LOOK_S)
-        time.sleep(2 * LOOK_S)  # the watcher's last look
 
     def keys_left(self):
         left = 0
@@ -228,7 +225,8 @@ class Stage:
         facts = {"profile": profile.name, "seed": given.seed, "masters": given.masters,
                  "workers": given.workers, "names": ",".join(given.names),
                  "ttl_ms": profile.ttl_ms, "max_ttl_ms": profile.max_ttl_ms,
-                 "skew_ms": profile.skew_ms, "quarantine_ms": profile.quarantine_ms,
+                 "skew_ms": profile.skew_ms, "spare": profile.spare,
+                 "quarantine_ms": profile.quarantine_ms,
                  "begin": self.began, "end": self.ended, "holders": given.holders,
                  "longest_ms": profile.longest_ms, "availability": given.availability,
                  "grown": given.grown}

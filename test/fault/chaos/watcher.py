@@ -3,7 +3,8 @@
     watcher.py FILE FOLDER/master-1/redis.sock,... NAME...
 
 `T master-I NAME TOKEN PTTL_MS` for each name that exists, T read before it was asked; of a queue
-TOKEN is how many wait in it; `T master-I -` if there is none. SIGTERM ends it.
+TOKEN is how many wait in it; `T master-I -` if there is none. SIGTERM ends it, after a last look
+at every master.
 """
 
 import os
@@ -20,6 +21,7 @@ from chaos.process import now_us  # noqa: E402
 from chaos.redis import Connection, RedisError, encode  # noqa: E402
 
 EVERY_S = 0.1
+LAST_S = 2.0  # for a last look, where masters answer late or not at all
 LATE_US = 200000  # an answer that took longer says little of when it was true
 QUEUE = "redlock:queue:"
 
@@ -29,7 +31,8 @@ class Eye:
 
     def __init__(self, number, path, names):
         self.number, self.path, self.names = number, path, names
-        self.connection, self.asked = None, 0
+        self.connection, self.asked, self.login = None, 0, 0
+        self.heard = 0  # when the last question was asked whose answer was written down
         self.question = encode(["MULTI"])
         for name in names:
             self.question += encode(["GET", name]) + encode(["PTTL", name])
@@ -41,14 +44,19 @@ class Eye:
     def ask(self):
         try:
             if not self.connection:
-                folder, name = os.path.split(self.path)
-                os.chdir(folder)
-                self.connection = Connection(name, 0.05)
+                self.connect()
             if not self.asked:
                 self.asked, self.got = now_us(), []
                 self.connection.socket.sendall(self.question)
         except OSError:
             self.drop()
+
+    def connect(self):
+        """Nobody waits for the answer to AUTH: the master may be frozen."""
+        folder, name = os.path.split(self.path)
+        os.chdir(folder)
+        self.connection, self.login = Connection(name, 0.05), 1
+        self.connection.send("AUTH", Path("password").read_text(encoding="ascii").strip())
 
     def drop(self):
         if self.connection:
@@ -64,12 +72,13 @@ class Eye:
         except OSError:
             self.drop()
             return []
-        if len(self.got) < self.answers:
+        if len(self.got) < self.login + self.answers:
             return []
-        asked, self.asked = self.asked, 0
+        asked, self.asked, self.login = self.asked, 0, 0
         found = self.got[-1]
         if now_us() - asked > LATE_US or isinstance(found, RedisError):
             return []
+        self.heard = asked
         return self.lines(asked, found)
 
     def lines(self, asked, found):
@@ -83,6 +92,13 @@ class Eye:
         return [f"{asked} master-{self.number} {key}\n" for key in keys or ["-"]]
 
 
+def hear_all(file, eyes, end):
+    open_eyes = {eye.connection.socket: eye for eye in eyes if eye.connection}
+    ready, _, _ = select.select(list(open_eyes), [], [], max(0.0, end - time.monotonic()))
+    for sock in ready:
+        file.writelines(open_eyes[sock].hear())
+
+
 def watch(file, eyes, told_to_end):
     following = time.monotonic()
     while not told_to_end:
@@ -90,11 +106,15 @@ def watch(file, eyes, told_to_end):
             following = time.monotonic() + EVERY_S
             for eye in eyes:
                 eye.ask()
-        open_eyes = {eye.connection.socket: eye for eye in eyes if eye.connection}
-        ready, _, _ = select.select(list(open_eyes), [], [],
-                                    max(0.0, following - time.monotonic()))
-        for sock in ready:
-            file.writelines(open_eyes[sock].hear())
+        hear_all(file, eyes, following)
+
+
+def look_again(file, eyes):
+    since, end = now_us(), time.monotonic() + LAST_S
+    while time.monotonic() < end and (missing := [eye for eye in eyes if eye.heard < since]):
+        for eye in missing:
+            eye.ask()
+        hear_all(file, eyes, time.monotonic() + EVERY_S)
 
 
 def main():
@@ -104,6 +124,7 @@ def main():
     signal.signal(signal.SIGTERM, lambda number, _frame: told_to_end.append(number))
     with open(path, "w", encoding="ascii") as file:
         watch(file, eyes, told_to_end)
+        look_again(file, eyes)
 
 
 if __name__ == "__main__":

@@ -107,11 +107,15 @@ class Options:
         profile = given.profile
         self.seed, self.names = given.seed, given.names
         # The runner ends them; this is for the case that it cannot.
-        self.words = ["--nodes", nodes, "--register", register, "--seconds", given.seconds + 60,
+        self.words = ["--seconds", given.seconds + 60,
                       "--ttl", profile.ttl_ms, "--wait", profile.wait_ms,
                       "--max-ttl", profile.max_ttl_ms, "--skew", profile.skew_ms,
+                      "--spare", profile.spare,
                       "--hold", profile.hold_us, "--long-every", profile.long_every]
-        self.environment = {"REDLOCK": REDLOCK, "REDLOCK_MAX_TTL": f"{profile.max_ttl_ms}ms",
+        self.environment = {"REDLOCK": REDLOCK, "REDLOCK_NODES": nodes,
+                            "REDLOCK_CHAOS_REGISTER": register,
+                            "REDLOCK_MAX_TTL": f"{profile.max_ttl_ms}ms",
+                            "REDLOCK_SPARE": str(profile.spare),
                             "REDLOCK_MUTANT": os.environ.get("REDLOCK_MUTANT"),
                             "REDLOCK_NODE_MODULES": os.environ.get("REDLOCK_NODE_MODULES")}
 

@@ -15,7 +15,7 @@ LIFE_MOST = 3_000_000  # us: whoever stands in line is heard of at least that of
 
 RESTARTS = ("crashed", "emptied", "rolled-back", "terminated")
 NO_VOTE = ("frozen", "asleep", "slow-script", "disconnected", "full", "evicting", "crowded",
-           "clock-stepped")  # flushed ones vote: scripts are then sent whole
+           "clock-stepped", "wiped", "lying")  # flushed ones vote: scripts are then sent whole
 
 Span = namedtuple("Span", "begin end label bound")
 CALM = "calm"
@@ -88,7 +88,7 @@ def majority_spans(faults, run):
     struck, spans, begin, label = {}, [], None, ""
     for at, step, fault in sorted(edges, key=lambda it: it[:2]):
         struck[fault.master] = struck.get(fault.master, 0) + step
-        is_void = sum(1 for it in struck.values() if it) > (run.masters - 1) // 2
+        is_void = sum(1 for it in struck.values() if it) > run.masters - run.quorum
         if is_void and begin is None:
             begin, label = at, fault.kind
         elif not is_void and begin is not None:

@@ -7,7 +7,7 @@ WAKE = 1_000_000  # us: who runs again needs a moment until he has noticed what 
 
 MASTER_KINDS = ("crashed", "emptied", "rolled-back", "terminated", "frozen", "asleep",
                 "slow-script", "flushed", "disconnected", "full", "evicting", "crowded",
-                "clock-stepped")
+                "clock-stepped", "wiped", "lying")
 WORKER_KINDS = ("killed", "ended", "stopped")
 LINK_KINDS = ("cut", "half-cut", "limited", "delayed", "lossy", "reordering")
 KINDS = MASTER_KINDS + WORKER_KINDS + LINK_KINDS

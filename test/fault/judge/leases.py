@@ -169,9 +169,9 @@ class Leases:
             for it in self.faults.all)
 
     def is_taken(self, lease, other):
-        """No quorum makes up for a key that is taken from a lease on a bare one."""
+        """No plain majority makes up for a key that is taken from a lease on a bare one."""
         first, second = sorted((lease, other), key=lambda it: it.begin)
-        if self.masters_with(first.lane.name, first.token) > self.run.masters // 2 + 1:
+        if self.run.spare or self.masters_with(first.lane.name, first.token) > self.run.quorum:
             return False
         return any(it.kind in TAKING and it.begin <= second.begin <= it.end + self.run.ttl
                    and it.end >= first.begin for it in self.faults.all)

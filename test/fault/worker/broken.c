@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mutant.h"
+#include "ground/mutant.h"
 
 enum mutant mutant_present;
 

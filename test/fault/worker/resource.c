@@ -51,6 +51,8 @@ static void connect_it(struct resource *resource)
     resource->context = context;
     context->data = resource;
     redisLibevAttach(resource->loop, context);
+    if (resource->password)
+        redisAsyncCommand(context, NULL, NULL, "AUTH %s", resource->password);
     redisAsyncSetConnectCallback(context, on_connected);
     redisAsyncSetDisconnectCallback(context, on_disconnected);
 }

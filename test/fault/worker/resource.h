@@ -13,7 +13,7 @@ typedef void resource_answered(void *user, unsigned number, const char *verdict)
 
 struct resource {
     struct ev_loop *loop;
-    const char *host, *label;
+    const char *host, *password, *label; /* password: NULL if it needs none */
     int port;
     resource_answered *answered;
     struct redisAsyncContext *context; /* NULL: not connected */

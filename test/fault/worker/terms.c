@@ -5,45 +5,50 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct option known[] = {{"nodes", required_argument, NULL, 'n'},
-                                      {"record", required_argument, NULL, 'r'},
-                                      {"label", required_argument, NULL, 'b'},
-                                      {"seconds", required_argument, NULL, 's'},
-                                      {"seed", required_argument, NULL, 'd'},
-                                      {"ttl", required_argument, NULL, 't'},
-                                      {"wait", required_argument, NULL, 'w'},
-                                      {"max-ttl", required_argument, NULL, 'm'},
-                                      {"skew", required_argument, NULL, 'k'},
-                                      {"hold", required_argument, NULL, 'h'},
-                                      {"register", required_argument, NULL, 'g'},
-                                      {"long-every", required_argument, NULL, 'l'},
-                                      {NULL, 0, NULL, 0}};
+static const struct option known[] = {
+    {"record", required_argument, NULL, 'r'},     {"label", required_argument, NULL, 'b'},
+    {"seconds", required_argument, NULL, 's'},    {"seed", required_argument, NULL, 'd'},
+    {"ttl", required_argument, NULL, 't'},        {"wait", required_argument, NULL, 'w'},
+    {"max-ttl", required_argument, NULL, 'm'},    {"skew", required_argument, NULL, 'k'},
+    {"spare", required_argument, NULL, 'p'},      {"hold", required_argument, NULL, 'h'},
+    {"long-every", required_argument, NULL, 'l'}, {NULL, 0, NULL, 0}};
 
 static void misuse(void)
 {
-    fputs("usage: redlock-chaos-worker --nodes LIST --record FILE --label NAME --seconds S\n"
+    fputs("usage: redlock-chaos-worker --record FILE --label NAME --seconds S\n"
           "           --seed N [--ttl MS] [--wait MS] [--max-ttl MS] [--skew MS] [--hold US]\n"
-          "           [--long-every N] [--register HOST:PORT] NAME...\n",
+          "           [--spare F] [--long-every N] NAME...\n"
+          "REDLOCK_NODES: the masters. REDLOCK_CHAOS_REGISTER: [:PASSWORD@]HOST:PORT.\n",
           stderr);
 }
 
+/* [:PASSWORD@]HOST:PORT */
 static bool take_register(struct terms *terms, char *address)
 {
-    char *colon = strrchr(address, ':');
-    if (!colon)
+    char *at = strrchr(address, '@'), *colon = strrchr(address, ':');
+    if (!colon || colon < at)
         return false;
     *colon = '\0';
-    terms->register_host = address;
+    if (at) {
+        *at = '\0';
+        terms->register_password = address + (*address == ':');
+    }
+    terms->register_host = at ? at + 1 : address;
     terms->register_port = atoi(colon + 1);
     return terms->register_port > 0;
+}
+
+/* Not arguments, which everybody sees: there are passwords in them. */
+static bool take_environment(struct terms *terms)
+{
+    char *at = getenv("REDLOCK_CHAOS_REGISTER");
+    terms->nodes = getenv("REDLOCK_NODES");
+    return !at || take_register(terms, strdup(at));
 }
 
 static bool take(struct terms *terms, int option)
 {
     switch (option) {
-    case 'n':
-        terms->nodes = optarg;
-        return true;
     case 'r':
         terms->record = optarg;
         return true;
@@ -68,11 +73,12 @@ static bool take(struct terms *terms, int option)
     case 'k':
         terms->skew_ms = atoll(optarg);
         return true;
+    case 'p':
+        terms->spare = atoi(optarg);
+        return true;
     case 'h':
         terms->hold_s = atof(optarg) / 1e6;
         return true;
-    case 'g':
-        return take_register(terms, optarg);
     case 'l':
         terms->long_every = (unsigned)strtoul(optarg, NULL, 10);
         return true;
@@ -97,7 +103,7 @@ bool terms_parse(struct terms *terms, int argc, char **argv)
         good = take(terms, option);
     terms->names = argv + optind;
     terms->count = (unsigned)(argc - optind);
-    good = good && is_whole(terms);
+    good = good && take_environment(terms) && is_whole(terms);
     if (!good)
         misuse();
     return good;

@@ -1,5 +1,5 @@
 /*
- * terms.h - the command line of a worker; all kinds of workers have the same.
+ * terms.h - the command line and environment of a worker; all kinds of workers have the same.
  */
 #ifndef FAULT_WORKER_TERMS_H
 #define FAULT_WORKER_TERMS_H
@@ -11,11 +11,13 @@
 
 struct terms {
     const char *nodes, *record, *label;
-    char *register_host; /* NULL: nothing is written anywhere */
+    char *register_host;     /* NULL: nothing is written anywhere */
+    char *register_password; /* NULL: it needs none */
     int register_port;
     double seconds, hold_s;
     unsigned seed, long_every; /* one in so many leases is held beyond its ttl */
     int64_t ttl_ms, wait_ms, max_ttl_ms, skew_ms;
+    int spare;
     char **names;
     unsigned count;
 };

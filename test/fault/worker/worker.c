@@ -80,6 +80,7 @@ static bool open_client(struct worker *worker)
     options.label = worker->terms.label;
     options.max_ttl_ms = worker->terms.max_ttl_ms;
     options.clock_skew_ms = worker->terms.skew_ms;
+    options.spare = worker->terms.spare;
     redlock_code code = redlock_open(&worker->client, worker->loop, &options, why, sizeof why);
     if (code != REDLOCK_OK)
         fprintf(stderr, "worker: %s\n", why);
@@ -91,6 +92,7 @@ static void open_resource(struct worker *worker)
     worker->resource = (struct resource){.loop = worker->loop,
                                          .host = worker->terms.register_host,
                                          .port = worker->terms.register_port,
+                                         .password = worker->terms.register_password,
                                          .label = worker->terms.label,
                                          .answered = lane_answered};
     if (worker->terms.register_host)

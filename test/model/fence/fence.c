@@ -2,7 +2,8 @@
  * Each master has a clock, one for all names, and for a name at most one owner.  An attempt
  * asks all masters to grant.  A master whose name is free sets clock := max(clock + 1,
  * proposal), is owned, and answers its clock.  The attempt sorts the grants that it has
- * heard, a quorum or more: its fence is the quorum-th smallest.  Where the grant was lower,
+ * heard, a quorum or more: its fence is the quorum-th smallest.  (The largest of all is that
+ * of a quorum that has it.)  Where the grant was lower,
  * or not heard, it sends a raise: if the name still has the same owner, clock := max(clock,
  * fence).  Once a quorum of masters is known to stand at the fence or above, the fence is
  * shown, not before.
@@ -13,6 +14,9 @@
  *   leased  a key vanishes only when its attempt is over (given up, released, or no longer
  *           valid): each fence shown is above every one shown before, overlapping or not.
  * Nothing is asked in free of attempts that overlap: those may show the same fence.
+ *
+ * A master that lies grants to everybody, with any number, and says that it has stored what it
+ * has not; refusing is what nobody need ever hear.  A quorum is (masters + spare + 2) / 2.
  *
  * What is modelled by leaving it out
  *   - A request or a reply that is lost: nobody need ever take the step that delivers it.
@@ -38,7 +42,7 @@
 
 #include "fence.h"
 
-enum { HIGHEST_START = 2, HIGHEST_PROPOSAL = 3 };
+enum { HIGHEST_START = 2, HIGHEST_PROPOSAL = 3, HIGHEST_LIE = 4 };
 
 static const struct {
     const char *name, *text;
@@ -51,6 +55,12 @@ static const struct {
     [FENCE_MAXIMUM] = {"fence-maximum", "the fence is the largest grant heard, raised nowhere"},
     [FENCE_STORED_ALREADY] = {"fence-stored-already",
                               "the fence is the largest that a quorum of those heard reaches"},
+    [LARGEST_LEFT_OUT] = {"largest-left-out",
+                          "as many of the largest grants as may be lies are left out"},
+    [SMALLEST_LEFT_OUT] = {"smallest-left-out",
+                           "the fence is the smallest grant that cannot be a lie"},
+    [QUORUM_WITHOUT_SPARE] = {"quorum-without-spare", "a quorum is a plain majority"},
+    [ONE_MORE_LIAR] = {"one-more-liar", "one master more lies than two quorums stand"},
     [NO_INCREMENT] = {"no-increment", "a grant sets clock := max(clock, proposal)"},
     [NO_OWNER_CHECK] = {"no-owner-check", "a raise does not ask who owns the name"},
     [GRANTED_THOUGH_TAKEN] = {"granted-though-taken", "a name that has an owner is granted"},
@@ -70,6 +80,14 @@ const char *fence_mutant_text(enum mutant mutant)
     return mutants[mutant].text;
 }
 
+void fence_mutant_setting(enum mutant mutant, int *masters, int *spare)
+{
+    bool is_of_liars = mutant == LARGEST_LEFT_OUT || mutant == SMALLEST_LEFT_OUT ||
+                       mutant == QUORUM_WITHOUT_SPARE || mutant == ONE_MORE_LIAR;
+    *masters = mutant == QUORUM_WITHOUT_SPARE ? 5 : is_of_liars ? 4 : 3;
+    *spare = is_of_liars;
+}
+
 struct visit {
     const struct rules *rules;
     const struct world *now;
@@ -82,6 +100,18 @@ static bool broken(const struct visit *v, enum mutant mutant)
     return v->rules->mutant == mutant;
 }
 
+static int quorum_of(const struct rules *rules)
+{
+    int spare = rules->mutant == QUORUM_WITHOUT_SPARE ? 0 : rules->spare;
+    return (rules->masters + spare + 2) / 2;
+}
+
+int fence_honest(const struct rules *rules)
+{
+    int stood = 2 * quorum_of(rules) - rules->masters - 1;
+    return rules->masters - (rules->mutant == ONE_MORE_LIAR ? stood + 1 : rules->spare);
+}
+
 static int larger(int a, int b)
 {
     return a > b ? a : b;
@@ -92,9 +122,9 @@ static bool is_open(const struct attempt *attempt)
     return attempt->phase == OPEN || attempt->phase == SHOWN;
 }
 
-static bool on_its_way(const struct world *world, int a)
+static bool on_its_way(const struct world *world, const struct rules *rules, int a)
 {
-    for (int i = 0; i < MASTERS; i++)
+    for (int i = 0; i < rules->masters; i++)
         if (world->master[i].link[a] == ASKED || world->master[i].link[a] == RAISING)
             return true;
     return false;
@@ -106,10 +136,10 @@ static void forget(struct world *world, const struct rules *rules, int a)
     struct attempt *attempt = &world->attempt[a];
     if (attempt->phase != SHOWN && attempt->phase != OVER)
         return;
-    for (int i = 0; i < MASTERS; i++)
+    for (int i = 0; i < rules->masters; i++)
         if (world->master[i].link[a] >= STORED)
             world->master[i].link[a] = SETTLED;
-    if (!on_its_way(world, a))
+    if (!on_its_way(world, rules, a))
         attempt->fence = 0;
     attempt->floor = 0;
     if (!rules->leased && world->attempt[rules->attempts - 1].phase != UNSENT)
@@ -129,7 +159,7 @@ static void ask(const struct visit *v, int a)
     struct world next = *v->now;
     next.attempt[a].phase = OPEN;
     next.attempt[a].floor = v->rules->leased ? 0 : next.top;
-    for (int i = 0; i < MASTERS; i++)
+    for (int i = 0; i < v->rules->masters; i++)
         next.master[i].link[a] = ASKED;
     take(v, (struct step){.act = ASK, .attempt = a}, &next);
 }
@@ -188,15 +218,31 @@ static void raise_clock(const struct visit *v, int a, int i)
     take(v, (struct step){.act = owned ? RAISE : REFUSE_RAISE, .attempt = a, .master = i}, &next);
 }
 
+/* Who lies grants whatever it likes, and has stored it. */
+static void lie(const struct visit *v, int a, int i)
+{
+    int fence = v->now->attempt[a].fence, link = v->now->master[i].link[a];
+    struct step step = {.act = LIE, .attempt = a, .master = i};
+    struct world next = *v->now;
+    next.master[i].link[a] = STORED;
+    if ((link == ASKED && fence) || link == RAISING)
+        take(v, step, &next);
+    for (int clock = 1; link == ASKED && !fence && clock <= HIGHEST_LIE; clock++) {
+        next = *v->now;
+        next.master[i].link[a] = GRANTED + clock;
+        take(v, step, &next);
+    }
+}
+
 /* The grants heard, ascending; how many. */
-static int sort_grants(const struct world *world, int a, int heard, int grants[MASTERS])
+static int sort_grants(const struct visit *v, int a, int heard, int grants[MOST_MASTERS])
 {
     int count = 0;
-    for (int i = 0; i < MASTERS; i++) {
+    for (int i = 0; i < v->rules->masters; i++) {
         if (!(heard & 1 << i))
             continue;
         int at = count++;
-        int clock = world->master[i].link[a] - GRANTED;
+        int clock = v->now->master[i].link[a] - GRANTED;
         for (; at > 0 && grants[at - 1] > clock; at--)
             grants[at] = grants[at - 1];
         grants[at] = clock;
@@ -206,28 +252,33 @@ static int sort_grants(const struct world *world, int a, int heard, int grants[M
 
 static int fence_of(const struct visit *v, const int *grants, int count)
 {
+    int quorum = quorum_of(v->rules);
     if (broken(v, FENCE_MINIMUM))
         return grants[0];
     if (broken(v, FENCE_MAXIMUM))
         return grants[count - 1];
     if (broken(v, FENCE_STORED_ALREADY))
-        return grants[count - QUORUM];
-    return grants[QUORUM - 1];
+        return grants[count - quorum];
+    if (broken(v, LARGEST_LEFT_OUT) && count - v->rules->spare < quorum)
+        return grants[count - v->rules->spare - 1];
+    if (broken(v, SMALLEST_LEFT_OUT))
+        return grants[v->rules->spare];
+    return grants[quorum - 1];
 }
 
 /* An attempt that has heard a quorum of grants, or more, chooses its fence. */
 static void choose(const struct visit *v, int a, int heard)
 {
-    int grants[MASTERS];
-    for (int i = 0; i < MASTERS; i++)
+    int grants[MOST_MASTERS];
+    for (int i = 0; i < v->rules->masters; i++)
         if ((heard & 1 << i) && v->now->master[i].link[a] < GRANTED)
             return;
-    int count = sort_grants(v->now, a, heard, grants);
-    if (count < QUORUM)
+    int count = sort_grants(v, a, heard, grants);
+    if (count < quorum_of(v->rules))
         return;
     struct world next = *v->now;
     int fence = next.attempt[a].fence = fence_of(v, grants, count);
-    for (int i = 0; i < MASTERS; i++)
+    for (int i = 0; i < v->rules->masters; i++)
         next.master[i].link[a] = link_with(v, fence, next.master[i].link[a]);
     take(v, (struct step){.act = CHOOSE, .attempt = a, .heard = heard}, &next);
 }
@@ -235,11 +286,11 @@ static void choose(const struct visit *v, int a, int heard)
 static bool is_stored(const struct visit *v, int a)
 {
     int stored = 0;
-    for (int i = 0; i < MASTERS; i++)
+    for (int i = 0; i < v->rules->masters; i++)
         stored += v->now->master[i].link[a] == STORED;
     if (!sends_raises(v) || broken(v, SHOWN_BEFORE_STORED))
         return true;
-    return stored >= QUORUM - broken(v, STORED_BY_FEWER);
+    return stored >= quorum_of(v->rules) - broken(v, STORED_BY_FEWER);
 }
 
 /* The fence is shown, and must be above those that it follows. */
@@ -260,7 +311,7 @@ static void end(const struct visit *v, int a)
 {
     struct world next = *v->now;
     next.attempt[a].phase = OVER;
-    for (int i = 0; i < MASTERS; i++)
+    for (int i = 0; i < v->rules->masters; i++)
         next.master[i].awaits &= ~(1 << a);
     take(v, (struct step){.act = END, .attempt = a}, &next);
 }
@@ -333,7 +384,7 @@ static void steps_of_attempt(const struct visit *v, int a)
     if (attempt->phase == UNSENT && (a == 0 || v->now->attempt[a - 1].phase != UNSENT))
         ask(v, a);
     if (attempt->phase == OPEN && !attempt->fence)
-        for (int heard = 1; heard < 1 << MASTERS; heard++)
+        for (int heard = 1; heard < 1 << v->rules->masters; heard++)
             choose(v, a, heard);
     if (attempt->phase == OPEN && attempt->fence)
         show(v, a);
@@ -361,21 +412,22 @@ void fence_steps(const void *rules, const void *world, model_visit *visit, void 
     struct visit v = {rules, world, visit, visitor};
     for (int a = 0; a < v.rules->attempts; a++)
         steps_of_attempt(&v, a);
-    for (int i = 0; i < MASTERS; i++)
+    for (int i = 0; i < fence_honest(rules); i++)
         steps_of_master(&v, i);
+    for (int i = fence_honest(rules); i < v.rules->masters; i++)
+        for (int a = 0; a < v.rules->attempts; a++)
+            lie(&v, a, i);
 }
 
+/* Each number of honest masters begins higher than the others. */
 void fence_begin(const void *of_rules, model_visit *visit, void *visitor)
 {
     const struct rules *rules = of_rules;
     struct world world = {.restarts = rules->restarts};
-    _Static_assert(MASTERS == 3, "one loop for each master");
-    for (int x = 1; x <= HIGHEST_START; x++)
-        for (int y = x; y <= HIGHEST_START; y++)
-            for (int z = y; z <= HIGHEST_START; z++) {
-                world.master[0].clock = x;
-                world.master[1].clock = y;
-                world.master[2].clock = z;
-                visit(visitor, NULL, &world);
-            }
+    int honest = fence_honest(rules);
+    for (int higher = 0; higher <= honest; higher++) {
+        for (int i = 0; i < honest; i++)
+            world.master[i].clock = i < honest - higher ? 1 : HIGHEST_START;
+        visit(visitor, NULL, &world);
+    }
 }

@@ -1,6 +1,6 @@
 /*
- * The fence rule alone, as a world of three masters and a few attempts to take one name,
- * and every step that such a world can take.  fence.c says what the rule is.
+ * The fence rule alone, as a world of a few masters, of which some may lie, and a few attempts to
+ * take one name, and every step that such a world can take.  fence.c says what the rule is.
  */
 #ifndef MODEL_FENCE_H
 #define MODEL_FENCE_H
@@ -10,7 +10,7 @@
 
 #include "../search.h"
 
-enum { MASTERS = 3, QUORUM = 2, MOST_ATTEMPTS = 3 };
+enum { MOST_MASTERS = 5, MOST_ATTEMPTS = 3 };
 
 enum mutant {
     NONE,
@@ -20,6 +20,10 @@ enum mutant {
     FENCE_MINIMUM,
     FENCE_MAXIMUM,
     FENCE_STORED_ALREADY,
+    LARGEST_LEFT_OUT,
+    SMALLEST_LEFT_OUT,
+    QUORUM_WITHOUT_SPARE,
+    ONE_MORE_LIAR,
     NO_INCREMENT,
     NO_OWNER_CHECK,
     GRANTED_THOUGH_TAKEN,
@@ -30,6 +34,8 @@ enum mutant {
 };
 
 struct rules {
+    int masters;
+    int spare; /* votes; so many of the masters lie, the last ones */
     int attempts;
     int restarts;
     bool leased;
@@ -47,13 +53,14 @@ enum link {
 
 enum phase { UNSENT, OPEN, SHOWN, OVER };
 
+/* Who lies has no clock and no owner: it answers what it likes. */
 struct world {
     struct master {
         uint8_t clock;
         uint8_t owner;  /* 0: the name is free; else 1 + the attempt */
         uint8_t awaits; /* restarted: abstains while any of these attempts is open */
         uint8_t link[MOST_ATTEMPTS];
-    } master[MASTERS];
+    } master[MOST_MASTERS];
     struct attempt {
         uint8_t phase;
         uint8_t fence; /* 0: none chosen */
@@ -74,6 +81,7 @@ enum act {
     REFUSE,
     RAISE,
     REFUSE_RAISE,
+    LIE,
     VANISH,
     RESTART
 };
@@ -90,12 +98,17 @@ struct step {
 void fence_begin(const void *rules, model_visit *visit, void *visitor);
 void fence_steps(const void *rules, const void *world, model_visit *visit, void *visitor);
 
-enum { FENCE_WORDS = 2 };
-/* Worlds that differ only in how the masters are numbered are the same. */
+enum { FENCE_WORDS = 4 };
+/* Worlds that differ only in how the honest masters are numbered are the same. */
 void fence_pack(const void *rules, const void *world, uint64_t *words);
 void fence_unpack(const void *rules, const uint64_t *words, void *world);
 
+/* So many masters are honest: the first ones. */
+int fence_honest(const struct rules *rules);
+
 const char *fence_mutant_name(enum mutant mutant);
 const char *fence_mutant_text(enum mutant mutant);
+/* How many masters it takes to matter, and spare votes. */
+void fence_mutant_setting(enum mutant mutant, int *masters, int *spare);
 
 #endif

@@ -1,17 +1,20 @@
 /*
- * fence-model - every order of events among three masters and a few attempts, tried
+ * fence-model - every order of events among a few masters and a few attempts, tried
  * against the fence rule and against the rule broken in one place.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "../options.h"
 #include "fence.h"
 #include "story.h"
 
 static const char usage[] =
     "usage: fence-model [OPTION]...\n"
+    "  --masters N             3 to 5\n"
+    "  --spare F               0 to 2 votes, and as many masters that lie (default: 3 and 0,\n"
+    "                          then 4 and 1)\n"
     "  --attempts N            1 to 3 (default 2)\n"
     "  --restarts N            0 to 3 masters lose their data (default 1)\n"
     "  --timing free|leased    default: both, one after the other\n"
@@ -43,7 +46,8 @@ static bool search(const struct rules *rules, bool quiet)
     clock_t began = clock();
     search_run(&search, &model);
     double seconds = (double)(clock() - began) / CLOCKS_PER_SEC;
-    printf("%-21s %-7s %9u states, depth %2d, %6.2f s: %s\n", fence_mutant_name(rules->mutant),
+    printf("%-21s %d, %d %-7s %9u states, depth %2d, %6.2f s: %s\n",
+           fence_mutant_name(rules->mutant), rules->masters, rules->spare,
            rules->leased ? "leased" : "free", search.count, search.depth, seconds,
            search.found_wrong ? "WRONG FENCE" : "holds");
     fflush(stdout);
@@ -67,10 +71,22 @@ static int search_timings(struct rules rules, enum timing timing, bool quiet)
     return wrong;
 }
 
+static int search_settings(struct rules rules, enum timing timing, bool quiet)
+{
+    if (rules.masters)
+        return search_timings(rules, timing, quiet);
+    rules.masters = 3;
+    int wrong = search_timings(rules, timing, quiet);
+    rules.masters = 4;
+    rules.spare = 1;
+    return wrong + search_timings(rules, timing, quiet);
+}
+
 static int search_mutants(struct rules rules, enum timing timing, bool quiet)
 {
     int escaped = 0;
     for (rules.mutant = NONE + 1; rules.mutant < MUTANTS; rules.mutant++) {
+        fence_mutant_setting(rules.mutant, &rules.masters, &rules.spare);
         if (search_timings(rules, timing, quiet))
             continue;
         printf("%s ESCAPED\n", fence_mutant_name(rules.mutant));
@@ -87,81 +103,53 @@ static int list(void)
     return 0;
 }
 
-static void fail(const char *what, const char *word)
-{
-    fprintf(stderr, "fence-model: %s: %s\n%s", what, word ? word : "", usage);
-    exit(64);
-}
-
-static int number(const char *option, const char *word, int least, int most)
-{
-    char *end = NULL;
-    long value = word ? strtol(word, &end, 10) : 0;
-    if (!word || end == word || *end || value < least || value > most)
-        fail(option, word);
-    return (int)value;
-}
-
 static enum timing timing_named(const char *word)
 {
     if (word && strcmp(word, "free") == 0)
         return FREE;
     if (!word || strcmp(word, "leased") != 0)
-        fail("--timing free|leased", word);
+        options_fail("--timing free|leased", word);
     return LEASED;
 }
 
-static enum mutant mutant_named(const char *word)
+static const char *name_of(int mutant)
 {
-    for (enum mutant mutant = NONE; word && mutant < MUTANTS; mutant++)
-        if (strcmp(word, fence_mutant_name(mutant)) == 0)
-            return mutant;
-    fail("no such mutant", word);
-    return NONE;
+    return fence_mutant_name((enum mutant)mutant);
 }
 
 struct wish {
     struct rules rules;
     enum timing timing;
-    bool quiet, mutants, list;
+    struct flags flags;
 };
 
-static bool is_flag(struct wish *wish, const char *option)
+static void set_option(void *of, const char *option, const char *word)
 {
-    bool *flag = strcmp(option, "--quiet") == 0     ? &wish->quiet
-                 : strcmp(option, "--mutants") == 0 ? &wish->mutants
-                 : strcmp(option, "--list") == 0    ? &wish->list
-                                                    : NULL;
-    if (flag)
-        *flag = true;
-    return flag;
-}
-
-static void set_option(struct wish *wish, const char *option, const char *word)
-{
+    struct wish *wish = of;
     if (strcmp(option, "--attempts") == 0)
-        wish->rules.attempts = number(option, word, 1, MOST_ATTEMPTS);
+        wish->rules.attempts = options_number(option, word, 1, MOST_ATTEMPTS);
     else if (strcmp(option, "--restarts") == 0)
-        wish->rules.restarts = number(option, word, 0, MASTERS);
+        wish->rules.restarts = options_number(option, word, 0, 3);
+    else if (strcmp(option, "--masters") == 0)
+        wish->rules.masters = options_number(option, word, 3, MOST_MASTERS);
+    else if (strcmp(option, "--spare") == 0)
+        wish->rules.spare = options_number(option, word, 0, 2);
     else if (strcmp(option, "--timing") == 0)
         wish->timing = timing_named(word);
     else if (strcmp(option, "--mutant") == 0)
-        wish->rules.mutant = mutant_named(word);
+        wish->rules.mutant = options_named("no such mutant", word, name_of, MUTANTS);
     else
-        fail("no such option", option);
+        options_fail("no such option", option);
 }
 
 int main(int argc, char **argv)
 {
     struct wish wish = {.rules = {.attempts = 2, .restarts = 1}};
-    for (int i = 1; i < argc; i++)
-        if (!is_flag(&wish, argv[i])) {
-            set_option(&wish, argv[i], argv[i + 1]);
-            i++;
-        }
-    if (wish.list)
+    (void)argc;
+    options_read(argv, usage, &wish.flags, set_option, &wish);
+    if (wish.flags.list)
         return list();
-    if (wish.mutants)
-        return search_mutants(wish.rules, wish.timing, wish.quiet);
-    return search_timings(wish.rules, wish.timing, wish.quiet) > 0;
+    if (wish.flags.mutants)
+        return search_mutants(wish.rules, wish.timing, wish.flags.quiet);
+    return search_settings(wish.rules, wish.timing, wish.flags.quiet) > 0;
 }

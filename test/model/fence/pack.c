@@ -1,8 +1,9 @@
 /*
- * A world in two words.  Masters are alike, so they are sorted.
+ * A world in a few words.  Honest masters are alike, so they are sorted, and so are those that lie.
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "fence.h"
 
@@ -32,37 +33,41 @@ static uint64_t pack_master(const struct master *master)
     return word;
 }
 
-static void sort(uint64_t *low, uint64_t *high)
+static void sort(uint64_t *words, int count)
 {
-    if (*low <= *high)
-        return;
-    uint64_t former = *low;
-    *low = *high;
-    *high = former;
+    for (int n = 1; n < count; n++) {
+        uint64_t moving = words[n];
+        int at = n;
+        for (; at > 0 && words[at - 1] > moving; at--)
+            words[at] = words[at - 1];
+        words[at] = moving;
+    }
 }
 
-enum { OF_MASTERS, OF_ATTEMPTS };
+/* Two masters in a word, the attempts in the last one. */
+enum { OF_MASTERS = 2, OF_ATTEMPTS = FENCE_WORDS - 1 };
 
-void fence_pack(const void *rules, const void *of_world, uint64_t *words)
+void fence_pack(const void *of_rules, const void *of_world, uint64_t *words)
 {
+    const struct rules *rules = of_rules;
     const struct world *world = of_world;
-    uint64_t masters = 0, attempts = push(world->top, 2, world->restarts);
-    uint64_t master[MASTERS];
-    (void)rules;
-    for (int i = 0; i < MASTERS; i++)
+    uint64_t attempts = push(world->top, 2, world->restarts);
+    uint64_t master[MOST_MASTERS] = {0};
+    int honest = fence_honest(rules);
+    for (int i = 0; i < rules->masters; i++)
         master[i] = pack_master(&world->master[i]);
-    sort(&master[0], &master[1]);
-    sort(&master[1], &master[2]);
-    sort(&master[0], &master[1]);
-    for (int i = 0; i < MASTERS; i++)
-        masters = push(masters, MASTER_BITS, master[i]);
+    sort(master, honest);
+    sort(master + honest, rules->masters - honest);
+    for (int i = 0; i < OF_ATTEMPTS; i++)
+        words[i] = 0;
+    for (int i = 0; i < rules->masters; i++)
+        words[i / OF_MASTERS] = push(words[i / OF_MASTERS], MASTER_BITS, master[i]);
     for (int a = 0; a < MOST_ATTEMPTS; a++) {
         const struct attempt *attempt = &world->attempt[a];
         attempts = push(attempts, 2, attempt->phase);
         attempts = push(attempts, 4, attempt->fence);
         attempts = push(attempts, 4, attempt->floor);
     }
-    words[OF_MASTERS] = masters;
     words[OF_ATTEMPTS] = attempts;
 }
 
@@ -77,13 +82,15 @@ static struct master unpack_master(uint64_t *word)
     return master;
 }
 
-void fence_unpack(const void *rules, const uint64_t *words, void *of_world)
+void fence_unpack(const void *of_rules, const uint64_t *words, void *of_world)
 {
-    uint64_t masters = words[OF_MASTERS], attempts = words[OF_ATTEMPTS];
+    const struct rules *rules = of_rules;
+    uint64_t masters[OF_ATTEMPTS], attempts = words[OF_ATTEMPTS];
     struct world *world = of_world;
-    (void)rules;
-    for (int i = MASTERS - 1; i >= 0; i--)
-        world->master[i] = unpack_master(&masters);
+    memset(world, 0, sizeof *world);
+    memcpy(masters, words, sizeof masters);
+    for (int i = rules->masters - 1; i >= 0; i--)
+        world->master[i] = unpack_master(&masters[i / OF_MASTERS]);
     for (int a = MOST_ATTEMPTS - 1; a >= 0; a--) {
         world->attempt[a].floor = pop(&attempts, 4);
         world->attempt[a].fence = pop(&attempts, 4);

@@ -12,13 +12,13 @@ struct story {
 static void print_clocks(const struct world *world)
 {
     printf("clocks");
-    for (int i = 0; i < MASTERS; i++)
+    for (int i = 0; i < MOST_MASTERS && world->master[i].clock; i++)
         printf(" %d", world->master[i].clock);
 }
 
 static void print_heard(int heard)
 {
-    for (int i = 0; i < MASTERS; i++)
+    for (int i = 0; i < MOST_MASTERS; i++)
         if (heard & 1 << i)
             printf(" %d", i + 1);
 }
@@ -61,6 +61,7 @@ static void print_masters_act(const struct step *step, const struct story *story
     const struct master *after = &next->master[step->master];
     static const char *const words[] = {[GRANT] = "grants to",
                                         [REFUSE] = "refuses",
+                                        [LIE] = "lies to",
                                         [RAISE] = "raises for",
                                         [REFUSE_RAISE] = "refuses to raise for",
                                         [VANISH] = "loses the key of"};

@@ -139,12 +139,12 @@ void client_hear(const struct rules *rules, struct world *world, int w, int i)
     link->way = NOTHING;
     if (broken(rules, ANSWER_DATED_FROM_ARRIVAL))
         link->left = rules->life;
-    if (way == SAID_QUEUED)
+    if (way == VOTE_QUEUED)
         hear_queued(rules, link);
-    else if (way == SAID_REFUSED)
+    else if (way == VOTE_REFUSED)
         link->told = link->clock;
     else
-        hear_yours(link, way == SAID_AHEAD);
+        hear_yours(link, way == VOTE_AHEAD);
     weigh(rules, world, w, i);
 }
 

@@ -3,10 +3,10 @@
  * against the rules of waiting and handing over, and against each of them broken.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "../options.h"
 #include "story.h"
 #include "world.h"
 
@@ -35,7 +35,7 @@ struct wish {
     struct rules rules; /* -1: as the question has it */
     int question;       /* QUESTIONS: each */
     int most;
-    bool quiet, mutants, list;
+    struct flags flags;
 };
 
 static bool is_wrong(const void *step)
@@ -106,7 +106,7 @@ static bool search(const struct wish *wish, enum question question, enum mutant 
            question_names[question], search.count, search.depth, seconds, result(&search));
     fflush(stdout);
     bool found = search_found(&search);
-    if (found && !wish->quiet)
+    if (found && !wish->flags.quiet)
         story_print(&search);
     search_free(&search);
     return found;
@@ -154,48 +154,14 @@ static int list(void)
     return 0;
 }
 
-static void fail(const char *what, const char *word)
+static const char *question_name(int question)
 {
-    fprintf(stderr, "waiting-model: %s: %s\n%s", what, word ? word : "", usage);
-    exit(64);
+    return question_names[question];
 }
 
-static int number(const char *option, const char *word, int least, int most)
+static const char *mutant_name(int mutant)
 {
-    char *end = NULL;
-    long value = word ? strtol(word, &end, 10) : 0;
-    if (!word || end == word || *end || value < least || value > most)
-        fail(option, word);
-    return (int)value;
-}
-
-static int question_named(const char *word)
-{
-    for (int question = 0; word && question < QUESTIONS; question++)
-        if (strcmp(word, question_names[question]) == 0)
-            return question;
-    fail("no such question", word);
-    return QUESTIONS;
-}
-
-static enum mutant mutant_named(const char *word)
-{
-    for (enum mutant mutant = NONE; word && mutant < MUTANTS; mutant++)
-        if (strcmp(word, mutant_texts[mutant].name) == 0)
-            return mutant;
-    fail("no such mutant", word);
-    return NONE;
-}
-
-static bool is_flag(struct wish *wish, const char *option)
-{
-    bool *flag = strcmp(option, "--quiet") == 0     ? &wish->quiet
-                 : strcmp(option, "--mutants") == 0 ? &wish->mutants
-                 : strcmp(option, "--list") == 0    ? &wish->list
-                                                    : NULL;
-    if (flag)
-        *flag = true;
-    return flag;
+    return mutant_texts[mutant].name;
 }
 
 static bool set_number(struct wish *wish, const char *option, const char *word)
@@ -216,36 +182,34 @@ static bool set_number(struct wish *wish, const char *option, const char *word)
                    {"--most", &wish->most, 0, INT32_MAX}};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (strcmp(option, numbers[i].name) == 0) {
-            *numbers[i].value = number(option, word, numbers[i].least, numbers[i].most);
+            *numbers[i].value = options_number(option, word, numbers[i].least, numbers[i].most);
             return true;
         }
     return false;
 }
 
-static void set_option(struct wish *wish, const char *option, const char *word)
+static void set_option(void *of, const char *option, const char *word)
 {
+    struct wish *wish = of;
     if (set_number(wish, option, word))
         return;
     if (strcmp(option, "--ask") == 0)
-        wish->question = question_named(word);
+        wish->question = options_named("no such question", word, question_name, QUESTIONS);
     else if (strcmp(option, "--mutant") == 0)
-        wish->rules.mutant = mutant_named(word);
+        wish->rules.mutant = options_named("no such mutant", word, mutant_name, MUTANTS);
     else
-        fail("no such option", option);
+        options_fail("no such option", option);
 }
 
 int main(int argc, char **argv)
 {
     struct wish wish = {.question = QUESTIONS,
                         .rules = {QUESTIONS, NONE, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1}};
-    for (int i = 1; i < argc; i++)
-        if (!is_flag(&wish, argv[i])) {
-            set_option(&wish, argv[i], argv[i + 1]);
-            i++;
-        }
-    if (wish.list)
+    (void)argc;
+    options_read(argv, usage, &wish.flags, set_option, &wish);
+    if (wish.flags.list)
         return list();
-    if (wish.mutants)
+    if (wish.flags.mutants)
         return search_mutants(&wish);
     return search_questions(&wish) > 0;
 }

@@ -99,13 +99,13 @@ int master_queue(const struct rules *rules, struct world *world, int w, int i)
     struct link *link = &master->link[w];
     if (master->owner == TOKEN + w) {
         master->left = larger(master->left, rules->life);
-        answer(link, somebody_is_ahead(rules, world, w, i) ? SAID_AHEAD : SAID_YOURS,
+        answer(link, somebody_is_ahead(rules, world, w, i) ? VOTE_AHEAD : VOTE_YOURS,
                master->clock);
         return 0;
     }
     stand(rules, world, w, i);
     int pushed = hand_over(rules, world, i);
-    answer(link, master->owner == TOKEN + w ? SAID_YOURS : SAID_QUEUED, master->clock);
+    answer(link, master->owner == TOKEN + w ? VOTE_YOURS : VOTE_QUEUED, master->clock);
     return pushed;
 }
 
@@ -116,12 +116,12 @@ int master_grant(const struct rules *rules, struct world *world, int w, int i)
     int pushed = broken(rules, BARGING) ? 0 : hand_over(rules, world, i);
     bool is_waited_for = first_in_line(rules, world, i) != FREE && !broken(rules, BARGING);
     if (is_waited_for || master->owner != FREE) {
-        answer(link, SAID_REFUSED, ++master->clock);
+        answer(link, VOTE_REFUSED, ++master->clock);
         return pushed;
     }
     master->owner = TOKEN + w;
     master->left = rules->life;
-    answer(link, SAID_YOURS, 0);
+    answer(link, VOTE_YOURS, 0);
     if (overtakes(rules, world, w, i))
         world->wrong = OVERTAKEN;
     return 0;

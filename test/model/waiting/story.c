@@ -59,10 +59,10 @@ static const char *way_name(int way)
 {
     static const char *const names[] = {[NOTHING] = "nothing",
                                         [ASKED] = "asked",
-                                        [SAID_QUEUED] = "queued",
-                                        [SAID_YOURS] = "yours",
-                                        [SAID_AHEAD] = "yours, but somebody is ahead",
-                                        [SAID_REFUSED] = "refused"};
+                                        [VOTE_QUEUED] = "queued",
+                                        [VOTE_YOURS] = "yours",
+                                        [VOTE_AHEAD] = "yours, but somebody is ahead",
+                                        [VOTE_REFUSED] = "refused"};
     return names[way];
 }
 

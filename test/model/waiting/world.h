@@ -63,7 +63,7 @@ struct rules {
 enum owner { FREE, HOLDER, TOKEN /* + a waiter */, GIVEN_BACK = TOKEN + WAITERS /* + a waiter */ };
 
 /* What is on its way between a waiter and a master on the main connection. */
-enum way { NOTHING, ASKED, SAID_QUEUED, SAID_YOURS, SAID_AHEAD, SAID_REFUSED };
+enum way { NOTHING, ASKED, VOTE_QUEUED, VOTE_YOURS, VOTE_AHEAD, VOTE_REFUSED };
 
 enum phase { NEW, WAITING, STORING, HOLDING, DONE };
 

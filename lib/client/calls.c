@@ -1,0 +1,327 @@
+/*
+ * calls.c - the calls about one lease, and about one master: check, queue, return.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ask.h"
+#include "loop.h"
+#include "memory.h"
+#include "options.h"
+#include "report.h"
+
+/* ---- asking for a lease ----------------------------------------------------- */
+
+static redlock_code check_name(redlock *client, const redlock_name *name)
+{
+    size_t prefix = strlen(client->prefix), own = strlen(OWN);
+    if (!name->bytes || name->length == 0)
+        return client_fail(client, REDLOCK_E_NAME, "the name of a lock cannot be empty");
+    if (name->length > REDLOCK_NAME_MAX - prefix)
+        return client_fail(client, REDLOCK_E_NAME,
+                           "a name of %zu bytes (and a prefix of %zu) is over the limit of %d",
+                           name->length, prefix, REDLOCK_NAME_MAX);
+    char head[sizeof OWN - 1] = "";
+    size_t from_prefix = prefix < own ? prefix : own;
+    memcpy(head, client->prefix, from_prefix);
+    size_t from_name = name->length < own - from_prefix ? name->length : own - from_prefix;
+    memcpy(head + from_prefix, name->bytes, from_name);
+    bool reserved = memcmp(head, OWN, own) == 0;
+    if (reserved)
+        return client_fail(client, REDLOCK_E_NAME,
+                           "names that begin with \"redlock:\" are kept for redlock itself");
+    return REDLOCK_OK;
+}
+
+static bool are_same(const redlock_name *a, const redlock_name *b)
+{
+    return a->length == b->length && memcmp(a->bytes, b->bytes, a->length) == 0;
+}
+
+static redlock_code check_names(redlock *client, const redlock_name *names, size_t count)
+{
+    if (!names || count == 0 || count > REDLOCK_NAMES_MAX)
+        return client_fail(client, REDLOCK_E_NAME, "a lease is about 1 to %d names, not %zu",
+                           REDLOCK_NAMES_MAX, count);
+    for (size_t i = 0; i < count; i++) {
+        redlock_code code = check_name(client, &names[i]);
+        if (code)
+            return code;
+        for (size_t j = 0; j < i; j++)
+            if (are_same(&names[i], &names[j]))
+                return client_fail(client, REDLOCK_E_NAME, "a name is given twice: \"%.*s\"",
+                                   (int)(names[i].length < 80 ? names[i].length : 80),
+                                   (const char *)names[i].bytes);
+    }
+    return REDLOCK_OK;
+}
+
+static redlock_code check_token(redlock *client, const char *token)
+{
+    if (!token || !*token || strlen(token) > TOKEN_MAX)
+        return client_fail(client, REDLOCK_E_ARGUMENT, "a token is 1 to %d bytes long", TOKEN_MAX);
+    return REDLOCK_OK;
+}
+
+static redlock_code check_client(redlock *client)
+{
+    if (!client_is_usable(client))
+        return client_fail(client, REDLOCK_E_FORKED, "%s", redlock_code_text(REDLOCK_E_FORKED));
+    if (client->close_asked)
+        return client_fail(client, REDLOCK_E_CLOSED, "%s", redlock_code_text(REDLOCK_E_CLOSED));
+    return REDLOCK_OK;
+}
+
+static struct names *make_names(const redlock *client, const redlock_name *names, size_t count)
+{
+    struct slice slices[REDLOCK_NAMES_MAX];
+    for (size_t i = 0; i < count; i++)
+        slices[i] = (struct slice){names[i].bytes, names[i].length};
+    struct slice prefix = {client->prefix, strlen(client->prefix)};
+    return names_new(&client_memory, prefix, slices, (unsigned)count);
+}
+
+/* Bytes for the token and its NUL.  All tokens that a client draws are of one length. */
+static size_t token_room(const redlock *client, const char *token)
+{
+    return (token ? strlen(token) : TOKEN_TEXT + client->engine.label_length) + 1;
+}
+
+static redlock_lease *make_lease(redlock *client, struct names *names, const struct terms *terms,
+                                 const char *token)
+{
+    redlock_lease *lease = calloc(1, sizeof *lease + token_room(client, token));
+    if (!lease || !names ||
+        !lease_init(&client->engine, &lease->core, names, terms, token,
+                    token ? strlen(token) : 0)) {
+        free(lease);
+        return NULL;
+    }
+    return lease;
+}
+
+static redlock_code new_lease(redlock *client, redlock_lease **out, const redlock_name *names,
+                              size_t count, const struct terms *terms, const char *token,
+                              redlock_callback *callback, void *data)
+{
+    struct names *copy = make_names(client, names, count);
+    redlock_lease *lease = make_lease(client, copy, terms, token);
+    if (copy)
+        names_drop(&client_memory, copy);
+    if (!lease)
+        return client_fail(client, REDLOCK_E_MEMORY, "out of memory");
+    lease->client = client;
+    lease->callback = callback;
+    lease->data = data;
+    *out = lease;
+    return REDLOCK_OK;
+}
+
+static redlock_code begin(redlock *client, redlock_lease **out, const redlock_name *names,
+                          size_t count, redlock_callback *callback)
+{
+    if (out)
+        *out = NULL;
+    if (!client)
+        return REDLOCK_E_ARGUMENT;
+    if (!out || !callback)
+        return client_fail(client, REDLOCK_E_ARGUMENT, "a lease needs a callback and a handle");
+    redlock_code code = check_client(client);
+    return code ? code : check_names(client, names, count);
+}
+
+/* The same for a call that writes something on the masters. */
+static redlock_code begin_acting(redlock *client, redlock_lease **out, const redlock_name *names,
+                                 size_t count, redlock_callback *callback)
+{
+    redlock_code code = begin(client, out, names, count, callback);
+    return code ? code : client_may_act(client);
+}
+
+redlock_code redlock_acquire_names(redlock *client, redlock_lease **lease,
+                                   const redlock_name *names, size_t count,
+                                   const redlock_lease_options *options, redlock_callback *callback,
+                                   void *data)
+{
+    struct terms terms;
+    redlock_code code = begin_acting(client, lease, names, count, callback);
+    if (!code)
+        code = terms_read(client, options, &terms);
+    if (!code)
+        code = new_lease(client, lease, names, count, &terms, NULL, callback, data);
+    if (!code)
+        client_ask(*lease, OP_ACQUIRE);
+    return code;
+}
+
+redlock_code redlock_acquire(redlock *client, redlock_lease **lease, const char *name,
+                             const redlock_lease_options *options, redlock_callback *callback,
+                             void *data)
+{
+    redlock_name one = {name, name ? strlen(name) : 0};
+    return redlock_acquire_names(client, lease, &one, 1, options, callback, data);
+}
+
+redlock_code redlock_attach(redlock *client, redlock_lease **lease, const redlock_name *names,
+                            size_t count, const char *token, const redlock_lease_options *options,
+                            redlock_callback *callback, void *data)
+{
+    struct terms terms;
+    redlock_code code = begin_acting(client, lease, names, count, callback);
+    if (!code)
+        code = check_token(client, token);
+    if (!code)
+        code = terms_read(client, options, &terms);
+    if (!code && terms.fence)
+        code = client_fail(client, REDLOCK_E_ARGUMENT,
+                           "a lease taken over keeps the fence that its first holder was told");
+    terms.wait = 0;
+    if (!code)
+        code = new_lease(client, lease, names, count, &terms, token, callback, data);
+    if (!code)
+        client_ask(*lease, OP_ACQUIRE);
+    return code;
+}
+
+redlock_code redlock_release_token(redlock *client, redlock_lease **lease,
+                                   const redlock_name *names, size_t count, const char *token,
+                                   redlock_callback *callback, void *data)
+{
+    redlock_code code = begin_acting(client, lease, names, count, callback);
+    if (!code)
+        code = check_token(client, token);
+    if (!code)
+        code = new_lease(client, lease, names, count, &(struct terms){0}, token, callback, data);
+    if (!code)
+        client_ask(*lease, OP_RELEASE);
+    return code;
+}
+
+redlock_code redlock_inspect(redlock *client, redlock_lease **lease, const redlock_name *names,
+                             size_t count, redlock_callback *callback, void *data)
+{
+    redlock_code code = begin(client, lease, names, count, callback);
+    if (!code)
+        code = new_lease(client, lease, names, count, &(struct terms){0}, NULL, callback, data);
+    if (!code)
+        client_ask(*lease, OP_INSPECT);
+    return code;
+}
+
+/* ---- having a lease --------------------------------------------------------- */
+
+static bool is_held(const redlock_lease *lease)
+{
+    return client_is_usable(lease->client) &&
+           !(lease->operations & (OP_RELEASE | OP_FREE | OP_DETACH)) &&
+           lease_valid_until(&lease->core) > system_now();
+}
+
+int64_t redlock_valid_for(const redlock_lease *lease)
+{
+    if (!lease || !is_held(lease))
+        return 0;
+    usec left = lease_valid_until(&lease->core) - system_now();
+    return left > 0 ? left / 1000 : 0;
+}
+
+redlock_code redlock_place_get(const redlock_lease *lease, redlock_place *place)
+{
+    usec expires;
+    *place = (redlock_place){.expires_ms = -1};
+    if (!client_is_usable(lease->client))
+        return REDLOCK_E_FORKED;
+    if (!place_look(&lease->client->engine, &lease->core, &place->position, &expires))
+        return REDLOCK_E_STATE;
+    if (expires != NEVER)
+        place->expires_ms = expires / 1000;
+    return REDLOCK_OK;
+}
+
+int64_t redlock_fence(const redlock_lease *lease)
+{
+    return lease ? lease_fence(&lease->core) : 0;
+}
+
+redlock_code redlock_extend(redlock_lease *lease, int64_t ttl_ms)
+{
+    if (!client_is_usable(lease->client))
+        return REDLOCK_E_FORKED;
+    if (!is_held(lease) || lease_is_extending(&lease->core) || lease->operations & OP_EXTEND)
+        return client_fail(lease->client, REDLOCK_E_STATE,
+                           "only a lease that is held can be extended, one extend at a time");
+    if (ttl_ms != 0) {
+        redlock_code code = ttl_check(lease->client, ttl_ms, lease->core.terms.margin);
+        if (code)
+            return code;
+    }
+    lease->extend_ttl = (int32_t)ttl_ms;
+    client_ask(lease, OP_EXTEND);
+    return REDLOCK_OK;
+}
+
+redlock_code redlock_release(redlock_lease *lease)
+{
+    if (!client_is_usable(lease->client))
+        return REDLOCK_E_FORKED;
+    if (lease->ended || lease->released)
+        return client_fail(lease->client, REDLOCK_E_STATE,
+                           "the lease has ended, or its release was asked for already");
+    client_ask(lease, OP_RELEASE);
+    return REDLOCK_OK;
+}
+
+static void forget(redlock_lease *lease, enum operation operation)
+{
+    redlock *client = lease->client;
+    if (client->telling == lease)
+        client->telling = NULL;
+    client_ask(lease, operation);
+}
+
+redlock_code redlock_detach(redlock_lease *lease)
+{
+    if (!client_is_usable(lease->client))
+        return REDLOCK_E_FORKED;
+    if (!is_held(lease))
+        return client_fail(lease->client, REDLOCK_E_STATE, "only a lease that is held can be left");
+    forget(lease, OP_DETACH);
+    return REDLOCK_OK;
+}
+
+void redlock_lease_free(redlock_lease *lease)
+{
+    if (lease)
+        forget(lease, OP_FREE);
+}
+
+const char *redlock_token(redlock_lease *lease)
+{
+    const struct claim *claim = lease->core.claim;
+    char token[TOKEN_MAX + 1] = "";
+    if (claim)
+        claim_token(&lease->client->engine, claim, token);
+    if (token[0])
+        memcpy(lease->token, token, strlen(token)); /* each is of the same length */
+    return lease->token;
+}
+
+/* ---- masters ---------------------------------------------------------------- */
+
+redlock_code redlock_adopt(redlock *client, unsigned index)
+{
+    if (index >= client->masters)
+        return client_fail(client, REDLOCK_E_ARGUMENT, "there is no master %u: the list has %u",
+                           index, client->masters);
+    if (!client_is_usable(client))
+        return REDLOCK_E_FORKED;
+    redlock_code code = client_may_act(client);
+    if (code)
+        return code;
+    if (!master_is_up(&client->engine.masters[index]))
+        return client_fail(client, REDLOCK_E_STATE, "%s is not connected: %s",
+                           client->addresses[index].shown, client->engine.masters[index].trouble);
+    client->adopt |= 1U << index;
+    loop_hold(client);
+    return REDLOCK_OK;
+}

@@ -1,0 +1,149 @@
+/*
+ * client.h - the structs of a client and a lease; the files behind redlock.h share them.
+ *
+ *   open.c      a client, from open to free
+ *   calls.c     the calls about one lease, and about one master: check, queue, return
+ *   options.c   reads and checks what the user configured
+ *   stats.c     counters, as numbers and as OpenMetrics text
+ *   ask.c       a call about a lease → the queue that the pump carries out
+ *   loop.c      the pump on libev: a prepare watcher, a timer, loop references
+ *   pump.c      queued calls → events → step → callbacks; knows no event loop
+ *   parts.c     makes and frees a client's links, notification connections and core
+ *   effects.c   an effect of the core → links, notification connections, queues
+ *   events.c    an outcome of the core → the event that the user sees
+ *   waiters.c   the waiters for a name, as each master told them to redlock_inspect()
+ *   notify.c    notification connections for waiters
+ *   nodes.c     the masters, as the user sees them
+ *   queues.c    leases with calls to carry out, leases with outcomes to tell
+ *   step.c      an event → the core
+ *   memory.c    the core's memory, from the C library
+ *   report.c    the sentence for a call that failed, and the log
+ *   error.c     the names and texts of codes
+ *
+ * Each file calls only files that stand below it.
+ */
+#ifndef REDLOCK_CLIENT_H
+#define REDLOCK_CLIENT_H
+
+#include "address.h"
+#include "engine.h"
+#include "forks.h"
+#include "redlock.h"
+#include "system.h"
+
+struct link;
+struct loop;
+
+/* The notification connection to one master.  A master may send one message on it for each QUEUE
+ * request; a master that sends more is not heard for a while. */
+struct subscriber {
+    struct link *link; /* NULL until a lease waits */
+    unsigned expected; /* messages that may come */
+    unsigned floods;   /* in a row */
+    usec flooded_at;
+    usec paused_until;
+};
+
+/* The calls about a lease that the pump has not yet carried out, in its order. */
+enum operation {
+    OP_ACQUIRE = 1,
+    OP_INSPECT = 2,
+    OP_EXTEND = 4,
+    OP_RELEASE = 8,
+    OP_DETACH = 16,
+    OP_FREE = 32
+};
+
+struct waiters;
+
+struct lease_queue {
+    redlock_lease *first, *last;
+};
+
+struct redlock_lease {
+    struct lease core;
+    redlock *client;
+    redlock_callback *callback;
+    void *data;
+    redlock_lease *next_asked, *next_untold; /* in the client's queues */
+    struct waiters *waiters;                 /* of each master; NULL: no master told any */
+    int32_t extend_ttl;                      /* ms: a day at most */
+    uint8_t operations;
+    bool asked : 1, untold : 1; /* the lease is in that queue */
+    bool lost : 1;              /* LOST was told */
+    bool told : 1;              /* an outcome was told */
+    bool ended : 1;             /* NOT_ACQUIRED, RELEASED or SEEN was told */
+    bool released : 1;          /* a release was asked for, or there is nothing to release */
+    bool freed : 1;             /* dropped; its memory goes when the queue gets to it */
+    char token[]; /* the last text of redlock_token(), with room for any token of the lease */
+};
+
+/* How far the pump is; see pump.h. */
+enum stage { STAGE_REST, STAGE_EVENTS, STAGE_TELL, STAGE_FLUSH };
+
+struct pump {
+    enum stage stage;
+    unsigned rounds; /* since the pump was at rest */
+    bool any;        /* something happened in this round */
+    bool more;       /* the pump rests, and has to go on at once */
+};
+
+struct redlock {
+    struct engine engine;
+    struct pump pump;
+    struct loop *loop;       /* the user's, as loop.c sees it */
+    struct ev_loop *ev_loop; /* likewise, to be handed to links */
+
+    unsigned masters;
+    struct address addresses[REDLOCK_MASTERS_MAX];
+    struct link *links[REDLOCK_MASTERS_MAX];
+    struct subscriber subscribers[REDLOCK_MASTERS_MAX];
+    bool has_waited; /* there is a notification connection, or there was one */
+    uint32_t deaf;   /* a bit for each master on which to subscribe failed at once; see notify.c */
+    char *logged[REDLOCK_MASTERS_MAX]; /* the last line in the log about each master */
+    struct randomness_store random;
+    unsigned process; /* the process that opened the client */
+
+    struct lease_queue asked, untold;
+    redlock_lease *telling; /* the lease whose outcomes are being told */
+    uint32_t adopt;         /* a bit for each master to be adopted */
+
+    char *prefix;
+    char *client_name;
+    int64_t max_ttl_ms;
+    bool looks_only;
+    void (*on_ready)(redlock *, redlock_code, const char *, void *);
+    void (*on_log)(redlock_level, const char *, void *);
+    void (*on_node)(redlock *, unsigned, void *);
+    uint32_t changed; /* a bit for each master whose change is to be told */
+    redlock_level log_level;
+    void *data;
+
+    bool ready; /* on_ready is to be called */
+    bool pumping, logging, dying;
+    bool close_asked, closing, closed, closed_told;
+    usec close_by;
+    void (*on_closed)(redlock *, unsigned, void *);
+    void *closed_data;
+
+    redlock_vote votes[REDLOCK_MASTERS_MAX];
+    char text[512];
+    char error[256];
+};
+
+/* The beginning of all keys and names that are the library's own on the masters. */
+#define OWN "redlock:"
+
+/* False in a child that was forked. */
+static inline bool client_is_usable(const redlock *client)
+{
+    return client->process == forks_process();
+}
+
+/* The client was freed by a callback, or this is a child that a callback forked. */
+static inline bool client_is_stopped(const redlock *client)
+{
+    return client->dying || !client_is_usable(client);
+}
+
+#endif

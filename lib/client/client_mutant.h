@@ -1,0 +1,39 @@
+/*
+ * client_mutant.h - the client room without one of the rules that it keeps.
+ *
+ * Like lib/core/ground/mutant.h: the simulator's build (REDLOCK_MUTANTS) can break one rule at a
+ * time, and the simulator must notice; everywhere else CLIENT_MUTANT() is the constant false.
+ */
+#ifndef REDLOCK_CLIENT_MUTANT_H
+#define REDLOCK_CLIENT_MUTANT_H
+
+#define CLIENT_MUTANTS(X)                                                                          \
+    X(CLOSED_FIRST, "the client is told that it is closed before the outcomes that are left")      \
+    X(WRITTEN_LATE, "what was sent is written when the pump begins, not when it ends")             \
+    X(FREED_IS_TOLD, "a lease that was freed in a callback is told what is left")                  \
+    X(CANCELLED_IS_TOLD, "a lease is told that it is acquired after its release was asked for")    \
+    X(FREED_GOES_ON, "a client that was freed in a callback goes on with its callbacks")           \
+    X(MARGIN_LEFT_OUT, "a margin that is left to the library is none")                             \
+    X(REASONS_LEFT_OUT, "an outcome's text does not say why masters did not vote")                 \
+    X(TEXT_OF_THE_LAST, "an outcome has the text of the one before")                               \
+    X(CALLS_IN_ORDER, "calls are carried out as they came: releases do not go together")           \
+    X(WRITTEN_AT_ONCE, "each request is written by itself")                                        \
+    X(END_UNTOLD, "the core is not told that a notification connection has ended")                 \
+    X(FLOOD_HEARD, "a master may send as many notifications as it likes")
+
+enum client_mutant {
+    CLIENT_MUTANT_NONE,
+#define CLIENT_MUTANT_ENUM(name, text) CLIENT_MUTANT_##name,
+    CLIENT_MUTANTS(CLIENT_MUTANT_ENUM)
+#undef CLIENT_MUTANT_ENUM
+        CLIENT_MUTANT_COUNT
+};
+
+#ifdef REDLOCK_MUTANTS
+extern enum client_mutant client_mutant_present;
+#define CLIENT_MUTANT(name) (client_mutant_present == CLIENT_MUTANT_##name)
+#else
+#define CLIENT_MUTANT(name) 0
+#endif
+
+#endif

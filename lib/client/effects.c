@@ -1,0 +1,62 @@
+#include "effects.h"
+
+#include "client_mutant.h"
+#include "link.h"
+#include "nodes.h"
+#include "notify.h"
+#include "queues.h"
+
+static void send_request(redlock *client, unsigned master, const struct request *request)
+{
+    link_send(client->links[master], request);
+    if (CLIENT_MUTANT(WRITTEN_AT_ONCE))
+        link_flush(client->links[master]);
+    if (request->tag.kind == REQUEST_QUEUE)
+        notify_expect(client, master);
+}
+
+/* Changes are rare: their code must not slow down the other effects. */
+static void __attribute__((cold, noinline)) note_change(redlock *client, unsigned master)
+{
+    nodes_note_change(client, master);
+}
+
+void effects_emit(void *shell, const struct effect *effect)
+{
+    redlock *client = shell;
+    if (effect->kind == EFFECT_SEND) { /* nearly all of them */
+        send_request(client, effect->master, effect->request);
+        return;
+    }
+    switch (effect->kind) {
+    case EFFECT_CONNECT:
+        link_connect(client->links[effect->master]);
+        break;
+    case EFFECT_DISCONNECT:
+        link_close(client->links[effect->master]);
+        break;
+    case EFFECT_SEND: /* see above */
+        break;
+    case EFFECT_SUBSCRIBE:
+        notify_listen(client, effect->master);
+        break;
+    case EFFECT_PROBE:
+        notify_probe(client, effect->master);
+        break;
+    case EFFECT_UNSUBSCRIBE:
+        notify_end(client, effect->master);
+        break;
+    case EFFECT_TELL:
+        queue_untold(client, lease_of(effect->lease));
+        break;
+    case EFFECT_READY:
+        client->ready = true;
+        break;
+    case EFFECT_CLOSED:
+        client->closed = true;
+        break;
+    case EFFECT_NOTICE:
+        note_change(client, effect->master);
+        break;
+    }
+}

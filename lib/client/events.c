@@ -1,0 +1,382 @@
+/*
+ * events.c - an outcome of the core → the event that the user sees, in words too.
+ */
+#include "events.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "client_mutant.h"
+#include "nodes.h"
+#include "waiters.h"
+
+_Static_assert((int)OUTCOME_SEEN == (int)REDLOCK_SEEN && (int)OUTCOME_LOST == (int)REDLOCK_LOST &&
+                   (int)OUTCOME_AT_RISK == (int)REDLOCK_AT_RISK,
+               "outcomes and events are in one order");
+
+redlock_code code_of(enum cause cause)
+{
+    static const redlock_code codes[] = {
+        [CAUSE_NONE] = REDLOCK_OK,
+        [CAUSE_HELD] = REDLOCK_E_HELD,
+        [CAUSE_UNAVAILABLE] = REDLOCK_E_UNAVAILABLE,
+        [CAUSE_TOO_SLOW] = REDLOCK_E_TOO_SLOW,
+        [CAUSE_EXPIRED] = REDLOCK_E_EXPIRED,
+        [CAUSE_GONE] = REDLOCK_E_GONE,
+        [CAUSE_MAX_HOLD] = REDLOCK_E_MAX_HOLD,
+        [CAUSE_CANCELLED] = REDLOCK_E_CANCELLED,
+        [CAUSE_CLOSED] = REDLOCK_E_CLOSED,
+        [CAUSE_MEMORY] = REDLOCK_E_MEMORY,
+        [CAUSE_REPLICA] = REDLOCK_E_REPLICA,
+        [CAUSE_SAME_MASTER] = REDLOCK_E_SAME_MASTER,
+    };
+    return codes[cause];
+}
+
+/* A text that grows; at the end of its buffer it is cut between two words. */
+struct words {
+    char *text;
+    size_t size, used;
+};
+
+static bool is_full(const struct words *words)
+{
+    return words->used + 1 >= words->size;
+}
+
+/* Ends the text; nothing is added after that. */
+static void cut(struct words *words)
+{
+    static const char more[] = "...";
+    words->used = words->size - 1;
+    size_t end = words->size - sizeof more;
+    while (end > 0 && words->text[end] != ' ' && words->text[end] != '\n')
+        end--;
+    memcpy(words->text + end, more, sizeof more);
+}
+
+static void add(struct words *words, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void add(struct words *words, const char *format, ...)
+{
+    if (is_full(words))
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(words->text + words->used, words->size - words->used, format, arguments);
+    va_end(arguments);
+    if (length > 0)
+        words->used += (size_t)length;
+    if (words->used >= words->size)
+        cut(words);
+}
+
+/* The same without the cost of a format, as each ACQUIRED comes by here. */
+static void add_plain(struct words *words, const char *text)
+{
+    if (is_full(words))
+        return;
+    size_t length = strlen(text), room = words->size - words->used - 1;
+    bool fits = length <= room;
+    if (!fits)
+        length = room;
+    memcpy(words->text + words->used, text, length);
+    words->used += length;
+    words->text[words->used] = '\0';
+    if (!fits)
+        cut(words);
+}
+
+static void add_number(struct words *words, int64_t number)
+{
+    char digits[24], *at = digits + sizeof digits - 1;
+    uint64_t rest = number < 0 ? 0 : (uint64_t)number;
+    *at = '\0';
+    do
+        *--at = (char)('0' + rest % 10);
+    while (rest /= 10);
+    add_plain(words, at);
+}
+
+/* ---- votes ------------------------------------------------------------------ */
+
+static redlock_vote_kind vote_kind(enum vote said)
+{
+    static const redlock_vote_kind kinds[] = {
+        [VOTE_NOTHING] = REDLOCK_VOTE_NONE,
+        [VOTE_GRANTED] = REDLOCK_VOTE_GRANTED,
+        [VOTE_HEALED] = REDLOCK_VOTE_HEALED,
+        [VOTE_HELD] = REDLOCK_VOTE_HELD,
+        [VOTE_FREE] = REDLOCK_VOTE_FREE,
+        [VOTE_RELEASED] = REDLOCK_VOTE_RELEASED,
+        [VOTE_REFUSED] = REDLOCK_VOTE_REFUSED,
+        [VOTE_TIMEOUT] = REDLOCK_VOTE_TIMEOUT,
+        [VOTE_UNREACHABLE] = REDLOCK_VOTE_UNREACHABLE,
+        [VOTE_ABSTAINS] = REDLOCK_VOTE_ABSTAINS,
+    };
+    return kinds[said];
+}
+
+/* For a master that has had no trouble, and is not up. */
+static const char *how_far(const struct master *master)
+{
+    switch ((enum master_state)master->state) {
+    case MASTER_CONNECTING:
+        return "still being connected";
+    case MASTER_PREPARING:
+        return "connected, has not answered yet";
+    default:
+        return "";
+    }
+}
+
+static redlock_vote vote_of(const redlock *client, const struct round *round, unsigned master)
+{
+    const struct ballot *ballot = &round->ballots[master];
+    redlock_vote vote = {.node = client->addresses[master].shown,
+                         .kind = vote_kind((enum vote)ballot->vote),
+                         .remaining_ms = ballot->remaining_ms,
+                         .text = "",
+                         .waiters = ""};
+    if (vote.kind == REDLOCK_VOTE_HELD && ballot->text[0])
+        vote.holder = ballot->text;
+    else if (vote.kind == REDLOCK_VOTE_REFUSED || vote.kind == REDLOCK_VOTE_UNREACHABLE)
+        vote.text = ballot->text;
+    if (vote.kind == REDLOCK_VOTE_UNREACHABLE && !ballot->text[0]) {
+        const struct master *it = &client->engine.masters[master];
+        vote.text = it->trouble[0] ? it->trouble : how_far(it);
+        if (master_is_up(it))
+            vote.kind = REDLOCK_VOTE_NONE;
+    }
+    return vote;
+}
+
+static void fill_votes(redlock *client, const redlock_lease *lease)
+{
+    const struct round *round = lease_round(&lease->core);
+    for (unsigned i = 0; i < client->masters; i++)
+        if (round)
+            client->votes[i] = vote_of(client, round, i);
+        else
+            client->votes[i] = (redlock_vote){
+                .node = client->addresses[i].shown, .remaining_ms = -1, .text = "", .waiters = ""};
+    if (lease->waiters)
+        waiters_tell(client, lease);
+}
+
+/* ---- in words ---------------------------------------------------------------- */
+
+static void say_why_not(struct words *words, const redlock_vote *vote)
+{
+    switch (vote->kind) {
+    case REDLOCK_VOTE_REFUSED:
+    case REDLOCK_VOTE_UNREACHABLE:
+        add(words, "; %s: %s", vote->node, vote->text[0] ? vote->text : "not connected");
+        break;
+    case REDLOCK_VOTE_TIMEOUT:
+        add(words, "; %s: no answer in time", vote->node);
+        break;
+    case REDLOCK_VOTE_ABSTAINS:
+        add(words, "; %s: restarted, abstains %lld s more", vote->node,
+            (long long)(vote->remaining_ms + 999) / 1000);
+        break;
+    default:
+        break;
+    }
+}
+
+static void say_troubles(struct words *words, const redlock *client)
+{
+    for (unsigned i = 0; i < client->masters && !CLIENT_MUTANT(REASONS_LEFT_OUT); i++)
+        say_why_not(words, &client->votes[i]);
+}
+
+/* The holder that most masters name. */
+static unsigned common_holder(const redlock *client, const redlock_vote **who)
+{
+    unsigned best = 0;
+    *who = NULL;
+    for (unsigned i = 0; i < client->masters; i++) {
+        const redlock_vote *vote = &client->votes[i];
+        unsigned same = 0;
+        for (unsigned j = 0; vote->holder && j < client->masters; j++)
+            same += client->votes[j].holder && strcmp(client->votes[j].holder, vote->holder) == 0;
+        if (same > best) {
+            best = same;
+            *who = vote;
+        }
+    }
+    return best;
+}
+
+/* The time that more masters tell than may be wrong; -1: no master tells one. */
+static int64_t time_left(const redlock *client, const redlock_vote *who)
+{
+    usec told[REDLOCK_MASTERS_MAX];
+    unsigned count = 0;
+    for (unsigned i = 0; i < client->masters; i++) {
+        const redlock_vote *vote = &client->votes[i];
+        if (vote->holder && strcmp(vote->holder, who->holder) == 0 && vote->remaining_ms >= 0)
+            told[count++] = vote->remaining_ms;
+    }
+    return count ? quorum_vouched(told, count, client->engine.config.spare) : -1;
+}
+
+static void say_holder(struct words *words, const redlock *client)
+{
+    const redlock_vote *who;
+    unsigned on = common_holder(client, &who);
+    if (!who) {
+        add(words, "held by somebody else");
+        return;
+    }
+    int64_t left = time_left(client, who);
+    add(words, "held by %s on %u of %u masters", who->holder, on, client->masters);
+    if (on <= client->engine.config.spare)
+        add_plain(words, ", which may be wrong,");
+    if (left >= 0)
+        add(words, " for %.1f s more", (double)left / 1000);
+    else if (who->remaining_ms == -2)
+        add(words, ", which never expires");
+}
+
+static void say_not_acquired(struct words *words, const redlock *client, redlock_code code)
+{
+    if (code == REDLOCK_E_HELD)
+        say_holder(words, client);
+    else
+        add(words, "%s", redlock_code_text(code));
+    if (code == REDLOCK_E_HELD || code == REDLOCK_E_UNAVAILABLE || code == REDLOCK_E_TOO_SLOW)
+        say_troubles(words, client);
+}
+
+static bool any_abstains(const redlock *client)
+{
+    bool any = false;
+    for (unsigned i = 0; i < client->masters; i++)
+        any |= client->votes[i].kind == REDLOCK_VOTE_ABSTAINS;
+    return any;
+}
+
+static void say_seen(struct words *words, const redlock *client, const redlock_event *event)
+{
+    if (event->granted)
+        say_holder(words, client);
+    else if (!event->code)
+        add_plain(words, "free");
+    else if (event->code == REDLOCK_E_UNAVAILABLE && any_abstains(client))
+        add_plain(words, "not known: a master that abstains may have forgotten a holder, and "
+                         "the others are no quorum");
+    else
+        add_plain(words, redlock_code_text(event->code));
+    say_troubles(words, client);
+}
+
+/* The end of a lease that the masters no longer have is not known. */
+static void say_lost(struct words *words, const redlock *client, const redlock_event *event)
+{
+    if (event->code == REDLOCK_E_GONE)
+        add_plain(words, "lost, nobody knows since when: ");
+    else
+        add(words, "lost, %lld ms %s its end: ",
+            (long long)(event->ends_ms < 0 ? -event->ends_ms : event->ends_ms),
+            event->ends_ms < 0 ? "after" : "before");
+    add_plain(words, redlock_code_text(event->code));
+    say_troubles(words, client);
+}
+
+static void say_released(struct words *words, const redlock *client, const redlock_lease *lease,
+                         const redlock_event *event)
+{
+    bool was_lost = event->code == REDLOCK_E_GONE && lease->lost;
+    add_plain(words, was_lost      ? "released what was left of it; it had been lost before"
+                     : event->code ? redlock_code_text(event->code)
+                                   : "released");
+    say_troubles(words, client);
+}
+
+static void say(struct words *words, const redlock *client, const redlock_lease *lease,
+                const redlock_event *event)
+{
+    switch (event->kind) {
+    case REDLOCK_ACQUIRED:
+        add_plain(words, "acquired, valid for ");
+        add_number(words, event->valid_ms);
+        add_plain(words, " ms");
+        if (event->fence)
+            add(words, ", fence %lld", (long long)event->fence);
+        break;
+    case REDLOCK_NOT_ACQUIRED:
+        say_not_acquired(words, client, event->code);
+        break;
+    case REDLOCK_EXTENDED:
+        add(words, "extended, valid for %lld ms", (long long)event->valid_ms);
+        break;
+    case REDLOCK_SEEN:
+        say_seen(words, client, event);
+        break;
+    case REDLOCK_RELEASED:
+        say_released(words, client, lease, event);
+        break;
+    case REDLOCK_LOST:
+        say_lost(words, client, event);
+        break;
+    default:
+        add(words, "on %u of %u masters, valid for %lld ms", event->granted, event->masters,
+            (long long)event->valid_ms);
+        say_troubles(words, client);
+    }
+}
+
+/* ---- the event ---------------------------------------------------------------- */
+
+/* The validity left; below 0 once it is over. */
+static usec left_of(const redlock *client, const redlock_lease *lease,
+                    const struct outcome *outcome)
+{
+    bool is_known = outcome->kind == OUTCOME_LOST && lease->core.valid_until > 0;
+    return is_known ? lease->core.valid_until - client->engine.now : outcome->valid;
+}
+
+void event_fill(redlock *client, const redlock_lease *lease, const struct outcome *outcome,
+                redlock_event *event)
+{
+    fill_votes(client, lease);
+    *event = (redlock_event){.kind = (redlock_event_kind)outcome->kind,
+                             .code = code_of(outcome->cause),
+                             .masters = client->masters,
+                             .quorum = client->engine.quorum,
+                             .granted = outcome->granted,
+                             .valid_ms = outcome->valid / 1000,
+                             .rounds = outcome->rounds,
+                             .elapsed_ms = outcome->elapsed / 1000,
+                             .fence = outcome->fence,
+                             .votes = client->votes,
+                             .text = client->text,
+                             .spare = client->engine.config.spare,
+                             .ends_ms = left_of(client, lease, outcome) / 1000};
+    if (event->kind == REDLOCK_SEEN)
+        event->granted = common_holder(client, &(const redlock_vote *){NULL});
+    if (CLIENT_MUTANT(TEXT_OF_THE_LAST) && client->text[0])
+        return;
+    client->text[0] = '\0';
+    struct words words = {client->text, sizeof client->text, 0};
+    say(&words, client, lease, event);
+}
+
+void event_readiness(redlock *client, enum cause cause, char *text, size_t size)
+{
+    struct words words = {text, size, 0};
+    text[0] = '\0';
+    for (unsigned i = 0; i < client->masters; i++) {
+        redlock_node node;
+        node_fill(client, i, &node);
+        if (node.state == REDLOCK_NODE_ABSTAINS)
+            add(&words, "%s%s: restarted, abstains %lld s more", words.used ? "\n" : "", node.node,
+                (long long)(node.abstains_ms + 999) / 1000);
+        else if (node.text[0])
+            add(&words, "%s%s: %s", words.used ? "\n" : "", node.node, node.text);
+    }
+    if (cause && !words.used)
+        add(&words, "%s", redlock_code_text(code_of(cause)));
+}

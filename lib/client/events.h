@@ -1,0 +1,16 @@
+/*
+ * events.h - an outcome of the core → the event that the user sees, in words too.
+ */
+#ifndef REDLOCK_CLIENT_EVENTS_H
+#define REDLOCK_CLIENT_EVENTS_H
+
+#include "client.h"
+
+redlock_code code_of(enum cause cause);
+/* The votes and the text of the event belong to the client, until it fills the next event. */
+void event_fill(redlock *client, const redlock_lease *lease, const struct outcome *outcome,
+                redlock_event *event);
+/* The trouble of each master that has any; the text of `cause` where no master has. */
+void event_readiness(redlock *client, enum cause cause, char *text, size_t size);
+
+#endif

@@ -1,0 +1,103 @@
+#include "nodes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report.h"
+
+static redlock_node_state state_of(const struct master *master, usec now)
+{
+    if (master->refused)
+        return REDLOCK_NODE_REFUSED;
+    switch ((enum master_state)master->state) {
+    case MASTER_UP:
+        return now < master->abstains_until ? REDLOCK_NODE_ABSTAINS : REDLOCK_NODE_UP;
+    case MASTER_CONNECTING:
+    case MASTER_PREPARING:
+        return master->tried ? REDLOCK_NODE_DOWN : REDLOCK_NODE_CONNECTING;
+    default:
+        return REDLOCK_NODE_DOWN;
+    }
+}
+
+void node_fill(const redlock *client, unsigned index, redlock_node *node)
+{
+    const struct master *master = &client->engine.masters[index];
+    usec now = system_now();
+    *node = (redlock_node){.node = client->addresses[index].shown,
+                           .state = state_of(master, now),
+                           .text = master->trouble,
+                           .rtt_us = master->round_trip ? master->round_trip : -1,
+                           .run_id = master->facts.run_id,
+                           .version = master->facts.version,
+                           .role = master->facts.role,
+                           .uptime_s = master->met ? master->facts.uptime_s : -1,
+                           .eviction = master->facts.eviction,
+                           .aof = master->facts.aof,
+                           .in_flight = master->in_flight,
+                           .max_ttl_ms = master->facts.max_ttl_ms};
+    if (node->state == REDLOCK_NODE_ABSTAINS)
+        node->abstains_ms = (master->abstains_until - now + 999) / 1000;
+    if (master->met)
+        node->clock_offset_us = master->offset - system_wall_lead();
+}
+
+unsigned redlock_nodes(const redlock *client)
+{
+    return client->masters;
+}
+
+redlock_code redlock_node_get(const redlock *client, unsigned index, redlock_node *node)
+{
+    if (index >= client->masters)
+        return REDLOCK_E_ARGUMENT;
+    node_fill(client, index, node);
+    return REDLOCK_OK;
+}
+
+/* ---- their changes ------------------------------------------------------------ */
+
+/* A master that is retried every second is logged once, until the text about it
+ * changes. */
+static void log_master(redlock *client, unsigned index)
+{
+    redlock_node node;
+    char text[200];
+    node_fill(client, index, &node);
+    redlock_level level = REDLOCK_LOG_WARNING;
+    switch (node.state) {
+    case REDLOCK_NODE_UP:
+        level = REDLOCK_LOG_INFO;
+        snprintf(text, sizeof text, "votes");
+        break;
+    case REDLOCK_NODE_ABSTAINS:
+        snprintf(text, sizeof text, "restarted %lld s ago, abstains %lld s more",
+                 (long long)node.uptime_s, (long long)(node.abstains_ms + 999) / 1000);
+        break;
+    case REDLOCK_NODE_REFUSED:
+        level = REDLOCK_LOG_ERROR;
+        snprintf(text, sizeof text, "%s", node.text);
+        break;
+    default:
+        snprintf(text, sizeof text, "%s", node.text);
+    }
+    char *last = client->logged[index];
+    if (last && strcmp(last, text) == 0)
+        return;
+    free(last);
+    client->logged[index] = strdup(text);
+    client_log(client, level, "%s: %s", node.node, text);
+    if (node.state == REDLOCK_NODE_UP && node.eviction[0] &&
+        strcmp(node.eviction, "noeviction") != 0)
+        client_log(
+            client, REDLOCK_LOG_WARNING,
+            "%s: may evict locks when memory is short: set maxmemory-policy noeviction, not %s",
+            node.node, node.eviction);
+}
+
+void __attribute__((cold)) nodes_note_change(redlock *client, unsigned master)
+{
+    log_master(client, master);
+    client->changed |= client->on_node ? 1U << master : 0;
+}

@@ -1,0 +1,143 @@
+#include "notify.h"
+
+#include "client_mutant.h"
+#include "link.h"
+#include "report.h"
+#include "step.h"
+
+#define EXPECTED_LEAST 100   /* a master that restarted may repeat handovers that it made before */
+#define EXPECTED_MOST  65536 /* a flood of that length costs a moment, once */
+#define PAUSE_FIRST    MS(1000)
+#define PAUSE_DOUBLES  6 /* 64 s */
+#define FORGIVEN       MS(600000)
+
+/* ---- Floods.  Each push tells a grant, and a master grants once for each QUEUE request. ---- */
+
+static usec pause_of(const struct subscriber *subscriber)
+{
+    unsigned doubles = subscriber->floods - 1;
+    return PAUSE_FIRST << (doubles < PAUSE_DOUBLES ? doubles : PAUSE_DOUBLES);
+}
+
+static void end_flood(redlock *client, unsigned master)
+{
+    struct subscriber *subscriber = &client->subscribers[master];
+    usec now = system_now();
+    subscriber->floods = now - subscriber->flooded_at > FORGIVEN ? 1 : subscriber->floods + 1;
+    subscriber->flooded_at = now;
+    subscriber->paused_until = now + pause_of(subscriber);
+    link_close(subscriber->link);
+    client_log(client, REDLOCK_LOG_WARNING,
+               "%s: sends more notifications than it was asked for: not heard for %lld s, waiters "
+               "look each second",
+               client->addresses[master].shown, (long long)pause_of(subscriber) / 1000000);
+}
+
+/* Counts a push; false if it is one too many. */
+static bool was_expected(struct subscriber *subscriber)
+{
+    if (!subscriber->expected)
+        return CLIENT_MUTANT(FLOOD_HEARD);
+    subscriber->expected--;
+    return true;
+}
+
+void notify_expect(redlock *client, unsigned master)
+{
+    struct subscriber *subscriber = &client->subscribers[master];
+    if (subscriber->expected < EXPECTED_MOST)
+        subscriber->expected++;
+}
+
+/* ---- */
+
+static void deliver(void *owner, const struct event *event)
+{
+    redlock *client = owner;
+    struct event heard = *event;
+    if (event->kind == EVENT_CONNECTED)
+        return; /* the connection is not subscribed yet */
+    if (event->kind == EVENT_CLOSED && CLIENT_MUTANT(END_UNTOLD))
+        return;
+    if (event->kind == EVENT_CLOSED)
+        heard.kind = EVENT_UNSUBSCRIBED;
+    if (event->kind == EVENT_PUSH && !was_expected(&client->subscribers[event->master]))
+        end_flood(client, event->master);
+    else
+        client_step(client, &heard);
+}
+
+static struct link *make(redlock *client, unsigned master)
+{
+    return link_new(client->ev_loop, &client->addresses[master], client->client_name,
+                    (struct link_owner){.deliver = deliver, .owner = client, .master = master});
+}
+
+void notify_listen(redlock *client, unsigned master)
+{
+    struct subscriber *subscriber = &client->subscribers[master];
+    client->has_waited = true;
+    if (!subscriber->link)
+        subscriber->link = make(client, master);
+    if (subscriber->expected < EXPECTED_LEAST)
+        subscriber->expected = EXPECTED_LEAST;
+    if (subscriber->link && system_now() >= subscriber->paused_until)
+        link_listen(subscriber->link, client->engine.config.channel);
+    else
+        client->deaf |= 1U << master; /* memory is out, or the master sent a flood */
+}
+
+void notify_probe(redlock *client, unsigned master)
+{
+    if (client->subscribers[master].link)
+        link_probe(client->subscribers[master].link);
+}
+
+void notify_end(redlock *client, unsigned master)
+{
+    if (client->subscribers[master].link)
+        link_close(client->subscribers[master].link);
+}
+
+void notify_read(redlock *client)
+{
+    for (unsigned i = 0; i < client->masters; i++)
+        if (client->subscribers[i].link)
+            link_read(client->subscribers[i].link);
+}
+
+bool notify_pump(redlock *client)
+{
+    bool any = client->deaf != 0;
+    if (!client->has_waited)
+        return false;
+    for (unsigned i = 0; i < client->masters; i++) {
+        if (client->deaf & 1U << i)
+            client_step(client, &(struct event){.kind = EVENT_UNSUBSCRIBED, .master = i});
+        client->deaf &= ~(1U << i);
+        if (client->subscribers[i].link)
+            any |= link_pump(client->subscribers[i].link);
+    }
+    return any;
+}
+
+bool notify_flush(redlock *client)
+{
+    bool breaks = false;
+    if (!client->has_waited)
+        return false;
+    for (unsigned i = 0; i < client->masters; i++) {
+        if (!client->subscribers[i].link)
+            continue;
+        link_flush(client->subscribers[i].link);
+        breaks |= link_breaks(client->subscribers[i].link);
+    }
+    return breaks;
+}
+
+void notify_free(redlock *client)
+{
+    for (unsigned i = 0; i < client->masters; i++)
+        if (client->subscribers[i].link)
+            link_free(client->subscribers[i].link);
+}

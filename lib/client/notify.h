@@ -1,0 +1,26 @@
+/*
+ * notify.h - notification connections: the pushes of masters on this client's channel.
+ */
+#ifndef REDLOCK_CLIENT_NOTIFY_H
+#define REDLOCK_CLIENT_NOTIFY_H
+
+#include "client.h"
+
+/* They carry out EFFECT_SUBSCRIBE (connect and subscribe), EFFECT_PROBE (ask for a sign of life)
+ * and EFFECT_UNSUBSCRIBE (end the connection). */
+void notify_listen(redlock *client, unsigned master);
+void notify_probe(redlock *client, unsigned master);
+void notify_end(redlock *client, unsigned master);
+
+/* A QUEUE request was sent to the master: it may grant the names once, with one push. */
+void notify_expect(redlock *client, unsigned master);
+
+/* Delivers the pushes that have already come. */
+void notify_read(redlock *client);
+/* Delivers the events that calls have caused; true if there were any. */
+bool notify_pump(redlock *client);
+/* Writes what is queued; true if notify_pump() then has something to deliver. */
+bool notify_flush(redlock *client);
+void notify_free(redlock *client);
+
+#endif

@@ -1,0 +1,109 @@
+/*
+ * open.c - a client, from open to free.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "loop.h"
+#include "options.h"
+#include "parts.h"
+#include "report.h"
+
+static void warn_of_numbers(redlock *client)
+{
+    unsigned masters = client->masters, spare = client->engine.config.spare;
+    if (masters < 3 * spare + 1)
+        client_log(client, REDLOCK_LOG_WARNING,
+                   "spare %u of %u masters: %u that refuse stop all locks; it takes %u masters to "
+                   "go on without them",
+                   spare, masters, spare, 3 * spare + 1);
+    else if (masters % 2 == 0 && !spare)
+        client_log(client, REDLOCK_LOG_WARNING,
+                   "%u masters: an even number survives no more deaths than %u; use an odd one%s",
+                   masters, masters - 1, masters > 2 ? ", or spare 1, which costs no vote" : "");
+}
+
+static void start(redlock *client)
+{
+    engine_start(&client->engine, system_now());
+    loop_start(client);
+    warn_of_numbers(client);
+}
+
+/* It takes no memory, as memory may be out. */
+static redlock_code fail(redlock_code code, const char *text, char *why, size_t size)
+{
+    if (why && size)
+        snprintf(why, size, "%s", text);
+    return code;
+}
+
+static redlock_code make(redlock *client, struct ev_loop *ev_loop, const redlock_options *options,
+                         char *why, size_t why_size)
+{
+    struct engine_config config = {0};
+    client->process = forks_process();
+    client->ev_loop = ev_loop;
+    redlock_code code = options_read(client, &config, options, why, why_size);
+    if (!code)
+        code = parts_make(client, &config);
+    if (!code)
+        client->loop = loop_new(client, ev_loop);
+    if (!code && !client->loop)
+        code = REDLOCK_E_MEMORY;
+    if (code == REDLOCK_E_MEMORY)
+        fail(code, "out of memory", why, why_size);
+    return code;
+}
+
+redlock_code redlock_open(redlock **out, struct ev_loop *loop, const redlock_options *options,
+                          char *why, size_t why_size)
+{
+    if (!out || !loop)
+        return REDLOCK_E_ARGUMENT;
+    *out = NULL;
+    if (why && why_size)
+        why[0] = '\0';
+    redlock *client = calloc(1, sizeof *client);
+    if (!client)
+        return fail(REDLOCK_E_MEMORY, "out of memory", why, why_size);
+    if (system_start() < 0) {
+        free(client);
+        return fail(REDLOCK_E_SYSTEM, "no source of random bytes", why, why_size);
+    }
+    redlock_code code = make(client, loop, options, why, why_size);
+    if (code) {
+        loop_free(client->loop);
+        parts_free(client);
+        return code;
+    }
+    start(client);
+    *out = client;
+    return REDLOCK_OK;
+}
+
+void redlock_close(redlock *client, int64_t patience_ms,
+                   void (*closed)(redlock *, unsigned, void *), void *data)
+{
+    if (!client || client->close_asked || !client_is_usable(client))
+        return;
+    client->close_asked = true;
+    client->on_closed = closed;
+    client->closed_data = data;
+    usec patience = patience_ms > 0 ? in_usec(patience_ms) : 0;
+    client->close_by = patience == NEVER ? NEVER : system_now() + patience;
+    loop_hold(client);
+}
+
+void redlock_free(redlock *client)
+{
+    if (!client)
+        return;
+    client->dying = true;
+    loop_end(client);
+}
+
+const char *redlock_last_error(const redlock *client)
+{
+    return client->error;
+}

@@ -1,0 +1,245 @@
+#define _GNU_SOURCE /* secure_getenv; NOLINT(bugprone-reserved-identifier) */
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client_mutant.h"
+#include "nodes_file.h"
+#include "options.h"
+#include "report.h"
+
+#define DEFAULT_MAX_TTL         30000
+#define DEFAULT_DRIFT           0.01
+#define DEFAULT_SKEW            1000
+#define DEFAULT_CONNECT_TIMEOUT 1000
+#define LONGEST_TIMEOUT         (INT64_C(3600) * 1000)
+
+/* An older caller's struct is shorter: the fields that it lacks keep their defaults. */
+static bool take_versioned(void *to, const void *from, size_t from_size, size_t known)
+{
+    if (from_size < sizeof(size_t))
+        return false;
+    memcpy(to, from, from_size < known ? from_size : known);
+    return true;
+}
+
+static redlock_code fail(char *why, size_t size, redlock_code code, const char *text)
+{
+    if (why && size)
+        snprintf(why, size, "%s", text);
+    return code;
+}
+
+static bool is_label(const char *label)
+{
+    for (const char *c = label; *c; c++)
+        if (!isgraph((unsigned char)*c))
+            return false;
+    return strlen(label) <= REDLOCK_LABEL_MAX;
+}
+
+static int64_t or_default(int64_t value, int64_t standard)
+{
+    return value ? value : standard;
+}
+
+static redlock_code read_numbers(struct engine_config *config, const redlock_options *o, char *why,
+                                 size_t size)
+{
+    double drift = o->drift_factor != 0 ? o->drift_factor : DEFAULT_DRIFT;
+    if (o->connect_timeout_ms < 0 || o->connect_timeout_ms > LONGEST_TIMEOUT ||
+        o->request_timeout_ms < 0 || o->request_timeout_ms > LONGEST_TIMEOUT)
+        return fail(why, size, REDLOCK_E_ARGUMENT,
+                    "connect_timeout_ms and request_timeout_ms must be between 0 and one hour");
+    config->max_ttl_ms = or_default(o->max_ttl_ms, DEFAULT_MAX_TTL);
+    config->skew_ms = o->clock_skew_ms < 0 ? DEFAULT_SKEW : o->clock_skew_ms;
+    config->connect_timeout = MS(or_default(o->connect_timeout_ms, DEFAULT_CONNECT_TIMEOUT));
+    config->request_timeout = MS(o->request_timeout_ms);
+    config->trust_restarts = o->restart_policy == REDLOCK_RESTART_TRUST;
+    if (config->max_ttl_ms < 0 || config->max_ttl_ms > TTL_MS_MOST)
+        return fail(why, size, REDLOCK_E_ARGUMENT, "max_ttl_ms must be between 1 ms and 24 hours");
+    if (!(drift > 0 && drift <= 0.25))
+        return fail(why, size, REDLOCK_E_ARGUMENT, "drift_factor must be above 0 and at most 0.25");
+    if (config->skew_ms > TTL_MS_MOST)
+        return fail(why, size, REDLOCK_E_ARGUMENT, "clock_skew_ms must be at most 24 hours");
+    if (o->restart_policy != REDLOCK_RESTART_ABSTAIN && o->restart_policy != REDLOCK_RESTART_TRUST)
+        return fail(why, size, REDLOCK_E_ARGUMENT, "restart_policy is not a known one");
+    config->drift_ppm = (int64_t)(drift * 1e6 + 0.5);
+    if (config->drift_ppm == 0)
+        config->drift_ppm = 1;
+    return REDLOCK_OK;
+}
+
+unsigned redlock_quorum(unsigned masters, unsigned spare)
+{
+    return quorum_of(masters, spare);
+}
+
+static redlock_code read_spare(struct engine_config *config, const redlock_options *o, char *why,
+                               size_t size)
+{
+    if (o->spare == 0)
+        return REDLOCK_OK;
+    if (o->spare < 0)
+        return fail(why, size, REDLOCK_E_ARGUMENT,
+                    "spare is negative: 0 for a plain majority, or how many masters may be wrong");
+    if (o->spare > REDLOCK_MASTERS_MAX)
+        return fail(why, size, REDLOCK_E_ARGUMENT, "spare is larger than any list of masters");
+    config->spare = (unsigned)o->spare;
+    if (config->masters >= quorum_least_masters(config->spare))
+        return REDLOCK_OK;
+    char text[160];
+    snprintf(text, sizeof text,
+             "spare %u takes %u masters or more, and %u %s listed: none of them could be missed",
+             config->spare, quorum_least_masters(config->spare), config->masters,
+             config->masters == 1 ? "is" : "are");
+    return fail(why, size, REDLOCK_E_ARGUMENT, text);
+}
+
+static redlock_code read_texts(redlock *client, struct engine_config *config,
+                               const redlock_options *o, char *why, size_t size)
+{
+    if (o->label && !is_label(o->label))
+        return fail(why, size, REDLOCK_E_ARGUMENT,
+                    "label must be printable ASCII without spaces, at most 64 bytes");
+    if (o->label)
+        snprintf(config->label, sizeof config->label, "%s", o->label);
+    else
+        system_label(config->label, sizeof config->label);
+    const char *prefix = o->prefix ? o->prefix : "";
+    if (strlen(prefix) >= REDLOCK_NAME_MAX)
+        return fail(why, size, REDLOCK_E_ARGUMENT, "prefix is longer than a name may be");
+    client->prefix = strdup(prefix);
+    size_t room = sizeof "redlock:" + strlen(config->label);
+    client->client_name = malloc(room);
+    if (!client->prefix || !client->client_name)
+        return fail(why, size, REDLOCK_E_MEMORY, "out of memory");
+    snprintf(client->client_name, room, "redlock:%s", config->label);
+    return REDLOCK_OK;
+}
+
+static redlock_code take_nodes(redlock *client, const char *nodes, char *why, size_t size)
+{
+    if (!nodes || !*nodes)
+        return fail(why, size, REDLOCK_E_NODES,
+                    "no masters given: set options.nodes or REDLOCK_NODES to a list such as "
+                    "redis://10.0.0.1:6379,redis://10.0.0.2:6379,redis://10.0.0.3:6379");
+    int count = addresses_parse(client->addresses, REDLOCK_MASTERS_MAX, nodes, why, size);
+    if (count < 1)
+        return count == ADDRESSES_NO_MEMORY ? REDLOCK_E_MEMORY : REDLOCK_E_NODES;
+    client->masters = (unsigned)count;
+    return REDLOCK_OK;
+}
+
+static redlock_code read_nodes_file(redlock *client, const char *path, char *why, size_t size)
+{
+    char text[256];
+    char *list = nodes_file_read(path, text, sizeof text);
+    if (!list)
+        return fail(why, size, REDLOCK_E_NODES, text);
+    redlock_code code = take_nodes(client, list, why, size);
+    nodes_file_free(list);
+    return code;
+}
+
+static redlock_code read_nodes(redlock *client, const redlock_options *o, char *why, size_t size)
+{
+    const char *list = secure_getenv("REDLOCK_NODES"), *path = secure_getenv("REDLOCK_NODES_FILE");
+    if (o->nodes)
+        return take_nodes(client, o->nodes, why, size);
+    if (o->nodes_file)
+        return read_nodes_file(client, o->nodes_file, why, size);
+    if ((!list || !*list) && path && *path)
+        return read_nodes_file(client, path, why, size);
+    return take_nodes(client, list, why, size);
+}
+
+redlock_code options_read(redlock *client, struct engine_config *config,
+                          const redlock_options *options, char *why, size_t why_size)
+{
+    redlock_options o = REDLOCK_OPTIONS_INIT;
+    if (options && !take_versioned(&o, options, options->size, sizeof o))
+        return fail(why, why_size, REDLOCK_E_ARGUMENT,
+                    "options.size is not set: start from REDLOCK_OPTIONS_INIT");
+    client->on_ready = o.on_ready;
+    client->on_log = o.on_log;
+    client->on_node = o.on_node;
+    client->log_level = o.log_level;
+    client->data = o.data;
+    redlock_code code = read_nodes(client, &o, why, why_size);
+    config->masters = client->masters;
+    if (!code)
+        code = read_spare(config, &o, why, why_size);
+    if (!code)
+        code = read_numbers(config, &o, why, why_size);
+    if (!code)
+        code = read_texts(client, config, &o, why, why_size);
+    client->max_ttl_ms = config->max_ttl_ms;
+    client->looks_only = o.looks_only;
+    return code;
+}
+
+/* ---- one lease's terms ---------------------------------------------------- */
+
+static usec usual_margin(usec ttl)
+{
+    if (CLIENT_MUTANT(MARGIN_LEFT_OUT))
+        return 0;
+    usec margin = ttl / 20;
+    if (margin < MS(10))
+        margin = MS(10);
+    return margin > ttl / 4 ? ttl / 4 : margin;
+}
+
+redlock_code ttl_check(redlock *client, int64_t ttl_ms, usec margin)
+{
+    if (ttl_ms <= 0)
+        return client_fail(client, REDLOCK_E_TTL, "a ttl of %lld ms is not above 0",
+                           (long long)ttl_ms);
+    if (ttl_ms > client->max_ttl_ms)
+        return client_fail(
+            client, REDLOCK_E_TTL,
+            "a ttl of %lld ms is above max_ttl_ms (%lld): keep it short, for leases are "
+            "renewed, or raise max_ttl_ms in all clients (a restarted master abstains "
+            "as long)",
+            (long long)ttl_ms, (long long)client->max_ttl_ms);
+    usec drift = quorum_drift(MS(ttl_ms), client->engine.config.drift_ppm);
+    if (MS(ttl_ms) - drift - margin <= 0)
+        return client_fail(client, REDLOCK_E_TTL,
+                           "a ttl of %lld ms leaves no validity: clock drift takes %.1f ms of it "
+                           "and the margin %.1f ms",
+                           (long long)ttl_ms, (double)drift / 1000, (double)margin / 1000);
+    return REDLOCK_OK;
+}
+
+usec in_usec(int64_t ms)
+{
+    return ms > INT64_MAX / 4000 ? NEVER : MS(ms);
+}
+
+redlock_code terms_read(redlock *client, const redlock_lease_options *options, struct terms *terms)
+{
+    redlock_lease_options o = REDLOCK_LEASE_INIT;
+    if (options && !take_versioned(&o, options, options->size, sizeof o))
+        return client_fail(client, REDLOCK_E_ARGUMENT,
+                           "options.size is not set: start from REDLOCK_LEASE_INIT");
+    if (o.ttl_ms <= 0 || o.ttl_ms > client->max_ttl_ms)
+        return ttl_check(client, o.ttl_ms, 0);
+    if (o.wait_ms < 0 || o.max_hold_ms < 0)
+        return client_fail(client, REDLOCK_E_ARGUMENT,
+                           "wait_ms and max_hold_ms cannot be negative");
+    usec margin = o.margin_ms < 0 ? usual_margin(MS(o.ttl_ms)) : in_usec(o.margin_ms);
+    if (margin >= MS(o.ttl_ms))
+        return client_fail(client, REDLOCK_E_TTL, "the margin leaves nothing of a ttl of %lld ms",
+                           (long long)o.ttl_ms);
+    usec hold = in_usec(o.max_hold_ms);
+    *terms = (struct terms){.ttl = MS(o.ttl_ms),
+                            .margin = margin,
+                            .wait = in_usec(o.wait_ms),
+                            .max_hold = hold == NEVER ? 0 : hold,
+                            .renew = o.renew,
+                            .fence = o.fence};
+    return ttl_check(client, o.ttl_ms, margin);
+}

@@ -1,0 +1,80 @@
+#include "parts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "effects.h"
+#include "link.h"
+#include "memory.h"
+#include "notify.h"
+#include "queues.h"
+#include "waiters.h"
+
+static void deliver(void *owner, const struct event *event)
+{
+    redlock *client = owner;
+    if (event->kind == EVENT_CONNECTED)
+        randomness_forget(&client->random);
+    else if (event->kind == EVENT_REPLY && event->reply->tag.kind == REQUEST_PEEK)
+        waiters_note(client, event);
+    engine_step(&client->engine, system_now(), NULL, event); /* no event of a link draws a token */
+}
+
+static redlock_code make_links(redlock *client)
+{
+    for (unsigned i = 0; i < client->masters; i++) {
+        client->links[i] =
+            link_new(client->ev_loop, &client->addresses[i], client->client_name,
+                     (struct link_owner){.deliver = deliver, .owner = client, .master = i});
+        if (!client->links[i])
+            return REDLOCK_E_MEMORY;
+    }
+    return REDLOCK_OK;
+}
+
+static uint64_t draw(redlock *client)
+{
+    struct randomness random = randomness_lend(&client->random);
+    uint64_t number;
+    memcpy(&number, random.bytes, sizeof number);
+    random.bytes += sizeof number;
+    random.left -= sizeof number;
+    randomness_settle(&client->random, random);
+    return number;
+}
+
+static redlock_code make_engine(redlock *client, struct engine_config *config)
+{
+    struct sink sink = {effects_emit, client};
+    uint64_t seed = draw(client);
+    snprintf(config->channel, sizeof config->channel, OWN "%016llx%08llx",
+             (unsigned long long)draw(client), (unsigned long long)draw(client) & 0xffffffff);
+    bool made = engine_init(&client->engine, config, &client_memory, &sink, seed);
+    if (client->looks_only)
+        client->engine.config.max_ttl_ms = 0; /* hello.lua writes nothing for it */
+    return made ? REDLOCK_OK : REDLOCK_E_MEMORY;
+}
+
+redlock_code parts_make(redlock *client, struct engine_config *config)
+{
+    redlock_code code = make_links(client);
+    return code ? code : make_engine(client, config);
+}
+
+void parts_free(redlock *client)
+{
+    queues_free(client);
+    client->engine.memory = client_memory; /* the engine may not have been made */
+    engine_free(&client->engine);
+    notify_free(client);
+    for (unsigned i = 0; i < client->masters; i++) {
+        if (client->links[i])
+            link_free(client->links[i]);
+        free(client->logged[i]);
+    }
+    addresses_clear(client->addresses, (int)client->masters);
+    free(client->prefix);
+    free(client->client_name);
+    free(client);
+}

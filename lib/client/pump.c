@@ -1,0 +1,278 @@
+#include "pump.h"
+
+#include "client_mutant.h"
+#include "events.h"
+#include "link.h"
+#include "notify.h"
+#include "queues.h"
+#include "step.h"
+
+/* Rounds of the pump before other watchers of the loop get their turn. */
+#define PUMP_ROUNDS       64
+#define DEADLINES_A_ROUND 1024
+/* If the pump is this late, it reads the replies that have come before it judges a master. */
+#define LATE MS(20)
+
+/* ---- events that links still have to deliver ------------------------------- */
+
+static bool pump_links(redlock *client)
+{
+    bool any = false;
+    for (unsigned i = 0; i < client->masters; i++)
+        any |= link_pump(client->links[i]);
+    return any | notify_pump(client);
+}
+
+/* ---- calls that the user made ---------------------------------------------- */
+
+static void carry_out(redlock *client, redlock_lease *lease)
+{
+    static const struct {
+        enum operation operation;
+        enum event_kind event;
+    } order[] = {{OP_ACQUIRE, EVENT_ACQUIRE}, {OP_INSPECT, EVENT_INSPECT},
+                 {OP_EXTEND, EVENT_EXTEND},   {OP_RELEASE, EVENT_RELEASE},
+                 {OP_DETACH, EVENT_DETACH},   {OP_FREE, EVENT_ABANDON}};
+    unsigned operations = lease->operations;
+    lease->operations = 0;
+    bool freed = operations & (OP_DETACH | OP_FREE);
+    if (freed)
+        operations &= OP_RELEASE | OP_DETACH | OP_FREE;
+    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)
+        if (operations & order[i].operation)
+            client_step(client, &(struct event){.kind = order[i].event,
+                                                .lease = &lease->core,
+                                                .ttl = MS(lease->extend_ttl)});
+    if (freed)
+        queues_drop(lease);
+}
+
+static void carry_out_those(redlock *client, unsigned operations)
+{
+    redlock_lease *lease = client->asked.first, *next;
+    client->asked = (struct lease_queue){0};
+    for (; lease; lease = next) {
+        next = lease->next_asked;
+        lease->asked = false;
+        if (lease->operations & operations)
+            carry_out(client, lease);
+        else
+            queue_asked(client, lease);
+    }
+}
+
+/* Releases come first, so that the releases for one master go in one command.  The calls
+ * about one lease keep their order; calls about two leases have no order to keep. */
+static bool carry_out_all(redlock *client)
+{
+    bool any = client->asked.first || client->adopt;
+    for (unsigned i = 0; client->adopt; i++) {
+        if (client->adopt & 1U << i)
+            client_step(client, &(struct event){.kind = EVENT_ADOPT, .master = i});
+        client->adopt &= ~(1U << i);
+    }
+    if (!CLIENT_MUTANT(CALLS_IN_ORDER))
+        carry_out_those(client, OP_RELEASE);
+    while (client->asked.first)
+        carry_out_those(client, ~0U);
+    if (client->close_asked && !client->closing) {
+        client->closing = true;
+        client_step(client, &(struct event){.kind = EVENT_CLOSE});
+        any = true;
+    }
+    return any;
+}
+
+/* ---- time ------------------------------------------------------------------ */
+
+static bool wake_all(redlock *client)
+{
+    usec due = engine_next_deadline(&client->engine), now = system_now();
+    if (due > now)
+        return false;
+    for (unsigned i = 0; now - due > LATE && i < client->masters; i++)
+        link_read(client->links[i]);
+    if (now - due > LATE)
+        notify_read(client);
+    for (unsigned i = 0; i < DEADLINES_A_ROUND; i++) {
+        if (engine_next_deadline(&client->engine) > system_now())
+            break;
+        client_step(client, &(struct event){.kind = EVENT_TIMER});
+    }
+    return true;
+}
+
+/* ---- telling.  Each function calls the user once; false if there is nothing to tell. ---- */
+
+static void call_user(redlock *client, redlock_lease *lease, const struct outcome *outcome)
+{
+    redlock_event event;
+    event_fill(client, lease, outcome, &event);
+    if (outcome->kind == OUTCOME_NOT_ACQUIRED || outcome->kind == OUTCOME_RELEASED ||
+        outcome->kind == OUTCOME_SEEN)
+        lease->ended = true;
+    lease->lost |= outcome->kind == OUTCOME_LOST;
+    lease->told = true;
+    lease->callback(lease, &event, lease->data);
+}
+
+/* A lease whose release was asked for before an outcome was told is cancelled first. */
+static bool must_wait(const redlock_lease *lease)
+{
+    return lease->operations & OP_RELEASE && !lease->told && !CLIENT_MUTANT(CANCELLED_IS_TOLD);
+}
+
+static bool is_wanted(const redlock_lease *lease)
+{
+    return !(lease->operations & (OP_FREE | OP_DETACH)) || CLIENT_MUTANT(FREED_IS_TOLD);
+}
+
+/* Tells all outcomes of one lease, then those of the next lease.  No more is told of a lease that
+ * a callback frees. */
+static bool tell_lease(redlock *client)
+{
+    struct outcome outcome;
+    while (client->telling || (client->telling = queues_take_untold(client))) {
+        redlock_lease *lease = client->telling;
+        bool waits = must_wait(lease);
+        if (is_wanted(lease) && !waits &&
+            engine_tell(&client->engine, system_now(), &lease->core, &outcome)) {
+            call_user(client, lease, &outcome);
+            return true;
+        }
+        client->telling = NULL;
+        if (waits) { /* for the next round, and the leases behind it wait too */
+            queue_untold(client, lease);
+            client->pump.any = true;
+            return false;
+        }
+    }
+    return false;
+}
+
+static bool tell_changed(redlock *client)
+{
+    if (!client->changed)
+        return false;
+    unsigned master = (unsigned)__builtin_ctz(client->changed);
+    client->changed &= ~(1U << master);
+    client->on_node(client, master, client->data);
+    return true;
+}
+
+static bool tell_ready(redlock *client)
+{
+    if (!client->ready)
+        return false;
+    client->ready = false;
+    if (client->on_ready) {
+        char text[1024];
+        enum cause cause = engine_readiness(&client->engine, system_now());
+        event_readiness(client, cause, text, sizeof text);
+        client->on_ready(client, code_of(cause), text, client->data);
+    }
+    return true;
+}
+
+static void flush_links(redlock *client)
+{
+    for (unsigned i = 0; i < client->masters; i++)
+        link_flush(client->links[i]);
+}
+
+/* Comes last: after all outcomes, and after the calls that were made in their callbacks. */
+static bool tell_closed(redlock *client)
+{
+    if (!client->closing || client->closed_told || client->asked.first)
+        return false;
+    if (!client->closed) {
+        if (system_now() < client->close_by)
+            return false;
+        client_step(client, &(struct event){.kind = EVENT_GIVE_UP});
+        if (client->untold.first && !CLIENT_MUTANT(CLOSED_FIRST))
+            return true;
+    }
+    client->closed_told = true;
+    unsigned left = client->closed ? 0 : engine_owed(&client->engine);
+    flush_links(client);
+    if (client->on_closed)
+        client->on_closed(client, left, client->closed_data);
+    return true;
+}
+
+/* ---- the pump --------------------------------------------------------------- */
+
+static bool flush_all(redlock *client)
+{
+    bool breaks = false;
+    for (unsigned i = 0; i < client->masters; i++) {
+        if (!CLIENT_MUTANT(WRITTEN_LATE))
+            link_flush(client->links[i]);
+        breaks |= link_breaks(client->links[i]);
+    }
+    return breaks | notify_flush(client);
+}
+
+static enum stage stage_events(redlock *client)
+{
+    struct pump *pump = &client->pump;
+    if (CLIENT_MUTANT(WRITTEN_LATE))
+        flush_links(client);
+    pump->any = pump_links(client);
+    pump->any |= carry_out_all(client);
+    pump->any |= wake_all(client);
+    return STAGE_TELL;
+}
+
+static enum stage stage_tell(redlock *client)
+{
+    struct pump *pump = &client->pump;
+    if (client_is_stopped(client) && !CLIENT_MUTANT(FREED_GOES_ON))
+        return STAGE_REST;
+    if (CLIENT_MUTANT(CLOSED_FIRST) && tell_closed(client))
+        return STAGE_TELL;
+    if (tell_lease(client) || tell_changed(client) || tell_ready(client) || tell_closed(client)) {
+        pump->any = true;
+        return STAGE_TELL;
+    }
+    return pump->any && ++pump->rounds < PUMP_ROUNDS ? STAGE_EVENTS : STAGE_FLUSH;
+}
+
+bool pump_step(redlock *client)
+{
+    struct pump *pump = &client->pump;
+    switch (pump->stage) {
+    case STAGE_REST:
+        pump->rounds = 0;
+        /* fall through */
+    case STAGE_EVENTS:
+        pump->stage = stage_events(client);
+        break;
+    case STAGE_TELL:
+        pump->stage = stage_tell(client);
+        break;
+    case STAGE_FLUSH:
+        pump->more = flush_all(client) | pump->any;
+        pump->stage = STAGE_REST;
+        break;
+    }
+    return pump->stage != STAGE_REST;
+}
+
+usec pump_next_wake(const redlock *client)
+{
+    usec at = client->pump.more ? 0 : engine_next_deadline(&client->engine);
+    if (client->closing && !client->closed_told && client->close_by < at)
+        at = client->close_by;
+    return at;
+}
+
+bool pump_holds_loop(const redlock *client)
+{
+    if (client->dying)
+        return true;
+    if (client->closed_told)
+        return false;
+    return engine_is_busy(&client->engine) || client->asked.first || client->untold.first ||
+           client->close_asked || client->adopt;
+}

@@ -1,0 +1,50 @@
+/*
+ * waiters.c - the waiters for a name, as each master told them to redlock_inspect().
+ * They decide nothing, so the core does not keep them.
+ */
+#include "waiters.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define TEXT_MAX 1600 /* room for 16 tokens, a newline behind each */
+
+struct waiters {
+    unsigned count;
+    char text[TEXT_MAX];
+};
+
+/* The lease that asked, if its round is still open. */
+static redlock_lease *asker(const struct tag *tag)
+{
+    struct lease *lease = tag->claim ? lease_of_claim(tag->claim) : NULL;
+    bool asks = lease && lease->state == LEASE_INSPECTING && lease_round(lease) &&
+                lease_round(lease)->number == tag->round;
+    return asks ? (redlock_lease *)lease : NULL;
+}
+
+void waiters_note(redlock *client, const struct event *event)
+{
+    const struct reply *reply = event->reply;
+    if (reply->waiters_length == 0)
+        return;
+    redlock_lease *lease = asker(&reply->tag);
+    if (lease && !lease->waiters)
+        lease->waiters = calloc(client->masters, sizeof *lease->waiters);
+    if (!lease || !lease->waiters)
+        return;
+    struct waiters *waiters = &lease->waiters[event->master];
+    size_t length = reply->waiters_length < TEXT_MAX ? reply->waiters_length : TEXT_MAX - 1;
+    waiters->count = reply->waiting;
+    memcpy(waiters->text, reply->waiters, length);
+    waiters->text[length] = '\0';
+}
+
+void waiters_tell(redlock *client, const redlock_lease *lease)
+{
+    for (unsigned i = 0; i < client->masters; i++)
+        if (client->votes[i].kind == REDLOCK_VOTE_HELD) {
+            client->votes[i].waiting = lease->waiters[i].count;
+            client->votes[i].waiters = lease->waiters[i].text;
+        }
+}

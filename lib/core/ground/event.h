@@ -1,0 +1,290 @@
+/*
+ * event.h - the vocabulary between the pure core and its shell.  Read first.
+ *
+ * The shell tells the core what happened (struct event) and what time it is;
+ * the core answers with what to do (struct effect).  Nothing here knows a
+ * socket, a clock, Redis or libev.
+ *
+ * Promises of the shell
+ *   - Each request is answered by exactly one EVENT_REPLY: its reply, or
+ *     ANSWER_LOST when the connection ended first.
+ *   - Requests to one master are carried out and answered in the order sent.
+ *   - Each EFFECT_CONNECT is followed by exactly one EVENT_CLOSED, sooner or
+ *     later.  Before it come EVENT_CONNECTED, if the connection was made, and
+ *     all the ANSWER_LOST of that connection.
+ *   - Effects are carried out in the order given and never call the core.
+ */
+#ifndef REDLOCK_CORE_EVENT_H
+#define REDLOCK_CORE_EVENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ground/requests.h"
+
+/* Microseconds of a clock that never jumps and counts suspend. */
+typedef int64_t usec;
+#define NEVER INT64_MAX
+#define MS(n) ((usec)(n)*1000)
+
+#define MASTERS_MAX   15
+#define TOKEN_RANDOM  16                          /* random bytes of a token */
+#define TOKEN_TEXT    22                          /* the same in base64url */
+#define TOKEN_MAX     95                          /* with ':' and a label */
+#define TTL_MS_MOST   (INT64_C(24) * 3600 * 1000) /* no client may ask for a longer ttl */
+#define VOTE_TEXT_MAX 120                         /* most bytes kept of a text of a master */
+#define RUN_ID_MAX    43                          /* longest run_id */
+#define CLOCK_WINDOW  MS(60000)                   /* a proposal further above TIME is cut */
+
+struct names; /* names.h */
+struct claim; /* claim.h */
+struct lease; /* lease.h */
+
+/* ---- Requests: core → master; their kinds are in requests.h -------------- */
+
+/* The answer brings its request's tag back unchanged. */
+struct tag {
+    enum request_kind kind;
+    uint32_t round;      /* see struct question; 0: no claim asks */
+    struct claim *claim; /* NULL for HELLO, ADOPT, KILL */
+    usec sent_at;        /* read before the request went to the link */
+    usec ttl;            /* ACQUIRE, GRANT, QUEUE, RENEW: the ttl that was asked for */
+};
+
+/* What a master needs to work out its quarantine. */
+struct quarantine_terms {
+    int64_t max_ttl_ms;
+    int64_t drift_ppm;
+    int64_t skew_ms;
+    bool trust; /* a restarted master votes at once */
+};
+
+struct request {
+    struct tag tag;
+    bool whole; /* send the script's text: the master has forgotten it */
+
+    /* ACQUIRE, GRANT, RAISE, QUEUE, RENEW, RELEASE, PEEK (no token): in memory until the answer */
+    const struct names *names;
+    const char *token;
+    size_t token_length;
+    const char *label; /* the token's last label_length bytes, the same for all of a client */
+    size_t label_length;
+
+    /* ACQUIRE, GRANT, QUEUE, RENEW */
+    int64_t ttl_ms;
+
+    usec proposal; /* GRANT: for the master's logical clock; 0: no fence is asked for */
+    usec fence;    /* RAISE */
+
+    /* QUEUE: the order of the place; ttl_ms is how long the place, and what it is given, lasts
+     * without a refresh */
+    usec ticket;
+    const char *channel; /* the channel for pushes to the waiter */
+
+    /* RENEW */
+    bool heal;      /* set the token again where the name is absent */
+    usec not_after; /* the master refuses once its wall clock is past this; 0: no limit */
+
+    struct quarantine_terms terms; /* HELLO, ADOPT */
+    int64_t kill_id;               /* KILL */
+};
+
+/* ---- Answers: master → core -------------------------------------------- */
+
+enum answer {
+    ANSWER_YES,      /* ACQUIRE, GRANT: granted, RAISE: stored, QUEUE: the names are ours, RENEW:
+                        renewed, RELEASE: the names were ours, KILL: done */
+    ANSWER_HEALED,   /* RENEW: a name was absent, and is set again */
+    ANSWER_AHEAD,    /* QUEUE: the names are ours, but another waiter is ahead */
+    ANSWER_QUEUED,   /* QUEUE: enqueued; remaining_ms, position */
+    ANSWER_HELD,     /* another token has the name; ACQUIRE, GRANT: a plain refusal */
+    ANSWER_ABSENT,   /* RAISE, RENEW, RELEASE, PEEK: the name is free */
+    ANSWER_LATE,     /* RENEW: the request came past not_after; see master_time */
+    ANSWER_HELLO,    /* HELLO, ADOPT: see hello */
+    ANSWER_NOSCRIPT, /* the master has forgotten the script */
+    ANSWER_NO_CLOCK, /* GRANT, RAISE: redlock:clock is lost; hello makes it again */
+    ANSWER_ERROR,    /* any other error reply: text */
+    ANSWER_LOST      /* the connection ended before the answer: outcome unknown */
+};
+
+struct hello {
+    char run_id[RUN_ID_MAX + 1]; /* of its process */
+    char version[16];
+    char role[12];     /* "master", "slave" */
+    char eviction[24]; /* maxmemory-policy if maxmemory is set, else "" */
+    bool aof;
+    int64_t uptime_s;
+    int64_t client_id;  /* of this connection; 0 unknown */
+    usec time;          /* the master's wall clock */
+    usec abstains;      /* the rest of its quarantine; 0 or less: none */
+    int64_t max_ttl_ms; /* the largest that any client told this master */
+    usec age;           /* of its process, by its record; TIME if it was adopted by hand */
+    usec clock;         /* its logical clock */
+};
+
+struct reply {
+    struct tag tag;
+    enum answer answer;
+    unsigned position;    /* QUEUED: the number of waiters ahead of us */
+    unsigned waiting;     /* HELD of PEEK: the number of waiters; see waiters */
+    bool foreign;         /* QUEUED: the holder is of another library, and hands over to nobody */
+    int64_t remaining_ms; /* HELD of PEEK, QUEUED: -1 unknown, -2 never expires */
+    usec master_time;     /* LATE */
+    usec clock;           /* GRANT, RAISE, QUEUE: the master's logical clock; 0: not told */
+    const char *text;     /* ERROR, LOST: why; HELD of PEEK: the value; else NULL */
+    size_t text_length;
+    const char *waiters; /* HELD of PEEK: the tokens of the first waiters, one a line */
+    size_t waiters_length;
+    const struct hello *hello; /* HELLO */
+};
+
+/* A master gave the names to its first waiter, and tells it on its channel. */
+struct push {
+    const char *token;
+    size_t token_length;
+    usec clock; /* the logical clock, advanced for this grant */
+};
+
+/* ---- Events: shell → core ---------------------------------------------- */
+
+/* The terms on which a lease is asked for; times in microseconds. */
+struct terms {
+    usec ttl;
+    usec margin;
+    usec wait;     /* NEVER: for ever */
+    usec max_hold; /* 0: no cap */
+    bool renew;
+    bool fence; /* with a fencing token */
+};
+
+enum event_kind {
+    EVENT_TIMER,     /* the core's deadline has come: one is handled, so send it while one is due */
+    EVENT_CONNECTED, /* master */
+    EVENT_CLOSED,    /* master, text */
+    EVENT_REPLY,     /* master, reply */
+    EVENT_SUBSCRIBED, /* master, text: from now on, what the process of that run_id publishes on our
+                         channel is heard */
+    EVENT_ALIVE,      /* master: its subscription has answered an EFFECT_PROBE */
+    EVENT_UNSUBSCRIBED, /* master: not subscribed (any more); once for each EFFECT_SUBSCRIBE */
+    EVENT_PUSH,         /* master, push */
+    EVENT_ACQUIRE,      /* lease */
+    EVENT_ATTACH,       /* lease */
+    EVENT_RELEASE,      /* lease: also cancels its acquire */
+    EVENT_EXTEND,       /* lease, ttl (0: as before) */
+    EVENT_INSPECT,      /* lease */
+    EVENT_ABANDON,      /* lease: the user drops it, and it is released */
+    EVENT_DETACH,       /* lease: the user drops it, and it stays on the masters */
+    EVENT_ADOPT,        /* master */
+    EVENT_CLOSE,        /* no new leases; all are released */
+    EVENT_GIVE_UP       /* closing has taken too long: releases that are under way end now */
+};
+
+struct event {
+    enum event_kind kind;
+    unsigned master;
+    struct lease *lease;
+    usec ttl;
+    const char *text; /* CLOSED: why; NULL if the core asked for it.  SUBSCRIBED: run_id */
+    const struct reply *reply;
+    const struct push *push;
+};
+
+/* ---- Effects: core → shell --------------------------------------------- */
+
+enum effect_kind {
+    EFFECT_CONNECT,    /* master */
+    EFFECT_DISCONNECT, /* master: EVENT_CLOSED follows */
+    EFFECT_SUBSCRIBE,  /* master: make a subscription to our channel, on a connection of its own */
+    EFFECT_PROBE, /* master: ask its subscription for a sign of life; EVENT_ALIVE, or nothing */
+    EFFECT_UNSUBSCRIBE, /* master: end the subscription; EVENT_UNSUBSCRIBED follows */
+    EFFECT_SEND,        /* master, request */
+    EFFECT_TELL,        /* lease has an outcome: fetch it with engine_tell() */
+    EFFECT_READY,       /* every master was reached or tried: engine_readiness() */
+    EFFECT_CLOSED,      /* EVENT_CLOSE is done: nothing is owed */
+    EFFECT_NOTICE       /* the master's state has changed: for the log */
+};
+
+struct effect {
+    enum effect_kind kind;
+    unsigned master;
+    const struct request *request;
+    struct lease *lease;
+};
+
+/* ---- Outcomes: core → user, fetched with engine_tell() ------------------ */
+
+enum outcome_kind {
+    OUTCOME_ACQUIRED, /* kinds stand in the order in which they are told */
+    OUTCOME_NOT_ACQUIRED,
+    OUTCOME_EXTENDED,
+    OUTCOME_NOT_EXTENDED,
+    OUTCOME_AT_RISK,
+    OUTCOME_HEALTHY,
+    OUTCOME_LOST,
+    OUTCOME_RELEASED,
+    OUTCOME_SEEN
+};
+
+enum cause {
+    CAUSE_NONE,
+    CAUSE_HELD,
+    CAUSE_UNAVAILABLE,
+    CAUSE_TOO_SLOW,
+    CAUSE_EXPIRED,
+    CAUSE_GONE,
+    CAUSE_MAX_HOLD,
+    CAUSE_CANCELLED,
+    CAUSE_CLOSED,
+    CAUSE_MEMORY,
+    CAUSE_REPLICA,
+    CAUSE_SAME_MASTER /* at most 15: see struct lease */
+};
+
+/* The vote of one master in a round. */
+enum vote {
+    VOTE_NOTHING,
+    VOTE_GRANTED,
+    VOTE_HEALED,
+    VOTE_HELD,
+    VOTE_FREE,
+    VOTE_RELEASED,
+    VOTE_REFUSED,
+    VOTE_TIMEOUT,
+    VOTE_UNREACHABLE,
+    VOTE_ABSTAINS
+};
+
+struct outcome {
+    enum outcome_kind kind;
+    enum cause cause;
+    unsigned granted; /* the number of masters that have the lease, as far as is known */
+    usec valid;       /* validity left; 0: over */
+    usec elapsed;     /* since the user's call */
+    unsigned rounds;
+    usec fence; /* the fencing token; 0: none */
+};
+
+/* Where effects go. */
+struct sink {
+    void (*emit)(void *shell, const struct effect *effect);
+    void *shell;
+};
+
+/* The shell passes random bytes to each step that may draw a token; the core takes them from the
+ * front, at most RANDOMNESS_PER_STEP a step. */
+bool event_may_draw(enum event_kind kind);
+#define RANDOMNESS_PER_STEP 64
+struct randomness {
+    const uint8_t *bytes;
+    size_t left;
+};
+
+/* The shell passes the allocator: the core has none of its own. */
+struct memory {
+    void *(*take)(void *pool, size_t size); /* zeroed; NULL when there is none */
+    void (*give)(void *pool, void *block, size_t size);
+    void *pool;
+};
+
+#endif

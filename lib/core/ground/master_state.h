@@ -1,0 +1,50 @@
+/*
+ * master_state.h - the knowledge of one master; see masters/master.h.
+ */
+#ifndef REDLOCK_CORE_MASTER_STATE_H
+#define REDLOCK_CORE_MASTER_STATE_H
+
+#include "ground/deadlines.h"
+
+enum master_state { MASTER_DOWN, MASTER_CONNECTING, MASTER_PREPARING, MASTER_UP, MASTER_LEAVING };
+
+#define KILLS_MAX 4
+
+/* A subscription has a connection of its own.  Its other end may be another process of the master,
+ * so what is known of the first connection's process need not be true of this one. */
+struct subscription {
+    bool asked;    /* its connection was asked for, and has not ended */
+    bool leaving;  /* its connection was told to end */
+    usec heard_at; /* subscribed: the last sign of life; 0: not subscribed yet */
+    usec due;      /* the deadline for being subscribed, or for an answer; 0: nothing is awaited */
+    char run_id[RUN_ID_MAX + 1]; /* of the process that publishes to it */
+};
+
+struct master {
+    struct deadline deadline;
+    uint8_t state;
+    bool tried;           /* the first attempt has ended, well or not */
+    bool met;             /* hello was answered at least once: facts are filled */
+    bool heard;           /* hello was answered on this connection: its clocks and ttls count */
+    bool hello_asked;     /* a hello is in flight */
+    bool left_unanswered; /* this connection ended with requests of leases in flight */
+    enum cause refused;   /* CAUSE_REPLICA, CAUSE_SAME_MASTER or CAUSE_NONE */
+    unsigned failures;    /* failed attempts since the last success */
+    unsigned brief;       /* connections in a row that ended soon */
+    usec up_since;        /* UP */
+    unsigned in_flight;
+    usec connect_by;     /* CONNECTING, PREPARING: give up then */
+    usec progress_at;    /* when the master last answered, or had nothing to answer */
+    usec abstains_until; /* by our clock; 0: the master votes */
+    usec told_until;     /* likewise, by the master's record, which may know shorter ttls only */
+    usec started;        /* its process, by our clock; long ago if it was adopted by hand */
+    usec round_trip;     /* smoothed; 0: unknown */
+    usec clock;          /* its logical clock, as last told; 0: not told on this connection */
+    usec offset;         /* its wall clock less our clock */
+    int64_t kills[KILLS_MAX]; /* former connections that may still hold requests of ours */
+    struct subscription subscription;
+    struct hello facts;
+    char trouble[VOTE_TEXT_MAX]; /* why the master is not UP */
+};
+
+#endif

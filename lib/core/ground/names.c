@@ -1,0 +1,81 @@
+#include "ground/names.h"
+
+#include <string.h>
+
+#include "ground/sanity.h"
+
+static size_t size_of(const struct names *names)
+{
+    uint32_t bytes = names->count ? names->ends[names->count - 1] : 0;
+    return sizeof *names + names->count * sizeof names->ends[0] + bytes;
+}
+
+static const char *bytes_of(const struct names *names)
+{
+    return (const char *)(names->ends + names->count);
+}
+
+struct names *names_new(const struct memory *memory, struct slice prefix,
+                        const struct slice *slices, unsigned count)
+{
+    ASSERT(count > 0 && count < 1U << NAMES_COUNT_BITS);
+    size_t bytes = 0;
+    for (unsigned i = 0; i < count; i++)
+        bytes += prefix.length + slices[i].length;
+    struct names *names =
+        memory->take(memory->pool, sizeof *names + count * sizeof names->ends[0] + bytes);
+    if (!names)
+        return NULL;
+    names->references = 1;
+    names->count = count;
+    char *to = (char *)(names->ends + count), *start = to;
+    for (unsigned i = 0; i < count; i++) {
+        if (prefix.length)
+            memcpy(to, prefix.bytes, prefix.length);
+        memcpy(to + prefix.length, slices[i].bytes, slices[i].length);
+        to += prefix.length + slices[i].length;
+        names->ends[i] = (uint32_t)(to - start);
+    }
+    return names;
+}
+
+struct names *names_share(struct names *names)
+{
+    names->references++;
+    ASSERT(names->references); /* it did not overflow */
+    return names;
+}
+
+void names_drop(const struct memory *memory, struct names *names)
+{
+    ASSERT(!names || names->references);
+    if (names && --names->references == 0)
+        memory->give(memory->pool, names, size_of(names));
+}
+
+struct slice names_at(const struct names *names, unsigned index)
+{
+    ASSERT(index < names->count);
+    uint32_t start = index ? names->ends[index - 1] : 0;
+    return (struct slice){bytes_of(names) + start, names->ends[index] - start};
+}
+
+static size_t length_of(const struct names *names)
+{
+    return names->ends[names->count - 1];
+}
+
+bool names_are_same(const struct names *a, const struct names *b)
+{
+    return a == b || (a->count == b->count && length_of(a) == length_of(b) &&
+                      memcmp(a->ends, b->ends, a->count * sizeof a->ends[0]) == 0 &&
+                      memcmp(bytes_of(a), bytes_of(b), length_of(a)) == 0);
+}
+
+uint32_t names_hash(const struct names *names)
+{
+    uint32_t hash = 2166136261; /* FNV-1a */
+    for (size_t i = 0; i < length_of(names); i++)
+        hash = (hash ^ (uint8_t)bytes_of(names)[i]) * 16777619;
+    return hash;
+}

@@ -1,0 +1,68 @@
+#include "ground/quorum.h"
+#include "ground/mutant.h"
+#include "ground/sanity.h"
+
+#define DRIFT_FLOOR MS(2)
+#define PPM         1000000
+
+unsigned quorum_of(unsigned masters, unsigned spare)
+{
+    unsigned all = masters + 2 + (MUTANT(QUORUM_WITHOUT_SPARE) ? 0 : spare);
+    return all / 2 - (MUTANT(QUORUM_HALF) && masters > 1);
+}
+
+unsigned quorum_least_masters(unsigned spare)
+{
+    return spare ? spare + 3 : 1;
+}
+
+enum verdict quorum_verdict(unsigned quorum, unsigned yes, unsigned undecided)
+{
+    ASSERT(quorum > 0);
+    if (yes >= quorum)
+        return VERDICT_WON;
+    return yes + undecided < quorum ? VERDICT_LOST : VERDICT_PENDING;
+}
+
+usec quorum_drift(usec ttl, int64_t drift_ppm)
+{
+    ASSERT(ttl >= 0 && drift_ppm >= 0);
+    /* The sum is made in parts, so that no ttl of an int64_t overflows, and rounded up. */
+    usec whole = ttl / PPM * drift_ppm, rest = ttl % PPM * drift_ppm;
+    return whole + (rest + PPM - 1) / PPM + DRIFT_FLOOR;
+}
+
+usec quorum_promise(usec sent_at, usec ttl, int64_t drift_ppm)
+{
+    return sent_at + ttl - (MUTANT(NO_DRIFT) ? 0 : quorum_drift(ttl, drift_ppm));
+}
+
+usec quorum_ranked(const usec *values, unsigned count, unsigned rank)
+{
+    ASSERT(count <= MASTERS_MAX && rank > 0 && rank <= count);
+    usec sorted[MASTERS_MAX] = {0};
+    for (unsigned n = 0; n < count; n++) {
+        unsigned at = n;
+        for (; at > 0 && sorted[at - 1] < values[n]; at--)
+            sorted[at] = sorted[at - 1];
+        sorted[at] = values[n];
+    }
+    return sorted[rank - 1];
+}
+
+usec quorum_vouched(const usec *values, unsigned count, unsigned spare)
+{
+    return count ? quorum_ranked(values, count, count > spare ? spare + 1 : count) : 0;
+}
+
+int64_t quorum_longest(const int64_t *told, unsigned masters, unsigned spare)
+{
+    unsigned liars = spare ? spare : masters > 2;
+    return quorum_ranked(told, masters, MUTANT(LONGEST_OF_ONE) ? 1 : liars + 1);
+}
+
+usec quorum_valid_until(const usec *promises, unsigned masters, unsigned quorum)
+{
+    bool short_of_one = MUTANT(RENEWED_BY_MINORITY) && masters > 1;
+    return quorum_ranked(promises, masters, quorum - short_of_one);
+}

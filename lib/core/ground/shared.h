@@ -1,0 +1,87 @@
+/*
+ * shared.h - what all machines share: the engine's state, and the few calls that each of them
+ * needs.  The file is below all machines and calls none.
+ */
+#ifndef REDLOCK_CORE_SHARED_H
+#define REDLOCK_CORE_SHARED_H
+
+#include "ground/deadlines.h"
+#include "ground/master_state.h"
+
+struct attempt;
+struct local_queue;
+
+struct engine_config {
+    unsigned masters;
+    unsigned spare; /* the number of masters that may be wrong, whatever they do */
+    int64_t drift_ppm;
+    int64_t max_ttl_ms;
+    int64_t skew_ms;
+    bool trust_restarts;
+    usec connect_timeout;
+    usec request_timeout; /* 0: it follows from the round trip */
+    char label[65];       /* "": none */
+    char channel[40];     /* on which masters tell this client of handovers */
+};
+
+struct engine_counters {
+    uint64_t acquires, acquired, contended, unavailable, rounds, renewals, renewals_missed, heals,
+        raises, handoffs, handed_here, pushes, found, yields, queue_us, lost, released, timeouts,
+        connects, disconnects, owed, held, acquire_us;
+};
+
+#define CLAIM_BUCKETS       64
+#define LOCAL_QUEUE_BUCKETS 64
+
+/* The engine's list that a lease is in; see lists.h. */
+enum lease_place { PLACE_NONE, PLACE_IDLE, PLACE_BUSY, PLACE_HELD };
+
+struct lease_list {
+    struct lease *first;
+    uint64_t count;
+    enum lease_place place;
+};
+
+struct engine {
+    struct engine_config config;
+    struct memory memory;
+    struct sink sink;
+    struct engine_counters counters;
+
+    usec now;                  /* of the step under way */
+    struct randomness *random; /* likewise */
+    uint64_t jitter;           /* the state of a small generator; jitter is no secret */
+    usec renewal_phase;        /* clients of one machine shall not renew at the same moments */
+
+    char label[66]; /* the end of all our tokens: ':' and the label, or "" */
+    size_t label_length;
+    unsigned quorum;
+    int64_t max_ttl_ms; /* the longest ttl in use: ours, or what masters vouch for */
+    uint32_t last_round;
+    usec clock; /* ours, logical: above clocks that are vouched for, and our proposals */
+    enum cause misconfigured; /* found before EFFECT_READY: no lease can be had */
+    bool ready_told, closing, closed_told;
+    bool stepping;            /* for an assertion: no effect of a step may call the core */
+    struct deadline deadline; /* closing goes on, or claims without a deadline are looked at */
+
+    struct deadlines deadlines;
+    struct lease_list busy; /* leases, but no HELD ones, that masters or a timer concern */
+    struct lease_list held;
+    struct lease_list idle; /* all others */
+    struct claim *abandoned;
+    struct claim *enqueued[CLAIM_BUCKETS];
+    struct local_queue *local_queues[LOCAL_QUEUE_BUCKETS];
+    uint64_t waiters;
+    usec subscribe_until; /* subscriptions are kept until then; 0: there are none */
+    struct attempt *free_attempts;
+    unsigned spare_attempts; /* the number of free_attempts */
+    struct master masters[MASTERS_MAX];
+};
+
+void engine_emit(struct engine *engine, enum effect_kind kind, unsigned master,
+                 struct lease *lease);
+/* A random time between `low` and `high`. */
+usec engine_jitter(struct engine *engine, usec low, usec high);
+uint32_t engine_next_round(struct engine *engine);
+
+#endif

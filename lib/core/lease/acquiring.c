@@ -1,0 +1,305 @@
+#include "lease/lease_parts.h"
+#include "lease/local_queue.h"
+#include "masters/logical.h"
+#include "ground/mutant.h"
+
+#define RETRY_FIRST    MS(10)
+#define RETRY_LAST     MS(200)
+#define COMPLETE_AFTER MS(50) /* for a lease that was won before all masters were connected */
+
+static void acquire_round(struct engine *e, struct lease *lease)
+{
+    lease_become(lease, lease->attached ? LEASE_ATTACHING : LEASE_ASKING);
+    lease->rounds++;
+    e->counters.rounds++;
+    bool needs_clock = lease->terms.fence || lease->attempt->wait; /* for a fence or a ticket */
+    if (lease->attempt->queue)
+        lease->attempt->queue->drawn_at = e->now;
+    enum request_kind kind = lease->attached ? REQUEST_RENEW
+                             : needs_clock   ? REQUEST_GRANT
+                                             : REQUEST_ACQUIRE;
+    lease_open_round(e, lease, kind);
+    if (lease->terms.fence && kind == REQUEST_GRANT)
+        lease->attempt->round.proposal = logical_propose(e);
+    lease_ask_those_up(e, lease);
+    acquiring_weigh(e, lease);
+}
+
+void lease_acquire(struct engine *e, struct lease *lease)
+{
+    lease->asked_at = e->now;
+    e->counters.acquires++;
+    if (e->closing || e->misconfigured) {
+        lease_end(e, lease, OUTCOME_NOT_ACQUIRED, e->closing ? CAUSE_CLOSED : e->misconfigured);
+        return;
+    }
+    engine_list(e, &e->busy, lease);
+    if (lease->attempt->wait && !place_enter(e, lease)) {
+        lease_end(e, lease, OUTCOME_NOT_ACQUIRED, CAUSE_MEMORY);
+        return;
+    }
+    if (lease->claim) {
+        if (!lease->attached)
+            claim_fresh_token(e, lease->claim);
+        acquire_round(e, lease);
+    }
+    lease_schedule(e, lease);
+}
+
+static bool may_wait(const struct engine *e, const struct lease *lease)
+{
+    bool over = e->now >= lease_wait_until(lease) && !MUTANT(WAIT_FOREVER);
+    return !e->closing && !e->misconfigured && !lease->attached && !over;
+}
+
+static bool retries(struct engine *e, struct lease *lease)
+{
+    usec until = lease_wait_until(lease);
+    if (!may_wait(e, lease))
+        return false;
+    usec longest = RETRY_FIRST << (lease->rounds < 6 ? lease->rounds : 5);
+    if (longest > RETRY_LAST)
+        longest = RETRY_LAST;
+    bool has_ticket = lease->attempt->place.ticket != 0,
+         is_drawn = lease->attempt->round.kind == REQUEST_GRANT;
+    if (has_ticket) /* enqueued at once, unless it was, and gained nothing */
+        lease->wake_at = e->now + (is_drawn ? 0 : yielding_pause(e, lease));
+    else
+        lease->wake_at = e->now + engine_jitter(e, longest / 2, longest);
+    if (lease->wake_at > until)
+        lease->wake_at = until;
+    return true;
+}
+
+static void acquiring_end(struct engine *e, struct lease *lease, enum cause cause)
+{
+    place_leave(e, lease);
+    lease_end(e, lease, OUTCOME_NOT_ACQUIRED, cause);
+}
+
+/* The round is over, and what it took is being released: another try later, or none. */
+static void conclude(struct engine *e, struct lease *lease)
+{
+    claim_let_go(&lease->claim);
+    lease_become(lease, LEASE_PAUSING);
+    if (retries(e, lease))
+        return;
+    acquiring_end(e, lease,
+                  e->closing         ? CAUSE_CLOSED
+                  : e->misconfigured ? e->misconfigured
+                                     : (enum cause)lease->failing);
+}
+
+void acquiring_again(struct engine *e, struct lease *lease)
+{
+    lease->claim = claim_new(e, lease->attempt->names, NULL, 0);
+    if (!lease->claim) {
+        acquiring_end(e, lease, CAUSE_MEMORY);
+        return;
+    }
+    lease->claim->home = &lease->claim;
+    claim_fresh_token(e, lease->claim);
+    acquire_round(e, lease);
+}
+
+/* Asks for the holder and the rest of its time, only where the lease was refused. */
+static void ask_who_has_it(struct engine *e, struct lease *lease)
+{
+    struct round *round = &lease->attempt->round;
+    round->kind = REQUEST_PEEK;
+    round->number = engine_next_round(e);
+    for (unsigned i = 0; i < lease_masters(e); i++)
+        if (round->ballots[i].vote == VOTE_HELD && master_is_up(&e->masters[i])) {
+            round->ballots[i].again = false; /* it runs another script */
+            lease_ask(e, lease, i, false);
+        }
+}
+
+static void failed(struct engine *e, struct lease *lease, enum cause cause)
+{
+    lease->attempt->unfounded |= lease->attempt->fence != 0;
+    bool waits = cause == CAUSE_HELD && may_wait(e, lease);
+    if (waits && (!lease->attempt->place.ticket || MUTANT(TICKET_RENEWED))) {
+        lease->attempt->place.ticket = ticket_of(e, &lease->attempt->round);
+        lease->attempt->place.drawn_at = lease->attempt->round.asked_at;
+    }
+    lease_become(lease, LEASE_FAILING);
+    round_close(&lease->attempt->round, lease_masters(e));
+    lease->failing = (uint8_t)cause;
+    if (lease->attached) {
+        claim_forget(e, lease->claim);
+    } else {
+        if (cause == CAUSE_HELD && !waits)
+            ask_who_has_it(e, lease);
+        if (MUTANT(NO_ROLLBACK))
+            claim_forget(e, lease->claim);
+        else
+            claim_abandon(e, lease->claim, MUTANT(RETRY_HOLDING) ? e->now + RETRY_LAST : 0);
+    }
+    if (round_undecided(&lease->attempt->round, lease_masters(e)) == 0)
+        conclude(e, lease);
+}
+
+void acquiring_over(struct engine *e, struct lease *lease)
+{
+    bool held =
+        (lease->attempt->place.ticket || !place_is_first(lease)) && minority_is_connected(e);
+    place_leave(e, lease);
+    for (unsigned i = 0; i < lease_masters(e); i++) /* their earlier votes are outdated */
+        if (!master_may_grant(e, &e->masters[i]))
+            lease_cannot_ask(e, lease, i);
+    if (!lease->claim && (lease->claim = claim_new(e, lease->attempt->names, NULL, 0)))
+        lease->claim->home = &lease->claim;
+    if (lease->claim)
+        failed(e, lease, held ? CAUSE_HELD : CAUSE_UNAVAILABLE);
+    else
+        lease_end(e, lease, OUTCOME_NOT_ACQUIRED, CAUSE_MEMORY);
+}
+
+static enum cause why_failed(const struct engine *e, const struct lease *lease)
+{
+    const struct round *round = &lease->attempt->round;
+    unsigned granted = round_yes(round, lease_masters(e));
+    unsigned refused = round_count(round, lease_masters(e), VOTE_HELD);
+    unsigned gone = lease->attached ? round_count(round, lease_masters(e), VOTE_FREE) : 0;
+    unsigned answered = granted + refused + gone + round_may_say_yes(round, lease_masters(e));
+    bool not_stored = granted >= e->quorum; /* too few masters to store its fence */
+    if (answered < e->quorum || not_stored)
+        return CAUSE_UNAVAILABLE;
+    return lease->attached ? CAUSE_GONE : CAUSE_HELD;
+}
+
+static void hold(struct engine *e, struct lease *lease, usec max_hold)
+{
+    engine_list(e, &e->held, lease);
+    lease->hold_until = max_hold ? e->now + max_hold : NEVER;
+    lease->wake_at = holding_renew_when(e, lease);
+    lease_add_outcome(e, lease, OUTCOME_ACQUIRED, CAUSE_NONE);
+}
+
+/* What the masters gave lasts for the life of a place, which is less than this lease's margin: it
+ * is prolonged before it is told. */
+static void confirm(struct engine *e, struct lease *lease)
+{
+    struct round *round = &lease->attempt->round;
+    round->kind = REQUEST_RENEW;
+    round->number = engine_next_round(e);
+    lease_become(lease, LEASE_CONFIRMING);
+    for (unsigned i = 0; i < lease_masters(e); i++) {
+        bool has = round->ballots[i].vote == VOTE_GRANTED && master_is_up(&e->masters[i]);
+        round_vote(round, i, VOTE_NOTHING);
+        round->incomplete |= !has;
+        if (has)
+            lease_ask(e, lease, i, false);
+    }
+}
+
+/* The lease is renewed to its full ttl while most of what was given is left; a user that releases
+ * sooner saves the masters a renewal. */
+static usec renew_given(const struct engine *e, const struct lease *lease)
+{
+    return e->now + (lease->valid_until - lease->terms.margin - e->now) / 8;
+}
+
+static void round_won(struct engine *e, struct lease *lease)
+{
+    struct round *round = &lease->attempt->round;
+    bool confirmed = lease->state == LEASE_CONFIRMING;
+    bool given = lease->claim->enqueued; /* for a short while only */
+    lease->valid_until = fencing_valid_until(e, lease);
+    if (holding_is_over(e, lease)) {
+        usec valid_until = lease->valid_until;
+        lease->valid_until = 0;
+        if (given && !confirmed && e->now < valid_until)
+            confirm(e, lease);
+        else
+            failed(e, lease, CAUSE_TOO_SLOW);
+        return;
+    }
+    lease_become(lease, LEASE_HELD);
+    lease->claim->taken_at = e->now;
+    place_leave(e, lease);
+    lease->fence = lease->terms.fence ? lease->attempt->fence : 0; /* a place may be inherited */
+    round_give_up_connecting(round, lease_masters(e));
+    e->counters.handoffs += given;
+    e->counters.queue_us += given ? (uint64_t)(e->now - lease->asked_at) : 0;
+    hold(e, lease, lease->attempt->max_hold);
+    if (given && !confirmed)
+        lease->wake_at = renew_given(e, lease);
+    else if (round->incomplete && lease->wake_at > e->now + COMPLETE_AFTER &&
+             lease->wake_at != NEVER)
+        lease->wake_at = e->now + COMPLETE_AFTER;
+    holding_weigh(e, lease);
+}
+
+void acquiring_take_over(struct engine *e, struct lease *lease, enum lease_state state,
+                         usec renew_at)
+{
+    lease->valid_until = claim_valid_until(e, lease->claim);
+    lease->claim->handed += lease->claim->handed < UINT8_MAX;
+    lease_become(lease, state);
+    hold(e, lease, lease->attempt->max_hold);
+    bool is_short = lease->valid_until < e->now + lease->terms.ttl / 2;
+    if (is_short || !lease->terms.renew)
+        lease->wake_at = renew_given(e, lease); /* to its full ttl */
+    if (renew_at < lease->wake_at)
+        lease->wake_at = renew_at;
+    lease_schedule(e, lease);
+}
+
+/* A quorum has prolonged the lease; with a fence it must be a quorum of its basis. */
+static enum verdict weigh_confirmed(const struct engine *e, const struct lease *lease)
+{
+    bool is_short = e->now >= fencing_valid_until(e, lease) - lease->terms.margin;
+    return is_short && fencing_may_be_confirmed(e, lease) ? VERDICT_PENDING : VERDICT_WON;
+}
+
+void acquiring_weigh(struct engine *e, struct lease *lease)
+{
+    enum verdict verdict = round_verdict(&lease->attempt->round, lease_masters(e), e->quorum);
+    if (verdict == VERDICT_WON && lease->terms.fence)
+        verdict =
+            lease->state == LEASE_CONFIRMING ? weigh_confirmed(e, lease) : fencing_weigh(e, lease);
+    if (verdict == VERDICT_LOST && ticket_may_come(e, lease->attempt))
+        return;
+    switch (verdict) {
+    case VERDICT_WON:
+        round_won(e, lease);
+        break;
+    case VERDICT_LOST:
+        failed(e, lease, why_failed(e, lease));
+        break;
+    case VERDICT_PENDING:
+        break;
+    }
+}
+
+void acquiring_weigh_failed(struct engine *e, struct lease *lease)
+{
+    if (round_undecided(&lease->attempt->round, lease_masters(e)) == 0)
+        conclude(e, lease);
+}
+
+/* Its time was over before ACQUIRED was told: it counts as not acquired. */
+void acquiring_unsay(struct engine *e, struct lease *lease)
+{
+    lease->untold = 0;
+    lease->valid_until = 0;
+    lease->fence = 0;
+    engine_list(e, &e->busy, lease);
+    failed(e, lease, CAUSE_TOO_SLOW);
+}
+
+void acquiring_cancel(struct engine *e, struct lease *lease, enum cause cause)
+{
+    lease->untold = 0;
+    lease->valid_until = 0;
+    lease->fence = 0;
+    place_leave(e, lease);
+    if (lease->claim && lease->attached)
+        claim_forget(e, lease->claim);
+    else if (lease->claim)
+        claim_abandon(e, lease->claim, 0);
+    claim_let_go(&lease->claim);
+    lease_end(e, lease, OUTCOME_NOT_ACQUIRED, cause);
+}

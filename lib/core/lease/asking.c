@@ -1,0 +1,77 @@
+#include "lease/lease_parts.h"
+#include "ground/mutant.h"
+
+bool lease_may_ask(const struct engine *e, const struct lease *lease, unsigned master)
+{
+    if (request_takes(lease->attempt->round.kind))
+        return master_may_grant(e, &e->masters[master]);
+    return master_is_up(&e->masters[master]);
+}
+
+void lease_ask(struct engine *e, struct lease *lease, unsigned master, bool whole)
+{
+    struct round *round = &lease->attempt->round;
+    bool held = lease_is_held(lease);
+    if (!round->begun)
+        round->asked_at = e->now;
+    round_ask(round, master, e->now);
+    claim_ask(
+        e, lease->claim, master,
+        &(struct question){
+            .kind = round->kind,
+            .round = round->number,
+            .ttl = round->kind == REQUEST_QUEUE ? lease->attempt->place.life : lease->terms.ttl,
+            .ticket = lease->attempt->place.ticket,
+            .proposal = round->proposal,
+            .fence = lease->attempt->fence,
+            .heal = held && !round->ballots[master].late &&
+                    (master_may_grant(e, &e->masters[master]) || MUTANT(HEAL_QUARANTINED)),
+            .not_after = held && !MUTANT(HEAL_LATE) ? lease->valid_until : 0,
+            .whole = whole});
+}
+
+void lease_cannot_ask(struct engine *e, struct lease *lease, unsigned master)
+{
+    const struct master *it = &e->masters[master];
+    if (master_abstains(e, it)) {
+        round_vote(&lease->attempt->round, master, VOTE_ABSTAINS);
+        lease->attempt->round.ballots[master].remaining_ms =
+            (it->abstains_until - e->now + 999) / 1000;
+    } else {
+        round_vote(&lease->attempt->round, master, VOTE_UNREACHABLE);
+    }
+}
+
+void lease_await_connection(struct engine *e, struct lease *lease, unsigned master)
+{
+    if (lease_may_ask(e, lease, master) || master_is_connecting(&e->masters[master]))
+        lease->attempt->round.ballots[master].state = BALLOT_CONNECTING;
+    else
+        lease_cannot_ask(e, lease, master);
+}
+
+void lease_open_round(struct engine *e, struct lease *lease, enum request_kind kind)
+{
+    usec patience = e->config.connect_timeout;
+    if (lease->terms.ttl && patience > lease->terms.ttl / 4)
+        patience = lease->terms.ttl / 4;
+    attempt_open(lease->attempt, lease_masters(e), kind, engine_next_round(e), e->now + patience);
+    for (unsigned i = 0; i < lease_masters(e); i++)
+        lease_await_connection(e, lease, i);
+}
+
+/* Nothing is sent before a quorum can be asked: a minority that is held while waiting for
+ * connections would only be in the way of others. */
+void lease_ask_those_up(struct engine *e, struct lease *lease)
+{
+    unsigned can = 0, least = lease_is_acquiring(lease) ? e->quorum : 1;
+    for (unsigned i = 0; i < lease_masters(e); i++)
+        can += lease->attempt->round.ballots[i].state == BALLOT_CONNECTING &&
+               lease_may_ask(e, lease, i);
+    if (!lease->attempt->round.begun && can < least)
+        return;
+    for (unsigned i = 0; can && i < lease_masters(e); i++)
+        if (lease->attempt->round.ballots[i].state == BALLOT_CONNECTING &&
+            lease_may_ask(e, lease, i))
+            lease_ask(e, lease, i, false);
+}

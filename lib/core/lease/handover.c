@@ -1,0 +1,92 @@
+#include "lease/lease_parts.h"
+#include "lease/local_queue.h"
+#include "ground/mutant.h"
+
+/* Other clients may wait, so the names go back to the masters after HANDED_MOST handovers in
+ * memory, but not before HANDED_FIRST: holders of microseconds keep nobody waiting.  They go back
+ * in any case after HANDED_LAST, or some round trips, so that nobody waits for a row of long holds.
+ * The one exception: the next waiter is known to be first on the masters too. */
+#define HANDED_MOST      100
+#define HANDED_FIRST     MS(10)
+#define HANDED_LAST      MS(50)
+#define HANDED_TRIPS     4
+#define HANDED_MOST_LAST MS(500)
+
+/* Where the masters are far away, a handover by them costs more, so more handovers in memory go
+ * before it. */
+static usec handed_at_most(const struct engine *e)
+{
+    usec trips[MASTERS_MAX];
+    for (unsigned i = 0; i < lease_masters(e); i++)
+        trips[i] = e->masters[i].round_trip;
+    usec far = HANDED_TRIPS * quorum_ranked(trips, lease_masters(e), e->quorum);
+    return far < HANDED_LAST ? HANDED_LAST : far < HANDED_MOST_LAST ? far : HANDED_MOST_LAST;
+}
+
+static bool was_handed_enough(const struct engine *e, const struct claim *claim)
+{
+    usec handed_for = e->now - claim->taken_at;
+    if (handed_for >= handed_at_most(e) && !MUTANT(HANDED_ON_AND_ON))
+        return true;
+    return claim->handed >= HANDED_MOST && handed_for >= HANDED_FIRST;
+}
+
+/* The next waiter can have this very claim: it asks for no fence, and enough validity is left. */
+static bool can_take_over(const struct engine *e, const struct lease *holder,
+                          const struct lease *next)
+{
+    usec end = claim_valid_until(e, holder->claim);
+    return (lease_is_waiting(next) || place_is_asked_for(next)) && !next->terms.fence &&
+           !holder->claim->foreign && e->now < end - next->terms.margin;
+}
+
+/* A question of an enqueued lease is asked again for the same life, and its answers count as if the
+ * new lease had asked it. */
+static void give_question(const struct engine *e, const struct attempt *from, struct attempt *to)
+{
+    round_copy(&to->round, &from->round, lease_masters(e));
+    to->place.life = from->place.life;
+    to->place.refreshed_at = from->place.refreshed_at;
+    to->place.early = from->place.early;
+    to->place.minority_since = from->place.minority_since;
+}
+
+/* The question under way goes along, if there is one: its answers count for the next lease. */
+static void give_claim(struct engine *e, struct lease *holder, struct lease *next)
+{
+    next->claim = holder->claim;
+    next->claim->home = &next->claim;
+    claim_shorten(e, next->claim, next->terms.ttl);
+    holder->claim = NULL;
+    if (holder->attempt) {
+        give_question(e, holder->attempt, next->attempt);
+        attempt_give(e, holder->attempt);
+        holder->attempt = NULL;
+    } else {
+        attempt_open(next->attempt, lease_masters(e), REQUEST_RENEW, 0, 0);
+    }
+    acquiring_take_over(e, next, (enum lease_state)holder->state, holder->wake_at);
+}
+
+bool handover_give(struct engine *e, struct lease *holder)
+{
+    struct local_queue *line = e->closing ? NULL : local_queue_of(e, holder->claim->names);
+    struct lease *next = line ? line->first : NULL;
+    if (!next || !can_take_over(e, holder, next) ||
+        (was_handed_enough(e, holder->claim) && !place_is_next(e, next)))
+        return false;
+    struct lease *behind = next->attempt->behind;
+    if (next->claim && !(behind && place_can_pass(next, behind))) {
+        claim_abandon(e, next->claim, 0);
+        claim_let_go(&next->claim);
+    }
+    place_leave(e, next);
+    e->counters.released++;
+    e->counters.handed_here++;
+    give_claim(e, holder, next);
+    holder->valid_until = 0;
+    holder->extending = false;
+    holder->untold &= (uint16_t)~WHILE_HELD;
+    lease_end(e, holder, OUTCOME_RELEASED, CAUSE_NONE);
+    return true;
+}

@@ -1,0 +1,151 @@
+#include "lease/lease_parts.h"
+#include "ground/mutant.h"
+
+#define RENEW_SOON_LEAST MS(5)
+#define RENEW_TOGETHER   64 /* as many leases as make a common wake-up and write worth while */
+
+/* A margin before validity ends. */
+usec holding_lost_at(const struct lease *lease)
+{
+    if (MUTANT(MARGIN_IGNORED) || MUTANT(LOST_LATE))
+        return lease->valid_until + (MUTANT(LOST_LATE) ? MS(10) : 0);
+    return lease->valid_until - lease->terms.margin;
+}
+
+bool holding_is_over(const struct engine *e, const struct lease *lease)
+{
+    bool unchecked = MUTANT(VALIDITY_UNCHECKED) && !lease_valid_until(lease);
+    return e->now >= holding_lost_at(lease) && !unchecked;
+}
+
+/* Renewals leave at whole multiples of this step, so that renewals that are due together are sent
+ * together.  With few leases they would not meet.  The more leases there are the shorter it is, so
+ * that no herd gathers.  It is a power of two, so that leases of several ttls meet too. */
+static usec renewal_step(const struct engine *e, usec ttl)
+{
+    if (e->held.count < RENEW_TOGETHER)
+        return 1;
+    usec longest = ttl / 128, enough = ttl / 3 * RENEW_TOGETHER / (usec)e->held.count;
+    usec most = enough < longest ? enough : longest;
+    return most > 0 ? (usec)1 << (63 - __builtin_clzll((uint64_t)most)) : 1;
+}
+
+/* A renewal is due 0.3 ttl to ttl/3 after the last one, but before half of the time that is left
+ * until LOST has passed: that is sooner with a large margin, or for a lease that was given or
+ * renewed for less than its ttl. */
+usec holding_renew_when(struct engine *e, const struct lease *lease)
+{
+    if (!lease->terms.renew || e->now >= lease->hold_until)
+        return NEVER;
+    usec third = lease->terms.ttl / 3, step = renewal_step(e, lease->terms.ttl);
+    usec at = e->now + engine_jitter(e, third - third / 10 + step - 1, third);
+    usec latest = e->now + (holding_lost_at(lease) - e->now) / 2;
+    at -= (at + e->renewal_phase) & (step - 1);
+    return at < latest ? at : latest;
+}
+
+static void set_risk(struct engine *e, struct lease *lease, enum risk risk)
+{
+    if (lease->risk == risk)
+        return;
+    lease->risk = (uint8_t)risk;
+    lease->untold &= (uint16_t) ~(BIT(OUTCOME_AT_RISK) | BIT(OUTCOME_HEALTHY));
+    lease_add_outcome(e, lease, risk ? OUTCOME_AT_RISK : OUTCOME_HEALTHY, CAUSE_NONE);
+}
+
+static void renewal_won(struct engine *e, struct lease *lease)
+{
+    lease_become(lease, LEASE_HELD);
+    e->counters.renewals++;
+    lease->wake_at = holding_renew_when(e, lease);
+    if (lease->extending)
+        lease_add_outcome(e, lease, OUTCOME_EXTENDED, CAUSE_NONE);
+    lease->extending = false;
+}
+
+static void renewal_missed(struct engine *e, struct lease *lease)
+{
+    lease_become(lease, LEASE_HELD);
+    e->counters.renewals_missed++;
+    if (lease->extending)
+        lease_add_outcome(e, lease, OUTCOME_NOT_EXTENDED, CAUSE_UNAVAILABLE);
+    lease->extending = false;
+    if (lease->terms.renew) {
+        usec soon = (lease->valid_until - lease->terms.margin - e->now) / 8;
+        if (soon < RENEW_SOON_LEAST)
+            soon = RENEW_SOON_LEAST;
+        lease->wake_at = e->now + engine_jitter(e, soon / 2, soon);
+    }
+    set_risk(e, lease, RISK_MISSED);
+}
+
+static void judge_health(struct engine *e, struct lease *lease)
+{
+    const struct round *round = &lease->attempt->round;
+    unsigned yes = round_yes(round, lease_masters(e));
+    set_risk(e, lease,
+             yes < e->quorum                              ? RISK_MISSED
+             : yes == e->quorum && yes < lease_masters(e) ? RISK_BARE
+                                                          : RISK_NONE);
+}
+
+/* A lease that is merely held has no round.  A lease at risk keeps its round, to tell each master's
+ * last vote if it is lost. */
+void holding_put_round_away(struct engine *e, struct lease *lease)
+{
+    if (!lease->attempt || lease->untold || lease->risk || lease->state != LEASE_HELD ||
+        round_undecided(&lease->attempt->round, lease_masters(e)))
+        return;
+    attempt_give(e, lease->attempt);
+    lease->attempt = NULL;
+}
+
+/* A lease that was handed over is renewed at once: only that renewal tells how well it is held. */
+static bool is_only_given(const struct lease *lease)
+{
+    enum request_kind kind = lease->attempt->round.kind;
+    return kind == REQUEST_QUEUE || (kind == REQUEST_RAISE && lease->claim->enqueued);
+}
+
+void holding_weigh(struct engine *e, struct lease *lease)
+{
+    const struct round *round = lease_round(lease);
+    if (!round || is_only_given(lease))
+        return;
+    if (lease->state == LEASE_RENEWING) {
+        enum verdict verdict = round_verdict(round, lease_masters(e), e->quorum);
+        if (verdict == VERDICT_WON)
+            renewal_won(e, lease);
+        else if (verdict == VERDICT_LOST)
+            renewal_missed(e, lease);
+    }
+    if (lease->state == LEASE_RENEWING || round_undecided(round, lease_masters(e)))
+        return;
+    judge_health(e, lease);
+    holding_put_round_away(e, lease);
+}
+
+void holding_renew(struct engine *e, struct lease *lease)
+{
+    lease->wake_at = NEVER;
+    if (e->now >= lease->hold_until) {
+        if (lease->extending)
+            lease_add_outcome(e, lease, OUTCOME_NOT_EXTENDED, CAUSE_MAX_HOLD);
+        lease->extending = false;
+        return;
+    }
+    if (!lease->attempt)
+        lease->attempt = attempt_take(e);
+    if (!lease->attempt) {
+        renewal_missed(e, lease);
+        return;
+    }
+    lease_become(lease, LEASE_RENEWING);
+    attempt_open(lease->attempt, lease_masters(e), REQUEST_RENEW, engine_next_round(e), e->now);
+    for (unsigned i = 0; i < lease_masters(e); i++)
+        if (master_is_up(&e->masters[i]))
+            lease_ask(e, lease, i, false);
+        else
+            round_vote(&lease->attempt->round, i, VOTE_UNREACHABLE);
+    holding_weigh(e, lease);
+}

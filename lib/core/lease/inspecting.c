@@ -1,0 +1,37 @@
+#include "lease/lease_parts.h"
+
+/* A quorum agrees that the name is free, or on its holder. */
+static bool quorum_agrees(const struct engine *e, const struct round *round)
+{
+    return round_count(round, lease_masters(e), VOTE_FREE) >= e->quorum ||
+           round_agree_on_holder(round, lease_masters(e)) >= e->quorum;
+}
+
+/* A quorum is enough; but the user wants to see all masters, so the others have as long again. */
+void inspecting_weigh(struct engine *e, struct lease *lease)
+{
+    struct round *round = &lease->attempt->round;
+    bool is_enough =
+        quorum_agrees(e, round) && round_grace_is_over(round, e->now - round->asked_at, e->now);
+    if (round_undecided(round, lease_masters(e)) && !is_enough)
+        return;
+    unsigned answered = round_count(round, lease_masters(e), VOTE_HELD) +
+                        round_count(round, lease_masters(e), VOTE_FREE);
+    round_give_up_connecting(round, lease_masters(e));
+    round_close(round, lease_masters(e));
+    lease_end(e, lease, OUTCOME_SEEN,
+              e->misconfigured       ? e->misconfigured
+              : answered < e->quorum ? CAUSE_UNAVAILABLE
+                                     : CAUSE_NONE);
+}
+
+void lease_inspect(struct engine *e, struct lease *lease)
+{
+    lease->asked_at = e->now;
+    lease_become(lease, LEASE_INSPECTING);
+    engine_list(e, &e->busy, lease);
+    lease_open_round(e, lease, REQUEST_PEEK);
+    lease_ask_those_up(e, lease);
+    inspecting_weigh(e, lease);
+    lease_schedule(e, lease);
+}

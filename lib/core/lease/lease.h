@@ -1,0 +1,182 @@
+/*
+ * lease.h - machine 1: one lease, from asking for it to its release.
+ *
+ *   state        what is under way                          and then
+ *   IDLE         it has nothing on the masters              acquire: BEHIND, ASKING, ATTACHING
+ *                                                           inspect: INSPECTING
+ *                                                           release, by token: RELEASING
+ *   BEHIND       other waiters of its client come first     first: PAUSING
+ *   PAUSING      between two tries, enqueued nowhere        ASKING; with a ticket: QUEUED
+ *   QUEUED       it is enqueued on the masters              a quorum hands over: GATHERING
+ *                                                           its minority is of no use: PAUSING
+ *   ASKING       the masters are asked for the names        granted: HELD; a fence: STORING
+ *   ATTACHING    the lease of a token is renewed            renewed: HELD
+ *   GATHERING    handed over: the last grants, for a fence  HELD, STORING, CONFIRMING
+ *   STORING      its fence is being stored                  HELD, CONFIRMING
+ *   CONFIRMING   handed over with little left: is renewed   HELD
+ *   FAILING      not acquired: last answers, or the holder  the wait goes on: PAUSING; else IDLE
+ *   HELD         it is held                                 RENEWING, RELEASING, LOST
+ *   RENEWING     the same, and a renewal is under way       HELD, RELEASING, LOST
+ *   LOST         its time is over, or a quorum lacks it     release: IDLE
+ *   RELEASING    it is given back to the masters            IDLE
+ *   INSPECTING   the masters are asked for the holder       IDLE
+ *
+ * A lease that waits or is being acquired goes to FAILING when it is refused or too late, and to
+ * IDLE when it is cancelled.  A lease that leaves its local queue may leave its place, QUEUED or
+ * ASKING, to the next one.  A holder that releases may hand over to a lease that is BEHIND,
+ * PAUSING, QUEUED or ASKING, which then is HELD.  machine.c has a row for each state: what the
+ * lease does at each event.
+ */
+#ifndef REDLOCK_CORE_LEASE_H
+#define REDLOCK_CORE_LEASE_H
+
+#include "lease/attempt.h"
+#include "ledger/claim.h"
+
+enum lease_state {
+    LEASE_IDLE, /* it has nothing on the masters; its last outcome is told or to be told */
+
+    /* It waits: */
+    LEASE_BEHIND,  /* behind other waiters of this client: it has no claim */
+    LEASE_PAUSING, /* between two tries: it has no claim */
+    LEASE_QUEUED,  /* enqueued on the masters */
+
+    /* It is being acquired: */
+    LEASE_ASKING,     /* the masters are asked for the names */
+    LEASE_ATTACHING,  /* a lease acquired elsewhere, given by its token, is renewed */
+    LEASE_GATHERING,  /* a quorum has handed over: the last grants are awaited, for the fence */
+    LEASE_STORING,    /* its fence is being stored */
+    LEASE_CONFIRMING, /* handed over for a short while: it is renewed before it is told */
+    LEASE_FAILING,    /* it was not acquired: the last answers, or the holder, are awaited */
+
+    /* It is held: */
+    LEASE_HELD,
+    LEASE_RENEWING,
+
+    LEASE_LOST, /* LOST is told or to be told; the claim is released by itself */
+    LEASE_RELEASING,
+    LEASE_INSPECTING,
+    LEASE_STATES
+};
+
+enum risk { RISK_NONE, RISK_BARE, RISK_MISSED };
+
+/* The terms that still matter once the lease is held; the others are in its attempt.  38 bits of
+ * microseconds are more than the longest ttl. */
+struct held_terms {
+    int64_t ttl : 38;
+    uint64_t renew : 1;
+    uint64_t fence : 1;
+    int64_t margin : 38; /* less than the ttl */
+};
+
+#define CAUSE_BITS 4
+
+/* There may be a million leases, so a field has no more bits than it needs. */
+struct lease {
+    struct lease *prev, *next;
+    struct claim *claim;
+    struct attempt *attempt; /* NULL: the lease is merely held, or over */
+    struct held_terms terms;
+    usec asked_at;
+    usec hold_until;
+    usec wake_at;     /* waiting: the next look; held: the next renewal */
+    usec valid_until; /* held: validity by the ledger; else 0 */
+    usec fence;       /* see lease_fence() */
+    struct deadline deadline;
+    uint32_t rounds;
+    uint64_t causes : CAUSE_BITS *(OUTCOME_SEEN + 1); /* enum cause of each untold outcome */
+    uint64_t untold : OUTCOME_SEEN + 1;               /* a bit for each outcome to be told */
+    uint64_t place : 2;                               /* enum lease_place */
+    uint64_t state : 4;                               /* enum lease_state */
+    uint64_t risk : 2;                                /* enum risk */
+    uint64_t failing : CAUSE_BITS; /* enum cause: why the present round has failed */
+    uint64_t attached : 1;         /* it was acquired elsewhere, and given by its token */
+    uint64_t extending : 1;        /* the user asked for this renewal */
+};
+
+static inline bool lease_is_waiting(const struct lease *lease)
+{
+    return lease->state >= LEASE_BEHIND && lease->state <= LEASE_QUEUED;
+}
+
+static inline bool lease_is_acquiring(const struct lease *lease)
+{
+    return lease->state >= LEASE_ASKING && lease->state <= LEASE_FAILING;
+}
+
+/* The question that is open, or the last one; NULL: none. */
+static inline const struct round *lease_round(const struct lease *lease)
+{
+    return lease->attempt ? &lease->attempt->round : NULL;
+}
+
+static inline bool lease_is_held(const struct lease *lease)
+{
+    return lease->state == LEASE_HELD || lease->state == LEASE_RENEWING;
+}
+
+/* The lease that the claim's answers go to; NULL: none. */
+static inline struct lease *lease_of_claim(const struct claim *claim)
+{
+    char *home = (char *)claim->home;
+    return home ? (struct lease *)(void *)(home - offsetof(struct lease, claim)) : NULL;
+}
+
+/* Makes a lease ready for EVENT_ACQUIRE, ATTACH, RELEASE (by token) or INSPECT.  It shares `names`.
+ * `token` is that of a lease acquired elsewhere, or NULL.  False when memory is out; then nothing
+ * has to be undone. */
+bool lease_init(struct engine *engine, struct lease *lease, struct names *names,
+                const struct terms *terms, const char *token, size_t token_length);
+
+void lease_acquire(struct engine *engine, struct lease *lease);
+void lease_inspect(struct engine *engine, struct lease *lease);
+void lease_extend(struct engine *engine, struct lease *lease, usec ttl);
+void lease_release(struct engine *engine, struct lease *lease);
+/* The user drops the lease; `keep` leaves it on the masters.  Its memory is the shell's again when
+ * this returns. */
+void lease_abandon(struct engine *engine, struct lease *lease, bool keep);
+
+/* Frees what the lease has in the core. */
+void lease_drop(struct engine *engine, struct lease *lease);
+
+void lease_wake(struct engine *engine, struct lease *lease);
+/* Takes an answer about the lease's present claim. */
+void lease_hear(struct engine *engine, struct lease *lease, unsigned master,
+                const struct reply *reply);
+/* The claim has just sent these masters (bits) the release that they are owed: their answers tell
+ * whether the lease is released. */
+void lease_release_sent(struct engine *engine, struct lease *lease, uint16_t masters);
+/* A master came up, or is not connecting any more. */
+void lease_master_up(struct engine *engine, struct lease *lease, unsigned master);
+void lease_master_down(struct engine *engine, struct lease *lease, unsigned master);
+/* The subscription to this master is made: handovers before it were told to nobody. */
+void lease_look_again(struct engine *engine, struct lease *lease, unsigned master);
+void lease_close(struct engine *engine, struct lease *lease);
+void lease_give_up(struct engine *engine, struct lease *lease);
+
+/* Takes the next outcome to be told; validity is tested here, at the last moment. */
+bool lease_tell(struct engine *engine, struct lease *lease, struct outcome *outcome);
+
+/* Another process answers in the master's place. */
+void queue_forget_process(struct lease *lease, unsigned master);
+/* A master has handed names over to a waiter. */
+void queue_push(struct engine *engine, unsigned master, const struct push *push);
+/* For a waiter: the number of waiters ahead of it, here and on the masters, and the time until the
+ * holder's lease expires unless renewed (NEVER: unknown).  False if it is not known. */
+bool place_look(const struct engine *engine, const struct lease *lease, unsigned *position,
+                usec *expires);
+
+/* The end of the lease's wait.  To be asked only until the outcome of its acquire is told. */
+usec lease_wait_until(const struct lease *lease);
+
+/* An extend was asked for, and its outcome is not told yet. */
+bool lease_is_extending(const struct lease *lease);
+
+/* The fencing token that was told with ACQUIRED; 0: none. */
+usec lease_fence(const struct lease *lease);
+
+/* Until when a lease is valid that is held, and told so; else 0. */
+usec lease_valid_until(const struct lease *lease);
+
+#endif

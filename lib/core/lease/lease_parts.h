@@ -1,0 +1,228 @@
+/*
+ * lease_parts.h - what the files of machine 1 share.  Each file calls only files above it:
+ *
+ *   states.c      which state may follow which
+ *   outcomes.c    what is to be told of a lease
+ *   asking.c      one question to each master, as soon as it may be asked
+ *   fencing.c     the fencing token: proposed, stored on a quorum, then shown
+ *   recording.c   an answer → ballot
+ *   holding.c     renewal, risk
+ *   schedule.c    when the lease is to be woken
+ *   ticket.c      its rank in the order of all waiters
+ *   place.c       its place in the local queue, and which waiter inherits what it leaves
+ *   yielding.c    a minority given back, and a pause, enqueued nowhere
+ *   minority.c    when a minority is given back
+ *   acquiring.c   rounds, until the lease is acquired or not
+ *   queue.c       enqueued on the masters
+ *   losing.c      the end of a lease that is not released
+ *   handover.c    a release to the next waiter of this client
+ *   releasing.c   a release to the masters
+ *   inspecting.c  the question for the holder
+ *   hearing.c     an answer → the question to which it belongs
+ *   machine.c     the table of states; making, dropping and telling a lease
+ */
+#ifndef REDLOCK_CORE_LEASE_PARTS_H
+#define REDLOCK_CORE_LEASE_PARTS_H
+
+#include "ground/sanity.h"
+#include "ground/shared.h"
+#include "lease/lease.h"
+#include "lease/lists.h"
+#include "masters/master.h"
+
+#define BIT(n) (uint16_t)(1U << (n))
+
+/* Outcomes that are worth telling only while the lease is held. */
+#define WHILE_HELD                                                                                 \
+    (BIT(OUTCOME_EXTENDED) | BIT(OUTCOME_NOT_EXTENDED) | BIT(OUTCOME_AT_RISK) |                    \
+     BIT(OUTCOME_HEALTHY))
+
+static inline unsigned lease_masters(const struct engine *engine)
+{
+    return engine->config.masters;
+}
+
+/* states.c */
+bool lease_may_become(const struct lease *lease, enum lease_state state);
+
+/* Every change of state goes through here. */
+static inline void lease_become(struct lease *lease, enum lease_state state)
+{
+    ASSERT(lease_may_become(lease, state));
+    lease->state = (uint64_t)state;
+}
+
+/* Enqueued on the masters, or handed over by a quorum of them. */
+static inline bool lease_is_queued(const struct lease *lease)
+{
+    return lease->state == LEASE_QUEUED || lease->state == LEASE_GATHERING;
+}
+
+/* The lease is woken no later than `at`. */
+static inline void lease_wake_by(struct lease *lease, usec at)
+{
+    if (at < lease->wake_at)
+        lease->wake_at = at;
+}
+
+/* outcomes.c */
+void lease_add_outcome(struct engine *engine, struct lease *lease, enum outcome_kind kind,
+                       enum cause cause);
+enum cause lease_cause_of(const struct lease *lease, enum outcome_kind kind);
+/* No request concerns the lease any more: IDLE, with this last outcome. */
+void lease_end(struct engine *engine, struct lease *lease, enum outcome_kind kind,
+               enum cause cause);
+
+/* asking.c */
+bool lease_may_ask(const struct engine *engine, const struct lease *lease, unsigned master);
+void lease_ask(struct engine *engine, struct lease *lease, unsigned master, bool whole);
+void lease_await_connection(struct engine *engine, struct lease *lease, unsigned master);
+/* Notes why a master is not asked: it abstains, or is not reached. */
+void lease_cannot_ask(struct engine *engine, struct lease *lease, unsigned master);
+void lease_open_round(struct engine *engine, struct lease *lease, enum request_kind kind);
+void lease_ask_those_up(struct engine *engine, struct lease *lease);
+
+/* fencing.c */
+/* A quorum has granted the names.  WON once a quorum has stored the fence as well. */
+enum verdict fencing_weigh(struct engine *engine, struct lease *lease);
+/* Validity by the ledger.  Until a fenced lease is told, only those masters count that have kept it
+ * since its fence was fixed. */
+usec fencing_valid_until(const struct engine *engine, const struct lease *lease);
+/* Called before and after a master's promise may change: where it is over, or was for a moment,
+ * another lease may have had the names since the fence was fixed. */
+void fencing_notice(const struct engine *engine, struct lease *lease, unsigned master);
+/* A master of the fence's basis has not yet answered the renewal that confirms. */
+bool fencing_may_be_confirmed(const struct engine *engine, const struct lease *lease);
+/* Another clock was told: grants that were doubted may count now. */
+void fencing_vouch(const struct engine *engine, struct attempt *attempt);
+/* Records a yes to a fenced acquire or to a raise. */
+void fencing_record(struct engine *engine, struct lease *lease, unsigned master,
+                    const struct reply *reply);
+
+/* recording.c */
+void recording_take(struct engine *engine, struct lease *lease, unsigned master,
+                    const struct reply *reply);
+/* The same for a PEEK. */
+void recording_peek(struct engine *engine, struct lease *lease, unsigned master,
+                    const struct reply *reply);
+
+/* holding.c */
+usec holding_lost_at(const struct lease *lease);
+bool holding_is_over(const struct engine *engine, const struct lease *lease);
+usec holding_renew_when(struct engine *engine, const struct lease *lease);
+void holding_renew(struct engine *engine, struct lease *lease);
+void holding_weigh(struct engine *engine, struct lease *lease);
+void holding_put_round_away(struct engine *engine, struct lease *lease);
+
+/* schedule.c */
+void lease_schedule(struct engine *engine, struct lease *lease);
+/* Closes the ballots that are overdue; true if there were any. */
+bool lease_expire(struct engine *engine, struct lease *lease);
+
+/* ticket.c */
+/* The ticket that the answers of a round make up; 0: too few of them told a clock. */
+usec ticket_of(const struct engine *engine, const struct round *round);
+/* Answers that are still to come may complete a ticket. */
+bool ticket_may_come(const struct engine *engine, const struct attempt *attempt);
+
+/* place.c */
+/* Puts the lease at the end of its local queue, whose first waiter alone asks the masters.  False
+ * when memory is out. */
+bool place_enter(struct engine *engine, struct lease *lease);
+/* Takes the lease out of its local queue, if it is in one; the next waiter inherits its place on
+ * the masters. */
+void place_leave(struct engine *engine, struct lease *lease);
+/* The lease is the first of its local queue, or in none. */
+bool place_is_first(const struct lease *lease);
+/* A quorum of masters says that no waiter is ahead of it. */
+bool place_is_next(const struct engine *engine, const struct lease *lease);
+/* The lease asks for a ticket, and may be granted the names at once. */
+bool place_is_asked_for(const struct lease *lease);
+bool place_can_pass(const struct lease *from, const struct lease *to);
+
+/* yielding.c */
+#define YIELD_PAUSE_LAST MS(200)
+/* The life of a place: how long it, and what it is given, lasts without a refresh. */
+static inline usec queue_life(const struct lease *lease)
+{
+    return lease->terms.ttl < MS(3000) ? lease->terms.ttl : MS(3000);
+}
+/* The pause, enqueued nowhere, after a minority was given back. */
+usec yielding_pause(struct engine *engine, const struct lease *lease);
+/* Gives back what the waiter has; it is enqueued later with the same ticket and a fresh token. */
+void yielding_begin(struct engine *engine, struct lease *lease);
+/* The same, while no quorum is within reach. */
+void yielding_stay_away(struct engine *engine, struct lease *lease);
+
+/* minority.c */
+/* When the waiter looks whether a holder keeps the rest; NEVER: it has no minority. */
+usec minority_look_at(const struct attempt *attempt);
+/* Gives a minority back that is of no use, or hinders others. */
+void minority_weigh(struct engine *engine, struct lease *lease);
+/* A quorum of masters, not counting `without`, may grant and answers: only then can a minority
+ * become a quorum. */
+bool minority_reaches_quorum(const struct engine *engine, uint16_t without);
+/* The same, but masters may be silent for a moment: a waiter that was given nothing stays
+ * enqueued. */
+bool minority_is_connected(const struct engine *engine);
+/* The masters on which the waiter is not enqueued at present: a bit for each. */
+uint16_t minority_avoids(const struct attempt *attempt);
+/* Ends avoiding masters where there is no more reason. */
+void minority_comes_back(const struct engine *engine, struct attempt *attempt);
+
+/* acquiring.c */
+void acquiring_weigh(struct engine *engine, struct lease *lease);
+void acquiring_weigh_failed(struct engine *engine, struct lease *lease);
+/* Begins one more round, with a fresh token. */
+void acquiring_again(struct engine *engine, struct lease *lease);
+/* The wait is over: asks for the holder, then NOT_ACQUIRED. */
+void acquiring_over(struct engine *engine, struct lease *lease);
+void acquiring_cancel(struct engine *engine, struct lease *lease, enum cause cause);
+/* Its time was over before ACQUIRED was told: it counts as not acquired. */
+void acquiring_unsay(struct engine *engine, struct lease *lease);
+/* The lease takes over a claim of another lease of this client, which would have renewed it at
+ * `renew_at` (NEVER: no renewal was planned, or one is under way).  `state`: HELD, or RENEWING with
+ * that question. */
+void acquiring_take_over(struct engine *engine, struct lease *lease, enum lease_state state,
+                         usec renew_at);
+
+/* queue.c */
+void queue_hear(struct engine *engine, struct lease *lease, unsigned master,
+                const struct reply *reply);
+void queue_weigh(struct engine *engine, struct lease *lease);
+void queue_woken(struct engine *engine, struct lease *lease);
+/* For a waiter that is not enqueued on the masters. */
+void queue_woken_outside(struct engine *engine, struct lease *lease);
+/* A quorum may be within reach again. */
+void queue_master_up(struct engine *engine, struct lease *lease);
+
+/* losing.c */
+/* Called before anything else is done with a lease: past its time it is lost, however late we
+ * are. */
+void losing_notice(struct engine *engine, struct lease *lease);
+/* Takes validity from the ledger; it shrinks when a master says that the lease is gone. */
+void losing_follow_the_ledger(struct engine *engine, struct lease *lease);
+
+/* handover.c */
+/* The holder releases: hands its claim to the next waiter of this client, without the masters.
+ * False if it may not. */
+bool handover_give(struct engine *engine, struct lease *holder);
+
+/* releasing.c */
+void releasing_begin(struct engine *engine, struct lease *lease);
+void releasing_weigh(struct engine *engine, struct lease *lease);
+/* For a lease given by its token that was asked for nothing yet. */
+void releasing_by_token(struct engine *engine, struct lease *lease);
+/* Releases a lost lease without delay. */
+void releasing_lost(struct engine *engine, struct lease *lease);
+void releasing_give_up(struct engine *engine, struct lease *lease);
+
+/* inspecting.c */
+void inspecting_weigh(struct engine *engine, struct lease *lease);
+
+/* hearing.c */
+/* Counts the answer if its question is the one that is open. */
+void hearing_take(struct engine *engine, struct lease *lease, unsigned master,
+                  const struct reply *reply);
+
+#endif

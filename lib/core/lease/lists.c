@@ -1,0 +1,49 @@
+#include "lease/lists.h"
+
+#include "lease/lease.h"
+#include "ground/sanity.h"
+
+static struct lease_list *list_of(struct engine *e, const struct lease *lease)
+{
+    switch ((enum lease_place)lease->place) {
+    case PLACE_IDLE:
+        return &e->idle;
+    case PLACE_BUSY:
+        return &e->busy;
+    case PLACE_HELD:
+        return &e->held;
+    case PLACE_NONE:
+        break;
+    }
+    return NULL;
+}
+
+void engine_list(struct engine *e, struct lease_list *list, struct lease *lease)
+{
+    ASSERT(list->place != PLACE_NONE);
+    engine_unlist(e, lease);
+    lease->prev = NULL;
+    lease->next = list->first;
+    if (list->first)
+        list->first->prev = lease;
+    list->first = lease;
+    list->count++;
+    lease->place = list->place;
+}
+
+void engine_unlist(struct engine *e, struct lease *lease)
+{
+    struct lease_list *list = list_of(e, lease);
+    if (!list)
+        return;
+    ASSERT(list->count > 0 && (!lease->next || lease->next->prev == lease));
+    ASSERT(lease->prev ? lease->prev->next == lease : list->first == lease);
+    if (lease->prev)
+        lease->prev->next = lease->next;
+    else
+        list->first = lease->next;
+    if (lease->next)
+        lease->next->prev = lease->prev;
+    list->count--;
+    lease->place = PLACE_NONE;
+}

@@ -1,0 +1,307 @@
+#include "lease/lease.h"
+
+#include "lease/lease_parts.h"
+#include "lease/local_queue.h"
+#include "ground/mutant.h"
+
+/* ---- what a lease does in each state -------------------------------------- */
+
+static void nothing(struct engine *e, struct lease *lease)
+{
+    (void)e, (void)lease;
+}
+
+static void cancel(struct engine *e, struct lease *lease)
+{
+    acquiring_cancel(e, lease, CAUSE_CANCELLED);
+}
+
+static void cancel_at_close(struct engine *e, struct lease *lease)
+{
+    acquiring_cancel(e, lease, CAUSE_CLOSED);
+}
+
+static void refuse(struct engine *e, struct lease *lease)
+{
+    acquiring_cancel(e, lease, e->misconfigured);
+}
+
+/* The user was not told that it is acquired, so RELEASED is not told either. */
+static bool is_untold(const struct lease *lease)
+{
+    return lease->untold & BIT(OUTCOME_ACQUIRED);
+}
+
+static void release_held(struct engine *e, struct lease *lease)
+{
+    if (is_untold(lease))
+        cancel(e, lease);
+    else if (!handover_give(e, lease))
+        releasing_begin(e, lease);
+}
+
+static void close_held(struct engine *e, struct lease *lease)
+{
+    if (is_untold(lease))
+        cancel_at_close(e, lease);
+    else
+        releasing_begin(e, lease);
+}
+
+static void renew_when_due(struct engine *e, struct lease *lease)
+{
+    if (e->now >= lease->wake_at)
+        holding_renew(e, lease);
+}
+
+static void extend_held(struct engine *e, struct lease *lease)
+{
+    lease->extending = true;
+    holding_renew(e, lease);
+    lease_schedule(e, lease);
+}
+
+static void end_inspecting(struct engine *e, struct lease *lease)
+{
+    lease_end(e, lease, OUTCOME_SEEN, CAUSE_CLOSED);
+}
+
+typedef void handler(struct engine *engine, struct lease *lease);
+
+/* The table at the head of lease.h. */
+struct conduct {
+    handler *weigh;   /* votes may have changed */
+    handler *woken;   /* a deadline has come */
+    handler *extend;  /* the user extends it */
+    handler *release; /* the user releases it */
+    handler *close;   /* the client is closed */
+    handler *refuse;  /* the list of masters is wrong */
+    handler *give_up; /* closing has taken too long */
+};
+
+/* clang-format off */
+static const struct conduct conduct[LEASE_STATES] = {
+    /*                    weigh                   woken                extend       release             close            refuse   give_up */
+    [LEASE_IDLE]       = {nothing,                nothing,             nothing,     releasing_by_token, nothing,         nothing, nothing},
+    [LEASE_BEHIND]     = {nothing,                queue_woken_outside, nothing,     cancel,             cancel_at_close, refuse,  nothing},
+    [LEASE_PAUSING]    = {nothing,                queue_woken_outside, nothing,     cancel,             cancel_at_close, refuse,  nothing},
+    [LEASE_QUEUED]     = {queue_weigh,            queue_woken,         nothing,     cancel,             cancel_at_close, refuse,  nothing},
+    [LEASE_ASKING]     = {acquiring_weigh,        nothing,             nothing,     cancel,             cancel_at_close, refuse,  nothing},
+    [LEASE_ATTACHING]  = {acquiring_weigh,        nothing,             nothing,     cancel,             cancel_at_close, refuse,  nothing},
+    [LEASE_GATHERING]  = {acquiring_weigh,        nothing,             nothing,     cancel,             cancel_at_close, refuse,  nothing},
+    [LEASE_STORING]    = {acquiring_weigh,        nothing,             nothing,     cancel,             cancel_at_close, refuse,  nothing},
+    [LEASE_CONFIRMING] = {acquiring_weigh,        nothing,             nothing,     cancel,             cancel_at_close, refuse,  nothing},
+    [LEASE_FAILING]    = {acquiring_weigh_failed, nothing,             nothing,     cancel,             cancel_at_close, refuse,  nothing},
+    [LEASE_HELD]       = {holding_weigh,          renew_when_due,      extend_held, release_held,       close_held,      nothing, nothing},
+    [LEASE_RENEWING]   = {holding_weigh,          renew_when_due,      extend_held, release_held,       close_held,      nothing, nothing},
+    [LEASE_LOST]       = {nothing,                nothing,             nothing,     releasing_lost,     nothing,         nothing, nothing},
+    [LEASE_RELEASING]  = {releasing_weigh,        nothing,             nothing,     nothing,            nothing,         nothing, releasing_give_up},
+    [LEASE_INSPECTING] = {inspecting_weigh,       nothing,             nothing,     nothing,            end_inspecting,  nothing, nothing},
+};
+/* clang-format on */
+
+static const struct conduct *conduct_of(const struct lease *lease)
+{
+    return &conduct[lease->state];
+}
+
+static void weigh(struct engine *e, struct lease *lease)
+{
+    conduct_of(lease)->weigh(e, lease);
+}
+
+/* ---- what happens to a lease ------------------------------------------------ */
+
+void lease_master_up(struct engine *e, struct lease *lease, unsigned master)
+{
+    queue_master_up(e, lease);
+    if (!lease->attempt || lease->attempt->round.ballots[master].state != BALLOT_CONNECTING ||
+        lease->state == LEASE_RELEASING)
+        return;
+    if (lease_may_ask(e, lease, master))
+        lease_ask_those_up(e, lease);
+    else
+        lease_await_connection(e, lease, master);
+    weigh(e, lease);
+    lease_schedule(e, lease);
+}
+
+void lease_master_down(struct engine *e, struct lease *lease, unsigned master)
+{
+    if (e->misconfigured)
+        conduct_of(lease)->refuse(e, lease);
+    if (lease->state == LEASE_IDLE || !lease->attempt ||
+        lease->attempt->round.ballots[master].state != BALLOT_CONNECTING)
+        return;
+    if (!master_is_connecting(&e->masters[master]))
+        round_vote(&lease->attempt->round, master, VOTE_UNREACHABLE);
+    weigh(e, lease);
+    lease_schedule(e, lease);
+}
+
+void lease_wake(struct engine *e, struct lease *lease)
+{
+    losing_notice(e, lease);
+    if (lease->attempt && lease_expire(e, lease))
+        weigh(e, lease);
+    conduct_of(lease)->woken(e, lease);
+    lease_schedule(e, lease);
+}
+
+void lease_close(struct engine *e, struct lease *lease)
+{
+    losing_notice(e, lease);
+    conduct_of(lease)->close(e, lease);
+    lease_schedule(e, lease);
+}
+
+void lease_abandon(struct engine *e, struct lease *lease, bool keep)
+{
+    place_leave(e, lease);
+    struct claim *claim = lease->claim;
+    bool not_ours = lease->attached && lease->state != LEASE_RELEASING;
+    claim_let_go(&lease->claim);
+    if (claim && (keep || lease->state == LEASE_INSPECTING || not_ours))
+        claim_forget(e, claim);
+    else if (claim &&
+             lease->state != LEASE_LOST) /* a lost lease is released when its time is over */
+        claim_abandon(e, claim, 0);
+    lease_drop(e, lease);
+}
+
+void lease_drop(struct engine *e, struct lease *lease)
+{
+    engine_unlist(e, lease);
+    if (lease->claim && !lease->claim->abandoned)
+        claim_drop(e, lease->claim);
+    else
+        claim_let_go(&lease->claim);
+    if (lease->attempt && lease->attempt->queue)
+        local_queue_leave(e, lease);
+    if (lease->attempt)
+        attempt_give(e, lease->attempt);
+    lease->attempt = NULL;
+    deadlines_leave(&e->deadlines, &lease->deadline);
+    lease_become(lease, LEASE_IDLE);
+}
+
+bool lease_init(struct engine *e, struct lease *lease, struct names *names,
+                const struct terms *terms, const char *token, size_t token_length)
+{
+    *lease = (struct lease){.terms = {.ttl = terms->ttl,
+                                      .margin = terms->margin,
+                                      .renew = terms->renew,
+                                      .fence = terms->fence},
+                            .attached = token != NULL};
+    lease->deadline.owner = OWNER_LEASE;
+    lease->wake_at = NEVER;
+    lease->attempt = attempt_take(e);
+    if (!lease->attempt)
+        return false;
+    if (!deadlines_enter(&e->deadlines, &e->memory)) {
+        attempt_give(e, lease->attempt);
+        return false;
+    }
+    lease->claim = claim_new(e, names, token, token_length);
+    if (!lease->claim) {
+        deadlines_leave(&e->deadlines, &lease->deadline);
+        attempt_give(e, lease->attempt);
+        return false;
+    }
+    lease->claim->home = &lease->claim;
+    attempt_begin(lease->attempt, names, terms->wait, terms->max_hold);
+    engine_list(e, &e->idle, lease);
+    attempt_open(lease->attempt, lease_masters(e), REQUEST_ACQUIRE, 0, 0);
+    return true;
+}
+
+bool lease_tell(struct engine *e, struct lease *lease, struct outcome *outcome)
+{
+    if (!MUTANT(TELL_UNCHECKED))
+        losing_notice(e, lease);
+    lease_schedule(e, lease);
+    if (!lease->untold) {
+        holding_put_round_away(e, lease);
+        return false;
+    }
+    enum outcome_kind kind = (enum outcome_kind)__builtin_ctz(lease->untold);
+    bool again = MUTANT(TOLD_TWICE) && kind == OUTCOME_ACQUIRED && e->counters.acquired % 2 == 0;
+    if (!again)
+        lease->untold &= (uint16_t)~BIT(kind);
+    *outcome = (struct outcome){.kind = kind,
+                                .cause = lease_cause_of(lease, kind),
+                                .elapsed = e->now - lease->asked_at,
+                                .rounds = lease->rounds};
+    if (lease->claim)
+        outcome->granted = claim_health(e, lease->claim);
+    if (lease->valid_until > e->now)
+        outcome->valid = lease->valid_until - e->now;
+    outcome->fence = lease_fence(lease);
+    if (kind == OUTCOME_ACQUIRED) {
+        lease->attached = false; /* from now on releasing it is our duty */
+        e->counters.acquired++;
+        e->counters.acquire_us += (uint64_t)outcome->elapsed;
+    }
+    return true;
+}
+
+/* If the lease is not held, NOT_ACQUIRED or LOST is on its way, and tells so. */
+void lease_extend(struct engine *e, struct lease *lease, usec ttl)
+{
+    losing_notice(e, lease);
+    if (ttl && lease_is_held(lease))
+        lease->terms.ttl = ttl;
+    conduct_of(lease)->extend(e, lease);
+}
+
+/* An answer to a question that goes on can only move the deadline out, so the deadline is not set
+ * anew: when it comes, the lease looks again. */
+static bool goes_on(const struct lease *lease, unsigned state, uint32_t question)
+{
+    bool waits = lease_is_acquiring(lease) || state == LEASE_RELEASING;
+    return waits && lease->state == state && lease->attempt &&
+           lease->attempt->round.number == question && lease->attempt->round.grace == NEVER;
+}
+
+void lease_hear(struct engine *e, struct lease *lease, unsigned master, const struct reply *reply)
+{
+    struct claim *claim = lease->claim;
+    unsigned state = lease->state;
+    uint32_t question = lease->attempt ? lease->attempt->round.number : 0;
+    if (!MUTANT(RESURRECT))
+        losing_notice(e, lease);
+    if (MUTANT(LATE_GRANT) && lease->state == LEASE_LOST && !lease->terms.fence &&
+        reply->answer == ANSWER_YES)
+        lease->state = LEASE_HELD;
+    bool counts = lease->claim == claim && !claim->abandoned &&
+                  (lease_is_acquiring(lease) || lease_is_waiting(lease) || lease_is_held(lease));
+    bool broken = reply->answer == ANSWER_HEALED && claim->at[master].promise > e->now &&
+                  e->now >= e->masters[master].abstains_until;
+    fencing_notice(e, lease, master);
+    if (claim_hear(e, claim, master, reply, counts ? lease->terms.ttl : 0))
+        lease_release_sent(e, lease, BIT(master));
+    fencing_notice(e, lease, master);
+    if (lease->claim == claim) {
+        hearing_take(e, lease, master, reply);
+        if (broken && lease->attempt && reply->tag.round == lease->attempt->round.number)
+            lease->attempt->round.ballots[master].broken = true;
+        losing_follow_the_ledger(e, lease);
+        weigh(e, lease);
+        if (!goes_on(lease, state, question))
+            lease_schedule(e, lease);
+    }
+    claim_answered(e, claim);
+}
+
+void lease_release(struct engine *e, struct lease *lease)
+{
+    losing_notice(e, lease);
+    conduct_of(lease)->release(e, lease);
+    lease_schedule(e, lease);
+}
+
+/* The user does not wait for closing any longer: releases that are not confirmed stay owed. */
+void lease_give_up(struct engine *e, struct lease *lease)
+{
+    conduct_of(lease)->give_up(e, lease);
+}

@@ -1,0 +1,151 @@
+#include "lease/lease_parts.h"
+#include "lease/local_queue.h"
+#include "ground/mutant.h"
+
+/* A waiter that came later than that after a place was drawn has no right to it, for other clients
+ * may have drawn theirs in between.  It draws its own. */
+#define SHARES_PLACE MS(50)
+
+bool place_is_first(const struct lease *lease)
+{
+    return !lease->attempt->queue || lease->attempt->queue->first == lease;
+}
+
+bool place_is_next(const struct engine *e, const struct lease *lease)
+{
+    unsigned first = 0;
+    for (unsigned i = 0; lease_is_queued(lease) && i < lease_masters(e); i++) {
+        const struct ballot *ballot = &lease->attempt->round.ballots[i];
+        first += ballot->vote == VOTE_HELD && ballot->refreshed_at && !ballot->position;
+    }
+    return first >= e->quorum;
+}
+
+/* A lease that came late draws a place, so that no later waiter of another client is served before
+ * it. */
+static bool needs_place(const struct engine *e, const struct lease *lease)
+{
+    return e->now > lease->attempt->queue->drawn_at + SHARES_PLACE;
+}
+
+bool place_enter(struct engine *e, struct lease *lease)
+{
+    if (!local_queue_enter(e, lease))
+        return false;
+    if (place_is_first(lease) || needs_place(e, lease))
+        return true;
+    claim_forget(e, lease->claim); /* the claim has asked for nothing yet */
+    claim_let_go(&lease->claim);
+    lease_become(lease, LEASE_BEHIND);
+    lease->wake_at = lease_wait_until(lease);
+    return true;
+}
+
+bool place_is_asked_for(const struct lease *lease)
+{
+    return lease->state == LEASE_ASKING && lease->attempt->round.kind == REQUEST_GRANT;
+}
+
+/* The place is the one that the masters know, or are being asked for. */
+static bool shares_place(const struct lease *from, const struct lease *to)
+{
+    const struct attempt *attempt = from->attempt;
+    usec drawn_at = attempt->place.ticket ? attempt->place.drawn_at : attempt->round.asked_at;
+    return to->asked_at <= drawn_at + SHARES_PLACE || MUTANT(PLACE_FOR_EVER);
+}
+
+/* A grant runs for the ttl of the lease that asked for it.  A fenced lease must send its own
+ * request: an older one may predate another holder. */
+bool place_can_pass(const struct lease *from, const struct lease *to)
+{
+    if (to->terms.fence || to->claim || !shares_place(from, to))
+        return false;
+    if (from->state == LEASE_QUEUED)
+        return true;
+    return place_is_asked_for(from) && from->terms.ttl == to->terms.ttl;
+}
+
+/* The next waiter inherits the place on the masters, token and all. */
+static void pass_place(struct engine *e, struct lease *from, struct lease *to)
+{
+    lease_become(to, from->state);
+    to->rounds++;
+    round_copy(&to->attempt->round, &from->attempt->round, lease_masters(e));
+    to->attempt->place = from->attempt->place;
+    to->claim = from->claim;
+    to->claim->home = &to->claim;
+    claim_shorten(e, to->claim, to->terms.ttl);
+    from->claim = NULL;
+    to->wake_at = from->wake_at;
+    lease_wake_by(to, lease_wait_until(to));
+    lease_schedule(e, to);
+}
+
+/* The next waiter inherits the ticket, but not the token that is enqueued. */
+static void pass_ticket(const struct lease *from, struct lease *to)
+{
+    if (to->attempt->place.ticket || to->claim || !shares_place(from, to))
+        return;
+    to->attempt->place.ticket = from->attempt->place.ticket;
+    to->attempt->place.drawn_at = from->attempt->place.drawn_at;
+}
+
+void place_leave(struct engine *e, struct lease *lease)
+{
+    if (!lease->attempt || !lease->attempt->queue)
+        return;
+    struct lease *next = lease->attempt->behind;
+    bool was_first = place_is_first(lease);
+    local_queue_leave(e, lease);
+    if (!next || e->closing || e->misconfigured)
+        return;
+    if (was_first && place_can_pass(lease, next)) {
+        pass_place(e, lease, next);
+        return;
+    }
+    if (lease_is_waiting(lease))
+        pass_ticket(lease, next);
+    if (was_first) {
+        if (next->state == LEASE_BEHIND)
+            lease_become(next, LEASE_PAUSING);
+        next->wake_at = e->now;
+        lease_schedule(e, next);
+    }
+}
+
+/* The first waiter of a local queue is enqueued for all of it.  It is known to be if a quorum that
+ * may grant has answered. */
+static bool is_known(const struct engine *e, const struct lease *first)
+{
+    unsigned known = 0;
+    for (unsigned i = 0; lease_is_queued(first) && i < lease_masters(e); i++) {
+        enum vote said = (enum vote)first->attempt->round.ballots[i].vote;
+        known += (said == VOTE_HELD || said == VOTE_GRANTED) && master_may_grant(e, &e->masters[i]);
+    }
+    return known >= e->quorum;
+}
+
+bool place_look(const struct engine *e, const struct lease *lease, unsigned *position,
+                usec *expires)
+{
+    if (!lease_is_waiting(lease) || !lease->attempt->queue)
+        return false;
+    const struct lease *first = lease->attempt->queue->first;
+    if (!is_known(e, first))
+        return false;
+    const struct round *round = &first->attempt->round;
+    usec before[MASTERS_MAX], left[MASTERS_MAX];
+    unsigned count = 0;
+    for (unsigned i = 0; i < lease_masters(e); i++) {
+        const struct ballot *ballot = &round->ballots[i];
+        if (ballot->vote != VOTE_HELD)
+            continue;
+        before[count] = ballot->position;
+        left[count++] = ballot->remaining_ms;
+    }
+    int64_t longest = count ? quorum_vouched(left, count, e->config.spare) : -1;
+    *position =
+        local_queue_position(lease) + (unsigned)quorum_vouched(before, count, e->config.spare);
+    *expires = longest < 0 ? NEVER : MS(longest);
+    return true;
+}

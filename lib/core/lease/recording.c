@@ -1,0 +1,62 @@
+#include "lease/lease_parts.h"
+#include "masters/logical.h"
+
+void recording_peek(struct engine *e, struct lease *lease, unsigned master,
+                    const struct reply *reply)
+{
+    struct round *round = &lease->attempt->round;
+    struct ballot *ballot = &round->ballots[master];
+    if (reply->answer == ANSWER_HELD) {
+        ballot->remaining_ms = reply->remaining_ms;
+        round_vote_text(round, master, VOTE_HELD, reply->text, reply->text_length);
+    } else if (ballot->vote == VOTE_HELD) {
+        ballot->state = BALLOT_CLOSED; /* the refusal stands; its holder is not known */
+    } else if (reply->answer == ANSWER_ABSENT && master_abstains(e, &e->masters[master])) {
+        lease_cannot_ask(e, lease, master); /* the master may have forgotten a holder */
+    } else if (reply->answer == ANSWER_ABSENT) {
+        round_vote(round, master, VOTE_FREE);
+    } else {
+        round_vote_text(round, master,
+                        reply->answer == ANSWER_LOST ? VOTE_UNREACHABLE : VOTE_REFUSED, reply->text,
+                        reply->text_length);
+    }
+}
+
+void recording_take(struct engine *e, struct lease *lease, unsigned master,
+                    const struct reply *reply)
+{
+    struct round *round = &lease->attempt->round;
+    switch (reply->answer) {
+    case ANSWER_YES:
+    case ANSWER_AHEAD:
+        if (reply->clock)
+            fencing_record(e, lease, master, reply);
+        else
+            round_vote(round, master,
+                       round->kind == REQUEST_RELEASE ? VOTE_RELEASED : VOTE_GRANTED);
+        break;
+    case ANSWER_HEALED:
+        e->counters.heals++;
+        round_vote(round, master, VOTE_HEALED);
+        break;
+    case ANSWER_HELD:
+        if (reply->clock && logical_hear(e, master, reply->clock))
+            round->ballots[master].clock = reply->clock;
+        round_vote(round, master, VOTE_HELD);
+        fencing_vouch(e, lease->attempt);
+        break;
+    case ANSWER_ABSENT:
+        round_vote(round, master, VOTE_FREE);
+        break;
+    case ANSWER_QUEUED: /* it is from before the handover, while we raise or confirm */
+        break;
+    case ANSWER_LATE:
+        round_vote_text(round, master, VOTE_REFUSED, "says that we are late", 21);
+        break;
+    case ANSWER_LOST:
+        round_vote_text(round, master, VOTE_UNREACHABLE, reply->text, reply->text_length);
+        break;
+    default:
+        round_vote_text(round, master, VOTE_REFUSED, reply->text, reply->text_length);
+    }
+}

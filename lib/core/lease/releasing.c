@@ -1,0 +1,97 @@
+#include "lease/lease_parts.h"
+
+static void await_release(struct engine *e, struct lease *lease, unsigned master)
+{
+    const struct ledger_entry *at = &lease->claim->at[master];
+    if (at->presence == ABSENT)
+        round_vote(&lease->attempt->round, master, VOTE_FREE);
+    else if (master_is_up(&e->masters[master]) || master_is_connecting(&e->masters[master]))
+        lease->attempt->round.ballots[master].state = BALLOT_CONNECTING;
+    else
+        round_vote(&lease->attempt->round, master, VOTE_UNREACHABLE);
+}
+
+void releasing_begin(struct engine *e, struct lease *lease)
+{
+    /* Validity ends first: from here on valid_for() is 0. */
+    lease_become(lease, LEASE_RELEASING);
+    lease->valid_until = 0;
+    lease->untold &= (uint16_t)~WHILE_HELD;
+    engine_list(e, &e->busy, lease);
+    if (!lease->attempt)
+        lease->attempt = attempt_take(e);
+    if (!lease->attempt) {
+        claim_abandon(e, lease->claim, 0);
+        claim_let_go(&lease->claim);
+        lease_end(e, lease, OUTCOME_RELEASED, CAUSE_UNAVAILABLE);
+        return;
+    }
+    attempt_open(lease->attempt, lease_masters(e), REQUEST_RELEASE, ROUND_OF_RELEASES,
+                 e->now + e->config.connect_timeout);
+    for (unsigned i = 0; i < lease_masters(e); i++)
+        await_release(e, lease, i);
+    lease_release_sent(e, lease, claim_abandon(e, lease->claim, 0));
+    releasing_weigh(e, lease);
+}
+
+void lease_release_sent(struct engine *e, struct lease *lease, uint16_t masters)
+{
+    if (lease->state != LEASE_RELEASING)
+        return;
+    struct round *round = &lease->attempt->round;
+    for (unsigned i = 0; i < lease_masters(e); i++)
+        if (masters & BIT(i) && round->ballots[i].state != BALLOT_CLOSED)
+            round_ask(round, i, e->now);
+}
+
+static void end(struct engine *e, struct lease *lease, enum cause cause)
+{
+    claim_let_go(&lease->claim);
+    lease_end(e, lease, OUTCOME_RELEASED, cause);
+}
+
+/* "Gone" is certain once too few masters can still have had the token.  "Unavailable" is known only
+ * when no answer is left to come. */
+static void weigh_refused(struct engine *e, struct lease *lease)
+{
+    const struct round *round = &lease->attempt->round;
+    unsigned said_no = round_count(round, lease_masters(e), VOTE_FREE) +
+                       round_count(round, lease_masters(e), VOTE_HELD);
+    if (lease_masters(e) - said_no < e->quorum)
+        end(e, lease, CAUSE_GONE);
+    else if (round_undecided(round, lease_masters(e)) == 0)
+        end(e, lease, CAUSE_UNAVAILABLE);
+}
+
+void releasing_weigh(struct engine *e, struct lease *lease)
+{
+    if (round_yes(&lease->attempt->round, lease_masters(e)) < e->quorum) {
+        weigh_refused(e, lease);
+        return;
+    }
+    e->counters.released++;
+    end(e, lease, CAUSE_NONE);
+}
+
+void releasing_by_token(struct engine *e, struct lease *lease)
+{
+    if (!lease->attached || lease->asked_at)
+        return;
+    lease->asked_at = e->now;
+    releasing_begin(e, lease);
+}
+
+void releasing_lost(struct engine *e, struct lease *lease)
+{
+    if (lease->claim)
+        claim_abandon(e, lease->claim, 0);
+    claim_let_go(&lease->claim);
+    lease->valid_until = 0;
+    lease_end(e, lease, OUTCOME_RELEASED, CAUSE_GONE);
+}
+
+void releasing_give_up(struct engine *e, struct lease *lease)
+{
+    claim_let_go(&lease->claim);
+    lease_end(e, lease, OUTCOME_RELEASED, CAUSE_UNAVAILABLE);
+}

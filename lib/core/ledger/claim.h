@@ -1,0 +1,145 @@
+/*
+ * claim.h - one token's whole life on the masters.
+ *
+ * Every acquire round makes a claim with a token of its own.  The claim is the
+ * ledger of what each master promised and, once abandoned, of what each is still
+ * owed: a release wherever the token is or may be, repeated until it is
+ * answered or the last ttl must have run out (section 4 of the design).  A claim
+ * outlives its lease until nothing is owed and every request about it is answered.
+ */
+#ifndef REDLOCK_CORE_CLAIM_H
+#define REDLOCK_CORE_CLAIM_H
+
+#include "ground/deadlines.h"
+#include "ground/names.h"
+
+struct engine;
+
+enum presence {
+    ABSENT, /* the token is not there, and no request on its way can put it there */
+    PRESENT,
+    UNSURE /* a request is not answered: the token may be there */
+};
+
+enum paying { NOT_PAYING, PAYING, PAYING_WHOLE };
+
+/* The most requests in flight that are counted.  Beyond that the count stops, and the token is
+ * never taken to be absent. */
+#define SETTING_MANY 127
+
+/* One word, for there is an entry for each master of each lease.  The 52 bits of a time last for 71
+ * years of the clock. */
+struct ledger_entry {
+    int64_t promise : 52;  /* the master keeps the names for the token until then; 0: no promise */
+    uint64_t setting : 7;  /* requests in flight that may put the token there */
+    uint64_t presence : 2; /* enum presence */
+    uint64_t paying : 2;   /* enum paying: the release owed is in flight */
+    uint64_t owed : 1;     /* the master is owed a release */
+};
+_Static_assert(sizeof(struct ledger_entry) == 8, "one word");
+_Static_assert(UNSURE < 4 && PAYING_WHOLE < 4 && SETTING_MANY < 128, "bits of struct ledger_entry");
+_Static_assert(TOKEN_MAX < 128, "bits of a token's length");
+_Static_assert(MASTERS_MAX <= 16, "a bit for each master in 16");
+
+/* The claim itself sends releases and repeats them.  Their answers count in the round in which its
+ * lease waits for them, if there is one. */
+#define ROUND_OF_RELEASES 0
+
+/* What one master is asked about a claim. */
+struct question {
+    enum request_kind kind;
+    uint32_t round; /* the round in which the answer counts */
+    usec ttl;       /* ACQUIRE, GRANT, RENEW; QUEUE: the life of the place */
+    bool heal;      /* RENEW */
+    usec not_after; /* RENEW: our clock; 0: no limit */
+    usec proposal;  /* GRANT: see struct request */
+    usec fence;     /* RAISE */
+    usec ticket;    /* QUEUE */
+    bool whole;     /* send the script's text, not its hash */
+};
+
+struct claim {
+    struct claim *prev, *next; /* of the abandoned claims; of its bucket while it is enqueued */
+    struct claim **home; /* the pointer by which its lease has it, cleared when it is freed; NULL:
+                            no lease wants its answers.  See lease_of_claim() */
+    struct names *names;
+    union {
+        usec taken_at;   /* held: when this client got the names from the masters */
+        usec not_before; /* abandoned: until then no release is owed; 0: now */
+    };
+    int64_t last_end : 52;     /* when the token's last ttl must have run out */
+    uint64_t token_length : 7; /* of the bytes behind at[]: without our label */
+    uint64_t abandoned : 1;
+    uint64_t foreign : 1;    /* the token was given: the ttl that it was taken with is not known */
+    uint64_t enqueued : 1;   /* it is or was enqueued on the masters: it is found by its token */
+    uint64_t timed : 1;      /* abandoned: it has a place among the deadlines */
+    uint32_t in_flight : 24; /* requests not yet answered */
+    uint32_t handed : 8;     /* how often it was handed over within this client */
+    struct deadline deadline;
+    struct ledger_entry at[];
+};
+
+/* A claim on `names` with this token; NULL when memory is out. */
+struct claim *claim_new(struct engine *engine, struct names *names, const char *token,
+                        size_t token_length);
+
+/* Draws a fresh token of our own: random bytes in base64url, then the engine's label. */
+void claim_fresh_token(struct engine *engine, struct claim *claim);
+
+/* For a mutant that uses an old token again. */
+void claim_copy_token(const struct engine *engine, struct claim *claim, const struct claim *from);
+
+/* The claim is enqueued from now on: a master may set its token whenever its turn comes. */
+void claim_enqueue(struct engine *engine, struct claim *claim);
+/* The claim that is or was enqueued with this token; NULL if there is none. */
+struct claim *claim_enqueued(const struct engine *engine, const char *token, size_t length);
+/* The master has set the token by itself, after `from`, for `ttl`.  `wanted` is the ttl of the
+ * lease that has the claim now: the promise is for no longer. */
+void claim_promised(struct engine *engine, struct claim *claim, unsigned master, usec from,
+                    usec ttl, usec wanted);
+/* Its lease asks for `ttl` only: from now on the claim is promised for no longer. */
+void claim_shorten(struct engine *engine, struct claim *claim, usec ttl);
+
+/* Writes the token; "" if none is drawn yet. */
+void claim_token(const struct engine *engine, const struct claim *claim, char token[TOKEN_MAX + 1]);
+
+void claim_ask(struct engine *engine, struct claim *claim, unsigned master,
+               const struct question *question);
+
+/* Takes an answer into the ledger, also if no lease waits for it.  `wanted`: the ttl of the lease
+ * for which the promise counts; 0: the answer comes too late for that.  True if the release was
+ * sent once more.  The claim stays until claim_answered() follows. */
+bool claim_hear(struct engine *engine, struct claim *claim, unsigned master,
+                const struct reply *reply, usec wanted);
+
+/* Ends the request.  Frees an abandoned claim of which nothing is left. */
+void claim_answered(struct engine *engine, struct claim *claim);
+
+/* Gives the claim up: from `not_before` on, each master where the token is or may be is owed a
+ * release.  Returns the masters (bits) to which one was sent at once.  Frees the claim if nothing
+ * is to be done; its lease then has none. */
+uint16_t claim_abandon(struct engine *engine, struct claim *claim, usec not_before);
+
+/* Gives the claim up without releasing anything. */
+void claim_forget(struct engine *engine, struct claim *claim);
+
+/* Parts a lease from its claim, which must have been abandoned. */
+void claim_let_go(struct claim **home);
+
+/* Frees the claim in any state: the engine is ending. */
+void claim_drop(struct engine *engine, struct claim *claim);
+
+/* Its deadline has come; or it has none, as memory was out.  Returns the masters (bits) to which a
+ * release was sent. */
+uint16_t claim_wake(struct engine *engine, struct claim *claim);
+
+/* Sends the master the release that it is owed, if it is up.  True if it was sent. */
+bool claim_pay(struct engine *engine, struct claim *claim, unsigned master);
+
+/* Until when a quorum of masters has promised the names. */
+usec claim_valid_until(const struct engine *engine, const struct claim *claim);
+/* The number of masters whose promise stands, as far as is known; one that is not up does not
+ * count. */
+unsigned claim_health(const struct engine *engine, const struct claim *claim);
+
+#endif

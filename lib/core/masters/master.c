@@ -1,0 +1,506 @@
+#include "masters/master.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "masters/logical.h"
+#include "ground/mutant.h"
+#include "ground/quorum.h"
+#include "ground/sanity.h"
+#include "ground/shared.h"
+
+#define PATIENCE_FLOOR       MS(50) /* the paper says tens of milliseconds, for a ttl of 10 s */
+#define PATIENCE_ROUND_TRIPS 4
+#define ROUND_TRIP_FIRST     MS(250) /* the first sample counts as no more; later ones tell better */
+#define STALL_PATIENCES      10      /* without any answer for that long a master hangs */
+#define BACKOFF_FIRST        MS(20)
+#define BACKOFF_LAST         MS(1000)
+#define BRIEF                MS(1000)
+#define ASK_AGAIN            MS(1000) /* a master that may not grant: an operator may have adopted it */
+#define ASK_ANYHOW           MS(60000) /* any master: clocks drift, and longer ttls come into use */
+#define STEP_LEAST                                                                                 \
+    MS(250) /* a master's clock that gained more since hello was stepped, or ours stood still */
+#define TIME_MOST (INT64_C(1) << 53)
+
+bool master_is_up(const struct master *master)
+{
+    return master->state == MASTER_UP;
+}
+
+bool master_abstains(const struct engine *e, const struct master *master)
+{
+    return master_is_up(master) && e->now < master->abstains_until;
+}
+
+bool master_may_grant(const struct engine *e, const struct master *master)
+{
+    return master_is_up(master) && !master_abstains(e, master);
+}
+
+bool master_is_connecting(const struct master *master)
+{
+    return master->failures == 0 && !master->refused &&
+           (master->state == MASTER_CONNECTING || master->state == MASTER_PREPARING ||
+            (master->state == MASTER_DOWN && master->tried));
+}
+
+static usec patience(const struct engine *e, const struct master *master)
+{
+    if (e->config.request_timeout)
+        return e->config.request_timeout;
+    usec trips = PATIENCE_ROUND_TRIPS * master->round_trip;
+    return trips < PATIENCE_FLOOR ? PATIENCE_FLOOR : trips;
+}
+
+bool master_is_silent(const struct engine *e, const struct master *master)
+{
+    return master->in_flight && e->now >= master->progress_at + patience(e, master);
+}
+
+static usec stall(const struct engine *e, const struct master *master)
+{
+    return STALL_PATIENCES * patience(e, master);
+}
+
+usec master_overdue(const struct engine *e, const struct master *master, usec asked_at, usec ttl)
+{
+    ASSERT(asked_at <= e->now && ttl >= 0);
+    usec heard_at = master->progress_at > asked_at ? master->progress_at : asked_at;
+    usec overdue = heard_at + patience(e, master);
+    usec latest = asked_at + (ttl ? ttl / 4 : stall(e, master));
+    return overdue < latest ? overdue : latest;
+}
+
+void master_send(struct engine *e, unsigned index, const struct request *request)
+{
+    struct master *master = &e->masters[index];
+    ASSERT(master_is_up(master) || request->tag.kind == REQUEST_HELLO);
+    ASSERT(master_is_up(master) || master->state == MASTER_PREPARING);
+    if (master->in_flight++ == 0)
+        master->progress_at = e->now;
+    if (master_is_up(master))
+        deadlines_at_latest(&e->deadlines, &master->deadline,
+                            master->progress_at + stall(e, master));
+    e->sink.emit(e->sink.shell,
+                 &(struct effect){.kind = EFFECT_SEND, .master = index, .request = request});
+}
+
+static void set_trouble(struct master *master, const char *text)
+{
+    snprintf(master->trouble, sizeof master->trouble, "%s", text);
+}
+
+/* ---- connecting ---------------------------------------------------------- */
+
+void master_start(struct engine *e, unsigned index)
+{
+    struct master *master = &e->masters[index];
+    ASSERT(master->state == MASTER_DOWN && !master->in_flight);
+    master->state = MASTER_CONNECTING;
+    master->connect_by = e->now + e->config.connect_timeout;
+    e->counters.connects++;
+    deadlines_set(&e->deadlines, &master->deadline, master->connect_by);
+    engine_emit(e, EFFECT_CONNECT, index, NULL);
+}
+
+static void say_hello(struct engine *e, unsigned index, enum request_kind kind)
+{
+    e->masters[index].hello_asked = true;
+    master_send(e, index,
+                &(struct request){.tag = {.kind = kind, .sent_at = e->now},
+                                  .whole = true,
+                                  .terms = {.max_ttl_ms = e->config.max_ttl_ms,
+                                            .drift_ppm = e->config.drift_ppm,
+                                            .skew_ms = e->config.skew_ms,
+                                            .trust = e->config.trust_restarts}});
+}
+
+void master_connected(struct engine *e, unsigned index)
+{
+    struct master *master = &e->masters[index];
+    if (master->state != MASTER_CONNECTING)
+        return;
+    master->state = MASTER_PREPARING;
+    master->round_trip = 0; /* the way may be another one */
+    say_hello(e, index, REQUEST_HELLO);
+}
+
+static void leave(struct engine *e, unsigned index, const char *why)
+{
+    struct master *master = &e->masters[index];
+    ASSERT(master->state != MASTER_DOWN && master->state != MASTER_LEAVING);
+    set_trouble(master, why);
+    master->state = MASTER_LEAVING;
+    master->failures++;
+    deadlines_set(&e->deadlines, &master->deadline, NEVER);
+    engine_emit(e, EFFECT_DISCONNECT, index, NULL);
+}
+
+static void remember_to_kill(struct master *master)
+{
+    if (!master->facts.client_id || !master->left_unanswered)
+        return;
+    memmove(&master->kills[1], &master->kills[0], sizeof master->kills - sizeof master->kills[0]);
+    master->kills[0] = master->facts.client_id;
+}
+
+static usec backoff(struct engine *e, const struct master *master)
+{
+    unsigned vain = master->failures + (master->brief ? master->brief - 1 : 0);
+    if (vain == 0)
+        return engine_jitter(e, 0, BACKOFF_FIRST / 2);
+    usec delay = BACKOFF_FIRST << (vain < 7 ? vain - 1 : 6);
+    if (delay > BACKOFF_LAST)
+        delay = BACKOFF_LAST;
+    return engine_jitter(e, delay / 2, delay);
+}
+
+/* A master that comes up and ends its connection again and again is asked ever later: each hello
+ * may be news for the other masters. */
+static void count_brief(struct engine *e, struct master *master)
+{
+    bool is_brief = e->now < master->up_since + BRIEF;
+    master->brief = is_brief ? master->brief + 1 : 0;
+    e->counters.disconnects++;
+}
+
+void master_closed(struct engine *e, unsigned index, const char *why)
+{
+    struct master *master = &e->masters[index];
+    ASSERT(master->state != MASTER_DOWN && !master->in_flight);
+    if (why)
+        set_trouble(master, why);
+    if (master->state == MASTER_UP)
+        count_brief(e, master);
+    else if (master->state != MASTER_LEAVING)
+        master->failures++;
+    remember_to_kill(master);
+    master->facts.client_id = 0;
+    master->facts.max_ttl_ms = 0;
+    master->clock = 0;
+    master->heard = false;
+    master->left_unanswered = false;
+    master->state = MASTER_DOWN;
+    master->hello_asked = false;
+    master->tried = true;
+    master->in_flight = 0;
+    deadlines_set(&e->deadlines, &master->deadline, e->now + backoff(e, master));
+    engine_emit(e, EFFECT_NOTICE, index, NULL);
+}
+
+/* ---- preparing ----------------------------------------------------------- */
+
+static unsigned same_as(const struct engine *e, unsigned index, const char *run_id)
+{
+    for (unsigned i = 0; i < e->config.masters; i++) {
+        const struct master *other = &e->masters[i];
+        if (i != index && other->met && !other->refused && strcmp(other->facts.run_id, run_id) == 0)
+            return i;
+    }
+    return index;
+}
+
+/* Found at the start, the list is wrong.  With spare votes it may be this master's word alone, so
+ * only this entry is refused. */
+static void refuse(struct engine *e, unsigned index, enum cause cause, const char *why)
+{
+    e->masters[index].refused = cause;
+    if (!e->ready_told && !e->config.spare)
+        e->misconfigured = cause;
+    leave(e, index, why);
+}
+
+static bool is_acceptable(struct engine *e, unsigned index, const struct hello *hello)
+{
+    if (strcmp(hello->role, "master") != 0) {
+        refuse(e, index, CAUSE_REPLICA, "is a replica: list independent masters only");
+        return false;
+    }
+    unsigned twin = same_as(e, index, hello->run_id);
+    if (twin != index) {
+        char why[VOTE_TEXT_MAX];
+        snprintf(why, sizeof why, "is the same server as master %u of the list: name each once",
+                 twin + 1);
+        refuse(e, index, CAUSE_SAME_MASTER, why);
+        return false;
+    }
+    e->masters[index].refused = CAUSE_NONE;
+    return true;
+}
+
+static void end_former_connections(struct engine *e, unsigned index)
+{
+    struct master *master = &e->masters[index];
+    for (unsigned i = 0; i < KILLS_MAX && !MUTANT(NO_KILL); i++)
+        if (master->kills[i])
+            master_send(e, index,
+                        &(struct request){.tag = {.kind = REQUEST_KILL, .sent_at = e->now},
+                                          .kill_id = master->kills[i]});
+}
+
+/* A master may tell any number: no sum with it may overflow. */
+static int64_t believable(int64_t number, int64_t most)
+{
+    return number < 0 ? 0 : number > most ? most : number;
+}
+
+void master_set_clock(struct master *master, usec its, usec ours)
+{
+    master->offset = believable(its, TIME_MOST) - ours;
+}
+
+/* While leases are held, a master's clock that seems to have leapt ahead is not believed here.  If
+ * our own clock stood still (a frozen virtual machine), a quorum will call the renewals late, and
+ * the leases are lost. */
+static void learn_clock(struct engine *e, struct master *master, usec its, usec ours)
+{
+    usec offset = believable(its, TIME_MOST) - ours;
+    if (!master->met || !e->held.count || offset <= master->offset + STEP_LEAST)
+        master_set_clock(master, its, ours);
+    master->met = master->heard = true;
+}
+
+/* The quarantine is worked out here where the master's record knows shorter ttls only: other
+ * clients told them, or the master has forgotten. */
+static void reckon_quarantine(const struct engine *e, struct master *master)
+{
+    usec ttl = MS(e->max_ttl_ms), until = master->told_until;
+    usec end =
+        master->started + MS(e->config.skew_ms) + ttl + quorum_drift(ttl, e->config.drift_ppm);
+    if (master->facts.max_ttl_ms < e->max_ttl_ms && end > until && !MUTANT(SHORT_TERMS))
+        until = end;
+    bool trust = e->config.trust_restarts || MUTANT(RESTART_IGNORED);
+    master->abstains_until = until > e->now && !trust ? until : 0;
+}
+
+static enum master_news learn(struct engine *e, unsigned index, const struct reply *reply)
+{
+    struct master *master = &e->masters[index];
+    const struct hello *hello = reply->hello;
+    ASSERT(hello && hello->run_id[0]);
+    bool is_another = strcmp(master->facts.run_id, hello->run_id) != 0;
+    if (is_another)
+        memset(master->kills, 0, sizeof master->kills);
+    int64_t client_id = hello->client_id ? hello->client_id : master->facts.client_id;
+    master->facts = *hello;
+    master->facts.client_id = client_id;
+    /* A master that tells a longer ttl than any client may ask for lies: the other masters must not
+     * abstain for that long. */
+    if (hello->max_ttl_ms > TTL_MS_MOST)
+        master->facts.max_ttl_ms = 0;
+    learn_clock(e, master, hello->time, reply->tag.sent_at + (e->now - reply->tag.sent_at) / 2);
+    master->told_until =
+        e->now + believable(hello->abstains, TIME_MOST) / (MUTANT(QUARANTINE_SHORT) ? 2 : 1);
+    master->started = e->now - believable(hello->age, TIME_MOST);
+    reckon_quarantine(e, master);
+    if (hello->clock)
+        logical_hear(e, index, hello->clock);
+    return is_another ? MASTER_IS_ANOTHER : MASTER_ANSWERED;
+}
+
+static void watch(struct engine *e, struct master *master)
+{
+    usec at = NEVER, again = e->now + ASK_ANYHOW;
+    ASSERT(master_is_up(master));
+    if (master->in_flight)
+        at = master->progress_at + stall(e, master);
+    if (master_abstains(e, master) && !master->hello_asked)
+        again = e->now + ASK_AGAIN;
+    if (master_abstains(e, master) && again > master->abstains_until)
+        again = master->abstains_until;
+    if (again < at)
+        at = again;
+    deadlines_set(&e->deadlines, &master->deadline, at);
+}
+
+static void come_up(struct engine *e, unsigned index)
+{
+    struct master *master = &e->masters[index];
+    ASSERT(master->state == MASTER_PREPARING && master->met);
+    master->state = MASTER_UP;
+    master->up_since = e->now;
+    master->failures = 0;
+    master->tried = true;
+    master->trouble[0] = '\0';
+    end_former_connections(e, index);
+    engine_emit(e, EFFECT_NOTICE, index, NULL);
+}
+
+static void hello_failed(struct engine *e, unsigned index, const char *text)
+{
+    struct master *master = &e->masters[index];
+    if (master->state == MASTER_PREPARING)
+        leave(e, index, text);
+    else if (master->state == MASTER_UP)
+        watch(e, master);
+}
+
+/* The word of one master about long ttls, or of as many as may be wrong, is neither believed nor
+ * passed on: it could silence all the other masters. */
+static void learn_longest_ttl(struct engine *e)
+{
+    int64_t told[MASTERS_MAX];
+    for (unsigned i = 0; i < e->config.masters; i++)
+        told[i] = e->masters[i].facts.max_ttl_ms;
+    int64_t longest = quorum_longest(told, e->config.masters, e->config.spare);
+    if (longest <= e->max_ttl_ms)
+        return;
+    e->max_ttl_ms = longest;
+    for (unsigned i = 0; i < e->config.masters; i++) {
+        struct master *master = &e->masters[i];
+        bool abstained = master->abstains_until != 0;
+        if (!master_is_up(master))
+            continue;
+        reckon_quarantine(e, master);
+        watch(e, master);
+        if (abstained != (master->abstains_until != 0))
+            engine_emit(e, EFFECT_NOTICE, i, NULL);
+    }
+}
+
+/* The master has forgotten how long a ttl may be; another one may have been told a longer ttl since
+ * it was last asked. */
+static void ask_the_others(struct engine *e, unsigned index)
+{
+    for (unsigned i = 0; i < e->config.masters; i++)
+        if (i != index)
+            master_look(e, i);
+}
+
+static enum master_news hear_hello(struct engine *e, unsigned index, const struct reply *reply)
+{
+    struct master *master = &e->masters[index];
+    master->hello_asked = false;
+    if (reply->answer != ANSWER_HELLO) {
+        if (reply->answer == ANSWER_ERROR)
+            hello_failed(e, index, reply->text);
+        return MASTER_NO_NEWS;
+    }
+    if (master->state != MASTER_PREPARING && master->state != MASTER_UP)
+        return MASTER_NO_NEWS;
+    if (!is_acceptable(e, index, reply->hello))
+        return MASTER_NO_NEWS;
+    bool abstained = master->abstains_until != 0;
+    bool is_new = !abstained || master->state == MASTER_PREPARING;
+    enum master_news news = learn(e, index, reply);
+    if (master->state == MASTER_PREPARING)
+        come_up(e, index);
+    else if (abstained != (master->abstains_until != 0))
+        engine_emit(e, EFFECT_NOTICE, index, NULL);
+    if (is_new && master->abstains_until)
+        ask_the_others(e, index);
+    watch(e, master);
+    learn_longest_ttl(e);
+    return news;
+}
+
+static void hear_kill(struct engine *e, unsigned index, const struct reply *reply)
+{
+    /* A refusal (by an ACL, say) counts as done: asking again will not help. */
+    int64_t *kills = e->masters[index].kills;
+    for (unsigned i = 0; reply->answer != ANSWER_LOST && i < KILLS_MAX; i++) {
+        if (!kills[i])
+            continue;
+        kills[i] = 0; /* answers come in the order of the requests */
+        return;
+    }
+}
+
+enum master_news master_hear(struct engine *e, unsigned index, const struct reply *reply)
+{
+    if (reply->tag.kind != REQUEST_KILL)
+        return hear_hello(e, index, reply);
+    hear_kill(e, index, reply);
+    return MASTER_NO_NEWS;
+}
+
+/* ---- watching ------------------------------------------------------------ */
+
+/* A round trip that is as long as a hang says nothing about the distance: this process was stopped,
+ * say.  If it counted, hangs would be noticed ever later. */
+static void learn_round_trip(const struct engine *e, struct master *master, usec sample)
+{
+    ASSERT(sample >= 0);
+    if (!master->round_trip)
+        master->round_trip = sample < ROUND_TRIP_FIRST ? sample : ROUND_TRIP_FIRST;
+    else if (sample <= stall(e, master))
+        master->round_trip += (sample - master->round_trip) / 8;
+}
+
+void master_answered(struct engine *e, unsigned index, const struct reply *reply)
+{
+    struct master *master = &e->masters[index];
+    ASSERT(master->in_flight > 0);
+    ASSERT(reply->tag.sent_at <= e->now);
+    if (master->in_flight)
+        master->in_flight--;
+    if (reply->answer == ANSWER_LOST) {
+        master->left_unanswered |= reply->tag.claim != NULL;
+        return;
+    }
+    master->progress_at = e->now;
+    learn_round_trip(e, master, e->now - reply->tag.sent_at);
+    if (reply->answer == ANSWER_NO_CLOCK && !master->hello_asked)
+        say_hello(e, index, REQUEST_HELLO);
+}
+
+static void watch_connecting(struct engine *e, unsigned index)
+{
+    struct master *master = &e->masters[index];
+    char why[VOTE_TEXT_MAX];
+    if (e->now < master->connect_by) {
+        deadlines_set(&e->deadlines, &master->deadline, master->connect_by);
+        return;
+    }
+    snprintf(why, sizeof why,
+             master->state == MASTER_CONNECTING ? "no connection within %lld ms"
+                                                : "connected, but no answer within %lld ms",
+             (long long)e->config.connect_timeout / 1000);
+    leave(e, index, why);
+}
+
+static void watch_up(struct engine *e, unsigned index)
+{
+    struct master *master = &e->masters[index];
+    if (master->in_flight && e->now >= master->progress_at + stall(e, master)) {
+        char why[VOTE_TEXT_MAX];
+        snprintf(why, sizeof why, "hangs: no answer for %lld ms",
+                 (long long)(e->now - master->progress_at) / 1000);
+        leave(e, index, why);
+        return;
+    }
+    if (master->abstains_until)
+        master_look(e, index);
+    watch(e, master);
+}
+
+void master_wake(struct engine *e, unsigned index)
+{
+    switch (e->masters[index].state) {
+    case MASTER_DOWN:
+        if (!e->closed_told)
+            master_start(e, index);
+        break;
+    case MASTER_CONNECTING:
+    case MASTER_PREPARING:
+        watch_connecting(e, index);
+        break;
+    case MASTER_UP:
+        watch_up(e, index);
+        break;
+    default:
+        break;
+    }
+}
+
+void master_look(struct engine *e, unsigned index)
+{
+    if (master_is_up(&e->masters[index]) && !e->masters[index].hello_asked)
+        say_hello(e, index, REQUEST_HELLO);
+}
+
+void master_adopt(struct engine *e, unsigned index)
+{
+    if (master_is_up(&e->masters[index]))
+        say_hello(e, index, REQUEST_ADOPT);
+}

@@ -1,0 +1,51 @@
+/*
+ * master.h - machine 2: one master as seen from here.
+ *
+ *   DOWN → CONNECTING → PREPARING → UP → (LEAVING) → DOWN
+ *
+ * PREPARING is the hello (section 5 of the design): it refuses replicas and masters
+ * listed twice, and learns how long a restarted master abstains.  An UP master
+ * that abstains still renews and releases the leases that it has; it grants nothing.
+ */
+#ifndef REDLOCK_CORE_MASTER_H
+#define REDLOCK_CORE_MASTER_H
+
+#include "ground/shared.h"
+
+/* What an answer has told of a master, for the leases that wait for it. */
+enum master_news {
+    MASTER_NO_NEWS,
+    MASTER_ANSWERED,  /* hello was answered: the master is up, and votes or abstains */
+    MASTER_IS_ANOTHER /* the same, and it is another process than before */
+};
+
+void master_start(struct engine *engine, unsigned index);
+void master_connected(struct engine *engine, unsigned index);
+void master_closed(struct engine *engine, unsigned index, const char *why);
+/* Takes the answer to HELLO, ADOPT or KILL. */
+enum master_news master_hear(struct engine *engine, unsigned index, const struct reply *reply);
+/* Notes any answer at all: the master is alive. */
+void master_answered(struct engine *engine, unsigned index, const struct reply *reply);
+/* Sends any request: from then on an answer is due. */
+void master_send(struct engine *engine, unsigned index, const struct request *request);
+void master_wake(struct engine *engine, unsigned index);
+void master_adopt(struct engine *engine, unsigned index);
+/* Asks hello again, for a sign of life and the master's process. */
+void master_look(struct engine *engine, unsigned index);
+
+bool master_is_up(const struct master *master);
+bool master_abstains(const struct engine *engine, const struct master *master);
+/* The master is up and not in quarantine. */
+bool master_may_grant(const struct engine *engine, const struct master *master);
+/* On its way to UP for the first time, or after a connection that worked. */
+bool master_is_connecting(const struct master *master);
+/* The master has answered nothing at all for longer than an answer takes. */
+bool master_is_silent(const struct engine *engine, const struct master *master);
+/* The master's wall clock, and ours at nearly the same moment. */
+void master_set_clock(struct master *master, usec its, usec ours);
+/* Until when the answer to a request about a lease is awaited.  While the master answers others,
+ * the request is only behind these; but no longer than a quarter of the ttl. */
+usec master_overdue(const struct engine *engine, const struct master *master, usec asked_at,
+                    usec ttl);
+
+#endif

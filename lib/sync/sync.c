@@ -1,0 +1,327 @@
+/*
+ * sync.c - redlock for threads that wait: a client, from open to free.
+ */
+#include "sync_client.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ---- the client ---- */
+
+static void start_run(redlock_sync *client, struct call *call)
+{
+    call->function(client->redlock, call->data);
+    sync_finish(client, call, REDLOCK_OK);
+}
+
+redlock_code redlock_sync_run(redlock_sync *client, void (*function)(redlock *, void *), void *data)
+{
+    redlock_code code = function ? sync_check(client) : REDLOCK_E_ARGUMENT;
+    struct call call = {.start = start_run, .function = function, .data = data};
+    return code ? code : sync_carry_out(client, &call);
+}
+
+static void on_ready(redlock *redlock, redlock_code code, const char *text, void *data)
+{
+    redlock_sync *client = data;
+    pthread_mutex_lock(&client->lock);
+    client->ready = true;
+    client->ready_code = code;
+    snprintf(client->ready_text, sizeof client->ready_text, "%s", text);
+    pthread_cond_broadcast(&client->changed);
+    pthread_mutex_unlock(&client->lock);
+    if (client->on_ready)
+        client->on_ready(redlock, code, text, client->data);
+}
+
+static void on_log(redlock_level level, const char *text, void *data)
+{
+    const redlock_sync *client = data;
+    client->on_log(level, text, client->data);
+}
+
+static void on_node(redlock *redlock, unsigned node, void *data)
+{
+    const redlock_sync *client = data;
+    client->on_node(redlock, node, client->data);
+}
+
+static struct timespec after(int64_t ms)
+{
+    struct timespec at;
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    if (ms > 0) {
+        at.tv_sec += (time_t)(ms / 1000);
+        at.tv_nsec += (long)(ms % 1000) * 1000000;
+    }
+    if (at.tv_nsec >= 1000000000) {
+        at.tv_sec++;
+        at.tv_nsec -= 1000000000;
+    }
+    return at;
+}
+
+static void await_ready(redlock_sync *client, int64_t timeout_ms)
+{
+    struct timespec until = after(timeout_ms == REDLOCK_FOREVER ? 0 : timeout_ms);
+    int late = 0;
+    while (!client->ready && !client->ended && !late)
+        if (timeout_ms == REDLOCK_FOREVER)
+            pthread_cond_wait(&client->changed, &client->lock);
+        else
+            late = pthread_cond_timedwait(&client->changed, &client->lock, &until);
+}
+
+/* The state of the masters at this moment. */
+struct state {
+    unsigned spare;
+    redlock_code code;
+    char text[1024];
+};
+
+static int describe(const redlock_node *node, char *text, size_t size)
+{
+    static const char *const states[] = {"is down", "is being connected", "votes", "abstains",
+                                         "never votes"};
+    const char *trouble = node->state == REDLOCK_NODE_UP ? "" : node->text;
+    if (node->state == REDLOCK_NODE_ABSTAINS)
+        return snprintf(text, size, "%s abstains %lld ms more\n", node->node,
+                        (long long)node->abstains_ms);
+    return snprintf(text, size, "%s %s%s%s\n", node->node, states[node->state],
+                    trouble[0] ? ": " : "", trouble);
+}
+
+static void look(redlock *redlock, void *data)
+{
+    struct state *state = data;
+    unsigned masters = redlock_nodes(redlock), up = 0;
+    size_t used = 0;
+    for (unsigned i = 0; i < masters; i++) {
+        redlock_node node;
+        if (redlock_node_get(redlock, i, &node))
+            continue;
+        up += node.state == REDLOCK_NODE_UP;
+        int length = describe(&node, state->text + used, sizeof state->text - used);
+        if (length > 0 && used + (size_t)length < sizeof state->text)
+            used += (size_t)length;
+    }
+    state->text[used ? used - 1 : 0] = '\0'; /* no newline behind the last line */
+    state->code = up >= redlock_quorum(masters, state->spare) ? REDLOCK_OK : REDLOCK_E_UNAVAILABLE;
+}
+
+redlock_code redlock_sync_ready(redlock_sync *client, int64_t timeout_ms, char *why,
+                                size_t why_size)
+{
+    struct state state = {0};
+    redlock_code code = timeout_ms < 0 ? REDLOCK_E_ARGUMENT : sync_check(client);
+    if (!code) {
+        state.spare = client->spare;
+        pthread_mutex_lock(&client->lock);
+        await_ready(client, timeout_ms);
+        if (client->ready && redlock_code_class(client->ready_code) == REDLOCK_CLASS_MISUSE) {
+            code = client->ready_code;
+            snprintf(state.text, sizeof state.text, "%s", client->ready_text);
+        }
+        pthread_mutex_unlock(&client->lock);
+    }
+    if (!code)
+        code = redlock_sync_run(client, look, &state);
+    if (!code)
+        code = state.code;
+    if (why && why_size)
+        snprintf(why, why_size, "%s", state.text[0] ? state.text : sync_why_not(client, code));
+    return code;
+}
+
+/* ---- beginning and end ---- */
+
+static void *run(void *data)
+{
+    redlock_sync *client = data;
+    sync_is_running(client);
+    prctl(PR_SET_NAME, "redlock");
+    ev_run(client->loop, 0);
+    sync_end_validity(client); /* before another thread may free a lease without a call here */
+    sync_finish_all(client);
+    return NULL;
+}
+
+static void on_closed(redlock *redlock, unsigned left, void *data)
+{
+    redlock_sync *client = data;
+    client->left = left;
+    client->redlock = NULL;
+    redlock_free(redlock);
+    ev_break(client->loop, EVBREAK_ALL);
+}
+
+static void free_loop(const redlock_sync *client)
+{
+    if (client->loop)
+        ev_loop_destroy(client->loop);
+    if (client->bell >= 0)
+        close(client->bell);
+}
+
+static void start_close(redlock_sync *client, struct call *call)
+{
+    redlock_close(client->redlock, call->ms, on_closed, client);
+    sync_finish(client, call, REDLOCK_OK);
+}
+
+/* True for the first thread to come; any other waits until the client is closed. */
+static bool begin_close(redlock_sync *client)
+{
+    pthread_mutex_lock(&client->lock);
+    bool first = !client->closing;
+    client->closing = true;
+    while (!first && !client->closed)
+        pthread_cond_wait(&client->changed, &client->lock);
+    pthread_mutex_unlock(&client->lock);
+    return first;
+}
+
+unsigned redlock_sync_close(redlock_sync *client, int64_t patience_ms)
+{
+    if (sync_check(client))
+        return 0;
+    if (!begin_close(client))
+        return client->left;
+    struct call call = {.start = start_close, .ms = patience_ms};
+    sync_carry_out(client, &call);
+    pthread_join(client->thread, NULL);
+    free_loop(client);
+    pthread_mutex_lock(&client->lock);
+    client->closed = true;
+    pthread_cond_broadcast(&client->changed);
+    pthread_mutex_unlock(&client->lock);
+    return client->left;
+}
+
+void redlock_sync_free(redlock_sync *client)
+{
+    if (sync_check(client))
+        return;
+    redlock_sync_close(client, 0);
+    sync_forget(client);
+}
+
+/* Runs last before the loop blocks, when all replies were handled. */
+static void on_prepare(struct ev_loop *loop, ev_prepare *prepare, int events)
+{
+    (void)loop, (void)events;
+    redlock_sync *client = prepare->data;
+    if (client->redlock)
+        sync_refresh(client);
+}
+
+static void on_refresh(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    (void)loop, (void)timer, (void)events; /* on_prepare follows */
+}
+
+static redlock_options our_options(redlock_sync *client, const redlock_options *options)
+{
+    redlock_options ours = REDLOCK_OPTIONS_INIT;
+    if (options)
+        memcpy(&ours, options, options->size < sizeof ours ? options->size : sizeof ours);
+    /* redlock_open() refuses a size that was never set. */
+    ours.size = options && options->size < sizeof options->size ? 0 : sizeof ours;
+    client->on_ready = ours.on_ready;
+    client->on_log = ours.on_log;
+    client->on_node = ours.on_node;
+    client->spare = ours.spare > 0 ? (unsigned)ours.spare : 0;
+    client->data = ours.data;
+    ours.on_ready = on_ready;
+    ours.on_log = ours.on_log ? on_log : NULL;
+    ours.on_node = ours.on_node ? on_node : NULL;
+    ours.data = client;
+    return ours;
+}
+
+/* In the first turn of the loop, libev stops a watcher that epoll does not take. */
+static bool hears_the_bell(redlock_sync *client)
+{
+    ev_io_init(&client->mail, sync_on_mail, client->bell, EV_READ);
+    client->mail.data = client;
+    ev_io_start(client->loop, &client->mail);
+    ev_run(client->loop, EVRUN_NOWAIT);
+    return ev_is_active(&client->mail);
+}
+
+/* NULL, or the reason of a failure. */
+static const char *make_loop(redlock_sync *client)
+{
+    client->loop = ev_loop_new(EVFLAG_AUTO | EVFLAG_NOSIGMASK);
+    client->bell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (!client->loop || client->bell < 0)
+        return strerror(errno);
+    if (!hears_the_bell(client))
+        return "epoll takes no more descriptors (look at fs.epoll.max_user_watches)";
+    ev_prepare_init(&client->prepare, on_prepare);
+    ev_set_priority(&client->prepare, EV_MINPRI);
+    client->prepare.data = client;
+    ev_prepare_start(client->loop, &client->prepare);
+    ev_init(&client->refresh, on_refresh);
+    return NULL;
+}
+
+/* Blocks all signals but those of faults, which cannot wait. */
+static void block_signals(sigset_t *old)
+{
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
+    sigset_t most;
+    sigfillset(&most);
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
+        sigdelset(&most, faults[i]);
+    pthread_sigmask(SIG_SETMASK, &most, old);
+}
+
+/* Signals are blocked first, as every thread made here inherits the mask. */
+static redlock_code begin(redlock_sync *client, const redlock_options *options, char *why,
+                          size_t why_size)
+{
+    redlock_options ours = our_options(client, options);
+    sigset_t old;
+    block_signals(&old);
+    const char *trouble = make_loop(client);
+    redlock_code code = trouble ? REDLOCK_E_SYSTEM : REDLOCK_OK;
+    if (trouble && why && why_size)
+        snprintf(why, why_size, "cannot make an event loop: %s", trouble);
+    if (!code)
+        code = redlock_open(&client->redlock, client->loop, &ours, why, why_size);
+    if (!code && pthread_create(&client->thread, NULL, run, client)) {
+        redlock_free(client->redlock);
+        code = REDLOCK_E_SYSTEM;
+    }
+    if (code)
+        free_loop(client);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return code;
+}
+
+redlock_code redlock_sync_open(redlock_sync **out, const redlock_options *options, char *why,
+                               size_t why_size)
+{
+    if (!out)
+        return REDLOCK_E_ARGUMENT;
+    *out = NULL;
+    if (why && why_size)
+        why[0] = '\0';
+    redlock_sync *client = sync_new();
+    redlock_code code = client ? begin(client, options, why, why_size) : REDLOCK_E_MEMORY;
+    if (code && why && why_size && !why[0])
+        snprintf(why, why_size, "%s", redlock_code_text(code));
+    if (!code)
+        *out = client;
+    else if (client)
+        sync_forget(client);
+    return code;
+}

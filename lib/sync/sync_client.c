@@ -1,0 +1,32 @@
+#include "sync_client.h"
+
+#include <stdlib.h>
+
+redlock_sync *sync_new(void)
+{
+    redlock_sync *client = forks_watch() ? NULL : calloc(1, sizeof *client);
+    if (!client)
+        return NULL;
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&client->changed, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    pthread_mutex_init(&client->lock, NULL);
+    list_init(&client->mailbox);
+    list_init(&client->pending);
+    list_init(&client->held);
+    client->process = forks_process();
+    client->bell = -1;
+    atomic_init(&client->references, 1);
+    return client;
+}
+
+void sync_forget(redlock_sync *client)
+{
+    if (atomic_fetch_sub(&client->references, 1) != 1)
+        return;
+    pthread_cond_destroy(&client->changed);
+    pthread_mutex_destroy(&client->lock);
+    free(client);
+}

@@ -1,0 +1,146 @@
+/*
+ * sync_client.h - the structs and functions that the files behind redlock/sync.h share.
+ *
+ * A client is a loop on a thread of its own.  A call that waits is a struct on the
+ * caller's stack.  The call goes through a mailbox to the background thread, which
+ * starts it and, when its outcome comes, finishes it: to set `done` under the client's
+ * lock is the last thing that the background thread does with a call.
+ *
+ *   sync.c         a client, from open to free
+ *   sync_lease.c   leases, and their validity for every thread to read
+ *   sync_call.c    calls, to the background thread and back
+ *   sync_client.c  a client's memory
+ *   sync_report.c  an event, copied for the caller
+ *
+ * Each file calls only files that stand below it, and redlock.h.
+ *
+ * The threads that may touch each field
+ *   under `lock`            the mailbox, `done` of every call, the client's flags
+ *   background thread only  redlock, the lists `pending` and `held`, a lease's handle
+ *                           and the calls that wait for it
+ *   any thread, atomic      a lease's deadline, the reference count
+ *   never changed           a lease's token and fence once it was handed out, all else
+ */
+#ifndef REDLOCK_SYNC_CLIENT_H
+#define REDLOCK_SYNC_CLIENT_H
+
+#include <ev.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "forks.h"
+#include "list.h"
+#include "redlock/sync.h"
+
+struct call {
+    struct list place; /* in the mailbox, later in the client's list `pending` */
+    void (*start)(redlock_sync *client, struct call *call);
+
+    redlock_sync_lease *lease;
+    const redlock_name *names;
+    size_t count; /* of names; of a cancel: of the acquires that it cancelled */
+    const redlock_lease_options *options;
+    int64_t ms; /* of an extend: ttl; of a close: patience */
+    void (*function)(redlock *client, void *data);
+    void *data;
+
+    redlock_sync_result *result;
+    redlock_code code;
+    bool pending; /* the call is in that list */
+    bool done;
+    pthread_cond_t finished;
+};
+
+struct redlock_sync {
+    atomic_uint references; /* the client's own, and one for each lease */
+    unsigned process;       /* the process that opened the client */
+
+    struct ev_loop *loop;
+    int bell; /* an eventfd: there is mail.  (libev ends the process if an ev_async gets none) */
+    ev_io mail;
+    ev_prepare prepare;
+    ev_timer refresh;
+    pthread_t thread;
+    redlock *redlock; /* NULL once it was closed */
+
+    struct list pending; /* calls that wait for an event */
+    struct list held;    /* leases */
+    unsigned held_count;
+    int64_t refresh_at; /* no sweep over the leases held before this time; microseconds */
+
+    pthread_mutex_t lock;
+    pthread_cond_t changed; /* any of the flags below */
+    struct list mailbox;
+    bool ready;   /* on_ready was called */
+    bool closing; /* a thread closes the client */
+    bool ended;   /* the background thread reads the mailbox no more */
+    bool closed;  /* and the thread has been joined */
+    unsigned left;
+    redlock_code ready_code;
+    char ready_text[1024];
+
+    void (*on_ready)(redlock *client, redlock_code code, const char *text, void *data);
+    void (*on_log)(redlock_level level, const char *text, void *data);
+    void (*on_node)(redlock *client, unsigned node, void *data);
+    unsigned spare; /* votes */
+    void *data;
+};
+
+struct redlock_sync_lease {
+    redlock_sync *client;
+    redlock_lease *handle;
+    _Atomic int64_t deadline; /* CLOCK_BOOTTIME in microseconds; 0: not held; GIVEN_BACK */
+
+    struct list held;
+    bool is_held; /* the lease is in that list */
+    struct call *acquiring, *extending, *releasing;
+
+    redlock_sync_callback *on_event;
+    void *data;
+    int64_t fence;
+    char token[REDLOCK_TOKEN_SIZE];
+};
+
+/* ---- sync_call.c ---- */
+
+/* Declares this thread the background thread of `client`. */
+void sync_is_running(const redlock_sync *client);
+/* True on that thread. */
+bool sync_is_inside(const redlock_sync *client);
+
+/* REDLOCK_OK if a call that waits can be made on this thread; else the code, and its reason. */
+redlock_code sync_check(const redlock_sync *client);
+const char *sync_why_not(const redlock_sync *client, redlock_code code);
+
+/* Any thread: hands the call to the background thread and waits until it is finished. */
+redlock_code sync_carry_out(redlock_sync *client, struct call *call);
+
+/* The functions below are for the background thread.  Once a call is finished its
+ * caller goes on, and the struct ends: nothing may touch it any more. */
+void sync_on_mail(struct ev_loop *loop, ev_io *mail, int events);
+void sync_set_pending(redlock_sync *client, struct call *call);
+void sync_finish(redlock_sync *client, struct call *call, redlock_code code);
+/* The same for the call in `slot`, which waits for an event of its lease, if there is one. */
+void sync_finish_with(redlock_sync *client, struct call **slot, redlock_code code,
+                      const redlock_event *event);
+/* The same for a call that redlock.h refused. */
+void sync_refuse(redlock_sync *client, struct call *call, redlock_code code);
+/* Ends every call that still waits; later calls are refused.  All get E_CLOSED. */
+void sync_finish_all(redlock_sync *client);
+
+/* ---- sync_lease.c ---- */
+
+/* Brings the deadlines up to date, for every thread to read; called in each iteration of
+ * the loop. */
+void sync_refresh(redlock_sync *client);
+/* Ends the validity of every lease. */
+void sync_end_validity(redlock_sync *client);
+
+/* ---- sync_client.c ---- */
+
+/* A client with one reference, and without a thread; NULL when memory is out. */
+redlock_sync *sync_new(void);
+/* Drops one reference, and frees the client with the last. */
+void sync_forget(redlock_sync *client);
+
+#endif

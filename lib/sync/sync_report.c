@@ -1,0 +1,88 @@
+/*
+ * sync_report.c - an event of the loop, copied for a thread that waits.
+ */
+#include "sync_report.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void vote_details(const redlock_vote *vote, char *text, size_t size)
+{
+    const char *holder = vote->holder ? vote->holder : "another";
+    long long left = (long long)vote->remaining_ms;
+    text[0] = '\0';
+    switch (vote->kind) {
+    case REDLOCK_VOTE_HELD:
+        if (left >= 0)
+            snprintf(text, size, " by %s, %lld ms left", holder, left);
+        else
+            snprintf(text, size, " by %s%s", holder, left == -2 ? ", never expires" : "");
+        break;
+    case REDLOCK_VOTE_ABSTAINS:
+        snprintf(text, size, " for %lld ms more", left);
+        break;
+    case REDLOCK_VOTE_REFUSED:
+    case REDLOCK_VOTE_UNREACHABLE:
+        if (vote->text && vote->text[0])
+            snprintf(text, size, ": %s", vote->text);
+        break;
+    default:
+        break;
+    }
+}
+
+static void write_votes(char *text, size_t size, const redlock_event *event)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (unsigned i = 0; i < event->masters; i++) {
+        char details[256], line[512];
+        vote_details(&event->votes[i], details, sizeof details);
+        int length = snprintf(line, sizeof line, "%s %s%s\n", event->votes[i].node,
+                              redlock_vote_name(event->votes[i].kind), details);
+        if (length <= 0 || (size_t)length >= sizeof line || used + (size_t)length >= size)
+            continue;
+        memcpy(text + used, line, (size_t)length + 1);
+        used += (size_t)length;
+    }
+}
+
+/* An older caller's struct is shorter: it gets the fields that it has. */
+static void hand_over(redlock_sync_result *to, redlock_sync_result *from)
+{
+    from->size = to->size;
+    memcpy(to, from, to->size < sizeof *from ? to->size : sizeof *from);
+}
+
+redlock_code sync_report(redlock_sync_result *result, redlock_code code, const char *text)
+{
+    if (!result)
+        return code;
+    redlock_sync_result full = {.code = code};
+    snprintf(full.text, sizeof full.text, "%s", text);
+    hand_over(result, &full);
+    return code;
+}
+
+redlock_code sync_report_event(redlock_sync_result *result, redlock_code code,
+                               const redlock_event *event)
+{
+    if (!result)
+        return code;
+    redlock_sync_result full = {.code = code,
+                                .masters = event->masters,
+                                .quorum = event->quorum,
+                                .granted = event->granted,
+                                .rounds = event->rounds,
+                                .valid_ms = event->valid_ms,
+                                .elapsed_ms = event->elapsed_ms};
+    snprintf(full.text, sizeof full.text, "%s", event->text);
+    write_votes(full.votes, sizeof full.votes, event);
+    hand_over(result, &full);
+    return code;
+}
+
+bool sync_report_is_usable(const redlock_sync_result *result)
+{
+    return !result || result->size >= sizeof(size_t);
+}

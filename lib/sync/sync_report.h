@@ -1,0 +1,17 @@
+/*
+ * sync_report.h - fills the result that a waiting caller may have handed in.
+ */
+#ifndef REDLOCK_SYNC_REPORT_H
+#define REDLOCK_SYNC_REPORT_H
+
+#include "redlock/sync.h"
+
+/* True if there is no result, or one whose size was set. */
+bool sync_report_is_usable(const redlock_sync_result *result);
+
+/* Both fill `result`, which may be NULL, and return `code`. */
+redlock_code sync_report(redlock_sync_result *result, redlock_code code, const char *text);
+redlock_code sync_report_event(redlock_sync_result *result, redlock_code code,
+                               const redlock_event *event);
+
+#endif

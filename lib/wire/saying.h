@@ -1,0 +1,18 @@
+/*
+ * saying.h - the text of an error → a sentence for people: without the noise of a failed script,
+ * with the name of the command that was denied, and cut between words.
+ */
+#ifndef REDLOCK_WIRE_SAYING_H
+#define REDLOCK_WIRE_SAYING_H
+
+#include <stddef.h>
+
+/* Rewrites the text of an error in place, to less than VOTE_TEXT_MAX bytes; never makes it longer.
+ * Returns its length. */
+size_t saying_tidy(char *text, size_t length);
+
+/* Cuts the text to less than VOTE_TEXT_MAX bytes, between two words, and says so with "...".
+ * Returns its length. */
+size_t saying_fit(char *text, size_t length);
+
+#endif

@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# The library built as others build it, and what came of it used by a program.
+#
+#   build_test.sh WAY    one of the ways below
+#   build_test.sh all    every one of them, which takes many minutes
+#
+# Environment: CMAKE, SOURCE (the tree).
+# shellcheck source=test/builds/lib.sh
+source "$(dirname -- "$0")/lib.sh"
+
+readonly HARDENING='-O2 -Wall -Werror=format-security -fstack-protector-strong -fstack-clash-protection
+ -fcf-protection -D_FORTIFY_SOURCE=2 -fPIE'
+readonly HARD_LINKS='-pie -Wl,-z,relro -Wl,-z,now -Wl,-z,defs -Wl,--as-needed'
+
+# A way to build, as arguments of cmake.
+ways() {
+    local library='-DREDLOCK_TESTS=OFF -DREDLOCK_TOOLS=OFF'
+    local hard=("-DCMAKE_C_FLAGS=${HARDENING//$'\n'/}" "-DCMAKE_EXE_LINKER_FLAGS=$HARD_LINKS"
+        "-DCMAKE_SHARED_LINKER_FLAGS=${HARD_LINKS#-pie }")
+    way makefiles 'Unix Makefiles' gcc -DREDLOCK_TESTS=OFF
+    way flags 'Unix Makefiles' gcc $library "${hard[@]/FLAGS=/FLAGS=-flto=auto }" \
+        -DCMAKE_INTERPROCEDURAL_OPTIMIZATION=ON -DCMAKE_UNITY_BUILD=ON
+    way clang Ninja clang $library -DCMAKE_C_FLAGS=-flto -DCMAKE_UNITY_BUILD=ON \
+        -DCMAKE_INTERPROCEDURAL_OPTIMIZATION=ON
+    # The rest takes minutes.
+    local generator compiler
+    for generator in 'Unix Makefiles' Ninja; do
+        for compiler in gcc clang; do
+            local name=${generator##* }-$compiler
+            way "$name-everything" "$generator" "$compiler"
+            way "$name-ipo" "$generator" "$compiler" $library -DCMAKE_INTERPROCEDURAL_OPTIMIZATION=ON
+            way "$name-flto" "$generator" "$compiler" -DREDLOCK_TESTS=OFF -DCMAKE_C_FLAGS=-flto
+            way "$name-unity" "$generator" "$compiler" -DREDLOCK_TESTS=OFF -DCMAKE_UNITY_BUILD=ON
+            way "$name-hardened" "$generator" "$compiler" -DREDLOCK_TESTS=OFF "${hard[@]}"
+            way "$name-no-lto" "$generator" "$compiler" $library -DREDLOCK_LTO=OFF
+            way "$name-release" "$generator" "$compiler" $library -DCMAKE_BUILD_TYPE=Release
+            way "$name-debug" "$generator" "$compiler" $library -DCMAKE_BUILD_TYPE=Debug
+        done
+    done
+}
+
+# way NAME GENERATOR COMPILER ARGUMENT...
+way() {
+    known+=" $1"
+    [[ $wanted == all || $wanted == "$1" ]] || return 0
+    has "$3" || { echo "$1: left out, no $3"; return; }
+    [[ $2 != Ninja ]] || has ninja || { echo "$1: left out, no ninja"; return; }
+    build "$@"
+    echo "$1: built and used"
+    built=$((built + 1))
+}
+
+build() {
+    local name=$1 generator=$2 compiler=$3
+    shift 3
+    copy_tree "$work/$name"
+    cd -- "$work/$name"
+    logged "$name-configure" "$CMAKE" -B build -G "$generator" -DCMAKE_C_COMPILER="$compiler" "$@"
+    logged "$name-build" "$CMAKE" --build build -j4
+    use "$compiler" shared -lredlock
+    use "$compiler" static -l:libredlock.a
+    is_plain
+    knows_what_changed
+    cd -- "$work" && rm -rf -- "${work:?}/$name"
+}
+
+# A program built without any of the options.
+use() {
+    "$1" -Iinclude test/package/consumer/consumer.c -o "consumer_$2" -Lbuild/lib "$3" -lev \
+        -lhiredis -lsodium -pthread
+    LD_LIBRARY_PATH=build/lib "./consumer_$2" >/dev/null || die "the program with the $2 library fails"
+}
+
+is_plain() {
+    readelf -SW build/lib/libredlock.a >sections 2>warnings
+    [[ ! -s warnings ]] || die "the static library has something else than objects: $(<warnings)"
+    ! grep -F .gnu.lto_ sections || die "the static library must not need the same compiler"
+}
+
+# Nothing is made twice, and what depends on a source is made anew.
+knows_what_changed() {
+    local before
+    before=$(stat -c %y build/lib/redlock.o build/lib/libredlock.{a,so})
+    logged again "$CMAKE" --build build -j4
+    [[ $before == "$(stat -c %y build/lib/redlock.o build/lib/libredlock.{a,so})" ]] ||
+        die "it was linked again for nothing"
+    echo 'int redlock_is_new(void); int redlock_is_new(void) { return 1; }' >>lib/client/error.c
+    logged changed "$CMAKE" --build build -j4
+    nm build/lib/libredlock.a | grep redlock_is_new >named || die "a changed source is not in the library"
+}
+
+wanted=${1-} built=0 known=''
+ways
+[[ $wanted == all || -n $wanted && " $known " == *" $wanted "* ]] || die "the ways are: all$known"
+((built)) || skip 'there is no compiler for it'

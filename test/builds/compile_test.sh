@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# Library, command and examples compiled for a machine on which they cannot be linked here.
+#
+#   compile_test.sh musl|32
+#
+# Environment: GENERATED (the folder of scripts.h), SOURCE (the tree).
+# shellcheck source=test/builds/lib.sh
+source "$(dirname -- "$0")/lib.sh"
+cd -- "$source"
+
+read -ra own < <(pkg-config --cflags hiredis libsodium)
+
+# folder_of HEADER: where gcc finds it.
+folder_of() {
+    local path
+    path=$(printf '#include <%s>\n' "$1" | gcc "${own[@]}" -E -x c - |
+        sed -n "s|^# 1 \"\(/[^\"]*/$1\)\".*|\1|p" | head -n 1)
+    [[ $path ]] || die "<$1> is not here"
+    printf '%s\n' "${path%/"$1"}"
+}
+
+# The headers of the libraries without those of glibc, which are in the same folder.
+lend() {
+    local header
+    for header in hiredis/hiredis.h sodium/core.h; do
+        mkdir -p -- "$work/include"
+        ln -s -- "$(folder_of "$header")/${header%/*}" "$work/include/"
+    done
+    for header in ev.h sodium.h; do
+        ln -s -- "$(folder_of "$header")/$header" "$work/include/"
+    done
+}
+
+case ${1-} in
+    musl)
+        has musl-gcc || skip 'there is no musl-gcc (package musl-tools)'
+        lend
+        compiler=(musl-gcc -isystem "$work/include" -isystem "$work/include/hiredis")
+        ;;
+    32)
+        # The kernel's headers are those of 64 bits.
+        compiler=(gcc -m32 -Wno-psabi "${own[@]}" -idirafter "/usr/include/$(gcc -print-multiarch)")
+        echo '#include <stdlib.h>' | "${compiler[@]}" -E -x c - >"$work/log" 2>&1 ||
+            skip 'gcc has no headers for 32 bits (package libc6-dev-i386)'
+        ;;
+    *) die 'usage: compile_test.sh musl|32' ;;
+esac
+
+flags=(-std=gnu11 -Wall -Wextra -Werror -Iinclude -Ilib/core -Ilib/wire -Ilib/io -Ilib/client -Ilib/sync "-I$GENERATED")
+count=0 bad=0
+for file in lib/*/*.c lib/*/*/*.c tools/*.c examples/*.c; do
+    special=()
+    [[ $file != tools/* ]] || special=(-D_GNU_SOURCE)
+    "${compiler[@]}" "${flags[@]}" "${special[@]}" -c "$file" -o "$work/object.o" || bad=$((bad + 1))
+    count=$((count + 1))
+done
+((bad == 0)) || die "$bad of $count files do not compile"
+echo "$count files compile"

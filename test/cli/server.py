@@ -1,0 +1,71 @@
+"""One redis-server with a configuration of its own, for what cluster-scripts/cluster does not make."""
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import tempfile
+from pathlib import Path
+
+from harness import DEADLINE, environment, until
+
+SERVER = os.environ.get("REDLOCK_SERVER") or os.environ.get("REDIS_SERVER") or "redis-server"
+BIND_TRIES = 20
+
+
+class Server:
+    """Runs until stop().  `login` is for redis-cli: what its user may do is for the test to say."""
+
+    def __init__(self, *lines, login=(), arguments=()):
+        self.dir = Path(tempfile.mkdtemp(prefix="redlock-server-"))
+        self.login = login
+        for _ in range(BIND_TRIES):
+            self.port = random.randrange(10000, 32000)  # below Linux' ephemeral range
+            self._start(lines, arguments)
+            if until(self._is_up_or_dead, "the server is up") == "up":
+                return
+        log = (self.dir / "log").read_text()
+        self.stop()
+        raise AssertionError(log)
+
+    def _start(self, lines, arguments):
+        conf = self.dir / "redis.conf"
+        conf.write_text("\n".join(["bind 127.0.0.1", f"port {self.port}", 'save ""',
+                                   "unixsocket cli.sock", *lines, ""]))
+        with open(self.dir / "log", "wb") as log:
+            self.process = subprocess.Popen([SERVER, "redis.conf", *arguments], cwd=self.dir,
+                                            stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                                            env=environment())
+
+    def _is_up_or_dead(self):
+        if self.process.poll() is not None:
+            return "dead"
+        return "up" if "PONG" in self.cli("PING", check=False) else None
+
+    @property
+    def node(self):
+        return f"127.0.0.1:{self.port}"
+
+    def uri(self, login=""):
+        return f"redis://{login}{self.node}"
+
+    def cli(self, *arguments, check=True):
+        done = subprocess.run(["redis-cli", "--no-auth-warning", "-s", "cli.sock", *self.login,
+                               *map(str, arguments)], cwd=self.dir, env=environment(), text=True,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, timeout=DEADLINE)
+        if check and done.returncode:
+            raise AssertionError(f"{arguments}: {done.stdout}")
+        return done.stdout.strip()
+
+    def pause(self):
+        self.process.send_signal(signal.SIGSTOP)
+
+    def resume(self):
+        self.process.send_signal(signal.SIGCONT)
+
+    def stop(self):
+        self.process.kill()
+        self.process.wait(DEADLINE)
+        shutil.rmtree(self.dir, ignore_errors=True)

@@ -1,0 +1,154 @@
+"""The smallest user that examples/acl/redlock.acl makes: all works, nothing in it is spare, and
+whatever is taken from it is named in an error."""
+
+import re
+import unittest
+
+from harness import ROOT, Case, environment, until
+from server import Server
+
+ACL = ROOT / "examples" / "acl" / "redlock.acl"
+ADMIN = ("--user", "admin", "--pass", "change-this")
+LOGIN = "redlock:change-this-too@"
+
+
+def rules():
+    """Of the user, without its password."""
+    return re.search(r"^user redlock on \S+ (.*)", ACL.read_text(), re.M).group(1).split()
+
+
+def given():
+    return {rule[1:] for rule in rules() if rule.startswith("+")}
+
+
+class Masters(Case):
+    count = 3
+
+    @classmethod
+    def setUpClass(cls):
+        cls.servers = []
+        for _ in range(cls.count):
+            server = Server(f"aclfile {ACL}", login=ADMIN)
+            cls.servers.append(server)
+            cls.addClassCleanup(server.stop)
+
+    def setUp(self):
+        super().setUp()
+        self.each("CONFIG", "RESETSTAT")
+
+    def each(self, *command):
+        return [server.cli(*command) for server in self.servers]
+
+    def env(self, **more):
+        more.setdefault("REDLOCK_NODES", ",".join(s.uri(LOGIN) for s in self.servers))
+        return environment(**more)
+
+    def stats(self):
+        """The commands that each master has carried out, those of scripts too."""
+        return [set(re.findall(r"^cmdstat_([^:]*):", told, re.M))
+                for told in self.each("INFO", "commandstats")]
+
+    def called(self, command):
+        return all(command in stats for stats in self.stats())
+
+
+class All(Masters):
+    def test_all_works_and_nothing_is_spare(self):
+        told = self.redlock("nodes", "--adopt", "--prefix", "lock:", status=0).out
+        self.assertIn("locks work", told)
+        self.assertNotIn("->", told)
+        token = self.lock("lock:a")
+        self.assertIn(token.split(":")[0], self.redlock("status", "lock:a", status=0).out)
+        self.redlock("extend", "--token", token, "lock:a", status=0)
+        waiter = self.spawn("run", "--wait", "1h", "lock:a", "--", "true")
+        # A notification connection that was quiet for 3 s is asked whether it lives.
+        until(lambda: self.pings_of_listeners() >= self.count, "the waiter listens, and pings")
+        self.redlock("unlock", "--token", token, "lock:a", status=0)
+        self.finish(waiter, status=0)
+        self.redlock("run", "--fence", "lock:b", "lock:c", "--", "true", status=0)
+        self.each("RPUSH", "lock:list", "no lock")
+        self.assertIn("a list", self.redlock("status", "lock:list", status=0).out)
+        self.each("DEL", "lock:list")
+        if "client|id" in self.stats()[0]:  # before Redis 7 subcommands are not counted
+            self.hang_and_come_back()
+
+        self.assertEqual(self.each("ACL", "LOG"), [""] * self.count)
+        used = set().union(*self.stats())
+        self.assertEqual({command for command in given()
+                          if command not in used and command.split("|")[0] not in used}, set())
+
+    def pings_of_listeners(self):
+        found = 0
+        for server in self.servers:
+            # cmd=ping is the last command of a connection that is subscribed.
+            found += len(re.findall(r"sub=1 .*cmd=ping", server.cli("CLIENT", "LIST")))
+        return found
+
+    def hang_and_come_back(self):
+        """A master that hung is told to end the former connection: CLIENT KILL."""
+        log, stop = self.tmp / "log", self.tmp / "stop"
+        self.patience = ()
+        with open(log, "wb") as err:
+            run = self.spawn("run", "-v", "--ttl", "3s", "lock:d", "--", "sh", "-c",
+                             f"until [ -e {stop} ]; do sleep 0.05; done", stderr=err)
+            until(lambda: self.servers[1].cli("GET", "lock:d"), "it is held")
+            self.servers[0].pause()
+            until(lambda: "hangs" in log.read_text(), "the hang is noticed")
+            self.servers[0].resume()
+            until(lambda: "client|kill" in self.stats()[0], "the former connection is ended")
+            stop.touch()
+            self.finish(run)
+
+
+class Denied(Masters):
+    count = 1
+
+    def setUp(self):
+        super().setUp()
+        self.redlock("nodes", "--adopt", status=0)
+
+    def test_each_is_named(self):
+        needed_by = {
+            ("lock", "ITS"): "set info hmget time eval",
+            ("lock", "--fence", "ITS", "lock:more"): "hget hset exists",
+            ("lock", "--wait", "50ms", "HELD"): "zadd zrank zrange pttl",
+            ("extend", "--token", "TOKEN", "HELD"): "pexpire",
+            ("unlock", "--token", "TOKEN", "HELD"): "get del evalsha",
+        }
+        # Of these nothing depends but how soon a waiter hears, and what CLIENT LIST shows.
+        others = ("type zrem publish subscribe ping script|load client|id client|setname "
+                  "client|kill")
+        self.assertEqual(given(), set(" ".join([*needed_by.values(), others]).split()))
+        tried = {command: self.try_without(command, action)
+                 for action, commands in needed_by.items() for command in commands.split()}
+        for command, process in tried.items():
+            with self.subTest(command=command):
+                told = self.finish(process)
+                self.assertIn(f"no permissions to run the '{command}' command", told.err)
+
+    def try_without(self, command, action):
+        held = f"lock:{command}:held"
+        words = {"TOKEN": self.lock(held), "HELD": held, "ITS": f"lock:{command}:its"}
+        self.make_user("without-" + command, "-" + command)
+        nodes = self.servers[0].uri(f"without-{command}:pw@")
+        return self.spawn(*(words.get(word, word) for word in action),
+                          env=self.env(REDLOCK_NODES=nodes))
+
+    def make_user(self, name, *changes):
+        self.each("ACL", "SETUSER", name, "on", ">pw", *rules(), *changes)
+
+    def test_a_lock_that_may_not_be_looked_at_is_not_called_somebody_elses(self):
+        token = self.lock("lock:seen")
+        self.make_user("blind", "-get")
+        env = self.env(REDLOCK_NODES=self.servers[0].uri("blind:pw@"))
+        told = self.redlock("extend", "--token", token, "lock:seen", status=69, env=env).err
+        self.assertIn("no permissions to run the 'get' command", told)
+        self.assertNotIn("held", self.redlock("status", "lock:seen", status=69, env=env).out)
+
+    def test_names_of_others(self):
+        told = self.redlock("lock", "theirs", status=69).err
+        self.assertRegex(told, "NOPERM .*key")
+
+
+if __name__ == "__main__":
+    unittest.main()

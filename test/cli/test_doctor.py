@@ -1,0 +1,190 @@
+"""nodes: masters on which locks do not work, each for a reason of its own, and what it advises."""
+
+import contextlib
+import socket
+import ssl
+import threading
+import unittest
+
+from harness import ROOT, Case, environment, until
+from server import Server
+
+ACL = ROOT / "examples" / "acl" / "redlock.acl"
+ADMIN = ("--user", "admin", "--pass", "change-this")
+LOGIN = "redlock:change-this-too@"
+
+
+class Doctor(Case):
+    def server(self, *lines, **more):
+        server = Server(*lines, **more)
+        self.addCleanup(server.stop)
+        return server
+
+    def examine(self, *nodes, status, more=()):
+        """What it says of the first."""
+        env = environment(REDLOCK_NODES=",".join(nodes))
+        self.told = self.redlock("nodes", *more, env=env, status=status).out
+        told = self.redlock("nodes", "--json", *more, env=env, status=status).json
+        self.assertEqual(told["ok"], status == 0)
+        self.text = told["text"]
+        return told["nodes"][0]
+
+    def down(self, node, text, advice):
+        """It is not up; the reason and the advice are told to people and programs."""
+        found = self.examine(node, status=69)
+        self.assertEqual((found["state"], found["grants"]), ("down", None))
+        self.assertIn(text, found["text"])
+        self.assertIn(advice, "\n".join(found["advice"]))
+        self.assertIn(text, self.told)
+        self.assertIn("-> " + found["advice"][0], self.told)
+        self.assertIn("no locks", self.told)
+        self.assertRegex(found["text"], r"[\w.)'\]]$")  # no half of a word behind a space
+
+    def refuses(self, server, text, advice, node=None):
+        """It votes, as far as its hello knows, but writes nothing."""
+        found = self.examine(node or server.uri(), status=69)
+        self.assertEqual((found["state"], found["grants"]), ("up", False))
+        self.assertIn(text, found["refusal"])
+        self.assertIn(advice, "\n".join(found["advice"]))
+        self.assertIn("but refuses locks: " + text, self.told)
+        self.assertIn("0 of 1 masters vote, 1 must: no locks", self.told)
+
+
+class Down(Doctor):
+    def test_cluster_mode(self):
+        server = self.server("cluster-enabled yes")
+        self.down(server.uri(), "CLUSTERDOWN", "it is in cluster mode")
+        server.cli("CLUSTER", "ADDSLOTS", *range(16384))
+        until(lambda: "cluster_state:ok" in server.cli("CLUSTER", "INFO"), "it serves all slots")
+        self.down(server.uri(), "is in cluster mode", "locks need independent masters")
+        told = self.redlock("lock", "a", "--nodes", server.uri(), status=69).err
+        self.assertIn("is in cluster mode: list independent masters only", told)
+
+    def test_a_tls_port(self):
+        """Of a server that has no word of TLS in common with us: it ends the connection."""
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+
+        def shake_hands(connection):
+            with contextlib.suppress(OSError):
+                context.wrap_socket(connection, server_side=True)
+
+        found = self.examine(self.somebody(shake_hands), status=69)
+        self.assertEqual(found["state"], "down")
+        self.assertIn("this build has no TLS", found["advice"][0])
+
+    def test_a_sentinel(self):
+        server = self.server("sentinel monitor m 127.0.0.1 1 1", arguments=["--sentinel"])
+        self.down(server.uri(), "ERR unknown command", "if it is a sentinel, list the masters")
+
+    def test_no_room_for_connections(self):
+        server = self.server("maxclients 1")
+        last = until(lambda: self.connect(server), "there is room for one")
+        self.addCleanup(last.close)
+        self.down(server.uri(), "ERR max number of clients reached", "raise its maxclients")
+
+    @staticmethod
+    def connect(server):
+        connection = socket.create_connection(("127.0.0.1", server.port))
+        connection.sendall(b"PING\r\n")
+        if connection.recv(100) == b"+PONG\r\n":
+            return connection
+        connection.close()
+        return None
+
+    def test_protected_mode(self):
+        """Only connections from elsewhere hear of it; so somebody else says it here."""
+        says = (b"-DENIED Redis is running in protected mode because protected mode is enabled and "
+                b"no password is set for the default user. In this mode connections are only "
+                b"accepted from the loopback interface.\r\n")
+
+        def say(connection):
+            connection.sendall(says)
+            connection.shutdown(socket.SHUT_WR)
+            while connection.recv(65536):
+                pass
+
+        self.down(self.somebody(say), "DENIED Redis is running", "set a password or an ACL there")
+
+    def somebody(self, serve):
+        """The address of a server that is no Redis; it serves one connection after the other."""
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(listener.close)
+
+        def serve_all():
+            while True:
+                try:
+                    connection, _ = listener.accept()
+                except OSError:
+                    return
+                with connection, contextlib.suppress(OSError):
+                    serve(connection)
+
+        threading.Thread(target=serve_all, daemon=True).start()
+        return f"redis://127.0.0.1:{listener.getsockname()[1]}"
+
+    def test_a_password_where_none_is_set(self):
+        self.down(self.server().uri(":secret@"), "without any password configured",
+                  "no password is set there")
+
+    def test_an_acl_without_info(self):
+        server = self.server(f"aclfile {ACL}", login=ADMIN)
+        server.cli("ACL", "SETUSER", "redlock", "-info")
+        self.down(server.uri(LOGIN), "has no permissions to run the 'info' command",
+                  "examples/acl/redlock.acl")
+
+
+class Refuses(Doctor):
+    def adopted(self, *lines, **more):
+        server = self.server(*lines, **more)
+        self.redlock("nodes", "--adopt", "--nodes", server.uri(), status=0)
+        return server
+
+    def test_out_of_memory(self):
+        server = self.adopted()
+        server.cli("CONFIG", "SET", "maxmemory", "1")
+        self.refuses(server, "OOM", "raise maxmemory")
+
+    def test_no_replicas(self):
+        server = self.adopted()
+        server.cli("CONFIG", "SET", "min-replicas-to-write", "1")
+        self.refuses(server, "NOREPLICAS", "min-replicas-to-write 0")
+
+    def test_writes_stopped_after_a_failed_save(self):
+        server = self.adopted("save 900 1")
+        (server.dir / "dump.rdb" / "in the way").mkdir(parents=True)
+        server.cli("BGSAVE")
+        until(lambda: "rdb_last_bgsave_status:err" in server.cli("INFO", "persistence"),
+              "the save has failed")
+        self.refuses(server, "MISCONF", "see its log and its disk")
+
+    def test_a_minority_that_refuses(self):
+        servers = [self.adopted() for _ in range(3)]
+        servers[0].cli("CONFIG", "SET", "maxmemory", "1")
+        found = self.examine(*(server.uri() for server in servers), status=0)
+        self.assertFalse(found["grants"])
+        self.assertIn("2 of 3 masters vote, 2 must: locks work", self.told)
+
+    def test_an_acl(self):
+        server = self.server(f"aclfile {ACL}", login=ADMIN)
+        self.redlock("nodes", "--adopt", "--nodes", server.uri(LOGIN), status=0)
+        found = self.examine(server.uri(LOGIN), status=0)
+        self.assertEqual((found["state"], found["grants"]), ("up", None))
+        self.assertIn("put a prefix that it may use before it, with --prefix", found["advice"][0])
+        self.assertIn("1 of 1 masters vote, 1 must: whether locks work is not known, for", self.told)
+        self.assertIn("whether locks work is not known", self.text)
+        self.assertNotIn("locks work\n", self.told)
+        found = self.examine(server.uri(LOGIN), status=0, more=("--prefix", "lock:"))
+        self.assertEqual((found["grants"], found["advice"], self.text), (True, [], "ok"))
+        self.assertIn("1 must: locks work\n", self.told)
+        server.cli("ACL", "SETUSER", "redlock", "-zadd")
+        found = self.examine(server.uri(LOGIN), status=0, more=("--prefix", "lock:"))
+        self.assertTrue(found["grants"])
+        self.assertIn("run the 'zadd' command", found["no_queue"])
+        self.assertIn("locks work, but nobody can wait for one: NOPERM", self.told)
+        server.cli("ACL", "SETUSER", "redlock", "-hset")
+        found = self.examine(server.uri(LOGIN), status=69, more=("--prefix", "lock:"))
+        self.assertIn("run the 'hset' command", found["refusal"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,172 @@
+"""What is said to people is true, said once, and fits the terminal."""
+
+import re
+import socket
+import subprocess
+import threading
+import time
+import unittest
+
+from harness import Case, Cluster, ClusterCase, until
+
+
+class SlowDoor:
+    """In front of a master: what connects gets through after a while, a request with these bytes
+    in it never; and other bytes are told in place of what it says."""
+
+    def __init__(self, port, delay, swallows=None, tells=(b"", b"")):
+        self.port, self.delay, self.swallows, self.ends = port, delay, swallows, []
+        self.says, self.told = tells
+        self.door = socket.create_server(("127.0.0.1", 0))
+        self.uri = f"redis://127.0.0.1:{self.door.getsockname()[1]}"
+        self.start(self.serve)
+
+    @staticmethod
+    def start(function, *arguments):
+        threading.Thread(target=function, args=arguments, daemon=True).start()
+
+    def serve(self):
+        try:
+            while True:
+                self.start(self.let_in, self.door.accept()[0])
+        except OSError:
+            pass
+
+    def let_in(self, client):
+        self.ends.append(client)
+        time.sleep(self.delay)
+        master = socket.create_connection(("127.0.0.1", self.port))
+        self.ends.append(master)
+        self.start(self.pass_on, client, master)
+        self.pass_on(master, client)
+
+    def pass_on(self, giver, taker):
+        try:
+            while data := giver.recv(65536):
+                if not self.swallows or self.swallows not in data:
+                    taker.sendall(data.replace(self.says, self.told) if self.says else data)
+            taker.shutdown(socket.SHUT_WR)
+        except OSError:
+            pass
+
+    def close(self):
+        for end in (self.door, *self.ends):
+            end.close()
+
+
+class Help(Case):
+    def test_fits_a_terminal(self):
+        for command in ([], *([it] for it in ("run", "lock", "extend", "unlock", "status", "nodes"))):
+            told = self.redlock(*command, "--help", status=0).out
+            self.assertEqual([line for line in told.splitlines() if len(line) > 80], [])
+
+
+class Waiting(Case):
+    def test_no_place_without_a_quorum(self):
+        self.cluster = Cluster(3)
+        self.addCleanup(self.cluster.stop)
+        self.lock("--ttl", "30s", "a")
+        log = self.tmp / "log"
+        with open(log, "wb") as err:
+            self.spawn("lock", "-v", "--wait", "forever", "a", stderr=err)
+            until(lambda: re.search("waiting: held by .*, we are next", log.read_text()),
+                  "it stands in line")
+            self.cluster.kill(2, 3)
+            told = until(lambda: re.search("waiting: no quorum.*\n", log.read_text()),
+                         "there is no quorum")
+        self.assertNotIn("next", told.group())
+
+
+class Words(ClusterCase):
+    masters = 3
+
+    def test_nothing_twice(self):
+        told = self.redlock("run", "-v", self.name, "--", "true", status=0).err
+        self.assertRegex(told, r"(?m)^redlock: acquired, valid for \d+ ms$")
+        self.assertRegex(told, r"(?m)^redlock: released")
+        told = self.redlock("run", "--ttl", "400ms", self.name, "--", "sh", "-c",
+                            "kill -STOP $PPID; sleep 1; kill -CONT $PPID; sleep 60",
+                            status=76).err
+        self.assertIn(f"redlock: lost '{self.name}': the lease was not renewed before its "
+                      "validity ended\n", told)
+
+    def test_released_after_it_was_lost(self):
+        for command in ("sleep 60", "kill -STOP $PPID; sleep 1; kill -CONT $PPID; sleep 60"):
+            process = self.spawn("run", "--json", "--ttl", "400ms", self.name, "--", "sh", "-c",
+                                 f"echo; {command}", stdout=subprocess.PIPE)
+            process.stdout.readline()
+            if command == "sleep 60":
+                for master in (1, 2, 3):
+                    self.cluster.cli(master, "DEL", self.name)
+                    self.cluster.cli(master, "SET", self.name, "thief", "PX", "2000")
+            told = {line["event"]: line for line in self.finish(process, 76).json_lines}
+            with self.subTest(code=told["lost"]["code"]):
+                since = "nobody knows since when" if command == "sleep 60" else r"\d+ ms after its end"
+                self.assertRegex(told["lost"]["text"], f"^lost, {since}: ")
+                self.assertIn("it had been lost before", told["released"]["text"])
+            until(lambda: not any(self.cluster.values(self.name)), "the thief has gone")
+
+    def test_a_master_that_refuses_us_answers_nothing(self):
+        self.cluster.cli(1, "ACL", "SETUSER", "poor", "on", ">pw", "~*", "+@all", "-eval",
+                         "-evalsha")
+        nodes = f"redis://poor:pw@127.0.0.1:{self.cluster.ports[0]},{','.join(self.cluster.uris[1:])}"
+        told = self.redlock("nodes", "--nodes", nodes, status=0).out
+        self.assertRegex(told, r"  down  .*NOPERM")
+
+    def slow(self, delay, *options):
+        door = SlowDoor(self.cluster.ports[2], delay)
+        self.addCleanup(door.close)
+        return ("--connect-timeout", "400ms", *options, "--nodes",
+                ",".join([*self.cluster.uris[:2], door.uri]))
+
+    def test_what_only_begins_is_not_at_risk(self):
+        told = self.redlock("run", "-v", *self.slow(0.3), self.name, "--", "sleep", "0.5",
+                            status=0).err
+        self.assertIn("acquired", told)
+        self.assertNotIn("at risk", told)
+        self.assertNotIn("not connected", told)
+
+    def test_a_mute_master_is_connected(self):
+        told = self.redlock("status", *self.slow(20), self.name, status=0).out
+        self.assertRegex(told, "  connected, ")
+        self.assertNotIn("unreachable", told)
+        told = self.redlock("lock", "--json", *self.slow(20), self.name, status=0).json
+        self.redlock("unlock", "-v", *self.slow(20), "--token", told["token"], self.name, status=0)
+        told = self.redlock("run", "--json", *self.slow(20), self.name, "--", "true", status=0)
+        for event in told.json_lines:
+            for vote in event.get("votes", ()):
+                if vote["vote"] == "unreachable":
+                    self.assertRegex(vote["text"], "^connected, ")
+
+    def through(self, **how):
+        """The masters, the last one behind a door."""
+        door = SlowDoor(self.cluster.ports[2], 0, **how)
+        self.addCleanup(door.close)
+        uri = door.uri.replace("//", f"//:{self.cluster.passwords[2]}@")
+        return "--nodes", ",".join([*self.cluster.uris[:2], uri])
+
+    def test_what_a_server_says_of_itself_steers_no_terminal(self):
+        node = self.redlock("nodes", "--json", status=0).json["nodes"][2]
+        version = node["version"].split()[-1].encode()
+        nodes = self.through(tells=(version, "\u202e".encode() + version[3:]))
+        for options in ((), ("--json",)):
+            told = self.redlock("nodes", *nodes, *options, status=0).out
+            self.assertIn("???" + version[3:].decode(), told)
+            self.assertTrue(told.isascii(), ascii(told))
+
+    def test_a_master_that_was_not_waited_for(self):
+        nodes = self.through(swallows=self.name.encode())
+        told = until(lambda: re.search(r"  not waited for\n|  none\n",
+                                       self.redlock("status", *nodes, self.name, status=0).out),
+                     "all were asked, and one has not answered")
+        self.assertIn("not waited for", told.group())
+
+    def test_status_that_knows_too_little(self):
+        self.cluster.cli(1, "SET", self.name, "somebody", "PX", "20000")
+        nodes = f"{self.cluster.uris[0]},redis://127.0.0.1:1,redis://127.0.0.1:2"
+        told = self.redlock("status", "--nodes", nodes, self.name, status=69).out
+        self.assertRegex(told, rf"^{self.name}: unknown; held by ")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""Beside npm's redlock: two processes of it hold a name for 0.2 s and try again each 50 to 150 ms.
+They hand over to nobody, and one of ours that stands in line still gets its turns."""
+
+import os
+import random
+import shutil
+import subprocess
+import sys
+import time
+import unittest
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "cli"))
+
+from harness import Case, Cluster, environment, until  # noqa: E402
+
+CONTENDER = ("node", str(HERE / "node_redlock_turns.mjs"))
+NEEDS_ARGUMENTS, SKIPPED = 64, 77
+FOREIGNERS, SECONDS, SHARE, GAP_S = 2, 10, 1 / 5, 3
+HOLD_S, PAUSE_S = 0.2, (0.05, 0.15)
+# Fails if somebody else is inside.
+HOLD = f'set -C; : >"$0" && sleep {HOLD_S} && rm "$0"'
+
+
+class Foreigner:
+    """A process, and how many turns it has had so far."""
+
+    def __init__(self, case, number):
+        self.path = case.tmp / f"foreigner-{number}"
+        with self.path.open("wb") as out:
+            process = subprocess.Popen(
+                [*CONTENDER, case.name, str(case.inside)], stdin=subprocess.DEVNULL, stdout=out,
+                env=environment(REDLOCK_NODES=case.cluster.nodes, **modules()))
+        case.addCleanup(Case.end, process)
+
+    def said(self, word):
+        return self.path.read_text(encoding="ascii").split().count(word)
+
+
+class Turns(Case):
+    def setUp(self):
+        super().setUp()
+        self.inside = self.tmp / "inside"
+        self.cluster = Cluster(5)
+        self.addCleanup(self.cluster.stop)
+
+    def turn(self):
+        """Ours.  How long it waited in line."""
+        since = time.monotonic()
+        self.redlock("run", "--wait", "20s", self.name, "--", "sh", "-c", HOLD, str(self.inside),
+                     status=0)
+        return time.monotonic() - since - HOLD_S
+
+    def test_one_of_ours_among_two_gets_its_turns(self):
+        foreigners = [Foreigner(self, i) for i in range(FOREIGNERS)]
+        until(lambda: all(each.said("turn") for each in foreigners), "each has had a turn")
+        before = sum(each.said("turn") for each in foreigners)
+        waits, end = [], time.monotonic() + SECONDS
+        while time.monotonic() < end:
+            waits.append(self.turn())
+            time.sleep(random.uniform(*PAUSE_S))
+        turns = len(waits) + sum(each.said("turn") for each in foreigners) - before
+        told = f"ours {len(waits)} of {turns} turns, longest wait {max(waits):.1f} s"
+        print(told)
+        self.assertFalse(any(each.said("two") for each in foreigners), "two held the name at once")
+        self.assertGreaterEqual(len(waits), SHARE * turns, told)
+        self.assertLessEqual(max(waits), GAP_S, told)
+
+
+def modules():
+    return {key: value for key, value in os.environ.items() if key == "REDLOCK_NODE_MODULES"}
+
+
+def missing():
+    """Why there is nobody to contend with; None if there is."""
+    if not shutil.which("node"):
+        return "node is not installed"
+    asked = subprocess.run(CONTENDER, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                           check=False)
+    return None if asked.returncode == NEEDS_ARGUMENTS else asked.stderr.rpartition("skipped: ")[2].strip()
+
+
+if __name__ == "__main__":
+    why = missing()
+    if why:
+        print(f"skipped: {why}; test/run installs it where npm is, or set REDLOCK_NODE_MODULES")
+        sys.exit(SKIPPED)
+    unittest.main()

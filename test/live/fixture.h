@@ -1,0 +1,42 @@
+/*
+ * fixture.h - what the cases of a live test share: masters that are there before the first
+ * case and end after the last one, and a client of them where a test wants one for all cases.
+ *
+ * A case that needs masters of its own is played in a scene (scene.h).
+ */
+#ifndef REDLOCK_TEST_FIXTURE_H
+#define REDLOCK_TEST_FIXTURE_H
+
+#include <redlock.h>
+
+#include "cluster.h"
+
+struct user;
+
+struct fixture {
+    unsigned masters;
+    const char *flags;              /* of cluster_start() */
+    bool fenced;                    /* the masters are for clients of fence_options() */
+    bool has_user;                  /* `user` is open, and must leave no key behind */
+    const redlock_options *options; /* of that user; may be NULL */
+    void (*begun)(void);            /* called when the masters are there */
+    void (*ending)(void);           /* called before the masters end */
+};
+
+extern struct cluster cluster;
+extern struct user user;
+
+int fixture_start(void **state);
+int fixture_stop(void **state);
+
+/* Runs an array of cases with such a fixture: RUN_WITH(tests, .masters = 5). */
+#define RUN_WITH(tests, ...)                                                                       \
+    (fixture = (struct fixture){__VA_ARGS__}, fixture_filter(),                                    \
+     cmocka_run_group_tests(tests, fixture_start, fixture_stop))
+/* Runs cases that are scenes. */
+#define RUN_SCENES(tests) (fixture_filter(), cmocka_run_group_tests(tests, NULL, NULL))
+/* REDLOCK_CASE=PATTERN runs only cases with such a name. */
+void fixture_filter(void);
+extern struct fixture fixture;
+
+#endif

@@ -1,0 +1,11 @@
+/* What the initialisers say in C, for defaults.cpp. */
+#include <redlock.h>
+#include <redlock/sync.h>
+
+extern const redlock_options c_options;
+extern const redlock_lease_options c_lease;
+extern const redlock_sync_result c_result;
+
+const redlock_options c_options = REDLOCK_OPTIONS_INIT;
+const redlock_lease_options c_lease = REDLOCK_LEASE_INIT;
+const redlock_sync_result c_result = REDLOCK_SYNC_RESULT_INIT;

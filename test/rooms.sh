@@ -1,0 +1,103 @@
+#!/usr/bin/env bash
+# The rooms of the library: what each may include and call, and that no file needs, on
+# whatever way, a file that needs it.
+#
+#   test/rooms.sh LIB OBJECT…
+#
+# LIB is the folder lib; the objects are what the build made of the rooms.  A header and the
+# source of the same name are one file here.  lib/core has a test of its own, purity.sh.
+set -euo pipefail
+shopt -s extglob
+export LC_ALL=C
+lib=$1
+shift
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+bad=0
+
+# The rooms that each room may include and call; of itself, always.
+declare -A below=([wire]='core' [io]='wire core' [client]='io core' [sync]='')
+# What a room need not know, though a room below it may be made of it.
+declare -A forbidden=(
+    [wire]='ev|sodium|pthread|unistd|netdb|sys/.*|netinet/.*'
+    [io]='redlock'
+    [client]='ev|hiredis/.*|sodium|pthread|unistd|netdb|time|sys/.*|netinet/.*'
+    [sync]='hiredis/.*|sodium|netdb|sys/socket|netinet/.*'
+)
+# The core has one door; the words that pass through it are everybody's.
+declare -A core_headers=([wire]='ground/(event|names)\.h' [io]='ground/(event|names)\.h'
+    [client]='engine\.h|ground/(event|names)\.h' [sync]='')
+# Each with its reason.
+exceptions='client/loop.c <ev.h>'           # it is the pump on libev
+exceptions+='|sync/sync_client.h "forks.h"' # a leaf: which process is this?
+# Only these functions of another room does sync call.
+sync_calls='redlock_.*|forks_.*'
+
+complain() {
+    printf '%s\n' "$*" >&2
+    bad=1
+}
+
+# The room of each header of ours.
+declare -A room_of=()
+for path in "$lib"/*/*.h; do
+    name=${path%/*}
+    room_of[${path##*/}]=${name##*/}
+done
+
+# ---- includes --------------------------------------------------------------------
+
+look_at() { # room file header
+    local room=$1 file=$2 header=$3 own other
+    [[ ! "$room/$file $header" =~ ^($exceptions)$ ]] || return 0
+    own=${header//[\"<>]/}
+    if [[ $header == \<* ]]; then
+        [[ ! $own =~ ^(${forbidden[$room]})\.h$ ]] || complain "$room/$file includes $header"
+        return
+    fi
+    if [[ $own == */* || $own == engine.h ]]; then
+        [[ $own =~ ^(${core_headers[$room]})$ || ! -e $lib/core/$own ]] ||
+            complain "$room/$file includes $header of core"
+        return
+    fi
+    other=${room_of[$own]:-}
+    [[ -n $other ]] || return 0 # redlock.h, and what the build generates
+    [[ $other == "$room" || " ${below[$room]} " == *" $other "* ]] ||
+        complain "$room/$file includes $header of $other"
+    [[ $other == core ]] || echo "$room/${file%.[ch]} $other/${own%.h}" >>"$work/needs"
+}
+
+for room in "${!below[@]}"; do
+    while IFS=: read -r path line; do
+        look_at "$room" "${path##*/}" "${line##*include*([[:space:]])}"
+    done < <(grep -EHo '^[[:space:]]*#[[:space:]]*include[[:space:]]*["<][^">]+[">]' "$lib/$room"/*.[ch])
+done
+
+# ---- calls ------------------------------------------------------------------------
+
+# file, kind and symbol; the room is in the name of the object's folder.
+nm -A --extern-only "$@" |
+    sed -nE 's#^.*redlock_([a-z]+)\.dir/(.*/)?([a-z_]+)\.c\.o:[0-9a-f ]*([A-Za-z]) ([^ ]+)$#\1/\3 \4 \5#p' >"$work/symbols"
+
+awk '$2 != "U" { print $3, $1 }' "$work/symbols" | sort >"$work/defined"
+awk '$2 == "U" { print $3, $1 }' "$work/symbols" | sort >"$work/used"
+while read -r symbol user owner; do
+    room=${user%%/*} other=${owner%%/*}
+    [[ $other == core ]] || echo "$user $owner" >>"$work/needs"
+    [[ $room != "$other" && $room != core ]] || continue
+    if [[ $room == sync ]]; then
+        [[ $symbol =~ ^($sync_calls)$ ]] || complain "$user calls $symbol of $owner"
+    else
+        [[ " ${below[$room]} " == *" $other "* ]] || complain "$user calls $symbol of $owner"
+    fi
+done < <(join "$work/used" "$work/defined")
+
+# ---- circles ------------------------------------------------------------------------
+
+# tsort names the files of a circle on its standard error.
+awk '$1 != $2' "$work/needs" | sort -u >"$work/graph"
+tsort "$work/graph" >/dev/null 2>"$work/circle" || true
+[[ ! -s $work/circle ]] || complain "files in a circle: $(grep -v 'contains a loop' "$work/circle" | sed 's/^tsort: //' | tr '\n' ' ')"
+
+((bad == 0)) || exit 1
+echo "$(awk '{ print $1; print $2 }' "$work/graph" | sort -u | wc -l) files, $(wc -l <"$work/graph") arrows, no circle"

@@ -1,0 +1,15 @@
+/*
+ * why.h - the reason of what the core does, as far as its shell can see it: what happened just
+ * then, and how the votes stood of each lease that the core acted for.
+ */
+#ifndef REDLOCK_TEST_WHY_H
+#define REDLOCK_TEST_WHY_H
+
+#include "fake.h"
+
+#define WHY "=?" /* begins each line of it */
+
+/* Writes such lines into the trace.  For one fake at a time. */
+extern const struct watcher why_watcher;
+
+#endif

@@ -1,0 +1,217 @@
+#include "user_lease.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "client_rules.h"
+#include "invariants.h"
+#include "trace.h"
+#include "user.h"
+
+struct user_lease *user_lease_of(struct lease *core)
+{
+    return core ? ((redlock_lease *)(void *)core)->data : NULL;
+}
+
+bool user_lease_is_held(const struct user_lease *lease)
+{
+    return !lease->let_go && !lease->released &&
+           lease_valid_until(&lease->handle->core) > shell_now(lease->shell);
+}
+
+bool user_lease_has_calls(const struct user_lease *lease)
+{
+    return lease->let_go || lease->handle->operations;
+}
+
+/* ---- options: from our own reading of redlock.h ------------------------------------ */
+
+usec user_lease_usual_margin(usec ttl)
+{
+    usec margin = ttl / 20 < MS(10) ? MS(10) : ttl / 20;
+    return margin > ttl / 4 ? ttl / 4 : margin;
+}
+
+static redlock_lease_options options_of(const struct terms *terms)
+{
+    redlock_lease_options options = REDLOCK_LEASE_INIT;
+    options.ttl_ms = terms->ttl / 1000;
+    options.wait_ms = terms->wait == NEVER ? REDLOCK_FOREVER : terms->wait / 1000;
+    if (terms->margin != user_lease_usual_margin(terms->ttl))
+        options.margin_ms = terms->margin / 1000;
+    options.max_hold_ms = terms->max_hold / 1000;
+    options.renew = terms->renew;
+    options.fence = terms->fence;
+    return options;
+}
+
+/* ---- asking for one ------------------------------------------------------------------ */
+
+static void on_event(redlock_lease *handle, const redlock_event *event, void *data)
+{
+    struct user_lease *lease = data;
+    check_freed_is_left_alone(lease, handle);
+    check_told(lease, event);
+    if (lease->shell->world->violation.rule)
+        return;
+    user_told(lease, event);
+}
+
+struct spelled {
+    char bytes[MODEL_NAMES];
+    redlock_name names[MODEL_NAMES];
+};
+
+static void spell(struct spelled *spelled, const uint8_t *names, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        spelled->bytes[i] = (char)('a' + names[i]); /* a byte, not always a letter */
+        spelled->names[i] = (redlock_name){&spelled->bytes[i], 1};
+    }
+}
+
+static struct user_lease *record_new(struct shell *s, const uint8_t *names, unsigned count)
+{
+    struct user_lease *lease = calloc(1, sizeof *lease);
+    lease->shell = shell_present = s;
+    lease->count = (uint8_t)count;
+    memcpy(lease->names, names, count);
+    lease->began = s->world->now;
+    return lease;
+}
+
+/* Into the list, or nowhere. */
+static struct user_lease *entered(struct user_lease *lease, redlock_code code)
+{
+    struct shell *s = lease->shell;
+    if (code && code != REDLOCK_E_MEMORY)
+        world_violated(s->world, "options", "client %u is refused a lease: %s", s->index + 1,
+                       redlock_last_error(s->client));
+    if (code) {
+        free(lease);
+        return NULL;
+    }
+    lease->number = ++s->world->leases_made;
+    s->leases_made++;
+    lease->next_all = s->all;
+    s->all = lease;
+    check_asked(lease);
+    return lease;
+}
+
+struct user_lease *user_lease_acquire(struct shell *s, const uint8_t *names, unsigned count,
+                                      const struct terms *terms)
+{
+    struct user_lease *lease = record_new(s, names, count);
+    redlock_lease_options options = options_of(terms);
+    struct spelled spelled;
+    spell(&spelled, names, count);
+    lease->terms = *terms;
+    return entered(lease, redlock_acquire_names(s->client, &lease->handle, spelled.names, count,
+                                                &options, on_event, lease));
+}
+
+struct user_lease *user_lease_attach(struct shell *s, const struct parcel *parcel,
+                                     const struct terms *terms)
+{
+    struct user_lease *lease = record_new(s, parcel->names, parcel->count);
+    redlock_lease_options options = options_of(terms);
+    struct spelled spelled;
+    spell(&spelled, parcel->names, parcel->count);
+    lease->terms = *terms;
+    lease->by_token = true;
+    lease->token = parcel->token;
+    return entered(lease,
+                   redlock_attach(s->client, &lease->handle, spelled.names, parcel->count,
+                                  s->world->tokens[parcel->token].text, &options, on_event, lease));
+}
+
+struct user_lease *user_lease_release_token(struct shell *s, const struct parcel *parcel)
+{
+    struct user_lease *lease = record_new(s, parcel->names, parcel->count);
+    struct spelled spelled;
+    spell(&spelled, parcel->names, parcel->count);
+    lease->by_token = lease->released = true;
+    lease->token = parcel->token;
+    lease->known = KNOWN_ASKED_BACK;
+    return entered(lease,
+                   redlock_release_token(s->client, &lease->handle, spelled.names, parcel->count,
+                                         s->world->tokens[parcel->token].text, on_event, lease));
+}
+
+struct user_lease *user_lease_inspect(struct shell *s, const uint8_t *names, unsigned count)
+{
+    struct user_lease *lease = record_new(s, names, count);
+    struct spelled spelled;
+    spell(&spelled, names, count);
+    lease->known = KNOWN_INSPECTING;
+    lease->released = true; /* there is nothing to release */
+    return entered(
+        lease, redlock_inspect(s->client, &lease->handle, spelled.names, count, on_event, lease));
+}
+
+/* ---- having one ------------------------------------------------------------------------- */
+
+bool user_lease_extend(struct user_lease *lease, usec ttl)
+{
+    struct shell *s = shell_present = lease->shell;
+    if (redlock_extend(lease->handle, ttl / 1000))
+        return false;
+    usec lasts = ttl ? ttl : lease->handle->core.terms.ttl;
+    lease->extends++;
+    lease->extend_until = quorum_promise(shell_now(s), lasts, DRIFT_PPM);
+    return true;
+}
+
+bool user_lease_release(struct user_lease *lease)
+{
+    shell_present = lease->shell;
+    bool may = !lease->ended && !lease->released;
+    redlock_code code = redlock_release(lease->handle);
+    if ((code == REDLOCK_OK) != may)
+        world_violated(lease->shell->world, "options", "lease %u: its release returns %s",
+                       lease->number, redlock_code_name(code));
+    lease->released |= code == REDLOCK_OK;
+    return code == REDLOCK_OK;
+}
+
+static void let_go(struct user_lease *lease)
+{
+    lease->let_go = true;
+    lease->shell->let_go++;
+}
+
+bool user_lease_detach(struct user_lease *lease)
+{
+    shell_present = lease->shell;
+    if (redlock_detach(lease->handle))
+        return false;
+    let_go(lease);
+    return true;
+}
+
+void user_lease_free(struct user_lease *lease)
+{
+    shell_present = lease->shell;
+    redlock_lease_free(lease->handle);
+    let_go(lease);
+}
+
+/* ---- the end ------------------------------------------------------------------------------ */
+
+void user_leases_drop(struct shell *s, bool all)
+{
+    if (!all && (!s->let_go || !s->client || s->client->asked.first))
+        return;
+    struct user_lease **at = &s->all, *lease;
+    while ((lease = *at)) {
+        if (!all && !lease->let_go) {
+            at = &lease->next_all;
+            continue;
+        }
+        *at = lease->next_all;
+        check_freed(lease);
+        free(lease);
+    }
+    s->let_go = 0;
+}

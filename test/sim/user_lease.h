@@ -1,0 +1,77 @@
+/*
+ * user_lease.h - a lease as its user has it: the handle, what was asked for, what was told;
+ * and the calls of redlock.h, with what they are expected to return.
+ */
+#ifndef SIM_USER_LEASE_H
+#define SIM_USER_LEASE_H
+
+#include "client_shell.h"
+
+/* What the user was told, and so what may still be told. */
+enum known {
+    KNOWN_ASKED, /* ACQUIRED or NOT_ACQUIRED will come */
+    KNOWN_HELD,
+    KNOWN_LOST,
+    KNOWN_ENDED,
+    KNOWN_ASKED_BACK, /* release by token: RELEASED will come */
+    KNOWN_INSPECTING
+};
+
+struct user_lease {
+    redlock_lease *handle; /* dangling once it was let go */
+    struct shell *shell;
+    struct user_lease *next_all;
+    struct terms terms; /* as asked for, by our own reading of redlock.h */
+    bool let_go;        /* freed or detached: nothing may be told any more */
+    bool ended, released;
+
+    uint32_t number;
+    uint8_t names[MODEL_NAMES], count;
+    enum known known;
+    bool by_token;
+    uint32_t token;    /* its present one */
+    unsigned extends;  /* asked and not answered */
+    usec extend_until; /* at least so far the last extend must reach; our clock */
+    usec end_known_at; /* likewise: since when this is its end */
+    usec end;          /* our clock: until then it counts itself the holder */
+    usec farthest_end; /* likewise: a promise that is withdrawn brings the end nearer */
+    usec stop_by;      /* LOST was told: it may be winding down until then */
+    usec began;        /* true time at which it was asked for */
+    bool is_probe, is_hoarded;
+    usec hold_over;   /* true time; it is given back then */
+    usec fence;       /* that it was told; 0: none */
+    usec first_sent;  /* true time; its first message about this acquire */
+    usec stood_since; /* likewise: a quorum of masters has its place in line */
+    uint16_t stands_on;
+    usec passed_since[CLIENTS_MAX]; /* likewise: by leases of that client that asked long after */
+};
+
+/* redlock_acquire_names(), with terms.wait 0 to NEVER; NULL when memory is out. */
+struct user_lease *user_lease_acquire(struct shell *shell, const uint8_t *names, unsigned count,
+                                      const struct terms *terms);
+struct user_lease *user_lease_attach(struct shell *shell, const struct parcel *parcel,
+                                     const struct terms *terms);
+struct user_lease *user_lease_release_token(struct shell *shell, const struct parcel *parcel);
+struct user_lease *user_lease_inspect(struct shell *shell, const uint8_t *names, unsigned count);
+
+/* False: it was refused, as the lease is not in the state for it. */
+bool user_lease_extend(struct user_lease *lease, usec ttl);
+bool user_lease_release(struct user_lease *lease);
+bool user_lease_detach(struct user_lease *lease);
+void user_lease_free(struct user_lease *lease);
+
+/* By the library's own word; exact, where redlock_valid_for() counts milliseconds. */
+bool user_lease_is_held(const struct user_lease *lease);
+/* The margin of a lease that asks for none of its own. */
+usec user_lease_usual_margin(usec ttl);
+
+/* Calls that wait for the pump. */
+bool user_lease_has_calls(const struct user_lease *lease);
+/* Of a lease of the core; NULL of none. */
+struct user_lease *user_lease_of(struct lease *core);
+
+/* Those that were let go are gone for good: when the pump has carried it out, or all of them,
+ * when the client is freed. */
+void user_leases_drop(struct shell *shell, bool all);
+
+#endif

@@ -1,0 +1,294 @@
+/* However a connection ends, each request has its answer, and then the end is told. */
+#include <signal.h>
+#include <stdio.h>
+#include <sys/socket.h>
+
+#include "link_calls.h"
+#include "link_world.h"
+
+static void closing_answers_what_is_in_flight(void **state)
+{
+    struct world *world = *state;
+    come_up(world, LOCAL);
+    send_round(world, REQUEST_HELLO, 1);
+    send_round(world, REQUEST_RELEASE, 2);
+    assert_false(link_breaks(world->link));
+    do_close(world);
+    do_close(world);
+    assert_true(link_breaks(world->link));
+    assert_int_equal(world->told_count, 0);
+    assert_true(link_pump(world->link));
+    assert_false(link_pump(world->link));
+    assert_int_equal(world->told_count, 3);
+    assert_lost(&world->told[0], 1);
+    assert_lost(&world->told[1], 2);
+    assert_closed(&world->told[2], NULL);
+    while (!world->fake.left_by)
+        ev_run(world->loop, EVRUN_ONCE);
+}
+
+static void closing_a_closed_link_tells_nothing(void **state)
+{
+    struct world *world = *state;
+    make_link(world, LOCAL);
+    do_close(world);
+    assert_false(link_pump(world->link));
+    assert_int_equal(world->told_count, 0);
+}
+
+static void closing_while_connecting(void **state)
+{
+    struct world *world = *state;
+    make_link(world, LOCAL);
+    do_connect(world);
+    do_close(world);
+    assert_true(link_pump(world->link));
+    assert_int_equal(world->told_count, 1);
+    assert_closed(&world->told[0], NULL);
+}
+
+static void a_master_that_goes_away(void **state)
+{
+    struct world *world = *state;
+    come_up(world, LOCAL);
+    for (unsigned i = 0; i < 3; i++)
+        send_round(world, REQUEST_RELEASE, i);
+    run_until_heard(world, 3 * release_length(world));
+    fake_say(&world->fake, ":1\r\n:");
+    fake_hang_up(&world->fake);
+    run_until_told(world, 4);
+    assert_reply(&world->told[0], 0, ANSWER_YES);
+    assert_lost(&world->told[1], 1);
+    assert_string_equal(world->told[1].text, "closed by the master");
+    assert_lost(&world->told[2], 2);
+    assert_closed(&world->told[3], "closed by the master");
+    assert_int_equal(link_counters(world->link)->protocol_errors, 0);
+}
+
+static void a_connection_that_is_reset(void **state)
+{
+    struct world *world = *state;
+    come_up(world, LOCAL);
+    send_round(world, REQUEST_RELEASE, 1);
+    run_until_heard(world, release_length(world));
+    fake_reset(&world->fake);
+    run_until_told(world, 2);
+    assert_lost(&world->told[0], 1);
+    assert_closed(&world->told[1], "cannot read: Connection reset by peer");
+}
+
+/* On a unix socket the other side's end is seen by the very next write. */
+static void a_pipe_that_breaks_while_flushing(void **state)
+{
+    struct world *world = *state;
+    assert_ptr_equal(signal(SIGPIPE, SIG_DFL), SIG_DFL);
+    use_unix_socket(world);
+    come_up(world, NULL);
+    fake_hang_up(&world->fake);
+    send_round(world, REQUEST_RELEASE, 1);
+    do_flush(world);
+    send_round(world, REQUEST_RELEASE, 2);
+    do_flush(world);
+    assert_int_equal(world->told_count, 0);
+    assert_true(link_breaks(world->link));
+    assert_true(link_pump(world->link));
+    assert_false(link_breaks(world->link));
+    assert_int_equal(world->told_count, 3);
+    assert_lost(&world->told[0], 1);
+    assert_lost(&world->told[1], 2);
+    assert_closed(&world->told[2], "closed by the master");
+}
+
+static void what_came_before_the_break_is_read(void **state)
+{
+    struct world *world = *state;
+    use_unix_socket(world);
+    come_up(world, NULL);
+    send_round(world, REQUEST_RELEASE, 1);
+    run_until_heard(world, release_length(world));
+    fake_say(&world->fake, ":1\r\n");
+    fake_hang_up(&world->fake);
+    send_round(world, REQUEST_RELEASE, 2);
+    do_flush(world);
+    assert_true(link_pump(world->link));
+    assert_int_equal(world->told_count, 3);
+    assert_reply(&world->told[0], 1, ANSWER_YES);
+    assert_lost(&world->told[1], 2);
+    assert_closed(&world->told[2], "cannot send: Broken pipe");
+}
+
+/* Nothing to read, and not the end either. */
+static void a_master_that_only_stops_reading(void **state)
+{
+    struct world *world = *state;
+    use_unix_socket(world);
+    come_up(world, NULL);
+    shutdown(world->fake.connection, SHUT_RD);
+    send_round(world, REQUEST_RELEASE, 1);
+    do_flush(world);
+    assert_true(link_pump(world->link));
+    assert_lost(&world->told[0], 1);
+    assert_closed(&world->told[1], "cannot send: Broken pipe");
+}
+
+static void answers_one(struct world *world, unsigned round)
+{
+    world->told_count = 0;
+    send_round(world, REQUEST_RELEASE, round);
+    run_until_heard(world, release_length(world));
+    assert_int_equal(world->fake.heard_length, release_length(world));
+    fake_say(&world->fake, ":1\r\n");
+    run_until_told(world, 1);
+    assert_reply(&world->told[0], round, ANSWER_YES);
+}
+
+static void nothing_of_a_connection_survives_it(void **state)
+{
+    struct world *world = *state;
+    use_unix_socket(world);
+    come_up(world, NULL);
+    fake_hang_up(&world->fake);
+    send_round(world, REQUEST_RELEASE, 1);
+    do_flush(world);
+    link_pump(world->link);
+    world->told_count = 0;
+    come_up(world, NULL);
+    answers_one(world, 2);
+
+    send_round(world, REQUEST_RELEASE, 3);
+    do_close(world);
+    link_pump(world->link);
+    world->told_count = 0;
+    come_up(world, NULL);
+    answers_one(world, 4);
+
+    world->told_count = 0;
+    fake_hang_up(&world->fake);
+    run_until_told(world, 1);
+    assert_closed(&world->told[0], "closed by the master");
+}
+
+static void send_while_losing(struct world *world, const struct event *event)
+{
+    if (event->kind == EVENT_REPLY && event->reply->tag.round < 10)
+        send_round(world, REQUEST_RELEASE, event->reply->tag.round + 10);
+}
+
+static void a_request_between_the_break_and_its_news_is_lost_too(void **state)
+{
+    struct world *world = *state;
+    come_up(world, LOCAL);
+    send_round(world, REQUEST_RELEASE, 1);
+    send_round(world, REQUEST_RELEASE, 2);
+    do_close(world);
+    send_round(world, REQUEST_RELEASE, 3);
+    do_flush(world);
+    world->react = send_while_losing;
+    assert_true(link_pump(world->link));
+    assert_int_equal(world->told_count, 7);
+    const unsigned rounds[] = {1, 2, 3, 11, 12, 13};
+    for (unsigned i = 0; i < COUNT(rounds); i++)
+        assert_lost(&world->told[i], rounds[i]);
+    assert_closed(&world->told[6], NULL);
+}
+
+static void close_at_reply(struct world *world, const struct event *event)
+{
+    if (event->kind != EVENT_REPLY || event->reply->answer == ANSWER_LOST)
+        return;
+    char text[64];
+    snprintf(text, sizeof text, "%s", event->reply->text);
+    do_close(world);
+    assert_false(link_pump(world->link));
+    assert_string_equal(event->reply->text, text);
+}
+
+static void closing_inside_a_reply_ends_reading(void **state)
+{
+    struct world *world = *state;
+    come_up(world, LOCAL);
+    world->react = close_at_reply;
+    send_round(world, REQUEST_PEEK, 1);
+    send_round(world, REQUEST_PEEK, 2);
+    run_until_heard(world, 2 * 70);
+    fake_say(&world->fake, "*4\r\n$2\r\nme\r\n:5\r\n:0\r\n$0\r\n\r\n"
+                           "*4\r\n$2\r\nme\r\n:5\r\n:0\r\n$0\r\n\r\n");
+    run_until_told(world, 3);
+    assert_reply(&world->told[0], 1, ANSWER_HELD);
+    assert_lost(&world->told[1], 2);
+    assert_closed(&world->told[2], NULL);
+}
+
+static void connect_again(struct world *world, const struct event *event)
+{
+    if (event->kind != EVENT_CLOSED)
+        return;
+    char text[200];
+    snprintf(text, sizeof text, "%s", event->text);
+    world->react = NULL;
+    do_connect(world);
+    assert_string_equal(event->text, text);
+}
+
+static void connecting_again_inside_the_news_of_the_end(void **state)
+{
+    struct world *world = *state;
+    come_up(world, LOCAL);
+    world->react = connect_again;
+    fake_hang_up(&world->fake);
+    run_until_told(world, 2);
+    assert_closed(&world->told[0], "closed by the master");
+    assert_int_equal(world->told[1].kind, EVENT_CONNECTED);
+    send_round(world, REQUEST_RELEASE, 5);
+    run_until_heard(world, release_length(world));
+    fake_say(&world->fake, ":1\r\n");
+    run_until_told(world, 3);
+    assert_reply(&world->told[2], 5, ANSWER_YES);
+}
+
+static void a_failure_to_connect_again_does_not_spoil_the_news(void **state)
+{
+    struct world *world = *state;
+    come_up(world, LOCAL);
+    world->react = connect_again;
+    no_threads = true;
+    world->address.host = (char *)(uintptr_t) "none.test";
+    fake_hang_up(&world->fake);
+    run_until_told(world, 2);
+    assert_closed(&world->told[0], "closed by the master");
+    assert_closed(&world->told[1], "cannot start to look up none.test");
+}
+
+static void freeing_tells_nothing(void **state)
+{
+    struct world *world = *state;
+    come_up(world, LOCAL);
+    send_round(world, REQUEST_RELEASE, 1);
+    ev_prepare_stop(world->loop, &world->pumping);
+    link_free(world->link);
+    world->link = NULL;
+    while (!world->fake.left_by)
+        ev_run(world->loop, EVRUN_ONCE);
+    assert_int_equal(world->told_count, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        LINK_TEST(closing_answers_what_is_in_flight),
+        LINK_TEST(closing_a_closed_link_tells_nothing),
+        LINK_TEST(closing_while_connecting),
+        LINK_TEST(a_master_that_goes_away),
+        LINK_TEST(a_connection_that_is_reset),
+        LINK_TEST(a_pipe_that_breaks_while_flushing),
+        LINK_TEST(what_came_before_the_break_is_read),
+        LINK_TEST(a_master_that_only_stops_reading),
+        LINK_TEST(nothing_of_a_connection_survives_it),
+        LINK_TEST(a_request_between_the_break_and_its_news_is_lost_too),
+        LINK_TEST(closing_inside_a_reply_ends_reading),
+        LINK_TEST(connecting_again_inside_the_news_of_the_end),
+        LINK_TEST(a_failure_to_connect_again_does_not_spoil_the_news),
+        LINK_TEST(freeing_tells_nothing),
+    };
+    return cmocka_run_group_tests(tests, link_tests_begin, NULL);
+}

@@ -1,0 +1,137 @@
+/* A master that says what no master can say is left. */
+#include "link_world.h"
+
+static void a_reply_to_nothing(void **state)
+{
+    struct world *world = *state;
+    come_up(world, LOCAL);
+    fake_say(&world->fake, "+OK\r\n");
+    run_until_told(world, 1);
+    assert_closed(&world->told[0], "a reply to nothing");
+    assert_int_equal(link_counters(world->link)->protocol_errors, 1);
+    assert_int_equal(link_counters(world->link)->replies, 0);
+}
+
+static void an_error_to_nothing_is_quoted(void **state)
+{
+    struct world *world = *state;
+    come_up(world, LOCAL);
+    fake_say(&world->fake, "-ERR max number of clients reached\r\n");
+    run_until_told(world, 1);
+    assert_closed(&world->told[0], "a reply to nothing: ERR max number of clients reached");
+}
+
+static void one_reply_too_many(void **state)
+{
+    struct world *world = *state;
+    come_up(world, LOCAL);
+    send_round(world, REQUEST_RELEASE, 1);
+    run_until_heard(world, release_length(world));
+    fake_say(&world->fake, ":1\r\n:1\r\n");
+    run_until_told(world, 2);
+    assert_reply(&world->told[0], 1, ANSWER_YES);
+    assert_closed(&world->told[1], "a reply to nothing");
+}
+
+static void malformed_or_impossible_replies(void **state)
+{
+    static const struct {
+        const char *bytes, *why;
+    } lies[] = {
+        {"hello\r\n", "malformed reply: Protocol error"},
+        {"HTTP/1.1 400 Bad Request\r\n\r\n", "malformed reply"},
+        {":1x\r\n", "reply"},
+        {"*x\r\n", "malformed reply"},
+        {"*33\r\n", "an array too long or too deep"},
+        {"*2147483647\r\n", "malformed reply"},
+        {"*99999999999\r\n", "malformed reply"},
+        {"*1\r\n*1\r\n:1\r\n", "an array too long or too deep"},
+        {"$-2\r\n", "malformed reply"},
+        {"+PONG\r\n", "that the request cannot have"},
+        {":7\r\n", "that the request cannot have"},
+        {"$2\r\nhi\r\n", "that the request cannot have"},
+        {"*2\r\n$4\r\nlate\r\n$1\r\n5\r\n", "that the request cannot have"},
+    };
+    struct world *world = *state;
+    for (unsigned i = 0; i < COUNT(lies); i++) {
+        world->told_count = 0;
+        come_up(world, LOCAL);
+        send_round(world, REQUEST_RELEASE, i);
+        send_round(world, REQUEST_RELEASE, i + 100);
+        run_until_heard(world, 2 * release_length(world));
+        fake_say(&world->fake, lies[i].bytes);
+        run_until_told(world, 3);
+        assert_lost(&world->told[0], i);
+        assert_lost(&world->told[1], i + 100);
+        assert_closed(&world->told[2], lies[i].why);
+        assert_int_equal(link_counters(world->link)->protocol_errors, i + 1);
+        assert_int_equal(link_counters(world->link)->replies, 0);
+    }
+}
+
+static void an_impossible_reply_to_the_login(void **state)
+{
+    struct world *world = *state;
+    come_up(world, LOCAL);
+    send_round(world, REQUEST_HELLO, 1);
+    run_until_heard(world, 100);
+    fake_say(&world->fake, "*1\r\n:1\r\n");
+    run_until_told(world, 2);
+    assert_lost(&world->told[0], 1);
+    assert_closed(&world->told[1], "that the login cannot have");
+    assert_int_equal(link_counters(world->link)->protocol_errors, 1);
+}
+
+static void say_endlessly(struct world *world, const char *start)
+{
+    static char flood[20000];
+    memset(flood, 'x', sizeof flood);
+    send_round(world, REQUEST_PEEK, 1);
+    run_until_heard(world, 70);
+    fake_say(&world->fake, start);
+    for (int i = 0; i < 4; i++) {
+        fake_say_bytes(&world->fake, flood, sizeof flood);
+        for (int j = 0; j < 3; j++)
+            ev_run(world->loop, EVRUN_NOWAIT);
+    }
+    run_until_told(world, 2);
+    assert_lost(&world->told[0], 1);
+    assert_closed(&world->told[1], "longer than 65536 bytes");
+    assert_int_equal(link_counters(world->link)->protocol_errors, 1);
+}
+
+static void a_giant_string(void **state)
+{
+    struct world *world = *state;
+    come_up(world, LOCAL);
+    say_endlessly(world, "$536870912\r\n");
+}
+
+static void a_line_without_end(void **state)
+{
+    struct world *world = *state;
+    come_up(world, LOCAL);
+    say_endlessly(world, "-ERR ");
+}
+
+static void a_length_that_overflows(void **state)
+{
+    struct world *world = *state;
+    come_up(world, LOCAL);
+    say_endlessly(world, "$9223372036854775800\r\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        LINK_TEST(a_reply_to_nothing),
+        LINK_TEST(an_error_to_nothing_is_quoted),
+        LINK_TEST(one_reply_too_many),
+        LINK_TEST(malformed_or_impossible_replies),
+        LINK_TEST(an_impossible_reply_to_the_login),
+        LINK_TEST(a_giant_string),
+        LINK_TEST(a_line_without_end),
+        LINK_TEST(a_length_that_overflows),
+    };
+    return cmocka_run_group_tests(tests, link_tests_begin, NULL);
+}

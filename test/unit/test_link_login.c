@@ -1,0 +1,110 @@
+/* The first hello of a connection logs in, and every connection does it afresh. */
+#define _GNU_SOURCE
+#include "link_world.h"
+
+static int64_t client_id;
+
+static void keep_client_id(struct world *world, const struct event *event)
+{
+    (void)world;
+    if (event->kind == EVENT_REPLY && event->reply->hello)
+        client_id = event->reply->hello->client_id;
+}
+
+static void the_first_hello_logs_in(void **state)
+{
+    struct world *world = *state;
+    come_up(world, LOCAL);
+    world->react = keep_client_id;
+    send_round(world, REQUEST_HELLO, 1);
+    assert_int_equal(link_in_flight(world->link), 1);
+    run_until_heard(world, 1000);
+    assert_memory_equal(world->fake.heard, "*3\r\n$6\r\nCLIENT\r\n$7\r\nSETNAME\r\n", 29);
+    assert_non_null(memmem(world->fake.heard, world->fake.heard_length, NAME, strlen(NAME)));
+    fake_say(&world->fake, LOGIN_REPLIES HELLO_REPLY);
+    run_until_told(world, 1);
+    assert_reply(&world->told[0], 1, ANSWER_HELLO);
+    assert_int_equal(client_id, 77);
+
+    world->fake.heard_length = 0;
+    send_round(world, REQUEST_HELLO, 2);
+    run_until_heard(world, 100);
+    assert_memory_equal(world->fake.heard, "*10\r\n$4\r\nEVAL\r\n", 15);
+    fake_say(&world->fake, HELLO_REPLY);
+    run_until_told(world, 2);
+    assert_reply(&world->told[1], 2, ANSWER_HELLO);
+    assert_int_equal(link_counters(world->link)->requests, 2);
+    assert_int_equal(link_counters(world->link)->replies, 2);
+    assert_int_equal(link_in_flight(world->link), 0);
+}
+
+static void credentials_come_from_the_address(void **state)
+{
+    struct world *world = *state;
+    char user[] = "ann", password[] = "pw";
+    make_link_to(world,
+                 (struct address){.host = LOCAL, .user = user, .password = password, .db = 2});
+    come_up(world, NULL);
+    send_round(world, REQUEST_HELLO, 1);
+    const char start[] = "*3\r\n$4\r\nAUTH\r\n$3\r\nann\r\n$2\r\npw\r\n"
+                         "*2\r\n$6\r\nSELECT\r\n$1\r\n2\r\n*3\r\n$6\r\nCLIENT\r\n";
+    run_until_heard(world, sizeof start - 1);
+    assert_memory_equal(world->fake.heard, start, sizeof start - 1);
+    fake_say(&world->fake, "-WRONGPASS no\r\n+OK\r\n+OK\r\n:1\r\n");
+    fake_say(&world->fake, LOADED "-NOAUTH no\r\n");
+    run_until_told(world, 1);
+    assert_reply(&world->told[0], 1, ANSWER_ERROR);
+    assert_string_equal(world->told[0].text, "WRONGPASS no");
+}
+
+static void each_connection_logs_in_afresh(void **state)
+{
+    struct world *world = *state;
+    char password[] = "pw";
+    make_link_to(world, (struct address){.host = LOCAL, .password = password});
+    come_up(world, NULL);
+    send_round(world, REQUEST_HELLO, 1);
+    run_until_heard(world, 100);
+    fake_say(&world->fake, "-WRONGPASS no\r\n");
+    fake_hang_up(&world->fake);
+    run_until_told(world, 2);
+    assert_lost(&world->told[0], 1);
+    assert_closed(&world->told[1], "closed by the master after: WRONGPASS no");
+
+    world->told_count = 0;
+    come_up(world, LOCAL);
+    send_round(world, REQUEST_HELLO, 2);
+    run_until_heard(world, 100);
+    assert_memory_equal(world->fake.heard, "*2\r\n$4\r\nAUTH\r\n", 14);
+    fake_say(&world->fake, "+OK\r\n" LOGIN_REPLIES HELLO_REPLY);
+    run_until_told(world, 1);
+    assert_reply(&world->told[0], 2, ANSWER_HELLO);
+    fake_hang_up(&world->fake);
+    run_until_told(world, 2);
+    assert_string_equal(world->told[1].text, "closed by the master");
+}
+
+static void a_full_master_is_told_as_such(void **state)
+{
+    struct world *world = *state;
+    come_up(world, LOCAL);
+    send_round(world, REQUEST_HELLO, 1);
+    run_until_heard(world, 100);
+    fake_say(&world->fake, "-ERR max number of clients reached\r\n");
+    fake_hang_up(&world->fake);
+    run_until_told(world, 2);
+    assert_lost(&world->told[0], 1);
+    assert_closed(&world->told[1], "max number of clients reached");
+    assert_int_equal(link_counters(world->link)->protocol_errors, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        LINK_TEST(the_first_hello_logs_in),
+        LINK_TEST(credentials_come_from_the_address),
+        LINK_TEST(each_connection_logs_in_afresh),
+        LINK_TEST(a_full_master_is_told_as_such),
+    };
+    return cmocka_run_group_tests(tests, link_tests_begin, NULL);
+}

@@ -1,0 +1,71 @@
+/* What a link does to the loop of the application. */
+#include "link_calls.h"
+#include "link_world.h"
+
+static void an_idle_link_does_not_keep_the_loop_alive(void **state)
+{
+    struct world *world = *state;
+    come_up(world, LOCAL);
+    fake_let_go_of_loop(&world->fake);
+    ev_prepare_stop(world->loop, &world->pumping);
+    ev_run(world->loop, 0);
+    do_close(world);
+    link_pump(world->link);
+    ev_run(world->loop, 0);
+}
+
+static void nor_does_a_lookup(void **state)
+{
+    struct world *world = *state;
+    unsigned before = read_count(&lookups_waiting), freed_before = read_count(&lookups_freed);
+    make_link(world, "slow.test");
+    do_connect(world);
+    await_at_least(&lookups_waiting, before + 1);
+    fake_let_go_of_loop(&world->fake);
+    ev_prepare_stop(world->loop, &world->pumping);
+    ev_run(world->loop, 0);
+    do_close(world);
+    link_pump(world->link);
+    ev_run(world->loop, 0);
+    let_a_lookup_through();
+    await_at_least(&lookups_freed, freed_before + 1);
+}
+
+static void on_late(struct ev_loop *loop, ev_timer *watcher, int events)
+{
+    (void)events;
+    bool *late = watcher->data;
+    *late = true;
+    ev_break(loop, EVBREAK_ALL);
+}
+
+/* One ev_unref() too many would end the loop under the application's own watchers. */
+static void the_application_keeps_its_loop(void **state)
+{
+    struct world *world = *state;
+    bool late = false;
+    ev_timer timer;
+    for (unsigned i = 0; i < 3; i++) {
+        come_up(world, i ? LOCAL : "localhost");
+        do_close(world);
+        link_pump(world->link);
+        world->told_count = 0;
+    }
+    fake_let_go_of_loop(&world->fake);
+    ev_prepare_stop(world->loop, &world->pumping);
+    ev_timer_init(&timer, on_late, 0.01, 0);
+    timer.data = &late;
+    ev_timer_start(world->loop, &timer);
+    ev_run(world->loop, 0);
+    assert_true(late);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        LINK_TEST(an_idle_link_does_not_keep_the_loop_alive),
+        LINK_TEST(nor_does_a_lookup),
+        LINK_TEST(the_application_keeps_its_loop),
+    };
+    return cmocka_run_group_tests(tests, link_tests_begin, NULL);
+}

@@ -1,0 +1,71 @@
+/* Without memory a connection ends; what was asked of it is answered. */
+#include "link_calls.h"
+#include "link_world.h"
+
+static void no_memory_to_expect_more_replies(void **state)
+{
+    struct world *world = *state;
+    come_up(world, LOCAL);
+    send_long_name(world, 0); /* leaves room for the bytes of all others */
+    no_memory = true;
+    for (unsigned i = 1; i < 40; i++)
+        send_round(world, REQUEST_RELEASE, i);
+    no_memory = false;
+    assert_true(link_pump(world->link));
+    assert_int_equal(world->told_count, 41);
+    for (unsigned i = 0; i < 40; i++)
+        assert_lost(&world->told[i], i);
+    assert_closed(&world->told[40], "out of memory");
+
+    world->told_count = 0;
+    come_up(world, LOCAL);
+    send_round(world, REQUEST_RELEASE, 50);
+    run_until_heard(world, release_length(world));
+    fake_say(&world->fake, ":1\r\n");
+    run_until_told(world, 1);
+    assert_reply(&world->told[0], 50, ANSWER_YES);
+}
+
+static void no_memory_for_the_bytes(void **state)
+{
+    struct world *world = *state;
+    come_up(world, LOCAL);
+    no_memory = true;
+    send_round(world, REQUEST_RELEASE, 1);
+    send_round(world, REQUEST_RELEASE, 2);
+    no_memory = false;
+    do_flush(world);
+    assert_true(link_pump(world->link));
+    assert_int_equal(world->told_count, 3);
+    assert_lost(&world->told[0], 1);
+    assert_lost(&world->told[1], 2);
+    assert_closed(&world->told[2], "out of memory");
+    assert_int_equal(link_in_flight(world->link), 0);
+}
+
+static void no_memory_for_a_batch(void **state)
+{
+    struct world *world = *state;
+    come_up(world, LOCAL);
+    send_batch(world, REQUEST_RELEASE, 1, 2);
+    no_memory = true;
+    do_flush(world);
+    no_memory = false;
+    assert_true(link_breaks(world->link));
+    assert_true(link_pump(world->link));
+    assert_int_equal(world->told_count, 3);
+    assert_lost(&world->told[0], 1);
+    assert_lost(&world->told[1], 2);
+    assert_closed(&world->told[2], "out of memory");
+    assert_int_equal(link_in_flight(world->link), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        LINK_TEST(no_memory_to_expect_more_replies),
+        LINK_TEST(no_memory_for_the_bytes),
+        LINK_TEST(no_memory_for_a_batch),
+    };
+    return cmocka_run_group_tests(tests, link_tests_begin, NULL);
+}

@@ -1,0 +1,29 @@
+/* What a scraper reads, for masters whose names have characters that OpenMetrics quotes. */
+#include "unit.h"
+
+#include <ev.h>
+#include <redlock.h>
+#include <stdlib.h>
+
+static void labels_are_escaped(void **state)
+{
+    (void)state;
+    struct ev_loop *loop = ev_loop_new(0);
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock *client;
+    options.nodes = "unix:///nowhere/a\"b\\c";
+    assert_int_equal(redlock_open(&client, loop, &options, NULL, 0), REDLOCK_OK);
+    size_t length = redlock_stats_text(client, NULL, 0);
+    char *text = malloc(length + 1);
+    assert_int_equal(redlock_stats_text(client, text, length + 1), length);
+    assert_non_null(strstr(text, "\nredlock_master_up{master=\"unix:/nowhere/a\\\"b\\\\c\"} 0\n"));
+    free(text);
+    redlock_free(client);
+    ev_loop_destroy(loop);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(labels_are_escaped)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

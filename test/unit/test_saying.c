@@ -1,0 +1,131 @@
+/* Errors of masters, as people read them. */
+#include "saying.h"
+
+#include <stdio.h>
+
+#include "command.h"
+#include "ground/event.h"
+#include "scripts.h"
+#include "unit.h"
+
+static char text[600];
+
+static const char *tidy(const char *error)
+{
+    snprintf(text, sizeof text, "%s", error);
+    size_t length = saying_tidy(text, strlen(text));
+    assert_int_equal(length, strlen(text));
+    assert_true(strlen(text) < VOTE_TEXT_MAX);
+    return text;
+}
+
+/* The line on which a script first has these words. */
+static unsigned local_queue_of(const char *script, const char *words)
+{
+    const char *at = strstr(script, words);
+    assert_non_null(at);
+    unsigned line = 1;
+    for (; script < at; script++)
+        line += *script == '\n';
+    return line;
+}
+
+static const char *denied_by_7(const char *hash, unsigned line)
+{
+    char error[300];
+    snprintf(error, sizeof error,
+             "ERR The user executing the script can't run this command or subcommand script: %s, "
+             "on @user_script:%u.",
+             hash, line);
+    return tidy(error);
+}
+
+static void a_denied_command_is_named(void **state)
+{
+    (void)state;
+    char error[300];
+    assert_string_equal(
+        denied_by_7(SCRIPT_HELLO_SHA1, local_queue_of(SCRIPT_HELLO_TEXT, "call('info'")),
+        "NOPERM this user has no permissions to run the 'info' command");
+    assert_string_equal(
+        denied_by_7(SCRIPT_QUEUE_SHA1, local_queue_of(SCRIPT_QUEUE_TEXT, "call('zadd'")),
+        "NOPERM this user has no permissions to run the 'zadd' command");
+    snprintf(error, sizeof error,
+             "ERR Error running script (call to f_" SCRIPT_RENEW_SHA1
+             "): @user_script:%u: @user_script: %u: The user executing the script can't run this "
+             "command or subcommand",
+             local_queue_of(SCRIPT_RENEW_TEXT, "call('pexpire'"),
+             local_queue_of(SCRIPT_RENEW_TEXT, "call('pexpire'"));
+    assert_string_equal(tidy(error),
+                        "NOPERM this user has no permissions to run the 'pexpire' command");
+    assert_string_equal(
+        tidy("ERR ACL failure in script: User ann has no permissions to run the 'info' command "
+             "script: " SCRIPT_HELLO_SHA1 ", on @user_script:1."),
+        "NOPERM User ann has no permissions to run the 'info' command");
+}
+
+static void a_key_that_is_denied_is_told_with_its_command(void **state)
+{
+    (void)state;
+    char error[300];
+    snprintf(error, sizeof error,
+             "ERR The user executing the script can't access at least one of the keys mentioned in "
+             "the command arguments script: " SCRIPT_HELLO_SHA1 ", on @user_script:%u.",
+             local_queue_of(SCRIPT_HELLO_TEXT, "call('hmget'"));
+    assert_string_equal(tidy(error),
+                        "NOPERM this user has no permissions to access a key of 'hmget'");
+}
+
+static void what_cannot_be_known_is_left(void **state)
+{
+    (void)state;
+    static const char known[] =
+        "ERR The user executing the script can't run this command or subcommand";
+    assert_string_equal(denied_by_7(SCRIPT_HELLO_SHA1, 9999), known);
+    assert_string_equal(denied_by_7("0123456789012345678901234567890123456789", 1), known);
+    assert_non_null(strstr(denied_by_7("short", 1), "or subcommand script: short, on"));
+    assert_string_equal(tidy("ERR on @user_script:"), "ERR on @user_script:");
+    assert_string_equal(tidy("ERR Error running script"), "ERR Error running script");
+    assert_string_equal(tidy(""), "");
+}
+
+static void the_noise_of_scripts_goes(void **state)
+{
+    (void)state;
+    assert_string_equal(tidy("OOM command not allowed when used memory > 'maxmemory'. "
+                             "script: " SCRIPT_GRANT_SHA1 ", on @user_script:1."),
+                        "OOM command not allowed when used memory > 'maxmemory'.");
+    assert_string_equal(
+        tidy("ERR Error running script (call to f_" SCRIPT_GRANT_SHA1
+             "): @user_script:9: @user_script: 9: -NOREPLICAS Not enough good replicas to write."),
+        "NOREPLICAS Not enough good replicas to write.");
+}
+
+static void a_long_one_is_cut_between_words(void **state)
+{
+    (void)state;
+    assert_string_equal(
+        tidy("DENIED Redis is running in protected mode because protected mode is enabled and no "
+             "password is set for the default user. In this mode connections are only accepted "
+             "from the loopback interface."),
+        "DENIED Redis is running in protected mode because protected mode is enabled and no "
+        "password is set for the default...");
+    char word[300];
+    memset(word, 'x', sizeof word);
+    word[sizeof word - 1] = '\0';
+    assert_int_equal(strlen(tidy(word)), VOTE_TEXT_MAX - 1);
+    word[VOTE_TEXT_MAX - 1] = '\0';
+    assert_string_equal(tidy(word), word);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_denied_command_is_named),
+        cmocka_unit_test(a_key_that_is_denied_is_told_with_its_command),
+        cmocka_unit_test(what_cannot_be_known_is_left),
+        cmocka_unit_test(the_noise_of_scripts_goes),
+        cmocka_unit_test(a_long_one_is_cut_between_words),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,98 @@
+/* Passwords do not outlive their use in memory, and a list of masters comes from no environment
+ * that is not to be trusted. */
+#define _GNU_SOURCE
+#include <ev.h>
+#include <malloc.h>
+#include <redlock.h>
+#include <stdio.h>
+
+#include "fake_master.h"
+#include "unit.h"
+
+#define SECRET "hunter2-hunter2"
+
+void __real_free(void *);
+void __wrap_free(void *);
+char *__wrap_secure_getenv(const char *);
+
+static unsigned leaks; /* blocks freed with the secret in them */
+
+void __wrap_free(void *block)
+{
+    if (block && memmem(block, malloc_usable_size(block), SECRET, sizeof SECRET - 1))
+        leaks++;
+    __real_free(block);
+}
+
+/* As in a program whose rights are not those of its caller. */
+char *__wrap_secure_getenv(const char *name)
+{
+    (void)name;
+    return NULL;
+}
+
+static redlock_code open_list(redlock **client, struct ev_loop *loop, const char *nodes)
+{
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    options.nodes = nodes;
+    leaks = 0;
+    return redlock_open(client, loop, &options, NULL, 0);
+}
+
+static bool was_heard(struct fake_master *fake)
+{
+    return fake->heard_length && memmem(fake->heard, fake->heard_length, SECRET, sizeof SECRET - 1);
+}
+
+static void a_password_that_was_sent_is_wiped(void **state)
+{
+    (void)state;
+    struct ev_loop *loop = ev_loop_new(0);
+    struct fake_master fake;
+    redlock *client;
+    char nodes[100];
+    fake_listen(&fake, loop);
+    snprintf(nodes, sizeof nodes, "redis://ann:" SECRET "@127.0.0.1:%d", fake.port);
+    assert_int_equal(open_list(&client, loop, nodes), REDLOCK_OK);
+    while (!was_heard(&fake))
+        ev_run(loop, EVRUN_ONCE);
+    redlock_free(client);
+    assert_int_equal(leaks, 0);
+    fake_free(&fake);
+    ev_loop_destroy(loop);
+}
+
+static void a_password_of_a_list_that_is_refused_is_wiped(void **state)
+{
+    (void)state;
+    static const char *const lists[] = {"redis://:" SECRET "@h,rubbish", "redis://:" SECRET "%zz@h",
+                                        "redis://ann:" SECRET "@h:0",
+                                        "redis://:" SECRET "@h,redis://h"};
+    struct ev_loop *loop = ev_loop_new(0);
+    redlock *client;
+    for (unsigned i = 0; i < COUNT(lists); i++) {
+        assert_int_equal(open_list(&client, loop, lists[i]), REDLOCK_E_NODES);
+        assert_int_equal(leaks, 0);
+    }
+    ev_loop_destroy(loop);
+}
+
+static void no_list_from_an_environment_of_somebody_else(void **state)
+{
+    (void)state;
+    struct ev_loop *loop = ev_loop_new(0);
+    redlock *client;
+    setenv("REDLOCK_NODES", "redis://somebody.test", 1);
+    assert_int_equal(open_list(&client, loop, NULL), REDLOCK_E_NODES);
+    ev_loop_destroy(loop);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_password_that_was_sent_is_wiped),
+        cmocka_unit_test(a_password_of_a_list_that_is_refused_is_wiped),
+        cmocka_unit_test(no_list_from_an_environment_of_somebody_else),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,120 @@
+#include "advice.h"
+
+#include <string.h>
+
+#include "duration.h"
+
+#define OFFSET_LIMIT_US 500000
+#define CLUSTER                                                                                    \
+    "it is in cluster mode: locks need independent masters (cluster-enabled no), for a cluster "   \
+    "takes no script on several names and replaces masters by replicas that lack a lock"
+
+/* ---- What its errors mean ------------------------------------------------ */
+#define MUTE                                                                                       \
+    "it ends the connection without a word: if this is a TLS port, give the plain one, for this "  \
+    "build has no TLS; else look at its log"
+
+/* The first that fits. */
+static const struct {
+    const char *says, *advice;
+} meanings[] = {
+    {"WRONGPASS", "user or password are wrong: check redis://USER:PASSWORD@HOST"},
+    {"invalid password", "user or password are wrong: check redis://USER:PASSWORD@HOST"},
+    {"without any password configured",
+     "no password is set there: write redis://HOST without one, or set requirepass"},
+    {"NOAUTH", "it wants a password: redis://:PASSWORD@HOST, or redis://USER:PASSWORD@HOST"},
+    {"NOPERM", "its ACL forbids this user what locks need: examples/acl/redlock.acl has a user "
+               "that may do that and no more"},
+    {"protected mode", "it takes connections from its own machine only: set a password or an ACL "
+                       "there"},
+    {"max number of clients", "it has no room for another connection: raise its maxclients"},
+    {"cluster mode", CLUSTER},
+    {"MOVED ", CLUSTER},
+    {"CLUSTERDOWN", CLUSTER},
+    {"CROSSSLOT", CLUSTER},
+    {"unknown command", "it lacks a command that locks need: if it is a sentinel, list the masters "
+                        "themselves; if the command was renamed, give it back its name"},
+    {"Connection reset", MUTE},
+    {"malformed reply", "it does not speak as Redis does: another service, or a TLS port; this "
+                        "build has no TLS"},
+    {"OOM ", "its memory is full: raise maxmemory, or find out what fills it"},
+    {"NOREPLICAS", "it takes no writes without replicas: set min-replicas-to-write 0 there"},
+    {"MISCONF", "it takes no writes since it could not save: see its log and its disk"},
+    {"READONLY", "it is read-only: list independent masters only, no replicas"},
+    {"LOADING", "it still loads its data: try again when it has"},
+    {"closed by the master", MUTE},
+    {"WRONGTYPE", "somebody else uses the key redlock:clock: redlock:* is for locks alone"},
+};
+
+static void advise_on_words(struct text *out, const char *words)
+{
+    for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++) {
+        if (strstr(words, meanings[i].says)) {
+            text_format(out, "%s\n", meanings[i].advice);
+            return;
+        }
+    }
+}
+
+/* ---- What its facts mean ------------------------------------------------- */
+
+static void advise_on_memory(struct text *out, const redlock_node *node)
+{
+    if (node->eviction[0] && strcmp(node->eviction, "noeviction") != 0) {
+        text_format(out,
+                    "evicts keys under memory pressure (%s): a lock may vanish; set "
+                    "maxmemory-policy noeviction\n",
+                    node->eviction);
+    }
+}
+
+static void advise_on_clock(struct text *out, const redlock_node *node)
+{
+    char span[DURATION_SIZE];
+    int64_t offset = node->clock_offset_us;
+    if (offset > OFFSET_LIMIT_US || offset < -OFFSET_LIMIT_US) {
+        text_format(out, "its clock is %s %s this machine's: let NTP set both\n",
+                    duration_show(span, (offset < 0 ? -offset : offset) / 1000),
+                    offset > 0 ? "ahead of" : "behind");
+    }
+}
+
+static void advise_on_state(struct text *out, const redlock_node *node)
+{
+    char span[DURATION_SIZE];
+    if (node->state == REDLOCK_NODE_ABSTAINS) {
+        text_format(out,
+                    "it may have forgotten leases, so it abstains %s more; if it is new, or "
+                    "nobody holds a lease, `redlock nodes --adopt` lifts that\n",
+                    duration_show(span, node->abstains_ms));
+    }
+}
+
+/* ---- What came of the trial ---------------------------------------------- */
+
+static void advise_on_finding(struct text *out, const struct finding *finding)
+{
+    if (finding->name_denied) {
+        text_format(out, "no lock was tried: its ACL forbids this user the name that `redlock "
+                         "nodes` takes for that; put a prefix that it may use before it, with "
+                         "--prefix\n");
+    }
+    if (finding->refusal.length > 0)
+        advise_on_words(out, finding->refusal.bytes);
+    if (finding->no_queue.length > 0) {
+        text_format(out, "locks work, but nobody can wait for one: ");
+        text_shown(out, finding->no_queue.bytes, finding->no_queue.length);
+        text_format(out, "\n");
+        advise_on_words(out, finding->no_queue.bytes);
+    }
+}
+
+void advise_on_node(struct text *out, const redlock_node *node, const struct finding *finding)
+{
+    advise_on_state(out, node);
+    if (node->state != REDLOCK_NODE_UP)
+        advise_on_words(out, node->text);
+    advise_on_finding(out, finding);
+    advise_on_clock(out, node);
+    advise_on_memory(out, node);
+}

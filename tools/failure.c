@@ -1,0 +1,72 @@
+#include "failure.h"
+
+#include <string.h>
+
+#include "commands.h"
+#include "json.h"
+#include "say.h"
+#include "votes.h"
+
+static bool is_run(const struct options *options)
+{
+    return options->command && options->command->bit == FOR_RUN;
+}
+
+static void document(struct text *out, const struct options *options, redlock_code code,
+                     const char *sentence, const redlock_event *event)
+{
+    struct json json = {.out = out};
+    json_open(&json, NULL, '{');
+    if (is_run(options))
+        json_word(&json, "event", event ? redlock_event_name(event->kind) : "refused");
+    json_bool(&json, "ok", false);
+    json_string(&json, "code", redlock_code_name(code));
+    json_string(&json, "text", sentence);
+    names_json(&json, options->names, options->names_count);
+    json_null(&json, "token");
+    json_null(&json, "valid_ms");
+    effort_json(&json, event);
+    votes_json(&json, event);
+    json_close(&json, '}');
+    text_format(out, "\n");
+}
+
+static void message(struct text *out, const struct options *options, const char *what,
+                    const char *sentence, const redlock_event *event)
+{
+    text_format(out, "redlock: %s", what);
+    if (options->names_count > 0) {
+        text_format(out, " ");
+        names_show(out, options->names, options->names_count);
+    }
+    text_format(out, ": ");
+    text_shown(out, sentence, strlen(sentence));
+    text_format(out, "\n");
+    if (event)
+        votes_explain(out, event);
+}
+
+void failure_tell(const struct options *options, const char *what, redlock_code code,
+                  const char *sentence, const redlock_event *event)
+{
+    struct text out = {0};
+    if (options->json)
+        document(&out, options, code, sentence, event);
+    else if (!options->quiet)
+        message(&out, options, what, sentence, event);
+    if (options->json && !is_run(options))
+        put_text(&out);
+    else
+        say_text(&out);
+    text_free(&out);
+}
+
+void failure_tell_signal(const struct options *options, int number, const redlock_event *event)
+{
+    struct text sentence = {0};
+    if (options->json) {
+        text_format(&sentence, "ended by signal %d", number);
+        failure_tell(options, "", REDLOCK_E_CANCELLED, sentence.bytes, event);
+        text_free(&sentence);
+    }
+}

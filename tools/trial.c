@@ -1,0 +1,246 @@
+#include "trial.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+
+#define TTL_MS             5000
+#define MAX_TTL_MS         30000 /* told to a master that was told none */
+#define WAIT_MS            1000
+#define REQUEST_TIMEOUT_MS 1000 /* who is slow does not refuse */
+#define PATIENCE_MS        500
+#define LOOK_S             0.005
+#define BETWEEN            ", \t\n\v\f\r" /* the entries of a list */
+
+/* ---- The end ------------------------------------------------------------ */
+
+static void count_down(struct trials *trials)
+{
+    if (--trials->left == 0) {
+        ev_timer_stop(trials->loop, &trials->look);
+        trials->done(trials->data);
+    }
+}
+
+static void on_closed(redlock *client, unsigned left, void *data)
+{
+    struct trial *trial = data;
+    (void)left; /* the keys end with the ttl */
+    redlock_free(client);
+    count_down(trial->all);
+}
+
+/* Gives all back. */
+static void end(struct trial *trial)
+{
+    if (!trial->ended) {
+        trial->ended = true;
+        redlock_close(trial->client, PATIENCE_MS, on_closed, trial);
+    }
+}
+
+/* ---- What came of it ---------------------------------------------------- */
+
+/* Not, say, a clock so far ahead that no fence of it counts: that is another piece of advice. */
+static bool is_refusal(const redlock_vote *vote)
+{
+    return vote->kind == REDLOCK_VOTE_REFUSED || vote->kind == REDLOCK_VOTE_UNREACHABLE ||
+           vote->kind == REDLOCK_VOTE_TIMEOUT;
+}
+
+static bool is_about_name(const redlock_vote *vote)
+{
+    return strstr(vote->text, "NOPERM") && strstr(vote->text, "key");
+}
+
+static void note(struct text *text, const redlock_event *event)
+{
+    const redlock_vote *vote = &event->votes[0];
+    const char *why = vote->kind == REDLOCK_VOTE_TIMEOUT ? "no answer in time" : vote->text;
+    text_format(text, "%s", why[0] ? why : redlock_code_text(event->code));
+}
+
+static void on_waiter(redlock_lease *lease, const redlock_event *event, void *data)
+{
+    struct trial *trial = data;
+    (void)lease;
+    if (!trial->ended && event->kind == REDLOCK_NOT_ACQUIRED &&
+        event->votes[0].kind == REDLOCK_VOTE_REFUSED)
+        note(&trial->finding.no_queue, event);
+    end(trial);
+}
+
+static bool ask(struct trial *trial, redlock_lease **lease, int64_t wait_ms,
+                redlock_callback *callback)
+{
+    redlock_lease_options terms = REDLOCK_LEASE_INIT;
+    redlock_name names[2];
+    char texts[2][40];
+    for (int i = 0; i < 2; i++) {
+        int length = snprintf(texts[i], sizeof(texts[i]), "redlock-nodes:%016" PRIx64 ":%d",
+                              trial->all->mark, i + 1);
+        names[i] = (redlock_name){texts[i], (size_t)length};
+    }
+    terms.ttl_ms = trial->max_ttl_ms < TTL_MS ? trial->max_ttl_ms : TTL_MS;
+    terms.wait_ms = wait_ms;
+    terms.fence = true;
+    return redlock_acquire_names(trial->client, lease, names, 2, &terms, callback, trial) ==
+           REDLOCK_OK;
+}
+
+static void on_holder(redlock_lease *lease, const redlock_event *event, void *data)
+{
+    struct trial *trial = data;
+    const redlock_vote *vote = &event->votes[0];
+    struct finding *finding = &trial->finding;
+    bool decides = event->kind == REDLOCK_ACQUIRED || event->kind == REDLOCK_NOT_ACQUIRED;
+    (void)lease;
+    if (trial->ended || !decides)
+        return;
+    finding->grants = event->kind == REDLOCK_ACQUIRED;
+    finding->name_denied = !finding->grants && is_about_name(vote);
+    finding->tried = finding->grants || (is_refusal(vote) && !finding->name_denied);
+    if (!finding->grants && finding->tried)
+        note(&finding->refusal, event);
+    if (!finding->grants || !ask(trial, &trial->waiter, WAIT_MS, on_waiter))
+        end(trial);
+}
+
+/* It stands in line, and the master says for how long the name is held. */
+static bool is_queued(const struct trial *trial)
+{
+    redlock_place place;
+    return redlock_place_get(trial->waiter, &place) == REDLOCK_OK && place.expires_ms >= 0;
+}
+
+static void on_look(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct trials *trials = timer->data;
+    (void)loop;
+    (void)events;
+    for (unsigned i = 0; i < REDLOCK_MASTERS_MAX; i++) {
+        struct trial *trial = &trials->of[i];
+        if (trial->waiter && !trial->ended && is_queued(trial))
+            end(trial);
+    }
+}
+
+/* ---- The beginning ------------------------------------------------------ */
+
+static bool open_client(struct trial *trial, const char *master)
+{
+    const struct options *given = trial->all->options;
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    options.nodes = master;
+    options.label = given->label;
+    options.prefix = given->prefix;
+    options.max_ttl_ms = trial->max_ttl_ms;
+    options.connect_timeout_ms = given->connect_timeout_ms;
+    options.request_timeout_ms = given->request_timeout_ms > REQUEST_TIMEOUT_MS
+                                     ? given->request_timeout_ms
+                                     : REQUEST_TIMEOUT_MS;
+    return redlock_open(&trial->client, trial->all->loop, &options, NULL, 0) == REDLOCK_OK;
+}
+
+/* No longer than the master knows already: a trial makes none abstain longer. */
+static int64_t longest_ttl(const struct trials *trials, unsigned index)
+{
+    int64_t given = trials->options->max_ttl_ms;
+    redlock_node node;
+    if (redlock_node_get(trials->known, index, &node) == REDLOCK_OK && node.max_ttl_ms > 0)
+        return node.max_ttl_ms;
+    return given > 0 && given < MAX_TTL_MS ? given : MAX_TTL_MS;
+}
+
+static void try_master(struct trials *trials, unsigned index, const char *master)
+{
+    struct trial *trial = &trials->of[index];
+    trial->all = trials;
+    trial->max_ttl_ms = longest_ttl(trials, index);
+    if (!open_client(trial, master))
+        return;
+    trials->left++;
+    if (!ask(trial, &trial->holder, 0, on_holder))
+        end(trial);
+}
+
+/* The list as the library reads it: commas or white space between the masters. */
+static const char *next_entry(const char *list, size_t *length)
+{
+    list += strspn(list, BETWEEN);
+    *length = strcspn(list, BETWEEN);
+    return *length > 0 ? list : NULL;
+}
+
+/* As the library reads a file: from a # that begins a word to the end of its line. */
+static void drop_comments(struct text *list)
+{
+    char *bytes = list->bytes;
+    for (size_t i = 0; i < list->length; i++)
+        if (bytes[i] == '#' && (i == 0 || strchr(BETWEEN, bytes[i - 1])))
+            memset(bytes + i, ' ', strcspn(bytes + i, "\n"));
+}
+
+/* The library has read the same file, so it can be read. */
+static void read_list(struct text *list, const struct options *options)
+{
+    char bytes[4096];
+    FILE *file = options->nodes ? NULL : fopen(options->nodes_file, "re");
+    if (options->nodes)
+        text_add(list, options->nodes, strlen(options->nodes));
+    for (size_t got = 1; file && got > 0;) {
+        got = fread(bytes, 1, sizeof(bytes), file);
+        text_add(list, bytes, got);
+    }
+    if (file) {
+        drop_comments(list);
+        fclose(file);
+    }
+    explicit_bzero(bytes, sizeof(bytes));
+}
+
+static void try_all(struct trials *trials, unsigned masters, const char *list)
+{
+    size_t length;
+    const char *entry = list;
+    for (unsigned i = 0; i < REDLOCK_MASTERS_MAX; i++, entry += length) {
+        struct text master = {0};
+        entry = next_entry(entry, &length);
+        if (!entry)
+            return;
+        if (masters & 1U << i) {
+            text_add(&master, entry, length);
+            try_master(trials, i, master.bytes);
+        }
+        text_free(&master);
+    }
+}
+
+void trials_begin(struct trials *trials, const struct options *options, struct ev_loop *loop,
+                  const redlock *known, unsigned masters, void (*done)(void *data), void *data)
+{
+    struct text list = {0};
+    *trials = (struct trials){
+        .options = options, .loop = loop, .known = known, .done = done, .data = data};
+    (void)!getrandom(&trials->mark, sizeof(trials->mark), 0);
+    ev_timer_init(&trials->look, on_look, LOOK_S, LOOK_S);
+    trials->look.data = trials;
+    ev_timer_start(loop, &trials->look);
+    trials->left = 1; /* this function */
+    read_list(&list, options);
+    if (list.length > 0) {
+        try_all(trials, masters, list.bytes);
+        explicit_bzero(list.bytes, list.length);
+    }
+    text_free(&list);
+    count_down(trials);
+}
+
+void trials_free(struct trials *trials)
+{
+    for (unsigned i = 0; i < REDLOCK_MASTERS_MAX; i++) {
+        text_free(&trials->of[i].finding.refusal);
+        text_free(&trials->of[i].finding.no_queue);
+    }
+}

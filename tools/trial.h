@@ -1,0 +1,52 @@
+/*
+ * trial.h - each master alone is asked for a lock, with a fence, on two names, and for a place in
+ * line behind it.  What it would refuse to a user it refuses here, whatever the reason.
+ *
+ * The names are redlock-nodes:<random>:1 and :2, behind the prefix; they are given back at once.
+ */
+#ifndef REDLOCK_TOOLS_TRIAL_H
+#define REDLOCK_TOOLS_TRIAL_H
+
+#include <ev.h>
+
+#include "options.h"
+#include "redlock.h"
+#include "text.h"
+
+/* What came of one master. */
+struct finding {
+    bool tried;           /* it was asked, and whether it grants is known */
+    bool grants;          /* a lock with a fence, on several names */
+    bool name_denied;     /* its ACL forbids the names of the trial: nothing is known */
+    struct text refusal;  /* why it does not grant */
+    struct text no_queue; /* why nobody can wait there; empty if somebody can */
+};
+
+struct trial {
+    struct trials *all;
+    redlock *client;
+    redlock_lease *holder, *waiter;
+    bool ended;
+    int64_t max_ttl_ms;
+    struct finding finding;
+};
+
+struct trials {
+    const struct options *options;
+    struct ev_loop *loop;
+    const redlock *known; /* the client that has met the masters */
+    ev_timer look;
+    uint64_t mark; /* in the names of this trial */
+    unsigned left; /* that have not ended */
+    void (*done)(void *data);
+    void *data;
+    struct trial of[REDLOCK_MASTERS_MAX];
+};
+
+/* Tries the masters whose bits are set, with the max_ttl that each was told before; `done` is
+ * called once, at once if there is none. */
+void trials_begin(struct trials *trials, const struct options *options, struct ev_loop *loop,
+                  const redlock *known, unsigned masters, void (*done)(void *data), void *data);
+void trials_free(struct trials *trials);
+
+#endif

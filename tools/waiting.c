@@ -1,0 +1,131 @@
+#include "waiting.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "duration.h"
+#include "say.h"
+#include "votes.h"
+
+/* What takes no time need not be told. */
+#define FIRST_S 0.5
+#define THEN_S  1.0
+
+/* ---- What is told ------------------------------------------------------- */
+
+static void show_holder(struct text *out, const redlock_event *event)
+{
+    struct holding holdings[REDLOCK_MASTERS_MAX];
+    if (event->code != REDLOCK_OK) {
+        text_format(out, "%s", redlock_code_text(event->code));
+    } else if (votes_holdings(event, holdings) == 0) {
+        text_format(out, "held by nobody");
+    } else {
+        const char *holder = holdings[0].holder ? holdings[0].holder : "somebody";
+        const char *label = holder_split(holder).label;
+        text_format(out, "held by ");
+        text_shown(out, label ? label : holder, strlen(label ? label : holder));
+    }
+}
+
+static void show_left(struct text *out, const redlock_event *event)
+{
+    struct holding holdings[REDLOCK_MASTERS_MAX];
+    char span[DURATION_SIZE];
+    bool held = event->code == REDLOCK_OK && votes_holdings(event, holdings) > 0;
+    if (held && holdings[0].remaining_ms >= 0)
+        text_format(out, " (%s left)", duration_show(span, holdings[0].remaining_ms));
+    else if (held && holdings[0].remaining_ms == -2)
+        text_format(out, " (for ever)");
+}
+
+static void show_place(struct text *out, const redlock_lease *lease)
+{
+    redlock_place place;
+    if (redlock_place_get(lease, &place) != REDLOCK_OK)
+        return;
+    if (place.position == 0)
+        text_format(out, ", we are next");
+    else
+        text_format(out, ", %u ahead of us", place.position);
+}
+
+/* In a line that is there for good only what is not another at each look. */
+static void tell_change(struct waiting *waiting, const redlock_event *event)
+{
+    struct text now = {0};
+    show_holder(&now, event);
+    show_place(&now, waiting->lease);
+    if (waiting->told.length == 0 || strcmp(now.bytes, waiting->told.bytes) != 0) {
+        say_at(REDLOCK_LOG_INFO, "waiting: %s", now.bytes);
+        waiting->told.length = 0;
+        text_add(&waiting->told, now.bytes, now.length);
+    }
+    text_free(&now);
+}
+
+static void tell_now(struct waiting *waiting, const redlock_event *event)
+{
+    const struct options *options = waiting->session->options;
+    char span[DURATION_SIZE];
+    struct text line = {0};
+    text_format(&line, "redlock: waiting %s, ", duration_show(span, boot_ms() - waiting->since));
+    show_holder(&line, event);
+    show_left(&line, event);
+    show_place(&line, waiting->lease);
+    text_format(&line, ": "); /* last, for it may be long, and the line is cut */
+    names_show(&line, options->names, options->names_count);
+    say_line(&line);
+    text_free(&line);
+}
+
+/* ---- Looking ------------------------------------------------------------ */
+
+static void on_seen(redlock_lease *lease, const redlock_event *event, void *data)
+{
+    struct waiting *waiting = data;
+    waiting->question = NULL;
+    if (waiting->session->options->verbose)
+        tell_change(waiting, event);
+    else
+        tell_now(waiting, event);
+    redlock_lease_free(lease);
+}
+
+static void on_time(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct waiting *waiting = timer->data;
+    const struct options *options = waiting->session->options;
+    (void)loop;
+    (void)events;
+    if (!waiting->question &&
+        redlock_inspect(waiting->session->client, &waiting->question, options->names,
+                        options->names_count, on_seen, waiting) != REDLOCK_OK)
+        waiting->question = NULL;
+}
+
+/* ---- What the owner calls ----------------------------------------------- */
+
+void waiting_start(struct waiting *waiting, struct session *session, redlock_lease *lease)
+{
+    const struct options *options = session->options;
+    bool on_terminal = !options->quiet && !options->json && isatty(STDERR_FILENO);
+    if (options->wait_ms == 0 || !(options->verbose || on_terminal))
+        return;
+    *waiting =
+        (struct waiting){.session = session, .lease = lease, .since = boot_ms(), .active = true};
+    ev_timer_init(&waiting->timer, on_time, FIRST_S, THEN_S);
+    waiting->timer.data = waiting;
+    ev_timer_start(session->loop, &waiting->timer);
+}
+
+void waiting_stop(struct waiting *waiting)
+{
+    if (!waiting->active)
+        return;
+    waiting->active = false;
+    ev_timer_stop(waiting->session->loop, &waiting->timer);
+    redlock_lease_free(waiting->question);
+    say_line_end();
+    text_free(&waiting->told);
+}
