@@ -198,6 +198,11 @@ class ClusterCase(Case):
             return values.count(value) > self.masters // 2 and set(values) <= {value, ""}
         until(held, f"a quorum has {name} as {value}")
 
+    def in_line(self):
+        """How many stand in line on each master."""
+        return [int(self.cluster.cli(i + 1, "ZCARD", f"redlock:queue:{self.name}"))
+                for i in range(self.masters)]
+
     def assert_free(self, name):
         until(lambda: self.is_free(name), f"{name} is free")
 

@@ -164,11 +164,6 @@ class Contention(ClusterCase):
         holder.stdin = None
         self.finish(holder)
 
-    def in_line(self):
-        """How many stand in line on each master."""
-        return [int(self.cluster.cli(i + 1, "ZCARD", f"redlock:queue:{self.name}"))
-                for i in range(self.masters)]
-
     def keys_of_waiting(self):
         return [key for i in range(self.masters) for pattern in ("queue", "waiter")
                 for key in self.cluster.cli(i + 1, "KEYS", f"redlock:{pattern}:*").split()]
