@@ -5,6 +5,7 @@
 #include "client_shell.h"
 #include "invariants.h"
 #include "liar.h"
+#include "order.h"
 #include "trace.h"
 
 #define HELD_UP   500 /* per mille of those that are held up on the way, as if sent again */
@@ -298,6 +299,7 @@ static void execute(struct conn *conn, struct message *message)
             liar_answers(w, conn->master, message, stands_twins(conn->shell));
         else
             check_executed(w, conn->master, message);
+        order_answered(w, conn->master, message);
         subscriptions_publish(w, conn->master, &message->answer);
     }
     world_mark(w, (uint64_t)w->now, (uint64_t)message->call.kind << 8 | message->answer.answer);

@@ -100,12 +100,18 @@ static void nobody_is_overtaken(struct world *w, unsigned master, uint32_t token
     }
 }
 
+void order_answered(struct world *w, unsigned master, const struct message *message)
+{
+    const struct model_call *call = &message->call;
+    if (call->kind == REQUEST_GRANT && call->value <= w->token_count &&
+        message->answer.answer == ANSWER_HELD)
+        w->tokens[call->value].refused_with[master] = message->answer.clock;
+}
+
 void order_executed(struct world *w, unsigned master, const struct message *message)
 {
     const struct model_call *call = &message->call;
     const struct model_answer *answer = &message->answer;
-    if (call->kind == REQUEST_GRANT && answer->answer == ANSWER_HELD)
-        w->tokens[call->value].refused_with[master] = answer->clock;
     if (call->kind == REQUEST_QUEUE && answer->answer == ANSWER_QUEUED)
         stands(w, master, call->value);
     for (unsigned i = 0; i < answer->push_count; i++)

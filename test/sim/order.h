@@ -1,5 +1,6 @@
 /*
- * order.h - what must be true of waiting in turn; the hooks of invariants.h call these.
+ * order.h - what must be true of waiting in turn; the hooks of invariants.h call these, but for
+ * order_answered().
  */
 #ifndef SIM_ORDER_H
 #define SIM_ORDER_H
@@ -8,6 +9,8 @@
 
 /* A client asks for the names, or stands in line for them. */
 void order_sent(struct user_lease *lease, uint32_t token, usec ticket);
+/* A master has answered, whether or not it is a liar: a ticket may be drawn from what it told. */
+void order_answered(struct world *world, unsigned master, const struct message *message);
 /* A master has carried out a request: who stands in line now, who was given what? */
 void order_executed(struct world *world, unsigned master, const struct message *message);
 
