@@ -84,7 +84,7 @@ static struct names *make_names(const redlock *client, const redlock_name *names
 /* Bytes for the token and its NUL.  All tokens that a client draws are of one length. */
 static size_t token_room(const redlock *client, const char *token)
 {
-    return (token ? strlen(token) : TOKEN_TEXT + client->engine.label_length) + 1;
+    return (token ? strlen(token) : engine_token_length(&client->engine)) + 1;
 }
 
 static redlock_lease *make_lease(redlock *client, struct names *names, const struct terms *terms,
@@ -251,7 +251,7 @@ redlock_code redlock_extend(redlock_lease *lease, int64_t ttl_ms)
         return client_fail(lease->client, REDLOCK_E_STATE,
                            "only a lease that is held can be extended, one extend at a time");
     if (ttl_ms != 0) {
-        redlock_code code = ttl_check(lease->client, ttl_ms, lease->core.terms.margin);
+        redlock_code code = ttl_check(lease->client, ttl_ms, lease_margin(&lease->core));
         if (code)
             return code;
     }
@@ -297,10 +297,8 @@ void redlock_lease_free(redlock_lease *lease)
 
 const char *redlock_token(redlock_lease *lease)
 {
-    const struct claim *claim = lease->core.claim;
-    char token[TOKEN_MAX + 1] = "";
-    if (claim)
-        claim_token(&lease->client->engine, claim, token);
+    char token[TOKEN_MAX + 1];
+    lease_token(&lease->client->engine, &lease->core, token);
     if (token[0])
         memcpy(lease->token, token, strlen(token)); /* each is of the same length */
     return lease->token;
@@ -318,9 +316,10 @@ redlock_code redlock_adopt(redlock *client, unsigned index)
     redlock_code code = client_may_act(client);
     if (code)
         return code;
-    if (!master_is_up(&client->engine.masters[index]))
+    struct master_view master = engine_master(&client->engine, index);
+    if (master.state != MASTER_UP)
         return client_fail(client, REDLOCK_E_STATE, "%s is not connected: %s",
-                           client->addresses[index].shown, client->engine.masters[index].trouble);
+                           client->addresses[index].shown, master.trouble);
     client->adopt |= 1U << index;
     loop_hold(client);
     return REDLOCK_OK;

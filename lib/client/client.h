@@ -94,6 +94,7 @@ struct redlock {
     struct loop *loop;       /* the user's, as loop.c sees it */
     struct ev_loop *ev_loop; /* likewise, to be handed to links */
 
+    struct engine_config config; /* what was configured, for the core and for us */
     unsigned masters;
     struct address addresses[REDLOCK_MASTERS_MAX];
     struct link *links[REDLOCK_MASTERS_MAX];
@@ -110,8 +111,6 @@ struct redlock {
 
     char *prefix;
     char *client_name;
-    int64_t max_ttl_ms;
-    bool looks_only;
     void (*on_ready)(redlock *, redlock_code, const char *, void *);
     void (*on_log)(redlock_level, const char *, void *);
     void (*on_node)(redlock *, unsigned, void *);
@@ -133,6 +132,11 @@ struct redlock {
 
 /* The beginning of all keys and names that are the library's own on the masters. */
 #define OWN "redlock:"
+
+static inline redlock_lease *lease_of_core(struct lease *core)
+{
+    return (redlock_lease *)(void *)((char *)core - offsetof(redlock_lease, core));
+}
 
 /* False in a child that was forked. */
 static inline bool client_is_usable(const redlock *client)

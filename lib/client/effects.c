@@ -47,7 +47,7 @@ void effects_emit(void *shell, const struct effect *effect)
         notify_end(client, effect->master);
         break;
     case EFFECT_TELL:
-        queue_untold(client, lease_of(effect->lease));
+        queue_untold(client, lease_of_core(effect->lease));
         break;
     case EFFECT_READY:
         client->ready = true;

@@ -118,9 +118,9 @@ static redlock_vote_kind vote_kind(enum vote said)
 }
 
 /* For a master that has had no trouble, and is not up. */
-static const char *how_far(const struct master *master)
+static const char *how_far(const struct master_view *master)
 {
-    switch ((enum master_state)master->state) {
+    switch (master->state) {
     case MASTER_CONNECTING:
         return "still being connected";
     case MASTER_PREPARING:
@@ -130,22 +130,21 @@ static const char *how_far(const struct master *master)
     }
 }
 
-static redlock_vote vote_of(const redlock *client, const struct round *round, unsigned master)
+static redlock_vote vote_of(const redlock *client, const struct vote_view *said, unsigned master)
 {
-    const struct ballot *ballot = &round->ballots[master];
     redlock_vote vote = {.node = client->addresses[master].shown,
-                         .kind = vote_kind((enum vote)ballot->vote),
-                         .remaining_ms = ballot->remaining_ms,
+                         .kind = vote_kind(said->vote),
+                         .remaining_ms = said->remaining_ms,
                          .text = "",
                          .waiters = ""};
-    if (vote.kind == REDLOCK_VOTE_HELD && ballot->text[0])
-        vote.holder = ballot->text;
+    if (vote.kind == REDLOCK_VOTE_HELD && said->text[0])
+        vote.holder = said->text;
     else if (vote.kind == REDLOCK_VOTE_REFUSED || vote.kind == REDLOCK_VOTE_UNREACHABLE)
-        vote.text = ballot->text;
-    if (vote.kind == REDLOCK_VOTE_UNREACHABLE && !ballot->text[0]) {
-        const struct master *it = &client->engine.masters[master];
-        vote.text = it->trouble[0] ? it->trouble : how_far(it);
-        if (master_is_up(it))
+        vote.text = said->text;
+    if (vote.kind == REDLOCK_VOTE_UNREACHABLE && !said->text[0]) {
+        struct master_view it = engine_master(&client->engine, master);
+        vote.text = it.trouble[0] ? it.trouble : how_far(&it);
+        if (it.state == MASTER_UP)
             vote.kind = REDLOCK_VOTE_NONE;
     }
     return vote;
@@ -153,10 +152,11 @@ static redlock_vote vote_of(const redlock *client, const struct round *round, un
 
 static void fill_votes(redlock *client, const redlock_lease *lease)
 {
-    const struct round *round = lease_round(&lease->core);
+    struct vote_view said[REDLOCK_MASTERS_MAX];
+    bool known = lease_votes(&client->engine, &lease->core, said);
     for (unsigned i = 0; i < client->masters; i++)
-        if (round)
-            client->votes[i] = vote_of(client, round, i);
+        if (known)
+            client->votes[i] = vote_of(client, &said[i], i);
         else
             client->votes[i] = (redlock_vote){
                 .node = client->addresses[i].shown, .remaining_ms = -1, .text = "", .waiters = ""};
@@ -219,7 +219,7 @@ static int64_t time_left(const redlock *client, const redlock_vote *who)
         if (vote->holder && strcmp(vote->holder, who->holder) == 0 && vote->remaining_ms >= 0)
             told[count++] = vote->remaining_ms;
     }
-    return count ? quorum_vouched(told, count, client->engine.config.spare) : -1;
+    return count ? quorum_vouched(told, count, client->config.spare) : -1;
 }
 
 static void say_holder(struct words *words, const redlock *client)
@@ -232,7 +232,7 @@ static void say_holder(struct words *words, const redlock *client)
     }
     int64_t left = time_left(client, who);
     add(words, "held by %s on %u of %u masters", who->holder, on, client->masters);
-    if (on <= client->engine.config.spare)
+    if (on <= client->config.spare)
         add_plain(words, ", which may be wrong,");
     if (left >= 0)
         add(words, " for %.1f s more", (double)left / 1000);
@@ -330,14 +330,6 @@ static void say(struct words *words, const redlock *client, const redlock_lease 
 
 /* ---- the event ---------------------------------------------------------------- */
 
-/* The validity left; below 0 once it is over. */
-static usec left_of(const redlock *client, const redlock_lease *lease,
-                    const struct outcome *outcome)
-{
-    bool is_known = outcome->kind == OUTCOME_LOST && lease->core.valid_until > 0;
-    return is_known ? lease->core.valid_until - client->engine.now : outcome->valid;
-}
-
 void event_fill(redlock *client, const redlock_lease *lease, const struct outcome *outcome,
                 redlock_event *event)
 {
@@ -345,7 +337,7 @@ void event_fill(redlock *client, const redlock_lease *lease, const struct outcom
     *event = (redlock_event){.kind = (redlock_event_kind)outcome->kind,
                              .code = code_of(outcome->cause),
                              .masters = client->masters,
-                             .quorum = client->engine.quorum,
+                             .quorum = quorum_of(client->masters, client->config.spare),
                              .granted = outcome->granted,
                              .valid_ms = outcome->valid / 1000,
                              .rounds = outcome->rounds,
@@ -353,8 +345,8 @@ void event_fill(redlock *client, const redlock_lease *lease, const struct outcom
                              .fence = outcome->fence,
                              .votes = client->votes,
                              .text = client->text,
-                             .spare = client->engine.config.spare,
-                             .ends_ms = left_of(client, lease, outcome) / 1000};
+                             .spare = client->config.spare,
+                             .ends_ms = outcome->ends / 1000};
     if (event->kind == REDLOCK_SEEN)
         event->granted = common_holder(client, &(const redlock_vote *){NULL});
     if (CLIENT_MUTANT(TEXT_OF_THE_LAST) && client->text[0])

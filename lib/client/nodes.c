@@ -6,11 +6,11 @@
 
 #include "report.h"
 
-static redlock_node_state state_of(const struct master *master, usec now)
+static redlock_node_state state_of(const struct master_view *master, usec now)
 {
     if (master->refused)
         return REDLOCK_NODE_REFUSED;
-    switch ((enum master_state)master->state) {
+    switch (master->state) {
     case MASTER_UP:
         return now < master->abstains_until ? REDLOCK_NODE_ABSTAINS : REDLOCK_NODE_UP;
     case MASTER_CONNECTING:
@@ -23,24 +23,25 @@ static redlock_node_state state_of(const struct master *master, usec now)
 
 void node_fill(const redlock *client, unsigned index, redlock_node *node)
 {
-    const struct master *master = &client->engine.masters[index];
+    struct master_view master = engine_master(&client->engine, index);
+    const struct hello *facts = master.facts;
     usec now = system_now();
     *node = (redlock_node){.node = client->addresses[index].shown,
-                           .state = state_of(master, now),
-                           .text = master->trouble,
-                           .rtt_us = master->round_trip ? master->round_trip : -1,
-                           .run_id = master->facts.run_id,
-                           .version = master->facts.version,
-                           .role = master->facts.role,
-                           .uptime_s = master->met ? master->facts.uptime_s : -1,
-                           .eviction = master->facts.eviction,
-                           .aof = master->facts.aof,
-                           .in_flight = master->in_flight,
-                           .max_ttl_ms = master->facts.max_ttl_ms};
+                           .state = state_of(&master, now),
+                           .text = master.trouble,
+                           .rtt_us = master.round_trip ? master.round_trip : -1,
+                           .run_id = facts->run_id,
+                           .version = facts->version,
+                           .role = facts->role,
+                           .uptime_s = master.met ? facts->uptime_s : -1,
+                           .eviction = facts->eviction,
+                           .aof = facts->aof,
+                           .in_flight = master.in_flight,
+                           .max_ttl_ms = facts->max_ttl_ms};
     if (node->state == REDLOCK_NODE_ABSTAINS)
-        node->abstains_ms = (master->abstains_until - now + 999) / 1000;
-    if (master->met)
-        node->clock_offset_us = master->offset - system_wall_lead();
+        node->abstains_ms = (master.abstains_until - now + 999) / 1000;
+    if (master.met)
+        node->clock_offset_us = master.offset - system_wall_lead();
 }
 
 unsigned redlock_nodes(const redlock *client)

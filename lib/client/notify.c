@@ -82,7 +82,7 @@ void notify_listen(redlock *client, unsigned master)
     if (subscriber->expected < EXPECTED_LEAST)
         subscriber->expected = EXPECTED_LEAST;
     if (subscriber->link && system_now() >= subscriber->paused_until)
-        link_listen(subscriber->link, client->engine.config.channel);
+        link_listen(subscriber->link, client->config.channel);
     else
         client->deaf |= 1U << master; /* memory is out, or the master sent a flood */
 }

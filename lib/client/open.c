@@ -11,7 +11,7 @@
 
 static void warn_of_numbers(redlock *client)
 {
-    unsigned masters = client->masters, spare = client->engine.config.spare;
+    unsigned masters = client->masters, spare = client->config.spare;
     if (masters < 3 * spare + 1)
         client_log(client, REDLOCK_LOG_WARNING,
                    "spare %u of %u masters: %u that refuse stop all locks; it takes %u masters to "
@@ -41,12 +41,11 @@ static redlock_code fail(redlock_code code, const char *text, char *why, size_t 
 static redlock_code make(redlock *client, struct ev_loop *ev_loop, const redlock_options *options,
                          char *why, size_t why_size)
 {
-    struct engine_config config = {0};
     client->process = forks_process();
     client->ev_loop = ev_loop;
-    redlock_code code = options_read(client, &config, options, why, why_size);
+    redlock_code code = options_read(client, options, why, why_size);
     if (!code)
-        code = parts_make(client, &config);
+        code = parts_make(client);
     if (!code)
         client->loop = loop_new(client, ev_loop);
     if (!code && !client->loop)

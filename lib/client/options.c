@@ -156,9 +156,10 @@ static redlock_code read_nodes(redlock *client, const redlock_options *o, char *
     return take_nodes(client, list, why, size);
 }
 
-redlock_code options_read(redlock *client, struct engine_config *config,
-                          const redlock_options *options, char *why, size_t why_size)
+redlock_code options_read(redlock *client, const redlock_options *options, char *why,
+                          size_t why_size)
 {
+    struct engine_config *config = &client->config;
     redlock_options o = REDLOCK_OPTIONS_INIT;
     if (options && !take_versioned(&o, options, options->size, sizeof o))
         return fail(why, why_size, REDLOCK_E_ARGUMENT,
@@ -176,8 +177,7 @@ redlock_code options_read(redlock *client, struct engine_config *config,
         code = read_numbers(config, &o, why, why_size);
     if (!code)
         code = read_texts(client, config, &o, why, why_size);
-    client->max_ttl_ms = config->max_ttl_ms;
-    client->looks_only = o.looks_only;
+    config->looks_only = o.looks_only;
     return code;
 }
 
@@ -198,14 +198,14 @@ redlock_code ttl_check(redlock *client, int64_t ttl_ms, usec margin)
     if (ttl_ms <= 0)
         return client_fail(client, REDLOCK_E_TTL, "a ttl of %lld ms is not above 0",
                            (long long)ttl_ms);
-    if (ttl_ms > client->max_ttl_ms)
+    if (ttl_ms > client->config.max_ttl_ms)
         return client_fail(
             client, REDLOCK_E_TTL,
             "a ttl of %lld ms is above max_ttl_ms (%lld): keep it short, for leases are "
             "renewed, or raise max_ttl_ms in all clients (a restarted master abstains "
             "as long)",
-            (long long)ttl_ms, (long long)client->max_ttl_ms);
-    usec drift = quorum_drift(MS(ttl_ms), client->engine.config.drift_ppm);
+            (long long)ttl_ms, (long long)client->config.max_ttl_ms);
+    usec drift = quorum_drift(MS(ttl_ms), client->config.drift_ppm);
     if (MS(ttl_ms) - drift - margin <= 0)
         return client_fail(client, REDLOCK_E_TTL,
                            "a ttl of %lld ms leaves no validity: clock drift takes %.1f ms of it "
@@ -225,7 +225,7 @@ redlock_code terms_read(redlock *client, const redlock_lease_options *options, s
     if (options && !take_versioned(&o, options, options->size, sizeof o))
         return client_fail(client, REDLOCK_E_ARGUMENT,
                            "options.size is not set: start from REDLOCK_LEASE_INIT");
-    if (o.ttl_ms <= 0 || o.ttl_ms > client->max_ttl_ms)
+    if (o.ttl_ms <= 0 || o.ttl_ms > client->config.max_ttl_ms)
         return ttl_check(client, o.ttl_ms, 0);
     if (o.wait_ms < 0 || o.max_hold_ms < 0)
         return client_fail(client, REDLOCK_E_ARGUMENT,

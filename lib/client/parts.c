@@ -44,22 +44,20 @@ static uint64_t draw(redlock *client)
     return number;
 }
 
-static redlock_code make_engine(redlock *client, struct engine_config *config)
+static redlock_code make_engine(redlock *client)
 {
     struct sink sink = {effects_emit, client};
     uint64_t seed = draw(client);
-    snprintf(config->channel, sizeof config->channel, OWN "%016llx%08llx",
+    snprintf(client->config.channel, sizeof client->config.channel, OWN "%016llx%08llx",
              (unsigned long long)draw(client), (unsigned long long)draw(client) & 0xffffffff);
-    bool made = engine_init(&client->engine, config, &client_memory, &sink, seed);
-    if (client->looks_only)
-        client->engine.config.max_ttl_ms = 0; /* hello.lua writes nothing for it */
+    bool made = engine_init(&client->engine, &client->config, &client_memory, &sink, seed);
     return made ? REDLOCK_OK : REDLOCK_E_MEMORY;
 }
 
-redlock_code parts_make(redlock *client, struct engine_config *config)
+redlock_code parts_make(redlock *client)
 {
     redlock_code code = make_links(client);
-    return code ? code : make_engine(client, config);
+    return code ? code : make_engine(client);
 }
 
 void parts_free(redlock *client)

@@ -8,7 +8,7 @@
 #include "client.h"
 
 /* REDLOCK_OK or REDLOCK_E_MEMORY; in either case parts_free() frees the parts that there are. */
-redlock_code parts_make(redlock *client, struct engine_config *config);
+redlock_code parts_make(redlock *client);
 /* Frees the parts, and the client with them. */
 void parts_free(redlock *client);
 

@@ -60,6 +60,6 @@ void queues_free(redlock *client)
         ; /* frees the leases that were dropped */
     for (struct lease *core; (core = engine_any_lease(&client->engine));) {
         lease_drop(&client->engine, core);
-        free_lease(lease_of(core));
+        free_lease(lease_of_core(core));
     }
 }

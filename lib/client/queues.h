@@ -19,9 +19,4 @@ void queues_drop(redlock_lease *lease);
 /* Frees every lease, and drops it in the core. */
 void queues_free(redlock *client);
 
-static inline redlock_lease *lease_of(struct lease *core)
-{
-    return (redlock_lease *)(void *)((char *)core - offsetof(redlock_lease, core));
-}
-
 #endif

@@ -17,7 +17,7 @@ redlock_code client_fail(redlock *client, redlock_code code, const char *format,
 
 redlock_code client_may_act(redlock *client)
 {
-    if (!client->looks_only)
+    if (!client->config.looks_only)
         return REDLOCK_OK;
     return client_fail(client, REDLOCK_E_ARGUMENT, "this client only looks (options.looks_only)");
 }

@@ -12,7 +12,8 @@
 
 static redlock_stats collect(const redlock *client)
 {
-    const struct engine_counters *c = &client->engine.counters;
+    struct counters_view now = engine_count(&client->engine);
+    const struct engine_counters *c = now.done;
     redlock_stats stats = {.acquires = c->acquires,
                            .acquired = c->acquired,
                            .contended = c->contended,
@@ -28,14 +29,14 @@ static redlock_stats collect(const redlock *client)
                            .found = c->found,
                            .yields = c->yields,
                            .queue_us = c->queue_us,
-                           .waiting = client->engine.waiters,
+                           .waiting = now.waiting,
                            .lost = c->lost,
                            .released = c->released,
                            .timeouts = c->timeouts,
                            .connects = c->connects,
                            .disconnects = c->disconnects,
                            .owed = c->owed,
-                           .held = client->engine.held.count,
+                           .held = now.held,
                            .acquire_us = c->acquire_us};
     for (unsigned i = 0; i < client->masters; i++) {
         const struct link_counters *link = link_counters(client->links[i]);
@@ -98,11 +99,11 @@ static void put_masters(struct page *page, const redlock *client)
     put(page, "# TYPE redlock_master_round_trip_seconds gauge\n"
               "# HELP redlock_master_round_trip_seconds Smoothed round trip.\n");
     for (unsigned i = 0; i < client->masters; i++) {
-        const struct master *master = &client->engine.masters[i];
-        if (!master->round_trip)
+        usec round_trip = engine_master(&client->engine, i).round_trip;
+        if (!round_trip)
             continue;
         put_of_master(page, "redlock_master_round_trip_seconds", client->addresses[i].shown);
-        put(page, "%.6f\n", (double)master->round_trip / 1e6);
+        put(page, "%.6f\n", (double)round_trip / 1e6);
     }
 }
 

@@ -14,21 +14,13 @@ struct waiters {
     char text[TEXT_MAX];
 };
 
-/* The lease that asked, if its round is still open. */
-static redlock_lease *asker(const struct tag *tag)
-{
-    struct lease *lease = tag->claim ? lease_of_claim(tag->claim) : NULL;
-    bool asks = lease && lease->state == LEASE_INSPECTING && lease_round(lease) &&
-                lease_round(lease)->number == tag->round;
-    return asks ? (redlock_lease *)lease : NULL;
-}
-
 void waiters_note(redlock *client, const struct event *event)
 {
     const struct reply *reply = event->reply;
     if (reply->waiters_length == 0)
         return;
-    redlock_lease *lease = asker(&reply->tag);
+    struct lease *core = lease_inspecting(&reply->tag);
+    redlock_lease *lease = core ? lease_of_core(core) : NULL;
     if (lease && !lease->waiters)
         lease->waiters = calloc(client->masters, sizeof *lease->waiters);
     if (!lease || !lease->waiters)

@@ -281,6 +281,33 @@ bool engine_tell(struct engine *e, usec now, struct lease *lease, struct outcome
     return told;
 }
 
+/* ---- views ---------------------------------------------------------------- */
+
+struct master_view engine_master(const struct engine *e, unsigned index)
+{
+    const struct master *master = &e->masters[index];
+    return (struct master_view){.state = (enum master_state)master->state,
+                                .tried = master->tried,
+                                .refused = master->refused != CAUSE_NONE,
+                                .met = master->met,
+                                .abstains_until = master->abstains_until,
+                                .round_trip = master->round_trip,
+                                .offset = master->offset,
+                                .in_flight = master->in_flight,
+                                .trouble = master->trouble,
+                                .facts = &master->facts};
+}
+
+struct counters_view engine_count(const struct engine *e)
+{
+    return (struct counters_view){&e->counters, e->held.count, e->waiters};
+}
+
+size_t engine_token_length(const struct engine *e)
+{
+    return TOKEN_TEXT + e->label_length;
+}
+
 enum cause engine_readiness(const struct engine *e, usec now)
 {
     if (e->misconfigured)

@@ -32,6 +32,31 @@ void engine_step(struct engine *engine, usec now, struct randomness *random,
 usec engine_next_deadline(const struct engine *engine);
 bool engine_tell(struct engine *engine, usec now, struct lease *lease, struct outcome *outcome);
 
+/* ---- views: what the shell may look at ------------------------------------ */
+
+/* One master.  The texts stay until the next step. */
+struct master_view {
+    enum master_state state;
+    bool tried;                /* the first attempt to connect has ended, well or not */
+    bool refused;              /* a replica, or a master that is listed twice */
+    bool met;                  /* it has answered at least once: facts and offset are known */
+    usec abstains_until;       /* by our clock; 0: it votes */
+    usec round_trip;           /* smoothed; 0: unknown */
+    usec offset;               /* its wall clock less our clock */
+    unsigned in_flight;        /* requests that it has not answered */
+    const char *trouble;       /* why it is not UP; "": not known */
+    const struct hello *facts; /* what it said of itself; texts are "" until it is met */
+};
+
+struct counters_view {
+    const struct engine_counters *done; /* since the engine was made */
+    uint64_t held, waiting;             /* leases, now */
+};
+
+struct master_view engine_master(const struct engine *engine, unsigned index);
+struct counters_view engine_count(const struct engine *engine);
+/* The length of all tokens that the engine draws. */
+size_t engine_token_length(const struct engine *engine);
 /* CAUSE_NONE if a quorum may grant; else why none may. */
 enum cause engine_readiness(const struct engine *engine, usec now);
 /* True if anything but idle connections is under way. */

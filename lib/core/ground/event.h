@@ -41,6 +41,22 @@ struct names; /* names.h */
 struct claim; /* claim.h */
 struct lease; /* lease.h */
 
+/* ---- What the core is told once ------------------------------------------ */
+
+struct engine_config {
+    unsigned masters;
+    unsigned spare; /* the number of masters that may be wrong, whatever they do */
+    int64_t drift_ppm;
+    int64_t max_ttl_ms;
+    int64_t skew_ms;
+    bool looks_only; /* no lease is ever asked for: the masters need not know max_ttl_ms */
+    bool trust_restarts;
+    usec connect_timeout;
+    usec request_timeout; /* 0: it follows from the round trip */
+    char label[65];       /* "": none */
+    char channel[40];     /* on which masters tell this client of handovers */
+};
+
 /* ---- Requests: core → master; their kinds are in requests.h -------------- */
 
 /* The answer brings its request's tag back unchanged. */
@@ -260,10 +276,23 @@ struct outcome {
     enum cause cause;
     unsigned granted; /* the number of masters that have the lease, as far as is known */
     usec valid;       /* validity left; 0: over */
+    usec ends;        /* the same; LOST: below 0 once it is over, and since when */
     usec elapsed;     /* since the user's call */
     unsigned rounds;
     usec fence; /* the fencing token; 0: none */
 };
+
+/* ---- What the shell may look at, with the views of engine.h --------------- */
+
+enum master_state { MASTER_DOWN, MASTER_CONNECTING, MASTER_PREPARING, MASTER_UP, MASTER_LEAVING };
+
+struct engine_counters {
+    uint64_t acquires, acquired, contended, unavailable, rounds, renewals, renewals_missed, heals,
+        raises, handoffs, handed_here, pushes, found, yields, queue_us, lost, released, timeouts,
+        connects, disconnects, owed, acquire_us;
+};
+
+/* ---- What the shell lends the core ---------------------------------------- */
 
 /* Where effects go. */
 struct sink {

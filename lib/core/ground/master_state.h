@@ -6,8 +6,6 @@
 
 #include "ground/deadlines.h"
 
-enum master_state { MASTER_DOWN, MASTER_CONNECTING, MASTER_PREPARING, MASTER_UP, MASTER_LEAVING };
-
 #define KILLS_MAX 4
 
 /* A subscription has a connection of its own.  Its other end may be another process of the master,
@@ -22,7 +20,7 @@ struct subscription {
 
 struct master {
     struct deadline deadline;
-    uint8_t state;
+    uint8_t state;        /* enum master_state */
     bool tried;           /* the first attempt has ended, well or not */
     bool met;             /* hello was answered at least once: facts are filled */
     bool heard;           /* hello was answered on this connection: its clocks and ttls count */

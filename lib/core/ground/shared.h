@@ -11,25 +11,6 @@
 struct attempt;
 struct local_queue;
 
-struct engine_config {
-    unsigned masters;
-    unsigned spare; /* the number of masters that may be wrong, whatever they do */
-    int64_t drift_ppm;
-    int64_t max_ttl_ms;
-    int64_t skew_ms;
-    bool trust_restarts;
-    usec connect_timeout;
-    usec request_timeout; /* 0: it follows from the round trip */
-    char label[65];       /* "": none */
-    char channel[40];     /* on which masters tell this client of handovers */
-};
-
-struct engine_counters {
-    uint64_t acquires, acquired, contended, unavailable, rounds, renewals, renewals_missed, heals,
-        raises, handoffs, handed_here, pushes, found, yields, queue_us, lost, released, timeouts,
-        connects, disconnects, owed, held, acquire_us;
-};
-
 #define CLAIM_BUCKETS       64
 #define LOCAL_QUEUE_BUCKETS 64
 

@@ -31,6 +31,7 @@
 #define REDLOCK_CORE_LEASE_H
 
 #include "lease/attempt.h"
+#include "lease/view.h"
 #include "ledger/claim.h"
 
 enum lease_state {
@@ -123,12 +124,6 @@ static inline struct lease *lease_of_claim(const struct claim *claim)
     return home ? (struct lease *)(void *)(home - offsetof(struct lease, claim)) : NULL;
 }
 
-/* Makes a lease ready for EVENT_ACQUIRE, ATTACH, RELEASE (by token) or INSPECT.  It shares `names`.
- * `token` is that of a lease acquired elsewhere, or NULL.  False when memory is out; then nothing
- * has to be undone. */
-bool lease_init(struct engine *engine, struct lease *lease, struct names *names,
-                const struct terms *terms, const char *token, size_t token_length);
-
 void lease_acquire(struct engine *engine, struct lease *lease);
 void lease_inspect(struct engine *engine, struct lease *lease);
 void lease_extend(struct engine *engine, struct lease *lease, usec ttl);
@@ -136,9 +131,6 @@ void lease_release(struct engine *engine, struct lease *lease);
 /* The user drops the lease; `keep` leaves it on the masters.  Its memory is the shell's again when
  * this returns. */
 void lease_abandon(struct engine *engine, struct lease *lease, bool keep);
-
-/* Frees what the lease has in the core. */
-void lease_drop(struct engine *engine, struct lease *lease);
 
 void lease_wake(struct engine *engine, struct lease *lease);
 /* Takes an answer about the lease's present claim. */
@@ -162,21 +154,7 @@ bool lease_tell(struct engine *engine, struct lease *lease, struct outcome *outc
 void queue_forget_process(struct lease *lease, unsigned master);
 /* A master has handed names over to a waiter. */
 void queue_push(struct engine *engine, unsigned master, const struct push *push);
-/* For a waiter: the number of waiters ahead of it, here and on the masters, and the time until the
- * holder's lease expires unless renewed (NEVER: unknown).  False if it is not known. */
-bool place_look(const struct engine *engine, const struct lease *lease, unsigned *position,
-                usec *expires);
-
 /* The end of the lease's wait.  To be asked only until the outcome of its acquire is told. */
 usec lease_wait_until(const struct lease *lease);
-
-/* An extend was asked for, and its outcome is not told yet. */
-bool lease_is_extending(const struct lease *lease);
-
-/* The fencing token that was told with ACQUIRED; 0: none. */
-usec lease_fence(const struct lease *lease);
-
-/* Until when a lease is valid that is held, and told so; else 0. */
-usec lease_valid_until(const struct lease *lease);
 
 #endif

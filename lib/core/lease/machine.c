@@ -234,8 +234,10 @@ bool lease_tell(struct engine *e, struct lease *lease, struct outcome *outcome)
                                 .rounds = lease->rounds};
     if (lease->claim)
         outcome->granted = claim_health(e, lease->claim);
-    if (lease->valid_until > e->now)
-        outcome->valid = lease->valid_until - e->now;
+    usec left = lease->valid_until - e->now;
+    if (left > 0)
+        outcome->valid = left;
+    outcome->ends = kind == OUTCOME_LOST && lease->valid_until ? left : outcome->valid;
     outcome->fence = lease_fence(lease);
     if (kind == OUTCOME_ACQUIRED) {
         lease->attached = false; /* from now on releasing it is our duty */

@@ -103,13 +103,19 @@ void master_start(struct engine *e, unsigned index)
     engine_emit(e, EFFECT_CONNECT, index, NULL);
 }
 
+/* A master's record keeps the longest ttl that it is told; of 0 it writes nothing. */
+static int64_t told_ttl_ms(const struct engine *e)
+{
+    return e->config.looks_only ? 0 : e->config.max_ttl_ms;
+}
+
 static void say_hello(struct engine *e, unsigned index, enum request_kind kind)
 {
     e->masters[index].hello_asked = true;
     master_send(e, index,
                 &(struct request){.tag = {.kind = kind, .sent_at = e->now},
                                   .whole = true,
-                                  .terms = {.max_ttl_ms = e->config.max_ttl_ms,
+                                  .terms = {.max_ttl_ms = told_ttl_ms(e),
                                             .drift_ppm = e->config.drift_ppm,
                                             .skew_ms = e->config.skew_ms,
                                             .trust = e->config.trust_restarts}});

@@ -1,0 +1,32 @@
+#include "lease/lease.h"
+#include "ground/shared.h"
+
+usec lease_margin(const struct lease *lease)
+{
+    return lease->terms.margin;
+}
+
+void lease_token(const struct engine *e, const struct lease *lease, char token[TOKEN_MAX + 1])
+{
+    token[0] = '\0';
+    if (lease->claim)
+        claim_token(e, lease->claim, token);
+}
+
+bool lease_votes(const struct engine *e, const struct lease *lease, struct vote_view *votes)
+{
+    const struct round *round = lease_round(lease);
+    for (unsigned i = 0; round && i < e->config.masters; i++) {
+        const struct ballot *ballot = &round->ballots[i];
+        votes[i] = (struct vote_view){(enum vote)ballot->vote, ballot->remaining_ms, ballot->text};
+    }
+    return round != NULL;
+}
+
+struct lease *lease_inspecting(const struct tag *tag)
+{
+    struct lease *lease = tag->claim ? lease_of_claim(tag->claim) : NULL;
+    bool asks = lease && lease->state == LEASE_INSPECTING && lease_round(lease) &&
+                lease_round(lease)->number == tag->round;
+    return asks ? lease : NULL;
+}

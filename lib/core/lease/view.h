@@ -1,0 +1,47 @@
+/*
+ * view.h - a lease as the shell has it: made, looked at, dropped.  What happens to it between
+ * goes through engine_step(), and what it is made of is in lease.h.
+ */
+#ifndef REDLOCK_CORE_LEASE_VIEW_H
+#define REDLOCK_CORE_LEASE_VIEW_H
+
+#include "ground/names.h"
+
+struct engine;
+
+/* What one master said to a lease's question. */
+struct vote_view {
+    enum vote vote;
+    int64_t remaining_ms; /* VOTE_HELD, VOTE_ABSTAINS: -1 unknown, -2 never */
+    const char *text;     /* VOTE_HELD: the holder's token; else why; "": not known */
+};
+
+/* Makes a lease ready for EVENT_ACQUIRE, ATTACH, RELEASE (by token) or INSPECT.  It shares `names`.
+ * `token` is that of a lease acquired elsewhere, or NULL.  False when memory is out; then nothing
+ * has to be undone. */
+bool lease_init(struct engine *engine, struct lease *lease, struct names *names,
+                const struct terms *terms, const char *token, size_t token_length);
+/* Frees what the lease has in the core. */
+void lease_drop(struct engine *engine, struct lease *lease);
+
+/* Until when a lease is valid that is held, and told so; else 0. */
+usec lease_valid_until(const struct lease *lease);
+usec lease_margin(const struct lease *lease);
+/* The fencing token that was told with ACQUIRED; 0: none. */
+usec lease_fence(const struct lease *lease);
+/* An extend was asked for, and its outcome is not told yet. */
+bool lease_is_extending(const struct lease *lease);
+/* Writes the token of its claim; "" if there is none, or none is drawn yet. */
+void lease_token(const struct engine *engine, const struct lease *lease, char token[TOKEN_MAX + 1]);
+
+/* The votes of all masters in the question that is open, or in the last one.  False if the lease
+ * is merely held, or over, and has none.  They stay until the next step. */
+bool lease_votes(const struct engine *engine, const struct lease *lease, struct vote_view *votes);
+/* The lease that awaits this answer to its inspection; NULL: none. */
+struct lease *lease_inspecting(const struct tag *tag);
+/* For a waiter: the number of waiters ahead of it, here and on the masters, and the time until the
+ * holder's lease expires unless renewed (NEVER: unknown).  False if it is not known. */
+bool place_look(const struct engine *engine, const struct lease *lease, unsigned *position,
+                usec *expires);
+
+#endif
