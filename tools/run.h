@@ -1,0 +1,31 @@
+/*
+ * run.h - the state of one `redlock run`: run.c changes it, run_report.c only reads it.
+ */
+#ifndef REDLOCK_TOOLS_RUN_H
+#define REDLOCK_TOOLS_RUN_H
+
+#include "alarm.h"
+#include "child.h"
+#include "run_environment.h"
+#include "session.h"
+#include "signals.h"
+#include "waiting.h"
+
+struct run {
+    struct session session;
+    struct signals signals;
+    struct waiting waiting;
+    struct child child;
+    struct alarm max_hold;
+    redlock_lease *lease;
+    bool running;   /* the command */
+    int stopped_by; /* a signal that came while we waited */
+    bool lost;
+    bool overdue;      /* held for --max-hold */
+    bool taken;        /* somebody took the lease from us, nobody knows when */
+    int64_t lease_end; /* on boot_ms(), once lost or overdue */
+    int status;
+    struct environment environment;
+};
+
+#endif

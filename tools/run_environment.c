@@ -1,0 +1,96 @@
+#include "run_environment.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool is_ours(const char *variable)
+{
+    return strncmp(variable, "REDLOCK_NAME=", 13) == 0 ||
+           strncmp(variable, "REDLOCK_NAMES=", 14) == 0 ||
+           strncmp(variable, "REDLOCK_TOKEN=", 14) == 0 ||
+           strncmp(variable, "REDLOCK_FENCE=", 14) == 0 ||
+           strncmp(variable, "REDLOCK_NODES=", 14) == 0 ||
+           strncmp(variable, "REDLOCK_NODES_FILE=", 19) == 0 ||
+           strncmp(variable, "REDLOCK_SPARE=", 14) == 0 ||
+           strncmp(variable, "REDLOCK_MAX_TTL=", 16) == 0;
+}
+
+/* The path must be right from every folder that the command changes to. */
+static void fill_nodes_file(struct text *out, const char *path)
+{
+    char *here = path[0] == '/' ? NULL : get_current_dir_name();
+    text_format(out, "REDLOCK_NODES_FILE=%s%s%s", here ? here : "", here ? "/" : "", path);
+    free(here);
+}
+
+/* A pipe is read once, by us. */
+static bool can_be_read_again(const char *path)
+{
+    struct stat file;
+    return stat(path, &file) == 0 && S_ISREG(file.st_mode);
+}
+
+/* Our masters or none: a `redlock` within must not ask others.  A list with a login is for us,
+ * not for every command that we run. */
+static void fill_nodes(struct text *out, const struct options *options)
+{
+    const char *path = options->nodes_file;
+    if (path && can_be_read_again(path))
+        fill_nodes_file(out, path);
+    else if (!path && !strchr(options->nodes, '@'))
+        text_format(out, "REDLOCK_NODES=%s", options->nodes);
+}
+
+/* Equal in all clients of the same masters: those within, too. */
+static void fill_shared_settings(struct text variables[], const struct options *options)
+{
+    text_format(&variables[5], "REDLOCK_SPARE=%d", options->spare);
+    if (options->max_ttl_ms > 0)
+        text_format(&variables[6], "REDLOCK_MAX_TTL=%" PRId64 "ms", options->max_ttl_ms);
+}
+
+static void fill_variables(struct text variables[], const struct options *options,
+                           redlock_lease *lease)
+{
+    text_format(&variables[0], "REDLOCK_NAME=%s", (const char *)options->names[0].bytes);
+    text_format(&variables[1], "REDLOCK_NAMES=");
+    for (size_t i = 0; i < options->names_count; i++) {
+        text_format(&variables[1], "%s%s", i > 0 ? "\n" : "",
+                    (const char *)options->names[i].bytes);
+    }
+    text_format(&variables[2], "REDLOCK_TOKEN=%s", redlock_token(lease));
+    fill_nodes(&variables[3], options);
+    fill_shared_settings(variables, options);
+    if (options->fence)
+        text_format(&variables[4], "REDLOCK_FENCE=%" PRId64, redlock_fence(lease));
+}
+
+bool environment_make(struct environment *environment, const struct options *options,
+                      redlock_lease *lease)
+{
+    size_t count = 0;
+    while (environ[count])
+        count++;
+    environment->list = calloc(count + ENVIRONMENT_OURS + 1, sizeof(*environment->list));
+    if (!environment->list)
+        return false;
+    char **next = environment->list;
+    for (size_t i = 0; i < count; i++)
+        if (!is_ours(environ[i]))
+            *next++ = environ[i];
+    fill_variables(environment->ours, options, lease);
+    for (int i = 0; i < ENVIRONMENT_OURS; i++)
+        if (environment->ours[i].bytes)
+            *next++ = environment->ours[i].bytes;
+    return true;
+}
+
+void environment_free(struct environment *environment)
+{
+    for (int i = 0; i < ENVIRONMENT_OURS; i++)
+        text_free(&environment->ours[i]);
+    free(environment->list);
+}

@@ -1,0 +1,26 @@
+/*
+ * run_environment.h - the environment of the command that `redlock run` runs.
+ */
+#ifndef REDLOCK_TOOLS_RUN_ENVIRONMENT_H
+#define REDLOCK_TOOLS_RUN_ENVIRONMENT_H
+
+#include <stdbool.h>
+
+#include "options.h"
+#include "redlock.h"
+#include "text.h"
+
+#define ENVIRONMENT_OURS 7
+
+struct environment {
+    char **list; /* as execve() takes it */
+    struct text ours[ENVIRONMENT_OURS];
+};
+
+/* Our own environment, with the variables that tell of the lease and of its masters, and without
+ * those of a `redlock run` around us.  False: there is no memory. */
+bool environment_make(struct environment *environment, const struct options *options,
+                      redlock_lease *lease);
+void environment_free(struct environment *environment);
+
+#endif

@@ -1,0 +1,229 @@
+#include "run_report.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "duration.h"
+#include "json.h"
+#include "say.h"
+#include "votes.h"
+
+static void put_line(struct text *line)
+{
+    text_format(line, "\n");
+    say_text(line);
+    text_free(line);
+}
+
+static struct json begin_line(struct text *line, const char *event)
+{
+    struct json json = {.out = line};
+    json_open(&json, NULL, '{');
+    json_word(&json, "event", event);
+    return json;
+}
+
+static bool is_connecting(const redlock *client)
+{
+    for (unsigned i = 0; i < redlock_nodes(client); i++) {
+        redlock_node node;
+        if (redlock_node_get(client, i, &node) == REDLOCK_OK &&
+            node.state == REDLOCK_NODE_CONNECTING)
+            return true;
+    }
+    return false;
+}
+
+/* A quorum is enough to begin with: what is only beginning is not at risk. */
+static const char *name_for_people(const struct run *run, const redlock_event *event)
+{
+    bool begins = event->kind == REDLOCK_AT_RISK && is_connecting(run->session.client);
+    return begins ? "so far" : redlock_event_name(event->kind);
+}
+
+/* The event's text, without its name before it if it begins with that. */
+static void say_event(const struct run *run, const redlock_event *event)
+{
+    const char *name = name_for_people(run, event);
+    bool named = strncmp(event->text, name, strlen(name)) == 0;
+    say_at(REDLOCK_LOG_INFO, "%s%s%s", named ? "" : name, named ? "" : ": ", event->text);
+}
+
+static void tell_event(const struct run *run, const redlock_event *event)
+{
+    struct text line = {0};
+    if (run->session.options->json) {
+        struct json json = begin_line(&line, redlock_event_name(event->kind));
+        json_string(&json, "code", redlock_code_name(event->code));
+        json_string(&json, "text", event->text);
+        json_number(&json, "valid_ms", event->valid_ms);
+        names_json(&json, run->session.options->names, run->session.options->names_count);
+        json_string(&json, "token", redlock_token(run->lease));
+        fence_json(&json, event->fence);
+        votes_json(&json, event);
+        json_close(&json, '}');
+        put_line(&line);
+    } else {
+        say_event(run, event);
+    }
+}
+
+/* Always as JSON, as text only if asked to be verbose. */
+void report_if_verbose(const struct run *run, const redlock_event *event)
+{
+    if (run->session.options->json || run->session.options->verbose)
+        tell_event(run, event);
+}
+
+static bool explains_itself(const redlock_vote *vote)
+{
+    return vote->kind == REDLOCK_VOTE_REFUSED || vote->kind == REDLOCK_VOTE_TIMEOUT ||
+           vote->kind == REDLOCK_VOTE_UNREACHABLE || vote->kind == REDLOCK_VOTE_ABSTAINS;
+}
+
+static void explain_node(struct text *out, const redlock_node *node, const redlock_vote *vote)
+{
+    if (node->state != REDLOCK_NODE_UP) {
+        text_format(out, "  %s: ", node->node);
+        text_shown(out, node->text, strlen(node->text));
+        text_format(out, "\n");
+    } else if (node->in_flight > 0 && vote->kind == REDLOCK_VOTE_NONE) {
+        text_format(out, "  %s: has not answered yet\n", node->node);
+    }
+}
+
+/* Votes belong to a round, and at a loss the last one may just have begun, or there may
+ * be none.  What is known of the masters themselves then tells why. */
+static void explain_loss(struct text *out, const struct run *run, const redlock_event *event)
+{
+    votes_explain(out, event);
+    for (unsigned i = 0; i < event->masters; i++) {
+        redlock_node node;
+        if (!explains_itself(&event->votes[i]) &&
+            redlock_node_get(run->session.client, i, &node) == REDLOCK_OK)
+            explain_node(out, &node, &event->votes[i]);
+    }
+}
+
+/* How the command is cut off. */
+static void tell_ending(struct text *out, const struct run *run, int64_t ends_ms, int64_t grace)
+{
+    if (run->taken) {
+        text_format(out, "redlock: the lease is gone; ending the command: ");
+    } else {
+        text_format(out, "redlock: the lease %s %" PRId64 " ms%s; ending the command: ",
+                    ends_ms < 0 ? "ended" : "ends in", ends_ms < 0 ? -ends_ms : ends_ms,
+                    ends_ms < 0 ? " ago" : "");
+    }
+    if (grace > 0)
+        text_format(out, "SIGTERM now, SIGKILL in %" PRId64 " ms\n", grace);
+    else
+        text_format(out, "SIGKILL now\n");
+}
+
+/* Said also when quiet: somebody's work was cut off. */
+void report_lost(const struct run *run, const redlock_event *event, int64_t grace)
+{
+    struct text line = {0};
+    if (run->session.options->json) {
+        tell_event(run, event);
+        return;
+    }
+    text_format(&line, "redlock: lost ");
+    names_show(&line, run->session.options->names, run->session.options->names_count);
+    text_format(&line, ": ");
+    text_format(&line, "%s\n", redlock_code_text(event->code));
+    explain_loss(&line, run, event);
+    tell_ending(&line, run, event->ends_ms, grace);
+    say_text(&line);
+    text_free(&line);
+}
+
+void report_overdue(const struct run *run, int64_t valid_ms, int64_t grace)
+{
+    struct text line = {0};
+    char span[DURATION_SIZE];
+    text_format(&line, "the lease was held for the longest time allowed, %s",
+                duration_show(span, run->session.options->max_hold_ms));
+    if (run->session.options->json) {
+        struct text document = {0};
+        struct json json = begin_line(&document, "max_hold");
+        json_string(&json, "code", redlock_code_name(REDLOCK_E_MAX_HOLD));
+        json_string(&json, "text", line.bytes);
+        json_number(&json, "valid_ms", valid_ms);
+        json_close(&json, '}');
+        put_line(&document);
+    } else {
+        struct text told = {0};
+        text_format(&told, "redlock: %s\n", line.bytes);
+        tell_ending(&told, run, valid_ms, grace);
+        say_text(&told);
+        text_free(&told);
+    }
+    text_free(&line);
+}
+
+static void say_end(const struct run *run, int64_t left)
+{
+    if (left >= 0 && !run->taken) {
+        say("the command was ended %" PRId64 " ms before the lease's end", left);
+    } else {
+        say("the command was ended %" PRId64 " ms AFTER the lease %s: somebody else may have "
+            "had the lock meanwhile",
+            -left, run->taken ? "was found gone" : "had ended");
+    }
+}
+
+/* Said also when quiet: somebody's work was cut off. */
+static void say_killed(const struct run *run)
+{
+    char span[DURATION_SIZE];
+    say_at(REDLOCK_LOG_WARNING,
+           "the command had not ended %s after it was asked to (--kill-after), and got SIGKILL",
+           duration_show(span, run->session.options->kill_after_ms));
+}
+
+void report_end(const struct run *run)
+{
+    bool cut_off = run->lost || run->overdue;
+    if (run->child.killed && !cut_off)
+        say_killed(run);
+    int64_t left = run->lease_end - boot_ms();
+    struct text line = {0};
+    if (!run->session.options->json) {
+        if (cut_off)
+            say_end(run, left);
+        return;
+    }
+    struct json json = begin_line(&line, "ended");
+    json_number(&json, "status", run->child.exit_status);
+    if (cut_off)
+        json_number(&json, "margin_ms", left);
+    else
+        json_null(&json, "margin_ms");
+    json_close(&json, '}');
+    put_line(&line);
+}
+
+static void tell_error(const struct run *run, const char *event, const char *sentence)
+{
+    struct text line = {0};
+    if (run->session.options->json) {
+        struct json json = begin_line(&line, event);
+        json_string(&json, "text", sentence);
+        json_close(&json, '}');
+        put_line(&line);
+    } else {
+        say("%s", sentence);
+    }
+}
+
+void report_not_executed(const struct run *run, const char *command, int error)
+{
+    struct text sentence = {0};
+    text_format(&sentence, "cannot run ");
+    text_shown(&sentence, command, strlen(command));
+    text_format(&sentence, ": %s", strerror(error));
+    tell_error(run, "not_executed", sentence.bytes);
+    text_free(&sentence);
+}

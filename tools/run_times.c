@@ -1,0 +1,28 @@
+#include "run_times.h"
+
+/* Between SIGKILL and the end of the lease: for the kernel to do it, and for us to
+ * be late. */
+static int64_t slack_ms(const struct options *options)
+{
+    int64_t slack = options->ttl_ms / 20;
+    if (slack > 250)
+        slack = 250;
+    if (options->margin_ms >= 0 && slack > options->margin_ms / 4)
+        slack = options->margin_ms / 4;
+    return slack;
+}
+
+int64_t run_margin_ms(const struct options *options)
+{
+    int64_t quarter = options->ttl_ms / 4;
+    int64_t grace = options->kill_after_ms < quarter ? options->kill_after_ms : quarter;
+    return options->margin_ms >= 0 ? options->margin_ms : grace + slack_ms(options);
+}
+
+int64_t run_grace_ms(const struct options *options, int64_t valid_ms)
+{
+    int64_t most = valid_ms - slack_ms(options);
+    if (most < 0)
+        most = 0;
+    return options->kill_after_ms < most ? options->kill_after_ms : most;
+}

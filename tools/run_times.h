@@ -1,0 +1,17 @@
+/*
+ * run_times.h - when `redlock run` ends its command, so that it is gone before the lease ends.
+ */
+#ifndef REDLOCK_TOOLS_RUN_TIMES_H
+#define REDLOCK_TOOLS_RUN_TIMES_H
+
+#include <stdint.h>
+
+#include "options.h"
+
+/* How long before its end the lease is told lost. */
+int64_t run_margin_ms(const struct options *options);
+
+/* How long the command may live on when the lease is valid for that long. */
+int64_t run_grace_ms(const struct options *options, int64_t valid_ms);
+
+#endif
