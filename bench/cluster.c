@@ -66,7 +66,7 @@ void cluster_close(void)
     rmdir(folder);
 }
 
-/* [user][:password]; what has to be written with % is for redlock alone. */
+/* [user][:password]; only redlock can use one that needs % escapes. */
 static void read_login(struct cluster *cluster, char *login)
 {
     char *colon = strchr(login, ':');
@@ -77,7 +77,7 @@ static void read_login(struct cluster *cluster, char *login)
              colon ? colon + 1 : "");
 }
 
-/* The address of one node, for the parts that do without redlock. */
+/* The address of one node, for the parts that run without redlock. */
 static void read_address(struct cluster *cluster, const char *node, size_t length)
 {
     char text[400];
@@ -111,7 +111,7 @@ int cluster_login(const struct cluster *cluster, unsigned i, const char *words[3
     return count;
 }
 
-/* A password that is wrong is found out by the first command. */
+/* A wrong password shows at the first command. */
 redisContext *cluster_connect(const struct cluster *cluster, unsigned i,
                               const struct timeval *patience)
 {

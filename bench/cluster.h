@@ -1,5 +1,5 @@
 /*
- * cluster.h - the masters of a run: given, or started for it.
+ * cluster.h - the masters of a run: those named by the user, or some started for it.
  */
 #ifndef BENCH_CLUSTER_H
 #define BENCH_CLUSTER_H
@@ -10,11 +10,11 @@
 
 struct redisContext;
 
-/* False after a sentence on standard error. */
+/* False: a sentence on standard error says why. */
 bool cluster_open(struct cluster *cluster, const struct options *options);
-/* AUTH for a master, as hiredis takes it, into words[3]; 0: it needs none. */
+/* Writes AUTH for a master into words[3], as hiredis takes it; 0: the master needs none. */
 int cluster_login(const struct cluster *cluster, unsigned i, const char *words[3]);
-/* A blocking connection that has logged in, or one with err, or NULL; `patience` may be NULL. */
+/* A blocking connection that has logged in, or one with err, or NULL; `timeout` may be NULL. */
 struct redisContext *cluster_connect(const struct cluster *cluster, unsigned i,
                                      const struct timeval *patience);
 /* Ends the masters that cluster_open() started. */

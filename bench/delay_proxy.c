@@ -1,6 +1,6 @@
 /*
- * delay_proxy.c - makes one master be far away: passes bytes on, each DELAY/2 ms
- * later in either direction, so that a round trip takes DELAY ms more.
+ * delay_proxy.c - makes one master seem far away: passes bytes on DELAY/2 ms later in each
+ * direction, so that a round trip takes DELAY ms more.
  *
  *     bench-delay-proxy HOST PORT DELAY_MS      prints the port that it listens on
  */

@@ -1,10 +1,9 @@
 /*
- * floor.h - the commands of one pair, ready-made: what a client cannot do without.
+ * floor.h - the commands of one pair, ready-made: the least that any client sends.
  *
- * The floors have NO SAFETY: no validity, no deadlines, no drift, no renewal, no
- * random token, no answer to a failing, restarted or lying master, no release owed
- * for an unknown outcome.  They tell how fast a quorum lock could be at the best,
- * and are no lock.
+ * The floors have NO SAFETY: no validity, no deadlines, no drift, no renewal, no random token, no
+ * answer to a failing, restarted or lying master, no release owed for an unknown outcome.  They
+ * show how fast a quorum lock could be at best, and are no lock.
  */
 #ifndef BENCH_FLOOR_H
 #define BENCH_FLOOR_H
@@ -19,7 +18,7 @@
 struct floor_commands {
     char *set, *release;
     size_t set_length, release_length;
-    char *set_name, *release_name; /* where the names stand in them */
+    char *set_name, *release_name; /* the offsets of the names in them */
 };
 
 bool floor_prepare(struct floor_commands *commands, const struct options *options);

@@ -1,7 +1,6 @@
 /*
- * floor_async.c - the floor of an asynchronous client: hiredis on libev, ready-made
- * commands to all masters at once, acquired at the quorum, released on all.  See
- * floor.h for all that it lacks.
+ * floor_async.c - the floor of an asynchronous client: hiredis on libev, ready-made commands to all
+ * masters at once, acquired at the quorum, released on all.  floor.h says what it lacks.
  */
 #include <hiredis/async.h>
 #include <hiredis/adapters/libev.h>
@@ -19,8 +18,8 @@ struct pair {
     struct pair *next_free;
     struct floor_commands commands;
     int64_t since, asked;
-    unsigned sent, replies, yes; /* of the phase under way */
-    unsigned outstanding;        /* of both */
+    unsigned sent, replies, yes; /* of this phase */
+    unsigned outstanding;        /* of both phases */
     bool releasing, ended;
 };
 
@@ -127,7 +126,7 @@ static void begin(void *subject, int64_t since)
     send_all(pair, on_acquire, pair->commands.set, pair->commands.set_length);
     if (pair->sent >= floor->quorum)
         return;
-    interrupted = 1; /* else it would begin another at once, for ever */
+    interrupted = 1; /* else the pair would begin another at once, for ever */
     end_pair(pair, false);
 }
 
@@ -187,7 +186,7 @@ static void run_floor(void *self, double warm, double seconds, struct result *re
     load_run(&floor->load, warm, seconds, result);
 }
 
-/* The process ends next: pairs still under way are left to it. */
+/* The process ends next, so pairs that are under way are not freed. */
 static void close_floor(void *self)
 {
     struct floor *floor = self;

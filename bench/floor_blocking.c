@@ -1,7 +1,6 @@
 /*
- * floor_blocking.c - the floor of a blocking client: hiredis, the same ready-made
- * command written to every master, then every answer read; one pair at a time.  See
- * floor.h for all that it lacks.
+ * floor_blocking.c - the floor of a blocking client: hiredis, the same ready-made command written
+ * to every master, then every answer read; one pair at a time.  floor.h says what it lacks.
  */
 #include <stdlib.h>
 

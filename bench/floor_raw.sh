@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# floor_raw.sh: what the masters can carry at the most, whoever asks: redis-benchmark on all of
-# them at once, in pipelines of 64. One line of JSON; the figures are sums over the masters.
+# floor_raw.sh: the most that the masters can carry for any client: redis-benchmark on all of them
+# at once, in pipelines of 64. One line of JSON; the figures are sums over the masters.
 #
 #     floor_raw.sh [REQUESTS]        masters from REDLOCK_NODES
 set -euo pipefail
@@ -8,8 +8,8 @@ set -euo pipefail
 requests=${1:-200000}
 script="if redis.call('get',KEYS[1]) == ARGV[1] then return redis.call('del',KEYS[1]) else return 0 end"
 hosts=() ports=() passwords=()
-# redis-benchmark takes a password as an argument only, which everybody sees: it gets a user that
-# may do nothing else, and is gone when it ends.
+# redis-benchmark takes a password only as an argument, which every user sees: it gets a user of its
+# own with no other rights, removed at the end.
 readonly SECRET=$RANDOM$RANDOM$RANDOM
 
 read_nodes() {

@@ -1,7 +1,7 @@
 /*
- * floor_worker.c - the floor of a handoff: whoever holds it deletes the name on all masters
- * and tells the next in a fixed ring, who takes it that it has it when a quorum of messages
- * has come.  No queue, no token, no death, no safety: see floor.h.
+ * floor_worker.c - the floor of a handoff: the holder deletes the name on all masters and sends a
+ * message to the next worker of a fixed ring, which takes itself for the holder after a quorum of
+ * messages.  No queue, no token, no death, no safety: see floor.h.
  */
 #include <hiredis/async.h>
 #include <hiredis/adapters/libev.h>
@@ -15,7 +15,7 @@
 #include "handoff.h"
 #include "redlock.h"
 
-#define AGAIN_MS 10. /* the next one may not listen yet */
+#define AGAIN_MS 10. /* the next worker may not be subscribed yet */
 
 struct seat {
     struct ev_loop *loop;
@@ -23,8 +23,8 @@ struct seat {
     redisAsyncContext *masters[15], *ears[15];
     unsigned index, count, quorum;
     long long turn;
-    uint32_t heard;               /* a bit for each master that told of this turn */
-    unsigned answered, receivers; /* to what was told last */
+    uint32_t heard;               /* a bit for each master whose message of this turn came */
+    unsigned answered, receivers; /* of the last message */
     bool holds;
     int64_t asked, acquired, released;
     ev_timer timer;
@@ -44,7 +44,7 @@ static void ignore(redisAsyncContext *context, void *answer, void *data)
     (void)context, (void)answer, (void)data;
 }
 
-/* Nobody heard of it on too many masters: tells them again. */
+/* On too many masters no worker was subscribed: publishes there again. */
 static void on_told(redisAsyncContext *context, void *answer, void *data)
 {
     struct seat *seat = data;
@@ -152,7 +152,7 @@ void floor_worker_run(const struct options *options, const struct cluster *clust
                         .count = cluster->count,
                         .quorum = redlock_quorum(cluster->count, options->spare),
                         .loop = ev_loop_new(EVFLAG_AUTO)};
-    signal(SIGINT, SIG_IGN); /* the parent ends us */
+    signal(SIGINT, SIG_IGN); /* the parent ends this process */
     ev_init(&seat.timer, on_timer);
     ev_signal_init(&seat.end, on_end, SIGTERM);
     seat.timer.data = &seat;

@@ -3,7 +3,7 @@
 # (valgrind --tool=callgrind) and its allocations (memcheck's total) at c = 256, its system calls
 # (strace) at c = 1. Each may not exceed its limit in guard.limits.
 #
-#     guard.sh BIN      the folder of redlock-bench and redlock; exit status 77: nothing to count with
+#     guard.sh BIN      the folder of redlock-bench and redlock; exit status 77: no tool that counts
 #
 # Each figure is the difference of two runs, so that start and end do not count.
 set -euo pipefail
@@ -43,14 +43,14 @@ syscalls() {
         awk '$NF == "total" { print $4 }' "$work/strace"
 }
 
-# each WHAT C FEW MANY: what one pair more costs.
+# each WHAT C FEW MANY: the cost of one more pair.
 each() {
     local few many
     few=$("$1" "$2" "$3") && many=$("$1" "$2" "$4") &&
         awk -v a="$few" -v b="$many" -v n="$(($4 - $3))" 'BEGIN { printf "%.2f", (b - a) / n }'
 }
 
-# Others on other ports: what a pair costs differs by 1 % from one set of masters to the next.
+# New masters on other ports: the cost of a pair differs by 1 % between sets of masters.
 fresh_masters() {
     "$CLUSTER" stop --dir "$work/masters" >/dev/null 2>&1 || true
     "$CLUSTER" start --dir "$work/masters" -n 5 >/dev/null
@@ -60,8 +60,8 @@ fresh_masters() {
 
 exceeds() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a > b) }'; }
 
-# guard WHAT C FEW MANY LIMIT: the least of up to five counts. A machine that is busy cuts batches
-# in two, which only adds to a count; what the client itself costs is in all of them.
+# guard WHAT C FEW MANY LIMIT: the least of up to five counts. A busy machine cuts batches in two,
+# which only adds to a count; each count has the client's own cost in it.
 guard() {
     local cost least=
     for _ in 1 2 3 4 5; do

@@ -1,11 +1,10 @@
 /*
- * handoff.c - one name that many processes want: how long from a release to the next
- * holder, at what cost to the masters, and is it fair?
+ * handoff.c - many processes want one name: the time from a release to the next holder, its cost to
+ * the masters, and its fairness.
  *
- * Each worker acquires, holds, releases, rests and asks again, and writes a line
- * `ASKED ACQUIRED RELEASED [STOOD]` (ns of CLOCK_MONOTONIC) each time; STOOD is when it was
- * sure to stand in line on a quorum, 0 if it never was.  Workers may be of any kind:
- * --worker.
+ * Each worker acquires, holds, releases, rests and asks again, and writes a line `ASKED ACQUIRED
+ * RELEASED [ENQUEUED]` (ns of CLOCK_MONOTONIC) each time; ENQUEUED is when it was certainly
+ * enqueued on a quorum, 0 if never.  Workers may be of any kind: --worker.
  */
 #include "handoff.h"
 
@@ -36,8 +35,8 @@ struct handoff {
     FILE **outputs;
     struct holding *holdings;
     size_t count, capacity;
-    /* ns; to the quorum, when nobody else is there; 0: not measured.  One after the other,
-     * and with pauses as long as each holds it, in which machines fall asleep. */
+    /* ns of a round trip to the quorum without contention; 0: not measured.  One at a time, with
+     * pauses as long as a hold, in which machines fall asleep. */
     int64_t round_trip, paced_round_trip;
 };
 
@@ -176,7 +175,8 @@ static int by_standing(const void *left, const void *right)
     return (a->stood > b->stood) - (a->stood < b->stood);
 }
 
-/* Who had it before somebody who stood in line already when he first asked. */
+/* Counts the workers that had the name before another that was enqueued already when they first
+ * asked. */
 static void judge_order(const struct handoff *handoff, struct figures *figures)
 {
     size_t count = handoff->count, standing = 0;
@@ -198,7 +198,7 @@ static void judge_order(const struct handoff *handoff, struct figures *figures)
     free(asking);
 }
 
-/* Jain's index: 1 when all had it equally often, 1/n when one had it always. */
+/* Jain's index: 1 when all had the name equally often, 1/n when one always had it. */
 static double jain(const uint64_t *values, unsigned count)
 {
     double sum = 0, squares = 0;

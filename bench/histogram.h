@@ -18,7 +18,7 @@ struct histogram {
 void histogram_add(struct histogram *histogram, int64_t ns);
 /* The value that a share (0 to 1) of all does not exceed; 0 if there is none. */
 int64_t histogram_at(const struct histogram *histogram, double share);
-/* The least value that belongs into this bucket. */
+/* The least value of this bucket. */
 int64_t histogram_floor(unsigned bucket);
 
 #endif

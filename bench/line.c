@@ -1,6 +1,6 @@
 /*
- * line.c - many waiters of one name in this very process: each is handed it in memory and
- * gives it back at once.
+ * line.c - many waiters for one name in this process: each gets it in memory and releases it at
+ * once.
  */
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@
 #include "user.h"
 
 #define NAME     "bench-line"
-#define SETTLE_S 0.1 /* by then the first stands in line on the masters */
+#define SETTLE_S 0.1 /* by then the first waiter is enqueued on the masters */
 
 struct line {
     struct user user;

@@ -7,8 +7,10 @@
 
 #include "scenario.h"
 
-#define DRAIN_S     5.
-#define BACKLOG_MAX 100000 /* open loop: so far behind, the masters cannot carry the rate */
+#define DRAIN_S 5.
+#define BACKLOG_MAX                                                                                \
+    100000 /* open loop: when that far behind, the masters cannot carry the rate                   \
+            */
 
 static void begin_one(struct load *load, int64_t since)
 {

@@ -1,6 +1,6 @@
 /*
- * load.h - keeps pairs coming: a closed loop with so many in flight, or an open loop
- * at a rate.  Its subject acquires and releases, and reports here.
+ * load.h - keeps pairs coming: a closed loop with a number in flight, or an open loop at a rate.
+ * Its subject acquires and releases, and reports here.
  */
 #ifndef BENCH_LOAD_H
 #define BENCH_LOAD_H
@@ -22,7 +22,7 @@ struct load {
     struct result *result;
     enum { LOAD_WARMING, LOAD_MEASURING, LOAD_DRAINING, LOAD_OVER } phase;
     uint64_t begun, in_flight;
-    int64_t started, epoch; /* of the measuring; of the open loop */
+    int64_t started, epoch; /* the start of the measuring; of the open loop */
     double user, system;
     ev_timer turn, patience, progress;
     ev_io due;

@@ -1,5 +1,5 @@
 /*
- * main.c - redlock-bench: one scenario a call, or slices of one as they are asked for.
+ * main.c - redlock-bench: runs one scenario, or slices of one on request.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -46,7 +46,7 @@ static void on_signal(int number)
     ev_async_send(ev_default_loop(0), &waker);
 }
 
-/* Whoever runs the loop looks at `interrupted` then. */
+/* The function that runs the loop looks at `interrupted` then. */
 static void on_wake(struct ev_loop *loop, ev_async *watcher, int events)
 {
     (void)watcher, (void)events;
@@ -86,7 +86,7 @@ static void on_input(struct ev_loop *loop, ev_io *watcher, int events)
         ev_break(loop, EVBREAK_ONE);
 }
 
-/* The loop runs on meanwhile: connections are kept, and leases renewed. */
+/* The loop runs meanwhile: it keeps connections, and renews leases. */
 static bool wait_for_line(struct ev_loop *loop, struct line *line)
 {
     ev_io watcher;

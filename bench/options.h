@@ -1,5 +1,5 @@
 /*
- * options.h - what redlock-bench was asked for on its command line.
+ * options.h - the command line of redlock-bench.
  */
 #ifndef BENCH_OPTIONS_H
 #define BENCH_OPTIONS_H
@@ -8,33 +8,33 @@
 #include <stdint.h>
 
 struct options {
-    char **command; /* as it was given, up to a NULL */
+    char **command; /* the whole command line, up to a NULL */
     const char *scenario;
     const char *nodes;    /* NULL: masters of our own */
-    unsigned masters;     /* of our own; 0: all that were given */
+    unsigned masters;     /* of our own; 0: all that --nodes names */
     unsigned concurrency; /* closed loop: pairs in flight */
     double rate;          /* open loop: pairs a second; 0: closed loop */
     double seconds;       /* to measure */
-    double warm;          /* seconds before that which do not count */
-    uint64_t pairs;       /* so many exactly, warm-up included; 0: by time */
+    double warm;          /* seconds before the measuring */
+    uint64_t pairs;       /* exactly this many pairs, warm-up included; 0: by time */
     int64_t ttl_ms, max_ttl_ms;
     int64_t request_timeout_ms; /* 0: the library's own choice */
     unsigned spare;             /* votes */
     unsigned names;             /* in each lease */
     unsigned name_size;         /* bytes of each */
-    unsigned shared;            /* pairs: names that all such processes contend for; 0: own ones */
-    bool fence;                 /* pairs: with a fencing token */
-    unsigned leases;            /* renew: held at once; line: waiters */
-    unsigned workers;           /* handoff: processes */
-    double hold_ms, rest_ms;    /* handoff: how long each holds, and then does without */
-    const char *worker;         /* handoff: command of a worker; NULL: our own */
-    const char *count;          /* handoff: server commands to count */
+    unsigned shared;         /* pairs: names that all such processes share; 0: each has its own */
+    bool fence;              /* pairs: with a fencing token */
+    unsigned leases;         /* renew: held at once; line: waiters */
+    unsigned workers;        /* handoff: processes */
+    double hold_ms, rest_ms; /* handoff: how long a worker holds, and then rests */
+    const char *worker;      /* handoff: command of a worker; NULL: our own */
+    const char *count;       /* handoff: server commands to count */
     bool json;
     bool slices;   /* a slice for each line of standard input */
     bool syscalls; /* count them in runs of their own */
 };
 
-/* Ends the program on --help and on what it cannot read. */
+/* Ends the program on --help and on a bad command line. */
 void options_read(struct options *options, int argc, char **argv);
 
 #endif

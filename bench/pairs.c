@@ -1,6 +1,6 @@
 /*
- * pairs.c - acquire and release, over and over: names that nobody else wants, or a few
- * that several processes contend for.
+ * pairs.c - acquire and release, over and over: names without contention, or a few that several
+ * processes contend for.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,7 +78,7 @@ static void on_event(redlock_lease *lease, const redlock_event *event, void *dat
     }
 }
 
-/* A number, padded: one that nobody has had, or one of the shared, by chance. */
+/* Makes a name from a padded number: a fresh one, or at random one of the shared. */
 static void make_names(struct pairs *pairs)
 {
     const struct options *options = pairs->options;

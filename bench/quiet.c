@@ -1,12 +1,11 @@
 /*
- * quiet.c - a round trip to the quorum while nothing else goes on: what a handoff is
- * measured by.
+ * quiet.c - a round trip to the quorum on idle masters: the unit in which a handoff is measured.
  */
 #include "handoff.h"
 #include "redlock.h"
 #include "user.h"
 
-#define FIRST 20 /* do not count */
+#define FIRST 20 /* acquires that do not count */
 
 struct quiet {
     struct user user;

@@ -1,6 +1,6 @@
 /*
- * renew.c - many leases held at once, renewed by themselves: what a renewal and a
- * held lease cost, and whether any comes too late.
+ * renew.c - many leases held at once: the cost of a renewal and of a held lease, and whether a
+ * renewal comes too late.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,7 +108,7 @@ static void *open_renew(const struct options *options, const struct cluster *clu
     ask_more(renew);
     user_run_for(&renew->user, GATHER_S);
     result_fact(result, "gather_s", (double)(now_ns() - begun) / 1e9);
-    /* What is still on its way when the last one was told is not memory of a lease. */
+    /* Requests on their way at the last outcome are not memory of a lease. */
     user_run_for(&renew->user, 0.2);
     result_fact(result, "memory_bytes_per_lease",
                 (double)(bytes_in_use() - renew->empty) / (renew->held ? renew->held : 1));

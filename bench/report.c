@@ -1,5 +1,5 @@
 /*
- * report.c - a result as JSON for programs, or as a few lines for people.
+ * report.c - writes a result as JSON for programs, or as a few lines for people.
  */
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /*
- * result.h - what one run or slice measured.
+ * result.h - the figures of one run or slice.
  */
 #ifndef BENCH_RESULT_H
 #define BENCH_RESULT_H
@@ -12,7 +12,7 @@
 
 #define FACTS_MAX 24
 
-/* What only some scenarios have. */
+/* A figure that only some scenarios have. */
 struct fact {
     const char *name; /* with its unit: "memory_bytes_per_lease" */
     double value;
@@ -25,18 +25,18 @@ struct result {
     double user, system; /* CPU seconds of this process meanwhile */
     struct fact facts[FACTS_MAX];
     unsigned fact_count;
-    char note[240]; /* what went wrong, for people */
+    char note[240]; /* the first failure, for people */
 };
 
 void result_clear(struct result *result);
 void result_fact(struct result *result, const char *name, double value);
-/* Only the first is kept: what follows is mostly its consequence. */
+/* Keeps the first only: later failures are mostly its consequences. */
 void result_note(struct result *result, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* CPU seconds of this process so far. */
 void usage_now(double *user, double *system);
-/* That malloc has given out. */
+/* Bytes that malloc has given out. */
 size_t bytes_in_use(void);
 int64_t now_ns(void);
 

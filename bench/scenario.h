@@ -1,6 +1,6 @@
 /*
- * scenario.h - what can be measured.  Each scenario is opened once, run as often as
- * there are slices, and closed.
+ * scenario.h - the scenarios that can be measured.  Each is opened once, run as often as there are
+ * slices, and closed.
  */
 #ifndef BENCH_SCENARIO_H
 #define BENCH_SCENARIO_H
@@ -12,7 +12,7 @@
 #include "options.h"
 #include "result.h"
 
-/* Masters as scenarios need them. */
+/* The masters, as a scenario needs them. */
 struct cluster {
     const char *nodes; /* for REDLOCK_NODES */
     unsigned count;
@@ -38,7 +38,7 @@ extern const struct scenario pairs_scenario, renew_scenario, handoff_scenario, l
 const struct scenario *scenario_find(const char *name);
 void scenarios_list(char *text, size_t size);
 
-/* SIGINT or SIGTERM came: finish with what there is. */
+/* SIGINT or SIGTERM came: finish with the figures so far. */
 extern volatile sig_atomic_t interrupted;
 
 #endif

@@ -7,7 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define FEW 200 /* pairs of the shorter run; the longer less this has no start or end in it */
+#define FEW                                                                                        \
+    200 /* pairs of the shorter run; the difference of the two runs has no start or end in it */
 
 #define WORDS_MAX 128
 
@@ -22,7 +23,7 @@ static void add_words(char *command[WORDS_MAX], char *const *words)
     command[at] = NULL;
 }
 
-/* Our own command again; of an option that is given twice the last one counts. */
+/* Our own command line again; of an option given twice the last counts. */
 static void run_traced(const struct options *options, const struct cluster *cluster, char *output,
                        uint64_t pairs)
 {

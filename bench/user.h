@@ -16,7 +16,7 @@ struct user {
 /* Waits until every master was reached or tried; false, with a note, on failure. */
 bool user_open(struct user *user, const struct options *options, const struct cluster *cluster,
                struct ev_loop *loop, struct result *result);
-/* Unless somebody breaks the loop before. */
+/* Unless the loop is broken before. */
 void user_run_for(struct user *user, double seconds);
 /* Gives everything back. */
 void user_close(struct user *user);

@@ -1,5 +1,5 @@
 /*
- * worker.c - a process that wants the one lock again and again.
+ * worker.c - a process that acquires the one lock again and again.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -65,8 +65,8 @@ static void on_event(redlock_lease *lease, const redlock_event *event, void *dat
     }
 }
 
-/* Every master has answered, and some that it stands in line there: it has reached a
- * quorum, at this moment at the latest. */
+/* Every master has answered, and some have enqueued the waiter: it is in the queue of a quorum,
+ * now at the latest. */
 static void on_look(struct ev_loop *loop, ev_check *look, int events)
 {
     (void)loop, (void)events;
@@ -114,7 +114,7 @@ void worker_run(const struct options *options, const struct cluster *cluster)
     struct worker worker = {.options = options};
     struct result *result = calloc(1, sizeof *result);
     struct ev_loop *loop = ev_loop_new(EVFLAG_AUTO);
-    signal(SIGINT, SIG_IGN); /* the parent ends us */
+    signal(SIGINT, SIG_IGN); /* the parent ends this process */
     srand48(getpid());
     ev_init(&worker.hold, on_held);
     ev_init(&worker.rest, on_rested);

@@ -1,4 +1,5 @@
-# lib.sh: what the scripts of this folder share. Sourced by bash, in the folder of the project.
+# lib.sh: functions that the scripts of this folder share. Sourced by bash, in the folder of the
+# project.
 # shellcheck shell=bash
 
 readonly POLL_S=0.02 BUILD_S=1200 NPM_S=120
@@ -14,7 +15,7 @@ die() {
 
 # ---- time ------------------------------------------------------------------------------------
 
-# From /proc/uptime, because a deadline must not move when somebody sets the clock.
+# From /proc/uptime, because a deadline must not move when the clock is set.
 now_ms() {
     local up
     read -r up _ </proc/uptime
@@ -33,8 +34,8 @@ within() {
 
 # ---- the server ------------------------------------------------------------------------------
 
-# use_server PATH FOLDER: exports REDLOCK_SERVER, for whatever starts masters; "" is what it takes
-# without. A relative path is one in FOLDER.
+# use_server PATH FOLDER: exports REDLOCK_SERVER, for all that start masters; "" means the default
+# server. A relative path is one in FOLDER.
 use_server() {
     local path=$1
     [[ -n $path ]] || return 0
@@ -69,7 +70,8 @@ bring_up_to_date() {
 
 # ---- the packages of other clients -------------------------------------------------------------
 
-# install_peers FOLDER: what bench/peers names goes there, not into the tree. Says why if it cannot.
+# install_peers FOLDER: installs what bench/peers names there, not into the tree. Prints the reason
+# of a failure.
 install_peers() {
     local folder=$1 output
     mkdir -p "$folder"

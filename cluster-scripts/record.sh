@@ -1,9 +1,10 @@
-# record.sh: what the demo notes down for a picture of it, in a folder as test/fault/picture reads
-# it. Sourced by the demo, whose NAME, DIR, TTL_MS and QUARANTINE_MS it uses.
+# record.sh: notes what happens in the demo, in a folder that test/fault/picture can draw. Sourced
+# by the demo, whose NAME, DIR, TTL_MS and QUARANTINE_MS it uses.
 # shellcheck shell=bash
 
 PICTURE='' FAULTS=0 MENDED=0
-# Times there are since boot. How exact the difference is does not matter: it is one for all.
+# Times in the notes are since boot. An error of the difference does not matter: it is the same for
+# all.
 OFFSET_US=$((${EPOCHREALTIME/./} - $(now_ms) * 1000))
 declare -A WORKER=([holder]=worker-1 [contender]=worker-2 [waiter]=worker-3)
 
@@ -23,7 +24,7 @@ note() {
     [[ -z $PICTURE ]] || printf '%s\n' "$((us - OFFSET_US)) $*" >>"$DIR/record/$file"
 }
 
-# note_actor ACTOR US FACT WORD...: about the one lease that it asks for.
+# note_actor ACTOR US FACT WORD...: a fact about the actor's one lease.
 note_actor() { note "${WORKER[$1]}" "$2" "$3" "$NAME" 1 "${@:4}"; }
 
 note_enters() {
@@ -40,7 +41,8 @@ note_leaves() {
     note "$file" "${EPOCHREALTIME/./}" end "$lines" "$acquired" 0 0
 }
 
-# note_line ACTOR US LINE: of what `redlock run --json` and its job say, what concerns the lease.
+# note_line ACTOR US LINE: notes a line of `redlock run --json`, or of its job, if it is about the
+# lease.
 note_line() {
     local event code until
     [[ $3 != 'job ends' ]] || note_actor "$1" "$2" releasing "$(($2 - OFFSET_US))"
@@ -58,7 +60,7 @@ note_line() {
     esac
 }
 
-# note_crash I...: masters that are about to be killed.
+# note_crash I...: notes masters that are about to be killed.
 note_crash() {
     local i
     for i in "$@"; do
@@ -67,7 +69,7 @@ note_crash() {
     done
 }
 
-# note_mended US: all that were killed until now.
+# note_mended US: notes that all masters killed so far are back.
 note_mended() {
     while ((MENDED < FAULTS)); do
         MENDED=$((MENDED + 1))
@@ -75,7 +77,7 @@ note_mended() {
     done
 }
 
-# draw_picture: of what was noted until now.
+# draw_picture: draws the notes so far.
 draw_picture() {
     local line end=${EPOCHREALTIME/./}
     [[ -d $DIR/record ]] || return 0

@@ -6,7 +6,7 @@
 
 static int steps = 10;
 
-/* On the background thread, while the one that works may be in the middle of a step. */
+/* Runs on the background thread, perhaps while the other thread is in the middle of a step. */
 static void on_event(const redlock_event *event, void *lost)
 {
     fprintf(stderr, "%s: %s\n", redlock_event_name(event->kind), event->text);
@@ -37,7 +37,7 @@ int main(void)
         fprintf(stderr, "%s\n", why);
         return 1;
     }
-    options.wait_ms = 30000; /* somebody else's turn may come first */
+    options.wait_ms = 30000; /* another holder's turn may come first */
     if (redlock_sync_acquire_names(client, &lease, &name, 1, &options, on_event, &lost, &result) ==
         REDLOCK_OK) {
         work(lease, &lost);

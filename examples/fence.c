@@ -1,5 +1,5 @@
-/* Ten writes under a lock to a Redis server that refuses late ones, on an event loop: each takes
- * the lease's fence through examples/fenced/fenced_set.lua.  The masters: REDLOCK_NODES.  The
+/* Ten writes under a lock, on an event loop, to a Redis server that refuses late writes: each
+ * carries the lease's fence to examples/fenced/fenced_set.lua.  The masters: REDLOCK_NODES.  The
  * server is not one of them.
  *
  *     example_fence HOST PORT "$(redis-cli -h HOST -p PORT SCRIPT LOAD "$(cat fenced_set.lua)")" */
@@ -36,7 +36,7 @@ static void on_written(redisAsyncContext *context, void *answer, void *data)
         write_next();
         return;
     }
-    /* FENCED: a newer holder has been there, and trying again is of no use. */
+    /* FENCED: a newer holder has written, so a retry is of no use. */
     fprintf(stderr, "not written: %s\n", reply ? reply->str : "no answer");
     if (lease)
         redlock_release(lease);
@@ -60,7 +60,8 @@ static void on_event(redlock_lease *handle, const redlock_event *event, void *da
     }
 }
 
-/* Connected, or not, or not any more: without OK the connection is about to be freed. */
+/* Called when connected, when that failed, and at the end: without OK the connection is about to
+ * be freed. */
 static void on_connection(const redisAsyncContext *context, int status)
 {
     if (status == REDIS_OK)

@@ -1,6 +1,6 @@
 /*
- * alarm.h - rings once at a time on CLOCK_BOOTTIME, also when the machine slept
- * meanwhile: libev's timers do not count that.
+ * alarm.h - an alarm on CLOCK_BOOTTIME, which counts the time that the machine slept; libev's
+ * timers do not.
  */
 #ifndef REDLOCK_TOOLS_ALARM_H
 #define REDLOCK_TOOLS_ALARM_H
@@ -20,7 +20,7 @@ struct alarm {
 /* Returns 0 or an errno; then nothing is left to close. */
 int alarm_open(struct alarm *alarm, struct ev_loop *loop, void (*rang)(void *data), void *data);
 
-/* At that time of boot_ms(), in place of any time set before.  False: it cannot. */
+/* Sets the alarm to that time of boot_ms(), in place of the time set before.  False: it cannot. */
 bool alarm_set(struct alarm *alarm, int64_t at);
 
 void alarm_close(struct alarm *alarm);

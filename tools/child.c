@@ -17,7 +17,8 @@
 
 /* ---- In the new process ------------------------------------------------- */
 
-/* Handlers and SIGPIPE, SIGTTOU are ours; what our caller ignored stays so. */
+/* Our handlers go, and SIGPIPE and SIGTTOU are no longer ignored; the command ignores what our
+ * caller ignored. */
 static void restore_signals(void)
 {
     struct sigaction plain = {.sa_handler = SIG_DFL};
@@ -50,8 +51,8 @@ static void become_command(const struct child *child, char **command, char **env
 
 /* ---- Its end ------------------------------------------------------------ */
 
-/* Nobody else can be meant: the id of a group is not given to a new process while
- * the group has members, and we look again within milliseconds. */
+/* No other group can have this id: the kernel gives it to no new process while the group has
+ * members, and we look again within milliseconds. */
 static bool group_is_gone(const struct child *child)
 {
     return kill(-child->pid, 0) < 0 && errno == ESRCH;
@@ -75,7 +76,7 @@ static void finish(struct child *child)
 
 static void finish_if_gone(struct child *child)
 {
-    /* After SIGKILL nothing of it runs any more; what is left waits to be reaped. */
+    /* After SIGKILL no process of the group runs; those left wait to be reaped. */
     if (child->reaped && (!child->await_group || child->killed || group_is_gone(child)))
         finish(child);
 }
@@ -172,8 +173,8 @@ void child_end(struct child *child, int64_t kill_at)
         return;
     }
     child->await_group = true;
-    /* Its orphans become ours, so that they are reaped and the group can vanish also
-     * where nobody else reaps. */
+    /* The command's orphans become our children, so that they are reaped, and the group can
+     * vanish, where no init does it. */
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     child_signal(child, SIGTERM);
     child_signal(child, SIGCONT);
@@ -240,7 +241,7 @@ int child_start(struct child *child, struct ev_loop *loop, char **command, char 
         close_descriptors(child);
         return error;
     }
-    /* Both sides do both, for neither knows who comes first. */
+    /* Parent and child both do this, as either may come first. */
     setpgid(child->pid, child->pid);
     if (child->terminal.eager)
         terminal_give(&child->terminal, child->pid);

@@ -1,8 +1,8 @@
 /*
  * child.h - the command that `run` runs, in a process group of its own.
  *
- * The kernel ends it (PR_SET_PDEATHSIG) if we die without being able to; of its
- * own children, and if it changes its user (setuid), that is not so.
+ * If we die without ending the command, the kernel does (PR_SET_PDEATHSIG), unless the command has
+ * changed its user (setuid). It does not end the command's children.
  */
 #ifndef REDLOCK_TOOLS_CHILD_H
 #define REDLOCK_TOOLS_CHILD_H
@@ -22,7 +22,7 @@ struct child {
 
     bool reaped;
     bool killed;      /* SIGKILL was sent to the group */
-    bool await_group; /* it has ended only when its whole group has */
+    bool await_group; /* wait until the whole group has ended */
     int exec_pipe;    /* carries errno if the command could not be executed */
     struct alarm killer;
     int64_t kill_at; /* INT64_MAX: not planned */
@@ -42,14 +42,14 @@ struct child {
 /* Returns 0 or an errno; then nothing was started. */
 int child_start(struct child *child, struct ev_loop *loop, char **command, char **environment);
 
-/* To its whole group. */
+/* Sends the signal to the command's whole group. */
 void child_signal(const struct child *child, int number);
 
-/* SIGKILL to the group at that time (boot_ms()), unless it is planned for earlier. */
+/* Sends SIGKILL to the group at that time (boot_ms()), unless it is planned for earlier. */
 void child_kill_at(struct child *child, int64_t at);
 
-/* SIGTERM now and SIGKILL at that time; ended() is called when the group is gone,
- * not only the command.  A second call can only bring SIGKILL forward. */
+/* Sends SIGTERM now and SIGKILL at that time; ended() is called when the whole group is gone.  A
+ * second call can only bring SIGKILL forward. */
 void child_end(struct child *child, int64_t kill_at);
 
 #endif

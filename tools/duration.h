@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A unit is required, for nobody agrees what a bare number means; 0 needs none.
- * "forever" gives INT64_MAX.  False: `why` has what is wrong. */
+/* A unit is required, as a bare number is ambiguous; 0 needs none. "forever" gives INT64_MAX.
+ * False: `why` has what is wrong. */
 bool duration_parse(const char *text, int64_t *ms, char *why, size_t why_size);
 
 /* For people: "850 ms", "3.2 s", "4 min 10 s", "2 h 5 min". */

@@ -13,14 +13,14 @@ enum exit_status {
     EXIT_INTERNAL = 70,    /* this machine could not do it, or a bug */
     EXIT_OUTPUT = 74,      /* stdout cannot be written */
     EXIT_CONTENDED = 75,   /* somebody else has the lock: try again later */
-    EXIT_LOST = 76,        /* it was ours, and is no more */
+    EXIT_LOST = 76,        /* we had the lock, and lost it */
     EXIT_NODES = 78,       /* the list of masters is wrong */
     EXIT_NOT_EXECUTABLE = 126,
     EXIT_NOT_FOUND = 127,
     EXIT_SIGNAL = 128 /* plus the number of the signal */
 };
 
-/* The status that says the same as the library's code. */
+/* The exit status for a code of the library. */
 int exit_for(redlock_code code);
 
 #endif

@@ -1,6 +1,5 @@
 /*
- * failure.h - tells the user of an outcome that is no success, in the same way
- * wherever it comes from.
+ * failure.h - tells the user of a failure, in the same way for every command.
  */
 #ifndef REDLOCK_TOOLS_FAILURE_H
 #define REDLOCK_TOOLS_FAILURE_H
@@ -9,15 +8,15 @@
 #include "redlock.h"
 
 /*
- * With --json as a document, on stdout, or of `run` on stderr, for stdout belongs to
- * the command that it runs; else, unless quiet, as a message with the reasons.
+ * With --json a document on stdout; `run` writes it to stderr, as stdout belongs to its command.
+ * Else a message with the reasons, unless quiet.
  *   what   "cannot lock"; the names follow, if some were given
  *   event  with what the masters said, or NULL
  */
 void failure_tell(const struct options *options, const char *what, redlock_code code,
                   const char *sentence, const redlock_event *event);
 
-/* Ended by a signal, of which people need not be told. */
+/* Tells of an end by a signal: as JSON only, since whoever sent the signal knows. */
 void failure_tell_signal(const struct options *options, int number, const redlock_event *event);
 
 #endif

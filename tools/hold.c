@@ -70,7 +70,7 @@ struct hold {
     struct waiting waiting;
     redlock_lease *lease;
     int stopped_by;    /* 0: by no signal */
-    struct text token; /* of extend and unlock, as the masters have it */
+    struct text token; /* extend, unlock: the value on the masters */
     size_t asked;      /* names that were asked for the label behind a bare token */
 };
 
@@ -140,8 +140,8 @@ static void say_validity(const struct hold *hold, const redlock_event *event)
 
 /* ---- Outcomes ----------------------------------------------------------- */
 
-/* Printed first and let go then: a lease whose token nobody got to see would only
- * be in the way. */
+/* The token is printed before the lease is let go: a lease whose token was not printed would
+ * only block others. */
 static void held(struct hold *hold, const redlock_event *event)
 {
     int64_t valid_ms = redlock_valid_for(hold->lease);
@@ -182,7 +182,7 @@ static void not_held(struct hold *hold, const redlock_event *event)
     session_end(&hold->session, exit_for(event->code), PATIENCE_OWED_MS);
 }
 
-/* Of `unlock`; or of a lease whose token could not be printed. */
+/* The end of `unlock`, or of a lease whose token could not be printed. */
 static void released(struct hold *hold, const redlock_event *event)
 {
     if (hold->session.status == EXIT_OUTPUT) {
@@ -210,7 +210,7 @@ static void on_event(redlock_lease *lease, const redlock_event *event, void *dat
         released(hold, event);
 }
 
-/* An unlock under way goes on: it is what who asks for an end would want, too. */
+/* An unlock under way goes on: the signal asks for the same end. */
 static void on_signal(void *data, int number)
 {
     struct hold *hold = data;
@@ -258,7 +258,7 @@ static void begin(struct hold *hold)
 
 /* ---- The token ---------------------------------------------------------- */
 
-/* Without the fence that `lock --fence` prints behind it. */
+/* The token, without the fence that `lock --fence` prints behind it. */
 static void take_token(struct hold *hold)
 {
     const char *given = hold->session.options->token;
@@ -283,8 +283,8 @@ static void on_seen(redlock_lease *lease, const redlock_event *event, void *data
     }
 }
 
-/* The masters know a token by its whole value.  Of a bare one they are asked for that,
- * name by name: some may be gone already. */
+/* The masters compare whole values.  For a token without its label they are asked for the value,
+ * name by name, as some names may be gone already. */
 static void look_for_label(struct hold *hold)
 {
     const struct options *options = hold->session.options;

@@ -68,8 +68,8 @@ const struct command commands[] = {
     {NULL, FOR_ALL, NULL, NULL},
 };
 
-/* A socket must not become descriptor 1 because our caller closed it.  The wrong
- * way round, so that using it fails as it would have. */
+/* No socket may become descriptor 1 because our caller closed that.  Each is opened the wrong
+ * way round, so that its use fails as on a closed one. */
 static void fill_standard_descriptors(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)

@@ -45,9 +45,9 @@ struct doctor {
     int64_t look_until;
     struct trials trials;
     unsigned masters, quorum, up;
-    unsigned grant;       /* vote, and grant as far as is known */
-    unsigned granted;     /* did grant, when they were tried */
-    unsigned wrong;       /* so many may be before there are two holders */
+    unsigned grant;       /* masters that vote, and grant as far as is known */
+    unsigned granted;     /* masters that granted the trial */
+    unsigned wrong;       /* wrong masters that the quorum tolerates */
     unsigned wrong_mixed; /* likewise, if other clients leave no spare votes */
 };
 
@@ -210,7 +210,7 @@ static void known_json(struct json *json, const char *key, int64_t number, bool 
         json_null(json, key);
 }
 
-/* null where it was not tried. */
+/* null if the master was not tried. */
 static void finding_json(struct json *json, const struct finding *finding)
 {
     if (finding->tried)
@@ -291,7 +291,7 @@ static unsigned find_state(const struct doctor *doctor, redlock_node_state state
     return found;
 }
 
-/* What could not be tried is taken for granted. */
+/* A master that could not be tried is taken to grant. */
 static void count_masters(struct doctor *doctor)
 {
     unsigned up = find_state(doctor, REDLOCK_NODE_UP);

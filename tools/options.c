@@ -150,7 +150,7 @@ static int take_option_duration(struct options *options, int id, int64_t *ms)
     return take_duration(options, what, optarg, id == OPTION_WAIT, ms);
 }
 
-/* A duration of 0 that would silently mean "the default". */
+/* Refuses a duration of 0, which would silently mean "the default". */
 static int take_positive(struct options *options, int id, int64_t *ms)
 {
     int status = take_option_duration(options, id, ms);
@@ -237,9 +237,8 @@ static int take_option(struct options *options, int id)
     }
 }
 
-/* getopt tells a letter that it does not know, or an option that was given a
- * value it does not take (--json=1), or nothing: then the argument it stands
- * behind is a long option that it does not know. */
+/* optopt is an unknown letter, or an option that was given a value and takes none (--json=1), or
+ * 0: then the argument before optind is an unknown long option. */
 static int unknown_option(const struct options *options, char **argv)
 {
     if (optopt == 0)
@@ -390,7 +389,7 @@ static void set_default_ttl(struct options *options)
         options->ttl_ms = most < DEFAULT_TTL_MS ? most : DEFAULT_TTL_MS;
 }
 
-/* The library would speak of its own options. */
+/* Checked here, as the library's sentence would name its own options. */
 static int check_ttl(const struct options *options)
 {
     int64_t most = options->max_ttl_ms > 0 ? options->max_ttl_ms : DEFAULT_MAX_TTL_MS;
@@ -429,7 +428,7 @@ static int parse_command(struct options *options, int argc, char **argv)
     return status == GO_ON ? check_ttl(options) : status;
 }
 
-/* Known before all else: what is wrong with the command line is told as JSON, too. */
+/* Read before all else, so that an error in the command line is JSON too. */
 static bool asks_for_json(int argc, char **argv)
 {
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {

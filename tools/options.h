@@ -1,5 +1,5 @@
 /*
- * options.h - the command line, and the environment where it is silent.
+ * options.h - what the command line asks for, and else the environment.
  */
 #ifndef REDLOCK_TOOLS_OPTIONS_H
 #define REDLOCK_TOOLS_OPTIONS_H
@@ -32,8 +32,8 @@ struct options {
     char **program; /* what `run` runs, with its arguments */
 };
 
-/* Returns -1 when there is a command to perform, else the exit status: the
- * command line was wrong, which was said, or help was asked for and given. */
+/* Returns -1 when there is a command to perform, else the exit status: help was given, or the
+ * user was told what is wrong. */
 int options_parse(struct options *options, int argc, char **argv);
 void options_free(struct options *options);
 

@@ -58,7 +58,7 @@ const char run_help[] =
 
 /* ---- The longest hold --------------------------------------------------- */
 
-/* A lease that has just ended is told lost at once. */
+/* A lease that has just ended needs nothing here: LOST follows at once. */
 static void on_max_hold(void *data)
 {
     struct run *run = data;
@@ -99,7 +99,7 @@ static int status_of(const struct run *run)
     return run->lost || run->overdue ? EXIT_LOST : run->child.exit_status;
 }
 
-/* After LOST too: it clears away what is left on the masters. */
+/* After LOST too, to clear what is left on the masters. */
 static void release(struct run *run)
 {
     if (redlock_release(run->lease) != REDLOCK_OK)
@@ -177,13 +177,13 @@ static void on_lost(struct run *run, const redlock_event *event)
     run->taken = event->code == REDLOCK_E_GONE;
     run->lease_end = now + event->ends_ms;
     if (run->running) {
-        /* First of all: telling may take time. */
+        /* Before the message, as writing that may take time. */
         child_end(&run->child, now + grace);
         report_lost(run, event, grace);
     }
 }
 
-/* A lease that is found gone only now was lost while the command ran. */
+/* A lease that only the release finds gone was lost while the command ran. */
 static void on_released(struct run *run, const redlock_event *event)
 {
     report_if_verbose(run, event);

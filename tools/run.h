@@ -19,10 +19,10 @@ struct run {
     struct alarm max_hold;
     redlock_lease *lease;
     bool running;   /* the command */
-    int stopped_by; /* a signal that came while we waited */
+    int stopped_by; /* the signal that came during the wait */
     bool lost;
     bool overdue;      /* held for --max-hold */
-    bool taken;        /* somebody took the lease from us, nobody knows when */
+    bool taken;        /* the lease was found gone; when it went is unknown */
     int64_t lease_end; /* on boot_ms(), once lost or overdue */
     int status;
     struct environment environment;

@@ -26,15 +26,15 @@ static void fill_nodes_file(struct text *out, const char *path)
     free(here);
 }
 
-/* A pipe is read once, by us. */
+/* A pipe can be read only once, and we have read it. */
 static bool can_be_read_again(const char *path)
 {
     struct stat file;
     return stat(path, &file) == 0 && S_ISREG(file.st_mode);
 }
 
-/* Our masters or none: a `redlock` within must not ask others.  A list with a login is for us,
- * not for every command that we run. */
+/* Our masters or none: a `redlock` in the command must not ask others.  A list with a login is
+ * not passed on to every command. */
 static void fill_nodes(struct text *out, const struct options *options)
 {
     const char *path = options->nodes_file;
@@ -44,7 +44,7 @@ static void fill_nodes(struct text *out, const struct options *options)
         text_format(out, "REDLOCK_NODES=%s", options->nodes);
 }
 
-/* Equal in all clients of the same masters: those within, too. */
+/* All clients of the same masters need these equal, so a `redlock` in the command does too. */
 static void fill_shared_settings(struct text variables[], const struct options *options)
 {
     text_format(&variables[5], "REDLOCK_SPARE=%d", options->spare);

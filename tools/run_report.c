@@ -34,7 +34,7 @@ static bool is_connecting(const redlock *client)
     return false;
 }
 
-/* A quorum is enough to begin with: what is only beginning is not at risk. */
+/* A lease that has begun on a quorum while we still connect to the rest is not called at risk. */
 static const char *name_for_people(const struct run *run, const redlock_event *event)
 {
     bool begins = event->kind == REDLOCK_AT_RISK && is_connecting(run->session.client);
@@ -68,7 +68,6 @@ static void tell_event(const struct run *run, const redlock_event *event)
     }
 }
 
-/* Always as JSON, as text only if asked to be verbose. */
 void report_if_verbose(const struct run *run, const redlock_event *event)
 {
     if (run->session.options->json || run->session.options->verbose)
@@ -92,8 +91,7 @@ static void explain_node(struct text *out, const redlock_node *node, const redlo
     }
 }
 
-/* Votes belong to a round, and at a loss the last one may just have begun, or there may
- * be none.  What is known of the masters themselves then tells why. */
+/* At a loss the last round may have few votes or none.  The state of the masters then tells why. */
 static void explain_loss(struct text *out, const struct run *run, const redlock_event *event)
 {
     votes_explain(out, event);
@@ -105,7 +103,7 @@ static void explain_loss(struct text *out, const struct run *run, const redlock_
     }
 }
 
-/* How the command is cut off. */
+/* Adds how the command is ended. */
 static void tell_ending(struct text *out, const struct run *run, int64_t ends_ms, int64_t grace)
 {
     if (run->taken) {

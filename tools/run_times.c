@@ -1,7 +1,6 @@
 #include "run_times.h"
 
-/* Between SIGKILL and the end of the lease: for the kernel to do it, and for us to
- * be late. */
+/* The time between SIGKILL and the end of the lease, in case the kernel or we are late. */
 static int64_t slack_ms(const struct options *options)
 {
     int64_t slack = options->ttl_ms / 20;

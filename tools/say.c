@@ -28,7 +28,7 @@ void say_start(void)
         own_stderr = open("/proc/self/fd/2", O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 }
 
-/* As much as goes without waiting; -1 with EAGAIN if nothing does. */
+/* Writes as much as goes without waiting; -1 with EAGAIN if nothing does. */
 static ssize_t write_some(const char *bytes, size_t length)
 {
     struct pollfd ready = {.fd = STDERR_FILENO, .events = POLLOUT};
@@ -59,7 +59,7 @@ static void write_out(const struct text *text)
 
 /* ---- The line that is rewritten ----------------------------------------- */
 
-static size_t line_width; /* of what stands there; 0: nothing */
+static size_t line_width; /* of the line on the terminal; 0: there is none */
 
 static size_t terminal_width(void)
 {
@@ -85,7 +85,7 @@ static size_t add_cut(struct text *out, const struct text *line, size_t most)
     return count;
 }
 
-/* Over what stands there, with spaces behind it: no terminal needs to know more. */
+/* Spaces cover the rest of the old line: every terminal can do that. */
 static void replace_line(const struct text *line)
 {
     struct text out = {0};
@@ -175,13 +175,13 @@ void say_at(redlock_level level, const char *format, ...)
 
 static bool output_failed(void)
 {
-    /* A reader that went away knows that it did. */
+    /* A reader that closed the pipe wants no message. */
     if (errno != EPIPE)
         say("cannot write to stdout: %s", strerror(errno));
     return false;
 }
 
-/* stdout may have been made non-blocking by whoever shares it. */
+/* A process that shares stdout may have made it non-blocking. */
 static bool wait_for_room(void)
 {
     struct pollfd ready = {.fd = STDOUT_FILENO, .events = POLLOUT};

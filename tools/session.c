@@ -20,7 +20,7 @@ static void on_log(redlock_level level, const char *text, void *data)
 
 /* ---- Failures ----------------------------------------------------------- */
 
-/* Which master makes the list wrong. */
+/* Adds which masters make the list wrong. */
 static void note_refused(struct text *out, const redlock *client)
 {
     for (unsigned i = 0; i < redlock_nodes(client); i++) {
@@ -54,8 +54,8 @@ void session_refused(struct session *session, const char *what, redlock_code cod
 
 /* ---- Begin -------------------------------------------------------------- */
 
-/* A replica would vote with its master's voice, a master listed twice twice: then
- * nothing that a quorum says is worth anything. */
+/* A replica would vote as its master does, and a master listed twice would vote twice: no quorum
+ * of such a list means anything. */
 static bool list_is_wrong(const struct session *session)
 {
     return session->ready && exit_for(session->readiness) == EXIT_NODES;
@@ -76,7 +76,7 @@ static void begin(struct session *session)
     }
 }
 
-/* Its lines as one sentence. */
+/* Joins the lines into one sentence. */
 static void note_readiness(struct text *out, const char *text)
 {
     for (; *text; text++)
@@ -112,8 +112,8 @@ static unsigned count_connected(const redlock *client)
     return connected;
 }
 
-/* The others have a moment more, so that where all are well a wrong list is found, and a
- * lease begins on all of them. */
+/* The other masters have a moment more, so that a wrong list is found, and a lease begins on all
+ * masters that are well. */
 static void on_node(redlock *client, unsigned index, void *data)
 {
     struct session *session = data;
@@ -178,8 +178,8 @@ static void on_release_idle(struct ev_loop *loop, ev_idle *idle, int events)
     leave_the_rest(idle->data);
 }
 
-/* Before each wait.  Where no answer is on its way, the client has one more turn, as it may
- * find that nothing is owed; then there is nothing to wait for. */
+/* Runs before each wait of the loop.  When no answer is on its way, the client has one more
+ * turn, in which it may find that nothing is owed; then the wait is over. */
 static void on_release_look(struct ev_loop *loop, ev_prepare *look, int events)
 {
     struct session *session = look->data;
@@ -190,7 +190,7 @@ static void on_release_look(struct ev_loop *loop, ev_prepare *look, int events)
         ev_idle_stop(loop, &session->release_idle);
 }
 
-/* A watcher that is started in one of the client's callbacks would look one wait too late. */
+/* Started here, as a watcher started in a callback of the client would run one wait too late. */
 static void watch_releases(struct session *session)
 {
     ev_idle_init(&session->release_idle, on_release_idle);
@@ -224,15 +224,15 @@ static redlock_options client_options(struct session *session)
     return options;
 }
 
-/* libev would abort. */
+/* Without this libev would abort. */
 static void on_loop_failed(const char *what)
 {
     say("cannot go on: %s: %s", what, strerror(errno));
     exit(EXIT_INTERNAL);
 }
 
-/* With poll(), for a dozen descriptors: epoll may refuse one (fs.epoll.max_user_watches), and a
- * signal, or the end of the command, would not be heard. */
+/* poll() is good enough for a dozen descriptors; epoll may refuse one
+ * (fs.epoll.max_user_watches), and signals, or the end of the command, would go unnoticed. */
 static struct ev_loop *make_loop(void)
 {
     ev_set_syserr_cb(on_loop_failed);

@@ -4,7 +4,7 @@
  *   session_open()   starts it; nothing happens before session_run()
  *   session_run()    runs the loop until the end and returns the exit status;
  *                    calls session->begin when it is time to ask for something
- *   session_end()    from a callback: gives back what is owed, then ends
+ *   session_end()    from a callback: sends the releases that are owed, then ends
  */
 #ifndef REDLOCK_TOOLS_SESSION_H
 #define REDLOCK_TOOLS_SESSION_H
@@ -16,8 +16,7 @@
 #include "redlock.h"
 #include "text.h"
 
-/* How long the end may take because of masters that do not answer: a leftover may be
- * in somebody's way. */
+/* How long the end waits for masters that do not answer, as a key left behind may block others. */
 #define PATIENCE_OWED_MS 1500
 
 struct session {
@@ -27,14 +26,13 @@ struct session {
     int status;
     bool ending;
 
-    /* Set before session_open(): called once, from the loop, when every master was
-     * reached or tried; unless `patient`, at the latest a moment after a quorum was
-     * reached, or after a quarter of the time to connect: masters that are silent
-     * shall not hold up everybody. */
+    /* Set before session_open().  Called once, from the loop, when every master was reached or
+     * tried.  Unless `patient`, silent masters hold it up only until a moment after a quorum was
+     * reached, or for a quarter of the connect timeout. */
     void (*begin)(void *data);
     bool patient;
-    bool hasty;    /* begins at once: what is asked waits for the masters by itself */
-    bool looks;    /* asks for nothing: the masters are not told --max-ttl */
+    bool hasty;    /* begins at once: the call itself waits for the masters */
+    bool looks;    /* takes nothing: the masters are not told --max-ttl */
     bool any_list; /* begin also when the list of masters is known to be wrong */
     void *data;
     ev_timer begin_timer;
@@ -50,22 +48,22 @@ struct session {
     struct text ready_text;
 };
 
-/* False: session->status says why not, and so was the user. */
+/* False: the user was told why, and session->status is set. */
 bool session_open(struct session *session, const struct options *options);
 int session_run(struct session *session);
 void session_end(struct session *session, int status, int64_t patience_ms);
-/* After a quorum has released: what is still owed is waited for only where an answer is
- * on its way.  Other masters are a minority; their keys end with the ttl and harm nobody. */
+/* For an end after a quorum has released: waits only for answers that are on their way.  The
+ * other masters are a minority, and their keys end with the ttl. */
 void session_end_released(struct session *session, int status);
 
-/* The same because of a signal, which is told as JSON if asked for; event: or NULL. */
+/* The same because of a signal, which is reported with --json; `event` may be NULL. */
 void session_end_by_signal(struct session *session, int number, const redlock_event *event);
 
-/* An outcome that is no success, for the user: on stdout as the JSON document,
- * else as a message with the reasons.  `what`: "cannot lock". */
+/* Tells the user of a failure: as the JSON document on stdout, else as a message with the
+ * reasons.  `what`: "cannot lock". */
 void session_tell_failure(struct session *session, const char *what, const redlock_event *event);
 
-/* A call that failed at once: tells redlock_last_error() and ends the session. */
+/* For a call that failed at once: tells redlock_last_error() and ends the session. */
 void session_refused(struct session *session, const char *what, redlock_code code);
 
 /* Writes a result to stdout; a failure becomes the status. */

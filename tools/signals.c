@@ -4,8 +4,8 @@
 
 static bool stay_ignored[_NSIG];
 
-/* Those that cannot be caught, those that end nobody, and those that stop: who is
- * stopped is not ended, and a shell above relies on it. */
+/* Signals that cannot be caught, that end no process, or that stop one: the shell above relies
+ * on a stop. */
 static bool is_left_alone(int number)
 {
     switch (number) {
@@ -63,8 +63,8 @@ static void on_signal(struct ev_loop *loop, ev_signal *watcher, int events)
     signals->told(signals->data, watcher->signum);
 }
 
-/* Sent by somebody it is like any other; a fault of our own would come back for
- * ever, so that one ends us, and the kernel the command. */
+/* A fault signal that another process sent is like any other signal; one from a fault of our own
+ * would come back for ever, so it ends us, and the kernel ends the command. */
 static void on_fault(int number, siginfo_t *facts, void *context)
 {
     (void)context;

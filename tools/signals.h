@@ -1,8 +1,8 @@
 /*
  * signals.h - what we do with each signal.
  *
- * None that can be caught ends us at once: a command must be ended and a lock given
- * back first.  For the command of `redlock run` all are meant, and it gets them.
+ * No signal that can be caught ends us at once: the command must end and the lock be released
+ * first.  `redlock run` passes such a signal on to its command.
  */
 #ifndef REDLOCK_TOOLS_SIGNALS_H
 #define REDLOCK_TOOLS_SIGNALS_H
@@ -11,19 +11,19 @@
 #include <signal.h>
 #include <stdbool.h>
 
-/* Once, first of all: SIGPIPE and SIGTTOU are ignored from now on, for a broken
- * pipe or a background group must not end or stop a holder. */
+/* Called once, first of all: ignores SIGPIPE and SIGTTOU, as a broken pipe must not end a
+ * holder, nor the terminal stop one in the background. */
 void signals_start(void);
 
-/* Was it ignored when we were started?  nohup, and a shell that starts something
- * in the background, do that; we and the command keep to it. */
+/* Was the signal ignored when we were started, as by nohup, or by a shell that starts a process
+ * in the background?  It stays ignored by us and the command. */
 bool signals_stay_ignored(int number);
 
-/* SIGINT, SIGQUIT, SIGTERM: who does not end then may be killed.  Others mean what
- * the command makes of them: SIGHUP is "read your settings again" to many. */
+/* SIGINT, SIGQUIT, SIGTERM: a command that does not end then is killed.  Of other signals the
+ * command decides: SIGHUP often means "read your settings again". */
 bool signal_asks_for_end(int number);
 
-/* For a running command and for nobody else: where there is none, nothing happens. */
+/* A signal that only means something to the running command; without one it is ignored. */
 bool signal_is_message(int number);
 
 struct signals {

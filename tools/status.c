@@ -34,7 +34,7 @@ const char status_help[] =
     "Example:\n"
     "  redlock status --json deploy | jq -r '.names[0].state'\n";
 
-#define LINE_TOLD 16 /* so many of those who wait the library names */
+#define LINE_TOLD 16 /* the waiters whose labels the library gives */
 
 /* One name that was asked about, and the answer, ready to be printed. */
 struct question {
@@ -100,7 +100,7 @@ static void show_holding(struct text *out, const redlock_event *event,
     text_format(out, "%s", holding_doubt(event, holding));
 }
 
-/* Their labels, for nobody waits longer for knowing the tokens. */
+/* Shows labels only: tokens of waiters are of no use to people. */
 static void show_waiter(void *data, const char *token, size_t length)
 {
     struct text *out = data;
@@ -252,8 +252,7 @@ static bool ask(struct status *status, struct question *question)
     return code == REDLOCK_OK;
 }
 
-/* One question for each name: asked about together, only the first that is held
- * would be told. */
+/* One question for each name: a question about several names tells only the first that is held. */
 static void on_begin(void *data)
 {
     struct status *status = data;

@@ -19,13 +19,12 @@ struct terminal {
 
 void terminal_open(struct terminal *terminal);
 
-/* Are we the ones in the foreground?  In the background nobody takes it. */
+/* Are we in the foreground?  In the background we leave the terminal alone. */
 bool terminal_is_ours(const struct terminal *terminal);
 
 void terminal_give(struct terminal *terminal, pid_t group);
 
-/* restore: with the modes it had at the start, for the command died and could not
- * restore them itself. */
+/* restore: sets the modes that the terminal had at the start, as a command that died could not. */
 void terminal_take_back(struct terminal *terminal, bool restore);
 
 #endif

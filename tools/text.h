@@ -1,8 +1,8 @@
 /*
  * text.h - a text that grows, and how foreign bytes are shown in it.
  *
- * Memory that runs out ends the process (EXIT_INTERNAL): nothing useful can be
- * said without it, and the kernel ends the command of `redlock run` with us.
+ * Without memory the process ends (EXIT_INTERNAL): no message could be made, and the kernel ends
+ * the command of `redlock run` with us.
  */
 #ifndef REDLOCK_TOOLS_TEXT_H
 #define REDLOCK_TOOLS_TEXT_H

@@ -6,9 +6,9 @@
 #include <sys/random.h>
 
 #define TTL_MS             5000
-#define MAX_TTL_MS         30000 /* told to a master that was told none */
+#define MAX_TTL_MS         30000 /* for a master that knows none */
 #define WAIT_MS            1000
-#define REQUEST_TIMEOUT_MS 1000 /* who is slow does not refuse */
+#define REQUEST_TIMEOUT_MS 1000 /* a slow master does not refuse */
 #define PATIENCE_MS        500
 #define LOOK_S             0.005
 #define BETWEEN            ", \t\n\v\f\r" /* the entries of a list */
@@ -42,7 +42,8 @@ static void end(struct trial *trial)
 
 /* ---- What came of it ---------------------------------------------------- */
 
-/* Not, say, a clock so far ahead that no fence of it counts: that is another piece of advice. */
+/* A clock so far ahead that its fences do not count, say, is no refusal: that has advice of its
+ * own. */
 static bool is_refusal(const redlock_vote *vote)
 {
     return vote->kind == REDLOCK_VOTE_REFUSED || vote->kind == REDLOCK_VOTE_UNREACHABLE ||
@@ -107,7 +108,7 @@ static void on_holder(redlock_lease *lease, const redlock_event *event, void *da
         end(trial);
 }
 
-/* It stands in line, and the master says for how long the name is held. */
+/* The waiter is enqueued, and the master says for how long the name is held. */
 static bool is_queued(const struct trial *trial)
 {
     redlock_place place;
@@ -143,7 +144,7 @@ static bool open_client(struct trial *trial, const char *master)
     return redlock_open(&trial->client, trial->all->loop, &options, NULL, 0) == REDLOCK_OK;
 }
 
-/* No longer than the master knows already: a trial makes none abstain longer. */
+/* The max_ttl that the master knows already: a trial makes no master abstain longer. */
 static int64_t longest_ttl(const struct trials *trials, unsigned index)
 {
     int64_t given = trials->options->max_ttl_ms;

@@ -1,6 +1,6 @@
 /*
- * trial.h - each master alone is asked for a lock, with a fence, on two names, and for a place in
- * line behind it.  What it would refuse to a user it refuses here, whatever the reason.
+ * trial.h - asks each master alone for a lock, with a fence, on two names, and for a place in the
+ * queue behind it.  The master refuses here what it would refuse to a user, whatever the reason.
  *
  * The names are redlock-nodes:<random>:1 and :2, behind the prefix; they are given back at once.
  */
@@ -13,7 +13,7 @@
 #include "redlock.h"
 #include "text.h"
 
-/* What came of one master. */
+/* What the trial found on one master. */
 struct finding {
     bool tried;           /* it was asked, and whether it grants is known */
     bool grants;          /* a lock with a fence, on several names */

@@ -35,7 +35,7 @@ static bool is_longer(int64_t one, int64_t other)
     return other != -2 && (one == -2 || one > other);
 }
 
-/* Sorted, the longest first; that of a holder whom too few name is the shortest. */
+/* Sorted, the longest first; a holder that too few masters name counts as the shortest. */
 static int64_t remaining(const redlock_event *event, const char *holder)
 {
     int64_t left[REDLOCK_MASTERS_MAX];
@@ -165,7 +165,7 @@ static unsigned count_same_line(const redlock_event *event, const redlock_vote *
     return same;
 }
 
-/* They join a line, and leave it, on one master after the other. */
+/* Waiters join a queue, and leave it, on one master after the other. */
 struct line votes_line(const redlock_event *event)
 {
     struct line line = {.tokens = ""};
@@ -218,7 +218,7 @@ static void show_text(struct text *out, const char *text)
     text_shown(out, text, strlen(text));
 }
 
-/* What is wrong with this master; false if nothing that explains anything. */
+/* Adds what is wrong with this master; false if it explains nothing. */
 static bool explain_vote(struct text *out, const redlock_vote *vote)
 {
     char span[DURATION_SIZE];

@@ -10,7 +10,7 @@
 
 /* The masters on which one holder has the name. */
 struct holding {
-    const char *holder; /* NULL: they did not say who */
+    const char *holder; /* NULL: the masters did not name the holder */
     unsigned masters;
     int64_t remaining_ms; /* the longest that more masters tell than may be wrong; -1 unknown, -2
                              never expires */
@@ -19,7 +19,7 @@ struct holding {
 /* The holdings of the event, largest first; returns how many. */
 unsigned votes_holdings(const redlock_event *event, struct holding holdings[REDLOCK_MASTERS_MAX]);
 
-/* What to add where no more masters say so than may be wrong; else "". */
+/* Words to add when no more masters say so than may be wrong; else "". */
 const char *holding_doubt(const redlock_event *event, const struct holding *holding);
 
 /* The value of a key is a token with a label behind it; of other software it is
@@ -47,8 +47,8 @@ void holder_json(struct json *json, const char *value);
 /* members remaining_ms, null if unknown, and never_expires */
 void remaining_json(struct json *json, int64_t remaining_ms);
 
-/* Who waits for the name, as most of the masters that have a holder for it say: the first
- * that are named, one a line, and how many there are. */
+/* The waiters for the name, as most of the masters with a holder for it say: the labels that are
+ * known, one a line, and how many waiters there are. */
 struct line {
     unsigned count;
     const char *tokens; /* "": none */
@@ -59,12 +59,10 @@ struct line votes_line(const redlock_event *event);
 void line_each(const struct line *line, void (*each)(void *data, const char *token, size_t length),
                void *data);
 
-/* Why it is as it is, one indented line for each holder and for each master
- * with a trouble of its own. */
+/* The reasons of the outcome, one indented line for each holder and each master in trouble. */
 void votes_explain(struct text *out, const redlock_event *event);
 
-/* The sentence to stand above: the event's own text has the reasons in it, once
- * is enough. */
+/* The sentence above the reasons: without those that the event's own text contains. */
 const char *votes_headline(const redlock_event *event);
 
 /* One indented line for each master. */

@@ -7,7 +7,7 @@
 #include "say.h"
 #include "votes.h"
 
-/* What takes no time need not be told. */
+/* A shorter wait is not told. */
 #define FIRST_S 0.5
 #define THEN_S  1.0
 
@@ -50,7 +50,7 @@ static void show_place(struct text *out, const redlock_lease *lease)
         text_format(out, ", %u ahead of us", place.position);
 }
 
-/* In a line that is there for good only what is not another at each look. */
+/* Lines that stay: only what does not change at each look, and only when it has changed. */
 static void tell_change(struct waiting *waiting, const redlock_event *event)
 {
     struct text now = {0};

@@ -1,6 +1,6 @@
 /*
- * waiting.h - tells, while a lease is waited for, who holds it and where we stand in
- * line: on a terminal in one line that is rewritten, with -v in a line for each change.
+ * waiting.h - tells, during a wait for a lease, who holds it and our place in the queue: on a
+ * terminal in one line that is rewritten, with -v in a line for each change.
  */
 #ifndef REDLOCK_TOOLS_WAITING_H
 #define REDLOCK_TOOLS_WAITING_H
@@ -19,10 +19,10 @@ struct waiting {
     bool active;
 };
 
-/* When the lease was asked for; does nothing if nobody would see it. */
+/* Called when the lease was asked for; does nothing if no line would be shown. */
 void waiting_start(struct waiting *waiting, struct session *session, redlock_lease *lease);
 
-/* When there is an outcome; also if it was never started. */
+/* Called at the outcome, also if waiting_start() was not. */
 void waiting_stop(struct waiting *waiting);
 
 #endif

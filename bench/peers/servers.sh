@@ -13,7 +13,7 @@ die() {
     exit 1
 }
 
-# free_ports N: N ports that nobody listens on now.
+# free_ports N: N ports without a listener.
 free_ports() {
     python3 - "$1" <<'PY'
 import socket, sys
@@ -73,7 +73,7 @@ start_zookeeper() {
     nodes=$(IFS=,; echo "${clients[*]}") ready=(zookeeper_ready)
 }
 
-# One that is not in a quorum yet says that it does not serve requests.
+# A server that is not in a quorum yet says that it does not serve requests.
 zookeeper_ready() {
     local member
     for member in ${nodes//,/ }; do

@@ -64,7 +64,7 @@ class Entrant:
             self.fail("ended by itself")
 
     def result(self, seconds):
-        """What it measured, or None: then self.note says why."""
+        """The figures of a slice, or None: then self.note says why."""
         if self.note:
             return None
         got = self.read_line(seconds + LATE_S)
@@ -93,7 +93,7 @@ class Entrant:
 
 
 class Crowd:
-    """Entrants that measure at the same time, and count as one."""
+    """Entrants that measure at the same time and count as one."""
 
     def __init__(self, name, members):
         self.name, self.members = name, members
@@ -123,7 +123,7 @@ def end(process):
 
 
 def once(command, patience, environment=None, cwd=None):
-    """Runs to its end a program that prints one line of JSON: that, or a sentence."""
+    """Runs a program that prints one line of JSON; returns that, or a sentence."""
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=cwd,
                                env={**os.environ, **(environment or {})}, start_new_session=True)
     try:

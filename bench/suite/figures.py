@@ -1,4 +1,4 @@
-"""figures.py - what slices add up to: medians, spreads, ratios, merged histograms."""
+"""figures.py - the sums of slices: medians, spreads, ratios, merged histograms."""
 from statistics import median
 
 
@@ -31,7 +31,7 @@ def together(results):
 
 
 def quantile(buckets, share):
-    """In microseconds; None if there is nothing."""
+    """In microseconds; None without figures."""
     total = sum(count for _, count in buckets)
     if not total:
         return None

@@ -1,4 +1,4 @@
-"""machine.py - what a run was measured on, and whether others used it too."""
+"""machine.py - the machine of a run, and whether others used it too."""
 import os
 import platform
 import subprocess
@@ -35,7 +35,7 @@ def cpu_times():
 
 
 def busy(seconds=1.0):
-    """The share of the machine that others use, while nothing of ours runs."""
+    """The share of the machine that others use while none of our programs runs."""
     all_before, idle_before = cpu_times()
     time.sleep(seconds)
     all_after, idle_after = cpu_times()

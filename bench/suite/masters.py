@@ -44,7 +44,7 @@ class Masters:
         self.call("resume", str(number))
 
     def newly_dead(self):
-        """Numbers of masters that died without our doing, each told once."""
+        """Numbers of masters that died by themselves, each returned once."""
         dead = []
         for number, pid in enumerate(self.pids, 1):
             if number in self.expected_dead | self.reported:

@@ -1,4 +1,4 @@
-"""suite.py - what is measured, beside what, and for how long."""
+"""suite.py - the comparisons, their entrants, and how long each takes."""
 import os
 import re
 import signal

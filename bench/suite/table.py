@@ -36,7 +36,7 @@ COLUMNS = [("", lambda row: row.name), ("pairs/s", lambda row: number(row.rate()
 
 
 def lines(rows):
-    """Heads, then the cells of each row; what no row has is left out."""
+    """Heads, then the cells of each row; columns without a value are left out."""
     columns = [[head] + [cell(row) for row in rows] for head, cell in COLUMNS]
     return list(zip(*[column for column in columns if any(column[1:])]))
 

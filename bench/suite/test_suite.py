@@ -1,4 +1,4 @@
-"""What the suite says and draws, without measuring anything: python3 bench/suite/test_suite.py"""
+"""Tests what the suite prints and draws, without measuring: python3 bench/suite/test_suite.py"""
 import unittest
 
 import machine
