@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The arrows run one way: no file calls one that, over others or not, calls it back.
+# The arrows run one way: no file calls a file that calls it back, directly or through others.
 #
 #   test/arrows.sh [--excused "FILE…"] OBJECT…
 #

@@ -10,7 +10,8 @@ mkdir -p room.dir
 # compile FILE CODE
 compile() { "${CC:-cc}" -x c -c - -o "room.dir/$1.c.o" <<<"$2"; }
 
-# expect PATTERN ARGUMENT…: what arrows.sh says; "no circle" alone is no failure.
+# expect PATTERN ARGUMENT…: the pattern is in the output of arrows.sh; "no circle" alone is no
+# failure.
 expect() {
     local pattern=$1 said status=0
     shift

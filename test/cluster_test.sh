@@ -4,7 +4,7 @@
 set -uo pipefail
 export LC_ALL=C
 unset REDLOCK REDLOCK_NODES REDLOCK_CLUSTER_DIR REDIS_CLI
-# What is tested with: REDLOCK_SERVER, if it is set.
+# The server for the tests: REDLOCK_SERVER, if it is set.
 SERVER=${REDLOCK_SERVER:-redis-server}
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -26,7 +26,7 @@ finish() {
     local dir pid
     trap - EXIT INT TERM
     for dir in "$TMP"/*/; do "$CLUSTER" stop --dir "$dir" 2>/dev/null; done
-    # Whatever a broken cluster script left behind still has its working folder in ours.
+    # A process that a broken cluster script left behind has its working folder inside ours.
     for pid in $(processes_in "$TMP") "${HELPERS[@]}"; do kill -KILL "$pid" 2>/dev/null; done
     rm -rf "$TMP"
 }
@@ -50,7 +50,8 @@ check() {
     if output=$("$@" 2>&1); then pass "$text"; else fail "$text" "$* -> $?: $output"; fi
 }
 
-# fails_with TEXT STATUS PATTERN COMMAND...: COMMAND must end with STATUS and say PATTERN on stderr.
+# fails_with TEXT STATUS PATTERN COMMAND...: COMMAND must end with STATUS and print PATTERN on
+# stderr.
 fails_with() {
     local text=$1 status=$2 pattern=$3 said got=0
     shift 3
@@ -290,7 +291,7 @@ test_second_start() {
     check 'the second start changed nothing' same "$(cluster nodes; pid_of 1; pid_of 5)" "$before"
 }
 
-# Servers that tell which of them was started last.
+# Servers that record which of them was started last.
 make_servers() {
     local name
     for name in one other; do
@@ -421,7 +422,7 @@ test_pause() {
     check 'leaves no process' nothing_runs_in "$DIR"
 }
 
-# A pidfile that outlived its master, its pid since given to somebody else.
+# A pidfile that outlived its master; its pid now belongs to another process.
 test_foreign_process() {
     local pid start file
     new_dir foreign_process
@@ -476,8 +477,8 @@ test_ports() {
     cluster stop
 }
 
-# Stands in for redis-server: before the first real one binds, another takes its port, and answers
-# for long enough to be believed.
+# Stands in for redis-server: before the first real one binds, another server takes its port, and
+# answers for long enough to pass for it.
 make_thief() {
     cat >"$TMP/bin/thief" <<EOF
 #!/usr/bin/env bash
@@ -486,7 +487,7 @@ if mkdir "$TMP/stolen" 2>/dev/null; then
     (cd "$TMP/stolen" && exec "$SERVER" --port "\$port" --bind 127.0.0.1 --save '' >log 2>&1) &
     until redis-cli -p "\$port" ping >/dev/null 2>&1; do sleep 0.01; done
     echo "\$port" >"$TMP/stolen/port"
-    # Asked by others too: one connection was ours before, and one is for each look.
+    # Others connect too: one connection was ours before, and each look takes one.
     for ((looks = 1; looks < 1000; looks++)); do
         ((\$(redis-cli -p "\$port" info stats | sed -n 's/^total_connections_received:\([0-9]*\).*/\1/p') < looks + 3)) || break
         sleep 0.01
@@ -544,7 +545,7 @@ test_failed_start() {
     test_killed_start
 }
 
-# Nothing can be done then; but the next stop must find everything.
+# This stop can do nothing; the next one must find everything.
 test_killed_start() {
     local job
     REDLOCK_SERVER=$TMP/bin/hangs "$CLUSTER" start -n 3 --dir "$DIR" >/dev/null 2>&1 &

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# The library built as others build it, and what came of it used by a program.
+# Builds the library as its users build it, and a program with the result.
 #
 #   build_test.sh WAY    one of the ways below
-#   build_test.sh all    every one of them, which takes many minutes
+#   build_test.sh all    all of them, which takes many minutes
 #
 # Environment: CMAKE, SOURCE (the tree).
 # shellcheck source=test/builds/lib.sh
@@ -77,7 +77,7 @@ is_plain() {
     ! grep -F .gnu.lto_ sections || die "the static library must not need the same compiler"
 }
 
-# Nothing is made twice, and what depends on a source is made anew.
+# No target is made twice, and a target is made anew when its source changes.
 knows_what_changed() {
     local before
     before=$(stat -c %y build/lib/redlock.o build/lib/libredlock.{a,so})

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Headers of one hiredis and the library of another are refused, and one that is whole in
-# a folder of its own is found there, though the system has another.
+# Headers of one hiredis with the library of another are refused. A whole hiredis in a folder of its
+# own is found, though the system has another.
 #
 # Environment: CMAKE, CC, SOURCE (the tree).
 # shellcheck source=test/builds/lib.sh

@@ -1,4 +1,4 @@
-# What the tests of builds share: a copy of the tree, in a folder that goes with the test.
+# Shared by the tests of builds: a copy of the tree, in a folder that goes with the test.
 set -euo pipefail
 export LC_ALL=C
 unset CFLAGS LDFLAGS CMAKE_GENERATOR
@@ -20,7 +20,7 @@ copy_tree() {
     cp -R -- "$source"/CMake{Lists.txt,Presets.json} "$source"/{bench,cmake,examples,include,lib,test,tools} "$1"
 }
 
-# logged NAME COMMAND...: what it says is shown only if it fails.
+# logged NAME COMMAND...: shows the command's output only if it fails.
 logged() {
     local log=$work/$1.log
     shift

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# redlock in the tree of another project, which gets a library from it and nothing else.
+# redlock in the tree of another project, which gets a library from it and no other target.
 #
 # Environment: CMAKE, CC, SOURCE (the tree).
 # shellcheck source=test/builds/lib.sh

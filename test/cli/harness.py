@@ -1,4 +1,4 @@
-"""What the tests of the `redlock` command share: a private cluster, the command, deadlines."""
+"""Shared by the tests of the `redlock` command: a private cluster, the command, deadlines."""
 
 import json
 import os
@@ -18,11 +18,11 @@ import schema
 ROOT = Path(__file__).resolve().parents[2]
 REDLOCK = os.environ.get("REDLOCK") or str(ROOT / "build" / "bin" / "redlock")
 CLUSTER = str(ROOT / "cluster-scripts" / "cluster")
-DEADLINE = 30.0  # for anything that should be quick, on a busy machine
+DEADLINE = 30.0  # for a step that should be quick, on a busy machine
 
 
 def environment(**more):
-    """Ours, without what the caller of the tests may have set for another cluster."""
+    """Our environment, without variables that the caller of the tests set for another cluster."""
     kept = {k: v for k, v in os.environ.items()
             if not k.startswith("REDLOCK") or k == "REDLOCK_SERVER"}
     kept.pop("REDISCLI_AUTH", None)
@@ -108,7 +108,7 @@ class Cluster:
                               stdout=subprocess.PIPE, timeout=DEADLINE).stdout.strip()
 
     def values(self, name):
-        """What each master has under the name; "" for nothing."""
+        """The value of the name on each master; "" if it has none."""
         return [self.cli(i + 1, "GET", name) for i in range(len(self.ports))]
 
     def stop(self):
@@ -199,7 +199,7 @@ class ClusterCase(Case):
         until(held, f"a quorum has {name} as {value}")
 
     def in_line(self):
-        """How many stand in line on each master."""
+        """The number of waiters on each master."""
         return [int(self.cluster.cli(i + 1, "ZCARD", f"redlock:queue:{self.name}"))
                 for i in range(self.masters)]
 

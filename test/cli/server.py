@@ -1,4 +1,4 @@
-"""One redis-server with a configuration of its own, for what cluster-scripts/cluster does not make."""
+"""One redis-server with a configuration that cluster-scripts/cluster does not make."""
 
 import os
 import random
@@ -15,7 +15,7 @@ BIND_TRIES = 20
 
 
 class Server:
-    """Runs until stop().  `login` is for redis-cli: what its user may do is for the test to say."""
+    """Runs until stop().  `login` is for redis-cli; the test decides what its user may do."""
 
     def __init__(self, *lines, login=(), arguments=()):
         self.dir = Path(tempfile.mkdtemp(prefix="redlock-server-"))

@@ -1,5 +1,5 @@
-"""The smallest user that examples/acl/redlock.acl makes: all works, nothing in it is spare, and
-whatever is taken from it is named in an error."""
+"""The smallest user that examples/acl/redlock.acl makes: all works, no right is spare, and an error
+names each right that is taken away."""
 
 import re
 import unittest
@@ -13,7 +13,7 @@ LOGIN = "redlock:change-this-too@"
 
 
 def rules():
-    """Of the user, without its password."""
+    """The rules of the user, without its password."""
     return re.search(r"^user redlock on \S+ (.*)", ACL.read_text(), re.M).group(1).split()
 
 
@@ -44,7 +44,7 @@ class Masters(Case):
         return environment(**more)
 
     def stats(self):
-        """The commands that each master has carried out, those of scripts too."""
+        """The commands that each master has carried out, in scripts too."""
         return [set(re.findall(r"^cmdstat_([^:]*):", told, re.M))
                 for told in self.each("INFO", "commandstats")]
 
@@ -85,7 +85,7 @@ class All(Masters):
         return found
 
     def hang_and_come_back(self):
-        """A master that hung is told to end the former connection: CLIENT KILL."""
+        """A master that hung gets CLIENT KILL for the former connection."""
         log, stop = self.tmp / "log", self.tmp / "stop"
         self.patience = ()
         with open(log, "wb") as err:
@@ -115,7 +115,7 @@ class Denied(Masters):
             ("extend", "--token", "TOKEN", "HELD"): "pexpire",
             ("unlock", "--token", "TOKEN", "HELD"): "get del evalsha",
         }
-        # Of these nothing depends but how soon a waiter hears, and what CLIENT LIST shows.
+        # These only decide how soon a waiter hears, and what CLIENT LIST shows.
         others = ("type zrem publish subscribe ping script|load client|id client|setname "
                   "client|kill")
         self.assertEqual(given(), set(" ".join([*needed_by.values(), others]).split()))

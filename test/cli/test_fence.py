@@ -35,7 +35,7 @@ class Fence(ClusterCase):
         self.assertNotIn("fence", self.redlock("lock", "--json", "plain", status=0).json)
 
     def test_it_grows(self):
-        """However it is asked for, and with plain leases between."""
+        """By every way of asking, with plain leases between."""
         fences = []
         for _ in range(3):
             fences.append(self.lock_and_unlock())

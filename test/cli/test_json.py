@@ -10,7 +10,7 @@ STEERS = "\x1b[31m \x85\x9b1m \u061c\u200e\u200f\u2028\u202a\u202e\u2066\u2069\x
 
 
 class Schema(unittest.TestCase):
-    """The checker itself: what is wrong must be found."""
+    """Tests the checker itself: it must find errors."""
 
     def test_wrong_documents(self):
         good = {"event": "ended", "status": 0, "margin_ms": None}
@@ -170,7 +170,7 @@ class Documents(ClusterCase):
                 self.assertEqual(told["text"], "ended by signal 15")
 
     def test_what_steers_a_terminal_is_escaped(self):
-        """In what others wrote, too: as a holder, or as a name."""
+        """In the text of other programs too: as a holder, or as a name."""
         for master in range(1, 6):
             self.cluster.cli(master, "SET", self.name, f"A:{STEERS}", "PX", "20000")
         for command in (["status", self.name], ["lock", self.name], ["status", STEERS]):

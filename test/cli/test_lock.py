@@ -1,4 +1,4 @@
-"""lock, extend, unlock and status, and how they get along with other software."""
+"""lock, extend, unlock and status, alone and beside other software."""
 
 import os
 import signal
@@ -170,7 +170,7 @@ class Others(ClusterCase):
         self.assertEqual(self.take(1, 3, 5), ["OK"] * 3)
         result = self.redlock("lock", self.name, status=75)
         self.assertRegex(result.err, r"held by their-token for another 1\d\.\d s on 3 of 5")
-        # What we took of the other two is given back.
+        # Our grants on the other two are released.
         until(lambda: self.cluster.values(self.name).count("") == 2, "the minority is free")
 
     def test_ours_excludes_theirs(self):
@@ -236,7 +236,7 @@ class Status(ClusterCase):
     def test_partly_held(self):
         self.cluster.cli(2, "SET", self.name, "one", "PX", "20000")
         self.cluster.cli(3, "SET", self.name, "one", "PX", "20000")
-        # A quorum says that it is free: two that are slow are not waited for.
+        # A quorum says that the name is free: two slow masters are not waited for.
         until(lambda: self.finding() == ("partly_held", 2, "one"), "all five are heard")
         for master in (1, 4, 5):
             self.cluster.cli(master, "SET", self.name, f"other-{master}", "PX", "20000")

@@ -54,14 +54,14 @@ class Outage(Case):
             self.witnesses.append(witness)
 
     def await_renewal(self):
-        """Seen by its time: several lines may belong to one command."""
+        """A command is known by its time: it may have several lines."""
         until(lambda: all(times and times[-1] - times[0] > TTL_MS / 10
                           for times in (w.times(self.name) for w in self.witnesses[:3])),
               "the lease is renewed")
 
     def lease_end(self):
-        """Of the masters 1 to 3, of which a quorum needs one, with all that they have
-        carried out when they were stopped: then the last of them forgets the name."""
+        """A quorum needs one of the masters 1 to 3: they are stopped after all that they had to
+        carry out, and then the last of them forgets the name."""
         return max(w.times(self.name)[-1] for w in self.witnesses[:3]) + TTL_MS
 
     def last_sign_of_life(self):
@@ -199,7 +199,7 @@ class Others(ClusterCase):
             self.cluster.cli(master, "SET", self.name, "thief")
 
     def test_taken_away(self):
-        """Somebody broke the lock: found by the next renewal."""
+        """The lock was broken: the next renewal finds that."""
         marker = self.tmp / "started"
         process = self.spawn("run", "--ttl", "600ms", self.name, "--", "sh", "-c",
                              f"echo > '{marker}'; exec sleep 60")

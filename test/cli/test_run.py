@@ -11,7 +11,7 @@ from harness import DEADLINE, REDLOCK, ClusterCase, until
 
 
 class Child(ClusterCase):
-    """What the command gets and what becomes of its end."""
+    """The command's environment and exit status."""
 
     def run_sh(self, script, *options, status=None, **more):
         return self.redlock("run", *options, self.name, "--", "sh", "-c", script, status=status,
@@ -151,7 +151,7 @@ class Contention(ClusterCase):
         self.assertEqual(self.finish(waiter, 0).out, "my turn\n")
 
     def hold(self):
-        """Until release(); it has the name on every master."""
+        """Holds the name on every master until release()."""
         marker = self.tmp / "holding"
         holder = self.spawn("run", self.name, "--", "sh", "-c", f"echo > '{marker}'; read x",
                             stdin=subprocess.PIPE)
@@ -194,7 +194,7 @@ class Contention(ClusterCase):
         self.assertEqual((told["waiting"], [it["label"] for it in told["waiters"]]), (2, labels))
         self.assertIn("\n  2 wait: first, second\n",
                       self.redlock("status", self.name, status=0).out)
-        # Who died in line is not shown, though it stands there still.
+        # A dead waiter is not shown, though it is still in the queue.
         waiters[1].kill()
         waiters[1].wait()
         for master in range(1, 6):
@@ -276,7 +276,7 @@ class Signals(ClusterCase):
                 (self.tmp / "started").unlink()
 
     def test_none_ends_us_before_the_command(self):
-        """Each that can be caught, even a fault, if somebody sent it."""
+        """Every signal that can be caught, even a fault, if another process sent it."""
         left_alone = (signal.SIGKILL, signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN,
                       signal.SIGTTOU, signal.SIGCONT, signal.SIGCHLD, signal.SIGPIPE,
                       signal.SIGURG, signal.SIGWINCH)
@@ -355,7 +355,7 @@ class Signals(ClusterCase):
 
 
 def alive(pid):
-    """A zombie whom nobody reaps is not."""
+    """A zombie that no process reaps does not count."""
     try:
         with open(f"/proc/{pid}/stat") as facts:
             return facts.read().rsplit(")", 1)[1].split()[0] not in "ZX"
@@ -385,7 +385,7 @@ class FullPipe(ClusterCase):
         holder.stdin.close()
         holder.stdin = None
         self.assertEqual(holder.wait(DEADLINE), 8)
-        # Our messages went nowhere and made nobody else's descriptor non-blocking.
+        # Our messages were dropped, and no other process's descriptor became non-blocking.
         self.assertTrue(set(os.read(reader, 1 << 20)) == {ord("x")})
 
 

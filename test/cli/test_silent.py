@@ -1,4 +1,4 @@
-"""One master that is connected and answers nothing, or is dead, holds up nobody."""
+"""One master that is connected and silent, or dead, delays no command."""
 
 import statistics
 import time
@@ -43,7 +43,7 @@ class Silent(Case):
         self.timed(cluster, "unlock", "--token", token, "by-hand")
 
     def compare(self, what):
-        """Interleaved, so that a busy machine is busy for both."""
+        """The runs alternate, so that a busy machine is busy for both."""
         for _ in range(PAIRS):
             self.all_commands(self.well)
             self.all_commands(self.ill)

@@ -126,10 +126,10 @@ class OnTerminal(Opened):
 
 class Waiting(Opened):
     def hold(self):
-        """Somebody has it, and one other waits."""
+        """One process has the name, and another waits."""
         token = self.lock("--ttl", "20s", "--label", "the-holder", self.name)
         waiter = self.spawn("run", "--label", "other", "--wait", "forever", self.name, "--", "true")
-        # `lock` may have ended before it had the last vote, and nobody waits where it has none.
+        # `lock` may have ended before its last vote; a master that gave it none has no waiter.
         until(lambda: self.in_line().count(1) > self.masters // 2, "the other one stands in line")
         return token, waiter
 

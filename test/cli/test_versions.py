@@ -1,11 +1,11 @@
-"""nodes tells which server a master is, in its own words."""
+"""nodes names the server of a master as the server does."""
 
 import unittest
 
 from harness import ROOT, ClusterCase
 
 HELLO = (ROOT / "lib" / "wire" / "scripts" / "hello.lua").read_text(encoding="ascii")
-# A server's INFO, as another server would give it.
+# Makes a server's INFO look like that of another.
 OTHER = """local real = redis
 local redis = {call = function(command, ...)
     local reply = real.call(command, ...)
@@ -22,7 +22,7 @@ class Versions(ClusterCase):
     masters = 1
 
     def said_with(self, *lines):
-        """Of a server with such lines in its INFO."""
+        """The report on a server with these lines in its INFO."""
         script = OTHER % "".join(f"\\r\\n{line}\\r\\n" for line in lines) + HELLO
         return self.cluster.cli(1, "EVAL", script, *TERMS).splitlines()[1]
 

@@ -1,4 +1,4 @@
-"""What is said to people is true, said once, and fits the terminal."""
+"""Messages to people are true, come once, and fit the terminal."""
 
 import re
 import socket
@@ -11,8 +11,8 @@ from harness import Case, Cluster, ClusterCase, until
 
 
 class SlowDoor:
-    """In front of a master: what connects gets through after a while, a request with these bytes
-    in it never; and other bytes are told in place of what it says."""
+    """A proxy in front of a master: connections get through after a while, a request with these
+    bytes never, and these bytes of an answer are replaced by others."""
 
     def __init__(self, port, delay, swallows=None, tells=(b"", b"")):
         self.port, self.delay, self.swallows, self.ends = port, delay, swallows, []
@@ -139,7 +139,7 @@ class Words(ClusterCase):
                     self.assertRegex(vote["text"], "^connected, ")
 
     def through(self, **how):
-        """The masters, the last one behind a door."""
+        """The masters, the last one behind a proxy."""
         door = SlowDoor(self.cluster.ports[2], 0, **how)
         self.addCleanup(door.close)
         uri = door.uri.replace("//", f"//:{self.cluster.passwords[2]}@")

@@ -1,4 +1,4 @@
-"""What the workers written in Python share: their command line, and the record of their facts.
+"""Shared by the workers in Python: their command line, and the record of their facts.
 
 The facts are those of worker/worker.h.
 """
@@ -17,7 +17,7 @@ def now_us():
 
 
 class Record:
-    """A line is one write to the end of the file: whoever is killed can only cut the last."""
+    """A line is one write to the end of the file: a killed process can only cut its last line."""
 
     def __init__(self, path, new=False):
         self.path = path
@@ -52,7 +52,7 @@ def parse(program):
         parser.add_argument(f"--{name}", type=int, default=standard)
     parser.add_argument("names", nargs="+", metavar="NAME")
     given = parser.parse_args()
-    # Not arguments, which everybody sees: there are passwords in them.
+    # Not arguments, which every user sees: they have passwords in them.
     given.nodes = os.environ.get("REDLOCK_NODES")
     given.register = os.environ.get("REDLOCK_CHAOS_REGISTER")
     if not given.nodes:
@@ -93,7 +93,7 @@ class Worker:
         return self.random.uniform(0, 2 * given.hold / 1e6)
 
     def sleep(self, seconds):
-        """Less if it is to end."""
+        """Shorter if the worker is to end."""
         end = time.monotonic() + seconds
         while not self.ending and (left := end - time.monotonic()) > 0:
             time.sleep(min(left, self.STEP_S))

@@ -84,7 +84,7 @@ class Connection:
 
 
 class Register:
-    """The protected resource. One that does not answer holds up nothing for long."""
+    """The protected resource. If it does not answer, it delays its user only briefly."""
 
     TIMEOUT_S = 0.1
 
@@ -95,7 +95,7 @@ class Register:
         self.connection = Connection(uri.hostname, uri.port, self.TIMEOUT_S, uri.password)
 
     def write(self, name, fence, number):
-        """["accepted", "fresh"], or nothing if it does not answer."""
+        """["accepted", "fresh"], or [] if it does not answer."""
         try:
             verdict = self.connection.call("EVAL", self.script, 2, "register", "register:fences",
                                            name, fence, self.label, number)

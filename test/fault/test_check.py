@@ -1,5 +1,5 @@
-"""The checker of chaos can fail: each doctored record is condemned for exactly the right reason,
-and what only looks suspicious is not."""
+"""The checker of chaos can fail: it condemns each doctored record for exactly the right reason, and
+none that only looks suspicious."""
 
 import json
 import subprocess
@@ -68,7 +68,7 @@ class Record:
                            if (it[0], it[3]) != (name, number)}
 
     def keep_to(self, ms, worker=None):
-        """Nobody (or not this worker) does anything more; so that it can be told anew."""
+        """No worker (or not this one) does anything more, so that a test can add its own facts."""
         for label, facts in self.facts.items():
             if worker in (None, label):
                 facts[:] = [it for it in facts if it[0] < at(ms)]
@@ -84,7 +84,7 @@ class Record:
         self.faults.append((kind, target, at(begin), at(end)))
 
     def kill(self, worker, ms, until=None):
-        """Dies without a word; the next life has nothing to do."""
+        """Dies without a last fact; the next life has nothing to do."""
         self.keep_to(ms, worker)
         self.fault("killed", worker, ms, until or ms + 1000)
         self.killed.add(worker)
@@ -143,7 +143,7 @@ class Case(unittest.TestCase):
         return told
 
     def assert_condemned(self, rule, words, many=None):
-        """For this, and for nothing else."""
+        """For this reason alone."""
         told = self.judge()
         self.assertEqual({it.split(":")[0] for it in told["complaints"]}, {rule},
                          told["complaints"][:5])
@@ -213,7 +213,7 @@ class Overlap(Case):
         self.assert_well()
 
     def test_a_renewal_told_late(self):
-        """It held all the while between its former end and the new one."""
+        """The lease was held all the while between its former end and the new one."""
         worker = self.holds_on("a", 10, 530)
         self.record.says(worker, 580, "valid", "a", 10, at(700))
         self.record.says(worker, 590, "releasing", "a", 10, at(700))
@@ -265,7 +265,7 @@ class Overlap(Case):
         self.assertEqual(self.assert_well()["overlaps_excused"], 1)
 
     def test_a_key_that_a_master_took(self):
-        """No quorum makes up for it where the lease had a bare one."""
+        """A lease on a bare quorum does not survive it."""
         self.gives_back_late()
         for kind in ("evicting", "clock-stepped"):
             self.record.faults = []
@@ -511,7 +511,7 @@ class Orphan(Case):
 
 
 class Unheld(Case):
-    """worker-1 waits for a name from some moment on, in vain."""
+    """From some moment on, worker-1 waits for a name in vain."""
 
     def waits(self, begin, end):
         self.record.keep_to(begin)

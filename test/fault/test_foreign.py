@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Beside npm's redlock: two processes of it hold a name for 0.2 s and try again each 50 to 150 ms.
-They hand over to nobody, and one of ours that stands in line still gets its turns."""
+They hand over to no waiter, and one of our waiters still gets its turns."""
 
 import os
 import random
@@ -20,7 +20,7 @@ CONTENDER = ("node", str(HERE / "node_redlock_turns.mjs"))
 NEEDS_ARGUMENTS, SKIPPED = 64, 77
 FOREIGNERS, SECONDS, SHARE, GAP_S = 2, 10, 1 / 5, 3
 HOLD_S, PAUSE_S = 0.2, (0.05, 0.15)
-# Fails if somebody else is inside.
+# Fails if another holder is inside.
 HOLD = f'set -C; : >"$0" && sleep {HOLD_S} && rm "$0"'
 
 
@@ -47,7 +47,7 @@ class Turns(Case):
         self.addCleanup(self.cluster.stop)
 
     def turn(self):
-        """Ours.  How long it waited in line."""
+        """Our client; returns how long it waited."""
         since = time.monotonic()
         self.redlock("run", "--wait", "20s", self.name, "--", "sh", "-c", HOLD, str(self.inside),
                      status=0)
@@ -74,7 +74,7 @@ def modules():
 
 
 def missing():
-    """Why there is nobody to contend with; None if there is."""
+    """Why no other library is there; None if one is."""
     if not shutil.which("node"):
         return "node is not installed"
     asked = subprocess.run(CONTENDER, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,

@@ -1,4 +1,4 @@
-"""The picture of a run shows what its record says: made-up records, and where things are drawn."""
+"""The picture of a run shows its record: made-up records, and where their facts are drawn."""
 
 import json
 import random
@@ -126,7 +126,7 @@ class Picture(unittest.TestCase):
         return [it.text for it in drawn.iter(f"{SVG}text")]
 
     def titled(self, drawn, words):
-        """The elements of which the pointer tells so."""
+        """The elements whose tooltip has this text."""
         return [it for it in drawn.iter() if it.find(f"{SVG}title") is not None
                 and words in it.find(f"{SVG}title").text and it is not drawn]
 

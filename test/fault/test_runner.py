@@ -1,4 +1,4 @@
-"""The runner says what it can do, refuses what it cannot, and leaves nothing behind."""
+"""The runner lists what it can do, refuses all else, and leaves no process or file behind."""
 
 import os
 import signal
@@ -25,7 +25,7 @@ def chaos(*words, **more):
 
 
 def processes_with(text):
-    """Whose command line or folder tells of it."""
+    """Processes whose command line or folder names it."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
@@ -151,8 +151,8 @@ class Interrupted(unittest.TestCase):
 
 
 class Broken(unittest.TestCase):
-    """A client that counts no quorum. Nobody waits in these runs: a line of waiters would hand the
-    name from one to the next, and leave little to be got wrong."""
+    """A client that counts no quorum. These runs have no waiters: a queue would hand the name from
+    one to the next, and leave few chances for two holders."""
 
     def tries(self, **env):
         with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""What the runner does is drawn from the seed alone, and keeps the limits of its profile."""
+"""The faults are drawn from the seed alone, and keep the limits of their profile."""
 
 import sys
 import unittest
@@ -128,7 +128,7 @@ class Solitary(unittest.TestCase):
 
 class Alone(unittest.TestCase):
     def test_no_two_are_wrong_at_once(self):
-        """Who has forgotten is wrong until all is over that it may have forgotten."""
+        """A master that forgot is wrong until all its old promises are over."""
         for seed in SEEDS:
             faults = [fault for fault in drawn("wrong", seed) if fault.kind in WRONG]
             apart = PROFILES["wrong"].quarantine_ms / 1000

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The watcher of chaos runs, on real masters: what is there when it is told to end, it has seen."""
+"""The watcher of chaos runs, on real masters: it has seen all keys that exist when it is told to
+end."""
 
 import re
 import signal

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The workers of chaos runs, on real masters: their records are whole, and tell what happened."""
+"""The workers of chaos runs, on real masters: their records are whole and true."""
 
 import itertools
 import os
@@ -55,7 +55,7 @@ NODE_REDLOCK_IF_THERE = node_redlock_if_there()
 
 
 class Worker:
-    """A process, and what it has recorded so far."""
+    """A process, and its record so far."""
 
     numbers = itertools.count(1)
 
@@ -177,7 +177,7 @@ class Ends(WorkersCase):
 
 class Stopped(WorkersCase):
     def stop_a_holder(self, worker):
-        """Which of its leases it has; a slow test may come too late for one."""
+        """The lease that it has; a slow test may come too late for one."""
         while True:
             number = worker.await_fact("acquired", len(worker.facts("acquired")))[3]
             worker.process.send_signal(signal.SIGSTOP)

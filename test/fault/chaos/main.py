@@ -21,23 +21,23 @@ USAGE, SKIPPED = 64, 77
 CLOCK_LIBRARY = Path(os.environ.get("REDLOCK_WALL_CLOCK") or
                      workers.ROOT / "build" / "test" / "live" / "libwall_clock.so")
 NAMES_MOST = 64
-LONG_S = 300  # whoever is spared has lived for long by then
+LONG_S = 300  # a process that was spared has lived for long by then
 LEAST_S = 30  # in less time too few attempts are clear of faults
 HELP = """usage: chaos PROFILE [--seed X] [--masters N] [--seconds S] [--workers M]
              [--names K] [--spare F] [--holders LEAST] [--picture FILE.svg]
              [--keep] [--json] [--server PATH]
        chaos --list | --help
 
-Runs M workers on K names against N real masters for S seconds, does to them
-what the seed says, and lets a checker judge from the records alone whether the
-lock kept its promise. `--list` shows the profiles and the kinds of fault.
+Runs M workers on K names against N real masters for S seconds, strikes
+them as the seed says, and lets a checker judge from the records alone whether
+the lock kept its promise. `--list` shows the profiles and the kinds of fault.
 
-  --seed X         draws the faults; what comes of them differs from run to run
+  --seed X         draws the faults; their effects differ from run to run
   --masters N      3 to 9, odd
-  --spare F        votes: so many masters may be wrong, and nothing is excused
+  --spare F        votes: how many masters may be wrong; nothing is excused
   --seconds S      of load; starting and ending come on top
   --workers M      processes that contend      --names K   names, 1 to 64
-  --holders LEAST  so many leases must have been held, or it was no test
+  --holders LEAST  fewer leases held make the run no test
   --picture FILE   draws the run
   --keep           keeps the run's folder, as is done where something is wrong
   --json           prints the checker's figures
@@ -55,7 +55,7 @@ class Skipped(Exception):
 
 
 class Interrupted(Exception):
-    """By a signal."""
+    """Ended by a signal."""
 
 
 @dataclass(frozen=True)
@@ -166,7 +166,7 @@ def gather(asked):
         return getattr(default, name) if mine is None else mine
 
     seconds = value("seconds")
-    # Fewer leases are held in less time.
+    # In less time fewer leases are held.
     least = default.holders if seconds >= default.seconds else 1
     names = tuple(f"name-{i}" for i in range(1, value("names") + 1))
     return Given(profile=default, seed=random.randrange(1, 10 ** 6) if asked.seed is None
@@ -218,7 +218,7 @@ def interrupted(number, _frame):
 
 
 def run(stage):
-    """Whatever happens, nothing is left running."""
+    """No process is left running in any case."""
     try:
         stage.begin()
         stage.rage()
@@ -262,7 +262,7 @@ def chaos(given):
 
 
 def build():
-    """What a newcomer has not got yet."""
+    """The packages that a newcomer lacks."""
     if os.environ.get("REDLOCK_CHAOS_WORKER"):
         return
     script = (". cluster-scripts/lib.sh && cluster-scripts/install build && "

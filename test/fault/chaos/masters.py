@@ -1,5 +1,5 @@
 """Masters, and the faults that befall them. A fault is a generator: it strikes, yields how long to
-wait, and mends. What it yields at is not its business: others are under way."""
+wait, and mends. Other faults go on while it waits."""
 
 import contextlib
 import mmap
@@ -22,7 +22,7 @@ PORTS = (10000, 31999)
 PORT_TRIES = 50
 MAXCLIENTS = 200
 FLOOD = 20
-BALLAST, EVICTED_BYTES = 200, 60_000  # keys of a kilobyte; so much has to go
+BALLAST, EVICTED_BYTES = 200, 60_000  # keys of a kilobyte
 FILL = """for i = 1, ARGV[1] do
     redis.call('set', 'ballast:' .. i, string.rep('x', 1000), 'ex', 60)
 end"""
@@ -100,11 +100,11 @@ class Server:
             encoding="ascii")
 
     def address(self):
-        """What stands behind redis://; for environments, not for arguments, which all can see."""
+        """The part of a URI after redis://; for environments, as every user can see arguments."""
         return f":{self.password}@{self.host}:{self.port}"
 
     def first_start(self):
-        """Between our look at a port and Redis' bind it may go to somebody else."""
+        """Another process may take a port between our look at it and Redis' bind."""
         for _ in range(PORT_TRIES):
             self.configure()
             self.launch()
@@ -126,8 +126,8 @@ class Server:
                                env=environment(**(self.clock.environment() if self.clock else {})))
 
     def start(self):
-        """Steps, until it answers. What it had on its disk is loaded then, and only what a later
-        fault saves will be there for the next start."""
+        """Steps until the master answers. Its disk is loaded then; the next start finds only what a
+        later fault saves."""
         self.launch()
         yield from until(lambda: self.answers() or self.is_dead(), f"{self.name} does not answer")
         if self.is_dead():
@@ -291,7 +291,8 @@ def full(master, fault):
 
 
 def evicting(master, fault):
-    """Ours are few and small: among others that fill the memory some of them go, not all."""
+    """Our keys are few and small: of those that fill the memory with them, some are evicted, not
+    all."""
     with master.connect() as connection:
         connection.do("EVAL", FILL, 0, BALLAST)
         yield from out_of_memory(connection, fault, "allkeys-random",
@@ -306,8 +307,8 @@ def wiped(master, _fault):
 
 
 def lying(master, fault):
-    """What it has granted it grants again, who waits is forgotten, and its logical clock is what it
-    says: all as if it had been asked nothing. When it is itself again it knows no clock."""
+    """The master grants again what it has granted, forgets all waiters, and lies about its logical
+    clock, as if no request had come. When it is honest again it knows no clock."""
     end = time.monotonic() + fault.lasts
     with master.connect() as connection:
         while time.monotonic() < end:
@@ -317,8 +318,8 @@ def lying(master, fault):
 
 
 def crowded(master, fault):
-    """The flood comes over the Unix socket, like ourselves, up to the limit: all others are ended,
-    and do not get back in."""
+    """The flood comes over the Unix socket, as our own connection does, up to the limit: all others
+    are closed, and cannot connect again."""
     with contextlib.ExitStack() as stack:
         control = stack.enter_context(master.connect())
         for _ in range(FLOOD):

@@ -1,7 +1,7 @@
-"""A network of namespaces: each master and each worker has its own, with one line to a router that
-forwards between them. Namespaces live as long as a process in each, so nothing of them is left.
+"""A network of namespaces: each master and each worker has its own, with one link to a router that
+forwards between them. A namespace lives as long as a process in it, so none is left behind.
 
-Cuts are rules of the router that swallow what one sends to another, without a word to either:
+Cuts are rules of the router that drop the packets from one node to another without an error:
 neither iptables nor nft is needed."""
 
 import os
@@ -26,7 +26,7 @@ SHAPES = {
 
 
 def missing():
-    """Why there can be no namespaces here; None if there can."""
+    """Why this machine can have no namespaces; None if it can."""
     for program in ("ip", "tc", "nsenter", "unshare"):
         if not shutil.which(program):
             return f"{program} is not installed (Debian: apt install iproute2 util-linux)"
@@ -95,7 +95,7 @@ class Network:
 
     @staticmethod
     def address(node, end=2):
-        """A network of four addresses for each line: the router's end is 1, the node's is 2."""
+        """A network of four addresses for each link: the router's end is 1, the node's is 2."""
         kind, number = node.split("-")
         side = MASTERS if kind == "master" else WORKERS
         return f"{PREFIX}.{side * 64 + int(number) // 60}.{int(number) % 60 * 4 + end}"

@@ -16,7 +16,7 @@ STARTED = []
 
 
 class Trouble(Exception):
-    """The run itself failed: nothing is to be judged."""
+    """The run itself failed: there is nothing to judge."""
 
 
 def now_us():
@@ -24,7 +24,7 @@ def now_us():
 
 
 def environment(**more):
-    """Of our children: no setting of the caller's shell reaches them."""
+    """The environment of our children: it has no setting of the caller's shell."""
     kept = {k: v for k, v in os.environ.items()
             if not k.startswith("REDLOCK") and k != "REDISCLI_AUTH"}
     return {**kept, **{k: v for k, v in more.items() if v is not None}}
@@ -32,7 +32,7 @@ def environment(**more):
 
 @contextlib.contextmanager
 def undisturbed():
-    """No signal comes between the birth of a process and our knowing of it."""
+    """No signal comes between the start of a process and our record of it."""
     signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     try:
         yield
@@ -59,7 +59,8 @@ def die_with(parent):
 
 class Process:
     def __init__(self, name, command, log, cwd=None, env=None):
-        """In a session of its own: Ctrl-C is for the runner, which ends its children in order."""
+        """The child has its own session: Ctrl-C reaches the runner only, which ends its children in
+        order."""
         self.name = name
         runner = os.getpid()
         with open(log, "ab") as output, undisturbed():
@@ -82,7 +83,7 @@ class Process:
         self.child.wait(PATIENCE_S)
 
     def stop(self):
-        """SIGSTOP to it and all that it started, until every thread of them has stopped."""
+        """Sends SIGSTOP to it and all that it started, until every thread has stopped."""
         yield from until(self.freeze, f"{self.name} does not stop")
 
     def freeze(self):
@@ -132,13 +133,13 @@ def is_frozen(pid):
 
 
 def family(pid):
-    """Itself first, so that nothing is added behind our back."""
+    """The process itself first, so that it can add no child meanwhile."""
     children = " ".join(read(f"{thread}/children") for thread in threads(pid)).split()
     return [pid, *(each for child in children for each in family(int(child)))]
 
 
 def until(condition, complaint, seconds=PATIENCE_S):
-    """For who is driven step by step: yields how long to wait until the next look."""
+    """For a caller that goes step by step: yields how long to wait until the next look."""
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:
@@ -147,6 +148,6 @@ def until(condition, complaint, seconds=PATIENCE_S):
 
 
 def drive(steps):
-    """All steps at once, where nothing else is to be done meanwhile."""
+    """All steps at once, for a caller with nothing else to do."""
     for pause in steps:
         time.sleep(pause)

@@ -18,29 +18,29 @@ class Profile:
     masters: int = 5
     workers: int = 8
     names: int = 4
-    holders: int = 1  # so many leases must have been held in all, or it was no test
+    holders: int = 1  # with fewer leases in all the run is no test
     # Kinds of workers, dealt in turn.
     programs: tuple = ("library",)
     ttl_ms: int = 1000
     wait_ms: int = 2000
     skew_ms: int = 50
-    spare: int = 0  # votes: so many masters may be wrong, and nothing is excused
+    spare: int = 0  # spare votes; nothing is excused
     steps_s: tuple = (-5, -2, -1, 1, 2, 5)  # of clocks
     hold_us: int = 1000
-    long_every: int = 250  # one lease in so many is held beyond its ttl
+    long_every: int = 250  # one lease in this many is held beyond its ttl
     persist: bool = False
     shape: str = "scattered"  # which function of schedule draws the faults
     of_masters: tuple = ()
     of_workers: tuple = ()
     of_links: tuple = ()
     gap_s: tuple = (0.5, 2.0)  # from the begin of a fault to that of the next
-    spared: int = 0  # so many live as long as the run, and must not grow
+    spared: int = 0  # workers that live as long as the run, and must not grow
     longest_ms: int = 0
     availability: int = 0
 
     @property
     def max_ttl_ms(self):
-        """Equal in all clients, so that restarted masters abstain no longer than needed."""
+        """The max_ttl of all clients, so that restarted masters abstain no longer than needed."""
         return self.ttl_ms
 
     @property
@@ -56,9 +56,9 @@ class Profile:
 OFTEN = 60  # of long leases: then most faults hit one
 BOTH = ("library", "library", "library", "command")
 WRONG = ("evicting", "wiped", "clock-stepped", "emptied", "lying")
-# Where a plain majority can be had: that one key is lost is excused for those on a bare one.
+# With a plain majority, a lost key is excused for leases on a bare majority.
 TOLERATED = tuple(kind for kind in kinds.MASTERS if kind not in ("wiped", "lying"))
-# Lose no data: clients of other libraries know no quarantine.
+# Kinds that lose no data, as clients of other libraries know no quarantine.
 HARMLESS = (*kinds.DELAYS, *kinds.NUISANCES, "terminated")
 
 PROFILES = {profile.name: profile for profile in (

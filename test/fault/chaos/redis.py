@@ -1,4 +1,4 @@
-"""As much of Redis' protocol as the faults need, over a Unix socket: no cut reaches it."""
+"""The part of Redis' protocol that the faults need, over a Unix socket, which no cut affects."""
 
 import socket
 
@@ -52,7 +52,7 @@ def parse_array(data, at, count):
 
 
 class Connection:
-    """send() does not wait; answer() does; look() tells what has come so far."""
+    """send() does not wait; answer() does; look() returns the answers so far."""
 
     def __init__(self, path, timeout=5.0, password=None):
         self.socket = socket.socket(socket.AF_UNIX)

@@ -1,4 +1,4 @@
-"""What a run is told of: the checker's judgement of its folder, in a few lines."""
+"""The checker's judgement of a run's folder, in a few lines."""
 
 import json
 import subprocess
@@ -76,7 +76,7 @@ def availability(figures):
 
 
 def print_unavailability(worst):
-    """By kind: how long a name that somebody wanted was held by nobody."""
+    """By kind: how long a wanted name had no holder."""
     print("  unavailable     worst, and the bound for it")
     for kind, figure in sorted(worst.items()):
         print(f"    {kind:30} {figure['worst']:6.0f} ms {figure['bound']:6.0f} ms")

@@ -1,4 +1,4 @@
-"""What is done, when and to whom: drawn from the seed alone."""
+"""The faults of a run, their times and targets: drawn from the seed alone."""
 
 import random
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from . import kinds
 
 TAIL_S = 1.0  # before the end, without faults
-SLACK_S = 0.5  # what is done may come this much late
+SLACK_S = 0.5  # a fault may come this much late
 ALL = 99
 TOGETHER = (1, 1, 1, 1, 1, 2, 2, 3, ALL)  # masters or workers struck at once
 
@@ -22,13 +22,13 @@ DOWN_S = (0.1, 0.8)  # a master that dies; every second time it restarts at once
 SNAPSHOT_AGE_S = (0.3, 1.5)
 
 MOVE_S = (4.0, 6.0)
-STILL_TTLS = 1.3  # then what they were asked to keep is gone
+STILL_TTLS = 1.3  # then all their promises are over
 AWAKE_S = 0.1
 
-APART_S = 0.3  # one has its say again, and then the next goes down
+APART_S = 0.3  # one votes again, and then the next goes down
 
 TURNS_DOWN_S = (1.0, 3.0)
-TURNS_UP_S = (3.0, 5.0)  # they abstain for a while, and then have their say
+TURNS_UP_S = (3.0, 5.0)  # they abstain for a while, and then vote
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def plan(profile, seed, seconds, masters, workers, without=()):
 
 
 class Cast:
-    """Who can be struck, who is struck until when, and the dice."""
+    """The possible targets, until when each is struck, and the dice."""
 
     def __init__(self, draw, profile, end, masters, workers, without):
         self.draw, self.profile, self.end, self.without = draw, profile, end, without
@@ -101,7 +101,7 @@ def detail(draw, kind, profile):
 
 
 def deal(draw, given, without):
-    """Solitary kinds come side by side: they can share the quiet between them."""
+    """Solitary kinds are neighbours: they can share the quiet between them."""
     lonely = [kind for kind in given if kind in kinds.SOLITARY and kind not in without]
     others = [kind for kind in given if kind not in kinds.SOLITARY and kind not in without]
     while lonely or others:
@@ -131,7 +131,8 @@ def masters_struck(cast):
 
 
 def strike(cast, kind, at):
-    """A master in the middle of another fault is left alone: the next one waits for one at hand."""
+    """A master in the middle of another fault is left alone: the next fault waits for a free
+    master."""
     at = max(at, min(cast.busy.get(master, 0.0) for master in cast.masters))
     hit = cast.some(cast.free(cast.masters, at))
     return [f for f in (cast.fault(at, kind, (master,)) for master in hit) if f], at
@@ -148,7 +149,7 @@ def strike_alone(cast, kind, at):
 
 
 def spread(cast, given, pick):
-    """Those of workers and links keep clear of the solitary ones, and of themselves."""
+    """Faults of workers and links keep clear of the solitary ones, and of each other."""
     faults, at = [], 0.0
     for kind in deal(cast.draw, given, cast.without):
         at += cast.gap()
@@ -188,8 +189,9 @@ def links_struck(cast, kind):
 
 
 def alone(cast):
-    """Each by itself: two that forget soon after each other would be two. As many masters as may
-    be dead stand still until then, so that leases have no votes but those of a bare quorum."""
+    """One at a time: two masters that forget soon after each other would both be wrong at once.
+    Until then as many masters as may be dead are stopped, so that leases have the votes of a bare
+    quorum only."""
     faults, at = [], AWAKE_S + STILL_TTLS * cast.profile.ttl_ms / 1000
     for kind in deal(cast.draw, cast.profile.of_masters, cast.without):
         struck, at = strike_alone(cast, kind, at + cast.gap())
@@ -211,8 +213,8 @@ def still_before(cast, fault):
 
 
 def moving(cast):
-    """Always two without a vote: the older of them comes back, and when it has its say again,
-    another goes down."""
+    """Always two without a vote: the older one comes back, and when it votes again, another goes
+    down."""
     profile, at, faults = cast.profile, 0.0, []
     moves = []
     while at < cast.end:
@@ -233,7 +235,7 @@ def moving(cast):
 
 
 def silence_after(profile, kind):
-    """Who restarts abstains."""
+    """A restarted master abstains."""
     return profile.quarantine_ms / 1000 if kind in kinds.CRASHES else 0.0
 
 

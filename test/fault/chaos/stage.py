@@ -1,5 +1,5 @@
-"""One run: masters, workers, the register and the watcher in a folder of their own, and what is
-done to them."""
+"""One run: masters, workers, the register and the watcher in a folder of their own, and the
+faults."""
 
 import contextlib
 import heapq
@@ -20,7 +20,7 @@ REGISTER_LOG = "register"
 ADOPT_TRIES = 3
 LOOK_S = 0.1  # whether all workers are still there
 PATIENCE_S = 20
-KEYS_S = 3  # ttls: so long keys may stay when all workers have ended
+KEYS_S = 3  # ttls that keys may stay after the last worker has ended
 
 
 class Stage:
@@ -72,7 +72,7 @@ class Stage:
         return ",".join(f"redis://{m.address()}" for m in self.masters.values())
 
     def adopt(self):
-        """They are known to be new: none of them has forgotten a lease."""
+        """The masters are known to be new: none of them has forgotten a lease."""
         inside = self.network.router.inside if self.network else ()
         env = environment(REDLOCK_NODES=self.nodes(),
                           REDLOCK_MAX_TTL=f"{self.given.profile.max_ttl_ms}ms")
@@ -106,7 +106,7 @@ class Stage:
         heapq.heappush(self.agenda, (moment, next(self.order), action))
 
     def rage(self):
-        """Everything is done by this one thread: whatever waits does so by way of the agenda."""
+        """This one thread does everything: a fault waits by an entry in the agenda."""
         begin = time.monotonic()
         for fault in self.plan:
             if fault.kind == "rolled-back":
@@ -138,7 +138,7 @@ class Stage:
                 self.masters[master].save()
 
     def strike(self, fault, moment):
-        """What befell its target before may take longer to mend than was planned."""
+        """An earlier fault of the target may take longer to mend than was planned."""
         busy = self.struck if fault.kind in kinds.SOLITARY else self.struck & set(fault.targets)
         if not busy:
             self.begin_fault(fault)
@@ -200,8 +200,8 @@ class Stage:
         return any(action != self.look_after_workers for _, _, action in self.agenda)
 
     def wait_for_keys(self):
-        """A master that was away when its lease was given back keeps it to the end of its ttl. What
-        stays for longer the checker sees in `keys`."""
+        """A master that was away at a release keeps the key to the end of its ttl. The checker sees
+        in `keys` what stays for longer."""
         end = time.monotonic() + KEYS_S * self.given.profile.ttl_ms / 1000
         while self.keys_left() and time.monotonic() < end:
             time.sleep(LOOK_S)
@@ -234,7 +234,7 @@ class Stage:
                                          encoding="ascii")
 
     def close(self):
-        """Ends all that is left, however far it came."""
+        """Ends all that is left, at any stage of the run."""
         end_all()
         self.faults.close()
 

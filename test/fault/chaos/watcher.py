@@ -1,9 +1,9 @@
-"""Looks at every master all the time, outside the library, and writes down what is there.
+"""Looks at every master all the time, outside the library, and records its keys.
 
     watcher.py FILE FOLDER/master-1/redis.sock,... NAME...
 
-`T master-I NAME TOKEN PTTL_MS` for each name that exists, T read before it was asked; of a queue
-TOKEN is how many wait in it; `T master-I -` if there is none. SIGTERM ends it, after a last look
+`T master-I NAME TOKEN PTTL_MS` for each name that exists, T read before the question; of a queue
+TOKEN is the number of waiters; `T master-I -` if there is none. SIGTERM ends it, after a last look
 at every master.
 """
 
@@ -22,7 +22,7 @@ from chaos.redis import Connection, RedisError, encode  # noqa: E402
 
 EVERY_S = 0.1
 LAST_S = 2.0  # for a last look, where masters answer late or not at all
-LATE_US = 200000  # an answer that took longer says little of when it was true
+LATE_US = 200000  # after a longer time it is unclear when the answer was true
 QUEUE = "redlock:queue:"
 
 
@@ -32,7 +32,7 @@ class Eye:
     def __init__(self, number, path, names):
         self.number, self.path, self.names = number, path, names
         self.connection, self.asked, self.login = None, 0, 0
-        self.heard = 0  # when the last question was asked whose answer was written down
+        self.heard = 0  # the time of the last question with a recorded answer
         self.question = encode(["MULTI"])
         for name in names:
             self.question += encode(["GET", name]) + encode(["PTTL", name])
@@ -52,7 +52,7 @@ class Eye:
             self.drop()
 
     def connect(self):
-        """Nobody waits for the answer to AUTH: the master may be frozen."""
+        """The answer to AUTH is not waited for: the master may be frozen."""
         folder, name = os.path.split(self.path)
         os.chdir(folder)
         self.connection, self.login = Connection(name, 0.05), 1

@@ -19,7 +19,7 @@ PROGRAMS = {
     "plain": str(FAULT / "plain_worker"),
     "node-redlock": str(FAULT / "node_redlock_worker.mjs"),
 }
-# It ends with this when it is told nothing, and has all that it needs.
+# A worker without arguments ends with this status when it has all that it needs.
 USAGE = 64
 
 
@@ -30,7 +30,7 @@ def missing(program):
         return f"{path} is not there"
     if path.endswith(".mjs") and not shutil.which("node"):
         return "node is not installed"
-    # Told nothing, it says whether it has its packages before it complains.
+    # Without arguments, it checks for its packages before it complains.
     asked = subprocess.run(command_of(program), stdin=subprocess.DEVNULL, text=True,
                            capture_output=True, check=False)
     if asked.returncode == USAGE:
@@ -63,7 +63,7 @@ class Worker:
         self.expected = True
 
     def check(self):
-        """Nobody ends but by our doing."""
+        """A worker ends only when we end it."""
         status = self.process.status()
         if self.expected and status is not None:
             raise Trouble(f"{self.process.name} ended early, with status {status}: {self.said()}")
@@ -86,7 +86,7 @@ class Worker:
         yield from until(self.has_begun, f"{self.process.name} does not begin")
 
     def tell_to_end(self):
-        """Steps, until it is told."""
+        """Steps, until the worker is told."""
         yield from self.begins()
         self.check()
         self.expected = False
@@ -101,7 +101,7 @@ class Worker:
 
 
 class Options:
-    """What all workers of a run are told."""
+    """The settings that all workers of a run share."""
 
     def __init__(self, given, nodes, register):
         profile = given.profile

@@ -1,7 +1,7 @@
-"""How long a name that somebody wants may stay unheld: what DESIGN promises, by kind of fault.
+"""How long a wanted name may stay unheld: the promise of doc/design.md, by kind of fault.
 
 Each fault excuses spans of time, from when it may hinder to when a name must be held again. They
-may chain: a second fault strikes before the first is got over. What is left is not excused.
+may chain: a second fault strikes before the first is overcome. All other time is not excused.
 """
 
 from bisect import bisect_right
@@ -11,7 +11,7 @@ from .faults import LINK_KINDS
 
 RECONNECT = 1_000_000  # us: the longest pause before a client tries a master again
 RETRY = 200_000  # us: the longest pause between two tries of an attempt that has no ticket
-LIFE_MOST = 3_000_000  # us: whoever stands in line is heard of at least that often
+LIFE_MOST = 3_000_000  # us: the longest life of a place between two refreshes
 
 RESTARTS = ("crashed", "emptied", "rolled-back", "terminated")
 NO_VOTE = ("frozen", "asleep", "slow-script", "disconnected", "full", "evicting", "crowded",
@@ -22,43 +22,44 @@ CALM = "calm"
 
 
 def life(run):
-    """Of a place in line: DESIGN 8."""
+    """The life of a place: doc/design.md, 8."""
     return min(run.ttl, LIFE_MOST)
 
 
 def turn(run):
-    """The first in line looks again at its next refresh, a third of its life later; a request to a
-    silent master takes a quarter of the ttl, and whoever got a minority yields and asks again."""
+    """The first waiter asks again at its next refresh, a third of its life later; a request to a
+    silent master takes a quarter of the ttl, and a waiter with a minority yields and asks again."""
     return life(run) // 3 + 2 * (run.ttl // 4) + RETRY
 
 
 def dead_worker(run):
-    """A dead holder's lease lives out its ttl: nobody may have the name before. What is handed to
-    a dead waiter, or to one that is stopped, is gone no later: its life is no longer than a ttl.
-    Then it is somebody's turn."""
+    """A dead holder's lease lives out its ttl: no other may have the name before. A name handed to
+    a dead or stopped waiter is free no later: its life is no longer than a ttl. Then the next
+    waiter has its turn."""
     return run.ttl + turn(run)
 
 
 def minority_struck(run):
-    """A quorum still votes. The worst is a name granted or handed over on masters of which some
-    did not say so: a release is owed, and the ttl is its backstop. Then it is somebody's turn."""
+    """A quorum still votes. In the worst case a name was granted or handed over by masters of which
+    some answers were lost: a release is owed, and the ttl is its backstop. Then the next waiter has
+    its turn."""
     return run.ttl + turn(run)
 
 
 def minority_mended(run):
-    """A master that runs again may first carry out what had come before it stood still: grants
-    that nobody wants any more, each with its release or its ttl behind it."""
+    """A master that runs again may first carry out requests from before its stop: grants for leases
+    that are over, each ended by its release or its ttl."""
     return run.ttl + turn(run)
 
 
 def link_struck(run):
-    """A holder that is cut off can neither renew nor release: as if it were dead."""
+    """A holder that is cut off can neither renew nor release, like a dead one."""
     return dead_worker(run)
 
 
 def majority_healed(run):
-    """Without a quorum nothing is promised. From when one votes again, quarantines included: all
-    clients have to find their way back, what was granted meanwhile lives out its ttl."""
+    """Without a quorum nothing is promised. After a quorum votes again, quarantines included, all
+    clients must connect again, and grants from before live out their ttl."""
     return RECONNECT + minority_struck(run)
 
 
@@ -127,7 +128,7 @@ class Excuses:
         return [span(fault.begin, fault.begin + dead_worker(run))]
 
     def find_furthest(self):
-        """Of all that begin up to each: the one that ends last."""
+        """Of all spans that begin up to each, the one that ends last."""
         furthest, best = [], None
         for span in self.spans:
             best = span if best is None or span.end > best.end else best
@@ -135,7 +136,7 @@ class Excuses:
         return furthest
 
     def reaching(self, at):
-        """Of what had begun by then, what lasts longest."""
+        """Of the spans that had begun by then, the end of the longest."""
         index = bisect_right(self.begins, at) - 1
         return self.furthest[index] if index >= 0 else None
 

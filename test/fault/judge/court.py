@@ -1,4 +1,4 @@
-"""Complaints and figures: what all rules add to."""
+"""The complaints and figures to which all rules add."""
 
 from collections import Counter
 

@@ -1,19 +1,19 @@
-"""How long a name that somebody wants is held by nobody, and who asks in vain.
+"""How long a wanted name has no holder, and which workers ask in vain.
 
 A worker wants a name while it asks for it, and after an attempt that failed if the next follows
-closely.
-From its demand and the moments when the name was free, the time follows for which it was unheld
-and wanted; what DESIGN promises is in bounds.py. Only workers of the library are promised anything.
+closely. Its demand and the moments when the name was free give the time for which the name was
+wanted and unheld; the promise of doc/design.md is in bounds.py. It is made to workers of the
+library only.
 """
 
 from bisect import bisect_right
 
 from .bounds import CALM, Excuses, majority_healed, majority_spans, minority_struck
 
-PAUSE = 250_000  # us: who failed and asks again so soon has wanted the name all the while
-NOTABLE = 5_000  # us: of shorter gaps nothing is told
+PAUSE = 250_000  # us: a worker that asks again within this time has wanted the name all the while
+NOTABLE = 5_000  # us: shorter gaps are not reported
 HUNGER = 4  # times the bound for one name
-HANDED = 100_000  # us: a name that is unheld for less goes from hand to hand
+HANDED = 100_000  # us: a name that is unheld for less is handed over
 HELD = ("REDLOCK_E_HELD", "75")
 ENDED = ("REDLOCK_E_CLOSED", "REDLOCK_E_CANCELLED")
 
@@ -32,7 +32,7 @@ class Windows:
 
 
 class Void:
-    """When a worker cannot get anything: no quorum votes for it, or it stands still."""
+    """When a worker can get no name: no quorum votes for it, or it is stopped."""
 
     def __init__(self, worker, faults, run):
         spans = [(begin, end + majority_healed(run))
@@ -114,7 +114,8 @@ class Demand:
 
     @staticmethod
     def free_since(name, now):
-        """A lease that nobody has given back is held to its end; a command's while it lives."""
+        """A lease that was not released is held to its end; that of a command while the command
+        lives."""
         free = name.free_since
         for lease in name.open:
             free = max(free, now if lease.lane.life.kind == "command" else min(lease.end, now))
@@ -150,15 +151,15 @@ class Demand:
                                            f"{after}, bound {bound // 1000} ms")
 
     def is_contended(self, lane, name, now, code):
-        """Others held it throughout, from hand to hand."""
+        """Others held the name throughout, one after the other."""
         if code not in HELD:
             return False
         gaps = (name.long_gap, (self.free_since(name, now), now))
         return all(end - max(begin, lane.asked) <= HANDED for begin, end in gaps)
 
     def judge_attempt(self, lane, has_succeeded):
-        """Those after whose beginning all was clear for long enough, whenever they ended: else
-        what fails slowly would count less than what succeeds."""
+        """The attempts that began with enough quiet time ahead, whenever they ended: otherwise slow
+        failures would count less than successes."""
         until = lane.asked + minority_struck(self.run)
         if not lane.life.is_ours() or until > self.run.end:
             return
@@ -181,13 +182,13 @@ class Demand:
 
     @staticmethod
     def is_hungry(life, now):
-        """Since it got something last, or began to ask after a time of rest."""
+        """Since its last success, or since it began to ask after a rest."""
         asks = any(it.asked is not None for it in life.lanes.values())
         if not asks and now - life.answered_at > PAUSE:
             life.hungry_since = now
 
     def judge_hunger(self, life, now):
-        """Of a process that asks and asks, for whatever names, and gets none."""
+        """For a process that asks again and again, for any names, and gets none."""
         since = life.hungry_since
         if not life.is_ours() or now - since <= HUNGER * minority_struck(self.run):
             return
@@ -198,7 +199,7 @@ class Demand:
                                          "a quorum voted")
 
     def availability(self):
-        """In percent, or None if there was nothing to judge."""
+        """In percent, or None without attempts to judge."""
         judged = self.figures["attempts_judged"]
         return 100 * self.figures["attempts_succeeded"] / judged if judged else None
 

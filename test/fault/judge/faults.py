@@ -1,9 +1,9 @@
-"""The file `faults`: what was done to whom, from when to when."""
+"""The file `faults`: each fault, its target, its begin and its end."""
 
 import re
 
 EDGE = 20_000  # us: a fault is recorded a little before or after it happens
-WAKE = 1_000_000  # us: who runs again needs a moment until he has noticed what went by
+WAKE = 1_000_000  # us: a process that runs again needs a moment to notice what it missed
 
 MASTER_KINDS = ("crashed", "emptied", "rolled-back", "terminated", "frozen", "asleep",
                 "slow-script", "flushed", "disconnected", "full", "evicting", "crowded",
@@ -37,7 +37,7 @@ class Faults:
                 self.deaths.setdefault(fault.worker, []).append(fault)
 
     def of_masters(self, worker):
-        """What befell masters, and the links of this worker to them."""
+        """The faults of masters, and of this worker's links to them."""
         return [it for it in self.all if it.master and it.worker in (0, worker)]
 
     def stop_over(self, worker, begin, end):
@@ -61,7 +61,7 @@ class Faults:
 
 
 def read_faults(folder, run, court):
-    """A fault that nobody mended lasts to the end of the run."""
+    """A fault that was not mended lasts to the end of the run."""
     begun, faults = {}, []
     with open(folder / "faults", encoding="ascii") as file:
         for number, line in enumerate(file, 1):

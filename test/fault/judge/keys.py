@@ -1,8 +1,8 @@
-"""Keys that outlive the release that they are owed.
+"""Keys that outlive the release that is owed for them.
 
 The watcher looks at all masters in turn. A token's owner is the worker of its label. When its lease
 or attempt is over, so is its key, promptly if nothing was struck, after its ttl at the latest.
-What was read came after the moment written with it; so no key is judged when first seen.
+A look comes after the moment that is recorded with it; so no key is judged when first seen.
 """
 
 from collections import deque
@@ -11,13 +11,13 @@ from .bounds import LIFE_MOST
 
 COARSE = 100_000  # us: drift of ttl, whole ms, and a watcher's moment
 DISORDER = 10_000_000  # us: one master may answer long after the next
-KEPT_TTLS = 20  # so long is it remembered which tokens are over
+KEPT_TTLS = 20  # how long tokens are remembered after their end
 NEVER = -1
 QUEUE = "redlock:queue:"
 
 
 def read_keys(path, index, court):
-    """Yields facts for the merge: what a master has, or None if it has nothing."""
+    """Yields facts for the merge: a key of a master, or None if it has none."""
     last = 0
     with open(path, encoding="ascii", errors="replace") as file:
         for number, line in enumerate(file, 1):
@@ -59,7 +59,7 @@ class Keys:
     # ---- what workers say --------------------------------------------------------------------
 
     def is_over(self, lane, now, is_promptly):
-        """Of a lease or an attempt, whatever became of it."""
+        """The end of a lease or an attempt, for any reason."""
         lane.over_at = now
         lease = lane.lease
         if lease and lease.number == lane.number:
@@ -123,8 +123,8 @@ class Keys:
         return self.limit_of_unknown(lane, sighting)
 
     def limit_of_unknown(self, lane, sighting):
-        """Of an attempt: each of its rounds has a token of its own, and the record knows the one
-        that it got. Seen before the present attempt began, it is of a former one."""
+        """A token of an attempt: each of its rounds has its own, and the record knows only the one
+        that won. A token seen before the present attempt began is of a former one."""
         if lane.over_at is not None:
             since = lane.over_at
         elif sighting.first < lane.began:
@@ -148,8 +148,8 @@ class Keys:
         return since + 2 * min(self.run.ttl, LIFE_MOST) + COARSE, since
 
     def is_struck(self, now, master, since):
-        """A master that stood still may carry out late what was sent before; its clock may have
-        been stepped. From when it is mended a ttl has to be enough."""
+        """A stopped master may carry out old requests late, and its clock may have been stepped.
+        After it is mended a ttl must be enough."""
         return any(it.begin <= now and it.end + 2 * self.run.ttl + COARSE >= now
                    and it.end >= since - self.run.ttl
                    for it in self.of_master.get(master, ()))

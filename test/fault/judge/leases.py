@@ -1,7 +1,7 @@
-"""One holder of a name at a time; validity that ends when it was said to; fences that grow.
+"""One holder of a name at a time; validity that ends when it should; fences that grow.
 
-Facts come in the order of time. A lease's end is what its worker computed last, whatever became of
-the worker: also a killed one's lease belongs to nobody else before its end.
+Facts come in the order of time. A lease ends when its worker computed last, even if the worker was
+killed: no other may have it before.
 """
 
 from .faults import EDGE, WAKE
@@ -20,7 +20,7 @@ class Lease:
         self.lane, self.number, self.token, self.fence = lane, number, token, fence
         self.begin = now
         self.end = self.due = max(until, now)  # due: LOST has to be told by then
-        self.is_over = False  # given back, withdrawn, or its process is gone
+        self.is_over = False  # released, withdrawn, or its process is gone
         self.is_lost = self.is_judged = False
 
     def __str__(self):
@@ -28,7 +28,7 @@ class Lease:
 
 
 class Lane:
-    """What one life of a worker does about one name."""
+    """The actions of one life of a worker on one name."""
 
     __slots__ = ("life", "name", "number", "asked", "began", "since", "last", "lease", "over_at")
 
@@ -53,7 +53,7 @@ class Name:
 
 class Leases:
     def __init__(self, court, run, faults, masters_with):
-        """masters_with(name, token): on how many the watcher saw it last."""
+        """masters_with(name, token): the number of masters on which the watcher saw it last."""
         self.court, self.run, self.faults = court, run, faults
         self.masters_with = masters_with
         self.tokens = set()
@@ -90,8 +90,8 @@ class Leases:
             self.closes(name, lease, now)
 
     def follows(self, fact, name, lease, now, until):
-        """Validity follows what was computed last. With none left it ended by itself, no later
-        than was computed before; giving it back ends it at that moment."""
+        """Validity is what the worker computed last. With none left it ended by itself, no later
+        than computed before; a release ends it at once."""
         if until <= now:
             lease.end = min(lease.end, now)
         else:
@@ -102,8 +102,8 @@ class Leases:
             lease.end = min(lease.end, now)
 
     def claims(self, fact, name, lease, now):
-        """A command holds at the moments at which it is alive. One that was stopped acts until it
-        is told that its lease is gone: only fences help there."""
+        """A command holds while it is seen alive. A stopped one acts until it learns that its lease
+        is gone: only fences help there."""
         if fact != "act":
             return
         if self.faults.is_just_woken(lease.lane.life.worker, now, self.run.ttl // 2):
@@ -124,7 +124,7 @@ class Leases:
             self.closes(name, lease, now)
 
     def gone(self, name, lease, now):
-        """The process is no more. What it still held ends by itself."""
+        """The process is gone. Its leases end by themselves."""
         if not lease.is_over:
             self.judge_lost(lease, now if lease.lane.life.killed_at is None else now - EDGE)
             self.closes(name, lease, now)
@@ -161,7 +161,7 @@ class Leases:
                                            f"{lease.begin} on, {other} until {until}")
 
     def is_excused(self, lease, other):
-        """Who is not of the library takes no notice of quarantines."""
+        """Clients of other libraries ignore quarantines."""
         ours = lease.lane.life.is_ours() and other.lane.life.is_ours()
         begin = min(lease.begin, other.begin)
         return self.is_taken(lease, other) or not ours and any(
@@ -169,7 +169,7 @@ class Leases:
             for it in self.faults.all)
 
     def is_taken(self, lease, other):
-        """No plain majority makes up for a key that is taken from a lease on a bare one."""
+        """With plain majorities a lease on a bare one does not survive the loss of a key."""
         first, second = sorted((lease, other), key=lambda it: it.begin)
         if self.run.spare or self.masters_with(first.lane.name, first.token) > self.run.quorum:
             return False
@@ -185,7 +185,8 @@ class Leases:
         self.tokens.add(token)
 
     def judge_fence(self, name, lease):
-        """Who was stopped before it could write down that it holds may do so after the next."""
+        """A worker that was stopped before it recorded its lease may record it after the next
+        holder."""
         highest, life = name.highest, lease.lane.life
         if not 0 < lease.fence < FENCE_LIMIT:
             self.court.complain("fence", f"{name.name}: {lease}, {lease.fence} is no fence")
@@ -212,7 +213,7 @@ class Leases:
                                                f"at {now} until {until}")
 
     def has_none_left(self, lease, now):
-        """Whoever is told so late was stopped meanwhile, or it was not tested."""
+        """A worker that is told that late was stopped meanwhile, or this was not tested."""
         life = lease.lane.life
         if life.kind != "library":
             return
@@ -228,7 +229,7 @@ class Leases:
         lease.is_lost = True
 
     def judge_lost(self, lease, now):
-        """At LOST, or when it is given back, or its process is gone, without it."""
+        """At LOST, or without it at the release or the end of the process."""
         life = lease.lane.life
         if lease.is_lost or lease.is_judged or life.kind != "library":
             return

@@ -4,7 +4,7 @@ import re
 
 FILE = re.compile(r"worker-(\d+)(?:\.(\d+))?$")
 KINDS = ("library", "command", "plain", "node-redlock")
-# Two processes write the record of a command: what one of them says may come a little late.
+# Two processes write the record of a command: facts of one of them may come a little late.
 DISORDER = {"command": 1_000_000}
 CHECKED, UNCHECKED = ("accepted", "refused", "unfenced"), ("fresh", "stale")
 EDGES = ("begin", "end")
@@ -58,7 +58,7 @@ class Life:
         self.killed_at = killed_at
         self.kind, self.last, self.lanes, self.usage = "library", 0, {}, []
         self.acts = self.acteds = 0
-        self.hungry_since = self.answered_at = 0  # asks, and has got nothing since
+        self.hungry_since = self.answered_at = 0  # asks since then, without success
 
     def is_ours(self):
         return self.kind in ("library", "command")

@@ -1,4 +1,4 @@
-"""The protected resource's log: replayed, and compared with what the workers were answered.
+"""The protected resource's log: replayed, and compared with its answers to the workers.
 
 The log has no times. It is read on as far as the workers' facts ask for it, so that little of it
 is in memory at once.
@@ -82,7 +82,7 @@ class Register:
             del mine[key]
 
     def forget(self, worker, name, number):
-        """What the log has in place of what the worker was answered is not told twice."""
+        """Reports a difference between the log and the worker's answer once only."""
         for key in self.pending.get(worker, ()):
             if key[:2] == (name, number):
                 self.take(worker, key)
@@ -98,7 +98,7 @@ class Register:
         return True
 
     def ends(self, lives):
-        """A write without an answer needs an act without one; no worker else has written."""
+        """A write without an answer needs an act without one; otherwise no worker has written."""
         for line in self.lines:
             self.serve(*line)
         unanswered = {it.label: it.acts - it.acteds for it in lives}

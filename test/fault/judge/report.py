@@ -1,4 +1,4 @@
-"""What is told of a run: one dictionary for machines, a page for people."""
+"""The report of a run: one dictionary for machines, a page for people."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""The file `run`: what was run, for how long, and what it has to keep to."""
+"""The file `run`: the settings of the run, its duration, and its limits."""
 
 NUMBERS = ("seed", "masters", "workers", "ttl_ms", "max_ttl_ms", "skew_ms", "quarantine_ms",
            "begin", "end", "holders", "longest_ms", "availability")
@@ -7,7 +7,7 @@ IF_TOLD = ("grown", "spare")
 
 class Run:
     def __init__(self, lines):
-        """Raises ValueError or KeyError if something is missing or means nothing."""
+        """Raises ValueError or KeyError if a value is missing or makes no sense."""
         told = dict(line.split(" ", 1) for line in lines)
         self.profile = told["profile"]
         self.names = told["names"].split(",")

@@ -1,4 +1,4 @@
-"""Brings all facts of a run in the order of time before those who judge them."""
+"""Passes all facts of a run to the judges, in the order of time."""
 
 from heapq import merge
 

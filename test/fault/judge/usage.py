@@ -1,10 +1,10 @@
 """Memory and descriptors of a worker that runs for long.
 
-Faults make both go up and down: new connections, longer lines. What leaks never comes back, so the
-least of the last quarter is compared with the most of the second; the first warms up.
+Faults make both go up and down: new connections, longer lines. A leak never shrinks, so the least
+of the last quarter is compared with the most of the second; the first warms up.
 """
 
-SHORT = 120_000_000  # us: what lives no longer is not judged
+SHORT = 120_000_000  # us: a shorter life is not judged
 MORE_KB, MORE_SHARE = 2048, 1.1
 MORE_FDS = 4
 

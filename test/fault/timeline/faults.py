@@ -1,4 +1,4 @@
-"""The lane of a master, of a worker or of a link: what was done to it."""
+"""The lane of a master, of a worker or of a link: its faults."""
 
 from . import intervals, svg
 
@@ -22,7 +22,7 @@ def lane(view, target):
 
 
 def quarantines(view, master, row_of):
-    """Beside the fault that each comes from; that itself may be out of sight."""
+    """Beside the fault from which each follows, which itself may be out of sight."""
     shapes = []
     for number, begin, end in view.record.quarantines(master):
         if view.shows(begin, end):

@@ -1,4 +1,4 @@
-"""The lane of a name: who had it, who wanted it in vain, what its holders were told."""
+"""The lane of a name: its holders, the workers that asked in vain, and the holders' events."""
 
 from . import intervals, svg
 from .strips import Bar, Pile, fit
@@ -7,7 +7,7 @@ LEAST_GAP_PX = 1.5
 MARK_PX = 4          # marks nearer than that are one
 LABEL_PX = 18
 WAIT_ROWS, WAIT_ROW, WAIT_BAR, LEAST_WAIT_PX = 4, 3.5, 2.5, 6
-WAITS = 22           # so much is below the bars: notches, then those who wait
+WAITS = 22           # height below the bars: notches, then waiters
 
 
 class Names:
@@ -85,7 +85,7 @@ class Names:
     # ---- who wants ---------------------------------------------------------------------------
 
     def wanted(self, name):
-        """When somebody asked and nobody held."""
+        """When the name was asked for and had no holder."""
         asked = intervals.union([it.asked, it.acquired or it.answered]
                                 for it in self.view.record.attempts if it.name == name)
         held = intervals.union([it.acquired, it.until] for it in self.holders(name))
@@ -98,7 +98,7 @@ class Names:
                 for gap in gaps]
 
     def waits(self, name):
-        """Those who ask, as far as there is room: a thin line until they get it or give up."""
+        """The waiters, as far as there is room: a thin line until they get the name or give up."""
         shown = [(it.asked, it.acquired or it.answered, it.worker)
                  for it in self.view.record.attempts if it.name == name]
         shown = [it for it in shown if self.view.shows(*it[:2])
@@ -136,8 +136,8 @@ class Names:
         return shapes
 
     def apart(self, holders, which, told):
-        """Where marks go, whose they are, what they say; of those on one place, the first. They may
-        stand over the next holder's bar: a process that was stopped is told late."""
+        """Where marks go, their worker and their text; of marks in one place, the first. They may
+        lie over the next holder's bar: a stopped process gets its events late."""
         last = None
         times = sorted((time, it.worker) for it in holders for time in getattr(it, which))
         for time, worker in times:

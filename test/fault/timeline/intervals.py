@@ -29,7 +29,7 @@ def minus(intervals, others):
 
 
 def at_once(sets, least):
-    """When so many of the sets hold; each is a union."""
+    """When at least this many of the sets hold; each is a union."""
     edges = sorted(edge for it in sets for begin, end in it for edge in ((begin, 1), (end, -1)))
     found, depth, since = [], 0, None
     for time, step in edges:

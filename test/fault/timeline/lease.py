@@ -1,4 +1,4 @@
-"""One attempt to get a name, from asking to the end of what came of it."""
+"""One attempt to get a name, from asking to the end of its lease."""
 
 from dataclasses import dataclass, field
 
@@ -16,7 +16,7 @@ class Attempt:
     until: int = None       # the end of validity, as computed last
     fence: int = 0
     answered: int = None    # the end of an attempt without a lease
-    stopped: int = None     # no holder any more, by what its worker did or was told
+    stopped: int = None     # when it was held no more, by an action or an event of its worker
     ending: str = ""        # how it came to that
     given_back: bool = False
     last: int = 0
@@ -41,7 +41,7 @@ class Attempt:
             raise ValueError(f"{fact} of what was not acquired")
         if self.given_back:
             return
-        # With none left it ended by itself, no later than was computed before.
+        # With no validity left it ended by itself, no later than computed before.
         self.until = until if until > now else min(self.until, now)
         self.renewals += fact == "valid"
         if fact == "at_risk":
@@ -77,5 +77,5 @@ class Attempt:
 
     @property
     def shown_until(self):
-        """With what is left of validity, and what was told after it had ended."""
+        """The rest of validity, and the events after its end."""
         return max([self.held_until, self.until, *self.losses, *self.refrained])

@@ -11,7 +11,7 @@ AXIS = 36
 NAME_BAR, NAME_LANE = 26, 34 + WAITS
 NEAR_BAR, NEAR_LANE = 32, 42 + WAITS
 NEAR_US, NEAR_NAMES = 1_000_000, 6
-MOST, MOST_NEAR = 3000, 900    # shapes of holders: they are what a file's size comes from
+MOST, MOST_NEAR = 3000, 900    # shapes of holders, which make up a file's size
 LISTED = 12
 FLAG_PX = 26
 
@@ -170,7 +170,7 @@ class Page:
         self.put(height, shapes)
 
     def flags_of(self, view, height, violations):
-        """Those that there is room for."""
+        """The rows for which there is room."""
         shapes, free = [], 0
         for it in sorted(violations, key=lambda it: it.at):
             if view.x(it.at) >= free:
@@ -203,7 +203,8 @@ class Page:
     # ---- one second from near ----------------------------------------------------------------
 
     def near_view(self):
-        """Around the first violation, or where most is handed over; none if all is near."""
+        """Around the first violation, or where most handovers are; None if the whole run is that
+        short."""
         if self.view.end - self.view.begin < 3 * NEAR_US:
             return None
         times = [it.at for it in self.placed(self.view)]
@@ -246,7 +247,7 @@ class Page:
 
 
 def no_majority(view, height):
-    """When so many masters are down, hung or abstain that the others are no majority."""
+    """When too many masters are down, hung or abstain for the others to be a majority."""
     record = view.record
     out = [intervals.union([(it.begin, it.end) for it in record.faults_of(master)
                             if it.kind in OUT]
@@ -258,7 +259,7 @@ def no_majority(view, height):
 
 
 def overlap(view, height, begin, end, text):
-    """Two had it: nothing of the bars below is to be seen."""
+    """Two had it: this covers the bars below."""
     left, width = view.span(begin, end, 2)
     return svg.path("overlap", svg.box(left, 0, width, height), text)
 

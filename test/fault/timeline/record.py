@@ -1,4 +1,4 @@
-"""Reads the folder of a run: who asked, who held what and until when, what was broken meanwhile."""
+"""Reads the folder of a run: attempts, leases with their ends, and faults."""
 
 import re
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from .lease import Attempt
 
 RESTARTS = ("crashed", "emptied", "rolled-back", "terminated")
 ENDS = ("killed", "ended")   # of a worker's process
-# What follows the fact's own word, at least.
+# The least number of words after the fact's own.
 LEASE_FACTS = {"attempt": 2, "acquired": 5, "valid": 3, "at_risk": 3, "healthy": 3, "lost": 3,
                "act": 3, "acted": 4, "refrained": 2, "releasing": 3, "released": 3, "failed": 3}
 
@@ -51,7 +51,7 @@ class Record:
                               key=lambda it: it.acquired)
 
     def lines(self, file):
-        """The words of each whole line, and where it is."""
+        """The words of each whole line, and its place."""
         path = self.folder / file
         try:
             text = path.read_text(encoding="ascii", errors="replace")
@@ -59,7 +59,7 @@ class Record:
             raise Unreadable(f"{path}: no such file: is this the folder of a run?") from error
         except OSError as error:
             raise Unreadable(f"{path}: {error.strerror}") from error
-        # What comes after the last newline was being written by a process that was killed.
+        # Text after the last newline is from a process that was killed as it wrote.
         for number, line in enumerate(text.split("\n")[:-1], 1):
             yield line.split(" "), f"{path}:{number}: malformed line: {line!r}"
 

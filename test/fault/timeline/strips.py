@@ -1,8 +1,8 @@
-"""What a lane can show: bars as long as they can be seen, and piles where there are too many."""
+"""The shapes of a lane: bars where they are wide enough, and piles where there are too many."""
 
 from dataclasses import dataclass
 
-LEAST_PX = 2    # what is narrower goes into a pile
+LEAST_PX = 2    # narrower bars go into a pile
 PILE_PX = 10
 
 
@@ -27,7 +27,7 @@ class Pile:
         return max(it.end for it in self.bars)
 
     def shares(self):
-        """How much of its time each worker had."""
+        """The share of its time that each worker had."""
         shares = {}
         for it in self.bars:
             shares[it.about.worker] = shares.get(it.about.worker, 0) + it.end - it.begin
@@ -36,7 +36,7 @@ class Pile:
 
 
 def pile_up(bars, least, width):
-    """Bars in order of time; what is at least so long stays alone."""
+    """Bars in order of time; one of at least this length stays alone."""
     pieces, near = [], []
 
     def put():

@@ -31,7 +31,8 @@ class View:
         return begin < self.end and end >= self.begin
 
     def blocks(self, spans, apart=2):
-        """[begin, end, about] of what is shown, the first's of those that touch or nearly so."""
+        """[begin, end, about] of what is shown; spans that nearly touch are joined, with the first
+        one's text."""
         joined = []
         for begin, end, about in sorted(spans, key=lambda it: it[:2]):
             if not self.shows(begin, end):

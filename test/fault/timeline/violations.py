@@ -1,4 +1,4 @@
-"""What is drawn in red: what the checker complains of, and overlaps by the record itself."""
+"""The red parts: complaints of the checker, and overlaps in the record itself."""
 
 import json
 import re
@@ -20,7 +20,7 @@ class Violation:
 
 
 def overlaps(record):
-    """Two valid holders of one name: what a picture must never show as if it were well."""
+    """Two valid holders of one name: no picture may show that as if all were well."""
     found = []
     for name in record.names:
         longest = None
@@ -40,7 +40,7 @@ def seconds(record, time):
 
 
 def ask_checker(folder):
-    """The checker's own words, or why there are none."""
+    """The checker's own sentences, or why there are none."""
     if not CHECK.exists():
         return None, "there is no checker beside the picture"
     try:

@@ -1,7 +1,7 @@
 /*
  * broken.c - makes a worker whose library breaks one of its rules, that which the environment
- * variable REDLOCK_MUTANT names; the core is the simulator's (mutant.h).  A judge of runs that
- * never saw a violation proves nothing.
+ * variable REDLOCK_MUTANT names; the core is the simulator's (mutant.h).  A judge that never saw a
+ * violation proves nothing.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ static const char *const names[MUTANT_COUNT] = {
 #undef MUTANT_NAME
 };
 
-/* Rules of the masters' scripts and of the shell: the simulator has its own of both. */
+/* Rules of the masters' scripts and of the shell, which the simulator breaks in its own ways. */
 static const enum mutant elsewhere[] = {
     MUTANT_RELEASE_OVERTAKES, MUTANT_RUN_ID_UNCHECKED, MUTANT_GRANT_STANDS,   MUTANT_RAISE_UNOWNED,
     MUTANT_CLOCK_IF_ABSENT,   MUTANT_CLOCK_LOW,        MUTANT_PROPOSAL_UNCUT, MUTANT_ARRIVAL_ORDER,

@@ -10,9 +10,9 @@
 
 #define REST_MOST_S     0.004
 #define FAILED_MOST_S   0.02
-#define REGISTER_MOST_S 0.1 /* a register that does not answer holds up nothing for longer */
+#define REGISTER_MOST_S 0.1 /* the longest wait for a register that does not answer */
 #define THINK_US        100
-#define JITTER_US       1500 /* validity is told in whole ms */
+#define JITTER_US       1500 /* events tell validity in whole ms */
 #define LONG_TTLS       1.5
 #define ACTS_PER_TTL    10
 #define THINKS_PER_TTL  100 /* of a long hold */
@@ -30,7 +30,7 @@ static void put_code(struct lane *lane, const char *fact, redlock_code code)
                redlock_code_name(code));
 }
 
-/* The moment is read first: what is said of validity then ends no later than it does. */
+/* The moment is read first: the recorded validity then ends no later than the real one. */
 static int64_t validity(struct lane *lane, int64_t *until)
 {
     int64_t now = now_us();
@@ -154,15 +154,15 @@ static void go_on(struct lane *lane)
         hold_on(lane);
 }
 
-/* Between looking and writing there is always some work; whoever is stopped in it writes late,
- * and only the fence can tell. */
+/* Between the look and the write there is always some work; a process that is stopped in it
+ * writes late, and only the fence shows that. */
 static void think(const struct lane *lane)
 {
     int64_t us = lane->is_long ? lane->worker->terms.ttl_ms * 1000 / THINKS_PER_TTL : THINK_US;
     nanosleep(&(struct timespec){.tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000}, NULL);
 }
 
-/* Without validity, LOST is already on its way: it is for that to end the hold. */
+/* Without validity, LOST is already on its way, and will end the hold. */
 static void act(struct lane *lane)
 {
     int64_t now = validity(lane, &lane->until);

@@ -1,5 +1,5 @@
 /*
- * record.h - what a worker was told and did, a fact per line, for others to judge.
+ * record.h - the events and actions of a worker, a fact per line, for the judge.
  *
  * A line is us of CLOCK_BOOTTIME, then the fact.  Each is one write(2) to the end of the file,
  * so a process that is killed can only leave the last one cut.
@@ -18,7 +18,7 @@ struct record {
 int64_t now_us(void);
 
 bool record_open(struct record *record, const char *path);
-/* A record that cannot be written ends the process: it would tell half the story. */
+/* If the record cannot be written the process ends: half a record misleads. */
 __attribute__((format(printf, 3, 4))) void record_put(struct record *record, int64_t at,
                                                       const char *fact, ...);
 /* RSS and open descriptors of this process. */

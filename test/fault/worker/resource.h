@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What the register said, "accepted fresh"; NULL if it will not answer any more. */
+/* The register's answer, "accepted fresh"; NULL if no answer will come. */
 typedef void resource_answered(void *user, unsigned number, const char *verdict);
 
 struct resource {

@@ -38,7 +38,7 @@ static bool take_register(struct terms *terms, char *address)
     return terms->register_port > 0;
 }
 
-/* Not arguments, which everybody sees: there are passwords in them. */
+/* Not arguments, which every user sees: they have passwords in them. */
 static bool take_environment(struct terms *terms)
 {
     char *at = getenv("REDLOCK_CHAOS_REGISTER");

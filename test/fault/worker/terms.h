@@ -11,11 +11,11 @@
 
 struct terms {
     const char *nodes, *record, *label;
-    char *register_host;     /* NULL: nothing is written anywhere */
+    char *register_host;     /* NULL: no record is written */
     char *register_password; /* NULL: it needs none */
     int register_port;
     double seconds, hold_s;
-    unsigned seed, long_every; /* one in so many leases is held beyond its ttl */
+    unsigned seed, long_every; /* one lease in this many is held beyond its ttl */
     int64_t ttl_ms, wait_ms, max_ttl_ms, skew_ms;
     int spare;
     char **names;

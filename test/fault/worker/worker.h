@@ -1,7 +1,6 @@
 /*
  * worker.h - one process of a chaos run: contends for every name, fenced, acts on the protected
- * resource while it holds one, and records what it was told and what it did.  What comes of
- * that, others judge.
+ * resource while it holds one, and records its events and actions, which others judge.
  *
  * The facts, after the moment; UNTIL is when validity ends, as computed at that moment, or the
  * moment itself if none is left.
@@ -10,7 +9,7 @@
  *   acquired NAME NUMBER UNTIL TOKEN FENCE  holds
  *   valid | at_risk | healthy | lost NAME NUMBER UNTIL
  *   act NAME NUMBER UNTIL                   looked at validity, and uses the resource
- *   acted NAME NUMBER CHECKED UNCHECKED     what the register said
+ *   acted NAME NUMBER CHECKED UNCHECKED     the register's answer
  *   refrained NAME NUMBER                   looked, and had no validity left
  *   releasing NAME NUMBER UNTIL             gives it back
  *   released | failed NAME NUMBER CODE      the last of an attempt
@@ -64,7 +63,7 @@ struct worker {
 void lane_begin(struct lane *lane, struct worker *worker, const char *name);
 /* Records it if validity has changed: a renewal is not told otherwise. */
 void lane_look(struct lane *lane);
-/* Gives back what is held, unless the register is still to answer. */
+/* Releases the leases, unless the register is still to answer. */
 void lane_end(struct lane *lane);
 void lane_answered(void *lane, unsigned number, const char *verdict);
 
