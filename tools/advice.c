@@ -11,7 +11,7 @@
 
 /* ---- What its errors mean ------------------------------------------------ */
 #define MUTE                                                                                       \
-    "it ends the connection without a word: if this is a TLS port, give the plain one, for this "  \
+    "it closes the connection at once: if this is a TLS port, give the plain one, for this "       \
     "build has no TLS; else look at its log"
 
 /* The first that fits. */
@@ -43,7 +43,7 @@ static const struct {
     {"READONLY", "it is read-only: list independent masters only, no replicas"},
     {"LOADING", "it still loads its data: try again when it has"},
     {"closed by the master", MUTE},
-    {"WRONGTYPE", "somebody else uses the key redlock:clock: redlock:* is for locks alone"},
+    {"WRONGTYPE", "another program uses the key redlock:clock: redlock:* is for locks alone"},
 };
 
 static void advise_on_words(struct text *out, const char *words)
@@ -85,7 +85,7 @@ static void advise_on_state(struct text *out, const redlock_node *node)
     if (node->state == REDLOCK_NODE_ABSTAINS) {
         text_format(out,
                     "it may have forgotten leases, so it abstains %s more; if it is new, or "
-                    "nobody holds a lease, `redlock nodes --adopt` lifts that\n",
+                    "no lease is held, `redlock nodes --adopt` lifts that\n",
                     duration_show(span, node->abstains_ms));
     }
 }
@@ -95,14 +95,13 @@ static void advise_on_state(struct text *out, const redlock_node *node)
 static void advise_on_finding(struct text *out, const struct finding *finding)
 {
     if (finding->name_denied) {
-        text_format(out, "no lock was tried: its ACL forbids this user the name that `redlock "
-                         "nodes` takes for that; put a prefix that it may use before it, with "
-                         "--prefix\n");
+        text_format(out, "no lock was tried: its ACL forbids this user the names of `redlock "
+                         "nodes`; give a prefix that the user may use, with --prefix\n");
     }
     if (finding->refusal.length > 0)
         advise_on_words(out, finding->refusal.bytes);
     if (finding->no_queue.length > 0) {
-        text_format(out, "locks work, but nobody can wait for one: ");
+        text_format(out, "locks work, but waiting for one does not: ");
         text_shown(out, finding->no_queue.bytes, finding->no_queue.length);
         text_format(out, "\n");
         advise_on_words(out, finding->no_queue.bytes);

@@ -16,13 +16,13 @@
 const char nodes_help[] =
     "usage: redlock nodes [--adopt] [--json]\n"
     "\n"
-    "Checks each master and says what to do about what is wrong. Each one that votes\n"
-    "is asked for a lock with a fence, of a name of its own (redlock-nodes:...), and\n"
-    "for a place in line behind it; all is given back at once. Where an ACL allows\n"
-    "only some names, say with --prefix what they begin with.\n"
+    "Checks each master and says how to mend what is wrong. Each master that votes is\n"
+    "asked for a lock with a fence, on a name of its own (redlock-nodes:...), and for\n"
+    "a place in the queue behind it; all is released at once. Where an ACL allows\n"
+    "only some names, give their beginning with --prefix.\n"
     "\n"
-    "It judges by --max-ttl whether a master abstains, but tells it to none, unless\n"
-    "with --adopt: no master abstains longer because it was looked at.\n"
+    "Whether a master abstains is judged by --max-ttl. Only with --adopt the masters\n"
+    "are told that value: a check makes no master abstain longer.\n"
     "\n"
     "  --adopt   let masters that abstain vote at once. A master abstains after a\n"
     "            restart until all leases that it may have forgotten have ended. Only\n"
@@ -70,7 +70,7 @@ static void advise_on_list(struct text *out, const struct doctor *doctor)
         text_format(out, "one master: its failure stops all locks; use 3 or 5\n");
     } else if (doctor->masters < 3 * spare + 1) {
         text_format(out,
-                    "%u that are wrong and refuse stop all locks: with --spare %u use %u masters\n",
+                    "%u wrong masters that refuse stop all locks: with --spare %u use %u masters\n",
                     spare, spare, 3 * spare + 1);
     } else if (doctor->masters % 2 == 0 && spare == 0) {
         text_format(out, "%u masters survive no more deaths than %u: use an odd number%s\n",
@@ -141,11 +141,11 @@ static void show_node(struct text *out, const redlock_node *node, const struct f
     text_free(&advice);
 }
 
-static void show_what_it_stands(struct text *out, const struct doctor *doctor)
+static void show_tolerance(struct text *out, const struct doctor *doctor)
 {
-    text_format(out, "a quorum of %u of %u stands %u dead", doctor->quorum, doctor->masters,
+    text_format(out, "a quorum of %u of %u tolerates %u dead", doctor->quorum, doctor->masters,
                 doctor->masters - doctor->quorum);
-    text_format(out, "; with %u wrong there is still one holder at most", doctor->wrong);
+    text_format(out, "; with %u wrong there is still at most one holder", doctor->wrong);
     if (doctor->session.options->spare > 0) {
         text_format(out, " (%u beside clients without --spare), with %d wrong fences grow",
                     doctor->wrong_mixed, doctor->session.options->spare);
@@ -177,7 +177,7 @@ static void show_report(struct text *out, const struct doctor *doctor)
             show_node(out, &node, &doctor->trials.of[i].finding);
     }
     show_verdict(out, doctor);
-    show_what_it_stands(out, doctor);
+    show_tolerance(out, doctor);
     advise_on_list(&advice, doctor);
     indent_lines(out, "  -> ", &advice);
     text_free(&advice);

@@ -257,7 +257,7 @@ static int parse_one(struct options *options, int id, char **argv)
     if (options->command && !(taken_by(id) & options->command->bit))
         return misuse(options, "`redlock %s` takes no --%s", options->command->name, name_of(id));
     if (!options->command && taken_by(id) != FOR_ALL)
-        return misuse(options, "--%s belongs behind the command", name_of(id));
+        return misuse(options, "--%s goes after the command", name_of(id));
     return take_option(options, id);
 }
 

@@ -160,7 +160,7 @@ static bool an_answer_is_on_its_way(const struct session *session)
 static void leave_the_rest(struct session *session)
 {
     if (session->options->verbose)
-        say("not every master has confirmed the release; such a key ends with its ttl");
+        say("not every master has confirmed the release; a key left there ends with its ttl");
     ev_break(session->loop, EVBREAK_ALL);
 }
 

@@ -15,21 +15,20 @@
 const char status_help[] =
     "usage: redlock status [OPTION]... NAME...\n"
     "\n"
-    "Asks every master who holds each name and who waits for it, and touches neither.\n"
+    "Asks every master for the holder and the waiters of each name.\n"
     "\n"
     "  held         one holder has it on a quorum\n"
-    "  partly held  somebody has it on some masters, nobody on a quorum: an attempt\n"
-    "               under way, or the rest of one\n"
-    "  free         nobody has it\n"
-    "  unknown      no quorum of masters answered; one that abstains, since it was\n"
-    "               restarted, may have forgotten a holder, and answers only if it\n"
-    "               has one\n"
+    "  partly held  some masters have a holder, but no quorum has the same one: an\n"
+    "               attempt under way, or the rest of one\n"
+    "  free         it has no holder\n"
+    "  unknown      no quorum of masters answered; a restarted master that abstains\n"
+    "               may have forgotten a holder, so it answers only if it has one\n"
     "\n"
     "It writes nothing on the masters and does not tell them --max-ttl, but judges by\n"
     "it how long a restarted master abstains. `redlock --help` has all options.\n"
     "\n"
-    "Exit status: 0 a quorum answered for each name, 64 usage, 69 not so, 78 the list\n"
-    "of masters is wrong.\n"
+    "Exit status: 0 a quorum answered for each name, 64 usage, 69 for some name none\n"
+    "did, 78 the list of masters is wrong.\n"
     "\n"
     "Example:\n"
     "  redlock status --json deploy | jq -r '.names[0].state'\n";
@@ -158,7 +157,7 @@ static void show_why_unknown(struct text *out, const redlock_event *event, unsig
     text_format(out, "; %u of %u masters answered, %u must", answered, event->masters,
                 event->quorum);
     if (any_abstains(event))
-        text_format(out, "; one that abstains may have forgotten a holder");
+        text_format(out, "; a master that abstains may have forgotten a holder");
 }
 
 static void show_answer(struct text *out, const redlock_name *name, const redlock_event *event)

@@ -1,4 +1,4 @@
-"""nodes: masters on which locks do not work, each for a reason of its own, and what it advises."""
+"""nodes: masters on which locks do not work, each for its own reason, and the advice."""
 
 import contextlib
 import socket
@@ -21,7 +21,7 @@ class Doctor(Case):
         return server
 
     def examine(self, *nodes, status, more=()):
-        """What it says of the first."""
+        """The report on the first master."""
         env = environment(REDLOCK_NODES=",".join(nodes))
         self.told = self.redlock("nodes", *more, env=env, status=status).out
         told = self.redlock("nodes", "--json", *more, env=env, status=status).json
@@ -30,7 +30,7 @@ class Doctor(Case):
         return told["nodes"][0]
 
     def down(self, node, text, advice):
-        """It is not up; the reason and the advice are told to people and programs."""
+        """The master is not up; people and programs are told the reason and the advice."""
         found = self.examine(node, status=69)
         self.assertEqual((found["state"], found["grants"]), ("down", None))
         self.assertIn(text, found["text"])
@@ -41,7 +41,7 @@ class Doctor(Case):
         self.assertRegex(found["text"], r"[\w.)'\]]$")  # no half of a word behind a space
 
     def refuses(self, server, text, advice, node=None):
-        """It votes, as far as its hello knows, but writes nothing."""
+        """The master votes, as far as its hello knows, but refuses writes."""
         found = self.examine(node or server.uri(), status=69)
         self.assertEqual((found["state"], found["grants"]), ("up", False))
         self.assertIn(text, found["refusal"])
@@ -61,7 +61,7 @@ class Down(Doctor):
         self.assertIn("is in cluster mode: list independent masters only", told)
 
     def test_a_tls_port(self):
-        """Of a server that has no word of TLS in common with us: it ends the connection."""
+        """The greeting of a server that shares no TLS version with us and closes the connection."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
 
         def shake_hands(connection):
@@ -92,7 +92,7 @@ class Down(Doctor):
         return None
 
     def test_protected_mode(self):
-        """Only connections from elsewhere hear of it; so somebody else says it here."""
+        """Only connections from other machines get this error, so a stand-in sends it here."""
         says = (b"-DENIED Redis is running in protected mode because protected mode is enabled and "
                 b"no password is set for the default user. In this mode connections are only "
                 b"accepted from the loopback interface.\r\n")
@@ -169,7 +169,7 @@ class Refuses(Doctor):
         self.redlock("nodes", "--adopt", "--nodes", server.uri(LOGIN), status=0)
         found = self.examine(server.uri(LOGIN), status=0)
         self.assertEqual((found["state"], found["grants"]), ("up", None))
-        self.assertIn("put a prefix that it may use before it, with --prefix", found["advice"][0])
+        self.assertIn("give a prefix that the user may use, with --prefix", found["advice"][0])
         self.assertIn("1 of 1 masters vote, 1 must: whether locks work is not known, for", self.told)
         self.assertIn("whether locks work is not known", self.text)
         self.assertNotIn("locks work\n", self.told)
@@ -180,7 +180,7 @@ class Refuses(Doctor):
         found = self.examine(server.uri(LOGIN), status=0, more=("--prefix", "lock:"))
         self.assertTrue(found["grants"])
         self.assertIn("run the 'zadd' command", found["no_queue"])
-        self.assertIn("locks work, but nobody can wait for one: NOPERM", self.told)
+        self.assertIn("locks work, but waiting for one does not: NOPERM", self.told)
         server.cli("ACL", "SETUSER", "redlock", "-hset")
         found = self.examine(server.uri(LOGIN), status=69, more=("--prefix", "lock:"))
         self.assertIn("run the 'hset' command", found["refusal"])

@@ -1,4 +1,4 @@
-"""nodes: what it finds and advises; lists of masters that are refused."""
+"""nodes: findings and advice; lists of masters that are refused."""
 
 import os
 import re
@@ -41,19 +41,19 @@ class Healthy(ClusterCase):
         told = self.redlock("nodes", "--json", "--nodes", nodes, status=0).json
         self.assertEqual(len(told["advice"]), 1)
 
-    def test_what_it_stands(self):
+    def test_tolerance(self):
         told = self.redlock("nodes", status=0).out
-        self.assertIn("a quorum of 3 of 5 stands 2 dead; with 0 wrong there is still one holder "
-                      "at most\n", told)
+        self.assertIn("a quorum of 3 of 5 tolerates 2 dead; with 0 wrong there is still at most "
+                      "one holder\n", told)
         told = self.redlock("nodes", status=0, env=self.env(REDLOCK_SPARE="1")).out
         self.assertIn("5 of 5 masters vote, 4 must: locks work", told)
-        self.assertIn("a quorum of 4 of 5 stands 1 dead; with 2 wrong there is still one holder "
-                      "at most (1 beside clients without --spare), with 1 wrong fences grow", told)
+        self.assertIn("a quorum of 4 of 5 tolerates 1 dead; with 2 wrong there is still at most "
+                      "one holder (1 beside clients without --spare), with 1 wrong fences grow", told)
         self.assertNotIn("->", told)
         told = self.redlock("nodes", "--spare", "2", "--json", status=0).json
         self.assertEqual([told[key] for key in ("quorum", "stands_dead", "stands_wrong",
                                                 "stands_wrong_mixed")], [4, 1, 2, 1])
-        self.assertEqual(told["advice"], ["2 that are wrong and refuse stop all locks: with "
+        self.assertEqual(told["advice"], ["2 wrong masters that refuse stop all locks: with "
                                           "--spare 2 use 7 masters"])
 
     def test_eviction(self):
@@ -67,7 +67,7 @@ class Healthy(ClusterCase):
         self.assertEqual(told.count("->"), 1)
 
     def test_one_master_twice(self):
-        # No quorum without it: else one that is slow may be found out too late to matter.
+        # There is no quorum without it: otherwise a slow master may be noticed too late.
         uri = self.cluster.uris[1]
         twice = f"{uri},{uri.replace('127.0.0.1', 'localhost')}"
         result = self.redlock("nodes", "--nodes", twice, status=78)
@@ -119,15 +119,15 @@ class Adopt(Case):
 
     def test_what_masters_that_abstain_have_forgotten_is_not_free(self):
         told = self.redlock("status", "a", status=69).out
-        self.assertIn("a: unknown; 0 of 3 masters answered, 2 must; one that abstains may have "
-                      "forgotten a holder\n", told)
+        self.assertIn("a: unknown; 0 of 3 masters answered, 2 must; a master that abstains "
+                      "may have forgotten a holder\n", told)
         self.assertRegex(told, r"  restarted, abstains [0-9.]+ s more\n")
         told = self.redlock("status", "--json", "a", status=69).json["names"][0]
         self.assertEqual((told["state"], told["code"], told["answered"]),
                          ("unknown", "REDLOCK_E_UNAVAILABLE", 0))
         self.assertIn("may have forgotten a holder", told["text"])
         left = [vote["remaining_ms"] for vote in told["votes"] if vote["vote"] == "abstains"]
-        self.assertGreaterEqual(len(left), 2)  # one that is late is not waited for
+        self.assertGreaterEqual(len(left), 2)  # a late master is not waited for
         self.assertGreater(min(left), 0)
 
     def test_status_beside_a_master_that_abstains(self):
@@ -231,7 +231,7 @@ class Passwords(ClusterCase):
         self.assertNotIn("Secret", told.out)
         told = self.redlock("nodes", env=environment(REDLOCK_NODES_FILE=path), status=0)
         self.assertIn("3 of 3", told.out)
-        # What stands in the environment itself comes first.
+        # A list in the environment itself comes first.
         self.redlock("nodes", env=self.env(REDLOCK_NODES=self.cluster.nodes,
                                        REDLOCK_NODES_FILE="/nowhere"), status=0)
 
@@ -264,7 +264,7 @@ class Passwords(ClusterCase):
         self.assertEqual(told, "in\n")
 
     def test_a_redlock_within_has_the_same_masters_or_none(self):
-        """Whatever else the environment says."""
+        """With any other environment."""
         path = self.file(self.with_login(":Secret@"))
         others = environment(REDLOCK_NODES="redlock://others", REDLOCK_NODES_FILE="/others")
         inner = [REDLOCK, *self.patience, "run", "b", "--", "sh", "-c",

@@ -1,4 +1,4 @@
-"""The command line, and what needs no master that answers."""
+"""The command line, and commands that need no master that answers."""
 
 import json
 import os
@@ -10,7 +10,7 @@ from harness import REDLOCK, Case
 
 
 def closed_ports(count):
-    """Ports on which nothing listens: bound, not listening, until the test ends."""
+    """Ports that refuse connections: bound and not listening, until the test ends."""
     sockets = [socket.socket() for _ in range(count)]
     for s in sockets:
         s.bind(("127.0.0.1", 0))
@@ -36,7 +36,7 @@ class Usage(Case):
         self.misused("lock", "-qx", "a", says="unknown option -x")
         self.misused("lock", "--json=1", "a", says="--json takes no value")
         self.misused("lock", "--ttl", says="--ttl needs a value")
-        self.misused("--ttl", "1s", "lock", "a", says="--ttl belongs behind the command")
+        self.misused("--ttl", "1s", "lock", "a", says="--ttl goes after the command")
         self.misused("lock", "--adopt", "a", says="takes no --adopt")
         self.misused("unlock", "--fence", "a", says="takes no --fence")
         self.misused("help", "frobnicate", says="unknown command frobnicate")
