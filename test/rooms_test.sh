@@ -55,6 +55,15 @@ must_fail 'sync that knows the core' 'sync/sync_call.c includes "engine.h" of co
 echo '#include "lease/lease.h"' >>"$work/lib/client/pump.c"
 must_fail 'a client that comes in by another door' 'client/pump.c includes "lease/lease.h" of core' "$@"
 
+echo '#include "ground/names.h"' >>"$work/lib/client/pump.c"
+must_fail 'a client that comes in beside the door' 'client/pump.c includes "ground/names.h" of core' "$@"
+
+echo '#include "masters/master.h"' >>"$work/lib/core/engine.h"
+must_fail 'a door that shows a machine' 'core/engine.h lets everybody see "masters/master.h"' "$@"
+
+echo '#include "lease/lease.h"' >>"$work/lib/core/lease/view.h"
+must_fail 'a view that shows a lease' 'core/lease/view.h lets everybody see "lease/lease.h"' "$@"
+
 echo '#include "ledger/claim.h"' >>"$work/lib/core/masters/master.c"
 report=$("$here/purity.sh" "$work/lib/core" "$@" 2>&1 || true)
 if ! grep -q 'master.c includes "ledger/claim.h"' <<<"$report"; then

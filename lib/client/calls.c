@@ -84,7 +84,7 @@ static struct names *make_names(const redlock *client, const redlock_name *names
 /* Bytes for the token and its NUL.  All tokens that a client draws are of one length. */
 static size_t token_room(const redlock *client, const char *token)
 {
-    return (token ? strlen(token) : engine_token_length(&client->engine)) + 1;
+    return (token ? strlen(token) : engine_token_length(client->engine)) + 1;
 }
 
 static redlock_lease *make_lease(redlock *client, struct names *names, const struct terms *terms,
@@ -92,7 +92,7 @@ static redlock_lease *make_lease(redlock *client, struct names *names, const str
 {
     redlock_lease *lease = calloc(1, sizeof *lease + token_room(client, token));
     if (!lease || !names ||
-        !lease_init(&client->engine, &lease->core, names, terms, token,
+        !lease_init(client->engine, core_of(lease), names, terms, token,
                     token ? strlen(token) : 0)) {
         free(lease);
         return NULL;
@@ -214,14 +214,14 @@ static bool is_held(const redlock_lease *lease)
 {
     return client_is_usable(lease->client) &&
            !(lease->operations & (OP_RELEASE | OP_FREE | OP_DETACH)) &&
-           lease_valid_until(&lease->core) > system_now();
+           lease_valid_until(core_of(lease)) > system_now();
 }
 
 int64_t redlock_valid_for(const redlock_lease *lease)
 {
     if (!lease || !is_held(lease))
         return 0;
-    usec left = lease_valid_until(&lease->core) - system_now();
+    usec left = lease_valid_until(core_of(lease)) - system_now();
     return left > 0 ? left / 1000 : 0;
 }
 
@@ -231,7 +231,7 @@ redlock_code redlock_place_get(const redlock_lease *lease, redlock_place *place)
     *place = (redlock_place){.expires_ms = -1};
     if (!client_is_usable(lease->client))
         return REDLOCK_E_FORKED;
-    if (!place_look(&lease->client->engine, &lease->core, &place->position, &expires))
+    if (!place_look(lease->client->engine, core_of(lease), &place->position, &expires))
         return REDLOCK_E_STATE;
     if (expires != NEVER)
         place->expires_ms = expires / 1000;
@@ -240,18 +240,18 @@ redlock_code redlock_place_get(const redlock_lease *lease, redlock_place *place)
 
 int64_t redlock_fence(const redlock_lease *lease)
 {
-    return lease ? lease_fence(&lease->core) : 0;
+    return lease ? lease_fence(core_of(lease)) : 0;
 }
 
 redlock_code redlock_extend(redlock_lease *lease, int64_t ttl_ms)
 {
     if (!client_is_usable(lease->client))
         return REDLOCK_E_FORKED;
-    if (!is_held(lease) || lease_is_extending(&lease->core) || lease->operations & OP_EXTEND)
+    if (!is_held(lease) || lease_is_extending(core_of(lease)) || lease->operations & OP_EXTEND)
         return client_fail(lease->client, REDLOCK_E_STATE,
                            "only a lease that is held can be extended, one extend at a time");
     if (ttl_ms != 0) {
-        redlock_code code = ttl_check(lease->client, ttl_ms, lease_margin(&lease->core));
+        redlock_code code = ttl_check(lease->client, ttl_ms, lease_margin(core_of(lease)));
         if (code)
             return code;
     }
@@ -298,7 +298,7 @@ void redlock_lease_free(redlock_lease *lease)
 const char *redlock_token(redlock_lease *lease)
 {
     char token[TOKEN_MAX + 1];
-    lease_token(&lease->client->engine, &lease->core, token);
+    lease_token(lease->client->engine, core_of(lease), token);
     if (token[0])
         memcpy(lease->token, token, strlen(token)); /* each is of the same length */
     return lease->token;
@@ -316,7 +316,7 @@ redlock_code redlock_adopt(redlock *client, unsigned index)
     redlock_code code = client_may_act(client);
     if (code)
         return code;
-    struct master_view master = engine_master(&client->engine, index);
+    struct master_view master = engine_master(client->engine, index);
     if (master.state != MASTER_UP)
         return client_fail(client, REDLOCK_E_STATE, "%s is not connected: %s",
                            client->addresses[index].shown, master.trouble);

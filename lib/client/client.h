@@ -61,7 +61,7 @@ struct lease_queue {
 };
 
 struct redlock_lease {
-    struct lease core;
+    struct lease_room core; /* see core_of() */
     redlock *client;
     redlock_callback *callback;
     void *data;
@@ -89,7 +89,7 @@ struct pump {
 };
 
 struct redlock {
-    struct engine engine;
+    struct engine *engine; /* behind this struct, in the same block; NULL: not made yet */
     struct pump pump;
     struct loop *loop;       /* the user's, as loop.c sees it */
     struct ev_loop *ev_loop; /* likewise, to be handed to links */
@@ -132,6 +132,11 @@ struct redlock {
 
 /* The beginning of all keys and names that are the library's own on the masters. */
 #define OWN "redlock:"
+
+static inline struct lease *core_of(const redlock_lease *lease)
+{
+    return (struct lease *)(void *)&lease->core;
+}
 
 static inline redlock_lease *lease_of_core(struct lease *core)
 {

@@ -142,7 +142,7 @@ static redlock_vote vote_of(const redlock *client, const struct vote_view *said,
     else if (vote.kind == REDLOCK_VOTE_REFUSED || vote.kind == REDLOCK_VOTE_UNREACHABLE)
         vote.text = said->text;
     if (vote.kind == REDLOCK_VOTE_UNREACHABLE && !said->text[0]) {
-        struct master_view it = engine_master(&client->engine, master);
+        struct master_view it = engine_master(client->engine, master);
         vote.text = it.trouble[0] ? it.trouble : how_far(&it);
         if (it.state == MASTER_UP)
             vote.kind = REDLOCK_VOTE_NONE;
@@ -153,7 +153,7 @@ static redlock_vote vote_of(const redlock *client, const struct vote_view *said,
 static void fill_votes(redlock *client, const redlock_lease *lease)
 {
     struct vote_view said[REDLOCK_MASTERS_MAX];
-    bool known = lease_votes(&client->engine, &lease->core, said);
+    bool known = lease_votes(client->engine, core_of(lease), said);
     for (unsigned i = 0; i < client->masters; i++)
         if (known)
             client->votes[i] = vote_of(client, &said[i], i);

@@ -4,7 +4,7 @@
 #ifndef REDLOCK_CLIENT_MEMORY_H
 #define REDLOCK_CLIENT_MEMORY_H
 
-#include "ground/event.h"
+#include "engine.h"
 
 extern const struct memory client_memory;
 

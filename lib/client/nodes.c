@@ -23,7 +23,7 @@ static redlock_node_state state_of(const struct master_view *master, usec now)
 
 void node_fill(const redlock *client, unsigned index, redlock_node *node)
 {
-    struct master_view master = engine_master(&client->engine, index);
+    struct master_view master = engine_master(client->engine, index);
     const struct hello *facts = master.facts;
     usec now = system_now();
     *node = (redlock_node){.node = client->addresses[index].shown,

@@ -25,7 +25,7 @@ static void warn_of_numbers(redlock *client)
 
 static void start(redlock *client)
 {
-    engine_start(&client->engine, system_now());
+    engine_start(client->engine, system_now());
     loop_start(client);
     warn_of_numbers(client);
 }
@@ -63,7 +63,7 @@ redlock_code redlock_open(redlock **out, struct ev_loop *loop, const redlock_opt
     *out = NULL;
     if (why && why_size)
         why[0] = '\0';
-    redlock *client = calloc(1, sizeof *client);
+    redlock *client = calloc(1, sizeof *client + engine_size());
     if (!client)
         return fail(REDLOCK_E_MEMORY, "out of memory", why, why_size);
     if (system_start() < 0) {

@@ -18,7 +18,7 @@ static void deliver(void *owner, const struct event *event)
         randomness_forget(&client->random);
     else if (event->kind == EVENT_REPLY && event->reply->tag.kind == REQUEST_PEEK)
         waiters_note(client, event);
-    engine_step(&client->engine, system_now(), NULL, event); /* no event of a link draws a token */
+    engine_step(client->engine, system_now(), NULL, event); /* no event of a link draws a token */
 }
 
 static redlock_code make_links(redlock *client)
@@ -50,7 +50,8 @@ static redlock_code make_engine(redlock *client)
     uint64_t seed = draw(client);
     snprintf(client->config.channel, sizeof client->config.channel, OWN "%016llx%08llx",
              (unsigned long long)draw(client), (unsigned long long)draw(client) & 0xffffffff);
-    bool made = engine_init(&client->engine, &client->config, &client_memory, &sink, seed);
+    client->engine = (struct engine *)(void *)(client + 1);
+    bool made = engine_init(client->engine, &client->config, &client_memory, &sink, seed);
     return made ? REDLOCK_OK : REDLOCK_E_MEMORY;
 }
 
@@ -62,9 +63,10 @@ redlock_code parts_make(redlock *client)
 
 void parts_free(redlock *client)
 {
-    queues_free(client);
-    client->engine.memory = client_memory; /* the engine may not have been made */
-    engine_free(&client->engine);
+    if (client->engine) {
+        queues_free(client);
+        engine_free(client->engine);
+    }
     notify_free(client);
     for (unsigned i = 0; i < client->masters; i++) {
         if (client->links[i])

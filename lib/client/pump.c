@@ -41,7 +41,7 @@ static void carry_out(redlock *client, redlock_lease *lease)
     for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)
         if (operations & order[i].operation)
             client_step(client, &(struct event){.kind = order[i].event,
-                                                .lease = &lease->core,
+                                                .lease = core_of(lease),
                                                 .ttl = MS(lease->extend_ttl)});
     if (freed)
         queues_drop(lease);
@@ -87,7 +87,7 @@ static bool carry_out_all(redlock *client)
 
 static bool wake_all(redlock *client)
 {
-    usec due = engine_next_deadline(&client->engine), now = system_now();
+    usec due = engine_next_deadline(client->engine), now = system_now();
     if (due > now)
         return false;
     for (unsigned i = 0; now - due > LATE && i < client->masters; i++)
@@ -95,7 +95,7 @@ static bool wake_all(redlock *client)
     if (now - due > LATE)
         notify_read(client);
     for (unsigned i = 0; i < DEADLINES_A_ROUND; i++) {
-        if (engine_next_deadline(&client->engine) > system_now())
+        if (engine_next_deadline(client->engine) > system_now())
             break;
         client_step(client, &(struct event){.kind = EVENT_TIMER});
     }
@@ -136,7 +136,7 @@ static bool tell_lease(redlock *client)
         redlock_lease *lease = client->telling;
         bool waits = must_wait(lease);
         if (is_wanted(lease) && !waits &&
-            engine_tell(&client->engine, system_now(), &lease->core, &outcome)) {
+            engine_tell(client->engine, system_now(), core_of(lease), &outcome)) {
             call_user(client, lease, &outcome);
             return true;
         }
@@ -167,7 +167,7 @@ static bool tell_ready(redlock *client)
     client->ready = false;
     if (client->on_ready) {
         char text[1024];
-        enum cause cause = engine_readiness(&client->engine, system_now());
+        enum cause cause = engine_readiness(client->engine, system_now());
         event_readiness(client, cause, text, sizeof text);
         client->on_ready(client, code_of(cause), text, client->data);
     }
@@ -193,7 +193,7 @@ static bool tell_closed(redlock *client)
             return true;
     }
     client->closed_told = true;
-    unsigned left = client->closed ? 0 : engine_owed(&client->engine);
+    unsigned left = client->closed ? 0 : engine_owed(client->engine);
     flush_links(client);
     if (client->on_closed)
         client->on_closed(client, left, client->closed_data);
@@ -261,7 +261,7 @@ bool pump_step(redlock *client)
 
 usec pump_next_wake(const redlock *client)
 {
-    usec at = client->pump.more ? 0 : engine_next_deadline(&client->engine);
+    usec at = client->pump.more ? 0 : engine_next_deadline(client->engine);
     if (client->closing && !client->closed_told && client->close_by < at)
         at = client->close_by;
     return at;
@@ -273,6 +273,6 @@ bool pump_holds_loop(const redlock *client)
         return true;
     if (client->closed_told)
         return false;
-    return engine_is_busy(&client->engine) || client->asked.first || client->untold.first ||
+    return engine_is_busy(client->engine) || client->asked.first || client->untold.first ||
            client->close_asked || client->adopt;
 }

@@ -58,8 +58,8 @@ void queues_free(redlock *client)
 {
     while (queues_take_untold(client))
         ; /* frees the leases that were dropped */
-    for (struct lease *core; (core = engine_any_lease(&client->engine));) {
-        lease_drop(&client->engine, core);
+    for (struct lease *core; (core = engine_any_lease(client->engine));) {
+        lease_drop(client->engine, core);
         free_lease(lease_of_core(core));
     }
 }

@@ -12,7 +12,7 @@
 
 static redlock_stats collect(const redlock *client)
 {
-    struct counters_view now = engine_count(&client->engine);
+    struct counters_view now = engine_count(client->engine);
     const struct engine_counters *c = now.done;
     redlock_stats stats = {.acquires = c->acquires,
                            .acquired = c->acquired,
@@ -99,7 +99,7 @@ static void put_masters(struct page *page, const redlock *client)
     put(page, "# TYPE redlock_master_round_trip_seconds gauge\n"
               "# HELP redlock_master_round_trip_seconds Smoothed round trip.\n");
     for (unsigned i = 0; i < client->masters; i++) {
-        usec round_trip = engine_master(&client->engine, i).round_trip;
+        usec round_trip = engine_master(client->engine, i).round_trip;
         if (!round_trip)
             continue;
         put_of_master(page, "redlock_master_round_trip_seconds", client->addresses[i].shown);

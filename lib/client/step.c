@@ -6,7 +6,7 @@ void client_step(redlock *client, const struct event *event)
     bool draws = event_may_draw(event->kind);
     if (draws)
         random = randomness_lend(&client->random);
-    engine_step(&client->engine, system_now(), &random, event);
+    engine_step(client->engine, system_now(), &random, event);
     if (draws)
         randomness_settle(&client->random, random);
 }

@@ -2,9 +2,14 @@
 
 #include <stdio.h>
 
-#include "masters/subscription.h"
 #include "ground/mutant.h"
 #include "ground/sanity.h"
+#include "ground/shared.h"
+#include "lease/lease.h"
+#include "lease/lists.h"
+#include "lease/local_queue.h"
+#include "masters/master.h"
+#include "masters/subscription.h"
 
 #define CLOSE_AT_ONCE 256 /* leases that one step of closing releases */
 
@@ -333,6 +338,11 @@ unsigned engine_owed(const struct engine *e)
 }
 
 /* ---- beginning and end ----------------------------------------------------- */
+
+size_t engine_size(void)
+{
+    return sizeof(struct engine);
+}
 
 bool engine_init(struct engine *e, const struct engine_config *config, const struct memory *memory,
                  const struct sink *sink, uint64_t seed)

@@ -5,17 +5,18 @@
  *     engine_next_deadline(engine)              when the next EVENT_TIMER is due
  *     engine_tell(engine, now, lease, outcome)  the next outcome for the user
  *
- * Time and random bytes come in as arguments; effects go out through the sink.
+ * Time and random bytes come in as arguments; effects go out through the sink.  Nobody outside
+ * lib/core knows what an engine or a lease is made of: engine_master() and the calls behind it,
+ * and lease/view.h, show what there is to be seen.
  */
 #ifndef REDLOCK_CORE_ENGINE_H
 #define REDLOCK_CORE_ENGINE_H
 
-#include "ground/shared.h"
-#include "lease/lease.h"
-#include "lease/lists.h"
-#include "lease/local_queue.h"
-#include "masters/master.h"
+#include "ground/quorum.h"
+#include "lease/view.h"
 
+/* The bytes that the shell finds for an engine, aligned as malloc() aligns them. */
+size_t engine_size(void);
 /* False when memory is out.  The jitter is drawn from `seed`. */
 bool engine_init(struct engine *engine, const struct engine_config *config,
                  const struct memory *memory, const struct sink *sink, uint64_t seed);

@@ -9,6 +9,9 @@
 #define REDLOCK_TEST_FAKE_H
 
 #include "engine.h"
+#include "ground/shared.h"
+#include "lease/lease.h"
+#include "masters/master.h"
 #include "text.h"
 
 #define ACTORS_MAX 64

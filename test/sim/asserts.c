@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "engine.h"
+#include "ground/shared.h"
+#include "lease/lease.h"
 #include "ground/mutant.h"
 
 enum mutant mutant_present;

@@ -23,7 +23,7 @@ static int64_t or_default(int64_t value, int64_t standard)
 
 void check_configured(struct shell *s, const redlock_options *options)
 {
-    const struct engine_config *is = &s->client->engine.config;
+    const struct engine_config *is = &s->client->engine->config;
     must_be(s, "masters", redlock_nodes(s->client), s->world->masters);
     must_be(s, "spare", is->spare, options->spare);
     must_be(s, "drift", is->drift_ppm, DRIFT_PPM);
@@ -33,7 +33,7 @@ void check_configured(struct shell *s, const redlock_options *options)
             or_default(options->connect_timeout_ms, 1000));
     must_be(s, "request_timeout_ms", is->request_timeout / 1000, options->request_timeout_ms);
     must_be(s, "restart_policy", is->trust_restarts, options->restart_policy);
-    must_be(s, "quorum", s->client->engine.quorum, s->quorum);
+    must_be(s, "quorum", s->client->engine->quorum, s->quorum);
 }
 
 /* As it is shown to people. */
@@ -67,7 +67,7 @@ uint8_t check_name(struct shell *s, struct slice key)
 void check_asked(struct user_lease *lease)
 {
     struct shell *s = lease->shell;
-    const struct held_terms *is = &lease->handle->core.terms;
+    const struct held_terms *is = &core_of(lease->handle)->terms;
     if (lease->known != KNOWN_ASKED)
         return;
     must_be(s, "ttl", is->ttl, lease->terms.ttl);
@@ -329,7 +329,7 @@ void check_came(struct shell *s, unsigned master, bool listens)
 void check_notified(struct shell *s)
 {
     for (unsigned i = 0; i < s->world->masters; i++) {
-        bool thinks = s->client->engine.masters[i].subscription.asked;
+        bool thinks = s->client->engine->masters[i].subscription.asked;
         bool is = (s->listens | s->client->deaf) & 1U << i;
         if (thinks != is)
             world_violated(s->world, "notify",

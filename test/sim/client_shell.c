@@ -65,7 +65,7 @@ void loop_hold(redlock *client)
 
 static void count(const struct shell *s)
 {
-    const struct engine_counters *counters = &s->client->engine.counters;
+    const struct engine_counters *counters = &s->client->engine->counters;
     s->world->acquired += counters->acquired;
     s->world->lost += counters->lost;
     s->world->renewals += counters->renewals;

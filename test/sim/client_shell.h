@@ -11,6 +11,9 @@
 #define SIM_CLIENT_SHELL_H
 
 #include "client.h"
+#include "ground/shared.h"
+#include "lease/lease.h"
+#include "masters/master.h"
 #include "model_net.h"
 #include "subscription.h"
 

@@ -121,7 +121,7 @@ static void never_resurrected(struct user_lease *lease, usec now)
 {
     if (lease->known != KNOWN_HELD || lease->let_go)
         return;
-    usec end = lease_valid_until(&lease->handle->core);
+    usec end = lease_valid_until(core_of(lease->handle));
     if (end > now && lease->end && lease->end <= now)
         world_violated(lease->shell->world, "resurrection",
                        "lease %u of client %u ended %lld us ago and is valid again", lease->number,
@@ -139,7 +139,7 @@ static void never_resurrected(struct user_lease *lease, usec now)
  * for. */
 static void acquired_in_time(struct user_lease *lease)
 {
-    usec valid = lease_valid_until(&lease->handle->core) - shell_now(lease->shell);
+    usec valid = lease_valid_until(core_of(lease->handle)) - shell_now(lease->shell);
     if (valid >= lease->terms.ttl)
         world_violated(lease->shell->world, "validity",
                        "lease %u of client %u is told with %lld us left, and a ttl of %lld",
@@ -154,7 +154,7 @@ static void acquired_in_time(struct user_lease *lease)
 /* It reaches at least as far as one ttl from the call. */
 static void extended_far_enough(struct user_lease *lease)
 {
-    usec end = lease_valid_until(&lease->handle->core);
+    usec end = lease_valid_until(core_of(lease->handle));
     if (end < lease->extend_until)
         world_violated(lease->shell->world, "extension",
                        "lease %u of client %u is extended, but ends %lld us too early",
@@ -230,7 +230,7 @@ static void remember(struct user_lease *lease, const redlock_event *event)
     switch (event->kind) {
     case REDLOCK_ACQUIRED:
         lease->known = KNOWN_HELD;
-        lease->end = lease->farthest_end = lease_valid_until(&lease->handle->core);
+        lease->end = lease->farthest_end = lease_valid_until(core_of(lease->handle));
         break;
     case REDLOCK_EXTENDED:
     case REDLOCK_NOT_EXTENDED:
@@ -325,7 +325,7 @@ static void fresh_token(struct shell *s, uint32_t number, const struct request *
 static bool has_in_hand(const struct user_lease *lease, const struct token *token)
 {
     char text[TOKEN_MAX + 1];
-    claim_token(&lease->shell->client->engine, lease->handle->core.claim, text);
+    claim_token(lease->shell->client->engine, core_of(lease->handle)->claim, text);
     return strncmp(text, token->text, TOKEN_TEXT) == 0;
 }
 
@@ -335,7 +335,7 @@ static const struct user_lease *who_has(const struct world *w, const struct toke
     if (token->client >= w->clients)
         return NULL;
     for (const struct user_lease *it = w->shells[token->client]->all; it; it = it->next_all)
-        if (!it->let_go && it->handle->core.claim && has_in_hand(it, token))
+        if (!it->let_go && core_of(it->handle)->claim && has_in_hand(it, token))
             return it;
     return NULL;
 }
@@ -355,7 +355,7 @@ static void nothing_left_behind(struct shell *s, const struct user_lease *lease)
     unsigned left = former->asked & ~(former->refused | former->released);
     for (unsigned i = 0; i < s->world->masters; i++)
         if (left & 1U << i && s->links[i].phase == LINK_UP && s->links[i].greeted &&
-            master_is_up(&s->client->engine.masters[i]))
+            master_is_up(&s->client->engine->masters[i]))
             world_violated(s->world, "rollback",
                            "lease %u of client %u tries again, and t%u is left on master %u",
                            lease->number, CLIENT(lease), lease->token, i + 1);
@@ -429,7 +429,7 @@ void check_sent(struct shell *s, unsigned master, const struct message *message,
     }
     if (kind == REQUEST_RELEASE)
         token->released |= (uint16_t)(1U << master);
-    if (kind == REQUEST_RENEW && lease && lease_is_acquiring(&lease->handle->core))
+    if (kind == REQUEST_RENEW && lease && lease_is_acquiring(core_of(lease->handle)))
         fences_confirmed(s->world, number);
     if (takes(kind) || kind == REQUEST_QUEUE || kind == REQUEST_RENEW) {
         usec last = s->world->now + STRAY;
@@ -600,14 +600,14 @@ static bool is_live(const struct world *w, const struct token *token)
         return false;
     if (lease->let_go)
         return true; /* not carried out yet */
-    const struct lease *core = &lease->handle->core;
+    const struct lease *core = core_of(lease->handle);
     return lease_is_acquiring(core) || lease_is_waiting(core) || lease_is_held(core) ||
            (core->state == LEASE_LOST && lease->stop_by > shell_now(lease->shell));
 }
 
 static bool refuses(const struct shell *s, unsigned master)
 {
-    return s->client && s->client->engine.masters[master].refused;
+    return s->client && s->client->engine->masters[master].refused;
 }
 
 static void no_orphan(struct world *w, unsigned master, unsigned name)
@@ -646,7 +646,8 @@ static void waiting_ends(const struct user_lease *lease)
     usec grace = wait_grace(lease);
     if (lease->terms.wait > NEVER / 2)
         return;
-    usec due = lease->handle->core.asked_at + lease->terms.wait; /* from the pump's next turn on */
+    /* From the pump's next turn on. */
+    usec due = core_of(lease->handle)->asked_at + lease->terms.wait;
     due = (due > s->ran_again_local ? due : s->ran_again_local) + grace;
     if (shell_now(s) > due)
         world_violated(s->world, "waiting", "lease %u of client %u still waits for an answer",
@@ -687,9 +688,9 @@ void check_idle(struct shell *s)
     check_notified(s);
     check_held(s);
     for (unsigned i = 0; i < s->world->masters; i++)
-        if (s->client->engine.masters[i].in_flight != s->links[i].expected)
+        if (s->client->engine->masters[i].in_flight != s->links[i].expected)
             world_violated(s->world, "accounts",
                            "client %u counts %u requests in flight to master %u, and has %u",
-                           s->index + 1, s->client->engine.masters[i].in_flight, i + 1,
+                           s->index + 1, s->client->engine->masters[i].in_flight, i + 1,
                            s->links[i].expected);
 }

@@ -44,7 +44,7 @@ bool is_liar(const struct world *w, unsigned master)
 
 static bool refuses(const struct shell *s, unsigned master)
 {
-    return s->client && s->client->engine.masters[master].refused;
+    return s->client && s->client->engine->masters[master].refused;
 }
 
 bool liar_took_a_vote(const struct world *w)

@@ -62,7 +62,7 @@ void link_listen(struct link *link, const char *channel)
     link->asked = false;
     s->listens |= 1U << link->owner.master;
     check_may_come(s, link->owner.master, true);
-    if (strcmp(channel, s->client->engine.config.channel) != 0)
+    if (strcmp(channel, s->client->engine->config.channel) != 0)
         world_violated(s->world, "notify", "client %u listens to another channel", s->index + 1);
     subscription_open(s, link->owner.master);
 }
@@ -106,7 +106,7 @@ static void fill_call(struct shell *s, struct message *message, const struct req
     message->login = false;
     message->kill_id = request->kill_id;
     message->sent_local = request->tag.sent_at;
-    message->longest_ttl_ms = s->client->engine.max_ttl_ms;
+    message->longest_ttl_ms = s->client->engine->max_ttl_ms;
     message->call = (struct model_call){
         .kind = request->tag.kind,
         .whole = request->whole,

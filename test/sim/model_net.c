@@ -274,7 +274,7 @@ static bool answers_error(struct world *w, const struct server *server,
 /* One that starts, without spare votes, takes it for the list's fault, by design. */
 static bool stands_twins(const struct shell *s)
 {
-    return s && (s->client->engine.ready_told || s->client->engine.config.spare);
+    return s && (s->client->engine->ready_told || s->client->engine->config.spare);
 }
 
 static void execute(struct conn *conn, struct message *message)

@@ -10,13 +10,13 @@
 
 struct user_lease *user_lease_of(struct lease *core)
 {
-    return core ? ((redlock_lease *)(void *)core)->data : NULL;
+    return core ? lease_of_core(core)->data : NULL;
 }
 
 bool user_lease_is_held(const struct user_lease *lease)
 {
     return !lease->let_go && !lease->released &&
-           lease_valid_until(&lease->handle->core) > shell_now(lease->shell);
+           lease_valid_until(core_of(lease->handle)) > shell_now(lease->shell);
 }
 
 bool user_lease_has_calls(const struct user_lease *lease)
@@ -157,7 +157,7 @@ bool user_lease_extend(struct user_lease *lease, usec ttl)
     struct shell *s = shell_present = lease->shell;
     if (redlock_extend(lease->handle, ttl / 1000))
         return false;
-    usec lasts = ttl ? ttl : lease->handle->core.terms.ttl;
+    usec lasts = ttl ? ttl : core_of(lease->handle)->terms.ttl;
     lease->extends++;
     lease->extend_until = quorum_promise(shell_now(s), lasts, DRIFT_PPM);
     return true;

@@ -163,7 +163,7 @@ static bool all_is_given_back(const struct world *w)
 
 static bool may_grant(const struct shell *s, unsigned master)
 {
-    return s->client && master_may_grant(&s->client->engine, &s->client->engine.masters[master]);
+    return s->client && master_may_grant(s->client->engine, &s->client->engine->masters[master]);
 }
 
 static bool all_vote(const struct world *w)
@@ -228,7 +228,7 @@ static usec closes_within(const struct world *w, unsigned client)
 {
     bool may_owe = !lasting_reaches_all(w, client) || w->liars;
     usec owed = may_owe ? MS(w->max_ttl_ms + 1500) * 102 / 100 : 0;
-    usec hangs = longest_stall(&w->shells[client]->client->engine);
+    usec hangs = longest_stall(w->shells[client]->client->engine);
     return CLOSING + (owed > hangs ? owed : hangs);
 }
 
@@ -259,7 +259,7 @@ static bool is_closed(struct world *w, unsigned client)
     const struct shell *s = w->shells[client];
     if (!s->client)
         return true;
-    if (s->closed && has_work(&s->client->engine))
+    if (s->closed && has_work(s->client->engine))
         world_violated(w, "closing", "client %u is closed, and not done", client + 1);
     if (!s->closed && w->now > s->close_since + closes_within(w, client))
         world_violated(w, "closing", "client %u does not come to an end", client + 1);

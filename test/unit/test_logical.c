@@ -1,7 +1,8 @@
 /* doc/fencing.md: what we propose is what moves all masters to one number. */
 #include "unit.h"
 
-#include "engine.h"
+#include "ground/quorum.h"
+#include "ground/shared.h"
 #include "masters/logical.h"
 
 #define FIVE   5

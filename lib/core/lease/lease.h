@@ -96,6 +96,8 @@ struct lease {
     uint64_t extending : 1;        /* the user asked for this renewal */
 };
 
+_Static_assert(sizeof(struct lease) <= sizeof(struct lease_room), "there is room in the shell");
+
 static inline bool lease_is_waiting(const struct lease *lease)
 {
     return lease->state >= LEASE_BEHIND && lease->state <= LEASE_QUEUED;

@@ -9,6 +9,11 @@
 
 struct engine;
 
+/* Room for a lease within a struct of the shell. */
+struct lease_room {
+    uint64_t words[13];
+};
+
 /* What one master said to a lease's question. */
 struct vote_view {
     enum vote vote;
