@@ -14,6 +14,8 @@
  *   redlock_fence()     a number for the resource to refuse late holders by
  *   redlock_release()   gives the lease back
  *   redlock_close()     gives every lease back, then calls you
+ *   redlock_node_get()  what is known of a master; it and the counters are in
+ *                       redlock/nodes.h, which this file includes
  *
  * Contract, for every function unless it says otherwise
  *   - Threads: a client and its leases belong to the thread that runs its
@@ -640,95 +642,10 @@ REDLOCK_API void redlock_lease_free(redlock_lease *lease);
  * its text is stable once ACQUIRED was told. */
 REDLOCK_API const char *redlock_token(redlock_lease *lease);
 
-/* ---- What is going on --------------------------------------------------- */
-
-typedef enum redlock_node_state {
-    REDLOCK_NODE_DOWN,       /* not connected; text says why */
-    REDLOCK_NODE_CONNECTING, /* being connected or prepared */
-    REDLOCK_NODE_UP,         /* votes */
-    REDLOCK_NODE_ABSTAINS,   /* restarted; votes again in abstains_ms */
-    REDLOCK_NODE_REFUSED     /* a replica, or listed twice: never votes; text says why */
-} redlock_node_state;
-
-typedef struct redlock_node {
-    const char *node; /* as in redlock_vote */
-    redlock_node_state state;
-    const char *text;        /* last trouble, "" if none */
-    int64_t abstains_ms;     /* ABSTAINS: until it votes again; else 0 */
-    int64_t rtt_us;          /* smoothed round trip, -1 unknown */
-    int64_t clock_offset_us; /* master's wall clock less ours, 0 unknown */
-    const char *run_id;      /* "" unknown */
-    const char *version;     /* "7.0.15" (Redis), "valkey 9.1.2", "" unknown */
-    const char *role;        /* "master", "slave", "" unknown */
-    int64_t uptime_s;        /* at the last handshake, -1 unknown */
-    const char *eviction;    /* maxmemory-policy if maxmemory is set, else "" */
-    bool aof;                /* append-only file enabled */
-    unsigned in_flight;      /* requests not yet answered */
-    int64_t max_ttl_ms;      /* the longest that any client told this master, 0 unknown */
-} redlock_node;
-
-/* The number of masters; facts about master `index`, from 0 in the order of the list.
- * The strings are valid until the loop runs again.  E_ARGUMENT if there is no such
- * master. */
-REDLOCK_API unsigned redlock_nodes(const redlock *client);
-REDLOCK_API redlock_code redlock_node_get(const redlock *client, unsigned index,
-                                          redlock_node *node);
-
-/* Lifts the quarantine of master `index`: for an operator who knows that the master
- * is new and has no holder of any lease.  It takes effect for this client when
- * the master answered (redlock_node_get() then says UP), for others within
- * about a second.  The master's grants count for fences after clock_skew_ms, unless
- * another master has a logical clock as high.  Returns REDLOCK_OK, E_STATE if the
- * master is not connected, E_ARGUMENT if there is no such master or the client only
- * looks, E_FORKED. */
-REDLOCK_API redlock_code redlock_adopt(redlock *client, unsigned index);
-
-/* Counters since redlock_open(); times in microseconds. */
-#define REDLOCK_COUNTERS(X)                                                                        \
-    X(acquires, "acquires asked for")                                                              \
-    X(acquired, "acquires that succeeded")                                                         \
-    X(contended, "acquires that failed because another holder had the lock")                       \
-    X(unavailable, "acquires that failed for want of a quorum")                                    \
-    X(rounds, "acquire rounds sent")                                                               \
-    X(renewals, "renewal rounds that reached a quorum")                                            \
-    X(renewals_missed, "renewal rounds that did not")                                              \
-    X(heals, "leases set again on a master that had lost them")                                    \
-    X(raises, "fenced acquires that needed a second round")                                        \
-    X(handoffs, "leases given to a waiter by the masters")                                         \
-    X(handoffs_here, "leases handed to the next waiter of this client without the masters")        \
-    X(pushes, "grants to waiters heard of on a notification connection")                           \
-    X(found, "grants to waiters that a refresh found, not a notification")                         \
-    X(yields, "minorities given back because somebody was ahead in line")                          \
-    X(lost, "leases lost")                                                                         \
-    X(released, "leases released")                                                                 \
-    X(requests, "requests sent")                                                                   \
-    X(replies, "replies received")                                                                 \
-    X(timeouts, "requests not answered in time")                                                   \
-    X(connects, "connections begun")                                                               \
-    X(disconnects, "connections lost")                                                             \
-    X(protocol_errors, "connections closed for a malformed or unexpected reply")                   \
-    X(owed, "releases owed that needed more than the first try")
-
-typedef struct redlock_stats {
-#define REDLOCK_COUNTER_FIELD(name, help) uint64_t name;
-    REDLOCK_COUNTERS(REDLOCK_COUNTER_FIELD)
-#undef REDLOCK_COUNTER_FIELD
-    uint64_t held;       /* leases held now */
-    uint64_t waiting;    /* leases with a wait_ms that are being acquired now */
-    uint64_t queue_us;   /* sum of the times in the queue of leases handed over by the masters */
-    uint64_t acquire_us; /* sum of the times from redlock_acquire() to ACQUIRED */
-} redlock_stats;
-
-/* Copies the statistics; `size` is sizeof(redlock_stats), in bytes, as you compiled it. */
-REDLOCK_API void redlock_stats_get(const redlock *client, redlock_stats *stats, size_t size);
-
-/* Writes most of the statistics, and of each master its vote and round trip, as
- * OpenMetrics text.  It works as snprintf: returns the length of the whole text in
- * bytes, NUL not counted; with size 0 `buffer` may be NULL. */
-REDLOCK_API size_t redlock_stats_text(const redlock *client, char *buffer, size_t size);
-
 #ifdef __cplusplus
 }
 #endif
+
+#include "redlock/nodes.h" /* what is going on: the masters, the counters */
 
 #endif
