@@ -1,21 +1,26 @@
 #!/usr/bin/env bash
 # The arrows run one way: no file calls a file that calls it back, directly or through others.
 #
-#   test/arrows.sh [--excused "FILE…"] OBJECT…
+#   test/arrows.sh [--excused "FILE…"] [--also ARROWS] OBJECT…
 #
-# The objects are what the build made of the files.  An excused file may be in a circle for now;
-# the list only shrinks: to excuse one that is in no circle is an error as well.
+# The objects are what the build made of the files.  ARROWS is a file of arrows that are no calls,
+# such as includes: FROM TO, one a line.  An excused file may be in a circle for now; the list only
+# shrinks: to excuse one that is in no circle is an error as well.
 set -euo pipefail
 export LC_ALL=C
 
-excused=''
-if [[ ${1:-} == --excused ]]; then
-    excused=$2
+excused='' also=/dev/null
+while [[ ${1:-} == --* ]]; do
+    case $1 in
+        --excused) excused=$2 ;;
+        --also) also=$2 ;;
+    esac
     shift 2
-fi
+done
 
 # Of PATH: SYMBOL TYPE …, where a path is …/redlock_core.dir/core/claim.c.o, the file is core/claim.
-nm -A -P "$@" | awk -v excused="$excused" '
+{ cat "$also" && nm -A -P "$@"; } | awk -v excused="$excused" '
+    NF == 2           { file[$1]; file[$2]; if ($1 != $2) reaches[$1, $2]; next }
     { sub(/.*\.dir\/(\.\/)?/, "", $1); sub(/\.c\.o:$/, "", $1); file[$1] }
     $3 ~ /^[TDBRVC]$/ { owner[$2] = $1 }
     $3 == "U"         { use[$1, $2] }

@@ -29,8 +29,13 @@ compile below 'void below(void) {}'
 expect 'no circle of 3 files' room.dir/*.o
 expect 'below is in no circle: .*' --excused below room.dir/*.o
 
-compile below 'void top(void); void below(void) { top(); }'
 all='(below|middle|top)'
+echo 'below top' >includes
+expect "a circle: $all $all $all" --also includes room.dir/*.o
+echo 'top header' >includes
+expect 'no circle of 4 files' --also includes room.dir/*.o
+
+compile below 'void top(void); void below(void) { top(); }'
 expect "a circle: $all $all $all" room.dir/*.o
 expect "a circle: $all $all $all" --excused middle room.dir/*.o
 expect 'no circle of 3 files, but for top middle below' --excused 'top middle below' room.dir/*.o

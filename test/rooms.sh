@@ -67,7 +67,7 @@ look_at() { # room file header
     [[ -n $other ]] || return 0 # redlock.h, and what the build generates
     [[ $other == "$room" || " ${below[$room]} " == *" $other "* ]] ||
         complain "$room/$file includes $header of $other"
-    [[ $other == core ]] || echo "$room/${file%.[ch]} $other/${own%.h}" >>"$work/needs"
+    [[ $other == core ]] || echo "$room/${file%.[ch]} $other/${own%.h}" >>"$work/includes"
 }
 
 for room in "${!below[@]}"; do
@@ -93,7 +93,6 @@ awk '$2 != "U" { print $3, $1 }' "$work/symbols" | sort >"$work/defined"
 awk '$2 == "U" { print $3, $1 }' "$work/symbols" | sort >"$work/used"
 while read -r symbol user owner; do
     room=${user%%/*} other=${owner%%/*}
-    [[ $other == core ]] || echo "$user $owner" >>"$work/needs"
     [[ $room != "$other" && $room != core ]] || continue
     if [[ $room == sync ]]; then
         [[ $symbol =~ ^($sync_calls)$ ]] || complain "$user calls $symbol of $owner"
@@ -104,10 +103,5 @@ done < <(join "$work/used" "$work/defined")
 
 # ---- circles ------------------------------------------------------------------------
 
-# tsort names the files of a circle on its standard error.
-awk '$1 != $2' "$work/needs" | sort -u >"$work/graph"
-tsort "$work/graph" >/dev/null 2>"$work/circle" || true
-[[ ! -s $work/circle ]] || complain "files in a circle: $(grep -v 'contains a loop' "$work/circle" | sed 's/^tsort: //' | tr '\n' ' ')"
-
-((bad == 0)) || exit 1
-echo "$(awk '{ print $1; print $2 }' "$work/graph" | sort -u | wc -l) files, $(wc -l <"$work/graph") arrows, no circle"
+"${0%/*}/arrows.sh" --also "$work/includes" "$@" || bad=1
+((bad == 0))

@@ -33,10 +33,15 @@ cp -R "$lib" "$work/lib"
 echo '#include "pump.h"' >>"$work/lib/client/step.h"
 must_fail 'a circle of includes' 'circle: .*client/pump' "$@"
 
-mkdir -p "$work/redlock_client.dir"
+mkdir -p "$work/redlock_client.dir/client"
 echo 'void pump_step(void); void more(void); void more(void) { pump_step(); }' >"$work/step.c"
-"$CC" -c -o "$work/redlock_client.dir/step.c.o" "$work/step.c"
-must_fail 'a circle of calls' 'circle: .*client/step' "$@" "$work/redlock_client.dir/step.c.o"
+"$CC" -c -o "$work/redlock_client.dir/client/step.c.o" "$work/step.c"
+must_fail 'a circle of calls' 'circle: .*client/step' "$@" "$work/redlock_client.dir/client/step.c.o"
+
+mkdir -p "$work/redlock_core.dir/core/masters"
+echo 'void claim_wake(void); void more(void); void more(void) { claim_wake(); }' >"$work/master.c"
+"$CC" -c -o "$work/redlock_core.dir/core/masters/master.c.o" "$work/master.c"
+must_fail 'a circle in the core' 'circle: .*core/masters/master' "$@" "$work/redlock_core.dir/core/masters/master.c.o"
 
 mkdir -p "$work/redlock_sync.dir"
 echo 'void pump_step(void); void more(void); void more(void) { pump_step(); }' >"$work/sync_call.c"
