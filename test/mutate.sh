@@ -71,7 +71,7 @@ unfit() {
     survived=$((survived + 1))
 }
 
-# Breaks FILE, and looks who notices.
+# Breaks FILE, and sees which tests notice.
 break_and_look() {
     local name=$1 file=lib/core/$2 edit=$3 caught
     sed -E -i "$edit" "$file"
@@ -109,7 +109,7 @@ caught=$(failing)
 # within FUNCTION WHAT WITH: an edit inside one function.
 within() { printf '/^[a-z].*[ *]%s\\(/,/^\\}/s~%s~%s~' "$1" "$2" "$3"; }
 
-# What a majority is, and how long it stands.
+# What a majority is, and how long it lasts.
 mutant quorum-half ground/quorum.c "$(within quorum_of 'masters \+ 2' 'masters + (masters < 2 ? 2 : 0)')"
 mutant won-too-early ground/quorum.c "$(within quorum_verdict 'yes >= quorum' 'yes + 1 >= quorum')"
 mutant lost-too-late ground/quorum.c "$(within quorum_verdict 'yes \+ undecided < quorum' 'yes + undecided < quorum - 1')"

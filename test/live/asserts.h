@@ -1,10 +1,10 @@
 /*
- * asserts.h - asserts of what the library says, which name in words what came instead.
+ * asserts.h - asserts about the library's texts; a failure shows the text that came instead.
  */
 #ifndef REDLOCK_TEST_ASSERTS_H
 #define REDLOCK_TEST_ASSERTS_H
 
-/* Does a text, of one line or of many, say this? */
+/* Does a text, of one line or of many, contain this? */
 #define assert_says(text, words)                                                                   \
     do {                                                                                           \
         if (!strstr((text), (words)))                                                              \

@@ -132,7 +132,7 @@ void cluster_stop(struct cluster *cluster)
 
 /* ---- Plain clients ---- */
 
-/* One that is not there, or is set to refuse us, is found out by the first command. */
+/* The first command finds out a master that is gone, or refuses us. */
 redisContext *cluster_connect(const struct cluster *cluster, unsigned master)
 {
     struct timeval patience = {.tv_sec = 5};

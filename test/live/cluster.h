@@ -37,16 +37,16 @@ void cluster_do(struct cluster *cluster, const char *format, ...)
  * fork(): a proxy is a thread here, and may have the lock of malloc() just then. */
 pid_t cluster_begin(const struct cluster *cluster, const char *command);
 
-/* A connection to one master that has logged in, for who needs its own; free it. */
+/* A connection of the caller's own to one master, logged in; free it. */
 redisContext *cluster_connect(const struct cluster *cluster, unsigned master);
-/* A command to one master from a client that knows nothing of locks; NULL if it cannot
+/* A command to one master from a client that knows nothing of locks; NULL if the master cannot
  * be reached.  Free the reply. */
 redisReply *cluster_ask(struct cluster *cluster, unsigned master, const char *format, ...);
 /* The same, for commands whose only interesting answer is that it was no error. */
 void cluster_tell(struct cluster *cluster, unsigned master, const char *format, ...);
 /* Its integer answer. */
 long long cluster_count(struct cluster *cluster, unsigned master, const char *format, ...);
-/* On how many masters the name has this value (NULL: any value). */
+/* The number of masters on which the name has this value (NULL: any value). */
 unsigned cluster_holders(struct cluster *cluster, const char *name, const char *value);
 /* Keys other than redlock:clock on all masters that answer. */
 unsigned cluster_keys(struct cluster *cluster);

@@ -15,7 +15,7 @@
 static bool armed;
 static enum fault kind;
 static unsigned left;  /* until it strikes; 0: it has */
-static unsigned spell; /* so many more to strike */
+static unsigned spell; /* how many more to strike */
 
 static bool strikes(bool memory)
 {
@@ -26,7 +26,7 @@ static bool strikes(bool memory)
     return --left == 0;
 }
 
-/* What follows is what shared libraries call, too. */
+/* Shared libraries call the functions below, too. */
 #pragma GCC visibility push(default)
 
 /* ---- Memory ---- */

@@ -2,9 +2,9 @@
  * faults.h - makes the n-th allocation, or the n-th call on a socket or an epoll, of this program
  * fail.
  *
- * By standing in for the functions of the C library: for the whole process, hiredis
- * included; under a sanitizer, whose allocator must stay, for allocations of the program's
- * own objects only (the build wraps them).
+ * It replaces functions of the C library: for the whole process, hiredis included; under a
+ * sanitizer, whose allocator must stay, for allocations of the program's own objects only (the
+ * build wraps them).
  */
 #ifndef REDLOCK_TEST_FAULTS_H
 #define REDLOCK_TEST_FAULTS_H
@@ -25,7 +25,7 @@ enum fault {
 
 /* The n-th (from 1) fails, once. */
 void fault_arm(enum fault fault, unsigned n);
-/* Back to normal; whether it came to the n-th. */
+/* Ends the fault; true if the n-th call came. */
 bool fault_disarm(void);
 
 #endif

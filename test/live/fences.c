@@ -6,7 +6,7 @@ void fence_cluster(struct cluster *cluster, unsigned count, const char *flags)
 {
     char ttl[16];
     snprintf(ttl, sizeof ttl, "%dms", FENCE_TTL);
-    setenv("REDLOCK_MAX_TTL", ttl, 1); /* who adopts them shall not tell them of more */
+    setenv("REDLOCK_MAX_TTL", ttl, 1); /* an adopting client must not tell them a longer one */
     cluster_start(cluster, count, flags);
 }
 

@@ -1,8 +1,8 @@
 /*
- * fixture.h - what the cases of a live test share: masters that are there before the first
- * case and end after the last one, and a client of them where a test wants one for all cases.
+ * fixture.h - shared by the cases of a live test: masters from before the first case until after
+ * the last, and a client of them if the test wants one for all cases.
  *
- * A case that needs masters of its own is played in a scene (scene.h).
+ * A case that needs masters of its own has a scene (scene.h).
  */
 #ifndef REDLOCK_TEST_FIXTURE_H
 #define REDLOCK_TEST_FIXTURE_H

@@ -24,7 +24,7 @@ struct forger {
 
 /* ---- RESP ---- */
 
-/* Of a value; 0 if it is not yet whole. */
+/* The length of a value; 0 if it is not yet whole. */
 static size_t size_of(const char *at, size_t length)
 {
     const char *line = length ? memchr(at, '\n', length) : NULL;
@@ -43,7 +43,7 @@ static size_t size_of(const char *at, size_t length)
     return size <= length ? size : 0;
 }
 
-/* One item of a whole array; NULL if it has not so many. */
+/* One item of a whole array; NULL beyond its end. */
 static const char *item_of(const char *at, size_t length, unsigned index)
 {
     const char *end = at + length;
@@ -109,8 +109,8 @@ static bool is_word(const char *item, const char *word)
            strncasecmp(strchr(item, '\n') + 1, word, length) == 0;
 }
 
-/* Scripts that move the logical clock have its key behind the names; who stands in line
- * says last on which channel it listens. */
+/* Scripts that move the logical clock have its key behind the names; a waiter's last argument is
+ * its channel. */
 static enum asked kind_of(const char *request, size_t length)
 {
     const char *command = item_of(request, length, 0), *keys = item_of(request, length, 2);

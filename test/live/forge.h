@@ -1,7 +1,7 @@
 /*
- * forge.h - the lies of a master: what a real one replies, rewritten on its way.
+ * forge.h - the lies of a master: replies of a real one, rewritten on their way.
  *
- * Only what is meant is rewritten, so that everything else is what a master would say.
+ * Only the lie is rewritten, so that all else is as a master would answer.
  */
 #ifndef REDLOCK_TEST_FORGE_H
 #define REDLOCK_TEST_FORGE_H
@@ -36,7 +36,7 @@ struct forger *forger_new(forge *forge, void *data);
 void forger_free(struct forger *forger);
 /* Requests that pass. */
 void forger_ask(struct forger *forger, const char *bytes, size_t length);
-/* Replies that pass; hands those that are whole, as they shall be, to `say`. */
+/* Replies that pass; gives those that are whole, rewritten, to `say`. */
 void forger_answer(struct forger *forger, const char *bytes, size_t length,
                    void (*say)(void *to, const char *bytes, size_t length), void *to);
 

@@ -15,7 +15,7 @@ enum then {
     THEN_SERVE,   /* go on with the next request */
     THEN_SILENCE, /* read and never answer again on this connection */
     THEN_CLOSE,
-    THEN_FLOOD /* send bytes without end, as long as anybody reads them */
+    THEN_FLOOD /* send bytes without end, as long as they are read */
 };
 
 /* When. */
@@ -43,7 +43,7 @@ struct liar *liar_start(const struct lie *lie);
 int liar_port(const struct liar *liar);
 /* Tells another lie from the next request on; on connections that are open too. */
 void liar_change(struct liar *liar, const struct lie *lie);
-/* Where its logical clock stands, at most 2^53; at first it is near the wall clock. */
+/* Its logical clock, at most 2^53; at first near the wall clock. */
 void liar_set_clock(struct liar *liar, int64_t clock);
 /* Requests about locks, connections, batches of requests, and bytes of a flood so far. */
 unsigned liar_requests(struct liar *liar);

@@ -18,7 +18,7 @@
 
 #define ROADS 64
 
-/* With no bytes it is the end of what comes that way. */
+/* Without bytes it is the end of that direction. */
 struct parcel {
     struct parcel *next;
     int64_t due;
@@ -171,7 +171,7 @@ static void collect(struct proxy *proxy, struct road *road, enum side from)
         take_in(lane, bytes, length, due);
 }
 
-/* Hands over what is due; when the next parcel is. */
+/* Delivers the parcels that are due; returns when the next one is. */
 static int64_t hand_over(const struct proxy *proxy, struct road *road, enum side from)
 {
     struct lane *lane = &road->lanes[from];

@@ -1,8 +1,8 @@
 /*
- * proxy.h - the road to a real master: slow, dark, broken, or with a forger on it.
+ * proxy.h - the road to a real master: slow, silent, broken, or with a forger on it.
  *
- * In a thread of its own.  (In the field a proxy is outside of what the library
- * promises; here it stands for a network, or for a master that lies.)
+ * It runs in a thread of its own.  (In the field a proxy is outside of what the library promises;
+ * here it stands for a network, or for a master that lies.)
  */
 #ifndef REDLOCK_TEST_PROXY_H
 #define REDLOCK_TEST_PROXY_H
@@ -37,7 +37,7 @@ void proxy_let_go(struct proxy *proxy, unsigned roads, unsigned ways);
 void proxy_blind(struct proxy *proxy, unsigned roads);
 /* Such roads as there are now end, for both sides, with all that was under way. */
 void proxy_break(struct proxy *proxy, unsigned roads);
-/* Such roads so far: those that have ended too. */
+/* All roads so far, with those that have ended. */
 unsigned proxy_roads(struct proxy *proxy, enum roads roads);
 void proxy_stop(struct proxy *proxy);
 

@@ -6,7 +6,7 @@
 
 struct scene scene;
 
-/* As if it had started an hour ago, and nobody had adopted it. */
+/* As if the master had started an hour ago and had not been adopted. */
 static void age(struct cluster *cluster, unsigned master)
 {
     long long wall = wall_clock(cluster, master);
@@ -18,7 +18,7 @@ void scene_open(struct scene *scene, unsigned masters, int64_t max_ttl_ms, forge
 {
     char ttl[32];
     snprintf(ttl, sizeof ttl, "%lldms", (long long)max_ttl_ms);
-    setenv("REDLOCK_MAX_TTL", ttl, 1); /* who adopts them shall not tell them of more */
+    setenv("REDLOCK_MAX_TTL", ttl, 1); /* an adopting client must not tell them a longer one */
     *scene = (struct scene){.max_ttl_ms = max_ttl_ms};
     cluster_start(&scene->cluster, masters, NULL);
     for (unsigned i = 0; i < masters; i++) {

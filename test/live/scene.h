@@ -51,21 +51,20 @@ void scene_join(struct scene *scene, struct user *user, unsigned by_road,
 void scene_enter(struct scene *scene, struct user *user, const char *label, unsigned by_road);
 void scene_leave(struct user *user);
 
-/* Waiters whose label is this, and who are alive, on some masters. */
+/* Live waiters with this label, on some masters. */
 unsigned scene_waiters(struct scene *scene, unsigned masters, const char *label);
-/* Notification connections of the client with this label, as a master knows them.  It may
- * know of one before the client has heard so; that is over when things have settled. */
+/* Notification connections of the client with this label, as a master knows them.  The master
+ * may know of one a moment before the client does. */
 unsigned scene_ears(struct scene *scene, unsigned master, const char *label);
 void scene_settle(struct user *user);
-/* Asks for what somebody holds, and waits until it stands on every master, is told of handovers,
- * and has heard all that it was answered. */
+/* Asks for a held name, and waits until the lease is enqueued and subscribed on every master,
+ * and has all answers. */
 void scene_stand(struct scene *scene, struct take *take, struct user *user, const char *label,
                  const redlock_lease_options *terms);
-/* One user takes the name, and another one stands in line for it as "waiter". */
+/* One user takes the name, and another is enqueued for it as "waiter". */
 void scene_stand_behind(struct scene *scene, struct take *holder, struct user *holds,
                         struct take *waiter, struct user *waits);
-/* The holder gives the name to the waiter, who hears it in time and by a push; then all is
- * given back. */
+/* The holder releases, and the waiter gets the name in time and by a push; then all is released. */
 void scene_hand_over_by_push(struct scene *scene, struct take *holder, struct take *waiter,
                              int64_t within_ms);
 /* Scripts that a master was asked for. */

@@ -1,6 +1,6 @@
 /*
- * Masters that will not: wrong passwords, missing permissions, replicas, one server listed
- * twice, a name that is not a lock.  Each is named as what it is.
+ * Masters that refuse: wrong passwords, missing permissions, replicas, one server listed twice, a
+ * name that is not a lock.  Each error names its cause.
  */
 #include "fixture.h"
 #include "user.h"
@@ -222,7 +222,7 @@ static void test_same_master(void **state)
     refused_list(nodes, REDLOCK_E_SAME_MASTER, "is the same server as master");
 }
 
-/* A name that holds something else is somebody else's, and stays so. */
+/* A name with a value of another kind belongs to another program, and keeps it. */
 static void test_other_types(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /*
- * Counter-examples to what is promised, each played on real masters as it was found.
+ * Counter-examples to promises, each played on real masters as it was found.
  */
 #include "scene.h"
 
@@ -29,10 +29,10 @@ static void release_something(void)
 }
 
 /*
- * The master comes back with a snapshot in which the waiter stands in line and the holder's
- * lease is soon over, for it was prolonged later.  The waiter hears that its notification
- * connection has ended, and not that the other one has: it listens to the new process, which
- * abstains, and hears that it is given the name.
+ * The master comes back with a snapshot in which the waiter is enqueued and the holder's lease ends
+ * soon, as it was prolonged later.  The waiter learns that its notification connection has ended,
+ * and not that the other one has: it subscribes at the new process, which abstains, and gets a
+ * push.
  */
 static void test_a_push_from_a_restarted_master(void **state)
 {
@@ -91,8 +91,8 @@ static void fence_is_told(const struct take *take)
     last = fence;
 }
 
-/* Takes the name as soon as two masters are rid of the waiter, and gives it back; not if he
- * is told before that he has it. */
+/* Takes the name as soon as two masters are rid of the waiter, and releases it; not if the
+ * waiter is told first that it has it. */
 static void take_in_between(struct user *user, const struct take *waiter)
 {
     struct take take;
@@ -116,10 +116,10 @@ static void take_in_between(struct user *user, const struct take *waiter)
 }
 
 /*
- * Of the two masters whose grants made the fence one is lost while it is stored, and the
- * other is not enough.  The third one, which gave the name by a push that is lost, is asked
- * again all the while; it hears of that when what it and the lost one gave is over, and
- * somebody else was told a larger fence in between.
+ * Of the two masters whose grants made the fence one is lost while it is stored, and the other is
+ * not enough.  The third one, which gave the name by a lost push, is asked again meanwhile; its
+ * answer comes when its grant and the lost one's are over, and another holder has had a larger
+ * fence.
  */
 static void test_a_grant_after_the_fence_was_fixed(void **state)
 {
@@ -183,7 +183,7 @@ static unsigned stand_anywhere(void)
     return scene_waiters(&scene, ALL, "first") + scene_waiters(&scene, ALL, "second");
 }
 
-/* One of them has it, and gives it back. */
+/* One of them has the name, and releases it. */
 static void serve(struct take *take)
 {
     AWAIT(take->user, has(take));
@@ -191,8 +191,8 @@ static void serve(struct take *take)
 }
 
 /*
- * Two who stand in line before everybody else are cut off from all masters but one, each
- * from others.  Nobody is given the name by a quorum, unless they go away.
+ * Two waiters at the head of the queue are cut off from all masters but one, each from different
+ * ones.  No waiter gets the name by a quorum unless they leave.
  */
 static void test_waiters_that_reach_a_minority(void **state)
 {
@@ -244,7 +244,7 @@ struct pair {
     unsigned turn;
 };
 
-/* Gives back what was held for long enough, and asks for it again. */
+/* Releases names that were held for long enough, and asks for them again. */
 static void take_turns(struct pair *pair)
 {
     redlock_lease_options terms = lease_terms(10000, REDLOCK_FOREVER);
@@ -259,7 +259,7 @@ static void take_turns(struct pair *pair)
     take_ask(take, pair->user, "name", &terms);
 }
 
-/* Who asks is served when those who asked before have had it, not much later. */
+/* A waiter is served when those before it have had the name, not much later. */
 static void test_a_client_that_always_has_a_waiter(void **state)
 {
     static struct pair pair;

@@ -1,5 +1,5 @@
 /*
- * Notification connections of which nobody is told that they are of no use.
+ * Notification connections that are dead without an error.
  */
 #include "scene.h"
 
@@ -9,7 +9,7 @@
 #define NOTICED_MS 11000
 #define PUSHED_MS  500 /* a refresh, each second, is too late */
 
-/* Masters for which so many notification connections were made. */
+/* Masters for which this many notification connections were made. */
 static unsigned masters_with_ears(unsigned ears)
 {
     unsigned masters = 0;

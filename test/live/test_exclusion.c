@@ -48,7 +48,7 @@ static void test_theirs_excludes_ours(void **state)
     }
     assert_says(told->text, "held by their-token on 3 of 5 masters");
     take_free(&take);
-    AWAIT(&user, cluster_keys(&cluster) == 3); /* what we took of the minority is given back */
+    AWAIT(&user, cluster_keys(&cluster) == 3); /* our grants of the minority are released */
     assert_int_equal(foreign_release("shared", "their-token"), 3);
     assert_code(take_lock(&take, &user, "shared", NULL), REDLOCK_OK);
     assert_code(take_release(&take), REDLOCK_OK);
@@ -98,8 +98,8 @@ static void test_waiting_for_theirs(void **state)
     assert_int_equal(foreign_release("shared", "their-token"), 5);
 }
 
-/* Somebody with an axe: a deleted or overwritten lock is noticed at the next renewal, and
- * what is not ours is not deleted. */
+/* Keys changed by hand: the next renewal notices a deleted or overwritten lock, and deletes no
+ * foreign value. */
 static void test_taken_away(void **state)
 {
     (void)state;

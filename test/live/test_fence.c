@@ -53,7 +53,7 @@ static void take_names(struct take *take, struct user *user, unsigned which,
     assert_code(take->told[REDLOCK_NOT_ACQUIRED].event.code, REDLOCK_OK);
 }
 
-/* Whoever holds a name, alone or with others, has a larger fence than all who had it. */
+/* A holder of a name, alone or with other names, has a larger fence than all holders before. */
 static void test_fences_grow(void **state)
 {
     (void)state;
@@ -77,7 +77,8 @@ static void test_fences_grow(void **state)
         }
         assert_code(redlock_release(take.lease), REDLOCK_OK);
         AWAIT(take.user, take.told[REDLOCK_RELEASED].times);
-        assert_int_equal(redlock_fence(take.lease), fence); /* what was given out does not change */
+        assert_int_equal(redlock_fence(take.lease),
+                         fence); /* a fence that was given out does not change */
         take_free(&take);
     }
     for (unsigned i = 0; i < COUNT(users); i++)
@@ -172,7 +173,7 @@ static bool has_run_for_long(unsigned master)
     assert_non_null(uptime);
     int64_t seconds = atoll(uptime + strlen("uptime_in_seconds:"));
     freeReplyObject(reply);
-    return seconds > FENCE_TTL / 1000 + 2; /* drift, skew, and what is cut to seconds */
+    return seconds > FENCE_TTL / 1000 + 2; /* drift, skew, and rounding to seconds */
 }
 
 /* A clock that has begun anew is above all others, and counts when the skew is over. */
@@ -270,7 +271,7 @@ static void test_masters_die_and_freeze(void **state)
     assert_int_equal(redlock_fence(take.lease), 0);
     take_free(&take);
 
-    /* One comes back without its data: it starts above all that it may have forgotten. */
+    /* One comes back without its data: its clock starts above all that it may have forgotten. */
     cluster_do(&cluster, "resume 3 5");
     cluster_do(&cluster, "restart 4 --empty");
     AWAIT(&user, logical_clock(&cluster, 3) > last);

@@ -35,7 +35,7 @@ static void free_grant(void)
     free(grant);
 }
 
-/* The first `count` masters, and whoever else. */
+/* A user of the first `count` masters, and of the liar if there is one. */
 static void open_some(struct user *user, unsigned count, const struct liar *liar)
 {
     char nodes[5 * URI_SIZE];
@@ -52,7 +52,7 @@ static void open_some(struct user *user, unsigned count, const struct liar *liar
 
 /* ---- Wild proposals ---- */
 
-/* What a client of another kind makes of a grant: the clock that it was answered. */
+/* A grant as another program sees it: the clock in the answer. */
 static int64_t propose(unsigned master, int64_t proposal)
 {
     redisReply *reply =
@@ -123,7 +123,7 @@ static void lie_about_the_clock(int64_t lie)
         assert_true(clock_ahead(&cluster, i) < BUSY_US); /* nowhere near the window */
     user_close_clean(&user, &cluster);
 
-    /* Its grant does not count where it would be needed, and is given back. */
+    /* Its grant does not count where it would be needed, and is released. */
     open_some(&user, 1, liar);
     assert_code(take_lock(&take, &user, "lied about", &terms), REDLOCK_E_UNAVAILABLE);
     assert_vote(&take.told[REDLOCK_NOT_ACQUIRED].votes[1], REDLOCK_VOTE_REFUSED);
@@ -141,7 +141,7 @@ static void test_a_lying_clock(void **state)
     lie_about_the_clock(INT64_C(1) << 53);
 }
 
-/* An honest one may be so far ahead, by what a restart adds to the window: it counts, and others
+/* An honest master may be that far ahead, as a restart adds to the window: it counts, and others
  * follow no further than the window. */
 static void test_a_clock_ahead_within_reason(void **state)
 {

@@ -20,7 +20,7 @@ static void find_channel(unsigned master, char *channel, size_t size)
     freeReplyObject(reply);
 }
 
-/* Grants to tokens that nobody has. */
+/* Grants to tokens of no lease. */
 static void flood(unsigned master)
 {
     char channel[64];

@@ -1,7 +1,7 @@
 /*
  * Beside another library: two clients of the published algorithm hold the name for 0.2 s and try
- * again each 50 to 150 ms; one of ours waits in line.  They hand over to nobody, and it still gets
- * its turns.
+ * again each 50 to 150 ms; one of ours is enqueued.  They hand over to no waiter, and ours still
+ * gets its turns.
  */
 #define _GNU_SOURCE
 #include <stdatomic.h>

@@ -60,7 +60,7 @@ static void expect_success(pid_t child)
         fail_msg("a check of the child failed: %d", WEXITSTATUS(status));
 }
 
-/* fork() without what it is told to call in the child: as _Fork(), or clone() by hand. */
+/* fork() without the handlers of pthread_atfork(): as _Fork(), or clone() by hand. */
 static pid_t quiet_fork(void)
 {
     return (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
@@ -127,7 +127,7 @@ static void test_fork_inside_a_callback(void **state)
     assert_code(take_release(&take), REDLOCK_OK);
 }
 
-/* The child exits in the ordinary way, its memory is freed by nobody. */
+/* The child exits in the ordinary way, and its memory is not freed. */
 static void test_child_of_a_round(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /*
- * A master that hangs costs nobody time: with one of five stopped since before the start,
+ * A master that hangs costs no lease time: with one of five stopped since before the start,
  * acquires take as long as with five healthy ones, and no round ever waits for it.
  */
 #include "user.h"
@@ -85,7 +85,7 @@ static void test_hung_since_before_the_start(void **state)
     struct user with_five, with_four;
     struct take held_by_five, held_by_four;
     redlock_options options = REDLOCK_OPTIONS_INIT;
-    options.request_timeout_ms = 2000; /* nobody is slow but the hung one */
+    options.request_timeout_ms = 2000; /* only the hung master is slow */
     cluster_do(&limping, "pause 5");
     user_open(&with_five, &healthy, &options);
     user_open(&with_four, &limping, &options);
@@ -136,8 +136,8 @@ static void test_first_acquire(void **state)
     assert_true((double)of_four <= 1.5 * (double)of_five);
 }
 
-/* It stops while connected: noticed after a few requests, and from then on left alone;
- * when it goes on, it is used again. */
+/* A master stops while connected: the client notices after a few requests, and leaves it alone
+ * until it goes on. */
 static void test_hangs_later(void **state)
 {
     (void)state;
@@ -169,7 +169,7 @@ static void test_hangs_later(void **state)
     assert_code(take_lock(&take, &user, "resumed", NULL), REDLOCK_OK);
     AWAIT(&user, cluster_holders(&limping, "resumed", redlock_token(take.lease)) == 5);
     assert_code(take_release(&take), REDLOCK_OK);
-    user_close_clean(&user, &limping); /* what it did in its sleep is given back, too */
+    user_close_clean(&user, &limping); /* the grants of the stopped master are released, too */
 }
 
 int main(void)

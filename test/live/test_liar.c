@@ -1,7 +1,7 @@
 /*
- * One master of five misbehaves: the lock is had at once, and what ails that master
- * is named.  Three of five do: the lock is refused in bounded time, with a reason for
- * each, and nothing stays behind on the two that are sound.
+ * One master of five misbehaves: the lock is acquired at once, and a text names that master's
+ * fault.  Three of five do: the lock is refused in bounded time, with a reason for each, and no key
+ * stays behind on the two sound ones.
  */
 #include "fixture.h"
 #include "user.h"
@@ -16,7 +16,7 @@
 struct trouble {
     const char *name;
     struct lie lie;
-    redlock_vote_kind vote; /* of the liar, when asked who has the lock */
+    redlock_vote_kind vote; /* of the liar, when asked for the holder */
     const char *says;
     bool grants; /* it is taken for a grant, and has to be */
 };

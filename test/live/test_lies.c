@@ -1,6 +1,5 @@
 /*
- * One master of several lies, and says only what may be believed.  Beyond its vote that
- * costs nothing.
+ * One master of several lies, and every lie could be true.  It costs its vote and no more.
  */
 #include "scene.h"
 
@@ -38,7 +37,7 @@ static void say_that_somebody_is_ahead(void *data, enum asked asked, struct answ
     answer_set(answer, "*2\r\n:2\r\n:%lld\r\n", (long long)clock);
 }
 
-/* One that gives the name to the waiter, and says each time that he is not the first. */
+/* A master that gives the name to the waiter, and says each time that it is not the first. */
 static void test_somebody_is_always_ahead(void **state)
 {
     struct user holds, waits;
@@ -82,7 +81,7 @@ static void say_that_it_is_about_to_end(void *data, enum asked asked, struct ans
     answer_set(answer, "*5\r\n:0\r\n:%lld\r\n:0\r\n:0\r\n:1\r\n", (long long)clock);
 }
 
-/* Two honest masters say who has it, and for how long: the word of one costs them little. */
+/* Two honest masters name the holder and its time: the word of one liar matters little. */
 static void test_another_library_is_about_to_end(void **state)
 {
     struct user waits;
@@ -208,7 +207,7 @@ static int64_t fence_of_name(struct user *user)
     return fence;
 }
 
-/* What is told before the honest masters forget everything is less than what is told then. */
+/* The fence from before the honest masters forget everything is below the one after. */
 static void fences_grow_in_spite_of(int64_t (*lie)(void))
 {
     struct user waits, before, after;

@@ -181,8 +181,8 @@ static void test_slow_masters(void **state)
     finish("slow masters");
 }
 
-/* The masters renew in time; only their word is late.  The ledger counts what was heard, so
- * the end is that of the last renewal that was. */
+/* The masters renew in time; only their answers are late.  The ledger counts heard answers only,
+ * so the end is that of the last renewal that was heard. */
 static void test_slow_network(void **state)
 {
     (void)state;

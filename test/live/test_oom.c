@@ -153,7 +153,7 @@ static void test_memory(void **state)
     live_through(FAULT_MEMORY_SPELL, "times ten allocations failed in a row");
 }
 
-/* Who is told that it has the lease can also give it back. */
+/* A lease that was told ACQUIRED can also be released. */
 static void test_token_takes_no_memory(void **state)
 {
     (void)state;
@@ -199,7 +199,7 @@ static bool all_are_up(const struct user *user)
     return true;
 }
 
-/* As where fs.epoll.max_user_watches is used up; and then somebody else ends. */
+/* As if fs.epoll.max_user_watches were used up, and then another process ended. */
 static void test_no_watcher_at_all(void **state)
 {
     (void)state;

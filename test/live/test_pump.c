@@ -1,6 +1,6 @@
 /*
- * The contract of the loop: callbacks come only from it, may do anything, freeing what
- * they are about included; the loop ends by itself; nobody is sent a SIGPIPE.
+ * The contract of the loop: callbacks come only from it and may do anything, even free their own
+ * lease or client; the loop ends by itself; no SIGPIPE is sent.
  */
 #include "fixture.h"
 #include "user.h"
@@ -304,7 +304,7 @@ static void test_loop_ends_by_itself(void **state)
     struct user user;
     struct take take;
     user_begin(&user, ev_loop_new(0), cluster.nodes, NULL);
-    ev_run(user.loop, 0); /* until it is ready: idle connections keep nobody */
+    ev_run(user.loop, 0); /* until it is ready: idle connections keep no loop alive */
     ev_run(user.loop, 0);
     assert_int_equal(user.ready, 1);
     assert_code(take_lock(&take, &user, "alive", NULL), REDLOCK_OK);
@@ -405,8 +405,8 @@ static long script_calls(unsigned master)
     return calls;
 }
 
-/* What is released in one iteration goes in one command, and before what is acquired in
- * it, in whatever order the calls come. */
+/* The releases of one iteration go in one command, and before its acquires, in whatever order
+ * the calls come. */
 static void test_releases_go_together_and_first(void **state)
 {
     (void)state;

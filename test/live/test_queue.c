@@ -1,6 +1,6 @@
 /*
- * Waiting in turn, as one real master sees it: the scripts by way of lib/wire, and what a
- * listener hears of them.
+ * Waiting in turn, as one real master sees it: the scripts by way of lib/wire, and the pushes to a
+ * subscription.
  */
 #define _GNU_SOURCE
 #include <ev.h>
@@ -643,7 +643,7 @@ static void releases_of_several_leases_hand_over_each(void **state)
     assert_int_equal(cluster_keys(&cluster), 2);
 }
 
-/* Each as if it had come alone, and those before it had been served. */
+/* Each request as if it had come alone, after those before it. */
 static void several_grants_in_one(void **state)
 {
     (void)state;
@@ -759,7 +759,7 @@ static void who_may_not_see_the_queues_gives_back_all_the_same(void **state)
     assert_told("waiter");
 }
 
-/* Its grant fails, that of others does not, and nothing is left of it. */
+/* Its grant fails, those of others do not, and it leaves no key behind. */
 static void who_may_not_move_the_clock_gets_no_fence(void **state)
 {
     (void)state;

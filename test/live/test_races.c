@@ -119,7 +119,7 @@ static void meddle(unsigned how)
         cluster_tell(&cluster, below(5), "SCRIPT FLUSH");
 }
 
-/* One iteration, that waits for something to happen or does not. */
+/* One iteration of the loop, that waits for an event or does not. */
 static void go_on(struct user *user)
 {
     if (below(2))

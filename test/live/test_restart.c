@@ -102,7 +102,7 @@ static void test_two_restart_empty(void **state)
     assert_int_equal(cluster_count(&cluster, 0, "EXISTS other"), 0);
     assert_code(take_release(&other), REDLOCK_OK);
 
-    /* One that trusts its disks does not mind. */
+    /* A client that trusts its masters' disks is not affected. */
     options.restart_policy = REDLOCK_RESTART_TRUST;
     user_begin(&trusting, user.loop, NULL, &options);
     AWAIT(&user, trusting.ready);
@@ -130,7 +130,7 @@ static void test_two_restart_empty(void **state)
     user_close(&user, 0);
 }
 
-/* With the quorum gone, the old lease ends before anybody can have a new one. */
+/* With the quorum gone, the old lease ends before any client can have a new one. */
 static void test_three_restart_empty(void **state)
 {
     (void)state;

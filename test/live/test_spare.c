@@ -51,7 +51,7 @@ static int64_t lying_clock(int64_t clock)
     }
 }
 
-/* It is yours, or another's. */
+/* The answer says: it is yours, or another's. */
 static void lie_to_grant(struct answer *answer)
 {
     int64_t clock = answer_number(answer, 1);
@@ -60,7 +60,7 @@ static void lie_to_grant(struct answer *answer)
     answer_set(answer, "*2\r\n:%d\r\n:%lld\r\n", draw(4) ? 1 : -1, (long long)(lying_clock(clock)));
 }
 
-/* It is yours, but somebody is ahead, or you stand behind some. */
+/* The answer says: it is yours, but a waiter is ahead, or some are ahead of you. */
 static void lie_to_waiter(struct answer *answer)
 {
     int64_t clock = answer_number(answer, 1);
@@ -160,7 +160,7 @@ static void note_holder(const redlock_sync_lease *lease)
     atomic_fetch_add(&arena->had, 1);
 }
 
-/* All begin at once, and who has it keeps it until all have their answer; or, in every tenth
+/* All begin at once, and a holder keeps the name until all have their answer; or, in every tenth
  * round, they wait for each other in turn. */
 static void race_once(redlock_sync *client, unsigned round)
 {

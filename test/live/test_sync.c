@@ -52,7 +52,7 @@ static redlock_stats stats_of(redlock_sync *client)
     return stats;
 }
 
-/* On a busy machine masters take long, which is not what is tested here. */
+/* On a busy machine masters are slow, which is not the subject of this test. */
 static redlock_sync *open_on(const struct cluster *cluster)
 {
     char why[1024];
@@ -188,7 +188,7 @@ static void refuse_acquire(redlock_sync *client, const char *name,
     assert_null(lease);
 }
 
-/* The limit that leaves so many descriptors free. */
+/* The limit that leaves this many descriptors free. */
 static rlim_t limit_for(unsigned left)
 {
     rlim_t fd = 0;
@@ -639,7 +639,7 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The quorum-th longest that masters will keep the name, plus what asking them took. */
+/* The quorum-th longest time that masters will keep the name, plus the time of asking. */
 static int64_t kept_by_masters(const char *name)
 {
     long long left[5];
@@ -1010,7 +1010,7 @@ static void a_forked_child_holds_nothing(void **state)
     expect_nothing_in_child(fork, check_as_child);
 }
 
-/* fork() without what it is told to call in the child: as _Fork(), or clone() by hand. */
+/* fork() without the handlers of pthread_atfork(): as _Fork(), or clone() by hand. */
 static pid_t quiet_fork(void)
 {
     return (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);

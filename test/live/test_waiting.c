@@ -1,6 +1,6 @@
 /*
- * Waiting in turn on real masters: the order of those who wait, how they are told, what
- * they leave behind, and what becomes of the dead.
+ * Waiting in turn on real masters: the order of waiters, their pushes, the keys that they leave
+ * behind, and the end of dead ones.
  */
 #include "fences.h"
 #include "fixture.h"
@@ -20,7 +20,7 @@
 #define CROWD      8
 #define LIFE_MS    3000                           /* of a waiter that is not heard of */
 #define SLACK      1500                           /* of a busy machine */
-#define REFRESH_US (FENCE_TTL * 1000 / 3 * 7 / 8) /* the soonest, of who stands in line */
+#define REFRESH_US (FENCE_TTL * 1000 / 3 * 7 / 8) /* the earliest refresh of a waiter */
 
 static struct ev_loop *loop;
 
@@ -63,7 +63,7 @@ static void leave_all(struct user *users, unsigned count)
 
 /* ---- What the masters have ---- */
 
-/* Masters on which so many stand in line for the name. */
+/* Masters on which the name has this many waiters. */
 static unsigned masters_with(const char *name, long long waiters)
 {
     unsigned masters = 0;
@@ -114,7 +114,7 @@ static bool is_quiet(struct user *user)
     return in_flight == 0;
 }
 
-/* Asks, and waits until it stands on every master, with so many before it, and listens. */
+/* Asks, and waits until the lease is enqueued on every master, behind this many, and subscribed. */
 static void stand(struct take *take, struct user *user, const char *name, unsigned before,
                   const redlock_lease_options *terms)
 {
@@ -219,7 +219,7 @@ static void hand_over(struct take *from, struct take *to, int64_t within_ms)
     take_free(from);
 }
 
-/* The second time, when it has listened before. */
+/* The second wait, of a client that was subscribed before. */
 static void test_told_by_push(void **state)
 {
     static struct take holder, waiter;
@@ -244,7 +244,7 @@ static void test_told_by_push(void **state)
     leave_all(users, 2);
 }
 
-/* The answer to who comes to stand in line is slow, the push that follows is not. */
+/* The answer to a waiter's enqueuing is slow, the push that follows is not. */
 static void test_a_push_overtakes_the_answer(void **state)
 {
     static struct take holder, waiter;
@@ -334,7 +334,7 @@ static void end_wait(struct take *waiter, struct take *holder, enum end end)
         assert_code(waiter->told[REDLOCK_NOT_ACQUIRED].event.code, REDLOCK_E_CANCELLED);
         take_free(waiter);
         break;
-    case HANDED: /* freed in the midst of what it is given */
+    case HANDED: /* freed in the midst of its pushes */
         assert_code(redlock_release(holder->lease), REDLOCK_OK);
         ev_run(loop, EVRUN_NOWAIT);
         take_free(waiter);
@@ -475,12 +475,13 @@ static void test_a_dead_waiter_delays_the_next(void **state)
     assert_true(delay < (LIFE_MS + 200) * 1000);
     take_free(&holder);
     assert_code(take_release(&waiter), REDLOCK_OK);
-    AWAIT(&users[1], cluster_keys(&cluster) == 0); /* a master may keep for him what it gave last */
+    AWAIT(&users[1],
+          cluster_keys(&cluster) == 0); /* a master may keep its last grant for the dead waiter */
     leave_all(users, 2);
 }
 
-/* He ends without a word; who waits must not have it before his lease is over, and has it
- * as soon as it is. */
+/* The holder's process dies; the waiter gets the name not before its lease is over, and as soon
+ * as it is. */
 static void after_the_holder(int64_t ttl_ms, bool fence)
 {
     static struct take holder, waiter;
@@ -584,7 +585,7 @@ static void test_strangers_cannot_barge_in(void **state)
         AWAIT(&users[i + 1], atomic_load(&stranger.tries) > tries + 1);
         assert_int_equal(atomic_load(&stranger.taken), 0);
     }
-    assert_code(take_release(&takes[CROWD - 1]), REDLOCK_OK); /* nobody waits: anybody may */
+    assert_code(take_release(&takes[CROWD - 1]), REDLOCK_OK); /* no waiter: any lease may */
     AWAIT(&users[0], atomic_load(&stranger.taken) > 0);
     atomic_store(&stranger.ends, true);
     assert_int_equal(pthread_join(thread, NULL), 0);
@@ -593,7 +594,7 @@ static void test_strangers_cannot_barge_in(void **state)
     AWAIT_MS(&(struct user){.loop = loop}, cluster_keys(&cluster) == 0, 5000);
 }
 
-/* What a stranger holds is waited for, whether he deletes it or lets it expire. */
+/* A foreign lock is waited for, whether its holder deletes it or lets it expire. */
 static void test_strangers_are_waited_for(void **state)
 {
     static struct take waiter;
@@ -661,7 +662,7 @@ struct queue {
     unsigned turn;
 };
 
-/* One that is handed it gives it to the next at once. */
+/* A lease that gets the name hands it to the next at once. */
 static void on_turn(redlock_lease *lease, const redlock_event *event, void *data)
 {
     struct queue *queue = data;
@@ -777,7 +778,7 @@ static void go_on(void)
     assert_code(redlock_release(holder->lease), REDLOCK_OK);
 }
 
-/* Everybody has it so many times more. */
+/* Every contender has the name this many times more. */
 static void take_turns(unsigned turns)
 {
     unsigned until[CROWD], done = 0;
@@ -822,7 +823,7 @@ static void start_contending(void)
         contend(&contenders[i]);
 }
 
-/* How the contenders learnt so far of what the masters gave them. */
+/* How the contenders have learnt of the masters' grants so far. */
 static void count_grants(uint64_t *pushed, uint64_t *found)
 {
     *pushed = *found = 0;

@@ -1,6 +1,6 @@
 /*
- * Wall clocks that are wrong by an hour: one master's, either way; a client's.  Fences grow,
- * and those of the other masters stay within the window.
+ * Wall clocks that are wrong by an hour: one master's, in both directions; a client's.  Fences
+ * grow, and those of the other masters stay within the window.
  */
 #include "fixture.h"
 #include "fences.h"

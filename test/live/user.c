@@ -14,7 +14,7 @@ static void on_deadline(struct ev_loop *loop, ev_timer *timer, int events)
     (void)loop, (void)timer, (void)events;
 }
 
-/* Wakes at least every few ms: what is waited for may not be an event of the loop. */
+/* Wakes at least every few ms, as the condition may depend on no event of the loop. */
 bool user_step(struct user *user, int64_t end_us)
 {
     if (now_us() >= end_us)

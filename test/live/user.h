@@ -1,6 +1,6 @@
 /*
- * user.h - a user of the library in a live test: a client on a loop of its own, leases
- * that remember what they were told, and waiting without sleeping.
+ * user.h - a user of the library in a live test: a client on a loop of its own, leases that
+ * remember their outcomes, and waiting without sleeping.
  */
 #ifndef REDLOCK_TEST_USER_H
 #define REDLOCK_TEST_USER_H
@@ -50,7 +50,7 @@ struct told {
     int64_t valid_for; /* redlock_valid_for() inside the callback */
 };
 
-/* A lease and all that it was told. */
+/* A lease and all its outcomes. */
 struct take {
     struct user *user;
     redlock_lease *lease;
@@ -88,10 +88,10 @@ redlock_code take_lock(struct take *take, struct user *user, const char *name,
                        const redlock_lease_options *options);
 /* Releases, waits, frees the handle: the code. */
 redlock_code take_release(struct take *take);
-/* Asks who has the name; waits for all masters. */
+/* Asks for the holder of the name; waits for all masters. */
 void take_inspect(struct take *take, struct user *user, const char *name);
 void take_free(struct take *take);
-/* It was told that it has the names. */
+/* The lease was told ACQUIRED. */
 bool has(const struct take *take);
 
 /* Runs the loop for one iteration; false once now_us() has passed `end_us`. */

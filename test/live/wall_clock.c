@@ -1,7 +1,7 @@
 /*
- * wall_clock.c - a library to be loaded before all others (LD_PRELOAD): the program's wall
- * clock is off by $WALL_CLOCK_OFF seconds, its other clocks are right.  Or by the seconds that
- * the file $WALL_CLOCK_FILE holds (8 bytes), so that somebody else can let the clock step.
+ * wall_clock.c - a library to be loaded before all others (LD_PRELOAD): the program's wall clock is
+ * off by $WALL_CLOCK_OFF seconds, its other clocks are right.  Or by the seconds in the file
+ * $WALL_CLOCK_FILE (8 bytes), so that another process can let the clock step.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /*
- * options.c - what the models' commands are told.
+ * options.c - the command lines of the models.
  */
 #include "options.h"
 

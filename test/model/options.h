@@ -1,5 +1,5 @@
 /*
- * options.h - what the models' commands are told.
+ * options.h - the command lines of the models.
  */
 #ifndef MODEL_OPTIONS_H
 #define MODEL_OPTIONS_H

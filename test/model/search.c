@@ -185,7 +185,7 @@ void search_run(struct search *search, const struct model *model)
 
 /* ---- the story --------------------------------------------------------------------- */
 
-/* What is alike is numbered anew in every world kept: the story follows the numbers of the
+/* Like masters are numbered anew in every world kept: the story follows the numbers of the
  * first. */
 struct teller {
     const struct model *model;

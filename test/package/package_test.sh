@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# What an installed redlock is to those who build on it.
+# An installed redlock, as its users build on it.
 #
 #   package_test.sh install|pkgconfig|cmake|readme|headers|symbols|command
 #
-# `install` puts the build BUILD into the folder STAGE; the others look at nothing else.
-# Environment: BUILD, STAGE, LIBDIR and INCLUDEDIR (below the prefix), CC, CMAKE, FLAGS (for
-# compiler and linker).
+# `install` puts the build BUILD into the folder STAGE; the others look only there. Environment:
+# BUILD, STAGE, LIBDIR and INCLUDEDIR (below the prefix), CC, CMAKE, FLAGS (for compiler and
+# linker).
 set -euo pipefail
 export LC_ALL=C
 

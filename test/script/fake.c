@@ -69,7 +69,7 @@ const char *fake_time(usec time)
 const char *fake_token(struct fake *fake, const char *token, size_t length)
 {
     static char name[TOKEN_MAX + 1];
-    if (length != TOKEN_TEXT) { /* one of another process: as it is */
+    if (length != TOKEN_TEXT) { /* of another library: shown as it is */
         snprintf(name, sizeof name, "%.*s", (int)length, token);
         return name;
     }
@@ -190,7 +190,7 @@ static void write_hello(char *to, size_t size, const struct quarantine_terms *te
              terms->trust ? " trust" : "");
 }
 
-/* What follows the kind of a request about a claim. */
+/* The words after the kind of a request about a claim. */
 static void write_claim_request(struct fake *fake, char *to, size_t size,
                                 const struct request *request)
 {
@@ -695,7 +695,7 @@ void fake_call(struct fake *fake, struct actor *actor, enum event_kind kind, use
     if (frees)
         actor->used = false; /* told nothing more */
     fake_step(fake, &(struct event){.kind = kind, .lease = &actor->core, .ttl = ttl});
-    /* Whoever still looks at it reads rubbish. */
+    /* A later read of it finds rubbish. */
     if (frees)
         memset(&actor->core, 0x5a, sizeof actor->core);
 }
@@ -725,7 +725,7 @@ bool fake_start(struct fake *fake, const struct engine_config *config)
     return fake->made;
 }
 
-/* An obliging world: every master answers, those that hang are left. */
+/* A benign world: every master answers, except those that hang. */
 static void oblige(struct fake *fake, unsigned index)
 {
     static const enum answer answers[] = {

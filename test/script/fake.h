@@ -25,7 +25,7 @@ enum ear_state { EAR_DEAF, EAR_ASKED, EAR_LISTENING, EAR_CLOSING };
 struct fake_master {
     enum wire wire;
     enum ear_state ear; /* the notification connection */
-    bool was_deaf;      /* by itself, while the other connection stood */
+    bool was_deaf;      /* by itself, while the other connection was up */
     bool hangs;
     unsigned connections;
     struct tag *waiting; /* requests not yet answered, oldest first */
@@ -48,8 +48,7 @@ struct actor {
 
 struct fake;
 
-/* Somebody who looks on: before a step, at each effect of it, and when it is over, all its
- * outcomes told. */
+/* An observer: called before a step, at each effect of it, and when all its outcomes are told. */
 struct watcher {
     void (*before)(struct fake *fake, const struct event *event);
     void (*acts)(struct fake *fake, const struct effect *effect);
@@ -58,7 +57,7 @@ struct watcher {
 
 struct fake {
     struct engine engine;
-    const struct watcher *watcher; /* NULL: nobody */
+    const struct watcher *watcher; /* NULL: none */
     usec now;
     bool started, made, closing, closed, ready;
     bool telling;                  /* outcomes are told at once; else by fake_tell_all() */
@@ -87,7 +86,7 @@ struct fake {
 
 void fake_init(struct fake *fake);
 bool fake_start(struct fake *fake, const struct engine_config *config);
-/* Closes the engine, answers and waits until nothing is left, and checks that. */
+/* Closes the engine, answers and waits until no request is left, and checks that. */
 void fake_finish(struct fake *fake);
 /* Frees its trace. */
 void fake_drop(struct fake *fake);
@@ -112,14 +111,14 @@ void fake_connected(struct fake *fake, unsigned master);
 /* The connection ends: what waits is lost. */
 void fake_lose(struct fake *fake, unsigned master, const char *why);
 
-/* The notification connection is subscribed, or ends.  False if none was asked for. */
+/* The notification connection is subscribed, or ends.  False if it was not asked for. */
 /* `other`: to another process than hello was said to. */
 bool fake_listening(struct fake *fake, unsigned master, bool other);
 /* It gives a sign of life. */
 bool fake_alive(struct fake *fake, unsigned master);
 bool fake_deaf(struct fake *fake, unsigned master);
-/* The master has given the names to the token, and says so.  False if no token has that
- * short name, or nobody listens. */
+/* The master has handed the names to the token, and sends a push.  False if no token has that
+ * short name, or the client is not subscribed. */
 bool fake_push(struct fake *fake, unsigned master, const char *token, usec clock);
 
 struct actor *fake_actor(struct fake *fake, const char *name);
@@ -128,7 +127,7 @@ bool fake_new(struct fake *fake, const char *name, const char *names, const stru
 void fake_call(struct fake *fake, struct actor *actor, enum event_kind kind, usec ttl);
 const char *fake_kind(enum request_kind kind);
 const char *fake_answer_name(enum answer answer);
-/* What the masters have said to the lease, with commas; "" if nothing is asked. */
+/* The votes of the lease, with commas; "" without a round. */
 void fake_votes(struct fake *fake, const struct lease *lease, char *to, size_t size);
 /* Its short name, "token-1" for the first one seen. */
 const char *fake_token(struct fake *fake, const char *token, size_t length);

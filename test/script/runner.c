@@ -80,7 +80,7 @@ struct scenario {
     size_t next; /* where the next line begins */
     struct block block;
     const struct watcher *watcher;
-    bool starving; /* the script may ask for what did not come about */
+    bool starving; /* the script may ask for an event that did not come */
     bool quiet;    /* it is known how it fails */
     bool failed;
     unsigned numbered;
@@ -120,7 +120,7 @@ static const char *next_word(struct words *words)
     return words->next < words->count ? words->word[words->next++] : "";
 }
 
-/* Takes "KEY VALUE" from wherever it stands; "" if it does not. */
+/* Takes "KEY VALUE" from any place in the line; "" if it is not there. */
 static const char *value_of(const struct words *words, const char *key)
 {
     for (unsigned i = words->next; i + 1 < words->count; i++)

@@ -1,5 +1,5 @@
 /*
- * text.h - a text that grows: a scenario as it stands in its file, or as it should read.
+ * text.h - a text that grows: a scenario as its file has it, or as it should be.
  */
 #ifndef REDLOCK_TEST_TEXT_H
 #define REDLOCK_TEST_TEXT_H

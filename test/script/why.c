@@ -33,7 +33,7 @@ static void say_timer(char *to, size_t size, const struct fake *fake)
     snprintf(to, size, "the deadline of %s has come", owner);
 }
 
-/* What the user calls. */
+/* The calls of the user. */
 static const char *call_name(enum event_kind kind)
 {
     static const char *const names[] = {
@@ -131,7 +131,7 @@ static void look_at(struct fake *fake, const struct actor *actor)
     snprintf(step.leases + used, sizeof step.leases - used, "; %s is %s", actor->name,
              state_name(&actor->core));
     used += strlen(step.leases + used);
-    if (votes[strspn(votes, "-, ")]) /* somebody has said something */
+    if (votes[strspn(votes, "-, ")]) /* a master has answered */
         snprintf(step.leases + used, sizeof step.leases - used, ": %s (%u needed)", votes,
                  fake->engine.quorum);
 }

@@ -1,6 +1,6 @@
 /*
- * why.h - the reason of what the core does, as far as its shell can see it: what happened just
- * then, and how the votes stood of each lease that the core acted for.
+ * why.h - the reason of a step of the core, as far as its shell can see it: the event just before,
+ * and the votes of each lease that the core acted for.
  */
 #ifndef REDLOCK_TEST_WHY_H
 #define REDLOCK_TEST_WHY_H

@@ -1,6 +1,6 @@
 /*
- * asserts.c - the simulator's core ends where it is called in a way that it takes for granted
- * nobody does: each case is run in a process of its own, which must abort.
+ * asserts.c - the simulator's core aborts at a call that breaks its assumptions: each case runs in
+ * a process of its own, which must abort.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -165,7 +165,7 @@ static void names_the_masters(struct user_lease *lease, const redlock_event *eve
     }
 }
 
-/* What the calls say at that moment. */
+/* The calls return this at that moment. */
 static void agrees_with_calls(struct user_lease *lease, const redlock_event *event)
 {
     int64_t valid = redlock_valid_for(lease->handle), fence = redlock_fence(lease->handle);
@@ -235,7 +235,7 @@ void check_log(struct shell *s, redlock_level level, const char *text)
                        (int)level, text);
 }
 
-/* Only who waits for an outcome has a place in line. */
+/* Only a lease that waits for an outcome has a place. */
 void check_place(const struct user_lease *lease, redlock_code code, const redlock_place *place)
 {
     bool has_one = code == REDLOCK_OK;

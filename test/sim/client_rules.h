@@ -34,10 +34,10 @@ void check_batch_begins(struct shell *shell);
 /* A lease's first request, and a release, in the order in which they are sent. */
 void check_batch(struct shell *shell, const struct user_lease *lease, const struct request *request,
                  bool first);
-/* What was sent to a master is written. */
+/* The requests sent to a master are written. */
 void check_flushed(struct shell *shell, unsigned master);
 
-/* The master is subscribed to, or asked to put somebody in line: more messages may come. */
+/* The client subscribes at the master, or asks it to enqueue a waiter: more messages may come. */
 void check_may_come(struct shell *shell, unsigned master, bool subscribes);
 /* A message came, and was delivered; it is still listened to the master, or not. */
 void check_came(struct shell *shell, unsigned master, bool listens);

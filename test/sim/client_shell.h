@@ -34,12 +34,12 @@ struct shell_link {
     unsigned expected;
     usec vague;         /* by what the client may misjudge this master's clock, */
     usec compared;      /* as it was then; true time */
-    usec counted_since; /* true time: so many requests were sent since, */
+    usec counted_since; /* true time: the number of requests sent since, */
     unsigned sent;
-    uint32_t leases_before; /* with so many leases made before */
+    uint32_t leases_before; /* and of leases made before */
 };
 
-/* What the process is about to do. */
+/* The next action of the process. */
 enum turn { TURN_OVER, TURN_READ, TURN_PUMP };
 
 struct account {
@@ -83,7 +83,7 @@ struct shell {
     struct pending *spare;
 };
 
-/* The process that runs just now: whose clock, memory and chance it is. */
+/* The process that runs now: clock, memory and random numbers are its own. */
 extern struct shell *shell_present;
 
 struct shell *shell_new(struct world *world, unsigned index);

@@ -1,6 +1,6 @@
 /*
- * crowd.h - users who want little but the same name: many waiters, short holds, always one
- * more; and hoarders with a hundred leases of their own.
+ * crowd.h - users that mostly want the same name: many waiters, short holds, always one more; and
+ * hoarders with a hundred leases of their own.
  */
 #ifndef SIM_CROWD_H
 #define SIM_CROWD_H

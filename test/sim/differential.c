@@ -265,7 +265,7 @@ static bool same_clock(usec model, usec real, usec wall)
     return real == model || (cut && real > model && real <= model + MS(5));
 }
 
-/* The real line has the dead in it until somebody meets them. */
+/* The real queue keeps dead waiters until a script meets them. */
 static bool same_wait(const struct model_answer *model, const struct reply *real)
 {
     int64_t left = model->remaining_ms == -1   ? -2
@@ -429,7 +429,7 @@ static void restart(struct test *t, bool keep)
     learn_start(t, keep ? &data : NULL);
 }
 
-/* Rare: so much of it that it cannot be by chance is a difference. */
+/* Rare: more of it than chance allows is a difference. */
 static bool begin_anew_if_torn(struct test *t, usec before, usec after)
 {
     bool is_torn = before / 1000 != after / 1000 && t->torn < 10 + t->compared / 1000;
@@ -442,7 +442,7 @@ static bool begin_anew_if_torn(struct test *t, usec before, usec after)
 
 /* ---- commands ---------------------------------------------------------------------------- */
 
-/* Around where the clock stands, near the wall, or out of all reason. */
+/* Around the clock, near the wall, or out of all reason. */
 static usec draw_clock(struct test *t)
 {
     switch (chance_below(&t->chance, 4)) {
@@ -457,7 +457,7 @@ static usec draw_clock(struct test *t)
     }
 }
 
-/* Those who wait have tokens of their own, each for names of its own. */
+/* Waiters have tokens of their own, each for names of its own. */
 static void be_a_waiter(struct test *t, struct model_call *call)
 {
     unsigned which = chance_below(&t->chance, WAITERS);

@@ -251,14 +251,14 @@ void faults_restart(struct world *w, unsigned master)
     server->up = true;
     server->epoch++;
     server->stopped_until = 0;
-    /* An old snapshot brings back what was released, and who has left the queue, and may be given
-     * the name later: no client can know of that. */
+    /* An old snapshot brings back released keys, and waiters that have left the queue and may be
+     * given the name later: no client can know of that. */
     bool is_old = server->comes_back_with == &server->snapshot;
     for (unsigned name = 0; name < MODEL_KEYS; name++)
         w->tokens[data.keys[name].value].excused |= is_old;
     for (unsigned i = 0; i < data.waiters_used && (is_old || server->fails_over); i++)
         w->tokens[data.waiters[i].value].excused = true;
-    /* What any lease may still rely on: a ttl that began before now. */
+    /* A ttl that began before now: any lease may still rely on it. */
     server->abstains_until = server->fails_over ? 0 : w->now + MS(w->max_ttl_ms);
     if (server->fails_over)
         server->model.started_s -= 100000;
@@ -399,7 +399,7 @@ static void at_least(usec *moment, usec other)
         *moment = other;
 }
 
-/* What goes by a slow path is on its way for a while after. */
+/* Messages on a slow path are on their way for a while after. */
 static void path_ends(struct world *w, const struct path *path)
 {
     usec blocked = path_blocked(path);

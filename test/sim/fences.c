@@ -103,9 +103,9 @@ static void is_stored(const struct user_lease *lease, usec fence)
                        lease->number, CLIENT(lease), (long long)fence, stored);
 }
 
-/* A quorum has kept it since it granted it with a number at or below the fence, or did when it
- * began to be confirmed.  Else somebody may have been shown a larger one by a master that granted
- * it only later, and be gone. */
+/* A quorum has kept it since it granted it with a number at or below the fence, or did when the
+ * confirmation began.  Otherwise another holder, gone by now, may have had a larger fence from a
+ * master that granted it only later. */
 static void is_founded(const struct user_lease *lease, usec fence)
 {
     struct world *w = lease->shell->world;
@@ -122,7 +122,7 @@ static void is_founded(const struct user_lease *lease, usec fence)
             lease->number, CLIENT(lease), kept);
 }
 
-/* The largest told to a holder of this name before `before`, true time, by who excludes us. */
+/* The largest fence told before `before`, true time, to a holder of this name that excludes us. */
 static usec largest_told(const struct world *w, unsigned name, unsigned quorum, usec before)
 {
     const struct told_fences *told = &w->told[name];
@@ -134,7 +134,7 @@ static usec largest_told(const struct world *w, unsigned name, unsigned quorum, 
     return largest;
 }
 
-/* Above every one told before: all of them while lease timing holds; where a master
+/* A fence is above every one told before: all of them while lease timing holds; where a master
  * may lose single keys, those told before this acquire's first request was sent. */
 static void grows(const struct user_lease *lease, usec fence)
 {

@@ -11,7 +11,7 @@
 void fences_sent(struct world *world, uint32_t token);
 /* A master gives the token what it did not have, with this number. */
 void fences_granted(struct world *world, unsigned master, uint32_t token, usec clock);
-/* What was given is prolonged before its lease is told. */
+/* A grant is prolonged before ACQUIRED is told. */
 void fences_confirmed(struct world *world, uint32_t token);
 /* A master has carried out a request about a token. */
 void fences_executed(struct world *world, unsigned master, const struct message *message);

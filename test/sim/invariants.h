@@ -25,13 +25,13 @@ void check_executed(struct world *world, unsigned master, const struct message *
 void check_told(struct user_lease *lease, const redlock_event *event);
 /* The handle is about to be freed. */
 void check_freed(struct user_lease *lease);
-/* A client's process has ended: nobody can release what it had, unless it was closed. */
+/* A client's process has ended: its leases cannot be released, unless it was closed. */
 void check_ended(struct shell *shell);
 /* Another client of the published algorithm has the lock. */
 void check_foreigner(struct world *world, unsigned foreigner);
-/* Now and then: who waits too long? */
+/* Now and then: does a lease wait too long? */
 void check_waiting(struct world *world);
-/* In peace: no key outlives what it stood for. */
+/* In peace: no key outlives its lease. */
 void check_orphans(struct world *world);
 
 /* They want one name both. */

@@ -1,6 +1,6 @@
 /*
- * lasting.h - what stays broken in peace: a minority of masters, or of somebody's links.
- * Who reaches a quorum all the same must get whatever is promised.
+ * lasting.h - faults that stay in peace: a minority of masters, or of a client's links.  A client
+ * that still reaches a quorum must get all that is promised.
  */
 #ifndef SIM_LASTING_H
 #define SIM_LASTING_H

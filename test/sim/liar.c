@@ -21,7 +21,7 @@ static void draw_lies(struct world *w)
         w->lies = 0;
 }
 
-/* Where masters may forget as well, as many of those that may be wrong lie as chance has it. */
+/* Where masters may forget as well, chance decides how many of the wrong ones lie. */
 void liar_draw(struct world *w)
 {
     bool others = w->options.faults & 1U << FAULT_FORGET;
@@ -112,7 +112,7 @@ static void lie_to_hello(struct world *w, struct model_answer *answer, bool stan
         answer->time += chance_range(&w->chance, -MS(DAY_MS), MS(DAY_MS));
 }
 
-/* A push for who has just asked, or for anybody who stands in line there. */
+/* A push for the token that has just asked, or for any waiter there. */
 static void lie_to_waiters(struct world *w, unsigned master, const struct model_call *call,
                            struct model_answer *answer)
 {

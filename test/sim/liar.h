@@ -11,18 +11,18 @@
 
 enum lie {
     LIE_GRANT,    /* it is yours: though another has it, though nothing is stored */
-    LIE_REFUSE,   /* somebody has it */
+    LIE_REFUSE,   /* another token has it */
     LIE_CLOCK,    /* a logical clock as far ahead as is believed */
     LIE_WILD,     /* and farther */
     LIE_RUN_ID,   /* another process at each hello */
     LIE_TWIN,     /* another master's process */
-    LIE_MAX_TTL,  /* somebody has told it of ttls of up to a day */
+    LIE_MAX_TTL,  /* a client told it a max_ttl of up to a day */
     LIE_ABSTAIN,  /* its quarantine is long, or over */
     LIE_TIME,     /* its wall clock */
     LIE_POSITION, /* how many are ahead */
     LIE_LEFT,     /* how long the holder has it */
     LIE_PUSH,     /* it was given to you */
-    LIE_AHEAD,    /* it is yours, but somebody is ahead of you */
+    LIE_AHEAD,    /* it is yours, but a waiter is ahead of you */
     LIE_RENEWAL,  /* late, healed, absent, another's */
     LIE_ERROR,    /* any other reply: errors, no script, no clock */
     LIE_FORGET,   /* and it has not done what it says */
@@ -36,7 +36,7 @@ bool is_liar(const struct world *world, unsigned master);
 /* It claims to be a master that was met later, and that one is refused: with the liar two votes may
  * be missing, and then nothing has to come of anything. */
 bool liar_took_a_vote(const struct world *world);
-/* What is said instead, to a client that stands to be told of twins, or not. */
+/* Puts a lie in place of an answer; `stands_twins`: the client tolerates a twin. */
 void liar_answers(struct world *world, unsigned master, struct message *message, bool stands_twins);
 
 #endif

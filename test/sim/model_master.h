@@ -1,10 +1,10 @@
 /*
- * model_master.h - what a Redis master does with our requests, and nothing else:
- * a few keys with a value and an expiry, the hash redlock:clock, the scripts.
+ * model_master.h - a Redis master, as far as our requests need one: a few keys with a value and an
+ * expiry, the hash redlock:clock, the scripts.
  *
- * Written from lib/wire/scripts and checked against a real server, reply for reply
- * and key for key, by differential.c.  Names and values are small numbers here;
- * whoever uses the model gives them their spelling.
+ * Written from lib/wire/scripts and checked against a real server, reply for reply and key for key,
+ * by differential.c.  Names and values are small numbers here; the users of the model give them
+ * their spelling.
  */
 #ifndef SIM_MODEL_MASTER_H
 #define SIM_MODEL_MASTER_H
@@ -26,10 +26,10 @@ struct model_clock {
     int64_t s, q, m, h;
 };
 
-/* Who stands in line; first come the smallest ticket, then the smallest value. */
+/* The queue; ordered by ticket, then by value. */
 #define MODEL_WAITERS 64
 struct model_waiter {
-    uint32_t value; /* the token; 0: nobody */
+    uint32_t value; /* the token; 0: none */
     uint32_t channel;
     uint32_t arrival; /* for a mutant */
     int64_t ticket;
@@ -37,7 +37,7 @@ struct model_waiter {
     uint8_t count, names[MODEL_NAMES];
 };
 
-/* What survives a restart, or does not. */
+/* The data that a restart keeps or loses. */
 struct model_data {
     struct model_key keys[MODEL_KEYS];
     struct model_waiter waiters[MODEL_WAITERS];
@@ -65,12 +65,12 @@ struct model_call {
     usec not_after;
     usec proposal; /* GRANT */
     usec fence;    /* RAISE */
-    usec ticket;   /* QUEUE; ttl_ms: how long it stands unheard of */
+    usec ticket;   /* QUEUE; ttl_ms: the life of the place */
     uint32_t channel;
     struct quarantine_terms terms;
 };
 
-/* What a master says on a waiter's channel. */
+/* A push on a waiter's channel. */
 struct model_push {
     uint32_t channel, value;
     usec clock;
@@ -82,7 +82,7 @@ struct model_answer {
     int64_t remaining_ms; /* HELD of PEEK, QUEUED: as PTTL says, -1 for a key without expiry, -2 for
                              none */
     uint32_t value;       /* HELD of PEEK */
-    uint32_t holders[MODEL_NAMES]; /* QUEUED: of each name that somebody else has */
+    uint32_t holders[MODEL_NAMES]; /* QUEUED: of each name that another token has */
     unsigned holder_count;
     bool belies_holder; /* QUEUED: a liar's, of what library the holder is */
     usec time;          /* LATE, HELLO */
@@ -104,10 +104,10 @@ void model_execute(struct model_master *master, usec wall, const struct model_ca
 /* Starts again, with `data` as read from disk, or with none. */
 void model_restart(struct model_master *master, usec wall, uint64_t run_id,
                    const struct model_data *data);
-/* Who stands in line for a name, alive, is the `rank`-th from 0; NULL: nobody. */
+/* The `rank`-th live waiter for a name, from 0; NULL: there is none. */
 const struct model_waiter *model_waiter(const struct model_master *master, usec wall, unsigned name,
                                         unsigned rank);
-/* Does this one stand in line for the name, alive? */
+/* Is this token a live waiter for the name? */
 bool model_waits(const struct model_master *master, const struct model_waiter *waiter, usec wall,
                  unsigned name);
 /* The value of a name now; 0: absent. */
@@ -122,7 +122,7 @@ struct model_flaws {
     bool grants_stand;      /* a grant does not move the clock on */
     bool orders_by_arrival; /* queue */
     bool queue_stands;      /* queue does not move the clock on */
-    bool keeps_dead;        /* a waiter that is not heard of stays in line */
+    bool keeps_dead;        /* a dead waiter stays in the queue */
     bool lets_barge;        /* grant does not look at the line */
     bool raises_for_anyone; /* raise does not look at the token */
 };

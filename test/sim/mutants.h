@@ -9,7 +9,7 @@
 #include "client_mutant.h"
 #include "ground/mutant.h"
 
-/* Those of the core have the numbers of enum mutant, from 1; those of the client room follow. */
+/* Mutants of the core have the numbers of enum mutant, from 1; those of the client room follow. */
 #define OF_CLIENT(mutant) ((int)MUTANT_COUNT - 1 + (int)(mutant))
 #define MUTANTS_END       OF_CLIENT(CLIENT_MUTANT_COUNT)
 

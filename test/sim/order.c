@@ -2,8 +2,10 @@
 
 #include "invariants.h"
 
-#define FAIR_LATER    MS(200) /* who asks so much later than somebody stood in line is behind him, */
-#define FAIR_FOR      MS(1000) /* but for so long: some of his client still share an older place */
+/* A lease that asks this long after another was enqueued is behind it, ... */
+#define FAIR_LATER MS(200)
+/* ... but not for this time, in which leases of its client may share an older place. */
+#define FAIR_FOR      MS(1000)
 #define CLIENT(lease) ((lease)->shell->index + 1)
 
 static bool was_refused_with(const struct world *w, const struct token *token, usec clock)
@@ -27,8 +29,8 @@ static usec drawn(const struct world *w, usec ticket)
     return first;
 }
 
-/* When was it first asked for what has this ticket?  A place in line may be taken over
- * from another lease of the same client, and its ticket outlives its tokens. */
+/* The first request for the place with this ticket.  A place may be taken over from another
+ * lease of the same client, and its ticket outlives its tokens. */
 static usec *since(struct world *w, usec ticket)
 {
     unsigned kept = w->places_made < PLACES ? w->places_made : PLACES;
@@ -46,8 +48,8 @@ void order_sent(struct user_lease *lease, uint32_t number, usec ticket)
 {
     struct world *w = lease->shell->world;
     struct token *token = &w->tokens[number];
-    /* Who stands in line without having asked for a ticket has that of a lease before it
-     * in the same line, which may not have used it yet. */
+    /* A waiter that never asked for a ticket has that of a lease before it in the same local
+     * queue, which may not have used it yet. */
     usec own = ticket && !lease->first_sent ? lease->began : w->now;
     usec asked = token->place_since ? token->place_since : own;
     if (!lease->first_sent || asked < lease->first_sent)
@@ -75,8 +77,8 @@ static void stands(struct world *w, unsigned master, uint32_t token)
         lease->stood_since = w->now;
 }
 
-/* `token` was given a name: nobody may stand in line for it there, alive, who stood on
- * a quorum before its lease asked for the first time. */
+/* `token` was given a name: no live waiter for it there may have been enqueued on a quorum
+ * before its lease first asked. */
 static void nobody_is_overtaken(struct world *w, unsigned master, uint32_t token, unsigned name)
 {
     const struct user_lease *given = lease_of(w, token);
@@ -124,7 +126,7 @@ void order_executed(struct world *w, unsigned master, const struct message *mess
 
 /* ---- fair ----------------------------------------------------------------------- */
 
-/* `told` asked long after `waits` stood in line on a quorum, and has the name. */
+/* `told` asked long after `waits` was enqueued on a quorum, and has the name. */
 static void passes(const struct user_lease *told, struct user_lease *waits)
 {
     struct world *w = told->shell->world;
@@ -140,10 +142,9 @@ static void passes(const struct user_lease *told, struct user_lease *waits)
                        CLIENT(waits), (long long)(w->now - *since) / 1000);
 }
 
-/* The waiters of one client share a place in line, and hand on what they got, but not for
- * long.  With one name there is one place for each client that may be before another one.
- * Where anything goes wrong a place may be lost.  Who takes up a lease by its token passes
- * nobody: it is held already. */
+/* The waiters of one client share a place, and hand the names on, but not for long.  With one
+ * name there is one place for each client that may be before another one.  A fault may lose a
+ * place.  An attach by token passes no waiter: the lease is held already. */
 void order_told(const struct user_lease *told)
 {
     struct world *w = told->shell->world;

@@ -7,14 +7,14 @@
 
 #include "client_shell.h"
 
-/* A client asks for the names, or stands in line for them. */
+/* A client asks for the names, or is enqueued for them. */
 void order_sent(struct user_lease *lease, uint32_t token, usec ticket);
 /* A master has answered, whether or not it is a liar: a ticket may be drawn from what it told. */
 void order_answered(struct world *world, unsigned master, const struct message *message);
-/* A master has carried out a request: who stands in line now, who was given what? */
+/* A master has carried out a request: checks its queue and its handovers. */
 void order_executed(struct world *world, unsigned master, const struct message *message);
 
-/* ACQUIRED: who waits for what it has, and for how long already? */
+/* ACQUIRED: checks how long others have been waiting for the names. */
 void order_told(const struct user_lease *told);
 
 #endif

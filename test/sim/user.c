@@ -125,7 +125,7 @@ static void detach(struct shell *s, struct user_lease *lease)
     w->parcels[w->parcel_count++] = parcel;
 }
 
-/* Takes over, or gives back, what somebody has detached. */
+/* Takes over, or releases, a detached lease. */
 static void use_token(struct shell *s)
 {
     struct world *w = s->world;
@@ -182,7 +182,7 @@ void user_told(struct user_lease *lease, const redlock_event *event)
         return;
     if (is_hasty(s) && chance(s, s->close_asked ? ENDS_CLOSING : ENDS_AT_ONCE)) {
         TRACE(s->world, "client %u is freed", s->index + 1);
-        check_ended(s); /* nobody gives back what it had */
+        check_ended(s); /* its leases are not released */
         redlock_free(s->client);
         return;
     }
@@ -209,7 +209,7 @@ void user_told(struct user_lease *lease, const redlock_event *event)
 
 /* ---- peace ---------------------------------------------------------------------------------- */
 
-/* Everybody gives back what they have; who still waits goes on waiting. */
+/* All users release their leases; waiters go on waiting. */
 static void tidy_up(struct shell *s)
 {
     for (struct user_lease *lease = s->all, *next; lease; lease = next) {

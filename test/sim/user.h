@@ -1,5 +1,5 @@
 /*
- * user.h - people who use leases in every way the header allows, at any moment.
+ * user.h - users that use leases in every way the header allows, at any moment.
  */
 #ifndef SIM_USER_H
 #define SIM_USER_H

@@ -7,7 +7,7 @@
 
 #include "client_shell.h"
 
-/* What the user was told, and so what may still be told. */
+/* The outcomes so far, which decide those that may follow. */
 enum known {
     KNOWN_ASKED, /* ACQUIRED or NOT_ACQUIRED will come */
     KNOWN_HELD,
@@ -41,7 +41,7 @@ struct user_lease {
     usec hold_over;   /* true time; it is given back then */
     usec fence;       /* that it was told; 0: none */
     usec first_sent;  /* true time; its first message about this acquire */
-    usec stood_since; /* likewise: a quorum of masters has its place in line */
+    usec stood_since; /* likewise: it is enqueued on a quorum of masters */
     uint16_t stands_on;
     usec passed_since[CLIENTS_MAX]; /* likewise: by leases of that client that asked long after */
 };
@@ -67,7 +67,7 @@ usec user_lease_usual_margin(usec ttl);
 
 /* Calls that wait for the pump. */
 bool user_lease_has_calls(const struct user_lease *lease);
-/* Of a lease of the core; NULL of none. */
+/* The lease of the core; NULL: none. */
 struct user_lease *user_lease_of(struct lease *core);
 
 /* Those that were let go are gone for good: when the pump has carried it out, or all of them,

@@ -247,7 +247,7 @@ static enum phase probe(struct world *w)
     return PHASE_CLOSE;
 }
 
-/* Not the answer to a question of which nobody wants to hear any more. */
+/* Not the answer to a question whose lease is gone. */
 static bool has_work(const struct engine *e)
 {
     return e->busy.count || e->held.count || engine_owed(e);

@@ -1,5 +1,5 @@
 /*
- * world.h - virtual time: what will happen, in which order, to whom.
+ * world.h - virtual time: the events to come, in their order.
  *
  * One run is one seed: masters, the network, clients with the real core, their
  * users, and whatever goes wrong.  It ends in peace: faults stop, users give back
@@ -45,16 +45,16 @@ enum fault_kind {
     FAULT_EVICT,      /* a master loses one key: an operator, or too little memory */
     FAULT_LATE_FIN,   /* a crashed master's farewell gets lost, on each connection by itself */
     FAULT_UNEVEN,     /* a client's way to each master is another: dead, slow, as ever */
-    FAULT_LASTING,    /* a minority of masters, or of somebody's links, stays broken in peace */
+    FAULT_LASTING,    /* a minority of masters, or of a client's links, stays broken in peace */
     FAULT_LIAR,       /* a master lies: see liar.h */
     FAULT_FORGET,     /* a master forgets, and goes on voting: see wrong.h */
     FAULT_KINDS
 };
 
-/* What users do most of all. */
+/* The main action of users. */
 enum habit {
     HABIT_ANY,
-    HABIT_WAITING, /* they wait, for few names, many with fences; and nobody is in a hurry */
+    HABIT_WAITING, /* they wait, for few names, many with fences, and without haste */
     HABIT_CROWD    /* see crowd.h */
 };
 
@@ -64,7 +64,7 @@ struct options {
     unsigned clients; /* 0: drawn */
     unsigned ops;     /* user calls; 0: drawn */
     int spare;        /* spare votes; -1: drawn where masters may be wrong, else 0 */
-    int wrong;        /* masters wrong at once; -1: no more than is stood */
+    int wrong;        /* masters wrong at once; -1: no more than the quorum tolerates */
     uint32_t faults;  /* that may be drawn: a bit for each fault_kind */
     uint32_t without; /* drawn all the same, and then left out */
     bool beyond;      /* clocks run apart by more than was promised */
@@ -146,16 +146,16 @@ struct token {
     const void *claim;                 /* likewise */
     struct user_lease *holder;         /* the lease of which it is the present token */
     unsigned client;                   /* whose it is; CLIENTS_MAX: of another library */
-    bool excused;                      /* nobody is bound to release it: detached, process ended */
+    bool excused;                      /* no client must release it: detached, process ended */
     usec backed[MASTERS_MAX];          /* true time: each master keeps it at least until then */
     uint16_t asked, refused, released; /* by whom it was acquired and released: masters */
     uint16_t gone;                     /* masters that have carried out a release of it */
     usec dead_since;                   /* true time; 0: it lives */
     usec written_off; /* true time: nothing of it can be left then, and no release is owed */
     usec refused_with[MASTERS_MAX]; /* the clock that each master told: one of them is its ticket */
-    usec place_since; /* true time; when the lease first asked that got this place in line */
-    usec first_sent;  /* true time; of a fenced acquire */
-    usec confirmed;   /* likewise: it was prolonged before anybody was told, from then on */
+    usec place_since;               /* true time; when the lease that got this place first asked */
+    usec first_sent;                /* true time; of a fenced acquire */
+    usec confirmed; /* likewise: it was prolonged from then on, before ACQUIRED was told */
     usec granted[MASTERS_MAX]; /* the clock of each master, as it last gave this token what it had
                                   not, */
     usec stored[MASTERS_MAX];  /* and as it last moved it for it */
@@ -170,22 +170,22 @@ struct violation {
     usec at;
 };
 
-/* A lease that was detached, for somebody to attach or to release by its token. */
+/* A detached lease, which any client may attach or release by its token. */
 #define PARCELS 8
 struct parcel {
     uint32_t token;
     uint8_t names[MODEL_NAMES], count;
 };
 
-/* Fences that holders of one name were told, the last so many; true time. */
+/* The last fences that holders of one name were told; true time. */
 #define TOLD_FENCES 128
 struct told_fences {
     unsigned count, next;
     usec at[TOLD_FENCES], fence[TOLD_FENCES];
-    unsigned quorum[TOLD_FENCES]; /* of who was told */
+    unsigned quorum[TOLD_FENCES]; /* of the holder */
 };
 
-/* Places in line, the last so many: when it was first asked for each; true time. */
+/* The last places: when each was first asked for; true time. */
 #define PLACES 512
 struct place {
     usec ticket, since;
@@ -193,7 +193,7 @@ struct place {
 
 /* What a client of a crowd wants. */
 struct wish {
-    unsigned waiters; /* always so many */
+    unsigned waiters; /* how many, always */
     usec hold;        /* no longer */
     unsigned hoard;   /* leases of its own */
 };

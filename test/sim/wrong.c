@@ -94,7 +94,7 @@ static void lose_a_key(struct world *w, unsigned master)
         data->clock = (struct model_clock){0};
 }
 
-/* What stays longer on a clock that is set back is nobody's fault. */
+/* A key that stays longer on a clock that was set back is no fault. */
 static void set_clock(struct world *w, unsigned master, usec step)
 {
     struct server *server = &w->servers[master];

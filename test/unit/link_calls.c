@@ -42,7 +42,7 @@ static void wait_in_line(void)
     pthread_mutex_unlock(&mutex);
 }
 
-/* Two addresses, of which the first has nobody behind it. */
+/* Two addresses, of which the first has no server. */
 static int two_addresses(const char *port, const struct addrinfo *hints, struct addrinfo **list)
 {
     struct addrinfo *second;

@@ -1,9 +1,9 @@
 /*
  * link_calls.h - what a link calls (lookups, threads, memory), under the control of a test.
  *
- * The linker's --wrap puts these functions before the real ones.  A lookup of "slow.test"
- * waits until the test lets it through, "two.test" has two addresses of which the first has
- * nobody behind it, and "none.test" does not exist.
+ * The linker's --wrap puts these functions before the real ones.  A lookup of "slow.test" waits
+ * until the test lets it through, "two.test" has two addresses of which the first has no server,
+ * and "none.test" does not exist.
  */
 #ifndef REDLOCK_TEST_LINK_CALLS_H
 #define REDLOCK_TEST_LINK_CALLS_H

@@ -1,5 +1,5 @@
-/* What a claim does where it runs out of room: of memory for its deadline, and of bits
- * to count what is in flight. */
+/* A claim that runs out of room: of memory for its deadline, and of bits to count what is in
+ * flight. */
 #include "unit.h"
 
 #include <stdio.h>

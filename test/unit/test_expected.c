@@ -79,7 +79,7 @@ static void several_may_share_a_reply(void **state)
     }
 }
 
-/* It may grow wherever its beginning stands in the ring. */
+/* It may grow wherever its beginning is in the ring. */
 static void order_survives_growth_from_any_start(void **state)
 {
     for (unsigned start = 0; start < 70; start++) {

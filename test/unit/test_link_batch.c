@@ -4,7 +4,7 @@
 #include "command.h"
 #include "link_world.h"
 
-/* What `count` requests about one name become. */
+/* The commands that `count` requests about one name become. */
 static void want(struct world *world, struct buffer *wanted, enum request_kind kind, unsigned count,
                  bool whole)
 {

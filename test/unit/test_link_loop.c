@@ -1,4 +1,4 @@
-/* What a link does to the loop of the application. */
+/* A link's effects on the loop of the application. */
 #include "link_calls.h"
 #include "link_world.h"
 

@@ -40,8 +40,8 @@ static void test_a_clock_out_of_all_reason_is_refused(void **state)
     assert_int_equal(logical_propose(&e), NOW + OFFSET + MS(4) + 1);
 }
 
-/* Its clock is ahead of the others by more than a proposal may be: they would cut it,
- * each where its own wall clock stands. */
+/* Its clock is ahead of the others by more than a proposal may be: they would cut it, each at
+ * its own wall clock. */
 static void test_one_in_quarantine_does_not_drive_the_others(void **state)
 {
     struct engine e;
@@ -85,7 +85,7 @@ static void test_one_wall_moves_nothing(void **state)
     assert_true(logical_hear(&e, 1, NOW + OFFSET + CLOCK_WINDOW));
 }
 
-/* What was believed, or is only told, does not move the bound for the next. */
+/* A clock that was believed, or only told, does not move the bound for the next. */
 static void test_one_master_cannot_move_the_bound(void **state)
 {
     struct engine e;
@@ -106,7 +106,7 @@ static void test_a_second_master_vouches(void **state)
     (void)state;
     five_masters(&e);
     assert_false(logical_hear(&e, 2, told));
-    assert_false(logical_hear(&e, 4, told + 1)); /* who vouches for this one? */
+    assert_false(logical_hear(&e, 4, told + 1)); /* which master vouches for this one? */
     assert_true(logical_believes(&e, told));
     assert_true(logical_hear(&e, 0, told + 1));
 }

@@ -144,7 +144,7 @@ static usec patience_with_it(void)
 
 static void answer_late_by(usec time)
 {
-    fake.now += time; /* nobody is woken meanwhile: this process is stopped */
+    fake.now += time; /* no timer fires meanwhile: this process is stopped */
     for (unsigned i = 0; i < 3; i++)
         fake_answer(&fake, i, &(struct reply){.answer = ANSWER_YES});
 }

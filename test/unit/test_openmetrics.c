@@ -1,4 +1,4 @@
-/* What a scraper reads, for masters whose names have characters that OpenMetrics quotes. */
+/* The metrics as a scraper reads them, with names of masters that OpenMetrics must quote. */
 #include "unit.h"
 
 #include <ev.h>

@@ -192,7 +192,7 @@ static void test_promise_at_the_edges(void **state)
 
 /* ---- valid_until ---------------------------------------------------------------- */
 
-/* By definition: the latest moment at which a quorum still stands by it. */
+/* By definition: the latest moment at which a quorum still promises it. */
 static usec naive_valid_until(const usec *promises, unsigned masters, unsigned quorum)
 {
     usec latest = INT64_MIN;

@@ -96,7 +96,7 @@ static void test_expires_to_the_microsecond(void **state)
     free(round);
 }
 
-/* It refused, and was asked only who has it: that it does not tell changes nothing. */
+/* The master refused, and was asked only for the holder: its silence changes nothing. */
 /* A grant whose fence is being stored is both asked and granted: it is one vote. */
 static void test_a_grant_asked_again_counts_once(void **state)
 {

@@ -24,7 +24,7 @@ void __wrap_free(void *block)
     __real_free(block);
 }
 
-/* As in a program whose rights are not those of its caller. */
+/* As in a set-user-ID program. */
 char *__wrap_secure_getenv(const char *name)
 {
     (void)name;

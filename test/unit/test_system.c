@@ -203,7 +203,7 @@ static void a_child_is_noticed(void **state)
     check_children(quiet_fork);
 }
 
-/* What the child's next step is lent, but for the moment.  Age is no reason to draw anew. */
+/* The input of the child's next step, except the time.  Age is no reason to draw anew. */
 static void tell_bytes(int out, struct randomness_store *store)
 {
     struct timespec wall;

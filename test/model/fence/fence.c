@@ -1,12 +1,11 @@
 /*
- * Each master has a clock, one for all names, and for a name at most one owner.  An attempt
- * asks all masters to grant.  A master whose name is free sets clock := max(clock + 1,
- * proposal), is owned, and answers its clock.  The attempt sorts the grants that it has
- * heard, a quorum or more: its fence is the quorum-th smallest.  (The largest of all is that
- * of a quorum that has it.)  Where the grant was lower,
- * or not heard, it sends a raise: if the name still has the same owner, clock := max(clock,
- * fence).  Once a quorum of masters is known to stand at the fence or above, the fence is
- * shown, not before.
+ * Each master has a clock, one for all names, and for a name at most one owner.  An attempt asks
+ * all masters to grant.  A master whose name is free sets clock := max(clock + 1, proposal), is
+ * owned, and answers its clock.  The attempt sorts the grants that it has heard, a quorum or more:
+ * its fence is the quorum-th smallest.  (The largest of all is that of a quorum that has it.)
+ * Where the grant was lower, or not heard, it sends a raise: if the name still has the same owner,
+ * clock := max(clock, fence).  Once a quorum of masters is known to be at the fence or above, the
+ * fence is shown, not before.
  *
  * What must be true, with --timing
  *   free    a key may vanish at any moment, nothing is assumed of time: an attempt that
@@ -130,7 +129,7 @@ static bool on_its_way(const struct world *world, const struct rules *rules, int
     return false;
 }
 
-/* Forgets what no later step looks at, so that fewer worlds differ. */
+/* Forgets facts that no later step looks at, so that fewer worlds differ. */
 static void forget(struct world *world, const struct rules *rules, int a)
 {
     struct attempt *attempt = &world->attempt[a];
@@ -169,7 +168,7 @@ static bool sends_raises(const struct visit *v)
     return !broken(v, SECOND_ROUND_SKIPPED) && !broken(v, FENCE_MAXIMUM);
 }
 
-/* What an attempt makes of a grant, or of none, once it has a fence or not. */
+/* The effect of a grant, or of none, on an attempt, with and without a fence. */
 static int link_with(const struct visit *v, int fence, int link)
 {
     if (!fence || link == ASKED)
@@ -218,7 +217,7 @@ static void raise_clock(const struct visit *v, int a, int i)
     take(v, (struct step){.act = owned ? RAISE : REFUSE_RAISE, .attempt = a, .master = i}, &next);
 }
 
-/* Who lies grants whatever it likes, and has stored it. */
+/* A liar grants any clock, and says that it has stored it. */
 static void lie(const struct visit *v, int a, int i)
 {
     int fence = v->now->attempt[a].fence, link = v->now->master[i].link[a];
@@ -306,7 +305,7 @@ static void show(const struct visit *v, int a)
     take(v, (struct step){.act = SHOW, .attempt = a, .wrong = wrong}, &next);
 }
 
-/* An attempt is given up, or a lease ends; what it has sent stays on its way. */
+/* An attempt is given up, or a lease ends; its requests stay on their way. */
 static void end(const struct visit *v, int a)
 {
     struct world next = *v->now;

@@ -35,14 +35,14 @@ enum mutant {
 
 struct rules {
     int masters;
-    int spare; /* votes; so many of the masters lie, the last ones */
+    int spare; /* spare votes; this many of the masters lie, the last ones */
     int attempts;
     int restarts;
     bool leased;
     enum mutant mutant;
 };
 
-/* What is on its way between an attempt and a master, or has come of it. */
+/* A message between an attempt and a master, or its result. */
 enum link {
     SETTLED, /* nothing on its way, nothing to count on */
     ASKED,   /* the grant is on its way; once there is a fence, the raise is behind it */
@@ -53,7 +53,7 @@ enum link {
 
 enum phase { UNSENT, OPEN, SHOWN, OVER };
 
-/* Who lies has no clock and no owner: it answers what it likes. */
+/* A liar has no clock and no owner: it answers anything. */
 struct world {
     struct master {
         uint8_t clock;
@@ -70,7 +70,7 @@ struct world {
     uint8_t restarts;
 };
 
-/* Those of attempts, then those of masters. */
+/* Steps of attempts, then steps of masters. */
 enum act {
     ASK,
     CHOOSE,
@@ -94,7 +94,7 @@ struct step {
     bool wrong; /* the fence shown is not above those before it */
 };
 
-/* What a model has to do, for `struct rules`, `struct world` and `struct step`. */
+/* The functions of a model, for `struct rules`, `struct world` and `struct step`. */
 void fence_begin(const void *rules, model_visit *visit, void *visitor);
 void fence_steps(const void *rules, const void *world, model_visit *visit, void *visitor);
 
@@ -103,7 +103,7 @@ enum { FENCE_WORDS = 4 };
 void fence_pack(const void *rules, const void *world, uint64_t *words);
 void fence_unpack(const void *rules, const uint64_t *words, void *world);
 
-/* So many masters are honest: the first ones. */
+/* The number of honest masters, which are the first ones. */
 int fence_honest(const struct rules *rules);
 
 const char *fence_mutant_name(enum mutant mutant);

@@ -59,7 +59,7 @@ static bool search(const struct rules *rules, bool quiet)
 
 enum timing { BOTH, FREE, LEASED };
 
-/* In how many of the timings asked for a wrong fence was shown. */
+/* The number of requested timings in which a wrong fence was shown. */
 static int search_timings(struct rules rules, enum timing timing, bool quiet)
 {
     int wrong = 0;

@@ -1,10 +1,10 @@
 /*
- * A waiter stands in line on the masters with a token, and refreshes that.  Each answer
- *   queued  it stands in line: what is granted later is dated from this request;
+ * A waiter is enqueued on the masters with a token, and refreshes its place.  Each answer
+ *   queued  it is enqueued: a later push is dated from this request;
  *   yours   it has the name, for a life from the sending of this request;
- *   ahead   the same, but somebody else who is ahead of it waits for it.
- * A push is heard on a connection of its own.  What it gives is dated from the last request
- * that was answered with "queued", never from its arrival.  It counts only
+ *   ahead   the same, but another waiter is ahead.
+ * A push comes on a connection of its own.  Its grant is dated from the last request that was
+ * answered with "queued", never from its arrival.  It counts only
  *   - if it comes from the same process as that answer and as the main connection (R-A);
  *   - if its clock is above what the master told last (R-B);
  *   - from a master that does not abstain, as the main connection was told.
@@ -99,7 +99,7 @@ void client_acquire(const struct rules *rules, struct world *world, int w)
         world->wrong = TWO_HOLD;
 }
 
-/* Of one master among several, nobody can say what the others will give. */
+/* One master among several cannot tell what the others will give. */
 static void weigh(const struct rules *rules, struct world *world, int w, int i)
 {
     int enough = quorum(rules) - broken(rules, MINORITY_COUNTS);

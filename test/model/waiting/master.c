@@ -1,13 +1,13 @@
 /*
- * A master has for the name at most one owner, a line of waiters, each with a ticket and
- * for how long it is alive, and a clock.  Standing in line moves the clock up to the ticket.
- * A name that is free goes to the first who is alive, for what is left of its life: the
- * clock moves on by one, and the waiter is told by a push.  That is looked at by each
- * release and each refresh; a name whose key has run out is free until then.
+ * A master has for the name at most one owner, a queue of waiters, each with a ticket and a life,
+ * and a clock.  Enqueuing moves the clock up to the ticket.  A free name goes to the first live
+ * waiter, for the rest of its life: the clock moves on by one, and the waiter is told by a push.
+ * That is looked at by each release and each refresh; a name whose key has run out is free until
+ * then.
  *
- * A restart takes all data, nothing, or the owner's key only: then the owner stands in line
- * again, as it did before.  All clocks are above those before the restart.  The master goes
- * on handing over; only it tells its clients, when they connect, that it abstains.
+ * A restart takes all data, nothing, or the owner's key only: then the owner is enqueued again, as
+ * before.  All clocks are above those before the restart.  The master goes on handing over; only it
+ * tells its clients, when they connect, that it abstains.
  */
 #include "world.h"
 
@@ -127,7 +127,7 @@ int master_grant(const struct rules *rules, struct world *world, int w, int i)
     return 0;
 }
 
-/* Of a token that was given back; or of the one in use, where that is the same. */
+/* For a token that was given back, or the one in use if that is the same. */
 int master_release(const struct rules *rules, struct world *world, int w, int i)
 {
     struct master *master = &world->master[i];

@@ -1,7 +1,6 @@
 /*
- * What becomes of a refresh or a release at each master that it goes to.  What is prompt is
- * carried out, answered and heard at once, and so is the push of whoever is given the name;
- * all else counts as late.
+ * The fate of a refresh or a release at each master.  A prompt one is carried out, answered and
+ * heard at once, with the push to a waiter that is given the name; all others count as late.
  *
  * In rounds, all masters are asked in one step, and a release that is not carried out in it
  * is late as well.  Otherwise each master is asked in a step of its own, and releases are on
@@ -59,7 +58,7 @@ static bool is_wanted(const struct visit *v, const struct step *step, const stru
     return client_may_ask(v->rules, v->now, step->waiter, i);
 }
 
-/* Whether it can happen, and does then. */
+/* Whether the fate is possible; messages that are late by it are then counted. */
 static bool is_allowed(const struct visit *v, const struct step *step, struct world *world,
                        enum fates fate)
 {

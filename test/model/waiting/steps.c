@@ -1,12 +1,12 @@
 /*
- * What can happen.  Waiters ask, are answered and told, yield, give up, hold and release;
+ * The steps of the model.  Waiters ask, get answers and pushes, yield, give up, hold and release;
  * masters carry out, hand over and restart; waiters are cut off; time passes, by one tick.
  *
- * What is on its way may stay there for any time.  To keep the number of worlds small, most
- * is not: a refresh is sent, carried out and answered in one step, and its push heard in the
- * same, unless `late` allows for one request, answer or push more to be on its way.  Whoever
- * hears it later, or never, takes it from there.  A release is on its way for as long as it
- * likes.  What is lost is what nobody takes the step to deliver.
+ * A message may be on its way for any time.  To keep the number of worlds small, most is not: a
+ * refresh is sent, carried out and answered in one step, and its push heard in the same, unless
+ * `late` allows for one request, answer or push more to be on its way.  A waiter that hears it
+ * later, or never, goes on from there.  A release is on its way for as long as it likes.  A message
+ * is lost if no step delivers it.
  *
  * A step is honest unless it is the world's fault, or its malice: those ask whether a waiter
  * can be kept waiting for ever do without the others.
@@ -99,7 +99,7 @@ static uint8_t who_stand_on_quorum(const struct visit *v)
     return who;
 }
 
-/* All are asked at once; what they carry out later, or never, was on its way. */
+/* All are asked at once; a request that is carried out later, or never, was on its way. */
 static void ask_first(const struct visit *v, int w)
 {
     struct world next = *v->now;
@@ -142,8 +142,8 @@ static void steps_of_first_round(const struct visit *v, int w)
 
 /* ---- steps of a waiter ------------------------------------------------------------------ */
 
-/* Waiters have other reasons to give back what they have and stand anew, all over the
- * masters: of one master alone nobody can say when; otherwise each time counts as late. */
+/* Waiters have other reasons to release and be enqueued anew on all masters: on one master alone
+ * that may be at any time; otherwise each time counts as late. */
 static bool yields(const struct visit *v, struct world *next, int w)
 {
     if (client_has_to_yield(v->rules, v->now, w))
@@ -163,7 +163,7 @@ static void give_back(const struct visit *v, int w, enum act act, enum phase the
                  &next);
 }
 
-/* Where nothing comes of it that yielding or holding does not do as well, it is left out. */
+/* Left out where yielding or holding has the same effect. */
 static bool may_give_up(const struct visit *v, int w)
 {
     enum phase phase = v->now->waiter[w].phase;
@@ -234,7 +234,7 @@ static void holder_releases(const struct visit *v)
     request_each(v, (struct step){.act = HOLDER_RELEASES, .master = -1, .honest = true}, &next);
 }
 
-/* Where time is left out.  Nobody is told. */
+/* For questions without time.  No waiter is told. */
 static void expire(const struct visit *v)
 {
     struct world next = *v->now;
@@ -255,7 +255,7 @@ static void restart(const struct visit *v, int i)
     }
 }
 
-/* Nothing is left to do for who is honest before time passes. */
+/* No honest step is left before time passes. */
 static bool is_settled_at(const struct visit *v, int w, int i)
 {
     const struct master *master = &v->now->master[i];
@@ -317,7 +317,7 @@ void waiting_steps(const void *rules, const void *world, model_visit *visit, voi
 
 /* ---- to begin with, and in the end ----------------------------------------------------------- */
 
-/* The holder has the name of as many masters as that. */
+/* The number of masters on which the holder has the name. */
 static void begin_with(const struct rules *rules, struct world world, int held, model_visit *visit,
                        void *visitor)
 {
@@ -357,7 +357,7 @@ void waiting_begin(const void *of_rules, model_visit *visit, void *visitor)
     begin_with_clocks(rules, world, visit, visitor);
 }
 
-/* Everybody who is connected to a quorum has had the name, or no longer wants it. */
+/* Every waiter that is connected to a quorum has had the name, or no longer wants it. */
 bool waiting_is_goal(const void *of_rules, const void *of_world)
 {
     const struct rules *rules = of_rules;

@@ -33,7 +33,7 @@ static void print_owner(int owner)
         printf("%c%s", letter((owner - TOKEN) % WAITERS), owner >= GIVEN_BACK ? "'" : "");
 }
 
-/* Who has the name there, for how long, and who stands in line. */
+/* The owner of the name there, its time, and the waiters. */
 static void print_masters(const struct rules *rules, const struct world *world)
 {
     for (int i = 0; i < rules->masters; i++) {
@@ -61,12 +61,12 @@ static const char *way_name(int way)
                                         [ASKED] = "asked",
                                         [VOTE_QUEUED] = "queued",
                                         [VOTE_YOURS] = "yours",
-                                        [VOTE_AHEAD] = "yours, but somebody is ahead",
+                                        [VOTE_AHEAD] = "yours, but a waiter is ahead",
                                         [VOTE_REFUSED] = "refused"};
     return names[way];
 }
 
-/* What the master answered: it is still on its way, or what was heard shows it. */
+/* The master's answer, which is on its way or was heard. */
 static void print_answer(const struct step *step, const struct world *next, int i)
 {
     const struct link *link = &next->master[i].link[step->waiter];
@@ -74,7 +74,7 @@ static void print_answer(const struct step *step, const struct world *next, int 
     if (fate == ANSWER_LATE || fate == BOTH_LATE)
         printf("%s, its answer on its way", way_name(link->way));
     else if (link->promise || next->waiter[step->waiter].phase == HOLDING)
-        printf("yours%s", link->ahead ? ", but somebody is ahead" : "");
+        printf("yours%s", link->ahead ? ", but a waiter is ahead" : "");
     else
         printf("not yours");
 }

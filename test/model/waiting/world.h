@@ -1,7 +1,7 @@
 /*
- * Waiting and handing over alone, as a world of up to three masters, a holder and a few
- * waiters, and every step that such a world can take.  master.c says what a master does,
- * client.c what a waiter does, steps.c what can happen, and rules.c what is asked.
+ * Waiting and handing over alone, as a world of up to three masters, a holder and a few waiters,
+ * and every step that such a world can take.  master.c has the rules of a master, client.c those of
+ * a waiter, steps.c the steps, and rules.c the questions.
  */
 #ifndef WAITING_WORLD_H
 #define WAITING_WORLD_H
@@ -42,7 +42,7 @@ enum mutant {
     MUTANTS
 };
 
-/* What is asked of the world; each looks at some of it closely, and leaves out the rest. */
+/* The questions; each looks at a part of the world closely, and leaves out the rest. */
 enum question { BACKING, EXCLUSION, PROGRESS, ORDER, FENCES, QUESTIONS };
 
 struct rules {
@@ -50,19 +50,19 @@ struct rules {
     enum mutant mutant;
     int masters;
     int waiters;
-    int life;     /* for how long a waiter stands, and has what it is given */
+    int life;     /* how long a place, and a grant to it, lasts */
     int ttl;      /* of the holder */
     int restarts; /* each master restarts once at most */
     int late;     /* how much is late, or lost; ANY_NUMBER: no matter how much */
     int cuts;     /* links of waiters to masters that are cut, for good */
-    int down;     /* masters that nobody reaches */
+    int down;     /* masters that no waiter reaches */
     int rounds;   /* all masters are asked in one step; else one after the other */
     int clocks;   /* no master's clock goes further than that */
 };
 
 enum owner { FREE, HOLDER, TOKEN /* + a waiter */, GIVEN_BACK = TOKEN + WAITERS /* + a waiter */ };
 
-/* What is on its way between a waiter and a master on the main connection. */
+/* Messages between a waiter and a master on the main connection. */
 enum way { NOTHING, ASKED, VOTE_QUEUED, VOTE_YOURS, VOTE_AHEAD, VOTE_REFUSED };
 
 enum phase { NEW, WAITING, STORING, HOLDING, DONE };
@@ -72,7 +72,7 @@ enum wrong { FINE, TWO_HOLD, TWO_COUNT, OVERTAKEN, FENCE_BACKWARDS };
 /* Times are ticks that are left.  0: it is over, or there is none. */
 struct link {
     /* At the master. */
-    uint8_t record; /* the waiter stands in line */
+    uint8_t record; /* the waiter is enqueued */
     uint8_t ghost;  /* so does a token that it has given back */
     uint8_t place;  /* with ARRIVAL_ORDER only */
     /* On its way. */
@@ -84,11 +84,11 @@ struct link {
     bool giving;      /* a release, for what was given back */
     bool raising;
     /* At the waiter. */
-    uint8_t stood;   /* of a life, counted from when the last request was sent that was
-                        answered with "you stand in line" */
+    uint8_t stood;   /* of a life, counted from the sending of the last request that was answered
+                        "queued" */
     uint8_t promise; /* it has the name for so long */
     uint8_t told;    /* the clock that the master told last */
-    bool ahead;      /* the master said that somebody else is ahead */
+    bool ahead;      /* the master said that another waiter is ahead */
     bool stale;      /* the main connection is to the process before the restart */
     bool cut;
     bool backs; /* its grant was no higher than the fence, and has been kept ever since */
@@ -107,7 +107,7 @@ struct world {
     struct waiter {
         uint8_t phase;
         uint8_t ticket;
-        uint8_t after; /* set of waiters that stood on a quorum before it asked first */
+        uint8_t after; /* set of waiters that were enqueued on a quorum before it first asked */
         uint8_t fence;
     } waiter[WAITERS];
     uint8_t holds; /* the holder, for so long */
@@ -116,7 +116,7 @@ struct world {
     uint8_t wrong; /* what the last step has broken; not packed */
 };
 
-/* Those of waiters, those of masters, and the others. */
+/* Steps of waiters, steps of masters, and the others. */
 enum act {
     EXCHANGE,
     ASK_FIRST,
@@ -144,7 +144,7 @@ enum act {
 
 enum snapshot { EMPTY, SAME, OLDER, SNAPSHOTS };
 
-/* What becomes of a request, at one master. */
+/* The fate of a request, at one master. */
 struct fate {
     enum fates { NOT_SENT, LOST, REQUEST_LATE, ANSWER_LATE, PUSH_LATE, BOTH_LATE, PROMPT } fate;
     int pushed; /* 1 + the waiter that the master gives the name to; 0: none */
