@@ -58,6 +58,7 @@ struct shell {
     usec read_at, reading; /* of it, the last one: true time, its own */
     struct account account;
     struct link *links_made; /* all of its links */
+    struct peer *peers;      /* of its links, if these are the real ones */
     uint32_t listens;        /* a bit for each master to which there is a notification connection */
     struct shell_link links[MASTERS_MAX];
     struct model_subscription subscriptions[MASTERS_MAX];

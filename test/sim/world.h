@@ -247,6 +247,7 @@ struct world {
     unsigned parcel_count;
     uint32_t leases_made, processes;
 
+    uint64_t streams; /* of bytes, made so far */
     struct message *spare_messages;
     struct conn *conns; /* all of this run */
 };

@@ -1,0 +1,314 @@
+#include "command_reader.h"
+
+#include <string.h>
+
+#include "client_rules.h"
+#include "scripts.h"
+
+/* ---- RESP --------------------------------------------------------------------------- */
+
+struct cursor {
+    const char *at, *end;
+};
+
+/* "*3\r\n": 1; 0: not as a whole; -1: it is no such line. */
+static int read_header(struct cursor *cursor, char type, size_t most, size_t *number)
+{
+    const char *at = cursor->at;
+    if (at == cursor->end)
+        return 0;
+    if (*at++ != type)
+        return -1;
+    *number = 0;
+    const char *digits = at;
+    for (; at < cursor->end && *at >= '0' && *at <= '9'; at++)
+        if ((*number = 10 * *number + (size_t)(*at - '0')) > most)
+            return -1;
+    if (cursor->end - at < 2)
+        return at == cursor->end || *at == '\r' ? 0 : -1;
+    if (at == digits || (at - digits > 1 && *digits == '0') || at[0] != '\r' || at[1] != '\n')
+        return -1;
+    cursor->at = at + 2;
+    return 1;
+}
+
+static int read_word(struct cursor *cursor, struct slice *word)
+{
+    int read = read_header(cursor, '$', 1 << 20, &word->length);
+    if (read != 1)
+        return read;
+    size_t left = (size_t)(cursor->end - cursor->at);
+    if (left < word->length + 2)
+        return 0;
+    word->bytes = cursor->at;
+    cursor->at += word->length + 2;
+    return memcmp(cursor->at - 2, "\r\n", 2) == 0 ? 1 : -1;
+}
+
+ssize_t words_read(struct words *words, const char *bytes, size_t length)
+{
+    struct cursor cursor = {bytes, bytes + length};
+    size_t count;
+    int read = read_header(&cursor, '*', WORDS_MAX, &count);
+    words->count = 0;
+    while (read == 1 && words->count < count)
+        read = read_word(&cursor, &words->each[words->count++]);
+    return read == 1 ? cursor.at - bytes : read;
+}
+
+/* ---- words --------------------------------------------------------------------------- */
+
+static bool is(struct slice word, const char *text)
+{
+    return word.length == strlen(text) && memcmp(word.bytes, text, word.length) == 0;
+}
+
+/* The words of a command from the `at`-th on; it is `bad` once one is not what it must be. */
+struct reading {
+    struct shell *shell;
+    const struct words *words;
+    unsigned at;
+    bool bad;
+};
+
+static struct slice next(struct reading *it)
+{
+    if (it->at < it->words->count)
+        return it->words->each[it->at++];
+    it->bad = true;
+    return (struct slice){"", 0};
+}
+
+static void must_be(struct reading *it, const char *text)
+{
+    it->bad |= !is(next(it), text);
+}
+
+static int64_t number(struct reading *it)
+{
+    struct slice word = next(it);
+    bool negative = word.length && *word.bytes == '-';
+    int64_t value = 0;
+    it->bad |= word.length == negative || word.length > 19;
+    for (size_t i = negative; i < word.length && !it->bad; i++) {
+        it->bad |= word.bytes[i] < '0' || word.bytes[i] > '9';
+        value = 10 * value + word.bytes[i] - '0';
+    }
+    return negative ? -value : value;
+}
+
+static bool flag(struct reading *it)
+{
+    struct slice word = next(it);
+    it->bad |= !is(word, "0") && !is(word, "1");
+    return is(word, "1");
+}
+
+static uint8_t name(struct reading *it)
+{
+    uint8_t name = check_name(it->shell, next(it));
+    it->bad |= name >= MODEL_KEYS;
+    return name;
+}
+
+static uint32_t token(struct reading *it)
+{
+    struct slice word = next(it);
+    it->bad |= word.length == 0 || word.length > TOKEN_TEXT;
+    return it->bad ? 0 : world_token(it->shell->world, word.bytes, word.length);
+}
+
+/* ---- scripts -------------------------------------------------------------------------- */
+
+struct script {
+    enum request_kind kind;
+    bool each;
+    const char *hash, *text;
+};
+
+#define SCRIPT(kind, ...) {REQUEST_##kind, false, SCRIPT_##kind##_SHA1, SCRIPT_##kind##_TEXT},
+#define SCRIPT_EACH(kind, name, token, takes, sets, clock, shares)                                 \
+    REQUEST_IF_##shares(                                                                           \
+        {REQUEST_##kind, true, SCRIPT_##kind##_EACH_SHA1, SCRIPT_##kind##_EACH_TEXT}, )
+static const struct script scripts[] = {SCRIPT(HELLO) CLAIM_REQUESTS(SCRIPT)
+                                            CLAIM_REQUESTS(SCRIPT_EACH)};
+
+static const struct script *find_script(struct slice word, bool by_hash)
+{
+    for (unsigned i = 0; i < sizeof scripts / sizeof scripts[0]; i++)
+        if (is(word, by_hash ? scripts[i].hash : scripts[i].text))
+            return &scripts[i];
+    return NULL;
+}
+
+/* ---- requests --------------------------------------------------------------------------- */
+
+static void read_rest(struct reading *it, struct model_call *call)
+{
+    enum request_kind kind = call->kind;
+    if (kind == REQUEST_RAISE)
+        call->fence = number(it);
+    if (kind == REQUEST_QUEUE)
+        call->ticket = number(it);
+    if (kind == REQUEST_ACQUIRE || kind == REQUEST_GRANT || kind == REQUEST_QUEUE ||
+        kind == REQUEST_RENEW)
+        call->ttl_ms = number(it);
+    if (kind == REQUEST_GRANT)
+        call->proposal = number(it);
+    if (kind == REQUEST_RENEW) {
+        call->heal = flag(it);
+        call->not_after = number(it);
+    }
+    if (kind == REQUEST_QUEUE) {
+        must_be(it, it->shell->client->engine.config.channel);
+        call->channel = it->shell->channel;
+    }
+}
+
+static void must_be_window(struct reading *it)
+{
+    it->bad |= number(it) != CLOCK_WINDOW;
+}
+
+static void read_hello(struct reading *it, struct asked *asked)
+{
+    struct model_call *call = &asked->calls[0];
+    asked->count = 1;
+    must_be(it, "1");
+    must_be(it, "redlock:clock");
+    call->terms.max_ttl_ms = number(it);
+    call->terms.drift_ppm = number(it);
+    call->terms.skew_ms = number(it);
+    call->terms.trust = flag(it);
+    call->kind = flag(it) ? REQUEST_ADOPT : REQUEST_HELLO;
+    must_be_window(it);
+}
+
+static unsigned key_count(struct reading *it, enum request_kind kind, unsigned most)
+{
+    int64_t keys = number(it) - request_has_clock(kind);
+    it->bad |= keys < 1 || keys > most;
+    return it->bad ? 0 : (unsigned)keys;
+}
+
+static void read_one(struct reading *it, struct asked *asked)
+{
+    struct model_call *call = &asked->calls[0];
+    asked->count = 1;
+    call->count = (uint8_t)key_count(it, call->kind, MODEL_NAMES);
+    for (unsigned i = 0; i < call->count; i++)
+        call->names[i] = name(it);
+    if (request_has_clock(call->kind))
+        must_be(it, "redlock:clock");
+    if (request_carries_token(call->kind))
+        call->value = token(it);
+    read_rest(it, call);
+    if (call->kind == REQUEST_GRANT)
+        must_be_window(it);
+}
+
+static void read_each(struct reading *it, struct asked *asked)
+{
+    struct model_call like = asked->calls[0];
+    asked->count = key_count(it, like.kind, BATCH_MAX);
+    for (unsigned i = 0; i < asked->count; i++) {
+        asked->calls[i] = like;
+        asked->calls[i].count = 1;
+        asked->calls[i].names[0] = name(it);
+    }
+    if (request_has_clock(like.kind)) {
+        must_be(it, "redlock:clock");
+        must_be_window(it);
+    }
+    for (unsigned i = 0; i < asked->count; i++) {
+        asked->calls[i].value = token(it);
+        read_rest(it, &asked->calls[i]);
+    }
+}
+
+static void read_script(struct reading *it, bool by_hash, struct asked *asked)
+{
+    const struct script *script = find_script(next(it), by_hash);
+    asked->asks = ASKS_REQUESTS;
+    it->bad |= !script || (by_hash && script->kind == REQUEST_HELLO);
+    if (it->bad)
+        return;
+    asked->calls[0] = (struct model_call){.kind = script->kind, .each = script->each};
+    if (script->kind == REQUEST_HELLO) {
+        read_hello(it, asked);
+        return;
+    }
+    asked->calls[0].whole = !by_hash;
+    if (script->each)
+        read_each(it, asked);
+    else
+        read_one(it, asked);
+}
+
+static void read_set(struct reading *it, struct asked *asked)
+{
+    struct model_call *call = &asked->calls[0];
+    asked->asks = ASKS_REQUESTS;
+    asked->count = 1;
+    *call = (struct model_call){.kind = REQUEST_ACQUIRE, .count = 1};
+    call->names[0] = name(it);
+    call->value = token(it);
+    must_be(it, "NX");
+    must_be(it, "PX");
+    call->ttl_ms = number(it);
+}
+
+/* ---- the other commands -------------------------------------------------------------------- */
+
+static void read_client(struct reading *it, struct asked *asked)
+{
+    struct slice what = next(it);
+    if (is(what, "SETNAME")) {
+        asked->asks = ASKS_NAME;
+        asked->word = next(it);
+    } else if (is(what, "ID")) {
+        asked->asks = ASKS_ID;
+    } else if (is(what, "KILL")) {
+        must_be(it, "ID");
+        asked->asks = ASKS_REQUESTS;
+        asked->count = 1;
+        asked->calls[0] = (struct model_call){.kind = REQUEST_KILL};
+        asked->kill_id = number(it);
+    }
+}
+
+static void read_load(struct reading *it, struct asked *asked)
+{
+    must_be(it, "LOAD");
+    const struct script *script = find_script(next(it), false);
+    it->bad |= !script || script->kind == REQUEST_HELLO;
+    asked->asks = ASKS_LOAD;
+    asked->hash = script ? script->hash : "";
+}
+
+void command_read(struct shell *shell, const struct words *words, struct asked *asked)
+{
+    struct reading it = {.shell = shell, .words = words};
+    struct slice command = next(&it);
+    asked->asks = ASKS_NONSENSE;
+    asked->count = 0;
+    if (is(command, "SET")) {
+        read_set(&it, asked);
+    } else if (is(command, "EVALSHA") || is(command, "EVAL")) {
+        read_script(&it, is(command, "EVALSHA"), asked);
+    } else if (is(command, "CLIENT")) {
+        read_client(&it, asked);
+    } else if (is(command, "SCRIPT")) {
+        read_load(&it, asked);
+    } else if (is(command, "PING")) {
+        asked->asks = ASKS_PING;
+    } else if (is(command, "INFO")) {
+        must_be(&it, "server");
+        asked->asks = ASKS_INFO;
+    } else if (is(command, "SUBSCRIBE")) {
+        asked->word = next(&it);
+        asked->asks = ASKS_SUBSCRIBE;
+    }
+    if (it.bad || it.at != words->count)
+        asked->asks = ASKS_NONSENSE;
+}

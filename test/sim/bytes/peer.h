@@ -1,0 +1,80 @@
+/*
+ * peer.h - the other end of a link, as the link sees it: a socket, and behind it the modelled
+ * master, which reads the commands and writes the answers.
+ *
+ *     lib/client → watch.c → the real link → sockets.c → master_end.c → model_net.c
+ *
+ * watch.c looks at all that goes into a link and comes out of it; sockets.c stands in for the
+ * system calls, libev and the connecting; master_end.c is the master's side of the bytes.
+ */
+#ifndef SIM_PEER_H
+#define SIM_PEER_H
+
+#include "client_shell.h"
+#include "link.h"
+#include "stream.h"
+
+struct ev_io;
+
+/* What came on a notification connection, and is to be told. */
+struct said {
+    struct said *next;
+    enum event_kind kind;
+    uint32_t token;
+    usec clock;
+    uint64_t run_id;
+    size_t until; /* the end of it in all that the master said */
+};
+
+/* What the commands of the login have asked for. */
+struct greeting {
+    unsigned names, ids, loads;
+    bool info;
+    const char *hashes[2 * REQUEST_KINDS]; /* of the scripts */
+};
+
+struct peer {
+    struct peer *next; /* of the same shell */
+    struct shell *shell;
+    struct link *link;
+    struct link_owner owner;
+    unsigned master;
+    int fd;
+    bool listens;
+
+    /* Of the present connection. */
+    bool open, asked; /* `asked`: the client ends it */
+    struct ev_io *watcher;
+    struct stream in;
+    struct buffer out;                    /* written, and not yet a whole command */
+    struct greeting greeting, said_first; /* being written; answered with what comes first */
+    usec writable_at, stirs_at;
+    struct queue flushed;  /* messages that the link was to write, and has not written as a whole */
+    struct queue answered; /* and those whose answers were said, and not yet told */
+    struct said *first, *last;
+    size_t bad_from, bad_until; /* what was said there is malformed; nothing after it counts */
+};
+
+struct peer *peer_new(struct shell *shell, struct link_owner owner);
+struct peer *peer_of(const struct link *link);
+struct peer *peer_at(int fd);
+void peer_free(struct peer *peer);
+
+/* A connection begins, and ends; nothing is left of it. */
+void peer_open(struct peer *peer);
+void peer_close(struct peer *peer);
+/* NULL: a notification connection, or none. */
+struct conn *peer_conn(const struct peer *peer);
+/* The loop looks at it then again. */
+void peer_stirs(struct peer *peer, usec at);
+bool peer_has(const struct peer *peer, enum fault_kind fault);
+void peer_violated(const struct peer *peer, const char *what);
+
+/* master_end.c: what the link has written; what has come to be read. */
+void master_reads(struct peer *peer, const char *bytes, size_t length);
+void master_says(struct peer *peer);
+
+/* watch.c: the link has read, and told what there was to tell. */
+void watch_told(struct peer *peer);
+
+#endif

@@ -1,0 +1,293 @@
+/*
+ * watch.c - looks at all that goes into a real link, and at all that comes out of it: the same
+ * rules as of modelled links, and that a link tells what the master said, and nothing else.
+ *
+ * The linker's --wrap puts these functions between lib/client and lib/io/link.c.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "client_rules.h"
+#include "exchange.h"
+#include "invariants.h"
+#include "links.h"
+#include "mutants.h"
+#include "sockets.h"
+#include "trace.h"
+
+#define REAL(result, name, ...)                                                                    \
+    result __real_##name(__VA_ARGS__);                                                             \
+    result __wrap_##name(__VA_ARGS__)
+
+const struct links_kind links_kind = {.program = "redlock-sim-bytes",
+                                      .faults = 1U << FAULT_SHORT_WRITES | 1U << FAULT_SPLIT_READS |
+                                                1U << FAULT_CUT_SHORT | 1U << FAULT_MALFORMED,
+                                      .first_mutant = OF_BYTES(1),
+                                      .mutants_end = MUTANTS_END,
+                                      .known_mutants_end = MUTANTS_END};
+
+static struct shell_link *requests_of(const struct peer *peer)
+{
+    return &peer->shell->links[peer->master];
+}
+
+/* ---- answers ------------------------------------------------------------------------------ */
+
+static bool same_tag(const struct tag *a, const struct tag *b)
+{
+    return a->kind == b->kind && a->round == b->round && a->claim == b->claim &&
+           a->sent_at == b->sent_at && a->ttl == b->ttl;
+}
+
+static bool same_hello(const struct hello *a, const struct hello *b)
+{
+    return strcmp(a->run_id, b->run_id) == 0 && strcmp(a->version, b->version) == 0 &&
+           strcmp(a->role, b->role) == 0 && strcmp(a->eviction, b->eviction) == 0 &&
+           a->aof == b->aof && a->uptime_s == b->uptime_s && a->client_id == b->client_id &&
+           a->time == b->time && a->abstains == b->abstains && a->max_ttl_ms == b->max_ttl_ms &&
+           a->age == b->age && a->clock == b->clock;
+}
+
+static bool same_text(const struct reply *a, const struct reply *b)
+{
+    return a->text_length == b->text_length && memcmp(a->text, b->text, a->text_length) == 0;
+}
+
+/* A link takes no more than this for what is left. */
+#define LEFT_MOST ((INT64_C(1) << 53) / 1000)
+
+/* What the answer says, as far as its kind has it. */
+static bool same_reply(const struct reply *told, const struct reply *said)
+{
+    enum request_kind kind = said->tag.kind;
+    int64_t left = said->remaining_ms > LEFT_MOST ? LEFT_MOST : said->remaining_ms;
+    if (told->answer != said->answer)
+        return false;
+    switch (said->answer) {
+    case ANSWER_HELLO:
+        return same_hello(told->hello, said->hello);
+    case ANSWER_ERROR:
+        return same_text(told, said);
+    case ANSWER_LATE:
+        return told->master_time == said->master_time;
+    case ANSWER_QUEUED:
+        return told->clock == said->clock && told->position == said->position &&
+               told->foreign == said->foreign && told->remaining_ms == left;
+    case ANSWER_HELD:
+        if (kind == REQUEST_PEEK)
+            return same_text(told, said) && told->remaining_ms == left && told->waiting == 0;
+        /* fall through */
+    default:
+        return !request_has_clock(kind) || told->clock == said->clock;
+    }
+}
+
+static void hear(struct peer *peer, const struct reply *told)
+{
+    struct shell *s = peer->shell;
+    struct message *message = queue_take(&peer->answered);
+    struct hello hello;
+    struct reply said;
+    if (!message || message->said_until > peer->bad_from) {
+        peer_violated(peer, "is told what no master said");
+        return;
+    }
+    exchange_read(s->world, message, &told->tag, &hello, &said);
+    hello.client_id = requests_of(peer)->conn->id;
+    if (message->call.kind != told->tag.kind || !same_reply(told, &said))
+        peer_violated(peer, "is told something else than the master said");
+    exchange_hear(s, peer->master, message, &said);
+    message_free(s->world, message);
+}
+
+static void reply_comes(struct peer *peer, const struct reply *reply)
+{
+    if (!requests_of(peer)->first) {
+        peer_violated(peer, "is told of a request that it does not wait for");
+        return;
+    }
+    struct tag tag = exchange_expected(peer->shell, peer->master);
+    if (!same_tag(&tag, &reply->tag))
+        peer_violated(peer, "is told the answer to another request");
+    if (requests_of(peer)->expected != link_in_flight(peer->link))
+        peer_violated(peer, "counts other requests in flight than there are");
+    if (reply->answer != ANSWER_LOST)
+        hear(peer, reply);
+    else if (peer->open)
+        peer_violated(peer, "is told that a request is lost, and goes on");
+}
+
+/* ---- notifications ------------------------------------------------------------------------- */
+
+static bool says_the_same(const struct peer *peer, const struct said *said,
+                          const struct event *event)
+{
+    char run_id[RUN_ID_TEXT];
+    exchange_spell_run_id(run_id, said->run_id);
+    if (said->kind != event->kind)
+        return false;
+    if (event->kind == EVENT_SUBSCRIBED)
+        return strcmp(event->text, run_id) == 0;
+    const char *token = peer->shell->world->tokens[said->token].text;
+    return event->kind != EVENT_PUSH ||
+           (event->push->clock == said->clock && event->push->token_length == strlen(token) &&
+            memcmp(event->push->token, token, strlen(token)) == 0);
+}
+
+static void notification_comes(struct peer *peer, const struct event *event)
+{
+    struct said *said = peer->first;
+    if (!said || said->until > peer->bad_from || !says_the_same(peer, said, event)) {
+        peer_violated(peer, "is notified of what no master said");
+        return;
+    }
+    if (event->kind == EVENT_PUSH)
+        TRACE(peer->shell->world, "  client %u is told by master %u that t%u was given it%s",
+              peer->shell->index + 1, peer->master + 1, said->token, clock_text(said->clock));
+    peer->first = said->next;
+    free(said);
+}
+
+/* ---- all events ------------------------------------------------------------------------------ */
+
+static void connection_ends(struct peer *peer)
+{
+    struct shell *s = peer->shell;
+    if (peer->listens) {
+        s->listens &= ~(1U << peer->master);
+        return;
+    }
+    requests_of(peer)->phase = LINK_CLOSED;
+    TRACE(s->world, "  client %u has lost its connection to master %u", s->index + 1,
+          peer->master + 1);
+}
+
+static void deliver(void *owner, const struct event *event)
+{
+    struct peer *peer = owner;
+    struct shell *s = peer->shell;
+    if (event->kind == EVENT_CONNECTED)
+        requests_of(peer)->phase = LINK_UP;
+    else if (event->kind == EVENT_REPLY)
+        reply_comes(peer, event->reply);
+    else if (event->kind == EVENT_CLOSED)
+        connection_ends(peer);
+    else
+        notification_comes(peer, event);
+    if (s->world->violation.rule)
+        return;
+    s->world->events++;
+    peer->owner.deliver(peer->owner.owner, event);
+    check_step(s);
+    if (event->kind == EVENT_PUSH)
+        check_came(s, peer->master, peer->open);
+}
+
+/* All that was read as a whole was told, unless the connection has ended. */
+void watch_told(struct peer *peer)
+{
+    const struct message *message = peer->answered.first;
+    const struct said *said = peer->first;
+    if (!peer->open)
+        return;
+    size_t read = peer->in.read < peer->bad_from ? peer->in.read : peer->bad_from;
+    if (peer->bad_until <= peer->in.read)
+        peer_violated(peer, "goes on after bytes that are no reply");
+    else if ((message && message->said_until <= read) || (said && said->until <= read))
+        peer_violated(peer, "has read what the master said, and does not tell it");
+}
+
+/* ---- the calls ---------------------------------------------------------------------------------
+ */
+
+REAL(struct link *, link_new, struct ev_loop *loop, const struct address *address,
+     const char *client_name, struct link_owner owner)
+{
+    struct shell *s = (struct shell *)(void *)loop; /* what redlock_open() was given */
+    struct peer *peer = peer_new(s, owner);
+    check_address(s, owner.master, address);
+    peer->link = __real_link_new(loop, address, client_name,
+                                 (struct link_owner){deliver, peer, owner.master});
+    return peer->link;
+}
+
+REAL(void, link_connect, struct link *link)
+{
+    struct peer *peer = peer_connecting = peer_of(link);
+    struct shell_link *it = requests_of(peer);
+    it->phase = LINK_CONNECTING;
+    it->greeted = false;
+    __real_link_connect(link);
+}
+
+REAL(void, link_listen, struct link *link, const char *channel)
+{
+    struct peer *peer = peer_connecting = peer_of(link);
+    struct shell *s = peer->shell;
+    peer->listens = true;
+    s->listens |= 1U << peer->master;
+    check_may_come(s, peer->master, true);
+    __real_link_listen(link, channel);
+}
+
+REAL(void, link_send, struct link *link, const struct request *request)
+{
+    struct peer *peer = peer_of(link);
+    struct shell *s = peer->shell;
+    struct shell_link *it = requests_of(peer);
+    struct request sent = *request;
+    exchange_expect(s, peer->master, &request->tag);
+    if (request->tag.kind == REQUEST_QUEUE)
+        check_may_come(s, peer->master, false);
+    if (it->phase == LINK_UP) {
+        struct message *message = exchange_ask(s, peer->master, request);
+        sent.proposal = message->call.proposal;
+        queue_add(&it->output, message);
+    }
+    __real_link_send(link, &sent);
+}
+
+REAL(void, link_flush, struct link *link)
+{
+    struct peer *peer = peer_of(link);
+    struct shell_link *it = requests_of(peer);
+    struct message *message;
+    if (!peer->listens && it->phase == LINK_UP && it->output.first) {
+        check_flushed(peer->shell, peer->master);
+        while ((message = queue_take(&it->output)))
+            queue_add(&peer->flushed, message);
+    }
+    __real_link_flush(link);
+}
+
+REAL(bool, link_read, struct link *link)
+{
+    bool any = __real_link_read(link);
+    watch_told(peer_of(link));
+    return any;
+}
+
+REAL(void, link_free, struct link *link)
+{
+    struct peer *peer = peer_of(link);
+    struct shell *s = peer->shell;
+    __real_link_free(link);
+    if (peer->listens) {
+        s->listens &= ~(1U << peer->master);
+    } else {
+        while (requests_of(peer)->first)
+            exchange_expected(s, peer->master);
+        requests_of(peer)->phase = LINK_CLOSED;
+    }
+    peer_free(peer);
+}
+
+void links_read(struct shell *s)
+{
+    struct peer *all[2 * MASTERS_MAX];
+    unsigned count = 0;
+    for (struct peer *peer = s->peers; peer; peer = peer->next)
+        all[count++] = peer;
+    while (count) /* in the order in which they were made */
+        socket_serve(all[--count]);
+}
