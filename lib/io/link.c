@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "byte_mutant.h"
 #include "command.h"
 #include "connect.h"
 #include "expected.h"
@@ -98,7 +99,8 @@ static void shut(struct link *link)
     link->context = NULL;
     unwatch(link);
     connect_close(&link->connecting);
-    buffer_clear(&link->output);
+    if (!BYTE_MUTANT(LEFT_IN_BUFFER))
+        buffer_clear(&link->output);
     forget_secret(link);
     link->batched = 0;
 }
@@ -166,6 +168,8 @@ static void refuse_unsolicited(struct link *link)
 
 static void refuse_reply(struct link *link)
 {
+    if (BYTE_MUTANT(PASSED_OVER))
+        return;
     PROTOCOL_ERROR(link, "the master sent a reply that the request cannot have");
 }
 
@@ -192,6 +196,8 @@ static void take_batch(struct link *link, unsigned count)
             return;
         }
         link->batch_whole |= reply.answer == ANSWER_NOSCRIPT;
+        if (BYTE_MUTANT(REFUSED_ALONE) && link->batch_whole)
+            count = 1;
         expected_drop_first(&link->expected);
         link->counters.replies++;
         deliver(link, (struct event){.kind = EVENT_REPLY, .reply = &reply});
@@ -291,11 +297,12 @@ static void write_output(struct link *link)
         link->send_error = errno;
         return;
     }
-    if (sent > 0)
+    if (sent > 0 && !(BYTE_MUTANT(SENT_AGAIN) && (size_t)sent < link->output.length))
         buffer_consume(&link->output, (size_t)sent);
     if (!link->output.length)
         forget_secret(link);
-    watch(link, link->output.length ? EV_READ | EV_WRITE : EV_READ);
+    bool waits = link->output.length && !BYTE_MUTANT(REST_UNWATCHED);
+    watch(link, waits ? EV_READ | EV_WRITE : EV_READ);
 }
 
 static void write_batch(struct link *link)
@@ -342,7 +349,8 @@ void link_send(struct link *link, const struct request *request)
     bool shared = command_is_shared(request);
     if (!expected_make_room(&link->expected))
         break_off(link, "out of memory");
-    if (!shared || link->batched == BATCH_MAX || link->batch[0].tag.kind != request->tag.kind)
+    if (!shared || link->batched == BATCH_MAX ||
+        (link->batch[0].tag.kind != request->tag.kind && !BYTE_MUTANT(BATCH_OF_KINDS)))
         write_batch(link);
     if (link->phase == UP && !shared) {
         queue_request(link, request);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "byte_mutant.h"
 #include "ground/names.h"
 #include "scripts.h"
 
@@ -147,7 +148,7 @@ static char *put_script(char *to, const struct script *script, bool whole, unsig
 static char *put_name(char *to, const struct names *names, unsigned index)
 {
     struct slice name = names_at(names, index);
-    return put_bulk(to, name.bytes, name.length);
+    return put_bulk(to, name.bytes, name.length - BYTE_MUTANT(NAME_CUT));
 }
 
 static char *put_token(char *to, const struct request *request)
@@ -223,7 +224,7 @@ static char *put_queue(char *to, const struct request *request)
 static char *put_renew_arguments(char *to, const struct request *request)
 {
     to = put_integer(to, request->ttl_ms);
-    to = put_flag(to, request->heal);
+    to = put_flag(to, request->heal && !BYTE_MUTANT(HEAL_UNSAID));
     return put_integer(to, request->not_after);
 }
 
@@ -266,7 +267,7 @@ static char *put_renew_each(char *to, const struct request *requests, unsigned c
     to = put_script(to, &scripts[SCRIPT_RENEW_EACH], whole, count, count * (1 + RENEW_ARGUMENTS));
     to = put_name_of_each(to, requests, count);
     for (unsigned i = 0; i < count; i++) {
-        to = put_token(to, &requests[i]);
+        to = put_token(to, &requests[BYTE_MUTANT(EACH_BY_FIRST) ? 0 : i]);
         to = put_renew_arguments(to, &requests[i]);
     }
     return to;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "byte_mutant.h"
 #include "saying.h"
 
 #if HIREDIS_MAJOR >= 1
@@ -478,11 +479,12 @@ bool reply_read_each(const struct raw_reply *raw, unsigned index, unsigned count
 {
     *reply = (struct reply){.tag = *tag, .remaining_ms = -1};
     if (is_lone(raw, FIELD_ERROR)) {
-        read_error(text_of(raw, &raw->fields[0]), reply);
-        return answer(reply, ANSWER_NOSCRIPT);
+        bool read = read_error(text_of(raw, &raw->fields[0]), reply);
+        return BYTE_MUTANT(REFUSAL_BELIEVED) ? read : answer(reply, ANSWER_NOSCRIPT);
     }
     if (!raw->is_array || raw->count != count)
         return false;
+    index = BYTE_MUTANT(ANSWERS_REVERSED) ? count - 1 - index : index;
     const struct field *field = &raw->fields[index];
     if (field->kind == FIELD_ERROR)
         return read_error(text_of(raw, field), reply);
@@ -512,7 +514,8 @@ bool reply_is_alive(const struct raw_reply *raw)
 bool reply_read_push(const struct raw_reply *raw, const char *channel, struct push *push)
 {
     if (!raw->is_array || raw->count != 3 || !is_text(raw, 0, "message") ||
-        !is_text(raw, 1, channel) || raw->fields[2].kind != FIELD_STRING)
+        !(is_text(raw, 1, channel) || BYTE_MUTANT(ANY_CHANNEL)) ||
+        raw->fields[2].kind != FIELD_STRING)
         return false;
     const char *text = text_of(raw, &raw->fields[2]), *end = text + raw->fields[2].length;
     const char *space = memchr(text, ' ', raw->fields[2].length);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "faults.h"
+#include "links.h"
 #include "mutants.h"
 
 #define MUTANT_SEEDS   20000
@@ -14,7 +15,8 @@
 
 static void print_command(const struct campaign *campaign, const struct options *options)
 {
-    printf("redlock-sim --seed %" PRIu64 " --profile %s", options->seed, campaign->profile);
+    printf("%s --seed %" PRIu64 " --profile %s", links_kind.program, options->seed,
+           campaign->profile);
     if (options->masters)
         printf(" --masters %u", options->masters);
     if (options->spare >= 0)
@@ -25,7 +27,7 @@ static void print_command(const struct campaign *campaign, const struct options 
         printf(" --clients %u", options->clients);
     if (options->ops)
         printf(" --ops %u", options->ops);
-    for (unsigned kind = 0; kind < FAULT_KINDS; kind++)
+    for (unsigned kind = 0; kind < FAULTS_END; kind++)
         if (options->without & 1U << kind)
             printf(" --without %s", fault_name((enum fault_kind)kind));
     if (options->only)
@@ -46,7 +48,7 @@ static bool still_fails(const struct options *options, const char *rule)
 static void shrink(struct options *options, const struct result *failed)
 {
     const char *rule = failed->violation.rule;
-    for (unsigned kind = 0; kind < FAULT_KINDS; kind++) {
+    for (unsigned kind = 0; kind < FAULTS_END; kind++) {
         struct options less = *options;
         less.without |= 1U << kind;
         if (failed->faults & 1U << kind && still_fails(&less, rule))
@@ -224,7 +226,7 @@ int campaign_mutants(const struct campaign *campaign)
     bool all = true;
     printf("| %-27s | %6s | %-12s | %s |\n", "mutant", "seeds", "caught by", "the rule broken");
     printf("|-----------------------------|-------:|--------------|---|\n");
-    for (int mutant = 1; mutant < MUTANTS_END; mutant++)
+    for (int mutant = links_kind.first_mutant; mutant < links_kind.mutants_end; mutant++)
         all = catch_one(campaign, mutant) && all;
     mutant_set(MUTANT_NONE);
     return !all;

@@ -6,8 +6,8 @@
 
 #include "client_rules.h"
 #include "invariants.h"
+#include "links.h"
 #include "loop.h"
-#include "model_link.h"
 #include "notify.h"
 #include "parts.h"
 #include "pump.h"
@@ -176,6 +176,16 @@ void shell_readable(struct shell *s)
 {
     if (s)
         shell_pump(s);
+}
+
+/* In the middle of its turn a process reads no link. */
+void shell_stirs(struct shell *s)
+{
+    struct world *w = s->world;
+    if (shell_is_idle(s))
+        shell_pump(s);
+    else if (s->running && s->client)
+        world_plan(w, (shell_is_stopped(s) ? s->stopped_until : w->now) + 1, HAPPENS_STIR, s, 0);
 }
 
 void shell_pause(struct shell *s, usec how_long)

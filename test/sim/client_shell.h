@@ -97,6 +97,8 @@ usec shell_now(struct shell *shell);
 void shell_happens(struct shell *shell, const struct happening *happening);
 /* There is something to read on a link. */
 void shell_readable(struct shell *shell);
+/* HAPPENS_STIR: a link can go on where it was, now or when the process runs again. */
+void shell_stirs(struct shell *shell);
 /* SIGSTOP, SIGCONT. */
 void shell_pause(struct shell *shell, usec how_long);
 bool shell_is_stopped(const struct shell *shell);

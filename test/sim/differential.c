@@ -521,7 +521,7 @@ static bool compare_one(struct test *t)
     if (call.whole && real.answer != ANSWER_NOSCRIPT && call.count &&
         !(call.kind == REQUEST_ACQUIRE && call.count == 1))
         t->loaded |= 1U << call.kind;
-    t->model.scripts = (uint16_t)t->loaded;
+    t->model.scripts = t->loaded;
     if (agrees(t, before, &call, &real, &hello))
         return true;
     t->ambiguous++;

@@ -5,6 +5,7 @@
 #include "client_shell.h"
 #include "invariants.h"
 #include "lasting.h"
+#include "links.h"
 #include "liar.h"
 #include "trace.h"
 #include "user_lease.h"
@@ -75,8 +76,20 @@ const char *fault_name(enum fault_kind kind)
         "stop-master", "slow-master", "crash-keeping", "crash-empty",  "crash-old", "step-clock",
         "stop-client", "stumble",     "kill-client",   "script-flush", "errors",    "foreigners",
         "memory",      "mixed-ttl",   "evict",         "late-fin",     "uneven",    "lasting",
-        "liar",        "forget"};
+        "liar",        "forget",      "short-writes",  "split-reads",  "cut-short", "malformed"};
     return names[kind];
+}
+
+static void draw_link_faults(struct world *w)
+{
+    static const uint32_t harmless = BIT(FAULT_SHORT_WRITES) | BIT(FAULT_SPLIT_READS);
+    struct chance chance = {mix(w->options.seed ^ 0xb17e5)};
+    for (unsigned kind = FAULT_KINDS; kind < FAULTS_END; kind++)
+        if (chance_permille(&chance, 700))
+            w->link_faults |= links_kind.faults & BIT(kind);
+    if (!w->faults)
+        w->link_faults &= harmless;
+    w->link_faults &= ~w->options.without;
 }
 
 void faults_draw(struct world *w)
@@ -103,6 +116,7 @@ void faults_draw(struct world *w)
     w->fault_pace = (unsigned)chance_range(&w->chance, 60, 800);
     if (w->faults & BIT(FAULT_CRASH_OLD) && (waiting || chance_permille(&w->chance, 500)))
         w->fresh = (unsigned)chance_range(&w->chance, 1, 100);
+    draw_link_faults(w);
 }
 
 /* ---- how long -------------------------------------------------------------------- */

@@ -28,7 +28,7 @@ for compiler in gcc clang; do
     command -v "$compiler" >/dev/null || continue
     for level in -O0 -O2; do
         "$compiler" -std=gnu11 "$level" -DREDLOCK_MUTANTS -I"$source/include" -I"$source/lib/client" \
-            -I"$source/lib/io" -I"$source/lib/core" -o "$scratch/sim" "${sources[@]}" "${sodium[@]}"
+            -I"$source/lib/io" -I"$source/lib/wire" -I"$source/lib/core" -o "$scratch/sim" "${sources[@]}" "${sodium[@]}"
         got=$(hash_of "$scratch/sim")
         printf '%s %s: %s\n' "$compiler" "$level" "$got"
         if [[ $got != "$want" ]]; then

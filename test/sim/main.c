@@ -8,11 +8,12 @@
 
 #include "campaign.h"
 #include "faults.h"
+#include "links.h"
 #include "mutants.h"
 #include "wrong.h"
 
 static const char usage[] =
-    "usage: redlock-sim [OPTION]...\n"
+    "usage: %s [OPTION]...\n"
     "  --seeds A..B      runs these seeds (default 1..1000)\n"
     "  --seed S          one run\n"
     "  --trace           tells its story\n"
@@ -34,7 +35,8 @@ static const char usage[] =
 
 static int fail(const char *what, const char *word)
 {
-    fprintf(stderr, "redlock-sim: %s: %s\n%s", what, word ? word : "", usage);
+    fprintf(stderr, "%s: %s: %s\n", links_kind.program, what, word ? word : "");
+    fprintf(stderr, usage, links_kind.program);
     exit(64);
 }
 
@@ -67,7 +69,7 @@ static void profile(struct campaign *campaign, const char *word)
 
 static void without(struct campaign *campaign, const char *word)
 {
-    for (unsigned kind = 0; kind < FAULT_KINDS; kind++)
+    for (unsigned kind = 0; kind < FAULTS_END; kind++)
         if (word && strcmp(word, fault_name((enum fault_kind)kind)) == 0) {
             campaign->options.without |= 1U << kind;
             return;
@@ -87,14 +89,15 @@ static void mutant(struct campaign *campaign, const char *word)
 static int list(const char *what)
 {
     if (strcmp(what, "--list-mutants") == 0)
-        for (int i = 1; i < MUTANTS_END; i++)
+        for (int i = links_kind.first_mutant; i < links_kind.mutants_end; i++)
             printf("%-20s %s\n", mutant_name(i), mutant_text(i));
     else if (strcmp(what, "--list-profiles") == 0)
         for (unsigned i = 0; i < profile_count; i++)
             printf("%-10s %s\n", profiles[i].name, profiles[i].text);
     else
-        for (unsigned kind = 0; kind < FAULT_KINDS; kind++)
-            puts(fault_name((enum fault_kind)kind));
+        for (unsigned kind = 0; kind < FAULTS_END; kind++)
+            if (kind < FAULT_KINDS || links_kind.faults >> kind & 1)
+                puts(fault_name((enum fault_kind)kind));
     return 0;
 }
 

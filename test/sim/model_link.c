@@ -1,14 +1,23 @@
-#include "model_link.h"
+/*
+ * model_link.c - lib/io/link.h on modelled connections.  One link of a client to a master carries
+ * requests, the other one notifications.
+ */
+#include "link.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "client_rules.h"
+#include "exchange.h"
 #include "invariants.h"
+#include "links.h"
 #include "mutants.h"
 #include "trace.h"
-#include "user_lease.h"
+
+const struct links_kind links_kind = {.program = "redlock-sim",
+                                      .first_mutant = 1,
+                                      .mutants_end = OF_BYTES(1),
+                                      .known_mutants_end = OF_BYTES(1)};
 
 struct link {
     struct link *next; /* of this client */
@@ -74,60 +83,6 @@ void link_probe(struct link *link)
 
 /* ---- requests ----------------------------------------------------------------------- */
 
-static void expect(struct shell *s, struct shell_link *link, const struct tag *tag)
-{
-    struct pending *pending = s->spare;
-    if (pending)
-        s->spare = pending->next;
-    else
-        pending = malloc(sizeof *pending);
-    *pending = (struct pending){.tag = *tag};
-    if (link->first)
-        link->last->next = pending;
-    else
-        link->first = pending;
-    link->last = pending;
-    link->expected++;
-}
-
-static struct tag expected(struct shell *s, struct shell_link *link)
-{
-    struct pending *pending = link->first;
-    struct tag tag = pending->tag;
-    link->first = pending->next;
-    link->expected--;
-    pending->next = s->spare;
-    s->spare = pending;
-    return tag;
-}
-
-static void fill_call(struct shell *s, struct message *message, const struct request *request)
-{
-    message->login = false;
-    message->kill_id = request->kill_id;
-    message->sent_local = request->tag.sent_at;
-    message->longest_ttl_ms = s->client->engine->max_ttl_ms;
-    message->call = (struct model_call){
-        .kind = request->tag.kind,
-        .whole = request->whole,
-        .heal = request->heal,
-        .ttl_ms = request->ttl_ms,
-        .not_after = request->not_after,
-        .proposal = request->proposal ? request->proposal + s->proposals_off : 0,
-        .fence = request->fence,
-        .ticket = request->ticket,
-        .channel = s->channel,
-        .terms = request->terms};
-    struct model_call *call = &message->call;
-    if (request->names) {
-        call->count = (uint8_t)request->names->count;
-        for (unsigned i = 0; i < call->count; i++)
-            call->names[i] = check_name(s, names_at(request->names, i));
-    }
-    if (request->token_length && request->token[0])
-        call->value = world_token(s->world, request->token, request->token_length);
-}
-
 /* The mutant that sends a release on a connection of its own. */
 static void send_aside(struct shell *s, unsigned master, struct message *message)
 {
@@ -141,20 +96,12 @@ void link_send(struct link *link, const struct request *request)
     struct shell *s = link->shell;
     struct shell_link *it = requests_of(link);
     unsigned master = link->owner.master;
-    expect(s, it, &request->tag);
+    exchange_expect(s, master, &request->tag);
     if (request->tag.kind == REQUEST_QUEUE)
         check_may_come(s, master, false);
     if (it->phase != LINK_UP)
         return;
-    struct message *message = message_new(s->world);
-    fill_call(s, message, request);
-    if (request->tag.kind == REQUEST_HELLO && !it->greeted)
-        it->greeted = message->login = true;
-    check_sent(s, master, message, request);
-    TRACE(s->world, "  client %u sends %s %s t%u%s%s to master %u", s->index + 1,
-          request_name(request->tag.kind), names_text(message->call.names, message->call.count),
-          message->call.value, request->heal ? " (heal)" : "", request->whole ? " (whole)" : "",
-          master + 1);
+    struct message *message = exchange_ask(s, master, request);
     if (MUTANT(RELEASE_OVERTAKES) && request->tag.kind == REQUEST_RELEASE)
         send_aside(s, master, message);
     queue_add(&it->output, message);
@@ -174,67 +121,6 @@ void link_flush(struct link *link)
 
 /* ---- replies -------------------------------------------------------------------------- */
 
-#define RUN_ID_TEXT 20
-
-static void spell_run_id(char text[RUN_ID_TEXT], uint64_t run_id)
-{
-    snprintf(text, RUN_ID_TEXT, "%016llx", (unsigned long long)run_id);
-}
-
-static int64_t remaining(int64_t pttl)
-{
-    return pttl == -1 ? -2 : pttl == -2 ? -1 : pttl;
-}
-
-static void fill_hello(const struct model_answer *answer, struct hello *hello)
-{
-    *hello = (struct hello){.role = "master",
-                            .version = "7.0.15",
-                            .uptime_s = answer->uptime_s,
-                            .time = answer->time,
-                            .abstains = answer->abstains,
-                            .max_ttl_ms = answer->max_ttl_ms,
-                            .age = answer->age,
-                            .clock = answer->clock};
-    spell_run_id(hello->run_id, answer->run_id);
-}
-
-static bool are_all_foreign(const struct world *w, const struct model_answer *answer)
-{
-    bool all = answer->holder_count > 0;
-    for (unsigned i = 0; i < answer->holder_count; i++)
-        all &= w->tokens[answer->holders[i]].foreign;
-    return all;
-}
-
-static void fill_reply(const struct world *w, const struct message *message, const struct tag *tag,
-                       struct hello *hello, struct reply *reply)
-{
-    const struct model_answer *answer = &message->answer;
-    *reply = (struct reply){.tag = *tag,
-                            .answer = answer->answer,
-                            .remaining_ms = -1,
-                            .master_time = answer->time,
-                            .clock = tag->kind == REQUEST_HELLO ? 0 : answer->clock,
-                            .position = answer->position,
-                            .text = answer->error};
-    if (answer->error)
-        reply->text_length = strlen(answer->error);
-    if (answer->answer == ANSWER_HELD && tag->kind == REQUEST_PEEK) {
-        reply->remaining_ms = answer->remaining_ms == -1 ? -2 : answer->remaining_ms;
-        reply->text = w->tokens[answer->value].text;
-        reply->text_length = strlen(reply->text);
-    }
-    if (answer->answer == ANSWER_QUEUED) {
-        reply->foreign = are_all_foreign(w, answer) != answer->belies_holder;
-        reply->remaining_ms = remaining(answer->remaining_ms);
-    }
-    if (answer->answer == ANSWER_HELLO) {
-        fill_hello(answer, hello);
-        reply->hello = hello;
-    }
-}
-
 static bool deliver_reply(struct link *link)
 {
     struct shell *s = link->shell;
@@ -243,16 +129,13 @@ static bool deliver_reply(struct link *link)
     struct message *message = queue_take(&it->conn->readable);
     if (!message)
         return false;
-    struct tag tag = expected(s, it);
+    struct tag tag = exchange_expected(s, master);
     struct hello hello;
     struct reply reply;
-    fill_reply(s->world, message, &tag, &hello, &reply);
+    exchange_read(s->world, message, &tag, &hello, &reply);
     if (message->login)
         hello.client_id = it->conn->id;
-    check_heard(s, master, message);
-    TRACE(s->world, "  client %u hears from master %u: %s %s t%u: %s", s->index + 1, master + 1,
-          request_name(tag.kind), names_text(message->call.names, message->call.count),
-          message->call.value, answer_name(reply.answer));
+    exchange_hear(s, master, message, &reply);
     message_free(s->world, message);
     deliver(link, &(struct event){.kind = EVENT_REPLY, .master = master, .reply = &reply});
     return true;
@@ -300,7 +183,7 @@ static void deliver_heard(struct link *link, const struct heard *heard)
     }
     if (heard->kind == EVENT_SUBSCRIBED)
         deliver(link, &(struct event){.kind = EVENT_CONNECTED, .master = master});
-    spell_run_id(run_id, heard->run_id);
+    exchange_spell_run_id(run_id, heard->run_id);
     deliver(link,
             &(struct event){.kind = heard->kind, .master = master, .push = &push, .text = run_id});
     if (heard->kind == EVENT_PUSH)
@@ -363,7 +246,7 @@ void link_close(struct link *link)
 static void lose_requests(struct link *link, struct shell_link *it)
 {
     while (it->first) {
-        struct reply lost = {.tag = expected(link->shell, it),
+        struct reply lost = {.tag = exchange_expected(link->shell, link->owner.master),
                              .answer = ANSWER_LOST,
                              .remaining_ms = -1,
                              .text = broke,
@@ -422,7 +305,7 @@ void link_free(struct link *link)
         if (it->phase == LINK_UP || it->phase == LINK_CONNECTING)
             leave(s, it);
         while (it->first)
-            expected(s, it);
+            exchange_expected(s, link->owner.master);
         it->phase = LINK_CLOSED;
     }
     struct link **at = &s->links_made;

@@ -389,16 +389,23 @@ static bool needs_script(const struct model_call *call)
     return call->kind > REQUEST_ACQUIRE || (call->kind == REQUEST_ACQUIRE && call->count > 1);
 }
 
+/* A kind of requests has a script, and one for several in a command. */
+static uint32_t script_bit(const struct model_call *call)
+{
+    return 1U << (call->kind + (call->each ? REQUEST_KINDS : 0));
+}
+_Static_assert(2 * REQUEST_KINDS <= 32, "a bit for each script");
+
 void model_execute(struct model_master *master, usec wall, const struct model_call *call,
                    struct model_answer *answer)
 {
     *answer = (struct model_answer){.remaining_ms = -1, .time = wall};
-    if (needs_script(call) && !call->whole && !(master->scripts >> call->kind & 1)) {
+    if (needs_script(call) && !call->whole && !(master->scripts & script_bit(call))) {
         answer->answer = ANSWER_NOSCRIPT;
         return;
     }
     if (call->whole)
-        master->scripts |= (uint16_t)(1U << call->kind);
+        master->scripts |= script_bit(call);
     switch (call->kind) {
     case REQUEST_ACQUIRE:
         answer->answer = acquire(master, wall, call);

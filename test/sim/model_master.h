@@ -13,7 +13,7 @@
 
 #define MODEL_NAMES 6 /* of one request */
 #define MODEL_KEYS  108
-#define ALL_SCRIPTS UINT16_MAX
+#define ALL_SCRIPTS UINT32_MAX
 
 struct model_key {
     uint32_t value;     /* 0: absent */
@@ -51,12 +51,13 @@ struct model_master {
     struct model_data data;
     uint64_t run_id;
     int64_t started_s; /* wall clock, whole seconds, as INFO counts uptime */
-    uint16_t scripts;  /* that it knows by hash: a bit for each request_kind */
+    uint32_t scripts;  /* that it knows by hash: see script_bit() */
 };
 
 struct model_call {
     enum request_kind kind;
     bool whole, heal;
+    bool each;  /* one of several that share a command, and so a script */
     bool plain; /* RELEASE by another library: it only deletes */
     uint8_t count;
     uint8_t names[MODEL_NAMES]; /* in the order of the request */

@@ -21,14 +21,17 @@ struct message *message_new(struct world *w)
         w->spare_messages = message->next;
     else
         message = malloc(sizeof *message);
-    message->next = NULL;
+    message->next = message->shares = NULL;
     return message;
 }
 
 void message_free(struct world *w, struct message *message)
 {
-    message->next = w->spare_messages;
-    w->spare_messages = message;
+    for (struct message *shares; message; message = shares) {
+        shares = message->shares;
+        message->next = w->spare_messages;
+        w->spare_messages = message;
+    }
 }
 
 void queue_add(struct queue *queue, struct message *message)
@@ -347,7 +350,8 @@ static void request_arrives(struct conn *conn)
     usec service = 20;
     if (w->now < server->slow_until)
         service += chance_range(&w->chance, 0, server->slowness);
-    execute(conn, message);
+    for (struct message *each = message; each; each = each->shares)
+        execute(conn, each);
     reply(conn, message, service);
     if (conn->out.first && conn->out.first->at < w->now + service)
         conn->out.first->at = w->now + service;

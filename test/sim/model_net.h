@@ -13,8 +13,9 @@
 
 struct message {
     struct message *next;
-    usec at;    /* arrives then, at the earliest */
-    bool login; /* the login that goes before a first hello */
+    struct message *shares; /* the next one in the same command; NULL: none */
+    usec at;                /* arrives then, at the earliest */
+    bool login;             /* the login that goes before a first hello */
     int64_t kill_id;
     size_t said_until; /* over bytes: the end of its answer in all that the master said */
     usec sent_local;

@@ -2,16 +2,17 @@
 
 #include <strings.h>
 
-#include "model_master.h"
+#include "links.h"
 
 enum mutant mutant_present;
 enum client_mutant client_mutant_present;
+enum byte_mutant byte_mutant_present;
 
 static const struct {
     const char *name, *text;
 } table[] = {{"none", "the library as it is"},
 #define MUTANT_ROW(name, text) {#name, text},
-             MUTANTS(MUTANT_ROW) CLIENT_MUTANTS(MUTANT_ROW)
+             MUTANTS(MUTANT_ROW) CLIENT_MUTANTS(MUTANT_ROW) BYTE_MUTANTS(MUTANT_ROW)
 #undef MUTANT_ROW
 };
 
@@ -27,7 +28,7 @@ const char *mutant_text(int mutant)
 
 int mutant_find(const char *name)
 {
-    for (int i = 0; i < MUTANTS_END; i++)
+    for (int i = 0; i < links_kind.known_mutants_end; i++)
         if (strcasecmp(name, table[i].name) == 0)
             return i;
     return -1;
@@ -37,9 +38,10 @@ void mutant_set(int number)
 {
     enum mutant mutant = number < MUTANT_COUNT ? (enum mutant)number : MUTANT_NONE;
     mutant_present = mutant;
-    client_mutant_present = number < MUTANT_COUNT
-                                ? CLIENT_MUTANT_NONE
-                                : (enum client_mutant)(number - OF_CLIENT(CLIENT_MUTANT_NONE));
+    int of_client = number - OF_CLIENT(0), of_bytes = number - OF_BYTES(0);
+    bool is_client = of_client > 0 && of_client < CLIENT_MUTANT_COUNT;
+    client_mutant_present = is_client ? (enum client_mutant)of_client : CLIENT_MUTANT_NONE;
+    byte_mutant_present = of_bytes > 0 ? (enum byte_mutant)of_bytes : BYTE_MUTANT_NONE;
     model_flaws = (struct model_flaws){.ignores_run_id = mutant == MUTANT_RUN_ID_UNCHECKED,
                                        .seeds_if_absent = mutant == MUTANT_CLOCK_IF_ABSENT,
                                        .starts_low = mutant == MUTANT_CLOCK_LOW,

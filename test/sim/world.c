@@ -378,6 +378,9 @@ static void happen(struct world *w, const struct happening *it)
         subscription_happens(it->subject, it->number);
         shell_readable(it->subject);
         break;
+    case HAPPENS_STIR:
+        shell_stirs(it->subject);
+        break;
     case HAPPENS_USER:
         user_acts(it->subject, it->number == 0);
         break;
@@ -413,7 +416,7 @@ static void sum_up(const struct world *w, struct result *result)
                               .heals = w->heals,
                               .lasted = w->now,
                               .masters = w->masters,
-                              .faults = w->faults,
+                              .faults = w->faults | w->link_faults,
                               .tokens = w->token_count};
 }
 
@@ -438,8 +441,8 @@ void world_run(const struct options *options, struct result *result)
     TRACE(w, "seed %llu: %u masters, %u clients, %u names, ttl up to %lld ms, skew %lld ms",
           (unsigned long long)options->seed, w->masters, w->clients, w->names,
           (long long)w->max_ttl_ms, (long long)w->skew_ms);
-    for (unsigned kind = 0; kind < FAULT_KINDS; kind++)
-        if (w->faults & 1U << kind)
+    for (unsigned kind = 0; kind < FAULTS_END; kind++)
+        if ((w->faults | w->link_faults) & 1U << kind)
             TRACE(w, "may happen: %s", fault_name((enum fault_kind)kind));
     populate(w);
     unsigned happened = 0;

@@ -48,7 +48,14 @@ enum fault_kind {
     FAULT_LASTING,    /* a minority of masters, or of a client's links, stays broken in peace */
     FAULT_LIAR,       /* a master lies: see liar.h */
     FAULT_FORGET,     /* a master forgets, and goes on voting: see wrong.h */
-    FAULT_KINDS
+    FAULT_KINDS,
+    /* Of real links over bytes (bytes/): drawn by themselves, so that the rest of a run is the same
+     * with all kinds of links. */
+    FAULT_SHORT_WRITES = FAULT_KINDS, /* a connection takes a part of what is written */
+    FAULT_SPLIT_READS,                /* what a master says comes in pieces */
+    FAULT_CUT_SHORT,                  /* a connection ends in the middle of a reply */
+    FAULT_MALFORMED,                  /* what comes is no reply, or none to that request */
+    FAULTS_END
 };
 
 /* The main action of users. */
@@ -84,6 +91,7 @@ enum happening_kind {
     HAPPENS_CONNECT, /* conn: connect() has ended */
     HAPPENS_BREAK,   /* conn: the client sees that it is broken */
     HAPPENS_HEARD,   /* shell, number: something about that master's channel */
+    HAPPENS_STIR,    /* shell: a link can read or write more */
     HAPPENS_FAULT,
     HAPPENS_RESTART,   /* number: master */
     HAPPENS_FOREIGNER, /* number: which */
@@ -214,6 +222,7 @@ struct world {
     int64_t max_ttl_ms, skew_ms;
     const char *prefix; /* of all keys */
     uint32_t faults;
+    uint32_t link_faults;   /* likewise, of links over bytes */
     bool patient;           /* ttls and timeouts of many seconds, and answers that take as long */
     int64_t longest_gap_ms; /* between two calls of one user */
     unsigned fault_pace;    /* ms between two faults, on average */

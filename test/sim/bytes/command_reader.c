@@ -160,7 +160,7 @@ static void read_rest(struct reading *it, struct model_call *call)
         call->not_after = number(it);
     }
     if (kind == REQUEST_QUEUE) {
-        must_be(it, it->shell->client->engine.config.channel);
+        must_be(it, it->shell->client->engine->config.channel);
         call->channel = it->shell->channel;
     }
 }

@@ -117,7 +117,7 @@ static void take_requests(struct peer *peer, const struct asked *asked)
 
 static void take_subscription(struct peer *peer, const struct asked *asked)
 {
-    const char *channel = peer->shell->client->engine.config.channel;
+    const char *channel = peer->shell->client->engine->config.channel;
     bool same = asked->word.length == strlen(channel) &&
                 memcmp(asked->word.bytes, channel, asked->word.length) == 0;
     if (!same || peer->greeting.names != 1 || !peer->greeting.info)
@@ -279,7 +279,7 @@ static void note(struct peer *peer, const struct heard *heard, size_t until)
 static void write_heard(struct peer *peer, struct buffer *to, const struct heard *heard)
 {
     const struct world *w = peer->shell->world;
-    const char *channel = peer->shell->client->engine.config.channel;
+    const char *channel = peer->shell->client->engine->config.channel;
     if (heard->kind == EVENT_SUBSCRIBED) {
         write_login(to, &peer->said_first, 0);
         answer_write_info(to, heard->run_id);

@@ -1,0 +1,154 @@
+#include "exchange.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client_rules.h"
+#include "invariants.h"
+#include "trace.h"
+
+/* ---- what is expected ------------------------------------------------------------- */
+
+void exchange_expect(struct shell *s, unsigned master, const struct tag *tag)
+{
+    struct shell_link *link = &s->links[master];
+    struct pending *pending = s->spare;
+    if (pending)
+        s->spare = pending->next;
+    else
+        pending = malloc(sizeof *pending);
+    *pending = (struct pending){.tag = *tag};
+    if (link->first)
+        link->last->next = pending;
+    else
+        link->first = pending;
+    link->last = pending;
+    link->expected++;
+}
+
+struct tag exchange_expected(struct shell *s, unsigned master)
+{
+    struct shell_link *link = &s->links[master];
+    struct pending *pending = link->first;
+    struct tag tag = pending->tag;
+    link->first = pending->next;
+    link->expected--;
+    pending->next = s->spare;
+    s->spare = pending;
+    return tag;
+}
+
+/* ---- requests ----------------------------------------------------------------------- */
+
+static void fill_call(struct shell *s, struct message *message, const struct request *request)
+{
+    message->login = false;
+    message->kill_id = request->kill_id;
+    message->sent_local = request->tag.sent_at;
+    message->longest_ttl_ms = s->client->engine->max_ttl_ms;
+    message->call = (struct model_call){
+        .kind = request->tag.kind,
+        .whole = request->whole,
+        .heal = request->heal,
+        .ttl_ms = request->ttl_ms,
+        .not_after = request->not_after,
+        .proposal = request->proposal ? request->proposal + s->proposals_off : 0,
+        .fence = request->fence,
+        .ticket = request->ticket,
+        .channel = s->channel,
+        .terms = request->terms};
+    struct model_call *call = &message->call;
+    if (request->names) {
+        call->count = (uint8_t)request->names->count;
+        for (unsigned i = 0; i < call->count; i++)
+            call->names[i] = check_name(s, names_at(request->names, i));
+    }
+    if (request->token_length && request->token[0])
+        call->value = world_token(s->world, request->token, request->token_length);
+}
+
+struct message *exchange_ask(struct shell *s, unsigned master, const struct request *request)
+{
+    struct shell_link *it = &s->links[master];
+    struct message *message = message_new(s->world);
+    fill_call(s, message, request);
+    if (request->tag.kind == REQUEST_HELLO && !it->greeted)
+        it->greeted = message->login = true;
+    check_sent(s, master, message, request);
+    TRACE(s->world, "  client %u sends %s %s t%u%s%s to master %u", s->index + 1,
+          request_name(request->tag.kind), names_text(message->call.names, message->call.count),
+          message->call.value, request->heal ? " (heal)" : "", request->whole ? " (whole)" : "",
+          master + 1);
+    return message;
+}
+
+/* ---- answers -------------------------------------------------------------------------- */
+
+void exchange_spell_run_id(char text[RUN_ID_TEXT], uint64_t run_id)
+{
+    snprintf(text, RUN_ID_TEXT, "%016llx", (unsigned long long)run_id);
+}
+
+static int64_t remaining(int64_t pttl)
+{
+    return pttl == -1 ? -2 : pttl == -2 ? -1 : pttl;
+}
+
+static void fill_hello(const struct model_answer *answer, struct hello *hello)
+{
+    *hello = (struct hello){.role = "master",
+                            .version = "7.0.15",
+                            .uptime_s = answer->uptime_s,
+                            .time = answer->time,
+                            .abstains = answer->abstains,
+                            .max_ttl_ms = answer->max_ttl_ms,
+                            .age = answer->age,
+                            .clock = answer->clock};
+    exchange_spell_run_id(hello->run_id, answer->run_id);
+}
+
+static bool are_all_foreign(const struct world *w, const struct model_answer *answer)
+{
+    bool all = answer->holder_count > 0;
+    for (unsigned i = 0; i < answer->holder_count; i++)
+        all &= w->tokens[answer->holders[i]].foreign;
+    return all;
+}
+
+void exchange_read(const struct world *w, const struct message *message, const struct tag *tag,
+                   struct hello *hello, struct reply *reply)
+{
+    const struct model_answer *answer = &message->answer;
+    *reply = (struct reply){.tag = *tag,
+                            .answer = answer->answer,
+                            .remaining_ms = -1,
+                            .master_time = answer->time,
+                            .clock = tag->kind == REQUEST_HELLO ? 0 : answer->clock,
+                            .position = answer->position,
+                            .text = answer->error};
+    if (answer->error)
+        reply->text_length = strlen(answer->error);
+    if (answer->answer == ANSWER_HELD && tag->kind == REQUEST_PEEK) {
+        reply->remaining_ms = answer->remaining_ms == -1 ? -2 : answer->remaining_ms;
+        reply->text = w->tokens[answer->value].text;
+        reply->text_length = strlen(reply->text);
+    }
+    if (answer->answer == ANSWER_QUEUED) {
+        reply->foreign = are_all_foreign(w, answer) != answer->belies_holder;
+        reply->remaining_ms = remaining(answer->remaining_ms);
+    }
+    if (answer->answer == ANSWER_HELLO) {
+        fill_hello(answer, hello);
+        reply->hello = hello;
+    }
+}
+
+void exchange_hear(struct shell *s, unsigned master, const struct message *message,
+                   const struct reply *reply)
+{
+    check_heard(s, master, message);
+    TRACE(s->world, "  client %u hears from master %u: %s %s t%u: %s", s->index + 1, master + 1,
+          request_name(reply->tag.kind), names_text(message->call.names, message->call.count),
+          message->call.value, answer_name(reply->answer));
+}

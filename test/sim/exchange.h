@@ -1,0 +1,28 @@
+/*
+ * exchange.h - the requests of a client, as a modelled master understands them, and the answers of
+ * that master, as the core understands them: the same for every kind of links (links.h).
+ */
+#ifndef SIM_EXCHANGE_H
+#define SIM_EXCHANGE_H
+
+#include "client_shell.h"
+
+/* The core hands a request to a link; its answer, or the news that it is lost, is expected. */
+void exchange_expect(struct shell *shell, unsigned master, const struct tag *tag);
+/* The tag of the request that is to be answered next; it is expected no more. */
+struct tag exchange_expected(struct shell *shell, unsigned master);
+
+/* The message that a connected link sends for a request. */
+struct message *exchange_ask(struct shell *shell, unsigned master, const struct request *request);
+
+/* What the message's answer is to the core.  `reply` points into `hello` and the message. */
+void exchange_read(const struct world *world, const struct message *message, const struct tag *tag,
+                   struct hello *hello, struct reply *reply);
+/* The core is about to be told that answer. */
+void exchange_hear(struct shell *shell, unsigned master, const struct message *message,
+                   const struct reply *reply);
+
+#define RUN_ID_TEXT 20
+void exchange_spell_run_id(char text[RUN_ID_TEXT], uint64_t run_id);
+
+#endif
