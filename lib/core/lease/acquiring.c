@@ -92,12 +92,10 @@ static void conclude(struct engine *e, struct lease *lease)
 
 void acquiring_again(struct engine *e, struct lease *lease)
 {
-    lease->claim = claim_new(e, lease->attempt->names, NULL, 0);
-    if (!lease->claim) {
+    if (!claim_new(e, &lease->claim, lease->attempt->names, NULL, 0)) {
         acquiring_end(e, lease, CAUSE_MEMORY);
         return;
     }
-    lease->claim->home = &lease->claim;
     claim_fresh_token(e, lease->claim);
     acquire_round(e, lease);
 }
@@ -148,9 +146,7 @@ void acquiring_over(struct engine *e, struct lease *lease)
     for (unsigned i = 0; i < lease_masters(e); i++) /* their earlier votes are outdated */
         if (!master_may_grant(e, &e->masters[i]))
             lease_cannot_ask(e, lease, i);
-    if (!lease->claim && (lease->claim = claim_new(e, lease->attempt->names, NULL, 0)))
-        lease->claim->home = &lease->claim;
-    if (lease->claim)
+    if (lease->claim || claim_new(e, &lease->claim, lease->attempt->names, NULL, 0))
         failed(e, lease, held ? CAUSE_HELD : CAUSE_UNAVAILABLE);
     else
         lease_end(e, lease, OUTCOME_NOT_ACQUIRED, CAUSE_MEMORY);

@@ -54,10 +54,8 @@ static void give_question(const struct engine *e, const struct attempt *from, st
 /* The question under way goes along, if there is one: its answers count for the next lease. */
 static void give_claim(struct engine *e, struct lease *holder, struct lease *next)
 {
-    next->claim = holder->claim;
-    next->claim->home = &next->claim;
+    claim_pass(&holder->claim, &next->claim);
     claim_shorten(e, next->claim, next->terms.ttl);
-    holder->claim = NULL;
     if (holder->attempt) {
         give_question(e, holder->attempt, next->attempt);
         attempt_give(e, holder->attempt);

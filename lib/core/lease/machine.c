@@ -202,13 +202,11 @@ bool lease_init(struct engine *e, struct lease *lease, struct names *names,
         attempt_give(e, lease->attempt);
         return false;
     }
-    lease->claim = claim_new(e, names, token, token_length);
-    if (!lease->claim) {
+    if (!claim_new(e, &lease->claim, names, token, token_length)) {
         deadlines_leave(&e->deadlines, &lease->deadline);
         attempt_give(e, lease->attempt);
         return false;
     }
-    lease->claim->home = &lease->claim;
     attempt_begin(lease->attempt, names, terms->wait, terms->max_hold);
     engine_list(e, &e->idle, lease);
     attempt_open(lease->attempt, lease_masters(e), REQUEST_ACQUIRE, 0, 0);

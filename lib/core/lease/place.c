@@ -72,10 +72,8 @@ static void pass_place(struct engine *e, struct lease *from, struct lease *to)
     to->rounds++;
     round_copy(&to->attempt->round, &from->attempt->round, lease_masters(e));
     to->attempt->place = from->attempt->place;
-    to->claim = from->claim;
-    to->claim->home = &to->claim;
+    claim_pass(&from->claim, &to->claim);
     claim_shorten(e, to->claim, to->terms.ttl);
-    from->claim = NULL;
     to->wake_at = from->wake_at;
     lease_wake_by(to, lease_wait_until(to));
     lease_schedule(e, to);

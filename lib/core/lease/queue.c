@@ -73,12 +73,10 @@ static void refresh(struct engine *e, struct lease *lease)
 static void stand(struct engine *e, struct lease *lease, const struct claim *same)
 {
     struct attempt *attempt = lease->attempt;
-    lease->claim = claim_new(e, attempt->names, NULL, 0);
-    if (!lease->claim) {
+    if (!claim_new(e, &lease->claim, attempt->names, NULL, 0)) {
         lease->wake_at = e->now + AGAIN;
         return;
     }
-    lease->claim->home = &lease->claim;
     if (same)
         claim_copy_token(e, lease->claim, same);
     else

@@ -28,14 +28,16 @@ static struct slice label_of(const struct engine *e, const struct claim *claim)
     return claim->foreign ? (struct slice){"", 0} : (struct slice){e->label, e->label_length};
 }
 
-struct claim *claim_new(struct engine *e, struct names *names, const char *token,
-                        size_t token_length)
+bool claim_new(struct engine *e, struct claim **home, struct names *names, const char *token,
+               size_t token_length)
 {
     size_t length = token ? token_length : TOKEN_TEXT;
     ASSERT(names && length <= TOKEN_MAX);
     struct claim *claim = e->memory.take(e->memory.pool, size_of(e, length));
+    *home = claim;
     if (!claim)
-        return NULL;
+        return false;
+    claim->home = home;
     claim->deadline.owner = OWNER_CLAIM;
     claim->names = names_share(names);
     claim->token_length = length;
@@ -45,7 +47,15 @@ struct claim *claim_new(struct engine *e, struct names *names, const char *token
         for (unsigned i = 0; i < e->config.masters; i++)
             claim->at[i].presence = UNSURE;
     }
-    return claim;
+    return true;
+}
+
+void claim_pass(struct claim **from, struct claim **to)
+{
+    ASSERT(*from && (*from)->home == from && !*to);
+    *to = *from;
+    (*to)->home = to;
+    *from = NULL;
 }
 
 static void write_base64url(char *to, const uint8_t *bytes)

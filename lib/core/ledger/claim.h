@@ -79,9 +79,13 @@ struct claim {
     struct ledger_entry at[];
 };
 
-/* A claim on `names` with this token; NULL when memory is out. */
-struct claim *claim_new(struct engine *engine, struct names *names, const char *token,
-                        size_t token_length);
+/* Makes a claim on `names` for a lease that has it as *home; with a token that was acquired
+ * elsewhere, or, if `token` is NULL, with none yet.  False, and *home is NULL, when memory is
+ * out. */
+bool claim_new(struct engine *engine, struct claim **home, struct names *names, const char *token,
+               size_t token_length);
+/* The claim goes from its lease to another one, which has none. */
+void claim_pass(struct claim **from, struct claim **to);
 
 /* Draws a fresh token of our own: random bytes in base64url, then the engine's label. */
 void claim_fresh_token(struct engine *engine, struct claim *claim);
