@@ -5,8 +5,6 @@
 
 #include "wrong.h"
 
-#define CLIENT(lease) ((lease)->shell->index + 1)
-
 /* ---- options ---------------------------------------------------------------------- */
 
 static void must_be(struct shell *s, const char *what, int64_t is, int64_t should_be)

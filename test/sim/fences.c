@@ -4,8 +4,6 @@
 #include "liar.h"
 #include "wrong.h"
 
-#define CLIENT(lease) ((lease)->shell->index + 1)
-
 void fences_sent(struct world *w, uint32_t number)
 {
     struct token *token = &w->tokens[number];

@@ -2,8 +2,15 @@
  * invariants.h - what must be true, each rule a function of its own.
  *
  * The hooks are called by the simulator where something happens; each hands it to
- * the rules that it concerns.  Rules about fences and about waiting in turn join
- * here: add the function, call it from the hook, and name it in doc/verification.md.
+ * the rules that it concerns.  These are in a file for each idea:
+ *
+ *   exclusion.c   one holder of each name          order.c     waiting in turn
+ *   validity.c    how long a lease is held         fences.c    fencing tokens
+ *   outcomes.c    what a user is told, and when    tokens.c    tokens: fresh, and given back
+ *   grants.c      what masters grant and keep      orphans.c   keys that outlive their lease
+ *   accounts.c    how many requests there are      client_rules.c  what else a user is owed
+ *
+ * To add a rule, add the function, call it from the hook, and name it in doc/verification.md.
  */
 #ifndef SIM_INVARIANTS_H
 #define SIM_INVARIANTS_H
@@ -33,8 +40,5 @@ void check_foreigner(struct world *world, unsigned foreigner);
 void check_waiting(struct world *world);
 /* In peace: no key outlives its lease. */
 void check_orphans(struct world *world);
-
-/* They want one name both. */
-bool share_a_name(const struct user_lease *a, const struct user_lease *b);
 
 #endif

@@ -1,12 +1,11 @@
 #include "order.h"
 
-#include "invariants.h"
+#include "exclusion.h"
 
 /* A lease that asks this long after another was enqueued is behind it, ... */
 #define FAIR_LATER MS(200)
 /* ... but not for this time, in which leases of its client may share an older place. */
-#define FAIR_FOR      MS(1000)
-#define CLIENT(lease) ((lease)->shell->index + 1)
+#define FAIR_FOR MS(1000)
 
 static bool was_refused_with(const struct world *w, const struct token *token, usec clock)
 {

@@ -46,6 +46,9 @@ struct user_lease {
     usec passed_since[CLIENTS_MAX]; /* likewise: by leases of that client that asked long after */
 };
 
+/* As people count it. */
+#define CLIENT(lease) ((lease)->shell->index + 1)
+
 /* redlock_acquire_names(), with terms.wait 0 to NEVER; NULL when memory is out. */
 struct user_lease *user_lease_acquire(struct shell *shell, const uint8_t *names, unsigned count,
                                       const struct terms *terms);

@@ -1,0 +1,48 @@
+#include "accounts.h"
+
+#include "liar.h"
+#include "user_lease.h"
+
+#define FLOOD 150 /* requests of one lease to one master in a second */
+
+/* What is owed to a master that answers errors is sent again five times a second, for each
+ * round whose ttl is not over: with long ttls that adds up, and it is known. */
+static bool answers_errors(const struct world *w, unsigned master)
+{
+    return w->now < w->servers[master].errors_until + MS(1000) ||
+           (is_liar(w, master) && w->lies >> LIE_ERROR & 1);
+}
+
+/* Whatever a master says: not more than so many requests a second, for each lease there is
+ * or was. */
+void accounts_sent(struct shell *s, unsigned master, enum request_kind kind)
+{
+    struct shell_link *link = &s->links[master];
+    struct world *w = s->world;
+    if (kind == REQUEST_RELEASE && answers_errors(w, master))
+        return;
+    if (w->now - link->counted_since > MS(1000)) {
+        link->counted_since = w->now;
+        link->sent = 0;
+        link->leases_before = s->leases_made;
+    }
+    if (++link->sent % FLOOD)
+        return;
+    unsigned leases = 1 + s->leases_made - link->leases_before;
+    for (const struct user_lease *lease = s->all; lease; lease = lease->next_all)
+        leases++;
+    if (link->sent > FLOOD * leases)
+        world_violated(w, "flood",
+                       "client %u has sent master %u %u requests within a second, for %u leases",
+                       s->index + 1, master + 1, link->sent, leases - 1);
+}
+
+void accounts_idle(struct shell *s)
+{
+    for (unsigned i = 0; i < s->world->masters; i++)
+        if (s->client->engine->masters[i].in_flight != s->links[i].expected)
+            world_violated(s->world, "accounts",
+                           "client %u counts %u requests in flight to master %u, and has %u",
+                           s->index + 1, s->client->engine->masters[i].in_flight, i + 1,
+                           s->links[i].expected);
+}

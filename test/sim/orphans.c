@@ -1,0 +1,40 @@
+#include "orphans.h"
+
+#include "lasting.h"
+#include "liar.h"
+#include "tokens.h"
+
+#define ORPHAN_GRACE MS(2500) /* in peace, to reconnect and to pay what is owed */
+
+static bool is_live(const struct world *w, const struct token *token)
+{
+    const struct user_lease *lease = token->holder ? token->holder : tokens_owner(w, token);
+    if (!lease)
+        return false;
+    if (lease->let_go)
+        return true; /* not carried out yet */
+    const struct lease *core = core_of(lease->handle);
+    return lease_is_acquiring(core) || lease_is_waiting(core) || lease_is_held(core) ||
+           (core->state == LEASE_LOST && lease->stop_by > shell_now(lease->shell));
+}
+
+static bool refuses(const struct shell *s, unsigned master)
+{
+    return s->client && s->client->engine->masters[master].refused;
+}
+
+void orphans_look(struct world *w, unsigned master, unsigned name)
+{
+    uint32_t number = model_value(&w->servers[master].model, server_wall(w, master), name);
+    struct token *token = &w->tokens[number];
+    bool out_of_reach = token->client < w->clients && (!lasting_reaches(w, token->client, master) ||
+                                                       refuses(w->shells[token->client], master));
+    if (!number || token->excused || out_of_reach || is_liar(w, master) || is_live(w, token))
+        return;
+    if (!token->dead_since)
+        token->dead_since = w->now;
+    usec since = token->dead_since > w->peace_at ? token->dead_since : w->peace_at;
+    if (w->now - since > ORPHAN_GRACE)
+        world_violated(w, "orphan", "master %u still has %c = t%u, given up %lld us ago",
+                       master + 1, 'a' + name, number, (long long)(w->now - token->dead_since));
+}

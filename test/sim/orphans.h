@@ -1,0 +1,12 @@
+/*
+ * orphans.h - what must be true of keys: in peace none outlives what it stood for; the hooks of
+ * invariants.h call this.
+ */
+#ifndef SIM_ORPHANS_H
+#define SIM_ORPHANS_H
+
+#include "world.h"
+
+void orphans_look(struct world *world, unsigned master, unsigned name);
+
+#endif

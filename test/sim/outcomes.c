@@ -1,0 +1,109 @@
+#include "outcomes.h"
+
+#include "liar.h"
+
+#define WAIT_GRACE MS(3000) /* at least, for the last round, and for asking who has it */
+
+static bool may_be_told(const struct user_lease *lease, redlock_event_kind kind)
+{
+    switch (kind) {
+    case REDLOCK_ACQUIRED:
+    case REDLOCK_NOT_ACQUIRED:
+        return lease->known == KNOWN_ASKED;
+    case REDLOCK_EXTENDED:
+    case REDLOCK_NOT_EXTENDED:
+        return lease->known == KNOWN_HELD && lease->extends;
+    case REDLOCK_AT_RISK:
+    case REDLOCK_HEALTHY:
+    case REDLOCK_LOST:
+        return lease->known == KNOWN_HELD;
+    case REDLOCK_RELEASED:
+        return (lease->released || lease->shell->client->closing) &&
+               (lease->known == KNOWN_HELD || lease->known == KNOWN_LOST ||
+                lease->known == KNOWN_ASKED_BACK);
+    case REDLOCK_SEEN:
+        return lease->known == KNOWN_INSPECTING;
+    }
+    return false;
+}
+
+/* Each once, in an order that makes sense, and none after the end. */
+static void once(const struct user_lease *lease, const redlock_event *event)
+{
+    struct shell *s = lease->shell;
+    if (lease->let_go || !may_be_told(lease, event->kind))
+        world_violated(s->world, "once", "lease %u of client %u is told %s (known: %d)",
+                       lease->number, CLIENT(lease), redlock_event_name(event->kind), lease->known);
+    if (s->closed_told)
+        world_violated(s->world, "once", "client %u is told %s after it was closed", s->index + 1,
+                       redlock_event_name(event->kind));
+}
+
+/* In peace a quorum of masters grants a name that nobody has. */
+static void probe_got_it(const struct user_lease *lease, const redlock_event *event)
+{
+    struct world *w = lease->shell->world;
+    if (lease->is_probe && event->kind == REDLOCK_NOT_ACQUIRED && !liar_took_a_vote(w))
+        world_violated(w, "progress", "in peace, with all masters up, client %u got nothing: %s",
+                       CLIENT(lease), event->text);
+}
+
+void outcomes_told(const struct user_lease *lease, const redlock_event *event)
+{
+    once(lease, event);
+    probe_got_it(lease, event);
+}
+
+void outcomes_remember(struct user_lease *lease, const redlock_event *event)
+{
+    usec now = shell_now(lease->shell);
+    switch (event->kind) {
+    case REDLOCK_ACQUIRED:
+        lease->known = KNOWN_HELD;
+        lease->end = lease->farthest_end = lease_valid_until(core_of(lease->handle));
+        break;
+    case REDLOCK_EXTENDED:
+    case REDLOCK_NOT_EXTENDED:
+        lease->extends--;
+        break;
+    case REDLOCK_LOST:
+        lease->known = KNOWN_LOST;
+        lease->extends = 0;
+        lease->stop_by = now + MS(event->valid_ms);
+        break;
+    case REDLOCK_NOT_ACQUIRED:
+    case REDLOCK_RELEASED:
+    case REDLOCK_SEEN:
+        lease->known = KNOWN_ENDED;
+        lease->ended = true;
+        lease->extends = 0;
+        break;
+    default:
+        break;
+    }
+}
+
+/* A master may take a quarter of the ttl over each question: to give it, to prolong it, who has it,
+ * and with a fence to store that. */
+static usec wait_grace(const struct user_lease *lease)
+{
+    usec questions = lease->terms.ttl / 4 * (3 + lease->terms.fence);
+    return questions > WAIT_GRACE ? questions : WAIT_GRACE;
+}
+
+/* An acquire is answered when its wait is over, whatever the masters do. */
+void outcomes_due(const struct user_lease *lease)
+{
+    struct shell *s = lease->shell;
+    if (lease->known != KNOWN_ASKED || user_lease_has_calls(lease) || shell_is_stopped(s))
+        return;
+    usec grace = wait_grace(lease);
+    if (lease->terms.wait > NEVER / 2)
+        return;
+    /* From the pump's next turn on. */
+    usec due = core_of(lease->handle)->asked_at + lease->terms.wait;
+    due = (due > s->ran_again_local ? due : s->ran_again_local) + grace;
+    if (shell_now(s) > due)
+        world_violated(s->world, "waiting", "lease %u of client %u still waits for an answer",
+                       lease->number, CLIENT(lease));
+}

@@ -1,0 +1,89 @@
+#include "validity.h"
+
+#include "tokens.h"
+#include "wrong.h"
+
+#define PUNCTUAL MS(4) /* how late a loop may be without having been stopped */
+
+/* A quorum of masters has promised to keep the key until then, in true time; what a
+ * restart makes them forget is the quarantine's affair. */
+static void is_backed(struct user_lease *lease)
+{
+    const struct shell *s = lease->shell;
+    const struct token *token = token_of(lease);
+    usec end = clock_when(&s->clock, lease->end);
+    unsigned backing = 0;
+    for (unsigned i = 0; i < s->world->masters; i++)
+        backing += token->backed[i] >= end || is_wrong(s->world, i);
+    if (backing < s->quorum)
+        world_violated(
+            s->world, "backing",
+            "lease %u of client %u counts on more than the %u masters that keep t%u so long",
+            lease->number, CLIENT(lease), backing, lease->token);
+}
+
+/* Once it has passed it never comes back. */
+void validity_looked_at(struct user_lease *lease, usec now)
+{
+    if (lease->known != KNOWN_HELD || lease->let_go)
+        return;
+    usec end = lease_valid_until(core_of(lease->handle));
+    if (end > now && lease->end && lease->end <= now)
+        world_violated(lease->shell->world, "resurrection",
+                       "lease %u of client %u ended %lld us ago and is valid again", lease->number,
+                       CLIENT(lease), (long long)(now - lease->end));
+    if (end && end != lease->end) {
+        lease->end = end;
+        lease->end_known_at = now;
+        if (end > lease->farthest_end)
+            lease->farthest_end = end;
+        is_backed(lease);
+    }
+}
+
+/* Tested last: what is left when it is told is more than the margin, and less than was asked
+ * for. */
+static void acquired_in_time(struct user_lease *lease)
+{
+    usec valid = lease_valid_until(core_of(lease->handle)) - shell_now(lease->shell);
+    if (valid >= lease->terms.ttl)
+        world_violated(lease->shell->world, "validity",
+                       "lease %u of client %u is told with %lld us left, and a ttl of %lld",
+                       lease->number, CLIENT(lease), (long long)valid, (long long)lease->terms.ttl);
+    if (valid <= lease->terms.margin)
+        world_violated(lease->shell->world, "validity",
+                       "lease %u of client %u is told with %lld us left, and a margin of %lld",
+                       lease->number, CLIENT(lease), (long long)valid,
+                       (long long)lease->terms.margin);
+}
+
+void validity_acquired(struct user_lease *lease)
+{
+    acquired_in_time(lease);
+    is_backed(lease);
+}
+
+/* It reaches at least as far as one ttl from the call. */
+void validity_extended(struct user_lease *lease)
+{
+    usec end = lease_valid_until(core_of(lease->handle));
+    if (end < lease->extend_until)
+        world_violated(lease->shell->world, "extension",
+                       "lease %u of client %u is extended, but ends %lld us too early",
+                       lease->number, CLIENT(lease), (long long)(lease->extend_until - end));
+}
+
+/* LOST comes a margin before the end, unless the process was not running then. */
+void validity_lost(struct user_lease *lease, const redlock_event *event)
+{
+    struct shell *s = lease->shell;
+    if (event->code == REDLOCK_E_GONE)
+        return;
+    usec due = lease->end - lease->terms.margin;
+    if (due < lease->end_known_at)
+        due = lease->end_known_at;
+    if (s->ran_again_local > due - PUNCTUAL || shell_now(s) <= due + PUNCTUAL)
+        return;
+    world_violated(s->world, "punctuality", "lease %u of client %u is told LOST %lld us late",
+                   lease->number, CLIENT(lease), (long long)(shell_now(s) - due));
+}
