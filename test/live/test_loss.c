@@ -3,7 +3,8 @@
  * three of five masters are killed, when they hang, when their replies are merely late.
  *
  * The end is not taken from the library: it is the moment at which the name expires on
- * the three masters, asked of them when nothing can renew it there any more.
+ * the three masters, asked of them when nothing can renew it there any more.  Where a busy
+ * machine held up this process itself, LOST is to come as soon as it goes on.
  *
  * REDLOCK_LONG=1: fifty tries of each kind, one lease each, which takes some minutes.
  */
@@ -102,10 +103,10 @@ static void check_all(void)
     for (unsigned k = 0; k < leases; k++) {
         const struct told *lost = &takes[k].told[REDLOCK_LOST];
         assert_int_equal(lost->times, 1);
-        if (lost->event.valid_ms <= 0)
+        if (lost->event.ends_ms * 1000 + lost->away_us <= 0)
             fail_msg("%s: %s", redlock_code_name(lost->event.code), lost->text);
         int64_t before = ends[k] - lost->at_us;
-        if (before <= 0)
+        if (before + lost->away_us <= 0)
             fail_msg("LOST %lld us after the end", -(long long)before);
         smallest = before < smallest ? before : smallest;
         largest = before > largest ? before : largest;
@@ -199,15 +200,13 @@ static void test_slow_network(void **state)
     begin(nodes);
     for (unsigned try = 0; try < other_tries; try++) {
         hold_all();
-        for (unsigned k = 0; k < leases; k++)
-            ends[k] = now_us() + redlock_valid_for(takes[k].lease) * 1000;
         for (unsigned i = 0; i < 3; i++)
             proxy_delay(proxies[i], TTL + 500);
-        /* What was on its way may still count. */
-        int64_t late = now_us() + 50000;
-        while (user_step(&user, late))
-            for (unsigned k = 0; k < leases; k++)
-                ends[k] = now_us() + redlock_valid_for(takes[k].lease) * 1000;
+        /* What has passed the proxies before may still count. */
+        for (unsigned i = 0; i < 10; i++)
+            user_step(&user, INT64_MAX);
+        for (unsigned k = 0; k < leases; k++)
+            ends[k] = now_us() + redlock_valid_for(takes[k].lease) * 1000;
         AWAIT(&user, all_lost());
         run_for(TTL * 1000); /* the late words come, and wake nothing */
         for (unsigned i = 0; i < 3; i++)

@@ -30,7 +30,9 @@ struct user {
     char ready_text[1024];
     unsigned left;
     unsigned warnings;
-    char log[4096]; /* all lines so far, as far as they fit */
+    char log[4096];     /* all lines so far, as far as they fit */
+    int64_t left_at_us; /* when its loop last had nothing more to do */
+    int64_t away_us;    /* from then until it went on: asleep, or held up by a busy machine */
 };
 
 /* What one master said, kept beyond the callback. */
@@ -47,6 +49,7 @@ struct told {
     struct said votes[REDLOCK_MASTERS_MAX];
     char text[512];
     int64_t at_us;
+    int64_t away_us;   /* the loop came back only now: nothing could be told sooner */
     int64_t valid_for; /* redlock_valid_for() inside the callback */
 };
 
