@@ -35,7 +35,7 @@ struct stage {
     redlock_event_kind kind; /* the outcome in which the deed is done */
     enum deed deed;
     redlock_lease *lease;
-    unsigned done, told_after;
+    unsigned at_risk, done, told_after;
     unsigned closed;
     struct take second;
 };
@@ -57,6 +57,7 @@ static void act(redlock_lease *lease, const redlock_event *event, void *data)
     assert_ptr_equal(lease, stage->lease);
     assert_string_not_equal(redlock_event_name(event->kind), "");
     ev_break(stage->user.loop, EVBREAK_ONE);
+    stage->at_risk += event->kind == REDLOCK_AT_RISK;
     if (stage->done) {
         stage->told_after++;
         assert_true(stage->deed == CLOSE_CLIENT || stage->deed == ASK_AGAIN);
@@ -82,10 +83,17 @@ static void act(redlock_lease *lease, const redlock_event *event, void *data)
     }
 }
 
-static void stall(unsigned masters, unsigned ms)
+/* Until go_on(). */
+static void stall(unsigned masters)
 {
     for (unsigned i = 0; i < masters; i++)
-        cluster_tell(&cluster, i, "CLIENT PAUSE %u WRITE", ms);
+        cluster_tell(&cluster, i, "CLIENT PAUSE 60000 WRITE");
+}
+
+static void go_on(void)
+{
+    for (unsigned i = 0; i < 5; i++)
+        cluster_tell(&cluster, i, "CLIENT UNPAUSE");
 }
 
 /* Brings about the outcome `kind`. */
@@ -93,7 +101,7 @@ static void provoke(struct stage *stage)
 {
     redlock *client = stage->user.client;
     redlock_name name = {"first", 5};
-    redlock_lease_options terms = lease_terms(900, 0);
+    redlock_lease_options terms = lease_terms(1500, 0);
     terms.renew = stage->kind != REDLOCK_LOST;
     if (stage->kind == REDLOCK_SEEN) {
         assert_code(redlock_inspect(client, &stage->lease, &name, 1, act, stage), REDLOCK_OK);
@@ -101,16 +109,16 @@ static void provoke(struct stage *stage)
     }
     if (stage->kind == REDLOCK_NOT_ACQUIRED)
         for (unsigned i = 0; i < 5; i++)
-            cluster_tell(&cluster, i, "SET first other PX 500");
+            cluster_tell(&cluster, i, "SET first other PX 60000");
     assert_code(redlock_acquire(client, &stage->lease, "first", &terms, act, stage), REDLOCK_OK);
     if (stage->kind <= REDLOCK_NOT_ACQUIRED)
         return;
     AWAIT(&stage->user, redlock_valid_for(stage->lease) > 0);
     AWAIT(&stage->user, cluster_holders(&cluster, "first", NULL) == 5);
     if (stage->kind == REDLOCK_AT_RISK || stage->kind == REDLOCK_HEALTHY)
-        stall(2, 400);
+        stall(2);
     else if (stage->kind == REDLOCK_NOT_EXTENDED)
-        stall(3, 300);
+        stall(3);
     if (stage->kind == REDLOCK_EXTENDED || stage->kind == REDLOCK_NOT_EXTENDED)
         assert_code(redlock_extend(stage->lease, 0), REDLOCK_OK);
     if (stage->kind == REDLOCK_RELEASED)
@@ -123,12 +131,18 @@ static void play(redlock_event_kind kind, enum deed deed)
     memset(&stage, 0, sizeof stage);
     stage.kind = kind;
     stage.deed = deed;
-    redlock_options options = impatient();
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    options.request_timeout_ms = 300;
     user_open(&stage.user, &cluster, &options);
     struct ev_loop *loop = stage.user.loop;
     provoke(&stage);
     assert_int_equal(stage.done, 0); /* never from inside a call */
+    if (kind == REDLOCK_HEALTHY) {
+        AWAIT(&stage.user, stage.at_risk);
+        go_on();
+    }
     AWAIT(&stage.user, stage.done);
+    go_on();
     if (deed == CLOSE_CLIENT) {
         AWAIT(&stage.user, stage.closed);
     } else if (deed == ASK_AGAIN) {
@@ -143,11 +157,9 @@ static void play(redlock_event_kind kind, enum deed deed)
     }
     ev_run(loop, 0);
     ev_loop_destroy(loop);
-    for (unsigned i = 0; i < 5; i++) {
-        cluster_tell(&cluster, i, "CLIENT UNPAUSE");
-        if (deed == FREE_CLIENT || kind == REDLOCK_NOT_ACQUIRED)
+    if (deed == FREE_CLIENT || kind == REDLOCK_NOT_ACQUIRED)
+        for (unsigned i = 0; i < 5; i++)
             cluster_tell(&cluster, i, "DEL first"); /* nothing is sent any more: allowed to stay */
-    }
     assert_int_equal(cluster_keys(&cluster), 0);
 }
 
@@ -226,6 +238,7 @@ static void test_changes_of_nodes_are_told(void **state)
     options.nodes = cluster.nodes;
     options.on_node = note_change;
     options.data = &changes;
+    options.connect_timeout_ms = options.request_timeout_ms = 5000;
     assert_code(redlock_open(&client, loop, &options, NULL, 0), REDLOCK_OK);
     assert_int_equal(count_states(&changes, REDLOCK_NODE_UP), 0); /* not from inside the call */
     int64_t end = now_us() + 10000000;
@@ -353,6 +366,7 @@ static void test_names_are_looked_up(void **state)
              cluster.passwords[0], cluster.ports[0], cluster.passwords[1], cluster.ports[1],
              cluster.ports[2]);
     options.nodes = nodes;
+    options.request_timeout_ms = 1000;
     user_begin(&user, ev_loop_new(0), NULL, &options);
     assert_code(take_lock(&take, &user, "by name", NULL), REDLOCK_OK);
     assert_code(take_release(&take), REDLOCK_OK);
