@@ -208,6 +208,7 @@ static void test_no_watcher_at_all(void **state)
     redlock_options options = REDLOCK_OPTIONS_INIT;
     struct ev_loop *loop = ev_loop_new(0);
     options.connect_timeout_ms = 200;
+    options.request_timeout_ms = 1000;
     fault_arm(FAULT_WATCH_ALL, 1);
     user_begin(&user, loop, cluster.nodes, &options);
     AWAIT(&user, user.ready);

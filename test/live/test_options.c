@@ -270,6 +270,7 @@ static void test_who_looks_only(void **state)
     redlock_lease_options terms = lease_terms(1000, 0);
     redlock_name name = {"never", 5};
     options.looks_only = true;
+    options.request_timeout_ms = 1000;
     user_open(&user, &cluster, &options);
     refuse_terms(&user, &terms, REDLOCK_E_ARGUMENT, "looks_only");
     assert_code(redlock_attach(user.client, &take.lease, &name, 1, "t", NULL, take_hear, &take),

@@ -40,6 +40,12 @@
         }                                                                                          \
     } while (0)
 
+/* As much validity as a busy machine may have cost since then. */
+static int64_t ms_since(int64_t since)
+{
+    return (now_us() - since) / MS_US + 1;
+}
+
 static void copy_stats(redlock *client, void *stats)
 {
     redlock_stats_get(client, stats, sizeof(redlock_stats));
@@ -106,18 +112,22 @@ static void a_lease_from_acquire_to_free(void **state)
     redlock_sync *client = open_on(&cluster);
     redlock_sync_lease *lease;
     redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
+    int64_t since = now_us();
     assert_code(redlock_sync_acquire(client, &lease, "one", NULL, &result), REDLOCK_OK);
     assert_code(result.code, REDLOCK_OK);
     assert_int_equal(result.masters, 5);
     assert_int_equal(result.quorum, 3);
     assert_true(result.granted >= 3);
-    assert_in_range(result.valid_ms, 9000, 9898);
-    assert_in_range(redlock_sync_valid_for(lease), 8000, 9898);
+    assert_in_range(result.valid_ms, 9897 - ms_since(since), 9898);
+    int64_t valid = redlock_sync_valid_for(lease);
+    assert_in_range(valid, 9897 - ms_since(since), 9898);
     assert_says(result.votes, "127.0.0.1:");
     assert_says(result.votes, " granted\n");
     assert_true(cluster_holders(&cluster, "one", redlock_sync_token(lease)) >= 3);
+    since = now_us();
     assert_code(redlock_sync_extend(lease, 20000, &result), REDLOCK_OK);
-    assert_in_range(redlock_sync_valid_for(lease), 18000, 19798);
+    valid = redlock_sync_valid_for(lease);
+    assert_in_range(valid, 19797 - ms_since(since), 19798);
     assert_code(redlock_sync_release(lease, &result), REDLOCK_OK);
     assert_int_equal(redlock_sync_valid_for(lease), 0);
     assert_code(redlock_sync_release(lease, &result), REDLOCK_E_STATE);
@@ -208,6 +218,7 @@ static redlock_code open_with_descriptors(redlock_sync **client, unsigned left, 
 {
     redlock_options options = REDLOCK_OPTIONS_INIT;
     options.nodes = cluster.nodes;
+    options.request_timeout_ms = 5000;
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &usual), 0);
     struct rlimit few = {limit_for(left), usual.rlim_max};
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
@@ -464,7 +475,7 @@ static void closing_without_patience_waits_for_no_master(void **state)
 {
     (void)state;
     redlock_sync *client = open_on(&cluster);
-    redlock_lease_options options = terms(2000, 0);
+    redlock_lease_options options = terms(20000, 0); /* a release waits for a master for 5 s */
     struct waiter releasing = {.lease = take(client, "hung-1", &options)};
     redlock_sync_lease *held = take(client, "hung-2", &options);
     cluster_do(&cluster, "pause 1 2 3");
@@ -479,10 +490,12 @@ static void closing_without_patience_waits_for_no_master(void **state)
     if (releasing.code != REDLOCK_E_UNAVAILABLE) /* the close may find it out first */
         assert_code(releasing.code, REDLOCK_E_CLOSED);
     assert_int_equal(valid, 0);
-    assert_true(took < 500 * MS_US);
+    assert_true(took < 2500 * MS_US);
     redlock_sync_free(client);
     redlock_sync_lease_free(releasing.lease);
     redlock_sync_lease_free(held);
+    for (unsigned i = 0; i < 5; i++)
+        cluster_tell(&cluster, i, "DEL hung-1 hung-2");
     AWAIT(cluster_keys(&cluster) == 0);
 }
 
@@ -610,23 +623,23 @@ static void *watch_validity(void *data)
     return NULL;
 }
 
-/* ttl 1200 less a drift of 14: never more than that, and renewals raise it again. */
+/* ttl 3000 less a drift of 32: never more than that, and renewals raise it again. */
 static void renewals_are_seen_by_all_threads(void **state)
 {
     (void)state;
     redlock_sync *client = open_on(&cluster);
-    redlock_lease_options options = terms(1200, 0);
+    redlock_lease_options options = terms(3000, 0);
     struct watch watch = {.lease = take(client, "renewed", &options)};
     pthread_t thread;
     pthread_create(&thread, NULL, watch_validity, &watch);
-    AWAIT(stats_of(client).renewals >= 6); /* without them it would have ended */
+    AWAIT(stats_of(client).renewals >= 4); /* without them it would have ended */
     atomic_store(&watch.phase, BEING_RELEASED);
     assert_code(redlock_sync_release(watch.lease, NULL), REDLOCK_OK);
     atomic_store(&watch.phase, RELEASED);
     AWAIT(atomic_load(&watch.looks_after_release) >= 1000);
     atomic_store(&watch.phase, STOP);
     pthread_join(thread, NULL);
-    assert_in_range(watch.most, 900, 1186);
+    assert_in_range(watch.most, 2250, 2968);
     assert_true(watch.least > 0);
     assert_int_equal(watch.after_release, 0);
     redlock_sync_lease_free(watch.lease);
@@ -639,11 +652,10 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The quorum-th longest time that masters will keep the name, plus the time of asking. */
-static int64_t kept_by_masters(const char *name)
+/* The quorum-th longest time that masters will keep the name, counted from `since`. */
+static int64_t kept_by_masters(const char *name, int64_t since)
 {
     long long left[5];
-    int64_t since = now_us();
     for (unsigned i = 0; i < 5; i++)
         left[i] = cluster_count(&cluster, i, "PTTL %s", name);
     qsort(left, 5, sizeof *left, by_size);
@@ -657,10 +669,14 @@ static void never_more_than_the_masters_keep(void **state)
     redlock_lease_options options = terms(2000, 0);
     options.renew = false;
     redlock_sync_lease *lease = take(client, "kept", &options);
-    int64_t valid, since = now_us();
-    while ((valid = redlock_sync_valid_for(lease)) > 0)
-        assert_true(valid <= kept_by_masters("kept"));
-    assert_true(now_us() - since > 1000 * MS_US);
+    int64_t begin = now_us();
+    for (int64_t valid = 1; valid > 0;) {
+        int64_t since = now_us();
+        valid = redlock_sync_valid_for(lease);
+        if (valid > 0)
+            assert_true(valid <= kept_by_masters("kept", since));
+    }
+    assert_true(now_us() - begin > 1000 * MS_US);
     assert_code(redlock_sync_release(lease, NULL), REDLOCK_E_GONE);
     redlock_sync_lease_free(lease);
     close_clean(client, &cluster);
@@ -673,16 +689,16 @@ static void many_leases_are_kept_up_to_date(void **state)
     enum { MANY = 200 };
     redlock_sync *client = open_on(&cluster);
     redlock_sync_lease *leases[MANY];
-    redlock_lease_options options = terms(2000, 0);
+    redlock_lease_options options = terms(4000, 0);
     char name[16];
     for (int i = 0; i < MANY; i++) {
         snprintf(name, sizeof name, "many-%d", i);
         leases[i] = take(client, name, &options);
     }
-    int64_t end = now_us() + 4000 * MS_US;
+    int64_t end = now_us() + 6000 * MS_US;
     while (now_us() < end) {
         for (int i = 0; i < MANY; i++)
-            assert_in_range(redlock_sync_valid_for(leases[i]), 200, 1978);
+            assert_in_range(redlock_sync_valid_for(leases[i]), 200, 3958);
         usleep(20000);
     }
     for (int i = 0; i < MANY; i++)
@@ -742,7 +758,8 @@ static redlock_sync_lease *take_and_watch(redlock_sync *client, const char *text
 {
     redlock_sync_lease *lease;
     redlock_name name = {text, strlen(text)};
-    redlock_lease_options options = terms(1500, 0);
+    redlock_lease_options options = terms(3000, 0);
+    options.margin_ms = 1000; /* a busy machine does not tell it that late */
     assert_code(
         redlock_sync_acquire_names(client, &lease, &name, 1, &options, on_event, loss, NULL),
         REDLOCK_OK);
@@ -762,7 +779,7 @@ static void loss_of_a_quorum_is_told_before_the_end(void **state)
     cluster_do(&mortal, "kill 1 2 3");
     AWAIT(atomic_load(&loss.lost));
     assert_code(loss.code, REDLOCK_E_EXPIRED);
-    assert_in_range(loss.valid_ms, 1, 1500);
+    assert_in_range(loss.valid_ms, 1, 1000);
     assert_int_equal(loss.seen, 0);
     assert_int_equal(redlock_sync_valid_for(lease), 0);
     assert_code(redlock_sync_extend(lease, 0, NULL), REDLOCK_E_STATE);
@@ -904,11 +921,13 @@ static void opened_and_closed_200_times(void **state)
         if (i % 4 == 2)
             redlock_sync_close(client, 1000);
         redlock_sync_free(client);
-        if (i == 20)
+        if (i == 20) {
+            AWAIT(entries("/proc/self/task") == threads);
             descriptors = entries("/proc/self/fd");
+        }
     }
-    assert_int_equal(entries("/proc/self/fd"), descriptors);
     AWAIT(entries("/proc/self/task") == threads);
+    assert_int_equal(entries("/proc/self/fd"), descriptors);
     AWAIT(cluster_keys(&cluster) == 0);
 }
 
