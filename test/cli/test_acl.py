@@ -111,7 +111,7 @@ class Denied(Masters):
         needed_by = {
             ("lock", "ITS"): "set info hmget time eval",
             ("lock", "--fence", "ITS", "lock:more"): "hget hset exists",
-            ("lock", "--wait", "50ms", "HELD"): "zadd zrank zrange pttl",
+            ("lock", "--wait", "2s", "HELD"): "zadd zrank zrange pttl",
             ("extend", "--token", "TOKEN", "HELD"): "pexpire",
             ("unlock", "--token", "TOKEN", "HELD"): "get del evalsha",
         }

@@ -17,7 +17,7 @@ class Limits(ClusterCase):
         limit = (lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, descriptors))) \
             if descriptors else None
         return subprocess.run(
-            [*before, REDLOCK, "run", self.name, "--", "sh", "-c", "echo done"],
+            [*before, REDLOCK, "--request-timeout", "2s", "run", self.name, "--", "sh", "-c", "echo done"],
             env=environment(REDLOCK_NODES=self.cluster.nodes, **WITHOUT_LEAKS), preexec_fn=limit,
             text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             timeout=60)

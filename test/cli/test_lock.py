@@ -260,7 +260,7 @@ class Status(ClusterCase):
 class Outages(ClusterCase):
     """One test, for the masters do not come back."""
 
-    patience = ()
+    patience = ("--request-timeout", "2s")
 
     def test_masters_die(self):
         self.cluster.kill(1)

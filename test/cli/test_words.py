@@ -4,7 +4,6 @@ import re
 import socket
 import subprocess
 import threading
-import time
 import unittest
 
 from harness import Case, Cluster, ClusterCase, until
@@ -17,6 +16,7 @@ class SlowDoor:
     def __init__(self, port, delay, swallows=None, tells=(b"", b"")):
         self.port, self.delay, self.swallows, self.ends = port, delay, swallows, []
         self.says, self.told = tells
+        self.is_closed = threading.Event()
         self.door = socket.create_server(("127.0.0.1", 0))
         self.uri = f"redis://127.0.0.1:{self.door.getsockname()[1]}"
         self.start(self.serve)
@@ -34,7 +34,8 @@ class SlowDoor:
 
     def let_in(self, client):
         self.ends.append(client)
-        time.sleep(self.delay)
+        if self.is_closed.wait(self.delay):
+            return
         master = socket.create_connection(("127.0.0.1", self.port))
         self.ends.append(master)
         self.start(self.pass_on, client, master)
@@ -50,6 +51,7 @@ class SlowDoor:
             pass
 
     def close(self):
+        self.is_closed.set()
         for end in (self.door, *self.ends):
             end.close()
 
@@ -84,15 +86,15 @@ class Words(ClusterCase):
         told = self.redlock("run", "-v", self.name, "--", "true", status=0).err
         self.assertRegex(told, r"(?m)^redlock: acquired, valid for \d+ ms$")
         self.assertRegex(told, r"(?m)^redlock: released")
-        told = self.redlock("run", "--ttl", "400ms", self.name, "--", "sh", "-c",
-                            "kill -STOP $PPID; sleep 1; kill -CONT $PPID; sleep 60",
+        told = self.redlock("run", "--ttl", "2s", self.name, "--", "sh", "-c",
+                            "kill -STOP $PPID; sleep 3; kill -CONT $PPID; sleep 60",
                             status=76).err
         self.assertIn(f"redlock: lost '{self.name}': the lease was not renewed before its "
                       "validity ended\n", told)
 
     def test_released_after_it_was_lost(self):
-        for command in ("sleep 60", "kill -STOP $PPID; sleep 1; kill -CONT $PPID; sleep 60"):
-            process = self.spawn("run", "--json", "--ttl", "400ms", self.name, "--", "sh", "-c",
+        for command in ("sleep 60", "kill -STOP $PPID; sleep 3; kill -CONT $PPID; sleep 60"):
+            process = self.spawn("run", "--json", "--ttl", "2s", self.name, "--", "sh", "-c",
                                  f"echo; {command}", stdout=subprocess.PIPE)
             process.stdout.readline()
             if command == "sleep 60":
@@ -113,26 +115,26 @@ class Words(ClusterCase):
         told = self.redlock("nodes", "--nodes", nodes, status=0).out
         self.assertRegex(told, r"  down  .*NOPERM")
 
-    def slow(self, delay, *options):
+    def slow(self, delay, connect_timeout):
         door = SlowDoor(self.cluster.ports[2], delay)
         self.addCleanup(door.close)
-        return ("--connect-timeout", "400ms", *options, "--nodes",
+        return ("--connect-timeout", connect_timeout, "--nodes",
                 ",".join([*self.cluster.uris[:2], door.uri]))
 
     def test_what_only_begins_is_not_at_risk(self):
-        told = self.redlock("run", "-v", *self.slow(0.3), self.name, "--", "sleep", "0.5",
+        told = self.redlock("run", "-v", *self.slow(0.3, "10s"), self.name, "--", "sleep", "0.5",
                             status=0).err
         self.assertIn("acquired", told)
         self.assertNotIn("at risk", told)
         self.assertNotIn("not connected", told)
 
     def test_a_mute_master_is_connected(self):
-        told = self.redlock("status", *self.slow(20), self.name, status=0).out
+        told = self.redlock("status", *self.slow(20, "1s"), self.name, status=0).out
         self.assertRegex(told, "  connected, ")
         self.assertNotIn("unreachable", told)
-        told = self.redlock("lock", "--json", *self.slow(20), self.name, status=0).json
-        self.redlock("unlock", "-v", *self.slow(20), "--token", told["token"], self.name, status=0)
-        told = self.redlock("run", "--json", *self.slow(20), self.name, "--", "true", status=0)
+        told = self.redlock("lock", "--json", *self.slow(20, "1s"), self.name, status=0).json
+        self.redlock("unlock", "-v", *self.slow(20, "1s"), "--token", told["token"], self.name, status=0)
+        told = self.redlock("run", "--json", *self.slow(20, "1s"), self.name, "--", "true", status=0)
         for event in told.json_lines:
             for vote in event.get("votes", ()):
                 if vote["vote"] == "unreachable":
