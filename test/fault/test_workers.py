@@ -133,7 +133,12 @@ class Kinds(WorkersCase):
             told = [line[2:] for line in worker.facts("acted")]
             log = [[name, number, checked, unchecked] for _, name, _, label, number, checked,
                    unchecked in self.register_log() if label == worker.label]
-            self.assertEqual(log, told)
+            # It waits for no answer that is late, on a busy machine.
+            tried = [line[2:4] for line in worker.facts("act")]
+            written = iter(log)
+            self.assertTrue(all(answer in written for answer in told), (told, log))
+            self.assertLessEqual(len(log), len(tried))
+            self.assertTrue(all(entry[:2] in tried for entry in log), (tried, log))
             self.assertTrue(told)
 
     @unittest.skipIf(NODE_REDLOCK_IF_THERE, "its packages are installed")

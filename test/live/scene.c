@@ -164,7 +164,7 @@ void scene_hand_over_by_push(struct scene *scene, struct take *holder, struct ta
 {
     uint64_t before = stats_of(waiter->user).pushes;
     assert_code(redlock_release(holder->lease), REDLOCK_OK);
-    AWAIT_MS(waiter->user, has(waiter), within_ms);
+    AWAIT_AWAKE_MS(waiter->user, has(waiter), within_ms);
     assert_true(stats_of(waiter->user).pushes > before);
     AWAIT(holder->user, holder->told[REDLOCK_RELEASED].times);
     take_free(holder);

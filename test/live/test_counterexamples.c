@@ -38,7 +38,7 @@ static void test_a_push_from_a_restarted_master(void **state)
 {
     struct user holds, waits;
     struct take holder, waiter;
-    redlock_lease_options brief = lease_terms(1500, 0), terms = lease_terms(10000, REDLOCK_FOREVER);
+    redlock_lease_options brief = lease_terms(2000, 0), terms = lease_terms(10000, REDLOCK_FOREVER);
     (void)state;
     brief.renew = false;
     terms.margin_ms = 10;
@@ -217,7 +217,7 @@ static void test_waiters_that_reach_a_minority(void **state)
     while (stand_anywhere() && user_step(&waits, cut_at + 5000000))
         ;
     assert_code(take_release(&holder), REDLOCK_OK);
-    AWAIT_MS(&waits, has(&waiter), 1000);
+    AWAIT_AWAKE_MS(&waits, has(&waiter), 1000);
     assert_int_equal(stand_anywhere(), 0);
 
     for (unsigned i = 0; i < 3; i++)
@@ -276,7 +276,7 @@ static void test_a_client_that_always_has_a_waiter(void **state)
         unsigned turn = pair.turn;
         AWAIT(&holds, (take_turns(&pair), pair.turn >= turn + 2));
         take_ask(&waiter, &waits, "name", &terms);
-        AWAIT_MS(&waits, (take_turns(&pair), has(&waiter)), 500);
+        AWAIT_AWAKE_MS(&waits, (take_turns(&pair), has(&waiter)), 500);
         assert_code(take_release(&waiter), REDLOCK_OK);
     }
     for (unsigned i = 0; i < 2; i++)

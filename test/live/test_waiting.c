@@ -100,10 +100,18 @@ static redlock_lease_options patient(void)
     return lease_terms(FENCE_TTL, REDLOCK_FOREVER);
 }
 
+/* On every master: nobody waits on one that is free. */
+static void hold_with(struct take *take, struct user *user, const char *name,
+                      const redlock_lease_options *terms)
+{
+    assert_code(take_lock(take, user, name, terms), REDLOCK_OK);
+    AWAIT(user, cluster_holders(&cluster, name, NULL) == MASTERS);
+}
+
 static void hold(struct take *take, struct user *user, const char *name)
 {
     redlock_lease_options terms = lease_terms(FENCE_TTL, 0);
-    assert_code(take_lock(take, user, name, &terms), REDLOCK_OK);
+    hold_with(take, user, name, &terms);
 }
 
 static bool is_quiet(struct user *user)
@@ -146,7 +154,7 @@ static void in_order(bool fence)
     int64_t last = 0;
     terms.fence = fence;
     join_all(users, CROWD);
-    assert_code(take_lock(&takes[0], &users[0], "in order", &terms), REDLOCK_OK);
+    hold_with(&takes[0], &users[0], "in order", &terms);
     for (unsigned i = 1; i < CROWD; i++)
         stand(&takes[i], &users[i], "in order", i - 1, &terms);
     for (unsigned i = 0; i < CROWD; i++) {
@@ -213,7 +221,7 @@ static void hand_over(struct take *from, struct take *to, int64_t within_ms)
 {
     int64_t begin = now_us();
     assert_code(redlock_release(from->lease), REDLOCK_OK);
-    AWAIT_MS(to->user, has(to), within_ms);
+    AWAIT_AWAKE_MS(to->user, has(to), within_ms);
     print_message("    %s after %lld us\n", __func__, (long long)(now_us() - begin));
     AWAIT(from->user, from->told[REDLOCK_RELEASED].times);
     take_free(from);
@@ -264,7 +272,6 @@ static void test_a_push_overtakes_the_answer(void **state)
     AWAIT(&waits, waits.ready);
     for (unsigned times = 0; times < 2; times++) { /* the second time it listens already */
         hold(&holder, &holds, "overtaken");
-        AWAIT(&holds, cluster_holders(&cluster, "overtaken", NULL) == MASTERS);
         for (unsigned i = 0; times && i < MASTERS; i++)
             proxy_delay(proxies[i], 200);
         take_ask(&waiter, &waits, "overtaken", &terms);
@@ -375,7 +382,6 @@ static void test_nothing_is_left_behind(void **state)
     for (unsigned moment = 0; moment < 24; moment++) {
         for (enum end end = CANCELLED; end < ENDS; end++) {
             hold(&holder, &user, "left behind");
-            AWAIT(&user, cluster_holders(&cluster, "left behind", NULL) == MASTERS);
             wait_and_end(&holder, end, moment);
             if (end == HANDED)
                 AWAIT(&user, holder.told[REDLOCK_RELEASED].times);
@@ -399,7 +405,6 @@ static void test_the_wait_is_over(void **state)
     (void)state;
     join_all(users, 2);
     hold(&holder, &users[0], "too long");
-    AWAIT(&users[0], cluster_holders(&cluster, "too long", NULL) == MASTERS);
     int64_t begin = now_us();
     assert_code(take_lock(&waiter, &users[1], "too long", &terms), REDLOCK_E_HELD);
     int64_t waited = now_us() - begin;
@@ -499,8 +504,9 @@ static void after_the_holder(int64_t ttl_ms, bool fence)
     int64_t end = waiter.told[REDLOCK_ACQUIRED].at_us;
     print_message("    %lld us after it expired\n", (long long)(end - held - ttl_ms * 1000));
     assert_true(end >= begin + ttl_ms * 1000);
-    assert_true(end < held + (ttl_ms + 400) * 1000);
+    assert_true(end < held + (ttl_ms + 400) * 1000 + users[1].held_up_us);
     assert_code(take_release(&waiter), REDLOCK_OK);
+    AWAIT(&users[1], cluster_keys(&cluster) == 0); /* a master may have begun to keep it later */
     leave_all(&users[1], 1);
 }
 
@@ -515,11 +521,11 @@ static void test_short_ttls(void **state)
 {
     static struct take holder, waiter;
     struct user users[2];
-    redlock_lease_options short_one = lease_terms(400, 0),
-                          terms = lease_terms(600, REDLOCK_FOREVER);
+    redlock_lease_options short_one = lease_terms(800, 0),
+                          terms = lease_terms(1200, REDLOCK_FOREVER);
     (void)state;
     join_all(users, 2);
-    assert_code(take_lock(&holder, &users[0], "short", &short_one), REDLOCK_OK);
+    hold_with(&holder, &users[0], "short", &short_one);
     stand(&waiter, &users[1], "short", 0, &terms);
     uint64_t renewals = stats_of(&users[0]).renewals;
     AWAIT(&users[0],
@@ -527,7 +533,7 @@ static void test_short_ttls(void **state)
     assert_int_equal(waiter.outcomes, 0);
     assert_true(masters_with("short", 1) >= QUORUM);
     hand_over(&holder, &waiter, 10000);
-    assert_true(waiter.told[REDLOCK_ACQUIRED].valid_for <= 600);
+    assert_true(waiter.told[REDLOCK_ACQUIRED].valid_for <= 1200);
     AWAIT(&users[1], stats_of(&users[1]).renewals >= 4);
     assert_int_equal(waiter.told[REDLOCK_LOST].times, 0);
     assert_code(take_release(&waiter), REDLOCK_OK);
@@ -574,7 +580,6 @@ static void test_strangers_cannot_barge_in(void **state)
     (void)state;
     join_all(users, CROWD);
     hold(&takes[0], &users[0], "barge");
-    AWAIT(&users[0], cluster_holders(&cluster, "barge", NULL) == MASTERS);
     for (unsigned i = 1; i < CROWD; i++)
         stand(&takes[i], &users[i], "barge", i - 1, &terms);
     assert_int_equal(pthread_create(&thread, NULL, barge, &stranger), 0);
@@ -647,7 +652,8 @@ static void test_places(void **state)
     AWAIT(&users[3], redlock_place_get(local.lease, &place) == REDLOCK_OK && place.position == 0);
     assert_code(take_release(&takes[3]), REDLOCK_OK);
     AWAIT(&users[3], has(&local));
-    assert_int_equal(stats_of(&users[3]).handoffs_here, 1);
+    redlock_stats stats = stats_of(&users[3]); /* here, if it was not held for too long */
+    assert_int_equal(stats.handoffs + stats.handoffs_here, 2);
     assert_code(take_release(&local), REDLOCK_OK);
     leave_all(users, 4);
 }
@@ -836,19 +842,22 @@ static void count_grants(uint64_t *pushed, uint64_t *found)
 }
 
 /* A waiter that is given it learns so from the notification, not from its next refresh.  Now and
- * then a refresh comes first. */
+ * then a refresh comes first; the slower the machine, the more of them there are. */
 static void test_no_turn_is_missed(void **state)
 {
     uint64_t pushed, found;
     (void)state;
     start_contending();
+    int64_t begin = now_us();
     take_turns(200);
+    uint64_t refreshes = (uint64_t)((now_us() - begin) / REFRESH_US) * CROWD * MASTERS;
     count_grants(&pushed, &found);
     stop_contending();
-    print_message("    %u turns: %llu grants were heard of, %llu found\n", 200 * CROWD,
-                  (unsigned long long)pushed, (unsigned long long)found);
+    print_message("    %u turns: %llu grants were heard of, %llu found by %llu refreshes\n",
+                  200 * CROWD, (unsigned long long)pushed, (unsigned long long)found,
+                  (unsigned long long)refreshes);
     assert_true(pushed >= 200 * CROWD);
-    assert_true(found * 20 <= pushed);
+    assert_true(found <= pushed / 20 + refreshes / 4);
 }
 
 static bool all_vote(unsigned master)

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #define PATIENCE_MS 1000
+#define STEP_US     5000
 
 /* ---- The loop ---- */
 
@@ -14,20 +15,12 @@ static void on_deadline(struct ev_loop *loop, ev_timer *timer, int events)
     (void)loop, (void)timer, (void)events;
 }
 
-/* Before the library does what is due. */
-static void on_return(struct ev_loop *loop, ev_prepare *prepare, int events)
+/* After the library has done all that was due. */
+static void on_rest(struct ev_loop *loop, ev_prepare *prepare, int events)
 {
     struct user *user = prepare->data;
     (void)loop, (void)events;
-    user->away_us = user->left_at_us ? now_us() - user->left_at_us : 0;
-}
-
-/* After it. */
-static void on_leave(struct ev_loop *loop, ev_prepare *prepare, int events)
-{
-    struct user *user = prepare->data;
-    (void)loop, (void)events;
-    user->left_at_us = now_us();
+    user->rested_us = now_us();
 }
 
 /* Wakes at least every few ms, as the condition may depend on no event of the loop. */
@@ -36,19 +29,17 @@ bool user_step(struct user *user, int64_t end_us)
     if (now_us() >= end_us)
         return false;
     ev_timer timer;
-    ev_prepare first, last;
-    ev_timer_init(&timer, on_deadline, 0.005, 0.);
-    ev_prepare_init(&first, on_return);
-    ev_prepare_init(&last, on_leave);
-    ev_set_priority(&first, EV_MAXPRI);
-    ev_set_priority(&last, EV_MINPRI);
-    first.data = last.data = user;
+    ev_prepare rest;
+    ev_timer_init(&timer, on_deadline, STEP_US / 1e6, 0.);
+    ev_prepare_init(&rest, on_rest);
+    ev_set_priority(&rest, EV_MINPRI);
+    rest.data = user;
     ev_timer_start(user->loop, &timer);
-    ev_prepare_start(user->loop, &first);
-    ev_prepare_start(user->loop, &last);
+    ev_prepare_start(user->loop, &rest);
     ev_run(user->loop, EVRUN_ONCE);
-    ev_prepare_stop(user->loop, &last);
-    ev_prepare_stop(user->loop, &first);
+    int64_t late = now_us() - user->rested_us - 2 * STEP_US;
+    user->held_up_us += late > 0 ? late : 0;
+    ev_prepare_stop(user->loop, &rest);
     ev_timer_stop(user->loop, &timer);
     return true;
 }
@@ -187,7 +178,7 @@ void take_hear(redlock_lease *lease, const redlock_event *event, void *data)
     struct take *take = data;
     struct told *told = &take->told[event->kind];
     told->at_us = now_us();
-    told->away_us = take->user->away_us;
+    told->away_us = told->at_us - take->user->rested_us;
     told->valid_for = redlock_valid_for(lease);
     told->times++;
     told->event = *event;

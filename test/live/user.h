@@ -31,8 +31,8 @@ struct user {
     unsigned left;
     unsigned warnings;
     char log[4096];     /* all lines so far, as far as they fit */
-    int64_t left_at_us; /* when its loop last had nothing more to do */
-    int64_t away_us;    /* from then until it went on: asleep, or held up by a busy machine */
+    int64_t rested_us;  /* when its loop last had nothing more to do */
+    int64_t held_up_us; /* by a busy machine: it rested for longer than it meant to */
 };
 
 /* What one master said, kept beyond the callback. */
@@ -49,7 +49,7 @@ struct told {
     struct said votes[REDLOCK_MASTERS_MAX];
     char text[512];
     int64_t at_us;
-    int64_t away_us;   /* the loop came back only now: nothing could be told sooner */
+    int64_t away_us;   /* since the loop last rested: asleep, or held up by a busy machine */
     int64_t valid_for; /* redlock_valid_for() inside the callback */
 };
 
@@ -112,5 +112,13 @@ void user_meanwhile(struct user *user, const struct cluster *cluster, const char
                 fail_msg("not within %lld ms: %s", (long long)(ms), #condition);                   \
     } while (0)
 #define AWAIT(user, condition) AWAIT_MS(user, condition, 10000)
+/* What has to come soon; but what held up this process is not counted. */
+#define AWAIT_AWAKE_MS(user, condition, ms)                                                        \
+    do {                                                                                           \
+        int64_t begin_ = now_us() - (user)->held_up_us;                                            \
+        while (!(condition))                                                                       \
+            if (!user_step((user), begin_ + (user)->held_up_us + (int64_t)(ms)*1000))              \
+                fail_msg("not within %lld ms: %s", (long long)(ms), #condition);                   \
+    } while (0)
 
 #endif
