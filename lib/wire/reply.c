@@ -418,7 +418,7 @@ bool reply_read(const struct raw_reply *raw, const struct tag *tag, const struct
                 struct hello *hello, struct reply *reply)
 {
     *reply = (struct reply){.tag = *tag, .remaining_ms = -1};
-    if (tag->kind == REQUEST_HELLO && login->failed)
+    if (tag->kind == REQUEST_HELLO && login->failed && !BYTE_MUTANT(LOGIN_FORGOTTEN))
         return read_error(login->why, reply);
     if (is_lone(raw, FIELD_ERROR))
         return read_error(text_of(raw, &raw->fields[0]), reply);

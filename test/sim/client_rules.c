@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "links.h"
 #include "wrong.h"
 
 /* ---- options ---------------------------------------------------------------------- */
@@ -39,7 +40,8 @@ static const char *node_text(unsigned master)
 {
     static char texts[MASTERS_MAX][24];
     if (!texts[master][0])
-        snprintf(texts[master], sizeof texts[master], "10.0.0.%u:6379", master + 1);
+        snprintf(texts[master], sizeof texts[master], "10.0.0.%u:6379%s", master + 1,
+                 master % 2 ? "" : links_kind.database);
     return texts[master];
 }
 

@@ -259,12 +259,13 @@ static void draw_timeouts(struct world *w, redlock_options *options)
             chance_range(&w->chance, 20, chance_permille(&w->chance, 500) ? 300 : 3000);
 }
 
-#define NODE_TEXT 32
+#define NODE_TEXT 48
 static void spell_nodes(const struct world *w, char *text)
 {
     *text = '\0';
     for (unsigned i = 0; i < w->masters; i++)
-        text += sprintf(text, "redis://10.0.0.%u:6379 ", i + 1);
+        text += sprintf(text, "redis://%s10.0.0.%u:6379%s ", i % 2 ? "" : links_kind.login, i + 1,
+                        i % 2 ? "" : links_kind.database);
 }
 
 static void draw_options(struct shell *s, redlock_options *options)

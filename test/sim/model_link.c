@@ -15,6 +15,8 @@
 #include "trace.h"
 
 const struct links_kind links_kind = {.program = "redlock-sim",
+                                      .login = "",
+                                      .database = "",
                                       .first_mutant = 1,
                                       .mutants_end = OF_BYTES(1),
                                       .known_mutants_end = OF_BYTES(1)};

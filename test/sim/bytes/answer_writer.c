@@ -25,6 +25,11 @@ void answer_write_status(struct buffer *to, const char *text)
     put(to, "+%s\r\n", text);
 }
 
+void answer_write_error(struct buffer *to, const char *text)
+{
+    put(to, "-%s\r\n", text);
+}
+
 void answer_write_integer(struct buffer *to, int64_t number)
 {
     put(to, ":%lld\r\n", (long long)number);
@@ -50,7 +55,7 @@ static void put_error(struct buffer *to, const struct model_answer *answer)
     static const char *const texts[] = {[ANSWER_NOSCRIPT] =
                                             "NOSCRIPT No matching script. Please use EVAL.",
                                         [ANSWER_NO_CLOCK] = "NOCLOCK redlock:clock is gone"};
-    put(to, "-%s\r\n", answer->error ? answer->error : texts[answer->answer]);
+    answer_write_error(to, answer->error ? answer->error : texts[answer->answer]);
 }
 
 /* As the scripts write times: the digits of a number that Lua has no integer for. */

@@ -17,6 +17,7 @@ void answer_settle(struct message *message, struct chance *chance);
 void answer_write(struct buffer *to, const struct world *world, const struct message *message);
 
 void answer_write_status(struct buffer *to, const char *text);
+void answer_write_error(struct buffer *to, const char *text);
 void answer_write_integer(struct buffer *to, int64_t number);
 void answer_write_text(struct buffer *to, const char *text);
 void answer_write_array(struct buffer *to, unsigned count);

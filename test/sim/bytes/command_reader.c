@@ -286,6 +286,13 @@ static void read_load(struct reading *it, struct asked *asked)
     asked->hash = script ? script->hash : "";
 }
 
+static void read_auth(struct reading *it, struct asked *asked)
+{
+    must_be(it, "ann");
+    must_be(it, "secret");
+    asked->asks = ASKS_LOGIN;
+}
+
 void command_read(struct shell *shell, const struct words *words, struct asked *asked)
 {
     struct reading it = {.shell = shell, .words = words};
@@ -298,6 +305,11 @@ void command_read(struct shell *shell, const struct words *words, struct asked *
         read_script(&it, is(command, "EVALSHA"), asked);
     } else if (is(command, "CLIENT")) {
         read_client(&it, asked);
+    } else if (is(command, "AUTH")) {
+        read_auth(&it, asked);
+    } else if (is(command, "SELECT")) {
+        must_be(&it, "2");
+        asked->asks = ASKS_DATABASE;
     } else if (is(command, "SCRIPT")) {
         read_load(&it, asked);
     } else if (is(command, "PING")) {

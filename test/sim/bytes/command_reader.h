@@ -26,7 +26,9 @@ ssize_t words_read(struct words *words, const char *bytes, size_t length);
 enum asks {
     ASKS_NONSENSE,
     ASKS_REQUESTS,
-    ASKS_NAME, /* of the login, and of a notification connection, all these */
+    ASKS_LOGIN, /* when a connection begins, these */
+    ASKS_DATABASE,
+    ASKS_NAME,
     ASKS_ID,
     ASKS_LOAD,
     ASKS_INFO,

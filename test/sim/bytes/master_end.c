@@ -14,7 +14,9 @@
 #include "subscription.h"
 #include "trace.h"
 
-#define BAD 4 /* per mille of the answers that are malformed, or end the connection */
+#define BAD     4   /* per mille of the answers that are malformed, or end the connection */
+#define REFUSED 500 /* per mille of the failed logins of which the password is the reason */
+#define NOPERM  20  /* per mille of the subscriptions that are refused */
 
 /* ---- commands ------------------------------------------------------------------------------- */
 
@@ -89,12 +91,20 @@ static struct message *carry(struct peer *peer, const struct asked *asked, unsig
     return message;
 }
 
+/* As its URI has it: every other master, from the first on, has a password. */
+static bool has_login(const struct peer *peer)
+{
+    return peer->greeting.logins == (peer->master % 2 ? 0 : 1);
+}
+
 /* The login comes before the first hello, and nowhere else. */
 static void check_login(const struct peer *peer, const struct message *message)
 {
     const struct greeting *greeting = &peer->greeting;
-    bool whole = greeting->names == 1 && greeting->ids == 1 && greeting->loads == SCRIPTS_LOADED;
-    bool none = !greeting->names && !greeting->ids && !greeting->loads;
+    bool whole = has_login(peer) && greeting->databases == greeting->logins &&
+                 greeting->names == 1 && greeting->ids == 1 && greeting->loads == SCRIPTS_LOADED;
+    bool none = !greeting->logins && !greeting->databases && !greeting->names && !greeting->ids &&
+                !greeting->loads;
     if (message->login ? !whole : !none)
         peer_violated(peer, "does not log in as it should");
 }
@@ -120,7 +130,8 @@ static void take_subscription(struct peer *peer, const struct asked *asked)
     const char *channel = peer->shell->client->engine->config.channel;
     bool same = asked->word.length == strlen(channel) &&
                 memcmp(asked->word.bytes, channel, asked->word.length) == 0;
-    if (!same || peer->greeting.names != 1 || !peer->greeting.info)
+    if (!same || !has_login(peer) || peer->greeting.databases || peer->greeting.names != 1 ||
+        !peer->greeting.info)
         peer_violated(peer, "does not subscribe as it should");
     peer->said_first = peer->greeting;
     subscription_open(peer->shell, peer->master);
@@ -140,6 +151,14 @@ static void take(struct peer *peer, const struct words *words)
         fits = !fits;
         if (fits)
             take_requests(peer, &asked);
+        break;
+    case ASKS_LOGIN:
+        fits = true;
+        greeting->logins++;
+        break;
+    case ASKS_DATABASE:
+        fits = !fits;
+        greeting->databases++;
         break;
     case ASKS_NAME:
         fits = true;
@@ -189,12 +208,42 @@ void master_reads(struct peer *peer, const char *bytes, size_t length)
 
 static void write_login(struct buffer *to, const struct greeting *greeting, int64_t id)
 {
-    for (unsigned i = 0; i < greeting->names; i++)
+    for (unsigned i = 0; i < greeting->logins + greeting->databases + greeting->names; i++)
         answer_write_status(to, "OK");
     for (unsigned i = 0; i < greeting->ids; i++)
         answer_write_integer(to, id);
     for (unsigned i = 0; i < greeting->loads; i++)
         answer_write_text(to, greeting->hashes[i]);
+}
+
+static const char wrong_password[] = "WRONGPASS invalid username-password pair";
+
+/* The first of these errors is the answer to the hello, too. */
+static void write_refused_login(struct buffer *to, const struct greeting *greeting)
+{
+    unsigned others = greeting->databases + greeting->names + greeting->ids + greeting->loads;
+    answer_write_error(to, wrong_password);
+    for (unsigned i = 0; i < others; i++)
+        answer_write_error(to, "NOAUTH Authentication required.");
+}
+
+static bool refuses_login(struct peer *peer, const struct message *message)
+{
+    return peer->said_first.logins && message->answer.answer == ANSWER_ERROR &&
+           chance_permille(&peer->in.chance, REFUSED);
+}
+
+/* The login, and the hello behind it. */
+static void write_first(struct peer *peer, struct buffer *to, struct message *message)
+{
+    bool refuses = refuses_login(peer, message);
+    if (refuses)
+        write_refused_login(to, &peer->said_first);
+    else
+        write_login(to, &peer->said_first, peer_conn(peer)->id);
+    answer_write(to, peer->shell->world, message);
+    if (refuses)
+        message->answer.error = wrong_password;
 }
 
 static bool strikes(struct peer *peer, enum fault_kind fault)
@@ -235,11 +284,11 @@ static void say(struct peer *peer, struct buffer *said, usec at)
 static void say_answer(struct peer *peer, struct message *message)
 {
     struct buffer said = {0};
-    const struct world *w = peer->shell->world;
     answer_settle(message, &peer->in.chance);
     if (message->login)
-        write_login(&said, &peer->said_first, peer_conn(peer)->id);
-    answer_write(&said, w, message);
+        write_first(peer, &said, message);
+    else
+        answer_write(&said, peer->shell->world, message);
     size_t before = peer->in.said, length = said.length;
     say(peer, &said, message->at);
     while (message) {
@@ -296,17 +345,47 @@ static void write_heard(struct peer *peer, struct buffer *to, const struct heard
     }
 }
 
+/* Nothing from here on may be believed. */
+static void say_bad(struct peer *peer, struct buffer *said, const char *what, usec at)
+{
+    trace_fault(peer, what);
+    peer->bad_from = peer->in.said;
+    peer->bad_until = peer->in.said + said->length;
+    stream_say(&peer->in, said->data, said->length, at);
+    buffer_free(said);
+}
+
 /* A message for somebody else, which a master that is sound does not send here. */
 static void say_to_another(struct peer *peer, const struct heard *heard)
 {
     struct buffer said = {0};
-    trace_fault(peer, "what is for another channel");
-    answer_write_push(&said, "redlock:another", peer->shell->world->tokens[heard->token].text,
-                      heard->clock);
-    peer->bad_from = peer->in.said;
-    peer->bad_until = peer->in.said + said.length;
-    stream_say(&peer->in, said.data, said.length, heard->at);
-    buffer_free(&said);
+    const char *token = peer->shell->world->tokens[heard->token].text;
+    answer_write_push(&said, "redlock:another", token, heard->clock);
+    say_bad(peer, &said, "what is for another channel", heard->at);
+}
+
+/* As to a user who may not. */
+static void refuse_subscription(struct peer *peer, const struct heard *heard)
+{
+    struct buffer said = {0};
+    write_login(&said, &peer->said_first, 0);
+    answer_write_info(&said, heard->run_id);
+    answer_write_error(&said, "NOPERM this user has no permissions to access one of the channels");
+    say_bad(peer, &said, "no", heard->at);
+}
+
+static bool is_refused(struct peer *peer)
+{
+    return peer->shell->world->faults >> FAULT_ERRORS & 1 && !peer->shell->world->peace &&
+           chance_permille(&peer->in.chance, NOPERM);
+}
+
+static void say_bad_before(struct peer *peer, const struct heard *heard)
+{
+    if (heard->kind == EVENT_PUSH && strikes(peer, FAULT_MALFORMED))
+        say_to_another(peer, heard);
+    else if (heard->kind == EVENT_SUBSCRIBED && is_refused(peer))
+        refuse_subscription(peer, heard);
 }
 
 static void say_notifications(struct peer *peer)
@@ -318,8 +397,7 @@ static void say_notifications(struct peer *peer)
             stream_end(&peer->in, chance_permille(&peer->in.chance, 500) ? 0 : ECONNRESET);
             return;
         }
-        if (heard.kind == EVENT_PUSH && strikes(peer, FAULT_MALFORMED))
-            say_to_another(peer, &heard);
+        say_bad_before(peer, &heard);
         write_heard(peer, &said, &heard);
         size_t until = peer->in.said + said.length;
         say(peer, &said, heard.at);

@@ -28,7 +28,7 @@ struct said {
 
 /* What the commands of the login have asked for. */
 struct greeting {
-    unsigned names, ids, loads;
+    unsigned logins, databases, names, ids, loads;
     bool info;
     const char *hashes[2 * REQUEST_KINDS]; /* of the scripts */
 };

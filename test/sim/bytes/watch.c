@@ -20,6 +20,8 @@
     result __wrap_##name(__VA_ARGS__)
 
 const struct links_kind links_kind = {.program = "redlock-sim-bytes",
+                                      .login = "ann:secret@",
+                                      .database = "/2",
                                       .faults = 1U << FAULT_SHORT_WRITES | 1U << FAULT_SPLIT_READS |
                                                 1U << FAULT_CUT_SHORT | 1U << FAULT_MALFORMED,
                                       .first_mutant = OF_BYTES(1),
