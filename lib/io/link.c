@@ -34,6 +34,7 @@ struct link {
     int watched;    /* EV_READ, EV_WRITE; 0: nothing */
     int send_error; /* errno; the replies that came before the error are yet to be read */
     unsigned batched;
+    unsigned unwritten; /* number of the last in `expected` of whose commands nothing is written */
     unsigned process;
     bool delivering;
     bool asked;       /* link_close() ended the connection */
@@ -235,13 +236,14 @@ static void take_step(struct link *link, enum step step)
         deliver(link, (struct event){.kind = EVENT_SUBSCRIBED, .text = link->login.run_id});
 }
 
-/* Requests of the batch are in `expected` too, but the master cannot have answered them yet. */
+/* A request is in `expected` before it is written, but then the master cannot have answered it. */
 static void take_reply(struct link *link)
 {
     const struct expected *expected = expected_first(&link->expected);
     if (!expected && link->channel)
         take_push(link);
-    else if (!expected || link->expected.count == link->batched)
+    else if (!expected ||
+             (link->expected.count == link->unwritten && !BYTE_MUTANT(UNWRITTEN_ANSWERED)))
         refuse_unsolicited(link);
     else if (expected->sharing)
         take_batch(link, expected->sharing);
@@ -290,6 +292,7 @@ static void read_replies(struct link *link)
 
 /* ---- Writing ---- */
 
+/* A command that is written in part counts as written. */
 static void write_output(struct link *link)
 {
     ssize_t sent = send(link->connecting.fd, link->output.data, link->output.length, MSG_NOSIGNAL);
@@ -299,10 +302,18 @@ static void write_output(struct link *link)
     }
     if (sent > 0 && !(BYTE_MUTANT(SENT_AGAIN) && (size_t)sent < link->output.length))
         buffer_consume(&link->output, (size_t)sent);
+    if (sent > 0)
+        link->unwritten = link->batched;
     if (!link->output.length)
         forget_secret(link);
     bool waits = link->output.length && !BYTE_MUTANT(REST_UNWATCHED);
     watch(link, waits ? EV_READ | EV_WRITE : EV_READ);
+}
+
+static void expect(struct link *link, const struct tag *tag, enum step step)
+{
+    expected_add(&link->expected, tag, step);
+    link->unwritten++;
 }
 
 static void write_batch(struct link *link)
@@ -335,7 +346,7 @@ static void queue_request(struct link *link, const struct request *request)
     const struct credentials *login = link->greeted ? NULL : &link->credentials;
     unsigned count = command_write(&link->output, request, login, steps);
     for (unsigned i = 0; i < count; i++)
-        expected_add(&link->expected, &request->tag, steps[i]);
+        expect(link, &request->tag, steps[i]);
     if (request->tag.kind == REQUEST_HELLO)
         link->greeted = link->has_secret = true;
     if (link->output.failed)
@@ -356,7 +367,7 @@ void link_send(struct link *link, const struct request *request)
         queue_request(link, request);
         return;
     }
-    expected_add(&link->expected, &request->tag, STEP_FINAL);
+    expect(link, &request->tag, STEP_FINAL);
     if (link->phase == UP)
         link->batch[link->batched++] = *request;
 }
@@ -369,7 +380,7 @@ static void subscribe(struct link *link)
     enum step steps[STEPS_MAX];
     unsigned count = command_write_listen(&link->output, &link->credentials, link->channel, steps);
     for (unsigned i = 0; i < count; i++)
-        expected_add(&link->expected, &(struct tag){0}, steps[i]);
+        expect(link, &(struct tag){0}, steps[i]);
     link->has_secret = true;
     if (link->output.failed)
         break_off(link, "out of memory");
@@ -431,6 +442,7 @@ static void start_connect(struct link *link, const char *channel)
     link->phase = CONNECTING;
     link->greeted = link->asked = link->batch_whole = link->probed = false;
     link->send_error = 0;
+    link->unwritten = 0;
     link->login = (struct login_state){0};
     go_on_connecting(link, connect_start(&link->connecting, link->loop));
 }

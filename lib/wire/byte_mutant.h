@@ -19,6 +19,7 @@
     X(SENT_AGAIN, "what was written in part is written again from its start")                      \
     X(REST_UNWATCHED, "the loop is not asked when the rest can be written")                        \
     X(PASSED_OVER, "a reply that the request cannot have is passed over")                          \
+    X(UNWRITTEN_ANSWERED, "a reply answers a request that is not written yet")                     \
     X(LEFT_IN_BUFFER, "what a connection could not write goes on the next one")                    \
     X(LOGIN_FORGOTTEN, "the error of a hello is told, not that of the login before it")            \
     X(ANY_CHANNEL, "a push counts whatever channel it is on")

@@ -33,6 +33,30 @@ static void one_reply_too_many(void **state)
     assert_closed(&world->told[1], "a reply to nothing");
 }
 
+/* The second request goes alone, the third one in a command that others may share. */
+static void send_two_more(struct world *world, const struct event *event)
+{
+    if (event->kind != EVENT_REPLY || event->reply->tag.round != 1)
+        return;
+    send_round(world, REQUEST_RELEASE, 2);
+    send_one(world, REQUEST_RELEASE, 3);
+}
+
+static void a_reply_to_a_request_not_yet_written(void **state)
+{
+    struct world *world = *state;
+    come_up(world, LOCAL);
+    world->react = send_two_more;
+    send_round(world, REQUEST_RELEASE, 1);
+    run_until_heard(world, release_length(world));
+    fake_say(&world->fake, ":1\r\n:1\r\n");
+    run_until_told(world, 4);
+    assert_reply(&world->told[0], 1, ANSWER_YES);
+    assert_lost(&world->told[1], 2);
+    assert_lost(&world->told[2], 3);
+    assert_closed(&world->told[3], "a reply to nothing");
+}
+
 static void malformed_or_impossible_replies(void **state)
 {
     static const struct {
@@ -127,6 +151,7 @@ int main(void)
         LINK_TEST(a_reply_to_nothing),
         LINK_TEST(an_error_to_nothing_is_quoted),
         LINK_TEST(one_reply_too_many),
+        LINK_TEST(a_reply_to_a_request_not_yet_written),
         LINK_TEST(malformed_or_impossible_replies),
         LINK_TEST(an_impossible_reply_to_the_login),
         LINK_TEST(a_giant_string),

@@ -110,6 +110,7 @@ static void replies_can_be_fetched_without_the_loop(void **state)
     come_up(world, NULL);
     assert_false(link_read(world->link));
     send_round(world, REQUEST_RELEASE, 1);
+    run_until_heard(world, release_length(world));
     assert_false(link_read(world->link));
     fake_say(&world->fake, ":1\r\n");
     assert_true(link_read(world->link));
