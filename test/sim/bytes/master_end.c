@@ -258,6 +258,25 @@ static void trace_fault(const struct peer *peer, const char *what)
           peer->shell->index + 1, peer->listens ? ", in a notification" : "");
 }
 
+/* Nothing else is under way, and what is said now is read at once. */
+static bool is_quiet(const struct peer *peer, usec at)
+{
+    const struct conn *conn = peer_conn(peer);
+    return conn && !conn->out.first && !conn->in.first && !conn->readable.first &&
+           !peer->flushed.first && !peer->shell->links[peer->master].output.first &&
+           !peer->out.length && !peer->answered.first && peer->in.read == peer->in.said &&
+           at <= peer->shell->world->now;
+}
+
+/* A reply to nothing, right behind the last one: what the client asks when it hears that one was
+ * not written yet. */
+static void write_stray(struct buffer *to, struct chance *chance)
+{
+    static const char *const texts[] = {"+OK\r\n", ":1\r\n", "$-1\r\n", "-NOSCRIPT\r\n"};
+    const char *text = texts[chance_below(chance, sizeof texts / sizeof texts[0])];
+    buffer_append(to, text, strlen(text));
+}
+
 /* The end comes in the middle of what is said, or malformed bytes instead of it, or behind it. */
 static void say(struct peer *peer, struct buffer *said, usec at)
 {
@@ -268,12 +287,17 @@ static void say(struct peer *peer, struct buffer *said, usec at)
         stream_say(in, said->data, chance_below(&in->chance, (unsigned)said->length), at);
         stream_end(in, chance_permille(&in->chance, 500) ? 0 : ECONNRESET);
     } else if (strikes(peer, FAULT_MALFORMED)) {
-        trace_fault(peer, "what is no answer");
-        if (chance_permille(&in->chance, 700))
+        bool stray = is_quiet(peer, at);
+        trace_fault(peer, stray ? "more than one answer" : "what is no answer");
+        if (!stray && chance_permille(&in->chance, 700))
             buffer_clear(said);
         peer->bad_from = in->said + said->length;
-        malformed_write(said, &in->chance);
+        if (stray)
+            write_stray(said, &in->chance);
+        else
+            malformed_write(said, &in->chance);
         peer->bad_until = in->said + said->length;
+        in->splits = in->splits && !stray;
         stream_say(in, said->data, said->length, at);
     } else {
         stream_say(in, said->data, said->length, at);
