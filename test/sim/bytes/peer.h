@@ -2,10 +2,11 @@
  * peer.h - the other end of a link, as the link sees it: a socket, and behind it the modelled
  * master, which reads the commands and writes the answers.
  *
- *     lib/client → watch.c → the real link → sockets.c → master_end.c → model_net.c
+ *     lib/client ─► watch.c ─► lib/io/link.c ─► sockets.c ─► master_reads.c ─► model_net.c
+ *     lib/client ◄─ watch.c ◄─ lib/io/link.c ◄─ sockets.c ◄─ stream.c ◄─ master_says.c ◄─┘
  *
  * watch.c looks at all that goes into a link and comes out of it; sockets.c stands in for the
- * system calls, libev and the connecting; master_end.c is the master's side of the bytes.
+ * system calls, libev and the connecting.
  */
 #ifndef SIM_PEER_H
 #define SIM_PEER_H
@@ -70,7 +71,7 @@ void peer_stirs(struct peer *peer, usec at);
 bool peer_has(const struct peer *peer, enum fault_kind fault);
 void peer_violated(const struct peer *peer, const char *what);
 
-/* master_end.c: what the link has written; what has come to be read. */
+/* master_reads.c: the link has written.  master_says.c: says what has come of it by now. */
 void master_reads(struct peer *peer, const char *bytes, size_t length);
 void master_says(struct peer *peer);
 

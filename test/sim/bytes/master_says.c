@@ -1,14 +1,12 @@
 /*
- * master_end.c - the master's side of a connection: reads the commands that the link wrote, sends
- * them on their way through the modelled network, and says what is answered, in bytes.
+ * master_says.c - the master says what it answered, in bytes; and where anything may go wrong, what
+ * is malformed, too much, or cut short.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "answer_writer.h"
-#include "command_reader.h"
-#include "exchange.h"
 #include "malformed.h"
 #include "peer.h"
 #include "subscription.h"
@@ -17,194 +15,6 @@
 #define BAD     4   /* per mille of the answers that are malformed, or end the connection */
 #define REFUSED 500 /* per mille of the failed logins of which the password is the reason */
 #define NOPERM  20  /* per mille of the subscriptions that are refused */
-
-/* ---- commands ------------------------------------------------------------------------------- */
-
-static bool same_names(const struct model_call *a, const struct model_call *b)
-{
-    return a->count == b->count && memcmp(a->names, b->names, a->count) == 0;
-}
-
-static bool same_terms(const struct quarantine_terms *a, const struct quarantine_terms *b)
-{
-    return a->max_ttl_ms == b->max_ttl_ms && a->drift_ppm == b->drift_ppm &&
-           a->skew_ms == b->skew_ms && a->trust == b->trust;
-}
-
-/* What was read is what the core asked for, in all that its kind has. */
-static bool same_call(const struct model_call *read, const struct model_call *meant)
-{
-    enum request_kind kind = meant->kind;
-    if (read->kind != kind || !same_names(read, meant) ||
-        (request_carries_token(kind) && read->value != meant->value))
-        return false;
-    switch (kind) {
-    case REQUEST_HELLO:
-    case REQUEST_ADOPT:
-        return same_terms(&read->terms, &meant->terms);
-    case REQUEST_ACQUIRE:
-        return read->ttl_ms == meant->ttl_ms;
-    case REQUEST_GRANT:
-        return read->ttl_ms == meant->ttl_ms && read->proposal == meant->proposal;
-    case REQUEST_RAISE:
-        return read->fence == meant->fence;
-    case REQUEST_QUEUE:
-        return read->ttl_ms == meant->ttl_ms && read->ticket == meant->ticket &&
-               read->channel == meant->channel;
-    case REQUEST_RENEW:
-        return read->ttl_ms == meant->ttl_ms && read->heal == meant->heal &&
-               read->not_after == meant->not_after;
-    default:
-        return true;
-    }
-}
-
-/* A master that forgot a script needs its text.  (Whole batches are the link's own matter.) */
-static bool brings_its_script(const struct model_call *read, const struct model_call *meant)
-{
-    bool has_none = meant->kind == REQUEST_ACQUIRE && meant->count == 1;
-    return read->whole || !meant->whole || has_none || !request_is_about_names(meant->kind);
-}
-
-static struct message *next_flushed(struct peer *peer)
-{
-    struct message *message = queue_take(&peer->flushed);
-    return message ? message : queue_take(&peer->shell->links[peer->master].output);
-}
-
-static struct message *carry(struct peer *peer, const struct asked *asked, unsigned index)
-{
-    const struct model_call *call = &asked->calls[index];
-    struct message *message = next_flushed(peer);
-    if (!message) {
-        peer_violated(peer, "writes a command that nobody asked for");
-        return NULL;
-    }
-    if (!same_call(call, &message->call) || !brings_its_script(call, &message->call) ||
-        (call->kind == REQUEST_KILL && message->kill_id != asked->kill_id))
-        peer_violated(peer, "writes something else than was asked for");
-    uint32_t token = message->call.value;
-    message->call = *call;
-    if (!request_carries_token(call->kind)) /* a request may be about one all the same */
-        message->call.value = token;
-    message->kill_id = asked->kill_id;
-    return message;
-}
-
-/* As its URI has it: every other master, from the first on, has a password. */
-static bool has_login(const struct peer *peer)
-{
-    return peer->greeting.logins == (peer->master % 2 ? 0 : 1);
-}
-
-/* The login comes before the first hello, and nowhere else. */
-static void check_login(const struct peer *peer, const struct message *message)
-{
-    const struct greeting *greeting = &peer->greeting;
-    bool whole = has_login(peer) && greeting->databases == greeting->logins &&
-                 greeting->names == 1 && greeting->ids == 1 && greeting->loads == SCRIPTS_LOADED;
-    bool none = !greeting->logins && !greeting->databases && !greeting->names && !greeting->ids &&
-                !greeting->loads;
-    if (message->login ? !whole : !none)
-        peer_violated(peer, "does not log in as it should");
-}
-
-static void take_requests(struct peer *peer, const struct asked *asked)
-{
-    struct message *first = NULL, **last = &first;
-    for (unsigned i = 0; i < asked->count; i++) {
-        *last = carry(peer, asked, i);
-        if (!*last)
-            return;
-        last = &(*last)->shares;
-    }
-    check_login(peer, first);
-    if (first->login)
-        peer->said_first = peer->greeting;
-    peer->greeting = (struct greeting){0};
-    conn_send(peer_conn(peer), first);
-}
-
-static void take_subscription(struct peer *peer, const struct asked *asked)
-{
-    const char *channel = peer->shell->client->engine->config.channel;
-    bool same = asked->word.length == strlen(channel) &&
-                memcmp(asked->word.bytes, channel, asked->word.length) == 0;
-    if (!same || !has_login(peer) || peer->greeting.databases || peer->greeting.names != 1 ||
-        !peer->greeting.info)
-        peer_violated(peer, "does not subscribe as it should");
-    peer->said_first = peer->greeting;
-    subscription_open(peer->shell, peer->master);
-}
-
-static void take(struct peer *peer, const struct words *words)
-{
-    struct asked asked;
-    struct greeting *greeting = &peer->greeting;
-    command_read(peer->shell, words, &asked);
-    bool fits = peer->listens;
-    switch (asked.asks) {
-    case ASKS_NONSENSE:
-        fits = false;
-        break;
-    case ASKS_REQUESTS:
-        fits = !fits;
-        if (fits)
-            take_requests(peer, &asked);
-        break;
-    case ASKS_LOGIN:
-        fits = true;
-        greeting->logins++;
-        break;
-    case ASKS_DATABASE:
-        fits = !fits;
-        greeting->databases++;
-        break;
-    case ASKS_NAME:
-        fits = true;
-        greeting->names++;
-        break;
-    case ASKS_ID:
-        fits = !fits;
-        greeting->ids++;
-        break;
-    case ASKS_LOAD:
-        fits = !fits && greeting->loads < SCRIPTS_LOADED;
-        if (fits)
-            greeting->hashes[greeting->loads++] = asked.hash;
-        break;
-    case ASKS_INFO:
-        greeting->info = true;
-        break;
-    case ASKS_SUBSCRIBE:
-        if (fits)
-            take_subscription(peer, &asked);
-        break;
-    case ASKS_PING:
-        if (fits)
-            subscription_probe(peer->shell, peer->master);
-    }
-    if (!fits)
-        peer_violated(peer, "writes what no master understands");
-}
-
-void master_reads(struct peer *peer, const char *bytes, size_t length)
-{
-    struct words words;
-    ssize_t taken;
-    size_t from = 0;
-    buffer_append(&peer->out, bytes, length);
-    while ((taken = words_read(&words, peer->out.data + from, peer->out.length - from)) > 0) {
-        take(peer, &words);
-        from += (size_t)taken;
-    }
-    if (taken < 0)
-        peer_violated(peer, "writes bytes that are no command");
-    buffer_consume(&peer->out, taken < 0 ? peer->out.length : from);
-}
-
-/* ---- answers ----------------------------------------------------------------------------------
- */
 
 static void write_login(struct buffer *to, const struct greeting *greeting, int64_t id)
 {
@@ -277,31 +87,49 @@ static void write_stray(struct buffer *to, struct chance *chance)
     buffer_append(to, text, strlen(text));
 }
 
-/* The end comes in the middle of what is said, or malformed bytes instead of it, or behind it. */
+static void cut_short(struct peer *peer, struct buffer *said)
+{
+    trace_fault(peer, "no more than a part of an answer");
+    peer->bad_from = peer->in.said;
+    said->length = chance_below(&peer->in.chance, (unsigned)said->length);
+}
+
+/* What is malformed comes instead of the answer, or behind it. */
+static void spoil(struct peer *peer, struct buffer *said)
+{
+    struct stream *in = &peer->in;
+    trace_fault(peer, "what is no answer");
+    if (chance_permille(&in->chance, 700))
+        buffer_clear(said);
+    peer->bad_from = in->said + said->length;
+    malformed_write(said, &in->chance);
+    peer->bad_until = in->said + said->length;
+}
+
+static void say_too_much(struct peer *peer, struct buffer *said)
+{
+    struct stream *in = &peer->in;
+    trace_fault(peer, "more than one answer");
+    peer->bad_from = in->said + said->length;
+    write_stray(said, &in->chance);
+    peer->bad_until = in->said + said->length;
+    in->splits = false;
+}
+
+/* Or a part of it, or something else. */
 static void say(struct peer *peer, struct buffer *said, usec at)
 {
     struct stream *in = &peer->in;
-    if (strikes(peer, FAULT_CUT_SHORT)) {
-        trace_fault(peer, "no more than a part of an answer");
-        peer->bad_from = in->said;
-        stream_say(in, said->data, chance_below(&in->chance, (unsigned)said->length), at);
+    bool is_cut = strikes(peer, FAULT_CUT_SHORT);
+    if (is_cut)
+        cut_short(peer, said);
+    else if (strikes(peer, FAULT_MALFORMED) && is_quiet(peer, at))
+        say_too_much(peer, said);
+    else if (strikes(peer, FAULT_MALFORMED))
+        spoil(peer, said);
+    stream_say(in, said->data, said->length, at);
+    if (is_cut)
         stream_end(in, chance_permille(&in->chance, 500) ? 0 : ECONNRESET);
-    } else if (strikes(peer, FAULT_MALFORMED)) {
-        bool stray = is_quiet(peer, at);
-        trace_fault(peer, stray ? "more than one answer" : "what is no answer");
-        if (!stray && chance_permille(&in->chance, 700))
-            buffer_clear(said);
-        peer->bad_from = in->said + said->length;
-        if (stray)
-            write_stray(said, &in->chance);
-        else
-            malformed_write(said, &in->chance);
-        peer->bad_until = in->said + said->length;
-        in->splits = in->splits && !stray;
-        stream_say(in, said->data, said->length, at);
-    } else {
-        stream_say(in, said->data, said->length, at);
-    }
     buffer_free(said);
 }
 
