@@ -113,14 +113,14 @@ int cluster_login(const struct cluster *cluster, unsigned i, const char *words[3
 
 /* A wrong password shows at the first command. */
 redisContext *cluster_connect(const struct cluster *cluster, unsigned i,
-                              const struct timeval *patience)
+                              const struct timeval *timeout)
 {
     const char *host = cluster->at[i].host, *words[3];
-    redisContext *context = patience ? redisConnectWithTimeout(host, cluster->at[i].port, *patience)
-                                     : redisConnect(host, cluster->at[i].port);
+    redisContext *context = timeout ? redisConnectWithTimeout(host, cluster->at[i].port, *timeout)
+                                    : redisConnect(host, cluster->at[i].port);
     int count = cluster_login(cluster, i, words);
-    if (context && !context->err && patience)
-        redisSetTimeout(context, *patience);
+    if (context && !context->err && timeout)
+        redisSetTimeout(context, *timeout);
     if (context && !context->err && count) {
         redisReply *reply = redisCommandArgv(context, count, words, NULL);
         if (reply)

@@ -16,7 +16,7 @@ bool cluster_open(struct cluster *cluster, const struct options *options);
 int cluster_login(const struct cluster *cluster, unsigned i, const char *words[3]);
 /* A blocking connection that has logged in, or one with err, or NULL; `timeout` may be NULL. */
 struct redisContext *cluster_connect(const struct cluster *cluster, unsigned i,
-                                     const struct timeval *patience);
+                                     const struct timeval *timeout);
 /* Ends the masters that cluster_open() started. */
 void cluster_close(void);
 

@@ -29,8 +29,8 @@ uint64_t commands_done(const struct cluster *cluster, const char *which)
 {
     uint64_t sum = 0;
     for (unsigned i = 0; i < cluster->count; i++) {
-        struct timeval patience = {1, 0};
-        redisContext *context = cluster_connect(cluster, i, &patience);
+        struct timeval timeout = {1, 0};
+        redisContext *context = cluster_connect(cluster, i, &timeout);
         if (!context || context->err) {
             redisFree(context);
             continue;

@@ -20,7 +20,7 @@
 struct seat {
     struct ev_loop *loop;
     const struct options *options;
-    redisAsyncContext *masters[15], *ears[15];
+    redisAsyncContext *masters[15], *subscriber[15];
     unsigned index, count, quorum;
     long long turn;
     uint32_t heard;               /* a bit for each master whose message of this turn came */
@@ -96,7 +96,7 @@ static void hold(struct seat *seat)
 static unsigned master_of(const struct seat *seat, const redisAsyncContext *ear)
 {
     unsigned i = 0;
-    while (seat->ears[i] != ear)
+    while (seat->subscriber[i] != ear)
         i++;
     return i;
 }
@@ -159,8 +159,8 @@ void floor_worker_run(const struct options *options, const struct cluster *clust
     ev_signal_start(seat.loop, &seat.end);
     for (unsigned i = 0; i < seat.count; i++) {
         connect_to(cluster, i, &seat, &seat.masters[i]);
-        connect_to(cluster, i, &seat, &seat.ears[i]);
-        redisAsyncCommand(seat.ears[i], on_message, &seat, "SUBSCRIBE bench-floor:%d:%u",
+        connect_to(cluster, i, &seat, &seat.subscriber[i]);
+        redisAsyncCommand(seat.subscriber[i], on_message, &seat, "SUBSCRIBE bench-floor:%d:%u",
                           (int)getppid(), index);
     }
     if (index == 0)

@@ -24,7 +24,7 @@
 
 struct holding {
     unsigned worker;
-    int64_t asked, acquired, released, stood;
+    int64_t asked, acquired, released, enqueued;
 };
 
 struct handoff {
@@ -128,9 +128,9 @@ static void read_outputs(struct handoff *handoff)
         char line[128];
         rewind(handoff->outputs[i]);
         while (fgets(line, sizeof line, handoff->outputs[i])) {
-            long long asked, acquired, released, stood = 0;
-            if (sscanf(line, "%lld %lld %lld %lld", &asked, &acquired, &released, &stood) >= 3)
-                keep(handoff, (struct holding){i, asked, acquired, released, stood});
+            long long asked, acquired, released, enqueued = 0;
+            if (sscanf(line, "%lld %lld %lld %lld", &asked, &acquired, &released, &enqueued) >= 3)
+                keep(handoff, (struct holding){i, asked, acquired, released, enqueued});
         }
         fclose(handoff->outputs[i]);
     }
@@ -139,7 +139,7 @@ static void read_outputs(struct handoff *handoff)
 
 struct figures {
     struct histogram handoff, wait;
-    uint64_t holdings, overlaps, to_itself, stood, overtaken;
+    uint64_t holdings, overlaps, to_itself, enqueued, overtaken;
     uint64_t *of_worker;
 };
 
@@ -168,33 +168,34 @@ static int by_asking(const void *left, const void *right)
     return (a->asked > b->asked) - (a->asked < b->asked);
 }
 
-static int by_standing(const void *left, const void *right)
+static int by_enqueued(const void *left, const void *right)
 {
     const struct holding *a = *(const struct holding *const *)left,
                          *b = *(const struct holding *const *)right;
-    return (a->stood > b->stood) - (a->stood < b->stood);
+    return (a->enqueued > b->enqueued) - (a->enqueued < b->enqueued);
 }
 
 /* Counts the workers that had the name before another that was enqueued already when they first
  * asked. */
 static void judge_order(const struct handoff *handoff, struct figures *figures)
 {
-    size_t count = handoff->count, standing = 0;
-    const struct holding **asking = calloc(2 * count + 1, sizeof *asking), **stood = asking + count;
+    size_t count = handoff->count, waiters = 0;
+    const struct holding **asking = calloc(2 * count + 1, sizeof *asking),
+                         **enqueued = asking + count;
     for (size_t i = 0; i < count; i++) {
         asking[i] = &handoff->holdings[i];
-        if (asking[i]->stood)
-            stood[standing++] = asking[i];
+        if (asking[i]->enqueued)
+            enqueued[waiters++] = asking[i];
     }
     qsort(asking, count, sizeof *asking, by_asking);
-    qsort(stood, standing, sizeof *stood, by_standing);
+    qsort(enqueued, waiters, sizeof *enqueued, by_enqueued);
     int64_t last = INT64_MIN;
     for (size_t i = 0, s = 0; i < count; i++) {
-        for (; s < standing && stood[s]->stood < asking[i]->asked; s++)
-            last = stood[s]->acquired > last ? stood[s]->acquired : last;
+        for (; s < waiters && enqueued[s]->enqueued < asking[i]->asked; s++)
+            last = enqueued[s]->acquired > last ? enqueued[s]->acquired : last;
         figures->overtaken += asking[i]->acquired < last;
     }
-    figures->stood = standing;
+    figures->enqueued = waiters;
     free(asking);
 }
 
@@ -248,7 +249,7 @@ static void tell(const struct handoff *handoff, const struct figures *figures, u
     result_fact(result, "most_of_one_worker", (double)most);
     result_fact(result, "to_itself_share", (double)figures->to_itself / holdings);
     result_fact(result, "overlaps", (double)figures->overlaps);
-    result_fact(result, "stood_in_line", (double)figures->stood);
+    result_fact(result, "enqueued", (double)figures->enqueued);
     result_fact(result, "overtaken", (double)figures->overtaken);
     if (!figures->holdings)
         result_note(result, "nobody was handed the lock in %.0f s", result->seconds);

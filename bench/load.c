@@ -47,8 +47,8 @@ static void stop_measuring(struct load *load)
     load->phase = LOAD_DRAINING;
     ev_io_stop(load->loop, &load->due);
     ev_timer_stop(load->loop, &load->turn);
-    ev_timer_set(&load->patience, DRAIN_S, 0.);
-    ev_timer_start(load->loop, &load->patience);
+    ev_timer_set(&load->timeout, DRAIN_S, 0.);
+    ev_timer_start(load->loop, &load->timeout);
     if (load->in_flight == 0)
         finish(load);
 }
@@ -66,7 +66,7 @@ static void on_turn(struct ev_loop *loop, ev_timer *timer, int events)
     }
 }
 
-static void on_patience(struct ev_loop *loop, ev_timer *timer, int events)
+static void on_timeout(struct ev_loop *loop, ev_timer *timer, int events)
 {
     (void)loop, (void)events;
     struct load *load = timer->data;
@@ -175,10 +175,10 @@ void load_init(struct load *load, const struct options *options, struct ev_loop 
                           .limit = options->pairs,
                           .due_fd = -1};
     ev_init(&load->turn, on_turn);
-    ev_init(&load->patience, on_patience);
+    ev_init(&load->timeout, on_timeout);
     ev_init(&load->progress, on_progress);
     ev_init(&load->due, on_due);
-    load->turn.data = load->patience.data = load->progress.data = load->due.data = load;
+    load->turn.data = load->timeout.data = load->progress.data = load->due.data = load;
 }
 
 void load_run(struct load *load, double warm, double seconds, struct result *result)
@@ -206,7 +206,7 @@ void load_run(struct load *load, double warm, double seconds, struct result *res
             stop_measuring(load);
     }
     ev_timer_stop(load->loop, &load->progress);
-    ev_timer_stop(load->loop, &load->patience);
+    ev_timer_stop(load->loop, &load->timeout);
     if (load->due_fd >= 0)
         close(load->due_fd);
     load->due_fd = -1;

@@ -24,7 +24,7 @@ struct load {
     uint64_t begun, in_flight;
     int64_t started, epoch; /* the start of the measuring; of the open loop */
     double user, system;
-    ev_timer turn, patience, progress;
+    ev_timer turn, timeout, progress;
     ev_io due;
     int due_fd;
 };

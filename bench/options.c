@@ -38,7 +38,7 @@ static const char help[] =
     "  --hold MS        handoff: how long each holds it (10)\n"
     "  --rest MS        handoff: how long each then does without, on the average (10)\n"
     "  --worker CMD     handoff: run this instead of our own client; it writes a\n"
-    "                   line `ASKED ACQUIRED RELEASED [STOOD]` (ns, CLOCK_MONOTONIC) for\n"
+    "                   line `ASKED ACQUIRED RELEASED [ENQUEUED]` (ns, CLOCK_MONOTONIC) for\n"
     "                   each time it held the lock, until it is sent SIGTERM\n"
     "  --count A,B      handoff: server commands to count (eval,evalsha)\n"
     "  --slice S        wait for lines on standard input; for each, measure S\n"
@@ -66,7 +66,7 @@ enum {
     WORKERS,
     HOLD,
     REST,
-    PATIENCE,
+    REQUEST_TIMEOUT,
     WORKER,
     COUNT,
     SLICE,
@@ -89,7 +89,7 @@ static const struct option known[] = {{"nodes", required_argument, NULL, NODES},
                                       {"leases", required_argument, NULL, LEASES},
                                       {"workers", required_argument, NULL, WORKERS},
                                       {"hold", required_argument, NULL, HOLD},
-                                      {"request-timeout", required_argument, NULL, PATIENCE},
+                                      {"request-timeout", required_argument, NULL, REQUEST_TIMEOUT},
                                       {"rest", required_argument, NULL, REST},
                                       {"worker", required_argument, NULL, WORKER},
                                       {"count", required_argument, NULL, COUNT},
@@ -173,7 +173,7 @@ static void take(struct options *options, int option, const char *text)
     case HOLD:
         options->hold_ms = number(text, 0, 1e6);
         break;
-    case PATIENCE:
+    case REQUEST_TIMEOUT:
         options->request_timeout_ms = (int64_t)number(text, 1, 86400000);
         break;
     case REST:

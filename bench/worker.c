@@ -17,7 +17,7 @@ struct worker {
     ev_timer hold, rest;
     ev_signal end;
     ev_check look;
-    int64_t asked, stood, acquired, released;
+    int64_t asked, enqueued, acquired, released;
     bool ending;
 };
 
@@ -46,7 +46,7 @@ static void on_event(redlock_lease *lease, const redlock_event *event, void *dat
         break;
     case REDLOCK_RELEASED:
         printf("%lld %lld %lld %lld\n", (long long)worker->asked, (long long)worker->acquired,
-               (long long)worker->released, (long long)worker->stood);
+               (long long)worker->released, (long long)worker->enqueued);
         fflush(stdout);
         /* fallthrough */
     case REDLOCK_NOT_ACQUIRED:
@@ -74,13 +74,13 @@ static void on_look(struct ev_loop *loop, ev_check *look, int events)
     redlock_place place;
     redlock_node node;
     unsigned in_flight = 0;
-    if (worker->stood || !worker->lease || redlock_place_get(worker->lease, &place) ||
+    if (worker->enqueued || !worker->lease || redlock_place_get(worker->lease, &place) ||
         place.expires_ms < 0)
         return;
     for (unsigned i = 0; redlock_node_get(worker->user.client, i, &node) == REDLOCK_OK; i++)
         in_flight += node.in_flight;
     if (in_flight == 0)
-        worker->stood = now_ns();
+        worker->enqueued = now_ns();
 }
 
 static void ask(struct worker *worker)
@@ -88,7 +88,7 @@ static void ask(struct worker *worker)
     redlock_lease_options terms = REDLOCK_LEASE_INIT;
     terms.ttl_ms = worker->options->ttl_ms;
     terms.wait_ms = REDLOCK_FOREVER;
-    worker->stood = 0;
+    worker->enqueued = 0;
     worker->asked = now_ns();
     if (worker->ending || redlock_acquire(worker->user.client, &worker->lease, "bench-handoff",
                                           &terms, on_event, worker))

@@ -154,7 +154,7 @@ static void held(struct hold *hold, const redlock_event *event)
     redlock_code code = redlock_detach(hold->lease);
     if (code != REDLOCK_OK) {
         say("the lease ended while it was printed");
-        session_end(&hold->session, EXIT_LOST, PATIENCE_OWED_MS);
+        session_end(&hold->session, EXIT_LOST, OWED_TIMEOUT_MS);
         return;
     }
     session_end_released(&hold->session, EXIT_DONE);
@@ -179,14 +179,14 @@ static void not_held(struct hold *hold, const redlock_event *event)
         return;
     }
     session_tell_failure(&hold->session, failure(hold), event);
-    session_end(&hold->session, exit_for(event->code), PATIENCE_OWED_MS);
+    session_end(&hold->session, exit_for(event->code), OWED_TIMEOUT_MS);
 }
 
 /* The end of `unlock`, or of a lease whose token could not be printed. */
 static void released(struct hold *hold, const redlock_event *event)
 {
     if (hold->session.status == EXIT_OUTPUT) {
-        session_end(&hold->session, EXIT_OUTPUT, PATIENCE_OWED_MS);
+        session_end(&hold->session, EXIT_OUTPUT, OWED_TIMEOUT_MS);
     } else if (hold->stopped_by) {
         session_end_by_signal(&hold->session, hold->stopped_by, event);
     } else if (event->code != REDLOCK_OK) {

@@ -102,7 +102,7 @@ static int status_of(const struct run *run)
 static void release(struct run *run)
 {
     if (redlock_release(run->lease) != REDLOCK_OK)
-        session_end(&run->session, run->status, PATIENCE_OWED_MS);
+        session_end(&run->session, run->status, OWED_TIMEOUT_MS);
 }
 
 static void on_child_ended(struct child *child, void *data)
@@ -165,7 +165,7 @@ static void on_not_acquired(struct run *run, const redlock_event *event)
         return;
     }
     session_tell_failure(&run->session, "cannot lock", event);
-    session_end(&run->session, exit_for(event->code), PATIENCE_OWED_MS);
+    session_end(&run->session, exit_for(event->code), OWED_TIMEOUT_MS);
 }
 
 static void on_lost(struct run *run, const redlock_event *event)
@@ -196,7 +196,7 @@ static void on_released(struct run *run, const redlock_event *event)
     if (event->code == REDLOCK_OK)
         session_end_released(&run->session, run->status);
     else
-        session_end(&run->session, run->status, PATIENCE_OWED_MS);
+        session_end(&run->session, run->status, OWED_TIMEOUT_MS);
 }
 
 static void on_event(redlock_lease *lease, const redlock_event *event, void *data)

@@ -10,7 +10,7 @@
 
 #define DEFAULT_CONNECT_TIMEOUT_MS 1000 /* the library's */
 #define QUORUM_GRACE_S             0.001
-#define RELEASE_PATIENCE_S         0.2
+#define RELEASE_TIMEOUT_S          0.2
 
 static void on_log(redlock_level level, const char *text, void *data)
 {
@@ -49,7 +49,7 @@ void session_tell_failure(struct session *session, const char *what, const redlo
 void session_refused(struct session *session, const char *what, redlock_code code)
 {
     failure_tell(session->options, what, code, redlock_last_error(session->client), NULL);
-    session_end(session, exit_for(code), PATIENCE_OWED_MS);
+    session_end(session, exit_for(code), OWED_TIMEOUT_MS);
 }
 
 /* ---- Begin -------------------------------------------------------------- */
@@ -289,7 +289,7 @@ void session_end_by_signal(struct session *session, int number, const redlock_ev
 {
     if (!session->ending)
         failure_tell_signal(session->options, number, event);
-    session_end(session, EXIT_SIGNAL + number, PATIENCE_OWED_MS);
+    session_end(session, EXIT_SIGNAL + number, OWED_TIMEOUT_MS);
 }
 
 void session_end(struct session *session, int status, int64_t patience_ms)
@@ -303,8 +303,8 @@ void session_end(struct session *session, int status, int64_t patience_ms)
 
 void session_end_released(struct session *session, int status)
 {
-    session_end(session, status, PATIENCE_OWED_MS);
-    ev_timer_init(&session->release_timer, on_release_time, RELEASE_PATIENCE_S, 0);
+    session_end(session, status, OWED_TIMEOUT_MS);
+    ev_timer_init(&session->release_timer, on_release_time, RELEASE_TIMEOUT_S, 0);
     session->release_timer.data = session;
     ev_timer_start(session->loop, &session->release_timer);
     session->released = true;

@@ -17,7 +17,7 @@
 #include "text.h"
 
 /* How long the end waits for masters that do not answer, as a key left behind may block others. */
-#define PATIENCE_OWED_MS 1500
+#define OWED_TIMEOUT_MS 1500
 
 struct session {
     struct ev_loop *loop;

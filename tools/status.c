@@ -33,7 +33,7 @@ const char status_help[] =
     "Example:\n"
     "  redlock status --json deploy | jq -r '.names[0].state'\n";
 
-#define LINE_TOLD 16 /* the waiters whose labels the library gives */
+#define WAITERS_TOLD 16 /* the waiters whose labels the library gives */
 
 /* One name that was asked about, and the answer, ready to be printed. */
 struct question {
@@ -111,15 +111,15 @@ static void show_waiter(void *data, const char *token, size_t length)
     text_free(&value);
 }
 
-static void show_line(struct text *out, const redlock_event *event)
+static void show_waiters(struct text *out, const redlock_event *event)
 {
-    struct line line = votes_line(event);
+    struct waiters waiters = votes_waiters(event);
     struct text who = {0};
-    if (line.count == 0)
+    if (waiters.count == 0)
         return;
-    line_each(&line, show_waiter, &who);
-    text_format(out, "  %u %s: %s%s\n", line.count, line.count == 1 ? "waits" : "wait",
-                who.length > 0 ? who.bytes : "?", line.count > LINE_TOLD ? ", ..." : "");
+    waiters_each(&waiters, show_waiter, &who);
+    text_format(out, "  %u %s: %s%s\n", waiters.count, waiters.count == 1 ? "waits" : "wait",
+                who.length > 0 ? who.bytes : "?", waiters.count > WAITERS_TOLD ? ", ..." : "");
     text_free(&who);
 }
 
@@ -137,10 +137,10 @@ static void waiter_json(void *data, const char *token, size_t length)
 
 static void line_json(struct json *json, const redlock_event *event)
 {
-    struct line line = votes_line(event);
-    json_number(json, "waiting", line.count);
+    struct waiters waiters = votes_waiters(event);
+    json_number(json, "waiting", waiters.count);
     json_open(json, "waiters", '[');
-    line_each(&line, waiter_json, json);
+    waiters_each(&waiters, waiter_json, json);
     json_close(json, ']');
 }
 
@@ -170,7 +170,7 @@ static void show_answer(struct text *out, const redlock_name *name, const redloc
     if (event->code != REDLOCK_OK)
         show_why_unknown(out, event, finding.answered);
     text_format(out, "\n");
-    show_line(out, event);
+    show_waiters(out, event);
     votes_table(out, event);
 }
 

@@ -9,7 +9,7 @@
 #define MAX_TTL_MS         30000 /* for a master that knows none */
 #define WAIT_MS            1000
 #define REQUEST_TIMEOUT_MS 1000 /* a slow master does not refuse */
-#define PATIENCE_MS        500
+#define CLOSE_TIMEOUT_MS   500
 #define LOOK_S             0.005
 #define BETWEEN            ", \t\n\v\f\r" /* the entries of a list */
 
@@ -36,7 +36,7 @@ static void end(struct trial *trial)
 {
     if (!trial->ended) {
         trial->ended = true;
-        redlock_close(trial->client, PATIENCE_MS, on_closed, trial);
+        redlock_close(trial->client, CLOSE_TIMEOUT_MS, on_closed, trial);
     }
 }
 

@@ -166,25 +166,25 @@ static unsigned count_same_line(const redlock_event *event, const redlock_vote *
 }
 
 /* Waiters join a queue, and leave it, on one master after the other. */
-struct line votes_line(const redlock_event *event)
+struct waiters votes_waiters(const redlock_event *event)
 {
-    struct line line = {.tokens = ""};
+    struct waiters waiters = {.tokens = ""};
     unsigned best = 0;
     for (unsigned i = 0; i < event->masters; i++) {
         const redlock_vote *vote = &event->votes[i];
         unsigned same = vote->kind == REDLOCK_VOTE_HELD ? count_same_line(event, vote) : 0;
         if (same > best) {
             best = same;
-            line = (struct line){vote->waiting, vote->waiters};
+            waiters = (struct waiters){vote->waiting, vote->waiters};
         }
     }
-    return line;
+    return waiters;
 }
 
-void line_each(const struct line *line, void (*each)(void *data, const char *token, size_t length),
-               void *data)
+void waiters_each(const struct waiters *waiters,
+                  void (*each)(void *data, const char *token, size_t length), void *data)
 {
-    const char *token = line->tokens;
+    const char *token = waiters->tokens;
     while (*token) {
         size_t length = strcspn(token, "\n");
         each(data, token, length);

@@ -49,15 +49,15 @@ void remaining_json(struct json *json, int64_t remaining_ms);
 
 /* The waiters for the name, as most of the masters with a holder for it say: the labels that are
  * known, one a line, and how many waiters there are. */
-struct line {
+struct waiters {
     unsigned count;
     const char *tokens; /* "": none */
 };
-struct line votes_line(const redlock_event *event);
+struct waiters votes_waiters(const redlock_event *event);
 
 /* Calls `each` for every token that is named. */
-void line_each(const struct line *line, void (*each)(void *data, const char *token, size_t length),
-               void *data);
+void waiters_each(const struct waiters *waiters,
+                  void (*each)(void *data, const char *token, size_t length), void *data);
 
 /* The reasons of the outcome, one indented line for each holder and each master in trouble. */
 void votes_explain(struct text *out, const redlock_event *event);

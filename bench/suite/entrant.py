@@ -37,8 +37,8 @@ class Entrant:
     def alive(self):
         return not self.note and self.process.poll() is None
 
-    def read_line(self, patience):
-        until = time.monotonic() + patience
+    def read_line(self, timeout):
+        until = time.monotonic() + timeout
         while b"\n" not in self.rest:
             left = until - time.monotonic()
             if left <= 0 or not select.select([self.process.stdout], [], [], left)[0]:
@@ -111,10 +111,10 @@ class Crowd:
 
 def end(process):
     """Ends it and what it started: it leads a session of its own."""
-    for number, patience in ((signal.SIGTERM, 3), (signal.SIGKILL, 3)):
+    for number, timeout in ((signal.SIGTERM, 3), (signal.SIGKILL, 3)):
         try:
             os.killpg(process.pid, number)
-            process.wait(patience)
+            process.wait(timeout)
         except (ProcessLookupError, PermissionError):
             process.poll()
             return
@@ -122,15 +122,15 @@ def end(process):
             continue
 
 
-def once(command, patience, environment=None, cwd=None):
+def once(command, timeout, environment=None, cwd=None):
     """Runs a program that prints one line of JSON; returns that, or a sentence."""
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=cwd,
                                env={**os.environ, **(environment or {})}, start_new_session=True)
     try:
-        out, err = process.communicate(timeout=patience)
+        out, err = process.communicate(timeout=timeout)
         return json.loads(out.decode().strip().splitlines()[-1])
     except subprocess.TimeoutExpired:
-        return {"note": f"took over {patience:.0f} s"}
+        return {"note": f"took over {timeout:.0f} s"}
     except (ValueError, IndexError):
         said = err.decode(errors="replace").strip().splitlines()
         return {"note": said[-1][:200] if said else "printed nothing"}

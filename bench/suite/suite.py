@@ -223,8 +223,8 @@ class Suite:
         self.interleave(group, [self.crowd(name, 8, [*shared, *more]) for name, more in settings],
                         self.rounds["spare"])
 
-    def single(self, group, name, arguments, patience, environment=None, nodes=None):
-        result = once([self.place.bench, "--json", "--no-syscalls", *arguments], patience,
+    def single(self, group, name, arguments, timeout, environment=None, nodes=None):
+        result = once([self.place.bench, "--json", "--no-syscalls", *arguments], timeout,
                       {**self.of_masters(nodes), **(environment or {})}, self.place.peers)
         row = Row(group, name, [result] if "pairs" in result else [], result.get("note", ""))
         plain = {"scenario", "masters", "c", "rate", "ttl_ms", "names", "name_size", "note", "seconds",

@@ -99,8 +99,8 @@ struct redlock {
     struct address addresses[REDLOCK_MASTERS_MAX];
     struct link *links[REDLOCK_MASTERS_MAX];
     struct subscriber subscribers[REDLOCK_MASTERS_MAX];
-    bool has_waited; /* there is a notification connection, or there was one */
-    uint32_t deaf;   /* a bit for each master on which to subscribe failed at once; see notify.c */
+    bool has_waited;       /* there is a notification connection, or there was one */
+    uint32_t unsubscribed; /* a bit for each master on which subscribing failed at once */
     char *logged[REDLOCK_MASTERS_MAX]; /* the last line in the log about each master */
     struct randomness_store random;
     unsigned process; /* the process that opened the client */

@@ -38,7 +38,7 @@ void effects_emit(void *shell, const struct effect *effect)
     case EFFECT_SEND: /* see above */
         break;
     case EFFECT_SUBSCRIBE:
-        notify_listen(client, effect->master);
+        notify_subscribe(client, effect->master);
         break;
     case EFFECT_PROBE:
         notify_probe(client, effect->master);

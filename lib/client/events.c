@@ -192,10 +192,10 @@ static void say_troubles(struct words *words, const redlock *client)
 }
 
 /* The holder that most masters name. */
-static unsigned common_holder(const redlock *client, const redlock_vote **who)
+static unsigned most_named_holder(const redlock *client, const redlock_vote **named)
 {
     unsigned best = 0;
-    *who = NULL;
+    *named = NULL;
     for (unsigned i = 0; i < client->masters; i++) {
         const redlock_vote *vote = &client->votes[i];
         unsigned same = 0;
@@ -203,20 +203,20 @@ static unsigned common_holder(const redlock *client, const redlock_vote **who)
             same += client->votes[j].holder && strcmp(client->votes[j].holder, vote->holder) == 0;
         if (same > best) {
             best = same;
-            *who = vote;
+            *named = vote;
         }
     }
     return best;
 }
 
 /* The time that more masters tell than may be wrong; -1: no master tells one. */
-static int64_t time_left(const redlock *client, const redlock_vote *who)
+static int64_t time_left(const redlock *client, const redlock_vote *named)
 {
     usec told[REDLOCK_MASTERS_MAX];
     unsigned count = 0;
     for (unsigned i = 0; i < client->masters; i++) {
         const redlock_vote *vote = &client->votes[i];
-        if (vote->holder && strcmp(vote->holder, who->holder) == 0 && vote->remaining_ms >= 0)
+        if (vote->holder && strcmp(vote->holder, named->holder) == 0 && vote->remaining_ms >= 0)
             told[count++] = vote->remaining_ms;
     }
     return count ? quorum_vouched(told, count, client->config.spare) : -1;
@@ -224,19 +224,19 @@ static int64_t time_left(const redlock *client, const redlock_vote *who)
 
 static void say_holder(struct words *words, const redlock *client)
 {
-    const redlock_vote *who;
-    unsigned on = common_holder(client, &who);
-    if (!who) {
+    const redlock_vote *named;
+    unsigned on = most_named_holder(client, &named);
+    if (!named) {
         add(words, "held by somebody else");
         return;
     }
-    int64_t left = time_left(client, who);
-    add(words, "held by %s on %u of %u masters", who->holder, on, client->masters);
+    int64_t left = time_left(client, named);
+    add(words, "held by %s on %u of %u masters", named->holder, on, client->masters);
     if (on <= client->config.spare)
         add_plain(words, ", which may be wrong,");
     if (left >= 0)
         add(words, " for %.1f s more", (double)left / 1000);
-    else if (who->remaining_ms == -2)
+    else if (named->remaining_ms == -2)
         add(words, ", which never expires");
 }
 
@@ -348,7 +348,7 @@ void event_fill(redlock *client, const redlock_lease *lease, const struct outcom
                              .spare = client->config.spare,
                              .ends_ms = outcome->ends / 1000};
     if (event->kind == REDLOCK_SEEN)
-        event->granted = common_holder(client, &(const redlock_vote *){NULL});
+        event->granted = most_named_holder(client, &(const redlock_vote *){NULL});
     if (CLIENT_MUTANT(TEXT_OF_THE_LAST) && client->text[0])
         return;
     client->text[0] = '\0';

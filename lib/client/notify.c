@@ -73,7 +73,7 @@ static struct link *make(redlock *client, unsigned master)
                     (struct link_owner){.deliver = deliver, .owner = client, .master = master});
 }
 
-void notify_listen(redlock *client, unsigned master)
+void notify_subscribe(redlock *client, unsigned master)
 {
     struct subscriber *subscriber = &client->subscribers[master];
     client->has_waited = true;
@@ -84,7 +84,7 @@ void notify_listen(redlock *client, unsigned master)
     if (subscriber->link && system_now() >= subscriber->paused_until)
         link_listen(subscriber->link, client->config.channel);
     else
-        client->deaf |= 1U << master; /* memory is out, or the master sent a flood */
+        client->unsubscribed |= 1U << master; /* memory is out, or the master sent a flood */
 }
 
 void notify_probe(redlock *client, unsigned master)
@@ -108,13 +108,13 @@ void notify_read(redlock *client)
 
 bool notify_pump(redlock *client)
 {
-    bool any = client->deaf != 0;
+    bool any = client->unsubscribed != 0;
     if (!client->has_waited)
         return false;
     for (unsigned i = 0; i < client->masters; i++) {
-        if (client->deaf & 1U << i)
+        if (client->unsubscribed & 1U << i)
             client_step(client, &(struct event){.kind = EVENT_UNSUBSCRIBED, .master = i});
-        client->deaf &= ~(1U << i);
+        client->unsubscribed &= ~(1U << i);
         if (client->subscribers[i].link)
             any |= link_pump(client->subscribers[i].link);
     }

@@ -8,7 +8,7 @@
 
 /* They carry out EFFECT_SUBSCRIBE (connect and subscribe), EFFECT_PROBE (ask for a sign of life)
  * and EFFECT_UNSUBSCRIBE (end the connection). */
-void notify_listen(redlock *client, unsigned master);
+void notify_subscribe(redlock *client, unsigned master);
 void notify_probe(redlock *client, unsigned master);
 void notify_end(redlock *client, unsigned master);
 

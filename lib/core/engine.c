@@ -70,7 +70,7 @@ static void act_on_news(struct engine *e, unsigned master, enum master_news news
 }
 
 /* A handover that the master made before it had the subscription was told to nobody. */
-static void after_listening(struct engine *e, unsigned master)
+static void after_subscribed(struct engine *e, unsigned master)
 {
     for (struct lease *lease = e->busy.first, *next; lease; lease = next) {
         next = lease->next;
@@ -231,7 +231,7 @@ void engine_step(struct engine *e, usec now, struct randomness *random, const st
         break;
     case EVENT_SUBSCRIBED:
         if (subscription_begun(e, event->master, event->text))
-            after_listening(e, event->master);
+            after_subscribed(e, event->master);
         break;
     case EVENT_ALIVE:
         subscription_heard(e, event->master);

@@ -247,7 +247,7 @@ static redlock_options our_options(redlock_sync *client, const redlock_options *
 }
 
 /* In the first turn of the loop, libev stops a watcher that epoll does not take. */
-static bool hears_the_bell(redlock_sync *client)
+static bool watches_bell(redlock_sync *client)
 {
     ev_io_init(&client->mail, sync_on_mail, client->bell, EV_READ);
     client->mail.data = client;
@@ -263,7 +263,7 @@ static const char *make_loop(redlock_sync *client)
     client->bell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (!client->loop || client->bell < 0)
         return strerror(errno);
-    if (!hears_the_bell(client))
+    if (!watches_bell(client))
         return "epoll takes no more descriptors (look at fs.epoll.max_user_watches)";
     ev_prepare_init(&client->prepare, on_prepare);
     ev_set_priority(&client->prepare, EV_MINPRI);

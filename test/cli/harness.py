@@ -198,7 +198,7 @@ class ClusterCase(Case):
             return values.count(value) > self.masters // 2 and set(values) <= {value, ""}
         until(held, f"a quorum has {name} as {value}")
 
-    def in_line(self):
+    def waiters(self):
         """The number of waiters on each master."""
         return [int(self.cluster.cli(i + 1, "ZCARD", f"redlock:queue:{self.name}"))
                 for i in range(self.masters)]

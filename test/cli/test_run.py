@@ -180,7 +180,7 @@ class Contention(ClusterCase):
         for turn in range(3):
             waiters.append(self.spawn("run", "--wait", "forever", self.name, "--", "sh", "-c",
                                       f"echo {turn} >> '{told}'"))
-            until(lambda: set(self.in_line()) == {turn + 1}, f"{turn + 1} stand in line")
+            until(lambda: set(self.waiters()) == {turn + 1}, f"{turn + 1} are enqueued")
         self.release(holder)
         for waiter in waiters:
             self.finish(waiter, 0)
@@ -194,7 +194,7 @@ class Contention(ClusterCase):
         for label in labels:
             waiters.append(self.spawn("run", "--label", label, "--wait", "forever", self.name, "--",
                                       "true"))
-            until(lambda: set(self.in_line()) == {len(waiters)}, f"{label} stands in line")
+            until(lambda: set(self.waiters()) == {len(waiters)}, f"{label} is enqueued")
         told = self.redlock("status", "--json", self.name, status=0).json["names"][0]
         self.assertEqual((told["waiting"], [it["label"] for it in told["waiters"]]), (2, labels))
         self.assertIn("\n  2 wait: first, second\n",
@@ -216,7 +216,7 @@ class Contention(ClusterCase):
         holder = self.hold()
         for number in (signal.SIGINT, signal.SIGTERM):
             waiter = self.spawn("run", "--wait", "forever", self.name, "--", "touch", str(marker))
-            until(lambda: set(self.in_line()) == {1}, "it stands in line")
+            until(lambda: set(self.waiters()) == {1}, "it is enqueued")
             waiter.send_signal(number)
             self.finish(waiter, 128 + number)
             self.assert_nobody_waits()

@@ -132,7 +132,7 @@ class Waiting(Opened):
         token = self.lock("--ttl", "20s", "--label", "the-holder", self.name)
         waiter = self.spawn("run", "--label", "other", "--wait", "forever", self.name, "--", "true")
         # `lock` may have ended before its last vote; a master that gave it none has no waiter.
-        until(lambda: self.in_line().count(1) > self.masters // 2, "the other one stands in line")
+        until(lambda: self.waiters().count(1) > self.masters // 2, "the other one is enqueued")
         return token, waiter
 
     def read_until(self, waiter, words):

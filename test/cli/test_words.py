@@ -72,7 +72,7 @@ class Waiting(Case):
         with open(log, "wb") as err:
             self.spawn("lock", "-v", "--wait", "forever", "a", stderr=err)
             until(lambda: re.search("waiting: held by .*, we are next", log.read_text()),
-                  "it stands in line")
+                  "it is enqueued")
             self.cluster.kill(2, 3)
             told = until(lambda: re.search("waiting: no quorum.*\n", log.read_text()),
                          "there is no quorum")

@@ -135,10 +135,10 @@ void cluster_stop(struct cluster *cluster)
 /* The first command finds out a master that is gone, or refuses us. */
 redisContext *cluster_connect(const struct cluster *cluster, unsigned master)
 {
-    struct timeval patience = {.tv_sec = 5};
-    redisContext *context = redisConnectWithTimeout("127.0.0.1", cluster->ports[master], patience);
+    struct timeval timeout = {.tv_sec = 5};
+    redisContext *context = redisConnectWithTimeout("127.0.0.1", cluster->ports[master], timeout);
     if (context && !context->err) {
-        redisSetTimeout(context, patience);
+        redisSetTimeout(context, timeout);
         redisReply *reply = redisCommand(context, "AUTH %s", cluster->passwords[master]);
         if (reply)
             freeReplyObject(reply);

@@ -141,8 +141,8 @@ static bool all_know_a_listener(struct scene *scene, const char *label)
     return all;
 }
 
-void scene_stand(struct scene *scene, struct take *take, struct user *user, const char *label,
-                 const redlock_lease_options *terms)
+void scene_enqueue(struct scene *scene, struct take *take, struct user *user, const char *label,
+                   const redlock_lease_options *terms)
 {
     AWAIT(user, cluster_holders(&scene->cluster, "name", NULL) == scene->cluster.count);
     take_ask(take, user, "name", terms);
@@ -156,7 +156,7 @@ void scene_stand_behind(struct scene *scene, struct take *holder, struct user *h
 {
     redlock_lease_options terms = lease_terms(10000, REDLOCK_FOREVER);
     assert_code(take_lock(holder, holds, "name", &terms), REDLOCK_OK);
-    scene_stand(scene, waiter, waits, "waiter", &terms);
+    scene_enqueue(scene, waiter, waits, "waiter", &terms);
 }
 
 void scene_hand_over_by_push(struct scene *scene, struct take *holder, struct take *waiter,

@@ -59,8 +59,8 @@ unsigned scene_ears(struct scene *scene, unsigned master, const char *label);
 void scene_settle(struct user *user);
 /* Asks for a held name, and waits until the lease is enqueued and subscribed on every master,
  * and has all answers. */
-void scene_stand(struct scene *scene, struct take *take, struct user *user, const char *label,
-                 const redlock_lease_options *terms);
+void scene_enqueue(struct scene *scene, struct take *take, struct user *user, const char *label,
+                   const redlock_lease_options *terms);
 /* One user takes the name, and another is enqueued for it as "waiter". */
 void scene_stand_behind(struct scene *scene, struct take *holder, struct user *holds,
                         struct take *waiter, struct user *waits);

@@ -46,7 +46,7 @@ static void test_a_push_from_a_restarted_master(void **state)
     scene_enter(&scene, &waits, "waiter", ALL);
     assert_code(take_lock(&holder, &holds, "name", &brief), REDLOCK_OK);
     int64_t begin = now_us();
-    scene_stand(&scene, &waiter, &waits, "waiter", &terms);
+    scene_enqueue(&scene, &waiter, &waits, "waiter", &terms);
     cluster_tell(&scene.cluster, 0, "SAVE");
     assert_code(redlock_extend(holder.lease, 10000), REDLOCK_OK);
     AWAIT(&holds, holder.told[REDLOCK_EXTENDED].times);
@@ -135,7 +135,7 @@ static void test_a_grant_after_the_fence_was_fixed(void **state)
     scene_enter(&scene, &holds, "holder", 0);
     scene_join(&scene, &waits, ALL, &options);
     assert_code(take_lock(&holder, &holds, "name", NULL), REDLOCK_OK);
-    scene_stand(&scene, &waiter, &waits, "waiter", &terms);
+    scene_enqueue(&scene, &waiter, &waits, "waiter", &terms);
 
     cluster_tell(&scene.cluster, 1, "HINCRBY redlock:clock h 1000"); /* it had more to do */
     proxy_blind(scene.roads[0], EAR_ROADS);
@@ -178,7 +178,7 @@ static void join_cut_off(struct user *user, const char *label, unsigned by_road)
     scene_join(&scene, user, by_road, &options);
 }
 
-static unsigned stand_anywhere(void)
+static unsigned enqueue_anywhere(void)
 {
     return scene_waiters(&scene, ALL, "first") + scene_waiters(&scene, ALL, "second");
 }
@@ -204,21 +204,21 @@ static void test_waiters_that_reach_a_minority(void **state)
     scene_enter(&scene, &waits, "waiter", 0);
     join_cut_off(&cut_off[0], "first", M2 | M3);
     assert_code(take_lock(&holder, &holds, "name", NULL), REDLOCK_OK);
-    scene_stand(&scene, &first, &cut_off[0], "first", &terms);
+    scene_enqueue(&scene, &first, &cut_off[0], "first", &terms);
     join_cut_off(&cut_off[1], "second", M1 | M3);
-    scene_stand(&scene, &second, &cut_off[1], "second", &terms);
+    scene_enqueue(&scene, &second, &cut_off[1], "second", &terms);
 
     int64_t cut_at = now_us();
     for (unsigned i = 0; i < 3; i++)
         proxy_hold(scene.roads[i], ALL_ROADS, BOTH_WAYS);
-    scene_stand(&scene, &waiter, &waits, "waiter", &terms);
+    scene_enqueue(&scene, &waiter, &waits, "waiter", &terms);
     AWAIT(&waits, scene_waiters(&scene, M2 | M3, "first") == 0 &&
                       scene_waiters(&scene, M1 | M3, "second") == 0);
-    while (stand_anywhere() && user_step(&waits, cut_at + 5000000))
+    while (enqueue_anywhere() && user_step(&waits, cut_at + 5000000))
         ;
     assert_code(take_release(&holder), REDLOCK_OK);
     AWAIT_AWAKE_MS(&waits, has(&waiter), 1000);
-    assert_int_equal(stand_anywhere(), 0);
+    assert_int_equal(enqueue_anywhere(), 0);
 
     for (unsigned i = 0; i < 3; i++)
         proxy_let_go(scene.roads[i], ALL_ROADS, BOTH_WAYS);

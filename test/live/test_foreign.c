@@ -103,7 +103,7 @@ static unsigned all_turns(void)
 }
 
 /* Returns the longest time that it waited. */
-static int64_t wait_in_line(redlock_sync *client)
+static int64_t wait_turn(redlock_sync *client)
 {
     int64_t longest = 0;
     unsigned chance = OURS + 1;
@@ -146,7 +146,7 @@ static void test_beside_another_library(void **state)
     if (redlock_sync_open(&client, &options, why, sizeof why))
         fail_msg("%s", why);
     alarm(DEADLINE_S);
-    int64_t longest = wait_in_line(client);
+    int64_t longest = wait_turn(client);
     unsigned ours = atomic_load(&arena->turns[OURS]), all = all_turns();
     atomic_store(&arena->over, true);
     for (unsigned i = 0; i < FOREIGNERS; i++) {

@@ -20,7 +20,7 @@ static void lock_names(struct take *take, struct user *by, const redlock_name *n
 }
 
 /* On how many masters this key has this value, and a ttl that fits. */
-static unsigned standing(const void *key, size_t length, const char *token)
+static unsigned masters_with(const void *key, size_t length, const char *token)
 {
     unsigned count = 0;
     for (unsigned i = 0; i < cluster.count; i++) {
@@ -44,7 +44,7 @@ static void lock_one(struct user *by, const void *bytes, size_t length, const vo
     redlock_name name = {bytes, length};
     lock_names(&take, by, &name, 1);
     assert_int_equal(take.told[REDLOCK_ACQUIRED].times, 1);
-    AWAIT(by, standing(key, key_length, redlock_token(take.lease)) == 5);
+    AWAIT(by, masters_with(key, key_length, redlock_token(take.lease)) == 5);
     assert_code(take_release(&take), REDLOCK_OK);
     AWAIT(by, cluster_keys(&cluster) == 0);
 }
@@ -150,7 +150,7 @@ static void test_all_or_none(void **state)
     lock_names(&all, &user, names, 3);
     assert_int_equal(all.told[REDLOCK_ACQUIRED].times, 1);
     for (unsigned i = 0; i < 3; i++)
-        AWAIT(&user, standing(names[i].bytes, names[i].length, redlock_token(all.lease)) == 5);
+        AWAIT(&user, masters_with(names[i].bytes, names[i].length, redlock_token(all.lease)) == 5);
     assert_code(take_lock(&one, &rival, "c", NULL), REDLOCK_E_HELD);
     take_free(&one);
     assert_code(take_release(&all), REDLOCK_OK);

@@ -123,8 +123,8 @@ static bool is_quiet(struct user *user)
 }
 
 /* Asks, and waits until the lease is enqueued on every master, behind this many, and subscribed. */
-static void stand(struct take *take, struct user *user, const char *name, unsigned before,
-                  const redlock_lease_options *terms)
+static void enqueue(struct take *take, struct user *user, const char *name, unsigned before,
+                    const redlock_lease_options *terms)
 {
     take_ask(take, user, name, terms);
     AWAIT(user, masters_with(name, before + 1) == MASTERS);
@@ -156,7 +156,7 @@ static void in_order(bool fence)
     join_all(users, CROWD);
     hold_with(&takes[0], &users[0], "in order", &terms);
     for (unsigned i = 1; i < CROWD; i++)
-        stand(&takes[i], &users[i], "in order", i - 1, &terms);
+        enqueue(&takes[i], &users[i], "in order", i - 1, &terms);
     for (unsigned i = 0; i < CROWD; i++) {
         AWAIT(&users[i], has(&takes[i]));
         for (unsigned j = i + 1; j < CROWD; j++)
@@ -194,8 +194,8 @@ static void test_two_names(void **state)
     hold(&right, &users[0], "right");
     ask_for(&pair, &users[1], both, 2);
     AWAIT(&users[1], masters_with("left", 1) == MASTERS && masters_with("right", 1) == MASTERS);
-    stand(&on_left, &users[2], "left", 1, &terms);
-    stand(&on_right, &users[3], "right", 1, &terms);
+    enqueue(&on_left, &users[2], "left", 1, &terms);
+    enqueue(&on_right, &users[3], "right", 1, &terms);
     assert_code(take_release(&left), REDLOCK_OK);
     ask_for(&second, &users[0], both, 2);
     AWAIT(&users[0], masters_with("left", 3) == MASTERS);
@@ -239,7 +239,7 @@ static void test_told_by_push(void **state)
     for (unsigned times = 0; times < 2; times++) {
         before = stats_of(&users[1]);
         hold(&holder, &users[0], "pushed");
-        stand(&waiter, &users[1], "pushed", 0, &terms);
+        enqueue(&waiter, &users[1], "pushed", 0, &terms);
         hand_over(&holder, &waiter, 10000);
         assert_true(waiter.told[REDLOCK_ACQUIRED].valid_for > 0);
         assert_true(waiter.told[REDLOCK_ACQUIRED].valid_for <= FENCE_TTL);
@@ -296,7 +296,7 @@ static void test_a_notification_connection_that_is_cut(void **state)
     (void)state;
     join_all(users, 2);
     hold(&holder, &users[0], "cut");
-    stand(&waiter, &users[1], "cut", 0, &terms);
+    enqueue(&waiter, &users[1], "cut", 0, &terms);
     for (unsigned i = 0; i < MASTERS; i++)
         assert_int_equal(cluster_count(&cluster, i, "CLIENT KILL TYPE pubsub"), 1);
     hand_over(&holder, &waiter, LIFE_MS);
@@ -307,7 +307,7 @@ static void test_a_notification_connection_that_is_cut(void **state)
 }
 
 /* Nor may it listen again: each refresh asks as well. */
-static void test_nobody_may_listen(void **state)
+static void test_no_right_to_subscribe(void **state)
 {
     static struct take holder, waiter;
     struct user users[2];
@@ -315,9 +315,9 @@ static void test_nobody_may_listen(void **state)
     (void)state;
     join_all(users, 2);
     tell_all("ACL SETUSER default resetchannels");
-    hold(&holder, &users[0], "deaf");
-    take_ask(&waiter, &users[1], "deaf", &terms);
-    AWAIT(&users[1], masters_with("deaf", 1) == MASTERS);
+    hold(&holder, &users[0], "no pushes");
+    take_ask(&waiter, &users[1], "no pushes", &terms);
+    AWAIT(&users[1], masters_with("no pushes", 1) == MASTERS);
     hand_over(&holder, &waiter, LIFE_MS);
     redlock_stats stats = stats_of(&users[1]);
     tell_all("ACL SETUSER default allchannels");
@@ -470,7 +470,7 @@ static void test_a_dead_waiter_delays_the_next(void **state)
     hold(&holder, &users[0], "dead waiter");
     pid_t first = start_waiter("dead waiter");
     AWAIT(&users[0], masters_with("dead waiter", 1) == MASTERS);
-    stand(&waiter, &users[1], "dead waiter", 1, &terms);
+    enqueue(&waiter, &users[1], "dead waiter", 1, &terms);
     kill_waiter(first);
     int64_t begin = now_us();
     assert_code(redlock_release(holder.lease), REDLOCK_OK);
@@ -526,7 +526,7 @@ static void test_short_ttls(void **state)
     (void)state;
     join_all(users, 2);
     hold_with(&holder, &users[0], "short", &short_one);
-    stand(&waiter, &users[1], "short", 0, &terms);
+    enqueue(&waiter, &users[1], "short", 0, &terms);
     uint64_t renewals = stats_of(&users[0]).renewals;
     AWAIT(&users[0],
           stats_of(&users[0]).renewals >= renewals + 8); /* it waits for longer than it lives */
@@ -581,7 +581,7 @@ static void test_strangers_cannot_barge_in(void **state)
     join_all(users, CROWD);
     hold(&takes[0], &users[0], "barge");
     for (unsigned i = 1; i < CROWD; i++)
-        stand(&takes[i], &users[i], "barge", i - 1, &terms);
+        enqueue(&takes[i], &users[i], "barge", i - 1, &terms);
     assert_int_equal(pthread_create(&thread, NULL, barge, &stranger), 0);
     for (unsigned i = 0; i < CROWD - 1; i++) {
         unsigned long tries = atomic_load(&stranger.tries);
@@ -636,7 +636,7 @@ static void test_places(void **state)
     hold(&takes[0], &users[0], "place");
     assert_code(redlock_place_get(takes[0].lease, &place), REDLOCK_E_STATE);
     for (unsigned i = 1; i < 4; i++)
-        stand(&takes[i], &users[i], "place", i - 1, &terms);
+        enqueue(&takes[i], &users[i], "place", i - 1, &terms);
     take_ask(&local, &users[3], "place", &terms);
     for (unsigned i = 1; i < 4; i++) {
         AWAIT(&users[i], redlock_place_get(takes[i].lease, &place) == REDLOCK_OK &&
@@ -896,7 +896,7 @@ int main(void)
         ON_A_LOOP(test_told_by_push),
         ON_A_LOOP(test_a_push_overtakes_the_answer),
         ON_A_LOOP(test_a_notification_connection_that_is_cut),
-        ON_A_LOOP(test_nobody_may_listen),
+        ON_A_LOOP(test_no_right_to_subscribe),
         ON_A_LOOP(test_nothing_is_left_behind),
         ON_A_LOOP(test_the_wait_is_over),
         ON_A_LOOP(test_a_single_try_listens_to_nobody),

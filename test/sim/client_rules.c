@@ -330,7 +330,7 @@ void check_notified(struct shell *s)
 {
     for (unsigned i = 0; i < s->world->masters; i++) {
         bool thinks = s->client->engine->masters[i].subscription.asked;
-        bool is = (s->listens | s->client->deaf) & 1U << i;
+        bool is = (s->listens | s->client->unsubscribed) & 1U << i;
         if (thinks != is)
             world_violated(s->world, "notify",
                            "client %u %s a notification connection to master %u, and the core %s",

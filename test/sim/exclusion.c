@@ -30,7 +30,7 @@ static void one_holder(const struct user_lease *new)
         for (const struct user_lease *old = w->shells[c]->all; old; old = old->next_all)
             if (old != new && old->token != new->token && counts_itself_holder(old) &&
                 share_a_name(old, new) &&
-                wrong_pair_stands(w, old->shell->quorum, new->shell->quorum))
+                wrong_pair_tolerated(w, old->shell->quorum, new->shell->quorum))
                 world_violated(
                     w, "exclusion", "client %u holds lease %u (t%u), and client %u lease %u (t%u)",
                     CLIENT(old), old->number, old->token, CLIENT(new), new->number, new->token);

@@ -43,7 +43,7 @@ const struct profile profiles[] = {
     {"liars", "one master lies",
      BIT(FAULT_LIAR) | BIT(FAULT_RESET) | BIT(FAULT_DELAYS) | BIT(FAULT_CRASH_EMPTY), false,
      HABIT_ANY},
-    {"wrong", "as many masters lie or forget as spare votes stand",
+    {"wrong", "as many masters lie or forget as spare votes tolerate",
      BIT(FAULT_LIAR) | BIT(FAULT_FORGET) | BIT(FAULT_RESET) | BIT(FAULT_DELAYS) |
          BIT(FAULT_CRASH_EMPTY) | BIT(FAULT_CRASH_KEEPING) | BIT(FAULT_STOP_CLIENT),
      false, HABIT_ANY},
@@ -198,7 +198,7 @@ static void slow_out(struct world *w, struct path *path, usec least, usec most)
 static bool waits_for_fence(const struct shell *s)
 {
     for (const struct user_lease *lease = s->all; lease; lease = lease->next_all)
-        if (lease->known == KNOWN_ASKED && lease->stood_since && lease->terms.fence)
+        if (lease->known == KNOWN_ASKED && lease->enqueued_since && lease->terms.fence)
             return true;
     return false;
 }

@@ -127,7 +127,7 @@ static usec largest_told(const struct world *w, unsigned name, unsigned quorum, 
     usec largest = 0;
     for (unsigned i = 0; i < told->count; i++)
         if (told->at[i] < before && told->fence[i] > largest &&
-            wrong_pair_stands(w, quorum, told->quorum[i]))
+            wrong_pair_tolerated(w, quorum, told->quorum[i]))
             largest = told->fence[i];
     return largest;
 }

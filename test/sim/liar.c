@@ -96,12 +96,12 @@ static usec lying_clock(struct world *w, usec honest)
 
 /* ---- answers ------------------------------------------------------------------ */
 
-static void lie_to_hello(struct world *w, struct model_answer *answer, bool stands_twins)
+static void lie_to_hello(struct world *w, struct model_answer *answer, bool tolerates_twins)
 {
     if (tells(w, LIE_RUN_ID))
         answer->run_id = chance_next(&w->chance);
     unsigned other = chance_below(&w->chance, w->masters);
-    if (tells(w, LIE_TWIN) && stands_twins && !is_liar(w, other))
+    if (tells(w, LIE_TWIN) && tolerates_twins && !is_liar(w, other))
         answer->run_id = w->servers[other].model.run_id;
     if (tells(w, LIE_MAX_TTL))
         answer->max_ttl_ms =
@@ -132,7 +132,7 @@ static void lie_to_waiters(struct world *w, unsigned master, const struct model_
         answer->pushes[answer->push_count++] = push;
 }
 
-static void lie_in_line(struct world *w, struct model_answer *answer)
+static void lie_about_queue(struct world *w, struct model_answer *answer)
 {
     if (tells(w, LIE_GRANT))
         answer->answer = ANSWER_YES;
@@ -184,7 +184,7 @@ static void forget(struct model_data *data, const struct model_call *call)
         data->clock.h = 1;
 }
 
-void liar_answers(struct world *w, unsigned master, struct message *message, bool stands_twins)
+void liar_answers(struct world *w, unsigned master, struct message *message, bool tolerates_twins)
 {
     const struct model_call *call = &message->call;
     struct model_answer *answer = &message->answer;
@@ -196,9 +196,9 @@ void liar_answers(struct world *w, unsigned master, struct message *message, boo
     if (call->kind == REQUEST_RAISE && tells(w, LIE_GRANT))
         *answer = (struct model_answer){.answer = ANSWER_YES, .clock = call->fence};
     if (call->kind == REQUEST_HELLO)
-        lie_to_hello(w, answer, stands_twins);
+        lie_to_hello(w, answer, tolerates_twins);
     if (call->kind == REQUEST_QUEUE)
-        lie_in_line(w, answer);
+        lie_about_queue(w, answer);
     if (call->kind == REQUEST_RENEW)
         lie_about_renewal(w, answer);
     if (answer->clock || (call->proposal && answer->answer == ANSWER_YES))

@@ -36,7 +36,8 @@ bool is_liar(const struct world *world, unsigned master);
 /* It claims to be a master that was met later, and that one is refused: with the liar two votes may
  * be missing, and then nothing has to come of anything. */
 bool liar_took_a_vote(const struct world *world);
-/* Puts a lie in place of an answer; `stands_twins`: the client tolerates a twin. */
-void liar_answers(struct world *world, unsigned master, struct message *message, bool stands_twins);
+/* Puts a lie in place of an answer; `tolerates_twins`: the client tolerates a twin. */
+void liar_answers(struct world *world, unsigned master, struct message *message,
+                  bool tolerates_twins);
 
 #endif

@@ -21,7 +21,7 @@ static const char usage[] =
     "  --without FAULT   but not that; may be repeated\n"
     "  --spare F         spare votes; default: drawn in the profile wrong, else none\n"
     "  --wrong K         masters wrong at once, with --masters and --spare, in that\n"
-    "                    profile; default: as many as are stood\n"
+    "                    profile; default: as many as are tolerated\n"
     "  --masters N       1 to 15; default: drawn for each run, mostly 3 and 5\n"
     "  --clients N       1 to 6; default: 2 or 3\n"
     "  --ops N           calls of the users; default: drawn\n"
@@ -30,7 +30,7 @@ static const char usage[] =
     "  --mutants         breaks one rule after the other until it is noticed\n"
     "  --list-mutants, --list-profiles, --list-faults\n"
     "The status is 0 if no rule was violated (--mutants: if every mutant was caught;\n"
-    "--profile beyond, more wrong than is stood: if any violation was found), 1 if not, 64 for "
+    "--profile beyond, more wrong than is tolerated: if any violation was found), 1 if not, 64 for "
     "usage.\n";
 
 static int fail(const char *what, const char *word)

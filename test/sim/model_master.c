@@ -65,7 +65,7 @@ static enum answer renew(struct model_master *master, usec wall, const struct mo
     return absent ? ANSWER_HEALED : ANSWER_YES;
 }
 
-/* ---- in line ------------------------------------------------------------------- */
+/* ---- the queue ---------------------------------------------------------------- */
 
 static bool is_alive(const struct model_waiter *waiter, usec wall)
 {
@@ -182,7 +182,7 @@ static bool owns_all(struct model_master *master, usec wall, const struct model_
     return true;
 }
 
-static void stand_in_line(struct model_master *master, usec wall, const struct model_call *call)
+static void enqueue(struct model_master *master, usec wall, const struct model_call *call)
 {
     struct model_waiter *waiter = find_waiter(master, call->value);
     uint32_t arrival = waiter ? waiter->arrival : ++master->data.arrivals;
@@ -258,9 +258,9 @@ static enum answer queue(struct model_master *master, usec wall, const struct mo
     answer->clock = clock->h;
     if (owns_all(master, wall, call))
         return still_ours(master, wall, call);
-    if (!model_flaws.queue_stands)
+    if (!model_flaws.queue_keeps_clock)
         clock->h = larger(clock->h, call->ticket);
-    stand_in_line(master, wall, call);
+    enqueue(master, wall, call);
     for (unsigned i = 0; i < call->count; i++)
         hand_over(master, wall, call->names[i], answer);
     answer->clock = clock->h;
@@ -297,7 +297,7 @@ static enum answer grant(struct model_master *master, usec wall, const struct mo
     if (taken == ANSWER_YES && !fenced)
         return taken;
     if (taken == ANSWER_YES)
-        clock->h = larger(clock->h + !model_flaws.grants_stand, proposal);
+        clock->h = larger(clock->h + !model_flaws.grants_keep_clock, proposal);
     else
         clock->h++;
     answer->clock = clock->h;

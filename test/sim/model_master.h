@@ -120,9 +120,9 @@ struct model_flaws {
     bool seeds_if_absent;   /* hello sets the clock only where there is none */
     bool starts_low;        /* hello takes the clock on from the wall */
     bool proposals_uncut;   /* a grant follows the proposal wherever it is */
-    bool grants_stand;      /* a grant does not move the clock on */
+    bool grants_keep_clock; /* a grant does not move the clock on */
     bool orders_by_arrival; /* queue */
-    bool queue_stands;      /* queue does not move the clock on */
+    bool queue_keeps_clock; /* queue does not move the clock on */
     bool keeps_dead;        /* a dead waiter stays in the queue */
     bool lets_barge;        /* grant does not look at the line */
     bool raises_for_anyone; /* raise does not look at the token */

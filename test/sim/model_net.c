@@ -275,7 +275,7 @@ static bool answers_error(struct world *w, const struct server *server,
 }
 
 /* One that starts, without spare votes, takes it for the list's fault, by design. */
-static bool stands_twins(const struct shell *s)
+static bool tolerates_twins(const struct shell *s)
 {
     return s && (s->client->engine->ready_told || s->client->engine->config.spare);
 }
@@ -299,7 +299,7 @@ static void execute(struct conn *conn, struct message *message)
             world_violated(w, "model", "master %u has no room for one more who waits",
                            conn->master + 1);
         if (is_liar(w, conn->master))
-            liar_answers(w, conn->master, message, stands_twins(conn->shell));
+            liar_answers(w, conn->master, message, tolerates_twins(conn->shell));
         else
             check_executed(w, conn->master, message);
         order_answered(w, conn->master, message);

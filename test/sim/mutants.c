@@ -47,9 +47,9 @@ void mutant_set(int number)
                                        .starts_low = mutant == MUTANT_CLOCK_LOW,
                                        .proposals_uncut = mutant == MUTANT_PROPOSAL_UNCUT,
                                        .orders_by_arrival = mutant == MUTANT_ARRIVAL_ORDER,
-                                       .queue_stands = mutant == MUTANT_ENQUEUE_STANDS,
+                                       .queue_keeps_clock = mutant == MUTANT_ENQUEUE_KEEPS_CLOCK,
                                        .keeps_dead = mutant == MUTANT_DEAD_KEPT,
                                        .lets_barge = mutant == MUTANT_BARGING,
-                                       .grants_stand = mutant == MUTANT_GRANT_STANDS,
+                                       .grants_keep_clock = mutant == MUTANT_GRANT_KEEPS_CLOCK,
                                        .raises_for_anyone = mutant == MUTANT_RAISE_UNOWNED};
 }

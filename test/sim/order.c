@@ -66,14 +66,14 @@ static struct user_lease *lease_of(struct world *w, uint32_t token)
 }
 
 /* Since when does a quorum of masters know its place? */
-static void stands(struct world *w, unsigned master, uint32_t token)
+static void note_enqueued(struct world *w, unsigned master, uint32_t token)
 {
     struct user_lease *lease = lease_of(w, token);
     if (!lease || lease->known != KNOWN_ASKED)
         return;
-    lease->stands_on |= (uint16_t)(1U << master);
-    if (!lease->stood_since && (unsigned)__builtin_popcount(lease->stands_on) >= w->quorum)
-        lease->stood_since = w->now;
+    lease->enqueued_on |= (uint16_t)(1U << master);
+    if (!lease->enqueued_since && (unsigned)__builtin_popcount(lease->enqueued_on) >= w->quorum)
+        lease->enqueued_since = w->now;
 }
 
 /* `token` was given a name: no live waiter for it there may have been enqueued on a quorum
@@ -89,14 +89,14 @@ static void nobody_is_overtaken(struct world *w, unsigned master, uint32_t token
         if (!model_waits(model, waiter, wall, name))
             continue;
         const struct user_lease *waits = lease_of(w, waiter->value);
-        if (!given || !waits || waits == given || !waits->stood_since ||
-            waits->known != KNOWN_ASKED || waits->stood_since >= asked)
+        if (!given || !waits || waits == given || !waits->enqueued_since ||
+            waits->known != KNOWN_ASKED || waits->enqueued_since >= asked)
             continue;
         world_violated(w, "turn",
                        "master %u gives %c to lease %u of client %u, which asked %lld us after "
-                       "lease %u of client %u stood in line on a quorum",
+                       "lease %u of client %u was enqueued on a quorum",
                        master + 1, 'a' + name, given->number, CLIENT(given),
-                       (long long)(asked - waits->stood_since), waits->number, CLIENT(waits));
+                       (long long)(asked - waits->enqueued_since), waits->number, CLIENT(waits));
         return;
     }
 }
@@ -114,7 +114,7 @@ void order_executed(struct world *w, unsigned master, const struct message *mess
     const struct model_call *call = &message->call;
     const struct model_answer *answer = &message->answer;
     if (call->kind == REQUEST_QUEUE && answer->answer == ANSWER_QUEUED)
-        stands(w, master, call->value);
+        note_enqueued(w, master, call->value);
     for (unsigned i = 0; i < answer->push_count; i++)
         for (unsigned k = 0; k < answer->pushes[i].count; k++)
             nobody_is_overtaken(w, master, answer->pushes[i].value, answer->pushes[i].names[k]);
@@ -134,10 +134,10 @@ static void passes(const struct user_lease *told, struct user_lease *waits)
         *since = w->now;
     if (w->now - *since > FAIR_FOR)
         world_violated(w, "fair",
-                       "lease %u of client %u asked %lld ms after lease %u of client %u stood in "
-                       "line on a quorum, and others of it have passed that for %lld ms",
+                       "lease %u of client %u asked %lld ms after lease %u of client %u was "
+                       "enqueued on a quorum, and others of it have passed that for %lld ms",
                        told->number, CLIENT(told),
-                       (long long)(told->began - waits->stood_since) / 1000, waits->number,
+                       (long long)(told->began - waits->enqueued_since) / 1000, waits->number,
                        CLIENT(waits), (long long)(w->now - *since) / 1000);
 }
 
@@ -152,7 +152,7 @@ void order_told(const struct user_lease *told)
     for (unsigned c = 0; c < w->clients; c++)
         for (struct user_lease *it = w->shells[c]->all; it; it = it->next_all)
             if (c != told->shell->index && it->known == KNOWN_ASKED && !user_lease_has_calls(it) &&
-                it->stood_since && told->began > it->stood_since + FAIR_LATER &&
+                it->enqueued_since && told->began > it->enqueued_since + FAIR_LATER &&
                 share_a_name(told, it))
                 passes(told, it);
 }

@@ -283,14 +283,14 @@ static void on_closed(redlock *client, unsigned left, void *data)
         redlock_free(client);
 }
 
-void user_closes(struct shell *s, usec patience)
+void user_closes(struct shell *s, usec timeout)
 {
     if (s->close_asked || !s->client)
         return;
     shell_present = s;
     s->close_asked = true;
     s->close_since = s->world->now;
-    redlock_close(s->client, patience / 1000, on_closed, s);
+    redlock_close(s->client, timeout / 1000, on_closed, s);
 }
 
 /* At what can be looked at without asking any master. */

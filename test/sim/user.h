@@ -11,7 +11,7 @@ void user_acts(struct shell *shell, bool goes_on);
 /* Their callback. */
 void user_told(struct user_lease *lease, const redlock_event *event);
 /* redlock_close(). */
-void user_closes(struct shell *shell, usec patience);
+void user_closes(struct shell *shell, usec timeout);
 /* In peace: a lease on every name, which must come. */
 bool user_probes(struct shell *shell);
 

@@ -38,11 +38,11 @@ struct user_lease {
     usec stop_by;      /* LOST was told: it may be winding down until then */
     usec began;        /* true time at which it was asked for */
     bool is_probe, is_hoarded;
-    usec hold_over;   /* true time; it is given back then */
-    usec fence;       /* that it was told; 0: none */
-    usec first_sent;  /* true time; its first message about this acquire */
-    usec stood_since; /* likewise: it is enqueued on a quorum of masters */
-    uint16_t stands_on;
+    usec hold_over;      /* true time; it is given back then */
+    usec fence;          /* that it was told; 0: none */
+    usec first_sent;     /* true time; its first message about this acquire */
+    usec enqueued_since; /* likewise: it is enqueued on a quorum of masters */
+    uint16_t enqueued_on;
     usec passed_since[CLIENTS_MAX]; /* likewise: by leases of that client that asked long after */
 };
 

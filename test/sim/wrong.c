@@ -189,7 +189,7 @@ void wrong_end(struct world *w)
 
 /* ---- what it may break -------------------------------------------------------------- */
 
-bool wrong_pair_stands(const struct world *w, unsigned quorum, unsigned other)
+bool wrong_pair_tolerated(const struct world *w, unsigned quorum, unsigned other)
 {
     return w->wrong + w->masters + 1 <= quorum + other || w->options.wrong >= 0;
 }
@@ -208,7 +208,7 @@ bool wrong_may_break(const struct world *w, const char *rule)
     static const char *const plain[] = {"exclusion", "backing", "fence",   "stored",
                                         "turn",      "order",   "healing", NULL};
     static const char *const mixed[] = {"turn", "order", "healing", NULL};
-    if (wrong_pair_stands(w, wrong_quorum(w->masters, 0), wrong_quorum(w->masters, 0)))
+    if (wrong_pair_tolerated(w, wrong_quorum(w->masters, 0), wrong_quorum(w->masters, 0)))
         return false;
     return !w->spare ? is_one_of(rule, plain) : w->mixed && is_one_of(rule, mixed);
 }

@@ -26,7 +26,7 @@ void wrong_end(struct world *world);
 bool is_wrong(const struct world *world, unsigned master);
 /* So many may be wrong, and these two clients exclude each other: their quorums have an honest
  * master in common. */
-bool wrong_pair_stands(const struct world *world, unsigned quorum, unsigned other);
+bool wrong_pair_tolerated(const struct world *world, unsigned quorum, unsigned other);
 /* More masters are wrong than this rule tolerates; not where the run asked for that. */
 bool wrong_may_break(const struct world *world, const char *rule);
 

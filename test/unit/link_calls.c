@@ -29,7 +29,7 @@ bool lookup_blocks_signals;
 
 bool no_threads, no_memory;
 
-static void wait_in_line(void)
+static void wait_turn(void)
 {
     sigset_t blocked;
     pthread_sigmask(SIG_BLOCK, NULL, &blocked);
@@ -59,7 +59,7 @@ int __wrap_getaddrinfo(const char *host, const char *port, const struct addrinfo
 {
     bool name = !(hints->ai_flags & AI_NUMERICHOST);
     if (name && strcmp(host, "slow.test") == 0) {
-        wait_in_line();
+        wait_turn();
         host = "127.0.0.1";
     }
     if (name && strcmp(host, "two.test") == 0)

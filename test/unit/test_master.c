@@ -137,7 +137,7 @@ static void test_ttl_without_bounds(void **state)
 }
 
 /* How long master 3 may be silent before a request to it counts as unknown. */
-static usec patience_with_it(void)
+static usec timeout_of_it(void)
 {
     return master_overdue(engine(), &engine()->masters[2], fake.now, MS(3600000)) - fake.now;
 }
@@ -150,7 +150,7 @@ static void answer_late_by(usec time)
 }
 
 /* An answer that waited while this process was stopped makes no round trip long. */
-static void test_a_stop_teaches_no_patience(void **state)
+static void test_a_stop_teaches_no_timeout(void **state)
 {
     (void)state;
     connect_all();
@@ -159,11 +159,11 @@ static void test_a_stop_teaches_no_patience(void **state)
     struct actor *actor = fake_actor(&fake, "A");
     fake_call(&fake, actor, EVENT_ACQUIRE, 0);
     answer_late_by(MS(100)); /* as far as that it may well be */
-    usec before = patience_with_it();
+    usec before = timeout_of_it();
     assert_true(before > MS(50));
     fake_call(&fake, actor, EVENT_EXTEND, MS(20000));
     answer_late_by(MS(9000));
-    assert_int_equal(patience_with_it(), before);
+    assert_int_equal(timeout_of_it(), before);
 }
 
 static void test_first_round_trip_has_a_bound(void **state)
@@ -173,7 +173,7 @@ static void test_first_round_trip_has_a_bound(void **state)
         fake_connected(&fake, i);
     fake.now += MS(9000);
     fake_answer_hello(&fake, 2);
-    assert_in_range(patience_with_it(), MS(50), MS(1000));
+    assert_in_range(timeout_of_it(), MS(50), MS(1000));
 }
 
 int main(void)
@@ -183,7 +183,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_late_without_bounds, begin, end),
         cmocka_unit_test_setup_teardown(test_hello_that_takes_no_advice, begin, end),
         cmocka_unit_test_setup_teardown(test_ttl_without_bounds, begin, end),
-        cmocka_unit_test_setup_teardown(test_a_stop_teaches_no_patience, begin, end),
+        cmocka_unit_test_setup_teardown(test_a_stop_teaches_no_timeout, begin, end),
         cmocka_unit_test_setup_teardown(test_first_round_trip_has_a_bound, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -197,10 +197,10 @@ static usec naive_valid_until(const usec *promises, unsigned masters, unsigned q
 {
     usec latest = INT64_MIN;
     for (unsigned i = 0; i < masters; i++) {
-        unsigned standing = 0;
+        unsigned keep = 0;
         for (unsigned j = 0; j < masters; j++)
-            standing += promises[j] >= promises[i];
-        if (standing >= quorum && promises[i] > latest)
+            keep += promises[j] >= promises[i];
+        if (keep >= quorum && promises[i] > latest)
             latest = promises[i];
     }
     return latest;

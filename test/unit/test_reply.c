@@ -143,7 +143,7 @@ static void a_grant_tells_the_clock(void **state)
     answers(REQUEST_RAISE, "*2\r\n:-1\r\n:7\r\n", ANSWER_HELD);
 }
 
-static void a_place_in_line(void **state)
+static void a_place_in_the_queue(void **state)
 {
     (void)state;
     answers(REQUEST_QUEUE, "*2\r\n:1\r\n:1785000000123456\r\n", ANSWER_YES);
@@ -809,7 +809,7 @@ int main(void)
         TEST(peek_tells_value_and_time),
         TEST(killed_or_gone_already),
         TEST(a_grant_tells_the_clock),
-        TEST(a_place_in_line),
+        TEST(a_place_in_the_queue),
         TEST(a_clock_that_is_gone),
         TEST(errors_keep_their_words),
         TEST(a_forgotten_script),

@@ -44,7 +44,7 @@
     X(FENCE_EARLY, "a fence is shown when the second round is sent")                               \
     X(FENCE_BARE, "a fence is shown when one master less than a quorum has stored it")             \
     X(FENCE_UNFOUNDED, "a fence is shown though too few masters of its basis are left")            \
-    X(GRANT_STANDS, "a grant does not advance the master's clock")                                 \
+    X(GRANT_KEEPS_CLOCK, "a grant does not advance the master's clock")                            \
     X(RAISE_UNOWNED, "a master stores a fence for a token that it does not hold")                  \
     X(CLOCK_IF_ABSENT, "a restarted master's clock is seeded only where there is none")            \
     X(CLOCK_LOW, "a restarted master's clock goes on from its time")                               \
@@ -64,7 +64,7 @@
     X(OLD_PUSH, "a push counts though the master has said something newer since")                  \
     X(PUSH_OF_ANOTHER, "a push counts from any process at the master's address")                   \
     X(ARRIVAL_ORDER, "masters order waiters by arrival, not by ticket")                            \
-    X(ENQUEUE_STANDS, "enqueuing a waiter does not advance the master's clock")                    \
+    X(ENQUEUE_KEEPS_CLOCK, "enqueuing a waiter does not advance the master's clock")               \
     X(DEAD_KEPT, "waiters that are not heard of are never passed over")                            \
     X(BARGING, "an acquire takes a free name past its waiters")                                    \
     X(ASKING_DOES_NOT_DATE, "a request without an answer does not prolong what may be owed")       \

@@ -52,10 +52,10 @@ void lease_await_connection(struct engine *e, struct lease *lease, unsigned mast
 
 void lease_open_round(struct engine *e, struct lease *lease, enum request_kind kind)
 {
-    usec patience = e->config.connect_timeout;
-    if (lease->terms.ttl && patience > lease->terms.ttl / 4)
-        patience = lease->terms.ttl / 4;
-    attempt_open(lease->attempt, lease_masters(e), kind, engine_next_round(e), e->now + patience);
+    usec timeout = e->config.connect_timeout;
+    if (lease->terms.ttl && timeout > lease->terms.ttl / 4)
+        timeout = lease->terms.ttl / 4;
+    attempt_open(lease->attempt, lease_masters(e), kind, engine_next_round(e), e->now + timeout);
     for (unsigned i = 0; i < lease_masters(e); i++)
         lease_await_connection(e, lease, i);
 }

@@ -21,7 +21,7 @@ static unsigned may_yet_store(const struct engine *e, const struct attempt *atte
     return may;
 }
 
-static bool stands(const struct engine *e, const struct lease *lease, unsigned master)
+static bool is_kept(const struct engine *e, const struct lease *lease, unsigned master)
 {
     return lease->claim->at[master].promise > e->now;
 }
@@ -47,13 +47,13 @@ static void fix_fence(const struct engine *e, struct lease *lease)
     attempt->fence = choose_fence(e, attempt->unfounded, grants);
     attempt->basis = 0;
     for (unsigned i = 0; i < lease_masters(e); i++)
-        if (grants[i] && grants[i] <= attempt->fence && stands(e, lease, i))
+        if (grants[i] && grants[i] <= attempt->fence && is_kept(e, lease, i))
             attempt->basis |= BIT(i);
 }
 
 void fencing_notice(const struct engine *e, struct lease *lease, unsigned master)
 {
-    if (lease->attempt && lease->claim && !stands(e, lease, master))
+    if (lease->attempt && lease->claim && !is_kept(e, lease, master))
         lease->attempt->basis &= (uint16_t)~BIT(master);
 }
 
@@ -62,7 +62,7 @@ static bool is_founded(const struct engine *e, const struct lease *lease)
 {
     unsigned kept = 0;
     for (unsigned i = 0; i < lease_masters(e); i++)
-        kept += lease->attempt->basis & BIT(i) && stands(e, lease, i);
+        kept += lease->attempt->basis & BIT(i) && is_kept(e, lease, i);
     return kept >= e->quorum || MUTANT(FENCE_UNFOUNDED);
 }
 

@@ -68,8 +68,8 @@ static void give_claim(struct engine *e, struct lease *holder, struct lease *nex
 
 bool handover_give(struct engine *e, struct lease *holder)
 {
-    struct local_queue *line = e->closing ? NULL : local_queue_of(e, holder->claim->names);
-    struct lease *next = line ? line->first : NULL;
+    struct local_queue *queue = e->closing ? NULL : local_queue_of(e, holder->claim->names);
+    struct lease *next = queue ? queue->first : NULL;
     if (!next || !can_take_over(e, holder, next) ||
         (was_handed_enough(e, holder->claim) && !place_is_next(e, next)))
         return false;

@@ -10,54 +10,54 @@ static unsigned bucket_of(const struct names *names)
 
 struct local_queue *local_queue_of(const struct engine *e, const struct names *names)
 {
-    for (struct local_queue *line = e->local_queues[bucket_of(names)]; line; line = line->next)
-        if (names_are_same(line->names, names))
-            return line;
+    for (struct local_queue *queue = e->local_queues[bucket_of(names)]; queue; queue = queue->next)
+        if (names_are_same(queue->names, names))
+            return queue;
     return NULL;
 }
 
 static struct local_queue *local_queue_new(struct engine *e, struct names *names)
 {
-    struct local_queue *line = e->memory.take(e->memory.pool, sizeof *line);
+    struct local_queue *queue = e->memory.take(e->memory.pool, sizeof *queue);
     struct local_queue **bucket = &e->local_queues[bucket_of(names)];
-    if (!line)
+    if (!queue)
         return NULL;
-    line->names = names_share(names);
-    line->next = *bucket;
-    if (line->next)
-        line->next->prev = line;
-    *bucket = line;
-    return line;
+    queue->names = names_share(names);
+    queue->next = *bucket;
+    if (queue->next)
+        queue->next->prev = queue;
+    *bucket = queue;
+    return queue;
 }
 
-static void local_queue_drop(struct engine *e, struct local_queue *line)
+static void local_queue_drop(struct engine *e, struct local_queue *queue)
 {
-    if (line->prev)
-        line->prev->next = line->next;
+    if (queue->prev)
+        queue->prev->next = queue->next;
     else
-        e->local_queues[bucket_of(line->names)] = line->next;
-    if (line->next)
-        line->next->prev = line->prev;
-    names_drop(&e->memory, line->names);
-    e->memory.give(e->memory.pool, line, sizeof *line);
+        e->local_queues[bucket_of(queue->names)] = queue->next;
+    if (queue->next)
+        queue->next->prev = queue->prev;
+    names_drop(&e->memory, queue->names);
+    e->memory.give(e->memory.pool, queue, sizeof *queue);
 }
 
 bool local_queue_enter(struct engine *e, struct lease *lease)
 {
     struct attempt *attempt = lease->attempt;
-    struct local_queue *line = local_queue_of(e, attempt->names);
-    if (!line)
-        line = local_queue_new(e, attempt->names);
-    if (!line)
+    struct local_queue *queue = local_queue_of(e, attempt->names);
+    if (!queue)
+        queue = local_queue_new(e, attempt->names);
+    if (!queue)
         return false;
-    attempt->queue = line;
-    attempt->before = line->last;
+    attempt->queue = queue;
+    attempt->before = queue->last;
     attempt->behind = NULL;
-    if (line->last)
-        line->last->attempt->behind = lease;
+    if (queue->last)
+        queue->last->attempt->behind = lease;
     else
-        line->first = lease;
-    line->last = lease;
+        queue->first = lease;
+    queue->last = lease;
     e->waiters++;
     return true;
 }
@@ -65,20 +65,20 @@ bool local_queue_enter(struct engine *e, struct lease *lease)
 void local_queue_leave(struct engine *e, struct lease *lease)
 {
     struct attempt *attempt = lease->attempt;
-    struct local_queue *line = attempt->queue;
+    struct local_queue *queue = attempt->queue;
     if (attempt->before)
         attempt->before->attempt->behind = attempt->behind;
     else
-        line->first = attempt->behind;
+        queue->first = attempt->behind;
     if (attempt->behind)
         attempt->behind->attempt->before = attempt->before;
     else
-        line->last = attempt->before;
+        queue->last = attempt->before;
     e->waiters--;
     attempt->queue = NULL;
     attempt->before = attempt->behind = NULL;
-    if (!line->first)
-        local_queue_drop(e, line);
+    if (!queue->first)
+        local_queue_drop(e, queue);
 }
 
 unsigned local_queue_position(const struct lease *lease)

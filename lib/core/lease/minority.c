@@ -1,13 +1,13 @@
 #include "lease/lease_parts.h"
 #include "ground/mutant.h"
 
-#define FEW_LONG MS(100) /* a handover would have given the rest by then */
-#define YIELD_BY MS(5)
+#define HANDOVER_MOST MS(100) /* a handover would have given the rest by then */
+#define YIELD_BY      MS(5)
 
 usec minority_look_at(const struct attempt *attempt)
 {
-    usec patience = attempt->place.life / 4 < FEW_LONG ? attempt->place.life / 4 : FEW_LONG;
-    return attempt->place.minority_since ? attempt->place.minority_since + patience : NEVER;
+    usec wait = attempt->place.life / 4 < HANDOVER_MOST ? attempt->place.life / 4 : HANDOVER_MOST;
+    return attempt->place.minority_since ? attempt->place.minority_since + wait : NEVER;
 }
 
 bool minority_reaches_quorum(const struct engine *e, uint16_t without)

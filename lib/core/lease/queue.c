@@ -70,7 +70,7 @@ static void refresh(struct engine *e, struct lease *lease)
 }
 
 /* `same`: for a mutant, the claim whose token is used again; else NULL. */
-static void stand(struct engine *e, struct lease *lease, const struct claim *same)
+static void enqueue(struct engine *e, struct lease *lease, const struct claim *same)
 {
     struct attempt *attempt = lease->attempt;
     if (!claim_new(e, &lease->claim, attempt->names, NULL, 0)) {
@@ -95,7 +95,7 @@ static void contend(struct engine *e, struct lease *lease)
     if (!lease->attempt->place.ticket)
         acquiring_again(e, lease);
     else if (minority_reaches_quorum(e, 0))
-        stand(e, lease, NULL);
+        enqueue(e, lease, NULL);
     else
         yielding_stay_away(e, lease);
 }
@@ -271,7 +271,7 @@ static void weigh_minority(struct engine *e, struct lease *lease)
     const struct claim *same = MUTANT(YIELD_SAME_TOKEN) ? lease->claim : NULL;
     minority_weigh(e, lease);
     if (same && lease->state == LEASE_PAUSING)
-        stand(e, lease, same);
+        enqueue(e, lease, same);
 }
 
 void queue_weigh(struct engine *e, struct lease *lease)

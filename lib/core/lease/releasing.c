@@ -55,9 +55,9 @@ static void end(struct engine *e, struct lease *lease, enum cause cause)
 static void weigh_refused(struct engine *e, struct lease *lease)
 {
     const struct round *round = &lease->attempt->round;
-    unsigned said_no = round_count(round, lease_masters(e), VOTE_FREE) +
+    unsigned refused = round_count(round, lease_masters(e), VOTE_FREE) +
                        round_count(round, lease_masters(e), VOTE_HELD);
-    if (lease_masters(e) - said_no < e->quorum)
+    if (lease_masters(e) - refused < e->quorum)
         end(e, lease, CAUSE_GONE);
     else if (round_undecided(round, lease_masters(e)) == 0)
         end(e, lease, CAUSE_UNAVAILABLE);

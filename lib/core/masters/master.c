@@ -9,15 +9,15 @@
 #include "ground/sanity.h"
 #include "ground/shared.h"
 
-#define PATIENCE_FLOOR       MS(50) /* the paper says tens of milliseconds, for a ttl of 10 s */
-#define PATIENCE_ROUND_TRIPS 4
-#define ROUND_TRIP_FIRST     MS(250) /* the first sample counts as no more; later ones tell better */
-#define STALL_PATIENCES      10      /* without any answer for that long a master hangs */
-#define BACKOFF_FIRST        MS(20)
-#define BACKOFF_LAST         MS(1000)
-#define BRIEF                MS(1000)
-#define ASK_AGAIN            MS(1000) /* a master that may not grant: an operator may have adopted it */
-#define ASK_ANYHOW           MS(60000) /* any master: clocks drift, and longer ttls come into use */
+#define TIMEOUT_LEAST       MS(50) /* the paper says tens of milliseconds, for a ttl of 10 s */
+#define TIMEOUT_ROUND_TRIPS 4
+#define ROUND_TRIP_FIRST    MS(250) /* the first sample counts as no more; later ones tell better */
+#define STALL_TIMEOUTS      10      /* without any answer for that long a master hangs */
+#define BACKOFF_FIRST       MS(20)
+#define BACKOFF_LAST        MS(1000)
+#define BRIEF               MS(1000)
+#define ASK_AGAIN           MS(1000) /* a master that may not grant: an operator may have adopted it */
+#define ASK_ANYHOW          MS(60000) /* any master: clocks drift, and longer ttls come into use */
 #define STEP_LEAST                                                                                 \
     MS(250) /* a master's clock that gained more since hello was stepped, or ours stood still */
 #define TIME_MOST (INT64_C(1) << 53)
@@ -44,29 +44,29 @@ bool master_is_connecting(const struct master *master)
             (master->state == MASTER_DOWN && master->tried));
 }
 
-static usec patience(const struct engine *e, const struct master *master)
+static usec answer_timeout(const struct engine *e, const struct master *master)
 {
     if (e->config.request_timeout)
         return e->config.request_timeout;
-    usec trips = PATIENCE_ROUND_TRIPS * master->round_trip;
-    return trips < PATIENCE_FLOOR ? PATIENCE_FLOOR : trips;
+    usec trips = TIMEOUT_ROUND_TRIPS * master->round_trip;
+    return trips < TIMEOUT_LEAST ? TIMEOUT_LEAST : trips;
 }
 
 bool master_is_silent(const struct engine *e, const struct master *master)
 {
-    return master->in_flight && e->now >= master->progress_at + patience(e, master);
+    return master->in_flight && e->now >= master->progress_at + answer_timeout(e, master);
 }
 
 static usec stall(const struct engine *e, const struct master *master)
 {
-    return STALL_PATIENCES * patience(e, master);
+    return STALL_TIMEOUTS * answer_timeout(e, master);
 }
 
 usec master_overdue(const struct engine *e, const struct master *master, usec asked_at, usec ttl)
 {
     ASSERT(asked_at <= e->now && ttl >= 0);
     usec heard_at = master->progress_at > asked_at ? master->progress_at : asked_at;
-    usec overdue = heard_at + patience(e, master);
+    usec overdue = heard_at + answer_timeout(e, master);
     usec latest = asked_at + (ttl ? ttl / 4 : stall(e, master));
     return overdue < latest ? overdue : latest;
 }

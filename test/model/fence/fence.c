@@ -48,7 +48,7 @@ static const struct {
 } mutants[MUTANTS] = {
     [NONE] = {"none", "the rule as it is"},
     [SECOND_ROUND_SKIPPED] = {"second-round-skipped", "the fence is shown, and raised nowhere"},
-    [STORED_BY_FEWER] = {"stored-by-fewer", "one master less than a quorum stands at the fence"},
+    [STORED_BY_FEWER] = {"stored-by-fewer", "one master less than a quorum is at the fence"},
     [SHOWN_BEFORE_STORED] = {"shown-before-stored", "the fence is shown while raises are sent"},
     [FENCE_MINIMUM] = {"fence-minimum", "the fence is the smallest grant heard"},
     [FENCE_MAXIMUM] = {"fence-maximum", "the fence is the largest grant heard, raised nowhere"},
@@ -59,7 +59,7 @@ static const struct {
     [SMALLEST_LEFT_OUT] = {"smallest-left-out",
                            "the fence is the smallest grant that cannot be a lie"},
     [QUORUM_WITHOUT_SPARE] = {"quorum-without-spare", "a quorum is a plain majority"},
-    [ONE_MORE_LIAR] = {"one-more-liar", "one master more lies than two quorums stand"},
+    [ONE_MORE_LIAR] = {"one-more-liar", "one master more lies than two quorums tolerate"},
     [NO_INCREMENT] = {"no-increment", "a grant sets clock := max(clock, proposal)"},
     [NO_OWNER_CHECK] = {"no-owner-check", "a raise does not ask who owns the name"},
     [GRANTED_THOUGH_TAKEN] = {"granted-though-taken", "a name that has an owner is granted"},
@@ -107,8 +107,8 @@ static int quorum_of(const struct rules *rules)
 
 int fence_honest(const struct rules *rules)
 {
-    int stood = 2 * quorum_of(rules) - rules->masters - 1;
-    return rules->masters - (rules->mutant == ONE_MORE_LIAR ? stood + 1 : rules->spare);
+    int tolerated = 2 * quorum_of(rules) - rules->masters - 1;
+    return rules->masters - (rules->mutant == ONE_MORE_LIAR ? tolerated + 1 : rules->spare);
 }
 
 static int larger(int a, int b)

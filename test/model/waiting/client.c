@@ -118,7 +118,7 @@ static void hear_queued(const struct rules *rules, struct link *link)
     if (link->clock < link->told)
         return;
     link->told = link->clock;
-    link->stood = link->left;
+    link->refreshed = link->left;
     link->backs = false;
     if (!broken(rules, KEPT_THOUGH_QUEUED))
         link->promise = 0;
@@ -127,7 +127,7 @@ static void hear_queued(const struct rules *rules, struct link *link)
 static void hear_yours(struct link *link, bool ahead)
 {
     link->told = link->clock;
-    link->stood = 0;
+    link->refreshed = 0;
     link->promise = larger(link->promise, link->left);
     link->ahead = ahead;
 }
@@ -164,7 +164,7 @@ bool client_takes_push(const struct rules *rules, const struct world *world, int
         return false;
     if (abstains(&world->master[i], w) && !broken(rules, QUARANTINE_IGNORED))
         return false;
-    return link->stood || broken(rules, PUSH_DATED_FROM_ARRIVAL);
+    return link->refreshed || broken(rules, PUSH_DATED_FROM_ARRIVAL);
 }
 
 static uint8_t dated_from(const struct rules *rules, const struct link *link)
@@ -173,7 +173,7 @@ static uint8_t dated_from(const struct rules *rules, const struct link *link)
         return rules->life;
     if (broken(rules, PUSH_DATED_FROM_LAST_REQUEST) && link->way)
         return link->left;
-    return link->stood;
+    return link->refreshed;
 }
 
 void client_hear_push(const struct rules *rules, struct world *world, int w, int i)
@@ -204,7 +204,7 @@ static void give_back_at(struct master *master, int w)
 static void forget(struct link *link)
 {
     link->way = NOTHING;
-    link->stood = link->promise = link->told = 0;
+    link->refreshed = link->promise = link->told = 0;
     link->ahead = link->backs = link->raising = false;
 }
 
@@ -227,14 +227,14 @@ void client_notice(const struct rules *rules, struct link *link)
     link->stale = false;
     link->way = NOTHING;
     if (!broken(rules, REFRESH_OF_ANOTHER_PROCESS))
-        link->stood = 0;
+        link->refreshed = 0;
 }
 
 void client_cut(struct link *link)
 {
     link->cut = true;
     link->way = NOTHING;
-    link->stood = link->push = 0;
+    link->refreshed = link->push = 0;
     link->giving = link->raising = link->stale = false;
 }
 
@@ -245,7 +245,7 @@ static void pass(uint8_t *ticks)
 
 static void tick_at(const struct rules *rules, struct link *link)
 {
-    pass(&link->stood);
+    pass(&link->refreshed);
     pass(&link->left);
     if (link->promise > 1 || !broken(rules, EXPIRED_COUNTS))
         pass(&link->promise);

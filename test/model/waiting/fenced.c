@@ -42,8 +42,8 @@ bool fenced_may_tell(const struct rules *rules, const struct world *world, int w
         return false;
     for (int i = 0; i < rules->masters; i++) {
         const struct link *link = &world->master[i].link[w];
-        bool stands = link->told >= world->waiter[w].fence || broken(rules, FENCE_UNSTORED);
-        stored += link->promise && stands;
+        bool is_stored = link->told >= world->waiter[w].fence || broken(rules, FENCE_UNSTORED);
+        stored += link->promise && is_stored;
         backs += link->backs;
     }
     return stored >= quorum(rules) &&

@@ -15,7 +15,7 @@ static const char usage[] =
     "  --ask QUESTION   backing, exclusion, progress, order or fences (default: each)\n"
     "  --masters N      1 to 3\n"
     "  --waiters N      1 to 3\n"
-    "  --life N         1 to 3 ticks that a waiter stands, and has what it is given\n"
+    "  --life N         1 to 3 ticks that a place, and a grant to it, lasts\n"
     "  --ttl N          1 to 7 ticks, of the holder and of a quarantine\n"
     "  --restarts N     0 to 3 masters restart\n"
     "  --late N         0 to 6 messages are late or lost, 7: any number\n"

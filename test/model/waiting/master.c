@@ -23,7 +23,7 @@ static bool is_before(const struct rules *rules, const struct world *world, int 
 }
 
 /* As an owner.  Of two tokens of one waiter the one given back is first: that is worse. */
-static int first_in_line(const struct rules *rules, const struct world *world, int i)
+static int first_waiter(const struct rules *rules, const struct world *world, int i)
 {
     const struct link *link = world->master[i].link;
     int first = WAITERS;
@@ -47,7 +47,7 @@ static bool overtakes(const struct rules *rules, const struct world *world, int 
 static int hand_over(const struct rules *rules, struct world *world, int i)
 {
     struct master *master = &world->master[i];
-    int first = first_in_line(rules, world, i);
+    int first = first_waiter(rules, world, i);
     bool is_taken = master->owner != FREE && !broken(rules, HANDED_OVER_THOUGH_TAKEN);
     if (is_taken || first == FREE)
         return 0;
@@ -76,11 +76,11 @@ static void answer(struct link *link, enum way way, uint8_t clock)
 
 static bool somebody_is_ahead(const struct rules *rules, const struct world *world, int w, int i)
 {
-    int first = first_in_line(rules, world, i);
+    int first = first_waiter(rules, world, i);
     return first != FREE && is_before(rules, world, i, (first - TOKEN) % WAITERS, w);
 }
 
-static void stand(const struct rules *rules, struct world *world, int w, int i)
+static void enqueue(const struct rules *rules, struct world *world, int w, int i)
 {
     struct master *master = &world->master[i];
     struct link *link = &master->link[w];
@@ -89,7 +89,7 @@ static void stand(const struct rules *rules, struct world *world, int w, int i)
             if (x != w && master->link[x].record)
                 link->place = larger(link->place, master->link[x].place + 1);
     link->record = rules->life;
-    if (!broken(rules, STANDING_MOVES_NO_CLOCK) && rules->question == ORDER)
+    if (!broken(rules, ENQUEUING_MOVES_NO_CLOCK) && rules->question == ORDER)
         master->clock = larger(master->clock, world->waiter[w].ticket);
 }
 
@@ -103,7 +103,7 @@ int master_queue(const struct rules *rules, struct world *world, int w, int i)
                master->clock);
         return 0;
     }
-    stand(rules, world, w, i);
+    enqueue(rules, world, w, i);
     int pushed = hand_over(rules, world, i);
     answer(link, master->owner == TOKEN + w ? VOTE_YOURS : VOTE_QUEUED, master->clock);
     return pushed;
@@ -114,7 +114,7 @@ int master_grant(const struct rules *rules, struct world *world, int w, int i)
     struct master *master = &world->master[i];
     struct link *link = &master->link[w];
     int pushed = broken(rules, BARGING) ? 0 : hand_over(rules, world, i);
-    bool is_waited_for = first_in_line(rules, world, i) != FREE && !broken(rules, BARGING);
+    bool is_waited_for = first_waiter(rules, world, i) != FREE && !broken(rules, BARGING);
     if (is_waited_for || master->owner != FREE) {
         answer(link, VOTE_REFUSED, ++master->clock);
         return pushed;

@@ -58,7 +58,7 @@ static void forget_at(const struct rules *rules, struct world *world, int w, int
     bool asks_first = waiter->phase == WAITING && !waiter->ticket;
     if (waiter->phase == HOLDING || waiter->phase == DONE) {
         uint8_t promise = waiter->phase == HOLDING ? link->promise : 0;
-        link->way = link->push = link->stood = link->told = 0;
+        link->way = link->push = link->refreshed = link->told = 0;
         link->ahead = link->stale = link->backs = link->raising = false;
         link->promise = promise;
     }
@@ -147,7 +147,7 @@ INLINE void link_fields(const struct rules *rules, struct bits *bits, struct lin
     field(bits, LIFE, &link->record);
     field(bits, LIFE, &link->ghost);
     field(bits, LIFE, &link->left);
-    field(bits, LIFE, &link->stood);
+    field(bits, LIFE, &link->refreshed);
     field(bits, LIFE, &link->promise);
     field(bits, TIME, &link->way);
     field(bits, clock, &link->clock);

@@ -90,10 +90,10 @@ static uint8_t who_stand_on_quorum(const struct visit *v)
 {
     uint8_t who = 0;
     for (int w = 0; w < v->rules->waiters; w++) {
-        int stands = 0;
+        int enqueued = 0;
         for (int i = 0; i < v->rules->masters; i++)
-            stands += v->now->master[i].link[w].record || v->now->master[i].owner == TOKEN + w;
-        if (v->now->waiter[w].phase == WAITING && stands >= quorum(v->rules))
+            enqueued += v->now->master[i].link[w].record || v->now->master[i].owner == TOKEN + w;
+        if (v->now->waiter[w].phase == WAITING && enqueued >= quorum(v->rules))
             who |= 1 << w;
     }
     return who;

@@ -18,7 +18,8 @@ const char *story_wrong(enum wrong wrong)
     static const char *const words[] = {[FINE] = "",
                                         [TWO_HOLD] = "two hold it",
                                         [TWO_COUNT] = "two count the same master",
-                                        [OVERTAKEN] = "who stood before is overtaken",
+                                        [OVERTAKEN] =
+                                            "a waiter that was enqueued before is overtaken",
                                         [FENCE_BACKWARDS] = "the fence is not above those before"};
     return words[wrong];
 }

@@ -32,7 +32,7 @@ enum mutant {
     ARRIVAL_ORDER,
     TICKET_OF_ONE,
     TICKET_MINIMUM,
-    STANDING_MOVES_NO_CLOCK,
+    ENQUEUING_MOVES_NO_CLOCK,
     BARGING,
     FENCE_ON_LATER_GRANT,
     FENCE_UNSTORED,
@@ -84,12 +84,12 @@ struct link {
     bool giving;      /* a release, for what was given back */
     bool raising;
     /* At the waiter. */
-    uint8_t stood;   /* of a life, counted from the sending of the last request that was answered
-                        "queued" */
-    uint8_t promise; /* it has the name for so long */
-    uint8_t told;    /* the clock that the master told last */
-    bool ahead;      /* the master said that another waiter is ahead */
-    bool stale;      /* the main connection is to the process before the restart */
+    uint8_t refreshed; /* of a life, counted from the sending of the last request that was answered
+                      "queued" */
+    uint8_t promise;   /* it has the name for so long */
+    uint8_t told;      /* the clock that the master told last */
+    bool ahead;        /* the master said that another waiter is ahead */
+    bool stale;        /* the main connection is to the process before the restart */
     bool cut;
     bool backs; /* its grant was no higher than the fence, and has been kept ever since */
 };
