@@ -293,27 +293,27 @@ static void on_disconnect(struct fake *fake, unsigned index)
     fake->masters[index].wire = WIRE_CLOSING;
 }
 
-static void on_listen(struct fake *fake, unsigned index)
+static void on_subscribe(struct fake *fake, unsigned index)
 {
-    note_master(fake, "listen", index, "");
-    if (fake->masters[index].ear != EAR_DEAF)
+    note_master(fake, "subscribe", index, "");
+    if (fake->masters[index].subscription != SUBSCRIPTION_NONE)
         fake_break(fake, "master %u is listened to twice", index + 1);
-    fake->masters[index].ear = EAR_ASKED;
+    fake->masters[index].subscription = SUBSCRIPTION_ASKED;
 }
 
 static void on_probe(struct fake *fake, unsigned index)
 {
     note_master(fake, "probe", index, "");
-    if (fake->masters[index].ear != EAR_LISTENING)
+    if (fake->masters[index].subscription != SUBSCRIPTION_UP)
         fake_break(fake, "master %u is probed, and is not listened to", index + 1);
 }
 
-static void on_deafen(struct fake *fake, unsigned index)
+static void on_unsubscribe(struct fake *fake, unsigned index)
 {
-    note_master(fake, "deafen", index, "");
-    if (fake->masters[index].ear == EAR_DEAF)
+    note_master(fake, "unsubscribe", index, "");
+    if (fake->masters[index].subscription == SUBSCRIPTION_NONE)
         fake_break(fake, "nobody listens to master %u", index + 1);
-    fake->masters[index].ear = EAR_CLOSING;
+    fake->masters[index].subscription = SUBSCRIPTION_CLOSING;
 }
 
 static void on_notice(struct fake *fake, unsigned index)
@@ -359,13 +359,13 @@ static void emit(void *shell, const struct effect *effect)
         on_disconnect(fake, effect->master);
         break;
     case EFFECT_SUBSCRIBE:
-        on_listen(fake, effect->master);
+        on_subscribe(fake, effect->master);
         break;
     case EFFECT_PROBE:
         on_probe(fake, effect->master);
         break;
     case EFFECT_UNSUBSCRIBE:
-        on_deafen(fake, effect->master);
+        on_unsubscribe(fake, effect->master);
         break;
     case EFFECT_SEND:
         on_send(fake, effect->master, effect->request);
@@ -601,14 +601,14 @@ void fake_lose(struct fake *fake, unsigned index, const char *why)
     fake_step(fake, &(struct event){.kind = EVENT_CLOSED, .master = index, .text = why});
 }
 
-/* ---- listening ----------------------------------------------------------------- */
+/* ---- subscriptions ----------------------------------------------------------------- */
 
-bool fake_listening(struct fake *fake, unsigned index, bool other)
+bool fake_subscribed(struct fake *fake, unsigned index, bool other)
 {
     struct fake_master *master = &fake->masters[index];
-    if (master->ear != EAR_ASKED)
+    if (master->subscription != SUBSCRIPTION_ASKED)
         return false;
-    master->ear = EAR_LISTENING;
+    master->subscription = SUBSCRIPTION_UP;
     fake_step(fake, &(struct event){.kind = EVENT_SUBSCRIBED,
                                     .master = index,
                                     .text = other ? "run-unheard-of" : master->run_id});
@@ -617,19 +617,19 @@ bool fake_listening(struct fake *fake, unsigned index, bool other)
 
 bool fake_alive(struct fake *fake, unsigned index)
 {
-    if (fake->masters[index].ear != EAR_LISTENING)
+    if (fake->masters[index].subscription != SUBSCRIPTION_UP)
         return false;
     fake_step(fake, &(struct event){.kind = EVENT_ALIVE, .master = index});
     return true;
 }
 
-bool fake_deaf(struct fake *fake, unsigned index)
+bool fake_unsubscribed(struct fake *fake, unsigned index)
 {
     struct fake_master *master = &fake->masters[index];
-    if (master->ear == EAR_DEAF)
+    if (master->subscription == SUBSCRIPTION_NONE)
         return false;
-    master->was_deaf = master->ear == EAR_LISTENING && master->wire == WIRE_UP;
-    master->ear = EAR_DEAF;
+    master->lost_it = master->subscription == SUBSCRIPTION_UP && master->wire == WIRE_UP;
+    master->subscription = SUBSCRIPTION_NONE;
     fake_step(fake, &(struct event){.kind = EVENT_UNSUBSCRIBED, .master = index});
     return true;
 }
@@ -637,9 +637,9 @@ bool fake_deaf(struct fake *fake, unsigned index)
 bool fake_push(struct fake *fake, unsigned index, const char *token, usec clock)
 {
     unsigned number = strncmp(token, "token-", 6) == 0 ? (unsigned)atoi(token + 6) : 0;
-    enum ear_state ear = fake->masters[index].ear;
+    enum subscription_state subscription = fake->masters[index].subscription;
     bool known = number && number <= TOKENS_MAX && fake->tokens[number - 1][0];
-    if (!known || (ear != EAR_LISTENING && ear != EAR_CLOSING))
+    if (!known || (subscription != SUBSCRIPTION_UP && subscription != SUBSCRIPTION_CLOSING))
         return false;
     struct push push = {fake->tokens[number - 1], TOKEN_TEXT, clock};
     fake_step(fake, &(struct event){.kind = EVENT_PUSH, .master = index, .push = &push});
@@ -734,8 +734,8 @@ static void oblige(struct fake *fake, unsigned index)
         [REQUEST_QUEUE] = ANSWER_HELD,  [REQUEST_RENEW] = ANSWER_YES,
         [REQUEST_RELEASE] = ANSWER_YES, [REQUEST_PEEK] = ANSWER_ABSENT};
     struct fake_master *master = &fake->masters[index];
-    if (master->ear == EAR_CLOSING)
-        fake_deaf(fake, index);
+    if (master->subscription == SUBSCRIPTION_CLOSING)
+        fake_unsubscribed(fake, index);
     if (master->wire == WIRE_CLOSING || master->hangs)
         fake_lose(fake, index, "left");
     if (master->wire == WIRE_CONNECTING)
@@ -759,7 +759,8 @@ static void check_end(struct fake *fake)
     else if (e->waiters)
         fake_break(fake, "the engine closed with somebody in line");
     for (unsigned i = 0; i < e->config.masters; i++)
-        if (fake->masters[i].ear == EAR_ASKED || fake->masters[i].ear == EAR_LISTENING)
+        if (fake->masters[i].subscription == SUBSCRIPTION_ASKED ||
+            fake->masters[i].subscription == SUBSCRIPTION_UP)
             fake_break(fake, "the engine closed and listens to master %u", i + 1);
     for (unsigned i = 0; i < ACTORS_MAX; i++) {
         const struct actor *actor = &fake->actors[i];

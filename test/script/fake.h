@@ -19,13 +19,18 @@
 #define EPOCH      INT64_C(1000000000) /* 0.000 of a scenario on our clock */
 
 enum wire { WIRE_DOWN, WIRE_CONNECTING, WIRE_UP, WIRE_CLOSING };
-enum ear_state { EAR_DEAF, EAR_ASKED, EAR_LISTENING, EAR_CLOSING };
+enum subscription_state {
+    SUBSCRIPTION_NONE,
+    SUBSCRIPTION_ASKED,
+    SUBSCRIPTION_UP,
+    SUBSCRIPTION_CLOSING
+};
 
 /* One master, and the connection to it. */
 struct fake_master {
     enum wire wire;
-    enum ear_state ear; /* the notification connection */
-    bool was_deaf;      /* by itself, while the other connection was up */
+    enum subscription_state subscription; /* the notification connection */
+    bool lost_it;                         /* by itself, while the other connection was up */
     bool hangs;
     unsigned connections;
     struct tag *waiting; /* requests not yet answered, oldest first */
@@ -113,10 +118,10 @@ void fake_lose(struct fake *fake, unsigned master, const char *why);
 
 /* The notification connection is subscribed, or ends.  False if it was not asked for. */
 /* `other`: to another process than hello was said to. */
-bool fake_listening(struct fake *fake, unsigned master, bool other);
+bool fake_subscribed(struct fake *fake, unsigned master, bool other);
 /* It gives a sign of life. */
 bool fake_alive(struct fake *fake, unsigned master);
-bool fake_deaf(struct fake *fake, unsigned master);
+bool fake_unsubscribed(struct fake *fake, unsigned master);
 /* The master has handed the names to the token, and sends a push.  False if no token has that
  * short name, or the client is not subscribed. */
 bool fake_push(struct fake *fake, unsigned master, const char *token, usec clock);

@@ -23,11 +23,11 @@
  *                            clock T
  *   greet WHO                every hello that is asked for is answered, if any is
  *   lose WHO [TEXT]          the connection ends, or cannot be made
- *   listening WHO [same]     its notification connection is subscribed: to another process, if
+ *   subscribed WHO [same]    its notification connection is subscribed: to another process, if
  *                            one that was subscribed has ended while the other connection
  *                            stands; `same`: to the same
  *   alive WHO                it answers a probe
- *   deaf WHO                 it ends, or cannot be made
+ *   unsubscribed WHO         it ends, or cannot be made
  *   push WHO TOKEN clock T   it has given the names to that token
  *   hang WHO                 it will not answer any more on this connection
  *   clock WHO T              what its wall clock is ahead of ours
@@ -384,13 +384,13 @@ static void do_reply(struct scenario *s, struct words *words)
 
 /* ---- notification connections ------------------------------------------------------- */
 
-static void do_listening(struct scenario *s, struct words *words)
+static void do_subscribed(struct scenario *s, struct words *words)
 {
     unsigned who = read_who(s, words);
     FOR_EACH (i, who) {
-        bool other = s->fake.masters[i].was_deaf && !has(words, "same");
-        if (!fake_listening(&s->fake, i, other))
-            complain(s, "nobody wants to listen", "");
+        bool other = s->fake.masters[i].lost_it && !has(words, "same");
+        if (!fake_subscribed(&s->fake, i, other))
+            complain(s, "no subscription was asked for", "");
     }
 }
 
@@ -402,11 +402,11 @@ static void do_alive(struct scenario *s, struct words *words)
             complain(s, "nobody listens", "");
 }
 
-static void do_deaf(struct scenario *s, struct words *words)
+static void do_unsubscribed(struct scenario *s, struct words *words)
 {
     unsigned who = read_who(s, words);
     FOR_EACH (i, who)
-        if (!fake_deaf(&s->fake, i))
+        if (!fake_unsubscribed(&s->fake, i))
             complain(s, "nobody listens", "");
 }
 
@@ -700,25 +700,44 @@ static void obey(struct scenario *s, struct words *words)
         const char *word;
         void (*command)(struct scenario *s, struct words *words);
     } commands[] = {
-        {"masters", do_masters},     {"connect", do_connect},
-        {"connected", do_connected}, {"reply", do_reply},
-        {"lose", do_lose},           {"hang", do_hang},
-        {"clock", do_clock},         {"advance", do_advance},
-        {"jump", do_jump},           {"acquire", do_acquire},
-        {"attach", do_attach},       {"inspect", do_inspect},
-        {"extend", do_extend},       {"release", do_release},
-        {"cancel", do_release},      {"free", do_free},
-        {"detach", do_detach},       {"release-token", do_release_token},
-        {"adopt", do_adopt},         {"close", do_close},
-        {"tells", do_tells},         {"tell", do_tell},
-        {"valid", do_valid},         {"owed", do_owed},
-        {"give-up", do_give_up},     {"greet", do_greet},
-        {"until", do_until},         {"leases", do_leases},
-        {"silently", do_silently},   {"repeat", do_repeat},
-        {"fence", do_fence},         {"listening", do_listening},
-        {"deaf", do_deaf},           {"push", do_push},
-        {"place", do_place},         {"lines", do_lines},
-        {"alive", do_alive},         {"end", do_end},
+        {"masters", do_masters},
+        {"connect", do_connect},
+        {"connected", do_connected},
+        {"reply", do_reply},
+        {"lose", do_lose},
+        {"hang", do_hang},
+        {"clock", do_clock},
+        {"advance", do_advance},
+        {"jump", do_jump},
+        {"acquire", do_acquire},
+        {"attach", do_attach},
+        {"inspect", do_inspect},
+        {"extend", do_extend},
+        {"release", do_release},
+        {"cancel", do_release},
+        {"free", do_free},
+        {"detach", do_detach},
+        {"release-token", do_release_token},
+        {"adopt", do_adopt},
+        {"close", do_close},
+        {"tells", do_tells},
+        {"tell", do_tell},
+        {"valid", do_valid},
+        {"owed", do_owed},
+        {"give-up", do_give_up},
+        {"greet", do_greet},
+        {"until", do_until},
+        {"leases", do_leases},
+        {"silently", do_silently},
+        {"repeat", do_repeat},
+        {"fence", do_fence},
+        {"subscribed", do_subscribed},
+        {"unsubscribed", do_unsubscribed},
+        {"push", do_push},
+        {"place", do_place},
+        {"lines", do_lines},
+        {"alive", do_alive},
+        {"end", do_end},
     };
     const char *word = next_word(words);
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
