@@ -33,7 +33,7 @@ static const char help[] =
     "  --fence          pairs: each lease with a fencing token\n"
     "  --shared N       pairs: of N names, the same for every process that is run so;\n"
     "                   each waits until it is its turn\n"
-    "  --leases N       renew: leases held at once (1000); line: waiters\n"
+    "  --leases N       renew: leases held at once (1000); local-queue: waiters\n"
     "  --workers N      handoff: processes that want the one lock (8)\n"
     "  --hold MS        handoff: how long each holds it (10)\n"
     "  --rest MS        handoff: how long each then does without, on the average (10)\n"

@@ -24,7 +24,7 @@ struct options {
     unsigned name_size;         /* bytes of each */
     unsigned shared;         /* pairs: names that all such processes share; 0: each has its own */
     bool fence;              /* pairs: with a fencing token */
-    unsigned leases;         /* renew: held at once; line: waiters */
+    unsigned leases;         /* renew: held at once; local-queue: waiters */
     unsigned workers;        /* handoff: processes */
     double hold_ms, rest_ms; /* handoff: how long a worker holds, and then rests */
     const char *worker;      /* handoff: command of a worker; NULL: our own */

@@ -266,11 +266,11 @@ class Suite:
                         self.peer_environment(name) if variant else None)
         self.stop_peers()
 
-    def lines(self):
+    def waiters(self):
         for waiters in (1000, 10000) if self.quick else (1000, 10000, 100000):
             self.say(f"{waiters} waiters of one name in one process")
             self.single("waiters of one process", f"{waiters} waiters",
-                        ["--leases", str(waiters), "--seconds", "1" if self.quick else "4", "line"], 60)
+                        ["--leases", str(waiters), "--seconds", "1" if self.quick else "4", "local-queue"], 60)
 
     def numbers_of_masters(self):
         for c in (1, 256):
@@ -376,7 +376,7 @@ class Suite:
 
     def run(self, only):
         parts = {"floors": self.floors, "peers": self.peers, "handoffs": self.handoffs,
-                 "lines": self.lines, "troubles": self.troubles, "fences": self.fences, "spare": self.spare,
+                 "lines": self.waiters, "troubles": self.troubles, "fences": self.fences, "spare": self.spare,
                  "masters": self.numbers_of_masters,
                  "open": self.open_loops, "extremes": self.extremes, "syscalls": self.syscalls,
                  "ceilings": self.ceilings, "renewals": self.renewals}
