@@ -376,7 +376,7 @@ class Suite:
 
     def run(self, only):
         parts = {"floors": self.floors, "peers": self.peers, "handoffs": self.handoffs,
-                 "lines": self.waiters, "troubles": self.troubles, "fences": self.fences, "spare": self.spare,
+                 "waiters": self.waiters, "troubles": self.troubles, "fences": self.fences, "spare": self.spare,
                  "masters": self.numbers_of_masters,
                  "open": self.open_loops, "extremes": self.extremes, "syscalls": self.syscalls,
                  "ceilings": self.ceilings, "renewals": self.renewals}
