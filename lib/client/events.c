@@ -100,7 +100,7 @@ static void add_number(struct words *words, int64_t number)
 
 /* ---- votes ------------------------------------------------------------------ */
 
-static redlock_vote_kind vote_kind(enum vote said)
+static redlock_vote_kind vote_kind(enum vote vote)
 {
     static const redlock_vote_kind kinds[] = {
         [VOTE_NOTHING] = REDLOCK_VOTE_NONE,
@@ -114,7 +114,7 @@ static redlock_vote_kind vote_kind(enum vote said)
         [VOTE_UNREACHABLE] = REDLOCK_VOTE_UNREACHABLE,
         [VOTE_ABSTAINS] = REDLOCK_VOTE_ABSTAINS,
     };
-    return kinds[said];
+    return kinds[vote];
 }
 
 /* For a master that has had no trouble, and is not up. */

@@ -82,7 +82,7 @@ void notify_subscribe(redlock *client, unsigned master)
     if (subscriber->expected < EXPECTED_LEAST)
         subscriber->expected = EXPECTED_LEAST;
     if (subscriber->link && system_now() >= subscriber->paused_until)
-        link_listen(subscriber->link, client->config.channel);
+        link_subscribe(subscriber->link, client->config.channel);
     else
         client->unsubscribed |= 1U << master; /* memory is out, or the master sent a flood */
 }

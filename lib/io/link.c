@@ -16,7 +16,7 @@
 #include "expected.h"
 #include "forks.h"
 #include "reply.h"
-#include "saying.h"
+#include "server_error.h"
 #include "system.h"
 
 enum phase {
@@ -115,7 +115,7 @@ __attribute__((format(printf, 2, 3))) static void break_off(struct link *link, c
     va_start(arguments, format);
     vsnprintf(link->why, sizeof link->why, format, arguments);
     va_end(arguments);
-    saying_fit(link->why, strlen(link->why));
+    server_error_fit(link->why, strlen(link->why));
     shut(link);
     link->phase = ENDING;
 }
@@ -231,7 +231,7 @@ static void take_step(struct link *link, enum step step)
     if (step != STEP_SUBSCRIBE)
         return;
     if (link->login.failed)
-        break_off(link, "cannot listen: %s", link->login.why);
+        break_off(link, "cannot subscribe: %s", link->login.why);
     else
         deliver(link, (struct event){.kind = EVENT_SUBSCRIBED, .text = link->login.run_id});
 }
@@ -378,7 +378,8 @@ void link_send(struct link *link, const struct request *request)
 static void subscribe(struct link *link)
 {
     enum step steps[STEPS_MAX];
-    unsigned count = command_write_listen(&link->output, &link->credentials, link->channel, steps);
+    unsigned count =
+        command_write_subscribe(&link->output, &link->credentials, link->channel, steps);
     for (unsigned i = 0; i < count; i++)
         expect(link, &(struct tag){0}, steps[i]);
     link->has_secret = true;
@@ -452,7 +453,7 @@ void link_connect(struct link *link)
     start_connect(link, NULL);
 }
 
-void link_listen(struct link *link, const char *channel)
+void link_subscribe(struct link *link, const char *channel)
 {
     start_connect(link, channel);
 }

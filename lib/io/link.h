@@ -3,7 +3,7 @@
  *
  * A link turns requests into bytes (lib/wire), keeps the replies that it expects in
  * order, and delivers events.  It never delivers from inside link_connect(),
- * link_listen(), link_probe(), link_send(), link_flush() or link_close(): link_pump()
+ * link_subscribe(), link_probe(), link_send(), link_flush() or link_close(): link_pump()
  * or the loop delivers the events that they cause.
  */
 #ifndef REDLOCK_IO_LINK_H
@@ -38,7 +38,7 @@ void link_connect(struct link *link);
  * subscribes to `channel`, which must outlive the connection; it takes no requests.
  * EVENT_SUBSCRIBED, with the run_id, tells that the subscription is confirmed, and EVENT_PUSH each
  * message; EVENT_CLOSED ends the connection, with or without them.  Only when it is closed. */
-void link_listen(struct link *link, const char *channel);
+void link_subscribe(struct link *link, const char *channel);
 
 /* Asks the master of a notification connection for a sign of life: EVENT_ALIVE if one comes.  Does
  * nothing if the link is not connected. */

@@ -374,8 +374,8 @@ static char *put_login(char *to, const struct credentials *login, enum step *ste
 }
 
 /* Channels know no databases, and a subscription asks only for the process at its other end. */
-static char *put_listen(char *to, const struct credentials *login, const char *channel,
-                        enum step *steps, unsigned *count)
+static char *put_subscription(char *to, const struct credentials *login, const char *channel,
+                              enum step *steps, unsigned *count)
 {
     if (login->user || login->password) {
         to = put_auth(to, login);
@@ -472,13 +472,14 @@ unsigned command_write(struct buffer *buffer, const struct request *request,
     return count;
 }
 
-unsigned command_write_listen(struct buffer *buffer, const struct credentials *login,
-                              const char *channel, enum step steps[STEPS_MAX])
+unsigned command_write_subscribe(struct buffer *buffer, const struct credentials *login,
+                                 const char *channel, enum step steps[STEPS_MAX])
 {
     unsigned count = 0;
     char *start = buffer_reserve(buffer, FIXED_MAX + login_room(login) + strlen(channel));
     if (start)
-        buffer_advance(buffer, (size_t)(put_listen(start, login, channel, steps, &count) - start));
+        buffer_advance(buffer,
+                       (size_t)(put_subscription(start, login, channel, steps, &count) - start));
     return count;
 }
 

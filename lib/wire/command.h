@@ -43,8 +43,8 @@ unsigned command_write(struct buffer *buffer, const struct request *request,
 
 /* Appends the commands that make a connection a subscription: the login, INFO and SUBSCRIBE; lists
  * the replies to expect and returns how many.  Returns 0 if memory is out. */
-unsigned command_write_listen(struct buffer *buffer, const struct credentials *login,
-                              const char *channel, enum step steps[STEPS_MAX]);
+unsigned command_write_subscribe(struct buffer *buffer, const struct credentials *login,
+                                 const char *channel, enum step steps[STEPS_MAX]);
 
 /* Appends the command that asks a subscription for a sign of life: see reply_is_alive(). */
 void command_write_probe(struct buffer *buffer);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "byte_mutant.h"
-#include "saying.h"
+#include "server_error.h"
 
 #if HIREDIS_MAJOR >= 1
 typedef size_t array_length;
@@ -57,7 +57,7 @@ static void keep_text(struct raw_reply *raw, struct field *field, const char *te
     to[field->length] = '\0';
     if (field->kind == FIELD_ERROR) {
         make_printable(to, field->length);
-        field->length = saying_tidy(to, field->length);
+        field->length = server_error_tidy(to, field->length);
     }
     raw->used = field->start + field->length + 1;
 }

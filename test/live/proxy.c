@@ -48,7 +48,7 @@ struct proxy {
     bool stops;
     int delay_ms;
     unsigned held[3]; /* ways, by kind of road */
-    unsigned mains, ears;
+    unsigned mains, subscriptions;
     forge *forge;
     void *data;
     struct road roads[ROADS];
@@ -144,9 +144,9 @@ static void look_at_requests(struct proxy *proxy, struct road *road, const char 
                              size_t length)
 {
     if (road->kind == MAIN_ROADS && memmem(bytes, length, "SUBSCRIBE", 9)) {
-        road->kind = EAR_ROADS;
+        road->kind = SUBSCRIPTION_ROADS;
         proxy->mains--;
-        proxy->ears++;
+        proxy->subscriptions++;
         forger_free(road->forger);
         road->forger = NULL;
     }
@@ -299,7 +299,7 @@ void proxy_delay(struct proxy *proxy, int ms)
 static void set_held(struct proxy *proxy, unsigned roads, unsigned ways, bool are_held)
 {
     begin(proxy);
-    for (unsigned kind = MAIN_ROADS; kind <= EAR_ROADS; kind++) {
+    for (unsigned kind = MAIN_ROADS; kind <= SUBSCRIPTION_ROADS; kind++) {
         unsigned those = roads & kind ? ways : 0;
         proxy->held[kind] = are_held ? proxy->held[kind] | those : proxy->held[kind] & ~those;
     }
@@ -336,8 +336,8 @@ void proxy_break(struct proxy *proxy, unsigned roads)
 unsigned proxy_roads(struct proxy *proxy, enum roads roads)
 {
     pthread_mutex_lock(&proxy->mutex);
-    unsigned count =
-        (roads & MAIN_ROADS ? proxy->mains : 0) + (roads & EAR_ROADS ? proxy->ears : 0);
+    unsigned count = (roads & MAIN_ROADS ? proxy->mains : 0) +
+                     (roads & SUBSCRIPTION_ROADS ? proxy->subscriptions : 0);
     pthread_mutex_unlock(&proxy->mutex);
     return count;
 }

@@ -16,8 +16,8 @@ struct proxy;
 /* Connections of a client; bits. */
 enum roads {
     MAIN_ROADS = 1,
-    EAR_ROADS = 2, /* on which it said SUBSCRIBE: notification connections */
-    ALL_ROADS = MAIN_ROADS | EAR_ROADS
+    SUBSCRIPTION_ROADS = 2, /* on which it said SUBSCRIBE: notification connections */
+    ALL_ROADS = MAIN_ROADS | SUBSCRIPTION_ROADS
 };
 
 enum ways { REQUESTS = 1, REPLIES = 2, BOTH_WAYS = REQUESTS | REPLIES };

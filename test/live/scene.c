@@ -113,7 +113,7 @@ static bool is_quiet(const struct user *user)
     return in_flight == 0;
 }
 
-unsigned scene_ears(struct scene *scene, unsigned master, const char *label)
+unsigned scene_subscriptions(struct scene *scene, unsigned master, const char *label)
 {
     char name[80];
     unsigned count = 0;
@@ -137,7 +137,7 @@ static bool all_know_a_listener(struct scene *scene, const char *label)
 {
     bool all = true;
     for (unsigned i = 0; i < scene->cluster.count; i++)
-        all &= scene_ears(scene, i, label) > 0;
+        all &= scene_subscriptions(scene, i, label) > 0;
     return all;
 }
 
@@ -151,8 +151,8 @@ void scene_enqueue(struct scene *scene, struct take *take, struct user *user, co
     scene_settle(user);
 }
 
-void scene_stand_behind(struct scene *scene, struct take *holder, struct user *holds,
-                        struct take *waiter, struct user *waits)
+void scene_enqueue_behind(struct scene *scene, struct take *holder, struct user *holds,
+                          struct take *waiter, struct user *waits)
 {
     redlock_lease_options terms = lease_terms(10000, REDLOCK_FOREVER);
     assert_code(take_lock(holder, holds, "name", &terms), REDLOCK_OK);

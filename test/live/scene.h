@@ -55,15 +55,15 @@ void scene_leave(struct user *user);
 unsigned scene_waiters(struct scene *scene, unsigned masters, const char *label);
 /* Notification connections of the client with this label, as a master knows them.  The master
  * may know of one a moment before the client does. */
-unsigned scene_ears(struct scene *scene, unsigned master, const char *label);
+unsigned scene_subscriptions(struct scene *scene, unsigned master, const char *label);
 void scene_settle(struct user *user);
 /* Asks for a held name, and waits until the lease is enqueued and subscribed on every master,
  * and has all answers. */
 void scene_enqueue(struct scene *scene, struct take *take, struct user *user, const char *label,
                    const redlock_lease_options *terms);
 /* One user takes the name, and another is enqueued for it as "waiter". */
-void scene_stand_behind(struct scene *scene, struct take *holder, struct user *holds,
-                        struct take *waiter, struct user *waits);
+void scene_enqueue_behind(struct scene *scene, struct take *holder, struct user *holds,
+                          struct take *waiter, struct user *waits);
 /* The holder releases, and the waiter gets the name in time and by a push; then all is released. */
 void scene_hand_over_by_push(struct scene *scene, struct take *holder, struct take *waiter,
                              int64_t within_ms);

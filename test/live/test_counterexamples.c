@@ -55,7 +55,7 @@ static void test_a_push_from_a_restarted_master(void **state)
     user_meanwhile(&waits, &scene.cluster, "kill 1");
     user_meanwhile(&waits, &scene.cluster, "restart 1");
     AWAIT(&waits, is_free(0));
-    while (!scene_ears(&scene, 0, "waiter") &&
+    while (!scene_subscriptions(&scene, 0, "waiter") &&
            user_step(&waits, begin + 2300000)) /* it need not listen */
         ;
     assert_int_equal(waiter.outcomes, 0);
@@ -138,7 +138,7 @@ static void test_a_grant_after_the_fence_was_fixed(void **state)
     scene_enqueue(&scene, &waiter, &waits, "waiter", &terms);
 
     cluster_tell(&scene.cluster, 1, "HINCRBY redlock:clock h 1000"); /* it had more to do */
-    proxy_blind(scene.roads[0], EAR_ROADS);
+    proxy_blind(scene.roads[0], SUBSCRIPTION_ROADS);
     proxy_hold(scene.roads[0], MAIN_ROADS, REQUESTS);
     proxy_hold(scene.roads[2], MAIN_ROADS, REQUESTS);
     AWAIT(&waits, is_asked(&waits, 0) && is_asked(&waits, 2) && !is_asked(&waits, 1));

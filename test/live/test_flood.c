@@ -42,20 +42,20 @@ static void test_it_is_not_heard_for_a_while(void **state)
     (void)state;
     scene_enter(&scene, &holds, "holder", 0);
     scene_enter(&scene, &waits, "waiter", 0);
-    scene_stand_behind(&scene, &holder, &holds, &waiter, &waits);
+    scene_enqueue_behind(&scene, &holder, &holds, &waiter, &waits);
 
     flood(0);
-    AWAIT(&waits, scene_ears(&scene, 0, "waiter") == 0);
+    AWAIT(&waits, scene_subscriptions(&scene, 0, "waiter") == 0);
     assert_says(waits.log, "sends more notifications than it was asked for");
     assert_int_equal(waiter.outcomes, 0);
     for (unsigned i = 1; i < MASTERS; i++)
-        assert_int_equal(scene_ears(&scene, i, "waiter"), 1);
+        assert_int_equal(scene_subscriptions(&scene, i, "waiter"), 1);
 
     /* Later it is listened to again; if it goes on, later still. */
-    AWAIT_MS(&waits, scene_ears(&scene, 0, "waiter") == 1, AGAIN_MS);
+    AWAIT_MS(&waits, scene_subscriptions(&scene, 0, "waiter") == 1, AGAIN_MS);
     scene_settle(&waits);
     flood(0);
-    AWAIT(&waits, scene_ears(&scene, 0, "waiter") == 0);
+    AWAIT(&waits, scene_subscriptions(&scene, 0, "waiter") == 0);
     assert_says(waits.log, "not heard for 2 s");
 
     /* The others hand over. */

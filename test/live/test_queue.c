@@ -819,7 +819,7 @@ static void a_full_master_still_hands_over(void **state)
 /* ---- A listener ---- */
 
 static struct {
-    unsigned listening, pushes, closed;
+    unsigned subscribed, pushes, closed;
     char token[32];
     usec clock;
 } heard;
@@ -827,7 +827,7 @@ static struct {
 static void hear(void *owner, const struct event *event)
 {
     (void)owner;
-    heard.listening += event->kind == EVENT_SUBSCRIBED;
+    heard.subscribed += event->kind == EVENT_SUBSCRIBED;
     heard.closed += event->kind == EVENT_CLOSED;
     if (event->kind != EVENT_PUSH)
         return;
@@ -854,8 +854,8 @@ static void a_listener_hears_what_a_master_hands_over(void **state)
         .host = host, .port = cluster.ports[0], .password = cluster.passwords[0]};
     struct link *link = link_new(loop, &address, name, (struct link_owner){hear, NULL, 0});
     for (unsigned round = 1; round <= 2; round++) {
-        link_listen(link, CHANNEL);
-        run_until(loop, &heard.listening, round);
+        link_subscribe(link, CHANNEL);
+        run_until(loop, &heard.subscribed, round);
         assert_int_equal(grant("x", "holder"), ANSWER_YES);
         assert_int_equal(queue("x", "waiter", 2000), ANSWER_QUEUED);
         assert_int_equal(release("x", "holder"), ANSWER_YES);

@@ -315,14 +315,14 @@ void check_may_come(struct shell *s, unsigned master, bool subscribes)
     s->may_come[master] += subscribes ? MESSAGES_LEAST : 1;
 }
 
-void check_came(struct shell *s, unsigned master, bool listens)
+void check_came(struct shell *s, unsigned master, bool subscribed)
 {
     if (s->may_come[master])
         s->may_come[master]--;
-    else if (listens)
+    else if (subscribed)
         world_violated(
             s->world, "notify",
-            "client %u goes on listening to master %u, which sends more than was asked for",
+            "client %u stays subscribed to master %u, which sends more than was asked for",
             s->index + 1, master + 1);
 }
 
@@ -330,7 +330,7 @@ void check_notified(struct shell *s)
 {
     for (unsigned i = 0; i < s->world->masters; i++) {
         bool thinks = s->client->engine->masters[i].subscription.asked;
-        bool is = (s->listens | s->client->unsubscribed) & 1U << i;
+        bool is = (s->subscribed | s->client->unsubscribed) & 1U << i;
         if (thinks != is)
             world_violated(s->world, "notify",
                            "client %u %s a notification connection to master %u, and the core %s",

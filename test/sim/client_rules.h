@@ -40,7 +40,7 @@ void check_flushed(struct shell *shell, unsigned master);
 /* The client subscribes at the master, or asks it to enqueue a waiter: more messages may come. */
 void check_may_come(struct shell *shell, unsigned master, bool subscribes);
 /* A message came, and was delivered; it is still listened to the master, or not. */
-void check_came(struct shell *shell, unsigned master, bool listens);
+void check_came(struct shell *shell, unsigned master, bool subscribed);
 
 /* The pump rests. */
 void check_written(struct shell *shell);

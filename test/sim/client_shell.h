@@ -59,7 +59,7 @@ struct shell {
     struct account account;
     struct link *links_made; /* all of its links */
     struct peer *peers;      /* of its links, if these are the real ones */
-    uint32_t listens;        /* a bit for each master to which there is a notification connection */
+    uint32_t subscribed;     /* a bit for each master to which there is a notification connection */
     struct shell_link links[MASTERS_MAX];
     struct model_subscription subscriptions[MASTERS_MAX];
     struct chance secrets;

@@ -149,7 +149,7 @@ static struct request make_request(const struct model_call *call, char token[16]
                               .proposal = call->proposal,
                               .fence = call->fence,
                               .ticket = call->ticket,
-                              .channel = "redlock:nobody-listens",
+                              .channel = "redlock:no-subscriber",
                               .terms = call->terms};
     for (unsigned i = 0; i < call->count; i++) {
         name_of(call->names[i], texts[i]);

@@ -4,7 +4,7 @@
 #include "trace.h"
 
 #define FOR_GOOD MS(1000000000)
-#define DEAF     200 /* per mille of links that carry no notifications, whatever else they do */
+#define MUTED    200 /* per mille of links that carry no notifications, whatever else they do */
 
 bool lasting_reaches(const struct world *w, unsigned client, unsigned master)
 {
@@ -63,7 +63,7 @@ static void cut(struct world *w, unsigned client, unsigned master)
     block(w, &w->paths[client][master]);
     if (conn && chance_permille(&w->chance, 500))
         conn_break_silently(conn, chance_range(&w->chance, 0, MS(500)));
-    if (!chance_permille(&w->chance, DEAF))
+    if (!chance_permille(&w->chance, MUTED))
         block(w, &w->push_paths[client][master]);
 }
 
@@ -78,7 +78,7 @@ static void lose_notifications(struct world *w)
 {
     for (unsigned c = 0; c < w->clients; c++)
         for (unsigned i = 0; i < w->masters; i++)
-            if (chance_permille(&w->chance, DEAF))
+            if (chance_permille(&w->chance, MUTED))
                 block(w, &w->push_paths[c][i]);
 }
 

@@ -25,8 +25,8 @@ struct link {
     struct link *next; /* of this client */
     struct shell *shell;
     struct link_owner owner;
-    bool listens;
-    enum link_phase heard; /* as a listener: UP, ENDING or CLOSED */
+    bool subscribed;
+    enum link_phase heard; /* as a subscription: UP, ENDING or CLOSED */
     bool asked;            /* likewise: told to end */
 };
 
@@ -65,16 +65,16 @@ void link_connect(struct link *link)
     it->conn = conn_new(s, s->index, link->owner.master);
 }
 
-void link_listen(struct link *link, const char *channel)
+void link_subscribe(struct link *link, const char *channel)
 {
     struct shell *s = link->shell;
-    link->listens = true;
+    link->subscribed = true;
     link->heard = LINK_UP;
     link->asked = false;
-    s->listens |= 1U << link->owner.master;
+    s->subscribed |= 1U << link->owner.master;
     check_may_come(s, link->owner.master, true);
     if (strcmp(channel, s->client->engine->config.channel) != 0)
-        world_violated(s->world, "notify", "client %u listens to another channel", s->index + 1);
+        world_violated(s->world, "notify", "client %u subscribes to another channel", s->index + 1);
     subscription_open(s, link->owner.master);
 }
 
@@ -111,7 +111,7 @@ void link_send(struct link *link, const struct request *request)
 
 void link_flush(struct link *link)
 {
-    if (link->listens)
+    if (link->subscribed)
         return;
     struct shell_link *it = requests_of(link);
     struct message *message;
@@ -209,7 +209,7 @@ static bool read_notifications(struct link *link)
 
 bool link_read(struct link *link)
 {
-    return link->listens ? read_notifications(link) : read_requests(link);
+    return link->subscribed ? read_notifications(link) : read_requests(link);
 }
 
 void links_read(struct shell *s)
@@ -236,7 +236,7 @@ static void close_requests(struct shell *s, struct shell_link *it)
 
 void link_close(struct link *link)
 {
-    if (!link->listens) {
+    if (!link->subscribed) {
         close_requests(link->shell, requests_of(link));
     } else if (link->heard == LINK_UP) {
         subscription_close(link->shell, link->owner.master);
@@ -260,19 +260,19 @@ static void lose_requests(struct link *link, struct shell_link *it)
 
 bool link_breaks(const struct link *link)
 {
-    return (link->listens ? link->heard : requests_of(link)->phase) == LINK_ENDING;
+    return (link->subscribed ? link->heard : requests_of(link)->phase) == LINK_ENDING;
 }
 
 bool link_pump(struct link *link)
 {
     struct shell_link *it = requests_of(link);
     unsigned master = link->owner.master;
-    bool asked = link->listens ? link->asked : it->asked;
+    bool asked = link->subscribed ? link->asked : it->asked;
     if (!link_breaks(link))
         return false;
-    if (link->listens) {
+    if (link->subscribed) {
         link->heard = LINK_CLOSED;
-        link->shell->listens &= ~(1U << master);
+        link->shell->subscribed &= ~(1U << master);
     } else {
         lose_requests(link, it);
         it->phase = LINK_CLOSED;
@@ -293,15 +293,15 @@ const struct link_counters *link_counters(const struct link *link)
 
 unsigned link_in_flight(const struct link *link)
 {
-    return link->listens ? 0 : requests_of(link)->expected;
+    return link->subscribed ? 0 : requests_of(link)->expected;
 }
 
 void link_free(struct link *link)
 {
     struct shell *s = link->shell;
-    if (link->listens) {
+    if (link->subscribed) {
         subscription_close(s, link->owner.master);
-        s->listens &= ~(1U << link->owner.master);
+        s->subscribed &= ~(1U << link->owner.master);
     } else {
         struct shell_link *it = requests_of(link);
         if (it->phase == LINK_UP || it->phase == LINK_CONNECTING)

@@ -10,17 +10,17 @@
 struct heard {
     struct heard *next;
     usec at;
-    enum event_kind kind; /* LISTENING, DEAF, PUSH */
+    enum event_kind kind; /* SUBSCRIBED, UNSUBSCRIBED, PUSH */
     uint32_t token;
     usec clock;
-    uint64_t run_id; /* LISTENING */
+    uint64_t run_id; /* SUBSCRIBED */
 };
 
 enum subscription_phase {
     SUBSCRIPTION_NONE,
     SUBSCRIPTION_CALLING, /* connects and subscribes */
     SUBSCRIPTION_UP,      /* subscribed on the master */
-    SUBSCRIPTION_ENDED    /* DEAF is on its way */
+    SUBSCRIPTION_ENDED    /* UNSUBSCRIBED is on its way */
 };
 
 struct model_subscription {
@@ -31,7 +31,7 @@ struct model_subscription {
     struct heard *first, *last;
 };
 
-/* link_listen(), link_close(). */
+/* link_subscribe(), link_close(). */
 void subscription_open(struct shell *shell, unsigned master);
 void subscription_close(struct shell *shell, unsigned master);
 /* link_probe(). */

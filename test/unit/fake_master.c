@@ -48,7 +48,7 @@ static void on_connection(struct ev_loop *loop, ev_io *watcher, int events)
     fake->heard_length = 0;
     ev_io_init(&fake->reading, on_bytes, fake->connection, EV_READ);
     fake->reading.data = fake;
-    if (!fake->deaf)
+    if (!fake->reads_nothing)
         ev_io_start(loop, &fake->reading);
 }
 
@@ -104,14 +104,14 @@ void fake_say(struct fake_master *fake, const char *text)
 
 void fake_go_deaf(struct fake_master *fake)
 {
-    fake->deaf = true;
+    fake->reads_nothing = true;
     if (fake->connection >= 0)
         ev_io_stop(fake->loop, &fake->reading);
 }
 
 void fake_hear_again(struct fake_master *fake)
 {
-    fake->deaf = false;
+    fake->reads_nothing = false;
     ev_io_start(fake->loop, &fake->reading);
 }
 

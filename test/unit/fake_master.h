@@ -17,7 +17,7 @@ struct fake_master {
     int port;
     char path[108];
     unsigned accepted;
-    bool deaf;    /* does not read */
+    bool reads_nothing;
     bool left_by; /* the other side has closed */
     char *heard;
     size_t heard_length, heard_capacity;

@@ -355,9 +355,9 @@ static void a_place_in_line_has_a_ticket_a_life_and_a_channel(void **state)
 
 /* ---- Listeners ---- */
 
-static void write_listen(const struct credentials *login, const enum step *order, unsigned count)
+static void write_subscribe(const struct credentials *login, const enum step *order, unsigned count)
 {
-    assert_int_equal(command_write_listen(&written, login, "redlock:me", steps), count);
+    assert_int_equal(command_write_subscribe(&written, login, "redlock:me", steps), count);
     assert_memory_equal(steps, order, count * sizeof *order);
 }
 
@@ -366,7 +366,7 @@ static void a_listener_logs_in_and_subscribes(void **state)
     (void)state;
     const enum step order[] = {STEP_AUTH, STEP_SETNAME, STEP_INFO, STEP_SUBSCRIBE};
     struct credentials login = {"ann", "p w", 12, "redlock"};
-    write_listen(&login, order, COUNT(order));
+    write_subscribe(&login, order, COUNT(order));
     FILE *expected = expecting();
     EXPECT(expected, "AUTH", "ann", "p w");
     EXPECT(expected, "CLIENT", "SETNAME", "redlock");
@@ -379,7 +379,7 @@ static void a_listener_without_credentials_asks_who_is_there_and_subscribes(void
 {
     (void)state;
     const enum step order[] = {STEP_INFO, STEP_SUBSCRIBE};
-    write_listen(&(struct credentials){0}, order, COUNT(order));
+    write_subscribe(&(struct credentials){0}, order, COUNT(order));
     FILE *expected = expecting();
     EXPECT(expected, "INFO", "server");
     EXPECT(expected, "SUBSCRIBE", "redlock:me");
@@ -401,7 +401,7 @@ static void the_longest_listener_fits_its_room(void **state)
     static char text[5000];
     memset(text, 't', sizeof text - 1);
     struct credentials login = {text, text, 0, text};
-    command_write_listen(&written, &login, text, steps);
+    command_write_subscribe(&written, &login, text, steps);
     assert_true(written.length > 4 * (sizeof text - 1));
 }
 
@@ -597,7 +597,7 @@ static void memory_out_is_told_by_the_buffer(void **state)
     command_write_each(&written, (struct request[]){request, request}, 2, false);
     assert_true(written.failed);
     written.failed = false;
-    assert_int_equal(command_write_listen(&written, &(struct credentials){0}, "c", steps), 0);
+    assert_int_equal(command_write_subscribe(&written, &(struct credentials){0}, "c", steps), 0);
     assert_true(written.failed);
     assert_int_equal(written.length, 0);
 }

@@ -38,16 +38,16 @@ static void test_begins_with_nothing_said(void **state)
 static void test_what_counts_as_yes(void **state)
 {
     static const struct {
-        enum vote said;
+        enum vote vote;
         unsigned yes;
-    } sayings[] = {{VOTE_NOTHING, 0},     {VOTE_GRANTED, 1},  {VOTE_HEALED, 1},  {VOTE_HELD, 0},
-                   {VOTE_FREE, 0},        {VOTE_RELEASED, 1}, {VOTE_REFUSED, 0}, {VOTE_TIMEOUT, 0},
-                   {VOTE_UNREACHABLE, 0}, {VOTE_ABSTAINS, 0}};
+    } votes[] = {{VOTE_NOTHING, 0},     {VOTE_GRANTED, 1},  {VOTE_HEALED, 1},  {VOTE_HELD, 0},
+                 {VOTE_FREE, 0},        {VOTE_RELEASED, 1}, {VOTE_REFUSED, 0}, {VOTE_TIMEOUT, 0},
+                 {VOTE_UNREACHABLE, 0}, {VOTE_ABSTAINS, 0}};
     (void)state;
-    for (size_t i = 0; i < COUNT(sayings); i++) {
+    for (size_t i = 0; i < COUNT(votes); i++) {
         struct round *round = fresh(100);
-        round_vote(round, 2, sayings[i].said);
-        assert_int_equal(round_yes(round, MASTERS), sayings[i].yes);
+        round_vote(round, 2, votes[i].vote);
+        assert_int_equal(round_yes(round, MASTERS), votes[i].yes);
         assert_int_equal(round_undecided(round, MASTERS), 0);
         free(round);
     }

@@ -117,8 +117,8 @@ static bool is_known(const struct engine *e, const struct lease *first)
 {
     unsigned known = 0;
     for (unsigned i = 0; lease_is_queued(first) && i < lease_masters(e); i++) {
-        enum vote said = (enum vote)first->attempt->round.ballots[i].vote;
-        known += (said == VOTE_HELD || said == VOTE_GRANTED) && master_may_grant(e, &e->masters[i]);
+        enum vote vote = (enum vote)first->attempt->round.ballots[i].vote;
+        known += (vote == VOTE_HELD || vote == VOTE_GRANTED) && master_may_grant(e, &e->masters[i]);
     }
     return known >= e->quorum;
 }

@@ -132,7 +132,7 @@ static void take(struct peer *peer, const struct words *words)
     struct asked asked;
     struct greeting *greeting = &peer->greeting;
     command_read(peer->shell, words, &asked);
-    bool fits = peer->listens;
+    bool fits = peer->subscribed;
     switch (asked.asks) {
     case ASKS_NONSENSE:
         fits = false;

@@ -65,7 +65,7 @@ static bool strikes(struct peer *peer, enum fault_kind fault)
 static void trace_fault(const struct peer *peer, const char *what)
 {
     TRACE(peer->shell->world, "FAULT master %u says %s to client %u%s", peer->master + 1, what,
-          peer->shell->index + 1, peer->listens ? ", in a notification" : "");
+          peer->shell->index + 1, peer->subscribed ? ", in a notification" : "");
 }
 
 /* Nothing else is under way, and what is said now is read at once. */
@@ -262,7 +262,7 @@ void master_says(struct peer *peer)
     struct conn *conn = peer_conn(peer);
     if (conn && (conn->established || conn->broken))
         say_answers(peer);
-    else if (peer->listens)
+    else if (peer->subscribed)
         say_notifications(peer);
     peer_stirs(peer, stream_next(&peer->in, peer->shell->world->now));
 }

@@ -51,7 +51,7 @@ void peer_free(struct peer *peer)
 
 struct conn *peer_conn(const struct peer *peer)
 {
-    return peer->listens ? NULL : peer->shell->links[peer->master].conn;
+    return peer->subscribed ? NULL : peer->shell->links[peer->master].conn;
 }
 
 bool peer_has(const struct peer *peer, enum fault_kind fault)
@@ -105,6 +105,6 @@ void peer_stirs(struct peer *peer, usec at)
 void peer_violated(const struct peer *peer, const char *what)
 {
     world_violated(peer->shell->world, "bytes", "client %u, %s master %u: %s",
-                   peer->shell->index + 1, peer->listens ? "notified by" : "linked to",
+                   peer->shell->index + 1, peer->subscribed ? "notified by" : "linked to",
                    peer->master + 1, what);
 }

@@ -41,7 +41,7 @@ struct peer {
     struct link_owner owner;
     unsigned master;
     int fd;
-    bool listens;
+    bool subscribed;
 
     /* Of the present connection. */
     bool open, asked; /* `asked`: the client ends it */

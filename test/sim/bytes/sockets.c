@@ -38,7 +38,7 @@ enum connect_state connect_start(struct connecting *it, struct ev_loop *loop)
     (void)loop;
     it->fd = peer->fd;
     peer_open(peer);
-    if (peer->listens)
+    if (peer->subscribed)
         peer_stirs(peer, 0);
     else
         peer->shell->links[peer->master].conn =
@@ -83,7 +83,7 @@ void connect_close(struct connecting *it)
         return;
     struct peer *peer = peer_at(it->fd);
     it->fd = -1;
-    if (peer->listens)
+    if (peer->subscribed)
         subscription_close(peer->shell, peer->master);
     else
         leave_requests(peer);
@@ -136,7 +136,7 @@ static int events_of(const struct peer *peer)
 static void waits_to_write(const struct peer *peer)
 {
     bool can = peer->open && peer->watcher && peer->shell->world->now >= peer->writable_at;
-    bool up = !peer->listens && peer->shell->links[peer->master].phase == LINK_UP;
+    bool up = !peer->subscribed && peer->shell->links[peer->master].phase == LINK_UP;
     bool asks = peer->watcher && peer->watcher->events & EV_WRITE;
     if (can && up && peer->flushed.first && !asks && !link_breaks(peer->link))
         peer_violated(peer, "has more to write, and does not wait until it can");

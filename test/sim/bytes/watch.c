@@ -155,8 +155,8 @@ static void notification_comes(struct peer *peer, const struct event *event)
 static void connection_ends(struct peer *peer)
 {
     struct shell *s = peer->shell;
-    if (peer->listens) {
-        s->listens &= ~(1U << peer->master);
+    if (peer->subscribed) {
+        s->subscribed &= ~(1U << peer->master);
         return;
     }
     requests_of(peer)->phase = LINK_CLOSED;
@@ -222,14 +222,14 @@ REAL(void, link_connect, struct link *link)
     __real_link_connect(link);
 }
 
-REAL(void, link_listen, struct link *link, const char *channel)
+REAL(void, link_subscribe, struct link *link, const char *channel)
 {
     struct peer *peer = peer_connecting = peer_of(link);
     struct shell *s = peer->shell;
-    peer->listens = true;
-    s->listens |= 1U << peer->master;
+    peer->subscribed = true;
+    s->subscribed |= 1U << peer->master;
     check_may_come(s, peer->master, true);
-    __real_link_listen(link, channel);
+    __real_link_subscribe(link, channel);
 }
 
 REAL(void, link_send, struct link *link, const struct request *request)
@@ -254,7 +254,7 @@ REAL(void, link_flush, struct link *link)
     struct peer *peer = peer_of(link);
     struct shell_link *it = requests_of(peer);
     struct message *message;
-    if (!peer->listens && it->phase == LINK_UP && it->output.first) {
+    if (!peer->subscribed && it->phase == LINK_UP && it->output.first) {
         check_flushed(peer->shell, peer->master);
         while ((message = queue_take(&it->output)))
             queue_add(&peer->flushed, message);
@@ -274,8 +274,8 @@ REAL(void, link_free, struct link *link)
     struct peer *peer = peer_of(link);
     struct shell *s = peer->shell;
     __real_link_free(link);
-    if (peer->listens) {
-        s->listens &= ~(1U << peer->master);
+    if (peer->subscribed) {
+        s->subscribed &= ~(1U << peer->master);
     } else {
         while (requests_of(peer)->first)
             exchange_expected(s, peer->master);

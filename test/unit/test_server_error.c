@@ -1,5 +1,5 @@
 /* Errors of masters, as people read them. */
-#include "saying.h"
+#include "server_error.h"
 
 #include <stdio.h>
 
@@ -13,7 +13,7 @@ static char text[600];
 static const char *tidy(const char *error)
 {
     snprintf(text, sizeof text, "%s", error);
-    size_t length = saying_tidy(text, strlen(text));
+    size_t length = server_error_tidy(text, strlen(text));
     assert_int_equal(length, strlen(text));
     assert_true(strlen(text) < VOTE_TEXT_MAX);
     return text;

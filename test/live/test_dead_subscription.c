@@ -10,11 +10,11 @@
 #define PUSHED_MS  500 /* a refresh, each second, is too late */
 
 /* Masters for which this many notification connections were made. */
-static unsigned masters_with_ears(unsigned ears)
+static unsigned masters_subscribed(unsigned roads)
 {
     unsigned masters = 0;
     for (unsigned i = 0; i < MASTERS; i++)
-        masters += proxy_roads(scene.roads[i], EAR_ROADS) >= ears;
+        masters += proxy_roads(scene.roads[i], SUBSCRIPTION_ROADS) >= roads;
     return masters;
 }
 
@@ -26,15 +26,15 @@ static void test_connections_that_are_dropped_silently(void **state)
     (void)state;
     scene_enter(&scene, &holds, "holder", 0);
     scene_enter(&scene, &waits, "waiter", ALL);
-    scene_stand_behind(&scene, &holder, &holds, &waiter, &waits);
+    scene_enqueue_behind(&scene, &holder, &holds, &waiter, &waits);
     scene_hand_over_by_push(&scene, &holder, &waiter, PUSHED_MS);
 
-    scene_stand_behind(&scene, &holder, &holds, &waiter, &waits);
+    scene_enqueue_behind(&scene, &holder, &holds, &waiter, &waits);
     for (unsigned i = 0; i < MASTERS; i++)
-        proxy_blind(scene.roads[i], EAR_ROADS);
-    AWAIT_MS(&waits, masters_with_ears(2) == MASTERS, NOTICED_MS);
+        proxy_blind(scene.roads[i], SUBSCRIPTION_ROADS);
+    AWAIT_MS(&waits, masters_subscribed(2) == MASTERS, NOTICED_MS);
     for (unsigned i = 0; i < MASTERS; i++) /* the master still has the old one */
-        AWAIT(&waits, scene_ears(&scene, i, "waiter") >= 2);
+        AWAIT(&waits, scene_subscriptions(&scene, i, "waiter") >= 2);
     scene_settle(&waits);
     scene_hand_over_by_push(&scene, &holder, &waiter, PUSHED_MS);
     scene_leave(&waits);
@@ -50,10 +50,10 @@ static void test_connections_that_are_never_answered(void **state)
     (void)state;
     scene_enter(&scene, &holds, "holder", 0);
     scene_enter(&scene, &waits, "waiter", ALL);
-    proxy_hold(scene.roads[0], EAR_ROADS, REPLIES);
+    proxy_hold(scene.roads[0], SUBSCRIPTION_ROADS, REPLIES);
     assert_code(take_lock(&holder, &holds, "name", NULL), REDLOCK_OK);
     take_ask(&waiter, &waits, "name", &terms);
-    AWAIT_MS(&waits, proxy_roads(scene.roads[0], EAR_ROADS) >= 2, NOTICED_MS);
+    AWAIT_MS(&waits, proxy_roads(scene.roads[0], SUBSCRIPTION_ROADS) >= 2, NOTICED_MS);
     assert_int_equal(waiter.outcomes, 0);
     assert_code(take_release(&holder), REDLOCK_OK);
     AWAIT(&waits, has(&waiter));

@@ -1,4 +1,4 @@
-#include "saying.h"
+#include "server_error.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #define HASH   40
 #define SCRIPT "user_script:" /* what servers call our scripts */
 
-size_t saying_fit(char *text, size_t length)
+size_t server_error_fit(char *text, size_t length)
 {
     static const char more[] = "...";
     if (length < VOTE_TEXT_MAX)
@@ -118,15 +118,16 @@ static void name_denial(char *text)
     memmove(text + sizeof code - 1, text + sizeof head - 1, strlen(text + sizeof head - 1) + 1);
 }
 
-size_t saying_tidy(char *text, size_t length)
+size_t server_error_tidy(char *text, size_t length)
 {
     char command[32];
     const char *hash = find_hash(text);
     if (!strstr(text, SCRIPT))
-        return saying_fit(text, length);
+        return server_error_fit(text, length);
     find_denied(text, hash, command, sizeof command);
     cut_tail(text, hash);
     cut_head(text);
     name_denial(text);
-    return saying_fit(text, command[0] ? rewrite_denial(text, length + 1, command) : strlen(text));
+    return server_error_fit(text,
+                            command[0] ? rewrite_denial(text, length + 1, command) : strlen(text));
 }

@@ -11,11 +11,11 @@
 #define WHO           "$24\r\n# Server\r\nrun_id:the-run\r\n"
 #define ALL_HEARD     (sizeof SETNAME ASK_WHO SUBSCRIBE - 1)
 
-static void do_listen(struct world *world)
+static void do_subscribe(struct world *world)
 {
     bool was = world->inside;
     world->inside = true;
-    link_listen(world->link, CHANNEL);
+    link_subscribe(world->link, CHANNEL);
     world->inside = was;
 }
 
@@ -26,14 +26,14 @@ static void subscribe(struct world *world)
     if (!world->link)
         make_link(world, LOCAL);
     world->told_count = 0;
-    do_listen(world);
+    do_subscribe(world);
     while (world->fake.accepted == accepted)
         ev_run(world->loop, EVRUN_ONCE);
     run_until_heard(world, ALL_HEARD);
     assert_int_equal(world->told_count, 0);
 }
 
-static void come_to_listen(struct world *world)
+static void come_to_subscribe(struct world *world)
 {
     subscribe(world);
     fake_say(&world->fake, "+OK\r\n" WHO SUBSCRIBED);
@@ -53,7 +53,7 @@ static void assert_push(const struct told *told, const char *token, usec clock)
 static void a_listener_hears_what_is_handed_over(void **state)
 {
     struct world *world = *state;
-    come_to_listen(world);
+    come_to_subscribe(world);
     assert_int_equal(world->fake.heard_length, ALL_HEARD);
     assert_memory_equal(world->fake.heard, SETNAME ASK_WHO SUBSCRIBE, ALL_HEARD);
     fake_say(&world->fake, MESSAGE("$18\r\na 1785000000123456") MESSAGE("$5\r\nbob 7"));
@@ -83,7 +83,7 @@ static void a_message_comes_with_the_confirmation_and_in_pieces(void **state)
 static void pushes_can_be_fetched_without_the_loop(void **state)
 {
     struct world *world = *state;
-    come_to_listen(world);
+    come_to_subscribe(world);
     assert_false(link_read(world->link));
     fake_say(&world->fake, MESSAGE("$3\r\na 7"));
     assert_true(link_read(world->link));
@@ -107,7 +107,7 @@ static void a_message_that_is_none_closes(void **state)
     };
     struct world *world = *state;
     for (unsigned i = 0; i < COUNT(lies); i++) {
-        come_to_listen(world);
+        come_to_subscribe(world);
         fake_say(&world->fake, MESSAGE("$3\r\na 7"));
         fake_say(&world->fake, lies[i].bytes);
         fake_say(&world->fake, MESSAGE("$3\r\nb 8"));
@@ -143,17 +143,17 @@ static void a_listener_that_is_refused(void **state)
     assert_memory_equal(world->fake.heard, "*2\r\n$4\r\nAUTH\r\n$2\r\npw\r\n*3\r\n", 26);
     fake_say(&world->fake, "-WRONGPASS no\r\n-NOAUTH no\r\n-NOAUTH no\r\n-NOAUTH no\r\n");
     run_until_told(world, 1);
-    assert_closed(&world->told[0], "cannot listen: WRONGPASS no");
+    assert_closed(&world->told[0], "cannot subscribe: WRONGPASS no");
 
     subscribe(world);
     fake_say(&world->fake, "+OK\r\n+OK\r\n" WHO "-NOPERM no channel\r\n");
     run_until_told(world, 1);
-    assert_closed(&world->told[0], "cannot listen: NOPERM no channel");
+    assert_closed(&world->told[0], "cannot subscribe: NOPERM no channel");
 
     subscribe(world);
     fake_say(&world->fake, "-WRONGPASS no\r\n-NOAUTH no\r\n-NOAUTH no\r\n" SUBSCRIBED);
     run_until_told(world, 1);
-    assert_closed(&world->told[0], "cannot listen: WRONGPASS no");
+    assert_closed(&world->told[0], "cannot subscribe: WRONGPASS no");
     assert_int_equal(link_counters(world->link)->protocol_errors, 0);
 }
 
@@ -174,17 +174,17 @@ static void a_listener_is_told_the_end_and_may_listen_again(void **state)
     run_until_told(world, 1);
     assert_closed(&world->told[0], "closed by the master");
 
-    come_to_listen(world);
+    come_to_subscribe(world);
     fake_hang_up(&world->fake);
     run_until_told(world, 1);
     assert_closed(&world->told[0], "closed by the master");
 
-    come_to_listen(world);
+    come_to_subscribe(world);
     fake_reset(&world->fake);
     run_until_told(world, 1);
     assert_closed(&world->told[0], "cannot read");
 
-    come_to_listen(world);
+    come_to_subscribe(world);
     fake_say(&world->fake, MESSAGE("$3\r\na 7"));
     run_until_told(world, 1);
     assert_push(&world->told[0], "a", 7);
@@ -195,7 +195,7 @@ static void a_listener_gives_a_sign_of_life(void **state)
     struct world *world = *state;
     make_link(world, LOCAL);
     link_probe(world->link); /* it is not connected */
-    come_to_listen(world);
+    come_to_subscribe(world);
     link_probe(world->link);
     run_until_heard(world, ALL_HEARD + sizeof "*1\r\n$4\r\nPING\r\n" - 1);
     assert_memory_equal(world->fake.heard + ALL_HEARD, "*1\r\n$4\r\nPING\r\n", 14);
@@ -227,7 +227,7 @@ static void closing_a_listener(void **state)
 {
     struct world *world = *state;
     make_link(world, LOCAL);
-    do_listen(world);
+    do_subscribe(world);
     do_close(world);
     run_until_told(world, 1);
     assert_closed(&world->told[0], NULL);
@@ -237,7 +237,7 @@ static void closing_a_listener(void **state)
     run_until_told(world, 1);
     assert_closed(&world->told[0], NULL);
 
-    come_to_listen(world);
+    come_to_subscribe(world);
     do_close(world);
     run_until_told(world, 1);
     assert_closed(&world->told[0], NULL);
@@ -252,7 +252,7 @@ static void close_at_push(struct world *world, const struct event *event)
 static void closing_inside_a_push_ends_hearing(void **state)
 {
     struct world *world = *state;
-    come_to_listen(world);
+    come_to_subscribe(world);
     world->react = close_at_push;
     fake_say(&world->fake, MESSAGE("$3\r\na 7") MESSAGE("$3\r\nb 8"));
     run_until_told(world, 2);
@@ -265,7 +265,7 @@ static void closing_inside_a_push_ends_hearing(void **state)
 static void a_listener_may_become_a_link_again(void **state)
 {
     struct world *world = *state;
-    come_to_listen(world);
+    come_to_subscribe(world);
     do_close(world);
     run_until_told(world, 1);
     world->told_count = 0;
@@ -279,7 +279,7 @@ static void nobody_there_to_listen_to(void **state)
 {
     struct world *world = *state;
     make_link(world, "127.0.0.2");
-    do_listen(world);
+    do_subscribe(world);
     run_until_told(world, 1);
     assert_closed(&world->told[0], "cannot connect");
 }
@@ -289,11 +289,11 @@ static void no_memory_to_subscribe(void **state)
     struct world *world = *state;
     make_link(world, LOCAL);
     no_memory = true;
-    do_listen(world);
+    do_subscribe(world);
     run_until_told(world, 1);
     assert_closed(&world->told[0], "out of memory");
     no_memory = false;
-    come_to_listen(world);
+    come_to_subscribe(world);
 }
 
 int main(void)
