@@ -757,7 +757,7 @@ static void check_end(struct fake *fake)
     else if (e->busy.count || e->held.count || e->abandoned || engine_owed(e))
         fake_break(fake, "the engine closed with leases or releases left");
     else if (e->waiters)
-        fake_break(fake, "the engine closed with somebody in line");
+        fake_break(fake, "the engine closed with a lease in a local queue");
     for (unsigned i = 0; i < e->config.masters; i++)
         if (fake->masters[i].subscription == SUBSCRIPTION_ASKED ||
             fake->masters[i].subscription == SUBSCRIPTION_UP)

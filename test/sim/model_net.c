@@ -8,7 +8,7 @@
 #include "order.h"
 #include "trace.h"
 
-#define HELD_UP   500 /* per mille of those that are held up on the way, as if sent again */
+#define HELD_UP   500 /* per mille of messages that are delayed on the way, as if sent again */
 #define LINGERS   700 /* per mille of closed connections whose last requests still arrive */
 #define LOST_FINS 600 /* per mille of farewells, where any get lost */
 
@@ -261,7 +261,7 @@ bool net_execute(struct world *w, unsigned master, const struct model_call *call
     return true;
 }
 
-/* OOM is said to writes only; LOADING, and a wrong ACL, to everything. */
+/* OOM is the answer to writes only; LOADING, and a wrong ACL, to every request. */
 static bool answers_error(struct world *w, const struct server *server,
                           const struct message *message)
 {
@@ -296,7 +296,7 @@ static void execute(struct conn *conn, struct message *message)
         model_execute(&server->model, server_wall(w, conn->master), &message->call,
                       &message->answer);
         if (server->model.data.is_full)
-            world_violated(w, "model", "master %u has no room for one more who waits",
+            world_violated(w, "model", "master %u has no room for one more waiter",
                            conn->master + 1);
         if (is_liar(w, conn->master))
             liar_answers(w, conn->master, message, tolerates_twins(conn->shell));

@@ -109,7 +109,7 @@ void subscription_happens(struct shell *s, unsigned master)
         arrives(s, master);
 }
 
-/* What the master said before it went may still arrive, or not. */
+/* Messages from before the master's end may still arrive, or not. */
 static void break_late(struct shell *s, unsigned master, usec late)
 {
     struct model_subscription *it = &s->subscriptions[master];

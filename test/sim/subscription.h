@@ -38,7 +38,7 @@ void subscription_close(struct shell *shell, unsigned master);
 void subscription_probe(struct shell *shell, unsigned master);
 /* HAPPENS_HEARD. */
 void subscription_happens(struct shell *shell, unsigned master);
-/* What has arrived by now; false when there is nothing more. */
+/* The next message that has arrived; false when there is none. */
 bool subscription_read(struct shell *shell, unsigned master, struct heard *heard);
 /* A master publishes what it has given away. */
 void subscriptions_publish(struct world *world, unsigned master, const struct model_answer *answer);
