@@ -22,6 +22,7 @@
     X(OLD_ROUND, "a reply to an earlier renewal counts for the present one")                       \
     X(MARGIN_IGNORED, "LOST is told when validity ends, without the margin")                       \
     X(LOST_LATE, "LOST is told after validity has ended")                                          \
+    X(END_UNKNOWN, "LOST does not say since when the lease is over")                               \
     X(RELEASED_TOO_SOON, "a lost lease is released while its holder may be winding down")          \
     X(NO_ROLLBACK, "a lost round is not rolled back")                                              \
     X(RETRY_HOLDING, "a lost round is rolled back only after the next try")                        \

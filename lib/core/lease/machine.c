@@ -213,6 +213,14 @@ bool lease_init(struct engine *e, struct lease *lease, struct names *names,
     return true;
 }
 
+/* LOST may come late: then it tells since when the lease is over. */
+static usec end_told(const struct engine *e, const struct lease *lease, enum outcome_kind kind)
+{
+    usec left = lease->valid_until - e->now;
+    bool is_past = kind == OUTCOME_LOST && lease->valid_until && !MUTANT(END_UNKNOWN);
+    return left > 0 || is_past ? left : 0;
+}
+
 bool lease_tell(struct engine *e, struct lease *lease, struct outcome *outcome)
 {
     if (!MUTANT(TELL_UNCHECKED))
@@ -232,10 +240,8 @@ bool lease_tell(struct engine *e, struct lease *lease, struct outcome *outcome)
                                 .rounds = lease->rounds};
     if (lease->claim)
         outcome->granted = claim_health(e, lease->claim);
-    usec left = lease->valid_until - e->now;
-    if (left > 0)
-        outcome->valid = left;
-    outcome->ends = kind == OUTCOME_LOST && lease->valid_until ? left : outcome->valid;
+    outcome->ends = end_told(e, lease, kind);
+    outcome->valid = outcome->ends > 0 ? outcome->ends : 0;
     outcome->fence = lease_fence(lease);
     if (kind == OUTCOME_ACQUIRED) {
         lease->attached = false; /* from now on releasing it is our duty */
