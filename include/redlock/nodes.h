@@ -81,7 +81,7 @@ REDLOCK_API redlock_code redlock_adopt(redlock *client, unsigned index);
     X(handoffs_here, "leases handed to the next waiter of this client without the masters")        \
     X(pushes, "grants to waiters heard of on a notification connection")                           \
     X(found, "grants to waiters that a refresh found, not a notification")                         \
-    X(yields, "minorities given back because somebody was ahead in line")                          \
+    X(yields, "minorities given back because another waiter was ahead")                            \
     X(lost, "leases lost")                                                                         \
     X(released, "leases released")                                                                 \
     X(requests, "requests sent")                                                                   \

@@ -614,7 +614,7 @@ static void do_lines(struct scenario *s, struct words *words)
     const struct engine *e = &s->fake.engine;
     const struct engine_counters *counters = &e->counters;
     fake_note(&s->fake,
-              "%llu in line; %llu handed over, %llu here; %llu pushes, %llu found, "
+              "%llu waiting; %llu handed over, %llu here; %llu pushes, %llu found, "
               "%llu yields",
               (unsigned long long)e->waiters, (unsigned long long)counters->handoffs,
               (unsigned long long)counters->handed_here, (unsigned long long)counters->pushes,
