@@ -5,7 +5,7 @@
 
 #define FLOOD 150 /* requests of one lease to one master in a second */
 
-/* What is owed to a master that answers errors is sent again five times a second, for each
+/* A release owed to a master that answers errors is sent again five times a second, for each
  * round whose ttl is not over: with long ttls that adds up, and it is known. */
 static bool answers_errors(const struct world *w, unsigned master)
 {
@@ -13,8 +13,7 @@ static bool answers_errors(const struct world *w, unsigned master)
            (is_liar(w, master) && w->lies >> LIE_ERROR & 1);
 }
 
-/* Whatever a master says: not more than so many requests a second, for each lease there is
- * or was. */
+/* For any answers of a master: a limit on requests a second, for each lease there is or was. */
 void accounts_sent(struct shell *s, unsigned master, enum request_kind kind)
 {
     struct shell_link *link = &s->links[master];

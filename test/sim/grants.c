@@ -75,7 +75,7 @@ static void given_away(struct world *w, unsigned master, const struct message *m
     }
 }
 
-/* What asked for a token is carried out before its release, or not at all. */
+/* A request for a token is carried out before its release, or not at all. */
 static void in_order(struct world *w, unsigned master, const struct message *message)
 {
     const struct token *token = &w->tokens[message->call.value];

@@ -2,7 +2,7 @@
 
 #include "liar.h"
 
-#define WAIT_GRACE MS(3000) /* at least, for the last round, and for asking who has it */
+#define WAIT_GRACE MS(3000) /* at least, for the last round, and for asking for the holder */
 
 static bool may_be_told(const struct user_lease *lease, redlock_event_kind kind)
 {
@@ -83,8 +83,8 @@ void outcomes_remember(struct user_lease *lease, const redlock_event *event)
     }
 }
 
-/* A master may take a quarter of the ttl over each question: to give it, to prolong it, who has it,
- * and with a fence to store that. */
+/* A master may take a quarter of the ttl over each request: to grant, to prolong, to name the
+ * holder, and with a fence to store that. */
 static usec wait_grace(const struct user_lease *lease)
 {
     usec questions = lease->terms.ttl / 4 * (3 + lease->terms.fence);

@@ -52,7 +52,7 @@ static bool has_in_hand(const struct user_lease *lease, const struct token *toke
     return strncmp(text, token->text, TOKEN_TEXT) == 0;
 }
 
-/* Who stood behind takes over a place in line, maybe without having said so to anybody. */
+/* The next lease of the local queue takes over a place, perhaps without a request. */
 const struct user_lease *tokens_owner(const struct world *w, const struct token *token)
 {
     if (token->client >= w->clients)
@@ -141,7 +141,7 @@ void tokens_heard(struct shell *s, unsigned master, const struct message *messag
 void tokens_freed(struct user_lease *lease)
 {
     struct world *w = lease->shell->world;
-    /* Its own, and those of places in line that others have taken over. */
+    /* Its own tokens, and those of places that others have taken over. */
     for (uint32_t token = 1; token <= w->token_count; token++)
         bury(w, token, lease);
 }
