@@ -73,12 +73,13 @@ void validity_extended(struct user_lease *lease)
                        lease->number, CLIENT(lease), (long long)(lease->extend_until - end));
 }
 
-/* LOST says how long before the end it comes, or since when the lease is over.  (A release that was
- * asked for before it is told has ended the lease.) */
+/* LOST says how long before the end it comes, or since when the lease is over.  A release that was
+ * asked for before it is told has ended the lease. */
 static void says_when_it_ends(const struct user_lease *lease, const redlock_event *event)
 {
     int64_t ends_ms = (lease->end - shell_now(lease->shell)) / 1000;
-    if (event->ends_ms != ends_ms && !lease->released && !lease->shell->client->closing)
+    bool was_released = lease->released || lease->shell->client->closing;
+    if (event->ends_ms != ends_ms && !(was_released && ends_ms > 0 && !event->ends_ms))
         world_violated(lease->shell->world, "validity",
                        "lease %u of client %u is told to end in %lld ms, and ends in %lld ms",
                        lease->number, CLIENT(lease), (long long)event->ends_ms, (long long)ends_ms);

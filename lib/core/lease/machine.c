@@ -213,12 +213,15 @@ bool lease_init(struct engine *e, struct lease *lease, struct names *names,
     return true;
 }
 
-/* LOST may come late: then it tells since when the lease is over. */
+/* LOST may come late: then it tells since when the lease is over.  A lost lease that was released
+ * is over, whatever was left of it. */
 static usec end_told(const struct engine *e, const struct lease *lease, enum outcome_kind kind)
 {
     usec left = lease->valid_until - e->now;
-    bool is_past = kind == OUTCOME_LOST && lease->valid_until && !MUTANT(END_UNKNOWN);
-    return left > 0 || is_past ? left : 0;
+    if (left > 0)
+        return lease->state == LEASE_IDLE ? 0 : left;
+    bool is_told = kind == OUTCOME_LOST && lease->valid_until && !MUTANT(END_UNKNOWN);
+    return is_told ? left : 0;
 }
 
 bool lease_tell(struct engine *e, struct lease *lease, struct outcome *outcome)

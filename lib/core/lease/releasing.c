@@ -86,7 +86,6 @@ void releasing_lost(struct engine *e, struct lease *lease)
     if (lease->claim)
         claim_abandon(e, lease->claim, 0);
     claim_let_go(&lease->claim);
-    lease->valid_until = 0;
     lease_end(e, lease, OUTCOME_RELEASED, CAUSE_GONE);
 }
 
