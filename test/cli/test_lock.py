@@ -265,6 +265,8 @@ class Outages(ClusterCase):
     def test_masters_die(self):
         self.cluster.kill(1)
         token = self.lock("a")
+        until(lambda: all(self.cluster.cli(master, "GET", "a") for master in range(2, 6)),
+              "every master that lives has it")
         self.cluster.pause(2)
         self.redlock("extend", "--token", token, "--ttl", "25s", "a", status=0)
         self.lock("b")

@@ -104,7 +104,8 @@ class Outage(Case):
         self.assert_told(self.lose(self.cluster.pause, f"sh -c \". '{script}'\" \"$0\" & wait"))
 
     def test_kill_after_is_kept_if_it_is_short(self):
-        result = self.lose(self.cluster.pause, STUBBORN, "--kill-after", "50ms")
+        result = self.lose(self.cluster.pause, STUBBORN, "--kill-after", "50ms", "--margin",
+                           "1s")
         self.assertRegex(result.err, r"SIGKILL in ([1-4]?\d|50) ms")
 
     def test_json(self):

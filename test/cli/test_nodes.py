@@ -133,6 +133,7 @@ class Adopt(Case):
     def test_status_beside_a_master_that_abstains(self):
         self.redlock("nodes", "--adopt", status=0)
         self.lock("--ttl", "30s", "b")
+        until(lambda: all(self.cluster.values("b")), "every master has it")
         self.cluster.restart(1, "--empty")
         until(lambda: re.search("a: free\n.*restarted, abstains",
                                 self.redlock("status", "a", status=0).out),

@@ -27,7 +27,7 @@
 #define TURNS      75
 #define LEAST      (TURNS / 5)
 #define GAP_US     3000000
-#define DEADLINE_S 90
+#define DEADLINE_S 250
 
 struct arena {
     atomic_uint turns[FOREIGNERS + 1];

@@ -22,7 +22,7 @@
 #define PROCESSES      4
 #define TRIES          1000
 #define MAX_TTL_MS     30000
-#define DEADLINE_S     100
+#define DEADLINE_S     250
 #define AHEAD_US       90000000LL /* nearly as far as is believed */
 #define DAY_MS         86400000LL
 
