@@ -119,14 +119,14 @@ static void test_renewals_keep_it(void **state)
     struct take take;
     int64_t before[MASTERS];
     redlock_lease_options terms = fence_terms(0);
-    terms.ttl_ms = 600;
+    terms.ttl_ms = 1200;
     open_fenced(&user);
     assert_code(take_lock(&take, &user, "kept", &terms), REDLOCK_OK);
     int64_t fence = redlock_fence(take.lease);
     AWAIT(&user, cluster_holders(&cluster, "kept", NULL) == MASTERS);
     read_clocks(before);
     AWAIT(&user, stats_of(&user).renewals >= 2);
-    assert_code(redlock_extend(take.lease, 900), REDLOCK_OK);
+    assert_code(redlock_extend(take.lease, 1800), REDLOCK_OK);
     AWAIT(&user, take.told[REDLOCK_EXTENDED].times);
     assert_int_equal(take.told[REDLOCK_EXTENDED].event.fence, fence);
     assert_int_equal(redlock_fence(take.lease), fence);
@@ -249,7 +249,7 @@ static void test_masters_die_and_freeze(void **state)
     struct take take;
     redlock_options options = fence_options();
     redlock_lease_options terms = fence_terms(0);
-    options.request_timeout_ms = 100;
+    options.request_timeout_ms = 400;
     user_open(&user, &cluster, &options);
     int64_t last = fence_once(&user, "survivor");
     cluster_do(&cluster, "pause 5");

@@ -10,7 +10,7 @@
 
 #include "liar.h"
 
-#define CONNECT_MS 400
+#define CONNECT_MS 1000
 #define ENOUGH     "+OK\r\n+OK\r\n"
 
 struct trouble {
@@ -104,7 +104,7 @@ static void open_with(struct user *user, char *nodes)
 {
     redlock_options options = REDLOCK_OPTIONS_INIT;
     options.nodes = nodes;
-    options.request_timeout_ms = 150;
+    options.request_timeout_ms = 400;
     options.connect_timeout_ms = CONNECT_MS;
     user_open(user, NULL, &options);
 }
