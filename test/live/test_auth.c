@@ -52,7 +52,7 @@ static void expect_refused(struct user *user, const char *name, unsigned odd,
     }
     assert_says(told->text, says);
     take_free(&take);
-    AWAIT_MS(user, cluster_keys(&cluster) == 0, 1000);
+    AWAIT_AWAKE_MS(user, cluster_keys(&cluster) == 0, 1000);
 }
 
 static void expect_node(struct user *user, unsigned index, redlock_node_state state,

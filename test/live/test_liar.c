@@ -132,7 +132,7 @@ static void one_liar(const struct trouble *trouble)
         held += said[i].kind == REDLOCK_VOTE_HELD;
     assert_true(held >= 3);
     assert_code(take_release(&take), REDLOCK_OK);
-    AWAIT_MS(&user, cluster_keys(&cluster) == 0, 1000); /* long before they expire */
+    AWAIT_AWAKE_MS(&user, cluster_keys(&cluster) == 0, 1000); /* long before they expire */
     user_close(&user, 0);
     assert_true(liar_flooded(liar) < 64 << 20);
     assert_true(resident_bytes() < before + (32 << 20));
@@ -156,7 +156,7 @@ static void three_liars(const struct trouble *trouble)
         assert_says(told->votes[i].text, trouble->says);
     }
     take_free(&take);
-    AWAIT_MS(&user, cluster_keys(&cluster) == 0, 1000); /* long before they expire */
+    AWAIT_AWAKE_MS(&user, cluster_keys(&cluster) == 0, 1000); /* long before they expire */
     user_close(&user, 0);
     for (unsigned i = 0; i < 3; i++)
         liar_stop(liars[i]);
@@ -242,8 +242,8 @@ static void lie_to_a_batch(const struct lie *lie)
         assert_int_equal(takes[i].told[REDLOCK_LOST].times, 0);
         take_free(&takes[i]);
     }
-    AWAIT_MS(&user, cluster_keys(&cluster) == 0, 1000); /* long before they expire */
-    AWAIT(&user, liar_batches(liar) > 0);               /* it may be the last to read */
+    AWAIT_AWAKE_MS(&user, cluster_keys(&cluster) == 0, 1000); /* long before they expire */
+    AWAIT(&user, liar_batches(liar) > 0);                     /* it may be the last to read */
     user_close(&user, 0);
     liar_stop(liar);
 }

@@ -61,7 +61,7 @@ static void test_somebody_is_always_ahead(void **state)
     assert_in_range(scripts, 1, 4 * PLACES_MOST);
 
     assert_code(take_release(&holder), REDLOCK_OK);
-    AWAIT_MS(&waits, has(&waiter), 1000);
+    AWAIT_AWAKE_MS(&waits, has(&waiter), 1000);
     assert_code(take_release(&waiter), REDLOCK_OK);
     scene_leave(&waits);
     scene_leave(&holds);
@@ -103,7 +103,7 @@ static void test_another_library_is_about_to_end(void **state)
     assert_in_range(scripts, 1, LOOKS_A_SECOND * WATCHED_US / 1000000);
     for (unsigned i = 0; i < 3; i++)
         cluster_tell(&scene.cluster, i, "DEL name");
-    AWAIT_MS(&waits, has(&waiter), 1000);
+    AWAIT_AWAKE_MS(&waits, has(&waiter), 1000);
     assert_code(take_release(&waiter), REDLOCK_OK);
     scene_leave(&waits);
 }

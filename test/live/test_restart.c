@@ -59,8 +59,8 @@ static void adopt_them(void)
     for (unsigned i = 0; i < 5; i++)
         assert_code(redlock_adopt(user.client, i), REDLOCK_OK);
     assert_code(redlock_adopt(user.client, 5), REDLOCK_E_ARGUMENT);
-    AWAIT_MS(&user, all_vote(&user), 1000);
-    AWAIT_MS(&other, all_vote(&other), 2000);
+    AWAIT_AWAKE_MS(&user, all_vote(&user), 1000);
+    AWAIT_AWAKE_MS(&other, all_vote(&other), 2000);
     user_close(&other, 0);
     user_close(&user, 0);
 }

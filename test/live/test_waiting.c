@@ -391,7 +391,8 @@ static void test_nothing_is_left_behind(void **state)
                 take_free(&holder);
             else
                 assert_code(take_release(&holder), REDLOCK_OK);
-            AWAIT_MS(&user, cluster_keys(&cluster) == 0, 1000); /* not only a quorum of them */
+            AWAIT_AWAKE_MS(&user, cluster_keys(&cluster) == 0,
+                           1000); /* not only a quorum of them */
         }
     }
     leave_all(&user, 1);
@@ -616,7 +617,7 @@ static void test_strangers_are_waited_for(void **state)
             assert_int_equal(cluster_holders(&cluster, "stranger's", "his"), MASTERS);
             tell_all("DEL stranger's");
         }
-        AWAIT_MS(&user, has(&waiter), LIFE_MS);
+        AWAIT_AWAKE_MS(&user, has(&waiter), LIFE_MS);
         assert_code(take_release(&waiter), REDLOCK_OK);
         AWAIT(&user, cluster_keys(&cluster) == 0);
     }
