@@ -10,6 +10,9 @@ import unittest
 from harness import DEADLINE, REDLOCK, ClusterCase, until
 
 SOON = 5.0  # before anything ends with its ttl
+# What a waiter is given lasts for 3.3 s.  It would be lost 2.75 s before, which leaves a busy machine
+# little time to renew it.
+BRIEF = ("--kill-after", "500ms")
 
 
 class Child(ClusterCase):
@@ -144,7 +147,7 @@ class Contention(ClusterCase):
                             stdin=subprocess.PIPE)
         self.started(marker)
         self.redlock("run", "--wait", "300ms", self.name, "--", "true", status=75)
-        waiter = self.spawn("run", "--wait", "forever", self.name, "--", "echo", "my turn")
+        waiter = self.spawn("run", *BRIEF, "--wait", "forever", self.name, "--", "echo", "my turn")
         with self.assertRaises(subprocess.TimeoutExpired):
             waiter.wait(0.3)
         holder.stdin.close()
@@ -178,7 +181,7 @@ class Contention(ClusterCase):
         holder = self.hold()
         waiters = []
         for turn in range(3):
-            waiters.append(self.spawn("run", "--wait", "forever", self.name, "--", "sh", "-c",
+            waiters.append(self.spawn("run", *BRIEF, "--wait", "forever", self.name, "--", "sh", "-c",
                                       f"echo {turn} >> '{told}'"))
             until(lambda: set(self.waiters()) == {turn + 1}, f"{turn + 1} are enqueued")
         self.release(holder)
@@ -192,7 +195,7 @@ class Contention(ClusterCase):
         holder = self.hold()
         labels, waiters = ["first", "second"], []
         for label in labels:
-            waiters.append(self.spawn("run", "--label", label, "--wait", "forever", self.name, "--",
+            waiters.append(self.spawn("run", *BRIEF, "--label", label, "--wait", "forever", self.name, "--",
                                       "true"))
             until(lambda: set(self.waiters()) == {len(waiters)}, f"{label} is enqueued")
         told = self.redlock("status", "--json", self.name, status=0).json["names"][0]
@@ -215,7 +218,7 @@ class Contention(ClusterCase):
         marker = self.tmp / "ran"
         holder = self.hold()
         for number in (signal.SIGINT, signal.SIGTERM):
-            waiter = self.spawn("run", "--wait", "forever", self.name, "--", "touch", str(marker))
+            waiter = self.spawn("run", *BRIEF, "--wait", "forever", self.name, "--", "touch", str(marker))
             until(lambda: set(self.waiters()) == {1}, "it is enqueued")
             waiter.send_signal(number)
             self.finish(waiter, 128 + number)
@@ -335,7 +338,7 @@ class Signals(ClusterCase):
     def test_ends_the_wait(self):
         self.lock(self.name)
         marker = self.tmp / "ran"
-        waiter = self.spawn("run", "-v", "--wait", "forever", self.name, "--", "touch",
+        waiter = self.spawn("run", *BRIEF, "-v", "--wait", "forever", self.name, "--", "touch",
                             str(marker))
         waiter.stderr.readline()  # a master votes: it has begun
         waiter.send_signal(signal.SIGTERM)
@@ -344,7 +347,7 @@ class Signals(ClusterCase):
 
     def test_a_message_does_not_end_the_wait(self):
         token = self.lock(self.name)
-        waiter = self.spawn("run", "-v", "--wait", "forever", self.name, "--", "echo", "my turn")
+        waiter = self.spawn("run", *BRIEF, "-v", "--wait", "forever", self.name, "--", "echo", "my turn")
         waiter.stderr.readline()  # a master votes: it has begun
         for number in (signal.SIGUSR1, signal.SIGUSR2, signal.SIGWINCH):
             waiter.send_signal(number)

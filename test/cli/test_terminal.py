@@ -130,7 +130,8 @@ class Waiting(Opened):
     def hold(self):
         """One process has the name, and another waits."""
         token = self.lock("--ttl", "20s", "--label", "the-holder", self.name)
-        waiter = self.spawn("run", "--label", "other", "--wait", "forever", self.name, "--", "true")
+        waiter = self.spawn("run", "--kill-after", "500ms", "--label", "other", "--wait", "forever",
+                            self.name, "--", "true")
         # `lock` may have ended before its last vote; a master that gave it none has no waiter.
         until(lambda: self.waiters().count(1) > self.masters // 2, "the other one is enqueued")
         return token, waiter
@@ -180,7 +181,8 @@ class Waiting(Opened):
 
     def test_verbose_tells_changes_in_lines(self):
         held = self.hold()
-        waiter = self.spawn("run", "-v", "--wait", "forever", self.name, "--", "true")
+        waiter = self.spawn("run", "-v", "--kill-after", "500ms", "--wait", "forever", self.name,
+                            "--", "true")
         told = self.read_until(waiter, b"redlock: waiting: held by the-holder, 1 ahead of us\n")
         self.give_back(*held)
         told += self.finish(waiter, 0).err.encode().splitlines(True)
