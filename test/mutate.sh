@@ -201,6 +201,8 @@ mutant fence-outlives-basis lease/fencing.c "$(within fencing_valid_until 'lease
 mutant basis-of-all-grants lease/fencing.c "$(within fix_fence ' && grants\[i\] <= attempt->fence' '')"
 mutant basis-not-noticed lease/fencing.c "$(within fencing_notice '!is_kept\(e, lease, master\)' 'false')"
 mutant basis-without-clock ledger/claim.c "$(within hear_raise 'at->promise = 0;' ';')"
+mutant told-almost-over lease/acquiring.c "$(within round_won 'is_almost_over\(e, lease\)' 'false')"
+mutant renewed-unasked lease/acquiring.c "$(within is_almost_over ' \&\& lease->terms.renew' '')"
 mutant confirmed-too-soon lease/acquiring.c "$(within weigh_confirmed 'is_short \&\& fencing_may_be_confirmed\(e, lease\)' 'false')"
 mutant fence-minimum ground/fence.c "$(within fence_of 'sorted\[quorum - 1\]' 'sorted[0]')"
 mutant fence-quantile ground/fence.c "$(within fence_of 'sorted\[quorum - 1\]' 'sorted[quorum > 1 ? quorum - 2 : 0]')"

@@ -173,8 +173,8 @@ static void hold(struct engine *e, struct lease *lease, usec max_hold)
     lease_add_outcome(e, lease, OUTCOME_ACQUIRED, CAUSE_NONE);
 }
 
-/* What the masters gave lasts for the life of a place, which is less than this lease's margin: it
- * is prolonged before it is told. */
+/* What the masters gave lasts for the life of a place, which leaves little or nothing beyond this
+ * lease's margin: it is prolonged before it is told. */
 static void confirm(struct engine *e, struct lease *lease)
 {
     struct round *round = &lease->attempt->round;
@@ -197,16 +197,22 @@ static usec renew_given(const struct engine *e, const struct lease *lease)
     return e->now + (lease->valid_until - lease->terms.margin - e->now) / 8;
 }
 
+/* One slow renewal would lose a lease with so little left, as soon as it is told. */
+static bool is_almost_over(const struct engine *e, const struct lease *lease)
+{
+    return holding_lost_at(lease) - e->now < queue_life(lease) / 4 && lease->terms.renew;
+}
+
 static void round_won(struct engine *e, struct lease *lease)
 {
     struct round *round = &lease->attempt->round;
     bool confirmed = lease->state == LEASE_CONFIRMING;
     bool given = lease->claim->enqueued; /* for a short while only */
     lease->valid_until = fencing_valid_until(e, lease);
-    if (holding_is_over(e, lease)) {
-        usec valid_until = lease->valid_until;
+    bool may_confirm = given && !confirmed && e->now < lease->valid_until;
+    if (holding_is_over(e, lease) || (may_confirm && is_almost_over(e, lease))) {
         lease->valid_until = 0;
-        if (given && !confirmed && e->now < valid_until)
+        if (may_confirm)
             confirm(e, lease);
         else
             failed(e, lease, CAUSE_TOO_SLOW);
