@@ -25,6 +25,8 @@
 #ifndef REDLOCK_CLIENT_H
 #define REDLOCK_CLIENT_H
 
+#include <stddef.h>
+
 #include "address.h"
 #include "engine.h"
 #include "forks.h"
@@ -89,7 +91,7 @@ struct pump {
 };
 
 struct redlock {
-    struct engine *engine; /* behind this struct, in the same block; NULL: not made yet */
+    struct engine *engine; /* in engine_room; NULL: not made yet */
     struct pump pump;
     struct loop *loop;       /* the user's, as loop.c sees it */
     struct ev_loop *ev_loop; /* likewise, to be handed to links */
@@ -128,6 +130,8 @@ struct redlock {
     redlock_vote votes[REDLOCK_MASTERS_MAX];
     char text[512];
     char error[256];
+
+    max_align_t engine_room[]; /* engine_size() bytes */
 };
 
 /* The beginning of all keys and names that are the library's own on the masters. */

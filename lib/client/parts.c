@@ -50,7 +50,7 @@ static redlock_code make_engine(redlock *client)
     uint64_t seed = draw(client);
     snprintf(client->config.channel, sizeof client->config.channel, OWN "%016llx%08llx",
              (unsigned long long)draw(client), (unsigned long long)draw(client) & 0xffffffff);
-    client->engine = (struct engine *)(void *)(client + 1);
+    client->engine = (struct engine *)(void *)client->engine_room;
     bool made = engine_init(client->engine, &client->config, &client_memory, &sink, seed);
     return made ? REDLOCK_OK : REDLOCK_E_MEMORY;
 }
