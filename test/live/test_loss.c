@@ -103,10 +103,10 @@ static void check_all(void)
     for (unsigned k = 0; k < leases; k++) {
         const struct told *lost = &takes[k].told[REDLOCK_LOST];
         assert_int_equal(lost->times, 1);
-        if (lost->event.ends_ms * 1000 + lost->away_us <= 0)
+        if (lost->event.ends_ms * 1000 + lost->held_up_us <= 0)
             fail_msg("%s: %s", redlock_code_name(lost->event.code), lost->text);
         int64_t before = ends[k] - lost->at_us;
-        if (before + lost->away_us <= 0)
+        if (before + lost->held_up_us <= 0)
             fail_msg("LOST %lld us after the end", -(long long)before);
         smallest = before < smallest ? before : smallest;
         largest = before > largest ? before : largest;

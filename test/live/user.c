@@ -23,6 +23,13 @@ static void on_rest(struct ev_loop *loop, ev_prepare *prepare, int events)
     user->rested_us = now_us();
 }
 
+/* By which its loop goes on later than it meant to. */
+static int64_t held_up_us(const struct user *user)
+{
+    int64_t late = now_us() - user->rested_us - 2 * STEP_US;
+    return late > 0 ? late : 0;
+}
+
 /* Wakes at least every few ms, as the condition may depend on no event of the loop. */
 bool user_step(struct user *user, int64_t end_us)
 {
@@ -37,8 +44,7 @@ bool user_step(struct user *user, int64_t end_us)
     ev_timer_start(user->loop, &timer);
     ev_prepare_start(user->loop, &rest);
     ev_run(user->loop, EVRUN_ONCE);
-    int64_t late = now_us() - user->rested_us - 2 * STEP_US;
-    user->held_up_us += late > 0 ? late : 0;
+    user->held_up_us += held_up_us(user);
     ev_prepare_stop(user->loop, &rest);
     ev_timer_stop(user->loop, &timer);
     return true;
@@ -178,7 +184,7 @@ void take_hear(redlock_lease *lease, const redlock_event *event, void *data)
     struct take *take = data;
     struct told *told = &take->told[event->kind];
     told->at_us = now_us();
-    told->away_us = told->at_us - take->user->rested_us;
+    told->held_up_us = held_up_us(take->user);
     told->valid_for = redlock_valid_for(lease);
     told->times++;
     told->event = *event;

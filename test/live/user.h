@@ -49,8 +49,8 @@ struct told {
     struct said votes[REDLOCK_MASTERS_MAX];
     char text[512];
     int64_t at_us;
-    int64_t away_us;   /* since the loop last rested: asleep, or held up by a busy machine */
-    int64_t valid_for; /* redlock_valid_for() inside the callback */
+    int64_t held_up_us; /* just before, by a busy machine: see struct user */
+    int64_t valid_for;  /* redlock_valid_for() inside the callback */
 };
 
 /* A lease and all its outcomes. */
