@@ -1,7 +1,7 @@
 """One holder of a name at a time; validity that ends when it should; fences that grow.
 
-Facts come in the order of time. A lease ends when its worker computed last, even if the worker was
-killed: no other may have it before.
+Facts come in the order of time. A lease's end is the one that its worker computed last, even if the
+worker was killed: no other may have the name before.
 """
 
 from .faults import EDGE, WAKE
