@@ -148,7 +148,7 @@ mutant without-deadline ledger/claim.c "$(within wake_at 'deadlines_at_latest\(.
 mutant many-miscounted ledger/claim.c "$(within hear_setting 'if \(at->setting < SETTING_MANY\)' 'if (at->setting)')"
 mutant late-answer-not-dated ledger/claim.c "$(within hear_setting 'may_last\(e, claim, reply->tag\.ttl\); .*' '')"
 mutant late-place-not-dated ledger/claim.c "$(within hear_setting '^        may_last\(e, claim, reply->tag\.ttl\);$' '')"
-mutant valid-while-released lease/releasing.c "$(within releasing_begin 'lease->valid_until = 0;' '')"
+mutant valid-while-released lease/machine.c "$(within end_told 'lease->state == LEASE_IDLE \? 0 : left' 'left')"
 # Restarted masters.
 mutant heals-abstaining lease/asking.c "$(within lease_ask 'master_may_grant\(e, &e->masters\[master\]\)' 'true')"
 mutant abstaining-grants masters/master.c "$(within master_may_grant '!master_abstains\(e, master\)' 'true')"
@@ -300,7 +300,6 @@ mutant ticket-passed-late lease/place.c "$(within pass_ticket ' \|\| !shares_pla
 mutant place-for-ever lease/place.c "$(within shares_place 'to->asked_at <= drawn_at \+ SHARES_PLACE' 'true')"
 mutant renewed-after-the-end lease/holding.c "$(within holding_renew_when 'at < latest' 'true')"
 mutant renewal-put-off lease/acquiring.c "$(within acquiring_take_over 'renew_at < lease->wake_at' 'false')"
-mutant handed-and-kept lease/handover.c "$(within handover_give 'holder->valid_until = 0;' '')"
 mutant handed-short lease/acquiring.c "$(within acquiring_take_over 'is_short \|\| !lease->terms\.renew' 'false')"
 mutant handed-with-question lease/handover.c "$(within give_question 'round_copy\([^;]*;' ';')"
 mutant handed-lifeless lease/handover.c "$(within give_question 'to->place\.life = from->place\.life;' '')"

@@ -82,7 +82,6 @@ bool handover_give(struct engine *e, struct lease *holder)
     e->counters.released++;
     e->counters.handed_here++;
     give_claim(e, holder, next);
-    holder->valid_until = 0;
     holder->extending = false;
     holder->untold &= (uint16_t)~WHILE_HELD;
     lease_end(e, holder, OUTCOME_RELEASED, CAUSE_NONE);

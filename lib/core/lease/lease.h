@@ -82,7 +82,7 @@ struct lease {
     usec asked_at;
     usec hold_until;
     usec wake_at;     /* waiting: the next look; held: the next renewal */
-    usec valid_until; /* held, or lost: validity by the ledger; else 0 */
+    usec valid_until; /* held: validity by the ledger; see lease_valid_until() */
     usec fence;       /* see lease_fence() */
     struct deadline deadline;
     uint32_t rounds;

@@ -13,9 +13,8 @@ static void await_release(struct engine *e, struct lease *lease, unsigned master
 
 void releasing_begin(struct engine *e, struct lease *lease)
 {
-    /* Validity ends first: from here on valid_for() is 0. */
+    /* Validity ends first: only a lease that is held is valid. */
     lease_become(lease, LEASE_RELEASING);
-    lease->valid_until = 0;
     lease->untold &= (uint16_t)~WHILE_HELD;
     engine_list(e, &e->busy, lease);
     if (!lease->attempt)
