@@ -279,7 +279,7 @@ mutant ticket-not-passed lease/place.c "$(within place_leave 'lease_is_waiting\(
 mutant next-not-woken lease/place.c "$(within place_leave 'lease_schedule\(e, next\);' '')"
 mutant enqueued-in-any-step lease/acquiring.c "$(within retries 'is_drawn \? 0' 'is_drawn \&\& (acquiring_again(e, lease), true) ? 0')"
 mutant refused-while-raised lease/recording.c "$(within recording_take 'case ANSWER_QUEUED:.*' 'case (enum answer)99:')"
-mutant given-is-confirmed lease/acquiring.c "$(within round_won 'given \&\& !confirmed \&\& e->now < valid_until' 'false')"
+mutant given-is-confirmed lease/acquiring.c "$(within round_won 'given \&\& !confirmed \&\& e->now < lease->valid_until' 'false')"
 mutant given-not-renewed lease/acquiring.c "$(within round_won 'if \(given \&\& !confirmed\)' 'if (false)')"
 mutant confirmed-by-some lease/acquiring.c "$(within confirm 'round->incomplete \|= !has;' '')"
 mutant handed-to-fenced lease/handover.c "$(within can_take_over '!next->terms\.fence' 'true')"
