@@ -60,11 +60,11 @@ fresh_masters() {
 
 exceeds() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a > b) }'; }
 
-# guard WHAT C FEW MANY LIMIT: the least of up to five counts. A busy machine cuts batches in two,
-# which only adds to a count; each count has the client's own cost in it.
+# guard WHAT C FEW MANY LIMIT: the least of up to twelve counts. A busy machine cuts batches in two,
+# which only adds to a count, by 1 to 2 %; each count has the client's own cost in it.
 guard() {
     local cost least=
-    for _ in 1 2 3 4 5; do
+    for _ in {1..12}; do
         cost=$(each "$1" "$2" "$3" "$4") || { echo "FAILED: could not count $1"; failed=1; return; }
         if [[ -z $least ]] || exceeds "$least" "$cost"; then least=$cost; fi
         exceeds "$least" "$5" || break

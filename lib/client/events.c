@@ -130,36 +130,48 @@ static const char *how_far(const struct master_view *master)
     }
 }
 
-static redlock_vote vote_of(const redlock *client, const struct vote_view *said, unsigned master)
+/* In place: each ACQUIRED comes by here, and a vote is a large struct. */
+static void clear_vote(redlock_vote *vote, const char *node)
 {
-    redlock_vote vote = {.node = client->addresses[master].shown,
-                         .kind = vote_kind(said->vote),
-                         .remaining_ms = said->remaining_ms,
-                         .text = "",
-                         .waiters = ""};
-    if (vote.kind == REDLOCK_VOTE_HELD && said->text[0])
-        vote.holder = said->text;
-    else if (vote.kind == REDLOCK_VOTE_REFUSED || vote.kind == REDLOCK_VOTE_UNREACHABLE)
-        vote.text = said->text;
-    if (vote.kind == REDLOCK_VOTE_UNREACHABLE && !said->text[0]) {
-        struct master_view it = engine_master(client->engine, master);
-        vote.text = it.trouble[0] ? it.trouble : how_far(&it);
-        if (it.state == MASTER_UP)
-            vote.kind = REDLOCK_VOTE_NONE;
-    }
-    return vote;
+    vote->node = node;
+    vote->kind = REDLOCK_VOTE_NONE;
+    vote->holder = NULL;
+    vote->remaining_ms = -1;
+    vote->text = "";
+    vote->waiting = 0;
+    vote->waiters = "";
+}
+
+static void explain_unreachable(const redlock *client, redlock_vote *vote, unsigned master)
+{
+    struct master_view it = engine_master(client->engine, master);
+    vote->text = it.trouble[0] ? it.trouble : how_far(&it);
+    if (it.state == MASTER_UP)
+        vote->kind = REDLOCK_VOTE_NONE;
+}
+
+static void fill_vote(redlock *client, const struct vote_view *said, unsigned master)
+{
+    redlock_vote *vote = &client->votes[master];
+    vote->kind = vote_kind(said->vote);
+    vote->remaining_ms = said->remaining_ms;
+    if (vote->kind == REDLOCK_VOTE_HELD && said->text[0])
+        vote->holder = said->text;
+    else if (vote->kind == REDLOCK_VOTE_REFUSED || vote->kind == REDLOCK_VOTE_UNREACHABLE)
+        vote->text = said->text;
+    if (vote->kind == REDLOCK_VOTE_UNREACHABLE && !said->text[0])
+        explain_unreachable(client, vote, master);
 }
 
 static void fill_votes(redlock *client, const redlock_lease *lease)
 {
     struct vote_view said[REDLOCK_MASTERS_MAX];
     bool known = lease_votes(client->engine, core_of(lease), said);
-    for (unsigned i = 0; i < client->masters; i++)
+    for (unsigned i = 0; i < client->masters; i++) {
+        clear_vote(&client->votes[i], client->addresses[i].shown);
         if (known)
-            client->votes[i] = vote_of(client, &said[i], i);
-        else
-            client->votes[i] = (redlock_vote){
-                .node = client->addresses[i].shown, .remaining_ms = -1, .text = "", .waiters = ""};
+            fill_vote(client, &said[i], i);
+    }
     if (lease->waiters)
         waiters_tell(client, lease);
 }

@@ -53,13 +53,6 @@ void names_drop(const struct memory *memory, struct names *names)
         memory->give(memory->pool, names, size_of(names));
 }
 
-struct slice names_at(const struct names *names, unsigned index)
-{
-    ASSERT(index < names->count);
-    uint32_t start = index ? names->ends[index - 1] : 0;
-    return (struct slice){bytes_of(names) + start, names->ends[index] - start};
-}
-
 static size_t length_of(const struct names *names)
 {
     return names->ends[names->count - 1];

@@ -28,6 +28,12 @@ struct names *names_share(struct names *names);
 void names_drop(const struct memory *memory, struct names *names);
 bool names_are_same(const struct names *a, const struct names *b);
 uint32_t names_hash(const struct names *names);
-struct slice names_at(const struct names *names, unsigned index);
+/* Each request comes by here, with each of its names. */
+static inline struct slice names_at(const struct names *names, unsigned index)
+{
+    uint32_t start = index ? names->ends[index - 1] : 0;
+    const char *bytes = (const char *)(names->ends + names->count);
+    return (struct slice){bytes + start, names->ends[index] - start};
+}
 
 #endif
