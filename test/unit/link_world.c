@@ -240,3 +240,15 @@ int link_tests_begin(void **state)
     (void)state;
     return system_start();
 }
+
+void assert_stray_reply_ends(struct world *world)
+{
+    send_round(world, REQUEST_RELEASE, 1);
+    run_until_heard(world, release_length(world));
+    fake_say(&world->fake, ":1\r\n:1\r\n");
+    run_until_told(world, 4);
+    assert_reply(&world->told[0], 1, ANSWER_YES);
+    assert_lost(&world->told[1], 2);
+    assert_lost(&world->told[2], 3);
+    assert_closed(&world->told[3], "a reply to nothing");
+}

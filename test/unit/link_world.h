@@ -87,4 +87,8 @@ void assert_lost(const struct told *told, unsigned round);
 /* why NULL: the link was closed by its user. */
 void assert_closed(const struct told *told, const char *why);
 
+/* A reply and a stray one come in one read.  `react` sends requests 2 and 3 on the first: neither
+ * is written yet, so both are lost, and the connection ends. */
+void assert_stray_reply_ends(struct world *world);
+
 #endif

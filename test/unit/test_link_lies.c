@@ -47,14 +47,7 @@ static void a_reply_to_a_request_not_yet_written(void **state)
     struct world *world = *state;
     come_up(world, LOCAL);
     world->react = send_two_more;
-    send_round(world, REQUEST_RELEASE, 1);
-    run_until_heard(world, release_length(world));
-    fake_say(&world->fake, ":1\r\n:1\r\n");
-    run_until_told(world, 4);
-    assert_reply(&world->told[0], 1, ANSWER_YES);
-    assert_lost(&world->told[1], 2);
-    assert_lost(&world->told[2], 3);
-    assert_closed(&world->told[3], "a reply to nothing");
+    assert_stray_reply_ends(world);
 }
 
 static void malformed_or_impossible_replies(void **state)
