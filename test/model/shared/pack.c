@@ -1,0 +1,267 @@
+/*
+ * A world in a few words.  What no later step looks at is forgotten first, so that fewer
+ * worlds differ.  Masters are alike, so they are sorted.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "world.h"
+
+/* ---- what is forgotten ------------------------------------------------------------------ */
+
+static bool has_anything(const struct rules *rules, const struct master *master, int c)
+{
+    const struct data *const both[] = {&master->data, &master->saved};
+    for (int k = 0; k < 2; k++) {
+        int name = both[k]->name;
+        if (name == TOKEN + c || name == GIVEN_BACK + c ||
+            (both[k]->members | both[k]->ghosts) & 1 << c)
+            return true;
+    }
+    return (master->queue | master->ghosts) & 1 << c || master->link[c].flight[0].kind ||
+           broken(rules, SET_NOT_DELETED);
+}
+
+static void forget_answer(struct message *message)
+{
+    message->left = message->vote = 0;
+    message->is_of_round = false;
+}
+
+/* To hear it changes nothing. */
+static bool is_over(const struct message *message)
+{
+    bool says_more = message->kind == CONVERT || message->kind == UPGRADE ||
+                     message->vote == ALONE || message->vote == REFUSED;
+    return message->kind && message->stage == ANSWERED && !message->left && !says_more;
+}
+
+static void forget_message(struct message *message)
+{
+    bool is_answered = message->kind && message->stage == ANSWERED;
+    if (!is_answered)
+        message->vote = 0;
+    if (is_answered && message->kind != UPGRADE && message->vote == REFUSED)
+        message->left = 0;
+    if (message->stage == DEAD)
+        forget_answer(message);
+}
+
+static void forget_link(const struct rules *rules, struct world *world, int c, int i)
+{
+    struct link *link = &world->master[i].link[c];
+    struct client *client = &world->client[c];
+    for (int k = 0; k < FLIGHTS; k++)
+        forget_message(&link->flight[k]);
+    for (int k = FLIGHTS; k-- > 0;)
+        if (is_over(&link->flight[k]) && !broken(rules, DATED_FROM_ANSWER))
+            client_forget_message(link, k);
+    if (client->phase == DONE) {
+        link->stale = false;
+        link->giving = link->giving && has_anything(rules, &world->master[i], c);
+        for (int k = 0; k < FLIGHTS; k++)
+            forget_answer(&link->flight[k]);
+    }
+    if (!link->promise)
+        link->ahead = false;
+    if (!rules->restarts)
+        link->stale = false;
+    if (client->phase != TRYING)
+        link->told = 0;
+}
+
+static void forget(const struct rules *rules, struct world *world)
+{
+    for (int c = 0; c < rules->clients; c++) {
+        struct client *client = &world->client[c];
+        if (client->phase == DONE && !broken(rules, RELEASED_BY_MODE))
+            client->alone = false;
+        if (client->phase == DONE) {
+            client->ticket = 0;
+            client->is_upgraded = false;
+            client->wants_alone = client->wants_alone && has_queue(rules);
+        }
+        for (int x = 0; x < rules->clients; x++)
+            if (world->client[x].phase >= HOLDING || client->phase >= HOLDING)
+                client->after &= ~(1 << x);
+        for (int i = 0; i < rules->masters; i++)
+            forget_link(rules, world, c, i);
+    }
+    for (int i = 0; i < rules->masters && !world->restarts; i++) {
+        world->master[i].saved = (struct data){0};
+        world->master[i].has_saved = false;
+    }
+    for (int i = 0; i < rules->masters && rules->question != ORDER; i++)
+        world->master[i].clock = 0;
+}
+
+/* ---- bits ----------------------------------------------------------------------------------- */
+
+enum { BIT = 1, TIME = 2, KIND = 3, CLOCK = 4, WORD = 64, MASTER_WORDS = 3 };
+
+/* Fields are written and read by the same functions, in the same order, none across two
+ * words.  They are inline since most of the time of a search is spent here. */
+struct bits {
+    uint64_t *words;
+    unsigned at;
+    bool reads;
+};
+
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE void field(struct bits *bits, unsigned width, uint8_t *value)
+{
+    uint64_t mask = (1u << width) - 1;
+    if (bits->at % WORD + width > WORD)
+        bits->at += WORD - bits->at % WORD;
+    uint64_t *word = &bits->words[bits->at / WORD];
+    if (bits->reads)
+        *value = *word >> bits->at % WORD & mask;
+    else if (*value > mask)
+        abort();
+    else
+        *word |= (uint64_t)*value << bits->at % WORD;
+    bits->at += width;
+}
+
+INLINE void flag(struct bits *bits, bool *value)
+{
+    uint8_t as = *value;
+    field(bits, BIT, &as);
+    *value = as;
+}
+
+INLINE void message_fields(struct bits *bits, struct message *message)
+{
+    field(bits, KIND, &message->kind);
+    flag(bits, &message->alone);
+    field(bits, TIME, &message->stage);
+    field(bits, TIME, &message->left);
+    field(bits, KIND, &message->vote);
+    flag(bits, &message->is_of_round);
+}
+
+INLINE void link_fields(const struct rules *rules, struct bits *bits, struct link *link)
+{
+    message_fields(bits, &link->flight[0]);
+    flag(bits, &link->giving);
+    field(bits, TIME, &link->promise);
+    field(bits, TIME, &link->alone);
+    flag(bits, &link->to_convert);
+    if (has_queue(rules)) {
+        field(bits, CLOCK, &link->told);
+        flag(bits, &link->ahead);
+        return;
+    }
+    message_fields(bits, &link->flight[1]);
+    flag(bits, &link->lost);
+    flag(bits, &link->stale);
+}
+
+INLINE void data_fields(const struct rules *rules, struct bits *bits, struct data *data)
+{
+    field(bits, KIND, &data->name);
+    field(bits, TIME, &data->left);
+    field(bits, CLIENTS, &data->members);
+    if (has_queue(rules))
+        field(bits, CLIENTS, &data->ghosts);
+    for (int c = 0; c < rules->clients; c++)
+        field(bits, TIME, &data->score[c]);
+}
+
+INLINE void master_fields(const struct rules *rules, struct bits *bits, struct master *master)
+{
+    data_fields(rules, bits, &master->data);
+    if (has_queue(rules)) {
+        field(bits, CLOCK, &master->clock);
+        field(bits, CLIENTS, &master->queue);
+        field(bits, CLIENTS, &master->ghosts);
+    } else {
+        data_fields(rules, bits, &master->saved);
+        flag(bits, &master->has_saved);
+        flag(bits, &master->restarted);
+        field(bits, TIME, &master->quarantine);
+    }
+    for (int c = 0; c < rules->clients; c++)
+        link_fields(rules, bits, &master->link[c]);
+}
+
+INLINE void other_fields(const struct rules *rules, struct bits *bits, struct world *world)
+{
+    for (int c = 0; c < rules->clients; c++) {
+        struct client *client = &world->client[c];
+        field(bits, KIND, &client->phase);
+        flag(bits, &client->wants_alone);
+        flag(bits, &client->alone);
+        flag(bits, &client->is_upgraded);
+        field(bits, CLOCK, &client->ticket);
+        field(bits, CLIENTS, &client->after);
+    }
+    field(bits, KIND, &world->late);
+    field(bits, KIND, &world->restarts);
+    field(bits, KIND, &world->changes);
+}
+
+/* ---- words ------------------------------------------------------------------------------------
+ */
+
+static unsigned words_of_master(const struct rules *rules)
+{
+    uint64_t words[MASTER_WORDS] = {0};
+    struct bits bits = {.words = words};
+    master_fields(rules, &bits, &(struct master){0});
+    return (bits.at + WORD - 1) / WORD;
+}
+
+unsigned shared_words(const struct rules *rules)
+{
+    return rules->masters * words_of_master(rules) + 1;
+}
+
+static void sort(uint64_t *low, uint64_t *high)
+{
+    uint64_t former[MASTER_WORDS];
+    if (memcmp(low, high, sizeof former) <= 0)
+        return;
+    memcpy(former, low, sizeof former);
+    memcpy(low, high, sizeof former);
+    memcpy(high, former, sizeof former);
+}
+
+void shared_pack(const void *of_rules, const void *of_world, uint64_t *words)
+{
+    const struct rules *rules = of_rules;
+    struct world world = *(const struct world *)of_world;
+    uint64_t master[MASTERS][MASTER_WORDS] = {0}, others = 0;
+    unsigned each = 0;
+    forget(rules, &world);
+    for (int i = 0; i < rules->masters; i++) {
+        struct bits bits = {.words = master[i]};
+        master_fields(rules, &bits, &world.master[i]);
+        each = (bits.at + WORD - 1) / WORD;
+    }
+    for (int last = rules->masters - 1; last > 0; last--)
+        for (int i = 0; i < last; i++)
+            sort(master[i], master[i + 1]);
+    for (int i = 0; i < rules->masters; i++)
+        for (unsigned k = 0; k < each; k++)
+            *words++ = master[i][k];
+    other_fields(rules, &(struct bits){.words = &others}, &world);
+    *words = others;
+}
+
+void shared_unpack(const void *of_rules, const uint64_t *words, void *of_world)
+{
+    const struct rules *rules = of_rules;
+    struct world *world = of_world;
+    unsigned each = (shared_words(rules) - 1) / rules->masters;
+    *world = (struct world){0};
+    for (int i = 0; i < rules->masters; i++) {
+        uint64_t master[MASTER_WORDS];
+        memcpy(master, words, each * sizeof *words);
+        master_fields(rules, &(struct bits){.words = master, .reads = true}, &world->master[i]);
+        words += each;
+    }
+    uint64_t others = *words;
+    other_fields(rules, &(struct bits){.words = &others, .reads = true}, world);
+}
