@@ -118,7 +118,7 @@ static void prepare_names(struct pairs *pairs)
     for (unsigned i = 0; i < options->names; i++) {
         char *bytes = pairs->bytes + (size_t)i * options->name_size;
         memcpy(bytes, "rb:", 3);
-        pairs->names[i] = (redlock_name){bytes, options->name_size};
+        pairs->names[i] = (redlock_name){.bytes = bytes, .length = options->name_size};
     }
 }
 

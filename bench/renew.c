@@ -63,8 +63,8 @@ static bool ask_one(struct renew *renew)
     int length = snprintf(bytes, size, "renew:%u", renew->asked);
     bytes[length] = '.';
     return redlock_acquire_names(renew->user.client, &renew->leases[renew->asked],
-                                 &(redlock_name){bytes, size}, 1, &renew->terms, on_event,
-                                 renew) == REDLOCK_OK;
+                                 &(redlock_name){.bytes = bytes, .length = size}, 1, &renew->terms,
+                                 on_event, renew) == REDLOCK_OK;
 }
 
 static void ask_more(struct renew *renew)

@@ -30,7 +30,7 @@ int main(void)
     atomic_bool lost = false;
     redlock_sync *client;
     redlock_sync_lease *lease;
-    redlock_name name = {"ten-steps", 9};
+    redlock_name name = {.bytes = "ten-steps", .length = 9};
     redlock_lease_options options = REDLOCK_LEASE_INIT;
     redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
     if (redlock_sync_open(&client, NULL, why, sizeof why) != REDLOCK_OK) {

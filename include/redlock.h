@@ -372,14 +372,19 @@ typedef enum redlock_vote_kind {
     REDLOCK_VOTE_ABSTAINS     /* the master restarted; it votes again in remaining_ms */
 } redlock_vote_kind;
 
+#define REDLOCK_READERS "redlock:shared" /* the value of a name that is shared */
+
 typedef struct redlock_vote {
     const char *node; /* the master, as "127.0.0.1:7101"; never with its password */
     redlock_vote_kind kind;
-    const char *holder;   /* HELD: value of the key (token, label); NULL unknown */
+    const char *holder;   /* HELD: value of the key (token, label); NULL unknown; for readers,
+                           * who share the name, REDLOCK_READERS */
     int64_t remaining_ms; /* HELD: left of the holder's ttl, -1 unknown, -2 never expires */
     const char *text;     /* REFUSED, UNREACHABLE: why; else "" */
     unsigned waiting;     /* HELD, of redlock_inspect(): number of waiters for the name */
     const char *waiters;  /* likewise the tokens of the first 16, one a line; else "" */
+    unsigned readers;     /* HELD, of redlock_inspect(): number of readers; 0: held exclusively */
+    const char *reader_tokens; /* likewise the tokens of 16 of them, one a line; else "" */
 } redlock_vote;
 
 /* "granted", "held", …; "acquired", "lost", …: constants.  Any thread. */
@@ -452,6 +457,9 @@ typedef struct redlock_lease_options {
     /* The lease has a fencing token, see redlock_fence().  Default false: a plain
      * lease costs the masters less. */
     bool fence;
+
+    /* The lease has all its names shared: see redlock_name.  Default false. */
+    bool shared;
 } redlock_lease_options;
 
 #define REDLOCK_FOREVER INT64_MAX
@@ -474,17 +482,21 @@ static inline redlock_lease_options redlock_lease_init()
 #endif
 
 /* A name is 1 to REDLOCK_NAME_MAX bytes, prefix included, of any value; with the
- * prefix it must not begin with "redlock:". */
+ * prefix it must not begin with "redlock:".  Readers have a name shared, a writer has it
+ * exclusively: while a lease has it exclusively no other lease has it, and while leases
+ * have it shared no lease has it exclusively.  A waiting writer keeps new readers out, and
+ * readers that are next to each other in the queue get the name together. */
 typedef struct redlock_name {
     const void *bytes;
     size_t length;
+    bool shared; /* not used by redlock_release_token() and redlock_inspect() */
 } redlock_name;
 
 /*
  * Asks for a lease on one name (a C string), or on several names at once
  * (all or none; the order does not matter, duplicates are refused).
  *
- * Sends SET name token NX PX ttl (several names, a fence, or a wait: one script) to
+ * Sends SET name token NX PX ttl (several names, a fence, a wait, a shared name: one script) to
  * all masters in parallel.  `callback` gets ACQUIRED or NOT_ACQUIRED, once; after ACQUIRED any
  * number of AT_RISK, HEALTHY, EXTENDED, NOT_EXTENDED; then LOST, RELEASED, or LOST
  * and, after a redlock_release(), RELEASED.  ACQUIRED is told only if a quorum
@@ -512,7 +524,8 @@ REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_acquire_names(
  * redlock_token(), redlock_detach()): renews it on all masters, without ever
  * setting it where it is gone.  The callback gets ACQUIRED if a quorum still had the
  * lease, NOT_ACQUIRED with E_GONE if not; a failed attach leaves the lease as it is.
- * Otherwise as redlock_acquire_names(); wait_ms is not used.  The lease keeps the
+ * Otherwise as redlock_acquire_names(); wait_ms is not used.  A name that the lease
+ * has shared must be given as shared, or the lease counts as gone.  The lease keeps the
  * fence that it was acquired with, which only its first holder knows: E_ARGUMENT if
  * options->fence is set.
  */

@@ -15,7 +15,7 @@
 #include "duration.h"
 
 const char lock_help[] =
-    "usage: redlock lock [--ttl D] [--wait D] [--fence] NAME...\n"
+    "usage: redlock lock [--ttl D] [--wait D] [--fence] [--shared] NAME...\n"
     "\n"
     "Takes a lease on all names, or on none, and prints its token on stdout. The\n"
     "lease ends after its ttl, as it is not renewed. Prefer `redlock run`, which\n"
@@ -26,6 +26,8 @@ const char lock_help[] =
     "  --wait D   how long to wait while another holder has it: 0, 30s, forever (0)\n"
     "  --fence    print a fencing token behind the token, on the same line, by which\n"
     "             a resource can refuse late holders: see doc/fencing.md\n"
+    "  --shared   as a reader of all names, beside other readers; --shared=NAME adds\n"
+    "             a name to read beside those to write\n"
     "\n"
     "Exit status: 0 locked, 64 usage, 69 no quorum of masters, 75 somebody else has\n"
     "it, 78 the list of masters is wrong.\n"
@@ -36,13 +38,14 @@ const char lock_help[] =
     "  redlock unlock --token \"$token\" maintenance\n";
 
 const char extend_help[] =
-    "usage: redlock extend --token TOKEN [--ttl D] NAME...\n"
+    "usage: redlock extend --token TOKEN [--ttl D] [--shared] NAME...\n"
     "\n"
     "Prolongs a lease to the ttl, counted from now, if it is still that token's.\n"
     "\n"
     "  --token TOKEN   what `redlock lock` printed, or the token without its label,\n"
     "                  as `redlock status` shows it\n"
     "  --ttl D         how long it lasts from now (10s)\n"
+    "  --shared        it is a reader's lease: as for `redlock lock`\n"
     "\n"
     "Exit status: 0 extended, 64 usage, 69 no quorum of masters, 76 the lease is\n"
     "not that token's any more, 78 the list of masters is wrong.\n"

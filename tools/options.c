@@ -33,7 +33,8 @@ enum option_id {
     OPTION_MAX_HOLD,
     OPTION_TOKEN,
     OPTION_ADOPT,
-    OPTION_FENCE
+    OPTION_FENCE,
+    OPTION_SHARED
 };
 
 static const struct option long_options[] = {
@@ -58,6 +59,7 @@ static const struct option long_options[] = {
     {"token", required_argument, NULL, OPTION_TOKEN},
     {"adopt", no_argument, NULL, OPTION_ADOPT},
     {"fence", no_argument, NULL, OPTION_FENCE},
+    {"shared", optional_argument, NULL, OPTION_SHARED},
     {NULL, 0, NULL, 0},
 };
 
@@ -65,6 +67,7 @@ static unsigned taken_by(int id)
 {
     switch (id) {
     case OPTION_TTL:
+    case OPTION_SHARED:
         return FOR_RUN | FOR_LOCK | FOR_EXTEND;
     case OPTION_WAIT:
     case OPTION_FENCE:
@@ -193,6 +196,18 @@ static int take_duration_option(struct options *options, int id)
     }
 }
 
+/* Without a value it is about all names; with one it gives another name. */
+static int take_shared(struct options *options)
+{
+    if (!optarg)
+        options->shared = true;
+    else if (!optarg[0])
+        return misuse(options, "--shared=: give a name behind it, or none for all names");
+    else
+        options->shared_names[options->shared_names_count++] = optarg;
+    return GO_ON;
+}
+
 static int take_option(struct options *options, int id)
 {
     switch (id) {
@@ -222,6 +237,8 @@ static int take_option(struct options *options, int id)
     case OPTION_FENCE:
         options->fence = true;
         return GO_ON;
+    case OPTION_SHARED:
+        return take_shared(options);
     case 'q':
         options->quiet = true;
         return GO_ON;
@@ -307,14 +324,25 @@ static int cut_program(struct options *options, int argc, char **argv)
     return argc;
 }
 
-static void take_names(struct options *options, int argc, char **argv)
+static bool make_room_for_names(struct options *options, int argc)
 {
     options->names = calloc((size_t)argc + 1, sizeof(*options->names));
-    for (int i = optind; options->names && i < argc; i++) {
-        redlock_name *name = &options->names[options->names_count++];
-        name->bytes = argv[i];
-        name->length = strlen(argv[i]);
-    }
+    options->shared_names = calloc((size_t)argc + 1, sizeof(*options->shared_names));
+    return options->names && options->shared_names;
+}
+
+static void take_name(struct options *options, const char *name, bool shared)
+{
+    options->names[options->names_count++] =
+        (redlock_name){.bytes = name, .length = strlen(name), .shared = shared};
+}
+
+static void take_names(struct options *options, int argc, char **argv)
+{
+    for (int i = optind; i < argc; i++)
+        take_name(options, argv[i], options->shared);
+    for (size_t i = 0; i < options->shared_names_count; i++)
+        take_name(options, options->shared_names[i], true);
 }
 
 static int check_arguments(const struct options *options)
@@ -412,15 +440,15 @@ static int check_ttl(const struct options *options)
 static int parse_command(struct options *options, int argc, char **argv)
 {
     int count = cut_program(options, argc, argv);
-    int status = parse_options(options, count, argv, ":hqvV");
-    if (status != GO_ON)
-        return status;
-    take_names(options, count, argv);
-    if (!options->names) {
+    if (!make_room_for_names(options, count)) {
         failure_tell(options, "cannot start", REDLOCK_E_MEMORY, redlock_code_text(REDLOCK_E_MEMORY),
                      NULL);
         return EXIT_INTERNAL;
     }
+    int status = parse_options(options, count, argv, ":hqvV");
+    if (status != GO_ON)
+        return status;
+    take_names(options, count, argv);
     status = check_arguments(options);
     if (status == GO_ON)
         status = ask_environment(options);
@@ -462,4 +490,5 @@ int options_parse(struct options *options, int argc, char **argv)
 void options_free(struct options *options)
 {
     free(options->names);
+    free(options->shared_names);
 }

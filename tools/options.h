@@ -26,9 +26,12 @@ struct options {
     int64_t margin_ms; /* -1: not given */
     const char *token;
     bool adopt, fence;
+    bool shared; /* all names */
 
     redlock_name *names;
     size_t names_count;
+    const char **shared_names; /* those of --shared=NAME, which are among the names too */
+    size_t shared_names_count;
     char **program; /* what `run` runs, with its arguments */
 };
 

@@ -31,6 +31,8 @@ const char run_help[] =
     "  --max-hold D     end the command after this time, as on loss (no limit)\n"
     "  --fence          take a fencing token, by which a resource can refuse late\n"
     "                   holders: see doc/fencing.md\n"
+    "  --shared         as a reader of all names, beside other readers, while no\n"
+    "                   writer has them; --shared=NAME adds a name to read\n"
     "\n"
     "The command has REDLOCK_NAME (the first name), REDLOCK_NAMES (all, one per\n"
     "line) and REDLOCK_TOKEN in its environment, with --fence REDLOCK_FENCE too. A\n"

@@ -18,6 +18,7 @@ const char status_help[] =
     "Asks every master for the holder and the waiters of each name.\n"
     "\n"
     "  held         one holder has it on a quorum\n"
+    "  shared       readers have it on a quorum\n"
     "  partly held  some masters have a holder, but no quorum has the same one: an\n"
     "               attempt under way, or the rest of one\n"
     "  free         it has no holder\n"
@@ -68,6 +69,11 @@ static unsigned count_answers(const redlock_event *event)
     return answered;
 }
 
+static bool is_shared(const struct holding *holding)
+{
+    return holding->holder && strcmp(holding->holder, REDLOCK_READERS) == 0;
+}
+
 static struct finding judge(const redlock_event *event)
 {
     struct finding finding = {.answered = count_answers(event)};
@@ -77,7 +83,7 @@ static struct finding judge(const redlock_event *event)
     else if (finding.count == 0)
         finding.state = "free";
     else if (finding.holdings[0].masters >= event->quorum && finding.holdings[0].holder)
-        finding.state = "held";
+        finding.state = is_shared(&finding.holdings[0]) ? "shared" : "held";
     else
         finding.state = "partly held";
     return finding;
@@ -111,15 +117,15 @@ static void show_waiter(void *data, const char *token, size_t length)
     text_free(&value);
 }
 
-static void show_waiters(struct text *out, const redlock_event *event)
+/* `one` and `many`: what they do. */
+static void show_crowd(struct text *out, struct waiters crowd, const char *one, const char *many)
 {
-    struct waiters waiters = votes_waiters(event);
     struct text who = {0};
-    if (waiters.count == 0)
+    if (crowd.count == 0)
         return;
-    waiters_each(&waiters, show_waiter, &who);
-    text_format(out, "  %u %s: %s%s\n", waiters.count, waiters.count == 1 ? "waits" : "wait",
-                who.length > 0 ? who.bytes : "?", waiters.count > WAITERS_TOLD ? ", ..." : "");
+    waiters_each(&crowd, show_waiter, &who);
+    text_format(out, "  %u %s: %s%s\n", crowd.count, crowd.count == 1 ? one : many,
+                who.length > 0 ? who.bytes : "?", crowd.count > WAITERS_TOLD ? ", ..." : "");
     text_free(&who);
 }
 
@@ -135,12 +141,11 @@ static void waiter_json(void *data, const char *token, size_t length)
     text_free(&value);
 }
 
-static void line_json(struct json *json, const redlock_event *event)
+static void crowd_json(struct json *json, struct waiters crowd, const char *count, const char *list)
 {
-    struct waiters waiters = votes_waiters(event);
-    json_number(json, "waiting", waiters.count);
-    json_open(json, "waiters", '[');
-    waiters_each(&waiters, waiter_json, json);
+    json_number(json, count, crowd.count);
+    json_open(json, list, '[');
+    waiters_each(&crowd, waiter_json, json);
     json_close(json, ']');
 }
 
@@ -170,7 +175,8 @@ static void show_answer(struct text *out, const redlock_name *name, const redloc
     if (event->code != REDLOCK_OK)
         show_why_unknown(out, event, finding.answered);
     text_format(out, "\n");
-    show_waiters(out, event);
+    show_crowd(out, votes_readers(event), "reads", "read");
+    show_crowd(out, votes_waiters(event), "waits", "wait");
     votes_table(out, event);
 }
 
@@ -186,7 +192,8 @@ static void answer_json(struct text *out, const redlock_name *name, const redloc
     holder_json(&json, finding.count > 0 ? finding.holdings[0].holder : NULL);
     json_number(&json, "on", finding.count > 0 ? finding.holdings[0].masters : 0);
     remaining_json(&json, finding.count > 0 ? finding.holdings[0].remaining_ms : -1);
-    line_json(&json, event);
+    crowd_json(&json, votes_readers(event), "reading", "readers");
+    crowd_json(&json, votes_waiters(event), "waiting", "waiters");
     json_number(&json, "answered", finding.answered);
     votes_json(&json, event);
     json_close(&json, '}');

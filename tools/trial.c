@@ -81,7 +81,7 @@ static bool ask(struct trial *trial, redlock_lease **lease, int64_t wait_ms,
     for (int i = 0; i < 2; i++) {
         int length = snprintf(texts[i], sizeof(texts[i]), "redlock-nodes:%016" PRIx64 ":%d",
                               trial->all->mark, i + 1);
-        names[i] = (redlock_name){texts[i], (size_t)length};
+        names[i] = (redlock_name){.bytes = texts[i], .length = (size_t)length};
     }
     terms.ttl_ms = trial->max_ttl_ms < TTL_MS ? trial->max_ttl_ms : TTL_MS;
     terms.wait_ms = wait_ms;

@@ -124,8 +124,8 @@ const char *votes_value_of(const redlock_event *event, const char *token)
 
 void holder_show(struct text *out, const char *value)
 {
-    if (!value) {
-        text_format(out, "somebody");
+    if (!value || strcmp(value, REDLOCK_READERS) == 0) {
+        text_format(out, value ? "readers" : "somebody");
         return;
     }
     struct holder holder = holder_split(value);
@@ -163,6 +163,18 @@ static unsigned count_same_line(const redlock_event *event, const redlock_vote *
                 strcmp(event->votes[i].waiters, vote->waiters) == 0;
     }
     return same;
+}
+
+/* The most that a master names: readers come and go on one master after the other. */
+struct waiters votes_readers(const redlock_event *event)
+{
+    struct waiters readers = {.tokens = ""};
+    for (unsigned i = 0; i < event->masters; i++) {
+        const redlock_vote *vote = &event->votes[i];
+        if (vote->kind == REDLOCK_VOTE_HELD && vote->readers > readers.count)
+            readers = (struct waiters){vote->readers, vote->reader_tokens};
+    }
+    return readers;
 }
 
 /* Waiters join a queue, and leave it, on one master after the other. */

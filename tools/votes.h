@@ -55,6 +55,9 @@ struct waiters {
 };
 struct waiters votes_waiters(const redlock_event *event);
 
+/* Likewise the readers of the name; none if it is held exclusively. */
+struct waiters votes_readers(const redlock_event *event);
+
 /* Calls `each` for every token that is named. */
 void waiters_each(const struct waiters *waiters,
                   void (*each)(void *data, const char *token, size_t length), void *data);

@@ -60,6 +60,8 @@ static redlock_code check_token(redlock *client, const char *token)
 {
     if (!token || !*token || strlen(token) > TOKEN_MAX)
         return client_fail(client, REDLOCK_E_ARGUMENT, "a token is 1 to %d bytes long", TOKEN_MAX);
+    if (strcmp(token, REDLOCK_READERS) == 0) /* else it would stand for all readers */
+        return client_fail(client, REDLOCK_E_ARGUMENT, "%s is nobody's token", token);
     return REDLOCK_OK;
 }
 
@@ -79,6 +81,13 @@ static struct names *make_names(const redlock *client, const redlock_name *names
         slices[i] = (struct slice){names[i].bytes, names[i].length};
     struct slice prefix = {client->prefix, strlen(client->prefix)};
     return names_new(&client_memory, prefix, slices, (unsigned)count);
+}
+
+static void set_modes(struct names *copy, const redlock_name *names, bool all_shared)
+{
+    for (unsigned i = 0; i < copy->count; i++)
+        if (all_shared || names[i].shared)
+            names_set_shared(copy, i);
 }
 
 /* Bytes for the token and its NUL.  All tokens that a client draws are of one length. */
@@ -105,6 +114,8 @@ static redlock_code new_lease(redlock *client, redlock_lease **out, const redloc
                               redlock_callback *callback, void *data)
 {
     struct names *copy = make_names(client, names, count);
+    if (copy)
+        set_modes(copy, names, terms->shared);
     redlock_lease *lease = make_lease(client, copy, terms, token);
     if (copy)
         names_drop(&client_memory, copy);
@@ -158,7 +169,7 @@ redlock_code redlock_acquire(redlock *client, redlock_lease **lease, const char 
                              const redlock_lease_options *options, redlock_callback *callback,
                              void *data)
 {
-    redlock_name one = {name, name ? strlen(name) : 0};
+    redlock_name one = {.bytes = name, .length = name ? strlen(name) : 0};
     return redlock_acquire_names(client, lease, &one, 1, options, callback, data);
 }
 

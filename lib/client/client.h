@@ -11,7 +11,7 @@
  *   parts.c     makes and frees a client's links, notification connections and core
  *   effects.c   an effect of the core → links, notification connections, queues
  *   events.c    an outcome of the core → the event that the user sees
- *   waiters.c   the waiters for a name, as each master told them to redlock_inspect()
+ *   waiters.c   the waiters for a name and its readers, as redlock_inspect() was told them
  *   notify.c    notification connections for waiters
  *   nodes.c     the masters, as the user sees them
  *   queues.c    leases with calls to carry out, leases with outcomes to tell

@@ -140,6 +140,8 @@ static void clear_vote(redlock_vote *vote, const char *node)
     vote->text = "";
     vote->waiting = 0;
     vote->waiters = "";
+    vote->readers = 0;
+    vote->reader_tokens = "";
 }
 
 static void explain_unreachable(const redlock *client, redlock_vote *vote, unsigned master)
@@ -243,7 +245,9 @@ static void say_holder(struct words *words, const redlock *client)
         return;
     }
     int64_t left = time_left(client, named);
-    add(words, "held by %s on %u of %u masters", named->holder, on, client->masters);
+    bool is_shared = strcmp(named->holder, REDLOCK_READERS) == 0;
+    add(words, "held by %s on %u of %u masters", is_shared ? "readers" : named->holder, on,
+        client->masters);
     if (on <= client->config.spare)
         add_plain(words, ", which may be wrong,");
     if (left >= 0)

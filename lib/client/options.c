@@ -240,6 +240,7 @@ redlock_code terms_read(redlock *client, const redlock_lease_options *options, s
                             .wait = in_usec(o.wait_ms),
                             .max_hold = hold == NEVER ? 0 : hold,
                             .renew = o.renew,
-                            .fence = o.fence};
+                            .fence = o.fence,
+                            .shared = o.shared};
     return ttl_check(client, o.ttl_ms, margin);
 }

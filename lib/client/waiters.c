@@ -1,6 +1,6 @@
 /*
- * waiters.c - the waiters for a name, as each master told them to redlock_inspect().
- * They decide nothing, so the core does not keep them.
+ * waiters.c - the waiters for a name and its readers, as each master told them to
+ * redlock_inspect().  They decide nothing, so the core does not keep them.
  */
 #include "waiters.h"
 
@@ -9,15 +9,29 @@
 
 #define TEXT_MAX 1600 /* room for 16 tokens, a newline behind each */
 
-struct waiters {
+struct crowd {
     unsigned count;
     char text[TEXT_MAX];
 };
 
+struct waiters {
+    struct crowd waiting, readers;
+};
+
+static void keep(struct crowd *crowd, unsigned count, const char *tokens, size_t length)
+{
+    if (length >= TEXT_MAX)
+        length = TEXT_MAX - 1;
+    crowd->count = count;
+    if (length)
+        memcpy(crowd->text, tokens, length);
+    crowd->text[length] = '\0';
+}
+
 void waiters_note(redlock *client, const struct event *event)
 {
     const struct reply *reply = event->reply;
-    if (reply->waiters_length == 0)
+    if (!reply->waiters_length && !reply->readers)
         return;
     struct lease *core = lease_inspecting(&reply->tag);
     redlock_lease *lease = core ? lease_of_core(core) : NULL;
@@ -26,17 +40,17 @@ void waiters_note(redlock *client, const struct event *event)
     if (!lease || !lease->waiters)
         return;
     struct waiters *waiters = &lease->waiters[event->master];
-    size_t length = reply->waiters_length < TEXT_MAX ? reply->waiters_length : TEXT_MAX - 1;
-    waiters->count = reply->waiting;
-    memcpy(waiters->text, reply->waiters, length);
-    waiters->text[length] = '\0';
+    keep(&waiters->waiting, reply->waiting, reply->waiters, reply->waiters_length);
+    keep(&waiters->readers, reply->readers, reply->reader_tokens, reply->reader_tokens_length);
 }
 
 void waiters_tell(redlock *client, const redlock_lease *lease)
 {
     for (unsigned i = 0; i < client->masters; i++)
         if (client->votes[i].kind == REDLOCK_VOTE_HELD) {
-            client->votes[i].waiting = lease->waiters[i].count;
-            client->votes[i].waiters = lease->waiters[i].text;
+            client->votes[i].waiting = lease->waiters[i].waiting.count;
+            client->votes[i].waiters = lease->waiters[i].waiting.text;
+            client->votes[i].readers = lease->waiters[i].readers.count;
+            client->votes[i].reader_tokens = lease->waiters[i].readers.text;
         }
 }

@@ -357,13 +357,14 @@ void link_send(struct link *link, const struct request *request)
 {
     assert((link->phase == UP || link->phase == ENDING) && !link->channel);
     link->counters.requests++;
-    bool shared = command_is_shared(request);
+    bool batch = command_may_batch(request);
     if (!expected_make_room(&link->expected))
         break_off(link, "out of memory");
-    if (!shared || link->batched == BATCH_MAX ||
-        (link->batch[0].tag.kind != request->tag.kind && !BYTE_MUTANT(BATCH_OF_KINDS)))
+    if (!batch || link->batched == BATCH_MAX ||
+        (link->batched && !command_is_like(&link->batch[0], request) &&
+         !BYTE_MUTANT(BATCH_OF_KINDS)))
         write_batch(link);
-    if (link->phase == UP && !shared) {
+    if (link->phase == UP && !batch) {
         queue_request(link, request);
         return;
     }

@@ -50,7 +50,7 @@ void link_probe(struct link *link);
 void link_send(struct link *link, const struct request *request);
 
 /* Writes what is queued with one system call; arms EV_WRITE only for the rest.  Requests of
- * one kind that may share a command, as releases, and were queued one after the other go in
+ * one kind that may go in one command, as releases, and were queued one after the other go in
  * one command. */
 void link_flush(struct link *link);
 

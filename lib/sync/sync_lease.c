@@ -241,7 +241,7 @@ redlock_code redlock_sync_acquire(redlock_sync *client, redlock_sync_lease **lea
                                   const char *name, const redlock_lease_options *options,
                                   redlock_sync_result *result)
 {
-    redlock_name names = {name, name ? strlen(name) : 0};
+    redlock_name names = {.bytes = name, .length = name ? strlen(name) : 0};
     return redlock_sync_acquire_names(client, lease, &names, 1, options, NULL, NULL, result);
 }
 

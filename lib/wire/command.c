@@ -27,31 +27,35 @@ struct script {
         CALL(SCRIPT_##name##_SHA1), SCRIPT_##name##_TEXT, sizeof SCRIPT_##name##_TEXT - 1          \
     }
 
-/* Each kind of request has a script, and one for several where it may share a command. */
+/* The scripts of a kind: one, one for several where these may go in one command, and both again for
+ * shared names where these need others. */
+/* clang-format off */
+#define SCRIPTS_OF_KIND(kind, name, token, takes, sets, clock, batch, modes)                       \
+    ROW(kind, name)                                                                                \
+    REQUEST_IF_##batch(ROW(kind##_EACH, name##_each))                                              \
+    REQUEST_IF_##modes(ROW(kind##_SHARED, name##_shared))                                          \
+    REQUEST_IF_##modes(REQUEST_IF_##batch(ROW(kind##_SHARED_EACH, name##_shared_each)))
+/* clang-format on */
+
 enum script_number {
-#define NUMBER(kind, name, token, takes, sets, clock, shares)                                      \
-    SCRIPT_##kind, REQUEST_IF_##shares(SCRIPT_##kind##_EACH, )
-    CLAIM_REQUESTS(NUMBER)
-#undef NUMBER
+#define ROW(kind, name) SCRIPT_##kind,
+    CLAIM_REQUESTS(SCRIPTS_OF_KIND)
+#undef ROW
         SCRIPTS
 };
 _Static_assert((int)SCRIPTS == (int)SCRIPTS_LOADED, "a login loads them all");
 
 static const struct script scripts[SCRIPTS] = {
-#define ENTRY(kind, name, token, takes, sets, clock, shares)                                       \
-    [SCRIPT_##kind] = SCRIPT(kind),                                                                \
-    REQUEST_IF_##shares([SCRIPT_##kind##_EACH] = SCRIPT(kind##_EACH), )
-    CLAIM_REQUESTS(ENTRY)
-#undef ENTRY
+#define ROW(kind, name) [SCRIPT_##kind] = SCRIPT(kind),
+    CLAIM_REQUESTS(SCRIPTS_OF_KIND)
+#undef ROW
 };
 
 struct all_scripts {
     char hello[sizeof SCRIPT_HELLO_TEXT];
-#define ROOM(kind, name, token, takes, sets, clock, shares)                                        \
-    char name[sizeof SCRIPT_##kind##_TEXT];                                                        \
-    REQUEST_IF_##shares(char name##_each[sizeof SCRIPT_##kind##_EACH_TEXT];)
-    CLAIM_REQUESTS(ROOM)
-#undef ROOM
+#define ROW(kind, name) char name[sizeof SCRIPT_##kind##_TEXT];
+    CLAIM_REQUESTS(SCRIPTS_OF_KIND)
+#undef ROW
 };
 #define SCRIPTS_SIZE (sizeof(struct all_scripts) + (SCRIPTS + 1) * FRAME_MAX)
 
@@ -151,6 +155,15 @@ static char *put_name(char *to, const struct names *names, unsigned index)
     return put_bulk(to, name.bytes, name.length - BYTE_MUTANT(NAME_CUT));
 }
 
+/* A letter for each name. */
+static char *put_modes(char *to, const struct names *names)
+{
+    to = put_header(to, '$', names->count);
+    for (unsigned i = 0; i < names->count; i++)
+        *to++ = names_is_shared(names, i) ? 's' : 'x';
+    return PUT(to, "\r\n");
+}
+
 static char *put_token(char *to, const struct request *request)
 {
     to = put_header(to, '$', request->token_length);
@@ -177,6 +190,11 @@ static inline char *put_call(char *to, const struct request *request, enum reque
 #define PUT_CALL(to, request, kind, arguments)                                                     \
     put_call(to, request, REQUEST_##kind, SCRIPT_##kind, arguments)
 
+/* Of a kind with a script for shared names; put_modes() follows if `shared`. */
+#define PUT_CALL_IN_MODES(to, request, kind, arguments, shared)                                    \
+    put_call(to, request, REQUEST_##kind, (shared) ? SCRIPT_##kind##_SHARED : SCRIPT_##kind,       \
+             (arguments) + (shared))
+
 /* One name is asked for as every other client of the published algorithm does. */
 static char *put_set(char *to, const struct request *request)
 {
@@ -199,10 +217,12 @@ static char *put_acquire(char *to, const struct request *request)
 
 static char *put_grant(char *to, const struct request *request)
 {
-    to = PUT_CALL(to, request, GRANT, GRANT_ARGUMENTS + 1);
+    bool shared = names_any_shared(request->names);
+    to = PUT_CALL_IN_MODES(to, request, GRANT, GRANT_ARGUMENTS + 1, shared);
     to = put_integer(to, request->ttl_ms);
     to = put_integer(to, request->proposal);
-    return put_integer(to, CLOCK_WINDOW);
+    to = put_integer(to, CLOCK_WINDOW);
+    return shared ? put_modes(to, request->names) : to;
 }
 
 static char *put_raise(char *to, const struct request *request)
@@ -213,10 +233,12 @@ static char *put_raise(char *to, const struct request *request)
 
 static char *put_queue(char *to, const struct request *request)
 {
-    to = PUT_CALL(to, request, QUEUE, 3);
+    bool shared = names_any_shared(request->names);
+    to = PUT_CALL(to, request, QUEUE, 3 + shared);
     to = put_integer(to, request->ticket);
     to = put_integer(to, request->ttl_ms);
-    return put_string(to, request->channel);
+    to = put_string(to, request->channel);
+    return shared ? put_modes(to, request->names) : to;
 }
 
 #define RENEW_ARGUMENTS 3 /* after the token, of each */
@@ -230,8 +252,10 @@ static char *put_renew_arguments(char *to, const struct request *request)
 
 static char *put_renew(char *to, const struct request *request)
 {
-    to = PUT_CALL(to, request, RENEW, RENEW_ARGUMENTS);
-    return put_renew_arguments(to, request);
+    bool shared = names_any_shared(request->names);
+    to = PUT_CALL_IN_MODES(to, request, RENEW, RENEW_ARGUMENTS, shared);
+    to = put_renew_arguments(to, request);
+    return shared ? put_modes(to, request->names) : to;
 }
 
 static char *put_release(char *to, const struct request *request)
@@ -245,6 +269,11 @@ static char *put_peek(char *to, const struct request *request)
 }
 
 /* ---- Several in one ---- */
+
+/* All are of one kind, and in one mode. */
+#define EACH_SCRIPT(requests, kind)                                                                \
+    &scripts[names_any_shared((requests)[0].names) ? SCRIPT_##kind##_SHARED_EACH                   \
+                                                   : SCRIPT_##kind##_EACH]
 
 static char *put_name_of_each(char *to, const struct request *requests, unsigned count)
 {
@@ -264,7 +293,7 @@ static char *put_release_each(char *to, const struct request *requests, unsigned
 
 static char *put_renew_each(char *to, const struct request *requests, unsigned count, bool whole)
 {
-    to = put_script(to, &scripts[SCRIPT_RENEW_EACH], whole, count, count * (1 + RENEW_ARGUMENTS));
+    to = put_script(to, EACH_SCRIPT(requests, RENEW), whole, count, count * (1 + RENEW_ARGUMENTS));
     to = put_name_of_each(to, requests, count);
     for (unsigned i = 0; i < count; i++) {
         to = put_token(to, &requests[BYTE_MUTANT(EACH_BY_FIRST) ? 0 : i]);
@@ -275,7 +304,7 @@ static char *put_renew_each(char *to, const struct request *requests, unsigned c
 
 static char *put_grant_each(char *to, const struct request *requests, unsigned count, bool whole)
 {
-    to = put_script(to, &scripts[SCRIPT_GRANT_EACH], whole, count + 1,
+    to = put_script(to, EACH_SCRIPT(requests, GRANT), whole, count + 1,
                     1 + count * (1 + GRANT_ARGUMENTS));
     to = put_name_of_each(to, requests, count);
     to = put_integer(PUT(to, CLOCK_KEY), CLOCK_WINDOW);
@@ -290,8 +319,8 @@ static char *put_grant_each(char *to, const struct request *requests, unsigned c
 static char *put_each(char *to, const struct request *requests, unsigned count, bool whole)
 {
     switch ((unsigned)requests[0].tag.kind) {
-#define PUT_EACH(kind, name, token, takes, sets, clock, shares)                                    \
-    REQUEST_IF_##shares(case REQUEST_##kind : return put_##name##_each(to, requests, count, whole);)
+#define PUT_EACH(kind, name, token, takes, sets, clock, batch, modes)                              \
+    REQUEST_IF_##batch(case REQUEST_##kind : return put_##name##_each(to, requests, count, whole);)
         CLAIM_REQUESTS(PUT_EACH)
 #undef PUT_EACH
     }
@@ -426,7 +455,7 @@ static size_t request_room(const struct request *request)
     if (carries_script)
         room += SCRIPTS_SIZE;
     for (unsigned i = 0; request->names && i < request->names->count; i++)
-        room += names_at(request->names, i).length + FRAME_MAX;
+        room += names_at(request->names, i).length + FRAME_MAX + 1;
     return room;
 }
 
@@ -439,9 +468,15 @@ const char *command_script(const char *hash)
     return is_hello ? SCRIPT_HELLO_TEXT : NULL;
 }
 
-bool command_is_shared(const struct request *request)
+bool command_may_batch(const struct request *request)
 {
-    return request_may_share(request->tag.kind) && !request->whole && request->names->count == 1;
+    return request_may_batch(request->tag.kind) && !request->whole && request->names->count == 1;
+}
+
+bool command_is_like(const struct request *a, const struct request *b)
+{
+    return a->tag.kind == b->tag.kind && (!request_has_modes(a->tag.kind) ||
+                                          names_any_shared(a->names) == names_any_shared(b->names));
 }
 
 void command_write_each(struct buffer *buffer, const struct request *requests, unsigned count,

@@ -28,7 +28,8 @@ enum step {
 };
 
 /* The number of scripts that a login loads: see requests.h. */
-#define SCRIPTS_OF(kind, name, token, takes, sets, clock, shares) +1 + (shares)
+#define SCRIPTS_OF(kind, name, token, takes, sets, clock, batch, modes)                            \
+    +(1 + (batch)) * (1 + (modes))
 enum { SCRIPTS_LOADED = 0 CLAIM_REQUESTS(SCRIPTS_OF) };
 
 #define STEPS_MAX (4 + SCRIPTS_LOADED + 1) /* before the scripts, and STEP_FINAL */
@@ -52,10 +53,14 @@ void command_write_probe(struct buffer *buffer);
 /* The text of the script whose hash is at `hash`; NULL if it is none of ours. */
 const char *command_script(const char *hash);
 
-/* The request may share a command with others of its kind. */
-bool command_is_shared(const struct request *request);
+/* The request may go in one command with others like it. */
+bool command_may_batch(const struct request *request);
 
-/* Appends one command for `count` (2 to BATCH_MAX) such requests of one kind; one reply answers
+/* Two such requests may go in one command: they are of one kind, and of one mode where
+ * the kind has modes. */
+bool command_is_like(const struct request *a, const struct request *b);
+
+/* Appends one command for `count` (2 to BATCH_MAX) requests that are alike; one reply answers
  * them all.  `whole`: with the script's text, for the master may not have it. */
 void command_write_each(struct buffer *buffer, const struct request *requests, unsigned count,
                         bool whole);

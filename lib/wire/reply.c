@@ -358,26 +358,40 @@ static bool get_remaining(const struct field *pttl, int64_t *remaining)
     return true;
 }
 
-static bool read_waiters(const struct raw_reply *raw, struct reply *reply)
+/* How many there are, and the tokens of the first ones. */
+static bool read_crowd(const struct raw_reply *raw, unsigned at, unsigned *number,
+                       const char **tokens, size_t *length)
 {
-    const struct field *count = &raw->fields[2], *tokens = &raw->fields[3];
+    const struct field *count = &raw->fields[at], *text = &raw->fields[at + 1];
     if (count->kind != FIELD_INTEGER || count->integer < 0 || count->integer > INT32_MAX ||
-        tokens->kind != FIELD_STRING)
+        text->kind != FIELD_STRING)
         return false;
-    reply->waiting = (unsigned)count->integer;
-    reply->waiters = text_of(raw, tokens);
-    reply->waiters_length = tokens->length;
+    *number = (unsigned)count->integer;
+    *tokens = text_of(raw, text);
+    *length = text->length;
     return true;
 }
 
-/* {value, PTTL, number of waiters, tokens of the first ones} */
+static bool read_waiters(const struct raw_reply *raw, struct reply *reply)
+{
+    return read_crowd(raw, 2, &reply->waiting, &reply->waiters, &reply->waiters_length);
+}
+
+static bool read_readers(const struct raw_reply *raw, struct reply *reply)
+{
+    return read_crowd(raw, 4, &reply->readers, &reply->reader_tokens, &reply->reader_tokens_length);
+}
+
+/* {value, PTTL, number of waiters, tokens of the first ones}, and if the name is shared the number
+ * of readers and the tokens of the first ones. */
 static bool read_peek(const struct raw_reply *raw, struct reply *reply)
 {
     if (is_lone(raw, FIELD_NIL))
         return answer(reply, ANSWER_ABSENT);
     const struct field *value = &raw->fields[0];
-    if (!raw->is_array || raw->count != 4 || value->kind != FIELD_STRING ||
-        !get_remaining(&raw->fields[1], &reply->remaining_ms) || !read_waiters(raw, reply))
+    if (!raw->is_array || (raw->count != 4 && raw->count != 6) || value->kind != FIELD_STRING ||
+        !get_remaining(&raw->fields[1], &reply->remaining_ms) || !read_waiters(raw, reply) ||
+        (raw->count == 6 && !read_readers(raw, reply)))
         return false;
     reply->text = text_of(raw, value);
     reply->text_length = value->length;
@@ -466,8 +480,8 @@ static bool read_release_of_each(const struct raw_reply *raw, unsigned index, st
 static bool read_one(const struct raw_reply *raw, unsigned index, struct reply *reply)
 {
     switch ((unsigned)reply->tag.kind) {
-#define READ_ONE(kind, name, token, takes, sets, clock, shares)                                    \
-    REQUEST_IF_##shares(case REQUEST_##kind : return read_##name##_of_each(raw, index, reply);)
+#define READ_ONE(kind, name, token, takes, sets, clock, batch, modes)                              \
+    REQUEST_IF_##batch(case REQUEST_##kind : return read_##name##_of_each(raw, index, reply);)
         CLAIM_REQUESTS(READ_ONE)
 #undef READ_ONE
     }

@@ -17,7 +17,7 @@ static void release_something(void)
 {
     struct user user;
     struct take take;
-    redlock_name name = {"name", 4};
+    redlock_name name = {.bytes = "name", .length = 4};
     scene_enter(&scene, &user, "third", 0);
     take_init(&take, &user);
     assert_code(redlock_release_token(user.client, &take.lease, &name, 1,

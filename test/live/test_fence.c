@@ -43,7 +43,7 @@ static void take_names(struct take *take, struct user *user, unsigned which,
     size_t count = 0;
     for (unsigned i = 0; i < NAMES; i++)
         if (which & 1U << i)
-            names[count++] = (redlock_name){all[i], strlen(all[i])};
+            names[count++] = (redlock_name){.bytes = all[i], .length = strlen(all[i])};
     take_init(take, user);
     assert_code(
         redlock_acquire_names(user->client, &take->lease, names, count, terms, take_hear, take),
@@ -142,7 +142,7 @@ static void test_attaching_has_no_new_one(void **state)
     struct user user;
     struct take take;
     char token[REDLOCK_TOKEN_SIZE];
-    redlock_name name = {"passed on", 9};
+    redlock_name name = {.bytes = "passed on", .length = 9};
     redlock_lease_options terms = fence_terms(0);
     open_fenced(&user);
     assert_code(take_lock(&take, &user, "passed on", &terms), REDLOCK_OK);

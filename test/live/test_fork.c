@@ -22,7 +22,7 @@
 static void in_child(struct take *take)
 {
     struct take other;
-    redlock_name name = {"inherited", 9};
+    redlock_name name = {.bytes = "inherited", .length = 9};
     redlock *client = user.client;
     CHECK(redlock_valid_for(take->lease) == 0);
     CHECK(redlock_release(take->lease) == REDLOCK_E_FORKED);

@@ -54,7 +54,8 @@ static void give_back(struct take *take)
 
 static void hold_and_contend(struct user *user)
 {
-    static const redlock_name one[] = {{"one", 3}}, three[] = {{"two", 3}, {"one", 3}, {"x", 1}};
+    static const redlock_name one[] = {{"one", 3, false}},
+                              three[] = {{"two", 3, false}, {"one", 3, false}, {"x", 1, false}};
     struct take first, second;
     ask(&first, user, one, 1, 0);
     if (first.lease)

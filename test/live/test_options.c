@@ -268,7 +268,7 @@ static void test_who_looks_only(void **state)
     struct take take;
     redlock_options options = REDLOCK_OPTIONS_INIT;
     redlock_lease_options terms = lease_terms(1000, 0);
-    redlock_name name = {"never", 5};
+    redlock_name name = {.bytes = "never", .length = 5};
     options.looks_only = true;
     options.request_timeout_ms = 1000;
     user_open(&user, &cluster, &options);

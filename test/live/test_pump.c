@@ -100,7 +100,7 @@ static void go_on(void)
 static void provoke(struct stage *stage)
 {
     redlock *client = stage->user.client;
-    redlock_name name = {"first", 5};
+    redlock_name name = {.bytes = "first", .length = 5};
     redlock_lease_options terms = lease_terms(1500, 0);
     terms.renew = stage->kind != REDLOCK_LOST;
     if (stage->kind == REDLOCK_SEEN) {

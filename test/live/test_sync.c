@@ -151,7 +151,7 @@ static void several_names_at_once(void **state)
     (void)state;
     redlock_sync *client = open_on(&cluster);
     redlock_sync_lease *both, *second = take(client, "b", NULL);
-    redlock_name names[] = {{"a", 1}, {"b", 1}};
+    redlock_name names[] = {{"a", 1, false}, {"b", 1, false}};
     assert_code(redlock_sync_acquire_names(client, &both, names, 2, NULL, NULL, NULL, NULL),
                 REDLOCK_E_HELD);
     give_back(second);
@@ -392,7 +392,7 @@ struct waiter {
 static void *wait_for_ever(void *data)
 {
     struct waiter *waiter = data;
-    redlock_name name = {waiter->name, strlen(waiter->name)};
+    redlock_name name = {.bytes = waiter->name, .length = strlen(waiter->name)};
     redlock_lease_options options = terms(10000, REDLOCK_FOREVER);
     waiter->code = redlock_sync_acquire_names(waiter->client, &waiter->lease, &name, 1, &options,
                                               NULL, waiter, NULL);
@@ -757,7 +757,7 @@ static void on_event(const redlock_event *event, void *data)
 static redlock_sync_lease *take_and_watch(redlock_sync *client, const char *text, struct loss *loss)
 {
     redlock_sync_lease *lease;
-    redlock_name name = {text, strlen(text)};
+    redlock_name name = {.bytes = text, .length = strlen(text)};
     redlock_lease_options options = terms(3000, 0);
     options.margin_ms = 1000; /* a busy machine does not tell it that late */
     assert_code(
@@ -842,7 +842,7 @@ static void a_lease_may_be_freed_by_its_callback(void **state)
     redlock_sync *client = open_on(&cluster);
     struct freed freed = {.done = false};
     redlock_sync_lease *lease;
-    redlock_name name = {"freed", 5};
+    redlock_name name = {.bytes = "freed", .length = 5};
     redlock_lease_options options = terms(1000, 0);
     options.renew = false;
     assert_code(

@@ -138,7 +138,7 @@ static void ask_for(struct take *take, struct user *user, const char *const *nam
     redlock_lease_options terms = patient();
     redlock_name list[4];
     for (size_t i = 0; i < count; i++)
-        list[i] = (redlock_name){names[i], strlen(names[i])};
+        list[i] = (redlock_name){.bytes = names[i], .length = strlen(names[i])};
     take_init(take, user);
     assert_code(
         redlock_acquire_names(user->client, &take->lease, list, count, &terms, take_hear, take),

@@ -240,7 +240,7 @@ redlock_code take_release(struct take *take)
 
 void take_inspect(struct take *take, struct user *user, const char *name)
 {
-    redlock_name one = {name, strlen(name)};
+    redlock_name one = {.bytes = name, .length = strlen(name)};
     take_init(take, user);
     assert_code(redlock_inspect(user->client, &take->lease, &one, 1, take_hear, take), REDLOCK_OK);
     AWAIT(user, take->told[REDLOCK_SEEN].times);

@@ -172,6 +172,8 @@ void fake_break(struct fake *fake, const char *format, ...)
     va_end(arguments);
 }
 
+#define FAKE_SHARED "/shared" /* behind a name that is shared */
+
 /* ---- effects ----------------------------------------------------------------- */
 
 static void write_names(char *to, size_t size, const struct names *names)
@@ -179,8 +181,8 @@ static void write_names(char *to, size_t size, const struct names *names)
     size_t used = 0;
     for (unsigned i = 0; i < names->count && used < size; i++) {
         struct slice name = names_at(names, i);
-        used += (size_t)snprintf(to + used, size - used, "%s%.*s", i ? "," : "", (int)name.length,
-                                 name.bytes);
+        used += (size_t)snprintf(to + used, size - used, "%s%.*s%s", i ? "," : "", (int)name.length,
+                                 name.bytes, names_is_shared(names, i) ? FAKE_SHARED : "");
     }
 }
 
@@ -656,16 +658,32 @@ struct actor *fake_actor(struct fake *fake, const char *name)
     return NULL;
 }
 
+/* Cuts the mark of a shared name off, if there is one. */
+static bool cut_mode(struct slice *name)
+{
+    size_t mark = sizeof FAKE_SHARED - 1;
+    bool is_shared =
+        name->length > mark && memcmp(name->bytes + name->length - mark, FAKE_SHARED, mark) == 0;
+    name->length -= is_shared ? mark : 0;
+    return is_shared;
+}
+
 static struct names *read_names(struct fake *fake, const char *list)
 {
-    struct slice slices[16];
-    unsigned count = 0;
+    struct slice slices[16] = {{0}};
+    unsigned count = 0, shared = 0; /* a bit for each name */
     while (*list && count < 16) {
         slices[count] = (struct slice){list, strcspn(list, ",")};
-        list += slices[count++].length;
+        list += slices[count].length;
         list += *list == ',';
+        shared |= (unsigned)cut_mode(&slices[count]) << count;
+        count++;
     }
-    return names_new(&fake->memory, (struct slice){"", 0}, slices, count);
+    struct names *names = names_new(&fake->memory, (struct slice){"", 0}, slices, count);
+    for (unsigned i = 0; names && shared >> i; i++)
+        if (shared >> i & 1)
+            names_set_shared(names, i);
+    return names;
 }
 
 bool fake_new(struct fake *fake, const char *name, const char *list, const struct terms *terms,

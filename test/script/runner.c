@@ -47,7 +47,8 @@
  *                            trace of all of them follows `end`
  *
  * LEASE: a name; "*" stands for one more of many, *1, *2, and so on.
- * WHO: numbers, or "all".  T: 10s, 3ms, 250us.  NAMES: with commas between them.
+ * WHO: numbers, or "all".  T: 10s, 3ms, 250us.  NAMES: with commas between them, and
+ * "/shared" behind a name that is shared.
  * TERMS: ttl T [wait T | wait forever] [margin T] [max-hold T] [no-renew] [fence]
  * HELLO: [run ID] [role ROLE] [abstains T] [max-ttl T] [age T] [clock T]
  * Logical clocks, proposals and fences are written as the time of a scenario at which a

@@ -45,7 +45,7 @@ static void ask(struct shell *s)
                           .wait = chance_permille(&w->chance, 900) ? NEVER : MS(range(w, 1, 3000)),
                           .renew = true,
                           .fence = chance_permille(&w->chance, 100)};
-    user_lease_acquire(s, names, count, &terms);
+    user_lease_acquire(s, names, count, 0, &terms);
 }
 
 /* A name of its own, kept until peace. */
@@ -55,7 +55,7 @@ static void hoard(struct shell *s, unsigned number)
     uint8_t name = (uint8_t)(MODEL_NAMES + number);
     usec ttl = MS(w->max_ttl_ms);
     struct terms terms = {.ttl = ttl, .margin = user_lease_usual_margin(ttl), .renew = true};
-    struct user_lease *lease = user_lease_acquire(s, &name, 1, &terms);
+    struct user_lease *lease = user_lease_acquire(s, &name, 1, 0, &terms);
     if (lease)
         lease->is_hoarded = true;
 }

@@ -2,7 +2,7 @@
  * differential - random commands, to the simulator's master and to a real one: they
  * must agree, reply for reply and key for key.
  *
- *     differential [--commands N] [--seed S] [--break KIND | --break-batch KIND]
+ *     differential [--commands N] [--seed S] [--break KIND | --break-batch KIND | --flaw FLAW]
  *
  * The real one is a redis-server (REDLOCK_SERVER) of our own on a socket in a scratch directory,
  * restarted now and then with its data, or without.  Requests are written and replies
@@ -41,8 +41,8 @@ struct test {
     struct raw_reply raw;
     int breaks;      /* request kind whose replies the model gets wrong; -1: none */
     bool in_batches; /* only when several share a command */
-    unsigned loaded; /* scripts that the real one has: a bit for each request kind */
-    unsigned loaded_each;
+    uint64_t loaded; /* scripts that the real one has: see model_script() */
+    uint64_t loaded_each;
     unsigned long compared, ambiguous, torn, restarts;
 };
 
@@ -132,9 +132,12 @@ static void value_of(uint32_t value, char text[16])
     snprintf(text, 16, "value-%u", value);
 }
 
-static unsigned number_of(const char *text, size_t length)
+static uint32_t number_of(const char *text, size_t length)
 {
-    return length > 6 ? (unsigned)atoi(text + 6) : 0;
+    static const char mark[] = "redlock:shared";
+    if (length == sizeof mark - 1 && memcmp(text, mark, length) == 0)
+        return MODEL_MARK;
+    return length > 6 ? (uint32_t)atoi(text + 6) : 0;
 }
 
 static struct request make_request(const struct model_call *call, char token[16])
@@ -155,8 +158,13 @@ static struct request make_request(const struct model_call *call, char token[16]
         name_of(call->names[i], texts[i]);
         slices[i] = (struct slice){texts[i], strlen(texts[i])};
     }
+    struct names *names = NULL;
     if (call->count)
-        request.names = names_new(&memory, (struct slice){"", 0}, slices, call->count);
+        names = names_new(&memory, (struct slice){"", 0}, slices, call->count);
+    for (unsigned i = 0; i < call->count; i++)
+        if (call->modes >> i & 1)
+            names_set_shared(names, i);
+    request.names = names;
     value_of(call->value, token);
     request.token = token;
     request.token_length = strlen(token);
@@ -291,7 +299,46 @@ static bool same_answer(usec wall, const struct model_answer *model, const struc
         return true;
     int64_t left = model->remaining_ms == -1 ? -2 : model->remaining_ms;
     return number_of(real->text, real->text_length) == model->value &&
-           llabs(left - real->remaining_ms) <= 1;
+           real->readers == model->readers && llabs(left - real->remaining_ms) <= 1;
+}
+
+static struct model_reader *find_reader(struct model_master *model, unsigned name, uint32_t value)
+{
+    for (unsigned i = 0; i < MODEL_READERS; i++)
+        if (model->data.readers[i].value == value && model->data.readers[i].name == name)
+            return &model->data.readers[i];
+    return NULL;
+}
+
+/* Of a marked name, those who are not about to end; the very millisecond is the real one's to
+ * say.  Their key lasts as long as the last of them. */
+static bool same_readers(struct test *t, struct model_master *model, unsigned name)
+{
+    char command[64];
+    snprintf(command, sizeof command, "PEXPIRETIME redlock:holders:name:%u", name);
+    int64_t expires = integer(t, command);
+    snprintf(command, sizeof command, "ZRANGE redlock:holders:name:%u 0 -1 WITHSCORES", name);
+    redisReply *set = redisCommand(t->context, command);
+    int64_t soon = time_now(t) / 1000 + 1;
+    bool same = true;
+    unsigned found = 0, wanted = 0;
+    for (unsigned i = 0; i + 1 < set->elements; i += 2) {
+        const redisReply *token = set->element[i];
+        int64_t end = strtoll(set->element[i + 1]->str, NULL, 10);
+        struct model_reader *reader = find_reader(model, name, number_of(token->str, token->len));
+        if (reader && llabs(reader->expires_ms - end) <= 1)
+            reader->expires_ms = end;
+        else
+            same &= end <= soon;
+        same &= end <= expires;
+        found += end > soon;
+    }
+    for (unsigned i = 0; i < MODEL_READERS; i++) {
+        const struct model_reader *reader = &model->data.readers[i];
+        wanted += reader->value && reader->name == name && reader->expires_ms > soon;
+    }
+    freeReplyObject(set);
+    return same && found == wanted;
 }
 
 static bool same_key(struct test *t, struct model_master *model, usec wall, unsigned name)
@@ -313,10 +360,14 @@ static bool same_key(struct test *t, struct model_master *model, usec wall, unsi
             key->expires_ms--; /* swept: see below */
         return true;
     }
+    if (real == MODEL_MARK && expires <= time_now(t) / 1000 + 1) {
+        *key = (struct model_key){MODEL_MARK, expires}; /* whether it still is, is not seen here */
+        return true;
+    }
     if (real != key->value || llabs(key->expires_ms - expires) > 1)
         return false;
     key->expires_ms = expires; /* the very millisecond is the real one's to say */
-    return true;
+    return real != MODEL_MARK || same_readers(t, model, name);
 }
 
 /* A handover moves it on, and may have given what had expired before we looked. */
@@ -402,8 +453,8 @@ static void explain(const struct model_call *call, const struct reply *real,
     printf("request %d, heal %d, value %u, ttl %lld ms:", call->kind, call->heal, call->value,
            (long long)call->ttl_ms);
     for (unsigned i = 0; i < call->count; i++)
-        printf(" [%u: value %u, %lld ms left]", call->names[i],
-               model->data.keys[call->names[i]].value,
+        printf(" [%u%s: value %u, %lld ms left]", call->names[i],
+               call->modes >> i & 1 ? " shared" : "", model->data.keys[call->names[i]].value,
                (long long)(model->data.keys[call->names[i]].expires_ms - wall / 1000));
     printf("\nthe real master answers %d, the model %d\n", real->answer, answer.answer);
 }
@@ -501,6 +552,10 @@ static struct model_call draw_call(struct test *t)
         call.not_after = chance_permille(&t->chance, 500) ? 1000000 : INT64_C(1) << 52;
     if (call.kind == REQUEST_GRANT || call.kind == REQUEST_RAISE)
         call.proposal = call.fence = draw_clock(t);
+    if (call.kind == REQUEST_GRANT && chance_permille(&t->chance, 300))
+        call.proposal = 0;
+    if (call.kind != REQUEST_ACQUIRE && chance_permille(&t->chance, 600))
+        call.modes = (uint8_t)chance_below(&t->chance, 1U << call.count);
     return call;
 }
 
@@ -520,7 +575,7 @@ static bool compare_one(struct test *t)
     t->compared++;
     if (call.whole && real.answer != ANSWER_NOSCRIPT && call.count &&
         !(call.kind == REQUEST_ACQUIRE && call.count == 1))
-        t->loaded |= 1U << call.kind;
+        t->loaded |= model_script(&call);
     t->model.scripts = t->loaded;
     if (agrees(t, before, &call, &real, &hello))
         return true;
@@ -551,6 +606,7 @@ static void draw_several(struct test *t, struct several *s)
     enum request_kind kind = kinds[chance_below(&t->chance, sizeof kinds / sizeof kinds[0])];
     s->count = (unsigned)chance_range(&t->chance, 2, BATCH_MAX);
     s->whole = chance_permille(&t->chance, 300);
+    uint8_t modes = chance_permille(&t->chance, 500);
     for (unsigned i = 0; i < s->count; i++) {
         struct model_call *call = &s->calls[i];
         *call = (struct model_call){.kind = kind,
@@ -559,6 +615,7 @@ static void draw_several(struct test *t, struct several *s)
                                     .count = 1,
                                     .names = {(uint8_t)chance_below(&t->chance, MODEL_NAMES)},
                                     .value = 1 + chance_below(&t->chance, VALUES),
+                                    .modes = modes,
                                     .ttl_ms = chance_range(&t->chance, 1, LONGEST_MS)};
         if (kind == REQUEST_RENEW && chance_permille(&t->chance, 300))
             call->not_after = chance_permille(&t->chance, 500) ? 1000000 : INT64_C(1) << 52;
@@ -614,7 +671,7 @@ static bool all_agree(struct test *t, usec wall, const struct several *s)
 
 static bool is_refused(struct test *t, const struct several *s)
 {
-    unsigned bit = 1U << s->calls[0].kind;
+    uint64_t bit = model_script(&s->calls[0]);
     if (s->whole)
         t->loaded_each |= bit;
     return !(t->loaded_each & bit);
@@ -656,6 +713,41 @@ static int option_kind(const char *word)
     return -1;
 }
 
+/* A rule of shared names that the model then breaks. */
+static void break_rule(const char *word)
+{
+    const struct {
+        const char *word;
+        bool *flaw;
+    } flaws[] = {{"dead_readers_have", &model_flaws.dead_readers_have},
+                 {"keeps_readers", &model_flaws.keeps_readers},
+                 {"marker_of_last", &model_flaws.marker_of_last},
+                 {"readers_barge", &model_flaws.readers_barge},
+                 {"frees_for_readers", &model_flaws.frees_for_readers}};
+    for (unsigned i = 0; i < sizeof flaws / sizeof flaws[0]; i++)
+        if (strcmp(flaws[i].word, word) == 0) {
+            *flaws[i].flaw = true;
+            return;
+        }
+    die("--flaw: dead_readers_have, keeps_readers, marker_of_last, readers_barge or "
+        "frees_for_readers");
+}
+
+/* One of the two keys of a name, by somebody else. */
+static void delete_by_hand(struct test *t)
+{
+    unsigned name = chance_below(&t->chance, MODEL_NAMES);
+    bool readers = chance_permille(&t->chance, 500);
+    char command[64];
+    snprintf(command, sizeof command, "DEL %sname:%u", readers ? "redlock:holders:" : "", name);
+    integer(t, command);
+    if (!readers)
+        t->model.data.keys[name] = (struct model_key){0};
+    for (unsigned i = 0; readers && i < MODEL_READERS; i++)
+        if (t->model.data.readers[i].name == name)
+            t->model.data.readers[i].value = 0;
+}
+
 int main(int argc, char **argv)
 {
     struct test t = {.chance.state = 1, .breaks = -1, .directory = "/tmp/differential-XXXXXX"};
@@ -667,11 +759,13 @@ int main(int argc, char **argv)
             t.chance.state = strtoull(argv[i + 1], NULL, 10);
         else if (strcmp(argv[i], "--break") == 0)
             t.breaks = option_kind(argv[i + 1]);
+        else if (strcmp(argv[i], "--flaw") == 0)
+            break_rule(argv[i + 1]);
         else if (strcmp(argv[i], "--break-batch") == 0)
             t.in_batches = true, t.breaks = option_kind(argv[i + 1]);
         else
             die("usage: differential [--commands N] [--seed S] [--break KIND | --break-batch "
-                "KIND]");
+                "KIND | --flaw FLAW]");
     }
     if (!mkdtemp(t.directory))
         die("no scratch directory");
@@ -681,6 +775,8 @@ int main(int argc, char **argv)
     bool same = true;
     for (unsigned long n = 1; same && n <= commands; n++) {
         same = chance_permille(&t.chance, 100) ? compare_several(&t) : compare_one(&t);
+        if (chance_permille(&t.chance, 30))
+            delete_by_hand(&t);
         if (n % RESTART_EVERY == 0)
             restart(&t, chance_permille(&t.chance, 500));
         if (chance_permille(&t.chance, 5))

@@ -63,6 +63,8 @@ static void fill_call(struct shell *s, struct message *message, const struct req
         call->count = (uint8_t)request->names->count;
         for (unsigned i = 0; i < call->count; i++)
             call->names[i] = check_name(s, names_at(request->names, i));
+        for (unsigned i = 0; i < call->count; i++)
+            call->modes |= (uint8_t)(names_is_shared(request->names, i) << i);
     }
     if (request->token_length && request->token[0])
         call->value = world_token(s->world, request->token, request->token_length);
@@ -112,7 +114,7 @@ static bool are_all_foreign(const struct world *w, const struct model_answer *an
 {
     bool all = answer->holder_count > 0;
     for (unsigned i = 0; i < answer->holder_count; i++)
-        all &= w->tokens[answer->holders[i]].foreign;
+        all &= answer->holders[i] != MODEL_MARK && w->tokens[answer->holders[i]].foreign;
     return all;
 }
 
@@ -131,7 +133,8 @@ void exchange_read(const struct world *w, const struct message *message, const s
         reply->text_length = strlen(answer->error);
     if (answer->answer == ANSWER_HELD && tag->kind == REQUEST_PEEK) {
         reply->remaining_ms = answer->remaining_ms == -1 ? -2 : answer->remaining_ms;
-        reply->text = w->tokens[answer->value].text;
+        reply->text = answer->value == MODEL_MARK ? REDLOCK_READERS : w->tokens[answer->value].text;
+        reply->readers = answer->readers;
         reply->text_length = strlen(reply->text);
     }
     if (answer->answer == ANSWER_QUEUED) {

@@ -12,11 +12,11 @@ static bool counts_itself_holder(const struct user_lease *lease)
            !lease->let_go && lease->stop_by > shell_now(lease->shell);
 }
 
-bool share_a_name(const struct user_lease *a, const struct user_lease *b)
+bool exclude_each_other(const struct user_lease *a, const struct user_lease *b)
 {
     for (unsigned i = 0; i < a->count; i++)
         for (unsigned j = 0; j < b->count; j++)
-            if (a->names[i] == b->names[j])
+            if (a->names[i] == b->names[j] && !(a->shared >> i & b->shared >> j & 1))
                 return true;
     return false;
 }
@@ -29,7 +29,7 @@ static void one_holder(const struct user_lease *new)
     for (unsigned c = 0; c < w->clients; c++)
         for (const struct user_lease *old = w->shells[c]->all; old; old = old->next_all)
             if (old != new && old->token != new->token && counts_itself_holder(old) &&
-                share_a_name(old, new) &&
+                exclude_each_other(old, new) &&
                 wrong_pair_tolerated(w, old->shell->quorum, new->shell->quorum))
                 world_violated(
                     w, "exclusion", "client %u holds lease %u (t%u), and client %u lease %u (t%u)",

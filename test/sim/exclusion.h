@@ -12,7 +12,7 @@ void exclusion_acquired(const struct user_lease *lease);
 /* Likewise, of a client of the published algorithm that has just got its lock. */
 void exclusion_foreigner(struct world *world, unsigned foreigner);
 
-/* They want one name both. */
-bool share_a_name(const struct user_lease *a, const struct user_lease *b);
+/* They want one name both, and not both as readers. */
+bool exclude_each_other(const struct user_lease *a, const struct user_lease *b);
 
 #endif

@@ -5,6 +5,7 @@
 #include "client_shell.h"
 #include "invariants.h"
 #include "lasting.h"
+#include "orphans.h"
 #include "links.h"
 #include "liar.h"
 #include "trace.h"
@@ -268,8 +269,8 @@ void faults_restart(struct world *w, unsigned master)
     /* An old snapshot brings back released keys, and waiters that have left the queue and may be
      * given the name later: no client can know of that. */
     bool is_old = server->comes_back_with == &server->snapshot;
-    for (unsigned name = 0; name < MODEL_KEYS; name++)
-        w->tokens[data.keys[name].value].excused |= is_old;
+    if (is_old)
+        orphans_excuse_holders(w, &data);
     for (unsigned i = 0; i < data.waiters_used && (is_old || server->fails_over); i++)
         w->tokens[data.waiters[i].value].excused = true;
     /* A ttl that began before now: any lease may still rely on it. */

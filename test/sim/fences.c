@@ -17,7 +17,8 @@ void fences_granted(struct world *w, unsigned master, uint32_t number, usec cloc
     /* A restarted master may give again what its former process still vouches for. */
     if (!token->granted[master] || token->backed[master] <= w->now)
         token->granted[master] = clock;
-    token->stored[master] = clock;
+    token->stored[master] =
+        w->servers[master].model.data.clock.h; /* of later grants beside it too */
 }
 
 void fences_confirmed(struct world *w, uint32_t number)
@@ -30,8 +31,8 @@ void fences_confirmed(struct world *w, uint32_t number)
 static bool owns_all(struct world *w, unsigned master, const struct model_call *call)
 {
     for (unsigned i = 0; i < call->count; i++)
-        if (model_value(&w->servers[master].model, server_wall(w, master), call->names[i]) !=
-            call->value)
+        if (!model_has(&w->servers[master].model, server_wall(w, master), call->names[i],
+                       call->value))
             return false;
     return true;
 }
@@ -120,27 +121,32 @@ static void is_founded(const struct user_lease *lease, usec fence)
             lease->number, CLIENT(lease), kept);
 }
 
-/* The largest fence told before `before`, true time, to a holder of this name that excludes us. */
-static usec largest_told(const struct world *w, unsigned name, unsigned quorum, usec before)
+/* The largest fence told to a holder of the lease's i-th name that excludes us: to any while lease
+ * timing holds; where a master may lose single keys, and among readers, who may hold the name side
+ * by side, before this acquire's first request was sent. */
+static usec largest_told(const struct user_lease *lease, unsigned i)
 {
-    const struct told_fences *told = &w->told[name];
+    const struct world *w = lease->shell->world;
+    const struct told_fences *told = &w->told[lease->names[i]];
+    bool timing_holds = !(w->faults & 1U << FAULT_EVICT) && !w->options.beyond;
+    bool is_shared = lease->shared >> i & 1;
     usec largest = 0;
-    for (unsigned i = 0; i < told->count; i++)
-        if (told->at[i] < before && told->fence[i] > largest &&
-            wrong_pair_tolerated(w, quorum, told->quorum[i]))
-            largest = told->fence[i];
+    for (unsigned k = 0; k < told->count; k++) {
+        bool side_by_side = is_shared && told->shared[k];
+        usec before = timing_holds && !side_by_side ? NEVER : w->tokens[lease->token].first_sent;
+        if (told->at[k] < before && told->fence[k] > largest &&
+            wrong_pair_tolerated(w, lease->shell->quorum, told->quorum[k]))
+            largest = told->fence[k];
+    }
     return largest;
 }
 
-/* A fence is above every one told before: all of them while lease timing holds; where a master
- * may lose single keys, those told before this acquire's first request was sent. */
+/* A fence is above every one told before. */
 static void grows(const struct user_lease *lease, usec fence)
 {
     struct world *w = lease->shell->world;
-    bool timing_holds = !(w->faults & 1U << FAULT_EVICT) && !w->options.beyond;
-    usec before = timing_holds ? NEVER : w->tokens[lease->token].first_sent;
     for (unsigned i = 0; i < lease->count; i++) {
-        usec largest = largest_told(w, lease->names[i], lease->shell->quorum, before);
+        usec largest = largest_told(lease, i);
         if (fence <= largest)
             world_violated(w, "fence", "lease %u of client %u on %c is told fence %lld, after %lld",
                            lease->number, CLIENT(lease), 'a' + lease->names[i], (long long)fence,
@@ -158,6 +164,7 @@ static void remember(struct user_lease *lease, usec fence)
         told->at[at] = w->now;
         told->fence[at] = fence;
         told->quorum[at] = lease->shell->quorum;
+        told->shared[at] = lease->shared >> i & 1;
     }
 }
 

@@ -54,11 +54,11 @@ static void is_kept_until(struct world *w, unsigned master, uint32_t number, use
         w->tokens[number].backed[master] = end;
 }
 
-/* Likewise, as long as the key lasts. */
+/* Likewise, as long as the key lasts, or the reader. */
 static void is_kept(struct world *w, unsigned master, uint32_t number, unsigned name)
 {
-    const struct model_key *key = &w->servers[master].model.data.keys[name];
-    usec left = key->expires_ms * 1000 - server_wall(w, master);
+    usec expires = 1000 * model_expires_ms(&w->servers[master].model, name, number);
+    usec left = expires - server_wall(w, master);
     is_kept_until(w, master, number, w->now + left / 10000 * 9955 + left % 10000 * 9955 / 10000);
 }
 

@@ -19,6 +19,8 @@ static const char usage[] =
     "  --trace           tells its story\n"
     "  --profile NAME    what may go wrong (default mix)\n"
     "  --without FAULT   but not that; may be repeated\n"
+    "  --readers P       per mille of the names that are asked for are shared;\n"
+    "                    default: drawn, and none in half of the runs\n"
     "  --spare F         spare votes; default: drawn in the profile wrong, else none\n"
     "  --wrong K         masters wrong at once, with --masters and --spare, in that\n"
     "                    profile; default: as many as are tolerated\n"
@@ -117,7 +119,7 @@ int main(int argc, char **argv)
 {
     struct campaign campaign = {.first = 1, .last = 1000, .mutant = "none"};
     struct options *options = &campaign.options;
-    options->spare = options->wrong = -1;
+    options->spare = options->wrong = options->readers = -1;
     bool one = false, mutants = false;
     profile(&campaign, "mix");
     for (int i = 1; i < argc; i++) {
@@ -140,6 +142,8 @@ int main(int argc, char **argv)
             options->spare = (int)number(option, next, 0, MASTERS_MAX - 1);
         else if (strcmp(option, "--wrong") == 0)
             options->wrong = (int)number(option, next, 0, MASTERS_MAX);
+        else if (strcmp(option, "--readers") == 0)
+            options->readers = (int)number(option, next, 0, 1000);
         else if (strcmp(option, "--ops") == 0)
             options->ops = (unsigned)number(option, next, 1, 1000000);
         else if (strcmp(option, "--profile") == 0)

@@ -4,12 +4,23 @@
 
 struct model_flaws model_flaws;
 
+/* Of the name, the readers that end by then, in ms. */
+static void forget_readers(struct model_master *master, unsigned name, int64_t until)
+{
+    for (unsigned i = 0; i < master->data.readers_used; i++)
+        if (master->data.readers[i].name == name && master->data.readers[i].expires_ms <= until)
+            master->data.readers[i].value = 0;
+}
+
 /* Redis: a key is gone when the clock, in whole ms, is past its expiry. */
 static struct model_key *look_up(struct model_master *master, usec wall, unsigned name)
 {
     struct model_key *key = &master->data.keys[name];
-    if (key->value && key->expires_ms && wall / 1000 > key->expires_ms)
+    if (key->value && key->expires_ms && wall / 1000 > key->expires_ms) {
+        if (key->value == MODEL_MARK)
+            forget_readers(master, name, INT64_MAX); /* their key is gone as well */
         *key = (struct model_key){0};
+    }
     return key;
 }
 
@@ -23,15 +34,166 @@ static int64_t larger(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
+/* ---- readers ------------------------------------------------------------------- */
+
+static struct model_reader *find_reader(struct model_master *master, unsigned name, uint32_t value)
+{
+    for (unsigned i = 0; i < master->data.readers_used; i++) {
+        struct model_reader *reader = &master->data.readers[i];
+        if (reader->value == value && reader->name == name)
+            return reader;
+    }
+    return NULL;
+}
+
+static bool reads(const struct model_reader *reader, usec wall)
+{
+    return reader->value && (reader->expires_ms > wall / 1000 || model_flaws.dead_readers_have);
+}
+
+/* Of a name that has the marker. */
+static bool is_reader(struct model_master *master, usec wall, unsigned name, uint32_t value)
+{
+    const struct model_reader *reader = find_reader(master, name, value);
+    return reader && reads(reader, wall);
+}
+
+unsigned model_readers(struct model_master *master, usec wall, unsigned name)
+{
+    unsigned count = 0;
+    if (look_up(master, wall, name)->value != MODEL_MARK)
+        return 0;
+    for (unsigned i = 0; i < master->data.readers_used; i++)
+        count += master->data.readers[i].name == name && reads(&master->data.readers[i], wall);
+    return count;
+}
+
+bool model_has(struct model_master *master, usec wall, unsigned name, uint32_t value)
+{
+    uint32_t there = look_up(master, wall, name)->value;
+    return there == value || (there == MODEL_MARK && is_reader(master, wall, name, value));
+}
+
+int64_t model_expires_ms(struct model_master *master, unsigned name, uint32_t value)
+{
+    const struct model_key *key = &master->data.keys[name];
+    const struct model_reader *reader =
+        key->value == MODEL_MARK ? find_reader(master, name, value) : NULL;
+    return reader ? reader->expires_ms : key->expires_ms;
+}
+
+/* A slot that is empty, or that of one who is dead. */
+static struct model_reader *make_reader(struct model_master *master, usec wall)
+{
+    struct model_data *data = &master->data;
+    struct model_reader *dead = NULL;
+    for (unsigned i = 0; i < MODEL_READERS; i++) {
+        struct model_reader *reader = &data->readers[i];
+        if (!reader->value) {
+            if (i >= data->readers_used)
+                data->readers_used = i + 1;
+            return reader;
+        }
+        if (reader->expires_ms < wall / 1000)
+            dead = reader;
+    }
+    data->is_full |= !dead;
+    return dead;
+}
+
+static void share(struct model_master *master, usec wall, unsigned name, uint32_t value,
+                  int64_t expires_ms)
+{
+    struct model_key *key = look_up(master, wall, name);
+    bool is_new = key->value != MODEL_MARK;
+    if (is_new && !model_flaws.keeps_readers)
+        forget_readers(master, name, INT64_MAX);
+    struct model_reader *reader = find_reader(master, name, value);
+    if (!reader && (reader = make_reader(master, wall)))
+        *reader = (struct model_reader){value, (uint8_t)name, 0};
+    if (reader)
+        reader->expires_ms = larger(reader->expires_ms, expires_ms);
+    if (is_new || model_flaws.marker_of_last)
+        *key = (struct model_key){MODEL_MARK, expires_ms};
+    else if (key->expires_ms)
+        key->expires_ms = larger(key->expires_ms, expires_ms);
+    else
+        key->expires_ms = expires_ms;
+}
+
+/* When the last reader ends, dead or alive; 0: there is none. */
+static int64_t last_reader(const struct model_master *master, unsigned name)
+{
+    int64_t last = 0;
+    for (unsigned i = 0; i < master->data.readers_used; i++) {
+        const struct model_reader *reader = &master->data.readers[i];
+        if (reader->value && reader->name == name)
+            last = larger(last, reader->expires_ms);
+    }
+    return last;
+}
+
+/* A reader leaves a name that has the marker.  True if it was one.  The readers' key is gone when
+ * the last one has ended, which may be before the marker where somebody had deleted that key. */
+static bool take_back(struct model_master *master, usec wall, unsigned name, uint32_t value)
+{
+    struct model_key *key = look_up(master, wall, name);
+    struct model_reader *reader = find_reader(master, name, value);
+    if (!reader || last_reader(master, name) < wall / 1000)
+        return false;
+    bool was_ours = reads(reader, wall);
+    int64_t its = reader->expires_ms;
+    reader->value = 0;
+    int64_t last = last_reader(master, name);
+    if (last <= wall / 1000 || model_flaws.frees_for_readers) {
+        *key = (struct model_key){0};
+        if (!model_flaws.keeps_readers)
+            forget_readers(master, name, INT64_MAX);
+    } else if (last < its) {
+        key->expires_ms = last;
+    }
+    return was_ours;
+}
+
+/* ---- taking and renewing --------------------------------------------------------- */
+
+static bool is_open(struct model_master *master, usec wall, unsigned name, bool shared)
+{
+    uint32_t value = look_up(master, wall, name)->value;
+    return !value || (shared && value == MODEL_MARK);
+}
+
+static void give(struct model_master *master, usec wall, unsigned name, bool shared, uint32_t value,
+                 int64_t expires_ms)
+{
+    if (shared)
+        share(master, wall, name, value, expires_ms);
+    else
+        master->data.keys[name] = (struct model_key){value, expires_ms};
+}
+
+static bool is_shared(const struct model_call *call, unsigned i)
+{
+    return call->modes >> i & 1;
+}
+
 static enum answer acquire(struct model_master *master, usec wall, const struct model_call *call)
 {
     for (unsigned i = 0; i < call->count; i++)
-        if (look_up(master, wall, call->names[i])->value)
+        if (!is_open(master, wall, call->names[i], is_shared(call, i)))
             return ANSWER_HELD;
     for (unsigned i = 0; i < call->count; i++)
-        master->data.keys[call->names[i]] =
-            (struct model_key){call->value, wall / 1000 + call->ttl_ms};
+        give(master, wall, call->names[i], is_shared(call, i), call->value,
+             wall / 1000 + call->ttl_ms);
     return ANSWER_YES;
+}
+
+/* In the mode that is asked for; a shared name may be had exclusively, too. */
+static bool has(struct model_master *master, usec wall, const struct model_call *call, unsigned i)
+{
+    uint32_t value = look_up(master, wall, call->names[i])->value;
+    return value == call->value || (value == MODEL_MARK && is_shared(call, i) &&
+                                    is_reader(master, wall, call->names[i], call->value));
 }
 
 static int64_t time_to_live(const struct model_key *key, usec wall)
@@ -41,10 +203,23 @@ static int64_t time_to_live(const struct model_key *key, usec wall)
 
 static void prolong(struct model_key *key, usec wall, const struct model_call *call)
 {
-    if (!key->value)
-        *key = (struct model_key){call->value, wall / 1000 + call->ttl_ms};
-    else if (time_to_live(key, wall) < call->ttl_ms)
+    if (time_to_live(key, wall) < call->ttl_ms)
         key->expires_ms = wall / 1000 + call->ttl_ms;
+}
+
+/* A shared name may hold the token itself. */
+static void renew_one(struct model_master *master, usec wall, const struct model_call *call,
+                      unsigned i)
+{
+    unsigned name = call->names[i];
+    struct model_key *key = look_up(master, wall, name);
+    if (key->value == call->value) {
+        prolong(key, wall, call);
+        return;
+    }
+    if (is_shared(call, i))
+        forget_readers(master, name, wall / 1000);
+    give(master, wall, name, is_shared(call, i), call->value, wall / 1000 + call->ttl_ms);
 }
 
 static enum answer renew(struct model_master *master, usec wall, const struct model_call *call)
@@ -53,15 +228,16 @@ static enum answer renew(struct model_master *master, usec wall, const struct mo
         return ANSWER_LATE;
     unsigned absent = 0;
     for (unsigned i = 0; i < call->count; i++) {
-        uint32_t value = look_up(master, wall, call->names[i])->value;
-        if (value && value != call->value)
+        if (has(master, wall, call, i))
+            continue;
+        if (!is_open(master, wall, call->names[i], is_shared(call, i)))
             return ANSWER_HELD;
-        absent += value == 0;
+        absent++;
     }
     if (absent && !call->heal)
         return ANSWER_ABSENT;
     for (unsigned i = 0; i < call->count; i++)
-        prolong(&master->data.keys[call->names[i]], wall, call);
+        renew_one(master, wall, call, i);
     return absent ? ANSWER_HEALED : ANSWER_YES;
 }
 
@@ -125,31 +301,49 @@ static struct model_waiter *find_waiter(struct model_master *master, uint32_t va
     return NULL;
 }
 
-static bool is_first_and_free(struct model_master *master, usec wall,
+static bool is_first_and_open(struct model_master *master, usec wall,
                               const struct model_waiter *waiter)
 {
     for (unsigned i = 0; i < waiter->count; i++)
-        if (look_up(master, wall, waiter->names[i])->value ||
+        if (!is_open(master, wall, waiter->names[i], waiter->modes >> i & 1) ||
             model_waiter(master, wall, waiter->names[i], 0) != waiter)
             return false;
     return true;
 }
 
-static void hand_over(struct model_master *master, usec wall, unsigned name,
-                      struct model_answer *answer)
+static bool waits_to_share(const struct model_waiter *waiter, unsigned name)
+{
+    for (unsigned i = 0; i < waiter->count; i++)
+        if (waiter->names[i] == name)
+            return waiter->modes >> i & 1;
+    return false;
+}
+
+/* True if the next one may have the name as well. */
+static bool give_to_first(struct model_master *master, usec wall, unsigned name,
+                          struct model_answer *answer)
 {
     struct model_waiter *first =
         (struct model_waiter *)(uintptr_t)model_waiter(master, wall, name, 0);
-    if (!first || !master->data.clock.h || !is_first_and_free(master, wall, first))
-        return;
+    if (!first || !master->data.clock.h || !is_first_and_open(master, wall, first))
+        return false;
     struct model_push *push = &answer->pushes[answer->push_count++];
     *push = (struct model_push){
         first->channel, first->value, ++master->data.clock.h, first->count, {0}};
     for (unsigned i = 0; i < first->count; i++) {
         push->names[i] = first->names[i];
-        master->data.keys[first->names[i]] = (struct model_key){first->value, first->expires_ms};
+        give(master, wall, first->names[i], first->modes >> i & 1, first->value, first->expires_ms);
     }
     first->value = 0;
+    return waits_to_share(first, name);
+}
+
+/* A script stops after the 64th reader: so many never wait here. */
+static void hand_over(struct model_master *master, usec wall, unsigned name,
+                      struct model_answer *answer)
+{
+    while (give_to_first(master, wall, name, answer))
+        ;
 }
 
 static enum answer release(struct model_master *master, usec wall, const struct model_call *call,
@@ -160,6 +354,8 @@ static enum answer release(struct model_master *master, usec wall, const struct 
     for (unsigned i = 0; i < call->count; i++) {
         struct model_key *key = look_up(master, wall, call->names[i]);
         absent += key->value == 0;
+        if (key->value == MODEL_MARK)
+            ours += take_back(master, wall, call->names[i], call->value);
         if (key->value != call->value)
             continue;
         *key = (struct model_key){0};
@@ -177,7 +373,7 @@ static enum answer release(struct model_master *master, usec wall, const struct 
 static bool owns_all(struct model_master *master, usec wall, const struct model_call *call)
 {
     for (unsigned i = 0; i < call->count; i++)
-        if (look_up(master, wall, call->names[i])->value != call->value)
+        if (!has(master, wall, call, i))
             return false;
     return true;
 }
@@ -201,7 +397,8 @@ static void enqueue(struct model_master *master, usec wall, const struct model_c
                                     .arrival = arrival,
                                     .ticket = call->ticket,
                                     .expires_ms = wall / 1000 + call->ttl_ms,
-                                    .count = call->count};
+                                    .count = call->count,
+                                    .modes = call->modes};
     for (unsigned i = 0; i < call->count; i++)
         waiter->names[i] = call->names[i];
 }
@@ -213,8 +410,10 @@ static enum answer still_ours(struct model_master *master, usec wall, const stru
     for (unsigned i = 0; i < call->count; i++) {
         struct model_key *key = &master->data.keys[call->names[i]];
         const struct model_waiter *first = model_waiter(master, wall, call->names[i], 0);
-        if (time_to_live(key, wall) < call->ttl_ms)
-            key->expires_ms = wall / 1000 + call->ttl_ms;
+        if (key->value == MODEL_MARK)
+            share(master, wall, call->names[i], call->value, wall / 1000 + call->ttl_ms);
+        else
+            prolong(key, wall, call);
         ahead |= first && is_before(first, &ours);
     }
     return ahead ? ANSWER_AHEAD : ANSWER_YES;
@@ -237,7 +436,7 @@ static void describe_wait(struct model_master *master, usec wall, const struct m
     answer->remaining_ms = -2;
     for (unsigned i = 0; i < call->count; i++) {
         const struct model_key *key = look_up(master, wall, call->names[i]);
-        if (!key->value || key->value == call->value)
+        if (!key->value || has(master, wall, call, i))
             continue;
         if (!answer->holder_count)
             answer->remaining_ms = time_to_live(key, wall);
@@ -273,7 +472,8 @@ static enum answer queue(struct model_master *master, usec wall, const struct mo
 static bool somebody_waits(const struct model_master *master, usec wall,
                            const struct model_call *call)
 {
-    for (unsigned i = 0; i < call->count && !model_flaws.lets_barge; i++)
+    bool barges = model_flaws.lets_barge || (call->modes && model_flaws.readers_barge);
+    for (unsigned i = 0; i < call->count && !barges; i++)
         if (model_waiter(master, wall, call->names[i], 0))
             return true;
     return false;
@@ -284,12 +484,14 @@ static enum answer grant(struct model_master *master, usec wall, const struct mo
 {
     struct model_clock *clock = &master->data.clock;
     bool fenced = call->proposal != 0, passed_over = somebody_waits(master, wall, call);
-    if (!fenced && call->count == 1 && !passed_over && acquire(master, wall, call) == ANSWER_YES)
+    if (!fenced && !call->modes && call->count == 1 && !passed_over &&
+        acquire(master, wall, call) == ANSWER_YES)
         return ANSWER_YES;
     if (!clock->h)
         return ANSWER_NO_CLOCK;
     for (unsigned i = 0; passed_over && i < call->count; i++)
         hand_over(master, wall, call->names[i], answer);
+    passed_over = passed_over && somebody_waits(master, wall, call);
     enum answer taken = passed_over ? ANSWER_HELD : acquire(master, wall, call);
     usec most = wall + CLOCK_WINDOW;
     bool cut = call->proposal > most && !model_flaws.proposals_uncut;
@@ -312,10 +514,11 @@ static enum answer raise_clock(struct model_master *master, usec wall,
     if (!clock->h)
         return ANSWER_NO_CLOCK;
     for (unsigned i = 0; i < call->count && !model_flaws.raises_for_anyone; i++) {
-        uint32_t value = look_up(master, wall, call->names[i])->value;
-        if (value && value != call->value)
+        if (model_has(master, wall, call->names[i], call->value))
+            continue;
+        if (look_up(master, wall, call->names[i])->value)
             state = ANSWER_HELD;
-        else if (!value && state == ANSWER_YES)
+        else if (state == ANSWER_YES)
             state = ANSWER_ABSENT;
     }
     if (state == ANSWER_YES)
@@ -333,6 +536,7 @@ static enum answer peek(struct model_master *master, usec wall, const struct mod
             continue;
         answer->value = key->value;
         answer->remaining_ms = time_to_live(key, wall);
+        answer->readers = model_readers(master, wall, call->names[i]);
         return ANSWER_HELD;
     }
     return ANSWER_ABSENT;
@@ -389,23 +593,23 @@ static bool needs_script(const struct model_call *call)
     return call->kind > REQUEST_ACQUIRE || (call->kind == REQUEST_ACQUIRE && call->count > 1);
 }
 
-/* A kind of requests has a script, and one for several in a command. */
-static uint32_t script_bit(const struct model_call *call)
+uint64_t model_script(const struct model_call *call)
 {
-    return 1U << (call->kind + (call->each ? REQUEST_KINDS : 0));
+    bool is_other = call->modes && request_has_modes(call->kind);
+    return UINT64_C(1) << (call->kind + REQUEST_KINDS * (call->each + 2 * is_other));
 }
-_Static_assert(2 * REQUEST_KINDS <= 32, "a bit for each script");
+_Static_assert(4 * REQUEST_KINDS <= 64, "a bit for each script");
 
 void model_execute(struct model_master *master, usec wall, const struct model_call *call,
                    struct model_answer *answer)
 {
     *answer = (struct model_answer){.remaining_ms = -1, .time = wall};
-    if (needs_script(call) && !call->whole && !(master->scripts & script_bit(call))) {
+    if (needs_script(call) && !call->whole && !(master->scripts & model_script(call))) {
         answer->answer = ANSWER_NOSCRIPT;
         return;
     }
     if (call->whole)
-        master->scripts |= script_bit(call);
+        master->scripts |= model_script(call);
     switch (call->kind) {
     case REQUEST_ACQUIRE:
         answer->answer = acquire(master, wall, call);

@@ -13,7 +13,8 @@
 
 #define MODEL_NAMES 6 /* of one request */
 #define MODEL_KEYS  108
-#define ALL_SCRIPTS UINT32_MAX
+#define MODEL_MARK  (UINT32_MAX - 1) /* the value of a name that is shared */
+#define ALL_SCRIPTS UINT64_MAX
 
 struct model_key {
     uint32_t value;     /* 0: absent */
@@ -35,6 +36,15 @@ struct model_waiter {
     int64_t ticket;
     int64_t expires_ms;
     uint8_t count, names[MODEL_NAMES];
+    uint8_t modes; /* a bit for each of its names: shared */
+};
+
+/* Who shares a name, and until when; only while the name has the marker. */
+#define MODEL_READERS 96
+struct model_reader {
+    uint32_t value; /* the token; 0: nobody */
+    uint8_t name;
+    int64_t expires_ms;
 };
 
 /* The data that a restart keeps or loses. */
@@ -42,7 +52,9 @@ struct model_data {
     struct model_key keys[MODEL_KEYS];
     struct model_waiter waiters[MODEL_WAITERS];
     unsigned waiters_used; /* none is further on */
-    bool is_full;          /* there was no room for one: the model is too small */
+    struct model_reader readers[MODEL_READERS];
+    unsigned readers_used;
+    bool is_full; /* there was no room for one: the model is too small */
     uint32_t arrivals;
     struct model_clock clock;
 };
@@ -51,7 +63,7 @@ struct model_master {
     struct model_data data;
     uint64_t run_id;
     int64_t started_s; /* wall clock, whole seconds, as INFO counts uptime */
-    uint32_t scripts;  /* that it knows by hash: see script_bit() */
+    uint64_t scripts;  /* that it knows by hash: see model_script() */
 };
 
 struct model_call {
@@ -61,6 +73,7 @@ struct model_call {
     bool plain; /* RELEASE by another library: it only deletes */
     uint8_t count;
     uint8_t names[MODEL_NAMES]; /* in the order of the request */
+    uint8_t modes;              /* a bit for each of these: shared */
     uint32_t value;             /* the token */
     int64_t ttl_ms;
     usec not_after;
@@ -82,8 +95,9 @@ struct model_answer {
     enum answer answer;
     int64_t remaining_ms; /* HELD of PEEK, QUEUED: as PTTL says, -1 for a key without expiry, -2 for
                              none */
-    uint32_t value;       /* HELD of PEEK */
-    uint32_t holders[MODEL_NAMES]; /* QUEUED: of each name that another token has */
+    uint32_t value;       /* HELD of PEEK; MODEL_MARK: it is shared */
+    unsigned readers;     /* HELD of PEEK: how many share the name */
+    uint32_t holders[MODEL_NAMES]; /* QUEUED: of each name that another token has; MODEL_MARK */
     unsigned holder_count;
     bool belies_holder; /* QUEUED: a liar's, of what library the holder is */
     usec time;          /* LATE, HELLO */
@@ -91,7 +105,7 @@ struct model_answer {
     usec age;   /* HELLO */
     usec clock; /* GRANT, RAISE, QUEUE, HELLO */
     unsigned position;
-    struct model_push pushes[MODEL_NAMES];
+    struct model_push pushes[MODEL_WAITERS]; /* as many readers may be given one name */
     unsigned push_count;
     bool floods; /* a liar: each of them very often */
     int64_t max_ttl_ms, uptime_s;
@@ -102,6 +116,8 @@ struct model_answer {
 /* `wall` is the master's TIME in microseconds. */
 void model_execute(struct model_master *master, usec wall, const struct model_call *call,
                    struct model_answer *answer);
+/* The bit of the script that carries out the call. */
+uint64_t model_script(const struct model_call *call);
 /* Starts again, with `data` as read from disk, or with none. */
 void model_restart(struct model_master *master, usec wall, uint64_t run_id,
                    const struct model_data *data);
@@ -111,8 +127,14 @@ const struct model_waiter *model_waiter(const struct model_master *master, usec 
 /* Is this token a live waiter for the name? */
 bool model_waits(const struct model_master *master, const struct model_waiter *waiter, usec wall,
                  unsigned name);
-/* The value of a name now; 0: absent. */
+/* The value of a name now; 0: absent, MODEL_MARK: it is shared. */
 uint32_t model_value(struct model_master *master, usec wall, unsigned name);
+/* Has the token the name now, shared or not? */
+bool model_has(struct model_master *master, usec wall, unsigned name, uint32_t value);
+/* Until when a token has the name that it has. */
+int64_t model_expires_ms(struct model_master *master, unsigned name, uint32_t value);
+/* How many share the name now. */
+unsigned model_readers(struct model_master *master, usec wall, unsigned name);
 
 /* Mutants of the model itself: rules that live in the scripts. */
 struct model_flaws {
@@ -126,6 +148,11 @@ struct model_flaws {
     bool keeps_dead;        /* a dead waiter stays in the queue */
     bool lets_barge;        /* grant does not look at the line */
     bool raises_for_anyone; /* raise does not look at the token */
+    bool dead_readers_have; /* a reader whose time is over still has the name */
+    bool keeps_readers;     /* who makes the marker leaves the readers of an earlier one */
+    bool marker_of_last;    /* the marker expires with the reader that came or renewed last */
+    bool readers_barge;     /* a grant of shared names does not look at the line */
+    bool frees_for_readers; /* a reader's release deletes the marker, also beside other readers */
 };
 extern struct model_flaws model_flaws;
 

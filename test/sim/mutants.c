@@ -50,6 +50,9 @@ void mutant_set(int number)
                                        .queue_keeps_clock = mutant == MUTANT_ENQUEUE_KEEPS_CLOCK,
                                        .keeps_dead = mutant == MUTANT_DEAD_KEPT,
                                        .lets_barge = mutant == MUTANT_BARGING,
+                                       .readers_barge = mutant == MUTANT_READERS_BARGE,
+                                       .marker_of_last = mutant == MUTANT_MARKER_OF_LAST,
+                                       .frees_for_readers = mutant == MUTANT_MARKER_FREED,
                                        .grants_keep_clock = mutant == MUTANT_GRANT_KEEPS_CLOCK,
                                        .raises_for_anyone = mutant == MUTANT_RAISE_UNOWNED};
 }

@@ -76,6 +76,14 @@ static void note_enqueued(struct world *w, unsigned master, uint32_t token)
         lease->enqueued_since = w->now;
 }
 
+static bool has_shared(const struct user_lease *lease, unsigned name)
+{
+    for (unsigned i = 0; i < lease->count; i++)
+        if (lease->names[i] == name)
+            return lease->shared >> i & 1;
+    return false;
+}
+
 /* `token` was given a name: no live waiter for it there may have been enqueued on a quorum
  * before its lease first asked. */
 static void nobody_is_overtaken(struct world *w, unsigned master, uint32_t token, unsigned name)
@@ -90,7 +98,8 @@ static void nobody_is_overtaken(struct world *w, unsigned master, uint32_t token
             continue;
         const struct user_lease *waits = lease_of(w, waiter->value);
         if (!given || !waits || waits == given || !waits->enqueued_since ||
-            waits->known != KNOWN_ASKED || waits->enqueued_since >= asked)
+            waits->known != KNOWN_ASKED || waits->enqueued_since >= asked ||
+            (has_shared(given, name) && has_shared(waits, name)))
             continue;
         world_violated(w, "turn",
                        "master %u gives %c to lease %u of client %u, which asked %lld us after "
@@ -153,6 +162,6 @@ void order_told(const struct user_lease *told)
         for (struct user_lease *it = w->shells[c]->all; it; it = it->next_all)
             if (c != told->shell->index && it->known == KNOWN_ASKED && !user_lease_has_calls(it) &&
                 it->enqueued_since && told->began > it->enqueued_since + FAIR_LATER &&
-                share_a_name(told, it))
+                exclude_each_other(told, it))
                 passes(told, it);
 }

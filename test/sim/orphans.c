@@ -23,9 +23,8 @@ static bool refuses(const struct shell *s, unsigned master)
     return s->client && s->client->engine->masters[master].refused;
 }
 
-void orphans_look(struct world *w, unsigned master, unsigned name)
+static void look_at(struct world *w, unsigned master, unsigned name, uint32_t number)
 {
-    uint32_t number = model_value(&w->servers[master].model, server_wall(w, master), name);
     struct token *token = &w->tokens[number];
     bool out_of_reach = token->client < w->clients && (!lasting_reaches(w, token->client, master) ||
                                                        refuses(w->shells[token->client], master));
@@ -37,4 +36,27 @@ void orphans_look(struct world *w, unsigned master, unsigned name)
     if (w->now - since > ORPHAN_GRACE)
         world_violated(w, "orphan", "master %u still has %c = t%u, given up %lld us ago",
                        master + 1, 'a' + name, number, (long long)(w->now - token->dead_since));
+}
+
+void orphans_look(struct world *w, unsigned master, unsigned name)
+{
+    struct model_master *model = &w->servers[master].model;
+    usec wall = server_wall(w, master);
+    uint32_t number = model_value(model, wall, name);
+    for (unsigned i = 0; number == MODEL_MARK && i < model->data.readers_used; i++) {
+        const struct model_reader *reader = &model->data.readers[i];
+        if (reader->name == name && model_has(model, wall, name, reader->value))
+            look_at(w, master, name, reader->value);
+    }
+    if (number != MODEL_MARK)
+        look_at(w, master, name, number);
+}
+
+void orphans_excuse_holders(struct world *w, const struct model_data *data)
+{
+    for (unsigned name = 0; name < MODEL_KEYS; name++)
+        if (data->keys[name].value != MODEL_MARK)
+            w->tokens[data->keys[name].value].excused = true;
+    for (unsigned i = 0; i < data->readers_used; i++)
+        w->tokens[data->readers[i].value].excused = true;
 }

@@ -8,5 +8,7 @@
 #include "world.h"
 
 void orphans_look(struct world *world, unsigned master, unsigned name);
+/* Whoever has a name in this data may keep it for longer, and no client can know of that. */
+void orphans_excuse_holders(struct world *world, const struct model_data *data);
 
 #endif

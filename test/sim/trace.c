@@ -41,6 +41,18 @@ const char *names_text(const uint8_t *names, unsigned count)
     return text;
 }
 
+const char *modes_text(unsigned shared, unsigned count)
+{
+    static char text[MODEL_NAMES + 2];
+    char *to = text;
+    if (shared)
+        *to++ = '/';
+    for (unsigned i = 0; shared && i < count; i++)
+        *to++ = shared >> i & 1 ? 's' : 'x';
+    *to = '\0';
+    return text;
+}
+
 const char *clock_text(usec clock)
 {
     static char text[40];

@@ -18,8 +18,10 @@ void trace_line(const struct world *world, const char *format, ...)
 const char *request_name(enum request_kind kind);
 const char *answer_name(enum answer answer);
 /* "a+c" */
+const char *names_text(const uint8_t *names, unsigned count);
+/* "/sx" for modes of which one is shared, else nothing. */
+const char *modes_text(unsigned shared, unsigned count);
 /* ", clock 17…", or nothing. */
 const char *clock_text(usec clock);
-const char *names_text(const uint8_t *names, unsigned count);
 
 #endif

@@ -35,6 +35,15 @@ static unsigned draw_names(struct shell *s, uint8_t *names)
     return count;
 }
 
+/* From a chance of their own: a run without readers is what it was before there were any. */
+static unsigned draw_modes(struct world *w, unsigned count)
+{
+    unsigned shared = 0;
+    for (unsigned i = 0; i < count; i++)
+        shared |= (unsigned)chance_permille(&w->modes, w->readers) << i;
+    return shared;
+}
+
 /* Over its whole range: as many short ones as long ones. */
 static usec draw_ttl(struct shell *s)
 {
@@ -83,12 +92,13 @@ static void acquire(struct shell *s)
     uint8_t names[MODEL_NAMES];
     unsigned count = draw_names(s, names);
     struct terms terms = draw_terms(s);
-    struct user_lease *lease = user_lease_acquire(s, names, count, &terms);
+    unsigned shared = draw_modes(s->world, count);
+    struct user_lease *lease = user_lease_acquire(s, names, count, shared, &terms);
     if (!lease)
         return;
-    TRACE(s->world, "client %u asks for %s: lease %u, ttl %lld ms, wait %lld ms%s", s->index + 1,
-          names_text(names, count), lease->number, (long long)terms.ttl / 1000,
-          terms.wait == NEVER ? -1 : (long long)terms.wait / 1000,
+    TRACE(s->world, "client %u asks for %s%s: lease %u, ttl %lld ms, wait %lld ms%s", s->index + 1,
+          names_text(names, count), modes_text(shared, count), lease->number,
+          (long long)terms.ttl / 1000, terms.wait == NEVER ? -1 : (long long)terms.wait / 1000,
           terms.renew ? "" : ", no renewal");
 }
 
@@ -116,7 +126,7 @@ static struct user_lease *draw_lease(struct shell *s)
 static void detach(struct shell *s, struct user_lease *lease)
 {
     struct world *w = s->world;
-    struct parcel parcel = {.token = lease->token, .count = lease->count};
+    struct parcel parcel = {.token = lease->token, .count = lease->count, .shared = lease->shared};
     memcpy(parcel.names, lease->names, sizeof parcel.names);
     if (w->parcel_count == PARCELS || !user_lease_detach(lease))
         return;
@@ -235,7 +245,7 @@ bool user_probes(struct shell *s)
                           .renew = true,
                           .fence = true,
                           .margin = user_lease_usual_margin(ttl)};
-    struct user_lease *lease = user_lease_acquire(s, names, count, &terms);
+    struct user_lease *lease = user_lease_acquire(s, names, count, 0, &terms);
     if (!lease)
         return false;
     TRACE(s->world, "client %u probes: lease %u on all names", s->index + 1, lease->number);

@@ -62,20 +62,23 @@ struct spelled {
     redlock_name names[MODEL_NAMES];
 };
 
-static void spell(struct spelled *spelled, const uint8_t *names, unsigned count)
+static void spell(struct spelled *spelled, const uint8_t *names, unsigned count, unsigned shared)
 {
     for (unsigned i = 0; i < count; i++) {
         spelled->bytes[i] = (char)('a' + names[i]); /* a byte, not always a letter */
-        spelled->names[i] = (redlock_name){&spelled->bytes[i], 1};
+        spelled->names[i] =
+            (redlock_name){.bytes = &spelled->bytes[i], .length = 1, .shared = shared >> i & 1};
     }
 }
 
-static struct user_lease *record_new(struct shell *s, const uint8_t *names, unsigned count)
+static struct user_lease *record_new(struct shell *s, const uint8_t *names, unsigned count,
+                                     unsigned shared)
 {
     struct user_lease *lease = calloc(1, sizeof *lease);
     lease->shell = shell_present = s;
     lease->count = (uint8_t)count;
     memcpy(lease->names, names, count);
+    lease->shared = shared;
     lease->began = s->world->now;
     return lease;
 }
@@ -100,12 +103,12 @@ static struct user_lease *entered(struct user_lease *lease, redlock_code code)
 }
 
 struct user_lease *user_lease_acquire(struct shell *s, const uint8_t *names, unsigned count,
-                                      const struct terms *terms)
+                                      unsigned shared, const struct terms *terms)
 {
-    struct user_lease *lease = record_new(s, names, count);
+    struct user_lease *lease = record_new(s, names, count, shared);
     redlock_lease_options options = options_of(terms);
     struct spelled spelled;
-    spell(&spelled, names, count);
+    spell(&spelled, names, count, shared);
     lease->terms = *terms;
     return entered(lease, redlock_acquire_names(s->client, &lease->handle, spelled.names, count,
                                                 &options, on_event, lease));
@@ -114,10 +117,10 @@ struct user_lease *user_lease_acquire(struct shell *s, const uint8_t *names, uns
 struct user_lease *user_lease_attach(struct shell *s, const struct parcel *parcel,
                                      const struct terms *terms)
 {
-    struct user_lease *lease = record_new(s, parcel->names, parcel->count);
+    struct user_lease *lease = record_new(s, parcel->names, parcel->count, parcel->shared);
     redlock_lease_options options = options_of(terms);
     struct spelled spelled;
-    spell(&spelled, parcel->names, parcel->count);
+    spell(&spelled, parcel->names, parcel->count, parcel->shared);
     lease->terms = *terms;
     lease->by_token = true;
     lease->token = parcel->token;
@@ -128,9 +131,9 @@ struct user_lease *user_lease_attach(struct shell *s, const struct parcel *parce
 
 struct user_lease *user_lease_release_token(struct shell *s, const struct parcel *parcel)
 {
-    struct user_lease *lease = record_new(s, parcel->names, parcel->count);
+    struct user_lease *lease = record_new(s, parcel->names, parcel->count, parcel->shared);
     struct spelled spelled;
-    spell(&spelled, parcel->names, parcel->count);
+    spell(&spelled, parcel->names, parcel->count, 0); /* a release knows no mode */
     lease->by_token = lease->released = true;
     lease->token = parcel->token;
     lease->known = KNOWN_ASKED_BACK;
@@ -141,9 +144,9 @@ struct user_lease *user_lease_release_token(struct shell *s, const struct parcel
 
 struct user_lease *user_lease_inspect(struct shell *s, const uint8_t *names, unsigned count)
 {
-    struct user_lease *lease = record_new(s, names, count);
+    struct user_lease *lease = record_new(s, names, count, 0);
     struct spelled spelled;
-    spell(&spelled, names, count);
+    spell(&spelled, names, count, 0);
     lease->known = KNOWN_INSPECTING;
     lease->released = true; /* there is nothing to release */
     return entered(

@@ -27,6 +27,7 @@ struct user_lease {
 
     uint32_t number;
     uint8_t names[MODEL_NAMES], count;
+    unsigned shared; /* a bit for each of them */
     enum known known;
     bool by_token;
     uint32_t token;    /* its present one */
@@ -49,9 +50,10 @@ struct user_lease {
 /* As people count it. */
 #define CLIENT(lease) ((lease)->shell->index + 1)
 
-/* redlock_acquire_names(), with terms.wait 0 to NEVER; NULL when memory is out. */
+/* redlock_acquire_names(), with terms.wait 0 to NEVER; NULL when memory is out.  `shared`: a bit
+ * for each name. */
 struct user_lease *user_lease_acquire(struct shell *shell, const uint8_t *names, unsigned count,
-                                      const struct terms *terms);
+                                      unsigned shared, const struct terms *terms);
 struct user_lease *user_lease_attach(struct shell *shell, const struct parcel *parcel,
                                      const struct terms *terms);
 struct user_lease *user_lease_release_token(struct shell *shell, const struct parcel *parcel);

@@ -315,6 +315,16 @@ static void make_server(struct world *w, unsigned index)
         server->model.started_s -= 100000;
 }
 
+/* Half of the runs know no readers. */
+static void readers_draw(struct world *w)
+{
+    w->modes.state = mix(w->options.seed ^ 0x4ead);
+    unsigned share = (unsigned)chance_range(&w->modes, 100, 900);
+    w->readers = chance_permille(&w->modes, 500) ? share : 0;
+    if (w->options.readers >= 0)
+        w->readers = (unsigned)w->options.readers;
+}
+
 static void draw(struct world *w)
 {
     static const unsigned masters[] = {3, 3, 3, 5, 5, 5, 4, 7, 1};
@@ -344,6 +354,7 @@ static void draw(struct world *w)
     w->prefix = chance_permille(&w->chance, 300) ? "a long prefix:" : "";
     w->skew_ms = chance_permille(&w->chance, 500) ? 1000 : chance_range(&w->chance, 600, 1000);
     crowd_draw(w);
+    readers_draw(w);
     faults_draw(w);
     liar_draw(w);
     if (w->faults & 1U << FAULT_FOREIGNERS)

@@ -71,6 +71,7 @@ struct options {
     unsigned clients; /* 0: drawn */
     unsigned ops;     /* user calls; 0: drawn */
     int spare;        /* spare votes; -1: drawn where masters may be wrong, else 0 */
+    int readers;      /* per mille; -1: drawn */
     int wrong;        /* masters wrong at once; -1: no more than the quorum tolerates */
     uint32_t faults;  /* that may be drawn: a bit for each fault_kind */
     uint32_t without; /* drawn all the same, and then left out */
@@ -183,6 +184,7 @@ struct violation {
 struct parcel {
     uint32_t token;
     uint8_t names[MODEL_NAMES], count;
+    unsigned shared; /* a bit for each name */
 };
 
 /* The last fences that holders of one name were told; true time. */
@@ -191,6 +193,7 @@ struct told_fences {
     unsigned count, next;
     usec at[TOLD_FENCES], fence[TOLD_FENCES];
     unsigned quorum[TOLD_FENCES]; /* of the holder */
+    bool shared[TOLD_FENCES];     /* likewise */
 };
 
 /* The last places: when each was first asked for; true time. */
@@ -209,6 +212,7 @@ struct wish {
 struct world {
     struct options options;
     struct chance chance;
+    struct chance modes; /* of the names that are asked for */
     usec now;
     uint64_t order;
     struct happening *heap;
@@ -219,6 +223,7 @@ struct world {
     struct violation violation;
 
     unsigned masters, quorum, clients, names, foreigners;
+    unsigned readers; /* per mille of the names that are asked for are shared */
     int64_t max_ttl_ms, skew_ms;
     const char *prefix; /* of all keys */
     uint32_t faults;

@@ -6,6 +6,7 @@
 #include "fences.h"
 #include "liar.h"
 #include "model_net.h"
+#include "orphans.h"
 #include "trace.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
@@ -103,8 +104,7 @@ static void set_clock(struct world *w, unsigned master, usec step)
     if (server->jumped > server->farthest)
         server->farthest = server->jumped;
     server->clock.base += step;
-    for (unsigned name = 0; name < MODEL_KEYS; name++)
-        w->tokens[server->model.data.keys[name].value].excused = true;
+    orphans_excuse_holders(w, &server->model.data);
     for (unsigned i = 0; i < server->model.data.waiters_used; i++)
         w->tokens[server->model.data.waiters[i].value].excused = true;
 }

@@ -241,10 +241,14 @@ static void expect_scripts(FILE *expected)
     EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_ACQUIRE_TEXT);
     EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_GRANT_TEXT);
     EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_GRANT_EACH_TEXT);
+    EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_GRANT_SHARED_TEXT);
+    EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_GRANT_SHARED_EACH_TEXT);
     EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_RAISE_TEXT);
     EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_QUEUE_TEXT);
     EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_RENEW_TEXT);
     EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_RENEW_EACH_TEXT);
+    EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_RENEW_SHARED_TEXT);
+    EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_RENEW_SHARED_EACH_TEXT);
     EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_RELEASE_TEXT);
     EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_RELEASE_EACH_TEXT);
     EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_PEEK_TEXT);
@@ -263,7 +267,8 @@ static void a_whole_login_comes_before_hello(void **state)
     struct credentials login = {"ann", "p w", 12, "redlock"};
     const enum step order[] = {STEP_AUTH, STEP_SELECT, STEP_SETNAME, STEP_CLIENT_ID, STEP_LOAD,
                                STEP_LOAD, STEP_LOAD,   STEP_LOAD,    STEP_LOAD,      STEP_LOAD,
-                               STEP_LOAD, STEP_LOAD,   STEP_LOAD,    STEP_LOAD,      STEP_FINAL};
+                               STEP_LOAD, STEP_LOAD,   STEP_LOAD,    STEP_LOAD,      STEP_LOAD,
+                               STEP_LOAD, STEP_LOAD,   STEP_LOAD,    STEP_FINAL};
     assert_int_equal(command_write(&written, &hello, &login, steps), COUNT(order));
     assert_int_equal(COUNT(order), STEPS_MAX);
     assert_memory_equal(steps, order, sizeof order);
@@ -283,6 +288,7 @@ static void what_is_not_given_is_not_sent(void **state)
     struct request hello = hello_request(REQUEST_HELLO);
     struct credentials login = {0};
     const enum step order[] = {STEP_CLIENT_ID, STEP_LOAD, STEP_LOAD, STEP_LOAD,
+                               STEP_LOAD,      STEP_LOAD, STEP_LOAD, STEP_LOAD,
                                STEP_LOAD,      STEP_LOAD, STEP_LOAD, STEP_LOAD,
                                STEP_LOAD,      STEP_LOAD, STEP_LOAD, STEP_FINAL};
     assert_int_equal(command_write(&written, &hello, &login, steps), COUNT(order));
@@ -351,6 +357,81 @@ static void a_place_in_line_has_a_ticket_a_life_and_a_channel(void **state)
     EXPECT(expected, "EVAL", SCRIPT_QUEUE_TEXT, "2", "jobs", "redlock:clock", TOKEN,
            "1785000000123458", "3000", "redlock:me");
     assert_written(expected);
+}
+
+/* ---- Shared names ---- */
+
+static struct names *shared_names(unsigned count, const char *const *strings, unsigned shared)
+{
+    struct names *names = unit_names(count, strings);
+    names_set_shared(names, shared);
+    return names;
+}
+
+static void a_grant_of_a_shared_name_tells_the_modes(void **state)
+{
+    (void)state;
+    struct names *names = shared_names(3, (const char *const[]){"a", "b", "c"}, 1);
+    struct request request = request_of(REQUEST_GRANT, names);
+    request.proposal = 7;
+    write_one(&request);
+    request.whole = true;
+    write_one(&request);
+    FILE *expected = expecting();
+    EXPECT(expected, "EVALSHA", SCRIPT_GRANT_SHARED_SHA1, "4", "a", "b", "c", "redlock:clock",
+           TOKEN, "30000", "7", "60000000", "xsx");
+    EXPECT(expected, "EVAL", SCRIPT_GRANT_SHARED_TEXT, "4", "a", "b", "c", "redlock:clock", TOKEN,
+           "30000", "7", "60000000", "xsx");
+    assert_written(expected);
+    names_drop(&unit_memory, names);
+}
+
+static void a_renewal_of_a_shared_name_tells_the_modes(void **state)
+{
+    (void)state;
+    struct names *names = shared_names(1, (const char *const[]){"a"}, 0);
+    struct request request = request_of(REQUEST_RENEW, names);
+    request.heal = true;
+    request.not_after = 5;
+    write_one(&request);
+    FILE *expected = expecting();
+    EXPECT(expected, "EVALSHA", SCRIPT_RENEW_SHARED_SHA1, "1", "a", TOKEN, "30000", "1", "5", "s");
+    assert_written(expected);
+    names_drop(&unit_memory, names);
+}
+
+static void a_place_for_a_shared_name_tells_the_modes(void **state)
+{
+    (void)state;
+    struct names *names = shared_names(2, (const char *const[]){"a", "b"}, 0);
+    struct request request = request_of(REQUEST_QUEUE, names);
+    request.ticket = 9;
+    write_one(&request);
+    FILE *expected = expecting();
+    EXPECT(expected, "EVALSHA", SCRIPT_QUEUE_SHA1, "3", "a", "b", "redlock:clock", TOKEN, "9",
+           "30000", "redlock:me", "sx");
+    assert_written(expected);
+    names_drop(&unit_memory, names);
+}
+
+static void other_requests_know_no_modes(void **state)
+{
+    (void)state;
+    struct names *names = shared_names(1, (const char *const[]){"a"}, 0);
+    const enum request_kind kinds[] = {REQUEST_RELEASE, REQUEST_PEEK};
+    for (unsigned i = 0; i < COUNT(kinds); i++) {
+        struct request request = request_of(kinds[i], names);
+        write_one(&request);
+    }
+    struct request raise = request_of(REQUEST_RAISE, names);
+    raise.fence = 3;
+    write_one(&raise);
+    FILE *expected = expecting();
+    EXPECT(expected, "EVALSHA", SCRIPT_RELEASE_SHA1, "1", "a", TOKEN);
+    EXPECT(expected, "EVALSHA", SCRIPT_PEEK_SHA1, "1", "a");
+    EXPECT(expected, "EVALSHA", SCRIPT_RAISE_SHA1, "2", "a", "redlock:clock", TOKEN, "3");
+    assert_written(expected);
+    names_drop(&unit_memory, names);
 }
 
 /* ---- Listeners ---- */
@@ -431,6 +512,8 @@ static void the_largest_requests_fit_their_room(void **state)
         slices[i] = (struct slice){bytes, sizeof bytes};
     struct names *names = names_new(&unit_memory, (struct slice){"", 0}, slices, COUNT(slices));
     for (int kind = REQUEST_ACQUIRE; kind <= REQUEST_PEEK; kind++) {
+        if (kind == REQUEST_GRANT)
+            names_set_shared(names, 0);
         struct request request = request_of((enum request_kind)kind, names);
         request.ttl_ms = request.not_after = request.ticket = INT64_MIN;
         request.channel = channel;
@@ -543,21 +626,60 @@ static void grants_share_a_command(void **state)
     names_drop(&unit_memory, b);
 }
 
-static void only_some_of_one_name_are_shared(void **state)
+static void grants_and_renewals_of_shared_names_have_scripts_of_their_own(void **state)
+{
+    (void)state;
+    struct names *a = shared_names(1, (const char *const[]){"a"}, 0);
+    struct names *b = shared_names(1, (const char *const[]){"bb"}, 0);
+    struct request grants[] = {request_of(REQUEST_GRANT, a), request_of(REQUEST_GRANT, b)};
+    struct request renewals[] = {request_of(REQUEST_RENEW, a), request_of(REQUEST_RENEW, b)};
+    struct request releases[] = {request_of(REQUEST_RELEASE, a), request_of(REQUEST_RELEASE, b)};
+    command_write_each(&written, grants, 2, false);
+    command_write_each(&written, renewals, 2, true);
+    command_write_each(&written, releases, 2, false);
+    FILE *expected = expecting();
+    EXPECT(expected, "EVALSHA", SCRIPT_GRANT_SHARED_EACH_SHA1, "3", "a", "bb", "redlock:clock",
+           "60000000", TOKEN, "30000", "0", TOKEN, "30000", "0");
+    EXPECT(expected, "EVAL", SCRIPT_RENEW_SHARED_EACH_TEXT, "2", "a", "bb", TOKEN, "30000", "0",
+           "0", TOKEN, "30000", "0", "0");
+    EXPECT(expected, "EVALSHA", SCRIPT_RELEASE_EACH_SHA1, "2", "a", "bb", TOKEN, TOKEN);
+    assert_written(expected);
+    names_drop(&unit_memory, a);
+    names_drop(&unit_memory, b);
+}
+
+static void a_batch_is_of_one_kind_and_of_one_mode(void **state)
+{
+    struct names *shared = shared_names(1, (const char *const[]){"a"}, 0);
+    for (int kind = REQUEST_GRANT; kind <= REQUEST_RELEASE; kind++) {
+        struct request one = request_of((enum request_kind)kind, *state);
+        struct request other = request_of((enum request_kind)kind, shared);
+        bool has_modes = kind == REQUEST_GRANT || kind == REQUEST_RENEW;
+        assert_true(command_is_like(&one, &one));
+        assert_true(command_is_like(&other, &other));
+        assert_true(command_is_like(&one, &other) == !has_modes);
+        assert_true(command_is_like(&other, &one) == !has_modes);
+        other.tag.kind = REQUEST_PEEK;
+        assert_false(command_is_like(&one, &other));
+    }
+    names_drop(&unit_memory, shared);
+}
+
+static void only_some_of_one_name_may_go_in_one_command(void **state)
 {
     struct names *two = unit_names(2, (const char *const[]){"a", "b"});
     for (int kind = REQUEST_ACQUIRE; kind <= REQUEST_PEEK; kind++) {
-        bool shared = kind == REQUEST_RELEASE || kind == REQUEST_RENEW || kind == REQUEST_GRANT;
+        bool may = kind == REQUEST_RELEASE || kind == REQUEST_RENEW || kind == REQUEST_GRANT;
         struct request request = request_of((enum request_kind)kind, *state);
-        assert_true(command_is_shared(&request) == shared);
+        assert_true(command_may_batch(&request) == may);
         request.whole = true;
-        assert_false(command_is_shared(&request));
+        assert_false(command_may_batch(&request));
         request = request_of((enum request_kind)kind, two);
-        assert_false(command_is_shared(&request));
+        assert_false(command_may_batch(&request));
     }
     for (int kind = REQUEST_HELLO; kind <= REQUEST_KILL; kind++)
         assert_false(
-            command_is_shared(&(struct request){.tag = {.kind = (enum request_kind)kind}}));
+            command_may_batch(&(struct request){.tag = {.kind = (enum request_kind)kind}}));
     names_drop(&unit_memory, two);
 }
 
@@ -614,6 +736,10 @@ int main(void)
         TEST(a_grant_names_the_clock_and_proposes),
         TEST(a_raise_names_the_clock_and_the_fence),
         TEST(a_place_in_line_has_a_ticket_a_life_and_a_channel),
+        TEST(a_grant_of_a_shared_name_tells_the_modes),
+        TEST(a_renewal_of_a_shared_name_tells_the_modes),
+        TEST(a_place_for_a_shared_name_tells_the_modes),
+        TEST(other_requests_know_no_modes),
         TEST(a_listener_logs_in_and_subscribes),
         TEST(a_listener_without_credentials_asks_who_is_there_and_subscribes),
         TEST(a_probe_is_a_ping),
@@ -634,7 +760,9 @@ int main(void)
         TEST(releases_share_a_command),
         TEST(renewals_share_a_command),
         TEST(grants_share_a_command),
-        TEST(only_some_of_one_name_are_shared),
+        TEST(grants_and_renewals_of_shared_names_have_scripts_of_their_own),
+        TEST(a_batch_is_of_one_kind_and_of_one_mode),
+        TEST(only_some_of_one_name_may_go_in_one_command),
         TEST(the_largest_batches_fit_their_room),
         TEST(memory_out_is_told_by_the_buffer),
     };

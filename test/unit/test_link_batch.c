@@ -98,6 +98,32 @@ static void the_order_of_requests_is_kept(void **state)
     assert_heard(world, &wanted);
 }
 
+/* Releases are the same in both modes. */
+static void shared_names_go_in_a_command_of_their_own(void **state)
+{
+    struct world *world = *state;
+    struct buffer wanted = {0};
+    struct names *shared = unit_names(1, (const char *const[]){"read"});
+    names_set_shared(shared, 0);
+    come_up(world, LOCAL);
+    static const enum request_kind kinds[] = {REQUEST_RENEW, REQUEST_GRANT, REQUEST_RELEASE};
+    for (unsigned i = 0; i < COUNT(kinds); i++) {
+        struct request requests[] = {
+            request_of(world->name, kinds[i], 0), request_of(world->name, kinds[i], 1),
+            request_of(shared, kinds[i], 2), request_of(shared, kinds[i], 3)};
+        for (unsigned at = 0; at < 4; at++)
+            do_send(world, &requests[at]);
+        if (kinds[i] == REQUEST_RELEASE) {
+            command_write_each(&wanted, requests, 4, false);
+        } else {
+            command_write_each(&wanted, requests, 2, false);
+            command_write_each(&wanted, requests + 2, 2, false);
+        }
+    }
+    assert_heard(world, &wanted);
+    names_drop(&unit_memory, shared);
+}
+
 static void a_request_with_its_script_goes_alone(void **state)
 {
     struct world *world = *state;
@@ -320,6 +346,7 @@ int main(void)
         LINK_TEST(several_go_in_one_command),
         LINK_TEST(one_alone_is_a_command_of_its_own),
         LINK_TEST(the_order_of_requests_is_kept),
+        LINK_TEST(shared_names_go_in_a_command_of_their_own),
         LINK_TEST(a_request_with_its_script_goes_alone),
         LINK_TEST(ten_thousand_in_batches_are_answered_in_order),
         LINK_TEST(a_refused_batch_is_a_forgotten_script_for_each),

@@ -47,7 +47,28 @@ static void test_prefix_before_each(void **state)
     assert_int_equal(pool.bytes, 0);
 }
 
-static void test_shared_until_the_last_one_drops(void **state)
+static void test_a_mode_for_each_name(void **state)
+{
+    struct slice slices[] = {{"job", 3}, {"", 0}, {"x", 1}};
+    (void)state;
+    struct names *names = names_new(&unit_memory, (struct slice){"app:", 4}, slices, 3);
+    struct names *same = names_new(&unit_memory, (struct slice){"app:", 4}, slices, 3);
+    assert_false(names_any_shared(names));
+    names_set_shared(names, 2);
+    assert_true(names_any_shared(names));
+    assert_false(names_is_shared(names, 0) || names_is_shared(names, 1));
+    assert_true(names_is_shared(names, 2));
+    names_set_shared(names, 0);
+    assert_name(names, 0, "app:job", 7);
+    assert_name(names, 1, "app:", 4);
+    assert_name(names, 2, "app:x", 5);
+    assert_true(names_are_same(names, same));
+    assert_int_equal(names_hash(names), names_hash(same));
+    names_drop(&unit_memory, names);
+    names_drop(&unit_memory, same);
+}
+
+static void test_held_until_the_last_one_drops(void **state)
 {
     struct pool pool = {0};
     struct memory memory = {take, give, &pool};
@@ -95,7 +116,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_prefix_before_each),
-        cmocka_unit_test(test_shared_until_the_last_one_drops),
+        cmocka_unit_test(test_a_mode_for_each_name),
+        cmocka_unit_test(test_held_until_the_last_one_drops),
         cmocka_unit_test(test_largest),
         cmocka_unit_test(test_no_memory),
     };

@@ -121,6 +121,30 @@ static void peek_tells_value_and_time(void **state)
     assert_true(reply.remaining_ms > TTL_MS_MOST && MS(reply.remaining_ms) <= INT64_C(1) << 53);
 }
 
+static void peek_tells_how_many_share(void **state)
+{
+    (void)state;
+    answers(REQUEST_PEEK, "*4\r\n$2\r\nme\r\n:1500\r\n:0\r\n$0\r\n\r\n", ANSWER_HELD);
+    assert_int_equal(reply.readers, 0);
+    answers(REQUEST_PEEK, "*6\r\n$2\r\nme\r\n:1500\r\n:2\r\n$1\r\nw\r\n:3\r\n$2\r\nab\r\n",
+            ANSWER_HELD);
+    assert_int_equal(reply.readers, 3);
+    assert_string_equal(reply.reader_tokens, "ab");
+    assert_int_equal(reply.waiting, 2);
+    assert_string_equal(reply.text, "me");
+    answers(REQUEST_PEEK, "*6\r\n$2\r\nme\r\n:1\r\n:0\r\n$0\r\n\r\n:2147483647\r\n$0\r\n\r\n",
+            ANSWER_HELD);
+    assert_int_equal(reply.readers, INT32_MAX);
+    static const char *const bad[] = {":-1\r\n$0\r\n", ":2147483648\r\n$0\r\n", "$1\r\n1\r\n$0\r\n",
+                                      "$-1\r\n$0\r\n", ":1\r\n:1"};
+    for (unsigned i = 0; i < COUNT(bad); i++) {
+        char bytes[100];
+        snprintf(bytes, sizeof bytes, "*6\r\n$2\r\nme\r\n:1\r\n:0\r\n$0\r\n\r\n%s\r\n", bad[i]);
+        assert_false(reads(REQUEST_PEEK, bytes));
+    }
+    assert_false(reads(REQUEST_PEEK, "*6\r\n$1\r\nx\r\n:1\r\n:0\r\n$0\r\n\r\n:1\r\n:1\r\n"));
+}
+
 static void killed_or_gone_already(void **state)
 {
     (void)state;
@@ -807,6 +831,7 @@ int main(void)
         TEST(release),
         TEST(peek),
         TEST(peek_tells_value_and_time),
+        TEST(peek_tells_how_many_share),
         TEST(killed_or_gone_already),
         TEST(a_grant_tells_the_clock),
         TEST(a_place_in_the_queue),

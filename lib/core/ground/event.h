@@ -144,6 +144,7 @@ struct reply {
     enum answer answer;
     unsigned position;    /* QUEUED: the number of waiters ahead of us */
     unsigned waiting;     /* HELD of PEEK: the number of waiters; see waiters */
+    unsigned readers;     /* HELD of PEEK: the number of readers; see reader_tokens */
     bool foreign;         /* QUEUED: the holder is of another library, and hands over to nobody */
     int64_t remaining_ms; /* HELD of PEEK, QUEUED: -1 unknown, -2 never expires */
     usec master_time;     /* LATE */
@@ -152,6 +153,8 @@ struct reply {
     size_t text_length;
     const char *waiters; /* HELD of PEEK: the tokens of the first waiters, one a line */
     size_t waiters_length;
+    const char *reader_tokens; /* likewise of the first readers of a shared name */
+    size_t reader_tokens_length;
     const struct hello *hello; /* HELLO */
 };
 
@@ -171,7 +174,8 @@ struct terms {
     usec wait;     /* NEVER: for ever */
     usec max_hold; /* 0: no cap */
     bool renew;
-    bool fence; /* with a fencing token */
+    bool fence;  /* with a fencing token */
+    bool shared; /* every name is shared; the core goes by its names */
 };
 
 enum event_kind {

@@ -68,6 +68,10 @@
     X(ENQUEUE_KEEPS_CLOCK, "enqueuing a waiter does not advance the master's clock")               \
     X(DEAD_KEPT, "waiters that are not heard of are never passed over")                            \
     X(BARGING, "an acquire takes a free name past its waiters")                                    \
+    X(READERS_BARGE, "readers take a name past its waiters")                                       \
+    X(MARKER_OF_LAST, "the marker expires with the reader that came or renewed last")              \
+    X(MARKER_FREED, "a release by a reader frees the name beside other readers")                   \
+    X(SHARED_IN_MEMORY, "a shared claim is handed over in memory")                                 \
     X(ASKING_DOES_NOT_DATE, "a request without an answer does not prolong what may be owed")       \
     X(TICKET_RENEWED, "a waiter that fails with a ticket draws a new one")
 

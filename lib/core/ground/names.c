@@ -4,10 +4,14 @@
 
 #include "ground/sanity.h"
 
+static size_t length_of(const struct names *names)
+{
+    return names->count ? names_end(names, names->count - 1) : 0;
+}
+
 static size_t size_of(const struct names *names)
 {
-    uint32_t bytes = names->count ? names->ends[names->count - 1] : 0;
-    return sizeof *names + names->count * sizeof names->ends[0] + bytes;
+    return sizeof *names + names->count * sizeof names->ends[0] + length_of(names);
 }
 
 static const char *bytes_of(const struct names *names)
@@ -22,6 +26,7 @@ struct names *names_new(const struct memory *memory, struct slice prefix,
     size_t bytes = 0;
     for (unsigned i = 0; i < count; i++)
         bytes += prefix.length + slices[i].length;
+    ASSERT(bytes < NAME_SHARED);
     struct names *names =
         memory->take(memory->pool, sizeof *names + count * sizeof names->ends[0] + bytes);
     if (!names)
@@ -53,15 +58,24 @@ void names_drop(const struct memory *memory, struct names *names)
         memory->give(memory->pool, names, size_of(names));
 }
 
-static size_t length_of(const struct names *names)
+void names_set_shared(struct names *names, unsigned index)
 {
-    return names->ends[names->count - 1];
+    ASSERT(index < names->count);
+    names->ends[index] |= NAME_SHARED;
+    names->any_shared = true;
+}
+
+static bool ends_are_same(const struct names *a, const struct names *b)
+{
+    for (unsigned i = 0; i < a->count; i++)
+        if (names_end(a, i) != names_end(b, i))
+            return false;
+    return true;
 }
 
 bool names_are_same(const struct names *a, const struct names *b)
 {
-    return a == b || (a->count == b->count && length_of(a) == length_of(b) &&
-                      memcmp(a->ends, b->ends, a->count * sizeof a->ends[0]) == 0 &&
+    return a == b || (a->count == b->count && ends_are_same(a, b) &&
                       memcmp(bytes_of(a), bytes_of(b), length_of(a)) == 0);
 }
 

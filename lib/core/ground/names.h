@@ -1,6 +1,6 @@
 /*
- * names.h - the names of one lease: bytes that the lease and the claims that it leaves
- * behind share by reference count.
+ * names.h - the names of one lease, each with its mode: bytes that the lease and the claims that
+ * it leaves behind hold together by reference count.
  */
 #ifndef REDLOCK_CORE_NAMES_H
 #define REDLOCK_CORE_NAMES_H
@@ -8,12 +8,14 @@
 #include "ground/event.h"
 
 #define NAMES_COUNT_BITS 7
+#define NAME_SHARED      (UINT32_C(1) << 31)
 
 struct names {
-    uint32_t references : 32 -
+    uint32_t references : 31 -
         NAMES_COUNT_BITS; /* more than rounds can be tried in a day, the longest ttl */
+    uint32_t any_shared : 1;
     uint32_t count : NAMES_COUNT_BITS;
-    uint32_t ends[]; /* end of name i in the bytes that follow */
+    uint32_t ends[]; /* end of name i in the bytes that follow, and its mode in the highest bit */
 };
 
 struct slice {
@@ -21,19 +23,37 @@ struct slice {
     size_t length;
 };
 
-/* `count` slices, each after `prefix`; NULL when memory is out. */
+/* `count` slices, each after `prefix`, and each exclusive; NULL when memory is out. */
 struct names *names_new(const struct memory *memory, struct slice prefix,
                         const struct slice *slices, unsigned count);
 struct names *names_share(struct names *names);
 void names_drop(const struct memory *memory, struct names *names);
+/* The same bytes; the modes do not matter. */
 bool names_are_same(const struct names *a, const struct names *b);
 uint32_t names_hash(const struct names *names);
+static inline uint32_t names_end(const struct names *names, unsigned index)
+{
+    return names->ends[index] & ~NAME_SHARED;
+}
+
 /* Each request comes by here, with each of its names. */
 static inline struct slice names_at(const struct names *names, unsigned index)
 {
-    uint32_t start = index ? names->ends[index - 1] : 0;
+    uint32_t start = index ? names_end(names, index - 1) : 0;
     const char *bytes = (const char *)(names->ends + names->count);
-    return (struct slice){bytes + start, names->ends[index] - start};
+    return (struct slice){bytes + start, names_end(names, index) - start};
+}
+
+/* A shared name may be held by several leases that all have it shared. */
+void names_set_shared(struct names *names, unsigned index);
+static inline bool names_is_shared(const struct names *names, unsigned index)
+{
+    return names->ends[index] & NAME_SHARED;
+}
+
+static inline bool names_any_shared(const struct names *names)
+{
+    return names->any_shared;
 }
 
 #endif

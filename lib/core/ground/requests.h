@@ -2,7 +2,7 @@
  * requests.h - all that can be asked of a master: the table of request kinds.
  *
  * All that depends on the kind alone stands here.  A name is that of the kind in
- * traces and, in lib/wire, of its script, its writer and its reader; CONTRIBUTING.md says how a
+ * traces and, in lib/wire, of its scripts, its writer and its reader; CONTRIBUTING.md says how a
  * kind is added.
  */
 #ifndef REDLOCK_CORE_REQUESTS_H
@@ -22,21 +22,22 @@
  *   takes   it takes free names: only a master that may grant is asked
  *   sets    once it is sent, the master may set the token
  *   clock   the master's logical clock is one of its keys
- *   shares  several of the kind may share one command, by the script NAME_each
+ *   batch   several of the kind may go in one command, by the script NAME_each
+ *   modes   if one of the names is shared it is another script: NAME_shared, NAME_shared_each
  */
 /* clang-format off */
 #define CLAIM_REQUESTS(X)                                                                          \
-    /* kind   name    token takes sets clock shares */                                             \
-    X(ACQUIRE, acquire, 1,    1,    1,   0,    0) /* take all names, if all are free */            \
-    X(GRANT,   grant,   1,    1,    1,   1,    1) /* like ACQUIRE, but refused while a waiter is queued; tells the clock */\
-    X(RAISE,   raise,   1,    0,    0,   1,    0) /* store the fence, if the token is ours */      \
-    X(QUEUE,   queue,   1,    1,    1,   1,    0) /* enter the queue, or stay in it */             \
-    X(RENEW,   renew,   1,    0,    1,   0,    1) /* prolong where the token is ours, or heal */\
-    X(RELEASE, release, 1,    0,    0,   0,    1) /* give back where the token is ours */          \
-    X(PEEK,    peek,    0,    0,    0,   0,    0) /* tell the holder and the time left */
+    /* kind   name    token takes sets clock batch modes */                                        \
+    X(ACQUIRE, acquire, 1,    1,    1,   0,    0,    0) /* take all names, if all are free; none is shared */\
+    X(GRANT,   grant,   1,    1,    1,   1,    1,    1) /* like ACQUIRE, but refused while a waiter is queued; tells the clock */\
+    X(RAISE,   raise,   1,    0,    0,   1,    0,    0) /* store the fence, if the token is ours */\
+    X(QUEUE,   queue,   1,    1,    1,   1,    0,    0) /* enter the queue, or stay in it */       \
+    X(RENEW,   renew,   1,    0,    1,   0,    1,    1) /* prolong where the token is ours, or heal */\
+    X(RELEASE, release, 1,    0,    0,   0,    1,    0) /* give back where the token is ours */    \
+    X(PEEK,    peek,    0,    0,    0,   0,    0,    0) /* tell the holder and the time left */
 /* clang-format on */
 
-/* REQUEST_IF_##shares(...): its arguments, only for kinds that may share a command */
+/* REQUEST_IF_##batch(...): its arguments, only for kinds that may go in one command */
 #define REQUEST_IF_0(...)
 #define REQUEST_IF_1(...) __VA_ARGS__
 
@@ -51,13 +52,19 @@ enum { REQUEST_KINDS = 0 CONNECTION_REQUESTS(REQUEST_ONE) CLAIM_REQUESTS(REQUEST
 _Static_assert(REQUEST_KINDS <= 32, "a bit for each kind in an unsigned");
 
 /* A column of the table: a constant with a bit for each kind. */
-#define REQUEST_ABOUT_NAMES(kind, ...)                               | 1U << REQUEST_##kind
-#define REQUEST_TOKEN(kind, name, token, takes, sets, clock, shares) | (token##U) << REQUEST_##kind
-#define REQUEST_TAKES(kind, name, token, takes, sets, clock, shares) | (takes##U) << REQUEST_##kind
-#define REQUEST_SETS(kind, name, token, takes, sets, clock, shares)  | (sets##U) << REQUEST_##kind
-#define REQUEST_CLOCK(kind, name, token, takes, sets, clock, shares) | (clock##U) << REQUEST_##kind
-#define REQUEST_SHARES(kind, name, token, takes, sets, clock, shares)                              \
-    | (shares##U) << REQUEST_##kind
+#define REQUEST_ABOUT_NAMES(kind, ...) | 1U << REQUEST_##kind
+#define REQUEST_TOKEN(kind, name, token, takes, sets, clock, batch, modes)                         \
+    | (token##U) << REQUEST_##kind
+#define REQUEST_TAKES(kind, name, token, takes, sets, clock, batch, modes)                         \
+    | (takes##U) << REQUEST_##kind
+#define REQUEST_SETS(kind, name, token, takes, sets, clock, batch, modes)                          \
+    | (sets##U) << REQUEST_##kind
+#define REQUEST_CLOCK(kind, name, token, takes, sets, clock, batch, modes)                         \
+    | (clock##U) << REQUEST_##kind
+#define REQUEST_BATCH(kind, name, token, takes, sets, clock, batch, modes)                         \
+    | (batch##U) << REQUEST_##kind
+#define REQUEST_MODES(kind, name, token, takes, sets, clock, batch, modes)                         \
+    | (modes##U) << REQUEST_##kind
 #define REQUEST_IS(kind, column) ((0U CLAIM_REQUESTS(column)) >> (kind)&1)
 
 static inline bool request_is_about_names(enum request_kind kind)
@@ -85,9 +92,14 @@ static inline bool request_has_clock(enum request_kind kind)
     return REQUEST_IS(kind, REQUEST_CLOCK);
 }
 
-static inline bool request_may_share(enum request_kind kind)
+static inline bool request_may_batch(enum request_kind kind)
 {
-    return REQUEST_IS(kind, REQUEST_SHARES);
+    return REQUEST_IS(kind, REQUEST_BATCH);
+}
+
+static inline bool request_has_modes(enum request_kind kind)
+{
+    return REQUEST_IS(kind, REQUEST_MODES);
 }
 
 #endif

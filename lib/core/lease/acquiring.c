@@ -12,12 +12,13 @@ static void acquire_round(struct engine *e, struct lease *lease)
     lease_become(lease, lease->attached ? LEASE_ATTACHING : LEASE_ASKING);
     lease->rounds++;
     e->counters.rounds++;
+    bool is_shared = names_any_shared(lease->attempt->names); /* no plain command takes it so */
     bool needs_clock = lease->terms.fence || lease->attempt->wait; /* for a fence or a ticket */
     if (lease->attempt->queue)
         lease->attempt->queue->drawn_at = e->now;
-    enum request_kind kind = lease->attached ? REQUEST_RENEW
-                             : needs_clock   ? REQUEST_GRANT
-                                             : REQUEST_ACQUIRE;
+    enum request_kind kind = lease->attached            ? REQUEST_RENEW
+                             : needs_clock || is_shared ? REQUEST_GRANT
+                                                        : REQUEST_ACQUIRE;
     lease_open_round(e, lease, kind);
     if (lease->terms.fence && kind == REQUEST_GRANT)
         lease->attempt->round.proposal = logical_propose(e);

@@ -68,7 +68,10 @@ static void give_claim(struct engine *e, struct lease *holder, struct lease *nex
 
 bool handover_give(struct engine *e, struct lease *holder)
 {
-    struct local_queue *queue = e->closing ? NULL : local_queue_of(e, holder->claim->names);
+    bool is_shared = names_any_shared(holder->claim->names) && /* the masters hand it over */
+                     !MUTANT(SHARED_IN_MEMORY);
+    struct local_queue *queue =
+        e->closing || is_shared ? NULL : local_queue_of(e, holder->claim->names);
     struct lease *next = queue ? queue->first : NULL;
     if (!next || !can_take_over(e, holder, next) ||
         (was_handed_enough(e, holder->claim) && !place_is_next(e, next)))

@@ -16,21 +16,16 @@ struct local_queue *local_queue_of(const struct engine *e, const struct names *n
     return NULL;
 }
 
-static struct local_queue *local_queue_new(struct engine *e, struct names *names)
+static void list(struct engine *e, struct local_queue *queue)
 {
-    struct local_queue *queue = e->memory.take(e->memory.pool, sizeof *queue);
-    struct local_queue **bucket = &e->local_queues[bucket_of(names)];
-    if (!queue)
-        return NULL;
-    queue->names = names_share(names);
+    struct local_queue **bucket = &e->local_queues[bucket_of(queue->names)];
     queue->next = *bucket;
     if (queue->next)
         queue->next->prev = queue;
     *bucket = queue;
-    return queue;
 }
 
-static void local_queue_drop(struct engine *e, struct local_queue *queue)
+static void unlist(struct engine *e, struct local_queue *queue)
 {
     if (queue->prev)
         queue->prev->next = queue->next;
@@ -38,6 +33,24 @@ static void local_queue_drop(struct engine *e, struct local_queue *queue)
         e->local_queues[bucket_of(queue->names)] = queue->next;
     if (queue->next)
         queue->next->prev = queue->prev;
+}
+
+static struct local_queue *local_queue_new(struct engine *e, struct names *names)
+{
+    struct local_queue *queue = e->memory.take(e->memory.pool, sizeof *queue);
+    if (!queue)
+        return NULL;
+    queue->names = names_share(names);
+    queue->apart = names_any_shared(names);
+    if (!queue->apart)
+        list(e, queue);
+    return queue;
+}
+
+static void local_queue_drop(struct engine *e, struct local_queue *queue)
+{
+    if (!queue->apart)
+        unlist(e, queue);
     names_drop(&e->memory, queue->names);
     e->memory.give(e->memory.pool, queue, sizeof *queue);
 }
@@ -45,7 +58,8 @@ static void local_queue_drop(struct engine *e, struct local_queue *queue)
 bool local_queue_enter(struct engine *e, struct lease *lease)
 {
     struct attempt *attempt = lease->attempt;
-    struct local_queue *queue = local_queue_of(e, attempt->names);
+    struct local_queue *queue =
+        names_any_shared(attempt->names) ? NULL : local_queue_of(e, attempt->names);
     if (!queue)
         queue = local_queue_new(e, attempt->names);
     if (!queue)

@@ -2,7 +2,9 @@
  * local_queue.h - the waiters of one set of names within this client, in the order in which
  * they asked.
  *
- * Only the first waiter asks the masters; the others wait here, in memory.
+ * Only the first waiter asks the masters; the others wait here, in memory.  A waiter with a shared
+ * name is alone in a queue that no other finds, for readers must not wait behind each other: each
+ * is enqueued on the masters for itself.
  */
 #ifndef REDLOCK_CORE_LOCAL_QUEUE_H
 #define REDLOCK_CORE_LOCAL_QUEUE_H
@@ -18,13 +20,14 @@ struct local_queue {
     struct names *names;
     struct lease *first, *last;
     usec drawn_at; /* when a waiter of it last asked for a ticket; 0: none yet */
+    bool apart;    /* for a waiter with a shared name */
 };
 
 /* Puts the lease at the end of the queue for its names; false when memory is out. */
 bool local_queue_enter(struct engine *engine, struct lease *lease);
 /* Takes the lease out, wherever it stands; the queue is freed with its last lease. */
 void local_queue_leave(struct engine *engine, struct lease *lease);
-/* The queue for exactly these names; NULL if there is no waiter. */
+/* The queue for exactly these names, all exclusive; NULL if there is no waiter. */
 struct local_queue *local_queue_of(const struct engine *engine, const struct names *names);
 /* The number of waiters ahead of the lease. */
 unsigned local_queue_position(const struct lease *lease);

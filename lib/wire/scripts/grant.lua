@@ -37,7 +37,7 @@ end
 if is_waited_for then
     -- uses handover.lua
     for i = 1, names do
-        hand_over_if_free(KEYS[i])
+        hand_over_if_open(KEYS[i])
     end
     h = logical_clock()
     for i = 1, names do

@@ -34,7 +34,7 @@ if redis.call('exists', unpack(queues)) > 0 then
     end
     -- True if a waiter is left.
     function serve_those_who_wait(name)
-        hand_over_if_free(name)
+        hand_over_if_open(name)
         h = logical_clock()
         return first_alive(name)
     end

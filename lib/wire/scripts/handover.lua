@@ -1,9 +1,11 @@
 -- The waiters of a name, and how it is given to the next one.  The build puts this where a
 -- script says that it uses it.
 --   redlock:queue:<name>    sorted set of tokens by ticket: the same order on all masters
---   redlock:waiter:<token>  cmsgpack {channel, name, name...}; expires when the waiter is
---                           dead.  What the waiter is given lasts for as long as that.
+--   redlock:waiter:<token>  cmsgpack {channel, name, name...}, or {{channel, modes}, name...}
+--                           if it is to share a name; expires when the waiter is dead.  What
+--                           the waiter is given lasts for as long as that.
 -- These are not in KEYS: they follow from the names, and a master is no cluster.
+-- uses holders.lua
 
 -- The first live waiter of the name, the ms that it has left, and its ticket.  The dead
 -- ahead of it are removed.  Returns nil if the key is no queue.  A user that may not look
@@ -26,17 +28,18 @@ local function first_alive(name)
     end
 end
 
--- The waiter is the first for each of its names, and all are free.  Of the name `free`,
+-- The waiter is the first for each of its names, and all are open to it.  Of the name `open`,
 -- both are known.
-local function may_have(token, names, free)
-    if #names == 1 and names[1] == free then
+local function may_have(token, names, modes, open)
+    if #names == 1 and names[1] == open then
         return true
     end
-    if redis.call('exists', unpack(names)) > 0 then
+    if not modes and redis.call('exists', unpack(names)) > 0 then
         return false
     end
     for i = 1, #names do
-        if first_alive(names[i]) ~= token then
+        if first_alive(names[i]) ~= token or
+            modes and not readers().is_open(names[i], string.sub(modes, i, i)) then
             return false
         end
     end
@@ -54,48 +57,55 @@ local function tick()
     return text
 end
 
--- Gives a free name to its first waiter, with the other names that it waits for: all or
--- none.  A waiter that cannot be told finds out with its next refresh.
-local function hand_over(name)
+-- So many readers get a name in one script beside the first ones: none may take long.  The
+-- others get it from the next script that looks at the queue.
+local further = 63
+
+-- Gives a free or marked name to its first waiter, with the other names that it waits for: all
+-- or none; and on to the next ones while it is shared.  A waiter that cannot be told finds out
+-- with its next refresh.
+local function hand_over(name, is_marked)
     local token, left = first_alive(name)
     if not token then
         return
     end
     local waiter = 'redlock:waiter:' .. token
-    local names = cmsgpack.unpack(redis.call('get', waiter))
+    local names, modes, shared = cmsgpack.unpack(redis.call('get', waiter)), nil, false
     local channel = table.remove(names, 1)
-    local clock = may_have(token, names, name) and tick()
+    if type(channel) == 'table' then
+        channel, modes = channel[1], channel[2]
+        for i = 1, #names do
+            shared = shared or names[i] == name and string.sub(modes, i, i) == 's'
+        end
+    end
+    local may = (shared or not is_marked) and may_have(token, names, modes, name)
+    local clock = may and tick()
     if not clock then
         return
     end
     for i = 1, #names do
-        redis.call('set', names[i], token, 'px', left)
+        if modes and string.sub(modes, i, i) == 's' then
+            readers().share(names[i], token, left)
+        else
+            redis.call('set', names[i], token, 'px', left)
+        end
         redis.call('zrem', 'redlock:queue:' .. names[i], token)
     end
     redis.call('del', waiter)
     redis.pcall('publish', channel, token .. ' ' .. clock)
-end
-
--- A user that may not give all of them (an ACL) leaves that to one that may.
-local function hand_over_if_free(name)
-    if redis.call('exists', name) == 0 then
-        pcall(hand_over, name)
+    if shared and further > 0 then
+        further = further - 1
+        return hand_over(name, true)
     end
 end
 
--- Ends a release: the token leaves the queue of the name, and the next waiter may have it.
-local function leave(name, token, is_free)
-    if redis.call('zrem', 'redlock:queue:' .. name, token) == 1 then
-        redis.call('del', 'redlock:waiter:' .. token)
+-- A user that may not give all of them (an ACL) leaves that to one that may.  Returns false if
+-- nobody can have been given the name.
+local function hand_over_if_open(name)
+    local value = redis.pcall('get', name)
+    local was_open = not value or value == MARK
+    if was_open then
+        pcall(hand_over, name, value == MARK)
     end
-    if is_free then
-        hand_over(name)
-    else
-        hand_over_if_free(name)
-    end
-end
-
--- A release succeeds also for a user that may not see the waiters.
-local function pass_on(name, token, is_free)
-    pcall(leave, name, token, is_free)
+    return was_open
 end

@@ -1,15 +1,15 @@
 -- uses handover.lua
--- uses value.lua
 -- Enqueues a waiter for the names, or refreshes its place; takes the names, all or none,
 -- when its turn has come.
 -- KEYS the names, redlock:clock
--- ARGV token, ticket, ms that the place and what the waiter is given last, channel
+-- ARGV token, ticket, ms that the place and what the waiter is given last, channel, and if
+-- a name is to be shared a letter for each name: x exclusive, s shared
 -- Returns {1, clock} the waiter has them, {2, clock} it has them, but another waiter is
 -- ahead for one of them; {0, clock, PTTL of the first name that another token has (-1:
 -- never expires, -2: all are free), the number of waiters ahead: the largest of any name,
 -- 1 if all holders are of other libraries, as far as can be told, else 0}.
 local names, clock = #KEYS - 1, KEYS[#KEYS]
-local token, ticket, life = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+local token, ticket, life, modes = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[5]
 
 local function logical_clock()
     return tonumber(redis.call('hget', clock, 'h') or '')
@@ -26,13 +26,14 @@ local function prolong(key, ms)
     end
 end
 
-local function is_ours(name)
-    return value_of(name) == token
+local function is_ours(i, value)
+    return value == token or modes and value == MARK and string.sub(modes, i, i) == 's' and
+        readers().has(KEYS[i], token)
 end
 
 local function all_ours()
     for i = 1, names do
-        if not is_ours(KEYS[i]) then
+        if not is_ours(i, value_of(KEYS[i])) then
             return false
         end
     end
@@ -65,6 +66,9 @@ local function is_foreign(value)
     if type(value) ~= 'string' then
         return 0
     end
+    if value == MARK then
+        return 0
+    end
     local is_bare = #value == 22 and value:find('^[A-Za-z0-9_-]+[AQgw]$')
     return value:byte(23) ~= 58 and not is_bare and 1 or 0
 end
@@ -74,7 +78,7 @@ local function held_for()
     local first_left, foreign
     for i = 1, names do
         local left, value = redis.call('pttl', KEYS[i]), value_of(KEYS[i])
-        if left ~= -2 and value ~= token then
+        if left ~= -2 and not is_ours(i, value) then
             first_left = first_left or left
             foreign = math.min(foreign or 1, is_foreign(value))
         end
@@ -84,7 +88,11 @@ end
 
 if all_ours() then
     for i = 1, names do
-        prolong(KEYS[i], life)
+        if modes and value_of(KEYS[i]) == MARK then
+            readers().share(KEYS[i], token, life)
+        else
+            prolong(KEYS[i], life)
+        end
     end
     return {somebody_is_ahead() and 2 or 1, h}
 end
@@ -99,11 +107,12 @@ for i = 1, names do
     prolong(queues[i], 2 * life)
 end
 redis.call('set', 'redlock:waiter:' .. token,
-    cmsgpack.pack({ARGV[4], unpack(KEYS, 1, names)}), 'px', ARGV[3])
+    cmsgpack.pack({modes and {ARGV[4], modes} or ARGV[4], unpack(KEYS, 1, names)}), 'px', ARGV[3])
+local was_open = false
 for i = 1, names do
-    hand_over_if_free(KEYS[i])
+    was_open = hand_over_if_open(KEYS[i]) or was_open
 end
-if all_ours() then
+if was_open and all_ours() then
     return {1, logical_clock()}
 end
 -- This removes the dead ahead, so that they are not counted.  If the waiter itself dies

@@ -1,4 +1,4 @@
--- Stores a fence: advances the logical clock up to it, if the token holds every name.
+-- Stores a fence: advances the logical clock up to it, if the token holds every name, shared or not.
 -- A later holder is then granted a larger number here.
 -- KEYS the names, redlock:clock   ARGV token, fence
 -- Returns {1, clock} stored, {0, clock} a name is free, {-1, clock} another token has one.
@@ -14,7 +14,10 @@ for i = 1, names do
     if not value then
         state = math.min(state, 0)
     elseif value ~= ARGV[1] then
-        state = -1
+        -- uses holders.lua
+        if value ~= MARK or not readers().has(KEYS[i], ARGV[1]) then
+            state = -1
+        end
     end
 end
 local fence = tonumber(ARGV[2])

@@ -1,15 +1,24 @@
--- Releases: deletes each name that still holds the token, and takes the token out of the
--- queues; a free name goes to its next waiter.
+-- Releases: deletes each name that still holds the token, or takes the token out of the name's
+-- readers, and out of the queues; a free name goes to its next waiter.
 -- KEYS the names   ARGV token
 -- Returns 1 all were ours, 0 the others are free, -1 another token has one.
-local ours, absent, queues = 0, 0, {}
+local ours, absent, queues, is_free, denied = 0, 0, {}, false, nil
 for i = 1, #KEYS do
     local value = redis.pcall('get', KEYS[i])
     if value == ARGV[1] then
         redis.call('del', KEYS[i])
-        ours = ours + 1
+        ours, is_free = ours + 1, true
     elseif not value then
         absent = absent + 1
+    elseif value == 'redlock:shared' then
+        -- uses take_back.lua
+        local was_ours
+        was_ours, is_free = take_back(KEYS[i], ARGV[1])
+        if type(was_ours) == 'table' then
+            denied = KEYS[i]
+        elseif was_ours then
+            ours = ours + 1
+        end
     elseif type(value) == 'table' and string.sub(value.err, 1, 9) ~= 'WRONGTYPE' then
         -- As in value.lua, whose function would make every release slower.
         redis.call('get', KEYS[i])
@@ -17,10 +26,13 @@ for i = 1, #KEYS do
     queues[i] = 'redlock:queue:' .. KEYS[i]
 end
 if redis.pcall('exists', unpack(queues)) ~= 0 then
-    -- uses handover.lua
+    -- uses leave.lua
     for i = 1, #KEYS do
-        pass_on(KEYS[i], ARGV[1], #KEYS == 1 and ours == 1)
+        pass_on(KEYS[i], ARGV[1], #KEYS == 1 and is_free)
     end
+end
+if denied then
+    redis.call('zscore', 'redlock:holders:' .. denied, ARGV[1])
 end
 if ours == #KEYS then
     return 1

@@ -181,11 +181,16 @@ static void put_peek(struct buffer *to, const struct model_answer *answer, const
         put_nil(to);
         return;
     }
-    answer_write_array(to, 4);
+    bool is_shared = answer->value == MODEL_MARK;
+    answer_write_array(to, is_shared ? 6 : 4);
     answer_write_text(to, value);
     answer_write_integer(to, answer->remaining_ms);
     answer_write_integer(to, 0);
     answer_write_text(to, "");
+    if (is_shared) {
+        answer_write_integer(to, answer->readers);
+        answer_write_text(to, "");
+    }
 }
 
 static void put_hello(struct buffer *to, const struct hello *hello)

@@ -122,16 +122,22 @@ static uint32_t token(struct reading *it)
 
 struct script {
     enum request_kind kind;
-    bool each;
+    bool each, shared;
     const char *hash, *text;
 };
 
-#define SCRIPT(kind, ...) {REQUEST_##kind, false, SCRIPT_##kind##_SHA1, SCRIPT_##kind##_TEXT},
-#define SCRIPT_EACH(kind, name, token, takes, sets, clock, shares)                                 \
-    REQUEST_IF_##shares(                                                                           \
-        {REQUEST_##kind, true, SCRIPT_##kind##_EACH_SHA1, SCRIPT_##kind##_EACH_TEXT}, )
+#define SCRIPT(kind, ...)                                                                          \
+    {REQUEST_##kind, false, false, SCRIPT_##kind##_SHA1, SCRIPT_##kind##_TEXT},
+#define ROW(kind, script, each, shared)                                                            \
+    {REQUEST_##kind, each, shared, SCRIPT_##script##_SHA1, SCRIPT_##script##_TEXT},
+/* clang-format off */
+#define OTHER_SCRIPTS(kind, name, token, takes, sets, clock, batch, modes)                         \
+    REQUEST_IF_##batch(ROW(kind, kind##_EACH, true, false))                                        \
+    REQUEST_IF_##modes(ROW(kind, kind##_SHARED, false, true))                                      \
+    REQUEST_IF_##modes(REQUEST_IF_##batch(ROW(kind, kind##_SHARED_EACH, true, true)))
+/* clang-format on */
 static const struct script scripts[] = {SCRIPT(HELLO) CLAIM_REQUESTS(SCRIPT)
-                                            CLAIM_REQUESTS(SCRIPT_EACH)};
+                                            CLAIM_REQUESTS(OTHER_SCRIPTS)};
 
 static const struct script *find_script(struct slice word, bool by_hash)
 {
@@ -165,6 +171,18 @@ static void read_rest(struct reading *it, struct model_call *call)
     }
 }
 
+/* A letter for each name. */
+static void read_modes(struct reading *it, struct model_call *call)
+{
+    struct slice word = next(it);
+    it->bad |= word.length != call->count;
+    for (unsigned i = 0; i < call->count && !it->bad; i++) {
+        it->bad |= word.bytes[i] != 's' && word.bytes[i] != 'x';
+        call->modes |= (uint8_t)((word.bytes[i] == 's') << i);
+    }
+    it->bad |= call->modes == 0;
+}
+
 static void must_be_window(struct reading *it)
 {
     it->bad |= number(it) != CLOCK_WINDOW;
@@ -191,7 +209,7 @@ static unsigned key_count(struct reading *it, enum request_kind kind, unsigned m
     return it->bad ? 0 : (unsigned)keys;
 }
 
-static void read_one(struct reading *it, struct asked *asked)
+static void read_one(struct reading *it, bool shared, struct asked *asked)
 {
     struct model_call *call = &asked->calls[0];
     asked->count = 1;
@@ -205,15 +223,19 @@ static void read_one(struct reading *it, struct asked *asked)
     read_rest(it, call);
     if (call->kind == REQUEST_GRANT)
         must_be_window(it);
+    bool more = call->kind == REQUEST_QUEUE && it->at < it->words->count;
+    if (shared || more)
+        read_modes(it, call);
 }
 
-static void read_each(struct reading *it, struct asked *asked)
+static void read_each(struct reading *it, bool shared, struct asked *asked)
 {
     struct model_call like = asked->calls[0];
     asked->count = key_count(it, like.kind, BATCH_MAX);
     for (unsigned i = 0; i < asked->count; i++) {
         asked->calls[i] = like;
         asked->calls[i].count = 1;
+        asked->calls[i].modes = shared;
         asked->calls[i].names[0] = name(it);
     }
     if (request_has_clock(like.kind)) {
@@ -240,9 +262,9 @@ static void read_script(struct reading *it, bool by_hash, struct asked *asked)
     }
     asked->calls[0].whole = !by_hash;
     if (script->each)
-        read_each(it, asked);
+        read_each(it, script->shared, asked);
     else
-        read_one(it, asked);
+        read_one(it, script->shared, asked);
 }
 
 static void read_set(struct reading *it, struct asked *asked)

@@ -23,7 +23,9 @@ static bool same_terms(const struct quarantine_terms *a, const struct quarantine
 static bool same_call(const struct model_call *read, const struct model_call *meant)
 {
     enum request_kind kind = meant->kind;
+    bool tells_modes = request_has_modes(kind) || kind == REQUEST_QUEUE;
     if (read->kind != kind || !same_names(read, meant) ||
+        (tells_modes && read->modes != meant->modes) ||
         (request_carries_token(kind) && read->value != meant->value))
         return false;
     switch (kind) {

@@ -31,7 +31,7 @@ struct said {
 struct greeting {
     unsigned logins, databases, names, ids, loads;
     bool info;
-    const char *hashes[2 * REQUEST_KINDS]; /* of the scripts */
+    const char *hashes[4 * REQUEST_KINDS]; /* of the scripts */
 };
 
 struct peer {

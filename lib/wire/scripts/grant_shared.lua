@@ -1,0 +1,61 @@
+-- grant.lua for names of which one is shared, at the least.
+-- KEYS the names, redlock:clock
+-- ARGV token, ttl ms, proposal us (0: without a fence), window us: a proposal further above
+-- TIME is cut, a letter for each name: x exclusive, s shared
+-- Returns {1, clock} taken, 1 taken without a fence, {-1, clock} one of them is held in a way
+-- that excludes this or has a waiter.
+-- uses holders.lua
+local names, clock = #KEYS - 1, KEYS[#KEYS]
+local token, ttl, proposal, modes = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[5]
+
+local function logical_clock()
+    return tonumber(redis.call('hget', clock, 'h') or '')
+end
+
+local h = logical_clock()
+if not h then
+    return redis.error_reply('NOCLOCK redlock:clock is gone')
+end
+
+local function move_on(to)
+    redis.call('hset', clock, 'h', string.format('%.0f', to))
+    return to
+end
+
+local queues = {}
+for i = 1, names do
+    queues[i] = 'redlock:queue:' .. KEYS[i]
+end
+if redis.call('exists', unpack(queues)) > 0 then
+    -- uses handover.lua
+    for i = 1, names do
+        hand_over_if_open(KEYS[i])
+    end
+    h = logical_clock()
+    for i = 1, names do
+        if first_alive(KEYS[i]) then
+            return {-1, move_on(h + 1)}
+        end
+    end
+end
+for i = 1, names do
+    if not readers().is_open(KEYS[i], string.sub(modes, i, i)) then
+        return {-1, move_on(h + 1)}
+    end
+end
+if proposal ~= 0 then
+    h = h + 1
+    if proposal > h then
+        local time = redis.call('time')
+        h = math.max(h, math.min(proposal, time[1] * 1000000 + time[2] + tonumber(ARGV[4])))
+    end
+    move_on(h)
+end
+for i = 1, names do
+    if string.sub(modes, i, i) == 's' then
+        readers().share(KEYS[i], token, ttl)
+    else
+        redis.call('set', KEYS[i], token, 'px', ttl)
+    end
+end
+return proposal ~= 0 and {1, h} or 1

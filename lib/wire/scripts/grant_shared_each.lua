@@ -1,0 +1,61 @@
+-- grant_shared.lua for several leases of one shared name each, one after the other.
+-- KEYS a name for each, redlock:clock
+-- ARGV window us (see there), and for each: token, ttl ms, proposal us (0: without a fence)
+-- Returns for each the clock if it was granted with a fence, 0 if without one; the clock
+-- below zero if the name is held exclusively or has a waiter; an error if it could not be
+-- granted.
+-- uses holders.lua
+local count, clock = #KEYS - 1, KEYS[#KEYS]
+local time = redis.call('time')
+local most = time[1] * 1000000 + time[2] + tonumber(ARGV[1])
+
+local function logical_clock()
+    return tonumber(redis.call('hget', clock, 'h') or '')
+end
+
+local h = logical_clock()
+
+local function move_on(to)
+    h = to
+    redis.call('hset', clock, 'h', string.format('%.0f', h))
+    return h
+end
+
+local queues = {}
+for i = 1, count do
+    queues[i] = 'redlock:queue:' .. KEYS[i]
+end
+-- True if a waiter is left.
+local function serve_those_who_wait()
+    return false
+end
+if redis.call('exists', unpack(queues)) > 0 then
+    -- uses handover.lua
+    function serve_those_who_wait(name)
+        hand_over_if_open(name)
+        h = logical_clock()
+        return first_alive(name)
+    end
+end
+
+local function grant(name, token, ttl, proposal)
+    if not h or h <= 0 then
+        return redis.error_reply('NOCLOCK redlock:clock is gone')
+    end
+    if serve_those_who_wait(name) or not readers().is_open(name, 's') then
+        return -move_on(h + 1)
+    end
+    local granted = proposal ~= 0 and move_on(math.max(h + 1, math.min(proposal, most))) or 0
+    readers().share(name, token, ttl)
+    return granted
+end
+
+-- An error of one lease must not become the error of all: a client takes that
+-- for nothing done.
+local said = {}
+for i = 1, count do
+    local done, it = pcall(grant, KEYS[i], ARGV[3 * i - 1], tonumber(ARGV[3 * i]),
+        tonumber(ARGV[3 * i + 1]))
+    said[i] = (done or type(it) == 'table') and it or redis.error_reply(tostring(it))
+end
+return said

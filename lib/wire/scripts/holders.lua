@@ -1,0 +1,93 @@
+-- Who shares a name.  The build puts this where a script says that it uses it.
+--   <name>                   holds the marker while the name is shared: it equals no token
+--   redlock:holders:<name>   sorted set of the readers' tokens by expiry, in ms of TIME
+-- A reader has the name if that holds the marker and the reader's expiry is ahead.  Both keys
+-- expire with the last reader.
+-- uses value.lua
+local MARK = 'redlock:shared'
+
+-- Returns the functions about readers.  They are made when they are first asked for: most
+-- scripts meet none, and a function is costly to make.
+local about_readers
+local function readers()
+    if about_readers then
+        return about_readers
+    end
+    local function time_now()
+        local time = redis.call('time')
+        return time[1] * 1000 + math.floor(time[2] / 1000)
+    end
+    local now = time_now()
+
+    -- Another type in place of the set is nobody.  Of any other error a second call makes it
+    -- name its line, as in value.lua.
+    local function is_wrong_type(told)
+        return type(told) == 'table' and string.sub(told.err, 1, 9) == 'WRONGTYPE'
+    end
+
+    -- The token is one of the readers of a marked name.
+    local function has(name, token)
+        local holders = 'redlock:holders:' .. name
+        local expiry = redis.pcall('zscore', holders, token)
+        if is_wrong_type(expiry) then
+            return false
+        elseif type(expiry) == 'table' then
+            redis.call('zscore', holders, token)
+        end
+        return expiry and tonumber(expiry) > now
+    end
+
+    -- The name may be taken in this mode: 's' shared, 'x' exclusively.
+    local function is_open(name, mode)
+        local value = value_of(name)
+        return not value or mode == 's' and value == MARK
+    end
+
+    -- Makes the token a reader of an open name, for `ms` at least.  Who makes the marker
+    -- forgets the readers of an earlier one.  TIME is asked behind each PTTL, also behind that
+    -- which told `ms`: where the master's time goes on within a script (Redis 6.2, 7.0), a pause
+    -- of the master between the two would else cut off a reader.
+    local function share(name, token, ms)
+        local holders = 'redlock:holders:' .. name
+        local is_new = redis.call('get', name) ~= MARK
+        local left, left_of_set = -1, -1
+        if not is_new then
+            left, left_of_set = redis.call('pttl', name), redis.call('pttl', holders)
+        end
+        local expiry = string.format('%.0f', time_now() + ms)
+        if is_new then
+            if redis.call('exists', holders) > 0 then
+                redis.call('del', holders)
+            end
+            redis.call('set', name, MARK, 'pxat', expiry)
+        end
+        local added = redis.pcall('zadd', holders, 'gt', expiry, token)
+        if type(added) == 'table' then
+            if is_wrong_type(added) then
+                redis.call('del', holders)
+                left_of_set = -1
+            end
+            redis.call('zadd', holders, expiry, token)
+        end
+        if not is_new and left <= ms then
+            redis.call('pexpireat', name, expiry)
+        end
+        if left_of_set <= ms then
+            redis.call('pexpireat', holders, expiry)
+        end
+    end
+
+    -- A renewal forgets the dead, and does so first: on a master whose memory is full ZADD may
+    -- only come after another write.
+    local function prolong(name, token, ms)
+        local holders = 'redlock:holders:' .. name
+        local forgotten = redis.pcall('zremrangebyscore', holders, '-inf', now)
+        if type(forgotten) == 'table' and not is_wrong_type(forgotten) then
+            redis.call('zremrangebyscore', holders, '-inf', now)
+        end
+        share(name, token, ms)
+    end
+
+    about_readers = {has = has, is_open = is_open, share = share, prolong = prolong}
+    return about_readers
+end

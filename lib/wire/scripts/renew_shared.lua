@@ -1,0 +1,46 @@
+-- renew.lua for names of which one is shared, at the least.  A name that is to be shared and
+-- holds the token itself is ours, too, and stays so.
+-- KEYS the names
+-- ARGV token, ttl ms, heal 0|1, not after (us of TIME; 0: no limit), a letter for each name: x
+-- exclusive, s shared
+-- Returns 1 renewed, 2 renewed and healed, 0 absent, -1 another token has one,
+-- {'late', TIME} past the limit.
+-- uses holders.lua
+if ARGV[4] ~= '0' then
+    local time = redis.call('time')
+    local now = time[1] * 1000000 + time[2]
+    if now > tonumber(ARGV[4]) then
+        return {'late', string.format('%.0f', now)}
+    end
+end
+local token, ttl = ARGV[1], tonumber(ARGV[2])
+
+local function is_shared(i)
+    return string.sub(ARGV[5], i, i) == 's'
+end
+
+local values, is_absent = {}, false
+for i = 1, #KEYS do
+    local value = value_of(KEYS[i])
+    if not value or value == MARK and is_shared(i) and not readers().has(KEYS[i], token) then
+        is_absent = true
+    elseif value ~= token and not (value == MARK and is_shared(i)) then
+        return -1
+    end
+    values[i] = value
+end
+if is_absent and ARGV[3] ~= '1' then
+    return 0
+end
+for i = 1, #KEYS do
+    if values[i] == token then
+        if redis.call('pttl', KEYS[i]) < ttl then
+            redis.call('pexpire', KEYS[i], ttl)
+        end
+    elseif is_shared(i) then
+        readers().prolong(KEYS[i], token, ttl)
+    else
+        redis.call('set', KEYS[i], token, 'px', ttl)
+    end
+end
+return is_absent and 2 or 1

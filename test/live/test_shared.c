@@ -1,0 +1,705 @@
+/* Names that are shared, as one real master sees it: the scripts by way of lib/wire. */
+#define _GNU_SOURCE
+#include <stdio.h>
+
+#include "one_master.h"
+
+static enum answer renew_for(const char *list, const char *token, bool heal, int64_t ttl)
+{
+    struct names *names = split(list);
+    struct request request = request_of(REQUEST_RENEW, names, token);
+    request.heal = heal;
+    request.ttl_ms = ttl;
+    enum answer answer = ask(&request);
+    names_drop(&memory, names);
+    return answer;
+}
+
+static enum answer renew(const char *list, const char *token)
+{
+    return renew_for(list, token, false, LIFE);
+}
+
+static enum answer heal(const char *list, const char *token)
+{
+    return renew_for(list, token, true, LIFE);
+}
+
+static enum answer grant_for(const char *list, const char *token, int64_t ttl)
+{
+    struct names *names = split(list);
+    struct request request = request_of(REQUEST_GRANT, names, token);
+    request.ttl_ms = ttl;
+    enum answer answer = ask(&request);
+    names_drop(&memory, names);
+    return answer;
+}
+
+static enum answer raise_to(const char *list, const char *token, usec fence)
+{
+    struct names *names = split(list);
+    struct request request = request_of(REQUEST_RAISE, names, token);
+    request.fence = fence;
+    enum answer answer = ask(&request);
+    names_drop(&memory, names);
+    return answer;
+}
+
+static void assert_readers(const char *name, unsigned count)
+{
+    assert_int_equal(simply(REQUEST_PEEK, name, ""), count ? ANSWER_HELD : ANSWER_ABSENT);
+    assert_int_equal(reply.readers, count);
+}
+
+static void assert_left(const char *key, long long least, long long most)
+{
+    long long left = ASK_COUNT("PTTL %s", key);
+    assert_true(least <= left && left <= most);
+}
+
+/* ---- Readers and writers ---- */
+
+static void readers_share_and_keep_writers_out(void **state)
+{
+    (void)state;
+    assert_int_equal(grant("~x", "a"), ANSWER_YES);
+    assert_int_equal(grant("~x", "b"), ANSWER_YES);
+    assert_holder("x", "redlock:shared");
+    assert_readers("x", 2);
+    assert_int_equal(grant("x", "writer"), ANSWER_HELD);
+    assert_int_equal(simply(REQUEST_ACQUIRE, "x", "writer"), ANSWER_HELD);
+    assert_int_equal(simply(REQUEST_ACQUIRE, "x y", "writer"), ANSWER_HELD);
+    assert_int_equal(simply(REQUEST_RENEW, "x", "writer"), ANSWER_HELD);
+    assert_int_equal(heal("x", "writer"), ANSWER_HELD);
+    assert_int_equal(release("x", "writer"), ANSWER_HELD);
+    assert_int_equal(release("x", "a"), ANSWER_YES);
+    assert_readers("x", 1);
+    assert_int_equal(release("x", "a"), ANSWER_HELD);
+    assert_int_equal(release("x", "b"), ANSWER_YES);
+    assert_int_equal(release("x", "b"), ANSWER_ABSENT);
+    assert_int_equal(ASK_COUNT("DBSIZE"), 1);
+    assert_int_equal(grant("x", "writer"), ANSWER_YES);
+}
+
+static void writers_keep_readers_out(void **state)
+{
+    (void)state;
+    assert_int_equal(grant("x", "writer"), ANSWER_YES);
+    assert_int_equal(grant("~x", "a"), ANSWER_HELD);
+    assert_int_equal(renew("~x", "a"), ANSWER_HELD);
+    assert_int_equal(heal("~x", "a"), ANSWER_HELD);
+    assert_int_equal(raise_to("~x", "a", 9), ANSWER_HELD);
+    assert_int_equal(release("~x", "a"), ANSWER_HELD);
+    assert_holder("x", "writer");
+    assert_int_equal(ASK_COUNT("EXISTS redlock:holders:x"), 0);
+}
+
+/* They know strings only, and compare the value with their token. */
+static void other_libraries_meet_no_wrong_type(void **state)
+{
+    (void)state;
+    static const char *const theirs[] = {
+        "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) end "
+        "return 0",
+        "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('pexpire', KEYS[1], 9) "
+        "end return 0"};
+    assert_int_equal(grant("~x", "a"), ANSWER_YES);
+    redisReply *set = cluster_ask(&cluster, 0, "SET x theirs NX PX 10000");
+    assert_int_equal(set->type, REDIS_REPLY_NIL);
+    freeReplyObject(set);
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(ASK_COUNT("EVAL %s 1 x theirs", theirs[i]), 0);
+        assert_int_equal(ASK_COUNT("EVAL %s 1 x a", theirs[i]), 0);
+    }
+    assert_int_equal(ASK_COUNT("EXISTS x"), 1);
+    assert_left("x", 1, LIFE);
+    assert_int_equal(release("~x", "a"), ANSWER_YES);
+    TELL("SET x theirs NX PX 10000");
+    assert_int_equal(grant("~x", "a"), ANSWER_HELD);
+    assert_int_equal(queue("~x", "a", 2000), ANSWER_QUEUED);
+    assert_true(reply.foreign);
+}
+
+static void readers_are_of_this_library(void **state)
+{
+    (void)state;
+    assert_int_equal(grant("~x", "a"), ANSWER_YES);
+    assert_int_equal(queue("x", "writer", 2000), ANSWER_QUEUED);
+    assert_false(reply.foreign);
+    assert_in_range(reply.remaining_ms, LIFE - 5000, LIFE);
+    assert_int_equal(queue("~x", "b", 2010), ANSWER_QUEUED);
+    assert_false(reply.foreign);
+}
+
+/* ---- Each reader has a time of its own ---- */
+
+static void a_reader_ends_with_its_own_time(void **state)
+{
+    (void)state;
+    assert_int_equal(grant("~x", "long"), ANSWER_YES);
+    assert_int_equal(grant_for("~x", "short", 20), ANSWER_YES);
+    AWAIT_IT(simply(REQUEST_PEEK, "x", "") == ANSWER_HELD && reply.readers == 1);
+    assert_int_equal(reply.reader_tokens_length, 4);
+    assert_memory_equal(reply.reader_tokens, "long", 4);
+    assert_int_equal(raise_to("~x", "short", 5000), ANSWER_HELD);
+    assert_int_equal(raise_to("~x", "long", 5000), ANSWER_YES);
+    assert_int_equal(renew("~x", "short"), ANSWER_ABSENT);
+    assert_int_equal(queue("~x", "short", 6000), ANSWER_YES);
+    assert_told("short");
+    assert_readers("x", 2);
+}
+
+static void the_name_lasts_as_long_as_its_last_reader(void **state)
+{
+    (void)state;
+    static const char *const keys[] = {"x", "redlock:holders:x"};
+    assert_int_equal(grant_for("~x", "short", 1000), ANSWER_YES);
+    for (unsigned i = 0; i < 2; i++)
+        assert_left(keys[i], 1, 1000);
+    assert_int_equal(grant_for("~x", "long", LIFE), ANSWER_YES);
+    assert_int_equal(grant_for("~x", "middle", 5000), ANSWER_YES);
+    for (unsigned i = 0; i < 2; i++)
+        assert_left(keys[i], 10000, LIFE);
+    assert_int_equal(renew_for("~x", "middle", false, 100), ANSWER_YES);
+    assert_int_equal(release("~x", "long"), ANSWER_YES);
+    for (unsigned i = 0; i < 2; i++)
+        assert_left(keys[i], 1001, 5000);
+    assert_int_equal(renew_for("~x", "short", false, 9000), ANSWER_YES);
+    assert_int_equal(release("~x", "middle"), ANSWER_YES);
+    for (unsigned i = 0; i < 2; i++)
+        assert_left(keys[i], 5001, 9000);
+    assert_int_equal(release("~x", "short"), ANSWER_YES);
+    assert_int_equal(ASK_COUNT("DBSIZE"), 1);
+}
+
+static void when_the_last_reader_is_dead_both_keys_are_gone(void **state)
+{
+    (void)state;
+    assert_int_equal(grant_for("~x", "a", 20), ANSWER_YES);
+    AWAIT_IT(ASK_COUNT("EXISTS x redlock:holders:x") == 0);
+    assert_int_equal(renew("~x", "a"), ANSWER_ABSENT);
+    assert_int_equal(heal("~x", "a"), ANSWER_HEALED);
+    assert_readers("x", 1);
+}
+
+static void the_dead_are_forgotten_by_a_renewal(void **state)
+{
+    (void)state;
+    assert_int_equal(grant("~x", "long"), ANSWER_YES);
+    for (unsigned i = 0; i < 10; i++) {
+        char token[16];
+        snprintf(token, sizeof token, "short-%u", i);
+        assert_int_equal(grant_for("~x", token, 1), ANSWER_YES);
+    }
+    AWAIT_IT(simply(REQUEST_PEEK, "x", "") == ANSWER_HELD && reply.readers == 1);
+    assert_int_equal(renew("~x", "long"), ANSWER_YES);
+    assert_int_equal(ASK_COUNT("ZCARD redlock:holders:x"), 1);
+}
+
+static void ten_thousand_readers(void **state)
+{
+    (void)state;
+    static const unsigned count = 10000;
+    for (unsigned i = 0; i < count; i++) {
+        char token[32];
+        snprintf(token, sizeof token, "reader-%u", i);
+        assert_int_equal(grant_for("~x", token, 3600000), ANSWER_YES);
+    }
+    assert_readers("x", count);
+    assert_int_equal(grant("x", "writer"), ANSWER_HELD);
+    for (unsigned i = 0; i < count; i++) {
+        char token[32];
+        snprintf(token, sizeof token, "reader-%u", i);
+        assert_int_equal(release("x", token), ANSWER_YES);
+    }
+    assert_int_equal(ASK_COUNT("DBSIZE"), 1);
+}
+
+/* ---- Keys that somebody else has changed ---- */
+
+static void who_makes_the_marker_forgets_earlier_readers(void **state)
+{
+    (void)state;
+    assert_int_equal(grant("~x", "early"), ANSWER_YES);
+    TELL("DEL x");
+    assert_int_equal(release("x", "nobody"), ANSWER_ABSENT);
+    assert_int_equal(raise_to("~x", "early", 9), ANSWER_ABSENT);
+    assert_int_equal(grant_for("~x", "late", 10000), ANSWER_YES);
+    assert_readers("x", 1);
+    assert_left("redlock:holders:x", 1, 10000);
+    assert_int_equal(raise_to("~x", "early", 9), ANSWER_HELD);
+    assert_int_equal(renew("~x", "early"), ANSWER_ABSENT);
+    assert_int_equal(release("x", "early"), ANSWER_HELD);
+    assert_int_equal(heal("~x", "early"), ANSWER_HEALED);
+    assert_readers("x", 2);
+}
+
+static void a_writer_may_follow_a_marker_that_was_deleted(void **state)
+{
+    (void)state;
+    assert_int_equal(grant("~x", "reader"), ANSWER_YES);
+    TELL("DEL x");
+    assert_int_equal(grant("x", "writer"), ANSWER_YES);
+    assert_int_equal(renew("~x", "reader"), ANSWER_HELD);
+    assert_int_equal(heal("~x", "reader"), ANSWER_HELD);
+    assert_int_equal(release("x", "reader"), ANSWER_HELD);
+    assert_int_equal(release("x", "writer"), ANSWER_YES);
+    assert_int_equal(grant("~x", "late"), ANSWER_YES);
+    assert_readers("x", 1);
+}
+
+static void a_deleted_set_leaves_the_marker(void **state)
+{
+    (void)state;
+    assert_int_equal(grant("~x", "a"), ANSWER_YES);
+    TELL("DEL redlock:holders:x");
+    assert_int_equal(renew("~x", "a"), ANSWER_ABSENT);
+    assert_int_equal(raise_to("~x", "a", 9), ANSWER_HELD);
+    assert_int_equal(release("x", "a"), ANSWER_HELD);
+    assert_int_equal(grant("x", "writer"), ANSWER_HELD);
+    assert_int_equal(simply(REQUEST_PEEK, "x", ""), ANSWER_HELD);
+    assert_int_equal(reply.readers, 0);
+    assert_memory_equal(reply.text, "redlock:shared", reply.text_length);
+    assert_int_equal(heal("~x", "a"), ANSWER_HEALED);
+    assert_int_equal(grant("~x", "b"), ANSWER_YES);
+    assert_readers("x", 2);
+    assert_left("redlock:holders:x", 1, LIFE);
+}
+
+/* The key begins with redlock:, so it is ours. */
+static void another_type_in_place_of_the_set_is_nobody(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {"SET redlock:holders:x text", "RPUSH redlock:holders:x 1",
+                                        "HSET redlock:holders:x a 99999999999999"};
+    for (unsigned i = 0; i < 3; i++) {
+        TELL("DEL x redlock:holders:x");
+        TELL(wrong[i]);
+        assert_int_equal(grant("~x", "a"), ANSWER_YES);
+        assert_readers("x", 1);
+        TELL("DEL redlock:holders:x");
+        TELL(wrong[i]);
+        assert_int_equal(simply(REQUEST_PEEK, "x", ""), ANSWER_HELD);
+        assert_int_equal(reply.readers, 0);
+        assert_int_equal(renew("~x", "a"), ANSWER_ABSENT);
+        assert_int_equal(raise_to("~x", "a", 9), ANSWER_HELD);
+        assert_int_equal(release("~x", "a"), ANSWER_HELD);
+        assert_int_equal(queue("x", "writer", 2000), ANSWER_QUEUED);
+        assert_int_equal(release("x", "writer"), ANSWER_HELD);
+        assert_int_equal(heal("~x", "a"), ANSWER_HEALED);
+        assert_left("redlock:holders:x", 1, LIFE);
+        TELL("DEL redlock:holders:x");
+        TELL(wrong[i]);
+        assert_int_equal(grant("~x", "b"), ANSWER_YES);
+        assert_readers("x", 1);
+    }
+}
+
+static void a_name_that_is_no_lock_is_held(void **state)
+{
+    (void)state;
+    static const char *const made[] = {"RPUSH x 1", "HSET x a b", "ZADD x 99999999999999 a",
+                                       "SET x theirs"};
+    for (unsigned i = 0; i < 4; i++) {
+        TELL("DEL x");
+        TELL(made[i]);
+        assert_int_equal(grant("~x", "a"), ANSWER_HELD);
+        assert_int_equal(grant("y ~x", "a"), ANSWER_HELD);
+        assert_int_equal(renew("~x", "a"), ANSWER_HELD);
+        assert_int_equal(heal("~x", "a"), ANSWER_HELD);
+        assert_int_equal(raise_to("~x", "a", 9), ANSWER_HELD);
+        assert_int_equal(queue("~x", "a", 2000), ANSWER_QUEUED);
+        assert_int_equal(release("~x", "a"), ANSWER_HELD);
+        assert_int_equal(simply(REQUEST_PEEK, "x", ""), ANSWER_HELD);
+        assert_int_equal(reply.readers, 0);
+    }
+    TELL("DEL x");
+    assert_int_equal(ASK_COUNT("DBSIZE"), 1);
+}
+
+/* As a handover by an older client leaves it. */
+static void a_shared_name_may_be_ours_alone(void **state)
+{
+    (void)state;
+    TELL("SET x a PX 5000");
+    assert_int_equal(renew("~x", "a"), ANSWER_YES);
+    assert_holder("x", "a");
+    assert_left("x", 5001, LIFE);
+    assert_int_equal(queue("~x", "a", 2000), ANSWER_YES);
+    assert_int_equal(raise_to("~x", "a", 2000), ANSWER_YES);
+    assert_holder("x", "a");
+    assert_int_equal(grant("~x", "b"), ANSWER_HELD);
+    assert_int_equal(release("~x", "a"), ANSWER_YES);
+}
+
+/* ---- Waiting ---- */
+
+static void a_waiting_writer_keeps_new_readers_out(void **state)
+{
+    (void)state;
+    assert_int_equal(grant("~x", "a"), ANSWER_YES);
+    assert_int_equal(queue("x", "writer", 2000), ANSWER_QUEUED);
+    assert_int_equal(grant("~x", "b"), ANSWER_HELD);
+    assert_true(reply.clock == 2001);
+    assert_int_equal(queue("~x", "b", 2010), ANSWER_QUEUED);
+    assert_int_equal(reply.position, 1);
+    assert_int_equal(renew("~x", "a"), ANSWER_YES);
+    assert_int_equal(release("x", "a"), ANSWER_YES);
+    assert_holder("x", "writer");
+    assert_told("writer");
+    assert_int_equal(release("x", "writer"), ANSWER_YES);
+    assert_told("b");
+    assert_readers("x", 1);
+}
+
+static void readers_next_to_each_other_enter_together(void **state)
+{
+    (void)state;
+    assert_int_equal(grant("x", "writer"), ANSWER_YES);
+    assert_int_equal(queue("~x", "a", 2000), ANSWER_QUEUED);
+    assert_int_equal(queue("~x", "b", 2010), ANSWER_QUEUED);
+    assert_int_equal(queue("x", "next", 2020), ANSWER_QUEUED);
+    assert_int_equal(queue("~x", "c", 2030), ANSWER_QUEUED);
+    assert_int_equal(reply.position, 3);
+    assert_int_equal(release("x", "writer"), ANSWER_YES);
+    assert_heard("a 2031");
+    assert_heard("b 2032");
+    assert_readers("x", 2);
+    assert_int_equal(queue("~x", "a", 2000), ANSWER_YES);
+    assert_int_equal(queue("~x", "c", 2030), ANSWER_QUEUED);
+    assert_int_equal(release("x", "b"), ANSWER_YES);
+    assert_int_equal(release("x", "a"), ANSWER_YES);
+    assert_told("next");
+    assert_int_equal(release("x", "next"), ANSWER_YES);
+    assert_told("c");
+    assert_readers("x", 1);
+}
+
+static void a_writer_that_leaves_lets_those_behind_it_in(void **state)
+{
+    (void)state;
+    assert_int_equal(grant("~x", "a"), ANSWER_YES);
+    assert_int_equal(queue("x", "writer", 2000), ANSWER_QUEUED);
+    assert_int_equal(queue("~x", "b", 2010), ANSWER_QUEUED);
+    assert_int_equal(queue("~x", "c", 2020), ANSWER_QUEUED);
+    assert_int_equal(release("x", "writer"), ANSWER_HELD);
+    assert_heard("b 2021");
+    assert_heard("c 2022");
+    assert_readers("x", 3);
+}
+
+static void a_dead_writer_keeps_nobody_out(void **state)
+{
+    (void)state;
+    assert_int_equal(grant("~x", "a"), ANSWER_YES);
+    assert_int_equal(queue_for("x", "writer", 2000, 20), ANSWER_QUEUED);
+    assert_int_equal(queue("~x", "b", 2010), ANSWER_QUEUED);
+    await_death("writer");
+    assert_int_equal(grant("~x", "c"), ANSWER_YES);
+    assert_told("b");
+    assert_readers("x", 3);
+}
+
+static void what_a_waiter_is_given_lasts_as_long_as_its_life(void **state)
+{
+    (void)state;
+    assert_int_equal(grant("x", "writer"), ANSWER_YES);
+    assert_int_equal(queue_for("~x", "a", 2000, 5000), ANSWER_QUEUED);
+    assert_int_equal(queue_for("~x", "b", 2010, 9000), ANSWER_QUEUED);
+    assert_int_equal(release("x", "writer"), ANSWER_YES);
+    assert_heard("a 2011");
+    assert_heard("b 2012");
+    assert_left("x", 5001, 9000);
+    assert_int_equal(release("x", "b"), ANSWER_YES);
+    assert_left("x", 1, 5000);
+}
+
+/* One that was given the name asks again, or another reader is ahead of it. */
+static void a_reader_with_a_writer_ahead_is_told_so(void **state)
+{
+    (void)state;
+    assert_int_equal(grant("~x", "a"), ANSWER_YES);
+    assert_int_equal(queue("~x", "late", 2010), ANSWER_YES);
+    assert_told("late");
+    assert_int_equal(queue("x", "writer", 2000), ANSWER_QUEUED);
+    assert_int_equal(queue("~x", "late", 2010), ANSWER_AHEAD);
+    assert_int_equal(queue("~x", "late", 1990), ANSWER_YES);
+}
+
+static void sixty_four_at_once(void **state)
+{
+    (void)state;
+    static const unsigned count = 100;
+    assert_int_equal(grant("x", "writer"), ANSWER_YES);
+    for (unsigned i = 0; i < count; i++) {
+        char token[32];
+        snprintf(token, sizeof token, "reader-%u", i);
+        assert_int_equal(queue("~x", token, 2000 + i), ANSWER_QUEUED);
+    }
+    assert_int_equal(release("x", "writer"), ANSWER_YES);
+    assert_readers("x", 64);
+    assert_int_equal(queue("~x", "reader-99", 2099), ANSWER_YES);
+    assert_readers("x", 100);
+    for (unsigned i = 0; i < count; i++) {
+        char payload[48];
+        snprintf(payload, sizeof payload, "reader-%u %u", i, 2100 + i);
+        assert_heard(payload);
+    }
+}
+
+/* ---- Several names ---- */
+
+static void several_names_each_in_its_mode(void **state)
+{
+    (void)state;
+    assert_int_equal(grant("~db table", "a"), ANSWER_YES);
+    assert_readers("db", 1);
+    assert_holder("table", "a");
+    assert_int_equal(grant("~db table", "b"), ANSWER_HELD);
+    assert_int_equal(grant("~db other", "b"), ANSWER_YES);
+    assert_readers("db", 2);
+    assert_int_equal(renew("~db table", "a"), ANSWER_YES);
+    assert_int_equal(renew("db table", "a"), ANSWER_HELD);
+    assert_int_equal(raise_to("~db table", "a", 9000), ANSWER_YES);
+    TELL("DEL table");
+    assert_int_equal(raise_to("~db table", "a", 9001), ANSWER_ABSENT);
+    assert_int_equal(renew("~db table", "a"), ANSWER_ABSENT);
+    assert_int_equal(heal("~db table", "a"), ANSWER_HEALED);
+    assert_holder("table", "a");
+    assert_int_equal(release("~db table", "a"), ANSWER_YES);
+    assert_readers("db", 1);
+    assert_int_equal(release("~db other", "b"), ANSWER_YES);
+    assert_int_equal(ASK_COUNT("DBSIZE"), 1);
+}
+
+static void a_waiter_is_given_all_or_none(void **state)
+{
+    (void)state;
+    assert_int_equal(grant("table", "holder"), ANSWER_YES);
+    assert_int_equal(grant("~db", "reader"), ANSWER_YES);
+    assert_int_equal(queue("~db table", "both", 2000), ANSWER_QUEUED);
+    assert_int_equal(reply.position, 0);
+    assert_readers("db", 1);
+    assert_int_equal(grant("~db", "behind"), ANSWER_HELD);
+    assert_int_equal(release("table", "holder"), ANSWER_YES);
+    assert_told("both");
+    assert_readers("db", 2);
+    assert_holder("table", "both");
+    assert_int_equal(queue("~db table", "both", 2000), ANSWER_YES);
+    assert_int_equal(release("~db table", "both"), ANSWER_YES);
+    assert_readers("db", 1);
+    assert_holder("table", NULL);
+}
+
+static void a_shared_name_of_several_is_handed_on(void **state)
+{
+    (void)state;
+    assert_int_equal(grant("db", "writer"), ANSWER_YES);
+    assert_int_equal(queue("~db t1", "a", 2000), ANSWER_QUEUED);
+    assert_int_equal(queue("t2 ~db", "b", 2010), ANSWER_QUEUED);
+    assert_int_equal(queue("~db t1", "c", 2020), ANSWER_QUEUED);
+    assert_int_equal(queue("~db", "d", 2030), ANSWER_QUEUED);
+    assert_int_equal(release("db", "writer"), ANSWER_YES);
+    assert_heard("a 2031");
+    assert_heard("b 2032");
+    assert_readers("db", 2);
+    assert_int_equal(release("~db t1", "a"), ANSWER_YES);
+    assert_heard("c 2033");
+    assert_heard("d 2034");
+    assert_readers("db", 3);
+}
+
+/* ---- Several in one command ---- */
+
+static void asks_each(enum request_kind kind, const char *const *tokens, const enum answer *answers,
+                      unsigned count, bool heals, usec proposal)
+{
+    struct names *names = split("~x");
+    struct request requests[BATCH_MAX];
+    for (unsigned i = 0; i < count; i++) {
+        requests[i] = request_of(kind, names, tokens[i]);
+        requests[i].heal = heals;
+        requests[i].proposal = proposal;
+    }
+    ask_each(requests, count);
+    for (unsigned i = 0; i < count; i++)
+        assert_int_equal(answer_of_each(requests, i, count), answers[i]);
+    names_drop(&memory, names);
+}
+
+static void readers_come_renew_and_go_together(void **state)
+{
+    (void)state;
+    static const char *const tokens[] = {"a", "b", "a", "c"};
+    static const enum answer yes[] = {ANSWER_YES, ANSWER_YES, ANSWER_YES, ANSWER_YES};
+    static const enum answer absent[] = {ANSWER_ABSENT, ANSWER_ABSENT, ANSWER_ABSENT,
+                                         ANSWER_ABSENT};
+    static const enum answer heal_all[] = {ANSWER_HEALED, ANSWER_HEALED, ANSWER_YES, ANSWER_HEALED};
+    static const enum answer leave[] = {ANSWER_YES, ANSWER_YES, ANSWER_HELD, ANSWER_YES};
+    static const enum answer held[] = {ANSWER_HELD, ANSWER_HELD, ANSWER_HELD, ANSWER_HELD};
+    asks_each(REQUEST_RENEW, tokens, absent, 4, false, 0);
+    asks_each(REQUEST_GRANT, tokens, yes, 4, false, 0);
+    assert_readers("x", 3);
+    assert_true(read_clock() == 1000);
+    asks_each(REQUEST_GRANT, tokens, yes, 2, false, 5000);
+    assert_true(reply.clock == 5001);
+    asks_each(REQUEST_RENEW, tokens, yes, 4, false, 0);
+    TELL("DEL x");
+    asks_each(REQUEST_RENEW, tokens, heal_all, 4, true, 0);
+    assert_int_equal(queue("x", "writer", 6000), ANSWER_QUEUED);
+    asks_each(REQUEST_GRANT, tokens, held, 4, false, 0);
+    assert_true(reply.clock == 6004);
+    asks_each(REQUEST_RELEASE, tokens, leave, 4, false, 0);
+    assert_told("writer");
+    asks_each(REQUEST_RENEW, tokens, held, 4, true, 0);
+    asks_each(REQUEST_GRANT, tokens, held, 4, false, 0);
+    asks_each(REQUEST_RELEASE, tokens, held, 4, false, 0);
+    assert_holder("x", "writer");
+}
+
+static void grants_together_serve_those_who_wait(void **state)
+{
+    (void)state;
+    static const char *const tokens[] = {"a", "b"};
+    static const enum answer yes[] = {ANSWER_YES, ANSWER_YES};
+    assert_int_equal(grant("x", "writer"), ANSWER_YES);
+    assert_int_equal(queue("~x", "early", 2000), ANSWER_QUEUED);
+    TELL("DEL x");
+    asks_each(REQUEST_GRANT, tokens, yes, 2, false, 0);
+    assert_told("early");
+    assert_readers("x", 3);
+}
+
+/* ---- Masters that forbid something ---- */
+
+static void who_may_not_see_the_readers_is_told_so(void **state)
+{
+    (void)state;
+    assert_int_equal(grant("~x", "a"), ANSWER_YES);
+    become("~* &* -zscore");
+    assert_int_equal(renew("~x", "a"), ANSWER_ERROR);
+    assert_int_equal(raise_to("~x", "a", 9), ANSWER_ERROR);
+    assert_int_equal(release("~x", "a"), ANSWER_ERROR);
+    assert_int_equal(queue("~x", "a", 2000), ANSWER_ERROR);
+    become_anybody();
+    become("~x ~redlock:clock &*");
+    assert_int_equal(grant("~y", "a"), ANSWER_ERROR);
+    assert_int_equal(release("~x", "a"), ANSWER_ERROR);
+    assert_int_equal(simply(REQUEST_PEEK, "x", ""), ANSWER_HELD);
+    assert_int_equal(reply.readers, 0);
+    become_anybody();
+    assert_readers("x", 1);
+    assert_int_equal(release("~x", "a"), ANSWER_YES);
+}
+
+static void who_may_not_see_the_readers_still_gives_back_the_rest(void **state)
+{
+    (void)state;
+    assert_int_equal(grant("~x", "a"), ANSWER_YES);
+    assert_int_equal(grant("y", "b"), ANSWER_YES);
+    become("~* &* -zscore");
+    assert_int_equal(release("x y", "b"), ANSWER_ERROR);
+    assert_holder("y", NULL);
+    become_anybody();
+    assert_readers("x", 1);
+}
+
+static void one_that_is_denied_costs_the_others_nothing(void **state)
+{
+    (void)state;
+    static const char *const list[] = {"~x", "~secret", "~y"};
+    static const enum answer answers[] = {ANSWER_YES, ANSWER_ERROR, ANSWER_YES};
+    static const enum request_kind kinds[] = {REQUEST_GRANT, REQUEST_RENEW, REQUEST_RELEASE};
+    struct names *names[3];
+    struct request requests[3];
+    become(
+        "~x ~y ~secret ~redlock:clock ~redlock:queue:* ~redlock:holders:x ~redlock:holders:y &*");
+    for (unsigned i = 0; i < 3; i++)
+        names[i] = split(list[i]);
+    for (unsigned kind = 0; kind < 3; kind++) {
+        for (unsigned i = 0; i < 3; i++)
+            requests[i] = request_of(kinds[kind], names[i], "a");
+        ask_each(requests, 3);
+        for (unsigned i = 0; i < 3; i++)
+            assert_int_equal(answer_of_each(requests, i, 3), answers[i]);
+        if (kinds[kind] == REQUEST_GRANT) {
+            assert_holder("secret", NULL);
+            TELL("SET secret redlock:shared");
+        }
+    }
+    TELL("DEL secret");
+    for (unsigned i = 0; i < 3; i++)
+        names_drop(&memory, names[i]);
+    become_anybody();
+    assert_int_equal(ASK_COUNT("DBSIZE"), 1);
+}
+
+static void a_full_master_renews_and_lets_nobody_in(void **state)
+{
+    (void)state;
+    static const char *const tokens[] = {"long", "short"};
+    static const enum answer yes[] = {ANSWER_YES, ANSWER_YES};
+    assert_int_equal(grant("~x", "long"), ANSWER_YES);
+    assert_int_equal(grant_for("~x", "short", 1000), ANSWER_YES);
+    TELL("CONFIG SET maxmemory 1");
+    assert_int_equal(renew_for("~x", "short", false, 2000), ANSWER_YES);
+    assert_int_equal(renew("~x", "long"), ANSWER_YES);
+    asks_each(REQUEST_RENEW, tokens, yes, 2, false, 0);
+    assert_int_equal(grant("~x", "more"), ANSWER_ERROR);
+    assert_int_equal(grant("~y", "more"), ANSWER_ERROR);
+    assert_int_equal(ASK_COUNT("EXISTS y redlock:holders:y"), 0);
+    assert_readers("x", 2);
+    assert_int_equal(release("~x", "short"), ANSWER_YES);
+    assert_int_equal(release("~x", "long"), ANSWER_YES);
+}
+
+static void without_a_clock_nobody_comes_in(void **state)
+{
+    (void)state;
+    static const char *const tokens[] = {"a", "b"};
+    static const enum answer none[] = {ANSWER_NO_CLOCK, ANSWER_NO_CLOCK};
+    TELL("DEL redlock:clock");
+    assert_int_equal(grant("~x", "a"), ANSWER_NO_CLOCK);
+    asks_each(REQUEST_GRANT, tokens, none, 2, false, 0);
+    assert_int_equal(ASK_COUNT("DBSIZE"), 0);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(readers_share_and_keep_writers_out),
+        TEST(writers_keep_readers_out),
+        TEST(other_libraries_meet_no_wrong_type),
+        TEST(readers_are_of_this_library),
+        TEST(a_reader_ends_with_its_own_time),
+        TEST(the_name_lasts_as_long_as_its_last_reader),
+        TEST(when_the_last_reader_is_dead_both_keys_are_gone),
+        TEST(the_dead_are_forgotten_by_a_renewal),
+        TEST(ten_thousand_readers),
+        TEST(who_makes_the_marker_forgets_earlier_readers),
+        TEST(a_writer_may_follow_a_marker_that_was_deleted),
+        TEST(a_deleted_set_leaves_the_marker),
+        TEST(another_type_in_place_of_the_set_is_nobody),
+        TEST(a_name_that_is_no_lock_is_held),
+        TEST(a_shared_name_may_be_ours_alone),
+        TEST(a_waiting_writer_keeps_new_readers_out),
+        TEST(readers_next_to_each_other_enter_together),
+        TEST(a_writer_that_leaves_lets_those_behind_it_in),
+        TEST(a_dead_writer_keeps_nobody_out),
+        TEST(what_a_waiter_is_given_lasts_as_long_as_its_life),
+        TEST(a_reader_with_a_writer_ahead_is_told_so),
+        TEST(sixty_four_at_once),
+        TEST(several_names_each_in_its_mode),
+        TEST(a_waiter_is_given_all_or_none),
+        TEST(a_shared_name_of_several_is_handed_on),
+        TEST(readers_come_renew_and_go_together),
+        TEST(grants_together_serve_those_who_wait),
+        TEST(who_may_not_see_the_readers_is_told_so),
+        TEST(who_may_not_see_the_readers_still_gives_back_the_rest),
+        TEST(one_that_is_denied_costs_the_others_nothing),
+        TEST(a_full_master_renews_and_lets_nobody_in),
+        TEST(without_a_clock_nobody_comes_in),
+    };
+    return RUN_WITH(tests, .masters = 1);
+}
