@@ -12,6 +12,7 @@
  *   redlock_acquire()   asks for a lease; the outcome comes to your callback
  *   redlock_valid_for() how long the lease is good for, now
  *   redlock_fence()     a number for the resource to refuse late holders by
+ *   redlock_downgrade() makes a writer a reader; redlock_upgrade() the other way
  *   redlock_release()   gives the lease back
  *   redlock_close()     gives every lease back, then calls you
  *   redlock_node_get()  what is known of a master; it and the counters are in
@@ -354,7 +355,10 @@ typedef enum redlock_event_kind {
     REDLOCK_HEALTHY,      /* no longer at risk */
     REDLOCK_LOST,         /* final; told valid_ms BEFORE the lease ends: stop now */
     REDLOCK_RELEASED,     /* final; event->code tells whether the lease was still yours */
-    REDLOCK_SEEN          /* the answer to redlock_inspect(); final */
+    REDLOCK_SEEN,         /* the answer to redlock_inspect(); final */
+    REDLOCK_CHANGED,    /* redlock_downgrade(): readers can come in.  redlock_upgrade(): from now on
+                         * the lease is exclusive */
+    REDLOCK_NOT_CHANGED /* redlock_upgrade() failed; the lease is what it was */
 } redlock_event_kind;
 
 /* The answer of one master. */
@@ -498,11 +502,11 @@ typedef struct redlock_name {
  *
  * Sends SET name token NX PX ttl (several names, a fence, a wait, a shared name: one script) to
  * all masters in parallel.  `callback` gets ACQUIRED or NOT_ACQUIRED, once; after ACQUIRED any
- * number of AT_RISK, HEALTHY, EXTENDED, NOT_EXTENDED; then LOST, RELEASED, or LOST
- * and, after a redlock_release(), RELEASED.  ACQUIRED is told only if a quorum
- * granted the lease and now < valid_until - margin, tested last, immediately before
- * the callback.  The code of NOT_ACQUIRED is E_HELD, E_UNAVAILABLE, E_TOO_SLOW,
- * E_CANCELLED, E_CLOSED, E_REPLICA, E_SAME_MASTER or E_MEMORY.
+ * number of AT_RISK, HEALTHY, EXTENDED, NOT_EXTENDED, CHANGED, NOT_CHANGED; then LOST, RELEASED, or
+ * LOST and, after a redlock_release(), RELEASED.  ACQUIRED is told only if a quorum granted the
+ * lease and now < valid_until - margin, tested last, immediately before the callback.  The code of
+ * NOT_ACQUIRED is E_HELD, E_UNAVAILABLE, E_TOO_SLOW, E_CANCELLED, E_CLOSED, E_REPLICA,
+ * E_SAME_MASTER or E_MEMORY.
  *
  *   lease     receives the handle; free it with redlock_lease_free()
  *   options   NULL for the defaults
@@ -580,14 +584,15 @@ REDLOCK_API int64_t redlock_valid_for(const redlock_lease *lease);
  * A positive integer below 2^53, larger than every fence told before to a holder
  * of any of the names: if one acquire had ended before another sent its first
  * request, its fence is the smaller one, whatever clocks, delays, pauses and expiry
- * do.  It is the same for all names of the lease, and renewals do not change it.
+ * do.  Readers that have a name at the same time may have equal fences.  It is the same for all
+ * names of the lease, and renewals do not change it; redlock_upgrade() does.
  * Fences grow across restarts of masters while the masters' wall clocks agree within
  * clock_skew_ms, and while no more masters are wrong than options.spare: with 0 and
  * an odd number of masters a single FLUSHALL, eviction, failover or lie may let the
  * fence go back, as it may make two holders.
  *
  * 0 before ACQUIRED was told, for a lease that asked for no fence, and for NULL.  It
- * stays readable, and the same, until the handle is freed.
+ * stays readable until the handle is freed.
  */
 REDLOCK_API int64_t redlock_fence(const redlock_lease *lease);
 
@@ -613,6 +618,40 @@ REDLOCK_API redlock_code redlock_place_get(const redlock_lease *lease, redlock_p
  * under way, E_TTL (also below 0), E_FORKED.
  */
 REDLOCK_API redlock_code redlock_extend(redlock_lease *lease, int64_t ttl_ms);
+
+/*
+ * Makes a writer a reader: from this call on the lease has all its names shared, and
+ * keeps writers out without a gap.  Nothing can make it fail; with the masters it is a
+ * renewal, also of a lease that does not renew itself, and past max_hold_ms.  Readers
+ * that wait come in as the masters hear of it.  CHANGED follows once a quorum has, or
+ * LOST or RELEASED in its place; a renewal that misses the quorum is repeated.  The
+ * fence stays.
+ * Returns REDLOCK_OK, E_STATE if the lease is not held, has all its names shared
+ * already, or if a change is under way; E_FORKED.
+ */
+REDLOCK_API redlock_code redlock_downgrade(redlock_lease *lease);
+
+/*
+ * Makes a reader the writer, if on a quorum of masters it is the only reader: one try
+ * that never waits, for two readers that both waited for the other to leave would wait
+ * for ever.  Until CHANGED is told the lease is a reader's, as before.  CHANGED: all its
+ * names are exclusive, and event->valid_ms counts the masters alone that said so.
+ * NOT_CHANGED: it is still a reader, all the time; the code is E_HELD (others read one of
+ * the names), E_UNAVAILABLE (too few masters answered, or on too many a downgrade of this
+ * lease was lost with its connection), E_MAX_HOLD or E_MEMORY.  LOST or RELEASED may follow in its
+ * place.  Writers that wait are passed, for they wait for this reader anyhow.  A fenced
+ * lease has a new, larger fence from CHANGED on: readers that came later have larger
+ * ones than it had.
+ * Returns REDLOCK_OK, E_STATE if the lease is not held, has no name shared, was taken over
+ * by redlock_attach() (what its former holder sent may yet arrive), or if a change is
+ * under way; E_FORKED.
+ */
+REDLOCK_API redlock_code redlock_upgrade(redlock_lease *lease);
+
+/* The lease has a name shared: it was asked for so, or was made so by a downgrade.
+ * After an upgrade it says so until CHANGED is told.  Ask redlock_valid_for() as well:
+ * a lease that is not held any more may say anything.  False for NULL. */
+REDLOCK_API bool redlock_is_shared(const redlock_lease *lease);
 
 /*
  * Ends validity at once.  Then the lease goes to the next waiter of this client

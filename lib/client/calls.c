@@ -271,6 +271,41 @@ redlock_code redlock_extend(redlock_lease *lease, int64_t ttl_ms)
     return REDLOCK_OK;
 }
 
+static redlock_code change(redlock_lease *lease, bool may, enum operation operation,
+                           const char *why_not)
+{
+    if (!client_is_usable(lease->client))
+        return REDLOCK_E_FORKED;
+    bool busy =
+        lease_is_changing(core_of(lease)) || lease->operations & (OP_DOWNGRADE | OP_UPGRADE);
+    if (!is_held(lease) || busy)
+        return client_fail(lease->client, REDLOCK_E_STATE,
+                           "only a lease that is held can be changed, one change at a time");
+    if (!may)
+        return client_fail(lease->client, REDLOCK_E_STATE, "%s", why_not);
+    client_ask(lease, operation);
+    return REDLOCK_OK;
+}
+
+redlock_code redlock_downgrade(redlock_lease *lease)
+{
+    return change(lease, !lease_is_all_shared(core_of(lease)), OP_DOWNGRADE,
+                  "all names of the lease are shared already");
+}
+
+redlock_code redlock_upgrade(redlock_lease *lease)
+{
+    bool is_foreign = lease_is_foreign(core_of(lease));
+    return change(lease, lease_is_shared(core_of(lease)) && !is_foreign, OP_UPGRADE,
+                  is_foreign ? "a lease that was taken over by its token cannot be upgraded"
+                             : "no name of the lease is shared");
+}
+
+bool redlock_is_shared(const redlock_lease *lease)
+{
+    return lease && (lease->operations & OP_DOWNGRADE || lease_is_shared(core_of(lease)));
+}
+
 redlock_code redlock_release(redlock_lease *lease)
 {
     if (!client_is_usable(lease->client))

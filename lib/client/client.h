@@ -53,7 +53,9 @@ enum operation {
     OP_EXTEND = 4,
     OP_RELEASE = 8,
     OP_DETACH = 16,
-    OP_FREE = 32
+    OP_FREE = 32,
+    OP_DOWNGRADE = 64,
+    OP_UPGRADE = 128
 };
 
 struct waiters;

@@ -311,6 +311,13 @@ static void say_released(struct words *words, const redlock *client, const redlo
     say_troubles(words, client);
 }
 
+static void say_not_changed(struct words *words, const redlock *client, const redlock_event *event)
+{
+    add_plain(words, event->code == REDLOCK_E_HELD ? "others read it, so it stays shared"
+                                                   : redlock_code_text(event->code));
+    say_troubles(words, client);
+}
+
 static void say(struct words *words, const redlock *client, const redlock_lease *lease,
                 const redlock_event *event)
 {
@@ -327,6 +334,14 @@ static void say(struct words *words, const redlock *client, const redlock_lease 
         break;
     case REDLOCK_EXTENDED:
         add(words, "extended, valid for %lld ms", (long long)event->valid_ms);
+        break;
+    case REDLOCK_CHANGED:
+        add(words, "%s, valid for %lld ms",
+            redlock_is_shared(lease) ? "shared from now on" : "exclusive from now on",
+            (long long)event->valid_ms);
+        break;
+    case REDLOCK_NOT_CHANGED:
+        say_not_changed(words, client, event);
         break;
     case REDLOCK_SEEN:
         say_seen(words, client, event);

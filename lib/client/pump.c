@@ -31,7 +31,8 @@ static void carry_out(redlock *client, redlock_lease *lease)
         enum operation operation;
         enum event_kind event;
     } order[] = {{OP_ACQUIRE, EVENT_ACQUIRE}, {OP_INSPECT, EVENT_INSPECT},
-                 {OP_EXTEND, EVENT_EXTEND},   {OP_RELEASE, EVENT_RELEASE},
+                 {OP_EXTEND, EVENT_EXTEND},   {OP_DOWNGRADE, EVENT_DOWNGRADE},
+                 {OP_UPGRADE, EVENT_UPGRADE}, {OP_RELEASE, EVENT_RELEASE},
                  {OP_DETACH, EVENT_DETACH},   {OP_FREE, EVENT_ABANDON}};
     unsigned operations = lease->operations;
     lease->operations = 0;

@@ -253,6 +253,12 @@ void engine_step(struct engine *e, usec now, struct randomness *random, const st
     case EVENT_EXTEND:
         lease_extend(e, event->lease, event->ttl);
         break;
+    case EVENT_DOWNGRADE:
+        lease_downgrade(e, event->lease);
+        break;
+    case EVENT_UPGRADE:
+        lease_upgrade(e, event->lease);
+        break;
     case EVENT_INSPECT:
         lease_inspect(e, event->lease);
         break;

@@ -155,12 +155,20 @@ static char *put_name(char *to, const struct names *names, unsigned index)
     return put_bulk(to, name.bytes, name.length - BYTE_MUTANT(NAME_CUT));
 }
 
-/* A letter for each name. */
-static char *put_modes(char *to, const struct names *names)
+/* A name is to be shared. */
+static bool any_shared(const struct request *request)
 {
+    return request->tag.mode == MODE_SHARED ||
+           (request->tag.mode == MODE_AS_NAMED && names_any_shared(request->names));
+}
+
+/* A letter for each name. */
+static char *put_modes(char *to, const struct request *request)
+{
+    const struct names *names = request->names;
     to = put_header(to, '$', names->count);
     for (unsigned i = 0; i < names->count; i++)
-        *to++ = names_is_shared(names, i) ? 's' : 'x';
+        *to++ = request->tag.mode == MODE_SHARED || names_is_shared(names, i) ? 's' : 'x';
     return PUT(to, "\r\n");
 }
 
@@ -217,12 +225,12 @@ static char *put_acquire(char *to, const struct request *request)
 
 static char *put_grant(char *to, const struct request *request)
 {
-    bool shared = names_any_shared(request->names);
+    bool shared = any_shared(request);
     to = PUT_CALL_IN_MODES(to, request, GRANT, GRANT_ARGUMENTS + 1, shared);
     to = put_integer(to, request->ttl_ms);
     to = put_integer(to, request->proposal);
     to = put_integer(to, CLOCK_WINDOW);
-    return shared ? put_modes(to, request->names) : to;
+    return shared ? put_modes(to, request) : to;
 }
 
 static char *put_raise(char *to, const struct request *request)
@@ -233,12 +241,12 @@ static char *put_raise(char *to, const struct request *request)
 
 static char *put_queue(char *to, const struct request *request)
 {
-    bool shared = names_any_shared(request->names);
+    bool shared = any_shared(request);
     to = PUT_CALL(to, request, QUEUE, 3 + shared);
     to = put_integer(to, request->ticket);
     to = put_integer(to, request->ttl_ms);
     to = put_string(to, request->channel);
-    return shared ? put_modes(to, request->names) : to;
+    return shared ? put_modes(to, request) : to;
 }
 
 #define RENEW_ARGUMENTS 3 /* after the token, of each */
@@ -252,10 +260,18 @@ static char *put_renew_arguments(char *to, const struct request *request)
 
 static char *put_renew(char *to, const struct request *request)
 {
-    bool shared = names_any_shared(request->names);
-    to = PUT_CALL_IN_MODES(to, request, RENEW, RENEW_ARGUMENTS, shared);
+    bool shared = any_shared(request);
+    to = PUT_CALL_IN_MODES(to, request, RENEW, RENEW_ARGUMENTS + shared, shared);
     to = put_renew_arguments(to, request);
-    return shared ? put_modes(to, request->names) : to;
+    return shared ? put_flag(put_modes(to, request), request->tag.converts) : to;
+}
+
+static char *put_upgrade(char *to, const struct request *request)
+{
+    to = PUT_CALL(to, request, UPGRADE, 3);
+    to = put_integer(to, request->ttl_ms);
+    to = put_integer(to, request->proposal);
+    return put_integer(to, CLOCK_WINDOW);
 }
 
 static char *put_release(char *to, const struct request *request)
@@ -272,8 +288,7 @@ static char *put_peek(char *to, const struct request *request)
 
 /* All are of one kind, and in one mode. */
 #define EACH_SCRIPT(requests, kind)                                                                \
-    &scripts[names_any_shared((requests)[0].names) ? SCRIPT_##kind##_SHARED_EACH                   \
-                                                   : SCRIPT_##kind##_EACH]
+    &scripts[any_shared(&(requests)[0]) ? SCRIPT_##kind##_SHARED_EACH : SCRIPT_##kind##_EACH]
 
 static char *put_name_of_each(char *to, const struct request *requests, unsigned count)
 {
@@ -470,13 +485,14 @@ const char *command_script(const char *hash)
 
 bool command_may_batch(const struct request *request)
 {
-    return request_may_batch(request->tag.kind) && !request->whole && request->names->count == 1;
+    return request_may_batch(request->tag.kind) && !request->whole && !request->tag.converts &&
+           request->names->count == 1;
 }
 
 bool command_is_like(const struct request *a, const struct request *b)
 {
-    return a->tag.kind == b->tag.kind && (!request_has_modes(a->tag.kind) ||
-                                          names_any_shared(a->names) == names_any_shared(b->names));
+    return a->tag.kind == b->tag.kind &&
+           (!request_has_modes(a->tag.kind) || any_shared(a) == any_shared(b));
 }
 
 void command_write_each(struct buffer *buffer, const struct request *requests, unsigned count,

@@ -325,6 +325,16 @@ static bool read_outcome(const struct field *field, struct reply *reply)
     }
 }
 
+/* 1 or {1, logical clock}, 2 others read a name, 0, -1 */
+static bool read_upgrade(const struct raw_reply *raw, struct reply *reply)
+{
+    if (raw->is_array)
+        return read_clocked(raw, false, reply) && reply->answer == ANSWER_YES;
+    if (is_lone(raw, FIELD_INTEGER) && raw->fields[0].integer == 2)
+        return answer(reply, ANSWER_READ);
+    return read_outcome(&raw->fields[0], reply);
+}
+
 static bool read_release(const struct raw_reply *raw, struct reply *reply)
 {
     return !raw->is_array && read_outcome(&raw->fields[0], reply);

@@ -228,10 +228,11 @@ const char *fake_kind(enum request_kind kind)
 const char *fake_answer_name(enum answer answer)
 {
     static const char *const names[] = {
-        [ANSWER_YES] = "yes",           [ANSWER_HEALED] = "healed", [ANSWER_AHEAD] = "ahead",
-        [ANSWER_QUEUED] = "queued",     [ANSWER_HELD] = "held",     [ANSWER_ABSENT] = "absent",
-        [ANSWER_LATE] = "late",         [ANSWER_HELLO] = "hello",   [ANSWER_NOSCRIPT] = "noscript",
-        [ANSWER_NO_CLOCK] = "no-clock", [ANSWER_ERROR] = "error",   [ANSWER_LOST] = "lost"};
+        [ANSWER_YES] = "yes",           [ANSWER_HEALED] = "healed",     [ANSWER_AHEAD] = "ahead",
+        [ANSWER_READ] = "read",         [ANSWER_QUEUED] = "queued",     [ANSWER_HELD] = "held",
+        [ANSWER_ABSENT] = "absent",     [ANSWER_LATE] = "late",         [ANSWER_HELLO] = "hello",
+        [ANSWER_NOSCRIPT] = "noscript", [ANSWER_NO_CLOCK] = "no-clock", [ANSWER_ERROR] = "error",
+        [ANSWER_LOST] = "lost"};
     return names[answer];
 }
 
@@ -747,10 +748,11 @@ bool fake_start(struct fake *fake, const struct engine_config *config)
 static void oblige(struct fake *fake, unsigned index)
 {
     static const enum answer answers[] = {
-        [REQUEST_KILL] = ANSWER_YES,    [REQUEST_ACQUIRE] = ANSWER_HELD,
-        [REQUEST_GRANT] = ANSWER_HELD,  [REQUEST_RAISE] = ANSWER_ABSENT,
-        [REQUEST_QUEUE] = ANSWER_HELD,  [REQUEST_RENEW] = ANSWER_YES,
-        [REQUEST_RELEASE] = ANSWER_YES, [REQUEST_PEEK] = ANSWER_ABSENT};
+        [REQUEST_KILL] = ANSWER_YES,     [REQUEST_ACQUIRE] = ANSWER_HELD,
+        [REQUEST_GRANT] = ANSWER_HELD,   [REQUEST_RAISE] = ANSWER_ABSENT,
+        [REQUEST_QUEUE] = ANSWER_HELD,   [REQUEST_RENEW] = ANSWER_YES,
+        [REQUEST_UPGRADE] = ANSWER_READ, [REQUEST_RELEASE] = ANSWER_YES,
+        [REQUEST_PEEK] = ANSWER_ABSENT};
     struct fake_master *master = &fake->masters[index];
     if (master->subscription == SUBSCRIPTION_CLOSING)
         fake_unsubscribed(fake, index);

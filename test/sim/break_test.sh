@@ -4,7 +4,7 @@
 #
 #   break_test.sh DIFFERENTIAL
 set -euo pipefail
-for broken in 'break acquire' 'break grant' 'break raise' 'break queue' 'break renew' 'break release' 'break peek' 'break hello' \
+for broken in 'break acquire' 'break grant' 'break raise' 'break queue' 'break renew' 'break upgrade' 'break release' 'break peek' 'break hello' \
     'break-batch renew' 'break-batch release' 'break-batch grant' \
     'flaw dead_readers_have' 'flaw keeps_readers' 'flaw marker_of_last' 'flaw readers_barge' 'flaw frees_for_readers'; do
     read -r how kind <<<"$broken"

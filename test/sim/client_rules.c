@@ -105,6 +105,14 @@ static void spell_start(const struct user_lease *lease, const redlock_event *eve
     case REDLOCK_EXTENDED:
         snprintf(text, size, "extended, valid for %lld ms", valid);
         break;
+    case REDLOCK_CHANGED:
+        snprintf(text, size, "%s from now on, valid for %lld ms",
+                 redlock_is_shared(lease->handle) ? "shared" : "exclusive", valid);
+        break;
+    case REDLOCK_NOT_CHANGED:
+        snprintf(text, size, "%s",
+                 event->code == REDLOCK_E_HELD ? "others read it" : redlock_code_text(event->code));
+        break;
     case REDLOCK_LOST:
         if (event->code == REDLOCK_E_GONE)
             snprintf(text, size, "lost, nobody knows since when: %s",
@@ -137,6 +145,7 @@ static bool is_about_masters(const redlock_event *event)
     switch (event->kind) {
     case REDLOCK_ACQUIRED:
     case REDLOCK_EXTENDED:
+    case REDLOCK_CHANGED:
         return false;
     case REDLOCK_NOT_ACQUIRED:
         return event->code == REDLOCK_E_HELD || event->code == REDLOCK_E_UNAVAILABLE ||

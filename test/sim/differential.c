@@ -148,6 +148,7 @@ static struct request make_request(const struct model_call *call, char token[16]
                               .whole = call->whole,
                               .ttl_ms = call->ttl_ms,
                               .heal = call->heal,
+                              .tag.converts = call->converts,
                               .not_after = call->not_after,
                               .proposal = call->proposal,
                               .fence = call->fence,
@@ -421,8 +422,9 @@ static bool agrees_from(struct test *t, struct model_master copy, usec wall,
     /* The very microsecond is the real one's to say. */
     if (real->clock || real->answer == ANSWER_HELLO)
         copy.data.clock.h = real->clock ? real->clock : hello->clock;
-    bool hands_over =
-        call->kind == REQUEST_QUEUE || call->kind == REQUEST_RELEASE || call->kind == REQUEST_GRANT;
+    bool hands_over = call->kind == REQUEST_QUEUE || call->kind == REQUEST_RELEASE ||
+                      call->kind == REQUEST_GRANT ||
+                      (call->kind == REQUEST_RENEW && call->converts);
     if (hands_over && !same_logical_clock(t, &copy))
         return false;
     for (unsigned name = 0; hands_over && name < MODEL_NAMES; name++)
@@ -522,10 +524,10 @@ static void be_a_waiter(struct test *t, struct model_call *call)
 static struct model_call draw_call(struct test *t)
 {
     static const enum request_kind kinds[] = {
-        REQUEST_ACQUIRE, REQUEST_ACQUIRE, REQUEST_ACQUIRE, REQUEST_RENEW,
-        REQUEST_RENEW,   REQUEST_RENEW,   REQUEST_RELEASE, REQUEST_RELEASE,
-        REQUEST_PEEK,    REQUEST_PEEK,    REQUEST_GRANT,   REQUEST_GRANT,
-        REQUEST_RAISE,   REQUEST_QUEUE,   REQUEST_QUEUE,   REQUEST_QUEUE};
+        REQUEST_ACQUIRE, REQUEST_ACQUIRE, REQUEST_ACQUIRE, REQUEST_RENEW, REQUEST_RENEW,
+        REQUEST_RENEW,   REQUEST_RELEASE, REQUEST_RELEASE, REQUEST_PEEK,  REQUEST_PEEK,
+        REQUEST_GRANT,   REQUEST_GRANT,   REQUEST_RAISE,   REQUEST_QUEUE, REQUEST_QUEUE,
+        REQUEST_QUEUE,   REQUEST_UPGRADE, REQUEST_UPGRADE};
     struct model_call call = {.kind =
                                   kinds[chance_below(&t->chance, sizeof kinds / sizeof kinds[0])],
                               .whole = chance_permille(&t->chance, 500),
@@ -550,12 +552,14 @@ static struct model_call draw_call(struct test *t)
     call.ttl_ms += call.kind == REQUEST_QUEUE; /* with 1 ms it may die while it is served */
     if (call.kind == REQUEST_RENEW && chance_permille(&t->chance, 300))
         call.not_after = chance_permille(&t->chance, 500) ? 1000000 : INT64_C(1) << 52;
-    if (call.kind == REQUEST_GRANT || call.kind == REQUEST_RAISE)
+    if (call.kind == REQUEST_GRANT || call.kind == REQUEST_RAISE || call.kind == REQUEST_UPGRADE)
         call.proposal = call.fence = draw_clock(t);
-    if (call.kind == REQUEST_GRANT && chance_permille(&t->chance, 300))
+    if ((call.kind == REQUEST_GRANT || call.kind == REQUEST_UPGRADE) &&
+        chance_permille(&t->chance, 300))
         call.proposal = 0;
     if (call.kind != REQUEST_ACQUIRE && chance_permille(&t->chance, 600))
         call.modes = (uint8_t)chance_below(&t->chance, 1U << call.count);
+    call.converts = call.kind == REQUEST_RENEW && call.modes && chance_permille(&t->chance, 500);
     return call;
 }
 
@@ -704,12 +708,13 @@ static bool compare_several(struct test *t)
 
 static int option_kind(const char *word)
 {
-    static const char *const words[] = {"hello", "adopt", "kill",  "acquire", "grant",
-                                        "raise", "queue", "renew", "release", "peek"};
+#define NAME(kind, name, ...) #name,
+    static const char *const words[] = {CONNECTION_REQUESTS(NAME) CLAIM_REQUESTS(NAME)};
+#undef NAME
     for (int i = 0; i < (int)(sizeof words / sizeof words[0]); i++)
         if (strcmp(words[i], word) == 0)
             return i;
-    die("--break: acquire, grant, raise, queue, renew, release, peek or hello");
+    die("--break: acquire, grant, raise, queue, renew, upgrade, release, peek or hello");
     return -1;
 }
 

@@ -77,7 +77,8 @@ void fences_executed(struct world *w, unsigned master, const struct message *mes
     enum request_kind kind = message->call.kind;
     struct token *token = &w->tokens[message->call.value];
     enum answer answer = message->answer.answer;
-    bool moves = kind == REQUEST_GRANT || kind == REQUEST_RAISE || kind == REQUEST_QUEUE;
+    bool moves = kind == REQUEST_GRANT || kind == REQUEST_RAISE || kind == REQUEST_QUEUE ||
+                 kind == REQUEST_UPGRADE;
     if (moves)
         stays_near_the_wall(w, master);
     if (!moves || (answer != ANSWER_YES && answer != ANSWER_AHEAD))
@@ -85,6 +86,8 @@ void fences_executed(struct world *w, unsigned master, const struct message *mes
     usec clock = w->servers[master].model.data.clock.h;
     if (kind == REQUEST_GRANT)
         fences_granted(w, master, message->call.value, clock);
+    else if (kind == REQUEST_UPGRADE)
+        token->granted[master] = token->stored[master] = clock;
     else if (owns_all(w, master, &message->call))
         token->stored[master] = clock;
 }
@@ -186,9 +189,22 @@ void fences_acquired(struct user_lease *lease, const redlock_event *event)
     remember(lease, fence);
 }
 
+/* As a writer it has one that is larger than all before. */
+void fences_upgraded(struct user_lease *lease, const redlock_event *event)
+{
+    if (!lease->terms.fence)
+        return;
+    is_stored(lease, event->fence);
+    is_founded(lease, event->fence);
+    grows(lease, event->fence);
+    remember(lease, event->fence);
+}
+
+/* What ends a lease may come in place of CHANGED. */
 void fences_told(struct user_lease *lease, const redlock_event *event)
 {
-    if (event->kind != REDLOCK_NOT_ACQUIRED && event->fence != lease->fence)
+    bool is_new = lease->upgrading && lease->fence && event->fence > lease->fence;
+    if (event->kind != REDLOCK_NOT_ACQUIRED && event->fence != lease->fence && !is_new)
         world_violated(lease->shell->world, "fence",
                        "lease %u of client %u had fence %lld, and has %lld now", lease->number,
                        CLIENT(lease), (long long)lease->fence, (long long)event->fence);

@@ -18,6 +18,8 @@ void fences_executed(struct world *world, unsigned master, const struct message 
 /* ACQUIRED is told: its fence is new, stored on a quorum, and above those before it. */
 void fences_acquired(struct user_lease *lease, const redlock_event *event);
 /* Any later outcome: its fence is still the same. */
+/* Likewise with CHANGED: it is a writer's. */
+void fences_upgraded(struct user_lease *lease, const redlock_event *event);
 void fences_told(struct user_lease *lease, const redlock_event *event);
 
 /* The master's logical clock is further ahead of the walls than any honest one. */

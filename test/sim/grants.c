@@ -126,7 +126,7 @@ void grants_executed(struct world *w, unsigned master, const struct message *mes
         w->tokens[message->call.value].gone |= (uint16_t)(1U << master);
     if (kind == REQUEST_QUEUE)
         queued(w, master, message);
-    if (sets || (kind == REQUEST_RENEW && yes))
+    if (sets || ((kind == REQUEST_RENEW || kind == REQUEST_UPGRADE) && yes))
         prolonged(w, master, message);
     if (sets)
         newly_set(w, master, message);

@@ -23,6 +23,16 @@ static void acquired(struct user_lease *lease, const redlock_event *event)
     exclusion_acquired(lease);
 }
 
+static void changed(struct user_lease *lease, const redlock_event *event)
+{
+    if (lease->shared)
+        fences_told(lease, event);
+    else
+        fences_upgraded(lease, event);
+    if (!lease->shared)
+        exclusion_acquired(lease);
+}
+
 void check_told(struct user_lease *lease, const redlock_event *event)
 {
     struct world *w = lease->shell->world;
@@ -39,6 +49,8 @@ void check_told(struct user_lease *lease, const redlock_event *event)
     outcomes_remember(lease, event);
     if (event->kind == REDLOCK_ACQUIRED)
         acquired(lease, event);
+    else if (event->kind == REDLOCK_CHANGED)
+        changed(lease, event);
     else
         fences_told(lease, event);
 }

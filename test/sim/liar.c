@@ -166,8 +166,7 @@ static void lie_about_error(struct world *w, const struct model_call *call,
                             struct model_answer *answer)
 {
     static const enum answer answers[] = {ANSWER_ERROR, ANSWER_NOSCRIPT, ANSWER_NO_CLOCK};
-    bool has_clock =
-        call->kind == REQUEST_GRANT || call->kind == REQUEST_RAISE || call->kind == REQUEST_QUEUE;
+    bool has_clock = request_has_clock(call->kind);
     answer->answer = answers[chance_below(&w->chance, has_clock                     ? 3
                                                       : call->kind == REQUEST_HELLO ? 1
                                                                                     : 2)];
@@ -193,6 +192,10 @@ void liar_answers(struct world *w, unsigned master, struct message *message, boo
         answer->answer = ANSWER_YES;
     if (grants && tells(w, LIE_REFUSE))
         answer->answer = ANSWER_HELD;
+    if (call->kind == REQUEST_UPGRADE && tells(w, LIE_GRANT))
+        *answer = (struct model_answer){.answer = ANSWER_YES, .clock = call->proposal};
+    if (call->kind == REQUEST_UPGRADE && tells(w, LIE_REFUSE))
+        *answer = (struct model_answer){.answer = ANSWER_READ};
     if (call->kind == REQUEST_RAISE && tells(w, LIE_GRANT))
         *answer = (struct model_answer){.answer = ANSWER_YES, .clock = call->fence};
     if (call->kind == REQUEST_HELLO)

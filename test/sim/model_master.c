@@ -207,38 +207,30 @@ static void prolong(struct model_key *key, usec wall, const struct model_call *c
         key->expires_ms = wall / 1000 + call->ttl_ms;
 }
 
+static bool converts(const struct model_call *call, unsigned i)
+{
+    return is_shared(call, i) && (call->converts || model_flaws.always_converts);
+}
+
 /* A shared name may hold the token itself. */
 static void renew_one(struct model_master *master, usec wall, const struct model_call *call,
                       unsigned i)
 {
     unsigned name = call->names[i];
     struct model_key *key = look_up(master, wall, name);
-    if (key->value == call->value) {
+    bool is_ours = key->value == call->value;
+    if (is_ours && converts(call, i)) {
+        int64_t left = time_to_live(key, wall);
+        share(master, wall, name, call->value, wall / 1000 + larger(left, call->ttl_ms));
+        return;
+    }
+    if (is_ours) {
         prolong(key, wall, call);
         return;
     }
     if (is_shared(call, i))
         forget_readers(master, name, wall / 1000);
     give(master, wall, name, is_shared(call, i), call->value, wall / 1000 + call->ttl_ms);
-}
-
-static enum answer renew(struct model_master *master, usec wall, const struct model_call *call)
-{
-    if (call->not_after && wall > call->not_after)
-        return ANSWER_LATE;
-    unsigned absent = 0;
-    for (unsigned i = 0; i < call->count; i++) {
-        if (has(master, wall, call, i))
-            continue;
-        if (!is_open(master, wall, call->names[i], is_shared(call, i)))
-            return ANSWER_HELD;
-        absent++;
-    }
-    if (absent && !call->heal)
-        return ANSWER_ABSENT;
-    for (unsigned i = 0; i < call->count; i++)
-        renew_one(master, wall, call, i);
-    return absent ? ANSWER_HEALED : ANSWER_YES;
 }
 
 /* ---- the queue ---------------------------------------------------------------- */
@@ -344,6 +336,33 @@ static void hand_over(struct model_master *master, usec wall, unsigned name,
 {
     while (give_to_first(master, wall, name, answer))
         ;
+}
+
+static enum answer renew(struct model_master *master, usec wall, const struct model_call *call,
+                         struct model_answer *answer)
+{
+    bool were_converted[MODEL_NAMES] = {false};
+    if (call->not_after && wall > call->not_after)
+        return ANSWER_LATE;
+    unsigned absent = 0;
+    for (unsigned i = 0; i < call->count; i++) {
+        if (has(master, wall, call, i))
+            continue;
+        if (!is_open(master, wall, call->names[i], is_shared(call, i)))
+            return ANSWER_HELD;
+        absent++;
+    }
+    if (absent && !call->heal)
+        return ANSWER_ABSENT;
+    for (unsigned i = 0; i < call->count; i++) {
+        were_converted[i] =
+            converts(call, i) && look_up(master, wall, call->names[i])->value == call->value;
+        renew_one(master, wall, call, i);
+    }
+    for (unsigned i = 0; i < call->count; i++)
+        if (were_converted[i])
+            hand_over(master, wall, call->names[i], answer);
+    return absent ? ANSWER_HEALED : ANSWER_YES;
 }
 
 static enum answer release(struct model_master *master, usec wall, const struct model_call *call,
@@ -506,6 +525,49 @@ static enum answer grant(struct model_master *master, usec wall, const struct mo
     return taken;
 }
 
+/* What the token has of all its names. */
+static enum answer has_all_alone(struct model_master *master, usec wall,
+                                 const struct model_call *call)
+{
+    bool absent = false, read = false;
+    for (unsigned i = 0; i < call->count; i++) {
+        unsigned name = call->names[i];
+        uint32_t value = look_up(master, wall, name)->value;
+        if (!value || (value == MODEL_MARK && !is_reader(master, wall, name, call->value)))
+            absent = true;
+        else if (value == MODEL_MARK)
+            read |= model_readers(master, wall, name) != 1 && !model_flaws.upgrades_beside;
+        else if (value != call->value)
+            return ANSWER_HELD;
+    }
+    return absent ? ANSWER_ABSENT : read ? ANSWER_READ : ANSWER_YES;
+}
+
+static enum answer upgrade(struct model_master *master, usec wall, const struct model_call *call,
+                           struct model_answer *answer)
+{
+    struct model_clock *clock = &master->data.clock;
+    if (!clock->h)
+        return ANSWER_NO_CLOCK;
+    enum answer state = has_all_alone(master, wall, call);
+    if (state != ANSWER_YES)
+        return state;
+    if (call->proposal) {
+        bool cut = call->proposal > wall + CLOCK_WINDOW && !model_flaws.proposals_uncut;
+        clock->h = larger(clock->h + !model_flaws.grants_keep_clock,
+                          cut ? wall + CLOCK_WINDOW : call->proposal);
+        answer->clock = clock->h;
+    }
+    for (unsigned i = 0; i < call->count; i++) {
+        struct model_key *key = look_up(master, wall, call->names[i]);
+        int64_t left = time_to_live(key, wall);
+        if (key->value == MODEL_MARK)
+            forget_readers(master, call->names[i], INT64_MAX);
+        *key = (struct model_key){call->value, wall / 1000 + larger(left, call->ttl_ms)};
+    }
+    return ANSWER_YES;
+}
+
 static enum answer raise_clock(struct model_master *master, usec wall,
                                const struct model_call *call, struct model_answer *answer)
 {
@@ -624,7 +686,10 @@ void model_execute(struct model_master *master, usec wall, const struct model_ca
         answer->answer = queue(master, wall, call, answer);
         break;
     case REQUEST_RENEW:
-        answer->answer = renew(master, wall, call);
+        answer->answer = renew(master, wall, call, answer);
+        break;
+    case REQUEST_UPGRADE:
+        answer->answer = upgrade(master, wall, call, answer);
         break;
     case REQUEST_RELEASE:
         answer->answer = release(master, wall, call, answer);

@@ -69,15 +69,16 @@ struct model_master {
 struct model_call {
     enum request_kind kind;
     bool whole, heal;
-    bool each;  /* one of several that share a command, and so a script */
-    bool plain; /* RELEASE by another library: it only deletes */
+    bool converts; /* RENEW: a name that holds the token, and is to be shared, is shared */
+    bool each;     /* one of several that share a command, and so a script */
+    bool plain;    /* RELEASE by another library: it only deletes */
     uint8_t count;
     uint8_t names[MODEL_NAMES]; /* in the order of the request */
     uint8_t modes;              /* a bit for each of these: shared */
     uint32_t value;             /* the token */
     int64_t ttl_ms;
     usec not_after;
-    usec proposal; /* GRANT */
+    usec proposal; /* GRANT, UPGRADE */
     usec fence;    /* RAISE */
     usec ticket;   /* QUEUE; ttl_ms: the life of the place */
     uint32_t channel;
@@ -103,7 +104,7 @@ struct model_answer {
     usec time;          /* LATE, HELLO */
     usec abstains;
     usec age;   /* HELLO */
-    usec clock; /* GRANT, RAISE, QUEUE, HELLO */
+    usec clock; /* GRANT, RAISE, QUEUE, UPGRADE, HELLO */
     unsigned position;
     struct model_push pushes[MODEL_WAITERS]; /* as many readers may be given one name */
     unsigned push_count;
@@ -152,6 +153,8 @@ struct model_flaws {
     bool keeps_readers;     /* who makes the marker leaves the readers of an earlier one */
     bool marker_of_last;    /* the marker expires with the reader that came or renewed last */
     bool readers_barge;     /* a grant of shared names does not look at the line */
+    bool always_converts;   /* each renewal of a reader converts */
+    bool upgrades_beside;   /* upgrade does not look for other readers */
     bool frees_for_readers; /* a reader's release deletes the marker, also beside other readers */
 };
 extern struct model_flaws model_flaws;

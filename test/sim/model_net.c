@@ -271,7 +271,7 @@ static bool answers_error(struct world *w, const struct server *server,
     return !out_of_memory || message->call.kind == REQUEST_ACQUIRE ||
            message->call.kind == REQUEST_GRANT || message->call.kind == REQUEST_RAISE ||
            message->call.kind == REQUEST_QUEUE || message->call.kind == REQUEST_RENEW ||
-           message->call.kind == REQUEST_HELLO;
+           message->call.kind == REQUEST_UPGRADE || message->call.kind == REQUEST_HELLO;
 }
 
 /* One that starts, without spare votes, takes it for the list's fault, by design. */

@@ -13,6 +13,9 @@ static bool may_be_told(const struct user_lease *lease, redlock_event_kind kind)
     case REDLOCK_EXTENDED:
     case REDLOCK_NOT_EXTENDED:
         return lease->known == KNOWN_HELD && lease->extends;
+    case REDLOCK_CHANGED:
+    case REDLOCK_NOT_CHANGED:
+        return lease->known == KNOWN_HELD && lease->changes;
     case REDLOCK_AT_RISK:
     case REDLOCK_HEALTHY:
     case REDLOCK_LOST:
@@ -66,9 +69,15 @@ void outcomes_remember(struct user_lease *lease, const redlock_event *event)
     case REDLOCK_NOT_EXTENDED:
         lease->extends--;
         break;
+    case REDLOCK_CHANGED:
+    case REDLOCK_NOT_CHANGED:
+        lease->changes--;
+        lease->upgrading = false;
+        user_lease_has_changed(lease);
+        break;
     case REDLOCK_LOST:
         lease->known = KNOWN_LOST;
-        lease->extends = 0;
+        lease->extends = lease->changes = 0;
         lease->stop_by = now + MS(event->valid_ms);
         break;
     case REDLOCK_NOT_ACQUIRED:
@@ -76,7 +85,7 @@ void outcomes_remember(struct user_lease *lease, const redlock_event *event)
     case REDLOCK_SEEN:
         lease->known = KNOWN_ENDED;
         lease->ended = true;
-        lease->extends = 0;
+        lease->extends = lease->changes = 0;
         break;
     default:
         break;

@@ -120,7 +120,7 @@ void tokens_sent(struct shell *s, unsigned master, uint32_t number, const struct
     }
     if (kind == REQUEST_RELEASE)
         token->released |= (uint16_t)(1U << master);
-    if (asks || kind == REQUEST_RENEW)
+    if (asks || kind == REQUEST_RENEW || kind == REQUEST_UPGRADE)
         lasts_until(s->world, token, request->tag.ttl);
 }
 

@@ -15,15 +15,17 @@ void trace_line(const struct world *world, const char *format, ...)
 
 const char *request_name(enum request_kind kind)
 {
-    static const char *const names[] = {"hello", "adopt", "kill",  "acquire", "grant",
-                                        "raise", "queue", "renew", "release", "peek"};
+#define NAME(kind, name, ...) #name,
+    static const char *const names[] = {CONNECTION_REQUESTS(NAME) CLAIM_REQUESTS(NAME)};
+#undef NAME
     return names[kind];
 }
 
 const char *answer_name(enum answer answer)
 {
-    static const char *const names[] = {"yes",  "healed", "ahead",    "queued",   "held",  "absent",
-                                        "late", "hello",  "noscript", "no clock", "error", "lost"};
+    static const char *const names[] = {"yes",      "healed", "ahead", "queued", "read",
+                                        "held",     "absent", "late",  "hello",  "noscript",
+                                        "no clock", "error",  "lost"};
     return names[answer];
 }
 

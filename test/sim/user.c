@@ -11,6 +11,8 @@
 #define GOES_ON        250 /* per mille of calls after which another one follows at once */
 #define ENDS_AT_ONCE   3   /* per mille of callbacks in which the client is freed, */
 #define ENDS_CLOSING   50  /* and while it closes */
+#define CHANGES        300 /* per mille of what is done to a lease that is held, where there are readers \
+                            */
 
 static bool chance(struct shell *s, unsigned permille)
 {
@@ -154,8 +156,24 @@ static void use_token(struct shell *s)
           parcel->token, lease->number);
 }
 
+/* From the chance of the modes: see draw_modes(). */
+static bool change(struct shell *s, struct user_lease *lease)
+{
+    struct world *w = s->world;
+    bool upgrades = lease->shared;
+    if (!w->readers || lease->known != KNOWN_HELD || !chance_permille(&w->modes, CHANGES))
+        return false;
+    if (upgrades ? !user_lease_upgrade(lease) : !user_lease_downgrade(lease))
+        return false;
+    TRACE(w, "client %u %s lease %u", s->index + 1, upgrades ? "upgrades" : "downgrades",
+          lease->number);
+    return true;
+}
+
 static void act_on(struct shell *s, struct user_lease *lease)
 {
+    if (change(s, lease))
+        return;
     unsigned dice = chance_below(&s->world->chance, 100);
     if (lease->ended) {
         user_lease_free(lease);

@@ -166,6 +166,31 @@ bool user_lease_extend(struct user_lease *lease, usec ttl)
     return true;
 }
 
+void user_lease_has_changed(struct user_lease *lease)
+{
+    lease->shared = redlock_is_shared(lease->handle) ? (1U << lease->count) - 1 : 0;
+}
+
+bool user_lease_downgrade(struct user_lease *lease)
+{
+    shell_present = lease->shell;
+    if (redlock_downgrade(lease->handle))
+        return false;
+    lease->changes++;
+    user_lease_has_changed(lease);
+    return true;
+}
+
+bool user_lease_upgrade(struct user_lease *lease)
+{
+    shell_present = lease->shell;
+    if (redlock_upgrade(lease->handle))
+        return false;
+    lease->changes++;
+    lease->upgrading = true;
+    return true;
+}
+
 bool user_lease_release(struct user_lease *lease)
 {
     shell_present = lease->shell;

@@ -27,11 +27,13 @@ struct user_lease {
 
     uint32_t number;
     uint8_t names[MODEL_NAMES], count;
-    unsigned shared; /* a bit for each of them */
+    unsigned shared; /* a bit for each of them, as it has them now */
     enum known known;
     bool by_token;
     uint32_t token;    /* its present one */
     unsigned extends;  /* asked and not answered */
+    unsigned changes;  /* likewise, downgrades and upgrades */
+    bool upgrading;    /* likewise */
     usec extend_until; /* at least so far the last extend must reach; our clock */
     usec end_known_at; /* likewise: since when this is its end */
     usec end;          /* our clock: until then it counts itself the holder */
@@ -61,6 +63,10 @@ struct user_lease *user_lease_inspect(struct shell *shell, const uint8_t *names,
 
 /* False: it was refused, as the lease is not in the state for it. */
 bool user_lease_extend(struct user_lease *lease, usec ttl);
+bool user_lease_downgrade(struct user_lease *lease);
+bool user_lease_upgrade(struct user_lease *lease);
+/* Takes its modes from the library's word. */
+void user_lease_has_changed(struct user_lease *lease);
 bool user_lease_release(struct user_lease *lease);
 bool user_lease_detach(struct user_lease *lease);
 void user_lease_free(struct user_lease *lease);

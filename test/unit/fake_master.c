@@ -26,7 +26,7 @@ static void on_bytes(struct ev_loop *loop, ev_io *watcher, int events)
 {
     (void)events;
     struct fake_master *fake = watcher->data;
-    static char bytes[65536];
+    static char bytes[1 << 18]; /* more than a login is long */
     ssize_t length = read(fake->connection, bytes, sizeof bytes);
     if (length > 0) {
         keep(fake, bytes, (size_t)length);

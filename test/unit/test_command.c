@@ -249,6 +249,7 @@ static void expect_scripts(FILE *expected)
     EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_RENEW_EACH_TEXT);
     EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_RENEW_SHARED_TEXT);
     EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_RENEW_SHARED_EACH_TEXT);
+    EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_UPGRADE_TEXT);
     EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_RELEASE_TEXT);
     EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_RELEASE_EACH_TEXT);
     EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_PEEK_TEXT);
@@ -268,7 +269,7 @@ static void a_whole_login_comes_before_hello(void **state)
     const enum step order[] = {STEP_AUTH, STEP_SELECT, STEP_SETNAME, STEP_CLIENT_ID, STEP_LOAD,
                                STEP_LOAD, STEP_LOAD,   STEP_LOAD,    STEP_LOAD,      STEP_LOAD,
                                STEP_LOAD, STEP_LOAD,   STEP_LOAD,    STEP_LOAD,      STEP_LOAD,
-                               STEP_LOAD, STEP_LOAD,   STEP_LOAD,    STEP_FINAL};
+                               STEP_LOAD, STEP_LOAD,   STEP_LOAD,    STEP_LOAD,      STEP_FINAL};
     assert_int_equal(command_write(&written, &hello, &login, steps), COUNT(order));
     assert_int_equal(COUNT(order), STEPS_MAX);
     assert_memory_equal(steps, order, sizeof order);
@@ -287,10 +288,10 @@ static void what_is_not_given_is_not_sent(void **state)
     (void)state;
     struct request hello = hello_request(REQUEST_HELLO);
     struct credentials login = {0};
-    const enum step order[] = {STEP_CLIENT_ID, STEP_LOAD, STEP_LOAD, STEP_LOAD,
-                               STEP_LOAD,      STEP_LOAD, STEP_LOAD, STEP_LOAD,
-                               STEP_LOAD,      STEP_LOAD, STEP_LOAD, STEP_LOAD,
-                               STEP_LOAD,      STEP_LOAD, STEP_LOAD, STEP_FINAL};
+    const enum step order[] = {STEP_CLIENT_ID, STEP_LOAD, STEP_LOAD, STEP_LOAD, STEP_LOAD,
+                               STEP_LOAD,      STEP_LOAD, STEP_LOAD, STEP_LOAD, STEP_LOAD,
+                               STEP_LOAD,      STEP_LOAD, STEP_LOAD, STEP_LOAD, STEP_LOAD,
+                               STEP_LOAD,      STEP_FINAL};
     assert_int_equal(command_write(&written, &hello, &login, steps), COUNT(order));
     assert_memory_equal(steps, order, sizeof order);
     FILE *expected = expecting();
@@ -395,7 +396,8 @@ static void a_renewal_of_a_shared_name_tells_the_modes(void **state)
     request.not_after = 5;
     write_one(&request);
     FILE *expected = expecting();
-    EXPECT(expected, "EVALSHA", SCRIPT_RENEW_SHARED_SHA1, "1", "a", TOKEN, "30000", "1", "5", "s");
+    EXPECT(expected, "EVALSHA", SCRIPT_RENEW_SHARED_SHA1, "1", "a", TOKEN, "30000", "1", "5", "s",
+           "0");
     assert_written(expected);
     names_drop(&unit_memory, names);
 }

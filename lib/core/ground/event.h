@@ -59,13 +59,21 @@ struct engine_config {
 
 /* ---- Requests: core → master; their kinds are in requests.h -------------- */
 
+#define READERS "redlock:shared" /* the value of a name that is shared */
+
+/* How a lease has its names: as each was named when it was asked for, or, since a change, all
+ * alike. */
+enum lease_mode { MODE_AS_NAMED, MODE_SHARED, MODE_EXCLUSIVE };
+
 /* The answer brings its request's tag back unchanged. */
 struct tag {
-    enum request_kind kind;
-    uint32_t round;      /* see struct question; 0: no claim asks */
+    uint8_t kind;   /* enum request_kind */
+    uint8_t mode;   /* enum lease_mode: in which the names were asked for */
+    bool converts;  /* RENEW: a name that is to be shared, and holds the token itself, is shared */
+    uint32_t round; /* see struct question; 0: no claim asks */
     struct claim *claim; /* NULL for HELLO, ADOPT, KILL */
     usec sent_at;        /* read before the request went to the link */
-    usec ttl;            /* ACQUIRE, GRANT, QUEUE, RENEW: the ttl that was asked for */
+    usec ttl;            /* ACQUIRE, GRANT, QUEUE, RENEW, UPGRADE: the ttl that was asked for */
 };
 
 /* What a master needs to work out its quarantine. */
@@ -80,17 +88,18 @@ struct request {
     struct tag tag;
     bool whole; /* send the script's text: the master has forgotten it */
 
-    /* ACQUIRE, GRANT, RAISE, QUEUE, RENEW, RELEASE, PEEK (no token): in memory until the answer */
+    /* ACQUIRE, GRANT, RAISE, QUEUE, RENEW, UPGRADE, RELEASE, PEEK (no token): in memory until the
+     * answer */
     const struct names *names;
     const char *token;
     size_t token_length;
     const char *label; /* the token's last label_length bytes, the same for all of a client */
     size_t label_length;
 
-    /* ACQUIRE, GRANT, QUEUE, RENEW */
+    /* ACQUIRE, GRANT, QUEUE, RENEW, UPGRADE */
     int64_t ttl_ms;
 
-    usec proposal; /* GRANT: for the master's logical clock; 0: no fence is asked for */
+    usec proposal; /* GRANT, UPGRADE: for the master's logical clock; 0: no fence is asked for */
     usec fence;    /* RAISE */
 
     /* QUEUE: the order of the place; ttl_ms is how long the place, and what it is given, lasts
@@ -110,16 +119,17 @@ struct request {
 
 enum answer {
     ANSWER_YES,      /* ACQUIRE, GRANT: granted, RAISE: stored, QUEUE: the names are ours, RENEW:
-                        renewed, RELEASE: the names were ours, KILL: done */
+                        renewed, UPGRADE: ours alone, RELEASE: the names were ours, KILL: done */
     ANSWER_HEALED,   /* RENEW: a name was absent, and is set again */
     ANSWER_AHEAD,    /* QUEUE: the names are ours, but another waiter is ahead */
     ANSWER_QUEUED,   /* QUEUE: enqueued; remaining_ms, position */
+    ANSWER_READ,     /* UPGRADE: the names are ours, but not ours alone: others read one */
     ANSWER_HELD,     /* another token has the name; ACQUIRE, GRANT: a plain refusal */
-    ANSWER_ABSENT,   /* RAISE, RENEW, RELEASE, PEEK: the name is free */
+    ANSWER_ABSENT,   /* RAISE, RENEW, UPGRADE, RELEASE, PEEK: the name is free */
     ANSWER_LATE,     /* RENEW: the request came past not_after; see master_time */
     ANSWER_HELLO,    /* HELLO, ADOPT: see hello */
     ANSWER_NOSCRIPT, /* the master has forgotten the script */
-    ANSWER_NO_CLOCK, /* GRANT, RAISE: redlock:clock is lost; hello makes it again */
+    ANSWER_NO_CLOCK, /* GRANT, RAISE, UPGRADE: redlock:clock is lost; hello makes it again */
     ANSWER_ERROR,    /* any other error reply: text */
     ANSWER_LOST      /* the connection ended before the answer: outcome unknown */
 };
@@ -148,8 +158,8 @@ struct reply {
     bool foreign;         /* QUEUED: the holder is of another library, and hands over to nobody */
     int64_t remaining_ms; /* HELD of PEEK, QUEUED: -1 unknown, -2 never expires */
     usec master_time;     /* LATE */
-    usec clock;           /* GRANT, RAISE, QUEUE: the master's logical clock; 0: not told */
-    const char *text;     /* ERROR, LOST: why; HELD of PEEK: the value; else NULL */
+    usec clock;       /* GRANT, RAISE, QUEUE, UPGRADE: the master's logical clock; 0: not told */
+    const char *text; /* ERROR, LOST: why; HELD of PEEK: the value; else NULL */
     size_t text_length;
     const char *waiters; /* HELD of PEEK: the tokens of the first waiters, one a line */
     size_t waiters_length;
@@ -192,6 +202,8 @@ enum event_kind {
     EVENT_ATTACH,       /* lease */
     EVENT_RELEASE,      /* lease: also cancels its acquire */
     EVENT_EXTEND,       /* lease, ttl (0: as before) */
+    EVENT_DOWNGRADE,    /* lease: all its names are shared from now on */
+    EVENT_UPGRADE,      /* lease: all its names are to be exclusive */
     EVENT_INSPECT,      /* lease */
     EVENT_ABANDON,      /* lease: the user drops it, and it is released */
     EVENT_DETACH,       /* lease: the user drops it, and it stays on the masters */
@@ -243,7 +255,10 @@ enum outcome_kind {
     OUTCOME_HEALTHY,
     OUTCOME_LOST,
     OUTCOME_RELEASED,
-    OUTCOME_SEEN
+    OUTCOME_SEEN,
+    OUTCOME_CHANGED, /* these two while the lease is held; LOST and RELEASED take them back */
+    OUTCOME_NOT_CHANGED,
+    OUTCOMES
 };
 
 enum cause {

@@ -239,7 +239,7 @@ void acquiring_take_over(struct engine *e, struct lease *lease, enum lease_state
                          usec renew_at)
 {
     lease->valid_until = claim_valid_until(e, lease->claim);
-    lease->claim->handed += lease->claim->handed < UINT8_MAX;
+    lease->claim->handed += lease->claim->handed < HANDED_COUNT_MAX;
     lease_become(lease, state);
     hold(e, lease, lease->attempt->max_hold);
     bool is_short = lease->valid_until < e->now + lease->terms.ttl / 2;

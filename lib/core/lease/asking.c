@@ -21,6 +21,8 @@ void lease_ask(struct engine *e, struct lease *lease, unsigned master, bool whol
             .kind = round->kind,
             .round = round->number,
             .ttl = round->kind == REQUEST_QUEUE ? lease->attempt->place.life : lease->terms.ttl,
+            .mode = round->kind == REQUEST_UPGRADE ? MODE_EXCLUSIVE
+                                                   : (enum lease_mode)lease->claim->mode,
             .ticket = lease->attempt->place.ticket,
             .proposal = round->proposal,
             .fence = lease->attempt->fence,
@@ -40,6 +42,15 @@ void lease_cannot_ask(struct engine *e, struct lease *lease, unsigned master)
     } else {
         round_vote(&lease->attempt->round, master, VOTE_UNREACHABLE);
     }
+}
+
+void lease_cannot_count(struct engine *e, struct lease *lease, unsigned master)
+{
+    static const char why[] = "a change of this lease was lost on the way there";
+    if (lease->claim->at[master].doubtful)
+        round_vote_text(&lease->attempt->round, master, VOTE_REFUSED, why, sizeof why - 1);
+    else
+        lease_cannot_ask(e, lease, master);
 }
 
 void lease_await_connection(struct engine *e, struct lease *lease, unsigned master)

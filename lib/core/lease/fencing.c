@@ -82,7 +82,8 @@ static void ask_to_raise(struct engine *e, struct lease *lease)
 {
     struct attempt *attempt = lease->attempt;
     struct round *round = &attempt->round;
-    lease_become(lease, LEASE_STORING);
+    if (lease->state != LEASE_UPGRADING)
+        lease_become(lease, LEASE_STORING);
     round->kind = REQUEST_RAISE;
     round->grace = 0;
     e->counters.raises++;
@@ -101,7 +102,7 @@ enum verdict fencing_weigh(struct engine *e, struct lease *lease)
     struct attempt *attempt = lease->attempt;
     struct round *round = &attempt->round;
     unsigned enough = e->quorum - (MUTANT(FENCE_BARE) && e->quorum > 1);
-    if (lease->state != LEASE_STORING) {
+    if (round->kind != REQUEST_RAISE) {
         fix_fence(e, lease);
         if (stored(e, round, attempt->fence) >= e->quorum || MUTANT(FENCE_UNSTORED))
             return VERDICT_WON;

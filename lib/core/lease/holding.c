@@ -60,7 +60,9 @@ static void renewal_won(struct engine *e, struct lease *lease)
     lease->wake_at = holding_renew_when(e, lease);
     if (lease->extending)
         lease_add_outcome(e, lease, OUTCOME_EXTENDED, CAUSE_NONE);
-    lease->extending = false;
+    if (lease->downgrading)
+        lease_add_outcome(e, lease, OUTCOME_CHANGED, CAUSE_NONE);
+    lease->extending = lease->downgrading = false;
 }
 
 static void renewal_missed(struct engine *e, struct lease *lease)
@@ -70,7 +72,7 @@ static void renewal_missed(struct engine *e, struct lease *lease)
     if (lease->extending)
         lease_add_outcome(e, lease, OUTCOME_NOT_EXTENDED, CAUSE_UNAVAILABLE);
     lease->extending = false;
-    if (lease->terms.renew) {
+    if (lease->terms.renew || lease->downgrading) {
         usec soon = (lease->valid_until - lease->terms.margin - e->now) / 8;
         if (soon < RENEW_SOON_LEAST)
             soon = RENEW_SOON_LEAST;
@@ -134,6 +136,12 @@ void holding_renew(struct engine *e, struct lease *lease)
         lease->extending = false;
         return;
     }
+    holding_ask(e, lease);
+}
+
+void holding_ask(struct engine *e, struct lease *lease)
+{
+    lease->wake_at = NEVER;
     if (!lease->attempt)
         lease->attempt = attempt_take(e);
     if (!lease->attempt) {

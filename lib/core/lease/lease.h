@@ -15,8 +15,9 @@
  *   STORING      its fence is being stored                  HELD, CONFIRMING
  *   CONFIRMING   handed over with little left: is renewed   HELD
  *   FAILING      not acquired: last answers, or the holder  the wait goes on: PAUSING; else IDLE
- *   HELD         it is held                                 RENEWING, RELEASING, LOST
+ *   HELD         it is held                                 RENEWING, UPGRADING, RELEASING, LOST
  *   RENEWING     the same, and a renewal is under way       HELD, RELEASING, LOST
+ *   UPGRADING    the same: it is asked to be ours alone     HELD, RENEWING, RELEASING, LOST
  *   LOST         its time is over, or a quorum lacks it     release: IDLE
  *   RELEASING    it is given back to the masters            IDLE
  *   INSPECTING   the masters are asked for the holder       IDLE
@@ -53,6 +54,7 @@ enum lease_state {
     /* It is held: */
     LEASE_HELD,
     LEASE_RENEWING,
+    LEASE_UPGRADING,
 
     LEASE_LOST, /* LOST is told or to be told; the claim is released by itself */
     LEASE_RELEASING,
@@ -71,7 +73,8 @@ struct held_terms {
     int64_t margin : 38; /* less than the ttl */
 };
 
-#define CAUSE_BITS 4
+#define CAUSE_BITS    4
+#define CAUSES_UNTOLD 5 /* outcomes with a cause that may be untold together; see outcomes.c */
 
 /* There may be a million leases, so a field has no more bits than it needs. */
 struct lease {
@@ -86,14 +89,15 @@ struct lease {
     usec fence;       /* see lease_fence() */
     struct deadline deadline;
     uint32_t rounds;
-    uint64_t causes : CAUSE_BITS *(OUTCOME_SEEN + 1); /* enum cause of each untold outcome */
-    uint64_t untold : OUTCOME_SEEN + 1;               /* a bit for each outcome to be told */
-    uint64_t place : 2;                               /* enum lease_place */
-    uint64_t state : 4;                               /* enum lease_state */
-    uint64_t risk : 2;                                /* enum risk */
-    uint64_t failing : CAUSE_BITS; /* enum cause: why the present round has failed */
-    uint64_t attached : 1;         /* it was acquired elsewhere, and given by its token */
-    uint64_t extending : 1;        /* the user asked for this renewal */
+    uint64_t causes : CAUSE_BITS *CAUSES_UNTOLD; /* enum cause of untold outcomes */
+    uint64_t untold : OUTCOMES;                  /* a bit for each outcome to be told */
+    uint64_t place : 2;                          /* enum lease_place */
+    uint64_t state : 4;                          /* enum lease_state */
+    uint64_t risk : 2;                           /* enum risk */
+    uint64_t failing : CAUSE_BITS;               /* enum cause: why the present round has failed */
+    uint64_t attached : 1;    /* it was acquired elsewhere, and given by its token */
+    uint64_t extending : 1;   /* the user asked for this renewal */
+    uint64_t downgrading : 1; /* this renewal tells the masters that it is shared */
 };
 
 _Static_assert(sizeof(struct lease) <= sizeof(struct lease_room), "there is room in the shell");
@@ -116,7 +120,7 @@ static inline const struct round *lease_round(const struct lease *lease)
 
 static inline bool lease_is_held(const struct lease *lease)
 {
-    return lease->state == LEASE_HELD || lease->state == LEASE_RENEWING;
+    return lease->state >= LEASE_HELD && lease->state <= LEASE_UPGRADING;
 }
 
 /* The lease that the claim's answers go to; NULL: none. */
@@ -129,6 +133,9 @@ static inline struct lease *lease_of_claim(const struct claim *claim)
 void lease_acquire(struct engine *engine, struct lease *lease);
 void lease_inspect(struct engine *engine, struct lease *lease);
 void lease_extend(struct engine *engine, struct lease *lease, usec ttl);
+/* All its names are shared from now on; or are to be exclusive. */
+void lease_downgrade(struct engine *engine, struct lease *lease);
+void lease_upgrade(struct engine *engine, struct lease *lease);
 void lease_release(struct engine *engine, struct lease *lease);
 /* The user drops the lease; `keep` leaves it on the masters.  Its memory is the shell's again when
  * this returns. */

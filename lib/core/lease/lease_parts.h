@@ -15,6 +15,7 @@
  *   acquiring.c   rounds, until the lease is acquired or not
  *   queue.c       enqueued on the masters
  *   losing.c      the end of a lease that is not released
+ *   changing.c    a held lease that becomes shared, or exclusive
  *   handover.c    a release to the next waiter of this client
  *   releasing.c   a release to the masters
  *   inspecting.c  the question for the holder
@@ -35,7 +36,7 @@
 /* Outcomes that are worth telling only while the lease is held. */
 #define WHILE_HELD                                                                                 \
     (BIT(OUTCOME_EXTENDED) | BIT(OUTCOME_NOT_EXTENDED) | BIT(OUTCOME_AT_RISK) |                    \
-     BIT(OUTCOME_HEALTHY))
+     BIT(OUTCOME_HEALTHY) | BIT(OUTCOME_CHANGED) | BIT(OUTCOME_NOT_CHANGED))
 
 static inline unsigned lease_masters(const struct engine *engine)
 {
@@ -79,6 +80,8 @@ void lease_ask(struct engine *engine, struct lease *lease, unsigned master, bool
 void lease_await_connection(struct engine *engine, struct lease *lease, unsigned master);
 /* Notes why a master is not asked: it abstains, or is not reached. */
 void lease_cannot_ask(struct engine *engine, struct lease *lease, unsigned master);
+/* The same where its yes would not count for a writer. */
+void lease_cannot_count(struct engine *engine, struct lease *lease, unsigned master);
 void lease_open_round(struct engine *engine, struct lease *lease, enum request_kind kind);
 void lease_ask_those_up(struct engine *engine, struct lease *lease);
 
@@ -111,8 +114,16 @@ usec holding_lost_at(const struct lease *lease);
 bool holding_is_over(const struct engine *engine, const struct lease *lease);
 usec holding_renew_when(struct engine *engine, const struct lease *lease);
 void holding_renew(struct engine *engine, struct lease *lease);
+/* Asks for a renewal, also past max_hold. */
+void holding_ask(struct engine *engine, struct lease *lease);
 void holding_weigh(struct engine *engine, struct lease *lease);
 void holding_put_round_away(struct engine *engine, struct lease *lease);
+
+/* changing.c */
+void changing_downgrade(struct engine *engine, struct lease *lease);
+void changing_upgrade(struct engine *engine, struct lease *lease);
+/* The answers to an upgrade. */
+void changing_weigh(struct engine *engine, struct lease *lease);
 
 /* schedule.c */
 void lease_schedule(struct engine *engine, struct lease *lease);

@@ -61,6 +61,13 @@ static void extend_held(struct engine *e, struct lease *lease)
     lease_schedule(e, lease);
 }
 
+/* The renewal comes when the upgrade is decided. */
+static void extend_later(struct engine *e, struct lease *lease)
+{
+    (void)e;
+    lease->extending = true;
+}
+
 static void end_inspecting(struct engine *e, struct lease *lease)
 {
     lease_end(e, lease, OUTCOME_SEEN, CAUSE_CLOSED);
@@ -94,6 +101,7 @@ static const struct conduct conduct[LEASE_STATES] = {
     [LEASE_FAILING]    = {acquiring_weigh_failed, nothing,             nothing,     cancel,             cancel_at_close, refuse,  nothing},
     [LEASE_HELD]       = {holding_weigh,          renew_when_due,      extend_held, release_held,       close_held,      nothing, nothing},
     [LEASE_RENEWING]   = {holding_weigh,          renew_when_due,      extend_held, release_held,       close_held,      nothing, nothing},
+    [LEASE_UPGRADING]  = {changing_weigh,         nothing,             extend_later, release_held,      close_held,      nothing, nothing},
     [LEASE_LOST]       = {nothing,                nothing,             nothing,     releasing_lost,     nothing,         nothing, nothing},
     [LEASE_RELEASING]  = {releasing_weigh,        nothing,             nothing,     nothing,            nothing,         nothing, releasing_give_up},
     [LEASE_INSPECTING] = {inspecting_weigh,       nothing,             nothing,     nothing,            end_inspecting,  nothing, nothing},
@@ -224,6 +232,14 @@ static usec end_told(const struct engine *e, const struct lease *lease, enum out
     return is_told ? left : 0;
 }
 
+/* Kinds stand in the order in which they are told, but a change goes first: what is told after it
+ * is told of the lease that it has become. */
+static enum outcome_kind next_untold(const struct lease *lease)
+{
+    unsigned change = lease->untold & (BIT(OUTCOME_CHANGED) | BIT(OUTCOME_NOT_CHANGED));
+    return (enum outcome_kind)__builtin_ctz(change ? change : lease->untold);
+}
+
 bool lease_tell(struct engine *e, struct lease *lease, struct outcome *outcome)
 {
     if (!MUTANT(TELL_UNCHECKED))
@@ -233,7 +249,7 @@ bool lease_tell(struct engine *e, struct lease *lease, struct outcome *outcome)
         holding_put_round_away(e, lease);
         return false;
     }
-    enum outcome_kind kind = (enum outcome_kind)__builtin_ctz(lease->untold);
+    enum outcome_kind kind = next_untold(lease);
     bool again = MUTANT(TOLD_TWICE) && kind == OUTCOME_ACQUIRED && e->counters.acquired % 2 == 0;
     if (!again)
         lease->untold &= (uint16_t)~BIT(kind);
@@ -261,6 +277,25 @@ void lease_extend(struct engine *e, struct lease *lease, usec ttl)
     if (ttl && lease_is_held(lease))
         lease->terms.ttl = ttl;
     conduct_of(lease)->extend(e, lease);
+}
+
+/* If the lease is not held, LOST or RELEASED is on its way, in place of CHANGED. */
+void lease_downgrade(struct engine *e, struct lease *lease)
+{
+    losing_notice(e, lease);
+    if (!lease_is_held(lease))
+        return;
+    changing_downgrade(e, lease);
+    lease_schedule(e, lease);
+}
+
+void lease_upgrade(struct engine *e, struct lease *lease)
+{
+    losing_notice(e, lease);
+    if (!lease_is_held(lease))
+        return;
+    changing_upgrade(e, lease);
+    lease_schedule(e, lease);
 }
 
 /* An answer to a question that goes on can only move the deadline out, so the deadline is not set

@@ -2,14 +2,38 @@
 
 #define CAUSE_MASK ((UINT64_C(1) << CAUSE_BITS) - 1)
 
+/* The place of its cause among those that are kept; CAUSES_UNTOLD: it has none.  A lease that is
+ * inspected is not acquired. */
+static unsigned place_of_cause(enum outcome_kind kind)
+{
+    switch (kind) {
+    case OUTCOME_NOT_ACQUIRED:
+    case OUTCOME_SEEN:
+        return 0;
+    case OUTCOME_NOT_EXTENDED:
+        return 1;
+    case OUTCOME_NOT_CHANGED:
+        return 2;
+    case OUTCOME_LOST:
+        return 3;
+    case OUTCOME_RELEASED:
+        return 4;
+    default:
+        return CAUSES_UNTOLD;
+    }
+}
+
 void lease_add_outcome(struct engine *e, struct lease *lease, enum outcome_kind kind,
                        enum cause cause)
 {
     bool first = lease->untold == 0;
     lease->untold |= BIT(kind);
-    unsigned shift = CAUSE_BITS * kind;
-    lease->causes &= ~(CAUSE_MASK << shift);
-    lease->causes |= (uint64_t)cause << shift;
+    unsigned place = place_of_cause(kind), shift = CAUSE_BITS * place;
+    ASSERT(place < CAUSES_UNTOLD || !cause);
+    if (place < CAUSES_UNTOLD) {
+        lease->causes &= ~(CAUSE_MASK << shift);
+        lease->causes |= (uint64_t)cause << shift;
+    }
     if (first)
         engine_emit(e, EFFECT_TELL, 0, lease);
 }
@@ -44,6 +68,12 @@ bool lease_is_extending(const struct lease *lease)
     return lease->extending || lease->untold & (BIT(OUTCOME_EXTENDED) | BIT(OUTCOME_NOT_EXTENDED));
 }
 
+bool lease_is_changing(const struct lease *lease)
+{
+    return lease->state == LEASE_UPGRADING || lease->downgrading ||
+           lease->untold & (BIT(OUTCOME_CHANGED) | BIT(OUTCOME_NOT_CHANGED));
+}
+
 usec lease_wait_until(const struct lease *lease)
 {
     usec wait = lease->attempt->wait;
@@ -52,5 +82,7 @@ usec lease_wait_until(const struct lease *lease)
 
 enum cause lease_cause_of(const struct lease *lease, enum outcome_kind kind)
 {
-    return (enum cause)(lease->causes >> CAUSE_BITS * kind & CAUSE_MASK);
+    unsigned place = place_of_cause(kind);
+    return place == CAUSES_UNTOLD ? CAUSE_NONE
+                                  : (enum cause)(lease->causes >> CAUSE_BITS * place & CAUSE_MASK);
 }

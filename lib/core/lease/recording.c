@@ -29,15 +29,23 @@ void recording_take(struct engine *e, struct lease *lease, unsigned master,
     switch (reply->answer) {
     case ANSWER_YES:
     case ANSWER_AHEAD:
-        if (reply->clock)
+        if (!claim_counts(e, lease->claim, master, reply))
+            lease_cannot_count(e, lease, master);
+        else if (reply->clock)
             fencing_record(e, lease, master, reply);
         else
             round_vote(round, master,
                        round->kind == REQUEST_RELEASE ? VOTE_RELEASED : VOTE_GRANTED);
         break;
+    case ANSWER_READ:
+        round_vote_text(round, master, VOTE_HELD, READERS, sizeof READERS - 1);
+        break;
     case ANSWER_HEALED:
         e->counters.heals++;
-        round_vote(round, master, VOTE_HEALED);
+        if (claim_counts(e, lease->claim, master, reply))
+            round_vote(round, master, VOTE_HEALED);
+        else
+            lease_cannot_count(e, lease, master);
         break;
     case ANSWER_HELD:
         if (reply->clock && logical_hear(e, master, reply->clock))

@@ -1,9 +1,35 @@
 #include "lease/lease.h"
+#include "ground/mutant.h"
 #include "ground/shared.h"
 
 usec lease_margin(const struct lease *lease)
 {
     return lease->terms.margin;
+}
+
+/* As its user was told: a downgrade counts from the call on, an upgrade once it is told. */
+bool lease_is_shared(const struct lease *lease)
+{
+    if (!lease->claim || (MUTANT(DOWNGRADE_LATE) && lease_is_changing(lease)))
+        return false;
+    bool untold = lease->claim->mode == MODE_EXCLUSIVE && lease->untold & 1U << OUTCOME_CHANGED;
+    return untold || claim_is_shared(lease->claim);
+}
+
+bool lease_is_all_shared(const struct lease *lease)
+{
+    const struct claim *claim = lease->claim;
+    if (!claim || claim->mode != MODE_AS_NAMED)
+        return claim && claim->mode == MODE_SHARED;
+    for (unsigned i = 0; i < claim->names->count; i++)
+        if (!names_is_shared(claim->names, i))
+            return false;
+    return true;
+}
+
+bool lease_is_foreign(const struct lease *lease)
+{
+    return lease->claim && lease->claim->foreign;
 }
 
 void lease_token(const struct engine *e, const struct lease *lease, char token[TOKEN_MAX + 1])

@@ -187,12 +187,19 @@ static void may_last(const struct engine *e, struct claim *claim, usec asked_ttl
         claim->last_end = end;
 }
 
+/* A request of this kind only prolongs what the token has. */
+static bool only_prolongs(const struct question *question)
+{
+    return question->kind == REQUEST_UPGRADE ||
+           (question->kind == REQUEST_RENEW && !question->heal);
+}
+
 static void expect_to_be_set(struct engine *e, struct claim *claim, struct ledger_entry *at,
                              const struct question *question)
 {
     if (at->setting < SETTING_MANY)
         at->setting++;
-    if (at->presence == ABSENT && (question->kind != REQUEST_RENEW || question->heal))
+    if (at->presence == ABSENT && !only_prolongs(question))
         at->presence = UNSURE;
     if (!MUTANT(ASKING_DOES_NOT_DATE))
         may_last(e, claim, question->ttl);
@@ -203,7 +210,13 @@ void claim_ask(struct engine *e, struct claim *claim, unsigned master,
 {
     struct slice label = label_of(e, claim);
     struct request request = {
-        .tag = {question->kind, question->round, claim, e->now, question->ttl},
+        .tag = {.kind = (uint8_t)question->kind,
+                .mode = (uint8_t)question->mode,
+                .converts = question->kind == REQUEST_RENEW && claim->converts,
+                .round = question->round,
+                .claim = claim,
+                .sent_at = e->now,
+                .ttl = question->ttl},
         .whole = question->whole,
         .names = claim->names,
         .token = text_of(e, claim),
@@ -387,15 +400,62 @@ uint16_t claim_wake(struct engine *e, struct claim *claim)
     return sent;
 }
 
+/* ---- changing ------------------------------------------------------------ */
+
+void claim_downgrade(struct claim *claim)
+{
+    ASSERT(!claim->abandoned);
+    claim->mode = MODE_SHARED;
+    claim->converts = true;
+}
+
+void claim_not_upgraded(struct claim *claim)
+{
+    claim->converts = true;
+}
+
+void claim_upgraded(const struct engine *e, struct claim *claim, uint16_t masters)
+{
+    ASSERT(!claim->abandoned);
+    claim->mode = MODE_EXCLUSIVE;
+    claim->converts = false;
+    for (unsigned i = 0; i < e->config.masters && !MUTANT(UPGRADE_KEEPS_PROMISES); i++)
+        if (!(masters & 1U << i))
+            claim->at[i].promise = 0;
+}
+
+bool claim_is_shared(const struct claim *claim)
+{
+    return claim->mode == MODE_SHARED ||
+           (claim->mode == MODE_AS_NAMED && names_any_shared(claim->names));
+}
+
+/* What a master says of a reader is no promise to a writer.  Nor is what a master says that may yet
+ * carry out a request that makes a reader of the writer, or that has come up with what it had
+ * before: there the name may be the token's again as it was before another reader came. */
+bool claim_counts(const struct engine *e, const struct claim *claim, unsigned master,
+                  const struct reply *reply)
+{
+    enum request_kind kind = (enum request_kind)reply->tag.kind;
+    if (claim->mode != MODE_EXCLUSIVE || !request_sets_token(kind))
+        return true;
+    return (reply->tag.mode == MODE_EXCLUSIVE || MUTANT(ANY_MODE_COUNTS)) &&
+           (!claim->at[master].doubtful || MUTANT(LATE_CONVERSION)) &&
+           e->now >= e->masters[master].abstains_until;
+}
+
 /* ---- hearing ------------------------------------------------------------- */
 
-/* A renewal or raise says "absent" or "held" when one name is not ours: of several names, the
- * others may still be.  An enqueued claim may be given the names later. */
+/* A renewal, upgrade or raise says "absent" or "held" when one name is not ours: of several names,
+ * the others may still be.  An enqueued claim may be given the names later.  A claim that changed
+ * may have a name in the other mode. */
 static enum presence what_is_left(const struct reply *reply)
 {
+    const struct claim *claim = reply->tag.claim;
     bool asks_for_all = reply->tag.kind == REQUEST_RENEW || reply->tag.kind == REQUEST_RAISE;
-    bool one_of_several = asks_for_all && reply->tag.claim->names->count > 1;
-    return one_of_several || reply->tag.claim->enqueued ? UNSURE : ABSENT;
+    bool one_of_several = asks_for_all && claim->names->count > 1;
+    bool changed = reply->tag.kind == REQUEST_UPGRADE || claim->converts || claim->mode;
+    return one_of_several || changed || claim->enqueued ? UNSURE : ABSENT;
 }
 
 static void now_absent(struct ledger_entry *at, enum presence left)
@@ -412,6 +472,10 @@ static void hear_setting(struct engine *e, struct claim *claim, unsigned master,
     ASSERT(at->setting > 0);
     if (at->setting < SETTING_MANY)
         at->setting--;
+    if (reply->answer == ANSWER_LOST && reply->tag.converts)
+        at->doubtful = true;
+    if (wanted && !claim_counts(e, claim, master, reply))
+        wanted = 0;
     switch (reply->answer) {
     case ANSWER_YES:
     case ANSWER_HEALED:

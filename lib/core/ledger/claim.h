@@ -27,14 +27,15 @@ enum paying { NOT_PAYING, PAYING, PAYING_WHOLE };
  * never taken to be absent. */
 #define SETTING_MANY 127
 
-/* One word, for there is an entry for each master of each lease.  The 52 bits of a time last for 71
+/* One word, for there is an entry for each master of each lease.  The 51 bits of a time last for 35
  * years of the clock. */
 struct ledger_entry {
-    int64_t promise : 52;  /* the master keeps the names for the token until then; 0: no promise */
+    int64_t promise : 51;  /* the master keeps the names for the token until then; 0: no promise */
     uint64_t setting : 7;  /* requests in flight that may put the token there */
     uint64_t presence : 2; /* enum presence */
     uint64_t paying : 2;   /* enum paying: the release owed is in flight */
     uint64_t owed : 1;     /* the master is owed a release */
+    uint64_t doubtful : 1; /* a request that converts was lost on its way there, or its answer */
 };
 _Static_assert(sizeof(struct ledger_entry) == 8, "one word");
 _Static_assert(UNSURE < 4 && PAYING_WHOLE < 4 && SETTING_MANY < 128, "bits of struct ledger_entry");
@@ -49,14 +50,17 @@ _Static_assert(MASTERS_MAX <= 16, "a bit for each master in 16");
 struct question {
     enum request_kind kind;
     uint32_t round; /* the round in which the answer counts */
-    usec ttl;       /* ACQUIRE, GRANT, RENEW; QUEUE: the life of the place */
+    usec ttl;       /* ACQUIRE, GRANT, RENEW, UPGRADE; QUEUE: the life of the place */
+    enum lease_mode mode;
     bool heal;      /* RENEW */
     usec not_after; /* RENEW: our clock; 0: no limit */
-    usec proposal;  /* GRANT: see struct request */
+    usec proposal;  /* GRANT, UPGRADE: see struct request */
     usec fence;     /* RAISE */
     usec ticket;    /* QUEUE */
     bool whole;     /* send the script's text, not its hash */
 };
+
+#define HANDED_COUNT_MAX 127
 
 struct claim {
     struct claim *prev, *next; /* of the abandoned claims; of its bucket while it is enqueued */
@@ -73,8 +77,11 @@ struct claim {
     uint64_t foreign : 1;    /* the token was given: the ttl that it was taken with is not known */
     uint64_t enqueued : 1;   /* it is or was enqueued on the masters: it is found by its token */
     uint64_t timed : 1;      /* abandoned: it has a place among the deadlines */
-    uint32_t in_flight : 24; /* requests not yet answered */
-    uint32_t handed : 8;     /* how often it was handed over within this client */
+    uint32_t in_flight : 22; /* requests not yet answered */
+    uint32_t handed : 7;     /* how often it was handed over within this client */
+    uint32_t mode : 2;       /* enum lease_mode: in which its lease has the names */
+    uint32_t converts : 1;   /* its renewals convert: a master may have the token for an exclusive
+                                one,   while the lease has the names shared */
     struct deadline deadline;
     struct ledger_entry at[];
 };
@@ -101,6 +108,15 @@ struct claim *claim_enqueued(const struct engine *engine, const char *token, siz
  * lease that has the claim now: the promise is for no longer. */
 void claim_promised(struct engine *engine, struct claim *claim, unsigned master, usec from,
                     usec ttl, usec wanted);
+/* Its lease has the names shared from now on: its renewals say so to each master. */
+void claim_downgrade(struct claim *claim);
+/* An upgrade was asked for in vain; masters may have made the names the token's alone. */
+void claim_not_upgraded(struct claim *claim);
+/* These masters (bits) keep the names for the token alone, as they have just said; the promises of
+ * the others were those of a reader, and are over. */
+void claim_upgraded(const struct engine *engine, struct claim *claim, uint16_t masters);
+/* A name is shared. */
+bool claim_is_shared(const struct claim *claim);
 /* Its lease asks for `ttl` only: from now on the claim is promised for no longer. */
 void claim_shorten(struct engine *engine, struct claim *claim, usec ttl);
 
@@ -115,6 +131,10 @@ void claim_ask(struct engine *engine, struct claim *claim, unsigned master,
  * sent once more.  The claim stays until claim_answered() follows. */
 bool claim_hear(struct engine *engine, struct claim *claim, unsigned master,
                 const struct reply *reply, usec wanted);
+
+/* A yes of this master counts for the mode in which the lease has the names now. */
+bool claim_counts(const struct engine *engine, const struct claim *claim, unsigned master,
+                  const struct reply *reply);
 
 /* Ends the request.  Frees an abandoned claim of which nothing is left. */
 void claim_answered(struct engine *engine, struct claim *claim);

@@ -37,6 +37,11 @@ local function readers()
         return expiry and tonumber(expiry) > now
     end
 
+    -- A marked name has one reader.
+    local function has_alone(name)
+        return redis.call('zcount', 'redlock:holders:' .. name, '(' .. now, '+inf') == 1
+    end
+
     -- The name may be taken in this mode: 's' shared, 'x' exclusively.
     local function is_open(name, mode)
         local value = value_of(name)
@@ -88,6 +93,6 @@ local function readers()
         share(name, token, ms)
     end
 
-    about_readers = {has = has, is_open = is_open, share = share, prolong = prolong}
+    about_readers = {has = has, has_alone = has_alone, is_open = is_open, share = share, prolong = prolong}
     return about_readers
 end

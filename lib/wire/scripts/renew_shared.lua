@@ -1,8 +1,9 @@
 -- renew.lua for names of which one is shared, at the least.  A name that is to be shared and
--- holds the token itself is ours, too, and stays so.
+-- holds the token itself is ours, too; it stays so unless it is to be converted: then the token
+-- becomes its reader, and the readers that wait for it join.
 -- KEYS the names
 -- ARGV token, ttl ms, heal 0|1, not after (us of TIME; 0: no limit), a letter for each name: x
--- exclusive, s shared
+-- exclusive, s shared; convert 0|1
 -- Returns 1 renewed, 2 renewed and healed, 0 absent, -1 another token has one,
 -- {'late', TIME} past the limit.
 -- uses holders.lua
@@ -32,8 +33,12 @@ end
 if is_absent and ARGV[3] ~= '1' then
     return 0
 end
+local converts, converted = ARGV[6] == '1', {}
 for i = 1, #KEYS do
-    if values[i] == token then
+    if values[i] == token and is_shared(i) and converts then
+        readers().share(KEYS[i], token, math.max(ttl, redis.call('pttl', KEYS[i])))
+        converted[#converted + 1] = KEYS[i]
+    elseif values[i] == token then
         if redis.call('pttl', KEYS[i]) < ttl then
             redis.call('pexpire', KEYS[i], ttl)
         end
@@ -41,6 +46,12 @@ for i = 1, #KEYS do
         readers().prolong(KEYS[i], token, ttl)
     else
         redis.call('set', KEYS[i], token, 'px', ttl)
+    end
+end
+if #converted > 0 then
+    -- uses handover.lua
+    for i = 1, #converted do
+        hand_over_if_open(converted[i])
     end
 end
 return is_absent and 2 or 1

@@ -116,11 +116,12 @@ void answer_settle(struct message *message, struct chance *chance)
 
 /* ---- each kind ---------------------------------------------------------------------------- */
 
-/* The outcomes of a release and of a renewal. */
+/* The outcomes of a release, a renewal, an upgrade. */
 static int outcome(enum answer answer)
 {
     return answer == ANSWER_YES      ? 1
            : answer == ANSWER_HEALED ? 2
+           : answer == ANSWER_READ   ? 2
            : answer == ANSWER_ABSENT ? 0
                                      : -1;
 }
@@ -193,6 +194,14 @@ static void put_peek(struct buffer *to, const struct model_answer *answer, const
     }
 }
 
+static void put_upgrade(struct buffer *to, const struct model_answer *answer)
+{
+    if (answer->answer == ANSWER_YES && answer->clock)
+        put_clocked(to, 1, answer->clock);
+    else
+        answer_write_integer(to, outcome(answer->answer));
+}
+
 static void put_hello(struct buffer *to, const struct hello *hello)
 {
     answer_write_array(to, 11);
@@ -230,6 +239,9 @@ static void put_one(struct buffer *to, const struct world *w, const struct messa
         break;
     case REQUEST_RENEW:
         put_renew(to, answer);
+        break;
+    case REQUEST_UPGRADE:
+        put_upgrade(to, answer);
         break;
     case REQUEST_RELEASE:
         answer_write_integer(to, outcome(answer->answer));

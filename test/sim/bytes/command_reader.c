@@ -157,9 +157,9 @@ static void read_rest(struct reading *it, struct model_call *call)
     if (kind == REQUEST_QUEUE)
         call->ticket = number(it);
     if (kind == REQUEST_ACQUIRE || kind == REQUEST_GRANT || kind == REQUEST_QUEUE ||
-        kind == REQUEST_RENEW)
+        kind == REQUEST_RENEW || kind == REQUEST_UPGRADE)
         call->ttl_ms = number(it);
-    if (kind == REQUEST_GRANT)
+    if (kind == REQUEST_GRANT || kind == REQUEST_UPGRADE)
         call->proposal = number(it);
     if (kind == REQUEST_RENEW) {
         call->heal = flag(it);
@@ -221,11 +221,13 @@ static void read_one(struct reading *it, bool shared, struct asked *asked)
     if (request_carries_token(call->kind))
         call->value = token(it);
     read_rest(it, call);
-    if (call->kind == REQUEST_GRANT)
+    if (call->kind == REQUEST_GRANT || call->kind == REQUEST_UPGRADE)
         must_be_window(it);
     bool more = call->kind == REQUEST_QUEUE && it->at < it->words->count;
     if (shared || more)
         read_modes(it, call);
+    if (shared && call->kind == REQUEST_RENEW)
+        call->converts = flag(it);
 }
 
 static void read_each(struct reading *it, bool shared, struct asked *asked)

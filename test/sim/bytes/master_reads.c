@@ -35,6 +35,7 @@ static bool same_call(const struct model_call *read, const struct model_call *me
     case REQUEST_ACQUIRE:
         return read->ttl_ms == meant->ttl_ms;
     case REQUEST_GRANT:
+    case REQUEST_UPGRADE:
         return read->ttl_ms == meant->ttl_ms && read->proposal == meant->proposal;
     case REQUEST_RAISE:
         return read->fence == meant->fence;
@@ -43,7 +44,7 @@ static bool same_call(const struct model_call *read, const struct model_call *me
                read->channel == meant->channel;
     case REQUEST_RENEW:
         return read->ttl_ms == meant->ttl_ms && read->heal == meant->heal &&
-               read->not_after == meant->not_after;
+               read->not_after == meant->not_after && read->converts == meant->converts;
     default:
         return true;
     }

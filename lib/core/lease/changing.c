@@ -1,0 +1,87 @@
+#include "lease/lease_parts.h"
+#include "ground/mutant.h"
+#include "masters/logical.h"
+
+/* The lease is a reader's from now on, before any master knows.  A master that was converted has the
+ * marker, with us among its readers, and any other has our token: each of them keeps writers out. */
+void changing_downgrade(struct engine *e, struct lease *lease)
+{
+    claim_downgrade(lease->claim);
+    lease->downgrading = true;
+    holding_ask(e, lease);
+}
+
+/* A master may be asked that grants, and on which no request is lost that might yet make a reader
+ * of us. */
+static void ask(struct engine *e, struct lease *lease, unsigned master)
+{
+    bool doubtful = lease->claim->at[master].doubtful && !MUTANT(LATE_CONVERSION);
+    bool abstains = master_is_up(&e->masters[master]) && MUTANT(UPGRADE_QUARANTINED);
+    if (!doubtful && (lease_may_ask(e, lease, master) || abstains))
+        lease_ask(e, lease, master, false);
+    else
+        lease_cannot_count(e, lease, master);
+}
+
+void changing_upgrade(struct engine *e, struct lease *lease)
+{
+    bool too_late = e->now >= lease->hold_until;
+    if (!lease->attempt && !too_late)
+        lease->attempt = attempt_take(e);
+    if (!lease->attempt || too_late) {
+        lease_add_outcome(e, lease, OUTCOME_NOT_CHANGED,
+                          too_late ? CAUSE_MAX_HOLD : CAUSE_MEMORY);
+        return;
+    }
+    lease->wake_at = NEVER;
+    lease_become(lease, LEASE_UPGRADING);
+    lease->attempt->unfounded = false;
+    attempt_open(lease->attempt, lease_masters(e), REQUEST_UPGRADE, engine_next_round(e), e->now);
+    if (lease->terms.fence)
+        lease->attempt->round.proposal = logical_propose(e);
+    for (unsigned i = 0; i < lease_masters(e); i++)
+        ask(e, lease, i);
+    changing_weigh(e, lease);
+}
+
+static void upgraded(struct engine *e, struct lease *lease)
+{
+    const struct round *round = &lease->attempt->round;
+    uint16_t masters = 0;
+    for (unsigned i = 0; i < lease_masters(e); i++)
+        if (round->ballots[i].vote == VOTE_GRANTED)
+            masters |= BIT(i);
+    claim_upgraded(e, lease->claim, masters);
+    if (lease->terms.fence && !MUTANT(UPGRADE_KEEPS_FENCE))
+        lease->fence = lease->attempt->fence;
+    lease_become(lease, LEASE_HELD);
+    losing_follow_the_ledger(e, lease);
+    if (!lease_is_held(lease))
+        return;
+    lease_add_outcome(e, lease, OUTCOME_CHANGED, CAUSE_NONE);
+    lease->wake_at = lease->extending ? e->now : holding_renew_when(e, lease);
+}
+
+/* Still a reader, as it was all the time.  Masters that said yes keep other readers out until a
+ * renewal converts them. */
+static void not_upgraded(struct engine *e, struct lease *lease)
+{
+    const struct round *round = &lease->attempt->round;
+    unsigned answered =
+        round_yes(round, lease_masters(e)) + round_count(round, lease_masters(e), VOTE_HELD);
+    bool read = answered >= e->quorum && round_yes(round, lease_masters(e)) < e->quorum;
+    claim_not_upgraded(lease->claim);
+    lease_add_outcome(e, lease, OUTCOME_NOT_CHANGED, read ? CAUSE_HELD : CAUSE_UNAVAILABLE);
+    holding_ask(e, lease);
+}
+
+void changing_weigh(struct engine *e, struct lease *lease)
+{
+    enum verdict verdict = round_verdict(&lease->attempt->round, lease_masters(e), e->quorum);
+    if (verdict == VERDICT_WON && lease->terms.fence)
+        verdict = fencing_weigh(e, lease);
+    if (verdict == VERDICT_WON)
+        upgraded(e, lease);
+    else if (verdict == VERDICT_LOST)
+        not_upgraded(e, lease);
+}
