@@ -674,8 +674,9 @@ REDLOCK_API redlock_code redlock_release(redlock_lease *lease);
 /*
  * Frees the handle and leaves the lease to its ttl, for another process to
  * redlock_attach() or redlock_release_token().  No callback is called any more.
- * Returns REDLOCK_OK, or E_STATE if the lease is not held, or E_FORKED; after an
- * error the handle lives on.
+ * Returns REDLOCK_OK, or E_STATE if the lease is not held, or was downgraded or upgraded
+ * (what was sent about that may yet arrive, and only this client knows of it), or
+ * E_FORKED; after an error the handle lives on.
  */
 REDLOCK_API redlock_code redlock_detach(redlock_lease *lease);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ask.h"
+#include "client_mutant.h"
 #include "loop.h"
 #include "memory.h"
 #include "options.h"
@@ -271,14 +272,17 @@ redlock_code redlock_extend(redlock_lease *lease, int64_t ttl_ms)
     return REDLOCK_OK;
 }
 
+static bool is_changing(const redlock_lease *lease)
+{
+    return lease_is_changing(core_of(lease)) || lease->operations & (OP_DOWNGRADE | OP_UPGRADE);
+}
+
 static redlock_code change(redlock_lease *lease, bool may, enum operation operation,
                            const char *why_not)
 {
     if (!client_is_usable(lease->client))
         return REDLOCK_E_FORKED;
-    bool busy =
-        lease_is_changing(core_of(lease)) || lease->operations & (OP_DOWNGRADE | OP_UPGRADE);
-    if (!is_held(lease) || busy)
+    if (!is_held(lease) || is_changing(lease))
         return client_fail(lease->client, REDLOCK_E_STATE,
                            "only a lease that is held can be changed, one change at a time");
     if (!may)
@@ -303,7 +307,9 @@ redlock_code redlock_upgrade(redlock_lease *lease)
 
 bool redlock_is_shared(const redlock_lease *lease)
 {
-    return lease && (lease->operations & OP_DOWNGRADE || lease_is_shared(core_of(lease)));
+    if (!lease || (CLIENT_MUTANT(DOWNGRADE_LATE) && is_changing(lease)))
+        return false;
+    return lease->operations & OP_DOWNGRADE || lease_is_shared(core_of(lease));
 }
 
 redlock_code redlock_release(redlock_lease *lease)
@@ -331,6 +337,9 @@ redlock_code redlock_detach(redlock_lease *lease)
         return REDLOCK_E_FORKED;
     if (!is_held(lease))
         return client_fail(lease->client, REDLOCK_E_STATE, "only a lease that is held can be left");
+    if (lease_was_changed(core_of(lease)) || lease->operations & (OP_DOWNGRADE | OP_UPGRADE))
+        return client_fail(lease->client, REDLOCK_E_STATE,
+                           "a lease that was downgraded or upgraded cannot be left");
     forget(lease, OP_DETACH);
     return REDLOCK_OK;
 }

@@ -19,7 +19,8 @@
     X(CALLS_IN_ORDER, "calls are carried out as they came: releases do not go together")           \
     X(WRITTEN_AT_ONCE, "each request is written by itself")                                        \
     X(END_UNTOLD, "the core is not told that a notification connection has ended")                 \
-    X(FLOOD_HEARD, "a master may send as many notifications as it likes")
+    X(FLOOD_HEARD, "a master may send as many notifications as it likes")                          \
+    X(DOWNGRADE_LATE, "a lease says that it is shared only when a quorum has heard of it")
 
 enum client_mutant {
     CLIENT_MUTANT_NONE,

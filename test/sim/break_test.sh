@@ -6,7 +6,7 @@
 set -euo pipefail
 for broken in 'break acquire' 'break grant' 'break raise' 'break queue' 'break renew' 'break upgrade' 'break release' 'break peek' 'break hello' \
     'break-batch renew' 'break-batch release' 'break-batch grant' \
-    'flaw dead_readers_have' 'flaw keeps_readers' 'flaw marker_of_last' 'flaw readers_barge' 'flaw frees_for_readers'; do
+    'flaw dead_readers_have' 'flaw keeps_readers' 'flaw marker_of_last' 'flaw readers_barge' 'flaw frees_for_readers' 'flaw always_converts' 'flaw upgrades_beside'; do
     read -r how kind <<<"$broken"
     commands=4000
     [[ $how != flaw ]] || commands=40000 # it ends with the first difference

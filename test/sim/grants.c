@@ -2,6 +2,7 @@
 
 #include "fences.h"
 #include "tokens.h"
+#include "validity.h"
 #include "wrong.h"
 
 #define HEAL_GRACE MS(3) /* in the granularity of clocks */
@@ -54,6 +55,30 @@ static void is_kept_until(struct world *w, unsigned master, uint32_t number, use
         w->tokens[number].backed[master] = end;
 }
 
+static bool is_alone(struct world *w, unsigned master, uint32_t number, const uint8_t *names,
+                     unsigned count)
+{
+    bool alone = true;
+    for (unsigned i = 0; i < count; i++)
+        alone &= model_value(&w->servers[master].model, server_wall(w, master), names[i]) == number;
+    return alone;
+}
+
+/* What it keeps, it keeps from readers too; or no more.  A master that may have forgotten a reader
+ * keeps nothing from readers for one that was a reader itself. */
+static void is_kept_alone(struct world *w, unsigned master, uint32_t number, const uint8_t *names,
+                          unsigned count)
+{
+    struct token *token = &w->tokens[number];
+    bool was_alone = token->alone[master] > w->now;
+    if (!is_alone(w, master, number, names, count))
+        token->alone[master] = 0;
+    else if (!token->upgraded || w->now >= w->servers[master].abstains_until)
+        token->alone[master] = token->backed[master];
+    if (was_alone && !token->alone[master] && token->holder)
+        validity_shared(token->holder);
+}
+
 /* Likewise, as long as the key lasts, or the reader. */
 static void is_kept(struct world *w, unsigned master, uint32_t number, unsigned name)
 {
@@ -69,6 +94,7 @@ static void given_away(struct world *w, unsigned master, const struct message *m
         const struct model_push *push = &message->answer.pushes[i];
         fences_granted(w, master, push->value, push->clock); /* did it keep it until now? */
         is_kept(w, master, push->value, push->names[0]);
+        is_kept_alone(w, master, push->value, push->names, push->count);
         bool forgets = w->servers[master].abstains_until || w->servers[master].wrong_until;
         if (forgets && w->tokens[push->value].dead_since)
             w->tokens[push->value].excused = true; /* a place that it should have forgotten */
@@ -96,14 +122,18 @@ static void queued(struct world *w, unsigned master, const struct message *messa
     enum answer answer = message->answer.answer;
     excuse_a_stray(w,
                    &w->tokens[message->call.value]); /* it may be given what it no longer wants */
-    if (answer == ANSWER_YES || answer == ANSWER_AHEAD)
+    if (answer == ANSWER_YES || answer == ANSWER_AHEAD) {
         is_kept(w, master, message->call.value, message->call.names[0]);
+        is_kept_alone(w, master, message->call.value, message->call.names, message->call.count);
+    }
 }
 
 /* The token was granted, renewed or healed. */
 static void prolonged(struct world *w, unsigned master, const struct message *message)
 {
     is_kept_until(w, master, message->call.value, w->now + message->call.ttl_ms * 9955 / 10);
+    w->tokens[message->call.value].upgraded |= message->call.kind == REQUEST_UPGRADE;
+    is_kept_alone(w, master, message->call.value, message->call.names, message->call.count);
     excuse_a_stray(w, &w->tokens[message->call.value]);
 }
 

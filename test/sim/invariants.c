@@ -29,6 +29,7 @@ static void changed(struct user_lease *lease, const redlock_event *event)
         fences_told(lease, event);
     else
         fences_upgraded(lease, event);
+    validity_shared(lease);
     if (!lease->shared)
         exclusion_acquired(lease);
 }

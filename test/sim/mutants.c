@@ -53,7 +53,6 @@ void mutant_set(int number)
                                        .readers_barge = mutant == MUTANT_READERS_BARGE,
                                        .marker_of_last = mutant == MUTANT_MARKER_OF_LAST,
                                        .frees_for_readers = mutant == MUTANT_MARKER_FREED,
-                                       .always_converts = mutant == MUTANT_RENEWAL_CONVERTS,
                                        .upgrades_beside = mutant == MUTANT_UPGRADE_BESIDE,
                                        .grants_keep_clock = mutant == MUTANT_GRANT_KEEPS_CLOCK,
                                        .raises_for_anyone = mutant == MUTANT_RAISE_UNOWNED};

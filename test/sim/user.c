@@ -11,8 +11,9 @@
 #define GOES_ON        250 /* per mille of calls after which another one follows at once */
 #define ENDS_AT_ONCE   3   /* per mille of callbacks in which the client is freed, */
 #define ENDS_CLOSING   50  /* and while it closes */
-#define CHANGES        300 /* per mille of what is done to a lease that is held, where there are readers \
-                            */
+#define CHANGES                                                                                    \
+    300 /* per mille of what is done to a lease that is held, where there are readers              \
+         */
 
 static bool chance(struct shell *s, unsigned permille)
 {
@@ -187,6 +188,7 @@ static void act_on(struct shell *s, struct user_lease *lease)
         if (user_lease_extend(lease, ttl))
             TRACE(s->world, "client %u extends lease %u, ttl %lld ms", s->index + 1, lease->number,
                   (long long)ttl / 1000);
+        (void)change(s, lease); /* while the renewal is under way */
     } else if (dice < 85) {
         detach(s, lease);
     } else {

@@ -14,7 +14,8 @@ static void is_backed(struct user_lease *lease)
     usec end = clock_when(&s->clock, lease->end);
     unsigned backing = 0;
     for (unsigned i = 0; i < s->world->masters; i++)
-        backing += token->backed[i] >= end || is_wrong(s->world, i);
+        backing +=
+            (lease->shared ? token->backed : token->alone)[i] >= end || is_wrong(s->world, i);
     if (backing < s->quorum)
         world_violated(
             s->world, "backing",
@@ -61,6 +62,12 @@ void validity_acquired(struct user_lease *lease)
 {
     acquired_in_time(lease);
     is_backed(lease);
+}
+
+void validity_shared(struct user_lease *lease)
+{
+    if (lease->known == KNOWN_HELD && !lease->shared && user_lease_is_held(lease))
+        is_backed(lease);
 }
 
 /* It reaches at least as far as one ttl from the call. */

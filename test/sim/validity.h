@@ -11,6 +11,8 @@
 void validity_looked_at(struct user_lease *lease, usec now);
 /* These are told. */
 void validity_acquired(struct user_lease *lease);
+/* A master keeps its names for it, but not alone any more; or all is exclusive now. */
+void validity_shared(struct user_lease *lease);
 void validity_extended(struct user_lease *lease);
 void validity_lost(struct user_lease *lease, const redlock_event *event);
 

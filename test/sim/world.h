@@ -157,6 +157,8 @@ struct token {
     unsigned client;                   /* whose it is; CLIENTS_MAX: of another library */
     bool excused;                      /* no client must release it: detached, process ended */
     usec backed[MASTERS_MAX];          /* true time: each master keeps it at least until then */
+    usec alone[MASTERS_MAX];           /* likewise, and for nobody else */
+    bool upgraded;                     /* a master has taken its names for it alone */
     uint16_t asked, refused, released; /* by whom it was acquired and released: masters */
     uint16_t gone;                     /* masters that have carried out a release of it */
     usec dead_since;                   /* true time; 0: it lives */

@@ -72,14 +72,9 @@
     X(MARKER_OF_LAST, "the marker expires with the reader that came or renewed last")              \
     X(MARKER_FREED, "a release by a reader frees the name beside other readers")                   \
     X(SHARED_IN_MEMORY, "a shared claim is handed over in memory")                                 \
-    X(DOWNGRADE_LATE, "a downgraded lease counts as a writer's until a quorum has answered")       \
-    X(RENEWAL_CONVERTS, "each renewal of a reader converts, so a late one undoes an upgrade")      \
-    X(LATE_CONVERSION, "a writer counts a master that may yet make a reader of it")                \
     X(UPGRADE_BESIDE, "an upgrade is granted beside other readers")                                \
     X(UPGRADE_QUARANTINED, "a master that abstains is asked for an upgrade")                       \
-    X(UPGRADE_KEEPS_PROMISES,                                                                      \
       "what was promised to a reader counts for the writer that it becomes")                       \
-    X(ANY_MODE_COUNTS, "an answer to a reader's renewal counts for the writer that it has become") \
     X(UPGRADE_KEEPS_FENCE, "an upgraded lease keeps the fence that it had as a reader")            \
     X(ASKING_DOES_NOT_DATE, "a request without an answer does not prolong what may be owed")       \
     X(TICKET_RENEWED, "a waiter that fails with a ticket draws a new one")

@@ -2,8 +2,9 @@
 #include "ground/mutant.h"
 #include "masters/logical.h"
 
-/* The lease is a reader's from now on, before any master knows.  A master that was converted has the
- * marker, with us among its readers, and any other has our token: each of them keeps writers out. */
+/* The lease is a reader's from now on, before any master knows.  A master that was converted has
+ * the marker, with us among its readers, and any other has our token: each of them keeps writers
+ * out. */
 void changing_downgrade(struct engine *e, struct lease *lease)
 {
     claim_downgrade(lease->claim);
@@ -15,9 +16,8 @@ void changing_downgrade(struct engine *e, struct lease *lease)
  * of us. */
 static void ask(struct engine *e, struct lease *lease, unsigned master)
 {
-    bool doubtful = lease->claim->at[master].doubtful && !MUTANT(LATE_CONVERSION);
     bool abstains = master_is_up(&e->masters[master]) && MUTANT(UPGRADE_QUARANTINED);
-    if (!doubtful && (lease_may_ask(e, lease, master) || abstains))
+    if (!lease->claim->at[master].doubtful && (lease_may_ask(e, lease, master) || abstains))
         lease_ask(e, lease, master, false);
     else
         lease_cannot_count(e, lease, master);
@@ -29,8 +29,7 @@ void changing_upgrade(struct engine *e, struct lease *lease)
     if (!lease->attempt && !too_late)
         lease->attempt = attempt_take(e);
     if (!lease->attempt || too_late) {
-        lease_add_outcome(e, lease, OUTCOME_NOT_CHANGED,
-                          too_late ? CAUSE_MAX_HOLD : CAUSE_MEMORY);
+        lease_add_outcome(e, lease, OUTCOME_NOT_CHANGED, too_late ? CAUSE_MAX_HOLD : CAUSE_MEMORY);
         return;
     }
     lease->wake_at = NEVER;

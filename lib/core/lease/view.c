@@ -1,5 +1,4 @@
 #include "lease/lease.h"
-#include "ground/mutant.h"
 #include "ground/shared.h"
 
 usec lease_margin(const struct lease *lease)
@@ -10,7 +9,7 @@ usec lease_margin(const struct lease *lease)
 /* As its user was told: a downgrade counts from the call on, an upgrade once it is told. */
 bool lease_is_shared(const struct lease *lease)
 {
-    if (!lease->claim || (MUTANT(DOWNGRADE_LATE) && lease_is_changing(lease)))
+    if (!lease->claim)
         return false;
     bool untold = lease->claim->mode == MODE_EXCLUSIVE && lease->untold & 1U << OUTCOME_CHANGED;
     return untold || claim_is_shared(lease->claim);
@@ -25,6 +24,12 @@ bool lease_is_all_shared(const struct lease *lease)
         if (!names_is_shared(claim->names, i))
             return false;
     return true;
+}
+
+bool lease_was_changed(const struct lease *lease)
+{
+    return lease->state == LEASE_UPGRADING ||
+           (lease->claim && (lease->claim->converts || lease->claim->mode != MODE_AS_NAMED));
 }
 
 bool lease_is_foreign(const struct lease *lease)

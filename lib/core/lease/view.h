@@ -41,6 +41,8 @@ bool lease_is_changing(const struct lease *lease);
 /* It has one of its names shared, as far as its user was told; or all of them. */
 bool lease_is_shared(const struct lease *lease);
 bool lease_is_all_shared(const struct lease *lease);
+/* A downgrade or an upgrade was asked for, at any time. */
+bool lease_was_changed(const struct lease *lease);
 /* Its token was given: what its former holder asked for may be on its way to the masters. */
 bool lease_is_foreign(const struct lease *lease);
 /* Writes the token of its claim; "" if there is none, or none is drawn yet. */

@@ -419,7 +419,7 @@ void claim_upgraded(const struct engine *e, struct claim *claim, uint16_t master
     ASSERT(!claim->abandoned);
     claim->mode = MODE_EXCLUSIVE;
     claim->converts = false;
-    for (unsigned i = 0; i < e->config.masters && !MUTANT(UPGRADE_KEEPS_PROMISES); i++)
+    for (unsigned i = 0; i < e->config.masters; i++)
         if (!(masters & 1U << i))
             claim->at[i].promise = 0;
 }
@@ -439,8 +439,7 @@ bool claim_counts(const struct engine *e, const struct claim *claim, unsigned ma
     enum request_kind kind = (enum request_kind)reply->tag.kind;
     if (claim->mode != MODE_EXCLUSIVE || !request_sets_token(kind))
         return true;
-    return (reply->tag.mode == MODE_EXCLUSIVE || MUTANT(ANY_MODE_COUNTS)) &&
-           (!claim->at[master].doubtful || MUTANT(LATE_CONVERSION)) &&
+    return reply->tag.mode == MODE_EXCLUSIVE && !claim->at[master].doubtful &&
            e->now >= e->masters[master].abstains_until;
 }
 
