@@ -176,13 +176,21 @@ void fake_break(struct fake *fake, const char *format, ...)
 
 /* ---- effects ----------------------------------------------------------------- */
 
-static void write_names(char *to, size_t size, const struct names *names)
+static bool is_shared(const struct request *request, unsigned i)
 {
+    if (request->tag.mode != MODE_AS_NAMED)
+        return request->tag.mode == MODE_SHARED;
+    return names_is_shared(request->names, i);
+}
+
+static void write_names(char *to, size_t size, const struct request *request)
+{
+    const struct names *names = request->names;
     size_t used = 0;
     for (unsigned i = 0; i < names->count && used < size; i++) {
         struct slice name = names_at(names, i);
         used += (size_t)snprintf(to + used, size - used, "%s%.*s%s", i ? "," : "", (int)name.length,
-                                 name.bytes, names_is_shared(names, i) ? FAKE_SHARED : "");
+                                 name.bytes, is_shared(request, i) ? FAKE_SHARED : "");
     }
 }
 
@@ -197,14 +205,14 @@ static void write_claim_request(struct fake *fake, char *to, size_t size,
                                 const struct request *request)
 {
     char names[128], terms[64] = "", until[48] = "", number[48] = "";
-    write_names(names, sizeof names, request->names);
+    write_names(names, sizeof names, request);
     enum request_kind kind = request->tag.kind;
     if (request_sets_token(kind))
-        snprintf(terms, sizeof terms, " ttl %s%s", fake_time(MS(request->ttl_ms)),
-                 request->heal ? " heal" : "");
+        snprintf(terms, sizeof terms, " ttl %s%s%s", fake_time(MS(request->ttl_ms)),
+                 request->heal ? " heal" : "", request->tag.converts ? " converts" : "");
     if (request->not_after)
         snprintf(until, sizeof until, " not after %s", fake_time(request->not_after - EPOCH));
-    if (kind == REQUEST_GRANT)
+    if (kind == REQUEST_GRANT || kind == REQUEST_UPGRADE)
         snprintf(number, sizeof number, " proposal %s",
                  request->proposal ? fake_time(request->proposal - EPOCH) : "none");
     else if (kind == REQUEST_RAISE)
@@ -450,9 +458,9 @@ void fake_votes(struct fake *fake, const struct lease *lease, char *to, size_t s
 
 static void note_outcome(struct fake *fake, struct actor *actor, const struct outcome *outcome)
 {
-    static const char *const kinds[] = {"acquired",     "not acquired", "extended",
-                                        "not extended", "at risk",      "healthy",
-                                        "lost",         "released",     "seen"};
+    static const char *const kinds[] = {"acquired", "not acquired", "extended",   "not extended",
+                                        "at risk",  "healthy",      "lost",       "released",
+                                        "seen",     "changed",      "not changed"};
     char votes[300], rounds[24] = "", fence[48] = "";
     fake_votes(fake, &actor->core, votes, sizeof votes);
     if (outcome->kind <= OUTCOME_NOT_ACQUIRED && outcome->rounds > 1)

@@ -37,9 +37,10 @@
  *   acquire LEASE NAMES TERMS     attach LEASE NAMES TOKEN TERMS
  *   inspect LEASE NAMES           release-token LEASE NAMES TOKEN
  *   extend LEASE [T]   release LEASE   cancel LEASE   free LEASE   detach LEASE
+ *   downgrade LEASE   upgrade LEASE
  *   adopt WHO   close   give-up
  *   tells wait | tells       outcomes wait until `tell`, or are told at once
- *   valid LEASE   fence LEASE   place LEASE   owed   leases   lines
+ *   valid LEASE   fence LEASE   mode LEASE   place LEASE   owed   leases   lines
  *                            print what the engine says of it
  *   silently COMMAND         without its trace
  *   repeat N COMMAND         N times
@@ -346,6 +347,14 @@ static bool tells_clock(enum request_kind kind, enum answer answer)
            (answer == ANSWER_YES || answer == ANSWER_HELD || answer == ANSWER_ABSENT);
 }
 
+/* An upgrade tells it if there is a fence. */
+static bool fits_clock(enum request_kind kind, enum answer answer, usec clock)
+{
+    if (kind == REQUEST_UPGRADE && answer == ANSWER_YES)
+        return true;
+    return tells_clock(kind, answer) == (clock != 0);
+}
+
 static void reply_once(struct scenario *s, unsigned index, struct reply *reply)
 {
     struct fake_master *master = &s->fake.masters[index];
@@ -357,7 +366,7 @@ static void reply_once(struct scenario *s, unsigned index, struct reply *reply)
     enum request_kind kind = master->waiting[0].kind;
     bool hello = kind <= REQUEST_ADOPT;
     if ((hello != (reply->answer == ANSWER_HELLO) && reply->answer != ANSWER_ERROR) ||
-        (!hello && tells_clock(kind, reply->answer) != (reply->clock != 0))) {
+        (!hello && !fits_clock(kind, reply->answer, reply->clock))) {
         complain(s, "that is no answer to what was asked", "");
         return;
     }
@@ -526,6 +535,16 @@ static void do_extend(struct scenario *s, struct words *words)
     call(s, words, EVENT_EXTEND);
 }
 
+static void do_downgrade(struct scenario *s, struct words *words)
+{
+    call(s, words, EVENT_DOWNGRADE);
+}
+
+static void do_upgrade(struct scenario *s, struct words *words)
+{
+    call(s, words, EVENT_UPGRADE);
+}
+
 static void do_release(struct scenario *s, struct words *words)
 {
     call(s, words, EVENT_RELEASE);
@@ -592,6 +611,17 @@ static void do_fence(struct scenario *s, struct words *words)
     usec fence = lease_fence(&actor->core);
     fake_note(&s->fake, "%s has %s%s", name, fence ? "fence " : "no fence",
               fence ? fake_time(fence - EPOCH) : "");
+}
+
+static void do_mode(struct scenario *s, struct words *words)
+{
+    const char *name = next_word(words);
+    const struct actor *actor = fake_actor(&s->fake, name);
+    if (!actor)
+        complain(s, "no such lease", name);
+    else
+        fake_note(&s->fake, "%s is %s", name,
+                  lease_is_shared(&actor->core) ? "shared" : "exclusive");
 }
 
 static void do_place(struct scenario *s, struct words *words)
@@ -714,6 +744,9 @@ static void obey(struct scenario *s, struct words *words)
         {"attach", do_attach},
         {"inspect", do_inspect},
         {"extend", do_extend},
+        {"downgrade", do_downgrade},
+        {"upgrade", do_upgrade},
+        {"mode", do_mode},
         {"release", do_release},
         {"cancel", do_release},
         {"free", do_free},

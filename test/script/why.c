@@ -37,10 +37,10 @@ static void say_timer(char *to, size_t size, const struct fake *fake)
 static const char *call_name(enum event_kind kind)
 {
     static const char *const names[] = {
-        [EVENT_ACQUIRE] = "acquire", [EVENT_ATTACH] = "attach",   [EVENT_RELEASE] = "release",
-        [EVENT_EXTEND] = "extend",   [EVENT_INSPECT] = "inspect", [EVENT_ABANDON] = "free",
-        [EVENT_DETACH] = "detach",   [EVENT_ADOPT] = "adopt",     [EVENT_CLOSE] = "close",
-        [EVENT_GIVE_UP] = "give up"};
+        [EVENT_ACQUIRE] = "acquire", [EVENT_ATTACH] = "attach",       [EVENT_RELEASE] = "release",
+        [EVENT_EXTEND] = "extend",   [EVENT_INSPECT] = "inspect",     [EVENT_ABANDON] = "free",
+        [EVENT_DETACH] = "detach",   [EVENT_ADOPT] = "adopt",         [EVENT_CLOSE] = "close",
+        [EVENT_GIVE_UP] = "give up", [EVENT_DOWNGRADE] = "downgrade", [EVENT_UPGRADE] = "upgrade"};
     return names[kind];
 }
 
@@ -106,6 +106,7 @@ static const char *state_name(const struct lease *lease)
                                                     [LEASE_FAILING] = "failing",
                                                     [LEASE_HELD] = "held",
                                                     [LEASE_RENEWING] = "renewing",
+                                                    [LEASE_UPGRADING] = "upgrading",
                                                     [LEASE_LOST] = "lost",
                                                     [LEASE_RELEASING] = "releasing",
                                                     [LEASE_INSPECTING] = "inspecting"};

@@ -74,7 +74,6 @@
     X(SHARED_IN_MEMORY, "a shared claim is handed over in memory")                                 \
     X(UPGRADE_BESIDE, "an upgrade is granted beside other readers")                                \
     X(UPGRADE_QUARANTINED, "a master that abstains is asked for an upgrade")                       \
-      "what was promised to a reader counts for the writer that it becomes")                       \
     X(UPGRADE_KEEPS_FENCE, "an upgraded lease keeps the fence that it had as a reader")            \
     X(ASKING_DOES_NOT_DATE, "a request without an answer does not prolong what may be owed")       \
     X(TICKET_RENEWED, "a waiter that fails with a ticket draws a new one")

@@ -11,7 +11,7 @@ bool lease_may_ask(const struct engine *e, const struct lease *lease, unsigned m
 void lease_ask(struct engine *e, struct lease *lease, unsigned master, bool whole)
 {
     struct round *round = &lease->attempt->round;
-    bool held = lease_is_held(lease);
+    bool renews = lease_is_held(lease) && round->kind == REQUEST_RENEW;
     if (!round->begun)
         round->asked_at = e->now;
     round_ask(round, master, e->now);
@@ -26,9 +26,9 @@ void lease_ask(struct engine *e, struct lease *lease, unsigned master, bool whol
             .ticket = lease->attempt->place.ticket,
             .proposal = round->proposal,
             .fence = lease->attempt->fence,
-            .heal = held && !round->ballots[master].late &&
+            .heal = renews && !round->ballots[master].late &&
                     (master_may_grant(e, &e->masters[master]) || MUTANT(HEAL_QUARANTINED)),
-            .not_after = held && !MUTANT(HEAL_LATE) ? lease->valid_until : 0,
+            .not_after = renews && !MUTANT(HEAL_LATE) ? lease->valid_until : 0,
             .whole = whole});
 }
 

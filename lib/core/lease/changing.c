@@ -59,10 +59,11 @@ static void upgraded(struct engine *e, struct lease *lease)
         return;
     lease_add_outcome(e, lease, OUTCOME_CHANGED, CAUSE_NONE);
     lease->wake_at = lease->extending ? e->now : holding_renew_when(e, lease);
+    holding_weigh(e, lease);
 }
 
 /* Still a reader, as it was all the time.  Masters that said yes keep other readers out until a
- * renewal converts them. */
+ * renewal converts them, which comes once the votes are told. */
 static void not_upgraded(struct engine *e, struct lease *lease)
 {
     const struct round *round = &lease->attempt->round;
@@ -71,7 +72,8 @@ static void not_upgraded(struct engine *e, struct lease *lease)
     bool read = answered >= e->quorum && round_yes(round, lease_masters(e)) < e->quorum;
     claim_not_upgraded(lease->claim);
     lease_add_outcome(e, lease, OUTCOME_NOT_CHANGED, read ? CAUSE_HELD : CAUSE_UNAVAILABLE);
-    holding_ask(e, lease);
+    lease_become(lease, LEASE_HELD);
+    lease->wake_at = holding_renew_when(e, lease);
 }
 
 void changing_weigh(struct engine *e, struct lease *lease)

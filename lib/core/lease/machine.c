@@ -240,6 +240,12 @@ static enum outcome_kind next_untold(const struct lease *lease)
     return (enum outcome_kind)__builtin_ctz(change ? change : lease->untold);
 }
 
+static void renew_by(struct engine *e, struct lease *lease, usec at)
+{
+    lease_wake_by(lease, at);
+    lease_schedule(e, lease);
+}
+
 bool lease_tell(struct engine *e, struct lease *lease, struct outcome *outcome)
 {
     if (!MUTANT(TELL_UNCHECKED))
@@ -262,6 +268,8 @@ bool lease_tell(struct engine *e, struct lease *lease, struct outcome *outcome)
     outcome->ends = end_told(e, lease, kind);
     outcome->valid = outcome->ends > 0 ? outcome->ends : 0;
     outcome->fence = lease_fence(lease);
+    if (kind == OUTCOME_NOT_CHANGED && lease->state == LEASE_HELD)
+        renew_by(e, lease, e->now);
     if (kind == OUTCOME_ACQUIRED) {
         lease->attached = false; /* from now on releasing it is our duty */
         e->counters.acquired++;
