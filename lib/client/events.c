@@ -337,7 +337,7 @@ static void say(struct words *words, const redlock *client, const redlock_lease 
         break;
     case REDLOCK_CHANGED:
         add(words, "%s, valid for %lld ms",
-            redlock_is_shared(lease) ? "shared from now on" : "exclusive from now on",
+            lease_is_shared(core_of(lease)) ? "shared from now on" : "exclusive from now on",
             (long long)event->valid_ms);
         break;
     case REDLOCK_NOT_CHANGED:
