@@ -1,0 +1,350 @@
+/*
+ * Held leases that change on real masters: a writer that becomes a reader, and the only reader that
+ * becomes the writer.
+ */
+#include "fences.h"
+#include "fixture.h"
+
+#include <stdio.h>
+
+#define MASTERS 5
+
+static struct ev_loop *loop;
+static struct user ours, theirs; /* two clients on one loop */
+
+static void join(struct user *user)
+{
+    redlock_options options = fence_options();
+    user_begin(user, loop, cluster.nodes, &options);
+    AWAIT(user, user->ready);
+}
+
+static int join_both(void **state)
+{
+    (void)state;
+    loop = ev_loop_new(0);
+    join(&ours);
+    join(&theirs);
+    return 0;
+}
+
+/* Whatever was tested, nothing is left. */
+static int leave_both(void **state)
+{
+    (void)state;
+    assert_int_equal(user_end(&ours, 10000), 0);
+    assert_int_equal(user_end(&theirs, 10000), 0);
+    ev_loop_destroy(loop);
+    assert_int_equal(cluster_keys(&cluster), 0);
+    return 0;
+}
+
+static redlock_lease_options terms_of(bool shared, int64_t wait_ms)
+{
+    redlock_lease_options terms = lease_terms(FENCE_TTL, wait_ms);
+    terms.shared = shared;
+    terms.fence = true;
+    return terms;
+}
+
+static redlock_code lock(struct take *take, struct user *user, bool shared)
+{
+    redlock_lease_options terms = terms_of(shared, 0);
+    return take_lock(take, user, "name", &terms);
+}
+
+static void wait_for(struct take *take, struct user *user, bool shared)
+{
+    redlock_place place;
+    redlock_lease_options terms = terms_of(shared, REDLOCK_FOREVER);
+    take_ask(take, user, "name", &terms);
+    AWAIT(user, redlock_place_get(take->lease, &place) == REDLOCK_OK);
+}
+
+static void downgrade(struct take *take)
+{
+    unsigned before = take->told[REDLOCK_CHANGED].times;
+    assert_code(redlock_downgrade(take->lease), REDLOCK_OK);
+    assert_true(redlock_is_shared(take->lease));
+    AWAIT(take->user, take->told[REDLOCK_CHANGED].times > before);
+    assert_true(redlock_is_shared(take->lease));
+}
+
+/* The code of NOT_CHANGED; OK: CHANGED was told. */
+static redlock_code upgrade(struct take *take)
+{
+    const struct told *yes = &take->told[REDLOCK_CHANGED], *no = &take->told[REDLOCK_NOT_CHANGED];
+    unsigned before = yes->times + no->times, were = yes->times;
+    assert_code(redlock_upgrade(take->lease), REDLOCK_OK);
+    assert_true(redlock_is_shared(take->lease));
+    AWAIT(take->user, yes->times + no->times > before);
+    assert_int_equal(redlock_is_shared(take->lease), yes->times == were);
+    assert_true(redlock_valid_for(take->lease) > 0);
+    return yes->times > were ? REDLOCK_OK : no->event.code;
+}
+
+static unsigned marked(void)
+{
+    return cluster_holders(&cluster, "name", REDLOCK_READERS);
+}
+
+/* ---- Downgrade ---- */
+
+static void test_readers_that_wait_come_in(void **state)
+{
+    (void)state;
+    struct take writer, reader, late;
+    assert_code(lock(&writer, &ours, false), REDLOCK_OK);
+    wait_for(&reader, &theirs, true);
+    int64_t fence = redlock_fence(writer.lease);
+    downgrade(&writer);
+    AWAIT(&theirs, has(&reader));
+    assert_true(redlock_valid_for(writer.lease) > 0);
+    assert_int_equal(redlock_fence(writer.lease), fence);
+    assert_true(redlock_fence(reader.lease) > fence);
+    assert_code(lock(&late, &theirs, false), REDLOCK_E_HELD);
+    take_free(&late);
+    assert_code(take_release(&writer), REDLOCK_OK);
+    assert_code(take_release(&reader), REDLOCK_OK);
+}
+
+static void test_a_writer_that_waits_stays_out(void **state)
+{
+    (void)state;
+    struct take writer, next, reader;
+    assert_code(lock(&writer, &ours, false), REDLOCK_OK);
+    wait_for(&next, &theirs, false);
+    downgrade(&writer);
+    assert_false(has(&next));
+    assert_code(lock(&reader, &theirs, true), REDLOCK_E_HELD); /* behind the writer */
+    take_free(&reader);
+    assert_code(take_release(&writer), REDLOCK_OK);
+    AWAIT(&theirs, has(&next));
+    assert_code(take_release(&next), REDLOCK_OK);
+}
+
+/* A master that does not answer is converted when it does. */
+static void test_a_frozen_master_follows(void **state)
+{
+    (void)state;
+    struct take writer;
+    assert_code(lock(&writer, &ours, false), REDLOCK_OK);
+    AWAIT(&ours, cluster_holders(&cluster, "name", NULL) == MASTERS);
+    cluster_do(&cluster, "pause 2");
+    downgrade(&writer);
+    cluster_do(&cluster, "resume 2");
+    AWAIT(&ours, marked() == MASTERS);
+    assert_code(take_release(&writer), REDLOCK_OK);
+}
+
+static void test_several_names(void **state)
+{
+    (void)state;
+    struct take writer, reader;
+    redlock_name names[] = {{"name", 4, false}, {"other", 5, true}};
+    redlock_lease_options terms = terms_of(false, 0);
+    take_init(&writer, &ours);
+    assert_code(
+        redlock_acquire_names(ours.client, &writer.lease, names, 2, &terms, take_hear, &writer),
+        REDLOCK_OK);
+    AWAIT(&ours, has(&writer));
+    assert_true(redlock_is_shared(writer.lease));
+    downgrade(&writer);
+    assert_code(lock(&reader, &theirs, true), REDLOCK_OK);
+    assert_code(upgrade(&writer), REDLOCK_E_HELD);
+    assert_code(take_release(&reader), REDLOCK_OK);
+    assert_code(upgrade(&writer), REDLOCK_OK);
+    AWAIT(&ours, cluster_holders(&cluster, "other", redlock_token(writer.lease)) == MASTERS);
+    assert_code(take_release(&writer), REDLOCK_OK);
+}
+
+/* ---- Upgrade ---- */
+
+static void test_the_only_reader_becomes_the_writer(void **state)
+{
+    (void)state;
+    struct take reader, other, next;
+    assert_code(lock(&reader, &ours, true), REDLOCK_OK);
+    assert_code(lock(&other, &theirs, true), REDLOCK_OK);
+    int64_t largest = redlock_fence(other.lease);
+    assert_code(take_release(&other), REDLOCK_OK);
+    wait_for(&next, &theirs, false); /* it waits for this reader anyhow */
+    assert_code(upgrade(&reader), REDLOCK_OK);
+    assert_true(redlock_fence(reader.lease) > largest);
+    assert_int_equal(reader.told[REDLOCK_CHANGED].event.fence, redlock_fence(reader.lease));
+    assert_code(lock(&other, &theirs, true), REDLOCK_E_HELD);
+    take_free(&other);
+    int64_t fence = redlock_fence(reader.lease);
+    assert_code(take_release(&reader), REDLOCK_OK);
+    AWAIT(&theirs, has(&next));
+    assert_true(redlock_fence(next.lease) > fence);
+    assert_code(take_release(&next), REDLOCK_OK);
+}
+
+/* It is a reader all the time, and others can come in again. */
+static void test_not_beside_another_reader(void **state)
+{
+    (void)state;
+    struct take reader, other, third;
+    assert_code(lock(&reader, &ours, true), REDLOCK_OK);
+    assert_code(lock(&other, &theirs, true), REDLOCK_OK);
+    assert_code(upgrade(&reader), REDLOCK_E_HELD);
+    assert_non_null(strstr(reader.told[REDLOCK_NOT_CHANGED].text, "others read it"));
+    assert_code(upgrade(&other), REDLOCK_E_HELD);
+    AWAIT(&ours, marked() == MASTERS);
+    assert_code(lock(&third, &theirs, true), REDLOCK_OK);
+    assert_code(take_release(&third), REDLOCK_OK);
+    assert_code(take_release(&other), REDLOCK_OK);
+    assert_code(take_release(&reader), REDLOCK_OK);
+}
+
+/* Where the other reader has a minority only, a quorum says yes; and the rest is given up. */
+static void test_beside_a_reader_of_a_minority(void **state)
+{
+    (void)state;
+    struct take reader;
+    redlock_lease_options terms = terms_of(true, 0);
+    terms.fence = false; /* three masters do not vouch for the clocks of new ones */
+    assert_code(take_lock(&reader, &ours, "name", &terms), REDLOCK_OK);
+    AWAIT(&ours, marked() == MASTERS);
+    cluster_tell(&cluster, 0, "ZADD redlock:holders:name 99999999999999 somebody");
+    cluster_tell(&cluster, 1, "ZADD redlock:holders:name 99999999999999 somebody");
+    assert_code(upgrade(&reader), REDLOCK_OK);
+    AWAIT(&ours, reader.told[REDLOCK_AT_RISK].times);
+    AWAIT(&ours, cluster_holders(&cluster, "name", redlock_token(reader.lease)) == 3);
+    assert_code(take_release(&reader), REDLOCK_OK);
+    cluster_tell(&cluster, 0, "DEL name redlock:holders:name");
+    cluster_tell(&cluster, 1, "DEL name redlock:holders:name");
+}
+
+/* Those that answered keep other readers out for a moment: a renewal lets them in again. */
+static void test_too_few_masters(void **state)
+{
+    (void)state;
+    struct take reader, other;
+    assert_code(lock(&reader, &ours, true), REDLOCK_OK);
+    AWAIT(&ours, marked() == MASTERS);
+    cluster_do(&cluster, "pause 1 2 3");
+    assert_code(upgrade(&reader), REDLOCK_E_UNAVAILABLE);
+    cluster_do(&cluster, "resume 1 2 3");
+    AWAIT(&ours, marked() == MASTERS);
+    assert_int_equal(reader.told[REDLOCK_LOST].times, 0);
+    assert_code(lock(&other, &theirs, true), REDLOCK_OK);
+    assert_code(take_release(&other), REDLOCK_OK);
+    assert_code(take_release(&reader), REDLOCK_OK);
+}
+
+static void test_back_and_forth(void **state)
+{
+    (void)state;
+    struct take lease;
+    assert_code(lock(&lease, &ours, false), REDLOCK_OK);
+    for (unsigned i = 0; i < 20; i++) {
+        int64_t fence = redlock_fence(lease.lease);
+        downgrade(&lease);
+        assert_int_equal(redlock_fence(lease.lease), fence);
+        assert_code(upgrade(&lease), REDLOCK_OK);
+        assert_true(redlock_fence(lease.lease) > fence);
+    }
+    assert_code(take_release(&lease), REDLOCK_OK);
+}
+
+/* ---- The calls ---- */
+
+static void test_what_is_refused(void **state)
+{
+    (void)state;
+    struct take lease, none;
+    redlock_lease_options terms = terms_of(true, REDLOCK_FOREVER);
+    assert_code(lock(&lease, &ours, false), REDLOCK_OK);
+    take_ask(&none, &theirs, "name", &terms);
+    assert_code(redlock_downgrade(none.lease), REDLOCK_E_STATE); /* not held yet */
+    assert_code(redlock_upgrade(none.lease), REDLOCK_E_STATE);
+    take_free(&none);
+    assert_code(redlock_upgrade(lease.lease), REDLOCK_E_STATE); /* exclusive already */
+    assert_code(redlock_downgrade(lease.lease), REDLOCK_OK);
+    assert_code(redlock_downgrade(lease.lease), REDLOCK_E_STATE); /* under way */
+    assert_code(redlock_upgrade(lease.lease), REDLOCK_E_STATE);
+    assert_code(redlock_detach(lease.lease), REDLOCK_E_STATE);
+    AWAIT(&ours, lease.told[REDLOCK_CHANGED].times);
+    assert_code(redlock_downgrade(lease.lease), REDLOCK_E_STATE); /* shared already */
+    assert_code(redlock_detach(lease.lease), REDLOCK_E_STATE);
+    assert_code(redlock_release(lease.lease), REDLOCK_OK);
+    assert_code(redlock_upgrade(lease.lease), REDLOCK_E_STATE);
+    AWAIT(&ours, lease.told[REDLOCK_RELEASED].times);
+    assert_code(redlock_downgrade(lease.lease), REDLOCK_E_STATE);
+    take_free(&lease);
+    assert_false(redlock_is_shared(NULL));
+}
+
+static void test_attached_leases_are_not_upgraded(void **state)
+{
+    (void)state;
+    struct take first, second;
+    char token[REDLOCK_TOKEN_SIZE];
+    redlock_name name = {"name", 4, true};
+    redlock_lease_options terms = lease_terms(FENCE_TTL, 0);
+    assert_code(lock(&first, &ours, true), REDLOCK_OK);
+    snprintf(token, sizeof token, "%s", redlock_token(first.lease));
+    AWAIT(&ours, marked() == MASTERS);
+    assert_code(redlock_detach(first.lease), REDLOCK_OK);
+    take_init(&second, &theirs);
+    assert_code(
+        redlock_attach(theirs.client, &second.lease, &name, 1, token, &terms, take_hear, &second),
+        REDLOCK_OK);
+    AWAIT(&theirs, has(&second));
+    assert_code(redlock_upgrade(second.lease), REDLOCK_E_STATE);
+    assert_non_null(strstr(redlock_last_error(theirs.client), "taken over"));
+    assert_code(take_release(&second), REDLOCK_OK);
+}
+
+/* What ends the lease comes in place of CHANGED. */
+static void test_released_meanwhile(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        struct take lease;
+        assert_code(lock(&lease, &ours, i), REDLOCK_OK);
+        assert_code((i ? redlock_upgrade : redlock_downgrade)(lease.lease), REDLOCK_OK);
+        assert_int_equal(user_step(&ours, now_us() + 1000000), true);
+        unsigned told = lease.told[REDLOCK_CHANGED].times;
+        assert_code(take_release(&lease), REDLOCK_OK);
+        assert_int_equal(lease.told[REDLOCK_CHANGED].times, told);
+    }
+}
+
+static void test_extended_meanwhile(void **state)
+{
+    (void)state;
+    struct take lease;
+    assert_code(lock(&lease, &ours, true), REDLOCK_OK);
+    assert_code(redlock_upgrade(lease.lease), REDLOCK_OK);
+    assert_code(redlock_extend(lease.lease, 0), REDLOCK_OK);
+    AWAIT(&ours, lease.told[REDLOCK_CHANGED].times && lease.told[REDLOCK_EXTENDED].times);
+    assert_code(redlock_extend(lease.lease, 0), REDLOCK_OK);
+    assert_code(redlock_downgrade(lease.lease), REDLOCK_OK);
+    AWAIT(&ours, lease.told[REDLOCK_CHANGED].times == 2 && lease.told[REDLOCK_EXTENDED].times == 2);
+    assert_code(take_release(&lease), REDLOCK_OK);
+}
+
+#define WITH_BOTH(test) cmocka_unit_test_setup_teardown(test, join_both, leave_both)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_BOTH(test_readers_that_wait_come_in),
+        WITH_BOTH(test_a_writer_that_waits_stays_out),
+        WITH_BOTH(test_a_frozen_master_follows),
+        WITH_BOTH(test_several_names),
+        WITH_BOTH(test_the_only_reader_becomes_the_writer),
+        WITH_BOTH(test_not_beside_another_reader),
+        WITH_BOTH(test_beside_a_reader_of_a_minority),
+        WITH_BOTH(test_too_few_masters),
+        WITH_BOTH(test_back_and_forth),
+        WITH_BOTH(test_what_is_refused),
+        WITH_BOTH(test_attached_leases_are_not_upgraded),
+        WITH_BOTH(test_released_meanwhile),
+        WITH_BOTH(test_extended_meanwhile),
+    };
+    return RUN_WITH(tests, .masters = MASTERS, .fenced = true);
+}
