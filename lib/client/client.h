@@ -46,16 +46,16 @@ struct subscriber {
     usec paused_until;
 };
 
-/* The calls about a lease that the pump has not yet carried out, in its order. */
+/* The calls about a lease that the pump has not yet carried out, in its order; see pump.c. */
 enum operation {
     OP_ACQUIRE = 1,
     OP_INSPECT = 2,
     OP_EXTEND = 4,
-    OP_RELEASE = 8,
-    OP_DETACH = 16,
-    OP_FREE = 32,
-    OP_DOWNGRADE = 64,
-    OP_UPGRADE = 128
+    OP_DOWNGRADE = 8,
+    OP_UPGRADE = 16,
+    OP_RELEASE = 32,
+    OP_DETACH = 64,
+    OP_FREE = 128
 };
 
 struct waiters;

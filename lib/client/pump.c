@@ -27,23 +27,19 @@ static bool pump_links(redlock *client)
 
 static void carry_out(redlock *client, redlock_lease *lease)
 {
-    static const struct {
-        enum operation operation;
-        enum event_kind event;
-    } order[] = {{OP_ACQUIRE, EVENT_ACQUIRE}, {OP_INSPECT, EVENT_INSPECT},
-                 {OP_EXTEND, EVENT_EXTEND},   {OP_DOWNGRADE, EVENT_DOWNGRADE},
-                 {OP_UPGRADE, EVENT_UPGRADE}, {OP_RELEASE, EVENT_RELEASE},
-                 {OP_DETACH, EVENT_DETACH},   {OP_FREE, EVENT_ABANDON}};
+    static const enum event_kind events[] = {/* in the order of enum operation */
+                                             EVENT_ACQUIRE,   EVENT_INSPECT, EVENT_EXTEND,
+                                             EVENT_DOWNGRADE, EVENT_UPGRADE, EVENT_RELEASE,
+                                             EVENT_DETACH,    EVENT_ABANDON};
     unsigned operations = lease->operations;
     lease->operations = 0;
     bool freed = operations & (OP_DETACH | OP_FREE);
     if (freed)
         operations &= OP_RELEASE | OP_DETACH | OP_FREE;
-    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)
-        if (operations & order[i].operation)
-            client_step(client, &(struct event){.kind = order[i].event,
-                                                .lease = core_of(lease),
-                                                .ttl = MS(lease->extend_ttl)});
+    for (; operations; operations &= operations - 1)
+        client_step(client, &(struct event){.kind = events[__builtin_ctz(operations)],
+                                            .lease = core_of(lease),
+                                            .ttl = MS(lease->extend_ttl)});
     if (freed)
         queues_drop(lease);
 }

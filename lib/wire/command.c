@@ -149,17 +149,10 @@ static char *put_script(char *to, const struct script *script, bool whole, unsig
     return put_integer(to, keys);
 }
 
-static char *put_name(char *to, const struct names *names, unsigned index)
+static inline char *put_name(char *to, const struct names *names, unsigned index)
 {
     struct slice name = names_at(names, index);
     return put_bulk(to, name.bytes, name.length - BYTE_MUTANT(NAME_CUT));
-}
-
-/* A name is to be shared. */
-static bool any_shared(const struct request *request)
-{
-    return request->tag.mode == MODE_SHARED ||
-           (request->tag.mode == MODE_AS_NAMED && names_any_shared(request->names));
 }
 
 /* A letter for each name. */
@@ -172,7 +165,7 @@ static char *put_modes(char *to, const struct request *request)
     return PUT(to, "\r\n");
 }
 
-static char *put_token(char *to, const struct request *request)
+static inline char *put_token(char *to, const struct request *request)
 {
     to = put_header(to, '$', request->token_length);
     to = put(to, request->token, request->token_length - request->label_length);
@@ -225,7 +218,7 @@ static char *put_acquire(char *to, const struct request *request)
 
 static char *put_grant(char *to, const struct request *request)
 {
-    bool shared = any_shared(request);
+    bool shared = command_shares(request);
     to = PUT_CALL_IN_MODES(to, request, GRANT, GRANT_ARGUMENTS + 1, shared);
     to = put_integer(to, request->ttl_ms);
     to = put_integer(to, request->proposal);
@@ -241,7 +234,7 @@ static char *put_raise(char *to, const struct request *request)
 
 static char *put_queue(char *to, const struct request *request)
 {
-    bool shared = any_shared(request);
+    bool shared = command_shares(request);
     to = PUT_CALL(to, request, QUEUE, 3 + shared);
     to = put_integer(to, request->ticket);
     to = put_integer(to, request->ttl_ms);
@@ -260,7 +253,7 @@ static char *put_renew_arguments(char *to, const struct request *request)
 
 static char *put_renew(char *to, const struct request *request)
 {
-    bool shared = any_shared(request);
+    bool shared = command_shares(request);
     to = PUT_CALL_IN_MODES(to, request, RENEW, RENEW_ARGUMENTS + shared, shared);
     to = put_renew_arguments(to, request);
     return shared ? put_flag(put_modes(to, request), request->tag.converts) : to;
@@ -288,7 +281,7 @@ static char *put_peek(char *to, const struct request *request)
 
 /* All are of one kind, and in one mode. */
 #define EACH_SCRIPT(requests, kind)                                                                \
-    &scripts[any_shared(&(requests)[0]) ? SCRIPT_##kind##_SHARED_EACH : SCRIPT_##kind##_EACH]
+    &scripts[command_shares(&(requests)[0]) ? SCRIPT_##kind##_SHARED_EACH : SCRIPT_##kind##_EACH]
 
 static char *put_name_of_each(char *to, const struct request *requests, unsigned count)
 {
@@ -485,14 +478,8 @@ const char *command_script(const char *hash)
 
 bool command_may_batch(const struct request *request)
 {
-    return request_may_batch(request->tag.kind) && !request->whole && !request->tag.converts &&
-           request->names->count == 1;
-}
-
-bool command_is_like(const struct request *a, const struct request *b)
-{
-    return a->tag.kind == b->tag.kind &&
-           (!request_has_modes(a->tag.kind) || any_shared(a) == any_shared(b));
+    return request_may_batch(request->tag.kind) && !request->whole && request->names->count == 1 &&
+           !(request->tag.converts && request->tag.kind == REQUEST_RENEW);
 }
 
 void command_write_each(struct buffer *buffer, const struct request *requests, unsigned count,

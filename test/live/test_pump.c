@@ -103,6 +103,7 @@ static void provoke(struct stage *stage)
     redlock_name name = {.bytes = "first", .length = 5};
     redlock_lease_options terms = lease_terms(1500, 0);
     terms.renew = stage->kind != REDLOCK_LOST;
+    terms.shared = stage->kind == REDLOCK_NOT_CHANGED;
     if (stage->kind == REDLOCK_SEEN) {
         assert_code(redlock_inspect(client, &stage->lease, &name, 1, act, stage), REDLOCK_OK);
         return;
@@ -117,10 +118,14 @@ static void provoke(struct stage *stage)
     AWAIT(&stage->user, cluster_holders(&cluster, "first", NULL) == 5);
     if (stage->kind == REDLOCK_AT_RISK || stage->kind == REDLOCK_HEALTHY)
         stall(2);
-    else if (stage->kind == REDLOCK_NOT_EXTENDED)
+    else if (stage->kind == REDLOCK_NOT_EXTENDED || stage->kind == REDLOCK_NOT_CHANGED)
         stall(3);
     if (stage->kind == REDLOCK_EXTENDED || stage->kind == REDLOCK_NOT_EXTENDED)
         assert_code(redlock_extend(stage->lease, 0), REDLOCK_OK);
+    if (stage->kind == REDLOCK_CHANGED)
+        assert_code(redlock_downgrade(stage->lease), REDLOCK_OK);
+    if (stage->kind == REDLOCK_NOT_CHANGED)
+        assert_code(redlock_upgrade(stage->lease), REDLOCK_OK);
     if (stage->kind == REDLOCK_RELEASED)
         assert_code(redlock_release(stage->lease), REDLOCK_OK);
 }
@@ -159,7 +164,9 @@ static void play(redlock_event_kind kind, enum deed deed)
     ev_loop_destroy(loop);
     if (deed == FREE_CLIENT || kind == REDLOCK_NOT_ACQUIRED)
         for (unsigned i = 0; i < 5; i++)
-            cluster_tell(&cluster, i, "DEL first"); /* nothing is sent any more: allowed to stay */
+            cluster_tell(
+                &cluster, i,
+                "DEL first redlock:holders:first"); /* nothing is sent any more: allowed to stay */
     assert_int_equal(cluster_keys(&cluster), 0);
 }
 

@@ -178,6 +178,8 @@ void fake_break(struct fake *fake, const char *format, ...)
 
 static bool is_shared(const struct request *request, unsigned i)
 {
+    if (request->tag.kind == REQUEST_UPGRADE)
+        return false;
     if (request->tag.mode != MODE_AS_NAMED)
         return request->tag.mode == MODE_SHARED;
     return names_is_shared(request->names, i);
@@ -209,7 +211,8 @@ static void write_claim_request(struct fake *fake, char *to, size_t size,
     enum request_kind kind = request->tag.kind;
     if (request_sets_token(kind))
         snprintf(terms, sizeof terms, " ttl %s%s%s", fake_time(MS(request->ttl_ms)),
-                 request->heal ? " heal" : "", request->tag.converts ? " converts" : "");
+                 request->heal ? " heal" : "",
+                 kind == REQUEST_RENEW && request->tag.converts ? " converts" : "");
     if (request->not_after)
         snprintf(until, sizeof until, " not after %s", fake_time(request->not_after - EPOCH));
     if (kind == REQUEST_GRANT || kind == REQUEST_UPGRADE)

@@ -43,6 +43,8 @@ struct tag exchange_expected(struct shell *s, unsigned master)
 
 static bool is_shared(const struct request *request, unsigned i)
 {
+    if (request->tag.kind == REQUEST_UPGRADE)
+        return false;
     if (request->tag.mode != MODE_AS_NAMED)
         return request->tag.mode == MODE_SHARED;
     return names_is_shared(request->names, i);
@@ -58,7 +60,7 @@ static void fill_call(struct shell *s, struct message *message, const struct req
         .kind = request->tag.kind,
         .whole = request->whole,
         .heal = request->heal,
-        .converts = request->tag.converts,
+        .converts = request->tag.kind == REQUEST_RENEW && request->tag.converts,
         .ttl_ms = request->ttl_ms,
         .not_after = request->not_after,
         .proposal = request->proposal ? request->proposal + s->proposals_off : 0,

@@ -67,13 +67,14 @@ enum lease_mode { MODE_AS_NAMED, MODE_SHARED, MODE_EXCLUSIVE };
 
 /* The answer brings its request's tag back unchanged. */
 struct tag {
-    uint8_t kind;   /* enum request_kind */
-    uint8_t mode;   /* enum lease_mode: in which the names were asked for */
-    bool converts;  /* RENEW: a name that is to be shared, and holds the token itself, is shared */
-    uint32_t round; /* see struct question; 0: no claim asks */
-    struct claim *claim; /* NULL for HELLO, ADOPT, KILL */
-    usec sent_at;        /* read before the request went to the link */
-    usec ttl;            /* ACQUIRE, GRANT, QUEUE, RENEW, UPGRADE: the ttl that was asked for */
+    uint32_t kind : 8;     /* enum request_kind */
+    uint32_t mode : 2;     /* enum lease_mode: in which the names are asked for; UPGRADE: are had */
+    uint32_t converts : 1; /* RENEW: a name that is to be shared, and has the token itself, is
+                              shared from then on */
+    uint32_t round;        /* see struct question; 0: no claim asks */
+    struct claim *claim;   /* NULL for HELLO, ADOPT, KILL */
+    usec sent_at;          /* read before the request went to the link */
+    usec ttl;              /* ACQUIRE, GRANT, QUEUE, RENEW, UPGRADE: the ttl that was asked for */
 };
 
 /* What a master needs to work out its quarantine. */

@@ -11,7 +11,7 @@ bool lease_may_ask(const struct engine *e, const struct lease *lease, unsigned m
 void lease_ask(struct engine *e, struct lease *lease, unsigned master, bool whole)
 {
     struct round *round = &lease->attempt->round;
-    bool renews = lease_is_held(lease) && round->kind == REQUEST_RENEW;
+    bool renews = round->kind == REQUEST_RENEW && lease_is_held(lease);
     if (!round->begun)
         round->asked_at = e->now;
     round_ask(round, master, e->now);
@@ -21,8 +21,6 @@ void lease_ask(struct engine *e, struct lease *lease, unsigned master, bool whol
             .kind = round->kind,
             .round = round->number,
             .ttl = round->kind == REQUEST_QUEUE ? lease->attempt->place.life : lease->terms.ttl,
-            .mode = round->kind == REQUEST_UPGRADE ? MODE_EXCLUSIVE
-                                                   : (enum lease_mode)lease->claim->mode,
             .ticket = lease->attempt->place.ticket,
             .proposal = round->proposal,
             .fence = lease->attempt->fence,

@@ -236,8 +236,9 @@ static usec end_told(const struct engine *e, const struct lease *lease, enum out
  * is told of the lease that it has become. */
 static enum outcome_kind next_untold(const struct lease *lease)
 {
-    unsigned change = lease->untold & (BIT(OUTCOME_CHANGED) | BIT(OUTCOME_NOT_CHANGED));
-    return (enum outcome_kind)__builtin_ctz(change ? change : lease->untold);
+    unsigned changes = lease->untold >> OUTCOME_CHANGED;
+    return (enum outcome_kind)(changes ? OUTCOME_CHANGED + __builtin_ctz(changes)
+                                       : __builtin_ctz(lease->untold));
 }
 
 static void renew_by(struct engine *e, struct lease *lease, usec at)

@@ -2,35 +2,20 @@
 
 #define CAUSE_MASK ((UINT64_C(1) << CAUSE_BITS) - 1)
 
-/* The place of its cause among those that are kept; CAUSES_UNTOLD: it has none.  A lease that is
+/* The place of its cause among those that are kept, from 1; 0: it has none.  A lease that is
  * inspected is not acquired. */
-static unsigned place_of_cause(enum outcome_kind kind)
-{
-    switch (kind) {
-    case OUTCOME_NOT_ACQUIRED:
-    case OUTCOME_SEEN:
-        return 0;
-    case OUTCOME_NOT_EXTENDED:
-        return 1;
-    case OUTCOME_NOT_CHANGED:
-        return 2;
-    case OUTCOME_LOST:
-        return 3;
-    case OUTCOME_RELEASED:
-        return 4;
-    default:
-        return CAUSES_UNTOLD;
-    }
-}
+static const uint8_t places[OUTCOMES] = {
+    [OUTCOME_NOT_ACQUIRED] = 1, [OUTCOME_SEEN] = 1, [OUTCOME_NOT_EXTENDED] = 2,
+    [OUTCOME_NOT_CHANGED] = 3,  [OUTCOME_LOST] = 4, [OUTCOME_RELEASED] = 5};
 
 void lease_add_outcome(struct engine *e, struct lease *lease, enum outcome_kind kind,
                        enum cause cause)
 {
     bool first = lease->untold == 0;
     lease->untold |= BIT(kind);
-    unsigned place = place_of_cause(kind), shift = CAUSE_BITS * place;
-    ASSERT(place < CAUSES_UNTOLD || !cause);
-    if (place < CAUSES_UNTOLD) {
+    ASSERT(places[kind] || !cause);
+    if (places[kind]) {
+        unsigned shift = CAUSE_BITS * (places[kind] - 1U);
         lease->causes &= ~(CAUSE_MASK << shift);
         lease->causes |= (uint64_t)cause << shift;
     }
@@ -82,7 +67,7 @@ usec lease_wait_until(const struct lease *lease)
 
 enum cause lease_cause_of(const struct lease *lease, enum outcome_kind kind)
 {
-    unsigned place = place_of_cause(kind);
-    return place == CAUSES_UNTOLD ? CAUSE_NONE
-                                  : (enum cause)(lease->causes >> CAUSE_BITS * place & CAUSE_MASK);
+    if (!places[kind])
+        return CAUSE_NONE;
+    return (enum cause)(lease->causes >> CAUSE_BITS * (places[kind] - 1U) & CAUSE_MASK);
 }

@@ -205,14 +205,18 @@ static void expect_to_be_set(struct engine *e, struct claim *claim, struct ledge
         may_last(e, claim, question->ttl);
 }
 
+/* One test for all the others, which are many. */
+static bool was_changed(const struct claim *claim)
+{
+    return claim->mode != MODE_AS_NAMED || claim->converts;
+}
+
 void claim_ask(struct engine *e, struct claim *claim, unsigned master,
                const struct question *question)
 {
     struct slice label = label_of(e, claim);
     struct request request = {
-        .tag = {.kind = (uint8_t)question->kind,
-                .mode = (uint8_t)question->mode,
-                .converts = question->kind == REQUEST_RENEW && claim->converts,
+        .tag = {.kind = question->kind,
                 .round = question->round,
                 .claim = claim,
                 .sent_at = e->now,
@@ -230,6 +234,10 @@ void claim_ask(struct engine *e, struct claim *claim, unsigned master,
         .channel = e->config.channel,
         .heal = question->heal,
     };
+    if (was_changed(claim)) {
+        request.tag.mode = claim->mode;
+        request.tag.converts = claim->converts;
+    }
     if (question->not_after)
         request.not_after = question->not_after + e->masters[master].offset;
     bool sets = request_sets_token(question->kind);
@@ -433,13 +441,14 @@ bool claim_is_shared(const struct claim *claim)
 /* What a master says of a reader is no promise to a writer.  Nor is what a master says that may yet
  * carry out a request that makes a reader of the writer, or that has come up with what it had
  * before: there the name may be the token's again as it was before another reader came. */
-bool claim_counts(const struct engine *e, const struct claim *claim, unsigned master,
-                  const struct reply *reply)
+bool claim_counts_for_writer(const struct engine *e, const struct claim *claim, unsigned master,
+                             const struct reply *reply)
 {
     enum request_kind kind = (enum request_kind)reply->tag.kind;
-    if (claim->mode != MODE_EXCLUSIVE || !request_sets_token(kind))
+    if (!request_sets_token(kind))
         return true;
-    return reply->tag.mode == MODE_EXCLUSIVE && !claim->at[master].doubtful &&
+    bool asks_as_writer = reply->tag.mode == MODE_EXCLUSIVE || kind == REQUEST_UPGRADE;
+    return asks_as_writer && !claim->at[master].doubtful &&
            e->now >= e->masters[master].abstains_until;
 }
 
@@ -453,7 +462,7 @@ static enum presence what_is_left(const struct reply *reply)
     const struct claim *claim = reply->tag.claim;
     bool asks_for_all = reply->tag.kind == REQUEST_RENEW || reply->tag.kind == REQUEST_RAISE;
     bool one_of_several = asks_for_all && claim->names->count > 1;
-    bool changed = reply->tag.kind == REQUEST_UPGRADE || claim->converts || claim->mode;
+    bool changed = reply->tag.kind == REQUEST_UPGRADE || was_changed(claim);
     return one_of_several || changed || claim->enqueued ? UNSURE : ABSENT;
 }
 
@@ -471,17 +480,13 @@ static void hear_setting(struct engine *e, struct claim *claim, unsigned master,
     ASSERT(at->setting > 0);
     if (at->setting < SETTING_MANY)
         at->setting--;
-    if (reply->answer == ANSWER_LOST && reply->tag.converts)
-        at->doubtful = true;
-    if (wanted && !claim_counts(e, claim, master, reply))
-        wanted = 0;
     switch (reply->answer) {
     case ANSWER_YES:
     case ANSWER_HEALED:
     case ANSWER_AHEAD:
         at->presence = PRESENT;
         may_last(e, claim, reply->tag.ttl); /* the request may have been carried out late */
-        if (wanted) {
+        if (wanted && claim_counts(e, claim, master, reply)) {
             usec from = MUTANT(DATED_FROM_REPLY) ? e->now : reply->tag.sent_at;
             usec promise = promised(e, from, reply->tag.ttl, wanted);
             if (promise > at->promise)
@@ -504,6 +509,8 @@ static void hear_setting(struct engine *e, struct claim *claim, unsigned master,
         may_last(e, claim, reply->tag.ttl);
         break;
     default: /* no plain refusal: the presence stays as it was */
+        at->doubtful |=
+            reply->answer == ANSWER_LOST && reply->tag.kind == REQUEST_RENEW && reply->tag.converts;
         if (MUTANT(UNKNOWN_IS_REFUSED))
             now_absent(at, ABSENT);
         break;

@@ -31,11 +31,11 @@ enum paying { NOT_PAYING, PAYING, PAYING_WHOLE };
  * years of the clock. */
 struct ledger_entry {
     int64_t promise : 51;  /* the master keeps the names for the token until then; 0: no promise */
+    uint64_t doubtful : 1; /* a request that converts was lost on its way there, or its answer */
     uint64_t setting : 7;  /* requests in flight that may put the token there */
     uint64_t presence : 2; /* enum presence */
     uint64_t paying : 2;   /* enum paying: the release owed is in flight */
     uint64_t owed : 1;     /* the master is owed a release */
-    uint64_t doubtful : 1; /* a request that converts was lost on its way there, or its answer */
 };
 _Static_assert(sizeof(struct ledger_entry) == 8, "one word");
 _Static_assert(UNSURE < 4 && PAYING_WHOLE < 4 && SETTING_MANY < 128, "bits of struct ledger_entry");
@@ -51,7 +51,6 @@ struct question {
     enum request_kind kind;
     uint32_t round; /* the round in which the answer counts */
     usec ttl;       /* ACQUIRE, GRANT, RENEW, UPGRADE; QUEUE: the life of the place */
-    enum lease_mode mode;
     bool heal;      /* RENEW */
     usec not_after; /* RENEW: our clock; 0: no limit */
     usec proposal;  /* GRANT, UPGRADE: see struct request */
@@ -132,9 +131,15 @@ void claim_ask(struct engine *engine, struct claim *claim, unsigned master,
 bool claim_hear(struct engine *engine, struct claim *claim, unsigned master,
                 const struct reply *reply, usec wanted);
 
-/* A yes of this master counts for the mode in which the lease has the names now. */
-bool claim_counts(const struct engine *engine, const struct claim *claim, unsigned master,
-                  const struct reply *reply);
+/* A yes of this master counts for a claim that was upgraded. */
+bool claim_counts_for_writer(const struct engine *engine, const struct claim *claim,
+                             unsigned master, const struct reply *reply);
+/* The same, for the mode in which its lease has the names now. */
+static inline bool claim_counts(const struct engine *engine, const struct claim *claim,
+                                unsigned master, const struct reply *reply)
+{
+    return claim->mode != MODE_EXCLUSIVE || claim_counts_for_writer(engine, claim, master, reply);
+}
 
 /* Ends the request.  Frees an abandoned claim of which nothing is left. */
 void claim_answered(struct engine *engine, struct claim *claim);
