@@ -49,6 +49,29 @@ class Watcher(Case):
             last = [line for line in lines if f" master-{master} " in line][-1]
             self.assertRegex(last, rf"^\d+ master-{master} other token-{master} -1$")
 
+    def share(self, master, *readers):
+        """(token, ms that it has left)"""
+        seconds, us = self.cluster.cli(master, "TIME").split()
+        now = int(seconds) * 1000 + int(us) // 1000
+        self.cluster.cli(master, "SET", "name", "redlock:shared")
+        for token, left in readers:
+            self.cluster.cli(master, "ZADD", "redlock:holders:name", str(now + left), token)
+
+    def test_tells_of_each_reader_that_is_not_expired(self):
+        until(lambda: self.looks_at(1) and self.looks_at(2), "both are watched")
+        self.share(1, ("one", 60000), ("two", 50000), ("expired", -1))
+        self.share(2, ("earlier", 60000))
+        self.cluster.cli(2, "SET", "name", "token")
+        lines = [line.split() for line in self.end()]
+        last = {master: [it[2:] for it in lines if it[0] == looks[-1]] for master in (1, 2)
+                if (looks := [it[0] for it in lines if it[1] == f"master-{master}"])}
+        self.assertEqual([it[:2] for it in last[1]],
+                         [["name", "redlock:shared"], ["name", "two"], ["name", "one"],
+                          ["redlock:holders:name", "3"]])
+        self.assertTrue(all(0 < int(left) <= ms for (*_, left), ms
+                            in zip(last[1][1:3], (50000, 60000))), last)
+        self.assertEqual(last[2], [["name", "token", "-1"], ["redlock:holders:name", "1", "-1"]])
+
     def test_ends_though_a_master_does_not_answer(self):
         until(lambda: self.looks_at(1), "master 1 is watched")
         self.cluster.pause(2)

@@ -211,7 +211,8 @@ class Stage:
         for master in self.masters.values():
             with master.connect() as connection:
                 left += connection.do("EXISTS", *self.given.names,
-                                      *(f"redlock:queue:{name}" for name in self.given.names))
+                                      *(f"redlock:{kind}:{name}" for name in self.given.names
+                                        for kind in ("queue", "holders")))
         return left
 
     def dump_register(self):

@@ -2,9 +2,10 @@
 
     watcher.py FILE FOLDER/master-1/redis.sock,... NAME...
 
-`T master-I NAME TOKEN PTTL_MS` for each name that exists, T read before the question; of a queue
-TOKEN is the number of waiters; `T master-I -` if there is none. SIGTERM ends it, after a last look
-at every master.
+`T master-I NAME TOKEN PTTL_MS` for each name that exists, T read before the question. Of a name that
+is shared TOKEN is the marker, and each reader has a line of its own, with the time that it has left;
+of a queue and of a set of readers TOKEN is how many are in it; `T master-I -` if there is none.
+SIGTERM ends it, after a last look at every master.
 """
 
 import os
@@ -23,7 +24,9 @@ from chaos.redis import Connection, RedisError, encode  # noqa: E402
 EVERY_S = 0.1
 LAST_S = 2.0  # for a last look, where masters answer late or not at all
 LATE_US = 200000  # after a longer time it is unclear when the answer was true
-QUEUE = "redlock:queue:"
+QUEUE, HOLDERS = "redlock:queue:", "redlock:holders:"
+MARK = "redlock:shared"
+ANSWERS = 6  # of each name
 
 
 class Eye:
@@ -33,12 +36,14 @@ class Eye:
         self.number, self.path, self.names = number, path, names
         self.connection, self.asked, self.login = None, 0, 0
         self.heard = 0  # the time of the last question with a recorded answer
-        self.question = encode(["MULTI"])
+        self.question = encode(["MULTI"]) + encode(["TIME"])
         for name in names:
             self.question += encode(["GET", name]) + encode(["PTTL", name])
             self.question += encode(["ZCARD", QUEUE + name]) + encode(["PTTL", QUEUE + name])
+            self.question += encode(["ZRANGE", HOLDERS + name, "0", "-1", "WITHSCORES"])
+            self.question += encode(["PTTL", HOLDERS + name])
         self.question += encode(["EXEC"])
-        self.answers = 2 + 4 * len(names)
+        self.answers = 3 + ANSWERS * len(names)
         self.got = []
 
     def ask(self):
@@ -84,12 +89,25 @@ class Eye:
     def lines(self, asked, found):
         keys = []
         for index, name in enumerate(self.names):
-            token, left, waiting, queue_left = found[4 * index:4 * index + 4]
+            first = 1 + ANSWERS * index
+            token, left, waiting, queue_left, holders, set_left = found[first:first + ANSWERS]
             if token is not None:
                 keys.append(f"{name} {token} {left}")
+            if token == MARK:
+                keys += [f"{name} {reader} {left}" for reader, left in readers(holders, found[0])]
             if waiting:
                 keys.append(f"{QUEUE}{name} {waiting} {queue_left}")
+            if holders:
+                keys.append(f"{HOLDERS}{name} {len(holders) // 2} {set_left}")
         return [f"{asked} master-{self.number} {key}\n" for key in keys or ["-"]]
+
+
+def readers(holders, time_of_master):
+    """Those who are not expired, and the ms that each has left."""
+    now = int(time_of_master[0]) * 1000 + int(time_of_master[1]) // 1000
+    for token, expiry in zip(holders[::2], holders[1::2]):
+        if float(expiry) > now:
+            yield token, int(float(expiry)) - now
 
 
 def hear_all(file, eyes, end):
