@@ -29,7 +29,7 @@ note_actor() { note "${WORKER[$1]}" "$2" "$3" "$NAME" 1 "${@:4}"; }
 
 note_enters() {
     note "${WORKER[$1]}" "${EPOCHREALTIME/./}" begin command 0
-    note_actor "$1" "${EPOCHREALTIME/./}" attempt
+    note_actor "$1" "${EPOCHREALTIME/./}" attempt unfenced
 }
 
 # note_leaves ACTOR: the last line says how many are before it.

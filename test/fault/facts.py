@@ -48,7 +48,7 @@ def parse(program):
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--hold", type=float, default=1000)
     for name, standard in (("ttl", 1000), ("wait", 2000), ("max-ttl", 1000), ("skew", 50), ("spare", 0),
-                           ("long-every", 0)):
+                           ("long-every", 0), ("readers", 0), ("tries", 0), ("unfenced", 0)):
         parser.add_argument(f"--{name}", type=int, default=standard)
     parser.add_argument("names", nargs="+", metavar="NAME")
     given = parser.parse_args()
@@ -57,6 +57,8 @@ def parse(program):
     given.register = os.environ.get("REDLOCK_CHAOS_REGISTER")
     if not given.nodes:
         parser.error("REDLOCK_NODES names no masters")
+    if not all(0 <= it <= 100 for it in (given.readers, given.tries, given.unfenced)):
+        parser.error("--readers, --tries and --unfenced take percents")
     if not 0 < given.ttl <= given.max_ttl:
         parser.error("--ttl must be above 0, and not above --max-ttl")
     return given

@@ -30,7 +30,9 @@ function parse() {
             allowPositionals: true,
             options: { record: needed, label: needed, seconds: needed, seed: needed,
                        ttl: standard('1000'), wait: standard('2000'), 'max-ttl': standard('1000'),
-                       skew: standard('50'), spare: standard('0'), hold: standard('1000'), 'long-every': standard('0') },
+                       skew: standard('50'), spare: standard('0'), hold: standard('1000'),
+                       'long-every': standard('0'), readers: standard('0'), tries: standard('0'),
+                       unfenced: standard('0') },
         });
     } catch (error) {
         return misuse(error.message);
@@ -98,7 +100,7 @@ redlock.on('error', () => {});
 async function write(name, number) {
     try {
         return await register.eval(SCRIPT, 2, 'register', 'register:fences', name, 0, given.label,
-                                   number);
+                                   number, 'write');
     } catch {
         return null; // a register that does not answer holds up nothing for long
     }

@@ -94,11 +94,11 @@ class Register:
         self.script = SCRIPT.read_text(encoding="ascii")
         self.connection = Connection(uri.hostname, uri.port, self.TIMEOUT_S, uri.password)
 
-    def write(self, name, fence, number):
+    def act(self, name, fence, number, act="write"):
         """["accepted", "fresh"], or [] if it does not answer."""
         try:
             verdict = self.connection.call("EVAL", self.script, 2, "register", "register:fences",
-                                           name, fence, self.label, number)
+                                           name, fence, self.label, number, act)
         except OSError:
             return []
         return verdict.split()

@@ -49,7 +49,7 @@ class Record:
             [now + 4 * MS, "acted", name, number, "accepted", "fresh"],
             [now + 20 * MS, "releasing", name, number, now + VALID],
             [now + 21 * MS, "released", name, number, "REDLOCK_OK"]]
-        self.writes[now, name] = [name, fence, worker, number, "accepted", "fresh"]
+        self.writes[now, name] = [name, fence, worker, number, "write", "accepted", "fresh"]
         self.sees((now - BEGIN) // MS + 10, name, token)
 
     def sees(self, ms, name, token, left=900, master=1):
@@ -76,6 +76,26 @@ class Record:
                        if key[0] < at(ms) - 2 * MS or worker not in (None, it[2])}
         self.keys = [it for it in self.keys
                      if it[0] < at(ms) or worker and not it[3].endswith(worker)]
+
+    def reads(self, name, number):
+        """This turn is a reader's."""
+        self.find("attempt", name, number).append("shared")
+        self.write_of(name, number)[4] = "read"
+
+    def write_of(self, name, number):
+        return next(it for it in self.writes.values() if (it[0], it[3]) == (name, number))
+
+    def adds(self, worker):
+        self.run["workers"] += 1
+        self.kinds[worker], self.facts[worker] = "library", []
+
+    def holds(self, worker, number, asked, begin, end, fence, *wish):
+        """Name a, without an act."""
+        self.says(worker, asked, "attempt", "a", number, *wish)
+        self.says(worker, begin, "acquired", "a", number, at(begin + 980), f"t{number}:{worker}",
+                  fence)
+        self.says(worker, end, "releasing", "a", number, at(begin + 980))
+        self.says(worker, end, "released", "a", number, "REDLOCK_OK")
 
     def says(self, worker, ms, fact, *rest):
         self.facts[worker].append([at(ms), fact, *rest])
@@ -236,6 +256,54 @@ class Overlap(Case):
         self.record.says("worker-1", 555, "act", "a", 10, at(555))
         self.assert_condemned("overlap", "a: a11:", 1)
 
+    def test_readers_hold_at_once(self):
+        for number in (10, 11):
+            self.record.reads("a", number)
+        self.gives_back_late()
+        told = self.assert_well()
+        self.assertEqual((told["readers"], told["side_by_side"]), (2, 1))
+
+    def test_a_reader_comes_while_a_writer_holds(self):
+        self.record.reads("a", 11)
+        self.gives_back_late()
+        self.assert_condemned("overlap", "a: a11:worker-2 of worker-2:11, a reader, holds it", 1)
+
+    def test_a_writer_comes_while_a_reader_holds(self):
+        self.record.reads("a", 10)
+        self.gives_back_late()
+        self.assert_condemned("overlap", "a: a11:worker-2 of worker-2:11, holds it", 1)
+
+    def test_a_killed_reader_holds_to_its_end(self):
+        self.record.reads("a", 8)
+        self.record.drop("a", 8, "releasing", "released")
+        self.record.kill("worker-1", 424)
+        self.record.keep_to(600)
+        self.assert_condemned("overlap", "a: a9:worker-2 of worker-2:9, holds it from", 2)
+        for number in (9, 11):
+            self.record.reads("a", number)
+        self.assert_well()
+
+    def reader_that_tells_a_renewal_late(self, *wish):
+        """Somebody else held the name in between, and then another reader."""
+        self.record.keep_to(9000)
+        for worker in ("worker-3", "worker-4"):
+            self.record.adds(worker)
+        self.record.says("worker-1", 9000, "attempt", "a", 300, "shared")
+        self.record.says("worker-1", 9002, "acquired", "a", 300, at(9050), "t:worker-1", 9300)
+        self.record.fault("stopped", "worker-1", 9040, 9200)
+        self.record.says("worker-1", 9201, "valid", "a", 300, at(9400))
+        self.record.says("worker-1", 9250, "releasing", "a", 300, at(9400))
+        self.record.holds("worker-3", 1, 9090, 9100, 9120, 9301, *wish)
+        self.record.holds("worker-4", 1, 9140, 9150, 9300, 9302, "shared")
+
+    def test_a_renewal_of_a_reader_told_late(self):
+        self.reader_that_tells_a_renewal_late()
+        self.assert_condemned("overlap", "a: t1:worker-3 of worker-3:1, holds it from", 1)
+
+    def test_a_renewal_of_a_reader_told_late_beside_readers(self):
+        self.reader_that_tells_a_renewal_late("shared")
+        self.assert_well()
+
     def plain(self):
         self.record.kinds["worker-1"] = "plain"
         for fact in self.record.facts["worker-1"]:
@@ -245,7 +313,7 @@ class Overlap(Case):
                 fact[4] = "unfenced"
         for write in self.record.writes.values():
             if write[2] == "worker-1":
-                write[1], write[4] = 0, "unfenced"
+                write[1], write[5] = 0, "unfenced"
 
     def test_plain_clients(self):
         self.plain()
@@ -279,6 +347,18 @@ class Overlap(Case):
             self.record.sees(505, "a", "a10:worker-1", master=master)
         self.assert_condemned("overlap", "a: a11:", 1)
 
+    def test_a_reader_that_a_master_forgot(self):
+        """The master that has it has the other reader, too."""
+        self.record.reads("a", 10)
+        self.gives_back_late()
+        self.record.fault("evicting", "master-1", 530, 540)
+        self.assertEqual(self.assert_well()["overlaps_excused"], 1)
+        for master in (1, 2, 3, 4):
+            self.record.sees(505, "a", "redlock:shared", master=master)
+            self.record.sees(505, "a", "a10:worker-1", master=master)
+            self.record.sees(505, "a", "other:worker-2", master=master)
+        self.assert_condemned("overlap", "a: a11:", 1)
+
     def test_a_key_that_a_master_took_before(self):
         self.gives_back_late()
         self.record.fault("evicting", "master-1", 400, 420)
@@ -299,6 +379,58 @@ class Fences(Case):
         self.record.find("acquired", "b", 9)[6] = 7079
         self.record.drop("b", 9, "act", "acted")
         self.assert_condemned("fence", "b: b9:", 1)
+
+    def readers(self, first, second, asked=9001):
+        """The fences of two that hold at once; when the second one asked."""
+        self.record.keep_to(9000)
+        self.record.holds("worker-1", 300, 9000, 9002, 9050, first, "shared")
+        self.record.holds("worker-2", 301, asked, 9010, 9060, second, "shared")
+
+    def test_readers_side_by_side_may_tie(self):
+        self.readers(9300, 9300)
+        self.assert_well()
+
+    def test_readers_side_by_side_come_in_any_order(self):
+        self.readers(9301, 9300)
+        self.assert_well()
+
+    def test_a_reader_that_asked_when_another_was_told(self):
+        self.readers(9300, 9300, 9003)
+        self.assert_condemned("fence", "a: t301:worker-2 of worker-2:301, a reader, fence 9300", 1)
+        self.setUp()
+        self.readers(9301, 9300, 9003)
+        self.assert_condemned("fence", "a: t301:worker-2", 1)
+        self.setUp()
+        self.readers(9300, 9301, 9003)
+        self.assert_well()
+
+    def test_a_writer_is_above_all_readers(self):
+        for fence, is_well in ((9301, False), (9302, True)):
+            self.setUp()
+            self.readers(9301, 9300)
+            self.record.adds("worker-3")
+            self.record.holds("worker-3", 1, 8990, 9070, 9080, fence)
+            if is_well:
+                self.assert_well()
+            else:
+                self.assert_condemned("fence", "fence 9301, comes after t300:worker-1", 1)
+
+    def test_a_reader_is_above_all_writers(self):
+        self.record.keep_to(9000)
+        self.record.holds("worker-1", 300, 9000, 9010, 9020, 9300)
+        self.record.holds("worker-2", 301, 9000, 9030, 9040, 9300, "shared")
+        self.assert_condemned("fence", "comes after t300:worker-1 of worker-1:300, fence 9300", 1)
+
+    def test_who_asked_for_no_fence_has_none(self):
+        self.record.keep_to(9000)
+        self.record.holds("worker-1", 300, 9000, 9002, 9050, 0, "shared", "unfenced")
+        self.record.holds("worker-2", 301, 9001, 9055, 9060, 0, "unfenced")
+        self.assert_well()
+
+    def test_who_asked_for_a_fence_has_one(self):
+        self.record.keep_to(9000)
+        self.record.holds("worker-1", 300, 9000, 9002, 9050, 0, "shared")
+        self.assert_condemned("fence", "0 is no fence", 1)
 
     def test_no_fence_at_all(self):
         self.record.find("acquired", "a", 0)[6] = -1
@@ -500,6 +632,36 @@ class Orphan(Case):
         self.record.sees(9010, "a", "t:worker-1", -1)
         self.assert_condemned("orphan", "never expires", 1)
 
+    def test_one_of_many_readers(self):
+        self.record.facts["worker-1"].pop()
+        self.record.holds("worker-1", 300, 9000, 9002, 9100, 9300, "shared")
+        self.record.holds("worker-2", 301, 9000, 9002, 9900, 9300, "shared")
+        for ms in (9010, 9200, 9650, 9750, 9800):
+            self.record.sees(ms, "a", "redlock:shared", master=2)
+            self.record.sees(ms, "a", "t301:worker-2", master=2)
+            self.record.sees(ms, "a", "t300:worker-1", master=2)
+            self.record.sees(ms, "redlock:holders:a", 2, master=2)
+        self.assert_condemned("orphan", "master-2 still has a t300:worker-1 at 1009750000", 1)
+
+    def test_marker_and_set_without_readers(self):
+        self.record.facts["worker-1"].pop()
+        self.record.holds("worker-1", 300, 9000, 9002, 9100, 9300, "shared")
+        self.record.says("worker-2", 9150, "attempt", "a", 301)
+        self.record.says("worker-2", 10400, "usage", 9000, 20)
+        for key, tokens in (("a", ["redlock:shared"] * 4), ("redlock:holders:a", [3, 2, 1, 1])):
+            for ms, token in zip((9010, 9500, 10100), tokens):
+                self.record.sees(ms, key, token)
+            self.assert_well()
+            self.record.sees(10300, key, tokens[-1])
+            self.assert_condemned("orphan", f"master-1 still has {key} {tokens[0]} at", 1)
+            self.record.keys = []
+
+    def test_a_marker_for_ever(self):
+        self.record.facts["worker-1"].pop()
+        self.record.holds("worker-1", 300, 9000, 9002, 9100, 9300, "shared")
+        self.record.sees(9010, "a", "redlock:shared", -1)
+        self.assert_condemned("orphan", "never expires", 1)
+
     def test_a_line_in_which_nobody_stands(self):
         self.record.says("worker-1", 9050, "failed", "a", 300, "REDLOCK_E_HELD")
         for ms in (9010, 10000, 11000):
@@ -679,16 +841,13 @@ class Availability(Case):
 
 
 class Register(Case):
-    def write_of(self, name, number):
-        return next(it for it in self.record.writes.values() if (it[0], it[3]) == (name, number))
-
     def test_took_a_fence_below(self):
-        self.record.writes[at(501), "a"] = ["a", 7000, "worker-1", 10, "accepted", "fresh"]
+        self.record.writes[at(501), "a"] = ["a", 7000, "worker-1", 10, "write", "accepted", "fresh"]
         self.record.says("worker-1", 504, "act", "a", 10, at(1480))
         self.assert_condemned("register", "fence 7000 after 7100 was accepted", 1)
 
     def test_refused_a_fence_above(self):
-        self.write_of("a", 10)[4:] = ["refused", "stale"]
+        self.record.write_of("a", 10)[5:] = ["refused", "stale"]
         self.record.find("acted", "a", 10)[4:] = ["refused", "stale"]
         self.assert_condemned("register", "fence 7100 after 7090 was refused")
 
@@ -703,23 +862,128 @@ class Register(Case):
         self.assert_condemned("register", "worker-1:10 on a", 1)
 
     def test_a_write_of_which_nobody_knows(self):
-        self.record.writes[at(501), "a"] = ["a", 7100, "worker-1", 10, "accepted", "fresh"]
-        self.assert_condemned("register", "1 writes of worker-1", 1)
+        self.record.writes[at(501), "a"] = ["a", 7100, "worker-1", 10, "write", "accepted", "fresh"]
+        self.assert_condemned("register", "1 uses by worker-1", 1)
 
     def test_a_write_with_another_fence(self):
-        self.write_of("a", 10)[1] = 7101
-        self.assert_condemned("register", "wrote with fence 7101, and has 7100", 1)
+        self.record.write_of("a", 10)[1] = 7101
+        self.assert_condemned("register", "a write with fence 7101, and it has 7100", 1)
 
     def test_a_write_that_was_not_answered(self):
         self.record.drop("a", 10, "acted")
         self.assert_well()
 
     def test_a_stale_write(self):
-        self.record.writes[at(501), "a"] = ["a", 7000, "worker-1", 10, "refused", "stale"]
+        self.record.writes[at(501), "a"] = ["a", 7000, "worker-1", 10, "write", "refused", "stale"]
         self.record.says("worker-1", 504, "act", "a", 10, at(1480))
         told = self.assert_well()
-        self.assertEqual(told["stale_writes_refused"], 1)
-        self.assertEqual(told["stale_writes_taken_unchecked"], 1)
+        self.assertEqual(told["stale_acts_refused"], 1)
+        self.assertEqual(told["stale_acts_taken_unchecked"], 1)
+
+
+    def read(self, fence, *verdict):
+        """A late one of the first holder, after the eleventh has written."""
+        self.record.writes[at(501), "a"] = ["a", fence, "worker-1", 10, "read", *verdict]
+        self.record.says("worker-1", 504, "act", "a", 10, at(1480))
+
+    def test_a_late_read(self):
+        self.read(7089, "refused", "stale")
+        self.assertEqual(self.assert_well()["stale_acts_refused"], 1)
+
+    def test_took_a_read_below_a_write(self):
+        self.read(7089, "accepted", "fresh")
+        self.assert_condemned("register", "a read with fence 7089 after 7100 was accepted", 1)
+
+    def read_at_once(self, *uses):
+        """Two readers, the later one with the higher fence; then the earlier one again."""
+        for number in (10, 11):
+            self.record.reads("a", number)
+        self.record.find("releasing", "a", 10)[0] = at(557)
+        self.record.find("released", "a", 10)[0] = at(558)
+        for i, use in enumerate(uses):
+            self.record.says("worker-1", 556, "act", "a", 10, at(1480))
+            self.record.writes[at(551 + i), "a"] = ["a", 7100, "worker-1", 10, *use]
+
+    def test_readers_do_not_shut_each_other_out(self):
+        self.read_at_once(("read", "accepted", "fresh"))
+        self.assertEqual(self.assert_well()["reads"], 3)
+
+    def test_refused_a_reader_that_no_writer_had_passed(self):
+        self.read_at_once(("read", "refused", "stale"))
+        self.assert_condemned("register", "a read with fence 7100 after 7090 was refused", 1)
+
+    def test_took_a_write_below_a_read(self):
+        self.read_at_once(("read", "accepted", "fresh"), ("write", "accepted", "fresh"))
+        self.assert_condemned("register", "a write with fence 7100 after 7110 was accepted", 1)
+
+    def test_a_reader_that_writes(self):
+        self.record.reads("a", 10)
+        self.record.write_of("a", 10)[4] = "write"
+        self.assert_condemned("register", "a write, which is not what it holds the name for", 1)
+
+
+class Turn(Case):
+    """Worker-1 has waited since 9.1 s when worker-2 asks, and comes first."""
+
+    def setUp(self):
+        super().setUp()
+        self.record.adds("worker-3")
+        self.record.keep_to(9000)
+        self.record.holds("worker-3", 1, 9000, 9002, 9500, 9300)
+
+    def passes(self, asked=9400, waiting=(), passing=()):
+        self.record.holds("worker-2", 301, asked, 9501, 9550, 9301, *passing)
+        self.record.holds("worker-1", 300, 9100, 9551, 9600, 9302, *waiting)
+
+    def test_a_writer_is_overtaken(self):
+        self.passes()
+        self.assert_condemned("turn", "a: worker-1:300 waited from 1009100000 to", 1)
+
+    def test_a_writer_is_overtaken_by_a_reader(self):
+        self.passes(passing=["shared"])
+        self.assert_condemned("turn", "overtaken by t301:worker-2 of worker-2:301, a reader, which", 1)
+
+    def test_a_reader_is_overtaken_by_a_writer(self):
+        self.passes(waiting=["shared"])
+        self.assert_condemned("turn", "overtaken by t301:worker-2 of worker-2:301, which asked", 1)
+
+    def test_readers_have_no_order(self):
+        self.passes(waiting=["shared"], passing=["shared"])
+        self.assertEqual(self.assert_well()["turns_judged"], 1)
+
+    def test_a_reader_that_tries_is_refused(self):
+        self.passes(passing=["shared", "tries", "unfenced"])
+        self.assert_condemned("turn", "overtaken by t301:worker-2", 1)
+
+    def test_one_is_overtaken_until_it_gives_up(self):
+        self.passes()
+        self.record.drop("a", 300, "acquired", "releasing", "released")
+        self.record.says("worker-1", 9700, "failed", "a", 300, "REDLOCK_E_HELD")
+        self.assert_condemned("turn", "overtaken by t301:worker-2", 1)
+
+    def test_one_that_reaches_no_masters_stands_in_no_line(self):
+        self.passes()
+        self.record.drop("a", 300, "acquired", "releasing", "released")
+        self.record.says("worker-1", 9700, "failed", "a", 300, "REDLOCK_E_UNAVAILABLE")
+        self.assert_well()
+
+    def test_they_asked_at_about_the_same_time(self):
+        self.passes(asked=9300)
+        self.assert_well()
+
+    def test_a_plain_try_knows_no_queue(self):
+        self.passes(passing=["tries", "unfenced"])
+        self.record.find("acquired", "a", 301)[6] = 0
+        self.assert_well()
+
+    def test_who_tries_does_not_stand_in_the_queue(self):
+        self.passes(waiting=["tries"])
+        self.assert_well()
+
+    def test_where_something_was_struck(self):
+        self.record.fault("crashed", "master-1", 9200, 9300)
+        self.passes()
+        self.assert_well()
 
 
 class Growth(Case):
@@ -805,7 +1069,8 @@ class Files(Case):
     def test_lines_that_mean_nothing(self):
         for line in ("", "1", "x attempt a 1", f"{at(99)} shrugged a 1", f"{at(99)} attempt a",
                      "0 usage 1 2", f"{at(99)} lost a 4711 {at(99)}",
-                     f"{at(99)} attempt nobody 9", f"{at(99)} acted a 1 maybe fresh",
+                     f"{at(99)} attempt nobody 9", f"{at(99)} attempt a 1 alone",
+                     f"{at(99)} attempt a 1 shared shared", f"{at(99)} acted a 1 maybe fresh",
                      f"{at(99)} begin library 1"):
             with self.subTest(line=line):
                 text = self.record.text_of("worker-1").splitlines(True)
@@ -818,7 +1083,8 @@ class Files(Case):
 
     def test_other_files_that_mean_nothing(self):
         for name, line in (("faults", "12 begin 1 melted master-1"), ("keys", "12 master-x -"),
-                           ("faults", "12 end 77"), ("register", "1 a 2 worker-1")):
+                           ("faults", "12 end 77"), ("register", "1 a 2 worker-1"),
+                           ("register", "999 a 0 worker-1 1 looked unfenced fresh")):
             with self.subTest(line=line):
                 self.record.raw = {name: self.record.files()[name] + line + "\n"}
                 self.assert_condemned("malformed", f"{name}:", 1)

@@ -31,7 +31,7 @@ FOR_LONG_US = 10 ** 9
 LEASE = r"name-\d \d+"
 FACTS = {
     "begin": r"(library|command|plain|node-redlock) \d+",
-    "attempt": LEASE,
+    "attempt": LEASE + "( shared)?( tries)?( unfenced)?",
     "acquired": LEASE + r" \d+ \S+ \d+",
     **dict.fromkeys(("valid", "at_risk", "healthy", "lost", "act", "releasing"), LEASE + r" \d+"),
     "acted": LEASE + r" (accepted fresh|refused stale|unfenced fresh)",
@@ -131,7 +131,7 @@ class Kinds(WorkersCase):
             self.assertEqual(worker.finish(), 0)
             self.assert_whole(worker)
             told = [line[2:] for line in worker.facts("acted")]
-            log = [[name, number, checked, unchecked] for _, name, _, label, number, checked,
+            log = [[name, number, checked, unchecked] for _, name, _, label, number, _, checked,
                    unchecked in self.register_log() if label == worker.label]
             # It waits for no answer that is late, on a busy machine.
             tried = [line[2:4] for line in worker.facts("act")]
@@ -146,17 +146,48 @@ class Kinds(WorkersCase):
     def test_node_redlock_says_that_its_packages_are_missing(self):
         self.assertEqual(Worker(self, NODE_REDLOCK, "name-1").finish(), SKIPPED)
 
+    def test_what_they_ask_for_is_drawn(self):
+        for program in (LIBRARY, COMMAND):
+            worker = Worker(self, program, "name-1", readers=50, tries=50, unfenced=50)
+            worker.await_fact("attempt", 39)
+            self.assertEqual(worker.end(), 0)
+            self.assert_whole(worker)
+            wishes = {line[3]: line[4:] for line in worker.facts("attempt")}
+            self.assertEqual({word for wish in wishes.values() for word in wish},
+                             {"shared", "tries", "unfenced"})
+            self.assertIn([], wishes.values())
+            for line in worker.facts("acquired"):
+                self.assertEqual(line[6] == "0", "unfenced" in wishes[line[3]], line)
+            acts = {number: act for *_, label, number, act, _, _ in self.register_log()
+                    if label == worker.label}
+            self.assertEqual(set(acts.values()), {"read", "write"})
+            for number, act in acts.items():
+                self.assertEqual(act == "read", "shared" in wishes[number], number)
+
+    def test_percents(self):
+        for program in (LIBRARY, COMMAND, PLAIN):
+            self.assertEqual(Worker(self, program, "name-1", readers=101).finish(), 64)
+
+    def test_readers_hold_a_name_side_by_side(self):
+        workers = [Worker(self, program, "name-1", readers=100, long_every=1, wait=FOREVER_MS)
+                   for program in (LIBRARY, COMMAND)]
+        until(lambda: all(is_holding(worker) for worker in workers), "both hold the name")
+        for worker in workers:
+            self.assertEqual(worker.end(), 0)
+            self.assert_whole(worker)
+
     def test_a_plain_ttl_beyond_the_longest_is_refused(self):
         worker = Worker(self, PLAIN, "name-1", ttl=2 * TTL_MS)
         self.assertEqual(worker.finish(), 64)
 
     def test_broken_wants_a_rule_that_it_can_break(self):
-        for rule in ("", "NONE", "BARGING", "quorum"):
+        for rule in ("", "NONE", "BARGING", "READERS_BARGE", "quorum"):
             worker = Worker(self, BROKEN, "name-1", env={"REDLOCK_MUTANT": rule})
             self.assertEqual(worker.finish(), 64)
-        worker = Worker(self, BROKEN, "name-1", seconds=0.5, env={"REDLOCK_MUTANT": "QUORUM_HALF"})
-        self.assertEqual(worker.finish(), 0)
-        self.assert_whole(worker)
+        for rule in ("QUORUM_HALF", "MODES_IGNORED"):
+            worker = Worker(self, BROKEN, "name-1", seconds=0.5, env={"REDLOCK_MUTANT": rule})
+            self.assertEqual(worker.finish(), 0)
+            self.assert_whole(worker)
 
 
 class Ends(WorkersCase):
@@ -255,13 +286,24 @@ class Register(WorkersCase):
             self.assert_whole(worker)
 
     def test_an_older_fence_is_refused_by_the_checked_one_alone(self):
-        script = (HERE / "register.lua").read_text(encoding="ascii")
-        told = [self.register.cli(1, "EVAL", script, "2", "log", "log:fences", "name", fence,
-                                  "worker-1", "1") for fence in ("5", "7", "5", "7", "0", "8")]
-        self.assertEqual(told, ["accepted fresh", "accepted fresh", "refused stale",
-                                "accepted fresh", "unfenced fresh", "accepted fresh"])
+        good, late, unfenced = "accepted fresh", "refused stale", "unfenced fresh"
+        self.assertEqual(self.verdicts("log", ("write", "5"), ("write", "7"), ("write", "5"),
+                                       ("write", "7"), ("write", "0"), ("write", "8")),
+                         [good, good, late, good, unfenced, good])
         self.assertEqual(self.register.cli(1, "LINDEX", "log", "2"),
-                         "3 name 5 worker-1 1 refused stale")
+                         "3 name 5 worker-1 1 write refused stale")
+
+    def test_a_read_needs_the_fence_of_writes_and_a_write_that_of_all(self):
+        good, late, unfenced = "accepted fresh", "refused stale", "unfenced fresh"
+        self.assertEqual(self.verdicts("acts", ("write", "5"), ("read", "4"), ("read", "9"),
+                                       ("read", "6"), ("write", "8"), ("read", "0"),
+                                       ("write", "9"), ("read", "8"), ("read", "9")),
+                         [good, late, good, good, late, unfenced, good, late, good])
+
+    def verdicts(self, log, *acts):
+        script = (HERE / "register.lua").read_text(encoding="ascii")
+        return [self.register.cli(1, "EVAL", script, "2", log, f"{log}:fences", "name", fence,
+                                  "worker-1", "1", act) for act, fence in acts]
 
 
 def pids():
@@ -273,6 +315,11 @@ def command_line(pid):
         return Path("/proc", pid, "cmdline").read_text(encoding="utf-8").split("\0")
     except OSError:
         return []
+
+
+def is_holding(worker):
+    facts = worker.facts("acted", "lost", "releasing", "failed")
+    return facts and facts[-1][1] == "acted"
 
 
 def is_stopped(pid):

@@ -23,8 +23,11 @@ CLOCK_LIBRARY = Path(os.environ.get("REDLOCK_WALL_CLOCK") or
 NAMES_MOST = 64
 LONG_S = 300  # a process that was spared has lived for long by then
 LEAST_S = 30  # in less time too few attempts are clear of faults
+PERCENTS = ("--readers", "--tries", "--unfenced")
+OF_PROFILE = ("spare", *(it[2:] for it in PERCENTS))
 HELP = """usage: chaos PROFILE [--seed X] [--masters N] [--seconds S] [--workers M]
-             [--names K] [--spare F] [--holders LEAST] [--picture FILE.svg]
+             [--names K] [--spare F] [--readers PERCENT] [--tries PERCENT]
+             [--unfenced PERCENT] [--holders LEAST] [--picture FILE.svg]
              [--keep] [--json] [--server PATH]
        chaos --list | --help
 
@@ -37,6 +40,9 @@ the lock kept its promise. `--list` shows the profiles and the kinds of fault.
   --spare F        votes: how many masters may be wrong; nothing is excused
   --seconds S      of load; starting and ending come on top
   --workers M      processes that contend      --names K   names, 1 to 64
+  --readers PERCENT   of the attempts are as readers, the others as writers
+  --tries PERCENT     of the attempts wait for nothing
+  --unfenced PERCENT  of the attempts ask for no fence
   --holders LEAST  fewer leases held make the run no test
   --picture FILE   draws the run
   --keep           keeps the run's folder, as is done where something is wrong
@@ -110,7 +116,7 @@ def parse():
     parser.add_argument("profile", nargs="?")
     parser.add_argument("--help", "-h", action="store_true")
     parser.add_argument("--list", action="store_true")
-    for option in ("--seed", "--masters", "--workers", "--names", "--holders", "--spare"):
+    for option in ("--seed", "--masters", "--workers", "--names", "--holders", "--spare", *PERCENTS):
         parser.add_argument(option, type=int)
     parser.add_argument("--seconds", type=float)
     parser.add_argument("--picture")
@@ -127,7 +133,7 @@ def check(asked):
         misuse(f"no profile {asked.profile}: there are {', '.join(PROFILES)}")
     for option, least, most in (("masters", 3, 9), ("workers", 1, 64), ("names", 1, NAMES_MOST),
                                 ("holders", 0, 10 ** 9), ("spare", 0, 6), ("seconds", 1, 10 ** 6),
-                                ("seed", 0, 2 ** 32)):
+                                ("seed", 0, 2 ** 32), *((it[2:], 0, 100) for it in PERCENTS)):
         value = getattr(asked, option)
         if value is not None and not least <= value <= most:
             misuse(f"--{option} takes {least} to {most}, not {value:g}")
@@ -154,8 +160,8 @@ def take_server(path):
 
 
 def profile_of(asked):
-    profile = PROFILES[asked.profile]
-    return profile if asked.spare is None else replace(profile, spare=asked.spare)
+    told = {it: getattr(asked, it) for it in OF_PROFILE if getattr(asked, it) is not None}
+    return replace(PROFILES[asked.profile], **told)
 
 
 def gather(asked):

@@ -26,6 +26,10 @@ class Profile:
     skew_ms: int = 50
     spare: int = 0  # spare votes; nothing is excused
     steps_s: tuple = (-5, -2, -1, 1, 2, 5)  # of clocks
+    # Percent of the attempts: as readers; without waiting; without a fence.
+    readers: int = 0
+    tries: int = 0
+    unfenced: int = 0
     hold_us: int = 1000
     long_every: int = 250  # one lease in this many is held beyond its ttl
     persist: bool = False

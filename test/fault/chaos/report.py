@@ -51,7 +51,10 @@ def summary(figures):
     return {
         "operations": f"{figures['attempts']} attempts, {holders} leases "
                       f"({holders / max(1, figures['seconds']):.0f}/s), "
-                      f"{figures['renewals']} renewals, {figures['writes']} writes",
+                      f"{figures['renewals']} renewals, {figures['writes']} writes, "
+                      f"{figures['reads']} reads",
+        "readers": f"{figures['readers']} of the leases, {figures['side_by_side']} came beside "
+                   "another reader",
         "second rounds": f"{100 * figures['raises'] / max(1, holders):.1f} % of leases",
         "no lease": listed(figures["failed"]),
         "faults": listed(figures["faults"]),
@@ -61,10 +64,11 @@ def summary(figures):
                   f"({figures['at_risk']} times at risk)",
         "stopped": f"{figures['stopped_past_lease']} leases ended meanwhile, "
                    f"{figures['refrained']} acts refrained from",
-        "stale writes": f"{figures['stale_writes_refused']} refused by the register that checks "
-                        f"fences, {figures['stale_writes_taken_unchecked']} taken by the other",
+        "stale acts": f"{figures['stale_acts_refused']} refused by the register that checks "
+                      f"fences, {figures['stale_acts_taken_unchecked']} taken by the other",
         "availability": availability(figures),
         "longest wait": f"{figures['longest_wait_ms']} ms",
+        "in turn": f"{figures['turns_judged']} waited for a quarter of the ttl with nothing struck",
     }
 
 

@@ -110,7 +110,8 @@ class Options:
         self.words = ["--seconds", given.seconds + 60,
                       "--ttl", profile.ttl_ms, "--wait", profile.wait_ms,
                       "--max-ttl", profile.max_ttl_ms, "--skew", profile.skew_ms,
-                      "--spare", profile.spare,
+                      "--spare", profile.spare, "--readers", profile.readers,
+                      "--tries", profile.tries, "--unfenced", profile.unfenced,
                       "--hold", profile.hold_us, "--long-every", profile.long_every]
         self.environment = {"REDLOCK": REDLOCK, "REDLOCK_NODES": nodes,
                             "REDLOCK_CHAOS_REGISTER": register,

@@ -13,7 +13,8 @@ COARSE = 100_000  # us: drift of ttl, whole ms, and a watcher's moment
 DISORDER = 10_000_000  # us: one master may answer long after the next
 KEPT_TTLS = 20  # how long tokens are remembered after their end
 NEVER = -1
-QUEUE = "redlock:queue:"
+QUEUE, HOLDERS = "redlock:queue:", "redlock:holders:"
+MARK = "redlock:shared"  # the value of a name that has readers
 
 
 def read_keys(path, index, court):
@@ -50,7 +51,7 @@ class Keys:
         self.court, self.run, self.windows, self.names = court, run, windows, names
         self.lanes = {}  # (label, name)
         self.over, self.order = {}, deque()  # tokens of leases given back
-        self.seen = {}  # (master, name)
+        self.seen = {}  # (master, key): {token: its sighting}
         self.of_master = {}
         for fault in faults.all:
             if fault.master:
@@ -61,6 +62,8 @@ class Keys:
     def is_over(self, lane, now, is_promptly):
         """The end of a lease or an attempt, for any reason."""
         lane.over_at = now
+        if lane.is_shared:
+            lane.read_until = now
         lease = lane.lease
         if lease and lease.number == lane.number:
             self.over[lease.token] = (now, is_promptly)
@@ -75,20 +78,25 @@ class Keys:
             return
         name, token, left = words
         self.court.figures["keys_seen"] += 1
-        sighting = self.seen.get((master, name))
-        if sighting is None or not self.is_same(name, token, sighting, now):
-            self.seen[master, name] = sighting = Sighting(token, now)
-        sighting.last = now
+        sighting = self.sighting(now, master, name, token)
         if not sighting.is_told:
             self.judge(now, master, name, sighting, left)
 
+    def sighting(self, now, master, name, token):
+        """Of a token that was seen within a ttl it is the same one; so it is of a key whose token is
+        a number."""
+        seen = self.seen.setdefault((master, name), {})
+        for old in [it for it, one in seen.items() if now - one.last > self.run.ttl]:
+            del seen[old]
+        which = "" if name.startswith((QUEUE, HOLDERS)) else token
+        sighting = seen.setdefault(which, Sighting(token, now))
+        sighting.last = now
+        return sighting
+
     def masters_with(self, name, token):
         return sum(1 for (_master, its), seen in self.seen.items()
-                   if its == name and seen.token == token)
-
-    def is_same(self, name, token, sighting, now):
-        return (now - sighting.last <= self.run.ttl
-                and (token == sighting.token or name.startswith(QUEUE)))
+                   if its == name and token in seen
+                   and seen[token].last == max(it.last for it in seen.values()))
 
     def judge(self, now, master, name, sighting, left):
         if left == NEVER:
@@ -99,6 +107,8 @@ class Keys:
             return
         if name.startswith(QUEUE):
             limit, since = self.limit_of_queue(name)
+        elif sighting.token == MARK or name.startswith(HOLDERS):
+            limit, since = self.limit_of_readers(name.removeprefix(HOLDERS))
         else:
             limit, since = self.limit_of_token(now, name, sighting)
         if limit is None or now <= limit or self.is_struck(now, master, since):
@@ -146,6 +156,14 @@ class Keys:
             return None, None
         since = max((lane.last for lane in name.lanes), default=0)
         return since + 2 * min(self.run.ttl, LIFE_MOST) + COARSE, since
+
+    def limit_of_readers(self, name):
+        """The marker and the set expire with the last reader."""
+        name = self.names.get(name)
+        if name is None or any(lane.is_shared and lane.over_at is None for lane in name.lanes):
+            return None, None
+        since = max((lane.read_until for lane in name.lanes), default=0)
+        return since + self.run.ttl + COARSE, since
 
     def is_struck(self, now, master, since):
         """A stopped master may carry out old requests late, and its clock may have been stepped.

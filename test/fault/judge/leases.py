@@ -1,4 +1,4 @@
-"""One holder of a name at a time; validity that ends when it should; fences that grow.
+"""One writer of a name at a time, or readers; validity that ends when it should; fences that grow.
 
 Facts come in the order of time. A lease's end is the one that its worker computed last, even if the
 worker was killed: no other may have the name before.
@@ -12,32 +12,51 @@ FORGETTING = ("crashed", "emptied", "rolled-back")
 TAKING = ("evicting", "clock-stepped")  # single keys, from under their holder
 
 
+def higher(one, other):
+    """The lease with the higher fence; either may be None."""
+    return max((it for it in (one, other) if it), key=lambda it: it.fence, default=None)
+
+
 class Lease:
-    __slots__ = ("lane", "number", "begin", "end", "due", "token", "fence", "is_over",
+    __slots__ = ("lane", "number", "begin", "end", "due", "token", "fence", "is_shared", "is_over",
                  "is_lost", "is_judged")
 
     def __init__(self, lane, now, number, until, token, fence):
         self.lane, self.number, self.token, self.fence = lane, number, token, fence
+        self.is_shared = lane.is_shared
         self.begin = now
         self.end = self.due = max(until, now)  # due: LOST has to be told by then
         self.is_over = False  # released, withdrawn, or its process is gone
         self.is_lost = self.is_judged = False
 
     def __str__(self):
-        return f"{self.token} of {self.lane.life.where(self.number)}"
+        reader = ", a reader" if self.is_shared else ""
+        return f"{self.token} of {self.lane.life.where(self.number)}{reader}"
+
+    def goes_with(self, other):
+        """Both may hold the name at once."""
+        return self.is_shared and other.is_shared
 
 
 class Lane:
     """The actions of one life of a worker on one name."""
 
-    __slots__ = ("life", "name", "number", "asked", "began", "since", "last", "lease", "over_at")
+    __slots__ = ("life", "name", "number", "wish", "asked", "began", "since", "last", "lease",
+                 "over_at", "before", "read_until", "passed_by")
 
     def __init__(self, life, name):
-        self.life, self.name = life, name
+        self.life, self.name, self.wish = life, name, frozenset()
         self.number = self.asked = None  # asked: when, while it asks
         self.began = 0  # the present attempt or lease
+        self.read_until = 0  # the end of the last one as a reader
         self.since = self.last = None  # of wanting, see demand.py
         self.lease = self.over_at = None
+        self.before = None  # of those told before it asked, the lease with the highest fence
+        self.passed_by = None  # the first that came later and was first, see turns.py
+
+    @property
+    def is_shared(self):
+        return "shared" in self.wish
 
 
 class Name:
@@ -46,7 +65,8 @@ class Name:
         self.lanes = []
         self.holders = []  # whose end may be to come
         self.open = []  # who have neither given back nor lost it
-        self.newest = self.highest = None
+        self.newest = {}  # the last to come, by whether it is shared
+        self.highest = self.highest_writer = None
         self.free_since = 0
         self.long_gap = (0, 0)
 
@@ -61,15 +81,20 @@ class Leases:
 
     # ---- the facts ---------------------------------------------------------------------------
 
+    @staticmethod
+    def asks(lane, name):
+        lane.before = name.highest
+
     def acquired(self, lane, name, lease, now, until):
         self.figures["holders"] += 1
+        self.figures["readers"] += lease.is_shared
         if until <= now and lane.life.kind != "command":
             self.has_none_left(lease, now)
         self.judge_token(lease)
         self.judge_overlap(name, lease, now)
-        if lease.fence:
+        if lease.fence or lane.life.is_ours() and "unfenced" not in lane.wish:
             self.judge_fence(name, lease)
-        name.newest = lease
+        name.newest[lease.is_shared] = lease
         name.holders.append(lease)
         name.open.append(lease)
 
@@ -139,9 +164,9 @@ class Leases:
 
     def extends(self, name, lease, now, until):
         """A lease whose end had passed before it was told anew was held in between as well."""
-        newest = name.newest
-        if newest is not lease and lease.end < newest.begin < now:
-            self.overlap(newest, lease, until)
+        for newest in name.newest.values():
+            if newest is not lease and lease.end < newest.begin < now:
+                self.overlap(newest, lease, until)
         lease.end = until
         if lease not in name.holders:
             name.holders.append(lease)
@@ -150,10 +175,13 @@ class Leases:
         name.holders = [it for it in name.holders if it.end > now]
         if lease.end == now and lease.lane.life.kind != "command":
             return
+        self.figures["side_by_side"] += any(map(lease.goes_with, name.holders))
         for other in name.holders:
             self.overlap(lease, other, other.end)
 
     def overlap(self, lease, other, until):
+        if lease.goes_with(other):
+            return
         if self.is_excused(lease, other):
             self.figures["overlaps_excused"] += 1
         else:
@@ -185,19 +213,30 @@ class Leases:
         self.tokens.add(token)
 
     def judge_fence(self, name, lease):
-        """A worker that was stopped before it recorded its lease may record it after the next
-        holder."""
-        highest, life = name.highest, lease.lane.life
         if not 0 < lease.fence < FENCE_LIMIT:
             self.court.complain("fence", f"{name.name}: {lease}, {lease.fence} is no fence")
-        elif highest and lease.fence <= highest.fence:
-            least = self.run.ttl // 2 if life.kind == "command" else 0
-            told_late = self.faults.is_just_woken(life.worker, lease.begin, least)
-            if not (told_late and lease.end == lease.begin):
-                self.court.complain("fence", f"{name.name}: {lease}, fence {lease.fence}, comes "
-                                             f"after {highest}, fence {highest.fence}")
-        if not highest or lease.fence > highest.fence:
-            name.highest = lease
+            return
+        highest = self.highest_before(name, lease)
+        if highest and lease.fence <= highest.fence and not self.is_told_late(lease):
+            self.court.complain("fence", f"{name.name}: {lease}, fence {lease.fence}, comes "
+                                         f"after {highest}, fence {highest.fence}")
+        name.highest = higher(name.highest, lease)
+        if not lease.is_shared:
+            name.highest_writer = higher(name.highest_writer, lease)
+
+    @staticmethod
+    def highest_before(name, lease):
+        """The one that its fence must be above. Readers may tie, or come in either order, unless
+        one was told before the other asked."""
+        return higher(name.highest_writer, lease.lane.before) if lease.is_shared else name.highest
+
+    def is_told_late(self, lease):
+        """A worker that was stopped before it recorded its lease may record it after the next
+        holder."""
+        life = lease.lane.life
+        least = self.run.ttl // 2 if life.kind == "command" else 0
+        return (lease.end == lease.begin
+                and self.faults.is_just_woken(life.worker, lease.begin, least))
 
     # ---- the end of validity -----------------------------------------------------------------
 

@@ -7,12 +7,21 @@ KINDS = ("library", "command", "plain", "node-redlock")
 # Two processes write the record of a command: facts of one of them may come a little late.
 DISORDER = {"command": 1_000_000}
 CHECKED, UNCHECKED = ("accepted", "refused", "unfenced"), ("fresh", "stale")
+ACTS = ("read", "write")
+WISHES = {"shared", "tries", "unfenced"}
 EDGES = ("begin", "end")
 ENDING = ("lost", "releasing", "released", "gone")  # of equal moments these come first
 
 
 def name_number(words):
     return words[2], int(words[3])
+
+
+def attempt(words):
+    wish = frozenset(words[4:])
+    if len(wish) != len(words[4:]) or not wish <= WISHES:
+        raise ValueError("no such wish")
+    return words[2], int(words[3]), wish
 
 
 def with_until(words):
@@ -43,7 +52,8 @@ def begin(words):
     return words[2], int(words[3])
 
 
-FACTS = {"begin": (4, begin), "attempt": (4, name_number), "acquired": (7, acquired),
+ANY = 0
+FACTS = {"begin": (4, begin), "attempt": (ANY, attempt), "acquired": (7, acquired),
          "valid": (5, with_until), "at_risk": (5, with_until), "healthy": (5, with_until),
          "lost": (5, with_until), "act": (5, with_until), "acted": (6, acted),
          "refrained": (4, name_number), "releasing": (5, with_until), "released": (5, with_code),
@@ -97,7 +107,7 @@ class Reader:
         try:
             now, fact = int(words[0]), words[1]
             length, parse = FACTS[fact]
-            if len(words) != length:
+            if length != ANY and len(words) != length:
                 raise ValueError(f"{len(words)} words")
             said = parse(words)
             if fact in EDGES or self.lines == 1 or now < self.life.last or self.is_ended:

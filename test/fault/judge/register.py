@@ -1,10 +1,15 @@
 """The protected resource's log: replayed, and compared with its answers to the workers.
 
+A write needs a fence at or above all that wrote and all that read, a read one at or above all that
+wrote.
+
 The log has no times. It is read on as far as the workers' facts ask for it, so that little of it
 is in memory at once.
 """
 
 from collections import Counter
+
+from .lives import ACTS
 
 
 class Register:
@@ -12,9 +17,9 @@ class Register:
         self.court, self.figures = court, court.figures
         self.path, self.is_there = path, path.exists()
         self.lines = self.read()
-        self.highest = {}
+        self.highest = {act: {} for act in ACTS}  # name: fence
         self.pending = {}  # worker: {(name, number, checked, unchecked): so many}
-        self.fences = {}  # worker: {(name, number): fence}, of the pending
+        self.used = {}  # worker: {(name, number): (fence, act)}, of the pending
         self.served = 0
 
     def read(self):
@@ -23,38 +28,45 @@ class Register:
         with open(self.path, encoding="ascii", errors="replace") as file:
             for number, line in enumerate(file, 1):
                 try:
-                    sequence, name, fence, worker, lease, checked, unchecked = line.split()
-                    yield int(sequence), name, int(fence), worker, int(lease), checked, unchecked
+                    sequence, name, fence, worker, lease, act, checked, unchecked = line.split()
+                    if act not in ACTS:
+                        raise ValueError("no such act")
+                    yield (int(sequence), name, int(fence), worker, int(lease), act, checked,
+                           unchecked)
                 except ValueError as error:
                     self.court.complain("malformed",
                                         f"register:{number}: {line.strip()!r} ({error})")
 
     # ---- what it did -------------------------------------------------------------------------
 
-    def serve(self, served, name, fence, worker, number, checked, unchecked):
-        self.figures["writes"] += 1
+    def serve(self, served, name, fence, worker, number, act, checked, unchecked):
+        self.figures[f"{act}s"] += 1
         if served <= self.served:
             self.complain(f"{served} served after {self.served}")
         self.served = served
-        self.replay(served, name, fence, checked, unchecked)
+        self.replay(served, name, fence, act, checked, unchecked)
         key = (name, number, checked, unchecked)
         self.pending.setdefault(worker, Counter())[key] += 1
-        self.fences.setdefault(worker, {})[name, number] = fence
+        self.used.setdefault(worker, {})[name, number] = fence, act
 
-    def replay(self, served, name, fence, checked, unchecked):
-        highest = self.highest.get(name, 0)
+    def least(self, name, act):
+        return max(of_name.get(name, 0) for of, of_name in self.highest.items()
+                   if "write" in (of, act))
+
+    def replay(self, served, name, fence, act, checked, unchecked):
+        highest = self.least(name, act)
         if fence == 0:
             right = "unfenced", unchecked
         elif fence < highest:
             right = "refused", "stale"
-            self.figures["stale_writes_taken_unchecked"] += 1
-            self.figures["stale_writes_refused"] += checked == "refused"
+            self.figures["stale_acts_taken_unchecked"] += 1
+            self.figures["stale_acts_refused"] += checked == "refused"
         else:
             right = "accepted", "fresh"
-            self.highest[name] = fence
+            self.highest[act][name] = max(fence, self.highest[act].get(name, 0))
         if (checked, unchecked) != right:
-            self.complain(f"{served} {name}: fence {fence} after {highest} was {checked}, "
-                          f"{unchecked}, not {' '.join(right)}")
+            self.complain(f"{served} {name}: a {act} with fence {fence} after {highest} was "
+                          f"{checked}, {unchecked}, not {' '.join(right)}")
 
     def complain(self, text):
         self.court.complain("register", text)
@@ -70,10 +82,15 @@ class Register:
                           "nothing")
             return
         self.take(life.label, key)
-        fence = self.fences[life.label].pop((name, number), None)
-        is_known = lease and lease.number == number and fence is not None
-        if is_known and fence != lease.fence:
-            self.complain(f"{where} wrote with fence {fence}, and has {lease.fence}")
+        used = self.used[life.label].pop((name, number), None)
+        if used and lease and lease.number == number:
+            self.compare(where, lease, *used)
+
+    def compare(self, where, lease, fence, act):
+        if fence != lease.fence:
+            self.complain(f"{where}: a {act} with fence {fence}, and it has {lease.fence}")
+        if act != ("read" if lease.is_shared else "write"):
+            self.complain(f"{where}: a {act}, which is not what it holds the name for")
 
     def take(self, worker, key):
         mine = self.pending[worker]
@@ -98,11 +115,11 @@ class Register:
         return True
 
     def ends(self, lives):
-        """A write without an answer needs an act without one; otherwise no worker has written."""
+        """A use without an answer needs an act without one; otherwise no worker was there."""
         for line in self.lines:
             self.serve(*line)
         unanswered = {it.label: it.acts - it.acteds for it in lives}
         for worker, pending in sorted(self.pending.items()):
             left = sum(pending.values())
             if left > max(0, unanswered.get(worker, 0)):
-                self.complain(f"{left} writes of {worker} of which it says nothing")
+                self.complain(f"{left} uses by {worker} of which it says nothing")

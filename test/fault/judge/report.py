@@ -4,8 +4,9 @@ from collections import Counter
 
 SHOWN = 20  # complaints
 COUNTS = ("lives", "attempts", "holders", "valid", "at_risk", "lost_in_time", "lost_late",
-          "stopped_past_lease", "refrained", "act", "acted", "writes",
-          "stale_writes_taken_unchecked", "stale_writes_refused", "rounds", "raises",
+          "stopped_past_lease", "refrained", "act", "acted", "reads", "writes",
+          "stale_acts_taken_unchecked", "stale_acts_refused", "rounds", "raises", "readers",
+          "side_by_side", "turns_judged",
           "attempts_judged", "keys_seen", "overlaps_excused", "just_woken", "most_rss_kb",
           "most_descriptors")
 
@@ -42,15 +43,17 @@ def page(told):
         f"  operations     {told['attempts']} attempts, {told['holders']} holders "
         f"({told['holders'] / max(1, told['seconds']):.0f}/s), {told['renewals']} renewals, "
         f"{told['acts']} acts",
+        f"  readers        {told['readers']} of the holders, {told['side_by_side']} beside another",
         f"  failed         {listed(told['failed'])}",
         f"  second rounds  {100 * told['raises'] / max(1, told['holders']):.1f} % of holders",
         f"  at risk        {told['at_risk']}",
         f"  lost           {told['lost_in_time']} told in time, {told['lost_late']} late, "
         f"{told['stopped_past_lease']} stopped past their lease",
         f"  refrained      {told['refrained']}",
-        f"  stale writes   {told['stale_writes_taken_unchecked']} taken unchecked, "
-        f"{told['stale_writes_refused']} of them refused with fences",
+        f"  stale acts     {told['stale_acts_taken_unchecked']} taken unchecked, "
+        f"{told['stale_acts_refused']} of them refused with fences",
         f"  longest wait   {told['longest_wait_ms']} ms",
+        f"  in turn        {told['turns_judged']} waited for a quarter of the ttl, nothing struck",
         f"  available      {availability(told)}",
         f"  keys           {told['keys_seen']} seen on masters",
         f"  most used      {told['most_rss_kb']} kB, {told['most_descriptors']} descriptors",

@@ -10,6 +10,7 @@ from .leases import Lane, Lease, Leases, Name
 from .lives import Reader, find_lives
 from .register import Register
 from .run import read_run
+from .turns import Turns
 from .usage import Usage
 
 VALIDITY = ("valid", "at_risk", "healthy", "lost", "act", "releasing")
@@ -24,8 +25,9 @@ class Trial:
         self.lives = find_lives(folder, self.run, self.faults, self.court)
         self.names = {it: Name(it) for it in self.run.names}
         self.demand = Demand(self.court, self.run, self.faults)
-        self.keys = Keys(self.court, self.run, self.faults, Windows(0, self.faults, self.run),
-                         self.names)
+        windows = Windows(0, self.faults, self.run)
+        self.keys = Keys(self.court, self.run, self.faults, windows, self.names)
+        self.turns = Turns(self.court, self.run, windows)
         self.leases = Leases(self.court, self.run, self.faults, self.keys.masters_with)
         self.register = Register(folder / "register", self.court)
         self.usage = Usage(self.court)
@@ -101,7 +103,7 @@ class Trial:
         elif fact == "acted":
             self.acted(life, lane, number, *said)
         elif fact == "attempt":
-            self.attempt(lane, self.names[name], now, number)
+            self.attempt(lane, self.names[name], now, number, *said)
         elif lane.number != number:
             self.malformed(life, now, fact, number, "of an attempt that there was not")
         elif fact in ("acquired", "failed"):
@@ -123,11 +125,13 @@ class Trial:
             self.keys.lanes[life.label, name] = lane
         return lane
 
-    def attempt(self, lane, name, now, number):
+    def attempt(self, lane, name, now, number, wish):
         self.court.figures["attempts"] += 1
         if lane.number is not None and number <= lane.number:
             self.malformed(lane.life, now, "attempt", number, f"comes after {lane.number}")
-        lane.number, lane.over_at = number, None
+        lane.number, lane.wish, lane.over_at = number, wish, None
+        self.leases.asks(lane, name)
+        self.turns.asks(lane)
         self.demand.asks(lane, name, now)
 
     def outcome(self, lane, name, now, fact, said):
@@ -136,11 +140,13 @@ class Trial:
         elif fact == "failed":
             self.court.failed[said[0]] += 1
             self.demand.fails(lane, name, now, *said)
+            self.turns.failed(lane, now, *said)
             self.keys.is_over(lane, now, False)
         else:
             lane.lease = Lease(lane, now, lane.number, *said)
             self.demand.gets(lane, name, now)
             self.leases.acquired(lane, name, lane.lease, now, said[0])
+            self.turns.acquired(lane, name, lane.lease, now)
 
     def of_lease(self, lane, name, now, fact, said):
         if fact in VALIDITY:

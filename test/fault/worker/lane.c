@@ -24,6 +24,14 @@ static void put(struct lane *lane, const char *fact)
     record_put(&lane->worker->record, now_us(), "%s %s %u", fact, lane->name, lane->number);
 }
 
+static void put_attempt(struct lane *lane)
+{
+    const struct wish *wish = &lane->wish;
+    record_put(&lane->worker->record, now_us(), "attempt %s %u%s%s%s", lane->name, lane->number,
+               wish->shared ? " shared" : "", wish->tries ? " tries" : "",
+               wish->unfenced ? " unfenced" : "");
+}
+
 static void put_code(struct lane *lane, const char *fact, redlock_code code)
 {
     record_put(&lane->worker->record, now_us(), "%s %s %u %s", fact, lane->name, lane->number,
@@ -99,17 +107,32 @@ static void rest(struct lane *lane, double most)
 
 static void on_event(redlock_lease *lease, const redlock_event *event, void *data);
 
+static bool with_chance(unsigned percent)
+{
+    return (unsigned)rand() % 100 < percent;
+}
+
+static void draw_wish(struct lane *lane)
+{
+    const struct terms *terms = &lane->worker->terms;
+    lane->wish.shared = with_chance(terms->readers);
+    lane->wish.tries = with_chance(terms->tries) || terms->wait_ms == 0;
+    lane->wish.unfenced = with_chance(terms->unfenced);
+}
+
 static void ask(struct lane *lane)
 {
     const struct terms *terms = &lane->worker->terms;
     redlock_lease_options wanted = REDLOCK_LEASE_INIT;
     wanted.ttl_ms = terms->ttl_ms;
-    wanted.wait_ms = terms->wait_ms;
+    draw_wish(lane);
+    wanted.wait_ms = lane->wish.tries ? 0 : terms->wait_ms;
     wanted.margin_ms = terms->ttl_ms / 5; /* a busy machine may let us wait for our turn */
-    wanted.fence = true;
+    wanted.fence = !lane->wish.unfenced;
+    wanted.shared = lane->wish.shared;
     lane->number++;
     lane->state = LANE_ASKING;
-    put(lane, "attempt");
+    put_attempt(lane);
     redlock_code code =
         redlock_acquire(lane->worker->client, &lane->lease, lane->name, &wanted, on_event, lane);
     if (code != REDLOCK_OK) {
@@ -172,8 +195,11 @@ static void act(struct lane *lane)
     }
     put_until(lane, "act", now);
     think(lane);
-    if (!resource_write(&lane->worker->resource, lane->name, lane->number,
-                        redlock_fence(lane->lease), lane)) {
+    struct use use = {.name = lane->name,
+                      .number = lane->number,
+                      .fence = redlock_fence(lane->lease),
+                      .reads = lane->wish.shared};
+    if (!resource_use(&lane->worker->resource, &use, lane)) {
         go_on(lane);
         return;
     }

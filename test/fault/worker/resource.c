@@ -84,18 +84,18 @@ static void on_reply(redisAsyncContext *context, void *data, void *privdata)
         call.resource->answered(call.user, call.number, is_verdict ? reply->str : NULL);
 }
 
-bool resource_write(struct resource *resource, const char *name, unsigned number, int64_t fence,
-                    void *user)
+bool resource_use(struct resource *resource, const struct use *use, void *user)
 {
     if (!resource->context || resource->in_flight >= IN_FLIGHT_MOST)
         return false;
     struct call *call = malloc(sizeof *call);
     if (!call)
         return false;
-    *call = (struct call){resource, user, number};
+    *call = (struct call){resource, user, use->number};
     if (redisAsyncCommand(resource->context, on_reply, call,
-                          "EVAL %s 2 register register:fences %s %lld %s %u", SCRIPT_REGISTER_TEXT,
-                          name, (long long)fence, resource->label, number) != REDIS_OK) {
+                          "EVAL %s 2 register register:fences %s %lld %s %u %s",
+                          SCRIPT_REGISTER_TEXT, use->name, (long long)use->fence, resource->label,
+                          use->number, use->reads ? "read" : "write") != REDIS_OK) {
         free(call);
         return false;
     }

@@ -8,6 +8,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* What is done with it, for which attempt: a reader reads, a writer writes. */
+struct use {
+    const char *name;
+    unsigned number;
+    int64_t fence; /* 0: without one */
+    bool reads;
+};
+
 /* The register's answer, "accepted fresh"; NULL if no answer will come. */
 typedef void resource_answered(void *user, unsigned number, const char *verdict);
 
@@ -24,8 +32,7 @@ struct resource {
 
 void resource_open(struct resource *resource);
 /* False if it cannot be sent; otherwise `answered` follows, once. */
-bool resource_write(struct resource *resource, const char *name, unsigned number, int64_t fence,
-                    void *user);
+bool resource_use(struct resource *resource, const struct use *use, void *user);
 void resource_close(struct resource *resource);
 
 #endif

@@ -5,19 +5,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct option known[] = {
-    {"record", required_argument, NULL, 'r'},     {"label", required_argument, NULL, 'b'},
-    {"seconds", required_argument, NULL, 's'},    {"seed", required_argument, NULL, 'd'},
-    {"ttl", required_argument, NULL, 't'},        {"wait", required_argument, NULL, 'w'},
-    {"max-ttl", required_argument, NULL, 'm'},    {"skew", required_argument, NULL, 'k'},
-    {"spare", required_argument, NULL, 'p'},      {"hold", required_argument, NULL, 'h'},
-    {"long-every", required_argument, NULL, 'l'}, {NULL, 0, NULL, 0}};
+static const struct option known[] = {{"record", required_argument, NULL, 'r'},
+                                      {"label", required_argument, NULL, 'b'},
+                                      {"seconds", required_argument, NULL, 's'},
+                                      {"seed", required_argument, NULL, 'd'},
+                                      {"ttl", required_argument, NULL, 't'},
+                                      {"wait", required_argument, NULL, 'w'},
+                                      {"max-ttl", required_argument, NULL, 'm'},
+                                      {"skew", required_argument, NULL, 'k'},
+                                      {"spare", required_argument, NULL, 'p'},
+                                      {"hold", required_argument, NULL, 'h'},
+                                      {"long-every", required_argument, NULL, 'l'},
+                                      {"readers", required_argument, NULL, 'R'},
+                                      {"tries", required_argument, NULL, 'T'},
+                                      {"unfenced", required_argument, NULL, 'U'},
+                                      {NULL, 0, NULL, 0}};
 
 static void misuse(void)
 {
     fputs("usage: redlock-chaos-worker --record FILE --label NAME --seconds S\n"
           "           --seed N [--ttl MS] [--wait MS] [--max-ttl MS] [--skew MS] [--hold US]\n"
-          "           [--spare F] [--long-every N] NAME...\n"
+          "           [--spare F] [--long-every N] [--readers PERCENT] [--tries PERCENT]\n"
+          "           [--unfenced PERCENT] NAME...\n"
           "REDLOCK_NODES: the masters. REDLOCK_CHAOS_REGISTER: [:PASSWORD@]HOST:PORT.\n",
           stderr);
 }
@@ -44,6 +53,12 @@ static bool take_environment(struct terms *terms)
     char *at = getenv("REDLOCK_CHAOS_REGISTER");
     terms->nodes = getenv("REDLOCK_NODES");
     return !at || take_register(terms, strdup(at));
+}
+
+static bool take_percent(unsigned *percent)
+{
+    *percent = (unsigned)strtoul(optarg, NULL, 10);
+    return *percent <= 100;
 }
 
 static bool take(struct terms *terms, int option)
@@ -82,6 +97,12 @@ static bool take(struct terms *terms, int option)
     case 'l':
         terms->long_every = (unsigned)strtoul(optarg, NULL, 10);
         return true;
+    case 'R':
+        return take_percent(&terms->readers);
+    case 'T':
+        return take_percent(&terms->tries);
+    case 'U':
+        return take_percent(&terms->unfenced);
     default:
         return false;
     }

@@ -15,7 +15,8 @@ struct terms {
     char *register_password; /* NULL: it needs none */
     int register_port;
     double seconds, hold_s;
-    unsigned seed, long_every; /* one lease in this many is held beyond its ttl */
+    unsigned seed, long_every;         /* one lease in this many is held beyond its ttl */
+    unsigned readers, tries, unfenced; /* percent of the attempts */
     int64_t ttl_ms, wait_ms, max_ttl_ms, skew_ms;
     int spare;
     char **names;

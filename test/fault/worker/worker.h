@@ -1,14 +1,18 @@
 /*
- * worker.h - one process of a chaos run: contends for every name, fenced, acts on the protected
- * resource while it holds one, and records its events and actions, which others judge.
+ * worker.h - one process of a chaos run: contends for every name, as a reader or a writer, acts
+ * on the protected resource while it holds one, and records its events and actions, which others
+ * judge.
  *
  * The facts, after the moment; UNTIL is when validity ends, as computed at that moment, or the
  * moment itself if none is left.
  *   begin library PID                       the first
- *   attempt NAME NUMBER                     asks
- *   acquired NAME NUMBER UNTIL TOKEN FENCE  holds
+ *   attempt NAME NUMBER [shared] [tries] [unfenced]
+ *                                           asks: as a reader, not a writer; without waiting;
+ *                                           without a fence
+ *   acquired NAME NUMBER UNTIL TOKEN FENCE  holds; FENCE is 0 without one
  *   valid | at_risk | healthy | lost NAME NUMBER UNTIL
- *   act NAME NUMBER UNTIL                   looked at validity, and uses the resource
+ *   act NAME NUMBER UNTIL                   looked at validity, and uses the resource: a reader
+ *                                           reads, a writer writes
  *   acted NAME NUMBER CHECKED UNCHECKED     the register's answer
  *   refrained NAME NUMBER                   looked, and had no validity left
  *   releasing NAME NUMBER UNTIL             gives it back
@@ -34,12 +38,18 @@ enum lane_state {
     LANE_LEAVING
 };
 
+/* What an attempt asks for. */
+struct wish {
+    bool shared, tries, unfenced;
+};
+
 /* One name, and our lease on it. */
 struct lane {
     struct worker *worker;
     const char *name;
     redlock_lease *lease;
     enum lane_state state;
+    struct wish wish;
     bool is_long;      /* held beyond its ttl */
     unsigned number;   /* of the attempt */
     int64_t until;     /* the end of validity as last recorded */
