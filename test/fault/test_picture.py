@@ -30,11 +30,11 @@ class Run:
     def tell(self, worker, ms, *words):
         self.workers[worker].append((BEGIN + round(ms * 1000), *words))
 
-    def hold(self, worker, name, begin, end, asked=None):
+    def hold(self, worker, name, begin, end, asked=None, mode=()):
         self.number += 1
         until = BEGIN + round(begin * 1000) + 1_000_000
         lease = name, self.number
-        self.tell(worker, begin if asked is None else asked, "attempt", *lease)
+        self.tell(worker, begin if asked is None else asked, "attempt", *lease, *mode)
         self.tell(worker, begin, "acquired", *lease, until, f"t{self.number}", self.number)
         self.tell(worker, begin, "act", *lease, until)
         self.tell(worker, begin, "acted", *lease, "accepted", "fresh")
@@ -42,6 +42,9 @@ class Run:
             self.tell(worker, end, "releasing", *lease, until)
             self.tell(worker, end, "released", *lease, "REDLOCK_OK")
         return lease
+
+    def read(self, worker, name, begin, end, asked=None):
+        return self.hold(worker, name, begin, end, asked, ["shared", "unfenced"])
 
     def fault(self, begin, end, kind, target):
         number = len(self.faults) // 2 + 1
@@ -256,6 +259,74 @@ class Picture(unittest.TestCase):
         self.assert_extent(self.red(drawn)[0], 2400, 2800)
         self.assertIn("1 violation", self.texts(drawn))
         self.assertTrue(any("overlap: a: worker-3" in it for it in self.texts(drawn)))
+
+    def place(self, shape):
+        """(top, height), of a box."""
+        return tuple(map(float, re.match(r"M[\d.]+ ([-\d.]+)h[\d.]+v([\d.]+)",
+                                         shape.get("d")).groups()))
+
+    def test_readers_are_side_by_side(self):
+        run = small(self.dir)
+        run.read("worker-1", "b", 6000, 7000)
+        run.read("worker-2", "b", 6400, 7300)
+        run.read("worker-3", "b", 7100, 7800)
+        drawn = self.draw(run)
+        self.assertEqual(self.red(drawn), [])
+        bars = [self.titled(drawn, f"worker-{i} reads b")[0].find(f"{SVG}path") for i in (1, 2, 3)]
+        for bar, extent in zip(bars, ((6000, 7000), (6400, 7300), (7100, 7800))):
+            self.assert_extent(bar, *extent)
+        height = self.place(self.titled(drawn, "worker-3 holds b")[0].find(f"{SVG}path"))[1]
+        self.assertEqual([self.place(it) for it in bars],
+                         [(0, height / 2), (height / 2, height / 2), (0, height / 2)])
+        self.assertIn("readers; a writer has the whole height", self.texts(drawn))
+        self.assertTrue(any("6 leases, 3 of them readers'" in it for it in self.texts(drawn)))
+
+    def test_a_lone_reader_has_half_the_height(self):
+        run = small(self.dir)
+        run.read("worker-1", "b", 6000, 7000)
+        drawn = self.draw(run)
+        whole = self.place(self.titled(drawn, "worker-3 holds b")[0].find(f"{SVG}path"))
+        lone = self.place(self.titled(drawn, "worker-1 reads b")[0].find(f"{SVG}path"))
+        self.assertEqual(lone, (0, whole[1] / 2))
+
+    def test_many_readers_are_all_drawn(self):
+        run = small(self.dir)
+        for i in range(5):
+            run.read(f"worker-{i % 3 + 1}", "b", 6000 + i, 7000)
+        drawn = self.draw(run)
+        bars = [it.find(f"{SVG}path") for it in self.titled(drawn, "reads b")]
+        places = sorted(map(self.place, bars))
+        self.assertEqual(len(places), 5)
+        for (top, height), (after, _) in zip(places, places[1:]):
+            self.assertAlmostEqual(top + height, after, delta=0.11)
+
+    def test_short_readers_are_a_pile(self):
+        run = small(self.dir)
+        for i in range(20):
+            run.read(f"worker-{i % 2 + 1}", "b", 6000 + i, 6002 + i)
+        run.read("worker-3", "b", 6005, 7000)
+        drawn = self.draw(run)
+        pile = self.titled(drawn, "holds from 6.000 s on")[0]
+        bar = self.titled(drawn, "worker-3 reads b")[0].find(f"{SVG}path")
+        self.assert_extent(bar, 6005, 7000)
+        self.assertLess(list(drawn.iter()).index(pile), list(drawn.iter()).index(bar))
+        self.assertEqual(self.red(drawn), [])
+
+    def test_a_writer_beside_a_reader_is_red(self):
+        for first, second in (("hold", "read"), ("read", "hold")):
+            run = small(self.dir)
+            getattr(run, first)("worker-1", "b", 6000, 7000)
+            run.read("worker-3", "b", 7100, 7900)
+            getattr(run, second)("worker-2", "b", 6500, 7050)
+            drawn = self.draw(run)
+            self.assert_extent(self.red(drawn)[0], 6500, 7000)
+
+    def test_a_writer_beside_the_earlier_of_two_readers_is_red(self):
+        run = small(self.dir)
+        run.read("worker-1", "b", 6000, 7000)
+        run.read("worker-2", "b", 6100, 6200)
+        run.hold("worker-3", "b", 6500, 7400)
+        self.assert_extent(self.red(self.draw(run))[0], 6500, 7000)
 
     def test_complaints_of_the_checker_are_red(self):
         complaint = {"rule": "fence", "text": "a: 2 after 3", "at": BEGIN + 2_001_000, "name": "a"}

@@ -1,11 +1,13 @@
-"""The lane of a name: its holders, the workers that asked in vain, and the holders' events."""
+"""The lane of a name: its holders, the workers that asked in vain, and the holders' events. A writer
+has the whole height of it, readers have rows."""
 
 from . import intervals, svg
 from .strips import Bar, Pile, fit
 
 LEAST_GAP_PX = 1.5
 MARK_PX = 4          # marks nearer than that are one
-LABEL_PX = 18
+LABEL_PX, LABEL_HEIGHT = 18, 12
+LEAST_ROWS = 2       # so that a lone reader looks like one
 WAIT_ROWS, WAIT_ROW, WAIT_BAR, LEAST_WAIT_PX = 4, 3.5, 2.5, 6
 WAITS = 22           # height below the bars: notches, then waiters
 
@@ -31,31 +33,40 @@ class Names:
     def draw(self, name):
         shapes = self.wanted(name)
         pieces = self.pieces[name]
-        for piece in pieces:
-            shapes.append(self.pile(piece) if isinstance(piece, Pile) else self.bar(piece.about))
+        shapes += [self.pile(it) for it in pieces if isinstance(it, Pile)]
+        bars = [it for it in pieces if isinstance(it, Bar)]
+        shapes += [self.bar(it.about, 0, self.height) for it in bars if not it.about.shared]
+        shapes += self.readers([it for it in bars if it.about.shared])
         return shapes + self.handoffs(pieces) + self.waits(name) + self.marks(name)
 
     # ---- who holds ---------------------------------------------------------------------------
 
-    def bar(self, it):
+    def readers(self, bars):
+        rows = intervals.rows((it.begin, it.end) for it in bars)
+        height = self.height / max(LEAST_ROWS, *(row + 1 for row in rows)) if rows else 0
+        return [self.bar(it.about, row * height, height) for it, row in zip(bars, rows)]
+
+    def bar(self, it, top, height):
         worker = self.index[it.worker]
         left, width = self.view.span(it.acquired, it.held_until, 0.6)
         shapes = []
         if it.until > it.held_until:
             tail = self.view.span(it.held_until, it.until)
-            shapes.append(svg.path(f"w{worker} light", svg.box(tail[0], 0, tail[1], self.height)))
+            shapes.append(svg.path(f"w{worker} light", svg.box(tail[0], top, tail[1], height)))
         edge = 0.6 if width > 3 else 0
-        shapes.append(svg.path(f"w{worker}", svg.box(left + edge, 0, width - edge, self.height)))
+        shapes.append(svg.path(f"w{worker}", svg.box(left + edge, top, width - edge, height)))
         label = it.worker.removeprefix("worker-")
-        if width >= LABEL_PX:
-            shapes.append(svg.text(f"in t{worker}", left + width / 2, self.height / 2 + 4, label))
+        if width >= LABEL_PX and height >= LABEL_HEIGHT:
+            base = top + height / 2 + 4
+            shapes.append(svg.text(f"in t{worker}", left + width / 2, base, label))
         return svg.titled(self.describe(it), shapes)
 
     def describe(self, it):
         at = self.view.seconds
         fence = f"fence {it.fence}" if it.fence else "without a fence"
         renewed = f", renewed {it.renewals} times" if it.renewals else ""
-        return (f"{it.worker} holds {it.name}: number {it.number}, {fence}\n"
+        does = "reads" if it.shared else "holds"
+        return (f"{it.worker} {does} {it.name}: number {it.number}, {fence}\n"
                 f"{at(it.acquired):.3f} to {at(it.held_until):.3f} s ({it.ending}), "
                 f"valid until {at(it.until):.3f} s{renewed}")
 
@@ -72,10 +83,12 @@ class Names:
                           f"\n{', '.join(told)} of the time", shapes)
 
     def handoffs(self, pieces):
-        """Where one worker follows another at once: a notch below."""
+        """Where one worker follows another at once, not both as readers: a notch below."""
         outline = []
         for before, after in zip(pieces, pieces[1:]):
             if isinstance(before, Pile) or isinstance(after, Pile):
+                continue
+            if before.about.shared and after.about.shared:
                 continue
             gap = (after.begin - before.about.held_until) / self.view.pixel
             if before.about.worker != after.about.worker and abs(gap) < 12:

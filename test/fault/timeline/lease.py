@@ -12,6 +12,7 @@ class Attempt:
     name: str
     number: int
     asked: int
+    shared: bool = False    # as a reader
     acquired: int = None
     until: int = None       # the end of validity, as computed last
     fence: int = 0

@@ -73,8 +73,11 @@ class Page:
                 f"{sum(it.acquired is None for it in record.attempts)} failed",
                 f"{sum(bool(it.losses) for it in record.holders)} lost",
                 f"{sum(len(it.refrained) for it in record.holders)} refrained"]
+        readers = sum(it.shared for it in record.holders)
+        if readers:
+            told.insert(2, f"{readers} of them readers'")
         if any(record.stale.values()):
-            told.append(f"stale writes: {record.stale['refused']} refused by the register that "
+            told.append(f"stale acts: {record.stale['refused']} refused by the register that "
                         f"checks fences, {record.stale['stale']} taken by the other")
         return ", ".join(told)
 
@@ -122,6 +125,8 @@ class Page:
         entries = [("w0 light", "still valid, held no more"), ("hand", "handed over"),
                    ("waits", "waits"), ("wanted", "wanted, and nobody has it"),
                    ("nomajority", "no majority of masters"), ("risk", "at risk")]
+        if any(it.shared for it in self.record.holders):
+            entries.insert(0, ("readers", "readers; a writer has the whole height"))
         if names.piled:
             entries.insert(0, ("piled", "many short holds: each worker's share of the time"))
         if any(it.losses for it in self.record.holders):
@@ -287,6 +292,8 @@ def sample(kind, left, top):
             kind, svg.line(left + 4, top + 2, 8, 8) + svg.line(left + 12, top + 2, -8, 8))
     if kind == "piled":
         return "".join(svg.path(f"w{i}", svg.box(left, top + 4 * i, 16, 4)) for i in range(3))
+    if kind == "readers":
+        return "".join(svg.path(f"w{i}", svg.box(left + 3 * i, top + 6 * i, 13, 6)) for i in range(2))
     if kind == "waits":
         return svg.path("w0", svg.box(left, top + 5, 16, WAIT_BAR))
     if kind == "hand":

@@ -138,7 +138,7 @@ class Record:
             raise ValueError("too few words")
         key = words[0], int(words[1])
         if fact == "attempt":
-            attempts[key] = Attempt(worker, *key, now)
+            attempts[key] = Attempt(worker, *key, now, "shared" in words[2:])
         elif fact == "acted":
             self.stale["refused"] += words[2] == "refused"
             self.stale["stale"] += words[3] == "stale"

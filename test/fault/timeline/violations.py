@@ -20,18 +20,21 @@ class Violation:
 
 
 def overlaps(record):
-    """Two valid holders of one name: no picture may show that as if all were well."""
+    """Two valid holders of one name, unless both are readers: no picture may show that as if all
+    were well."""
     found = []
     for name in record.names:
-        longest = None
+        longest = {}  # by mode
         for it in (it for it in record.holders if it.name == name):
-            if longest and it.acquired < min(longest.until, it.until):
+            before = [other for shared, other in longest.items() if not (shared and it.shared)]
+            other = max(before, key=lambda other: other.until, default=None)
+            if other and it.acquired < min(other.until, it.until):
                 found.append(Violation(
                     "overlap", f"overlap: {name}: {it.worker} holds it from "
-                    f"{seconds(record, it.acquired)} on, {longest.worker} until "
-                    f"{seconds(record, longest.until)}", it.acquired, name,
-                    min(it.until, longest.until)))
-            longest = it if not longest or it.until > longest.until else longest
+                    f"{seconds(record, it.acquired)} on, {other.worker} until "
+                    f"{seconds(record, other.until)}", it.acquired, name,
+                    min(it.until, other.until)))
+            longest[it.shared] = max(longest.get(it.shared, it), it, key=lambda one: one.until)
     return sorted(found, key=lambda it: it.at)
 
 
