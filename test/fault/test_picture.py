@@ -283,6 +283,8 @@ class Picture(unittest.TestCase):
 
     def test_a_lone_reader_has_half_the_height(self):
         run = small(self.dir)
+        for i in (1, 2, 3):
+            run.read(f"worker-{i}", "b", 8000, 8500)
         run.read("worker-1", "b", 6000, 7000)
         drawn = self.draw(run)
         whole = self.place(self.titled(drawn, "worker-3 holds b")[0].find(f"{SVG}path"))

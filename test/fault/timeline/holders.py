@@ -2,7 +2,7 @@
 has the whole height of it, readers have rows."""
 
 from . import intervals, svg
-from .strips import Bar, Pile, fit
+from .strips import Bar, Pile, clusters, fit
 
 LEAST_GAP_PX = 1.5
 MARK_PX = 4          # marks nearer than that are one
@@ -42,9 +42,13 @@ class Names:
     # ---- who holds ---------------------------------------------------------------------------
 
     def readers(self, bars):
-        rows = intervals.rows((it.begin, it.end) for it in bars)
-        height = self.height / max(LEAST_ROWS, *(row + 1 for row in rows)) if rows else 0
-        return [self.bar(it.about, row * height, height) for it, row in zip(bars, rows)]
+        """As many rows as are needed where they are."""
+        shapes = []
+        for near in clusters(bars):
+            rows = intervals.rows((it.begin, it.end) for it in near)
+            height = self.height / max(LEAST_ROWS, max(rows) + 1)
+            shapes += [self.bar(it.about, row * height, height) for it, row in zip(near, rows)]
+        return shapes
 
     def bar(self, it, top, height):
         worker = self.index[it.worker]

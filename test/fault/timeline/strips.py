@@ -55,6 +55,18 @@ def pile_up(bars, least, width):
     return pieces
 
 
+def clusters(bars):
+    """Bars in order of time, by what they overlap, one by one."""
+    found, end = [], None
+    for it in bars:
+        if not found or it.begin >= end:
+            found.append([])
+            end = it.end
+        found[-1].append(it)
+        end = max(end, it.end)
+    return found
+
+
 def fit(lanes, pixel, most):
     """The lanes' pieces, no more than `most` together; `pixel` is the time that one shows."""
     least, width = LEAST_PX * pixel, PILE_PX * pixel
