@@ -937,15 +937,15 @@ class Turn(Case):
 
     def test_a_writer_is_overtaken(self):
         self.passes()
-        self.assert_condemned("turn", "a: worker-1:300 waited from 1009100000 to", 1)
+        self.assert_condemned("turn", "a: worker-1:300, which asked at 1009100000, was overtaken", 1)
 
     def test_a_writer_is_overtaken_by_a_reader(self):
         self.passes(passing=["shared"])
-        self.assert_condemned("turn", "overtaken by t301:worker-2 of worker-2:301, a reader, which", 1)
+        self.assert_condemned("turn", "by t301:worker-2 of worker-2:301, a reader, which", 1)
 
     def test_a_reader_is_overtaken_by_a_writer(self):
         self.passes(waiting=["shared"])
-        self.assert_condemned("turn", "overtaken by t301:worker-2 of worker-2:301, which asked", 1)
+        self.assert_condemned("turn", "by t301:worker-2 of worker-2:301, which asked", 1)
 
     def test_readers_have_no_order(self):
         self.passes(waiting=["shared"], passing=["shared"])
@@ -953,13 +953,19 @@ class Turn(Case):
 
     def test_a_reader_that_tries_is_refused(self):
         self.passes(passing=["shared", "tries", "unfenced"])
-        self.assert_condemned("turn", "overtaken by t301:worker-2", 1)
+        self.assert_condemned("turn", "by t301:worker-2", 1)
 
     def test_one_is_overtaken_until_it_gives_up(self):
         self.passes()
         self.record.drop("a", 300, "acquired", "releasing", "released")
-        self.record.says("worker-1", 9700, "failed", "a", 300, "REDLOCK_E_HELD")
-        self.assert_condemned("turn", "overtaken by t301:worker-2", 1)
+        self.record.says("worker-1", 9800, "failed", "a", 300, "REDLOCK_E_HELD")
+        self.assert_condemned("turn", "by t301:worker-2", 1)
+
+    def test_one_that_gives_up_leaves_its_place_to_the_next(self):
+        self.passes()
+        self.record.drop("a", 300, "acquired", "releasing", "released")
+        self.record.says("worker-1", 9502, "failed", "a", 300, "REDLOCK_E_HELD")
+        self.assert_well()
 
     def test_one_that_reaches_no_masters_stands_in_no_line(self):
         self.passes()
@@ -984,6 +990,15 @@ class Turn(Case):
         self.record.fault("crashed", "master-1", 9200, 9300)
         self.passes()
         self.assert_well()
+
+    def test_a_master_may_have_come_back(self):
+        """It abstains for a second, and then its windows are two more."""
+        self.record.fault("crashed", "master-1", 3000, 6500)
+        self.passes()
+        self.assert_well()
+        self.record.faults = []
+        self.record.fault("crashed", "master-1", 3000, 6000)
+        self.assert_condemned("turn", "by t301:worker-2", 1)
 
 
 class Growth(Case):

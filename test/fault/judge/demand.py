@@ -21,8 +21,8 @@ ENDED = ("REDLOCK_E_CLOSED", "REDLOCK_E_CANCELLED")
 class Windows:
     """2 x ttl after each fault begins, and for as long as there is no quorum and 2 x ttl after."""
 
-    def __init__(self, worker, faults, run):
-        spans = [(it.begin, it.begin) for it in faults.all]
+    def __init__(self, worker, faults, run, more=()):
+        spans = [(it.begin, it.begin) for it in faults.all] + list(more)
         spans += [(begin, end) for begin, end, _ in majority_spans(faults.of_masters(worker), run)]
         self.begins, self.ends = union((begin, end + 2 * run.ttl) for begin, end in spans)
 

@@ -27,7 +27,7 @@ class Trial:
         self.demand = Demand(self.court, self.run, self.faults)
         windows = Windows(0, self.faults, self.run)
         self.keys = Keys(self.court, self.run, self.faults, windows, self.names)
-        self.turns = Turns(self.court, self.run, windows)
+        self.turns = Turns(self.court, self.run, self.faults)
         self.leases = Leases(self.court, self.run, self.faults, self.keys.masters_with)
         self.register = Register(folder / "register", self.court)
         self.usage = Usage(self.court)

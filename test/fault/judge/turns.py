@@ -1,16 +1,24 @@
 """Who waits is not overtaken by one that asked later, unless both are readers.
 
 Judged where nothing was struck: faults, and the processes that they stop, cost places in the queue.
-So does a client that reaches no masters: it stands in no line. A command tells late that it holds, so
-it is never the one that was overtaken.
+So does a master that votes again: it has no holder, and gives the name to the first in its line, who
+withdraws from all lines for a moment. A client that reaches no masters stands in no line. A command
+tells late that it holds, so it is never the one that was overtaken.
 """
 
-from .demand import HELD
+from .bounds import no_vote
+from .demand import HELD, Windows
+
+
+def returns(faults, run):
+    """A restarted master votes again at some time in its quarantine."""
+    return [(it.end, span[1]) for it in faults.all if it.master and (span := no_vote(it, run))]
 
 
 class Turns:
-    def __init__(self, court, run, windows):
-        self.court, self.figures, self.windows = court, court.figures, windows
+    def __init__(self, court, run, faults):
+        self.court, self.figures = court, court.figures
+        self.windows = Windows(0, faults, run, returns(faults, run))
         self.margin = run.ttl // 4  # of a request: by then a waiter stands in line on a quorum
 
     @staticmethod
@@ -26,16 +34,19 @@ class Turns:
             return
         for other in name.lanes:
             if self.is_passed(other, lane):
-                other.passed_by = other.passed_by or f"{lease}, which asked at {lane.began}"
+                other.passed_by = other.passed_by or (now, lease, lane.began)
 
     def failed(self, lane, now, code):
+        """It gave its place up before it told so."""
         if code in HELD and not self.windows.touch(lane.began, now):
-            self.judge(lane, now)
+            self.judge(lane, now - self.margin)
 
-    def judge(self, lane, now):
-        if lane.passed_by:
-            self.court.complain("turn", f"{lane.name}: {lane.life.where(lane.number)} waited from "
-                                        f"{lane.began} to {now}, overtaken by {lane.passed_by}")
+    def judge(self, lane, until):
+        if lane.passed_by and lane.passed_by[0] <= until:
+            when, lease, asked = lane.passed_by
+            self.court.complain("turn", f"{lane.name}: {lane.life.where(lane.number)}, which asked at "
+                                        f"{lane.began}, was overtaken at {when} by {lease}, which "
+                                        f"asked at {asked}")
 
     def is_passed(self, waiter, lane):
         return (waiter.asked is not None and waiter.life.kind == "library"
