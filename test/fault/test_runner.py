@@ -47,6 +47,8 @@ class Usage(unittest.TestCase):
         self.refused("which profile")
         self.refused("no profile sleepy", "sleepy")
         self.refused("--masters takes 3 to 9", "calm", "--masters", "1")
+        self.refused("--readers takes 0 to 100", "calm", "--readers", "101")
+        self.refused("--hold takes 0 to", "calm", "--hold", "-1")
         self.refused("odd number", "calm", "--masters", "4")
         self.refused("--seconds", "calm", "--seconds", "long")
         self.refused("five", "moving", "--masters", "3")
@@ -151,21 +153,27 @@ class Interrupted(unittest.TestCase):
 
 
 class Broken(unittest.TestCase):
-    """A client that counts no quorum. These runs have no waiters: a queue would hand the name from
-    one to the next, and leave few chances for two holders."""
+    """A client that counts no quorum, and one that has every name shared. These runs have no waiters:
+    a queue would hand the name from one to the next, and leave few chances for two holders."""
 
-    def tries(self, **env):
+    def tries(self, *more, seconds="5", **env):
         with tempfile.TemporaryDirectory() as folder:
-            return chaos("tries", "--seconds", "5", "--seed", "1",
+            return chaos("tries", "--seconds", seconds, "--seed", "1", *more,
                          env={**os.environ, "TMPDIR": folder, **env})
 
-    def test_it_is_condemned(self):
-        done = self.tries(REDLOCK_MUTANT="QUORUM_HALF",
+    def is_condemned(self, mutant, *more, **settings):
+        done = self.tries(*more, **settings, REDLOCK_MUTANT=mutant,
                           REDLOCK_CHAOS_WORKER=os.environ["REDLOCK_CHAOS_BROKEN"])
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertRegex(done.stdout, "violations .* fence")
         self.assertRegex(done.stdout, "violations .* overlap")
         self.assertIn("the run is in", done.stderr)
+
+    def test_one_without_a_quorum(self):
+        self.is_condemned("QUORUM_HALF")
+
+    def test_one_that_ignores_modes(self):
+        self.is_condemned("MODES_IGNORED", "--readers", "50", seconds="2")
 
     def test_the_sound_one_is_not(self):
         done = self.tries()

@@ -27,8 +27,8 @@ PERCENTS = ("--readers", "--tries", "--unfenced")
 OF_PROFILE = ("spare", *(it[2:] for it in PERCENTS))
 HELP = """usage: chaos PROFILE [--seed X] [--masters N] [--seconds S] [--workers M]
              [--names K] [--spare F] [--readers PERCENT] [--tries PERCENT]
-             [--unfenced PERCENT] [--holders LEAST] [--picture FILE.svg]
-             [--keep] [--json] [--server PATH]
+             [--unfenced PERCENT] [--hold MS] [--holders LEAST]
+             [--picture FILE.svg] [--keep] [--json] [--server PATH]
        chaos --list | --help
 
 Runs M workers on K names against N real masters for S seconds, strikes
@@ -43,6 +43,7 @@ the lock kept its promise. `--list` shows the profiles and the kinds of fault.
   --readers PERCENT   of the attempts are as readers, the others as writers
   --tries PERCENT     of the attempts wait for nothing
   --unfenced PERCENT  of the attempts ask for no fence
+  --hold MS        how long a lease is held on average, but for the long ones
   --holders LEAST  fewer leases held make the run no test
   --picture FILE   draws the run
   --keep           keeps the run's folder, as is done where something is wrong
@@ -118,7 +119,8 @@ def parse():
     parser.add_argument("--list", action="store_true")
     for option in ("--seed", "--masters", "--workers", "--names", "--holders", "--spare", *PERCENTS):
         parser.add_argument(option, type=int)
-    parser.add_argument("--seconds", type=float)
+    for option in ("--seconds", "--hold"):
+        parser.add_argument(option, type=float)
     parser.add_argument("--picture")
     parser.add_argument("--server", default=os.environ.get("REDLOCK_SERVER"))
     parser.add_argument("--keep", action="store_true")
@@ -133,7 +135,7 @@ def check(asked):
         misuse(f"no profile {asked.profile}: there are {', '.join(PROFILES)}")
     for option, least, most in (("masters", 3, 9), ("workers", 1, 64), ("names", 1, NAMES_MOST),
                                 ("holders", 0, 10 ** 9), ("spare", 0, 6), ("seconds", 1, 10 ** 6),
-                                ("seed", 0, 2 ** 32), *((it[2:], 0, 100) for it in PERCENTS)):
+                                ("seed", 0, 2 ** 32), ("hold", 0, 10 ** 5), *((it[2:], 0, 100) for it in PERCENTS)):
         value = getattr(asked, option)
         if value is not None and not least <= value <= most:
             misuse(f"--{option} takes {least} to {most}, not {value:g}")
@@ -161,6 +163,8 @@ def take_server(path):
 
 def profile_of(asked):
     told = {it: getattr(asked, it) for it in OF_PROFILE if getattr(asked, it) is not None}
+    if asked.hold is not None:
+        told["hold_us"] = asked.hold * 1000
     return replace(PROFILES[asked.profile], **told)
 
 
