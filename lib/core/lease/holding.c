@@ -127,16 +127,17 @@ void holding_weigh(struct engine *e, struct lease *lease)
     holding_put_round_away(e, lease);
 }
 
+/* Past max_hold only a downgrade goes on, until a quorum has heard of it. */
 void holding_renew(struct engine *e, struct lease *lease)
 {
     lease->wake_at = NEVER;
-    if (e->now >= lease->hold_until) {
-        if (lease->extending)
-            lease_add_outcome(e, lease, OUTCOME_NOT_EXTENDED, CAUSE_MAX_HOLD);
+    bool too_late = e->now >= lease->hold_until;
+    if (too_late && lease->extending) {
+        lease_add_outcome(e, lease, OUTCOME_NOT_EXTENDED, CAUSE_MAX_HOLD);
         lease->extending = false;
-        return;
     }
-    holding_ask(e, lease);
+    if (!too_late || lease->downgrading)
+        holding_ask(e, lease);
 }
 
 void holding_ask(struct engine *e, struct lease *lease)
