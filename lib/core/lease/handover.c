@@ -69,7 +69,7 @@ static void give_claim(struct engine *e, struct lease *holder, struct lease *nex
 bool handover_give(struct engine *e, struct lease *holder)
 {
     /* Where it is shared, or was, the masters hand it over. */
-    bool is_shared = (names_any_shared(holder->claim->names) || claim_is_shared(holder->claim)) &&
+    bool is_shared = (names_any_shared(holder->claim->names) || lease_was_changed(holder)) &&
                      !MUTANT(SHARED_IN_MEMORY);
     struct local_queue *queue =
         e->closing || is_shared ? NULL : local_queue_of(e, holder->claim->names);
