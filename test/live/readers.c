@@ -1,0 +1,70 @@
+#include "readers.h"
+
+enum answer renew_for(const char *list, const char *token, bool heal, int64_t ttl)
+{
+    struct names *names = split(list);
+    struct request request = request_of(REQUEST_RENEW, names, token);
+    request.heal = heal;
+    request.ttl_ms = ttl;
+    enum answer answer = ask(&request);
+    names_drop(&memory, names);
+    return answer;
+}
+
+enum answer renew(const char *list, const char *token)
+{
+    return renew_for(list, token, false, LIFE);
+}
+
+enum answer heal(const char *list, const char *token)
+{
+    return renew_for(list, token, true, LIFE);
+}
+
+enum answer grant_for(const char *list, const char *token, int64_t ttl)
+{
+    struct names *names = split(list);
+    struct request request = request_of(REQUEST_GRANT, names, token);
+    request.ttl_ms = ttl;
+    enum answer answer = ask(&request);
+    names_drop(&memory, names);
+    return answer;
+}
+
+enum answer raise_to(const char *list, const char *token, usec fence)
+{
+    struct names *names = split(list);
+    struct request request = request_of(REQUEST_RAISE, names, token);
+    request.fence = fence;
+    enum answer answer = ask(&request);
+    names_drop(&memory, names);
+    return answer;
+}
+
+void assert_readers(const char *name, unsigned count)
+{
+    assert_int_equal(simply(REQUEST_PEEK, name, ""), count ? ANSWER_HELD : ANSWER_ABSENT);
+    assert_int_equal(reply.readers, count);
+}
+
+void assert_left(const char *key, long long least, long long most)
+{
+    long long left = ASK_COUNT("PTTL %s", key);
+    assert_true(least <= left && left <= most);
+}
+
+void asks_each(enum request_kind kind, const char *const *tokens, const enum answer *answers,
+               unsigned count, bool heals, usec proposal)
+{
+    struct names *names = split("~x");
+    struct request requests[BATCH_MAX];
+    for (unsigned i = 0; i < count; i++) {
+        requests[i] = request_of(kind, names, tokens[i]);
+        requests[i].heal = heals;
+        requests[i].proposal = proposal;
+    }
+    ask_each(requests, count);
+    for (unsigned i = 0; i < count; i++)
+        assert_int_equal(answer_of_each(requests, i, count), answers[i]);
+    names_drop(&memory, names);
+}
