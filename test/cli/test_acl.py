@@ -173,6 +173,19 @@ class Denied(Masters):
     def make_user(self, name, *changes):
         self.each("ACL", "SETUSER", name, "on", ">pw", *rules(), *changes)
 
+    def test_rules_from_before_shared_leases(self):
+        """They lock as ever; a reader is refused, and nothing of it keeps a writer out."""
+        self.make_user("older", *(f"-{command}" for command in
+                                  ("zscore", "zcount", "zremrangebyscore", "pexpireat")))
+        env = self.env(REDLOCK_NODES=self.servers[0].uri("older:pw@"))
+        before = self.each("DBSIZE")
+        told = self.redlock("lock", "--shared", "lock:old", status=69, env=env).err
+        self.assertIn("no permissions to run the 'pexpireat' command", told)
+        self.redlock("lock", "--shared=lock:old", "lock:more", status=69, env=env)
+        self.assertEqual(self.each("DBSIZE"), before)
+        token = self.redlock("lock", "lock:old", "lock:more", status=0, env=env).out.strip()
+        self.redlock("unlock", "--token", token, "lock:old", "lock:more", status=0, env=env)
+
     def test_a_lock_that_may_not_be_looked_at_is_not_called_somebody_elses(self):
         token = self.lock("lock:seen")
         self.make_user("blind", "-get")

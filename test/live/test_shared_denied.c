@@ -68,6 +68,129 @@ static void one_that_is_denied_costs_the_others_nothing(void **state)
     assert_int_equal(ASK_COUNT("DBSIZE"), 1);
 }
 
+/* ---- A failure leaves nothing that keeps others out ---- */
+
+static void assert_nothing_is_left(void)
+{
+    assert_int_equal(ASK_COUNT("EXISTS redlock:clock"), 1);
+    assert_int_equal(ASK_COUNT("DBSIZE"), 1);
+}
+
+static void a_reader_that_cannot_be_made_leaves_nothing(void **state)
+{
+    (void)state;
+    static const char *const tokens[] = {"a", "b"};
+    static const enum answer errors[] = {ANSWER_ERROR, ANSWER_ERROR};
+    static const char *const rights[] = {"~* &* -pexpireat", "~* &* -zadd", "~* &* -zadd -zrem"};
+    for (unsigned i = 0; i < 3; i++) {
+        become(rights[i]);
+        assert_int_equal(grant("~x", "a"), ANSWER_ERROR);
+        assert_nothing_is_left();
+        assert_int_equal(grant("y ~x z", "a"), ANSWER_ERROR);
+        assert_nothing_is_left();
+        assert_int_equal(heal("~x", "a"), ANSWER_ERROR);
+        assert_int_equal(heal("y ~x", "a"), ANSWER_ERROR);
+        TELL("DEL y");
+        assert_nothing_is_left();
+        asks_each(REQUEST_GRANT, tokens, errors, 2, false, 0);
+        asks_each(REQUEST_RENEW, tokens, errors, 2, true, 0);
+        assert_nothing_is_left();
+        become_anybody();
+    }
+}
+
+static void a_set_of_an_earlier_marker_gets_no_reader_for_ever(void **state)
+{
+    (void)state;
+    assert_int_equal(grant("~x", "early"), ANSWER_YES);
+    TELL("DEL x");
+    become("~* &* -pexpireat");
+    assert_int_equal(grant("~x", "a"), ANSWER_ERROR);
+    assert_nothing_is_left();
+    TELL("SET redlock:holders:x text");
+    assert_int_equal(grant("~x", "a"), ANSWER_ERROR);
+    assert_nothing_is_left();
+    become_anybody();
+}
+
+static void who_cannot_join_leaves_the_others_as_they_were(void **state)
+{
+    (void)state;
+    assert_int_equal(grant_for("~x", "old", 5000), ANSWER_YES);
+    become("~* &* -pexpireat");
+    assert_int_equal(grant("~x", "new"), ANSWER_ERROR);
+    assert_readers("x", 1);
+    assert_left("x", 1, 5000);
+    assert_left("redlock:holders:x", 1, 5000);
+    assert_int_equal(grant_for("~x", "short", 1), ANSWER_YES);
+    assert_int_equal(renew("~x", "old"), ANSWER_ERROR);
+    assert_int_equal(raise_to("~x", "old", 5000), ANSWER_YES);
+    assert_left("x", 1, 5000);
+    assert_int_equal(release("~x", "old"), ANSWER_YES);
+    become_anybody();
+    AWAIT_IT(ASK_COUNT("EXISTS x redlock:holders:x") == 0);
+}
+
+static void who_cannot_hand_over_to_a_reader_leaves_it_to_others(void **state)
+{
+    (void)state;
+    static const char *const rights[] = {"~* &* -pexpireat", "~* &* -zadd"};
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(grant("y x", "writer"), ANSWER_YES);
+        assert_int_equal(queue("y ~x", "a", FAR + 10 * i), ANSWER_QUEUED);
+        assert_int_equal(queue("~x", "b", FAR + 10 * i + 1), ANSWER_QUEUED);
+        become(rights[i]);
+        assert_int_equal(release("y x", "writer"), ANSWER_YES);
+        assert_int_equal(ASK_COUNT("EXISTS x y redlock:holders:x"), 0);
+        become_anybody();
+        assert_int_equal(queue("~x", "b", FAR + 10 * i + 1), ANSWER_YES);
+        assert_readers("x", 2);
+        assert_holder("y", "a");
+        char payload[48];
+        snprintf(payload, sizeof payload, "a %lld", (long long)read_clock() - 1);
+        assert_heard(payload);
+        assert_told("b");
+        assert_int_equal(release("y ~x", "a"), ANSWER_YES);
+        assert_int_equal(release("~x", "b"), ANSWER_YES);
+        assert_nothing_is_left();
+    }
+}
+
+/* Who may not shorten it leaves the name marked for as long as the longest reader had it. */
+static void a_reader_leaves_also_where_it_may_not_set_the_end(void **state)
+{
+    (void)state;
+    static const char *const tokens[] = {"long", "middle"};
+    static const enum answer yes[] = {ANSWER_YES, ANSWER_YES};
+    assert_int_equal(grant_for("~x", "short", 5000), ANSWER_YES);
+    assert_int_equal(grant_for("~x", "middle", 9000), ANSWER_YES);
+    assert_int_equal(grant("~x", "long"), ANSWER_YES);
+    become("~* &* -pexpireat");
+    asks_each(REQUEST_RELEASE, tokens, yes, 2, false, 0);
+    assert_readers("x", 1);
+    assert_left("x", 5001, LIFE);
+    assert_int_equal(release("~x", "short"), ANSWER_YES);
+    assert_nothing_is_left();
+    become_anybody();
+}
+
+static void a_reader_that_may_not_be_taken_out_is_still_there(void **state)
+{
+    (void)state;
+    static const char *const tokens[] = {"a", "nobody"};
+    static const enum answer answers[] = {ANSWER_ERROR, ANSWER_HELD};
+    assert_int_equal(grant("~x", "a"), ANSWER_YES);
+    become("~* &* -zrem");
+    assert_int_equal(release("~x", "a"), ANSWER_ERROR);
+    assert_int_equal(release("~x y", "a"), ANSWER_ERROR);
+    asks_each(REQUEST_RELEASE, tokens, answers, 2, false, 0);
+    assert_readers("x", 1);
+    become_anybody();
+    assert_int_equal(release("~x", "a"), ANSWER_YES);
+}
+
+/* ---- A full master ---- */
+
 static void a_full_master_renews_and_lets_nobody_in(void **state)
 {
     (void)state;
@@ -85,6 +208,22 @@ static void a_full_master_renews_and_lets_nobody_in(void **state)
     assert_readers("x", 2);
     assert_int_equal(release("~x", "short"), ANSWER_YES);
     assert_int_equal(release("~x", "long"), ANSWER_YES);
+}
+
+static void a_full_master_hands_over_and_answers_who_was_given_the_name(void **state)
+{
+    (void)state;
+    assert_int_equal(grant("x", "writer"), ANSWER_YES);
+    assert_int_equal(queue_for("~x", "a", 2000, 5000), ANSWER_QUEUED);
+    TELL("CONFIG SET maxmemory 1");
+    assert_int_equal(release("x", "writer"), ANSWER_YES);
+    assert_heard("a 2001");
+    assert_int_equal(queue("~x", "a", 2000), ANSWER_YES);
+    assert_left("x", 5001, LIFE);
+    assert_left("redlock:holders:x", 5001, LIFE);
+    assert_int_equal(queue("~y", "a", 2010), ANSWER_ERROR);
+    assert_int_equal(release("~x", "a"), ANSWER_YES);
+    assert_nothing_is_left();
 }
 
 static void without_a_clock_nobody_comes_in(void **state)
@@ -105,7 +244,14 @@ int main(void)
         TEST(who_may_not_see_the_readers_is_told_so),
         TEST(who_may_not_see_the_readers_still_gives_back_the_rest),
         TEST(one_that_is_denied_costs_the_others_nothing),
+        TEST(a_reader_that_cannot_be_made_leaves_nothing),
+        TEST(a_set_of_an_earlier_marker_gets_no_reader_for_ever),
+        TEST(who_cannot_join_leaves_the_others_as_they_were),
+        TEST(who_cannot_hand_over_to_a_reader_leaves_it_to_others),
+        TEST(a_reader_leaves_also_where_it_may_not_set_the_end),
+        TEST(a_reader_that_may_not_be_taken_out_is_still_there),
         TEST(a_full_master_renews_and_lets_nobody_in),
+        TEST(a_full_master_hands_over_and_answers_who_was_given_the_name),
         TEST(without_a_clock_nobody_comes_in),
     };
     return RUN_WITH(tests, .masters = 1);

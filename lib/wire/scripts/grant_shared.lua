@@ -51,10 +51,14 @@ if proposal ~= 0 then
     end
     move_on(h)
 end
+-- Shared names come first, for these may be forbidden where a SET is not.
 for i = 1, names do
     if string.sub(modes, i, i) == 's' then
         readers().share(KEYS[i], token, ttl)
-    else
+    end
+end
+for i = 1, names do
+    if string.sub(modes, i, i) == 'x' then
         redis.call('set', KEYS[i], token, 'px', ttl)
     end
 end

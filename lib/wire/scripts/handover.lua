@@ -83,10 +83,15 @@ local function hand_over(name, is_marked)
     if not clock then
         return
     end
+    if modes then -- these come first, for they may be forbidden where a SET is not
+        for i = 1, #names do
+            if string.sub(modes, i, i) == 's' then
+                readers().share(names[i], token, left)
+            end
+        end
+    end
     for i = 1, #names do
-        if modes and string.sub(modes, i, i) == 's' then
-            readers().share(names[i], token, left)
-        else
+        if not modes or string.sub(modes, i, i) == 'x' then
             redis.call('set', names[i], token, 'px', left)
         end
         redis.call('zrem', 'redlock:queue:' .. names[i], token)

@@ -51,34 +51,36 @@ local function readers()
     -- Makes the token a reader of an open name, for `ms` at least.  Who makes the marker
     -- forgets the readers of an earlier one.  TIME is asked behind each PTTL, also behind that
     -- which told `ms`: where the master's time goes on within a script (Redis 6.2, 7.0), a pause
-    -- of the master between the two would else cut off a reader.
+    -- of the master between the two would else cut off a reader.  The marker comes last, and a
+    -- new reader whose set may not expire (an ACL) is taken out again: a failure keeps nobody out.
     local function share(name, token, ms)
         local holders = 'redlock:holders:' .. name
         local is_new = redis.call('get', name) ~= MARK
         local left, left_of_set = -1, -1
         if not is_new then
             left, left_of_set = redis.call('pttl', name), redis.call('pttl', holders)
+        elseif redis.call('exists', holders) > 0 then
+            redis.call('del', holders)
         end
         local expiry = string.format('%.0f', time_now() + ms)
-        if is_new then
-            if redis.call('exists', holders) > 0 then
-                redis.call('del', holders)
-            end
-            redis.call('set', name, MARK, 'pxat', expiry)
-        end
         local added = redis.pcall('zadd', holders, 'gt', expiry, token)
         if type(added) == 'table' then
             if is_wrong_type(added) then
                 redis.call('del', holders)
                 left_of_set = -1
             end
-            redis.call('zadd', holders, expiry, token)
+            added = redis.call('zadd', holders, expiry, token)
         end
-        if not is_new and left <= ms then
-            redis.call('pexpireat', name, expiry)
-        end
-        if left_of_set <= ms then
+        if left_of_set <= ms and type(redis.pcall('pexpireat', holders, expiry)) == 'table' then
+            if added == 1 then
+                redis.call('zrem', holders, token)
+            end
             redis.call('pexpireat', holders, expiry)
+        end
+        if is_new then
+            redis.call('set', name, MARK, 'pxat', expiry)
+        elseif left <= ms then
+            redis.call('pexpireat', name, expiry)
         end
     end
 

@@ -89,7 +89,7 @@ end
 if all_ours() then
     for i = 1, names do
         if modes and value_of(KEYS[i]) == MARK then
-            readers().share(KEYS[i], token, life)
+            readers().prolong(KEYS[i], token, life)
         else
             prolong(KEYS[i], life)
         end

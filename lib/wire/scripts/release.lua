@@ -33,6 +33,7 @@ if redis.pcall('exists', unpack(queues)) ~= 0 then
 end
 if denied then
     redis.call('zscore', 'redlock:holders:' .. denied, ARGV[1])
+    redis.call('zrem', 'redlock:holders:' .. denied, ARGV[1])
 end
 if ours == #KEYS then
     return 1
