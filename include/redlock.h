@@ -489,12 +489,20 @@ static inline redlock_lease_options redlock_lease_init()
  * prefix it must not begin with "redlock:".  Readers have a name shared, a writer has it
  * exclusively: while a lease has it exclusively no other lease has it, and while leases
  * have it shared no lease has it exclusively.  A waiting writer keeps new readers out, and
- * readers that are next to each other in the queue get the name together. */
+ * readers that are next to each other in the queue get the name together.
+ *
+ * Start from REDLOCK_NAME_INIT, or from an initialiser: a member that you do not set must be 0,
+ * for `shared` is read of every name of a lease. */
 typedef struct redlock_name {
     const void *bytes;
     size_t length;
     bool shared; /* not used by redlock_release_token() and redlock_inspect() */
 } redlock_name;
+
+#define REDLOCK_NAME_INIT                                                                          \
+    {                                                                                              \
+        NULL, 0, false                                                                             \
+    }
 
 /*
  * Asks for a lease on one name (a C string), or on several names at once

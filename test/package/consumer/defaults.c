@@ -4,8 +4,10 @@
 
 extern const redlock_options c_options;
 extern const redlock_lease_options c_lease;
+extern const redlock_name c_name;
 extern const redlock_sync_result c_result;
 
 const redlock_options c_options = REDLOCK_OPTIONS_INIT;
 const redlock_lease_options c_lease = REDLOCK_LEASE_INIT;
+const redlock_name c_name = REDLOCK_NAME_INIT;
 const redlock_sync_result c_result = REDLOCK_SYNC_RESULT_INIT;

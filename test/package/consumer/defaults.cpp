@@ -6,6 +6,7 @@
 extern "C" {
 extern const redlock_options c_options;
 extern const redlock_lease_options c_lease;
+extern const redlock_name c_name;
 extern const redlock_sync_result c_result;
 }
 
@@ -20,7 +21,10 @@ int main()
 {
     redlock_options options = REDLOCK_OPTIONS_INIT;
     redlock_lease_options lease = REDLOCK_LEASE_INIT;
+    redlock_name name = REDLOCK_NAME_INIT;
     redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
     bool right = same(options, c_options) && same(lease, c_lease) && same(result, c_result);
+    right = right && name.bytes == c_name.bytes && name.length == c_name.length &&
+            name.shared == c_name.shared;
     return right && same(global, c_options) ? 0 : 1;
 }
