@@ -4,6 +4,7 @@
 
 #include "commands.h"
 #include "json.h"
+#include "readers.h"
 #include "say.h"
 #include "votes.h"
 
@@ -31,6 +32,17 @@ static void document(struct text *out, const struct options *options, redlock_co
     text_format(out, "\n");
 }
 
+/* Readers keep out no reader: a writer did that, which waits, or had the name a moment ago. */
+static void explain_reader(struct text *out, const struct options *options,
+                           const redlock_event *event)
+{
+    struct holding holdings[REDLOCK_MASTERS_MAX];
+    bool reads_one = options->names_count == 1 && options->names[0].shared;
+    if (event->code == REDLOCK_E_HELD && reads_one && votes_holdings(event, holdings) > 0 &&
+        is_marker(holdings[0].holder))
+        text_format(out, "  others came first: a reader passes no waiter\n");
+}
+
 static void message(struct text *out, const struct options *options, const char *what,
                     const char *sentence, const redlock_event *event)
 {
@@ -42,8 +54,10 @@ static void message(struct text *out, const struct options *options, const char 
     text_format(out, ": ");
     text_shown(out, sentence, strlen(sentence));
     text_format(out, "\n");
-    if (event)
+    if (event) {
         votes_explain(out, event);
+        explain_reader(out, options, event);
+    }
 }
 
 void failure_tell(const struct options *options, const char *what, redlock_code code,

@@ -7,6 +7,7 @@
 
 #include "commands.h"
 #include "json.h"
+#include "readers.h"
 #include "say.h"
 #include "session.h"
 #include "signals.h"
@@ -15,7 +16,7 @@
 #include "duration.h"
 
 const char lock_help[] =
-    "usage: redlock lock [--ttl D] [--wait D] [--fence] [--shared] NAME...\n"
+    "usage: redlock lock [--ttl D] [--wait D] [--fence] [--shared[=NAME]] NAME...\n"
     "\n"
     "Takes a lease on all names, or on none, and prints its token on stdout. The\n"
     "lease ends after its ttl, as it is not renewed. Prefer `redlock run`, which\n"
@@ -26,8 +27,9 @@ const char lock_help[] =
     "  --wait D   how long to wait while another holder has it: 0, 30s, forever (0)\n"
     "  --fence    print a fencing token behind the token, on the same line, by which\n"
     "             a resource can refuse late holders: see doc/fencing.md\n"
-    "  --shared   as a reader of all names, beside other readers; --shared=NAME adds\n"
-    "             a name to read beside those to write\n"
+    "  --shared[=NAME]\n"
+    "             as a reader of all names, beside other readers; with =NAME, of that\n"
+    "             name beside those to write\n"
     "\n"
     "Exit status: 0 locked, 64 usage, 69 no quorum of masters, 75 somebody else has\n"
     "it, 78 the list of masters is wrong.\n"
@@ -38,14 +40,14 @@ const char lock_help[] =
     "  redlock unlock --token \"$token\" maintenance\n";
 
 const char extend_help[] =
-    "usage: redlock extend --token TOKEN [--ttl D] [--shared] NAME...\n"
+    "usage: redlock extend --token TOKEN [--ttl D] [--shared[=NAME]] NAME...\n"
     "\n"
     "Prolongs a lease to the ttl, counted from now, if it is still that token's.\n"
     "\n"
     "  --token TOKEN   what `redlock lock` printed, or the token without its label,\n"
     "                  as `redlock status` shows it\n"
     "  --ttl D         how long it lasts from now (10s)\n"
-    "  --shared        it is a reader's lease: as for `redlock lock`\n"
+    "  --shared[=NAME] it is a reader's lease: as for `redlock lock`\n"
     "\n"
     "Exit status: 0 extended, 64 usage, 69 no quorum of masters, 76 the lease is\n"
     "not that token's any more, 78 the list of masters is wrong.\n"
@@ -273,17 +275,20 @@ static void look_for_label(struct hold *hold);
 static void on_seen(redlock_lease *lease, const redlock_event *event, void *data)
 {
     struct hold *hold = data;
+    struct text whole = {0};
     const char *value = votes_value_of(event, hold->token.bytes);
+    if (value)
+        text_add(&whole, value, strlen(value));
+    bool found = value || votes_find_reader(event, hold->token.bytes, &whole);
     redlock_lease_free(lease);
-    if (hold->session.ending)
-        return;
-    if (value) {
+    if (!hold->session.ending && found) {
         hold->token.length = 0;
-        text_add(&hold->token, value, strlen(value));
+        text_add(&hold->token, whole.bytes, whole.length);
         begin(hold);
-    } else {
+    } else if (!hold->session.ending) {
         look_for_label(hold);
     }
+    text_free(&whole);
 }
 
 /* The masters compare whole values.  For a token without its label they are asked for the value,

@@ -8,6 +8,7 @@
 #include "duration.h"
 #include "failure.h"
 #include "json.h"
+#include "readers.h"
 #include "say.h"
 #include "session.h"
 #include "votes.h"
@@ -18,7 +19,7 @@ const char status_help[] =
     "Asks every master for the holder and the waiters of each name.\n"
     "\n"
     "  held         one holder has it on a quorum\n"
-    "  shared       readers have it on a quorum\n"
+    "  shared       readers have it on a quorum; `first` ends first\n"
     "  partly held  some masters have a holder, but no quorum has the same one: an\n"
     "               attempt under way, or the rest of one\n"
     "  free         it has no holder\n"
@@ -69,9 +70,10 @@ static unsigned count_answers(const redlock_event *event)
     return answered;
 }
 
-static bool is_shared(const struct holding *holding)
+/* The marker alone may be of other software, or what is left where somebody deleted the readers. */
+static bool is_shared(const redlock_event *event, const struct holding *holding)
 {
-    return holding->holder && strcmp(holding->holder, REDLOCK_READERS) == 0;
+    return is_marker(holding->holder) && votes_readers(event).count > 0;
 }
 
 static struct finding judge(const redlock_event *event)
@@ -83,7 +85,7 @@ static struct finding judge(const redlock_event *event)
     else if (finding.count == 0)
         finding.state = "free";
     else if (finding.holdings[0].masters >= event->quorum && finding.holdings[0].holder)
-        finding.state = is_shared(&finding.holdings[0]) ? "shared" : "held";
+        finding.state = is_shared(event, &finding.holdings[0]) ? "shared" : "held";
     else
         finding.state = "partly held";
     return finding;
@@ -91,12 +93,32 @@ static struct finding judge(const redlock_event *event)
 
 /* ---- How it is shown ---------------------------------------------------- */
 
+/* "3, first LABEL," behind "shared by" */
+static void show_readers(struct text *out, const struct waiters *readers, bool is_shared)
+{
+    size_t first = strcspn(readers->tokens, "\n");
+    if (is_shared)
+        text_format(out, "%u", readers->count);
+    else
+        readers_show(out, readers->count);
+    if (first > 0) {
+        text_format(out, ", first ");
+        who_show(out, readers->tokens, first);
+    }
+    text_format(out, ",");
+}
+
 static void show_holding(struct text *out, const redlock_event *event,
-                         const struct holding *holding)
+                         const struct finding *finding)
 {
     char span[DURATION_SIZE];
+    const struct holding *holding = &finding->holdings[0];
+    struct waiters readers = votes_readers(event);
     text_format(out, event->code == REDLOCK_OK ? " by " : "; held by ");
-    holder_show(out, holding->holder);
+    if (is_marker(holding->holder))
+        show_readers(out, &readers, strcmp(finding->state, "shared") == 0);
+    else
+        holder_show(out, holding->holder);
     text_format(out, " on %u of %u masters", holding->masters, event->masters);
     if (holding->remaining_ms >= 0)
         text_format(out, ", %s left", duration_show(span, holding->remaining_ms));
@@ -109,12 +131,8 @@ static void show_holding(struct text *out, const redlock_event *event,
 static void show_waiter(void *data, const char *token, size_t length)
 {
     struct text *out = data;
-    struct text value = {0};
-    text_add(&value, token, length);
-    const char *label = holder_split(value.bytes).label;
     text_format(out, "%s", out->length > 0 ? ", " : "");
-    text_shown(out, label ? label : value.bytes, strlen(label ? label : value.bytes));
-    text_free(&value);
+    who_show(out, token, length);
 }
 
 /* `one` and `many`: what they do. */
@@ -171,7 +189,7 @@ static void show_answer(struct text *out, const redlock_name *name, const redloc
     text_shown(out, name->bytes, name->length);
     text_format(out, ": %s", finding.state);
     if (finding.count > 0)
-        show_holding(out, event, &finding.holdings[0]);
+        show_holding(out, event, &finding);
     if (event->code != REDLOCK_OK)
         show_why_unknown(out, event, finding.answered);
     text_format(out, "\n");

@@ -122,9 +122,22 @@ const char *votes_value_of(const redlock_event *event, const char *token)
     return NULL;
 }
 
+bool is_marker(const char *value)
+{
+    return value && strcmp(value, REDLOCK_READERS) == 0;
+}
+
+void readers_show(struct text *out, unsigned count)
+{
+    if (count == 0)
+        text_format(out, "%s, without a reader", REDLOCK_READERS);
+    else
+        text_format(out, "%u reader%s", count, count == 1 ? "" : "s");
+}
+
 void holder_show(struct text *out, const char *value)
 {
-    if (!value || strcmp(value, REDLOCK_READERS) == 0) {
+    if (!value || is_marker(value)) {
         text_format(out, value ? "readers" : "somebody");
         return;
     }
@@ -140,7 +153,7 @@ void holder_show(struct text *out, const char *value)
 void holder_json(struct json *json, const char *value)
 {
     json_string(json, "holder", value);
-    json_string(json, "token", value);
+    json_string(json, "token", is_marker(value) ? NULL : value);
     json_string(json, "label", value ? holder_split(value).label : NULL);
 }
 
@@ -163,18 +176,6 @@ static unsigned count_same_line(const redlock_event *event, const redlock_vote *
                 strcmp(event->votes[i].waiters, vote->waiters) == 0;
     }
     return same;
-}
-
-/* The most that a master names: readers come and go on one master after the other. */
-struct waiters votes_readers(const redlock_event *event)
-{
-    struct waiters readers = {.tokens = ""};
-    for (unsigned i = 0; i < event->masters; i++) {
-        const redlock_vote *vote = &event->votes[i];
-        if (vote->kind == REDLOCK_VOTE_HELD && vote->readers > readers.count)
-            readers = (struct waiters){vote->readers, vote->reader_tokens};
-    }
-    return readers;
 }
 
 /* Waiters join a queue, and leave it, on one master after the other. */
@@ -292,7 +293,10 @@ static void table_held(struct text *out, const redlock_vote *vote)
     else if (vote->remaining_ms == -2)
         strcpy(span, "for ever");
     text_format(out, "held   %-10s ", span);
-    holder_show(out, vote->holder);
+    if (is_marker(vote->holder))
+        readers_show(out, vote->readers);
+    else
+        holder_show(out, vote->holder);
 }
 
 const char *votes_headline(const redlock_event *event)

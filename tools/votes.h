@@ -40,9 +40,16 @@ bool token_is_bare(const char *token);
 /* The value that holders give this token, most of them first; NULL if none does. */
 const char *votes_value_of(const redlock_event *event, const char *token);
 
+/* The value stands for readers, or for none: other software may write anything. */
+bool is_marker(const char *value);
+
+/* "3 readers", or for none what the key holds. */
+void readers_show(struct text *out, unsigned count);
+
 /* "HOLDER (LABEL)" */
 void holder_show(struct text *out, const char *value);
-/* members holder and token, which are the same: the value of the key; and label */
+/* members holder and token, which are the same: the value of the key; and label.  Readers have no
+ * token in common. */
 void holder_json(struct json *json, const char *value);
 /* members remaining_ms, null if unknown, and never_expires */
 void remaining_json(struct json *json, int64_t remaining_ms);
@@ -54,9 +61,6 @@ struct waiters {
     const char *tokens; /* "": none */
 };
 struct waiters votes_waiters(const redlock_event *event);
-
-/* Likewise the readers of the name; none if it is held exclusively. */
-struct waiters votes_readers(const redlock_event *event);
 
 /* Calls `each` for every token that is named. */
 void waiters_each(const struct waiters *waiters,

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "duration.h"
+#include "readers.h"
 #include "say.h"
 #include "votes.h"
 
@@ -22,9 +23,11 @@ static void show_holder(struct text *out, const redlock_event *event)
         text_format(out, "held by nobody");
     } else {
         const char *holder = holdings[0].holder ? holdings[0].holder : "somebody";
-        const char *label = holder_split(holder).label;
         text_format(out, "held by ");
-        text_shown(out, label ? label : holder, strlen(label ? label : holder));
+        if (is_marker(holder))
+            readers_show(out, votes_readers(event).count);
+        else
+            who_show(out, holder, strlen(holder));
     }
 }
 

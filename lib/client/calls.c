@@ -122,6 +122,7 @@ static redlock_code new_lease(redlock *client, redlock_lease **out, const redloc
         names_drop(&client_memory, copy);
     if (!lease)
         return client_fail(client, REDLOCK_E_MEMORY, "out of memory");
+    lease->reads = count == 1 && (terms->shared || names[0].shared);
     lease->client = client;
     lease->callback = callback;
     lease->data = data;

@@ -236,7 +236,30 @@ static int64_t time_left(const redlock *client, const redlock_vote *named)
     return count ? quorum_vouched(told, count, client->config.spare) : -1;
 }
 
-static void say_holder(struct words *words, const redlock *client)
+/* The most that a master names: readers come and go on one master after the other. */
+static unsigned count_readers(const redlock *client)
+{
+    unsigned most = 0;
+    for (unsigned i = 0; i < client->masters; i++)
+        most = client->votes[i].readers > most ? client->votes[i].readers : most;
+    return most;
+}
+
+/* `readers`: what is said of a name that is shared, where their number is not told. */
+static void say_who(struct words *words, const redlock *client, const char *holder,
+                    const char *readers)
+{
+    bool is_shared = strcmp(holder, REDLOCK_READERS) == 0;
+    unsigned count = is_shared ? count_readers(client) : 0;
+    if (count)
+        add(words, "held by %u reader%s", count, count == 1 ? "" : "s");
+    else if (is_shared)
+        add_plain(words, readers);
+    else
+        add(words, "held by %s", holder);
+}
+
+static void say_holder(struct words *words, const redlock *client, const char *readers)
 {
     const redlock_vote *named;
     unsigned on = most_named_holder(client, &named);
@@ -245,9 +268,8 @@ static void say_holder(struct words *words, const redlock *client)
         return;
     }
     int64_t left = time_left(client, named);
-    bool is_shared = strcmp(named->holder, REDLOCK_READERS) == 0;
-    add(words, "held by %s on %u of %u masters", is_shared ? "readers" : named->holder, on,
-        client->masters);
+    say_who(words, client, named->holder, readers);
+    add(words, " on %u of %u masters", on, client->masters);
     if (on <= client->config.spare)
         add_plain(words, ", which may be wrong,");
     if (left >= 0)
@@ -256,10 +278,13 @@ static void say_holder(struct words *words, const redlock *client)
         add(words, ", which never expires");
 }
 
-static void say_not_acquired(struct words *words, const redlock *client, redlock_code code)
+/* Readers keep out no reader: a writer did that, which waits, or had the name a moment ago. */
+static void say_not_acquired(struct words *words, const redlock *client, const redlock_lease *lease,
+                             redlock_code code)
 {
     if (code == REDLOCK_E_HELD)
-        say_holder(words, client);
+        say_holder(words, client,
+                   lease->reads ? "held by readers, and others came first," : "held by readers");
     else
         add(words, "%s", redlock_code_text(code));
     if (code == REDLOCK_E_HELD || code == REDLOCK_E_UNAVAILABLE || code == REDLOCK_E_TOO_SLOW)
@@ -277,7 +302,7 @@ static bool any_abstains(const redlock *client)
 static void say_seen(struct words *words, const redlock *client, const redlock_event *event)
 {
     if (event->granted)
-        say_holder(words, client);
+        say_holder(words, client, "held by " REDLOCK_READERS);
     else if (!event->code)
         add_plain(words, "free");
     else if (event->code == REDLOCK_E_UNAVAILABLE && any_abstains(client))
@@ -330,7 +355,7 @@ static void say(struct words *words, const redlock *client, const redlock_lease 
             add(words, ", fence %lld", (long long)event->fence);
         break;
     case REDLOCK_NOT_ACQUIRED:
-        say_not_acquired(words, client, event->code);
+        say_not_acquired(words, client, lease, event->code);
         break;
     case REDLOCK_EXTENDED:
         add(words, "extended, valid for %lld ms", (long long)event->valid_ms);

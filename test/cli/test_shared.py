@@ -38,6 +38,11 @@ class Shared(ClusterCase):
     def status(self):
         return self.redlock("status", "--json", self.name, status=0).json["names"][0]
 
+    def readers(self):
+        """The number of readers on each master."""
+        return [int(self.cluster.cli(i + 1, "ZCARD", f"redlock:holders:{self.name}"))
+                for i in range(self.masters)]
+
     def test_readers_side_by_side_keep_writers_out(self):
         one, two = self.read("one"), self.read("two")
         refused = self.redlock("lock", self.name, status=75)
@@ -56,21 +61,54 @@ class Shared(ClusterCase):
         self.unlock(self.read("reader"))
 
     def test_status(self):
-        one, two = self.read("one"), self.read("two")
+        one, two = self.read("one"), self.read("two", "--ttl", "25s")
+        until(lambda: self.readers() == [2] * self.masters, "every master has both")
         told = self.status()
         self.assertEqual((told["state"], told["holder"]), ("shared", "redlock:shared"))
+        self.assertEqual({it["token"] for it in [told, *told["votes"]]}, {None})
+        self.assertRegex(told["text"], r"^held by 2 readers on \d of 5 masters")
         self.assertEqual((told["reading"], {it["label"] for it in told["readers"]}),
                          (2, {"one", "two"}))
         self.assertEqual({it["token"] for it in told["readers"]}, {one, two})
         text = self.redlock("status", self.name, status=0).out
-        self.assertRegex(text, r"^\S+: shared by readers on \d of 5 masters, \d+\.\d s left\n"
-                               r"  2 read: (one, two|two, one)\n")
+        self.assertRegex(text, r"^\S+: shared by 2, first one, on \d of 5 masters, \d+\.\d s left\n"
+                               r"  2 read: one, two\n")
+        self.assertRegex(text, r"  held +\d+\.\d s +2 readers\n")
         self.unlock(one)
+        until(lambda: self.readers() == [1] * self.masters, "one has left")
         self.assertEqual([it["label"] for it in self.status()["readers"]], ["two"])
         self.assertRegex(self.redlock("status", self.name, status=0).out, r"\n  1 reads: two\n")
         self.unlock(two)
         until(lambda: (self.status()["state"], self.status()["reading"]) == ("free", 0),
               "nobody has it")
+
+    def test_a_marker_without_readers(self):
+        """Another program's value, or what is left where somebody deleted the readers."""
+        reader = self.read("reader")
+        for master in range(1, 6):
+            until(lambda: self.cluster.cli(master, "DEL", "redlock:holders:" + self.name) == "1",
+                  "every master has a reader")
+        told = self.status()
+        self.assertEqual((told["state"], told["reading"], told["token"]), ("held", 0, None))
+        self.assertRegex(told["text"], r"^held by redlock:shared on \d of 5 masters")
+        text = self.redlock("status", self.name, status=0).out
+        self.assertRegex(text, r"^\S+: held by redlock:shared, without a reader, on \d of 5 masters, ")
+        self.assertRegex(text, r"  held +\d+\.\d s +redlock:shared, without a reader\n")
+        self.redlock("lock", self.name, status=75)
+        self.redlock("unlock", "--token", reader, self.name, status=76)
+        self.unlock(self.read("late"))
+        self.unlock(self.lock(self.name))
+
+    def test_the_token_of_a_reader_without_its_label(self):
+        one, two = self.read("one"), self.read("two:and:more")
+        until(lambda: self.readers() == [2] * self.masters, "every master has both")
+        self.redlock("extend", "--shared", "--token", two[:22], "--ttl", "25s", self.name, status=0)
+        self.unlock(two[:22])
+        until(lambda: self.readers() == [1] * self.masters, "one has left")
+        self.assertEqual([it["label"] for it in self.status()["readers"]], ["one"])
+        self.redlock("unlock", "--token", "A" * 22, self.name, status=76)
+        self.unlock(one[:22])
+        self.assert_free(self.name)
 
     def test_extend_knows_the_mode(self):
         reader = self.read("reader")
@@ -86,7 +124,11 @@ class Shared(ClusterCase):
         writer = self.spawn("run", "--kill-after", "500ms", "--wait", "forever", self.name, "--",
                             "sh", "-c", f"echo writer >> '{told}'")
         until(lambda: self.waiters().count(1) > self.masters // 2, "the writer is enqueued")
-        self.redlock("lock", "--shared", self.name, status=75)
+        refused = self.redlock("lock", "--shared", self.name, status=75).err
+        self.assertRegex(refused, r"  held by readers for another \d+\.\d s on \d of 5 masters\n"
+                                  r"  others came first: a reader passes no waiter\n$")
+        refused = self.redlock("lock", "--json", "--shared", self.name, status=75).json
+        self.assertRegex(refused["text"], "^held by readers, and others came first, on")
         late = self.spawn("run", "--shared", "--kill-after", "500ms", "--wait", "forever", self.name,
                           "--", "sh", "-c", f"echo reader >> '{told}'")
         until(lambda: self.waiters().count(2) > self.masters // 2, "the reader is enqueued")
@@ -94,6 +136,16 @@ class Shared(ClusterCase):
         self.finish(writer, 0)
         self.finish(late, 0)
         self.assertEqual(told.read_text().split(), ["writer", "reader"])
+
+    def test_who_waits_is_told_how_many_read(self):
+        one, two, log = self.read("one"), self.read("two"), self.tmp / "log"
+        until(lambda: self.readers() == [2] * self.masters, "every master has both")
+        with open(log, "wb") as err:
+            writer = self.spawn("lock", "-v", "--wait", "forever", self.name, stderr=err)
+            until(lambda: "waiting: held by 2 readers, we are next" in log.read_text(), "it is told")
+        self.unlock(one)
+        self.unlock(two)
+        self.unlock(self.finish(writer, 0).out.strip())
 
     def test_mixed_modes(self):
         table, base = self.name, self.name + "-base"
@@ -110,6 +162,10 @@ class Shared(ClusterCase):
         done = self.redlock("run", f"--shared={self.name}-base", self.name, "--", "sh", "-c",
                             'echo "$REDLOCK_NAME|$REDLOCK_NAMES"', status=0)
         self.assertEqual(done.out, f"{self.name}|{self.name}\n{self.name}-base\n")
+
+    def test_help(self):
+        for command in "run", "lock", "extend":
+            self.assertIn("  --shared[=NAME]", self.redlock(command, "--help", status=0).out)
 
     def test_bad_use(self):
         self.assertIn("--shared=: give a name", self.redlock("lock", "--shared=", "x", status=64).err)
