@@ -1,0 +1,423 @@
+/*
+ * Readers and writers as users of the library: many that wait, keys that are changed by hand,
+ * masters that go back in time, a reader that stands still, and leases by their tokens.
+ */
+#include "scene.h"
+
+#include <stdio.h>
+
+#define MASTERS   5
+#define QUORUM    3
+#define CLIENTS   8
+#define READERS   200
+#define WITHIN_MS 2000
+#define TTL       2000
+#define LONG_TTL  5000 /* of a scene with masters that restart */
+
+static redlock_lease_options reading(int64_t ttl_ms, int64_t wait_ms)
+{
+    redlock_lease_options options = lease_terms(ttl_ms, wait_ms);
+    options.shared = true;
+    return options;
+}
+
+static void read_it(struct take *take, struct user *user)
+{
+    redlock_lease_options terms = reading(TTL, 0);
+    assert_code(take_lock(take, user, "name", &terms), REDLOCK_OK);
+}
+
+static void tell_each(unsigned masters, const char *command)
+{
+    for (unsigned i = 0; i < masters; i++) {
+        redisReply *reply = cluster_ask(&cluster, i, command);
+        assert_non_null(reply);
+        assert_int_not_equal(reply->type, REDIS_REPLY_ERROR);
+        freeReplyObject(reply);
+    }
+}
+
+/* Masters on which so many have the name shared, the dead too. */
+static unsigned masters_with(long long readers)
+{
+    unsigned masters = 0;
+    for (unsigned i = 0; i < MASTERS; i++)
+        masters += cluster_count(&cluster, i, "ZCARD redlock:holders:name") == readers;
+    return masters;
+}
+
+static unsigned masters_on_which_wait(long long waiters)
+{
+    unsigned masters = 0;
+    for (unsigned i = 0; i < MASTERS; i++)
+        masters += cluster_count(&cluster, i, "ZCARD redlock:queue:name") == waiters;
+    return masters;
+}
+
+/* ---- Many ---- */
+
+static unsigned count_has(const struct take *takes)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < READERS; i++)
+        count += has(&takes[i]);
+    return count;
+}
+
+static unsigned count_released(const struct take *takes)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < READERS; i++)
+        count += takes[i].told[REDLOCK_RELEASED].times;
+    return count;
+}
+
+/* One script hands over to 64; the others come in with what the next scripts find. */
+static void two_hundred_come_in_soon_behind_a_writer(void **state)
+{
+    (void)state;
+    static struct take takes[READERS], writer;
+    struct user users[CLIENTS];
+    struct ev_loop *loop = ev_loop_new(0);
+    redlock_lease_options terms = reading(10000, REDLOCK_FOREVER);
+    for (unsigned i = 0; i < CLIENTS; i++) {
+        user_begin(&users[i], loop, cluster.nodes, NULL);
+        AWAIT(&users[i], users[i].ready);
+    }
+    assert_code(take_lock(&writer, &users[0], "name", NULL), REDLOCK_OK);
+    for (unsigned i = 0; i < READERS; i++)
+        take_ask(&takes[i], &users[i % CLIENTS], "name", &terms);
+    AWAIT(&users[0], masters_on_which_wait(READERS) == MASTERS);
+    int64_t since = now_us();
+    assert_code(redlock_release(writer.lease), REDLOCK_OK);
+    AWAIT_AWAKE_MS(&users[0], count_has(takes) == READERS, WITHIN_MS);
+    print_message("    %d readers within %lld ms\n", READERS, (long long)(now_us() - since) / 1000);
+    for (unsigned i = 0; i < READERS; i++)
+        assert_code(redlock_release(takes[i].lease), REDLOCK_OK);
+    AWAIT(&users[0], count_released(takes) == READERS);
+    for (unsigned i = 0; i < READERS; i++)
+        take_free(&takes[i]);
+    take_free(&writer);
+    for (unsigned i = 0; i < CLIENTS; i++)
+        assert_int_equal(user_end(&users[i], 10000), 0);
+    ev_loop_destroy(loop);
+    assert_int_equal(cluster_keys(&cluster), 0);
+}
+
+/* ---- By token ---- */
+
+static void attach(struct take *take, struct user *user, const char *token, bool shared)
+{
+    redlock_lease_options terms = lease_terms(TTL, 0);
+    redlock_name name = REDLOCK_NAME_INIT;
+    name.bytes = "name";
+    name.length = 4;
+    name.shared = shared;
+    take_init(take, user);
+    assert_code(
+        redlock_attach(user->client, &take->lease, &name, 1, token, &terms, take_hear, take),
+        REDLOCK_OK);
+    AWAIT(user, take->outcomes);
+}
+
+static redlock_code release_token(struct user *user, const char *token, bool shared)
+{
+    struct take take;
+    redlock_name name = {.bytes = "name", .length = 4, .shared = shared};
+    take_init(&take, user);
+    assert_code(redlock_release_token(user->client, &take.lease, &name, 1, token, take_hear, &take),
+                REDLOCK_OK);
+    AWAIT(user, take.told[REDLOCK_RELEASED].times);
+    take_free(&take);
+    return take.told[REDLOCK_RELEASED].event.code;
+}
+
+/* Takes the name and lets go of it; the token. */
+static void leave_to_others(char token[200], struct user *user, bool shared)
+{
+    struct take take;
+    redlock_lease_options terms = lease_terms(20000, 0);
+    terms.shared = shared;
+    assert_code(take_lock(&take, user, "name", &terms), REDLOCK_OK);
+    snprintf(token, 200, "%s", redlock_token(take.lease));
+    assert_code(redlock_detach(take.lease), REDLOCK_OK);
+    AWAIT(user, cluster_holders(&cluster, "name", shared ? REDLOCK_READERS : token) == MASTERS);
+}
+
+static void a_reader_is_attached_as_a_reader(void **state)
+{
+    (void)state;
+    struct take take;
+    char token[200];
+    leave_to_others(token, &user, true);
+    attach(&take, &user, token, false);
+    assert_code(take.told[REDLOCK_NOT_ACQUIRED].event.code, REDLOCK_E_GONE);
+    take_free(&take);
+    AWAIT(&user, masters_with(1) == MASTERS);
+    attach(&take, &user, token, true);
+    assert_int_equal(take.told[REDLOCK_ACQUIRED].times, 1);
+    assert_code(redlock_extend(take.lease, 0), REDLOCK_OK);
+    AWAIT(&user, take.told[REDLOCK_EXTENDED].times);
+    assert_int_equal(masters_with(1), MASTERS);
+    assert_code(take_release(&take), REDLOCK_OK);
+    AWAIT(&user, cluster_keys(&cluster) == 0);
+}
+
+/* As a handover by an older client may leave a reader, too: it has the name alone. */
+static void a_writer_that_is_attached_as_a_reader_stays_alone(void **state)
+{
+    (void)state;
+    struct take take, other;
+    char token[200];
+    redlock_lease_options terms = reading(TTL, 0);
+    leave_to_others(token, &user, false);
+    attach(&take, &user, token, true);
+    assert_int_equal(take.told[REDLOCK_ACQUIRED].times, 1);
+    assert_code(take_lock(&other, &user, "name", &terms), REDLOCK_E_HELD);
+    take_free(&other);
+    assert_int_equal(cluster_holders(&cluster, "name", token), MASTERS);
+    assert_code(take_release(&take), REDLOCK_OK);
+    AWAIT(&user, cluster_keys(&cluster) == 0);
+}
+
+static void a_release_by_token_needs_no_mode(void **state)
+{
+    (void)state;
+    char token[200];
+    for (unsigned i = 0; i < 4; i++) {
+        leave_to_others(token, &user, i & 1);
+        assert_code(release_token(&user, token, i & 2), REDLOCK_OK);
+        AWAIT(&user, cluster_keys(&cluster) == 0);
+        assert_code(release_token(&user, token, i & 2), REDLOCK_E_GONE);
+    }
+}
+
+static void the_marker_is_nobodys_token(void **state)
+{
+    (void)state;
+    struct take reader, take;
+    const redlock_name name = {.bytes = "name", .length = 4, .shared = true};
+    read_it(&reader, &user);
+    take_init(&take, &user);
+    assert_code(
+        redlock_attach(user.client, &take.lease, &name, 1, REDLOCK_READERS, NULL, take_hear, &take),
+        REDLOCK_E_ARGUMENT);
+    assert_says(redlock_last_error(user.client), "nobody's token");
+    assert_code(redlock_release_token(user.client, &take.lease, &name, 1, REDLOCK_READERS,
+                                      take_hear, &take),
+                REDLOCK_E_ARGUMENT);
+    assert_null(take.lease);
+    assert_code(take_release(&reader), REDLOCK_OK);
+}
+
+/* ---- Keys that somebody else has changed ---- */
+
+static void a_list_under_the_name_is_no_lock(void **state)
+{
+    (void)state;
+    struct take take;
+    redlock_lease_options terms = reading(TTL, 0);
+    tell_each(QUORUM, "RPUSH name element");
+    assert_code(take_lock(&take, &user, "name", &terms), REDLOCK_E_HELD);
+    assert_says(take.told[REDLOCK_NOT_ACQUIRED].text, "held by (a list, not a lock) on 3 of 5");
+    take_free(&take);
+    AWAIT(&user, cluster_keys(&cluster) == QUORUM);
+    tell_each(QUORUM, "DEL name");
+    tell_each(MASTERS - QUORUM, "HSET name field value");
+    read_it(&take, &user);
+    AWAIT(&user, masters_with(1) == QUORUM);
+    tell_each(MASTERS - QUORUM, "DEL name");
+    AWAIT(&user, masters_with(1) == MASTERS);
+    assert_int_equal(take.told[REDLOCK_LOST].times, 0);
+    assert_code(take_release(&take), REDLOCK_OK);
+}
+
+static void assert_writer_stays_out(void)
+{
+    struct take take;
+    assert_code(take_lock(&take, &user, "name", NULL), REDLOCK_E_HELD);
+    take_free(&take);
+}
+
+/* On a minority, which both take again with their next renewals. */
+static void readers_survive_that_a_key_is_deleted(void **state)
+{
+    (void)state;
+    static const char *const deletions[] = {"DEL redlock:holders:name", "DEL name",
+                                            "DEL name redlock:holders:name"};
+    struct take one, two;
+    read_it(&one, &user);
+    read_it(&two, &user);
+    for (unsigned i = 0; i < COUNT(deletions); i++) {
+        AWAIT(&user, masters_with(2) == MASTERS);
+        tell_each(MASTERS - QUORUM, deletions[i]);
+        assert_writer_stays_out();
+        AWAIT(&user, masters_with(2) == MASTERS &&
+                         cluster_holders(&cluster, "name", REDLOCK_READERS) == MASTERS);
+    }
+    assert_int_equal(one.told[REDLOCK_LOST].times + two.told[REDLOCK_LOST].times, 0);
+    AWAIT(&user, stats_of(&user).heals >= COUNT(deletions) * 2 * (MASTERS - QUORUM));
+    assert_code(take_release(&one), REDLOCK_OK);
+    assert_code(take_release(&two), REDLOCK_OK);
+}
+
+/* As a lock that is deleted by hand on a quorum: each finds out with its next renewal. */
+static void readers_that_a_quorum_forgot_are_lost(void **state)
+{
+    (void)state;
+    struct take one, two, writer;
+    redlock_lease_options terms = lease_terms(TTL, REDLOCK_FOREVER);
+    read_it(&one, &user);
+    read_it(&two, &user);
+    AWAIT(&user, masters_with(2) == MASTERS);
+    tell_each(QUORUM, "DEL redlock:holders:name");
+    take_ask(&writer, &user, "name", &terms);
+    AWAIT(&user, one.told[REDLOCK_LOST].times && two.told[REDLOCK_LOST].times);
+    assert_code(one.told[REDLOCK_LOST].event.code, REDLOCK_E_GONE);
+    assert_code(two.told[REDLOCK_LOST].event.code, REDLOCK_E_GONE);
+    assert_code(take_release(&one), REDLOCK_E_GONE);
+    assert_code(take_release(&two), REDLOCK_E_GONE);
+    AWAIT(&user, has(&writer));
+    assert_code(take_release(&writer), REDLOCK_OK);
+    AWAIT(&user, cluster_keys(&cluster) == 0);
+}
+
+static void a_thief_ends_the_leases_of_readers(void **state)
+{
+    (void)state;
+    struct take take;
+    read_it(&take, &user);
+    AWAIT(&user, masters_with(1) == MASTERS);
+    tell_each(QUORUM, "DEL name");
+    tell_each(QUORUM, "SET name thief NX PX 20000");
+    AWAIT(&user, take.told[REDLOCK_LOST].times);
+    assert_int_equal(take.told[REDLOCK_LOST].valid_for, 0);
+    assert_code(take_release(&take), REDLOCK_E_GONE);
+    assert_int_equal(cluster_holders(&cluster, "name", "thief"), QUORUM);
+    tell_each(QUORUM, "DEL name redlock:holders:name");
+    AWAIT(&user, cluster_keys(&cluster) == 0);
+}
+
+/* ---- A reader that stands still ---- */
+
+/* Its loop does not run. */
+static void a_frozen_reader_ends_before_a_writer_comes_in(void **state)
+{
+    (void)state;
+    struct user frozen;
+    struct take reader, lively, writer, late;
+    redlock_lease_options terms = lease_terms(TTL, 10000);
+    user_open(&frozen, &cluster, NULL);
+    read_it(&reader, &frozen);
+    read_it(&lively, &user);
+    take_ask(&writer, &user, "name", &terms);
+    AWAIT(&user, masters_on_which_wait(1) == MASTERS);
+    AWAIT(&user, redlock_valid_for(reader.lease) == 0);
+    assert_false(has(&writer));
+    assert_true(redlock_valid_for(lively.lease) > 0);
+    assert_code(take_release(&lively), REDLOCK_OK);
+    AWAIT(&user, has(&writer));
+    assert_int_equal(redlock_valid_for(reader.lease), 0);
+    assert_int_equal(reader.told[REDLOCK_LOST].times, 0);
+    AWAIT(&frozen, reader.told[REDLOCK_LOST].times);
+    terms = reading(TTL, 0);
+    assert_code(take_lock(&late, &frozen, "name", &terms), REDLOCK_E_HELD);
+    take_free(&late);
+    assert_code(take_release(&reader), REDLOCK_E_GONE);
+    assert_code(take_release(&writer), REDLOCK_OK);
+    read_it(&late, &frozen);
+    assert_code(take_release(&late), REDLOCK_OK);
+    user_close(&frozen, 10000);
+}
+
+/* ---- Masters that go back in time ---- */
+
+static void go_back(struct user *user)
+{
+    user_meanwhile(user, &scene.cluster, "kill 1 2");
+    user_meanwhile(user, &scene.cluster, "restart 1 2");
+    AWAIT(user, node_of(user, 0).state == REDLOCK_NODE_ABSTAINS &&
+                    node_of(user, 1).state == REDLOCK_NODE_ABSTAINS);
+}
+
+static void save_two(void)
+{
+    for (unsigned i = 0; i < 2; i++)
+        cluster_tell(&scene.cluster, i, "SAVE");
+}
+
+static void begin_in_scene(struct user *user, struct take *reader)
+{
+    redlock_lease_options terms = reading(LONG_TTL, 0);
+    scene_enter(&scene, user, "user", 0);
+    assert_code(take_lock(reader, user, "name", &terms), REDLOCK_OK);
+    AWAIT(user, cluster_holders(&scene.cluster, "name", REDLOCK_READERS) == 3);
+}
+
+static void end_in_scene(struct user *user, struct take *writer)
+{
+    AWAIT_MS(user, has(writer), 20000);
+    assert_code(take_release(writer), REDLOCK_OK);
+    AWAIT(user, cluster_keys(&scene.cluster) == 0);
+    scene_leave(user);
+}
+
+/* Two of three forget the reader: they let nobody in until its lease has ended. */
+static void masters_that_go_back_to_before_a_reader_came(void **state)
+{
+    (void)state;
+    struct user user;
+    struct take reader, writer;
+    redlock_lease_options terms = lease_terms(LONG_TTL, REDLOCK_FOREVER);
+    save_two();
+    begin_in_scene(&user, &reader);
+    go_back(&user);
+    assert_int_equal(cluster_count(&scene.cluster, 0, "EXISTS name"), 0);
+    assert_true(redlock_valid_for(reader.lease) > 0);
+    take_ask(&writer, &user, "name", &terms);
+    AWAIT(&user, reader.told[REDLOCK_LOST].times);
+    assert_false(has(&writer));
+    assert_code(take_release(&reader), REDLOCK_E_GONE);
+    end_in_scene(&user, &writer);
+}
+
+/* Two of three remember a reader that has left: it keeps nobody out for longer than its lease. */
+static void masters_that_go_back_to_before_a_reader_left(void **state)
+{
+    (void)state;
+    struct user user;
+    struct take reader, writer;
+    redlock_lease_options terms = lease_terms(LONG_TTL, REDLOCK_FOREVER);
+    begin_in_scene(&user, &reader);
+    save_two();
+    assert_code(take_release(&reader), REDLOCK_OK);
+    AWAIT(&user, cluster_keys(&scene.cluster) == 0);
+    int64_t since = now_us();
+    go_back(&user);
+    take_ask(&writer, &user, "name", &terms);
+    if (now_us() - since < LONG_TTL / 2 * 1000)
+        assert_int_equal(cluster_count(&scene.cluster, 0, "ZCARD redlock:holders:name"), 1);
+    end_in_scene(&user, &writer);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_reader_is_attached_as_a_reader),
+        cmocka_unit_test(a_writer_that_is_attached_as_a_reader_stays_alone),
+        cmocka_unit_test(a_release_by_token_needs_no_mode),
+        cmocka_unit_test(the_marker_is_nobodys_token),
+        cmocka_unit_test(a_list_under_the_name_is_no_lock),
+        cmocka_unit_test(readers_survive_that_a_key_is_deleted),
+        cmocka_unit_test(readers_that_a_quorum_forgot_are_lost),
+        cmocka_unit_test(a_thief_ends_the_leases_of_readers),
+        cmocka_unit_test(a_frozen_reader_ends_before_a_writer_comes_in),
+        cmocka_unit_test(two_hundred_come_in_soon_behind_a_writer),
+    };
+    const struct CMUnitTest scenes[] = {
+        SCENE(masters_that_go_back_to_before_a_reader_came, .masters = 3, .max_ttl_ms = LONG_TTL),
+        SCENE(masters_that_go_back_to_before_a_reader_left, .masters = 3, .max_ttl_ms = LONG_TTL),
+    };
+    int failed = RUN_WITH(tests, .masters = MASTERS, .has_user = true);
+    return RUN_SCENES(scenes) || failed;
+}
