@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Beside npm's redlock: two processes of it hold a name for 0.2 s and try again each 50 to 150 ms.
-They hand over to no waiter, and one of our waiters still gets its turns."""
+They hand over to no waiter, and one of our waiters still gets its turns. It keeps readers out, and
+is kept out by them."""
 
 import os
 import random
@@ -14,14 +15,17 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "cli"))
 
-from harness import Case, Cluster, environment, until  # noqa: E402
+from harness import DEADLINE, Case, Cluster, environment, until  # noqa: E402
 
+ONCE = ("node", str(HERE / "node_redlock_once.mjs"))
 CONTENDER = ("node", str(HERE / "node_redlock_turns.mjs"))
 NEEDS_ARGUMENTS, SKIPPED = 64, 77
 FOREIGNERS, SECONDS, SHARE, GAP_S = 2, 10, 1 / 5, 3
 HOLD_S, PAUSE_S = 0.2, (0.05, 0.15)
 # Fails if another holder is inside.
 HOLD = f'set -C; : >"$0" && sleep {HOLD_S} && rm "$0"'
+# Fails if a writer is inside.
+READ = 'for _ in 1 2 3 4 5; do test ! -e "$0" || exit 1; sleep 0.03; done'
 
 
 class Foreigner:
@@ -39,13 +43,15 @@ class Foreigner:
         return self.path.read_text(encoding="ascii").split().count(word)
 
 
-class Turns(Case):
+class Beside(Case):
     def setUp(self):
         super().setUp()
         self.inside = self.tmp / "inside"
         self.cluster = Cluster(5)
         self.addCleanup(self.cluster.stop)
 
+
+class Turns(Beside):
     def turn(self):
         """Our client; returns how long it waited."""
         since = time.monotonic()
@@ -67,6 +73,51 @@ class Turns(Case):
         self.assertFalse(any(each.said("two") for each in foreigners), "two held the name at once")
         self.assertGreaterEqual(len(waits), SHARE * turns, told)
         self.assertLessEqual(max(waits), GAP_S, told)
+
+
+class Readers(Beside):
+    def once(self):
+        process = subprocess.Popen(
+            [*ONCE, self.name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            env=environment(REDLOCK_NODES=self.cluster.nodes, **modules()))
+        self.addCleanup(Case.end, process)
+        return process
+
+    def test_readers_keep_it_out(self):
+        one, two = (self.lock("--shared", "--ttl", "20s", self.name) for _ in range(2))
+        until(lambda: set(self.cluster.values(self.name)) == {"redlock:shared"}, "all are asked")
+        told = self.once().communicate(timeout=DEADLINE)[0]
+        self.assertEqual(told.splitlines(), ["refused", "not extended", "not released"])
+        self.redlock("extend", "--shared", "--token", one, self.name, status=0)
+        for token in one, two:
+            self.redlock("unlock", "--token", token, self.name, status=0)
+        until(lambda: not any(self.cluster.values(self.name)), "nobody has it")
+        told = self.once().communicate(timeout=DEADLINE)[0]
+        self.assertEqual(told.splitlines(), ["held", "extended", "released"])
+
+    def test_it_keeps_readers_out(self):
+        process = self.once()
+        self.assertEqual([process.stdout.readline() for _ in range(2)], ["held\n", "extended\n"])
+        self.redlock("lock", "--shared", self.name, status=75)
+        self.assertNotIn("redlock:shared", self.cluster.values(self.name))
+        waits = self.spawn("lock", "--shared", "--wait", "20s", self.name)
+        until(lambda: self.cluster.cli(1, "EXISTS", "redlock:queue:" + self.name) == "1",
+              "the reader waits")
+        self.assertEqual(process.communicate(timeout=DEADLINE)[0], "released\n")
+        self.finish(waits, status=0)
+
+    def test_never_inside_together(self):
+        foreigner = Foreigner(self, 0)
+        until(lambda: foreigner.said("turn"), "it has had a turn")
+        before, rounds, end = foreigner.said("turn"), 0, time.monotonic() + SECONDS / 2
+        while time.monotonic() < end or foreigner.said("turn") == before:
+            for reader in [self.spawn("run", "--shared", "--wait", "20s", self.name, "--", "sh",
+                                      "-c", READ, str(self.inside)) for _ in range(3)]:
+                self.finish(reader, status=0)
+            rounds += 1
+            time.sleep(random.uniform(*PAUSE_S))
+        print(f"three readers {rounds} times, {foreigner.said('turn') - before} turns of the other")
+        self.assertFalse(foreigner.said("two"))
 
 
 def modules():
