@@ -223,18 +223,30 @@ class Shared(ClusterCase):
         self.assert_marker_outlasts_readers()
 
     def test_other_software(self):
-        """Plain SET NX PX keeps readers out, and is kept out by them."""
+        """Plain SET NX PX keeps readers out, and is kept out by them; what else other libraries
+        ask is answered, and changes nothing."""
+        compare = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call(%s) end return 0"
+        delete, extend = compare % "'del', KEYS[1]", compare % "'pexpire', KEYS[1], 99999"
+        theirs = ("SET", self.name, "theirs", "NX", "PX", "20000")
         reader = self.read("reader")
         until(lambda: self.cluster.values(self.name).count("redlock:shared") == 5,
               "every master has a reader")
         for master in range(1, 6):
-            self.assertEqual(self.cluster.cli(master, "SET", self.name, "theirs", "NX", "PX", "20000"), "")
-            self.assertGreater(int(self.cluster.cli(master, "PTTL", self.name)), 5000)
+            def ask(*command):
+                return self.cluster.cli(master, *command)
+            self.assertEqual(ask(*theirs), "")
+            self.assertEqual(ask("GET", self.name), "redlock:shared")
+            self.assertEqual(ask("EVAL", delete, "1", self.name, "theirs"), "0")
+            self.assertEqual(ask("EVAL", extend, "1", self.name, "theirs"), "0")
+            self.assertEqual(ask("EXISTS", self.name), "1")
+            self.assertTrue(5000 < int(ask("PTTL", self.name)) <= 20000)
         self.unlock(reader)
         for master in range(1, 6):
-            self.assertEqual(
-                self.cluster.cli(master, "SET", self.name, "theirs", "NX", "PX", "20000"), "OK")
+            self.assertEqual(self.cluster.cli(master, *theirs), "OK")
         self.redlock("lock", "--shared", self.name, status=75)
+        for master in range(1, 6):
+            self.assertEqual(self.cluster.cli(master, "EVAL", delete, "1", self.name, "theirs"), "1")
+        self.unlock(self.read("late"))
 
 
 if __name__ == "__main__":
