@@ -9,31 +9,10 @@
 #include <stdio.h>
 
 #include "liar.h"
+#include "scripts.h"
 
 #define MASTERS 5
 #define HOUR_US INT64_C(3600000000)
-
-static char *grant; /* lib/wire/scripts/grant.lua */
-
-static char *read_script(const char *path)
-{
-    char *text = calloc(1, 65536);
-    FILE *file = fopen(path, "re");
-    if (!file || fread(text, 1, 65535, file) == 0)
-        fail_msg("cannot read %s", path);
-    fclose(file);
-    return text;
-}
-
-static void read_grant(void)
-{
-    grant = read_script(SCRIPTS_FOLDER "/grant.lua");
-}
-
-static void free_grant(void)
-{
-    free(grant);
-}
 
 /* A user of the first `count` masters, and of the liar if there is one. */
 static void open_some(struct user *user, unsigned count, const struct liar *liar)
@@ -56,8 +35,8 @@ static void open_some(struct user *user, unsigned count, const struct liar *liar
 static int64_t propose(unsigned master, int64_t proposal)
 {
     redisReply *reply =
-        cluster_ask(&cluster, master, "EVAL %s 2 wild redlock:clock token 1000 %lld %d", grant,
-                    (long long)proposal, WINDOW_US);
+        cluster_ask(&cluster, master, "EVAL %s 2 wild redlock:clock token 1000 %lld %d",
+                    SCRIPT_GRANT_TEXT, (long long)proposal, WINDOW_US);
     assert_non_null(reply);
     if (reply->type != REDIS_REPLY_ARRAY)
         fail_msg("grant: %s", reply->str);
@@ -173,6 +152,5 @@ int main(void)
         cmocka_unit_test(test_a_lying_clock),
         cmocka_unit_test(test_a_clock_ahead_within_reason),
     };
-    return RUN_WITH(tests, .masters = MASTERS, .fenced = true, .begun = read_grant,
-                    .ending = free_grant);
+    return RUN_WITH(tests, .masters = MASTERS, .fenced = true);
 }

@@ -20,14 +20,7 @@ if names == 1 and not fenced and not is_waited_for and
     return 1
 end
 
-local function logical_clock()
-    return tonumber(redis.call('hget', clock, 'h') or '')
-end
-
-local h = logical_clock()
-if not h then
-    return redis.error_reply('NOCLOCK redlock:clock is gone')
-end
+-- uses clock.lua
 
 local function move_on(to)
     redis.call('hset', clock, 'h', string.format('%.0f', to))

@@ -8,14 +8,7 @@
 local names, clock = #KEYS - 1, KEYS[#KEYS]
 local token, ttl, proposal, modes = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[5]
 
-local function logical_clock()
-    return tonumber(redis.call('hget', clock, 'h') or '')
-end
-
-local h = logical_clock()
-if not h then
-    return redis.error_reply('NOCLOCK redlock:clock is gone')
-end
+-- uses clock.lua
 
 local function move_on(to)
     redis.call('hset', clock, 'h', string.format('%.0f', to))

@@ -11,14 +11,7 @@
 local names, clock = #KEYS - 1, KEYS[#KEYS]
 local token, ticket, life, modes = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[5]
 
-local function logical_clock()
-    return tonumber(redis.call('hget', clock, 'h') or '')
-end
-
-local h = logical_clock()
-if not h then
-    return redis.error_reply('NOCLOCK redlock:clock is gone')
-end
+-- uses clock.lua
 
 local function prolong(key, ms)
     if redis.call('pttl', key) < ms then

@@ -3,13 +3,7 @@
 -- KEYS the names   ARGV token, ttl ms, heal 0|1, not after (us of TIME; 0: no limit)
 -- Returns 1 renewed, 2 renewed and healed, 0 absent, -1 another token has one,
 -- {'late', TIME} past the limit.
-if ARGV[4] ~= '0' then
-    local time = redis.call('time')
-    local now = time[1] * 1000000 + time[2]
-    if now > tonumber(ARGV[4]) then
-        return {'late', string.format('%.0f', now)}
-    end
-end
+-- uses late.lua
 local absent = {}
 for i = 1, #KEYS do
     local value = redis.pcall('get', KEYS[i])

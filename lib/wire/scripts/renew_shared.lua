@@ -7,13 +7,7 @@
 -- Returns 1 renewed, 2 renewed and healed, 0 absent, -1 another token has one,
 -- {'late', TIME} past the limit.
 -- uses holders.lua
-if ARGV[4] ~= '0' then
-    local time = redis.call('time')
-    local now = time[1] * 1000000 + time[2]
-    if now > tonumber(ARGV[4]) then
-        return {'late', string.format('%.0f', now)}
-    end
-end
+-- uses late.lua
 local token, ttl = ARGV[1], tonumber(ARGV[2])
 
 local function is_shared(i)
