@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "../search.h"
+#include "../questions.h"
 
 enum { MASTERS = 3, WAITERS = 3, ANY_NUMBER = 7, HIGHEST_CLOCK = 15 };
 
@@ -241,11 +241,6 @@ void waiting_unpack(const void *rules, const uint64_t *words, void *world);
 
 /* ---- rules.c --------------------------------------------------------------------- */
 
-struct mutant_text {
-    const char *name, *text;
-    enum question question; /* which finds it */
-    bool is_harmless;       /* another rule keeps it from doing harm */
-};
 extern const struct mutant_text mutant_texts[MUTANTS];
 extern const char *const question_names[QUESTIONS];
 struct rules rules_for(enum question question, enum mutant mutant);

@@ -1,0 +1,153 @@
+#include "questions.h"
+
+#include <stdalign.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "options.h"
+
+static const struct questions *asked;
+static struct {
+    int numbers[RULES_NUMBERS]; /* -1: as the question has it */
+    int question;               /* -1: each */
+    int mutant;
+    int most;
+    struct flags flags;
+} wish;
+
+/* ---- Searching ---- */
+
+static const char *result(const struct search *search)
+{
+    return search->found_wrong  ? "WRONG"
+           : search->is_stuck   ? "STUCK"
+           : search->unfinished ? "not finished"
+                                : "holds";
+}
+
+static void fill_rules(char *rules, int question, int mutant)
+{
+    asked->rules_for(question, mutant, rules);
+    for (int i = 0; i < asked->numbers_count; i++)
+        if (wish.numbers[i] >= 0)
+            memcpy(rules + asked->numbers[i].offset, &wish.numbers[i], sizeof(int));
+}
+
+static bool search(int question, int mutant)
+{
+    alignas(max_align_t) char rules[RULES_SIZE];
+    struct search search;
+    clock_t began = clock();
+    fill_rules(rules, question, mutant);
+    struct model model = asked->model_of(rules);
+    model.most = (uint32_t)wish.most;
+    search_run(&search, &model);
+    double seconds = (double)(clock() - began) / CLOCKS_PER_SEC;
+    printf("%-28s %-9s %9u states, depth %2d, %6.2f s: %s\n", asked->mutants[mutant].name,
+           asked->names[question], search.count, search.depth, seconds, result(&search));
+    fflush(stdout);
+    bool found = search_found(&search);
+    if (found && !wish.flags.quiet)
+        asked->print_story(&search);
+    search_free(&search);
+    return found;
+}
+
+static bool is_wished(int question)
+{
+    return wish.question < 0 || wish.question == question;
+}
+
+/* Returns 1 if in any of the questions something went wrong. */
+static int search_questions(void)
+{
+    int wrong = 0;
+    for (int question = 0; question < asked->count; question++)
+        wrong |= is_wished(question) && search(question, wish.mutant);
+    return wrong;
+}
+
+/* Whether a mutant did what is expected of it. */
+static bool is_as_expected(int mutant)
+{
+    const struct mutant_text *text = &asked->mutants[mutant];
+    if (search(text->question, mutant) != text->is_harmless)
+        return true;
+    printf("%s %s\n", text->name, text->is_harmless ? "DOES HARM" : "ESCAPED");
+    return false;
+}
+
+static int search_mutants(void)
+{
+    int unexpected = 0, tried = 0;
+    for (int mutant = 1; mutant < asked->mutants_count; mutant++) {
+        if (!is_wished(asked->mutants[mutant].question))
+            continue;
+        tried++;
+        unexpected += !is_as_expected(mutant);
+    }
+    printf("%d mutants, %d unexpected\n", tried, unexpected);
+    return unexpected > 0;
+}
+
+static int list(void)
+{
+    for (int mutant = 1; mutant < asked->mutants_count; mutant++) {
+        const struct mutant_text *text = &asked->mutants[mutant];
+        printf("%-28s %-9s %s%s\n", text->name, asked->names[text->question], text->text,
+               text->is_harmless ? " (does no harm)" : "");
+    }
+    return 0;
+}
+
+/* ---- The command line ---- */
+
+static const char *question_name(int question)
+{
+    return asked->names[question];
+}
+
+static const char *mutant_name(int mutant)
+{
+    return asked->mutants[mutant].name;
+}
+
+static bool set_number(const char *option, const char *word)
+{
+    for (int i = 0; i < asked->numbers_count; i++) {
+        const struct rules_number *number = &asked->numbers[i];
+        if (strcmp(option, number->option) == 0) {
+            wish.numbers[i] = options_number(option, word, number->least, number->most);
+            return true;
+        }
+    }
+    return false;
+}
+
+static void set_option(void *unused, const char *option, const char *word)
+{
+    (void)unused;
+    if (set_number(option, word))
+        return;
+    if (strcmp(option, "--most") == 0)
+        wish.most = options_number(option, word, 0, INT32_MAX);
+    else if (strcmp(option, "--ask") == 0)
+        wish.question = options_named("no such question", word, question_name, asked->count);
+    else if (strcmp(option, "--mutant") == 0)
+        wish.mutant = options_named("no such mutant", word, mutant_name, asked->mutants_count);
+    else
+        options_fail("no such option", option);
+}
+
+int questions_ask(const struct questions *questions, char **words)
+{
+    asked = questions;
+    wish.question = -1;
+    for (int i = 0; i < RULES_NUMBERS; i++)
+        wish.numbers[i] = -1;
+    options_read(words, asked->usage, &wish.flags, set_option, NULL);
+    if (wish.flags.list)
+        return list();
+    return wish.flags.mutants ? search_mutants() : search_questions();
+}
