@@ -10,6 +10,7 @@
 #define QUORUM    3
 #define CLIENTS   8
 #define READERS   200
+#define MOST      10000
 #define WITHIN_MS 2000
 #define TTL       2000
 #define LONG_TTL  5000 /* of a scene with masters that restart */
@@ -56,52 +57,89 @@ static unsigned masters_on_which_wait(long long waiters)
 
 /* ---- Many ---- */
 
-static unsigned count_has(const struct take *takes)
+static void assert_writer_stays_out(void)
 {
-    unsigned count = 0;
-    for (unsigned i = 0; i < READERS; i++)
-        count += has(&takes[i]);
-    return count;
+    struct take take;
+    assert_code(take_lock(&take, &user, "name", NULL), REDLOCK_E_HELD);
+    take_free(&take);
 }
 
-static unsigned count_released(const struct take *takes)
+/* Many leases, without all that is told to each. */
+struct crowd {
+    redlock_lease *leases[MOST];
+    unsigned count, told[KINDS];
+};
+
+static struct crowd crowd;
+
+static void crowd_hear(redlock_lease *lease, const redlock_event *event, void *data)
 {
-    unsigned count = 0;
-    for (unsigned i = 0; i < READERS; i++)
-        count += takes[i].told[REDLOCK_RELEASED].times;
-    return count;
+    (void)lease, (void)data;
+    crowd.told[event->kind]++;
+}
+
+static void crowd_ask(struct user *user, const redlock_lease_options *terms)
+{
+    assert_code(redlock_acquire(user->client, &crowd.leases[crowd.count++], "name", terms,
+                                crowd_hear, NULL),
+                REDLOCK_OK);
+}
+
+static void crowd_release(struct user *user)
+{
+    for (unsigned i = 0; i < crowd.count; i++)
+        assert_code(redlock_release(crowd.leases[i]), REDLOCK_OK);
+    AWAIT(user, crowd.told[REDLOCK_RELEASED] == crowd.count);
+    for (unsigned i = 0; i < crowd.count; i++)
+        redlock_lease_free(crowd.leases[i]);
 }
 
 /* One script hands over to 64; the others come in with what the next scripts find. */
 static void two_hundred_come_in_soon_behind_a_writer(void **state)
 {
     (void)state;
-    static struct take takes[READERS], writer;
+    struct take writer;
     struct user users[CLIENTS];
     struct ev_loop *loop = ev_loop_new(0);
     redlock_lease_options terms = reading(10000, REDLOCK_FOREVER);
+    crowd = (struct crowd){.count = 0};
     for (unsigned i = 0; i < CLIENTS; i++) {
         user_begin(&users[i], loop, cluster.nodes, NULL);
         AWAIT(&users[i], users[i].ready);
     }
     assert_code(take_lock(&writer, &users[0], "name", NULL), REDLOCK_OK);
     for (unsigned i = 0; i < READERS; i++)
-        take_ask(&takes[i], &users[i % CLIENTS], "name", &terms);
+        crowd_ask(&users[i % CLIENTS], &terms);
     AWAIT(&users[0], masters_on_which_wait(READERS) == MASTERS);
     int64_t since = now_us();
     assert_code(redlock_release(writer.lease), REDLOCK_OK);
-    AWAIT_AWAKE_MS(&users[0], count_has(takes) == READERS, WITHIN_MS);
+    AWAIT_AWAKE_MS(&users[0], crowd.told[REDLOCK_ACQUIRED] == READERS, WITHIN_MS);
     print_message("    %d readers within %lld ms\n", READERS, (long long)(now_us() - since) / 1000);
-    for (unsigned i = 0; i < READERS; i++)
-        assert_code(redlock_release(takes[i].lease), REDLOCK_OK);
-    AWAIT(&users[0], count_released(takes) == READERS);
-    for (unsigned i = 0; i < READERS; i++)
-        take_free(&takes[i]);
+    crowd_release(&users[0]);
     take_free(&writer);
     for (unsigned i = 0; i < CLIENTS; i++)
         assert_int_equal(user_end(&users[i], 10000), 0);
     ev_loop_destroy(loop);
     assert_int_equal(cluster_keys(&cluster), 0);
+}
+
+static void ten_thousand_readers_of_one_client(void **state)
+{
+    (void)state;
+    struct take seen;
+    redlock_lease_options terms = reading(20000, 0);
+    int64_t since = now_us();
+    crowd = (struct crowd){.count = 0};
+    for (unsigned i = 0; i < MOST; i++)
+        crowd_ask(&user, &terms);
+    AWAIT_MS(&user, crowd.told[REDLOCK_ACQUIRED] == MOST, 60000);
+    print_message("    %d readers in %lld ms\n", MOST, (long long)(now_us() - since) / 1000);
+    AWAIT(&user, masters_with(MOST) == MASTERS);
+    assert_writer_stays_out();
+    take_inspect(&seen, &user, "name");
+    assert_says(seen.told[REDLOCK_SEEN].text, "held by 10000 readers on");
+    crowd_release(&user);
+    AWAIT(&user, cluster_keys(&cluster) == 0);
 }
 
 /* ---- By token ---- */
@@ -230,13 +268,6 @@ static void a_list_under_the_name_is_no_lock(void **state)
     AWAIT(&user, masters_with(1) == MASTERS);
     assert_int_equal(take.told[REDLOCK_LOST].times, 0);
     assert_code(take_release(&take), REDLOCK_OK);
-}
-
-static void assert_writer_stays_out(void)
-{
-    struct take take;
-    assert_code(take_lock(&take, &user, "name", NULL), REDLOCK_E_HELD);
-    take_free(&take);
 }
 
 /* On a minority, which both take again with their next renewals. */
@@ -412,6 +443,7 @@ int main(void)
         cmocka_unit_test(readers_that_a_quorum_forgot_are_lost),
         cmocka_unit_test(a_thief_ends_the_leases_of_readers),
         cmocka_unit_test(a_frozen_reader_ends_before_a_writer_comes_in),
+        cmocka_unit_test(ten_thousand_readers_of_one_client),
         cmocka_unit_test(two_hundred_come_in_soon_behind_a_writer),
     };
     const struct CMUnitTest scenes[] = {
