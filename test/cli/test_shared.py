@@ -43,6 +43,13 @@ class Shared(ClusterCase):
         return [int(self.cluster.cli(i + 1, "ZCARD", f"redlock:holders:{self.name}"))
                 for i in range(self.masters)]
 
+    def await_two(self):
+        """On a quorum; on a busy machine a master may have been asked for none."""
+        until(lambda: self.readers().count(2) > self.masters // 2, "a quorum has both")
+
+    def await_one(self, label):
+        until(lambda: [it["label"] for it in self.status()["readers"]] == [label], "the other left")
+
     def test_readers_side_by_side_keep_writers_out(self):
         one, two = self.read("one"), self.read("two")
         refused = self.redlock("lock", self.name, status=75)
@@ -62,7 +69,7 @@ class Shared(ClusterCase):
 
     def test_status(self):
         one, two = self.read("one"), self.read("two", "--ttl", "25s")
-        until(lambda: self.readers() == [2] * self.masters, "every master has both")
+        self.await_two()
         told = self.status()
         self.assertEqual((told["state"], told["holder"]), ("shared", "redlock:shared"))
         self.assertEqual({it["token"] for it in [told, *told["votes"]]}, {None})
@@ -75,9 +82,9 @@ class Shared(ClusterCase):
                                r"  2 read: one, two\n")
         self.assertRegex(text, r"  held +\d+\.\d s +2 readers\n")
         self.unlock(one)
-        until(lambda: self.readers() == [1] * self.masters, "one has left")
-        self.assertEqual([it["label"] for it in self.status()["readers"]], ["two"])
-        self.assertRegex(self.redlock("status", self.name, status=0).out, r"\n  1 reads: two\n")
+        self.await_one("two")
+        until(lambda: "\n  1 reads: two\n" in self.redlock("status", self.name, status=0).out,
+              "the text says so")
         self.unlock(two)
         until(lambda: (self.status()["state"], self.status()["reading"]) == ("free", 0),
               "nobody has it")
@@ -86,8 +93,7 @@ class Shared(ClusterCase):
         """Another program's value, or what is left where somebody deleted the readers."""
         reader = self.read("reader")
         for master in range(1, 6):
-            until(lambda: self.cluster.cli(master, "DEL", "redlock:holders:" + self.name) == "1",
-                  "every master has a reader")
+            self.cluster.cli(master, "DEL", "redlock:holders:" + self.name)
         told = self.status()
         self.assertEqual((told["state"], told["reading"], told["token"]), ("held", 0, None))
         self.assertRegex(told["text"], r"^held by redlock:shared on \d of 5 masters")
@@ -101,11 +107,10 @@ class Shared(ClusterCase):
 
     def test_the_token_of_a_reader_without_its_label(self):
         one, two = self.read("one"), self.read("two:and:more")
-        until(lambda: self.readers() == [2] * self.masters, "every master has both")
+        self.await_two()
         self.redlock("extend", "--shared", "--token", two[:22], "--ttl", "25s", self.name, status=0)
         self.unlock(two[:22])
-        until(lambda: self.readers() == [1] * self.masters, "one has left")
-        self.assertEqual([it["label"] for it in self.status()["readers"]], ["one"])
+        self.await_one("one")
         self.redlock("unlock", "--token", "A" * 22, self.name, status=76)
         self.unlock(one[:22])
         self.assert_free(self.name)
@@ -139,7 +144,7 @@ class Shared(ClusterCase):
 
     def test_who_waits_is_told_how_many_read(self):
         one, two, log = self.read("one"), self.read("two"), self.tmp / "log"
-        until(lambda: self.readers() == [2] * self.masters, "every master has both")
+        self.await_two()
         with open(log, "wb") as err:
             writer = self.spawn("lock", "-v", "--wait", "forever", self.name, stderr=err)
             until(lambda: "waiting: held by 2 readers, we are next" in log.read_text(), "it is told")
@@ -229,9 +234,9 @@ class Shared(ClusterCase):
         delete, extend = compare % "'del', KEYS[1]", compare % "'pexpire', KEYS[1], 99999"
         theirs = ("SET", self.name, "theirs", "NX", "PX", "20000")
         reader = self.read("reader")
-        until(lambda: self.cluster.values(self.name).count("redlock:shared") == 5,
-              "every master has a reader")
-        for master in range(1, 6):
+        asked = [i + 1 for i, value in enumerate(self.cluster.values(self.name)) if value]
+        self.assertGreater(len(asked), self.masters // 2)
+        for master in asked:
             def ask(*command):
                 return self.cluster.cli(master, *command)
             self.assertEqual(ask(*theirs), "")
@@ -242,7 +247,7 @@ class Shared(ClusterCase):
             self.assertTrue(5000 < int(ask("PTTL", self.name)) <= 20000)
         self.unlock(reader)
         for master in range(1, 6):
-            self.assertEqual(self.cluster.cli(master, *theirs), "OK")
+            until(lambda: self.cluster.cli(master, *theirs) == "OK", "it is free there")
         self.redlock("lock", "--shared", self.name, status=75)
         for master in range(1, 6):
             self.assertEqual(self.cluster.cli(master, "EVAL", delete, "1", self.name, "theirs"), "1")

@@ -85,7 +85,7 @@ class Readers(Beside):
 
     def test_readers_keep_it_out(self):
         one, two = (self.lock("--shared", "--ttl", "20s", self.name) for _ in range(2))
-        until(lambda: set(self.cluster.values(self.name)) == {"redlock:shared"}, "all are asked")
+        self.assertGreater(self.cluster.values(self.name).count("redlock:shared"), 2)
         told = self.once().communicate(timeout=DEADLINE)[0]
         self.assertEqual(told.splitlines(), ["refused", "not extended", "not released"])
         self.redlock("extend", "--shared", "--token", one, self.name, status=0)
