@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cluster.h"
-#include "handoff.h"
+#include "crowd.h"
 
 static uint64_t calls_of(const char *info, const char *command, size_t length)
 {

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "cluster.h"
-#include "handoff.h"
+#include "crowd.h"
 #include "redlock.h"
 
 #define AGAIN_MS 10. /* the next worker may not be subscribed yet */

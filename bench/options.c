@@ -31,16 +31,18 @@ static const char help[] =
     "  --names K        names in each lease (1)\n"
     "  --name-size B    bytes of each name (32)\n"
     "  --fence          pairs: each lease with a fencing token\n"
+    "  --read           pairs: each lease has its names shared, as a reader\n"
     "  --shared N       pairs: of N names, the same for every process that is run so;\n"
     "                   each waits until it is its turn\n"
     "  --leases N       renew: leases held at once (1000); local-queue: waiters\n"
-    "  --workers N      handoff: processes that want the one lock (8)\n"
-    "  --hold MS        handoff: how long each holds it (10)\n"
-    "  --rest MS        handoff: how long each then does without, on the average (10)\n"
+    "  --workers N      handoff, turns: processes that want the one lock (8)\n"
+    "  --readers N      turns: so many of them share it (all but one)\n"
+    "  --hold MS        handoff, turns: how long each holds it (10)\n"
+    "  --rest MS        the same: how long each then does without, on the average (10)\n"
     "  --worker CMD     handoff: run this instead of our own client; it writes a\n"
     "                   line `ASKED ACQUIRED RELEASED [ENQUEUED]` (ns, CLOCK_MONOTONIC) for\n"
     "                   each time it held the lock, until it is sent SIGTERM\n"
-    "  --count A,B      handoff: server commands to count (eval,evalsha)\n"
+    "  --count A,B      handoff, turns: server commands to count (eval,evalsha)\n"
     "  --slice S        wait for lines on standard input; for each, measure S\n"
     "                   seconds (or what the line says) and print one line of JSON\n"
     "  --json           print JSON\n"
@@ -60,10 +62,12 @@ enum {
     NAMES,
     NAME_SIZE,
     FENCE,
+    READ,
     SPARE,
     SHARED,
     LEASES,
     WORKERS,
+    READERS,
     HOLD,
     REST,
     REQUEST_TIMEOUT,
@@ -84,10 +88,12 @@ static const struct option known[] = {{"nodes", required_argument, NULL, NODES},
                                       {"names", required_argument, NULL, NAMES},
                                       {"name-size", required_argument, NULL, NAME_SIZE},
                                       {"fence", no_argument, NULL, FENCE},
+                                      {"read", no_argument, NULL, READ},
                                       {"spare", required_argument, NULL, SPARE},
                                       {"shared", required_argument, NULL, SHARED},
                                       {"leases", required_argument, NULL, LEASES},
                                       {"workers", required_argument, NULL, WORKERS},
+                                      {"readers", required_argument, NULL, READERS},
                                       {"hold", required_argument, NULL, HOLD},
                                       {"request-timeout", required_argument, NULL, REQUEST_TIMEOUT},
                                       {"rest", required_argument, NULL, REST},
@@ -161,6 +167,9 @@ static void take(struct options *options, int option, const char *text)
     case FENCE:
         options->fence = true;
         break;
+    case READ:
+        options->reads = true;
+        break;
     case SHARED:
         options->shared = (unsigned)number(text, 1, 1e6);
         break;
@@ -169,6 +178,9 @@ static void take(struct options *options, int option, const char *text)
         break;
     case WORKERS:
         options->workers = (unsigned)number(text, 2, 1000);
+        break;
+    case READERS:
+        options->readers = (unsigned)number(text, 1, 999);
         break;
     case HOLD:
         options->hold_ms = number(text, 0, 1e6);
@@ -226,6 +238,10 @@ void options_read(struct options *options, int argc, char **argv)
     options->scenario = argv[optind];
     if (options->shared && options->shared < options->names)
         refuse("fewer names to share than are in each lease", options->scenario);
+    if (!options->readers)
+        options->readers = options->workers - 1;
+    if (options->readers >= options->workers)
+        refuse("no worker is left to write", options->scenario);
     const char *from_environment = getenv("REDLOCK_NODES");
     if (!options->nodes && from_environment && *from_environment)
         options->nodes = from_environment;

@@ -24,11 +24,13 @@ struct options {
     unsigned name_size;         /* bytes of each */
     unsigned shared;         /* pairs: names that all such processes share; 0: each has its own */
     bool fence;              /* pairs: with a fencing token */
+    bool reads;              /* pairs: with its names shared */
     unsigned leases;         /* renew: held at once; local-queue: waiters */
-    unsigned workers;        /* handoff: processes */
-    double hold_ms, rest_ms; /* handoff: how long a worker holds, and then rests */
+    unsigned workers;        /* handoff, turns: processes */
+    unsigned readers;        /* turns: so many of them share the name */
+    double hold_ms, rest_ms; /* handoff, turns: how long a worker holds, and then rests */
     const char *worker;      /* handoff: command of a worker; NULL: our own */
-    const char *count;       /* handoff: server commands to count */
+    const char *count;       /* handoff, turns: server commands to count */
     bool json;
     bool slices;   /* a slice for each line of standard input */
     bool syscalls; /* count them in runs of their own */

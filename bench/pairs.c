@@ -130,6 +130,7 @@ static void *open_pairs(const struct options *options, const struct cluster *clu
     pairs->terms = (redlock_lease_options)REDLOCK_LEASE_INIT;
     pairs->terms.ttl_ms = options->ttl_ms;
     pairs->terms.fence = options->fence;
+    pairs->terms.shared = options->reads;
     pairs->terms.wait_ms = options->shared ? REDLOCK_FOREVER : 0;
     if (!user_open(&pairs->user, options, cluster, loop, result)) {
         free(pairs);

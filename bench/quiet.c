@@ -1,7 +1,7 @@
 /*
  * quiet.c - a round trip to the quorum on idle masters: the unit in which a handoff is measured.
  */
-#include "handoff.h"
+#include "crowd.h"
 #include "redlock.h"
 #include "user.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "handoff.h"
+#include "crowd.h"
 #include "redlock.h"
 #include "user.h"
 
@@ -18,7 +18,7 @@ struct worker {
     ev_signal end;
     ev_check look;
     int64_t asked, enqueued, acquired, released;
-    bool ending;
+    bool reads, ending;
 };
 
 static void start_timer(struct worker *worker, ev_timer *timer, double ms)
@@ -88,6 +88,7 @@ static void ask(struct worker *worker)
     redlock_lease_options terms = REDLOCK_LEASE_INIT;
     terms.ttl_ms = worker->options->ttl_ms;
     terms.wait_ms = REDLOCK_FOREVER;
+    terms.shared = worker->reads;
     worker->enqueued = 0;
     worker->asked = now_ns();
     if (worker->ending || redlock_acquire(worker->user.client, &worker->lease, "bench-handoff",
@@ -109,9 +110,9 @@ static void on_end(struct ev_loop *loop, ev_signal *signal, int events)
     ev_break(loop, EVBREAK_ALL);
 }
 
-void worker_run(const struct options *options, const struct cluster *cluster)
+static void work(const struct options *options, const struct cluster *cluster, bool reads)
 {
-    struct worker worker = {.options = options};
+    struct worker worker = {.options = options, .reads = reads};
     struct result *result = calloc(1, sizeof *result);
     struct ev_loop *loop = ev_loop_new(EVFLAG_AUTO);
     signal(SIGINT, SIG_IGN); /* the parent ends this process */
@@ -134,4 +135,15 @@ void worker_run(const struct options *options, const struct cluster *cluster)
     ev_timer_stop(loop, &worker.rest);
     ev_check_stop(loop, &worker.look);
     user_close(&worker.user);
+}
+
+void worker_run(const struct options *options, const struct cluster *cluster, unsigned index)
+{
+    (void)index;
+    work(options, cluster, false);
+}
+
+void turn_run(const struct options *options, const struct cluster *cluster, unsigned index)
+{
+    work(options, cluster, index < options->readers);
 }

@@ -58,10 +58,10 @@ class Row:
         self.release = merge(slices, "release_histogram_ns")
 
     def values(self, key):
-        return [one[key] for one in self.slices if one.get("pairs")]
+        return [one.get(key) for one in self.slices if one.get("pairs")]
 
     def median(self, key):
-        values = self.values(key)
+        values = [value for value in self.values(key) if value is not None]
         return median(values) if values else None
 
     def rate(self):
@@ -69,6 +69,10 @@ class Row:
 
     def cpu(self):
         return self.median("cpu_us_per_pair")
+
+    def masters_cpu(self):
+        """Of all masters together; None if it was not measured."""
+        return self.median("masters_us_per_pair")
 
     def p(self, share, which="acquire"):
         return quantile(getattr(self, which), share)
@@ -86,6 +90,7 @@ class Row:
         return {"group": self.group, "name": self.name, "slices": len(self.slices),
                 "pairs_per_s": self.rate(), "spread": spread(self.values("pairs_per_s")),
                 "cpu_us_per_pair": self.cpu(), "user_us_per_pair": self.median("user_us_per_pair"),
+                "masters_us_per_pair": self.masters_cpu(),
                 "failed": self.failed(), "second_rounds": self.second_rounds(),
                 "acquire_us": {str(s): self.p(s) for s in (0.5, 0.9, 0.99, 0.999, 1.0)},
                 "release_us": {str(s): self.p(s, "release") for s in (0.5, 0.9, 0.99, 0.999, 1.0)},
@@ -95,7 +100,7 @@ class Row:
 
 def of_pair(one, what):
     """The figure of a slice by which entrants are compared."""
-    if what in ("pairs_per_s", "cpu_us_per_pair"):
+    if what in ("pairs_per_s", "cpu_us_per_pair", "masters_us_per_pair"):
         return one.get(what)
     return quantile(one.get("acquire_histogram_ns", []), {"p50": 0.5, "p99": 0.99}[what])
 

@@ -18,8 +18,13 @@ WORDS = {"default": "default", "best": "best setting"}
 WARM_S = 0.06
 
 # Rounds A B B A of each comparison: quick, whole.
-ROUNDS = {"floors": (4, 16), "peers": (1, 3), "troubles": (2, 6), "fences": (2, 6), "spare": (2, 6), "masters": (1, 3),
+ROUNDS = {"floors": (4, 16), "peers": (1, 3), "troubles": (2, 6), "fences": (2, 6), "spare": (2, 6), "readers": (2, 6), "masters": (1, 3),
           "open": (1, 3), "extremes": (1, 2)}
+
+
+def whole_pairs(result, slice_s):
+    """Who looks from outside sees beyond the slice (its warm-up, its drain); that has its pairs as well."""
+    return result["pairs"] * (slice_s + WARM_S) / slice_s
 
 
 class Suite:
@@ -72,8 +77,19 @@ class Suite:
 
     # ---- interleaving ----
 
-    def interleave(self, group, entrants, rounds):
-        """A B C C B A, again and again; a row for each, with ratios of the first to it."""
+    def measure(self, entrant):
+        """A slice, and what it cost the masters of most comparisons: those of FIVE."""
+        before = self.masters.cpu_s(*FIVE)
+        result = entrant.slice(self.slice_s)
+        if result and result["pairs"] and before:
+            cpu_s = self.masters.cpu_s(*FIVE) - before
+            result["masters_us_per_pair"] = cpu_s * 1e6 / whole_pairs(result, self.slice_s)
+        return result
+
+    def interleave(self, group, entrants, rounds, masters=False):
+        """A B C C B A, again and again; a row for each, with ratios of the first to it.
+        With `masters` it also says what a pair costs the masters."""
+        measure = self.measure if masters else lambda entrant: entrant.slice(self.slice_s)
         got = {entrant.name: [] for entrant in entrants}
         notes = {entrant.name: [f"master {number} died before" for number in sorted(self.masters.reported)]
                  for entrant in entrants}
@@ -83,7 +99,7 @@ class Suite:
                 entrant.slice(0.2)
             for _ in range(rounds):
                 for entrant in entrants + entrants[::-1]:
-                    result = entrant.slice(self.slice_s)
+                    result = measure(entrant)
                     if result:
                         got[entrant.name].append(result)
                     for number in self.masters.newly_dead():
@@ -102,7 +118,7 @@ class Suite:
 
     def add(self, rows):
         for row in rows[1:]:
-            for what in ("pairs_per_s", "p50", "p99", "cpu_us_per_pair"):
+            for what in ("pairs_per_s", "p50", "p99", "cpu_us_per_pair", "masters_us_per_pair"):
                 found = ratio(rows[0], row, what)
                 if found:
                     row.ratios[what] = found
@@ -222,6 +238,31 @@ class Suite:
         self.say(group)
         self.interleave(group, [self.crowd(name, 8, [*shared, *more]) for name, more in settings],
                         self.rounds["spare"])
+
+    def readers(self):
+        """What sharing a name costs beside having it alone, and how many readers a name carries."""
+        for c in (1, 16, 256):
+            self.say(f"readers beside writers at c = {c}")
+            self.interleave(f"readers beside writers, c = {c}",
+                            [self.bench("pairs", c, name=name, more=more) for name, more in (
+                                ("reader, fenced", ["--read", "--fence"]),
+                                ("writer, fenced", ["--fence"]),
+                                ("reader", ["--read"]),
+                                ("reader, fenced, one name", ["--read", "--fence", "--shared", "1"]))],
+                            self.rounds["readers"], masters=True)
+        one_name = ["--read", "--shared", "1"]
+        self.say("readers of one name")
+        self.interleave("readers of one name, one client",
+                        [self.bench("pairs", c, name=f"{c} reader{'s' * (c > 1)}", more=one_name)
+                         for c in (1, 16, 64, 256)], self.rounds["readers"], masters=True)
+        self.interleave("readers of one name, 8 processes",
+                        [Crowd(f"{8 * c} readers", [self.bench("pairs", c, more=one_name) for _ in range(8)])
+                         for c in (2, 8, 32)], self.rounds["readers"], masters=True)
+        for writers, readers in (1, 7), (2, 16):
+            self.say(f"turns of {writers} and {readers}")
+            self.single("turns", f"{writers} writer{'s' * (writers > 1)}, {readers} readers",
+                        ["--workers", str(writers + readers), "--readers", str(readers),
+                         "--seconds", "2" if self.quick else "6", "turns"], 60)
 
     def single(self, group, name, arguments, timeout, environment=None, nodes=None):
         result = once([self.place.bench, "--json", "--no-syscalls", *arguments], timeout,
@@ -359,11 +400,9 @@ class Suite:
                 total = re.search(r"^\s*100\.00\s+\S+\s+\S+\s+(\d+)", file.read(), re.M)
         except OSError:
             total = None
-        # What strace saw beyond the slice (its warm-up, its drain) has its pairs as well.
         if not total or not result or not result["pairs"]:
             return None
-        whole = result["pairs"] * (result["seconds"] + WARM_S) / result["seconds"]
-        return int(total.group(1)) / whole
+        return int(total.group(1)) / whole_pairs(result, 0.5)
 
     def clean_up(self):
         self.dismiss()
@@ -377,7 +416,7 @@ class Suite:
     def run(self, only):
         parts = {"floors": self.floors, "peers": self.peers, "handoffs": self.handoffs,
                  "waiters": self.waiters, "troubles": self.troubles, "fences": self.fences, "spare": self.spare,
-                 "masters": self.numbers_of_masters,
+                 "readers": self.readers, "masters": self.numbers_of_masters,
                  "open": self.open_loops, "extremes": self.extremes, "syscalls": self.syscalls,
                  "ceilings": self.ceilings, "renewals": self.renewals}
         for name in only - parts.keys():

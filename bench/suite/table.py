@@ -24,15 +24,21 @@ def second_rounds(row):
     return "" if row.second_rounds() is None else f"{row.second_rounds():.2%}"
 
 
+def masters_cpu(row):
+    return "" if row.masters_cpu() is None else number(row.masters_cpu(), 1)
+
+
 COLUMNS = [("", lambda row: row.name), ("pairs/s", lambda row: number(row.rate())),
            ("±", lambda row: f"{spread(row.values('pairs_per_s')) * 100:.0f}%"),
            ("acq p50", latency(0.5)), ("p90", latency(0.9)), ("p99", latency(0.99)),
            ("p99.9", latency(0.999)), ("max", latency(1.0)),
            ("rel p50", latency(0.5, "release")), ("p99", latency(0.99, "release")),
-           ("CPU us", lambda row: number(row.cpu(), 1)), ("failed", lambda row: str(row.failed())),
+           ("CPU us", lambda row: number(row.cpu(), 1)), ("masters", masters_cpu),
+           ("failed", lambda row: str(row.failed())),
            ("2nd rounds", second_rounds),
            ("x pairs/s", compared("pairs_per_s")), ("x p50", compared("p50")),
-           ("x p99", compared("p99")), ("x CPU", compared("cpu_us_per_pair"))]
+           ("x p99", compared("p99")), ("x CPU", compared("cpu_us_per_pair")),
+           ("x masters", compared("masters_us_per_pair"))]
 
 
 def lines(rows):
@@ -67,8 +73,8 @@ def align(table):
 
 
 def as_text(rows):
-    out = ["Latencies in us. x: redlock (the first of its group) divided by this row, in the same "
-           "rounds; ±: half the distance of the quartiles."]
+    out = ["Latencies in us; CPU us and masters: CPU of the client and of the masters a pair. x: the first row "
+           "of a group divided by this row, in the same rounds; ±: half the distance of the quartiles."]
     for group, members in groups(rows):
         measured = [row for row in members if row.rate() and not row.facts]
         out += ["", f"== {group}"]

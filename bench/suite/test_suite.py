@@ -3,6 +3,8 @@ import unittest
 
 import machine
 import plots
+import table
+from figures import Row
 
 
 class Pictures(unittest.TestCase):
@@ -17,6 +19,16 @@ class Pictures(unittest.TestCase):
         (colour, dashes), (same, others) = plots.styles(["redlock, one dead", "redlock, one frozen"])
         self.assertEqual(colour, same)
         self.assertNotEqual(dashes, others)
+
+
+class Table(unittest.TestCase):
+    def heads(self, **more):
+        slices = [{"pairs": 10, "pairs_per_s": 10, "cpu_us_per_pair": 1, **more}]
+        return table.lines([Row("group", "name", slices)])[0]
+
+    def test_masters_are_told_where_they_were_measured(self):
+        self.assertIn("masters", self.heads(masters_us_per_pair=2.5))
+        self.assertNotIn("masters", self.heads())
 
 
 class Machine(unittest.TestCase):
