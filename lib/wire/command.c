@@ -70,15 +70,14 @@ static char *put(char *to, const void *bytes, size_t length)
     return to + length;
 }
 
+/* Of a number that an int64_t can have: its last limit has 20 digits. */
 static unsigned count_digits(uint64_t number)
 {
     if (number < 100)
         return number < 10 ? 1 : 2;
-    unsigned count = 1;
-    while (number >= 10) {
-        number /= 10;
+    unsigned count = 3;
+    for (uint64_t limit = 1000; number >= limit; limit *= 10)
         count++;
-    }
     return count;
 }
 
