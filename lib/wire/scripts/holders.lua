@@ -17,7 +17,12 @@ local function readers()
         local time = redis.call('time')
         return time[1] * 1000 + math.floor(time[2] / 1000)
     end
-    local now = time_now()
+    -- TIME at the first look: not all need it.
+    local looked
+    local function now()
+        looked = looked or time_now()
+        return looked
+    end
 
     -- Another type in place of the set is nobody.  Of any other error a second call makes it
     -- name its line, as in value.lua.
@@ -34,12 +39,12 @@ local function readers()
         elseif type(expiry) == 'table' then
             redis.call('zscore', holders, token)
         end
-        return expiry and tonumber(expiry) > now
+        return expiry and tonumber(expiry) > now()
     end
 
     -- A marked name has one reader.
     local function has_alone(name)
-        return redis.call('zcount', 'redlock:holders:' .. name, '(' .. now, '+inf') == 1
+        return redis.call('zcount', 'redlock:holders:' .. name, '(' .. now(), '+inf') == 1
     end
 
     -- The name may be taken in this mode: 's' shared, 'x' exclusively.
@@ -88,9 +93,9 @@ local function readers()
     -- only come after another write.
     local function prolong(name, token, ms)
         local holders = 'redlock:holders:' .. name
-        local forgotten = redis.pcall('zremrangebyscore', holders, '-inf', now)
+        local forgotten = redis.pcall('zremrangebyscore', holders, '-inf', now())
         if type(forgotten) == 'table' and not is_wrong_type(forgotten) then
-            redis.call('zremrangebyscore', holders, '-inf', now)
+            redis.call('zremrangebyscore', holders, '-inf', now())
         end
         share(name, token, ms)
     end
