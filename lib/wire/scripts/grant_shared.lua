@@ -31,8 +31,11 @@ if redis.call('exists', unpack(queues)) > 0 then
         end
     end
 end
+local values = {}
 for i = 1, names do
-    if not readers().is_open(KEYS[i], string.sub(modes, i, i)) then
+    local is_open
+    is_open, values[i] = readers().is_open(KEYS[i], string.sub(modes, i, i))
+    if not is_open then
         return {-1, move_on(h + 1)}
     end
 end
@@ -47,7 +50,7 @@ end
 -- Shared names come first, for these may be forbidden where a SET is not.
 for i = 1, names do
     if string.sub(modes, i, i) == 's' then
-        readers().share(KEYS[i], token, ttl)
+        readers().share(KEYS[i], token, ttl, values[i])
     end
 end
 for i = 1, names do

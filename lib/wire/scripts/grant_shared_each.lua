@@ -42,11 +42,13 @@ local function grant(name, token, ttl, proposal)
     if not h or h <= 0 then
         return redis.error_reply('NOCLOCK redlock:clock is gone')
     end
-    if serve_those_who_wait(name) or not readers().is_open(name, 's') then
+    local waits = serve_those_who_wait(name)
+    local is_open, value = readers().is_open(name, 's')
+    if waits or not is_open then
         return -move_on(h + 1)
     end
     local granted = proposal ~= 0 and move_on(math.max(h + 1, math.min(proposal, most))) or 0
-    readers().share(name, token, ttl)
+    readers().share(name, token, ttl, value)
     return granted
 end
 

@@ -47,10 +47,10 @@ local function readers()
         return redis.call('zcount', 'redlock:holders:' .. name, '(' .. now(), '+inf') == 1
     end
 
-    -- The name may be taken in this mode: 's' shared, 'x' exclusively.
+    -- The name may be taken in this mode: 's' shared, 'x' exclusively.  Returns its value, too.
     local function is_open(name, mode)
         local value = value_of(name)
-        return not value or mode == 's' and value == MARK
+        return not value or mode == 's' and value == MARK, value
     end
 
     -- Makes the token a reader of an open name, for `ms` at least.  Who makes the marker
@@ -58,9 +58,13 @@ local function readers()
     -- which told `ms`: where the master's time goes on within a script (Redis 6.2, 7.0), a pause
     -- of the master between the two would else cut off a reader.  The marker comes last, and a
     -- new reader whose set may not expire (an ACL) is taken out again: a failure keeps nobody out.
-    local function share(name, token, ms)
+    -- Who has just seen the value of the name gives it.
+    local function share(name, token, ms, value)
         local holders = 'redlock:holders:' .. name
-        local is_new = redis.call('get', name) ~= MARK
+        if value == nil then
+            value = redis.call('get', name)
+        end
+        local is_new = value ~= MARK
         local left, left_of_set = -1, -1
         if not is_new then
             left, left_of_set = redis.call('pttl', name), redis.call('pttl', holders)
@@ -91,13 +95,13 @@ local function readers()
 
     -- A renewal forgets the dead, and does so first: on a master whose memory is full ZADD may
     -- only come after another write.
-    local function prolong(name, token, ms)
+    local function prolong(name, token, ms, value)
         local holders = 'redlock:holders:' .. name
         local forgotten = redis.pcall('zremrangebyscore', holders, '-inf', now())
         if type(forgotten) == 'table' and not is_wrong_type(forgotten) then
             redis.call('zremrangebyscore', holders, '-inf', now())
         end
-        share(name, token, ms)
+        share(name, token, ms, value)
     end
 
     about_readers = {has = has, has_alone = has_alone, is_open = is_open, share = share, prolong = prolong}

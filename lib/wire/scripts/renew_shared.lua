@@ -37,7 +37,7 @@ for i = 1, #KEYS do
             redis.call('pexpire', KEYS[i], ttl)
         end
     elseif is_shared(i) then
-        readers().prolong(KEYS[i], token, ttl)
+        readers().prolong(KEYS[i], token, ttl, values[i])
     else
         redis.call('set', KEYS[i], token, 'px', ttl)
     end

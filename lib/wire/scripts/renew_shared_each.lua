@@ -25,7 +25,7 @@ local function renew(name, token, ttl, heal, not_after)
     if not is_ours and heal ~= '1' then
         return 0
     end
-    readers().prolong(name, token, ttl)
+    readers().prolong(name, token, ttl, value)
     return is_ours and 1 or 2
 end
 
