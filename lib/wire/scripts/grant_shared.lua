@@ -39,18 +39,20 @@ for i = 1, names do
         return {-1, move_on(h + 1)}
     end
 end
+local now
 if proposal ~= 0 then
     h = h + 1
     if proposal > h then
         local time = redis.call('time')
-        h = math.max(h, math.min(proposal, time[1] * 1000000 + time[2] + tonumber(ARGV[4])))
+        now = time[1] * 1000000 + time[2]
+        h = math.max(h, math.min(proposal, now + tonumber(ARGV[4])))
     end
     move_on(h)
 end
 -- Shared names come first, for these may be forbidden where a SET is not.
 for i = 1, names do
     if string.sub(modes, i, i) == 's' then
-        readers().share(KEYS[i], token, ttl, values[i])
+        readers().share(KEYS[i], token, ttl, values[i], now)
     end
 end
 for i = 1, names do

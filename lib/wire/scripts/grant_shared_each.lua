@@ -7,7 +7,8 @@
 -- uses holders.lua
 local count, clock = #KEYS - 1, KEYS[#KEYS]
 local time = redis.call('time')
-local most = time[1] * 1000000 + time[2] + tonumber(ARGV[1])
+local now = time[1] * 1000000 + time[2]
+local most = now + tonumber(ARGV[1])
 
 local function logical_clock()
     return tonumber(redis.call('hget', clock, 'h') or '')
@@ -48,7 +49,7 @@ local function grant(name, token, ttl, proposal)
         return -move_on(h + 1)
     end
     local granted = proposal ~= 0 and move_on(math.max(h + 1, math.min(proposal, most))) or 0
-    readers().share(name, token, ttl, value)
+    readers().share(name, token, ttl, value, now)
     return granted
 end
 

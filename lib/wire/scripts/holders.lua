@@ -58,8 +58,9 @@ local function readers()
     -- which told `ms`: where the master's time goes on within a script (Redis 6.2, 7.0), a pause
     -- of the master between the two would else cut off a reader.  The marker comes last, and a
     -- new reader whose set may not expire (an ACL) is taken out again: a failure keeps nobody out.
-    -- Who has just seen the value of the name gives it.
-    local function share(name, token, ms, value)
+    -- Who has just seen the value of the name gives it; who was told `ms` by a client may give the
+    -- `time` in us at which the script looked: a new marker has no PTTL.
+    local function share(name, token, ms, value, time)
         local holders = 'redlock:holders:' .. name
         if value == nil then
             value = redis.call('get', name)
@@ -71,7 +72,8 @@ local function readers()
         elseif redis.call('exists', holders) > 0 then
             redis.call('del', holders)
         end
-        local expiry = string.format('%.0f', time_now() + ms)
+        local from = is_new and time and math.floor(time / 1000) or time_now()
+        local expiry = string.format('%.0f', from + ms)
         local added = redis.pcall('zadd', holders, 'gt', expiry, token)
         if type(added) == 'table' then
             if is_wrong_type(added) then
