@@ -17,7 +17,7 @@ local function take_back(name, token)
     if type(removed) == 'table' then
         return removed
     end
-    local last = redis.call('zrange', holders, -1, -1, 'withscores')[2]
+    local last = redis.call('zrange', holders, '-1', '-1', 'withscores')[2]
     local is_free = not last or tonumber(last) <= now
     if is_free then
         redis.call('del', name, holders)
