@@ -4,12 +4,27 @@
 -- TIME is cut, a letter for each name: x exclusive, s shared
 -- Returns {1, clock} taken, 1 taken without a fence, {-1, clock} one of them is held in a way
 -- that excludes this or has a waiter.
--- uses holders.lua
+-- uses first_reader.lua
 local names, clock = #KEYS - 1, KEYS[#KEYS]
 local token, ttl, proposal, modes = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[5]
 
 -- uses clock.lua
 
+-- One name that nobody has, had or waits for: no function is made that this does not need.
+local name = KEYS[1]
+if names == 1 and
+    redis.pcall('exists', name, 'redlock:queue:' .. name, 'redlock:holders:' .. name) == 0 then
+    local time = redis.call('time')
+    local now = time[1] * 1000000 + time[2]
+    if proposal ~= 0 then
+        h = math.max(h + 1, math.min(proposal, now + tonumber(ARGV[4])))
+        redis.call('hset', clock, 'h', string.format('%.0f', h))
+    end
+    begin_sharing(name, token, string.format('%.0f', math.floor(now / 1000) + ttl))
+    return proposal ~= 0 and {1, h} or 1
+end
+
+-- uses holders.lua
 local function move_on(to)
     redis.call('hset', clock, 'h', string.format('%.0f', to))
     return to
@@ -39,20 +54,18 @@ for i = 1, names do
         return {-1, move_on(h + 1)}
     end
 end
-local now
 if proposal ~= 0 then
     h = h + 1
     if proposal > h then
         local time = redis.call('time')
-        now = time[1] * 1000000 + time[2]
-        h = math.max(h, math.min(proposal, now + tonumber(ARGV[4])))
+        h = math.max(h, math.min(proposal, time[1] * 1000000 + time[2] + tonumber(ARGV[4])))
     end
     move_on(h)
 end
 -- Shared names come first, for these may be forbidden where a SET is not.
 for i = 1, names do
     if string.sub(modes, i, i) == 's' then
-        readers().share(KEYS[i], token, ttl, values[i], now)
+        readers().share(KEYS[i], token, ttl, values[i])
     end
 end
 for i = 1, names do

@@ -53,27 +53,28 @@ local function readers()
         return not value or mode == 's' and value == MARK, value
     end
 
+    -- uses first_reader.lua
     -- Makes the token a reader of an open name, for `ms` at least.  Who makes the marker
     -- forgets the readers of an earlier one.  TIME is asked behind each PTTL, also behind that
     -- which told `ms`: where the master's time goes on within a script (Redis 6.2, 7.0), a pause
-    -- of the master between the two would else cut off a reader.  The marker comes last, and a
-    -- new reader whose set may not expire (an ACL) is taken out again: a failure keeps nobody out.
-    -- Who has just seen the value of the name gives it; who was told `ms` by a client may give the
-    -- `time` in us at which the script looked: a new marker has no PTTL.
+    -- of the master between the two would else cut off a reader.  A new reader whose set may not
+    -- expire (an ACL) is taken out again: a failure keeps nobody out.  Who has just seen the value
+    -- of the name gives it; who was told `ms` by a client may give the `time` in us at which the
+    -- script looked: a new marker has no PTTL.
     local function share(name, token, ms, value, time)
         local holders = 'redlock:holders:' .. name
         if value == nil then
             value = redis.call('get', name)
         end
-        local is_new = value ~= MARK
-        local left, left_of_set = -1, -1
-        if not is_new then
-            left, left_of_set = redis.call('pttl', name), redis.call('pttl', holders)
-        elseif redis.call('exists', holders) > 0 then
-            redis.call('del', holders)
+        if value ~= MARK then
+            if redis.call('exists', holders) > 0 then
+                redis.call('del', holders)
+            end
+            local from = time and math.floor(time / 1000) or time_now()
+            return begin_sharing(name, token, string.format('%.0f', from + ms))
         end
-        local from = is_new and time and math.floor(time / 1000) or time_now()
-        local expiry = string.format('%.0f', from + ms)
+        local left, left_of_set = redis.call('pttl', name), redis.call('pttl', holders)
+        local expiry = string.format('%.0f', time_now() + ms)
         local added = redis.pcall('zadd', holders, 'gt', expiry, token)
         if type(added) == 'table' then
             if is_wrong_type(added) then
@@ -88,9 +89,7 @@ local function readers()
             end
             redis.call('pexpireat', holders, expiry)
         end
-        if is_new then
-            redis.call('set', name, MARK, 'pxat', expiry)
-        elseif left <= ms then
+        if left <= ms then
             redis.call('pexpireat', name, expiry)
         end
     end
