@@ -6,11 +6,12 @@
  * starts it and, when its outcome comes, finishes it: to set `done` under the client's
  * lock is the last thing that the background thread does with a call.
  *
- *   sync.c         a client, from open to free
- *   sync_lease.c   leases, and their validity for every thread to read
- *   sync_call.c    calls, to the background thread and back
- *   sync_client.c  a client's memory
- *   sync_report.c  an event, copied for the caller
+ *   sync.c           a client, from open to free
+ *   sync_lease.c     leases, from acquire to free
+ *   sync_validity.c  the validity of leases, for every thread to read
+ *   sync_call.c      calls, to the background thread and back
+ *   sync_client.c    a client's memory
+ *   sync_report.c    an event, copied for the caller
  *
  * Each file calls only files that stand below it, and redlock.h.
  *
@@ -128,8 +129,16 @@ void sync_refuse(redlock_sync *client, struct call *call, redlock_code code);
 /* Ends every call that still waits; later calls are refused.  All get E_CLOSED. */
 void sync_finish_all(redlock_sync *client);
 
-/* ---- sync_lease.c ---- */
+/* ---- sync_validity.c ---- */
 
+/* The background thread: the lease counts among those whose deadlines are kept up to date, and
+ * does no more, and has ended. */
+void sync_now_held(redlock_sync_lease *lease);
+void sync_no_longer_held(redlock_sync_lease *lease);
+/* The background thread: brings the deadline of one lease up to date at once. */
+void sync_publish(redlock_sync_lease *lease);
+/* Any thread: ends the validity of a lease for good. */
+void sync_end_lease(redlock_sync_lease *lease);
 /* Brings the deadlines up to date, for every thread to read; called in each iteration of
  * the loop. */
 void sync_refresh(redlock_sync *client);

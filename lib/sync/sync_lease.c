@@ -1,5 +1,5 @@
 /*
- * sync_lease.c - leases, and their validity for every thread to read.
+ * sync_lease.c - leases, from acquire to free.
  */
 #include "sync_client.h"
 #include "sync_report.h"
@@ -7,101 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-/* With up to this number of leases held, the deadlines are brought up to date in
- * every iteration of the loop. */
-#define REFRESH_AT_ONCE 64
-
-/* A deadline that no renewal may raise any more: the lease was given back, or is over. */
-#define GIVEN_BACK (-1)
-
-/* ---- validity ---- */
-
-static int64_t now_us(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_BOOTTIME, &now);
-    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
-}
-
-/* `now` was read before: the deadline is the true one or a little earlier (about 1 ms),
- * never later.  A lease that another thread gave back meanwhile stays given back. */
-static void publish(redlock_sync_lease *lease, int64_t now)
-{
-    int64_t valid = redlock_valid_for(lease->handle);
-    int64_t deadline = valid > 0 ? now + valid * 1000 : 0;
-    int64_t old = atomic_load(&lease->deadline);
-    if (old != GIVEN_BACK && old != deadline)
-        atomic_compare_exchange_strong(&lease->deadline, &old, deadline);
-}
-
-static void end_validity(redlock_sync_lease *lease)
-{
-    atomic_store(&lease->deadline, GIVEN_BACK);
-}
-
-static void now_held(redlock_sync_lease *lease)
-{
-    lease->is_held = true;
-    list_append(&lease->client->held, &lease->held);
-    lease->client->held_count++;
-}
-
-static void no_longer_held(redlock_sync_lease *lease)
-{
-    end_validity(lease);
-    if (!lease->is_held)
-        return;
-    lease->is_held = false;
-    list_remove(&lease->held);
-    lease->client->held_count--;
-}
-
-static void refresh_all(redlock_sync *client, int64_t now)
-{
-    for (struct list *at = client->held.next; at != &client->held; at = at->next)
-        publish(LIST_OWNER(at, redlock_sync_lease, held), now);
-    client->refresh_at = client->held_count > REFRESH_AT_ONCE ? now + client->held_count : 0;
-}
-
-/* A renewal that succeeds makes no event, and validity may also shrink when a master
- * says that it lost the lease: so the sweep looks at all leases held.  With many leases
- * a sweep takes long compared to an iteration, so the time between two sweeps is some
- * ten times the time of a sweep. */
-void sync_refresh(redlock_sync *client)
-{
-    if (list_is_empty(&client->held))
-        return;
-    int64_t now = now_us();
-    if (now >= client->refresh_at) {
-        refresh_all(client, now);
-    } else if (!ev_is_active(&client->refresh)) {
-        ev_timer_set(&client->refresh, (double)(client->refresh_at - now) / 1e6, 0.);
-        ev_timer_start(client->loop, &client->refresh);
-    }
-}
-
-void sync_end_validity(redlock_sync *client)
-{
-    for (struct list *at = client->held.next; at != &client->held; at = at->next)
-        end_validity(LIST_OWNER(at, redlock_sync_lease, held));
-}
-
-int64_t redlock_sync_valid_for(const redlock_sync_lease *lease)
-{
-    if (!lease || lease->client->process != forks_process())
-        return 0;
-    int64_t deadline = atomic_load(&lease->deadline);
-    int64_t left = deadline > 0 ? deadline - now_us() : 0;
-    return left > 0 ? left / 1000 : 0;
-}
 
 /* ---- the events of a lease ---- */
 
 static void acquired(redlock_sync_lease *lease, const redlock_event *event)
 {
-    now_held(lease);
+    sync_now_held(lease);
     snprintf(lease->token, sizeof lease->token, "%s", redlock_token(lease->handle));
     lease->fence = event->fence;
     sync_finish_with(lease->client, &lease->acquiring, REDLOCK_OK, event);
@@ -118,7 +29,7 @@ static void over(redlock_sync_lease *lease, const redlock_event *event)
 {
     redlock_sync *client = lease->client;
     bool lost = event->kind == REDLOCK_LOST;
-    no_longer_held(lease);
+    sync_no_longer_held(lease);
     sync_finish_with(client, &lease->extending, lost ? event->code : REDLOCK_E_CANCELLED, event);
     if (!lost)
         sync_finish_with(client, &lease->releasing, event->code, event);
@@ -134,10 +45,9 @@ static void tell(const redlock_sync_lease *lease, const redlock_event *event)
 static void on_lease_event(redlock_lease *handle, const redlock_event *event, void *data)
 {
     redlock_sync_lease *lease = data;
-    int64_t now = now_us();
     (void)handle;
     if (event->kind != REDLOCK_NOT_ACQUIRED)
-        publish(lease, now);
+        sync_publish(lease);
     switch (event->kind) {
     case REDLOCK_ACQUIRED:
         acquired(lease, event);
@@ -328,13 +238,13 @@ redlock_code redlock_sync_release(redlock_sync_lease *lease, redlock_sync_result
         return REDLOCK_E_ARGUMENT;
     struct call call = {.start = start_release, .result = result};
     if (lease && !sync_check(lease->client))
-        end_validity(lease);
+        sync_end_lease(lease);
     return ask_about(lease, &call);
 }
 
 static void let_go(redlock_sync_lease *lease)
 {
-    no_longer_held(lease);
+    sync_no_longer_held(lease);
     redlock_lease_free(lease->handle);
 }
 
@@ -349,7 +259,7 @@ void redlock_sync_lease_free(redlock_sync_lease *lease)
     if (!lease || lease->client->process != forks_process())
         return;
     struct call call = {.start = start_free, .lease = lease};
-    end_validity(lease);
+    sync_end_lease(lease);
     /* Once the client has ended there is no handle to let go of. */
     if (!sync_is_inside(lease->client))
         sync_carry_out(lease->client, &call);
