@@ -26,82 +26,14 @@
 
 #include "asserts.h"
 #include "fixture.h"
+#include "sync_user.h"
 
 #define THREADS 8
-#define MS_US   1000
-
-#define AWAIT(condition)                                                                           \
-    do {                                                                                           \
-        int64_t end_ = now_us() + 10000 * MS_US;                                                   \
-        while (!(condition)) {                                                                     \
-            if (now_us() > end_)                                                                   \
-                fail_msg("not within 10 s: %s", #condition);                                       \
-            usleep(1000);                                                                          \
-        }                                                                                          \
-    } while (0)
 
 /* As much validity as a busy machine may have cost since then. */
 static int64_t ms_since(int64_t since)
 {
     return (now_us() - since) / MS_US + 1;
-}
-
-static void copy_stats(redlock *client, void *stats)
-{
-    redlock_stats_get(client, stats, sizeof(redlock_stats));
-}
-
-static redlock_stats stats_of(redlock_sync *client)
-{
-    redlock_stats stats;
-    assert_code(redlock_sync_run(client, copy_stats, &stats), REDLOCK_OK);
-    return stats;
-}
-
-/* On a busy machine masters are slow, which is not the subject of this test. */
-static redlock_sync *open_on(const struct cluster *cluster)
-{
-    char why[1024];
-    redlock_sync *client;
-    redlock_options options = REDLOCK_OPTIONS_INIT;
-    options.nodes = cluster->nodes;
-    options.connect_timeout_ms = options.request_timeout_ms = 5000;
-    if (redlock_sync_open(&client, &options, why, sizeof why))
-        fail_msg("redlock_sync_open: %s", why);
-    if (redlock_sync_ready(client, 10000, why, sizeof why))
-        fail_msg("redlock_sync_ready: %s", why);
-    return client;
-}
-
-static void close_clean(redlock_sync *client, struct cluster *cluster)
-{
-    assert_int_equal(redlock_sync_close(client, 10000), 0);
-    redlock_sync_free(client);
-    assert_int_equal(cluster_keys(cluster), 0);
-}
-
-static redlock_lease_options terms(int64_t ttl_ms, int64_t wait_ms)
-{
-    redlock_lease_options options = REDLOCK_LEASE_INIT;
-    options.ttl_ms = ttl_ms;
-    options.wait_ms = wait_ms;
-    return options;
-}
-
-static redlock_sync_lease *take(redlock_sync *client, const char *name,
-                                const redlock_lease_options *options)
-{
-    redlock_sync_lease *lease = NULL;
-    redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
-    if (redlock_sync_acquire(client, &lease, name, options, &result))
-        fail_msg("redlock_sync_acquire: %s\n%s", result.text, result.votes);
-    return lease;
-}
-
-static void give_back(redlock_sync_lease *lease)
-{
-    assert_code(redlock_sync_release(lease, NULL), REDLOCK_OK);
-    redlock_sync_lease_free(lease);
 }
 
 /* ---- One thread ---- */
@@ -436,7 +368,7 @@ static void close_with_all_waiting(int64_t patience_ms)
     struct waiter waiters[THREADS];
     for (int i = 0; i < THREADS; i++)
         start_waiter(&waiters[i], client, "closing");
-    AWAIT(stats_of(client).waiting == THREADS);
+    AWAIT(stats_now(client).waiting == THREADS);
     redlock_sync_close(client, patience_ms);
     for (int i = 0; i < THREADS; i++) {
         pthread_join(waiters[i].thread, NULL);
@@ -632,7 +564,7 @@ static void renewals_are_seen_by_all_threads(void **state)
     struct watch watch = {.lease = take(client, "renewed", &options)};
     pthread_t thread;
     pthread_create(&thread, NULL, watch_validity, &watch);
-    AWAIT(stats_of(client).renewals >= 4); /* without them it would have ended */
+    AWAIT(stats_now(client).renewals >= 4); /* without them it would have ended */
     atomic_store(&watch.phase, BEING_RELEASED);
     assert_code(redlock_sync_release(watch.lease, NULL), REDLOCK_OK);
     atomic_store(&watch.phase, RELEASED);

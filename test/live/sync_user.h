@@ -1,0 +1,45 @@
+/*
+ * sync_user.h - what tests of the blocking API share: clients, leases, and waiting for a condition.
+ */
+#ifndef REDLOCK_TEST_SYNC_USER_H
+#define REDLOCK_TEST_SYNC_USER_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <redlock/sync.h>
+#include <unistd.h>
+
+#include "asserts.h"
+#include "cluster.h"
+
+#define MS_US 1000
+
+#define AWAIT(condition)                                                                           \
+    do {                                                                                           \
+        int64_t end_ = now_us() + 10000 * MS_US;                                                   \
+        while (!(condition)) {                                                                     \
+            if (now_us() > end_)                                                                   \
+                fail_msg("not within 10 s: %s", #condition);                                       \
+            usleep(1000);                                                                          \
+        }                                                                                          \
+    } while (0)
+
+redlock_stats stats_now(redlock_sync *client);
+/* On a busy machine masters are slow: each has so much time for a request. */
+redlock_sync *open_patient(const struct cluster *cluster, int64_t request_ms);
+redlock_sync *open_on(const struct cluster *cluster);
+/* Nothing may be left on the masters. */
+void close_clean(redlock_sync *client, struct cluster *cluster);
+
+redlock_lease_options terms(int64_t ttl_ms, int64_t wait_ms);
+/* The test fails unless the lease is given. */
+redlock_sync_lease *take(redlock_sync *client, const char *name,
+                         const redlock_lease_options *options);
+void give_back(redlock_sync_lease *lease);
+
+#endif
