@@ -31,8 +31,8 @@
  *     the background thread and hold up every lease of the client: be quick.  In
  *     a callback a function that would wait returns REDLOCK_E_STATE at once (close
  *     and cancel return 0) and does nothing, as does redlock_sync_free();
- *     redlock_sync_valid_for(), redlock_sync_fence(), redlock_sync_token() and
- *     redlock_sync_lease_free() work as anywhere.
+ *     redlock_sync_valid_for(), redlock_sync_exclusive_for(), redlock_sync_fence(),
+ *     redlock_sync_token() and redlock_sync_lease_free() work as anywhere.
  *   - Durations are milliseconds, REDLOCK_FOREVER is allowed where the text says so.
  *     Arguments need only live until the function returns, but `data` of the options
  *     and of on_event as long as callbacks may come.
@@ -226,8 +226,19 @@ REDLOCK_API unsigned redlock_sync_cancel(redlock_sync *client, const void *data)
  */
 REDLOCK_API int64_t redlock_sync_valid_for(const redlock_sync_lease *lease);
 
-/* The fencing token, as redlock_fence(); 0 if none was asked for, and for NULL.  It is
- * the same as long as the handle lives. */
+/*
+ * The same, but 0 while the lease has a name shared.  Mode and validity are read as one,
+ * at the same cost.  Call it before each step that needs the lease exclusively, as each
+ * write: another thread may have called redlock_sync_downgrade() meanwhile.
+ */
+REDLOCK_API int64_t redlock_sync_exclusive_for(const redlock_sync_lease *lease);
+
+/*
+ * The fencing token, as redlock_fence(); 0 if none was asked for, and for NULL.  It stays
+ * the same until a redlock_sync_upgrade() succeeds, and is larger from then on.  A thread
+ * for which redlock_sync_exclusive_for() was above 0 reads the fence that goes with it, or
+ * one of a later upgrade.
+ */
 REDLOCK_API int64_t redlock_sync_fence(const redlock_sync_lease *lease);
 
 /* The token that the masters hold for this lease, with its label; "" for NULL.  The
@@ -250,6 +261,47 @@ REDLOCK_API const char *redlock_sync_token(const redlock_sync_lease *lease);
  */
 REDLOCK_API redlock_code redlock_sync_extend(redlock_sync_lease *lease, int64_t ttl_ms,
                                              redlock_sync_result *result);
+
+/*
+ * Makes a writer a reader, as redlock_downgrade(), and waits until a quorum of masters
+ * lets readers in.  redlock_sync_exclusive_for() is 0 for every thread before any master
+ * hears of it, so before any reader comes in; redlock_sync_valid_for() goes on.  While no
+ * quorum answers the call waits, at most until the lease is lost.
+ * Returns
+ *   REDLOCK_OK            a quorum knows: readers can come in
+ *   REDLOCK_E_EXPIRED, E_GONE   the lease was lost meanwhile
+ *   REDLOCK_E_CANCELLED   the lease was released meanwhile, by a thread or a close
+ *   REDLOCK_E_STATE       the lease is not held, or has all its names shared already, or
+ *                         another thread is changing it (an extend may be under way), or
+ *                         this is a callback; then nothing was changed
+ *   REDLOCK_E_CLOSED, E_FORKED, E_ARGUMENT
+ */
+REDLOCK_API redlock_code redlock_sync_downgrade(redlock_sync_lease *lease,
+                                                redlock_sync_result *result);
+
+/*
+ * Makes a reader the writer if it is the only reader, as redlock_upgrade(), and waits for
+ * the outcome: one try that takes no longer than the requests of an acquire, and never
+ * waits for a reader to leave.  redlock_sync_exclusive_for() stays 0 until the masters have
+ * agreed; a thread may read more shortly before this call returns to its caller.  What
+ * was read as a reader still holds then: no writer came between.
+ * Returns
+ *   REDLOCK_OK            all names of the lease are exclusive for
+ *                         redlock_sync_exclusive_for(lease); a fenced lease has a new,
+ *                         larger fence
+ *   REDLOCK_E_HELD        others read one of the names; the lease is a reader's, as before
+ *   REDLOCK_E_UNAVAILABLE too few masters answered, or on too many a downgrade of this
+ *                         lease was lost with its connection; it is a reader's, as before
+ *   REDLOCK_E_MAX_HOLD, E_MEMORY   the lease is a reader's, as before
+ *   REDLOCK_E_EXPIRED, E_GONE   the lease was lost meanwhile
+ *   REDLOCK_E_CANCELLED   the lease was released meanwhile, by a thread or a close
+ *   REDLOCK_E_STATE       the lease is not held, or has no name shared, or another thread
+ *                         is changing it (an extend may be under way), or this is a
+ *                         callback; then nothing was changed
+ *   REDLOCK_E_CLOSED, E_FORKED, E_ARGUMENT
+ */
+REDLOCK_API redlock_code redlock_sync_upgrade(redlock_sync_lease *lease,
+                                              redlock_sync_result *result);
 
 /*
  * Ends validity at once, for every thread, then gives the lease back on every

@@ -8,7 +8,7 @@
  *
  *   sync.c           a client, from open to free
  *   sync_lease.c     leases, from acquire to free
- *   sync_validity.c  the validity of leases, for every thread to read
+ *   sync_validity.c  the validity and the mode of leases, for every thread to read
  *   sync_call.c      calls, to the background thread and back
  *   sync_client.c    a client's memory
  *   sync_report.c    an event, copied for the caller
@@ -19,8 +19,8 @@
  *   under `lock`            the mailbox, `done` of every call, the client's flags
  *   background thread only  redlock, the lists `pending` and `held`, a lease's handle
  *                           and the calls that wait for it
- *   any thread, atomic      a lease's deadline, the reference count
- *   never changed           a lease's token and fence once it was handed out, all else
+ *   any thread, atomic      a lease's word and its fence, the reference count
+ *   never changed           a lease's token once it was handed out, all else
  */
 #ifndef REDLOCK_SYNC_CLIENT_H
 #define REDLOCK_SYNC_CLIENT_H
@@ -90,15 +90,15 @@ struct redlock_sync {
 struct redlock_sync_lease {
     redlock_sync *client;
     redlock_lease *handle;
-    _Atomic int64_t deadline; /* CLOCK_BOOTTIME in microseconds; 0: not held; GIVEN_BACK */
+    _Atomic int64_t word; /* validity and mode, see sync_validity.c */
+    _Atomic int64_t fence;
 
     struct list held;
     bool is_held; /* the lease is in that list */
-    struct call *acquiring, *extending, *releasing;
+    struct call *acquiring, *extending, *changing, *releasing;
 
     redlock_sync_callback *on_event;
     void *data;
-    int64_t fence;
     char token[REDLOCK_TOKEN_SIZE];
 };
 
@@ -131,15 +131,15 @@ void sync_finish_all(redlock_sync *client);
 
 /* ---- sync_validity.c ---- */
 
-/* The background thread: the lease counts among those whose deadlines are kept up to date, and
- * does no more, and has ended. */
+/* The background thread: the lease counts among those whose words are kept up to date, and does
+ * no more, and has ended. */
 void sync_now_held(redlock_sync_lease *lease);
 void sync_no_longer_held(redlock_sync_lease *lease);
-/* The background thread: brings the deadline of one lease up to date at once. */
+/* The background thread: brings the word of one lease up to date at once. */
 void sync_publish(redlock_sync_lease *lease);
 /* Any thread: ends the validity of a lease for good. */
 void sync_end_lease(redlock_sync_lease *lease);
-/* Brings the deadlines up to date, for every thread to read; called in each iteration of
+/* Brings the words of all leases up to date, for every thread to read; called in each iteration of
  * the loop. */
 void sync_refresh(redlock_sync *client);
 /* Ends the validity of every lease. */

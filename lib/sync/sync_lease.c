@@ -14,7 +14,6 @@ static void acquired(redlock_sync_lease *lease, const redlock_event *event)
 {
     sync_now_held(lease);
     snprintf(lease->token, sizeof lease->token, "%s", redlock_token(lease->handle));
-    lease->fence = event->fence;
     sync_finish_with(lease->client, &lease->acquiring, REDLOCK_OK, event);
 }
 
@@ -29,10 +28,21 @@ static void over(redlock_sync_lease *lease, const redlock_event *event)
 {
     redlock_sync *client = lease->client;
     bool lost = event->kind == REDLOCK_LOST;
+    redlock_code code = lost ? event->code : REDLOCK_E_CANCELLED;
     sync_no_longer_held(lease);
-    sync_finish_with(client, &lease->extending, lost ? event->code : REDLOCK_E_CANCELLED, event);
+    sync_finish_with(client, &lease->extending, code, event);
+    sync_finish_with(client, &lease->changing, code, event);
     if (!lost)
         sync_finish_with(client, &lease->releasing, event->code, event);
+}
+
+/* The fence comes first: a thread that reads that the lease is exclusive has its fence as well. */
+static void make_known(redlock_sync_lease *lease, const redlock_event *event)
+{
+    if (event->kind == REDLOCK_ACQUIRED || event->kind == REDLOCK_CHANGED)
+        atomic_store(&lease->fence, event->fence);
+    if (event->kind != REDLOCK_NOT_ACQUIRED)
+        sync_publish(lease);
 }
 
 /* Comes last, as the callback may free the lease. */
@@ -46,8 +56,7 @@ static void on_lease_event(redlock_lease *handle, const redlock_event *event, vo
 {
     redlock_sync_lease *lease = data;
     (void)handle;
-    if (event->kind != REDLOCK_NOT_ACQUIRED)
-        sync_publish(lease);
+    make_known(lease, event);
     switch (event->kind) {
     case REDLOCK_ACQUIRED:
         acquired(lease, event);
@@ -58,6 +67,10 @@ static void on_lease_event(redlock_lease *handle, const redlock_event *event, vo
     case REDLOCK_EXTENDED:
     case REDLOCK_NOT_EXTENDED:
         sync_finish_with(lease->client, &lease->extending, event->code, event);
+        break;
+    case REDLOCK_CHANGED:
+    case REDLOCK_NOT_CHANGED:
+        sync_finish_with(lease->client, &lease->changing, event->code, event);
         break;
     case REDLOCK_RELEASED:
         over(lease, event);
@@ -182,7 +195,7 @@ unsigned redlock_sync_cancel(redlock_sync *client, const void *data)
 
 int64_t redlock_sync_fence(const redlock_sync_lease *lease)
 {
-    return lease ? lease->fence : 0;
+    return lease ? atomic_load(&lease->fence) : 0;
 }
 
 const char *redlock_sync_token(const redlock_sync_lease *lease)
@@ -192,6 +205,8 @@ const char *redlock_sync_token(const redlock_sync_lease *lease)
 
 static redlock_code ask_about(redlock_sync_lease *lease, struct call *call)
 {
+    if (!sync_report_is_usable(call->result))
+        return REDLOCK_E_ARGUMENT;
     redlock_sync *client = lease ? lease->client : NULL;
     redlock_code code = sync_check(client);
     if (code)
@@ -200,44 +215,68 @@ static redlock_code ask_about(redlock_sync_lease *lease, struct call *call)
     return sync_carry_out(client, call);
 }
 
-static void start_extend(redlock_sync *client, struct call *call)
+/* The call waits in `slot` for an event of its lease, unless redlock.h refused it. */
+static void await(redlock_sync *client, struct call *call, struct call **slot, redlock_code code)
 {
-    redlock_code code = redlock_extend(call->lease->handle, call->ms);
     if (code) {
         sync_refuse(client, call, code);
         return;
     }
-    call->lease->extending = call;
+    *slot = call;
     sync_set_pending(client, call);
+}
+
+static void start_extend(redlock_sync *client, struct call *call)
+{
+    redlock_code code = redlock_extend(call->lease->handle, call->ms);
+    await(client, call, &call->lease->extending, code);
 }
 
 redlock_code redlock_sync_extend(redlock_sync_lease *lease, int64_t ttl_ms,
                                  redlock_sync_result *result)
 {
-    if (!sync_report_is_usable(result))
-        return REDLOCK_E_ARGUMENT;
     struct call call = {.start = start_extend, .ms = ttl_ms, .result = result};
+    return ask_about(lease, &call);
+}
+
+/* The loop sends nothing before this function returns: no reader comes in while a thread may
+ * read that the lease is exclusive. */
+static void start_downgrade(redlock_sync *client, struct call *call)
+{
+    redlock_code code = redlock_downgrade(call->lease->handle);
+    if (!code)
+        sync_publish(call->lease);
+    await(client, call, &call->lease->changing, code);
+}
+
+redlock_code redlock_sync_downgrade(redlock_sync_lease *lease, redlock_sync_result *result)
+{
+    struct call call = {.start = start_downgrade, .result = result};
+    return ask_about(lease, &call);
+}
+
+static void start_upgrade(redlock_sync *client, struct call *call)
+{
+    redlock_code code = redlock_upgrade(call->lease->handle);
+    await(client, call, &call->lease->changing, code);
+}
+
+redlock_code redlock_sync_upgrade(redlock_sync_lease *lease, redlock_sync_result *result)
+{
+    struct call call = {.start = start_upgrade, .result = result};
     return ask_about(lease, &call);
 }
 
 static void start_release(redlock_sync *client, struct call *call)
 {
-    redlock_sync_lease *lease = call->lease;
-    redlock_code code = redlock_release(lease->handle);
-    if (code) {
-        sync_refuse(client, call, code);
-        return;
-    }
-    lease->releasing = call;
-    sync_set_pending(client, call);
+    redlock_code code = redlock_release(call->lease->handle);
+    await(client, call, &call->lease->releasing, code);
 }
 
 redlock_code redlock_sync_release(redlock_sync_lease *lease, redlock_sync_result *result)
 {
-    if (!sync_report_is_usable(result))
-        return REDLOCK_E_ARGUMENT;
     struct call call = {.start = start_release, .result = result};
-    if (lease && !sync_check(lease->client))
+    if (lease && sync_report_is_usable(result) && !sync_check(lease->client))
         sync_end_lease(lease);
     return ask_about(lease, &call);
 }

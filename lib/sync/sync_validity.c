@@ -1,5 +1,8 @@
 /*
- * sync_validity.c - the validity of leases, for every thread to read.
+ * sync_validity.c - the validity and the mode of leases, for every thread to read.
+ *
+ * Both are one word, so no thread reads the deadline of a reader with the mode of a writer: a
+ * deadline, CLOCK_BOOTTIME in microseconds, times two, and one more if the lease has a name shared.
  */
 #include "sync_client.h"
 
@@ -9,7 +12,8 @@
  * every iteration of the loop. */
 #define REFRESH_AT_ONCE 64
 
-/* A deadline that no renewal may raise any more: the lease was given back, or is over. */
+#define NOT_HELD 0
+/* A word that no renewal may replace any more: the lease was given back, or is over. */
 #define GIVEN_BACK (-1)
 
 static int64_t now_us(void)
@@ -19,15 +23,31 @@ static int64_t now_us(void)
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
+static bool is_shared(int64_t word)
+{
+    return word & 1;
+}
+
+static int64_t ms_left(int64_t word)
+{
+    int64_t left = word > NOT_HELD ? word / 2 - now_us() : 0;
+    return left > 0 ? left / 1000 : 0;
+}
+
 /* `now` was read before: the deadline is the true one or a little earlier (about 1 ms),
- * never later.  A lease that another thread gave back meanwhile stays given back. */
-static void publish(redlock_sync_lease *lease, int64_t now)
+ * never later. */
+static int64_t word_of(const redlock_sync_lease *lease, int64_t now)
 {
     int64_t valid = redlock_valid_for(lease->handle);
-    int64_t deadline = valid > 0 ? now + valid * 1000 : 0;
-    int64_t old = atomic_load(&lease->deadline);
-    if (old != GIVEN_BACK && old != deadline)
-        atomic_compare_exchange_strong(&lease->deadline, &old, deadline);
+    return valid > 0 ? (now + valid * 1000) * 2 + redlock_is_shared(lease->handle) : NOT_HELD;
+}
+
+/* A lease that another thread gave back meanwhile stays given back. */
+static void publish(redlock_sync_lease *lease, int64_t now)
+{
+    int64_t word = word_of(lease, now), old = atomic_load(&lease->word);
+    if (old != GIVEN_BACK && old != word)
+        atomic_compare_exchange_strong(&lease->word, &old, word);
 }
 
 void sync_publish(redlock_sync_lease *lease)
@@ -37,7 +57,7 @@ void sync_publish(redlock_sync_lease *lease)
 
 void sync_end_lease(redlock_sync_lease *lease)
 {
-    atomic_store(&lease->deadline, GIVEN_BACK);
+    atomic_store(&lease->word, GIVEN_BACK);
 }
 
 void sync_now_held(redlock_sync_lease *lease)
@@ -87,11 +107,20 @@ void sync_end_validity(redlock_sync *client)
         sync_end_lease(LIST_OWNER(at, redlock_sync_lease, held));
 }
 
-int64_t redlock_sync_valid_for(const redlock_sync_lease *lease)
+static int64_t read_word(const redlock_sync_lease *lease)
 {
     if (!lease || lease->client->process != forks_process())
-        return 0;
-    int64_t deadline = atomic_load(&lease->deadline);
-    int64_t left = deadline > 0 ? deadline - now_us() : 0;
-    return left > 0 ? left / 1000 : 0;
+        return NOT_HELD;
+    return atomic_load(&lease->word);
+}
+
+int64_t redlock_sync_valid_for(const redlock_sync_lease *lease)
+{
+    return ms_left(read_word(lease));
+}
+
+int64_t redlock_sync_exclusive_for(const redlock_sync_lease *lease)
+{
+    int64_t word = read_word(lease);
+    return is_shared(word) ? 0 : ms_left(word);
 }

@@ -900,11 +900,13 @@ static void signals_go_to_other_threads(void **state)
 static int check_handles_as_child(redlock_sync *client, redlock_sync_lease *lease)
 {
     redlock_sync_lease *other;
-    if (redlock_sync_valid_for(lease) != 0)
+    if (redlock_sync_valid_for(lease) != 0 || redlock_sync_exclusive_for(lease) != 0)
         return 1;
     if (redlock_sync_acquire(client, &other, "child", NULL, NULL) != REDLOCK_E_FORKED)
         return 2;
-    if (redlock_sync_extend(lease, 0, NULL) != REDLOCK_E_FORKED)
+    if (redlock_sync_extend(lease, 0, NULL) != REDLOCK_E_FORKED ||
+        redlock_sync_downgrade(lease, NULL) != REDLOCK_E_FORKED ||
+        redlock_sync_upgrade(lease, NULL) != REDLOCK_E_FORKED)
         return 3;
     if (redlock_sync_release(lease, NULL) != REDLOCK_E_FORKED)
         return 4;

@@ -1,0 +1,680 @@
+/*
+ * Threads that make a lease shared, or exclusive: the mode, the validity and the fence as other
+ * threads read them, and each call's outcome, whatever masters or other threads do meanwhile.
+ */
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "fixture.h"
+#include "sync_user.h"
+
+static redlock_lease_options fenced(bool shared)
+{
+    redlock_lease_options options = terms(10000, 10000);
+    options.fence = true;
+    options.shared = shared;
+    return options;
+}
+
+static redlock_sync_lease *take_shared(redlock_sync *client, const char *name)
+{
+    redlock_lease_options options = fenced(true);
+    return take(client, name, &options);
+}
+
+static redlock_sync_lease *take_alone(redlock_sync *client, const char *name)
+{
+    redlock_lease_options options = fenced(false);
+    return take(client, name, &options);
+}
+
+static void assert_reads(const redlock_sync_lease *lease)
+{
+    assert_int_equal(redlock_sync_exclusive_for(lease), 0);
+    assert_true(redlock_sync_valid_for(lease) > 0);
+}
+
+static void assert_writes(const redlock_sync_lease *lease)
+{
+    assert_in_range(redlock_sync_exclusive_for(lease), 1, 9898);
+    assert_in_range(redlock_sync_valid_for(lease), 1, 9898);
+}
+
+static void assert_kept_out(redlock_sync *client, const char *name, bool shared)
+{
+    redlock_sync_lease *lease;
+    redlock_lease_options options = fenced(shared);
+    options.wait_ms = 0;
+    assert_code(redlock_sync_acquire(client, &lease, name, &options, NULL), REDLOCK_E_HELD);
+}
+
+/* ---- A call that waits in a thread of its own ---- */
+
+struct caller {
+    redlock_code (*call)(struct caller *caller);
+    redlock_sync *client;
+    redlock_sync_lease *lease;
+    redlock_sync_result result;
+    redlock_code code;
+    pthread_t thread;
+    atomic_int id;
+    atomic_bool done;
+};
+
+static redlock_code downgrade_it(struct caller *caller)
+{
+    return redlock_sync_downgrade(caller->lease, &caller->result);
+}
+
+static redlock_code upgrade_it(struct caller *caller)
+{
+    return redlock_sync_upgrade(caller->lease, &caller->result);
+}
+
+static redlock_code extend_it(struct caller *caller)
+{
+    return redlock_sync_extend(caller->lease, 0, &caller->result);
+}
+
+static redlock_code release_it(struct caller *caller)
+{
+    return redlock_sync_release(caller->lease, &caller->result);
+}
+
+static redlock_code take_it_shared(struct caller *caller)
+{
+    redlock_lease_options options = fenced(true);
+    return redlock_sync_acquire(caller->client, &caller->lease, "let-in", &options,
+                                &caller->result);
+}
+
+static void *call_it(void *data)
+{
+    struct caller *caller = data;
+    atomic_store(&caller->id, (int)syscall(SYS_gettid));
+    caller->code = caller->call(caller);
+    atomic_store(&caller->done, true);
+    return NULL;
+}
+
+static void begin(struct caller *caller, redlock_code (*call)(struct caller *),
+                  redlock_sync *client, redlock_sync_lease *lease)
+{
+    *caller = (struct caller){
+        .call = call, .client = client, .lease = lease, .result = REDLOCK_SYNC_RESULT_INIT};
+    assert_int_equal(pthread_create(&caller->thread, NULL, call_it, caller), 0);
+}
+
+static redlock_code outcome(struct caller *caller)
+{
+    pthread_join(caller->thread, NULL);
+    return caller->code;
+}
+
+/* Its call is in the mailbox: a thread that has begun sleeps nowhere else. */
+static bool waits(struct caller *caller)
+{
+    char path[64], state = '?';
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", atomic_load(&caller->id));
+    FILE *file = atomic_load(&caller->id) ? fopen(path, "re") : NULL;
+    if (!file)
+        return false;
+    if (fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+        state = '?';
+    fclose(file);
+    return state == 'S';
+}
+
+/* Two upgrades while a quorum is hung: the one that came later is refused, the other is under
+ * way. */
+static struct caller *two_upgrades(struct caller two[2], redlock_sync_lease *lease)
+{
+    begin(&two[0], upgrade_it, NULL, lease);
+    begin(&two[1], upgrade_it, NULL, lease);
+    AWAIT(atomic_load(&two[0].done) || atomic_load(&two[1].done));
+    struct caller *refused = atomic_load(&two[0].done) ? &two[0] : &two[1];
+    assert_code(outcome(refused), REDLOCK_E_STATE);
+    assert_says(refused->result.text, "one change at a time");
+    return refused == two ? two + 1 : two;
+}
+
+/* ---- Readers and a writer ---- */
+
+static void a_downgrade_lets_a_waiting_reader_in(void **state)
+{
+    (void)state;
+    redlock_sync *client = open_on(&cluster), *elsewhere = open_on(&cluster);
+    redlock_sync_lease *lease = take_alone(client, "let-in");
+    redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
+    int64_t fence = redlock_sync_fence(lease);
+    struct caller reader;
+    begin(&reader, take_it_shared, elsewhere, NULL);
+    AWAIT(stats_now(elsewhere).waiting == 1);
+    assert_writes(lease);
+    assert_code(redlock_sync_downgrade(lease, &result), REDLOCK_OK);
+    assert_code(result.code, REDLOCK_OK);
+    assert_says(result.text, "shared from now on");
+    assert_true(result.granted >= 3);
+    assert_reads(lease);
+    assert_code(outcome(&reader), REDLOCK_OK);
+    assert_reads(reader.lease);
+    assert_reads(lease);
+    assert_int_equal(redlock_sync_fence(lease), fence);
+    assert_kept_out(elsewhere, "let-in", false);
+    give_back(reader.lease);
+    give_back(lease);
+    redlock_sync_close(elsewhere, 10000);
+    redlock_sync_free(elsewhere);
+    close_clean(client, &cluster);
+}
+
+static void the_only_reader_becomes_the_writer(void **state)
+{
+    (void)state;
+    redlock_sync *client = open_on(&cluster);
+    redlock_sync_lease *lease = take_shared(client, "only");
+    redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
+    int64_t fence = redlock_sync_fence(lease);
+    assert_true(fence > 0);
+    assert_reads(lease);
+    assert_code(redlock_sync_upgrade(lease, &result), REDLOCK_OK);
+    assert_says(result.text, "exclusive from now on");
+    assert_writes(lease);
+    assert_in_range(result.valid_ms, 1, 9898);
+    assert_true(redlock_sync_fence(lease) > fence);
+    assert_kept_out(client, "only", true);
+    assert_code(redlock_sync_release(lease, NULL), REDLOCK_OK);
+    assert_int_equal(redlock_sync_exclusive_for(lease), 0);
+    redlock_sync_lease_free(lease);
+    close_clean(client, &cluster);
+}
+
+static void beside_a_reader_it_stays_a_reader(void **state)
+{
+    (void)state;
+    redlock_sync *client = open_on(&cluster);
+    redlock_sync_lease *lease = take_shared(client, "beside");
+    redlock_sync_lease *other = take_shared(client, "beside");
+    redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
+    int64_t fence = redlock_sync_fence(lease);
+    assert_code(redlock_sync_upgrade(lease, &result), REDLOCK_E_HELD);
+    assert_says(result.text, "others read it");
+    assert_says(result.votes, " held by redlock:shared");
+    assert_reads(lease);
+    assert_reads(other);
+    assert_int_equal(redlock_sync_fence(lease), fence);
+    give_back(other);
+    assert_code(redlock_sync_upgrade(lease, NULL), REDLOCK_OK);
+    assert_writes(lease);
+    give_back(lease);
+    close_clean(client, &cluster);
+}
+
+static void of_several_names_all_change(void **state)
+{
+    (void)state;
+    redlock_sync *client = open_on(&cluster);
+    redlock_sync_lease *lease;
+    redlock_name names[] = {{"mine", 4, false}, {"ours", 4, true}};
+    assert_code(redlock_sync_acquire_names(client, &lease, names, 2, NULL, NULL, NULL, NULL),
+                REDLOCK_OK);
+    assert_reads(lease);
+    assert_code(redlock_sync_upgrade(lease, NULL), REDLOCK_OK);
+    assert_writes(lease);
+    assert_kept_out(client, "ours", true);
+    assert_code(redlock_sync_downgrade(lease, NULL), REDLOCK_OK);
+    assert_reads(lease);
+    give_back(take_shared(client, "mine"));
+    give_back(take_shared(client, "ours"));
+    give_back(lease);
+    close_clean(client, &cluster);
+}
+
+/* ---- What is refused ---- */
+
+static void what_is_no_change_is_refused(void **state)
+{
+    (void)state;
+    redlock_sync *client = open_on(&cluster);
+    redlock_sync_lease *reader = take_shared(client, "reads"),
+                       *writer = take_alone(client, "writes");
+    redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT, no_size = {0};
+    assert_code(redlock_sync_downgrade(reader, &result), REDLOCK_E_STATE);
+    assert_says(result.text, "shared already");
+    assert_code(redlock_sync_upgrade(writer, &result), REDLOCK_E_STATE);
+    assert_says(result.text, "no name of the lease is shared");
+    assert_code(redlock_sync_downgrade(writer, &no_size), REDLOCK_E_ARGUMENT);
+    assert_code(redlock_sync_upgrade(reader, &no_size), REDLOCK_E_ARGUMENT);
+    assert_code(redlock_sync_downgrade(NULL, &result), REDLOCK_E_ARGUMENT);
+    assert_code(redlock_sync_upgrade(NULL, &result), REDLOCK_E_ARGUMENT);
+    assert_int_equal(redlock_sync_exclusive_for(NULL), 0);
+    assert_reads(reader);
+    assert_writes(writer);
+    assert_code(redlock_sync_release(writer, NULL), REDLOCK_OK);
+    assert_code(redlock_sync_downgrade(writer, &result), REDLOCK_E_STATE);
+    assert_code(redlock_sync_release(reader, NULL), REDLOCK_OK);
+    assert_code(redlock_sync_upgrade(reader, NULL), REDLOCK_E_STATE);
+    close_clean(client, &cluster);
+    assert_code(redlock_sync_downgrade(writer, NULL), REDLOCK_E_CLOSED);
+    assert_code(redlock_sync_upgrade(reader, NULL), REDLOCK_E_CLOSED);
+    redlock_sync_lease_free(writer);
+    redlock_sync_lease_free(reader);
+}
+
+struct inside {
+    redlock_sync_lease *lease;
+    redlock_code downgrade, upgrade;
+    int64_t exclusive;
+};
+
+static void change_from_inside(redlock *client, void *data)
+{
+    struct inside *inside = data;
+    (void)client;
+    inside->downgrade = redlock_sync_downgrade(inside->lease, NULL);
+    inside->upgrade = redlock_sync_upgrade(inside->lease, NULL);
+    inside->exclusive = redlock_sync_exclusive_for(inside->lease);
+}
+
+static void a_callback_cannot_wait_for_a_change(void **state)
+{
+    (void)state;
+    redlock_sync *client = open_on(&cluster);
+    struct inside inside = {.lease = take_alone(client, "inside")};
+    assert_code(redlock_sync_run(client, change_from_inside, &inside), REDLOCK_OK);
+    assert_code(inside.downgrade, REDLOCK_E_STATE);
+    assert_code(inside.upgrade, REDLOCK_E_STATE);
+    assert_true(inside.exclusive > 0);
+    give_back(inside.lease);
+    close_clean(client, &cluster);
+}
+
+/* ---- What other threads read ---- */
+
+struct pause {
+    sem_t begun, end;
+};
+
+static void pause_inside(redlock *client, void *data)
+{
+    struct pause *pause = data;
+    (void)client;
+    sem_post(&pause->begun);
+    sem_wait(&pause->end);
+}
+
+static struct pause pause_of_loop;
+
+static redlock_code pause_loop(struct caller *caller)
+{
+    return redlock_sync_run(caller->client, pause_inside, &pause_of_loop);
+}
+
+static void look_inside(redlock *client, void *data)
+{
+    struct caller *caller = data;
+    (void)client;
+    caller->result.valid_ms = redlock_sync_exclusive_for(caller->lease);
+}
+
+static redlock_code look_at_it(struct caller *caller)
+{
+    return redlock_sync_run(caller->client, look_inside, caller);
+}
+
+/* What a thread reads when a change has begun.  The change and the look wait together until the
+ * background thread goes on, which starts both before it sends anything. */
+static int64_t exclusive_at_once(redlock_sync *client, redlock_sync_lease *lease,
+                                 redlock_code (*change)(struct caller *))
+{
+    struct caller pause, changes, look;
+    sem_init(&pause_of_loop.begun, 0, 0);
+    sem_init(&pause_of_loop.end, 0, 0);
+    begin(&pause, pause_loop, client, NULL);
+    sem_wait(&pause_of_loop.begun);
+    begin(&changes, change, client, lease);
+    AWAIT(waits(&changes));
+    begin(&look, look_at_it, client, lease);
+    AWAIT(waits(&look));
+    sem_post(&pause_of_loop.end);
+    assert_code(outcome(&pause), REDLOCK_OK);
+    assert_code(outcome(&changes), REDLOCK_OK);
+    assert_code(outcome(&look), REDLOCK_OK);
+    return look.result.valid_ms;
+}
+
+static void before_any_request_leaves_it_is_a_reader(void **state)
+{
+    (void)state;
+    redlock_sync *client = open_on(&cluster);
+    redlock_sync_lease *lease = take_alone(client, "at-once");
+    assert_int_equal(exclusive_at_once(client, lease, downgrade_it), 0);
+    assert_reads(lease);
+    assert_int_equal(exclusive_at_once(client, lease, upgrade_it), 0);
+    assert_writes(lease);
+    assert_true(exclusive_at_once(client, lease, extend_it) > 0);
+    give_back(lease);
+    close_clean(client, &cluster);
+}
+
+enum step { WRITES, BECOMES_READER, READS, BECOMES_WRITER, STEPS };
+
+struct watch {
+    redlock_sync_lease *lease;
+    atomic_uint phase; /* a step, and STEPS more with each round */
+    atomic_bool stop;
+    _Atomic int64_t reader_fence;
+    atomic_uint looks[STEPS], ended, exclusive_reader, shared_writer, old_fence;
+};
+
+static void judge(struct watch *watch, enum step step, int64_t exclusive, bool is_old)
+{
+    watch->looks[step]++;
+    watch->exclusive_reader += step == READS && exclusive > 0;
+    watch->shared_writer += step == WRITES && exclusive == 0;
+    watch->old_fence += (step == BECOMES_WRITER || step == WRITES) && exclusive > 0 && is_old;
+}
+
+/* What was read counts if the step was the same before and after. */
+static void *watch_mode(void *data)
+{
+    struct watch *watch = data;
+    while (!atomic_load(&watch->stop)) {
+        unsigned phase = atomic_load(&watch->phase);
+        int64_t exclusive = redlock_sync_exclusive_for(watch->lease);
+        bool is_old = redlock_sync_fence(watch->lease) <= atomic_load(&watch->reader_fence);
+        watch->ended += redlock_sync_valid_for(watch->lease) == 0;
+        if (phase == atomic_load(&watch->phase))
+            judge(watch, phase % STEPS, exclusive, is_old);
+    }
+    return NULL;
+}
+
+static void go_on_when_seen(struct watch *watch, enum step step)
+{
+    unsigned looks = atomic_load(&watch->looks[step]);
+    AWAIT(atomic_load(&watch->looks[step]) >= looks + 20);
+    atomic_fetch_add(&watch->phase, 1);
+}
+
+static void read_beside(redlock_sync *other, redlock_sync_lease *lease)
+{
+    redlock_sync_lease *beside = take_shared(other, "watched");
+    assert_code(redlock_sync_upgrade(lease, NULL), REDLOCK_E_HELD);
+    give_back(beside);
+}
+
+static void change_and_back(struct watch *watch, redlock_sync *other, bool beside)
+{
+    assert_code(redlock_sync_downgrade(watch->lease, NULL), REDLOCK_OK);
+    atomic_store(&watch->reader_fence, redlock_sync_fence(watch->lease));
+    atomic_fetch_add(&watch->phase, 1);
+    if (beside)
+        read_beside(other, watch->lease);
+    go_on_when_seen(watch, READS);
+    assert_code(redlock_sync_upgrade(watch->lease, NULL), REDLOCK_OK);
+    atomic_fetch_add(&watch->phase, 1);
+    go_on_when_seen(watch, WRITES);
+}
+
+static void no_thread_reads_a_mode_that_is_not(void **state)
+{
+    (void)state;
+    redlock_sync *client = open_on(&cluster), *other = open_on(&cluster);
+    static struct watch watch; /* as the threads outlive a case that fails */
+    pthread_t threads[2];
+    watch.lease = take_alone(client, "watched");
+    for (int i = 0; i < 2; i++)
+        pthread_create(&threads[i], NULL, watch_mode, &watch);
+    go_on_when_seen(&watch, WRITES);
+    for (int i = 0; i < 100; i++)
+        change_and_back(&watch, other, i % 2);
+    atomic_store(&watch.stop, true);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(watch.ended, 0);
+    assert_int_equal(watch.exclusive_reader, 0);
+    assert_int_equal(watch.shared_writer, 0);
+    assert_int_equal(watch.old_fence, 0);
+    give_back(watch.lease);
+    redlock_sync_close(other, 10000);
+    redlock_sync_free(other);
+    close_clean(client, &cluster);
+}
+
+struct extender {
+    redlock_sync_lease *lease;
+    atomic_bool stop;
+    atomic_uint extended, wrong;
+};
+
+/* One thread: two would refuse each other without a pause, and starve the masters. */
+static void *extend_often(void *data)
+{
+    struct extender *extender = data;
+    while (!atomic_load(&extender->stop)) {
+        redlock_code code = redlock_sync_extend(extender->lease, 0, NULL);
+        extender->extended += code == REDLOCK_OK;
+        extender->wrong += code != REDLOCK_OK;
+    }
+    return NULL;
+}
+
+static void extends_and_changes_both_end(void **state)
+{
+    (void)state;
+    redlock_sync *client = open_on(&cluster);
+    static struct extender extender; /* as the thread outlives a case that fails */
+    pthread_t thread;
+    extender.lease = take_alone(client, "extended");
+    pthread_create(&thread, NULL, extend_often, &extender);
+    for (int i = 0; i < 200 || atomic_load(&extender.extended) < 200; i++) {
+        assert_code(redlock_sync_downgrade(extender.lease, NULL), REDLOCK_OK);
+        assert_reads(extender.lease);
+        assert_code(redlock_sync_upgrade(extender.lease, NULL), REDLOCK_OK);
+        assert_writes(extender.lease);
+    }
+    atomic_store(&extender.stop, true);
+    pthread_join(thread, NULL);
+    assert_int_equal(extender.wrong, 0);
+    give_back(extender.lease);
+    close_clean(client, &cluster);
+}
+
+/* ---- Hung masters ---- */
+
+static void a_hung_minority_is_not_waited_for(void **state)
+{
+    (void)state;
+    redlock_sync *client = open_on(&cluster);
+    redlock_sync_lease *lease = take_alone(client, "minority");
+    cluster_do(&cluster, "pause 1 2");
+    int64_t since = now_us();
+    redlock_code down = redlock_sync_downgrade(lease, NULL), up = redlock_sync_upgrade(lease, NULL);
+    int64_t took = now_us() - since;
+    cluster_do(&cluster, "resume 1 2");
+    assert_code(down, REDLOCK_OK);
+    assert_code(up, REDLOCK_OK);
+    assert_true(took < 2500 * MS_US);
+    assert_writes(lease);
+    give_back(lease);
+    close_clean(client, &cluster);
+}
+
+static void a_downgrade_waits_for_a_hung_quorum_as_a_reader(void **state)
+{
+    (void)state;
+    redlock_sync *client = open_on(&cluster);
+    redlock_sync_lease *lease = take_alone(client, "hung");
+    struct caller downgrade, extend;
+    cluster_do(&cluster, "pause 1 2 3");
+    begin(&downgrade, downgrade_it, NULL, lease);
+    AWAIT(redlock_sync_exclusive_for(lease) == 0);
+    bool valid = redlock_sync_valid_for(lease) > 0;
+    redlock_code again = redlock_sync_downgrade(lease, NULL),
+                 up = redlock_sync_upgrade(lease, NULL);
+    begin(&extend, extend_it, NULL, lease);
+    bool done = atomic_load(&downgrade.done);
+    cluster_do(&cluster, "resume 1 2 3");
+    assert_true(valid);
+    assert_false(done);
+    assert_code(again, REDLOCK_E_STATE);
+    assert_code(up, REDLOCK_E_STATE);
+    assert_code(outcome(&downgrade), REDLOCK_OK);
+    assert_code(outcome(&extend), REDLOCK_OK);
+    assert_reads(lease);
+    give_back(lease);
+    close_clean(client, &cluster);
+}
+
+static void a_downgrade_ends_with_its_lease(void **state)
+{
+    (void)state;
+    redlock_sync *client = open_on(&cluster);
+    redlock_lease_options options = terms(2000, 0);
+    redlock_sync_lease *lease = take(client, "ends", &options);
+    redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
+    cluster_do(&cluster, "pause 1 2 3");
+    redlock_code code = redlock_sync_downgrade(lease, &result);
+    int64_t valid = redlock_sync_valid_for(lease);
+    cluster_do(&cluster, "resume 1 2 3");
+    assert_code(code, REDLOCK_E_EXPIRED);
+    assert_code(result.code, REDLOCK_E_EXPIRED);
+    assert_int_equal(valid, 0);
+    redlock_sync_lease_free(lease);
+    AWAIT(cluster_keys(&cluster) == 0);
+    close_clean(client, &cluster);
+}
+
+static void an_upgrade_without_a_quorum_changes_nothing(void **state)
+{
+    (void)state;
+    redlock_sync *client = open_patient(&cluster, 700);
+    redlock_sync_lease *lease = take_shared(client, "no-quorum");
+    redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
+    struct caller upgrade;
+    cluster_do(&cluster, "pause 1 2 3");
+    begin(&upgrade, upgrade_it, NULL, lease);
+    unsigned exclusive = 0;
+    for (bool done = false; !done;) {
+        done = atomic_load(&upgrade.done);
+        exclusive += redlock_sync_exclusive_for(lease) > 0;
+    }
+    redlock_code code = outcome(&upgrade);
+    int64_t valid = redlock_sync_valid_for(lease);
+    cluster_do(&cluster, "resume 1 2 3");
+    assert_code(code, REDLOCK_E_UNAVAILABLE);
+    assert_says(upgrade.result.votes, " timeout\n");
+    assert_true(valid > 0);
+    assert_int_equal(exclusive, 0);
+    AWAIT(redlock_sync_upgrade(lease, &result) == REDLOCK_OK);
+    assert_writes(lease);
+    give_back(lease);
+    close_clean(client, &cluster);
+}
+
+static void one_upgrade_at_a_time(void **state)
+{
+    (void)state;
+    redlock_sync *client = open_on(&cluster);
+    redlock_sync_lease *lease = take_shared(client, "twice");
+    struct caller two[2], extend;
+    cluster_do(&cluster, "pause 1 2 3");
+    struct caller *upgrade = two_upgrades(two, lease);
+    redlock_code down = redlock_sync_downgrade(lease, NULL);
+    begin(&extend, extend_it, NULL, lease);
+    AWAIT(waits(&extend));
+    int64_t exclusive = redlock_sync_exclusive_for(lease);
+    cluster_do(&cluster, "resume 1 2 3");
+    assert_code(down, REDLOCK_E_STATE);
+    assert_int_equal(exclusive, 0);
+    assert_code(outcome(upgrade), REDLOCK_OK);
+    assert_code(outcome(&extend), REDLOCK_OK);
+    assert_writes(lease);
+    give_back(lease);
+    close_clean(client, &cluster);
+}
+
+static void a_release_ends_a_change(void **state)
+{
+    (void)state;
+    redlock_sync *client = open_on(&cluster);
+    redlock_sync_lease *lease = take_shared(client, "released");
+    struct caller two[2], release;
+    cluster_do(&cluster, "pause 1 2 3");
+    struct caller *upgrade = two_upgrades(two, lease);
+    begin(&release, release_it, NULL, lease);
+    AWAIT(redlock_sync_valid_for(lease) == 0);
+    AWAIT(waits(&release));
+    cluster_do(&cluster, "resume 1 2 3");
+    assert_code(outcome(upgrade), REDLOCK_E_CANCELLED);
+    assert_code(outcome(&release), REDLOCK_OK);
+    assert_int_equal(redlock_sync_exclusive_for(lease), 0);
+    redlock_sync_lease_free(lease);
+    close_clean(client, &cluster);
+}
+
+static void close_during_an_upgrade(int64_t patience_ms)
+{
+    redlock_sync *client = open_on(&cluster);
+    redlock_sync_lease *lease = take_shared(client, "closing");
+    struct caller two[2];
+    cluster_do(&cluster, "pause 1 2 3");
+    struct caller *upgrade = two_upgrades(two, lease);
+    int64_t since = now_us();
+    redlock_sync_close(client, patience_ms);
+    redlock_code code = outcome(upgrade);
+    int64_t took = now_us() - since;
+    cluster_do(&cluster, "resume 1 2 3");
+    assert_code(code, REDLOCK_E_CANCELLED);
+    assert_true(took < (patience_ms + 2500) * MS_US);
+    assert_int_equal(redlock_sync_exclusive_for(lease), 0);
+    assert_int_equal(redlock_sync_valid_for(lease), 0);
+    assert_code(redlock_sync_upgrade(lease, NULL), REDLOCK_E_CLOSED);
+    redlock_sync_free(client);
+    redlock_sync_lease_free(lease);
+    for (unsigned i = 0; i < 5; i++)
+        cluster_tell(&cluster, i, "DEL closing redlock:holders:closing");
+    AWAIT(cluster_keys(&cluster) == 0);
+}
+
+static void closing_ends_an_upgrade(void **state)
+{
+    (void)state;
+    close_during_an_upgrade(0);
+    close_during_an_upgrade(300);
+}
+
+/* As if the masters had started long ago: the clocks of young ones are not believed by all. */
+static void make_them_old(void)
+{
+    for (unsigned i = 0; i < cluster.count; i++)
+        cluster_tell(&cluster, i, "HSET redlock:clock s 0 q 0 h 1");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_downgrade_lets_a_waiting_reader_in),
+        cmocka_unit_test(the_only_reader_becomes_the_writer),
+        cmocka_unit_test(beside_a_reader_it_stays_a_reader),
+        cmocka_unit_test(of_several_names_all_change),
+        cmocka_unit_test(what_is_no_change_is_refused),
+        cmocka_unit_test(a_callback_cannot_wait_for_a_change),
+        cmocka_unit_test(before_any_request_leaves_it_is_a_reader),
+        cmocka_unit_test(no_thread_reads_a_mode_that_is_not),
+        cmocka_unit_test(extends_and_changes_both_end),
+        cmocka_unit_test(a_hung_minority_is_not_waited_for),
+        cmocka_unit_test(a_downgrade_waits_for_a_hung_quorum_as_a_reader),
+        cmocka_unit_test(a_downgrade_ends_with_its_lease),
+        cmocka_unit_test(an_upgrade_without_a_quorum_changes_nothing),
+        cmocka_unit_test(one_upgrade_at_a_time),
+        cmocka_unit_test(a_release_ends_a_change),
+        cmocka_unit_test(closing_ends_an_upgrade),
+    };
+    return RUN_WITH(tests, .masters = 5, .begun = make_them_old);
+}
