@@ -1,6 +1,7 @@
 /* A file that many processes read and one refreshes when it is a second old.  The masters:
  * REDLOCK_NODES; the file: the first argument.  A reader holds the name shared, so readers do not
- * wait for each other; a writer holds it alone, so nobody reads a half-written file. */
+ * wait for each other; a writer holds it alone, so nobody reads a half-written file.  Who has
+ * written becomes a reader, so that it shows what it wrote while the others read. */
 #include <redlock/sync.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -55,6 +56,14 @@ static void give_back(redlock_sync_lease *lease)
 }
 
 /* Another process may have refreshed the file while this one waited to write. */
+static bool write_and_read(redlock_sync_lease *lease, const char *path)
+{
+    if (!is_fresh(path) && (redlock_sync_exclusive_for(lease) <= STEP_MS || !refresh(path)))
+        return false;
+    return redlock_sync_downgrade(lease, NULL) == REDLOCK_OK &&
+           redlock_sync_valid_for(lease) > STEP_MS && show(path);
+}
+
 static bool use(redlock_sync *client, const char *path)
 {
     redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
@@ -68,7 +77,7 @@ static bool use(redlock_sync *client, const char *path)
     lease = take(client, false, &result);
     if (!lease)
         return false;
-    done = (is_fresh(path) || refresh(path)) && show(path);
+    done = write_and_read(lease, path);
     give_back(lease);
     return done;
 }
