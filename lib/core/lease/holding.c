@@ -102,17 +102,20 @@ void holding_put_round_away(struct engine *e, struct lease *lease)
     lease->attempt = NULL;
 }
 
-/* A lease that was handed over is renewed at once: only that renewal tells how well it is held. */
-static bool is_only_given(const struct lease *lease)
+/* A lease that was handed over is renewed at once, and so is one that was not upgraded: only that
+ * renewal tells how well it is held. */
+static bool is_renewed_at_once(const struct lease *lease)
 {
     enum request_kind kind = lease->attempt->round.kind;
-    return kind == REQUEST_QUEUE || (kind == REQUEST_RAISE && lease->claim->enqueued);
+    bool not_upgraded = kind == REQUEST_UPGRADE && lease->claim->mode != MODE_EXCLUSIVE;
+    return not_upgraded || kind == REQUEST_QUEUE ||
+           (kind == REQUEST_RAISE && lease->claim->enqueued);
 }
 
 void holding_weigh(struct engine *e, struct lease *lease)
 {
     const struct round *round = lease_round(lease);
-    if (!round || is_only_given(lease))
+    if (!round || is_renewed_at_once(lease))
         return;
     if (lease->state == LEASE_RENEWING) {
         enum verdict verdict = round_verdict(round, lease_masters(e), e->quorum);
