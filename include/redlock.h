@@ -621,7 +621,7 @@ REDLOCK_API redlock_code redlock_place_get(const redlock_lease *lease, redlock_p
 /*
  * Renews now, with a new ttl if `ttl_ms` > 0 (it then counts for later renewals
  * too).  EXTENDED or NOT_EXTENDED (E_UNAVAILABLE, E_MAX_HOLD) follows, or LOST or
- * RELEASED in its place.
+ * RELEASED in its place.  While an upgrade is under way the renewal waits for its end.
  * Returns REDLOCK_OK, E_STATE if the lease is not held or an extend is already
  * under way, E_TTL (also below 0), E_FORKED.
  */
@@ -645,11 +645,14 @@ REDLOCK_API redlock_code redlock_downgrade(redlock_lease *lease);
  * for ever.  Until CHANGED is told the lease is a reader's, as before.  CHANGED: all its
  * names are exclusive, and event->valid_ms counts the masters alone that said so.
  * NOT_CHANGED: it is still a reader, all the time; the code is E_HELD (others read one of
- * the names), E_UNAVAILABLE (too few masters answered, or on too many a downgrade of this
- * lease was lost with its connection), E_MAX_HOLD or E_MEMORY.  LOST or RELEASED may follow in its
- * place.  Writers that wait are passed, for they wait for this reader anyhow.  A fenced
- * lease has a new, larger fence from CHANGED on: readers that came later have larger
- * ones than it had.
+ * the names), E_UNAVAILABLE (too few masters answered, or on too many the renewal after a
+ * downgrade, or after NOT_CHANGED, was lost with its connection), E_MAX_HOLD or E_MEMORY.
+ * LOST or RELEASED may follow in its place.  NOT_CHANGED is followed by a renewal, also of
+ * a lease that does not renew itself: it lets other readers in again where a master had
+ * said yes.  Nothing is renewed during an upgrade, so do not call this again and again from
+ * the callback: let time pass.  Writers that wait are passed, for they wait for this reader
+ * anyhow.  A fenced lease has a new, larger fence from CHANGED on: readers that came later
+ * have larger ones than it had.
  * Returns REDLOCK_OK, E_STATE if the lease is not held, has no name shared, was taken over
  * by redlock_attach() (what its former holder sent may yet arrive), or if a change is
  * under way; E_FORKED.
@@ -682,8 +685,8 @@ REDLOCK_API redlock_code redlock_release(redlock_lease *lease);
 /*
  * Frees the handle and leaves the lease to its ttl, for another process to
  * redlock_attach() or redlock_release_token().  No callback is called any more.
- * Returns REDLOCK_OK, or E_STATE if the lease is not held, or was downgraded or upgraded
- * (what was sent about that may yet arrive, and only this client knows of it), or
+ * Returns REDLOCK_OK, or E_STATE if the lease is not held, or was downgraded or upgraded,
+ * be it in vain (what was sent about that may yet arrive, and only this client knows), or
  * E_FORKED; after an error the handle lives on.
  */
 REDLOCK_API redlock_code redlock_detach(redlock_lease *lease);

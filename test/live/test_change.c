@@ -190,6 +190,7 @@ static void test_not_beside_another_reader(void **state)
     assert_code(lock(&other, &theirs, true), REDLOCK_OK);
     assert_code(upgrade(&reader), REDLOCK_E_HELD);
     assert_non_null(strstr(reader.told[REDLOCK_NOT_CHANGED].text, "others read it"));
+    assert_code(redlock_detach(reader.lease), REDLOCK_E_STATE);
     assert_code(upgrade(&other), REDLOCK_E_HELD);
     AWAIT(&ours, marked() == MASTERS);
     assert_code(lock(&third, &theirs, true), REDLOCK_OK);

@@ -79,8 +79,8 @@ struct claim {
     uint32_t in_flight : 22; /* requests not yet answered */
     uint32_t handed : 7;     /* how often it was handed over within this client */
     uint32_t mode : 2;       /* enum lease_mode: in which its lease has the names */
-    uint32_t converts : 1;   /* its renewals convert: a master may have the token for an exclusive
-                                one,   while the lease has the names shared */
+    uint32_t converts : 1;   /* its renewals convert: a master may have the names for the token
+                                alone, while the lease has them shared */
     struct deadline deadline;
     struct ledger_entry at[];
 };
