@@ -6,6 +6,7 @@
 #include "fixture.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #define MASTERS 5
 
@@ -218,6 +219,36 @@ static void test_beside_a_reader_of_a_minority(void **state)
     cluster_tell(&cluster, 1, "DEL name redlock:holders:name");
 }
 
+/* What each master does: it takes nothing from another reader, shortens nothing, prolongs what it
+ * has, and keeps the fence. */
+static void test_master_by_master(void **state)
+{
+    (void)state;
+    struct take reader;
+    unsigned stored = 0;
+    assert_code(lock(&reader, &ours, true), REDLOCK_OK);
+    AWAIT(&ours, marked() == MASTERS);
+    const char *token = redlock_token(reader.lease);
+    cluster_tell(&cluster, 0, "ZREM redlock:holders:name %s", token);
+    cluster_tell(&cluster, 0, "ZADD redlock:holders:name 99999999999999 somebody");
+    cluster_tell(&cluster, 1, "PEXPIRE name 100000");
+    cluster_tell(&cluster, 2, "DEL redlock:holders:name");
+    cluster_tell(&cluster, 2, "SET name %s PX 1000", token);
+    assert_code(upgrade(&reader), REDLOCK_OK);
+    AWAIT(&ours, cluster_holders(&cluster, "name", token) == MASTERS - 1);
+    assert_int_equal(marked(), 1);
+    assert_true(cluster_count(&cluster, 1, "PTTL name") > FENCE_TTL);
+    assert_true(cluster_count(&cluster, 2, "PTTL name") > 1000);
+    for (unsigned i = 0; i < MASTERS; i++) {
+        redisReply *clock = cluster_ask(&cluster, i, "HGET redlock:clock h");
+        stored += atoll(clock->str) >= redlock_fence(reader.lease);
+        freeReplyObject(clock);
+    }
+    assert_true(stored > MASTERS / 2);
+    assert_code(take_release(&reader), REDLOCK_OK);
+    cluster_tell(&cluster, 0, "DEL name redlock:holders:name");
+}
+
 /* Those that answered keep other readers out for a moment: a renewal lets them in again. */
 static void test_too_few_masters(void **state)
 {
@@ -340,6 +371,7 @@ int main(void)
         WITH_BOTH(test_the_only_reader_becomes_the_writer),
         WITH_BOTH(test_not_beside_another_reader),
         WITH_BOTH(test_beside_a_reader_of_a_minority),
+        WITH_BOTH(test_master_by_master),
         WITH_BOTH(test_too_few_masters),
         WITH_BOTH(test_back_and_forth),
         WITH_BOTH(test_what_is_refused),
