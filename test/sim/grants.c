@@ -71,10 +71,12 @@ static void is_kept_alone(struct world *w, unsigned master, uint32_t number, con
 {
     struct token *token = &w->tokens[number];
     bool was_alone = token->alone[master] > w->now;
-    if (!is_alone(w, master, number, names, count))
+    bool abstains = w->now < w->servers[master].abstains_until; /* it lets nobody in */
+    if (is_alone(w, master, number, names, count))
+        token->alone[master] =
+            token->upgraded && abstains ? token->alone[master] : token->backed[master];
+    else if (!abstains)
         token->alone[master] = 0;
-    else if (!token->upgraded || w->now >= w->servers[master].abstains_until)
-        token->alone[master] = token->backed[master];
     if (was_alone && !token->alone[master] && token->holder)
         validity_shared(token->holder);
 }

@@ -50,7 +50,7 @@ static void upgraded(struct engine *e, struct lease *lease)
     for (unsigned i = 0; i < lease_masters(e); i++)
         if (round->ballots[i].vote == VOTE_GRANTED)
             masters |= BIT(i);
-    claim_upgraded(e, lease->claim, masters);
+    claim_upgraded(e, lease->claim, masters, round->asked_at);
     if (lease->terms.fence && !MUTANT(UPGRADE_KEEPS_FENCE))
         lease->fence = lease->attempt->fence;
     lease_become(lease, LEASE_HELD);

@@ -67,7 +67,8 @@ struct claim {
                             no lease wants its answers.  See lease_of_claim() */
     struct names *names;
     union {
-        usec taken_at;   /* held: when this client got the names from the masters */
+        usec taken_at;   /* held: when this client got the names from the masters; since an upgrade,
+                            when that was asked for */
         usec not_before; /* abandoned: until then no release is owed; 0: now */
     };
     int64_t last_end : 52;     /* when the token's last ttl must have run out */
@@ -113,7 +114,8 @@ void claim_downgrade(struct claim *claim);
 void claim_not_upgraded(struct claim *claim);
 /* These masters (bits) keep the names for the token alone, as they have just said; the promises of
  * the others were those of a reader, and are over. */
-void claim_upgraded(const struct engine *engine, struct claim *claim, uint16_t masters);
+void claim_upgraded(const struct engine *engine, struct claim *claim, uint16_t masters,
+                    usec asked_at);
 /* A name is shared. */
 bool claim_is_shared(const struct claim *claim);
 /* Its lease asks for `ttl` only: from now on the claim is promised for no longer. */
