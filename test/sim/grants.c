@@ -25,7 +25,10 @@ static void heals_in_time(struct world *w, unsigned master, const struct message
     if (!lease || !lease->end || is_wrong(w, master) || message->answer.answer != ANSWER_HEALED ||
         w->faults & 1U << FAULT_STEP_CLOCK)
         return;
-    usec late = shell_now(lease->shell) - lease->farthest_end;
+    /* A renewal of a lease that handed the token on may be on its way. */
+    usec end =
+        token->farthest_end > lease->farthest_end ? token->farthest_end : lease->farthest_end;
+    usec late = shell_now(lease->shell) - end;
     const struct shell_link *link = &lease->shell->links[master];
     usec drift = (w->now - link->compared) / 100; /* since they were compared */
     if (late > HEAL_GRACE + link->vague + drift)

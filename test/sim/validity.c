@@ -23,6 +23,14 @@ static void is_backed(struct user_lease *lease)
             lease->number, CLIENT(lease), backing, lease->token);
 }
 
+/* The token may be handed on to a lease that ends sooner. */
+static void note_for_token(const struct user_lease *lease)
+{
+    struct token *token = token_of(lease);
+    if (lease->end > token->farthest_end)
+        token->farthest_end = lease->end;
+}
+
 /* Once it has passed it never comes back. */
 void validity_looked_at(struct user_lease *lease, usec now)
 {
@@ -38,6 +46,7 @@ void validity_looked_at(struct user_lease *lease, usec now)
         lease->end_known_at = now;
         if (end > lease->farthest_end)
             lease->farthest_end = end;
+        note_for_token(lease);
         is_backed(lease);
     }
 }
@@ -61,6 +70,7 @@ static void acquired_in_time(struct user_lease *lease)
 void validity_acquired(struct user_lease *lease)
 {
     acquired_in_time(lease);
+    note_for_token(lease);
     is_backed(lease);
 }
 

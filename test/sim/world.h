@@ -159,6 +159,7 @@ struct token {
     usec backed[MASTERS_MAX];          /* true time: each master keeps it at least until then */
     usec alone[MASTERS_MAX];           /* likewise, and for nobody else */
     bool upgraded;                     /* a master has taken its names for it alone */
+    usec farthest_end;                 /* by its client's clock: that any lease has had with it */
     uint16_t asked, refused, released; /* by whom it was acquired and released: masters */
     uint16_t gone;                     /* masters that have carried out a release of it */
     usec dead_since;                   /* true time; 0: it lives */
