@@ -28,8 +28,7 @@ bool lease_is_all_shared(const struct lease *lease)
 
 bool lease_was_changed(const struct lease *lease)
 {
-    return lease->state == LEASE_UPGRADING ||
-           (lease->claim && (lease->claim->converts || lease->claim->mode != MODE_AS_NAMED));
+    return lease->state == LEASE_UPGRADING || (lease->claim && claim_was_changed(lease->claim));
 }
 
 bool lease_is_foreign(const struct lease *lease)

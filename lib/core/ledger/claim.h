@@ -108,16 +108,6 @@ struct claim *claim_enqueued(const struct engine *engine, const char *token, siz
  * lease that has the claim now: the promise is for no longer. */
 void claim_promised(struct engine *engine, struct claim *claim, unsigned master, usec from,
                     usec ttl, usec wanted);
-/* Its lease has the names shared from now on: its renewals say so to each master. */
-void claim_downgrade(struct claim *claim);
-/* An upgrade was asked for in vain; masters may have made the names the token's alone. */
-void claim_not_upgraded(struct claim *claim);
-/* These masters (bits) keep the names for the token alone, as they have just said; the promises of
- * the others were those of a reader, and are over. */
-void claim_upgraded(const struct engine *engine, struct claim *claim, uint16_t masters,
-                    usec asked_at);
-/* A name is shared. */
-bool claim_is_shared(const struct claim *claim);
 /* Its lease asks for `ttl` only: from now on the claim is promised for no longer. */
 void claim_shorten(struct engine *engine, struct claim *claim, usec ttl);
 
@@ -132,16 +122,6 @@ void claim_ask(struct engine *engine, struct claim *claim, unsigned master,
  * sent once more.  The claim stays until claim_answered() follows. */
 bool claim_hear(struct engine *engine, struct claim *claim, unsigned master,
                 const struct reply *reply, usec wanted);
-
-/* A yes of this master counts for a claim that was upgraded. */
-bool claim_counts_for_writer(const struct engine *engine, const struct claim *claim,
-                             unsigned master, const struct reply *reply);
-/* The same, for the mode in which its lease has the names now. */
-static inline bool claim_counts(const struct engine *engine, const struct claim *claim,
-                                unsigned master, const struct reply *reply)
-{
-    return claim->mode != MODE_EXCLUSIVE || claim_counts_for_writer(engine, claim, master, reply);
-}
 
 /* Ends the request.  Frees an abandoned claim of which nothing is left. */
 void claim_answered(struct engine *engine, struct claim *claim);
@@ -172,5 +152,35 @@ usec claim_valid_until(const struct engine *engine, const struct claim *claim);
 /* The number of masters whose promise stands, as far as is known; one that is not up does not
  * count. */
 unsigned claim_health(const struct engine *engine, const struct claim *claim);
+
+/* ---- modes.c: a claim whose lease has changed the mode of its names ------------ */
+
+/* A downgrade or an upgrade was asked for, at any time.  One test for all the others, which are
+ * many. */
+static inline bool claim_was_changed(const struct claim *claim)
+{
+    return claim->mode != MODE_AS_NAMED || claim->converts;
+}
+
+/* Its lease has the names shared from now on: its renewals say so to each master. */
+void claim_downgrade(struct claim *claim);
+/* An upgrade was asked for in vain; masters may have made the names the token's alone. */
+void claim_not_upgraded(struct claim *claim);
+/* These masters (bits) keep the names for the token alone, as they have just said; the promises of
+ * the others were those of a reader, and are over. */
+void claim_upgraded(const struct engine *engine, struct claim *claim, uint16_t masters,
+                    usec asked_at);
+/* A name is shared. */
+bool claim_is_shared(const struct claim *claim);
+
+/* A yes of this master counts for a claim that was upgraded. */
+bool claim_counts_for_writer(const struct engine *engine, const struct claim *claim,
+                             unsigned master, const struct reply *reply);
+/* The same, for the mode in which its lease has the names now. */
+static inline bool claim_counts(const struct engine *engine, const struct claim *claim,
+                                unsigned master, const struct reply *reply)
+{
+    return claim->mode != MODE_EXCLUSIVE || claim_counts_for_writer(engine, claim, master, reply);
+}
 
 #endif

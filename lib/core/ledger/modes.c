@@ -1,0 +1,48 @@
+#include "ground/sanity.h"
+#include "ground/shared.h"
+#include "ledger/claim.h"
+
+void claim_downgrade(struct claim *claim)
+{
+    ASSERT(!claim->abandoned);
+    claim->mode = MODE_SHARED;
+    claim->converts = true;
+}
+
+void claim_not_upgraded(struct claim *claim)
+{
+    claim->converts = true;
+}
+
+void claim_upgraded(const struct engine *e, struct claim *claim, uint16_t masters, usec asked_at)
+{
+    ASSERT(!claim->abandoned);
+    claim->taken_at = asked_at;
+    claim->mode = MODE_EXCLUSIVE;
+    claim->converts = false;
+    for (unsigned i = 0; i < e->config.masters; i++)
+        if (!(masters & 1U << i))
+            claim->at[i].promise = 0;
+}
+
+bool claim_is_shared(const struct claim *claim)
+{
+    return claim->mode == MODE_SHARED ||
+           (claim->mode == MODE_AS_NAMED && names_any_shared(claim->names));
+}
+
+/* What a master says of a reader is no promise to a writer, and what it says of one that was a
+ * writer before, and has been a reader since, is none any more.  Nor is what a master says that may
+ * yet carry out a request that makes a reader of the writer, or that has come up with what it had
+ * before: there the name may be the token's again as it was before another reader came. */
+bool claim_counts_for_writer(const struct engine *e, const struct claim *claim, unsigned master,
+                             const struct reply *reply)
+{
+    enum request_kind kind = (enum request_kind)reply->tag.kind;
+    if (!request_sets_token(kind))
+        return true;
+    bool asks_as_writer = reply->tag.mode == MODE_EXCLUSIVE || kind == REQUEST_UPGRADE;
+    bool is_old = reply->tag.sent_at < claim->taken_at;
+    return asks_as_writer && !is_old && !claim->at[master].doubtful &&
+           e->now >= e->masters[master].abstains_until;
+}
