@@ -320,7 +320,7 @@ mutant writer-by-reader-word ledger/modes.c "$(within claim_counts_for_writer 'a
 mutant writer-by-old-word ledger/modes.c "$(within claim_counts_for_writer ' \&\& !is_old' ' + 0 * is_old')"
 mutant writer-despite-lost ledger/modes.c "$(within claim_counts_for_writer '!claim->at\[master\]\.doubtful' 'true')"
 mutant writer-by-abstainer ledger/modes.c "$(within claim_counts_for_writer 'e->now >= e->masters\[master\]\.abstains_until' 'true')"
-mutant writer-uncounted ledger/claim.c "$(within hear_setting 'wanted \&\& claim_counts\(e, claim, master, reply\)' 'wanted')"
+mutant writer-uncounted lease/machine.c "$(within lease_hear 'counts \&\& claim_counts\(e, claim, master, reply\)' 'counts')"
 mutant writer-vote-uncounted lease/recording.c "$(within recording_take 'if \(round->kind == REQUEST_RENEW \&\& !claim_counts\(e, lease->claim, master, reply\)\)' 'if (false)')"
 mutant writer-heal-uncounted lease/recording.c "$(within recording_take 'if \(claim_counts\(e, lease->claim, master, reply\)\)' 'if (true)')"
 mutant promises-not-struck ledger/modes.c "$(within claim_upgraded 'claim->at\[i\]\.promise = 0' '(void)masters')"

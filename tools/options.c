@@ -333,6 +333,8 @@ static bool make_room_for_names(struct options *options, int argc)
 
 static void take_name(struct options *options, const char *name, bool shared)
 {
+    if (!name)
+        return;
     options->names[options->names_count++] =
         (redlock_name){.bytes = name, .length = strlen(name), .shared = shared};
 }

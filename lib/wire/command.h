@@ -67,8 +67,8 @@ static inline bool command_shares(const struct request *request)
  * the kind has modes. */
 static inline bool command_is_like(const struct request *a, const struct request *b)
 {
-    return a->tag.kind == b->tag.kind && (!request_has_modes((enum request_kind)a->tag.kind) ||
-                                          command_shares(a) == command_shares(b));
+    return a->tag.kind == b->tag.kind &&
+           (!request_has_modes(a->tag.kind) || command_shares(a) == command_shares(b));
 }
 
 /* Appends one command for `count` (2 to BATCH_MAX) requests that are alike; one reply answers

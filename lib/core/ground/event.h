@@ -67,14 +67,14 @@ enum lease_mode { MODE_AS_NAMED, MODE_SHARED, MODE_EXCLUSIVE };
 
 /* The answer brings its request's tag back unchanged. */
 struct tag {
-    uint32_t kind : 8;     /* enum request_kind */
-    uint32_t mode : 2;     /* enum lease_mode: in which the names are asked for; UPGRADE: are had */
-    uint32_t converts : 1; /* RENEW: a name that is to be shared, and has the token itself, is
-                              shared from then on */
+    enum request_kind kind;
     uint32_t round;        /* see struct question; 0: no claim asks */
     struct claim *claim;   /* NULL for HELLO, ADOPT, KILL */
     usec sent_at;          /* read before the request went to the link */
-    usec ttl;              /* ACQUIRE, GRANT, QUEUE, RENEW, UPGRADE: the ttl that was asked for */
+    int64_t ttl : 40;      /* ACQUIRE, GRANT, QUEUE, RENEW, UPGRADE: the ttl that was asked for */
+    uint64_t mode : 2;     /* enum lease_mode: in which the names are asked for; UPGRADE: are had */
+    uint64_t converts : 1; /* RENEW: a name that is to be shared, and has the token itself, is
+                              shared from then on */
 };
 
 /* What a master needs to work out its quarantine. */

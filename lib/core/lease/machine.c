@@ -331,6 +331,7 @@ void lease_hear(struct engine *e, struct lease *lease, unsigned master, const st
     bool broken = reply->answer == ANSWER_HEALED && claim->at[master].promise > e->now &&
                   e->now >= e->masters[master].abstains_until;
     fencing_notice(e, lease, master);
+    counts = counts && claim_counts(e, claim, master, reply);
     if (claim_hear(e, claim, master, reply, counts ? lease->terms.ttl : 0))
         lease_release_sent(e, lease, BIT(master));
     fencing_notice(e, lease, master);

@@ -436,7 +436,7 @@ static void hear_setting(struct engine *e, struct claim *claim, unsigned master,
     case ANSWER_AHEAD:
         at->presence = PRESENT;
         may_last(e, claim, reply->tag.ttl); /* the request may have been carried out late */
-        if (wanted && claim_counts(e, claim, master, reply)) {
+        if (wanted) {
             usec from = MUTANT(DATED_FROM_REPLY) ? e->now : reply->tag.sent_at;
             usec promise = promised(e, from, reply->tag.ttl, wanted);
             if (promise > at->promise)

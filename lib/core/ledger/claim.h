@@ -118,7 +118,8 @@ void claim_ask(struct engine *engine, struct claim *claim, unsigned master,
                const struct question *question);
 
 /* Takes an answer into the ledger, also if no lease waits for it.  `wanted`: the ttl of the lease
- * for which the promise counts; 0: the answer comes too late for that.  True if the release was
+ * for which the promise counts; 0: the answer comes too late for that, or it does not count for a
+ * writer.  True if the release was
  * sent once more.  The claim stays until claim_answered() follows. */
 bool claim_hear(struct engine *engine, struct claim *claim, unsigned master,
                 const struct reply *reply, usec wanted);

@@ -38,7 +38,7 @@ bool claim_is_shared(const struct claim *claim)
 bool claim_counts_for_writer(const struct engine *e, const struct claim *claim, unsigned master,
                              const struct reply *reply)
 {
-    enum request_kind kind = (enum request_kind)reply->tag.kind;
+    enum request_kind kind = reply->tag.kind;
     if (!request_sets_token(kind))
         return true;
     bool asks_as_writer = reply->tag.mode == MODE_EXCLUSIVE || kind == REQUEST_UPGRADE;
