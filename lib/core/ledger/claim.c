@@ -58,16 +58,21 @@ void claim_pass(struct claim **from, struct claim **to)
     *from = NULL;
 }
 
+_Static_assert(TOKEN_RANDOM % 3 == 1, "one byte is left for the last two digits");
+
 static void write_base64url(char *to, const uint8_t *bytes)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    uint32_t bits = 0, held = 0;
-    for (unsigned i = 0; i < TOKEN_RANDOM; i++) {
-        bits = bits << 8 | bytes[i];
-        for (held += 8; held >= 6; held -= 6)
-            *to++ = digits[bits >> (held - 6) & 63];
+    for (unsigned i = 0; i + 3 <= TOKEN_RANDOM; i += 3) {
+        uint32_t bits = (uint32_t)bytes[i] << 16 | (uint32_t)bytes[i + 1] << 8 | bytes[i + 2];
+        *to++ = digits[bits >> 18];
+        *to++ = digits[bits >> 12 & 63];
+        *to++ = digits[bits >> 6 & 63];
+        *to++ = digits[bits & 63];
     }
-    *to = digits[bits << (6 - held) & 63];
+    uint32_t last = bytes[TOKEN_RANDOM - 1];
+    *to++ = digits[last >> 2];
+    *to = digits[last << 4 & 63];
 }
 
 void claim_fresh_token(struct engine *e, struct claim *claim)
