@@ -295,8 +295,9 @@ static void execute(struct conn *conn, struct message *message)
             kill_connection(w, conn->master, message->kill_id);
         model_execute(&server->model, server_wall(w, conn->master), &message->call,
                       &message->answer);
-        if (server->model.data.is_full)
-            world_violated(w, "model", "master %u has no room for one more waiter",
+        if (server->model.data.is_full &&
+            !is_liar(w, conn->master)) /* it may keep what it denies */
+            world_violated(w, "model", "master %u has no room for one more waiter or reader",
                            conn->master + 1);
         if (is_liar(w, conn->master))
             liar_answers(w, conn->master, message, tolerates_twins(conn->shell));
