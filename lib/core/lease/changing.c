@@ -43,14 +43,20 @@ void changing_upgrade(struct engine *e, struct lease *lease)
     changing_weigh(e, lease);
 }
 
-static void upgraded(struct engine *e, struct lease *lease)
+/* The masters whose yes makes the writer: with a fence, those of its basis alone.  On another one a
+ * later holder may have been shown a larger fence, and be gone. */
+static uint16_t those_that_count(const struct engine *e, const struct lease *lease)
 {
-    const struct round *round = &lease->attempt->round;
     uint16_t masters = 0;
     for (unsigned i = 0; i < lease_masters(e); i++)
-        if (round->ballots[i].vote == VOTE_GRANTED)
+        if (lease->attempt->round.ballots[i].vote == VOTE_GRANTED)
             masters |= BIT(i);
-    claim_upgraded(e, lease->claim, masters, round->asked_at);
+    return lease->terms.fence ? masters & lease->attempt->basis : masters;
+}
+
+static void upgraded(struct engine *e, struct lease *lease)
+{
+    claim_upgraded(e, lease->claim, those_that_count(e, lease), lease->attempt->round.asked_at);
     if (lease->terms.fence && !MUTANT(UPGRADE_KEEPS_FENCE))
         lease->fence = lease->attempt->fence;
     lease_become(lease, LEASE_HELD);
@@ -81,6 +87,8 @@ void changing_weigh(struct engine *e, struct lease *lease)
     enum verdict verdict = round_verdict(&lease->attempt->round, lease_masters(e), e->quorum);
     if (verdict == VERDICT_WON && lease->terms.fence)
         verdict = fencing_weigh(e, lease);
+    if (verdict == VERDICT_WON && lease->terms.fence && !fencing_is_founded(e, lease))
+        verdict = VERDICT_LOST;
     if (verdict == VERDICT_WON)
         upgraded(e, lease);
     else if (verdict == VERDICT_LOST)

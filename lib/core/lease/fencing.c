@@ -57,8 +57,7 @@ void fencing_notice(const struct engine *e, struct lease *lease, unsigned master
         lease->attempt->basis &= (uint16_t)~BIT(master);
 }
 
-/* A quorum of the fence's basis has kept the lease. */
-static bool is_founded(const struct engine *e, const struct lease *lease)
+bool fencing_is_founded(const struct engine *e, const struct lease *lease)
 {
     unsigned kept = 0;
     for (unsigned i = 0; i < lease_masters(e); i++)
@@ -110,7 +109,7 @@ enum verdict fencing_weigh(struct engine *e, struct lease *lease)
             return VERDICT_PENDING;
         ask_to_raise(e, lease);
     }
-    if (!is_founded(e, lease))
+    if (!fencing_is_founded(e, lease))
         return VERDICT_LOST;
     unsigned have = stored(e, round, attempt->fence);
     if (have >= enough || MUTANT(FENCE_EARLY))

@@ -94,6 +94,8 @@ usec fencing_valid_until(const struct engine *engine, const struct lease *lease)
 /* Called before and after a master's promise may change: where it is over, or was for a moment,
  * another lease may have had the names since the fence was fixed. */
 void fencing_notice(const struct engine *engine, struct lease *lease, unsigned master);
+/* A quorum of the fence's basis has kept the lease. */
+bool fencing_is_founded(const struct engine *engine, const struct lease *lease);
 /* A master of the fence's basis has not yet answered the renewal that confirms. */
 bool fencing_may_be_confirmed(const struct engine *engine, const struct lease *lease);
 /* Another clock was told: grants that were doubted may count now. */
