@@ -21,35 +21,17 @@ if names == 1 and not fenced and not is_waited_for and
 end
 
 -- uses clock.lua
-
-local function move_on(to)
-    redis.call('hset', clock, 'h', string.format('%.0f', to))
-    return to
-end
+-- uses move_on.lua
 
 if is_waited_for then
-    -- uses handover.lua
-    for i = 1, names do
-        hand_over_if_open(KEYS[i])
-    end
-    h = logical_clock()
-    for i = 1, names do
-        if first_alive(KEYS[i]) then
-            return {-1, move_on(h + 1)}
-        end
-    end
+    -- uses serve_first.lua
 end
 if redis.call('exists', unpack(KEYS, 1, names)) > 0 then
     return {-1, move_on(h + 1)}
 end
 if fenced then
     local proposal = tonumber(ARGV[3])
-    h = h + 1
-    if proposal > h then
-        local time = redis.call('time')
-        h = math.max(h, math.min(proposal, time[1] * 1000000 + time[2] + tonumber(ARGV[4])))
-    end
-    move_on(h)
+    -- uses proposed.lua
 end
 for i = 1, names do
     redis.call('set', KEYS[i], ARGV[1], 'px', ARGV[2])

@@ -7,22 +7,7 @@ local count, clock = #KEYS - 1, KEYS[#KEYS]
 local time = redis.call('time')
 local most = time[1] * 1000000 + time[2] + tonumber(ARGV[1])
 
-local function logical_clock()
-    return tonumber(redis.call('hget', clock, 'h') or '')
-end
-
-local h = logical_clock()
-
-local function move_on(to)
-    h = to
-    redis.call('hset', clock, 'h', string.format('%.0f', h))
-    return h
-end
-
-local queues = {}
-for i = 1, count do
-    queues[i] = 'redlock:queue:' .. KEYS[i]
-end
+-- uses each_clock.lua
 local function is_waited_for()
     return false
 end

@@ -25,26 +25,14 @@ if names == 1 and
 end
 
 -- uses holders.lua
-local function move_on(to)
-    redis.call('hset', clock, 'h', string.format('%.0f', to))
-    return to
-end
+-- uses move_on.lua
 
 local queues = {}
 for i = 1, names do
     queues[i] = 'redlock:queue:' .. KEYS[i]
 end
 if redis.call('exists', unpack(queues)) > 0 then
-    -- uses handover.lua
-    for i = 1, names do
-        hand_over_if_open(KEYS[i])
-    end
-    h = logical_clock()
-    for i = 1, names do
-        if first_alive(KEYS[i]) then
-            return {-1, move_on(h + 1)}
-        end
-    end
+    -- uses serve_first.lua
 end
 local values = {}
 for i = 1, names do
@@ -55,12 +43,7 @@ for i = 1, names do
     end
 end
 if proposal ~= 0 then
-    h = h + 1
-    if proposal > h then
-        local time = redis.call('time')
-        h = math.max(h, math.min(proposal, time[1] * 1000000 + time[2] + tonumber(ARGV[4])))
-    end
-    move_on(h)
+    -- uses proposed.lua
 end
 -- Shared names come first, for these may be forbidden where a SET is not.
 for i = 1, names do

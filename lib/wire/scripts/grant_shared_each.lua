@@ -10,22 +10,7 @@ local time = redis.call('time')
 local now = time[1] * 1000000 + time[2]
 local most = now + tonumber(ARGV[1])
 
-local function logical_clock()
-    return tonumber(redis.call('hget', clock, 'h') or '')
-end
-
-local h = logical_clock()
-
-local function move_on(to)
-    h = to
-    redis.call('hset', clock, 'h', string.format('%.0f', h))
-    return h
-end
-
-local queues = {}
-for i = 1, count do
-    queues[i] = 'redlock:queue:' .. KEYS[i]
-end
+-- uses each_clock.lua
 -- True if a waiter is left.
 local function serve_those_who_wait()
     return false

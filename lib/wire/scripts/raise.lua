@@ -4,10 +4,7 @@
 -- Returns {1, clock} stored, {0, clock} a name is free, {-1, clock} another token has one.
 -- uses value.lua
 local names, clock = #KEYS - 1, KEYS[#KEYS]
-local h = tonumber(redis.call('hget', clock, 'h') or '')
-if not h then
-    return redis.error_reply('NOCLOCK redlock:clock is gone')
-end
+-- uses clock_once.lua
 local state = 1
 for i = 1, names do
     local value = value_of(KEYS[i])

@@ -9,10 +9,8 @@
 local names, clock = #KEYS - 1, KEYS[#KEYS]
 local token, ttl, proposal = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 
-local h = tonumber(redis.call('hget', clock, 'h') or '')
-if not h then
-    return redis.error_reply('NOCLOCK redlock:clock is gone')
-end
+-- uses clock_once.lua
+-- uses move_on.lua
 
 local values, is_absent, is_read = {}, false, false
 for i = 1, names do
@@ -32,12 +30,7 @@ elseif is_read then
     return 2
 end
 if proposal ~= 0 then
-    h = h + 1
-    if proposal > h then
-        local time = redis.call('time')
-        h = math.max(h, math.min(proposal, time[1] * 1000000 + time[2] + tonumber(ARGV[4])))
-    end
-    redis.call('hset', clock, 'h', string.format('%.0f', h))
+    -- uses proposed.lua
 end
 for i = 1, names do
     local ms = math.max(ttl, redis.call('pttl', KEYS[i]))
