@@ -160,7 +160,7 @@ static char *put_modes(char *to, const struct request *request)
     const struct names *names = request->names;
     to = put_header(to, '$', names->count);
     for (unsigned i = 0; i < names->count; i++)
-        *to++ = request->tag.mode == MODE_SHARED || names_is_shared(names, i) ? 's' : 'x';
+        *to++ = request_shares(request, i) ? 's' : 'x';
     return PUT(to, "\r\n");
 }
 
@@ -217,7 +217,7 @@ static char *put_acquire(char *to, const struct request *request)
 
 static char *put_grant(char *to, const struct request *request)
 {
-    bool shared = command_shares(request);
+    bool shared = request_shares_any(request);
     to = PUT_CALL_IN_MODES(to, request, GRANT, GRANT_ARGUMENTS + 1, shared);
     to = put_integer(to, request->ttl_ms);
     to = put_integer(to, request->proposal);
@@ -233,7 +233,7 @@ static char *put_raise(char *to, const struct request *request)
 
 static char *put_queue(char *to, const struct request *request)
 {
-    bool shared = command_shares(request);
+    bool shared = request_shares_any(request);
     to = PUT_CALL(to, request, QUEUE, 3 + shared);
     to = put_integer(to, request->ticket);
     to = put_integer(to, request->ttl_ms);
@@ -252,7 +252,7 @@ static char *put_renew_arguments(char *to, const struct request *request)
 
 static char *put_renew(char *to, const struct request *request)
 {
-    bool shared = command_shares(request);
+    bool shared = request_shares_any(request);
     to = PUT_CALL_IN_MODES(to, request, RENEW, RENEW_ARGUMENTS + shared, shared);
     to = put_renew_arguments(to, request);
     return shared ? put_flag(put_modes(to, request), request->tag.converts) : to;
@@ -280,7 +280,8 @@ static char *put_peek(char *to, const struct request *request)
 
 /* All are of one kind, and in one mode. */
 #define EACH_SCRIPT(requests, kind)                                                                \
-    &scripts[command_shares(&(requests)[0]) ? SCRIPT_##kind##_SHARED_EACH : SCRIPT_##kind##_EACH]
+    &scripts[request_shares_any(&(requests)[0]) ? SCRIPT_##kind##_SHARED_EACH                      \
+                                                : SCRIPT_##kind##_EACH]
 
 static char *put_name_of_each(char *to, const struct request *requests, unsigned count)
 {

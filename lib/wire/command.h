@@ -56,19 +56,12 @@ const char *command_script(const char *hash);
 /* The request may go in one command with others like it. */
 bool command_may_batch(const struct request *request);
 
-/* A name is to be shared. */
-static inline bool command_shares(const struct request *request)
-{
-    return request->tag.mode == MODE_SHARED ||
-           (request->tag.mode == MODE_AS_NAMED && names_any_shared(request->names));
-}
-
 /* Two such requests may go in one command: they are of one kind, and of one mode where
  * the kind has modes. */
 static inline bool command_is_like(const struct request *a, const struct request *b)
 {
     return a->tag.kind == b->tag.kind &&
-           (!request_has_modes(a->tag.kind) || command_shares(a) == command_shares(b));
+           (!request_has_modes(a->tag.kind) || request_shares_any(a) == request_shares_any(b));
 }
 
 /* Appends one command for `count` (2 to BATCH_MAX) requests that are alike; one reply answers

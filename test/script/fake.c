@@ -176,15 +176,6 @@ void fake_break(struct fake *fake, const char *format, ...)
 
 /* ---- effects ----------------------------------------------------------------- */
 
-static bool is_shared(const struct request *request, unsigned i)
-{
-    if (request->tag.kind == REQUEST_UPGRADE)
-        return false;
-    if (request->tag.mode != MODE_AS_NAMED)
-        return request->tag.mode == MODE_SHARED;
-    return names_is_shared(request->names, i);
-}
-
 static void write_names(char *to, size_t size, const struct request *request)
 {
     const struct names *names = request->names;
@@ -192,7 +183,7 @@ static void write_names(char *to, size_t size, const struct request *request)
     for (unsigned i = 0; i < names->count && used < size; i++) {
         struct slice name = names_at(names, i);
         used += (size_t)snprintf(to + used, size - used, "%s%.*s%s", i ? "," : "", (int)name.length,
-                                 name.bytes, is_shared(request, i) ? FAKE_SHARED : "");
+                                 name.bytes, request_shares(request, i) ? FAKE_SHARED : "");
     }
 }
 
@@ -228,14 +219,6 @@ static void write_claim_request(struct fake *fake, char *to, size_t size,
              number, request->whole ? " whole" : "");
 }
 
-const char *fake_kind(enum request_kind kind)
-{
-#define NAME(kind, name, ...) #name,
-    static const char *const kinds[] = {CONNECTION_REQUESTS(NAME) CLAIM_REQUESTS(NAME)};
-#undef NAME
-    return kinds[kind];
-}
-
 const char *fake_answer_name(enum answer answer)
 {
     static const char *const names[] = {
@@ -261,7 +244,7 @@ static void note_send(struct fake *fake, unsigned master, const struct request *
     default:
         write_claim_request(fake, more, sizeof more, request);
     }
-    snprintf(tail, sizeof tail, " %s%s", fake_kind(request->tag.kind), more);
+    snprintf(tail, sizeof tail, " %s%s", request_name(request->tag.kind), more);
     note_master(fake, "send", master, tail);
 }
 

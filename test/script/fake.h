@@ -130,7 +130,6 @@ struct actor *fake_actor(struct fake *fake, const char *name);
 bool fake_new(struct fake *fake, const char *name, const char *names, const struct terms *terms,
               const char *token);
 void fake_call(struct fake *fake, struct actor *actor, enum event_kind kind, usec ttl);
-const char *fake_kind(enum request_kind kind);
 const char *fake_answer_name(enum answer answer);
 /* The votes of the lease, with commas; "" without a round. */
 void fake_votes(struct fake *fake, const struct lease *lease, char *to, size_t size);

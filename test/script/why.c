@@ -16,7 +16,7 @@ static const struct actor *actor_of(const struct fake *fake, const struct lease 
 static void say_reply(char *to, size_t size, unsigned master, const struct reply *reply)
 {
     snprintf(to, size, "master %u answers %s to %s%s%s", master, fake_answer_name(reply->answer),
-             fake_kind(reply->tag.kind), reply->text_length ? ": " : "",
+             request_name(reply->tag.kind), reply->text_length ? ": " : "",
              reply->text_length ? reply->text : "");
 }
 

@@ -737,12 +737,9 @@ static bool compare_several(struct test *t)
 
 static int option_kind(const char *word)
 {
-#define NAME(kind, name, ...) #name,
-    static const char *const words[] = {CONNECTION_REQUESTS(NAME) CLAIM_REQUESTS(NAME)};
-#undef NAME
-    for (int i = 0; i < (int)(sizeof words / sizeof words[0]); i++)
-        if (strcmp(words[i], word) == 0)
-            return i;
+    for (int kind = 0; kind < REQUEST_KINDS; kind++)
+        if (strcmp(request_name((enum request_kind)kind), word) == 0)
+            return kind;
     die("--break: acquire, grant, raise, queue, renew, upgrade, release, peek or hello");
     return -1;
 }

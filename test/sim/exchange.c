@@ -41,15 +41,6 @@ struct tag exchange_expected(struct shell *s, unsigned master)
 
 /* ---- requests ----------------------------------------------------------------------- */
 
-static bool is_shared(const struct request *request, unsigned i)
-{
-    if (request->tag.kind == REQUEST_UPGRADE)
-        return false;
-    if (request->tag.mode != MODE_AS_NAMED)
-        return request->tag.mode == MODE_SHARED;
-    return names_is_shared(request->names, i);
-}
-
 static void fill_call(struct shell *s, struct message *message, const struct request *request)
 {
     message->login = false;
@@ -74,7 +65,7 @@ static void fill_call(struct shell *s, struct message *message, const struct req
         for (unsigned i = 0; i < call->count; i++)
             call->names[i] = check_name(s, names_at(request->names, i));
         for (unsigned i = 0; i < call->count; i++)
-            call->modes |= (uint8_t)(is_shared(request, i) << i);
+            call->modes |= (uint8_t)(request_shares(request, i) << i);
     }
     if (request->token_length && request->token[0])
         call->value = world_token(s->world, request->token, request->token_length);

@@ -13,14 +13,6 @@ void trace_line(const struct world *world, const char *format, ...)
     va_end(arguments);
 }
 
-const char *request_name(enum request_kind kind)
-{
-#define NAME(kind, name, ...) #name,
-    static const char *const names[] = {CONNECTION_REQUESTS(NAME) CLAIM_REQUESTS(NAME)};
-#undef NAME
-    return names[kind];
-}
-
 const char *answer_name(enum answer answer)
 {
     static const char *const names[] = {"yes",      "healed", "ahead", "queued", "read",

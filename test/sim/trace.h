@@ -15,7 +15,6 @@
 void trace_line(const struct world *world, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-const char *request_name(enum request_kind kind);
 const char *answer_name(enum answer answer);
 /* "a+c" */
 const char *names_text(const uint8_t *names, unsigned count);

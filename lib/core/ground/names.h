@@ -56,4 +56,19 @@ static inline bool names_any_shared(const struct names *names)
     return names->any_shared;
 }
 
+/* A request asks for one of its names, or for any of them, to be shared. */
+static inline bool request_shares(const struct request *request, unsigned index)
+{
+    if (request->tag.kind == REQUEST_UPGRADE)
+        return false;
+    return request->tag.mode == MODE_SHARED ||
+           (request->tag.mode == MODE_AS_NAMED && names_is_shared(request->names, index));
+}
+
+static inline bool request_shares_any(const struct request *request)
+{
+    return request->tag.mode == MODE_SHARED ||
+           (request->tag.mode == MODE_AS_NAMED && names_any_shared(request->names));
+}
+
 #endif

@@ -103,4 +103,14 @@ static inline bool request_has_modes(enum request_kind kind)
     return REQUEST_IS(kind, REQUEST_MODES);
 }
 
+/* As it stands in the table. */
+static inline const char *request_name(enum request_kind kind)
+{
+#define REQUEST_NAME(kind, name, ...) #name,
+    static const char *const names[] = {CONNECTION_REQUESTS(REQUEST_NAME)
+                                            CLAIM_REQUESTS(REQUEST_NAME)};
+#undef REQUEST_NAME
+    return names[kind];
+}
+
 #endif

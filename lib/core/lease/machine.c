@@ -289,22 +289,23 @@ void lease_extend(struct engine *e, struct lease *lease, usec ttl)
 }
 
 /* If the lease is not held, LOST or RELEASED is on its way, in place of CHANGED. */
-void lease_downgrade(struct engine *e, struct lease *lease)
+static void change(struct engine *e, struct lease *lease, handler *changing)
 {
     losing_notice(e, lease);
     if (!lease_is_held(lease))
         return;
-    changing_downgrade(e, lease);
+    changing(e, lease);
     lease_schedule(e, lease);
+}
+
+void lease_downgrade(struct engine *e, struct lease *lease)
+{
+    change(e, lease, changing_downgrade);
 }
 
 void lease_upgrade(struct engine *e, struct lease *lease)
 {
-    losing_notice(e, lease);
-    if (!lease_is_held(lease))
-        return;
-    changing_upgrade(e, lease);
-    lease_schedule(e, lease);
+    change(e, lease, changing_upgrade);
 }
 
 /* An answer to a question that goes on can only move the deadline out, so the deadline is not set

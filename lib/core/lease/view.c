@@ -17,13 +17,7 @@ bool lease_is_shared(const struct lease *lease)
 
 bool lease_is_all_shared(const struct lease *lease)
 {
-    const struct claim *claim = lease->claim;
-    if (!claim || claim->mode != MODE_AS_NAMED)
-        return claim && claim->mode == MODE_SHARED;
-    for (unsigned i = 0; i < claim->names->count; i++)
-        if (!names_is_shared(claim->names, i))
-            return false;
-    return true;
+    return lease->claim && claim_is_all_shared(lease->claim);
 }
 
 bool lease_was_changed(const struct lease *lease)

@@ -171,8 +171,9 @@ void claim_not_upgraded(struct claim *claim);
  * the others were those of a reader, and are over. */
 void claim_upgraded(const struct engine *engine, struct claim *claim, uint16_t masters,
                     usec asked_at);
-/* A name is shared. */
+/* A name is shared; all of them are. */
 bool claim_is_shared(const struct claim *claim);
+bool claim_is_all_shared(const struct claim *claim);
 
 /* A yes of this master counts for a claim that was upgraded. */
 bool claim_counts_for_writer(const struct engine *engine, const struct claim *claim,

@@ -31,6 +31,14 @@ bool claim_is_shared(const struct claim *claim)
            (claim->mode == MODE_AS_NAMED && names_any_shared(claim->names));
 }
 
+bool claim_is_all_shared(const struct claim *claim)
+{
+    bool all = true;
+    for (unsigned i = 0; i < claim->names->count; i++)
+        all &= names_is_shared(claim->names, i);
+    return claim->mode == MODE_SHARED || (claim->mode == MODE_AS_NAMED && all);
+}
+
 /* What a master says of a reader is no promise to a writer, and what it says of one that was a
  * writer before, and has been a reader since, is none any more.  Nor is what a master says that may
  * yet carry out a request that makes a reader of the writer, or that has come up with what it had
