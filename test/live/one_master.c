@@ -1,24 +1,14 @@
 #include "one_master.h"
 
+#include "../plain_memory.h"
+
 redisContext *master, *ear;
 struct raw_reply raw;
 struct reply reply;
 
 /* ---- Asking ---- */
 
-static void *take(void *pool, size_t size)
-{
-    (void)pool;
-    return calloc(1, size);
-}
-
-static void give(void *pool, void *block, size_t size)
-{
-    (void)pool, (void)size;
-    free(block);
-}
-
-const struct memory memory = {take, give, NULL};
+const struct memory memory = PLAIN_MEMORY;
 
 struct names *make_names(const struct slice *slices, unsigned count)
 {
@@ -74,15 +64,21 @@ enum answer ask(const struct request *request)
     return reply.answer;
 }
 
-enum answer queue_for(const char *list, const char *token, usec ticket, int64_t life)
+enum answer ask_about(const char *list, struct request request)
 {
     struct names *names = split(list);
-    struct request request = request_of(REQUEST_QUEUE, names, token);
-    request.ticket = ticket;
-    request.ttl_ms = life;
+    request.names = names;
     enum answer answer = ask(&request);
     names_drop(&memory, names);
     return answer;
+}
+
+enum answer queue_for(const char *list, const char *token, usec ticket, int64_t life)
+{
+    struct request request = request_of(REQUEST_QUEUE, NULL, token);
+    request.ticket = ticket;
+    request.ttl_ms = life;
+    return ask_about(list, request);
 }
 
 enum answer queue(const char *list, const char *token, usec ticket)
@@ -92,21 +88,14 @@ enum answer queue(const char *list, const char *token, usec ticket)
 
 enum answer simply(enum request_kind kind, const char *list, const char *token)
 {
-    struct names *names = split(list);
-    struct request request = request_of(kind, names, token);
-    enum answer answer = ask(&request);
-    names_drop(&memory, names);
-    return answer;
+    return ask_about(list, request_of(kind, NULL, token));
 }
 
 enum answer grant_proposing(const char *list, const char *token, usec proposal)
 {
-    struct names *names = split(list);
-    struct request request = request_of(REQUEST_GRANT, names, token);
+    struct request request = request_of(REQUEST_GRANT, NULL, token);
     request.proposal = proposal;
-    enum answer answer = ask(&request);
-    names_drop(&memory, names);
-    return answer;
+    return ask_about(list, request);
 }
 
 /* Without a fence. */

@@ -2,13 +2,10 @@
 
 enum answer renew_for(const char *list, const char *token, bool heal, int64_t ttl)
 {
-    struct names *names = split(list);
-    struct request request = request_of(REQUEST_RENEW, names, token);
+    struct request request = request_of(REQUEST_RENEW, NULL, token);
     request.heal = heal;
     request.ttl_ms = ttl;
-    enum answer answer = ask(&request);
-    names_drop(&memory, names);
-    return answer;
+    return ask_about(list, request);
 }
 
 enum answer renew(const char *list, const char *token)
@@ -23,22 +20,16 @@ enum answer heal(const char *list, const char *token)
 
 enum answer grant_for(const char *list, const char *token, int64_t ttl)
 {
-    struct names *names = split(list);
-    struct request request = request_of(REQUEST_GRANT, names, token);
+    struct request request = request_of(REQUEST_GRANT, NULL, token);
     request.ttl_ms = ttl;
-    enum answer answer = ask(&request);
-    names_drop(&memory, names);
-    return answer;
+    return ask_about(list, request);
 }
 
 enum answer raise_to(const char *list, const char *token, usec fence)
 {
-    struct names *names = split(list);
-    struct request request = request_of(REQUEST_RAISE, names, token);
+    struct request request = request_of(REQUEST_RAISE, NULL, token);
     request.fence = fence;
-    enum answer answer = ask(&request);
-    names_drop(&memory, names);
-    return answer;
+    return ask_about(list, request);
 }
 
 void assert_readers(const char *name, unsigned count)

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../plain_memory.h"
 #include "engine.h"
 #include "ground/shared.h"
 #include "lease/lease.h"
@@ -30,22 +31,10 @@ static void emit(void *shell, const struct effect *effect)
         step(&(struct event){.kind = EVENT_TIMER});
 }
 
-static void *take(void *pool, size_t size)
-{
-    (void)pool;
-    return calloc(1, size);
-}
-
-static void give(void *pool, void *block, size_t size)
-{
-    (void)pool, (void)size;
-    free(block);
-}
-
 static void begin(void)
 {
     struct engine_config config = {.masters = 1, .max_ttl_ms = 1000, .connect_timeout = MS(100)};
-    struct memory memory = {take, give, NULL};
+    struct memory memory = PLAIN_MEMORY;
     struct sink sink = {emit, NULL};
     if (!engine_init(&engine, &config, &memory, &sink, 1))
         exit(1);

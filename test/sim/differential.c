@@ -21,6 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../plain_memory.h"
 #include "command.h"
 #include "model_master.h"
 #include "ground/names.h"
@@ -46,19 +47,7 @@ struct test {
     unsigned long compared, ambiguous, torn, restarts;
 };
 
-static void *take(void *pool, size_t size)
-{
-    (void)pool;
-    return calloc(1, size);
-}
-
-static void give(void *pool, void *block, size_t size)
-{
-    (void)pool, (void)size;
-    free(block);
-}
-
-static const struct memory memory = {take, give, NULL};
+static const struct memory memory = PLAIN_MEMORY;
 
 static void die(const char *what)
 {

@@ -140,7 +140,7 @@ static void *take_nothing(void *pool, size_t size)
 
 static void test_no_memory_changes_nothing(void **state)
 {
-    static const struct memory none = {take_nothing, unit_give, NULL};
+    static const struct memory none = {take_nothing, plain_give, NULL};
     struct deadlines heap = {0};
     (void)state;
     assert_false(deadlines_enter(&heap, &none));

@@ -107,7 +107,7 @@ static void *take_nothing(void *pool, size_t size)
 
 static void test_no_memory(void **state)
 {
-    static const struct memory none = {take_nothing, unit_give, NULL};
+    static const struct memory none = {take_nothing, plain_give, NULL};
     (void)state;
     assert_null(names_new(&none, (struct slice){"", 0}, &(struct slice){"job", 3}, 1));
 }

@@ -13,21 +13,10 @@
 
 #include <cmocka.h>
 
+#include "../plain_memory.h"
 #include "ground/names.h"
 
-static inline void *unit_take(void *pool, size_t size)
-{
-    (void)pool;
-    return calloc(1, size);
-}
-
-static inline void unit_give(void *pool, void *block, size_t size)
-{
-    (void)pool, (void)size;
-    free(block);
-}
-
-static const struct memory unit_memory = {unit_take, unit_give, NULL};
+static const struct memory unit_memory = PLAIN_MEMORY;
 
 static inline struct names *unit_names(unsigned count, const char *const *strings)
 {
