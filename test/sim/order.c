@@ -7,22 +7,22 @@
 /* ... but not for this time, in which leases of its client may share an older place. */
 #define FAIR_FOR MS(1000)
 
-static bool was_refused_with(const struct world *w, const struct token *token, usec clock)
+static bool was_told(const struct world *w, const struct token *token, usec clock)
 {
     for (unsigned i = 0; i < w->masters; i++)
-        if (token->refused_with[i] == clock)
+        if (token->told_clock[i] == clock)
             return true;
     return false;
 }
 
-/* By the request that was refused with it: the first one, as the clock of another master may come
- * to the same number later. */
+/* By the request that was told it, with a refusal or with a fence: the first one, as the clock of
+ * another master may come to the same number later. */
 static usec drawn(const struct world *w, usec ticket)
 {
     usec first = NEVER;
     for (uint32_t i = w->token_count; i; i--) {
         const struct token *token = &w->tokens[i];
-        if (was_refused_with(w, token, ticket) && token->place_since < first)
+        if (was_told(w, token, ticket) && token->place_since < first)
             first = token->place_since;
     }
     return first;
@@ -114,8 +114,8 @@ void order_answered(struct world *w, unsigned master, const struct message *mess
 {
     const struct model_call *call = &message->call;
     if (call->kind == REQUEST_GRANT && call->value <= w->token_count &&
-        message->answer.answer == ANSWER_HELD)
-        w->tokens[call->value].refused_with[master] = message->answer.clock;
+        (message->answer.answer == ANSWER_HELD || message->answer.answer == ANSWER_YES))
+        w->tokens[call->value].told_clock[master] = message->answer.clock;
 }
 
 void order_executed(struct world *w, unsigned master, const struct message *message)

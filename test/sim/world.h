@@ -164,7 +164,7 @@ struct token {
     uint16_t gone;                     /* masters that have carried out a release of it */
     usec dead_since;                   /* true time; 0: it lives */
     usec written_off; /* true time: nothing of it can be left then, and no release is owed */
-    usec refused_with[MASTERS_MAX]; /* the clock that each master told: one of them is its ticket */
+    usec told_clock[MASTERS_MAX]; /* the clock that each master told: one of them is its ticket */
     usec place_since;               /* true time; when the lease that got this place first asked */
     usec first_sent;                /* true time; of a fenced acquire */
     usec confirmed; /* likewise: it was prolonged from then on, before ACQUIRED was told */
