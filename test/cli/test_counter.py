@@ -26,23 +26,14 @@ while [ $i -lt $1 ]; do
 done
 """
 
-
 # The count is in two files. A writer writes one after the other, with a pause between; so a reader
 # that reads one after the other beside it finds two counts, or none for the moment between opening
-# and writing. $0 the counter, $1 how often.
-WRITER = """
-i=0
-while [ $i -lt $1 ]; do
-    i=$((i + 1))
-    "$REDLOCK" run --ttl 2s --wait forever counter -- sh -c '
-        mkdir "$0.inside" || exit 1
-        read n < "$0"
-        echo $((n + 1)) > "$0"
+# and writing.
+WRITER = LOOP.replace("""
+        rmdir""", """
         sleep 0.005
         echo $((n + 1)) > "$0.second"
-        rmdir "$0.inside"' "$0" || exit
-done
-"""
+        rmdir""")
 
 # $0 the counter, $1 a file that ends it, the rest: what runs a command under the lease.
 READER = """

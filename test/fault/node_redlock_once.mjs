@@ -6,20 +6,18 @@
 // It prints "held", "extended", and "released" when its standard input ends; or "refused" where the
 // name is held, and then what came of the release and the extension of a lock that it never had:
 // "not released", "not extended". An answer of a master that is no refusal is printed as it is.
-import { load } from './packages.mjs';
+import { load, single } from './packages.mjs';
 
 const TTL_MS = 20000;
 
-const { default: Redlock, Lock, ExecutionError, ResourceLockedError, Redis } =
-    load('node_redlock_once');
+const packages = load('node_redlock_once');
+const { Lock, ExecutionError, ResourceLockedError } = packages;
 const [name] = process.argv.slice(2);
 if (!name) {
     console.error('node_redlock_once: NAME is needed');
     process.exit(64);
 }
-const masters = process.env.REDLOCK_NODES.split(',').map((node) => new Redis(node));
-const redlock = new Redlock(masters, { retryCount: 0 });
-redlock.on('error', () => {}); // each refusal is one
+const redlock = single(packages);
 
 // What the masters said beside that the name is not its own.
 async function others(error) {

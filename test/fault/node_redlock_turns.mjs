@@ -8,19 +8,17 @@
 // It prints "turn" for each turn, and "two" if FILE is there, which each holder makes and removes.
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { load } from './packages.mjs';
+import { load, single } from './packages.mjs';
 
 const TTL_MS = 5000, HOLD_MS = 200, PAUSE_MS = 50, JITTER_MS = 100;
 
-const { default: Redlock, Redis } = load('node_redlock_turns');
+const packages = load('node_redlock_turns');
 const [name, inside] = process.argv.slice(2);
 if (!inside) {
     console.error('node_redlock_turns: NAME and FILE are needed');
     process.exit(64);
 }
-const masters = process.env.REDLOCK_NODES.split(',').map((node) => new Redis(node));
-const redlock = new Redlock(masters, { retryCount: 0 });
-redlock.on('error', () => {}); // each refusal is one
+const redlock = single(packages);
 
 function enter() {
     try {

@@ -20,3 +20,11 @@ export function load(who) {
     const require = createRequire(join(folder, '..', 'worker.js'));
     return { ...require('redlock'), Redis: require('ioredis').Redis };
 }
+
+// A client of the masters in REDLOCK_NODES that tries once.
+export function single({ default: Redlock, Redis }) {
+    const masters = process.env.REDLOCK_NODES.split(',').map((node) => new Redis(node));
+    const redlock = new Redlock(masters, { retryCount: 0 });
+    redlock.on('error', () => {}); // each refusal is one
+    return redlock;
+}

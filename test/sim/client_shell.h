@@ -36,7 +36,7 @@ struct shell_link {
     usec compared;      /* as it was then; true time */
     usec counted_since; /* true time: the number of requests sent since, */
     unsigned sent;
-    uint32_t leases_before; /* and of leases made before */
+    uint32_t leases_before; /* and of leases that were gone by then */
 };
 
 /* The next action of the process. */
