@@ -13,7 +13,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/lib" "$work/test" "$work/whole"
 cp -R "$root/lib/core" "$work/lib/"
-cp -R "$root/test/unit" "$root/test/script" "$work/test/"
+cp -R "$root/test/unit" "$root/test/script" "$root/test/plain_memory.h" "$work/test/"
 cd "$work"
 survived=0 killed=0
 
@@ -345,6 +345,8 @@ mutant abstainer-asked lease/changing.c "$(within ask 'lease_may_ask\(e, lease, 
 mutant other-mode-forgotten ledger/claim.c "$(within what_is_left ' \|\| claim_was_changed\(claim\)' '')"
 mutant upgrade-forgets-names ledger/claim.c "$(within what_is_left 'reply->tag\.kind == REQUEST_UPGRADE \|\| ' '')"
 mutant upgrade-past-max-hold lease/changing.c "$(within changing_upgrade 'e->now >= lease->hold_until' 'false')"
+mutant upgrade-unfounded lease/changing.c "$(within changing_weigh '!fencing_is_founded\(e, lease\)' 'false')"
+mutant upgrade-by-all lease/changing.c "$(within those_that_count 'masters \& lease->attempt->basis' 'masters')"
 mutant upgrade-keeps-fence lease/changing.c "$(within upgraded 'lease->fence = lease->attempt->fence;' ';')"
 mutant upgrade-unproposed lease/changing.c "$(within changing_upgrade 'lease->attempt->round.proposal = logical_propose\(e\)' '(void)0')"
 mutant upgrade-unstored lease/changing.c "$(within changing_weigh ' \&\& lease->terms\.fence' ' \&\& false')"

@@ -165,8 +165,8 @@ struct token {
     usec dead_since;                   /* true time; 0: it lives */
     usec written_off; /* true time: nothing of it can be left then, and no release is owed */
     usec told_clock[MASTERS_MAX]; /* the clock that each master told: one of them is its ticket */
-    usec place_since;               /* true time; when the lease that got this place first asked */
-    usec first_sent;                /* true time; of a fenced acquire */
+    usec place_since;             /* true time; when the lease that got this place first asked */
+    usec first_sent;              /* true time; of a fenced acquire */
     usec confirmed; /* likewise: it was prolonged from then on, before ACQUIRED was told */
     usec granted[MASTERS_MAX]; /* the clock of each master, as it last gave this token what it had
                                   not, */
