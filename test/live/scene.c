@@ -105,14 +105,6 @@ unsigned scene_waiters(struct scene *scene, unsigned masters, const char *label)
     return count;
 }
 
-static bool is_quiet(const struct user *user)
-{
-    unsigned in_flight = 0;
-    for (unsigned i = 0; i < redlock_nodes(user->client); i++)
-        in_flight += node_of(user, i).in_flight;
-    return in_flight == 0;
-}
-
 unsigned scene_subscriptions(struct scene *scene, unsigned master, const char *label)
 {
     char name[80];
@@ -130,7 +122,7 @@ void scene_settle(struct user *user)
 {
     for (unsigned i = 0; i < 10; i++)
         user_step(user, INT64_MAX);
-    AWAIT(user, is_quiet(user));
+    AWAIT(user, user_is_quiet(user));
 }
 
 static bool all_know_a_listener(struct scene *scene, const char *label)

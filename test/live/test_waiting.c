@@ -115,14 +115,6 @@ static void hold(struct take *take, struct user *user, const char *name)
     hold_with(take, user, name, &terms);
 }
 
-static bool is_quiet(struct user *user)
-{
-    unsigned in_flight = 0;
-    for (unsigned i = 0; i < MASTERS; i++)
-        in_flight += node_of(user, i).in_flight;
-    return in_flight == 0;
-}
-
 /* Asks, and waits until the lease is enqueued on every master, behind this many, and subscribed. */
 static void enqueue(struct take *take, struct user *user, const char *name, unsigned before,
                     const redlock_lease_options *terms)
@@ -130,7 +122,7 @@ static void enqueue(struct take *take, struct user *user, const char *name, unsi
     take_ask(take, user, name, terms);
     AWAIT(user, masters_with(name, before + 1) == MASTERS);
     AWAIT(user, masters_that_are_listened_to() == MASTERS);
-    AWAIT(user, is_quiet(user));
+    AWAIT(user, user_is_quiet(user));
 }
 
 static void ask_for(struct take *take, struct user *user, const char *const *names, size_t count)

@@ -166,6 +166,14 @@ redlock_node node_of(const struct user *user, unsigned index)
     return node;
 }
 
+bool user_is_quiet(const struct user *user)
+{
+    unsigned in_flight = 0;
+    for (unsigned i = 0; i < redlock_nodes(user->client); i++)
+        in_flight += node_of(user, i).in_flight;
+    return in_flight == 0;
+}
+
 /* ---- Leases ---- */
 
 static void keep_votes(struct told *told, const redlock_event *event)

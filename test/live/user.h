@@ -76,6 +76,8 @@ void user_close_clean(struct user *user, struct cluster *cluster);
 
 redlock_stats stats_of(const struct user *user);
 redlock_node node_of(const struct user *user, unsigned index);
+/* No master owes the client an answer. */
+bool user_is_quiet(const struct user *user);
 
 /* For tests that are about requests not answered in time. */
 redlock_options impatient(void);

@@ -79,11 +79,13 @@ void fences_executed(struct world *w, unsigned master, const struct message *mes
     enum answer answer = message->answer.answer;
     bool moves = kind == REQUEST_GRANT || kind == REQUEST_RAISE || kind == REQUEST_QUEUE ||
                  kind == REQUEST_UPGRADE;
+    usec clock = w->servers[master].model.data.clock.h;
+    if (clock > w->servers[master].highest_clock)
+        w->servers[master].highest_clock = clock;
     if (moves)
         stays_near_the_wall(w, master);
     if (!moves || (answer != ANSWER_YES && answer != ANSWER_AHEAD))
         return;
-    usec clock = w->servers[master].model.data.clock.h;
     if (kind == REQUEST_GRANT)
         fences_granted(w, master, message->call.value, clock);
     else if (kind == REQUEST_UPGRADE)
@@ -144,10 +146,23 @@ static usec largest_told(const struct user_lease *lease, unsigned i)
     return largest;
 }
 
+/* A master that forgets begins above what it may have forgotten by the max_ttl that it is told.
+ * Where clients have different ones, and the one with the longest is gone, it begins lower: nothing
+ * is promised then. */
+static bool has_begun_lower(const struct world *w)
+{
+    bool lower = false;
+    for (unsigned i = 0; i < w->masters; i++)
+        lower |= w->servers[i].model.data.clock.h < w->servers[i].highest_clock;
+    return lower && w->faults & 1U << FAULT_MIXED_TTL;
+}
+
 /* A fence is above every one told before. */
 static void grows(const struct user_lease *lease, usec fence)
 {
     struct world *w = lease->shell->world;
+    if (has_begun_lower(w))
+        return;
     for (unsigned i = 0; i < lease->count; i++) {
         usec largest = largest_told(lease, i);
         if (fence <= largest)

@@ -135,6 +135,7 @@ struct server {
     usec jumped;         /* its wall clock is so far ahead */
     usec farthest;       /* and was */
     bool fails_over;     /* down: the process that comes has run for long */
+    usec highest_clock;  /* the logical clock as far as it has ever been */
 };
 
 struct path {
