@@ -43,20 +43,18 @@ void changing_upgrade(struct engine *e, struct lease *lease)
     changing_weigh(e, lease);
 }
 
-/* The masters whose yes makes the writer: with a fence, those of its basis alone.  On another one a
- * later holder may have been shown a larger fence, and be gone. */
-static uint16_t those_that_count(const struct engine *e, const struct lease *lease)
+static uint16_t those_that_granted(const struct engine *e, const struct lease *lease)
 {
     uint16_t masters = 0;
     for (unsigned i = 0; i < lease_masters(e); i++)
         if (lease->attempt->round.ballots[i].vote == VOTE_GRANTED)
             masters |= BIT(i);
-    return lease->terms.fence ? masters & lease->attempt->basis : masters;
+    return masters;
 }
 
 static void upgraded(struct engine *e, struct lease *lease)
 {
-    claim_upgraded(e, lease->claim, those_that_count(e, lease), lease->attempt->round.asked_at);
+    claim_upgraded(e, lease->claim, those_that_granted(e, lease), lease->attempt->round.asked_at);
     if (lease->terms.fence && !MUTANT(UPGRADE_KEEPS_FENCE))
         lease->fence = lease->attempt->fence;
     lease_become(lease, LEASE_HELD);
