@@ -144,6 +144,17 @@ typedef struct redlock_lease_options {
 
     /* The lease has all its names shared: see redlock_name.  Default false. */
     bool shared;
+
+    /* Nobody else has the names within this time after ACQUIRED was told, also if the lease is
+     * released sooner (readers of a shared name excepted, which come in beside it): a job that
+     * hosts start at about the same time runs once.  The release renews the lease once, for the
+     * rest of this time, and leaves it to the masters; RELEASED is told when a quorum has answered
+     * that, with E_UNAVAILABLE if too few did: then the names may be free as soon as the ttl of
+     * the last renewal ends.  redlock_lease_free() and redlock_close() do the same.  A lease that
+     * is LOST, or whose process dies, ends with its ttl: choose a ttl of this length if a job that
+     * failed must not be run again sooner either.  redlock_release_token() frees the names at
+     * once.  0 to max_ttl_ms; default 0. */
+    int64_t at_least_ms;
 } redlock_lease_options;
 
 #define REDLOCK_FOREVER INT64_MAX

@@ -230,6 +230,11 @@ redlock_code terms_read(redlock *client, const redlock_lease_options *options, s
     if (o.wait_ms < 0 || o.max_hold_ms < 0)
         return client_fail(client, REDLOCK_E_ARGUMENT,
                            "wait_ms and max_hold_ms cannot be negative");
+    if (o.at_least_ms < 0 || o.at_least_ms > client->config.max_ttl_ms)
+        return client_fail(client, REDLOCK_E_TTL,
+                           "at_least_ms is %lld, and must be 0 to max_ttl_ms (%lld): a restarted "
+                           "master abstains as long",
+                           (long long)o.at_least_ms, (long long)client->config.max_ttl_ms);
     usec margin = o.margin_ms < 0 ? usual_margin(MS(o.ttl_ms)) : in_usec(o.margin_ms);
     if (margin >= MS(o.ttl_ms))
         return client_fail(client, REDLOCK_E_TTL, "the margin leaves nothing of a ttl of %lld ms",
@@ -239,6 +244,7 @@ redlock_code terms_read(redlock *client, const redlock_lease_options *options, s
                             .margin = margin,
                             .wait = in_usec(o.wait_ms),
                             .max_hold = hold == NEVER ? 0 : hold,
+                            .at_least = in_usec(o.at_least_ms),
                             .renew = o.renew,
                             .fence = o.fence,
                             .shared = o.shared};

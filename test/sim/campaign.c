@@ -23,6 +23,8 @@ static void print_command(const struct campaign *campaign, const struct options 
         printf(" --spare %d", options->spare);
     if (options->wrong >= 0)
         printf(" --wrong %d", options->wrong);
+    if (options->periods >= 0)
+        printf(" --periods %d", options->periods);
     if (options->readers >= 0)
         printf(" --readers %d", options->readers);
     if (options->clients)

@@ -8,6 +8,7 @@
 #include "order.h"
 #include "orphans.h"
 #include "outcomes.h"
+#include "period.h"
 #include "tokens.h"
 #include "trace.h"
 #include "validity.h"
@@ -21,6 +22,8 @@ static void acquired(struct user_lease *lease, const redlock_event *event)
     validity_acquired(lease);
     order_told(lease);
     exclusion_acquired(lease);
+    period_is_kept(lease);
+    period_begins(lease);
 }
 
 static void changed(struct user_lease *lease, const redlock_event *event)
@@ -30,8 +33,10 @@ static void changed(struct user_lease *lease, const redlock_event *event)
     else
         fences_upgraded(lease, event);
     validity_shared(lease);
-    if (!lease->shared)
+    if (!lease->shared) {
         exclusion_acquired(lease);
+        period_is_kept(lease);
+    }
 }
 
 void check_told(struct user_lease *lease, const redlock_event *event)
@@ -45,6 +50,8 @@ void check_told(struct user_lease *lease, const redlock_event *event)
     check_words(lease, event);
     if (event->kind == REDLOCK_LOST)
         validity_lost(lease, event);
+    if (event->kind == REDLOCK_LOST || event->kind == REDLOCK_RELEASED)
+        period_released(lease, event);
     if (event->kind == REDLOCK_EXTENDED)
         validity_extended(lease);
     outcomes_remember(lease, event);

@@ -8,6 +8,7 @@
  *   validity.c    how long a lease is held         fences.c    fencing tokens
  *   outcomes.c    what a user is told, and when    tokens.c    tokens: fresh, and given back
  *   grants.c      what masters grant and keep      orphans.c   keys that outlive their lease
+ *   period.c      nobody else for a while after ACQUIRED
  *   accounts.c    how many requests there are      client_rules.c  what else a user is owed
  *
  * To add a rule, add the function, call it from the hook, and name it in doc/verification.md.

@@ -19,6 +19,8 @@ static const char usage[] =
     "  --trace           tells its story\n"
     "  --profile NAME    what may go wrong (default mix)\n"
     "  --without FAULT   but not that; may be repeated\n"
+    "  --periods P       per mille of the leases keep others out for a while after\n"
+    "                    ACQUIRED (at_least); default: drawn, none in half of the runs\n"
     "  --readers P       per mille of the names that are asked for are shared;\n"
     "                    default: drawn, and none in half of the runs\n"
     "  --spare F         spare votes; default: drawn in the profile wrong, else none\n"
@@ -119,7 +121,7 @@ int main(int argc, char **argv)
 {
     struct campaign campaign = {.first = 1, .last = 1000, .mutant = "none"};
     struct options *options = &campaign.options;
-    options->spare = options->wrong = options->readers = -1;
+    options->spare = options->wrong = options->readers = options->periods = -1;
     bool one = false, mutants = false;
     profile(&campaign, "mix");
     for (int i = 1; i < argc; i++) {
@@ -142,6 +144,8 @@ int main(int argc, char **argv)
             options->spare = (int)number(option, next, 0, MASTERS_MAX - 1);
         else if (strcmp(option, "--wrong") == 0)
             options->wrong = (int)number(option, next, 0, MASTERS_MAX);
+        else if (strcmp(option, "--periods") == 0)
+            options->periods = (int)number(option, next, 0, 1000);
         else if (strcmp(option, "--readers") == 0)
             options->readers = (int)number(option, next, 0, 1000);
         else if (strcmp(option, "--ops") == 0)

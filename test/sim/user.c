@@ -5,6 +5,7 @@
 #include "client_rules.h"
 #include "crowd.h"
 #include "invariants.h"
+#include "period.h"
 #include "trace.h"
 
 #define LEASES_AT_ONCE 4
@@ -77,6 +78,16 @@ static usec draw_wait(struct shell *s)
     return MS(range(s, 1, chance(s, 800) ? 2000 : s->world->max_ttl_ms));
 }
 
+/* From a chance of its own, as the modes.  Those that wait keep the names for a short while only,
+ * or the last of many would wait for long in peace. */
+static usec draw_at_least(struct world *w, const struct terms *terms)
+{
+    if (!chance_permille(&w->keeping, w->at_least) || (terms->wait && terms->ttl > MS(1000)))
+        return 0;
+    bool is_short = terms->wait || chance_permille(&w->keeping, 500);
+    return MS(chance_range(&w->keeping, 1, is_short ? 100 : w->max_ttl_ms));
+}
+
 static struct terms draw_terms(struct shell *s)
 {
     usec ttl = draw_ttl(s);
@@ -87,6 +98,7 @@ static struct terms draw_terms(struct shell *s)
     terms.wait = draw_wait(s);
     if (chance(s, 150))
         terms.max_hold = MS(range(s, 1, ttl / 500));
+    terms.at_least = draw_at_least(s->world, &terms);
     return terms;
 }
 
@@ -320,6 +332,8 @@ void user_closes(struct shell *s, usec timeout)
     shell_present = s;
     s->close_asked = true;
     s->close_since = s->world->now;
+    for (struct user_lease *lease = s->all; lease; lease = lease->next_all)
+        period_let_go(lease);
     redlock_close(s->client, timeout / 1000, on_closed, s);
 }
 

@@ -5,6 +5,7 @@
 
 #include "client_rules.h"
 #include "invariants.h"
+#include "period.h"
 #include "trace.h"
 #include "user.h"
 
@@ -40,6 +41,7 @@ static redlock_lease_options options_of(const struct terms *terms)
     if (terms->margin != user_lease_usual_margin(terms->ttl))
         options.margin_ms = terms->margin / 1000;
     options.max_hold_ms = terms->max_hold / 1000;
+    options.at_least_ms = terms->at_least / 1000;
     options.renew = terms->renew;
     options.fence = terms->fence;
     return options;
@@ -200,6 +202,7 @@ bool user_lease_release(struct user_lease *lease)
         world_violated(lease->shell->world, "options", "lease %u: its release returns %s",
                        lease->number, redlock_code_name(code));
     lease->released |= code == REDLOCK_OK;
+    period_let_go(lease);
     return code == REDLOCK_OK;
 }
 
@@ -222,6 +225,7 @@ void user_lease_free(struct user_lease *lease)
 {
     shell_present = lease->shell;
     redlock_lease_free(lease->handle);
+    period_let_go(lease);
     let_go(lease);
 }
 

@@ -43,6 +43,7 @@ struct user_lease {
     bool is_probe, is_hoarded;
     usec hold_over;      /* true time; it is given back then */
     usec fence;          /* that it was told; 0: none */
+    usec keep_until;     /* true time: nobody else has its names before; 0: no such time */
     usec first_sent;     /* true time; its first message about this acquire */
     usec enqueued_since; /* likewise: it is enqueued on a quorum of masters */
     uint16_t enqueued_on;

@@ -325,6 +325,16 @@ static void readers_draw(struct world *w)
         w->readers = (unsigned)w->options.readers;
 }
 
+/* Half of the runs have no lease that keeps others out after its release. */
+static void periods_draw(struct world *w)
+{
+    w->keeping.state = mix(w->options.seed ^ 0x9e71);
+    unsigned share = (unsigned)chance_range(&w->keeping, 50, 500);
+    w->at_least = chance_permille(&w->keeping, 500) ? share : 0;
+    if (w->options.periods >= 0)
+        w->at_least = (unsigned)w->options.periods;
+}
+
 static void draw(struct world *w)
 {
     static const unsigned masters[] = {3, 3, 3, 5, 5, 5, 4, 7, 1};
@@ -355,6 +365,7 @@ static void draw(struct world *w)
     w->skew_ms = chance_permille(&w->chance, 500) ? 1000 : chance_range(&w->chance, 600, 1000);
     crowd_draw(w);
     readers_draw(w);
+    periods_draw(w);
     faults_draw(w);
     liar_draw(w);
     if (w->faults & 1U << FAULT_FOREIGNERS)

@@ -72,6 +72,7 @@ struct options {
     unsigned ops;     /* user calls; 0: drawn */
     int spare;        /* spare votes; -1: drawn where masters may be wrong, else 0 */
     int readers;      /* per mille; -1: drawn */
+    int periods;      /* likewise */
     int wrong;        /* masters wrong at once; -1: no more than the quorum tolerates */
     uint32_t faults;  /* that may be drawn: a bit for each fault_kind */
     uint32_t without; /* drawn all the same, and then left out */
@@ -200,6 +201,16 @@ struct told_fences {
     bool shared[TOLD_FENCES];     /* likewise */
 };
 
+/* The last leases that were released, and keep others out until then. */
+#define PERIODS 64
+struct period {
+    uint8_t name;
+    bool shared;
+    uint32_t lease, token;
+    unsigned client, quorum;
+    usec until; /* true time, by the clock of its holder */
+};
+
 /* The last places: when each was first asked for; true time. */
 #define PLACES 512
 struct place {
@@ -216,7 +227,8 @@ struct wish {
 struct world {
     struct options options;
     struct chance chance;
-    struct chance modes; /* of the names that are asked for */
+    struct chance modes;   /* of the names that are asked for */
+    struct chance keeping; /* of at_least */
     usec now;
     uint64_t order;
     struct happening *heap;
@@ -227,7 +239,8 @@ struct world {
     struct violation violation;
 
     unsigned masters, quorum, clients, names, foreigners;
-    unsigned readers; /* per mille of the names that are asked for are shared */
+    unsigned readers;  /* per mille of the names that are asked for are shared */
+    unsigned at_least; /* per mille of the leases: nobody else for a while after ACQUIRED */
     int64_t max_ttl_ms, skew_ms;
     const char *prefix; /* of all keys */
     uint32_t faults;
@@ -259,6 +272,8 @@ struct world {
 
     struct wish wishes[CLIENTS_MAX];
     struct told_fences told[MODEL_NAMES];
+    struct period periods[PERIODS];
+    unsigned periods_made;
     struct place places[PLACES];
     unsigned places_made;
     struct parcel parcels[PARCELS];

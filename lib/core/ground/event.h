@@ -184,6 +184,7 @@ struct terms {
     usec margin;
     usec wait;     /* NEVER: for ever */
     usec max_hold; /* 0: no cap */
+    usec at_least; /* nobody else has the names so long after ACQUIRED, also if released sooner */
     bool renew;
     bool fence;  /* with a fencing token */
     bool shared; /* every name is shared; the core goes by its names */

@@ -57,6 +57,9 @@
     X(YIELD_UNPAUSED, "a waiter that must yield again and again asks again at once")               \
     X(CUT_OFF_STAYS, "a waiter that reaches no quorum stays enqueued, and keeps what it is given") \
     X(UNHEARD_GOES_ON, "a place is refreshed on masters that are not heard of")                    \
+    X(PERIOD_CUT, "a lease is given back though nobody else is to have the names yet")             \
+    X(PERIOD_UNDRIFTED, "the rest of at_least does not allow for clocks that run apart")           \
+    X(PERIOD_FROM_ASKING, "at_least counts from when the lease was asked for")                     \
     X(HANDED_ON_AND_ON, "a client hands its leases on in memory however long they are held")       \
     X(HANDED_WHOLE, "a claim that is handed on in memory is valid for longer than was asked for")  \
     X(PLACE_FOR_EVER, "a place is inherited by every later waiter of the same client")             \

@@ -37,6 +37,13 @@ usec quorum_promise(usec sent_at, usec ttl, int64_t drift_ppm)
     return sent_at + ttl - (MUTANT(NO_DRIFT) ? 0 : quorum_drift(ttl, drift_ppm));
 }
 
+usec quorum_ttl_for(usec validity, int64_t drift_ppm)
+{
+    ASSERT(validity >= 0 && drift_ppm >= 0 && drift_ppm < PPM);
+    usec ttl = (validity + DRIFT_FLOOR) * PPM / (PPM - drift_ppm) + 1;
+    return (ttl + 999) / 1000 * 1000;
+}
+
 usec quorum_ranked(const usec *values, unsigned count, unsigned rank)
 {
     ASSERT(count <= MASTERS_MAX && rank > 0 && rank <= count);

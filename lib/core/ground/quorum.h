@@ -24,6 +24,9 @@ enum verdict quorum_verdict(unsigned quorum, unsigned yes, unsigned undecided);
  * granularity of Redis' expiry (CLOCK_DRIFT in the paper). */
 usec quorum_drift(usec ttl, int64_t drift_ppm);
 
+/* The shortest ttl, of whole milliseconds, whose promise lasts for `validity`. */
+usec quorum_ttl_for(usec validity, int64_t drift_ppm);
+
 /* The moment until which the promise made to a request sent at `sent_at` may be relied on.  It is
  * dated from the sending, for the master's ttl began no earlier. */
 usec quorum_promise(usec sent_at, usec ttl, int64_t drift_ppm);

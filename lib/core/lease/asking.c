@@ -1,5 +1,6 @@
 #include "lease/lease_parts.h"
 #include "ground/mutant.h"
+#include "ground/quorum.h"
 
 bool lease_may_ask(const struct engine *e, const struct lease *lease, unsigned master)
 {
@@ -8,26 +9,37 @@ bool lease_may_ask(const struct engine *e, const struct lease *lease, unsigned m
     return master_is_up(&e->masters[master]);
 }
 
+/* How long the master is to keep the names from now on. */
+static usec ttl_asked(const struct engine *e, const struct lease *lease)
+{
+    if (lease->attempt->round.kind == REQUEST_QUEUE)
+        return lease->attempt->place.life;
+    if (!leaving_is_under_way(lease))
+        return lease->terms.ttl;
+    usec rest = lease->keep_until - e->now;
+    return quorum_ttl_for(rest > 0 ? rest : 0, MUTANT(PERIOD_UNDRIFTED) ? 0 : e->config.drift_ppm);
+}
+
 void lease_ask(struct engine *e, struct lease *lease, unsigned master, bool whole)
 {
     struct round *round = &lease->attempt->round;
-    bool renews = round->kind == REQUEST_RENEW && lease_is_held(lease);
+    bool is_kept = lease_is_held(lease) || lease->state == LEASE_RELEASING;
+    bool renews = round->kind == REQUEST_RENEW && is_kept;
     if (!round->begun)
         round->asked_at = e->now;
     round_ask(round, master, e->now);
-    claim_ask(
-        e, lease->claim, master,
-        &(struct question){
-            .kind = round->kind,
-            .round = round->number,
-            .ttl = round->kind == REQUEST_QUEUE ? lease->attempt->place.life : lease->terms.ttl,
-            .ticket = lease->attempt->place.ticket,
-            .proposal = round->proposal,
-            .fence = lease->attempt->fence,
-            .heal = renews && !round->ballots[master].late &&
-                    (master_may_grant(e, &e->masters[master]) || MUTANT(HEAL_QUARANTINED)),
-            .not_after = renews && !MUTANT(HEAL_LATE) ? lease->valid_until : 0,
-            .whole = whole});
+    claim_ask(e, lease->claim, master,
+              &(struct question){
+                  .kind = round->kind,
+                  .round = round->number,
+                  .ttl = ttl_asked(e, lease),
+                  .ticket = lease->attempt->place.ticket,
+                  .proposal = round->proposal,
+                  .fence = lease->attempt->fence,
+                  .heal = renews && !round->ballots[master].late &&
+                          (master_may_grant(e, &e->masters[master]) || MUTANT(HEAL_QUARANTINED)),
+                  .not_after = renews && !MUTANT(HEAL_LATE) ? lease->valid_until : 0,
+                  .whole = whole});
 }
 
 void lease_cannot_ask(struct engine *e, struct lease *lease, unsigned master)

@@ -4,11 +4,12 @@
 
 #define SPARE_ATTEMPTS 1024 /* attempts kept for the next lease; more are freed */
 
-void attempt_begin(struct attempt *attempt, struct names *names, usec wait, usec max_hold)
+void attempt_begin(struct attempt *attempt, struct names *names, const struct terms *terms)
 {
     attempt->names = names_share(names);
-    attempt->wait = wait;
-    attempt->max_hold = max_hold;
+    attempt->wait = terms->wait;
+    attempt->max_hold = terms->max_hold;
+    attempt->at_least = terms->at_least;
     attempt->place = (struct queue_place){0};
     attempt->ahead_alone = 0;
     attempt->yields = 0;

@@ -29,7 +29,7 @@ struct attempt {
 
     struct names *names;
     usec wait;
-    usec max_hold;
+    usec max_hold, at_least;
     struct local_queue *queue; /* the local queue that it is in; NULL: none */
     struct lease *before, *behind;
 
@@ -47,7 +47,7 @@ struct attempt {
 };
 
 /* Clears the attempt, but for what `lease_init()` fills in. */
-void attempt_begin(struct attempt *attempt, struct names *names, usec wait, usec max_hold);
+void attempt_begin(struct attempt *attempt, struct names *names, const struct terms *terms);
 /* Opens another question; what was fixed and noted under the last one does not count any more. */
 void attempt_open(struct attempt *attempt, unsigned masters, enum request_kind kind,
                   uint32_t number, usec give_up);

@@ -19,7 +19,8 @@
  *   RENEWING     the same, and a renewal is under way       HELD, RELEASING, LOST
  *   UPGRADING    the same: it is asked to be ours alone     HELD, RENEWING, RELEASING, LOST
  *   LOST         its time is over, or a quorum lacks it     release: IDLE
- *   RELEASING    it is given back to the masters            IDLE
+ *   RELEASING    it is given back to the masters, or left   IDLE
+ *                to them for the rest of at_least
  *   INSPECTING   the masters are asked for the holder       IDLE
  *
  * A lease that waits or is being acquired goes to FAILING when it is refused or too late, and to
@@ -84,6 +85,7 @@ struct lease {
     struct held_terms terms;
     usec asked_at;
     usec hold_until;
+    usec keep_until;  /* nobody else has the names before; 0: no such time, or not yet known */
     usec wake_at;     /* waiting: the next look; held: the next renewal */
     usec valid_until; /* held: validity by the ledger; see lease_valid_until() */
     usec fence;       /* see lease_fence() */

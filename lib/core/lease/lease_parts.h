@@ -14,6 +14,7 @@
  *   minority.c    when a minority is given back
  *   acquiring.c   rounds, until the lease is acquired or not
  *   queue.c       enqueued on the masters
+ *   leaving.c     a lease that is left to the masters for the rest of at_least
  *   losing.c      the end of a lease that is not released
  *   changing.c    a held lease that becomes shared, or exclusive
  *   handover.c    a release to the next waiter of this client
@@ -25,6 +26,7 @@
 #ifndef REDLOCK_CORE_LEASE_PARTS_H
 #define REDLOCK_CORE_LEASE_PARTS_H
 
+#include "ground/mutant.h"
 #include "ground/sanity.h"
 #include "ground/shared.h"
 #include "lease/lease.h"
@@ -208,6 +210,24 @@ void queue_woken(struct engine *engine, struct lease *lease);
 void queue_woken_outside(struct engine *engine, struct lease *lease);
 /* A quorum may be within reach again. */
 void queue_master_up(struct engine *engine, struct lease *lease);
+
+/* leaving.c */
+/* Its user wants nobody else to have the names for a while yet. */
+static inline bool leaving_is_due(const struct engine *engine, const struct lease *lease)
+{
+    return engine->now < lease->keep_until && !MUTANT(PERIOD_CUT);
+}
+/* It is released, and the masters are asked to keep it for the rest of that time. */
+static inline bool leaving_is_under_way(const struct lease *lease)
+{
+    return lease->state == LEASE_RELEASING && lease->attempt &&
+           lease->attempt->round.kind == REQUEST_RENEW;
+}
+/* Asks the masters to keep a lease that is held, and makes it RELEASING.  False when memory is
+ * out. */
+bool leaving_ask(struct engine *engine, struct lease *lease);
+/* The claim is owed to no master: it ends with its ttl. */
+void leaving_end(struct engine *engine, struct lease *lease);
 
 /* losing.c */
 /* Called before anything else is done with a lease: past its time it is lost, however late we

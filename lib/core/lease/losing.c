@@ -18,7 +18,10 @@ static void lose(struct engine *e, struct lease *lease, enum cause cause)
     deadlines_set(&e->deadlines, &lease->deadline, NEVER);
     /* The holder may still be winding down: others get the names when validity has ended. */
     bool at_once = cause == CAUSE_GONE || MUTANT(RELEASED_TOO_SOON);
-    claim_abandon(e, lease->claim, at_once ? 0 : lease->valid_until);
+    if (leaving_is_due(e, lease))
+        leaving_end(e, lease);
+    else
+        claim_abandon(e, lease->claim, at_once ? 0 : lease->valid_until);
     lease_add_outcome(e, lease, OUTCOME_LOST, cause);
 }
 

@@ -36,7 +36,7 @@ static void release_held(struct engine *e, struct lease *lease)
 {
     if (is_untold(lease))
         cancel(e, lease);
-    else if (!handover_give(e, lease))
+    else if (leaving_is_due(e, lease) || !handover_give(e, lease))
         releasing_begin(e, lease);
 }
 
@@ -123,8 +123,9 @@ static void weigh(struct engine *e, struct lease *lease)
 void lease_master_up(struct engine *e, struct lease *lease, unsigned master)
 {
     queue_master_up(e, lease);
+    bool claim_asks = lease->state == LEASE_RELEASING && !leaving_is_under_way(lease);
     if (!lease->attempt || lease->attempt->round.ballots[master].state != BALLOT_CONNECTING ||
-        lease->state == LEASE_RELEASING)
+        claim_asks)
         return;
     if (lease_may_ask(e, lease, master))
         lease_ask_those_up(e, lease);
@@ -166,7 +167,10 @@ void lease_close(struct engine *e, struct lease *lease)
 void lease_abandon(struct engine *e, struct lease *lease, bool keep)
 {
     place_leave(e, lease);
+    if (lease_is_held(lease) && !keep && leaving_is_due(e, lease))
+        keep = leaving_ask(e, lease);
     struct claim *claim = lease->claim;
+    keep |= leaving_is_under_way(lease);
     bool not_ours = lease->attached && lease->state != LEASE_RELEASING;
     claim_let_go(&lease->claim);
     if (claim && (keep || lease->state == LEASE_INSPECTING || not_ours))
@@ -215,7 +219,7 @@ bool lease_init(struct engine *e, struct lease *lease, struct names *names,
         attempt_give(e, lease->attempt);
         return false;
     }
-    attempt_begin(lease->attempt, names, terms->wait, terms->max_hold);
+    attempt_begin(lease->attempt, names, terms);
     engine_list(e, &e->idle, lease);
     attempt_open(lease->attempt, lease_masters(e), REQUEST_ACQUIRE, 0, 0);
     return true;
@@ -273,6 +277,8 @@ bool lease_tell(struct engine *e, struct lease *lease, struct outcome *outcome)
         renew_by(e, lease, e->now);
     if (kind == OUTCOME_ACQUIRED) {
         lease->attached = false; /* from now on releasing it is our duty */
+        usec from = MUTANT(PERIOD_FROM_ASKING) ? lease->asked_at : e->now;
+        lease->keep_until = lease->attempt->at_least ? from + lease->attempt->at_least : 0;
         e->counters.acquired++;
         e->counters.acquire_us += (uint64_t)outcome->elapsed;
     }

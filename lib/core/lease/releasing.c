@@ -11,8 +11,31 @@ static void await_release(struct engine *e, struct lease *lease, unsigned master
         round_vote(&lease->attempt->round, master, VOTE_UNREACHABLE);
 }
 
+static void end(struct engine *e, struct lease *lease, enum cause cause)
+{
+    if (leaving_is_under_way(lease))
+        leaving_end(e, lease);
+    claim_let_go(&lease->claim);
+    lease_end(e, lease, OUTCOME_RELEASED, cause);
+}
+
+static void leave(struct engine *e, struct lease *lease)
+{
+    engine_list(e, &e->busy, lease);
+    if (leaving_ask(e, lease)) {
+        releasing_weigh(e, lease);
+        return;
+    }
+    leaving_end(e, lease);
+    lease_end(e, lease, OUTCOME_RELEASED, CAUSE_UNAVAILABLE);
+}
+
 void releasing_begin(struct engine *e, struct lease *lease)
 {
+    if (leaving_is_due(e, lease)) {
+        leave(e, lease);
+        return;
+    }
     /* Validity ends first: only a lease that is held is valid. */
     lease_become(lease, LEASE_RELEASING);
     lease->untold &= (uint16_t)~WHILE_HELD;
@@ -41,12 +64,6 @@ void lease_release_sent(struct engine *e, struct lease *lease, uint16_t masters)
     for (unsigned i = 0; i < lease_masters(e); i++)
         if (masters & BIT(i) && round->ballots[i].state != BALLOT_CLOSED)
             round_ask(round, i, e->now);
-}
-
-static void end(struct engine *e, struct lease *lease, enum cause cause)
-{
-    claim_let_go(&lease->claim);
-    lease_end(e, lease, OUTCOME_RELEASED, cause);
 }
 
 /* "Gone" is certain once too few masters can still have had the token.  "Unavailable" is known only
@@ -82,14 +99,14 @@ void releasing_by_token(struct engine *e, struct lease *lease)
 
 void releasing_lost(struct engine *e, struct lease *lease)
 {
-    if (lease->claim)
+    if (leaving_is_due(e, lease))
+        leaving_end(e, lease);
+    else if (lease->claim)
         claim_abandon(e, lease->claim, 0);
-    claim_let_go(&lease->claim);
-    lease_end(e, lease, OUTCOME_RELEASED, CAUSE_GONE);
+    end(e, lease, CAUSE_GONE);
 }
 
 void releasing_give_up(struct engine *e, struct lease *lease)
 {
-    claim_let_go(&lease->claim);
-    lease_end(e, lease, OUTCOME_RELEASED, CAUSE_UNAVAILABLE);
+    end(e, lease, CAUSE_UNAVAILABLE);
 }

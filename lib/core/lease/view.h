@@ -11,7 +11,7 @@ struct engine;
 
 /* Room for a lease within a struct of the shell. */
 struct lease_room {
-    uint64_t words[13];
+    uint64_t words[14];
 };
 
 /* What one master said to a lease's question. */
