@@ -31,6 +31,7 @@ enum option_id {
     OPTION_KILL_AFTER,
     OPTION_MARGIN,
     OPTION_MAX_HOLD,
+    OPTION_AT_LEAST,
     OPTION_TOKEN,
     OPTION_ADOPT,
     OPTION_FENCE,
@@ -56,6 +57,7 @@ static const struct option long_options[] = {
     {"kill-after", required_argument, NULL, OPTION_KILL_AFTER},
     {"margin", required_argument, NULL, OPTION_MARGIN},
     {"max-hold", required_argument, NULL, OPTION_MAX_HOLD},
+    {"at-least", required_argument, NULL, OPTION_AT_LEAST},
     {"token", required_argument, NULL, OPTION_TOKEN},
     {"adopt", no_argument, NULL, OPTION_ADOPT},
     {"fence", no_argument, NULL, OPTION_FENCE},
@@ -75,6 +77,7 @@ static unsigned taken_by(int id)
     case OPTION_KILL_AFTER:
     case OPTION_MARGIN:
     case OPTION_MAX_HOLD:
+    case OPTION_AT_LEAST:
         return FOR_RUN;
     case OPTION_TOKEN:
         return FOR_EXTEND | FOR_UNLOCK;
@@ -191,6 +194,8 @@ static int take_duration_option(struct options *options, int id)
         return take_option_duration(options, id, &options->kill_after_ms);
     case OPTION_MARGIN:
         return take_option_duration(options, id, &options->margin_ms);
+    case OPTION_AT_LEAST:
+        return take_option_duration(options, id, &options->at_least_ms);
     default:
         return take_option_duration(options, id, &options->max_hold_ms);
     }
@@ -419,24 +424,33 @@ static void set_default_ttl(struct options *options)
         options->ttl_ms = most < DEFAULT_TTL_MS ? most : DEFAULT_TTL_MS;
 }
 
-/* Checked here, as the library's sentence would name its own options. */
-static int check_ttl(const struct options *options)
+static int too_long(const struct options *options, const char *option, int64_t ms, int64_t most,
+                    const char *advice)
 {
-    int64_t most = options->max_ttl_ms > 0 ? options->max_ttl_ms : DEFAULT_MAX_TTL_MS;
-    char ttl[DURATION_SIZE], limit[DURATION_SIZE];
+    char span[DURATION_SIZE], limit[DURATION_SIZE];
     struct text why = {0};
-    if (most > LONGEST_MAX_TTL_MS)
-        return misuse(options, "--max-ttl is 24h at the most, as is REDLOCK_MAX_TTL");
-    if (options->ttl_ms <= most)
-        return GO_ON;
     text_format(&why,
-                "--ttl %s is above --max-ttl, %s: keep it short, for `redlock run` renews it and "
-                "`redlock extend` prolongs it, or raise --max-ttl or REDLOCK_MAX_TTL for all "
+                "%s %s is above --max-ttl, %s: %sraise --max-ttl or REDLOCK_MAX_TTL for all "
                 "clients (a restarted master abstains as long)",
-                duration_show(ttl, options->ttl_ms), duration_show(limit, most));
+                option, duration_show(span, ms), duration_show(limit, most), advice);
     failure_tell(options, "cannot ask for", REDLOCK_E_TTL, why.bytes, NULL);
     text_free(&why);
     return EXIT_USAGE;
+}
+
+/* Checked here, as the library's sentences would name its own options. */
+static int check_times(const struct options *options)
+{
+    int64_t most = options->max_ttl_ms > 0 ? options->max_ttl_ms : DEFAULT_MAX_TTL_MS;
+    if (most > LONGEST_MAX_TTL_MS)
+        return misuse(options, "--max-ttl is 24h at the most, as is REDLOCK_MAX_TTL");
+    if (options->ttl_ms > most)
+        return too_long(options, "--ttl", options->ttl_ms, most,
+                        "keep it short, for `redlock run` renews it and `redlock extend` prolongs "
+                        "it, or ");
+    if (options->at_least_ms > most)
+        return too_long(options, "--at-least", options->at_least_ms, most, "");
+    return GO_ON;
 }
 
 static int parse_command(struct options *options, int argc, char **argv)
@@ -455,7 +469,7 @@ static int parse_command(struct options *options, int argc, char **argv)
     if (status == GO_ON)
         status = ask_environment(options);
     set_default_ttl(options);
-    return status == GO_ON ? check_ttl(options) : status;
+    return status == GO_ON ? check_times(options) : status;
 }
 
 /* Read before all else, so that an error in the command line is JSON too. */

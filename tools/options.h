@@ -22,7 +22,7 @@ struct options {
     bool json, quiet, verbose;
 
     /* some commands */
-    int64_t ttl_ms, wait_ms, kill_after_ms, max_hold_ms;
+    int64_t ttl_ms, wait_ms, kill_after_ms, max_hold_ms, at_least_ms;
     int64_t margin_ms; /* -1: not given */
     const char *token;
     bool adopt, fence;

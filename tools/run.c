@@ -29,6 +29,8 @@ const char run_help[] =
     "  --margin D       how long before its end the lease counts as lost\n"
     "                   (kill-after, but at most ttl/4, and a little more)\n"
     "  --max-hold D     end the command after this time, as on loss (no limit)\n"
+    "  --at-least D     nobody else gets the locks within this time after they were\n"
+    "                   taken, also if the command ends sooner (0; at most max-ttl)\n"
     "  --fence          take a fencing token, by which a resource can refuse late\n"
     "                   holders: see doc/fencing.md\n"
     "  --shared[=NAME]  as a reader of all names, beside other readers, while no\n"
@@ -138,6 +140,7 @@ static void could_not_start(struct run *run, int error)
 
 static void on_acquired(struct run *run, const redlock_event *event)
 {
+    run->keep_until = boot_ms() + run->session.options->at_least_ms;
     report_if_verbose(run, event);
     run->child.ended = on_child_ended;
     run->child.may_go_on = may_go_on;
@@ -185,10 +188,18 @@ static void on_lost(struct run *run, const redlock_event *event)
     }
 }
 
+/* The names may be free when the ttl of the last renewal ends, before at-least is over. */
+static bool is_kept_by_too_few(const struct run *run, const redlock_event *event)
+{
+    return event->code == REDLOCK_E_UNAVAILABLE && boot_ms() < run->keep_until;
+}
+
 /* A lease that only the release finds gone was lost while the command ran. */
 static void on_released(struct run *run, const redlock_event *event)
 {
     report_if_verbose(run, event);
+    if (is_kept_by_too_few(run, event))
+        session_tell_failure(&run->session, "not kept for --at-least", event);
     if (run->stopped_by) {
         run->status = EXIT_SIGNAL + run->stopped_by;
     } else if (event->code == REDLOCK_E_GONE && !run->lost) {
@@ -253,6 +264,7 @@ static redlock_code ask(struct run *run)
     terms.wait_ms = options->wait_ms;
     terms.margin_ms = run_margin_ms(options);
     terms.max_hold_ms = options->max_hold_ms;
+    terms.at_least_ms = options->at_least_ms;
     terms.fence = options->fence;
     return redlock_acquire_names(run->session.client, &run->lease, options->names,
                                  options->names_count, &terms, on_event, run);

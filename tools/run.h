@@ -17,6 +17,7 @@ struct run {
     struct waiting waiting;
     struct child child;
     struct alarm max_hold;
+    int64_t keep_until; /* nobody else is to have the names before */
     redlock_lease *lease;
     bool running;   /* the command */
     int stopped_by; /* the signal that came during the wait */

@@ -51,6 +51,7 @@
  * WHO: numbers, or "all".  T: 10s, 3ms, 250us.  NAMES: with commas between them, and
  * "/shared" behind a name that is shared.
  * TERMS: ttl T [wait T | wait forever] [margin T] [max-hold T] [no-renew] [fence]
+ *        [at-least T]
  * HELLO: [run ID] [role ROLE] [abstains T] [max-ttl T] [age T] [clock T]
  * Logical clocks, proposals and fences are written as the time of a scenario at which a
  * right wall clock says so: 0s is its beginning.
@@ -473,6 +474,7 @@ static struct terms read_terms(struct scenario *s, const struct words *words)
     else
         terms.wait = time_of(s, words, "wait", 0);
     terms.max_hold = time_of(s, words, "max-hold", 0);
+    terms.at_least = time_of(s, words, "at-least", 0);
     terms.renew = !has(words, "no-renew");
     terms.fence = has(words, "fence");
     return terms;

@@ -190,6 +190,20 @@ static void test_promise_at_the_edges(void **state)
     assert_int_equal(quorum_promise(0, MS(10000), 10000), MS(9898));
 }
 
+static void test_ttl_for_a_validity(void **state)
+{
+    static const usec validities[] = {0, 1, 999, MS(1), MS(10000), MS(30000) + 1, MS(86400000)};
+    (void)state;
+    for (size_t v = 0; v < COUNT(validities); v++)
+        for (size_t p = 0; p < COUNT(ppms); p++) {
+            usec ttl = quorum_ttl_for(validities[v], ppms[p]);
+            assert_int_equal(ttl % 1000, 0);
+            assert_true(quorum_promise(0, ttl, ppms[p]) >= validities[v]);
+            assert_true(quorum_promise(0, ttl - 1000, ppms[p]) < validities[v]);
+        }
+    assert_int_equal(quorum_ttl_for(MS(9898), 10000), MS(10000));
+}
+
 /* ---- valid_until ---------------------------------------------------------------- */
 
 /* By definition: the latest moment at which a quorum still promises it. */
@@ -270,6 +284,7 @@ int main(void)
         cmocka_unit_test(test_drift_at_the_edges),
         cmocka_unit_test(test_drift_never_shrinks),
         cmocka_unit_test(test_promise_at_the_edges),
+        cmocka_unit_test(test_ttl_for_a_validity),
         cmocka_unit_test(test_valid_until_of_random_ledgers),
         cmocka_unit_test(test_valid_until_of_plain_ledgers),
     };

@@ -301,6 +301,7 @@ struct outcome {
     usec elapsed;     /* since the user's call */
     unsigned rounds;
     usec fence; /* the fencing token; 0: none */
+    usec kept;  /* RELEASED: a quorum of masters keeps the names from others for so long */
 };
 
 /* ---- What the shell may look at, with the views of engine.h --------------- */

@@ -40,7 +40,7 @@ usec quorum_promise(usec sent_at, usec ttl, int64_t drift_ppm)
 usec quorum_ttl_for(usec validity, int64_t drift_ppm)
 {
     ASSERT(validity >= 0 && drift_ppm >= 0 && drift_ppm < PPM);
-    usec ttl = (validity + DRIFT_FLOOR) * PPM / (PPM - drift_ppm) + 1;
+    usec share = PPM - drift_ppm, ttl = ((validity + DRIFT_FLOOR) * PPM + share - 1) / share;
     return (ttl + 999) / 1000 * 1000;
 }
 

@@ -273,6 +273,8 @@ bool lease_tell(struct engine *e, struct lease *lease, struct outcome *outcome)
     outcome->ends = end_told(e, lease, kind);
     outcome->valid = outcome->ends > 0 ? outcome->ends : 0;
     outcome->fence = lease_fence(lease);
+    if (kind == OUTCOME_RELEASED && !outcome->cause && leaving_is_due(e, lease))
+        outcome->kept = lease->keep_until - e->now;
     if (kind == OUTCOME_NOT_CHANGED && lease->state == LEASE_HELD)
         renew_by(e, lease, e->now);
     if (kind == OUTCOME_ACQUIRED) {
