@@ -1,0 +1,219 @@
+/*
+ * at_least on real masters: nobody else has the names within that time after ACQUIRED, however soon
+ * the lease is given back.
+ */
+#include "fixture.h"
+#include "user.h"
+
+#define MASTERS  5
+#define TTL      2000
+#define AT_LEAST 4000
+
+static struct ev_loop *loop;
+static struct user ours, theirs; /* two clients on one loop */
+
+static int join_both(void **state)
+{
+    (void)state;
+    loop = ev_loop_new(0);
+    user_begin(&ours, loop, cluster.nodes, NULL);
+    user_begin(&theirs, loop, cluster.nodes, NULL);
+    AWAIT(&ours, ours.ready && theirs.ready);
+    return 0;
+}
+
+static int leave_both(void **state)
+{
+    (void)state;
+    assert_int_equal(user_end(&ours, 10000), 0);
+    assert_int_equal(user_end(&theirs, 10000), 0);
+    ev_loop_destroy(loop);
+    for (unsigned i = 0; i < MASTERS; i++)
+        cluster_tell(&cluster, i, "DEL name redlock:holders:name");
+    return 0;
+}
+
+static redlock_lease_options terms_of(int64_t at_least_ms, int64_t wait_ms)
+{
+    redlock_lease_options terms = lease_terms(TTL, wait_ms);
+    terms.at_least_ms = at_least_ms;
+    return terms;
+}
+
+static void lock(struct take *take, int64_t at_least_ms)
+{
+    redlock_lease_options terms = terms_of(at_least_ms, 0);
+    assert_code(take_lock(take, &ours, "name", &terms), REDLOCK_OK);
+}
+
+/* The least that is left of the name on a quorum of masters, in ms. */
+static long long left_on_quorum(void)
+{
+    long long left[MASTERS];
+    for (unsigned i = 0; i < MASTERS; i++) {
+        long long it = cluster_count(&cluster, i, "PTTL name");
+        unsigned at = i;
+        for (; at > 0 && left[at - 1] < it; at--)
+            left[at] = left[at - 1];
+        left[at] = it;
+    }
+    return left[MASTERS / 2];
+}
+
+/* Of the time that a lease has kept the name for since it was acquired. */
+static long long rest_of(const struct take *take)
+{
+    return AT_LEAST - (now_us() - take->told[REDLOCK_ACQUIRED].at_us) / 1000;
+}
+
+static int64_t told_at(const struct take *take)
+{
+    return take->told[REDLOCK_ACQUIRED].at_us;
+}
+
+/* RELEASED comes at once; a waiter of another client, and one of ours, come in when it is over. */
+static void test_nobody_else_comes_in_sooner(void **state)
+{
+    (void)state;
+    struct take first, second, other;
+    redlock_lease_options terms = terms_of(0, REDLOCK_FOREVER);
+    lock(&first, AT_LEAST);
+    take_ask(&other, &theirs, "name", &terms);
+    take_ask(&second, &ours, "name", &terms);
+    int64_t since = told_at(&first);
+    assert_code(take_release(&first), REDLOCK_OK);
+    assert_true(now_us() - since < AT_LEAST * 1000);
+    AWAIT_MS(&ours, has(&second) || has(&other), 20000);
+    struct take *next = has(&second) ? &second : &other;
+    assert_true(told_at(next) - since >= AT_LEAST * 1000);
+    assert_code(take_release(next), REDLOCK_OK);
+    AWAIT(&ours, has(next == &second ? &other : &second));
+    assert_code(take_release(next == &second ? &other : &second), REDLOCK_OK);
+}
+
+static void test_the_masters_keep_the_rest(void **state)
+{
+    (void)state;
+    struct take first;
+    lock(&first, AT_LEAST);
+    assert_code(redlock_release(first.lease), REDLOCK_OK);
+    AWAIT(&ours, first.told[REDLOCK_RELEASED].times);
+    assert_code(first.told[REDLOCK_RELEASED].event.code, REDLOCK_OK);
+    assert_non_null(strstr(first.told[REDLOCK_RELEASED].text, "kept from others for"));
+    long long rest = rest_of(&first);
+    assert_true(left_on_quorum() >= rest - 1 || rest_of(&first) < rest - 1000);
+    assert_true(left_on_quorum() > TTL);
+    take_free(&first);
+}
+
+/* What was held for longer is given back at once. */
+static void test_a_longer_hold(void **state)
+{
+    (void)state;
+    struct take first, next;
+    lock(&first, 1);
+    AWAIT(&ours, now_us() > told_at(&first) + 1000);
+    assert_code(redlock_release(first.lease), REDLOCK_OK);
+    AWAIT(&ours, first.told[REDLOCK_RELEASED].times);
+    assert_string_equal(first.told[REDLOCK_RELEASED].text, "released");
+    take_free(&first);
+    lock(&next, 0);
+    assert_code(take_release(&next), REDLOCK_OK);
+}
+
+static void test_too_few_masters(void **state)
+{
+    (void)state;
+    struct take first;
+    lock(&first, AT_LEAST);
+    cluster_do(&cluster, "pause 1 2 3");
+    assert_code(take_release(&first), REDLOCK_E_UNAVAILABLE);
+    cluster_do(&cluster, "resume 1 2 3");
+}
+
+static void test_gone_from_a_quorum(void **state)
+{
+    (void)state;
+    struct take first;
+    lock(&first, AT_LEAST);
+    AWAIT(&ours, user_is_quiet(&ours));
+    for (unsigned i = 0; i < 3; i++)
+        cluster_tell(&cluster, i, "SET name another");
+    assert_code(take_release(&first), REDLOCK_E_GONE);
+}
+
+static void test_freed(void **state)
+{
+    (void)state;
+    struct take first;
+    lock(&first, AT_LEAST);
+    take_free(&first);
+    AWAIT(&ours, left_on_quorum() > TTL);
+}
+
+static void test_closed(void **state)
+{
+    (void)state;
+    struct user user;
+    struct take first;
+    redlock_lease_options terms = terms_of(AT_LEAST, 0);
+    user_begin(&user, loop, cluster.nodes, NULL);
+    assert_code(take_lock(&first, &user, "name", &terms), REDLOCK_OK);
+    assert_int_equal(user_end(&user, 10000), 0);
+    assert_code(first.told[REDLOCK_RELEASED].event.code, REDLOCK_OK);
+    assert_true(left_on_quorum() > TTL);
+}
+
+/* A writer stays out, another reader comes in beside it. */
+static void test_shared(void **state)
+{
+    (void)state;
+    struct take reader, other, writer;
+    redlock_lease_options terms = terms_of(AT_LEAST, 0), write = terms_of(0, 0);
+    terms.shared = true;
+    assert_code(take_lock(&reader, &ours, "name", &terms), REDLOCK_OK);
+    assert_code(take_release(&reader), REDLOCK_OK);
+    assert_code(take_lock(&writer, &theirs, "name", &write), REDLOCK_E_HELD);
+    take_free(&writer);
+    terms.at_least_ms = 0;
+    assert_code(take_lock(&other, &theirs, "name", &terms), REDLOCK_OK);
+    assert_code(take_release(&other), REDLOCK_OK);
+    assert_code(take_lock(&writer, &theirs, "name", &write), REDLOCK_E_HELD);
+    take_free(&writer);
+}
+
+/* The longest ttl that leases of this client may have is the longest time, too. */
+static void test_options(void **state)
+{
+    (void)state;
+    static const int64_t wrong[] = {-1, INT64_MIN, 30001, INT64_MAX};
+    struct take take;
+    for (unsigned i = 0; i < COUNT(wrong); i++) {
+        redlock_lease_options terms = terms_of(wrong[i], 0);
+        redlock_lease *lease;
+        assert_code(redlock_acquire(ours.client, &lease, "name", &terms, take_hear, &take),
+                    REDLOCK_E_TTL);
+        assert_non_null(strstr(redlock_last_error(ours.client), "at_least_ms"));
+    }
+    lock(&take, 30000);
+    assert_code(take_release(&take), REDLOCK_OK);
+    assert_true(left_on_quorum() > 25000);
+}
+
+#define WITH_BOTH(test) cmocka_unit_test_setup_teardown(test, join_both, leave_both)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_BOTH(test_nobody_else_comes_in_sooner),
+        WITH_BOTH(test_the_masters_keep_the_rest),
+        WITH_BOTH(test_a_longer_hold),
+        WITH_BOTH(test_too_few_masters),
+        WITH_BOTH(test_gone_from_a_quorum),
+        WITH_BOTH(test_freed),
+        WITH_BOTH(test_closed),
+        WITH_BOTH(test_shared),
+        WITH_BOTH(test_options),
+    };
+    return RUN_WITH(tests, .masters = MASTERS);
+}
