@@ -357,6 +357,18 @@ mutant change-told-in-turn lease/machine.c "$(within next_untold 'changes \?' 'c
 mutant writer-untold lease/view.c "$(within lease_is_shared 'untold \|\| ' '(void)untold, ')"
 mutant changed-in-memory lease/handover.c "$(within handover_give 'lease_was_changed\(holder\)' 'claim_is_shared(holder->claim)')"
 
+# A lease that is left to the masters.
+mutant left-in-memory lease/machine.c "$(within release_held 'leaving_is_due\(e, lease\) \|\| ' '')"
+mutant left-whole lease/releasing.c "$(within releasing_begin 'if \(leaving_is_due\(e, lease\)\)' 'if (false)')"
+mutant left-unprolonged lease/asking.c "$(within ttl_asked 'if \(!leaving_is_under_way\(lease\)\)' 'if (true)')"
+mutant left-unhealed lease/asking.c "$(within lease_ask ' \|\| lease->state == LEASE_RELEASING' '')"
+mutant left-owed lease/releasing.c "$(within end 'leaving_end\(e, lease\);' 'claim_abandon(e, lease->claim, 0);')"
+mutant left-unconverted lease/leaving.c "$(within leaving_ask 'if \(lease->state == LEASE_UPGRADING\)' 'if (false)')"
+mutant left-late-master lease/machine.c "$(within lease_master_up ' \&\& !leaving_is_under_way\(lease\)' '')"
+mutant lost-not-left lease/losing.c "$(within lose 'if \(leaving_is_due\(e, lease\)\)' 'if (false)')"
+mutant freed-not-left lease/machine.c "$(within lease_abandon 'keep = leaving_ask\(e, lease\);' ';')"
+mutant freed-while-left lease/machine.c "$(within lease_abandon 'keep \|= leaving_is_under_way\(lease\);' ';')"
+
 # When memory is out.
 mutant starved-leak lease/machine.c "$(within lease_init 'attempt_give\(e, lease->attempt\);' '')"
 

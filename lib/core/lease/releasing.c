@@ -99,9 +99,7 @@ void releasing_by_token(struct engine *e, struct lease *lease)
 
 void releasing_lost(struct engine *e, struct lease *lease)
 {
-    if (leaving_is_due(e, lease))
-        leaving_end(e, lease);
-    else if (lease->claim)
+    if (lease->claim)
         claim_abandon(e, lease->claim, 0);
     end(e, lease, CAUSE_GONE);
 }
