@@ -360,7 +360,7 @@ mutant changed-in-memory lease/handover.c "$(within handover_give 'lease_was_cha
 # A lease that is left to the masters.
 mutant left-in-memory lease/machine.c "$(within release_held 'leaving_is_due\(e, lease\) \|\| ' '')"
 mutant left-whole lease/releasing.c "$(within releasing_begin 'if \(leaving_is_due\(e, lease\)\)' 'if (false)')"
-mutant left-unprolonged lease/asking.c "$(within ttl_asked 'if \(!leaving_is_under_way\(lease\)\)' 'if (true)')"
+mutant left-unprolonged lease/asking.c "$(within ttl_asked 'leaves \?' 'false \&\& leaves ?')"
 mutant left-unhealed lease/asking.c "$(within lease_ask ' \|\| lease->state == LEASE_RELEASING' '')"
 mutant left-owed lease/releasing.c "$(within end 'leaving_end\(e, lease\);' 'claim_abandon(e, lease->claim, 0);')"
 mutant left-unconverted lease/leaving.c "$(within leaving_ask 'if \(lease->state == LEASE_UPGRADING\)' 'if (false)')"

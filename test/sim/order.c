@@ -150,6 +150,13 @@ static void passes(const struct user_lease *told, struct user_lease *waits)
                        CLIENT(waits), (long long)(w->now - *since) / 1000);
 }
 
+/* One whose wait is over has left the queue, and asks for the holder only. */
+static bool stands_in_line(const struct user_lease *lease)
+{
+    return lease->known == KNOWN_ASKED && !user_lease_has_calls(lease) && lease->enqueued_since &&
+           core_of(lease->handle)->state != LEASE_FAILING;
+}
+
 /* The waiters of one client share a place, and hand the names on, but not for long.  With one
  * name there is one place for each client that may be before another one.  A fault may lose a
  * place.  An attach by token passes no waiter: the lease is held already. */
@@ -160,8 +167,7 @@ void order_told(const struct user_lease *told)
         return;
     for (unsigned c = 0; c < w->clients; c++)
         for (struct user_lease *it = w->shells[c]->all; it; it = it->next_all)
-            if (c != told->shell->index && it->known == KNOWN_ASKED && !user_lease_has_calls(it) &&
-                it->enqueued_since && told->began > it->enqueued_since + FAIR_LATER &&
-                exclude_each_other(told, it))
+            if (c != told->shell->index && stands_in_line(it) &&
+                told->began > it->enqueued_since + FAIR_LATER && exclude_each_other(told, it))
                 passes(told, it);
 }

@@ -155,8 +155,8 @@ unsigned round_agree_on_holder(const struct round *round, unsigned masters)
 
 static bool is_yes(const struct ballot *ballot)
 {
-    return ballot->vote == VOTE_GRANTED || ballot->vote == VOTE_HEALED ||
-           ballot->vote == VOTE_RELEASED;
+    const unsigned yes = 1U << VOTE_GRANTED | 1U << VOTE_HEALED | 1U << VOTE_RELEASED;
+    return yes >> ballot->vote & 1;
 }
 
 unsigned round_yes(const struct round *round, unsigned masters)

@@ -9,22 +9,29 @@ bool lease_may_ask(const struct engine *e, const struct lease *lease, unsigned m
     return master_is_up(&e->masters[master]);
 }
 
+/* What is left of at_least, as a ttl. */
+static __attribute__((cold, noinline)) usec rest_to_keep(const struct engine *e,
+                                                         const struct lease *lease)
+{
+    usec rest = lease->keep_until - e->now;
+    return quorum_ttl_for(rest > 0 ? rest : 0, MUTANT(PERIOD_UNDRIFTED) ? 0 : e->config.drift_ppm);
+}
+
 /* How long the master is to keep the names from now on. */
 static usec ttl_asked(const struct engine *e, const struct lease *lease)
 {
-    if (lease->attempt->round.kind == REQUEST_QUEUE)
-        return lease->attempt->place.life;
-    if (!leaving_is_under_way(lease))
-        return lease->terms.ttl;
-    usec rest = lease->keep_until - e->now;
-    return quorum_ttl_for(rest > 0 ? rest : 0, MUTANT(PERIOD_UNDRIFTED) ? 0 : e->config.drift_ppm);
+    const struct attempt *attempt = lease->attempt;
+    if (attempt->round.kind == REQUEST_QUEUE)
+        return attempt->place.life;
+    bool leaves = attempt->round.kind == REQUEST_RENEW && leaving_is_under_way(lease);
+    return leaves ? rest_to_keep(e, lease) : lease->terms.ttl;
 }
 
 void lease_ask(struct engine *e, struct lease *lease, unsigned master, bool whole)
 {
     struct round *round = &lease->attempt->round;
-    bool is_kept = lease_is_held(lease) || lease->state == LEASE_RELEASING;
-    bool renews = round->kind == REQUEST_RENEW && is_kept;
+    bool renews = round->kind == REQUEST_RENEW &&
+                  (lease_is_held(lease) || lease->state == LEASE_RELEASING);
     if (!round->begun)
         round->asked_at = e->now;
     round_ask(round, master, e->now);
