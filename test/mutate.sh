@@ -357,7 +357,8 @@ mutant change-told-in-turn lease/machine.c "$(within next_untold 'changes \?' 'c
 mutant writer-untold lease/view.c "$(within lease_is_shared 'untold \|\| ' '(void)untold, ')"
 mutant changed-in-memory lease/handover.c "$(within handover_give 'lease_was_changed\(holder\)' 'claim_is_shared(holder->claim)')"
 
-# A lease that is left to the masters.
+# A lease that is let go of.
+mutant forgotten-owed ledger/claim.c "$(within come_due ' \&\& \(!claim->forgotten \|\| MUTANT\(FORGOTTEN_OWED\)\)' '')"
 mutant left-in-memory lease/machine.c "$(within release_held 'leaving_is_due\(e, lease\) \|\| ' '')"
 mutant left-whole lease/releasing.c "$(within releasing_begin 'if \(leaving_is_due\(e, lease\)\)' 'if (false)')"
 mutant left-unprolonged lease/asking.c "$(within ttl_asked 'leaves \?' 'false \&\& leaves ?')"

@@ -182,6 +182,7 @@ static const struct {
     {MUTANT_PUSH_OF_ANOTHER, "handover", 1},
     {MUTANT_HANDED_ON_AND_ON, "crowd", 0},
     {MUTANT_PLACE_FOR_EVER, "crowd", 0},
+    {MUTANT_FORGOTTEN_OWED, "masters", 0},
     {MUTANT_CUT_OFF_STAYS, "lasting", 0},
     {MUTANT_UNHEARD_GOES_ON, "lasting", 0},
     {MUTANT_YIELD_UNPAUSED, "liars", 0},

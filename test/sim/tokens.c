@@ -120,6 +120,9 @@ void tokens_sent(struct shell *s, unsigned master, uint32_t number, const struct
     }
     if (kind == REQUEST_RELEASE)
         token->released |= (uint16_t)(1U << master);
+    if (kind == REQUEST_RELEASE && token->detached && token->detached == request->tag.claim)
+        world_violated(s->world, "token", "client %u releases t%u, which it has detached",
+                       s->index + 1, number);
     if (asks || kind == REQUEST_RENEW || kind == REQUEST_UPGRADE)
         lasts_until(s->world, token, request->tag.ttl);
 }

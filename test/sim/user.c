@@ -143,10 +143,12 @@ static void detach(struct shell *s, struct user_lease *lease)
     struct world *w = s->world;
     struct parcel parcel = {.token = lease->token, .count = lease->count, .shared = lease->shared};
     memcpy(parcel.names, lease->names, sizeof parcel.names);
+    const void *claim = core_of(lease->handle)->claim;
     if (w->parcel_count == PARCELS || !user_lease_detach(lease))
         return;
     TRACE(w, "client %u detaches lease %u", s->index + 1, lease->number);
     w->tokens[parcel.token].excused = true;
+    w->tokens[parcel.token].detached = claim;
     w->parcels[w->parcel_count++] = parcel;
 }
 
@@ -158,6 +160,7 @@ static void use_token(struct shell *s)
         return;
     const struct parcel *parcel = &w->parcels[--w->parcel_count];
     bool release = chance(s, 400);
+    w->tokens[parcel->token].detached = NULL; /* a new claim may have the place of the old one */
     struct terms terms = draw_terms(s);
     terms.wait = 0;
     terms.fence = false;

@@ -155,6 +155,7 @@ struct token {
     uint32_t next;                     /* in its bucket */
     uint32_t round;                    /* of the acquire that brought it */
     const void *claim;                 /* likewise */
+    const void *detached;              /* the claim of the client that let go of it, if any */
     struct user_lease *holder;         /* the lease of which it is the present token */
     unsigned client;                   /* whose it is; CLIENTS_MAX: of another library */
     bool excused;                      /* no client must release it: detached, process ended */

@@ -29,6 +29,7 @@
     X(RELEASE_OVERTAKES, "a release has a connection of its own, and overtakes the acquire")       \
     X(UNKNOWN_IS_REFUSED, "an acquire without an answer counts as refused")                        \
     X(OWED_DROPPED, "a release whose answer was lost is not repeated")                             \
+    X(FORGOTTEN_OWED, "a detached lease is released if a renewal of it is answered late")          \
     X(NO_KILL, "former connections are not killed on the master")                                  \
     X(CLOSED_EARLY, "the client says it is closed while releases are owed")                        \
     X(TOKEN_REUSED, "every round of every acquire has the same token")                             \

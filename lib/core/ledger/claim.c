@@ -344,7 +344,7 @@ static uint16_t come_due(struct engine *e, struct claim *claim)
         claim->last_end = give_up_at(e, claim);
     for (unsigned i = 0; i < e->config.masters; i++) {
         claim->at[i].promise = 0;
-        if (claim->at[i].presence != ABSENT)
+        if (claim->at[i].presence != ABSENT && (!claim->forgotten || MUTANT(FORGOTTEN_OWED)))
             claim->at[i].owed = true;
         sent |= (uint16_t)(pay(e, claim, i, false) << i);
     }
@@ -374,6 +374,7 @@ uint16_t claim_abandon(struct engine *e, struct claim *claim, usec not_before)
 
 void claim_forget(struct engine *e, struct claim *claim)
 {
+    claim->forgotten = true; /* also where the answer to a renewal is still to come */
     for (unsigned i = 0; i < e->config.masters; i++) {
         claim->at[i].presence = ABSENT;
         claim->at[i].owed = false;

@@ -77,11 +77,13 @@ struct claim {
     uint64_t foreign : 1;    /* the token was given: the ttl that it was taken with is not known */
     uint64_t enqueued : 1;   /* it is or was enqueued on the masters: it is found by its token */
     uint64_t timed : 1;      /* abandoned: it has a place among the deadlines */
-    uint32_t in_flight : 22; /* requests not yet answered */
-    uint32_t handed : 7;     /* how often it was handed over within this client */
-    uint32_t mode : 2;       /* enum lease_mode: in which its lease has the names */
-    uint32_t converts : 1;   /* its renewals convert: a master may have the names for the token
-                                alone, while the lease has them shared */
+    uint32_t in_flight : 21; /* requests not yet answered */
+    uint32_t
+        forgotten : 1;     /* abandoned, and owed to no master: its token may be another's by now */
+    uint32_t handed : 7;   /* how often it was handed over within this client */
+    uint32_t mode : 2;     /* enum lease_mode: in which its lease has the names */
+    uint32_t converts : 1; /* its renewals convert: a master may have the names for the token
+                              alone, while the lease has them shared */
     struct deadline deadline;
     struct ledger_entry at[];
 };
