@@ -367,8 +367,9 @@ mutant left-owed lease/releasing.c "$(within end 'leaving_end\(e, lease\);' 'cla
 mutant left-unconverted lease/leaving.c "$(within leaving_ask 'if \(lease->state == LEASE_UPGRADING\)' 'if (false)')"
 mutant left-late-master lease/machine.c "$(within lease_master_up ' \&\& !leaving_is_under_way\(lease\)' '')"
 mutant lost-not-left lease/losing.c "$(within lose 'if \(leaving_is_due\(e, lease\)\)' 'if (false)')"
-mutant freed-not-left lease/machine.c "$(within lease_abandon 'keep = leaving_ask\(e, lease\);' ';')"
-mutant freed-while-left lease/machine.c "$(within lease_abandon 'keep \|= leaving_is_under_way\(lease\);' ';')"
+mutant freed-not-left lease/machine.c "$(within lease_abandon 'leaving_ask\(e, lease\);' ';')"
+mutant freed-unkept lease/machine.c "$(within lease_abandon 'stays = true;' ';')"
+mutant freed-while-left lease/machine.c "$(within lease_abandon 'stays = leaving_is_under_way\(lease\);' 'stays = false;')"
 
 # When memory is out.
 mutant starved-leak lease/machine.c "$(within lease_init 'attempt_give\(e, lease->attempt\);' '')"

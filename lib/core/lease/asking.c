@@ -30,8 +30,8 @@ static usec ttl_asked(const struct engine *e, const struct lease *lease)
 void lease_ask(struct engine *e, struct lease *lease, unsigned master, bool whole)
 {
     struct round *round = &lease->attempt->round;
-    bool renews = round->kind == REQUEST_RENEW &&
-                  (lease_is_held(lease) || lease->state == LEASE_RELEASING);
+    bool renews =
+        round->kind == REQUEST_RENEW && (lease_is_held(lease) || lease->state == LEASE_RELEASING);
     if (!round->begun)
         round->asked_at = e->now;
     round_ask(round, master, e->now);

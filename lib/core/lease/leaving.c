@@ -18,7 +18,6 @@ bool leaving_ask(struct engine *e, struct lease *lease)
 
 void leaving_end(struct engine *e, struct lease *lease)
 {
-    if (lease->claim)
-        claim_forget(e, lease->claim);
+    claim_forget(e, lease->claim);
     claim_let_go(&lease->claim);
 }

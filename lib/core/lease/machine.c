@@ -167,13 +167,15 @@ void lease_close(struct engine *e, struct lease *lease)
 void lease_abandon(struct engine *e, struct lease *lease, bool keep)
 {
     place_leave(e, lease);
-    if (lease_is_held(lease) && !keep && leaving_is_due(e, lease))
-        keep = leaving_ask(e, lease);
+    bool stays = leaving_is_under_way(lease);
+    if (lease_is_held(lease) && !keep && leaving_is_due(e, lease)) {
+        leaving_ask(e, lease);
+        stays = true;
+    }
     struct claim *claim = lease->claim;
-    keep |= leaving_is_under_way(lease);
     bool not_ours = lease->attached && lease->state != LEASE_RELEASING;
     claim_let_go(&lease->claim);
-    if (claim && (keep || lease->state == LEASE_INSPECTING || not_ours))
+    if (claim && (keep || stays || lease->state == LEASE_INSPECTING || not_ours))
         claim_forget(e, claim);
     else if (claim &&
              lease->state != LEASE_LOST) /* a lost lease is released when its time is over */
