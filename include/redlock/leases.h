@@ -150,7 +150,9 @@ typedef struct redlock_lease_options {
      * hosts start at about the same time runs once.  The release renews the lease once, for the
      * rest of this time, and leaves it to the masters; RELEASED is told when a quorum has answered
      * that, with E_UNAVAILABLE if too few did: then the names may be free as soon as the ttl of
-     * the last renewal ends.  redlock_lease_free() and redlock_close() do the same.  A lease that
+     * the last renewal ends.  No renewal shortens a ttl: a lease that was released sooner keeps
+     * others out until the ttl of its last renewal ends, if that is later than this time (that of
+     * a former holder, if it was handed over in memory).  redlock_lease_free() and redlock_close() do the same.  A lease that
      * is LOST, or whose process dies, ends with its ttl: choose a ttl of this length if a job that
      * failed must not be run again sooner either.  redlock_release_token() frees the names at
      * once.  0 to max_ttl_ms; default 0. */

@@ -78,11 +78,11 @@ static usec draw_wait(struct shell *s)
     return MS(range(s, 1, chance(s, 800) ? 2000 : s->world->max_ttl_ms));
 }
 
-/* From a chance of its own, as the modes.  Those that wait keep the names for a short while only,
- * or the last of many would wait for long in peace. */
+/* From a chance of its own, as the modes.  Masters keep the names for the ttl of the last renewal
+ * at the least, so where ttls are long the last of many that wait would wait for long in peace. */
 static usec draw_at_least(struct world *w, const struct terms *terms)
 {
-    if (!chance_permille(&w->keeping, w->at_least) || (terms->wait && terms->ttl > MS(1000)))
+    if (!chance_permille(&w->keeping, w->at_least) || (terms->wait && w->max_ttl_ms > 1000))
         return 0;
     bool is_short = terms->wait || chance_permille(&w->keeping, 500);
     return MS(chance_range(&w->keeping, 1, is_short ? 100 : w->max_ttl_ms));
