@@ -157,6 +157,11 @@ typedef struct redlock_lease_options {
      * failed must not be run again sooner either.  redlock_release_token() frees the names at
      * once.  0 to max_ttl_ms; default 0. */
     int64_t at_least_ms;
+
+    /* Of redlock/sync.h alone (the calls of this header refuse it, E_ARGUMENT): a thread that
+     * holds such a lease and acquires the same names once more gets the same lease once more,
+     * see redlock_sync_acquire().  Default false. */
+    bool reentrant;
 } redlock_lease_options;
 
 #define REDLOCK_FOREVER INT64_MAX

@@ -20,8 +20,8 @@
  *
  * Contract
  *   - Threads: any thread may call any function, also several threads at once on
- *     one client or one lease.  Free a client or a lease once, when no other thread
- *     uses that handle any more.
+ *     one client or one lease.  Free a client or a lease once (a reentrant lease once
+ *     for each acquire), when no other thread uses that handle any more.
  *   - Waiting: a wait ends by itself, within the times given here;
  *     redlock_sync_cancel() and redlock_sync_close() end it sooner.  A signal does
  *     not.  Waiting threads sleep; nothing polls.
@@ -168,8 +168,8 @@ REDLOCK_API void redlock_sync_free(redlock_sync *client);
  *
  *   lease     receives the lease, to be freed with redlock_sync_lease_free(); NULL
  *             unless the function returns REDLOCK_OK
- *   options   as for redlock_acquire(); NULL for the defaults: ttl 10 s, renewed,
- *             one try
+ *   options   as for redlock_acquire(), and `reentrant`, see below; NULL for the
+ *             defaults: ttl 10 s, renewed, one try
  * Returns
  *   REDLOCK_OK            the lease is yours for redlock_sync_valid_for(lease)
  *   REDLOCK_E_HELD        another holder has the lock; result->votes names the holder
@@ -177,6 +177,8 @@ REDLOCK_API void redlock_sync_free(redlock_sync *client);
  *   REDLOCK_E_TOO_SLOW    the masters, or this machine, were too late for the
  *                         lease to be of use
  *   REDLOCK_E_CANCELLED   redlock_sync_cancel() was called
+ *   REDLOCK_E_EXPIRED, E_GONE, E_MAX_HOLD   this thread holds the names by a reentrant
+ *                         lease that was lost, or is about to be
  *   REDLOCK_E_CLOSED, E_NAME, E_TTL, E_ARGUMENT, E_REPLICA, E_SAME_MASTER,
  *   E_STATE, E_FORKED, E_MEMORY
  */
@@ -186,10 +188,38 @@ REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_sync_acquire(redlock_sync *cli
                                                                const redlock_lease_options *options,
                                                                redlock_sync_result *result);
 
+/*
+ * Reentrant leases (options->reentrant).  A thread that holds such a lease of a client, and
+ * acquires the same names of that client once more with options->reentrant set (one name or
+ * several, in any order), gets the same handle once more.  No master is asked and no thread
+ * woken: with its release and free that takes some 150 ns, as live/test_sync_reentrant
+ * (case it_asks_nobody) measures.
+ *
+ *   - Each acquire wants its own redlock_sync_lease_free(), with or without a
+ *     redlock_sync_release() before it, in any order and by any thread.  The last release gives
+ *     the lease back, as does the last free if an acquire was not released; those before it
+ *     only count.  A free is taken for that of a released acquire if there is one that was not
+ *     freed yet.  An acquire after the last release is a new one, also while old handles are
+ *     not freed.
+ *   - The lease belongs to the thread that acquired it first.  Another thread that acquires
+ *     the names goes to the masters as for those of any other holder; so does a thread that
+ *     holds them by a lease that was not reentrant, or of another client.
+ *   - Once the lease was lost an acquire fails with the code of the loss, and once no more
+ *     than its margin is left, with E_EXPIRED.  It fails so until all who acquired the lease
+ *     have released or freed it, for they believe that nobody else had the names in between.
+ *   - All terms of the lease are those of the first acquire, with its callback; of the options
+ *     only `fence` and the modes are looked at.  E_STATE if the lease has a name shared that is
+ *     now asked for exclusively (see redlock_sync_upgrade()); a name that it has exclusively
+ *     may be asked for as shared.  E_STATE if a fence is asked for and the lease has none.  An
+ *     upgrade, a downgrade or an extend is one of the lease, for all who acquired it.
+ *   - E_STATE if the thread holds by a reentrant lease some of the names, but not the same
+ *     ones: it would wait for itself.
+ */
+
 /* Gets AT_RISK, HEALTHY and LOST, on the background thread; the event lives until
- * the callback returns.  It is never called again once redlock_sync_lease_free()
- * returned.  At LOST redlock_sync_valid_for() is 0 already, however much of
- * event->valid_ms is left for stopping. */
+ * the callback returns.  It is never called again once redlock_sync_lease_free() (of a
+ * reentrant lease the last one) returned.  At LOST redlock_sync_valid_for() is 0 already, however
+ * much of event->valid_ms is left for stopping. */
 typedef void redlock_sync_callback(const redlock_event *event, void *data);
 
 /*
@@ -306,7 +336,8 @@ REDLOCK_API redlock_code redlock_sync_upgrade(redlock_sync_lease *lease,
 /*
  * Ends validity at once, for every thread, then gives the lease back on every
  * master that may have it, and waits for their answers.  The handle must still be
- * freed.
+ * freed.  Of a reentrant lease that was acquired several times only the last release
+ * does that; those before it return at once: OK, or E_GONE if the lease was lost.
  * Returns
  *   REDLOCK_OK            a quorum confirmed that the lease was still ours, or it was
  *                         handed over in memory, still valid, to the next waiter of
@@ -323,7 +354,8 @@ REDLOCK_API redlock_code redlock_sync_release(redlock_sync_lease *lease,
                                               redlock_sync_result *result);
 
 /*
- * Frees the handle.  A lease that is still held is released in the background.  The
+ * Frees the handle; of a reentrant lease that was acquired several times only the last call
+ * does.  A lease that is still held is then released in the background.  The
  * call waits until the background thread has let go of the handle, which does not
  * take an answer of any master.  NULL is allowed.
  */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "client_mutant.h"
+#include "margin.h"
 #include "nodes_file.h"
 #include "options.h"
 #include "report.h"
@@ -185,12 +186,7 @@ redlock_code options_read(redlock *client, const redlock_options *options, char 
 
 static usec usual_margin(usec ttl)
 {
-    if (CLIENT_MUTANT(MARGIN_LEFT_OUT))
-        return 0;
-    usec margin = ttl / 20;
-    if (margin < MS(10))
-        margin = MS(10);
-    return margin > ttl / 4 ? ttl / 4 : margin;
+    return CLIENT_MUTANT(MARGIN_LEFT_OUT) ? 0 : margin_usual(ttl);
 }
 
 redlock_code ttl_check(redlock *client, int64_t ttl_ms, usec margin)
@@ -225,6 +221,10 @@ redlock_code terms_read(redlock *client, const redlock_lease_options *options, s
     if (options && !take_versioned(&o, options, options->size, sizeof o))
         return client_fail(client, REDLOCK_E_ARGUMENT,
                            "options.size is not set: start from REDLOCK_LEASE_INIT");
+    if (o.reentrant)
+        return client_fail(client, REDLOCK_E_ARGUMENT,
+                           "reentrant is for threads that wait, with redlock/sync.h: a program "
+                           "with callbacks keeps its handle");
     if (o.ttl_ms <= 0 || o.ttl_ms > client->config.max_ttl_ms)
         return ttl_check(client, o.ttl_ms, 0);
     if (o.wait_ms < 0 || o.max_hold_ms < 0)

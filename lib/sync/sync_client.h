@@ -8,6 +8,7 @@
  *
  *   sync.c           a client, from open to free
  *   sync_lease.c     leases, from acquire to free
+ *   sync_reentry.c   leases that a thread acquires while it holds them
  *   sync_validity.c  the validity and the mode of leases, for every thread to read
  *   sync_call.c      calls, to the background thread and back
  *   sync_client.c    a client's memory
@@ -16,7 +17,8 @@
  * Each file calls only files that stand below it, and redlock.h.
  *
  * The threads that may touch each field
- *   under `lock`            the mailbox, `done` of every call, the client's flags
+ *   under `lock`            the mailbox, `done` of every call, the client's flags, the list
+ *                           `reentrant` and all that sync_reentry.c knows of a lease
  *   background thread only  redlock, the lists `pending` and `held`, a lease's handle
  *                           and the calls that wait for it
  *   any thread, atomic      a lease's word and its fence, the reference count
@@ -72,10 +74,11 @@ struct redlock_sync {
     pthread_mutex_t lock;
     pthread_cond_t changed; /* any of the flags below */
     struct list mailbox;
-    bool ready;   /* on_ready was called */
-    bool closing; /* a thread closes the client */
-    bool ended;   /* the background thread reads the mailbox no more */
-    bool closed;  /* and the thread has been joined */
+    struct list reentrant; /* leases that their owners may acquire once more */
+    bool ready;            /* on_ready was called */
+    bool closing;          /* a thread closes the client */
+    bool ended;            /* the background thread reads the mailbox no more */
+    bool closed;           /* and the thread has been joined */
     unsigned left;
     redlock_code ready_code;
     char ready_text[1024];
@@ -96,6 +99,7 @@ struct redlock_sync_lease {
     struct list held;
     bool is_held; /* the lease is in that list */
     struct call *acquiring, *extending, *changing, *releasing;
+    struct reentry *reentry; /* NULL unless the lease is reentrant */
 
     redlock_sync_callback *on_event;
     void *data;
@@ -129,6 +133,30 @@ void sync_refuse(redlock_sync *client, struct call *call, redlock_code code);
 /* Ends every call that still waits; later calls are refused.  All get E_CLOSED. */
 void sync_finish_all(redlock_sync *client);
 
+/* ---- sync_reentry.c ---- */
+
+/* True if the caller asked for a reentrant lease. */
+bool sync_reentry_is_asked(const redlock_lease_options *options);
+/* Prepares a lease that is about to be acquired for being acquired once more; false when memory is
+ * out. */
+bool sync_reentry_prepare(redlock_sync_lease *lease, const redlock_name *names, size_t count,
+                          bool all_shared);
+/* This thread has acquired the lease with these options, and owns it. */
+void sync_reentry_begin(redlock_sync_lease *lease, const redlock_lease_options *options);
+/* True if this thread owns a lease on one of the names: then it asks no master, `code` is the
+ * outcome of its acquire, and *lease the lease if that is REDLOCK_OK. */
+bool sync_reentry_enter(redlock_sync *client, redlock_sync_lease **lease, const redlock_name *names,
+                        size_t count, const redlock_lease_options *options,
+                        redlock_sync_result *result, redlock_code *code);
+/* One release, and one free.  True if the lease goes on for other acquires of its owner, or its
+ * handle does; of a release `code` is the outcome then. */
+bool sync_reentry_release(redlock_sync_lease *lease, redlock_sync_result *result,
+                          redlock_code *code);
+bool sync_reentry_free(redlock_sync_lease *lease);
+/* The background thread: the lease was lost, and has all its names shared. */
+void sync_reentry_lost(redlock_sync_lease *lease, redlock_code code);
+void sync_reentry_downgraded(redlock_sync_lease *lease);
+
 /* ---- sync_validity.c ---- */
 
 /* The background thread: the lease counts among those whose words are kept up to date, and does
@@ -137,6 +165,8 @@ void sync_now_held(redlock_sync_lease *lease);
 void sync_no_longer_held(redlock_sync_lease *lease);
 /* The background thread: brings the word of one lease up to date at once. */
 void sync_publish(redlock_sync_lease *lease);
+/* Any thread: the validity left, in ms, and the mode that goes with it. */
+int64_t sync_look(const redlock_sync_lease *lease, bool *shared);
 /* Any thread: ends the validity of a lease for good. */
 void sync_end_lease(redlock_sync_lease *lease);
 /* Brings the words of all leases up to date, for every thread to read; called in each iteration of

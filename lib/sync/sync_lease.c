@@ -56,6 +56,8 @@ static void on_lease_event(redlock_lease *handle, const redlock_event *event, vo
 {
     redlock_sync_lease *lease = data;
     (void)handle;
+    if (event->kind == REDLOCK_LOST) /* first: who reads that it ended can read why */
+        sync_reentry_lost(lease, event->code);
     make_known(lease, event);
     switch (event->kind) {
     case REDLOCK_ACQUIRED:
@@ -114,6 +116,7 @@ static redlock_sync_lease *new_lease(redlock_sync *client, redlock_sync_callback
 static void drop_lease(redlock_sync_lease *lease)
 {
     redlock_sync *client = lease->client;
+    free(lease->reentry);
     free(lease);
     sync_forget(client);
 }
@@ -128,6 +131,35 @@ static redlock_code test_last(redlock_sync_lease *lease, redlock_sync_result *re
                        "acquired, but its validity was over before this thread ran again");
 }
 
+/* The acquire of a lease that this thread does not own. */
+static redlock_code acquire(redlock_sync_lease *lease, struct call *call)
+{
+    redlock_code code = sync_carry_out(lease->client, call);
+    if (code) {
+        drop_lease(lease);
+        return code;
+    }
+    return test_last(lease, call->result);
+}
+
+static redlock_code acquire_reentrant(redlock_sync_lease *lease, struct call *call)
+{
+    if (!sync_reentry_prepare(lease, call->names, call->count, call->options->shared)) {
+        drop_lease(lease);
+        return sync_report(call->result, REDLOCK_E_MEMORY, redlock_code_text(REDLOCK_E_MEMORY));
+    }
+    redlock_lease_options plain = REDLOCK_LEASE_INIT;
+    memcpy(&plain, call->options,
+           call->options->size < sizeof plain ? call->options->size : sizeof plain);
+    plain.size = sizeof plain;
+    plain.reentrant = false;
+    call->options = &plain;
+    redlock_code code = acquire(lease, call);
+    if (!code)
+        sync_reentry_begin(lease, &plain);
+    return code;
+}
+
 redlock_code redlock_sync_acquire_names(redlock_sync *client, redlock_sync_lease **out,
                                         const redlock_name *names, size_t count,
                                         const redlock_lease_options *options,
@@ -140,6 +172,9 @@ redlock_code redlock_sync_acquire_names(redlock_sync *client, redlock_sync_lease
     redlock_code code = sync_check(client);
     if (code)
         return sync_report(result, code, sync_why_not(client, code));
+    bool reentrant = sync_reentry_is_asked(options);
+    if (reentrant && sync_reentry_enter(client, out, names, count, options, result, &code))
+        return code;
     redlock_sync_lease *lease = new_lease(client, on_event, data);
     if (!lease)
         return sync_report(result, REDLOCK_E_MEMORY, redlock_code_text(REDLOCK_E_MEMORY));
@@ -149,12 +184,7 @@ redlock_code redlock_sync_acquire_names(redlock_sync *client, redlock_sync_lease
                         .count = count,
                         .options = options,
                         .result = result};
-    code = sync_carry_out(client, &call);
-    if (code) {
-        drop_lease(lease);
-        return code;
-    }
-    code = test_last(lease, result);
+    code = reentrant ? acquire_reentrant(lease, &call) : acquire(lease, &call);
     if (!code)
         *out = lease;
     return code;
@@ -244,8 +274,10 @@ redlock_code redlock_sync_extend(redlock_sync_lease *lease, int64_t ttl_ms,
 static void start_downgrade(redlock_sync *client, struct call *call)
 {
     redlock_code code = redlock_downgrade(call->lease->handle);
-    if (!code)
+    if (!code) {
+        sync_reentry_downgraded(call->lease);
         sync_publish(call->lease);
+    }
     await(client, call, &call->lease->changing, code);
 }
 
@@ -276,8 +308,12 @@ static void start_release(redlock_sync *client, struct call *call)
 redlock_code redlock_sync_release(redlock_sync_lease *lease, redlock_sync_result *result)
 {
     struct call call = {.start = start_release, .result = result};
-    if (lease && sync_report_is_usable(result) && !sync_check(lease->client))
-        sync_end_lease(lease);
+    redlock_code code;
+    if (!lease || !sync_report_is_usable(result) || sync_check(lease->client))
+        return ask_about(lease, &call); /* which refuses it */
+    if (sync_reentry_release(lease, result, &code))
+        return code;
+    sync_end_lease(lease);
     return ask_about(lease, &call);
 }
 
@@ -295,7 +331,7 @@ static void start_free(redlock_sync *client, struct call *call)
 
 void redlock_sync_lease_free(redlock_sync_lease *lease)
 {
-    if (!lease || lease->client->process != forks_process())
+    if (!lease || lease->client->process != forks_process() || sync_reentry_free(lease))
         return;
     struct call call = {.start = start_free, .lease = lease};
     sync_end_lease(lease);

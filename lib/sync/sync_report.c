@@ -64,6 +64,17 @@ redlock_code sync_report(redlock_sync_result *result, redlock_code code, const c
     return code;
 }
 
+redlock_code sync_report_depth(redlock_sync_result *result, redlock_code code, int64_t valid_ms,
+                               const char *text, unsigned depth)
+{
+    if (!result)
+        return code;
+    redlock_sync_result full = {.code = code, .valid_ms = valid_ms};
+    snprintf(full.text, sizeof full.text, "%s, %u deep", text, depth);
+    hand_over(result, &full);
+    return code;
+}
+
 redlock_code sync_report_event(redlock_sync_result *result, redlock_code code,
                                const redlock_event *event)
 {

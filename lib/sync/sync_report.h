@@ -9,8 +9,10 @@
 /* True if there is no result, or one whose size was set. */
 bool sync_report_is_usable(const redlock_sync_result *result);
 
-/* Both fill `result`, which may be NULL, and return `code`. */
+/* All fill `result`, which may be NULL, and return `code`. */
 redlock_code sync_report(redlock_sync_result *result, redlock_code code, const char *text);
+redlock_code sync_report_depth(redlock_sync_result *result, redlock_code code, int64_t valid_ms,
+                               const char *text, unsigned depth);
 redlock_code sync_report_event(redlock_sync_result *result, redlock_code code,
                                const redlock_event *event);
 

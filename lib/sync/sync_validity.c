@@ -114,6 +114,13 @@ static int64_t read_word(const redlock_sync_lease *lease)
     return atomic_load(&lease->word);
 }
 
+int64_t sync_look(const redlock_sync_lease *lease, bool *shared)
+{
+    int64_t word = read_word(lease);
+    *shared = is_shared(word);
+    return ms_left(word);
+}
+
 int64_t redlock_sync_valid_for(const redlock_sync_lease *lease)
 {
     return ms_left(read_word(lease));
@@ -121,6 +128,7 @@ int64_t redlock_sync_valid_for(const redlock_sync_lease *lease)
 
 int64_t redlock_sync_exclusive_for(const redlock_sync_lease *lease)
 {
-    int64_t word = read_word(lease);
-    return is_shared(word) ? 0 : ms_left(word);
+    bool shared;
+    int64_t left = sync_look(lease, &shared);
+    return shared ? 0 : left;
 }

@@ -261,6 +261,28 @@ static void test_bad_ttls(void **state)
     user_close_clean(&user, &cluster);
 }
 
+/* It is for threads: a program with callbacks has no outer call to come from. */
+static void test_reentrant_is_for_threads(void **state)
+{
+    (void)state;
+    struct user user;
+    struct take take;
+    redlock_name name = {.bytes = "never", .length = 5};
+    redlock_lease_options terms = lease_terms(1000, 0);
+    terms.reentrant = true;
+    user_open(&user, &cluster, NULL);
+    refuse_terms(&user, &terms, REDLOCK_E_ARGUMENT, "redlock/sync.h");
+    assert_code(redlock_attach(user.client, &take.lease, &name, 1, "t", &terms, take_hear, &take),
+                REDLOCK_E_ARGUMENT);
+    assert_null(take.lease);
+    assert_says(redlock_last_error(user.client), "redlock/sync.h");
+    terms.size =
+        offsetof(redlock_lease_options, reentrant); /* an older header has no such option */
+    assert_code(take_lock(&take, &user, "never", &terms), REDLOCK_OK);
+    assert_code(take_release(&take), REDLOCK_OK);
+    user_close_clean(&user, &cluster);
+}
+
 static void test_who_looks_only(void **state)
 {
     (void)state;
@@ -354,6 +376,7 @@ int main(void)
         cmocka_unit_test(test_spare_votes_that_a_refusal_stops),
         cmocka_unit_test(test_bad_numbers),
         cmocka_unit_test(test_bad_ttls),
+        cmocka_unit_test(test_reentrant_is_for_threads),
         cmocka_unit_test(test_who_looks_only),
         cmocka_unit_test(test_extremes_that_work),
         cmocka_unit_test(test_older_headers),

@@ -1,0 +1,944 @@
+/*
+ * Threads that acquire once more what they hold: one handle for all of it, and the lease goes with
+ * the last who gives it back, whatever threads, masters or the client do meanwhile.
+ */
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "fixture.h"
+#include "sync_user.h"
+
+static redlock_lease_options again(int64_t ttl_ms)
+{
+    redlock_lease_options options = terms(ttl_ms, 0);
+    options.reentrant = true;
+    return options;
+}
+
+static redlock_lease_options again_as(bool shared)
+{
+    redlock_lease_options options = again(10000);
+    options.shared = shared;
+    return options;
+}
+
+static redlock_sync_lease *enter(redlock_sync *client, const char *name)
+{
+    redlock_lease_options options = again(10000);
+    return take(client, name, &options);
+}
+
+static void refuse_with(redlock_sync *client, const char *name,
+                        const redlock_lease_options *options, redlock_code code, const char *says)
+{
+    redlock_sync_lease *lease;
+    redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
+    assert_code(redlock_sync_acquire(client, &lease, name, options, &result), code);
+    assert_null(lease);
+    assert_code(result.code, code);
+    assert_says(result.text, says);
+}
+
+static void refuse(redlock_sync *client, const char *name, redlock_code code, const char *says)
+{
+    redlock_lease_options options = again(10000);
+    refuse_with(client, name, &options, code, says);
+}
+
+static redlock_code try_names(redlock_sync *client, const redlock_name *names, size_t count,
+                              bool shared, redlock_sync_lease **lease, redlock_sync_result *result)
+{
+    redlock_lease_options options = again_as(shared);
+    return redlock_sync_acquire_names(client, lease, names, count, &options, NULL, NULL, result);
+}
+
+static void refuse_names(redlock_sync *client, const redlock_name *names, size_t count,
+                         const char *says)
+{
+    redlock_sync_lease *lease;
+    redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
+    assert_code(try_names(client, names, count, false, &lease, &result), REDLOCK_E_STATE);
+    assert_null(lease);
+    assert_says(result.text, says);
+}
+
+/* The names are `lease` once more, and then one time less. */
+static void in_and_out(redlock_sync *client, const redlock_name *names, size_t count, bool shared,
+                       const redlock_sync_lease *lease)
+{
+    redlock_sync_lease *inner;
+    redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
+    if (try_names(client, names, count, shared, &inner, &result))
+        fail_msg("once more: %s", result.text);
+    assert_ptr_equal(inner, lease);
+    give_back(inner);
+    assert_true(redlock_sync_valid_for(lease) > 0);
+}
+
+static void close_other(redlock_sync *client)
+{
+    assert_int_equal(redlock_sync_close(client, 10000), 0);
+    redlock_sync_free(client);
+}
+
+/* ---- The background thread, held up ---- */
+
+struct pause {
+    redlock_sync *client;
+    sem_t begun, end;
+    pthread_t thread;
+};
+
+static void pause_inside(redlock *client, void *data)
+{
+    struct pause *pause = data;
+    (void)client;
+    sem_post(&pause->begun);
+    sem_wait(&pause->end);
+}
+
+static void *run_pause(void *data)
+{
+    struct pause *pause = data;
+    return redlock_sync_run(pause->client, pause_inside, pause) ? pause : NULL;
+}
+
+static void begin_pause(struct pause *pause, redlock_sync *client)
+{
+    pause->client = client;
+    sem_init(&pause->begun, 0, 0);
+    sem_init(&pause->end, 0, 0);
+    assert_int_equal(pthread_create(&pause->thread, NULL, run_pause, pause), 0);
+    sem_wait(&pause->begun);
+}
+
+static void end_pause(struct pause *pause)
+{
+    void *failed;
+    sem_post(&pause->end);
+    pthread_join(pause->thread, &failed);
+    assert_null(failed);
+}
+
+/* ---- A call in a thread of its own ---- */
+
+struct caller {
+    redlock_code (*call)(struct caller *caller);
+    redlock_sync *client;
+    redlock_sync_lease *lease;
+    const char *name;
+    redlock_code code;
+    pthread_barrier_t *start; /* may be NULL */
+    pthread_t thread;
+};
+
+static redlock_code enter_it(struct caller *caller)
+{
+    redlock_lease_options options = again(10000);
+    return redlock_sync_acquire(caller->client, &caller->lease, caller->name, &options, NULL);
+}
+
+static redlock_code release_it(struct caller *caller)
+{
+    return redlock_sync_release(caller->lease, NULL);
+}
+
+static redlock_code free_it(struct caller *caller)
+{
+    redlock_sync_lease_free(caller->lease);
+    return REDLOCK_OK;
+}
+
+static void *call_it(void *data)
+{
+    struct caller *caller = data;
+    if (caller->start)
+        pthread_barrier_wait(caller->start);
+    caller->code = caller->call(caller);
+    return NULL;
+}
+
+static void begin(struct caller *caller)
+{
+    assert_int_equal(pthread_create(&caller->thread, NULL, call_it, caller), 0);
+}
+
+static redlock_code outcome(struct caller *caller)
+{
+    pthread_join(caller->thread, NULL);
+    return caller->code;
+}
+
+static redlock_code elsewhere(redlock_code (*call)(struct caller *), redlock_sync *client,
+                              const char *name, redlock_sync_lease *lease)
+{
+    struct caller caller = {.call = call, .client = client, .name = name, .lease = lease};
+    begin(&caller);
+    return outcome(&caller);
+}
+
+/* ---- In and out ---- */
+
+static void the_same_thread_gets_the_same_lease(void **state)
+{
+    (void)state;
+    redlock_sync *client = open_on(&cluster);
+    redlock_sync_lease *lease = enter(client, "same"), *inner;
+    redlock_lease_options options = again(10000);
+    redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
+    assert_code(redlock_sync_acquire(client, &inner, "same", &options, &result), REDLOCK_OK);
+    assert_ptr_equal(inner, lease);
+    assert_code(result.code, REDLOCK_OK);
+    assert_string_equal(result.text, "held by this thread already, 2 deep");
+    assert_in_range(result.valid_ms, 1, 9898);
+    assert_int_equal(result.masters, 0);
+    assert_string_equal(result.votes, "");
+    assert_ptr_equal(enter(client, "same"), lease);
+    assert_code(redlock_sync_release(lease, &result), REDLOCK_OK);
+    assert_string_equal(result.text, "still held for other acquires of the thread, 2 deep");
+    assert_in_range(result.valid_ms, 1, 9898);
+    assert_code(redlock_sync_release(lease, NULL), REDLOCK_OK);
+    assert_int_equal(cluster_holders(&cluster, "same", redlock_sync_token(lease)) >= 3, true);
+    assert_code(redlock_sync_release(lease, &result), REDLOCK_OK);
+    assert_true(result.masters == 5);
+    assert_int_equal(redlock_sync_valid_for(lease), 0);
+    assert_code(redlock_sync_release(lease, NULL), REDLOCK_E_STATE);
+    for (int i = 0; i < 3; i++)
+        redlock_sync_lease_free(lease);
+    close_clean(client, &cluster);
+}
+
+enum { DEEP = 3 };
+
+/* Releases and frees `lease`, which was acquired DEEP times, as the bits say: a free for each 1. */
+static void unwind(redlock_sync *other, redlock_sync_lease *lease, unsigned order, unsigned steps)
+{
+    unsigned held = DEEP, handles = DEEP;
+    for (unsigned i = 0; i < steps; i++) {
+        if (order & 1U << i) {
+            held -= held == handles;
+            handles--;
+            redlock_sync_lease_free(lease);
+        } else {
+            held--;
+            assert_code(redlock_sync_release(lease, NULL), REDLOCK_OK);
+        }
+        if (held)
+            refuse(other, "order", REDLOCK_E_HELD, "");
+        if (handles)
+            assert_int_equal(redlock_sync_valid_for(lease) > 0, held > 0);
+    }
+    assert_int_equal(handles, 0);
+}
+
+/* DEEP frees, the last step one of them, and never a release of what is given back already. */
+static bool is_an_order(unsigned order, unsigned steps)
+{
+    unsigned held = DEEP, handles = DEEP;
+    for (unsigned i = 0; i < steps; i++) {
+        if (!handles || (!held && !(order & 1U << i)))
+            return false;
+        if (order & 1U << i) {
+            held -= held == handles;
+            handles--;
+        } else {
+            held--;
+        }
+    }
+    return handles == 0;
+}
+
+static void it_goes_with_the_last_in_every_order(void **state)
+{
+    (void)state;
+    redlock_sync *client = open_on(&cluster), *other = open_on(&cluster);
+    unsigned tried = 0;
+    for (unsigned steps = DEEP; steps <= 2 * DEEP; steps++)
+        for (unsigned order = 0; order < 1U << steps; order++) {
+            if (!is_an_order(order, steps))
+                continue;
+            redlock_sync_lease *lease = enter(client, "order");
+            for (int i = 1; i < DEEP; i++)
+                assert_ptr_equal(enter(client, "order"), lease);
+            unwind(other, lease, order, steps);
+            AWAIT(cluster_keys(&cluster) == 0);
+            tried++;
+        }
+    assert_int_equal(tried, 14);
+    close_other(other);
+    close_clean(client, &cluster);
+}
+
+static void after_the_last_release_it_is_a_new_lease(void **state)
+{
+    (void)state;
+    redlock_sync *client = open_on(&cluster);
+    redlock_sync_lease *old = enter(client, "anew");
+    enter(client, "anew");
+    assert_code(redlock_sync_release(old, NULL), REDLOCK_OK);
+    redlock_sync_lease_free(old);
+    assert_code(redlock_sync_release(old, NULL), REDLOCK_OK);
+    redlock_sync_lease *lease = enter(client, "anew");
+    assert_ptr_not_equal(lease, old);
+    assert_code(redlock_sync_release(old, NULL), REDLOCK_E_STATE);
+    redlock_sync_lease_free(old);
+    assert_true(redlock_sync_valid_for(lease) > 0);
+    assert_ptr_equal(enter(client, "anew"), lease);
+    give_back(lease);
+    give_back(lease);
+    close_clean(client, &cluster);
+}
+
+static void several_names_are_a_set(void **state)
+{
+    (void)state;
+    redlock_sync *client = open_on(&cluster);
+    redlock_sync_lease *lease, *other;
+    redlock_name names[] = {{"a", 1, false}, {"b", 1, false}, {"c", 1, false}};
+    redlock_name turned[] = {{"c", 1, false}, {"a", 1, false}, {"b", 1, false}};
+    redlock_name beside[] = {{"b", 1, false}, {"d", 1, false}};
+    redlock_name apart = {"d", 1, false}, one[] = {{"a", 1, false}, {"a", 1, false}};
+    redlock_name four[] = {names[0], names[1], names[2], apart};
+    assert_code(try_names(client, names, 3, false, &lease, NULL), REDLOCK_OK);
+    in_and_out(client, turned, 3, false, lease);
+    refuse_names(client, names, 1, "would wait for itself");
+    refuse_names(client, names + 1, 2, "would wait for itself");
+    refuse_names(client, beside, 2, "would wait for itself");
+    refuse_names(client, four, 4, "would wait for itself");
+    assert_code(try_names(client, one, 2, false, &other, NULL), REDLOCK_E_NAME);
+    assert_code(try_names(client, &apart, 1, false, &other, NULL), REDLOCK_OK);
+    assert_ptr_not_equal(other, lease);
+    in_and_out(client, &apart, 1, false, other);
+    give_back(other);
+    give_back(lease);
+    assert_code(try_names(client, beside, 2, false, &lease, NULL), REDLOCK_OK);
+    give_back(lease);
+    close_clean(client, &cluster);
+}
+
+static void what_is_wrong_is_refused_as_ever(void **state)
+{
+    (void)state;
+    redlock_sync *client = open_on(&cluster);
+    redlock_sync_lease *lease = enter(client, "wrong");
+    redlock_name none = {0};
+    redlock_lease_options options = again(INT64_MAX);
+    refuse(client, NULL, REDLOCK_E_NAME, "empty");
+    refuse(client, "", REDLOCK_E_NAME, "empty");
+    refuse(client, "redlock:x", REDLOCK_E_NAME, "kept for redlock");
+    assert_code(try_names(client, &none, 1, false, &lease, NULL), REDLOCK_E_NAME);
+    assert_code(try_names(client, NULL, 1, false, &lease, NULL), REDLOCK_E_NAME);
+    assert_code(try_names(client, &none, 0, false, &lease, NULL), REDLOCK_E_NAME);
+    assert_code(try_names(client, &none, SIZE_MAX, false, &lease, NULL), REDLOCK_E_NAME);
+    refuse_with(client, "other", &options, REDLOCK_E_TTL, "max_ttl_ms");
+    options.size = 0;
+    refuse_with(client, "other", &options, REDLOCK_E_ARGUMENT, "size");
+    lease = enter(client, "wrong"); /* was not disturbed */
+    give_back(lease);
+    give_back(lease);
+    close_clean(client, &cluster);
+}
+
+/* ---- Who is kept out ---- */
+
+static void others_are_kept_out(void **state)
+{
+    (void)state;
+    redlock_sync *client = open_on(&cluster), *other = open_on(&cluster);
+    redlock_sync_lease *lease = enter(client, "mine");
+    redlock_lease_options plain = terms(10000, 0);
+    redlock_lease_options older = again(10000);
+    older.size = offsetof(redlock_lease_options, reentrant);
+    assert_code(elsewhere(enter_it, client, "mine", NULL), REDLOCK_E_HELD);
+    refuse(other, "mine", REDLOCK_E_HELD, "");
+    refuse_with(client, "mine", &plain, REDLOCK_E_HELD, "");
+    refuse_with(client, "mine", &older, REDLOCK_E_HELD, "");
+    refuse_with(client, "mine", NULL, REDLOCK_E_HELD, "");
+    assert_ptr_equal(enter(client, "mine"), lease);
+    give_back(lease);
+    give_back(lease);
+    lease = take(client, "mine", &plain);
+    refuse(client, "mine", REDLOCK_E_HELD, "");
+    give_back(lease);
+    close_other(other);
+    close_clean(client, &cluster);
+}
+
+static void a_new_thread_is_not_the_one_that_ended(void **state)
+{
+    (void)state;
+    redlock_sync *client = open_on(&cluster);
+    struct caller owner = {.call = enter_it, .client = client, .name = "ended"};
+    begin(&owner);
+    assert_code(outcome(&owner), REDLOCK_OK);
+    for (int i = 0; i < 20; i++)
+        assert_code(elsewhere(enter_it, client, "ended", NULL), REDLOCK_E_HELD);
+    refuse(client, "ended", REDLOCK_E_HELD, "");
+    give_back(owner.lease);
+    close_clean(client, &cluster);
+}
+
+static void another_thread_gives_it_back(void **state)
+{
+    (void)state;
+    redlock_sync *client = open_on(&cluster);
+    redlock_sync_lease *lease = enter(client, "helped");
+    enter(client, "helped");
+    assert_code(elsewhere(release_it, NULL, NULL, lease), REDLOCK_OK);
+    assert_code(elsewhere(free_it, NULL, NULL, lease), REDLOCK_OK);
+    assert_true(redlock_sync_valid_for(lease) > 0);
+    assert_ptr_equal(enter(client, "helped"), lease);
+    assert_code(elsewhere(free_it, NULL, NULL, lease), REDLOCK_OK);
+    assert_true(redlock_sync_valid_for(lease) > 0);
+    assert_code(elsewhere(release_it, NULL, NULL, lease), REDLOCK_OK);
+    assert_int_equal(redlock_sync_valid_for(lease), 0);
+    redlock_sync_lease *fresh = enter(client, "helped");
+    assert_ptr_not_equal(fresh, lease);
+    redlock_sync_lease_free(lease);
+    give_back(fresh);
+    close_clean(client, &cluster);
+}
+
+/* ---- Without the masters ---- */
+
+static int64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* The background thread stands still, so nothing here can need it. */
+static void it_asks_nobody(void **state)
+{
+    (void)state;
+    enum { TIMES = 200000 };
+    redlock_sync *client = open_on(&cluster);
+    redlock_sync_lease *lease = enter(client, "quiet"), *inner;
+    redlock_lease_options options = again(10000);
+    AWAIT(cluster_holders(&cluster, "quiet", redlock_sync_token(lease)) == 5);
+    redlock_stats before = stats_now(client);
+    struct pause pause;
+    begin_pause(&pause, client);
+    int64_t since = now_ns();
+    for (int i = 0; i < TIMES; i++) {
+        if (redlock_sync_acquire(client, &inner, "quiet", &options, NULL) || inner != lease ||
+            redlock_sync_release(inner, NULL))
+            fail_msg("at %d", i);
+        redlock_sync_lease_free(inner);
+    }
+    print_message("acquire, release and free once more: %.0f ns\n",
+                  (double)(now_ns() - since) / TIMES);
+    end_pause(&pause);
+    redlock_stats after = stats_now(client);
+    assert_int_equal(after.acquired, before.acquired);
+    assert_int_equal(after.rounds, before.rounds);
+    assert_int_equal(after.requests, before.requests);
+    assert_int_equal(after.held, before.held);
+    give_back(lease);
+    close_clean(client, &cluster);
+}
+
+/* ---- Loss ---- */
+
+/* Keys that others take away, on a quorum. */
+static void take_away(const char *name)
+{
+    for (unsigned i = 0; i < 3; i++)
+        cluster_tell(&cluster, i, "SET %s thief PX 60000", name);
+}
+
+static void give_away(const char *name)
+{
+    for (unsigned i = 0; i < 3; i++)
+        cluster_tell(&cluster, i, "DEL %s", name);
+}
+
+static void a_lost_lease_is_not_acquired_once_more(void **state)
+{
+    (void)state;
+    redlock_sync *client = open_on(&cluster);
+    redlock_lease_options options = again(3000);
+    redlock_sync_lease *lease = take(client, "lost", &options);
+    redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
+    assert_ptr_equal(take(client, "lost", &options), lease);
+    take_away("lost");
+    AWAIT(redlock_sync_valid_for(lease) == 0);
+    refuse(client, "lost", REDLOCK_E_GONE, "");
+    give_away("lost");
+    refuse(client, "lost", REDLOCK_E_GONE, "no longer has the lease");
+    assert_code(redlock_sync_release(lease, &result), REDLOCK_E_GONE);
+    assert_code(result.code, REDLOCK_E_GONE);
+    refuse(client, "lost", REDLOCK_E_GONE, "");
+    redlock_sync_lease_free(lease);
+    refuse(client, "lost", REDLOCK_E_GONE, "");
+    redlock_sync_release(lease, NULL);
+    options = again(10000);
+    options.wait_ms = 10000;
+    redlock_sync_lease *fresh = take(client, "lost", &options);
+    assert_ptr_not_equal(fresh, lease);
+    redlock_sync_lease_free(lease);
+    give_back(fresh);
+    close_clean(client, &cluster);
+}
+
+static void each_loss_has_its_code(void **state)
+{
+    (void)state;
+    redlock_sync *client = open_on(&cluster);
+    redlock_lease_options options = again(400);
+    options.max_hold_ms = 100;
+    redlock_sync_lease *capped = take(client, "capped", &options);
+    options.max_hold_ms = 0;
+    options.renew = false;
+    redlock_sync_lease *ended = take(client, "ended", &options);
+    AWAIT(redlock_sync_valid_for(capped) == 0 && redlock_sync_valid_for(ended) == 0);
+    AWAIT(stats_now(client).lost >= 2);
+    refuse(client, "capped", REDLOCK_E_MAX_HOLD, "");
+    refuse(client, "ended", REDLOCK_E_EXPIRED, "not renewed");
+    redlock_sync_lease_free(capped);
+    redlock_sync_lease_free(ended);
+    options = again(10000);
+    options.wait_ms = 10000;
+    give_back(take(client, "capped", &options));
+    give_back(take(client, "ended", &options));
+    close_clean(client, &cluster);
+}
+
+/* While the background thread stands still nobody tells LOST. */
+static void until_its_margin(int64_t ttl_ms, int64_t margin_ms, int64_t margin)
+{
+    redlock_sync *client = open_on(&cluster);
+    redlock_sync_lease *lease, *inner;
+    redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
+    redlock_lease_options options = again(ttl_ms);
+    options.renew = false;
+    options.margin_ms = margin_ms;
+    lease = take(client, "margin", &options);
+    struct pause pause;
+    begin_pause(&pause, client);
+    redlock_code code = REDLOCK_OK;
+    int64_t before = 0, after = 0;
+    bool too_late = false;
+    while (!code) {
+        before = redlock_sync_valid_for(lease);
+        code = redlock_sync_acquire(client, &inner, "margin", &options, &result);
+        after = redlock_sync_valid_for(lease);
+        too_late |= !code && before <= margin;
+        if (!code)
+            redlock_sync_lease_free(inner);
+    }
+    end_pause(&pause);
+    assert_false(too_late);
+    assert_code(code, REDLOCK_E_EXPIRED);
+    assert_says(result.text, "within its margin");
+    assert_null(inner);
+    assert_true(after <= margin);
+    redlock_sync_lease_free(lease);
+    AWAIT(cluster_keys(&cluster) == 0);
+    close_clean(client, &cluster);
+}
+
+static void within_its_margin_it_is_as_good_as_lost(void **state)
+{
+    (void)state;
+    until_its_margin(2000, 1800, 1800);
+    until_its_margin(1000, -1, 50);
+    until_its_margin(300, 0, 0);
+}
+
+struct nester {
+    redlock_sync *client;
+    redlock_sync_lease *lease; /* of the thread */
+    atomic_bool has_it;
+    unsigned entered, came_back;
+    redlock_code first;
+    pthread_t thread;
+};
+
+/* Once an acquire was refused, none may succeed while the outer one is not given back. */
+static void *nest_until_lost(void *data)
+{
+    struct nester *nester = data;
+    redlock_lease_options options = again(2000);
+    redlock_sync_lease *inner;
+    if (redlock_sync_acquire(nester->client, &nester->lease, "nesting", &options, NULL))
+        return nester;
+    atomic_store(&nester->has_it, true);
+    for (unsigned refused = 0; refused < 10000;) {
+        redlock_code code = redlock_sync_acquire(nester->client, &inner, "nesting", &options, NULL);
+        if (!code)
+            redlock_sync_lease_free(inner);
+        nester->entered++;
+        nester->came_back += !code && refused;
+        if (code && !refused++)
+            nester->first = code;
+    }
+    redlock_sync_lease_free(nester->lease);
+    return NULL;
+}
+
+static void nest_in_a_thread(struct nester *nester, redlock_sync *client)
+{
+    nester->client = client;
+    assert_int_equal(pthread_create(&nester->thread, NULL, nest_until_lost, nester), 0);
+    AWAIT(atomic_load(&nester->has_it));
+}
+
+static void a_loss_meets_a_thread_that_nests(void **state)
+{
+    (void)state;
+    redlock_sync *client = open_on(&cluster);
+    static struct nester nester; /* as the thread outlives a case that fails */
+    void *failed;
+    nest_in_a_thread(&nester, client);
+    take_away("nesting");
+    pthread_join(nester.thread, &failed);
+    assert_null(failed);
+    assert_code(nester.first, REDLOCK_E_GONE);
+    assert_int_equal(nester.came_back, 0);
+    give_away("nesting");
+    AWAIT(cluster_keys(&cluster) == 0);
+    close_clean(client, &cluster);
+}
+
+static void a_close_meets_a_thread_that_nests(void **state)
+{
+    (void)state;
+    redlock_sync *client = open_on(&cluster);
+    static struct nester nester;
+    void *failed;
+    nest_in_a_thread(&nester, client);
+    assert_int_equal(redlock_sync_close(client, 10000), 0);
+    pthread_join(nester.thread, &failed);
+    assert_null(failed);
+    assert_code(nester.first, REDLOCK_E_CLOSED);
+    assert_int_equal(nester.came_back, 0);
+    redlock_sync_free(client);
+    assert_int_equal(cluster_keys(&cluster), 0);
+}
+
+static void a_closed_client_lets_nobody_in(void **state)
+{
+    (void)state;
+    redlock_sync *client = open_on(&cluster);
+    redlock_sync_lease *lease = enter(client, "closed");
+    enter(client, "closed");
+    enter(client, "closed");
+    assert_int_equal(redlock_sync_close(client, 10000), 0);
+    refuse(client, "closed", REDLOCK_E_CLOSED, "");
+    assert_code(redlock_sync_release(lease, NULL), REDLOCK_E_CLOSED);
+    redlock_sync_lease_free(lease);
+    redlock_sync_free(client);
+    assert_code(redlock_sync_release(lease, NULL), REDLOCK_E_CLOSED);
+    assert_code(redlock_sync_release(lease, NULL), REDLOCK_E_CLOSED);
+    redlock_sync_lease_free(lease);
+    redlock_sync_lease_free(lease);
+    assert_int_equal(cluster_keys(&cluster), 0);
+}
+
+/* ---- Modes and fences ---- */
+
+static void a_reader_inside_a_writer_but_no_writer_inside_a_reader(void **state)
+{
+    (void)state;
+    redlock_sync *client = open_on(&cluster);
+    redlock_lease_options reads = again_as(true), writes = again_as(false);
+    redlock_name name = {"mode", 4, false};
+    redlock_sync_lease *lease = take(client, "mode", &writes);
+    in_and_out(client, &name, 1, true, lease);
+    assert_true(redlock_sync_exclusive_for(lease) > 0);
+    assert_code(redlock_sync_downgrade(lease, NULL), REDLOCK_OK);
+    refuse_with(client, "mode", &writes, REDLOCK_E_STATE, "redlock_sync_upgrade()");
+    in_and_out(client, &name, 1, true, lease);
+    assert_code(redlock_sync_upgrade(lease, NULL), REDLOCK_OK);
+    in_and_out(client, &name, 1, false, lease);
+    assert_code(redlock_sync_downgrade(lease, NULL), REDLOCK_OK);
+    refuse_with(client, "mode", &writes, REDLOCK_E_STATE, "redlock_sync_upgrade()");
+    give_back(lease);
+    lease = take(client, "mode", &reads);
+    refuse_with(client, "mode", &writes, REDLOCK_E_STATE, "redlock_sync_upgrade()");
+    in_and_out(client, &name, 1, true, lease);
+    assert_code(redlock_sync_upgrade(lease, NULL), REDLOCK_OK);
+    in_and_out(client, &name, 1, false, lease);
+    give_back(lease);
+    close_clean(client, &cluster);
+}
+
+static void each_name_has_its_mode(void **state)
+{
+    (void)state;
+    redlock_sync *client = open_on(&cluster);
+    redlock_lease_options reads = terms(10000, 0);
+    redlock_sync_lease *lease, *beside;
+    redlock_name names[] = {{"x", 1, false}, {"s", 1, true}};
+    redlock_name turned[] = {{"s", 1, true}, {"x", 1, false}};
+    redlock_name crossed[] = {{"s", 1, false}, {"x", 1, true}};
+    redlock_name readers[] = {{"s", 1, true}, {"x", 1, true}};
+    redlock_name writers[] = {{"s", 1, false}, {"x", 1, false}};
+    reads.shared = true;
+    assert_code(try_names(client, names, 2, false, &lease, NULL), REDLOCK_OK);
+    in_and_out(client, turned, 2, false, lease);
+    in_and_out(client, readers, 2, false, lease);
+    in_and_out(client, crossed, 2, true, lease);
+    refuse_names(client, crossed, 2, "redlock_sync_upgrade()");
+    refuse_names(client, writers, 2, "redlock_sync_upgrade()");
+    beside = take(client, "s", &reads);
+    assert_code(redlock_sync_upgrade(lease, NULL), REDLOCK_E_HELD);
+    give_back(beside);
+    in_and_out(client, turned, 2, false, lease); /* a vain upgrade leaves each as it was */
+    refuse_names(client, writers, 2, "redlock_sync_upgrade()");
+    assert_code(redlock_sync_upgrade(lease, NULL), REDLOCK_OK);
+    in_and_out(client, writers, 2, false, lease);
+    assert_code(redlock_sync_downgrade(lease, NULL), REDLOCK_OK);
+    refuse_names(client, turned, 2, "redlock_sync_upgrade()");
+    in_and_out(client, readers, 2, false, lease);
+    in_and_out(client, writers, 2, true, lease);
+    give_back(lease);
+    assert_code(try_names(client, names, 2, false, &lease, NULL), REDLOCK_OK);
+    assert_code(redlock_sync_downgrade(lease, NULL), REDLOCK_OK); /* of a mixed lease */
+    refuse_names(client, turned, 2, "redlock_sync_upgrade()");
+    in_and_out(client, readers, 2, false, lease);
+    give_back(lease);
+    close_clean(client, &cluster);
+}
+
+static void a_fence_is_that_of_the_first(void **state)
+{
+    (void)state;
+    redlock_sync *client = open_on(&cluster);
+    redlock_lease_options plain = again(10000), fenced = again(10000);
+    redlock_name name = {"fence", 5, false};
+    fenced.fence = true;
+    redlock_sync_lease *lease = take(client, "fence", &plain);
+    refuse_with(client, "fence", &fenced, REDLOCK_E_STATE, "in the first acquire");
+    give_back(lease);
+    lease = take(client, "fence", &fenced);
+    int64_t fence = redlock_sync_fence(lease);
+    assert_true(fence > 0);
+    assert_ptr_equal(take(client, "fence", &fenced), lease);
+    assert_int_equal(redlock_sync_fence(lease), fence);
+    in_and_out(client, &name, 1, false, lease);
+    give_back(lease);
+    give_back(lease);
+    close_clean(client, &cluster);
+}
+
+/* ---- In a callback, in a child ---- */
+
+struct inside {
+    redlock_sync *client;
+    redlock_sync_lease *lease;
+    redlock_code acquire, release;
+};
+
+static void enter_inside(redlock *client, void *data)
+{
+    struct inside *inside = data;
+    redlock_sync_lease *lease;
+    redlock_lease_options options = again(10000);
+    (void)client;
+    inside->acquire = redlock_sync_acquire(inside->client, &lease, "inside", &options, NULL);
+    inside->release = redlock_sync_release(inside->lease, NULL);
+    redlock_sync_lease_free(inside->lease);
+}
+
+static void a_callback_may_free_and_no_more(void **state)
+{
+    (void)state;
+    redlock_sync *client = open_on(&cluster);
+    struct inside inside = {.client = client, .lease = enter(client, "inside")};
+    enter(client, "inside");
+    assert_code(redlock_sync_run(client, enter_inside, &inside), REDLOCK_OK);
+    assert_code(inside.acquire, REDLOCK_E_STATE);
+    assert_code(inside.release, REDLOCK_E_STATE);
+    assert_true(redlock_sync_valid_for(inside.lease) > 0);
+    assert_code(redlock_sync_run(client, enter_inside, &inside), REDLOCK_OK);
+    AWAIT(cluster_keys(&cluster) == 0);
+    give_back(enter(client, "inside"));
+    close_clean(client, &cluster);
+}
+
+static int check_as_child(redlock_sync *client, redlock_sync_lease *lease)
+{
+    redlock_lease_options options = again(10000);
+    redlock_sync_lease *other;
+    if (redlock_sync_acquire(client, &other, "forked", &options, NULL) != REDLOCK_E_FORKED || other)
+        return 1;
+    if (redlock_sync_release(lease, NULL) != REDLOCK_E_FORKED ||
+        redlock_sync_release(lease, NULL) != REDLOCK_E_FORKED)
+        return 2;
+    for (int i = 0; i < 2; i++)
+        redlock_sync_lease_free(lease);
+    redlock_sync_free(client);
+    return 0;
+}
+
+static void a_child_is_not_its_parent(void **state)
+{
+    (void)state;
+    int status;
+    redlock_sync *client = open_on(&cluster);
+    redlock_sync_lease *lease = enter(client, "forked");
+    enter(client, "forked");
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        _exit(check_as_child(client, lease));
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    assert_ptr_equal(enter(client, "forked"), lease);
+    for (int i = 0; i < 3; i++)
+        give_back(lease);
+    close_clean(client, &cluster);
+}
+
+/* ---- Threads beside each other ---- */
+
+static void two_releases_at_once(void **state)
+{
+    (void)state;
+    redlock_sync *client = open_on(&cluster);
+    pthread_barrier_t start;
+    pthread_barrier_init(&start, NULL, 2);
+    for (int i = 0; i < 200; i++) {
+        redlock_sync_lease *lease = enter(client, "at-once");
+        enter(client, "at-once");
+        struct caller two[2] = {{.call = release_it, .lease = lease, .start = &start},
+                                {.call = release_it, .lease = lease, .start = &start}};
+        begin(&two[0]);
+        begin(&two[1]);
+        assert_code(outcome(&two[0]), REDLOCK_OK);
+        assert_code(outcome(&two[1]), REDLOCK_OK);
+        assert_int_equal(redlock_sync_valid_for(lease), 0);
+        two[0].call = two[1].call = free_it;
+        begin(&two[0]);
+        begin(&two[1]);
+        outcome(&two[0]);
+        outcome(&two[1]);
+    }
+    pthread_barrier_destroy(&start);
+    close_clean(client, &cluster);
+}
+
+enum { NESTERS = 8, ROUNDS = 150 };
+
+/* Where the threads leave handles for the ninth to free. */
+struct desk {
+    redlock_sync *client;
+    _Atomic(redlock_sync_lease *) left[NESTERS];
+    atomic_uint running, failed, freed;
+    atomic_uint next;
+};
+
+static void leave_one(struct desk *desk, unsigned own, redlock_sync_lease *lease)
+{
+    redlock_sync_lease *none = NULL;
+    while (!atomic_compare_exchange_weak(&desk->left[own], &none, lease)) {
+        none = NULL;
+        usleep(10);
+    }
+}
+
+static void nest_once(struct desk *desk, unsigned own, const char *name)
+{
+    redlock_lease_options options = again(10000);
+    redlock_sync_lease *lease[3];
+    options.wait_ms = 10000; /* the ninth may be about to give the last one back */
+    for (int i = 0; i < 3; i++)
+        if (redlock_sync_acquire(desk->client, &lease[i], name, &options, NULL)) {
+            desk->failed++;
+            return;
+        }
+    desk->failed += lease[1] != lease[0] || lease[2] != lease[0];
+    leave_one(desk, own, lease[2]);
+    desk->failed += redlock_sync_valid_for(lease[0]) == 0;
+    desk->failed += redlock_sync_release(lease[1], NULL) != REDLOCK_OK;
+    redlock_sync_lease_free(lease[1]);
+    redlock_sync_lease_free(lease[0]);
+}
+
+static void *nest_often(void *data)
+{
+    struct desk *desk = data;
+    unsigned own = atomic_fetch_add(&desk->next, 1);
+    char name[32];
+    snprintf(name, sizeof name, "nester-%u", own);
+    for (int i = 0; i < ROUNDS; i++)
+        nest_once(desk, own, name);
+    desk->running--;
+    return NULL;
+}
+
+static void *free_what_is_left(void *data)
+{
+    struct desk *desk = data;
+    bool last = false;
+    while (!last) {
+        last = atomic_load(&desk->running) == 0;
+        for (unsigned i = 0; i < NESTERS; i++) {
+            redlock_sync_lease *lease = atomic_exchange(&desk->left[i], NULL);
+            desk->freed += lease != NULL;
+            redlock_sync_lease_free(lease);
+        }
+    }
+    return NULL;
+}
+
+static void a_ninth_thread_frees_for_eight_that_nest(void **state)
+{
+    (void)state;
+    static struct desk desk; /* as the threads outlive a case that fails */
+    pthread_t threads[NESTERS + 1];
+    desk.client = open_on(&cluster);
+    atomic_store(&desk.running, NESTERS);
+    for (int i = 0; i <= NESTERS; i++)
+        pthread_create(&threads[i], NULL, i < NESTERS ? nest_often : free_what_is_left, &desk);
+    for (int i = 0; i <= NESTERS; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(desk.failed, 0);
+    assert_int_equal(desk.freed, NESTERS * ROUNDS);
+    AWAIT(cluster_keys(&cluster) == 0);
+    close_clean(desk.client, &cluster);
+}
+
+/* As if the masters had started long ago: the clocks of young ones are not believed by all. */
+static void make_them_old(void)
+{
+    for (unsigned i = 0; i < cluster.count; i++)
+        cluster_tell(&cluster, i, "HSET redlock:clock s 0 q 0 h 1");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_same_thread_gets_the_same_lease),
+        cmocka_unit_test(it_goes_with_the_last_in_every_order),
+        cmocka_unit_test(after_the_last_release_it_is_a_new_lease),
+        cmocka_unit_test(several_names_are_a_set),
+        cmocka_unit_test(what_is_wrong_is_refused_as_ever),
+        cmocka_unit_test(others_are_kept_out),
+        cmocka_unit_test(a_new_thread_is_not_the_one_that_ended),
+        cmocka_unit_test(another_thread_gives_it_back),
+        cmocka_unit_test(it_asks_nobody),
+        cmocka_unit_test(a_lost_lease_is_not_acquired_once_more),
+        cmocka_unit_test(each_loss_has_its_code),
+        cmocka_unit_test(within_its_margin_it_is_as_good_as_lost),
+        cmocka_unit_test(a_loss_meets_a_thread_that_nests),
+        cmocka_unit_test(a_close_meets_a_thread_that_nests),
+        cmocka_unit_test(a_closed_client_lets_nobody_in),
+        cmocka_unit_test(a_reader_inside_a_writer_but_no_writer_inside_a_reader),
+        cmocka_unit_test(each_name_has_its_mode),
+        cmocka_unit_test(a_fence_is_that_of_the_first),
+        cmocka_unit_test(a_callback_may_free_and_no_more),
+        cmocka_unit_test(a_child_is_not_its_parent),
+        cmocka_unit_test(two_releases_at_once),
+        cmocka_unit_test(a_ninth_thread_frees_for_eight_that_nest),
+    };
+    return RUN_WITH(tests, .masters = 5, .begun = make_them_old);
+}
