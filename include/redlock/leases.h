@@ -152,10 +152,11 @@ typedef struct redlock_lease_options {
      * that, with E_UNAVAILABLE if too few did: then the names may be free as soon as the ttl of
      * the last renewal ends.  No renewal shortens a ttl: a lease that was released sooner keeps
      * others out until the ttl of its last renewal ends, if that is later than this time (that of
-     * a former holder, if it was handed over in memory).  redlock_lease_free() and redlock_close() do the same.  A lease that
-     * is LOST, or whose process dies, ends with its ttl: choose a ttl of this length if a job that
-     * failed must not be run again sooner either.  redlock_release_token() frees the names at
-     * once.  0 to max_ttl_ms; default 0. */
+     * a former holder, if it was handed over in memory).  redlock_lease_free() and redlock_close()
+     * do the same.  A lease that is LOST, or whose process dies, ends with its ttl: choose a ttl of
+     * this length if a job that failed must not be run again sooner either.
+     * redlock_release_token()
+     * frees the names at once.  0 to max_ttl_ms; default 0. */
     int64_t at_least_ms;
 
     /* Of redlock/sync.h alone (the calls of this header refuse it, E_ARGUMENT): a thread that

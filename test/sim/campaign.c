@@ -177,6 +177,7 @@ static const struct {
     const char *profile;
     unsigned masters; /* 0: drawn */
 } seen_in[] = {
+    /* clang-format off */
     {MUTANT_RAISE_UNOWNED, "evict", 0},
     {MUTANT_FENCE_UNFOUNDED, "handover", 0},
     {MUTANT_PUSH_OF_ANOTHER, "handover", 1},
@@ -191,6 +192,7 @@ static const struct {
     {MUTANT_CLOCKS_CARRY, "liars", 0},
     {MUTANT_QUORUM_WITHOUT_SPARE, "wrong", 0},
     {OF_CLIENT(CLIENT_MUTANT_FLOOD_HEARD), "liars", 0},
+    /* clang-format on */
 };
 
 static void look_where_it_matters(int mutant, struct options *options)
