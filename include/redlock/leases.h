@@ -154,8 +154,7 @@ typedef struct redlock_lease_options {
      * others out until the ttl of its last renewal ends, if that is later than this time (that of
      * a former holder, if it was handed over in memory).  redlock_lease_free() and redlock_close()
      * do the same.  A lease that is LOST, or whose process dies, ends with its ttl: choose a ttl of
-     * this length if a job that failed must not be run again sooner either.
-     * redlock_release_token()
+     * this length if a job that failed must not be run again sooner either.  A release by token
      * frees the names at once.  0 to max_ttl_ms; default 0. */
     int64_t at_least_ms;
 
