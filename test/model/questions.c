@@ -20,10 +20,11 @@ static struct {
 
 static const char *result(const struct search *search)
 {
-    return search->found_wrong  ? "WRONG"
-           : search->is_stuck   ? "STUCK"
-           : search->unfinished ? "not finished"
-                                : "holds";
+    return search->found_wrong   ? "WRONG"
+           : search->is_stuck    ? "STUCK"
+           : search->is_restless ? "RESTLESS"
+           : search->unfinished  ? "not finished"
+                                 : "holds";
 }
 
 static void fill_rules(char *rules, int question, int mutant)

@@ -175,12 +175,62 @@ static void find_stuck(struct search *search)
     free(hope.hopeful);
 }
 
+/* ---- from where idle steps can go on for ever ------------------------------------ */
+
+static void look_whether_idle(void *visitor, const void *step, const void *next)
+{
+    struct hope *hope = visitor;
+    const struct model *model = hope->search->model;
+    uint32_t at = hope->search->expanding;
+    uint64_t world[MODEL_WORDS];
+    if (!hope->hopeful[at] || !model->is_honest(step) || !model->is_idle(step))
+        return;
+    model->pack(model->rules, next, world);
+    uint32_t *slot = slot_of(hope->search, world);
+    hope->hopeful[at] = *slot && (*slot - 1 == at || hope->hopeful[*slot - 1]);
+}
+
+/* Comes to rest: each idle step that changes anything leads to a world that does. */
+static bool rests(struct hope *hope, uint32_t at)
+{
+    hope->hopeful[at] = true;
+    /* look_whether_idle() reads the mark of other worlds only. */
+    expand(hope->search, at, look_whether_idle, hope);
+    return hope->hopeful[at];
+}
+
+static bool let_all_rest(struct hope *hope)
+{
+    bool one_more = false;
+    for (uint32_t at = hope->search->count; at-- > 0;)
+        if (!hope->hopeful[at])
+            one_more |= rests(hope, at);
+    return one_more;
+}
+
+static void find_restless(struct search *search)
+{
+    struct hope hope = {search, resized(search, NULL, search->count, 1)};
+    memset(hope.hopeful, false, search->count);
+    while (let_all_rest(&hope))
+        continue;
+    const uint8_t *restless = memchr(hope.hopeful, false, search->count);
+    if (restless) {
+        search->is_restless = true;
+        search->expanding = (uint32_t)(restless - hope.hopeful);
+        search->depth = depth_of(search, search->expanding);
+    }
+    free(hope.hopeful);
+}
+
 void search_run(struct search *search, const struct model *model)
 {
     *search = (struct search){.model = model};
     find_wrong(search);
     if (model->is_goal && !search->found_wrong && !search->unfinished)
         find_stuck(search);
+    if (model->is_idle && !search->found_wrong && !search->unfinished)
+        find_restless(search);
 }
 
 /* ---- the story --------------------------------------------------------------------- */

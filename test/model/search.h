@@ -1,7 +1,8 @@
 /*
  * Breadth-first search of every world of a model that can be reached, until a step is wrong
  * or nothing is left: the story it finds is one of the shortest.  After that, if the model
- * has a goal, the first world from which no honest step leads on to it.
+ * has a goal, the first world from which no honest step leads on to it; and if it has idle
+ * steps, the first world from which these alone can go on for ever.
  */
 #ifndef MODEL_SEARCH_H
 #define MODEL_SEARCH_H
@@ -29,6 +30,7 @@ struct model {
     bool (*is_wrong)(const void *step);
     bool (*is_honest)(const void *step);                   /* with a goal only */
     bool (*is_goal)(const void *rules, const void *world); /* NULL: none */
+    bool (*is_idle)(const void *step);                     /* NULL: none */
 };
 
 struct search {
@@ -40,6 +42,7 @@ struct search {
     uint32_t expanding;
     bool found_wrong; /* a step from `expanding` is wrong, and leads to `wrong` */
     bool is_stuck;    /* no goal can be reached from `expanding` */
+    bool is_restless; /* idle steps can go on for ever from `expanding` */
     bool unfinished;
     uint64_t wrong[MODEL_WORDS];
     int depth; /* of the last world, or of what was found */
@@ -48,7 +51,7 @@ struct search {
 void search_run(struct search *search, const struct model *model);
 static inline bool search_found(const struct search *search)
 {
-    return search->found_wrong || search->is_stuck;
+    return search->found_wrong || search->is_stuck || search->is_restless;
 }
 /* After search_found: visits the story; the first step is NULL. */
 void search_tell(const struct search *search, model_visit *visit, void *visitor);
