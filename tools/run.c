@@ -200,7 +200,8 @@ static void on_released(struct run *run, const redlock_event *event)
 {
     report_if_verbose(run, event);
     if (is_kept_by_too_few(run, event))
-        session_tell_failure(&run->session, "not kept for --at-least", event);
+        session_tell_failure(&run->session,
+                             "--at-least is not kept, and others may come in sooner, for", event);
     if (run->stopped_by) {
         run->status = EXIT_SIGNAL + run->stopped_by;
     } else if (event->code == REDLOCK_E_GONE && !run->lost) {

@@ -129,8 +129,8 @@ typedef struct redlock_lease_options {
      * ttl/20, but at least 10 ms and at most ttl/4. */
     int64_t margin_ms;
 
-    /* No renewal later than this after the lease was acquired, so that a leaked
-     * handle cannot hold a lock for ever.  0: no cap. */
+    /* No renewal later than this after the lease was acquired (but that of a release
+     * with at_least_ms), so that a leaked handle cannot hold a lock for ever.  0: no cap. */
     int64_t max_hold_ms;
 
     /* The library renews the lease: about ttl/3 after the last renewal, sooner if that
@@ -146,16 +146,19 @@ typedef struct redlock_lease_options {
     bool shared;
 
     /* Nobody else has the names within this time after ACQUIRED was told, also if the lease is
-     * released sooner (readers of a shared name excepted, which come in beside it): a job that
-     * hosts start at about the same time runs once.  The release renews the lease once, for the
-     * rest of this time, and leaves it to the masters; RELEASED is told when a quorum has answered
-     * that, with E_UNAVAILABLE if too few did: then the names may be free as soon as the ttl of
-     * the last renewal ends.  No renewal shortens a ttl: a lease that was released sooner keeps
-     * others out until the ttl of its last renewal ends, if that is later than this time (that of
-     * a former holder, if it was handed over in memory).  redlock_lease_free() and redlock_close()
-     * do the same.  A lease that is LOST, or whose process dies, ends with its ttl: choose a ttl of
-     * this length if a job that failed must not be run again sooner either.  A release by token
-     * frees the names at once.  0 to max_ttl_ms; default 0. */
+     * released sooner (but readers of a shared name come in beside a reader).  So a job that hosts
+     * start at about the same time runs once, if their tries do not wait for longer (wait_ms).
+     *   A release before that time renews the lease once, for the rest of it, and leaves it to the
+     * masters.  RELEASED is told when a quorum has answered that; E_UNAVAILABLE: too few did, and
+     * the names may be free when the ttl of the last renewal ends; E_GONE: another holder may have
+     * had them.  redlock_lease_free() and redlock_close() do the same.  No renewal shortens a ttl:
+     * where that of the last one (or of a former holder that handed over in memory) ends later,
+     * the names are kept until then.
+     *   Not kept are a lease that is LOST, by max_hold_ms too, or whose process died: it ends with
+     * its ttl; and a lease that is detached, or released by token.  One that was attached counts
+     * from its own ACQUIRED.
+     *   0 to max_ttl_ms (a little less where drift_factor squared times max_ttl_ms is above
+     * clock_skew_ms: a restarted master abstains for no longer); default 0. */
     int64_t at_least_ms;
 
     /* Of redlock/sync.h alone (the calls of this header refuse it, E_ARGUMENT): a thread that

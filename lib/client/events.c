@@ -411,7 +411,8 @@ void event_fill(redlock *client, const redlock_lease *lease, const struct outcom
     struct words words = {client->text, sizeof client->text, 0};
     say(&words, client, lease, event);
     if (outcome->kept)
-        add(&words, ", and kept from others for %lld ms more", (long long)outcome->kept / 1000);
+        add(&words, ", and kept from others for at least %lld ms more",
+            (long long)outcome->kept / 1000);
 }
 
 void event_readiness(redlock *client, enum cause cause, char *text, size_t size)

@@ -215,6 +215,16 @@ usec in_usec(int64_t ms)
     return ms > INT64_MAX / 4000 ? NEVER : MS(ms);
 }
 
+/* A master that restarts after ACQUIRED abstains until a max_ttl, its drift and the skew are over
+ * by its own clock, which may be the fastest. */
+static int64_t longest_at_least_ms(const redlock *client)
+{
+    usec longest = MS(client->config.max_ttl_ms), ppm = client->config.drift_ppm;
+    usec abstains = longest + quorum_drift(longest, ppm) + MS(client->config.skew_ms);
+    usec covered = abstains - quorum_drift(abstains, ppm);
+    return (covered < longest ? covered : longest) / 1000;
+}
+
 redlock_code terms_read(redlock *client, const redlock_lease_options *options, struct terms *terms)
 {
     redlock_lease_options o = REDLOCK_LEASE_INIT;
@@ -230,11 +240,12 @@ redlock_code terms_read(redlock *client, const redlock_lease_options *options, s
     if (o.wait_ms < 0 || o.max_hold_ms < 0)
         return client_fail(client, REDLOCK_E_ARGUMENT,
                            "wait_ms and max_hold_ms cannot be negative");
-    if (o.at_least_ms < 0 || o.at_least_ms > client->config.max_ttl_ms)
-        return client_fail(client, REDLOCK_E_TTL,
-                           "at_least_ms is %lld, and must be 0 to max_ttl_ms (%lld): a restarted "
-                           "master abstains as long",
-                           (long long)o.at_least_ms, (long long)client->config.max_ttl_ms);
+    if (o.at_least_ms && (o.at_least_ms < 0 || o.at_least_ms > longest_at_least_ms(client)))
+        return client_fail(
+            client, REDLOCK_E_TTL,
+            "at_least_ms is %lld, and must be 0 to %lld: a restarted master abstains "
+            "no longer; raise max_ttl_ms in all clients",
+            (long long)o.at_least_ms, (long long)longest_at_least_ms(client));
     usec margin = o.margin_ms < 0 ? usual_margin(MS(o.ttl_ms)) : in_usec(o.margin_ms);
     if (margin >= MS(o.ttl_ms))
         return client_fail(client, REDLOCK_E_TTL, "the margin leaves nothing of a ttl of %lld ms",

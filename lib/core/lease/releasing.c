@@ -79,10 +79,22 @@ static void weigh_refused(struct engine *e, struct lease *lease)
         end(e, lease, CAUSE_UNAVAILABLE);
 }
 
+/* So many masters have taken again what they had lost that no quorum is left without them: another
+ * holder may have had the names.  The same ends a lease that is held; see losing.c. */
+static bool was_gone(const struct engine *e, const struct lease *lease)
+{
+    return leaving_is_under_way(lease) &&
+           round_broken(&lease->attempt->round, lease_masters(e)) > lease_masters(e) - e->quorum;
+}
+
 void releasing_weigh(struct engine *e, struct lease *lease)
 {
     if (round_yes(&lease->attempt->round, lease_masters(e)) < e->quorum) {
         weigh_refused(e, lease);
+        return;
+    }
+    if (was_gone(e, lease)) {
+        end(e, lease, CAUSE_GONE);
         return;
     }
     e->counters.released++;
