@@ -66,6 +66,20 @@ void lease_release_sent(struct engine *e, struct lease *lease, uint16_t masters)
             round_ask(round, i, e->now);
 }
 
+/* A renewal takes names again that a master has lost: with that alone another holder may have had
+ * them.  It had none if each quorum has a master that kept them. */
+static bool was_kept(const struct engine *e, const struct lease *lease)
+{
+    return round_count(&lease->attempt->round, lease_masters(e), VOTE_GRANTED) >
+           lease_masters(e) - e->quorum;
+}
+
+static bool was_lost(const struct engine *e, const struct lease *lease, unsigned refused)
+{
+    return refused + round_count(&lease->attempt->round, lease_masters(e), VOTE_HEALED) >=
+           e->quorum;
+}
+
 /* "Gone" is certain once too few masters can still have had the token.  "Unavailable" is known only
  * when no answer is left to come. */
 static void weigh_refused(struct engine *e, struct lease *lease)
@@ -73,28 +87,19 @@ static void weigh_refused(struct engine *e, struct lease *lease)
     const struct round *round = &lease->attempt->round;
     unsigned refused = round_count(round, lease_masters(e), VOTE_FREE) +
                        round_count(round, lease_masters(e), VOTE_HELD);
-    if (lease_masters(e) - refused < e->quorum)
+    bool lost = leaving_is_under_way(lease) && was_lost(e, lease, refused);
+    if (lost || lease_masters(e) - refused < e->quorum)
         end(e, lease, CAUSE_GONE);
     else if (round_undecided(round, lease_masters(e)) == 0)
         end(e, lease, CAUSE_UNAVAILABLE);
 }
 
-/* So many masters have taken again what they had lost that no quorum is left without them: another
- * holder may have had the names.  The same ends a lease that is held; see losing.c. */
-static bool was_gone(const struct engine *e, const struct lease *lease)
-{
-    return leaving_is_under_way(lease) &&
-           round_broken(&lease->attempt->round, lease_masters(e)) > lease_masters(e) - e->quorum;
-}
-
 void releasing_weigh(struct engine *e, struct lease *lease)
 {
-    if (round_yes(&lease->attempt->round, lease_masters(e)) < e->quorum) {
+    bool decided = round_yes(&lease->attempt->round, lease_masters(e)) >= e->quorum &&
+                   (!leaving_is_under_way(lease) || was_kept(e, lease));
+    if (!decided) {
         weigh_refused(e, lease);
-        return;
-    }
-    if (was_gone(e, lease)) {
-        end(e, lease, CAUSE_GONE);
         return;
     }
     e->counters.released++;
