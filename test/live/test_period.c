@@ -174,6 +174,7 @@ static void test_closed(void **state)
     struct take first;
     redlock_lease_options terms = terms_of(AT_LEAST, 0);
     user_begin(&user, loop, cluster.nodes, NULL);
+    AWAIT(&user, user.ready);
     assert_code(take_lock(&first, &user, "name", &terms), REDLOCK_OK);
     assert_int_equal(user_end(&user, 10000), 0);
     assert_code(first.told[REDLOCK_RELEASED].event.code, REDLOCK_OK);

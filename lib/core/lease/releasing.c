@@ -66,31 +66,38 @@ void lease_release_sent(struct engine *e, struct lease *lease, uint16_t masters)
             round_ask(round, i, e->now);
 }
 
+#define REFUSED (1U << VOTE_FREE | 1U << VOTE_HELD)
+
+static unsigned count_of(const struct lease *lease, unsigned masters, unsigned votes)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < masters; i++)
+        count += votes >> lease->attempt->round.ballots[i].vote & 1;
+    return count;
+}
+
 /* A renewal takes names again that a master has lost: with that alone another holder may have had
  * them.  It had none if each quorum has a master that kept them. */
 static bool was_kept(const struct engine *e, const struct lease *lease)
 {
-    return round_count(&lease->attempt->round, lease_masters(e), VOTE_GRANTED) >
-           lease_masters(e) - e->quorum;
+    unsigned kept = count_of(lease, lease_masters(e), 1U << VOTE_GRANTED);
+    return kept > lease_masters(e) - e->quorum;
 }
 
-static bool was_lost(const struct engine *e, const struct lease *lease, unsigned refused)
+static bool was_lost(const struct engine *e, const struct lease *lease)
 {
-    return refused + round_count(&lease->attempt->round, lease_masters(e), VOTE_HEALED) >=
-           e->quorum;
+    return count_of(lease, lease_masters(e), REFUSED | 1U << VOTE_HEALED) >= e->quorum;
 }
 
 /* "Gone" is certain once too few masters can still have had the token.  "Unavailable" is known only
  * when no answer is left to come. */
 static void weigh_refused(struct engine *e, struct lease *lease)
 {
-    const struct round *round = &lease->attempt->round;
-    unsigned refused = round_count(round, lease_masters(e), VOTE_FREE) +
-                       round_count(round, lease_masters(e), VOTE_HELD);
-    bool lost = leaving_is_under_way(lease) && was_lost(e, lease, refused);
+    unsigned refused = count_of(lease, lease_masters(e), REFUSED);
+    bool lost = leaving_is_under_way(lease) && was_lost(e, lease);
     if (lost || lease_masters(e) - refused < e->quorum)
         end(e, lease, CAUSE_GONE);
-    else if (round_undecided(round, lease_masters(e)) == 0)
+    else if (round_undecided(lease_round(lease), lease_masters(e)) == 0)
         end(e, lease, CAUSE_UNAVAILABLE);
 }
 
