@@ -127,7 +127,8 @@ class Outage(Case):
         self.assertIsNone(process.poll())
         process.send_signal(signal.SIGTERM)
         result = self.finish(process, 0)
-        self.assertRegex(result.err, "at risk")
+        # "so far", if two masters had not answered yet when it was acquired by the other three.
+        self.assertRegex(result.err, "at risk|so far: on 3 of 5 masters")
 
 
 class Others(ClusterCase):
