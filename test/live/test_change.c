@@ -14,18 +14,12 @@
 static struct ev_loop *loop;
 static struct user ours, theirs; /* two clients on one loop */
 
-static void join(struct user *user)
-{
-    user_begin(user, loop, cluster.nodes, NULL);
-    AWAIT(user, user->ready);
-}
-
 static int join_both(void **state)
 {
     (void)state;
     loop = ev_loop_new(0);
-    join(&ours);
-    join(&theirs);
+    user_join(&ours, loop, &cluster);
+    user_join(&theirs, loop, &cluster);
     return 0;
 }
 

@@ -16,9 +16,8 @@ static int join_both(void **state)
 {
     (void)state;
     loop = ev_loop_new(0);
-    user_begin(&ours, loop, cluster.nodes, NULL);
-    user_begin(&theirs, loop, cluster.nodes, NULL);
-    AWAIT(&ours, ours.ready && theirs.ready);
+    user_join(&ours, loop, &cluster);
+    user_join(&theirs, loop, &cluster);
     return 0;
 }
 
@@ -173,8 +172,7 @@ static void test_closed(void **state)
     struct user user;
     struct take first;
     redlock_lease_options terms = terms_of(AT_LEAST, 0);
-    user_begin(&user, loop, cluster.nodes, NULL);
-    AWAIT(&user, user.ready);
+    user_join(&user, loop, &cluster);
     assert_code(take_lock(&first, &user, "name", &terms), REDLOCK_OK);
     assert_int_equal(user_end(&user, 10000), 0);
     assert_code(first.told[REDLOCK_RELEASED].event.code, REDLOCK_OK);

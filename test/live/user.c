@@ -127,6 +127,12 @@ void user_open(struct user *user, const struct cluster *cluster, const redlock_o
     AWAIT(user, user->ready);
 }
 
+void user_join(struct user *user, struct ev_loop *loop, const struct cluster *cluster)
+{
+    user_begin(user, loop, cluster->nodes, NULL);
+    AWAIT(user, user->ready);
+}
+
 unsigned user_end(struct user *user, int64_t patience_ms)
 {
     redlock_close(user->client, patience_ms, on_closed, user);

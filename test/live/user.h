@@ -67,6 +67,8 @@ void user_open(struct user *user, const struct cluster *cluster, const redlock_o
 /* The same on a loop that is already there, without waiting. */
 void user_begin(struct user *user, struct ev_loop *loop, const char *nodes,
                 const redlock_options *options);
+/* The same, and waits until it is ready. */
+void user_join(struct user *user, struct ev_loop *loop, const struct cluster *cluster);
 /* Closes, waits, frees.  The loop stays.  Returns `left`. */
 unsigned user_end(struct user *user, int64_t patience_ms);
 /* The same with its loop, which nothing may keep alive. */
