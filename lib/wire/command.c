@@ -30,7 +30,7 @@ struct script {
 /* The scripts of a kind: one, one for several where these may go in one command, and both again for
  * shared names where these need others. */
 /* clang-format off */
-#define SCRIPTS_OF_KIND(kind, name, token, takes, sets, clock, batch, modes)                       \
+#define SCRIPTS_OF_KIND(kind, name, token, takes, sets, clock, batch, modes, slot)                       \
     ROW(kind, name)                                                                                \
     REQUEST_IF_##batch(ROW(kind##_EACH, name##_each))                                              \
     REQUEST_IF_##modes(ROW(kind##_SHARED, name##_shared))                                          \
@@ -327,7 +327,7 @@ static char *put_grant_each(char *to, const struct request *requests, unsigned c
 static char *put_each(char *to, const struct request *requests, unsigned count, bool whole)
 {
     switch ((unsigned)requests[0].tag.kind) {
-#define PUT_EACH(kind, name, token, takes, sets, clock, batch, modes)                              \
+#define PUT_EACH(kind, name, token, takes, sets, clock, batch, modes, slot)                        \
     REQUEST_IF_##batch(case REQUEST_##kind : return put_##name##_each(to, requests, count, whole);)
         CLAIM_REQUESTS(PUT_EACH)
 #undef PUT_EACH
@@ -479,6 +479,7 @@ const char *command_script(const char *hash)
 bool command_may_batch(const struct request *request)
 {
     return request_may_batch(request->tag.kind) && !request->whole && request->names->count == 1 &&
+           !request_is_for_slot(request) &&
            !(request->tag.converts && request->tag.kind == REQUEST_RENEW);
 }
 

@@ -28,7 +28,7 @@ enum step {
 };
 
 /* The number of scripts that a login loads: see requests.h. */
-#define SCRIPTS_OF(kind, name, token, takes, sets, clock, batch, modes)                            \
+#define SCRIPTS_OF(kind, name, token, takes, sets, clock, batch, modes, slot)                      \
     +(1 + (batch)) * (1 + (modes))
 enum { SCRIPTS_LOADED = 0 CLAIM_REQUESTS(SCRIPTS_OF) };
 

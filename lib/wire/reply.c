@@ -490,7 +490,7 @@ static bool read_release_of_each(const struct raw_reply *raw, unsigned index, st
 static bool read_one(const struct raw_reply *raw, unsigned index, struct reply *reply)
 {
     switch ((unsigned)reply->tag.kind) {
-#define READ_ONE(kind, name, token, takes, sets, clock, batch, modes)                              \
+#define READ_ONE(kind, name, token, takes, sets, clock, batch, modes, slot)                        \
     REQUEST_IF_##batch(case REQUEST_##kind : return read_##name##_of_each(raw, index, reply);)
         CLAIM_REQUESTS(READ_ONE)
 #undef READ_ONE

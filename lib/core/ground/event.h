@@ -59,7 +59,8 @@ struct engine_config {
 
 /* ---- Requests: core → master; their kinds are in requests.h -------------- */
 
-#define READERS "redlock:shared" /* the value of a name that is shared */
+#define READERS "redlock:shared"  /* the value of a name that is shared */
+#define PERMITS "redlock:permits" /* told as that of a name with permits out */
 
 /* How a lease has its names: as each was named when it was asked for, or, since a change, all
  * alike. */
@@ -99,6 +100,9 @@ struct request {
 
     /* ACQUIRE, GRANT, QUEUE, RENEW, UPGRADE */
     int64_t ttl_ms;
+
+    /* GRANT, QUEUE of a slot */
+    unsigned permits; /* how many slots the name is said to have */
 
     usec proposal; /* GRANT, UPGRADE: for the master's logical clock; 0: no fence is asked for */
     usec fence;    /* RAISE */
@@ -159,21 +163,29 @@ struct reply {
     bool foreign;         /* QUEUED: the holder is of another library, and hands over to nobody */
     int64_t remaining_ms; /* HELD of PEEK, QUEUED: -1 unknown, -2 never expires */
     usec master_time;     /* LATE */
-    usec clock;       /* GRANT, RAISE, QUEUE, UPGRADE: the master's logical clock; 0: not told */
+    usec clock;    /* GRANT, RAISE, QUEUE, UPGRADE: the master's logical clock; 0: not told */
+    int free_slot; /* HELD of GRANT, QUEUED, of a slot: another that is free, with nobody enqueued
+                      for it; below 0: none, or not told */
+    int next_slot; /* likewise: HELD: where the queue is shortest; QUEUED: whose first waiter came
+                      later than we */
     const char *text; /* ERROR, LOST: why; HELD of PEEK: the value; else NULL */
     size_t text_length;
     const char *waiters; /* HELD of PEEK: the tokens of the first waiters, one a line */
     size_t waiters_length;
     const char *reader_tokens; /* likewise of the first readers of a shared name */
     size_t reader_tokens_length;
+    unsigned permits; /* HELD of PEEK, by PERMITS: how many slots the name is said to have; readers
+                         and reader_tokens are of those who have one */
     const struct hello *hello; /* HELLO */
 };
 
-/* A master gave the names to its first waiter, and tells it on its channel. */
+/* A master gave the names to its first waiter, and tells it on its channel; or it has a free slot
+ * with nobody enqueued for it, and tells the first who waits for another one. */
 struct push {
     const char *token;
     size_t token_length;
-    usec clock; /* the logical clock, advanced for this grant */
+    usec clock;    /* the logical clock, advanced for this grant; 0: nothing is given */
+    int free_slot; /* if nothing is given */
 };
 
 /* ---- Events: shell → core ---------------------------------------------- */
@@ -186,8 +198,9 @@ struct terms {
     usec max_hold; /* 0: no cap */
     usec at_least; /* nobody else has the names so long after ACQUIRED, also if released sooner */
     bool renew;
-    bool fence;  /* with a fencing token */
-    bool shared; /* every name is shared; the core goes by its names */
+    bool fence;       /* with a fencing token */
+    bool shared;      /* every name is shared; the core goes by its names */
+    unsigned permits; /* one of so many slots of the name; 0: the name itself */
 };
 
 enum event_kind {

@@ -11,9 +11,10 @@
 #define NAME_SHARED      (UINT32_C(1) << 31)
 
 struct names {
-    uint32_t references : 31 -
+    uint32_t references : 30 -
         NAMES_COUNT_BITS; /* more than rounds can be tried in a day, the longest ttl */
     uint32_t any_shared : 1;
+    uint32_t slot : 1; /* the one name is a slot: see slots.h */
     uint32_t count : NAMES_COUNT_BITS;
     uint32_t ends[]; /* end of name i in the bytes that follow, and its mode in the highest bit */
 };
@@ -63,6 +64,12 @@ static inline bool request_shares(const struct request *request, unsigned index)
         return false;
     return request->tag.mode == MODE_SHARED ||
            (request->tag.mode == MODE_AS_NAMED && names_is_shared(request->names, index));
+}
+
+/* The request goes by the script for a slot. */
+static inline bool request_is_for_slot(const struct request *request)
+{
+    return request_has_slot(request->tag.kind) && request->names->slot;
 }
 
 static inline bool request_shares_any(const struct request *request)

@@ -24,18 +24,19 @@
  *   clock   the master's logical clock is one of its keys
  *   batch   several of the kind may go in one command, by the script NAME_each
  *   modes   if one of the names is shared it is another script: NAME_shared, NAME_shared_each
+ *   slot    if the name is a slot, one of the permits of a name, it is another script: NAME_slot
  */
 /* clang-format off */
 #define CLAIM_REQUESTS(X)                                                                          \
-    /* kind   name    token takes sets clock batch modes */                                        \
-    X(ACQUIRE, acquire, 1,    1,    1,   0,    0,    0) /* take all names, if all are free; none is shared */\
-    X(GRANT,   grant,   1,    1,    1,   1,    1,    1) /* like ACQUIRE, but refused while a waiter is queued; tells the clock */\
-    X(RAISE,   raise,   1,    0,    0,   1,    0,    0) /* store the fence, if the token is ours */\
-    X(QUEUE,   queue,   1,    1,    1,   1,    0,    0) /* enter the queue, or stay in it */       \
-    X(RENEW,   renew,   1,    0,    1,   0,    1,    1) /* prolong where the token is ours, or heal */\
-    X(UPGRADE, upgrade, 1,    1,    1,   1,    0,    0) /* make shared names ours alone, if nobody else reads them */\
-    X(RELEASE, release, 1,    0,    0,   0,    1,    0) /* give back where the token is ours */    \
-    X(PEEK,    peek,    0,    0,    0,   0,    0,    0) /* tell the holder and the time left */
+    /* kind   name    token takes sets clock batch modes slot */                                   \
+    X(ACQUIRE, acquire, 1,    1,    1,   0,    0,    0,    0) /* take all names, if all are free; none is shared */\
+    X(GRANT,   grant,   1,    1,    1,   1,    1,    1,    1) /* like ACQUIRE, but refused while a waiter is queued; tells the clock */\
+    X(RAISE,   raise,   1,    0,    0,   1,    0,    0,    0) /* store the fence, if the token is ours */\
+    X(QUEUE,   queue,   1,    1,    1,   1,    0,    0,    1) /* enter the queue, or stay in it */       \
+    X(RENEW,   renew,   1,    0,    1,   0,    1,    1,    0) /* prolong where the token is ours, or heal */\
+    X(UPGRADE, upgrade, 1,    1,    1,   1,    0,    0,    0) /* make shared names ours alone, if nobody else reads them */\
+    X(RELEASE, release, 1,    0,    0,   0,    1,    0,    1) /* give back where the token is ours */    \
+    X(PEEK,    peek,    0,    0,    0,   0,    0,    0,    0) /* tell the holder and the time left */
 /* clang-format on */
 
 /* REQUEST_IF_##batch(...): its arguments, only for kinds that may go in one command */
@@ -54,18 +55,20 @@ _Static_assert(REQUEST_KINDS <= 32, "a bit for each kind in an unsigned");
 
 /* A column of the table: a constant with a bit for each kind. */
 #define REQUEST_ABOUT_NAMES(kind, ...) | 1U << REQUEST_##kind
-#define REQUEST_TOKEN(kind, name, token, takes, sets, clock, batch, modes)                         \
+#define REQUEST_TOKEN(kind, name, token, takes, sets, clock, batch, modes, slot)                   \
     | (token##U) << REQUEST_##kind
-#define REQUEST_TAKES(kind, name, token, takes, sets, clock, batch, modes)                         \
+#define REQUEST_TAKES(kind, name, token, takes, sets, clock, batch, modes, slot)                   \
     | (takes##U) << REQUEST_##kind
-#define REQUEST_SETS(kind, name, token, takes, sets, clock, batch, modes)                          \
+#define REQUEST_SETS(kind, name, token, takes, sets, clock, batch, modes, slot)                    \
     | (sets##U) << REQUEST_##kind
-#define REQUEST_CLOCK(kind, name, token, takes, sets, clock, batch, modes)                         \
+#define REQUEST_CLOCK(kind, name, token, takes, sets, clock, batch, modes, slot)                   \
     | (clock##U) << REQUEST_##kind
-#define REQUEST_BATCH(kind, name, token, takes, sets, clock, batch, modes)                         \
+#define REQUEST_BATCH(kind, name, token, takes, sets, clock, batch, modes, slot)                   \
     | (batch##U) << REQUEST_##kind
-#define REQUEST_MODES(kind, name, token, takes, sets, clock, batch, modes)                         \
+#define REQUEST_MODES(kind, name, token, takes, sets, clock, batch, modes, slot)                   \
     | (modes##U) << REQUEST_##kind
+#define REQUEST_SLOT(kind, name, token, takes, sets, clock, batch, modes, slot)                    \
+    | (slot##U) << REQUEST_##kind
 #define REQUEST_IS(kind, column) ((0U CLAIM_REQUESTS(column)) >> (kind)&1)
 
 static inline bool request_is_about_names(enum request_kind kind)
@@ -101,6 +104,11 @@ static inline bool request_may_batch(enum request_kind kind)
 static inline bool request_has_modes(enum request_kind kind)
 {
     return REQUEST_IS(kind, REQUEST_MODES);
+}
+
+static inline bool request_has_slot(enum request_kind kind)
+{
+    return REQUEST_IS(kind, REQUEST_SLOT);
 }
 
 /* As it stands in the table. */

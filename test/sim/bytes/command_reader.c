@@ -131,7 +131,7 @@ struct script {
 #define ROW(kind, script, each, shared)                                                            \
     {REQUEST_##kind, each, shared, SCRIPT_##script##_SHA1, SCRIPT_##script##_TEXT},
 /* clang-format off */
-#define OTHER_SCRIPTS(kind, name, token, takes, sets, clock, batch, modes)                         \
+#define OTHER_SCRIPTS(kind, name, token, takes, sets, clock, batch, modes, slot)                         \
     REQUEST_IF_##batch(ROW(kind, kind##_EACH, true, false))                                        \
     REQUEST_IF_##modes(ROW(kind, kind##_SHARED, false, true))                                      \
     REQUEST_IF_##modes(REQUEST_IF_##batch(ROW(kind, kind##_SHARED_EACH, true, true)))
