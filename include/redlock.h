@@ -12,6 +12,7 @@
  *   redlock_acquire()   asks for a lease; the outcome comes to your callback
  *   redlock_valid_for() how long the lease is good for, now
  *   redlock_fence()     a number for the resource to refuse late holders by
+ *   redlock_slot()      of K permits, the one that the lease is
  *   redlock_downgrade() makes a writer a reader; redlock_upgrade() the other way
  *   redlock_release()   gives the lease back
  *   redlock_close()     gives every lease back, then calls you

@@ -7,6 +7,7 @@
  *   redlock_callback         gets what becomes of it: redlock_event
  *   redlock_valid_for()      how long it is good for, now
  *   redlock_fence()          a number for the resource to refuse late holders by
+ *   redlock_slot()           which of the permits of a name it is
  *   redlock_place_get()      its place in the queue, while it waits
  *   redlock_extend()         renews it now
  *   redlock_downgrade(), redlock_upgrade(), redlock_is_shared()
@@ -56,19 +57,24 @@ typedef enum redlock_vote_kind {
     REDLOCK_VOTE_ABSTAINS     /* the master restarted; it votes again in remaining_ms */
 } redlock_vote_kind;
 
-#define REDLOCK_READERS "redlock:shared" /* the value of a name that is shared */
+#define REDLOCK_READERS "redlock:shared"  /* the value of a name that is shared */
+#define REDLOCK_PERMITS "redlock:permits" /* told of a name with permits out */
 
 typedef struct redlock_vote {
     const char *node; /* the master, as "127.0.0.1:7101"; never with its password */
     redlock_vote_kind kind;
     const char *holder;   /* HELD: value of the key (token, label); NULL unknown; for readers,
-                           * who share the name, REDLOCK_READERS */
+                           * who share the name, REDLOCK_READERS; where permits are out or
+                           * waited for and nobody holds the name itself, REDLOCK_PERMITS */
     int64_t remaining_ms; /* HELD: left of the holder's ttl, -1 unknown, -2 never expires */
     const char *text;     /* REFUSED, UNREACHABLE: why; else "" */
     unsigned waiting;     /* HELD, of redlock_inspect(): number of waiters for the name */
     const char *waiters;  /* likewise the tokens of the first 16, one a line; else "" */
-    unsigned readers;     /* HELD, of redlock_inspect(): number of readers; 0: held exclusively */
+    unsigned readers;     /* HELD, of redlock_inspect(): number of readers; 0: held exclusively.
+                           * With `permits`: the number of permits that are out */
     const char *reader_tokens; /* likewise the tokens of 16 of them, one a line; else "" */
+    unsigned permits; /* HELD, of redlock_inspect(): K, the largest that a client asked for in the
+                       * last hour; 0: not about permits */
 } redlock_vote;
 
 /* "granted", "held", …; "acquired", "lost", …: constants.  Any thread. */
@@ -165,7 +171,25 @@ typedef struct redlock_lease_options {
      * holds such a lease and acquires the same names once more gets the same lease once more,
      * see redlock_sync_acquire().  Default false. */
     bool reentrant;
+
+    /* K, 1 to REDLOCK_PERMITS_MAX: the lease is one of K permits of its one name, so that at most
+     * K clients have one; 0 (the default): it is the name itself.  Each permit is a slot, which its
+     * holder has exclusively: see redlock_slot().  All else of a lease is as ever, also the fence.
+     *   Use the same K everywhere.  Of clients with different ones each takes slots below its own
+     * K, so the largest K is the bound, and after it was lowered slots beyond it drain.
+     *   A lease that waits stands in the queue of one slot, first come, first served; a slot with
+     * nobody in its queue is offered to the lease that has waited longest.  Whoever finds itself
+     * behind a later one of another slot stands there as well, in at most 16 more queues: so of
+     * up to 17 permits a later lease is served before it for a refresh (1 s) at most, and once for
+     * each slot.
+     *   A permit and the name itself have nothing to do with each other: who holds the name
+     * exclusively keeps nobody from a permit.  A lease with a permit cannot be detached,
+     * downgraded or upgraded.  E_ARGUMENT: below 0 or above the maximum, with several names,
+     * with a shared one, with redlock_attach(), or with `reentrant`. */
+    int64_t permits;
 } redlock_lease_options;
+
+#define REDLOCK_PERMITS_MAX 1024
 
 #define REDLOCK_FOREVER INT64_MAX
 #ifndef __cplusplus
@@ -299,6 +323,14 @@ REDLOCK_API int64_t redlock_valid_for(const redlock_lease *lease);
  * stays readable until the handle is freed.
  */
 REDLOCK_API int64_t redlock_fence(const redlock_lease *lease);
+
+/*
+ * The slot of a lease that is one of K permits: 0 to K - 1.  No two clients have the same slot of a
+ * name at once, so it serves as the number of a worker, of a port or of a folder; a resource of a
+ * slot checks the fences of that slot.  It is known from ACQUIRED on, and stays readable until the
+ * handle is freed.  -1 before, for a lease that asked for no permit, and for NULL.
+ */
+REDLOCK_API int redlock_slot(const redlock_lease *lease);
 
 typedef struct redlock_place {
     unsigned position;  /* number of waiters ahead, in this client and on the masters */

@@ -271,6 +271,10 @@ REDLOCK_API int64_t redlock_sync_exclusive_for(const redlock_sync_lease *lease);
  */
 REDLOCK_API int64_t redlock_sync_fence(const redlock_sync_lease *lease);
 
+/* Of K permits, the one that the lease is, as redlock_slot(); -1 for any other lease, and for NULL.
+ */
+REDLOCK_API int redlock_sync_slot(const redlock_sync_lease *lease);
+
 /* The token that the masters hold for this lease, with its label; "" for NULL.  The
  * string lives as long as the handle. */
 REDLOCK_API const char *redlock_sync_token(const redlock_sync_lease *lease);

@@ -110,10 +110,32 @@ static redlock_lease *make_lease(redlock *client, struct names *names, const str
     return lease;
 }
 
+/* One of the permits of a name is a lease on one name, exclusively. */
+static redlock_code check_permits(redlock *client, const redlock_name *names, size_t count,
+                                  const struct terms *terms, const char *token)
+{
+    if (!terms->permits)
+        return REDLOCK_OK;
+    if (token)
+        return client_fail(client, REDLOCK_E_ARGUMENT,
+                           "a permit cannot be taken over by its token");
+    if (count > 1)
+        return client_fail(client, REDLOCK_E_ARGUMENT,
+                           "permits are of one name, not of %zu: ask for one lease for each name",
+                           count);
+    if (terms->shared || names[0].shared)
+        return client_fail(client, REDLOCK_E_ARGUMENT,
+                           "a permit cannot be shared: give the name more permits");
+    return REDLOCK_OK;
+}
+
 static redlock_code new_lease(redlock *client, redlock_lease **out, const redlock_name *names,
                               size_t count, const struct terms *terms, const char *token,
                               redlock_callback *callback, void *data)
 {
+    redlock_code code = check_permits(client, names, count, terms, token);
+    if (code)
+        return code;
     struct names *copy = make_names(client, names, count);
     if (copy)
         set_modes(copy, names, terms->shared);
@@ -123,6 +145,7 @@ static redlock_code new_lease(redlock *client, redlock_lease **out, const redloc
     if (!lease)
         return client_fail(client, REDLOCK_E_MEMORY, "out of memory");
     lease->reads = count == 1 && (terms->shared || names[0].shared);
+    lease->slot = -1;
     lease->client = client;
     lease->callback = callback;
     lease->data = data;
@@ -256,6 +279,11 @@ int64_t redlock_fence(const redlock_lease *lease)
     return lease ? lease_fence(core_of(lease)) : 0;
 }
 
+int redlock_slot(const redlock_lease *lease)
+{
+    return lease ? lease->slot : -1;
+}
+
 redlock_code redlock_extend(redlock_lease *lease, int64_t ttl_ms)
 {
     if (!client_is_usable(lease->client))
@@ -294,8 +322,10 @@ static redlock_code change(redlock_lease *lease, bool may, enum operation operat
 
 redlock_code redlock_downgrade(redlock_lease *lease)
 {
-    return change(lease, !lease_is_all_shared(core_of(lease)), OP_DOWNGRADE,
-                  "all names of the lease are shared already");
+    bool is_permit = lease->slot >= 0;
+    return change(lease, !is_permit && !lease_is_all_shared(core_of(lease)), OP_DOWNGRADE,
+                  is_permit ? "a permit cannot be shared"
+                            : "all names of the lease are shared already");
 }
 
 redlock_code redlock_upgrade(redlock_lease *lease)
@@ -338,6 +368,9 @@ redlock_code redlock_detach(redlock_lease *lease)
         return REDLOCK_E_FORKED;
     if (!is_held(lease))
         return client_fail(lease->client, REDLOCK_E_STATE, "only a lease that is held can be left");
+    if (lease->slot >= 0)
+        return client_fail(lease->client, REDLOCK_E_STATE,
+                           "a permit cannot be left: nobody could take it over");
     if (lease_was_changed(core_of(lease)) || lease->operations & (OP_DOWNGRADE | OP_UPGRADE))
         return client_fail(lease->client, REDLOCK_E_STATE,
                            "a lease that was downgraded or upgraded cannot be left");

@@ -72,6 +72,7 @@ struct redlock_lease {
     redlock_lease *next_asked, *next_untold; /* in the client's queues */
     struct waiters *waiters;                 /* of each master; NULL: no master told any */
     int32_t extend_ttl;                      /* ms: a day at most */
+    int16_t slot;                            /* since ACQUIRED was told; -1: none */
     uint8_t operations;
     bool asked : 1, untold : 1; /* the lease is in that queue */
     bool lost : 1;              /* LOST was told */

@@ -240,6 +240,10 @@ redlock_code terms_read(redlock *client, const redlock_lease_options *options, s
     if (o.wait_ms < 0 || o.max_hold_ms < 0)
         return client_fail(client, REDLOCK_E_ARGUMENT,
                            "wait_ms and max_hold_ms cannot be negative");
+    if (o.permits < 0 || o.permits > REDLOCK_PERMITS_MAX)
+        return client_fail(client, REDLOCK_E_ARGUMENT,
+                           "permits is %lld, and must be 1 to %d, or 0 for the name itself",
+                           (long long)o.permits, REDLOCK_PERMITS_MAX);
     if (o.at_least_ms && (o.at_least_ms < 0 || o.at_least_ms > longest_at_least_ms(client)))
         return client_fail(
             client, REDLOCK_E_TTL,
@@ -258,6 +262,7 @@ redlock_code terms_read(redlock *client, const redlock_lease_options *options, s
                             .at_least = in_usec(o.at_least_ms),
                             .renew = o.renew,
                             .fence = o.fence,
-                            .shared = o.shared};
+                            .shared = o.shared,
+                            .permits = (unsigned)o.permits};
     return ttl_check(client, o.ttl_ms, margin);
 }

@@ -16,6 +16,7 @@ struct crowd {
 
 struct waiters {
     struct crowd waiting, readers;
+    unsigned permits;
 };
 
 static void keep(struct crowd *crowd, unsigned count, const char *tokens, size_t length)
@@ -31,7 +32,7 @@ static void keep(struct crowd *crowd, unsigned count, const char *tokens, size_t
 void waiters_note(redlock *client, const struct event *event)
 {
     const struct reply *reply = event->reply;
-    if (!reply->waiters_length && !reply->readers)
+    if (!reply->waiters_length && !reply->readers && !reply->permits)
         return;
     struct lease *core = lease_inspecting(&reply->tag);
     redlock_lease *lease = core ? lease_of_core(core) : NULL;
@@ -41,6 +42,7 @@ void waiters_note(redlock *client, const struct event *event)
         return;
     struct waiters *waiters = &lease->waiters[event->master];
     keep(&waiters->waiting, reply->waiting, reply->waiters, reply->waiters_length);
+    waiters->permits = reply->permits;
     keep(&waiters->readers, reply->readers, reply->reader_tokens, reply->reader_tokens_length);
 }
 
@@ -51,6 +53,7 @@ void waiters_tell(redlock *client, const redlock_lease *lease)
             client->votes[i].waiting = lease->waiters[i].waiting.count;
             client->votes[i].waiters = lease->waiters[i].waiting.text;
             client->votes[i].readers = lease->waiters[i].readers.count;
+            client->votes[i].permits = lease->waiters[i].permits;
             client->votes[i].reader_tokens = lease->waiters[i].readers.text;
         }
 }

@@ -5,6 +5,7 @@
 #include "ground/mutant.h"
 #include "ground/sanity.h"
 #include "ground/shared.h"
+#include "lease/further.h"
 #include "lease/lease.h"
 #include "lease/lists.h"
 #include "lease/local_queue.h"
@@ -37,19 +38,13 @@ static void pay_claims(struct engine *e, unsigned master)
 static void after_up(struct engine *e, unsigned master)
 {
     pay_claims(e, master);
-    for (struct lease *lease = e->busy.first, *next; lease; lease = next) {
-        next = lease->next;
-        lease_master_up(e, lease, master);
-    }
+    lists_each(e, &e->busy, lease_master_up, master);
     check_ready(e);
 }
 
 static void after_down(struct engine *e, unsigned master)
 {
-    for (struct lease *lease = e->busy.first, *next; lease; lease = next) {
-        next = lease->next;
-        lease_master_down(e, lease, master);
-    }
+    lists_each(e, &e->busy, lease_master_down, master);
     check_ready(e);
 }
 
@@ -72,10 +67,7 @@ static void act_on_news(struct engine *e, unsigned master, enum master_news news
 /* A handover that the master made before it had the subscription was told to nobody. */
 static void after_subscribed(struct engine *e, unsigned master)
 {
-    for (struct lease *lease = e->busy.first, *next; lease; lease = next) {
-        next = lease->next;
-        lease_look_again(e, lease, master);
-    }
+    lists_each(e, &e->busy, lease_look_again, master);
 }
 
 /* ---- closing ------------------------------------------------------------- */
@@ -98,24 +90,30 @@ static void close_some(struct engine *e)
         deadlines_set(&e->deadlines, &e->deadline, e->now);
 }
 
+static void close_one(struct engine *e, struct lease *lease, unsigned master)
+{
+    (void)master;
+    lease_close(e, lease);
+}
+
 static void close_all(struct engine *e)
 {
     e->closing = true;
-    for (struct lease *lease = e->busy.first, *next; lease; lease = next) {
-        next = lease->next;
-        lease_close(e, lease);
-    }
+    lists_each(e, &e->busy, close_one, 0);
     subscription_end(e);
     hurry_claims(e);
     close_some(e);
 }
 
+static void give_up_one(struct engine *e, struct lease *lease, unsigned master)
+{
+    (void)master;
+    lease_give_up(e, lease);
+}
+
 static void give_up_all(struct engine *e)
 {
-    for (struct lease *lease = e->busy.first, *next; lease; lease = next) {
-        next = lease->next;
-        lease_give_up(e, lease);
-    }
+    lists_each(e, &e->busy, give_up_one, 0);
 }
 
 static void check_closed(struct engine *e)
@@ -157,6 +155,7 @@ static void wake_one(struct engine *e)
     switch ((enum deadline_owner)due->owner) {
     case OWNER_ENGINE:
         wake_claims_without_deadline(e);
+        further_free_withdrawn(e);
         subscription_look(e);
         if (e->closing)
             close_some(e);
@@ -359,6 +358,7 @@ bool engine_init(struct engine *e, const struct engine_config *config, const str
                          .idle.place = PLACE_IDLE,
                          .busy.place = PLACE_BUSY,
                          .held.place = PLACE_HELD,
+                         .given_back.slot = -1,
                          .jitter = seed ? seed : 1,
                          .renewal_phase = (usec)(seed >> 32),
                          .quorum = quorum_of(config->masters, config->spare),
@@ -386,7 +386,10 @@ void engine_start(struct engine *e, usec now)
 
 struct lease *engine_any_lease(const struct engine *e)
 {
-    return e->busy.first ? e->busy.first : e->held.first ? e->held.first : e->idle.first;
+    struct lease *lease = e->busy.first   ? e->busy.first
+                          : e->held.first ? e->held.first
+                                          : e->idle.first;
+    return lease && lease->further ? further_owner(lease) : lease;
 }
 
 void engine_free(struct engine *e)
@@ -394,6 +397,7 @@ void engine_free(struct engine *e)
     ASSERT(!e->stepping);
     while (e->abandoned)
         claim_drop(e, e->abandoned);
+    further_free_withdrawn(e);
     attempts_drop(e);
     deadlines_free(&e->deadlines, &e->memory);
 }

@@ -95,6 +95,7 @@ struct redlock_sync_lease {
     redlock_lease *handle;
     _Atomic int64_t word; /* validity and mode, see sync_validity.c */
     _Atomic int64_t fence;
+    _Atomic int slot;
 
     struct list held;
     bool is_held; /* the lease is in that list */

@@ -41,6 +41,8 @@ static void make_known(redlock_sync_lease *lease, const redlock_event *event)
 {
     if (event->kind == REDLOCK_ACQUIRED || event->kind == REDLOCK_CHANGED)
         atomic_store(&lease->fence, event->fence);
+    if (event->kind == REDLOCK_ACQUIRED)
+        atomic_store(&lease->slot, redlock_slot(lease->handle));
     if (event->kind != REDLOCK_NOT_ACQUIRED)
         sync_publish(lease);
 }
@@ -107,6 +109,7 @@ static redlock_sync_lease *new_lease(redlock_sync *client, redlock_sync_callback
     if (!lease)
         return NULL;
     lease->client = client;
+    atomic_init(&lease->slot, -1);
     lease->on_event = on_event;
     lease->data = data;
     atomic_fetch_add(&client->references, 1);
@@ -160,6 +163,12 @@ static redlock_code acquire_reentrant(redlock_sync_lease *lease, struct call *ca
     return code;
 }
 
+static bool asks_for_permit(const redlock_lease_options *options)
+{
+    size_t end = offsetof(redlock_lease_options, permits) + sizeof options->permits;
+    return options->size >= end && options->permits;
+}
+
 redlock_code redlock_sync_acquire_names(redlock_sync *client, redlock_sync_lease **out,
                                         const redlock_name *names, size_t count,
                                         const redlock_lease_options *options,
@@ -173,6 +182,9 @@ redlock_code redlock_sync_acquire_names(redlock_sync *client, redlock_sync_lease
     if (code)
         return sync_report(result, code, sync_why_not(client, code));
     bool reentrant = sync_reentry_is_asked(options);
+    if (reentrant && asks_for_permit(options))
+        return sync_report(result, REDLOCK_E_ARGUMENT,
+                           "a permit cannot be reentrant: acquire it once, and keep the handle");
     if (reentrant && sync_reentry_enter(client, out, names, count, options, result, &code))
         return code;
     redlock_sync_lease *lease = new_lease(client, on_event, data);
@@ -226,6 +238,11 @@ unsigned redlock_sync_cancel(redlock_sync *client, const void *data)
 int64_t redlock_sync_fence(const redlock_sync_lease *lease)
 {
     return lease ? atomic_load(&lease->fence) : 0;
+}
+
+int redlock_sync_slot(const redlock_sync_lease *lease)
+{
+    return lease ? atomic_load(&lease->slot) : -1;
 }
 
 const char *redlock_sync_token(const redlock_sync_lease *lease)

@@ -79,10 +79,15 @@ bool names_are_same(const struct names *a, const struct names *b)
                       memcmp(bytes_of(a), bytes_of(b), length_of(a)) == 0);
 }
 
-uint32_t names_hash(const struct names *names)
+uint32_t slice_hash(struct slice slice)
 {
     uint32_t hash = 2166136261; /* FNV-1a */
-    for (size_t i = 0; i < length_of(names); i++)
-        hash = (hash ^ (uint8_t)bytes_of(names)[i]) * 16777619;
+    for (size_t i = 0; i < slice.length; i++)
+        hash = (hash ^ (uint8_t)slice.bytes[i]) * 16777619;
     return hash;
+}
+
+uint32_t names_hash(const struct names *names)
+{
+    return slice_hash((struct slice){bytes_of(names), length_of(names)});
 }

@@ -32,6 +32,7 @@ void names_drop(const struct memory *memory, struct names *names);
 /* The same bytes; the modes do not matter. */
 bool names_are_same(const struct names *a, const struct names *b);
 uint32_t names_hash(const struct names *names);
+uint32_t slice_hash(struct slice slice);
 static inline uint32_t names_end(const struct names *names, unsigned index)
 {
     return names->ends[index] & ~NAME_SHARED;

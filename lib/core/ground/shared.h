@@ -9,6 +9,7 @@
 #include "ground/master_state.h"
 
 struct attempt;
+struct further_place;
 struct local_queue;
 
 #define CLAIM_BUCKETS       64
@@ -48,7 +49,13 @@ struct engine {
     struct deadlines deadlines;
     struct lease_list busy; /* leases, but no HELD ones, that masters or a timer concern */
     struct lease_list held;
-    struct lease_list idle; /* all others */
+    struct lease_list idle;          /* all others */
+    struct lease *next_visited;      /* by lists_each() */
+    struct further_place *withdrawn; /* to be freed when the engine is woken */
+    struct given_back {              /* the slot of a name that this client gave back last */
+        uint32_t name;               /* its hash */
+        int slot;                    /* below 0: none */
+    } given_back;
     struct claim *abandoned;
     struct claim *enqueued[CLAIM_BUCKETS];
     struct local_queue *local_queues[LOCAL_QUEUE_BUCKETS];

@@ -1,18 +1,18 @@
 #include "ground/slots.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "ground/sanity.h"
 
 #define PREFIX_LENGTH (sizeof SLOT_PREFIX - 1)
 
-struct names *slot_new(const struct memory *memory, const struct names *name, unsigned slot)
+struct names *slot_new(const struct memory *memory, struct slice name, unsigned slot)
 {
     char text[PREFIX_LENGTH + 12];
-    ASSERT(name->count == 1 && slot < PERMITS_MOST);
+    ASSERT(slot < PERMITS_MOST);
     int length = snprintf(text, sizeof text, SLOT_PREFIX "%u:", slot);
-    struct slice bytes = names_at(name, 0);
-    struct names *names = names_new(memory, (struct slice){text, (size_t)length}, &bytes, 1);
+    struct names *names = names_new(memory, (struct slice){text, (size_t)length}, &name, 1);
     if (names)
         names->slot = true;
     return names;
@@ -35,4 +35,12 @@ struct slice slot_name(const struct names *names)
     while (whole.bytes[before++] != ':')
         ;
     return (struct slice){whole.bytes + before, whole.length - before};
+}
+
+bool slots_are_of_one_name(const struct names *a, const struct names *b)
+{
+    if (!a->slot || !b->slot)
+        return false;
+    struct slice its = slot_name(a), other = slot_name(b);
+    return its.length == other.length && memcmp(its.bytes, other.bytes, its.length) == 0;
 }

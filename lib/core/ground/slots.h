@@ -11,10 +11,12 @@
 #define SLOT_PREFIX  "redlock:permit:"
 #define PERMITS_MOST 1024
 
-/* Slot `slot` of the one name in `name`; NULL when memory is out. */
-struct names *slot_new(const struct memory *memory, const struct names *name, unsigned slot);
-/* Of names that are a slot: its number, and the bytes of the name that it belongs to. */
+/* Slot `slot` of `name`; NULL when memory is out. */
+struct names *slot_new(const struct memory *memory, struct slice name, unsigned slot);
+/* Of names that are a slot: its number, and the name that it belongs to. */
 unsigned slot_number(const struct names *names);
 struct slice slot_name(const struct names *names);
+/* Both are slots, of one name. */
+bool slots_are_of_one_name(const struct names *a, const struct names *b);
 
 #endif

@@ -12,13 +12,14 @@ static void acquire_round(struct engine *e, struct lease *lease)
     lease_become(lease, lease->attached ? LEASE_ATTACHING : LEASE_ASKING);
     lease->rounds++;
     e->counters.rounds++;
-    bool is_shared = names_any_shared(lease->attempt->names); /* no plain command takes it so */
+    const struct names *names = lease->attempt->names;
+    bool needs_script = names_any_shared(names) || names->slot; /* no plain command takes it so */
     bool needs_clock = lease->terms.fence || lease->attempt->wait; /* for a fence or a ticket */
     if (lease->attempt->queue)
         lease->attempt->queue->drawn_at = e->now;
-    enum request_kind kind = lease->attached            ? REQUEST_RENEW
-                             : needs_clock || is_shared ? REQUEST_GRANT
-                                                        : REQUEST_ACQUIRE;
+    enum request_kind kind = lease->attached               ? REQUEST_RENEW
+                             : needs_clock || needs_script ? REQUEST_GRANT
+                                                           : REQUEST_ACQUIRE;
     lease_open_round(e, lease, kind);
     if (lease->terms.fence && kind == REQUEST_GRANT)
         lease->attempt->round.proposal = logical_propose(e);
@@ -83,7 +84,8 @@ static void conclude(struct engine *e, struct lease *lease)
 {
     claim_let_go(&lease->claim);
     lease_become(lease, LEASE_PAUSING);
-    if (retries(e, lease))
+    lease->wake_at = e->now;
+    if (permits_tries_next(lease) || retries(e, lease))
         return;
     acquiring_end(e, lease,
                   e->closing         ? CAUSE_CLOSED
@@ -122,13 +124,14 @@ static void failed(struct engine *e, struct lease *lease, enum cause cause)
         lease->attempt->place.ticket = ticket_of(e, &lease->attempt->round);
         lease->attempt->place.drawn_at = lease->attempt->round.asked_at;
     }
+    bool goes_on = cause == CAUSE_HELD && (permits_choose(e, lease) || waits);
     lease_become(lease, LEASE_FAILING);
     round_close(&lease->attempt->round, lease_masters(e));
     lease->failing = (uint8_t)cause;
     if (lease->attached) {
         claim_forget(e, lease->claim);
     } else {
-        if (cause == CAUSE_HELD && !waits)
+        if (cause == CAUSE_HELD && !goes_on)
             ask_who_has_it(e, lease);
         if (MUTANT(NO_ROLLBACK))
             claim_forget(e, lease->claim);
@@ -219,6 +222,9 @@ static void round_won(struct engine *e, struct lease *lease)
             failed(e, lease, CAUSE_TOO_SLOW);
         return;
     }
+    bool is_further = lease->further;
+    if (is_further)
+        lease = permits_take_over(e, lease);
     lease_become(lease, LEASE_HELD);
     lease->claim->taken_at = e->now;
     place_leave(e, lease);
@@ -233,6 +239,8 @@ static void round_won(struct engine *e, struct lease *lease)
              lease->wake_at != NEVER)
         lease->wake_at = e->now + COMPLETE_AFTER;
     holding_weigh(e, lease);
+    if (is_further)
+        lease_schedule(e, lease);
 }
 
 void acquiring_take_over(struct engine *e, struct lease *lease, enum lease_state state,

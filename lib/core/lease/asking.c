@@ -43,6 +43,7 @@ void lease_ask(struct engine *e, struct lease *lease, unsigned master, bool whol
                   .ticket = lease->attempt->place.ticket,
                   .proposal = round->proposal,
                   .fence = lease->attempt->fence,
+                  .permits = lease->attempt->permit ? lease->attempt->permit->count : 0,
                   .heal = renews && !round->ballots[master].late &&
                           (master_may_grant(e, &e->masters[master]) || MUTANT(HEAL_QUARANTINED)),
                   .not_after = renews && !MUTANT(HEAL_LATE) ? lease->valid_until : 0,

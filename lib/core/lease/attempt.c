@@ -1,5 +1,6 @@
 #include "lease/attempt.h"
 
+#include "ground/sanity.h"
 #include "ground/shared.h"
 
 #define SPARE_ATTEMPTS 1024 /* attempts kept for the next lease; more are freed */
@@ -15,6 +16,7 @@ void attempt_begin(struct attempt *attempt, struct names *names, const struct te
     attempt->yields = 0;
     attempt->yielded_at = 0;
     attempt->unfounded = false;
+    ASSERT(!attempt->permit);
 }
 
 void attempt_open(struct attempt *attempt, unsigned masters, enum request_kind kind,
@@ -47,6 +49,9 @@ void attempt_give(struct engine *e, struct attempt *attempt)
 {
     names_drop(&e->memory, attempt->names);
     attempt->names = NULL;
+    if (attempt->permit)
+        e->memory.give(e->memory.pool, attempt->permit, sizeof *attempt->permit);
+    attempt->permit = NULL;
     if (e->spare_attempts == SPARE_ATTEMPTS) {
         e->memory.give(e->memory.pool, attempt, attempt_size(e));
         return;
@@ -54,6 +59,14 @@ void attempt_give(struct engine *e, struct attempt *attempt)
     attempt->next_free = e->free_attempts;
     e->free_attempts = attempt;
     e->spare_attempts++;
+}
+
+bool attempt_for_permit(struct engine *e, struct attempt *attempt, unsigned count)
+{
+    attempt->permit = e->memory.take(e->memory.pool, sizeof *attempt->permit);
+    if (attempt->permit)
+        attempt->permit->count = count;
+    return attempt->permit != NULL;
 }
 
 void attempts_drop(struct engine *e)

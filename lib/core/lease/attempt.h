@@ -24,6 +24,17 @@ struct queue_place {
     uint16_t outranked; /* likewise, as these alone say that another waiter is ahead */
 };
 
+/* What the attempt at one of the permits of a name needs beside; see permits.c. */
+struct permit {
+    unsigned count;  /* how many slots there are */
+    unsigned tries;  /* grants that were asked for */
+    bool tries_next; /* the next round is another grant, for the slot of `names` */
+    uint32_t round;  /* in which masters told these; below 0: none, or not told */
+    int16_t free_slot[MASTERS_MAX], next_slot[MASTERS_MAX];
+    struct further_place *places; /* in the queues of other slots */
+    unsigned place_count;
+};
+
 struct attempt {
     struct attempt *next_free;
 
@@ -42,6 +53,7 @@ struct attempt {
     uint16_t basis; /* bits: the masters whose grants are at or below the fence, as it was fixed,
                        and that have kept the lease since */
     bool unfounded; /* a fence was fixed, and came to nothing */
+    struct permit *permit; /* NULL: the names are no slot, or the lease is held */
 
     struct round round; /* the question that is open, or the last one */
 };
@@ -55,6 +67,8 @@ void attempt_open(struct attempt *attempt, unsigned masters, enum request_kind k
 /* NULL when memory is out. */
 struct attempt *attempt_take(struct engine *engine);
 void attempt_give(struct engine *engine, struct attempt *attempt);
+/* One of `count` permits is wanted; false when memory is out. */
+bool attempt_for_permit(struct engine *engine, struct attempt *attempt, unsigned count);
 /* Frees the pool: the engine is ending. */
 void attempts_drop(struct engine *engine);
 

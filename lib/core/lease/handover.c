@@ -40,6 +40,29 @@ static bool can_take_over(const struct engine *e, const struct lease *holder,
            !holder->claim->foreign && e->now < end - next->terms.margin;
 }
 
+/* Of those that wait for permits each asks for itself, and the first one may be about to have its
+ * own. */
+static struct lease *next_for_slot(const struct engine *e, const struct lease *holder,
+                                   const struct local_queue *queue)
+{
+    struct lease *next = queue->first;
+    while (next && (!can_take_over(e, holder, next) || !permits_may_have(next, holder->claim)))
+        next = next->attempt->behind;
+    return next;
+}
+
+static struct lease *next_waiter(const struct engine *e, const struct lease *holder)
+{
+    const struct local_queue *queue = local_queue_of(e, holder->claim->names);
+    if (!queue)
+        return NULL;
+    if (local_queue_is_of_permits(queue))
+        return was_handed_enough(e, holder->claim) ? NULL : next_for_slot(e, holder, queue);
+    bool may = can_take_over(e, holder, queue->first) &&
+               (!was_handed_enough(e, holder->claim) || place_is_next(e, queue->first));
+    return may ? queue->first : NULL;
+}
+
 /* A question of an enqueued lease is asked again for the same life, and its answers count as if the
  * new lease had asked it. */
 static void give_question(const struct engine *e, const struct attempt *from, struct attempt *to)
@@ -71,13 +94,10 @@ bool handover_give(struct engine *e, struct lease *holder)
     /* Where it is shared, or was, the masters hand it over. */
     bool is_shared = (names_any_shared(holder->claim->names) || lease_was_changed(holder)) &&
                      !MUTANT(SHARED_IN_MEMORY);
-    struct local_queue *queue =
-        e->closing || is_shared ? NULL : local_queue_of(e, holder->claim->names);
-    struct lease *next = queue ? queue->first : NULL;
-    if (!next || !can_take_over(e, holder, next) ||
-        (was_handed_enough(e, holder->claim) && !place_is_next(e, next)))
+    struct lease *next = e->closing || is_shared ? NULL : next_waiter(e, holder);
+    if (!next)
         return false;
-    struct lease *behind = next->attempt->behind;
+    struct lease *behind = holder->claim->names->slot ? NULL : next->attempt->behind;
     if (next->claim && !(behind && place_can_pass(next, behind))) {
         claim_abandon(e, next->claim, 0);
         claim_let_go(&next->claim);

@@ -2,9 +2,12 @@
  * lease_parts.h - what the files of machine 1 share.  Each file calls only files above it:
  *
  *   states.c      which state may follow which
+ *   making.c      a lease is made, and dropped
+ *   further.c     the further places of a lease that waits for one of the permits of a name
  *   outcomes.c    what is to be told of a lease
  *   asking.c      one question to each master, as soon as it may be asked
  *   fencing.c     the fencing token: proposed, stored on a quorum, then shown
+ *   permits.c     which slots a lease asks for
  *   recording.c   an answer → ballot
  *   holding.c     renewal, risk
  *   schedule.c    when the lease is to be woken
@@ -68,6 +71,12 @@ static inline void lease_wake_by(struct lease *lease, usec at)
         lease->wake_at = at;
 }
 
+/* making.c */
+/* See lease_init(); the names are those that the lease asks for. */
+bool lease_make(struct engine *engine, struct lease *lease, struct names *names,
+                const struct terms *terms, const char *token, size_t token_length);
+void lease_unmake(struct engine *engine, struct lease *lease);
+
 /* outcomes.c */
 void lease_add_outcome(struct engine *engine, struct lease *lease, enum outcome_kind kind,
                        enum cause cause);
@@ -105,6 +114,31 @@ void fencing_vouch(const struct engine *engine, struct attempt *attempt);
 /* Records a yes to a fenced acquire or to a raise. */
 void fencing_record(struct engine *engine, struct lease *lease, unsigned master,
                     const struct reply *reply);
+
+/* permits.c: none of these does anything for a lease that asks for no permit */
+/* lease_init() for one of the permits of `name`. */
+bool permits_make(struct engine *engine, struct lease *lease, struct names *name,
+                  const struct terms *terms);
+/* The master refused, and told what it has; this is no vote. */
+void permits_told(struct engine *engine, struct lease *lease, unsigned master,
+                  const struct reply *reply);
+/* A master has this slot free, with nobody enqueued for it: it may not be any more. */
+void permits_hint(struct engine *engine, struct lease *lease, int slot);
+/* After a refusal: takes another slot to try, or to wait for.  True if that slot is to be tried. */
+bool permits_choose(struct engine *engine, struct lease *lease);
+static inline bool permits_tries_next(const struct lease *lease)
+{
+    return lease->attempt->permit && lease->attempt->permit->tries_next;
+}
+/* The same, once: the lease is about to. */
+bool permits_take_try(struct lease *lease);
+/* A further place has a quorum: what it has is its owner's.  Returns the owner, about to be held.
+ */
+struct lease *permits_take_over(struct engine *engine, struct lease *place);
+/* The lease may have the slot of this claim. */
+bool permits_may_have(const struct lease *lease, const struct claim *claim);
+/* A holder gives its slot back to the masters: the next try of this client is for that one. */
+void permits_given_back(struct engine *engine, const struct claim *claim);
 
 /* recording.c */
 void recording_take(struct engine *engine, struct lease *lease, unsigned master,

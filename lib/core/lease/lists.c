@@ -36,6 +36,8 @@ void engine_unlist(struct engine *e, struct lease *lease)
     struct lease_list *list = list_of(e, lease);
     if (!list)
         return;
+    if (e->next_visited == lease)
+        e->next_visited = lease->next;
     ASSERT(list->count > 0 && (!lease->next || lease->next->prev == lease));
     ASSERT(lease->prev ? lease->prev->next == lease : list->first == lease);
     if (lease->prev)
@@ -46,4 +48,14 @@ void engine_unlist(struct engine *e, struct lease *lease)
         lease->next->prev = lease->prev;
     list->count--;
     lease->place = PLACE_NONE;
+}
+
+void lists_each(struct engine *e, const struct lease_list *list,
+                void (*visit)(struct engine *, struct lease *, unsigned), unsigned master)
+{
+    ASSERT(!e->next_visited);
+    for (struct lease *lease = list->first; lease; lease = e->next_visited) {
+        e->next_visited = lease->next;
+        visit(e, lease, master);
+    }
 }

@@ -9,5 +9,9 @@
 /* Moves the lease from its present list. */
 void engine_list(struct engine *engine, struct lease_list *list, struct lease *lease);
 void engine_unlist(struct engine *engine, struct lease *lease);
+/* Visits each lease of the list; a visit may move any lease, and no visit begins within another. */
+void lists_each(struct engine *engine, const struct lease_list *list,
+                void (*visit)(struct engine *engine, struct lease *lease, unsigned master),
+                unsigned master);
 
 #endif

@@ -1,17 +1,24 @@
 #include "lease/local_queue.h"
 
 #include "ground/shared.h"
+#include "ground/slots.h"
 #include "lease/lease.h"
 
 static unsigned bucket_of(const struct names *names)
 {
-    return names_hash(names) % LOCAL_QUEUE_BUCKETS;
+    uint32_t hash = names->slot ? slice_hash(slot_name(names)) : names_hash(names);
+    return hash % LOCAL_QUEUE_BUCKETS;
+}
+
+static bool wait_together(const struct names *a, const struct names *b)
+{
+    return a->slot ? slots_are_of_one_name(a, b) : names_are_same(a, b);
 }
 
 struct local_queue *local_queue_of(const struct engine *e, const struct names *names)
 {
     for (struct local_queue *queue = e->local_queues[bucket_of(names)]; queue; queue = queue->next)
-        if (names_are_same(queue->names, names))
+        if (wait_together(queue->names, names))
             return queue;
     return NULL;
 }

@@ -4,7 +4,8 @@
  *
  * Only the first waiter asks the masters; the others wait here, in memory.  A waiter with a shared
  * name is alone in a queue that no other finds, for readers must not wait behind each other: each
- * is enqueued on the masters for itself.
+ * is enqueued on the masters for itself.  So is each that waits for one of the permits of a name;
+ * they are in one queue, whatever their slots, for a holder may hand its slot to any of them.
  */
 #ifndef REDLOCK_CORE_LOCAL_QUEUE_H
 #define REDLOCK_CORE_LOCAL_QUEUE_H
@@ -23,11 +24,18 @@ struct local_queue {
     bool apart;    /* for a waiter with a shared name */
 };
 
+/* Each waiter asks the masters for itself. */
+static inline bool local_queue_is_of_permits(const struct local_queue *queue)
+{
+    return queue->names->slot;
+}
+
 /* Puts the lease at the end of the queue for its names; false when memory is out. */
 bool local_queue_enter(struct engine *engine, struct lease *lease);
 /* Takes the lease out, wherever it stands; the queue is freed with its last lease. */
 void local_queue_leave(struct engine *engine, struct lease *lease);
-/* The queue for exactly these names, all exclusive; NULL if there is no waiter. */
+/* The queue for exactly these names, all exclusive, or for all slots of that name; NULL if there is
+ * no waiter. */
 struct local_queue *local_queue_of(const struct engine *engine, const struct names *names);
 /* The number of waiters ahead of the lease. */
 unsigned local_queue_position(const struct lease *lease);

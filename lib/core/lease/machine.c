@@ -1,5 +1,6 @@
 #include "lease/lease.h"
 
+#include "lease/further.h"
 #include "lease/lease_parts.h"
 #include "lease/local_queue.h"
 #include "ground/mutant.h"
@@ -185,46 +186,15 @@ void lease_abandon(struct engine *e, struct lease *lease, bool keep)
 
 void lease_drop(struct engine *e, struct lease *lease)
 {
-    engine_unlist(e, lease);
-    if (lease->claim && !lease->claim->abandoned)
-        claim_drop(e, lease->claim);
-    else
-        claim_let_go(&lease->claim);
-    if (lease->attempt && lease->attempt->queue)
-        local_queue_leave(e, lease);
-    if (lease->attempt)
-        attempt_give(e, lease->attempt);
-    lease->attempt = NULL;
-    deadlines_leave(&e->deadlines, &lease->deadline);
-    lease_become(lease, LEASE_IDLE);
+    further_drop(e, lease);
+    lease_unmake(e, lease);
 }
 
 bool lease_init(struct engine *e, struct lease *lease, struct names *names,
                 const struct terms *terms, const char *token, size_t token_length)
 {
-    *lease = (struct lease){.terms = {.ttl = terms->ttl,
-                                      .margin = terms->margin,
-                                      .renew = terms->renew,
-                                      .fence = terms->fence},
-                            .attached = token != NULL};
-    lease->deadline.owner = OWNER_LEASE;
-    lease->wake_at = NEVER;
-    lease->attempt = attempt_take(e);
-    if (!lease->attempt)
-        return false;
-    if (!deadlines_enter(&e->deadlines, &e->memory)) {
-        attempt_give(e, lease->attempt);
-        return false;
-    }
-    if (!claim_new(e, &lease->claim, names, token, token_length)) {
-        deadlines_leave(&e->deadlines, &lease->deadline);
-        attempt_give(e, lease->attempt);
-        return false;
-    }
-    attempt_begin(lease->attempt, names, terms);
-    engine_list(e, &e->idle, lease);
-    attempt_open(lease->attempt, lease_masters(e), REQUEST_ACQUIRE, 0, 0);
-    return true;
+    return terms->permits ? permits_make(e, lease, names, terms)
+                          : lease_make(e, lease, names, terms, token, token_length);
 }
 
 /* LOST may come late: then it tells since when the lease is over.  A lost lease that was released

@@ -1,3 +1,4 @@
+#include "lease/further.h"
 #include "lease/lease_parts.h"
 
 #define CAUSE_MASK ((UINT64_C(1) << CAUSE_BITS) - 1)
@@ -26,6 +27,10 @@ void lease_add_outcome(struct engine *e, struct lease *lease, enum outcome_kind 
 /* The last outcome, unless RELEASED follows: no request concerns the lease any more. */
 void lease_end(struct engine *e, struct lease *lease, enum outcome_kind kind, enum cause cause)
 {
+    if (lease->further) { /* its owner is told */
+        further_end(e, lease);
+        return;
+    }
     lease_become(lease, LEASE_IDLE);
     engine_list(e, &e->idle, lease);
     deadlines_set(&e->deadlines, &lease->deadline, NEVER);

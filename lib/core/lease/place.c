@@ -1,3 +1,4 @@
+#include "lease/further.h"
 #include "lease/lease_parts.h"
 #include "lease/local_queue.h"
 #include "ground/mutant.h"
@@ -8,7 +9,8 @@
 
 bool place_is_first(const struct lease *lease)
 {
-    return !lease->attempt->queue || lease->attempt->queue->first == lease;
+    const struct local_queue *queue = lease->attempt->queue;
+    return !queue || queue->first == lease || local_queue_is_of_permits(queue);
 }
 
 bool place_is_next(const struct engine *e, const struct lease *lease)
@@ -94,8 +96,11 @@ void place_leave(struct engine *e, struct lease *lease)
         return;
     struct lease *next = lease->attempt->behind;
     bool was_first = place_is_first(lease);
+    bool for_itself = local_queue_is_of_permits(lease->attempt->queue);
+    if (for_itself)
+        further_withdraw(e, lease);
     local_queue_leave(e, lease);
-    if (!next || e->closing || e->misconfigured)
+    if (!next || e->closing || e->misconfigured || for_itself)
         return;
     if (was_first && place_can_pass(lease, next)) {
         pass_place(e, lease, next);
@@ -128,7 +133,8 @@ bool place_look(const struct engine *e, const struct lease *lease, unsigned *pos
 {
     if (!lease_is_waiting(lease) || !lease->attempt->queue)
         return false;
-    const struct lease *first = lease->attempt->queue->first;
+    bool for_itself = local_queue_is_of_permits(lease->attempt->queue);
+    const struct lease *first = for_itself ? lease : lease->attempt->queue->first;
     if (!is_known(e, first))
         return false;
     const struct round *round = &first->attempt->round;
@@ -142,8 +148,8 @@ bool place_look(const struct engine *e, const struct lease *lease, unsigned *pos
         left[count++] = ballot->remaining_ms;
     }
     int64_t longest = count ? quorum_vouched(left, count, e->config.spare) : -1;
-    *position =
-        local_queue_position(lease) + (unsigned)quorum_vouched(before, count, e->config.spare);
+    *position = (for_itself ? 0 : local_queue_position(lease)) +
+                (unsigned)quorum_vouched(before, count, e->config.spare);
     *expires = longest < 0 ? NEVER : MS(longest);
     return true;
 }

@@ -211,6 +211,7 @@ static void hear_queued(struct engine *e, struct lease *lease, unsigned master,
     ballot->remaining_ms = reply->remaining_ms;
     ballot->position = reply->position;
     look_often(e, lease, ballot, reply->foreign);
+    permits_told(e, lease, master, reply);
     lease->claim->at[master].promise = 0; /* already over: the answer only says so */
     take_early_push(e, lease, master);
     await_expiry(e, lease);
@@ -294,6 +295,10 @@ void queue_push(struct engine *e, unsigned master, const struct push *push)
     struct lease *lease = claim ? lease_of_claim(claim) : NULL;
     if (!lease || !lease_is_queued(lease))
         return;
+    if (!push->clock) {
+        permits_hint(e, lease, push->free_slot);
+        return;
+    }
     take_push(e, lease, master, push->clock);
     if (lease->state == LEASE_QUEUED)
         queue_weigh(e, lease);
@@ -334,7 +339,13 @@ static bool gives_back(struct engine *e, struct lease *lease)
 
 void queue_woken_outside(struct engine *e, struct lease *lease)
 {
-    if (e->now < lease->wake_at || waits_no_more(e, lease))
+    if (e->now < lease->wake_at)
+        return;
+    if (permits_take_try(lease)) {
+        acquiring_again(e, lease);
+        return;
+    }
+    if (waits_no_more(e, lease))
         return;
     if (place_is_first(lease)) {
         contend(e, lease);

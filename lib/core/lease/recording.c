@@ -52,6 +52,7 @@ void recording_take(struct engine *e, struct lease *lease, unsigned master,
             round->ballots[master].clock = reply->clock;
         round_vote(round, master, VOTE_HELD);
         fencing_vouch(e, lease->attempt);
+        permits_told(e, lease, master, reply);
         break;
     case ANSWER_ABSENT:
         round_vote(round, master, VOTE_FREE);

@@ -36,6 +36,7 @@ void releasing_begin(struct engine *e, struct lease *lease)
         leave(e, lease);
         return;
     }
+    permits_given_back(e, lease->claim);
     /* Validity ends first: only a lease that is held is valid. */
     lease_become(lease, LEASE_RELEASING);
     lease->untold &= (uint16_t)~WHILE_HELD;

@@ -1,5 +1,6 @@
 #include "lease/lease.h"
 #include "ground/shared.h"
+#include "ground/slots.h"
 
 usec lease_margin(const struct lease *lease)
 {
@@ -23,6 +24,12 @@ bool lease_is_all_shared(const struct lease *lease)
 bool lease_was_changed(const struct lease *lease)
 {
     return lease->state == LEASE_UPGRADING || (lease->claim && claim_was_changed(lease->claim));
+}
+
+int lease_slot(const struct lease *lease)
+{
+    bool has = lease->claim && lease->claim->names->slot && lease_valid_until(lease);
+    return has ? (int)slot_number(lease->claim->names) : -1;
 }
 
 bool lease_is_foreign(const struct lease *lease)

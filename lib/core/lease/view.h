@@ -34,6 +34,8 @@ usec lease_valid_until(const struct lease *lease);
 usec lease_margin(const struct lease *lease);
 /* The fencing token that was told with ACQUIRED; 0: none. */
 usec lease_fence(const struct lease *lease);
+/* The slot of a lease that is held, and told so, with one of the permits of a name; else -1. */
+int lease_slot(const struct lease *lease);
 /* An extend was asked for, and its outcome is not told yet. */
 bool lease_is_extending(const struct lease *lease);
 /* A downgrade or an upgrade was asked for, and its outcome is not told yet. */

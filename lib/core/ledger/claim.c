@@ -230,6 +230,7 @@ void claim_ask(struct engine *e, struct claim *claim, unsigned master,
         .proposal = question->proposal,
         .fence = question->fence,
         .ticket = question->ticket,
+        .permits = question->permits,
         .channel = e->config.channel,
         .heal = question->heal,
     };

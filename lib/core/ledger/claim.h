@@ -49,14 +49,15 @@ _Static_assert(MASTERS_MAX <= 16, "a bit for each master in 16");
 /* What one master is asked about a claim. */
 struct question {
     enum request_kind kind;
-    uint32_t round; /* the round in which the answer counts */
-    usec ttl;       /* ACQUIRE, GRANT, RENEW, UPGRADE; QUEUE: the life of the place */
-    bool heal;      /* RENEW */
-    usec not_after; /* RENEW: our clock; 0: no limit */
-    usec proposal;  /* GRANT, UPGRADE: see struct request */
-    usec fence;     /* RAISE */
-    usec ticket;    /* QUEUE */
-    bool whole;     /* send the script's text, not its hash */
+    uint32_t round;   /* the round in which the answer counts */
+    usec ttl;         /* ACQUIRE, GRANT, RENEW, UPGRADE; QUEUE: the life of the place */
+    bool heal;        /* RENEW */
+    usec not_after;   /* RENEW: our clock; 0: no limit */
+    usec proposal;    /* GRANT, UPGRADE: see struct request */
+    usec fence;       /* RAISE */
+    usec ticket;      /* QUEUE */
+    unsigned permits; /* GRANT, QUEUE of a slot */
+    bool whole;       /* send the script's text, not its hash */
 };
 
 #define HANDED_COUNT_MAX 127
