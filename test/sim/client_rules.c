@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ground/slots.h"
 #include "links.h"
 #include "wrong.h"
 
@@ -55,8 +56,12 @@ void check_address(struct shell *s, unsigned master, const struct address *addre
 
 uint8_t check_name(struct shell *s, struct slice key)
 {
-    size_t prefix = strlen(s->world->prefix);
+    size_t prefix = strlen(s->world->prefix),
+           of_slot = sizeof SLOT_PREFIX + 1; /* a digit, a colon */
     const unsigned char *bytes = (const unsigned char *)key.bytes;
+    if (key.length == of_slot + prefix + 1 && memcmp(bytes, SLOT_PREFIX, of_slot - 2) == 0 &&
+        bytes[of_slot - 1] == ':' && memcmp(bytes + of_slot, s->world->prefix, prefix) == 0)
+        return (uint8_t)model_slot(bytes[of_slot + prefix] - 'a', bytes[of_slot - 2] - '0');
     if (key.length == prefix + 1 && memcmp(bytes, s->world->prefix, prefix) == 0)
         return (uint8_t)(bytes[prefix] - 'a');
     world_violated(s->world, "options", "client %u uses a key of %zu bytes without the prefix",

@@ -16,6 +16,22 @@
 #define MODEL_MARK  (UINT32_MAX - 1) /* the value of a name that is shared */
 #define ALL_SCRIPTS UINT64_MAX
 
+/* Slot j of a name is the name model_slot(name, j); of these there are no slots. */
+#define MODEL_PERMITS  8
+#define MODEL_SLOTS_AT (MODEL_KEYS - MODEL_NAMES * MODEL_PERMITS)
+static inline unsigned model_slot(unsigned name, unsigned slot)
+{
+    return MODEL_SLOTS_AT + name * MODEL_PERMITS + slot;
+}
+static inline bool model_is_slot(unsigned name)
+{
+    return name >= MODEL_SLOTS_AT;
+}
+static inline unsigned model_slot_number(unsigned name)
+{
+    return (name - MODEL_SLOTS_AT) % MODEL_PERMITS;
+}
+
 struct model_key {
     uint32_t value;     /* 0: absent */
     int64_t expires_ms; /* wall clock; 0: never */
