@@ -11,7 +11,8 @@
 #define PAUSE_DOUBLES  6 /* 64 s */
 #define FORGIVEN       MS(600000)
 
-/* ---- Floods.  Each push tells a grant, and a master grants once for each QUEUE request. ---- */
+/* ---- Floods.  Each push tells a grant, and a master grants once for each QUEUE request; or it is
+ * a hint, which another QUEUE request follows. ---- */
 
 static usec pause_of(const struct subscriber *subscriber)
 {
@@ -42,11 +43,11 @@ static bool was_expected(struct subscriber *subscriber)
     return true;
 }
 
-void notify_expect(redlock *client, unsigned master)
+void notify_expect(redlock *client, unsigned master, unsigned messages)
 {
     struct subscriber *subscriber = &client->subscribers[master];
     if (subscriber->expected < EXPECTED_MOST)
-        subscriber->expected++;
+        subscriber->expected += messages;
 }
 
 /* ---- */

@@ -13,7 +13,7 @@ void notify_probe(redlock *client, unsigned master);
 void notify_end(redlock *client, unsigned master);
 
 /* A QUEUE request was sent to the master: it may grant the names once, with one push. */
-void notify_expect(redlock *client, unsigned master);
+void notify_expect(redlock *client, unsigned master, unsigned messages);
 
 /* Delivers the pushes that have already come. */
 void notify_read(redlock *client);

@@ -25,6 +25,8 @@ static void print_command(const struct campaign *campaign, const struct options 
         printf(" --wrong %d", options->wrong);
     if (options->periods >= 0)
         printf(" --periods %d", options->periods);
+    if (options->permits >= 0)
+        printf(" --permits %d", options->permits);
     if (options->readers >= 0)
         printf(" --readers %d", options->readers);
     if (options->clients)

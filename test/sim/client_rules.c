@@ -322,11 +322,9 @@ void check_freed_is_left_alone(struct user_lease *lease, const redlock_lease *ha
 
 /* ---- notifications --------------------------------------------------------------------- */
 
-#define MESSAGES_LEAST 100 /* more with each subscription: doc/design.md, "Floods" */
-
-void check_may_come(struct shell *s, unsigned master, bool subscribes)
+void check_may_come(struct shell *s, unsigned master, unsigned messages)
 {
-    s->may_come[master] += subscribes ? MESSAGES_LEAST : 1;
+    s->may_come[master] += messages;
 }
 
 void check_came(struct shell *s, unsigned master, bool subscribed)

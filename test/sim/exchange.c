@@ -126,6 +126,8 @@ void exchange_read(const struct world *w, const struct message *message, const s
     *reply = (struct reply){.tag = *tag,
                             .answer = answer->answer,
                             .remaining_ms = -1,
+                            .free_slot = -1,
+                            .next_slot = -1,
                             .master_time = answer->time,
                             .clock = tag->kind == REQUEST_HELLO ? 0 : answer->clock,
                             .position = answer->position,

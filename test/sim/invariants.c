@@ -9,6 +9,7 @@
 #include "orphans.h"
 #include "outcomes.h"
 #include "period.h"
+#include "permits.h"
 #include "tokens.h"
 #include "trace.h"
 #include "validity.h"
@@ -18,6 +19,7 @@
 static void acquired(struct user_lease *lease, const redlock_event *event)
 {
     tokens_acquired(lease);
+    permits_acquired(lease);
     fences_acquired(lease, event);
     validity_acquired(lease);
     order_told(lease);
@@ -152,6 +154,9 @@ void check_orphans(struct world *w)
     unsigned names = w->options.habit == HABIT_CROWD ? MODEL_KEYS : w->names;
     for (unsigned i = 0; i < w->masters; i++)
         for (unsigned name = 0; name < names; name++)
+            orphans_look(w, i, name);
+    for (unsigned i = 0; i < w->masters && w->permits; i++)
+        for (unsigned name = MODEL_SLOTS_AT; name < MODEL_KEYS; name++)
             orphans_look(w, i, name);
 }
 

@@ -72,7 +72,7 @@ void link_subscribe(struct link *link, const char *channel)
     link->heard = LINK_UP;
     link->asked = false;
     s->subscribed |= 1U << link->owner.master;
-    check_may_come(s, link->owner.master, true);
+    check_may_come(s, link->owner.master, MESSAGES_LEAST);
     if (strcmp(channel, s->client->engine->config.channel) != 0)
         world_violated(s->world, "notify", "client %u subscribes to another channel", s->index + 1);
     subscription_open(s, link->owner.master);
@@ -100,7 +100,7 @@ void link_send(struct link *link, const struct request *request)
     unsigned master = link->owner.master;
     exchange_expect(s, master, &request->tag);
     if (request->tag.kind == REQUEST_QUEUE)
-        check_may_come(s, master, false);
+        check_may_come(s, master, request->names->slot ? 2 : 1);
     if (it->phase != LINK_UP)
         return;
     struct message *message = exchange_ask(s, master, request);
@@ -177,7 +177,8 @@ static void deliver_heard(struct link *link, const struct heard *heard)
     struct shell *s = link->shell;
     unsigned master = link->owner.master;
     char token[TOKEN_TEXT + 1], run_id[RUN_ID_TEXT];
-    struct push push = {.token = token, .token_length = TOKEN_TEXT, .clock = heard->clock};
+    struct push push = {
+        .token = token, .token_length = TOKEN_TEXT, .clock = heard->clock, .free_slot = -1};
     if (heard->kind == EVENT_PUSH) {
         memcpy(token, s->world->tokens[heard->token].text, sizeof token);
         TRACE(s->world, "  client %u is told by master %u that t%u was given it%s", s->index + 1,

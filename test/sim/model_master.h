@@ -27,6 +27,10 @@ static inline bool model_is_slot(unsigned name)
 {
     return name >= MODEL_SLOTS_AT;
 }
+static inline unsigned model_slot_name(unsigned name)
+{
+    return (name - MODEL_SLOTS_AT) / MODEL_PERMITS;
+}
 static inline unsigned model_slot_number(unsigned name)
 {
     return (name - MODEL_SLOTS_AT) % MODEL_PERMITS;

@@ -127,9 +127,14 @@ void order_executed(struct world *w, unsigned master, const struct message *mess
     for (unsigned i = 0; i < answer->push_count; i++)
         for (unsigned k = 0; k < answer->pushes[i].count; k++)
             nobody_is_overtaken(w, master, answer->pushes[i].value, answer->pushes[i].names[k]);
-    if (call->kind == REQUEST_GRANT && answer->answer == ANSWER_YES)
-        for (unsigned i = 0; i < call->count; i++)
-            nobody_is_overtaken(w, master, call->value, call->names[i]);
+    if (call->kind != REQUEST_GRANT || answer->answer != ANSWER_YES)
+        return;
+    for (unsigned i = 0; i < call->count; i++)
+        nobody_is_overtaken(w, master, call->value, call->names[i]);
+    for (unsigned slot = 0; w->permits && model_is_slot(call->names[0]) && slot < MODEL_PERMITS;
+         slot++)
+        nobody_is_overtaken(w, master, call->value,
+                            model_slot(model_slot_name(call->names[0]), slot));
 }
 
 /* ---- fair ----------------------------------------------------------------------- */
@@ -163,7 +168,7 @@ static bool stands_in_line(const struct user_lease *lease)
 void order_told(const struct user_lease *told)
 {
     struct world *w = told->shell->world;
-    if (w->faults || w->names > 1 || w->peace || told->by_token)
+    if (w->faults || w->names > 1 || w->peace || told->by_token || told->terms.permits)
         return;
     for (unsigned c = 0; c < w->clients; c++)
         for (struct user_lease *it = w->shells[c]->all; it; it = it->next_all)

@@ -2,9 +2,12 @@
 
 #include <string.h>
 
+#include "lease/further.h"
+
 #define STRAY MS(480) /* a request that is carried out later leaves its key to its ttl */
 
-/* It may have taken over a claim of another lease of its client. */
+/* It may have taken over a claim of another lease of its client, or of a further place of its
+ * own. */
 void tokens_acquired(struct user_lease *lease)
 {
     struct shell *s = lease->shell;
@@ -45,11 +48,26 @@ static void fresh_token(struct shell *s, uint32_t number, const struct request *
     token->round = request->tag.round;
 }
 
-static bool has_in_hand(const struct user_lease *lease, const struct token *token)
+static bool is_of_claim(const struct user_lease *lease, const struct claim *claim,
+                        const struct token *token)
 {
     char text[TOKEN_MAX + 1];
-    claim_token(lease->shell->client->engine, core_of(lease->handle)->claim, text);
+    if (!claim || claim->abandoned)
+        return false;
+    claim_token(lease->shell->client->engine, claim, text);
     return strncmp(text, token->text, TOKEN_TEXT) == 0;
+}
+
+bool tokens_has_in_hand(const struct user_lease *lease, const struct token *token)
+{
+    const struct lease *core = core_of(lease->handle);
+    const struct permit *permit = core->attempt ? core->attempt->permit : NULL;
+    if (is_of_claim(lease, core->claim, token))
+        return true;
+    for (const struct further_place *it = permit ? permit->places : NULL; it; it = it->next)
+        if (is_of_claim(lease, it->lease.claim, token))
+            return true;
+    return false;
 }
 
 /* The next lease of the local queue takes over a place, perhaps without a request. */
@@ -58,7 +76,7 @@ const struct user_lease *tokens_owner(const struct world *w, const struct token 
     if (token->client >= w->clients)
         return NULL;
     for (const struct user_lease *it = w->shells[token->client]->all; it; it = it->next_all)
-        if (!it->let_go && core_of(it->handle)->claim && has_in_hand(it, token))
+        if (!it->let_go && tokens_has_in_hand(it, token))
             return it;
     return NULL;
 }
@@ -89,8 +107,10 @@ static void new_round(struct shell *s, uint32_t number, const struct request *re
     struct user_lease *lease = user_lease_of(lease_of_claim(request->tag.claim));
     if (!lease || lease->token == number)
         return;
-    nothing_left_behind(s, lease);
-    bury(s->world, lease->token, lease);
+    if (!lease->terms.permits) { /* else it may stand in other queues as well */
+        nothing_left_behind(s, lease);
+        bury(s->world, lease->token, lease);
+    }
     lease->token = number;
     s->world->tokens[number].holder = lease;
     s->world->tokens[number].dead_since = 0;

@@ -21,6 +21,8 @@ void tokens_ended(struct shell *shell);
 
 /* The lease that has this token in hand; NULL if there is none. */
 const struct user_lease *tokens_owner(const struct world *world, const struct token *token);
+/* One that waits for a permit may have several in hand. */
+bool tokens_has_in_hand(const struct user_lease *lease, const struct token *token);
 
 static inline struct token *token_of(const struct user_lease *lease)
 {

@@ -102,12 +102,27 @@ static struct terms draw_terms(struct shell *s)
     return terms;
 }
 
+/* From a chance of its own, as the modes: how many permits the name is said to have; 0: it is the
+ * name itself that is asked for. */
+static unsigned draw_permits(struct world *w)
+{
+    if (!chance_permille(&w->slots, w->permits))
+        return 0;
+    return chance_permille(&w->slots, 900) ? w->most_permits
+                                           : 1 + chance_below(&w->slots, w->most_permits);
+}
+
 static void acquire(struct shell *s)
 {
     uint8_t names[MODEL_NAMES];
     unsigned count = draw_names(s, names);
     struct terms terms = draw_terms(s);
     unsigned shared = draw_modes(s->world, count);
+    terms.permits = draw_permits(s->world);
+    if (terms.permits) {
+        count = 1;
+        shared = 0;
+    }
     struct user_lease *lease = user_lease_acquire(s, names, count, shared, &terms);
     if (!lease)
         return;
@@ -115,6 +130,8 @@ static void acquire(struct shell *s)
           names_text(names, count), modes_text(shared, count), lease->number,
           (long long)terms.ttl / 1000, terms.wait == NEVER ? -1 : (long long)terms.wait / 1000,
           terms.renew ? "" : ", no renewal");
+    if (terms.permits)
+        TRACE(s->world, "    one of %u permits", terms.permits);
 }
 
 static void inspect(struct shell *s)

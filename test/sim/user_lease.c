@@ -5,12 +5,15 @@
 
 #include "client_rules.h"
 #include "invariants.h"
+#include "lease/further.h"
 #include "period.h"
 #include "trace.h"
 #include "user.h"
 
 struct user_lease *user_lease_of(struct lease *core)
 {
+    if (core && core->further)
+        core = further_owner(core);
     return core ? lease_of_core(core)->data : NULL;
 }
 
@@ -41,6 +44,7 @@ static redlock_lease_options options_of(const struct terms *terms)
     if (terms->margin != user_lease_usual_margin(terms->ttl))
         options.margin_ms = terms->margin / 1000;
     options.max_hold_ms = terms->max_hold / 1000;
+    options.permits = terms->permits;
     options.at_least_ms = terms->at_least / 1000;
     options.renew = terms->renew;
     options.fence = terms->fence;

@@ -335,6 +335,20 @@ static void periods_draw(struct world *w)
         w->at_least = (unsigned)w->options.periods;
 }
 
+/* A third of the runs has permits.  Most clients agree on how many there are. */
+static void permits_draw(struct world *w)
+{
+    w->slots.state = mix(w->options.seed ^ 0x5107);
+    unsigned share = (unsigned)chance_range(&w->slots, 200, 1000);
+    w->permits = chance_permille(&w->slots, 333) ? share : 0;
+    w->most_permits =
+        1 + chance_below(&w->slots, chance_permille(&w->slots, 800) ? 4 : MODEL_PERMITS);
+    if (w->options.permits >= 0)
+        w->permits = (unsigned)w->options.permits;
+    if (w->options.habit == HABIT_CROWD)
+        w->permits = 0;
+}
+
 static void draw(struct world *w)
 {
     static const unsigned masters[] = {3, 3, 3, 5, 5, 5, 4, 7, 1};
@@ -366,6 +380,7 @@ static void draw(struct world *w)
     crowd_draw(w);
     readers_draw(w);
     periods_draw(w);
+    permits_draw(w);
     faults_draw(w);
     liar_draw(w);
     if (w->faults & 1U << FAULT_FOREIGNERS)

@@ -73,6 +73,7 @@ struct options {
     int spare;        /* spare votes; -1: drawn where masters may be wrong, else 0 */
     int readers;      /* per mille; -1: drawn */
     int periods;      /* likewise */
+    int permits;      /* likewise */
     int wrong;        /* masters wrong at once; -1: no more than the quorum tolerates */
     uint32_t faults;  /* that may be drawn: a bit for each fault_kind */
     uint32_t without; /* drawn all the same, and then left out */
@@ -230,6 +231,7 @@ struct world {
     struct chance chance;
     struct chance modes;   /* of the names that are asked for */
     struct chance keeping; /* of at_least */
+    struct chance slots;   /* of permits */
     usec now;
     uint64_t order;
     struct happening *heap;
@@ -240,8 +242,10 @@ struct world {
     struct violation violation;
 
     unsigned masters, quorum, clients, names, foreigners;
-    unsigned readers;  /* per mille of the names that are asked for are shared */
-    unsigned at_least; /* per mille of the leases: nobody else for a while after ACQUIRED */
+    unsigned readers;      /* per mille of the names that are asked for are shared */
+    unsigned at_least;     /* per mille of the leases: nobody else for a while after ACQUIRED */
+    unsigned permits;      /* per mille of the leases are permits, */
+    unsigned most_permits; /* at most so many of a name */
     int64_t max_ttl_ms, skew_ms;
     const char *prefix; /* of all keys */
     uint32_t faults;
@@ -272,7 +276,7 @@ struct world {
     uint32_t buckets[256];
 
     struct wish wishes[CLIENTS_MAX];
-    struct told_fences told[MODEL_NAMES];
+    struct told_fences told[MODEL_KEYS];
     struct period periods[PERIODS];
     unsigned periods_made;
     struct place places[PLACES];

@@ -228,7 +228,7 @@ REAL(void, link_subscribe, struct link *link, const char *channel)
     struct shell *s = peer->shell;
     peer->subscribed = true;
     s->subscribed |= 1U << peer->master;
-    check_may_come(s, peer->master, true);
+    check_may_come(s, peer->master, MESSAGES_LEAST);
     __real_link_subscribe(link, channel);
 }
 
@@ -240,7 +240,7 @@ REAL(void, link_send, struct link *link, const struct request *request)
     struct request sent = *request;
     exchange_expect(s, peer->master, &request->tag);
     if (request->tag.kind == REQUEST_QUEUE)
-        check_may_come(s, peer->master, false);
+        check_may_come(s, peer->master, request->names->slot ? 2 : 1);
     if (it->phase == LINK_UP) {
         struct message *message = exchange_ask(s, peer->master, request);
         sent.proposal = message->call.proposal;
