@@ -1,7 +1,8 @@
 /*
  * crowd.c - many processes that want one name.  Each acquires, holds, releases, rests and asks
- * again, and writes a line `ASKED ACQUIRED RELEASED [ENQUEUED]` (ns of CLOCK_MONOTONIC) each time;
- * ENQUEUED is when it was certainly enqueued on a quorum, 0 if never.  They may be of any kind:
+ * again, and writes a line `ASKED ACQUIRED RELEASED [ENQUEUED [SLOT]]` (ns of CLOCK_MONOTONIC) each
+ * time; ENQUEUED is when it was certainly enqueued on a quorum, 0 if never; SLOT that of its
+ * permit. They may be of any kind:
  * --worker.
  */
 #include "crowd.h"
@@ -100,8 +101,10 @@ static void read_outputs(struct crowd *crowd)
         rewind(crowd->outputs[i]);
         while (fgets(line, sizeof line, crowd->outputs[i])) {
             long long asked, acquired, released, enqueued = 0;
-            if (sscanf(line, "%lld %lld %lld %lld", &asked, &acquired, &released, &enqueued) >= 3)
-                keep(crowd, (struct holding){i, asked, acquired, released, enqueued});
+            int slot = -1;
+            if (sscanf(line, "%lld %lld %lld %lld %d", &asked, &acquired, &released, &enqueued,
+                       &slot) >= 3)
+                keep(crowd, (struct holding){i, asked, acquired, released, enqueued, slot});
         }
         fclose(crowd->outputs[i]);
     }

@@ -13,6 +13,7 @@
 struct holding {
     unsigned worker;
     int64_t asked, acquired, released, enqueued;
+    int slot; /* of the permit; -1: none */
 };
 
 typedef void crowd_work(const struct options *options, const struct cluster *cluster,

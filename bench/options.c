@@ -35,7 +35,8 @@ static const char help[] =
     "  --shared N       pairs: of N names, the same for every process that is run so;\n"
     "                   each waits until it is its turn\n"
     "  --leases N       renew: leases held at once (1000); local-queue: waiters\n"
-    "  --workers N      handoff, turns: processes that want the one lock (8)\n"
+    "  --workers N      handoff, turns, permits: processes that want it (8)\n"
+    "  --permits K      permits, pairs: one of K permits of each name\n"
     "  --readers N      turns: so many of them share it (all but one)\n"
     "  --hold MS        handoff, turns: how long each holds it (10)\n"
     "  --rest MS        the same: how long each then does without, on the average (10)\n"
@@ -68,6 +69,7 @@ enum {
     LEASES,
     WORKERS,
     READERS,
+    PERMITS,
     HOLD,
     REST,
     REQUEST_TIMEOUT,
@@ -94,6 +96,7 @@ static const struct option known[] = {{"nodes", required_argument, NULL, NODES},
                                       {"leases", required_argument, NULL, LEASES},
                                       {"workers", required_argument, NULL, WORKERS},
                                       {"readers", required_argument, NULL, READERS},
+                                      {"permits", required_argument, NULL, PERMITS},
                                       {"hold", required_argument, NULL, HOLD},
                                       {"request-timeout", required_argument, NULL, REQUEST_TIMEOUT},
                                       {"rest", required_argument, NULL, REST},
@@ -178,6 +181,9 @@ static void take(struct options *options, int option, const char *text)
         break;
     case WORKERS:
         options->workers = (unsigned)number(text, 2, 1000);
+        break;
+    case PERMITS:
+        options->permits = (unsigned)number(text, 1, MOST_PERMITS);
         break;
     case READERS:
         options->readers = (unsigned)number(text, 1, 999);

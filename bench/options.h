@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define MOST_PERMITS 1024
+
 struct options {
     char **command; /* the whole command line, up to a NULL */
     const char *scenario;
@@ -27,6 +29,7 @@ struct options {
     bool reads;              /* pairs: with its names shared */
     unsigned leases;         /* renew: held at once; local-queue: waiters */
     unsigned workers;        /* handoff, turns: processes */
+    unsigned permits;        /* pairs, permits: of each name; 0: the name itself */
     unsigned readers;        /* turns: so many of them share the name */
     double hold_ms, rest_ms; /* handoff, turns: how long a worker holds, and then rests */
     const char *worker;      /* handoff: command of a worker; NULL: our own */

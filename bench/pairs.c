@@ -131,6 +131,7 @@ static void *open_pairs(const struct options *options, const struct cluster *clu
     pairs->terms.ttl_ms = options->ttl_ms;
     pairs->terms.fence = options->fence;
     pairs->terms.shared = options->reads;
+    pairs->terms.permits = options->permits;
     pairs->terms.wait_ms = options->shared ? REDLOCK_FOREVER : 0;
     if (!user_open(&pairs->user, options, cluster, loop, result)) {
         free(pairs);

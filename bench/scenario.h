@@ -33,7 +33,8 @@ struct scenario {
 };
 
 extern const struct scenario pairs_scenario, renew_scenario, handoff_scenario, turns_scenario,
-    local_queue_scenario, floor_async_scenario, floor_blocking_scenario, floor_handoff_scenario;
+    permits_scenario, local_queue_scenario, floor_async_scenario, floor_blocking_scenario,
+    floor_handoff_scenario;
 
 const struct scenario *scenario_find(const char *name);
 void scenarios_list(char *text, size_t size);

@@ -45,8 +45,8 @@ static void on_event(redlock_lease *lease, const redlock_event *event, void *dat
         start_timer(worker, &worker->hold, worker->options->hold_ms);
         break;
     case REDLOCK_RELEASED:
-        printf("%lld %lld %lld %lld\n", (long long)worker->asked, (long long)worker->acquired,
-               (long long)worker->released, (long long)worker->enqueued);
+        printf("%lld %lld %lld %lld %d\n", (long long)worker->asked, (long long)worker->acquired,
+               (long long)worker->released, (long long)worker->enqueued, redlock_slot(lease));
         fflush(stdout);
         /* fallthrough */
     case REDLOCK_NOT_ACQUIRED:
@@ -89,6 +89,7 @@ static void ask(struct worker *worker)
     terms.ttl_ms = worker->options->ttl_ms;
     terms.wait_ms = REDLOCK_FOREVER;
     terms.shared = worker->reads;
+    terms.permits = worker->options->permits;
     worker->enqueued = 0;
     worker->asked = now_ns();
     if (worker->ending || redlock_acquire(worker->user.client, &worker->lease, "bench-handoff",

@@ -18,7 +18,7 @@ WORDS = {"default": "default", "best": "best setting"}
 WARM_S = 0.06
 
 # Rounds A B B A of each comparison: quick, whole.
-ROUNDS = {"floors": (4, 16), "peers": (1, 3), "troubles": (2, 6), "fences": (2, 6), "spare": (2, 6), "readers": (2, 6), "masters": (1, 3),
+ROUNDS = {"floors": (4, 16), "peers": (1, 3), "troubles": (2, 6), "fences": (2, 6), "spare": (2, 6), "readers": (2, 6), "permits": (2, 6), "masters": (1, 3),
           "open": (1, 3), "extremes": (1, 2)}
 
 
@@ -264,6 +264,25 @@ class Suite:
                         ["--workers", str(writers + readers), "--readers", str(readers),
                          "--seconds", "2" if self.quick else "6", "turns"], 60)
 
+    def permits(self):
+        """What one of K permits costs beside a name alone, and how the slots go round."""
+        four = ["--permits", "4"]
+        for c in (1, 16):
+            self.say(f"permits at c = {c}")
+            self.interleave(f"permits, c = {c}",
+                            [self.bench("pairs", c, name="one of 4 permits", more=four),
+                             self.bench("pairs", c, name="one of 4 permits, fenced", more=[*four, "--fence"]),
+                             self.bench("pairs", c, name="the name itself"),
+                             self.bench("pairs", c, name="the name itself, fenced", more=["--fence"])],
+                            self.rounds["permits"], masters=True)
+        seconds = ["--seconds", "2" if self.quick else "6", "--rest", "0"]
+        for _ in range(self.rounds["permits"] // 2):
+            self.say("handover of permits")
+            self.single("permits: handover", "the name itself, 4 waiters", ["--workers", "5", *seconds, "handoff"], 60)
+            for permits, waiters in (4, 8), (4, 16), (16, 32), (16, 64):
+                self.single("permits: handover", f"{permits} permits, {waiters} waiters",
+                            ["--workers", str(permits + waiters), "--permits", str(permits), *seconds, "permits"], 60)
+
     def single(self, group, name, arguments, timeout, environment=None, nodes=None):
         result = once([self.place.bench, "--json", "--no-syscalls", *arguments], timeout,
                       {**self.of_masters(nodes), **(environment or {})}, self.place.peers)
@@ -416,7 +435,7 @@ class Suite:
     def run(self, only):
         parts = {"floors": self.floors, "peers": self.peers, "handoffs": self.handoffs,
                  "waiters": self.waiters, "troubles": self.troubles, "fences": self.fences, "spare": self.spare,
-                 "readers": self.readers, "masters": self.numbers_of_masters,
+                 "readers": self.readers, "permits": self.permits, "masters": self.numbers_of_masters,
                  "open": self.open_loops, "extremes": self.extremes, "syscalls": self.syscalls,
                  "ceilings": self.ceilings, "renewals": self.renewals}
         for name in only - parts.keys():
