@@ -61,6 +61,11 @@
     X(PERIOD_CUT, "a lease is given back though nobody else is to have the names yet")             \
     X(PERIOD_UNDRIFTED, "the rest of at_least does not allow for clocks that run apart")           \
     X(PERIOD_FROM_ASKING, "at_least counts from when the lease was asked for")                     \
+    X(SLOT_HINT_COUNTS, "a hint of a free slot counts as a grant")                                 \
+    X(SLOT_BEYOND, "a lease is handed a slot beyond the permits that it knows of")                 \
+    X(REBIND_NEW_TICKET, "a further place draws a ticket of its own")                              \
+    X(REBIND_SAME_TOKEN, "a further place has the token of the first one")                         \
+    X(PLACES_KEPT, "who has a slot stays in the queues of the others")                             \
     X(HANDED_ON_AND_ON, "a client hands its leases on in memory however long they are held")       \
     X(HANDED_WHOLE, "a claim that is handed on in memory is valid for longer than was asked for")  \
     X(PLACE_FOR_EVER, "a place is inherited by every later waiter of the same client")             \

@@ -47,7 +47,7 @@ bool permits_make(struct engine *e, struct lease *lease, struct names *name,
 
 bool permits_may_have(const struct lease *lease, const struct claim *claim)
 {
-    return slot_number(claim->names) < lease->attempt->permit->count;
+    return slot_number(claim->names) < lease->attempt->permit->count || MUTANT(SLOT_BEYOND);
 }
 
 /* Where memory is out, it goes on with the slot that it has. */
@@ -136,7 +136,8 @@ static void begin(struct engine *e, const struct lease *owner, struct lease *pla
     claim_forget(e, place->claim); /* it gets one with a fresh token when it is enqueued */
     claim_let_go(&place->claim);
     place->asked_at = owner->asked_at;
-    place->attempt->place.ticket = owner->attempt->place.ticket;
+    if (!MUTANT(REBIND_NEW_TICKET))
+        place->attempt->place.ticket = owner->attempt->place.ticket;
     place->attempt->place.drawn_at = owner->attempt->place.drawn_at;
     lease_become(place, LEASE_PAUSING);
     engine_list(e, &e->busy, place);

@@ -1,3 +1,4 @@
+#include "lease/further.h"
 #include "lease/lease_parts.h"
 #include "lease/local_queue.h"
 #include "masters/subscription.h"
@@ -77,6 +78,8 @@ static void enqueue(struct engine *e, struct lease *lease, const struct claim *s
         lease->wake_at = e->now + AGAIN;
         return;
     }
+    if (MUTANT(REBIND_SAME_TOKEN) && lease->further && further_owner(lease)->claim)
+        same = further_owner(lease)->claim;
     if (same)
         claim_copy_token(e, lease->claim, same);
     else
@@ -295,11 +298,11 @@ void queue_push(struct engine *e, unsigned master, const struct push *push)
     struct lease *lease = claim ? lease_of_claim(claim) : NULL;
     if (!lease || !lease_is_queued(lease))
         return;
-    if (!push->clock) {
+    if (!push->clock && !MUTANT(SLOT_HINT_COUNTS)) {
         permits_hint(e, lease, push->free_slot);
         return;
     }
-    take_push(e, lease, master, push->clock);
+    take_push(e, lease, master, push->clock ? push->clock : NEVER);
     if (lease->state == LEASE_QUEUED)
         queue_weigh(e, lease);
     else
