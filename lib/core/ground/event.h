@@ -88,7 +88,8 @@ struct quarantine_terms {
 
 struct request {
     struct tag tag;
-    bool whole; /* send the script's text: the master has forgotten it */
+    bool whole;       /* send the script's text: the master has forgotten it */
+    uint16_t permits; /* GRANT, QUEUE of a slot: how many the name is said to have */
 
     /* ACQUIRE, GRANT, RAISE, QUEUE, RENEW, UPGRADE, RELEASE, PEEK (no token): in memory until the
      * answer */
@@ -100,9 +101,6 @@ struct request {
 
     /* ACQUIRE, GRANT, QUEUE, RENEW, UPGRADE */
     int64_t ttl_ms;
-
-    /* GRANT, QUEUE of a slot */
-    unsigned permits; /* how many slots the name is said to have */
 
     usec proposal; /* GRANT, UPGRADE: for the master's logical clock; 0: no fence is asked for */
     usec fence;    /* RAISE */
@@ -157,25 +155,25 @@ struct hello {
 struct reply {
     struct tag tag;
     enum answer answer;
-    unsigned position;    /* QUEUED: the number of waiters ahead of us */
-    unsigned waiting;     /* HELD of PEEK: the number of waiters; see waiters */
-    unsigned readers;     /* HELD of PEEK: the number of readers; see reader_tokens */
-    bool foreign;         /* QUEUED: the holder is of another library, and hands over to nobody */
+    unsigned position; /* QUEUED: the number of waiters ahead of us */
+    unsigned waiting;  /* HELD of PEEK: the number of waiters; see waiters */
+    unsigned readers;  /* HELD of PEEK: the number of readers; see reader_tokens */
+    bool foreign;      /* QUEUED: the holder is of another library, and hands over to nobody */
+    int16_t free_slot; /* HELD of GRANT, QUEUED, of a slot: another that is free, with nobody
+                          enqueued for it; below 0: none, or not told */
+    int16_t next_slot; /* likewise: HELD: where the queue is shortest; QUEUED: whose first waiter
+                          came later than we */
+    uint16_t permits;  /* HELD of PEEK, by PERMITS: how many slots the name is said to have; readers
+                          and  reader_tokens are of those who have one */
     int64_t remaining_ms; /* HELD of PEEK, QUEUED: -1 unknown, -2 never expires */
     usec master_time;     /* LATE */
-    usec clock;    /* GRANT, RAISE, QUEUE, UPGRADE: the master's logical clock; 0: not told */
-    int free_slot; /* HELD of GRANT, QUEUED, of a slot: another that is free, with nobody enqueued
-                      for it; below 0: none, or not told */
-    int next_slot; /* likewise: HELD: where the queue is shortest; QUEUED: whose first waiter came
-                      later than we */
+    usec clock;       /* GRANT, RAISE, QUEUE, UPGRADE: the master's logical clock; 0: not told */
     const char *text; /* ERROR, LOST: why; HELD of PEEK: the value; else NULL */
     size_t text_length;
     const char *waiters; /* HELD of PEEK: the tokens of the first waiters, one a line */
     size_t waiters_length;
     const char *reader_tokens; /* likewise of the first readers of a shared name */
     size_t reader_tokens_length;
-    unsigned permits; /* HELD of PEEK, by PERMITS: how many slots the name is said to have; readers
-                         and reader_tokens are of those who have one */
     const struct hello *hello; /* HELLO */
 };
 

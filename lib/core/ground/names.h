@@ -70,7 +70,7 @@ static inline bool request_shares(const struct request *request, unsigned index)
 /* The request goes by the script for a slot. */
 static inline bool request_is_for_slot(const struct request *request)
 {
-    return request_has_slot(request->tag.kind) && request->names->slot;
+    return request->names->slot && request_has_slot(request->tag.kind);
 }
 
 static inline bool request_shares_any(const struct request *request)

@@ -65,7 +65,7 @@ bool attempt_for_permit(struct engine *e, struct attempt *attempt, unsigned coun
 {
     attempt->permit = e->memory.take(e->memory.pool, sizeof *attempt->permit);
     if (attempt->permit)
-        attempt->permit->count = count;
+        attempt->permit->count = (uint16_t)count;
     return attempt->permit != NULL;
 }
 

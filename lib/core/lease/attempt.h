@@ -26,7 +26,7 @@ struct queue_place {
 
 /* What the attempt at one of the permits of a name needs beside; see permits.c. */
 struct permit {
-    unsigned count;  /* how many slots there are */
+    uint16_t count;  /* how many slots there are */
     unsigned tries;  /* grants that were asked for */
     bool tries_next; /* the next round is another grant, for the slot of `names` */
     uint32_t round;  /* in which masters told these; below 0: none, or not told */

@@ -94,7 +94,8 @@ bool handover_give(struct engine *e, struct lease *holder)
     /* Where it is shared, or was, the masters hand it over. */
     bool is_shared = (names_any_shared(holder->claim->names) || lease_was_changed(holder)) &&
                      !MUTANT(SHARED_IN_MEMORY);
-    struct lease *next = e->closing || is_shared ? NULL : next_waiter(e, holder);
+    bool nobody_waits = !e->waiters || e->closing || is_shared;
+    struct lease *next = nobody_waits ? NULL : next_waiter(e, holder);
     if (!next)
         return false;
     struct lease *behind = holder->claim->names->slot ? NULL : next->attempt->behind;

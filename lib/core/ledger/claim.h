@@ -52,11 +52,11 @@ struct question {
     uint32_t round;   /* the round in which the answer counts */
     usec ttl;         /* ACQUIRE, GRANT, RENEW, UPGRADE; QUEUE: the life of the place */
     bool heal;        /* RENEW */
+    uint16_t permits; /* GRANT, QUEUE of a slot */
     usec not_after;   /* RENEW: our clock; 0: no limit */
     usec proposal;    /* GRANT, UPGRADE: see struct request */
     usec fence;       /* RAISE */
     usec ticket;      /* QUEUE */
-    unsigned permits; /* GRANT, QUEUE of a slot */
     bool whole;       /* send the script's text, not its hash */
 };
 
