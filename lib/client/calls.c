@@ -145,6 +145,7 @@ static redlock_code new_lease(redlock *client, redlock_lease **out, const redloc
     if (!lease)
         return client_fail(client, REDLOCK_E_MEMORY, "out of memory");
     lease->reads = count == 1 && (terms->shared || names[0].shared);
+    lease->permit = terms->permits != 0;
     lease->slot = -1;
     lease->client = client;
     lease->callback = callback;

@@ -80,6 +80,7 @@ struct redlock_lease {
     bool ended : 1;             /* NOT_ACQUIRED, RELEASED or SEEN was told */
     bool released : 1;          /* a release was asked for, or there is nothing to release */
     bool reads : 1;             /* it has one name, which it wants shared */
+    bool permit : 1;            /* it is to be one of the permits of a name */
     bool freed : 1;             /* dropped; its memory goes when the queue gets to it */
     char token[]; /* the last text of redlock_token(), with room for any token of the lease */
 };

@@ -104,7 +104,7 @@ static bool wake_all(redlock *client)
 static void call_user(redlock *client, redlock_lease *lease, const struct outcome *outcome)
 {
     redlock_event event;
-    if (outcome->kind == OUTCOME_ACQUIRED)
+    if (lease->permit && outcome->kind == OUTCOME_ACQUIRED)
         lease->slot = (int16_t)lease_slot(core_of(lease));
     event_fill(client, lease, outcome, &event);
     if (outcome->kind == OUTCOME_NOT_ACQUIRED || outcome->kind == OUTCOME_RELEASED ||

@@ -478,9 +478,9 @@ const char *command_script(const char *hash)
 
 bool command_may_batch(const struct request *request)
 {
-    return request_may_batch(request->tag.kind) && !request->whole && request->names->count == 1 &&
-           !request_is_for_slot(request) &&
-           !(request->tag.converts && request->tag.kind == REQUEST_RENEW);
+    const struct names *names = request->names;
+    return request_may_batch(request->tag.kind) && !request->whole && names->count == 1 &&
+           !names->slot && !(request->tag.converts && request->tag.kind == REQUEST_RENEW);
 }
 
 void command_write_each(struct buffer *buffer, const struct request *requests, unsigned count,

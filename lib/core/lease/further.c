@@ -104,8 +104,8 @@ void further_free_withdrawn(struct engine *e)
 
 void further_drop(struct engine *e, struct lease *owner)
 {
-    struct permit *permit = owner->attempt ? owner->attempt->permit : NULL;
-    while (permit && permit->places) {
+    struct permit *permit = owner->attempt->permit;
+    while (permit->places) {
         struct further_place *place = permit->places;
         leave_owner(place);
         free_place(e, place);

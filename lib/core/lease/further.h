@@ -31,7 +31,7 @@ void further_end(struct engine *engine, struct lease *lease);
 void further_withdraw(struct engine *engine, struct lease *owner);
 /* Frees those that have ended. */
 void further_free_withdrawn(struct engine *engine);
-/* Frees those of a lease that is dropped; nothing is sent. */
+/* Frees those of a lease that is dropped while it waits for a permit; nothing is sent. */
 void further_drop(struct engine *engine, struct lease *owner);
 
 #endif

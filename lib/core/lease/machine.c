@@ -186,7 +186,8 @@ void lease_abandon(struct engine *e, struct lease *lease, bool keep)
 
 void lease_drop(struct engine *e, struct lease *lease)
 {
-    further_drop(e, lease);
+    if (lease->attempt && lease->attempt->permit)
+        further_drop(e, lease);
     lease_unmake(e, lease);
 }
 

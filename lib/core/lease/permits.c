@@ -25,9 +25,8 @@ static unsigned first_slot(struct engine *e, struct slice name, unsigned permits
 
 void permits_given_back(struct engine *e, const struct claim *claim)
 {
-    if (claim->names->slot)
-        e->given_back = (struct given_back){.name = slice_hash(slot_name(claim->names)),
-                                            .slot = (int)slot_number(claim->names)};
+    e->given_back = (struct given_back){.name = slice_hash(slot_name(claim->names)),
+                                        .slot = (int)slot_number(claim->names)};
 }
 
 bool permits_make(struct engine *e, struct lease *lease, struct names *name,

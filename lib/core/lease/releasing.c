@@ -36,7 +36,8 @@ void releasing_begin(struct engine *e, struct lease *lease)
         leave(e, lease);
         return;
     }
-    permits_given_back(e, lease->claim);
+    if (lease->claim->names->slot)
+        permits_given_back(e, lease->claim);
     /* Validity ends first: only a lease that is held is valid. */
     lease_become(lease, LEASE_RELEASING);
     lease->untold &= (uint16_t)~WHILE_HELD;
