@@ -27,14 +27,15 @@ struct script {
         CALL(SCRIPT_##name##_SHA1), SCRIPT_##name##_TEXT, sizeof SCRIPT_##name##_TEXT - 1          \
     }
 
-/* The scripts of a kind: one, one for several where these may go in one command, and both again for
- * shared names where these need others. */
+/* The scripts of a kind: one, one for several where these may go in one command, both again for
+ * shared names where these need others, and one for a slot where that needs another. */
 /* clang-format off */
-#define SCRIPTS_OF_KIND(kind, name, token, takes, sets, clock, batch, modes, slot)                       \
+#define SCRIPTS_OF_KIND(kind, name, token, takes, sets, clock, batch, modes, slot)                 \
     ROW(kind, name)                                                                                \
     REQUEST_IF_##batch(ROW(kind##_EACH, name##_each))                                              \
     REQUEST_IF_##modes(ROW(kind##_SHARED, name##_shared))                                          \
-    REQUEST_IF_##modes(REQUEST_IF_##batch(ROW(kind##_SHARED_EACH, name##_shared_each)))
+    REQUEST_IF_##modes(REQUEST_IF_##batch(ROW(kind##_SHARED_EACH, name##_shared_each)))            \
+    REQUEST_IF_##slot(ROW(kind##_SLOT, name##_slot))
 /* clang-format on */
 
 enum script_number {
@@ -215,13 +216,26 @@ static char *put_acquire(char *to, const struct request *request)
 
 #define GRANT_ARGUMENTS 2 /* after the token, of each */
 
-static char *put_grant(char *to, const struct request *request)
+static char *put_grant_arguments(char *to, const struct request *request)
 {
-    bool shared = request_shares_any(request);
-    to = PUT_CALL_IN_MODES(to, request, GRANT, GRANT_ARGUMENTS + 1, shared);
     to = put_integer(to, request->ttl_ms);
     to = put_integer(to, request->proposal);
-    to = put_integer(to, CLOCK_WINDOW);
+    return put_integer(to, CLOCK_WINDOW);
+}
+
+static char *put_grant_of_slot(char *to, const struct request *request)
+{
+    to = put_call(to, request, REQUEST_GRANT, SCRIPT_GRANT_SLOT, GRANT_ARGUMENTS + 2);
+    return put_integer(put_grant_arguments(to, request), request->permits);
+}
+
+static char *put_grant(char *to, const struct request *request)
+{
+    if (request_is_for_slot(request))
+        return put_grant_of_slot(to, request);
+    bool shared = request_shares_any(request);
+    to = PUT_CALL_IN_MODES(to, request, GRANT, GRANT_ARGUMENTS + 1, shared);
+    to = put_grant_arguments(to, request);
     return shared ? put_modes(to, request) : to;
 }
 
@@ -233,11 +247,14 @@ static char *put_raise(char *to, const struct request *request)
 
 static char *put_queue(char *to, const struct request *request)
 {
-    bool shared = request_shares_any(request);
-    to = PUT_CALL(to, request, QUEUE, 3 + shared);
+    bool slot = request_is_for_slot(request), shared = !slot && request_shares_any(request);
+    enum script_number script = slot ? SCRIPT_QUEUE_SLOT : SCRIPT_QUEUE;
+    to = put_call(to, request, REQUEST_QUEUE, script, 3 + shared + slot);
     to = put_integer(to, request->ticket);
     to = put_integer(to, request->ttl_ms);
     to = put_string(to, request->channel);
+    if (slot)
+        return put_integer(to, request->permits);
     return shared ? put_modes(to, request) : to;
 }
 
@@ -268,7 +285,8 @@ static char *put_upgrade(char *to, const struct request *request)
 
 static char *put_release(char *to, const struct request *request)
 {
-    return PUT_CALL(to, request, RELEASE, 0);
+    enum script_number script = request_is_for_slot(request) ? SCRIPT_RELEASE_SLOT : SCRIPT_RELEASE;
+    return put_call(to, request, REQUEST_RELEASE, script, 0);
 }
 
 static char *put_peek(char *to, const struct request *request)

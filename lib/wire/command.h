@@ -29,7 +29,7 @@ enum step {
 
 /* The number of scripts that a login loads: see requests.h. */
 #define SCRIPTS_OF(kind, name, token, takes, sets, clock, batch, modes, slot)                      \
-    +(1 + (batch)) * (1 + (modes))
+    +(1 + (batch)) * (1 + (modes)) + (slot)
 enum { SCRIPTS_LOADED = 0 CLAIM_REQUESTS(SCRIPTS_OF) };
 
 #define STEPS_MAX (4 + SCRIPTS_LOADED + 1) /* before the scripts, and STEP_FINAL */

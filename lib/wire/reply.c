@@ -293,9 +293,35 @@ static bool read_clocked(const struct raw_reply *raw, bool may_be_absent, struct
     return state->integer == -1 && answer(reply, ANSWER_HELD);
 }
 
+/* -1: none */
+static bool get_slot(const struct raw_reply *raw, unsigned index, int *slot)
+{
+    const struct field *field = &raw->fields[index];
+    if (field->kind != FIELD_INTEGER || field->integer < -1 || field->integer >= PERMITS_MOST)
+        return false;
+    *slot = (int)field->integer;
+    return true;
+}
+
+static bool read_other_slots(const struct raw_reply *raw, unsigned at, struct reply *reply)
+{
+    return get_slot(raw, at, &reply->free_slot) && get_slot(raw, at + 1, &reply->next_slot);
+}
+
+/* {-1, logical clock, a free slot, the slot to stand in}: a slot is refused. */
+static bool read_refused_slot(const struct raw_reply *raw, struct reply *reply)
+{
+    const struct field *state = &raw->fields[0];
+    return state->kind == FIELD_INTEGER && state->integer == -1 &&
+           get_integer(raw, 1, &reply->clock) && reply->clock != 0 &&
+           read_other_slots(raw, 2, reply) && answer(reply, ANSWER_HELD);
+}
+
 /* A grant without a fence tells no clock. */
 static bool read_grant(const struct raw_reply *raw, struct reply *reply)
 {
+    if (raw->is_array && raw->count == 4)
+        return read_refused_slot(raw, reply);
     if (is_lone(raw, FIELD_INTEGER) && raw->fields[0].integer == 1)
         return answer(reply, ANSWER_YES);
     return read_clocked(raw, false, reply);
@@ -392,16 +418,28 @@ static bool read_readers(const struct raw_reply *raw, struct reply *reply)
     return read_crowd(raw, 4, &reply->readers, &reply->reader_tokens, &reply->reader_tokens_length);
 }
 
+static bool read_permits(const struct raw_reply *raw, struct reply *reply)
+{
+    const struct field *count = &raw->fields[6];
+    if (!is_text(raw, 0, PERMITS) || count->kind != FIELD_INTEGER || count->integer < 1 ||
+        count->integer > PERMITS_MOST)
+        return false;
+    reply->permits = (unsigned)count->integer;
+    return true;
+}
+
 /* {value, PTTL, number of waiters, tokens of the first ones}, and if the name is shared the number
- * of readers and the tokens of the first ones. */
+ * of readers and the tokens of the first ones; if permits of it are out, of those who have one, and
+ * how many permits there are. */
 static bool read_peek(const struct raw_reply *raw, struct reply *reply)
 {
     if (is_lone(raw, FIELD_NIL))
         return answer(reply, ANSWER_ABSENT);
     const struct field *value = &raw->fields[0];
-    if (!raw->is_array || (raw->count != 4 && raw->count != 6) || value->kind != FIELD_STRING ||
-        !get_remaining(&raw->fields[1], &reply->remaining_ms) || !read_waiters(raw, reply) ||
-        (raw->count == 6 && !read_readers(raw, reply)))
+    if (!raw->is_array || raw->count < 4 || raw->count == 5 || raw->count > 7 ||
+        value->kind != FIELD_STRING || !get_remaining(&raw->fields[1], &reply->remaining_ms) ||
+        !read_waiters(raw, reply) || (raw->count >= 6 && !read_readers(raw, reply)) ||
+        (raw->count == 7 && !read_permits(raw, reply)))
         return false;
     reply->text = text_of(raw, value);
     reply->text_length = value->length;
@@ -409,18 +447,20 @@ static bool read_peek(const struct raw_reply *raw, struct reply *reply)
 }
 
 /* {1 or 2, logical clock}: the names are ours. {0, logical clock, PTTL, position, whether the
- * holder is of another library}: they are not ours yet. */
+ * holder is of another library}: they are not ours yet; and of a slot, a free one and that whose
+ * first waiter came later. */
 static bool read_queue(const struct raw_reply *raw, struct reply *reply)
 {
     int64_t state, position, foreign;
     if (!raw->is_array || raw->fields[0].kind != FIELD_INTEGER || !get_integer(raw, 0, &state) ||
-        state > 2 || raw->count != (state ? 2 : 5) || !get_integer(raw, 1, &reply->clock) ||
-        reply->clock == 0)
+        state > 2 || (state ? raw->count != 2 : raw->count != 5 && raw->count != 7) ||
+        !get_integer(raw, 1, &reply->clock) || reply->clock == 0)
         return false;
     if (state)
         return answer(reply, state == 1 ? ANSWER_YES : ANSWER_AHEAD);
     if (!get_remaining(&raw->fields[2], &reply->remaining_ms) || !get_integer(raw, 3, &position) ||
-        position > UINT_MAX || !get_integer(raw, 4, &foreign) || foreign > 1)
+        position > UINT_MAX || !get_integer(raw, 4, &foreign) || foreign > 1 ||
+        (raw->count == 7 && !read_other_slots(raw, 5, reply)))
         return false;
     reply->position = (unsigned)position;
     reply->foreign = foreign != 0;
@@ -441,7 +481,7 @@ static bool read_error(const char *text, struct reply *reply)
 bool reply_read(const struct raw_reply *raw, const struct tag *tag, const struct login_state *login,
                 struct hello *hello, struct reply *reply)
 {
-    *reply = (struct reply){.tag = *tag, .remaining_ms = -1};
+    *reply = (struct reply){.tag = *tag, .remaining_ms = -1, .free_slot = -1, .next_slot = -1};
     if (tag->kind == REQUEST_HELLO && login->failed && !BYTE_MUTANT(LOGIN_FORGOTTEN))
         return read_error(login->why, reply);
     if (is_lone(raw, FIELD_ERROR))
@@ -501,7 +541,7 @@ static bool read_one(const struct raw_reply *raw, unsigned index, struct reply *
 bool reply_read_each(const struct raw_reply *raw, unsigned index, unsigned count,
                      const struct tag *tag, struct reply *reply)
 {
-    *reply = (struct reply){.tag = *tag, .remaining_ms = -1};
+    *reply = (struct reply){.tag = *tag, .remaining_ms = -1, .free_slot = -1, .next_slot = -1};
     if (is_lone(raw, FIELD_ERROR)) {
         bool read = read_error(text_of(raw, &raw->fields[0]), reply);
         return BYTE_MUTANT(REFUSAL_BELIEVED) ? read : answer(reply, ANSWER_NOSCRIPT);
@@ -534,7 +574,20 @@ bool reply_is_alive(const struct raw_reply *raw)
     return raw->is_array && raw->count == 2 && is_text(raw, 0, "pong") && is_text(raw, 1, "");
 }
 
-/* "<token> <logical clock>" */
+/* "slot <j>" */
+static bool read_hint(const char *text, size_t length, struct push *push)
+{
+    static const char word[] = "slot ";
+    const size_t before = sizeof word - 1;
+    if (length <= before || length > before + 4 || memcmp(text, word, before) != 0 ||
+        strspn(text + before, "0123456789") != length - before)
+        return false;
+    push->clock = 0;
+    push->free_slot = (int)strtol(text + before, NULL, 10);
+    return push->free_slot < PERMITS_MOST;
+}
+
+/* "<token> <logical clock>", "<token> slot <j>" */
 bool reply_read_push(const struct raw_reply *raw, const char *channel, struct push *push)
 {
     if (!raw->is_array || raw->count != 3 || !is_text(raw, 0, "message") ||
@@ -547,5 +600,7 @@ bool reply_read_push(const struct raw_reply *raw, const char *channel, struct pu
         return false;
     push->token = text;
     push->token_length = (size_t)(space - text);
-    return get_digits(space + 1, (size_t)(end - space - 1), &push->clock);
+    push->free_slot = -1;
+    size_t left = (size_t)(end - space - 1);
+    return get_digits(space + 1, left, &push->clock) || read_hint(space + 1, left, push);
 }

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "ground/slots.h"
 #include "scripts.h"
 #include "unit.h"
 
@@ -111,6 +112,7 @@ static void write_one(const struct request *request)
 }
 
 #define TOKEN "AAAAAAAAAAAAAAAAAAAAAA:me"
+#define SLOT  "redlock:permit:12:jobs"
 
 /* ---- */
 
@@ -243,8 +245,10 @@ static void expect_scripts(FILE *expected)
     EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_GRANT_EACH_TEXT);
     EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_GRANT_SHARED_TEXT);
     EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_GRANT_SHARED_EACH_TEXT);
+    EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_GRANT_SLOT_TEXT);
     EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_RAISE_TEXT);
     EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_QUEUE_TEXT);
+    EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_QUEUE_SLOT_TEXT);
     EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_RENEW_TEXT);
     EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_RENEW_EACH_TEXT);
     EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_RENEW_SHARED_TEXT);
@@ -252,6 +256,7 @@ static void expect_scripts(FILE *expected)
     EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_UPGRADE_TEXT);
     EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_RELEASE_TEXT);
     EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_RELEASE_EACH_TEXT);
+    EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_RELEASE_SLOT_TEXT);
     EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_PEEK_TEXT);
 }
 
@@ -269,7 +274,8 @@ static void a_whole_login_comes_before_hello(void **state)
     const enum step order[] = {STEP_AUTH, STEP_SELECT, STEP_SETNAME, STEP_CLIENT_ID, STEP_LOAD,
                                STEP_LOAD, STEP_LOAD,   STEP_LOAD,    STEP_LOAD,      STEP_LOAD,
                                STEP_LOAD, STEP_LOAD,   STEP_LOAD,    STEP_LOAD,      STEP_LOAD,
-                               STEP_LOAD, STEP_LOAD,   STEP_LOAD,    STEP_LOAD,      STEP_FINAL};
+                               STEP_LOAD, STEP_LOAD,   STEP_LOAD,    STEP_LOAD,      STEP_LOAD,
+                               STEP_LOAD, STEP_LOAD,   STEP_FINAL};
     assert_int_equal(command_write(&written, &hello, &login, steps), COUNT(order));
     assert_int_equal(COUNT(order), STEPS_MAX);
     assert_memory_equal(steps, order, sizeof order);
@@ -291,7 +297,7 @@ static void what_is_not_given_is_not_sent(void **state)
     const enum step order[] = {STEP_CLIENT_ID, STEP_LOAD, STEP_LOAD, STEP_LOAD, STEP_LOAD,
                                STEP_LOAD,      STEP_LOAD, STEP_LOAD, STEP_LOAD, STEP_LOAD,
                                STEP_LOAD,      STEP_LOAD, STEP_LOAD, STEP_LOAD, STEP_LOAD,
-                               STEP_LOAD,      STEP_FINAL};
+                               STEP_LOAD,      STEP_LOAD, STEP_LOAD, STEP_LOAD, STEP_FINAL};
     assert_int_equal(command_write(&written, &hello, &login, steps), COUNT(order));
     assert_memory_equal(steps, order, sizeof order);
     FILE *expected = expecting();
@@ -432,6 +438,54 @@ static void other_requests_know_no_modes(void **state)
     EXPECT(expected, "EVALSHA", SCRIPT_RELEASE_SHA1, "1", "a", TOKEN);
     EXPECT(expected, "EVALSHA", SCRIPT_PEEK_SHA1, "1", "a");
     EXPECT(expected, "EVALSHA", SCRIPT_RAISE_SHA1, "2", "a", "redlock:clock", TOKEN, "3");
+    assert_written(expected);
+    names_drop(&unit_memory, names);
+}
+
+static void a_slot_has_scripts_of_its_own(void **state)
+{
+    (void)state;
+    struct names *names = slot_new(&unit_memory, (struct slice){"jobs", 4}, 12);
+    struct request grant = request_of(REQUEST_GRANT, names);
+    grant.proposal = 7;
+    grant.permits = 16;
+    write_one(&grant);
+    grant.whole = true;
+    write_one(&grant);
+    struct request place = request_of(REQUEST_QUEUE, names);
+    place.ticket = 9;
+    place.permits = PERMITS_MOST;
+    write_one(&place);
+    struct request release = request_of(REQUEST_RELEASE, names);
+    write_one(&release);
+    assert_false(command_may_batch(&grant) || command_may_batch(&release));
+    FILE *expected = expecting();
+    EXPECT(expected, "EVALSHA", SCRIPT_GRANT_SLOT_SHA1, "2", SLOT, "redlock:clock", TOKEN, "30000",
+           "7", "60000000", "16");
+    EXPECT(expected, "EVAL", SCRIPT_GRANT_SLOT_TEXT, "2", SLOT, "redlock:clock", TOKEN, "30000",
+           "7", "60000000", "16");
+    EXPECT(expected, "EVALSHA", SCRIPT_QUEUE_SLOT_SHA1, "2", SLOT, "redlock:clock", TOKEN, "9",
+           "30000", "redlock:me", "1024");
+    EXPECT(expected, "EVALSHA", SCRIPT_RELEASE_SLOT_SHA1, "1", SLOT, TOKEN);
+    assert_written(expected);
+    names_drop(&unit_memory, names);
+}
+
+static void other_requests_take_a_slot_for_a_name(void **state)
+{
+    (void)state;
+    struct names *names = slot_new(&unit_memory, (struct slice){"jobs", 4}, 12);
+    struct request renew = request_of(REQUEST_RENEW, names);
+    write_one(&renew);
+    assert_true(command_may_batch(&renew));
+    struct request acquire = request_of(REQUEST_ACQUIRE, names);
+    write_one(&acquire);
+    struct request peek = request_of(REQUEST_PEEK, names);
+    write_one(&peek);
+    FILE *expected = expecting();
+    EXPECT(expected, "EVALSHA", SCRIPT_RENEW_SHA1, "1", SLOT, TOKEN, "30000", "0", "0");
+    EXPECT(expected, "SET", SLOT, TOKEN, "NX", "PX", "30000");
+    EXPECT(expected, "EVALSHA", SCRIPT_PEEK_SHA1, "1", SLOT);
     assert_written(expected);
     names_drop(&unit_memory, names);
 }
@@ -742,6 +796,8 @@ int main(void)
         TEST(a_renewal_of_a_shared_name_tells_the_modes),
         TEST(a_place_for_a_shared_name_tells_the_modes),
         TEST(other_requests_know_no_modes),
+        TEST(a_slot_has_scripts_of_its_own),
+        TEST(other_requests_take_a_slot_for_a_name),
         TEST(a_listener_logs_in_and_subscribes),
         TEST(a_listener_without_credentials_asks_who_is_there_and_subscribes),
         TEST(a_probe_is_a_ping),

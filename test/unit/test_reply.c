@@ -189,6 +189,76 @@ static void a_place_in_the_queue(void **state)
     assert_int_equal(reply.position, UINT32_MAX);
 }
 
+static void a_refused_slot_tells_others(void **state)
+{
+    (void)state;
+    answers(REQUEST_GRANT, "*4\r\n:-1\r\n:1785000000123457\r\n:1023\r\n:0\r\n", ANSWER_HELD);
+    assert_true(reply.clock == 1785000000123457);
+    assert_int_equal(reply.free_slot, 1023);
+    assert_int_equal(reply.next_slot, 0);
+    answers(REQUEST_GRANT, "*4\r\n:-1\r\n:7\r\n:-1\r\n:3\r\n", ANSWER_HELD);
+    assert_int_equal(reply.free_slot, -1);
+    assert_int_equal(reply.next_slot, 3);
+    answers(REQUEST_GRANT, "*2\r\n:-1\r\n:7\r\n", ANSWER_HELD);
+    assert_int_equal(reply.free_slot, -1);
+    assert_int_equal(reply.next_slot, -1);
+    answers(REQUEST_GRANT, ":1\r\n", ANSWER_YES);
+    assert_int_equal(reply.free_slot, -1);
+    assert_int_equal(reply.next_slot, -1);
+}
+
+static void a_place_for_a_slot_tells_others(void **state)
+{
+    (void)state;
+    answers(REQUEST_QUEUE, "*7\r\n:0\r\n:7\r\n:1500\r\n:0\r\n:1\r\n:2\r\n:1023\r\n", ANSWER_QUEUED);
+    assert_int_equal(reply.remaining_ms, 1500);
+    assert_int_equal(reply.position, 0);
+    assert_true(reply.foreign);
+    assert_int_equal(reply.free_slot, 2);
+    assert_int_equal(reply.next_slot, 1023);
+    answers(REQUEST_QUEUE, "*7\r\n:0\r\n:7\r\n:-2\r\n:4\r\n:0\r\n:-1\r\n:-1\r\n", ANSWER_QUEUED);
+    assert_int_equal(reply.position, 4);
+    assert_int_equal(reply.free_slot, -1);
+    assert_int_equal(reply.next_slot, -1);
+    answers(REQUEST_QUEUE, "*5\r\n:0\r\n:7\r\n:-2\r\n:4\r\n:0\r\n", ANSWER_QUEUED);
+    assert_int_equal(reply.free_slot, -1);
+    assert_int_equal(reply.next_slot, -1);
+    answers(REQUEST_QUEUE, "*2\r\n:1\r\n:7\r\n", ANSWER_YES);
+    assert_int_equal(reply.free_slot, -1);
+}
+
+static void peek_tells_of_permits(void **state)
+{
+    (void)state;
+    answers(
+        REQUEST_PEEK,
+        "*7\r\n$15\r\nredlock:permits\r\n:900\r\n:2\r\n$3\r\na\nb\r\n:3\r\n$5\r\nc\nd\ne\r\n:4\r\n",
+        ANSWER_HELD);
+    assert_string_equal(reply.text, PERMITS);
+    assert_int_equal(reply.remaining_ms, 900);
+    assert_int_equal(reply.waiting, 2);
+    assert_string_equal(reply.waiters, "a\nb");
+    assert_int_equal(reply.readers, 3);
+    assert_string_equal(reply.reader_tokens, "c\nd\ne");
+    assert_int_equal(reply.permits, 4);
+    answers(REQUEST_PEEK, "*4\r\n$2\r\nme\r\n:1500\r\n:0\r\n$0\r\n\r\n", ANSWER_HELD);
+    assert_int_equal(reply.permits, 0);
+    answers(REQUEST_PEEK,
+            "*7\r\n$15\r\nredlock:permits\r\n:-2\r\n:1\r\n$1\r\na\r\n:0\r\n$0\r\n\r\n:1024\r\n",
+            ANSWER_HELD);
+    assert_int_equal(reply.permits, 1024);
+    assert_int_equal(reply.remaining_ms, -1);
+    static const char *const bad[] = {":0",  ":1025",   ":-1",        "$1\r\n4",
+                                      "$-1", "-ERR no", ":4294967297"};
+    for (unsigned i = 0; i < COUNT(bad); i++) {
+        char bytes[120];
+        snprintf(bytes, sizeof bytes,
+                 "*7\r\n$15\r\nredlock:permits\r\n:1\r\n:0\r\n$0\r\n\r\n:1\r\n$1\r\na\r\n%s\r\n",
+                 bad[i]);
+        assert_false(reads(REQUEST_PEEK, bytes));
+    }
+}
+
 static void a_clock_that_is_gone(void **state)
 {
     (void)state;
@@ -458,6 +528,24 @@ static void impossible_replies(void **state)
         {REQUEST_GRANT, "*2\r\n:0\r\n:7\r\n"},
         {REQUEST_GRANT, "*2\r\n:2\r\n:7\r\n"},
         {REQUEST_GRANT, "*3\r\n:1\r\n:7\r\n:7\r\n"},
+        {REQUEST_GRANT, "*4\r\n:1\r\n:7\r\n:-1\r\n:0\r\n"},
+        {REQUEST_GRANT, "*4\r\n:0\r\n:7\r\n:-1\r\n:0\r\n"},
+        {REQUEST_GRANT, "*4\r\n$2\r\n-1\r\n:7\r\n:-1\r\n:0\r\n"},
+        {REQUEST_GRANT, "*4\r\n:-1\r\n:0\r\n:-1\r\n:0\r\n"},
+        {REQUEST_GRANT, "*4\r\n:-1\r\n:7\r\n:-2\r\n:0\r\n"},
+        {REQUEST_GRANT, "*4\r\n:-1\r\n:7\r\n:1024\r\n:0\r\n"},
+        {REQUEST_GRANT, "*4\r\n:-1\r\n:7\r\n:-1\r\n:1024\r\n"},
+        {REQUEST_GRANT, "*4\r\n:-1\r\n:7\r\n:-1\r\n:-2\r\n"},
+        {REQUEST_GRANT, "*4\r\n:-1\r\n:7\r\n:-1\r\n:4294967296\r\n"},
+        {REQUEST_GRANT, "*4\r\n:-1\r\n:7\r\n:-1\r\n$1\r\n0\r\n"},
+        {REQUEST_GRANT, "*4\r\n:-1\r\n:7\r\n$-1\r\n:0\r\n"},
+        {REQUEST_GRANT, "*3\r\n:-1\r\n:7\r\n:-1\r\n"},
+        {REQUEST_GRANT, "*5\r\n:-1\r\n:7\r\n:-1\r\n:0\r\n:0\r\n"},
+        {REQUEST_RAISE, "*4\r\n:-1\r\n:7\r\n:-1\r\n:0\r\n"},
+        {REQUEST_UPGRADE, "*4\r\n:-1\r\n:7\r\n:-1\r\n:0\r\n"},
+        {REQUEST_RENEW, "*4\r\n:-1\r\n:7\r\n:-1\r\n:0\r\n"},
+        {REQUEST_RELEASE, "*4\r\n:-1\r\n:7\r\n:-1\r\n:0\r\n"},
+        {REQUEST_ACQUIRE, "*4\r\n:-1\r\n:7\r\n:-1\r\n:0\r\n"},
         {REQUEST_RAISE, "*2\r\n:2\r\n:7\r\n"},
         {REQUEST_RAISE, "*2\r\n$1\r\n1\r\n:7\r\n"},
         {REQUEST_QUEUE, "+OK\r\n"},
@@ -486,6 +574,14 @@ static void impossible_replies(void **state)
         {REQUEST_QUEUE, "*5\r\n:0\r\n:7\r\n:5\r\n:-1\r\n:0\r\n"},
         {REQUEST_QUEUE, "*5\r\n:0\r\n:7\r\n:5\r\n:4294967296\r\n:0\r\n"},
         {REQUEST_QUEUE, "*5\r\n:0\r\n:7\r\n:5\r\n$-1\r\n:0\r\n"},
+        {REQUEST_QUEUE, "*7\r\n:1\r\n:7\r\n:5\r\n:0\r\n:0\r\n:0\r\n:0\r\n"},
+        {REQUEST_QUEUE, "*7\r\n:0\r\n:7\r\n:5\r\n:0\r\n:0\r\n:-2\r\n:0\r\n"},
+        {REQUEST_QUEUE, "*7\r\n:0\r\n:7\r\n:5\r\n:0\r\n:0\r\n:1024\r\n:0\r\n"},
+        {REQUEST_QUEUE, "*7\r\n:0\r\n:7\r\n:5\r\n:0\r\n:0\r\n:0\r\n:-2\r\n"},
+        {REQUEST_QUEUE, "*7\r\n:0\r\n:7\r\n:5\r\n:0\r\n:0\r\n:0\r\n:1024\r\n"},
+        {REQUEST_QUEUE, "*7\r\n:0\r\n:7\r\n:5\r\n:0\r\n:0\r\n:0\r\n$1\r\n0\r\n"},
+        {REQUEST_QUEUE, "*7\r\n:0\r\n:7\r\n:5\r\n:0\r\n:2\r\n:0\r\n:0\r\n"},
+        {REQUEST_QUEUE, "*8\r\n:0\r\n:7\r\n:5\r\n:0\r\n:0\r\n:0\r\n:0\r\n:0\r\n"},
         {REQUEST_RENEW, "+OK\r\n"},
         {REQUEST_RENEW, "$-1\r\n"},
         {REQUEST_RENEW, ":3\r\n"},
@@ -513,6 +609,10 @@ static void impossible_replies(void **state)
         {REQUEST_PEEK, "*4\r\n$1\r\nx\r\n:1\r\n:2147483648\r\n$1\r\nx\r\n"},
         {REQUEST_PEEK, "*4\r\n$1\r\nx\r\n:1\r\n$1\r\n1\r\n$1\r\nx\r\n"},
         {REQUEST_PEEK, "*4\r\n$1\r\nx\r\n:1\r\n:1\r\n:1\r\n"},
+        {REQUEST_PEEK, "*5\r\n$1\r\nx\r\n:1\r\n:0\r\n$0\r\n\r\n:1\r\n"},
+        {REQUEST_PEEK, "*7\r\n$1\r\nx\r\n:1\r\n:0\r\n$0\r\n\r\n:1\r\n$0\r\n\r\n:1\r\n"},
+        {REQUEST_PEEK,
+         "*8\r\n$15\r\nredlock:permits\r\n:1\r\n:0\r\n$0\r\n\r\n:1\r\n$0\r\n\r\n:1\r\n:1\r\n"},
         {REQUEST_KILL, "$-1\r\n"},
         {REQUEST_KILL, "*1\r\n:1\r\n"},
     };
@@ -543,6 +643,19 @@ static void a_handover_is_heard(void **state)
     assert_true(push.clock == 1785000000123456);
     assert_true(hears(MESSAGE(CHANNEL, "$18\r\nt 9007199254740992\r\n")));
     assert_true(push.clock == INT64_C(9007199254740992));
+    assert_int_equal(push.free_slot, -1);
+}
+
+static void a_free_slot_is_heard_of(void **state)
+{
+    (void)state;
+    assert_true(hears(MESSAGE(CHANNEL, "$15\r\nabc:host slot 0\r\n")));
+    assert_int_equal(push.token_length, 8);
+    assert_memory_equal(push.token, "abc:host", 8);
+    assert_int_equal(push.clock, 0);
+    assert_int_equal(push.free_slot, 0);
+    assert_true(hears(MESSAGE(CHANNEL, "$11\r\nt slot 1023\r\n")));
+    assert_int_equal(push.free_slot, 1023);
 }
 
 static void the_longest_token_is_heard(void **state)
@@ -592,6 +705,17 @@ static void impossible_messages(void **state)
         MESSAGE(CHANNEL, "$5\r\nt 1e3\r\n"),
         MESSAGE(CHANNEL, "$18\r\nt 9007199254740993\r\n"),
         MESSAGE(CHANNEL, "$19\r\nt 00000000000000005\r\n"),
+        MESSAGE(CHANNEL, "$6\r\nt slot\r\n"),
+        MESSAGE(CHANNEL, "$7\r\nt slot \r\n"),
+        MESSAGE(CHANNEL, "$11\r\nt slot 1024\r\n"),
+        MESSAGE(CHANNEL, "$12\r\nt slot 00001\r\n"),
+        MESSAGE(CHANNEL, "$9\r\nt slot -1\r\n"),
+        MESSAGE(CHANNEL, "$9\r\nt slot +1\r\n"),
+        MESSAGE(CHANNEL, "$9\r\nt slot 1x\r\n"),
+        MESSAGE(CHANNEL, "$9\r\nt slot  1\r\n"),
+        MESSAGE(CHANNEL, "$10\r\nt slot 1 5\r\n"),
+        MESSAGE(CHANNEL, "$8\r\nt Slot 1\r\n"),
+        MESSAGE(CHANNEL, "$7\r\n slot 1\r\n"),
     };
     for (unsigned i = 0; i < COUNT(wrong); i++)
         if (hears(wrong[i]))
@@ -835,6 +959,9 @@ int main(void)
         TEST(killed_or_gone_already),
         TEST(a_grant_tells_the_clock),
         TEST(a_place_in_the_queue),
+        TEST(a_refused_slot_tells_others),
+        TEST(a_place_for_a_slot_tells_others),
+        TEST(peek_tells_of_permits),
         TEST(a_clock_that_is_gone),
         TEST(errors_keep_their_words),
         TEST(a_forgotten_script),
@@ -854,6 +981,7 @@ int main(void)
         TEST(a_refused_login_is_the_answer_to_hello),
         TEST(a_refused_database_is_the_answer_to_hello),
         TEST(a_handover_is_heard),
+        TEST(a_free_slot_is_heard_of),
         TEST(the_longest_token_is_heard),
         TEST(impossible_messages),
         TEST(a_subscription_is_confirmed),

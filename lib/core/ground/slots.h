@@ -8,8 +8,7 @@
 
 #include "ground/names.h"
 
-#define SLOT_PREFIX  "redlock:permit:"
-#define PERMITS_MOST 1024
+#define SLOT_PREFIX "redlock:permit:"
 
 /* Slot `slot` of `name`; NULL when memory is out. */
 struct names *slot_new(const struct memory *memory, struct slice name, unsigned slot);

@@ -2,7 +2,11 @@
 -- KEYS the names
 -- Returns {value (its first 256 bytes), PTTL, the number of waiters, the tokens of the first
 -- ones (16 at the most), one a line}, or nil if all are free.  Of a name that is shared, behind
--- these, the number of readers, and the tokens of the first ones likewise.
+-- these, the number of readers, and the tokens of the first ones likewise.  Of a name that is free,
+-- but of which slots are held or waited for: {'redlock:permits', PTTL of the first slot that is held,
+-- the number of waiters (one that stands in several queues has one ticket, and counts once), their
+-- tokens, the number of slots that are held, the tokens of the first holders likewise, how many
+-- slots the name is said to have}.
 -- uses value.lua
 local function waiters_of(name)
     local queue, alive = 'redlock:queue:' .. name, {}
@@ -28,20 +32,63 @@ local function readers_of(name)
     return redis.call('zcount', holders, past, '+inf'), table.concat(tokens, '\n')
 end
 
+local function shown(value, name)
+    if type(value) == 'table' then
+        value = '(a ' .. redis.call('type', name).ok .. ', not a lock)'
+    end
+    return string.sub(value, 1, 256)
+end
+
+-- Of more than a thousand places only these are looked at, and the others are counted as they are.
+local function who_wait_for_a_slot(permits)
+    local queue, alive, count, last = 'redlock:queue:' .. permits, {}, 0, nil
+    local places = redis.call('zrange', queue, 0, 999, 'withscores')
+    for i = 1, #places, 2 do
+        if places[i + 1] ~= last and redis.call('exists', 'redlock:waiter:' .. places[i]) == 1 then
+            count, last = count + 1, places[i + 1]
+            alive[#alive + 1] = count <= 16 and string.sub(places[i], 1, 100) or nil
+        end
+    end
+    local further = redis.call('zcount', queue, '-inf', '+inf') - #places / 2
+    return count + further, table.concat(alive, '\n')
+end
+
+local function permits_of(name)
+    local permits = 'redlock:permits:' .. name
+    local stored = redis.pcall('get', permits)
+    local count = type(stored) == 'string' and math.min(tonumber(stored) or 0, 1024) or 0
+    local held, left, holders = 0, -2, {}
+    for j = 0, count - 1 do
+        local slot = 'redlock:permit:' .. j .. ':' .. name
+        local value = value_of(slot)
+        if value then
+            held = held + 1
+            left = held == 1 and redis.call('pttl', slot) or left
+            holders[#holders + 1] = held <= 16 and string.sub(shown(value, slot), 1, 100) or nil
+        end
+    end
+    local may, waiting, tokens = pcall(who_wait_for_a_slot, permits)
+    waiting, tokens = may and waiting or 0, may and tokens or ''
+    if count > 0 and held + waiting > 0 then
+        return {'redlock:permits', left, waiting, tokens, held, table.concat(holders, '\n'), count}
+    end
+end
+
 for i = 1, #KEYS do
     local value = value_of(KEYS[i])
     if value then
-        if type(value) == 'table' then
-            value = '(a ' .. redis.call('type', KEYS[i]).ok .. ', not a lock)'
-        end
         -- A user that may not look at the queue (an ACL) is told the holder all the same.
         local may, count, tokens = pcall(waiters_of, KEYS[i])
-        local told = {string.sub(value, 1, 256), redis.call('pttl', KEYS[i]),
+        local told = {shown(value, KEYS[i]), redis.call('pttl', KEYS[i]),
             may and count or 0, may and tokens or ''}
         if value == 'redlock:shared' then
-            local found, readers, shown = pcall(readers_of, KEYS[i])
-            told[5], told[6] = found and readers or 0, found and shown or ''
+            local found, readers, their = pcall(readers_of, KEYS[i])
+            told[5], told[6] = found and readers or 0, found and their or ''
         end
+        return told
+    end
+    local told = permits_of(KEYS[i])
+    if told then
         return told
     end
 end

@@ -122,19 +122,20 @@ static uint32_t token(struct reading *it)
 
 struct script {
     enum request_kind kind;
-    bool each, shared;
+    bool each, shared, slot;
     const char *hash, *text;
 };
 
 #define SCRIPT(kind, ...)                                                                          \
-    {REQUEST_##kind, false, false, SCRIPT_##kind##_SHA1, SCRIPT_##kind##_TEXT},
-#define ROW(kind, script, each, shared)                                                            \
-    {REQUEST_##kind, each, shared, SCRIPT_##script##_SHA1, SCRIPT_##script##_TEXT},
+    {REQUEST_##kind, false, false, false, SCRIPT_##kind##_SHA1, SCRIPT_##kind##_TEXT},
+#define ROW(kind, script, each, shared, slot)                                                      \
+    {REQUEST_##kind, each, shared, slot, SCRIPT_##script##_SHA1, SCRIPT_##script##_TEXT},
 /* clang-format off */
 #define OTHER_SCRIPTS(kind, name, token, takes, sets, clock, batch, modes, slot)                         \
-    REQUEST_IF_##batch(ROW(kind, kind##_EACH, true, false))                                        \
-    REQUEST_IF_##modes(ROW(kind, kind##_SHARED, false, true))                                      \
-    REQUEST_IF_##modes(REQUEST_IF_##batch(ROW(kind, kind##_SHARED_EACH, true, true)))
+    REQUEST_IF_##batch(ROW(kind, kind##_EACH, true, false, false))                                        \
+    REQUEST_IF_##modes(ROW(kind, kind##_SHARED, false, true, false))                                      \
+    REQUEST_IF_##modes(REQUEST_IF_##batch(ROW(kind, kind##_SHARED_EACH, true, true, false)))            \
+    REQUEST_IF_##slot(ROW(kind, kind##_SLOT, false, false, true))
 /* clang-format on */
 static const struct script scripts[] = {SCRIPT(HELLO) CLAIM_REQUESTS(SCRIPT)
                                             CLAIM_REQUESTS(OTHER_SCRIPTS)};

@@ -1,0 +1,50 @@
+-- grant.lua for a slot.  Somebody who waits for any slot of the name is not passed.
+-- KEYS the slot, redlock:clock
+-- ARGV token, ttl ms, proposal us (0: without a fence), window us: a proposal further above
+-- TIME is cut, how many slots the name has
+-- Returns {1, clock} taken, 1 taken without a fence; {-1, clock, free, line} it is held, or somebody
+-- waits.  free: the next slot that is free, with nobody in its queue, if nobody waits for any, else
+-- -1; line: the next slot, from this one on, with an empty queue, or else that whose first waiter
+-- came last.
+local clock = KEYS[2]
+local fenced = ARGV[3] ~= '0'
+-- uses slots.lua
+-- uses most_slots.lua
+local is_open = redis.call('exists', 'redlock:queue:' .. slot, 'redlock:queue:' .. permits) == 0
+
+if is_open and not fenced and redis.call('set', slot, ARGV[1], 'nx', 'px', ARGV[2]) then
+    return 1
+end
+
+-- uses clock.lua
+-- uses move_on.lua
+
+if not is_open or redis.call('exists', slot) > 0 then
+    -- uses other_slots.lua
+    -- Of 64 slots at the most.
+    local function find_line()
+        local line, last = tonumber(which), nil
+        for i = 0, math.min(count, 64) - 1 do
+            local first, _, ticket = first_alive(key_of(slot_at(i)))
+            if not first then
+                return slot_at(i)
+            elseif not last or ticket > last then
+                line, last = slot_at(i), ticket
+            end
+        end
+        return line
+    end
+
+    hand_over_if_open(slot)
+    h = logical_clock()
+    local somebody_waits = first_alive(permits)
+    if somebody_waits or first_alive(slot) or redis.call('exists', slot) > 0 then
+        return {-1, move_on(h + 1), somebody_waits and -1 or find_free(count - 1), find_line()}
+    end
+end
+if fenced then
+    local proposal = tonumber(ARGV[3])
+    -- uses proposed.lua
+end
+redis.call('set', slot, ARGV[1], 'px', ARGV[2])
+return fenced and {1, h} or 1

@@ -1,0 +1,54 @@
+-- queue.lua for a slot.  A new place gives no free slot away while somebody older waits for
+-- another one; a refresh does, for that one may be dead.
+-- KEYS the slot, redlock:clock
+-- ARGV token, ticket, ms that the place and what the waiter is given last, channel, how many slots
+-- the name has
+-- Returns {1, clock} the waiter has it, {2, clock} it has it, but another waiter is ahead; {0,
+-- clock, PTTL, the number of waiters ahead, foreign (these as queue.lua), free, younger}: both -1
+-- unless the waiter is the first.  free: the next slot that is free, with nobody in its queue;
+-- younger: the slot whose first waiter came last of all, and later than this one.
+local names, clock = 1, KEYS[2]
+local token, ticket, life, modes = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), nil
+-- uses slots.lua
+-- uses most_slots.lua
+-- uses other_slots.lua
+local was_there = redis.call('zscore', 'redlock:queue:' .. slot, token) and
+    redis.call('exists', 'redlock:waiter:' .. token) == 1
+
+-- uses stand.lua
+local registry = 'redlock:queue:' .. permits
+redis.call('zadd', registry, ARGV[2], token)
+prolong(registry, 2 * life)
+
+local function somebody_is_older()
+    local _, _, its = first_alive(permits)
+    return its and its < ticket
+end
+
+if (was_there or not somebody_is_older()) and hand_over_if_open(slot) and all_ours() then
+    return {1, logical_clock()}
+end
+
+-- Of more than 64 slots, others at another time.
+local function find_younger(from)
+    local younger, last = -1, ticket
+    for i = 0, math.min(count, 64) - 1 do
+        local j = slot_at(from + i)
+        local _, _, its = first_alive(key_of(j))
+        if its and its > last then
+            younger, last = j, its
+        end
+    end
+    return younger
+end
+
+h = logical_clock()
+first_alive(slot) -- this removes the dead ahead
+local ahead = redis.call('zrank', queues[1], token) or 0
+local left, foreign = held_for()
+local free, younger = -1, -1
+if ahead == 0 then
+    free = find_free(math.min(count - 1, 64))
+    younger = find_younger(count > 64 and math.fmod(h, count) or 0)
+end
+return {0, h, left, ahead, foreign, free, younger}
