@@ -294,12 +294,12 @@ static bool read_clocked(const struct raw_reply *raw, bool may_be_absent, struct
 }
 
 /* -1: none */
-static bool get_slot(const struct raw_reply *raw, unsigned index, int *slot)
+static bool get_slot(const struct raw_reply *raw, unsigned index, int16_t *slot)
 {
     const struct field *field = &raw->fields[index];
     if (field->kind != FIELD_INTEGER || field->integer < -1 || field->integer >= PERMITS_MOST)
         return false;
-    *slot = (int)field->integer;
+    *slot = (int16_t)field->integer;
     return true;
 }
 

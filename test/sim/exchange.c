@@ -54,6 +54,7 @@ static void fill_call(struct shell *s, struct message *message, const struct req
         .converts = request->tag.kind == REQUEST_RENEW && request->tag.converts,
         .ttl_ms = request->ttl_ms,
         .not_after = request->not_after,
+        .permits = request->names && request_is_for_slot(request) ? request->permits : 0,
         .proposal = request->proposal ? request->proposal + s->proposals_off : 0,
         .fence = request->fence,
         .ticket = request->ticket,
@@ -134,10 +135,18 @@ void exchange_read(const struct world *w, const struct message *message, const s
                             .text = answer->error};
     if (answer->error)
         reply->text_length = strlen(answer->error);
+    if (answer->answer == ANSWER_QUEUED ||
+        (answer->answer == ANSWER_HELD && tag->kind == REQUEST_GRANT)) {
+        reply->free_slot = answer->free_slot;
+        reply->next_slot = answer->next_slot;
+    }
     if (answer->answer == ANSWER_HELD && tag->kind == REQUEST_PEEK) {
         reply->remaining_ms = answer->remaining_ms == -1 ? -2 : answer->remaining_ms;
-        reply->text = answer->value == MODEL_MARK ? REDLOCK_READERS : w->tokens[answer->value].text;
+        reply->text = answer->value == MODEL_MARK        ? REDLOCK_READERS
+                      : answer->value == MODEL_SLOTS_OUT ? PERMITS
+                                                         : w->tokens[answer->value].text;
         reply->readers = answer->readers;
+        reply->permits = answer->permits;
         reply->text_length = strlen(reply->text);
     }
     if (answer->answer == ANSWER_QUEUED) {

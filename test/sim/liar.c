@@ -119,7 +119,8 @@ static void lie_to_waiters(struct world *w, unsigned master, const struct model_
     const struct model_data *data = &w->servers[master].model.data;
     const struct model_waiter *waiter =
         data->waiters_used ? &data->waiters[chance_below(&w->chance, data->waiters_used)] : NULL;
-    struct model_push push = {.channel = call->channel, .value = call->value, .count = 1};
+    struct model_push push = {
+        .channel = call->channel, .value = call->value, .count = 1, .free_slot = -1};
     if (waiter && waiter->value &&
         (call->kind != REQUEST_QUEUE || chance_permille(&w->chance, 300))) {
         push.channel = waiter->channel;
@@ -128,8 +129,22 @@ static void lie_to_waiters(struct world *w, unsigned master, const struct model_
         return;
     }
     push.clock = lying_clock(w, data->clock.h + chance_range(&w->chance, 0, 1000));
+    if (w->permits && chance_permille(&w->chance, 300)) {
+        push = (struct model_push){.channel = push.channel, .value = push.value};
+        push.free_slot = (int)chance_below(&w->chance, PERMITS_MOST);
+    }
     if (answer->push_count < MODEL_NAMES)
         answer->pushes[answer->push_count++] = push;
+}
+
+/* Also to a request for no slot. */
+static void lie_about_slots(struct world *w, struct model_answer *answer)
+{
+    if (!w->permits || !tells(w, LIE_POSITION))
+        return;
+    unsigned most = chance_permille(&w->chance, 500) ? w->most_permits : PERMITS_MOST;
+    answer->free_slot = (int16_t)((int)chance_below(&w->chance, most + 1) - 1);
+    answer->next_slot = (int16_t)((int)chance_below(&w->chance, most + 1) - 1);
 }
 
 static void lie_about_queue(struct world *w, struct model_answer *answer)
@@ -143,6 +158,7 @@ static void lie_about_queue(struct world *w, struct model_answer *answer)
     if (answer->answer != ANSWER_QUEUED)
         return;
     answer->belies_holder = tells(w, LIE_POSITION);
+    lie_about_slots(w, answer);
     if (tells(w, LIE_POSITION))
         answer->position = chance_below(&w->chance, chance_permille(&w->chance, 500) ? 3 : 1000000);
     if (tells(w, LIE_LEFT))

@@ -177,12 +177,15 @@ static void deliver_heard(struct link *link, const struct heard *heard)
     struct shell *s = link->shell;
     unsigned master = link->owner.master;
     char token[TOKEN_TEXT + 1], run_id[RUN_ID_TEXT];
-    struct push push = {
-        .token = token, .token_length = TOKEN_TEXT, .clock = heard->clock, .free_slot = -1};
+    struct push push = {.token = token,
+                        .token_length = TOKEN_TEXT,
+                        .clock = heard->clock,
+                        .free_slot = heard->free_slot};
     if (heard->kind == EVENT_PUSH) {
         memcpy(token, s->world->tokens[heard->token].text, sizeof token);
-        TRACE(s->world, "  client %u is told by master %u that t%u was given it%s", s->index + 1,
-              master + 1, heard->token, clock_text(heard->clock));
+        TRACE(s->world, "  client %u is told by master %u that t%u %s%s", s->index + 1, master + 1,
+              heard->token, heard->free_slot < 0 ? "was given it" : "may have another slot",
+              clock_text(heard->clock));
     }
     if (heard->kind == EVENT_SUBSCRIBED)
         deliver(link, &(struct event){.kind = EVENT_CONNECTED, .master = master});

@@ -320,14 +320,98 @@ static bool give_to_first(struct model_master *master, usec wall, unsigned name,
     if (!first || !master->data.clock.h || !is_first_and_open(master, wall, first))
         return false;
     struct model_push *push = &answer->pushes[answer->push_count++];
-    *push = (struct model_push){
-        first->channel, first->value, ++master->data.clock.h, first->count, {0}};
+    *push = (struct model_push){first->channel, first->value, ++master->data.clock.h,
+                                first->count,   {0},          -1};
     for (unsigned i = 0; i < first->count; i++) {
         push->names[i] = first->names[i];
         give(master, wall, first->names[i], first->modes >> i & 1, first->value, first->expires_ms);
     }
     first->value = 0;
     return waits_to_share(first, name);
+}
+
+/* ---- slots -------------------------------------------------------------------------- */
+
+/* The slot so many steps on from this one, on the ring of all. */
+static unsigned slot_at(unsigned slot, unsigned permits, unsigned steps)
+{
+    return (model_slot_number(slot) + steps) % permits;
+}
+
+static const struct model_waiter *first_of(const struct model_master *master, usec wall,
+                                           unsigned like, unsigned slot)
+{
+    return model_waiter(master, wall, model_slot(model_slot_name(like), slot), 0);
+}
+
+/* The first of all who wait for any slot of the name that has this one. */
+static const struct model_waiter *first_for_any(const struct model_master *master, usec wall,
+                                                unsigned like)
+{
+    const struct model_waiter *first = NULL;
+    for (unsigned slot = 0; slot < MODEL_PERMITS; slot++) {
+        const struct model_waiter *its = first_of(master, wall, like, slot);
+        if (its && (!first || is_before(its, first)))
+            first = its;
+    }
+    return first;
+}
+
+static void learn_permits(struct model_master *master, const struct model_call *call)
+{
+    unsigned *known = &master->data.permits[model_slot_name(call->names[0])];
+    *known = call->permits > *known ? call->permits : *known;
+}
+
+/* The next one behind this that is free, with nobody in its line. */
+static int16_t free_slot(struct model_master *master, usec wall, const struct model_call *call)
+{
+    unsigned name = call->names[0];
+    for (unsigned i = 1; i < call->permits; i++) {
+        unsigned slot = slot_at(name, call->permits, i);
+        if (!look_up(master, wall, model_slot(model_slot_name(name), slot))->value &&
+            !first_of(master, wall, name, slot))
+            return (int16_t)slot;
+    }
+    return -1;
+}
+
+/* Of all slots, from this one on, that whose first waiter came last, and after `ticket`. */
+static int16_t youngest_slot(const struct model_master *master, usec wall,
+                             const struct model_call *call, usec ticket)
+{
+    int16_t youngest = -1;
+    for (unsigned i = 0; i < call->permits; i++) {
+        unsigned slot = slot_at(call->names[0], call->permits, i);
+        const struct model_waiter *first = first_of(master, wall, call->names[0], slot);
+        if (!first || first->ticket <= ticket)
+            continue;
+        ticket = first->ticket;
+        youngest = (int16_t)slot;
+    }
+    return youngest;
+}
+
+static int16_t line_to_stand_in(const struct model_master *master, usec wall,
+                                const struct model_call *call)
+{
+    for (unsigned i = 0; i < call->permits; i++) {
+        unsigned slot = slot_at(call->names[0], call->permits, i);
+        if (!first_of(master, wall, call->names[0], slot))
+            return (int16_t)slot;
+    }
+    return youngest_slot(master, wall, call, -1);
+}
+
+/* A slot is free, and nobody stands in its line. */
+static void give_hint(struct model_master *master, usec wall, unsigned slot,
+                      struct model_answer *answer)
+{
+    const struct model_waiter *first = first_for_any(master, wall, slot);
+    if (look_up(master, wall, slot)->value || !first || model_flaws.gives_no_hints)
+        return;
+    answer->pushes[answer->push_count++] =
+        (struct model_push){first->channel, first->value, 0, 0, {0}, (int)model_slot_number(slot)};
 }
 
 /* A script stops after the 64th reader: so many never wait here. */
@@ -384,6 +468,8 @@ static enum answer release(struct model_master *master, usec wall, const struct 
         waiter->value = 0;
     for (unsigned i = 0; i < call->count && !call->plain; i++)
         hand_over(master, wall, call->names[i], answer);
+    if (model_is_slot(call->names[0]) && !call->plain)
+        give_hint(master, wall, call->names[0], answer);
     if (ours == call->count)
         return ANSWER_YES;
     return ours + absent == call->count ? ANSWER_ABSENT : ANSWER_HELD;
@@ -467,10 +553,24 @@ static void describe_wait(struct model_master *master, usec wall, const struct m
     }
 }
 
+/* A new place of a slot is given nothing while somebody older waits for another. */
+static bool may_be_given(const struct model_master *master, usec wall,
+                         const struct model_call *call, bool was_there)
+{
+    if (!model_is_slot(call->names[0]) || was_there || model_flaws.new_places_pass)
+        return true;
+    const struct model_waiter *first = first_for_any(master, wall, call->names[0]);
+    return !first || first->ticket >= call->ticket;
+}
+
 static enum answer queue(struct model_master *master, usec wall, const struct model_call *call,
                          struct model_answer *answer)
 {
     struct model_clock *clock = &master->data.clock;
+    const struct model_waiter *before = find_waiter(master, call->value);
+    bool was_there = before && model_waits(master, before, wall, call->names[0]);
+    if (model_is_slot(call->names[0]))
+        learn_permits(master, call);
     if (!clock->h)
         return ANSWER_NO_CLOCK;
     answer->clock = clock->h;
@@ -479,12 +579,17 @@ static enum answer queue(struct model_master *master, usec wall, const struct mo
     if (!model_flaws.queue_keeps_clock)
         clock->h = larger(clock->h, call->ticket);
     enqueue(master, wall, call);
-    for (unsigned i = 0; i < call->count; i++)
+    bool may = may_be_given(master, wall, call, was_there);
+    for (unsigned i = 0; may && i < call->count; i++)
         hand_over(master, wall, call->names[i], answer);
     answer->clock = clock->h;
     if (owns_all(master, wall, call))
         return ANSWER_YES;
     describe_wait(master, wall, call, answer);
+    if (model_is_slot(call->names[0]) && answer->position == 0) {
+        answer->free_slot = free_slot(master, wall, call);
+        answer->next_slot = youngest_slot(master, wall, call, call->ticket);
+    }
     return ANSWER_QUEUED;
 }
 
@@ -495,7 +600,8 @@ static bool somebody_waits(const struct model_master *master, usec wall,
     for (unsigned i = 0; i < call->count && !barges; i++)
         if (model_waiter(master, wall, call->names[i], 0))
             return true;
-    return false;
+    return model_is_slot(call->names[0]) && !barges && !model_flaws.passes_registry &&
+           first_for_any(master, wall, call->names[0]);
 }
 
 static enum answer grant(struct model_master *master, usec wall, const struct model_call *call,
@@ -503,6 +609,9 @@ static enum answer grant(struct model_master *master, usec wall, const struct mo
 {
     struct model_clock *clock = &master->data.clock;
     bool fenced = call->proposal != 0, passed_over = somebody_waits(master, wall, call);
+    bool is_slot = model_is_slot(call->names[0]);
+    if (is_slot)
+        learn_permits(master, call);
     if (!fenced && !call->modes && call->count == 1 && !passed_over &&
         acquire(master, wall, call) == ANSWER_YES)
         return ANSWER_YES;
@@ -521,6 +630,10 @@ static enum answer grant(struct model_master *master, usec wall, const struct mo
         clock->h = larger(clock->h + !model_flaws.grants_keep_clock, proposal);
     else
         clock->h++;
+    if (taken == ANSWER_HELD && is_slot) {
+        answer->free_slot = passed_over ? -1 : free_slot(master, wall, call);
+        answer->next_slot = line_to_stand_in(master, wall, call);
+    }
     answer->clock = clock->h;
     return taken;
 }
@@ -589,11 +702,33 @@ static enum answer raise_clock(struct model_master *master, usec wall,
     return state;
 }
 
+static bool tells_of_slots(struct model_master *master, usec wall, unsigned name,
+                           struct model_answer *answer)
+{
+    unsigned permits = name < MODEL_NAMES ? master->data.permits[name] : 0;
+    int64_t left = -2;
+    unsigned held = 0;
+    for (unsigned slot = permits; slot-- > 0;) {
+        const struct model_key *key = look_up(master, wall, model_slot(name, slot));
+        held += key->value != 0;
+        left = key->value ? time_to_live(key, wall) : left;
+    }
+    if (!held && !(permits && first_for_any(master, wall, model_slot(name, 0))))
+        return false;
+    answer->value = MODEL_SLOTS_OUT;
+    answer->remaining_ms = left;
+    answer->readers = held;
+    answer->permits = permits;
+    return true;
+}
+
 static enum answer peek(struct model_master *master, usec wall, const struct model_call *call,
                         struct model_answer *answer)
 {
     for (unsigned i = 0; i < call->count; i++) {
         const struct model_key *key = look_up(master, wall, call->names[i]);
+        if (!key->value && tells_of_slots(master, wall, call->names[i], answer))
+            return ANSWER_HELD;
         if (!key->value)
             continue;
         answer->value = key->value;
@@ -658,14 +793,17 @@ static bool needs_script(const struct model_call *call)
 uint64_t model_script(const struct model_call *call)
 {
     bool is_other = call->modes && request_has_modes(call->kind);
-    return UINT64_C(1) << (call->kind + REQUEST_KINDS * (call->each + 2 * is_other));
+    bool is_slot = call->count && model_is_slot(call->names[0]) && request_has_slot(call->kind);
+    unsigned variant = is_slot ? 4 : call->each + 2U * is_other;
+    return UINT64_C(1) << (call->kind + REQUEST_KINDS * variant);
 }
-_Static_assert(4 * REQUEST_KINDS <= 64, "a bit for each script");
+_Static_assert(5 * REQUEST_KINDS <= 64, "a bit for each script");
 
 void model_execute(struct model_master *master, usec wall, const struct model_call *call,
                    struct model_answer *answer)
 {
-    *answer = (struct model_answer){.remaining_ms = -1, .time = wall};
+    *answer =
+        (struct model_answer){.remaining_ms = -1, .free_slot = -1, .next_slot = -1, .time = wall};
     if (needs_script(call) && !call->whole && !(master->scripts & model_script(call))) {
         answer->answer = ANSWER_NOSCRIPT;
         return;

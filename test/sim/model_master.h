@@ -11,10 +11,11 @@
 
 #include "ground/event.h"
 
-#define MODEL_NAMES 6 /* of one request */
-#define MODEL_KEYS  108
-#define MODEL_MARK  (UINT32_MAX - 1) /* the value of a name that is shared */
-#define ALL_SCRIPTS UINT64_MAX
+#define MODEL_NAMES     6 /* of one request */
+#define MODEL_KEYS      108
+#define MODEL_MARK      (UINT32_MAX - 1) /* the value of a name that is shared */
+#define MODEL_SLOTS_OUT (UINT32_MAX - 2) /* told as that of a name with slots that are held */
+#define ALL_SCRIPTS     UINT64_MAX
 
 /* Slot j of a name is the name model_slot(name, j); of these there are no slots. */
 #define MODEL_PERMITS  8
@@ -74,7 +75,8 @@ struct model_data {
     unsigned waiters_used; /* none is further on */
     struct model_reader readers[MODEL_READERS];
     unsigned readers_used;
-    bool is_full; /* there was no room for one: the model is too small */
+    unsigned permits[MODEL_NAMES]; /* how many slots each name is said to have */
+    bool is_full;                  /* there was no room for one: the model is too small */
     uint32_t arrivals;
     struct model_clock clock;
 };
@@ -96,6 +98,7 @@ struct model_call {
     uint8_t names[MODEL_NAMES]; /* in the order of the request */
     uint8_t modes;              /* a bit for each of these: shared */
     uint32_t value;             /* the token */
+    unsigned permits;           /* GRANT, QUEUE of a slot: how many the name is said to have */
     int64_t ttl_ms;
     usec not_after;
     usec proposal; /* GRANT, UPGRADE */
@@ -110,6 +113,7 @@ struct model_push {
     uint32_t channel, value;
     usec clock;
     uint8_t count, names[MODEL_NAMES];
+    int free_slot; /* -1: the names were given; else nothing was */
 };
 
 struct model_answer {
@@ -117,7 +121,9 @@ struct model_answer {
     int64_t remaining_ms; /* HELD of PEEK, QUEUED: as PTTL says, -1 for a key without expiry, -2 for
                              none */
     uint32_t value;       /* HELD of PEEK; MODEL_MARK: it is shared */
-    unsigned readers;     /* HELD of PEEK: how many share the name */
+    unsigned readers;     /* HELD of PEEK: how many share the name, or have one of its slots */
+    unsigned permits;     /* HELD of PEEK: how many slots it is said to have */
+    int free_slot, next_slot;      /* as in struct reply */
     uint32_t holders[MODEL_NAMES]; /* QUEUED: of each name that another token has; MODEL_MARK */
     unsigned holder_count;
     bool belies_holder; /* QUEUED: a liar's, of what library the holder is */
@@ -175,6 +181,9 @@ struct model_flaws {
     bool readers_barge;     /* a grant of shared names does not look at the line */
     bool always_converts;   /* each renewal of a reader converts */
     bool upgrades_beside;   /* upgrade does not look for other readers */
+    bool passes_registry;   /* grant looks at the line of its own slot alone */
+    bool new_places_pass;   /* a new place is given a free slot though somebody older waits */
+    bool gives_no_hints;    /* a slot that nobody stands at is freed in silence */
     bool frees_for_readers; /* a reader's release deletes the marker, also beside other readers */
 };
 extern struct model_flaws model_flaws;

@@ -157,7 +157,10 @@ static void publish(struct shell *s, unsigned master, const struct model_push *p
         lost)
         return;
     say(s, master, after(s, blocked, master, WAY_IN),
-        &(struct heard){.kind = EVENT_PUSH, .token = push->value, .clock = push->clock});
+        &(struct heard){.kind = EVENT_PUSH,
+                        .token = push->value,
+                        .clock = push->clock,
+                        .free_slot = push->free_slot});
 }
 
 void subscriptions_publish(struct world *w, unsigned master, const struct model_answer *answer)

@@ -13,6 +13,7 @@ struct heard {
     enum event_kind kind; /* SUBSCRIBED, UNSUBSCRIBED, PUSH */
     uint32_t token;
     usec clock;
+    int free_slot;   /* PUSH: as in struct push */
     uint64_t run_id; /* SUBSCRIBED */
 };
 

@@ -143,10 +143,26 @@ static void put_acquire(struct buffer *to, const struct model_call *call, enum a
         put_nil(to);
 }
 
+static bool tells_of_slots(const struct model_answer *answer)
+{
+    return answer->free_slot >= 0 || answer->next_slot >= 0;
+}
+
+static void put_refused_slot(struct buffer *to, const struct model_answer *answer)
+{
+    answer_write_array(to, 4);
+    answer_write_integer(to, -1);
+    answer_write_integer(to, answer->clock);
+    answer_write_integer(to, answer->free_slot);
+    answer_write_integer(to, answer->next_slot);
+}
+
 static void put_grant(struct buffer *to, const struct model_answer *answer)
 {
     if (answer->answer == ANSWER_YES && !answer->clock)
         answer_write_integer(to, 1);
+    else if (answer->answer == ANSWER_HELD && tells_of_slots(answer))
+        put_refused_slot(to, answer);
     else
         put_clocked(to, outcome(answer->answer), answer->clock);
 }
@@ -168,12 +184,16 @@ static void put_queue(struct buffer *to, const struct model_answer *answer, bool
         put_clocked(to, answer->answer == ANSWER_YES ? 1 : 2, answer->clock);
         return;
     }
-    answer_write_array(to, 5);
+    answer_write_array(to, tells_of_slots(answer) ? 7 : 5);
     answer_write_integer(to, 0);
     answer_write_integer(to, answer->clock);
     answer_write_integer(to, answer->remaining_ms);
     answer_write_integer(to, answer->position);
     answer_write_integer(to, foreign);
+    if (tells_of_slots(answer)) {
+        answer_write_integer(to, answer->free_slot);
+        answer_write_integer(to, answer->next_slot);
+    }
 }
 
 static void put_peek(struct buffer *to, const struct model_answer *answer, const char *value)
@@ -182,8 +202,9 @@ static void put_peek(struct buffer *to, const struct model_answer *answer, const
         put_nil(to);
         return;
     }
-    bool is_shared = answer->value == MODEL_MARK;
-    answer_write_array(to, is_shared ? 6 : 4);
+    bool has_slots = answer->value == MODEL_SLOTS_OUT;
+    bool is_shared = answer->value == MODEL_MARK || has_slots;
+    answer_write_array(to, has_slots ? 7 : is_shared ? 6 : 4);
     answer_write_text(to, value);
     answer_write_integer(to, answer->remaining_ms);
     answer_write_integer(to, 0);
@@ -192,6 +213,8 @@ static void put_peek(struct buffer *to, const struct model_answer *answer, const
         answer_write_integer(to, answer->readers);
         answer_write_text(to, "");
     }
+    if (has_slots)
+        answer_write_integer(to, answer->permits);
 }
 
 static void put_upgrade(struct buffer *to, const struct model_answer *answer)
@@ -290,10 +313,14 @@ void answer_write(struct buffer *to, const struct world *w, const struct message
 
 /* ---- notification connections -------------------------------------------------------------- */
 
-void answer_write_push(struct buffer *to, const char *channel, const char *token, usec clock)
+void answer_write_push(struct buffer *to, const char *channel, const char *token,
+                       const struct heard *heard)
 {
     char text[TOKEN_MAX + 32];
-    snprintf(text, sizeof text, "%s %lld", token, (long long)clock);
+    if (heard->free_slot >= 0)
+        snprintf(text, sizeof text, "%s slot %d", token, heard->free_slot);
+    else
+        snprintf(text, sizeof text, "%s %lld", token, (long long)heard->clock);
     answer_write_array(to, 3);
     answer_write_text(to, "message");
     answer_write_text(to, channel);

@@ -210,8 +210,9 @@ static unsigned key_count(struct reading *it, enum request_kind kind, unsigned m
     return it->bad ? 0 : (unsigned)keys;
 }
 
-static void read_one(struct reading *it, bool shared, struct asked *asked)
+static void read_one(struct reading *it, const struct script *script, struct asked *asked)
 {
+    bool shared = script->shared;
     struct model_call *call = &asked->calls[0];
     asked->count = 1;
     call->count = (uint8_t)key_count(it, call->kind, MODEL_NAMES);
@@ -224,6 +225,10 @@ static void read_one(struct reading *it, bool shared, struct asked *asked)
     read_rest(it, call);
     if (call->kind == REQUEST_GRANT || call->kind == REQUEST_UPGRADE)
         must_be_window(it);
+    if (script->slot && call->kind != REQUEST_RELEASE)
+        call->permits = (unsigned)number(it);
+    it->bad |= call->count &&
+               script->slot != (model_is_slot(call->names[0]) && request_has_slot(call->kind));
     bool more = call->kind == REQUEST_QUEUE && it->at < it->words->count;
     if (shared || more)
         read_modes(it, call);
@@ -267,7 +272,7 @@ static void read_script(struct reading *it, bool by_hash, struct asked *asked)
     if (script->each)
         read_each(it, script->shared, asked);
     else
-        read_one(it, script->shared, asked);
+        read_one(it, script, asked);
 }
 
 static void read_set(struct reading *it, struct asked *asked)

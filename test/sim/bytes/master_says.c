@@ -168,6 +168,7 @@ static void note(struct peer *peer, const struct heard *heard, size_t until)
     *said = (struct said){.kind = heard->kind,
                           .token = heard->token,
                           .clock = heard->clock,
+                          .free_slot = heard->free_slot,
                           .run_id = heard->run_id,
                           .until = until};
     if (peer->first)
@@ -193,7 +194,7 @@ static void write_heard(struct peer *peer, struct buffer *to, const struct heard
         answer_write_text(to, "pong");
         answer_write_text(to, "");
     } else {
-        answer_write_push(to, channel, w->tokens[heard->token].text, heard->clock);
+        answer_write_push(to, channel, w->tokens[heard->token].text, heard);
     }
 }
 
@@ -212,7 +213,7 @@ static void say_to_another(struct peer *peer, const struct heard *heard)
 {
     struct buffer said = {0};
     const char *token = peer->shell->world->tokens[heard->token].text;
-    answer_write_push(&said, "redlock:another", token, heard->clock);
+    answer_write_push(&said, "redlock:another", token, heard);
     say_bad(peer, &said, "what is for another channel", heard->at);
 }
 

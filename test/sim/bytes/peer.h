@@ -23,6 +23,7 @@ struct said {
     enum event_kind kind;
     uint32_t token;
     usec clock;
+    int free_slot;
     uint64_t run_id;
     size_t until; /* the end of it in all that the master said */
 };
@@ -31,7 +32,7 @@ struct said {
 struct greeting {
     unsigned logins, databases, names, ids, loads;
     bool info;
-    const char *hashes[4 * REQUEST_KINDS]; /* of the scripts */
+    const char *hashes[5 * REQUEST_KINDS]; /* of the scripts */
 };
 
 struct peer {

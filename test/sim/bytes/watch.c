@@ -74,13 +74,17 @@ static bool same_reply(const struct reply *told, const struct reply *said)
         return told->master_time == said->master_time;
     case ANSWER_QUEUED:
         return told->clock == said->clock && told->position == said->position &&
+               told->free_slot == said->free_slot && told->next_slot == said->next_slot &&
                told->foreign == said->foreign && told->remaining_ms == left;
     case ANSWER_HELD:
         if (kind == REQUEST_PEEK)
-            return same_text(told, said) && told->remaining_ms == left && told->waiting == 0;
+            return same_text(told, said) && told->remaining_ms == left && told->waiting == 0 &&
+                   told->readers == said->readers && told->permits == said->permits;
         /* fall through */
     default:
-        return !request_has_clock(kind) || told->clock == said->clock;
+        return !request_has_clock(kind) ||
+               (told->clock == said->clock && told->free_slot == said->free_slot &&
+                told->next_slot == said->next_slot);
     }
 }
 
@@ -132,7 +136,8 @@ static bool says_the_same(const struct peer *peer, const struct said *said,
         return strcmp(event->text, run_id) == 0;
     const char *token = peer->shell->world->tokens[said->token].text;
     return event->kind != EVENT_PUSH ||
-           (event->push->clock == said->clock && event->push->token_length == strlen(token) &&
+           (event->push->clock == said->clock && event->push->free_slot == said->free_slot &&
+            event->push->token_length == strlen(token) &&
             memcmp(event->push->token, token, strlen(token)) == 0);
 }
 
