@@ -104,6 +104,22 @@ static void say_yes(const struct rules *rules, struct world *world, int c, int i
         world->master[i].slot[j].told |= 1 << c;
 }
 
+static int free_slots(const struct rules *rules, const struct world *world, int i)
+{
+    int count = 0;
+    for (int j = 0; j < rules->slots; j++)
+        count += world->master[i].slot[j].owner == FREE;
+    return count;
+}
+
+static int older_ones(const struct world *world, uint8_t who, int than)
+{
+    int count = 0;
+    for (int c = 0; c < CLIENTS; c++)
+        count += (who & 1 << c) && is_older(world, c, than);
+    return count;
+}
+
 static bool passes_the_registry(const struct rules *rules, const struct world *world, int c, int i)
 {
     uint8_t ghosts, who = registry(world, i, &ghosts);
@@ -111,7 +127,7 @@ static bool passes_the_registry(const struct rules *rules, const struct world *w
     if (rules->style == AS_WRITTEN || broken(rules, REGISTRY_PASSED))
         return false;
     who &= ~(1 << c);
-    return who && (!has_ticket || is_older(world, oldest_of(world, who), c));
+    return has_ticket ? older_ones(world, who, c) >= free_slots(rules, world, i) : who != 0;
 }
 
 void master_try(const struct rules *rules, struct world *world, int c, int i, int j)
@@ -147,6 +163,10 @@ static void hint(const struct rules *rules, struct world *world, int i, int j)
     struct slot *slot = &world->master[i].slot[j];
     uint8_t ghosts, who = registry(world, i, &ghosts);
     int first = oldest_of(world, who);
+    for (int left = free_slots(rules, world, i) - 1; left > 0 && who & (who - 1); left--) {
+        who &= ~(1 << first); /* it has a hint of another slot */
+        first = oldest_of(world, who);
+    }
     if (slot->owner != FREE || ghosts || first == CLIENTS)
         return;
     slot->hinted |= 1 << first;
