@@ -25,11 +25,14 @@
 #include "command.h"
 #include "model_master.h"
 #include "ground/names.h"
+#include "ground/slots.h"
 #include "random.h"
 #include "reply.h"
 
 #define VALUES        5
 #define WAITERS       4
+#define SLOT_WAITERS  6
+#define OF_SLOTS      1 /* the only name that slots are asked of */
 #define RESTART_EVERY 9000
 #define LONGEST_MS    60
 
@@ -111,9 +114,15 @@ static long long integer(struct test *t, const char *command)
 
 /* ---- one request, through lib/wire ------------------------------------------------- */
 
-static void name_of(unsigned name, char text[16])
+#define KEY_TEXT 32 /* most bytes of a name */
+
+static void name_of(unsigned name, char text[KEY_TEXT])
 {
-    snprintf(text, 16, "name:%u", name);
+    if (model_is_slot(name))
+        snprintf(text, KEY_TEXT, SLOT_PREFIX "%u:name:%u", model_slot_number(name),
+                 model_slot_name(name));
+    else
+        snprintf(text, KEY_TEXT, "name:%u", name);
 }
 
 static void value_of(uint32_t value, char text[16])
@@ -123,22 +132,31 @@ static void value_of(uint32_t value, char text[16])
 
 static uint32_t number_of(const char *text, size_t length)
 {
-    static const char mark[] = "redlock:shared";
-    if (length == sizeof mark - 1 && memcmp(text, mark, length) == 0)
+    if (length == sizeof READERS - 1 && memcmp(text, READERS, length) == 0)
         return MODEL_MARK;
+    if (length == sizeof PERMITS - 1 && memcmp(text, PERMITS, length) == 0)
+        return MODEL_SLOTS_OUT;
     return length > 6 ? (uint32_t)atoi(text + 6) : 0;
+}
+
+static struct names *slot_of(unsigned name)
+{
+    char text[KEY_TEXT];
+    name_of(model_slot_name(name), text);
+    return slot_new(&memory, (struct slice){text, strlen(text)}, model_slot_number(name));
 }
 
 static struct request make_request(const struct model_call *call, char token[16])
 {
     struct slice slices[MODEL_NAMES];
-    char texts[MODEL_NAMES][16];
+    char texts[MODEL_NAMES][KEY_TEXT];
     struct request request = {.tag.kind = call->kind,
                               .whole = call->whole,
                               .ttl_ms = call->ttl_ms,
                               .heal = call->heal,
                               .tag.converts = call->converts,
                               .not_after = call->not_after,
+                              .permits = call->permits,
                               .proposal = call->proposal,
                               .fence = call->fence,
                               .ticket = call->ticket,
@@ -149,7 +167,9 @@ static struct request make_request(const struct model_call *call, char token[16]
         slices[i] = (struct slice){texts[i], strlen(texts[i])};
     }
     struct names *names = NULL;
-    if (call->count)
+    if (call->count && model_is_slot(call->names[0]))
+        names = slot_of(call->names[0]);
+    else if (call->count)
         names = names_new(&memory, (struct slice){"", 0}, slices, call->count);
     for (unsigned i = 0; i < call->count; i++)
         if (call->modes >> i & 1)
@@ -269,7 +289,8 @@ static bool same_wait(const struct model_answer *model, const struct reply *real
     int64_t left = model->remaining_ms == -1   ? -2
                    : model->remaining_ms == -2 ? -1
                                                : model->remaining_ms;
-    return real->position >= model->position && llabs(left - real->remaining_ms) <= 1;
+    return real->position >= model->position && real->free_slot == model->free_slot &&
+           real->next_slot == model->next_slot && llabs(left - real->remaining_ms) <= 1;
 }
 
 static bool same_answer(usec wall, const struct model_answer *model, const struct reply *real,
@@ -285,11 +306,14 @@ static bool same_answer(usec wall, const struct model_answer *model, const struc
                llabs(model->age - hello->age) <= 1 && llabs(model->uptime_s - hello->uptime_s) <= 1;
     if (model->answer == ANSWER_QUEUED)
         return same_wait(model, real);
+    if (model->answer == ANSWER_HELD && real->tag.kind == REQUEST_GRANT)
+        return real->free_slot == model->free_slot && real->next_slot == model->next_slot;
     if (model->answer != ANSWER_HELD || real->tag.kind != REQUEST_PEEK)
         return true;
     int64_t left = model->remaining_ms == -1 ? -2 : model->remaining_ms;
     return number_of(real->text, real->text_length) == model->value &&
-           real->readers == model->readers && llabs(left - real->remaining_ms) <= 1;
+           real->readers == model->readers && real->permits == model->permits &&
+           llabs(left - real->remaining_ms) <= 1;
 }
 
 static struct model_reader *find_reader(struct model_master *model, unsigned name, uint32_t value)
@@ -333,7 +357,7 @@ static bool same_readers(struct test *t, struct model_master *model, unsigned na
 
 static bool same_key(struct test *t, struct model_master *model, usec wall, unsigned name)
 {
-    char command[64], text[16];
+    char command[64], text[KEY_TEXT];
     name_of(name, text);
     snprintf(command, sizeof command, "PEXPIRETIME %s", text);
     int64_t expires = integer(t, command);
@@ -391,10 +415,18 @@ static bool same_waiter(struct test *t, struct model_master *model, uint32_t val
 static struct model_master swept(const struct model_master *model, usec wall)
 {
     struct model_master copy = *model;
-    for (unsigned name = 0; name < MODEL_NAMES; name++)
+    for (unsigned name = 0; name < MODEL_KEYS; name++)
         if (copy.data.keys[name].expires_ms == wall / 1000)
             copy.data.keys[name].expires_ms--;
     return copy;
+}
+
+static bool same_slots(struct test *t, struct model_master *model, usec wall)
+{
+    for (unsigned slot = 0; slot < MODEL_PERMITS; slot++)
+        if (!same_key(t, model, wall, model_slot(OF_SLOTS, slot)))
+            return false;
+    return true;
 }
 
 /* The model's answer at `wall`; taken over if it is the real one's. */
@@ -416,7 +448,10 @@ static bool agrees_from(struct test *t, struct model_master copy, usec wall,
                       (call->kind == REQUEST_RENEW && call->converts);
     if (hands_over && !same_logical_clock(t, &copy))
         return false;
-    for (unsigned name = 0; hands_over && name < MODEL_NAMES; name++)
+    bool is_slot = call->count && model_is_slot(call->names[0]);
+    if (is_slot && hands_over && !same_slots(t, &copy, wall))
+        return false;
+    for (unsigned name = 0; hands_over && !is_slot && name < MODEL_NAMES; name++)
         if (!same_key(t, &copy, wall, name))
             return false;
     for (unsigned i = 0; !hands_over && i < call->count; i++)
@@ -489,10 +524,18 @@ static bool ends_just_then(const struct model_data *data, unsigned name, usec be
     return any;
 }
 
+static bool slot_ends_just_then(const struct test *t, usec before, usec after)
+{
+    bool any = false;
+    for (unsigned slot = 0; slot < MODEL_PERMITS; slot++)
+        any |= ends_just_then(&t->model.data, model_slot(OF_SLOTS, slot), before, after);
+    return any;
+}
+
 static bool is_on_edge(const struct test *t, const struct model_call *calls, unsigned count,
                        usec before, usec after)
 {
-    bool any = before / 1000 != after / 1000;
+    bool any = before / 1000 != after / 1000 || slot_ends_just_then(t, before, after);
     for (unsigned i = 0; i < count; i++)
         for (unsigned k = 0; k < calls[i].count; k++)
             any |= ends_just_then(&t->model.data, calls[i].names[k], before, after);
@@ -539,7 +582,35 @@ static void be_a_waiter(struct test *t, struct model_call *call)
     call->ticket = draw_clock(t);
 }
 
-static struct model_call draw_call(struct test *t)
+/* Each of the waiters has a slot of its own to wait for; some have one ticket. */
+static struct model_call draw_slot_call(struct test *t)
+{
+    static const enum request_kind kinds[] = {REQUEST_GRANT, REQUEST_GRANT,   REQUEST_QUEUE,
+                                              REQUEST_QUEUE, REQUEST_RELEASE, REQUEST_RELEASE,
+                                              REQUEST_RENEW, REQUEST_PEEK,    REQUEST_ACQUIRE};
+    unsigned permits = chance_permille(&t->chance, 800) ? 4 : 1 + chance_below(&t->chance, 8);
+    struct model_call call = {.kind =
+                                  kinds[chance_below(&t->chance, sizeof kinds / sizeof kinds[0])],
+                              .whole = chance_permille(&t->chance, 700),
+                              .count = 1,
+                              .value = 1 + chance_below(&t->chance, VALUES),
+                              .permits = permits,
+                              .ttl_ms = chance_range(&t->chance, 2, LONGEST_MS)};
+    unsigned slot = chance_below(&t->chance, permits);
+    if (call.kind == REQUEST_QUEUE || chance_permille(&t->chance, 300)) {
+        unsigned which = chance_below(&t->chance, SLOT_WAITERS);
+        call.value = VALUES + WAITERS + 1 + which;
+        slot = which % 4;
+        call.permits = permits > slot ? permits : slot + 1;
+        call.ticket = t->model.data.clock.h / 8 * 8 + 8 * (which / 2);
+    }
+    call.names[0] = (uint8_t)(call.kind == REQUEST_PEEK ? OF_SLOTS : model_slot(OF_SLOTS, slot));
+    if (call.kind == REQUEST_GRANT && chance_permille(&t->chance, 500))
+        call.proposal = draw_clock(t);
+    return call;
+}
+
+static struct model_call draw_other_call(struct test *t)
 {
     static const enum request_kind kinds[] = {
         REQUEST_ACQUIRE, REQUEST_ACQUIRE, REQUEST_ACQUIRE, REQUEST_RENEW, REQUEST_RENEW,
@@ -579,6 +650,13 @@ static struct model_call draw_call(struct test *t)
         call.modes = (uint8_t)chance_below(&t->chance, 1U << call.count);
     call.converts = call.kind == REQUEST_RENEW && call.modes && chance_permille(&t->chance, 500);
     return call;
+}
+
+static struct model_call draw_call(struct test *t)
+{
+    if (chance_permille(&t->chance, 300))
+        return draw_slot_call(t);
+    return draw_other_call(t);
 }
 
 static bool compare_one(struct test *t)
@@ -733,7 +811,7 @@ static int option_kind(const char *word)
     return -1;
 }
 
-/* A rule of shared names that the model then breaks. */
+/* A rule of shared names, or of slots, that the model then breaks. */
 static void break_rule(const char *word)
 {
     const struct {
@@ -745,7 +823,9 @@ static void break_rule(const char *word)
                  {"readers_barge", &model_flaws.readers_barge},
                  {"frees_for_readers", &model_flaws.frees_for_readers},
                  {"always_converts", &model_flaws.always_converts},
-                 {"upgrades_beside", &model_flaws.upgrades_beside}};
+                 {"upgrades_beside", &model_flaws.upgrades_beside},
+                 {"passes_registry", &model_flaws.passes_registry},
+                 {"new_places_pass", &model_flaws.new_places_pass}};
     for (unsigned i = 0; i < sizeof flaws / sizeof flaws[0]; i++)
         if (strcmp(flaws[i].word, word) == 0) {
             *flaws[i].flaw = true;
