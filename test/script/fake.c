@@ -631,15 +631,17 @@ bool fake_unsubscribed(struct fake *fake, unsigned index)
     return true;
 }
 
-bool fake_push(struct fake *fake, unsigned index, const char *token, usec clock)
+bool fake_push(struct fake *fake, unsigned index, const char *token, usec clock, int free_slot)
 {
     unsigned number = strncmp(token, "token-", 6) == 0 ? (unsigned)atoi(token + 6) : 0;
     enum subscription_state subscription = fake->masters[index].subscription;
     bool known = number && number <= TOKENS_MAX && fake->tokens[number - 1][0];
     if (!known || (subscription != SUBSCRIPTION_UP && subscription != SUBSCRIPTION_CLOSING))
         return false;
-    struct push push = {
-        .token = fake->tokens[number - 1], .token_length = TOKEN_TEXT, .clock = clock};
+    struct push push = {.token = fake->tokens[number - 1],
+                        .token_length = TOKEN_TEXT,
+                        .clock = clock,
+                        .free_slot = free_slot};
     fake_step(fake, &(struct event){.kind = EVENT_PUSH, .master = index, .push = &push});
     return true;
 }
@@ -760,7 +762,8 @@ static void oblige(struct fake *fake, unsigned index)
         if (kind == REQUEST_HELLO || kind == REQUEST_ADOPT)
             fake_answer_hello(fake, index);
         else
-            fake_answer(fake, index, &(struct reply){.answer = answers[kind]});
+            fake_answer(fake, index,
+                        &(struct reply){.answer = answers[kind], .free_slot = -1, .next_slot = -1});
     }
 }
 

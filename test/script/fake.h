@@ -122,9 +122,10 @@ bool fake_subscribed(struct fake *fake, unsigned master, bool other);
 /* It gives a sign of life. */
 bool fake_alive(struct fake *fake, unsigned master);
 bool fake_unsubscribed(struct fake *fake, unsigned master);
-/* The master has handed the names to the token, and sends a push.  False if no token has that
+/* The master has handed the names to the token, and sends a push; or, if `free_slot` is not below
+ * 0, tells of a free slot.  False if no token has that
  * short name, or the client is not subscribed. */
-bool fake_push(struct fake *fake, unsigned master, const char *token, usec clock);
+bool fake_push(struct fake *fake, unsigned master, const char *token, usec clock, int free_slot);
 
 struct actor *fake_actor(struct fake *fake, const char *name);
 bool fake_new(struct fake *fake, const char *name, const char *names, const struct terms *terms,

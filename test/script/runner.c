@@ -20,7 +20,8 @@
  *                            absent, late, noscript, no-clock, error TEXT, hello [HELLO];
  *                            to a grant or raise yes, held, absent: each with clock T;
  *                            to a queue yes, ahead, queued [left T] [behind N] [foreign], with
- *                            clock T
+ *                            clock T; of a slot held and queued tell of others: [free SLOT]
+ *                            [line SLOT], [free SLOT] [younger SLOT]
  *   greet WHO                every hello that is asked for is answered, if any is
  *   lose WHO [TEXT]          the connection ends, or cannot be made
  *   subscribed WHO [same]    its notification connection is subscribed: to another process, if
@@ -29,6 +30,7 @@
  *   alive WHO                it answers a probe
  *   unsubscribed WHO         it ends, or cannot be made
  *   push WHO TOKEN clock T   it has given the names to that token
+ *   hint WHO TOKEN slot N    it tells who waits by that token of a free slot
  *   hang WHO                 it will not answer any more on this connection
  *   clock WHO T              what its wall clock is ahead of ours
  *   advance T                time passes, timers fire when they are due
@@ -51,7 +53,7 @@
  * WHO: numbers, or "all".  T: 10s, 3ms, 250us.  NAMES: with commas between them, and
  * "/shared" behind a name that is shared.
  * TERMS: ttl T [wait T | wait forever] [margin T] [max-hold T] [no-renew] [fence]
- *        [at-least T]
+ *        [at-least T] [permits K]
  * HELLO: [run ID] [role ROLE] [abstains T] [max-ttl T] [age T] [clock T]
  * Logical clocks, proposals and fences are written as the time of a scenario at which a
  * right wall clock says so: 0s is its beginning.
@@ -318,6 +320,13 @@ static bool read_answer(struct scenario *s, struct words *words, struct reply *r
     return false;
 }
 
+/* -1: it is not told. */
+static int16_t slot_of(struct words *words, const char *word)
+{
+    const char *value = value_of(words, word);
+    return *value ? (int16_t)atoi(value) : -1;
+}
+
 static void read_details(struct scenario *s, struct words *words, struct reply *reply, char *text,
                          size_t size)
 {
@@ -328,6 +337,8 @@ static void read_details(struct scenario *s, struct words *words, struct reply *
         reply->remaining_ms = time_of(s, words, "left", 0) / 1000;
     reply->position = (unsigned)atoi(value_of(words, "behind"));
     reply->foreign = reply->answer == ANSWER_QUEUED && has(words, "foreign");
+    reply->free_slot = slot_of(words, "free");
+    reply->next_slot = slot_of(words, reply->answer == ANSWER_QUEUED ? "younger" : "line");
     if (reply->clock)
         return;
     if (reply->answer == ANSWER_ERROR)
@@ -381,7 +392,7 @@ static void reply_once(struct scenario *s, unsigned index, struct reply *reply)
 static void do_reply(struct scenario *s, struct words *words)
 {
     char text[VOTE_TEXT_MAX] = "";
-    struct reply reply = {0};
+    struct reply reply = {.free_slot = -1, .next_slot = -1};
     unsigned who = read_who(s, words);
     if (!read_answer(s, words, &reply))
         return;
@@ -427,7 +438,19 @@ static void do_push(struct scenario *s, struct words *words)
     const char *token = next_word(words);
     usec clock = read_logical(s, words);
     FOR_EACH (i, who)
-        if (!fake_push(&s->fake, i, token, clock))
+        if (!fake_push(&s->fake, i, token, clock, -1))
+            complain(s, "nobody listens, or there is no such token", token);
+}
+
+static void do_hint(struct scenario *s, struct words *words)
+{
+    unsigned who = read_who(s, words);
+    const char *token = next_word(words);
+    int slot = slot_of(words, "slot");
+    if (slot < 0)
+        complain(s, "a hint names a slot", token);
+    FOR_EACH (i, who)
+        if (!fake_push(&s->fake, i, token, 0, slot))
             complain(s, "nobody listens, or there is no such token", token);
 }
 
@@ -475,6 +498,7 @@ static struct terms read_terms(struct scenario *s, const struct words *words)
         terms.wait = time_of(s, words, "wait", 0);
     terms.max_hold = time_of(s, words, "max-hold", 0);
     terms.at_least = time_of(s, words, "at-least", 0);
+    terms.permits = (unsigned)atoi(value_of(words, "permits"));
     terms.renew = !has(words, "no-renew");
     terms.fence = has(words, "fence");
     return terms;
@@ -770,6 +794,7 @@ static void obey(struct scenario *s, struct words *words)
         {"subscribed", do_subscribed},
         {"unsubscribed", do_unsubscribed},
         {"push", do_push},
+        {"hint", do_hint},
         {"place", do_place},
         {"lines", do_lines},
         {"alive", do_alive},
