@@ -1,5 +1,6 @@
 #include "model_master.h"
 
+#include <limits.h>
 #include <string.h>
 
 struct model_flaws model_flaws;
@@ -392,24 +393,66 @@ static int16_t youngest_slot(const struct model_master *master, usec wall,
     return youngest;
 }
 
+static unsigned length_of_queue(const struct model_master *master, usec wall, unsigned name)
+{
+    unsigned length = 0;
+    while (model_waiter(master, wall, name, length))
+        length++;
+    return length;
+}
+
+/* That with the shortest queue, from this one on. */
 static int16_t line_to_stand_in(const struct model_master *master, usec wall,
                                 const struct model_call *call)
 {
+    unsigned line = 0, least = UINT_MAX, name = model_slot_name(call->names[0]);
     for (unsigned i = 0; i < call->permits; i++) {
         unsigned slot = slot_at(call->names[0], call->permits, i);
-        if (!first_of(master, wall, call->names[0], slot))
-            return (int16_t)slot;
+        unsigned length = length_of_queue(master, wall, model_slot(name, slot));
+        if (length < least) {
+            line = slot;
+            least = length;
+        }
     }
-    return youngest_slot(master, wall, call, -1);
+    return (int16_t)line;
 }
 
-/* A slot is free, and nobody stands in its line. */
+static unsigned free_slots(struct model_master *master, usec wall, unsigned like, unsigned permits)
+{
+    unsigned count = 0;
+    for (unsigned slot = 0; slot < permits; slot++)
+        count += !look_up(master, wall, model_slot(model_slot_name(like), slot))->value;
+    return count;
+}
+
+/* Of all who wait for any slot of the name, the first one with a later ticket. */
+static const struct model_waiter *next_for_any(const struct model_master *master, usec wall,
+                                               unsigned like, usec later_than)
+{
+    const struct model_waiter *next = NULL;
+    for (unsigned slot = 0; slot < MODEL_PERMITS; slot++) {
+        const struct model_waiter *it;
+        for (unsigned rank = 0;
+             (it = model_waiter(master, wall, model_slot(model_slot_name(like), slot), rank));
+             rank++)
+            if (it->ticket > later_than && (!next || is_before(it, next)))
+                next = it;
+    }
+    return next;
+}
+
+/* A slot is free, and nobody stands in its line.  Whoever came first was told of other free ones.
+ */
 static void give_hint(struct model_master *master, usec wall, unsigned slot,
                       struct model_answer *answer)
 {
-    const struct model_waiter *first = first_for_any(master, wall, slot);
+    unsigned known = master->data.permits[model_slot_name(slot)];
+    const struct model_waiter *first = first_for_any(master, wall, slot), *next = first;
     if (look_up(master, wall, slot)->value || !first || model_flaws.gives_no_hints)
         return;
+    for (unsigned left = free_slots(master, wall, slot, known ? known : 1); left > 1; left--)
+        if ((next = next_for_any(master, wall, slot, first->ticket)))
+            first = next;
     answer->pushes[answer->push_count++] =
         (struct model_push){first->channel, first->value, 0, 0, {0}, (int)model_slot_number(slot)};
 }
@@ -553,14 +596,18 @@ static void describe_wait(struct model_master *master, usec wall, const struct m
     }
 }
 
-/* A new place of a slot is given nothing while somebody older waits for another. */
-static bool may_be_given(const struct model_master *master, usec wall,
-                         const struct model_call *call, bool was_there)
+/* A new place of a slot is given nothing while as many older ones wait for others as are free. */
+static bool may_be_given(struct model_master *master, usec wall, const struct model_call *call,
+                         bool was_there)
 {
     if (!model_is_slot(call->names[0]) || was_there || model_flaws.new_places_pass)
         return true;
-    const struct model_waiter *first = first_for_any(master, wall, call->names[0]);
-    return !first || first->ticket >= call->ticket;
+    unsigned older = 0, free = free_slots(master, wall, call->names[0], call->permits);
+    const struct model_waiter *it = first_for_any(master, wall, call->names[0]);
+    for (; it && it->ticket < call->ticket;
+         it = next_for_any(master, wall, call->names[0], it->ticket))
+        older++;
+    return older < free;
 }
 
 static enum answer queue(struct model_master *master, usec wall, const struct model_call *call,

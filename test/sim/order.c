@@ -172,7 +172,7 @@ void order_told(const struct user_lease *told)
         return;
     for (unsigned c = 0; c < w->clients; c++)
         for (struct user_lease *it = w->shells[c]->all; it; it = it->next_all)
-            if (c != told->shell->index && stands_in_line(it) &&
+            if (c != told->shell->index && !it->terms.permits && stands_in_line(it) &&
                 told->began > it->enqueued_since + FAIR_LATER && exclude_each_other(told, it))
                 passes(told, it);
 }

@@ -4,8 +4,7 @@
 -- TIME is cut, how many slots the name has
 -- Returns {1, clock} taken, 1 taken without a fence; {-1, clock, free, line} it is held, or somebody
 -- waits.  free: the next slot that is free, with nobody in its queue, if nobody waits for any, else
--- -1; line: the next slot, from this one on, with an empty queue, or else that whose first waiter
--- came last.
+-- -1; line: the slot with the shortest queue, the next one of several from this one on.
 local clock = KEYS[2]
 local fenced = ARGV[3] ~= '0'
 -- uses slots.lua
@@ -23,13 +22,12 @@ if not is_open or redis.call('exists', slot) > 0 then
     -- uses other_slots.lua
     -- Of 64 slots at the most.
     local function find_line()
-        local line, last = tonumber(which), nil
+        local line, least = nil, nil
         for i = 0, math.min(count, 64) - 1 do
-            local first, _, ticket = first_alive(key_of(slot_at(i)))
-            if not first then
-                return slot_at(i)
-            elseif not last or ticket > last then
-                line, last = slot_at(i), ticket
+            local key = key_of(slot_at(i))
+            local length = first_alive(key) and redis.call('zcard', 'redlock:queue:' .. key) or 0
+            if not least or length < least then
+                line, least = slot_at(i), length
             end
         end
         return line

@@ -1,5 +1,5 @@
--- queue.lua for a slot.  A new place gives no free slot away while somebody older waits for
--- another one; a refresh does, for that one may be dead.
+-- queue.lua for a slot.  A new place is given no free slot while as many older waiters wait for
+-- others as there are free slots; a refresh is, for those may be dead.
 -- KEYS the slot, redlock:clock
 -- ARGV token, ticket, ms that the place and what the waiter is given last, channel, how many slots
 -- the name has
@@ -12,6 +12,7 @@ local token, ticket, life, modes = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 -- uses slots.lua
 -- uses most_slots.lua
 -- uses other_slots.lua
+-- uses registry.lua
 local was_there = redis.call('zscore', 'redlock:queue:' .. slot, token) and
     redis.call('exists', 'redlock:waiter:' .. token) == 1
 
@@ -20,12 +21,15 @@ local registry = 'redlock:queue:' .. permits
 redis.call('zadd', registry, ARGV[2], token)
 prolong(registry, 2 * life)
 
-local function somebody_is_older()
-    local _, _, its = first_alive(permits)
-    return its and its < ticket
+-- That would pass somebody older, for whom no other slot is left.
+local function passes()
+    first_alive(permits) -- this removes the dead ahead
+    local free = free_slots(count)
+    local _, older = waiter_at(free, ticket)
+    return older >= free
 end
 
-if (was_there or not somebody_is_older()) and hand_over_if_open(slot) and all_ours() then
+if (was_there or not passes()) and hand_over_if_open(slot) and all_ours() then
     return {1, logical_clock()}
 end
 

@@ -1,5 +1,6 @@
--- release.lua for a slot.  If nobody stands in its queue, the first of those who wait for another
--- slot of the name is told that this one is free.  That gives it nothing.
+-- release.lua for a slot.  If nobody stands in its queue, one of those who wait for another slot of
+-- the name is told that this one is free: the first, or where more slots are free the second and so
+-- on, for those before it were told of these.  That gives it nothing.
 -- KEYS the slot   ARGV token
 -- Returns 1 it was ours, 0 it is free, -1 another token has it.
 -- uses slots.lua
@@ -15,11 +16,12 @@ elseif type(value) == 'table' and string.sub(value.err, 1, 9) ~= 'WRONGTYPE' the
 end
 if redis.pcall('exists', 'redlock:queue:' .. slot, 'redlock:queue:' .. permits) ~= 0 then
     -- uses leave.lua
+    -- uses registry.lua
     local function give_hint()
         if redis.call('exists', slot) > 0 or first_alive(slot) then
             return
         end
-        local token = first_alive(permits)
+        local token = first_alive(permits) and waiter_at(free_slots(known_slots()))
         if token then
             local waiter = cmsgpack.unpack(redis.call('get', 'redlock:waiter:' .. token))
             redis.call('publish', waiter[1], token .. ' slot ' .. which)
