@@ -99,6 +99,7 @@ void check_executed(struct world *w, unsigned master, const struct message *mess
         return; /* a mutant has had it carried out on another connection */
     fences_executed(w, master, message);
     order_executed(w, master, message);
+    permits_executed(w, master, message);
     grants_executed(w, master, message);
 }
 

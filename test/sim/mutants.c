@@ -50,6 +50,8 @@ void mutant_set(int number)
                                        .queue_keeps_clock = mutant == MUTANT_ENQUEUE_KEEPS_CLOCK,
                                        .keeps_dead = mutant == MUTANT_DEAD_KEPT,
                                        .lets_barge = mutant == MUTANT_BARGING,
+                                       .passes_registry = mutant == MUTANT_REGISTRY_PASSED,
+                                       .new_places_pass = mutant == MUTANT_ENQUEUED_PASSES,
                                        .readers_barge = mutant == MUTANT_READERS_BARGE,
                                        .marker_of_last = mutant == MUTANT_MARKER_OF_LAST,
                                        .frees_for_readers = mutant == MUTANT_MARKER_FREED,

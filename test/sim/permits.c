@@ -53,6 +53,62 @@ static void is_fair(const struct user_lease *told)
                 passes(told, it);
 }
 
+/* ---- a new place ------------------------------------------------------------------------ */
+
+static bool waits_longer(struct world *w, unsigned master, const struct user_lease *waits,
+                         const struct user_lease *than, unsigned name)
+{
+    const struct model_data *data = &w->servers[master].model.data;
+    if (waits == than || waits->known != KNOWN_ASKED || !waits->enqueued_since ||
+        waits->enqueued_since >= than->first_sent)
+        return false;
+    for (unsigned i = 0; i < data->waiters_used; i++)
+        for (unsigned slot = 0; slot < MODEL_PERMITS; slot++)
+            if (w->tokens[data->waiters[i].value].holder == waits &&
+                model_waits(&w->servers[master].model, &data->waiters[i], server_wall(w, master),
+                            model_slot(name, slot)))
+                return true;
+    return false;
+}
+
+static unsigned free_slots(struct world *w, unsigned master, unsigned name, unsigned permits)
+{
+    unsigned count = 0;
+    for (unsigned slot = 0; slot < permits; slot++)
+        count +=
+            !model_value(&w->servers[master].model, server_wall(w, master), model_slot(name, slot));
+    return count;
+}
+
+/* It was given the slot, and so many that wait longer than it are there: for each a slot is left.
+ */
+static void leaves_enough(struct world *w, unsigned master, const struct model_call *call)
+{
+    const struct user_lease *given = w->tokens[call->value].holder;
+    unsigned name = model_slot_name(call->names[0]), longer = 0;
+    for (unsigned c = 0; given && c < w->clients; c++)
+        for (const struct user_lease *it = w->shells[c]->all; it; it = it->next_all)
+            longer += waits_longer(w, master, it, given, name);
+    if (given && longer > free_slots(w, master, name, call->permits))
+        world_violated(w, "turn",
+                       "master %u gives slot %u to a new place of lease %u of client %u, and %u "
+                       "that wait longer are left with %u",
+                       master + 1, model_slot_number(call->names[0]), given->number, CLIENT(given),
+                       longer, free_slots(w, master, name, call->permits));
+}
+
+void permits_executed(struct world *w, unsigned master, const struct message *message)
+{
+    const struct model_call *call = &message->call;
+    if (call->kind != REQUEST_QUEUE || !model_is_slot(call->names[0]))
+        return;
+    struct token *token = &w->tokens[call->value];
+    bool was_there = token->stood & 1U << master;
+    token->stood |= (uint16_t)(1U << master);
+    if (!was_there && message->answer.answer == ANSWER_YES && message->answer.push_count)
+        leaves_enough(w, master, call);
+}
+
 void permits_acquired(struct user_lease *lease)
 {
     slot_is_known(lease);

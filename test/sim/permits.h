@@ -7,6 +7,8 @@
 
 #include "user_lease.h"
 
+/* A master has carried out a request. */
+void permits_executed(struct world *world, unsigned master, const struct message *message);
 /* ACQUIRED was told: from now on the lease is about its slot. */
 void permits_acquired(struct user_lease *lease);
 

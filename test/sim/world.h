@@ -165,6 +165,7 @@ struct token {
     bool upgraded;                     /* a master has taken its names for it alone */
     usec farthest_end;                 /* by its client's clock: that any lease has had with it */
     uint16_t asked, refused, released; /* by whom it was acquired and released: masters */
+    uint16_t stood;                    /* masters on which it has stood in the queue of a slot */
     uint16_t gone;                     /* masters that have carried out a release of it */
     usec dead_since;                   /* true time; 0: it lives */
     usec written_off; /* true time: nothing of it can be left then, and no release is owed */

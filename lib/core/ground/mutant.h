@@ -63,6 +63,8 @@
     X(PERIOD_FROM_ASKING, "at_least counts from when the lease was asked for")                     \
     X(SLOT_HINT_COUNTS, "a hint of a free slot counts as a grant")                                 \
     X(SLOT_BEYOND, "a lease is handed a slot beyond the permits that it knows of")                 \
+    X(REGISTRY_PASSED, "a try takes a free slot past those that wait for other slots")             \
+    X(ENQUEUED_PASSES, "a new place takes a free slot past those that have waited longer")         \
     X(REBIND_NEW_TICKET, "a further place draws a ticket of its own")                              \
     X(REBIND_SAME_TOKEN, "a further place has the token of the first one")                         \
     X(PLACES_KEPT, "who has a slot stays in the queues of the others")                             \
