@@ -142,6 +142,7 @@ static void clear_vote(redlock_vote *vote, const char *node)
     vote->waiters = "";
     vote->readers = 0;
     vote->reader_tokens = "";
+    vote->permits = 0;
 }
 
 static void explain_unreachable(const redlock *client, redlock_vote *vote, unsigned master)
@@ -245,13 +246,49 @@ static unsigned count_readers(const redlock *client)
     return most;
 }
 
+/* As many as a quorum of masters may say: permits are taken and given back on one after the other,
+ * and a master that did not answer may say as many as the others. */
+static unsigned count_permits_out(const redlock *client)
+{
+    usec out[REDLOCK_MASTERS_MAX];
+    unsigned count = 0, quorum = quorum_of(client->masters, client->config.spare);
+    for (unsigned i = 0; i < client->masters; i++) {
+        const redlock_vote *vote = &client->votes[i];
+        if (vote->kind == REDLOCK_VOTE_HELD || vote->kind == REDLOCK_VOTE_FREE)
+            out[count++] = vote->permits ? vote->readers : 0;
+    }
+    unsigned silent = client->masters - count;
+    return (unsigned)quorum_ranked(out, count, silent < quorum ? quorum - silent : 1);
+}
+
+static unsigned count_permits(const redlock *client)
+{
+    usec told[REDLOCK_MASTERS_MAX];
+    unsigned count = 0;
+    for (unsigned i = 0; i < client->masters; i++)
+        if (client->votes[i].permits)
+            told[count++] = client->votes[i].permits;
+    return (unsigned)quorum_vouched(told, count, client->config.spare);
+}
+
+static void say_permits(struct words *words, const redlock *client)
+{
+    unsigned permits = count_permits(client);
+    if (permits)
+        add(words, "%u of %u permits are out", count_permits_out(client), permits);
+    else
+        add_plain(words, "permits are out");
+}
+
 /* `readers`: what is said of a name that is shared, where their number is not told. */
 static void say_who(struct words *words, const redlock *client, const char *holder,
                     const char *readers)
 {
     bool is_shared = strcmp(holder, REDLOCK_READERS) == 0;
     unsigned count = is_shared ? count_readers(client) : 0;
-    if (count)
+    if (strcmp(holder, REDLOCK_PERMITS) == 0)
+        say_permits(words, client);
+    else if (count)
         add(words, "held by %u reader%s", count, count == 1 ? "" : "s");
     else if (is_shared)
         add_plain(words, readers);
@@ -272,8 +309,9 @@ static void say_holder(struct words *words, const redlock *client, const char *r
     add(words, " on %u of %u masters", on, client->masters);
     if (on <= client->config.spare)
         add_plain(words, ", which may be wrong,");
+    bool is_of_many = strcmp(named->holder, REDLOCK_PERMITS) == 0;
     if (left >= 0)
-        add(words, " for %.1f s more", (double)left / 1000);
+        add(words, "%s for %.1f s more", is_of_many ? ", the first" : "", (double)left / 1000);
     else if (named->remaining_ms == -2)
         add(words, ", which never expires");
 }
@@ -353,6 +391,8 @@ static void say(struct words *words, const redlock *client, const redlock_lease 
         add_plain(words, " ms");
         if (event->fence)
             add(words, ", fence %lld", (long long)event->fence);
+        if (lease->slot >= 0)
+            add(words, ", slot %d", lease->slot);
         break;
     case REDLOCK_NOT_ACQUIRED:
         say_not_acquired(words, client, lease, event->code);
