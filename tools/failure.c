@@ -43,6 +43,15 @@ static void explain_reader(struct text *out, const struct options *options,
         text_format(out, "  others came first: a reader passes no waiter\n");
 }
 
+/* Which slot was asked for is of no use to people. */
+static void explain_permits(struct text *out, const struct options *options,
+                            const redlock_event *event)
+{
+    if (event->code == REDLOCK_E_HELD && options->permits)
+        text_format(out, "  that is of one slot: no permit of %u is free, or others came first\n",
+                    options->permits);
+}
+
 static void message(struct text *out, const struct options *options, const char *what,
                     const char *sentence, const redlock_event *event)
 {
@@ -57,6 +66,7 @@ static void message(struct text *out, const struct options *options, const char 
     if (event) {
         votes_explain(out, event);
         explain_reader(out, options, event);
+        explain_permits(out, options, event);
     }
 }
 

@@ -35,7 +35,8 @@ enum option_id {
     OPTION_TOKEN,
     OPTION_ADOPT,
     OPTION_FENCE,
-    OPTION_SHARED
+    OPTION_SHARED,
+    OPTION_PERMITS
 };
 
 static const struct option long_options[] = {
@@ -62,6 +63,7 @@ static const struct option long_options[] = {
     {"adopt", no_argument, NULL, OPTION_ADOPT},
     {"fence", no_argument, NULL, OPTION_FENCE},
     {"shared", optional_argument, NULL, OPTION_SHARED},
+    {"permits", required_argument, NULL, OPTION_PERMITS},
     {NULL, 0, NULL, 0},
 };
 
@@ -78,6 +80,7 @@ static unsigned taken_by(int id)
     case OPTION_MARGIN:
     case OPTION_MAX_HOLD:
     case OPTION_AT_LEAST:
+    case OPTION_PERMITS:
         return FOR_RUN;
     case OPTION_TOKEN:
         return FOR_EXTEND | FOR_UNLOCK;
@@ -177,6 +180,18 @@ static int take_spare(struct options *options, const char *what, const char *tex
     return GO_ON;
 }
 
+static int take_permits(struct options *options)
+{
+    char *end;
+    long permits = strtol(optarg, &end, 10);
+    if (end == optarg || *end || permits < 1 || permits > REDLOCK_PERMITS_MAX) {
+        return misuse(options, "--permits: '%s' is not a number of permits from 1 to %d", optarg,
+                      REDLOCK_PERMITS_MAX);
+    }
+    options->permits = (unsigned)permits;
+    return GO_ON;
+}
+
 static int take_duration_option(struct options *options, int id)
 {
     switch (id) {
@@ -244,6 +259,8 @@ static int take_option(struct options *options, int id)
         return GO_ON;
     case OPTION_SHARED:
         return take_shared(options);
+    case OPTION_PERMITS:
+        return take_permits(options);
     case 'q':
         options->quiet = true;
         return GO_ON;
@@ -270,6 +287,19 @@ static int unknown_option(const struct options *options, char **argv)
     return misuse(options, "--%s takes no value", name_of(optopt));
 }
 
+/* A permit has a holder that renews it and knows its slot: no other process could take it over. */
+static int not_taken(const struct options *options, int id)
+{
+    bool is_by_hand = options->command->bit & (FOR_LOCK | FOR_EXTEND | FOR_UNLOCK);
+    if (id == OPTION_PERMITS && is_by_hand) {
+        return misuse(options,
+                      "`redlock %s` takes no --permits, as a permit cannot be left to another "
+                      "process: use `redlock run --permits K NAME -- COMMAND`",
+                      options->command->name);
+    }
+    return misuse(options, "`redlock %s` takes no --%s", options->command->name, name_of(id));
+}
+
 static int parse_one(struct options *options, int id, char **argv)
 {
     if (id == '?')
@@ -277,7 +307,7 @@ static int parse_one(struct options *options, int id, char **argv)
     if (id == ':')
         return misuse(options, "%s needs a value", argv[optind - 1]);
     if (options->command && !(taken_by(id) & options->command->bit))
-        return misuse(options, "`redlock %s` takes no --%s", options->command->name, name_of(id));
+        return not_taken(options, id);
     if (!options->command && taken_by(id) != FOR_ALL)
         return misuse(options, "--%s goes after the command", name_of(id));
     return take_option(options, id);
@@ -352,6 +382,20 @@ static void take_names(struct options *options, int argc, char **argv)
         take_name(options, options->shared_names[i], true);
 }
 
+static int check_permits(const struct options *options)
+{
+    if (options->permits && (options->shared || options->shared_names_count > 0)) {
+        return misuse(options, "--permits goes without --shared: each permit has one holder; give "
+                               "the name more permits");
+    }
+    if (options->permits && options->names_count > 1) {
+        return misuse(options,
+                      "--permits is of one name, not of %zu: run `redlock run` within another",
+                      options->names_count);
+    }
+    return GO_ON;
+}
+
 static int check_arguments(const struct options *options)
 {
     enum command_bit bit = options->command->bit;
@@ -367,7 +411,7 @@ static int check_arguments(const struct options *options)
         return misuse(options, "--token: '%s' is no token: give what `redlock lock` printed",
                       options->token);
     }
-    return GO_ON;
+    return check_permits(options);
 }
 
 static int ask_for_spare(struct options *options)

@@ -26,7 +26,8 @@ struct options {
     int64_t margin_ms; /* -1: not given */
     const char *token;
     bool adopt, fence;
-    bool shared; /* all names */
+    bool shared;      /* all names */
+    unsigned permits; /* 0: the names themselves */
 
     redlock_name *names;
     size_t names_count;

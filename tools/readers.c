@@ -8,7 +8,7 @@ struct waiters votes_readers(const redlock_event *event)
     struct waiters readers = {.tokens = ""};
     for (unsigned i = 0; i < event->masters; i++) {
         const redlock_vote *vote = &event->votes[i];
-        if (vote->kind == REDLOCK_VOTE_HELD && vote->readers > readers.count)
+        if (vote->kind == REDLOCK_VOTE_HELD && !vote->permits && vote->readers > readers.count)
             readers = (struct waiters){vote->readers, vote->reader_tokens};
     }
     return readers;

@@ -6,7 +6,7 @@
 
 #include "votes.h"
 
-/* The readers of the name; none if it is held exclusively. */
+/* The readers of the name; none if it is held exclusively, or permits of it are out. */
 struct waiters votes_readers(const redlock_event *event);
 
 /* Finds the whole value of a token without its label among the readers that the masters name;

@@ -36,13 +36,18 @@ const char run_help[] =
     "                   holders: see doc/fencing.md\n"
     "  --shared[=NAME]  as a reader of all names, beside other readers, while no\n"
     "                   writer has them; with =NAME, of that name beside the others\n"
+    "  --permits K      take one of K permits (1 to 1024) of the one name, so that at\n"
+    "                   most K commands run at once: use the same K everywhere. The\n"
+    "                   name itself is another lock, which does not count\n"
     "\n"
     "The command has REDLOCK_NAME (the first name), REDLOCK_NAMES (all, one per\n"
-    "line) and REDLOCK_TOKEN in its environment, with --fence REDLOCK_FENCE too. A\n"
-    "`redlock` in it has the same masters: REDLOCK_NODES_FILE is the file with the\n"
-    "list, or REDLOCK_NODES the list. Where the list has a login in it, or the file\n"
-    "is a pipe, neither is set: give that `redlock` its masters, best by a file. It\n"
-    "has the same spare and max-ttl: REDLOCK_SPARE, REDLOCK_MAX_TTL.\n"
+    "line) and REDLOCK_TOKEN in its environment, with --fence REDLOCK_FENCE too, and\n"
+    "with --permits REDLOCK_SLOT: 0 to K - 1, which no other command has at the same\n"
+    "time, the number of a worker say. A `redlock` in it has the same masters:\n"
+    "REDLOCK_NODES_FILE is the file with the list, or REDLOCK_NODES the list. Where\n"
+    "the list has a login in it, or the file is a pipe, neither is set: give that\n"
+    "`redlock` its masters, best by a file. It has the same spare and max-ttl:\n"
+    "REDLOCK_SPARE, REDLOCK_MAX_TTL.\n"
     "\n"
     "Signals are passed on to the command: SIGINT, SIGQUIT and SIGTERM ask for its\n"
     "end, and SIGKILL follows after kill-after; the command decides on others, such\n"
@@ -54,12 +59,14 @@ const char run_help[] =
     "With --json, messages are JSON, one document per line, on stderr.\n"
     "\n"
     "Exit status: the command's own, 128+N if signal N ended it; 64 usage, 69 no\n"
-    "quorum of masters, 75 somebody else has the lock, 76 it was lost while the\n"
-    "command ran, or held for max-hold, 78 the list of masters is wrong, 126 the\n"
+    "quorum of masters, 75 others have the lock, or the permits, 76 it was lost while\n"
+    "the command ran, or held for max-hold, 78 the list of masters is wrong, 126 "
+    "the\n"
     "command cannot be executed, 127 it was not found.\n"
     "\n"
     "Example:\n"
-    "  redlock run --wait 1m nightly-report -- ./report.sh\n";
+    "  redlock run --wait 1m nightly-report -- ./report.sh\n"
+    "  redlock run --permits 4 --wait forever pool -- ./worker.sh\n";
 
 /* ---- The longest hold --------------------------------------------------- */
 
@@ -268,6 +275,7 @@ static redlock_code ask(struct run *run)
     terms.max_hold_ms = options->max_hold_ms;
     terms.at_least_ms = options->at_least_ms;
     terms.fence = options->fence;
+    terms.permits = options->permits;
     return redlock_acquire_names(run->session.client, &run->lease, options->names,
                                  options->names_count, &terms, on_event, run);
 }

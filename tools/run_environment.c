@@ -12,6 +12,7 @@ static bool is_ours(const char *variable)
            strncmp(variable, "REDLOCK_NAMES=", 14) == 0 ||
            strncmp(variable, "REDLOCK_TOKEN=", 14) == 0 ||
            strncmp(variable, "REDLOCK_FENCE=", 14) == 0 ||
+           strncmp(variable, "REDLOCK_SLOT=", 13) == 0 ||
            strncmp(variable, "REDLOCK_NODES=", 14) == 0 ||
            strncmp(variable, "REDLOCK_NODES_FILE=", 19) == 0 ||
            strncmp(variable, "REDLOCK_SPARE=", 14) == 0 ||
@@ -66,6 +67,8 @@ static void fill_variables(struct text variables[], const struct options *option
     fill_shared_settings(variables, options);
     if (options->fence)
         text_format(&variables[4], "REDLOCK_FENCE=%" PRId64, redlock_fence(lease));
+    if (options->permits)
+        text_format(&variables[7], "REDLOCK_SLOT=%d", redlock_slot(lease));
 }
 
 bool environment_make(struct environment *environment, const struct options *options,

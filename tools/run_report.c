@@ -60,6 +60,8 @@ static void tell_event(const struct run *run, const redlock_event *event)
         names_json(&json, run->session.options->names, run->session.options->names_count);
         json_string(&json, "token", redlock_token(run->lease));
         fence_json(&json, event->fence);
+        if (run->session.options->permits)
+            json_number(&json, "slot", redlock_slot(run->lease));
         votes_json(&json, event);
         json_close(&json, '}');
         put_line(&line);

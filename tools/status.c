@@ -8,6 +8,7 @@
 #include "duration.h"
 #include "failure.h"
 #include "json.h"
+#include "permits.h"
 #include "readers.h"
 #include "say.h"
 #include "session.h"
@@ -20,6 +21,9 @@ const char status_help[] =
     "\n"
     "  held         one holder has it on a quorum\n"
     "  shared       readers have it on a quorum; `first` ends first\n"
+    "  permits      nobody has the name itself, but permits of it are out, or waited\n"
+    "               for; `first` has the lowest slot; of how many: the largest K that\n"
+    "               a client asked for in the last hour\n"
     "  partly held  some masters have a holder, but no quorum has the same one: an\n"
     "               attempt under way, or the rest of one\n"
     "  free         it has no holder\n"
@@ -76,6 +80,13 @@ static bool is_shared(const redlock_event *event, const struct holding *holding)
     return is_marker(holding->holder) && votes_readers(event).count > 0;
 }
 
+static const char *held_state(const redlock_event *event, const struct holding *holding)
+{
+    if (is_of_permits(holding->holder) && votes_permits(event).count > 0)
+        return "permits";
+    return is_shared(event, holding) ? "shared" : "held";
+}
+
 static struct finding judge(const redlock_event *event)
 {
     struct finding finding = {.answered = count_answers(event)};
@@ -85,7 +96,7 @@ static struct finding judge(const redlock_event *event)
     else if (finding.count == 0)
         finding.state = "free";
     else if (finding.holdings[0].masters >= event->quorum && finding.holdings[0].holder)
-        finding.state = is_shared(event, &finding.holdings[0]) ? "shared" : "held";
+        finding.state = held_state(event, &finding.holdings[0]);
     else
         finding.state = "partly held";
     return finding;
@@ -93,19 +104,66 @@ static struct finding judge(const redlock_event *event)
 
 /* ---- How it is shown ---------------------------------------------------- */
 
+/* ", first LABEL," */
+static void show_first(struct text *out, const struct waiters *crowd)
+{
+    size_t first = strcspn(crowd->tokens, "\n");
+    if (first > 0) {
+        text_format(out, ", first ");
+        who_show(out, crowd->tokens, first);
+    }
+    text_format(out, ",");
+}
+
 /* "3, first LABEL," behind "shared by" */
 static void show_readers(struct text *out, const struct waiters *readers, bool is_shared)
 {
-    size_t first = strcspn(readers->tokens, "\n");
     if (is_shared)
         text_format(out, "%u", readers->count);
     else
         readers_show(out, readers->count);
-    if (first > 0) {
-        text_format(out, ", first ");
-        who_show(out, readers->tokens, first);
-    }
-    text_format(out, ",");
+    show_first(out, readers);
+}
+
+/* "2 of 4 permits, first LABEL," */
+static void show_permits(struct text *out, const struct permits *permits)
+{
+    permits_show(out, permits->holders.count, permits->count);
+    show_first(out, &permits->holders);
+}
+
+/* Masters on which nobody has a name that is held elsewhere tell of its permits. */
+static struct permits permits_of(const struct finding *finding, const redlock_event *event)
+{
+    bool are_out = finding->count > 0 && is_of_permits(finding->holdings[0].holder);
+    return are_out ? votes_permits(event) : (struct permits){.holders.tokens = ""};
+}
+
+static bool is_state(const struct finding *finding, const char *state)
+{
+    return strcmp(finding->state, state) == 0;
+}
+
+static void show_who(struct text *out, const redlock_event *event, const struct finding *finding)
+{
+    const char *holder = finding->holdings[0].holder;
+    struct waiters readers = votes_readers(event);
+    struct permits permits = permits_of(finding, event);
+    if (is_of_permits(holder))
+        show_permits(out, &permits);
+    else if (is_marker(holder))
+        show_readers(out, &readers, is_state(finding, "shared"));
+    else
+        holder_show(out, holder);
+}
+
+/* The state itself is said of permits with their numbers. */
+static void show_state(struct text *out, const redlock_event *event, const struct finding *finding)
+{
+    if (!is_state(finding, "permits"))
+        text_format(out, "%s", finding->state);
+    if (finding->count > 0 && !is_state(finding, "permits"))
+        text_format(out, event->code == REDLOCK_OK ? " by " : "; held by ");
 }
 
 static void show_holding(struct text *out, const redlock_event *event,
@@ -113,12 +171,7 @@ static void show_holding(struct text *out, const redlock_event *event,
 {
     char span[DURATION_SIZE];
     const struct holding *holding = &finding->holdings[0];
-    struct waiters readers = votes_readers(event);
-    text_format(out, event->code == REDLOCK_OK ? " by " : "; held by ");
-    if (is_marker(holding->holder))
-        show_readers(out, &readers, strcmp(finding->state, "shared") == 0);
-    else
-        holder_show(out, holding->holder);
+    show_who(out, event, finding);
     text_format(out, " on %u of %u masters", holding->masters, event->masters);
     if (holding->remaining_ms >= 0)
         text_format(out, ", %s left", duration_show(span, holding->remaining_ms));
@@ -187,13 +240,15 @@ static void show_answer(struct text *out, const redlock_name *name, const redloc
 {
     struct finding finding = judge(event);
     text_shown(out, name->bytes, name->length);
-    text_format(out, ": %s", finding.state);
+    text_format(out, ": ");
+    show_state(out, event, &finding);
     if (finding.count > 0)
         show_holding(out, event, &finding);
     if (event->code != REDLOCK_OK)
         show_why_unknown(out, event, finding.answered);
     text_format(out, "\n");
     show_crowd(out, votes_readers(event), "reads", "read");
+    show_crowd(out, permits_of(&finding, event).holders, "has a permit", "have permits");
     show_crowd(out, votes_waiters(event), "waits", "wait");
     votes_table(out, event);
 }
@@ -211,6 +266,8 @@ static void answer_json(struct text *out, const redlock_name *name, const redloc
     json_number(&json, "on", finding.count > 0 ? finding.holdings[0].masters : 0);
     remaining_json(&json, finding.count > 0 ? finding.holdings[0].remaining_ms : -1);
     crowd_json(&json, votes_readers(event), "reading", "readers");
+    json_number(&json, "permits", permits_of(&finding, event).count);
+    crowd_json(&json, permits_of(&finding, event).holders, "out", "holders");
     crowd_json(&json, votes_waiters(event), "waiting", "waiters");
     json_number(&json, "answered", finding.answered);
     votes_json(&json, event);

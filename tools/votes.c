@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "duration.h"
+#include "permits.h"
 
 #define TOKEN_TEXT 22 /* 16 random bytes in base64url */
 #define NAME_SHOWN 100
@@ -137,8 +138,11 @@ void readers_show(struct text *out, unsigned count)
 
 void holder_show(struct text *out, const char *value)
 {
-    if (!value || is_marker(value)) {
-        text_format(out, value ? "readers" : "somebody");
+    if (!value || is_marker(value) || is_of_permits(value)) {
+        text_format(out, "%s",
+                    !value             ? "somebody"
+                    : is_marker(value) ? "readers"
+                                       : "those who have permits");
         return;
     }
     struct holder holder = holder_split(value);
@@ -153,7 +157,7 @@ void holder_show(struct text *out, const char *value)
 void holder_json(struct json *json, const char *value)
 {
     json_string(json, "holder", value);
-    json_string(json, "token", is_marker(value) ? NULL : value);
+    json_string(json, "token", is_marker(value) || is_of_permits(value) ? NULL : value);
     json_string(json, "label", value ? holder_split(value).label : NULL);
 }
 
@@ -295,6 +299,8 @@ static void table_held(struct text *out, const redlock_vote *vote)
     text_format(out, "held   %-10s ", span);
     if (is_marker(vote->holder))
         readers_show(out, vote->readers);
+    else if (is_of_permits(vote->holder))
+        permits_show(out, vote->readers, vote->permits);
     else
         holder_show(out, vote->holder);
 }

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "duration.h"
+#include "permits.h"
 #include "readers.h"
 #include "say.h"
 #include "votes.h"
@@ -14,11 +15,20 @@
 
 /* ---- What is told ------------------------------------------------------- */
 
+static void show_permits(struct text *out, const redlock_event *event)
+{
+    struct permits permits = votes_permits(event);
+    permits_show(out, permits.holders.count, permits.count);
+    text_format(out, " out");
+}
+
 static void show_holder(struct text *out, const redlock_event *event)
 {
     struct holding holdings[REDLOCK_MASTERS_MAX];
     if (event->code != REDLOCK_OK) {
         text_format(out, "%s", redlock_code_text(event->code));
+    } else if (votes_holdings(event, holdings) > 0 && is_of_permits(holdings[0].holder)) {
+        show_permits(out, event);
     } else if (votes_holdings(event, holdings) == 0) {
         text_format(out, "held by nobody");
     } else {
