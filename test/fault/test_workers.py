@@ -31,8 +31,8 @@ FOR_LONG_US = 10 ** 9
 LEASE = r"name-\d \d+"
 FACTS = {
     "begin": r"(library|command|plain|node-redlock) \d+",
-    "attempt": LEASE + "( shared)?( tries)?( unfenced)?",
-    "acquired": LEASE + r" \d+ \S+ \d+",
+    "attempt": LEASE + r"( shared)?( tries)?( unfenced)?( permits=\d+)?",
+    "acquired": LEASE + r" \d+ \S+ \d+( \d+)?",
     **dict.fromkeys(("valid", "at_risk", "healthy", "lost", "act", "releasing"), LEASE + r" \d+"),
     "acted": LEASE + r" (accepted fresh|refused stale|unfenced fresh)",
     "refrained": LEASE,
@@ -164,9 +164,42 @@ class Kinds(WorkersCase):
             for number, act in acts.items():
                 self.assertEqual(act == "read", "shared" in wishes[number], number)
 
+    def test_permits_that_they_ask_for(self):
+        """Each slot has a resource and fences of its own."""
+        worker = Worker(self, LIBRARY, "name-1", permits=3, fewer=50, whole=30, unfenced=30)
+        worker.await_fact("attempt", 59)
+        self.assertEqual(worker.end(), 0)
+        self.assert_whole(worker)
+        asked = {line[3]: line[-1] if line[-1].startswith("permits=") else ""
+                 for line in worker.facts("attempt")}
+        self.assertEqual(set(asked.values()), {"", "permits=1", "permits=2", "permits=3"})
+        resources = {}
+        for line in worker.facts("acquired"):
+            self.assertEqual(len(line) == 8, asked[line[3]] != "", line)
+            if len(line) == 8:
+                self.assertLess(int(line[7]), int(asked[line[3]].removeprefix("permits=")))
+            resources[line[3]] = f"redlock:permit:{line[7]}:name-1" if len(line) == 8 else "name-1"
+        acts = [(name, number) for _, name, _, label, number, *_ in self.register_log()
+                if label == worker.label]
+        self.assertTrue(acts)
+        for name, number in acts:
+            self.assertEqual(name, resources[number])
+
+    def test_permits_are_held_side_by_side_and_no_more_of_them(self):
+        workers = [Worker(self, LIBRARY, "name-1", permits=3, long_every=1, ttl=10 * TTL_MS,
+                          max_ttl=10 * TTL_MS, wait=FOREVER_MS) for _ in range(4)]
+        until(lambda: sum(map(bool, map(is_holding, workers))) == 3, "three of them hold a permit")
+        slots = [line[7] for worker in workers for line in worker.facts("acquired")]
+        self.assertEqual(sorted(slots), ["0", "1", "2"])
+        for worker in workers:
+            self.assertEqual(worker.end(), 0)
+            self.assert_whole(worker)
+
     def test_percents(self):
         for program in (LIBRARY, COMMAND, PLAIN):
             self.assertEqual(Worker(self, program, "name-1", readers=101).finish(), 64)
+        for wrong in ({"permits": 1025}, {"permits": -1}, {"fewer": 101}, {"whole": 101}):
+            self.assertEqual(Worker(self, LIBRARY, "name-1", **wrong).finish(), 64)
 
     def test_readers_hold_a_name_side_by_side(self):
         workers = [Worker(self, program, "name-1", readers=100, long_every=1, wait=FOREVER_MS)

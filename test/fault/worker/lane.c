@@ -16,6 +16,7 @@
 #define LONG_TTLS       1.5
 #define ACTS_PER_TTL    10
 #define THINKS_PER_TTL  100 /* of a long hold */
+#define KEY_MOST        256
 
 /* ---- Recording ---- */
 
@@ -27,9 +28,12 @@ static void put(struct lane *lane, const char *fact)
 static void put_attempt(struct lane *lane)
 {
     const struct wish *wish = &lane->wish;
-    record_put(&lane->worker->record, now_us(), "attempt %s %u%s%s%s", lane->name, lane->number,
+    char permits[32] = "";
+    if (wish->permits)
+        snprintf(permits, sizeof permits, " permits=%u", wish->permits);
+    record_put(&lane->worker->record, now_us(), "attempt %s %u%s%s%s%s", lane->name, lane->number,
                wish->shared ? " shared" : "", wish->tries ? " tries" : "",
-               wish->unfenced ? " unfenced" : "");
+               wish->unfenced ? " unfenced" : "", permits);
 }
 
 static void put_code(struct lane *lane, const char *fact, redlock_code code)
@@ -61,8 +65,12 @@ static void put_validity(struct lane *lane, const char *fact)
 static void put_acquired(struct lane *lane)
 {
     int64_t now = validity(lane, &lane->until);
-    record_put(&lane->worker->record, now, "acquired %s %u %" PRId64 " %s %" PRId64, lane->name,
-               lane->number, lane->until, redlock_token(lane->lease), redlock_fence(lane->lease));
+    char slot[32] = "";
+    if (lane->wish.permits)
+        snprintf(slot, sizeof slot, " %d", redlock_slot(lane->lease));
+    record_put(&lane->worker->record, now, "acquired %s %u %" PRId64 " %s %" PRId64 "%s",
+               lane->name, lane->number, lane->until, redlock_token(lane->lease),
+               redlock_fence(lane->lease), slot);
 }
 
 static bool is_held(const struct lane *lane)
@@ -112,10 +120,19 @@ static bool with_chance(unsigned percent)
     return (unsigned)rand() % 100 < percent;
 }
 
+static unsigned draw_permits(const struct terms *terms)
+{
+    if (!terms->permits || with_chance(terms->whole))
+        return 0;
+    bool fewer = with_chance(terms->fewer) && terms->permits > 1;
+    return fewer ? 1 + (unsigned)rand() % (terms->permits - 1) : terms->permits;
+}
+
 static void draw_wish(struct lane *lane)
 {
     const struct terms *terms = &lane->worker->terms;
-    lane->wish.shared = with_chance(terms->readers);
+    lane->wish.permits = draw_permits(terms);
+    lane->wish.shared = !lane->wish.permits && with_chance(terms->readers);
     lane->wish.tries = with_chance(terms->tries) || terms->wait_ms == 0;
     lane->wish.unfenced = with_chance(terms->unfenced);
 }
@@ -130,6 +147,7 @@ static void ask(struct lane *lane)
     wanted.margin_ms = terms->ttl_ms / 5; /* a busy machine may let us wait for our turn */
     wanted.fence = !lane->wish.unfenced;
     wanted.shared = lane->wish.shared;
+    wanted.permits = lane->wish.permits;
     lane->number++;
     lane->state = LANE_ASKING;
     put_attempt(lane);
@@ -185,6 +203,15 @@ static void think(const struct lane *lane)
     nanosleep(&(struct timespec){.tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000}, NULL);
 }
 
+/* A permit protects what belongs to its slot: its fences grow in that slot alone. */
+static const char *resource_of(const struct lane *lane, char key[static KEY_MOST])
+{
+    if (!lane->wish.permits)
+        return lane->name;
+    snprintf(key, KEY_MOST, "redlock:permit:%d:%s", redlock_slot(lane->lease), lane->name);
+    return key;
+}
+
 /* Without validity, LOST is already on its way, and will end the hold. */
 static void act(struct lane *lane)
 {
@@ -195,7 +222,8 @@ static void act(struct lane *lane)
     }
     put_until(lane, "act", now);
     think(lane);
-    struct use use = {.name = lane->name,
+    char key[KEY_MOST];
+    struct use use = {.name = resource_of(lane, key),
                       .number = lane->number,
                       .fence = redlock_fence(lane->lease),
                       .reads = lane->wish.shared};

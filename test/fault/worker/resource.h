@@ -10,7 +10,7 @@
 
 /* What is done with it, for which attempt: a reader reads, a writer writes. */
 struct use {
-    const char *name;
+    const char *name; /* or the key of its slot, each of which has fences of its own */
     unsigned number;
     int64_t fence; /* 0: without one */
     bool reads;

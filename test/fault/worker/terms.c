@@ -1,32 +1,29 @@
 #include "terms.h"
 
 #include <getopt.h>
+#include <redlock.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const struct option known[] = {{"record", required_argument, NULL, 'r'},
-                                      {"label", required_argument, NULL, 'b'},
-                                      {"seconds", required_argument, NULL, 's'},
-                                      {"seed", required_argument, NULL, 'd'},
-                                      {"ttl", required_argument, NULL, 't'},
-                                      {"wait", required_argument, NULL, 'w'},
-                                      {"max-ttl", required_argument, NULL, 'm'},
-                                      {"skew", required_argument, NULL, 'k'},
-                                      {"spare", required_argument, NULL, 'p'},
-                                      {"hold", required_argument, NULL, 'h'},
-                                      {"long-every", required_argument, NULL, 'l'},
-                                      {"readers", required_argument, NULL, 'R'},
-                                      {"tries", required_argument, NULL, 'T'},
-                                      {"unfenced", required_argument, NULL, 'U'},
-                                      {NULL, 0, NULL, 0}};
+static const struct option known[] = {
+    {"record", required_argument, NULL, 'r'},     {"label", required_argument, NULL, 'b'},
+    {"seconds", required_argument, NULL, 's'},    {"seed", required_argument, NULL, 'd'},
+    {"ttl", required_argument, NULL, 't'},        {"wait", required_argument, NULL, 'w'},
+    {"max-ttl", required_argument, NULL, 'm'},    {"skew", required_argument, NULL, 'k'},
+    {"spare", required_argument, NULL, 'p'},      {"hold", required_argument, NULL, 'h'},
+    {"long-every", required_argument, NULL, 'l'}, {"readers", required_argument, NULL, 'R'},
+    {"tries", required_argument, NULL, 'T'},      {"unfenced", required_argument, NULL, 'U'},
+    {"permits", required_argument, NULL, 'P'},    {"fewer", required_argument, NULL, 'F'},
+    {"whole", required_argument, NULL, 'W'},      {NULL, 0, NULL, 0}};
 
 static void misuse(void)
 {
     fputs("usage: redlock-chaos-worker --record FILE --label NAME --seconds S\n"
           "           --seed N [--ttl MS] [--wait MS] [--max-ttl MS] [--skew MS] [--hold US]\n"
           "           [--spare F] [--long-every N] [--readers PERCENT] [--tries PERCENT]\n"
-          "           [--unfenced PERCENT] NAME...\n"
+          "           [--unfenced PERCENT] [--permits K] [--fewer PERCENT] [--whole PERCENT] "
+          "NAME...\n"
           "REDLOCK_NODES: the masters. REDLOCK_CHAOS_REGISTER: [:PASSWORD@]HOST:PORT.\n",
           stderr);
 }
@@ -59,6 +56,12 @@ static bool take_percent(unsigned *percent)
 {
     *percent = (unsigned)strtoul(optarg, NULL, 10);
     return *percent <= 100;
+}
+
+static bool take_permits(unsigned *permits)
+{
+    *permits = (unsigned)strtoul(optarg, NULL, 10);
+    return *permits <= REDLOCK_PERMITS_MAX;
 }
 
 static bool take(struct terms *terms, int option)
@@ -103,6 +106,12 @@ static bool take(struct terms *terms, int option)
         return take_percent(&terms->tries);
     case 'U':
         return take_percent(&terms->unfenced);
+    case 'P':
+        return take_permits(&terms->permits);
+    case 'F':
+        return take_percent(&terms->fewer);
+    case 'W':
+        return take_percent(&terms->whole);
     default:
         return false;
     }

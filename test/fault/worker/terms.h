@@ -17,6 +17,8 @@ struct terms {
     double seconds, hold_s;
     unsigned seed, long_every;         /* one lease in this many is held beyond its ttl */
     unsigned readers, tries, unfenced; /* percent of the attempts */
+    unsigned permits;      /* K: the attempts ask for one of K permits; 0: for the name */
+    unsigned fewer, whole; /* percent of them: ask for one of less than K; for the name */
     int64_t ttl_ms, wait_ms, max_ttl_ms, skew_ms;
     int spare;
     char **names;

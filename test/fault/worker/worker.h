@@ -6,10 +6,11 @@
  * The facts, after the moment; UNTIL is when validity ends, as computed at that moment, or the
  * moment itself if none is left.
  *   begin library PID                       the first
- *   attempt NAME NUMBER [shared] [tries] [unfenced]
+ *   attempt NAME NUMBER [shared] [tries] [unfenced] [permits=K]
  *                                           asks: as a reader, not a writer; without waiting;
- *                                           without a fence
- *   acquired NAME NUMBER UNTIL TOKEN FENCE  holds; FENCE is 0 without one
+ *                                           without a fence; for one of K permits of the name
+ *   acquired NAME NUMBER UNTIL TOKEN FENCE [SLOT]
+ *                                           holds; FENCE is 0 without one, SLOT is that of a permit
  *   valid | at_risk | healthy | lost NAME NUMBER UNTIL
  *   act NAME NUMBER UNTIL                   looked at validity, and uses the resource: a reader
  *                                           reads, a writer writes
@@ -41,6 +42,7 @@ enum lane_state {
 /* What an attempt asks for. */
 struct wish {
     bool shared, tries, unfenced;
+    unsigned permits; /* 0: the name itself */
 };
 
 /* One name, and our lease on it. */
