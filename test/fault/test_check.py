@@ -1001,6 +1001,198 @@ class Turn(Case):
         self.assert_condemned("turn", "by t301:worker-2", 1)
 
 
+class Permits(Case):
+    """Three of name a, from 9 s on: each slot has had a holder, and in each somebody follows it."""
+
+    def setUp(self):
+        super().setUp()
+        self.record.keep_to(9000)
+        self.record.run["permits"] = 3
+        for number in (3, 4, 5):
+            self.record.adds(f"worker-{number}")
+        for slot in range(3):
+            self.holds(f"worker-{slot + 1}", 300 + slot, 9002, 9300, slot)
+
+    def holds(self, worker, number, begin, end, slot, fence=9000, asked=None, permits=3, wish=()):
+        record = self.record
+        record.says(worker, begin if asked is None else asked, "attempt", "a", number, *wish, f"permits={permits}")
+        record.says(worker, begin, "acquired", "a", number, at(begin + 980), f"t{number}:{worker}",
+                    fence, slot)
+        record.says(worker, end, "releasing", "a", number, at(begin + 980))
+        record.says(worker, end, "released", "a", number, "REDLOCK_OK")
+
+    def waits(self, worker, number, asked, end, *wish):
+        self.record.says(worker, asked, "attempt", "a", number, *wish)
+        self.record.says(worker, end, "failed", "a", number, "REDLOCK_E_HELD")
+
+    def test_three_at_once(self):
+        self.record.holds("worker-4", 1, 9000, 9100, 9200, 9000)
+        self.holds("worker-5", 1, 9300, 9400, 1, 9001)
+        told = self.assert_well()
+        self.assertEqual((told["permits"], told["slots_in_use"]["most"]), (4, 3))
+
+    def test_two_in_one_slot(self):
+        self.record.drop("a", 302, "attempt", "acquired", "releasing", "released")
+        self.holds("worker-4", 1, 9200, 9250, 1, 9001)
+        self.assert_condemned("overlap", "redlock:permit:1:a: t1:worker-4 of worker-4:1, holds it", 1)
+
+    def test_a_killed_holder_has_its_slot_to_its_end(self):
+        self.record.drop("a", 300, "releasing", "released")
+        self.record.drop("a", 302, "attempt", "acquired", "releasing", "released")
+        self.record.fault("killed", "worker-1", 9100, 9990)
+        self.record.killed.add("worker-1")
+        self.holds("worker-4", 1, 9500, 9550, 0, 9001)
+        self.assert_condemned("overlap", "redlock:permit:0:a: t1:worker-4", 1)
+
+    def test_a_renewal_told_late(self):
+        self.record.find("acquired", "a", 300)[UNTIL] = at(9100)
+        self.record.fault("stopped", "worker-1", 9090, 9250)
+        self.record.says("worker-1", 9251, "valid", "a", 300, at(9900))
+        self.record.drop("a", 302, "attempt", "acquired", "releasing", "released")
+        self.holds("worker-4", 1, 9150, 9200, 0, 9001)
+        self.assert_condemned("overlap", "redlock:permit:0:a: t1:worker-4", 1)
+
+    def test_four_at_once(self):
+        self.holds("worker-4", 1, 9200, 9250, 3, permits=4)
+        self.assert_condemned("permits", "a: 4 hold a permit at 1009200000, not 3", 1)
+
+    def test_one_leaves_as_another_comes(self):
+        self.holds("worker-4", 1, 9300, 9350, 3, permits=4)
+        self.assert_well()
+
+    def test_a_slot_out_of_range(self):
+        for slot, permits in ((2, 2), (3, 3), (-1, 3)):
+            with self.subTest(slot=slot):
+                self.setUp()
+                self.record.drop("a", 302, "attempt", "acquired", "releasing", "released")
+                self.holds("worker-4", 1, 9200, 9250, slot, permits=permits)
+                self.assert_condemned("slot", f"redlock:permit:{slot}:a: t1:worker-4 of worker-4:1, from "
+                                              f"1009200000 on, which asked for one of {permits}", 1)
+
+    def test_a_fence_goes_back_in_its_slot(self):
+        self.holds("worker-4", 1, 9300, 9400, 1, 9000)
+        self.assert_condemned("fence", "redlock:permit:1:a: t1:worker-4 of worker-4:1, fence 9000", 1)
+
+    def test_fences_of_different_slots_have_no_order(self):
+        self.holds("worker-4", 1, 9300, 9400, 1, 9002)
+        self.holds("worker-5", 1, 9350, 9450, 2, 9001)
+        self.assert_well()
+
+    def test_who_asked_for_no_fence_has_none(self):
+        self.holds("worker-4", 1, 9300, 9400, 1, 0, wish=["unfenced"])
+        self.assert_well()
+        self.holds("worker-5", 1, 9450, 9500, 1, 0)
+        self.assert_condemned("fence", "0 is no fence", 1)
+
+    def test_a_permit_and_its_slot_go_together(self):
+        self.record.find("acquired", "a", 301).pop()
+        self.record.drop("a", 301, "releasing", "released")
+        self.assert_condemned("malformed", "tells a slot, or should", 1)
+
+    def test_waiters_may_pass_each_other(self):
+        self.holds("worker-4", 1, 9310, 9400, 1, 9002, asked=9290)
+        self.holds("worker-5", 1, 9410, 9450, 2, 9001)
+        self.assert_well()
+
+    # ---- in use ------------------------------------------------------------------------------
+
+    def in_use(self, told):
+        use = told["slots_in_use"]["a_quorum_voted"]
+        return round(use["percent"], 1), round(use["seconds"], 3)
+
+    def test_how_many_slots_are_in_use_while_somebody_waits(self):
+        self.waits("worker-4", 1, 9250, 9500, "permits=3")
+        self.assertEqual(self.in_use(self.assert_well()), (20.0, 0.25))
+        self.holds("worker-5", 1, 9310, 9800, 1, 9001)
+        self.assertEqual(self.in_use(self.assert_well()), (45.3, 0.25))
+
+    def test_use_below_the_limit(self):
+        self.holds("worker-5", 1, 9400, 9800, 1, 9001)
+        self.waits("worker-4", 1, 9300, 9800, "permits=3")
+        self.record.run["least_use"] = 26.6
+        self.assertEqual(self.in_use(self.assert_well()), (26.7, 0.5))
+        self.record.run["least_use"] = 26.7
+        self.assert_condemned("use", "26.67 % of the slots were in use while a quorum voted", 1)
+
+    def test_nobody_waited(self):
+        self.waits("worker-4", 1, 9300, 9310, "tries", "permits=3")
+        self.waits("worker-4", 2, 9320, 9330, "permits=2")
+        self.waits("worker-5", 1, 9320, 9330)
+        self.record.run["least_use"] = 1
+        self.assert_condemned("few", "no time in which a quorum voted and somebody waited", 1)
+
+    def test_times_without_a_quorum_and_with_a_master_down(self):
+        self.waits("worker-4", 1, 9200, 9400, "permits=3")
+        self.record.fault("frozen", "master-1", 9210, 9990)
+        told = self.assert_well()
+        self.assertEqual(self.in_use(told), (50.0, 0.2))
+        self.assertEqual(told["slots_in_use"]["all_masters_up"], {"percent": 100, "seconds": 0.01})
+        for master in (2, 3):
+            self.record.fault("frozen", f"master-{master}", 9250, 9400)
+        self.assertEqual(self.in_use(self.assert_well()), (100.0, 0.05))
+
+    # ---- others ------------------------------------------------------------------------------
+
+    def plain(self, begin, end):
+        """It has no name but the slot's own."""
+        name, record = "redlock:permit:1:a", self.record
+        record.kinds["worker-5"] = "plain"
+        record.says("worker-5", begin, "attempt", name, 1)
+        record.says("worker-5", begin, "acquired", name, 1, at(begin + 980), "t:worker-5", 0)
+        record.says("worker-5", end, "releasing", name, 1, at(begin + 980))
+        record.says("worker-5", end, "released", name, 1, "REDLOCK_OK")
+
+    def test_a_slot_that_a_plain_client_has(self):
+        """It holds no permit, and the slot is not to be had."""
+        self.plain(9300, 9600)
+        self.holds("worker-4", 1, 9300, 9600, 0, 9001)
+        self.waits("worker-3", 303, 9300, 9500, "permits=3")
+        told = self.assert_well()
+        self.assertEqual((told["permits"], self.in_use(told)), (4, (50.0, 0.2)))
+
+    def test_a_plain_client_takes_a_slot_that_is_held(self):
+        self.plain(9299, 9400)
+        self.assert_condemned("overlap", "redlock:permit:1:a: t:worker-5 of worker-5:1, holds it", 1)
+
+    def test_a_slot_that_nobody_has_though_somebody_waits(self):
+        self.record.run["end"] = at(14000)
+        for worker, slot in (("worker-1", 0), ("worker-2", 1)):
+            for i in range(12):
+                self.holds(worker, 310 + i, 9400 + 300 * i, 9690 + 300 * i, slot, 9001 + i)
+        self.waits("worker-4", 400, 9350, 12500, "permits=3")
+        self.assert_condemned("unavailable", "redlock:permit:2:a: worker-4 wanted it, nobody held", 1)
+        self.record.drop("a", 400, "attempt", "failed")
+        self.waits("worker-4", 401, 9350, 12500, "permits=2")
+        self.assert_well()
+
+    def test_keys_of_slots(self):
+        key = "redlock:permit:1:a"
+        for ms in (9010, 9310, 9800):
+            self.record.sees(ms, key, "t301:worker-2")
+        self.record.sees(10300, "redlock:queue:redlock:permits:a", 1)
+        self.assert_well()
+        for ms in (9900, 10000):
+            self.record.sees(ms, key, "t301:worker-2")
+        self.assert_condemned("orphan", f"master-1 still has {key} t301:worker-2 at 1010000000", 1)
+
+    def test_lines_in_which_nobody_stands(self):
+        for key in ("redlock:queue:redlock:permit:1:a", "redlock:queue:redlock:permits:a"):
+            self.setUp()
+            for ms in (11000, 11500):
+                self.record.sees(ms, key, 1)
+            self.assert_condemned("orphan", f"master-1 still has {key}", 1)
+
+    def test_the_resource_of_a_slot_is_its_own(self):
+        for slot in (1, 2):
+            self.record.says(f"worker-{slot + 1}", 9100, "act", "a", 300 + slot, at(9980))
+            self.record.says(f"worker-{slot + 1}", 9100, "acted", "a", 300 + slot, "accepted", "fresh")
+            self.record.writes[at(9100), slot] = [f"redlock:permit:{slot}:a", 9000, f"worker-{slot + 1}",
+                                                  300 + slot, "write", "accepted", "fresh"]
+        self.assert_well()
+        self.record.writes[at(9100), 2][0] = "redlock:permit:0:a"
+        self.assert_condemned("register", "a write of redlock:permit:0:a, and it has redlock:permit:2:a", 1)
+
+
 class Growth(Case):
     def uses(self, rss, descriptors):
         self.record.run["end"] = at(210000)
@@ -1085,7 +1277,8 @@ class Files(Case):
         for line in ("", "1", "x attempt a 1", f"{at(99)} shrugged a 1", f"{at(99)} attempt a",
                      "0 usage 1 2", f"{at(99)} lost a 4711 {at(99)}",
                      f"{at(99)} attempt nobody 9", f"{at(99)} attempt a 1 alone",
-                     f"{at(99)} attempt a 1 shared shared", f"{at(99)} acted a 1 maybe fresh",
+                     f"{at(99)} attempt a 1 shared shared", f"{at(99)} attempt a 1 permits=0",
+                     f"{at(99)} attempt a 1 permits=9999", f"{at(99)} attempt a 1 shared permits=2", f"{at(99)} acted a 1 maybe fresh",
                      f"{at(99)} begin library 1"):
             with self.subTest(line=line):
                 text = self.record.text_of("worker-1").splitlines(True)

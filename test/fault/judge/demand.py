@@ -72,11 +72,11 @@ class Demand:
 
     # ---- the facts ---------------------------------------------------------------------------
 
-    def asks(self, lane, name, now):
-        if lane.since is None or now - lane.last > PAUSE:
-            if lane.since is not None:
-                self.judge_gap(name, [lane], self.free_since(name, now), now)
+    def asks(self, lane, wanted, now):
+        if lane.since is None or now - lane.last > PAUSE or lane.wanted != wanted:
+            self.wants_no_more(lane, now)
             lane.since = now
+        lane.wanted = wanted
         self.is_hungry(lane.life, now)
         lane.asked = lane.began = lane.last = now
 
@@ -87,12 +87,19 @@ class Demand:
         if now - free > HANDED:
             name.long_gap = (free, now)
         self.judge_attempt(lane, True)
+        self.wants_no_more(lane, now, name)
         self.is_answered(lane, now)
-        lane.since = None
         lane.life.hungry_since = now
 
-    def fails(self, lane, name, now, code):
-        if code not in ENDED and not self.is_contended(lane, name, now, code):
+    def wants_no_more(self, lane, now, judged=None):
+        """Any of these would have done."""
+        for name in lane.wanted:
+            if lane.since is not None and name is not judged:
+                self.judge_gap(name, [lane], self.free_since(name, now), now)
+        lane.since = None
+
+    def fails(self, lane, now, code):
+        if code not in ENDED and not self.is_contended(lane, now, code):
             self.judge_attempt(lane, False)
         self.is_answered(lane, now)
         self.judge_hunger(lane.life, now)
@@ -127,7 +134,7 @@ class Demand:
             return
         late = None
         for lane in lanes:
-            if lane.since is None or not lane.life.is_ours():
+            if lane.since is None or name not in lane.wanted or not lane.life.is_ours():
                 continue
             begin = max(free, lane.since)
             end = now if lane.asked is not None else min(now, lane.last)
@@ -150,11 +157,12 @@ class Demand:
                                            f"it for {(until - since) // 1000} ms from {since} on, "
                                            f"{after}, bound {bound // 1000} ms")
 
-    def is_contended(self, lane, name, now, code):
-        """Others held the name throughout, one after the other."""
+    def is_contended(self, lane, now, code):
+        """Others held the name throughout, one after the other, or each of the slots."""
         if code not in HELD:
             return False
-        gaps = (name.long_gap, (self.free_since(name, now), now))
+        gaps = [gap for name in lane.wanted
+                for gap in (name.long_gap, (self.free_since(name, now), now))]
         return all(end - max(begin, lane.asked) <= HANDED for begin, end in gaps)
 
     def judge_attempt(self, lane, has_succeeded):

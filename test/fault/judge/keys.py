@@ -8,6 +8,7 @@ A look comes after the moment that is recorded with it; so no key is judged when
 from collections import deque
 
 from .bounds import LIFE_MOST
+from .names import pool_of
 
 COARSE = 100_000  # us: drift of ttl, whole ms, and a watcher's moment
 DISORDER = 10_000_000  # us: one master may answer long after the next
@@ -49,7 +50,7 @@ class Sighting:
 class Keys:
     def __init__(self, court, run, faults, windows, names):
         self.court, self.run, self.windows, self.names = court, run, windows, names
-        self.lanes = {}  # (label, name)
+        self.lanes = {}  # (label, name, or all its slots together)
         self.over, self.order = {}, deque()  # tokens of leases given back
         self.seen = {}  # (master, key): {token: its sighting}
         self.of_master = {}
@@ -121,7 +122,7 @@ class Keys:
                                       f"{why}")
 
     def limit_of_token(self, now, name, sighting):
-        lane = self.lanes.get((sighting.token.partition(":")[2], name))
+        lane = self.lanes.get((sighting.token.partition(":")[2], pool_of(name)))
         if lane is None:
             return None, None
         if sighting.token in self.over:

@@ -18,16 +18,18 @@ def higher(one, other):
 
 
 class Lease:
-    __slots__ = ("lane", "number", "begin", "end", "due", "token", "fence", "is_shared", "is_over",
-                 "is_lost", "is_judged")
+    __slots__ = ("lane", "number", "begin", "end", "due", "token", "fence", "key", "is_shared",
+                 "is_over", "is_lost", "is_judged", "is_excused")
 
     def __init__(self, lane, now, number, until, token, fence):
         self.lane, self.number, self.token, self.fence = lane, number, token, fence
+        self.key = lane.place.name  # by which the masters have it
         self.is_shared = lane.is_shared
         self.begin = now
         self.end = self.due = max(until, now)  # due: LOST has to be told by then
         self.is_over = False  # released, withdrawn, or its process is gone
         self.is_lost = self.is_judged = False
+        self.is_excused = False  # an overlap with it is
 
     def __str__(self):
         reader = ", a reader" if self.is_shared else ""
@@ -39,13 +41,16 @@ class Lease:
 
 
 class Lane:
-    """The actions of one life of a worker on one name."""
+    """The actions of one life of a worker on one name; those on its permits have another lane."""
 
-    __slots__ = ("life", "name", "number", "wish", "asked", "began", "since", "last", "lease",
-                 "over_at", "before", "read_until", "passed_by")
+    __slots__ = ("life", "name", "number", "wish", "permits", "wanted", "place", "asked", "began",
+                 "since", "last", "lease", "over_at", "before", "read_until", "passed_by")
 
-    def __init__(self, life, name):
+    def __init__(self, life, name, place):
         self.life, self.name, self.wish = life, name, frozenset()
+        self.permits = 0  # K, as the present attempt has it
+        self.wanted = [place]  # the names of which any will do
+        self.place = place  # the one that it holds, or held last
         self.number = self.asked = None  # asked: when, while it asks
         self.began = 0  # the present attempt or lease
         self.read_until = 0  # the end of the last one as a reader
@@ -59,22 +64,10 @@ class Lane:
         return "shared" in self.wish
 
 
-class Name:
-    def __init__(self, name):
-        self.name = name
-        self.lanes = []
-        self.holders = []  # whose end may be to come
-        self.open = []  # who have neither given back nor lost it
-        self.newest = {}  # the last to come, by whether it is shared
-        self.highest = self.highest_writer = None
-        self.free_since = 0
-        self.long_gap = (0, 0)
-
-
 class Leases:
-    def __init__(self, court, run, faults, masters_with):
+    def __init__(self, court, run, faults, permits, masters_with):
         """masters_with(name, token): the number of masters on which the watcher saw it last."""
-        self.court, self.run, self.faults = court, run, faults
+        self.court, self.run, self.faults, self.permits = court, run, faults, permits
         self.masters_with = masters_with
         self.tokens = set()
         self.figures = court.figures
@@ -82,8 +75,8 @@ class Leases:
     # ---- the facts ---------------------------------------------------------------------------
 
     @staticmethod
-    def asks(lane, name):
-        lane.before = name.highest
+    def asks(lane):
+        lane.before = lane.place.highest
 
     def acquired(self, lane, name, lease, now, until):
         self.figures["holders"] += 1
@@ -159,6 +152,7 @@ class Leases:
         if lease in name.open:
             name.open.remove(lease)
             name.free_since = max(name.free_since, min(lease.end, now))
+            self.permits.closes(lease)
 
     # ---- overlap -----------------------------------------------------------------------------
 
@@ -184,8 +178,9 @@ class Leases:
             return
         if self.is_excused(lease, other):
             self.figures["overlaps_excused"] += 1
+            lease.is_excused = other.is_excused = True
         else:
-            self.court.complain("overlap", f"{lease.lane.name}: {lease}, holds it from "
+            self.court.complain("overlap", f"{lease.key}: {lease}, holds it from "
                                            f"{lease.begin} on, {other} until {until}")
 
     def is_excused(self, lease, other):
@@ -199,7 +194,7 @@ class Leases:
     def is_taken(self, lease, other):
         """With plain majorities a lease on a bare one does not survive the loss of a key."""
         first, second = sorted((lease, other), key=lambda it: it.begin)
-        if self.run.spare or self.masters_with(first.lane.name, first.token) > self.run.quorum:
+        if self.run.spare or self.masters_with(first.key, first.token) > self.run.quorum:
             return False
         return any(it.kind in TAKING and it.begin <= second.begin <= it.end + self.run.ttl
                    and it.end >= first.begin for it in self.faults.all)

@@ -9,6 +9,7 @@ DISORDER = {"command": 1_000_000}
 CHECKED, UNCHECKED = ("accepted", "refused", "unfenced"), ("fresh", "stale")
 ACTS = ("read", "write")
 WISHES = {"shared", "tries", "unfenced"}
+PERMITS, PERMITS_MOST = "permits=", 1024
 EDGES = ("begin", "end")
 ENDING = ("lost", "releasing", "released", "gone")  # of equal moments these come first
 
@@ -18,10 +19,15 @@ def name_number(words):
 
 
 def attempt(words):
+    permits = 0
+    if words[-1].startswith(PERMITS):
+        permits = int(words.pop().removeprefix(PERMITS))
+        if not 0 < permits <= PERMITS_MOST:
+            raise ValueError("no such number of permits")
     wish = frozenset(words[4:])
-    if len(wish) != len(words[4:]) or not wish <= WISHES:
+    if len(wish) != len(words[4:]) or not wish <= WISHES or permits and "shared" in wish:
         raise ValueError("no such wish")
-    return words[2], int(words[3]), wish
+    return words[2], int(words[3]), wish, permits
 
 
 def with_until(words):
@@ -33,7 +39,10 @@ def with_code(words):
 
 
 def acquired(words):
-    return words[2], int(words[3]), int(words[4]), words[5], int(words[6])
+    """Of a permit, with its slot."""
+    if len(words) not in (7, 8):
+        raise ValueError(f"{len(words)} words")
+    return words[2], int(words[3]), int(words[4]), words[5], *map(int, words[6:])
 
 
 def acted(words):
@@ -53,7 +62,7 @@ def begin(words):
 
 
 ANY = 0
-FACTS = {"begin": (4, begin), "attempt": (ANY, attempt), "acquired": (7, acquired),
+FACTS = {"begin": (4, begin), "attempt": (ANY, attempt), "acquired": (ANY, acquired),
          "valid": (5, with_until), "at_risk": (5, with_until), "healthy": (5, with_until),
          "lost": (5, with_until), "act": (5, with_until), "acted": (6, acted),
          "refrained": (4, name_number), "releasing": (5, with_until), "released": (5, with_code),
@@ -67,6 +76,7 @@ class Life:
         self.path, self.label, self.worker, self.number = path, path.name, worker, number
         self.killed_at = killed_at
         self.kind, self.last, self.lanes, self.usage = "library", 0, {}, []
+        self.present = {}  # of each name, the lane of the present attempt
         self.acts = self.acteds = 0
         self.hungry_since = self.answered_at = 0  # asks since then, without success
 

@@ -10,6 +10,7 @@ is in memory at once.
 from collections import Counter
 
 from .lives import ACTS
+from .names import whole_of
 
 
 class Register:
@@ -19,7 +20,7 @@ class Register:
         self.lines = self.read()
         self.highest = {act: {} for act in ACTS}  # name: fence
         self.pending = {}  # worker: {(name, number, checked, unchecked): so many}
-        self.used = {}  # worker: {(name, number): (fence, act)}, of the pending
+        self.used = {}  # worker: {(name, number): (name or slot, fence, act)}, of the pending
         self.served = 0
 
     def read(self):
@@ -45,9 +46,9 @@ class Register:
             self.complain(f"{served} served after {self.served}")
         self.served = served
         self.replay(served, name, fence, act, checked, unchecked)
-        key = (name, number, checked, unchecked)
-        self.pending.setdefault(worker, Counter())[key] += 1
-        self.used.setdefault(worker, {})[name, number] = fence, act
+        whole = whole_of(name)
+        self.pending.setdefault(worker, Counter())[whole, number, checked, unchecked] += 1
+        self.used.setdefault(worker, {})[whole, number] = name, fence, act
 
     def least(self, name, act):
         return max(of_name.get(name, 0) for of, of_name in self.highest.items()
@@ -74,6 +75,7 @@ class Register:
     # ---- what workers were answered ----------------------------------------------------------
 
     def answered(self, life, lease, name, number, checked, unchecked):
+        name = whole_of(name)
         key = (name, number, checked, unchecked)
         where = f"{life.where(number)} on {name}"
         if not self.find(life.label, key):
@@ -86,7 +88,9 @@ class Register:
         if used and lease and lease.number == number:
             self.compare(where, lease, *used)
 
-    def compare(self, where, lease, fence, act):
+    def compare(self, where, lease, name, fence, act):
+        if name != lease.key:
+            self.complain(f"{where}: a {act} of {name}, and it has {lease.key}")
         if fence != lease.fence:
             self.complain(f"{where}: a {act} with fence {fence}, and it has {lease.fence}")
         if act != ("read" if lease.is_shared else "write"):

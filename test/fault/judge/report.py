@@ -6,7 +6,7 @@ SHOWN = 20  # complaints
 COUNTS = ("lives", "attempts", "holders", "valid", "at_risk", "lost_in_time", "lost_late",
           "stopped_past_lease", "refrained", "act", "acted", "reads", "writes",
           "stale_acts_taken_unchecked", "stale_acts_refused", "rounds", "raises", "readers",
-          "side_by_side", "turns_judged",
+          "side_by_side", "permits", "turns_judged",
           "attempts_judged", "keys_seen", "overlaps_excused", "just_woken", "most_rss_kb",
           "most_descriptors")
 
@@ -21,6 +21,7 @@ def report(trial):
     told["failed"] = dict(sorted(court.failed.items()))
     told["faults"] = dict(sorted(Counter(it.kind for it in faults.all).items()))
     told["longest_wait_ms"] = trial.demand.longest_wait // 1000
+    told["slots_in_use"] = trial.permits.told()
     told["availability"] = trial.demand.availability()
     told["unavailable_ms"] = {label: {"worst": worst / 1000, "bound": bound / 1000}
                               for label, (worst, bound) in sorted(trial.demand.worst.items())}
@@ -58,6 +59,7 @@ def page(told):
         f"  keys           {told['keys_seen']} seen on masters",
         f"  most used      {told['most_rss_kb']} kB, {told['most_descriptors']} descriptors",
         f"  faults         {listed(told['faults'])}"]
+    lines += slots_in_use(told)
     lines += [f"  growth         {it}" for it in told["growth"]]
     lines += unavailable(told)
     lines.append(f"  violations     {listed(told['violations'])}")
@@ -72,6 +74,21 @@ def availability(told):
     if told["availability"] is None:
         return "not judged: no attempt was clear of faults"
     return f"{told['availability']:.2f} % of {told['attempts_judged']} attempts clear of faults"
+
+
+def slots_in_use(told):
+    if not told["slots_in_use"]:
+        return []
+    use = told["slots_in_use"]
+    return [f"  permits        {told['permits']} of the holders, at most {use['most']} of a name at once",
+            f"  slots in use   {share(use['a_quorum_voted'])} somebody waited and a quorum voted, "
+            f"{share(use['all_masters_up'])} all masters were up"]
+
+
+def share(use):
+    if use["percent"] is None:
+        return "none of the 0.0 s in which"
+    return f"{use['percent']:.2f} % of the {use['seconds']:.1f} s in which"
 
 
 def unavailable(told):

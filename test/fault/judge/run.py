@@ -2,7 +2,7 @@
 
 NUMBERS = ("seed", "masters", "workers", "ttl_ms", "max_ttl_ms", "skew_ms", "quarantine_ms",
            "begin", "end", "holders", "longest_ms", "availability")
-IF_TOLD = ("grown", "spare")
+IF_TOLD = ("grown", "spare", "permits", "least_use")
 
 
 class Run:
@@ -15,7 +15,7 @@ class Run:
             value = float(told[key])
             setattr(self, key, int(value) if value == int(value) else value)
         for key in IF_TOLD:
-            setattr(self, key, int(told.get(key, 0)))
+            setattr(self, key, float(told.get(key, 0)) if key == "least_use" else int(told.get(key, 0)))
         self.quorum = (self.masters + self.spare + 2) // 2
         self.ttl = self.ttl_ms * 1000
         self.quarantine = self.quarantine_ms * 1000

@@ -6,8 +6,10 @@ from .court import Court
 from .demand import Demand, Windows
 from .faults import Faults, read_faults
 from .keys import Keys, read_keys
-from .leases import Lane, Lease, Leases, Name
+from .leases import Lane, Lease, Leases
 from .lives import Reader, find_lives
+from .names import Names
+from .permits import Permits
 from .register import Register
 from .run import read_run
 from .turns import Turns
@@ -23,12 +25,14 @@ class Trial:
         self.run = read_run(folder)
         self.faults = self.needs("faults", Faults([]), self.read_faults)
         self.lives = find_lives(folder, self.run, self.faults, self.court)
-        self.names = {it: Name(it) for it in self.run.names}
+        self.names = Names(self.run)
         self.demand = Demand(self.court, self.run, self.faults)
         windows = Windows(0, self.faults, self.run)
         self.keys = Keys(self.court, self.run, self.faults, windows, self.names)
         self.turns = Turns(self.court, self.run, self.faults)
-        self.leases = Leases(self.court, self.run, self.faults, self.keys.masters_with)
+        self.permits = Permits(self.court, self.run, self.faults)
+        self.leases = Leases(self.court, self.run, self.faults, self.permits,
+                             self.keys.masters_with)
         self.register = Register(folder / "register", self.court)
         self.usage = Usage(self.court)
 
@@ -67,9 +71,10 @@ class Trial:
             self.register.ends(self.lives)
         elif figures["acted"]:
             self.court.complain("truncated", "there is no file register")
-        self.demand.ends(self.names.values())
+        self.demand.ends(self.names.all())
         self.demand.judge_availability()
         self.usage.ends(self.lives)
+        self.permits.ends()
         self.court.at_least("processes that lived for long", len(self.usage.told), self.run.grown)
         self.court.at_least("holders", figures["holders"], self.run.holders)
 
@@ -87,68 +92,86 @@ class Trial:
 
     def gone(self, life, now):
         for lane in life.lanes.values():
-            name = self.names[lane.name]
+            self.permits.answered(lane, now)
             self.demand.gone(lane, now)
             if lane.lease:
-                self.leases.gone(name, lane.lease, now)
+                self.leases.gone(lane.place, lane.lease, now)
             if lane.over_at is None:
                 self.keys.is_over(lane, now, False)
 
     # ---- facts of leases ---------------------------------------------------------------------
 
     def hear(self, life, now, fact, name, number, *said):
-        lane = life.lanes.get(name) or self.new_lane(life, name)
-        if lane is None:
+        if name not in self.names:
             self.malformed(life, now, fact, number, f"no such name: {name}")
-        elif fact == "acted":
-            self.acted(life, lane, number, *said)
         elif fact == "attempt":
-            self.attempt(lane, self.names[name], now, number, *said)
+            self.attempt(self.lane(life, name, *said), now, number, *said)
+        else:
+            lane = life.present.get(name) or self.lane(life, name)
+            self.hear_more(life, lane, now, fact, number, said)
+
+    def hear_more(self, life, lane, now, fact, number, said):
+        if fact == "acted":
+            self.acted(life, lane, number, *said)
         elif lane.number != number:
             self.malformed(life, now, fact, number, "of an attempt that there was not")
         elif fact in ("acquired", "failed"):
-            self.outcome(lane, self.names[name], now, fact, said)
+            self.outcome(lane, now, fact, said)
         elif lane.lease is None or lane.lease.number != number:
             self.malformed(life, now, fact, number, "of a lease that it did not get")
         else:
-            self.of_lease(lane, self.names[name], now, fact, said)
+            self.of_lease(lane, now, fact, said)
 
     def malformed(self, life, now, fact, number, why):
         self.court.complain("malformed", f"{life.where(number)}: {now} {fact} {why}")
 
-    def new_lane(self, life, name):
-        if name not in self.names:
-            return None
-        lane = life.lanes[name] = Lane(life, name)
-        self.names[name].lanes.append(lane)
-        if life.is_ours():
-            self.keys.lanes[life.label, name] = lane
+    def lane(self, life, name, _wish=None, permits=0):
+        place = self.names.pool(name) if permits else self.names.get(name)
+        lane = life.lanes.get(place.name)
+        if lane is None:
+            lane = life.lanes[place.name] = Lane(life, name, place)
+            place.lanes.append(lane)
+            if life.is_ours():
+                self.keys.lanes[life.label, place.name] = lane
+        life.present[name] = lane
         return lane
 
-    def attempt(self, lane, name, now, number, wish):
+    def attempt(self, lane, now, number, wish, permits):
         self.court.figures["attempts"] += 1
         if lane.number is not None and number <= lane.number:
             self.malformed(lane.life, now, "attempt", number, f"comes after {lane.number}")
-        lane.number, lane.wish, lane.over_at = number, wish, None
-        self.leases.asks(lane, name)
+        lane.number, lane.wish, lane.permits, lane.over_at = number, wish, permits, None
+        self.leases.asks(lane)
         self.turns.asks(lane)
-        self.demand.asks(lane, name, now)
+        self.demand.asks(lane, self.names.wanted(lane.name, permits), now)
 
-    def outcome(self, lane, name, now, fact, said):
+    def outcome(self, lane, now, fact, said):
         if lane.asked is None:
             self.malformed(lane.life, now, fact, lane.number, "has come already")
-        elif fact == "failed":
-            self.court.failed[said[0]] += 1
-            self.demand.fails(lane, name, now, *said)
-            self.turns.failed(lane, now, *said)
-            self.keys.is_over(lane, now, False)
-        else:
-            lane.lease = Lease(lane, now, lane.number, *said)
-            self.demand.gets(lane, name, now)
-            self.leases.acquired(lane, name, lane.lease, now, said[0])
-            self.turns.acquired(lane, name, lane.lease, now)
+            return
+        self.permits.answered(lane, now)
+        if fact == "acquired":
+            self.acquired(lane, now, *said)
+            return
+        self.court.failed[said[0]] += 1
+        self.demand.fails(lane, now, *said)
+        self.turns.failed(lane, now, *said)
+        self.keys.is_over(lane, now, False)
 
-    def of_lease(self, lane, name, now, fact, said):
+    def acquired(self, lane, now, until, token, fence, slot=None):
+        if (slot is None) != (lane.permits == 0):
+            self.malformed(lane.life, now, "acquired", lane.number, "tells a slot, or should")
+            return
+        if slot is not None:
+            lane.place = self.names.slot(lane.name, slot)
+        name, lane.lease = lane.place, Lease(lane, now, lane.number, until, token, fence)
+        self.permits.acquired(lane.lease, slot)
+        self.demand.gets(lane, name, now)
+        self.leases.acquired(lane, name, lane.lease, now, until)
+        self.turns.acquired(lane, name, lane.lease, now)
+
+    def of_lease(self, lane, now, fact, said):
+        name = lane.place
         if fact in VALIDITY:
             self.court.figures[fact] += 1
             lane.life.acts += fact == "act"

@@ -3,7 +3,8 @@
 Judged where nothing was struck: faults, and the processes that they stop, cost places in the queue.
 So does a master that votes again: it has no holder, and gives the name to the first in its line, who
 withdraws from all lines for a moment. A client that reaches no masters stands in no line. A command
-tells late that it holds, so it is never the one that was overtaken.
+tells late that it holds, so it is never the one that was overtaken. Permits are not judged: a lease
+that waits stands in the queue of one slot, and others may be faster.
 """
 
 from .bounds import no_vote
@@ -27,6 +28,8 @@ class Turns:
 
     def acquired(self, lane, name, lease, now):
         """The lane asks no more, the lease is its."""
+        if lane.permits:
+            return
         if now - lane.began > self.margin and not self.windows.touch(lane.began, now):
             self.figures["turns_judged"] += 1
             self.judge(lane, now)
