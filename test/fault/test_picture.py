@@ -43,6 +43,12 @@ class Run:
             self.tell(worker, end, "released", *lease, "REDLOCK_OK")
         return lease
 
+    def permit(self, worker, name, slot, begin, end):
+        self.hold(worker, name, begin, end, begin - 10, ["permits=2"])
+        index = next(i for i, it in enumerate(self.workers[worker])
+                     if it[1] == "acquired" and it[3] == self.number)
+        self.workers[worker][index] += (slot,)
+
     def read(self, worker, name, begin, end, asked=None):
         return self.hold(worker, name, begin, end, asked, ["shared", "unfenced"])
 
@@ -313,6 +319,27 @@ class Picture(unittest.TestCase):
         self.assert_extent(bar, 6005, 7000)
         self.assertLess(list(drawn.iter()).index(pile), list(drawn.iter()).index(bar))
         self.assertEqual(self.red(drawn), [])
+
+    def test_each_slot_has_a_lane(self):
+        run = Run(self.dir)
+        run.run["permits"] = 2
+        for worker, slot, begin in (("worker-1", 0, 1000), ("worker-2", 1, 1100), ("worker-3", 1, 1550)):
+            run.permit(worker, "a", slot, begin, begin + 400)
+        drawn = self.draw(run)
+        for words in ("a #0", "a #1", "b #0", "b #1"):
+            self.assertIn(words, self.texts(drawn))
+        self.assertEqual(self.red(drawn), [])
+        self.assertEqual(len(self.titled(drawn, "worker-1 holds a #0")), 1)
+        self.assertEqual(len(self.titled(drawn, "holds a #1")), 2)
+
+    def test_a_slot_that_two_hold_is_red(self):
+        run = Run(self.dir)
+        run.run["permits"] = 2
+        run.permit("worker-1", "a", 1, 1000, 1400)
+        run.permit("worker-2", "a", 1, 1200, 1300)
+        drawn = self.draw(run)
+        self.assert_extent(self.red(drawn)[0], 1200, 1300)
+        self.assertTrue(any("overlap: redlock:permit:1:a: worker-2" in it for it in self.texts(drawn)))
 
     def test_a_writer_beside_a_reader_is_red(self):
         for first, second in (("hold", "read"), ("read", "hold")):

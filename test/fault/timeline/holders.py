@@ -2,6 +2,7 @@
 has the whole height of it, readers have rows."""
 
 from . import intervals, svg
+from .lease import called
 from .strips import Bar, Pile, clusters, fit
 
 LEAST_GAP_PX = 1.5
@@ -70,7 +71,7 @@ class Names:
         fence = f"fence {it.fence}" if it.fence else "without a fence"
         renewed = f", renewed {it.renewals} times" if it.renewals else ""
         does = "reads" if it.shared else "holds"
-        return (f"{it.worker} {does} {it.name}: number {it.number}, {fence}\n"
+        return (f"{it.worker} {does} {called(it.name)}: number {it.number}, {fence}\n"
                 f"{at(it.acquired):.3f} to {at(it.held_until):.3f} s ({it.ending}), "
                 f"valid until {at(it.until):.3f} s{renewed}")
 
@@ -104,12 +105,12 @@ class Names:
     def wanted(self, name):
         """When the name was asked for and had no holder."""
         asked = intervals.union([it.asked, it.acquired or it.answered]
-                                for it in self.view.record.attempts if it.name == name)
+                                for it in self.view.record.attempts if it.would_have(name))
         held = intervals.union([it.acquired, it.until] for it in self.holders(name))
         gaps = [it for it in intervals.minus(asked, held) if self.view.shows(*it)
                 and it[1] - it[0] >= LEAST_GAP_PX * self.view.pixel]
         return [svg.path("wanted", svg.box(*self.span_of(gap), self.height),
-                         f"{name} is wanted, and nobody has it, from "
+                         f"{called(name)} is wanted, and nobody has it, from "
                          f"{self.view.seconds(gap[0]):.3f} s on for "
                          f"{(gap[1] - gap[0]) / 1e3:.0f} ms")
                 for gap in gaps]
@@ -126,7 +127,7 @@ class Names:
                 left, width = self.view.span(begin, end)
                 top = self.height + 6 + row * WAIT_ROW
                 lines.setdefault(worker, []).append(svg.box(left, top, width - 1, WAIT_BAR))
-        return [svg.path(f"w{self.index[worker]}", "".join(boxes), f"{worker} waits for {name}")
+        return [svg.path(f"w{self.index[worker]}", "".join(boxes), f"{worker} waits for {called(name)}")
                 for worker, boxes in sorted(lines.items())]
 
     def span_of(self, gap):

@@ -1,18 +1,37 @@
 """One attempt to get a name, from asking to the end of its lease."""
 
+import re
 from dataclasses import dataclass, field
+from functools import cache
 
 TOLD = ("valid", "at_risk", "healthy", "lost", "act", "releasing")   # with the validity left
+
+
+def slot_key(name, slot):
+    """A slot has a lane of its own, and goes by its key on the masters."""
+    return f"redlock:permit:{slot}:{name}"
+
+
+@cache
+def slots(name, permits):
+    return tuple(slot_key(name, slot) for slot in range(permits))
+
+
+def called(name):
+    found = re.match(r"redlock:permit:(\d+):(.+)$", name)
+    return f"{found[2]} #{found[1]}" if found else name
 
 
 @dataclass
 class Attempt:
     """Times are us, as recorded."""
     worker: str
-    name: str
+    name: str               # of a permit, that of its slot; before it has one, of the first
     number: int
     asked: int
     shared: bool = False    # as a reader
+    whole: str = ""         # of a permit: the name that it is of
+    wanted: tuple = ()      # and the slots of which any would have done
     acquired: int = None
     until: int = None       # the end of validity, as computed last
     fence: int = 0
@@ -30,6 +49,7 @@ class Attempt:
         self.last = now
         if fact == "acquired":
             self.acquired, self.until, self.fence = now, int(words[0]), int(words[2])
+            self.name = slot_key(self.whole, int(words[3])) if self.wanted else self.name
         elif fact in TOLD:
             self.follow(now, fact, int(words[0]))
         elif fact == "refrained":
@@ -59,6 +79,9 @@ class Attempt:
     def stop(self, now, ending):
         if self.stopped is None:
             self.stopped, self.ending = now, ending
+
+    def would_have(self, name):
+        return name == self.name or name in self.wanted
 
     def settle(self, kind, gone, ending):
         """At the end of its process' record; `gone`, when the process was."""

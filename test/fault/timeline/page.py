@@ -4,6 +4,7 @@ from collections import Counter
 
 from . import faults, intervals, svg
 from .holders import WAIT_BAR, WAITS, Names
+from .lease import called
 from .view import View
 
 WIDTH, LEFT, RIGHT = 1400, 110, 20
@@ -168,7 +169,7 @@ class Page:
         violations = [it for it in self.placed(view) if it.name == name]
         both = view.blocks((it.at, it.until, it.text) for it in self.overlaps if it.name == name)
         whole = names.height + 4 + WAITS
-        shapes = [lane(whole), label(name, names.height / 2 + 4), *no_majority(view, whole),
+        shapes = [lane(whole), label(called(name), names.height / 2 + 4), *no_majority(view, whole),
                   *names.draw(name),
                   *(overlap(view, names.height, *it) for it in both),
                   *self.flags_of(view, names.height, violations)]

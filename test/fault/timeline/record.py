@@ -4,10 +4,11 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from .lease import Attempt
+from .lease import Attempt, slots
 
 RESTARTS = ("crashed", "emptied", "rolled-back", "terminated")
 ENDS = ("killed", "ended")   # of a worker's process
+PERMITS = "permits="
 # The least number of words after the fact's own.
 LEASE_FACTS = {"attempt": 2, "acquired": 5, "valid": 3, "at_risk": 3, "healthy": 3, "lost": 3,
                "act": 3, "acted": 4, "refrained": 2, "releasing": 3, "released": 3, "failed": 3}
@@ -85,6 +86,8 @@ class Record:
         self.masters = [f"master-{i + 1}" for i in range(masters)]
         self.workers = [f"worker-{i + 1}" for i in range(workers)]
         self.names = [it for it in self.run.get("names", "").split(",") if it]
+        if permits := int(self.run.get("permits", 0)):
+            self.names = [slot for name in self.names for slot in slots(name, permits)]
 
     def read_faults(self):
         begun = {}
@@ -138,11 +141,18 @@ class Record:
             raise ValueError("too few words")
         key = words[0], int(words[1])
         if fact == "attempt":
-            attempts[key] = Attempt(worker, *key, now, "shared" in words[2:])
+            attempts[key] = self.attempt(worker, *key, now, words[2:])
         elif fact == "acted":
             self.stale["refused"] += words[2] == "refused"
             self.stale["stale"] += words[3] == "stale"
         attempts[key].hears(now, fact, words[2:])
+
+    @staticmethod
+    def attempt(worker, name, number, now, wish):
+        permits = next((int(it.removeprefix(PERMITS)) for it in wish if it.startswith(PERMITS)), 0)
+        wanted = slots(name, permits)
+        return Attempt(worker, wanted[0] if wanted else name, number, now, "shared" in wish, name,
+                       wanted)
 
     def bury(self, worker, life, attempts):
         ending = "its process ended"
