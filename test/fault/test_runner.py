@@ -49,6 +49,10 @@ class Usage(unittest.TestCase):
         self.refused("--masters takes 3 to 9", "calm", "--masters", "1")
         self.refused("--readers takes 0 to 100", "calm", "--readers", "101")
         self.refused("--hold takes 0 to", "calm", "--hold", "-1")
+        self.refused("--permits takes 1 to 1024", "calm", "--permits", "0")
+        self.refused("--least-use takes 0 to 100", "calm", "--permits", "3", "--least-use", "101")
+        for option in ("--fewer", "--whole", "--least-use"):
+            self.refused(f"{option} is about permits", "calm", option, "10")
         self.refused("odd number", "calm", "--masters", "4")
         self.refused("--seconds", "calm", "--seconds", "long")
         self.refused("five", "moving", "--masters", "3")

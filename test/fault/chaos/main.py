@@ -23,11 +23,15 @@ CLOCK_LIBRARY = Path(os.environ.get("REDLOCK_WALL_CLOCK") or
 NAMES_MOST = 64
 LONG_S = 300  # a process that was spared has lived for long by then
 LEAST_S = 30  # in less time too few attempts are clear of faults
-PERCENTS = ("--readers", "--tries", "--unfenced")
-OF_PROFILE = ("spare", *(it[2:] for it in PERCENTS))
+PERMITS_MOST = 1024
+OF_PERMITS = ("--fewer", "--whole")
+PERCENTS = ("--readers", "--tries", "--unfenced", *OF_PERMITS)
+OF_PROFILE = ("spare", "permits", *(it[2:] for it in PERCENTS))
 HELP = """usage: chaos PROFILE [--seed X] [--masters N] [--seconds S] [--workers M]
              [--names K] [--spare F] [--readers PERCENT] [--tries PERCENT]
              [--unfenced PERCENT] [--hold MS] [--holders LEAST]
+             [--permits K] [--fewer PERCENT] [--whole PERCENT]
+             [--least-use PERCENT]
              [--picture FILE.svg] [--keep] [--json] [--server PATH]
        chaos --list | --help
 
@@ -43,6 +47,10 @@ the lock kept its promise. `--list` shows the profiles and the kinds of fault.
   --readers PERCENT   of the attempts are as readers, the others as writers
   --tries PERCENT     of the attempts wait for nothing
   --unfenced PERCENT  of the attempts ask for no fence
+  --permits K         the attempts ask for one of K permits of a name
+  --fewer PERCENT     of these ask for one of fewer permits than K
+  --whole PERCENT     of these ask for the name itself
+  --least-use PERCENT of the slots must be in use while somebody waits for one
   --hold MS        how long a lease is held on average, but for the long ones
   --holders LEAST  fewer leases held make the run no test
   --picture FILE   draws the run
@@ -75,6 +83,7 @@ class Given:
     holders: int
     availability: int
     grown: int
+    least_use: float
     programs: tuple  # one for each worker
     without: tuple  # kinds of faults
     clock_library: Path
@@ -85,6 +94,12 @@ class Given:
     @property
     def workers(self):
         return len(self.programs)
+
+    @property
+    def slots(self):
+        """The masters' keys for all slots of the names."""
+        return tuple(f"redlock:permit:{slot}:{name}" for name in self.names
+                     for slot in range(self.profile.permits))
 
 
 def say(text):
@@ -117,9 +132,10 @@ def parse():
     parser.add_argument("profile", nargs="?")
     parser.add_argument("--help", "-h", action="store_true")
     parser.add_argument("--list", action="store_true")
-    for option in ("--seed", "--masters", "--workers", "--names", "--holders", "--spare", *PERCENTS):
+    for option in ("--seed", "--masters", "--workers", "--names", "--holders", "--spare", "--permits",
+                   *PERCENTS):
         parser.add_argument(option, type=int)
-    for option in ("--seconds", "--hold"):
+    for option in ("--seconds", "--hold", "--least-use"):
         parser.add_argument(option, type=float)
     parser.add_argument("--picture")
     parser.add_argument("--server", default=os.environ.get("REDLOCK_SERVER"))
@@ -135,10 +151,14 @@ def check(asked):
         misuse(f"no profile {asked.profile}: there are {', '.join(PROFILES)}")
     for option, least, most in (("masters", 3, 9), ("workers", 1, 64), ("names", 1, NAMES_MOST),
                                 ("holders", 0, 10 ** 9), ("spare", 0, 6), ("seconds", 1, 10 ** 6),
+                                ("permits", 1, PERMITS_MOST), ("least-use", 0, 100),
                                 ("seed", 0, 2 ** 32), ("hold", 0, 10 ** 5), *((it[2:], 0, 100) for it in PERCENTS)):
-        value = getattr(asked, option)
+        value = getattr(asked, option.replace("-", "_"))
         if value is not None and not least <= value <= most:
             misuse(f"--{option} takes {least} to {most}, not {value:g}")
+    for option in (*OF_PERMITS, "--least-use"):
+        if getattr(asked, option[2:].replace("-", "_")) and not asked.permits:
+            misuse(f"{option} is about permits, so it needs --permits")
     if asked.picture and not os.access(Path(asked.picture).resolve().parent, os.W_OK):
         misuse(f"--picture: {asked.picture} cannot be written")
     if asked.masters is not None and asked.masters % 2 == 0:
@@ -183,7 +203,7 @@ def gather(asked):
                  else asked.seed, seconds=seconds, masters=value("masters"), names=names,
                  holders=least if asked.holders is None else asked.holders,
                  availability=default.availability if seconds >= LEAST_S else 0,
-                 grown=default.spared if seconds >= LONG_S else 0,
+                 grown=default.spared if seconds >= LONG_S else 0, least_use=asked.least_use or 0,
                  programs=programs_of(default, value("workers")), without=(),
                  clock_library=CLOCK_LIBRARY, picture=asked.picture, keep=asked.keep,
                  json=asked.json)

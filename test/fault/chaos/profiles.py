@@ -30,6 +30,10 @@ class Profile:
     readers: int = 0
     tries: int = 0
     unfenced: int = 0
+    # The attempts ask for one of so many permits. Percent of them: for one of fewer; for the name.
+    permits: int = 0
+    fewer: int = 0
+    whole: int = 0
     hold_us: int = 1000
     long_every: int = 250  # one lease in this many is held beyond its ttl
     persist: bool = False

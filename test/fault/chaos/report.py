@@ -25,13 +25,28 @@ def judgement_of(folder):
     return folder / "log" / "check"
 
 
+def slots_in_use(figures):
+    use = figures["slots_in_use"]
+    if not use:
+        return {}
+    return {"permits": f"{figures['permits']} of the leases, at most {use['most']} of a name at once",
+            "slots in use": f"{share(use['a_quorum_voted'])} somebody waited and a quorum voted, "
+                            f"{share(use['all_masters_up'])} all masters were up"}
+
+
+def share(use):
+    if use["percent"] is None:
+        return "none of the 0.0 s in which"
+    return f"{use['percent']:.2f} % of the {use['seconds']:.1f} s in which"
+
+
 def show(given, figures):
     if given.json:
         print(json.dumps(figures))
         return
     print(f"{given.profile.name}: seed {given.seed}, {figures['seconds']:.0f} s, "
           f"{given.masters} masters, {given.workers} workers, {len(given.names)} names")
-    for title, text in summary(figures).items():
+    for title, text in {**summary(figures), **slots_in_use(figures)}.items():
         print(f"  {title:15} {text}")
     for grown in figures["growth"]:
         print(f"  {'growth':15} {grown}")

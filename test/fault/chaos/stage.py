@@ -88,8 +88,13 @@ class Stage:
     def begin_watcher(self):
         sockets = ",".join(str(m.folder / masters.SOCKET) for m in self.masters.values())
         command = [sys.executable, HERE / "watcher.py", self.folder / "keys", sockets,
-                   *self.given.names]
+                   *self.given.names, *self.given.slots, *self.registries()]
         self.watcher = Process("watcher", command, self.folder / "log" / "watcher")
+
+    def registries(self):
+        """All who wait for a permit stand in one more queue, that of this name."""
+        names = self.given.names if self.given.profile.permits else ()
+        return [f"redlock:permits:{name}" for name in names]
 
     def begin_workers(self):
         options = workers.Options(self.given, self.nodes(), self.register.address())
@@ -210,9 +215,9 @@ class Stage:
         left = 0
         for master in self.masters.values():
             with master.connect() as connection:
-                left += connection.do("EXISTS", *self.given.names,
-                                      *(f"redlock:{kind}:{name}" for name in self.given.names
-                                        for kind in ("queue", "holders")))
+                names = [*self.given.names, *self.given.slots]
+                left += connection.do("EXISTS", *names, *(f"redlock:{kind}:{name}" for name in names
+                                                          for kind in ("queue", "holders")))
         return left
 
     def dump_register(self):
@@ -230,7 +235,7 @@ class Stage:
                  "quarantine_ms": profile.quarantine_ms,
                  "begin": self.began, "end": self.ended, "holders": given.holders,
                  "longest_ms": profile.longest_ms, "availability": given.availability,
-                 "grown": given.grown}
+                 "grown": given.grown, "permits": profile.permits, "least_use": given.least_use}
         (self.folder / "run").write_text("".join(f"{k} {v}\n" for k, v in facts.items()),
                                          encoding="ascii")
 

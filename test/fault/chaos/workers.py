@@ -19,6 +19,7 @@ PROGRAMS = {
     "plain": str(FAULT / "plain_worker"),
     "node-redlock": str(FAULT / "node_redlock_worker.mjs"),
 }
+FOREIGN = ("plain", "node-redlock")
 # A worker without arguments ends with this status when it has all that it needs.
 USAGE = 64
 
@@ -55,9 +56,9 @@ class Worker:
         self.life += 1
         label = self.name if self.life == 1 else f"{self.name}.{self.life}"
         seed = self.options.seed * 1000 + self.number * 10 + self.life
-        command = [*self.inside, *command_of(self.program), *self.options.words,
+        command = [*self.inside, *command_of(self.program), *self.options.words_for(self.program),
                    "--record", self.folder / label, "--label", label, "--seed", seed,
-                   *self.options.names]
+                   *self.options.names_for(self.program)]
         self.process = Process(label, command, self.folder / "log" / label,
                                env=environment(**self.options.environment))
         self.expected = True
@@ -105,7 +106,9 @@ class Options:
 
     def __init__(self, given, nodes, register):
         profile = given.profile
-        self.seed, self.names = given.seed, given.names
+        self.seed, self.names, self.slots = given.seed, given.names, given.slots
+        self.permits = ["--permits", profile.permits, "--fewer", profile.fewer,
+                        "--whole", profile.whole]
         # The runner ends them; this is for the case that it cannot.
         self.words = ["--seconds", given.seconds + 60,
                       "--ttl", profile.ttl_ms, "--wait", profile.wait_ms,
@@ -119,6 +122,13 @@ class Options:
                             "REDLOCK_SPARE": str(profile.spare),
                             "REDLOCK_MUTANT": os.environ.get("REDLOCK_MUTANT"),
                             "REDLOCK_NODE_MODULES": os.environ.get("REDLOCK_NODE_MODULES")}
+
+    def words_for(self, program):
+        return self.words + (self.permits if program == "library" else [])
+
+    def names_for(self, program):
+        """A client of another kind knows no permits, and gets in their way."""
+        return self.slots if self.slots and program in FOREIGN else self.names
 
 
 # ---- faults ---------------------------------------------------------------------------------
