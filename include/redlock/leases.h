@@ -74,7 +74,7 @@ typedef struct redlock_vote {
                            * With `permits`: the number of permits that are out */
     const char *reader_tokens; /* likewise the tokens of 16 of them, one a line; else "" */
     unsigned permits; /* HELD, of redlock_inspect(): K, the largest that a client asked for in the
-                       * last hour; 0: not about permits */
+                       * last hour, or as many as are seen to be; 0: not about permits */
 } redlock_vote;
 
 /* "granted", "held", …; "acquired", "lost", …: constants.  Any thread. */

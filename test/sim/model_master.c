@@ -755,9 +755,10 @@ static bool tells_of_slots(struct model_master *master, usec wall, unsigned name
     unsigned permits = name < MODEL_NAMES ? master->data.permits[name] : 0;
     int64_t left = -2;
     unsigned held = 0;
-    for (unsigned slot = permits; slot-- > 0;) {
+    for (unsigned slot = name < MODEL_NAMES ? MODEL_PERMITS : 0; slot-- > 0;) {
         const struct model_key *key = look_up(master, wall, model_slot(name, slot));
         held += key->value != 0;
+        permits = key->value && slot >= permits ? slot + 1 : permits;
         left = key->value ? time_to_live(key, wall) : left;
     }
     if (!held && !(permits && first_for_any(master, wall, model_slot(name, 0))))

@@ -6,7 +6,7 @@
 -- but of which slots are held or waited for: {'redlock:permits', PTTL of the first slot that is held,
 -- the number of waiters (one that stands in several queues has one ticket, and counts once), their
 -- tokens, the number of slots that are held, the tokens of the first holders likewise, how many
--- slots the name is said to have}.
+-- slots the name is said to have, or is seen to}.
 -- uses value.lua
 local function waiters_of(name)
     local queue, alive = 'redlock:queue:' .. name, {}
@@ -53,18 +53,21 @@ local function who_wait_for_a_slot(permits)
     return count + further, table.concat(alive, '\n')
 end
 
+-- The number that a client asked for is forgotten after an hour, and permits may be held for longer.
 local function permits_of(name)
-    local permits = 'redlock:permits:' .. name
+    local permits, slots = 'redlock:permits:' .. name, {}
+    for j = 1, 1024 do
+        slots[j] = 'redlock:permit:' .. (j - 1) .. ':' .. name
+    end
     local stored = redis.pcall('get', permits)
     local count = type(stored) == 'string' and math.min(tonumber(stored) or 0, 1024) or 0
-    local held, left, holders = 0, -2, {}
-    for j = 0, count - 1 do
-        local slot = 'redlock:permit:' .. j .. ':' .. name
-        local value = value_of(slot)
+    local held, left, holders, all = 0, -2, {}, redis.call('exists', unpack(slots))
+    for j = 1, all > 0 and 1024 or 0 do
+        local value = held < all and value_of(slots[j])
         if value then
-            held = held + 1
-            left = held == 1 and redis.call('pttl', slot) or left
-            holders[#holders + 1] = held <= 16 and string.sub(shown(value, slot), 1, 100) or nil
+            held, count = held + 1, math.max(count, j)
+            left = held == 1 and redis.call('pttl', slots[j]) or left
+            holders[#holders + 1] = held <= 16 and string.sub(shown(value, slots[j]), 1, 100) or nil
         end
     end
     local may, waiting, tokens = pcall(who_wait_for_a_slot, permits)

@@ -52,7 +52,7 @@ local ahead = redis.call('zrank', queues[1], token) or 0
 local left, foreign = held_for()
 local free, younger = -1, -1
 if ahead == 0 then
-    free = find_free(math.min(count - 1, 64))
+    free = find_free(count - 1)
     younger = find_younger(count > 64 and math.fmod(h, count) or 0)
 end
 return {0, h, left, ahead, foreign, free, younger}
