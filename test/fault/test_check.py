@@ -1190,7 +1190,8 @@ class Permits(Case):
                                                   300 + slot, "write", "accepted", "fresh"]
         self.assert_well()
         self.record.writes[at(9100), 2][0] = "redlock:permit:0:a"
-        self.assert_condemned("register", "a write of redlock:permit:0:a, and it has redlock:permit:2:a", 1)
+        self.assert_condemned("register", "a write of redlock:permit:0:a, and it has "
+                                          "redlock:permit:2:a", 1)
 
 
 class Growth(Case):
@@ -1278,7 +1279,8 @@ class Files(Case):
                      "0 usage 1 2", f"{at(99)} lost a 4711 {at(99)}",
                      f"{at(99)} attempt nobody 9", f"{at(99)} attempt a 1 alone",
                      f"{at(99)} attempt a 1 shared shared", f"{at(99)} attempt a 1 permits=0",
-                     f"{at(99)} attempt a 1 permits=9999", f"{at(99)} attempt a 1 shared permits=2", f"{at(99)} acted a 1 maybe fresh",
+                     f"{at(99)} attempt a 1 permits=9999",
+                     f"{at(99)} attempt a 1 shared permits=2", f"{at(99)} acted a 1 maybe fresh",
                      f"{at(99)} begin library 1"):
             with self.subTest(line=line):
                 text = self.record.text_of("worker-1").splitlines(True)

@@ -50,6 +50,7 @@ class Usage(unittest.TestCase):
         self.refused("--readers takes 0 to 100", "calm", "--readers", "101")
         self.refused("--hold takes 0 to", "calm", "--hold", "-1")
         self.refused("--permits takes 1 to 1024", "calm", "--permits", "0")
+        self.refused("times --names", "calm", "--permits", "1024", "--names", "2")
         self.refused("--least-use takes 0 to 100", "calm", "--permits", "3", "--least-use", "101")
         for option in ("--fewer", "--whole", "--least-use"):
             self.refused(f"{option} is about permits", "calm", option, "10")
@@ -175,6 +176,9 @@ class Broken(unittest.TestCase):
 
     def test_one_without_a_quorum(self):
         self.is_condemned("QUORUM_HALF")
+
+    def test_one_without_a_quorum_whose_leases_are_permits(self):
+        self.is_condemned("QUORUM_HALF", "--permits", "2")
 
     def test_one_that_ignores_modes(self):
         self.is_condemned("MODES_IGNORED", "--readers", "50", seconds="2")

@@ -156,6 +156,8 @@ def check(asked):
         value = getattr(asked, option.replace("-", "_"))
         if value is not None and not least <= value <= most:
             misuse(f"--{option} takes {least} to {most}, not {value:g}")
+    if (asked.permits or 0) * (asked.names or PROFILES[asked.profile].names) > PERMITS_MOST:
+        misuse(f"--permits times --names is {PERMITS_MOST} at most: each slot is watched")
     for option in (*OF_PERMITS, "--least-use"):
         if getattr(asked, option[2:].replace("-", "_")) and not asked.permits:
             misuse(f"{option} is about permits, so it needs --permits")
