@@ -96,7 +96,8 @@ void outcomes_remember(struct user_lease *lease, const redlock_event *event)
  * holder, and with a fence to store that. */
 static usec wait_grace(const struct user_lease *lease)
 {
-    usec questions = lease->terms.ttl / 4 * (3 + lease->terms.fence);
+    bool tries_again = lease->terms.permits; /* for so long, and then once more */
+    usec questions = lease->terms.ttl / 4 * (3 + lease->terms.fence + 2 * tries_again);
     return questions > WAIT_GRACE ? questions : WAIT_GRACE;
 }
 

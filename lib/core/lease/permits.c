@@ -94,6 +94,14 @@ static int told_most(const struct engine *e, const int16_t *told)
 
 /* ---- another try, or a place --------------------------------------------------- */
 
+/* No request is waited for longer than a quarter of the ttl, nor do tries go on for longer. */
+static bool may_try(const struct engine *e, const struct lease *lease)
+{
+    bool is_late = e->now >= lease->asked_at + lease->terms.ttl / 4;
+    return !is_late && lease->attempt->permit->tries < TRIES_MOST && !e->closing &&
+           !e->misconfigured;
+}
+
 bool permits_choose(struct engine *e, struct lease *lease)
 {
     struct attempt *attempt = lease->attempt;
@@ -101,8 +109,7 @@ bool permits_choose(struct engine *e, struct lease *lease)
     if (!permit || permit->round != attempt->round.number || attempt->round.kind != REQUEST_GRANT)
         return false;
     int free_slot = told_most(e, permit->free_slot), next = told_most(e, permit->next_slot);
-    permit->tries_next =
-        free_slot >= 0 && permit->tries < TRIES_MOST && !e->closing && !e->misconfigured;
+    permit->tries_next = free_slot >= 0 && may_try(e, lease);
     permit->tries += permit->tries_next;
     if (free_slot >= 0 || next >= 0)
         ask_for(e, attempt, (unsigned)(free_slot >= 0 ? free_slot : next));
