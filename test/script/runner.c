@@ -359,10 +359,10 @@ static bool tells_clock(enum request_kind kind, enum answer answer)
            (answer == ANSWER_YES || answer == ANSWER_HELD || answer == ANSWER_ABSENT);
 }
 
-/* An upgrade tells it if there is a fence. */
+/* A grant and an upgrade tell it if there is a fence. */
 static bool fits_clock(enum request_kind kind, enum answer answer, usec clock)
 {
-    if (kind == REQUEST_UPGRADE && answer == ANSWER_YES)
+    if ((kind == REQUEST_UPGRADE || kind == REQUEST_GRANT) && answer == ANSWER_YES)
         return true;
     return tells_clock(kind, answer) == (clock != 0);
 }
