@@ -13,11 +13,12 @@ static bool is_live(const struct world *w, const struct token *token)
         return false;
     if (lease->let_go)
         return true; /* not carried out yet */
-    if (lease->terms.permits && !tokens_has_in_hand(lease, token))
-        return false; /* of a place that was given back, or of another slot that it tried */
     const struct lease *core = core_of(lease->handle);
+    bool is_lost = core->state == LEASE_LOST;
+    if (lease->terms.permits && !is_lost && !tokens_has_in_hand(lease, token))
+        return false; /* of a place that was given back, or of another slot that it tried */
     return lease_is_acquiring(core) || lease_is_waiting(core) || lease_is_held(core) ||
-           (core->state == LEASE_LOST && lease->stop_by > shell_now(lease->shell));
+           (is_lost && lease->stop_by > shell_now(lease->shell));
 }
 
 static bool refuses(const struct shell *s, unsigned master)

@@ -6,7 +6,9 @@ void recording_peek(struct engine *e, struct lease *lease, unsigned master,
 {
     struct round *round = &lease->attempt->round;
     struct ballot *ballot = &round->ballots[master];
-    if (reply->answer == ANSWER_HELD) {
+    /* A name that was refused is free by now; its permits have nothing to do with that. */
+    bool is_free = reply->permits && lease->state != LEASE_INSPECTING;
+    if (reply->answer == ANSWER_HELD && !is_free) {
         ballot->remaining_ms = reply->remaining_ms;
         round_vote_text(round, master, VOTE_HELD, reply->text, reply->text_length);
     } else if (ballot->vote == VOTE_HELD) {
