@@ -292,8 +292,8 @@ mutant handed-too-late lease/handover.c "$(within can_take_over 'e->now < end - 
 mutant handed-for-ever lease/handover.c "$(within was_handed_enough 'claim->handed >= HANDED_MOST' 'false')"
 mutant handed-at-once-enough lease/handover.c "$(within was_handed_enough ' \&\& handed_for >= HANDED_FIRST' '')"
 mutant handed-for-long lease/handover.c "$(within was_handed_enough 'handed_for >= handed_at_most\(e\)' 'false')"
-mutant handed-past-others lease/handover.c "$(within handover_give '!place_is_next\(e, next\)' 'false')"
-mutant handed-never-late lease/handover.c "$(within handover_give '!place_is_next\(e, next\)' 'true')"
+mutant handed-past-others lease/handover.c "$(within next_waiter 'place_is_next\(e, queue->first\)' 'true')"
+mutant handed-never-late lease/handover.c "$(within next_waiter 'place_is_next\(e, queue->first\)' 'false')"
 mutant next-by-any-place lease/place.c "$(within place_is_next ' \&\& !ballot->position' '')"
 mutant place-at-turn lease/place.c "$(within place_enter ' \|\| needs_place\(e, lease\)' '')"
 mutant ticket-passed-late lease/place.c "$(within pass_ticket ' \|\| !shares_place\(from, to\)' '')"
@@ -314,7 +314,7 @@ mutant subscribes-for-ever masters/subscription.c "$(within end_the_dead 'e->now
 mutant never-probed masters/subscription.c "$(within probe 'e->now < sub->heard_at \+ QUIET' 'true')"
 mutant probed-in-vain masters/subscription.c "$(within subscription_heard 'sub->due = 0;' '')"
 mutant other-not-asked masters/subscription.c "$(within subscription_begun 'master_look\(e, master\);' '')"
-mutant not-asked-after-subscribing engine.c "$(within after_subscribed 'lease_look_again\(e, lease, master\);' '')"
+mutant not-asked-after-subscribing engine.c "$(within after_subscribed 'lists_each\(e, \&e->busy, lease_look_again, master\);' '')"
 # A held lease that changes.
 mutant writer-by-reader-word ledger/modes.c "$(within claim_counts_for_writer 'asks_as_writer \&\& !is_old' '!is_old + 0 * asks_as_writer')"
 mutant writer-by-old-word ledger/modes.c "$(within claim_counts_for_writer ' \&\& !is_old' ' + 0 * is_old')"
@@ -377,7 +377,25 @@ mutant freed-unkept lease/machine.c "$(within lease_abandon 'stays = true;' ';')
 mutant freed-while-left lease/machine.c "$(within lease_abandon 'stays = leaving_is_under_way\(lease\);' 'stays = false;')"
 
 # When memory is out.
-mutant starved-leak lease/machine.c "$(within lease_init 'attempt_give\(e, lease->attempt\);' '')"
+mutant slot-hint-beyond lease/permits.c "$(within slot_told '\(unsigned\)slot < permit->count' 'true')"
+mutant slot-free-on-one lease/permits.c "$(within look 'how_many_say\(e, permit->free_slot, free_slot\) >= e->quorum' 'true')"
+mutant slot-free-ignored lease/permits.c "$(within look 'free_slot >= 0 \&\& how_many_say' 'false \&\& how_many_say')"
+mutant slot-younger-ignored lease/permits.c "$(within look 'if \(next >= 0\)' 'if (false)')"
+mutant slot-stands-twice lease/permits.c "$(within stand ' \|\| stands\(owner, slot\)' '')"
+mutant slot-ticket-lost lease/permits.c "$(within begin 'owner->attempt->place.ticket' '1')"
+mutant slot-tries-on-and-on lease/permits.c "$(within may_try 'lease->attempt->permit->tries < TRIES_MOST' 'true')"
+mutant slot-tries-late lease/permits.c "$(within may_try '!is_late \&\& ' '')"
+mutant slot-tries-none lease/permits.c "$(within permits_choose 'free_slot >= 0 \&\& may_try\(e, lease\)' 'false')"
+mutant slot-line-ignored lease/permits.c "$(within permits_choose 'free_slot >= 0 \|\| next >= 0' 'free_slot >= 0')"
+mutant slot-not-first lease/permits.c "$(within first_slot 'return slot;' 'return (slot + 1) % permits;')"
+mutant slot-first-for-ever lease/permits.c "$(within first_slot 'e->given_back.slot = -1;' '')"
+mutant slot-handed-beyond lease/permits.c "$(within permits_may_have 'slot_number\(claim->names\) < lease->attempt->permit->count' 'true')"
+mutant slot-first-place-kept lease/permits.c "$(within permits_take_over 'claim_abandon\(e, owner->claim, 0\);' ';')"
+mutant slot-further-places-kept lease/further.c "$(within further_withdraw 'claim_abandon\(e, lease->claim, 0\);' ';')"
+mutant slot-places-not-left lease/place.c "$(within place_leave 'further_withdraw\(e, lease\);' ';')"
+mutant slot-handed-in-turn lease/handover.c "$(within next_waiter 'local_queue_is_of_permits\(queue\)' 'false')"
+
+mutant starved-leak lease/making.c "$(within lease_make 'attempt_give\(e, lease->attempt\);' '')"
 
 printf '%d caught, %d not\n' "$killed" "$survived"
 ((survived == 0))
