@@ -66,7 +66,8 @@ typedef struct redlock_sync_lease redlock_sync_lease;
 typedef struct redlock_sync_result {
     size_t size;        /* set by REDLOCK_SYNC_RESULT_INIT; tells the versions apart */
     redlock_code code;  /* as returned */
-    unsigned masters;   /* N; this and the next five are 0 if no master was asked */
+    unsigned masters;   /* N; this and the next five are 0 if no master was asked, but valid_ms is
+                         * told of a   lease that the thread holds already */
     unsigned quorum;    /* (N + spare + 2) / 2 */
     unsigned granted;   /* masters that have the lease and are connected, as far as known then */
     unsigned rounds;    /* rounds that the acquire took */
@@ -192,8 +193,8 @@ REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_sync_acquire(redlock_sync *cli
  * Reentrant leases (options->reentrant).  A thread that holds such a lease of a client, and
  * acquires the same names of that client once more with options->reentrant set (one name or
  * several, in any order), gets the same handle once more.  No master is asked and no thread
- * woken: with its release and free that takes some 150 ns, as live/test_sync_reentrant
- * (case it_asks_nobody) measures.
+ * woken: with its release and free that takes some 150 ns where few are held, as
+ * live/test_sync_reentrant (case it_asks_nobody) measures.
  *
  *   - Each acquire wants its own redlock_sync_lease_free(), with or without a
  *     redlock_sync_release() before it, in any order and by any thread.  The last release gives
@@ -204,8 +205,8 @@ REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_sync_acquire(redlock_sync *cli
  *   - The lease belongs to the thread that acquired it first.  Another thread that acquires
  *     the names goes to the masters as for those of any other holder; so does a thread that
  *     holds them by a lease that was not reentrant, or of another client.
- *   - Once the lease was lost an acquire fails with the code of the loss, and once no more
- *     than its margin is left, with E_EXPIRED.  It fails so until all who acquired the lease
+ *   - Once no more than its margin is left an acquire fails with E_EXPIRED, and once the lease was
+ *     lost with the code of the loss.  After a loss it fails so until all who acquired the lease
  *     have released or freed it, for they believe that nobody else had the names in between.
  *   - All terms of the lease are those of the first acquire, with its callback; of the options
  *     only `fence` and the modes are looked at.  E_STATE if the lease has a name shared that is
@@ -341,7 +342,8 @@ REDLOCK_API redlock_code redlock_sync_upgrade(redlock_sync_lease *lease,
  * Ends validity at once, for every thread, then gives the lease back on every
  * master that may have it, and waits for their answers.  The handle must still be
  * freed.  Of a reentrant lease that was acquired several times only the last release
- * does that; those before it return at once: OK, or E_GONE if the lease was lost.
+ * does that; those before it return at once, and ask no master: OK, or E_GONE if the lease was
+ * lost or its validity has ended.
  * Returns
  *   REDLOCK_OK            a quorum confirmed that the lease was still ours, or it was
  *                         handed over in memory, still valid, to the next waiter of

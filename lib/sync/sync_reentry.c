@@ -258,7 +258,10 @@ static redlock_code outcome_of_release(const redlock_sync *client, const struct 
         return sync_report(result, REDLOCK_E_CLOSED, redlock_code_text(REDLOCK_E_CLOSED));
     if (reentry->lost)
         return sync_report(result, REDLOCK_E_GONE, redlock_code_text(reentry->lost));
-    return sync_report_depth(result, REDLOCK_OK, sync_look(reentry->lease, &shared),
+    int64_t valid_ms = sync_look(reentry->lease, &shared);
+    if (valid_ms == 0) /* LOST is told when the background thread runs again */
+        return sync_report(result, REDLOCK_E_GONE, redlock_code_text(REDLOCK_E_EXPIRED));
+    return sync_report_depth(result, REDLOCK_OK, valid_ms,
                              "still held for other acquires of the thread", reentry->held);
 }
 

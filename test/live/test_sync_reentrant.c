@@ -551,6 +551,30 @@ static void within_its_margin_it_is_as_good_as_lost(void **state)
     until_its_margin(300, 0, 0);
 }
 
+/* LOST is told late, and nobody may believe meanwhile that he gave back what he had. */
+static void a_release_after_its_end_says_so(void **state)
+{
+    (void)state;
+    redlock_sync *client = open_on(&cluster);
+    redlock_sync_lease *lease, *inner;
+    redlock_lease_options options = again(300);
+    options.renew = false;
+    lease = take(client, "over", &options);
+    inner = take(client, "over", &options);
+    assert_ptr_equal(inner, lease);
+    struct pause pause;
+    begin_pause(&pause, client);
+    AWAIT(redlock_sync_valid_for(lease) == 0);
+    redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
+    assert_code(redlock_sync_release(inner, &result), REDLOCK_E_GONE);
+    assert_says(result.text, "before its validity ended");
+    end_pause(&pause);
+    redlock_sync_lease_free(inner);
+    redlock_sync_lease_free(lease);
+    AWAIT(cluster_keys(&cluster) == 0);
+    close_clean(client, &cluster);
+}
+
 struct nester {
     redlock_sync *client;
     redlock_sync_lease *lease; /* of the thread */
@@ -929,6 +953,7 @@ int main(void)
         cmocka_unit_test(a_lost_lease_is_not_acquired_once_more),
         cmocka_unit_test(each_loss_has_its_code),
         cmocka_unit_test(within_its_margin_it_is_as_good_as_lost),
+        cmocka_unit_test(a_release_after_its_end_says_so),
         cmocka_unit_test(a_loss_meets_a_thread_that_nests),
         cmocka_unit_test(a_close_meets_a_thread_that_nests),
         cmocka_unit_test(a_closed_client_lets_nobody_in),
