@@ -56,11 +56,10 @@ static void is_fair(const struct user_lease *told)
 /* ---- a new place ------------------------------------------------------------------------ */
 
 static bool waits_longer(struct world *w, unsigned master, const struct user_lease *waits,
-                         const struct user_lease *than, unsigned name)
+                         usec asked, unsigned name)
 {
     const struct model_data *data = &w->servers[master].model.data;
-    if (waits == than || waits->known != KNOWN_ASKED || !waits->enqueued_since ||
-        waits->enqueued_since >= than->first_sent)
+    if (waits->known != KNOWN_ASKED || !waits->enqueued_since || waits->enqueued_since >= asked)
         return false;
     for (unsigned i = 0; i < data->waiters_used; i++)
         for (unsigned slot = 0; slot < MODEL_PERMITS; slot++)
@@ -81,20 +80,20 @@ static unsigned free_slots(struct world *w, unsigned master, unsigned name, unsi
 }
 
 /* It was given the slot, and so many that wait longer than it are there: for each a slot is left.
- */
+ * What it has may be another lease's by now, handed over in memory. */
 static void leaves_enough(struct world *w, unsigned master, const struct model_call *call)
 {
-    const struct user_lease *given = w->tokens[call->value].holder;
+    usec asked = w->tokens[call->value].place_since;
     unsigned name = model_slot_name(call->names[0]), longer = 0;
-    for (unsigned c = 0; given && c < w->clients; c++)
+    unsigned left = free_slots(w, master, name, call->permits);
+    for (unsigned c = 0; c < w->clients; c++)
         for (const struct user_lease *it = w->shells[c]->all; it; it = it->next_all)
-            longer += waits_longer(w, master, it, given, name);
-    if (given && longer > free_slots(w, master, name, call->permits))
+            longer += waits_longer(w, master, it, asked, name);
+    if (longer > left)
         world_violated(w, "turn",
-                       "master %u gives slot %u to a new place of lease %u of client %u, and %u "
-                       "that wait longer are left with %u",
-                       master + 1, model_slot_number(call->names[0]), given->number, CLIENT(given),
-                       longer, free_slots(w, master, name, call->permits));
+                       "master %u gives slot %u to a new place, t%u, and %u that wait longer are "
+                       "left with %u",
+                       master + 1, model_slot_number(call->names[0]), call->value, longer, left);
 }
 
 void permits_executed(struct world *w, unsigned master, const struct message *message)
