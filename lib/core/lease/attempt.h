@@ -33,6 +33,7 @@ struct permit {
     int16_t free_slot[MASTERS_MAX], next_slot[MASTERS_MAX];
     struct further_place *places; /* in the queues of other slots */
     unsigned place_count;
+    usec stood_since; /* when a master first said that the lease stands in a queue; 0: none has */
 };
 
 struct attempt {

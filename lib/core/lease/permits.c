@@ -171,16 +171,26 @@ static struct lease *owner_of(struct lease *lease)
     return lease->further ? further_owner(lease) : lease;
 }
 
+/* Queues move on while a waiter is new; whoever goes to the head of all of them takes the slots of
+ * all, and gives them back. */
+static bool has_waited(const struct engine *e, const struct lease *owner)
+{
+    return e->now >= owner->attempt->permit->stood_since + queue_life(owner) / 4;
+}
+
 /* A slot that is free counts only if a quorum says so: on one master it may be about to be given.
  * The word of one is enough for a queue whose first waiter came later. */
 static void look(struct engine *e, struct lease *lease, unsigned master)
 {
+    struct lease *owner = owner_of(lease);
     const struct permit *permit = lease->attempt->permit;
     int free_slot = permit->free_slot[master], next = permit->next_slot[master];
-    if (next >= 0)
-        stand(e, owner_of(lease), (unsigned)next);
+    if (!owner->attempt->permit->stood_since)
+        owner->attempt->permit->stood_since = e->now;
+    if (next >= 0 && has_waited(e, owner))
+        stand(e, owner, (unsigned)next);
     if (free_slot >= 0 && how_many_say(e, permit->free_slot, free_slot) >= e->quorum)
-        stand(e, owner_of(lease), (unsigned)free_slot);
+        stand(e, owner, (unsigned)free_slot);
 }
 
 void permits_told(struct engine *e, struct lease *lease, unsigned master, const struct reply *reply)
