@@ -1,0 +1,294 @@
+/*
+ * Permits as users of the library: who waits is served, whatever its slot, and leaves nothing
+ * behind.
+ */
+#include "fixture.h"
+#include "user.h"
+
+#define MASTERS 5
+#define TTL     2000
+#define MANY    6
+
+static struct ev_loop *loop;
+static struct user ours, theirs, holder; /* clients on one loop */
+
+static int join_all(void **state)
+{
+    (void)state;
+    loop = ev_loop_new(0);
+    user_join(&ours, loop, &cluster);
+    user_join(&theirs, loop, &cluster);
+    user_join(&holder, loop, &cluster);
+    return 0;
+}
+
+/* Nothing but what says how many permits there are may be left. */
+static unsigned masters_with_more(void)
+{
+    unsigned masters = 0;
+    for (unsigned i = 0; i < MASTERS; i++)
+        masters += cluster_count(&cluster, i, "DBSIZE") > 2;
+    return masters;
+}
+
+static int leave_all(void **state)
+{
+    (void)state;
+    assert_int_equal(user_end(&ours, 10000), 0);
+    assert_int_equal(user_end(&theirs, 10000), 0);
+    assert_int_equal(user_end(&holder, 10000), 0);
+    ev_loop_destroy(loop);
+    assert_int_equal(masters_with_more(), 0);
+    for (unsigned i = 0; i < MASTERS; i++)
+        cluster_tell(&cluster, i, "DEL redlock:permits:pool");
+    return 0;
+}
+
+static redlock_lease_options permits(int64_t count, int64_t wait_ms)
+{
+    redlock_lease_options terms = lease_terms(TTL, wait_ms);
+    terms.permits = count;
+    return terms;
+}
+
+static void lock(struct take *take, struct user *user, int64_t count)
+{
+    redlock_lease_options terms = permits(count, 0);
+    assert_code(take_lock(take, user, "pool", &terms), REDLOCK_OK);
+}
+
+static void wait_for(struct take *take, struct user *user, int64_t count)
+{
+    redlock_lease_options terms = permits(count, REDLOCK_FOREVER);
+    take_ask(take, user, "pool", &terms);
+}
+
+static bool is_enqueued(const struct take *take)
+{
+    redlock_place place;
+    return redlock_place_get(take->lease, &place) == REDLOCK_OK && user_is_quiet(take->user);
+}
+
+static long long length_of_queue(unsigned master, int slot)
+{
+    return cluster_count(&cluster, master, "ZCARD redlock:queue:redlock:permit:%d:pool", slot);
+}
+
+static unsigned slots_of(const struct take *takes, unsigned count)
+{
+    unsigned slots = 0;
+    for (unsigned i = 0; i < count; i++)
+        if (has(&takes[i]) && redlock_valid_for(takes[i].lease))
+            slots |= 1U << redlock_slot(takes[i].lease);
+    return slots;
+}
+
+/* ---- Slots ---- */
+
+static void each_has_a_slot_of_its_own(void **state)
+{
+    (void)state;
+    struct take takes[4], fifth;
+    redlock_lease_options terms = permits(4, 0);
+    for (unsigned i = 0; i < 4; i++)
+        lock(&takes[i], i % 2 ? &ours : &theirs, 4);
+    assert_int_equal(slots_of(takes, 4), 15);
+    assert_code(take_lock(&fifth, &ours, "pool", &terms), REDLOCK_E_HELD);
+    assert_int_equal(redlock_slot(fifth.lease), -1);
+    take_free(&fifth);
+    int slot = redlock_slot(takes[2].lease);
+    assert_code(take_release(&takes[2]), REDLOCK_OK);
+    lock(&fifth, &theirs, 4); /* what it gave back last */
+    assert_int_equal(redlock_slot(fifth.lease), slot);
+    assert_code(take_release(&fifth), REDLOCK_OK);
+    assert_code(take_release(&takes[0]), REDLOCK_OK);
+    assert_code(take_release(&takes[1]), REDLOCK_OK);
+    assert_code(take_release(&takes[3]), REDLOCK_OK);
+    assert_int_equal(redlock_slot(NULL), -1);
+}
+
+static void fences_of_a_slot_grow(void **state)
+{
+    (void)state;
+    int64_t last[2] = {0, 0};
+    redlock_lease_options terms = permits(2, 0);
+    terms.fence = true;
+    for (unsigned i = 0; i < 20; i++) {
+        struct take take;
+        assert_code(take_lock(&take, i % 3 ? &ours : &theirs, "pool", &terms), REDLOCK_OK);
+        int slot = redlock_slot(take.lease);
+        assert_true(redlock_fence(take.lease) > last[slot]);
+        last[slot] = redlock_fence(take.lease);
+        assert_code(take_release(&take), REDLOCK_OK);
+    }
+}
+
+/* ---- Waiting ---- */
+
+static void all_of_one_client_are_served(void **state)
+{
+    (void)state;
+    struct take takes[MANY];
+    uint64_t here = stats_of(&ours).handoffs_here;
+    for (unsigned i = 0; i < MANY; i++)
+        wait_for(&takes[i], &ours, 2);
+    for (unsigned done = 0; done < MANY;)
+        for (unsigned i = 0; i < MANY; i++) {
+            if (!takes[i].lease || !has(&takes[i])) {
+                AWAIT(&ours, slots_of(takes, MANY));
+                continue;
+            }
+            assert_int_equal(slots_of(takes, MANY) & ~3U, 0);
+            assert_code(take_release(&takes[i]), REDLOCK_OK);
+            takes[i] = (struct take){0};
+            done++;
+        }
+    assert_true(stats_of(&ours).handoffs_here > here);
+}
+
+/* It stands in line for another slot: long before it would ask again it is told of the free one. */
+static void a_hint_is_followed(void **state)
+{
+    (void)state;
+    struct take a, b, waiter;
+    lock(&a, &ours, 2);
+    lock(&b, &ours, 2);
+    wait_for(&waiter, &theirs, 2);
+    AWAIT(&theirs, is_enqueued(&waiter));
+    struct take *other = length_of_queue(0, redlock_slot(a.lease)) ? &b : &a;
+    int slot = redlock_slot(other->lease);
+    assert_int_equal(length_of_queue(0, slot), 0);
+    int64_t since = now_us();
+    assert_code(take_release(other), REDLOCK_OK);
+    AWAIT_AWAKE_MS(&theirs, has(&waiter), 300);
+    assert_true(now_us() > since);
+    assert_int_equal(redlock_slot(waiter.lease), slot);
+    assert_code(take_release(&waiter), REDLOCK_OK);
+    assert_code(take_release(other == &a ? &b : &a), REDLOCK_OK);
+}
+
+/* One client has both slots; a waiter of another stands in both queues, a later one in one. */
+static void stand_twice(struct take *held, struct take *first, struct take *later)
+{
+    lock(&held[0], &holder, 2);
+    lock(&held[1], &holder, 2);
+    wait_for(first, &theirs, 2);
+    AWAIT(&theirs, is_enqueued(first));
+    wait_for(later, &ours, 2);
+    AWAIT(&ours, length_of_queue(0, 0) + length_of_queue(0, 1) == 3);
+    AWAIT(&ours, user_is_quiet(&theirs) && user_is_quiet(&ours));
+}
+
+static void release_both(struct take *held)
+{
+    assert_code(take_release(&held[0]), REDLOCK_OK);
+    assert_code(take_release(&held[1]), REDLOCK_OK);
+}
+
+static void who_came_first_is_served_first(void **state)
+{
+    (void)state;
+    struct take held[2], first, later;
+    stand_twice(held, &first, &later);
+    unsigned both = length_of_queue(0, redlock_slot(held[1].lease)) == 2;
+    assert_code(take_release(&held[both]), REDLOCK_OK);
+    AWAIT(&theirs, has(&first) || has(&later));
+    assert_true(has(&first));
+    assert_code(take_release(&held[!both]), REDLOCK_OK);
+    AWAIT(&theirs, has(&later));
+    assert_code(take_release(&first), REDLOCK_OK);
+    assert_code(take_release(&later), REDLOCK_OK);
+}
+
+static void a_freed_waiter_leaves_nothing(void **state)
+{
+    (void)state;
+    struct take held[2], first, later;
+    stand_twice(held, &first, &later);
+    take_free(&first);
+    take_free(&later);
+    AWAIT(&ours, length_of_queue(0, 0) + length_of_queue(0, 1) == 0);
+    release_both(held);
+}
+
+static void a_closed_client_leaves_nothing(void **state)
+{
+    (void)state;
+    struct take held[2], first, later;
+    stand_twice(held, &first, &later);
+    assert_int_equal(user_end(&theirs, 10000), 0);
+    assert_code(first.told[REDLOCK_NOT_ACQUIRED].event.code, REDLOCK_E_CLOSED);
+    AWAIT(&ours, length_of_queue(0, 0) + length_of_queue(0, 1) == 1);
+    take_free(&later);
+    release_both(held);
+    user_join(&theirs, loop, &cluster);
+}
+
+/* ---- Masters ---- */
+
+static void what_a_master_forgot_is_held_all_the_same(void **state)
+{
+    (void)state;
+    struct take held, other;
+    redlock_lease_options terms = permits(1, 0);
+    lock(&held, &ours, 1);
+    user_meanwhile(&ours, &cluster, "restart 2 --empty");
+    assert_code(take_lock(&other, &theirs, "pool", &terms), REDLOCK_E_HELD);
+    take_free(&other);
+    assert_true(redlock_valid_for(held.lease) > 0);
+    assert_code(take_release(&held), REDLOCK_OK);
+}
+
+/* ---- Options ---- */
+
+static void refused(const redlock_name *names, size_t count, const redlock_lease_options *terms,
+                    const char *why)
+{
+    redlock_lease *lease;
+    assert_code(redlock_acquire_names(ours.client, &lease, names, count, terms, take_hear, NULL),
+                REDLOCK_E_ARGUMENT);
+    assert_non_null(strstr(redlock_last_error(ours.client), why));
+    assert_null(lease);
+}
+
+static void what_cannot_be_is_refused(void **state)
+{
+    (void)state;
+    static const redlock_name two[] = {{"pool", 4, false}, {"other", 5, false}};
+    static const redlock_name read[] = {{"pool", 4, true}};
+    redlock_lease_options terms = permits(-1, 0);
+    redlock_lease *lease;
+    refused(two, 1, &terms, "permits is -1");
+    terms.permits = REDLOCK_PERMITS_MAX + 1;
+    refused(two, 1, &terms, "must be 1 to 1024");
+    terms.permits = 4;
+    refused(two, 2, &terms, "permits are of one name");
+    refused(read, 1, &terms, "a permit cannot be shared");
+    assert_code(redlock_attach(ours.client, &lease, two, 1, "token", &terms, take_hear, NULL),
+                REDLOCK_E_ARGUMENT);
+    assert_non_null(strstr(redlock_last_error(ours.client), "cannot be taken over"));
+    struct take held;
+    lock(&held, &ours, REDLOCK_PERMITS_MAX);
+    assert_code(redlock_downgrade(held.lease), REDLOCK_E_STATE);
+    assert_code(redlock_upgrade(held.lease), REDLOCK_E_STATE);
+    assert_code(redlock_detach(held.lease), REDLOCK_E_STATE);
+    assert_code(take_release(&held), REDLOCK_OK);
+}
+
+#define WITH_ALL(test) cmocka_unit_test_setup_teardown(test, join_all, leave_all)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_ALL(each_has_a_slot_of_its_own),
+        WITH_ALL(fences_of_a_slot_grow),
+        WITH_ALL(all_of_one_client_are_served),
+        WITH_ALL(a_hint_is_followed),
+        WITH_ALL(who_came_first_is_served_first),
+        WITH_ALL(a_freed_waiter_leaves_nothing),
+        WITH_ALL(a_closed_client_leaves_nothing),
+        WITH_ALL(what_cannot_be_is_refused),
+        WITH_ALL(what_a_master_forgot_is_held_all_the_same),
+    };
+    return RUN_WITH(tests, .masters = MASTERS);
+}

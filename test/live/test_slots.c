@@ -1,0 +1,226 @@
+/*
+ * The slots of a name on one real master: who is refused, who is served, who is told of a free one.
+ */
+#include "one_master.h"
+
+#include <string.h>
+
+#include "ground/slots.h"
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+/* Of the name "pool", which is said to have `permits` slots. */
+static enum answer about_slot(struct request request, unsigned slot, unsigned permits)
+{
+    struct names *names = slot_new(&memory, (struct slice){"pool", 4}, slot);
+    request.names = names;
+    request.permits = (uint16_t)permits;
+    enum answer answer = ask(&request);
+    names_drop(&memory, names);
+    return answer;
+}
+
+static enum answer grant_slot(unsigned slot, const char *token)
+{
+    return about_slot(request_of(REQUEST_GRANT, NULL, token), slot, 4);
+}
+
+static enum answer queue_slot(unsigned slot, const char *token, usec ticket)
+{
+    struct request request = request_of(REQUEST_QUEUE, NULL, token);
+    request.ticket = ticket;
+    return about_slot(request, slot, 4);
+}
+
+static enum answer release_slot(unsigned slot, const char *token)
+{
+    return about_slot(request_of(REQUEST_RELEASE, NULL, token), slot, 4);
+}
+
+static void take_slots(unsigned count)
+{
+    static const char *const tokens[] = {"a", "b", "c", "d"};
+    for (unsigned slot = 0; slot < count; slot++)
+        assert_int_equal(grant_slot(slot, tokens[slot]), ANSWER_YES);
+}
+
+/* ---- Tries ---- */
+
+static void a_refusal_tells_of_a_free_slot(void **state)
+{
+    (void)state;
+    take_slots(3);
+    assert_int_equal(grant_slot(1, "x"), ANSWER_HELD);
+    assert_int_equal(reply.free_slot, 3);
+    assert_true(reply.clock > 1000);
+    assert_int_equal(grant_slot(3, "d"), ANSWER_YES);
+    assert_int_equal(grant_slot(1, "x"), ANSWER_HELD);
+    assert_int_equal(reply.free_slot, -1);
+    assert_int_equal(reply.next_slot, 1);
+    assert_holder("redlock:permit:1:pool", "b");
+    assert_holder("redlock:permits:pool", "4");
+}
+
+/* It is sent to the shortest queue. */
+static void nobody_who_waits_is_passed(void **state)
+{
+    (void)state;
+    take_slots(4);
+    assert_int_equal(queue_slot(2, "w", FAR), ANSWER_QUEUED);
+    TELL("DEL redlock:permit:0:pool");
+    assert_int_equal(grant_slot(0, "x"), ANSWER_HELD);
+    assert_int_equal(reply.free_slot, -1);
+    assert_int_equal(grant_slot(2, "x"), ANSWER_HELD);
+    assert_int_equal(reply.next_slot, 3);
+    assert_holder("redlock:permit:0:pool", NULL);
+}
+
+static void a_foreign_key_is_a_holder(void **state)
+{
+    (void)state;
+    TELL("SET redlock:permit:1:pool foreign PX 60000");
+    assert_int_equal(grant_slot(1, "x"), ANSWER_HELD);
+    assert_int_equal(reply.free_slot, 2);
+    assert_int_equal(queue_slot(1, "x", FAR), ANSWER_QUEUED);
+    assert_int_equal(reply.free_slot, 2);
+    assert_true(reply.foreign);
+}
+
+/* ---- Places ---- */
+
+static void a_slot_goes_to_its_own_queue(void **state)
+{
+    (void)state;
+    take_slots(4);
+    assert_int_equal(queue_slot(1, "w", FAR), ANSWER_QUEUED);
+    assert_int_equal(queue_slot(2, "v", FAR - 9), ANSWER_QUEUED);
+    assert_int_equal(release_slot(1, "b"), ANSWER_YES);
+    assert_told("w");
+    assert_holder("redlock:permit:1:pool", "w");
+}
+
+static void a_new_place_passes_nobody_older(void **state)
+{
+    (void)state;
+    take_slots(4);
+    assert_int_equal(queue_slot(1, "old", FAR), ANSWER_QUEUED);
+    TELL("DEL redlock:permit:2:pool"); /* as if it had expired */
+    assert_int_equal(queue_slot(2, "new", FAR + 1), ANSWER_QUEUED);
+    assert_holder("redlock:permit:2:pool", NULL);
+    assert_int_equal(queue_slot(2, "new", FAR + 1), ANSWER_YES); /* the old one may be dead */
+    assert_told("new");
+}
+
+static void a_new_place_is_served_where_a_slot_is_left_for_each(void **state)
+{
+    (void)state;
+    take_slots(4);
+    assert_int_equal(queue_slot(1, "old", FAR), ANSWER_QUEUED);
+    TELL("DEL redlock:permit:2:pool redlock:permit:3:pool");
+    assert_int_equal(queue_slot(2, "new", FAR + 1), ANSWER_YES);
+    assert_told("new");
+}
+
+static void the_first_is_told_of_others(void **state)
+{
+    (void)state;
+    take_slots(4);
+    assert_int_equal(queue_slot(1, "old", FAR), ANSWER_QUEUED);
+    assert_int_equal(reply.next_slot, -1);
+    assert_int_equal(queue_slot(2, "v", FAR + 1), ANSWER_QUEUED);
+    assert_int_equal(queue_slot(3, "u", FAR + 2), ANSWER_QUEUED);
+    assert_int_equal(queue_slot(1, "old", FAR), ANSWER_QUEUED);
+    assert_int_equal(reply.next_slot, 3);
+    assert_int_equal(reply.free_slot, -1);
+    TELL("DEL redlock:permit:0:pool");
+    assert_int_equal(queue_slot(1, "old", FAR), ANSWER_QUEUED);
+    assert_int_equal(reply.free_slot, 0);
+    assert_int_equal(queue_slot(1, "z", FAR + 3), ANSWER_QUEUED);
+    assert_int_equal(reply.position, 1);
+    assert_int_equal(reply.free_slot, -1);
+}
+
+/* ---- Hints ---- */
+
+static void a_free_slot_is_told_to_the_oldest(void **state)
+{
+    (void)state;
+    take_slots(4);
+    assert_int_equal(queue_slot(1, "v", FAR + 1), ANSWER_QUEUED);
+    assert_int_equal(queue_slot(2, "old", FAR), ANSWER_QUEUED);
+    assert_int_equal(release_slot(0, "a"), ANSWER_YES);
+    assert_heard("old slot 0");
+    assert_holder("redlock:permit:0:pool", NULL);
+}
+
+/* The one before has heard of the first slot; its two places are of one waiter. */
+static void a_second_one_is_told_to_the_next(void **state)
+{
+    (void)state;
+    take_slots(4);
+    assert_int_equal(queue_slot(2, "old", FAR), ANSWER_QUEUED);
+    assert_int_equal(queue_slot(3, "old-again", FAR), ANSWER_QUEUED);
+    assert_int_equal(queue_slot(2, "v", FAR + 1), ANSWER_QUEUED);
+    assert_int_equal(release_slot(0, "a"), ANSWER_YES);
+    assert_heard("old slot 0");
+    assert_int_equal(release_slot(1, "b"), ANSWER_YES);
+    assert_heard("v slot 1");
+}
+
+static void the_dead_are_told_nothing(void **state)
+{
+    (void)state;
+    take_slots(4);
+    assert_int_equal(queue_slot(2, "old", FAR), ANSWER_QUEUED);
+    assert_int_equal(queue_slot(3, "v", FAR + 1), ANSWER_QUEUED);
+    TELL("DEL redlock:waiter:old");
+    assert_int_equal(release_slot(0, "a"), ANSWER_YES);
+    assert_heard("v slot 0");
+}
+
+/* Nothing of it is left, and nobody is told of what it has not freed. */
+static void who_leaves_leaves_all_queues(void **state)
+{
+    (void)state;
+    take_slots(4);
+    assert_int_equal(queue_slot(2, "w", FAR), ANSWER_QUEUED);
+    assert_int_equal(queue_slot(3, "v", FAR + 1), ANSWER_QUEUED);
+    assert_int_equal(release_slot(2, "w"), ANSWER_HELD);
+    assert_int_equal(ASK_COUNT("EXISTS redlock:waiter:w redlock:queue:redlock:permit:2:pool"), 0);
+    assert_int_equal(ASK_COUNT("ZCARD redlock:queue:redlock:permits:pool"), 1);
+}
+
+static void a_free_name_is_not_that_of_its_permits(void **state)
+{
+    (void)state;
+    take_slots(2);
+    assert_int_equal(grant("pool", "x"), ANSWER_YES);
+    assert_int_equal(simply(REQUEST_PEEK, "pool", "x"), ANSWER_HELD);
+    assert_int_equal(reply.permits, 0);
+    assert_int_equal(release("pool", "x"), ANSWER_YES);
+    assert_int_equal(simply(REQUEST_PEEK, "pool", "x"), ANSWER_HELD);
+    assert_int_equal(reply.permits, 4);
+    assert_int_equal(reply.readers, 2);
+    TELL("DEL redlock:permits:pool");
+    assert_int_equal(simply(REQUEST_PEEK, "pool", "x"), ANSWER_HELD);
+    assert_int_equal(reply.permits, 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_refusal_tells_of_a_free_slot),
+        TEST(nobody_who_waits_is_passed),
+        TEST(a_foreign_key_is_a_holder),
+        TEST(a_slot_goes_to_its_own_queue),
+        TEST(a_new_place_passes_nobody_older),
+        TEST(a_new_place_is_served_where_a_slot_is_left_for_each),
+        TEST(the_first_is_told_of_others),
+        TEST(a_free_slot_is_told_to_the_oldest),
+        TEST(a_second_one_is_told_to_the_next),
+        TEST(the_dead_are_told_nothing),
+        TEST(who_leaves_leaves_all_queues),
+        TEST(a_free_name_is_not_that_of_its_permits),
+    };
+    return RUN_WITH(tests, .masters = 1);
+}
