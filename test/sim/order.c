@@ -139,27 +139,29 @@ void order_executed(struct world *w, unsigned master, const struct message *mess
 
 /* ---- fair ----------------------------------------------------------------------- */
 
-/* `told` asked long after `waits` was enqueued on a quorum, and has the name. */
-static void passes(const struct user_lease *told, struct user_lease *waits)
+/* One whose wait is over has left the queue, and asks for the holder only. */
+static bool stands_in_line(const struct user_lease *lease)
+{
+    return lease->known == KNOWN_ASKED && !user_lease_has_calls(lease) && lease->enqueued_since &&
+           core_of(lease->handle)->state != LEASE_FAILING;
+}
+
+void order_passes(const struct user_lease *told, struct user_lease *waits, usec longest)
 {
     struct world *w = told->shell->world;
     usec *since = &waits->passed_since[told->shell->index];
+    if (told->shell == waits->shell || !stands_in_line(waits) ||
+        told->began <= waits->enqueued_since + FAIR_LATER)
+        return;
     if (!*since)
         *since = w->now;
-    if (w->now - *since > FAIR_FOR)
+    if (w->now - *since > longest)
         world_violated(w, "fair",
                        "lease %u of client %u asked %lld ms after lease %u of client %u was "
                        "enqueued on a quorum, and others of it have passed that for %lld ms",
                        told->number, CLIENT(told),
                        (long long)(told->began - waits->enqueued_since) / 1000, waits->number,
                        CLIENT(waits), (long long)(w->now - *since) / 1000);
-}
-
-/* One whose wait is over has left the queue, and asks for the holder only. */
-static bool stands_in_line(const struct user_lease *lease)
-{
-    return lease->known == KNOWN_ASKED && !user_lease_has_calls(lease) && lease->enqueued_since &&
-           core_of(lease->handle)->state != LEASE_FAILING;
 }
 
 /* The waiters of one client share a place, and hand the names on, but not for long.  With one
@@ -172,7 +174,6 @@ void order_told(const struct user_lease *told)
         return;
     for (unsigned c = 0; c < w->clients; c++)
         for (struct user_lease *it = w->shells[c]->all; it; it = it->next_all)
-            if (c != told->shell->index && !it->terms.permits && stands_in_line(it) &&
-                told->began > it->enqueued_since + FAIR_LATER && exclude_each_other(told, it))
-                passes(told, it);
+            if (!it->terms.permits && exclude_each_other(told, it))
+                order_passes(told, it, FAIR_FOR);
 }

@@ -16,5 +16,8 @@ void order_executed(struct world *world, unsigned master, const struct message *
 
 /* ACQUIRED: checks how long others have been waiting for the names. */
 void order_told(const struct user_lease *told);
+/* `told` has what `waits` waits for.  If it asked long after that was enqueued on a quorum, leases
+ * of its client pass the other one, which they may for no longer than `longest`. */
+void order_passes(const struct user_lease *told, struct user_lease *waits, usec longest);
 
 #endif

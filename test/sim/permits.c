@@ -1,7 +1,8 @@
 #include "permits.h"
 
-#define FAIR_LATER MS(200)  /* see order.c */
-#define FAIR_FOR   MS(1200) /* a refresh, for each slot that there is */
+#include "order.h"
+
+#define FAIR_FOR MS(1200) /* a refresh, for each slot that there is */
 
 /* ---- the slot ------------------------------------------------------------------------- */
 
@@ -16,28 +17,12 @@ static void slot_is_known(const struct user_lease *lease)
 
 /* ---- the order ------------------------------------------------------------------------ */
 
-/* `waits` stands in a queue of a slot that `told` might have left to it. */
-static bool stands_in_line(const struct user_lease *waits, const struct user_lease *told)
+/* `told` might have left its slot to it. */
+static bool wants_it_too(const struct user_lease *waits, const struct user_lease *told)
 {
-    return waits->known == KNOWN_ASKED && waits->terms.permits && waits->enqueued_since &&
-           !user_lease_has_calls(waits) && waits->names[0] == model_slot_name(told->names[0]) &&
-           waits->terms.permits > model_slot_number(told->names[0]) &&
-           core_of(waits->handle)->state != LEASE_FAILING;
-}
-
-static void passes(const struct user_lease *told, struct user_lease *waits)
-{
-    struct world *w = told->shell->world;
-    usec *since = &waits->passed_since[told->shell->index];
-    if (!*since)
-        *since = w->now;
-    if (w->now - *since > FAIR_FOR * w->most_permits)
-        world_violated(w, "fair",
-                       "lease %u of client %u has a permit, asked for %lld ms after lease %u of "
-                       "client %u was enqueued, and others of it have passed that for %lld ms",
-                       told->number, CLIENT(told),
-                       (long long)(told->began - waits->enqueued_since) / 1000, waits->number,
-                       CLIENT(waits), (long long)(w->now - *since) / 1000);
+    unsigned slot = told->names[0];
+    return waits->known == KNOWN_ASKED && waits->names[0] == model_slot_name(slot) &&
+           waits->terms.permits > model_slot_number(slot);
 }
 
 /* A later lease may be before it in the queue of each slot until it stands there as well. */
@@ -48,9 +33,8 @@ static void is_fair(const struct user_lease *told)
         return;
     for (unsigned c = 0; c < w->clients; c++)
         for (struct user_lease *it = w->shells[c]->all; it; it = it->next_all)
-            if (c != told->shell->index && stands_in_line(it, told) &&
-                told->began > it->enqueued_since + FAIR_LATER)
-                passes(told, it);
+            if (wants_it_too(it, told))
+                order_passes(told, it, FAIR_FOR * w->most_permits);
 }
 
 /* ---- a new place ------------------------------------------------------------------------ */
