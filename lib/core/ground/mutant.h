@@ -67,6 +67,7 @@
     X(ENQUEUED_PASSES, "a new place takes a free slot past those that have waited longer")         \
     X(REBIND_NEW_TICKET, "a further place draws a ticket of its own")                              \
     X(REBIND_SAME_TOKEN, "a further place has the token of the first one")                         \
+    X(ONE_PLACE, "a waiter for a permit stands in no further queue")                               \
     X(PLACES_KEPT, "who has a slot stays in the queues of the others")                             \
     X(HANDED_ON_AND_ON, "a client hands its leases on in memory however long they are held")       \
     X(HANDED_WHOLE, "a claim that is handed on in memory is valid for longer than was asked for")  \

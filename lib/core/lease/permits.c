@@ -156,7 +156,7 @@ static void stand(struct engine *e, struct lease *owner, unsigned slot)
 {
     const struct attempt *attempt = owner->attempt;
     if (!lease_is_waiting(owner) || !attempt->place.ticket || stands(owner, slot) ||
-        attempt->permit->place_count == PLACES_MOST)
+        attempt->permit->place_count == PLACES_MOST || MUTANT(ONE_PLACE))
         return;
     struct names *names = slot_new(&e->memory, slot_name(attempt->names), slot);
     struct lease *place = names ? further_new(e, owner, names) : NULL;
