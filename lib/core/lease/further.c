@@ -76,7 +76,7 @@ void further_end(struct engine *e, struct lease *lease)
 void further_withdraw(struct engine *e, struct lease *owner)
 {
     struct permit *permit = owner->attempt->permit;
-    while (permit && permit->places) {
+    while (permit->places) {
         struct lease *lease = &permit->places->lease;
         if (lease->claim && MUTANT(PLACES_KEPT))
             claim_forget(e, lease->claim);

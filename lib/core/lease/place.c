@@ -92,13 +92,13 @@ static void pass_ticket(const struct lease *from, struct lease *to)
 
 void place_leave(struct engine *e, struct lease *lease)
 {
+    if (lease->attempt && lease->attempt->permit)
+        further_withdraw(e, lease); /* it may wait outside of its queue: see acquiring_unsay() */
     if (!lease->attempt || !lease->attempt->queue)
         return;
     struct lease *next = lease->attempt->behind;
     bool was_first = place_is_first(lease);
     bool for_itself = local_queue_is_of_permits(lease->attempt->queue);
-    if (for_itself)
-        further_withdraw(e, lease);
     local_queue_leave(e, lease);
     if (!next || e->closing || e->misconfigured || for_itself)
         return;
