@@ -375,6 +375,7 @@ redlock_code redlock_detach(redlock_lease *lease)
     if (lease_was_changed(core_of(lease)) || lease->operations & (OP_DOWNGRADE | OP_UPGRADE))
         return client_fail(lease->client, REDLOCK_E_STATE,
                            "a lease that was downgraded or upgraded cannot be left");
+    lease_leave(core_of(lease));
     forget(lease, OP_DETACH);
     return REDLOCK_OK;
 }

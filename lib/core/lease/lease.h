@@ -100,6 +100,7 @@ struct lease {
     uint64_t attached : 1;    /* it was acquired elsewhere, and given by its token */
     uint64_t extending : 1;   /* the user asked for this renewal */
     uint64_t downgrading : 1; /* this renewal tells the masters that it is shared */
+    uint64_t left : 1;        /* its user leaves it to its ttl: EVENT_DETACH is on its way */
     uint64_t further : 1;     /* it is a further place of another lease: see further.h */
 };
 

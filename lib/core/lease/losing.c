@@ -18,7 +18,7 @@ static void lose(struct engine *e, struct lease *lease, enum cause cause)
     deadlines_set(&e->deadlines, &lease->deadline, NEVER);
     /* The holder may still be winding down: others get the names when validity has ended. */
     bool at_once = cause == CAUSE_GONE || MUTANT(RELEASED_TOO_SOON);
-    if (leaving_is_due(e, lease))
+    if (leaving_is_due(e, lease) || lease->left)
         leaving_end(e, lease);
     else
         claim_abandon(e, lease->claim, at_once ? 0 : lease->valid_until);

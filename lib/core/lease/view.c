@@ -44,6 +44,11 @@ void lease_token(const struct engine *e, const struct lease *lease, char token[T
         claim_token(e, lease->claim, token);
 }
 
+void lease_leave(struct lease *lease)
+{
+    lease->left = true;
+}
+
 bool lease_votes(const struct engine *e, const struct lease *lease, struct vote_view *votes)
 {
     const struct round *round = lease_round(lease);

@@ -50,6 +50,10 @@ bool lease_is_foreign(const struct lease *lease);
 /* Writes the token of its claim; "" if there is none, or none is drawn yet. */
 void lease_token(const struct engine *engine, const struct lease *lease, char token[TOKEN_MAX + 1]);
 
+/* The user leaves the lease to its ttl: EVENT_DETACH follows, perhaps much later.  Another process
+ * may have taken the lease over by then, so it is released no more, lost or not. */
+void lease_leave(struct lease *lease);
+
 /* The votes of all masters in the question that is open, or in the last one.  False if the lease
  * is merely held, or over, and has none.  They stay until the next step. */
 bool lease_votes(const struct engine *engine, const struct lease *lease, struct vote_view *votes);
