@@ -371,7 +371,7 @@ mutant left-impatient lease/releasing.c "$(within releasing_give_up 'end\(e, lea
 mutant left-for-ttl lease/asking.c "$(within rest_to_keep 'lease->keep_until - e->now' 'lease->keep_until - e->now < lease->terms.ttl ? lease->terms.ttl : lease->keep_until - e->now')"
 mutant left-unconverted lease/leaving.c "$(within leaving_ask 'if \(lease->state == LEASE_UPGRADING\)' 'if (false)')"
 mutant left-late-master lease/machine.c "$(within lease_master_up ' \&\& !leaving_is_under_way\(lease\)' '')"
-mutant lost-not-left lease/losing.c "$(within lose 'if \(leaving_is_due\(e, lease\)\)' 'if (false)')"
+mutant lost-not-left lease/losing.c "$(within lose 'leaving_is_due\(e, lease\) \|\| ' '')"
 mutant freed-not-left lease/machine.c "$(within lease_abandon 'leaving_ask\(e, lease\);' ';')"
 mutant freed-unkept lease/machine.c "$(within lease_abandon 'stays = true;' ';')"
 mutant freed-while-left lease/machine.c "$(within lease_abandon 'stays = leaving_is_under_way\(lease\);' 'stays = false;')"
