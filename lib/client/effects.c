@@ -12,7 +12,7 @@ static void send_request(redlock *client, unsigned master, const struct request 
     if (CLIENT_MUTANT(WRITTEN_AT_ONCE))
         link_flush(client->links[master]);
     if (request->tag.kind == REQUEST_QUEUE)
-        notify_expect(client, master, request->names->slot ? 2 : 1); /* a hint, and the slot */
+        notify_expect(client, master, 1U + request->permits); /* the grant, and hints */
 }
 
 /* Changes are rare: their code must not slow down the other effects. */

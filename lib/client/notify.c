@@ -12,7 +12,8 @@
 #define FORGIVEN       MS(600000)
 
 /* ---- Floods.  Each push tells a grant, and a master grants once for each QUEUE request; or it is
- * a hint, which another QUEUE request follows. ---- */
+ * a hint.  Each permit of a name may be released, and hinted at, before the first hint is followed.
+ * ---- */
 
 static usec pause_of(const struct subscriber *subscriber)
 {

@@ -8,6 +8,7 @@
 #define MASTERS 5
 #define TTL     2000
 #define MANY    6
+#define CROWD   250
 
 static struct ev_loop *loop;
 static struct user ours, theirs, holder; /* clients on one loop */
@@ -224,6 +225,31 @@ static void a_closed_client_leaves_nothing(void **state)
     user_join(&theirs, loop, &cluster);
 }
 
+/* One waiter is told of each slot that is released before it has come to stand there. */
+static void many_hints_at_once_are_no_flood(void **state)
+{
+    (void)state;
+    static struct take held[CROWD];
+    struct take waiter, *last = NULL;
+    for (unsigned i = 0; i < CROWD; i++)
+        lock(&held[i], &holder, CROWD);
+    wait_for(&waiter, &theirs, CROWD);
+    AWAIT(&theirs, is_enqueued(&waiter));
+    for (unsigned i = 0; i < CROWD; i++)
+        if (length_of_queue(0, redlock_slot(held[i].lease)))
+            last = &held[i];
+    assert_non_null(last);
+    for (unsigned i = 0; i < CROWD; i++)
+        if (&held[i] != last)
+            take_free(&held[i]);
+    AWAIT(&theirs, has(&waiter));
+    take_free(last);
+    AWAIT(&holder, user_is_quiet(&holder));
+    if (theirs.warnings)
+        fail_msg("%s", theirs.log);
+    assert_code(take_release(&waiter), REDLOCK_OK);
+}
+
 /* ---- Masters ---- */
 
 static void what_a_master_forgot_is_held_all_the_same(void **state)
@@ -287,6 +313,7 @@ int main(void)
         WITH_ALL(who_came_first_is_served_first),
         WITH_ALL(a_freed_waiter_leaves_nothing),
         WITH_ALL(a_closed_client_leaves_nothing),
+        WITH_ALL(many_hints_at_once_are_no_flood),
         WITH_ALL(what_cannot_be_is_refused),
         WITH_ALL(what_a_master_forgot_is_held_all_the_same),
     };

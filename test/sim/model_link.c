@@ -100,7 +100,7 @@ void link_send(struct link *link, const struct request *request)
     unsigned master = link->owner.master;
     exchange_expect(s, master, &request->tag);
     if (request->tag.kind == REQUEST_QUEUE)
-        check_may_come(s, master, request->names->slot ? 2 : 1);
+        check_may_come(s, master, 1U + request->permits);
     if (it->phase != LINK_UP)
         return;
     struct message *message = exchange_ask(s, master, request);

@@ -245,7 +245,7 @@ REAL(void, link_send, struct link *link, const struct request *request)
     struct request sent = *request;
     exchange_expect(s, peer->master, &request->tag);
     if (request->tag.kind == REQUEST_QUEUE)
-        check_may_come(s, peer->master, request->names->slot ? 2 : 1);
+        check_may_come(s, peer->master, 1U + request->permits);
     if (it->phase == LINK_UP) {
         struct message *message = exchange_ask(s, peer->master, request);
         sent.proposal = message->call.proposal;
