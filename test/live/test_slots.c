@@ -25,11 +25,17 @@ static enum answer grant_slot(unsigned slot, const char *token)
     return about_slot(request_of(REQUEST_GRANT, NULL, token), slot, 4);
 }
 
-static enum answer queue_slot(unsigned slot, const char *token, usec ticket)
+static enum answer queue_slot_of(const char *channel, unsigned slot, const char *token, usec ticket)
 {
     struct request request = request_of(REQUEST_QUEUE, NULL, token);
     request.ticket = ticket;
+    request.channel = channel;
     return about_slot(request, slot, 4);
+}
+
+static enum answer queue_slot(unsigned slot, const char *token, usec ticket)
+{
+    return queue_slot_of(CHANNEL, slot, token, ticket);
 }
 
 static enum answer release_slot(unsigned slot, const char *token)
@@ -167,6 +173,24 @@ static void a_second_one_is_told_to_the_next(void **state)
     assert_heard("v slot 1");
 }
 
+/* Masters give out numbers of their own, so that two clients may draw the same ticket. */
+static void clients_with_one_ticket_are_two(void **state)
+{
+    (void)state;
+    take_slots(4);
+    assert_int_equal(queue_slot_of("redlock:other", 2, "a-other", FAR), ANSWER_QUEUED);
+    assert_int_equal(queue_slot(2, "b-ours", FAR), ANSWER_QUEUED);
+    assert_int_equal(queue_slot_of("redlock:other", 3, "c-other", FAR), ANSWER_QUEUED);
+    assert_int_equal(simply(REQUEST_PEEK, "pool", "x"), ANSWER_HELD);
+    assert_int_equal(reply.waiting, 2);
+    assert_int_equal(release_slot(0, "a"), ANSWER_YES); /* a hint for the other one */
+    assert_nothing_more_was_told();
+    assert_int_equal(release_slot(1, "b"), ANSWER_YES);
+    assert_heard("b-ours slot 1");
+    assert_int_equal(queue_slot(0, "later", FAR + 1), ANSWER_QUEUED);
+    assert_holder("redlock:permit:0:pool", NULL);
+}
+
 static void the_dead_are_told_nothing(void **state)
 {
     (void)state;
@@ -218,6 +242,7 @@ int main(void)
         TEST(the_first_is_told_of_others),
         TEST(a_free_slot_is_told_to_the_oldest),
         TEST(a_second_one_is_told_to_the_next),
+        TEST(clients_with_one_ticket_are_two),
         TEST(the_dead_are_told_nothing),
         TEST(who_leaves_leaves_all_queues),
         TEST(a_free_name_is_not_that_of_its_permits),

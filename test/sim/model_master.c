@@ -425,19 +425,36 @@ static unsigned free_slots(struct model_master *master, usec wall, unsigned like
     return count;
 }
 
-/* Of all who wait for any slot of the name, the first one with a later ticket. */
-static const struct model_waiter *next_for_any(const struct model_master *master, usec wall,
-                                               unsigned like, usec later_than)
+/* Of all who wait for any slot of the name, the first one behind `last`; NULL: before all. */
+static const struct model_waiter *next_place(const struct model_master *master, usec wall,
+                                             unsigned like, const struct model_waiter *last)
 {
     const struct model_waiter *next = NULL;
     for (unsigned slot = 0; slot < MODEL_PERMITS; slot++) {
-        const struct model_waiter *it;
-        for (unsigned rank = 0;
-             (it = model_waiter(master, wall, model_slot(model_slot_name(like), slot), rank));
-             rank++)
-            if (it->ticket > later_than && (!next || is_before(it, next)))
-                next = it;
+        const struct model_waiter *it =
+            next_waiter(master, wall, model_slot(model_slot_name(like), slot), last);
+        if (it && (!next || is_before(it, next)))
+            next = it;
     }
+    return next;
+}
+
+/* It stands in several queues, and this is not the first of its places. */
+static bool was_met(const struct model_master *master, usec wall, unsigned like,
+                    const struct model_waiter *waiter)
+{
+    const struct model_waiter *it = next_place(master, wall, like, NULL);
+    while (it != waiter && (it->ticket != waiter->ticket || it->channel != waiter->channel))
+        it = next_place(master, wall, like, it);
+    return it != waiter;
+}
+
+static const struct model_waiter *next_for_any(const struct model_master *master, usec wall,
+                                               unsigned like, const struct model_waiter *last)
+{
+    const struct model_waiter *next = next_place(master, wall, like, last);
+    while (next && was_met(master, wall, like, next))
+        next = next_place(master, wall, like, next);
     return next;
 }
 
@@ -451,7 +468,7 @@ static void give_hint(struct model_master *master, usec wall, unsigned slot,
     if (look_up(master, wall, slot)->value || !first || model_flaws.gives_no_hints)
         return;
     for (unsigned left = free_slots(master, wall, slot, known ? known : 1); left > 1; left--)
-        if ((next = next_for_any(master, wall, slot, first->ticket)))
+        if ((next = next_for_any(master, wall, slot, first)))
             first = next;
     answer->pushes[answer->push_count++] =
         (struct model_push){first->channel, first->value, 0, 0, {0}, (int)model_slot_number(slot)};
@@ -604,8 +621,7 @@ static bool may_be_given(struct model_master *master, usec wall, const struct mo
         return true;
     unsigned older = 0, free = free_slots(master, wall, call->names[0], call->permits);
     const struct model_waiter *it = first_for_any(master, wall, call->names[0]);
-    for (; it && it->ticket < call->ticket;
-         it = next_for_any(master, wall, call->names[0], it->ticket))
+    for (; it && it->ticket < call->ticket; it = next_for_any(master, wall, call->names[0], it))
         older++;
     return older < free;
 }

@@ -4,9 +4,9 @@
 -- ones (16 at the most), one a line}, or nil if all are free.  Of a name that is shared, behind
 -- these, the number of readers, and the tokens of the first ones likewise.  Of a name that is free,
 -- but of which slots are held or waited for: {'redlock:permits', PTTL of the first slot that is held,
--- the number of waiters (one that stands in several queues has one ticket, and counts once), their
--- tokens, the number of slots that are held, the tokens of the first holders likewise, how many
--- slots the name is said to have, or is seen to}.
+-- the number of waiters (one that stands in several queues counts once), their tokens, the number of
+-- slots that are held, the tokens of the first holders likewise, how many slots the name is said to
+-- have, or is seen to}.
 -- uses value.lua
 local function waiters_of(name)
     local queue, alive = 'redlock:queue:' .. name, {}
@@ -39,17 +39,16 @@ local function shown(value, name)
     return string.sub(value, 1, 256)
 end
 
+-- uses waiters.lua
+
 -- Of more than a thousand places only these are looked at, and the others are counted as they are.
 local function who_wait_for_a_slot(permits)
-    local queue, alive, count, last = 'redlock:queue:' .. permits, {}, 0, nil
-    local places = redis.call('zrange', queue, 0, 999, 'withscores')
-    for i = 1, #places, 2 do
-        if places[i + 1] ~= last and redis.call('exists', 'redlock:waiter:' .. places[i]) == 1 then
-            count, last = count + 1, places[i + 1]
-            alive[#alive + 1] = count <= 16 and string.sub(places[i], 1, 100) or nil
-        end
-    end
-    local further = redis.call('zcount', queue, '-inf', '+inf') - #places / 2
+    local alive, count = {}, 0
+    local looked_at = each_waiter(permits, 1000, function(token)
+        count = count + 1
+        alive[#alive + 1] = count <= 16 and string.sub(token, 1, 100) or nil
+    end)
+    local further = redis.call('zcount', 'redlock:queue:' .. permits, '-inf', '+inf') - looked_at
     return count + further, table.concat(alive, '\n')
 end
 

@@ -15,20 +15,16 @@ local function free_slots(count)
     return count - redis.call('exists', unpack(keys))
 end
 
+-- uses waiters.lua
+
 -- The waiter that is the `rank`-th by its ticket, or the last one, and how many of these are older
--- than `ticket`.  One that stands in several queues has one ticket, and several tokens.
+-- than `ticket`.
 local function waiter_at(rank, ticket)
-    local token, met, older, last = nil, 0, 0, nil
-    local places = redis.call('zrange', 'redlock:queue:' .. permits, 0, 255, 'withscores')
-    for i = 1, #places, 2 do
-        local its = tonumber(places[i + 1])
-        if its ~= last and redis.call('exists', 'redlock:waiter:' .. places[i]) == 1 then
-            token, met, last = places[i], met + 1, its
-            older = older + (ticket and its < ticket and 1 or 0)
-            if met >= rank then
-                break
-            end
-        end
-    end
+    local token, met, older = nil, 0, 0
+    each_waiter(permits, 256, function(its_token, its)
+        token, met = its_token, met + 1
+        older = older + (ticket and its < ticket and 1 or 0)
+        return met >= rank
+    end)
     return token, older
 end
