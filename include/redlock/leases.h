@@ -178,10 +178,11 @@ typedef struct redlock_lease_options {
      *   Use the same K everywhere.  Of clients with different ones each takes slots below its own
      * K, so the largest K is the bound, and after it was lowered slots beyond it drain.
      *   A lease that waits stands in the queue of one slot, first come, first served; a slot with
-     * nobody in its queue is offered to the lease that has waited longest.  Whoever finds itself
-     * behind a later one of another slot stands there as well, in at most 16 more queues: so of
-     * up to 17 permits a later lease is served before it for a refresh (1 s) at most, and once for
-     * each slot.
+     * nobody in its queue is offered to the lease that has waited longest.  The first of a queue
+     * that hears of a later lease at the head of another one stands there as well, in at most 16
+     * more queues: so of up to 17 permits the lease that has waited longest is passed by later ones
+     * for a refresh (1 s) at most, and once for each slot.  A lease with others ahead in its queue
+     * may be passed for as long once more after each of them.
      *   A permit and the name itself have nothing to do with each other: who holds the name
      * exclusively keeps nobody from a permit.  A lease with a permit cannot be detached,
      * downgraded or upgraded.  E_ARGUMENT: below 0 or above the maximum, with several names,

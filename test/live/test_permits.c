@@ -212,6 +212,21 @@ static void a_freed_waiter_leaves_nothing(void **state)
     release_both(held);
 }
 
+static void a_cancelled_waiter_leaves_nothing(void **state)
+{
+    (void)state;
+    struct take held[2], first, later;
+    stand_twice(held, &first, &later);
+    assert_code(redlock_release(first.lease), REDLOCK_OK);
+    AWAIT(&theirs, first.told[REDLOCK_NOT_ACQUIRED].times);
+    assert_code(first.told[REDLOCK_NOT_ACQUIRED].event.code, REDLOCK_E_CANCELLED);
+    assert_int_equal(redlock_slot(first.lease), -1);
+    take_free(&first);
+    AWAIT(&ours, length_of_queue(0, 0) + length_of_queue(0, 1) == 1);
+    take_free(&later);
+    release_both(held);
+}
+
 static void a_closed_client_leaves_nothing(void **state)
 {
     (void)state;
@@ -265,6 +280,69 @@ static void what_a_master_forgot_is_held_all_the_same(void **state)
     assert_code(take_release(&held), REDLOCK_OK);
 }
 
+static void a_foreign_key_is_left_to_its_owner(void **state)
+{
+    (void)state;
+    struct take held, waiter;
+    for (unsigned i = 0; i < MASTERS; i++)
+        cluster_tell(&cluster, i, "SET redlock:permit:1:pool foreign");
+    for (unsigned i = 0; i < 10; i++) {
+        lock(&held, &ours, 2);
+        assert_int_equal(redlock_slot(held.lease), 0);
+        wait_for(&waiter, &theirs, 2);
+        AWAIT(&theirs, is_enqueued(&waiter));
+        assert_code(take_release(&held), REDLOCK_OK);
+        AWAIT(&theirs, has(&waiter));
+        assert_int_equal(redlock_slot(waiter.lease), 0);
+        assert_code(take_release(&waiter), REDLOCK_OK);
+    }
+    assert_int_equal(cluster_holders(&cluster, "redlock:permit:1:pool", "foreign"), MASTERS);
+    for (unsigned i = 0; i < MASTERS; i++)
+        cluster_tell(&cluster, i, "DEL redlock:permit:1:pool");
+}
+
+/* ---- Holders ---- */
+
+/* As if its process were stopped: nothing of it runs, and its connections stay. */
+static void a_frozen_holder_is_passed(void **state)
+{
+    (void)state;
+    struct user frozen;
+    struct take held, waiter;
+    redlock_lease_options terms = permits(1, REDLOCK_FOREVER);
+    terms.fence = true;
+    user_open(&frozen, &cluster, NULL);
+    int64_t since = now_us();
+    assert_code(take_lock(&held, &frozen, "pool", &terms), REDLOCK_OK);
+    assert_code(take_lock(&waiter, &theirs, "pool", &terms), REDLOCK_OK);
+    assert_true(now_us() >= since + TTL * 1000);
+    assert_int_equal(redlock_valid_for(held.lease), 0);
+    assert_int_equal(redlock_slot(waiter.lease), redlock_slot(held.lease));
+    assert_true(redlock_fence(waiter.lease) > redlock_fence(held.lease));
+    AWAIT(&frozen, held.told[REDLOCK_LOST].times);
+    take_free(&held);
+    assert_int_equal(user_close(&frozen, 10000), 0);
+    assert_true(redlock_valid_for(waiter.lease) > 0);
+    assert_code(take_release(&waiter), REDLOCK_OK);
+}
+
+static void a_slot_is_known_to_the_end(void **state)
+{
+    (void)state;
+    struct take held, waiter;
+    lock(&held, &ours, 1);
+    wait_for(&waiter, &theirs, 1);
+    AWAIT(&theirs, is_enqueued(&waiter));
+    assert_int_equal(redlock_slot(waiter.lease), -1);
+    assert_code(redlock_release(held.lease), REDLOCK_OK);
+    AWAIT(&ours, held.told[REDLOCK_RELEASED].times);
+    assert_int_equal(redlock_slot(held.lease), 0);
+    take_free(&held);
+    AWAIT(&theirs, has(&waiter));
+    assert_int_equal(redlock_slot(waiter.lease), 0);
+    assert_code(take_release(&waiter), REDLOCK_OK);
+}
+
 /* ---- Options ---- */
 
 static void refused(const redlock_name *names, size_t count, const redlock_lease_options *terms,
@@ -312,9 +390,13 @@ int main(void)
         WITH_ALL(a_hint_is_followed),
         WITH_ALL(who_came_first_is_served_first),
         WITH_ALL(a_freed_waiter_leaves_nothing),
+        WITH_ALL(a_cancelled_waiter_leaves_nothing),
         WITH_ALL(a_closed_client_leaves_nothing),
         WITH_ALL(many_hints_at_once_are_no_flood),
         WITH_ALL(what_cannot_be_is_refused),
+        WITH_ALL(a_foreign_key_is_left_to_its_owner),
+        WITH_ALL(a_frozen_holder_is_passed),
+        WITH_ALL(a_slot_is_known_to_the_end),
         WITH_ALL(what_a_master_forgot_is_held_all_the_same),
     };
     return RUN_WITH(tests, .masters = MASTERS);

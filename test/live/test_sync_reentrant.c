@@ -337,6 +337,9 @@ static void what_is_wrong_is_refused_as_ever(void **state)
     refuse_with(client, "other", &options, REDLOCK_E_TTL, "max_ttl_ms");
     options.size = 0;
     refuse_with(client, "other", &options, REDLOCK_E_ARGUMENT, "size");
+    options = again(10000);
+    options.permits = 2;
+    refuse_with(client, "other", &options, REDLOCK_E_ARGUMENT, "a permit cannot be reentrant");
     lease = enter(client, "wrong"); /* was not disturbed */
     give_back(lease);
     give_back(lease);
