@@ -376,7 +376,7 @@ mutant freed-not-left lease/machine.c "$(within lease_abandon 'leaving_ask\(e, l
 mutant freed-unkept lease/machine.c "$(within lease_abandon 'stays = true;' ';')"
 mutant freed-while-left lease/machine.c "$(within lease_abandon 'stays = leaving_is_under_way\(lease\);' 'stays = false;')"
 
-# When memory is out.
+# Permits.
 mutant slot-hint-beyond lease/permits.c "$(within slot_told '\(unsigned\)slot < permit->count' 'true')"
 mutant slot-free-on-one lease/permits.c "$(within look 'how_many_say\(e, permit->free_slot, free_slot\) >= e->quorum' 'true')"
 mutant slot-free-ignored lease/permits.c "$(within look 'free_slot >= 0 \&\& how_many_say' 'false \&\& how_many_say')"
@@ -396,7 +396,21 @@ mutant slot-further-places-kept lease/further.c "$(within further_withdraw 'clai
 mutant slot-places-not-left lease/place.c "$(within place_leave 'further_withdraw\(e, lease\);' ';')"
 mutant slot-places-outside lease/place.c "$(within place_leave 'lease->attempt->permit' 'lease->attempt->permit \&\& lease->attempt->queue')"
 mutant slot-handed-in-turn lease/handover.c "$(within next_waiter 'local_queue_is_of_permits\(queue\)' 'false')"
+mutant slot-places-without-end lease/permits.c "$(within stand 'attempt->permit->place_count == PLACES_MOST' 'false')"
+mutant slot-hint-while-acquiring lease/permits.c "$(within stand '!lease_is_waiting\(owner\) \|\| ' '')"
+mutant slot-told-before lease/permits.c "$(within permits_told 'forget_what_was_told\(permit, lease->attempt->round.number\);' 'permit->round = lease->attempt->round.number;')"
+mutant slot-wait-forgotten lease/permits.c "$(within swap_attempts 'its->wait = own->wait;' ';')"
+mutant slot-given-back-unnoted lease/releasing.c "$(within releasing_begin 'permits_given_back\(e, lease->claim\);' ';')"
+mutant slot-given-back-of-any lease/permits.c "$(within is_of_name 'given_back->name == slice_hash\(name\)' 'true')"
+mutant slot-given-back-beyond lease/permits.c "$(within is_of_name '\(unsigned\)given_back->slot < permits' 'true')"
+mutant slot-place-unfenced lease/further.c "$(within terms_of '.fence = owner->terms.fence' '.fence = false')"
+mutant slot-place-max-hold lease/further.c "$(within terms_of 'owner->attempt->max_hold' '0')"
+mutant slot-place-at-least lease/further.c "$(within terms_of 'owner->attempt->at_least' '0')"
+mutant slot-place-ttl lease/further.c "$(within terms_of 'owner->terms.ttl' '(owner->terms.ttl / 2)')"
+mutant slot-place-uncounted lease/further.c "$(within further_new 'permit->place_count\+\+;' ';')"
+mutant slot-place-counted-on lease/further.c "$(within leave_owner 'permit->place_count--;' ';')"
 
+# When memory is out.
 mutant starved-leak lease/making.c "$(within lease_make 'attempt_give\(e, lease->attempt\);' '')"
 
 printf '%d caught, %d not\n' "$killed" "$survived"
