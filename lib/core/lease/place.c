@@ -90,12 +90,8 @@ static void pass_ticket(const struct lease *from, struct lease *to)
     to->attempt->place.drawn_at = from->attempt->place.drawn_at;
 }
 
-void place_leave(struct engine *e, struct lease *lease)
+static void leave_queue(struct engine *e, struct lease *lease)
 {
-    if (lease->attempt && lease->attempt->permit)
-        further_withdraw(e, lease); /* it may wait outside of its queue: see acquiring_unsay() */
-    if (!lease->attempt || !lease->attempt->queue)
-        return;
     struct lease *next = lease->attempt->behind;
     bool was_first = place_is_first(lease);
     bool for_itself = local_queue_is_of_permits(lease->attempt->queue);
@@ -114,6 +110,17 @@ void place_leave(struct engine *e, struct lease *lease)
         next->wake_at = e->now;
         lease_schedule(e, next);
     }
+}
+
+void place_leave(struct engine *e, struct lease *lease)
+{
+    const struct attempt *attempt = lease->attempt;
+    if (!attempt)
+        return;
+    if (attempt->permit) /* it may wait outside of its queue: see acquiring_unsay() */
+        further_withdraw(e, lease);
+    if (attempt->queue)
+        leave_queue(e, lease);
 }
 
 /* The first waiter of a local queue is enqueued for all of it.  It is known to be if a quorum that
