@@ -262,6 +262,7 @@ struct world {
     uint32_t lies;         /* a bit for each enum lie */
     unsigned lie_rate;
     usec peace_at;
+    usec vote_taken_at; /* when a liar last was seen to take the vote of another master; 0: never */
     bool peace, ending;
     unsigned ops_left;
     unsigned phase, linger;
