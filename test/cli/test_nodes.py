@@ -168,7 +168,7 @@ class Adopt(Case):
 
     def test_who_looks_believes_what_others_told(self):
         def all_told():
-            """A lock ends once a quorum is out of reach; a late master hears it from another one."""
+            """A lock ends once a quorum is out of reach; a late master hears of the next one."""
             self.redlock("lock", "a", "--max-ttl", "10m", status=69)
             return all("\nm\n600000" in clock for clock in self.clocks())
 
