@@ -5,7 +5,7 @@
 #include "ground/sanity.h"
 
 #define FIRST_CAPACITY 64
-#define MOST           ((1U << 30) - 1) /* the largest number that fits a slot */
+#define MOST           ((1U << 29) - 1) /* the largest number that fits a slot */
 
 static void put(struct deadlines *d, uint32_t at, struct deadline_entry entry)
 {

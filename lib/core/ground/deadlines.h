@@ -8,14 +8,14 @@
 
 #include "ground/event.h"
 
-enum deadline_owner { OWNER_ENGINE, OWNER_MASTER, OWNER_LEASE, OWNER_CLAIM };
+enum deadline_owner { OWNER_ENGINE, OWNER_MASTER, OWNER_LEASE, OWNER_CLAIM, OWNER_TASK };
 
 struct deadline {
-    uint32_t slot : 30; /* place in the heap + 1; 0: not set */
-    uint32_t owner : 2;
+    uint32_t slot : 29; /* place in the heap + 1; 0: not set */
+    uint32_t owner : 3;
 };
 
-_Static_assert(OWNER_CLAIM < 4, "two bits");
+_Static_assert(OWNER_TASK < 8, "three bits");
 
 struct deadline_entry {
     usec at;

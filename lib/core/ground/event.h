@@ -41,6 +41,7 @@ typedef int64_t usec;
 struct names; /* names.h */
 struct claim; /* claim.h */
 struct lease; /* lease.h */
+struct task;  /* tasks/task.h */
 
 /* ---- What the core is told once ------------------------------------------ */
 
@@ -70,8 +71,8 @@ enum lease_mode { MODE_AS_NAMED, MODE_SHARED, MODE_EXCLUSIVE };
 /* The answer brings its request's tag back unchanged. */
 struct tag {
     enum request_kind kind;
-    uint32_t round;        /* see struct question; 0: no claim asks */
-    struct claim *claim;   /* NULL for HELLO, ADOPT, KILL */
+    uint32_t round;        /* see struct question; 0: no claim asks.  Of a task: its number */
+    struct claim *claim;   /* NULL for HELLO, ADOPT, KILL, and where a task asks */
     usec sent_at;          /* read before the request went to the link */
     int64_t ttl : 40;      /* ACQUIRE, GRANT, QUEUE, RENEW, UPGRADE: the ttl that was asked for */
     uint64_t mode : 2;     /* enum lease_mode: in which the names are asked for; UPGRADE: are had */
@@ -100,22 +101,31 @@ struct request {
     const char *label; /* the token's last label_length bytes, the same for all of a client */
     size_t label_length;
 
-    /* ACQUIRE, GRANT, QUEUE, RENEW, UPGRADE */
+    /* ACQUIRE, GRANT, QUEUE, RENEW, UPGRADE; ANNOUNCE: how long it is said; OBSERVE: how long we
+     * are told of changes */
     int64_t ttl_ms;
 
     usec proposal; /* GRANT, UPGRADE: for the master's logical clock; 0: no fence is asked for */
-    usec fence;    /* RAISE */
+    usec fence;    /* RAISE; ANNOUNCE, UNSAY: the term */
 
     /* QUEUE: the order of the place; ttl_ms is how long the place, and what it is given, lasts
      * without a refresh */
     usec ticket;
-    const char *channel; /* the channel for pushes to the waiter */
+    const char *channel; /* the channel for pushes to the waiter; OBSERVE: to the observer, NULL:
+                            none are wanted */
 
     /* RENEW */
     bool heal;      /* set the token again where the name is absent */
     usec not_after; /* the master refuses once its wall clock is past this; 0: no limit */
 
-    struct quarantine_terms terms; /* HELLO, ADOPT */
+    union {
+        struct quarantine_terms terms; /* HELLO, ADOPT */
+        struct {                       /* ANNOUNCE */
+            const char *value;         /* in memory until the answer */
+            size_t value_length;
+            int64_t number; /* of the announcement, within its term */
+        };
+    };
     int64_t kill_id;               /* KILL */
 };
 
@@ -123,13 +133,16 @@ struct request {
 
 enum answer {
     ANSWER_YES,      /* ACQUIRE, GRANT: granted, RAISE: stored, QUEUE: the names are ours, RENEW:
-                        renewed, UPGRADE: ours alone, RELEASE: the names were ours, KILL: done */
+                        renewed, UPGRADE: ours alone, RELEASE: the names were ours, KILL: done,
+                        ANNOUNCE: it is said, UNSAY: it was said, OBSERVE: see reply_said() */
     ANSWER_HEALED,   /* RENEW: a name was absent, and is set again */
     ANSWER_AHEAD,    /* QUEUE: the names are ours, but another waiter is ahead */
     ANSWER_QUEUED,   /* QUEUE: enqueued; remaining_ms, position */
     ANSWER_READ,     /* UPGRADE: the names are ours, but not ours alone: others read one */
-    ANSWER_HELD,     /* another token has the name; ACQUIRE, GRANT: a plain refusal */
-    ANSWER_ABSENT,   /* RAISE, RENEW, UPGRADE, RELEASE, PEEK: the name is free */
+    ANSWER_HELD,     /* another token has the name; ACQUIRE, GRANT: a plain refusal; ANNOUNCE:
+                        something later is said */
+    ANSWER_ABSENT,   /* RAISE, RENEW, UPGRADE, RELEASE, PEEK: the name is free; ANNOUNCE: it does
+                        not hold the token; UNSAY, OBSERVE: nothing is said */
     ANSWER_LATE,     /* RENEW: the request came past not_after; see master_time */
     ANSWER_HELLO,    /* HELLO, ADOPT: see hello */
     ANSWER_NOSCRIPT, /* the master has forgotten the script */
@@ -166,21 +179,56 @@ struct reply {
                           came later than we */
     uint16_t permits;  /* HELD of PEEK, by PERMITS: how many slots the name is said to have; readers
                           and  reader_tokens are of those who have one */
-    int64_t remaining_ms; /* HELD of PEEK, QUEUED: -1 unknown, -2 never expires */
-    usec master_time;     /* LATE */
-    usec clock;       /* GRANT, RAISE, QUEUE, UPGRADE: the master's logical clock; 0: not told */
-    const char *text; /* ERROR, LOST: why; HELD of PEEK: the value; else NULL */
+    int64_t remaining_ms; /* HELD of PEEK, QUEUED: -1 unknown, -2 never expires; OBSERVE: how long
+                             it is said yet */
+    union {
+        usec master_time; /* LATE */
+        int64_t number;   /* OBSERVE */
+    };
+    usec clock;       /* GRANT, RAISE, QUEUE, UPGRADE: the master's logical clock; 0: not told.
+                         OBSERVE: the term */
+    const char *text; /* ERROR, LOST: why; HELD of PEEK: the value; OBSERVE: what is said; else
+                         NULL */
     size_t text_length;
-    const char *waiters; /* HELD of PEEK: the tokens of the first waiters, one a line */
+    const char *waiters; /* HELD of PEEK: the tokens of the first waiters, one a line; OBSERVE: the
+                            token that said it */
     size_t waiters_length;
     const char *reader_tokens; /* likewise of the first readers of a shared name */
     size_t reader_tokens_length;
     const struct hello *hello; /* HELLO */
 };
 
+/* What is said of a name: by the token that held it in this term.  Of one term, what has the
+ * larger number was said later. */
+struct said {
+    usec term; /* its fencing token; 0: nothing is said */
+    int64_t number;
+    const char *token, *value;
+    size_t token_length, value_length;
+    int64_t remaining_ms;
+};
+
+/* The answer to OBSERVE. */
+static inline struct said reply_said(const struct reply *reply)
+{
+    if (reply->answer != ANSWER_YES)
+        return (struct said){0};
+    return (struct said){.term = reply->clock,
+                         .number = reply->number,
+                         .token = reply->waiters,
+                         .token_length = reply->waiters_length,
+                         .value = reply->text,
+                         .value_length = reply->text_length,
+                         .remaining_ms = reply->remaining_ms};
+}
+
 /* A master gave the names to its first waiter, and tells it on its channel; or it has a free slot
- * with nobody enqueued for it, and tells the first who waits for another one. */
+ * with nobody enqueued for it, and tells the first who waits for another one.  Or what is said of a
+ * name has changed, and it tells those who observe it. */
 struct push {
+    const char *name; /* what is said of it has changed, and nothing else is told; else NULL */
+    size_t name_length;
+    struct said said;
     const char *token;
     size_t token_length;
     usec clock;    /* the logical clock, advanced for this grant; 0: nothing is given */
@@ -222,6 +270,9 @@ enum event_kind {
     EVENT_ABANDON,      /* lease: the user drops it, and it is released */
     EVENT_DETACH,       /* lease: the user drops it, and it stays on the masters */
     EVENT_ADOPT,        /* master */
+    EVENT_TASK_BEGIN,   /* task: once it was made */
+    EVENT_TASK_CHANGED, /* task: an announcer was given something else to say */
+    EVENT_TASK_END,     /* task: the user drops it, and the shell must not use it any more */
     EVENT_CLOSE,        /* no new leases; all are released */
     EVENT_GIVE_UP       /* closing has taken too long: releases that are under way end now */
 };
@@ -229,7 +280,10 @@ enum event_kind {
 struct event {
     enum event_kind kind;
     unsigned master;
-    struct lease *lease;
+    union {
+        struct lease *lease;
+        struct task *task;
+    };
     usec ttl;
     const char *text; /* CLOSED: why; NULL if the core asked for it.  SUBSCRIBED: run_id */
     const struct reply *reply;
@@ -246,6 +300,7 @@ enum effect_kind {
     EFFECT_UNSUBSCRIBE, /* master: end the subscription; EVENT_UNSUBSCRIBED follows */
     EFFECT_SEND,        /* master, request */
     EFFECT_TELL,        /* lease has an outcome: fetch it with engine_tell() */
+    EFFECT_TELL_TASK,   /* task has news: fetch it with task_tell() */
     EFFECT_READY,       /* every master was reached or tried: engine_readiness() */
     EFFECT_CLOSED,      /* EVENT_CLOSE is done: nothing is owed */
     EFFECT_NOTICE       /* the master's state has changed: for the log */
@@ -255,7 +310,10 @@ struct effect {
     enum effect_kind kind;
     unsigned master;
     const struct request *request;
-    struct lease *lease;
+    union {
+        struct lease *lease;
+        struct task *task;
+    };
 };
 
 /* ---- Outcomes: core → user, fetched with engine_tell() ------------------ */
@@ -272,6 +330,7 @@ enum outcome_kind {
     OUTCOME_SEEN,
     OUTCOME_CHANGED, /* these two while the lease is held; LOST and RELEASED take them back */
     OUTCOME_NOT_CHANGED,
+    OUTCOME_ANNOUNCED, /* told by an announcer, and not by engine_tell() */
     OUTCOMES
 };
 

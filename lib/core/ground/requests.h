@@ -40,18 +40,28 @@
     X(PEEK,    peek,    0,    0,    0,   0,    0,    0,    0) /* tell the holder and the time left */
 /* clang-format on */
 
+/* About what is said of a name: a task asks (tasks/task.h), and no claim knows of it.  Their scripts
+ * are not loaded with a login, for few clients need them. */
+#define TASK_REQUESTS(X)                                                                           \
+    X(ANNOUNCE, announce) /* say something, if the name holds the token */                         \
+    X(UNSAY, unsay)       /* take back what the token has said in this term */                     \
+    X(OBSERVE, observe)   /* tell what is said, and every change of it on our channel */
+
 /* REQUEST_IF_##batch(...): its arguments, only for kinds that may go in one command */
 #define REQUEST_IF_0(...)
 #define REQUEST_IF_1(...) __VA_ARGS__
 
 enum request_kind {
 #define REQUEST_KIND(kind, ...) REQUEST_##kind,
-    CONNECTION_REQUESTS(REQUEST_KIND) CLAIM_REQUESTS(REQUEST_KIND)
+    CONNECTION_REQUESTS(REQUEST_KIND) CLAIM_REQUESTS(REQUEST_KIND) TASK_REQUESTS(REQUEST_KIND)
 #undef REQUEST_KIND
 };
 
 #define REQUEST_ONE(...) +1
-enum { REQUEST_KINDS = 0 CONNECTION_REQUESTS(REQUEST_ONE) CLAIM_REQUESTS(REQUEST_ONE) };
+enum {
+    REQUEST_KINDS =
+        0 CONNECTION_REQUESTS(REQUEST_ONE) CLAIM_REQUESTS(REQUEST_ONE) TASK_REQUESTS(REQUEST_ONE)
+};
 _Static_assert(REQUEST_KINDS <= 32, "a bit for each kind in an unsigned");
 
 /* A column of the table: a constant with a bit for each kind. */
@@ -75,6 +85,25 @@ _Static_assert(REQUEST_KINDS <= 32, "a bit for each kind in an unsigned");
 static inline bool request_is_about_names(enum request_kind kind)
 {
     return REQUEST_IS(kind, REQUEST_ABOUT_NAMES);
+}
+
+#define REQUEST_OF_TASK(kind, name) | 1U << REQUEST_##kind
+
+static inline bool request_is_of_task(enum request_kind kind)
+{
+    return (0U TASK_REQUESTS(REQUEST_OF_TASK)) >> kind & 1;
+}
+
+/* The master may have forgotten the script. */
+static inline bool request_has_script(enum request_kind kind)
+{
+    return request_is_about_names(kind) || request_is_of_task(kind);
+}
+
+/* The master may send messages on our channel for it. */
+static inline bool request_brings_pushes(enum request_kind kind)
+{
+    return (1U << REQUEST_QUEUE | 1U << REQUEST_OBSERVE) >> kind & 1;
 }
 
 static inline bool request_carries_token(enum request_kind kind)
@@ -117,7 +146,8 @@ static inline const char *request_name(enum request_kind kind)
 {
 #define REQUEST_NAME(kind, name, ...) #name,
     static const char *const names[] = {CONNECTION_REQUESTS(REQUEST_NAME)
-                                            CLAIM_REQUESTS(REQUEST_NAME)};
+                                            CLAIM_REQUESTS(REQUEST_NAME)
+                                                TASK_REQUESTS(REQUEST_NAME)};
 #undef REQUEST_NAME
     return names[kind];
 }
