@@ -29,7 +29,7 @@ declare -A core_headers=([wire]='ground/(event|names)\.h' [io]='ground/(event|na
     [client]='engine\.h' [sync]='')
 # The door is made of these, which show no machine's struct: whoever stands before it could reach
 # into that.
-door='engine\.h|lease/view\.h|ground/(event|names|quorum|requests)\.h'
+door='engine\.h|(lease|tasks)/view\.h|ground/(event|names|quorum|requests)\.h'
 # Each with its reason.
 exceptions='client/loop.c <ev.h>'           # it is the pump on libev
 exceptions+='|sync/sync_client.h "forks.h"' # a leaf: which process is this?

@@ -11,6 +11,7 @@
 #include "lease/local_queue.h"
 #include "masters/master.h"
 #include "masters/subscription.h"
+#include "tasks/tasks.h"
 
 #define CLOSE_AT_ONCE 256 /* leases that one step of closing releases */
 
@@ -39,12 +40,14 @@ static void after_up(struct engine *e, unsigned master)
 {
     pay_claims(e, master);
     lists_each(e, &e->busy, lease_master_up, master);
+    tasks_look(e);
     check_ready(e);
 }
 
 static void after_down(struct engine *e, unsigned master)
 {
     lists_each(e, &e->busy, lease_master_down, master);
+    tasks_master_down(e, master);
     check_ready(e);
 }
 
@@ -169,6 +172,9 @@ static void wake_one(struct engine *e)
     case OWNER_CLAIM:
         wake_claim(e, OWNER_OF(struct claim, due));
         break;
+    case OWNER_TASK:
+        tasks_wake(e, OWNER_OF(struct task, due));
+        break;
     }
 }
 
@@ -177,7 +183,9 @@ static void hear(struct engine *e, unsigned master, const struct reply *reply)
     master_answered(e, master, reply);
     struct claim *claim = reply->tag.claim;
     ASSERT(request_is_about_names(reply->tag.kind) == (claim != NULL));
-    if (!claim) {
+    if (!claim && request_is_of_task(reply->tag.kind)) {
+        tasks_hear(e, master, reply);
+    } else if (!claim) {
         act_on_news(e, master, master_hear(e, master, reply));
     } else if (claim->home) {
         lease_hear(e, lease_of_claim(claim), master, reply);
@@ -231,6 +239,7 @@ void engine_step(struct engine *e, usec now, struct randomness *random, const st
     case EVENT_SUBSCRIBED:
         if (subscription_begun(e, event->master, event->text))
             after_subscribed(e, event->master);
+        tasks_subscribed(e, event->master);
         break;
     case EVENT_ALIVE:
         subscription_heard(e, event->master);
@@ -240,7 +249,10 @@ void engine_step(struct engine *e, usec now, struct randomness *random, const st
         break;
     case EVENT_PUSH:
         subscription_heard(e, event->master);
-        queue_push(e, event->master, event->push);
+        if (event->push->name)
+            tasks_push(e, event->master, event->push);
+        else
+            queue_push(e, event->master, event->push);
         break;
     case EVENT_ACQUIRE:
     case EVENT_ATTACH:
@@ -267,6 +279,12 @@ void engine_step(struct engine *e, usec now, struct randomness *random, const st
         break;
     case EVENT_ADOPT:
         master_adopt(e, event->master);
+        break;
+    case EVENT_TASK_BEGIN:
+        tasks_begin(e, event->task);
+        break;
+    case EVENT_TASK_END:
+        tasks_end(e, event->task);
         break;
     case EVENT_CLOSE:
         close_all(e);
@@ -330,7 +348,7 @@ enum cause engine_readiness(const struct engine *e, usec now)
 
 bool engine_is_busy(const struct engine *e)
 {
-    return e->busy.count || e->held.count || e->abandoned || !e->ready_told;
+    return e->busy.count || e->held.count || e->abandoned || !e->ready_told || e->tasks;
 }
 
 unsigned engine_owed(const struct engine *e)
@@ -397,6 +415,7 @@ void engine_free(struct engine *e)
     ASSERT(!e->stepping);
     while (e->abandoned)
         claim_drop(e, e->abandoned);
+    tasks_free(e);
     further_free_withdrawn(e);
     attempts_drop(e);
     deadlines_free(&e->deadlines, &e->memory);

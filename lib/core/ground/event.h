@@ -126,7 +126,7 @@ struct request {
             int64_t number; /* of the announcement, within its term */
         };
     };
-    int64_t kill_id;               /* KILL */
+    int64_t kill_id; /* KILL */
 };
 
 /* ---- Answers: master → core -------------------------------------------- */
@@ -270,8 +270,7 @@ enum event_kind {
     EVENT_ABANDON,      /* lease: the user drops it, and it is released */
     EVENT_DETACH,       /* lease: the user drops it, and it stays on the masters */
     EVENT_ADOPT,        /* master */
-    EVENT_TASK_BEGIN,   /* task: once it was made */
-    EVENT_TASK_CHANGED, /* task: an announcer was given something else to say */
+    EVENT_TASK_BEGIN,   /* task: it was made, or given something else to say */
     EVENT_TASK_END,     /* task: the user drops it, and the shell must not use it any more */
     EVENT_CLOSE,        /* no new leases; all are released */
     EVENT_GIVE_UP       /* closing has taken too long: releases that are under way end now */

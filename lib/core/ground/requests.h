@@ -40,8 +40,8 @@
     X(PEEK,    peek,    0,    0,    0,   0,    0,    0,    0) /* tell the holder and the time left */
 /* clang-format on */
 
-/* About what is said of a name: a task asks (tasks/task.h), and no claim knows of it.  Their scripts
- * are not loaded with a login, for few clients need them. */
+/* About what is said of a name: a task asks (tasks/task.h), and no claim knows of it.  Their
+ * scripts are not loaded with a login, for few clients need them. */
 #define TASK_REQUESTS(X)                                                                           \
     X(ANNOUNCE, announce) /* say something, if the name holds the token */                         \
     X(UNSAY, unsay)       /* take back what the token has said in this term */                     \
@@ -145,9 +145,8 @@ static inline bool request_has_slot(enum request_kind kind)
 static inline const char *request_name(enum request_kind kind)
 {
 #define REQUEST_NAME(kind, name, ...) #name,
-    static const char *const names[] = {CONNECTION_REQUESTS(REQUEST_NAME)
-                                            CLAIM_REQUESTS(REQUEST_NAME)
-                                                TASK_REQUESTS(REQUEST_NAME)};
+    static const char *const names[] = {
+        CONNECTION_REQUESTS(REQUEST_NAME) CLAIM_REQUESTS(REQUEST_NAME) TASK_REQUESTS(REQUEST_NAME)};
 #undef REQUEST_NAME
     return names[kind];
 }

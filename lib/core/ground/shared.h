@@ -62,8 +62,8 @@ struct engine {
     struct local_queue *local_queues[LOCAL_QUEUE_BUCKETS];
     uint64_t waiters;
     usec subscribe_until; /* subscriptions are kept until then; 0: there are none */
-    struct task *tasks; /* also those that have ended, until their last answer */
-    uint32_t last_task; /* the number that was given last */
+    struct task *tasks;   /* also those that have ended, until their last answer */
+    uint32_t last_task;   /* the number that was given last */
     struct attempt *free_attempts;
     unsigned spare_attempts; /* the number of free_attempts */
     struct master masters[MASTERS_MAX];

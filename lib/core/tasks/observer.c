@@ -1,0 +1,245 @@
+/*
+ * observer.c - asks all masters what is said of a name, and hears their pushes.
+ */
+#include "ground/mutant.h"
+#include "ground/sanity.h"
+#include "masters/master.h"
+#include "masters/subscription.h"
+#include "tasks/task.h"
+#include "tasks/verdict.h"
+
+#define LOOKS_SUBSCRIBED MS(5000) /* a push may be lost */
+#define LOOKS            MS(1000) /* where the master sends none, or does not answer well */
+#define TOLD_FOR         (3 * LOOKS_SUBSCRIBED / 1000)
+
+struct task *observer_new(struct engine *e, struct names *names, void *owner)
+{
+    return task_new(e, TASK_OBSERVER, sizeof(struct observer), sizeof(struct heard), names, owner);
+}
+
+/* ---- what is known of one master --------------------------------------------------- */
+
+static void forget(struct engine *e, struct heard *heard)
+{
+    saying_drop(&e->memory, heard->saying);
+    heard->saying = NULL;
+    heard->known = false;
+}
+
+/* The same saying is in memory once. */
+static struct saying *find(const struct engine *e, const struct observer *observer,
+                           const struct said *said)
+{
+    struct saying *own[] = {observer->said, observer->said_told};
+    for (unsigned i = 0; i < 2; i++)
+        if (own[i] && saying_is(own[i], said))
+            return saying_share(own[i]);
+    for (unsigned i = 0; i < e->config.masters; i++)
+        if (observer->of[i].saying && saying_is(observer->of[i].saying, said))
+            return saying_share(observer->of[i].saying);
+    return NULL;
+}
+
+/* `since`: at some time after that the master says so. */
+static void keep(struct engine *e, struct observer *observer, unsigned master,
+                 const struct said *said, usec since)
+{
+    struct heard *heard = &observer->of[master];
+    struct saying *saying = NULL;
+    if (said->term) {
+        saying = find(e, observer, said);
+        if (!saying)
+            saying = saying_new(&e->memory, said);
+    }
+    forget(e, heard);
+    heard->known = saying || !said->term; /* else memory is out */
+    heard->saying = saying;
+    heard->asked_at = since;
+    heard->expires = said->term ? e->now + MS(said->remaining_ms) : NEVER;
+}
+
+static bool is_later(const struct heard *heard, const struct said *said)
+{
+    if (!heard->saying)
+        return false;
+    struct said known = saying_said(heard->saying);
+    return said_order(&known, said) > 0;
+}
+
+/* ---- asking ------------------------------------------------------------------------- */
+
+static void ask(struct engine *e, struct observer *observer, unsigned master)
+{
+    bool writes = !e->config.looks_only;
+    task_send(e, &observer->task, master,
+              &(struct request){.tag = {.kind = REQUEST_OBSERVE},
+                                .ttl_ms = TOLD_FOR,
+                                .channel = writes ? e->config.channel : NULL});
+}
+
+static bool is_due(const struct engine *e, const struct observer *observer, unsigned master)
+{
+    const struct heard *heard = &observer->of[master];
+    return e->now >= heard->due ||
+           (observer->verified_from && heard->answered < observer->verified_from);
+}
+
+static void expire(struct engine *e, struct observer *observer)
+{
+    for (unsigned i = 0; i < e->config.masters; i++) {
+        struct heard *heard = &observer->of[i];
+        if (heard->known && e->now >= heard->expires) {
+            forget(e, heard);
+            heard->due = 0;
+        }
+    }
+}
+
+static void look(struct engine *e, struct observer *observer)
+{
+    usec next = NEVER;
+    for (unsigned i = 0; i < e->config.masters; i++) {
+        struct heard *heard = &observer->of[i];
+        if (heard->known && heard->expires < next)
+            next = heard->expires;
+        if (!master_is_up(&e->masters[i]) || observer->task.outstanding & 1U << i)
+            continue;
+        if (is_due(e, observer, i))
+            ask(e, observer, i);
+        else if (heard->due < next)
+            next = heard->due;
+    }
+    if (!e->config.looks_only)
+        subscription_keep(e);
+    task_wake_at(e, &observer->task, next);
+}
+
+/* ---- what follows from it ------------------------------------------------------------- */
+
+static void conclude(struct engine *e, struct observer *observer, enum observed state,
+                     struct saying *said)
+{
+    saying_drop(&e->memory, observer->said);
+    observer->said = said ? saying_share(said) : NULL;
+    observer->state = state;
+    observer->verified_from = 0;
+    if (said) {
+        observer->latest_term = said->term;
+        observer->latest_number = said->number;
+    }
+    if (state != observer->told || observer->said != observer->said_told)
+        task_has_news(e, &observer->task);
+}
+
+/* That nothing is said, or is not known, is concluded from questions alone that were asked after
+ * it first seemed so: else a change of leaders, heard of from one master after the other, would
+ * look like it. */
+static void judge(struct engine *e, struct observer *observer)
+{
+    struct verdict verdict = verdict_now(e, observer, 0);
+    if (verdict.state == OBSERVED_SAID) {
+        conclude(e, observer, OBSERVED_SAID, verdict.said);
+        return;
+    }
+    if (verdict.state == observer->state) {
+        observer->verified_from = 0;
+        return;
+    }
+    if (!observer->verified_from)
+        observer->verified_from = e->now;
+    verdict = verdict_now(e, observer, observer->verified_from);
+    if (verdict.state == OBSERVED_NOTHING ||
+        (verdict.state == OBSERVED_UNKNOWN && verdict_is_last(e, observer)))
+        conclude(e, observer, verdict.state, NULL);
+}
+
+void observer_work(struct engine *e, struct observer *observer)
+{
+    expire(e, observer);
+    judge(e, observer);
+    look(e, observer);
+}
+
+/* ---- what happens ---------------------------------------------------------------------- */
+
+/* What was pushed after the question was asked may be newer than the answer. */
+static bool is_overtaken(const struct heard *heard, const struct reply *reply,
+                         const struct said *said)
+{
+    return reply->tag.sent_at <= heard->pushed_at && (!said->term || is_later(heard, said));
+}
+
+static void take(struct engine *e, struct observer *observer, unsigned master,
+                 const struct reply *reply)
+{
+    struct heard *heard = &observer->of[master];
+    struct said said = reply_said(reply);
+    if (is_overtaken(heard, reply, &said)) {
+        heard->due = 0;
+        return;
+    }
+    keep(e, observer, master, &said, reply->tag.sent_at);
+    if (!heard->known) /* memory is out */
+        heard->due = e->now + LOOKS;
+}
+
+void observer_hear(struct engine *e, struct observer *observer, unsigned master,
+                   const struct reply *reply)
+{
+    struct heard *heard = &observer->of[master];
+    bool subscribed = subscription_is_to_same_process(e, master);
+    heard->answered = reply->tag.sent_at;
+    heard->due = e->now + (subscribed ? LOOKS_SUBSCRIBED : LOOKS);
+    if (reply->answer == ANSWER_YES || reply->answer == ANSWER_ABSENT)
+        take(e, observer, master, reply);
+    else if (task_needs_text(&observer->task, master))
+        heard->due = heard->answered = 0;
+    else
+        heard->due = e->now + LOOKS;
+    observer_work(e, observer);
+}
+
+void observer_forget(struct engine *e, struct observer *observer, unsigned master)
+{
+    struct heard *heard = &observer->of[master];
+    forget(e, heard);
+    heard->pushed_at = heard->due = 0;
+}
+
+void observer_push(struct engine *e, struct observer *observer, unsigned master,
+                   const struct said *said)
+{
+    struct heard *heard = &observer->of[master];
+    if (!said->term) { /* taken back, or it was so before something that is known */
+        forget(e, heard);
+        heard->due = 0;
+    } else if (!is_later(heard, said)) {
+        keep(e, observer, master, said, e->now);
+    }
+    heard->pushed_at = e->now;
+    observer_work(e, observer);
+}
+
+bool observer_tell(struct engine *e, struct observer *observer, struct task_news *news)
+{
+    if (observer->state == observer->told && observer->said == observer->said_told)
+        return false;
+    saying_drop(&e->memory, observer->said_told);
+    observer->said_told = observer->said ? saying_share(observer->said) : NULL;
+    observer->told = observer->state;
+    news->observed = observer->state;
+    if (observer->said)
+        news->said = saying_said(observer->said);
+    news->masters = verdict_count(e, observer, observer->said);
+    return true;
+}
+
+void observer_free(struct engine *e, struct observer *observer)
+{
+    for (unsigned i = 0; i < e->config.masters; i++)
+        forget(e, &observer->of[i]);
+    saying_drop(&e->memory, observer->said);
+    saying_drop(&e->memory, observer->said_told);
+    e->memory.give(e->memory.pool, observer,
+                   sizeof *observer + e->config.masters * sizeof *observer->of);
+}

@@ -1,0 +1,103 @@
+/*
+ * task.h - a task: something that asks all masters again and again, and is no lease.
+ *
+ * Nothing that a lease promises rests on a task.  Its requests belong to no claim; their tags
+ * bear its number, so that an answer to a task that is gone finds nobody.  A task that its
+ * user has dropped stays until the last answer: the requests point into its memory.
+ */
+#ifndef REDLOCK_CORE_TASKS_TASK_H
+#define REDLOCK_CORE_TASKS_TASK_H
+
+#include "ground/names.h"
+#include "ground/shared.h"
+#include "tasks/saying.h"
+#include "tasks/view.h"
+
+enum task_kind { TASK_ANNOUNCER, TASK_OBSERVER };
+
+struct task {
+    struct task *next;
+    struct names *names;
+    void *owner; /* of the shell */
+    enum task_kind kind;
+    uint32_t number;
+    uint32_t in_flight; /* requests not yet answered */
+    bool begun, ended;
+    uint16_t outstanding; /* masters (bits) that have a question to answer */
+    uint16_t whole;       /* masters (bits) that have forgotten the script */
+    struct deadline deadline;
+};
+
+struct announced_at {
+    int64_t stored;      /* the number that this master has stored; 0: none */
+    int64_t asked;       /* the number of the request that is outstanding */
+    usec due;            /* it is asked again then */
+    struct saying *sent; /* what that request points to */
+};
+
+struct announcer {
+    struct task task;
+    struct lease *lease;
+    char token[TOKEN_MAX + 1];
+    usec term;
+    struct saying *saying; /* what is to be said; its number counts up */
+    int64_t told;          /* the number that a quorum was told to have stored */
+    uint16_t touched;      /* masters (bits) where something may be said */
+    struct announced_at at[];
+};
+
+/* What a master has said, as far as an observer knows. */
+struct heard {
+    bool known;            /* something, or that nothing is said */
+    struct saying *saying; /* NULL: nothing */
+    usec asked_at;         /* it was so at some time after that */
+    usec expires;          /* it is not known any more from then on */
+    usec pushed_at;        /* the last push */
+    usec answered;         /* when the last question was asked that was answered, well or not */
+    usec due;              /* it is asked again then */
+};
+
+struct observer {
+    struct task task;
+    enum observed state, told;       /* what is known, and what the user was told */
+    struct saying *said, *said_told; /* likewise; NULL unless SAID */
+    usec latest_term;                /* of the last that was SAID; 0: none was */
+    int64_t latest_number;
+    usec verified_from; /* nothing asked before counts for what is to replace the state; 0: the
+                           state stands */
+    struct heard of[];
+};
+
+void announcer_work(struct engine *engine, struct announcer *announcer);
+void announcer_hear(struct engine *engine, struct announcer *announcer, unsigned master,
+                    const struct reply *reply);
+/* Its process may be another one when it comes up again, and may have lost what is said. */
+void announcer_forget(struct announcer *announcer, unsigned master);
+void announcer_end(struct engine *engine, struct announcer *announcer);
+void announcer_free(struct engine *engine, struct announcer *announcer);
+bool announcer_tell(struct engine *engine, struct announcer *announcer, struct task_news *news);
+
+void observer_work(struct engine *engine, struct observer *observer);
+void observer_hear(struct engine *engine, struct observer *observer, unsigned master,
+                   const struct reply *reply);
+/* The same for what it has said. */
+void observer_forget(struct engine *engine, struct observer *observer, unsigned master);
+void observer_push(struct engine *engine, struct observer *observer, unsigned master,
+                   const struct said *said);
+void observer_free(struct engine *engine, struct observer *observer);
+bool observer_tell(struct engine *engine, struct observer *observer, struct task_news *news);
+
+/* `size` bytes that begin with a task, one entry of `each` bytes for each master behind them. */
+struct task *task_new(struct engine *engine, enum task_kind kind, size_t size, size_t each,
+                      struct names *names, void *owner);
+/* Sends a request of the task, whose kind, and what goes with it, is filled in. */
+void task_send(struct engine *engine, struct task *task, unsigned master, struct request *request);
+/* Its last request was answered: the master has forgotten the script. */
+static inline bool task_needs_text(const struct task *task, unsigned master)
+{
+    return task->whole >> master & 1;
+}
+void task_wake_at(struct engine *engine, struct task *task, usec at);
+void task_has_news(struct engine *engine, struct task *task);
+
+#endif

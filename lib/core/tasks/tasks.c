@@ -1,0 +1,172 @@
+#include "tasks/tasks.h"
+
+#include <string.h>
+
+#include "ground/sanity.h"
+#include "masters/master.h"
+#include "masters/subscription.h"
+
+/* ---- one task ------------------------------------------------------------------ */
+
+static struct announcer *announcer_of(struct task *task)
+{
+    ASSERT(task->kind == TASK_ANNOUNCER);
+    return (struct announcer *)(void *)task;
+}
+
+static struct observer *observer_of(struct task *task)
+{
+    ASSERT(task->kind == TASK_OBSERVER);
+    return (struct observer *)(void *)task;
+}
+
+static void unlink_task(struct engine *e, struct task *task)
+{
+    struct task **at = &e->tasks;
+    while (*at != task)
+        at = &(*at)->next;
+    *at = task->next;
+}
+
+static void free_task(struct engine *e, struct task *task)
+{
+    unlink_task(e, task);
+    names_drop(&e->memory, task->names);
+    deadlines_leave(&e->deadlines, &task->deadline);
+    if (task->kind == TASK_ANNOUNCER)
+        announcer_free(e, announcer_of(task));
+    else
+        observer_free(e, observer_of(task));
+}
+
+static void work(struct engine *e, struct task *task)
+{
+    if (!task->begun || task->ended)
+        return;
+    if (task->kind == TASK_ANNOUNCER)
+        announcer_work(e, announcer_of(task));
+    else
+        observer_work(e, observer_of(task));
+}
+
+void tasks_begin(struct engine *e, struct task *task)
+{
+    task->begun = true;
+    work(e, task);
+}
+
+void tasks_end(struct engine *e, struct task *task)
+{
+    ASSERT(!task->ended);
+    task->ended = true;
+    deadlines_set(&e->deadlines, &task->deadline, NEVER);
+    if (task->kind == TASK_ANNOUNCER)
+        announcer_end(e, announcer_of(task));
+    if (!task->in_flight)
+        free_task(e, task);
+}
+
+void tasks_wake(struct engine *e, struct task *task)
+{
+    work(e, task);
+}
+
+/* ---- all of them ---------------------------------------------------------------- */
+
+static struct task *find(const struct engine *e, uint32_t number)
+{
+    struct task *task = e->tasks;
+    while (task && task->number != number)
+        task = task->next;
+    return task;
+}
+
+void tasks_hear(struct engine *e, unsigned master, const struct reply *reply)
+{
+    struct task *task = find(e, reply->tag.round);
+    uint16_t bit = (uint16_t)(1U << master);
+    ASSERT(task && task->in_flight);
+    if (!task)
+        return;
+    task->in_flight--;
+    if (reply->tag.kind != REQUEST_UNSAY)
+        task->outstanding &= (uint16_t)~bit;
+    /* Once: a master that has the text does not need it again. */
+    bool needs_text = reply->answer == ANSWER_NOSCRIPT && !(task->whole & bit);
+    task->whole = needs_text ? task->whole | bit : task->whole & (uint16_t)~bit;
+    if (reply->answer == ANSWER_LOST) /* and the end of the connection follows */
+        ;
+    else if (task->kind == TASK_ANNOUNCER)
+        announcer_hear(e, announcer_of(task), master, reply);
+    else if (!task->ended)
+        observer_hear(e, observer_of(task), master, reply);
+    if (task->ended && !task->in_flight)
+        free_task(e, task);
+}
+
+void tasks_look(struct engine *e)
+{
+    for (struct task *task = e->tasks; task; task = task->next)
+        work(e, task);
+}
+
+void tasks_master_down(struct engine *e, unsigned master)
+{
+    for (struct task *task = e->tasks; task; task = task->next) {
+        if (task->kind == TASK_OBSERVER)
+            observer_forget(e, observer_of(task), master);
+        else
+            announcer_forget(announcer_of(task), master);
+        work(e, task);
+    }
+}
+
+static bool is_about(const struct task *task, const struct push *push)
+{
+    struct slice name = names_at(task->names, 0);
+    return name.length == push->name_length && memcmp(name.bytes, push->name, name.length) == 0;
+}
+
+void tasks_push(struct engine *e, unsigned master, const struct push *push)
+{
+    if (!subscription_is_to_same_process(e, master))
+        return;
+    for (struct task *task = e->tasks; task; task = task->next)
+        if (task->kind == TASK_OBSERVER && !task->ended && is_about(task, push))
+            observer_push(e, observer_of(task), master, &push->said);
+}
+
+void tasks_subscribed(struct engine *e, unsigned master)
+{
+    for (struct task *task = e->tasks; task; task = task->next) {
+        if (task->kind == TASK_OBSERVER)
+            observer_of(task)->of[master].due = 0;
+        work(e, task);
+    }
+}
+
+void tasks_free(struct engine *e)
+{
+    while (e->tasks)
+        free_task(e, e->tasks);
+}
+
+/* ---- what the shell does with one ------------------------------------------------- */
+
+void *task_owner(const struct task *task)
+{
+    return task->owner;
+}
+
+bool task_is_observer(const struct task *task)
+{
+    return task->kind == TASK_OBSERVER;
+}
+
+bool task_tell(struct engine *e, struct task *task, struct task_news *news)
+{
+    ASSERT(!task->ended);
+    *news = (struct task_news){0};
+    return task->kind == TASK_ANNOUNCER ? announcer_tell(e, announcer_of(task), news)
+                                        : observer_tell(e, observer_of(task), news);
+}

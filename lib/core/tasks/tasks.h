@@ -1,0 +1,23 @@
+/*
+ * tasks.h - all tasks of an engine: what happens to the engine happens to each of them.
+ */
+#ifndef REDLOCK_CORE_TASKS_TASKS_H
+#define REDLOCK_CORE_TASKS_TASKS_H
+
+#include "tasks/task.h"
+
+/* It begins, or was given something else to do. */
+void tasks_begin(struct engine *engine, struct task *task);
+/* Frees the task, or when its last answer has come. */
+void tasks_end(struct engine *engine, struct task *task);
+void tasks_hear(struct engine *engine, unsigned master, const struct reply *reply);
+void tasks_wake(struct engine *engine, struct task *task);
+/* A master has come up, or has ceased to abstain. */
+void tasks_look(struct engine *engine);
+void tasks_master_down(struct engine *engine, unsigned master);
+void tasks_push(struct engine *engine, unsigned master, const struct push *push);
+/* Pushes that were sent before the subscription was made have reached nobody. */
+void tasks_subscribed(struct engine *engine, unsigned master);
+void tasks_free(struct engine *engine);
+
+#endif

@@ -1,0 +1,93 @@
+#include "tasks/verdict.h"
+
+#include "ground/mutant.h"
+#include "masters/master.h"
+
+/* A master that abstains may have come up with what was said before something else. */
+static bool counts(const struct engine *e, unsigned master)
+{
+    return master_is_up(&e->masters[master]) &&
+           (!master_abstains(e, &e->masters[master]) || MUTANT(OBSERVE_QUARANTINED));
+}
+
+static bool is_known(const struct engine *e, const struct observer *observer, unsigned master,
+                     usec from)
+{
+    const struct heard *heard = &observer->of[master];
+    return counts(e, master) && heard->known && heard->asked_at >= from;
+}
+
+unsigned verdict_count(const struct engine *e, const struct observer *observer,
+                       const struct saying *saying)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; saying && i < e->config.masters; i++)
+        count += counts(e, i) && observer->of[i].known && observer->of[i].saying == saying;
+    return count;
+}
+
+/* An observer is told nothing that was said before what it was told last. */
+static bool may_be_told(const struct observer *observer, const struct saying *saying)
+{
+    if (!observer->latest_term || MUTANT(TERM_BACK))
+        return true;
+    struct said latest = {.term = observer->latest_term, .number = observer->latest_number};
+    struct said said = saying_said(saying);
+    return said_order(&said, &latest) >= 0;
+}
+
+/* A quorum may say so, if those say it that are not known. */
+static bool can_be_said(const struct engine *e, const struct observer *observer,
+                        const struct saying *saying, usec from)
+{
+    unsigned most = 0;
+    for (unsigned i = 0; i < e->config.masters; i++) {
+        bool says = counts(e, i) && observer->of[i].known && observer->of[i].saying == saying;
+        most += says || !is_known(e, observer, i, from);
+    }
+    return most >= e->quorum;
+}
+
+static struct saying *find_said(const struct engine *e, const struct observer *observer)
+{
+    unsigned enough = MUTANT(OBSERVE_MINORITY) ? e->quorum - 1 : e->quorum;
+    for (unsigned i = 0; i < e->config.masters; i++) {
+        struct saying *saying = observer->of[i].saying;
+        if (saying && verdict_count(e, observer, saying) >= enough && may_be_told(observer, saying))
+            return saying;
+    }
+    return NULL;
+}
+
+static bool nothing_is_said(const struct engine *e, const struct observer *observer, usec from)
+{
+    unsigned known = 0;
+    for (unsigned i = 0; i < e->config.masters; i++) {
+        struct saying *saying = observer->of[i].saying;
+        known += is_known(e, observer, i, from);
+        if (saying && may_be_told(observer, saying) && can_be_said(e, observer, saying, from))
+            return false;
+    }
+    return known >= e->quorum && e->config.masters - known < e->quorum;
+}
+
+struct verdict verdict_now(const struct engine *e, const struct observer *observer, usec from)
+{
+    struct saying *said = find_said(e, observer);
+    if (said)
+        return (struct verdict){OBSERVED_SAID, said};
+    bool nothing = nothing_is_said(e, observer, from);
+    return (struct verdict){nothing ? OBSERVED_NOTHING : OBSERVED_UNKNOWN, NULL};
+}
+
+bool verdict_is_last(const struct engine *e, const struct observer *observer)
+{
+    for (unsigned i = 0; i < e->config.masters; i++) {
+        const struct master *master = &e->masters[i];
+        bool has_answered = observer->of[i].answered >= observer->verified_from;
+        if (master_is_up(master) ? counts(e, i) && !has_answered
+                                 : !master->tried || master_is_connecting(master))
+            return false;
+    }
+    return true;
+}
