@@ -16,17 +16,18 @@ trap 'rm -rf "$work"' EXIT
 bad=0
 
 # The rooms that each room may include and call; of itself, always.
-declare -A below=([wire]='core' [io]='wire core' [client]='io core' [sync]='')
+declare -A below=([wire]='core' [io]='wire core' [client]='io core' [sync]='' [recipes]='')
 # What a room need not know, though a room below it may be made of it.
 declare -A forbidden=(
     [wire]='ev|sodium|pthread|unistd|netdb|sys/.*|netinet/.*'
     [io]='redlock'
     [client]='ev|hiredis/.*|sodium|pthread|unistd|netdb|time|sys/.*|netinet/.*'
     [sync]='hiredis/.*|sodium|netdb|sys/socket|netinet/.*'
+    [recipes]='ev|hiredis/.*|sodium|pthread|unistd|netdb|time|sys/.*|netinet/.*'
 )
 # The core has one door; the words that pass through it are everybody's.
 declare -A core_headers=([wire]='ground/(event|names)\.h' [io]='ground/(event|names)\.h'
-    [client]='engine\.h' [sync]='')
+    [client]='engine\.h' [sync]='' [recipes]='')
 # The door is made of these, which show no machine's struct: whoever stands before it could reach
 # into that.
 door='engine\.h|(lease|tasks)/view\.h|ground/(event|names|quorum|requests)\.h'
@@ -34,8 +35,8 @@ door='engine\.h|(lease|tasks)/view\.h|ground/(event|names|quorum|requests)\.h'
 exceptions='client/loop.c <ev.h>'           # it is the pump on libev
 exceptions+='|sync/sync_client.h "forks.h"' # a leaf: which process is this?
 exceptions+='|sync/sync_reentry.c "margin.h"' # a leaf: when is a lease as good as lost?
-# Only these functions of another room does sync call.
-sync_calls='redlock_.*|forks_.*'
+# Only these functions of another room do these rooms call.
+declare -A may_call=([sync]='redlock_.*|forks_.*' [recipes]='redlock_.*')
 
 complain() {
     printf '%s\n' "$*" >&2
@@ -95,8 +96,8 @@ awk '$2 == "U" { print $3, $1 }' "$work/symbols" | sort >"$work/used"
 while read -r symbol user owner; do
     room=${user%%/*} other=${owner%%/*}
     [[ $room != "$other" && $room != core ]] || continue
-    if [[ $room == sync ]]; then
-        [[ $symbol =~ ^($sync_calls)$ ]] || complain "$user calls $symbol of $owner"
+    if [[ -v may_call[$room] ]]; then
+        [[ $symbol =~ ^(${may_call[$room]})$ ]] || complain "$user calls $symbol of $owner"
     else
         [[ " ${below[$room]} " == *" $other "* ]] || complain "$user calls $symbol of $owner"
     fi

@@ -37,9 +37,10 @@ typedef enum redlock_event_kind {
     REDLOCK_LOST,         /* final; told valid_ms BEFORE the lease ends: stop now */
     REDLOCK_RELEASED,     /* final; event->code tells whether the lease was still yours */
     REDLOCK_SEEN,         /* the answer to redlock_inspect(); final */
-    REDLOCK_CHANGED,    /* redlock_downgrade(): readers can come in.  redlock_upgrade(): from now on
-                         * the lease is exclusive */
-    REDLOCK_NOT_CHANGED /* redlock_upgrade() failed; the lease is what it was */
+    REDLOCK_CHANGED, /* redlock_downgrade(): readers can come in.  redlock_upgrade(): from now on
+                      * the lease is exclusive */
+    REDLOCK_NOT_CHANGED, /* redlock_upgrade() failed; the lease is what it was */
+    REDLOCK_ANNOUNCED    /* a quorum of masters says what was given to redlock_announce() */
 } redlock_event_kind;
 
 /* The answer of one master. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ask.h"
+#include "calls.h"
 #include "client_mutant.h"
 #include "loop.h"
 #include "memory.h"
@@ -243,6 +244,23 @@ redlock_code redlock_inspect(redlock *client, redlock_lease **lease, const redlo
     if (!code)
         client_ask(*lease, OP_INSPECT);
     return code;
+}
+
+/* ---- for calls about other things -------------------------------------------- */
+
+redlock_code calls_check(redlock *client)
+{
+    return check_client(client);
+}
+
+redlock_code calls_check_name(redlock *client, const redlock_name *name)
+{
+    return check_names(client, name, 1);
+}
+
+struct names *calls_make_name(const redlock *client, const redlock_name *name)
+{
+    return make_names(client, name, 1);
 }
 
 /* ---- having a lease --------------------------------------------------------- */

@@ -5,14 +5,24 @@
 #include "nodes.h"
 #include "notify.h"
 #include "queues.h"
+#include "tasks.h"
+
+#define SAID_UNTIL_ASKED 1000
+
+/* The grant, and hints; or whatever is said until it is asked for again. */
+static void expect_pushes(redlock *client, unsigned master, const struct request *request)
+{
+    bool waits = request->tag.kind == REQUEST_QUEUE;
+    notify_expect(client, master, waits ? 1U + request->permits : SAID_UNTIL_ASKED);
+}
 
 static void send_request(redlock *client, unsigned master, const struct request *request)
 {
     link_send(client->links[master], request);
     if (CLIENT_MUTANT(WRITTEN_AT_ONCE))
         link_flush(client->links[master]);
-    if (request->tag.kind == REQUEST_QUEUE)
-        notify_expect(client, master, 1U + request->permits); /* the grant, and hints */
+    if (request_brings_pushes(request->tag.kind))
+        expect_pushes(client, master, request);
 }
 
 /* Changes are rare: their code must not slow down the other effects. */
@@ -48,6 +58,9 @@ void effects_emit(void *shell, const struct effect *effect)
         break;
     case EFFECT_TELL:
         queue_untold(client, lease_of_core(effect->lease));
+        break;
+    case EFFECT_TELL_TASK:
+        tasks_note(effect->task);
         break;
     case EFFECT_READY:
         client->ready = true;

@@ -11,7 +11,9 @@
 #include "nodes.h"
 #include "waiters.h"
 
-_Static_assert((int)OUTCOME_SEEN == (int)REDLOCK_SEEN && (int)OUTCOME_LOST == (int)REDLOCK_LOST &&
+_Static_assert((int)OUTCOME_SEEN == (int)REDLOCK_SEEN &&
+                   (int)OUTCOME_ANNOUNCED == (int)REDLOCK_ANNOUNCED &&
+                   (int)OUTCOME_LOST == (int)REDLOCK_LOST &&
                    (int)OUTCOME_AT_RISK == (int)REDLOCK_AT_RISK,
                "outcomes and events are in one order");
 
@@ -407,6 +409,9 @@ static void say(struct words *words, const redlock *client, const redlock_lease 
         break;
     case REDLOCK_NOT_CHANGED:
         say_not_changed(words, client, event);
+        break;
+    case REDLOCK_ANNOUNCED:
+        add(words, "announced on %u of %u masters", event->granted, event->masters);
         break;
     case REDLOCK_SEEN:
         say_seen(words, client, event);

@@ -9,6 +9,7 @@
 #include "memory.h"
 #include "notify.h"
 #include "queues.h"
+#include "tasks.h"
 #include "waiters.h"
 
 static void deliver(void *owner, const struct event *event)
@@ -66,6 +67,7 @@ void parts_free(redlock *client)
     if (client->engine) {
         queues_free(client);
         engine_free(client->engine);
+        tasks_free(client);
     }
     notify_free(client);
     for (unsigned i = 0; i < client->masters; i++) {

@@ -6,6 +6,7 @@
 #include "notify.h"
 #include "queues.h"
 #include "step.h"
+#include "tasks.h"
 
 /* Rounds of the pump before other watchers of the loop get their turn. */
 #define PUMP_ROUNDS       64
@@ -34,6 +35,8 @@ static void carry_out(redlock *client, redlock_lease *lease)
     unsigned operations = lease->operations;
     lease->operations = 0;
     bool freed = operations & (OP_DETACH | OP_FREE);
+    if (lease->announcer && operations & OPS_ENDING_ANNOUNCEMENTS)
+        tasks_end_of(lease);
     if (freed)
         operations &= OP_RELEASE | OP_DETACH | OP_FREE;
     for (; operations; operations &= operations - 1)
@@ -72,8 +75,10 @@ static bool carry_out_all(redlock *client)
         carry_out_those(client, OP_RELEASE);
     while (client->asked.first)
         carry_out_those(client, ~0U);
+    any |= tasks_carry_out(client);
     if (client->close_asked && !client->closing) {
         client->closing = true;
+        tasks_close(client);
         client_step(client, &(struct event){.kind = EVENT_CLOSE});
         any = true;
     }
@@ -230,7 +235,8 @@ static enum stage stage_tell(redlock *client)
         return STAGE_REST;
     if (CLIENT_MUTANT(CLOSED_FIRST) && tell_closed(client))
         return STAGE_TELL;
-    if (tell_lease(client) || tell_changed(client) || tell_ready(client) || tell_closed(client)) {
+    if (tell_lease(client) || tell_changed(client) || tell_ready(client) || tasks_tell(client) ||
+        tell_closed(client)) {
         pump->any = true;
         return STAGE_TELL;
     }
@@ -273,5 +279,5 @@ bool pump_holds_loop(const redlock *client)
     if (client->closed_told)
         return false;
     return engine_is_busy(client->engine) || client->asked.first || client->untold.first ||
-           client->close_asked || client->adopt;
+           client->close_asked || client->adopt || client->tasks_asked || client->tasks_untold;
 }

@@ -88,7 +88,7 @@ says_what_is_wrong() {
 test_headers() {
     local header compiler standard
     defaults_in_c
-    for header in redlock.h redlock/leases.h redlock/nodes.h redlock/sync.h; do
+    for header in redlock.h redlock/leases.h redlock/nodes.h redlock/recipes.h redlock/sync.h; do
         printf '#include <%s>\n' "$header" | "$CC" -std=c11 "${warnings[@]}" "-I$root/$INCLUDEDIR" -fsyntax-only -x c -
     done
     for compiler in g++ clang++; do
@@ -106,7 +106,7 @@ defaults_in_c() {
 # in_cxx COMPILER STANDARD: the headers, and a program that has C's defaults to compare with.
 in_cxx() {
     local header cxx=("$1" "$2" "${warnings[@]}" "-I$root/$INCLUDEDIR")
-    for header in redlock.h redlock/leases.h redlock/nodes.h redlock/sync.h; do
+    for header in redlock.h redlock/leases.h redlock/nodes.h redlock/recipes.h redlock/sync.h; do
         printf '#include <%s>\n' "$header" | "${cxx[@]}" -fsyntax-only -x c++ - || die "<$header>: $1 $2"
     done
     "${cxx[@]}" "$here/consumer/defaults.cpp" "$STAGE/defaults.o" -o "$STAGE/defaults" || die "initialisers: $1 $2"

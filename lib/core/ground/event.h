@@ -329,8 +329,8 @@ enum outcome_kind {
     OUTCOME_SEEN,
     OUTCOME_CHANGED, /* these two while the lease is held; LOST and RELEASED take them back */
     OUTCOME_NOT_CHANGED,
-    OUTCOME_ANNOUNCED, /* told by an announcer, and not by engine_tell() */
-    OUTCOMES
+    OUTCOMES,
+    OUTCOME_ANNOUNCED = OUTCOMES /* told by an announcer, and not by engine_tell() */
 };
 
 enum cause {

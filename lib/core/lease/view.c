@@ -2,6 +2,11 @@
 #include "ground/shared.h"
 #include "ground/slots.h"
 
+struct names *lease_names(const struct lease *lease)
+{
+    return lease->claim ? lease->claim->names : NULL;
+}
+
 usec lease_margin(const struct lease *lease)
 {
     return lease->terms.margin;

@@ -29,6 +29,8 @@ bool lease_init(struct engine *engine, struct lease *lease, struct names *names,
 /* Frees what the lease has in the core. */
 void lease_drop(struct engine *engine, struct lease *lease);
 
+/* The names that it asks for or holds; NULL: it is over. */
+struct names *lease_names(const struct lease *lease);
 /* Until when a lease is valid that is held, and told so; else 0. */
 usec lease_valid_until(const struct lease *lease);
 usec lease_margin(const struct lease *lease);

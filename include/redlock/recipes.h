@@ -1,0 +1,196 @@
+/*
+ * redlock/recipes.h - what is more than one lease: elections.
+ *
+ * Read redlock.h first: its contract on callbacks, threads and lifetimes stands here too.
+ *
+ *   redlock_campaign()       stands for leader of a name, again and again
+ *   redlock_resign()         ends that
+ *   redlock_announce()       says something to all who observe the name
+ *   redlock_observe()        hears it
+ *
+ * A leader is whoever holds a lease on a name exclusively, with a fence; its term is the fence.  So
+ * at most one leads at any moment, as long as redlock keeps its promises, and terms grow from each
+ * leader to the next, even where it cannot.  A leader must stop when it is told LOST, and whatever
+ * it writes to must refuse smaller terms than it has seen (doc/fencing.md).
+ */
+#ifndef REDLOCK_RECIPES_H
+#define REDLOCK_RECIPES_H
+
+#include "../redlock.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define REDLOCK_VALUE_MAX 65536 /* bytes of a value */
+
+/* ---- Campaigns -------------------------------------------------------------------------- */
+
+/* Somebody who stands for leader of a name: one lease after the other. */
+typedef struct redlock_candidate redlock_candidate;
+
+/* Start from REDLOCK_CAMPAIGN_INIT. */
+typedef struct redlock_campaign_options {
+    size_t size; /* set by REDLOCK_CAMPAIGN_INIT */
+
+    /* As for a lease (redlock_lease_options): what a crashed leader keeps others waiting for,
+     * at most, and how long before its end LOST is told.  Default 10,000 and -1. */
+    int64_t ttl_ms;
+    int64_t margin_ms;
+
+    /* How long to wait for each term while another one leads, in turn among all who wait; then
+     * NOT_ACQUIRED.  Default REDLOCK_FOREVER. */
+    int64_t wait_ms;
+
+    /* Announced as soon as it leads, in each term: 0 to REDLOCK_VALUE_MAX bytes, which are copied;
+     * "" and 0 announce that it leads, and no more.  NULL (the default): nothing is announced, and
+     * observers are not told of it, unless redlock_candidate_announce() follows. */
+    const void *value;
+    size_t length;
+
+    /* After LOST it stands again by itself, for another term.  Default true; else LOST ends it. */
+    bool again;
+} redlock_campaign_options;
+
+#ifndef __cplusplus
+#define REDLOCK_CAMPAIGN_INIT                                                                      \
+    {                                                                                              \
+        .size = sizeof(redlock_campaign_options), .ttl_ms = 10000, .margin_ms = -1,                \
+        .wait_ms = REDLOCK_FOREVER, .again = true                                                  \
+    }
+#else
+static inline redlock_campaign_options redlock_campaign_init()
+{
+    redlock_campaign_options options = redlock_campaign_options();
+    options.size = sizeof options;
+    options.ttl_ms = 10000;
+    options.margin_ms = -1;
+    options.wait_ms = REDLOCK_FOREVER;
+    options.again = true;
+    return options;
+}
+#define REDLOCK_CAMPAIGN_INIT redlock_campaign_init()
+#endif
+
+/*
+ * The events of its lease (redlock_callback in redlock/leases.h), of one term after the other:
+ * ACQUIRED   it leads; event->fence is its term
+ * ANNOUNCED  a quorum of masters says its value
+ * LOST       stop leading now: another one may lead when event->valid_ms are over.  With `again` it
+ *            stands for another term when the callback has returned
+ * RELEASED, NOT_ACQUIRED   final: it resigned, or cannot stand (event->code)
+ * `event` lives until the callback returns; `data` is yours.
+ */
+typedef void redlock_candidate_callback(redlock_candidate *candidate, const redlock_event *event,
+                                        void *data);
+
+/*
+ * Stands for leader of `name`: waits in turn for a fenced lease on it, and leads while it has that.
+ *
+ *   candidate  receives the handle, to be freed with redlock_candidate_free(), before the client is
+ *   name       without the prefix, which is put before it
+ *   options    NULL for the defaults
+ * Returns REDLOCK_OK and what redlock_acquire() returns; E_ARGUMENT also for a value that is too
+ * long.  May be called in any callback, on the loop's thread alone, as all calls here.
+ */
+REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_campaign(
+    redlock *client, redlock_candidate **candidate, const char *name,
+    const redlock_campaign_options *options, redlock_candidate_callback *callback, void *data);
+
+/* The lease of the present term, or of the one that it stands for: for redlock_valid_for(),
+ * redlock_fence(), redlock_place_get().  It is the candidate's: do not release, free, leave or
+ * change it.  It stays until the candidate is told LOST, or is freed. */
+REDLOCK_API redlock_lease *redlock_candidate_lease(const redlock_candidate *candidate);
+
+/* Announces `value` in place of the former one, now if it leads, and in each term that follows.
+ * Returns what redlock_announce() returns, but REDLOCK_OK while it does not lead. */
+REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_candidate_announce(redlock_candidate *candidate,
+                                                                     const void *value,
+                                                                     size_t length);
+
+/* Ends the candidacy: the name goes to the next who waits for it, and what was announced is taken
+ * back.  RELEASED, or NOT_ACQUIRED with E_CANCELLED if it did not lead, is told, and it does not
+ * stand again, also if the lease is lost in between.  Returns REDLOCK_OK, E_STATE if it has ended
+ * or has resigned before, E_FORKED. */
+REDLOCK_API redlock_code redlock_resign(redlock_candidate *candidate);
+
+/* Resigns, if it has not ended, and tells nothing more.  NULL is allowed.  May be called in its own
+ * callback. */
+REDLOCK_API void redlock_candidate_free(redlock_candidate *candidate);
+
+/* ---- Announcing ------------------------------------------------------------------------- */
+
+/*
+ * Says `value` of the lease's name from now on, in place of what the lease said before.  The
+ * masters keep it for as long as the lease is valid, and it is said again as the lease is renewed.
+ * A release, redlock_lease_free(), redlock_detach() and redlock_downgrade() take it back on all
+ * masters that are connected then; elsewhere, and when the process dies, it ends when the validity
+ * that the lease had when it was last said ends.
+ *
+ *   lease    is held exclusively, has one name, which is no permit, and a fence
+ *   value    0 to REDLOCK_VALUE_MAX bytes, which are copied; NULL if there are none
+ * The lease's callback is told REDLOCK_ANNOUNCED when a quorum of masters has stored it
+ * (event->granted), once for each call unless a later call or the end of the lease comes before.
+ * Masters in quarantine are counted there too, which observers do not believe yet.
+ * Returns REDLOCK_OK; E_STATE: the lease is no such lease (redlock_last_error()); E_ARGUMENT: the
+ * value is too long; E_MEMORY, and what was said before stays; E_CLOSED, E_FORKED.
+ * May be called in any callback, on the loop's thread alone.
+ */
+REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_announce(redlock_lease *lease, const void *value,
+                                                           size_t length);
+
+/* ---- Observing -------------------------------------------------------------------------- */
+
+typedef struct redlock_observer redlock_observer;
+
+typedef struct redlock_leader {
+    redlock_code code; /* REDLOCK_OK: it is known; E_UNAVAILABLE: too few masters answer to know */
+    int64_t term;      /* of the leader that says so; 0: nobody says anything, or it is not known */
+    const void *value; /* what the leader says; never NULL */
+    size_t length;     /* its bytes */
+    unsigned said;     /* the number of masters that say so */
+    unsigned masters;  /* N */
+} redlock_leader;
+
+/* `leader` and its value live until the callback returns; `data` is yours. */
+typedef void redlock_leader_callback(redlock_observer *observer, const redlock_leader *leader,
+                                     void *data);
+
+/*
+ * Tells what is announced of a name: first what is said now, and then each change, with the term of
+ * the leader that says it.
+ *   It is told when a quorum of masters that vote say the same; while the masters are well, as
+ * soon as they have stored it (they push it to the first 1,000 observers of a name), and at the
+ * latest within 5 s.  A term is never told after a larger one, nor what a leader said before after
+ * what it said later.  Some of what is said and replaced soon may be passed over.
+ *   Nobody (code OK, term 0) is told when a quorum of masters answered, and no quorum can say
+ * anything that may still be told.
+ *   Not known (E_UNAVAILABLE) is told when the masters that can be asked have answered, and what
+ * they say does not decide it.  The observer goes on asking.
+ *
+ * What it does not promise: that the leader still leads.  A leader that was lost is told until
+ * another one announces, or until the masters forget it; and one that leads but has announced
+ * nothing is not told.  So what is sent to the leader bears the term, and the leader refuses other
+ * terms than its own.
+ *
+ *   observer   receives the handle, to be freed with redlock_observer_free(), before the client is
+ *   name       without the prefix, which is put before it
+ * The observer keeps the loop alive.  After redlock_close() it is told nothing more.  A client that
+ * only looks (options.looks_only) may observe; it asks once a second, and is pushed nothing.
+ * Returns REDLOCK_OK, E_ARGUMENT, E_NAME, E_CLOSED, E_FORKED, E_MEMORY.
+ * May be called in any callback, on the loop's thread alone.
+ */
+REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_observe(redlock *client,
+                                                          redlock_observer **observer,
+                                                          const char *name,
+                                                          redlock_leader_callback *callback,
+                                                          void *data);
+
+/* No callback of it is called any more.  NULL is allowed.  May be called in its own callback. */
+REDLOCK_API void redlock_observer_free(redlock_observer *observer);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,15 @@
+/*
+ * calls.h - what the calls about leases check and make, for the calls about other things.
+ */
+#ifndef REDLOCK_CLIENT_CALLS_H
+#define REDLOCK_CLIENT_CALLS_H
+
+#include "client.h"
+
+/* E_FORKED or E_CLOSED if the client takes no calls any more. */
+redlock_code calls_check(redlock *client);
+redlock_code calls_check_name(redlock *client, const redlock_name *name);
+/* With the client's prefix; NULL when memory is out. */
+struct names *calls_make_name(const redlock *client, const redlock_name *name);
+
+#endif
