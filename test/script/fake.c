@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fake_tasks.h"
+
 /* ---- memory ---------------------------------------------------------------- */
 
 /* Each block remembers its size: the core has to give back what it took. */
@@ -241,6 +243,11 @@ static void note_send(struct fake *fake, unsigned master, const struct request *
     case REQUEST_KILL:
         snprintf(more, sizeof more, " %lld", (long long)request->kill_id);
         break;
+    case REQUEST_ANNOUNCE:
+    case REQUEST_UNSAY:
+    case REQUEST_OBSERVE:
+        fake_tasks_write_request(fake, more, sizeof more, request);
+        break;
     default:
         write_claim_request(fake, more, sizeof more, request);
     }
@@ -266,7 +273,8 @@ static void on_send(struct fake *fake, unsigned index, const struct request *req
         fake_break(fake, "a request was sent to master %u, which is not connected", index + 1);
     if (request->tag.kind == REQUEST_ADOPT)
         master->quarantined = 0;
-    if (request->terms.max_ttl_ms > master->max_ttl_ms)
+    bool tells_terms = request->tag.kind == REQUEST_HELLO || request->tag.kind == REQUEST_ADOPT;
+    if (tells_terms && request->terms.max_ttl_ms > master->max_ttl_ms)
         master->max_ttl_ms = request->terms.max_ttl_ms;
     keep(master, &request->tag);
 }
@@ -369,6 +377,9 @@ static void emit(void *shell, const struct effect *effect)
         break;
     case EFFECT_TELL:
         ((struct actor *)(void *)effect->lease)->untold = true;
+        break;
+    case EFFECT_TELL_TASK:
+        fake_tasks_note(fake, effect->task);
         break;
     case EFFECT_READY:
         on_ready(fake);
@@ -493,6 +504,7 @@ void fake_tell_all(struct fake *fake)
     for (unsigned i = 0; i < ACTORS_MAX; i++)
         if (fake->actors[i].used && fake->actors[i].untold)
             tell(fake, &fake->actors[i]);
+    fake_tasks_tell_all(fake);
 }
 
 /* ---- events -------------------------------------------------------------------- */
@@ -666,7 +678,7 @@ static bool cut_mode(struct slice *name)
     return is_shared;
 }
 
-static struct names *read_names(struct fake *fake, const char *list)
+struct names *fake_names(struct fake *fake, const char *list)
 {
     struct slice slices[16] = {{0}};
     unsigned count = 0, shared = 0; /* a bit for each name */
@@ -693,7 +705,7 @@ bool fake_new(struct fake *fake, const char *name, const char *list, const struc
     if (i == ACTORS_MAX)
         return false;
     struct actor *actor = &fake->actors[i];
-    struct names *names = read_names(fake, list);
+    struct names *names = fake_names(fake, list);
     if (!names)
         return false;
     memset(actor, 0, sizeof *actor);
@@ -707,6 +719,8 @@ bool fake_new(struct fake *fake, const char *name, const char *list, const struc
 void fake_call(struct fake *fake, struct actor *actor, enum event_kind kind, usec ttl)
 {
     bool frees = kind == EVENT_ABANDON || kind == EVENT_DETACH;
+    if (frees || kind == EVENT_RELEASE || kind == EVENT_DOWNGRADE)
+        fake_tasks_end_of(fake, actor);
     actor->begun = true;
     if (frees)
         actor->used = false; /* told nothing more */
@@ -749,7 +763,8 @@ static void oblige(struct fake *fake, unsigned index)
         [REQUEST_GRANT] = ANSWER_HELD,   [REQUEST_RAISE] = ANSWER_ABSENT,
         [REQUEST_QUEUE] = ANSWER_HELD,   [REQUEST_RENEW] = ANSWER_YES,
         [REQUEST_UPGRADE] = ANSWER_READ, [REQUEST_RELEASE] = ANSWER_YES,
-        [REQUEST_PEEK] = ANSWER_ABSENT};
+        [REQUEST_PEEK] = ANSWER_ABSENT,  [REQUEST_ANNOUNCE] = ANSWER_YES,
+        [REQUEST_UNSAY] = ANSWER_YES,    [REQUEST_OBSERVE] = ANSWER_ABSENT};
     struct fake_master *master = &fake->masters[index];
     if (master->subscription == SUBSCRIPTION_CLOSING)
         fake_unsubscribed(fake, index);
@@ -774,6 +789,8 @@ static void check_end(struct fake *fake)
         fake_break(fake, "the engine does not close: %u owed", engine_owed(e));
     else if (e->busy.count || e->held.count || e->abandoned || engine_owed(e))
         fake_break(fake, "the engine closed with leases or releases left");
+    else if (e->tasks)
+        fake_break(fake, "the engine closed with a task left");
     else if (e->waiters)
         fake_break(fake, "the engine closed with a lease in a local queue");
     for (unsigned i = 0; i < e->config.masters; i++)
@@ -814,6 +831,7 @@ void fake_finish(struct fake *fake)
         return;
     if (fake->made) {
         fake_tell_all(fake);
+        fake_tasks_end_all(fake);
         if (!fake->closing)
             fake_step(fake, &(struct event){.kind = EVENT_CLOSE});
         for (unsigned turn = 0; turn < 400 && !fake->closed && !fake->broken[0]; turn++) {

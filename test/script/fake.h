@@ -14,9 +14,10 @@
 #include "masters/master.h"
 #include "text.h"
 
-#define ACTORS_MAX 64
-#define TOKENS_MAX 256
-#define EPOCH      INT64_C(1000000000) /* 0.000 of a scenario on our clock */
+#define ACTORS_MAX     64
+#define TOKENS_MAX     256
+#define FAKE_TASKS_MAX 8
+#define EPOCH          INT64_C(1000000000) /* 0.000 of a scenario on our clock */
 
 enum wire { WIRE_DOWN, WIRE_CONNECTING, WIRE_UP, WIRE_CLOSING };
 enum subscription_state {
@@ -51,9 +52,18 @@ struct actor {
     bool used, begun, untold, acquired, lost, ended;
 };
 
+/* An observer, or what a lease announces; see fake_tasks.h. */
+struct fake_task {
+    char name[32];
+    struct task *core;         /* NULL: there is none */
+    const struct actor *lease; /* that announces; NULL: an observer */
+    bool untold;
+    struct said told; /* to an observer: a term is never told after a larger one */
+};
+
 struct fake;
 
-/* An observer: called before a step, at each effect of it, and when all its outcomes are told. */
+/* A watcher: called before a step, at each effect of it, and when all its outcomes are told. */
 struct watcher {
     void (*before)(struct fake *fake, const struct event *event);
     void (*acts)(struct fake *fake, const struct effect *effect);
@@ -69,6 +79,7 @@ struct fake {
     unsigned sent, told, connects; /* how often so far */
     struct fake_master masters[MASTERS_MAX];
     struct actor actors[ACTORS_MAX];
+    struct fake_task tasks[FAKE_TASKS_MAX];
     char tokens[TOKENS_MAX][TOKEN_MAX + 1];
     uint8_t drawn; /* the last byte handed out as random */
 
@@ -127,6 +138,8 @@ bool fake_unsubscribed(struct fake *fake, unsigned master);
  * short name, or the client is not subscribed. */
 bool fake_push(struct fake *fake, unsigned master, const char *token, usec clock, int free_slot);
 
+/* With commas between them; NULL when memory is out. */
+struct names *fake_names(struct fake *fake, const char *list);
 struct actor *fake_actor(struct fake *fake, const char *name);
 bool fake_new(struct fake *fake, const char *name, const char *names, const struct terms *terms,
               const char *token);

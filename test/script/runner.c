@@ -22,6 +22,8 @@
  *                            to a queue yes, ahead, queued [left T] [behind N] [foreign], with
  *                            clock T; of a slot held and queued tell of others: [free SLOT]
  *                            [line SLOT], [free SLOT] [younger SLOT]
+ *                            to announce yes, held, absent; to unsay yes, absent; to observe
+ *                            yes with SAID (see `said`), absent
  *   greet WHO                every hello that is asked for is answered, if any is
  *   lose WHO [TEXT]          the connection ends, or cannot be made
  *   subscribed WHO [same]    its notification connection is subscribed: to another process, if
@@ -41,6 +43,11 @@
  *   extend LEASE [T]   release LEASE   cancel LEASE   free LEASE   detach LEASE
  *   downgrade LEASE   upgrade LEASE
  *   adopt WHO   close   give-up
+ *   announce LEASE VALUE     in place of what it announced; a call that ends or shares the lease
+ *                            takes it back
+ *   observe OBSERVER NAME   unobserve OBSERVER
+ *   said WHO NAME SAID       a push about what is said: term T number N by TOKEN value VALUE
+ *                            left T; or "nothing"
  *   tells wait | tells       outcomes wait until `tell`, or are told at once
  *   valid LEASE   fence LEASE   mode LEASE   place LEASE   owed   leases   lines
  *                            print what the engine says of it
@@ -62,7 +69,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fake.h"
+#include "fake_tasks.h"
 #include "why.h"
 
 #define WORDS_MAX   48
@@ -327,6 +334,35 @@ static int16_t slot_of(struct words *words, const char *word)
     return *value ? (int16_t)atoi(value) : -1;
 }
 
+static struct said read_said(struct scenario *s, const struct words *words)
+{
+    const char *term = value_of(words, "term"), *token = value_of(words, "by");
+    unsigned number = strncmp(token, "token-", 6) == 0 ? (unsigned)atoi(token + 6) : 0;
+    if (!*term)
+        return (struct said){0};
+    if (number && number <= TOKENS_MAX && s->fake.tokens[number - 1][0])
+        token = s->fake.tokens[number - 1];
+    return (struct said){.term = EPOCH + read_time(s, term),
+                         .number = atoi(value_of(words, "number")),
+                         .token = token,
+                         .token_length = strlen(token),
+                         .value = value_of(words, "value"),
+                         .value_length = strlen(value_of(words, "value")),
+                         .remaining_ms = time_of(s, words, "left", 0) / 1000};
+}
+
+/* As lib/wire/reply.c does. */
+static void tell_said(struct reply *reply, struct said said)
+{
+    reply->clock = said.term;
+    reply->number = said.number;
+    reply->waiters = said.token;
+    reply->waiters_length = said.token_length;
+    reply->text = said.value;
+    reply->text_length = said.value_length;
+    reply->remaining_ms = said.remaining_ms;
+}
+
 static void read_details(struct scenario *s, struct words *words, struct reply *reply, char *text,
                          size_t size)
 {
@@ -341,14 +377,17 @@ static void read_details(struct scenario *s, struct words *words, struct reply *
     reply->next_slot = slot_of(words, reply->answer == ANSWER_QUEUED ? "younger" : "line");
     if (reply->clock)
         return;
-    if (reply->answer == ANSWER_ERROR)
+    if (reply->answer == ANSWER_YES && *value_of(words, "term"))
+        tell_said(reply, read_said(s, words));
+    else if (reply->answer == ANSWER_ERROR)
         join(text, size, words);
     else if (reply->answer == ANSWER_HELD && words->next < words->count) {
         snprintf(text, size, "%s", next_word(words));
         if (words->next < words->count)
             reply->remaining_ms = read_time(s, next_word(words)) / 1000;
     }
-    reply->text_length = strlen(text);
+    if (reply->text == text)
+        reply->text_length = strlen(text);
 }
 
 static bool tells_clock(enum request_kind kind, enum answer answer)
@@ -362,6 +401,8 @@ static bool tells_clock(enum request_kind kind, enum answer answer)
 /* A grant and an upgrade tell it if there is a fence. */
 static bool fits_clock(enum request_kind kind, enum answer answer, usec clock)
 {
+    if (request_is_of_task(kind))
+        return true;
     if ((kind == REQUEST_UPGRADE || kind == REQUEST_GRANT) && answer == ANSWER_YES)
         return true;
     return tells_clock(kind, answer) == (clock != 0);
@@ -382,7 +423,8 @@ static void reply_once(struct scenario *s, unsigned index, struct reply *reply)
         complain(s, "that is no answer to what was asked", "");
         return;
     }
-    reply->master_time = s->fake.now + master->clock;
+    if (!request_is_of_task(kind))
+        reply->master_time = s->fake.now + master->clock;
     if (hello && reply->answer == ANSWER_HELLO)
         fake_answer_hello(&s->fake, index);
     else
@@ -452,6 +494,45 @@ static void do_hint(struct scenario *s, struct words *words)
     FOR_EACH (i, who)
         if (!fake_push(&s->fake, i, token, 0, slot))
             complain(s, "nobody listens, or there is no such token", token);
+}
+
+/* ---- what is said ----------------------------------------------------------------- */
+
+static void do_said(struct scenario *s, struct words *words)
+{
+    unsigned who = read_who(s, words);
+    const char *name = next_word(words);
+    struct said said = read_said(s, words);
+    FOR_EACH (i, who)
+        if (!fake_tasks_push(&s->fake, i, name, &said))
+            complain(s, "nobody listens", "");
+}
+
+static void do_announce(struct scenario *s, struct words *words)
+{
+    const char *name = next_word(words), *value = next_word(words);
+    const struct actor *actor = fake_actor(&s->fake, name);
+    if (!actor || !lease_fence(&actor->core) || !lease_names(&actor->core))
+        complain(s, "no such leader", name);
+    else if (!fake_tasks_announce(&s->fake, actor, value))
+        complain(s, "out of memory, or too many announce", "");
+}
+
+static void do_observe(struct scenario *s, struct words *words)
+{
+    const char *observer = next_word(words);
+    struct names *names = fake_names(&s->fake, next_word(words));
+    if (!names || !fake_tasks_observe(&s->fake, observer, names))
+        complain(s, "out of memory, or too many observers", "");
+    if (names)
+        names_drop(&s->fake.memory, names);
+}
+
+static void do_unobserve(struct scenario *s, struct words *words)
+{
+    const char *observer = next_word(words);
+    if (!fake_tasks_unobserve(&s->fake, observer))
+        complain(s, "no such observer", observer);
 }
 
 /* ---- time ------------------------------------------------------------------------- */
@@ -589,6 +670,7 @@ static void do_detach(struct scenario *s, struct words *words)
 static void do_close(struct scenario *s, struct words *words)
 {
     (void)words;
+    fake_tasks_end_all(&s->fake);
     s->fake.closing = true;
     fake_step(&s->fake, &(struct event){.kind = EVENT_CLOSE});
 }
@@ -798,6 +880,10 @@ static void obey(struct scenario *s, struct words *words)
         {"place", do_place},
         {"lines", do_lines},
         {"alive", do_alive},
+        {"announce", do_announce},
+        {"observe", do_observe},
+        {"unobserve", do_unobserve},
+        {"said", do_said},
         {"end", do_end},
     };
     const char *word = next_word(words);

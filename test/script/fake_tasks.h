@@ -1,0 +1,26 @@
+/*
+ * fake_tasks.h - observers, and what leases announce, in the fake shell.
+ */
+#ifndef REDLOCK_TEST_FAKE_TASKS_H
+#define REDLOCK_TEST_FAKE_TASKS_H
+
+#include "fake.h"
+
+/* The words behind the kind of a request of a task. */
+void fake_tasks_write_request(struct fake *fake, char *to, size_t size,
+                              const struct request *request);
+void fake_tasks_note(struct fake *fake, struct task *core);
+void fake_tasks_tell_all(struct fake *fake);
+/* The lease is given back, left or shared: what it announces ends, as in lib/client/pump.c. */
+void fake_tasks_end_of(struct fake *fake, const struct actor *actor);
+void fake_tasks_end_all(struct fake *fake);
+
+/* False if memory is out, or there are too many. */
+bool fake_tasks_announce(struct fake *fake, const struct actor *actor, const char *value);
+bool fake_tasks_observe(struct fake *fake, const char *name, struct names *names);
+/* False if there is no observer of that name. */
+bool fake_tasks_unobserve(struct fake *fake, const char *name);
+/* A push about what is said of a name.  False if the client is not subscribed. */
+bool fake_tasks_push(struct fake *fake, unsigned master, const char *name, const struct said *said);
+
+#endif
