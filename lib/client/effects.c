@@ -60,7 +60,7 @@ void effects_emit(void *shell, const struct effect *effect)
         queue_untold(client, lease_of_core(effect->lease));
         break;
     case EFFECT_TELL_TASK:
-        tasks_note(effect->task);
+        client_tasks_note(effect->task);
         break;
     case EFFECT_READY:
         client->ready = true;

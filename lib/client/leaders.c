@@ -58,7 +58,7 @@ static redlock_code make_announcer(redlock_lease *lease)
         free(task);
         return client_fail(client, REDLOCK_E_MEMORY, "out of memory");
     }
-    tasks_enter(client, task);
+    client_tasks_enter(client, task);
     lease->announcer = task;
     return REDLOCK_OK;
 }
@@ -73,7 +73,7 @@ redlock_code redlock_announce(redlock_lease *lease, const void *value, size_t le
         return code;
     if (!announcer_set(client->engine, lease->announcer->core, value, length))
         return client_fail(client, REDLOCK_E_MEMORY, "out of memory");
-    tasks_ask(lease->announcer);
+    client_tasks_ask(lease->announcer);
     loop_hold(client);
     return REDLOCK_OK;
 }
@@ -107,8 +107,8 @@ redlock_code redlock_observe(redlock *client, redlock_observer **out, const char
     }
     task->callback = callback;
     task->data = data;
-    tasks_enter(client, task);
-    tasks_ask(task);
+    client_tasks_enter(client, task);
+    client_tasks_ask(task);
     loop_hold(client);
     *out = task;
     return REDLOCK_OK;
@@ -117,7 +117,7 @@ redlock_code redlock_observe(redlock *client, redlock_observer **out, const char
 void redlock_observer_free(redlock_observer *observer)
 {
     if (observer && client_is_usable(observer->client)) {
-        tasks_drop(observer);
+        client_tasks_drop(observer);
         loop_hold(observer->client);
     }
 }

@@ -67,7 +67,7 @@ void parts_free(redlock *client)
     if (client->engine) {
         queues_free(client);
         engine_free(client->engine);
-        tasks_free(client);
+        client_tasks_free(client);
     }
     notify_free(client);
     for (unsigned i = 0; i < client->masters; i++) {

@@ -36,7 +36,7 @@ static void carry_out(redlock *client, redlock_lease *lease)
     lease->operations = 0;
     bool freed = operations & (OP_DETACH | OP_FREE);
     if (lease->announcer && operations & OPS_ENDING_ANNOUNCEMENTS)
-        tasks_end_of(lease);
+        client_tasks_end_of(lease);
     if (freed)
         operations &= OP_RELEASE | OP_DETACH | OP_FREE;
     for (; operations; operations &= operations - 1)
@@ -75,10 +75,10 @@ static bool carry_out_all(redlock *client)
         carry_out_those(client, OP_RELEASE);
     while (client->asked.first)
         carry_out_those(client, ~0U);
-    any |= tasks_carry_out(client);
+    any |= client_tasks_carry_out(client);
     if (client->close_asked && !client->closing) {
         client->closing = true;
-        tasks_close(client);
+        client_tasks_close(client);
         client_step(client, &(struct event){.kind = EVENT_CLOSE});
         any = true;
     }
@@ -235,8 +235,8 @@ static enum stage stage_tell(redlock *client)
         return STAGE_REST;
     if (CLIENT_MUTANT(CLOSED_FIRST) && tell_closed(client))
         return STAGE_TELL;
-    if (tell_lease(client) || tell_changed(client) || tell_ready(client) || tasks_tell(client) ||
-        tell_closed(client)) {
+    if (tell_lease(client) || tell_changed(client) || tell_ready(client) ||
+        client_tasks_tell(client) || tell_closed(client)) {
         pump->any = true;
         return STAGE_TELL;
     }

@@ -7,20 +7,20 @@
 
 /* Tasks are few and change seldom: all of them are looked at when one has something to do. */
 
-void tasks_enter(redlock *client, struct redlock_observer *task)
+void client_tasks_enter(redlock *client, struct redlock_observer *task)
 {
     task->client = client;
     task->next = client->tasks;
     client->tasks = task;
 }
 
-void tasks_ask(struct redlock_observer *task)
+void client_tasks_ask(struct redlock_observer *task)
 {
     task->asked = true;
     task->client->tasks_asked = true;
 }
 
-void tasks_drop(struct redlock_observer *task)
+void client_tasks_drop(struct redlock_observer *task)
 {
     task->freed = true;
     task->untold = false;
@@ -37,14 +37,14 @@ static void end(redlock *client, struct redlock_observer *task)
 }
 
 /* The core uses the lease no more from then on; our part goes with the next turn of the pump. */
-void tasks_end_of(redlock_lease *lease)
+void client_tasks_end_of(redlock_lease *lease)
 {
     struct redlock_observer *task = lease->announcer;
-    tasks_drop(task);
+    client_tasks_drop(task);
     end(lease->client, task);
 }
 
-bool tasks_carry_out(redlock *client)
+bool client_tasks_carry_out(redlock *client)
 {
     bool any = client->tasks_asked;
     client->tasks_asked = false;
@@ -63,7 +63,7 @@ bool tasks_carry_out(redlock *client)
     return any;
 }
 
-void tasks_close(redlock *client)
+void client_tasks_close(redlock *client)
 {
     for (struct redlock_observer *task = client->tasks; task; task = task->next) {
         end(client, task);
@@ -73,7 +73,7 @@ void tasks_close(redlock *client)
 
 /* ---- telling ---------------------------------------------------------------------- */
 
-void tasks_note(struct task *core)
+void client_tasks_note(struct task *core)
 {
     struct redlock_observer *task = task_owner(core);
     task->untold = task->client->tasks_untold = true;
@@ -123,7 +123,7 @@ static bool tell(redlock *client, struct redlock_observer *task)
                        : tell_observer(client, task);
 }
 
-bool tasks_tell(redlock *client)
+bool client_tasks_tell(redlock *client)
 {
     if (!client->tasks_untold)
         return false;
@@ -134,7 +134,7 @@ bool tasks_tell(redlock *client)
     return false;
 }
 
-void tasks_free(redlock *client)
+void client_tasks_free(redlock *client)
 {
     for (struct redlock_observer *task = client->tasks, *next; task; task = next) {
         next = task->next;

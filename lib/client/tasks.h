@@ -21,22 +21,22 @@ struct redlock_observer {
 };
 
 /* Enters a task whose core is made. */
-void tasks_enter(redlock *client, struct redlock_observer *task);
+void client_tasks_enter(redlock *client, struct redlock_observer *task);
 /* It is to begin, or has something else to do. */
-void tasks_ask(struct redlock_observer *task);
+void client_tasks_ask(struct redlock_observer *task);
 /* Its user drops it. */
-void tasks_drop(struct redlock_observer *task);
+void client_tasks_drop(struct redlock_observer *task);
 /* Ends what the lease announces: it is given back, left or shared now. */
-void tasks_end_of(redlock_lease *lease);
+void client_tasks_end_of(redlock_lease *lease);
 
 /* Carries out what was asked; true if anything was. */
-bool tasks_carry_out(redlock *client);
+bool client_tasks_carry_out(redlock *client);
 /* Ends all of them: the client closes. */
-void tasks_close(redlock *client);
-void tasks_note(struct task *core);
+void client_tasks_close(redlock *client);
+void client_tasks_note(struct task *core);
 /* Calls the user once; false if there is nothing to tell. */
-bool tasks_tell(redlock *client);
+bool client_tasks_tell(redlock *client);
 /* Frees all; the core frees its own. */
-void tasks_free(redlock *client);
+void client_tasks_free(redlock *client);
 
 #endif

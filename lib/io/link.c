@@ -164,7 +164,7 @@ static void refuse_unsolicited(struct link *link)
     const struct raw_reply *raw = &link->raw;
     bool says_why = !raw->is_array && raw->fields[0].kind == FIELD_ERROR;
     PROTOCOL_ERROR(link, "the master sent a reply to nothing%s%s", says_why ? ": " : "",
-                   says_why ? raw->text + raw->fields[0].start : "");
+                   says_why ? raw->fields[0].text : "");
 }
 
 static void refuse_reply(struct link *link)
@@ -570,5 +570,6 @@ void link_free(struct link *link)
     shut(link);
     expected_free(&link->expected);
     buffer_free(&link->output);
+    reply_detach(&link->raw);
     free(link);
 }

@@ -40,22 +40,22 @@ struct script {
 
 enum script_number {
 #define ROW(kind, name) SCRIPT_##kind,
-    CLAIM_REQUESTS(SCRIPTS_OF_KIND)
+    CLAIM_REQUESTS(SCRIPTS_OF_KIND) TASK_REQUESTS(ROW)
 #undef ROW
         SCRIPTS
 };
-_Static_assert((int)SCRIPTS == (int)SCRIPTS_LOADED, "a login loads them all");
+_Static_assert((int)SCRIPT_ANNOUNCE == (int)SCRIPTS_LOADED, "a login loads those before");
 
 static const struct script scripts[SCRIPTS] = {
 #define ROW(kind, name) [SCRIPT_##kind] = SCRIPT(kind),
-    CLAIM_REQUESTS(SCRIPTS_OF_KIND)
+    CLAIM_REQUESTS(SCRIPTS_OF_KIND) TASK_REQUESTS(ROW)
 #undef ROW
 };
 
 struct all_scripts {
     char hello[sizeof SCRIPT_HELLO_TEXT];
 #define ROW(kind, name) char name[sizeof SCRIPT_##kind##_TEXT];
-    CLAIM_REQUESTS(SCRIPTS_OF_KIND)
+    CLAIM_REQUESTS(SCRIPTS_OF_KIND) TASK_REQUESTS(ROW)
 #undef ROW
 };
 #define SCRIPTS_SIZE (sizeof(struct all_scripts) + (SCRIPTS + 1) * FRAME_MAX)
@@ -294,6 +294,37 @@ static char *put_peek(char *to, const struct request *request)
     return PUT_CALL(to, request, PEEK, 0);
 }
 
+/* ---- Requests of tasks ---- */
+
+static char *put_said_call(char *to, const struct request *request, enum script_number script,
+                           unsigned arguments)
+{
+    to = put_script(to, &scripts[script], request->whole, 1, arguments);
+    return put_name(to, request->names, 0);
+}
+
+static char *put_announce(char *to, const struct request *request)
+{
+    to = put_said_call(to, request, SCRIPT_ANNOUNCE, 5);
+    to = put_integer(put_token(to, request), request->ttl_ms);
+    to = put_integer(to, request->fence);
+    to = put_integer(to, request->number);
+    return put_bulk(to, request->value, request->value_length);
+}
+
+static char *put_unsay(char *to, const struct request *request)
+{
+    to = put_said_call(to, request, SCRIPT_UNSAY, 2);
+    return put_integer(put_token(to, request), request->fence);
+}
+
+static char *put_observe(char *to, const struct request *request)
+{
+    to = put_said_call(to, request, SCRIPT_OBSERVE, 2);
+    to = put_string(to, request->channel ? request->channel : "");
+    return put_integer(to, request->ttl_ms);
+}
+
 /* ---- Several in one ---- */
 
 /* All are of one kind, and in one mode. */
@@ -421,7 +452,7 @@ static char *put_login(char *to, const struct credentials *login, enum step *ste
     }
     to = PUT(to, "*2\r\n$6\r\nCLIENT\r\n$2\r\nID\r\n");
     steps[(*count)++] = STEP_CLIENT_ID;
-    for (unsigned i = 0; i < SCRIPTS; i++) {
+    for (unsigned i = 0; i < SCRIPTS_LOADED; i++) {
         to = put_load(to, &scripts[i]);
         steps[(*count)++] = STEP_LOAD;
     }
@@ -457,6 +488,7 @@ static char *put_request(char *to, const struct request *request)
         return put_##name(to, request);
         CONNECTION_REQUESTS(PUT_KIND)
         CLAIM_REQUESTS(PUT_KIND)
+        TASK_REQUESTS(PUT_KIND)
 #undef PUT_KIND
     }
     return to;
@@ -474,8 +506,10 @@ static size_t login_room(const struct credentials *login)
 static size_t request_room(const struct request *request)
 {
     size_t room = FIXED_MAX + request->token_length;
-    if (request->tag.kind == REQUEST_QUEUE)
+    if (request_brings_pushes(request->tag.kind) && request->channel)
         room += strlen(request->channel);
+    else if (request->tag.kind == REQUEST_ANNOUNCE)
+        room += request->value_length;
     bool carries_script =
         request->whole || request->tag.kind == REQUEST_HELLO || request->tag.kind == REQUEST_ADOPT;
     if (carries_script)

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "byte_mutant.h"
+#include "numbers.h"
+#include "said.h"
 #include "server_error.h"
 
 #if HIREDIS_MAJOR >= 1
@@ -13,9 +15,6 @@ typedef size_t array_length;
 #else
 typedef int array_length;
 #endif
-
-#define INTEGER_MAX (1LL << 53)          /* the largest number that Lua can tell exactly */
-#define LEFT_MOST   (INTEGER_MAX / 1000) /* ms: far beyond any ttl, and no sum with it overflows */
 
 /* ---- Building: hiredis's reader calls this.  NULL makes it give up. ---- */
 
@@ -36,7 +35,7 @@ static struct field *next_field(const redisReadTask *task, enum field_kind kind)
         field += task->idx;
     else
         begin(task, false, 1);
-    *field = (struct field){.kind = kind, .start = raw->used};
+    *field = (struct field){.kind = kind};
     return field;
 }
 
@@ -47,19 +46,58 @@ static void make_printable(char *text, size_t length)
             text[i] = '?';
 }
 
+static bool has_long_text(const struct raw_reply *raw, const struct field *before)
+{
+    for (const struct field *field = raw->fields; field < before; field++)
+        if (field->kind == FIELD_STRING && field->text == raw->long_text)
+            return true;
+    return false;
+}
+
+static bool make_long_room(struct raw_reply *raw, size_t size)
+{
+    char *room = size > raw->long_size ? realloc(raw->long_text, size) : raw->long_text;
+    if (!room)
+        return false;
+    raw->long_text = room;
+    raw->long_size = size > raw->long_size ? size : raw->long_size;
+    return true;
+}
+
+/* One string of a reply may be that long: what is said of a name.  Most connections never see one,
+ * so its memory is taken when it comes. */
+static bool __attribute__((cold, noinline))
+keep_long_text(struct raw_reply *raw, struct field *field, const char *text, size_t length)
+{
+    if (field->kind != FIELD_STRING || length > REPLY_LONG_MAX || has_long_text(raw, field) ||
+        !make_long_room(raw, length + 1))
+        return false;
+    memcpy(raw->long_text, text, length);
+    raw->long_text[length] = '\0';
+    field->text = raw->long_text;
+    field->length = length;
+    return true;
+}
+
 static void keep_text(struct raw_reply *raw, struct field *field, const char *text, size_t length)
 {
     size_t room = sizeof raw->text - raw->used;
-    field->start = room ? raw->used : sizeof raw->text - 1;
-    field->length = length < room ? length : room ? room - 1 : 0;
-    char *to = raw->text + field->start;
-    memcpy(to, text, field->length);
-    to[field->length] = '\0';
+    char *to = raw->text + raw->used;
+    if (length >= room) {
+        if (keep_long_text(raw, field, text, length))
+            return;
+        to -= room == 0; /* which holds the last NUL, and is an empty text */
+        length = room ? room - 1 : 0;
+    }
+    field->text = to;
+    field->length = length;
+    memcpy(to, text, length);
+    to[length] = '\0';
     if (field->kind == FIELD_ERROR) {
         make_printable(to, field->length);
         field->length = server_error_tidy(to, field->length);
     }
-    raw->used = field->start + field->length + 1;
+    raw->used = (size_t)(to - raw->text) + field->length + 1;
 }
 
 static void *create_string(const redisReadTask *task, char *text, size_t length)
@@ -121,6 +159,13 @@ static redisReplyObjectFunctions builder = {.createString = create_string,
 #endif
                                             .freeObject = NULL};
 
+void reply_detach(struct raw_reply *raw)
+{
+    free(raw->long_text);
+    raw->long_text = NULL;
+    raw->long_size = 0;
+}
+
 void reply_attach(redisReader *reader, struct raw_reply *raw)
 {
     reader->fn = &builder;
@@ -129,11 +174,6 @@ void reply_attach(redisReader *reader, struct raw_reply *raw)
 }
 
 /* ---- Reading fields ---- */
-
-static const char *text_of(const struct raw_reply *raw, const struct field *field)
-{
-    return raw->text + field->start;
-}
 
 static bool is_lone(const struct raw_reply *raw, enum field_kind kind)
 {
@@ -148,8 +188,8 @@ static bool get_integer(const struct raw_reply *raw, unsigned index, int64_t *in
         *integer = field->integer;
     } else if (field->kind == FIELD_STRING && field->length > 0 && field->length <= 16) {
         char *end;
-        *integer = strtoll(text_of(raw, field), &end, 10);
-        if (end != text_of(raw, field) + field->length)
+        *integer = strtoll(field->text, &end, 10);
+        if (end != field->text + field->length)
             return false;
     } else {
         return false;
@@ -164,7 +204,7 @@ static int get_text(const struct raw_reply *raw, unsigned index, char *text, siz
     if (field->kind != FIELD_STRING)
         return -1;
     size_t length = field->length < size ? field->length : size - 1;
-    memcpy(text, text_of(raw, field), length);
+    memcpy(text, field->text, length);
     text[length] = '\0';
     make_printable(text, length);
     return (int)field->length;
@@ -192,7 +232,7 @@ static bool is_text(const struct raw_reply *raw, unsigned index, const char *tex
 {
     const struct field *field = &raw->fields[index];
     return field->kind == FIELD_STRING && field->length == strlen(text) &&
-           memcmp(text_of(raw, field), text, field->length) == 0;
+           memcmp(field->text, text, field->length) == 0;
 }
 
 /* {"subscribe", channel, subscriptions of this connection} */
@@ -207,7 +247,7 @@ static bool confirms_subscription(const struct raw_reply *raw)
 static bool keep_run_id(struct login_state *login, const struct raw_reply *raw)
 {
     static const char key[] = "\nrun_id:";
-    const char *line = strstr(text_of(raw, &raw->fields[0]), key);
+    const char *line = strstr(raw->fields[0].text, key);
     if (!line)
         return false;
     line += sizeof key - 1;
@@ -225,7 +265,7 @@ bool reply_take_step(struct login_state *login, enum step step, const struct raw
     if (is_lone(raw, FIELD_ERROR)) {
         bool matters = step == STEP_AUTH || step == STEP_SELECT || step == STEP_SUBSCRIBE;
         if (!login->failed)
-            keep_reason(login, text_of(raw, &raw->fields[0]));
+            keep_reason(login, raw->fields[0].text);
         login->failed |= matters;
         return true;
     }
@@ -270,7 +310,7 @@ static bool read_hello(const struct raw_reply *raw, const struct login_state *lo
 static bool read_acquire(const struct raw_reply *raw, struct reply *reply)
 {
     const struct field *field = &raw->fields[0];
-    if (is_lone(raw, FIELD_STATUS) && strcmp(text_of(raw, field), "OK") == 0)
+    if (is_lone(raw, FIELD_STATUS) && strcmp(field->text, "OK") == 0)
         return answer(reply, ANSWER_YES);
     if (is_lone(raw, FIELD_INTEGER) && field->integer == 1)
         return answer(reply, ANSWER_YES);
@@ -369,7 +409,7 @@ static bool read_release(const struct raw_reply *raw, struct reply *reply)
 static bool read_late(const struct raw_reply *raw, struct reply *reply)
 {
     const struct field *word = &raw->fields[0];
-    if (raw->count != 2 || word->kind != FIELD_STRING || strcmp(text_of(raw, word), "late") != 0 ||
+    if (raw->count != 2 || word->kind != FIELD_STRING || strcmp(word->text, "late") != 0 ||
         !get_integer(raw, 1, &reply->master_time))
         return false;
     return answer(reply, ANSWER_LATE);
@@ -403,7 +443,7 @@ static bool read_crowd(const struct raw_reply *raw, unsigned at, unsigned *numbe
         text->kind != FIELD_STRING)
         return false;
     *number = (unsigned)count->integer;
-    *tokens = text_of(raw, text);
+    *tokens = text->text;
     *length = text->length;
     return true;
 }
@@ -441,7 +481,7 @@ static bool read_peek(const struct raw_reply *raw, struct reply *reply)
         !read_waiters(raw, reply) || (raw->count >= 6 && !read_readers(raw, reply)) ||
         (raw->count == 7 && !read_permits(raw, reply)))
         return false;
-    reply->text = text_of(raw, value);
+    reply->text = value->text;
     reply->text_length = value->length;
     return answer(reply, ANSWER_HELD);
 }
@@ -467,11 +507,42 @@ static bool read_queue(const struct raw_reply *raw, struct reply *reply)
     return answer(reply, ANSWER_QUEUED);
 }
 
+static bool read_announce(const struct raw_reply *raw, struct reply *reply)
+{
+    return !raw->is_array && read_outcome(&raw->fields[0], reply);
+}
+
+static bool read_unsay(const struct raw_reply *raw, struct reply *reply)
+{
+    return read_announce(raw, reply) && reply->answer != ANSWER_HELD;
+}
+
+/* {record, PTTL}, or nil */
+static bool read_observe(const struct raw_reply *raw, struct reply *reply)
+{
+    struct said said;
+    if (is_lone(raw, FIELD_NIL))
+        return answer(reply, ANSWER_ABSENT);
+    if (!raw->is_array || raw->count != 2 || raw->fields[0].kind != FIELD_STRING ||
+        !said_read(raw->fields[0].text, raw->fields[0].length, &said) ||
+        !get_remaining(&raw->fields[1], &reply->remaining_ms))
+        return false;
+    reply->clock = said.term;
+    reply->number = said.number;
+    reply->waiters = said.token;
+    reply->waiters_length = said.token_length;
+    reply->text = said.value;
+    reply->text_length = said.value_length;
+    if (reply->remaining_ms < 0) /* it never expires: another program's; we ask again soon */
+        reply->remaining_ms = 0;
+    return answer(reply, ANSWER_YES);
+}
+
 static bool read_error(const char *text, struct reply *reply)
 {
     reply->text = text;
     reply->text_length = strlen(text);
-    if (request_is_about_names(reply->tag.kind) && starts_with(text, "NOSCRIPT"))
+    if (request_has_script(reply->tag.kind) && starts_with(text, "NOSCRIPT"))
         return answer(reply, ANSWER_NOSCRIPT);
     if (request_is_about_names(reply->tag.kind) && starts_with(text, "NOCLOCK"))
         return answer(reply, ANSWER_NO_CLOCK);
@@ -485,7 +556,7 @@ bool reply_read(const struct raw_reply *raw, const struct tag *tag, const struct
     if (tag->kind == REQUEST_HELLO && login->failed && !BYTE_MUTANT(LOGIN_FORGOTTEN))
         return read_error(login->why, reply);
     if (is_lone(raw, FIELD_ERROR))
-        return read_error(text_of(raw, &raw->fields[0]), reply);
+        return read_error(raw->fields[0].text, reply);
     switch (tag->kind) {
     case REQUEST_HELLO:
     case REQUEST_ADOPT:
@@ -496,6 +567,7 @@ bool reply_read(const struct raw_reply *raw, const struct tag *tag, const struct
     case REQUEST_##kind:                                                                           \
         return read_##name(raw, reply);
         CLAIM_REQUESTS(READ_KIND)
+        TASK_REQUESTS(READ_KIND)
 #undef READ_KIND
     }
     return false;
@@ -543,7 +615,7 @@ bool reply_read_each(const struct raw_reply *raw, unsigned index, unsigned count
 {
     *reply = (struct reply){.tag = *tag, .remaining_ms = -1, .free_slot = -1, .next_slot = -1};
     if (is_lone(raw, FIELD_ERROR)) {
-        bool read = read_error(text_of(raw, &raw->fields[0]), reply);
+        bool read = read_error(raw->fields[0].text, reply);
         return BYTE_MUTANT(REFUSAL_BELIEVED) ? read : answer(reply, ANSWER_NOSCRIPT);
     }
     if (!raw->is_array || raw->count != count)
@@ -551,20 +623,11 @@ bool reply_read_each(const struct raw_reply *raw, unsigned index, unsigned count
     index = BYTE_MUTANT(ANSWERS_REVERSED) ? count - 1 - index : index;
     const struct field *field = &raw->fields[index];
     if (field->kind == FIELD_ERROR)
-        return read_error(text_of(raw, field), reply);
+        return read_error(field->text, reply);
     return read_one(raw, index, reply);
 }
 
 /* ---- What comes on a subscription ---- */
-
-/* 1 to 16 digits, 1 to 2^53 */
-static bool get_digits(const char *text, size_t length, int64_t *number)
-{
-    if (length == 0 || length > 16 || strspn(text, "0123456789") != length)
-        return false;
-    *number = strtoll(text, NULL, 10);
-    return *number > 0 && *number <= INTEGER_MAX;
-}
 
 /* {"pong", ""}; an error, to a user who may not ask, is an answer as well */
 bool reply_is_alive(const struct raw_reply *raw)
@@ -588,14 +651,9 @@ static bool read_hint(const char *text, size_t length, struct push *push)
 }
 
 /* "<token> <logical clock>", "<token> slot <j>" */
-bool reply_read_push(const struct raw_reply *raw, const char *channel, struct push *push)
+static bool read_given(const char *text, const char *end, struct push *push)
 {
-    if (!raw->is_array || raw->count != 3 || !is_text(raw, 0, "message") ||
-        !(is_text(raw, 1, channel) || BYTE_MUTANT(ANY_CHANNEL)) ||
-        raw->fields[2].kind != FIELD_STRING)
-        return false;
-    const char *text = text_of(raw, &raw->fields[2]), *end = text + raw->fields[2].length;
-    const char *space = memchr(text, ' ', raw->fields[2].length);
+    const char *space = memchr(text, ' ', (size_t)(end - text));
     if (!space || space == text || space - text > TOKEN_MAX)
         return false;
     push->token = text;
@@ -603,4 +661,15 @@ bool reply_read_push(const struct raw_reply *raw, const char *channel, struct pu
     push->free_slot = -1;
     size_t left = (size_t)(end - space - 1);
     return get_digits(space + 1, left, &push->clock) || read_hint(space + 1, left, push);
+}
+
+bool reply_read_push(const struct raw_reply *raw, const char *channel, struct push *push)
+{
+    if (!raw->is_array || raw->count != 3 || !is_text(raw, 0, "message") ||
+        !(is_text(raw, 1, channel) || BYTE_MUTANT(ANY_CHANNEL)) ||
+        raw->fields[2].kind != FIELD_STRING)
+        return false;
+    const char *text = raw->fields[2].text, *end = text + raw->fields[2].length;
+    *push = (struct push){.free_slot = -1};
+    return read_given(text, end, push) || said_read_push(text, end, push);
 }

@@ -13,14 +13,18 @@
 
 #define REPLY_FIELDS_MAX BATCH_MAX /* elements of an array; a longer one is a protocol error */
 #define REPLY_TEXT_MAX   2048      /* bytes of all strings kept; longer ones are cut */
-#define REPLY_BYTES_MAX  65536     /* unparsed bytes that a master may make us keep */
+#define REPLY_LONG_MAX   131400    /* bytes of one string more: a name, and what is said of it */
+#define REPLY_BYTES_MAX                                                                            \
+    (65536 + REPLY_LONG_MAX) /* unparsed bytes that a master may make us keep                      \
+                              */
 
 enum field_kind { FIELD_NIL, FIELD_INTEGER, FIELD_STRING, FIELD_STATUS, FIELD_ERROR };
 
 struct field {
     enum field_kind kind;
     long long integer;
-    size_t start, length; /* of the kept text, which ends with a NUL */
+    const char *text; /* of a string, a status or an error; behind its length stands a NUL */
+    size_t length;
 };
 
 /* One reply, flat: an array of one level, or a single field, which is no array. */
@@ -30,10 +34,14 @@ struct raw_reply {
     struct field fields[REPLY_FIELDS_MAX];
     char text[REPLY_TEXT_MAX];
     size_t used;
+    char *long_text; /* of one string that does not fit; NULL: none came yet */
+    size_t long_size;
 };
 
 /* Makes `reader` build into `raw`. */
 void reply_attach(redisReader *reader, struct raw_reply *raw);
+/* Frees what `raw` has in memory; it may be used again. */
+void reply_detach(struct raw_reply *raw);
 
 /* What a login has told so far; the caller clears it with each new connection. */
 struct login_state {

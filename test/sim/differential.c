@@ -233,7 +233,7 @@ static void flatten(struct raw_reply *raw, const redisReply *reply)
                                                 [REDIS_REPLY_ERROR] = FIELD_ERROR};
         struct field *field = &raw->fields[i];
         *field = (struct field){.kind = kinds[all[i]->type], .integer = all[i]->integer};
-        field->start = raw->used;
+        field->text = raw->text + raw->used;
         if (!all[i]->str)
             continue;
         field->length = all[i]->len;
@@ -260,7 +260,7 @@ static void die_of_reply(const struct request *request, const struct raw_reply *
             (long long)request->ttl_ms);
     for (unsigned i = 0; i < raw->count; i++)
         fprintf(stderr, " %s %lld '%s'", kinds[raw->fields[i].kind],
-                (long long)raw->fields[i].integer, raw->text + raw->fields[i].start);
+                (long long)raw->fields[i].integer, raw->fields[i].text ? raw->fields[i].text : "");
     fputc('\n', stderr);
     die("a reply that the request cannot have");
 }

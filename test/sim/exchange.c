@@ -41,6 +41,15 @@ struct tag exchange_expected(struct shell *s, unsigned master)
 
 /* ---- requests ----------------------------------------------------------------------- */
 
+/* Values are numbers here, in decimal. */
+static uint32_t said_number(const char *value, size_t length)
+{
+    uint32_t number = 0;
+    for (size_t i = 0; i < length; i++)
+        number = number * 10 + (uint32_t)(value[i] - '0');
+    return number;
+}
+
 static void fill_call(struct shell *s, struct message *message, const struct request *request)
 {
     message->login = false;
@@ -58,9 +67,14 @@ static void fill_call(struct shell *s, struct message *message, const struct req
         .proposal = request->proposal ? request->proposal + s->proposals_off : 0,
         .fence = request->fence,
         .ticket = request->ticket,
-        .channel = s->channel,
-        .terms = request->terms};
+        .channel = s->channel};
     struct model_call *call = &message->call;
+    if (request->tag.kind == REQUEST_HELLO || request->tag.kind == REQUEST_ADOPT)
+        call->terms = request->terms;
+    if (request->tag.kind == REQUEST_ANNOUNCE) {
+        call->number = request->number;
+        call->said = said_number(request->value, request->value_length);
+    }
     if (request->names) {
         call->count = (uint8_t)request->names->count;
         for (unsigned i = 0; i < call->count; i++)
@@ -92,6 +106,38 @@ struct message *exchange_ask(struct shell *s, unsigned master, const struct requ
 void exchange_spell_run_id(char text[RUN_ID_TEXT], uint64_t run_id)
 {
     snprintf(text, RUN_ID_TEXT, "%016llx", (unsigned long long)run_id);
+}
+
+struct slice exchange_spell_name(const struct shell *s, unsigned name)
+{
+    static char key[80];
+    int length = snprintf(key, sizeof key, "%s%c", s->world->prefix, (char)('a' + name));
+    return (struct slice){key, (size_t)length};
+}
+
+void exchange_spell_said(const struct world *w, const struct model_said *it, int64_t left_ms,
+                         struct said *said)
+{
+    static char value[12];
+    *said = (struct said){0};
+    if (!it->token)
+        return;
+    *said = (struct said){.term = it->term,
+                          .number = it->number,
+                          .token = w->tokens[it->token].text,
+                          .token_length = TOKEN_TEXT,
+                          .value = value,
+                          .remaining_ms = left_ms};
+    said->value_length = (size_t)snprintf(value, sizeof value, "%u", it->value);
+}
+
+void exchange_spell_push(const struct shell *s, const struct heard *heard, struct push *push)
+{
+    *push = (struct push){.free_slot = -1};
+    struct slice name = exchange_spell_name(s, heard->name);
+    push->name = name.bytes;
+    push->name_length = name.length;
+    exchange_spell_said(s->world, &heard->said, heard->left_ms, &push->said);
 }
 
 static int64_t remaining(int64_t pttl)
@@ -152,6 +198,17 @@ void exchange_read(const struct world *w, const struct message *message, const s
     if (answer->answer == ANSWER_QUEUED) {
         reply->foreign = are_all_foreign(w, answer) != answer->belies_holder;
         reply->remaining_ms = remaining(answer->remaining_ms);
+    }
+    if (tag->kind == REQUEST_OBSERVE && answer->answer == ANSWER_YES) {
+        struct said said;
+        exchange_spell_said(w, &answer->said, answer->remaining_ms, &said);
+        reply->clock = said.term;
+        reply->number = said.number;
+        reply->waiters = said.token;
+        reply->waiters_length = said.token_length;
+        reply->text = said.value;
+        reply->text_length = said.value_length;
+        reply->remaining_ms = said.remaining_ms;
     }
     if (answer->answer == ANSWER_HELLO) {
         fill_hello(answer, hello);

@@ -7,6 +7,8 @@
 
 #include "client_shell.h"
 
+#define SAID_AT_MOST 1000 /* pushes between two questions, as lib/client/effects.c has it */
+
 /* The core hands a request to a link; its answer, or the news that it is lost, is expected. */
 void exchange_expect(struct shell *shell, unsigned master, const struct tag *tag);
 /* The tag of the request that is to be answered next; it is expected no more. */
@@ -21,6 +23,15 @@ void exchange_read(const struct world *world, const struct message *message, con
 /* The core is about to be told that answer. */
 void exchange_hear(struct shell *shell, unsigned master, const struct message *message,
                    const struct reply *reply);
+
+/* The key of a name; it stays until the next call. */
+struct slice exchange_spell_name(const struct shell *shell, unsigned name);
+/* What a master says of a name; `said` points to a text that stays until the next call. */
+void exchange_spell_said(const struct world *world, const struct model_said *it, int64_t left_ms,
+                         struct said *said);
+
+/* A push of what is said; likewise. */
+void exchange_spell_push(const struct shell *shell, const struct heard *heard, struct push *push);
 
 #define RUN_ID_TEXT 20
 void exchange_spell_run_id(char text[RUN_ID_TEXT], uint64_t run_id);

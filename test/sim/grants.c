@@ -97,6 +97,8 @@ static void given_away(struct world *w, unsigned master, const struct message *m
 {
     for (unsigned i = 0; i < message->answer.push_count; i++) {
         const struct model_push *push = &message->answer.pushes[i];
+        if (push->says)
+            continue;
         fences_granted(w, master, push->value, push->clock); /* did it keep it until now? */
         is_kept(w, master, push->value, push->names[0]);
         is_kept_alone(w, master, push->value, push->names, push->count);

@@ -99,8 +99,9 @@ void link_send(struct link *link, const struct request *request)
     struct shell_link *it = requests_of(link);
     unsigned master = link->owner.master;
     exchange_expect(s, master, &request->tag);
-    if (request->tag.kind == REQUEST_QUEUE)
-        check_may_come(s, master, 1U + request->permits);
+    if (request_brings_pushes(request->tag.kind))
+        check_may_come(s, master,
+                       request->tag.kind == REQUEST_QUEUE ? 1U + request->permits : SAID_AT_MOST);
     if (it->phase != LINK_UP)
         return;
     struct message *message = exchange_ask(s, master, request);
@@ -181,7 +182,9 @@ static void deliver_heard(struct link *link, const struct heard *heard)
                         .token_length = TOKEN_TEXT,
                         .clock = heard->clock,
                         .free_slot = heard->free_slot};
-    if (heard->kind == EVENT_PUSH) {
+    if (heard->kind == EVENT_PUSH && heard->says) {
+        exchange_spell_push(s, heard, &push);
+    } else if (heard->kind == EVENT_PUSH) {
         memcpy(token, s->world->tokens[heard->token].text, sizeof token);
         TRACE(s->world, "  client %u is told by master %u that t%u %s%s", s->index + 1, master + 1,
               heard->token, heard->free_slot < 0 ? "was given it" : "may have another slot",

@@ -1,4 +1,5 @@
 #include "model_master.h"
+#include "model_said.h"
 
 #include <limits.h>
 #include <string.h>
@@ -321,8 +322,11 @@ static bool give_to_first(struct model_master *master, usec wall, unsigned name,
     if (!first || !master->data.clock.h || !is_first_and_open(master, wall, first))
         return false;
     struct model_push *push = &answer->pushes[answer->push_count++];
-    *push = (struct model_push){first->channel, first->value, ++master->data.clock.h,
-                                first->count,   {0},          -1};
+    *push = (struct model_push){.channel = first->channel,
+                                .value = first->value,
+                                .clock = ++master->data.clock.h,
+                                .count = first->count,
+                                .free_slot = -1};
     for (unsigned i = 0; i < first->count; i++) {
         push->names[i] = first->names[i];
         give(master, wall, first->names[i], first->modes >> i & 1, first->value, first->expires_ms);
@@ -471,7 +475,9 @@ static void give_hint(struct model_master *master, usec wall, unsigned slot,
         if ((next = next_for_any(master, wall, slot, first)))
             first = next;
     answer->pushes[answer->push_count++] =
-        (struct model_push){first->channel, first->value, 0, 0, {0}, (int)model_slot_number(slot)};
+        (struct model_push){.channel = first->channel,
+                            .value = first->value,
+                            .free_slot = (int)model_slot_number(slot)};
 }
 
 /* A script stops after the 64th reader: so many never wait here. */
@@ -856,12 +862,15 @@ static bool needs_script(const struct model_call *call)
 
 uint64_t model_script(const struct model_call *call)
 {
+    enum { CLAIM_KINDS = REQUEST_ANNOUNCE };
+    _Static_assert(5 * CLAIM_KINDS + REQUEST_KINDS - CLAIM_KINDS <= 64, "a bit for each script");
+    if (request_is_of_task(call->kind))
+        return UINT64_C(1) << (5 * CLAIM_KINDS + call->kind - CLAIM_KINDS);
     bool is_other = call->modes && request_has_modes(call->kind);
     bool is_slot = call->count && model_is_slot(call->names[0]) && request_has_slot(call->kind);
     unsigned variant = is_slot ? 4 : call->each + 2U * is_other;
-    return UINT64_C(1) << (call->kind + REQUEST_KINDS * variant);
+    return UINT64_C(1) << (call->kind + CLAIM_KINDS * variant);
 }
-_Static_assert(5 * REQUEST_KINDS <= 64, "a bit for each script");
 
 void model_execute(struct model_master *master, usec wall, const struct model_call *call,
                    struct model_answer *answer)
@@ -905,6 +914,15 @@ void model_execute(struct model_master *master, usec wall, const struct model_ca
         break;
     case REQUEST_KILL:
         answer->answer = ANSWER_YES;
+        break;
+    case REQUEST_ANNOUNCE:
+        answer->answer = model_announce(master, wall, call, answer);
+        break;
+    case REQUEST_UNSAY:
+        answer->answer = model_unsay(master, wall, call, answer);
+        break;
+    case REQUEST_OBSERVE:
+        answer->answer = model_observe(master, wall, call, answer);
         break;
     }
 }

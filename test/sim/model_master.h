@@ -68,6 +68,23 @@ struct model_reader {
     int64_t expires_ms;
 };
 
+/* What is said of a name. */
+struct model_said {
+    uint32_t token; /* 0: nothing is said */
+    uint32_t value;
+    usec term;
+    int64_t number;
+    int64_t expires_ms;
+};
+
+/* Who is told when that changes. */
+#define MODEL_OBSERVERS 48
+struct model_observer {
+    uint32_t channel; /* 0: nobody */
+    uint8_t name;
+    int64_t expires_ms;
+};
+
 /* The data that a restart keeps or loses. */
 struct model_data {
     struct model_key keys[MODEL_KEYS];
@@ -76,7 +93,9 @@ struct model_data {
     struct model_reader readers[MODEL_READERS];
     unsigned readers_used;
     unsigned permits[MODEL_NAMES]; /* how many slots each name is said to have */
-    bool is_full;                  /* there was no room for one: the model is too small */
+    struct model_said said[MODEL_SLOTS_AT];
+    struct model_observer observers[MODEL_OBSERVERS];
+    bool is_full; /* there was no room for one: the model is too small */
     uint32_t arrivals;
     struct model_clock clock;
 };
@@ -101,9 +120,11 @@ struct model_call {
     unsigned permits;           /* GRANT, QUEUE of a slot: how many the name is said to have */
     int64_t ttl_ms;
     usec not_after;
-    usec proposal; /* GRANT, UPGRADE */
-    usec fence;    /* RAISE */
-    usec ticket;   /* QUEUE; ttl_ms: the life of the place */
+    usec proposal;  /* GRANT, UPGRADE */
+    usec fence;     /* RAISE; ANNOUNCE, UNSAY: the term */
+    int64_t number; /* ANNOUNCE */
+    uint32_t said;  /* ANNOUNCE: the value */
+    usec ticket;    /* QUEUE; ttl_ms: the life of the place */
     uint32_t channel;
     struct quarantine_terms terms;
 };
@@ -114,6 +135,9 @@ struct model_push {
     usec clock;
     uint8_t count, names[MODEL_NAMES];
     int free_slot; /* -1: the names were given; else nothing was */
+    bool says;     /* what is said of the name has changed, and nothing was given */
+    struct model_said said;
+    int64_t left_ms;
 };
 
 struct model_answer {
@@ -132,6 +156,7 @@ struct model_answer {
     usec age;   /* HELLO */
     usec clock; /* GRANT, RAISE, QUEUE, UPGRADE, HELLO */
     unsigned position;
+    struct model_said said;                  /* YES of OBSERVE */
     struct model_push pushes[MODEL_WAITERS]; /* as many readers may be given one name */
     unsigned push_count;
     bool floods; /* a liar: each of them very often */
@@ -165,25 +190,26 @@ unsigned model_readers(struct model_master *master, usec wall, unsigned name);
 
 /* Mutants of the model itself: rules that live in the scripts. */
 struct model_flaws {
-    bool ignores_run_id;    /* hello */
-    bool seeds_if_absent;   /* hello sets the clock only where there is none */
-    bool starts_low;        /* hello takes the clock on from the wall */
-    bool proposals_uncut;   /* a grant follows the proposal wherever it is */
-    bool grants_keep_clock; /* a grant does not move the clock on */
-    bool orders_by_arrival; /* queue */
-    bool queue_keeps_clock; /* queue does not move the clock on */
-    bool keeps_dead;        /* a dead waiter stays in the queue */
-    bool lets_barge;        /* grant does not look at the line */
-    bool raises_for_anyone; /* raise does not look at the token */
-    bool dead_readers_have; /* a reader whose time is over still has the name */
-    bool keeps_readers;     /* who makes the marker leaves the readers of an earlier one */
-    bool marker_of_last;    /* the marker expires with the reader that came or renewed last */
-    bool readers_barge;     /* a grant of shared names does not look at the line */
-    bool always_converts;   /* each renewal of a reader converts */
-    bool upgrades_beside;   /* upgrade does not look for other readers */
-    bool passes_registry;   /* grant looks at the line of its own slot alone */
-    bool new_places_pass;   /* a new place is given a free slot though somebody older waits */
-    bool gives_no_hints;    /* a slot that nobody stands at is freed in silence */
+    bool ignores_run_id;       /* hello */
+    bool seeds_if_absent;      /* hello sets the clock only where there is none */
+    bool starts_low;           /* hello takes the clock on from the wall */
+    bool proposals_uncut;      /* a grant follows the proposal wherever it is */
+    bool grants_keep_clock;    /* a grant does not move the clock on */
+    bool orders_by_arrival;    /* queue */
+    bool queue_keeps_clock;    /* queue does not move the clock on */
+    bool keeps_dead;           /* a dead waiter stays in the queue */
+    bool lets_barge;           /* grant does not look at the line */
+    bool raises_for_anyone;    /* raise does not look at the token */
+    bool dead_readers_have;    /* a reader whose time is over still has the name */
+    bool keeps_readers;        /* who makes the marker leaves the readers of an earlier one */
+    bool marker_of_last;       /* the marker expires with the reader that came or renewed last */
+    bool readers_barge;        /* a grant of shared names does not look at the line */
+    bool always_converts;      /* each renewal of a reader converts */
+    bool upgrades_beside;      /* upgrade does not look for other readers */
+    bool passes_registry;      /* grant looks at the line of its own slot alone */
+    bool new_places_pass;      /* a new place is given a free slot though somebody older waits */
+    bool gives_no_hints;       /* a slot that nobody stands at is freed in silence */
+    bool announces_for_anyone; /* announce does not look at the token */
     bool frees_for_readers; /* a reader's release deletes the marker, also beside other readers */
 };
 extern struct model_flaws model_flaws;

@@ -19,6 +19,7 @@ static bool may_be_told(const struct user_lease *lease, redlock_event_kind kind)
     case REDLOCK_AT_RISK:
     case REDLOCK_HEALTHY:
     case REDLOCK_LOST:
+    case REDLOCK_ANNOUNCED:
         return lease->known == KNOWN_HELD;
     case REDLOCK_RELEASED:
         return (lease->released || lease->shell->client->closing) &&

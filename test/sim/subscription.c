@@ -160,7 +160,11 @@ static void publish(struct shell *s, unsigned master, const struct model_push *p
         &(struct heard){.kind = EVENT_PUSH,
                         .token = push->value,
                         .clock = push->clock,
-                        .free_slot = push->free_slot});
+                        .free_slot = push->free_slot,
+                        .says = push->says,
+                        .name = push->names[0],
+                        .said = push->said,
+                        .left_ms = push->left_ms});
 }
 
 void subscriptions_publish(struct world *w, unsigned master, const struct model_answer *answer)

@@ -15,6 +15,10 @@ struct heard {
     usec clock;
     int free_slot;   /* PUSH: as in struct push */
     uint64_t run_id; /* SUBSCRIBED */
+    bool says;       /* PUSH: what is said of this name */
+    uint8_t name;
+    struct model_said said;
+    int64_t left_ms;
 };
 
 enum subscription_phase {

@@ -918,14 +918,14 @@ static void long_strings_are_cut(void **state)
     feed(bytes);
     assert_int_equal(raw.count, 4);
     assert_int_equal(raw.fields[0].length, EACH);
-    assert_int_equal(raw.fields[1].length, REPLY_TEXT_MAX - EACH - 2);
+    assert_int_equal(raw.fields[1].length, EACH); /* one of them may be long */
+    assert_int_equal(raw.fields[2].length, REPLY_TEXT_MAX - EACH - 2);
     for (unsigned i = 0; i < raw.count; i++) {
         const struct field *field = &raw.fields[i];
-        assert_true(field->start + field->length < REPLY_TEXT_MAX);
-        assert_int_equal(strlen(raw.text + field->start), field->length);
+        assert_int_equal(strlen(field->text), field->length);
     }
     feed("$2\r\nzz\r\n");
-    assert_string_equal(raw.text + raw.fields[0].start, "zz");
+    assert_string_equal(raw.fields[0].text, "zz");
 }
 
 static void a_reply_may_come_byte_by_byte(void **state)

@@ -34,6 +34,7 @@ typedef int64_t usec;
 #define TOKEN_MAX     95                          /* with ':' and a label */
 #define TTL_MS_MOST   (INT64_C(24) * 3600 * 1000) /* no client may ask for a longer ttl */
 #define PERMITS_MOST  1024                        /* of one name */
+#define VALUE_MOST    65536                       /* bytes that can be said of a name */
 #define VOTE_TEXT_MAX 120                         /* most bytes kept of a text of a master */
 #define RUN_ID_MAX    43                          /* longest run_id */
 #define CLOCK_WINDOW  MS(60000)                   /* a proposal further above TIME is cut */

@@ -10,8 +10,6 @@
 
 #include "ground/names.h"
 
-#define VALUE_MOST 65536 /* bytes that can be said of a name */
-
 struct engine;
 
 /* What an observer knows. */

@@ -66,6 +66,8 @@ static void put_time(struct buffer *to, usec time)
     answer_write_text(to, text);
 }
 
+#define RECORD_MAX (TOKEN_MAX + 128)
+
 /* ---- what can be said ------------------------------------------------------------------- */
 
 static bool is_error(enum answer answer)
@@ -241,6 +243,26 @@ static void put_hello(struct buffer *to, const struct hello *hello)
     answer_write_integer(to, hello->age);
 }
 
+static void spell_record(char *text, size_t size, const struct said *said)
+{
+    snprintf(text, size, "%lld %lld %.*s %.*s", (long long)said->term, (long long)said->number,
+             (int)said->token_length, said->token, (int)said->value_length, said->value);
+}
+
+static void put_said(struct buffer *to, const struct reply *reply)
+{
+    char record[RECORD_MAX];
+    struct said said = reply_said(reply);
+    if (reply->answer == ANSWER_ABSENT) {
+        put_nil(to);
+        return;
+    }
+    spell_record(record, sizeof record, &said);
+    answer_write_array(to, 2);
+    answer_write_text(to, record);
+    answer_write_integer(to, reply->remaining_ms);
+}
+
 static void put_one(struct buffer *to, const struct world *w, const struct message *message)
 {
     const struct model_answer *answer = &message->answer;
@@ -279,6 +301,13 @@ static void put_one(struct buffer *to, const struct world *w, const struct messa
     case REQUEST_KILL:
         answer_write_integer(to, 1);
         break;
+    case REQUEST_ANNOUNCE:
+    case REQUEST_UNSAY:
+        answer_write_integer(to, outcome(answer->answer));
+        break;
+    case REQUEST_OBSERVE:
+        put_said(to, &reply);
+        break;
     }
 }
 
@@ -313,11 +342,25 @@ void answer_write(struct buffer *to, const struct world *w, const struct message
 
 /* ---- notification connections -------------------------------------------------------------- */
 
-void answer_write_push(struct buffer *to, const char *channel, const char *token,
+static void spell_said(char *text, size_t size, const struct push *push)
+{
+    char record[RECORD_MAX] = "";
+    if (push->said.term)
+        spell_record(record, sizeof record, &push->said);
+    snprintf(text, size, "said %zu %.*s %lld %s", push->name_length, (int)push->name_length,
+             push->name, (long long)push->said.remaining_ms, record);
+}
+
+void answer_write_push(struct buffer *to, const struct shell *s, const char *channel,
                        const struct heard *heard)
 {
-    char text[TOKEN_MAX + 32];
-    if (heard->free_slot >= 0)
+    char text[2 * RECORD_MAX];
+    struct push push;
+    const char *token = s->world->tokens[heard->token].text;
+    if (heard->says) {
+        exchange_spell_push(s, heard, &push);
+        spell_said(text, sizeof text, &push);
+    } else if (heard->free_slot >= 0)
         snprintf(text, sizeof text, "%s slot %d", token, heard->free_slot);
     else
         snprintf(text, sizeof text, "%s %lld", token, (long long)heard->clock);

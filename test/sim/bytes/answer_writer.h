@@ -22,7 +22,7 @@ void answer_write_integer(struct buffer *to, int64_t number);
 void answer_write_text(struct buffer *to, const char *text);
 void answer_write_array(struct buffer *to, unsigned count);
 /* {"message", channel, "token clock" or "token slot number"} */
-void answer_write_push(struct buffer *to, const char *channel, const char *token,
+void answer_write_push(struct buffer *to, const struct shell *shell, const char *channel,
                        const struct heard *heard);
 /* INFO: a master of that process. */
 void answer_write_info(struct buffer *to, uint64_t run_id);

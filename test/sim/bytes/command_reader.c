@@ -138,7 +138,7 @@ struct script {
     REQUEST_IF_##slot(ROW(kind, kind##_SLOT, false, false, true))
 /* clang-format on */
 static const struct script scripts[] = {SCRIPT(HELLO) CLAIM_REQUESTS(SCRIPT)
-                                            CLAIM_REQUESTS(OTHER_SCRIPTS)};
+                                            CLAIM_REQUESTS(OTHER_SCRIPTS) TASK_REQUESTS(SCRIPT)};
 
 static const struct script *find_script(struct slice word, bool by_hash)
 {
@@ -210,6 +210,30 @@ static unsigned key_count(struct reading *it, enum request_kind kind, unsigned m
     return it->bad ? 0 : (unsigned)keys;
 }
 
+/* Values are numbers here; no client only looks. */
+static void read_task(struct reading *it, struct asked *asked)
+{
+    struct model_call *call = &asked->calls[0];
+    asked->count = 1;
+    must_be(it, "1");
+    call->count = 1;
+    call->names[0] = name(it);
+    if (call->kind == REQUEST_OBSERVE) {
+        must_be(it, it->shell->client->engine->config.channel);
+        call->channel = it->shell->channel;
+        call->ttl_ms = number(it);
+        return;
+    }
+    call->value = token(it);
+    if (call->kind == REQUEST_ANNOUNCE)
+        call->ttl_ms = number(it);
+    call->fence = number(it);
+    if (call->kind == REQUEST_ANNOUNCE) {
+        call->number = number(it);
+        call->said = (uint32_t)number(it);
+    }
+}
+
 static void read_one(struct reading *it, const struct script *script, struct asked *asked)
 {
     bool shared = script->shared;
@@ -269,7 +293,9 @@ static void read_script(struct reading *it, bool by_hash, struct asked *asked)
         return;
     }
     asked->calls[0].whole = !by_hash;
-    if (script->each)
+    if (request_is_of_task(script->kind))
+        read_task(it, asked);
+    else if (script->each)
         read_each(it, script->shared, asked);
     else
         read_one(it, script, asked);
@@ -311,7 +337,7 @@ static void read_load(struct reading *it, struct asked *asked)
 {
     must_be(it, "LOAD");
     const struct script *script = find_script(next(it), false);
-    it->bad |= !script || script->kind == REQUEST_HELLO;
+    it->bad |= !script || script->kind == REQUEST_HELLO || request_is_of_task(script->kind);
     asked->asks = ASKS_LOAD;
     asked->hash = script ? script->hash : "";
 }

@@ -45,6 +45,14 @@ static bool same_call(const struct model_call *read, const struct model_call *me
     case REQUEST_RENEW:
         return read->ttl_ms == meant->ttl_ms && read->heal == meant->heal &&
                read->not_after == meant->not_after && read->converts == meant->converts;
+    case REQUEST_ANNOUNCE:
+        return read->value == meant->value && read->ttl_ms == meant->ttl_ms &&
+               read->fence == meant->fence && read->number == meant->number &&
+               read->said == meant->said;
+    case REQUEST_UNSAY:
+        return read->value == meant->value && read->fence == meant->fence;
+    case REQUEST_OBSERVE:
+        return read->ttl_ms == meant->ttl_ms && read->channel == meant->channel;
     default:
         return true;
     }
@@ -54,7 +62,7 @@ static bool same_call(const struct model_call *read, const struct model_call *me
 static bool brings_its_script(const struct model_call *read, const struct model_call *meant)
 {
     bool has_none = meant->kind == REQUEST_ACQUIRE && meant->count == 1;
-    return read->whole || !meant->whole || has_none || !request_is_about_names(meant->kind);
+    return read->whole || !meant->whole || has_none || !request_has_script(meant->kind);
 }
 
 static struct message *next_flushed(struct peer *peer)

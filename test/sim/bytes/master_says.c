@@ -164,13 +164,8 @@ static void say_answers(struct peer *peer)
 
 static void note(struct peer *peer, const struct heard *heard, size_t until)
 {
-    struct said *said = malloc(sizeof *said);
-    *said = (struct said){.kind = heard->kind,
-                          .token = heard->token,
-                          .clock = heard->clock,
-                          .free_slot = heard->free_slot,
-                          .run_id = heard->run_id,
-                          .until = until};
+    struct utterance *said = malloc(sizeof *said);
+    *said = (struct utterance){.heard = *heard, .until = until};
     if (peer->first)
         peer->last->next = said;
     else
@@ -180,7 +175,6 @@ static void note(struct peer *peer, const struct heard *heard, size_t until)
 
 static void write_heard(struct peer *peer, struct buffer *to, const struct heard *heard)
 {
-    const struct world *w = peer->shell->world;
     const char *channel = peer->shell->client->engine->config.channel;
     if (heard->kind == EVENT_SUBSCRIBED) {
         write_login(to, &peer->said_first, 0);
@@ -194,7 +188,7 @@ static void write_heard(struct peer *peer, struct buffer *to, const struct heard
         answer_write_text(to, "pong");
         answer_write_text(to, "");
     } else {
-        answer_write_push(to, channel, w->tokens[heard->token].text, heard);
+        answer_write_push(to, peer->shell, channel, heard);
     }
 }
 
@@ -212,8 +206,7 @@ static void say_bad(struct peer *peer, struct buffer *said, const char *what, us
 static void say_to_another(struct peer *peer, const struct heard *heard)
 {
     struct buffer said = {0};
-    const char *token = peer->shell->world->tokens[heard->token].text;
-    answer_write_push(&said, "redlock:another", token, heard);
+    answer_write_push(&said, peer->shell, "redlock:another", heard);
     say_bad(peer, &said, "what is for another channel", heard->at);
 }
 

@@ -85,7 +85,7 @@ void peer_close(struct peer *peer)
     drop(w, &peer->flushed);
     drop(w, &peer->answered);
     while (peer->first) {
-        struct said *said = peer->first;
+        struct utterance *said = peer->first;
         peer->first = said->next;
         free(said);
     }

@@ -18,13 +18,9 @@
 struct ev_io;
 
 /* What came on a notification connection, and is to be told. */
-struct said {
-    struct said *next;
-    enum event_kind kind;
-    uint32_t token;
-    usec clock;
-    int free_slot;
-    uint64_t run_id;
+struct utterance {
+    struct utterance *next;
+    struct heard heard;
     size_t until; /* the end of it in all that the master said */
 };
 
@@ -53,7 +49,7 @@ struct peer {
     usec writable_at, stirs_at;
     struct queue flushed;  /* messages that the link was to write, and has not written as a whole */
     struct queue answered; /* and those whose answers were said, and not yet told */
-    struct said *first, *last;
+    struct utterance *first, *last;
     size_t bad_from, bad_until; /* what was said there is malformed; nothing after it counts */
 };
 

@@ -58,6 +58,15 @@ static bool same_text(const struct reply *a, const struct reply *b)
 /* A link takes no more than this for what is left. */
 #define LEFT_MOST ((INT64_C(1) << 53) / 1000)
 
+static bool same_said(struct said told, struct said said)
+{
+    return told.term == said.term && told.number == said.number &&
+           told.remaining_ms == said.remaining_ms && told.token_length == said.token_length &&
+           told.value_length == said.value_length &&
+           (!told.term || (memcmp(told.token, said.token, said.token_length) == 0 &&
+                           memcmp(told.value, said.value, said.value_length) == 0));
+}
+
 /* What the answer says, as far as its kind has it. */
 static bool same_reply(const struct reply *told, const struct reply *said)
 {
@@ -82,6 +91,8 @@ static bool same_reply(const struct reply *told, const struct reply *said)
                    told->readers == said->readers && told->permits == said->permits;
         /* fall through */
     default:
+        if (kind == REQUEST_OBSERVE)
+            return same_said(reply_said(told), reply_said(said));
         return !request_has_clock(kind) ||
                (told->clock == said->clock && told->free_slot == said->free_slot &&
                 told->next_slot == said->next_slot);
@@ -125,32 +136,45 @@ static void reply_comes(struct peer *peer, const struct reply *reply)
 
 /* ---- notifications ------------------------------------------------------------------------- */
 
-static bool says_the_same(const struct peer *peer, const struct said *said,
+static bool says_of_the_same(const struct peer *peer, const struct utterance *said,
+                             const struct push *push)
+{
+    struct push meant;
+    exchange_spell_push(peer->shell, &said->heard, &meant);
+    return push->name && push->name_length == meant.name_length &&
+           memcmp(push->name, meant.name, meant.name_length) == 0 &&
+           same_said(push->said, meant.said);
+}
+
+static bool says_the_same(const struct peer *peer, const struct utterance *said,
                           const struct event *event)
 {
     char run_id[RUN_ID_TEXT];
-    exchange_spell_run_id(run_id, said->run_id);
-    if (said->kind != event->kind)
+    exchange_spell_run_id(run_id, said->heard.run_id);
+    if (said->heard.kind != event->kind)
         return false;
     if (event->kind == EVENT_SUBSCRIBED)
         return strcmp(event->text, run_id) == 0;
-    const char *token = peer->shell->world->tokens[said->token].text;
-    return event->kind != EVENT_PUSH ||
-           (event->push->clock == said->clock && event->push->free_slot == said->free_slot &&
-            event->push->token_length == strlen(token) &&
-            memcmp(event->push->token, token, strlen(token)) == 0);
+    if (event->kind == EVENT_PUSH && said->heard.says)
+        return says_of_the_same(peer, said, event->push);
+    const char *token = peer->shell->world->tokens[said->heard.token].text;
+    return event->kind != EVENT_PUSH || (event->push->clock == said->heard.clock &&
+                                         event->push->free_slot == said->heard.free_slot &&
+                                         event->push->token_length == strlen(token) &&
+                                         memcmp(event->push->token, token, strlen(token)) == 0);
 }
 
 static void notification_comes(struct peer *peer, const struct event *event)
 {
-    struct said *said = peer->first;
+    struct utterance *said = peer->first;
     if (!said || said->until > peer->bad_from || !says_the_same(peer, said, event)) {
         peer_violated(peer, "is notified of what no master said");
         return;
     }
     if (event->kind == EVENT_PUSH)
         TRACE(peer->shell->world, "  client %u is told by master %u that t%u was given it%s",
-              peer->shell->index + 1, peer->master + 1, said->token, clock_text(said->clock));
+              peer->shell->index + 1, peer->master + 1, said->heard.token,
+              clock_text(said->heard.clock));
     peer->first = said->next;
     free(said);
 }
@@ -194,7 +218,7 @@ static void deliver(void *owner, const struct event *event)
 void watch_told(struct peer *peer)
 {
     const struct message *message = peer->answered.first;
-    const struct said *said = peer->first;
+    const struct utterance *said = peer->first;
     if (!peer->open)
         return;
     size_t read = peer->in.read < peer->bad_from ? peer->in.read : peer->bad_from;
@@ -244,8 +268,9 @@ REAL(void, link_send, struct link *link, const struct request *request)
     struct shell_link *it = requests_of(peer);
     struct request sent = *request;
     exchange_expect(s, peer->master, &request->tag);
-    if (request->tag.kind == REQUEST_QUEUE)
-        check_may_come(s, peer->master, 1U + request->permits);
+    if (request_brings_pushes(request->tag.kind))
+        check_may_come(s, peer->master,
+                       request->tag.kind == REQUEST_QUEUE ? 1U + request->permits : SAID_AT_MOST);
     if (it->phase == LINK_UP) {
         struct message *message = exchange_ask(s, peer->master, request);
         sent.proposal = message->call.proposal;

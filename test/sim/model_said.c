@@ -1,0 +1,99 @@
+#include "model_said.h"
+
+static struct model_said *look_up(struct model_master *master, usec wall, unsigned name)
+{
+    struct model_said *said = &master->data.said[name];
+    if (said->token && said->expires_ms && wall / 1000 > said->expires_ms)
+        *said = (struct model_said){0};
+    return said;
+}
+
+const struct model_said *model_said(struct model_master *master, usec wall, unsigned name)
+{
+    return look_up(master, wall, name);
+}
+
+static void tell_observers(struct model_master *master, usec wall, unsigned name, int64_t left_ms,
+                           struct model_answer *answer)
+{
+    for (unsigned i = 0; i < MODEL_OBSERVERS; i++) {
+        const struct model_observer *observer = &master->data.observers[i];
+        if (!observer->channel || observer->name != name || observer->expires_ms <= wall / 1000)
+            continue;
+        answer->pushes[answer->push_count++] = (struct model_push){.channel = observer->channel,
+                                                                   .names = {(uint8_t)name},
+                                                                   .free_slot = -1,
+                                                                   .says = true,
+                                                                   .said = master->data.said[name],
+                                                                   .left_ms = left_ms};
+    }
+}
+
+static bool is_later(const struct model_said *said, const struct model_call *call)
+{
+    return said->token &&
+           (said->term > call->fence || (said->term == call->fence && said->number > call->number));
+}
+
+enum answer model_announce(struct model_master *master, usec wall, const struct model_call *call,
+                           struct model_answer *answer)
+{
+    unsigned name = call->names[0];
+    struct model_said *said = look_up(master, wall, name);
+    if (model_value(master, wall, name) != call->value && !model_flaws.announces_for_anyone)
+        return ANSWER_ABSENT;
+    if (is_later(said, call))
+        return ANSWER_HELD;
+    bool is_same = said->token == call->value && said->term == call->fence &&
+                   said->number == call->number && said->value == call->said;
+    *said = (struct model_said){.token = call->value,
+                                .value = call->said,
+                                .term = call->fence,
+                                .number = call->number,
+                                .expires_ms = wall / 1000 + call->ttl_ms};
+    if (!is_same)
+        tell_observers(master, wall, name, call->ttl_ms, answer);
+    return ANSWER_YES;
+}
+
+enum answer model_unsay(struct model_master *master, usec wall, const struct model_call *call,
+                        struct model_answer *answer)
+{
+    struct model_said *said = look_up(master, wall, call->names[0]);
+    if (!said->token || said->token != call->value || said->term != call->fence)
+        return ANSWER_ABSENT;
+    *said = (struct model_said){0};
+    tell_observers(master, wall, call->names[0], 0, answer);
+    return ANSWER_YES;
+}
+
+/* The place of the channel, of one that is past, or of none. */
+static struct model_observer *place_of(struct model_master *master, usec wall,
+                                       const struct model_call *call)
+{
+    struct model_observer *free = NULL;
+    for (unsigned i = 0; i < MODEL_OBSERVERS; i++) {
+        struct model_observer *observer = &master->data.observers[i];
+        if (observer->channel == call->channel && observer->name == call->names[0])
+            return observer;
+        if (!observer->channel || observer->expires_ms <= wall / 1000)
+            free = observer;
+    }
+    master->data.is_full |= !free;
+    return free;
+}
+
+enum answer model_observe(struct model_master *master, usec wall, const struct model_call *call,
+                          struct model_answer *answer)
+{
+    struct model_observer *place = call->channel ? place_of(master, wall, call) : NULL;
+    if (place)
+        *place = (struct model_observer){.channel = call->channel,
+                                         .name = call->names[0],
+                                         .expires_ms = wall / 1000 + call->ttl_ms};
+    answer->said = *look_up(master, wall, call->names[0]);
+    if (!answer->said.token)
+        return ANSWER_ABSENT;
+    answer->remaining_ms = answer->said.expires_ms - wall / 1000;
+    return ANSWER_YES;
+}
