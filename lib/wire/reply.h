@@ -14,9 +14,7 @@
 #define REPLY_FIELDS_MAX BATCH_MAX /* elements of an array; a longer one is a protocol error */
 #define REPLY_TEXT_MAX   2048      /* bytes of all strings kept; longer ones are cut */
 #define REPLY_LONG_MAX   131400    /* bytes of one string more: a name, and what is said of it */
-#define REPLY_BYTES_MAX                                                                            \
-    (65536 + REPLY_LONG_MAX) /* unparsed bytes that a master may make us keep                      \
-                              */
+#define REPLY_BYTES_MAX  200000    /* unparsed bytes that a master may make us keep */
 
 enum field_kind { FIELD_NIL, FIELD_INTEGER, FIELD_STRING, FIELD_STATUS, FIELD_ERROR };
 

@@ -127,7 +127,7 @@ static void one_liar(const struct trouble *trouble)
     take_inspect(&look, &user, "one liar");
     assert_code(look.told[REDLOCK_SEEN].event.code, REDLOCK_OK);
     unsigned held = 0;
-    const struct told *said = look.told[REDLOCK_SEEN].votes;
+    const struct said_vote *said = look.told[REDLOCK_SEEN].votes;
     for (unsigned i = 0; i < 4; i++)
         held += said[i].kind == REDLOCK_VOTE_HELD;
     assert_true(held >= 3);

@@ -186,8 +186,8 @@ static void keep_votes(struct told *told, const redlock_event *event)
 {
     for (unsigned i = 0; i < event->masters; i++) {
         const redlock_vote *vote = &event->votes[i];
-        struct told *said = &told->votes[i];
-        *said = (struct told){.kind = vote->kind, .remaining_ms = vote->remaining_ms};
+        struct said_vote *said = &told->votes[i];
+        *said = (struct said_vote){.kind = vote->kind, .remaining_ms = vote->remaining_ms};
         snprintf(said->holder, sizeof said->holder, "%s", vote->holder ? vote->holder : "");
         snprintf(said->text, sizeof said->text, "%s", vote->text);
     }

@@ -36,7 +36,7 @@ struct user {
 };
 
 /* What one master said, kept beyond the callback. */
-struct told {
+struct said_vote {
     redlock_vote_kind kind;
     int64_t remaining_ms;
     char holder[128], text[128];
@@ -46,7 +46,7 @@ struct told {
 struct told {
     unsigned times;
     redlock_event event; /* its pointers are not to be used */
-    struct told votes[REDLOCK_MASTERS_MAX];
+    struct said_vote votes[REDLOCK_MASTERS_MAX];
     char text[512];
     int64_t at_us;
     int64_t held_up_us; /* just before, by a busy machine: see struct user */
