@@ -171,7 +171,10 @@ static void refuse_reply(struct link *link)
 {
     if (BYTE_MUTANT(PASSED_OVER))
         return;
-    PROTOCOL_ERROR(link, "the master sent a reply that the request cannot have");
+    if (link->raw.failed)
+        break_off(link, "out of memory");
+    else
+        PROTOCOL_ERROR(link, "the master sent a reply that the request cannot have");
 }
 
 static void take_final(struct link *link, const struct tag *tag)
@@ -214,7 +217,10 @@ static void take_push(struct link *link)
         return;
     }
     if (!reply_read_push(&link->raw, link->channel, &push)) {
-        PROTOCOL_ERROR(link, "the master sent a message that no handover can have");
+        if (link->raw.failed)
+            break_off(link, "out of memory");
+        else
+            PROTOCOL_ERROR(link, "the master sent a message that no master can send");
         return;
     }
     link->counters.pushes++;
@@ -570,6 +576,6 @@ void link_free(struct link *link)
     shut(link);
     expected_free(&link->expected);
     buffer_free(&link->output);
-    reply_detach(&link->raw);
+    reply_free(&link->raw);
     free(link);
 }

@@ -69,9 +69,13 @@ static bool make_long_room(struct raw_reply *raw, size_t size)
 static bool __attribute__((cold, noinline))
 keep_long_text(struct raw_reply *raw, struct field *field, const char *text, size_t length)
 {
-    if (field->kind != FIELD_STRING || length > REPLY_LONG_MAX || has_long_text(raw, field) ||
-        !make_long_room(raw, length + 1))
+    bool may =
+        field->kind == FIELD_STRING && length <= REPLY_LONG_MAX && !has_long_text(raw, field);
+    raw->failed = may && !make_long_room(raw, length + 1);
+    if (!may || raw->failed) {
+        field->integer = (long long)length;
         return false;
+    }
     memcpy(raw->long_text, text, length);
     raw->long_text[length] = '\0';
     field->text = raw->long_text;
@@ -159,7 +163,7 @@ static redisReplyObjectFunctions builder = {.createString = create_string,
 #endif
                                             .freeObject = NULL};
 
-void reply_detach(struct raw_reply *raw)
+void reply_free(struct raw_reply *raw)
 {
     free(raw->long_text);
     raw->long_text = NULL;
@@ -178,6 +182,11 @@ void reply_attach(redisReader *reader, struct raw_reply *raw)
 static bool is_lone(const struct raw_reply *raw, enum field_kind kind)
 {
     return !raw->is_array && raw->fields[0].kind == kind;
+}
+
+static bool is_whole_string(const struct field *field)
+{
+    return field->kind == FIELD_STRING && !field->integer;
 }
 
 /* An integer from 0 to 2^53, as such or in decimal. */
@@ -523,9 +532,9 @@ static bool read_observe(const struct raw_reply *raw, struct reply *reply)
     struct said said;
     if (is_lone(raw, FIELD_NIL))
         return answer(reply, ANSWER_ABSENT);
-    if (!raw->is_array || raw->count != 2 || raw->fields[0].kind != FIELD_STRING ||
+    if (!raw->is_array || raw->count != 2 || !is_whole_string(&raw->fields[0]) ||
         !said_read(raw->fields[0].text, raw->fields[0].length, &said) ||
-        !get_remaining(&raw->fields[1], &reply->remaining_ms))
+        !get_remaining(&raw->fields[1], &reply->remaining_ms) || reply->remaining_ms < 1)
         return false;
     reply->clock = said.term;
     reply->number = said.number;
@@ -533,8 +542,6 @@ static bool read_observe(const struct raw_reply *raw, struct reply *reply)
     reply->waiters_length = said.token_length;
     reply->text = said.value;
     reply->text_length = said.value_length;
-    if (reply->remaining_ms < 0) /* it never expires: another program's; we ask again soon */
-        reply->remaining_ms = 0;
     return answer(reply, ANSWER_YES);
 }
 
@@ -667,7 +674,7 @@ bool reply_read_push(const struct raw_reply *raw, const char *channel, struct pu
 {
     if (!raw->is_array || raw->count != 3 || !is_text(raw, 0, "message") ||
         !(is_text(raw, 1, channel) || BYTE_MUTANT(ANY_CHANNEL)) ||
-        raw->fields[2].kind != FIELD_STRING)
+        !is_whole_string(&raw->fields[2]))
         return false;
     const char *text = raw->fields[2].text, *end = text + raw->fields[2].length;
     *push = (struct push){.free_slot = -1};

@@ -20,8 +20,8 @@ enum field_kind { FIELD_NIL, FIELD_INTEGER, FIELD_STRING, FIELD_STATUS, FIELD_ER
 
 struct field {
     enum field_kind kind;
-    long long integer;
-    const char *text; /* of a string, a status or an error; behind its length stands a NUL */
+    long long integer; /* of a string that was cut: its length */
+    const char *text;  /* of a string, a status or an error; behind its length stands a NUL */
     size_t length;
 };
 
@@ -34,12 +34,13 @@ struct raw_reply {
     size_t used;
     char *long_text; /* of one string that does not fit; NULL: none came yet */
     size_t long_size;
+    bool failed; /* memory was out for the last one, which was cut */
 };
 
 /* Makes `reader` build into `raw`. */
 void reply_attach(redisReader *reader, struct raw_reply *raw);
 /* Frees what `raw` has in memory; it may be used again. */
-void reply_detach(struct raw_reply *raw);
+void reply_free(struct raw_reply *raw);
 
 /* What a login has told so far; the caller clears it with each new connection. */
 struct login_state {

@@ -30,6 +30,7 @@ bool said_read_push(const char *text, const char *end, struct push *push)
     if ((size_t)(end - text) < before || memcmp(text, word, before) != 0)
         return false;
     text += before;
+    *push = (struct push){.free_slot = -1};
     const char *name = memchr(text, ' ', (size_t)(end - text));
     if (!name || !get_digits(text, (size_t)(name - text), &length) || length >= end - name - 1)
         return false;

@@ -490,6 +490,84 @@ static void other_requests_take_a_slot_for_a_name(void **state)
     names_drop(&unit_memory, names);
 }
 
+/* ---- Requests of tasks ---- */
+
+static struct request announcement(const struct names *names, const char *value, size_t length)
+{
+    struct request request = request_of(REQUEST_ANNOUNCE, names);
+    request.fence = 1785000000123457;
+    request.number = 12;
+    request.value = value;
+    request.value_length = length;
+    return request;
+}
+
+static void an_announcement_tells_term_number_and_value(void **state)
+{
+    struct request request = announcement(*state, "10.0.0.1:80", 11);
+    write_one(&request);
+    request.whole = true;
+    request.value_length = 0;
+    write_one(&request);
+    FILE *expected = expecting();
+    EXPECT(expected, "EVALSHA", SCRIPT_ANNOUNCE_SHA1, "1", "jobs", TOKEN, "30000",
+           "1785000000123457", "12", "10.0.0.1:80");
+    EXPECT(expected, "EVAL", SCRIPT_ANNOUNCE_TEXT, "1", "jobs", TOKEN, "30000", "1785000000123457",
+           "12", "");
+    assert_written(expected);
+}
+
+static void a_value_may_hold_any_bytes(void **state)
+{
+    static char value[65536];
+    for (size_t i = 0; i < sizeof value; i++)
+        value[i] = (char)(i * 7);
+    struct request request = announcement(*state, value, sizeof value);
+    write_one(&request);
+    const char before[] = "$2\r\n12\r\n$65536\r\n";
+    size_t at = written.length - sizeof value - 2;
+    assert_memory_equal(written.data + at - sizeof before + 1, before, sizeof before - 1);
+    assert_memory_equal(written.data + at, value, sizeof value);
+    assert_memory_equal(written.data + at + sizeof value, "\r\n", 2);
+}
+
+static void what_is_taken_back_is_of_a_token_and_a_term(void **state)
+{
+    struct request request = request_of(REQUEST_UNSAY, *state);
+    request.fence = 1785000000123457;
+    write_one(&request);
+    request.whole = true;
+    write_one(&request);
+    FILE *expected = expecting();
+    EXPECT(expected, "EVALSHA", SCRIPT_UNSAY_SHA1, "1", "jobs", TOKEN, "1785000000123457");
+    EXPECT(expected, "EVAL", SCRIPT_UNSAY_TEXT, "1", "jobs", TOKEN, "1785000000123457");
+    assert_written(expected);
+}
+
+static void an_observer_may_name_a_channel(void **state)
+{
+    struct request request = request_of(REQUEST_OBSERVE, *state);
+    write_one(&request);
+    request.whole = true;
+    request.channel = NULL;
+    write_one(&request);
+    FILE *expected = expecting();
+    EXPECT(expected, "EVALSHA", SCRIPT_OBSERVE_SHA1, "1", "jobs", "redlock:me", "30000");
+    EXPECT(expected, "EVAL", SCRIPT_OBSERVE_TEXT, "1", "jobs", "", "30000");
+    assert_written(expected);
+}
+
+static void a_script_is_known_by_its_hash(void **state)
+{
+    (void)state;
+    assert_string_equal(command_script(SCRIPT_PEEK_SHA1), SCRIPT_PEEK_TEXT);
+    assert_string_equal(command_script(SCRIPT_HELLO_SHA1), SCRIPT_HELLO_TEXT);
+    assert_string_equal(command_script(SCRIPT_ANNOUNCE_SHA1), SCRIPT_ANNOUNCE_TEXT);
+    assert_string_equal(command_script(SCRIPT_UNSAY_SHA1), SCRIPT_UNSAY_TEXT);
+    assert_string_equal(command_script(SCRIPT_OBSERVE_SHA1), SCRIPT_OBSERVE_TEXT);
+    assert_null(command_script("0123456789012345678901234567890123456789"));
+}
+
 /* ---- Listeners ---- */
 
 static void write_subscribe(const struct credentials *login, const enum step *order, unsigned count)
@@ -567,17 +645,22 @@ static void the_largest_requests_fit_their_room(void **state)
     for (unsigned i = 0; i < COUNT(slices); i++)
         slices[i] = (struct slice){bytes, sizeof bytes};
     struct names *names = names_new(&unit_memory, (struct slice){"", 0}, slices, COUNT(slices));
-    for (int kind = REQUEST_ACQUIRE; kind <= REQUEST_PEEK; kind++) {
+    for (int kind = REQUEST_ACQUIRE; kind < REQUEST_KINDS; kind++) {
         if (kind == REQUEST_GRANT)
             names_set_shared(names, 0);
         struct request request = request_of((enum request_kind)kind, names);
-        request.ttl_ms = request.not_after = request.ticket = INT64_MIN;
+        request.ttl_ms = request.not_after = request.ticket = request.fence = INT64_MIN;
         request.channel = channel;
+        if (kind == REQUEST_ANNOUNCE) {
+            request.number = INT64_MIN;
+            request.value = bytes;
+            request.value_length = sizeof bytes;
+        }
         write_one(&request);
         request.whole = true;
         write_one(&request);
     }
-    assert_true(written.length > (size_t)8 * 64 * sizeof bytes);
+    assert_true(written.length > (size_t)11 * 64 * sizeof bytes);
     names_drop(&unit_memory, names);
 }
 
@@ -724,7 +807,7 @@ static void a_batch_is_of_one_kind_and_of_one_mode(void **state)
 static void only_some_of_one_name_may_go_in_one_command(void **state)
 {
     struct names *two = unit_names(2, (const char *const[]){"a", "b"});
-    for (int kind = REQUEST_ACQUIRE; kind <= REQUEST_PEEK; kind++) {
+    for (int kind = REQUEST_ACQUIRE; kind < REQUEST_KINDS; kind++) {
         bool may = kind == REQUEST_RELEASE || kind == REQUEST_RENEW || kind == REQUEST_GRANT;
         struct request request = request_of((enum request_kind)kind, *state);
         assert_true(command_may_batch(&request) == may);
@@ -798,6 +881,11 @@ int main(void)
         TEST(other_requests_know_no_modes),
         TEST(a_slot_has_scripts_of_its_own),
         TEST(other_requests_take_a_slot_for_a_name),
+        TEST(an_announcement_tells_term_number_and_value),
+        TEST(a_value_may_hold_any_bytes),
+        TEST(what_is_taken_back_is_of_a_token_and_a_term),
+        TEST(an_observer_may_name_a_channel),
+        TEST(a_script_is_known_by_its_hash),
         TEST(a_listener_logs_in_and_subscribes),
         TEST(a_listener_without_credentials_asks_who_is_there_and_subscribes),
         TEST(a_probe_is_a_ping),

@@ -60,12 +60,40 @@ static void no_memory_for_a_batch(void **state)
     assert_int_equal(link_in_flight(world->link), 0);
 }
 
+static void no_memory_for_a_long_string(void **state)
+{
+    struct world *world = *state;
+    static char text[5000];
+    memset(text, 'x', sizeof text);
+    come_up(world, LOCAL);
+    send_round(world, REQUEST_PEEK, 1);
+    run_until_heard(world, 70);
+    fake_say(&world->fake, "$5000\r\n");
+    fake_say_bytes(&world->fake, text, sizeof text);
+    fake_say(&world->fake, "\r\n");
+    no_memory = true;
+    run_until_told(world, 2);
+    no_memory = false;
+    assert_lost(&world->told[0], 1);
+    assert_closed(&world->told[1], "out of memory");
+    assert_int_equal(link_counters(world->link)->protocol_errors, 0);
+
+    world->told_count = 0;
+    come_up(world, LOCAL);
+    send_round(world, REQUEST_PEEK, 2);
+    run_until_heard(world, 70);
+    fake_say(&world->fake, "*33\r\n");
+    run_until_told(world, 2);
+    assert_closed(&world->told[1], "an array too long or too deep");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         LINK_TEST(no_memory_to_expect_more_replies),
         LINK_TEST(no_memory_for_the_bytes),
         LINK_TEST(no_memory_for_a_batch),
+        LINK_TEST(no_memory_for_a_long_string),
     };
     return cmocka_run_group_tests(tests, link_tests_begin, NULL);
 }

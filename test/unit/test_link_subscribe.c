@@ -96,12 +96,12 @@ static void a_message_that_is_none_closes(void **state)
     static const struct {
         const char *bytes, *why;
     } lies[] = {
-        {"+OK\r\n", "that no handover can have"},
-        {"-ERR x\r\n", "that no handover can have"},
-        {SUBSCRIBED, "that no handover can have"},
-        {MESSAGE("$1\r\na"), "that no handover can have"},
-        {MESSAGE("$3\r\na x"), "that no handover can have"},
-        {"*3\r\n$7\r\nmessage\r\n$1\r\nc\r\n$3\r\na 7\r\n", "that no handover can have"},
+        {"+OK\r\n", "that no master can send"},
+        {"-ERR x\r\n", "that no master can send"},
+        {SUBSCRIBED, "that no master can send"},
+        {MESSAGE("$1\r\na"), "that no master can send"},
+        {MESSAGE("$3\r\na x"), "that no master can send"},
+        {"*3\r\n$7\r\nmessage\r\n$1\r\nc\r\n$3\r\na 7\r\n", "that no master can send"},
         {"*1\r\n*1\r\n:1\r\n", "an array too long or too deep"},
         {"hello\r\n", "malformed reply"},
     };
@@ -209,7 +209,7 @@ static void a_listener_gives_a_sign_of_life(void **state)
     assert_int_equal(world->told[2].kind, EVENT_ALIVE);
     fake_say(&world->fake, "*2\r\n$4\r\npong\r\n$0\r\n\r\n"); /* it was not asked */
     run_until_told(world, 4);
-    assert_closed(&world->told[3], "that no handover can have");
+    assert_closed(&world->told[3], "that no master can send");
 }
 
 static void a_full_master_refuses_a_listener(void **state)

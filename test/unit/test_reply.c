@@ -26,15 +26,21 @@ static int tear_down(void **state)
 {
     (void)state;
     redisReaderFree(reader);
+    reply_free(&raw);
     return 0;
+}
+
+static void feed_bytes(const char *bytes, size_t length)
+{
+    void *built = NULL;
+    assert_int_equal(redisReaderFeed(reader, bytes, length), REDIS_OK);
+    assert_int_equal(redisReaderGetReply(reader, &built), REDIS_OK);
+    assert_ptr_equal(built, &raw);
 }
 
 static void feed(const char *bytes)
 {
-    void *built = NULL;
-    assert_int_equal(redisReaderFeed(reader, bytes, strlen(bytes)), REDIS_OK);
-    assert_int_equal(redisReaderGetReply(reader, &built), REDIS_OK);
-    assert_ptr_equal(built, &raw);
+    feed_bytes(bytes, strlen(bytes));
 }
 
 static bool reads(enum request_kind kind, const char *bytes)
@@ -271,7 +277,7 @@ static void a_clock_that_is_gone(void **state)
 static void errors_keep_their_words(void **state)
 {
     (void)state;
-    for (int kind = REQUEST_HELLO; kind <= REQUEST_PEEK; kind++) {
+    for (int kind = REQUEST_HELLO; kind < REQUEST_KINDS; kind++) {
         answers((enum request_kind)kind, "-NOPERM no\a way\r\n", ANSWER_ERROR);
         assert_string_equal(reply.text, "NOPERM no? way");
         assert_int_equal(reply.text_length, 14);
@@ -281,10 +287,155 @@ static void errors_keep_their_words(void **state)
 static void a_forgotten_script(void **state)
 {
     (void)state;
-    for (int kind = REQUEST_ACQUIRE; kind <= REQUEST_PEEK; kind++)
+    for (int kind = REQUEST_ACQUIRE; kind < REQUEST_KINDS; kind++)
         answers((enum request_kind)kind, "-NOSCRIPT No matching script.\r\n", ANSWER_NOSCRIPT);
     answers(REQUEST_HELLO, "-NOSCRIPT No matching script.\r\n", ANSWER_ERROR);
     answers(REQUEST_KILL, "-NOSCRIPT No matching script.\r\n", ANSWER_ERROR);
+}
+
+/* ---- What is said of a name ---- */
+
+static void announce(void **state)
+{
+    (void)state;
+    answers(REQUEST_ANNOUNCE, ":1\r\n", ANSWER_YES);
+    answers(REQUEST_ANNOUNCE, ":0\r\n", ANSWER_ABSENT);
+    answers(REQUEST_ANNOUNCE, ":-1\r\n", ANSWER_HELD);
+}
+
+static void unsay(void **state)
+{
+    (void)state;
+    answers(REQUEST_UNSAY, ":1\r\n", ANSWER_YES);
+    answers(REQUEST_UNSAY, ":0\r\n", ANSWER_ABSENT);
+}
+
+static char long_bytes[300000], value[REPLY_LONG_MAX + 1];
+
+/* Writes a string of `before` and `length` bytes of the value, each of any value, behind `at`. */
+static char *write_long(char *at, const char *before, size_t length)
+{
+    at += sprintf(at, "$%zu\r\n%s", strlen(before) + length, before);
+    for (size_t i = 0; i < length; i++)
+        value[i] = (char)(i * 7);
+    memcpy(at, value, length);
+    at += length;
+    memcpy(at, "\r\n", 2);
+    return at + 2;
+}
+
+static bool observes(const char *before, size_t length, const char *left)
+{
+    struct tag tag = {.kind = REQUEST_OBSERVE};
+    char *at = write_long(long_bytes + sprintf(long_bytes, "*2\r\n"), before, length);
+    at += sprintf(at, ":%s\r\n", left);
+    feed_bytes(long_bytes, (size_t)(at - long_bytes));
+    return reply_read(&raw, &tag, &login, &hello, &reply);
+}
+
+static void what_is_said_is_told(void **state)
+{
+    (void)state;
+    answers(REQUEST_OBSERVE, "$-1\r\n", ANSWER_ABSENT);
+    assert_true(reply_said(&reply).term == 0);
+    answers(REQUEST_OBSERVE, "*2\r\n$31\r\n1785000000123456 3 abc:host a b\r\n:1500\r\n",
+            ANSWER_YES);
+    struct said said = reply_said(&reply);
+    assert_true(said.term == 1785000000123456);
+    assert_int_equal(said.number, 3);
+    assert_int_equal(said.token_length, 8);
+    assert_memory_equal(said.token, "abc:host", 8);
+    assert_int_equal(said.value_length, 3);
+    assert_memory_equal(said.value, "a b", 3);
+    assert_int_equal(said.remaining_ms, 1500);
+    answers(REQUEST_OBSERVE,
+            "*2\r\n$36\r\n9007199254740992 9007199254740992 t \r\n:9223372036854775807\r\n",
+            ANSWER_YES);
+    said = reply_said(&reply);
+    assert_true(said.term == INT64_C(1) << 53 && said.number == INT64_C(1) << 53);
+    assert_int_equal(said.value_length, 0);
+    assert_true(said.remaining_ms > TTL_MS_MOST && MS(said.remaining_ms) <= INT64_C(1) << 53);
+}
+
+static void values_of_all_lengths_are_told(void **state)
+{
+    (void)state;
+    static const size_t lengths[] = {0, 1, 2000, 2041, 2042, 2043, 65536, 3000, 65535, 2048};
+    for (unsigned i = 0; i < COUNT(lengths); i++) {
+        assert_true(observes("7 1 t ", lengths[i], "1"));
+        struct said said = reply_said(&reply);
+        assert_int_equal(said.value_length, lengths[i]);
+        assert_memory_equal(said.value, value, lengths[i]);
+        assert_int_equal(said.value[lengths[i]], '\0');
+        assert_int_equal(said.term, 7);
+        assert_memory_equal(said.token, "t ", 2);
+    }
+    assert_false(observes("7 1 t ", 65537, "1"));
+    assert_false(observes("7 1 t ", REPLY_LONG_MAX, "1"));
+    assert_false(observes("7 x ", 65536, "1"));
+    assert_true(observes("7 1 t ", 5, "1"));
+}
+
+static void the_longest_token_is_told(void **state)
+{
+    (void)state;
+    char before[TOKEN_MAX + 10] = "7 1 ";
+    memset(before + 4, 't', TOKEN_MAX);
+    memcpy(before + 4 + TOKEN_MAX, " ", 2);
+    assert_true(observes(before, 5, "1"));
+    assert_int_equal(reply.waiters_length, TOKEN_MAX);
+    memcpy(before + 4 + TOKEN_MAX, "t ", 3);
+    assert_false(observes(before, 5, "1"));
+}
+
+static void impossible_records(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {
+        "",
+        " ",
+        "7",
+        "7 ",
+        "7 1",
+        "7 1 ",
+        "7 1 t",
+        "7 1  ",
+        " 7 1 t ",
+        "7  1 t ",
+        "0 1 t ",
+        "7 0 t ",
+        "-7 1 t ",
+        "7 -1 t ",
+        "+7 1 t ",
+        "7x 1 t ",
+        "0x7 1 t ",
+        "9007199254740993 1 t ",
+        "7 9007199254740993 t ",
+        "00000000000000007 1 t ",
+    };
+    for (unsigned i = 0; i < COUNT(wrong); i++)
+        if (observes(wrong[i], 0, "1"))
+            fail_msg("taken for a record: '%s'", wrong[i]);
+    assert_false(observes("7 1 t ", 5, "0"));
+    assert_false(observes("7 1 t ", 5, "-1"));
+    assert_false(observes("7 1 t ", 5, "-2"));
+}
+
+static void one_long_string_of_a_reply_is_whole(void **state)
+{
+    (void)state;
+    struct tag tag = {.kind = REQUEST_OBSERVE};
+    char *at = write_long(long_bytes + sprintf(long_bytes, "*2\r\n"), "7 1 t ", 5000);
+    at = write_long(at, "7 1 t ", 5000);
+    feed_bytes(long_bytes, (size_t)(at - long_bytes));
+    assert_false(reply_read(&raw, &tag, &login, &hello, &reply));
+    assert_int_equal(raw.fields[0].length, 5006);
+    assert_true(raw.fields[1].length < REPLY_TEXT_MAX);
+    at = write_long(long_bytes + sprintf(long_bytes, "*3\r\n$7\r\nmessage\r\n"), "", 5000);
+    at = write_long(at, "said 1 n 5 7 1 t ", 5000);
+    feed_bytes(long_bytes, (size_t)(at - long_bytes));
+    struct push push;
+    assert_false(reply_read_push(&raw, "redlock:me", &push));
 }
 
 /* ---- One reply to several ---- */
@@ -613,6 +764,24 @@ static void impossible_replies(void **state)
         {REQUEST_PEEK, "*7\r\n$1\r\nx\r\n:1\r\n:0\r\n$0\r\n\r\n:1\r\n$0\r\n\r\n:1\r\n"},
         {REQUEST_PEEK,
          "*8\r\n$15\r\nredlock:permits\r\n:1\r\n:0\r\n$0\r\n\r\n:1\r\n$0\r\n\r\n:1\r\n:1\r\n"},
+        {REQUEST_ANNOUNCE, ":2\r\n"},
+        {REQUEST_ANNOUNCE, "+OK\r\n"},
+        {REQUEST_ANNOUNCE, "$-1\r\n"},
+        {REQUEST_ANNOUNCE, "*1\r\n:1\r\n"},
+        {REQUEST_UNSAY, ":2\r\n"},
+        {REQUEST_UNSAY, ":-1\r\n"},
+        {REQUEST_UNSAY, "$1\r\n1\r\n"},
+        {REQUEST_UNSAY, "*1\r\n:1\r\n"},
+        {REQUEST_OBSERVE, ":1\r\n"},
+        {REQUEST_OBSERVE, "+OK\r\n"},
+        {REQUEST_OBSERVE, "$7\r\n7 1 t v\r\n"},
+        {REQUEST_OBSERVE, "*0\r\n"},
+        {REQUEST_OBSERVE, "*1\r\n$7\r\n7 1 t v\r\n"},
+        {REQUEST_OBSERVE, "*3\r\n$7\r\n7 1 t v\r\n:5\r\n:5\r\n"},
+        {REQUEST_OBSERVE, "*2\r\n$7\r\n7 1 t v\r\n$1\r\n5\r\n"},
+        {REQUEST_OBSERVE, "*2\r\n+7 1 t v\r\n:5\r\n"},
+        {REQUEST_OBSERVE, "*2\r\n$-1\r\n:5\r\n"},
+        {REQUEST_OBSERVE, "*2\r\n:7\r\n:5\r\n"},
         {REQUEST_KILL, "$-1\r\n"},
         {REQUEST_KILL, "*1\r\n:1\r\n"},
     };
@@ -632,6 +801,13 @@ static bool hears(const char *bytes)
 {
     feed(bytes);
     return reply_read_push(&raw, "redlock:me", &push);
+}
+
+static bool hears_text(const char *text)
+{
+    char bytes[200];
+    snprintf(bytes, sizeof bytes, MESSAGE(CHANNEL, "$%zu\r\n%s\r\n"), strlen(text), text);
+    return hears(bytes);
 }
 
 static void a_handover_is_heard(void **state)
@@ -656,6 +832,79 @@ static void a_free_slot_is_heard_of(void **state)
     assert_int_equal(push.free_slot, 0);
     assert_true(hears(MESSAGE(CHANNEL, "$11\r\nt slot 1023\r\n")));
     assert_int_equal(push.free_slot, 1023);
+}
+
+static void a_handover_says_nothing_of_a_name(void **state)
+{
+    (void)state;
+    push.name = "n";
+    push.said.term = 5;
+    assert_true(hears_text("said 7"));
+    assert_null(push.name);
+    assert_true(push.said.term == 0 && push.clock == 7);
+    assert_true(hears_text("said slot 7"));
+    assert_null(push.name);
+    assert_int_equal(push.free_slot, 7);
+    assert_int_equal(push.token_length, 4);
+}
+
+static void a_change_of_what_is_said_is_heard(void **state)
+{
+    (void)state;
+    assert_true(hears_text("said 6 jo b 7 1500 12 3 abc:host a b"));
+    assert_int_equal(push.name_length, 6);
+    assert_memory_equal(push.name, "jo b 7", 6);
+    assert_int_equal(push.said.term, 12);
+    assert_int_equal(push.said.number, 3);
+    assert_int_equal(push.said.token_length, 8);
+    assert_memory_equal(push.said.token, "abc:host", 8);
+    assert_int_equal(push.said.value_length, 3);
+    assert_memory_equal(push.said.value, "a b", 3);
+    assert_int_equal(push.said.remaining_ms, 1500);
+    assert_null(push.token);
+    assert_int_equal(push.token_length, 0);
+    assert_int_equal(push.clock, 0);
+    assert_int_equal(push.free_slot, -1);
+}
+
+static void what_is_taken_back_is_heard(void **state)
+{
+    (void)state;
+    assert_true(hears_text("said 4 jobs 0 "));
+    assert_int_equal(push.name_length, 4);
+    assert_memory_equal(push.name, "jobs", 4);
+    assert_true(push.said.term == 0);
+    assert_null(push.said.value);
+}
+
+/* A name of `name` bytes, of which something of `length` bytes is said. */
+static bool hears_change(size_t name, size_t length)
+{
+    static char text[100000];
+    int before = sprintf(text, "said %zu ", name);
+    memset(text + before, 'n', name);
+    sprintf(text + before + name, " 9223372036854 7 1 t ");
+    char *at = long_bytes + sprintf(long_bytes, "*3\r\n$7\r\nmessage\r\n%s", CHANNEL);
+    at = write_long(at, text, length);
+    feed_bytes(long_bytes, (size_t)(at - long_bytes));
+    return reply_read_push(&raw, "redlock:me", &push);
+}
+
+static void long_names_and_values_are_heard(void **state)
+{
+    (void)state;
+    static const size_t lengths[] = {0, 1, 2047, 2048, 65536};
+    for (unsigned i = 0; i < COUNT(lengths); i++)
+        for (unsigned j = 1; j < COUNT(lengths); j++) {
+            assert_true(hears_change(lengths[j], lengths[i]));
+            assert_int_equal(push.name_length, lengths[j]);
+            assert_int_equal(push.said.value_length, lengths[i]);
+            assert_memory_equal(push.said.value, value, lengths[i]);
+            assert_true(push.said.remaining_ms > TTL_MS_MOST &&
+                        MS(push.said.remaining_ms) <= INT64_C(1) << 53);
+        }
+    assert_false(hears_change(1, 65537));
+    assert_true(hears(MESSAGE(CHANNEL, "$3\r\nt 5\r\n")));
 }
 
 static void the_longest_token_is_heard(void **state)
@@ -720,6 +969,38 @@ static void impossible_messages(void **state)
     for (unsigned i = 0; i < COUNT(wrong); i++)
         if (hears(wrong[i]))
             fail_msg("taken for a handover: %s", wrong[i]);
+}
+
+static void impossible_changes(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {
+        "said 4 jobs 0",
+        "Said 4 jobs 0 ",
+        "say 4 jobs 0 ",
+        "said 3 jobs 0 ",
+        "said 5 jobs 0 ",
+        "said 7 jobs 0 ",
+        "said 8 jobs 0 ",
+        "said 9007199254740992 jobs 0 ",
+        "said 0  0 ",
+        "said -4 jobs 0 ",
+        "said x jobs 0 ",
+        "said 4 jobs 5 ",
+        "said 4 jobs -5 ",
+        "said 4 jobs 00 ",
+        "said 4 jobs 0 7 1 t v",
+        "said 4 jobs 5 0 1 t v",
+        "said 4 jobs 5 7 x t v",
+        "said 4 jobs 5 7 1 t",
+        "said 4 jobs 5 7 1  ",
+        "said",
+        "said ",
+        "said 4 ",
+    };
+    for (unsigned i = 0; i < COUNT(wrong); i++)
+        if (hears_text(wrong[i]))
+            fail_msg("taken for a change: '%s'", wrong[i]);
 }
 
 /* ---- The login ---- */
@@ -965,6 +1246,13 @@ int main(void)
         TEST(a_clock_that_is_gone),
         TEST(errors_keep_their_words),
         TEST(a_forgotten_script),
+        TEST(announce),
+        TEST(unsay),
+        TEST(what_is_said_is_told),
+        TEST(values_of_all_lengths_are_told),
+        TEST(the_longest_token_is_told),
+        TEST(impossible_records),
+        TEST(one_long_string_of_a_reply_is_whole),
         TEST(each_release_is_answered),
         TEST(each_renewal_is_answered),
         TEST(each_grant_is_answered),
@@ -982,8 +1270,13 @@ int main(void)
         TEST(a_refused_database_is_the_answer_to_hello),
         TEST(a_handover_is_heard),
         TEST(a_free_slot_is_heard_of),
+        TEST(a_handover_says_nothing_of_a_name),
+        TEST(a_change_of_what_is_said_is_heard),
+        TEST(what_is_taken_back_is_heard),
+        TEST(long_names_and_values_are_heard),
         TEST(the_longest_token_is_heard),
         TEST(impossible_messages),
+        TEST(impossible_changes),
         TEST(a_subscription_is_confirmed),
         TEST(a_listener_is_told_its_process),
         TEST(a_sign_of_life),

@@ -1,19 +1,18 @@
--- Says something of a name, in place of what was said before.
--- KEYS the name   ARGV token, ttl ms, term, number within the term, value
+-- Says something of a name that holds the token, and tells the observers if that is a change.
+-- KEYS the name   ARGV token, ttl ms, term, number, value
 -- Returns 1 it is said, 0 the name does not hold the token, -1 something later is said.
--- uses value.lua
 -- uses said.lua
-if value_of(KEYS[1]) ~= ARGV[1] then
+if value_of(name) ~= ARGV[1] then
     return 0
 end
-local stored, term, number = record_of(KEYS[1])
-local new_term, new_number = tonumber(ARGV[3]), tonumber(ARGV[4])
-if stored and (term > new_term or (term == new_term and number > new_number)) then
+local was, _, term, number = said()
+local our_term, our_number = tonumber(ARGV[3]), tonumber(ARGV[4])
+if was and (term > our_term or term == our_term and number > our_number) then
     return -1
 end
-local record = ARGV[3] .. ' ' .. ARGV[4] .. ' ' .. ARGV[1] .. ' ' .. ARGV[5]
-redis.call('set', 'redlock:leader:' .. KEYS[1], record, 'px', ARGV[2])
-if record ~= stored then
-    tell_observers(KEYS[1], ARGV[2], record)
+local record = table.concat({ARGV[3], ARGV[4], ARGV[1], ARGV[5]}, ' ')
+redis.call('set', leader, record, 'px', ARGV[2])
+if record ~= was then
+    tell(ARGV[2], record)
 end
 return 1

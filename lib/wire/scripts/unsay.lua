@@ -1,11 +1,11 @@
--- Takes back what the token has said of a name in this term.
+-- Takes back what the token has said of a name in this term, and tells the observers.
 -- KEYS the name   ARGV token, term
--- Returns 1 it was said, 0 it was not, or is not any more.
+-- Returns 1 it was said, 0 it was not, or is said no more.
 -- uses said.lua
-local stored, term, number, token = record_of(KEYS[1])
-if not stored or token ~= ARGV[1] or term ~= tonumber(ARGV[2]) then
+local was, _, term, _, token = said()
+if not was or token ~= ARGV[1] or term ~= tonumber(ARGV[2]) then
     return 0
 end
-redis.call('del', 'redlock:leader:' .. KEYS[1])
-tell_observers(KEYS[1], 0, '')
+redis.call('del', leader)
+tell('0', '')
 return 1
