@@ -75,7 +75,10 @@ static bool carry_out_all(redlock *client)
         carry_out_those(client, OP_RELEASE);
     while (client->asked.first)
         carry_out_those(client, ~0U);
-    any |= client_tasks_carry_out(client);
+    if (client->tasks_asked) {
+        client_tasks_carry_out(client);
+        any = true;
+    }
     if (client->close_asked && !client->closing) {
         client->closing = true;
         client_tasks_close(client);
@@ -236,7 +239,7 @@ static enum stage stage_tell(redlock *client)
     if (CLIENT_MUTANT(CLOSED_FIRST) && tell_closed(client))
         return STAGE_TELL;
     if (tell_lease(client) || tell_changed(client) || tell_ready(client) ||
-        client_tasks_tell(client) || tell_closed(client)) {
+        (client->tasks_untold && client_tasks_tell(client)) || tell_closed(client)) {
         pump->any = true;
         return STAGE_TELL;
     }

@@ -44,11 +44,10 @@ void client_tasks_end_of(redlock_lease *lease)
     end(lease->client, task);
 }
 
-bool client_tasks_carry_out(redlock *client)
+void client_tasks_carry_out(redlock *client)
 {
-    bool any = client->tasks_asked;
     client->tasks_asked = false;
-    for (struct redlock_observer **at = &client->tasks, *task; any && (task = *at);) {
+    for (struct redlock_observer **at = &client->tasks, *task; (task = *at);) {
         if (task->freed) {
             end(client, task);
             *at = task->next;
@@ -60,7 +59,6 @@ bool client_tasks_carry_out(redlock *client)
         task->asked = false;
         at = &task->next;
     }
-    return any;
 }
 
 void client_tasks_close(redlock *client)
@@ -125,8 +123,6 @@ static bool tell(redlock *client, struct redlock_observer *task)
 
 bool client_tasks_tell(redlock *client)
 {
-    if (!client->tasks_untold)
-        return false;
     for (struct redlock_observer *task = client->tasks; task; task = task->next)
         if (task->untold && task->core && tell(client, task))
             return true;

@@ -29,12 +29,12 @@ void client_tasks_drop(struct redlock_observer *task);
 /* Ends what the lease announces: it is given back, left or shared now. */
 void client_tasks_end_of(redlock_lease *lease);
 
-/* Carries out what was asked; true if anything was. */
-bool client_tasks_carry_out(redlock *client);
+/* Carries out what was asked: tasks_asked. */
+void client_tasks_carry_out(redlock *client);
 /* Ends all of them: the client closes. */
 void client_tasks_close(redlock *client);
 void client_tasks_note(struct task *core);
-/* Calls the user once; false if there is nothing to tell. */
+/* Calls the user once, if tasks_untold; false if there is nothing to tell. */
 bool client_tasks_tell(redlock *client);
 /* Frees all; the core frees its own. */
 void client_tasks_free(redlock *client);

@@ -20,7 +20,7 @@
 #include "cluster.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
-#define KINDS        (REDLOCK_NOT_CHANGED + 1)
+#define KINDS        (REDLOCK_ANNOUNCED + 1)
 
 struct user {
     struct ev_loop *loop;

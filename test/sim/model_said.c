@@ -87,7 +87,9 @@ enum answer model_observe(struct model_master *master, usec wall, const struct m
                           struct model_answer *answer)
 {
     struct model_observer *place = call->channel ? place_of(master, wall, call) : NULL;
-    if (place)
+    if (place && call->ttl_ms == 0)
+        *place = (struct model_observer){0};
+    else if (place)
         *place = (struct model_observer){.channel = call->channel,
                                          .name = call->names[0],
                                          .expires_ms = wall / 1000 + call->ttl_ms};

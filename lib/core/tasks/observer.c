@@ -68,12 +68,12 @@ static bool is_later(const struct heard *heard, const struct said *said)
 
 /* ---- asking ------------------------------------------------------------------------- */
 
-static void ask(struct engine *e, struct observer *observer, unsigned master)
+static void ask(struct engine *e, struct observer *observer, unsigned master, int64_t told_for_ms)
 {
     bool writes = !e->config.looks_only;
     task_send(e, &observer->task, master,
               &(struct request){.tag = {.kind = REQUEST_OBSERVE},
-                                .ttl_ms = TOLD_FOR,
+                                .ttl_ms = told_for_ms,
                                 .channel = writes ? e->config.channel : NULL});
 }
 
@@ -105,7 +105,7 @@ static void look(struct engine *e, struct observer *observer)
         if (!master_is_up(&e->masters[i]) || observer->task.outstanding & 1U << i)
             continue;
         if (is_due(e, observer, i))
-            ask(e, observer, i);
+            ask(e, observer, i, TOLD_FOR);
         else if (heard->due < next)
             next = heard->due;
     }
@@ -218,6 +218,13 @@ void observer_push(struct engine *e, struct observer *observer, unsigned master,
     }
     heard->pushed_at = e->now;
     observer_work(e, observer);
+}
+
+void observer_end(struct engine *e, struct observer *observer)
+{
+    for (unsigned i = 0; i < e->config.masters && !e->config.looks_only; i++)
+        if (master_is_up(&e->masters[i]))
+            ask(e, observer, i, 0);
 }
 
 bool observer_tell(struct engine *e, struct observer *observer, struct task_news *news)

@@ -84,6 +84,8 @@ void observer_hear(struct engine *engine, struct observer *observer, unsigned ma
 void observer_forget(struct engine *engine, struct observer *observer, unsigned master);
 void observer_push(struct engine *engine, struct observer *observer, unsigned master,
                    const struct said *said);
+/* The masters need not tell it of changes any more. */
+void observer_end(struct engine *engine, struct observer *observer);
 void observer_free(struct engine *engine, struct observer *observer);
 bool observer_tell(struct engine *engine, struct observer *observer, struct task_news *news);
 

@@ -55,6 +55,15 @@ void tasks_begin(struct engine *e, struct task *task)
     work(e, task);
 }
 
+/* By another observer, which is told of changes on the same channel. */
+static bool is_observed(const struct engine *e, const struct names *names)
+{
+    for (const struct task *task = e->tasks; task; task = task->next)
+        if (task->kind == TASK_OBSERVER && !task->ended && names_are_same(task->names, names))
+            return true;
+    return false;
+}
+
 void tasks_end(struct engine *e, struct task *task)
 {
     ASSERT(!task->ended);
@@ -62,6 +71,8 @@ void tasks_end(struct engine *e, struct task *task)
     deadlines_set(&e->deadlines, &task->deadline, NEVER);
     if (task->kind == TASK_ANNOUNCER)
         announcer_end(e, announcer_of(task));
+    else if (task->begun && !is_observed(e, task->names))
+        observer_end(e, observer_of(task));
     if (!task->in_flight)
         free_task(e, task);
 }

@@ -1,0 +1,461 @@
+/*
+ * Elections on real masters: what a leader announces, what observers are told, who leads next.
+ */
+#include <redlock/recipes.h>
+
+#include "fixture.h"
+#include "scene.h"
+#include "user.h"
+
+#define MASTERS 5
+#define TTL     2000
+#define LONGEST REDLOCK_VALUE_MAX
+
+/* ---- somebody who observes ------------------------------------------------------------ */
+
+struct watch {
+    redlock_observer *observer;
+    unsigned times;
+    redlock_leader last; /* its value is not to be used */
+    char value[LONGEST + 1];
+    int64_t highest; /* term */
+};
+
+static void hear(redlock_observer *observer, const redlock_leader *leader, void *data)
+{
+    struct watch *watch = data;
+    assert_ptr_equal(observer, watch->observer);
+    assert_non_null(leader->value);
+    assert_true(leader->length <= LONGEST);
+    assert_true(leader->term == 0 || leader->term >= watch->highest);
+    if (leader->term)
+        watch->highest = leader->term;
+    watch->times++;
+    watch->last = *leader;
+    memcpy(watch->value, leader->value, leader->length);
+    watch->value[leader->length] = '\0';
+}
+
+static void begin_watch(struct watch *watch, struct user *user, const char *name)
+{
+    memset(watch, 0, sizeof *watch);
+    assert_code(redlock_observe(user->client, &watch->observer, name, hear, watch), REDLOCK_OK);
+    assert_int_equal(watch->times, 0);
+}
+
+static bool is_told(const struct watch *watch, const char *value)
+{
+    return watch->last.term && strcmp(watch->value, value) == 0;
+}
+
+static bool is_told_nobody(const struct watch *watch)
+{
+    return watch->times && watch->last.code == REDLOCK_OK && !watch->last.term;
+}
+
+static void end_watch(struct watch *watch)
+{
+    redlock_observer_free(watch->observer);
+}
+
+/* ---- two clients ------------------------------------------------------------------------ */
+
+static struct ev_loop *loop;
+static struct user ours, theirs; /* two clients on one loop */
+
+static int join_both(void **state)
+{
+    (void)state;
+    loop = ev_loop_new(0);
+    user_join(&ours, loop, &cluster);
+    user_join(&theirs, loop, &cluster);
+    return 0;
+}
+
+static int leave_both(void **state)
+{
+    (void)state;
+    assert_int_equal(user_end(&ours, 10000), 0);
+    assert_int_equal(user_end(&theirs, 10000), 0);
+    ev_loop_destroy(loop);
+    return 0;
+}
+
+static void lead(struct take *take, struct user *user, const char *name)
+{
+    redlock_lease_options terms = lease_terms(TTL, REDLOCK_FOREVER);
+    terms.fence = true;
+    assert_code(take_lock(take, user, name, &terms), REDLOCK_OK);
+}
+
+static void announce(struct take *take, const char *value)
+{
+    unsigned before = take->told[REDLOCK_ANNOUNCED].times;
+    assert_code(redlock_announce(take->lease, value, strlen(value)), REDLOCK_OK);
+    AWAIT(take->user, take->told[REDLOCK_ANNOUNCED].times > before);
+    assert_int_equal(take->told[REDLOCK_ANNOUNCED].times, before + 1);
+    assert_true(take->told[REDLOCK_ANNOUNCED].event.granted >= MASTERS / 2 + 1);
+    assert_int_equal(take->told[REDLOCK_ANNOUNCED].event.fence, redlock_fence(take->lease));
+}
+
+static void test_what_is_announced_is_told(void **state)
+{
+    (void)state;
+    struct take leader, next;
+    struct watch watch, same;
+    begin_watch(&watch, &theirs, "name");
+    AWAIT(&theirs, is_told_nobody(&watch));
+    lead(&leader, &ours, "name");
+    announce(&leader, "a");
+    AWAIT(&theirs, is_told(&watch, "a"));
+    int64_t term = redlock_fence(leader.lease);
+    assert_true(watch.last.term == term);
+    announce(&leader, "b");
+    AWAIT(&theirs, is_told(&watch, "b"));
+    assert_true(watch.last.term == term);
+    begin_watch(&same, &ours, "name"); /* late, and of the leader's own client */
+    AWAIT(&ours, is_told(&same, "b"));
+    assert_code(take_release(&leader), REDLOCK_OK);
+    AWAIT(&theirs, is_told_nobody(&watch));
+    lead(&next, &theirs, "name");
+    announce(&next, "");
+    AWAIT(&theirs, is_told(&watch, ""));
+    assert_true(watch.last.term > term);
+    assert_code(take_release(&next), REDLOCK_OK);
+    AWAIT(&theirs, is_told_nobody(&watch) && is_told_nobody(&same));
+    end_watch(&watch);
+    end_watch(&same);
+}
+
+/* By a push: the next look would come 5 s later. */
+static void test_it_is_told_at_once(void **state)
+{
+    (void)state;
+    struct take leader;
+    struct watch watch;
+    begin_watch(&watch, &theirs, "name");
+    AWAIT(&theirs, is_told_nobody(&watch));
+    AWAIT(&theirs,
+          cluster_count(&cluster, MASTERS - 1, "PUBSUB NUMPAT") == 0 && user_is_quiet(&theirs));
+    lead(&leader, &ours, "name");
+    announce(&leader, "at once");
+    AWAIT_AWAKE_MS(&theirs, is_told(&watch, "at once"), 1000);
+    assert_code(take_release(&leader), REDLOCK_OK);
+    AWAIT_AWAKE_MS(&theirs, is_told_nobody(&watch), 1000);
+    end_watch(&watch);
+}
+
+static void test_values_of_all_lengths(void **state)
+{
+    (void)state;
+    static char value[LONGEST + 2];
+    struct take leader;
+    struct watch watch;
+    memset(value, 'v', sizeof value);
+    begin_watch(&watch, &theirs, "name");
+    lead(&leader, &ours, "name");
+    assert_code(redlock_announce(leader.lease, value, LONGEST + 1), REDLOCK_E_ARGUMENT);
+    assert_non_null(strstr(redlock_last_error(ours.client), "65536"));
+    assert_code(redlock_announce(leader.lease, NULL, 1), REDLOCK_E_ARGUMENT);
+    assert_code(redlock_announce(leader.lease, value, LONGEST), REDLOCK_OK);
+    AWAIT(&theirs, watch.last.length == LONGEST);
+    assert_memory_equal(watch.value, value, LONGEST);
+    assert_code(redlock_announce(leader.lease, NULL, 0), REDLOCK_OK);
+    AWAIT(&theirs, is_told(&watch, ""));
+    assert_code(redlock_announce(leader.lease, "\0 \n", 3), REDLOCK_OK);
+    AWAIT(&theirs, watch.last.length == 3);
+    assert_memory_equal(watch.value, "\0 \n", 3);
+    assert_code(take_release(&leader), REDLOCK_OK);
+    end_watch(&watch);
+}
+
+static void test_who_may_announce(void **state)
+{
+    (void)state;
+    struct take plain, shared, pending, leader;
+    redlock_lease_options terms = lease_terms(TTL, 0);
+    assert_code(take_lock(&plain, &ours, "plain", &terms), REDLOCK_OK);
+    assert_code(redlock_announce(plain.lease, "x", 1), REDLOCK_E_STATE);
+    assert_non_null(strstr(redlock_last_error(ours.client), "fence"));
+    assert_code(take_release(&plain), REDLOCK_OK);
+    terms.fence = terms.shared = true;
+    assert_code(take_lock(&shared, &ours, "shared", &terms), REDLOCK_OK);
+    assert_code(redlock_announce(shared.lease, "x", 1), REDLOCK_E_STATE);
+    assert_code(take_release(&shared), REDLOCK_OK);
+    lead(&leader, &ours, "name");
+    terms = lease_terms(TTL, REDLOCK_FOREVER);
+    terms.fence = true;
+    take_ask(&pending, &ours, "name", &terms);
+    assert_code(redlock_announce(pending.lease, "x", 1), REDLOCK_E_STATE);
+    take_free(&pending);
+    assert_code(redlock_release(leader.lease), REDLOCK_OK);
+    assert_code(redlock_announce(leader.lease, "x", 1), REDLOCK_E_STATE);
+    AWAIT(&ours, leader.told[REDLOCK_RELEASED].times);
+    take_free(&leader);
+}
+
+/* A reader is no leader. */
+static void test_a_downgrade_takes_it_back(void **state)
+{
+    (void)state;
+    struct take leader;
+    struct watch watch;
+    begin_watch(&watch, &theirs, "name");
+    lead(&leader, &ours, "name");
+    announce(&leader, "mine alone");
+    AWAIT(&theirs, is_told(&watch, "mine alone"));
+    assert_code(redlock_downgrade(leader.lease), REDLOCK_OK);
+    AWAIT(&theirs, is_told_nobody(&watch));
+    assert_code(take_release(&leader), REDLOCK_OK);
+    end_watch(&watch);
+}
+
+/* What the process that died has announced ends with the validity that its lease had. */
+static void test_it_ends_with_a_process_that_died(void **state)
+{
+    (void)state;
+    struct user dies;
+    struct take leader, next;
+    struct watch watch;
+    begin_watch(&watch, &theirs, "name");
+    user_join(&dies, loop, &cluster);
+    lead(&leader, &dies, "name");
+    announce(&leader, "dies");
+    AWAIT(&theirs, is_told(&watch, "dies"));
+    int64_t died = now_us();
+    redlock_free(dies.client);
+    AWAIT(&theirs, is_told_nobody(&watch));
+    assert_true(now_us() - died < (TTL + 1000) * 1000);
+    lead(&next, &ours, "name");
+    assert_true(redlock_fence(next.lease) > watch.highest);
+    assert_code(take_release(&next), REDLOCK_OK);
+    end_watch(&watch);
+}
+
+static void test_nothing_is_left(void **state)
+{
+    (void)state;
+    struct take leader;
+    struct watch watch;
+    begin_watch(&watch, &theirs, "name");
+    lead(&leader, &ours, "name");
+    announce(&leader, "short");
+    assert_code(take_release(&leader), REDLOCK_OK);
+    AWAIT(&theirs, is_told_nobody(&watch));
+    end_watch(&watch);
+    for (unsigned i = 0; i < MASTERS; i++)
+        AWAIT(&theirs,
+              cluster_count(&cluster, i, "EXISTS redlock:leader:name redlock:observers:name") == 0);
+}
+
+/* ---- candidates -------------------------------------------------------------------------- */
+
+struct runner {
+    redlock_candidate *candidate;
+    unsigned times[KINDS];
+    int64_t term;
+    redlock_code code; /* of the last */
+    bool frees, resigns_when_lost;
+};
+
+static void run(redlock_candidate *candidate, const redlock_event *event, void *data)
+{
+    struct runner *runner = data;
+    runner->times[event->kind]++;
+    runner->code = event->code;
+    if (event->kind == REDLOCK_ACQUIRED) {
+        assert_true(event->fence > runner->term);
+        runner->term = event->fence;
+    }
+    if (event->kind == REDLOCK_LOST && runner->resigns_when_lost)
+        assert_code(redlock_resign(candidate), REDLOCK_OK);
+    if (runner->frees && event->kind == REDLOCK_ACQUIRED) {
+        redlock_candidate_free(candidate);
+        runner->candidate = NULL;
+    }
+}
+
+static void stand(struct runner *runner, struct user *user, const char *value)
+{
+    redlock_campaign_options options = REDLOCK_CAMPAIGN_INIT;
+    options.ttl_ms = TTL;
+    options.value = value;
+    options.length = value ? strlen(value) : 0;
+    assert_code(redlock_campaign(user->client, &runner->candidate, "name", &options, run, runner),
+                REDLOCK_OK);
+}
+
+static void test_candidates_lead_in_turn(void **state)
+{
+    (void)state;
+    struct runner first = {0}, second = {0};
+    struct watch watch;
+    begin_watch(&watch, &theirs, "name");
+    stand(&first, &ours, "first");
+    AWAIT(&ours, is_told(&watch, "first") && first.times[REDLOCK_ANNOUNCED] == 1);
+    stand(&second, &theirs, "second");
+    assert_code(redlock_candidate_announce(second.candidate, "the second", 10), REDLOCK_OK);
+    assert_code(redlock_candidate_announce(first.candidate, "still", 5), REDLOCK_OK);
+    AWAIT(&ours, is_told(&watch, "still"));
+    assert_code(redlock_resign(first.candidate), REDLOCK_OK);
+    assert_code(redlock_resign(first.candidate), REDLOCK_E_STATE);
+    AWAIT(&ours, is_told(&watch, "the second") && first.times[REDLOCK_RELEASED]);
+    assert_true(second.term > first.term && watch.last.term == second.term);
+    assert_true(redlock_valid_for(redlock_candidate_lease(second.candidate)) > 0);
+    redlock_candidate_free(first.candidate);
+    redlock_candidate_free(second.candidate);
+    AWAIT(&ours, is_told_nobody(&watch));
+    end_watch(&watch);
+}
+
+static void forget_the_name(void)
+{
+    for (unsigned i = 0; i < MASTERS; i++)
+        cluster_tell(&cluster, i, "SET name stolen PX 300");
+}
+
+static void test_who_was_lost_stands_again(void **state)
+{
+    (void)state;
+    struct runner runner = {0};
+    struct watch watch;
+    begin_watch(&watch, &theirs, "name");
+    stand(&runner, &ours, "it");
+    AWAIT(&ours, is_told(&watch, "it"));
+    int64_t term = runner.term;
+    forget_the_name();
+    AWAIT(&ours, runner.times[REDLOCK_LOST] == 1);
+    AWAIT(&ours, runner.times[REDLOCK_ACQUIRED] == 2);
+    AWAIT(&ours, is_told(&watch, "it") && watch.last.term == runner.term);
+    assert_true(runner.term > term);
+    redlock_candidate_free(runner.candidate);
+    AWAIT(&ours, is_told_nobody(&watch));
+    end_watch(&watch);
+}
+
+static void test_who_resigns_when_lost_stands_no_more(void **state)
+{
+    (void)state;
+    struct runner runner = {.resigns_when_lost = true}, next = {0};
+    stand(&runner, &ours, NULL);
+    AWAIT(&ours, runner.term);
+    forget_the_name();
+    AWAIT(&ours, runner.times[REDLOCK_RELEASED] == 1);
+    assert_int_equal(runner.times[REDLOCK_ACQUIRED], 1);
+    stand(&next, &ours, NULL);
+    AWAIT(&ours, next.term);
+    assert_int_equal(runner.times[REDLOCK_ACQUIRED], 1);
+    assert_int_equal(next.times[REDLOCK_ANNOUNCED], 0);
+    redlock_candidate_free(runner.candidate);
+    redlock_candidate_free(next.candidate);
+}
+
+static void test_a_candidate_is_freed_in_its_callback(void **state)
+{
+    (void)state;
+    struct runner runner = {.frees = true}, next = {0};
+    stand(&runner, &ours, "gone");
+    AWAIT(&ours, runner.term && !runner.candidate);
+    stand(&next, &theirs, NULL);
+    AWAIT(&ours, next.term > runner.term);
+    redlock_candidate_free(next.candidate);
+}
+
+static void test_what_a_campaign_refuses(void **state)
+{
+    (void)state;
+    struct runner runner = {0};
+    redlock_campaign_options options = REDLOCK_CAMPAIGN_INIT;
+    options.length = 1;
+    assert_code(redlock_campaign(ours.client, &runner.candidate, "name", &options, run, &runner),
+                REDLOCK_E_ARGUMENT);
+    options.length = 0;
+    options.ttl_ms = 0;
+    assert_code(redlock_campaign(ours.client, &runner.candidate, "name", &options, run, &runner),
+                REDLOCK_E_TTL);
+    assert_code(redlock_campaign(ours.client, &runner.candidate, "", NULL, run, &runner),
+                REDLOCK_E_NAME);
+    assert_null(runner.candidate);
+    redlock_observer *observer;
+    assert_code(redlock_observe(ours.client, &observer, "", hear, NULL), REDLOCK_E_NAME);
+    assert_code(redlock_observe(ours.client, &observer, "redlock:x", hear, NULL), REDLOCK_E_NAME);
+    assert_code(redlock_observe(ours.client, &observer, "name", NULL, NULL), REDLOCK_E_ARGUMENT);
+    assert_null(observer);
+}
+
+/* ---- masters that go and come --------------------------------------------------------------- */
+
+static void test_each_master_restarts_in_turn(void **state)
+{
+    (void)state;
+    struct user user;
+    struct take leader;
+    struct watch watch;
+    scene_enter(&scene, &user, "observer", 0);
+    begin_watch(&watch, &user, "name");
+    lead(&leader, &user, "name");
+    announce(&leader, "0");
+    for (unsigned i = 0; i < MASTERS; i++) {
+        char command[40], value[8];
+        snprintf(command, sizeof command, "restart %u --empty", i + 1);
+        user_meanwhile(&user, &scene.cluster, command);
+        snprintf(value, sizeof value, "%u", i + 1);
+        AWAIT(&user, node_of(&user, i).state == REDLOCK_NODE_ABSTAINS);
+        AWAIT(&user, node_of(&user, i).state == REDLOCK_NODE_UP);
+        announce(&leader, value);
+        AWAIT(&user, is_told(&watch, value));
+    }
+    assert_int_equal(leader.told[REDLOCK_LOST].times, 0);
+    assert_code(take_release(&leader), REDLOCK_OK);
+    AWAIT(&user, is_told_nobody(&watch));
+    end_watch(&watch);
+    scene_leave(&user);
+}
+
+static void test_too_few_masters_to_know(void **state)
+{
+    (void)state;
+    struct user user;
+    struct watch watch, late;
+    scene_enter(&scene, &user, "observer", 0);
+    begin_watch(&watch, &user, "name");
+    AWAIT(&user, is_told_nobody(&watch));
+    user_meanwhile(&user, &scene.cluster, "kill 1");
+    user_meanwhile(&user, &scene.cluster, "kill 2");
+    user_meanwhile(&user, &scene.cluster, "kill 3");
+    AWAIT(&user, watch.last.code == REDLOCK_E_UNAVAILABLE);
+    begin_watch(&late, &user, "name");
+    AWAIT(&user, late.times == 1 && late.last.code == REDLOCK_E_UNAVAILABLE);
+    user_meanwhile(&user, &scene.cluster, "restart 1");
+    AWAIT_MS(&user, is_told_nobody(&watch) && is_told_nobody(&late), 20000);
+    end_watch(&watch);
+    end_watch(&late);
+    scene_leave(&user);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_what_is_announced_is_told, join_both, leave_both),
+        cmocka_unit_test_setup_teardown(test_it_is_told_at_once, join_both, leave_both),
+        cmocka_unit_test_setup_teardown(test_values_of_all_lengths, join_both, leave_both),
+        cmocka_unit_test_setup_teardown(test_who_may_announce, join_both, leave_both),
+        cmocka_unit_test_setup_teardown(test_a_downgrade_takes_it_back, join_both, leave_both),
+        cmocka_unit_test_setup_teardown(test_it_ends_with_a_process_that_died, join_both,
+                                        leave_both),
+        cmocka_unit_test_setup_teardown(test_nothing_is_left, join_both, leave_both),
+        cmocka_unit_test_setup_teardown(test_candidates_lead_in_turn, join_both, leave_both),
+        cmocka_unit_test_setup_teardown(test_who_was_lost_stands_again, join_both, leave_both),
+        cmocka_unit_test_setup_teardown(test_who_resigns_when_lost_stands_no_more, join_both,
+                                        leave_both),
+        cmocka_unit_test_setup_teardown(test_a_candidate_is_freed_in_its_callback, join_both,
+                                        leave_both),
+        cmocka_unit_test_setup_teardown(test_what_a_campaign_refuses, join_both, leave_both),
+    };
+    const struct CMUnitTest restarts[] = {
+        SCENE(test_each_master_restarts_in_turn, .masters = MASTERS, .max_ttl_ms = 3000),
+        SCENE(test_too_few_masters_to_know, .masters = MASTERS, .max_ttl_ms = 3000),
+    };
+    int failed = RUN_WITH(tests, .masters = MASTERS, .fenced = true);
+    return failed + RUN_SCENES(restarts);
+}
