@@ -412,6 +412,7 @@ static void say(struct words *words, const redlock *client, const redlock_lease 
         break;
     case REDLOCK_ANNOUNCED:
         add(words, "announced on %u of %u masters", event->granted, event->masters);
+        say_troubles(words, client);
         break;
     case REDLOCK_SEEN:
         say_seen(words, client, event);

@@ -27,6 +27,8 @@ static void print_command(const struct campaign *campaign, const struct options 
         printf(" --periods %d", options->periods);
     if (options->permits >= 0)
         printf(" --permits %d", options->permits);
+    if (options->leaders >= 0)
+        printf(" --leaders %d", options->leaders);
     if (options->readers >= 0)
         printf(" --readers %d", options->readers);
     if (options->clients)

@@ -110,6 +110,9 @@ static void spell_start(const struct user_lease *lease, const redlock_event *eve
     case REDLOCK_EXTENDED:
         snprintf(text, size, "extended, valid for %lld ms", valid);
         break;
+    case REDLOCK_ANNOUNCED:
+        snprintf(text, size, "announced on %u of %u masters", event->granted, event->masters);
+        break;
     case REDLOCK_CHANGED:
         snprintf(text, size, "%s from now on, valid for %lld ms",
                  redlock_is_shared(lease->handle) ? "shared" : "exclusive", valid);

@@ -6,6 +6,7 @@
 
 #include "client_rules.h"
 #include "invariants.h"
+#include "leaders.h"
 #include "links.h"
 #include "loop.h"
 #include "notify.h"
@@ -77,6 +78,7 @@ static void destroy(struct shell *s)
     count(s);
     user_leases_drop(s, true);
     parts_free(s->client);
+    leaders_drop(s);
     s->client = NULL;
     s->turn = TURN_OVER;
     s->timer_order = 0;

@@ -77,6 +77,7 @@ struct shell {
     unsigned let_go;                /* leases that were, and still have a record */
 
     struct user_lease *all;
+    struct user_observer *observers;
     bool ready_told, close_asked, closed, closed_told;
     usec close_since;   /* true time */
     uint32_t channel;   /* of this process */

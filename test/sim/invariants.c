@@ -5,6 +5,7 @@
 #include "exclusion.h"
 #include "fences.h"
 #include "grants.h"
+#include "leaders.h"
 #include "order.h"
 #include "orphans.h"
 #include "outcomes.h"
@@ -57,6 +58,8 @@ void check_told(struct user_lease *lease, const redlock_event *event)
     if (event->kind == REDLOCK_EXTENDED)
         validity_extended(lease);
     outcomes_remember(lease, event);
+    if (event->kind == REDLOCK_ANNOUNCED)
+        leaders_announced(lease);
     if (event->kind == REDLOCK_ACQUIRED)
         acquired(lease, event);
     else if (event->kind == REDLOCK_CHANGED)
@@ -78,6 +81,10 @@ void check_sent(struct shell *s, unsigned master, const struct message *message,
     enum request_kind kind = request->tag.kind;
     uint32_t number = message->call.value;
     accounts_sent(s, master, kind);
+    if (request_is_of_task(kind)) {
+        leaders_sent(s, message, request);
+        return;
+    }
     if (!number)
         return;
     struct user_lease *lease = user_lease_of(lease_of_claim(request->tag.claim));
@@ -97,6 +104,10 @@ void check_executed(struct world *w, unsigned master, const struct message *mess
 {
     if (message->call.value > w->token_count)
         return; /* a mutant has had it carried out on another connection */
+    if (request_is_of_task(message->call.kind)) {
+        leaders_executed(w, master, message);
+        return;
+    }
     fences_executed(w, master, message);
     order_executed(w, master, message);
     permits_executed(w, master, message);
@@ -115,7 +126,8 @@ void check_heard(struct shell *s, unsigned master, const struct message *message
 {
     if (message->answer.answer == ANSWER_HELLO)
         compare_clocks(s, &s->links[master], message);
-    tokens_heard(s, master, message);
+    if (!request_is_of_task(message->call.kind))
+        tokens_heard(s, master, message);
 }
 
 void check_foreigner(struct world *w, unsigned foreigner)

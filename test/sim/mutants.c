@@ -57,5 +57,6 @@ void mutant_set(int number)
                                        .frees_for_readers = mutant == MUTANT_MARKER_FREED,
                                        .upgrades_beside = mutant == MUTANT_UPGRADE_BESIDE,
                                        .grants_keep_clock = mutant == MUTANT_GRANT_KEEPS_CLOCK,
-                                       .raises_for_anyone = mutant == MUTANT_RAISE_UNOWNED};
+                                       .raises_for_anyone = mutant == MUTANT_RAISE_UNOWNED,
+                                       .announces_for_anyone = mutant == MUTANT_ANNOUNCE_UNOWNED};
 }

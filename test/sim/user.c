@@ -5,6 +5,7 @@
 #include "client_rules.h"
 #include "crowd.h"
 #include "invariants.h"
+#include "leaders.h"
 #include "period.h"
 #include "trace.h"
 
@@ -242,6 +243,7 @@ void user_told(struct user_lease *lease, const redlock_event *event)
     struct shell *s = lease->shell;
     if (crowd_told(lease, event))
         return;
+    leaders_user_told(lease, event);
     if (is_hasty(s) && chance(s, s->close_asked ? ENDS_CLOSING : ENDS_AT_ONCE)) {
         TRACE(s->world, "client %u is freed", s->index + 1);
         check_ended(s); /* its leases are not released */
@@ -274,6 +276,7 @@ void user_told(struct user_lease *lease, const redlock_event *event)
 /* All users release their leases; waiters go on waiting. */
 static void tidy_up(struct shell *s)
 {
+    leaders_tidy_up(s);
     for (struct user_lease *lease = s->all, *next; lease; lease = next) {
         next = lease->next_all;
         if (lease->let_go || lease->is_probe)
@@ -373,6 +376,7 @@ static void act(struct shell *s)
     unsigned dice = chance_below(&s->world->chance, 100);
     struct user_lease *lease = draw_lease(s);
     look(s, lease);
+    leaders_user_acts(s);
     if (dice < 6)
         inspect(s);
     else if (dice < 14 && s->world->parcel_count)

@@ -41,6 +41,7 @@ struct user_lease {
     usec stop_by;      /* LOST was told: it may be winding down until then */
     usec began;        /* true time at which it was asked for */
     bool is_probe, is_hoarded;
+    bool announces;      /* something, and ANNOUNCED was not told */
     usec hold_over;      /* true time; it is given back then */
     usec fence;          /* that it was told; 0: none */
     usec keep_until;     /* true time: nobody else has its names before; 0: no such time */

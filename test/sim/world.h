@@ -74,6 +74,7 @@ struct options {
     int readers;      /* per mille; -1: drawn */
     int periods;      /* likewise */
     int permits;      /* likewise */
+    int leaders;      /* likewise */
     int wrong;        /* masters wrong at once; -1: no more than the quorum tolerates */
     uint32_t faults;  /* that may be drawn: a bit for each fault_kind */
     uint32_t without; /* drawn all the same, and then left out */
@@ -195,6 +196,15 @@ struct parcel {
     unsigned shared; /* a bit for each name */
 };
 
+/* What leaders have announced. */
+#define SAYINGS 512
+struct saying_made {
+    uint8_t name;
+    uint32_t lease;
+    usec term;
+    usec said_until[MASTERS_MAX]; /* true time: each master has said so until then; 0: never */
+};
+
 /* The last fences that holders of one name were told; true time. */
 #define TOLD_FENCES 128
 struct told_fences {
@@ -233,6 +243,7 @@ struct world {
     struct chance modes;   /* of the names that are asked for */
     struct chance keeping; /* of at_least */
     struct chance slots;   /* of permits */
+    struct chance leading; /* of what is announced and observed */
     usec now;
     uint64_t order;
     struct happening *heap;
@@ -247,6 +258,7 @@ struct world {
     unsigned at_least;     /* per mille of the leases: nobody else for a while after ACQUIRED */
     unsigned permits;      /* per mille of the leases are permits, */
     unsigned most_permits; /* at most so many of a name */
+    unsigned leaders;      /* per mille of the leases that can announce something */
     int64_t max_ttl_ms, skew_ms;
     const char *prefix; /* of all keys */
     uint32_t faults;
@@ -285,6 +297,8 @@ struct world {
     unsigned places_made;
     struct parcel parcels[PARCELS];
     unsigned parcel_count;
+    struct saying_made sayings[SAYINGS]; /* from 1 on */
+    uint32_t sayings_made;
     uint32_t leases_made, processes;
 
     uint64_t streams; /* of bytes, made so far */

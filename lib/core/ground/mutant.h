@@ -89,6 +89,7 @@
     X(UPGRADE_KEEPS_FENCE, "an upgraded lease keeps the fence that it had as a reader")            \
     X(ASKING_DOES_NOT_DATE, "a request without an answer does not prolong what may be owed")       \
     X(TICKET_RENEWED, "a waiter that fails with a ticket draws a new one")                         \
+    X(ANNOUNCE_UNOWNED, "a master says what a token announces that does not have the name")        \
     X(ANNOUNCED_PAST, "a lease announces after its validity has ended")                            \
     X(OBSERVE_MINORITY, "an observer is told what one master less than a quorum says")             \
     X(OBSERVE_QUARANTINED, "an observer counts what a master says that abstains")                  \
