@@ -181,25 +181,27 @@ static const struct {
     const char *profile;
     unsigned masters; /* 0: drawn */
     int permits;      /* likewise */
+    int leaders;      /* likewise */
 } seen_in[] = {
     /* clang-format off */
-    {MUTANT_RAISE_UNOWNED, "evict", 0, 0},
-    {MUTANT_FENCE_UNFOUNDED, "handover", 0, 0},
-    {MUTANT_PUSH_OF_ANOTHER, "handover", 1, 0},
-    {MUTANT_HANDED_ON_AND_ON, "crowd", 0, 0},
-    {MUTANT_PLACE_FOR_EVER, "crowd", 0, 0},
-    {MUTANT_FORGOTTEN_OWED, "masters", 0, 0},
-    {MUTANT_CUT_OFF_STAYS, "lasting", 0, 0},
-    {MUTANT_UNHEARD_GOES_ON, "lasting", 0, 0},
-    {MUTANT_YIELD_UNPAUSED, "liars", 0, 0},
-    {MUTANT_LONGEST_OF_ONE, "liars", 0, 0},
-    {MUTANT_TICKET_RENEWED, "handover", 0, 0},
-    {MUTANT_CLOCKS_CARRY, "liars", 0, 0},
-    {MUTANT_QUORUM_WITHOUT_SPARE, "wrong", 0, 0},
-    {OF_CLIENT(CLIENT_MUTANT_FLOOD_HEARD), "liars", 0, 0},
-    {MUTANT_ONE_PLACE, "calm", 0, 900},
-    {MUTANT_PLACES_KEPT, "handover", 0, 900},
-    {MUTANT_SLOT_BEYOND, "handover", 0, 900},
+    {MUTANT_RAISE_UNOWNED, "evict", 0, 0, 0},
+    {MUTANT_FENCE_UNFOUNDED, "handover", 0, 0, 0},
+    {MUTANT_PUSH_OF_ANOTHER, "handover", 1, 0, 0},
+    {MUTANT_HANDED_ON_AND_ON, "crowd", 0, 0, 0},
+    {MUTANT_PLACE_FOR_EVER, "crowd", 0, 0, 0},
+    {MUTANT_FORGOTTEN_OWED, "masters", 0, 0, 0},
+    {MUTANT_CUT_OFF_STAYS, "lasting", 0, 0, 0},
+    {MUTANT_UNHEARD_GOES_ON, "lasting", 0, 0, 0},
+    {MUTANT_YIELD_UNPAUSED, "liars", 0, 0, 0},
+    {MUTANT_LONGEST_OF_ONE, "liars", 0, 0, 0},
+    {MUTANT_TICKET_RENEWED, "handover", 0, 0, 0},
+    {MUTANT_CLOCKS_CARRY, "liars", 0, 0, 0},
+    {MUTANT_QUORUM_WITHOUT_SPARE, "wrong", 0, 0, 0},
+    {OF_CLIENT(CLIENT_MUTANT_FLOOD_HEARD), "liars", 0, 0, 0},
+    {MUTANT_ONE_PLACE, "calm", 0, 900, 0},
+    {MUTANT_PLACES_KEPT, "handover", 0, 900, 0},
+    {MUTANT_SLOT_BEYOND, "handover", 0, 900, 0},
+    {MUTANT_OBSERVE_QUARANTINED, "crashes", 1, 0, 1000},
     /* clang-format on */
 };
 
@@ -215,6 +217,8 @@ static void look_where_it_matters(int mutant, struct options *options)
             options->masters = seen_in[i].masters;
         if (seen_in[i].permits)
             options->permits = seen_in[i].permits;
+        if (seen_in[i].leaders)
+            options->leaders = seen_in[i].leaders;
     }
 }
 

@@ -187,7 +187,7 @@ void exchange_read(const struct world *w, const struct message *message, const s
         reply->next_slot = answer->next_slot;
     }
     if (answer->answer == ANSWER_HELD && tag->kind == REQUEST_PEEK) {
-        reply->remaining_ms = answer->remaining_ms == -1 ? -2 : answer->remaining_ms;
+        reply->remaining_ms = remaining(answer->remaining_ms);
         reply->text = answer->value == MODEL_MARK        ? REDLOCK_READERS
                       : answer->value == MODEL_SLOTS_OUT ? PERMITS
                                                          : w->tokens[answer->value].text;

@@ -92,8 +92,7 @@
     X(ANNOUNCE_UNOWNED, "a master says what a token announces that does not have the name")        \
     X(ANNOUNCED_PAST, "a lease announces after its validity has ended")                            \
     X(OBSERVE_MINORITY, "an observer is told what one master less than a quorum says")             \
-    X(OBSERVE_QUARANTINED, "an observer counts what a master says that abstains")                  \
-    X(TERM_BACK, "an observer is told a smaller term after a larger one")
+    X(OBSERVE_QUARANTINED, "an observer counts what a master says that abstains")
 
 enum mutant {
     MUTANT_NONE,
