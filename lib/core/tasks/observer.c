@@ -71,6 +71,7 @@ static bool is_later(const struct heard *heard, const struct said *said)
 static void ask(struct engine *e, struct observer *observer, unsigned master, int64_t told_for_ms)
 {
     bool writes = !e->config.looks_only;
+    observer->of[master].overtaken = false;
     task_send(e, &observer->task, master,
               &(struct request){.tag = {.kind = REQUEST_OBSERVE},
                                 .ttl_ms = told_for_ms,
@@ -162,11 +163,10 @@ void observer_work(struct engine *e, struct observer *observer)
 
 /* ---- what happens ---------------------------------------------------------------------- */
 
-/* What was pushed after the question was asked may be newer than the answer. */
-static bool is_overtaken(const struct heard *heard, const struct reply *reply,
-                         const struct said *said)
+/* What was pushed since the question was asked may be newer than the answer. */
+static bool says_less(const struct heard *heard, const struct said *said)
 {
-    return reply->tag.sent_at <= heard->pushed_at && (!said->term || is_later(heard, said));
+    return heard->saying && (!said->term || is_later(heard, said));
 }
 
 static void take(struct engine *e, struct observer *observer, unsigned master,
@@ -174,10 +174,10 @@ static void take(struct engine *e, struct observer *observer, unsigned master,
 {
     struct heard *heard = &observer->of[master];
     struct said said = reply_said(reply);
-    if (is_overtaken(heard, reply, &said)) {
-        heard->due = 0;
+    bool subscribed = subscription_is_to_same_process(e, master);
+    heard->due = e->now + (subscribed ? LOOKS_SUBSCRIBED : LOOKS);
+    if (heard->overtaken && says_less(heard, &said))
         return;
-    }
     keep(e, observer, master, &said, reply->tag.sent_at);
     if (!heard->known) /* memory is out */
         heard->due = e->now + LOOKS;
@@ -187,15 +187,25 @@ void observer_hear(struct engine *e, struct observer *observer, unsigned master,
                    const struct reply *reply)
 {
     struct heard *heard = &observer->of[master];
-    bool subscribed = subscription_is_to_same_process(e, master);
-    heard->answered = reply->tag.sent_at;
-    heard->due = e->now + (subscribed ? LOOKS_SUBSCRIBED : LOOKS);
+    heard->due = e->now + LOOKS;
     if (reply->answer == ANSWER_YES || reply->answer == ANSWER_ABSENT)
         take(e, observer, master, reply);
-    else if (task_needs_text(&observer->task, master))
-        heard->due = heard->answered = 0;
+    if (heard->overtaken || task_needs_text(&observer->task, master))
+        heard->due = 0; /* it is asked again, and this was no answer */
     else
-        heard->due = e->now + LOOKS;
+        heard->answered = reply->tag.sent_at;
+    observer_work(e, observer);
+}
+
+static void is_overtaken(struct observer *observer, unsigned master)
+{
+    observer->of[master].overtaken = observer->task.outstanding >> master & 1;
+}
+
+void observer_subscribed(struct engine *e, struct observer *observer, unsigned master)
+{
+    is_overtaken(observer, master);
+    observer->of[master].due = 0;
     observer_work(e, observer);
 }
 
@@ -203,7 +213,7 @@ void observer_forget(struct engine *e, struct observer *observer, unsigned maste
 {
     struct heard *heard = &observer->of[master];
     forget(e, heard);
-    heard->pushed_at = heard->due = 0;
+    heard->due = 0;
 }
 
 void observer_push(struct engine *e, struct observer *observer, unsigned master,
@@ -216,7 +226,7 @@ void observer_push(struct engine *e, struct observer *observer, unsigned master,
     } else if (!is_later(heard, said)) {
         keep(e, observer, master, said, e->now);
     }
-    heard->pushed_at = e->now;
+    is_overtaken(observer, master);
     observer_work(e, observer);
 }
 

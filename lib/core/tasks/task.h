@@ -52,7 +52,7 @@ struct heard {
     struct saying *saying; /* NULL: nothing */
     usec asked_at;         /* it was so at some time after that */
     usec expires;          /* it is not known any more from then on */
-    usec pushed_at;        /* the last push */
+    bool overtaken;        /* since it was asked, a push came, or pushes have begun to be heard */
     usec answered;         /* when the last question was asked that was answered, well or not */
     usec due;              /* it is asked again then */
 };
@@ -82,6 +82,7 @@ void observer_hear(struct engine *engine, struct observer *observer, unsigned ma
                    const struct reply *reply);
 /* The same for what it has said. */
 void observer_forget(struct engine *engine, struct observer *observer, unsigned master);
+void observer_subscribed(struct engine *engine, struct observer *observer, unsigned master);
 void observer_push(struct engine *engine, struct observer *observer, unsigned master,
                    const struct said *said);
 /* The masters need not tell it of changes any more. */

@@ -149,11 +149,9 @@ void tasks_push(struct engine *e, unsigned master, const struct push *push)
 
 void tasks_subscribed(struct engine *e, unsigned master)
 {
-    for (struct task *task = e->tasks; task; task = task->next) {
-        if (task->kind == TASK_OBSERVER)
-            observer_of(task)->of[master].due = 0;
-        work(e, task);
-    }
+    for (struct task *task = e->tasks; task; task = task->next)
+        if (task->kind == TASK_OBSERVER && !task->ended)
+            observer_subscribed(e, observer_of(task), master);
 }
 
 void tasks_free(struct engine *e)
