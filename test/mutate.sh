@@ -36,10 +36,10 @@ build() {
     for source in lib/core/*.c lib/core/*/*.c; do compile "$source" whole; done
     link whole/*.o
     for source in test/script/*.c; do compile "$source" .; done
-    "$CC" runner.o why.o text.o fake.o libcore.so -Wl,-rpath,"$work" -o runner
+    "$CC" runner.o why.o text.o fake.o fake_tasks.o libcore.so -Wl,-rpath,"$work" -o runner
     for unit in $units; do
         compile "test/unit/test_$unit.c" .
-        "$CC" "test_$unit.o" text.o fake.o libcore.so -lcmocka -Wl,-rpath,"$work" -o "test_$unit"
+        "$CC" "test_$unit.o" text.o fake.o fake_tasks.o libcore.so -lcmocka -Wl,-rpath,"$work" -o "test_$unit"
     done
 }
 
@@ -409,6 +409,49 @@ mutant slot-place-at-least lease/further.c "$(within terms_of 'owner->attempt->a
 mutant slot-place-ttl lease/further.c "$(within terms_of 'owner->terms.ttl' '(owner->terms.ttl / 2)')"
 mutant slot-place-uncounted lease/further.c "$(within further_new 'permit->place_count\+\+;' ';')"
 mutant slot-place-counted-on lease/further.c "$(within leave_owner 'permit->place_count--;' ';')"
+
+# What is announced and observed.
+mutant announce-past tasks/announcer.c "$(within announcer_work 'until > e->now' 'true')"
+mutant announce-once tasks/announcer.c "$(within say 'at->due = e->now \+ \(again > SAID_AGAIN_LEAST \? again : SAID_AGAIN_LEAST\);' 'at->due = NEVER;')"
+mutant announce-for-ever tasks/announcer.c "$(within say '\(left \+ 999\) / 1000' 'TTL_MS_MOST')"
+mutant announce-twice-at-once tasks/announcer.c "$(within announcer_work ' \|\| announcer->task.outstanding \& 1U << i' '')"
+mutant announce-old-number tasks/announcer.c "$(within announcer_set 'announcer->saying->number \+ 1' '1')"
+mutant announce-late tasks/announcer.c "$(within announcer_set 'announcer->at\[i\].due = 0;' ';')"
+mutant announce-any-number tasks/announcer.c "$(within hear_announce 'at->stored = at->asked;' 'at->stored = number;')"
+mutant announce-refused-counts tasks/announcer.c "$(within hear_announce 'at->stored = 0;' 'at->stored = at->asked;')"
+mutant announce-told-by-fewer tasks/announcer.c "$(within announcer_tell 'news->masters < e->quorum' 'false')"
+mutant announce-told-twice tasks/announcer.c "$(within announcer_tell 'announcer->told = number;' ';')"
+mutant announce-not-again tasks/announcer.c "$(within announcer_forget 'announcer->at\[master\].stored = announcer->at\[master\].due = 0;' ';')"
+mutant unsay-none tasks/announcer.c "$(within announcer_end 'unsay\(e, announcer, i\);' ';')"
+mutant unsay-untouched tasks/announcer.c "$(within announcer_end 'announcer->touched \& 1U << i \&\& ' '')"
+mutant unsay-once tasks/announcer.c "$(within announcer_hear 'unsay\(e, announcer, master\);' ';')"
+mutant task-text-for-ever tasks/tasks.c "$(within tasks_hear ' \&\& !\(task->whole \& bit\)' '')"
+mutant task-freed-early tasks/tasks.c "$(within tasks_end 'if \(!task->in_flight\)' 'if (true)')"
+mutant task-kept tasks/tasks.c "$(within tasks_hear 'if \(task->ended \&\& !task->in_flight\)' 'if (false)')"
+mutant observe-of-another-process tasks/tasks.c "$(within tasks_push '!subscription_is_to_same_process\(e, master\)' 'false')"
+mutant observe-of-another-name tasks/tasks.c "$(within is_about 'name.length == push->name_length \&\&' 'true || name.length == push->name_length \&\&')"
+mutant observe-for-one tasks/tasks.c "$(within tasks_end ' \&\& !is_observed\(e, task->names\)' '')"
+mutant observe-minority tasks/verdict.c "$(within find_said 'verdict_count\(e, observer, saying\) >= enough' 'verdict_count(e, observer, saying) + 1 >= enough')"
+mutant observe-abstains tasks/verdict.c "$(within counts '\!master_abstains\(e, \&e->masters\[master\]\) \|\| ' 'true || ')"
+mutant observe-term-back tasks/verdict.c "$(within may_be_told 'said_order\(\&said, \&latest\) >= 0' 'true')"
+mutant observe-old-number tasks/saying.c "$(within said_order 'return a->number < b->number \? -1 : a->number > b->number;' 'return 0;')"
+mutant observe-nothing-of-few tasks/verdict.c "$(within nothing_is_said 'known >= e->quorum \&\& e->config.masters - known < e->quorum' 'true')"
+mutant observe-nothing-too-soon tasks/verdict.c "$(within can_be_said 'says \|\| !is_known\(e, observer, i, from\)' 'says')"
+mutant observe-unverified tasks/observer.c "$(within judge 'verdict_now\(e, observer, observer->verified_from\)' 'verdict_now(e, observer, 0)')"
+mutant observe-unknown-at-once tasks/observer.c "$(within judge ' \&\& verdict_is_last\(e, observer\)' '')"
+mutant observe-unknown-while-connecting tasks/verdict.c "$(within verdict_is_last '!master->tried \|\| master_is_connecting\(master\)' 'false')"
+mutant observe-expired tasks/observer.c "$(within expire 'e->now >= heard->expires' 'false')"
+mutant observe-older-answer tasks/observer.c "$(within take 'heard->overtaken \&\& says_less\(heard, \&said\)' 'false')"
+mutant observe-overtaken tasks/observer.c "$(within observer_hear 'heard->overtaken \|\| ' '')"
+mutant observe-older-push tasks/observer.c "$(within observer_push '!is_later\(heard, said\)' 'true')"
+mutant observe-taken-back tasks/observer.c "$(within observer_push 'forget\(e, heard\);' ';')"
+mutant observe-not-asked-again tasks/observer.c "$(within observer_push 'heard->due = 0;' ';')"
+mutant observe-gone-process tasks/observer.c "$(within observer_forget 'forget\(e, heard\);' ';')"
+mutant observe-unheard-before tasks/observer.c "$(within observer_subscribed 'observer->of\[master\].due = 0;' ';')"
+mutant observe-twice tasks/observer.c "$(within observer_tell 'observer->told = observer->state;' ';')"
+mutant observe-never-again tasks/observer.c "$(within take 'heard->due = e->now \+ \(subscribed \? LOOKS_SUBSCRIBED : LOOKS\);' 'heard->due = NEVER;')"
+mutant observe-refused-at-once tasks/observer.c "$(within observer_hear 'heard->due = e->now \+ LOOKS;' 'heard->due = 0;')"
+mutant observe-not-ended tasks/observer.c "$(within observer_end 'ask\(e, observer, i, 0\);' ';')"
 
 # When memory is out.
 mutant starved-leak lease/making.c "$(within lease_make 'attempt_give\(e, lease->attempt\);' '')"

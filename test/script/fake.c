@@ -789,6 +789,8 @@ static void check_end(struct fake *fake)
         fake_break(fake, "the engine does not close: %u owed", engine_owed(e));
     else if (e->busy.count || e->held.count || e->abandoned || engine_owed(e))
         fake_break(fake, "the engine closed with leases or releases left");
+    else if (e->tasks)
+        fake_break(fake, "the engine closed with a task left");
     else if (e->waiters)
         fake_break(fake, "the engine closed with a lease in a local queue");
     for (unsigned i = 0; i < e->config.masters; i++)
@@ -820,6 +822,12 @@ void fake_drop(struct fake *fake)
     text_drop(&fake->reasons);
 }
 
+/* A task stays until its last answer, also when the engine is closed. */
+static bool is_at_work(const struct fake *fake)
+{
+    return !fake->closed || fake->engine.tasks;
+}
+
 void fake_finish(struct fake *fake)
 {
     fake_flush(fake);
@@ -832,7 +840,7 @@ void fake_finish(struct fake *fake)
         fake_tasks_end_all(fake);
         if (!fake->closing)
             fake_step(fake, &(struct event){.kind = EVENT_CLOSE});
-        for (unsigned turn = 0; turn < 400 && !fake->closed && !fake->broken[0]; turn++) {
+        for (unsigned turn = 0; turn < 400 && is_at_work(fake) && !fake->broken[0]; turn++) {
             for (unsigned i = 0; i < fake->engine.config.masters; i++)
                 oblige(fake, i);
             fake_advance(fake, MS(500));

@@ -13,7 +13,8 @@
 #include "masters/master.h"
 #include "tasks/task.h"
 
-#define SAID_AGAIN_MOST MS(10000) /* so that a master that lost it says it again soon */
+#define SAID_AGAIN_MOST  MS(10000) /* so that a master that lost it says it again soon */
+#define SAID_AGAIN_LEAST MS(10)    /* as the validity comes to its end */
 
 struct task *announcer_new(struct engine *e, struct names *names, struct lease *lease, void *owner)
 {
@@ -64,7 +65,7 @@ static void say(struct engine *e, struct announcer *announcer, unsigned master, 
     struct announced_at *at = &announcer->at[master];
     struct saying *saying = announcer->saying;
     usec again = left / 3 < SAID_AGAIN_MOST ? left / 3 : SAID_AGAIN_MOST;
-    at->due = e->now + (again > MS(1) ? again : MS(1));
+    at->due = e->now + (again > SAID_AGAIN_LEAST ? again : SAID_AGAIN_LEAST);
     at->asked = saying->number;
     saying_drop(&e->memory, at->sent);
     at->sent = saying_share(saying);
@@ -129,7 +130,7 @@ static void hear_announce(struct engine *e, struct announcer *announcer, unsigne
         at->stored = at->asked;
     else
         at->stored = 0;
-    if (task_needs_text(&announcer->task, master) || at->asked != number)
+    if (task_needs_text(&announcer->task, master))
         at->due = 0;
     if (announcer->told != number && count_stored(e, announcer) >= e->quorum)
         task_has_news(e, &announcer->task);
