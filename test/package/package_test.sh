@@ -114,7 +114,7 @@ in_cxx() {
 }
 
 declared() {
-    printf '#include <redlock.h>\n#include <redlock/sync.h>\n' |
+    printf '#include <redlock/recipes.h>\n#include <redlock/sync.h>\n' |
         "$CC" -E -P "-I$root/$INCLUDEDIR" -x c - | tr '\n' ' ' | tr ';' '\n' |
         sed -n 's/.*visibility("default")[^;]*[ *]\(redlock_[a-z_]*\)(.*/\1/p' | sort -u
 }
