@@ -14,7 +14,9 @@ enum command_bit {
     FOR_UNLOCK = 8,
     FOR_STATUS = 16,
     FOR_NODES = 32,
-    FOR_ALL = 63
+    FOR_ELECT = 64,
+    FOR_LEADER = 128,
+    FOR_ALL = 255
 };
 
 struct command {
@@ -34,8 +36,9 @@ int perform_extend(const struct options *options);
 int perform_unlock(const struct options *options);
 int perform_status(const struct options *options);
 int perform_nodes(const struct options *options);
+int perform_leader(const struct options *options);
 
 extern const char run_help[], lock_help[], extend_help[], unlock_help[], status_help[],
-    nodes_help[];
+    nodes_help[], elect_help[], leader_help[];
 
 #endif

@@ -21,6 +21,8 @@ const char global_help[] =
     "  unlock  give a lease back, by its token\n"
     "  status  show the holder of a name, on which masters, and for how long\n"
     "  nodes   check each master, with advice\n"
+    "  elect   run a command while leading, and announce a value\n"
+    "  leader  print what the leader announces\n"
     "\n"
     "Options of every command:\n"
     "  --nodes URIS           the masters: redis://[[USER]:PASSWORD@]HOST[:PORT][/DB]\n"
@@ -65,6 +67,8 @@ const struct command commands[] = {
     {"unlock", FOR_UNLOCK, perform_unlock, unlock_help},
     {"status", FOR_STATUS, perform_status, status_help},
     {"nodes", FOR_NODES, perform_nodes, nodes_help},
+    {"elect", FOR_ELECT, perform_run, elect_help},
+    {"leader", FOR_LEADER, perform_leader, leader_help},
     {NULL, FOR_ALL, NULL, NULL},
 };
 

@@ -8,6 +8,7 @@
 #include "duration.h"
 #include "exits.h"
 #include "failure.h"
+#include "redlock/recipes.h"
 #include "say.h"
 #include "votes.h"
 
@@ -36,7 +37,10 @@ enum option_id {
     OPTION_ADOPT,
     OPTION_FENCE,
     OPTION_SHARED,
-    OPTION_PERMITS
+    OPTION_PERMITS,
+    OPTION_VALUE,
+    OPTION_AGAIN,
+    OPTION_WATCH
 };
 
 static const struct option long_options[] = {
@@ -64,6 +68,9 @@ static const struct option long_options[] = {
     {"fence", no_argument, NULL, OPTION_FENCE},
     {"shared", optional_argument, NULL, OPTION_SHARED},
     {"permits", required_argument, NULL, OPTION_PERMITS},
+    {"value", required_argument, NULL, OPTION_VALUE},
+    {"again", no_argument, NULL, OPTION_AGAIN},
+    {"watch", no_argument, NULL, OPTION_WATCH},
     {NULL, 0, NULL, 0},
 };
 
@@ -71,13 +78,21 @@ static unsigned taken_by(int id)
 {
     switch (id) {
     case OPTION_TTL:
+        return FOR_RUN | FOR_LOCK | FOR_EXTEND | FOR_ELECT;
     case OPTION_SHARED:
         return FOR_RUN | FOR_LOCK | FOR_EXTEND;
     case OPTION_WAIT:
+        return FOR_RUN | FOR_LOCK | FOR_ELECT;
     case OPTION_FENCE:
         return FOR_RUN | FOR_LOCK;
     case OPTION_KILL_AFTER:
     case OPTION_MARGIN:
+        return FOR_RUN | FOR_ELECT;
+    case OPTION_VALUE:
+    case OPTION_AGAIN:
+        return FOR_ELECT;
+    case OPTION_WATCH:
+        return FOR_LEADER;
     case OPTION_MAX_HOLD:
     case OPTION_AT_LEAST:
     case OPTION_PERMITS:
@@ -192,6 +207,15 @@ static int take_permits(struct options *options)
     return GO_ON;
 }
 
+static int take_value(struct options *options)
+{
+    if (strlen(optarg) > REDLOCK_VALUE_MAX)
+        return misuse(options, "--value: is %zu bytes long, and may be %d at the most",
+                      strlen(optarg), REDLOCK_VALUE_MAX);
+    options->value = optarg;
+    return GO_ON;
+}
+
 static int take_duration_option(struct options *options, int id)
 {
     switch (id) {
@@ -261,6 +285,14 @@ static int take_option(struct options *options, int id)
         return take_shared(options);
     case OPTION_PERMITS:
         return take_permits(options);
+    case OPTION_VALUE:
+        return take_value(options);
+    case OPTION_AGAIN:
+        options->again = true;
+        return GO_ON;
+    case OPTION_WATCH:
+        options->watch = true;
+        return GO_ON;
     case 'q':
         options->quiet = true;
         return GO_ON;
@@ -344,11 +376,11 @@ static int help_on(const struct options *options, const char *name)
     return show(command ? command->help : global_help);
 }
 
-/* For `run` the options and names end at the first "--"; getopt must not see the
+/* For `run` and `elect` the options and names end at the first "--"; getopt must not see the
  * program's own arguments.  Returns the number of arguments before it. */
 static int cut_program(struct options *options, int argc, char **argv)
 {
-    if (options->command->bit != FOR_RUN)
+    if (!(options->command->bit & (FOR_RUN | FOR_ELECT)))
         return argc;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--") == 0) {
@@ -403,8 +435,11 @@ static int check_arguments(const struct options *options)
         return misuse(options, "`redlock nodes` takes no names");
     if (bit != FOR_NODES && options->names_count == 0)
         return misuse(options, "no name given");
-    if (bit == FOR_RUN && (!options->program || !options->program[0]))
-        return misuse(options, "no command given: redlock run NAME -- COMMAND");
+    if ((bit & (FOR_RUN | FOR_ELECT)) && (!options->program || !options->program[0]))
+        return misuse(options, "no command given: redlock %s NAME -- COMMAND",
+                      options->command->name);
+    if ((bit & (FOR_ELECT | FOR_LEADER)) && options->names_count > 1)
+        return misuse(options, "a leader is of one name, not of %zu", options->names_count);
     if ((bit & (FOR_EXTEND | FOR_UNLOCK)) && !options->token)
         return misuse(options, "--token is missing: give what `redlock lock` printed");
     if ((bit & (FOR_EXTEND | FOR_UNLOCK)) && token_length(options->token) == 0) {
@@ -500,6 +535,10 @@ static int check_times(const struct options *options)
 static int parse_command(struct options *options, int argc, char **argv)
 {
     int count = cut_program(options, argc, argv);
+    if (options->command->bit == FOR_ELECT) {
+        options->fence = true;
+        options->wait_ms = REDLOCK_FOREVER;
+    }
     if (!make_room_for_names(options, count)) {
         failure_tell(options, "cannot start", REDLOCK_E_MEMORY, redlock_code_text(REDLOCK_E_MEMORY),
                      NULL);

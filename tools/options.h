@@ -25,7 +25,8 @@ struct options {
     int64_t ttl_ms, wait_ms, kill_after_ms, max_hold_ms, at_least_ms;
     int64_t margin_ms; /* -1: not given */
     const char *token;
-    bool adopt, fence;
+    const char *value; /* to announce; NULL: the label */
+    bool adopt, fence, again, watch;
     bool shared;      /* all names */
     unsigned permits; /* 0: the names themselves */
 

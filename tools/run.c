@@ -12,6 +12,7 @@
 
 #include "commands.h"
 #include "duration.h"
+#include "elect.h"
 #include "run_report.h"
 #include "run_times.h"
 
@@ -140,6 +141,8 @@ static bool may_go_on(void *data)
 
 /* ---- The lease ---------------------------------------------------------- */
 
+static void stand(struct run *run);
+
 static void could_not_start(struct run *run, int error)
 {
     report_not_executed(run, run->session.options->program[0], error);
@@ -171,6 +174,8 @@ static void on_acquired(struct run *run, const redlock_event *event)
         return;
     }
     run->running = true;
+    if (run->session.options->command->bit == FOR_ELECT)
+        elect_announce(run);
 }
 
 static void on_not_acquired(struct run *run, const redlock_event *event)
@@ -217,7 +222,10 @@ static void on_released(struct run *run, const redlock_event *event)
         if (!run->session.options->json)
             session_tell_failure(&run->session, "lost", event);
     }
-    if (event->code == REDLOCK_OK)
+    if (elect_is_to_stand_again(run)) {
+        elect_forget_term(run);
+        stand(run);
+    } else if (event->code == REDLOCK_OK)
         session_end_released(&run->session, run->status);
     else
         session_end(&run->session, run->status, OWED_TIMEOUT_MS);
@@ -251,6 +259,7 @@ static void on_event(redlock_lease *lease, const redlock_event *event, void *dat
 static void on_signal(void *data, int number)
 {
     struct run *run = data;
+    run->ending |= signal_asks_for_end(number);
     if (run->running) {
         child_signal(&run->child, number);
         if (signal_asks_for_end(number))
@@ -281,14 +290,18 @@ static redlock_code ask(struct run *run)
                                  options->names_count, &terms, on_event, run);
 }
 
-static void on_begin(void *data)
+static void stand(struct run *run)
 {
-    struct run *run = data;
     redlock_code code = ask(run);
     if (code != REDLOCK_OK)
         session_refused(&run->session, "cannot lock", code);
     else
         waiting_start(&run->waiting, &run->session, run->lease);
+}
+
+static void on_begin(void *data)
+{
+    stand(data);
 }
 
 int perform_run(const struct options *options)

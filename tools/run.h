@@ -23,6 +23,7 @@ struct run {
     int stopped_by; /* the signal that came during the wait */
     bool lost;
     bool overdue;      /* held for --max-hold */
+    bool ending;       /* a signal asked for the end of the command */
     bool taken;        /* the lease was found gone; when it went is unknown */
     int64_t lease_end; /* on boot_ms(), once lost or overdue */
     int status;

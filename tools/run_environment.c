@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "commands.h"
+
 static bool is_ours(const char *variable)
 {
     return strncmp(variable, "REDLOCK_NAME=", 13) == 0 ||
@@ -13,6 +15,7 @@ static bool is_ours(const char *variable)
            strncmp(variable, "REDLOCK_TOKEN=", 14) == 0 ||
            strncmp(variable, "REDLOCK_FENCE=", 14) == 0 ||
            strncmp(variable, "REDLOCK_SLOT=", 13) == 0 ||
+           strncmp(variable, "REDLOCK_TERM=", 13) == 0 ||
            strncmp(variable, "REDLOCK_NODES=", 14) == 0 ||
            strncmp(variable, "REDLOCK_NODES_FILE=", 19) == 0 ||
            strncmp(variable, "REDLOCK_SPARE=", 14) == 0 ||
@@ -67,6 +70,8 @@ static void fill_variables(struct text variables[], const struct options *option
     fill_shared_settings(variables, options);
     if (options->fence)
         text_format(&variables[4], "REDLOCK_FENCE=%" PRId64, redlock_fence(lease));
+    if (options->command->bit == FOR_ELECT)
+        text_format(&variables[8], "REDLOCK_TERM=%" PRId64, redlock_fence(lease));
     if (options->permits)
         text_format(&variables[7], "REDLOCK_SLOT=%d", redlock_slot(lease));
 }

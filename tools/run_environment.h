@@ -10,7 +10,7 @@
 #include "redlock.h"
 #include "text.h"
 
-#define ENVIRONMENT_OURS 8
+#define ENVIRONMENT_OURS 9
 
 struct environment {
     char **list; /* as execve() takes it */

@@ -47,6 +47,14 @@ class Usage(Case):
         self.misused("run", "a", says="no command given")
         self.misused("run", "a", "--", says="no command given")
         self.misused("run", "--", "true", says="no name given")
+        self.misused("elect", "a", says="no command given")
+        self.misused("elect", "a", "b", "--", "true", says="of one name, not of 2")
+        self.misused("elect", "--shared", "a", "--", "true", says="takes no --shared")
+        self.misused("elect", "--value", "v" * 65537, "a", "--", "true", says="65536 at the most")
+        self.misused("leader", says="no name given")
+        self.misused("leader", "a", "b", says="of one name, not of 2")
+        self.misused("leader", "--value", "v", "a", says="takes no --value")
+        self.misused("run", "--again", "a", "--", "true", says="takes no --again")
         self.misused("extend", "a", says="--token is missing")
         self.misused("unlock", "a", says="--token is missing")
         self.misused("nodes", "a", says="takes no names")
@@ -84,7 +92,7 @@ class Usage(Case):
         self.assertIn("spare 1 takes 4 masters or more, and 1 is listed", told)
 
     def test_help(self):
-        for command in ("run", "lock", "extend", "unlock", "status", "nodes"):
+        for command in ("run", "lock", "extend", "unlock", "status", "nodes", "elect", "leader"):
             with self.subTest(command=command):
                 told = self.redlock(command, "--help", status=0)
                 self.assertTrue(told.out.startswith(f"usage: redlock {command}"))

@@ -1,0 +1,177 @@
+"""redlock elect and leader: who leads, what is announced, and who hears it."""
+
+import signal
+import unittest
+
+from harness import Case, Cluster, ClusterCase, until
+
+LEADS = 'echo "$REDLOCK_TERM" >> "$0"; exec sleep 60'
+
+
+class Elect(ClusterCase):
+    def elect(self, *options, value="blue", ttl="2s"):
+        """A candidate whose command writes each of its terms into a file."""
+        job = self.spawn("elect", "--ttl", ttl, "--kill-after", "0", "--value", value, *options, self.name,
+                         "--", "sh", "-c", LEADS, str(self.tmp / value))
+        job.value = value
+        return job
+
+    def terms(self, job):
+        path = self.tmp / job.value
+        return [int(term) for term in path.read_text().split()] if path.exists() else []
+
+    def leads(self, job, times=1):
+        until(lambda: len(self.terms(job)) >= times, f"{job.value} leads for the {times}. time")
+        return self.terms(job)[-1]
+
+    def leader(self):
+        result = self.redlock("leader", self.name)
+        self.assertIn(result.status, (0, 1))
+        return result.out.rstrip("\n")
+
+    def told(self, text):
+        until(lambda: self.leader() == text, f"the leader is told as {text}")
+
+    def test_it_leads_and_announces(self):
+        self.assertEqual(self.redlock("leader", self.name, status=1).out, "")
+        job = self.elect()
+        term = self.leads(job)
+        self.told(f"{term} blue")
+        told = self.redlock("leader", "--json", self.name, status=0).json
+        self.assertEqual((told["state"], told["term"], told["value"]), ("announced", term, "blue"))
+        job.send_signal(signal.SIGTERM)
+        self.assertEqual(self.finish(job).status, 128 + signal.SIGTERM)
+        self.told("")
+        told = self.redlock("leader", "--json", self.name, status=1).json
+        self.assertEqual((told["ok"], told["state"], told["value"]), (True, "nobody", None))
+        self.assert_free(self.name)
+
+    def test_the_environment_and_the_status(self):
+        run = "[ $REDLOCK_TERM = $REDLOCK_FENCE ] && [ $REDLOCK_NAME = $0 ] && exit 7"
+        self.redlock("elect", self.name, "--", "sh", "-c", run, self.name, status=7)
+        self.redlock("run", self.name, "--", "sh", "-c", '[ -z "$REDLOCK_TERM" ]', status=0,
+                     env=self.env(REDLOCK_TERM="5"))
+
+    def test_the_next_one_leads(self):
+        first = self.elect(value="first")
+        term = self.leads(first)
+        second = self.elect(value="second")
+        first.kill()
+        self.assertGreater(self.leads(second), term)
+        self.told(f"{self.terms(second)[0]} second")
+        self.assertEqual(self.terms(first), [term])
+
+    def test_others_do_not_wait_for_it(self):
+        job = self.elect()
+        self.leads(job)
+        self.redlock("elect", "--wait", "0", self.name, "--", "true", status=75)
+
+    def test_who_is_frozen_is_lost_and_stands_again(self):
+        frozen, other = self.elect("--again", value="frozen"), self.elect(value="other")
+        until(lambda: self.terms(frozen) or self.terms(other), "one of them leads")
+        if self.terms(other):
+            frozen, other = other, frozen
+        again = "--again" in frozen.args
+        term = self.leads(frozen)
+        frozen.send_signal(signal.SIGSTOP)
+        next_term = self.leads(other)
+        self.assertGreater(next_term, term)
+        self.told(f"{next_term} {other.value}")
+        frozen.send_signal(signal.SIGCONT)
+        if again:
+            other.kill()
+            self.assertGreater(self.leads(frozen, 2), next_term)
+        else:
+            self.finish(frozen, status=76)
+
+    def test_without_again_it_ends(self):
+        job = self.elect()
+        self.leads(job)
+        for master in range(1, 6):
+            self.cluster.cli(master, "SET", self.name, "stolen", "PX", "500")
+        self.finish(job, status=76)
+
+    def test_a_signal_ends_it_with_again_too(self):
+        job = self.elect("--again")
+        self.leads(job)
+        for master in range(1, 6):
+            self.cluster.cli(master, "SET", self.name, "stolen", "PX", "500")
+        self.leads(job, 2)
+        job.send_signal(signal.SIGTERM)
+        self.assertEqual(self.finish(job).status, 128 + signal.SIGTERM)
+        self.assertEqual(len(self.terms(job)), 2)
+
+    def watch(self, *options):
+        """A watcher, and what it has printed so far."""
+        path = self.tmp / "watched"
+        with path.open("wb") as out:
+            job = self.spawn("leader", "--watch", *options, self.name, stdout=out)
+        return job, path
+
+    def test_watching(self):
+        job, path = self.watch()
+        until(lambda: path.read_text() == "0\n", "nobody leads")
+        first = self.elect(value="first")
+        term = self.leads(first)
+        until(lambda: path.read_text().endswith(f"\n{term} first\n"), "the first is told")
+        second = self.elect(value="second")
+        first.kill()
+        later = self.leads(second)
+        until(lambda: path.read_text().endswith(f"\n{later} second\n"), "the second is told")
+        second.send_signal(signal.SIGTERM)
+        self.finish(second)
+        until(lambda: path.read_text().endswith("\n0\n"), "nobody leads any more")
+        terms = [int(line.split()[0]) for line in path.read_text().splitlines()]
+        told = [term for term in terms if term > 0]
+        self.assertEqual(told, sorted(told))
+        job.send_signal(signal.SIGTERM)
+        self.finish(job, status=128 + signal.SIGTERM)
+
+    def test_values(self):
+        for value, shown in (("", ""), ("v" * 65536, "v" * 65536), ("a\x1b\n\u00e9", "a\\x1B\\x0A\u00e9")):
+            job = self.spawn("elect", "--value", value, self.name, "--", "sleep", "60")
+            until(lambda: self.redlock("leader", self.name).status == 0, "it is announced")
+            out = self.redlock("leader", self.name, status=0).out
+            self.assertEqual(out.lower(), f"{out.split()[0]} {shown}\n".lower())
+            self.assertEqual(self.redlock("leader", "--json", self.name, status=0).json["value"], value)
+            job.send_signal(signal.SIGTERM)
+            self.finish(job)
+            self.told("")
+
+    def test_without_a_value_the_label_is_announced(self):
+        job = self.spawn("elect", "--label", "web:1", self.name, "--", "sleep", "60")
+        until(lambda: self.leader().endswith(" web:1"), "the label is announced")
+        job.send_signal(signal.SIGTERM)
+        self.finish(job)
+
+    def test_what_is_told_as_json(self):
+        lines = self.redlock("elect", "--json", self.name, "--", "sleep", "1", status=0).json_lines
+        events = [line["event"] for line in lines if line["event"] not in ("at_risk", "healthy")]
+        self.assertEqual(events, ["acquired", "announced", "ended", "released"])
+
+
+class Masters(Case):
+    """Masters that go and come."""
+
+    def setUp(self):
+        super().setUp()
+        self.cluster = Cluster(3)
+        self.addCleanup(self.cluster.stop)
+
+    def test_too_few_masters(self):
+        self.cluster.kill(1, 2)
+        result = self.redlock("leader", self.name, status=69)
+        self.assertIn("too few masters", result.err)
+        told = self.redlock("leader", "--json", self.name, status=69).json
+        self.assertEqual((told["ok"], told["state"]), (False, "unknown"))
+
+    def test_a_minority_is_away(self):
+        self.cluster.kill(1)
+        job = self.spawn("elect", "--value", "blue", self.name, "--", "sleep", "60")
+        until(lambda: self.redlock("leader", self.name).out.endswith(" blue\n"), "it is announced")
+        job.send_signal(signal.SIGTERM)
+        self.finish(job)
+
+
+if __name__ == "__main__":
+    unittest.main()

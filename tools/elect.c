@@ -1,0 +1,69 @@
+#include "elect.h"
+
+#include <string.h>
+
+#include "commands.h"
+#include "redlock/recipes.h"
+#include "say.h"
+
+const char elect_help[] =
+    "usage: redlock elect [OPTION...] NAME -- COMMAND [ARGUMENT...]\n"
+    "\n"
+    "Stands for leader of NAME: waits until it leads, announces a value, and runs the\n"
+    "command while it leads. At most one leads at a time, and terms grow from each\n"
+    "leader to the next. It is `redlock run --fence --wait forever`, with an\n"
+    "announcement, which `redlock leader` prints.\n"
+    "\n"
+    "  --value TEXT     what it announces, such as its address; '' announces nothing\n"
+    "                   but the term (its label: HOST:PID)\n"
+    "  --again          when it was lost, and the command has ended, stand again and\n"
+    "                   start the command again; else it ends\n"
+    "  --ttl D          how long others wait if it crashes (10s)\n"
+    "  --wait D         how long to wait for the term: 0, 30s, forever (forever)\n"
+    "  --kill-after D   SIGKILL this long after SIGTERM (5s), on loss perhaps sooner\n"
+    "  --margin D       how long before its end the lease counts as lost\n"
+    "                   (kill-after, but at most ttl/4, and a little more)\n"
+    "\n"
+    "The command has REDLOCK_TERM, the term, in its environment, and all that\n"
+    "`redlock run --fence` gives to it: the term is REDLOCK_FENCE too. Whatever it\n"
+    "writes to should refuse smaller terms than it has seen: see doc/fencing.md.\n"
+    "\n"
+    "Signals, --json and the exit status are as for `redlock run`; with --again a\n"
+    "SIGINT, SIGQUIT or SIGTERM ends it too.\n"
+    "\n"
+    "Example:\n"
+    "  redlock elect --again --value 10.0.0.7:8080 scheduler -- ./scheduler\n"
+    "  redlock leader --watch scheduler\n";
+
+static const char *value_of(struct run *run)
+{
+    const char *label = strchr(redlock_token(run->lease), ':');
+    if (run->session.options->value)
+        return run->session.options->value;
+    return label ? label + 1 : "";
+}
+
+/* A leader that cannot announce leads all the same. */
+void elect_announce(struct run *run)
+{
+    const char *value = value_of(run);
+    redlock_code code = redlock_announce(run->lease, value, strlen(value));
+    if (code != REDLOCK_OK)
+        say("cannot announce: %s", redlock_last_error(run->session.client));
+}
+
+bool elect_is_to_stand_again(const struct run *run)
+{
+    return run->session.options->again && run->lost && !run->stopped_by && !run->ending;
+}
+
+void elect_forget_term(struct run *run)
+{
+    redlock_lease_free(run->lease);
+    environment_free(&run->environment);
+    run->lease = NULL;
+    run->environment = (struct environment){0};
+    run->child = (struct child){0};
+    run->lost = run->taken = false;
+    run->status = 0;
+}

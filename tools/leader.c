@@ -1,0 +1,147 @@
+/*
+ * leader.c - what a leader announces: once, or each change.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "commands.h"
+#include "failure.h"
+#include "json.h"
+#include "redlock/recipes.h"
+#include "say.h"
+#include "session.h"
+#include "signals.h"
+
+const char leader_help[] =
+    "usage: redlock leader [--watch] NAME\n"
+    "\n"
+    "Prints what the leader of NAME announces: one line, its term, a space and the\n"
+    "value. Whoever sends something to that leader sends the term too, and the\n"
+    "leader refuses other terms than its own, for it need not lead any more.\n"
+    "\n"
+    "  --watch    go on, and print a line for each change, until a signal: a line\n"
+    "             with the term 0 when nobody announces anything, and with -1 when\n"
+    "             too few masters answer to know\n"
+    "\n"
+    "Bytes of the value that cannot be shown are \\xNN; with --json it is whole, but\n"
+    "for bytes that are no UTF-8.\n"
+    "\n"
+    "Exit status: 0 somebody announces, 1 nobody does, 64 usage, 69 too few masters\n"
+    "answer to know, 78 the list of masters is wrong, 128+N ended by signal N.\n"
+    "\n"
+    "Example:\n"
+    "  read -r term address < <(redlock leader scheduler)\n";
+
+struct leader {
+    struct session session;
+    struct signals signals;
+    redlock_observer *observer;
+};
+
+static const char *state_of(const redlock_leader *told)
+{
+    return told->code ? "unknown" : told->term ? "announced" : "nobody";
+}
+
+static void put_json(struct text *out, const struct leader *leader, const redlock_leader *told)
+{
+    struct json json = {.out = out};
+    json_open(&json, NULL, '{');
+    json_bool(&json, "ok", told->code == REDLOCK_OK);
+    json_string(&json, "code", redlock_code_name(told->code));
+    json_string(&json, "name", leader->session.options->names[0].bytes);
+    json_string(&json, "state", state_of(told));
+    json_number(&json, "term", told->term);
+    if (told->term)
+        json_bytes(&json, "value", told->value, told->length);
+    else
+        json_null(&json, "value");
+    json_number(&json, "said_by", told->said);
+    json_number(&json, "masters", told->masters);
+    json_close(&json, '}');
+    text_format(out, "\n");
+}
+
+static void put_line(struct text *out, const redlock_leader *told)
+{
+    text_format(out, "%" PRId64, told->code ? -1 : told->term);
+    if (told->term) {
+        text_format(out, " ");
+        text_shown(out, told->value, told->length);
+    }
+    text_format(out, "\n");
+}
+
+static bool put(struct leader *leader, const redlock_leader *told)
+{
+    const struct options *options = leader->session.options;
+    struct text out = {0};
+    if (options->json)
+        put_json(&out, leader, told);
+    else if (options->watch || told->term)
+        put_line(&out, told);
+    bool done = out.length == 0 || session_put(&leader->session, &out);
+    text_free(&out);
+    return done;
+}
+
+static int status_of(const redlock_leader *told)
+{
+    return told->code ? exit_for(told->code) : told->term ? EXIT_DONE : EXIT_NOBODY;
+}
+
+static void say_why(const redlock_leader *told, const struct options *options)
+{
+    if (options->json || options->quiet)
+        return;
+    if (told->code)
+        say("too few masters answer to know who leads");
+    else if (!told->term)
+        say("nobody announces anything");
+}
+
+static void on_leader(redlock_observer *observer, const redlock_leader *told, void *data)
+{
+    struct leader *leader = data;
+    const struct options *options = leader->session.options;
+    (void)observer;
+    bool done = put(leader, told);
+    if (done && options->watch)
+        return;
+    if (done)
+        say_why(told, options);
+    redlock_observer_free(leader->observer);
+    leader->observer = NULL;
+    session_end(&leader->session, done ? status_of(told) : EXIT_OUTPUT, OWED_TIMEOUT_MS);
+}
+
+static void on_signal(void *data, int number)
+{
+    struct leader *leader = data;
+    if (signal_is_message(number))
+        return;
+    redlock_observer_free(leader->observer);
+    leader->observer = NULL;
+    session_end_by_signal(&leader->session, number, NULL);
+}
+
+static void on_begin(void *data)
+{
+    struct leader *leader = data;
+    redlock_code code = redlock_observe(leader->session.client, &leader->observer,
+                                        leader->session.options->names[0].bytes, on_leader, leader);
+    if (code != REDLOCK_OK)
+        session_refused(&leader->session, "cannot observe", code);
+}
+
+/* Who looks once writes nothing on the masters; who watches is told of changes by them. */
+int perform_leader(const struct options *options)
+{
+    struct leader leader = {
+        .session = {.begin = on_begin, .hasty = true, .looks = !options->watch}};
+    leader.session.data = &leader;
+    if (!session_open(&leader.session, options))
+        return leader.session.status;
+    signals_watch(&leader.signals, leader.session.loop, on_signal, &leader);
+    return session_run(&leader.session);
+}
