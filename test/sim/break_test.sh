@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # The comparison with a real master notices when one reply of the model is changed, or one of its rules
-# of shared names or of slots is broken.
+# of shared names, of slots or of what is said of a name is broken.
 #
 #   break_test.sh DIFFERENTIAL
 set -euo pipefail
 for broken in 'break acquire' 'break grant' 'break raise' 'break queue' 'break renew' 'break upgrade' 'break release' 'break peek' 'break hello' \
+    'break announce' 'break unsay' 'break observe' \
     'break-batch renew' 'break-batch release' 'break-batch grant' \
     'flaw dead_readers_have' 'flaw keeps_readers' 'flaw marker_of_last' 'flaw readers_barge' 'flaw frees_for_readers' 'flaw always_converts' 'flaw upgrades_beside' \
-    'flaw passes_registry' 'flaw new_places_pass'; do
+    'flaw passes_registry' 'flaw new_places_pass' 'flaw announces_for_anyone'; do
     read -r how kind <<<"$broken"
     commands=4000
     [[ $how != flaw ]] || commands=40000 # it ends with the first difference

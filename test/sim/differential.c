@@ -28,6 +28,7 @@
 #include "ground/slots.h"
 #include "random.h"
 #include "reply.h"
+#include "said_check.h"
 
 #define VALUES        5
 #define WAITERS       4
@@ -43,6 +44,7 @@ struct test {
     struct model_master model;
     struct chance chance;
     struct raw_reply raw;
+    struct listener listener;
     int breaks;      /* request kind whose replies the model gets wrong; -1: none */
     bool in_batches; /* only when several share a command */
     uint64_t loaded; /* scripts that the real one has: see model_script() */
@@ -77,6 +79,8 @@ static void start_server(struct test *t)
         bool up = pong && pong->type == REDIS_REPLY_STATUS;
         if (pong)
             freeReplyObject(pong);
+        if (up && !listener_begins(&t->listener, t->socket))
+            die("cannot subscribe");
         if (up)
             return;
         if (t->context)
@@ -97,6 +101,7 @@ static void stop_server(struct test *t, bool keep)
         unlink(path);
     }
     redisFree(t->context);
+    listener_ends(&t->listener);
     kill(t->server, SIGKILL);
     waitpid(t->server, NULL, 0);
     unlink(t->socket);
@@ -160,8 +165,10 @@ static struct request make_request(const struct model_call *call, char token[16]
                               .proposal = call->proposal,
                               .fence = call->fence,
                               .ticket = call->ticket,
-                              .channel = "redlock:no-subscriber",
-                              .terms = call->terms};
+                              .channel = "redlock:no-subscriber"};
+    if (call->kind == REQUEST_HELLO || call->kind == REQUEST_ADOPT)
+        request.terms = call->terms;
+    said_spell(call, &request);
     for (unsigned i = 0; i < call->count; i++) {
         name_of(call->names[i], texts[i]);
         slices[i] = (struct slice){texts[i], strlen(texts[i])};
@@ -215,42 +222,19 @@ static usec time_now(struct test *t)
     return read_time(t);
 }
 
-/* A tree of hiredis into the flat reply that lib/wire's own reader makes. */
-static void flatten(struct raw_reply *raw, const redisReply *reply)
-{
-    const redisReply *one[1] = {reply};
-    const redisReply *const *all = one;
-    raw->is_array = reply->type == REDIS_REPLY_ARRAY;
-    raw->count = raw->is_array ? (unsigned)reply->elements : 1;
-    raw->used = 0;
-    if (raw->is_array)
-        all = (const redisReply *const *)reply->element;
-    for (unsigned i = 0; i < raw->count; i++) {
-        static const enum field_kind kinds[] = {[REDIS_REPLY_STRING] = FIELD_STRING,
-                                                [REDIS_REPLY_INTEGER] = FIELD_INTEGER,
-                                                [REDIS_REPLY_NIL] = FIELD_NIL,
-                                                [REDIS_REPLY_STATUS] = FIELD_STATUS,
-                                                [REDIS_REPLY_ERROR] = FIELD_ERROR};
-        struct field *field = &raw->fields[i];
-        *field = (struct field){.kind = kinds[all[i]->type], .integer = all[i]->integer};
-        field->text = raw->text + raw->used;
-        if (!all[i]->str)
-            continue;
-        field->length = all[i]->len;
-        if (field->length >= sizeof raw->text - raw->used)
-            die(all[i]->str);
-        memcpy(raw->text + raw->used, all[i]->str, all[i]->len + 1);
-        raw->used += all[i]->len + 1;
-    }
-}
-
+/* By lib/wire's own reader, for this one reply. */
 static void read_reply(struct test *t)
 {
-    redisReply *tree;
-    if (redisGetReply(t->context, (void **)&tree) != REDIS_OK)
+    redisReader *reader = t->context->reader;
+    redisReplyObjectFunctions *trees = reader->fn;
+    void *reply = NULL;
+    reply_attach(reader, &t->raw);
+    while (redisGetReplyFromReader(t->context, &reply) == REDIS_OK && !reply)
+        if (redisBufferRead(t->context) != REDIS_OK)
+            break;
+    reader->fn = trees;
+    if (!reply)
         die("no answer");
-    flatten(&t->raw, tree);
-    freeReplyObject(tree);
 }
 
 static void die_of_reply(const struct request *request, const struct raw_reply *raw)
@@ -298,6 +282,8 @@ static bool same_answer(usec wall, const struct model_answer *model, const struc
 {
     if (model->answer != real->answer)
         return false;
+    if (request_is_of_task(real->tag.kind))
+        return said_same_answer(model, real);
     if (real->clock && !same_clock(model->clock, real->clock, wall))
         return false;
     if (model->answer == ANSWER_HELLO)
@@ -429,6 +415,15 @@ static bool same_slots(struct test *t, struct model_master *model, usec wall)
     return true;
 }
 
+static bool same_said(struct test *t, struct model_master *copy, const struct model_call *call,
+                      const struct model_answer *answer)
+{
+    if (!listener_heard(&t->listener, answer) || !said_same_keys(t->context, copy, call->names[0]))
+        return false;
+    t->model = *copy;
+    return true;
+}
+
 /* The model's answer at `wall`; taken over if it is the real one's. */
 static bool agrees_from(struct test *t, struct model_master copy, usec wall,
                         const struct model_call *call, const struct reply *real,
@@ -440,6 +435,8 @@ static bool agrees_from(struct test *t, struct model_master copy, usec wall,
         answer.answer = answer.answer == ANSWER_YES ? ANSWER_HELD : ANSWER_YES;
     if (!same_answer(wall, &answer, real, hello))
         return false;
+    if (request_is_of_task(call->kind))
+        return same_said(t, &copy, call, &answer);
     /* The very microsecond is the real one's to say. */
     if (real->clock || real->answer == ANSWER_HELLO)
         copy.data.clock.h = real->clock ? real->clock : hello->clock;
@@ -521,7 +518,8 @@ static bool ends_just_then(const struct model_data *data, unsigned name, usec be
                is_between(data->readers[i].expires_ms, before, after);
     for (unsigned i = 0; i < data->waiters_used; i++)
         any |= data->waiters[i].value && is_between(data->waiters[i].expires_ms, before, after);
-    return any;
+    return any || (name < MODEL_NAMES &&
+                   said_ends_between(data, name, before / 1000 - 1, after / 1000 + 1));
 }
 
 static bool slot_ends_just_then(const struct test *t, usec before, usec after)
@@ -656,6 +654,8 @@ static struct model_call draw_call(struct test *t)
 {
     if (chance_permille(&t->chance, 300))
         return draw_slot_call(t);
+    if (chance_permille(&t->chance, 250))
+        return said_draw(&t->chance, &t->model, VALUES, LONGEST_MS);
     return draw_other_call(t);
 }
 
@@ -670,6 +670,8 @@ static bool compare_one(struct test *t)
     usec before = read_time(t);
     read_answer(t, &request, &hello, &real);
     usec after = read_time(t);
+    if (request_is_of_task(call.kind) && !listener_hears(&t->listener))
+        die("a message that no observer can be sent");
     if (request.names)
         names_drop(&memory, (struct names *)(uintptr_t)request.names);
     t->compared++;
@@ -807,11 +809,11 @@ static int option_kind(const char *word)
     for (int kind = 0; kind < REQUEST_KINDS; kind++)
         if (strcmp(request_name((enum request_kind)kind), word) == 0)
             return kind;
-    die("--break: acquire, grant, raise, queue, renew, upgrade, release, peek or hello");
+    die("--break: a kind of requests, as requests.h names it");
     return -1;
 }
 
-/* A rule of shared names, or of slots, that the model then breaks. */
+/* A rule of shared names, of slots, or of what is said of a name, that the model then breaks. */
 static void break_rule(const char *word)
 {
     const struct {
@@ -825,7 +827,8 @@ static void break_rule(const char *word)
                  {"always_converts", &model_flaws.always_converts},
                  {"upgrades_beside", &model_flaws.upgrades_beside},
                  {"passes_registry", &model_flaws.passes_registry},
-                 {"new_places_pass", &model_flaws.new_places_pass}};
+                 {"new_places_pass", &model_flaws.new_places_pass},
+                 {"announces_for_anyone", &model_flaws.announces_for_anyone}};
     for (unsigned i = 0; i < sizeof flaws / sizeof flaws[0]; i++)
         if (strcmp(flaws[i].word, word) == 0) {
             *flaws[i].flaw = true;
@@ -878,6 +881,8 @@ int main(int argc, char **argv)
         same = chance_permille(&t.chance, 100) ? compare_several(&t) : compare_one(&t);
         if (chance_permille(&t.chance, 30))
             delete_by_hand(&t);
+        if (chance_permille(&t.chance, 20))
+            said_spoil(t.context, &t.chance, &t.model);
         if (n % RESTART_EVERY == 0)
             restart(&t, chance_permille(&t.chance, 500));
         if (chance_permille(&t.chance, 5))
@@ -890,6 +895,7 @@ int main(int argc, char **argv)
     snprintf(log, sizeof log, "%s/log", t.directory);
     unlink(log);
     rmdir(t.directory);
+    reply_free(&t.raw);
     printf("%s: %lu commands, %lu restarts, %lu on the edge of a millisecond, %lu torn by it\n",
            same ? "the model and the real master agree" : "DIFFERENT", t.compared, t.restarts - 1,
            t.ambiguous, t.torn);

@@ -1,9 +1,10 @@
 #include "model_said.h"
 
+/* The scripts take what has no ms left for nothing. */
 static struct model_said *look_up(struct model_master *master, usec wall, unsigned name)
 {
     struct model_said *said = &master->data.said[name];
-    if (said->token && said->expires_ms && wall / 1000 > said->expires_ms)
+    if (said->expires_ms <= wall / 1000)
         *said = (struct model_said){0};
     return said;
 }
@@ -87,12 +88,14 @@ enum answer model_observe(struct model_master *master, usec wall, const struct m
                           struct model_answer *answer)
 {
     struct model_observer *place = call->channel ? place_of(master, wall, call) : NULL;
+    int64_t until = wall / 1000 + call->ttl_ms;
+    if (place && place->channel == call->channel && place->name == call->names[0])
+        until = place->expires_ms > until ? place->expires_ms : until;
     if (place && call->ttl_ms == 0)
         *place = (struct model_observer){0};
     else if (place)
-        *place = (struct model_observer){.channel = call->channel,
-                                         .name = call->names[0],
-                                         .expires_ms = wall / 1000 + call->ttl_ms};
+        *place = (struct model_observer){
+            .channel = call->channel, .name = call->names[0], .expires_ms = until};
     answer->said = *look_up(master, wall, call->names[0]);
     if (!answer->said.token)
         return ANSWER_ABSENT;
