@@ -46,6 +46,7 @@
 #define REDLOCK_SYNC_H
 
 #include <redlock.h>
+#include <redlock/recipes.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -358,6 +359,35 @@ REDLOCK_API redlock_code redlock_sync_upgrade(redlock_sync_lease *lease,
  */
 REDLOCK_API redlock_code redlock_sync_release(redlock_sync_lease *lease,
                                               redlock_sync_result *result);
+
+/*
+ * Says `value` of the lease's name, as redlock_announce(), and waits until a quorum of masters
+ * has stored it.  A thread leads from redlock_sync_acquire() with `fence` on, best with
+ * wait_ms REDLOCK_FOREVER, for as long as redlock_sync_valid_for() is above 0.
+ * Returns
+ *   REDLOCK_OK            a quorum says it
+ *   REDLOCK_E_STATE       the lease cannot announce: it is not held, is shared, has no fence or
+ *                         several names, or is a permit; or this is a callback
+ *   REDLOCK_E_CANCELLED   another thread has announced something else, downgraded or released the
+ *                         lease meanwhile; while no quorum answers the call waits, at most until
+ *                         the lease is lost
+ *   REDLOCK_E_EXPIRED, E_GONE, E_MAX_HOLD   the lease was lost meanwhile
+ *   REDLOCK_E_CLOSED, E_FORKED, E_ARGUMENT, E_MEMORY
+ */
+REDLOCK_API redlock_code redlock_sync_announce(redlock_sync_lease *lease, const void *value,
+                                               size_t length, redlock_sync_result *result);
+
+/*
+ * Tells what is announced of a name now, as the first call of redlock_observe()'s callback; it
+ * waits no longer than it takes to connect to a silent master and to ask it. leader   receives what
+ * is told; leader->value is `value` value, size   a buffer and its bytes: receives the value, cut
+ * if leader->length is more; NULL and 0 if only the term matters Returns REDLOCK_OK (leader->term
+ * 0: nobody announces anything), E_UNAVAILABLE: too few masters answer to know; E_NAME, E_CLOSED,
+ * E_FORKED, E_STATE (in a callback), E_ARGUMENT, E_MEMORY.
+ */
+REDLOCK_API redlock_code redlock_sync_leader(redlock_sync *client, const char *name,
+                                             redlock_leader *leader, void *value, size_t size,
+                                             redlock_sync_result *result);
 
 /*
  * Frees the handle; of a reentrant lease that was acquired several times only the last call

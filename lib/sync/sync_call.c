@@ -88,7 +88,9 @@ void sync_finish_with(redlock_sync *client, struct call **slot, redlock_code cod
     struct call *call = *slot;
     *slot = NULL;
     if (call)
-        sync_finish(client, call, sync_report_event(call->result, code, event));
+        sync_finish(client, call,
+                    event ? sync_report_event(call->result, code, event)
+                          : sync_report(call->result, code, redlock_code_text(code)));
 }
 
 void sync_refuse(redlock_sync *client, struct call *call, redlock_code code)

@@ -7,6 +7,7 @@
  * lock is the last thing that the background thread does with a call.
  *
  *   sync.c           a client, from open to free
+ *   sync_leaders.c   what leases announce, and what is announced of a name
  *   sync_lease.c     leases, from acquire to free
  *   sync_reentry.c   leases that a thread acquires while it holds them
  *   sync_validity.c  the validity and the mode of leases, for every thread to read
@@ -99,7 +100,7 @@ struct redlock_sync_lease {
 
     struct list held;
     bool is_held; /* the lease is in that list */
-    struct call *acquiring, *extending, *changing, *releasing;
+    struct call *acquiring, *extending, *changing, *announcing, *releasing;
     struct reentry *reentry; /* NULL unless the lease is reentrant */
 
     redlock_sync_callback *on_event;
@@ -126,13 +127,22 @@ redlock_code sync_carry_out(redlock_sync *client, struct call *call);
 void sync_on_mail(struct ev_loop *loop, ev_io *mail, int events);
 void sync_set_pending(redlock_sync *client, struct call *call);
 void sync_finish(redlock_sync *client, struct call *call, redlock_code code);
-/* The same for the call in `slot`, which waits for an event of its lease, if there is one. */
+/* The same for the call in `slot`, which waits for an event of its lease, if there is one; NULL:
+ * that event will not come. */
 void sync_finish_with(redlock_sync *client, struct call **slot, redlock_code code,
                       const redlock_event *event);
 /* The same for a call that redlock.h refused. */
 void sync_refuse(redlock_sync *client, struct call *call, redlock_code code);
 /* Ends every call that still waits; later calls are refused.  All get E_CLOSED. */
 void sync_finish_all(redlock_sync *client);
+
+/* ---- sync_lease.c ---- */
+
+/* Any thread: checks the call and the lease that it is about, and carries it out. */
+redlock_code sync_ask_about(redlock_sync_lease *lease, struct call *call);
+/* The background thread: the call waits in `slot` for an event of its lease, unless redlock.h
+ * refused it with `code`. */
+void sync_await(redlock_sync *client, struct call *call, struct call **slot, redlock_code code);
 
 /* ---- sync_reentry.c ---- */
 

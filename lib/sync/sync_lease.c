@@ -32,6 +32,7 @@ static void over(redlock_sync_lease *lease, const redlock_event *event)
     sync_no_longer_held(lease);
     sync_finish_with(client, &lease->extending, code, event);
     sync_finish_with(client, &lease->changing, code, event);
+    sync_finish_with(client, &lease->announcing, code, event);
     if (!lost)
         sync_finish_with(client, &lease->releasing, event->code, event);
 }
@@ -71,6 +72,9 @@ static void on_lease_event(redlock_lease *handle, const redlock_event *event, vo
     case REDLOCK_EXTENDED:
     case REDLOCK_NOT_EXTENDED:
         sync_finish_with(lease->client, &lease->extending, event->code, event);
+        break;
+    case REDLOCK_ANNOUNCED:
+        sync_finish_with(lease->client, &lease->announcing, REDLOCK_OK, event);
         break;
     case REDLOCK_CHANGED:
     case REDLOCK_NOT_CHANGED:
@@ -250,7 +254,7 @@ const char *redlock_sync_token(const redlock_sync_lease *lease)
     return lease ? lease->token : "";
 }
 
-static redlock_code ask_about(redlock_sync_lease *lease, struct call *call)
+redlock_code sync_ask_about(redlock_sync_lease *lease, struct call *call)
 {
     if (!sync_report_is_usable(call->result))
         return REDLOCK_E_ARGUMENT;
@@ -262,8 +266,7 @@ static redlock_code ask_about(redlock_sync_lease *lease, struct call *call)
     return sync_carry_out(client, call);
 }
 
-/* The call waits in `slot` for an event of its lease, unless redlock.h refused it. */
-static void await(redlock_sync *client, struct call *call, struct call **slot, redlock_code code)
+void sync_await(redlock_sync *client, struct call *call, struct call **slot, redlock_code code)
 {
     if (code) {
         sync_refuse(client, call, code);
@@ -276,14 +279,14 @@ static void await(redlock_sync *client, struct call *call, struct call **slot, r
 static void start_extend(redlock_sync *client, struct call *call)
 {
     redlock_code code = redlock_extend(call->lease->handle, call->ms);
-    await(client, call, &call->lease->extending, code);
+    sync_await(client, call, &call->lease->extending, code);
 }
 
 redlock_code redlock_sync_extend(redlock_sync_lease *lease, int64_t ttl_ms,
                                  redlock_sync_result *result)
 {
     struct call call = {.start = start_extend, .ms = ttl_ms, .result = result};
-    return ask_about(lease, &call);
+    return sync_ask_about(lease, &call);
 }
 
 /* The loop sends nothing before this function returns: no reader comes in while a thread may
@@ -294,32 +297,33 @@ static void start_downgrade(redlock_sync *client, struct call *call)
     if (!code) {
         sync_reentry_downgraded(call->lease);
         sync_publish(call->lease);
+        sync_finish_with(client, &call->lease->announcing, REDLOCK_E_CANCELLED, NULL);
     }
-    await(client, call, &call->lease->changing, code);
+    sync_await(client, call, &call->lease->changing, code);
 }
 
 redlock_code redlock_sync_downgrade(redlock_sync_lease *lease, redlock_sync_result *result)
 {
     struct call call = {.start = start_downgrade, .result = result};
-    return ask_about(lease, &call);
+    return sync_ask_about(lease, &call);
 }
 
 static void start_upgrade(redlock_sync *client, struct call *call)
 {
     redlock_code code = redlock_upgrade(call->lease->handle);
-    await(client, call, &call->lease->changing, code);
+    sync_await(client, call, &call->lease->changing, code);
 }
 
 redlock_code redlock_sync_upgrade(redlock_sync_lease *lease, redlock_sync_result *result)
 {
     struct call call = {.start = start_upgrade, .result = result};
-    return ask_about(lease, &call);
+    return sync_ask_about(lease, &call);
 }
 
 static void start_release(redlock_sync *client, struct call *call)
 {
     redlock_code code = redlock_release(call->lease->handle);
-    await(client, call, &call->lease->releasing, code);
+    sync_await(client, call, &call->lease->releasing, code);
 }
 
 redlock_code redlock_sync_release(redlock_sync_lease *lease, redlock_sync_result *result)
@@ -327,11 +331,11 @@ redlock_code redlock_sync_release(redlock_sync_lease *lease, redlock_sync_result
     struct call call = {.start = start_release, .result = result};
     redlock_code code;
     if (!lease || !sync_report_is_usable(result) || sync_check(lease->client))
-        return ask_about(lease, &call); /* which refuses it */
+        return sync_ask_about(lease, &call); /* which refuses it */
     if (sync_reentry_release(lease, result, &code))
         return code;
     sync_end_lease(lease);
-    return ask_about(lease, &call);
+    return sync_ask_about(lease, &call);
 }
 
 static void let_go(redlock_sync_lease *lease)

@@ -1,0 +1,169 @@
+/*
+ * Elections by threads that wait: a thread leads while it has a fenced lease.
+ */
+#include <pthread.h>
+#include <string.h>
+
+#include "fixture.h"
+#include "sync_user.h"
+
+#define MASTERS 5
+#define TTL     3000
+
+static redlock_sync *client;
+
+static int open_one(void **state)
+{
+    (void)state;
+    client = open_on(&cluster);
+    return 0;
+}
+
+static int close_one(void **state)
+{
+    (void)state;
+    redlock_sync_close(client, 5000);
+    redlock_sync_free(client);
+    return 0;
+}
+
+static redlock_sync_lease *lead(const char *name)
+{
+    redlock_lease_options options = terms(TTL, REDLOCK_FOREVER);
+    options.fence = true;
+    return take(client, name, &options);
+}
+
+static redlock_code look(redlock_leader *leader, char *value, size_t size)
+{
+    memset(value, '#', size);
+    return redlock_sync_leader(client, "name", leader, value, size, NULL);
+}
+
+static void test_a_thread_leads(void **state)
+{
+    (void)state;
+    redlock_leader leader;
+    char value[8];
+    assert_code(look(&leader, value, sizeof value), REDLOCK_OK);
+    assert_true(leader.term == 0 && leader.length == 0);
+    redlock_sync_lease *lease = lead("name");
+    redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
+    assert_code(redlock_sync_announce(lease, "blue", 4, &result), REDLOCK_OK);
+    assert_true(result.granted >= MASTERS / 2 + 1);
+    assert_code(look(&leader, value, sizeof value), REDLOCK_OK);
+    assert_true(leader.term == redlock_sync_fence(lease));
+    assert_int_equal(leader.length, 4);
+    assert_memory_equal(value, "blue####", 8);
+    assert_ptr_equal(leader.value, value);
+    assert_code(redlock_sync_announce(lease, "a long value", 12, NULL), REDLOCK_OK);
+    assert_code(look(&leader, value, 4), REDLOCK_OK);
+    assert_int_equal(leader.length, 12);
+    assert_memory_equal(value, "a lo", 4);
+    assert_code(redlock_sync_leader(client, "name", &leader, NULL, 0, NULL), REDLOCK_OK);
+    assert_true(leader.term == redlock_sync_fence(lease));
+    give_back(lease);
+    AWAIT(redlock_sync_leader(client, "name", &leader, NULL, 0, NULL) == REDLOCK_OK &&
+          leader.term == 0);
+}
+
+static void test_what_cannot_be_announced(void **state)
+{
+    (void)state;
+    static char value[REDLOCK_VALUE_MAX + 1];
+    redlock_lease_options options = terms(TTL, 0);
+    redlock_sync_lease *plain = take(client, "plain", &options);
+    redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
+    assert_code(redlock_sync_announce(plain, "x", 1, &result), REDLOCK_E_STATE);
+    assert_non_null(strstr(result.text, "fence"));
+    give_back(plain);
+    redlock_sync_lease *lease = lead("name");
+    assert_code(redlock_sync_announce(lease, value, sizeof value, NULL), REDLOCK_E_ARGUMENT);
+    assert_code(redlock_sync_downgrade(lease, NULL), REDLOCK_OK);
+    assert_code(redlock_sync_announce(lease, "x", 1, NULL), REDLOCK_E_STATE);
+    give_back(lease);
+    assert_code(redlock_sync_announce(NULL, "x", 1, NULL), REDLOCK_E_ARGUMENT);
+    redlock_leader leader;
+    assert_code(redlock_sync_leader(client, "", &leader, NULL, 0, NULL), REDLOCK_E_NAME);
+    assert_code(redlock_sync_leader(client, "name", NULL, NULL, 0, NULL), REDLOCK_E_ARGUMENT);
+    assert_code(redlock_sync_leader(NULL, "name", &leader, NULL, 0, NULL), REDLOCK_E_ARGUMENT);
+}
+
+/* ---- several threads ---- */
+
+struct speaker {
+    pthread_t thread;
+    redlock_sync_lease *lease;
+    char value[16];
+    redlock_code code;
+};
+
+static void *speak(void *data)
+{
+    struct speaker *speaker = data;
+    speaker->code =
+        redlock_sync_announce(speaker->lease, speaker->value, strlen(speaker->value), NULL);
+    return NULL;
+}
+
+/* Each is told, that its value is said or that another one replaced it; the last one is said. */
+static void test_threads_announce_at_once(void **state)
+{
+    (void)state;
+    enum { SPEAKERS = 8 };
+    struct speaker speakers[SPEAKERS];
+    redlock_sync_lease *lease = lead("name");
+    redlock_leader leader;
+    char value[16];
+    unsigned said = 0;
+    for (unsigned i = 0; i < SPEAKERS; i++) {
+        speakers[i].lease = lease;
+        snprintf(speakers[i].value, sizeof speakers[i].value, "value %u", i);
+        assert_int_equal(pthread_create(&speakers[i].thread, NULL, speak, &speakers[i]), 0);
+    }
+    for (unsigned i = 0; i < SPEAKERS; i++) {
+        pthread_join(speakers[i].thread, NULL);
+        assert_true(speakers[i].code == REDLOCK_OK || speakers[i].code == REDLOCK_E_CANCELLED);
+        said += speakers[i].code == REDLOCK_OK;
+    }
+    assert_true(said >= 1);
+    assert_code(look(&leader, value, sizeof value), REDLOCK_OK);
+    assert_true(leader.term == redlock_sync_fence(lease));
+    assert_memory_equal(value, "value ", 6);
+    give_back(lease);
+}
+
+/* ---- masters that are away ---- */
+
+static void test_no_quorum_says_it(void **state)
+{
+    (void)state;
+    struct cluster own;
+    redlock_leader leader;
+    cluster_start(&own, 3, "");
+    redlock_sync *alone = open_on(&own);
+    redlock_lease_options options = terms(1000, 0);
+    options.fence = true;
+    redlock_sync_lease *lease = take(alone, "name", &options);
+    cluster_do(&own, "kill 1");
+    cluster_do(&own, "kill 2");
+    redlock_code code = redlock_sync_announce(lease, "x", 1, NULL);
+    assert_int_equal(redlock_code_class(code), REDLOCK_CLASS_LOST);
+    assert_code(redlock_sync_leader(alone, "name", &leader, NULL, 0, NULL), REDLOCK_E_UNAVAILABLE);
+    assert_code(leader.code, REDLOCK_E_UNAVAILABLE);
+    redlock_sync_lease_free(lease);
+    redlock_sync_close(alone, 0);
+    redlock_sync_free(alone);
+    cluster_stop(&own);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_a_thread_leads, open_one, close_one),
+        cmocka_unit_test_setup_teardown(test_what_cannot_be_announced, open_one, close_one),
+        cmocka_unit_test_setup_teardown(test_threads_announce_at_once, open_one, close_one),
+        cmocka_unit_test(test_no_quorum_says_it),
+    };
+    return RUN_WITH(tests, .masters = MASTERS, .fenced = true);
+}
