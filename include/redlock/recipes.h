@@ -8,6 +8,8 @@
  *   redlock_announce()       says something to all who observe the name
  *   redlock_observe()        hears it
  *
+ * For threads that wait redlock/sync.h has redlock_sync_announce() and redlock_sync_leader().
+ *
  * A leader is whoever holds a lease on a name exclusively, with a fence; its term is the fence.  So
  * at most one leads at any moment, as long as redlock keeps its promises, and terms grow from each
  * leader to the next, even where it cannot.  A leader must stop when it is told LOST, and whatever

@@ -1,9 +1,13 @@
 """redlock elect and leader: who leads, what is announced, and who hears it."""
 
 import signal
+import subprocess
 import unittest
+from pathlib import Path
 
-from harness import Case, Cluster, ClusterCase, until
+from harness import REDLOCK, Case, Cluster, ClusterCase, until
+
+EXAMPLE = str(Path(REDLOCK).with_name("example_leader"))
 
 LEADS = 'echo "$REDLOCK_TERM" >> "$0"; exec sleep 60'
 
@@ -148,6 +152,30 @@ class Elect(ClusterCase):
         lines = self.redlock("elect", "--json", self.name, "--", "sleep", "1", status=0).json_lines
         events = [line["event"] for line in lines if line["event"] not in ("at_risk", "healthy")]
         self.assertEqual(events, ["acquired", "announced", "ended", "released"])
+
+
+class Example(ClusterCase):
+    """examples/leader.c: one of several hosts leads, and all know where."""
+
+    def host(self, address):
+        path = self.tmp / address
+        with path.open("wb") as out:
+            job = subprocess.Popen([EXAMPLE, address], env=self.env(), stdin=subprocess.DEVNULL,
+                                   stdout=out, stderr=subprocess.PIPE)
+        self.addCleanup(self.end, job)
+        return job, path
+
+    def test_the_next_one_goes_on(self):
+        first, said = self.host("first")
+        until(lambda: "send to first" in said.read_text(), "the first leads")
+        second, other = self.host("second")
+        until(lambda: "send to first" in other.read_text(), "the second knows")
+        first.send_signal(signal.SIGTERM)
+        self.assertEqual(first.wait(30), 0)
+        until(lambda: "send to second" in other.read_text(), "the second leads")
+        until(lambda: "a piece of work" in other.read_text(), "the second works")
+        second.send_signal(signal.SIGTERM)
+        self.assertEqual(second.wait(30), 0)
 
 
 class Masters(Case):
