@@ -25,6 +25,7 @@ static void on_work(struct ev_loop *loop, ev_timer *timer, int events)
     (void)loop, (void)events;
     if (redlock_valid_for(lease) > PIECE_MS)
         printf("a piece of work, with term %lld\n", (long long)redlock_fence(lease));
+    fflush(stdout);
 }
 
 static void on_event(redlock_candidate *candidate, const redlock_event *event, void *data)
