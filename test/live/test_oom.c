@@ -3,6 +3,8 @@
  * life of a client has: open, acquire, contend, extend, release, close.  Nothing crashes or leaks,
  * every outcome is told once, and no key stays behind.
  */
+#include <redlock/recipes.h>
+
 #include "fixture.h"
 #include "user.h"
 
@@ -71,6 +73,62 @@ static void hold_and_contend(struct user *user)
         give_back(&first);
 }
 
+/* ---- a leader, and who observes it ---------------------------------------------------- */
+
+struct led {
+    unsigned told[KINDS], heard;
+};
+
+static void on_term(redlock_candidate *candidate, const redlock_event *event, void *data)
+{
+    struct led *led = data;
+    (void)candidate;
+    led->told[event->kind]++;
+}
+
+static void on_leader(redlock_observer *observer, const redlock_leader *leader, void *data)
+{
+    struct led *led = data;
+    (void)observer;
+    assert_non_null(leader->value);
+    led->heard++;
+}
+
+static bool is_decided(const struct led *led)
+{
+    return led->told[REDLOCK_ACQUIRED] || led->told[REDLOCK_NOT_ACQUIRED];
+}
+
+static void lead_and_observe(struct user *user)
+{
+    struct led led = {0};
+    redlock_observer *observer;
+    redlock_candidate *candidate;
+    redlock_campaign_options options = REDLOCK_CAMPAIGN_INIT;
+    options.ttl_ms = 2000;
+    options.value = "value";
+    options.length = 5;
+    redlock_code code = redlock_observe(user->client, &observer, "one", on_leader, &led);
+    assert_true(code == REDLOCK_OK || (code == REDLOCK_E_MEMORY && !observer));
+    code = redlock_campaign(user->client, &candidate, "one", &options, on_term, &led);
+    assert_true(code == REDLOCK_OK || (code == REDLOCK_E_MEMORY && !candidate));
+    if (candidate)
+        AWAIT(user, is_decided(&led));
+    if (observer)
+        AWAIT(user, led.heard);
+    redlock_observer_free(observer);
+    if (candidate && redlock_resign(candidate) == REDLOCK_OK)
+        AWAIT(user, led.told[REDLOCK_RELEASED] == 1);
+    redlock_candidate_free(candidate);
+}
+
+/* What could not be taken back ends by itself. */
+static void forget_announcements(void)
+{
+    for (unsigned i = 0; i < 5; i++)
+        cluster_tell(&cluster, i, "DEL redlock:leader:one redlock:observers:one");
+}
+
 static void on_closed(redlock *client, unsigned left, void *data)
 {
     struct user *user = data;
@@ -110,7 +168,9 @@ static void assert_keeps_count(struct ev_loop *loop)
 }
 
 /* Whether it came to the n-th. */
-static bool live(enum fault fault, unsigned n)
+typedef void life(struct user *user);
+
+static bool live(life *life, enum fault fault, unsigned n)
 {
     struct user user = {.loop = ev_loop_new(0)};
     redlock_options options = REDLOCK_OPTIONS_INIT;
@@ -124,7 +184,7 @@ static bool live(enum fault fault, unsigned n)
         assert_true(why[0]);
         assert_null(user.client);
     } else {
-        hold_and_contend(&user);
+        life(&user);
         redlock_close(user.client, 5000, on_closed, &user);
         AWAIT(&user, user.closed);
         redlock_free(user.client);
@@ -133,18 +193,33 @@ static bool live(enum fault fault, unsigned n)
     bool struck = fault_disarm();
     assert_keeps_count(user.loop);
     ev_loop_destroy(user.loop);
+    if (life == lead_and_observe)
+        forget_announcements();
     if (cluster_keys(&cluster))
         fail_msg("the %u-th fault of kind %d left keys behind", n, (int)fault);
     return struck;
 }
 
-static void live_through(enum fault fault, const char *what)
+static void live_all(life *life, enum fault fault, const char *what)
 {
     unsigned n = 1;
-    while (n < LAST && live(fault, n))
+    while (n < LAST && live(life, fault, n))
         n++;
     print_message("    %u %s\n", n - 1, what);
     assert_true(n > 10 && n < LAST);
+}
+
+static void live_through(enum fault fault, const char *what)
+{
+    live_all(hold_and_contend, fault, what);
+}
+
+static void test_leaders(void **state)
+{
+    (void)state;
+    live_all(lead_and_observe, FAULT_MEMORY, "allocations failed");
+    live_all(lead_and_observe, FAULT_MEMORY_SPELL, "times ten allocations failed in a row");
+    live_all(lead_and_observe, FAULT_CALL_FAILS, "calls on sockets failed");
 }
 
 static void test_memory(void **state)
@@ -238,6 +313,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_leaders),
         cmocka_unit_test(test_token_takes_no_memory),
         cmocka_unit_test(test_calls_that_fail),
         cmocka_unit_test(test_calls_that_do_half),
