@@ -1,0 +1,94 @@
+"""Judges a run of elections from the records of its processes alone."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Term:
+    """While a process counted itself the leader; microseconds."""
+    process: str
+    term: int
+    begun: int
+    until: int
+    over: int = None
+    announced: int = None
+
+    @property
+    def end(self):
+        return self.until if self.over is None else min(self.until, self.over)
+
+
+@dataclass
+class Record:
+    process: str
+    terms: list = field(default_factory=list)
+    told: list = field(default_factory=list)  # (at, term, value)
+
+
+def read(process, lines):
+    """A process that was killed leaves its last line cut: it does not count."""
+    record, terms = Record(process), {}
+    for line in lines:
+        if not line.endswith("\n"):
+            break
+        at, kind, *words = line.split()
+        at = int(at)
+        if kind == "leads":
+            terms[int(words[0])] = Term(process, int(words[0]), at, int(words[1]))
+        elif kind == "valid":
+            terms[int(words[0])].until = int(words[1])
+        elif kind == "announced":
+            term = terms[int(words[0])]
+            term.announced = term.announced or at
+        elif kind == "over":
+            terms[int(words[0])].over = at
+        elif kind == "told":
+            record.told.append((at, int(words[0]), words[1] if len(words) > 1 else ""))
+    record.terms = list(terms.values())
+    return record
+
+
+def two_leaders(terms):
+    """Each with the first one before it that had not ended."""
+    last = None
+    for term in sorted(terms, key=lambda it: it.begun):
+        if last and term.begun < last.end:
+            yield (f"{term.process} leads from {term.begun} on, term {term.term}, and {last.process} "
+                   f"counts itself the leader until {last.end}, term {last.term}")
+        if not last or term.end > last.end:
+            last = term
+
+
+def terms_grow(terms):
+    ordered = sorted(terms, key=lambda it: it.begun)
+    for one, other in zip(ordered, ordered[1:]):
+        if other.term <= one.term:
+            yield f"{other.process} leads after {one.process}, with term {other.term} after {one.term}"
+
+
+def what_is_told(record, values):
+    """In the order of terms, and as it was announced; `values`: of each term."""
+    highest = 0
+    for at, term, value in record.told:
+        if term <= 0:
+            continue
+        if term < highest:
+            yield f"{record.process} is told term {term} after {highest}, at {at}"
+        if values.get(term) != value:
+            yield f"{record.process} is told {value} of term {term}, at {at}, which is {values.get(term)}'s"
+        highest = max(highest, term)
+
+
+def violations(records):
+    terms = [term for record in records for term in record.terms]
+    values = {term.term: term.process for term in terms}
+    found = [*two_leaders(terms), *terms_grow(terms)]
+    for record in records:
+        found += what_is_told(record, values)
+    return found
+
+
+def median(numbers):
+    ordered = sorted(numbers)
+    half = len(ordered) // 2
+    return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
