@@ -29,13 +29,19 @@ struct elector {
     ev_signal end;
 };
 
+/* The time is read first: this process may be stopped in between, and must not seem to be the
+ * leader for longer than it counts itself. */
+static int64_t valid_until(const struct elector *elector)
+{
+    int64_t now = now_us();
+    return now + redlock_valid_for(redlock_candidate_lease(elector->candidate)) * 1000;
+}
+
 /* Records it if validity has moved: a renewal is not told otherwise. */
 static void look(struct elector *elector)
 {
-    int64_t left_ms = redlock_valid_for(redlock_candidate_lease(elector->candidate)),
-            now = now_us();
-    int64_t until = now + left_ms * 1000;
-    if (!elector->term || left_ms == 0 || llabs(until - elector->until) <= 2000)
+    int64_t until = valid_until(elector), now = now_us();
+    if (!elector->term || until <= now || llabs(until - elector->until) <= 2000)
         return;
     elector->until = until;
     record_put(&elector->record, now, "valid %lld %lld", (long long)elector->term,
