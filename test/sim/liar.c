@@ -178,6 +178,32 @@ static void lie_about_renewal(struct world *w, struct model_answer *answer)
         answer->time += tells(w, LIE_TIME) ? chance_range(&w->chance, 0, MS(DAY_MS)) : 0;
 }
 
+/* Anything that was ever announced, of any name, by anybody. */
+static struct model_said something_said(struct world *w)
+{
+    uint32_t value = 1 + chance_below(&w->leading, w->sayings_made);
+    return (struct model_said){.token = 1 + chance_below(&w->leading, w->token_count - 1),
+                               .value = value,
+                               .term = w->sayings[value].term,
+                               .number = chance_range(&w->leading, 1, 3)};
+}
+
+static void lie_about_leader(struct world *w, const struct model_call *call,
+                             struct model_answer *answer)
+{
+    if (tells(w, LIE_REFUSE))
+        answer->answer = ANSWER_ABSENT;
+    if (!tells(w, LIE_GRANT))
+        return;
+    answer->answer = ANSWER_YES;
+    if (call->kind != REQUEST_OBSERVE)
+        return;
+    if (w->sayings_made && w->token_count > 1)
+        answer->said = something_said(w);
+    answer->answer = answer->said.token ? ANSWER_YES : ANSWER_ABSENT;
+    answer->remaining_ms = chance_range(&w->leading, 1, w->max_ttl_ms);
+}
+
 static void lie_about_error(struct world *w, const struct model_call *call,
                             struct model_answer *answer)
 {
@@ -220,6 +246,8 @@ void liar_answers(struct world *w, unsigned master, struct message *message, boo
         lie_about_queue(w, answer);
     if (call->kind == REQUEST_RENEW)
         lie_about_renewal(w, answer);
+    if (request_is_of_task(call->kind))
+        lie_about_leader(w, call, answer);
     if (answer->clock || (call->proposal && answer->answer == ANSWER_YES))
         answer->clock = lying_clock(w, answer->clock ? answer->clock : 1);
     if (tells(w, LIE_FORGET))
