@@ -534,14 +534,9 @@ static bool read_observe(const struct raw_reply *raw, struct reply *reply)
         return answer(reply, ANSWER_ABSENT);
     if (!raw->is_array || raw->count != 2 || !is_whole_string(&raw->fields[0]) ||
         !said_read(raw->fields[0].text, raw->fields[0].length, &said) ||
-        !get_remaining(&raw->fields[1], &reply->remaining_ms) || reply->remaining_ms < 1)
+        !get_remaining(&raw->fields[1], &said.remaining_ms) || said.remaining_ms < 1)
         return false;
-    reply->clock = said.term;
-    reply->number = said.number;
-    reply->waiters = said.token;
-    reply->waiters_length = said.token_length;
-    reply->text = said.value;
-    reply->text_length = said.value_length;
+    reply_set_said(reply, &said);
     return answer(reply, ANSWER_YES);
 }
 

@@ -351,18 +351,6 @@ static struct said read_said(struct scenario *s, const struct words *words)
                          .remaining_ms = time_of(s, words, "left", 0) / 1000};
 }
 
-/* As lib/wire/reply.c does. */
-static void tell_said(struct reply *reply, struct said said)
-{
-    reply->clock = said.term;
-    reply->number = said.number;
-    reply->waiters = said.token;
-    reply->waiters_length = said.token_length;
-    reply->text = said.value;
-    reply->text_length = said.value_length;
-    reply->remaining_ms = said.remaining_ms;
-}
-
 static void read_details(struct scenario *s, struct words *words, struct reply *reply, char *text,
                          size_t size)
 {
@@ -377,9 +365,10 @@ static void read_details(struct scenario *s, struct words *words, struct reply *
     reply->next_slot = slot_of(words, reply->answer == ANSWER_QUEUED ? "younger" : "line");
     if (reply->clock)
         return;
-    if (reply->answer == ANSWER_YES && *value_of(words, "term"))
-        tell_said(reply, read_said(s, words));
-    else if (reply->answer == ANSWER_ERROR)
+    if (reply->answer == ANSWER_YES && *value_of(words, "term")) {
+        struct said said = read_said(s, words);
+        reply_set_said(reply, &said);
+    } else if (reply->answer == ANSWER_ERROR)
         join(text, size, words);
     else if (reply->answer == ANSWER_HELD && words->next < words->count) {
         snprintf(text, size, "%s", next_word(words));

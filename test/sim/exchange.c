@@ -202,13 +202,7 @@ void exchange_read(const struct world *w, const struct message *message, const s
     if (tag->kind == REQUEST_OBSERVE && answer->answer == ANSWER_YES) {
         struct said said;
         exchange_spell_said(w, &answer->said, answer->remaining_ms, &said);
-        reply->clock = said.term;
-        reply->number = said.number;
-        reply->waiters = said.token;
-        reply->waiters_length = said.token_length;
-        reply->text = said.value;
-        reply->text_length = said.value_length;
-        reply->remaining_ms = said.remaining_ms;
+        reply_set_said(reply, &said);
     }
     if (answer->answer == ANSWER_HELLO) {
         fill_hello(answer, hello);

@@ -223,6 +223,18 @@ static inline struct said reply_said(const struct reply *reply)
                          .remaining_ms = reply->remaining_ms};
 }
 
+/* Makes the reply one to OBSERVE, of something that is said. */
+static inline void reply_set_said(struct reply *reply, const struct said *said)
+{
+    reply->clock = said->term;
+    reply->number = said->number;
+    reply->waiters = said->token;
+    reply->waiters_length = said->token_length;
+    reply->text = said->value;
+    reply->text_length = said->value_length;
+    reply->remaining_ms = said->remaining_ms;
+}
+
 /* A master gave the names to its first waiter, and tells it on its channel; or it has a free slot
  * with nobody enqueued for it, and tells the first who waits for another one.  Or what is said of a
  * name has changed, and it tells those who observe it. */
