@@ -2,6 +2,8 @@
  * The contract of the loop: callbacks come only from it and may do anything, even free their own
  * lease or client; the loop ends by itself; no SIGPIPE is sent.
  */
+#include <redlock/recipes.h>
+
 #include "fixture.h"
 #include "user.h"
 
@@ -104,6 +106,7 @@ static void provoke(struct stage *stage)
     redlock_lease_options terms = lease_terms(1500, 0);
     terms.renew = stage->kind != REDLOCK_LOST;
     terms.shared = stage->kind == REDLOCK_NOT_CHANGED;
+    terms.fence = stage->kind == REDLOCK_ANNOUNCED;
     if (stage->kind == REDLOCK_SEEN) {
         assert_code(redlock_inspect(client, &stage->lease, &name, 1, act, stage), REDLOCK_OK);
         return;
@@ -126,6 +129,8 @@ static void provoke(struct stage *stage)
         assert_code(redlock_downgrade(stage->lease), REDLOCK_OK);
     if (stage->kind == REDLOCK_NOT_CHANGED)
         assert_code(redlock_upgrade(stage->lease), REDLOCK_OK);
+    if (stage->kind == REDLOCK_ANNOUNCED)
+        assert_code(redlock_announce(stage->lease, "x", 1), REDLOCK_OK);
     if (stage->kind == REDLOCK_RELEASED)
         assert_code(redlock_release(stage->lease), REDLOCK_OK);
 }
@@ -166,7 +171,8 @@ static void play(redlock_event_kind kind, enum deed deed)
         for (unsigned i = 0; i < 5; i++)
             cluster_tell(
                 &cluster, i,
-                "DEL first redlock:holders:first"); /* nothing is sent any more: allowed to stay */
+                "DEL first redlock:holders:first redlock:leader:first"); /* nothing is sent any
+                                                                            more: allowed to stay */
     assert_int_equal(cluster_keys(&cluster), 0);
 }
 
