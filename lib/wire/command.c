@@ -76,22 +76,29 @@ static unsigned count_digits(uint64_t number)
 {
     if (number < 100)
         return number < 10 ? 1 : 2;
-    unsigned count = 3;
-    for (uint64_t limit = 1000; number >= limit; limit *= 10)
+    if (number < 100000) /* most ttls */
+        return number < 1000 ? 3 : number < 10000 ? 4 : 5;
+    unsigned count = 6;
+    for (uint64_t limit = 1000000; number >= limit; limit *= 10)
         count++;
     return count;
 }
 
+/* Two at a time: each request has some. */
 static char *put_digits(char *to, uint64_t number, unsigned count)
 {
-    if (count == 2) {
-        to[0] = (char)('0' + number / 10);
-        to[1] = (char)('0' + number % 10);
-        return to + 2;
-    }
-    for (unsigned i = count; i-- > 0; number /= 10)
-        to[i] = (char)('0' + number % 10);
-    return to + count;
+    static const char pairs[] =
+        "00010203040506070809101112131415161718192021222324252627282930313233"
+        "34353637383940414243444546474849505152535455565758596061626364656667"
+        "6869707172737475767778798081828384858687888990919293949596979899";
+    char *end = to + count, *at = end;
+    for (; number >= 100; number /= 100)
+        at = memcpy(at - 2, pairs + 2 * (number % 100), 2);
+    if (number >= 10)
+        memcpy(to, pairs + 2 * number, 2);
+    else
+        *to = (char)('0' + number);
+    return end;
 }
 
 /* "*3\r\n", "$22\r\n" */

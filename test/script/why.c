@@ -24,7 +24,7 @@ static void say_reply(char *to, size_t size, unsigned master, const struct reply
 static void say_timer(char *to, size_t size, const struct fake *fake)
 {
     static const char *const owners[] = {"the engine", "a master", "a lease",
-                                         "what is still to be given back"};
+                                         "what is still to be given back", "a task"};
     const struct deadline *first = fake->engine.deadlines.heap[0].deadline;
     const char *owner = owners[first->owner];
     for (unsigned i = 0; i < ACTORS_MAX; i++)
@@ -36,11 +36,20 @@ static void say_timer(char *to, size_t size, const struct fake *fake)
 /* The calls of the user. */
 static const char *call_name(enum event_kind kind)
 {
-    static const char *const names[] = {
-        [EVENT_ACQUIRE] = "acquire", [EVENT_ATTACH] = "attach",       [EVENT_RELEASE] = "release",
-        [EVENT_EXTEND] = "extend",   [EVENT_INSPECT] = "inspect",     [EVENT_ABANDON] = "free",
-        [EVENT_DETACH] = "detach",   [EVENT_ADOPT] = "adopt",         [EVENT_CLOSE] = "close",
-        [EVENT_GIVE_UP] = "give up", [EVENT_DOWNGRADE] = "downgrade", [EVENT_UPGRADE] = "upgrade"};
+    static const char *const names[] = {[EVENT_ACQUIRE] = "acquire",
+                                        [EVENT_ATTACH] = "attach",
+                                        [EVENT_RELEASE] = "release",
+                                        [EVENT_EXTEND] = "extend",
+                                        [EVENT_INSPECT] = "inspect",
+                                        [EVENT_ABANDON] = "free",
+                                        [EVENT_DETACH] = "detach",
+                                        [EVENT_ADOPT] = "adopt",
+                                        [EVENT_CLOSE] = "close",
+                                        [EVENT_GIVE_UP] = "give up",
+                                        [EVENT_DOWNGRADE] = "downgrade",
+                                        [EVENT_UPGRADE] = "upgrade",
+                                        [EVENT_TASK_BEGIN] = "observe or announce",
+                                        [EVENT_TASK_END] = "end of a task"};
     return names[kind];
 }
 
