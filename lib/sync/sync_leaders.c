@@ -50,7 +50,7 @@ static void on_leader(redlock_observer *observer, const redlock_leader *leader, 
     size_t length = leader->length < look->size ? leader->length : look->size;
     *look->leader = *leader;
     look->leader->value = look->value ? look->value : "";
-    if (length)
+    if (look->value && length)
         memcpy(look->value, leader->value, length);
     redlock_observer_free(observer);
     sync_finish(look->client, &look->call,
