@@ -21,7 +21,7 @@ static void send_request(redlock *client, unsigned master, const struct request 
     link_send(client->links[master], request);
     if (CLIENT_MUTANT(WRITTEN_AT_ONCE))
         link_flush(client->links[master]);
-    if (request->channel) /* of QUEUE and OBSERVE alone */
+    if (request_brings_pushes(request->tag.kind))
         expect_pushes(client, master, request);
 }
 
