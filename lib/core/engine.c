@@ -103,6 +103,7 @@ static void close_all(struct engine *e)
 {
     e->closing = true;
     lists_each(e, &e->busy, close_one, 0);
+    tasks_close(e);
     subscription_end(e);
     hurry_claims(e);
     close_some(e);
@@ -117,12 +118,13 @@ static void give_up_one(struct engine *e, struct lease *lease, unsigned master)
 static void give_up_all(struct engine *e)
 {
     lists_each(e, &e->busy, give_up_one, 0);
+    tasks_give_up(e);
 }
 
 static void check_closed(struct engine *e)
 {
     if (!e->closing || e->closed_told || e->busy.count || e->held.count ||
-        (e->abandoned && !MUTANT(CLOSED_EARLY)))
+        (e->abandoned && !MUTANT(CLOSED_EARLY)) || tasks_are_owed(e))
         return;
     e->closed_told = true;
     engine_emit(e, EFFECT_CLOSED, 0, NULL);
@@ -197,7 +199,7 @@ static void hear(struct engine *e, unsigned master, const struct reply *reply)
 
 bool event_may_draw(enum event_kind kind)
 {
-    return kind == EVENT_ACQUIRE || kind == EVENT_TIMER;
+    return kind == EVENT_ACQUIRE || kind == EVENT_TIMER || kind == EVENT_TASK_BEGIN;
 }
 
 /* Effects never call the core, so a step is never entered twice. */
@@ -282,6 +284,9 @@ void engine_step(struct engine *e, usec now, struct randomness *random, const st
         break;
     case EVENT_TASK_BEGIN:
         tasks_begin(e, event->task);
+        break;
+    case EVENT_TASK_LEAVE:
+        tasks_leave(e, event->task);
         break;
     case EVENT_TASK_END:
         tasks_end(e, event->task);

@@ -35,6 +35,7 @@ typedef int64_t usec;
 #define TTL_MS_MOST   (INT64_C(24) * 3600 * 1000) /* no client may ask for a longer ttl */
 #define PERMITS_MOST  1024                        /* of one name */
 #define VALUE_MOST    65536                       /* bytes that can be said of a name */
+#define PARTIES_MOST  256                         /* of a barrier */
 #define VOTE_TEXT_MAX 120                         /* most bytes kept of a text of a master */
 #define RUN_ID_MAX    43                          /* longest run_id */
 #define CLOCK_WINDOW  MS(60000)                   /* a proposal further above TIME is cut */
@@ -103,7 +104,7 @@ struct request {
     size_t label_length;
 
     /* ACQUIRE, GRANT, QUEUE, RENEW, UPGRADE; ANNOUNCE: how long it is said; OBSERVE: how long we
-     * are told of changes */
+     * are told of changes; ARRIVE: how long we are counted, and told of changes */
     int64_t ttl_ms;
 
     usec proposal; /* GRANT, UPGRADE: for the master's logical clock; 0: no fence is asked for */
@@ -112,8 +113,8 @@ struct request {
     /* QUEUE: the order of the place; ttl_ms is how long the place, and what it is given, lasts
      * without a refresh */
     usec ticket;
-    const char *channel; /* the channel for pushes to the waiter; OBSERVE: to the observer, NULL:
-                            none are wanted */
+    const char *channel; /* the channel for pushes to the waiter; OBSERVE, ARRIVE: to the observer,
+                            to the party, NULL: none are wanted */
 
     /* RENEW */
     bool heal;      /* set the token again where the name is absent */
@@ -126,6 +127,12 @@ struct request {
             size_t value_length;
             int64_t number; /* of the announcement, within its term */
         };
+        struct { /* ARRIVE, DEPART */
+            int64_t generation;
+            int64_t kept_ms; /* ARRIVE: how long the master keeps in mind that it is open */
+            uint16_t parties;
+            bool passed; /* ARRIVE: the barrier was passed */
+        };
     };
     int64_t kill_id; /* KILL */
 };
@@ -135,21 +142,25 @@ struct request {
 enum answer {
     ANSWER_YES,      /* ACQUIRE, GRANT: granted, RAISE: stored, QUEUE: the names are ours, RENEW:
                         renewed, UPGRADE: ours alone, RELEASE: the names were ours, KILL: done,
-                        ANNOUNCE: it is said, UNSAY: it was said, OBSERVE: see reply_said() */
+                        ANNOUNCE: it is said, UNSAY: it was said, OBSERVE: see reply_said(),
+                        ARRIVE, DEPART: the barrier was passed */
     ANSWER_HEALED,   /* RENEW: a name was absent, and is set again */
     ANSWER_AHEAD,    /* QUEUE: the names are ours, but another waiter is ahead */
-    ANSWER_QUEUED,   /* QUEUE: enqueued; remaining_ms, position */
+    ANSWER_QUEUED,   /* QUEUE: enqueued; remaining_ms, position; ARRIVE: counted; waiting */
     ANSWER_READ,     /* UPGRADE: the names are ours, but not ours alone: others read one */
     ANSWER_HELD,     /* another token has the name; ACQUIRE, GRANT: a plain refusal; ANNOUNCE:
-                        something later is said */
+                        something later is said; ARRIVE, DEPART: others wait for another number of
+                        parties, and we are not counted; permits */
     ANSWER_ABSENT,   /* RAISE, RENEW, UPGRADE, RELEASE, PEEK: the name is free; ANNOUNCE: it does
-                        not hold the token; UNSAY, OBSERVE: nothing is said */
+                        not hold the token; UNSAY, OBSERVE: nothing is said; DEPART: we are counted
+                        no more, and it is not open */
     ANSWER_LATE,     /* RENEW: the request came past not_after; see master_time */
     ANSWER_HELLO,    /* HELLO, ADOPT: see hello */
     ANSWER_NOSCRIPT, /* the master has forgotten the script */
     ANSWER_NO_CLOCK, /* GRANT, RAISE, UPGRADE: redlock:clock is lost; hello makes it again */
     ANSWER_ERROR,    /* any other error reply: text */
-    ANSWER_LOST      /* the connection ended before the answer: outcome unknown */
+    ANSWER_LOST,     /* the connection ended before the answer: outcome unknown */
+    ANSWER_OPEN      /* ARRIVE, DEPART: enough parties were counted here at one time; waiting */
 };
 
 struct hello {
@@ -171,7 +182,8 @@ struct reply {
     struct tag tag;
     enum answer answer;
     unsigned position; /* QUEUED: the number of waiters ahead of us */
-    unsigned waiting;  /* HELD of PEEK: the number of waiters; see waiters */
+    unsigned waiting;  /* HELD of PEEK: the number of waiters; see waiters.  ARRIVE, DEPART: of the
+                          parties that are counted */
     unsigned readers;  /* HELD of PEEK: the number of readers; see reader_tokens */
     bool foreign;      /* QUEUED: the holder is of another library, and hands over to nobody */
     int16_t free_slot; /* HELD of GRANT, QUEUED, of a slot: another that is free, with nobody
@@ -179,7 +191,8 @@ struct reply {
     int16_t next_slot; /* likewise: HELD: where the queue is shortest; QUEUED: whose first waiter
                           came later than we */
     uint16_t permits;  /* HELD of PEEK, by PERMITS: how many slots the name is said to have; readers
-                          and  reader_tokens are of those who have one */
+                          and  reader_tokens are of those who have one.  HELD of ARRIVE, DEPART: how
+                          many parties the others wait for */
     int64_t remaining_ms; /* HELD of PEEK, QUEUED: -1 unknown, -2 never expires; OBSERVE: how long
                              it is said yet */
     union {
@@ -194,7 +207,8 @@ struct reply {
     const char *waiters; /* HELD of PEEK: the tokens of the first waiters, one a line; OBSERVE: the
                             token that said it */
     size_t waiters_length;
-    const char *reader_tokens; /* likewise of the first readers of a shared name */
+    const char *reader_tokens; /* likewise of the first readers of a shared name; OPEN: of all
+                                  parties that are counted */
     size_t reader_tokens_length;
     const struct hello *hello; /* HELLO */
 };
@@ -284,6 +298,7 @@ enum event_kind {
     EVENT_DETACH,       /* lease: the user drops it, and it stays on the masters */
     EVENT_ADOPT,        /* master */
     EVENT_TASK_BEGIN,   /* task: it was made, or given something else to say */
+    EVENT_TASK_LEAVE,   /* task: a party leaves its barrier, and is told how that went */
     EVENT_TASK_END,     /* task: the user drops it, and the shell must not use it any more */
     EVENT_CLOSE,        /* no new leases; all are released */
     EVENT_GIVE_UP       /* closing has taken too long: releases that are under way end now */

@@ -92,7 +92,12 @@
     X(ANNOUNCE_UNOWNED, "a master says what a token announces that does not have the name")        \
     X(ANNOUNCED_PAST, "a lease announces after its validity has ended")                            \
     X(OBSERVE_MINORITY, "an observer is told what one master less than a quorum says")             \
-    X(OBSERVE_QUARANTINED, "an observer counts what a master says that abstains")
+    X(OBSERVE_QUARANTINED, "an observer counts what a master says that abstains")                  \
+    X(BARRIER_OPEN_ON_ONE, "a party passes when one master says that the barrier is open")         \
+    X(BARRIER_OF_OTHERS, "parties count for one that passes though masters count other ones")      \
+    X(DEPARTED_UNASKED, "a party that leaves is told that it did not pass, before masters answer") \
+    X(DEPARTED_FROM_FEWER, "one master less than a quorum is asked by a party that leaves")        \
+    X(PARTY_QUARANTINED, "a party counts what a master says that abstains")
 
 enum mutant {
     MUTANT_NONE,

@@ -40,12 +40,14 @@
     X(PEEK,    peek,    0,    0,    0,   0,    0,    0,    0) /* tell the holder and the time left */
 /* clang-format on */
 
-/* About what is said of a name: a task asks (tasks/task.h), and no claim knows of it.  Their
- * scripts are not loaded with a login, for few clients need them. */
+/* About what is said of a name, and its barriers: a task asks (tasks/task.h), and no claim knows
+ * of it.  Their scripts are not loaded with a login, for few clients need them. */
 #define TASK_REQUESTS(X)                                                                           \
     X(ANNOUNCE, announce) /* say something, if the name holds the token */                         \
     X(UNSAY, unsay)       /* take back what the token has said in this term */                     \
-    X(OBSERVE, observe)   /* tell what is said, and every change of it on our channel */
+    X(OBSERVE, observe)   /* tell what is said, and every change of it on our channel */           \
+    X(ARRIVE, arrive)     /* be counted at a barrier; or tell it that it was passed */             \
+    X(DEPART, depart)     /* be counted no more, unless it was opened */
 
 /* REQUEST_IF_##batch(...): its arguments, only for kinds that may go in one command */
 #define REQUEST_IF_0(...)
@@ -103,7 +105,7 @@ static inline bool request_has_script(enum request_kind kind)
 /* The master may send messages on our channel for it. */
 static inline bool request_brings_pushes(enum request_kind kind)
 {
-    return (1U << REQUEST_QUEUE | 1U << REQUEST_OBSERVE) >> kind & 1;
+    return (1U << REQUEST_QUEUE | 1U << REQUEST_OBSERVE | 1U << REQUEST_ARRIVE) >> kind & 1;
 }
 
 static inline bool request_carries_token(enum request_kind kind)

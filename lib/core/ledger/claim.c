@@ -7,6 +7,7 @@
 #include "ground/quorum.h"
 #include "ground/sanity.h"
 #include "ground/shared.h"
+#include "ground/token.h"
 
 #define RELEASE_AGAIN MS(200) /* after a master answered a release with an error */
 #define LOOK_AGAIN    MS(200) /* at claims without a deadline of their own */
@@ -58,31 +59,10 @@ void claim_pass(struct claim **from, struct claim **to)
     *from = NULL;
 }
 
-_Static_assert(TOKEN_RANDOM % 3 == 1, "one byte is left for the last two digits");
-
-static void write_base64url(char *to, const uint8_t *bytes)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    for (unsigned i = 0; i + 3 <= TOKEN_RANDOM; i += 3) {
-        uint32_t bits = (uint32_t)bytes[i] << 16 | (uint32_t)bytes[i + 1] << 8 | bytes[i + 2];
-        *to++ = digits[bits >> 18];
-        *to++ = digits[bits >> 12 & 63];
-        *to++ = digits[bits >> 6 & 63];
-        *to++ = digits[bits & 63];
-    }
-    uint32_t last = bytes[TOKEN_RANDOM - 1];
-    *to++ = digits[last >> 2];
-    *to = digits[last << 4 & 63];
-}
-
 void claim_fresh_token(struct engine *e, struct claim *claim)
 {
-    static const uint8_t same[TOKEN_RANDOM];
     ASSERT(!claim->abandoned && !claim->foreign && !claim->in_flight);
-    ASSERT(e->random && e->random->left >= TOKEN_RANDOM);
-    write_base64url(text_of(e, claim), MUTANT(TOKEN_REUSED) ? same : e->random->bytes);
-    e->random->bytes += TOKEN_RANDOM;
-    e->random->left -= TOKEN_RANDOM;
+    token_draw(e, text_of(e, claim));
 }
 
 void claim_copy_token(const struct engine *e, struct claim *claim, const struct claim *from)

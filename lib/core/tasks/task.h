@@ -13,7 +13,7 @@
 #include "tasks/saying.h"
 #include "tasks/view.h"
 
-enum task_kind { TASK_ANNOUNCER, TASK_OBSERVER };
+enum task_kind { TASK_ANNOUNCER, TASK_OBSERVER, TASK_PARTY };
 
 struct task {
     struct task *next;
@@ -68,6 +68,53 @@ struct observer {
     struct heard of[];
 };
 
+/* What a master said of a barrier when it was asked last. */
+enum stand {
+    STAND_UNKNOWN,
+    STAND_WAITS,
+    STAND_OPEN,
+    STAND_PASSED,
+    STAND_GONE, /* it counts us no more, and was not open */
+    STAND_OTHER /* others wait there for another number of parties */
+};
+
+/* What a party wants of the masters. */
+enum errand { ERRAND_NONE, ERRAND_ARRIVE, ERRAND_TELL_PASSED, ERRAND_DEPART };
+
+struct stood_at {
+    enum stand stand;
+    usec asked_at;       /* it was so at some time after that */
+    usec answered;       /* when the last question was asked that was answered well; 0: none */
+    usec due;            /* it is asked again then */
+    enum errand asked;   /* of the request that is outstanding */
+    enum errand carried; /* of the last one that was answered, well or not */
+    bool overtaken;      /* something has changed since it was asked */
+    unsigned counted;    /* the most parties that it has told of */
+    char *tokens;        /* OPEN: theirs, one a line; NULL: none are kept */
+    size_t length;
+};
+
+struct party {
+    struct task task;
+    char token[TOKEN_MAX + 1];
+    size_t token_length;
+    struct barrier_terms terms;
+    usec leaves_at;       /* its time is over then */
+    usec gives_up_at;     /* likewise of leaving; 0: it does not leave */
+    usec heard_until;     /* a quorum was heard of so short a time ago; NEVER: it may be counted on
+                             less than a quorum of masters */
+    uint16_t touched;     /* masters (bits) that may count it */
+    bool comes_back;      /* it was here before, and may have been counted then */
+    bool was_open;        /* a master said that it is open */
+    bool unheard;         /* no quorum was heard of for too long */
+    bool tried;           /* all masters that can be asked have answered */
+    bool decided;         /* parties may pass; what follows is that a quorum is told */
+    enum cause cause;     /* why it leaves */
+    unsigned others;      /* HELD: the number that others wait for */
+    enum passage passage; /* how it ended; NONE: not yet */
+    struct stood_at at[];
+};
+
 void announcer_work(struct engine *engine, struct announcer *announcer);
 void announcer_hear(struct engine *engine, struct announcer *announcer, unsigned master,
                     const struct reply *reply);
@@ -89,6 +136,21 @@ void observer_push(struct engine *engine, struct observer *observer, unsigned ma
 void observer_end(struct engine *engine, struct observer *observer);
 void observer_free(struct engine *engine, struct observer *observer);
 bool observer_tell(struct engine *engine, struct observer *observer, struct task_news *news);
+
+/* It is to begin: it waits from now on.  Draws its token if it has none. */
+void party_begin(struct engine *engine, struct party *party);
+void party_work(struct engine *engine, struct party *party);
+void party_hear(struct engine *engine, struct party *party, unsigned master,
+                const struct reply *reply);
+void party_forget(struct party *party, unsigned master);
+/* Something has changed on this master, or may have changed unheard. */
+void party_look(struct engine *engine, struct party *party, unsigned master);
+void party_leave(struct engine *engine, struct party *party, enum cause cause);
+void party_give_up(struct engine *engine, struct party *party);
+/* The masters need not count it any more. */
+void party_end(struct engine *engine, struct party *party);
+void party_free(struct engine *engine, struct party *party);
+bool party_tell(struct engine *engine, struct party *party, struct task_news *news);
 
 /* `size` bytes that begin with a task, one entry of `each` bytes for each master behind them. */
 struct task *task_new(struct engine *engine, enum task_kind kind, size_t size, size_t each,

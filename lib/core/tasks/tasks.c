@@ -20,6 +20,12 @@ static struct observer *observer_of(struct task *task)
     return (struct observer *)(void *)task;
 }
 
+static struct party *party_of(struct task *task)
+{
+    ASSERT(task->kind == TASK_PARTY);
+    return (struct party *)(void *)task;
+}
+
 static void unlink_task(struct engine *e, struct task *task)
 {
     struct task **at = &e->tasks;
@@ -33,24 +39,38 @@ static void free_task(struct engine *e, struct task *task)
     unlink_task(e, task);
     names_drop(&e->memory, task->names);
     deadlines_leave(&e->deadlines, &task->deadline);
-    if (task->kind == TASK_ANNOUNCER)
+    switch (task->kind) {
+    case TASK_ANNOUNCER:
         announcer_free(e, announcer_of(task));
-    else
+        break;
+    case TASK_OBSERVER:
         observer_free(e, observer_of(task));
+        break;
+    case TASK_PARTY:
+        party_free(e, party_of(task));
+    }
 }
 
 static void work(struct engine *e, struct task *task)
 {
     if (!task->begun || task->ended)
         return;
-    if (task->kind == TASK_ANNOUNCER)
+    switch (task->kind) {
+    case TASK_ANNOUNCER:
         announcer_work(e, announcer_of(task));
-    else
+        break;
+    case TASK_OBSERVER:
         observer_work(e, observer_of(task));
+        break;
+    case TASK_PARTY:
+        party_work(e, party_of(task));
+    }
 }
 
 void tasks_begin(struct engine *e, struct task *task)
 {
+    if (!task->begun && task->kind == TASK_PARTY)
+        party_begin(e, party_of(task));
     task->begun = true;
     work(e, task);
 }
@@ -64,17 +84,34 @@ static bool is_observed(const struct engine *e, const struct names *names)
     return false;
 }
 
+static void withdraw(struct engine *e, struct task *task)
+{
+    switch (task->kind) {
+    case TASK_ANNOUNCER:
+        announcer_end(e, announcer_of(task));
+        break;
+    case TASK_OBSERVER:
+        if (task->begun && !is_observed(e, task->names))
+            observer_end(e, observer_of(task));
+        break;
+    case TASK_PARTY:
+        party_end(e, party_of(task));
+    }
+}
+
 void tasks_end(struct engine *e, struct task *task)
 {
     ASSERT(!task->ended);
     task->ended = true;
     deadlines_set(&e->deadlines, &task->deadline, NEVER);
-    if (task->kind == TASK_ANNOUNCER)
-        announcer_end(e, announcer_of(task));
-    else if (task->begun && !is_observed(e, task->names))
-        observer_end(e, observer_of(task));
+    withdraw(e, task);
     if (!task->in_flight)
         free_task(e, task);
+}
+
+void tasks_leave(struct engine *e, struct task *task)
+{
+    party_leave(e, party_of(task), CAUSE_CANCELLED);
 }
 
 void tasks_wake(struct engine *e, struct task *task)
@@ -92,6 +129,21 @@ static struct task *find(const struct engine *e, uint32_t number)
     return task;
 }
 
+static void hear(struct engine *e, struct task *task, unsigned master, const struct reply *reply)
+{
+    switch (task->kind) {
+    case TASK_ANNOUNCER:
+        announcer_hear(e, announcer_of(task), master, reply);
+        break;
+    case TASK_OBSERVER:
+        if (!task->ended)
+            observer_hear(e, observer_of(task), master, reply);
+        break;
+    case TASK_PARTY:
+        party_hear(e, party_of(task), master, reply);
+    }
+}
+
 void tasks_hear(struct engine *e, unsigned master, const struct reply *reply)
 {
     struct task *task = find(e, reply->tag.round);
@@ -105,12 +157,8 @@ void tasks_hear(struct engine *e, unsigned master, const struct reply *reply)
     /* Once: a master that has the text does not need it again. */
     bool needs_text = reply->answer == ANSWER_NOSCRIPT && !(task->whole & bit);
     task->whole = needs_text ? task->whole | bit : task->whole & (uint16_t)~bit;
-    if (reply->answer == ANSWER_LOST) /* and the end of the connection follows */
-        ;
-    else if (task->kind == TASK_ANNOUNCER)
-        announcer_hear(e, announcer_of(task), master, reply);
-    else if (!task->ended)
-        observer_hear(e, observer_of(task), master, reply);
+    if (reply->answer != ANSWER_LOST) /* else the end of the connection follows */
+        hear(e, task, master, reply);
     if (task->ended && !task->in_flight)
         free_task(e, task);
 }
@@ -124,10 +172,16 @@ void tasks_look(struct engine *e)
 void tasks_master_down(struct engine *e, unsigned master)
 {
     for (struct task *task = e->tasks; task; task = task->next) {
-        if (task->kind == TASK_OBSERVER)
-            observer_forget(e, observer_of(task), master);
-        else
+        switch (task->kind) {
+        case TASK_ANNOUNCER:
             announcer_forget(announcer_of(task), master);
+            break;
+        case TASK_OBSERVER:
+            observer_forget(e, observer_of(task), master);
+            break;
+        case TASK_PARTY:
+            party_forget(party_of(task), master);
+        }
         work(e, task);
     }
 }
@@ -142,16 +196,56 @@ void tasks_push(struct engine *e, unsigned master, const struct push *push)
 {
     if (!subscription_is_to_same_process(e, master))
         return;
-    for (struct task *task = e->tasks; task; task = task->next)
-        if (task->kind == TASK_OBSERVER && !task->ended && is_about(task, push))
+    for (struct task *task = e->tasks; task; task = task->next) {
+        if (!task->begun || task->ended || !is_about(task, push))
+            continue;
+        if (task->kind == TASK_OBSERVER)
             observer_push(e, observer_of(task), master, &push->said);
+        else if (task->kind == TASK_PARTY)
+            party_look(e, party_of(task), master);
+    }
 }
 
 void tasks_subscribed(struct engine *e, unsigned master)
 {
-    for (struct task *task = e->tasks; task; task = task->next)
-        if (task->kind == TASK_OBSERVER && !task->ended)
+    for (struct task *task = e->tasks; task; task = task->next) {
+        if (!task->begun || task->ended)
+            continue;
+        if (task->kind == TASK_OBSERVER)
             observer_subscribed(e, observer_of(task), master);
+        else if (task->kind == TASK_PARTY)
+            party_look(e, party_of(task), master);
+    }
+}
+
+/* ---- closing ---------------------------------------------------------------------- */
+
+static bool is_at_barrier(const struct task *task)
+{
+    return task->kind == TASK_PARTY && task->begun && !task->ended &&
+           !((const struct party *)(const void *)task)->passage;
+}
+
+void tasks_close(struct engine *e)
+{
+    for (struct task *task = e->tasks; task; task = task->next)
+        if (is_at_barrier(task))
+            party_leave(e, party_of(task), CAUSE_CLOSED);
+}
+
+void tasks_give_up(struct engine *e)
+{
+    for (struct task *task = e->tasks; task; task = task->next)
+        if (is_at_barrier(task))
+            party_give_up(e, party_of(task));
+}
+
+bool tasks_are_owed(const struct engine *e)
+{
+    const struct task *task = e->tasks;
+    while (task && !is_at_barrier(task))
+        task = task->next;
+    return task != NULL;
 }
 
 void tasks_free(struct engine *e)
@@ -167,15 +261,17 @@ void *task_owner(const struct task *task)
     return task->owner;
 }
 
-bool task_is_observer(const struct task *task)
-{
-    return task->kind == TASK_OBSERVER;
-}
-
 bool task_tell(struct engine *e, struct task *task, struct task_news *news)
 {
     ASSERT(!task->ended);
     *news = (struct task_news){0};
-    return task->kind == TASK_ANNOUNCER ? announcer_tell(e, announcer_of(task), news)
-                                        : observer_tell(e, observer_of(task), news);
+    switch (task->kind) {
+    case TASK_ANNOUNCER:
+        return announcer_tell(e, announcer_of(task), news);
+    case TASK_OBSERVER:
+        return observer_tell(e, observer_of(task), news);
+    case TASK_PARTY:
+        return party_tell(e, party_of(task), news);
+    }
+    return false;
 }

@@ -18,6 +18,13 @@ void tasks_master_down(struct engine *engine, unsigned master);
 void tasks_push(struct engine *engine, unsigned master, const struct push *push);
 /* Pushes that were sent before the subscription was made have reached nobody. */
 void tasks_subscribed(struct engine *engine, unsigned master);
+/* A party leaves its barrier: its user wants that, or the engine closes. */
+void tasks_leave(struct engine *engine, struct task *task);
+void tasks_close(struct engine *engine);
+/* Closing has taken too long. */
+void tasks_give_up(struct engine *engine);
+/* Some user is yet to be told how it ended. */
+bool tasks_are_owed(const struct engine *engine);
 void tasks_free(struct engine *engine);
 
 #endif

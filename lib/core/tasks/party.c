@@ -1,0 +1,359 @@
+/*
+ * party.c - arrives at a barrier on all masters, waits there until all parties have, and leaves.
+ *
+ * A master counts it until its ttl is over, and opens when it counts enough parties at one time;
+ * from then on it takes nobody off.  A party passes when enough parties are each on a quorum of
+ * open masters, and a quorum was told so.  It leaves by asking them to count it no more:
+ * doc/design.md has the reasons.
+ */
+#include <string.h>
+
+#include "ground/token.h"
+#include "masters/master.h"
+#include "masters/subscription.h"
+#include "tasks/passage.h"
+#include "tasks/task.h"
+
+#define AFTER_ERROR MS(200)
+
+struct task *party_new(struct engine *e, struct names *names, const struct barrier_terms *terms,
+                       const char *token, void *owner)
+{
+    struct task *task =
+        task_new(e, TASK_PARTY, sizeof(struct party), sizeof(struct stood_at), names, owner);
+    if (!task)
+        return NULL;
+    struct party *party = (struct party *)(void *)task;
+    party->terms = *terms;
+    party->heard_until = NEVER;
+    party->comes_back = token != NULL;
+    party->token_length = token ? strlen(token) : 0;
+    ASSERT(party->token_length <= TOKEN_MAX);
+    memcpy(party->token, token ? token : "", party->token_length);
+    return task;
+}
+
+void party_begin(struct engine *e, struct party *party)
+{
+    party->leaves_at = party->terms.wait == NEVER ? NEVER : e->now + party->terms.wait;
+    if (!party->token_length) {
+        token_draw(e, party->token);
+        memcpy(party->token + TOKEN_TEXT, e->label, e->label_length);
+        party->token_length = TOKEN_TEXT + e->label_length;
+    }
+}
+
+/* ---- asking ---------------------------------------------------------------------- */
+
+static enum errand errand_of(const struct party *party)
+{
+    if (party->decided)
+        return ERRAND_TELL_PASSED;
+    return party->gives_up_at ? ERRAND_DEPART : ERRAND_ARRIVE;
+}
+
+/* What it said must not grow old while it waits. */
+static usec ask_again_after(const struct engine *e, const struct party *party)
+{
+    usec lasts = passage_lasts(e);
+    return (party->terms.ttl < lasts ? party->terms.ttl : lasts) / 3;
+}
+
+static unsigned count_touched(const struct engine *e, const struct party *party)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < e->config.masters; i++)
+        count += party->touched >> i & 1;
+    return count;
+}
+
+static void arrive(struct engine *e, struct party *party, unsigned master, bool passed)
+{
+    uint16_t bit = (uint16_t)(1U << master);
+    party->touched |= bit;
+    if (party->heard_until == NEVER && count_touched(e, party) >= e->quorum)
+        party->heard_until = passage_heard_until(e, party, e->now);
+    task_send(e, &party->task, master,
+              &(struct request){.tag = {.kind = REQUEST_ARRIVE},
+                                .token = party->token,
+                                .token_length = party->token_length,
+                                .ttl_ms = party->terms.ttl / 1000,
+                                .channel = e->config.channel,
+                                .generation = party->terms.generation,
+                                .parties = (uint16_t)party->terms.parties,
+                                .kept_ms = 2 * e->config.max_ttl_ms,
+                                .passed = passed});
+}
+
+static void depart(struct engine *e, struct party *party, unsigned master)
+{
+    task_send(e, &party->task, master,
+              &(struct request){.tag = {.kind = REQUEST_DEPART},
+                                .token = party->token,
+                                .token_length = party->token_length,
+                                .generation = party->terms.generation,
+                                .parties = (uint16_t)party->terms.parties});
+}
+
+static void ask(struct engine *e, struct party *party, unsigned master, enum errand errand)
+{
+    struct stood_at *at = &party->at[master];
+    at->asked = errand;
+    at->overtaken = false;
+    at->due = e->now + ask_again_after(e, party);
+    if (errand == ERRAND_DEPART)
+        depart(e, party, master);
+    else
+        arrive(e, party, master, errand == ERRAND_TELL_PASSED);
+}
+
+static bool is_wanted(const struct engine *e, const struct party *party, unsigned master)
+{
+    const struct stood_at *at = &party->at[master];
+    enum errand errand = errand_of(party);
+    if (errand == ERRAND_DEPART && !(party->touched >> master & 1))
+        return false;
+    if (errand != at->carried)
+        return true;
+    return e->now >= at->due && (errand == ERRAND_ARRIVE || !party->gives_up_at);
+}
+
+static void ask_all(struct engine *e, struct party *party)
+{
+    usec next = party->leaves_at > e->now ? party->leaves_at : NEVER;
+    if (party->gives_up_at)
+        next = party->gives_up_at;
+    else if (party->heard_until < next)
+        next = party->heard_until;
+    for (unsigned i = 0; i < e->config.masters; i++) {
+        if (!passage_counts(e, i) || party->task.outstanding >> i & 1)
+            continue;
+        if (is_wanted(e, party, i))
+            ask(e, party, i, errand_of(party));
+        else if (!party->gives_up_at && party->at[i].due < next)
+            next = party->at[i].due;
+    }
+    if (!party->gives_up_at)
+        subscription_keep(e);
+    task_wake_at(e, &party->task, next);
+}
+
+/* No master will soon say more. */
+static bool is_answered(const struct engine *e, const struct party *party)
+{
+    for (unsigned i = 0; i < e->config.masters; i++) {
+        const struct master *master = &e->masters[i];
+        if (master_is_up(master) ? passage_counts(e, i) &&
+                                       (party->task.outstanding >> i & 1 || is_wanted(e, party, i))
+                                 : !master->tried || master_is_connecting(master))
+            return false;
+    }
+    return true;
+}
+
+/* ---- what follows ------------------------------------------------------------------ */
+
+/* A master that is not connected counts it until its ttl is over. */
+static void withdraw(struct engine *e, struct party *party)
+{
+    for (unsigned i = 0; i < e->config.masters; i++) {
+        bool departs = party->at[i].asked == ERRAND_DEPART;
+        if (party->touched >> i & 1 && !departs && master_is_up(&e->masters[i]))
+            depart(e, party, i);
+    }
+}
+
+static void conclude(struct engine *e, struct party *party, enum passage passage)
+{
+    party->passage = passage;
+    if (passage != PASSAGE_PASSED)
+        withdraw(e, party);
+    task_wake_at(e, &party->task, NEVER);
+    task_has_news(e, &party->task);
+}
+
+static void begin_to_leave(struct engine *e, struct party *party, enum cause cause)
+{
+    if (party->gives_up_at)
+        return;
+    party->cause = cause;
+    party->gives_up_at = e->now + passage_lasts(e);
+}
+
+static void judge_leaving(struct engine *e, struct party *party)
+{
+    if (!party->decided && passage_is_left(e, party))
+        conclude(e, party, PASSAGE_NOT);
+    else if (e->now >= party->gives_up_at || is_answered(e, party))
+        conclude(e, party, PASSAGE_UNKNOWN);
+}
+
+static void judge(struct engine *e, struct party *party)
+{
+    party->decided = party->decided || passage_is_decided(e, party);
+    if (party->decided && passage_is_known(e, party))
+        conclude(e, party, PASSAGE_PASSED);
+    else if (party->gives_up_at)
+        judge_leaving(e, party);
+}
+
+static void look_whether_to_leave(struct engine *e, struct party *party)
+{
+    party->unheard |= e->now >= party->heard_until;
+    if (party->unheard)
+        begin_to_leave(e, party, CAUSE_UNAVAILABLE);
+    party->tried = party->tried || is_answered(e, party);
+    if (party->tried && e->now >= party->leaves_at)
+        begin_to_leave(e, party, CAUSE_NONE);
+    if (!party->decided && passage_is_barred(e, party))
+        begin_to_leave(e, party, CAUSE_HELD);
+}
+
+void party_work(struct engine *e, struct party *party)
+{
+    if (party->passage)
+        return;
+    look_whether_to_leave(e, party);
+    judge(e, party);
+    if (!party->passage)
+        ask_all(e, party);
+}
+
+void party_leave(struct engine *e, struct party *party, enum cause cause)
+{
+    begin_to_leave(e, party, cause);
+    party_work(e, party);
+}
+
+void party_give_up(struct engine *e, struct party *party)
+{
+    if (!party->passage)
+        conclude(e, party, PASSAGE_UNKNOWN);
+}
+
+/* ---- answers ------------------------------------------------------------------------ */
+
+static enum stand stand_of(const struct reply *reply)
+{
+    switch (reply->answer) {
+    case ANSWER_YES:
+        return STAND_PASSED;
+    case ANSWER_OPEN:
+        return STAND_OPEN;
+    case ANSWER_QUEUED:
+        return STAND_WAITS;
+    case ANSWER_ABSENT:
+        return STAND_GONE;
+    case ANSWER_HELD:
+        return STAND_OTHER;
+    default:
+        return STAND_UNKNOWN;
+    }
+}
+
+static void drop_tokens(struct engine *e, struct stood_at *at)
+{
+    if (at->tokens)
+        e->memory.give(e->memory.pool, at->tokens, at->length);
+    at->tokens = NULL;
+    at->length = 0;
+}
+
+static void keep_tokens(struct engine *e, struct stood_at *at, const struct reply *reply)
+{
+    drop_tokens(e, at);
+    if (at->stand != STAND_OPEN || !reply->reader_tokens_length)
+        return;
+    at->tokens = e->memory.take(e->memory.pool, reply->reader_tokens_length);
+    if (!at->tokens) /* it is asked again */
+        return;
+    at->length = reply->reader_tokens_length;
+    memcpy(at->tokens, reply->reader_tokens, at->length);
+}
+
+static void take(struct engine *e, struct party *party, unsigned master, const struct reply *reply)
+{
+    struct stood_at *at = &party->at[master];
+    at->stand = stand_of(reply);
+    at->asked_at = at->answered = reply->tag.sent_at;
+    at->counted = reply->waiting > at->counted ? reply->waiting : at->counted;
+    keep_tokens(e, at, reply);
+    party->was_open |= at->stand == STAND_OPEN || at->stand == STAND_PASSED;
+    if (at->stand == STAND_OTHER)
+        party->others = reply->permits;
+    usec until = party->heard_until;
+    if (until != NEVER && !party->unheard && e->now < until)
+        until = passage_heard_until(e, party, until - passage_lasts(e));
+    party->heard_until = until;
+}
+
+static void hear(struct engine *e, struct party *party, unsigned master, const struct reply *reply)
+{
+    struct stood_at *at = &party->at[master];
+    if (task_needs_text(&party->task, master)) {
+        at->carried = ERRAND_NONE;
+    } else {
+        at->carried = at->asked;
+        if (stand_of(reply) != STAND_UNKNOWN)
+            take(e, party, master, reply);
+        else
+            at->due = e->now + AFTER_ERROR;
+    }
+    if (at->overtaken)
+        at->due = 0;
+    party_work(e, party);
+}
+
+void party_hear(struct engine *e, struct party *party, unsigned master, const struct reply *reply)
+{
+    bool may_repeat = task_needs_text(&party->task, master) && master_is_up(&e->masters[master]);
+    bool is_over = party->task.ended || party->passage;
+    if (is_over && reply->tag.kind == REQUEST_DEPART && may_repeat)
+        depart(e, party, master);
+    else if (!is_over)
+        hear(e, party, master, reply);
+}
+
+void party_forget(struct party *party, unsigned master)
+{
+    struct stood_at *at = &party->at[master];
+    at->stand = STAND_UNKNOWN;
+    at->carried = at->asked = ERRAND_NONE;
+    at->due = 0;
+}
+
+void party_look(struct engine *e, struct party *party, unsigned master)
+{
+    party->at[master].due = 0;
+    party->at[master].overtaken = party->task.outstanding >> master & 1;
+    party_work(e, party);
+}
+
+/* ---- its end -------------------------------------------------------------------------- */
+
+void party_end(struct engine *e, struct party *party)
+{
+    if (!party->passage)
+        withdraw(e, party);
+}
+
+bool party_tell(struct engine *e, struct party *party, struct task_news *news)
+{
+    news->passage = party->passage;
+    news->cause = party->cause;
+    news->others = party->others;
+    news->token = party->token;
+    for (unsigned i = 0; i < e->config.masters; i++) {
+        const struct stood_at *at = &party->at[i];
+        news->masters += at->answered != 0;
+        news->arrived = at->counted > news->arrived ? at->counted : news->arrived;
+    }
+    return party->passage != PASSAGE_NONE;
+}
+
+void party_free(struct engine *e, struct party *party)
+{
+    for (unsigned i = 0; i < e->config.masters; i++)
+        drop_tokens(e, &party->at[i]);
+    e->memory.give(e->memory.pool, party, sizeof *party + e->config.masters * sizeof *party->at);
+}

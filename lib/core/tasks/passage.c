@@ -1,0 +1,132 @@
+#include "tasks/passage.h"
+
+#include <string.h>
+
+#include "ground/mutant.h"
+#include "ground/quorum.h"
+#include "masters/master.h"
+
+usec passage_lasts(const struct engine *e)
+{
+    usec longest = MS(e->config.max_ttl_ms);
+    return longest / 2 - quorum_drift(longest, e->config.drift_ppm);
+}
+
+bool passage_counts(const struct engine *e, unsigned master)
+{
+    return master_is_up(&e->masters[master]) &&
+           (!master_abstains(e, &e->masters[master]) || MUTANT(PARTY_QUARANTINED));
+}
+
+/* What the master said was true not long ago. */
+static bool stands(const struct engine *e, const struct party *party, unsigned master)
+{
+    return passage_counts(e, master) && e->now < party->at[master].asked_at + passage_lasts(e);
+}
+
+static unsigned count(const struct engine *e, const struct party *party, enum stand stand)
+{
+    unsigned number = 0;
+    for (unsigned i = 0; i < e->config.masters; i++)
+        number += party->at[i].stand == stand && stands(e, party, i);
+    return number;
+}
+
+/* The next of several lines; false if there is none. */
+static bool next_line(struct slice *lines, struct slice *line)
+{
+    if (!lines->length)
+        return false;
+    const char *end = memchr(lines->bytes, '\n', lines->length);
+    line->bytes = lines->bytes;
+    line->length = end ? (size_t)(end - lines->bytes) : lines->length;
+    size_t taken = line->length + (end != NULL);
+    lines->bytes += taken;
+    lines->length -= taken;
+    return true;
+}
+
+/* Whom this master counts, in what it said that still counts. */
+static struct slice parties_at(const struct engine *e, const struct party *party, unsigned master)
+{
+    const struct stood_at *at = &party->at[master];
+    bool open = at->stand == STAND_OPEN && stands(e, party, master);
+    return open ? (struct slice){at->tokens, at->length} : (struct slice){"", 0};
+}
+
+static bool is_counted_at(const struct engine *e, const struct party *party, unsigned master,
+                          struct slice token)
+{
+    struct slice lines = parties_at(e, party, master), line;
+    while (next_line(&lines, &line))
+        if (line.length == token.length && memcmp(line.bytes, token.bytes, line.length) == 0)
+            return true;
+    return false;
+}
+
+/* On `enough` masters, of which this is the first one that counts it. */
+static bool is_there(const struct engine *e, const struct party *party, unsigned first,
+                     struct slice token, unsigned enough)
+{
+    unsigned count = 1;
+    for (unsigned i = 0; i < first; i++)
+        if (is_counted_at(e, party, i, token))
+            return false;
+    for (unsigned i = first + 1; i < e->config.masters && count < enough; i++)
+        count += is_counted_at(e, party, i, token);
+    return count >= enough;
+}
+
+/* Enough parties are each on a quorum of open masters.  That each of a quorum of masters counts
+ * enough is not enough: they may be other ones, of which each has left. */
+static bool all_are_there(const struct engine *e, const struct party *party)
+{
+    unsigned enough = MUTANT(BARRIER_OPEN_ON_ONE) ? 1 : e->quorum, there = 0;
+    for (unsigned i = 0; i < e->config.masters; i++) {
+        struct slice lines = parties_at(e, party, i), token;
+        while (next_line(&lines, &token))
+            there += is_there(e, party, i, token, enough);
+    }
+    return there >= party->terms.parties ||
+           (MUTANT(BARRIER_OF_OTHERS) && count(e, party, STAND_OPEN) >= enough);
+}
+
+/* That it was passed stays true, but spare votes are those of masters that may be wrong. */
+bool passage_is_decided(const struct engine *e, const struct party *party)
+{
+    return count(e, party, STAND_PASSED) > e->config.spare || all_are_there(e, party);
+}
+
+bool passage_is_known(const struct engine *e, const struct party *party)
+{
+    return count(e, party, STAND_PASSED) >= e->quorum;
+}
+
+/* Who passes with this party has found it on a quorum of open masters: on one of those that are
+ * counted here, which would have said so. */
+bool passage_is_left(const struct engine *e, const struct party *party)
+{
+    if (party->comes_back || party->unheard || party->was_open)
+        return false;
+    unsigned left = count(e, party, STAND_GONE) + count(e, party, STAND_OTHER);
+    for (unsigned i = 0; i < e->config.masters; i++)
+        left += !(party->touched >> i & 1);
+    unsigned enough = MUTANT(DEPARTED_FROM_FEWER) ? e->quorum - 1 : e->quorum;
+    return left >= enough || MUTANT(DEPARTED_UNASKED);
+}
+
+bool passage_is_barred(const struct engine *e, const struct party *party)
+{
+    return count(e, party, STAND_OTHER) > e->config.masters - e->quorum;
+}
+
+usec passage_heard_until(const struct engine *e, const struct party *party, usec since)
+{
+    usec answered[MASTERS_MAX];
+    unsigned heard = 0;
+    for (unsigned i = 0; i < e->config.masters; i++)
+        if (party->at[i].answered && passage_counts(e, i))
+            answered[heard++] = party->at[i].answered;
+    usec latest = heard >= e->quorum ? quorum_ranked(answered, heard, e->quorum) : 0;
+    return (latest > since ? latest : since) + passage_lasts(e);
+}
