@@ -325,6 +325,24 @@ static char *put_unsay(char *to, const struct request *request)
     return put_integer(put_token(to, request), request->fence);
 }
 
+static char *put_arrive(char *to, const struct request *request)
+{
+    to = put_said_call(to, request, SCRIPT_ARRIVE, 7);
+    to = put_integer(put_token(to, request), request->generation);
+    to = put_integer(to, request->parties);
+    to = put_integer(to, request->ttl_ms);
+    to = put_integer(to, request->kept_ms);
+    to = put_flag(to, request->passed);
+    return put_string(to, request->channel);
+}
+
+static char *put_depart(char *to, const struct request *request)
+{
+    to = put_said_call(to, request, SCRIPT_DEPART, 3);
+    to = put_integer(put_token(to, request), request->generation);
+    return put_integer(to, request->parties);
+}
+
 static char *put_observe(char *to, const struct request *request)
 {
     to = put_said_call(to, request, SCRIPT_OBSERVE, 2);

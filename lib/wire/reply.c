@@ -540,6 +540,36 @@ static bool read_observe(const struct raw_reply *raw, struct reply *reply)
     return answer(reply, ANSWER_YES);
 }
 
+/* {state, parties, how many are counted, their tokens} */
+static bool read_stand(const struct raw_reply *raw, enum answer waits, struct reply *reply)
+{
+    static const enum answer open[] = {ANSWER_OPEN, ANSWER_YES};
+    int64_t parties, counted;
+    const struct field *state = &raw->fields[0], *tokens = &raw->fields[3];
+    if (!raw->is_array || raw->count != 4 || state->kind != FIELD_INTEGER || state->integer < -1 ||
+        state->integer > 2 || tokens->kind != FIELD_STRING || !is_whole_string(tokens) ||
+        !get_integer(raw, 1, &parties) || parties < 1 || parties > PARTIES_MOST ||
+        !get_integer(raw, 2, &counted) || counted > INT32_MAX)
+        return false;
+    reply->permits = (uint16_t)parties;
+    reply->waiting = (unsigned)counted;
+    reply->reader_tokens = tokens->text;
+    reply->reader_tokens_length = tokens->length;
+    if (state->integer < 0)
+        return answer(reply, ANSWER_HELD);
+    return answer(reply, state->integer ? open[state->integer - 1] : waits);
+}
+
+static bool read_arrive(const struct raw_reply *raw, struct reply *reply)
+{
+    return read_stand(raw, ANSWER_QUEUED, reply);
+}
+
+static bool read_depart(const struct raw_reply *raw, struct reply *reply)
+{
+    return read_stand(raw, ANSWER_ABSENT, reply);
+}
+
 static bool read_error(const char *text, struct reply *reply)
 {
     reply->text = text;

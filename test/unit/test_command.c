@@ -557,6 +557,44 @@ static void an_observer_may_name_a_channel(void **state)
     assert_written(expected);
 }
 
+static struct request arrival(const struct names *names)
+{
+    struct request request = request_of(REQUEST_ARRIVE, names);
+    request.generation = 7;
+    request.parties = 5;
+    request.kept_ms = 60000;
+    request.passed = false;
+    return request;
+}
+
+static void a_party_says_at_which_barrier_it_is(void **state)
+{
+    struct request request = arrival(*state);
+    write_one(&request);
+    request.passed = request.whole = true;
+    request.generation = INT64_C(1) << 53;
+    write_one(&request);
+    FILE *expected = expecting();
+    EXPECT(expected, "EVALSHA", SCRIPT_ARRIVE_SHA1, "1", "jobs", TOKEN, "7", "5", "30000", "60000",
+           "0", "redlock:me");
+    EXPECT(expected, "EVAL", SCRIPT_ARRIVE_TEXT, "1", "jobs", TOKEN, "9007199254740992", "5",
+           "30000", "60000", "1", "redlock:me");
+    assert_written(expected);
+}
+
+static void who_departs_says_so_too(void **state)
+{
+    struct request request = arrival(*state);
+    request.tag.kind = REQUEST_DEPART;
+    write_one(&request);
+    request.whole = true;
+    write_one(&request);
+    FILE *expected = expecting();
+    EXPECT(expected, "EVALSHA", SCRIPT_DEPART_SHA1, "1", "jobs", TOKEN, "7", "5");
+    EXPECT(expected, "EVAL", SCRIPT_DEPART_TEXT, "1", "jobs", TOKEN, "7", "5");
+    assert_written(expected);
+}
+
 static void a_script_is_known_by_its_hash(void **state)
 {
     (void)state;
@@ -565,6 +603,8 @@ static void a_script_is_known_by_its_hash(void **state)
     assert_string_equal(command_script(SCRIPT_ANNOUNCE_SHA1), SCRIPT_ANNOUNCE_TEXT);
     assert_string_equal(command_script(SCRIPT_UNSAY_SHA1), SCRIPT_UNSAY_TEXT);
     assert_string_equal(command_script(SCRIPT_OBSERVE_SHA1), SCRIPT_OBSERVE_TEXT);
+    assert_string_equal(command_script(SCRIPT_ARRIVE_SHA1), SCRIPT_ARRIVE_TEXT);
+    assert_string_equal(command_script(SCRIPT_DEPART_SHA1), SCRIPT_DEPART_TEXT);
     assert_null(command_script("0123456789012345678901234567890123456789"));
 }
 
@@ -885,6 +925,8 @@ int main(void)
         TEST(a_value_may_hold_any_bytes),
         TEST(what_is_taken_back_is_of_a_token_and_a_term),
         TEST(an_observer_may_name_a_channel),
+        TEST(a_party_says_at_which_barrier_it_is),
+        TEST(who_departs_says_so_too),
         TEST(a_script_is_known_by_its_hash),
         TEST(a_listener_logs_in_and_subscribes),
         TEST(a_listener_without_credentials_asks_who_is_there_and_subscribes),

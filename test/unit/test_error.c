@@ -42,6 +42,8 @@ static void test_numbers_stay(void **state)
     assert_int_equal(REDLOCK_E_GONE, 12);
     assert_int_equal(REDLOCK_E_CLOSED, 15);
     assert_int_equal(REDLOCK_E_SYSTEM, 18);
+    assert_int_equal(REDLOCK_E_NOT_PASSED, 19);
+    assert_int_equal(REDLOCK_E_PARTIES, 20);
 }
 
 static void test_unknown_codes(void **state)

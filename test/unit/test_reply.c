@@ -310,6 +310,29 @@ static void unsay(void **state)
     answers(REQUEST_UNSAY, ":0\r\n", ANSWER_ABSENT);
 }
 
+static void stands(const char *bytes, enum answer answer, unsigned parties, unsigned counted)
+{
+    static const enum request_kind kinds[] = {REQUEST_ARRIVE, REQUEST_DEPART};
+    for (unsigned i = 0; i < COUNT(kinds); i++) {
+        bool waits = answer == ANSWER_QUEUED && kinds[i] == REQUEST_DEPART;
+        answers(kinds[i], bytes, waits ? ANSWER_ABSENT : answer);
+        assert_int_equal(reply.permits, parties);
+        assert_int_equal(reply.waiting, counted);
+    }
+}
+
+static void how_it_stands_at_a_barrier(void **state)
+{
+    (void)state;
+    stands("*4\r\n:0\r\n:5\r\n:3\r\n$0\r\n\r\n", ANSWER_QUEUED, 5, 3);
+    assert_int_equal(reply.reader_tokens_length, 0);
+    stands("*4\r\n:2\r\n:256\r\n:2147483647\r\n$0\r\n\r\n", ANSWER_YES, 256, INT32_MAX);
+    stands("*4\r\n:-1\r\n:1\r\n:0\r\n$0\r\n\r\n", ANSWER_HELD, 1, 0);
+    stands("*4\r\n:1\r\n:2\r\n:2\r\n$11\r\nabc:h\ndef:h\r\n", ANSWER_OPEN, 2, 2);
+    assert_int_equal(reply.reader_tokens_length, 11);
+    assert_memory_equal(reply.reader_tokens, "abc:h\ndef:h", 11);
+}
+
 static char long_bytes[300000], value[REPLY_LONG_MAX + 1];
 
 /* Writes a string of `before` and `length` bytes of the value, each of any value, behind `at`. */
@@ -355,6 +378,18 @@ static void what_is_said_is_told(void **state)
     assert_true(said.term == INT64_C(1) << 53 && said.number == INT64_C(1) << 53);
     assert_int_equal(said.value_length, 0);
     assert_true(said.remaining_ms > TTL_MS_MOST && MS(said.remaining_ms) <= INT64_C(1) << 53);
+}
+
+static void all_parties_are_told(void **state)
+{
+    (void)state;
+    struct tag tag = {.kind = REQUEST_ARRIVE};
+    char *at = long_bytes + sprintf(long_bytes, "*4\r\n:1\r\n:256\r\n:512\r\n");
+    at = write_long(at, "", 512 * (TOKEN_MAX + 1) - 1);
+    feed_bytes(long_bytes, (size_t)(at - long_bytes));
+    assert_true(reply_read(&raw, &tag, &login, &hello, &reply));
+    assert_int_equal(reply.reader_tokens_length, 512 * (TOKEN_MAX + 1) - 1);
+    assert_memory_equal(reply.reader_tokens, value, reply.reader_tokens_length);
 }
 
 static void values_of_all_lengths_are_told(void **state)
@@ -782,6 +817,21 @@ static void impossible_replies(void **state)
         {REQUEST_OBSERVE, "*2\r\n+7 1 t v\r\n:5\r\n"},
         {REQUEST_OBSERVE, "*2\r\n$-1\r\n:5\r\n"},
         {REQUEST_OBSERVE, "*2\r\n:7\r\n:5\r\n"},
+        {REQUEST_ARRIVE, ":0\r\n"},
+        {REQUEST_ARRIVE, "+OK\r\n"},
+        {REQUEST_ARRIVE, "*3\r\n:0\r\n:5\r\n:3\r\n"},
+        {REQUEST_ARRIVE, "*5\r\n:0\r\n:5\r\n:3\r\n$0\r\n\r\n:1\r\n"},
+        {REQUEST_ARRIVE, "*4\r\n:3\r\n:5\r\n:3\r\n$0\r\n\r\n"},
+        {REQUEST_ARRIVE, "*4\r\n:-2\r\n:5\r\n:3\r\n$0\r\n\r\n"},
+        {REQUEST_ARRIVE, "*4\r\n$1\r\n1\r\n:5\r\n:3\r\n$0\r\n\r\n"},
+        {REQUEST_ARRIVE, "*4\r\n:0\r\n:0\r\n:3\r\n$0\r\n\r\n"},
+        {REQUEST_ARRIVE, "*4\r\n:0\r\n:257\r\n:3\r\n$0\r\n\r\n"},
+        {REQUEST_ARRIVE, "*4\r\n:0\r\n:5\r\n:-1\r\n$0\r\n\r\n"},
+        {REQUEST_ARRIVE, "*4\r\n:0\r\n:5\r\n:2147483648\r\n$0\r\n\r\n"},
+        {REQUEST_ARRIVE, "*4\r\n:0\r\n:5\r\n:3\r\n:0\r\n"},
+        {REQUEST_ARRIVE, "*4\r\n:0\r\n:5\r\n:3\r\n$-1\r\n"},
+        {REQUEST_DEPART, ":1\r\n"},
+        {REQUEST_DEPART, "*4\r\n:3\r\n:5\r\n:3\r\n$0\r\n\r\n"},
         {REQUEST_KILL, "$-1\r\n"},
         {REQUEST_KILL, "*1\r\n:1\r\n"},
     };
@@ -1249,6 +1299,8 @@ int main(void)
         TEST(announce),
         TEST(unsay),
         TEST(what_is_said_is_told),
+        TEST(how_it_stands_at_a_barrier),
+        TEST(all_parties_are_told),
         TEST(values_of_all_lengths_are_told),
         TEST(the_longest_token_is_told),
         TEST(impossible_records),

@@ -1,17 +1,10 @@
--- What is said of a name, and who is told of a change.  The build puts this where a script says that
--- it uses it.
+-- What is said of a name.  The build puts this where a script says that it uses it.
 --   redlock:leader:<name>     "<term> <number> <token> <value>": said by the token that had the name
 --                             in this term; expires
---   redlock:observers:<name>  sorted set of channels by expiry, in ms of TIME
--- These are not in KEYS: they follow from the name, and a master is no cluster.
+-- It is not in KEYS: it follows from the name.
 -- uses value.lua
-local name = KEYS[1]
-local leader, observers = 'redlock:leader:' .. name, 'redlock:observers:' .. name
-
-local function ms_now()
-    local time = redis.call('time')
-    return time[1] * 1000 + math.floor(time[2] / 1000)
-end
+-- uses observers.lua
+local leader = 'redlock:leader:' .. name
 
 -- From 1 to 2^53, as this library writes it; else nil.
 local function number_of(digits)
@@ -36,16 +29,5 @@ local function said()
     local left = redis.call('pttl', leader)
     if left > 0 then
         return record, left, term, number, token
-    end
-end
-
--- Tells the observers, or the first thousand of them.  One that is not told, as a user's ACL may
--- have it, finds out when it asks.
-local function tell(left, record)
-    local channels = redis.pcall('zrange', observers, string.format('(%.0f', ms_now()), '+inf',
-        'byscore', 'limit', 0, 1000)
-    for i = 1, #channels do
-        redis.pcall('publish', channels[i],
-            string.format('said %.0f ', #name) .. name .. ' ' .. left .. ' ' .. record)
     end
 end

@@ -1,0 +1,41 @@
+-- Counts a party at a barrier, and opens it when there are enough; or keeps that it was passed.
+-- KEYS the name   ARGV token, generation, parties, ttl ms, ms for which it is kept that it is open,
+--                 1 it was passed or 0, the party's channel
+-- Returns {state, parties, how many are counted, tokens of all if it is open}: 0 it waits, 1 open,
+-- 2 passed, -1 others wait for another number of parties, and it is not counted.
+-- uses barrier.lua
+local ttl, kept = tonumber(ARGV[4]), tonumber(ARGV[5])
+local function note(fact)
+    return redis.call('zadd', barrier, 'nx', '+inf', fact) == 1
+end
+
+local function lasts(ms)
+    if redis.call('pttl', barrier) < ms then
+        redis.call('pexpire', barrier, ms)
+    end
+end
+
+local open, passed, of = facts()
+if of and of ~= parties and (open or passed or counted() > 0) then
+    return stand()
+end
+if of and of ~= parties then
+    redis.call('del', barrier) -- all who waited for another number have gone
+end
+note('of:' .. parties)
+redis.call('zadd', barrier, 'gt', string.format('%.0f', now + ttl), 't:' .. token)
+lasts(ttl)
+local news = ARGV[6] == '1' and note('passed')
+if counted() >= parties and note('open') then
+    news = true
+end
+local state = stand()
+if state[1] > 0 then
+    lasts(kept)
+end
+if news then
+    tell('0', '')
+end
+-- A user that may not be told (an ACL) asks.
+pcall(listen, ARGV[7], ttl)
+return state

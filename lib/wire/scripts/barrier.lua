@@ -1,0 +1,48 @@
+-- A barrier: one generation of a name.  The build puts this where a script says that it uses it.
+--   redlock:barrier:<generation>:<name>  sorted set: "t:<token>" of each party, by expiry in ms of
+--       TIME; "of:<parties>", "open", "passed" at +inf.  Once it is open nobody is taken off.
+-- It is not in KEYS: it follows from the name, and a master is no cluster.
+-- uses observers.lua
+local token, generation, parties = ARGV[1], ARGV[2], tonumber(ARGV[3])
+local barrier = 'redlock:barrier:' .. generation .. ':' .. name
+local now = ms_now()
+
+-- Returns whether it is open, whether it was passed, and for how many parties it is, if that is
+-- said.
+local function facts()
+    local open, passed, of
+    for _, fact in ipairs(redis.call('zrange', barrier, '+inf', '+inf', 'byscore', 'limit', 0, 4)) do
+        open = open or fact == 'open'
+        passed = passed or fact == 'passed'
+        of = of or tonumber(string.match(fact, '^of:(%d+)$') or '')
+    end
+    return open, passed, of
+end
+
+-- The number of parties that are counted.
+local function counted()
+    return redis.call('zcount', barrier, '-inf', '(+inf')
+end
+
+-- Of twice as many as a barrier may be for: a reply has an end.
+local function tokens()
+    local names = redis.call('zrange', barrier, '-inf', '(+inf', 'byscore', 'limit', 0, 512)
+    for i = 1, #names do
+        names[i] = string.sub(names[i], 3)
+    end
+    return table.concat(names, '\n')
+end
+
+-- What is to be answered.
+local function stand()
+    local open, passed, of = facts()
+    if of and of ~= parties then
+        return {-1, of, counted(), ''}
+    end
+    local state = passed and 2 or open and 1 or 0
+    return {state, parties, counted(), state == 1 and tokens() or ''}
+end
+
+if not facts() then
+    redis.call('zremrangebyscore', barrier, '-inf', string.format('%.0f', now))
+end

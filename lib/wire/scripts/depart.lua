@@ -1,0 +1,15 @@
+-- Counts a party at a barrier no more, unless that is open.
+-- KEYS the name   ARGV token, generation, parties
+-- Returns {state, parties, how many are counted, tokens of all if it is open}: 0 it is not counted,
+-- 1 open, 2 passed, -1 others wait for another number of parties.
+-- uses barrier.lua
+local open, passed = facts()
+if not open then
+    redis.call('zrem', barrier, 't:' .. token)
+    if not passed and counted() == 0 then
+        redis.call('del', barrier)
+    end
+elseif not passed and not redis.call('zscore', barrier, 't:' .. token) then
+    return {0, parties, counted(), ''}
+end
+return stand()
