@@ -122,7 +122,9 @@ struct ev_loop; /* libev's; include <ev.h> to make one */
     X(E_CLOSED, ENDED, "the client is closing")                                                    \
     X(E_FORKED, MISUSE, "this process was forked from the one that owns the client")               \
     X(E_MEMORY, SYSTEM, "out of memory")                                                           \
-    X(E_SYSTEM, SYSTEM, "a system call failed")
+    X(E_SYSTEM, SYSTEM, "a system call failed")                                                    \
+    X(E_NOT_PASSED, CONTENDED, "too few parties arrived at the barrier")                           \
+    X(E_PARTIES, CONTENDED, "others wait at the barrier for another number of parties")
 
 typedef enum redlock_code {
 #define REDLOCK_CODE_ENUM(name, class, text) REDLOCK_##name,

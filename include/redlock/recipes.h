@@ -1,5 +1,5 @@
 /*
- * redlock/recipes.h - what is more than one lease: elections.
+ * redlock/recipes.h - what is more than one lease: elections, barriers.
  *
  * Read redlock.h first: its contract on callbacks, threads and lifetimes stands here too.
  *
@@ -7,8 +7,11 @@
  *   redlock_resign()         ends that
  *   redlock_announce()       says something to all who observe the name
  *   redlock_observe()        hears it
+ *   redlock_arrive()         waits at a barrier until all parties have arrived
+ *   redlock_depart()         waits there no longer
  *
- * For threads that wait redlock/sync.h has redlock_sync_announce() and redlock_sync_leader().
+ * For threads that wait redlock/sync.h has redlock_sync_announce(), redlock_sync_leader() and
+ * redlock_sync_barrier().
  *
  * A leader is whoever holds a lease on a name exclusively, with a fence; its term is the fence.  So
  * at most one leads at any moment, as long as redlock keeps its promises, and terms grow from each
@@ -24,7 +27,9 @@
 extern "C" {
 #endif
 
-#define REDLOCK_VALUE_MAX 65536 /* bytes of a value */
+#define REDLOCK_VALUE_MAX      65536 /* bytes of a value */
+#define REDLOCK_PARTIES_MAX    256   /* of a barrier */
+#define REDLOCK_GENERATION_MAX (INT64_C(1) << 53)
 
 /* ---- Campaigns -------------------------------------------------------------------------- */
 
@@ -190,6 +195,122 @@ REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_observe(redlock *client,
 
 /* No callback of it is called any more.  NULL is allowed.  May be called in its own callback. */
 REDLOCK_API void redlock_observer_free(redlock_observer *observer);
+
+/* ---- Barriers --------------------------------------------------------------------------- */
+
+/* One that waits at a barrier. */
+typedef struct redlock_party redlock_party;
+
+/* Start from REDLOCK_BARRIER_INIT, and set `parties`. */
+typedef struct redlock_barrier_options {
+    size_t size; /* set by REDLOCK_BARRIER_INIT */
+
+    /* How many parties must have arrived, 1 to REDLOCK_PARTIES_MAX: the same for all who arrive at
+     * one generation.  No default. */
+    int64_t parties;
+
+    /* Which use of the barrier this is, 0 to REDLOCK_GENERATION_MAX; such as the number of the
+     * round that all parties are in.  Each generation is a barrier of its own, to be used once: who
+     * arrives at one that was passed passes at once, for at least max_ttl_ms, and after that waits
+     * for new parties.  Default 0. */
+    int64_t generation;
+
+    /* A party that died while it waits is counted for so long, at most.  At most max_ttl_ms.
+     * Default 10,000. */
+    int64_t ttl_ms;
+
+    /* How long to wait; then the party leaves.  0: it passes if it is the last one to arrive.
+     * Default REDLOCK_FOREVER. */
+    int64_t wait_ms;
+
+    /* passage.token of an earlier call that was told that it is undecided: this party is that one,
+     * and is not counted twice.  It passes, or is undecided again, for it may have been counted
+     * before.  One party at a time may have the token.  Default NULL: a new party. */
+    const char *token;
+} redlock_barrier_options;
+
+#ifndef __cplusplus
+#define REDLOCK_BARRIER_INIT                                                                       \
+    {                                                                                              \
+        .size = sizeof(redlock_barrier_options), .ttl_ms = 10000, .wait_ms = REDLOCK_FOREVER       \
+    }
+#else
+static inline redlock_barrier_options redlock_barrier_init()
+{
+    redlock_barrier_options options = redlock_barrier_options();
+    options.size = sizeof options;
+    options.ttl_ms = 10000;
+    options.wait_ms = REDLOCK_FOREVER;
+    return options;
+}
+#define REDLOCK_BARRIER_INIT redlock_barrier_init()
+#endif
+
+/* How it went. */
+typedef struct redlock_passage {
+    /* REDLOCK_OK: it passed.
+     * E_NOT_PASSED: its time was over.  E_CANCELLED, E_CLOSED: redlock_depart() was called, or
+     *   redlock_close().  It did not pass, and no other party passes that has counted it.
+     * E_PARTIES: others wait at this generation for `others` parties; likewise.
+     * E_UNAVAILABLE: too few masters answered; see `undecided`. */
+    redlock_code code;
+
+    /* It is not known whether the barrier was passed, and others may pass that have counted this
+     * party.  Arrive again, with `token`, to find out. */
+    bool undecided;
+
+    unsigned parties;  /* as asked for */
+    unsigned arrived;  /* the most parties that a master counted, as far as is known */
+    unsigned others;   /* E_PARTIES: the number that others wait for; else 0 */
+    unsigned answered; /* the number of masters that answered at least once */
+    unsigned masters;  /* N */
+    char token[REDLOCK_TOKEN_SIZE];
+} redlock_passage;
+
+/* `passage` lives until the callback returns; `data` is yours. */
+typedef void redlock_passage_callback(redlock_party *party, const redlock_passage *passage,
+                                      void *data);
+
+/*
+ * Arrives at a barrier, and is told once how that went: it passes when as many parties as it is for
+ * have arrived and wait there at one time.
+ *   Each party is on all masters, which count it, and forget it a ttl after they last heard of it.
+ * A master opens when it counts enough of them at one time, and takes nobody off from then on.  A
+ * party passes when as many parties as the barrier is for are each counted on a quorum of open
+ * masters, and a quorum has been told so.  Then all others pass too: those who wait, and those who
+ * come later. So nobody passes early.  A party that waits for ever passes when all have arrived and
+ * each of them reaches the same quorum of masters. Whoever leaves asks the masters to count it no
+ * more, and what it is told is true: not passed is told only if a quorum of masters that vote had
+ * not opened and counts it no more.  Else it passed, or it is undecided. A party that has heard of
+ * no quorum for half of max_ttl_ms is told E_UNAVAILABLE, for the masters remember what they know
+ * for about so long.
+ *
+ * What it does not promise: that the other parties live yet when this one has passed; they did
+ * within their ttl.  A master that is wrong may let parties pass early, unless spare votes allow
+ * for it (options.spare_votes).
+ *
+ *   party     receives the handle, to be freed with redlock_party_free(), before the client is
+ *   name      without the prefix, which is put before it
+ *   options   copied
+ * The party keeps the loop alive until it is told.  redlock_close() makes it leave; it is told
+ * before the client is closed.
+ * Returns REDLOCK_OK, E_ARGUMENT (also for a client that only looks), E_NAME, E_TTL, E_CLOSED,
+ * E_FORKED, E_MEMORY.
+ * May be called in any callback, on the loop's thread alone.
+ */
+REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_arrive(redlock *client, redlock_party **party,
+                                                         const char *name,
+                                                         const redlock_barrier_options *options,
+                                                         redlock_passage_callback *callback,
+                                                         void *data);
+
+/* Leaves the barrier: how that went is told, and may be that it passed.  Returns REDLOCK_OK,
+ * E_STATE if it leaves already or has been told, E_FORKED. */
+REDLOCK_API redlock_code redlock_depart(redlock_party *party);
+
+/* Leaves, if it has not been told yet, and is told nothing: others may pass that have counted it.
+ * NULL is allowed.  May be called in its own callback. */
+REDLOCK_API void redlock_party_free(redlock_party *party);
 
 #ifdef __cplusplus
 }

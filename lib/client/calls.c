@@ -253,6 +253,11 @@ redlock_code calls_check(redlock *client)
     return check_client(client);
 }
 
+redlock_code calls_check_token(redlock *client, const char *token)
+{
+    return check_token(client, token);
+}
+
 redlock_code calls_check_name(redlock *client, const redlock_name *name)
 {
     return check_names(client, name, 1);

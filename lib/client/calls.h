@@ -8,6 +8,7 @@
 
 /* E_FORKED or E_CLOSED if the client takes no calls any more. */
 redlock_code calls_check(redlock *client);
+redlock_code calls_check_token(redlock *client, const char *token);
 redlock_code calls_check_name(redlock *client, const redlock_name *name);
 /* With the client's prefix; NULL when memory is out. */
 struct names *calls_make_name(const redlock *client, const redlock_name *name);

@@ -3,13 +3,14 @@
  *
  *   open.c      a client, from open to free
  *   leaders.c   the calls about what is said of a name: announcing, observing
+ *   barriers.c  the calls about barriers
  *   calls.c     the calls about one lease, and about one master: check, queue, return
  *   options.c   reads and checks what the user configured
  *   stats.c     counters, as numbers and as OpenMetrics text
  *   ask.c       a call about a lease → the queue that the pump carries out
  *   loop.c      the pump on libev: a prepare watcher, a timer, loop references
  *   pump.c      queued calls → events → step → callbacks; knows no event loop
- *   tasks.c     observers, and what leases announce: asked, told, freed
+ *   tasks.c     what leases announce, observers, parties at barriers: asked, told, freed
  *   parts.c     makes and frees a client's links, notification connections and core
  *   effects.c   an effect of the core → links, notification connections, queues
  *   events.c    an outcome of the core → the event that the user sees
@@ -62,7 +63,7 @@ enum operation {
 #define OPS_ENDING_ANNOUNCEMENTS (OP_DOWNGRADE | OP_RELEASE | OP_DETACH | OP_FREE)
 
 struct waiters;
-struct redlock_observer;
+struct client_task;
 
 struct lease_queue {
     redlock_lease *first, *last;
@@ -75,7 +76,7 @@ struct redlock_lease {
     void *data;
     redlock_lease *next_asked, *next_untold; /* in the client's queues */
     struct waiters *waiters;                 /* of each master; NULL: no master told any */
-    struct redlock_observer *announcer;      /* what it announces; NULL: nothing */
+    struct client_task *announcer;           /* what it announces; NULL: nothing */
     int32_t extend_ttl;                      /* ms: a day at most */
     int16_t slot;                            /* since ACQUIRED was told; -1: none */
     uint8_t operations;
@@ -120,7 +121,7 @@ struct redlock {
     struct lease_queue asked, untold;
     redlock_lease *telling; /* the lease whose outcomes are being told */
     uint32_t adopt;         /* a bit for each master to be adopted */
-    struct redlock_observer *tasks;
+    struct client_task *tasks;
     bool tasks_asked, tasks_untold; /* of any of them */
 
     char *prefix;

@@ -1,24 +1,28 @@
 /*
  * leaders.c - the calls about what is said of a name: announcing it, observing it.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "calls.h"
-#include "loop.h"
+#include "events.h"
+#include "leaders.h"
 #include "memory.h"
+#include "redlock/recipes.h"
 #include "report.h"
 #include "tasks.h"
 
 _Static_assert(REDLOCK_VALUE_MAX == VALUE_MOST, "said once, for both");
 
-static struct redlock_observer *make(redlock *client)
-{
-    struct redlock_observer *task = calloc(1, sizeof *task);
-    if (!task)
-        client_fail(client, REDLOCK_E_MEMORY, "out of memory");
-    return task;
-}
+struct announcer {
+    struct client_task task;
+    redlock_lease *lease;
+};
+
+struct redlock_observer {
+    struct client_task task;
+    redlock_leader_callback *callback;
+    void *data;
+};
 
 /* ---- announcing --------------------------------------------------------------------- */
 
@@ -46,20 +50,39 @@ static redlock_code check_announce(redlock_lease *lease, const void *value, size
     return REDLOCK_OK;
 }
 
+/* No more is told of a lease once its end was asked for. */
+static bool tell_announced(redlock *client, struct client_task *task)
+{
+    redlock_lease *lease = ((struct announcer *)(void *)task)->lease;
+    struct task_news news;
+    redlock_event event;
+    usec left = lease_valid_until(core_of(lease)) - system_now();
+    if (lease->operations & OPS_ENDING_ANNOUNCEMENTS || left <= 0 ||
+        !task_tell(client->engine, task->core, &news))
+        return false;
+    event_fill(client, lease,
+               &(struct outcome){.kind = OUTCOME_ANNOUNCED,
+                                 .granted = news.masters,
+                                 .valid = left,
+                                 .ends = left,
+                                 .fence = lease_fence(core_of(lease))},
+               &event);
+    lease->callback(lease, &event, lease->data);
+    return true;
+}
+
 static redlock_code make_announcer(redlock_lease *lease)
 {
     redlock *client = lease->client;
-    struct redlock_observer *task = make(client);
-    if (!task)
-        return REDLOCK_E_MEMORY;
-    task->lease = lease;
-    task->core = announcer_new(client->engine, lease_names(core_of(lease)), core_of(lease), task);
-    if (!task->core) {
-        free(task);
-        return client_fail(client, REDLOCK_E_MEMORY, "out of memory");
-    }
-    client_tasks_enter(client, task);
-    lease->announcer = task;
+    struct announcer *announcer = client_tasks_new(client, sizeof *announcer, tell_announced);
+    struct task *core = announcer ? announcer_new(client->engine, lease_names(core_of(lease)),
+                                                  core_of(lease), &announcer->task)
+                                  : NULL;
+    redlock_code code = client_tasks_enter(client, &announcer->task, core);
+    if (code)
+        return code;
+    announcer->lease = lease;
+    lease->announcer = &announcer->task;
     return REDLOCK_OK;
 }
 
@@ -74,50 +97,61 @@ redlock_code redlock_announce(redlock_lease *lease, const void *value, size_t le
     if (!announcer_set(client->engine, lease->announcer->core, value, length))
         return client_fail(client, REDLOCK_E_MEMORY, "out of memory");
     client_tasks_ask(lease->announcer);
-    loop_hold(client);
     return REDLOCK_OK;
+}
+
+/* The core uses the lease no more from then on. */
+void leaders_end_of(redlock_lease *lease)
+{
+    client_tasks_end(lease->announcer);
+    lease->announcer = NULL;
 }
 
 /* ---- observing ----------------------------------------------------------------------- */
 
+static bool tell_observer(redlock *client, struct client_task *task)
+{
+    redlock_observer *observer = (redlock_observer *)(void *)task;
+    struct task_news news;
+    if (!task_tell(client->engine, task->core, &news))
+        return false;
+    bool said = news.observed == OBSERVED_SAID;
+    redlock_leader leader = {.code = news.observed == OBSERVED_UNKNOWN ? REDLOCK_E_UNAVAILABLE
+                                                                       : REDLOCK_OK,
+                             .term = said ? news.said.term : 0,
+                             .value = said ? news.said.value : "",
+                             .length = news.said.value_length,
+                             .masters = client->masters,
+                             .said = news.masters};
+    observer->callback(observer, &leader, observer->data);
+    return true;
+}
+
 redlock_code redlock_observe(redlock *client, redlock_observer **out, const char *name,
                              redlock_leader_callback *callback, void *data)
 {
-    redlock_name one = {.bytes = name, .length = name ? strlen(name) : 0};
     if (out)
         *out = NULL;
-    if (!client)
-        return REDLOCK_E_ARGUMENT;
-    if (!out || !callback)
+    if (client && (!out || !callback))
         return client_fail(client, REDLOCK_E_ARGUMENT, "an observer needs a callback and a handle");
-    redlock_code code = calls_check(client);
-    if (!code)
-        code = calls_check_name(client, &one);
+    struct names *names;
+    redlock_code code = client_tasks_check(client, name, &names);
     if (code)
         return code;
-    struct redlock_observer *task = make(client);
-    struct names *names = task ? calls_make_name(client, &one) : NULL;
-    if (names)
-        task->core = observer_new(client->engine, names, task);
-    if (names)
-        names_drop(&client_memory, names);
-    if (!task || !task->core) {
-        free(task);
-        return client_fail(client, REDLOCK_E_MEMORY, "out of memory");
-    }
-    task->callback = callback;
-    task->data = data;
-    client_tasks_enter(client, task);
-    client_tasks_ask(task);
-    loop_hold(client);
-    *out = task;
+    redlock_observer *observer = client_tasks_new(client, sizeof *observer, tell_observer);
+    struct task *core = observer ? observer_new(client->engine, names, &observer->task) : NULL;
+    names_drop(&client_memory, names);
+    code = client_tasks_enter(client, &observer->task, core);
+    if (code)
+        return code;
+    observer->callback = callback;
+    observer->data = data;
+    *out = observer;
     return REDLOCK_OK;
 }
 
 void redlock_observer_free(redlock_observer *observer)
 {
-    if (observer && client_is_usable(observer->client)) {
-        client_tasks_drop(observer);
-        loop_hold(observer->client);
-    }
+    if (observer && client_is_usable(observer->task.client))
+        client_tasks_drop(&observer->task);
 }

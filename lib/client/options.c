@@ -17,8 +17,7 @@
 #define DEFAULT_CONNECT_TIMEOUT 1000
 #define LONGEST_TIMEOUT         (INT64_C(3600) * 1000)
 
-/* An older caller's struct is shorter: the fields that it lacks keep their defaults. */
-static bool take_versioned(void *to, const void *from, size_t from_size, size_t known)
+bool take_versioned(void *to, const void *from, size_t from_size, size_t known)
 {
     if (from_size < sizeof(size_t))
         return false;

@@ -2,6 +2,7 @@
 
 #include "client_mutant.h"
 #include "events.h"
+#include "leaders.h"
 #include "link.h"
 #include "notify.h"
 #include "queues.h"
@@ -36,7 +37,7 @@ static void carry_out(redlock *client, redlock_lease *lease)
     lease->operations = 0;
     bool freed = operations & (OP_DETACH | OP_FREE);
     if (lease->announcer && operations & OPS_ENDING_ANNOUNCEMENTS)
-        client_tasks_end_of(lease);
+        leaders_end_of(lease);
     if (freed)
         operations &= OP_RELEASE | OP_DETACH | OP_FREE;
     for (; operations; operations &= operations - 1)
@@ -196,7 +197,7 @@ static bool tell_closed(redlock *client)
         if (system_now() < client->close_by)
             return false;
         client_step(client, &(struct event){.kind = EVENT_GIVE_UP});
-        if (client->untold.first && !CLIENT_MUTANT(CLOSED_FIRST))
+        if ((client->untold.first || client->tasks_untold) && !CLIENT_MUTANT(CLOSED_FIRST))
             return true;
     }
     client->closed_told = true;

@@ -7,6 +7,7 @@
  * lock is the last thing that the background thread does with a call.
  *
  *   sync.c           a client, from open to free
+ *   sync_barriers.c  barriers
  *   sync_leaders.c   what leases announce, and what is announced of a name
  *   sync_lease.c     leases, from acquire to free
  *   sync_reentry.c   leases that a thread acquires while it holds them

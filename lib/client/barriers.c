@@ -1,0 +1,148 @@
+/*
+ * barriers.c - the calls about barriers.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "calls.h"
+#include "events.h"
+#include "memory.h"
+#include "options.h"
+#include "redlock/recipes.h"
+#include "report.h"
+#include "tasks.h"
+
+_Static_assert(REDLOCK_PARTIES_MAX == PARTIES_MOST, "said once, for both");
+
+struct redlock_party {
+    struct client_task task;
+    redlock_passage_callback *callback;
+    void *data;
+    unsigned parties;
+    bool told;
+};
+
+/* ---- telling ---------------------------------------------------------------------- */
+
+static redlock_code code_of_news(const struct task_news *news)
+{
+    if (news->passage == PASSAGE_PASSED)
+        return REDLOCK_OK;
+    if (news->passage == PASSAGE_UNKNOWN)
+        return REDLOCK_E_UNAVAILABLE;
+    if (news->cause == CAUSE_HELD)
+        return REDLOCK_E_PARTIES;
+    return news->cause ? code_of(news->cause) : REDLOCK_E_NOT_PASSED;
+}
+
+static bool tell_party(redlock *client, struct client_task *task)
+{
+    redlock_party *party = (redlock_party *)(void *)task;
+    struct task_news news;
+    if (party->told || !task_tell(client->engine, task->core, &news))
+        return false;
+    redlock_passage passage = {.code = code_of_news(&news),
+                               .undecided = news.passage == PASSAGE_UNKNOWN,
+                               .parties = party->parties,
+                               .arrived = news.arrived,
+                               .others = news.others,
+                               .answered = news.masters,
+                               .masters = client->masters};
+    snprintf(passage.token, sizeof passage.token, "%s", news.token);
+    party->told = true;
+    party->callback(party, &passage, party->data);
+    return true;
+}
+
+/* ---- arriving --------------------------------------------------------------------- */
+
+/* Masters tell the tokens of parties in lines. */
+static redlock_code check_token(redlock *client, const char *token)
+{
+    for (const char *c = token; *c; c++)
+        if (*c <= ' ' || *c > '~')
+            return client_fail(client, REDLOCK_E_ARGUMENT,
+                               "the token of a party is printable ASCII without spaces");
+    return calls_check_token(client, token);
+}
+
+static redlock_code read_options(redlock *client, const redlock_barrier_options *options,
+                                 redlock_barrier_options *o)
+{
+    *o = (redlock_barrier_options)REDLOCK_BARRIER_INIT;
+    if (options && !take_versioned(o, options, options->size, sizeof *o))
+        return client_fail(client, REDLOCK_E_ARGUMENT,
+                           "options.size is not set: start from REDLOCK_BARRIER_INIT");
+    if (o->parties < 1 || o->parties > REDLOCK_PARTIES_MAX)
+        return client_fail(client, REDLOCK_E_ARGUMENT, "a barrier is for 1 to %d parties, not %lld",
+                           REDLOCK_PARTIES_MAX, (long long)o->parties);
+    if (o->generation < 0 || o->generation > REDLOCK_GENERATION_MAX)
+        return client_fail(client, REDLOCK_E_ARGUMENT, "a generation is 0 to 2^53, and not %lld",
+                           (long long)o->generation);
+    if (o->wait_ms < 0)
+        return client_fail(client, REDLOCK_E_ARGUMENT, "wait_ms cannot be negative");
+    redlock_code code = o->token ? check_token(client, o->token) : REDLOCK_OK;
+    return code ? code : ttl_check(client, o->ttl_ms, 0);
+}
+
+static redlock_code check(redlock *client, const redlock_barrier_options *options,
+                          redlock_barrier_options *o)
+{
+    redlock_code code = calls_check(client);
+    if (!code)
+        code = client_may_act(client);
+    return code ? code : read_options(client, options, o);
+}
+
+redlock_code redlock_arrive(redlock *client, redlock_party **out, const char *name,
+                            const redlock_barrier_options *options,
+                            redlock_passage_callback *callback, void *data)
+{
+    redlock_barrier_options o;
+    struct names *names;
+    if (out)
+        *out = NULL;
+    if (!client)
+        return REDLOCK_E_ARGUMENT;
+    if (!out || !callback)
+        return client_fail(client, REDLOCK_E_ARGUMENT, "a party needs a callback and a handle");
+    redlock_code code = check(client, options, &o);
+    if (!code)
+        code = client_tasks_check(client, name, &names);
+    if (code)
+        return code;
+    const struct barrier_terms terms = {.generation = o.generation,
+                                        .parties = (unsigned)o.parties,
+                                        .ttl = MS(o.ttl_ms),
+                                        .wait = in_usec(o.wait_ms)};
+    redlock_party *party = client_tasks_new(client, sizeof *party, tell_party);
+    struct task *core =
+        party ? party_new(client->engine, names, &terms, o.token, &party->task) : NULL;
+    names_drop(&client_memory, names);
+    code = client_tasks_enter(client, &party->task, core);
+    if (code)
+        return code;
+    party->task.owes = true;
+    party->parties = terms.parties;
+    party->callback = callback;
+    party->data = data;
+    *out = party;
+    return REDLOCK_OK;
+}
+
+redlock_code redlock_depart(redlock_party *party)
+{
+    redlock *client = party->task.client;
+    if (!client_is_usable(client))
+        return REDLOCK_E_FORKED;
+    if (party->told || party->task.leaves)
+        return client_fail(client, REDLOCK_E_STATE, "the party has left, or was told how it ended");
+    client_tasks_leave(&party->task);
+    return REDLOCK_OK;
+}
+
+void redlock_party_free(redlock_party *party)
+{
+    if (party && client_is_usable(party->task.client))
+        client_tasks_drop(&party->task);
+}

@@ -1,0 +1,54 @@
+/*
+ * sync_barriers.c - barriers, for threads that wait.
+ */
+#include "sync_client.h"
+#include "sync_report.h"
+
+struct arrival {
+    struct call call;
+    redlock_sync *client;
+    redlock_party *party;
+    const char *name;
+    const redlock_barrier_options *options;
+    redlock_passage *passage; /* the caller's, or NULL */
+};
+
+static void on_passage(redlock_party *party, const redlock_passage *passage, void *data)
+{
+    struct arrival *arrival = data;
+    if (arrival->passage)
+        *arrival->passage = *passage;
+    redlock_party_free(party);
+    sync_finish(arrival->client, &arrival->call,
+                sync_report(arrival->call.result, passage->code, redlock_code_text(passage->code)));
+}
+
+static void start_arrival(redlock_sync *client, struct call *call)
+{
+    struct arrival *arrival = LIST_OWNER(call, struct arrival, call);
+    redlock_code code = redlock_arrive(client->redlock, &arrival->party, arrival->name,
+                                       arrival->options, on_passage, arrival);
+    if (code)
+        sync_refuse(client, call, code);
+    else
+        sync_set_pending(client, call);
+}
+
+redlock_code redlock_sync_barrier(redlock_sync *client, const char *name,
+                                  const redlock_barrier_options *options, redlock_passage *passage,
+                                  redlock_sync_result *result)
+{
+    struct arrival arrival = {.call = {.start = start_arrival, .result = result},
+                              .client = client,
+                              .name = name,
+                              .options = options,
+                              .passage = passage};
+    if (passage)
+        *passage = (redlock_passage){0};
+    if (!sync_report_is_usable(result))
+        return REDLOCK_E_ARGUMENT;
+    redlock_code code = sync_check(client);
+    if (code)
+        return sync_report(result, code, sync_why_not(client, code));
+    return sync_carry_out(client, &arrival.call);
+}
