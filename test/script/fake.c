@@ -228,7 +228,7 @@ const char *fake_answer_name(enum answer answer)
         [ANSWER_READ] = "read",         [ANSWER_QUEUED] = "queued",     [ANSWER_HELD] = "held",
         [ANSWER_ABSENT] = "absent",     [ANSWER_LATE] = "late",         [ANSWER_HELLO] = "hello",
         [ANSWER_NOSCRIPT] = "noscript", [ANSWER_NO_CLOCK] = "no-clock", [ANSWER_ERROR] = "error",
-        [ANSWER_LOST] = "lost"};
+        [ANSWER_LOST] = "lost",         [ANSWER_OPEN] = "open"};
     return names[answer];
 }
 
@@ -246,6 +246,8 @@ static void note_send(struct fake *fake, unsigned master, const struct request *
     case REQUEST_ANNOUNCE:
     case REQUEST_UNSAY:
     case REQUEST_OBSERVE:
+    case REQUEST_ARRIVE:
+    case REQUEST_DEPART:
         fake_tasks_write_request(fake, more, sizeof more, request);
         break;
     default:
@@ -334,7 +336,7 @@ static void on_notice(struct fake *fake, unsigned index)
     note_master(fake, "notice", index, tail);
 }
 
-static const char *cause_name(enum cause cause)
+const char *fake_cause_name(enum cause cause)
 {
     static const char *const names[] = {"",        "held",      "unavailable", "too slow",
                                         "expired", "gone",      "max hold",    "cancelled",
@@ -348,7 +350,7 @@ static void on_ready(struct fake *fake)
     if (fake->ready)
         fake_break(fake, "readiness was told twice");
     fake->ready = true;
-    fake_note(fake, "ready%s%s", cause ? ": " : "", cause_name(cause));
+    fake_note(fake, "ready%s%s", cause ? ": " : "", fake_cause_name(cause));
 }
 
 static void emit(void *shell, const struct effect *effect)
@@ -465,7 +467,7 @@ static void note_outcome(struct fake *fake, struct actor *actor, const struct ou
     if (outcome->fence)
         snprintf(fence, sizeof fence, " fence %s", fake_time(outcome->fence - EPOCH));
     fake_note(fake, "tell %s %s%s%s %u/%u%s%s%s%s%s%s", actor->name, kinds[outcome->kind],
-              outcome->cause ? ": " : "", cause_name(outcome->cause), outcome->granted,
+              outcome->cause ? ": " : "", fake_cause_name(outcome->cause), outcome->granted,
               fake->engine.config.masters, outcome->valid ? " valid " : "",
               outcome->valid ? fake_time(outcome->valid) : "", fence, rounds, votes[0] ? " | " : "",
               votes);
@@ -759,12 +761,13 @@ bool fake_start(struct fake *fake, const struct engine_config *config)
 static void oblige(struct fake *fake, unsigned index)
 {
     static const enum answer answers[] = {
-        [REQUEST_KILL] = ANSWER_YES,     [REQUEST_ACQUIRE] = ANSWER_HELD,
-        [REQUEST_GRANT] = ANSWER_HELD,   [REQUEST_RAISE] = ANSWER_ABSENT,
-        [REQUEST_QUEUE] = ANSWER_HELD,   [REQUEST_RENEW] = ANSWER_YES,
-        [REQUEST_UPGRADE] = ANSWER_READ, [REQUEST_RELEASE] = ANSWER_YES,
-        [REQUEST_PEEK] = ANSWER_ABSENT,  [REQUEST_ANNOUNCE] = ANSWER_YES,
-        [REQUEST_UNSAY] = ANSWER_YES,    [REQUEST_OBSERVE] = ANSWER_ABSENT};
+        [REQUEST_KILL] = ANSWER_YES,      [REQUEST_ACQUIRE] = ANSWER_HELD,
+        [REQUEST_GRANT] = ANSWER_HELD,    [REQUEST_RAISE] = ANSWER_ABSENT,
+        [REQUEST_QUEUE] = ANSWER_HELD,    [REQUEST_RENEW] = ANSWER_YES,
+        [REQUEST_UPGRADE] = ANSWER_READ,  [REQUEST_RELEASE] = ANSWER_YES,
+        [REQUEST_PEEK] = ANSWER_ABSENT,   [REQUEST_ANNOUNCE] = ANSWER_YES,
+        [REQUEST_UNSAY] = ANSWER_YES,     [REQUEST_OBSERVE] = ANSWER_ABSENT,
+        [REQUEST_ARRIVE] = ANSWER_QUEUED, [REQUEST_DEPART] = ANSWER_ABSENT};
     struct fake_master *master = &fake->masters[index];
     if (master->subscription == SUBSCRIPTION_CLOSING)
         fake_unsubscribed(fake, index);

@@ -56,8 +56,9 @@ struct actor {
 struct fake_task {
     char name[32];
     struct task *core;         /* NULL: there is none */
-    const struct actor *lease; /* that announces; NULL: an observer */
-    bool untold;
+    const struct actor *lease; /* that announces; NULL: an observer, a party */
+    bool is_party, untold;
+    bool ended;       /* a party was told how it went */
     struct said told; /* to an observer: a term is never told after a larger one */
 };
 
@@ -144,6 +145,7 @@ struct actor *fake_actor(struct fake *fake, const char *name);
 bool fake_new(struct fake *fake, const char *name, const char *names, const struct terms *terms,
               const char *token);
 void fake_call(struct fake *fake, struct actor *actor, enum event_kind kind, usec ttl);
+const char *fake_cause_name(enum cause cause);
 const char *fake_answer_name(enum answer answer);
 /* The votes of the lease, with commas; "" without a round. */
 void fake_votes(struct fake *fake, const struct lease *lease, char *to, size_t size);

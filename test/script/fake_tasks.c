@@ -3,6 +3,19 @@
 #include <stdio.h>
 #include <string.h>
 
+static void write_barrier(struct fake *fake, char *to, size_t size, const struct request *request)
+{
+    const char *whole = request->whole ? " whole" : "";
+    const char *token = fake_token(fake, request->token, request->token_length);
+    if (request->tag.kind == REQUEST_DEPART)
+        snprintf(to, size, " %lld %s of %u%s", (long long)request->generation, token,
+                 request->parties, whole);
+    else
+        snprintf(to, size, " %lld %s of %u for %s kept %s%s%s", (long long)request->generation,
+                 token, request->parties, fake_time(MS(request->ttl_ms)),
+                 fake_time(MS(request->kept_ms)), request->passed ? " passed" : "", whole);
+}
+
 void fake_tasks_write_request(struct fake *fake, char *to, size_t size,
                               const struct request *request)
 {
@@ -11,6 +24,10 @@ void fake_tasks_write_request(struct fake *fake, char *to, size_t size,
     int used = snprintf(to, size, " %.*s", (int)name.length, name.bytes);
     to += used;
     size -= (size_t)used;
+    if (request->tag.kind == REQUEST_ARRIVE || request->tag.kind == REQUEST_DEPART) {
+        write_barrier(fake, to, size, request);
+        return;
+    }
     if (request->tag.kind == REQUEST_OBSERVE) {
         snprintf(to, size, " for %s%s%s", fake_time(MS(request->ttl_ms)),
                  request->channel ? "" : " unheard", whole);
@@ -48,6 +65,18 @@ static void note_said(struct fake *fake, struct fake_task *task, const struct ta
               (long long)said->number, news->masters, fake->engine.config.masters);
 }
 
+static void note_passage(struct fake *fake, struct fake_task *task, const struct task_news *news)
+{
+    static const char *const names[] = {
+        [PASSAGE_PASSED] = "passed", [PASSAGE_NOT] = "not passed", [PASSAGE_UNKNOWN] = "undecided"};
+    if (task->ended || !news->passage)
+        fake_break(fake, "%s is told twice how it went, or before it is over", task->name);
+    task->ended = true;
+    fake_note(fake, "tell %s %s%s%s: %u counted, %u answered", task->name, names[news->passage],
+              news->cause ? ", " : "", news->cause ? fake_cause_name(news->cause) : "",
+              news->arrived, news->masters);
+}
+
 static void tell(struct fake *fake, struct fake_task *task)
 {
     struct task_news news;
@@ -55,7 +84,9 @@ static void tell(struct fake *fake, struct fake_task *task)
     if (!task_tell(&fake->engine, task->core, &news))
         return;
     fake->told++;
-    if (task->lease)
+    if (task->is_party)
+        note_passage(fake, task, &news);
+    else if (task->lease)
         fake_note(fake, "tell %s announced %u/%u", task->name, news.masters,
                   fake->engine.config.masters);
     else if (news.observed == OBSERVED_SAID)
@@ -94,6 +125,13 @@ void fake_tasks_end_of(struct fake *fake, const struct actor *actor)
     struct fake_task *task = task_of(fake, actor);
     if (task)
         end(fake, task);
+}
+
+void fake_tasks_close(struct fake *fake)
+{
+    for (unsigned i = 0; i < FAKE_TASKS_MAX; i++)
+        if (fake->tasks[i].core && !fake->tasks[i].is_party)
+            end(fake, &fake->tasks[i]);
 }
 
 void fake_tasks_end_all(struct fake *fake)
@@ -149,11 +187,39 @@ bool fake_tasks_observe(struct fake *fake, const char *name, struct names *names
     return task->core;
 }
 
+bool fake_tasks_arrive(struct fake *fake, const char *name, struct names *names,
+                       const struct barrier_terms *terms, const char *token)
+{
+    struct fake_task *task = make(fake, name);
+    if (!task)
+        return false;
+    task->is_party = true;
+    task->core = party_new(&fake->engine, names, terms, token, task);
+    if (task->core)
+        begin(fake, task);
+    return task->core;
+}
+
+bool fake_tasks_depart(struct fake *fake, const char *name, bool drop)
+{
+    for (unsigned i = 0; i < FAKE_TASKS_MAX; i++) {
+        struct fake_task *task = &fake->tasks[i];
+        if (!task->core || !task->is_party || strcmp(task->name, name) != 0)
+            continue;
+        if (drop)
+            end(fake, task);
+        else
+            fake_step(fake, &(struct event){.kind = EVENT_TASK_LEAVE, .task = task->core});
+        return true;
+    }
+    return false;
+}
+
 bool fake_tasks_unobserve(struct fake *fake, const char *name)
 {
     for (unsigned i = 0; i < FAKE_TASKS_MAX; i++) {
         struct fake_task *task = &fake->tasks[i];
-        if (task->core && !task->lease && strcmp(task->name, name) == 0) {
+        if (task->core && !task->lease && !task->is_party && strcmp(task->name, name) == 0) {
             end(fake, task);
             return true;
         }

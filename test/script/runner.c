@@ -24,6 +24,8 @@
  *                            [line SLOT], [free SLOT] [younger SLOT]
  *                            to announce yes, held, absent; to unsay yes, absent; to observe
  *                            yes with SAID (see `said`), absent
+ *                            to arrive yes, open TOKENS, queued, held of N; to depart yes, open,
+ *                            absent, held; all with [counted N]
  *   greet WHO                every hello that is asked for is answered, if any is
  *   lose WHO [TEXT]          the connection ends, or cannot be made
  *   subscribed WHO [same]    its notification connection is subscribed: to another process, if
@@ -46,6 +48,8 @@
  *   announce LEASE VALUE     in place of what it announced; a call that ends or shares the lease
  *                            takes it back
  *   observe OBSERVER NAME   unobserve OBSERVER
+ *   arrive PARTY NAME of N [generation G] [ttl T] [wait T] [as TOKEN]    at a barrier
+ *   depart PARTY   drop PARTY
  *   said WHO NAME SAID       a push about what is said: term T number N by TOKEN value VALUE
  *                            left T; or "nothing"
  *   tells wait | tells       outcomes wait until `tell`, or are told at once
@@ -318,8 +322,8 @@ static void do_adopt(struct scenario *s, struct words *words)
 static bool read_answer(struct scenario *s, struct words *words, struct reply *reply)
 {
     const char *word = next_word(words);
-    for (enum answer answer = ANSWER_YES; answer < ANSWER_LOST; answer++)
-        if (strcmp(word, fake_answer_name(answer)) == 0) {
+    for (enum answer answer = ANSWER_YES; answer <= ANSWER_OPEN; answer++)
+        if (answer != ANSWER_LOST && strcmp(word, fake_answer_name(answer)) == 0) {
             reply->answer = answer;
             return true;
         }
@@ -351,6 +355,24 @@ static struct said read_said(struct scenario *s, const struct words *words)
                          .remaining_ms = time_of(s, words, "left", 0) / 1000};
 }
 
+/* With commas between them; in the reply one a line. */
+static void read_tokens(struct scenario *s, struct words *words, struct reply *reply)
+{
+    static char lines[8 * (TOKEN_MAX + 1)];
+    char *rest = NULL;
+    size_t used = 0;
+    lines[0] = '\0';
+    for (char *token = strtok_r((char *)next_word(words), ",", &rest); token;
+         token = strtok_r(NULL, ",", &rest)) {
+        unsigned number = strncmp(token, "token-", 6) == 0 ? (unsigned)atoi(token + 6) : 0;
+        bool is_ours = number && number <= TOKENS_MAX && s->fake.tokens[number - 1][0];
+        used += (size_t)snprintf(lines + used, sizeof lines - used, "%s%s", used ? "\n" : "",
+                                 is_ours ? s->fake.tokens[number - 1] : token);
+    }
+    reply->reader_tokens = lines;
+    reply->reader_tokens_length = used;
+}
+
 static void read_details(struct scenario *s, struct words *words, struct reply *reply, char *text,
                          size_t size)
 {
@@ -361,6 +383,7 @@ static void read_details(struct scenario *s, struct words *words, struct reply *
         reply->remaining_ms = time_of(s, words, "left", 0) / 1000;
     reply->position = (unsigned)atoi(value_of(words, "behind"));
     reply->foreign = reply->answer == ANSWER_QUEUED && has(words, "foreign");
+    reply->waiting = (unsigned)atoi(value_of(words, "counted"));
     reply->free_slot = slot_of(words, "free");
     reply->next_slot = slot_of(words, reply->answer == ANSWER_QUEUED ? "younger" : "line");
     if (reply->clock)
@@ -368,6 +391,10 @@ static void read_details(struct scenario *s, struct words *words, struct reply *
     if (reply->answer == ANSWER_YES && *value_of(words, "term")) {
         struct said said = read_said(s, words);
         reply_set_said(reply, &said);
+    } else if (reply->answer == ANSWER_OPEN) {
+        read_tokens(s, words, reply);
+    } else if (*value_of(words, "of")) {
+        reply->permits = (uint16_t)atoi(value_of(words, "of"));
     } else if (reply->answer == ANSWER_ERROR)
         join(text, size, words);
     else if (reply->answer == ANSWER_HELD && words->next < words->count) {
@@ -524,6 +551,36 @@ static void do_unobserve(struct scenario *s, struct words *words)
         complain(s, "no such observer", observer);
 }
 
+/* ---- barriers ---------------------------------------------------------------------- */
+
+static void do_arrive(struct scenario *s, struct words *words)
+{
+    const char *party = next_word(words), *token = value_of(words, "as");
+    struct names *names = fake_names(&s->fake, next_word(words));
+    const struct barrier_terms terms = {.generation = atoi(value_of(words, "generation")),
+                                        .parties = (unsigned)atoi(value_of(words, "of")),
+                                        .ttl = time_of(s, words, "ttl", MS(9000)),
+                                        .wait = time_of(s, words, "wait", NEVER)};
+    if (!names || !fake_tasks_arrive(&s->fake, party, names, &terms, *token ? token : NULL))
+        complain(s, "out of memory, or too many parties", "");
+    if (names)
+        names_drop(&s->fake.memory, names);
+}
+
+static void do_depart(struct scenario *s, struct words *words)
+{
+    const char *party = next_word(words);
+    if (!fake_tasks_depart(&s->fake, party, false))
+        complain(s, "no such party", party);
+}
+
+static void do_drop(struct scenario *s, struct words *words)
+{
+    const char *party = next_word(words);
+    if (!fake_tasks_depart(&s->fake, party, true))
+        complain(s, "no such party", party);
+}
+
 /* ---- time ------------------------------------------------------------------------- */
 
 static void do_advance(struct scenario *s, struct words *words)
@@ -659,7 +716,7 @@ static void do_detach(struct scenario *s, struct words *words)
 static void do_close(struct scenario *s, struct words *words)
 {
     (void)words;
-    fake_tasks_end_all(&s->fake);
+    fake_tasks_close(&s->fake);
     s->fake.closing = true;
     fake_step(&s->fake, &(struct event){.kind = EVENT_CLOSE});
 }
@@ -872,6 +929,9 @@ static void obey(struct scenario *s, struct words *words)
         {"announce", do_announce},
         {"observe", do_observe},
         {"unobserve", do_unobserve},
+        {"arrive", do_arrive},
+        {"depart", do_depart},
+        {"drop", do_drop},
         {"said", do_said},
         {"end", do_end},
     };

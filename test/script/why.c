@@ -48,7 +48,8 @@ static const char *call_name(enum event_kind kind)
                                         [EVENT_GIVE_UP] = "give up",
                                         [EVENT_DOWNGRADE] = "downgrade",
                                         [EVENT_UPGRADE] = "upgrade",
-                                        [EVENT_TASK_BEGIN] = "observe or announce",
+                                        [EVENT_TASK_BEGIN] = "begin of a task",
+                                        [EVENT_TASK_LEAVE] = "leave a barrier",
                                         [EVENT_TASK_END] = "end of a task"};
     return names[kind];
 }
