@@ -6,6 +6,7 @@
 
 #include "client_rules.h"
 #include "invariants.h"
+#include "barriers.h"
 #include "leaders.h"
 #include "links.h"
 #include "loop.h"
@@ -79,6 +80,7 @@ static void destroy(struct shell *s)
     user_leases_drop(s, true);
     parts_free(s->client);
     leaders_drop(s);
+    barriers_drop(s);
     s->client = NULL;
     s->turn = TURN_OVER;
     s->timer_order = 0;

@@ -78,6 +78,7 @@ struct shell {
 
     struct user_lease *all;
     struct user_observer *observers;
+    struct user_party *parties;
     bool ready_told, close_asked, closed, closed_told;
     usec close_since;   /* true time */
     uint32_t channel;   /* of this process */

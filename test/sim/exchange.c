@@ -75,6 +75,12 @@ static void fill_call(struct shell *s, struct message *message, const struct req
         call->number = request->number;
         call->said = said_number(request->value, request->value_length);
     }
+    if (request->tag.kind == REQUEST_ARRIVE || request->tag.kind == REQUEST_DEPART) {
+        call->generation = request->generation;
+        call->kept_ms = request->kept_ms;
+        call->parties = request->parties;
+        call->passed = request->passed;
+    }
     if (request->names) {
         call->count = (uint8_t)request->names->count;
         for (unsigned i = 0; i < call->count; i++)
@@ -140,6 +146,18 @@ void exchange_spell_push(const struct shell *s, const struct heard *heard, struc
     exchange_spell_said(s->world, &heard->said, heard->left_ms, &push->said);
 }
 
+const char *exchange_spell_parties(const struct world *w, const struct model_answer *answer)
+{
+    static char lines[MODEL_PARTIES * (TOKEN_MAX + 1)];
+    size_t used = 0;
+    lines[0] = '\0';
+    for (unsigned i = 0; answer->answer == ANSWER_OPEN && i < MODEL_PARTIES; i++)
+        if (answer->tokens[i])
+            used += (size_t)snprintf(lines + used, sizeof lines - used, "%s%s", used ? "\n" : "",
+                                     w->tokens[answer->tokens[i]].text);
+    return lines;
+}
+
 static int64_t remaining(int64_t pttl)
 {
     return pttl == -1 ? -2 : pttl == -2 ? -1 : pttl;
@@ -181,8 +199,8 @@ void exchange_read(const struct world *w, const struct message *message, const s
                             .text = answer->error};
     if (answer->error)
         reply->text_length = strlen(answer->error);
-    if (answer->answer == ANSWER_QUEUED ||
-        (answer->answer == ANSWER_HELD && tag->kind == REQUEST_GRANT)) {
+    bool is_queued = answer->answer == ANSWER_QUEUED && tag->kind == REQUEST_QUEUE;
+    if (is_queued || (answer->answer == ANSWER_HELD && tag->kind == REQUEST_GRANT)) {
         reply->free_slot = answer->free_slot;
         reply->next_slot = answer->next_slot;
     }
@@ -195,7 +213,7 @@ void exchange_read(const struct world *w, const struct message *message, const s
         reply->permits = answer->permits;
         reply->text_length = strlen(reply->text);
     }
-    if (answer->answer == ANSWER_QUEUED) {
+    if (is_queued) {
         reply->foreign = are_all_foreign(w, answer) != answer->belies_holder;
         reply->remaining_ms = remaining(answer->remaining_ms);
     }
@@ -203,6 +221,12 @@ void exchange_read(const struct world *w, const struct message *message, const s
         struct said said;
         exchange_spell_said(w, &answer->said, answer->remaining_ms, &said);
         reply_set_said(reply, &said);
+    }
+    if (tag->kind == REQUEST_ARRIVE || tag->kind == REQUEST_DEPART) {
+        reply->permits = (uint16_t)answer->parties;
+        reply->waiting = answer->counted;
+        reply->reader_tokens = exchange_spell_parties(w, answer);
+        reply->reader_tokens_length = strlen(reply->reader_tokens);
     }
     if (answer->answer == ANSWER_HELLO) {
         fill_hello(answer, hello);

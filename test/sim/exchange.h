@@ -26,6 +26,8 @@ void exchange_hear(struct shell *shell, unsigned master, const struct message *m
 
 /* The key of a name; it stays until the next call. */
 struct slice exchange_spell_name(const struct shell *shell, unsigned name);
+/* The tokens of the parties that an open master counts, one a line; until the next call. */
+const char *exchange_spell_parties(const struct world *world, const struct model_answer *answer);
 /* What a master says of a name; `said` points to a text that stays until the next call. */
 void exchange_spell_said(const struct world *world, const struct model_said *it, int64_t left_ms,
                          struct said *said);

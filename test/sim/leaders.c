@@ -137,7 +137,8 @@ static void is_said_no_more(struct world *w, unsigned master, unsigned name)
 void leaders_executed(struct world *w, unsigned master, const struct message *message)
 {
     const struct model_call *call = &message->call;
-    if (call->kind == REQUEST_OBSERVE || message->answer.answer != ANSWER_YES)
+    bool changes = call->kind == REQUEST_ANNOUNCE || call->kind == REQUEST_UNSAY;
+    if (!changes || message->answer.answer != ANSWER_YES)
         return;
     is_said_no_more(w, master, call->names[0]);
     if (call->kind != REQUEST_ANNOUNCE || !saying_of(w, call->said))

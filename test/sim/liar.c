@@ -204,6 +204,22 @@ static void lie_about_leader(struct world *w, const struct model_call *call,
     answer->remaining_ms = chance_range(&w->leading, 1, w->max_ttl_ms);
 }
 
+static void lie_about_barrier(struct world *w, const struct model_call *call,
+                              struct model_answer *answer)
+{
+    bool arrives = call->kind == REQUEST_ARRIVE;
+    if (tells(w, LIE_GRANT))
+        answer->answer = chance_permille(&w->meeting, 500) ? ANSWER_YES : ANSWER_OPEN;
+    for (unsigned i = 0; answer->answer == ANSWER_OPEN && i < MODEL_PARTIES; i++)
+        if (tells(w, LIE_GRANT))
+            answer->tokens[i] = 1 + chance_below(&w->meeting, w->token_count - 1);
+    if (!tells(w, LIE_REFUSE))
+        return;
+    bool bars = chance_permille(&w->meeting, 300);
+    answer->answer = bars ? ANSWER_HELD : arrives ? ANSWER_QUEUED : ANSWER_ABSENT;
+    answer->parties = bars ? call->parties + 1 : call->parties;
+}
+
 static void lie_about_error(struct world *w, const struct model_call *call,
                             struct model_answer *answer)
 {
@@ -246,7 +262,9 @@ void liar_answers(struct world *w, unsigned master, struct message *message, boo
         lie_about_queue(w, answer);
     if (call->kind == REQUEST_RENEW)
         lie_about_renewal(w, answer);
-    if (request_is_of_task(call->kind))
+    if (call->kind == REQUEST_ARRIVE || call->kind == REQUEST_DEPART)
+        lie_about_barrier(w, call, answer);
+    else if (request_is_of_task(call->kind))
         lie_about_leader(w, call, answer);
     if (answer->clock || (call->proposal && answer->answer == ANSWER_YES))
         answer->clock = lying_clock(w, answer->clock ? answer->clock : 1);

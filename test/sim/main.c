@@ -23,6 +23,7 @@ static const char usage[] =
     "                    ACQUIRED (at_least); default: drawn, none in half of the runs\n"
     "  --permits P       per mille of the leases are one of the permits of a name;\n"
     "                    default: drawn, none in two thirds of the runs\n"
+    "  --barriers P      per mille: how often users arrive at a barrier; else some runs have none\n"
     "  --leaders P       per mille of the leases that can announce something, and others\n"
     "                    observe; default: drawn, none in two thirds of the runs\n"
     "  --readers P       per mille of the names that are asked for are shared;\n"
@@ -127,6 +128,7 @@ int main(int argc, char **argv)
     struct options *options = &campaign.options;
     options->spare = options->wrong = options->readers = options->periods = options->permits = -1;
     options->leaders = -1;
+    options->barriers = -1;
     bool one = false, mutants = false;
     profile(&campaign, "mix");
     for (int i = 1; i < argc; i++) {
@@ -155,6 +157,8 @@ int main(int argc, char **argv)
             options->permits = (int)number(option, next, 0, 1000);
         else if (strcmp(option, "--leaders") == 0)
             options->leaders = (int)number(option, next, 0, 1000);
+        else if (strcmp(option, "--barriers") == 0)
+            options->barriers = (int)number(option, next, 0, 1000);
         else if (strcmp(option, "--readers") == 0)
             options->readers = (int)number(option, next, 0, 1000);
         else if (strcmp(option, "--ops") == 0)

@@ -1,4 +1,5 @@
 #include "model_master.h"
+#include "model_barrier.h"
 #include "model_said.h"
 
 #include <limits.h>
@@ -923,6 +924,12 @@ void model_execute(struct model_master *master, usec wall, const struct model_ca
         break;
     case REQUEST_OBSERVE:
         answer->answer = model_observe(master, wall, call, answer);
+        break;
+    case REQUEST_ARRIVE:
+        answer->answer = model_arrive(master, wall, call, answer);
+        break;
+    case REQUEST_DEPART:
+        answer->answer = model_depart(master, wall, call, answer);
         break;
     }
 }

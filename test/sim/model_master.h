@@ -85,6 +85,22 @@ struct model_observer {
     int64_t expires_ms;
 };
 
+/* One generation of a name. */
+#define MODEL_BARRIERS 24
+#define MODEL_PARTIES  12
+struct model_party {
+    uint32_t value; /* the token; 0: none */
+    int64_t expires_ms;
+};
+struct model_barrier {
+    uint8_t name;
+    int64_t generation;
+    unsigned of; /* parties; 0: there is no such barrier */
+    bool open, passed;
+    int64_t expires_ms;
+    struct model_party parties[MODEL_PARTIES];
+};
+
 /* The data that a restart keeps or loses. */
 struct model_data {
     struct model_key keys[MODEL_KEYS];
@@ -95,6 +111,7 @@ struct model_data {
     unsigned permits[MODEL_NAMES]; /* how many slots each name is said to have */
     struct model_said said[MODEL_SLOTS_AT];
     struct model_observer observers[MODEL_OBSERVERS];
+    struct model_barrier barriers[MODEL_BARRIERS];
     bool is_full; /* there was no room for one: the model is too small */
     uint32_t arrivals;
     struct model_clock clock;
@@ -120,11 +137,14 @@ struct model_call {
     unsigned permits;           /* GRANT, QUEUE of a slot: how many the name is said to have */
     int64_t ttl_ms;
     usec not_after;
-    usec proposal;  /* GRANT, UPGRADE */
-    usec fence;     /* RAISE; ANNOUNCE, UNSAY: the term */
-    int64_t number; /* ANNOUNCE */
-    uint32_t said;  /* ANNOUNCE: the value */
-    usec ticket;    /* QUEUE; ttl_ms: the life of the place */
+    usec proposal;               /* GRANT, UPGRADE */
+    usec fence;                  /* RAISE; ANNOUNCE, UNSAY: the term */
+    int64_t number;              /* ANNOUNCE */
+    uint32_t said;               /* ANNOUNCE: the value */
+    int64_t generation, kept_ms; /* ARRIVE, DEPART */
+    unsigned parties;
+    bool passed;
+    usec ticket; /* QUEUE; ttl_ms: the life of the place */
     uint32_t channel;
     struct quarantine_terms terms;
 };
@@ -157,6 +177,8 @@ struct model_answer {
     usec clock; /* GRANT, RAISE, QUEUE, UPGRADE, HELLO */
     unsigned position;
     struct model_said said;                  /* YES of OBSERVE */
+    unsigned parties, counted;               /* ARRIVE, DEPART */
+    uint32_t tokens[MODEL_PARTIES];          /* OPEN of ARRIVE, DEPART; 0: none */
     struct model_push pushes[MODEL_WAITERS]; /* as many readers may be given one name */
     unsigned push_count;
     bool floods; /* a liar: each of them very often */

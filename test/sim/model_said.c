@@ -14,8 +14,8 @@ const struct model_said *model_said(struct model_master *master, usec wall, unsi
     return look_up(master, wall, name);
 }
 
-static void tell_observers(struct model_master *master, usec wall, unsigned name, int64_t left_ms,
-                           struct model_answer *answer)
+void model_tell(struct model_master *master, usec wall, unsigned name,
+                const struct model_said *said, int64_t left_ms, struct model_answer *answer)
 {
     for (unsigned i = 0; i < MODEL_OBSERVERS; i++) {
         const struct model_observer *observer = &master->data.observers[i];
@@ -25,7 +25,7 @@ static void tell_observers(struct model_master *master, usec wall, unsigned name
                                                                    .names = {(uint8_t)name},
                                                                    .free_slot = -1,
                                                                    .says = true,
-                                                                   .said = master->data.said[name],
+                                                                   .said = *said,
                                                                    .left_ms = left_ms};
     }
 }
@@ -53,7 +53,7 @@ enum answer model_announce(struct model_master *master, usec wall, const struct 
                                 .number = call->number,
                                 .expires_ms = wall / 1000 + call->ttl_ms};
     if (!is_same)
-        tell_observers(master, wall, name, call->ttl_ms, answer);
+        model_tell(master, wall, name, said, call->ttl_ms, answer);
     return ANSWER_YES;
 }
 
@@ -64,7 +64,7 @@ enum answer model_unsay(struct model_master *master, usec wall, const struct mod
     if (!said->token || said->token != call->value || said->term != call->fence)
         return ANSWER_ABSENT;
     *said = (struct model_said){0};
-    tell_observers(master, wall, call->names[0], 0, answer);
+    model_tell(master, wall, call->names[0], said, 0, answer);
     return ANSWER_YES;
 }
 
@@ -84,8 +84,7 @@ static struct model_observer *place_of(struct model_master *master, usec wall,
     return free;
 }
 
-enum answer model_observe(struct model_master *master, usec wall, const struct model_call *call,
-                          struct model_answer *answer)
+void model_listen(struct model_master *master, usec wall, const struct model_call *call)
 {
     struct model_observer *place = call->channel ? place_of(master, wall, call) : NULL;
     int64_t until = wall / 1000 + call->ttl_ms;
@@ -96,6 +95,12 @@ enum answer model_observe(struct model_master *master, usec wall, const struct m
     else if (place)
         *place = (struct model_observer){
             .channel = call->channel, .name = call->names[0], .expires_ms = until};
+}
+
+enum answer model_observe(struct model_master *master, usec wall, const struct model_call *call,
+                          struct model_answer *answer)
+{
+    model_listen(master, wall, call);
     answer->said = *look_up(master, wall, call->names[0]);
     if (!answer->said.token)
         return ANSWER_ABSENT;

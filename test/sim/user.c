@@ -5,6 +5,7 @@
 #include "client_rules.h"
 #include "crowd.h"
 #include "invariants.h"
+#include "barriers.h"
 #include "leaders.h"
 #include "period.h"
 #include "trace.h"
@@ -277,6 +278,7 @@ void user_told(struct user_lease *lease, const redlock_event *event)
 static void tidy_up(struct shell *s)
 {
     leaders_tidy_up(s);
+    barriers_tidy_up(s);
     for (struct user_lease *lease = s->all, *next; lease; lease = next) {
         next = lease->next_all;
         if (lease->let_go || lease->is_probe)
@@ -377,6 +379,7 @@ static void act(struct shell *s)
     struct user_lease *lease = draw_lease(s);
     look(s, lease);
     leaders_user_acts(s);
+    barriers_user_acts(s);
     if (dice < 6)
         inspect(s);
     else if (dice < 14 && s->world->parcel_count)

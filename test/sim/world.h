@@ -75,6 +75,7 @@ struct options {
     int periods;      /* likewise */
     int permits;      /* likewise */
     int leaders;      /* likewise */
+    int barriers;     /* likewise */
     int wrong;        /* masters wrong at once; -1: no more than the quorum tolerates */
     uint32_t faults;  /* that may be drawn: a bit for each fault_kind */
     uint32_t without; /* drawn all the same, and then left out */
@@ -205,6 +206,23 @@ struct saying_made {
     usec said_until[MASTERS_MAX]; /* true time: each master has said so until then; 0: never */
 };
 
+/* Each barrier is met at by one generation of users. */
+#define MEETINGS 24
+struct meeting {
+    uint8_t name;
+    unsigned parties, begun;
+    usec passed_at; /* true time, of the first who was told so; 0: none */
+};
+
+/* Who arrived; a party that comes back is the same one. */
+#define PARTIES 256
+struct party_made {
+    uint16_t meeting;
+    usec began, gone_at; /* true time; gone: its user died or dropped it; 0: not */
+    usec ttl;
+    bool left; /* it was told that it did not pass */
+};
+
 /* The last fences that holders of one name were told; true time. */
 #define TOLD_FENCES 128
 struct told_fences {
@@ -244,6 +262,7 @@ struct world {
     struct chance keeping; /* of at_least */
     struct chance slots;   /* of permits */
     struct chance leading; /* of what is announced and observed */
+    struct chance meeting; /* of barriers */
     usec now;
     uint64_t order;
     struct happening *heap;
@@ -259,6 +278,7 @@ struct world {
     unsigned permits;      /* per mille of the leases are permits, */
     unsigned most_permits; /* at most so many of a name */
     unsigned leaders;      /* per mille of the leases that can announce something */
+    unsigned barriers;     /* per mille: how often users arrive at one */
     int64_t max_ttl_ms, skew_ms;
     const char *prefix; /* of all keys */
     uint32_t faults;
@@ -299,6 +319,10 @@ struct world {
     unsigned parcel_count;
     struct saying_made sayings[SAYINGS]; /* from 1 on */
     uint32_t sayings_made;
+    struct meeting meetings[MEETINGS];
+    unsigned meetings_made;
+    struct party_made parties[PARTIES];
+    unsigned parties_made;
     uint32_t leases_made, processes;
 
     uint64_t streams; /* of bytes, made so far */

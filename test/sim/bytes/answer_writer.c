@@ -263,6 +263,18 @@ static void put_said(struct buffer *to, const struct reply *reply)
     answer_write_integer(to, reply->remaining_ms);
 }
 
+static void put_stand(struct buffer *to, const struct world *w, const struct model_answer *answer)
+{
+    answer_write_array(to, 4);
+    answer_write_integer(to, answer->answer == ANSWER_YES    ? 2
+                             : answer->answer == ANSWER_OPEN ? 1
+                             : answer->answer == ANSWER_HELD ? -1
+                                                             : 0);
+    answer_write_integer(to, answer->parties);
+    answer_write_integer(to, answer->counted);
+    answer_write_text(to, exchange_spell_parties(w, answer));
+}
+
 static void put_one(struct buffer *to, const struct world *w, const struct message *message)
 {
     const struct model_answer *answer = &message->answer;
@@ -307,6 +319,10 @@ static void put_one(struct buffer *to, const struct world *w, const struct messa
         break;
     case REQUEST_OBSERVE:
         put_said(to, &reply);
+        break;
+    case REQUEST_ARRIVE:
+    case REQUEST_DEPART:
+        put_stand(to, w, answer);
         break;
     }
 }

@@ -210,6 +210,19 @@ static unsigned key_count(struct reading *it, enum request_kind kind, unsigned m
     return it->bad ? 0 : (unsigned)keys;
 }
 
+static void read_barrier(struct reading *it, struct model_call *call)
+{
+    call->generation = number(it);
+    call->parties = (unsigned)number(it);
+    if (call->kind == REQUEST_DEPART)
+        return;
+    call->ttl_ms = number(it);
+    call->kept_ms = number(it);
+    call->passed = flag(it);
+    must_be(it, it->shell->client->engine->config.channel);
+    call->channel = it->shell->channel;
+}
+
 /* Values are numbers here; no client only looks. */
 static void read_task(struct reading *it, struct asked *asked)
 {
@@ -225,6 +238,10 @@ static void read_task(struct reading *it, struct asked *asked)
         return;
     }
     call->value = token(it);
+    if (call->kind == REQUEST_ARRIVE || call->kind == REQUEST_DEPART) {
+        read_barrier(it, call);
+        return;
+    }
     if (call->kind == REQUEST_ANNOUNCE)
         call->ttl_ms = number(it);
     call->fence = number(it);

@@ -53,6 +53,11 @@ static bool same_call(const struct model_call *read, const struct model_call *me
         return read->value == meant->value && read->fence == meant->fence;
     case REQUEST_OBSERVE:
         return read->ttl_ms == meant->ttl_ms && read->channel == meant->channel;
+    case REQUEST_ARRIVE:
+    case REQUEST_DEPART:
+        return read->value == meant->value && read->generation == meant->generation &&
+               read->parties == meant->parties && read->ttl_ms == meant->ttl_ms &&
+               read->kept_ms == meant->kept_ms && read->passed == meant->passed;
     default:
         return true;
     }

@@ -72,7 +72,8 @@ static bool same_reply(const struct reply *told, const struct reply *said)
 {
     enum request_kind kind = said->tag.kind;
     int64_t left = said->remaining_ms > LEFT_MOST ? LEFT_MOST : said->remaining_ms;
-    if (told->answer != said->answer)
+    if (told->answer != said->answer || told->permits != said->permits ||
+        told->waiting != said->waiting)
         return false;
     switch (said->answer) {
     case ANSWER_HELLO:
@@ -82,13 +83,15 @@ static bool same_reply(const struct reply *told, const struct reply *said)
     case ANSWER_LATE:
         return told->master_time == said->master_time;
     case ANSWER_QUEUED:
+        if (kind == REQUEST_ARRIVE)
+            return true;
         return told->clock == said->clock && told->position == said->position &&
                told->free_slot == said->free_slot && told->next_slot == said->next_slot &&
                told->foreign == said->foreign && told->remaining_ms == left;
     case ANSWER_HELD:
         if (kind == REQUEST_PEEK)
-            return same_text(told, said) && told->remaining_ms == left && told->waiting == 0 &&
-                   told->readers == said->readers && told->permits == said->permits;
+            return same_text(told, said) && told->remaining_ms == left &&
+                   told->readers == said->readers;
         /* fall through */
     default:
         if (kind == REQUEST_OBSERVE)
