@@ -3,7 +3,7 @@
  * becomes the writer.
  */
 #include "fixture.h"
-#include "user.h"
+#include "pair.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,25 +11,10 @@
 #define MASTERS 5
 #define TTL     8000 /* a quarter of it is the longest that a busy master may take to answer */
 
-static struct ev_loop *loop;
-static struct user ours, theirs; /* two clients on one loop */
-
-static int join_both(void **state)
-{
-    (void)state;
-    loop = ev_loop_new(0);
-    user_join(&ours, loop, &cluster);
-    user_join(&theirs, loop, &cluster);
-    return 0;
-}
-
 /* Whatever was tested, nothing is left. */
 static int leave_both(void **state)
 {
-    (void)state;
-    assert_int_equal(user_end(&ours, 10000), 0);
-    assert_int_equal(user_end(&theirs, 10000), 0);
-    ev_loop_destroy(loop);
+    pair_leave(state);
     assert_int_equal(cluster_keys(&cluster), 0);
     return 0;
 }
@@ -372,7 +357,7 @@ static void test_extended_meanwhile(void **state)
     assert_code(take_release(&lease), REDLOCK_OK);
 }
 
-#define WITH_BOTH(test) cmocka_unit_test_setup_teardown(test, join_both, leave_both)
+#define WITH_BOTH(test) cmocka_unit_test_setup_teardown(test, pair_join, leave_both)
 
 int main(void)
 {

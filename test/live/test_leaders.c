@@ -5,7 +5,7 @@
 
 #include "fixture.h"
 #include "scene.h"
-#include "user.h"
+#include "pair.h"
 
 #define MASTERS 5
 #define TTL     2000
@@ -59,27 +59,6 @@ static void end_watch(struct watch *watch)
 }
 
 /* ---- two clients ------------------------------------------------------------------------ */
-
-static struct ev_loop *loop;
-static struct user ours, theirs; /* two clients on one loop */
-
-static int join_both(void **state)
-{
-    (void)state;
-    loop = ev_loop_new(0);
-    user_join(&ours, loop, &cluster);
-    user_join(&theirs, loop, &cluster);
-    return 0;
-}
-
-static int leave_both(void **state)
-{
-    (void)state;
-    assert_int_equal(user_end(&ours, 10000), 0);
-    assert_int_equal(user_end(&theirs, 10000), 0);
-    ev_loop_destroy(loop);
-    return 0;
-}
 
 static void lead(struct take *take, struct user *user, const char *name)
 {
@@ -218,7 +197,7 @@ static void test_it_ends_with_a_process_that_died(void **state)
     struct take leader, next;
     struct watch watch;
     begin_watch(&watch, &theirs, "name");
-    user_join(&dies, loop, &cluster);
+    user_join(&dies, ours.loop, &cluster);
     lead(&leader, &dies, "name");
     announce(&leader, "dies");
     AWAIT(&theirs, is_told(&watch, "dies"));
@@ -436,21 +415,21 @@ static void test_too_few_masters_to_know(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_what_is_announced_is_told, join_both, leave_both),
-        cmocka_unit_test_setup_teardown(test_it_is_told_at_once, join_both, leave_both),
-        cmocka_unit_test_setup_teardown(test_values_of_all_lengths, join_both, leave_both),
-        cmocka_unit_test_setup_teardown(test_who_may_announce, join_both, leave_both),
-        cmocka_unit_test_setup_teardown(test_a_downgrade_takes_it_back, join_both, leave_both),
-        cmocka_unit_test_setup_teardown(test_it_ends_with_a_process_that_died, join_both,
-                                        leave_both),
-        cmocka_unit_test_setup_teardown(test_nothing_is_left, join_both, leave_both),
-        cmocka_unit_test_setup_teardown(test_candidates_lead_in_turn, join_both, leave_both),
-        cmocka_unit_test_setup_teardown(test_who_was_lost_stands_again, join_both, leave_both),
-        cmocka_unit_test_setup_teardown(test_who_resigns_when_lost_stands_no_more, join_both,
-                                        leave_both),
-        cmocka_unit_test_setup_teardown(test_a_candidate_is_freed_in_its_callback, join_both,
-                                        leave_both),
-        cmocka_unit_test_setup_teardown(test_what_a_campaign_refuses, join_both, leave_both),
+        cmocka_unit_test_setup_teardown(test_what_is_announced_is_told, pair_join, pair_leave),
+        cmocka_unit_test_setup_teardown(test_it_is_told_at_once, pair_join, pair_leave),
+        cmocka_unit_test_setup_teardown(test_values_of_all_lengths, pair_join, pair_leave),
+        cmocka_unit_test_setup_teardown(test_who_may_announce, pair_join, pair_leave),
+        cmocka_unit_test_setup_teardown(test_a_downgrade_takes_it_back, pair_join, pair_leave),
+        cmocka_unit_test_setup_teardown(test_it_ends_with_a_process_that_died, pair_join,
+                                        pair_leave),
+        cmocka_unit_test_setup_teardown(test_nothing_is_left, pair_join, pair_leave),
+        cmocka_unit_test_setup_teardown(test_candidates_lead_in_turn, pair_join, pair_leave),
+        cmocka_unit_test_setup_teardown(test_who_was_lost_stands_again, pair_join, pair_leave),
+        cmocka_unit_test_setup_teardown(test_who_resigns_when_lost_stands_no_more, pair_join,
+                                        pair_leave),
+        cmocka_unit_test_setup_teardown(test_a_candidate_is_freed_in_its_callback, pair_join,
+                                        pair_leave),
+        cmocka_unit_test_setup_teardown(test_what_a_campaign_refuses, pair_join, pair_leave),
     };
     const struct CMUnitTest restarts[] = {
         SCENE(test_each_master_restarts_in_turn, .masters = MASTERS, .max_ttl_ms = 3000),

@@ -3,30 +3,15 @@
  * the lease is given back.
  */
 #include "fixture.h"
-#include "user.h"
+#include "pair.h"
 
 #define MASTERS  5
 #define TTL      2000
 #define AT_LEAST 4000
 
-static struct ev_loop *loop;
-static struct user ours, theirs; /* two clients on one loop */
-
-static int join_both(void **state)
-{
-    (void)state;
-    loop = ev_loop_new(0);
-    user_join(&ours, loop, &cluster);
-    user_join(&theirs, loop, &cluster);
-    return 0;
-}
-
 static int leave_both(void **state)
 {
-    (void)state;
-    assert_int_equal(user_end(&ours, 10000), 0);
-    assert_int_equal(user_end(&theirs, 10000), 0);
-    ev_loop_destroy(loop);
+    pair_leave(state);
     for (unsigned i = 0; i < MASTERS; i++)
         cluster_tell(&cluster, i, "DEL name redlock:holders:name");
     return 0;
@@ -172,7 +157,7 @@ static void test_closed(void **state)
     struct user user;
     struct take first;
     redlock_lease_options terms = terms_of(AT_LEAST, 0);
-    user_join(&user, loop, &cluster);
+    user_join(&user, ours.loop, &cluster);
     assert_code(take_lock(&first, &user, "name", &terms), REDLOCK_OK);
     assert_int_equal(user_end(&user, 10000), 0);
     assert_code(first.told[REDLOCK_RELEASED].event.code, REDLOCK_OK);
@@ -215,7 +200,7 @@ static void test_options(void **state)
     assert_true(left_on_quorum() > 25000);
 }
 
-#define WITH_BOTH(test) cmocka_unit_test_setup_teardown(test, join_both, leave_both)
+#define WITH_BOTH(test) cmocka_unit_test_setup_teardown(test, pair_join, leave_both)
 
 int main(void)
 {

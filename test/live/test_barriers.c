@@ -1,0 +1,373 @@
+/*
+ * Barriers on real masters: who passes, who leaves, and what each is told.
+ */
+#include <redlock/recipes.h>
+
+#include "pair.h"
+#include "scene.h"
+
+#define MASTERS 5
+#define MANY    8
+
+/* One that waits at a barrier, and what it was told. */
+struct arrival {
+    redlock_party *party;
+    unsigned times;
+    redlock_passage told;
+};
+
+static void hear(redlock_party *party, const redlock_passage *passage, void *data)
+{
+    struct arrival *arrival = data;
+    assert_ptr_equal(party, arrival->party);
+    arrival->times++;
+    arrival->told = *passage;
+}
+
+static int64_t generation; /* each case has its own */
+
+static redlock_barrier_options barrier(unsigned parties, int64_t wait_ms)
+{
+    redlock_barrier_options options = REDLOCK_BARRIER_INIT;
+    options.parties = parties;
+    options.generation = generation;
+    options.wait_ms = wait_ms;
+    return options;
+}
+
+static void arrive_as(struct arrival *arrival, struct user *user, const char *name,
+                      const redlock_barrier_options *options)
+{
+    *arrival = (struct arrival){0};
+    assert_code(redlock_arrive(user->client, &arrival->party, name, options, hear, arrival),
+                REDLOCK_OK);
+    assert_int_equal(arrival->times, 0);
+}
+
+static void arrive(struct arrival *arrival, struct user *user, unsigned parties, int64_t wait_ms)
+{
+    redlock_barrier_options options = barrier(parties, wait_ms);
+    arrive_as(arrival, user, "gate", &options);
+}
+
+static void await_told(struct arrival *arrival, struct user *user, redlock_code code)
+{
+    AWAIT_MS(user, arrival->times, 20000);
+    assert_int_equal(arrival->times, 1);
+    assert_code(arrival->told.code, code);
+    redlock_party_free(arrival->party);
+}
+
+/* The number of masters that count so many parties. */
+static unsigned counted_on(struct cluster *on, long long parties)
+{
+    unsigned masters = 0;
+    for (unsigned i = 0; i < on->count; i++)
+        masters += cluster_count(on, i, "ZCOUNT redlock:barrier:%d:gate 1 (+inf",
+                                 (int)generation) == parties;
+    return masters;
+}
+
+static bool is_there(unsigned master)
+{
+    return cluster_count(&cluster, master, "EXISTS redlock:barrier:%d:gate", (int)generation);
+}
+
+static int join_next(void **state)
+{
+    generation++;
+    return pair_join(state);
+}
+
+/* ---- passing --------------------------------------------------------------------------- */
+
+static void test_all_pass_when_the_last_one_arrives(void **state)
+{
+    (void)state;
+    struct arrival parties[MANY];
+    for (unsigned turn = 0; turn < 3; turn++, generation++) {
+        for (unsigned i = 0; i + 1 < MANY; i++)
+            arrive(&parties[i], i % 2 ? &ours : &theirs, MANY, REDLOCK_FOREVER);
+        AWAIT(&ours, counted_on(&cluster, MANY - 1) == MASTERS);
+        for (unsigned i = 0; i + 1 < MANY; i++)
+            assert_int_equal(parties[i].times, 0);
+        arrive(&parties[MANY - 1], &ours, MANY, REDLOCK_FOREVER);
+        for (unsigned i = 0; i < MANY; i++) {
+            await_told(&parties[i], &ours, REDLOCK_OK);
+            assert_false(parties[i].told.undecided);
+            assert_int_equal(parties[i].told.parties, MANY);
+        }
+    }
+}
+
+static void test_they_are_told_at_once(void **state)
+{
+    (void)state;
+    struct arrival first, last;
+    arrive(&first, &theirs, 2, REDLOCK_FOREVER);
+    AWAIT(&ours, counted_on(&cluster, 1) == MASTERS);
+    AWAIT(&ours, cluster_count(&cluster, 0, "ZCARD redlock:observers:gate") >= 1);
+    arrive(&last, &ours, 2, 0);
+    AWAIT_AWAKE_MS(&ours, first.times && last.times, 1000); /* it would ask again after 3.3 s */
+    await_told(&first, &ours, REDLOCK_OK);
+    await_told(&last, &ours, REDLOCK_OK);
+}
+
+static void test_one_party_passes_alone(void **state)
+{
+    (void)state;
+    struct arrival alone;
+    arrive(&alone, &ours, 1, 0);
+    await_told(&alone, &ours, REDLOCK_OK);
+}
+
+static void test_who_comes_late_passes(void **state)
+{
+    (void)state;
+    struct arrival alone, late;
+    arrive(&alone, &ours, 1, 0);
+    await_told(&alone, &ours, REDLOCK_OK);
+    arrive(&late, &theirs, 1, 0);
+    await_told(&late, &ours, REDLOCK_OK);
+}
+
+/* ---- leaving ---------------------------------------------------------------------------- */
+
+static void test_who_leaves_is_not_counted(void **state)
+{
+    (void)state;
+    struct arrival gone, waits, last;
+    arrive(&gone, &theirs, 2, REDLOCK_FOREVER);
+    AWAIT(&ours, counted_on(&cluster, 1) == MASTERS);
+    assert_code(redlock_depart(gone.party), REDLOCK_OK);
+    assert_code(redlock_depart(gone.party), REDLOCK_E_STATE);
+    AWAIT(&ours, gone.times);
+    assert_code(redlock_depart(gone.party), REDLOCK_E_STATE);
+    await_told(&gone, &ours, REDLOCK_E_CANCELLED);
+    assert_int_equal(gone.told.arrived, 1);
+    AWAIT(&ours, !is_there(0));
+
+    arrive(&waits, &theirs, 2, REDLOCK_FOREVER);
+    AWAIT(&ours, counted_on(&cluster, 1) == MASTERS);
+    assert_int_equal(waits.times, 0);
+    arrive(&last, &ours, 2, REDLOCK_FOREVER);
+    await_told(&waits, &ours, REDLOCK_OK);
+    await_told(&last, &ours, REDLOCK_OK);
+}
+
+static void test_time_is_over(void **state)
+{
+    (void)state;
+    struct arrival waits, hasty;
+    arrive(&waits, &theirs, 3, 300);
+    AWAIT(&ours, counted_on(&cluster, 1) == MASTERS);
+    arrive(&hasty, &ours, 3, 0);
+    await_told(&hasty, &ours, REDLOCK_E_NOT_PASSED);
+    assert_false(hasty.told.undecided);
+    assert_int_equal(hasty.told.arrived, 2);
+    await_told(&waits, &ours, REDLOCK_E_NOT_PASSED);
+}
+
+static void test_who_is_freed_leaves(void **state)
+{
+    (void)state;
+    struct arrival gone;
+    arrive(&gone, &ours, 2, REDLOCK_FOREVER);
+    AWAIT(&ours, counted_on(&cluster, 1) == MASTERS);
+    redlock_party_free(gone.party);
+    redlock_party_free(NULL);
+    AWAIT(&ours, !is_there(0));
+    assert_int_equal(gone.times, 0);
+}
+
+static void test_who_closes_leaves(void **state)
+{
+    (void)state;
+    struct user brief;
+    struct arrival gone;
+    user_join(&brief, ours.loop, &cluster);
+    arrive(&gone, &brief, 2, REDLOCK_FOREVER);
+    AWAIT(&ours, counted_on(&cluster, 1) == MASTERS);
+    assert_int_equal(user_end(&brief, 10000), 0);
+    assert_int_equal(gone.times, 1);
+    assert_code(gone.told.code, REDLOCK_E_CLOSED);
+    assert_false(gone.told.undecided);
+    assert_false(is_there(0));
+}
+
+static void test_who_dies_is_not_counted_for_long(void **state)
+{
+    (void)state;
+    struct arrival waits;
+    for (unsigned i = 0; i < MASTERS;
+         i++) /* as a process that died 1.5 s before its ttl was over */
+        cluster_tell(&cluster, i, "EVAL %s 1 redlock:barrier:%d:gate",
+                     "local t = redis.call('time') redis.call('zadd', KEYS[1], t[1] * 1000 + 1500,"
+                     " 't:dead', '+inf', 'of:3') return redis.call('pexpire', KEYS[1], 1500)",
+                     (int)generation);
+    arrive(&waits, &ours, 3, REDLOCK_FOREVER);
+    AWAIT(&ours, counted_on(&cluster, 2) == MASTERS);
+    AWAIT(&ours, counted_on(&cluster, 1) == MASTERS);
+    assert_int_equal(waits.times, 0);
+    assert_code(redlock_depart(waits.party), REDLOCK_OK);
+    await_told(&waits, &ours, REDLOCK_E_CANCELLED);
+}
+
+/* ---- who disagrees, who comes back --------------------------------------------------------- */
+
+static void test_another_number_of_parties(void **state)
+{
+    (void)state;
+    struct arrival waits, wrong, last;
+    arrive(&waits, &theirs, 2, REDLOCK_FOREVER);
+    AWAIT(&ours, counted_on(&cluster, 1) == MASTERS);
+    arrive(&wrong, &ours, 3, REDLOCK_FOREVER);
+    await_told(&wrong, &ours, REDLOCK_E_PARTIES);
+    assert_int_equal(wrong.told.others, 2);
+    assert_false(wrong.told.undecided);
+    arrive(&last, &ours, 2, REDLOCK_FOREVER);
+    await_told(&waits, &ours, REDLOCK_OK);
+    await_told(&last, &ours, REDLOCK_OK);
+}
+
+static void test_a_wrong_number_does_not_stick(void **state)
+{
+    (void)state;
+    struct arrival wrong, right;
+    arrive(&wrong, &theirs, 3, 0);
+    await_told(&wrong, &ours, REDLOCK_E_NOT_PASSED);
+    arrive(&right, &ours, 1, 0);
+    await_told(&right, &ours, REDLOCK_OK);
+}
+
+static void test_one_token_is_one_party(void **state)
+{
+    (void)state;
+    struct arrival first, again, last;
+    redlock_barrier_options options = barrier(2, REDLOCK_FOREVER);
+    options.token = "mine";
+    arrive_as(&first, &theirs, "gate", &options);
+    arrive_as(&again, &ours, "gate", &options);
+    AWAIT(&ours, counted_on(&cluster, 1) == MASTERS);
+    assert_int_equal(first.times + again.times, 0);
+    arrive(&last, &ours, 2, REDLOCK_FOREVER);
+    await_told(&first, &ours, REDLOCK_OK);
+    await_told(&again, &ours, REDLOCK_OK);
+    await_told(&last, &ours, REDLOCK_OK);
+    assert_string_equal(first.told.token, "mine");
+}
+
+static void test_who_comes_back_may_have_been_counted(void **state)
+{
+    (void)state;
+    struct arrival again;
+    redlock_barrier_options options = barrier(2, 0);
+    options.token = "mine";
+    arrive_as(&again, &ours, "gate", &options);
+    await_told(&again, &ours, REDLOCK_E_UNAVAILABLE);
+    assert_true(again.told.undecided);
+}
+
+/* ---- misuse --------------------------------------------------------------------------------- */
+
+static void refused(const char *name, redlock_barrier_options options, redlock_code code)
+{
+    redlock_party *party = (void *)1;
+    assert_code(redlock_arrive(ours.client, &party, name, &options, hear, NULL), code);
+    assert_null(party);
+}
+
+static void test_what_is_refused(void **state)
+{
+    (void)state;
+    redlock_party *party;
+    const redlock_barrier_options one = barrier(1, 0);
+    redlock_barrier_options bad = one;
+    refused("gate", barrier(0, 0), REDLOCK_E_ARGUMENT);
+    refused("gate", barrier(REDLOCK_PARTIES_MAX + 1, 0), REDLOCK_E_ARGUMENT);
+    bad.generation = -1;
+    refused("gate", bad, REDLOCK_E_ARGUMENT);
+    bad.generation = REDLOCK_GENERATION_MAX + 1;
+    refused("gate", bad, REDLOCK_E_ARGUMENT);
+    bad.generation = 0;
+    refused("gate", barrier(1, -1), REDLOCK_E_ARGUMENT);
+    refused("", one, REDLOCK_E_NAME);
+    refused("redlock:x", one, REDLOCK_E_NAME);
+    bad.token = "two words";
+    refused("gate", bad, REDLOCK_E_ARGUMENT);
+    bad.token = "";
+    refused("gate", bad, REDLOCK_E_ARGUMENT);
+    bad.token = NULL;
+    bad.ttl_ms = 0;
+    refused("gate", bad, REDLOCK_E_TTL);
+    bad.ttl_ms = 30001;
+    refused("gate", bad, REDLOCK_E_TTL);
+    bad.size = 0;
+    refused("gate", bad, REDLOCK_E_ARGUMENT);
+    assert_code(redlock_arrive(ours.client, &party, "gate", NULL, hear, NULL), REDLOCK_E_ARGUMENT);
+    assert_code(redlock_arrive(ours.client, &party, "gate", &one, NULL, NULL), REDLOCK_E_ARGUMENT);
+    assert_code(redlock_arrive(ours.client, NULL, "gate", &one, hear, NULL), REDLOCK_E_ARGUMENT);
+    assert_code(redlock_arrive(NULL, &party, "gate", &one, hear, NULL), REDLOCK_E_ARGUMENT);
+}
+
+/* ---- masters that go ------------------------------------------------------------------------ */
+
+static void test_masters_restart_while_they_wait(void **state)
+{
+    (void)state;
+    struct user user;
+    struct arrival first, last;
+    scene_enter(&scene, &user, "user", 0);
+    arrive(&first, &user, 2, REDLOCK_FOREVER);
+    AWAIT(&user, counted_on(&scene.cluster, 1) == MASTERS);
+    user_meanwhile(&user, &scene.cluster, "restart 1 --empty");
+    user_meanwhile(&user, &scene.cluster, "kill 2");
+    assert_int_equal(first.times, 0);
+    arrive(&last, &user, 2, REDLOCK_FOREVER);
+    await_told(&first, &user, REDLOCK_OK);
+    await_told(&last, &user, REDLOCK_OK);
+    scene_leave(&user);
+}
+
+static void test_too_few_masters(void **state)
+{
+    (void)state;
+    struct user user;
+    struct arrival waits;
+    scene_enter(&scene, &user, "user", 0);
+    redlock_barrier_options options = barrier(2, REDLOCK_FOREVER);
+    options.ttl_ms = 3000;
+    arrive_as(&waits, &user, "gate", &options);
+    AWAIT(&user, counted_on(&scene.cluster, 1) == MASTERS);
+    user_meanwhile(&user, &scene.cluster, "kill 1 2 3");
+    await_told(&waits, &user, REDLOCK_E_UNAVAILABLE);
+    assert_true(waits.told.undecided);
+    scene_leave(&user);
+}
+
+int main(void)
+{
+#define WITH_BOTH(test) cmocka_unit_test_setup_teardown(test, join_next, pair_leave)
+    const struct CMUnitTest tests[] = {
+        WITH_BOTH(test_all_pass_when_the_last_one_arrives),
+        WITH_BOTH(test_they_are_told_at_once),
+        WITH_BOTH(test_one_party_passes_alone),
+        WITH_BOTH(test_who_comes_late_passes),
+        WITH_BOTH(test_who_leaves_is_not_counted),
+        WITH_BOTH(test_time_is_over),
+        WITH_BOTH(test_who_is_freed_leaves),
+        WITH_BOTH(test_who_closes_leaves),
+        WITH_BOTH(test_who_dies_is_not_counted_for_long),
+        WITH_BOTH(test_another_number_of_parties),
+        WITH_BOTH(test_a_wrong_number_does_not_stick),
+        WITH_BOTH(test_one_token_is_one_party),
+        WITH_BOTH(test_who_comes_back_may_have_been_counted),
+        WITH_BOTH(test_what_is_refused),
+    };
+    const struct CMUnitTest restarts[] = {
+        SCENE(test_masters_restart_while_they_wait, .masters = MASTERS, .max_ttl_ms = 30000),
+        SCENE(test_too_few_masters, .masters = MASTERS, .max_ttl_ms = 3000),
+    };
+    int failed = RUN_WITH(tests, .masters = MASTERS);
+    return failed + RUN_SCENES(restarts);
+}
