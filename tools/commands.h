@@ -16,7 +16,8 @@ enum command_bit {
     FOR_NODES = 32,
     FOR_ELECT = 64,
     FOR_LEADER = 128,
-    FOR_ALL = 255
+    FOR_BARRIER = 256,
+    FOR_ALL = 511
 };
 
 struct command {
@@ -36,9 +37,10 @@ int perform_extend(const struct options *options);
 int perform_unlock(const struct options *options);
 int perform_status(const struct options *options);
 int perform_nodes(const struct options *options);
+int perform_barrier(const struct options *options);
 int perform_leader(const struct options *options);
 
 extern const char run_help[], lock_help[], extend_help[], unlock_help[], status_help[],
-    nodes_help[], elect_help[], leader_help[];
+    nodes_help[], elect_help[], leader_help[], barrier_help[];
 
 #endif

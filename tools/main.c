@@ -23,6 +23,7 @@ const char global_help[] =
     "  nodes   check each master, with advice\n"
     "  elect   run a command while leading, and announce a value\n"
     "  leader  print what the leader announces\n"
+    "  barrier wait until all parties have arrived\n"
     "\n"
     "Options of every command:\n"
     "  --nodes URIS           the masters: redis://[[USER]:PASSWORD@]HOST[:PORT][/DB]\n"
@@ -51,10 +52,10 @@ const char global_help[] =
     "\n"
     "Durations D have a unit: 250ms, 10s, 5m, 2h.\n"
     "\n"
-    "Exit status: 0 done, 64 usage, 69 no quorum of masters, 70 internal error,\n"
-    "74 stdout cannot be written, 75 somebody else has the lock, 76 the lock was\n"
-    "lost, 78 the list of masters is wrong, 128+N ended by signal N;\n"
-    "otherwise `run` exits as the command did.\n"
+    "Exit status: 0 done, 1 (`leader`) nobody leads, 64 usage, 69 no quorum of\n"
+    "masters, 70 internal error, 74 stdout cannot be written, 75 somebody else has\n"
+    "the lock (`barrier`: not passed), 76 the lock was lost, 78 the list of masters\n"
+    "is wrong, 128+N ended by signal N; otherwise `run` exits as the command did.\n"
     "\n"
     "Example:\n"
     "  export REDLOCK_NODES=redis://a,redis://b,redis://c\n"
@@ -69,6 +70,7 @@ const struct command commands[] = {
     {"nodes", FOR_NODES, perform_nodes, nodes_help},
     {"elect", FOR_ELECT, perform_run, elect_help},
     {"leader", FOR_LEADER, perform_leader, leader_help},
+    {"barrier", FOR_BARRIER, perform_barrier, barrier_help},
     {NULL, FOR_ALL, NULL, NULL},
 };
 

@@ -1,5 +1,6 @@
 #include "options.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +41,9 @@ enum option_id {
     OPTION_PERMITS,
     OPTION_VALUE,
     OPTION_AGAIN,
-    OPTION_WATCH
+    OPTION_WATCH,
+    OPTION_PARTIES,
+    OPTION_GENERATION
 };
 
 static const struct option long_options[] = {
@@ -71,6 +74,8 @@ static const struct option long_options[] = {
     {"value", required_argument, NULL, OPTION_VALUE},
     {"again", no_argument, NULL, OPTION_AGAIN},
     {"watch", no_argument, NULL, OPTION_WATCH},
+    {"parties", required_argument, NULL, OPTION_PARTIES},
+    {"generation", required_argument, NULL, OPTION_GENERATION},
     {NULL, 0, NULL, 0},
 };
 
@@ -78,11 +83,11 @@ static unsigned taken_by(int id)
 {
     switch (id) {
     case OPTION_TTL:
-        return FOR_RUN | FOR_LOCK | FOR_EXTEND | FOR_ELECT;
+        return FOR_RUN | FOR_LOCK | FOR_EXTEND | FOR_ELECT | FOR_BARRIER;
     case OPTION_SHARED:
         return FOR_RUN | FOR_LOCK | FOR_EXTEND;
     case OPTION_WAIT:
-        return FOR_RUN | FOR_LOCK | FOR_ELECT;
+        return FOR_RUN | FOR_LOCK | FOR_ELECT | FOR_BARRIER;
     case OPTION_FENCE:
         return FOR_RUN | FOR_LOCK;
     case OPTION_KILL_AFTER:
@@ -93,12 +98,15 @@ static unsigned taken_by(int id)
         return FOR_ELECT;
     case OPTION_WATCH:
         return FOR_LEADER;
+    case OPTION_PARTIES:
+    case OPTION_GENERATION:
+        return FOR_BARRIER;
     case OPTION_MAX_HOLD:
     case OPTION_AT_LEAST:
     case OPTION_PERMITS:
         return FOR_RUN;
     case OPTION_TOKEN:
-        return FOR_EXTEND | FOR_UNLOCK;
+        return FOR_EXTEND | FOR_UNLOCK | FOR_BARRIER;
     case OPTION_ADOPT:
         return FOR_NODES;
     default:
@@ -192,6 +200,18 @@ static int take_spare(struct options *options, const char *what, const char *tex
                       REDLOCK_MASTERS_MAX - 1);
     }
     options->spare = (int)spare;
+    return GO_ON;
+}
+
+static int take_number(struct options *options, int id, int64_t least, int64_t most,
+                       int64_t *number)
+{
+    char *end;
+    errno = 0;
+    *number = strtoll(optarg, &end, 10);
+    if (end == optarg || *end || errno || *number < least || *number > most)
+        return misuse(options, "--%s: '%s' is not a number from %lld to %lld", name_of(id), optarg,
+                      (long long)least, (long long)most);
     return GO_ON;
 }
 
@@ -293,6 +313,10 @@ static int take_option(struct options *options, int id)
     case OPTION_WATCH:
         options->watch = true;
         return GO_ON;
+    case OPTION_PARTIES:
+        return take_number(options, id, 1, REDLOCK_PARTIES_MAX, &options->parties);
+    case OPTION_GENERATION:
+        return take_number(options, id, 0, REDLOCK_GENERATION_MAX, &options->generation);
     case 'q':
         options->quiet = true;
         return GO_ON;
@@ -440,6 +464,10 @@ static int check_arguments(const struct options *options)
                       options->command->name);
     if ((bit & (FOR_ELECT | FOR_LEADER)) && options->names_count > 1)
         return misuse(options, "a leader is of one name, not of %zu", options->names_count);
+    if (bit == FOR_BARRIER && options->names_count > 1)
+        return misuse(options, "a barrier has one name, not %zu", options->names_count);
+    if (bit == FOR_BARRIER && !options->parties)
+        return misuse(options, "--parties is missing: how many must arrive?");
     if ((bit & (FOR_EXTEND | FOR_UNLOCK)) && !options->token)
         return misuse(options, "--token is missing: give what `redlock lock` printed");
     if ((bit & (FOR_EXTEND | FOR_UNLOCK)) && token_length(options->token) == 0) {
@@ -535,10 +563,9 @@ static int check_times(const struct options *options)
 static int parse_command(struct options *options, int argc, char **argv)
 {
     int count = cut_program(options, argc, argv);
-    if (options->command->bit == FOR_ELECT) {
-        options->fence = true;
+    options->fence = options->command->bit == FOR_ELECT;
+    if (options->command->bit & (FOR_ELECT | FOR_BARRIER))
         options->wait_ms = REDLOCK_FOREVER;
-    }
     if (!make_room_for_names(options, count)) {
         failure_tell(options, "cannot start", REDLOCK_E_MEMORY, redlock_code_text(REDLOCK_E_MEMORY),
                      NULL);

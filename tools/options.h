@@ -22,6 +22,7 @@ struct options {
     bool json, quiet, verbose;
 
     /* some commands */
+    int64_t parties, generation; /* 0 parties: not given */
     int64_t ttl_ms, wait_ms, kill_after_ms, max_hold_ms, at_least_ms;
     int64_t margin_ms; /* -1: not given */
     const char *token;

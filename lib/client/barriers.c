@@ -10,7 +10,7 @@
 #include "options.h"
 #include "redlock/recipes.h"
 #include "report.h"
-#include "tasks.h"
+#include "task_calls.h"
 
 _Static_assert(REDLOCK_PARTIES_MAX == PARTIES_MOST, "said once, for both");
 
@@ -108,18 +108,18 @@ redlock_code redlock_arrive(redlock *client, redlock_party **out, const char *na
         return client_fail(client, REDLOCK_E_ARGUMENT, "a party needs a callback and a handle");
     redlock_code code = check(client, options, &o);
     if (!code)
-        code = client_tasks_check(client, name, &names);
+        code = task_calls_check(client, name, &names);
     if (code)
         return code;
     const struct barrier_terms terms = {.generation = o.generation,
                                         .parties = (unsigned)o.parties,
                                         .ttl = MS(o.ttl_ms),
                                         .wait = in_usec(o.wait_ms)};
-    redlock_party *party = client_tasks_new(client, sizeof *party, tell_party);
+    redlock_party *party = task_calls_new(client, sizeof *party, tell_party);
     struct task *core =
         party ? party_new(client->engine, names, &terms, o.token, &party->task) : NULL;
     names_drop(&client_memory, names);
-    code = client_tasks_enter(client, &party->task, core);
+    code = task_calls_enter(client, &party->task, core);
     if (code)
         return code;
     party->task.owes = true;
@@ -137,12 +137,12 @@ redlock_code redlock_depart(redlock_party *party)
         return REDLOCK_E_FORKED;
     if (party->told || party->task.leaves)
         return client_fail(client, REDLOCK_E_STATE, "the party has left, or was told how it ended");
-    client_tasks_leave(&party->task);
+    task_calls_leave(&party->task);
     return REDLOCK_OK;
 }
 
 void redlock_party_free(redlock_party *party)
 {
     if (party && client_is_usable(party->task.client))
-        client_tasks_drop(&party->task);
+        task_calls_drop(&party->task);
 }

@@ -5,6 +5,7 @@
  *   leaders.c   the calls about what is said of a name: announcing, observing
  *   barriers.c  the calls about barriers
  *   calls.c     the calls about one lease, and about one master: check, queue, return
+ *   task_calls.c a call about a task: checked, made, left to the pump
  *   options.c   reads and checks what the user configured
  *   stats.c     counters, as numbers and as OpenMetrics text
  *   ask.c       a call about a lease → the queue that the pump carries out

@@ -5,11 +5,10 @@
 
 #include "calls.h"
 #include "events.h"
-#include "leaders.h"
 #include "memory.h"
 #include "redlock/recipes.h"
 #include "report.h"
-#include "tasks.h"
+#include "task_calls.h"
 
 _Static_assert(REDLOCK_VALUE_MAX == VALUE_MOST, "said once, for both");
 
@@ -74,11 +73,11 @@ static bool tell_announced(redlock *client, struct client_task *task)
 static redlock_code make_announcer(redlock_lease *lease)
 {
     redlock *client = lease->client;
-    struct announcer *announcer = client_tasks_new(client, sizeof *announcer, tell_announced);
+    struct announcer *announcer = task_calls_new(client, sizeof *announcer, tell_announced);
     struct task *core = announcer ? announcer_new(client->engine, lease_names(core_of(lease)),
                                                   core_of(lease), &announcer->task)
                                   : NULL;
-    redlock_code code = client_tasks_enter(client, &announcer->task, core);
+    redlock_code code = task_calls_enter(client, &announcer->task, core);
     if (code)
         return code;
     announcer->lease = lease;
@@ -96,15 +95,8 @@ redlock_code redlock_announce(redlock_lease *lease, const void *value, size_t le
         return code;
     if (!announcer_set(client->engine, lease->announcer->core, value, length))
         return client_fail(client, REDLOCK_E_MEMORY, "out of memory");
-    client_tasks_ask(lease->announcer);
+    task_calls_ask(lease->announcer);
     return REDLOCK_OK;
-}
-
-/* The core uses the lease no more from then on. */
-void leaders_end_of(redlock_lease *lease)
-{
-    client_tasks_end(lease->announcer);
-    lease->announcer = NULL;
 }
 
 /* ---- observing ----------------------------------------------------------------------- */
@@ -135,13 +127,13 @@ redlock_code redlock_observe(redlock *client, redlock_observer **out, const char
     if (client && (!out || !callback))
         return client_fail(client, REDLOCK_E_ARGUMENT, "an observer needs a callback and a handle");
     struct names *names;
-    redlock_code code = client_tasks_check(client, name, &names);
+    redlock_code code = task_calls_check(client, name, &names);
     if (code)
         return code;
-    redlock_observer *observer = client_tasks_new(client, sizeof *observer, tell_observer);
+    redlock_observer *observer = task_calls_new(client, sizeof *observer, tell_observer);
     struct task *core = observer ? observer_new(client->engine, names, &observer->task) : NULL;
     names_drop(&client_memory, names);
-    code = client_tasks_enter(client, &observer->task, core);
+    code = task_calls_enter(client, &observer->task, core);
     if (code)
         return code;
     observer->callback = callback;
@@ -153,5 +145,5 @@ redlock_code redlock_observe(redlock *client, redlock_observer **out, const char
 void redlock_observer_free(redlock_observer *observer)
 {
     if (observer && client_is_usable(observer->task.client))
-        client_tasks_drop(&observer->task);
+        task_calls_drop(&observer->task);
 }

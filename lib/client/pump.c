@@ -2,7 +2,6 @@
 
 #include "client_mutant.h"
 #include "events.h"
-#include "leaders.h"
 #include "link.h"
 #include "notify.h"
 #include "queues.h"
@@ -37,7 +36,7 @@ static void carry_out(redlock *client, redlock_lease *lease)
     lease->operations = 0;
     bool freed = operations & (OP_DETACH | OP_FREE);
     if (lease->announcer && operations & OPS_ENDING_ANNOUNCEMENTS)
-        leaders_end_of(lease);
+        client_tasks_end_of(lease);
     if (freed)
         operations &= OP_RELEASE | OP_DETACH | OP_FREE;
     for (; operations; operations &= operations - 1)

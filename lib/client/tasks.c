@@ -1,74 +1,10 @@
 #include "tasks.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "calls.h"
-#include "loop.h"
-#include "report.h"
 #include "step.h"
 
 /* Tasks are few and change seldom: all of them are looked at when one has something to do. */
-
-redlock_code client_tasks_check(redlock *client, const char *name, struct names **names)
-{
-    redlock_name one = {.bytes = name, .length = name ? strlen(name) : 0};
-    if (!client)
-        return REDLOCK_E_ARGUMENT;
-    redlock_code code = calls_check(client);
-    if (!code)
-        code = calls_check_name(client, &one);
-    if (code)
-        return code;
-    *names = calls_make_name(client, &one);
-    return *names ? REDLOCK_OK : client_fail(client, REDLOCK_E_MEMORY, "out of memory");
-}
-
-void *client_tasks_new(redlock *client, size_t size,
-                       bool (*tell)(redlock *client, struct client_task *task))
-{
-    struct client_task *task = calloc(1, size);
-    if (!task)
-        return NULL;
-    task->client = client;
-    task->tell = tell;
-    return task;
-}
-
-redlock_code client_tasks_enter(redlock *client, struct client_task *task, struct task *core)
-{
-    if (!task || !core) {
-        free(task);
-        return client_fail(client, REDLOCK_E_MEMORY, "out of memory");
-    }
-    task->core = core;
-    task->next = client->tasks;
-    client->tasks = task;
-    client_tasks_ask(task);
-    return REDLOCK_OK;
-}
-
-void client_tasks_ask(struct client_task *task)
-{
-    task->asked = true;
-    task->client->tasks_asked = true;
-    loop_hold(task->client);
-}
-
-void client_tasks_leave(struct client_task *task)
-{
-    task->leaves = true;
-    task->client->tasks_asked = true;
-    loop_hold(task->client);
-}
-
-void client_tasks_drop(struct client_task *task)
-{
-    task->freed = true;
-    task->untold = false;
-    task->client->tasks_asked = true;
-    loop_hold(task->client);
-}
 
 static void end(redlock *client, struct client_task *task)
 {
@@ -77,10 +13,14 @@ static void end(redlock *client, struct client_task *task)
     task->core = NULL;
 }
 
-void client_tasks_end(struct client_task *task)
+void client_tasks_end_of(redlock_lease *lease)
 {
-    client_tasks_drop(task);
-    end(task->client, task);
+    struct client_task *task = lease->announcer;
+    lease->announcer = NULL;
+    task->freed = true;
+    task->untold = false;
+    lease->client->tasks_asked = true;
+    end(lease->client, task);
 }
 
 static void carry_out(redlock *client, struct client_task *task)

@@ -20,23 +20,9 @@ struct client_task {
     bool freed;
 };
 
-/* REDLOCK_OK and `names`, to be dropped, if the client can have a task about `name`; E_ARGUMENT for
- * no client. */
-redlock_code client_tasks_check(redlock *client, const char *name, struct names **names);
-/* Zeroed memory of `size` bytes that begin with a task; NULL when memory is out. */
-void *client_tasks_new(redlock *client, size_t size,
-                       bool (*tell)(redlock *client, struct client_task *task));
-/* Enters the task with its core, to be begun.  E_MEMORY if either is NULL: then the task is freed.
- */
-redlock_code client_tasks_enter(redlock *client, struct client_task *task, struct task *core);
-/* It has something else to do. */
-void client_tasks_ask(struct client_task *task);
-void client_tasks_leave(struct client_task *task);
-/* Its user drops it. */
-void client_tasks_drop(struct client_task *task);
-/* Ends it now; our part goes with the next turn of the pump. */
-void client_tasks_end(struct client_task *task);
-
+/* Ends what the lease announces: it is given back, left or shared now.  The core uses the lease no
+ * more; our part goes with the next turn of the pump. */
+void client_tasks_end_of(redlock_lease *lease);
 /* Carries out what was asked: tasks_asked. */
 void client_tasks_carry_out(redlock *client);
 /* Ends all that owe nothing: the client closes. */

@@ -1,0 +1,68 @@
+#include "task_calls.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "calls.h"
+#include "loop.h"
+#include "report.h"
+
+redlock_code task_calls_check(redlock *client, const char *name, struct names **names)
+{
+    redlock_name one = {.bytes = name, .length = name ? strlen(name) : 0};
+    if (!client)
+        return REDLOCK_E_ARGUMENT;
+    redlock_code code = calls_check(client);
+    if (!code)
+        code = calls_check_name(client, &one);
+    if (code)
+        return code;
+    *names = calls_make_name(client, &one);
+    return *names ? REDLOCK_OK : client_fail(client, REDLOCK_E_MEMORY, "out of memory");
+}
+
+void *task_calls_new(redlock *client, size_t size,
+                     bool (*tell)(redlock *client, struct client_task *task))
+{
+    struct client_task *task = calloc(1, size);
+    if (!task)
+        return NULL;
+    task->client = client;
+    task->tell = tell;
+    return task;
+}
+
+redlock_code task_calls_enter(redlock *client, struct client_task *task, struct task *core)
+{
+    if (!task || !core) {
+        free(task);
+        return client_fail(client, REDLOCK_E_MEMORY, "out of memory");
+    }
+    task->core = core;
+    task->next = client->tasks;
+    client->tasks = task;
+    task_calls_ask(task);
+    return REDLOCK_OK;
+}
+
+void task_calls_ask(struct client_task *task)
+{
+    task->asked = true;
+    task->client->tasks_asked = true;
+    loop_hold(task->client);
+}
+
+void task_calls_leave(struct client_task *task)
+{
+    task->leaves = true;
+    task->client->tasks_asked = true;
+    loop_hold(task->client);
+}
+
+void task_calls_drop(struct client_task *task)
+{
+    task->freed = true;
+    task->untold = false;
+    task->client->tasks_asked = true;
+    loop_hold(task->client);
+}

@@ -1,0 +1,25 @@
+/*
+ * task_calls.h - a call about a task: checks it, makes the task, and leaves to the pump what is to
+ * be carried out.
+ */
+#ifndef REDLOCK_CLIENT_TASK_CALLS_H
+#define REDLOCK_CLIENT_TASK_CALLS_H
+
+#include "tasks.h"
+
+/* REDLOCK_OK and `names`, to be dropped, if the client can have a task about `name`; E_ARGUMENT for
+ * no client. */
+redlock_code task_calls_check(redlock *client, const char *name, struct names **names);
+/* Zeroed memory of `size` bytes that begin with a task; NULL when memory is out. */
+void *task_calls_new(redlock *client, size_t size,
+                     bool (*tell)(redlock *client, struct client_task *task));
+/* Enters the task with its core, to be begun.  E_MEMORY if either is NULL: then the task is freed.
+ */
+redlock_code task_calls_enter(redlock *client, struct client_task *task, struct task *core);
+/* It has something else to do. */
+void task_calls_ask(struct client_task *task);
+void task_calls_leave(struct client_task *task);
+/* Its user drops it. */
+void task_calls_drop(struct client_task *task);
+
+#endif
