@@ -467,7 +467,7 @@ static int check_arguments(const struct options *options)
     if (bit == FOR_BARRIER && options->names_count > 1)
         return misuse(options, "a barrier has one name, not %zu", options->names_count);
     if (bit == FOR_BARRIER && !options->parties)
-        return misuse(options, "--parties is missing: how many must arrive?");
+        return misuse(options, "--parties is missing: say how many must arrive");
     if ((bit & (FOR_EXTEND | FOR_UNLOCK)) && !options->token)
         return misuse(options, "--token is missing: give what `redlock lock` printed");
     if ((bit & (FOR_EXTEND | FOR_UNLOCK)) && token_length(options->token) == 0) {

@@ -99,7 +99,6 @@ static void ask(struct engine *e, struct party *party, unsigned master, enum err
 {
     struct stood_at *at = &party->at[master];
     at->asked = errand;
-    at->overtaken = false;
     at->due = e->now + ask_again_after(e, party);
     if (errand == ERRAND_DEPART)
         depart(e, party, master);
@@ -299,8 +298,6 @@ static void hear(struct engine *e, struct party *party, unsigned master, const s
         else
             at->due = e->now + AFTER_ERROR;
     }
-    if (at->overtaken)
-        at->due = 0;
     party_work(e, party);
 }
 
@@ -324,8 +321,7 @@ void party_forget(struct party *party, unsigned master)
 
 void party_look(struct engine *e, struct party *party, unsigned master)
 {
-    party->at[master].due = 0;
-    party->at[master].overtaken = party->task.outstanding >> master & 1;
+    party->at[master].due = 0; /* also if a question is out: its answer may be from before */
     party_work(e, party);
 }
 

@@ -88,7 +88,6 @@ struct stood_at {
     usec due;            /* it is asked again then */
     enum errand asked;   /* of the request that is outstanding */
     enum errand carried; /* of the last one that was answered, well or not */
-    bool overtaken;      /* something has changed since it was asked */
     unsigned counted;    /* the most parties that it has told of */
     char *tokens;        /* OPEN: theirs, one a line; NULL: none are kept */
     size_t length;
