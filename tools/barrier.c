@@ -55,6 +55,10 @@ static bool put_json(struct barrier *barrier, const redlock_passage *passage)
     json_bool(&json, "undecided", passage->undecided);
     json_number(&json, "parties", passage->parties);
     json_number(&json, "arrived", passage->arrived);
+    if (passage->others)
+        json_number(&json, "others", passage->others);
+    else
+        json_null(&json, "others");
     json_string(&json, "token", passage->token);
     json_number(&json, "answered", passage->answered);
     json_number(&json, "masters", passage->masters);

@@ -336,7 +336,8 @@ void party_end(struct engine *e, struct party *party)
 bool party_tell(struct engine *e, struct party *party, struct task_news *news)
 {
     news->passage = party->passage;
-    news->cause = party->cause;
+    bool reached_few = party->passage == PASSAGE_NOT && party->heard_until == NEVER;
+    news->cause = !party->cause && reached_few ? CAUSE_UNAVAILABLE : party->cause;
     news->others = party->others;
     news->token = party->token;
     for (unsigned i = 0; i < e->config.masters; i++) {

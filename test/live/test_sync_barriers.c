@@ -1,0 +1,141 @@
+/*
+ * Barriers for threads that wait.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "fixture.h"
+#include "sync_user.h"
+
+#define MASTERS 5
+#define MANY    8
+#define ROUNDS  5
+
+static redlock_sync *client;
+
+static int open_one(void **state)
+{
+    (void)state;
+    client = open_on(&cluster);
+    return 0;
+}
+
+static int close_one(void **state)
+{
+    (void)state;
+    redlock_sync_close(client, 5000);
+    redlock_sync_free(client);
+    return 0;
+}
+
+static redlock_barrier_options barrier(unsigned parties, int64_t generation, int64_t wait_ms)
+{
+    redlock_barrier_options options = REDLOCK_BARRIER_INIT;
+    options.parties = parties;
+    options.generation = generation;
+    options.wait_ms = wait_ms;
+    return options;
+}
+
+struct walker {
+    pthread_t thread;
+    atomic_uint *arrived; /* by all threads, in each round */
+    redlock_code code;
+    bool early;
+};
+
+static void *walk(void *data)
+{
+    struct walker *walker = data;
+    for (unsigned round = 0; round < ROUNDS && !walker->code; round++) {
+        redlock_barrier_options options = barrier(MANY, round, REDLOCK_FOREVER);
+        atomic_fetch_add(&walker->arrived[round], 1);
+        walker->code = redlock_sync_barrier(client, "walk", &options, NULL, NULL);
+        walker->early |= atomic_load(&walker->arrived[round]) < MANY;
+    }
+    return NULL;
+}
+
+static void test_threads_go_in_step(void **state)
+{
+    (void)state;
+    struct walker walkers[MANY] = {{0}};
+    atomic_uint arrived[ROUNDS] = {0};
+    for (unsigned i = 0; i < MANY; i++) {
+        walkers[i].arrived = arrived;
+        assert_int_equal(pthread_create(&walkers[i].thread, NULL, walk, &walkers[i]), 0);
+    }
+    for (unsigned i = 0; i < MANY; i++)
+        pthread_join(walkers[i].thread, NULL);
+    for (unsigned i = 0; i < MANY; i++) {
+        assert_code(walkers[i].code, REDLOCK_OK);
+        assert_false(walkers[i].early);
+    }
+}
+
+static void test_who_waits_in_vain_leaves(void **state)
+{
+    (void)state;
+    redlock_passage passage;
+    redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
+    redlock_barrier_options options = barrier(2, 0, 200);
+    assert_code(redlock_sync_barrier(client, "gate", &options, &passage, &result),
+                REDLOCK_E_NOT_PASSED);
+    assert_code(passage.code, REDLOCK_E_NOT_PASSED);
+    assert_int_equal(passage.arrived, 1);
+    assert_string_equal(result.text, redlock_code_text(REDLOCK_E_NOT_PASSED));
+}
+
+static void test_what_is_refused(void **state)
+{
+    (void)state;
+    redlock_passage passage;
+    redlock_barrier_options options = barrier(0, 0, 0);
+    redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
+    assert_code(redlock_sync_barrier(client, "gate", &options, &passage, &result),
+                REDLOCK_E_ARGUMENT);
+    assert_non_null(strstr(result.text, "1 to 256 parties"));
+    assert_code(redlock_sync_barrier(client, "gate", NULL, NULL, NULL), REDLOCK_E_ARGUMENT);
+    options.parties = 1;
+    assert_code(redlock_sync_barrier(client, "", &options, NULL, NULL), REDLOCK_E_NAME);
+    assert_code(redlock_sync_barrier(NULL, "gate", &options, NULL, NULL), REDLOCK_E_ARGUMENT);
+}
+
+struct waiting {
+    pthread_t thread;
+    redlock_passage passage;
+    redlock_code code;
+};
+
+static void *wait_for_ever(void *data)
+{
+    struct waiting *waiting = data;
+    redlock_barrier_options options = barrier(2, 1, REDLOCK_FOREVER);
+    waiting->code = redlock_sync_barrier(client, "gate", &options, &waiting->passage, NULL);
+    return NULL;
+}
+
+static void test_closing_ends_it(void **state)
+{
+    (void)state;
+    struct waiting waiting;
+    assert_int_equal(pthread_create(&waiting.thread, NULL, wait_for_ever, &waiting), 0);
+    AWAIT(cluster_count(&cluster, 0, "EXISTS redlock:barrier:1:gate") == 1);
+    redlock_sync_close(client, 5000);
+    pthread_join(waiting.thread, NULL);
+    assert_code(waiting.code, REDLOCK_E_CLOSED);
+    assert_false(waiting.passage.undecided);
+}
+
+int main(void)
+{
+#define CASE(test) cmocka_unit_test_setup_teardown(test, open_one, close_one)
+    const struct CMUnitTest tests[] = {
+        CASE(test_threads_go_in_step),
+        CASE(test_who_waits_in_vain_leaves),
+        CASE(test_what_is_refused),
+        CASE(test_closing_ends_it),
+    };
+    return RUN_WITH(tests, .masters = MASTERS);
+}
