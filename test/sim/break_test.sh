@@ -5,7 +5,7 @@
 #   break_test.sh DIFFERENTIAL
 set -euo pipefail
 for broken in 'break acquire' 'break grant' 'break raise' 'break queue' 'break renew' 'break upgrade' 'break release' 'break peek' 'break hello' \
-    'break announce' 'break unsay' 'break observe' \
+    'break announce' 'break unsay' 'break observe' 'break arrive' 'break depart' \
     'break-batch renew' 'break-batch release' 'break-batch grant' \
     'flaw dead_readers_have' 'flaw keeps_readers' 'flaw marker_of_last' 'flaw readers_barge' 'flaw frees_for_readers' 'flaw always_converts' 'flaw upgrades_beside' \
     'flaw passes_registry' 'flaw new_places_pass' 'flaw announces_for_anyone'; do

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "../plain_memory.h"
+#include "barrier_check.h"
 #include "command.h"
 #include "model_master.h"
 #include "ground/names.h"
@@ -168,7 +169,10 @@ static struct request make_request(const struct model_call *call, char token[16]
                               .channel = "redlock:no-subscriber"};
     if (call->kind == REQUEST_HELLO || call->kind == REQUEST_ADOPT)
         request.terms = call->terms;
-    said_spell(call, &request);
+    if (is_about_barrier(call->kind))
+        barrier_spell(call, &request);
+    else
+        said_spell(call, &request);
     for (unsigned i = 0; i < call->count; i++) {
         name_of(call->names[i], texts[i]);
         slices[i] = (struct slice){texts[i], strlen(texts[i])};
@@ -282,6 +286,8 @@ static bool same_answer(usec wall, const struct model_answer *model, const struc
 {
     if (model->answer != real->answer)
         return false;
+    if (is_about_barrier(real->tag.kind))
+        return barrier_same_answer(model, real);
     if (request_is_of_task(real->tag.kind))
         return said_same_answer(model, real);
     if (real->clock && !same_clock(model->clock, real->clock, wall))
@@ -418,7 +424,9 @@ static bool same_slots(struct test *t, struct model_master *model, usec wall)
 static bool same_said(struct test *t, struct model_master *copy, const struct model_call *call,
                       const struct model_answer *answer)
 {
-    if (!listener_heard(&t->listener, answer) || !said_same_keys(t->context, copy, call->names[0]))
+    if (!listener_heard(&t->listener, answer) ||
+        !said_same_keys(t->context, copy, call->names[0]) ||
+        !barrier_same_keys(t->context, copy, call->names[0]))
         return false;
     t->model = *copy;
     return true;
@@ -519,7 +527,8 @@ static bool ends_just_then(const struct model_data *data, unsigned name, usec be
     for (unsigned i = 0; i < data->waiters_used; i++)
         any |= data->waiters[i].value && is_between(data->waiters[i].expires_ms, before, after);
     return any || (name < MODEL_NAMES &&
-                   said_ends_between(data, name, before / 1000 - 1, after / 1000 + 1));
+                   (said_ends_between(data, name, before / 1000 - 1, after / 1000 + 1) ||
+                    barrier_ends_between(data, name, before / 1000 - 1, after / 1000 + 1)));
 }
 
 static bool slot_ends_just_then(const struct test *t, usec before, usec after)
@@ -654,6 +663,8 @@ static struct model_call draw_call(struct test *t)
 {
     if (chance_permille(&t->chance, 300))
         return draw_slot_call(t);
+    if (chance_permille(&t->chance, 250))
+        return barrier_draw(&t->chance, VALUES, LONGEST_MS);
     if (chance_permille(&t->chance, 250))
         return said_draw(&t->chance, &t->model, VALUES, LONGEST_MS);
     return draw_other_call(t);
@@ -883,6 +894,8 @@ int main(int argc, char **argv)
             delete_by_hand(&t);
         if (chance_permille(&t.chance, 20))
             said_spoil(t.context, &t.chance, &t.model);
+        if (chance_permille(&t.chance, 20))
+            barrier_spoil(t.context, &t.chance, &t.model);
         if (n % RESTART_EVERY == 0)
             restart(&t, chance_permille(&t.chance, 500));
         if (chance_permille(&t.chance, 5))

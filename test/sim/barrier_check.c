@@ -1,0 +1,203 @@
+#include "barrier_check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "said_check.h"
+
+#define NAMES       3 /* so few, that often enough parties are there */
+#define GENERATIONS 2
+#define PARTIES     3
+
+struct model_call barrier_draw(struct chance *chance, unsigned tokens, int64_t longest_ms)
+{
+    bool arrives = chance_permille(chance, 700);
+    struct model_call call = {.kind = arrives ? REQUEST_ARRIVE : REQUEST_DEPART,
+                              .whole = chance_permille(chance, 500),
+                              .count = 1,
+                              .names = {(uint8_t)chance_below(chance, NAMES)},
+                              .value = 1 + chance_below(chance, tokens),
+                              .generation = chance_below(chance, GENERATIONS),
+                              .parties = 1 + chance_below(chance, PARTIES)};
+    if (chance_permille(chance, 700))
+        call.parties = 2 + (unsigned)call.generation;
+    if (!arrives)
+        return call;
+    call.ttl_ms = chance_range(chance, 2, longest_ms);
+    call.kept_ms = chance_range(chance, 2, 2 * longest_ms);
+    call.passed = chance_permille(chance, 60);
+    call.channel = 1 + chance_below(chance, EARS);
+    return call;
+}
+
+void barrier_spell(const struct model_call *call, struct request *request)
+{
+    static char ear[40];
+    request->generation = call->generation;
+    request->kept_ms = call->kept_ms;
+    request->parties = (uint16_t)call->parties;
+    request->passed = call->passed;
+    snprintf(ear, sizeof ear, "redlock:ear-%u", call->channel);
+    request->channel = ear;
+}
+
+/* "value-7" */
+static uint32_t token_in(const char *text)
+{
+    return (uint32_t)strtoul(text + strcspn(text, "0123456789"), NULL, 10);
+}
+
+/* As a bit for each. */
+static uint32_t tokens_in(const struct reply *reply)
+{
+    uint32_t tokens = 0;
+    const char *at = reply->reader_tokens, *end = at + reply->reader_tokens_length;
+    while (at < end) {
+        const char *line = memchr(at, '\n', (size_t)(end - at));
+        tokens |= 1U << token_in(at);
+        at = line ? line + 1 : end;
+    }
+    return tokens;
+}
+
+bool barrier_same_answer(const struct model_answer *model, const struct reply *real)
+{
+    uint32_t tokens = 0;
+    if (model->answer == ANSWER_NOSCRIPT)
+        return true;
+    for (unsigned i = 0; i < MODEL_PARTIES && model->answer == ANSWER_OPEN; i++)
+        tokens |= model->tokens[i] ? 1U << model->tokens[i] : 0;
+    return real->permits == model->parties && real->waiting == model->counted &&
+           tokens_in(real) == tokens;
+}
+
+/* ---- keys ------------------------------------------------------------------------------------ */
+
+static redisReply *ask(redisContext *context, const char *format, unsigned generation,
+                       unsigned name)
+{
+    redisReply *reply = redisCommand(context, format, generation, name);
+    if (!reply) {
+        fprintf(stderr, "differential: no answer to %s\n", format);
+        exit(2);
+    }
+    return reply;
+}
+
+static int64_t now_ms(redisContext *context)
+{
+    redisReply *reply = ask(context, "TIME", 0, 0);
+    int64_t ms = strtoll(reply->element[0]->str, NULL, 10) * 1000 +
+                 strtoll(reply->element[1]->str, NULL, 10) / 1000;
+    freeReplyObject(reply);
+    return ms;
+}
+
+static struct model_barrier *find(struct model_data *data, unsigned name, unsigned generation)
+{
+    for (unsigned i = 0; i < MODEL_BARRIERS; i++) {
+        struct model_barrier *barrier = &data->barriers[i];
+        if (barrier->of && barrier->name == name && barrier->generation == (int64_t)generation)
+            return barrier;
+    }
+    return NULL;
+}
+
+/* A member of the real set; false if the model has it not, or not so. */
+static bool same_member(struct model_barrier *barrier, const char *member, int64_t score,
+                        int64_t soon)
+{
+    char of[20];
+    snprintf(of, sizeof of, "of:%u", barrier->of);
+    if (strcmp(member, "open") == 0)
+        return barrier->open;
+    if (strcmp(member, "passed") == 0)
+        return barrier->passed;
+    if (strncmp(member, "of:", 3) == 0)
+        return strcmp(member, of) == 0;
+    for (unsigned i = 0; i < MODEL_PARTIES; i++) {
+        struct model_party *party = &barrier->parties[i];
+        if (party->value != token_in(member) || llabs(party->expires_ms - score) > 1)
+            continue;
+        party->expires_ms = score;
+        return true;
+    }
+    return !barrier->open && score <= soon;
+}
+
+static unsigned count_of(const struct model_barrier *barrier, int64_t soon)
+{
+    unsigned count = 1U + barrier->open + barrier->passed;
+    for (unsigned i = 0; i < MODEL_PARTIES; i++)
+        count += barrier->parties[i].value &&
+                 (barrier->open || barrier->parties[i].expires_ms > soon);
+    return count;
+}
+
+static bool same_members(struct model_barrier *barrier, const redisReply *set, int64_t soon)
+{
+    unsigned found = 0;
+    for (unsigned i = 0; i + 1 < set->elements; i += 2) {
+        bool is_fact = strncmp(set->element[i]->str, "t:", 2) != 0;
+        int64_t score = is_fact ? INT64_MAX : strtoll(set->element[i + 1]->str, NULL, 10);
+        if (!same_member(barrier, set->element[i]->str, score, soon))
+            return false;
+        found += is_fact || barrier->open || score > soon;
+    }
+    return found == count_of(barrier, soon);
+}
+
+static bool same_barrier(redisContext *context, struct model_data *data, unsigned name,
+                         unsigned generation)
+{
+    redisReply *expiry = ask(context, "PEXPIRETIME redlock:barrier:%u:name:%u", generation, name);
+    redisReply *set =
+        ask(context, "ZRANGE redlock:barrier:%u:name:%u 0 -1 WITHSCORES", generation, name);
+    int64_t expires = expiry->integer, now = now_ms(context);
+    struct model_barrier *barrier = find(data, name, generation);
+    bool same;
+    if (expires <= now + 1)
+        same = !barrier || barrier->expires_ms <= now + 2;
+    else
+        same = barrier && llabs(barrier->expires_ms - expires) <= 1 &&
+               same_members(barrier, set, now + 1);
+    if (same && barrier && expires > now + 1)
+        barrier->expires_ms = expires;
+    freeReplyObject(expiry);
+    freeReplyObject(set);
+    return same;
+}
+
+bool barrier_same_keys(redisContext *context, struct model_master *model, unsigned name)
+{
+    for (unsigned generation = 0; generation < GENERATIONS; generation++)
+        if (!same_barrier(context, &model->data, name, generation))
+            return false;
+    return true;
+}
+
+void barrier_spoil(redisContext *context, struct chance *chance, struct model_master *model)
+{
+    unsigned name = chance_below(chance, NAMES), generation = chance_below(chance, GENERATIONS);
+    freeReplyObject(ask(context, "DEL redlock:barrier:%u:name:%u", generation, name));
+    struct model_barrier *barrier = find(&model->data, name, generation);
+    if (barrier)
+        *barrier = (struct model_barrier){0};
+}
+
+bool barrier_ends_between(const struct model_data *data, unsigned name, int64_t from_ms,
+                          int64_t until_ms)
+{
+    bool any = false;
+    for (unsigned i = 0; i < MODEL_BARRIERS; i++) {
+        const struct model_barrier *barrier = &data->barriers[i];
+        if (!barrier->of || barrier->name != name)
+            continue;
+        any |= barrier->expires_ms >= from_ms && barrier->expires_ms <= until_ms;
+        for (unsigned k = 0; k < MODEL_PARTIES; k++)
+            any |= barrier->parties[k].value && barrier->parties[k].expires_ms >= from_ms &&
+                   barrier->parties[k].expires_ms <= until_ms;
+    }
+    return any;
+}
