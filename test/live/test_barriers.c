@@ -240,6 +240,21 @@ static void test_a_wrong_number_does_not_stick(void **state)
     await_told(&right, &ours, REDLOCK_OK);
 }
 
+/* A number that nobody counted here bears any more, in a record that lasts: a party left whose ttl
+ * was longer than that of one which died. */
+static void test_the_number_of_the_dead_does_not_stick(void **state)
+{
+    (void)state;
+    struct arrival right;
+    for (unsigned i = 0; i < MASTERS; i++)
+        cluster_tell(&cluster, i, "EVAL %s 1 redlock:barrier:%d:gate",
+                     "redis.call('zadd', KEYS[1], 1, 't:dead', '+inf', 'of:3') "
+                     "return redis.call('pexpire', KEYS[1], 20000)",
+                     (int)generation);
+    arrive(&right, &ours, 1, 0);
+    await_told(&right, &ours, REDLOCK_OK);
+}
+
 static void test_one_token_is_one_party(void **state)
 {
     (void)state;
@@ -266,6 +281,41 @@ static void test_who_comes_back_may_have_been_counted(void **state)
     arrive_as(&again, &ours, "gate", &options);
     await_told(&again, &ours, REDLOCK_E_UNAVAILABLE);
     assert_true(again.told.undecided);
+}
+
+/* ---- calls in the callback --------------------------------------------------------------- */
+
+struct walk {
+    struct user *user;
+    redlock_party *party;
+    unsigned rounds;
+};
+
+static void walk_on(redlock_party *party, const redlock_passage *passage, void *data)
+{
+    struct walk *walk = data;
+    assert_code(passage->code, REDLOCK_OK);
+    assert_code(redlock_depart(party), REDLOCK_E_STATE);
+    redlock_party_free(party);
+    walk->party = NULL;
+    if (++walk->rounds == 5)
+        return;
+    redlock_barrier_options options = barrier(2, REDLOCK_FOREVER);
+    options.generation += walk->rounds;
+    assert_code(redlock_arrive(walk->user->client, &walk->party, "walk", &options, walk_on, walk),
+                REDLOCK_OK);
+}
+
+static void test_who_passes_arrives_at_the_next(void **state)
+{
+    (void)state;
+    struct walk one = {.user = &ours}, other = {.user = &theirs};
+    const redlock_barrier_options options = barrier(2, REDLOCK_FOREVER);
+    assert_code(redlock_arrive(ours.client, &one.party, "walk", &options, walk_on, &one),
+                REDLOCK_OK);
+    assert_code(redlock_arrive(theirs.client, &other.party, "walk", &options, walk_on, &other),
+                REDLOCK_OK);
+    AWAIT(&ours, one.rounds == 5 && other.rounds == 5);
 }
 
 /* ---- misuse --------------------------------------------------------------------------------- */
@@ -360,8 +410,10 @@ int main(void)
         WITH_BOTH(test_who_dies_is_not_counted_for_long),
         WITH_BOTH(test_another_number_of_parties),
         WITH_BOTH(test_a_wrong_number_does_not_stick),
+        WITH_BOTH(test_the_number_of_the_dead_does_not_stick),
         WITH_BOTH(test_one_token_is_one_party),
         WITH_BOTH(test_who_comes_back_may_have_been_counted),
+        WITH_BOTH(test_who_passes_arrives_at_the_next),
         WITH_BOTH(test_what_is_refused),
     };
     const struct CMUnitTest restarts[] = {

@@ -122,11 +122,34 @@ static void lead_and_observe(struct user *user)
     redlock_candidate_free(candidate);
 }
 
+static void on_passage(redlock_party *party, const redlock_passage *passage, void *data)
+{
+    (void)party, (void)passage;
+    ++*(unsigned *)data;
+}
+
+/* One party alone, which passes, or is undecided. */
+static void meet(struct user *user)
+{
+    redlock_party *party;
+    unsigned told = 0;
+    redlock_barrier_options options = REDLOCK_BARRIER_INIT;
+    options.parties = 1;
+    options.wait_ms = 1000;
+    redlock_code code = redlock_arrive(user->client, &party, "one", &options, on_passage, &told);
+    assert_true(code == REDLOCK_OK || (code == REDLOCK_E_MEMORY && !party));
+    if (party)
+        AWAIT(user, told);
+    assert_true(told == (party != NULL));
+    redlock_party_free(party);
+}
+
 /* What could not be taken back ends by itself. */
-static void forget_announcements(void)
+static void forget_what_expires(void)
 {
     for (unsigned i = 0; i < 5; i++)
-        cluster_tell(&cluster, i, "DEL redlock:leader:one redlock:observers:one");
+        cluster_tell(&cluster, i,
+                     "DEL redlock:leader:one redlock:observers:one redlock:barrier:0:one");
 }
 
 static void on_closed(redlock *client, unsigned left, void *data)
@@ -193,8 +216,8 @@ static bool live(life *life, enum fault fault, unsigned n)
     bool struck = fault_disarm();
     assert_keeps_count(user.loop);
     ev_loop_destroy(user.loop);
-    if (life == lead_and_observe)
-        forget_announcements();
+    if (life == lead_and_observe || life == meet)
+        forget_what_expires();
     if (cluster_keys(&cluster))
         fail_msg("the %u-th fault of kind %d left keys behind", n, (int)fault);
     return struck;
@@ -220,6 +243,14 @@ static void test_leaders(void **state)
     live_all(lead_and_observe, FAULT_MEMORY, "allocations failed");
     live_all(lead_and_observe, FAULT_MEMORY_SPELL, "times ten allocations failed in a row");
     live_all(lead_and_observe, FAULT_CALL_FAILS, "calls on sockets failed");
+}
+
+static void test_barriers(void **state)
+{
+    (void)state;
+    live_all(meet, FAULT_MEMORY, "allocations failed");
+    live_all(meet, FAULT_MEMORY_SPELL, "times ten allocations failed in a row");
+    live_all(meet, FAULT_CALL_FAILS, "calls on sockets failed");
 }
 
 static void test_memory(void **state)
@@ -314,6 +345,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_leaders),
+        cmocka_unit_test(test_barriers),
         cmocka_unit_test(test_token_takes_no_memory),
         cmocka_unit_test(test_calls_that_fail),
         cmocka_unit_test(test_calls_that_do_half),

@@ -130,8 +130,8 @@ static unsigned count_of(const struct model_barrier *barrier, int64_t soon)
 {
     unsigned count = 1U + barrier->open + barrier->passed;
     for (unsigned i = 0; i < MODEL_PARTIES; i++)
-        count += barrier->parties[i].value &&
-                 (barrier->open || barrier->parties[i].expires_ms > soon);
+        count +=
+            barrier->parties[i].value && (barrier->open || barrier->parties[i].expires_ms > soon);
     return count;
 }
 
