@@ -126,6 +126,7 @@ redlock_code redlock_arrive(redlock *client, redlock_party **out, const char *na
     party->parties = terms.parties;
     party->callback = callback;
     party->data = data;
+    task_calls_ask(&party->task);
     *out = party;
     return REDLOCK_OK;
 }

@@ -138,6 +138,7 @@ redlock_code redlock_observe(redlock *client, redlock_observer **out, const char
         return code;
     observer->callback = callback;
     observer->data = data;
+    task_calls_ask(&observer->task);
     *out = observer;
     return REDLOCK_OK;
 }

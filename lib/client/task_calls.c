@@ -41,7 +41,6 @@ redlock_code task_calls_enter(redlock *client, struct client_task *task, struct 
     task->core = core;
     task->next = client->tasks;
     client->tasks = task;
-    task_calls_ask(task);
     return REDLOCK_OK;
 }
 

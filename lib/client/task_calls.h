@@ -13,10 +13,9 @@ redlock_code task_calls_check(redlock *client, const char *name, struct names **
 /* Zeroed memory of `size` bytes that begin with a task; NULL when memory is out. */
 void *task_calls_new(redlock *client, size_t size,
                      bool (*tell)(redlock *client, struct client_task *task));
-/* Enters the task with its core, to be begun.  E_MEMORY if either is NULL: then the task is freed.
- */
+/* Enters the task with its core.  E_MEMORY if either is NULL: then the task is freed. */
 redlock_code task_calls_enter(redlock *client, struct client_task *task, struct task *core);
-/* It has something else to do. */
+/* It begins, or has something else to do. */
 void task_calls_ask(struct client_task *task);
 void task_calls_leave(struct client_task *task);
 /* Its user drops it. */
