@@ -76,6 +76,8 @@ class All(Masters):
         self.redlock("unlock", "--token", token, "lock:a", status=0)
         self.finish(waiter, status=0)
         self.redlock("run", "--fence", "lock:b", "lock:c", "--", "true", status=0)
+        self.redlock("elect", "lock:e", "--", "true", status=0)
+        self.redlock("barrier", "--parties", "1", "lock:e", status=0)
         self.each("RPUSH", "lock:list", "no lock")
         self.assertIn("a list", self.redlock("status", "lock:list", status=0).out)
         self.each("DEL", "lock:list")

@@ -222,7 +222,8 @@ void exchange_read(const struct world *w, const struct message *message, const s
         exchange_spell_said(w, &answer->said, answer->remaining_ms, &said);
         reply_set_said(reply, &said);
     }
-    if (tag->kind == REQUEST_ARRIVE || tag->kind == REQUEST_DEPART) {
+    bool is_at_barrier = tag->kind == REQUEST_ARRIVE || tag->kind == REQUEST_DEPART;
+    if (is_at_barrier && answer->answer != ANSWER_NOSCRIPT && answer->answer != ANSWER_ERROR) {
         reply->permits = (uint16_t)answer->parties;
         reply->waiting = answer->counted;
         reply->reader_tokens = exchange_spell_parties(w, answer);

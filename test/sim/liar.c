@@ -208,6 +208,7 @@ static void lie_about_barrier(struct world *w, const struct model_call *call,
                               struct model_answer *answer)
 {
     bool arrives = call->kind == REQUEST_ARRIVE;
+    answer->parties = call->parties;
     if (tells(w, LIE_GRANT))
         answer->answer = chance_permille(&w->meeting, 500) ? ANSWER_YES : ANSWER_OPEN;
     for (unsigned i = 0; answer->answer == ANSWER_OPEN && i < MODEL_PARTIES; i++)
@@ -217,7 +218,7 @@ static void lie_about_barrier(struct world *w, const struct model_call *call,
         return;
     bool bars = chance_permille(&w->meeting, 300);
     answer->answer = bars ? ANSWER_HELD : arrives ? ANSWER_QUEUED : ANSWER_ABSENT;
-    answer->parties = bars ? call->parties + 1 : call->parties;
+    answer->parties = call->parties + bars;
 }
 
 static void lie_about_error(struct world *w, const struct model_call *call,

@@ -40,9 +40,10 @@ static unsigned counted(struct model_barrier *barrier, usec wall)
     unsigned number = 0;
     for (unsigned i = 0; i < MODEL_PARTIES; i++) {
         struct model_party *party = &barrier->parties[i];
-        if (!barrier->open && party->expires_ms <= wall / 1000)
+        bool counts = party->expires_ms > wall / 1000;
+        if (!barrier->open && !counts)
             *party = (struct model_party){0};
-        number += party->value != 0;
+        number += party->value && counts;
     }
     return number;
 }
@@ -57,7 +58,8 @@ static enum answer stand(struct model_barrier *barrier, usec wall, const struct 
     if (barrier && barrier->passed)
         return ANSWER_YES;
     for (unsigned i = 0; barrier && barrier->open && i < MODEL_PARTIES; i++)
-        answer->tokens[i] = barrier->parties[i].value;
+        if (barrier->parties[i].expires_ms > wall / 1000)
+            answer->tokens[i] = barrier->parties[i].value;
     if (barrier && barrier->open)
         return ANSWER_OPEN;
     return call->kind == REQUEST_ARRIVE ? ANSWER_QUEUED : ANSWER_ABSENT;

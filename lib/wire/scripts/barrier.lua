@@ -1,11 +1,13 @@
 -- A barrier: one generation of a name.  The build puts this where a script says that it uses it.
 --   redlock:barrier:<generation>:<name>  sorted set: "t:<token>" of each party, by expiry in ms of
---       TIME; "of:<parties>", "open", "passed" at +inf.  Once it is open nobody is taken off.
+--       TIME; "of:<parties>", "open", "passed" at +inf.  Once it is open nobody is taken off, but
+--       who is not heard of is not counted any more.
 -- It is not in KEYS: it follows from the name, and a master is no cluster.
 -- uses observers.lua
 local token, generation, parties = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local barrier = 'redlock:barrier:' .. generation .. ':' .. name
 local now = ms_now()
+local past = string.format('(%.0f', now)
 
 -- Returns whether it is open, whether it was passed, and for how many parties it is, if that is
 -- said.
@@ -21,12 +23,12 @@ end
 
 -- The number of parties that are counted.
 local function counted()
-    return redis.call('zcount', barrier, '-inf', '(+inf')
+    return redis.call('zcount', barrier, past, '(+inf')
 end
 
 -- Of twice as many as a barrier may be for: a reply has an end.
 local function tokens()
-    local names = redis.call('zrange', barrier, '-inf', '(+inf', 'byscore', 'limit', 0, 512)
+    local names = redis.call('zrange', barrier, past, '(+inf', 'byscore', 'limit', 0, 512)
     for i = 1, #names do
         names[i] = string.sub(names[i], 3)
     end
