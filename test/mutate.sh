@@ -56,12 +56,15 @@ failing_scenarios() {
     done
 }
 
-# The tests that fail, one per line.
-failing() {
+failing_units() {
     local unit
     for unit in $units; do
         timeout 20 "./test_$unit" >/dev/null 2>&1 || echo "unit/test_$unit"
     done
+}
+
+# The tests that fail, one per line; the unit tests, which take longer, where no scenario notices.
+failing() {
     failing_scenarios
     timeout 20 ./runner --starve test/script/scenarios/acquire.txt >/dev/null 2>&1 || echo script/starved/acquire
 }
@@ -84,6 +87,7 @@ break_and_look() {
         return
     fi
     caught=$(failing)
+    [[ -n $caught ]] || caught=$(failing_units)
     if [[ -z $caught ]]; then
         unfit "$name" SURVIVED
         return
@@ -103,7 +107,7 @@ mutant() {
 }
 
 build
-caught=$(failing)
+caught=$(failing; failing_units)
 [[ -z $caught ]] || { printf 'unbroken, and yet these fail: %s\n' "${caught//$'\n'/ }"; exit 1; }
 
 # within FUNCTION WHAT WITH: an edit inside one function.
