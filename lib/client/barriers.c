@@ -119,7 +119,7 @@ redlock_code redlock_arrive(redlock *client, redlock_party **out, const char *na
     struct task *core =
         party ? party_new(client->engine, names, &terms, o.token, &party->task) : NULL;
     names_drop(&client_memory, names);
-    code = task_calls_enter(client, &party->task, core);
+    code = task_calls_enter(client, party, core);
     if (code)
         return code;
     party->task.owes = true;

@@ -77,7 +77,7 @@ static redlock_code make_announcer(redlock_lease *lease)
     struct task *core = announcer ? announcer_new(client->engine, lease_names(core_of(lease)),
                                                   core_of(lease), &announcer->task)
                                   : NULL;
-    redlock_code code = task_calls_enter(client, &announcer->task, core);
+    redlock_code code = task_calls_enter(client, announcer, core);
     if (code)
         return code;
     announcer->lease = lease;
@@ -133,7 +133,7 @@ redlock_code redlock_observe(redlock *client, redlock_observer **out, const char
     redlock_observer *observer = task_calls_new(client, sizeof *observer, tell_observer);
     struct task *core = observer ? observer_new(client->engine, names, &observer->task) : NULL;
     names_drop(&client_memory, names);
-    code = task_calls_enter(client, &observer->task, core);
+    code = task_calls_enter(client, observer, core);
     if (code)
         return code;
     observer->callback = callback;

@@ -32,8 +32,9 @@ void *task_calls_new(redlock *client, size_t size,
     return task;
 }
 
-redlock_code task_calls_enter(redlock *client, struct client_task *task, struct task *core)
+redlock_code task_calls_enter(redlock *client, void *made, struct task *core)
 {
+    struct client_task *task = made;
     if (!task || !core) {
         free(task);
         return client_fail(client, REDLOCK_E_MEMORY, "out of memory");

@@ -10,11 +10,11 @@
 /* REDLOCK_OK and `names`, to be dropped, if the client can have a task about `name`; E_ARGUMENT for
  * no client. */
 redlock_code task_calls_check(redlock *client, const char *name, struct names **names);
-/* Zeroed memory of `size` bytes that begin with a task; NULL when memory is out. */
+/* Zeroed memory of `size` bytes that begin with a struct client_task; NULL when memory is out. */
 void *task_calls_new(redlock *client, size_t size,
                      bool (*tell)(redlock *client, struct client_task *task));
-/* Enters the task with its core.  E_MEMORY if either is NULL: then the task is freed. */
-redlock_code task_calls_enter(redlock *client, struct client_task *task, struct task *core);
+/* Enters what was made so, with its core.  E_MEMORY if either is NULL: then it is freed. */
+redlock_code task_calls_enter(redlock *client, void *made, struct task *core);
 /* It begins, or has something else to do. */
 void task_calls_ask(struct client_task *task);
 void task_calls_leave(struct client_task *task);

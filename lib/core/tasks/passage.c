@@ -37,10 +37,11 @@ static bool next_line(struct slice *lines, struct slice *line)
 {
     if (!lines->length)
         return false;
-    const char *end = memchr(lines->bytes, '\n', lines->length);
     line->bytes = lines->bytes;
-    line->length = end ? (size_t)(end - lines->bytes) : lines->length;
-    size_t taken = line->length + (end != NULL);
+    line->length = 0;
+    while (line->length < lines->length && lines->bytes[line->length] != '\n')
+        line->length++;
+    size_t taken = line->length + (line->length < lines->length);
     lines->bytes += taken;
     lines->length -= taken;
     return true;
