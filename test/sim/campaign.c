@@ -205,6 +205,7 @@ static const struct {
     {MUTANT_PLACES_KEPT, "handover", 0, 900, 0, 0},
     {MUTANT_SLOT_BEYOND, "handover", 0, 900, 0, 0},
     {MUTANT_BARRIER_OF_OTHERS, "handover", 0, 0, 0, 1000},
+    {MUTANT_PARTY_QUARANTINED, "crashes", 0, 0, 0, 1000},
     {MUTANT_OBSERVE_QUARANTINED, "crashes", 1, 0, 1000, 0},
     /* clang-format on */
 };

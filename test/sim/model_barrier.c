@@ -113,8 +113,9 @@ enum answer model_arrive(struct model_master *master, usec wall, const struct mo
     enter(master, barrier, wall, call);
     lasts(barrier, wall, call->ttl_ms);
     bool changes = open_now(barrier, wall, call);
+    int64_t longest = 2 * master->data.clock.m;
     if (barrier->open || barrier->passed)
-        lasts(barrier, wall, call->kept_ms);
+        lasts(barrier, wall, call->kept_ms > longest ? call->kept_ms : longest);
     if (changes)
         model_tell(master, wall, call->names[0], &(struct model_said){0}, 0, answer);
     model_listen(master, wall, call);

@@ -1,10 +1,13 @@
 -- Counts a party at a barrier, and opens it when there are enough; or keeps that it was passed.
--- KEYS the name   ARGV token, generation, parties, ttl ms, ms for which it is kept that it is open,
---                 1 it was passed or 0, the party's channel
+-- KEYS the name   ARGV token, generation, parties, ttl ms, ms for which it is kept that it is open
+--                 (at least twice the longest ttl that any client has told this master, which is
+--                 how long others may go by what they heard), 1 it was passed or 0, the channel
 -- Returns {state, parties, how many are counted, tokens of all if it is open}: 0 it waits, 1 open,
 -- 2 passed, -1 others wait for another number of parties, and it is not counted.
 -- uses barrier.lua
-local ttl, kept = tonumber(ARGV[4]), tonumber(ARGV[5])
+local ttl = tonumber(ARGV[4])
+local longest = tonumber(redis.call('hget', 'redlock:clock', 'm') or '') or 0
+local kept = math.max(tonumber(ARGV[5]), 2 * longest)
 local function note(fact)
     return redis.call('zadd', barrier, 'nx', '+inf', fact) == 1
 end
