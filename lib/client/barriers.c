@@ -120,8 +120,8 @@ redlock_code redlock_arrive(redlock *client, redlock_party **out, const char *na
         party ? party_new(client->engine, names, &terms, o.token, &party->task) : NULL;
     names_drop(&client_memory, names);
     code = task_calls_enter(client, party, core);
-    if (code)
-        return code;
+    if (code || !party)
+        return REDLOCK_E_MEMORY;
     party->task.owes = true;
     party->parties = terms.parties;
     party->callback = callback;

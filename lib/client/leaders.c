@@ -78,8 +78,8 @@ static redlock_code make_announcer(redlock_lease *lease)
                                                   core_of(lease), &announcer->task)
                                   : NULL;
     redlock_code code = task_calls_enter(client, announcer, core);
-    if (code)
-        return code;
+    if (code || !announcer)
+        return REDLOCK_E_MEMORY;
     announcer->lease = lease;
     lease->announcer = &announcer->task;
     return REDLOCK_OK;
@@ -124,7 +124,9 @@ redlock_code redlock_observe(redlock *client, redlock_observer **out, const char
 {
     if (out)
         *out = NULL;
-    if (client && (!out || !callback))
+    if (!client)
+        return REDLOCK_E_ARGUMENT;
+    if (!out || !callback)
         return client_fail(client, REDLOCK_E_ARGUMENT, "an observer needs a callback and a handle");
     struct names *names;
     redlock_code code = task_calls_check(client, name, &names);
@@ -134,8 +136,8 @@ redlock_code redlock_observe(redlock *client, redlock_observer **out, const char
     struct task *core = observer ? observer_new(client->engine, names, &observer->task) : NULL;
     names_drop(&client_memory, names);
     code = task_calls_enter(client, observer, core);
-    if (code)
-        return code;
+    if (code || !observer)
+        return REDLOCK_E_MEMORY;
     observer->callback = callback;
     observer->data = data;
     task_calls_ask(&observer->task);

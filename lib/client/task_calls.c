@@ -10,8 +10,6 @@
 redlock_code task_calls_check(redlock *client, const char *name, struct names **names)
 {
     redlock_name one = {.bytes = name, .length = name ? strlen(name) : 0};
-    if (!client)
-        return REDLOCK_E_ARGUMENT;
     redlock_code code = calls_check(client);
     if (!code)
         code = calls_check_name(client, &one);

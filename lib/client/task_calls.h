@@ -7,8 +7,7 @@
 
 #include "tasks.h"
 
-/* REDLOCK_OK and `names`, to be dropped, if the client can have a task about `name`; E_ARGUMENT for
- * no client. */
+/* REDLOCK_OK and `names`, to be dropped, if the client can have a task about `name`. */
 redlock_code task_calls_check(redlock *client, const char *name, struct names **names);
 /* Zeroed memory of `size` bytes that begin with a struct client_task; NULL when memory is out. */
 void *task_calls_new(redlock *client, size_t size,

@@ -54,6 +54,14 @@ static void on_prepare(struct ev_loop *loop, ev_prepare *prepare, int events)
     look(prepare->data);
 }
 
+/* A leader that is to end leads no more: the next one may lead before it is told RELEASED. */
+static void is_over(struct elector *elector, int64_t now)
+{
+    if (elector->term)
+        record_put(&elector->record, now, "over %lld", (long long)elector->term);
+    elector->term = 0;
+}
+
 static void on_event(redlock_candidate *candidate, const redlock_event *event, void *data)
 {
     struct elector *elector = data;
@@ -66,9 +74,8 @@ static void on_event(redlock_candidate *candidate, const redlock_event *event, v
                    (long long)elector->until);
     } else if (event->kind == REDLOCK_ANNOUNCED) {
         record_put(&elector->record, now, "announced %lld", (long long)event->fence);
-    } else if (elector->term && (event->kind == REDLOCK_LOST || event->kind == REDLOCK_RELEASED)) {
-        record_put(&elector->record, now, "over %lld", (long long)elector->term);
-        elector->term = 0;
+    } else if (event->kind == REDLOCK_LOST || event->kind == REDLOCK_RELEASED) {
+        is_over(elector, now);
     }
 }
 
@@ -91,6 +98,7 @@ static void on_signal(struct ev_loop *loop, ev_signal *signal, int events)
 {
     struct elector *elector = signal->data;
     (void)loop, (void)events;
+    is_over(elector, now_us());
     redlock_observer_free(elector->observer);
     elector->observer = NULL;
     redlock_close(elector->client, 1000, on_closed, elector);
