@@ -199,11 +199,11 @@ static void test_who_dies_is_not_counted_for_long(void **state)
 {
     (void)state;
     struct arrival waits;
-    for (unsigned i = 0; i < MASTERS;
-         i++) /* as a process that died 1.5 s before its ttl was over */
+    /* As a process that died 3 to 4 s before its ttl was over. */
+    for (unsigned i = 0; i < MASTERS; i++)
         cluster_tell(&cluster, i, "EVAL %s 1 redlock:barrier:%d:gate",
-                     "local t = redis.call('time') redis.call('zadd', KEYS[1], t[1] * 1000 + 1500,"
-                     " 't:dead', '+inf', 'of:3') return redis.call('pexpire', KEYS[1], 1500)",
+                     "local t = redis.call('time') redis.call('zadd', KEYS[1], t[1] * 1000 + 4000,"
+                     " 't:dead', '+inf', 'of:3') return redis.call('pexpire', KEYS[1], 4000)",
                      (int)generation);
     arrive(&waits, &ours, 3, REDLOCK_FOREVER);
     AWAIT(&ours, counted_on(&cluster, 2) == MASTERS);
