@@ -116,7 +116,7 @@ struct ev_loop; /* libev's; include <ev.h> to make one */
     X(E_UNAVAILABLE, UNAVAILABLE, "no quorum of masters could be asked")                           \
     X(E_TOO_SLOW, UNAVAILABLE, "the masters answered too late for the lease to be of use")         \
     X(E_EXPIRED, LOST, "the lease was not renewed before its validity ended")                      \
-    X(E_GONE, LOST, "a quorum of masters no longer has the lease")                                 \
+    X(E_GONE, LOST, "a quorum of masters no longer has the lease, or the latch")                   \
     X(E_MAX_HOLD, LOST, "the lease reached the longest time it may be held")                       \
     X(E_CANCELLED, ENDED, "cancelled")                                                             \
     X(E_CLOSED, ENDED, "the client is closing")                                                    \
@@ -124,7 +124,8 @@ struct ev_loop; /* libev's; include <ev.h> to make one */
     X(E_MEMORY, SYSTEM, "out of memory")                                                           \
     X(E_SYSTEM, SYSTEM, "a system call failed")                                                    \
     X(E_NOT_PASSED, CONTENDED, "too few parties arrived at the barrier")                           \
-    X(E_PARTIES, CONTENDED, "others wait at the barrier for another number of parties")
+    X(E_PARTIES, CONTENDED, "others wait at the barrier for another number of parties")            \
+    X(E_NOT_OPEN, CONTENDED, "too few have arrived at the latch")
 
 typedef enum redlock_code {
 #define REDLOCK_CODE_ENUM(name, class, text) REDLOCK_##name,

@@ -1,5 +1,5 @@
 /*
- * redlock/recipes.h - what is more than one lease: elections, barriers.
+ * redlock/recipes.h - what is more than one lease: elections, barriers, latches.
  *
  * Read redlock.h first: its contract on callbacks, threads and lifetimes stands here too.
  *
@@ -9,9 +9,13 @@
  *   redlock_observe()        hears it
  *   redlock_arrive()         waits at a barrier until all parties have arrived
  *   redlock_depart()         waits there no longer
+ *   redlock_latch_create()   makes a latch, which opens when enough have arrived
+ *   redlock_latch_arrive()   arrives at it
+ *   redlock_latch_await()    waits until it is open
+ *   redlock_latch_count()    tells how many have arrived
  *
- * For threads that wait redlock/sync.h has redlock_sync_announce(), redlock_sync_leader() and
- * redlock_sync_barrier().
+ * For threads that wait redlock/sync.h has redlock_sync_announce(), redlock_sync_leader(),
+ * redlock_sync_barrier() and redlock_sync_latch_create(), _arrive(), _await() and _count().
  *
  * A leader is whoever holds a lease on a name exclusively, with a fence; its term is the fence.  So
  * at most one leads at any moment, as long as redlock keeps its promises, and terms grow from each
@@ -30,6 +34,9 @@ extern "C" {
 #define REDLOCK_VALUE_MAX      65536 /* bytes of a value */
 #define REDLOCK_PARTIES_MAX    256   /* of a barrier */
 #define REDLOCK_GENERATION_MAX (INT64_C(1) << 53)
+#define REDLOCK_ARRIVALS_MAX   1000                             /* that a latch waits for */
+#define REDLOCK_LATCH_LIFE_MAX (INT64_C(30) * 24 * 3600 * 1000) /* ms */
+#define REDLOCK_LATCH_ID_SIZE  65                               /* bytes of an id, with the NUL */
 
 /* ---- Campaigns -------------------------------------------------------------------------- */
 
@@ -311,6 +318,128 @@ REDLOCK_API redlock_code redlock_depart(redlock_party *party);
 /* Leaves, if it has not been told yet, and is told nothing: others may pass that have counted it.
  * NULL is allowed.  May be called in its own callback. */
 REDLOCK_API void redlock_party_free(redlock_party *party);
+
+/* ---- Latches ---------------------------------------------------------------------------- */
+
+/* One call about a latch. */
+typedef struct redlock_latch redlock_latch;
+
+/* Start from REDLOCK_LATCH_INIT. */
+typedef struct redlock_latch_options {
+    size_t size; /* set by REDLOCK_LATCH_INIT */
+
+    /* create: how many must arrive, 1 to REDLOCK_ARRIVALS_MAX.  No default. */
+    int64_t arrivals;
+
+    /* create: how long the latch lives, 1,000 to REDLOCK_LATCH_LIFE_MAX, open or not.  Then it is
+     * gone, and the name may have another one.  Default 3,600,000: an hour. */
+    int64_t life_ms;
+
+    /* How long the call goes on; then it tells what it knows.  0: until the masters have answered.
+     * create goes on for half of max_ttl_ms at most, and count as if it were 0.  Default
+     * REDLOCK_FOREVER. */
+    int64_t wait_ms;
+
+    /* arrive, await, count: of the latch that is meant, as tally.id has told it to its creator.
+     * Default NULL: whichever the name has.  Give it where a name has one latch after the other. */
+    const char *id;
+
+    /* arrive: says who arrives, and is counted once, however often and by whomever it is used: 1 to
+     * 64 bytes of printable ASCII without spaces.  Default NULL: a new one, which tally.arrival
+     * tells. */
+    const char *arrival;
+} redlock_latch_options;
+
+#ifndef __cplusplus
+#define REDLOCK_LATCH_INIT                                                                         \
+    {                                                                                              \
+        .size = sizeof(redlock_latch_options), .life_ms = 3600000, .wait_ms = REDLOCK_FOREVER      \
+    }
+#else
+static inline redlock_latch_options redlock_latch_init()
+{
+    redlock_latch_options options = redlock_latch_options();
+    options.size = sizeof options;
+    options.life_ms = 3600000;
+    options.wait_ms = REDLOCK_FOREVER;
+    return options;
+}
+#define REDLOCK_LATCH_INIT redlock_latch_init()
+#endif
+
+/* How it went. */
+typedef struct redlock_tally {
+    /* REDLOCK_OK: it was done.
+     * E_HELD: create: the name has another latch; `id` and `arrivals` are of that.
+     * E_NOT_OPEN: await: its time was over.
+     * E_GONE: no quorum of masters has the latch: its life is over, too many masters have lost it,
+     *   or there never was one.
+     * E_UNAVAILABLE: too few masters answered.  E_CANCELLED, E_CLOSED: redlock_latch_cancel() was
+     *   called, or redlock_close(). */
+    redlock_code code;
+
+    /* The arrival may be counted, or the latch may have been made, and whether is not known.
+     * Arrive again, with `arrival`; create again, and if that is told E_HELD with this `id` then it
+     * was made. */
+    bool undecided;
+
+    bool open;         /* the latch is known to be open; always of await with REDLOCK_OK */
+    unsigned arrivals; /* how many it waits for; 0: not known */
+    unsigned arrived;  /* how many have arrived, as far as was read */
+    char id[REDLOCK_LATCH_ID_SIZE];      /* of the latch; "": not known */
+    char arrival[REDLOCK_LATCH_ID_SIZE]; /* of arrive; else "" */
+    unsigned answered;                   /* the number of masters that answered at least once */
+    unsigned masters;                    /* N */
+} redlock_tally;
+
+/* `tally` lives until the callback returns; `data` is yours. */
+typedef void redlock_tally_callback(redlock_latch *latch, const redlock_tally *tally, void *data);
+
+/*
+ * A latch is made once, waits for so many arrivals, and is open from then on, for the rest of its
+ * life.  Whoever has arrived need not wait, and may die: the arrival stays.  Each call tells its
+ * callback once how it went.
+ *
+ *   create   makes it, with a new id, unless the name has one
+ *   arrive   is counted: REDLOCK_OK when a quorum of masters has stored that
+ *   await    waits until it is open
+ *   count    tells how many have arrived, and whether it is open
+ *
+ * It is never told to be open before so many different arrivals were begun, nor not to be open to a
+ * call that begins after somebody was told that it is.  An arrival that was told REDLOCK_OK is not
+ * lost, though masters restart and forget, one after the other: who has read a quorum of masters
+ * puts the latch back on those that have lost it, when their quarantine is over.  If too many
+ * forget before that, the latch is E_GONE. What it does not promise: that a latch which was told to
+ * be there stays for its life.  And a master whose data is deleted while it runs (FLUSHALL,
+ * eviction), or whose wall clock is more than clock_skew_ms off, counts as wrong, as for leases.
+ *
+ *   latch     receives the handle, to be freed with redlock_latch_free(), before the client is
+ *   name      without the prefix, which is put before it
+ *   options   copied; NULL for the defaults where none is missing
+ * The call keeps the loop alive until it is told.  redlock_close() ends it.
+ * Returns REDLOCK_OK, E_ARGUMENT (also for a client that only looks), E_NAME, E_CLOSED, E_FORKED,
+ * E_MEMORY.  May be called in any callback, on the loop's thread alone.
+ */
+REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_latch_create(
+    redlock *client, redlock_latch **latch, const char *name, const redlock_latch_options *options,
+    redlock_tally_callback *callback, void *data);
+REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_latch_arrive(
+    redlock *client, redlock_latch **latch, const char *name, const redlock_latch_options *options,
+    redlock_tally_callback *callback, void *data);
+REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_latch_await(
+    redlock *client, redlock_latch **latch, const char *name, const redlock_latch_options *options,
+    redlock_tally_callback *callback, void *data);
+REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_latch_count(
+    redlock *client, redlock_latch **latch, const char *name, const redlock_latch_options *options,
+    redlock_tally_callback *callback, void *data);
+
+/* Ends the call, which tells E_CANCELLED.  Returns REDLOCK_OK, E_STATE if it has been told or
+ * cancelled, E_FORKED. */
+REDLOCK_API redlock_code redlock_latch_cancel(redlock_latch *latch);
+
+/* Ends the call, if it has not been told yet, and tells nothing.  The latch stays.  NULL is
+ * allowed. May be called in its own callback. */
+REDLOCK_API void redlock_latch_free(redlock_latch *latch);
 
 #ifdef __cplusplus
 }

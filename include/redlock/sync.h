@@ -403,6 +403,30 @@ REDLOCK_API redlock_code redlock_sync_barrier(redlock_sync *client, const char *
                                               redlock_sync_result *result);
 
 /*
+ * The calls about latches, as redlock_latch_create(), _arrive(), _await() and _count(): they wait
+ * until they are told.
+ *   tally   receives what is told; NULL if the code is enough
+ * Returns tally->code; or E_NAME, E_FORKED, E_STATE (in a callback), E_ARGUMENT, E_MEMORY: then
+ * nothing was done.  redlock_sync_cancel() does not end them: give them a wait_ms.
+ */
+REDLOCK_API redlock_code redlock_sync_latch_create(redlock_sync *client, const char *name,
+                                                   const redlock_latch_options *options,
+                                                   redlock_tally *tally,
+                                                   redlock_sync_result *result);
+REDLOCK_API redlock_code redlock_sync_latch_arrive(redlock_sync *client, const char *name,
+                                                   const redlock_latch_options *options,
+                                                   redlock_tally *tally,
+                                                   redlock_sync_result *result);
+REDLOCK_API redlock_code redlock_sync_latch_await(redlock_sync *client, const char *name,
+                                                  const redlock_latch_options *options,
+                                                  redlock_tally *tally,
+                                                  redlock_sync_result *result);
+REDLOCK_API redlock_code redlock_sync_latch_count(redlock_sync *client, const char *name,
+                                                  const redlock_latch_options *options,
+                                                  redlock_tally *tally,
+                                                  redlock_sync_result *result);
+
+/*
  * Frees the handle; of a reentrant lease that was acquired several times only the last call
  * does.  A lease that is still held is then released in the background.  The
  * call waits until the background thread has let go of the handle, which does not

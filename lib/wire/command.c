@@ -343,6 +343,30 @@ static char *put_depart(char *to, const struct request *request)
     return put_integer(to, request->parties);
 }
 
+static char *put_tally(char *to, const struct request *request)
+{
+    to = put_said_call(to, request, SCRIPT_TALLY, 5);
+    to = put_bulk(put_token(to, request), request->value, request->value_length);
+    to = put_flag(to, request->open);
+    to = put_string(to, request->channel ? request->channel : "");
+    return put_integer(to, request->ttl_ms);
+}
+
+static char *put_mend(char *to, const struct request *request)
+{
+    to = put_said_call(to, request, SCRIPT_MEND, 6);
+    to = put_string(put_token(to, request), request->run);
+    to = put_integer(to, request->arrivals);
+    to = put_integer(to, request->not_after / 1000);
+    to = put_flag(to, request->open);
+    return put_bulk(to, request->value, request->value_length);
+}
+
+static char *put_drop(char *to, const struct request *request)
+{
+    return put_token(put_said_call(to, request, SCRIPT_DROP, 1), request);
+}
+
 static char *put_observe(char *to, const struct request *request)
 {
     to = put_said_call(to, request, SCRIPT_OBSERVE, 2);
@@ -533,7 +557,7 @@ static size_t request_room(const struct request *request)
     size_t room = FIXED_MAX + request->token_length;
     if (request_brings_pushes(request->tag.kind) && request->channel)
         room += strlen(request->channel);
-    else if (request->tag.kind == REQUEST_ANNOUNCE)
+    if (request_has_value(request->tag.kind))
         room += request->value_length;
     bool carries_script =
         request->whole || request->tag.kind == REQUEST_HELLO || request->tag.kind == REQUEST_ADOPT;

@@ -570,6 +570,43 @@ static bool read_depart(const struct raw_reply *raw, struct reply *reply)
     return read_stand(raw, ANSWER_ABSENT, reply);
 }
 
+/* {0 or 1 if it is open, id, how many it waits for, when it ends, ms that are left of that, who has
+ * arrived}, or 0 */
+static bool read_latch(const struct raw_reply *raw, struct reply *reply)
+{
+    const struct field *id = &raw->fields[1], *arrived = &raw->fields[5];
+    int64_t open, arrivals;
+    if (is_lone(raw, FIELD_INTEGER) && raw->fields[0].integer == 0)
+        return answer(reply, ANSWER_ABSENT);
+    if (!raw->is_array || raw->count != 6 || !get_integer(raw, 0, &open) || open > 1 ||
+        id->kind != FIELD_STRING || id->length < 1 || id->length > LATCH_ID_MAX ||
+        !get_integer(raw, 2, &arrivals) || arrivals < 1 || arrivals > LATCH_MOST ||
+        !get_integer(raw, 3, &reply->number) || !get_integer(raw, 4, &reply->remaining_ms) ||
+        !is_whole_string(arrived))
+        return false;
+    reply->permits = (uint16_t)arrivals;
+    reply->waiters = id->text;
+    reply->waiters_length = id->length;
+    reply->reader_tokens = arrived->text;
+    reply->reader_tokens_length = arrived->length;
+    return answer(reply, open ? ANSWER_OPEN : ANSWER_YES);
+}
+
+static bool read_tally(const struct raw_reply *raw, struct reply *reply)
+{
+    return read_latch(raw, reply);
+}
+
+static bool read_mend(const struct raw_reply *raw, struct reply *reply)
+{
+    return read_latch(raw, reply);
+}
+
+static bool read_drop(const struct raw_reply *raw, struct reply *reply)
+{
+    return read_unsay(raw, reply);
+}
+
 static bool read_error(const char *text, struct reply *reply)
 {
     reply->text = text;

@@ -47,6 +47,13 @@ static usec counts_for(const struct world *w, const struct party_made *party)
     return 2 * longest + MS(w->skew_ms) + LATE;
 }
 
+void barriers_decided(struct world *w, int64_t generation)
+{
+    struct meeting *meeting = &w->meetings[generation];
+    if (!meeting->passed_at)
+        meeting->passed_at = w->now;
+}
+
 /* It may have been counted when the first one passed. */
 static bool may_count(const struct world *w, const struct party_made *party, unsigned meeting)
 {

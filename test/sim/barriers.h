@@ -10,6 +10,9 @@
 /* How much of it a run has. */
 void barriers_draw(struct world *world);
 
+/* A client tells a master that a barrier was passed: it was decided by then. */
+void barriers_decided(struct world *world, int64_t generation);
+
 /* A user may arrive at a barrier, or leave one. */
 void barriers_user_acts(struct shell *shell);
 /* In peace: who still waits leaves. */

@@ -31,6 +31,8 @@ static void print_command(const struct campaign *campaign, const struct options 
         printf(" --leaders %d", options->leaders);
     if (options->barriers >= 0)
         printf(" --barriers %d", options->barriers);
+    if (options->latches >= 0)
+        printf(" --latches %d", options->latches);
     if (options->readers >= 0)
         printf(" --readers %d", options->readers);
     if (options->clients)
@@ -185,28 +187,31 @@ static const struct {
     int permits;      /* likewise */
     int leaders;      /* likewise */
     int barriers;     /* likewise */
+    int latches;      /* likewise */
 } seen_in[] = {
     /* clang-format off */
-    {MUTANT_RAISE_UNOWNED, "evict", 0, 0, 0, 0},
-    {MUTANT_FENCE_UNFOUNDED, "handover", 0, 0, 0, 0},
-    {MUTANT_PUSH_OF_ANOTHER, "handover", 1, 0, 0, 0},
-    {MUTANT_HANDED_ON_AND_ON, "crowd", 0, 0, 0, 0},
-    {MUTANT_PLACE_FOR_EVER, "crowd", 0, 0, 0, 0},
-    {MUTANT_FORGOTTEN_OWED, "masters", 0, 0, 0, 0},
-    {MUTANT_CUT_OFF_STAYS, "lasting", 0, 0, 0, 0},
-    {MUTANT_UNHEARD_GOES_ON, "lasting", 0, 0, 0, 0},
-    {MUTANT_YIELD_UNPAUSED, "liars", 0, 0, 0, 0},
-    {MUTANT_LONGEST_OF_ONE, "liars", 0, 0, 0, 0},
-    {MUTANT_TICKET_RENEWED, "handover", 0, 0, 0, 0},
-    {MUTANT_CLOCKS_CARRY, "liars", 0, 0, 0, 0},
-    {MUTANT_QUORUM_WITHOUT_SPARE, "wrong", 0, 0, 0, 0},
-    {OF_CLIENT(CLIENT_MUTANT_FLOOD_HEARD), "liars", 0, 0, 0, 0},
-    {MUTANT_ONE_PLACE, "calm", 0, 900, 0, 0},
-    {MUTANT_PLACES_KEPT, "handover", 0, 900, 0, 0},
-    {MUTANT_SLOT_BEYOND, "handover", 0, 900, 0, 0},
-    {MUTANT_BARRIER_OF_OTHERS, "handover", 0, 0, 0, 1000},
-    {MUTANT_PARTY_QUARANTINED, "crashes", 0, 0, 0, 1000},
-    {MUTANT_OBSERVE_QUARANTINED, "crashes", 1, 0, 1000, 0},
+    {MUTANT_RAISE_UNOWNED, "evict", 0, 0, 0, 0, 0},
+    {MUTANT_FENCE_UNFOUNDED, "handover", 0, 0, 0, 0, 0},
+    {MUTANT_PUSH_OF_ANOTHER, "handover", 1, 0, 0, 0, 0},
+    {MUTANT_HANDED_ON_AND_ON, "crowd", 0, 0, 0, 0, 0},
+    {MUTANT_PLACE_FOR_EVER, "crowd", 0, 0, 0, 0, 0},
+    {MUTANT_FORGOTTEN_OWED, "masters", 0, 0, 0, 0, 0},
+    {MUTANT_CUT_OFF_STAYS, "lasting", 0, 0, 0, 0, 0},
+    {MUTANT_UNHEARD_GOES_ON, "lasting", 0, 0, 0, 0, 0},
+    {MUTANT_YIELD_UNPAUSED, "liars", 0, 0, 0, 0, 0},
+    {MUTANT_LONGEST_OF_ONE, "liars", 0, 0, 0, 0, 0},
+    {MUTANT_TICKET_RENEWED, "handover", 0, 0, 0, 0, 0},
+    {MUTANT_CLOCKS_CARRY, "liars", 0, 0, 0, 0, 0},
+    {MUTANT_QUORUM_WITHOUT_SPARE, "wrong", 0, 0, 0, 0, 0},
+    {OF_CLIENT(CLIENT_MUTANT_FLOOD_HEARD), "liars", 0, 0, 0, 0, 0},
+    {MUTANT_ONE_PLACE, "calm", 0, 900, 0, 0, 0},
+    {MUTANT_PLACES_KEPT, "handover", 0, 900, 0, 0, 0},
+    {MUTANT_SLOT_BEYOND, "handover", 0, 900, 0, 0, 0},
+    {MUTANT_BARRIER_OF_OTHERS, "handover", 0, 0, 0, 1000, 0},
+    {MUTANT_PARTY_QUARANTINED, "crashes", 0, 0, 0, 1000, 0},
+    {MUTANT_OBSERVE_QUARANTINED, "crashes", 1, 0, 1000, 0, 0},
+    {MUTANT_LATCH_OPEN_ON_ONE, "handover", 3, 0, 0, 0, 1000},
+    {MUTANT_LATCH_OF_ONE, "crashes", 0, 0, 0, 0, 1000},
     /* clang-format on */
 };
 
@@ -226,6 +231,8 @@ static void look_where_it_matters(int mutant, struct options *options)
             options->leaders = seen_in[i].leaders;
         if (seen_in[i].barriers)
             options->barriers = seen_in[i].barriers;
+        if (seen_in[i].latches)
+            options->latches = seen_in[i].latches;
     }
 }
 

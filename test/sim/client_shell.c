@@ -7,6 +7,7 @@
 #include "client_rules.h"
 #include "invariants.h"
 #include "barriers.h"
+#include "latches.h"
 #include "leaders.h"
 #include "links.h"
 #include "loop.h"
@@ -81,6 +82,7 @@ static void destroy(struct shell *s)
     parts_free(s->client);
     leaders_drop(s);
     barriers_drop(s);
+    latches_drop(s);
     s->client = NULL;
     s->turn = TURN_OVER;
     s->timer_order = 0;

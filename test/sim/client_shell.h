@@ -79,6 +79,7 @@ struct shell {
     struct user_lease *all;
     struct user_observer *observers;
     struct user_party *parties;
+    struct user_latch *latches; /* calls that have not been told */
     bool ready_told, close_asked, closed, closed_told;
     usec close_since;   /* true time */
     uint32_t channel;   /* of this process */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "barriers.h"
 #include "client_rules.h"
 #include "invariants.h"
 #include "trace.h"
@@ -50,6 +51,33 @@ static uint32_t said_number(const char *value, size_t length)
     return number;
 }
 
+bool exchange_read_arrived(struct world *w, struct model_call *call, const char *lines,
+                           size_t length)
+{
+    const char *at = lines, *end = at + length;
+    for (unsigned i = 0; at < end && i < MODEL_ARRIVALS; i++) {
+        const char *line = memchr(at, '\n', (size_t)(end - at));
+        size_t one = (size_t)((line ? line : end) - at);
+        call->arrived[i] = world_token(w, at, one);
+        at += one + 1;
+    }
+    return at >= end;
+}
+
+static void fill_latch(struct shell *s, struct model_call *call, const struct request *request)
+{
+    call->open = request->open;
+    if (request->tag.kind == REQUEST_MEND) {
+        call->parties = request->arrivals;
+        call->run = strtoull(request->run, NULL, 16);
+    } else if (!request->channel) {
+        call->channel = 0;
+    }
+    if (!exchange_read_arrived(s->world, call, request->value, request->value_length))
+        world_violated(s->world, "latch", "client %u puts more than a latch can have",
+                       s->index + 1);
+}
+
 static void fill_call(struct shell *s, struct message *message, const struct request *request)
 {
     message->login = false;
@@ -80,7 +108,11 @@ static void fill_call(struct shell *s, struct message *message, const struct req
         call->kept_ms = request->kept_ms;
         call->parties = request->parties;
         call->passed = request->passed;
+        if (request->tag.kind == REQUEST_ARRIVE && request->passed)
+            barriers_decided(s->world, request->generation);
     }
+    if (request->tag.kind == REQUEST_TALLY || request->tag.kind == REQUEST_MEND)
+        fill_latch(s, call, request);
     if (request->names) {
         call->count = (uint8_t)request->names->count;
         for (unsigned i = 0; i < call->count; i++)
@@ -158,6 +190,40 @@ const char *exchange_spell_parties(const struct world *w, const struct model_ans
     return lines;
 }
 
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+const char *exchange_spell_arrived(const struct world *w, const struct model_latch *latch)
+{
+    static char lines[MODEL_ARRIVALS * (TOKEN_MAX + 1)];
+    const char *texts[MODEL_ARRIVALS];
+    unsigned count = 0;
+    size_t used = 0;
+    for (; count < MODEL_ARRIVALS && latch->arrived[count]; count++)
+        texts[count] = w->tokens[latch->arrived[count]].text;
+    qsort(texts, count, sizeof *texts, by_text);
+    lines[0] = '\0';
+    for (unsigned i = 0; i < count; i++)
+        used +=
+            (size_t)snprintf(lines + used, sizeof lines - used, "%s%s", i ? "\n" : "", texts[i]);
+    return lines;
+}
+
+static void read_latch(const struct world *w, const struct model_answer *answer,
+                       struct reply *reply)
+{
+    const struct model_latch *latch = &answer->latch;
+    reply->permits = (uint16_t)latch->of;
+    reply->number = latch->ends_ms;
+    reply->remaining_ms = answer->remaining_ms;
+    reply->waiters = w->tokens[latch->id].text;
+    reply->waiters_length = strlen(reply->waiters);
+    reply->reader_tokens = exchange_spell_arrived(w, latch);
+    reply->reader_tokens_length = strlen(reply->reader_tokens);
+}
+
 static int64_t remaining(int64_t pttl)
 {
     return pttl == -1 ? -2 : pttl == -2 ? -1 : pttl;
@@ -229,6 +295,9 @@ void exchange_read(const struct world *w, const struct message *message, const s
         reply->reader_tokens = exchange_spell_parties(w, answer);
         reply->reader_tokens_length = strlen(reply->reader_tokens);
     }
+    bool is_of_latch = tag->kind == REQUEST_TALLY || tag->kind == REQUEST_MEND;
+    if (is_of_latch && (answer->answer == ANSWER_YES || answer->answer == ANSWER_OPEN))
+        read_latch(w, answer, reply);
     if (answer->answer == ANSWER_HELLO) {
         fill_hello(answer, hello);
         reply->hello = hello;

@@ -28,6 +28,11 @@ void exchange_hear(struct shell *shell, unsigned master, const struct message *m
 struct slice exchange_spell_name(const struct shell *shell, unsigned name);
 /* The tokens of the parties that an open master counts, one a line; until the next call. */
 const char *exchange_spell_parties(const struct world *world, const struct model_answer *answer);
+/* Who has arrived at a latch, one a line, sorted. */
+const char *exchange_spell_arrived(const struct world *world, const struct model_latch *latch);
+/* The arrivals of a call, from such lines; false if they are too many. */
+bool exchange_read_arrived(struct world *world, struct model_call *call, const char *lines,
+                           size_t length);
 /* What a master says of a name; `said` points to a text that stays until the next call. */
 void exchange_spell_said(const struct world *world, const struct model_said *it, int64_t left_ms,
                          struct said *said);

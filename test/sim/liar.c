@@ -221,6 +221,26 @@ static void lie_about_barrier(struct world *w, const struct model_call *call,
     answer->parties = call->parties + bars;
 }
 
+/* It knows what there is, and makes up who has arrived, that it is open, or that it has none. */
+static void lie_about_latch(struct world *w, unsigned master, const struct model_call *call,
+                            struct model_answer *answer)
+{
+    const struct model_latch *latch = &w->servers[master].model.data.latches[call->names[0]];
+    if (tells(w, LIE_REFUSE)) {
+        *answer = (struct model_answer){.answer = ANSWER_ABSENT};
+        return;
+    }
+    if (!latch->id || !tells(w, LIE_GRANT))
+        return;
+    answer->answer = chance_permille(&w->latching, 500) ? ANSWER_OPEN : ANSWER_YES;
+    answer->latch = *latch;
+    answer->remaining_ms = MS(3600);
+    for (unsigned i = 0; i < MODEL_ARRIVALS; i++)
+        answer->latch.arrived[i] = chance_permille(&w->latching, 300)
+                                       ? 0
+                                       : 1 + chance_below(&w->latching, w->token_count - 1);
+}
+
 static void lie_about_error(struct world *w, const struct model_call *call,
                             struct model_answer *answer)
 {
@@ -265,6 +285,8 @@ void liar_answers(struct world *w, unsigned master, struct message *message, boo
         lie_about_renewal(w, answer);
     if (call->kind == REQUEST_ARRIVE || call->kind == REQUEST_DEPART)
         lie_about_barrier(w, call, answer);
+    else if (call->kind == REQUEST_TALLY || call->kind == REQUEST_MEND)
+        lie_about_latch(w, master, call, answer);
     else if (request_is_of_task(call->kind))
         lie_about_leader(w, call, answer);
     if (answer->clock || (call->proposal && answer->answer == ANSWER_YES))

@@ -24,6 +24,7 @@ static const char usage[] =
     "  --permits P       per mille of the leases are one of the permits of a name;\n"
     "                    default: drawn, none in two thirds of the runs\n"
     "  --barriers P      per mille: how often users arrive at a barrier; else some runs have none\n"
+    "  --latches P       per mille: how often users do something about a latch; likewise\n"
     "  --leaders P       per mille of the leases that can announce something, and others\n"
     "                    observe; default: drawn, none in two thirds of the runs\n"
     "  --readers P       per mille of the names that are asked for are shared;\n"
@@ -128,7 +129,7 @@ int main(int argc, char **argv)
     struct options *options = &campaign.options;
     options->spare = options->wrong = options->readers = options->periods = options->permits = -1;
     options->leaders = -1;
-    options->barriers = -1;
+    options->barriers = options->latches = -1;
     bool one = false, mutants = false;
     profile(&campaign, "mix");
     for (int i = 1; i < argc; i++) {
@@ -159,6 +160,8 @@ int main(int argc, char **argv)
             options->leaders = (int)number(option, next, 0, 1000);
         else if (strcmp(option, "--barriers") == 0)
             options->barriers = (int)number(option, next, 0, 1000);
+        else if (strcmp(option, "--latches") == 0)
+            options->latches = (int)number(option, next, 0, 1000);
         else if (strcmp(option, "--readers") == 0)
             options->readers = (int)number(option, next, 0, 1000);
         else if (strcmp(option, "--ops") == 0)

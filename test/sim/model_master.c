@@ -1,5 +1,6 @@
 #include "model_master.h"
 #include "model_barrier.h"
+#include "model_latch.h"
 #include "model_said.h"
 
 #include <limits.h>
@@ -930,6 +931,15 @@ void model_execute(struct model_master *master, usec wall, const struct model_ca
         break;
     case REQUEST_DEPART:
         answer->answer = model_depart(master, wall, call, answer);
+        break;
+    case REQUEST_TALLY:
+        answer->answer = model_tally(master, wall, call, answer);
+        break;
+    case REQUEST_MEND:
+        answer->answer = model_mend(master, wall, call, answer);
+        break;
+    case REQUEST_DROP:
+        answer->answer = model_drop(master, wall, call);
         break;
     }
 }

@@ -101,6 +101,17 @@ struct model_barrier {
     struct model_party parties[MODEL_PARTIES];
 };
 
+/* Of a name. */
+#define MODEL_ARRIVALS 12
+struct model_latch {
+    uint32_t id; /* 0: there is none */
+    unsigned of; /* arrivals */
+    bool open;
+    int64_t ends_ms;
+    uint64_t run;                     /* the process that it is for */
+    uint32_t arrived[MODEL_ARRIVALS]; /* 0: none, and none is further on */
+};
+
 /* The data that a restart keeps or loses. */
 struct model_data {
     struct model_key keys[MODEL_KEYS];
@@ -112,6 +123,7 @@ struct model_data {
     struct model_said said[MODEL_SLOTS_AT];
     struct model_observer observers[MODEL_OBSERVERS];
     struct model_barrier barriers[MODEL_BARRIERS];
+    struct model_latch latches[MODEL_SLOTS_AT];
     bool is_full; /* there was no room for one: the model is too small */
     uint32_t arrivals;
     struct model_clock clock;
@@ -142,9 +154,12 @@ struct model_call {
     int64_t number;              /* ANNOUNCE */
     uint32_t said;               /* ANNOUNCE: the value */
     int64_t generation, kept_ms; /* ARRIVE, DEPART */
-    unsigned parties;
+    unsigned parties;            /* MEND: for how many arrivals */
     bool passed;
-    usec ticket; /* QUEUE; ttl_ms: the life of the place */
+    bool open;                        /* TALLY, MEND; not_after: when it ends */
+    uint32_t arrived[MODEL_ARRIVALS]; /* TALLY: the first; 0: none, and none is further on */
+    uint64_t run;                     /* MEND */
+    usec ticket;                      /* QUEUE; ttl_ms: the life of the place */
     uint32_t channel;
     struct quarantine_terms terms;
 };
@@ -179,6 +194,7 @@ struct model_answer {
     struct model_said said;                  /* YES of OBSERVE */
     unsigned parties, counted;               /* ARRIVE, DEPART */
     uint32_t tokens[MODEL_PARTIES];          /* OPEN of ARRIVE, DEPART; 0: none */
+    struct model_latch latch;                /* YES, OPEN of TALLY, MEND */
     struct model_push pushes[MODEL_WAITERS]; /* as many readers may be given one name */
     unsigned push_count;
     bool floods; /* a liar: each of them very often */

@@ -6,6 +6,7 @@
 #include "crowd.h"
 #include "invariants.h"
 #include "barriers.h"
+#include "latches.h"
 #include "leaders.h"
 #include "period.h"
 #include "trace.h"
@@ -279,6 +280,7 @@ static void tidy_up(struct shell *s)
 {
     leaders_tidy_up(s);
     barriers_tidy_up(s);
+    latches_tidy_up(s);
     for (struct user_lease *lease = s->all, *next; lease; lease = next) {
         next = lease->next_all;
         if (lease->let_go || lease->is_probe)
@@ -380,6 +382,7 @@ static void act(struct shell *s)
     look(s, lease);
     leaders_user_acts(s);
     barriers_user_acts(s);
+    latches_user_acts(s);
     if (dice < 6)
         inspect(s);
     else if (dice < 14 && s->world->parcel_count)

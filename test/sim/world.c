@@ -12,6 +12,7 @@
 #include "invariants.h"
 #include "lasting.h"
 #include "barriers.h"
+#include "latches.h"
 #include "leaders.h"
 #include "liar.h"
 #include "trace.h"
@@ -156,7 +157,7 @@ static bool all_is_given_back(const struct world *w)
     for (unsigned c = 0; c < w->clients; c++)
         if (lasting_reaches_quorum(w, c) &&
             (w->shells[c]->all || leaders_observe(w->shells[c]) || barriers_wait(w->shells[c]) ||
-             w->shells[c]->close_asked || !w->shells[c]->ready_told))
+             latches_wait(w->shells[c]) || w->shells[c]->close_asked || !w->shells[c]->ready_told))
             return false;
     for (unsigned f = 0; f < w->foreigners; f++)
         if (w->foreign[f]->next)
@@ -396,6 +397,7 @@ static void draw(struct world *w)
     permits_draw(w);
     leaders_draw(w);
     barriers_draw(w);
+    latches_draw(w);
     faults_draw(w);
     liar_draw(w);
     if (w->faults & 1U << FAULT_FOREIGNERS)

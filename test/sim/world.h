@@ -76,6 +76,7 @@ struct options {
     int permits;      /* likewise */
     int leaders;      /* likewise */
     int barriers;     /* likewise */
+    int latches;      /* likewise */
     int wrong;        /* masters wrong at once; -1: no more than the quorum tolerates */
     uint32_t faults;  /* that may be drawn: a bit for each fault_kind */
     uint32_t without; /* drawn all the same, and then left out */
@@ -211,7 +212,7 @@ struct saying_made {
 struct meeting {
     uint8_t name;
     unsigned parties, begun;
-    usec passed_at; /* true time, of the first who was told so; 0: none */
+    usec passed_at; /* true time, when the first one found it to be so; 0: none has */
 };
 
 /* Who arrived; a party that comes back is the same one. */
@@ -221,6 +222,19 @@ struct party_made {
     usec began, gone_at; /* true time; gone: its user died or dropped it; 0: not */
     usec ttl;
     bool left; /* it was told that it did not pass */
+};
+
+/* Each creation of a latch, and who has arrived there; true time. */
+#define LATCHES     24
+#define ARRIVALS_AT 10 /* a latch */
+struct latch_made {
+    uint8_t name;
+    unsigned of;
+    char id[TOKEN_TEXT + 1]; /* "": not known yet */
+    usec opened_at;          /* somebody was told first that it is open; 0: nobody was */
+    unsigned begun;          /* arrivals */
+    uint32_t arrivals[ARRIVALS_AT];
+    usec counted_at[ARRIVALS_AT]; /* somebody was told first that it is counted; 0: nobody was */
 };
 
 /* The last fences that holders of one name were told; true time. */
@@ -258,11 +272,12 @@ struct wish {
 struct world {
     struct options options;
     struct chance chance;
-    struct chance modes;   /* of the names that are asked for */
-    struct chance keeping; /* of at_least */
-    struct chance slots;   /* of permits */
-    struct chance leading; /* of what is announced and observed */
-    struct chance meeting; /* of barriers */
+    struct chance modes;    /* of the names that are asked for */
+    struct chance keeping;  /* of at_least */
+    struct chance slots;    /* of permits */
+    struct chance leading;  /* of what is announced and observed */
+    struct chance meeting;  /* of barriers */
+    struct chance latching; /* of latches */
     usec now;
     uint64_t order;
     struct happening *heap;
@@ -279,6 +294,7 @@ struct world {
     unsigned most_permits; /* at most so many of a name */
     unsigned leaders;      /* per mille of the leases that can announce something */
     unsigned barriers;     /* per mille: how often users arrive at one */
+    unsigned latches;      /* per mille: how often users do something about one */
     int64_t max_ttl_ms, skew_ms;
     const char *prefix; /* of all keys */
     uint32_t faults;
@@ -323,6 +339,10 @@ struct world {
     unsigned meetings_made;
     struct party_made parties[PARTIES];
     unsigned parties_made;
+    struct latch_made latches_made[LATCHES];
+    unsigned latch_count;
+    uint32_t arrivals_made;
+    uint16_t ever_wrong; /* a bit for each master that was wrong at any time */
     uint32_t leases_made, processes;
 
     uint64_t streams; /* of bytes, made so far */

@@ -595,6 +595,43 @@ static void who_departs_says_so_too(void **state)
     assert_written(expected);
 }
 
+static void an_arrival_is_told_to_a_latch(void **state)
+{
+    struct request request = request_of(REQUEST_TALLY, *state);
+    request.value = "part-7";
+    request.value_length = 6;
+    request.open = false;
+    write_one(&request);
+    request.whole = request.open = true;
+    request.channel = NULL;
+    request.value_length = request.token_length = request.label_length = 0;
+    write_one(&request);
+    FILE *expected = expecting();
+    EXPECT(expected, "EVALSHA", SCRIPT_TALLY_SHA1, "1", "jobs", TOKEN, "part-7", "0", "redlock:me",
+           "30000");
+    EXPECT(expected, "EVAL", SCRIPT_TALLY_TEXT, "1", "jobs", "", "", "1", "", "30000");
+    assert_written(expected);
+}
+
+static void a_latch_is_put_on_a_process(void **state)
+{
+    struct request request = request_of(REQUEST_MEND, *state);
+    request.run = "0123456789abcdef";
+    request.arrivals = 100;
+    request.not_after = MS(INT64_C(1785000000123));
+    request.value = "a\nb";
+    request.value_length = 3;
+    request.open = true;
+    write_one(&request);
+    request.tag.kind = REQUEST_DROP;
+    write_one(&request);
+    FILE *expected = expecting();
+    EXPECT(expected, "EVALSHA", SCRIPT_MEND_SHA1, "1", "jobs", TOKEN, "0123456789abcdef", "100",
+           "1785000000123", "1", "a\nb");
+    EXPECT(expected, "EVALSHA", SCRIPT_DROP_SHA1, "1", "jobs", TOKEN);
+    assert_written(expected);
+}
+
 static void a_script_is_known_by_its_hash(void **state)
 {
     (void)state;
@@ -605,6 +642,9 @@ static void a_script_is_known_by_its_hash(void **state)
     assert_string_equal(command_script(SCRIPT_OBSERVE_SHA1), SCRIPT_OBSERVE_TEXT);
     assert_string_equal(command_script(SCRIPT_ARRIVE_SHA1), SCRIPT_ARRIVE_TEXT);
     assert_string_equal(command_script(SCRIPT_DEPART_SHA1), SCRIPT_DEPART_TEXT);
+    assert_string_equal(command_script(SCRIPT_TALLY_SHA1), SCRIPT_TALLY_TEXT);
+    assert_string_equal(command_script(SCRIPT_MEND_SHA1), SCRIPT_MEND_TEXT);
+    assert_string_equal(command_script(SCRIPT_DROP_SHA1), SCRIPT_DROP_TEXT);
     assert_null(command_script("0123456789012345678901234567890123456789"));
 }
 
@@ -678,8 +718,9 @@ static void the_largest_requests_fit_their_room(void **state)
 {
     (void)state;
     static char bytes[65536];
-    static char channel[10000];
+    static char channel[10000], run[RUN_ID_MAX + 1];
     struct slice slices[64];
+    memset(run, 'r', RUN_ID_MAX);
     memset(bytes, 'n', sizeof bytes);
     memset(channel, 'c', sizeof channel - 1);
     for (unsigned i = 0; i < COUNT(slices); i++)
@@ -691,11 +732,14 @@ static void the_largest_requests_fit_their_room(void **state)
         struct request request = request_of((enum request_kind)kind, names);
         request.ttl_ms = request.not_after = request.ticket = request.fence = INT64_MIN;
         request.channel = channel;
-        if (kind == REQUEST_ANNOUNCE) {
-            request.number = INT64_MIN;
+        if (request_has_value((enum request_kind)kind)) {
             request.value = bytes;
             request.value_length = sizeof bytes;
         }
+        if (kind == REQUEST_ANNOUNCE)
+            request.number = INT64_MIN;
+        if (kind == REQUEST_MEND)
+            request.run = run;
         write_one(&request);
         request.whole = true;
         write_one(&request);
@@ -927,6 +971,8 @@ int main(void)
         TEST(an_observer_may_name_a_channel),
         TEST(a_party_says_at_which_barrier_it_is),
         TEST(who_departs_says_so_too),
+        TEST(an_arrival_is_told_to_a_latch),
+        TEST(a_latch_is_put_on_a_process),
         TEST(a_script_is_known_by_its_hash),
         TEST(a_listener_logs_in_and_subscribes),
         TEST(a_listener_without_credentials_asks_who_is_there_and_subscribes),

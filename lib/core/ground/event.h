@@ -36,6 +36,8 @@ typedef int64_t usec;
 #define PERMITS_MOST  1024                        /* of one name */
 #define VALUE_MOST    65536                       /* bytes that can be said of a name */
 #define PARTIES_MOST  256                         /* of a barrier */
+#define LATCH_MOST    1000                        /* arrivals that a latch waits for */
+#define LATCH_ID_MAX  64                          /* of a latch, of an arrival */
 #define VOTE_TEXT_MAX 120                         /* most bytes kept of a text of a master */
 #define RUN_ID_MAX    43                          /* longest run_id */
 #define CLOCK_WINDOW  MS(60000)                   /* a proposal further above TIME is cut */
@@ -98,13 +100,13 @@ struct request {
     /* ACQUIRE, GRANT, RAISE, QUEUE, RENEW, UPGRADE, RELEASE, PEEK (no token): in memory until the
      * answer */
     const struct names *names;
-    const char *token;
+    const char *token; /* TALLY, MEND, DROP: the latch's id; TALLY: "" of any */
     size_t token_length;
     const char *label; /* the token's last label_length bytes, the same for all of a client */
     size_t label_length;
 
     /* ACQUIRE, GRANT, QUEUE, RENEW, UPGRADE; ANNOUNCE: how long it is said; OBSERVE: how long we
-     * are told of changes; ARRIVE: how long we are counted, and told of changes */
+     * are told of changes; ARRIVE: how long we are counted, and told of changes; TALLY: told */
     int64_t ttl_ms;
 
     usec proposal; /* GRANT, UPGRADE: for the master's logical clock; 0: no fence is asked for */
@@ -113,19 +115,26 @@ struct request {
     /* QUEUE: the order of the place; ttl_ms is how long the place, and what it is given, lasts
      * without a refresh */
     usec ticket;
-    const char *channel; /* the channel for pushes to the waiter; OBSERVE, ARRIVE: to the observer,
-                            to the party, NULL: none are wanted */
+    const char *channel; /* the channel for pushes to the waiter; OBSERVE, ARRIVE, TALLY: to the
+                            observer, to the party, to who waits; NULL: none are wanted */
 
     /* RENEW */
     bool heal;      /* set the token again where the name is absent */
-    usec not_after; /* the master refuses once its wall clock is past this; 0: no limit */
+    usec not_after; /* the master refuses once its wall clock is past this; 0: no limit.  MEND: the
+                       latch's life ends then, in whole milliseconds */
 
     union {
         struct quarantine_terms terms; /* HELLO, ADOPT */
-        struct {                       /* ANNOUNCE */
-            const char *value;         /* in memory until the answer */
+        struct { /* ANNOUNCE; TALLY: the arrival, or ""; MEND: those that have arrived, one a line
+                  */
+            const char *value; /* in memory until the answer */
             size_t value_length;
-            int64_t number; /* of the announcement, within its term */
+            union {
+                int64_t number;  /* ANNOUNCE: of the announcement, within its term */
+                const char *run; /* MEND: the process that the record is for */
+            };
+            uint16_t arrivals; /* MEND: how many the latch waits for */
+            bool open;         /* TALLY, MEND: it is open */
         };
         struct { /* ARRIVE, DEPART */
             int64_t generation;
@@ -143,7 +152,8 @@ enum answer {
     ANSWER_YES,      /* ACQUIRE, GRANT: granted, RAISE: stored, QUEUE: the names are ours, RENEW:
                         renewed, UPGRADE: ours alone, RELEASE: the names were ours, KILL: done,
                         ANNOUNCE: it is said, UNSAY: it was said, OBSERVE: see reply_said(),
-                        ARRIVE, DEPART: the barrier was passed */
+                        ARRIVE, DEPART: the barrier was passed; TALLY, MEND: the latch is here, and
+                        not open; see latch_record.  DROP: it is here no more */
     ANSWER_HEALED,   /* RENEW: a name was absent, and is set again */
     ANSWER_AHEAD,    /* QUEUE: the names are ours, but another waiter is ahead */
     ANSWER_QUEUED,   /* QUEUE: enqueued; remaining_ms, position; ARRIVE: counted; waiting */
@@ -153,14 +163,15 @@ enum answer {
                         parties, and we are not counted; permits */
     ANSWER_ABSENT,   /* RAISE, RENEW, UPGRADE, RELEASE, PEEK: the name is free; ANNOUNCE: it does
                         not hold the token; UNSAY, OBSERVE: nothing is said; DEPART: we are counted
-                        no more, and it is not open */
+                        no more, and it is not open; TALLY, MEND: this process has no latch */
     ANSWER_LATE,     /* RENEW: the request came past not_after; see master_time */
     ANSWER_HELLO,    /* HELLO, ADOPT: see hello */
     ANSWER_NOSCRIPT, /* the master has forgotten the script */
     ANSWER_NO_CLOCK, /* GRANT, RAISE, UPGRADE: redlock:clock is lost; hello makes it again */
     ANSWER_ERROR,    /* any other error reply: text */
     ANSWER_LOST,     /* the connection ended before the answer: outcome unknown */
-    ANSWER_OPEN      /* ARRIVE, DEPART: enough parties were counted here at one time; waiting */
+    ANSWER_OPEN      /* ARRIVE, DEPART: enough parties were counted here at one time; waiting.
+                        TALLY, MEND: the latch is here, and open */
 };
 
 struct hello {
@@ -192,12 +203,14 @@ struct reply {
                           came later than we */
     uint16_t permits;  /* HELD of PEEK, by PERMITS: how many slots the name is said to have; readers
                           and  reader_tokens are of those who have one.  HELD of ARRIVE, DEPART: how
-                          many parties the others wait for */
+                          many parties the others wait for.  TALLY, MEND: for how many arrivals the
+                          latch waits */
     int64_t remaining_ms; /* HELD of PEEK, QUEUED: -1 unknown, -2 never expires; OBSERVE: how long
-                             it is said yet */
+                             it is said yet; TALLY, MEND: how long the latch lives yet */
     union {
         usec master_time; /* LATE */
-        int64_t number;   /* OBSERVE */
+        int64_t number;   /* OBSERVE; TALLY, MEND: when the latch's life ends, in ms by the master's
+                             wall clock */
     };
     usec clock;       /* GRANT, RAISE, QUEUE, UPGRADE: the master's logical clock; 0: not told.
                          OBSERVE: the term */
@@ -205,10 +218,10 @@ struct reply {
                          NULL */
     size_t text_length;
     const char *waiters; /* HELD of PEEK: the tokens of the first waiters, one a line; OBSERVE: the
-                            token that said it */
+                            token that said it; TALLY, MEND: the latch's id */
     size_t waiters_length;
     const char *reader_tokens; /* likewise of the first readers of a shared name; OPEN: of all
-                                  parties that are counted */
+                                  parties that are counted; TALLY, MEND: the arrivals, sorted */
     size_t reader_tokens_length;
     const struct hello *hello; /* HELLO */
 };
@@ -298,7 +311,8 @@ enum event_kind {
     EVENT_DETACH,       /* lease: the user drops it, and it stays on the masters */
     EVENT_ADOPT,        /* master */
     EVENT_TASK_BEGIN,   /* task: it was made, or given something else to say */
-    EVENT_TASK_LEAVE,   /* task: a party leaves its barrier, and is told how that went */
+    EVENT_TASK_LEAVE,   /* task: a party leaves its barrier, a call about a latch is cancelled; its
+                           user is told how that went */
     EVENT_TASK_END,     /* task: the user drops it, and the shell must not use it any more */
     EVENT_CLOSE,        /* no new leases; all are released */
     EVENT_GIVE_UP       /* closing has taken too long: releases that are under way end now */

@@ -97,7 +97,9 @@
     X(BARRIER_OF_OTHERS, "parties count for one that passes though masters count other ones")      \
     X(DEPARTED_UNASKED, "a party that leaves is told that it did not pass, before masters answer") \
     X(DEPARTED_FROM_FEWER, "one master less than a quorum is asked by a party that leaves")        \
-    X(PARTY_QUARANTINED, "a party counts what a master says that abstains")
+    X(PARTY_QUARANTINED, "what a master that abstains says of a barrier or a latch counts")        \
+    X(LATCH_OPEN_ON_ONE, "a latch is told to be open when one master knows that")                  \
+    X(LATCH_OF_ONE, "what one master says of a latch counts")
 
 enum mutant {
     MUTANT_NONE,

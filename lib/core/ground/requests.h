@@ -40,14 +40,17 @@
     X(PEEK,    peek,    0,    0,    0,   0,    0,    0,    0) /* tell the holder and the time left */
 /* clang-format on */
 
-/* About what is said of a name, and its barriers: a task asks (tasks/task.h), and no claim knows
- * of it.  Their scripts are not loaded with a login, for few clients need them. */
+/* About what is said of a name, its barriers and its latch: a task asks (tasks/task.h), and no
+ * claim knows of it.  Their scripts are not loaded with a login, for few clients need them. */
 #define TASK_REQUESTS(X)                                                                           \
     X(ANNOUNCE, announce) /* say something, if the name holds the token */                         \
     X(UNSAY, unsay)       /* take back what the token has said in this term */                     \
     X(OBSERVE, observe)   /* tell what is said, and every change of it on our channel */           \
     X(ARRIVE, arrive)     /* be counted at a barrier; or tell it that it was passed */             \
-    X(DEPART, depart)     /* be counted no more, unless it was opened */
+    X(DEPART, depart)     /* be counted no more, unless it was opened */                           \
+    X(TALLY, tally)       /* be counted at a latch, store that it is open; tell how it stands */   \
+    X(MEND, mend)         /* put a latch where this process of the master has none */              \
+    X(DROP, drop)         /* take a latch away again where nobody has arrived at it */
 
 /* REQUEST_IF_##batch(...): its arguments, only for kinds that may go in one command */
 #define REQUEST_IF_0(...)
@@ -105,7 +108,16 @@ static inline bool request_has_script(enum request_kind kind)
 /* The master may send messages on our channel for it. */
 static inline bool request_brings_pushes(enum request_kind kind)
 {
-    return (1U << REQUEST_QUEUE | 1U << REQUEST_OBSERVE | 1U << REQUEST_ARRIVE) >> kind & 1;
+    return (1U << REQUEST_QUEUE | 1U << REQUEST_OBSERVE | 1U << REQUEST_ARRIVE |
+            1U << REQUEST_TALLY) >>
+               kind &
+           1;
+}
+
+/* It has a value: as long as that may be. */
+static inline bool request_has_value(enum request_kind kind)
+{
+    return (1U << REQUEST_ANNOUNCE | 1U << REQUEST_TALLY | 1U << REQUEST_MEND) >> kind & 1;
 }
 
 static inline bool request_carries_token(enum request_kind kind)

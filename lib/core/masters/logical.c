@@ -8,7 +8,7 @@
 /* The masters' wall: the wall clock of an honest master, or between those of two.  A wild clock
  * does not count.  Nor does that of a master that is not connected, or two masters that were wrong
  * one after the other would count as two. */
-static usec honest_wall(const struct engine *e)
+usec logical_wall(const struct engine *e)
 {
     unsigned rank = e->quorum - e->config.spare, least = e->config.spare + 1;
     usec walls[MASTERS_MAX];
@@ -41,7 +41,7 @@ bool logical_believes(const struct engine *e, usec clock)
     if (MUTANT(CLOCKS_CARRY) && clock <= e->clock + furthest_ahead(e))
         return true;
     unsigned liars = e->config.spare > 1 ? e->config.spare : e->config.masters > 1;
-    return clock <= honest_wall(e) + furthest_ahead(e) || masters_at(e, clock) > liars;
+    return clock <= logical_wall(e) + furthest_ahead(e) || masters_at(e, clock) > liars;
 }
 
 /* Our clock follows a clock that an honest master has told: if it followed a liar's, the grants of
@@ -70,7 +70,7 @@ bool logical_hear(struct engine *e, unsigned master, usec clock)
 
 usec logical_propose(struct engine *e)
 {
-    usec reached = honest_wall(e);
+    usec reached = logical_wall(e);
     usec proposal = e->clock + 1 > reached ? e->clock + 1 : reached;
     ASSERT(proposal > e->clock);
     e->clock = proposal;

@@ -21,6 +21,9 @@ bool logical_believes(const struct engine *engine, usec clock);
  * one master (or its wall clock) could drive all the others away. */
 bool logical_hear(struct engine *engine, unsigned master, usec clock);
 
+/* The masters' wall clock, as far as honest masters agree on it; 0 while too few are connected. */
+usec logical_wall(const struct engine *engine);
+
 /* A number above every clock that is vouched for, and every proposal before. */
 usec logical_propose(struct engine *engine);
 

@@ -5,6 +5,7 @@
 #include "ground/mutant.h"
 #include "ground/quorum.h"
 #include "masters/master.h"
+#include "tasks/lines.h"
 
 usec passage_lasts(const struct engine *e)
 {
@@ -32,21 +33,6 @@ static unsigned count(const struct engine *e, const struct party *party, enum st
     return number;
 }
 
-/* The next of several lines; false if there is none. */
-static bool next_line(struct slice *lines, struct slice *line)
-{
-    if (!lines->length)
-        return false;
-    line->bytes = lines->bytes;
-    line->length = 0;
-    while (line->length < lines->length && lines->bytes[line->length] != '\n')
-        line->length++;
-    size_t taken = line->length + (line->length < lines->length);
-    lines->bytes += taken;
-    lines->length -= taken;
-    return true;
-}
-
 /* Whom this master counts, in what it said that still counts. */
 static struct slice parties_at(const struct engine *e, const struct party *party, unsigned master)
 {
@@ -59,7 +45,7 @@ static bool is_counted_at(const struct engine *e, const struct party *party, uns
                           struct slice token)
 {
     struct slice lines = parties_at(e, party, master), line;
-    while (next_line(&lines, &line))
+    while (lines_next(&lines, &line))
         if (line.length == token.length && memcmp(line.bytes, token.bytes, line.length) == 0)
             return true;
     return false;
@@ -85,7 +71,7 @@ static bool all_are_there(const struct engine *e, const struct party *party)
     unsigned enough = MUTANT(BARRIER_OPEN_ON_ONE) ? 1 : e->quorum, there = 0;
     for (unsigned i = 0; i < e->config.masters; i++) {
         struct slice lines = parties_at(e, party, i), token;
-        while (next_line(&lines, &token))
+        while (lines_next(&lines, &token))
             there += is_there(e, party, i, token, enough);
     }
     return there >= party->terms.parties ||

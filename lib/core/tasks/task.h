@@ -13,7 +13,7 @@
 #include "tasks/saying.h"
 #include "tasks/view.h"
 
-enum task_kind { TASK_ANNOUNCER, TASK_OBSERVER, TASK_PARTY };
+enum task_kind { TASK_ANNOUNCER, TASK_OBSERVER, TASK_PARTY, TASK_LATCHER };
 
 struct task {
     struct task *next;
@@ -114,6 +114,64 @@ struct party {
     struct stood_at at[];
 };
 
+/* What a master keeps of a latch; all of them keep the same. */
+struct latch_record {
+    char id[LATCH_ID_MAX + 1];
+    unsigned arrivals; /* how many it waits for; 0: not known */
+    int64_t ends_ms;   /* by the masters' wall clocks */
+};
+
+/* What a master said of the name's latch when it was asked last. */
+enum latched {
+    LATCHED_UNKNOWN,
+    LATCHED_NONE, /* its process has none */
+    LATCHED_SHUT,
+    LATCHED_OPEN
+};
+
+struct latched_at {
+    enum latched stands;
+    struct latch_record record; /* SHUT, OPEN */
+    char *arrived;              /* likewise: the arrivals, one a line, sorted; NULL: none */
+    size_t length;
+    usec asked_at;   /* it was so at some time after that */
+    usec answered;   /* when the last question was asked that was answered well; 0: none */
+    usec none_since; /* NONE: when that was heard; 0: the latch cannot be put there, or was heard of
+                        there since */
+    usec arrived_at; /* what was asked then has put the arrival there; 0: nothing has */
+    usec opened_at;  /* likewise that it is open */
+    usec due;        /* it is asked again then */
+    usec paused_until; /* it answered with an error, and is not asked before then */
+
+    /* of the request that is outstanding */
+    bool carries_arrival, carries_open, mends;
+    char *sent; /* what it points to; NULL: nothing */
+    size_t sent_length;
+
+    char run[RUN_ID_MAX + 1]; /* CREATE: the process that the latch was begun for; "": none yet */
+};
+
+struct latcher {
+    struct task task;
+    enum latch_call call;
+    bool any;                   /* of whichever latch the name has */
+    struct latch_record record; /* CREATE: to be made; else, if arrivals are known, what a quorum
+                                   has said */
+    char arrival[LATCH_ID_MAX + 1];
+    usec life, wait;
+    usec leaves_at;     /* its time is over then */
+    usec gives_up_at;   /* what it found out by then is told */
+    usec verified_from; /* no quorum had the latch then, as was heard; 0: not so */
+    uint16_t touched;   /* masters (bits) where it may have put the latch */
+    bool sent;          /* CREATE, ARRIVE: something may have been carried out */
+    bool decided;       /* the latch may be opened: a quorum is told so */
+    bool open;          /* and knows it */
+    enum cause cause;   /* why it ended before: CANCELLED, CLOSED */
+    enum latch_end end; /* how it ended; PENDING: not yet */
+    unsigned arrived;   /* when it ended */
+    struct latched_at at[];
+};
+
 void announcer_work(struct engine *engine, struct announcer *announcer);
 void announcer_hear(struct engine *engine, struct announcer *announcer, unsigned master,
                     const struct reply *reply);
@@ -150,6 +208,19 @@ void party_give_up(struct engine *engine, struct party *party);
 void party_end(struct engine *engine, struct party *party);
 void party_free(struct engine *engine, struct party *party);
 bool party_tell(struct engine *engine, struct party *party, struct task_news *news);
+
+/* It is to begin: it waits from now on.  Draws what it needs. */
+void latcher_begin(struct engine *engine, struct latcher *latcher);
+void latcher_work(struct engine *engine, struct latcher *latcher);
+void latcher_hear(struct engine *engine, struct latcher *latcher, unsigned master,
+                  const struct reply *reply);
+void latcher_forget(struct engine *engine, struct latcher *latcher, unsigned master);
+void latcher_look(struct engine *engine, struct latcher *latcher, unsigned master);
+void latcher_leave(struct engine *engine, struct latcher *latcher, enum cause cause);
+/* Its user drops it: what it began to make is taken away. */
+void latcher_end(struct engine *engine, struct latcher *latcher);
+void latcher_free(struct engine *engine, struct latcher *latcher);
+bool latcher_tell(struct engine *engine, struct latcher *latcher, struct task_news *news);
 
 /* `size` bytes that begin with a task, one entry of `each` bytes for each master behind them. */
 struct task *task_new(struct engine *engine, enum task_kind kind, size_t size, size_t each,

@@ -26,6 +26,12 @@ static struct party *party_of(struct task *task)
     return (struct party *)(void *)task;
 }
 
+static struct latcher *latcher_of(struct task *task)
+{
+    ASSERT(task->kind == TASK_LATCHER);
+    return (struct latcher *)(void *)task;
+}
+
 static void unlink_task(struct engine *e, struct task *task)
 {
     struct task **at = &e->tasks;
@@ -48,6 +54,9 @@ static void free_task(struct engine *e, struct task *task)
         break;
     case TASK_PARTY:
         party_free(e, party_of(task));
+        break;
+    case TASK_LATCHER:
+        latcher_free(e, latcher_of(task));
     }
 }
 
@@ -64,6 +73,9 @@ static void work(struct engine *e, struct task *task)
         break;
     case TASK_PARTY:
         party_work(e, party_of(task));
+        break;
+    case TASK_LATCHER:
+        latcher_work(e, latcher_of(task));
     }
 }
 
@@ -71,6 +83,8 @@ void tasks_begin(struct engine *e, struct task *task)
 {
     if (!task->begun && task->kind == TASK_PARTY)
         party_begin(e, party_of(task));
+    if (!task->begun && task->kind == TASK_LATCHER)
+        latcher_begin(e, latcher_of(task));
     task->begun = true;
     work(e, task);
 }
@@ -96,6 +110,9 @@ static void withdraw(struct engine *e, struct task *task)
         break;
     case TASK_PARTY:
         party_end(e, party_of(task));
+        break;
+    case TASK_LATCHER:
+        latcher_end(e, latcher_of(task));
     }
 }
 
@@ -109,9 +126,17 @@ void tasks_end(struct engine *e, struct task *task)
         free_task(e, task);
 }
 
+static void leave(struct engine *e, struct task *task, enum cause cause)
+{
+    if (task->kind == TASK_PARTY)
+        party_leave(e, party_of(task), cause);
+    else
+        latcher_leave(e, latcher_of(task), cause);
+}
+
 void tasks_leave(struct engine *e, struct task *task)
 {
-    party_leave(e, party_of(task), CAUSE_CANCELLED);
+    leave(e, task, CAUSE_CANCELLED);
 }
 
 void tasks_wake(struct engine *e, struct task *task)
@@ -141,6 +166,9 @@ static void hear(struct engine *e, struct task *task, unsigned master, const str
         break;
     case TASK_PARTY:
         party_hear(e, party_of(task), master, reply);
+        break;
+    case TASK_LATCHER:
+        latcher_hear(e, latcher_of(task), master, reply);
     }
 }
 
@@ -181,6 +209,9 @@ void tasks_master_down(struct engine *e, unsigned master)
             break;
         case TASK_PARTY:
             party_forget(party_of(task), master);
+            break;
+        case TASK_LATCHER:
+            latcher_forget(e, latcher_of(task), master);
         }
         work(e, task);
     }
@@ -203,6 +234,8 @@ void tasks_push(struct engine *e, unsigned master, const struct push *push)
             observer_push(e, observer_of(task), master, &push->said);
         else if (task->kind == TASK_PARTY)
             party_look(e, party_of(task), master);
+        else if (task->kind == TASK_LATCHER)
+            latcher_look(e, latcher_of(task), master);
     }
 }
 
@@ -215,35 +248,41 @@ void tasks_subscribed(struct engine *e, unsigned master)
             observer_subscribed(e, observer_of(task), master);
         else if (task->kind == TASK_PARTY)
             party_look(e, party_of(task), master);
+        else if (task->kind == TASK_LATCHER)
+            latcher_look(e, latcher_of(task), master);
     }
 }
 
 /* ---- closing ---------------------------------------------------------------------- */
 
-static bool is_at_barrier(const struct task *task)
+/* Its user is yet to be told how it ended. */
+static bool is_owed(const struct task *task)
 {
-    return task->kind == TASK_PARTY && task->begun && !task->ended &&
-           !((const struct party *)(const void *)task)->passage;
+    if (!task->begun || task->ended)
+        return false;
+    if (task->kind == TASK_PARTY)
+        return !((const struct party *)(const void *)task)->passage;
+    return task->kind == TASK_LATCHER && !((const struct latcher *)(const void *)task)->end;
 }
 
 void tasks_close(struct engine *e)
 {
     for (struct task *task = e->tasks; task; task = task->next)
-        if (is_at_barrier(task))
-            party_leave(e, party_of(task), CAUSE_CLOSED);
+        if (is_owed(task))
+            leave(e, task, CAUSE_CLOSED);
 }
 
 void tasks_give_up(struct engine *e)
 {
     for (struct task *task = e->tasks; task; task = task->next)
-        if (is_at_barrier(task))
+        if (is_owed(task) && task->kind == TASK_PARTY)
             party_give_up(e, party_of(task));
 }
 
 bool tasks_are_owed(const struct engine *e)
 {
     const struct task *task = e->tasks;
-    while (task && !is_at_barrier(task))
+    while (task && !is_owed(task))
         task = task->next;
     return task != NULL;
 }
@@ -272,6 +311,8 @@ bool task_tell(struct engine *e, struct task *task, struct task_news *news)
         return observer_tell(e, observer_of(task), news);
     case TASK_PARTY:
         return party_tell(e, party_of(task), news);
+    case TASK_LATCHER:
+        return latcher_tell(e, latcher_of(task), news);
     }
     return false;
 }

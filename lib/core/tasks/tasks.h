@@ -18,7 +18,8 @@ void tasks_master_down(struct engine *engine, unsigned master);
 void tasks_push(struct engine *engine, unsigned master, const struct push *push);
 /* Pushes that were sent before the subscription was made have reached nobody. */
 void tasks_subscribed(struct engine *engine, unsigned master);
-/* A party leaves its barrier: its user wants that, or the engine closes. */
+/* A party leaves its barrier, a call about a latch ends: its user wants that, or the engine
+ * closes. */
 void tasks_leave(struct engine *engine, struct task *task);
 void tasks_close(struct engine *engine);
 /* Closing has taken too long. */

@@ -5,6 +5,7 @@
  *   An announcer says a value on the masters while its lease holds their name.
  *   An observer learns what a quorum of masters says of a name.
  *   A party arrives at a barrier, and waits until all parties have.
+ *   A latcher makes a latch, arrives at it, waits until it is open, or asks how it stands.
  */
 #ifndef REDLOCK_CORE_TASKS_VIEW_H
 #define REDLOCK_CORE_TASKS_VIEW_H
@@ -29,17 +30,39 @@ enum passage {
     PASSAGE_UNKNOWN
 };
 
+/* What is done about a latch. */
+enum latch_call { LATCH_CREATE, LATCH_ARRIVE, LATCH_AWAIT, LATCH_COUNT };
+
+/* How that went. */
+enum latch_end {
+    LATCH_PENDING,
+    LATCH_MADE,    /* CREATE */
+    LATCH_HELD,    /* CREATE: the name has another latch */
+    LATCH_ARRIVED, /* ARRIVE: a quorum counts the arrival */
+    LATCH_OPEN,    /* AWAIT, COUNT */
+    LATCH_SHUT,    /* AWAIT, COUNT: its time was over; too few have arrived */
+    LATCH_GONE,    /* no quorum of masters has it */
+    LATCH_UNKNOWN
+};
+
 struct task_news {
     enum observed observed; /* of an observer */
     struct said said;       /* SAID; it stays until the next step */
     unsigned masters;       /* that say so; of an announcer, that have stored what it says; of a
-                               party, that have answered well */
+                               party, of a latcher, that have answered well */
     enum passage passage;   /* of a party */
     enum cause cause;  /* why it left: CANCELLED, CLOSED; UNAVAILABLE: no quorum was heard of for
                           long; HELD: others wait for another number; NONE: its time was over */
     unsigned arrived;  /* of a party: most parties that a master counts */
     unsigned others;   /* HELD: the number that others wait for */
     const char *token; /* of a party; it stays until the task ends */
+
+    enum latch_call call; /* of a latcher; `arrived` likewise */
+    enum latch_end latch;
+    bool open;                /* the latch is open on a quorum */
+    bool undecided;           /* UNKNOWN: what was asked for may have been carried out */
+    unsigned arrivals;        /* the number that the latch waits for; 0: not known */
+    const char *id, *arrival; /* the latch's, and its own; they stay until the task ends */
 };
 
 /* The terms on which a party arrives; times in microseconds. */
@@ -48,6 +71,16 @@ struct barrier_terms {
     unsigned parties;
     usec ttl;  /* it is counted for so long after it was last heard of */
     usec wait; /* NEVER: for ever */
+};
+
+/* The terms of a call about a latch; times in microseconds. */
+struct latch_terms {
+    enum latch_call call;
+    unsigned arrivals;   /* CREATE: how many it waits for */
+    usec life;           /* CREATE */
+    usec wait;           /* NEVER: for ever */
+    const char *id;      /* others: of the latch; NULL: of that which the name has */
+    const char *arrival; /* ARRIVE; NULL: one is drawn */
 };
 
 /* Each is told with `owner`, and shares `names`; NULL when memory is out.  EVENT_TASK_BEGIN
@@ -59,6 +92,9 @@ struct task *announcer_new(struct engine *engine, struct names *names, struct le
 /* `token` is that of an earlier call, or NULL. */
 struct task *party_new(struct engine *engine, struct names *names,
                        const struct barrier_terms *terms, const char *token, void *owner);
+/* What the terms point to is copied. */
+struct task *latcher_new(struct engine *engine, struct names *names,
+                         const struct latch_terms *terms, void *owner);
 /* What it is to say from the next EVENT_TASK_BEGIN on; the bytes are copied.  False when
  * memory is out; then it says what it said before. */
 bool announcer_set(struct engine *engine, struct task *task, const void *value, size_t length);

@@ -275,6 +275,23 @@ static void put_stand(struct buffer *to, const struct world *w, const struct mod
     answer_write_text(to, exchange_spell_parties(w, answer));
 }
 
+static void put_latch(struct buffer *to, const struct reply *reply)
+{
+    char id[TOKEN_MAX + 1];
+    if (reply->answer == ANSWER_ABSENT) {
+        answer_write_integer(to, 0);
+        return;
+    }
+    snprintf(id, sizeof id, "%.*s", (int)reply->waiters_length, reply->waiters);
+    answer_write_array(to, 6);
+    answer_write_integer(to, reply->answer == ANSWER_OPEN);
+    answer_write_text(to, id);
+    answer_write_integer(to, reply->permits);
+    answer_write_integer(to, reply->number);
+    answer_write_integer(to, reply->remaining_ms);
+    answer_write_text(to, reply->reader_tokens);
+}
+
 static void put_one(struct buffer *to, const struct world *w, const struct message *message)
 {
     const struct model_answer *answer = &message->answer;
@@ -315,6 +332,7 @@ static void put_one(struct buffer *to, const struct world *w, const struct messa
         break;
     case REQUEST_ANNOUNCE:
     case REQUEST_UNSAY:
+    case REQUEST_DROP:
         answer_write_integer(to, outcome(answer->answer));
         break;
     case REQUEST_OBSERVE:
@@ -323,6 +341,10 @@ static void put_one(struct buffer *to, const struct world *w, const struct messa
     case REQUEST_ARRIVE:
     case REQUEST_DEPART:
         put_stand(to, w, answer);
+        break;
+    case REQUEST_TALLY:
+    case REQUEST_MEND:
+        put_latch(to, &reply);
         break;
     }
 }

@@ -1,8 +1,10 @@
 #include "command_reader.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "client_rules.h"
+#include "exchange.h"
 #include "scripts.h"
 
 /* ---- RESP --------------------------------------------------------------------------- */
@@ -223,6 +225,36 @@ static void read_barrier(struct reading *it, struct model_call *call)
     call->channel = it->shell->channel;
 }
 
+static void read_arrived(struct reading *it, struct model_call *call)
+{
+    struct slice lines = next(it);
+    it->bad |= !exchange_read_arrived(it->shell->world, call, lines.bytes, lines.length);
+}
+
+static void read_tally(struct reading *it, struct model_call *call)
+{
+    struct slice id = next(it);
+    if (id.length)
+        call->value = world_token(it->shell->world, id.bytes, id.length);
+    read_arrived(it, call);
+    call->open = flag(it);
+    if (next(it).length)
+        call->channel = it->shell->channel;
+    call->ttl_ms = number(it);
+}
+
+static void read_mend(struct reading *it, struct model_call *call)
+{
+    struct slice run = next(it);
+    char text[20] = "";
+    memcpy(text, run.bytes, run.length < sizeof text ? run.length : 0);
+    call->run = strtoull(text, NULL, 16);
+    call->parties = (unsigned)number(it);
+    call->not_after = MS(number(it));
+    call->open = flag(it);
+    read_arrived(it, call);
+}
+
 /* Values are numbers here; no client only looks. */
 static void read_task(struct reading *it, struct asked *asked)
 {
@@ -237,7 +269,17 @@ static void read_task(struct reading *it, struct asked *asked)
         call->ttl_ms = number(it);
         return;
     }
+    if (call->kind == REQUEST_TALLY) {
+        read_tally(it, call);
+        return;
+    }
     call->value = token(it);
+    if (call->kind == REQUEST_DROP)
+        return;
+    if (call->kind == REQUEST_MEND) {
+        read_mend(it, call);
+        return;
+    }
     if (call->kind == REQUEST_ARRIVE || call->kind == REQUEST_DEPART) {
         read_barrier(it, call);
         return;

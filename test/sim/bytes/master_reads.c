@@ -58,6 +58,15 @@ static bool same_call(const struct model_call *read, const struct model_call *me
         return read->value == meant->value && read->generation == meant->generation &&
                read->parties == meant->parties && read->ttl_ms == meant->ttl_ms &&
                read->kept_ms == meant->kept_ms && read->passed == meant->passed;
+    case REQUEST_TALLY:
+    case REQUEST_MEND:
+        return read->value == meant->value && read->open == meant->open &&
+               read->run == meant->run && read->not_after == meant->not_after &&
+               read->parties == meant->parties &&
+               (kind == REQUEST_MEND || read->channel == meant->channel) &&
+               memcmp(read->arrived, meant->arrived, sizeof read->arrived) == 0;
+    case REQUEST_DROP:
+        return read->value == meant->value;
     default:
         return true;
     }

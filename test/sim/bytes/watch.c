@@ -67,6 +67,20 @@ static bool same_said(struct said told, struct said said)
                            memcmp(told.value, said.value, said.value_length) == 0));
 }
 
+static bool same_bytes(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+    return a_length == b_length && (!a_length || memcmp(a, b, a_length) == 0);
+}
+
+static bool same_latch(const struct reply *told, const struct reply *said)
+{
+    return (said->answer != ANSWER_YES && said->answer != ANSWER_OPEN) ||
+           (told->number == said->number && told->remaining_ms == said->remaining_ms &&
+            same_bytes(told->waiters, told->waiters_length, said->waiters, said->waiters_length) &&
+            same_bytes(told->reader_tokens, told->reader_tokens_length, said->reader_tokens,
+                       said->reader_tokens_length));
+}
+
 /* What the answer says, as far as its kind has it. */
 static bool same_reply(const struct reply *told, const struct reply *said)
 {
@@ -96,6 +110,8 @@ static bool same_reply(const struct reply *told, const struct reply *said)
     default:
         if (kind == REQUEST_OBSERVE)
             return same_said(reply_said(told), reply_said(said));
+        if (kind == REQUEST_TALLY || kind == REQUEST_MEND)
+            return same_latch(told, said);
         return !request_has_clock(kind) ||
                (told->clock == said->clock && told->free_slot == said->free_slot &&
                 told->next_slot == said->next_slot);

@@ -1,0 +1,213 @@
+/*
+ * latches.c - the calls about latches.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "calls.h"
+#include "events.h"
+#include "memory.h"
+#include "options.h"
+#include "redlock/recipes.h"
+#include "report.h"
+#include "task_calls.h"
+
+#define LIFE_LEAST 1000 /* ms */
+
+_Static_assert(REDLOCK_ARRIVALS_MAX == LATCH_MOST, "said once, for both");
+_Static_assert(REDLOCK_LATCH_ID_SIZE == LATCH_ID_MAX + 1, "likewise");
+_Static_assert(LATCH_MOST *(LATCH_ID_MAX + 1) <= VALUE_MOST, "a reply can list all arrivals");
+
+struct redlock_latch {
+    struct client_task task;
+    redlock_tally_callback *callback;
+    void *data;
+    bool told;
+};
+
+/* ---- telling ---------------------------------------------------------------------- */
+
+static redlock_code code_of_end(const struct task_news *news)
+{
+    switch (news->latch) {
+    case LATCH_HELD:
+        return REDLOCK_E_HELD;
+    case LATCH_SHUT:
+        return REDLOCK_E_NOT_OPEN;
+    case LATCH_GONE:
+        return REDLOCK_E_GONE;
+    case LATCH_UNKNOWN:
+        return news->cause ? code_of(news->cause) : REDLOCK_E_UNAVAILABLE;
+    default:
+        return REDLOCK_OK;
+    }
+}
+
+static bool tell_latch(redlock *client, struct client_task *task)
+{
+    redlock_latch *latch = (redlock_latch *)(void *)task;
+    struct task_news news;
+    if (latch->told || !task_tell(client->engine, task->core, &news))
+        return false;
+    bool counted = news.call == LATCH_COUNT && news.latch == LATCH_SHUT;
+    redlock_tally tally = {.code = counted ? REDLOCK_OK : code_of_end(&news),
+                           .undecided = news.undecided,
+                           .open = news.open,
+                           .arrivals = news.arrivals,
+                           .arrived = news.arrived,
+                           .answered = news.masters,
+                           .masters = client->masters};
+    snprintf(tally.id, sizeof tally.id, "%s", news.id);
+    snprintf(tally.arrival, sizeof tally.arrival, "%s", news.arrival);
+    latch->told = true;
+    latch->callback(latch, &tally, latch->data);
+    return true;
+}
+
+/* ---- calls ------------------------------------------------------------------------ */
+
+/* Masters list arrivals in lines, and ids are words for people. */
+static redlock_code check_id(redlock *client, const char *what, const char *id)
+{
+    size_t length = id ? strlen(id) : 0;
+    if (id && (length < 1 || length > LATCH_ID_MAX))
+        return client_fail(client, REDLOCK_E_ARGUMENT, "%s is 1 to %d bytes, and not %zu", what,
+                           LATCH_ID_MAX, length);
+    for (size_t i = 0; i < length; i++)
+        if (id[i] <= ' ' || id[i] > '~')
+            return client_fail(client, REDLOCK_E_ARGUMENT, "%s is printable ASCII without spaces",
+                               what);
+    return REDLOCK_OK;
+}
+
+static redlock_code check_creation(redlock *client, const redlock_latch_options *o)
+{
+    if (o->arrivals < 1 || o->arrivals > REDLOCK_ARRIVALS_MAX)
+        return client_fail(client, REDLOCK_E_ARGUMENT,
+                           "a latch waits for 1 to %d arrivals, not %lld", REDLOCK_ARRIVALS_MAX,
+                           (long long)o->arrivals);
+    if (o->life_ms < LIFE_LEAST || o->life_ms > REDLOCK_LATCH_LIFE_MAX)
+        return client_fail(client, REDLOCK_E_ARGUMENT,
+                           "a latch lives for 1 s to 30 days, and not for %lld ms",
+                           (long long)o->life_ms);
+    if (o->id)
+        return client_fail(client, REDLOCK_E_ARGUMENT, "a latch that is made gets a new id");
+    return REDLOCK_OK;
+}
+
+static redlock_code read_options(redlock *client, const redlock_latch_options *options,
+                                 enum latch_call call, redlock_latch_options *o)
+{
+    *o = (redlock_latch_options)REDLOCK_LATCH_INIT;
+    if (options && !take_versioned(o, options, options->size, sizeof *o))
+        return client_fail(client, REDLOCK_E_ARGUMENT,
+                           "options.size is not set: start from REDLOCK_LATCH_INIT");
+    if (o->wait_ms < 0)
+        return client_fail(client, REDLOCK_E_ARGUMENT, "wait_ms cannot be negative");
+    if (o->arrival && call != LATCH_ARRIVE)
+        return client_fail(client, REDLOCK_E_ARGUMENT, "only who arrives has an arrival");
+    redlock_code code = call == LATCH_CREATE ? check_creation(client, o) : REDLOCK_OK;
+    if (!code)
+        code = check_id(client, "the id of a latch", o->id);
+    return code ? code : check_id(client, "an arrival", o->arrival);
+}
+
+static redlock_code check(redlock *client, const redlock_latch_options *options,
+                          enum latch_call call, redlock_latch_options *o)
+{
+    redlock_code code = calls_check(client);
+    if (!code)
+        code = client_may_act(client);
+    return code ? code : read_options(client, options, call, o);
+}
+
+static redlock_code begin(redlock *client, redlock_latch **out, const char *name,
+                          const struct latch_terms *terms, redlock_tally_callback *callback,
+                          void *data)
+{
+    struct names *names;
+    redlock_code code = task_calls_check(client, name, &names);
+    if (code)
+        return code;
+    redlock_latch *latch = task_calls_new(client, sizeof *latch, tell_latch);
+    struct task *core = latch ? latcher_new(client->engine, names, terms, &latch->task) : NULL;
+    names_drop(&client_memory, names);
+    code = task_calls_enter(client, latch, core);
+    if (code || !latch)
+        return REDLOCK_E_MEMORY;
+    latch->task.owes = true;
+    latch->callback = callback;
+    latch->data = data;
+    task_calls_ask(&latch->task);
+    *out = latch;
+    return REDLOCK_OK;
+}
+
+static redlock_code act(redlock *client, redlock_latch **out, const char *name,
+                        const redlock_latch_options *options, enum latch_call call,
+                        redlock_tally_callback *callback, void *data)
+{
+    redlock_latch_options o;
+    if (out)
+        *out = NULL;
+    if (!client)
+        return REDLOCK_E_ARGUMENT;
+    if (!out || !callback)
+        return client_fail(client, REDLOCK_E_ARGUMENT,
+                           "a call about a latch needs a callback and a handle");
+    redlock_code code = check(client, options, call, &o);
+    if (code)
+        return code;
+    const struct latch_terms terms = {.call = call,
+                                      .arrivals = (unsigned)o.arrivals,
+                                      .life = MS(o.life_ms),
+                                      .wait = in_usec(o.wait_ms),
+                                      .id = o.id,
+                                      .arrival = o.arrival};
+    return begin(client, out, name, &terms, callback, data);
+}
+
+redlock_code redlock_latch_create(redlock *client, redlock_latch **latch, const char *name,
+                                  const redlock_latch_options *options,
+                                  redlock_tally_callback *callback, void *data)
+{
+    return act(client, latch, name, options, LATCH_CREATE, callback, data);
+}
+
+redlock_code redlock_latch_arrive(redlock *client, redlock_latch **latch, const char *name,
+                                  const redlock_latch_options *options,
+                                  redlock_tally_callback *callback, void *data)
+{
+    return act(client, latch, name, options, LATCH_ARRIVE, callback, data);
+}
+
+redlock_code redlock_latch_await(redlock *client, redlock_latch **latch, const char *name,
+                                 const redlock_latch_options *options,
+                                 redlock_tally_callback *callback, void *data)
+{
+    return act(client, latch, name, options, LATCH_AWAIT, callback, data);
+}
+
+redlock_code redlock_latch_count(redlock *client, redlock_latch **latch, const char *name,
+                                 const redlock_latch_options *options,
+                                 redlock_tally_callback *callback, void *data)
+{
+    return act(client, latch, name, options, LATCH_COUNT, callback, data);
+}
+
+redlock_code redlock_latch_cancel(redlock_latch *latch)
+{
+    redlock *client = latch->task.client;
+    if (!client_is_usable(client))
+        return REDLOCK_E_FORKED;
+    if (latch->told || latch->task.leaves)
+        return client_fail(client, REDLOCK_E_STATE, "the call has been told, or cancelled");
+    task_calls_leave(&latch->task);
+    return REDLOCK_OK;
+}
+
+void redlock_latch_free(redlock_latch *latch)
+{
+    if (latch && client_is_usable(latch->task.client))
+        task_calls_drop(&latch->task);
+}

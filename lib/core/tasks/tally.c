@@ -1,0 +1,234 @@
+#include "tasks/tally.h"
+
+#include <string.h>
+
+#include "ground/mutant.h"
+#include "masters/master.h"
+#include "tasks/lines.h"
+#include "tasks/passage.h"
+
+/* ---- which masters count ------------------------------------------------------------ */
+
+static bool has_some(const struct latched_at *at)
+{
+    return at->stands == LATCHED_SHUT || at->stands == LATCHED_OPEN;
+}
+
+static bool are_same(const struct latch_record *a, const struct latch_record *b)
+{
+    return a->arrivals == b->arrivals && a->ends_ms == b->ends_ms && strcmp(a->id, b->id) == 0;
+}
+
+bool tally_has(const struct engine *e, const struct latcher *latcher, unsigned master)
+{
+    const struct latched_at *at = &latcher->at[master];
+    return passage_counts(e, master) && has_some(at) && are_same(&at->record, &latcher->record);
+}
+
+unsigned tally_readers(const struct engine *e, const struct latcher *latcher, usec from)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < e->config.masters; i++)
+        count += tally_has(e, latcher, i) && latcher->at[i].asked_at >= from;
+    return count;
+}
+
+unsigned tally_readers_enough(const struct engine *e)
+{
+    unsigned vouched = e->config.masters - e->quorum + 2 * e->config.spare + 1;
+    unsigned enough = vouched > e->quorum ? vouched : e->quorum;
+    return enough;
+}
+
+static unsigned count_same(const struct engine *e, const struct latcher *latcher,
+                           const struct latch_record *record)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < e->config.masters; i++) {
+        const struct latched_at *at = &latcher->at[i];
+        count += passage_counts(e, i) && has_some(at) && are_same(&at->record, record);
+    }
+    return count;
+}
+
+static bool is_asked_for(const struct latcher *latcher, const struct latch_record *record)
+{
+    return latcher->any || strcmp(record->id, latcher->record.id) == 0;
+}
+
+const struct latch_record *tally_found(const struct engine *e, const struct latcher *latcher)
+{
+    unsigned enough = MUTANT(LATCH_OF_ONE) ? 1 : e->quorum;
+    for (unsigned i = 0; i < e->config.masters; i++) {
+        const struct latched_at *at = &latcher->at[i];
+        if (has_some(at) && is_asked_for(latcher, &at->record) &&
+            count_same(e, latcher, &at->record) >= enough)
+            return &at->record;
+    }
+    return NULL;
+}
+
+/* ---- whether any quorum can have it --------------------------------------------------- */
+
+static bool is_known(const struct engine *e, const struct latcher *latcher, unsigned master,
+                     usec from)
+{
+    const struct latched_at *at = &latcher->at[master];
+    return passage_counts(e, master) && at->stands != LATCHED_UNKNOWN && at->asked_at >= from;
+}
+
+/* Of those that have something else to say, `spare` may be wrong. */
+static bool can_have(const struct engine *e, const struct latcher *latcher,
+                     const struct latch_record *record, usec from)
+{
+    unsigned may = e->config.spare;
+    for (unsigned i = 0; i < e->config.masters; i++) {
+        const struct latched_at *at = &latcher->at[i];
+        bool says = record && has_some(at) && are_same(&at->record, record);
+        may += says || !is_known(e, latcher, i, from);
+    }
+    return may >= e->quorum;
+}
+
+bool tally_is_gone(const struct engine *e, const struct latcher *latcher, usec from)
+{
+    if (latcher->record.arrivals)
+        return !can_have(e, latcher, &latcher->record, from);
+    for (unsigned i = 0; i < e->config.masters; i++) {
+        const struct latched_at *at = &latcher->at[i];
+        if (has_some(at) && is_asked_for(latcher, &at->record) &&
+            can_have(e, latcher, &at->record, from))
+            return false;
+    }
+    return !can_have(e, latcher, NULL, from);
+}
+
+/* ---- who has arrived.  The lists of all masters are gone through side by side. ---------- */
+
+struct lists {
+    struct slice rest[MASTERS_MAX], next[MASTERS_MAX];
+    bool has_next[MASTERS_MAX];
+    unsigned masters;
+};
+
+static int compare(struct slice a, struct slice b)
+{
+    size_t shorter = a.length < b.length ? a.length : b.length;
+    int order = shorter ? memcmp(a.bytes, b.bytes, shorter) : 0;
+    return order ? order : (a.length > b.length) - (a.length < b.length);
+}
+
+static void lists_begin(const struct engine *e, const struct latcher *latcher, usec from,
+                        struct lists *lists)
+{
+    lists->masters = e->config.masters;
+    for (unsigned i = 0; i < lists->masters; i++) {
+        const struct latched_at *at = &latcher->at[i];
+        bool counts = tally_has(e, latcher, i) && at->asked_at >= from;
+        lists->rest[i] =
+            counts && at->arrived ? (struct slice){at->arrived, at->length} : (struct slice){"", 0};
+        lists->has_next[i] = lines_next(&lists->rest[i], &lists->next[i]);
+    }
+}
+
+/* The first of all that are next, and how many lists it is on; false at the end. */
+static bool lists_take(struct lists *lists, struct slice *first, unsigned *said)
+{
+    bool any = false;
+    for (unsigned i = 0; i < lists->masters; i++)
+        if (lists->has_next[i] && (!any || compare(lists->next[i], *first) < 0)) {
+            *first = lists->next[i];
+            any = true;
+        }
+    struct slice taken = any ? *first : (struct slice){"", 0};
+    *said = 0;
+    for (unsigned i = 0; any && i < lists->masters; i++)
+        if (lists->has_next[i] && compare(lists->next[i], taken) == 0) {
+            ++*said;
+            lists->has_next[i] = lines_next(&lists->rest[i], &lists->next[i]);
+        }
+    return any;
+}
+
+unsigned tally_arrived(const struct engine *e, const struct latcher *latcher, usec from,
+                       unsigned least)
+{
+    struct lists lists;
+    struct slice arrival;
+    unsigned said, count = 0;
+    lists_begin(e, latcher, from, &lists);
+    while (lists_take(&lists, &arrival, &said))
+        count += said >= least;
+    return count;
+}
+
+size_t tally_list(const struct engine *e, const struct latcher *latcher, usec from, unsigned least,
+                  char *to)
+{
+    struct lists lists;
+    struct slice arrival;
+    unsigned said, left = latcher->record.arrivals;
+    size_t used = 0;
+    lists_begin(e, latcher, from, &lists);
+    while (left && lists_take(&lists, &arrival, &said)) {
+        if (said < least)
+            continue;
+        left--;
+        if (to && used)
+            to[used] = '\n';
+        used += used != 0;
+        if (to)
+            memcpy(to + used, arrival.bytes, arrival.length);
+        used += arrival.length;
+    }
+    return used;
+}
+
+/* ---- what follows ----------------------------------------------------------------------- */
+
+static unsigned count_open(const struct engine *e, const struct latcher *latcher)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < e->config.masters; i++)
+        count += tally_has(e, latcher, i) && latcher->at[i].stands == LATCHED_OPEN;
+    return count;
+}
+
+bool tally_is_open(const struct engine *e, const struct latcher *latcher)
+{
+    unsigned least = e->config.spare + 1;
+    return count_open(e, latcher) >= least ||
+           tally_arrived(e, latcher, 0, least) >= latcher->record.arrivals;
+}
+
+/* A wrong master may have invented who arrived, but an honest one may be the only one to know it.
+ * So what any master says is not denied. */
+bool tally_is_shut(const struct engine *e, const struct latcher *latcher)
+{
+    unsigned enough = MUTANT(LATCH_OF_ONE) ? 1 : e->quorum;
+    return tally_readers(e, latcher, 0) >= enough && !count_open(e, latcher) &&
+           tally_arrived(e, latcher, 0, 1) < latcher->record.arrivals;
+}
+
+/* What was stored when it was asked then counts: a process that forgets it does not vote before
+ * that is so long ago that it does not count. */
+static bool stands(const struct engine *e, usec asked_at)
+{
+    return asked_at && e->now < asked_at + passage_lasts(e);
+}
+
+bool tally_counts_arrival(const struct engine *e, const struct latcher *latcher)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < e->config.masters; i++)
+        count += tally_has(e, latcher, i) && stands(e, latcher->at[i].arrived_at);
+    return count >= e->quorum;
+}
+
+bool tally_knows_open(const struct engine *e, const struct latcher *latcher)
+{
+    unsigned count = 0, enough = MUTANT(LATCH_OPEN_ON_ONE) ? 1 : e->quorum;
+    for (unsigned i = 0; i < e->config.masters; i++)
+        count += tally_has(e, latcher, i) && stands(e, latcher->at[i].opened_at);
+    return count >= enough;
+}

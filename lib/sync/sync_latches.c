@@ -1,0 +1,88 @@
+/*
+ * sync_latches.c - latches, for threads that wait.
+ */
+#include "sync_client.h"
+#include "sync_report.h"
+
+typedef redlock_code latch_function(redlock *client, redlock_latch **latch, const char *name,
+                                    const redlock_latch_options *options,
+                                    redlock_tally_callback *callback, void *data);
+
+struct latch_call {
+    struct call call;
+    redlock_sync *client;
+    latch_function *function;
+    redlock_latch *latch;
+    const char *name;
+    const redlock_latch_options *options;
+    redlock_tally *tally; /* the caller's, or NULL */
+};
+
+static void on_tally(redlock_latch *latch, const redlock_tally *tally, void *data)
+{
+    struct latch_call *latch_call = data;
+    if (latch_call->tally)
+        *latch_call->tally = *tally;
+    redlock_latch_free(latch);
+    sync_finish(latch_call->client, &latch_call->call,
+                sync_report(latch_call->call.result, tally->code, redlock_code_text(tally->code)));
+}
+
+static void start(redlock_sync *client, struct call *call)
+{
+    struct latch_call *latch_call = LIST_OWNER(call, struct latch_call, call);
+    redlock_code code = latch_call->function(client->redlock, &latch_call->latch, latch_call->name,
+                                             latch_call->options, on_tally, latch_call);
+    if (code)
+        sync_refuse(client, call, code);
+    else
+        sync_set_pending(client, call);
+}
+
+static redlock_code carry_out(redlock_sync *client, latch_function *function, const char *name,
+                              const redlock_latch_options *options, redlock_tally *tally,
+                              redlock_sync_result *result)
+{
+    struct latch_call latch_call = {.call = {.start = start, .result = result},
+                                    .client = client,
+                                    .function = function,
+                                    .name = name,
+                                    .options = options,
+                                    .tally = tally};
+    if (tally)
+        *tally = (redlock_tally){0};
+    if (!sync_report_is_usable(result))
+        return REDLOCK_E_ARGUMENT;
+    redlock_code code = sync_check(client);
+    if (code)
+        return sync_report(result, code, sync_why_not(client, code));
+    return sync_carry_out(client, &latch_call.call);
+}
+
+redlock_code redlock_sync_latch_create(redlock_sync *client, const char *name,
+                                       const redlock_latch_options *options, redlock_tally *tally,
+                                       redlock_sync_result *result)
+{
+    return carry_out(client, redlock_latch_create, name, options, tally, result);
+}
+
+redlock_code redlock_sync_latch_arrive(redlock_sync *client, const char *name,
+                                       const redlock_latch_options *options, redlock_tally *tally,
+                                       redlock_sync_result *result)
+{
+    return carry_out(client, redlock_latch_arrive, name, options, tally, result);
+}
+
+redlock_code redlock_sync_latch_await(redlock_sync *client, const char *name,
+                                      const redlock_latch_options *options, redlock_tally *tally,
+                                      redlock_sync_result *result)
+{
+    return carry_out(client, redlock_latch_await, name, options, tally, result);
+}
+
+redlock_code redlock_sync_latch_count(redlock_sync *client, const char *name,
+                                      const redlock_latch_options *options, redlock_tally *tally,
+                                      redlock_sync_result *result)
+{
+    return carry_out(client, redlock_latch_count, name, options, tally, result);
+}

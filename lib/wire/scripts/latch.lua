@@ -1,0 +1,48 @@
+-- The latch of a name.  The build puts this where a script says that it uses it.
+--   redlock:latch:<name>  sorted set: "a:<arrival>" at 0; at 1 the facts "id:<id>",
+--       "of:<how many it waits for>", "ends:<ms of TIME>", "run:<the process that it is for>", "open"
+-- It is not in KEYS: it follows from the name, and a master is no cluster.
+-- uses observers.lua
+local latch = 'redlock:latch:' .. name
+local run = string.match(redis.call('info', 'server'), 'run_id:(%w+)')
+
+local function facts()
+    local is = {}
+    for _, fact in ipairs(redis.call('zrange', latch, 1, 1, 'byscore', 'limit', 0, 5)) do
+        local word, value = string.match(fact, '^(%a+):?(.*)$')
+        is[word] = value
+    end
+    return is
+end
+
+-- What is here, if this very process was given it: what a restart has brought back may have been
+-- stored before something that is forgotten.
+local function record()
+    local is = facts()
+    return is.run == run and tonumber(is.ends) > ms_now() and is
+end
+
+local function counted()
+    return redis.call('zcount', latch, 0, 0)
+end
+
+-- What is to be answered.
+local function stands(is)
+    local arrived = redis.call('zrange', latch, 0, 0, 'byscore')
+    for i = 1, #arrived do
+        arrived[i] = string.sub(arrived[i], 3)
+    end
+    return {is.open and 1 or 0, is.id, tonumber(is.of), tonumber(is.ends),
+        tonumber(is.ends) - ms_now(), table.concat(arrived, '\n')}
+end
+
+-- Counts an arrival, if not enough are counted; returns whether that makes enough.
+local function count(is, arrival)
+    local of = tonumber(is.of)
+    return counted() < of and redis.call('zadd', latch, 0, 'a:' .. arrival) == 1 and counted() == of
+end
+
+local function open(is)
+    is.open = true
+    return redis.call('zadd', latch, 1, 'open') == 1
+end

@@ -1,0 +1,33 @@
+-- Puts a latch where this process was given none, or adds to it who has arrived.
+-- KEYS the name   ARGV id, the process that it is for, how many it waits for, ms of TIME when it ends,
+--                 1 it is open or 0, who has arrived, one a line
+-- Returns as tally does; 0: it was not put here, for this is another process, or it has ended.
+-- uses latch.lua
+local is = record()
+if is and is.id ~= ARGV[1] then
+    return stands(is)
+end
+if ARGV[2] ~= run or tonumber(ARGV[4]) <= ms_now() then
+    return 0
+end
+if not is then
+    if facts().id ~= ARGV[1] then
+        redis.call('del', latch)
+    end
+    is = {id = ARGV[1], of = ARGV[3], ends = ARGV[4]}
+    redis.call('zremrangebyscore', latch, 1, 1)
+    redis.call('zadd', latch, 1, 'id:' .. is.id, 1, 'of:' .. is.of, 1, 'ends:' .. is.ends,
+        1, 'run:' .. run)
+    redis.call('pexpireat', latch, is.ends)
+end
+local news = false
+for arrival in string.gmatch(ARGV[6], '[^\n]+') do
+    news = count(is, arrival) or news
+end
+if ARGV[5] == '1' and open(is) then
+    news = true
+end
+if news then
+    tell('0', '')
+end
+return stands(is)
