@@ -17,7 +17,8 @@ enum command_bit {
     FOR_ELECT = 64,
     FOR_LEADER = 128,
     FOR_BARRIER = 256,
-    FOR_ALL = 511
+    FOR_LATCH = 512,
+    FOR_ALL = 1023
 };
 
 struct command {
@@ -38,9 +39,10 @@ int perform_unlock(const struct options *options);
 int perform_status(const struct options *options);
 int perform_nodes(const struct options *options);
 int perform_barrier(const struct options *options);
+int perform_latch(const struct options *options);
 int perform_leader(const struct options *options);
 
 extern const char run_help[], lock_help[], extend_help[], unlock_help[], status_help[],
-    nodes_help[], elect_help[], leader_help[], barrier_help[];
+    nodes_help[], elect_help[], leader_help[], barrier_help[], latch_help[];
 
 #endif

@@ -24,6 +24,7 @@ const char global_help[] =
     "  elect   run a command while leading, and announce a value\n"
     "  leader  print what the leader announces\n"
     "  barrier wait until all parties have arrived\n"
+    "  latch   arrive without waiting; wait until enough have arrived\n"
     "\n"
     "Options of every command:\n"
     "  --nodes URIS           the masters: redis://[[USER]:PASSWORD@]HOST[:PORT][/DB]\n"
@@ -54,8 +55,9 @@ const char global_help[] =
     "\n"
     "Exit status: 0 done, 1 (`leader`) nobody leads, 64 usage, 69 no quorum of\n"
     "masters, 70 internal error, 74 stdout cannot be written, 75 somebody else has\n"
-    "the lock (`barrier`: not passed), 76 the lock was lost, 78 the list of masters\n"
-    "is wrong, 128+N ended by signal N; otherwise `run` exits as the command did.\n"
+    "the lock (`barrier`: not passed, `latch`: not open), 76 the lock was lost, or\n"
+    "the latch, 78 the list of masters is wrong, 128+N ended by signal N; otherwise\n"
+    "`run` exits as the command did.\n"
     "\n"
     "Example:\n"
     "  export REDLOCK_NODES=redis://a,redis://b,redis://c\n"
@@ -71,6 +73,7 @@ const struct command commands[] = {
     {"elect", FOR_ELECT, perform_run, elect_help},
     {"leader", FOR_LEADER, perform_leader, leader_help},
     {"barrier", FOR_BARRIER, perform_barrier, barrier_help},
+    {"latch", FOR_LATCH, perform_latch, latch_help},
     {NULL, FOR_ALL, NULL, NULL},
 };
 

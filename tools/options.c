@@ -43,7 +43,11 @@ enum option_id {
     OPTION_AGAIN,
     OPTION_WATCH,
     OPTION_PARTIES,
-    OPTION_GENERATION
+    OPTION_GENERATION,
+    OPTION_ARRIVALS,
+    OPTION_LIFE,
+    OPTION_ID,
+    OPTION_ARRIVAL
 };
 
 static const struct option long_options[] = {
@@ -76,6 +80,10 @@ static const struct option long_options[] = {
     {"watch", no_argument, NULL, OPTION_WATCH},
     {"parties", required_argument, NULL, OPTION_PARTIES},
     {"generation", required_argument, NULL, OPTION_GENERATION},
+    {"arrivals", required_argument, NULL, OPTION_ARRIVALS},
+    {"life", required_argument, NULL, OPTION_LIFE},
+    {"id", required_argument, NULL, OPTION_ID},
+    {"arrival", required_argument, NULL, OPTION_ARRIVAL},
     {NULL, 0, NULL, 0},
 };
 
@@ -87,7 +95,7 @@ static unsigned taken_by(int id)
     case OPTION_SHARED:
         return FOR_RUN | FOR_LOCK | FOR_EXTEND;
     case OPTION_WAIT:
-        return FOR_RUN | FOR_LOCK | FOR_ELECT | FOR_BARRIER;
+        return FOR_RUN | FOR_LOCK | FOR_ELECT | FOR_BARRIER | FOR_LATCH;
     case OPTION_FENCE:
         return FOR_RUN | FOR_LOCK;
     case OPTION_KILL_AFTER:
@@ -101,6 +109,11 @@ static unsigned taken_by(int id)
     case OPTION_PARTIES:
     case OPTION_GENERATION:
         return FOR_BARRIER;
+    case OPTION_ARRIVALS:
+    case OPTION_LIFE:
+    case OPTION_ID:
+    case OPTION_ARRIVAL:
+        return FOR_LATCH;
     case OPTION_MAX_HOLD:
     case OPTION_AT_LEAST:
     case OPTION_PERMITS:
@@ -249,6 +262,8 @@ static int take_duration_option(struct options *options, int id)
         return take_positive(options, id, &options->ttl_ms);
     case OPTION_WAIT:
         return take_option_duration(options, id, &options->wait_ms);
+    case OPTION_LIFE:
+        return take_positive(options, id, &options->life_ms);
     case OPTION_KILL_AFTER:
         return take_option_duration(options, id, &options->kill_after_ms);
     case OPTION_MARGIN:
@@ -317,6 +332,14 @@ static int take_option(struct options *options, int id)
         return take_number(options, id, 1, REDLOCK_PARTIES_MAX, &options->parties);
     case OPTION_GENERATION:
         return take_number(options, id, 0, REDLOCK_GENERATION_MAX, &options->generation);
+    case OPTION_ARRIVALS:
+        return take_number(options, id, 1, REDLOCK_ARRIVALS_MAX, &options->arrivals);
+    case OPTION_ID:
+        options->id = optarg;
+        return GO_ON;
+    case OPTION_ARRIVAL:
+        options->arrival = optarg;
+        return GO_ON;
     case 'q':
         options->quiet = true;
         return GO_ON;
@@ -415,6 +438,24 @@ static int cut_program(struct options *options, int argc, char **argv)
     return argc;
 }
 
+/* What is done about a latch stands before its name. */
+static int take_action(struct options *options, int argc, char **argv)
+{
+    static const char *const actions[] = {"create", "arrive", "wait", "count"};
+    if (options->command->bit != FOR_LATCH)
+        return GO_ON;
+    if (optind >= argc)
+        return misuse(options, "say what to do: create, arrive, wait or count");
+    for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
+        if (strcmp(argv[optind], actions[i]) == 0)
+            options->action = actions[i];
+    if (!options->action)
+        return misuse(options, "cannot '%s' a latch, but create, arrive, wait and count",
+                      argv[optind]);
+    optind++;
+    return GO_ON;
+}
+
 static bool make_room_for_names(struct options *options, int argc)
 {
     options->names = calloc((size_t)argc + 1, sizeof(*options->names));
@@ -452,6 +493,28 @@ static int check_permits(const struct options *options)
     return GO_ON;
 }
 
+static int check_latch(const struct options *options)
+{
+    bool creates = strcmp(options->action, "create") == 0;
+    bool arrives = strcmp(options->action, "arrive") == 0;
+    bool counts = strcmp(options->action, "count") == 0;
+    if (options->names_count > 1)
+        return misuse(options, "a latch has one name, not %zu", options->names_count);
+    if (creates && !options->arrivals)
+        return misuse(options, "--arrivals is missing: say how many must arrive");
+    if (!creates && (options->arrivals || options->life_ms))
+        return misuse(options,
+                      "`redlock latch %s` takes no --%s: the latch has that from its start",
+                      options->action, options->arrivals ? "arrivals" : "life");
+    if (creates && options->id)
+        return misuse(options, "`redlock latch create` takes no --id: it prints a new one");
+    if (!arrives && options->arrival)
+        return misuse(options, "`redlock latch %s` takes no --arrival", options->action);
+    if (counts && options->wait_ms >= 0)
+        return misuse(options, "`redlock latch count` takes no --wait: it tells what there is now");
+    return GO_ON;
+}
+
 static int check_arguments(const struct options *options)
 {
     enum command_bit bit = options->command->bit;
@@ -468,6 +531,8 @@ static int check_arguments(const struct options *options)
         return misuse(options, "a barrier has one name, not %zu", options->names_count);
     if (bit == FOR_BARRIER && !options->parties)
         return misuse(options, "--parties is missing: say how many must arrive");
+    if (bit == FOR_LATCH)
+        return check_latch(options);
     if ((bit & (FOR_EXTEND | FOR_UNLOCK)) && !options->token)
         return misuse(options, "--token is missing: give what `redlock lock` printed");
     if ((bit & (FOR_EXTEND | FOR_UNLOCK)) && token_length(options->token) == 0) {
@@ -566,12 +631,17 @@ static int parse_command(struct options *options, int argc, char **argv)
     options->fence = options->command->bit == FOR_ELECT;
     if (options->command->bit & (FOR_ELECT | FOR_BARRIER))
         options->wait_ms = REDLOCK_FOREVER;
+    if (options->command->bit == FOR_LATCH)
+        options->wait_ms = -1;
     if (!make_room_for_names(options, count)) {
         failure_tell(options, "cannot start", REDLOCK_E_MEMORY, redlock_code_text(REDLOCK_E_MEMORY),
                      NULL);
         return EXIT_INTERNAL;
     }
     int status = parse_options(options, count, argv, ":hqvV");
+    if (status != GO_ON)
+        return status;
+    status = take_action(options, count, argv);
     if (status != GO_ON)
         return status;
     take_names(options, count, argv);

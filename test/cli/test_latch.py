@@ -1,0 +1,120 @@
+"""redlock latch: who arrives, who waits, and what each is told."""
+
+import signal
+import unittest
+
+from harness import ClusterCase, until
+
+
+class Latch(ClusterCase):
+    def make(self, arrivals, *options):
+        return self.redlock("latch", "create", "--arrivals", str(arrivals), *options, self.name,
+                            status=0).out.strip()
+
+    def arrive(self, *options, status=0):
+        return self.redlock("latch", "arrive", *options, self.name, status=status)
+
+    def count(self):
+        return self.redlock("latch", "count", self.name, status=0).out
+
+    def waiters(self):
+        """The number of channels that are told of a change, on each master."""
+        return [int(self.cluster.cli(i + 1, "ZCARD", f"redlock:observers:{self.name}"))
+                for i in range(self.masters)]
+
+    def test_opens_when_all_have_arrived(self):
+        self.make(3)
+        waiter = self.spawn("latch", "wait", self.name)
+        until(lambda: min(self.waiters()) >= 1, "it waits on all masters")
+        self.assertEqual(self.count(), "0 3 shut\n")
+        self.arrive()
+        self.arrive()
+        self.assertEqual(self.count(), "2 3 shut\n")
+        self.assertIsNone(waiter.poll())
+        self.assertEqual(self.arrive().out, "")
+        self.finish(waiter, status=0)
+        self.assertEqual(self.count(), "3 3 open\n")
+        self.arrive()
+        self.redlock("latch", "wait", "--wait", "0", self.name, status=0)
+        self.assertEqual(self.count(), "3 3 open\n")
+
+    def test_an_arrival_is_counted_once(self):
+        self.make(2)
+        for _ in range(3):
+            self.arrive("--arrival", "part-7")
+        self.assertEqual(self.count(), "1 2 shut\n")
+        result = self.redlock("latch", "wait", "--wait", "100ms", self.name, status=75)
+        self.assertEqual(result.err, f"redlock: {self.name}: not open: 1 of 2 have arrived\n")
+
+    def test_a_name_has_one_latch(self):
+        first = self.make(2)
+        result = self.redlock("latch", "create", "--arrivals", "5", self.name, status=75)
+        self.assertIn(f"a latch already, for 2 arrivals: its id is {first}", result.err)
+        self.arrive("--id", first)
+        result = self.arrive("--id", "another", status=76)
+        self.assertIn("there is no such latch", result.err)
+        self.assertEqual(self.count(), "1 2 shut\n")
+
+    def test_its_life_is_over(self):
+        self.make(1, "--life", "1s")
+        until(lambda: not any(int(self.cluster.cli(i + 1, "EXISTS", f"redlock:latch:{self.name}"))
+                              for i in range(self.masters)), "the latch is gone")
+        for action in ("arrive", "wait", "count"):
+            self.redlock("latch", action, self.name, status=76)
+        self.make(1)
+
+    def test_the_document(self):
+        latch = self.make(1)
+        told = self.redlock("latch", "count", "--json", self.name, status=0).json
+        self.assertEqual((told["ok"], told["code"], told["action"], told["id"], told["arrival"]),
+                         (True, "REDLOCK_OK", "count", latch, None))
+        self.assertEqual((told["open"], told["arrived"], told["arrivals"], told["undecided"]),
+                         (False, 0, 1, False))
+        told = self.redlock("latch", "arrive", "--json", "--arrival", "me", self.name,
+                            status=0).json
+        self.assertEqual((told["action"], told["arrival"], told["open"], told["arrived"]),
+                         ("arrive", "me", True, 1))
+        told = self.redlock("latch", "create", "--json", "--arrivals", "2", self.name,
+                            status=75).json
+        self.assertEqual((told["ok"], told["code"], told["id"]), (False, "REDLOCK_E_HELD", latch))
+
+    def test_a_signal_ends_the_wait(self):
+        self.make(1)
+        waiter = self.spawn("latch", "wait", self.name)
+        until(lambda: min(self.waiters()) >= 1, "it waits on all masters")
+        waiter.send_signal(signal.SIGTERM)
+        self.finish(waiter, status=128 + signal.SIGTERM)
+        self.assertEqual(self.count(), "0 1 shut\n")
+
+    def test_bad_input(self):
+        for says, arguments in (
+                ("say what to do", ()),
+                ("cannot 'open' a latch", ("open", "x")),
+                ("no name given", ("wait",)),
+                ("one name, not 2", ("wait", "x", "y")),
+                ("--arrivals is missing", ("create", "x")),
+                ("'0' is not a number from 1 to 1000", ("create", "--arrivals", "0", "x")),
+                ("'1001' is not a number from 1 to 1000", ("create", "--arrivals", "1001", "x")),
+                ("lives for 1 s to 30 days", ("create", "--arrivals", "1", "--life", "10ms", "x")),
+                ("takes no --id", ("create", "--arrivals", "1", "--id", "i", "x")),
+                ("takes no --arrivals", ("arrive", "--arrivals", "1", "x")),
+                ("takes no --life", ("wait", "--life", "1h", "x")),
+                ("takes no --arrival", ("wait", "--arrival", "a", "x")),
+                ("takes no --wait", ("count", "--wait", "1s", "x")),
+                ("printable ASCII without spaces", ("arrive", "--arrival", "a b", "x")),
+                ("1 to 64 bytes", ("arrive", "--arrival", "a" * 65, "x")),
+                ("1 to 64 bytes", ("arrive", "--id", "", "x"))):
+            self.assertIn(says, self.redlock("latch", *arguments, status=64).err)
+
+    def test_without_a_quorum(self):
+        latch = self.make(1)
+        self.arrive("--arrival", "early", "--id", latch)
+        down = ",".join(self.cluster.uris[:1] + ["redis://127.0.0.1:1", "redis://127.0.0.1:2"])
+        for action in ("arrive", "wait", "count"):
+            limit = () if action == "count" else ("--wait", "0")
+            result = self.redlock("latch", action, *limit, "--nodes", down, self.name, status=69)
+            self.assertIn("masters answered", result.err)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,209 @@
+/*
+ * latch.c - makes a latch, arrives at it, waits until it is open, counts who has arrived.
+ */
+#include <string.h>
+
+#include "commands.h"
+#include "json.h"
+#include "redlock/recipes.h"
+#include "say.h"
+#include "session.h"
+#include "signals.h"
+
+#define WAITS_MS 10000 /* for masters, where nobody else is waited for */
+
+const char latch_help[] =
+    "usage: redlock latch create --arrivals N [OPTION...] NAME\n"
+    "       redlock latch arrive [OPTION...] NAME\n"
+    "       redlock latch wait [OPTION...] NAME\n"
+    "       redlock latch count [OPTION...] NAME\n"
+    "\n"
+    "A latch is made once, and is open when N have arrived at it. Who has arrived\n"
+    "need not wait, and may end: the arrival stays.\n"
+    "\n"
+    "  create   makes the latch NAME, unless there is one, and prints its id\n"
+    "  arrive   is counted, and ends when that is stored\n"
+    "  wait     ends when the latch is open\n"
+    "  count    prints how many have arrived, how many must, and `open` or `shut`\n"
+    "\n"
+    "  --arrivals N     create: how many must arrive (1 to 1000)\n"
+    "  --life D         create: how long the latch lives, open or not: 1s to 720h\n"
+    "                   (1h)\n"
+    "  --id ID          arrive, wait, count: only of the latch with this id, as\n"
+    "                   `create` printed it; else of the one that there is\n"
+    "  --arrival TEXT   arrive: who arrives, counted once however often it is told:\n"
+    "                   up to 64 letters without spaces; else somebody new\n"
+    "  --wait D         wait: for how long; create, arrive: how long to try while too\n"
+    "                   few masters answer: 0, 30s, forever (forever; 10s)\n"
+    "\n"
+    "Where too few masters answer it is undecided whether `arrive` was counted, which\n"
+    "says with what --arrival to try again. Give --arrival a name of your own, such\n"
+    "as that of the job, and a job that is repeated is not counted twice.\n"
+    "\n"
+    "Exit status: 0 done (wait: it is open), 64 usage, 69 too few masters answered,\n"
+    "75 create: there is a latch already; wait: too few have arrived in time, 76\n"
+    "there is no latch: its life is over, masters have lost it, or it was never made,\n"
+    "78 the list of masters is wrong, 128+N ended by signal N.\n"
+    "\n"
+    "Example:\n"
+    "  redlock latch create --arrivals 100 --life 6h import\n"
+    "  redlock latch arrive --arrival \"$part\" import        # in each of 100 jobs\n"
+    "  redlock latch wait import && ./after-import\n";
+
+struct latch {
+    struct session session;
+    struct signals signals;
+    redlock_latch *call;
+    int signal; /* that ended it; 0: none did */
+};
+
+static bool put_json(struct latch *latch, const redlock_tally *tally)
+{
+    const struct options *options = latch->session.options;
+    struct text out = {0};
+    struct json json = {.out = &out};
+    json_open(&json, NULL, '{');
+    json_bool(&json, "ok", tally->code == REDLOCK_OK);
+    json_string(&json, "code", redlock_code_name(tally->code));
+    json_string(&json, "text", redlock_code_text(tally->code));
+    json_string(&json, "name", options->names[0].bytes);
+    json_string(&json, "action", options->action);
+    json_string(&json, "id", tally->id);
+    if (tally->arrival[0])
+        json_string(&json, "arrival", tally->arrival);
+    else
+        json_null(&json, "arrival");
+    json_bool(&json, "open", tally->open);
+    json_bool(&json, "undecided", tally->undecided);
+    json_number(&json, "arrived", tally->arrived);
+    json_number(&json, "arrivals", tally->arrivals);
+    json_number(&json, "answered", tally->answered);
+    json_number(&json, "masters", tally->masters);
+    json_close(&json, '}');
+    text_format(&out, "\n");
+    bool done = session_put(&latch->session, &out);
+    text_free(&out);
+    return done;
+}
+
+static bool put(struct latch *latch, const redlock_tally *tally)
+{
+    const char *action = latch->session.options->action;
+    struct text out = {0};
+    if (strcmp(action, "create") == 0)
+        text_format(&out, "%s\n", tally->id);
+    else if (strcmp(action, "count") == 0)
+        text_format(&out, "%u %u %s\n", tally->arrived, tally->arrivals,
+                    tally->open ? "open" : "shut");
+    bool done = !out.bytes || session_put(&latch->session, &out);
+    text_free(&out);
+    return done;
+}
+
+static void tell_undecided(const struct latch *latch, const redlock_tally *tally)
+{
+    const char *name = latch->session.options->names[0].bytes;
+    if (tally->arrival[0])
+        say("%s: undecided whether it is counted: %u of %u masters answered; try again with "
+            "--arrival %s",
+            name, tally->answered, tally->masters, tally->arrival);
+    else
+        say("%s: undecided whether it was made: %u of %u masters answered; try again, and if there "
+            "is a latch with the id %s then it was",
+            name, tally->answered, tally->masters, tally->id);
+}
+
+static void tell(const struct latch *latch, const redlock_tally *tally)
+{
+    const char *name = latch->session.options->names[0].bytes;
+    if (tally->undecided)
+        tell_undecided(latch, tally);
+    else if (tally->code == REDLOCK_E_HELD)
+        say("%s: there is a latch already, for %u arrivals: its id is %s", name, tally->arrivals,
+            tally->id);
+    else if (tally->code == REDLOCK_E_NOT_OPEN)
+        say("%s: not open: %u of %u have arrived", name, tally->arrived, tally->arrivals);
+    else if (tally->code == REDLOCK_E_GONE)
+        say("%s: there is no such latch: its life is over, too many masters have lost it, or it "
+            "was "
+            "never made",
+            name);
+    else if (tally->code == REDLOCK_E_UNAVAILABLE)
+        say("%s: %u of %u masters answered, and they do not decide it", name, tally->answered,
+            tally->masters);
+}
+
+static int status_of(const struct latch *latch, const redlock_tally *tally)
+{
+    bool ended = latch->signal && tally->code == REDLOCK_E_CANCELLED;
+    return ended ? EXIT_SIGNAL + latch->signal : exit_for(tally->code);
+}
+
+static void on_tally(redlock_latch *call, const redlock_tally *tally, void *data)
+{
+    struct latch *latch = data;
+    bool done = true;
+    if (latch->session.options->json)
+        done = put_json(latch, tally);
+    else if (tally->code == REDLOCK_OK)
+        done = put(latch, tally);
+    else
+        tell(latch, tally);
+    redlock_latch_free(call);
+    latch->call = NULL;
+    session_end(&latch->session, done ? status_of(latch, tally) : EXIT_OUTPUT, OWED_TIMEOUT_MS);
+}
+
+static void on_signal(void *data, int number)
+{
+    struct latch *latch = data;
+    if (signal_is_message(number))
+        return;
+    latch->signal = number;
+    if (!latch->call)
+        session_end_by_signal(&latch->session, number, NULL);
+    else
+        redlock_latch_cancel(latch->call);
+}
+
+static redlock_code call(struct latch *latch, const redlock_latch_options *terms)
+{
+    redlock *client = latch->session.client;
+    const struct options *options = latch->session.options;
+    const char *action = options->action, *name = options->names[0].bytes;
+    if (strcmp(action, "create") == 0)
+        return redlock_latch_create(client, &latch->call, name, terms, on_tally, latch);
+    if (strcmp(action, "arrive") == 0)
+        return redlock_latch_arrive(client, &latch->call, name, terms, on_tally, latch);
+    if (strcmp(action, "wait") == 0)
+        return redlock_latch_await(client, &latch->call, name, terms, on_tally, latch);
+    return redlock_latch_count(client, &latch->call, name, terms, on_tally, latch);
+}
+
+static void begin(void *data)
+{
+    struct latch *latch = data;
+    const struct options *options = latch->session.options;
+    bool waits = strcmp(options->action, "wait") == 0;
+    redlock_latch_options terms = REDLOCK_LATCH_INIT;
+    terms.arrivals = options->arrivals;
+    terms.id = options->id;
+    terms.arrival = options->arrival;
+    if (options->life_ms)
+        terms.life_ms = options->life_ms;
+    terms.wait_ms = options->wait_ms >= 0 ? options->wait_ms : waits ? REDLOCK_FOREVER : WAITS_MS;
+    redlock_code code = call(latch, &terms);
+    if (code != REDLOCK_OK)
+        session_refused(&latch->session, "cannot do that", code);
+}
+
+/* Masters that are late are waited for by the call itself. */
+int perform_latch(const struct options *options)
+{
+    struct latch latch = {.session = {.begin = begin, .hasty = true}};
+    latch.session.data = &latch;
+    if (!session_open(&latch.session, options))
+        return latch.session.status;
+    signals_watch(&latch.signals, latch.session.loop, on_signal, &latch);
+    return session_run(&latch.session);
+}
