@@ -144,12 +144,47 @@ static void meet(struct user *user)
     redlock_party_free(party);
 }
 
+static void on_tally(redlock_latch *latch, const redlock_tally *tally, void *data)
+{
+    (void)latch, (void)tally;
+    ++*(unsigned *)data;
+}
+
+static void await_call(struct user *user, redlock_latch *latch, redlock_code code,
+                       const unsigned *told)
+{
+    assert_true(code == REDLOCK_OK || (code == REDLOCK_E_MEMORY && !latch));
+    if (latch)
+        AWAIT(user, *told);
+    assert_true(*told == (latch != NULL));
+    redlock_latch_free(latch);
+}
+
+/* One latch, for one arrival. */
+static void latch(struct user *user)
+{
+    redlock_latch *call;
+    redlock_latch_options options = REDLOCK_LATCH_INIT;
+    options.arrivals = 1;
+    options.wait_ms = 1000;
+    unsigned told = 0;
+    redlock_code code = redlock_latch_create(user->client, &call, "one", &options, on_tally, &told);
+    await_call(user, call, code, &told);
+    told = 0;
+    code = redlock_latch_arrive(user->client, &call, "one", &options, on_tally, &told);
+    await_call(user, call, code, &told);
+    told = 0;
+    code = redlock_latch_await(user->client, &call, "one", &options, on_tally, &told);
+    await_call(user, call, code, &told);
+}
+
 /* What could not be taken back ends by itself. */
 static void forget_what_expires(void)
 {
     for (unsigned i = 0; i < 5; i++)
         cluster_tell(&cluster, i,
-                     "DEL redlock:leader:one redlock:observers:one redlock:barrier:0:one");
+                     "DEL redlock:leader:one redlock:observers:one redlock:barrier:0:one "
+                     "redlock:latch:one");
 }
 
 static void on_closed(redlock *client, unsigned left, void *data)
@@ -216,7 +251,7 @@ static bool live(life *life, enum fault fault, unsigned n)
     bool struck = fault_disarm();
     assert_keeps_count(user.loop);
     ev_loop_destroy(user.loop);
-    if (life == lead_and_observe || life == meet)
+    if (life == lead_and_observe || life == meet || life == latch)
         forget_what_expires();
     if (cluster_keys(&cluster))
         fail_msg("the %u-th fault of kind %d left keys behind", n, (int)fault);
@@ -251,6 +286,14 @@ static void test_barriers(void **state)
     live_all(meet, FAULT_MEMORY, "allocations failed");
     live_all(meet, FAULT_MEMORY_SPELL, "times ten allocations failed in a row");
     live_all(meet, FAULT_CALL_FAILS, "calls on sockets failed");
+}
+
+static void test_latches(void **state)
+{
+    (void)state;
+    live_all(latch, FAULT_MEMORY, "allocations failed");
+    live_all(latch, FAULT_MEMORY_SPELL, "times ten allocations failed in a row");
+    live_all(latch, FAULT_CALL_FAILS, "calls on sockets failed");
 }
 
 static void test_memory(void **state)
@@ -346,6 +389,7 @@ int main(void)
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_leaders),
         cmocka_unit_test(test_barriers),
+        cmocka_unit_test(test_latches),
         cmocka_unit_test(test_token_takes_no_memory),
         cmocka_unit_test(test_calls_that_fail),
         cmocka_unit_test(test_calls_that_do_half),

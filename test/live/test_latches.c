@@ -1,0 +1,269 @@
+/*
+ * Latches on real masters: who arrives, who waits, what each is told, and what restarts of masters
+ * leave of them.
+ */
+#include <redlock/recipes.h>
+#include <string.h>
+
+#include "pair.h"
+#include "scene.h"
+
+#define MASTERS 5
+#define MANY    100
+
+typedef redlock_code call_function(redlock *client, redlock_latch **latch, const char *name,
+                                   const redlock_latch_options *options,
+                                   redlock_tally_callback *callback, void *data);
+
+struct call {
+    redlock_latch *latch;
+    unsigned times;
+    redlock_tally told;
+};
+
+static void hear(redlock_latch *latch, const redlock_tally *tally, void *data)
+{
+    struct call *call = data;
+    assert_ptr_equal(latch, call->latch);
+    call->times++;
+    call->told = *tally;
+}
+
+static void begin(struct call *call, struct user *user, call_function *function,
+                  const redlock_latch_options *options)
+{
+    *call = (struct call){0};
+    assert_code(function(user->client, &call->latch, "latch", options, hear, call), REDLOCK_OK);
+    assert_int_equal(call->times, 0);
+}
+
+static void await_told(struct call *call, struct user *user, redlock_code code)
+{
+    AWAIT_MS(user, call->times, 20000);
+    assert_int_equal(call->times, 1);
+    assert_code(call->told.code, code);
+    redlock_latch_free(call->latch);
+}
+
+static redlock_tally tell(struct user *user, call_function *function,
+                          const redlock_latch_options *options, redlock_code code)
+{
+    struct call call;
+    begin(&call, user, function, options);
+    await_told(&call, user, code);
+    return call.told;
+}
+
+static redlock_tally make(struct user *user, int64_t arrivals)
+{
+    redlock_latch_options options = REDLOCK_LATCH_INIT;
+    options.arrivals = arrivals;
+    return tell(user, redlock_latch_create, &options, REDLOCK_OK);
+}
+
+static redlock_tally arrive(struct user *user, const char *arrival)
+{
+    redlock_latch_options options = REDLOCK_LATCH_INIT;
+    options.arrival = arrival;
+    return tell(user, redlock_latch_arrive, &options, REDLOCK_OK);
+}
+
+static void counts(struct user *user, unsigned arrived, bool open)
+{
+    redlock_tally tally = tell(user, redlock_latch_count, NULL, REDLOCK_OK);
+    assert_int_equal(tally.arrived, arrived);
+    assert_int_equal(tally.open, open);
+}
+
+static int join_anew(void **state)
+{
+    for (unsigned i = 0; i < MASTERS; i++)
+        cluster_tell(&cluster, i, "DEL redlock:latch:latch redlock:observers:latch");
+    return pair_join(state);
+}
+
+static void test_it_opens_when_all_have_arrived(void **state)
+{
+    (void)state;
+    struct call waits;
+    char arrival[16];
+    make(&ours, MANY);
+    begin(&waits, &theirs, redlock_latch_await, NULL);
+    for (unsigned i = 0; i < MANY; i++) {
+        assert_int_equal(waits.times, 0);
+        snprintf(arrival, sizeof arrival, "part-%u", i);
+        redlock_tally tally = arrive(i % 2 ? &ours : &theirs, arrival);
+        assert_int_equal(tally.arrived, i + 1);
+        assert_int_equal(tally.open, i + 1 == MANY);
+    }
+    await_told(&waits, &ours, REDLOCK_OK);
+    assert_true(waits.told.open);
+    counts(&ours, MANY, true);
+}
+
+static void test_who_waits_is_told_at_once(void **state)
+{
+    (void)state;
+    struct call waits;
+    make(&ours, 1);
+    begin(&waits, &theirs, redlock_latch_await, NULL);
+    AWAIT(&ours, cluster_count(&cluster, 0, "ZCARD redlock:observers:latch") >= 1);
+    arrive(&ours, NULL);
+    AWAIT_AWAKE_MS(&ours, waits.times, 900); /* it would ask again after 1 s at the earliest */
+    await_told(&waits, &ours, REDLOCK_OK);
+}
+
+static void test_an_arrival_is_counted_once(void **state)
+{
+    (void)state;
+    make(&ours, 2);
+    arrive(&ours, "me");
+    arrive(&theirs, "me");
+    counts(&ours, 1, false);
+    redlock_tally tally = arrive(&ours, NULL);
+    assert_true(tally.open);
+    assert_int_equal(strlen(tally.arrival), 22);
+}
+
+static void test_a_name_has_one_latch(void **state)
+{
+    (void)state;
+    redlock_latch_options options = REDLOCK_LATCH_INIT;
+    redlock_tally first = make(&ours, 2);
+    options.arrivals = 7;
+    redlock_tally second = tell(&theirs, redlock_latch_create, &options, REDLOCK_E_HELD);
+    assert_string_equal(second.id, first.id);
+    assert_int_equal(second.arrivals, 2);
+    options.id = "another";
+    tell(&theirs, redlock_latch_arrive, &options, REDLOCK_E_GONE);
+    options.id = first.id;
+    tell(&theirs, redlock_latch_arrive, &options, REDLOCK_OK);
+    counts(&ours, 1, false);
+}
+
+static void test_what_was_not_made_is_taken_away(void **state)
+{
+    (void)state;
+    redlock_latch_options options = REDLOCK_LATCH_INIT;
+    options.arrivals = 1;
+    redlock_tally first = make(&ours, 1);
+    cluster_tell(&cluster, 0, "DEL redlock:latch:latch");
+    tell(&theirs, redlock_latch_create, &options, REDLOCK_E_HELD);
+    AWAIT(&theirs, !cluster_count(&cluster, 0, "EXISTS redlock:latch:latch"));
+    assert_string_equal(tell(&ours, redlock_latch_count, NULL, REDLOCK_OK).id, first.id);
+}
+
+static void test_its_time_is_over(void **state)
+{
+    (void)state;
+    redlock_latch_options options = REDLOCK_LATCH_INIT;
+    options.wait_ms = 100;
+    make(&ours, 1);
+    tell(&ours, redlock_latch_await, &options, REDLOCK_E_NOT_OPEN);
+}
+
+static void test_cancelling_and_closing_end_calls(void **state)
+{
+    (void)state;
+    struct call first, second, third;
+    make(&ours, 1);
+    begin(&first, &theirs, redlock_latch_await, NULL);
+    assert_code(redlock_latch_cancel(first.latch), REDLOCK_OK);
+    assert_code(redlock_latch_cancel(first.latch), REDLOCK_E_STATE);
+    await_told(&first, &ours, REDLOCK_E_CANCELLED);
+    struct user brief;
+    user_join(&brief, ours.loop, &cluster);
+    begin(&second, &brief, redlock_latch_await, NULL);
+    begin(&third, &brief, redlock_latch_await, NULL);
+    redlock_latch_free(third.latch);
+    assert_int_equal(user_end(&brief, 10000), 0);
+    assert_int_equal(second.times, 1);
+    assert_code(second.told.code, REDLOCK_E_CLOSED);
+    assert_int_equal(third.times, 0);
+}
+
+static void test_what_is_refused(void **state)
+{
+    (void)state;
+    redlock_latch *latch;
+    redlock_latch_options options = REDLOCK_LATCH_INIT;
+    assert_code(redlock_latch_create(ours.client, &latch, "latch", NULL, hear, NULL),
+                REDLOCK_E_ARGUMENT);
+    assert_null(latch);
+    options.arrivals = REDLOCK_ARRIVALS_MAX + 1;
+    assert_code(redlock_latch_create(ours.client, &latch, "latch", &options, hear, NULL),
+                REDLOCK_E_ARGUMENT);
+    options.arrivals = 1;
+    options.life_ms = REDLOCK_LATCH_LIFE_MAX + 1;
+    assert_code(redlock_latch_create(ours.client, &latch, "latch", &options, hear, NULL),
+                REDLOCK_E_ARGUMENT);
+    options.arrival = "two words";
+    assert_code(redlock_latch_arrive(ours.client, &latch, "latch", &options, hear, NULL),
+                REDLOCK_E_ARGUMENT);
+    assert_code(redlock_latch_await(ours.client, &latch, "", NULL, hear, NULL), REDLOCK_E_NAME);
+    assert_code(redlock_latch_await(ours.client, &latch, "a", NULL, NULL, NULL),
+                REDLOCK_E_ARGUMENT);
+    assert_code(redlock_latch_await(NULL, &latch, "a", NULL, hear, NULL), REDLOCK_E_ARGUMENT);
+    options.size = 0;
+    assert_code(redlock_latch_count(ours.client, &latch, "a", &options, hear, NULL),
+                REDLOCK_E_ARGUMENT);
+    redlock_latch_free(NULL);
+}
+
+/* ---- masters that restart ------------------------------------------------------------------ */
+
+static bool is_on(unsigned master)
+{
+    return cluster_count(&scene.cluster, master, "ZCOUNT redlock:latch:latch 1 1") > 0;
+}
+
+/* Each in turn, and so all that knew of the first arrival. */
+static void test_it_outlasts_restarts_in_turn(void **state)
+{
+    (void)state;
+    struct user user;
+    struct call waits;
+    scene_enter(&scene, &user, "latch", 0);
+    make(&user, 3);
+    arrive(&user, "first");
+    begin(&waits, &user, redlock_latch_await, NULL);
+    for (unsigned i = 0; i < 3; i++) {
+        cluster_do(&scene.cluster, "restart %u --empty", i + 1);
+        AWAIT_MS(&user, is_on(i), 20000);
+    }
+    counts(&user, 1, false);
+    arrive(&user, "second");
+    assert_true(arrive(&user, "third").open);
+    await_told(&waits, &user, REDLOCK_OK);
+    scene_leave(&user);
+}
+
+/* More than can be made good. */
+static void test_it_is_gone_with_its_quorum(void **state)
+{
+    (void)state;
+    struct user user;
+    scene_enter(&scene, &user, "latch", 0);
+    make(&user, 2);
+    arrive(&user, "first");
+    cluster_do(&scene.cluster, "restart 1 2 --empty");
+    tell(&user, redlock_latch_await, NULL, REDLOCK_E_GONE);
+    scene_leave(&user);
+}
+
+int main(void)
+{
+#define WITH_BOTH(test) cmocka_unit_test_setup_teardown(test, join_anew, pair_leave)
+    const struct CMUnitTest tests[] = {
+        WITH_BOTH(test_it_opens_when_all_have_arrived),   WITH_BOTH(test_who_waits_is_told_at_once),
+        WITH_BOTH(test_an_arrival_is_counted_once),       WITH_BOTH(test_a_name_has_one_latch),
+        WITH_BOTH(test_what_was_not_made_is_taken_away),  WITH_BOTH(test_its_time_is_over),
+        WITH_BOTH(test_cancelling_and_closing_end_calls), WITH_BOTH(test_what_is_refused),
+    };
+    const struct CMUnitTest restarts[] = {
+        SCENE(test_it_outlasts_restarts_in_turn, .masters = 3, .max_ttl_ms = 1000),
+        SCENE(test_it_is_gone_with_its_quorum, .masters = 3, .max_ttl_ms = 1000),
+    };
+    int failed = RUN_WITH(tests, .masters = MASTERS);
+    return failed + RUN_SCENES(restarts);
+}

@@ -1,0 +1,84 @@
+/*
+ * Latches for threads that wait.
+ */
+#include <pthread.h>
+
+#include "fixture.h"
+#include "sync_user.h"
+
+#define MASTERS 5
+#define MANY    8
+
+static void test_each_call(void **state)
+{
+    (void)state;
+    redlock_tally tally;
+    redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
+    redlock_latch_options options = REDLOCK_LATCH_INIT;
+    redlock_sync *client = open_on(&cluster);
+    options.wait_ms = 0;
+    assert_code(redlock_sync_latch_await(client, "latch", &options, &tally, &result),
+                REDLOCK_E_GONE);
+    assert_string_equal(result.text, redlock_code_text(REDLOCK_E_GONE));
+    options.arrivals = 1;
+    assert_code(redlock_sync_latch_create(client, "latch", &options, NULL, NULL), REDLOCK_OK);
+    assert_code(redlock_sync_latch_await(client, "latch", &options, &tally, &result),
+                REDLOCK_E_NOT_OPEN);
+    assert_code(redlock_sync_latch_arrive(client, "latch", &options, &tally, NULL), REDLOCK_OK);
+    assert_true(tally.open);
+    assert_code(redlock_sync_latch_await(client, "latch", &options, &tally, NULL), REDLOCK_OK);
+    assert_code(redlock_sync_latch_count(client, "latch", NULL, &tally, NULL), REDLOCK_OK);
+    assert_int_equal(tally.arrived, 1);
+    assert_code(redlock_sync_latch_create(client, "", &options, NULL, NULL), REDLOCK_E_NAME);
+    assert_code(redlock_sync_latch_count(NULL, "latch", NULL, NULL, NULL), REDLOCK_E_ARGUMENT);
+    redlock_sync_close(client, 5000);
+    redlock_sync_free(client);
+}
+
+struct worker {
+    pthread_t thread;
+    redlock_sync *client;
+    redlock_code code;
+    bool open;
+};
+
+static void *arrive_and_wait(void *data)
+{
+    struct worker *worker = data;
+    redlock_tally tally = {0};
+    worker->code = redlock_sync_latch_arrive(worker->client, "many", NULL, NULL, NULL);
+    if (!worker->code)
+        worker->code = redlock_sync_latch_await(worker->client, "many", NULL, &tally, NULL);
+    worker->open = tally.open;
+    return NULL;
+}
+
+static void test_threads_wait_for_each_other(void **state)
+{
+    (void)state;
+    struct worker workers[MANY] = {{0}};
+    redlock_latch_options options = REDLOCK_LATCH_INIT;
+    redlock_sync *client = open_on(&cluster);
+    options.arrivals = MANY;
+    assert_code(redlock_sync_latch_create(client, "many", &options, NULL, NULL), REDLOCK_OK);
+    for (unsigned i = 0; i < MANY; i++) {
+        workers[i].client = client;
+        assert_int_equal(pthread_create(&workers[i].thread, NULL, arrive_and_wait, &workers[i]), 0);
+    }
+    for (unsigned i = 0; i < MANY; i++) {
+        pthread_join(workers[i].thread, NULL);
+        assert_code(workers[i].code, REDLOCK_OK);
+        assert_true(workers[i].open);
+    }
+    redlock_sync_close(client, 5000);
+    redlock_sync_free(client);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_each_call),
+        cmocka_unit_test(test_threads_wait_for_each_other),
+    };
+    return RUN_WITH(tests, .masters = MASTERS);
+}
