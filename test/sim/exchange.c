@@ -9,6 +9,8 @@
 #include "invariants.h"
 #include "trace.h"
 
+#define LEFT_MOST ((INT64_C(1) << 53) / 1000) /* ms: as in lib/wire */
+
 /* ---- what is expected ------------------------------------------------------------- */
 
 void exchange_expect(struct shell *s, unsigned master, const struct tag *tag)
@@ -224,9 +226,11 @@ static void read_latch(const struct world *w, const struct model_answer *answer,
     reply->reader_tokens_length = strlen(reply->reader_tokens);
 }
 
+/* As lib/wire reads it. */
 static int64_t remaining(int64_t pttl)
 {
-    return pttl == -1 ? -2 : pttl == -2 ? -1 : pttl;
+    int64_t most = pttl < LEFT_MOST ? pttl : LEFT_MOST;
+    return pttl == -1 ? -2 : pttl == -2 ? -1 : most;
 }
 
 static void fill_hello(const struct model_answer *answer, struct hello *hello)
