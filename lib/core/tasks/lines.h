@@ -6,6 +6,24 @@
 
 #include "ground/names.h"
 
+/* A text that is kept. */
+struct lines {
+    char *bytes; /* NULL: there are none */
+    size_t length;
+};
+
+/* Makes room for so many bytes in place of those that were kept; false if memory is out: then none
+ * are kept. */
+bool lines_make_room(const struct memory *memory, struct lines *lines, size_t length);
+/* The same, and copies them. */
+bool lines_keep(const struct memory *memory, struct lines *lines, const char *bytes, size_t length);
+void lines_drop(const struct memory *memory, struct lines *lines);
+
+static inline struct slice lines_all(const struct lines *lines)
+{
+    return lines->bytes ? (struct slice){lines->bytes, lines->length} : (struct slice){"", 0};
+}
+
 /* Takes the next line off the front; false if there is none. */
 static inline bool lines_next(struct slice *lines, struct slice *line)
 {

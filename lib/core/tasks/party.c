@@ -250,24 +250,13 @@ static enum stand stand_of(const struct reply *reply)
     }
 }
 
-static void drop_tokens(struct engine *e, struct stood_at *at)
-{
-    if (at->tokens)
-        e->memory.give(e->memory.pool, at->tokens, at->length);
-    at->tokens = NULL;
-    at->length = 0;
-}
-
+/* If memory is out there are none: it is asked again. */
 static void keep_tokens(struct engine *e, struct stood_at *at, const struct reply *reply)
 {
-    drop_tokens(e, at);
-    if (at->stand != STAND_OPEN || !reply->reader_tokens_length)
-        return;
-    at->tokens = e->memory.take(e->memory.pool, reply->reader_tokens_length);
-    if (!at->tokens) /* it is asked again */
-        return;
-    at->length = reply->reader_tokens_length;
-    memcpy(at->tokens, reply->reader_tokens, at->length);
+    if (at->stand == STAND_OPEN)
+        lines_keep(&e->memory, &at->tokens, reply->reader_tokens, reply->reader_tokens_length);
+    else
+        lines_drop(&e->memory, &at->tokens);
 }
 
 static void take(struct engine *e, struct party *party, unsigned master, const struct reply *reply)
@@ -351,6 +340,6 @@ bool party_tell(struct engine *e, struct party *party, struct task_news *news)
 void party_free(struct engine *e, struct party *party)
 {
     for (unsigned i = 0; i < e->config.masters; i++)
-        drop_tokens(e, &party->at[i]);
+        lines_drop(&e->memory, &party->at[i].tokens);
     e->memory.give(e->memory.pool, party, sizeof *party + e->config.masters * sizeof *party->at);
 }

@@ -38,7 +38,7 @@ static struct slice parties_at(const struct engine *e, const struct party *party
 {
     const struct stood_at *at = &party->at[master];
     bool open = at->stand == STAND_OPEN && stands(e, party, master);
-    return open ? (struct slice){at->tokens, at->length} : (struct slice){"", 0};
+    return open ? lines_all(&at->tokens) : (struct slice){"", 0};
 }
 
 static bool is_counted_at(const struct engine *e, const struct party *party, unsigned master,

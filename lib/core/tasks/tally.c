@@ -19,10 +19,17 @@ static bool are_same(const struct latch_record *a, const struct latch_record *b)
     return a->arrivals == b->arrivals && a->ends_ms == b->ends_ms && strcmp(a->id, b->id) == 0;
 }
 
-bool tally_has(const struct engine *e, const struct latcher *latcher, unsigned master)
+/* It counts, and has this. */
+static bool says(const struct engine *e, const struct latcher *latcher, unsigned master,
+                 const struct latch_record *record)
 {
     const struct latched_at *at = &latcher->at[master];
-    return passage_counts(e, master) && has_some(at) && are_same(&at->record, &latcher->record);
+    return passage_counts(e, master) && has_some(at) && are_same(&at->record, record);
+}
+
+bool tally_has(const struct engine *e, const struct latcher *latcher, unsigned master)
+{
+    return says(e, latcher, master, &latcher->record);
 }
 
 unsigned tally_readers(const struct engine *e, const struct latcher *latcher, usec from)
@@ -36,18 +43,15 @@ unsigned tally_readers(const struct engine *e, const struct latcher *latcher, us
 unsigned tally_readers_enough(const struct engine *e)
 {
     unsigned vouched = e->config.masters - e->quorum + 2 * e->config.spare + 1;
-    unsigned enough = vouched > e->quorum ? vouched : e->quorum;
-    return enough;
+    return vouched > e->quorum ? vouched : e->quorum;
 }
 
 static unsigned count_same(const struct engine *e, const struct latcher *latcher,
                            const struct latch_record *record)
 {
     unsigned count = 0;
-    for (unsigned i = 0; i < e->config.masters; i++) {
-        const struct latched_at *at = &latcher->at[i];
-        count += passage_counts(e, i) && has_some(at) && are_same(&at->record, record);
-    }
+    for (unsigned i = 0; i < e->config.masters; i++)
+        count += says(e, latcher, i, record);
     return count;
 }
 
@@ -82,11 +86,8 @@ static bool can_have(const struct engine *e, const struct latcher *latcher,
                      const struct latch_record *record, usec from)
 {
     unsigned may = e->config.spare;
-    for (unsigned i = 0; i < e->config.masters; i++) {
-        const struct latched_at *at = &latcher->at[i];
-        bool says = record && has_some(at) && are_same(&at->record, record);
-        may += says || !is_known(e, latcher, i, from);
-    }
+    for (unsigned i = 0; i < e->config.masters; i++)
+        may += (record && says(e, latcher, i, record)) || !is_known(e, latcher, i, from);
     return may >= e->quorum;
 }
 
@@ -125,8 +126,7 @@ static void lists_begin(const struct engine *e, const struct latcher *latcher, u
     for (unsigned i = 0; i < lists->masters; i++) {
         const struct latched_at *at = &latcher->at[i];
         bool counts = tally_has(e, latcher, i) && at->asked_at >= from;
-        lists->rest[i] =
-            counts && at->arrived ? (struct slice){at->arrived, at->length} : (struct slice){"", 0};
+        lists->rest[i] = counts ? lines_all(&at->arrived) : (struct slice){"", 0};
         lists->has_next[i] = lines_next(&lists->rest[i], &lists->next[i]);
     }
 }
@@ -150,13 +150,12 @@ static bool lists_take(struct lists *lists, struct slice *first, unsigned *said)
     return any;
 }
 
-unsigned tally_arrived(const struct engine *e, const struct latcher *latcher, usec from,
-                       unsigned least)
+unsigned tally_arrived(const struct engine *e, const struct latcher *latcher, unsigned least)
 {
     struct lists lists;
     struct slice arrival;
     unsigned said, count = 0;
-    lists_begin(e, latcher, from, &lists);
+    lists_begin(e, latcher, 0, &lists);
     while (lists_take(&lists, &arrival, &said))
         count += said >= least;
     return count;
@@ -198,7 +197,7 @@ bool tally_is_open(const struct engine *e, const struct latcher *latcher)
 {
     unsigned least = e->config.spare + 1;
     return count_open(e, latcher) >= least ||
-           tally_arrived(e, latcher, 0, least) >= latcher->record.arrivals;
+           tally_arrived(e, latcher, least) >= latcher->record.arrivals;
 }
 
 /* A wrong master may have invented who arrived, but an honest one may be the only one to know it.
@@ -207,7 +206,7 @@ bool tally_is_shut(const struct engine *e, const struct latcher *latcher)
 {
     unsigned enough = MUTANT(LATCH_OF_ONE) ? 1 : e->quorum;
     return tally_readers(e, latcher, 0) >= enough && !count_open(e, latcher) &&
-           tally_arrived(e, latcher, 0, 1) < latcher->record.arrivals;
+           tally_arrived(e, latcher, 1) < latcher->record.arrivals;
 }
 
 /* What was stored when it was asked then counts: a process that forgets it does not vote before

@@ -21,11 +21,10 @@ const struct latch_record *tally_found(const struct engine *engine, const struct
 /* No quorum of masters can have it, as far as was asked at `from` or later; 0: at any time. */
 bool tally_is_gone(const struct engine *engine, const struct latcher *latcher, usec from);
 
-/* The number of arrivals that at least `least` masters count, of those that were asked at `from` or
- * later. */
-unsigned tally_arrived(const struct engine *engine, const struct latcher *latcher, usec from,
-                       unsigned least);
-/* Writes them, one a line, in order; `to` may be NULL.  Returns the number of bytes. */
+/* The number of arrivals that at least `least` masters count. */
+unsigned tally_arrived(const struct engine *engine, const struct latcher *latcher, unsigned least);
+/* Writes them, as far as was asked at `from` or later, one a line, in order; `to` may be NULL.
+ * Returns the number of bytes. */
 size_t tally_list(const struct engine *engine, const struct latcher *latcher, usec from,
                   unsigned least, char *to);
 /* Enough have arrived, or it was opened. */

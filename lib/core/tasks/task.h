@@ -10,6 +10,7 @@
 
 #include "ground/names.h"
 #include "ground/shared.h"
+#include "tasks/lines.h"
 #include "tasks/saying.h"
 #include "tasks/view.h"
 
@@ -89,8 +90,7 @@ struct stood_at {
     enum errand asked;   /* of the request that is outstanding */
     enum errand carried; /* of the last one that was answered, well or not */
     unsigned counted;    /* the most parties that it has told of */
-    char *tokens;        /* OPEN: theirs, one a line; NULL: none are kept */
-    size_t length;
+    struct lines tokens; /* OPEN: theirs */
 };
 
 struct party {
@@ -132,9 +132,8 @@ enum latched {
 struct latched_at {
     enum latched stands;
     struct latch_record record; /* SHUT, OPEN */
-    char *arrived;              /* likewise: the arrivals, one a line, sorted; NULL: none */
-    size_t length;
-    usec asked_at;   /* it was so at some time after that */
+    struct lines arrived;       /* likewise: the arrivals, sorted */
+    usec asked_at;              /* it was so at some time after that */
     usec answered;   /* when the last question was asked that was answered well; 0: none */
     usec none_since; /* NONE: when that was heard; 0: the latch cannot be put there, or was heard of
                         there since */
@@ -144,9 +143,8 @@ struct latched_at {
     usec paused_until; /* it answered with an error, and is not asked before then */
 
     /* of the request that is outstanding */
-    bool carries_arrival, carries_open, mends;
-    char *sent; /* what it points to; NULL: nothing */
-    size_t sent_length;
+    bool carries_arrival, mends;
+    struct lines sent; /* what it points to */
 
     char run[RUN_ID_MAX + 1]; /* CREATE: the process that the latch was begun for; "": none yet */
 };

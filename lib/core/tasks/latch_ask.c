@@ -1,0 +1,220 @@
+#include "tasks/latch_ask.h"
+
+#include <string.h>
+
+#include "masters/master.h"
+#include "masters/subscription.h"
+#include "tasks/passage.h"
+#include "tasks/tally.h"
+
+#define LOOKS_SUBSCRIBED MS(5000) /* a push may be lost */
+#define LOOKS            MS(1000) /* where the master sends none */
+#define TOLD_FOR         (3 * LOOKS_SUBSCRIBED / 1000)
+
+/* ---- how it stands ---------------------------------------------------------------- */
+
+static void tally(struct engine *e, struct latcher *latcher, unsigned master)
+{
+    struct latched_at *at = &latcher->at[master];
+    at->carries_arrival = latcher->arrival[0] && (!latcher->any || latch_is_bound(latcher));
+    latcher->sent |= at->carries_arrival;
+    const char *arrival = at->carries_arrival ? latcher->arrival : "";
+    bool waits = latcher->call == LATCH_AWAIT && latcher->wait;
+    task_send(e, &latcher->task, master,
+              &(struct request){.tag = {.kind = REQUEST_TALLY},
+                                .token = latcher->record.id,
+                                .token_length = strlen(latcher->record.id),
+                                .value = arrival,
+                                .value_length = strlen(arrival),
+                                .open = latcher->decided,
+                                .ttl_ms = waits ? TOLD_FOR : 0,
+                                .channel = waits ? e->config.channel : NULL});
+}
+
+/* What it said must not grow old. */
+static usec ask_again_after(const struct engine *e, unsigned master)
+{
+    usec looks = subscription_is_to_same_process(e, master) ? LOOKS_SUBSCRIBED : LOOKS;
+    usec lasts = passage_lasts(e) / 3;
+    return looks < lasts ? looks : lasts;
+}
+
+/* ---- putting it where it is missing ------------------------------------------------------ */
+
+static void put(struct engine *e, struct latcher *latcher, unsigned master, const char *run)
+{
+    struct latched_at *at = &latcher->at[master];
+    struct slice lines = lines_all(&at->sent);
+    at->mends = true;
+    task_send(e, &latcher->task, master,
+              &(struct request){.tag = {.kind = REQUEST_MEND},
+                                .token = latcher->record.id,
+                                .token_length = strlen(latcher->record.id),
+                                .run = run,
+                                .arrivals = (uint16_t)latcher->record.arrivals,
+                                .not_after = MS(latcher->record.ends_ms),
+                                .open = latcher->decided,
+                                .value = lines.bytes,
+                                .value_length = lines.length});
+}
+
+static bool is_missing(const struct engine *e, const struct latcher *latcher, unsigned master)
+{
+    return passage_counts(e, master) && latcher->at[master].none_since;
+}
+
+/* Enough can be read. */
+static bool may_mend(const struct engine *e, const struct latcher *latcher)
+{
+    return latcher->call != LATCH_CREATE && latch_is_bound(latcher) &&
+           tally_readers(e, latcher, 0) >= tally_readers_enough(e);
+}
+
+/* By what was read after it was found to have none: who has arrived at it before that is on others
+ * as well, from before they are read. */
+static bool can_be_mended(const struct engine *e, const struct latcher *latcher, unsigned master)
+{
+    usec from = latcher->at[master].none_since;
+    return may_mend(e, latcher) && is_missing(e, latcher, master) &&
+           tally_readers(e, latcher, from) >= tally_readers_enough(e);
+}
+
+static void mend(struct engine *e, struct latcher *latcher, unsigned master)
+{
+    struct latched_at *at = &latcher->at[master];
+    usec from = at->none_since;
+    unsigned least = e->config.spare + 1;
+    size_t length = tally_list(e, latcher, from, least, NULL);
+    if (!lines_make_room(&e->memory, &at->sent, length)) /* it is tried again */
+        return;
+    tally_list(e, latcher, from, least, at->sent.bytes);
+    put(e, latcher, master, e->masters[master].facts.run_id);
+}
+
+/* A creation is for the processes that there were when it was begun. */
+static void make(struct engine *e, struct latcher *latcher, unsigned master)
+{
+    struct latched_at *at = &latcher->at[master];
+    const char *run = e->masters[master].facts.run_id;
+    if (!at->run[0])
+        memcpy(at->run, run, strlen(run) + 1);
+    latcher->touched |= (uint16_t)(1U << master);
+    latcher->sent = true;
+    put(e, latcher, master, at->run);
+}
+
+/* ---- whom to ask now ------------------------------------------------------------- */
+
+static bool is_another_process(const struct engine *e, const struct latcher *latcher,
+                               unsigned master)
+{
+    const struct latched_at *at = &latcher->at[master];
+    return at->run[0] && strcmp(at->run, e->masters[master].facts.run_id) != 0;
+}
+
+static bool is_wanted_of_creation(const struct engine *e, const struct latcher *latcher,
+                                  unsigned master)
+{
+    return !tally_has(e, latcher, master) && e->now >= latcher->at[master].due &&
+           !is_another_process(e, latcher, master) && latcher->record.ends_ms;
+}
+
+/* Of another one that is to be mended, its answer is from before. */
+static bool is_read_again(const struct engine *e, const struct latcher *latcher, unsigned master)
+{
+    if (!may_mend(e, latcher) || !tally_has(e, latcher, master))
+        return false;
+    for (unsigned i = 0; i < e->config.masters; i++)
+        if (is_missing(e, latcher, i) && latcher->at[master].asked_at < latcher->at[i].none_since)
+            return true;
+    return false;
+}
+
+static bool is_wanted(const struct engine *e, const struct latcher *latcher, unsigned master)
+{
+    const struct latched_at *at = &latcher->at[master];
+    if (e->now < at->paused_until)
+        return false;
+    if (latcher->call == LATCH_CREATE)
+        return is_wanted_of_creation(e, latcher, master);
+    if (e->now >= at->due || (latcher->verified_from && at->asked_at < latcher->verified_from))
+        return true;
+    if (!tally_has(e, latcher, master))
+        return can_be_mended(e, latcher, master);
+    return (latcher->arrival[0] && !at->arrived_at) || (latcher->decided && !at->opened_at) ||
+           is_read_again(e, latcher, master);
+}
+
+static void ask(struct engine *e, struct latcher *latcher, unsigned master)
+{
+    struct latched_at *at = &latcher->at[master];
+    at->due = e->now + ask_again_after(e, master);
+    at->carries_arrival = at->mends = false;
+    if (latcher->call == LATCH_CREATE)
+        make(e, latcher, master);
+    else if (can_be_mended(e, latcher, master))
+        mend(e, latcher, master);
+    else
+        tally(e, latcher, master);
+}
+
+static usec next_look(const struct latched_at *at)
+{
+    return at->due > at->paused_until ? at->due : at->paused_until;
+}
+
+void latch_ask_all(struct engine *e, struct latcher *latcher)
+{
+    usec next = e->now < latcher->leaves_at ? latcher->leaves_at : latcher->gives_up_at;
+    for (unsigned i = 0; i < e->config.masters; i++) {
+        if (!passage_counts(e, i) || latcher->task.outstanding >> i & 1)
+            continue;
+        if (is_wanted(e, latcher, i))
+            ask(e, latcher, i);
+        else if (next_look(&latcher->at[i]) > e->now && next_look(&latcher->at[i]) < next)
+            next = next_look(&latcher->at[i]);
+    }
+    if (latcher->call == LATCH_AWAIT && latcher->wait)
+        subscription_keep(e);
+    task_wake_at(e, &latcher->task, next);
+}
+
+bool latch_is_answered(const struct engine *e, const struct latcher *latcher)
+{
+    for (unsigned i = 0; i < e->config.masters; i++) {
+        const struct master *master = &e->masters[i];
+        if (master_is_up(master) ? passage_counts(e, i) && (latcher->task.outstanding >> i & 1 ||
+                                                            is_wanted(e, latcher, i))
+                                 : !master->tried || master_is_connecting(master))
+            return false;
+    }
+    return true;
+}
+
+bool latch_is_mending(const struct engine *e, const struct latcher *latcher)
+{
+    if (e->now >= latcher->gives_up_at)
+        return false;
+    for (unsigned i = 0; i < e->config.masters; i++)
+        if ((latcher->at[i].mends && latcher->task.outstanding >> i & 1) ||
+            (may_mend(e, latcher) && is_missing(e, latcher, i)))
+            return true;
+    return false;
+}
+
+/* ---- taking it away ----------------------------------------------------------------- */
+
+void latch_drop(struct engine *e, struct latcher *latcher, unsigned master)
+{
+    task_send(e, &latcher->task, master,
+              &(struct request){.tag = {.kind = REQUEST_DROP},
+                                .token = latcher->record.id,
+                                .token_length = strlen(latcher->record.id)});
+}
+
+void latch_withdraw(struct engine *e, struct latcher *latcher)
+{
+    for (unsigned i = 0; i < e->config.masters; i++)
+        if (latcher->touched >> i & 1 && master_is_up(&e->masters[i]))
+            latch_drop(e, latcher, i);
+}
