@@ -5,206 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answers.h"
 #include "byte_mutant.h"
-#include "numbers.h"
+#include "printable.h"
 #include "said.h"
-#include "server_error.h"
-
-#if HIREDIS_MAJOR >= 1
-typedef size_t array_length;
-#else
-typedef int array_length;
-#endif
-
-/* ---- Building: hiredis's reader calls this.  NULL makes it give up. ---- */
-
-static struct raw_reply *begin(const redisReadTask *task, bool is_array, unsigned count)
-{
-    struct raw_reply *raw = task->privdata;
-    raw->is_array = is_array;
-    raw->count = count;
-    raw->used = 0;
-    return raw;
-}
-
-static struct field *next_field(const redisReadTask *task, enum field_kind kind)
-{
-    struct raw_reply *raw = task->privdata;
-    struct field *field = raw->fields;
-    if (task->parent)
-        field += task->idx;
-    else
-        begin(task, false, 1);
-    *field = (struct field){.kind = kind};
-    return field;
-}
-
-static void make_printable(char *text, size_t length)
-{
-    for (size_t i = 0; i < length; i++)
-        if (text[i] < ' ' || text[i] > '~')
-            text[i] = '?';
-}
-
-static bool has_long_text(const struct raw_reply *raw, const struct field *before)
-{
-    for (const struct field *field = raw->fields; field < before; field++)
-        if (field->kind == FIELD_STRING && field->text == raw->long_text)
-            return true;
-    return false;
-}
-
-static bool make_long_room(struct raw_reply *raw, size_t size)
-{
-    char *room = size > raw->long_size ? realloc(raw->long_text, size) : raw->long_text;
-    if (!room)
-        return false;
-    raw->long_text = room;
-    raw->long_size = size > raw->long_size ? size : raw->long_size;
-    return true;
-}
-
-/* One string of a reply may be that long: what is said of a name.  Most connections never see one,
- * so its memory is taken when it comes. */
-static bool __attribute__((cold, noinline))
-keep_long_text(struct raw_reply *raw, struct field *field, const char *text, size_t length)
-{
-    bool may =
-        field->kind == FIELD_STRING && length <= REPLY_LONG_MAX && !has_long_text(raw, field);
-    raw->failed = may && !make_long_room(raw, length + 1);
-    if (!may || raw->failed) {
-        field->integer = (long long)length;
-        return false;
-    }
-    memcpy(raw->long_text, text, length);
-    raw->long_text[length] = '\0';
-    field->text = raw->long_text;
-    field->length = length;
-    return true;
-}
-
-static void keep_text(struct raw_reply *raw, struct field *field, const char *text, size_t length)
-{
-    size_t room = sizeof raw->text - raw->used;
-    char *to = raw->text + raw->used;
-    if (length >= room) {
-        if (keep_long_text(raw, field, text, length))
-            return;
-        to -= room == 0; /* which holds the last NUL, and is an empty text */
-        length = room ? room - 1 : 0;
-    }
-    field->text = to;
-    field->length = length;
-    memcpy(to, text, length);
-    to[length] = '\0';
-    if (field->kind == FIELD_ERROR) {
-        make_printable(to, field->length);
-        field->length = server_error_tidy(to, field->length);
-    }
-    raw->used = (size_t)(to - raw->text) + field->length + 1;
-}
-
-static void *create_string(const redisReadTask *task, char *text, size_t length)
-{
-    enum field_kind kind;
-    if (task->type == REDIS_REPLY_STRING)
-        kind = FIELD_STRING;
-    else if (task->type == REDIS_REPLY_STATUS)
-        kind = FIELD_STATUS;
-    else if (task->type == REDIS_REPLY_ERROR)
-        kind = FIELD_ERROR;
-    else
-        return NULL;
-    keep_text(task->privdata, next_field(task, kind), text, length);
-    return task->privdata;
-}
-
-static void *create_array(const redisReadTask *task, array_length length)
-{
-    if (task->parent || task->type != REDIS_REPLY_ARRAY || length > REPLY_FIELDS_MAX)
-        return NULL;
-    return begin(task, true, (unsigned)length);
-}
-
-static void *create_integer(const redisReadTask *task, long long integer)
-{
-    next_field(task, FIELD_INTEGER)->integer = integer;
-    return task->privdata;
-}
-
-static void *create_nil(const redisReadTask *task)
-{
-    next_field(task, FIELD_NIL);
-    return task->privdata;
-}
-
-#if HIREDIS_MAJOR >= 1
-/* Replies of RESP3, which we never ask for. */
-static void *create_double(const redisReadTask *task, double number, char *text, size_t length)
-{
-    (void)task, (void)number, (void)text, (void)length;
-    return NULL;
-}
-
-static void *create_bool(const redisReadTask *task, int value)
-{
-    (void)task, (void)value;
-    return NULL;
-}
-#endif
-
-static redisReplyObjectFunctions builder = {.createString = create_string,
-                                            .createArray = create_array,
-                                            .createInteger = create_integer,
-                                            .createNil = create_nil,
-#if HIREDIS_MAJOR >= 1
-                                            .createDouble = create_double,
-                                            .createBool = create_bool,
-#endif
-                                            .freeObject = NULL};
-
-void reply_free(struct raw_reply *raw)
-{
-    free(raw->long_text);
-    raw->long_text = NULL;
-    raw->long_size = 0;
-}
-
-void reply_attach(redisReader *reader, struct raw_reply *raw)
-{
-    reader->fn = &builder;
-    reader->privdata = raw;
-    reader->maxbuf = 0; /* keep the present buffer: no allocation for each reply */
-}
-
-/* ---- Reading fields ---- */
-
-static bool is_lone(const struct raw_reply *raw, enum field_kind kind)
-{
-    return !raw->is_array && raw->fields[0].kind == kind;
-}
-
-static bool is_whole_string(const struct field *field)
-{
-    return field->kind == FIELD_STRING && !field->integer;
-}
-
-/* An integer from 0 to 2^53, as such or in decimal. */
-static bool get_integer(const struct raw_reply *raw, unsigned index, int64_t *integer)
-{
-    const struct field *field = &raw->fields[index];
-    if (field->kind == FIELD_INTEGER) {
-        *integer = field->integer;
-    } else if (field->kind == FIELD_STRING && field->length > 0 && field->length <= 16) {
-        char *end;
-        *integer = strtoll(field->text, &end, 10);
-        if (end != field->text + field->length)
-            return false;
-    } else {
-        return false;
-    }
-    return *integer >= 0 && *integer <= INTEGER_MAX;
-}
+#include "task_reply.h"
 
 /* Copies a string, printable and cut to fit.  Returns its whole length, or -1. */
 static int get_text(const struct raw_reply *raw, unsigned index, char *text, size_t size)
@@ -235,13 +40,6 @@ static bool starts_with(const char *text, const char *prefix)
 static void keep_reason(struct login_state *login, const char *text)
 {
     snprintf(login->why, sizeof login->why, "%s", text);
-}
-
-static bool is_text(const struct raw_reply *raw, unsigned index, const char *text)
-{
-    const struct field *field = &raw->fields[index];
-    return field->kind == FIELD_STRING && field->length == strlen(text) &&
-           memcmp(field->text, text, field->length) == 0;
 }
 
 /* {"subscribe", channel, subscriptions of this connection} */
@@ -288,12 +86,6 @@ bool reply_take_step(struct login_state *login, enum step step, const struct raw
 }
 
 /* ---- Final replies ---- */
-
-static bool answer(struct reply *reply, enum answer answer)
-{
-    reply->answer = answer;
-    return true;
-}
 
 static bool read_hello(const struct raw_reply *raw, const struct login_state *login,
                        struct hello *hello, struct reply *reply)
@@ -381,25 +173,6 @@ static bool read_raise(const struct raw_reply *raw, struct reply *reply)
     return read_clocked(raw, true, reply);
 }
 
-/* Reads the outcome of release or renew for one lease. */
-static bool read_outcome(const struct field *field, struct reply *reply)
-{
-    if (field->kind != FIELD_INTEGER)
-        return false;
-    switch (field->integer) {
-    case 1:
-        return answer(reply, ANSWER_YES);
-    case 2:
-        return reply->tag.kind == REQUEST_RENEW && answer(reply, ANSWER_HEALED);
-    case 0:
-        return answer(reply, ANSWER_ABSENT);
-    case -1:
-        return answer(reply, ANSWER_HELD);
-    default:
-        return false;
-    }
-}
-
 /* 1 or {1, logical clock}, 2 others read a name, 0, -1 */
 static bool read_upgrade(const struct raw_reply *raw, struct reply *reply)
 {
@@ -429,18 +202,6 @@ static bool read_renew(const struct raw_reply *raw, struct reply *reply)
     if (raw->is_array)
         return read_late(raw, reply);
     return read_outcome(&raw->fields[0], reply);
-}
-
-/* PTTL is -1 for a key that never expires, -2 for one that is gone.  Any client may have set the
- * key, to expire at any time. */
-static bool get_remaining(const struct field *pttl, int64_t *remaining)
-{
-    if (pttl->kind != FIELD_INTEGER || pttl->integer < -2)
-        return false;
-    *remaining = pttl->integer == -1 ? -2 : pttl->integer == -2 ? -1 : pttl->integer;
-    if (*remaining > LEFT_MOST)
-        *remaining = LEFT_MOST;
-    return true;
 }
 
 /* How many there are, and the tokens of the first ones. */
@@ -516,97 +277,6 @@ static bool read_queue(const struct raw_reply *raw, struct reply *reply)
     return answer(reply, ANSWER_QUEUED);
 }
 
-static bool read_announce(const struct raw_reply *raw, struct reply *reply)
-{
-    return !raw->is_array && read_outcome(&raw->fields[0], reply);
-}
-
-static bool read_unsay(const struct raw_reply *raw, struct reply *reply)
-{
-    return read_announce(raw, reply) && reply->answer != ANSWER_HELD;
-}
-
-/* {record, PTTL}, or nil */
-static bool read_observe(const struct raw_reply *raw, struct reply *reply)
-{
-    struct said said;
-    if (is_lone(raw, FIELD_NIL))
-        return answer(reply, ANSWER_ABSENT);
-    if (!raw->is_array || raw->count != 2 || !is_whole_string(&raw->fields[0]) ||
-        !said_read(raw->fields[0].text, raw->fields[0].length, &said) ||
-        !get_remaining(&raw->fields[1], &said.remaining_ms) || said.remaining_ms < 1)
-        return false;
-    reply_set_said(reply, &said);
-    return answer(reply, ANSWER_YES);
-}
-
-/* {state, parties, how many are counted, their tokens} */
-static bool read_stand(const struct raw_reply *raw, enum answer waits, struct reply *reply)
-{
-    static const enum answer open[] = {ANSWER_OPEN, ANSWER_YES};
-    int64_t parties, counted;
-    const struct field *state = &raw->fields[0], *tokens = &raw->fields[3];
-    if (!raw->is_array || raw->count != 4 || state->kind != FIELD_INTEGER || state->integer < -1 ||
-        state->integer > 2 || tokens->kind != FIELD_STRING || !is_whole_string(tokens) ||
-        !get_integer(raw, 1, &parties) || parties < 1 || parties > PARTIES_MOST ||
-        !get_integer(raw, 2, &counted) || counted > INT32_MAX)
-        return false;
-    reply->permits = (uint16_t)parties;
-    reply->waiting = (unsigned)counted;
-    reply->reader_tokens = tokens->text;
-    reply->reader_tokens_length = tokens->length;
-    if (state->integer < 0)
-        return answer(reply, ANSWER_HELD);
-    return answer(reply, state->integer ? open[state->integer - 1] : waits);
-}
-
-static bool read_arrive(const struct raw_reply *raw, struct reply *reply)
-{
-    return read_stand(raw, ANSWER_QUEUED, reply);
-}
-
-static bool read_depart(const struct raw_reply *raw, struct reply *reply)
-{
-    return read_stand(raw, ANSWER_ABSENT, reply);
-}
-
-/* {0 or 1 if it is open, id, how many it waits for, when it ends, ms that are left of that, who has
- * arrived}, or 0 */
-static bool read_latch(const struct raw_reply *raw, struct reply *reply)
-{
-    const struct field *id = &raw->fields[1], *arrived = &raw->fields[5];
-    int64_t open, arrivals;
-    if (is_lone(raw, FIELD_INTEGER) && raw->fields[0].integer == 0)
-        return answer(reply, ANSWER_ABSENT);
-    if (!raw->is_array || raw->count != 6 || !get_integer(raw, 0, &open) || open > 1 ||
-        id->kind != FIELD_STRING || id->length < 1 || id->length > LATCH_ID_MAX ||
-        !get_integer(raw, 2, &arrivals) || arrivals < 1 || arrivals > LATCH_MOST ||
-        !get_integer(raw, 3, &reply->number) || !get_integer(raw, 4, &reply->remaining_ms) ||
-        !is_whole_string(arrived))
-        return false;
-    reply->permits = (uint16_t)arrivals;
-    reply->waiters = id->text;
-    reply->waiters_length = id->length;
-    reply->reader_tokens = arrived->text;
-    reply->reader_tokens_length = arrived->length;
-    return answer(reply, open ? ANSWER_OPEN : ANSWER_YES);
-}
-
-static bool read_tally(const struct raw_reply *raw, struct reply *reply)
-{
-    return read_latch(raw, reply);
-}
-
-static bool read_mend(const struct raw_reply *raw, struct reply *reply)
-{
-    return read_latch(raw, reply);
-}
-
-static bool read_drop(const struct raw_reply *raw, struct reply *reply)
-{
-    return read_unsay(raw, reply);
-}
-
 static bool read_error(const char *text, struct reply *reply)
 {
     reply->text = text;
@@ -636,8 +306,11 @@ bool reply_read(const struct raw_reply *raw, const struct tag *tag, const struct
     case REQUEST_##kind:                                                                           \
         return read_##name(raw, reply);
         CLAIM_REQUESTS(READ_KIND)
-        TASK_REQUESTS(READ_KIND)
 #undef READ_KIND
+#define READ_TASK(kind, name) case REQUEST_##kind:
+        TASK_REQUESTS(READ_TASK)
+#undef READ_TASK
+        return task_reply_read(raw, reply);
     }
     return false;
 }

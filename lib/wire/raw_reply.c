@@ -1,0 +1,167 @@
+#include "raw_reply.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "printable.h"
+#include "server_error.h"
+
+#if HIREDIS_MAJOR >= 1
+typedef size_t array_length;
+#else
+typedef int array_length;
+#endif
+
+/* hiredis's reader calls this.  NULL makes it give up. */
+
+static struct raw_reply *begin(const redisReadTask *task, bool is_array, unsigned count)
+{
+    struct raw_reply *raw = task->privdata;
+    raw->is_array = is_array;
+    raw->count = count;
+    raw->used = 0;
+    return raw;
+}
+
+static struct field *next_field(const redisReadTask *task, enum field_kind kind)
+{
+    struct raw_reply *raw = task->privdata;
+    struct field *field = raw->fields;
+    if (task->parent)
+        field += task->idx;
+    else
+        begin(task, false, 1);
+    *field = (struct field){.kind = kind};
+    return field;
+}
+
+static bool has_long_text(const struct raw_reply *raw, const struct field *before)
+{
+    for (const struct field *field = raw->fields; field < before; field++)
+        if (field->kind == FIELD_STRING && field->text == raw->long_text)
+            return true;
+    return false;
+}
+
+static bool make_long_room(struct raw_reply *raw, size_t size)
+{
+    char *room = size > raw->long_size ? realloc(raw->long_text, size) : raw->long_text;
+    if (!room)
+        return false;
+    raw->long_text = room;
+    raw->long_size = size > raw->long_size ? size : raw->long_size;
+    return true;
+}
+
+/* One string of a reply may be that long: what is said of a name.  Most connections never see one,
+ * so its memory is taken when it comes. */
+static bool __attribute__((cold, noinline))
+keep_long_text(struct raw_reply *raw, struct field *field, const char *text, size_t length)
+{
+    bool may =
+        field->kind == FIELD_STRING && length <= REPLY_LONG_MAX && !has_long_text(raw, field);
+    raw->failed = may && !make_long_room(raw, length + 1);
+    if (!may || raw->failed) {
+        field->integer = (long long)length;
+        return false;
+    }
+    memcpy(raw->long_text, text, length);
+    raw->long_text[length] = '\0';
+    field->text = raw->long_text;
+    field->length = length;
+    return true;
+}
+
+static void keep_text(struct raw_reply *raw, struct field *field, const char *text, size_t length)
+{
+    size_t room = sizeof raw->text - raw->used;
+    char *to = raw->text + raw->used;
+    if (length >= room) {
+        if (keep_long_text(raw, field, text, length))
+            return;
+        to -= room == 0; /* which holds the last NUL, and is an empty text */
+        length = room ? room - 1 : 0;
+    }
+    field->text = to;
+    field->length = length;
+    memcpy(to, text, length);
+    to[length] = '\0';
+    if (field->kind == FIELD_ERROR) {
+        make_printable(to, field->length);
+        field->length = server_error_tidy(to, field->length);
+    }
+    raw->used = (size_t)(to - raw->text) + field->length + 1;
+}
+
+static void *create_string(const redisReadTask *task, char *text, size_t length)
+{
+    enum field_kind kind;
+    if (task->type == REDIS_REPLY_STRING)
+        kind = FIELD_STRING;
+    else if (task->type == REDIS_REPLY_STATUS)
+        kind = FIELD_STATUS;
+    else if (task->type == REDIS_REPLY_ERROR)
+        kind = FIELD_ERROR;
+    else
+        return NULL;
+    keep_text(task->privdata, next_field(task, kind), text, length);
+    return task->privdata;
+}
+
+static void *create_array(const redisReadTask *task, array_length length)
+{
+    if (task->parent || task->type != REDIS_REPLY_ARRAY || length > REPLY_FIELDS_MAX)
+        return NULL;
+    return begin(task, true, (unsigned)length);
+}
+
+static void *create_integer(const redisReadTask *task, long long integer)
+{
+    next_field(task, FIELD_INTEGER)->integer = integer;
+    return task->privdata;
+}
+
+static void *create_nil(const redisReadTask *task)
+{
+    next_field(task, FIELD_NIL);
+    return task->privdata;
+}
+
+#if HIREDIS_MAJOR >= 1
+/* Replies of RESP3, which we never ask for. */
+static void *create_double(const redisReadTask *task, double number, char *text, size_t length)
+{
+    (void)task, (void)number, (void)text, (void)length;
+    return NULL;
+}
+
+static void *create_bool(const redisReadTask *task, int value)
+{
+    (void)task, (void)value;
+    return NULL;
+}
+#endif
+
+static redisReplyObjectFunctions builder = {.createString = create_string,
+                                            .createArray = create_array,
+                                            .createInteger = create_integer,
+                                            .createNil = create_nil,
+#if HIREDIS_MAJOR >= 1
+                                            .createDouble = create_double,
+                                            .createBool = create_bool,
+#endif
+                                            .freeObject = NULL};
+
+void reply_free(struct raw_reply *raw)
+{
+    free(raw->long_text);
+    raw->long_text = NULL;
+    raw->long_size = 0;
+}
+
+void reply_attach(redisReader *reader, struct raw_reply *raw)
+{
+    reader->fn = &builder;
+    reader->privdata = raw;
+    reader->maxbuf = 0; /* keep the present buffer: no allocation for each reply */
+}

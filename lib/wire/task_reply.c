@@ -1,0 +1,107 @@
+#include "task_reply.h"
+
+#include "answers.h"
+#include "said.h"
+
+static bool read_announce(const struct raw_reply *raw, struct reply *reply)
+{
+    return !raw->is_array && read_outcome(&raw->fields[0], reply);
+}
+
+static bool read_unsay(const struct raw_reply *raw, struct reply *reply)
+{
+    return read_announce(raw, reply) && reply->answer != ANSWER_HELD;
+}
+
+/* {record, PTTL}, or nil */
+static bool read_observe(const struct raw_reply *raw, struct reply *reply)
+{
+    struct said said;
+    if (is_lone(raw, FIELD_NIL))
+        return answer(reply, ANSWER_ABSENT);
+    if (!raw->is_array || raw->count != 2 || !is_whole_string(&raw->fields[0]) ||
+        !said_read(raw->fields[0].text, raw->fields[0].length, &said) ||
+        !get_remaining(&raw->fields[1], &said.remaining_ms) || said.remaining_ms < 1)
+        return false;
+    reply_set_said(reply, &said);
+    return answer(reply, ANSWER_YES);
+}
+
+/* {state, parties, how many are counted, their tokens} */
+static bool read_stand(const struct raw_reply *raw, enum answer waits, struct reply *reply)
+{
+    static const enum answer open[] = {ANSWER_OPEN, ANSWER_YES};
+    int64_t parties, counted;
+    const struct field *state = &raw->fields[0], *tokens = &raw->fields[3];
+    if (!raw->is_array || raw->count != 4 || state->kind != FIELD_INTEGER || state->integer < -1 ||
+        state->integer > 2 || tokens->kind != FIELD_STRING || !is_whole_string(tokens) ||
+        !get_integer(raw, 1, &parties) || parties < 1 || parties > PARTIES_MOST ||
+        !get_integer(raw, 2, &counted) || counted > INT32_MAX)
+        return false;
+    reply->permits = (uint16_t)parties;
+    reply->waiting = (unsigned)counted;
+    reply->reader_tokens = tokens->text;
+    reply->reader_tokens_length = tokens->length;
+    if (state->integer < 0)
+        return answer(reply, ANSWER_HELD);
+    return answer(reply, state->integer ? open[state->integer - 1] : waits);
+}
+
+static bool read_arrive(const struct raw_reply *raw, struct reply *reply)
+{
+    return read_stand(raw, ANSWER_QUEUED, reply);
+}
+
+static bool read_depart(const struct raw_reply *raw, struct reply *reply)
+{
+    return read_stand(raw, ANSWER_ABSENT, reply);
+}
+
+/* {0 or 1 if it is open, id, how many it waits for, when it ends, ms that are left of that, who has
+ * arrived}, or 0 */
+static bool read_latch(const struct raw_reply *raw, struct reply *reply)
+{
+    const struct field *id = &raw->fields[1], *arrived = &raw->fields[5];
+    int64_t open, arrivals;
+    if (is_lone(raw, FIELD_INTEGER) && raw->fields[0].integer == 0)
+        return answer(reply, ANSWER_ABSENT);
+    if (!raw->is_array || raw->count != 6 || !get_integer(raw, 0, &open) || open > 1 ||
+        id->kind != FIELD_STRING || id->length < 1 || id->length > LATCH_ID_MAX ||
+        !get_integer(raw, 2, &arrivals) || arrivals < 1 || arrivals > LATCH_MOST ||
+        !get_integer(raw, 3, &reply->number) || !get_integer(raw, 4, &reply->remaining_ms) ||
+        !is_whole_string(arrived))
+        return false;
+    reply->permits = (uint16_t)arrivals;
+    reply->waiters = id->text;
+    reply->waiters_length = id->length;
+    reply->reader_tokens = arrived->text;
+    reply->reader_tokens_length = arrived->length;
+    return answer(reply, open ? ANSWER_OPEN : ANSWER_YES);
+}
+
+static bool read_tally(const struct raw_reply *raw, struct reply *reply)
+{
+    return read_latch(raw, reply);
+}
+
+static bool read_mend(const struct raw_reply *raw, struct reply *reply)
+{
+    return read_latch(raw, reply);
+}
+
+static bool read_drop(const struct raw_reply *raw, struct reply *reply)
+{
+    return read_unsay(raw, reply);
+}
+
+bool task_reply_read(const struct raw_reply *raw, struct reply *reply)
+{
+    switch ((unsigned)reply->tag.kind) {
+#define READ_KIND(kind, name)                                                                      \
+    case REQUEST_##kind:                                                                           \
+        return read_##name(raw, reply);
+        TASK_REQUESTS(READ_KIND)
+#undef READ_KIND
+    }
+    return false;
+}
