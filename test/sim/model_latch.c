@@ -25,7 +25,7 @@ static unsigned counted(const struct model_latch *latch)
     return count;
 }
 
-bool model_latch_counts(const struct model_latch *latch, uint32_t arrival)
+static bool is_counted(const struct model_latch *latch, uint32_t arrival)
 {
     for (unsigned i = 0; i < counted(latch); i++)
         if (latch->arrived[i] == arrival)
@@ -44,7 +44,7 @@ static enum answer stands(const struct model_latch *latch, usec wall, struct mod
 static bool count(struct model_master *master, struct model_latch *latch, uint32_t arrival)
 {
     unsigned before = counted(latch);
-    if (before >= latch->of || model_latch_counts(latch, arrival))
+    if (before >= latch->of || is_counted(latch, arrival))
         return false;
     if (before == MODEL_ARRIVALS)
         master->data.is_full = true;
@@ -53,11 +53,15 @@ static bool count(struct model_master *master, struct model_latch *latch, uint32
     return before + 1 == latch->of;
 }
 
-static bool open_now(struct model_latch *latch)
+static void take_in(struct model_master *master, usec wall, struct model_latch *latch,
+                    const struct model_call *call, struct model_answer *answer)
 {
-    bool changes = !latch->open;
-    latch->open = true;
-    return changes;
+    bool news = call->open && !latch->open;
+    for (unsigned i = 0; i < MODEL_ARRIVALS && call->arrived[i]; i++)
+        news = count(master, latch, call->arrived[i]) || news;
+    latch->open |= call->open;
+    if (news)
+        model_tell(master, wall, call->names[0], &(struct model_said){0}, 0, answer);
 }
 
 enum answer model_tally(struct model_master *master, usec wall, const struct model_call *call,
@@ -67,13 +71,8 @@ enum answer model_tally(struct model_master *master, usec wall, const struct mod
     struct model_latch *latch = model_latch(master, wall, call->names[0]);
     if (!latch)
         return ANSWER_ABSENT;
-    if (latch->id == call->value) {
-        bool news = call->arrived[0] && count(master, latch, call->arrived[0]);
-        if (call->open && open_now(latch))
-            news = true;
-        if (news)
-            model_tell(master, wall, call->names[0], &(struct model_said){0}, 0, answer);
-    }
+    if (latch->id == call->value)
+        take_in(master, wall, latch, call, answer);
     return stands(latch, wall, answer);
 }
 
@@ -100,13 +99,7 @@ enum answer model_mend(struct model_master *master, usec wall, const struct mode
         latch = look_up(master, wall, call->names[0]);
         put(master, latch, call);
     }
-    bool news = false;
-    for (unsigned i = 0; i < MODEL_ARRIVALS && call->arrived[i]; i++)
-        news = count(master, latch, call->arrived[i]) || news;
-    if (call->open && open_now(latch))
-        news = true;
-    if (news)
-        model_tell(master, wall, call->names[0], &(struct model_said){0}, 0, answer);
+    take_in(master, wall, latch, call, answer);
     return stands(latch, wall, answer);
 }
 

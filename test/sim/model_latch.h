@@ -13,6 +13,5 @@ enum answer model_mend(struct model_master *master, usec wall, const struct mode
 enum answer model_drop(struct model_master *master, usec wall, const struct model_call *call);
 /* What this very process was given of a name; NULL: nothing. */
 struct model_latch *model_latch(struct model_master *master, usec wall, unsigned name);
-bool model_latch_counts(const struct model_latch *latch, uint32_t arrival);
 
 #endif

@@ -42,7 +42,18 @@ local function count(is, arrival)
     return counted() < of and redis.call('zadd', latch, 0, 'a:' .. arrival) == 1 and counted() == of
 end
 
-local function open(is)
-    is.open = true
-    return redis.call('zadd', latch, 1, 'open') == 1
+-- Counts those who have arrived, one a line, and stores that it is open if `opened` is '1'.  Who waits
+-- is told if it may be open now.
+local function take_in(is, arrived, opened)
+    local news = false
+    for arrival in string.gmatch(arrived, '[^\n]+') do
+        news = count(is, arrival) or news
+    end
+    if opened == '1' then
+        is.open = true
+        news = redis.call('zadd', latch, 1, 'open') == 1 or news
+    end
+    if news then
+        tell('0', '')
+    end
 end

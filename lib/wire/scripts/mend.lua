@@ -20,14 +20,5 @@ if not is then
         1, 'run:' .. run)
     redis.call('pexpireat', latch, is.ends)
 end
-local news = false
-for arrival in string.gmatch(ARGV[6], '[^\n]+') do
-    news = count(is, arrival) or news
-end
-if ARGV[5] == '1' and open(is) then
-    news = true
-end
-if news then
-    tell('0', '')
-end
+take_in(is, ARGV[6], ARGV[5])
 return stands(is)

@@ -13,12 +13,6 @@ if not is then
     return 0
 end
 if is.id == ARGV[1] then
-    local news = ARGV[2] ~= '' and count(is, ARGV[2])
-    if ARGV[3] == '1' and open(is) then
-        news = true
-    end
-    if news then
-        tell('0', '')
-    end
+    take_in(is, ARGV[2], ARGV[3])
 end
 return stands(is)
