@@ -50,6 +50,10 @@ const char latch_help[] =
     "  redlock latch arrive --arrival \"$part\" import        # in each of 100 jobs\n"
     "  redlock latch wait import && ./after-import\n";
 
+typedef redlock_code latch_function(redlock *client, redlock_latch **call, const char *name,
+                                    const redlock_latch_options *terms,
+                                    redlock_tally_callback *callback, void *data);
+
 struct latch {
     struct session session;
     struct signals signals;
@@ -166,18 +170,18 @@ static void on_signal(void *data, int number)
         redlock_latch_cancel(latch->call);
 }
 
-static redlock_code call(struct latch *latch, const redlock_latch_options *terms)
+static latch_function *function_of(const char *action)
 {
-    redlock *client = latch->session.client;
-    const struct options *options = latch->session.options;
-    const char *action = options->action, *name = options->names[0].bytes;
-    if (strcmp(action, "create") == 0)
-        return redlock_latch_create(client, &latch->call, name, terms, on_tally, latch);
-    if (strcmp(action, "arrive") == 0)
-        return redlock_latch_arrive(client, &latch->call, name, terms, on_tally, latch);
-    if (strcmp(action, "wait") == 0)
-        return redlock_latch_await(client, &latch->call, name, terms, on_tally, latch);
-    return redlock_latch_count(client, &latch->call, name, terms, on_tally, latch);
+    static const struct {
+        const char *action;
+        latch_function *function;
+    } table[] = {{"create", redlock_latch_create},
+                 {"arrive", redlock_latch_arrive},
+                 {"wait", redlock_latch_await}};
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (strcmp(action, table[i].action) == 0)
+            return table[i].function;
+    return redlock_latch_count;
 }
 
 static void begin(void *data)
@@ -192,7 +196,8 @@ static void begin(void *data)
     if (options->life_ms)
         terms.life_ms = options->life_ms;
     terms.wait_ms = options->wait_ms >= 0 ? options->wait_ms : waits ? REDLOCK_FOREVER : WAITS_MS;
-    redlock_code code = call(latch, &terms);
+    redlock_code code = function_of(options->action)(
+        latch->session.client, &latch->call, options->names[0].bytes, &terms, on_tally, latch);
     if (code != REDLOCK_OK)
         session_refused(&latch->session, "cannot do that", code);
 }
