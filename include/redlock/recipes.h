@@ -409,9 +409,11 @@ typedef void redlock_tally_callback(redlock_latch *latch, const redlock_tally *t
  * call that begins after somebody was told that it is.  An arrival that was told REDLOCK_OK is not
  * lost, though masters restart and forget, one after the other: who has read a quorum of masters
  * puts the latch back on those that have lost it, when their quarantine is over.  If too many
- * forget before that, the latch is E_GONE. What it does not promise: that a latch which was told to
- * be there stays for its life.  And a master whose data is deleted while it runs (FLUSHALL,
- * eviction), or whose wall clock is more than clock_skew_ms off, counts as wrong, as for leases.
+ * forget before that, the latch is E_GONE.
+ *
+ * What it does not promise: that a latch which was told to be there stays for its life.  And a
+ * master whose data is deleted while it runs (FLUSHALL, eviction), or whose wall clock is more than
+ * clock_skew_ms off, counts as wrong, as for leases; it stays so until the latch ends.
  *
  *   latch     receives the handle, to be freed with redlock_latch_free(), before the client is
  *   name      without the prefix, which is put before it
@@ -438,7 +440,7 @@ REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_latch_count(
 REDLOCK_API redlock_code redlock_latch_cancel(redlock_latch *latch);
 
 /* Ends the call, if it has not been told yet, and tells nothing.  The latch stays.  NULL is
- * allowed. May be called in its own callback. */
+ * allowed.  May be called in its own callback. */
 REDLOCK_API void redlock_latch_free(redlock_latch *latch);
 
 #ifdef __cplusplus
