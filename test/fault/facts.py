@@ -4,12 +4,21 @@ The facts are those of worker/worker.h.
 """
 
 import argparse
+import ctypes
 import os
 import random
 import signal
 import sys
 import time
 from pathlib import Path
+
+PR_SET_PDEATHSIG = 1
+LIBC = ctypes.CDLL(None)
+
+
+def die_with_parent():
+    """In a child: a worker that is killed is gone altogether."""
+    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def now_us():

@@ -32,11 +32,11 @@ class Judge(unittest.TestCase):
         self.assertEqual(len(judged(GOOD[:5])), 1 + 0 * 3)
 
     def test_told_otherwise(self):
-        found = self.changed(7, outcome="not passed")
+        found = self.changed(7, outcome="not-passed")
         self.assertIn("generation 1 was passed, and ['w3.1'] are told that they did not", found)
 
     def test_one_more_may_leave(self):
-        self.assertEqual(judged([*GOOD, Call(1, "w1.9", 400, 600, "not passed")]), [])
+        self.assertEqual(judged([*GOOD, Call(1, "w1.9", 400, 600, "not-passed")]), [])
 
 
 if __name__ == "__main__":

@@ -57,6 +57,7 @@ class Usage(unittest.TestCase):
         self.refused("odd number", "calm", "--masters", "4")
         self.refused("--seconds", "calm", "--seconds", "long")
         self.refused("five", "moving", "--masters", "3")
+        self.refused("five", "recipes", "--masters", "3")
         self.refused("--unheard-of", "calm", "--unheard-of")
         self.refused("no program that can be run", "calm", "--server", "/nowhere/redis-server")
         self.refused("cannot be written", "calm", "--picture", "/nowhere/run.svg")

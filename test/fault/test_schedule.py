@@ -13,7 +13,7 @@ from chaos.profiles import PROFILES, TOLERATED, WRONG  # noqa: E402
 
 SEEDS = range(20)
 SIZES = (3, 5)
-FIVE_ONLY = ("moving", "turns", "wrong")
+FIVE_ONLY = ("moving", "recipes", "turns", "wrong")
 
 
 def draw(name, seed=1, masters=5):
@@ -35,8 +35,12 @@ def under_way(faults, moment):
     return [fault for fault in faults if fault.at <= moment < fault.end]
 
 
-def silent_until(fault):
-    return fault.end + schedule.silence_after(PROFILES["moving"], fault.kind)
+def silent_until(fault, name):
+    return fault.end + schedule.silence_after(PROFILES[name], fault.kind)
+
+
+def of_masters(faults):
+    return [fault for fault in faults if fault.kind in kinds.MASTERS]
 
 
 def kinds_of(name):
@@ -45,8 +49,8 @@ def kinds_of(name):
     return {*profile.of_masters, *profile.of_workers, *profile.of_links} | beside
 
 
-def without_a_vote(faults, moment):
-    return [fault for fault in faults if fault.at <= moment < silent_until(fault)]
+def without_a_vote(faults, moment, name):
+    return [fault for fault in faults if fault.at <= moment < silent_until(fault, name)]
 
 
 class Drawn(unittest.TestCase):
@@ -137,24 +141,36 @@ class Alone(unittest.TestCase):
 
 
 class Moving(unittest.TestCase):
+    NAMES = ("moving", "recipes")
+
+    def drawn(self):
+        return [(name, of_masters(drawn(name, seed))) for name in self.NAMES for seed in SEEDS]
+
     def test_two_are_down_at_any_one_time(self):
         """Or restarted, and not voting yet; never three, so a quorum always votes."""
-        for seed in SEEDS:
-            faults = drawn("moving", seed)
+        for name, faults in self.drawn():
             for fault in faults[1:]:
-                self.assertEqual(len(without_a_vote(faults, fault.at)), 2)
+                self.assertEqual(len(without_a_vote(faults, fault.at, name)), 2)
             last = faults[-1].at
-            gaps = sorted(silent_until(fault) for fault in faults if silent_until(fault) < last)
-            for gap in gaps[:-1]:
-                self.assertEqual(len(without_a_vote(faults, gap + 1.01 * schedule.APART_S)), 2)
+            silent = sorted(silent_until(fault, name) for fault in faults)
+            for gap in [moment for moment in silent if moment < last][:-1]:
+                self.assertEqual(len(without_a_vote(faults, gap + 1.01 * schedule.APART_S, name)), 2)
 
     def test_the_faults_move(self):
-        for seed in SEEDS:
-            faults = drawn("moving", seed)
+        for _, faults in self.drawn():
             self.assertGreaterEqual(len({fault.targets for fault in faults}), 4)
             for fault, following in zip(faults, faults[1:]):
                 self.assertNotEqual(fault.targets, following.targets)
                 self.assertLessEqual(following.at - fault.at, schedule.MOVE_S[1])
+
+
+class Recipes(unittest.TestCase):
+    def test_all_are_struck_in_all_ways(self):
+        profile = PROFILES["recipes"]
+        for seed in SEEDS:
+            seen = {(fault.kind, fault.targets[0].split("-")[0]) for fault in drawn("recipes", seed)}
+            for kind in ("worker", *dict(profile.recipes)):
+                self.assertEqual({how for how, whom in seen if whom == kind}, set(profile.of_workers))
 
 
 class Turns(unittest.TestCase):

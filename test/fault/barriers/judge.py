@@ -1,21 +1,44 @@
 """What must be true of parties at barriers, by the records of a run.
 
 A record is one call of one party: (generation, party, begun, ended, outcome), times in microseconds of
-one clock; `ended` is None of a party that was killed.
+one clock; `ended` is None of a party that was killed. In a file these are two lines, `BEGUN arrives
+GENERATION PARTY` and `ENDED told GENERATION PARTY OUTCOME`.
 """
 
 from collections import namedtuple
 
+from .party import OUTCOMES
+
 Call = namedtuple("Call", "generation party begun ended outcome")
 
 
+def read(lines):
+    """A party that was killed leaves its last call without an answer, or a line that is cut."""
+    calls = []
+    for line in lines:
+        if not line.endswith("\n"):
+            break
+        at, fact, *words = line.split()
+        if fact == "arrives":
+            calls.append(Call(int(words[0]), words[1], int(at), None, "killed"))
+        elif fact == "told":
+            last = calls[-1] if calls else None
+            if words[2] not in OUTCOMES or not last or last[:2] != (int(words[0]), words[1]):
+                raise ValueError(line.strip())
+            calls[-1] = last._replace(ended=int(at), outcome=words[2])
+    return calls
+
+
 def violations(calls, parties, generations, workers):
-    found = []
-    for generation in range(generations):
-        of = [call for call in calls if call.generation == generation]
-        found += early(generation, of, parties)
-        found += told_otherwise(generation, of, parties)
-        found += left_behind(generation, of, workers)
+    """Each worker had to pass the first so many generations."""
+    found, of = [], {generation: [] for generation in range(generations)}
+    for call in calls:
+        of.setdefault(call.generation, []).append(call)
+    for generation, its in sorted(of.items()):
+        found += early(generation, its, parties)
+        found += told_otherwise(generation, its, parties)
+        if generation < generations:
+            found += left_behind(generation, its, workers)
     return found
 
 
@@ -34,7 +57,7 @@ def early(generation, calls, parties):
 def told_otherwise(generation, calls, parties):
     """Who is told that it did not pass was not among those who had to be there."""
     first = min((call.ended for call in passed(calls)), default=None)
-    left = {call.party for call in calls if call.outcome == "not passed"}
+    left = {call.party for call in calls if call.outcome == "not-passed"}
     there = {call.party for call in calls if first is not None and call.begun <= first} - left
     if first is not None and len(there) < parties:
         yield f"generation {generation} was passed, and {sorted(left)} are told that they did not"

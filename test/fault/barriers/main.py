@@ -1,7 +1,6 @@
 """The command line of cluster-scripts/barriers."""
 
 import argparse
-import json
 import os
 import random
 import shutil
@@ -14,14 +13,13 @@ from pathlib import Path
 
 from chaos.process import Process, Trouble, end_all, environment, now_us
 
-from . import judge
+from . import judge, party
 from .judge import Call
 
 ROOT = Path(__file__).resolve().parents[3]
 CLUSTER = ROOT / "cluster-scripts" / "cluster"
 REDLOCK = os.environ.get("REDLOCK") or str(ROOT / "build" / "bin" / "redlock")
 NAME, USAGE, POLL_S, LONGEST_S = "barriers", 64, 0.002, 120
-PASSED, UNAVAILABLE, NOT_PASSED = 0, 69, 75
 HELP = """usage: barriers [--generations G] [--parties N] [--masters M] [--pause MS]
                 [--kill P] [--seed X]
        barriers --help
@@ -61,10 +59,7 @@ class Walker:
             self.life += 1
         self.party = f"{self.name}.{self.life}"
         self.output = self.run.folder / f"{self.party}-{self.generation}-{now_us()}"
-        command = [REDLOCK, "barrier", "--json", "--parties", self.run.given.parties, "--generation",
-                   self.generation, "--ttl", "1s", "--max-ttl", "2s", NAME]
-        if self.token:
-            command[3:3] = ["--token", self.token]
+        command = party.command(REDLOCK, NAME, self.run.given.parties, self.generation, self.token)
         dies = self.run.chance.randrange(1000) < self.run.given.kill
         self.dies_at = now_us() + self.run.chance.randrange(200000) if dies else None
         self.begun = now_us()
@@ -76,11 +71,6 @@ class Walker:
         self.run.calls.append(Call(self.generation, self.party, self.begun, at, outcome))
         self.process = None
 
-    def passed(self):
-        self.ended("passed")
-        self.generation, self.token = self.generation + 1, None
-        self.rest()
-
     def step(self):
         if self.process is None:
             if self.generation < self.run.given.generations and now_us() >= self.begins_at:
@@ -91,14 +81,17 @@ class Walker:
             self.process.kill()
             self.token = None
             self.ended("killed")
-        elif status == PASSED:
-            self.passed()
-        elif status == UNAVAILABLE:
-            told = json.loads(self.output.read_text().splitlines()[0])
-            self.token = told["token"] if told["undecided"] else None
-            self.ended("undecided" if told["undecided"] else "not passed")
         elif status is not None:
+            self.hears(party.outcome(status, self.output.read_text()), status)
+
+    def hears(self, told, status):
+        if told is None:
             raise Trouble(f"{self.party} ended with {status}: {self.output.read_text()}")
+        outcome, self.token = told
+        self.ended(outcome)
+        if outcome == "passed":
+            self.generation += 1
+            self.rest()
 
 
 class Faults:
@@ -182,7 +175,7 @@ def report(run):
                              {walker.name for walker in run.walkers})
     print(f"barriers: {given.parties} parties, {given.generations} generations: "
           f"{of.get('passed', 0)} passed, {of.get('undecided', 0)} undecided, "
-          f"{of.get('not passed', 0)} not passed, {of.get('killed', 0)} killed; masters: "
+          f"{of.get('not-passed', 0)} not passed, {of.get('killed', 0)} killed; masters: "
           f"{run.faults.done['kill']} killed, {run.faults.done['pause']} frozen; "
           f"{len(found)} violations")
     for violation in found[:20]:

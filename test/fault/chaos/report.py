@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from judge.recipes import shown
+
 from .process import Trouble
 
 FAULT = Path(__file__).resolve().parents[1]
@@ -46,7 +48,7 @@ def show(given, figures):
         return
     print(f"{given.profile.name}: seed {given.seed}, {figures['seconds']:.0f} s, "
           f"{given.masters} masters, {given.workers} workers, {len(given.names)} names")
-    for title, text in {**summary(figures), **slots_in_use(figures)}.items():
+    for title, text in {**summary(figures), **slots_in_use(figures), **shown(figures)}.items():
         print(f"  {title:15} {text}")
     for grown in figures["growth"]:
         print(f"  {'growth':15} {grown}")

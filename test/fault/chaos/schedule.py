@@ -57,6 +57,7 @@ class Cast:
         self.draw, self.profile, self.end, self.without = draw, profile, end, without
         self.masters = [f"master-{i}" for i in range(1, masters + 1)]
         self.workers = [f"worker-{k}" for k in range(1, workers + 1)]
+        self.recipes = [f"{kind}-{k}" for kind, many in profile.recipes for k in range(1, many + 1)]
         self.busy, self.alone = {}, []
 
     def free(self, targets, at):
@@ -179,6 +180,10 @@ def workers_struck(cast, kind):
     return [(each,) for each in cast.some(mortal)]
 
 
+def recipes_struck(cast, _kind):
+    return [(each,) for each in cast.some(cast.recipes)]
+
+
 def links_struck(cast, kind):
     """All links of one node, or, as only cuts can be that fine, any links of one worker."""
     worker, master = cast.draw.choice(cast.workers), cast.draw.choice(cast.masters)
@@ -231,7 +236,8 @@ def moving(cast):
         faults.append(Fault(at, kind, (master,), end - at,
                             detail(cast.draw, kind, profile)))
         down = [*down, master][-2:]
-    return faults
+    faults += spread(cast, profile.of_workers, workers_struck)
+    return faults + (spread(cast, profile.of_workers, recipes_struck) if cast.recipes else [])
 
 
 def silence_after(profile, kind):

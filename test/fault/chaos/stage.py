@@ -11,7 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from . import kinds, masters, network, schedule, workers
+from . import kinds, masters, network, recipes, schedule, workers
 from .process import POLL_S, Process, Trouble, drive, end_all, environment, now_us
 from .redis import RedisError
 
@@ -31,7 +31,7 @@ class Stage:
         self.masters, self.workers = {}, {}
         self.network = self.register = self.watcher = None
         self.agenda, self.order = [], itertools.count()
-        self.struck = set()
+        self.struck, self.settled = set(), {}
         self.faults = open(self.folder / "faults", "w", encoding="ascii")
         self.ids, self.began, self.ended = itertools.count(1), 0, 0
 
@@ -104,6 +104,7 @@ class Stage:
             worker = workers.Worker(number, program, self.folder, options, inside)
             self.workers[name] = worker
             worker.start()
+        self.workers |= recipes.begin(self.given.profile.recipes, self.folder, options)
 
     # ---- faults ------------------------------------------------------------------------------
 
@@ -190,6 +191,7 @@ class Stage:
             if time.monotonic() > deadline:
                 raise Trouble("a fault is not mended")
             self.next_action()
+        self.settle()
         self.ended = now_us()
         for worker in self.workers.values():
             drive(worker.tell_to_end())
@@ -200,6 +202,15 @@ class Stage:
         drive(self.watcher.ended())
         self.dump_register()
         self.write_run()
+
+    def settle(self):
+        """Nothing is struck any more."""
+        steps = recipes.settle(self.workers.values())
+        try:
+            while True:
+                time.sleep(next(steps))
+        except StopIteration as settled:
+            self.settled = settled.value
 
     def agenda_of_faults(self):
         return any(action != self.look_after_workers for _, _, action in self.agenda)
@@ -235,7 +246,8 @@ class Stage:
                  "quarantine_ms": profile.quarantine_ms,
                  "begin": self.began, "end": self.ended, "holders": given.holders,
                  "longest_ms": profile.longest_ms, "availability": given.availability,
-                 "grown": given.grown, "permits": profile.permits, "least_use": given.least_use}
+                 "grown": given.grown, "permits": profile.permits, "least_use": given.least_use,
+                 "recipes": ",".join(f"{kind}={many}" for kind, many in profile.recipes), **self.settled}
         (self.folder / "run").write_text("".join(f"{k} {v}\n" for k, v in facts.items()),
                                          encoding="ascii")
 

@@ -47,21 +47,33 @@ def command_of(program):
 class Worker:
     """One place among the workers: processes take it one after another."""
 
+    kind = "worker"
+
     def __init__(self, number, program, folder, options, inside=()):
         self.number, self.program, self.folder = number, program, folder
         self.options, self.inside = options, tuple(inside)
-        self.name, self.life, self.process, self.expected = f"worker-{number}", 0, None, True
+        self.name, self.life, self.process, self.expected = f"{self.kind}-{number}", 0, None, True
+        self.records = []
 
     def start(self):
         self.life += 1
         label = self.name if self.life == 1 else f"{self.name}.{self.life}"
         seed = self.options.seed * 1000 + self.number * 10 + self.life
-        command = [*self.inside, *command_of(self.program), *self.options.words_for(self.program),
-                   "--record", self.folder / label, "--label", label, "--seed", seed,
-                   *self.options.names_for(self.program)]
+        command = [*self.inside, *self.command(label, seed)]
+        self.records.append(self.folder / label)
         self.process = Process(label, command, self.folder / "log" / label,
                                env=environment(**self.options.environment))
         self.expected = True
+
+    def command(self, label, seed):
+        return [*command_of(self.program), *self.options.words_for(self.program),
+                "--record", self.folder / label, "--label", label, "--seed", seed,
+                *self.options.names_for(self.program)]
+
+    def lines(self):
+        """Of all its lives, each as it is now."""
+        return [path.read_text(encoding="ascii").splitlines(keepends=True)
+                for path in self.records if path.exists()]
 
     def check(self):
         """A worker ends only when we end it."""
@@ -107,6 +119,7 @@ class Options:
     def __init__(self, given, nodes, register):
         profile = given.profile
         self.seed, self.names, self.slots = given.seed, given.names, given.slots
+        self.ttl_ms, self.max_ttl_ms, self.many = profile.ttl_ms, profile.max_ttl_ms, dict(profile.recipes)
         self.permits = ["--permits", profile.permits, "--fewer", profile.fewer,
                         "--whole", profile.whole]
         # The runner ends them; this is for the case that it cannot.

@@ -2,6 +2,8 @@
 
 import re
 
+from .recipes import KINDS as RECIPES
+
 EDGE = 20_000  # us: a fault is recorded a little before or after it happens
 WAKE = 1_000_000  # us: a process that runs again needs a moment to notice what it missed
 
@@ -11,7 +13,8 @@ MASTER_KINDS = ("crashed", "emptied", "rolled-back", "terminated", "frozen", "as
 WORKER_KINDS = ("killed", "ended", "stopped")
 LINK_KINDS = ("cut", "half-cut", "limited", "delayed", "lossy", "reordering")
 KINDS = MASTER_KINDS + WORKER_KINDS + LINK_KINDS
-TARGET = re.compile(r"(?:master-(\d+)|worker-(\d+)|link-(\d+)-(\d+))$")
+TARGET = re.compile(r"(?:master-(\d+)|worker-(\d+)|link-(\d+)-(\d+)|"
+                    rf"({'|'.join(RECIPES)})-\d+)$")
 
 
 class Fault:
@@ -22,13 +25,16 @@ class Fault:
         self.kind, self.target, self.begin, self.end = kind, target, begin, end
         self.master = int(match[1] or match[4] or 0)
         self.worker = int(match[2] or match[3] or 0)
+        self.recipe = match[5]
 
 
 class Faults:
-    """One Fault for each target of each fault."""
+    """One Fault for each target of each fault. A process of a recipe holds no lease that is judged: its
+    faults excuse nothing."""
 
     def __init__(self, faults):
-        self.all = sorted(faults, key=lambda it: it.begin)
+        self.all = sorted((it for it in faults if not it.recipe), key=lambda it: it.begin)
+        self.of_recipes = [it for it in faults if it.recipe]
         self.stops, self.deaths = {}, {}
         for fault in self.all:
             if fault.kind == "stopped":

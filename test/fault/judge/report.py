@@ -2,6 +2,8 @@
 
 from collections import Counter
 
+from .recipes import shown
+
 SHOWN = 20  # complaints
 COUNTS = ("lives", "attempts", "holders", "valid", "at_risk", "lost_in_time", "lost_late",
           "stopped_past_lease", "refrained", "act", "acted", "reads", "writes",
@@ -21,6 +23,7 @@ def report(trial):
     told["failed"] = dict(sorted(court.failed.items()))
     told["faults"] = dict(sorted(Counter(it.kind for it in faults.all).items()))
     told["longest_wait_ms"] = trial.demand.longest_wait // 1000
+    told["recipes"] = trial.recipes
     told["slots_in_use"] = trial.permits.told()
     told["availability"] = trial.demand.availability()
     told["unavailable_ms"] = {label: {"worst": worst / 1000, "bound": bound / 1000}
@@ -60,6 +63,7 @@ def page(told):
         f"  most used      {told['most_rss_kb']} kB, {told['most_descriptors']} descriptors",
         f"  faults         {listed(told['faults'])}"]
     lines += slots_in_use(told)
+    lines += [f"  {title:<14} {text}" for title, text in shown(told).items()]
     lines += [f"  growth         {it}" for it in told["growth"]]
     lines += unavailable(told)
     lines.append(f"  violations     {listed(told['violations'])}")

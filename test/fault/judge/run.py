@@ -2,7 +2,7 @@
 
 NUMBERS = ("seed", "masters", "workers", "ttl_ms", "max_ttl_ms", "skew_ms", "quarantine_ms",
            "begin", "end", "holders", "longest_ms", "availability")
-IF_TOLD = ("grown", "spare", "permits", "least_use")
+IF_TOLD = ("grown", "spare", "permits", "least_use", "generations")
 
 
 class Run:
@@ -16,6 +16,8 @@ class Run:
             setattr(self, key, int(value) if value == int(value) else value)
         for key in IF_TOLD:
             setattr(self, key, float(told.get(key, 0)) if key == "least_use" else int(told.get(key, 0)))
+        self.recipes = {kind: int(many) for kind, many in
+                        (it.split("=") for it in told.get("recipes", "").split(",") if it)}
         self.quorum = (self.masters + self.spare + 2) // 2
         self.ttl = self.ttl_ms * 1000
         self.quarantine = self.quarantine_ms * 1000

@@ -2,6 +2,7 @@
 
 from heapq import merge
 
+from . import recipes
 from .court import Court
 from .demand import Demand, Windows
 from .faults import Faults, read_faults
@@ -34,7 +35,7 @@ class Trial:
         self.leases = Leases(self.court, self.run, self.faults, self.permits,
                              self.keys.masters_with)
         self.register = Register(folder / "register", self.court)
-        self.usage = Usage(self.court)
+        self.usage, self.recipes = Usage(self.court), {}
 
     def read_faults(self):
         return read_faults(self.folder, self.run, self.court)
@@ -75,6 +76,7 @@ class Trial:
         self.demand.judge_availability()
         self.usage.ends(self.lives)
         self.permits.ends()
+        self.recipes = recipes.judge(self.court, self.run, self.faults, self.folder)
         self.court.at_least("processes that lived for long", len(self.usage.told), self.run.grown)
         self.court.at_least("holders", figures["holders"], self.run.holders)
 

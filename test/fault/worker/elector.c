@@ -2,7 +2,7 @@
  * elector.c - one process of a run of elections: stands for leader, announces, observes, and
  * records what it is told, which others judge.
  *
- *   redlock-elector NAME TTL_MS VALUE RECORD      the masters: REDLOCK_NODES
+ *   redlock-elector NAME TTL_MS VALUE RECORD [MAX_TTL_MS]      the masters: REDLOCK_NODES
  *
  * The facts, after the moment in us of CLOCK_BOOTTIME; UNTIL is when validity ends, as computed
  * then: begin PID        the first leads TERM UNTIL        valid TERM UNTIL    it has moved
@@ -127,12 +127,15 @@ int main(int argc, char **argv)
 {
     struct elector elector = {0};
     char why[256] = "";
-    if (argc != 5) {
-        fprintf(stderr, "usage: %s NAME TTL_MS VALUE RECORD\n", argv[0]);
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    if (argc < 5 || argc > 6) {
+        fprintf(stderr, "usage: %s NAME TTL_MS VALUE RECORD [MAX_TTL_MS]\n", argv[0]);
         return 64;
     }
+    if (argc == 6)
+        options.max_ttl_ms = atoll(argv[5]);
     if (!record_open(&elector.record, argv[4]) ||
-        redlock_open(&elector.client, EV_DEFAULT, NULL, why, sizeof why) != REDLOCK_OK) {
+        redlock_open(&elector.client, EV_DEFAULT, &options, why, sizeof why) != REDLOCK_OK) {
         fprintf(stderr, "elector: cannot begin: %s\n", why);
         return 1;
     }

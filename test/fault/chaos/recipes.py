@@ -1,0 +1,79 @@
+"""The processes of the recipes: they stand for leader, or meet at barriers, beside the workers, and
+are struck as these are. Each kind is a class here, and has a judge in judge/recipes.py."""
+
+import os
+
+from barriers import judge as barriers
+from elections import judge as elections
+
+from .process import now_us, until
+from .workers import BIN, FAULT, Worker
+
+MEET_S = 20
+
+
+class Elector(Worker):
+    """Stands for leader, and observes."""
+
+    kind, name_of = "elector", "election"
+    program = os.environ.get("REDLOCK_ELECTOR") or str(BIN / "redlock-elector")
+
+    def command(self, label, _seed):
+        return [self.program, self.name_of, self.options.ttl_ms, label, self.folder / label,
+                self.options.max_ttl_ms]
+
+    @staticmethod
+    def settle(electors):
+        """Steps, until one has announced that it leads, and does so still."""
+        def is_led():
+            terms = [term for it in electors for lines in it.lines()[-1:]
+                     for term in elections.read(it.name, lines).terms]
+            return any(term.announced and term.end > now_us() for term in terms)
+        yield from until(is_led, "nobody leads, though all masters are up")
+        return {}
+
+
+class Party(Worker):
+    """Meets the others of its kind."""
+
+    kind, name_of = "party", "barrier"
+    program = str(FAULT / "party_worker")
+
+    def command(self, label, seed):
+        return [self.program, self.folder / label, label, seed, self.options.many[self.kind],
+                self.passed(), self.options.max_ttl_ms, self.name_of]
+
+    def passed(self):
+        """So many generations: where its next life goes on."""
+        done = [call.generation for lines in self.lines() for call in barriers.read(lines)
+                if call.outcome == "passed"]
+        return max(done, default=-1) + 1
+
+    @staticmethod
+    def settle(parties):
+        """Steps, until all have met once more. Who does not is for the judge."""
+        goal, end = max(it.passed() for it in parties) + 1, now_us() + MEET_S * 1_000_000
+        yield from until(lambda: min(it.passed() for it in parties) >= goal or now_us() > end, "", 2 * MEET_S)
+        return {"generations": goal}
+
+
+KINDS = {it.kind: it for it in (Elector, Party)}
+
+
+def begin(many, folder, options):
+    """One place for each, by name."""
+    places = [KINDS[kind](number, KINDS[kind].program, folder, options)
+              for kind, count in many for number in range(1, count + 1)]
+    for place in places:
+        place.start()
+    return {place.name: place for place in places}
+
+
+def settle(workers):
+    """Steps, until what must come of it in the end has come; returns lines for `run`."""
+    facts = {}
+    for kind, its in KINDS.items():
+        here = [it for it in workers if it.kind == kind]
+        if here:
+            facts |= yield from its.settle(here)
+    return facts
