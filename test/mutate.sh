@@ -19,27 +19,23 @@ survived=0 killed=0
 
 compile() { "$CC" -std=gnu11 -O0 -fPIC -Ilib/core -Itest/unit -c "$1" -o "$2/$(basename "$1" .c).o"; }
 
-# The core is a library to the tests, so that a mutant costs one link.
-link() { "$CC" -shared "$@" -o libcore.so; }
+# The core is a library to the tests. A broken file is another one before it, which takes the place of all
+# that the file defines: so a mutant costs no link of the core.
+break_with() { "$CC" -std=gnu11 -O0 -fPIC -Ilib/core -shared -x c "$1" -o libbroken.so; }
 
-# The whole core, but for this object.
-link_with() {
-    local object objects=("$1")
-    for object in whole/*.o; do
-        [[ $object == "whole/$1" ]] || objects+=("$object")
-    done
-    link "${objects[@]}"
-}
+# link NAME OBJECT…: the program NAME.
+link() { "$CC" -o "$@" text.o fake.o fake_tasks.o -Wl,--no-as-needed libbroken.so libcore.so -lcmocka -Wl,-rpath,"$work"; }
 
 build() {
     local source unit
     for source in lib/core/*.c lib/core/*/*.c; do compile "$source" whole; done
-    link whole/*.o
+    "$CC" -shared whole/*.o -o libcore.so
     for source in test/script/*.c; do compile "$source" .; done
-    "$CC" runner.o why.o text.o fake.o fake_tasks.o libcore.so -Wl,-rpath,"$work" -o runner
+    break_with /dev/null
+    link runner runner.o why.o
     for unit in $units; do
         compile "test/unit/test_$unit.c" .
-        "$CC" "test_$unit.o" text.o fake.o fake_tasks.o libcore.so -lcmocka -Wl,-rpath,"$work" -o "test_$unit"
+        link "test_$unit" "test_$unit.o"
     done
 }
 
@@ -82,7 +78,7 @@ break_and_look() {
         unfit "$name" "the edit of $file did not take: mend it"
         return
     fi
-    if ! { compile "$file" . && link_with "$(basename "$file" .c).o"; } >log 2>&1; then
+    if ! break_with "$file" >log 2>&1; then
         unfit "$name" "does not build: $(head -n 3 log)"
         return
     fi
