@@ -489,7 +489,7 @@ mutant barrier-connecting-not-awaited tasks/party.c "$(within is_answered ' \|\|
 mutant barrier-kept tasks/party.c "$(within conclude 'withdraw\(e, party\);' ';')"
 mutant barrier-kept-when-dropped tasks/party.c "$(within party_end 'withdraw\(e, party\);' ';')"
 mutant barrier-departs-after-passing tasks/party.c "$(within party_end '!party->passage' 'true')"
-mutant barrier-departs-once tasks/party.c "$(within party_hear 'depart\(e, party, master\);' ';')"
+mutant barrier-departs-by-name tasks/party.c "$(within depart '= true' '= false')"
 mutant barrier-departs-twice tasks/party.c "$(within withdraw ' \&\& !departs' '')"
 mutant barrier-own-token tasks/party.c "$(within party_begin '!party->token_length' 'true')"
 mutant barrier-closed-early engine.c "$(within check_closed ' \|\| tasks_are_owed\(e\)' '')"

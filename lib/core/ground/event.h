@@ -94,7 +94,7 @@ struct quarantine_terms {
 
 struct request {
     struct tag tag;
-    bool whole;       /* send the script's text: the master has forgotten it */
+    bool whole;       /* send the script's text: the master has forgotten it, or may have */
     uint16_t permits; /* GRANT, QUEUE of a slot: how many the name is said to have */
 
     /* ACQUIRE, GRANT, RAISE, QUEUE, RENEW, UPGRADE, RELEASE, PEEK (no token): in memory until the

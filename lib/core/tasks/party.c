@@ -85,10 +85,12 @@ static void arrive(struct engine *e, struct party *party, unsigned master, bool 
                                 .passed = passed});
 }
 
+/* In full: who leaves may close next, and nobody would be there to send what was forgotten. */
 static void depart(struct engine *e, struct party *party, unsigned master)
 {
     task_send(e, &party->task, master,
               &(struct request){.tag = {.kind = REQUEST_DEPART},
+                                .whole = true,
                                 .token = party->token,
                                 .token_length = party->token_length,
                                 .generation = party->terms.generation,
@@ -292,11 +294,7 @@ static void hear(struct engine *e, struct party *party, unsigned master, const s
 
 void party_hear(struct engine *e, struct party *party, unsigned master, const struct reply *reply)
 {
-    bool may_repeat = task_needs_text(&party->task, master) && master_is_up(&e->masters[master]);
-    bool is_over = party->task.ended || party->passage;
-    if (is_over && reply->tag.kind == REQUEST_DEPART && may_repeat)
-        depart(e, party, master);
-    else if (!is_over)
+    if (!party->task.ended && !party->passage)
         hear(e, party, master, reply);
 }
 

@@ -28,7 +28,7 @@ void task_send(struct engine *e, struct task *task, unsigned master, struct requ
     request->tag.round = task->number;
     request->tag.sent_at = e->now;
     request->names = task->names;
-    request->whole = task->whole & bit;
+    request->whole |= (task->whole & bit) != 0;
     task->in_flight++;
     if (request->tag.kind != REQUEST_UNSAY)
         task->outstanding |= bit;
