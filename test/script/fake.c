@@ -248,6 +248,9 @@ static void note_send(struct fake *fake, unsigned master, const struct request *
     case REQUEST_OBSERVE:
     case REQUEST_ARRIVE:
     case REQUEST_DEPART:
+    case REQUEST_TALLY:
+    case REQUEST_MEND:
+    case REQUEST_DROP:
         fake_tasks_write_request(fake, more, sizeof more, request);
         break;
     default:
@@ -767,7 +770,9 @@ static void oblige(struct fake *fake, unsigned index)
         [REQUEST_UPGRADE] = ANSWER_READ,  [REQUEST_RELEASE] = ANSWER_YES,
         [REQUEST_PEEK] = ANSWER_ABSENT,   [REQUEST_ANNOUNCE] = ANSWER_YES,
         [REQUEST_UNSAY] = ANSWER_YES,     [REQUEST_OBSERVE] = ANSWER_ABSENT,
-        [REQUEST_ARRIVE] = ANSWER_QUEUED, [REQUEST_DEPART] = ANSWER_ABSENT};
+        [REQUEST_ARRIVE] = ANSWER_QUEUED, [REQUEST_DEPART] = ANSWER_ABSENT,
+        [REQUEST_TALLY] = ANSWER_ABSENT,  [REQUEST_MEND] = ANSWER_ABSENT,
+        [REQUEST_DROP] = ANSWER_ABSENT};
     struct fake_master *master = &fake->masters[index];
     if (master->subscription == SUBSCRIPTION_CLOSING)
         fake_unsubscribed(fake, index);

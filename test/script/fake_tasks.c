@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tasks/lines.h"
+
 static void write_barrier(struct fake *fake, char *to, size_t size, const struct request *request)
 {
     const char *whole = request->whole ? " whole" : "";
@@ -16,6 +18,47 @@ static void write_barrier(struct fake *fake, char *to, size_t size, const struct
                  fake_time(MS(request->kept_ms)), request->passed ? " passed" : "", whole);
 }
 
+/* With commas between the lines. */
+static const char *write_arrived(struct fake *fake, struct slice lines)
+{
+    static char text[256];
+    struct slice line;
+    size_t used = 0;
+    text[0] = '\0';
+    while (used < sizeof text && lines_next(&lines, &line))
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", used ? "," : "",
+                                 fake_token(fake, line.bytes, line.length));
+    return text;
+}
+
+static void write_latch(struct fake *fake, char *to, size_t size, const struct request *request)
+{
+    const char *whole = request->whole ? " whole" : "";
+    char id[TOKEN_MAX + 1] = " any";
+    if (request->token_length)
+        snprintf(id, sizeof id, " %s", fake_token(fake, request->token, request->token_length));
+    if (request->tag.kind == REQUEST_DROP) {
+        snprintf(to, size, "%s%s", id, whole);
+        return;
+    }
+    const char *arrived =
+        write_arrived(fake, (struct slice){request->value, request->value_length});
+    const char *open = request->open ? " open" : "";
+    if (request->tag.kind == REQUEST_MEND)
+        snprintf(to, size, "%s of %u ends %s for %s%s%s%s%s", id, request->arrivals,
+                 fake_time(request->not_after - EPOCH), request->run, open,
+                 *arrived ? " arrived " : "", arrived, whole);
+    else
+        snprintf(to, size, "%s%s%s%s%s%s%s", id, *arrived ? " arrived " : "", arrived, open,
+                 request->ttl_ms ? " told for " : "",
+                 request->ttl_ms ? fake_time(MS(request->ttl_ms)) : "", whole);
+}
+
+static bool is_about_a_latch(enum request_kind kind)
+{
+    return kind == REQUEST_TALLY || kind == REQUEST_MEND || kind == REQUEST_DROP;
+}
+
 void fake_tasks_write_request(struct fake *fake, char *to, size_t size,
                               const struct request *request)
 {
@@ -26,6 +69,10 @@ void fake_tasks_write_request(struct fake *fake, char *to, size_t size,
     size -= (size_t)used;
     if (request->tag.kind == REQUEST_ARRIVE || request->tag.kind == REQUEST_DEPART) {
         write_barrier(fake, to, size, request);
+        return;
+    }
+    if (is_about_a_latch(request->tag.kind)) {
+        write_latch(fake, to, size, request);
         return;
     }
     if (request->tag.kind == REQUEST_OBSERVE) {
@@ -77,6 +124,25 @@ static void note_passage(struct fake *fake, struct fake_task *task, const struct
               news->arrived, news->masters);
 }
 
+static void note_latch(struct fake *fake, struct fake_task *task, const struct task_news *news)
+{
+    static const char *const names[] = {
+        [LATCH_MADE] = "made",      [LATCH_HELD] = "has another", [LATCH_ARRIVED] = "arrived",
+        [LATCH_OPEN] = "open",      [LATCH_SHUT] = "not open",    [LATCH_GONE] = "gone",
+        [LATCH_UNKNOWN] = "unknown"};
+    char id[TOKEN_MAX + 1] = "any";
+    if (news->id[0])
+        snprintf(id, sizeof id, "%s", fake_token(fake, news->id, strlen(news->id)));
+    if (task->ended || !news->latch)
+        fake_break(fake, "%s is told twice how it went, or before it is over", task->name);
+    task->ended = true;
+    fake_note(fake, "tell %s %s%s%s%s%s: %s, %u of %u arrived, %u answered", task->name,
+              names[news->latch], news->undecided ? ", undecided" : "", news->cause ? ", " : "",
+              news->cause ? fake_cause_name(news->cause) : "",
+              news->open && news->latch != LATCH_OPEN ? ", open" : "", id, news->arrived,
+              news->arrivals, news->masters);
+}
+
 static void tell(struct fake *fake, struct fake_task *task)
 {
     struct task_news news;
@@ -86,6 +152,8 @@ static void tell(struct fake *fake, struct fake_task *task)
     fake->told++;
     if (task->is_party)
         note_passage(fake, task, &news);
+    else if (task->is_latcher)
+        note_latch(fake, task, &news);
     else if (task->lease)
         fake_note(fake, "tell %s announced %u/%u", task->name, news.masters,
                   fake->engine.config.masters);
@@ -112,6 +180,12 @@ static void end(struct fake *fake, struct fake_task *task)
     fake_step(fake, &(struct event){.kind = EVENT_TASK_END, .task = core});
 }
 
+/* Its user is told how it went. */
+static bool is_told_its_end(const struct fake_task *task)
+{
+    return task->is_party || task->is_latcher;
+}
+
 static struct fake_task *task_of(struct fake *fake, const struct actor *actor)
 {
     for (unsigned i = 0; i < FAKE_TASKS_MAX; i++)
@@ -130,7 +204,7 @@ void fake_tasks_end_of(struct fake *fake, const struct actor *actor)
 void fake_tasks_close(struct fake *fake)
 {
     for (unsigned i = 0; i < FAKE_TASKS_MAX; i++)
-        if (fake->tasks[i].core && !fake->tasks[i].is_party)
+        if (fake->tasks[i].core && !is_told_its_end(&fake->tasks[i]))
             end(fake, &fake->tasks[i]);
 }
 
@@ -200,11 +274,24 @@ bool fake_tasks_arrive(struct fake *fake, const char *name, struct names *names,
     return task->core;
 }
 
+bool fake_tasks_latch(struct fake *fake, const char *name, struct names *names,
+                      const struct latch_terms *terms)
+{
+    struct fake_task *task = make(fake, name);
+    if (!task)
+        return false;
+    task->is_latcher = true;
+    task->core = latcher_new(&fake->engine, names, terms, task);
+    if (task->core)
+        begin(fake, task);
+    return task->core;
+}
+
 bool fake_tasks_depart(struct fake *fake, const char *name, bool drop)
 {
     for (unsigned i = 0; i < FAKE_TASKS_MAX; i++) {
         struct fake_task *task = &fake->tasks[i];
-        if (!task->core || !task->is_party || strcmp(task->name, name) != 0)
+        if (!task->core || !is_told_its_end(task) || strcmp(task->name, name) != 0)
             continue;
         if (drop)
             end(fake, task);
@@ -219,7 +306,7 @@ bool fake_tasks_unobserve(struct fake *fake, const char *name)
 {
     for (unsigned i = 0; i < FAKE_TASKS_MAX; i++) {
         struct fake_task *task = &fake->tasks[i];
-        if (task->core && !task->lease && !task->is_party && strcmp(task->name, name) == 0) {
+        if (task->core && !task->lease && !is_told_its_end(task) && strcmp(task->name, name) == 0) {
             end(fake, task);
             return true;
         }

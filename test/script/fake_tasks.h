@@ -1,5 +1,6 @@
 /*
- * fake_tasks.h - observers, what leases announce, and parties at barriers, in the fake shell.
+ * fake_tasks.h - observers, what leases announce, parties at barriers, and calls about latches, in
+ * the fake shell.
  */
 #ifndef REDLOCK_TEST_FAKE_TASKS_H
 #define REDLOCK_TEST_FAKE_TASKS_H
@@ -13,7 +14,7 @@ void fake_tasks_note(struct fake *fake, struct task *core);
 void fake_tasks_tell_all(struct fake *fake);
 /* The lease is given back, left or shared: what it announces ends, as in lib/client/pump.c. */
 void fake_tasks_end_of(struct fake *fake, const struct actor *actor);
-/* The engine closes: all end but parties, which are told how that went. */
+/* The engine closes: all end but parties and calls about latches, which are told how that went. */
 void fake_tasks_close(struct fake *fake);
 void fake_tasks_end_all(struct fake *fake);
 
@@ -24,7 +25,10 @@ bool fake_tasks_observe(struct fake *fake, const char *name, struct names *names
 bool fake_tasks_unobserve(struct fake *fake, const char *name);
 bool fake_tasks_arrive(struct fake *fake, const char *name, struct names *names,
                        const struct barrier_terms *terms, const char *token);
-/* It leaves, and is told how that went; or is dropped.  False if there is no party of that name. */
+bool fake_tasks_latch(struct fake *fake, const char *name, struct names *names,
+                      const struct latch_terms *terms);
+/* A party, or a call about a latch, leaves, and is told how that went; or is dropped.  False if
+ * there is none of that name. */
 bool fake_tasks_depart(struct fake *fake, const char *name, bool drop);
 /* A push about what is said of a name.  False if the client is not subscribed. */
 bool fake_tasks_push(struct fake *fake, unsigned master, const char *name, const struct said *said);

@@ -26,6 +26,8 @@
  *                            yes with SAID (see `said`), absent
  *                            to arrive yes, open TOKENS, queued, held of N; to depart yes, open,
  *                            absent, held; all with [counted N]
+ *                            to tally, mend yes, open: latch ID of N ends T [left T] [arrived A,B];
+ *                            or absent; to drop yes, absent
  *   greet WHO                every hello that is asked for is answered, if any is
  *   lose WHO [TEXT]          the connection ends, or cannot be made
  *   subscribed WHO [same]    its notification connection is subscribed: to another process, if
@@ -49,7 +51,8 @@
  *                            takes it back
  *   observe OBSERVER NAME   unobserve OBSERVER
  *   arrive PARTY NAME of N [generation G] [ttl T] [wait T] [as TOKEN]    at a barrier
- *   depart PARTY   drop PARTY
+ *   latch CALL create|arrive|await|count NAME [of N] [life T] [wait T] [id ID] [as ARRIVAL]
+ *   depart PARTY|CALL   drop PARTY|CALL
  *   said WHO NAME SAID       a push about what is said: term T number N by TOKEN value VALUE
  *                            left T; or "nothing"
  *   tells wait | tells       outcomes wait until `tell`, or are told at once
@@ -338,14 +341,19 @@ static int16_t slot_of(struct words *words, const char *word)
     return *value ? (int16_t)atoi(value) : -1;
 }
 
+/* What a scenario calls token-1 is the first that the core has drawn. */
+static const char *spelled(const struct scenario *s, const char *token)
+{
+    unsigned number = strncmp(token, "token-", 6) == 0 ? (unsigned)atoi(token + 6) : 0;
+    bool is_ours = number && number <= TOKENS_MAX && s->fake.tokens[number - 1][0];
+    return is_ours ? s->fake.tokens[number - 1] : token;
+}
+
 static struct said read_said(struct scenario *s, const struct words *words)
 {
-    const char *term = value_of(words, "term"), *token = value_of(words, "by");
-    unsigned number = strncmp(token, "token-", 6) == 0 ? (unsigned)atoi(token + 6) : 0;
+    const char *term = value_of(words, "term"), *token = spelled(s, value_of(words, "by"));
     if (!*term)
         return (struct said){0};
-    if (number && number <= TOKENS_MAX && s->fake.tokens[number - 1][0])
-        token = s->fake.tokens[number - 1];
     return (struct said){.term = EPOCH + read_time(s, term),
                          .number = atoi(value_of(words, "number")),
                          .token = token,
@@ -356,21 +364,30 @@ static struct said read_said(struct scenario *s, const struct words *words)
 }
 
 /* With commas between them; in the reply one a line. */
-static void read_tokens(struct scenario *s, struct words *words, struct reply *reply)
+static void read_tokens(const struct scenario *s, const char *tokens, struct reply *reply)
 {
     static char lines[8 * (TOKEN_MAX + 1)];
     char *rest = NULL;
     size_t used = 0;
     lines[0] = '\0';
-    for (char *token = strtok_r((char *)next_word(words), ",", &rest); token;
-         token = strtok_r(NULL, ",", &rest)) {
-        unsigned number = strncmp(token, "token-", 6) == 0 ? (unsigned)atoi(token + 6) : 0;
-        bool is_ours = number && number <= TOKENS_MAX && s->fake.tokens[number - 1][0];
+    for (char *token = strtok_r((char *)tokens, ",", &rest); token;
+         token = strtok_r(NULL, ",", &rest))
         used += (size_t)snprintf(lines + used, sizeof lines - used, "%s%s", used ? "\n" : "",
-                                 is_ours ? s->fake.tokens[number - 1] : token);
-    }
+                                 spelled(s, token));
     reply->reader_tokens = lines;
     reply->reader_tokens_length = used;
+}
+
+static void read_latch(struct scenario *s, const struct words *words, struct reply *reply)
+{
+    usec ends = EPOCH + time_of(s, words, "ends", 0);
+    reply->permits = (uint16_t)atoi(value_of(words, "of"));
+    reply->number = ends / 1000;
+    if (!*value_of(words, "left"))
+        reply->remaining_ms = (ends - s->fake.now) / 1000;
+    reply->waiters = spelled(s, value_of(words, "latch"));
+    reply->waiters_length = strlen(reply->waiters);
+    read_tokens(s, value_of(words, "arrived"), reply);
 }
 
 static void read_details(struct scenario *s, struct words *words, struct reply *reply, char *text,
@@ -391,8 +408,10 @@ static void read_details(struct scenario *s, struct words *words, struct reply *
     if (reply->answer == ANSWER_YES && *value_of(words, "term")) {
         struct said said = read_said(s, words);
         reply_set_said(reply, &said);
+    } else if (*value_of(words, "latch")) {
+        read_latch(s, words, reply);
     } else if (reply->answer == ANSWER_OPEN) {
-        read_tokens(s, words, reply);
+        read_tokens(s, next_word(words), reply);
     } else if (*value_of(words, "of")) {
         reply->permits = (uint16_t)atoi(value_of(words, "of"));
     } else if (reply->answer == ANSWER_ERROR)
@@ -551,7 +570,7 @@ static void do_unobserve(struct scenario *s, struct words *words)
         complain(s, "no such observer", observer);
 }
 
-/* ---- barriers ---------------------------------------------------------------------- */
+/* ---- barriers, latches ------------------------------------------------------------- */
 
 static void do_arrive(struct scenario *s, struct words *words)
 {
@@ -563,6 +582,36 @@ static void do_arrive(struct scenario *s, struct words *words)
                                         .wait = time_of(s, words, "wait", NEVER)};
     if (!names || !fake_tasks_arrive(&s->fake, party, names, &terms, *token ? token : NULL))
         complain(s, "out of memory, or too many parties", "");
+    if (names)
+        names_drop(&s->fake.memory, names);
+}
+
+static bool read_call(const char *word, enum latch_call *call)
+{
+    static const char *const names[] = {[LATCH_CREATE] = "create",
+                                        [LATCH_ARRIVE] = "arrive",
+                                        [LATCH_AWAIT] = "await",
+                                        [LATCH_COUNT] = "count"};
+    for (*call = LATCH_CREATE; *call <= LATCH_COUNT; ++*call)
+        if (strcmp(names[*call], word) == 0)
+            return true;
+    return false;
+}
+
+static void do_latch(struct scenario *s, struct words *words)
+{
+    const char *caller = next_word(words), *what = next_word(words);
+    struct names *names = fake_names(&s->fake, next_word(words));
+    const char *id = value_of(words, "id"), *arrival = value_of(words, "as");
+    struct latch_terms terms = {.arrivals = (unsigned)atoi(value_of(words, "of")),
+                                .life = time_of(s, words, "life", MS(100000)),
+                                .wait = time_of(s, words, "wait", NEVER),
+                                .id = *id ? spelled(s, id) : NULL,
+                                .arrival = *arrival ? arrival : NULL};
+    if (!read_call(what, &terms.call))
+        complain(s, "create, arrive, await or count?", what);
+    else if (!names || !fake_tasks_latch(&s->fake, caller, names, &terms))
+        complain(s, "out of memory, or too many calls", "");
     if (names)
         names_drop(&s->fake.memory, names);
 }
@@ -930,6 +979,7 @@ static void obey(struct scenario *s, struct words *words)
         {"observe", do_observe},
         {"unobserve", do_unobserve},
         {"arrive", do_arrive},
+        {"latch", do_latch},
         {"depart", do_depart},
         {"drop", do_drop},
         {"said", do_said},

@@ -82,12 +82,11 @@ static bool can_be_mended(const struct engine *e, const struct latcher *latcher,
 static void mend(struct engine *e, struct latcher *latcher, unsigned master)
 {
     struct latched_at *at = &latcher->at[master];
-    usec from = at->none_since;
     unsigned least = e->config.spare + 1;
-    size_t length = tally_list(e, latcher, from, least, NULL);
+    size_t length = tally_list(e, latcher, least, NULL);
     if (!lines_make_room(&e->memory, &at->sent, length)) /* it is tried again */
         return;
-    tally_list(e, latcher, from, least, at->sent.bytes);
+    tally_list(e, latcher, least, at->sent.bytes);
     put(e, latcher, master, e->masters[master].facts.run_id);
 }
 

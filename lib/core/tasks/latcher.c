@@ -183,8 +183,8 @@ void latcher_leave(struct engine *e, struct latcher *latcher, enum cause cause)
 
 /* ---- answers ------------------------------------------------------------------------- */
 
-static void take_record(struct engine *e, struct latcher *latcher, struct latched_at *at,
-                        const struct reply *reply)
+/* Of another latch it counts for nothing: see tally_has(). */
+static void take_record(struct engine *e, struct latched_at *at, const struct reply *reply)
 {
     at->record = (struct latch_record){.arrivals = reply->permits, .ends_ms = reply->number};
     memcpy(at->record.id, reply->waiters, reply->waiters_length);
@@ -193,9 +193,8 @@ static void take_record(struct engine *e, struct latcher *latcher, struct latche
         lines_keep(&e->memory, &at->arrived, reply->reader_tokens, reply->reader_tokens_length);
     bool is_open = reply->answer == ANSWER_OPEN;
     at->stands = !is_kept ? LATCHED_UNKNOWN : is_open ? LATCHED_OPEN : LATCHED_SHUT;
-    bool is_ours = strcmp(at->record.id, latcher->record.id) == 0;
-    at->arrived_at = is_ours && at->carries_arrival ? reply->tag.sent_at : 0;
-    at->opened_at = is_ours && is_open ? reply->tag.sent_at : 0;
+    at->arrived_at = at->carries_arrival ? reply->tag.sent_at : 0;
+    at->opened_at = is_open ? reply->tag.sent_at : 0;
 }
 
 /* That the master has none is new, if it is not what putting it there has come to. */
@@ -220,7 +219,7 @@ static void take(struct engine *e, struct latcher *latcher, unsigned master,
     else if (reply->remaining_ms <= e->config.skew_ms)
         take_none(e, at, false);
     else
-        take_record(e, latcher, at, reply);
+        take_record(e, at, reply);
 }
 
 static bool is_told(const struct reply *reply)

@@ -119,14 +119,12 @@ static int compare(struct slice a, struct slice b)
     return order ? order : (a.length > b.length) - (a.length < b.length);
 }
 
-static void lists_begin(const struct engine *e, const struct latcher *latcher, usec from,
-                        struct lists *lists)
+static void lists_begin(const struct engine *e, const struct latcher *latcher, struct lists *lists)
 {
     lists->masters = e->config.masters;
     for (unsigned i = 0; i < lists->masters; i++) {
         const struct latched_at *at = &latcher->at[i];
-        bool counts = tally_has(e, latcher, i) && at->asked_at >= from;
-        lists->rest[i] = counts ? lines_all(&at->arrived) : (struct slice){"", 0};
+        lists->rest[i] = tally_has(e, latcher, i) ? lines_all(&at->arrived) : (struct slice){"", 0};
         lists->has_next[i] = lines_next(&lists->rest[i], &lists->next[i]);
     }
 }
@@ -155,20 +153,19 @@ unsigned tally_arrived(const struct engine *e, const struct latcher *latcher, un
     struct lists lists;
     struct slice arrival;
     unsigned said, count = 0;
-    lists_begin(e, latcher, 0, &lists);
+    lists_begin(e, latcher, &lists);
     while (lists_take(&lists, &arrival, &said))
         count += said >= least;
     return count;
 }
 
-size_t tally_list(const struct engine *e, const struct latcher *latcher, usec from, unsigned least,
-                  char *to)
+size_t tally_list(const struct engine *e, const struct latcher *latcher, unsigned least, char *to)
 {
     struct lists lists;
     struct slice arrival;
     unsigned said, left = latcher->record.arrivals;
     size_t used = 0;
-    lists_begin(e, latcher, from, &lists);
+    lists_begin(e, latcher, &lists);
     while (left && lists_take(&lists, &arrival, &said)) {
         if (said < least)
             continue;

@@ -23,10 +23,9 @@ bool tally_is_gone(const struct engine *engine, const struct latcher *latcher, u
 
 /* The number of arrivals that at least `least` masters count. */
 unsigned tally_arrived(const struct engine *engine, const struct latcher *latcher, unsigned least);
-/* Writes them, as far as was asked at `from` or later, one a line, in order; `to` may be NULL.
- * Returns the number of bytes. */
-size_t tally_list(const struct engine *engine, const struct latcher *latcher, usec from,
-                  unsigned least, char *to);
+/* Writes them one a line, in order; `to` may be NULL.  Returns the number of bytes. */
+size_t tally_list(const struct engine *engine, const struct latcher *latcher, unsigned least,
+                  char *to);
 /* Enough have arrived, or it was opened. */
 bool tally_is_open(const struct engine *engine, const struct latcher *latcher);
 /* A quorum of masters has it, and too few have arrived: nobody was told that it is open before they
