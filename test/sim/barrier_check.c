@@ -157,12 +157,13 @@ static bool same_barrier(redisContext *context, struct model_data *data, unsigne
     int64_t expires = expiry->integer, now = now_ms(context);
     struct model_barrier *barrier = find(data, name, generation);
     bool same;
-    if (expires <= now + 1)
+    /* What is there must be there: the model may have seen its end a millisecond early. */
+    if (expires < 0)
         same = !barrier || barrier->expires_ms <= now + 2;
     else
         same = barrier && llabs(barrier->expires_ms - expires) <= 1 &&
-               same_members(barrier, set, now + 1);
-    if (same && barrier && expires > now + 1)
+               (expires <= now + 1 || same_members(barrier, set, now + 1));
+    if (same && barrier && expires > 0)
         barrier->expires_ms = expires;
     freeReplyObject(expiry);
     freeReplyObject(set);

@@ -24,6 +24,7 @@
 #include "../plain_memory.h"
 #include "barrier_check.h"
 #include "command.h"
+#include "latch_check.h"
 #include "model_master.h"
 #include "ground/names.h"
 #include "ground/slots.h"
@@ -51,6 +52,7 @@ struct test {
     uint64_t loaded; /* scripts that the real one has: see model_script() */
     uint64_t loaded_each;
     unsigned long compared, ambiguous, torn, restarts;
+    char run[RUN_ID_MAX + 1]; /* of the real one's process; the model's is the number of restarts */
 };
 
 static const struct memory memory = PLAIN_MEMORY;
@@ -133,7 +135,7 @@ static void name_of(unsigned name, char text[KEY_TEXT])
 
 static void value_of(uint32_t value, char text[16])
 {
-    snprintf(text, 16, "value-%u", value);
+    snprintf(text, 16, value ? "value-%u" : "", value);
 }
 
 static uint32_t number_of(const char *text, size_t length)
@@ -152,7 +154,19 @@ static struct names *slot_of(unsigned name)
     return slot_new(&memory, (struct slice){text, strlen(text)}, model_slot_number(name));
 }
 
-static struct request make_request(const struct model_call *call, char token[16])
+/* What a task asks. */
+static void spell_task(const struct test *t, const struct model_call *call, struct request *request)
+{
+    if (is_about_barrier(call->kind))
+        barrier_spell(call, request);
+    else if (is_about_latch(call->kind))
+        latch_spell(call, &t->model, t->run, request);
+    else
+        said_spell(call, request);
+}
+
+static struct request make_request(const struct test *t, const struct model_call *call,
+                                   char token[16])
 {
     struct slice slices[MODEL_NAMES];
     char texts[MODEL_NAMES][KEY_TEXT];
@@ -169,10 +183,7 @@ static struct request make_request(const struct model_call *call, char token[16]
                               .channel = "redlock:no-subscriber"};
     if (call->kind == REQUEST_HELLO || call->kind == REQUEST_ADOPT)
         request.terms = call->terms;
-    if (is_about_barrier(call->kind))
-        barrier_spell(call, &request);
-    else
-        said_spell(call, &request);
+    spell_task(t, call, &request);
     for (unsigned i = 0; i < call->count; i++) {
         name_of(call->names[i], texts[i]);
         slices[i] = (struct slice){texts[i], strlen(texts[i])};
@@ -288,6 +299,8 @@ static bool same_answer(usec wall, const struct model_answer *model, const struc
         return false;
     if (is_about_barrier(real->tag.kind))
         return barrier_same_answer(model, real);
+    if (is_about_latch(real->tag.kind))
+        return latch_same_answer(model, real);
     if (request_is_of_task(real->tag.kind))
         return said_same_answer(model, real);
     if (real->clock && !same_clock(model->clock, real->clock, wall))
@@ -426,7 +439,8 @@ static bool same_said(struct test *t, struct model_master *copy, const struct mo
 {
     if (!listener_heard(&t->listener, answer) ||
         !said_same_keys(t->context, copy, call->names[0]) ||
-        !barrier_same_keys(t->context, copy, call->names[0]))
+        !barrier_same_keys(t->context, copy, call->names[0]) ||
+        !latch_same_keys(t->context, copy, t->run, call->names[0]))
         return false;
     t->model = *copy;
     return true;
@@ -499,6 +513,7 @@ static void learn_start(struct test *t, const struct model_data *data)
     usec now = time_now(t);
     model_restart(&t->model, now, ++t->restarts, data);
     t->model.started_s = now / 1000000 - atoll(uptime + strlen("uptime_in_seconds:"));
+    sscanf(strstr(info->str, "run_id:"), "run_id:%43s", t->run);
     freeReplyObject(info);
     t->loaded = t->loaded_each = 0;
 }
@@ -528,7 +543,8 @@ static bool ends_just_then(const struct model_data *data, unsigned name, usec be
         any |= data->waiters[i].value && is_between(data->waiters[i].expires_ms, before, after);
     return any || (name < MODEL_NAMES &&
                    (said_ends_between(data, name, before / 1000 - 1, after / 1000 + 1) ||
-                    barrier_ends_between(data, name, before / 1000 - 1, after / 1000 + 1)));
+                    barrier_ends_between(data, name, before / 1000 - 1, after / 1000 + 1) ||
+                    latch_ends_between(data, name, before / 1000 - 1, after / 1000 + 1)));
 }
 
 static bool slot_ends_just_then(const struct test *t, usec before, usec after)
@@ -666,6 +682,8 @@ static struct model_call draw_call(struct test *t)
     if (chance_permille(&t->chance, 250))
         return barrier_draw(&t->chance, VALUES, LONGEST_MS);
     if (chance_permille(&t->chance, 250))
+        return latch_draw(&t->chance, &t->model, VALUES, time_now(t) / 1000, LONGEST_MS);
+    if (chance_permille(&t->chance, 250))
         return said_draw(&t->chance, &t->model, VALUES, LONGEST_MS);
     return draw_other_call(t);
 }
@@ -674,7 +692,7 @@ static bool compare_one(struct test *t)
 {
     struct model_call call = draw_call(t);
     char token[16];
-    struct request request = make_request(&call, token);
+    struct request request = make_request(t, &call, token);
     struct hello hello;
     struct reply real;
     write_requests(t, &request, 1, false);
@@ -734,7 +752,7 @@ static void draw_several(struct test *t, struct several *s)
             call->not_after = chance_permille(&t->chance, 500) ? 1000000 : INT64_C(1) << 52;
         if (kind == REQUEST_GRANT && chance_permille(&t->chance, 700))
             call->proposal = draw_clock(t);
-        s->requests[i] = make_request(call, s->tokens[i]);
+        s->requests[i] = make_request(t, call, s->tokens[i]);
         s->requests[i].whole = false;
     }
 }
@@ -824,7 +842,8 @@ static int option_kind(const char *word)
     return -1;
 }
 
-/* A rule of shared names, of slots, or of what is said of a name, that the model then breaks. */
+/* A rule of shared names, of slots, of what is said of a name, or of latches, that the model then
+ * breaks. */
 static void break_rule(const char *word)
 {
     const struct {
@@ -839,7 +858,8 @@ static void break_rule(const char *word)
                  {"upgrades_beside", &model_flaws.upgrades_beside},
                  {"passes_registry", &model_flaws.passes_registry},
                  {"new_places_pass", &model_flaws.new_places_pass},
-                 {"announces_for_anyone", &model_flaws.announces_for_anyone}};
+                 {"announces_for_anyone", &model_flaws.announces_for_anyone},
+                 {"latch_of_any_process", &model_flaws.latch_of_any_process}};
     for (unsigned i = 0; i < sizeof flaws / sizeof flaws[0]; i++)
         if (strcmp(flaws[i].word, word) == 0) {
             *flaws[i].flaw = true;
@@ -896,6 +916,8 @@ int main(int argc, char **argv)
             said_spoil(t.context, &t.chance, &t.model);
         if (chance_permille(&t.chance, 20))
             barrier_spoil(t.context, &t.chance, &t.model);
+        if (chance_permille(&t.chance, 10))
+            latch_spoil(t.context, &t.chance, &t.model, t.run);
         if (n % RESTART_EVERY == 0)
             restart(&t, chance_permille(&t.chance, 500));
         if (chance_permille(&t.chance, 5))

@@ -14,7 +14,8 @@ static struct model_latch *look_up(struct model_master *master, usec wall, unsig
 struct model_latch *model_latch(struct model_master *master, usec wall, unsigned name)
 {
     struct model_latch *latch = look_up(master, wall, name);
-    return latch->id && latch->run == master->run_id ? latch : NULL;
+    bool counts = latch->run == master->run_id || model_flaws.latch_of_any_process;
+    return latch->id && counts ? latch : NULL;
 }
 
 static unsigned counted(const struct model_latch *latch)

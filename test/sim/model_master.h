@@ -248,6 +248,7 @@ struct model_flaws {
     bool new_places_pass;      /* a new place is given a free slot though somebody older waits */
     bool gives_no_hints;       /* a slot that nobody stands at is freed in silence */
     bool announces_for_anyone; /* announce does not look at the token */
+    bool latch_of_any_process; /* what was given to a former process counts */
     bool frees_for_readers; /* a reader's release deletes the marker, also beside other readers */
 };
 extern struct model_flaws model_flaws;

@@ -1,0 +1,218 @@
+#include "latch_check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "said_check.h"
+
+#define NAMES      2 /* so few, that often enough have arrived */
+#define ARRIVALS   3
+#define TEXT       16
+#define FORMER     "0000000000000000000000000000000000000000"
+#define FORMER_RUN UINT64_MAX
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+static struct model_call draw_mend(struct chance *chance, const struct model_master *model,
+                                   struct model_call call, int64_t now_ms, int64_t longest_ms)
+{
+    call.parties = 1 + chance_below(chance, ARRIVALS);
+    call.run = chance_permille(chance, 900) ? model->run_id : FORMER_RUN;
+    call.not_after = 1000 * (now_ms + chance_range(chance, -2, 8 * longest_ms));
+    call.open = chance_permille(chance, 60);
+    for (unsigned i = 0, count = chance_below(chance, ARRIVALS); i < count; i++)
+        call.arrived[i] = 1 + i + chance_below(chance, 2);
+    return call;
+}
+
+struct model_call latch_draw(struct chance *chance, const struct model_master *model,
+                             unsigned tokens, int64_t now_ms, int64_t longest_ms)
+{
+    static const enum request_kind kinds[] = {REQUEST_TALLY, REQUEST_TALLY, REQUEST_TALLY,
+                                              REQUEST_MEND,  REQUEST_MEND,  REQUEST_DROP};
+    struct model_call call = {.kind = kinds[chance_below(chance, sizeof kinds / sizeof kinds[0])],
+                              .whole = chance_permille(chance, 500),
+                              .count = 1,
+                              .names = {(uint8_t)chance_below(chance, NAMES)}};
+    uint32_t present = model->data.latches[call.names[0]].id;
+    call.value =
+        present && chance_permille(chance, 800) ? present : 1 + chance_below(chance, tokens);
+    if (call.kind == REQUEST_MEND)
+        return draw_mend(chance, model, call, now_ms, longest_ms);
+    if (call.kind == REQUEST_DROP)
+        return call;
+    if (chance_permille(chance, 200))
+        call.value = 0;
+    call.open = chance_permille(chance, 60);
+    call.arrived[0] = chance_permille(chance, 700) ? 1 + chance_below(chance, ARRIVALS + 1) : 0;
+    call.channel = chance_below(chance, 1 + EARS);
+    call.ttl_ms = chance_permille(chance, 100) ? 0 : chance_range(chance, 2, longest_ms);
+    return call;
+}
+
+void latch_spell(const struct model_call *call, const struct model_master *model, const char *run,
+                 struct request *request)
+{
+    static char ear[40], arrived[MODEL_ARRIVALS * TEXT];
+    size_t used = 0;
+    arrived[0] = '\0';
+    for (unsigned i = 0; i < MODEL_ARRIVALS && call->arrived[i]; i++)
+        used += (size_t)snprintf(arrived + used, sizeof arrived - used, "%svalue-%u",
+                                 used ? "\n" : "", call->arrived[i]);
+    snprintf(ear, sizeof ear, "redlock:ear-%u", call->channel);
+    request->channel = call->channel ? ear : NULL;
+    request->value = arrived;
+    request->value_length = used;
+    request->open = call->open;
+    request->arrivals = (uint16_t)call->parties;
+    request->run = call->run == model->run_id ? run : FORMER;
+}
+
+/* ---- answers --------------------------------------------------------------------------------- */
+
+static uint32_t number_in(const char *text)
+{
+    return (uint32_t)strtoul(text + strcspn(text, "0123456789"), NULL, 10);
+}
+
+static uint32_t arrivals_of(const struct model_latch *latch)
+{
+    uint32_t arrivals = 0;
+    for (unsigned i = 0; i < MODEL_ARRIVALS && latch->arrived[i]; i++)
+        arrivals |= 1U << latch->arrived[i];
+    return arrivals;
+}
+
+/* One a line, sorted; as a bit for each. */
+static bool read_arrivals(const struct reply *reply, uint32_t *arrivals)
+{
+    const char *at = reply->reader_tokens, *end = at + reply->reader_tokens_length;
+    uint32_t last = 0;
+    *arrivals = 0;
+    while (at < end) {
+        const char *line = memchr(at, '\n', (size_t)(end - at));
+        uint32_t arrival = number_in(at);
+        if (arrival <= last)
+            return false;
+        last = arrival;
+        *arrivals |= 1U << arrival;
+        at = line ? line + 1 : end;
+    }
+    return true;
+}
+
+bool latch_same_answer(const struct model_answer *model, const struct reply *real)
+{
+    const struct model_latch *latch = &model->latch;
+    uint32_t arrivals;
+    if (real->tag.kind == REQUEST_DROP ||
+        (model->answer != ANSWER_YES && model->answer != ANSWER_OPEN))
+        return true;
+    return real->permits == latch->of && real->number == latch->ends_ms &&
+           number_in(real->waiters) == latch->id && read_arrivals(real, &arrivals) &&
+           arrivals == arrivals_of(latch) && llabs(real->remaining_ms - model->remaining_ms) <= 1;
+}
+
+/* ---- keys ------------------------------------------------------------------------------------ */
+
+static redisReply *ask(redisContext *context, const char *format, unsigned name)
+{
+    redisReply *reply = redisCommand(context, format, name);
+    if (!reply) {
+        fprintf(stderr, "differential: no answer to %s\n", format);
+        exit(2);
+    }
+    return reply;
+}
+
+static int64_t now_ms(redisContext *context)
+{
+    redisReply *reply = ask(context, "TIME", 0);
+    int64_t ms = strtoll(reply->element[0]->str, NULL, 10) * 1000 +
+                 strtoll(reply->element[1]->str, NULL, 10) / 1000;
+    freeReplyObject(reply);
+    return ms;
+}
+
+/* Of a process that has ended, which one does not matter. */
+static bool same_run(const struct model_latch *latch, const struct model_master *model,
+                     const char *run, const char *real)
+{
+    return (strcmp(real, run) == 0) == (latch->run == model->run_id);
+}
+
+static bool same_member(const struct model_latch *latch, const struct model_master *model,
+                        const char *run, const char *member)
+{
+    char fact[64];
+    if (strcmp(member, "open") == 0)
+        return latch->open;
+    if (strncmp(member, "run:", 4) == 0)
+        return same_run(latch, model, run, member + 4);
+    if (strncmp(member, "a:", 2) == 0)
+        return arrivals_of(latch) >> number_in(member) & 1;
+    snprintf(fact, sizeof fact, "id:value-%u", latch->id);
+    if (strcmp(member, fact) == 0)
+        return true;
+    snprintf(fact, sizeof fact, "of:%u", latch->of);
+    if (strcmp(member, fact) == 0)
+        return true;
+    snprintf(fact, sizeof fact, "ends:%lld", (long long)latch->ends_ms);
+    return strcmp(member, fact) == 0;
+}
+
+static bool same_members(const struct model_latch *latch, const struct model_master *model,
+                         const char *run, const redisReply *set)
+{
+    size_t wanted = 4U + latch->open;
+    for (unsigned i = 0; i < MODEL_ARRIVALS && latch->arrived[i]; i++)
+        wanted++;
+    for (unsigned i = 0; i < set->elements; i++)
+        if (!same_member(latch, model, run, set->element[i]->str))
+            return false;
+    return set->elements == wanted;
+}
+
+bool latch_same_keys(redisContext *context, struct model_master *model, const char *run,
+                     unsigned name)
+{
+    redisReply *expiry = ask(context, "PEXPIRETIME redlock:latch:name:%u", name);
+    redisReply *set = ask(context, "ZRANGE redlock:latch:name:%u 0 -1", name);
+    const struct model_latch *latch = &model->data.latches[name];
+    int64_t now = now_ms(context);
+    bool same = expiry->integer == latch->ends_ms &&
+                (expiry->integer <= now + 1 || same_members(latch, model, run, set));
+    if (expiry->integer < 0)
+        same = !latch->id || latch->ends_ms <= now + 1;
+    freeReplyObject(expiry);
+    freeReplyObject(set);
+    return same;
+}
+
+void latch_spoil(redisContext *context, struct chance *chance, struct model_master *model,
+                 const char *run)
+{
+    unsigned name = chance_below(chance, NAMES);
+    struct model_latch *latch = &model->data.latches[name];
+    if (chance_permille(chance, 500)) {
+        freeReplyObject(ask(context, "DEL redlock:latch:name:%u", name));
+        *latch = (struct model_latch){0};
+        return;
+    }
+    redisReply *left = ask(context, "PTTL redlock:latch:name:%u", name);
+    bool may_end = left->integer <= 5;
+    freeReplyObject(left);
+    if (!latch->id || latch->run != model->run_id || may_end)
+        return;
+    freeReplyObject(redisCommand(context, "ZREM redlock:latch:name:%u run:%s", name, run));
+    freeReplyObject(redisCommand(context, "ZADD redlock:latch:name:%u 1 run:%s", name, FORMER));
+    latch->run = FORMER_RUN;
+}
+
+bool latch_ends_between(const struct model_data *data, unsigned name, int64_t from_ms,
+                        int64_t until_ms)
+{
+    const struct model_latch *latch = &data->latches[name];
+    return latch->id && latch->ends_ms >= from_ms && latch->ends_ms <= until_ms;
+}
