@@ -1,24 +1,17 @@
 """The command line of cluster-scripts/barriers."""
 
 import argparse
-import os
 import random
-import shutil
 import signal
-import subprocess
 import sys
-import tempfile
 import time
-from pathlib import Path
 
-from chaos.process import Process, Trouble, end_all, environment, now_us
+from chaos.process import Process, Trouble, environment, now_us
+from struck import REDLOCK, Faults, Masters
 
 from . import judge, party
 from .judge import Call
 
-ROOT = Path(__file__).resolve().parents[3]
-CLUSTER = ROOT / "cluster-scripts" / "cluster"
-REDLOCK = os.environ.get("REDLOCK") or str(ROOT / "build" / "bin" / "redlock")
 NAME, USAGE, POLL_S, LONGEST_S = "barriers", 64, 0.002, 120
 HELP = """usage: barriers [--generations G] [--parties N] [--masters M] [--pause MS]
                 [--kill P] [--seed X]
@@ -58,13 +51,13 @@ class Walker:
         if not self.token:
             self.life += 1
         self.party = f"{self.name}.{self.life}"
-        self.output = self.run.folder / f"{self.party}-{self.generation}-{now_us()}"
+        self.output = self.run.masters.folder / f"{self.party}-{self.generation}-{now_us()}"
         command = party.command(REDLOCK, NAME, self.run.given.parties, self.generation, self.token)
         dies = self.run.chance.randrange(1000) < self.run.given.kill
         self.dies_at = now_us() + self.run.chance.randrange(200000) if dies else None
         self.begun = now_us()
         self.process = Process(self.party, command, self.output,
-                               env=environment(REDLOCK_NODES=self.run.nodes))
+                               env=environment(REDLOCK_NODES=self.run.masters.nodes))
 
     def ended(self, outcome):
         at = None if outcome == "killed" else now_us()
@@ -94,57 +87,12 @@ class Walker:
             self.rest()
 
 
-class Faults:
-    """Masters that go and come back: fewer than a quorum at a time."""
-
-    def __init__(self, run):
-        self.run, self.at, self.job, self.down = run, now_us(), None, {}
-        self.done = {"kill": 0, "pause": 0}
-
-    def begin(self, *words):
-        self.job = Process("cluster", [CLUSTER, *words, "--dir", self.run.masters],
-                           self.run.folder / "log", env=environment(REDLOCK=REDLOCK))
-
-    def strike(self):
-        chance = self.run.chance
-        up = [m for m in range(1, self.run.given.masters + 1) if m not in self.down]
-        if self.down and (chance.random() < 0.5 or len(self.down) * 2 >= self.run.given.masters - 1):
-            master = chance.choice(list(self.down))
-            how = self.down.pop(master)
-            empty = ["--empty"] if chance.random() < 0.5 else []
-            self.begin(*(["restart", master, *empty] if how == "kill" else ["resume", master]))
-        else:
-            master, how = chance.choice(up), chance.choice(["kill", "pause"])
-            self.down[master] = how
-            self.done[how] += 1
-            self.begin(how, master)
-
-    def step(self):
-        if self.job and self.job.status() is None:
-            return
-        if self.job and self.job.status():
-            raise Trouble(f"cluster: {(self.run.folder / 'log').read_text()[-500:]}")
-        if now_us() >= self.at:
-            self.strike()
-            self.at = now_us() + self.run.chance.randrange(100000, 3000000)
-
-
 class Run:
     def __init__(self, given):
         self.given, self.chance, self.calls = given, random.Random(given.seed), []
-        self.folder = Path(tempfile.mkdtemp(prefix="redlock-barriers-"))
-        self.masters = self.folder / "masters"
-        self.cluster("start", "-n", str(given.masters), "-p", "free", "--persist")
-        self.nodes = self.cluster("nodes").strip()
-        self.faults = Faults(self)
+        self.masters = Masters("barriers", given.masters, "--persist")
+        self.faults = Faults(self.masters, self.chance)
         self.walkers = [Walker(number, self) for number in range(1, given.parties + 1)]
-
-    def cluster(self, *words):
-        done = subprocess.run([CLUSTER, *words, "--dir", self.masters], check=False, text=True,
-                              env=environment(REDLOCK=REDLOCK), capture_output=True)
-        if done.returncode:
-            raise Trouble(f"cluster {words[0]}: {done.stderr}")
-        return done.stdout
 
     def is_over(self):
         return all(w.generation == self.given.generations for w in self.walkers)
@@ -160,11 +108,6 @@ class Run:
             if now > slowest:
                 slowest, since = now, time.monotonic()
             time.sleep(POLL_S)
-
-    def clean_up(self):
-        end_all()
-        self.cluster("stop")
-        shutil.rmtree(self.folder, ignore_errors=True)
 
 
 def report(run):
@@ -210,4 +153,4 @@ def main():
         return 1
     finally:
         if run:
-            run.clean_up()
+            run.masters.clean_up()

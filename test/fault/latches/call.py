@@ -1,0 +1,26 @@
+"""One call about a latch: the command, and what it was told."""
+
+import json
+
+DONE, UNAVAILABLE, NOT_YET, GONE = 0, 69, 75, 76
+MAX_TTL = "2s"
+
+
+def command(redlock, action, name, *options):
+    return [str(word) for word in (redlock, "latch", action, "--json", "--max-ttl", MAX_TTL, *options, name)]
+
+
+def outcome(action, status, output):
+    """What it was told, and how many have arrived; None of a command that failed."""
+    if status not in (DONE, UNAVAILABLE, NOT_YET, GONE):
+        return None, None
+    told = json.loads(output.splitlines()[0])
+    if status == UNAVAILABLE:
+        return "undecided", None
+    if status == GONE:
+        return "gone", None
+    if action == "create":
+        return "made" if status == DONE else "there", None
+    if told["open"]:
+        return "open", told["arrived"]
+    return ("arrived" if action == "arrive" else "shut"), told["arrived"]

@@ -1,0 +1,87 @@
+"""What must be true of latches, by the records of a run.
+
+A record is one call: (latch, action, who, begun, ended, outcome, arrived), times in microseconds of one
+clock; of `arrive` `who` is the arrival, which is the same each time that it is repeated. `ended` is None
+of a call that was killed.
+"""
+
+from collections import namedtuple
+
+Call = namedtuple("Call", "latch action who begun ended outcome arrived")
+
+
+def violations(calls, arrivals, waiters):
+    """Each latch had to open for so many arrivals, and each of these waiters had to be told."""
+    found, of = [], {}
+    for call in calls:
+        of.setdefault(call.latch, []).append(call)
+    for latch, its in sorted(of.items()):
+        for rule in (early, shut_again, miscounted, forgotten, gone):
+            found += rule(latch, its, arrivals)
+        found += left_behind(latch, its, arrivals, waiters)
+    return found
+
+
+def begun_by(calls, moment):
+    """The arrivals that somebody had asked for by then."""
+    return {call.who for call in calls if call.action == "arrive" and call.begun <= moment}
+
+
+def arrived_by(calls, moment):
+    """The arrivals that somebody had been told of by then."""
+    return {call.who for call in calls if call.action == "arrive" and call.ended is not None
+            and call.ended <= moment and call.outcome in ("arrived", "open")}
+
+
+def opened(calls):
+    """When the first was told that it is open; None: nobody was."""
+    return min((call.ended for call in calls if call.outcome == "open"), default=None)
+
+
+def early(latch, calls, arrivals):
+    """Nobody is told that it is open before so many have begun to arrive."""
+    first = opened(calls)
+    begun = begun_by(calls, first) if first is not None else ()
+    if first is not None and len(begun) < arrivals:
+        yield f"{latch} was open at {first} for {len(begun)} of {arrivals} arrivals"
+
+
+def shut_again(latch, calls, _):
+    """Who asks after somebody was told that it is open is not told that it is not."""
+    first = opened(calls)
+    for call in calls:
+        if first is not None and call.begun > first and call.outcome in ("shut", "arrived"):
+            yield f"{latch} was open at {first}, and {call.who} is told that it is not at {call.ended}"
+
+
+def miscounted(latch, calls, _):
+    """Nobody counts more than have begun to arrive."""
+    for call in calls:
+        if call.arrived is not None and call.arrived > len(begun_by(calls, call.ended)):
+            yield f"{latch}: {call.who} is told of {call.arrived} arrivals at {call.ended}"
+
+
+def forgotten(latch, calls, arrivals):
+    """Nobody counts fewer than were told before that they are counted."""
+    for call in calls:
+        least = min(arrivals, len(arrived_by(calls, call.begun - 1)))
+        if call.arrived is not None and call.arrived < least:
+            yield f"{latch}: {call.who} is told of {call.arrived} arrivals at {call.ended}, not {least}"
+
+
+def gone(latch, calls, _):
+    """The masters are struck so that a quorum has it at any time."""
+    for call in calls:
+        if call.outcome == "gone":
+            yield f"{latch}: {call.who} is told at {call.ended} that it is gone"
+
+
+def left_behind(latch, calls, arrivals, waiters):
+    """All arrive in the end, and who waits is told."""
+    last = max((call.ended for call in calls if call.ended is not None), default=0)
+    missing = arrivals - len(arrived_by(calls, last))
+    told = {call.who for call in calls if call.action == "wait" and call.outcome == "open"}
+    if missing > 0:
+        yield f"{latch}: {missing} arrivals are not counted"
+    if waiters - told:
+        yield f"{latch} left {sorted(waiters - told)} behind"
