@@ -57,6 +57,17 @@ static bool read_depart(const struct raw_reply *raw, struct reply *reply)
     return read_stand(raw, ANSWER_ABSENT, reply);
 }
 
+/* As ids are checked where users give them: they are shown on terminals. */
+static bool is_id(const struct field *field)
+{
+    if (field->kind != FIELD_STRING || field->length < 1 || field->length > LATCH_ID_MAX)
+        return false;
+    for (size_t i = 0; i < field->length; i++)
+        if (field->text[i] <= ' ' || field->text[i] > '~')
+            return false;
+    return true;
+}
+
 /* {0 or 1 if it is open, id, how many it waits for, when it ends, ms that are left of that, who has
  * arrived}, or 0 */
 static bool read_latch(const struct raw_reply *raw, struct reply *reply)
@@ -66,8 +77,7 @@ static bool read_latch(const struct raw_reply *raw, struct reply *reply)
     if (is_lone(raw, FIELD_INTEGER) && raw->fields[0].integer == 0)
         return answer(reply, ANSWER_ABSENT);
     if (!raw->is_array || raw->count != 6 || !get_integer(raw, 0, &open) || open > 1 ||
-        id->kind != FIELD_STRING || id->length < 1 || id->length > LATCH_ID_MAX ||
-        !get_integer(raw, 2, &arrivals) || arrivals < 1 || arrivals > LATCH_MOST ||
+        !is_id(id) || !get_integer(raw, 2, &arrivals) || arrivals < 1 || arrivals > LATCH_MOST ||
         !get_integer(raw, 3, &reply->number) || !get_integer(raw, 4, &reply->remaining_ms) ||
         !is_whole_string(arrived))
         return false;
