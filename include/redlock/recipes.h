@@ -400,7 +400,8 @@ typedef void redlock_tally_callback(redlock_latch *latch, const redlock_tally *t
  * life.  Whoever has arrived need not wait, and may die: the arrival stays.  Each call tells its
  * callback once how it went.
  *
- *   create   makes it, with a new id, unless the name has one
+ *   create   makes it, with a new id, unless the name has one.  Where several are made at once, so
+ *            that none is on a quorum of masters, each is tried again
  *   arrive   is counted: REDLOCK_OK when a quorum of masters has stored that
  *   await    waits until it is open
  *   count    tells how many have arrived, and whether it is open
@@ -408,10 +409,13 @@ typedef void redlock_tally_callback(redlock_latch *latch, const redlock_tally *t
  * It is never told to be open before so many different arrivals were begun, nor not to be open to a
  * call that begins after somebody was told that it is.  An arrival that was told REDLOCK_OK is not
  * lost, though masters restart and forget, one after the other: who has read a quorum of masters
- * puts the latch back on those that have lost it, when their quarantine is over.  If too many
- * forget before that, the latch is E_GONE.
+ * puts the latch back on those that have lost it, when their quarantine is over, and waits as long
+ * again as the quorum took for the other masters to say so.  (With f spare votes 3f + 2 masters at
+ * least are needed for that.)  If too many forget before anybody calls, the latch is E_GONE.
  *
- * What it does not promise: that a latch which was told to be there stays for its life.  And a
+ * What it does not promise: that a latch which was told to be there stays for its life.  One that
+ * was not made may be left on less than a quorum of masters, where its creator died or lost the
+ * connection: nobody can arrive there, and calls that find it in the way take it away.  And a
  * master whose data is deleted while it runs (FLUSHALL, eviction), or whose wall clock is more than
  * clock_skew_ms off, counts as wrong, as for leases; it stays so until the latch ends.
  *

@@ -60,7 +60,8 @@ static void put(struct engine *e, struct latcher *latcher, unsigned master, cons
 
 static bool is_missing(const struct engine *e, const struct latcher *latcher, unsigned master)
 {
-    return passage_counts(e, master) && latcher->at[master].none_since;
+    return passage_counts(e, master) && latcher->at[master].none_since &&
+           !tally_has(e, latcher, master);
 }
 
 /* Enough can be read. */
@@ -90,6 +91,21 @@ static void mend(struct engine *e, struct latcher *latcher, unsigned master)
     put(e, latcher, master, e->masters[master].facts.run_id);
 }
 
+/* What was left there of another latch is in the way.  Somebody may arrive at that until then: the
+ * master does not take it away then. */
+static void clear(struct engine *e, struct latcher *latcher, unsigned master)
+{
+    latcher->at[master].clears = true;
+    latch_drop(e, latcher, master);
+}
+
+void latch_clear_all(struct engine *e, struct latcher *latcher)
+{
+    for (unsigned i = 0; i < e->config.masters; i++)
+        if (is_missing(e, latcher, i) && latcher->at[i].stands == LATCHED_SHUT)
+            clear(e, latcher, i);
+}
+
 /* A creation is for the processes that there were when it was begun. */
 static void make(struct engine *e, struct latcher *latcher, unsigned master)
 {
@@ -115,7 +131,8 @@ static bool is_wanted_of_creation(const struct engine *e, const struct latcher *
                                   unsigned master)
 {
     return !tally_has(e, latcher, master) && e->now >= latcher->at[master].due &&
-           !is_another_process(e, latcher, master) && latcher->record.ends_ms;
+           e->now >= latcher->again_at && !is_another_process(e, latcher, master) &&
+           latcher->record.ends_ms;
 }
 
 /* Of another one that is to be mended, its answer is from before. */
@@ -148,9 +165,11 @@ static void ask(struct engine *e, struct latcher *latcher, unsigned master)
 {
     struct latched_at *at = &latcher->at[master];
     at->due = e->now + ask_again_after(e, master);
-    at->carries_arrival = at->mends = false;
+    at->carries_arrival = at->mends = at->clears = false;
     if (latcher->call == LATCH_CREATE)
         make(e, latcher, master);
+    else if (can_be_mended(e, latcher, master) && at->stands == LATCHED_SHUT)
+        clear(e, latcher, master);
     else if (can_be_mended(e, latcher, master))
         mend(e, latcher, master);
     else
@@ -165,6 +184,10 @@ static usec next_look(const struct latched_at *at)
 void latch_ask_all(struct engine *e, struct latcher *latcher)
 {
     usec next = e->now < latcher->leaves_at ? latcher->leaves_at : latcher->gives_up_at;
+    if (e->now < latcher->again_at && latcher->again_at < next)
+        next = latcher->again_at;
+    if (e->now < latcher->grace_until && latcher->grace_until < next)
+        next = latcher->grace_until;
     for (unsigned i = 0; i < e->config.masters; i++) {
         if (!passage_counts(e, i) || latcher->task.outstanding >> i & 1)
             continue;
@@ -190,10 +213,25 @@ bool latch_is_answered(const struct engine *e, const struct latcher *latcher)
     return true;
 }
 
+/* Each that votes, or may soon, has answered this call once. */
+static bool all_were_heard(const struct engine *e, const struct latcher *latcher)
+{
+    for (unsigned i = 0; i < e->config.masters; i++) {
+        const struct master *master = &e->masters[i];
+        const struct latched_at *at = &latcher->at[i];
+        if (master_is_up(master) ? passage_counts(e, i) && !at->answered && !at->paused_until
+                                 : !master->tried || master_is_connecting(master))
+            return false;
+    }
+    return true;
+}
+
 bool latch_is_mending(const struct engine *e, const struct latcher *latcher)
 {
     if (e->now >= latcher->gives_up_at)
         return false;
+    if (e->now < latcher->grace_until && !all_were_heard(e, latcher))
+        return true;
     for (unsigned i = 0; i < e->config.masters; i++)
         if ((latcher->at[i].mends && latcher->task.outstanding >> i & 1) ||
             (may_mend(e, latcher) && is_missing(e, latcher, i)))
@@ -205,15 +243,18 @@ bool latch_is_mending(const struct engine *e, const struct latcher *latcher)
 
 void latch_drop(struct engine *e, struct latcher *latcher, unsigned master)
 {
-    task_send(e, &latcher->task, master,
-              &(struct request){.tag = {.kind = REQUEST_DROP},
-                                .token = latcher->record.id,
-                                .token_length = strlen(latcher->record.id)});
+    const struct latched_at *at = &latcher->at[master];
+    const char *id = at->clears ? at->record.id : latcher->record.id;
+    task_send(
+        e, &latcher->task, master,
+        &(struct request){.tag = {.kind = REQUEST_DROP}, .token = id, .token_length = strlen(id)});
 }
 
 void latch_withdraw(struct engine *e, struct latcher *latcher)
 {
     for (unsigned i = 0; i < e->config.masters; i++)
-        if (latcher->touched >> i & 1 && master_is_up(&e->masters[i]))
+        if (latcher->touched >> i & 1 && master_is_up(&e->masters[i])) {
+            latcher->at[i].clears = false;
             latch_drop(e, latcher, i);
+        }
 }

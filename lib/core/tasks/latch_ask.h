@@ -15,12 +15,14 @@ static inline bool latch_is_bound(const struct latcher *latcher)
 void latch_ask_all(struct engine *engine, struct latcher *latcher);
 /* No master will soon say more. */
 bool latch_is_answered(const struct engine *engine, const struct latcher *latcher);
-/* The latch is being put on a master that has none: who has come to know a quorum leaves the
- * masters as they should be. */
+/* The latch is being put on a master that has none, or one may yet say that it has none: who has
+ * come to know a quorum leaves the masters as they should be. */
 bool latch_is_mending(const struct engine *engine, const struct latcher *latcher);
 /* Takes away what was not made: it is in nobody's way then.  Where somebody has arrived at it, it
  * stays. */
 void latch_withdraw(struct engine *engine, struct latcher *latcher);
+/* Takes away what others have left of latches that no quorum can have. */
+void latch_clear_all(struct engine *engine, struct latcher *latcher);
 void latch_drop(struct engine *engine, struct latcher *latcher, unsigned master);
 
 #endif

@@ -17,6 +17,14 @@
 
 #define AFTER_ERROR MS(200)
 
+#define GRACE_LEAST 400 /* us */
+
+/* Before a latch is made again that was made at the same time as others. */
+#define AGAIN_LEAST MS(5)
+#define AGAIN_MOST  MS(200)
+
+#define TRIES_BESIDE 2
+
 static void keep_id(char *to, const char *id)
 {
     size_t length = id ? strlen(id) : 0;
@@ -48,6 +56,7 @@ void latcher_begin(struct engine *e, struct latcher *latcher)
 {
     usec longest = latcher->call == LATCH_CREATE ? passage_lasts(e) : NEVER;
     usec wait = latcher->wait < longest ? latcher->wait : longest;
+    latcher->begun_at = e->now;
     latcher->leaves_at = wait == NEVER ? NEVER : e->now + wait;
     latcher->gives_up_at = wait == NEVER ? NEVER : latcher->leaves_at + passage_lasts(e);
     if (latcher->call == LATCH_CREATE)
@@ -72,7 +81,8 @@ static unsigned count_arrived(const struct engine *e, const struct latcher *latc
     if (latcher->call == LATCH_CREATE || !latch_is_bound(latcher))
         return 0;
     unsigned arrived = tally_arrived(e, latcher, e->config.spare + 1);
-    return arrived < latcher->record.arrivals ? arrived : latcher->record.arrivals;
+    bool enough = latcher->open || arrived > latcher->record.arrivals;
+    return enough ? latcher->record.arrivals : arrived;
 }
 
 static void conclude(struct engine *e, struct latcher *latcher, enum latch_end end)
@@ -85,27 +95,24 @@ static void conclude(struct engine *e, struct latcher *latcher, enum latch_end e
     task_has_news(e, &latcher->task);
 }
 
-static const struct latch_record *other_latch(const struct engine *e, const struct latcher *latcher)
-{
-    for (unsigned i = 0; i < e->config.masters; i++) {
-        const struct latched_at *at = &latcher->at[i];
-        if (at->record.arrivals && strcmp(at->record.id, latcher->record.id) != 0)
-            return &at->record;
-    }
-    return NULL;
-}
-
 static bool is_over(const struct engine *e, const struct latcher *latcher)
 {
     return e->now >= latcher->leaves_at &&
            (e->now >= latcher->gives_up_at || latch_is_answered(e, latcher));
 }
 
-static enum latch_end judge_creation(const struct engine *e, const struct latcher *latcher)
+static bool has_another(const struct engine *e, struct latcher *latcher)
+{
+    latcher->other = tally_is_gone(e, latcher, 0) ? tally_other(e, latcher) : NULL;
+    return latcher->other && (tally_has_quorum(e, latcher, latcher->other) ||
+                              latch_is_answered(e, latcher) || is_over(e, latcher));
+}
+
+static enum latch_end judge_creation(const struct engine *e, struct latcher *latcher)
 {
     if (tally_readers(e, latcher, 0) >= e->quorum)
         return LATCH_MADE;
-    if (tally_is_gone(e, latcher, 0) && other_latch(e, latcher))
+    if (has_another(e, latcher))
         return LATCH_HELD;
     return is_over(e, latcher) ? LATCH_UNKNOWN : LATCH_PENDING;
 }
@@ -145,6 +152,14 @@ static void learn_record(const struct engine *e, struct latcher *latcher)
         latcher->record = *found;
 }
 
+/* A master that has lost the latch may be the last to answer each time. */
+static void begin_grace(const struct engine *e, struct latcher *latcher)
+{
+    usec took = e->now - latcher->begun_at;
+    if (!latcher->grace_until && tally_readers(e, latcher, 0) >= e->quorum)
+        latcher->grace_until = e->now + (took > GRACE_LEAST ? took : GRACE_LEAST);
+}
+
 static enum latch_end judge(struct engine *e, struct latcher *latcher)
 {
     enum latch_end end = LATCH_PENDING;
@@ -152,6 +167,7 @@ static enum latch_end judge(struct engine *e, struct latcher *latcher)
         return judge_creation(e, latcher);
     learn_record(e, latcher);
     if (latch_is_bound(latcher)) {
+        begin_grace(e, latcher);
         latcher->decided = latcher->decided || tally_is_open(e, latcher);
         latcher->open = latcher->open || (latcher->decided && tally_knows_open(e, latcher));
         end = latcher->call == LATCH_ARRIVE ? judge_arrival(e, latcher) : judge_wait(e, latcher);
@@ -161,16 +177,33 @@ static enum latch_end judge(struct engine *e, struct latcher *latcher)
     return !end && is_over(e, latcher) ? LATCH_UNKNOWN : end;
 }
 
+/* What was answered before counts no more.  Whoever else is making one takes it away as well; what
+ * is there for the third time was left by somebody who is gone. */
+static void start_over(struct engine *e, struct latcher *latcher)
+{
+    latch_withdraw(e, latcher);
+    if (latcher->again++ >= TRIES_BESIDE)
+        latch_clear_all(e, latcher);
+    latcher->again_at = e->now + engine_jitter(e, AGAIN_LEAST, AGAIN_MOST);
+    for (unsigned i = 0; i < e->config.masters; i++) {
+        latcher->at[i].stands = LATCHED_UNKNOWN;
+        latcher->at[i].due = 0;
+    }
+}
+
 void latcher_work(struct engine *e, struct latcher *latcher)
 {
     if (latcher->end)
         return;
     set_end(e, latcher);
     enum latch_end end = judge(e, latcher);
-    if (end)
+    if (end) {
         conclude(e, latcher, end);
-    else
-        latch_ask_all(e, latcher);
+        return;
+    }
+    if (latcher->call == LATCH_CREATE && tally_is_split(e, latcher))
+        start_over(e, latcher);
+    latch_ask_all(e, latcher);
 }
 
 void latcher_leave(struct engine *e, struct latcher *latcher, enum cause cause)
@@ -188,10 +221,10 @@ static void take_record(struct engine *e, struct latched_at *at, const struct re
 {
     at->record = (struct latch_record){.arrivals = reply->permits, .ends_ms = reply->number};
     memcpy(at->record.id, reply->waiters, reply->waiters_length);
-    at->none_since = 0;
     bool is_kept =
         lines_keep(&e->memory, &at->arrived, reply->reader_tokens, reply->reader_tokens_length);
     bool is_open = reply->answer == ANSWER_OPEN;
+    at->none_since = is_open || reply->reader_tokens_length ? 0 : e->now;
     at->stands = !is_kept ? LATCHED_UNKNOWN : is_open ? LATCHED_OPEN : LATCHED_SHUT;
     at->arrived_at = at->carries_arrival ? reply->tag.sent_at : 0;
     at->opened_at = is_open ? reply->tag.sent_at : 0;
@@ -222,10 +255,37 @@ static void take(struct engine *e, struct latcher *latcher, unsigned master,
         take_record(e, at, reply);
 }
 
+/* It is tried again, but nobody waits until it has the latch: that may never be. */
+static void take_error(struct engine *e, struct latched_at *at)
+{
+    at->due = at->paused_until = e->now + AFTER_ERROR;
+    if (at->mends || at->clears)
+        at->none_since = 0;
+}
+
 static bool is_told(const struct reply *reply)
 {
     return reply->answer == ANSWER_YES || reply->answer == ANSWER_OPEN ||
            reply->answer == ANSWER_ABSENT;
+}
+
+static void hear_drop(struct engine *e, struct latcher *latcher, unsigned master,
+                      const struct reply *reply)
+{
+    struct latched_at *at = &latcher->at[master];
+    if (task_needs_text(&latcher->task, master) && master_is_up(&e->masters[master])) {
+        latch_drop(e, latcher, master);
+        return;
+    }
+    if (latcher->task.ended || latcher->end)
+        return;
+    if (at->clears && reply->answer == ANSWER_YES) {
+        take_none(e, at, true);
+        at->due = at->paused_until = 0;
+    } else if (at->clears) {
+        take_error(e, at);
+    }
+    latcher_work(e, latcher);
 }
 
 void latcher_hear(struct engine *e, struct latcher *latcher, unsigned master,
@@ -234,19 +294,18 @@ void latcher_hear(struct engine *e, struct latcher *latcher, unsigned master,
     struct latched_at *at = &latcher->at[master];
     bool needs_text = task_needs_text(&latcher->task, master);
     if (reply->tag.kind == REQUEST_DROP) {
-        if (needs_text && master_is_up(&e->masters[master]))
-            latch_drop(e, latcher, master);
+        hear_drop(e, latcher, master, reply);
         return;
     }
     lines_drop(&e->memory, &at->sent);
     if (latcher->task.ended || latcher->end)
         return;
-    if (needs_text)
+    if (needs_text || reply->tag.sent_at < latcher->again_at)
         at->due = 0;
     else if (is_told(reply))
         take(e, latcher, master, reply);
     else
-        at->due = at->paused_until = e->now + AFTER_ERROR;
+        take_error(e, at);
     latcher_work(e, latcher);
 }
 
@@ -257,7 +316,7 @@ void latcher_forget(struct engine *e, struct latcher *latcher, unsigned master)
     lines_drop(&e->memory, &at->arrived);
     at->stands = LATCHED_UNKNOWN;
     at->none_since = at->arrived_at = at->opened_at = at->due = at->paused_until = 0;
-    at->carries_arrival = at->mends = false;
+    at->carries_arrival = at->mends = at->clears = false;
 }
 
 void latcher_look(struct engine *e, struct latcher *latcher, unsigned master)
@@ -276,8 +335,7 @@ void latcher_end(struct engine *e, struct latcher *latcher)
 
 bool latcher_tell(struct engine *e, struct latcher *latcher, struct task_news *news)
 {
-    const struct latch_record *other = other_latch(e, latcher);
-    const struct latch_record *of = latcher->end == LATCH_HELD && other ? other : &latcher->record;
+    const struct latch_record *of = latcher->end == LATCH_HELD ? latcher->other : &latcher->record;
     news->call = latcher->call;
     news->latch = latcher->end;
     news->cause = latcher->cause;

@@ -55,6 +55,12 @@ static unsigned count_same(const struct engine *e, const struct latcher *latcher
     return count;
 }
 
+bool tally_has_quorum(const struct engine *e, const struct latcher *latcher,
+                      const struct latch_record *record)
+{
+    return count_same(e, latcher, record) >= e->quorum;
+}
+
 static bool is_asked_for(const struct latcher *latcher, const struct latch_record *record)
 {
     return latcher->any || strcmp(record->id, latcher->record.id) == 0;
@@ -102,6 +108,29 @@ bool tally_is_gone(const struct engine *e, const struct latcher *latcher, usec f
             return false;
     }
     return !can_have(e, latcher, NULL, from);
+}
+
+static bool is_of_another(const struct engine *e, const struct latcher *latcher, unsigned master)
+{
+    const struct latched_at *at = &latcher->at[master];
+    return passage_counts(e, master) && has_some(at) &&
+           strcmp(at->record.id, latcher->record.id) != 0;
+}
+
+const struct latch_record *tally_other(const struct engine *e, const struct latcher *latcher)
+{
+    for (unsigned i = 0; i < e->config.masters; i++)
+        if (is_of_another(e, latcher, i) && can_have(e, latcher, &latcher->at[i].record, 0))
+            return &latcher->at[i].record;
+    return NULL;
+}
+
+bool tally_is_split(const struct engine *e, const struct latcher *latcher)
+{
+    unsigned others = 0;
+    for (unsigned i = 0; i < e->config.masters; i++)
+        others += is_of_another(e, latcher, i);
+    return others && tally_is_gone(e, latcher, 0) && !tally_other(e, latcher);
 }
 
 /* ---- who has arrived.  The lists of all masters are gone through side by side. ---------- */
@@ -190,10 +219,29 @@ static unsigned count_open(const struct engine *e, const struct latcher *latcher
     return count;
 }
 
+static unsigned count_lines(struct slice lines)
+{
+    struct slice line;
+    unsigned count = 0;
+    while (lines_next(&lines, &line))
+        count++;
+    return count;
+}
+
+/* A master that counts enough stores no more.  So where more arrive, each may count other ones. */
+static unsigned count_full(const struct engine *e, const struct latcher *latcher)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < e->config.masters; i++)
+        count += tally_has(e, latcher, i) &&
+                 count_lines(lines_all(&latcher->at[i].arrived)) >= latcher->record.arrivals;
+    return count;
+}
+
 bool tally_is_open(const struct engine *e, const struct latcher *latcher)
 {
     unsigned least = e->config.spare + 1;
-    return count_open(e, latcher) >= least ||
+    return count_open(e, latcher) >= least || count_full(e, latcher) >= least ||
            tally_arrived(e, latcher, least) >= latcher->record.arrivals;
 }
 

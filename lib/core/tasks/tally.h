@@ -20,6 +20,14 @@ unsigned tally_readers_enough(const struct engine *engine);
 const struct latch_record *tally_found(const struct engine *engine, const struct latcher *latcher);
 /* No quorum of masters can have it, as far as was asked at `from` or later; 0: at any time. */
 bool tally_is_gone(const struct engine *engine, const struct latcher *latcher, usec from);
+/* Another latch of the name, which a quorum of masters may have; NULL if there is none. */
+const struct latch_record *tally_other(const struct engine *engine, const struct latcher *latcher);
+/* A quorum of masters says this. */
+bool tally_has_quorum(const struct engine *engine, const struct latcher *latcher,
+                      const struct latch_record *record);
+/* Others were made at the same time, on so many masters each that no quorum can have any of them.
+ */
+bool tally_is_split(const struct engine *engine, const struct latcher *latcher);
 
 /* The number of arrivals that at least `least` masters count. */
 unsigned tally_arrived(const struct engine *engine, const struct latcher *latcher, unsigned least);

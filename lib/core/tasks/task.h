@@ -135,15 +135,15 @@ struct latched_at {
     struct lines arrived;       /* likewise: the arrivals, sorted */
     usec asked_at;              /* it was so at some time after that */
     usec answered;   /* when the last question was asked that was answered well; 0: none */
-    usec none_since; /* NONE: when that was heard; 0: the latch cannot be put there, or was heard of
-                        there since */
+    usec none_since; /* NONE, or of another latch at which nobody has arrived: when that was heard;
+                        0: the latch cannot be put there */
     usec arrived_at; /* what was asked then has put the arrival there; 0: nothing has */
     usec opened_at;  /* likewise that it is open */
     usec due;        /* it is asked again then */
     usec paused_until; /* it answered with an error, and is not asked before then */
 
     /* of the request that is outstanding */
-    bool carries_arrival, mends;
+    bool carries_arrival, mends, clears;
     struct lines sent; /* what it points to */
 
     char run[RUN_ID_MAX + 1]; /* CREATE: the process that the latch was begun for; "": none yet */
@@ -157,16 +157,21 @@ struct latcher {
                                    has said */
     char arrival[LATCH_ID_MAX + 1];
     usec life, wait;
+    usec begun_at;
+    usec grace_until;   /* so long the other masters may answer, once a quorum has; 0: none has */
     usec leaves_at;     /* its time is over then */
     usec gives_up_at;   /* what it found out by then is told */
     usec verified_from; /* no quorum had the latch then, as was heard; 0: not so */
     uint16_t touched;   /* masters (bits) where it may have put the latch */
-    bool sent;          /* CREATE, ARRIVE: something may have been carried out */
-    bool decided;       /* the latch may be opened: a quorum is told so */
-    bool open;          /* and knows it */
-    enum cause cause;   /* why it ended before: CANCELLED, CLOSED */
-    enum latch_end end; /* how it ended; PENDING: not yet */
-    unsigned arrived;   /* when it ended */
+    usec again_at;      /* CREATE: others were making one too; it is tried again then */
+    unsigned again;     /* so often */
+    const struct latch_record *other; /* CREATE: that a quorum may have instead */
+    bool sent;                        /* CREATE, ARRIVE: something may have been carried out */
+    bool decided;                     /* the latch may be opened: a quorum is told so */
+    bool open;                        /* and knows it */
+    enum cause cause;                 /* why it ended before: CANCELLED, CLOSED */
+    enum latch_end end;               /* how it ended; PENDING: not yet */
+    unsigned arrived;                 /* when it ended */
     struct latched_at at[];
 };
 
