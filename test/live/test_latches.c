@@ -182,6 +182,57 @@ static void test_cancelling_and_closing_end_calls(void **state)
     assert_int_equal(third.times, 0);
 }
 
+static void test_lives_that_are_refused(void **state)
+{
+    (void)state;
+    static const int64_t lives[] = {0, -1, 999, REDLOCK_LATCH_LIFE_MAX + 1, INT64_MAX};
+    redlock_latch *latch;
+    redlock_latch_options options = REDLOCK_LATCH_INIT;
+    options.arrivals = 1;
+    for (unsigned i = 0; i < sizeof lives / sizeof *lives; i++) {
+        options.life_ms = lives[i];
+        assert_code(redlock_latch_create(ours.client, &latch, "latch", &options, hear, NULL),
+                    REDLOCK_E_ARGUMENT);
+    }
+    options.life_ms = REDLOCK_LATCH_LIFE_MAX;
+    tell(&ours, redlock_latch_create, &options, REDLOCK_OK);
+}
+
+#define LONGEST "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
+static void test_arrivals_that_are_refused(void **state)
+{
+    (void)state;
+    static const char *const arrivals[] = {"",   LONGEST "0", "two words", "a\nb",
+                                           "\t", "a\x7f",     "\xc3\xa4",  "a\x1b[0m"};
+    redlock_latch *latch;
+    redlock_latch_options options = REDLOCK_LATCH_INIT;
+    for (unsigned i = 0; i < sizeof arrivals / sizeof *arrivals; i++) {
+        options.arrival = arrivals[i];
+        assert_code(redlock_latch_arrive(ours.client, &latch, "latch", &options, hear, NULL),
+                    REDLOCK_E_ARGUMENT);
+        options.arrival = NULL;
+        options.id = arrivals[i];
+        assert_code(redlock_latch_await(ours.client, &latch, "latch", &options, hear, NULL),
+                    REDLOCK_E_ARGUMENT);
+        options.id = NULL;
+    }
+}
+
+/* Such as what means something to scripts, and what facts look like. */
+static void test_odd_arrivals(void **state)
+{
+    (void)state;
+    static const char *const arrivals[] = {"!",    LONGEST, "open", "a:b", "%1$s\\\"'[^]*",
+                                           "id:x", "0",     "00"};
+    unsigned count = sizeof arrivals / sizeof *arrivals;
+    make(&ours, count + 1);
+    for (unsigned i = 0; i < 2 * count; i++)
+        assert_string_equal(arrive(i % 2 ? &ours : &theirs, arrivals[i % count]).arrival,
+                            arrivals[i % count]);
+    counts(&ours, count, false);
+}
+
 static void test_what_is_refused(void **state)
 {
     (void)state;
@@ -193,12 +244,16 @@ static void test_what_is_refused(void **state)
     options.arrivals = REDLOCK_ARRIVALS_MAX + 1;
     assert_code(redlock_latch_create(ours.client, &latch, "latch", &options, hear, NULL),
                 REDLOCK_E_ARGUMENT);
-    options.arrivals = 1;
-    options.life_ms = REDLOCK_LATCH_LIFE_MAX + 1;
+    options.arrivals = -1;
     assert_code(redlock_latch_create(ours.client, &latch, "latch", &options, hear, NULL),
                 REDLOCK_E_ARGUMENT);
-    options.arrival = "two words";
-    assert_code(redlock_latch_arrive(ours.client, &latch, "latch", &options, hear, NULL),
+    options.arrivals = 1;
+    options.id = "mine";
+    assert_code(redlock_latch_create(ours.client, &latch, "latch", &options, hear, NULL),
+                REDLOCK_E_ARGUMENT);
+    options.id = NULL;
+    options.wait_ms = -1;
+    assert_code(redlock_latch_create(ours.client, &latch, "latch", &options, hear, NULL),
                 REDLOCK_E_ARGUMENT);
     assert_code(redlock_latch_await(ours.client, &latch, "", NULL, hear, NULL), REDLOCK_E_NAME);
     assert_code(redlock_latch_await(ours.client, &latch, "a", NULL, NULL, NULL),
@@ -238,6 +293,36 @@ static void test_it_outlasts_restarts_in_turn(void **state)
     scene_leave(&user);
 }
 
+static void arrive_at_once(struct user *user, unsigned first, unsigned count)
+{
+    struct call calls[MANY];
+    redlock_latch_options options = REDLOCK_LATCH_INIT;
+    char arrival[REDLOCK_LATCH_ID_SIZE];
+    options.arrival = arrival;
+    for (unsigned i = 0; i < count; i++) {
+        snprintf(arrival, sizeof arrival, "%064u", first + i);
+        begin(&calls[i], user, redlock_latch_arrive, &options);
+    }
+    for (unsigned i = 0; i < count; i++)
+        await_told(&calls[i], user, REDLOCK_OK);
+}
+
+/* All that a latch can count, each as long as an arrival can be. */
+static void test_the_largest_is_given_back(void **state)
+{
+    (void)state;
+    struct user user;
+    scene_enter(&scene, &user, "latch", 0);
+    make(&user, REDLOCK_ARRIVALS_MAX);
+    for (unsigned i = 0; i < REDLOCK_ARRIVALS_MAX; i += MANY)
+        arrive_at_once(&user, i, MANY);
+    cluster_do(&scene.cluster, "restart 1 --empty");
+    AWAIT_MS(&user, (counts(&user, REDLOCK_ARRIVALS_MAX, true), is_on(0)), 20000);
+    assert_int_equal(cluster_count(&scene.cluster, 0, "ZCOUNT redlock:latch:latch 0 0"),
+                     REDLOCK_ARRIVALS_MAX);
+    scene_leave(&user);
+}
+
 /* More than can be made good. */
 static void test_it_is_gone_with_its_quorum(void **state)
 {
@@ -255,13 +340,21 @@ int main(void)
 {
 #define WITH_BOTH(test) cmocka_unit_test_setup_teardown(test, join_anew, pair_leave)
     const struct CMUnitTest tests[] = {
-        WITH_BOTH(test_it_opens_when_all_have_arrived),   WITH_BOTH(test_who_waits_is_told_at_once),
-        WITH_BOTH(test_an_arrival_is_counted_once),       WITH_BOTH(test_a_name_has_one_latch),
-        WITH_BOTH(test_what_was_not_made_is_taken_away),  WITH_BOTH(test_its_time_is_over),
-        WITH_BOTH(test_cancelling_and_closing_end_calls), WITH_BOTH(test_what_is_refused),
+        WITH_BOTH(test_it_opens_when_all_have_arrived),
+        WITH_BOTH(test_who_waits_is_told_at_once),
+        WITH_BOTH(test_an_arrival_is_counted_once),
+        WITH_BOTH(test_a_name_has_one_latch),
+        WITH_BOTH(test_what_was_not_made_is_taken_away),
+        WITH_BOTH(test_its_time_is_over),
+        WITH_BOTH(test_cancelling_and_closing_end_calls),
+        WITH_BOTH(test_what_is_refused),
+        WITH_BOTH(test_lives_that_are_refused),
+        WITH_BOTH(test_arrivals_that_are_refused),
+        WITH_BOTH(test_odd_arrivals),
     };
     const struct CMUnitTest restarts[] = {
         SCENE(test_it_outlasts_restarts_in_turn, .masters = 3, .max_ttl_ms = 1000),
+        SCENE(test_the_largest_is_given_back, .masters = 3, .max_ttl_ms = 1000),
         SCENE(test_it_is_gone_with_its_quorum, .masters = 3, .max_ttl_ms = 1000),
     };
     int failed = RUN_WITH(tests, .masters = MASTERS);
