@@ -16,15 +16,20 @@ PAUSE_US = (100000, 3000000)
 
 
 class Masters:
-    def __init__(self, name, count, *options):
+    """They remember the longest `max_ttl` that they are told of, also by who adopts them when they start; None:
+    the default."""
+
+    def __init__(self, name, count, *options, max_ttl=None):
         self.folder, self.count = Path(tempfile.mkdtemp(prefix=f"redlock-{name}-")), count
+        self.max_ttl = max_ttl
         self.data = self.folder / "masters"
         self.call("start", "-n", str(count), "-p", "free", *options)
         self.nodes = self.call("nodes").strip()
 
     def call(self, *words):
         done = subprocess.run([CLUSTER, *words, "--dir", self.data], check=False, text=True,
-                              env=environment(REDLOCK=REDLOCK), capture_output=True)
+                              env=environment(REDLOCK=REDLOCK, REDLOCK_MAX_TTL=self.max_ttl),
+                              capture_output=True)
         if done.returncode:
             raise Trouble(f"cluster {words[0]}: {done.stderr}")
         return done.stdout

@@ -10,11 +10,11 @@ from chaos.process import Process, Trouble, environment, now_us
 from struck import REDLOCK, Faults, Masters
 
 from . import judge
-from .call import command, outcome
+from .call import MAX_TTL, command, outcome
 from .judge import Call
 
 USAGE, POLL_S, LONGEST_S = 64, 0.002, 120
-BACK_US = 4000000  # a master that has restarted abstains for max_ttl, and is given the latch then
+BACK_US = 6000000  # a master that has restarted abstains for up to 4.1 s, and is given the latch then
 HELP = """usage: latches [--latches L] [--arrivals N] [--processes P] [--pause MS]
                [--waiters W] [--counters C] [--after S] [--masters M] [--kill K]
                [--seed X]
@@ -141,7 +141,7 @@ class Counter(Caller):
 class Run:
     def __init__(self, given):
         self.given, self.chance, self.calls = given, random.Random(given.seed), []
-        self.masters = Masters("latches", given.masters, "--persist")
+        self.masters = Masters("latches", given.masters, "--persist", max_ttl=MAX_TTL)
         self.faults = Faults(self.masters, self.chance, BACK_US)
 
     def waiters(self):
