@@ -553,7 +553,7 @@ mutant latch-made-for-ever tasks/latcher.c "$(within latcher_begin 'latcher->cal
 mutant latch-kept-when-not-made tasks/latcher.c "$(within conclude 'latch_withdraw\(e, latcher\);' ';')"
 mutant latch-kept-when-dropped tasks/latcher.c "$(within latcher_end 'latch_withdraw\(e, latcher\);' ';')"
 mutant latch-taken-away-when-made tasks/latcher.c "$(within conclude ' \&\& end != LATCH_MADE' '')"
-mutant latch-dropped-once tasks/latcher.c "$(within latcher_hear 'latch_drop\(e, latcher, master\);' ';')"
+mutant latch-dropped-by-hash tasks/latch_ask.c "$(within latch_drop '.whole = true' '.whole = false')"
 mutant latch-open-untold tasks/latcher.c "$(within judge_arrival 'latcher->decided \&\& !latcher->open \&\& !is_over\(e, latcher\)' 'false')"
 mutant latch-open-unstored tasks/latcher.c "$(within judge 'latcher->open \|\| \(latcher->decided \&\& tally_knows_open\(e, latcher\)\)' 'latcher->decided')"
 mutant latch-open-not-sent tasks/latch_ask.c "$(within tally '.open = latcher->decided' '.open = false')"

@@ -1,5 +1,5 @@
-"""A run of chaos with recipes: the checker condemns doctored records of electors and parties, each for
-exactly the right reason, and what is struck of them excuses no lease."""
+"""A run of chaos with recipes: the checker condemns doctored records of electors, parties and arrivers, each
+for exactly the right reason, and what is struck of them excuses no lease."""
 
 import unittest
 
@@ -7,23 +7,35 @@ from test_check import BEGIN, MS, Case, at, lines
 
 
 class Recipes(Case):
-    """Three electors, two of which lead one after the other; two parties that meet three times."""
+    """Three electors, two of which lead one after the other; two parties that meet three times; two that
+    arrive at two latches."""
 
     def setUp(self):
         super().setUp()
-        self.record.run |= {"recipes": "elector=3,party=2", "generations": 3}
+        self.record.run |= {"recipes": "elector=3,party=2,arriver=2", "generations": 3, "latches": 2}
         self.facts = {
             "elector-1": [[1000, "leads", 5, at(2000)], [1010, "announced", 5], [1500, "valid", 5, at(2500)]],
             "elector-2": [[1020, "told", 5, "elector-1"], [2600, "leads", 6, at(9000)],
                           [2610, "announced", 6], [9500, "over", 6]],
             "elector-3": [[1030, "told", 5, "elector-1"], [2620, "told", 6, "elector-2"], [9400, "told", -1]],
-            "party-1": self.passages("party-1", 100), "party-2": self.passages("party-2", 130)}
+            "party-1": self.passages("party-1", 100), "party-2": self.passages("party-2", 130),
+            "arriver-1": self.arrivals("arriver-1", "made", 0), "arriver-2": self.arrivals("arriver-2", "there", 5)}
 
     @staticmethod
     def passages(label, begun):
         return [fact for generation in range(3) for fact in (
             [begun + 300 * generation, "arrives", generation, f"{label}.{generation}"],
             [290 + 300 * generation, "told", generation, f"{label}.{generation}", "passed"])]
+
+    @staticmethod
+    def arrivals(place, made, later):
+        """Each call takes 20 ms, and the other one's calls are beside these."""
+        calls = [("create", place, made, -1),
+                 *(("arrive", f"{place}.{which}", "arrived", 2 * which + 1) for which in range(3)),
+                 ("wait", place, "shut", 6), ("arrive", f"{place}.3", "open", 8), ("wait", place, "open", 8)]
+        return [fact for number in range(2) for k, (action, who, *told) in enumerate(calls) for fact in (
+            [1000 * number + 100 + 30 * k + later, "asks", f"latch-{number}", action, who],
+            [1000 * number + 120 + 30 * k + later, "told", f"latch-{number}", action, who, *told])]
 
     def change(self, label, index, *fact):
         self.facts[label][index] = list(fact)
@@ -39,7 +51,9 @@ class Sound(Recipes):
         told = self.assert_well()["recipes"]
         self.assertEqual((told["elections"]["terms"], told["elections"]["answers to observers"]), (2, 4))
         self.assertEqual((told["barriers"]["barriers"], told["barriers"]["passed"]), (3, 6))
-        self.assertEqual((told["elections"]["processes"], told["barriers"]["processes"]), (3, 2))
+        self.assertEqual((told["latches"]["latches"], told["latches"]["arrived"], told["latches"]["shut"]),
+                         (2, 12, 4))
+        self.assertEqual([told[it]["processes"] for it in ("elections", "barriers", "latches")], [3, 2, 2])
 
     def test_one_that_is_killed(self):
         """Its last line is cut, or its last call has no answer; the next process takes its place."""
@@ -103,6 +117,43 @@ class Barriers(Recipes):
         self.assert_condemned("malformed", "records of kind party", 1)
         self.change("party-2", 5, 890, "told", 2, "party-2.2", "unheard-of")
         self.assert_condemned("malformed", "records of kind party", 1)
+
+
+class Latches(Recipes):
+    """The second one, at 1100 ms, is in the lines from 14 on."""
+
+    def test_open_early(self):
+        self.change("arriver-2", 24, 1271, "asks", "latch-1", "arrive", "arriver-2.3")
+        self.assert_condemned("latches", "for 7 of 8 arrivals", 2)
+
+    def test_shut_again(self):
+        self.facts["arriver-1"] += [[2000, "asks", "latch-1", "count", "arriver-1"],
+                                    [2005, "told", "latch-1", "count", "arriver-1", "shut", 8]]
+        self.assert_condemned("latches", "is told that it is not", 1)
+
+    def test_counted_wrongly(self):
+        self.change("arriver-1", 19, 1180, "told", "latch-1", "arrive", "arriver-1.1", "arrived", 5)
+        self.assert_condemned("latches", "arriver-1.1 is told of 5 arrivals", 1)
+        self.change("arriver-1", 19, 1180, "told", "latch-1", "arrive", "arriver-1.1", "arrived", 1)
+        self.assert_condemned("latches", "arriver-1.1 is told of 1 arrivals", 1)
+
+    def test_gone(self):
+        self.change("arriver-2", 23, 1245, "told", "latch-1", "wait", "arriver-2", "gone", -1)
+        self.assert_condemned("latches", "that it is gone", 1)
+
+    def test_left_behind(self):
+        self.change("arriver-2", 27, 1305, "told", "latch-1", "wait", "arriver-2", "undecided", -1)
+        self.assert_condemned("latches", "latch-1 left ['arriver-2'] behind", 1)
+
+    def test_one_that_is_not_finished(self):
+        self.facts["arriver-1"] += [[2000, "asks", "latch-2", "create", "arriver-1"],
+                                    [2005, "told", "latch-2", "create", "arriver-1", "made", -1]]
+        self.assert_well()
+
+    def test_one_that_nobody_finished(self):
+        for label in ("arriver-1", "arriver-2"):
+            del self.facts[label][14:]
+        self.assert_condemned("latches", "latch-1: 8 arrivals are not counted", 2)
 
 
 class Leases(Recipes):

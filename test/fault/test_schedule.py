@@ -154,7 +154,7 @@ class Moving(unittest.TestCase):
             last = faults[-1].at
             silent = sorted(silent_until(fault, name) for fault in faults)
             for gap in [moment for moment in silent if moment < last][:-1]:
-                self.assertEqual(len(without_a_vote(faults, gap + 1.01 * schedule.APART_S, name)), 2)
+                self.assertEqual(len(without_a_vote(faults, gap + 1.01 * PROFILES[name].apart_s, name)), 2)
 
     def test_the_faults_move(self):
         for _, faults in self.drawn():

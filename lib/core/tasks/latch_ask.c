@@ -241,13 +241,15 @@ bool latch_is_mending(const struct engine *e, const struct latcher *latcher)
 
 /* ---- taking it away ----------------------------------------------------------------- */
 
+/* In full: who drops it may close next, and nobody would be there to send what was forgotten. */
 void latch_drop(struct engine *e, struct latcher *latcher, unsigned master)
 {
     const struct latched_at *at = &latcher->at[master];
     const char *id = at->clears ? at->record.id : latcher->record.id;
     task_send(
         e, &latcher->task, master,
-        &(struct request){.tag = {.kind = REQUEST_DROP}, .token = id, .token_length = strlen(id)});
+        &(struct request){
+            .tag = {.kind = REQUEST_DROP}, .whole = true, .token = id, .token_length = strlen(id)});
 }
 
 void latch_withdraw(struct engine *e, struct latcher *latcher)

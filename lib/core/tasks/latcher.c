@@ -273,10 +273,6 @@ static void hear_drop(struct engine *e, struct latcher *latcher, unsigned master
                       const struct reply *reply)
 {
     struct latched_at *at = &latcher->at[master];
-    if (task_needs_text(&latcher->task, master) && master_is_up(&e->masters[master])) {
-        latch_drop(e, latcher, master);
-        return;
-    }
     if (latcher->task.ended || latcher->end)
         return;
     if (at->clears && reply->answer == ANSWER_YES) {

@@ -43,6 +43,7 @@ class Profile:
     of_links: tuple = ()
     recipes: tuple = ()  # (kind, how many) of chaos/recipes.py, beside the workers
     gap_s: tuple = (0.5, 2.0)  # from the begin of a fault to that of the next
+    apart_s: float = 0.3  # one votes again, and then the next goes down
     spared: int = 0  # workers that live as long as the run, and must not grow
     longest_ms: int = 0
     availability: int = 0
@@ -101,9 +102,10 @@ PROFILES = {profile.name: profile for profile in (
             holders=500, of_masters=HARMLESS, of_workers=tuple(kinds.WORKERS)),
     Profile("cut", "masters and workers in network namespaces, links cut and slowed",
             workers=6, names=6, holders=200, long_every=OFTEN, of_links=tuple(kinds.LINKS)),
-    Profile("recipes", "elections and barriers beside leases; two masters are down at any one time",
+    Profile("recipes", "elections, barriers and latches beside leases; two masters down at any one time",
             programs=BOTH, workers=4, names=2, ttl_ms=2000, skew_ms=COMMAND_SKEW_MS, holders=500,
-            recipes=(("elector", 3), ("party", 5)), shape="moving", gap_s=(0.3, 1.2),
+            recipes=(("elector", 3), ("party", 5), ("arriver", 4)), shape="moving", gap_s=(0.3, 1.2),
+            apart_s=1.5,  # a latch is mended on a master that votes again within a second
             of_masters=(*kinds.CRASHES, "frozen"), of_workers=tuple(kinds.WORKERS)),
     Profile("calm", "no faults", seconds=20, programs=BOTH, skew_ms=COMMAND_SKEW_MS, holders=1000),
     Profile("tries", "no faults, and nobody waits", seconds=20, programs=BOTH,

@@ -1,10 +1,11 @@
-"""The processes of the recipes: they stand for leader, or meet at barriers, beside the workers, and
-are struck as these are. Each kind is a class here, and has a judge in judge/recipes.py."""
+"""The processes of the recipes: they stand for leader, meet at barriers or arrive at latches, beside the
+workers, and are struck as these are. Each kind is a class here, and has a judge in judge/recipes.py."""
 
 import os
 
 from barriers import judge as barriers
 from elections import judge as elections
+from latches import judge as latches
 
 from .process import now_us, until
 from .workers import BIN, FAULT, Worker
@@ -57,7 +58,30 @@ class Party(Worker):
         return {"generations": goal}
 
 
-KINDS = {it.kind: it for it in (Elector, Party)}
+class Arriver(Worker):
+    """Arrives at latches, one after the other, and waits until each is open."""
+
+    kind, name_of = "arriver", "latch"
+    program = str(FAULT / "arriver_worker")
+
+    def command(self, label, seed):
+        return [self.program, self.folder / label, self.name, seed, self.options.many[self.kind],
+                self.opened(), self.options.max_ttl_ms, self.name_of]
+
+    def opened(self):
+        """So many latches: where its next life goes on."""
+        return len({call.latch for lines in self.lines() for call in latches.read(lines)
+                    if call.action == "wait" and call.outcome == "open"})
+
+    @staticmethod
+    def settle(arrivers):
+        """Steps, until one more latch was opened for all. Who is not told of it is for the judge."""
+        goal, end = max(it.opened() for it in arrivers) + 1, now_us() + MEET_S * 1_000_000
+        yield from until(lambda: min(it.opened() for it in arrivers) >= goal or now_us() > end, "", 2 * MEET_S)
+        return {"latches": goal}
+
+
+KINDS = {it.kind: it for it in (Elector, Party, Arriver)}
 
 
 def begin(many, folder, options):

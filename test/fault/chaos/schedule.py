@@ -25,7 +25,6 @@ MOVE_S = (4.0, 6.0)
 STILL_TTLS = 1.3  # then all their promises are over
 AWAKE_S = 0.1
 
-APART_S = 0.3  # one votes again, and then the next goes down
 
 TURNS_DOWN_S = (1.0, 3.0)
 TURNS_UP_S = (3.0, 5.0)  # they abstain for a while, and then vote
@@ -229,7 +228,7 @@ def moving(cast):
     for index, at in enumerate(moves):
         kind = cast.draw.choice(cast.profile.of_masters)
         until = min(moves[index + 2] if index + 2 < len(moves) else cast.end, cast.end)
-        end = until - APART_S - silence_after(cast.profile, kind)
+        end = until - profile.apart_s - silence_after(cast.profile, kind)
         if end <= at:
             break
         master = cast.draw.choice([m for m in cast.masters if m not in down])

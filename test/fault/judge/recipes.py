@@ -1,4 +1,4 @@
-"""Elections and barriers beside the leases. Each has a judge of its own, which looks at the records of
+"""Elections, barriers and latches beside the leases. Each has a judge of its own, which looks at the records of
 its processes alone: a kind more is a row of KINDS, and a class of chaos/recipes.py."""
 
 import re
@@ -6,6 +6,8 @@ from collections import Counter
 
 from barriers import judge as barriers
 from elections import judge as elections
+from latches import judge as latches
+from latches.call import EACH
 
 LIFE = re.compile(r"([a-z]+-\d+)(?:\.(\d+))?$")
 
@@ -27,7 +29,19 @@ def judge_barriers(lives, run):
             barriers.violations(calls, many, run.generations, workers))
 
 
-KINDS = {"elector": ("elections", judge_elections), "party": ("barriers", judge_barriers)}
+def judge_latches(lives, run):
+    calls = [call for _, _, lines in lives for call in latches.read(lines)]
+    many = run.recipes["arriver"]
+    places = {f"arriver-{number}" for number in range(1, many + 1)}
+    finished = {f"latch-{number}" for number in range(run.latches)}
+    of = Counter(call.outcome for call in calls)
+    return ({"latches": len({call.latch for call in calls if call.outcome == "open"}),
+             **{outcome: of[outcome] for outcome in (*latches.OUTCOMES, "killed")}},
+            latches.violations(calls, EACH * many, places, finished))
+
+
+KINDS = {"elector": ("elections", judge_elections), "party": ("barriers", judge_barriers),
+         "arriver": ("latches", judge_latches)}
 
 
 def lives_of(folder, kind):

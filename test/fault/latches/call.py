@@ -3,11 +3,13 @@
 import json
 
 DONE, UNAVAILABLE, NOT_YET, GONE = 0, 69, 75, 76
+OUTCOMES = ("made", "there", "arrived", "open", "shut", "undecided", "gone")
 MAX_TTL = "2s"
+EACH = 4  # arrivals of each place of a chaos run
 
 
-def command(redlock, action, name, *options):
-    return [str(word) for word in (redlock, "latch", action, "--json", "--max-ttl", MAX_TTL, *options, name)]
+def command(redlock, action, name, *options, max_ttl=MAX_TTL):
+    return [str(word) for word in (redlock, "latch", action, "--json", "--max-ttl", max_ttl, *options, name)]
 
 
 def outcome(action, status, output):

@@ -2,23 +2,46 @@
 
 A record is one call: (latch, action, who, begun, ended, outcome, arrived), times in microseconds of one
 clock; of `arrive` `who` is the arrival, which is the same each time that it is repeated. `ended` is None
-of a call that was killed.
+of a call that was killed. In a file these are two lines, `BEGUN asks LATCH ACTION WHO` and
+`ENDED told LATCH ACTION WHO OUTCOME ARRIVED`, with -1 where nobody was counted.
 """
 
 from collections import namedtuple
 
+from .call import OUTCOMES
+
 Call = namedtuple("Call", "latch action who begun ended outcome arrived")
 
 
-def violations(calls, arrivals, waiters):
-    """Each latch had to open for so many arrivals, and each of these waiters had to be told."""
-    found, of = [], {}
+def read(lines):
+    """Who was killed leaves the last call without an answer, or a line that is cut."""
+    calls = []
+    for line in lines:
+        if not line.endswith("\n"):
+            break
+        at, fact, *words = line.split()
+        if fact == "asks":
+            calls.append(Call(*words, int(at), None, "killed", None))
+        elif fact == "told":
+            last = calls[-1] if calls else None
+            if words[3] not in OUTCOMES or not last or list(last[:3]) != words[:3]:
+                raise ValueError(line.strip())
+            arrived = int(words[4])
+            calls[-1] = last._replace(ended=int(at), outcome=words[3], arrived=arrived if arrived >= 0 else None)
+    return calls
+
+
+def violations(calls, arrivals, waiters, finished=None):
+    """Each latch had to open for so many arrivals, and each of these waiters had to be told of those
+    that had to be finished; None: of all."""
+    found, of = [], {latch: [] for latch in finished or ()}
     for call in calls:
         of.setdefault(call.latch, []).append(call)
     for latch, its in sorted(of.items()):
         for rule in (early, shut_again, miscounted, forgotten, gone):
             found += rule(latch, its, arrivals)
-        found += left_behind(latch, its, arrivals, waiters)
+        if finished is None or latch in finished:
+            found += left_behind(latch, its, arrivals, waiters)
     return found
 
 
