@@ -96,8 +96,10 @@ void fake_tasks_write_request(struct fake *fake, char *to, size_t size,
 
 void fake_tasks_note(struct fake *fake, struct task *core)
 {
-    (void)fake;
-    ((struct fake_task *)task_owner(core))->untold = true;
+    struct fake_task *task = task_owner(core);
+    if (!task->core)
+        fake_break(fake, "%s has news, and its user has dropped it", task->name);
+    task->untold = true;
 }
 
 static void note_said(struct fake *fake, struct fake_task *task, const struct task_news *news)

@@ -102,10 +102,12 @@ void announcer_forget(struct announcer *announcer, unsigned master)
     announcer->at[master].stored = announcer->at[master].due = 0;
 }
 
+/* In full: who resigns may close next, and nobody would be there to send what was forgotten. */
 static void unsay(struct engine *e, struct announcer *announcer, unsigned master)
 {
     task_send(e, &announcer->task, master,
               &(struct request){.tag = {.kind = REQUEST_UNSAY},
+                                .whole = true,
                                 .token = announcer->token,
                                 .token_length = strlen(announcer->token),
                                 .fence = announcer->term});
@@ -121,9 +123,11 @@ void announcer_end(struct engine *e, struct announcer *announcer)
 
 /* ---- answers ---------------------------------------------------------------------- */
 
-static void hear_announce(struct engine *e, struct announcer *announcer, unsigned master,
-                          const struct reply *reply)
+void announcer_hear(struct engine *e, struct announcer *announcer, unsigned master,
+                    const struct reply *reply)
 {
+    if (announcer->task.ended)
+        return;
     struct announced_at *at = &announcer->at[master];
     int64_t number = announcer->saying->number;
     if (reply->answer == ANSWER_YES)
@@ -135,17 +139,6 @@ static void hear_announce(struct engine *e, struct announcer *announcer, unsigne
     if (announcer->told != number && count_stored(e, announcer) >= e->quorum)
         task_has_news(e, &announcer->task);
     announcer_work(e, announcer);
-}
-
-void announcer_hear(struct engine *e, struct announcer *announcer, unsigned master,
-                    const struct reply *reply)
-{
-    bool may_repeat =
-        task_needs_text(&announcer->task, master) && master_is_up(&e->masters[master]);
-    if (announcer->task.ended && reply->tag.kind == REQUEST_UNSAY && may_repeat)
-        unsay(e, announcer, master);
-    else if (!announcer->task.ended)
-        hear_announce(e, announcer, master, reply);
 }
 
 bool announcer_tell(struct engine *e, struct announcer *announcer, struct task_news *news)

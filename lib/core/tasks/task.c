@@ -30,8 +30,7 @@ void task_send(struct engine *e, struct task *task, unsigned master, struct requ
     request->names = task->names;
     request->whole |= (task->whole & bit) != 0;
     task->in_flight++;
-    if (request->tag.kind != REQUEST_UNSAY)
-        task->outstanding |= bit;
+    task->outstanding |= bit;
     master_send(e, master, request);
 }
 

@@ -180,8 +180,7 @@ void tasks_hear(struct engine *e, unsigned master, const struct reply *reply)
     if (!task)
         return;
     task->in_flight--;
-    if (reply->tag.kind != REQUEST_UNSAY)
-        task->outstanding &= (uint16_t)~bit;
+    task->outstanding &= (uint16_t)~bit;
     /* Once: a master that has the text does not need it again. */
     bool needs_text = reply->answer == ANSWER_NOSCRIPT && !(task->whole & bit);
     task->whole = needs_text ? task->whole | bit : task->whole & (uint16_t)~bit;
