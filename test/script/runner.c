@@ -13,7 +13,7 @@
  * engine is closed, and must come to rest with nothing owed, nothing leaked and each
  * lease told how it ended.
  *
- *   masters N [spare F] [max-ttl T] [drift P] [timeout T] [connect-timeout T] [trust]
+ *   masters N [spare F] [max-ttl T] [drift P] [timeout T] [connect-timeout T] [trust] [looks]
  *   connect WHO [HELLO]      the connection is made and hello answered
  *   connected WHO            only made
  *   reply WHO ANSWER         to the oldest request: yes, healed, held [HOLDER [T]],
@@ -228,6 +228,7 @@ static void do_masters(struct scenario *s, struct words *words)
     config.drift_ppm = *drift ? (int64_t)(atof(drift) * 1e4 + 0.5) : 10000;
     config.skew_ms = 1000;
     config.trust_restarts = has(words, "trust");
+    config.looks_only = has(words, "looks");
     fake_start(&s->fake, &config);
 }
 

@@ -241,6 +241,8 @@ bool observer_tell(struct engine *e, struct observer *observer, struct task_news
 {
     if (observer->state == observer->told && observer->said == observer->said_told)
         return false;
+    if (observer->said && !verdict_is_said(e, observer, observer->said))
+        return false; /* it was so: what follows from that is being asked */
     saying_drop(&e->memory, observer->said_told);
     observer->said_told = observer->said ? saying_share(observer->said) : NULL;
     observer->told = observer->state;

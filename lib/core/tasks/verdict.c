@@ -48,12 +48,18 @@ static bool can_be_said(const struct engine *e, const struct observer *observer,
     return most >= e->quorum;
 }
 
-static struct saying *find_said(const struct engine *e, const struct observer *observer)
+bool verdict_is_said(const struct engine *e, const struct observer *observer,
+                     const struct saying *saying)
 {
     unsigned enough = MUTANT(OBSERVE_MINORITY) ? e->quorum - 1 : e->quorum;
+    return verdict_count(e, observer, saying) >= enough;
+}
+
+static struct saying *find_said(const struct engine *e, const struct observer *observer)
+{
     for (unsigned i = 0; i < e->config.masters; i++) {
         struct saying *saying = observer->of[i].saying;
-        if (saying && verdict_count(e, observer, saying) >= enough && may_be_told(observer, saying))
+        if (saying && verdict_is_said(e, observer, saying) && may_be_told(observer, saying))
             return saying;
     }
     return NULL;
@@ -68,7 +74,7 @@ static bool nothing_is_said(const struct engine *e, const struct observer *obser
         if (saying && may_be_told(observer, saying) && can_be_said(e, observer, saying, from))
             return false;
     }
-    return known >= e->quorum && e->config.masters - known < e->quorum;
+    return known >= e->quorum;
 }
 
 struct verdict verdict_now(const struct engine *e, const struct observer *observer, usec from)

@@ -15,6 +15,9 @@ struct verdict {
 struct verdict verdict_now(const struct engine *engine, const struct observer *observer, usec from);
 /* No master will soon say more to what was asked since observer->verified_from. */
 bool verdict_is_last(const struct engine *engine, const struct observer *observer);
+/* A quorum of masters says so. */
+bool verdict_is_said(const struct engine *engine, const struct observer *observer,
+                     const struct saying *saying);
 /* The number of masters that say so. */
 unsigned verdict_count(const struct engine *engine, const struct observer *observer,
                        const struct saying *saying);
