@@ -436,6 +436,7 @@ mutant observe-of-another-process tasks/tasks.c "$(within tasks_push '!subscript
 mutant observe-of-another-name tasks/tasks.c "$(within is_about 'name.length == push->name_length \&\&' 'true || name.length == push->name_length \&\&')"
 mutant observe-of-longer-name tasks/tasks.c "$(within is_about 'name.length == push->name_length \&\& ' '')"
 mutant observe-for-others tasks/tasks.c "$(within is_observed ' \&\& names_are_same\(task->names, names\)' '')"
+mutant observe-beside-party tasks/tasks.c "$(within is_observed '!= TASK_ANNOUNCER' '== TASK_OBSERVER')"
 mutant observe-ended-pushed tasks/tasks.c "$(within tasks_push 'task->ended \|\| ' '')"
 mutant observe-ended-answered tasks/tasks.c "$(within hear 'if \(!task->ended\)' '')"
 mutant observe-for-one tasks/tasks.c "$(within withdraw ' \&\& !is_observed\(e, task->names\)' '')"

@@ -89,11 +89,11 @@ void tasks_begin(struct engine *e, struct task *task)
     work(e, task);
 }
 
-/* By another observer, which is told of changes on the same channel. */
+/* By another task, which is told of changes of the name on the same channel. */
 static bool is_observed(const struct engine *e, const struct names *names)
 {
     for (const struct task *task = e->tasks; task; task = task->next)
-        if (task->kind == TASK_OBSERVER && !task->ended && names_are_same(task->names, names))
+        if (task->kind != TASK_ANNOUNCER && !task->ended && names_are_same(task->names, names))
             return true;
     return false;
 }
