@@ -58,11 +58,13 @@ typedef struct redlock_campaign_options {
 
     /* Announced as soon as it leads, in each term: 0 to REDLOCK_VALUE_MAX bytes, which are copied;
      * "" and 0 announce that it leads, and no more.  NULL (the default): nothing is announced, and
-     * observers are not told of it, unless redlock_candidate_announce() follows. */
+     * observers are not told of it, unless redlock_candidate_announce() follows.  Where memory is
+     * out as a term begins, nothing is announced in it, and ANNOUNCED is not told. */
     const void *value;
     size_t length;
 
-    /* After LOST it stands again by itself, for another term.  Default true; else LOST ends it. */
+    /* After LOST it stands again by itself, for another term.  Default true; else LOST is the last
+     * that is told, unless it resigns. */
     bool again;
 } redlock_campaign_options;
 
@@ -104,8 +106,9 @@ typedef void redlock_candidate_callback(redlock_candidate *candidate, const redl
  *   candidate  receives the handle, to be freed with redlock_candidate_free(), before the client is
  *   name       without the prefix, which is put before it
  *   options    NULL for the defaults
- * Returns REDLOCK_OK and what redlock_acquire() returns; E_ARGUMENT also for a value that is too
- * long.  May be called in any callback, on the loop's thread alone, as all calls here.
+ * Returns REDLOCK_OK and what redlock_acquire() returns; E_ARGUMENT, of which redlock_last_error()
+ * says nothing, if one of these is NULL, or the value is too long.  May be called in any callback,
+ * on the loop's thread alone, as all calls here.
  */
 REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_campaign(
     redlock *client, redlock_candidate **candidate, const char *name,
@@ -113,11 +116,13 @@ REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_campaign(
 
 /* The lease of the present term, or of the one that it stands for: for redlock_valid_for(),
  * redlock_fence(), redlock_place_get().  It is the candidate's: do not release, free, leave or
- * change it.  It stays until the candidate is told LOST, or is freed. */
+ * change it.  It stays until the candidate is told LOST, or is freed; NULL if it could not stand
+ * again. */
 REDLOCK_API redlock_lease *redlock_candidate_lease(const redlock_candidate *candidate);
 
 /* Announces `value` in place of the former one, now if it leads, and in each term that follows.
- * Returns what redlock_announce() returns, but REDLOCK_OK while it does not lead. */
+ * Returns what redlock_announce() returns, but while it does not lead REDLOCK_OK, E_ARGUMENT or
+ * E_MEMORY.  If it fails, the former value stays, in the terms that follow too. */
 REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_candidate_announce(redlock_candidate *candidate,
                                                                      const void *value,
                                                                      size_t length);

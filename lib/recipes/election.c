@@ -81,19 +81,15 @@ static void on_event(redlock_lease *lease, const redlock_event *event, void *dat
 
 /* ---- calls ------------------------------------------------------------------------- */
 
-/* Keeps a copy of the value. */
-static redlock_code set_value(redlock_candidate *candidate, const void *value, size_t length)
+static redlock_code copy_value(void **copy, const void *value, size_t length)
 {
     if (length > REDLOCK_VALUE_MAX || (length && !value))
         return REDLOCK_E_ARGUMENT;
-    void *copy = malloc(length + 1);
-    if (!copy)
+    *copy = malloc(length + 1);
+    if (!*copy)
         return REDLOCK_E_MEMORY;
     if (length)
-        memcpy(copy, value, length);
-    free(candidate->value);
-    candidate->value = copy;
-    candidate->length = length;
+        memcpy(*copy, value, length);
     return REDLOCK_OK;
 }
 
@@ -114,7 +110,8 @@ static redlock_code take_options(redlock_candidate *candidate,
     candidate->again = options.again;
     if (!options.value && !options.length)
         return REDLOCK_OK;
-    return set_value(candidate, options.value, options.length);
+    candidate->length = options.length;
+    return copy_value(&candidate->value, options.value, options.length);
 }
 
 static redlock_code begin(redlock_candidate *candidate, const char *name,
@@ -154,13 +151,22 @@ redlock_lease *redlock_candidate_lease(const redlock_candidate *candidate)
     return candidate->lease;
 }
 
+/* What is refused is not announced in a later term either. */
 redlock_code redlock_candidate_announce(redlock_candidate *candidate, const void *value,
                                         size_t length)
 {
-    redlock_code code = set_value(candidate, value, length);
-    if (code || !redlock_valid_for(candidate->lease))
+    void *copy = NULL;
+    redlock_code code = copy_value(&copy, value, length);
+    if (!code && redlock_valid_for(candidate->lease))
+        code = redlock_announce(candidate->lease, value, length);
+    if (code) {
+        free(copy);
         return code;
-    return redlock_announce(candidate->lease, candidate->value, candidate->length);
+    }
+    free(candidate->value);
+    candidate->value = copy;
+    candidate->length = length;
+    return REDLOCK_OK;
 }
 
 redlock_code redlock_resign(redlock_candidate *candidate)

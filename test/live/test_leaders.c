@@ -254,14 +254,19 @@ static void run(redlock_candidate *candidate, const redlock_event *event, void *
     }
 }
 
-static void stand(struct runner *runner, struct user *user, const char *value)
+static void stand_on(struct runner *runner, struct user *user, const char *value,
+                     redlock_campaign_options options)
 {
-    redlock_campaign_options options = REDLOCK_CAMPAIGN_INIT;
     options.ttl_ms = TTL;
     options.value = value;
     options.length = value ? strlen(value) : 0;
     assert_code(redlock_campaign(user->client, &runner->candidate, "name", &options, run, runner),
                 REDLOCK_OK);
+}
+
+static void stand(struct runner *runner, struct user *user, const char *value)
+{
+    stand_on(runner, user, value, (redlock_campaign_options)REDLOCK_CAMPAIGN_INIT);
 }
 
 static void test_candidates_lead_in_turn(void **state)
@@ -329,6 +334,85 @@ static void test_who_resigns_when_lost_stands_no_more(void **state)
     redlock_candidate_free(next.candidate);
 }
 
+static void test_without_again_a_loss_is_the_end(void **state)
+{
+    (void)state;
+    struct runner once = {0}, next = {0};
+    redlock_campaign_options options = REDLOCK_CAMPAIGN_INIT;
+    options.again = false;
+    stand_on(&once, &ours, "once", options);
+    AWAIT(&ours, once.times[REDLOCK_ANNOUNCED] == 1);
+    forget_the_name();
+    AWAIT(&ours, once.times[REDLOCK_LOST] == 1);
+    stand(&next, &theirs, NULL);
+    AWAIT(&ours, next.term > once.term);
+    redlock_candidate_free(next.candidate);
+    stand(&next, &ours, NULL); /* behind the other one, if that stood again */
+    AWAIT(&ours, next.times[REDLOCK_ACQUIRED] == 2);
+    assert_int_equal(once.times[REDLOCK_ACQUIRED], 1);
+    redlock_candidate_free(once.candidate);
+    redlock_candidate_free(next.candidate);
+}
+
+static void test_a_candidate_waits_no_longer_than_it_may(void **state)
+{
+    (void)state;
+    struct runner leader = {0}, late = {0};
+    redlock_campaign_options options = REDLOCK_CAMPAIGN_INIT;
+    options.wait_ms = 100;
+    stand(&leader, &ours, NULL);
+    AWAIT(&ours, leader.term);
+    stand_on(&late, &theirs, NULL, options);
+    AWAIT(&ours, late.times[REDLOCK_NOT_ACQUIRED] == 1);
+    assert_code(late.code, REDLOCK_E_HELD);
+    assert_code(redlock_resign(late.candidate), REDLOCK_E_STATE);
+    redlock_candidate_free(late.candidate);
+    redlock_candidate_free(leader.candidate);
+}
+
+static bool all_say(const char *value)
+{
+    bool all = true;
+    for (unsigned i = 0; i < MASTERS; i++) {
+        redisReply *said = cluster_ask(&cluster, i, "GET redlock:leader:name");
+        const char *last = said->type == REDIS_REPLY_STRING ? strrchr(said->str, ' ') : NULL;
+        all &= last && strcmp(last + 1, value) == 0;
+        freeReplyObject(said);
+    }
+    return all;
+}
+
+/* A loop that does not run is a process that is frozen. */
+static void test_who_was_frozen_says_nothing_in_the_next_term(void **state)
+{
+    (void)state;
+    struct user frozen;
+    struct runner first = {0}, next = {0};
+    struct watch watch;
+    user_open(&frozen, &cluster, NULL);
+    begin_watch(&watch, &theirs, "name");
+    stand(&first, &frozen, "frozen");
+    AWAIT(&frozen, first.times[REDLOCK_ANNOUNCED] == 1);
+    assert_code(redlock_candidate_announce(first.candidate, "unsent", 6), REDLOCK_OK);
+    AWAIT(&theirs, is_told(&watch, "frozen"));
+    stand(&next, &ours, "next");
+    AWAIT(&theirs, is_told(&watch, "next") && next.times[REDLOCK_ANNOUNCED]);
+    AWAIT(&theirs, all_say("next"));
+    AWAIT(&frozen, first.times[REDLOCK_LOST] == 1);
+    AWAIT(&frozen, redlock_place_get(redlock_candidate_lease(first.candidate),
+                                     &(redlock_place){0}) == REDLOCK_OK);
+    assert_true(all_say("next"));
+    assert_code(redlock_resign(next.candidate), REDLOCK_OK);
+    AWAIT(&theirs, next.times[REDLOCK_RELEASED]);
+    AWAIT(&frozen, first.times[REDLOCK_ANNOUNCED] == 2);
+    AWAIT(&theirs, is_told(&watch, "unsent") && watch.last.term == first.term);
+    redlock_candidate_free(first.candidate);
+    redlock_candidate_free(next.candidate);
+    user_close(&frozen, 5000);
+    AWAIT(&theirs, is_told_nobody(&watch));
+    end_watch(&watch);
+}
+
 static void test_a_candidate_is_freed_in_its_callback(void **state)
 {
     (void)state;
@@ -343,12 +427,21 @@ static void test_a_candidate_is_freed_in_its_callback(void **state)
 static void test_what_a_campaign_refuses(void **state)
 {
     (void)state;
+    static const char bytes[LONGEST + 1];
     struct runner runner = {0};
     redlock_campaign_options options = REDLOCK_CAMPAIGN_INIT;
     options.length = 1;
     assert_code(redlock_campaign(ours.client, &runner.candidate, "name", &options, run, &runner),
                 REDLOCK_E_ARGUMENT);
+    options.value = bytes;
+    options.length = LONGEST + 1;
+    assert_code(redlock_campaign(ours.client, &runner.candidate, "name", &options, run, &runner),
+                REDLOCK_E_ARGUMENT);
     options.length = 0;
+    options.size = sizeof options.size - 1;
+    assert_code(redlock_campaign(ours.client, &runner.candidate, "name", &options, run, &runner),
+                REDLOCK_E_ARGUMENT);
+    options.size = sizeof options;
     options.ttl_ms = 0;
     assert_code(redlock_campaign(ours.client, &runner.candidate, "name", &options, run, &runner),
                 REDLOCK_E_TTL);
@@ -427,6 +520,12 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_who_was_lost_stands_again, pair_join, pair_leave),
         cmocka_unit_test_setup_teardown(test_who_resigns_when_lost_stands_no_more, pair_join,
                                         pair_leave),
+        cmocka_unit_test_setup_teardown(test_without_again_a_loss_is_the_end, pair_join,
+                                        pair_leave),
+        cmocka_unit_test_setup_teardown(test_a_candidate_waits_no_longer_than_it_may, pair_join,
+                                        pair_leave),
+        cmocka_unit_test_setup_teardown(test_who_was_frozen_says_nothing_in_the_next_term,
+                                        pair_join, pair_leave),
         cmocka_unit_test_setup_teardown(test_a_candidate_is_freed_in_its_callback, pair_join,
                                         pair_leave),
         cmocka_unit_test_setup_teardown(test_what_a_campaign_refuses, pair_join, pair_leave),

@@ -77,6 +77,8 @@ static void hold_and_contend(struct user *user)
 
 struct led {
     unsigned told[KINDS], heard;
+    int64_t term;
+    char value[8]; /* as heard last */
 };
 
 static void on_term(redlock_candidate *candidate, const redlock_event *event, void *data)
@@ -91,7 +93,10 @@ static void on_leader(redlock_observer *observer, const redlock_leader *leader, 
     struct led *led = data;
     (void)observer;
     assert_non_null(leader->value);
+    assert_true(leader->length < sizeof led->value);
     led->heard++;
+    led->term = leader->term;
+    snprintf(led->value, sizeof led->value, "%.*s", (int)leader->length, (char *)leader->value);
 }
 
 static bool is_decided(const struct led *led)
@@ -280,6 +285,49 @@ static void test_leaders(void **state)
     live_all(lead_and_observe, FAULT_CALL_FAILS, "calls on sockets failed");
 }
 
+/* The n-th allocation of an announcement fails, for each n; returns how many there are. */
+static unsigned announce_short_of(redlock_candidate *candidate, const char *value, unsigned most)
+{
+    for (unsigned n = 1; n <= most; n++) {
+        fault_arm(FAULT_MEMORY, n);
+        redlock_code code = redlock_candidate_announce(candidate, value, strlen(value));
+        if (!fault_disarm())
+            return n - 1;
+        assert_code(code, REDLOCK_E_MEMORY);
+    }
+    return most;
+}
+
+/* Neither now nor in a later term. */
+static void test_a_value_that_is_refused_is_not_announced(void **state)
+{
+    (void)state;
+    struct user user;
+    struct led led = {0};
+    redlock_observer *observer;
+    redlock_candidate *candidate;
+    redlock_campaign_options options = REDLOCK_CAMPAIGN_INIT;
+    options.ttl_ms = 2000;
+    user_open(&user, &cluster, NULL);
+    assert_code(redlock_observe(user.client, &observer, "one", on_leader, &led), REDLOCK_OK);
+    assert_code(redlock_campaign(user.client, &candidate, "one", &options, on_term, &led),
+                REDLOCK_OK);
+    AWAIT(&user, led.told[REDLOCK_ACQUIRED]);
+    assert_true(announce_short_of(candidate, "first", LAST) > 0); /* makes what announces, too */
+    unsigned allocations = announce_short_of(candidate, "kept", LAST);
+    assert_true(allocations >= 2);
+    AWAIT(&user, strcmp(led.value, "kept") == 0);
+    int64_t term = led.term;
+    assert_int_equal(announce_short_of(candidate, "no", allocations), allocations);
+    for (unsigned i = 0; i < 5; i++)
+        cluster_tell(&cluster, i, "SET one stolen PX 300");
+    AWAIT(&user, led.told[REDLOCK_LOST] && led.term > term);
+    assert_string_equal(led.value, "kept");
+    redlock_observer_free(observer);
+    redlock_candidate_free(candidate);
+    user_close(&user, 5000);
+}
+
 static void test_barriers(void **state)
 {
     (void)state;
@@ -388,6 +436,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_leaders),
+        cmocka_unit_test(test_a_value_that_is_refused_is_not_announced),
         cmocka_unit_test(test_barriers),
         cmocka_unit_test(test_latches),
         cmocka_unit_test(test_token_takes_no_memory),
