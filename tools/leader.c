@@ -21,7 +21,7 @@ const char leader_help[] =
     "\n"
     "  --watch    go on, and print a line for each change, until a signal: a line\n"
     "             with the term 0 when nobody announces anything, and with -1 when\n"
-    "             too few masters answer to know\n"
+    "             too few masters answer to know; then stderr says why\n"
     "\n"
     "Bytes of the value that cannot be shown are \\xNN; with --json it is whole, but\n"
     "for bytes that are no UTF-8.\n"
@@ -43,12 +43,18 @@ static const char *state_of(const redlock_leader *told)
     return told->code ? "unknown" : told->term ? "announced" : "nobody";
 }
 
+static const char *why_not_known(const redlock_leader *told)
+{
+    return told->code && !told->text[0] ? redlock_code_text(told->code) : told->text;
+}
+
 static void put_json(struct text *out, const struct leader *leader, const redlock_leader *told)
 {
     struct json json = {.out = out};
     json_open(&json, NULL, '{');
     json_bool(&json, "ok", told->code == REDLOCK_OK);
     json_string(&json, "code", redlock_code_name(told->code));
+    json_string(&json, "text", why_not_known(told));
     json_string(&json, "name", leader->session.options->names[0].bytes);
     json_string(&json, "state", state_of(told));
     json_number(&json, "term", told->term);
@@ -90,13 +96,42 @@ static int status_of(const redlock_leader *told)
     return told->code ? exit_for(told->code) : told->term ? EXIT_DONE : EXIT_NOBODY;
 }
 
-static void say_why(const redlock_leader *told, const struct options *options)
+static void explain_masters(struct text *out, redlock *client)
 {
+    for (unsigned i = 0; i < redlock_nodes(client); i++) {
+        redlock_node node;
+        if (redlock_node_get(client, i, &node) != REDLOCK_OK || node.state == REDLOCK_NODE_UP)
+            continue;
+        text_format(out, "  %s: ", node.node);
+        text_shown(out, node.text, strlen(node.text));
+        text_format(out, "\n");
+    }
+}
+
+/* Masters that are connected, and of which too few said something that counts: an error tells why.
+ */
+static void say_unknown(const struct leader *leader, const redlock_leader *told)
+{
+    struct text out = {0};
+    text_format(&out, "redlock: too few masters answer to know who leads");
+    if (told->text[0]) {
+        text_format(&out, ": ");
+        text_shown(&out, told->text, strlen(told->text));
+    }
+    text_format(&out, "\n");
+    explain_masters(&out, leader->session.client);
+    say_text(&out);
+    text_free(&out);
+}
+
+static void say_why(const struct leader *leader, const redlock_leader *told)
+{
+    const struct options *options = leader->session.options;
     if (options->json || options->quiet)
         return;
     if (told->code)
-        say("too few masters answer to know who leads");
-    else if (!told->term)
+        say_unknown(leader, told);
+    else if (!told->term && !options->watch)
         say("nobody announces anything");
 }
 
@@ -106,10 +141,10 @@ static void on_leader(redlock_observer *observer, const redlock_leader *told, vo
     const struct options *options = leader->session.options;
     (void)observer;
     bool done = put(leader, told);
+    if (done)
+        say_why(leader, told);
     if (done && options->watch)
         return;
-    if (done)
-        say_why(told, options);
     redlock_observer_free(leader->observer);
     leader->observer = NULL;
     session_end(&leader->session, done ? status_of(told) : EXIT_OUTPUT, OWED_TIMEOUT_MS);

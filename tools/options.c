@@ -568,9 +568,11 @@ static int ask_for_nodes(struct options *options)
     if (options->nodes_file || (options->nodes && options->nodes[0]))
         return GO_ON;
     if (from_environment("REDLOCK_TOKEN")) {
-        return misuse(options, "no masters given: `redlock run` passes on neither a list with "
-                               "passwords nor a pipe; write the list into a file and use "
-                               "REDLOCK_NODES_FILE or --nodes-file");
+        return misuse(options,
+                      "no masters given: `redlock %s` passes on neither a list with passwords nor "
+                      "a pipe; write the list into a file and use REDLOCK_NODES_FILE or "
+                      "--nodes-file",
+                      from_environment("REDLOCK_TERM") ? "elect" : "run");
     }
     return misuse(options, "no masters given: set REDLOCK_NODES or use --nodes "
                            "redis://HOST:PORT,redis://HOST:PORT,... (a list with passwords: "

@@ -379,11 +379,14 @@ REDLOCK_API redlock_code redlock_sync_announce(redlock_sync_lease *lease, const 
 
 /*
  * Tells what is announced of a name now, as the first call of redlock_observe()'s callback; it
- * waits no longer than it takes to connect to a silent master and to ask it. leader   receives what
- * is told; leader->value is `value` value, size   a buffer and its bytes: receives the value, cut
- * if leader->length is more; NULL and 0 if only the term matters Returns REDLOCK_OK (leader->term
- * 0: nobody announces anything), E_UNAVAILABLE: too few masters answer to know; E_NAME, E_CLOSED,
- * E_FORKED, E_STATE (in a callback), E_ARGUMENT, E_MEMORY.
+ * waits no longer than it takes to connect to a silent master and to ask it.
+ *
+ *   leader        receives what is told; leader->value is `value`, leader->text is ""
+ *   value, size   a buffer and its bytes: receives the value, cut if leader->length is more; NULL
+ *                 and 0 if only the term matters
+ * Returns REDLOCK_OK (leader->term 0: nobody announces anything); E_UNAVAILABLE: too few masters
+ * answer to know (result->text may have the error of one of them); E_NAME, E_CLOSED, E_FORKED,
+ * E_STATE (in a callback), E_ARGUMENT, E_MEMORY.
  */
 REDLOCK_API redlock_code redlock_sync_leader(redlock_sync *client, const char *name,
                                              redlock_leader *leader, void *value, size_t size,

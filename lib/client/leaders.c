@@ -108,8 +108,9 @@ static bool tell_observer(redlock *client, struct client_task *task)
     if (!task_tell(client->engine, task->core, &news))
         return false;
     bool said = news.observed == OBSERVED_SAID;
-    redlock_leader leader = {.code = news.observed == OBSERVED_UNKNOWN ? REDLOCK_E_UNAVAILABLE
-                                                                       : REDLOCK_OK,
+    bool unknown = news.observed == OBSERVED_UNKNOWN;
+    redlock_leader leader = {.code = unknown ? REDLOCK_E_UNAVAILABLE : REDLOCK_OK,
+                             .text = unknown ? news.trouble : "",
                              .term = said ? news.said.term : 0,
                              .value = said ? news.said.value : "",
                              .length = news.said.value_length,

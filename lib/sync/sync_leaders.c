@@ -50,11 +50,13 @@ static void on_leader(redlock_observer *observer, const redlock_leader *leader, 
     size_t length = leader->length < look->size ? leader->length : look->size;
     *look->leader = *leader;
     look->leader->value = look->value ? look->value : "";
+    look->leader->text = "";
     if (look->value && length)
         memcpy(look->value, leader->value, length);
     redlock_observer_free(observer);
     sync_finish(look->client, &look->call,
-                sync_report(look->call.result, leader->code, redlock_code_text(leader->code)));
+                sync_report(look->call.result, leader->code,
+                            leader->text[0] ? leader->text : redlock_code_text(leader->code)));
 }
 
 static void start_look(redlock_sync *client, struct call *call)
@@ -79,7 +81,7 @@ redlock_code redlock_sync_leader(redlock_sync *client, const char *name, redlock
                         .size = value ? size : 0};
     if (!leader || !sync_report_is_usable(result))
         return REDLOCK_E_ARGUMENT;
-    *leader = (redlock_leader){.code = REDLOCK_E_UNAVAILABLE, .value = ""};
+    *leader = (redlock_leader){.code = REDLOCK_E_UNAVAILABLE, .value = "", .text = ""};
     redlock_code code = sync_check(client);
     if (code)
         return sync_report(result, code, sync_why_not(client, code));

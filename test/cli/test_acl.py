@@ -200,6 +200,19 @@ class Denied(Masters):
         self.assertIn("no permissions to run the 'get' command", told)
         self.assertNotIn("held", self.redlock("status", "lock:seen", status=69, env=env).out)
 
+    def test_who_may_not_look_at_a_leader_is_told_why(self):
+        self.make_user("deaf", "-get")
+        env = self.env(REDLOCK_NODES=self.servers[0].uri("deaf:pw@"))
+        why = "no permissions to run the 'get' command"
+        self.assertIn(why, self.redlock("leader", "lock:led", status=69, env=env).err)
+        self.assertIn(why, self.redlock("leader", "--json", "lock:led", status=69, env=env).json["text"])
+        path = self.tmp / "told"
+        with path.open("wb") as told:
+            watcher = self.spawn("leader", "--watch", "lock:led", env=env, stdout=told, stderr=told)
+        until(lambda: why in path.read_text(), "who watches is told why")
+        watcher.terminate()
+        self.finish(watcher)
+
     def test_names_of_others(self):
         told = self.redlock("lock", "theirs", status=69).err
         self.assertRegex(told, "NOPERM .*key")

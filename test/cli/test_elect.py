@@ -28,6 +28,10 @@ class Elect(ClusterCase):
         until(lambda: len(self.terms(job)) >= times, f"{job.value} leads for the {times}. time")
         return self.terms(job)[-1]
 
+    def waits(self):
+        """Somebody waits for the name, on a quorum of masters."""
+        return self.redlock("status", "--json", self.name).json["names"][0]["waiting"]
+
     def leader(self):
         result = self.redlock("leader", self.name)
         self.assertIn(result.status, (0, 1))
@@ -65,6 +69,17 @@ class Elect(ClusterCase):
         self.told(f"{self.terms(second)[0]} second")
         self.assertEqual(self.terms(first), [term])
 
+    def test_a_value_over_the_limit_is_refused_first(self):
+        told = self.redlock("elect", "--value", "v" * 65537, self.name, "--", "true", status=64).err
+        self.assertIn("65537", told)
+
+    def test_who_passes_on_no_masters_is_named(self):
+        env = self.env(REDLOCK_TOKEN="token", REDLOCK_TERM="5")
+        env.pop("REDLOCK_NODES_FILE")
+        self.assertIn("`redlock elect` passes on", self.redlock("leader", self.name, status=64, env=env).err)
+        env.pop("REDLOCK_TERM")
+        self.assertIn("`redlock run` passes on", self.redlock("leader", self.name, status=64, env=env).err)
+
     def test_others_do_not_wait_for_it(self):
         job = self.elect()
         self.leads(job)
@@ -82,6 +97,8 @@ class Elect(ClusterCase):
         self.assertGreater(next_term, term)
         self.told(f"{next_term} {other.value}")
         frozen.send_signal(signal.SIGCONT)
+        until(lambda: frozen.poll() is not None or self.waits(), "who was frozen knows that it lost")
+        self.told(f"{next_term} {other.value}")
         if again:
             other.kill()
             self.assertGreater(self.leads(frozen, 2), next_term)
@@ -190,6 +207,8 @@ class Masters(Case):
         self.cluster.kill(1, 2)
         result = self.redlock("leader", self.name, status=69)
         self.assertIn("too few masters", result.err)
+        self.assertEqual(sorted(line.split(": ")[0].strip() for line in result.err.splitlines()[1:]),
+                         sorted(self.cluster.shown[:2]))
         told = self.redlock("leader", "--json", self.name, status=69).json
         self.assertEqual((told["ok"], told["state"]), (False, "unknown"))
 

@@ -151,7 +151,8 @@ static void test_values_of_all_lengths(void **state)
 static void test_who_may_announce(void **state)
 {
     (void)state;
-    struct take plain, shared, pending, leader;
+    static const redlock_name two[] = {{"name", 4, false}, {"more", 4, false}};
+    struct take plain, shared, several, permit, pending, leader;
     redlock_lease_options terms = lease_terms(TTL, 0);
     assert_code(take_lock(&plain, &ours, "plain", &terms), REDLOCK_OK);
     assert_code(redlock_announce(plain.lease, "x", 1), REDLOCK_E_STATE);
@@ -161,6 +162,18 @@ static void test_who_may_announce(void **state)
     assert_code(take_lock(&shared, &ours, "shared", &terms), REDLOCK_OK);
     assert_code(redlock_announce(shared.lease, "x", 1), REDLOCK_E_STATE);
     assert_code(take_release(&shared), REDLOCK_OK);
+    terms.shared = false;
+    take_init(&several, &ours);
+    assert_code(
+        redlock_acquire_names(ours.client, &several.lease, two, 2, &terms, take_hear, &several),
+        REDLOCK_OK);
+    AWAIT(&ours, several.told[REDLOCK_ACQUIRED].times);
+    assert_code(redlock_announce(several.lease, "x", 1), REDLOCK_E_STATE);
+    assert_code(take_release(&several), REDLOCK_OK);
+    terms.permits = 2;
+    assert_code(take_lock(&permit, &ours, "permits", &terms), REDLOCK_OK);
+    assert_code(redlock_announce(permit.lease, "x", 1), REDLOCK_E_STATE);
+    assert_code(take_release(&permit), REDLOCK_OK);
     lead(&leader, &ours, "name");
     terms = lease_terms(TTL, REDLOCK_FOREVER);
     terms.fence = true;
@@ -235,6 +248,7 @@ struct runner {
     int64_t term;
     redlock_code code; /* of the last */
     bool frees, resigns_when_lost;
+    redlock *closes_when_lost;
 };
 
 static void run(redlock_candidate *candidate, const redlock_event *event, void *data)
@@ -248,6 +262,8 @@ static void run(redlock_candidate *candidate, const redlock_event *event, void *
     }
     if (event->kind == REDLOCK_LOST && runner->resigns_when_lost)
         assert_code(redlock_resign(candidate), REDLOCK_OK);
+    if (runner->closes_when_lost && event->kind == REDLOCK_LOST)
+        redlock_close(runner->closes_when_lost, 0, NULL, NULL);
     if (runner->frees && event->kind == REDLOCK_ACQUIRED) {
         redlock_candidate_free(candidate);
         runner->candidate = NULL;
@@ -332,6 +348,25 @@ static void test_who_resigns_when_lost_stands_no_more(void **state)
     assert_int_equal(next.times[REDLOCK_ANNOUNCED], 0);
     redlock_candidate_free(runner.candidate);
     redlock_candidate_free(next.candidate);
+}
+
+static void test_who_cannot_stand_again_is_told(void **state)
+{
+    (void)state;
+    struct user closes;
+    user_join(&closes, ours.loop, &cluster);
+    struct runner runner = {.closes_when_lost = closes.client};
+    stand(&runner, &closes, NULL);
+    AWAIT(&ours, runner.term);
+    forget_the_name();
+    AWAIT(&ours, runner.times[REDLOCK_NOT_ACQUIRED]);
+    assert_code(runner.code, REDLOCK_E_CLOSED);
+    assert_int_equal(runner.times[REDLOCK_LOST], 1);
+    assert_null(redlock_candidate_lease(runner.candidate));
+    assert_code(redlock_candidate_announce(runner.candidate, "x", 1), REDLOCK_OK);
+    assert_code(redlock_resign(runner.candidate), REDLOCK_E_STATE);
+    redlock_candidate_free(runner.candidate);
+    redlock_free(closes.client);
 }
 
 static void test_without_again_a_loss_is_the_end(void **state)
@@ -442,6 +477,9 @@ static void test_what_a_campaign_refuses(void **state)
     assert_code(redlock_campaign(ours.client, &runner.candidate, "name", &options, run, &runner),
                 REDLOCK_E_ARGUMENT);
     options.size = sizeof options;
+    options.margin_ms = options.ttl_ms;
+    assert_code(redlock_campaign(ours.client, &runner.candidate, "name", &options, run, &runner),
+                REDLOCK_E_TTL);
     options.ttl_ms = 0;
     assert_code(redlock_campaign(ours.client, &runner.candidate, "name", &options, run, &runner),
                 REDLOCK_E_TTL);
@@ -520,6 +558,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_who_was_lost_stands_again, pair_join, pair_leave),
         cmocka_unit_test_setup_teardown(test_who_resigns_when_lost_stands_no_more, pair_join,
                                         pair_leave),
+        cmocka_unit_test_setup_teardown(test_who_cannot_stand_again_is_told, pair_join, pair_leave),
         cmocka_unit_test_setup_teardown(test_without_again_a_loss_is_the_end, pair_join,
                                         pair_leave),
         cmocka_unit_test_setup_teardown(test_a_candidate_waits_no_longer_than_it_may, pair_join,

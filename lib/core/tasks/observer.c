@@ -1,6 +1,8 @@
 /*
  * observer.c - asks all masters what is said of a name, and hears their pushes.
  */
+#include <stdio.h>
+
 #include "ground/mutant.h"
 #include "ground/sanity.h"
 #include "masters/master.h"
@@ -190,6 +192,8 @@ void observer_hear(struct engine *e, struct observer *observer, unsigned master,
     heard->due = e->now + LOOKS;
     if (reply->answer == ANSWER_YES || reply->answer == ANSWER_ABSENT)
         take(e, observer, master, reply);
+    else if (reply->answer == ANSWER_ERROR)
+        snprintf(observer->trouble, sizeof observer->trouble, "%s", reply->text);
     if (heard->overtaken || task_needs_text(&observer->task, master))
         heard->due = 0; /* it is asked again, and this was no answer */
     else
@@ -247,6 +251,7 @@ bool observer_tell(struct engine *e, struct observer *observer, struct task_news
     observer->said_told = observer->said ? saying_share(observer->said) : NULL;
     observer->told = observer->state;
     news->observed = observer->state;
+    news->trouble = observer->trouble;
     if (observer->said)
         news->said = saying_said(observer->said);
     news->masters = verdict_count(e, observer, observer->said);

@@ -66,6 +66,7 @@ struct observer {
     int64_t latest_number;
     usec verified_from; /* nothing asked before counts for what is to replace the state; 0: the
                            state stands */
+    char trouble[VOTE_TEXT_MAX]; /* the last error that a master answered with, or "" */
     struct heard of[];
 };
 

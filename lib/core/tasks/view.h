@@ -47,6 +47,7 @@ enum latch_end {
 
 struct task_news {
     enum observed observed; /* of an observer */
+    const char *trouble;    /* UNKNOWN: the last error of a master, or ""; it stays likewise */
     struct said said;       /* SAID; it stays until the next step */
     unsigned masters;       /* that say so; of an announcer, that have stored what it says; of a
                                party, of a latcher, that have answered well */
