@@ -191,6 +191,10 @@ struct model_call said_draw(struct chance *chance, const struct model_master *mo
         call.number = said->number;
         call.said = said->value;
         call.value = said->token;
+        if (chance_permille(chance, 300)) /* or what came before, late */
+            call.number = chance_range(chance, 1, said->number);
+        if (chance_permille(chance, 200)) /* or as another one in that term */
+            call.value = 1 + chance_below(chance, tokens);
     }
     return call;
 }
