@@ -41,14 +41,25 @@ static struct slice parties_at(const struct engine *e, const struct party *party
     return open ? lines_all(&at->tokens) : (struct slice){"", 0};
 }
 
-static bool is_counted_at(const struct engine *e, const struct party *party, unsigned master,
-                          struct slice token)
+static bool has_line(struct slice lines, struct slice token)
 {
-    struct slice lines = parties_at(e, party, master), line;
+    struct slice line;
     while (lines_next(&lines, &line))
         if (line.length == token.length && memcmp(line.bytes, token.bytes, line.length) == 0)
             return true;
     return false;
+}
+
+static bool is_counted_at(const struct engine *e, const struct party *party, unsigned master,
+                          struct slice token)
+{
+    return has_line(parties_at(e, party, master), token);
+}
+
+/* A wrong master may name a party twice. */
+static bool was_named_before(struct slice all, struct slice token)
+{
+    return has_line((struct slice){all.bytes, (size_t)(token.bytes - all.bytes)}, token);
 }
 
 /* On `enough` masters, of which this is the first one that counts it. */
@@ -70,9 +81,9 @@ static bool all_are_there(const struct engine *e, const struct party *party)
 {
     unsigned enough = MUTANT(BARRIER_OPEN_ON_ONE) ? 1 : e->quorum, there = 0;
     for (unsigned i = 0; i < e->config.masters; i++) {
-        struct slice lines = parties_at(e, party, i), token;
+        struct slice all = parties_at(e, party, i), lines = all, token;
         while (lines_next(&lines, &token))
-            there += is_there(e, party, i, token, enough);
+            there += !was_named_before(all, token) && is_there(e, party, i, token, enough);
     }
     return there >= party->terms.parties ||
            (MUTANT(BARRIER_OF_OTHERS) && count(e, party, STAND_OPEN) >= enough);
