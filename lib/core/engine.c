@@ -353,7 +353,7 @@ enum cause engine_readiness(const struct engine *e, usec now)
 
 bool engine_is_busy(const struct engine *e)
 {
-    return e->busy.count || e->held.count || e->abandoned || !e->ready_told || e->tasks;
+    return e->busy.count || e->held.count || e->abandoned || !e->ready_told || tasks_are_busy(e);
 }
 
 unsigned engine_owed(const struct engine *e)

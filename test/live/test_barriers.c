@@ -313,6 +313,24 @@ static void test_who_passes_arrives_at_the_next(void **state)
     AWAIT(&ours, one.rounds == 5 && other.rounds == 5);
 }
 
+/* ---- the loop ----------------------------------------------------------------------------------
+ */
+
+static void test_who_was_told_keeps_no_loop(void **state)
+{
+    (void)state;
+    struct user alone;
+    struct arrival passes;
+    struct ev_loop *loop = ev_loop_new(EVFLAG_AUTO);
+    user_join(&alone, loop, &cluster);
+    arrive(&passes, &alone, 1, REDLOCK_FOREVER);
+    ev_run(loop, 0);
+    assert_code(passes.told.code, REDLOCK_OK);
+    redlock_party_free(passes.party);
+    assert_int_equal(user_end(&alone, 10000), 0);
+    ev_loop_destroy(loop);
+}
+
 /* ---- misuse --------------------------------------------------------------------------------- */
 
 static void refused(const char *name, redlock_barrier_options options, redlock_code code)
@@ -409,6 +427,7 @@ int main(void)
         WITH_BOTH(test_one_token_is_one_party),
         WITH_BOTH(test_who_comes_back_may_have_been_counted),
         WITH_BOTH(test_who_passes_arrives_at_the_next),
+        WITH_BOTH(test_who_was_told_keeps_no_loop),
         WITH_BOTH(test_what_is_refused),
     };
     const struct CMUnitTest restarts[] = {

@@ -254,14 +254,18 @@ void tasks_subscribed(struct engine *e, unsigned master)
 
 /* ---- closing ---------------------------------------------------------------------- */
 
+static bool has_ended(const struct task *task)
+{
+    if (task->kind == TASK_PARTY)
+        return ((const struct party *)(const void *)task)->passage;
+    return task->kind == TASK_LATCHER && ((const struct latcher *)(const void *)task)->end;
+}
+
 /* Its user is yet to be told how it ended. */
 static bool is_owed(const struct task *task)
 {
-    if (!task->begun || task->ended)
-        return false;
-    if (task->kind == TASK_PARTY)
-        return !((const struct party *)(const void *)task)->passage;
-    return task->kind == TASK_LATCHER && !((const struct latcher *)(const void *)task)->end;
+    bool ends = task->kind == TASK_PARTY || task->kind == TASK_LATCHER;
+    return ends && task->begun && !task->ended && !has_ended(task);
 }
 
 void tasks_close(struct engine *e)
@@ -282,6 +286,14 @@ bool tasks_are_owed(const struct engine *e)
 {
     const struct task *task = e->tasks;
     while (task && !is_owed(task))
+        task = task->next;
+    return task != NULL;
+}
+
+bool tasks_are_busy(const struct engine *e)
+{
+    const struct task *task = e->tasks;
+    while (task && has_ended(task) && !task->in_flight)
         task = task->next;
     return task != NULL;
 }

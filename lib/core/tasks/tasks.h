@@ -26,6 +26,8 @@ void tasks_close(struct engine *engine);
 void tasks_give_up(struct engine *engine);
 /* Some user is yet to be told how it ended. */
 bool tasks_are_owed(const struct engine *engine);
+/* Some task asks masters, or awaits their answers; one that has ended waits for its user alone. */
+bool tasks_are_busy(const struct engine *engine);
 void tasks_free(struct engine *engine);
 
 #endif
