@@ -8,6 +8,8 @@
 #include "session.h"
 #include "signals.h"
 
+#define LOOK_S 1.5 /* which masters hang is known after the connect timeout, by default 1 s */
+
 const char barrier_help[] =
     "usage: redlock barrier --parties N [OPTION...] NAME\n"
     "\n"
@@ -16,20 +18,24 @@ const char barrier_help[] =
     "\n"
     "  --parties N      how many must arrive, the same number for all (1 to 256)\n"
     "  --generation G   which use of the barrier this is, such as the number of the\n"
-    "                   round that all parties are in: each is to be used once (0)\n"
+    "                   round that all parties are in (0). Each is to be used once:\n"
+    "                   who arrives at one that was passed passes at once, for twice\n"
+    "                   --max-ttl\n"
     "  --wait D         how long to wait: 0, 30s, forever (forever)\n"
     "  --ttl D          how long a party counts that has died while it waits (10s)\n"
-    "  --token TOKEN    come back after `undecided`, as the same party: the token\n"
-    "                   that was told then\n"
+    "  --token TOKEN    who this is: come back with the token that was told with\n"
+    "                   `undecided`, as the same party. Or give a worker one of its\n"
+    "                   own from the start, such as its number, and it is not counted\n"
+    "                   twice if it dies and is started again\n"
     "\n"
     "A SIGINT, SIGQUIT or SIGTERM leaves the barrier. Whoever leaves is told whether\n"
-    "it passed; where too few masters answer it is undecided, which says with what\n"
-    "token to come back.\n"
+    "it passed. Where too few masters answer, or a party has come back with its\n"
+    "token, it may be undecided, which says with what token to come back.\n"
     "\n"
-    "Exit status: 0 it passed, 64 usage, 69 too few masters answered (undecided: the\n"
-    "others may have passed), 75 not passed: the time was over, or others wait for\n"
-    "another number of parties; 78 the list of masters is wrong, 128+N left because\n"
-    "of signal N.\n"
+    "Exit status: 0 it passed, 64 usage, 69 undecided: the others may have passed; or\n"
+    "too few masters answered, 75 not passed: the time was over, or others wait for\n"
+    "another number of parties; 78 the list of masters is wrong, 128+N not passed,\n"
+    "and left because of signal N.\n"
     "\n"
     "Example:\n"
     "  redlock barrier --parties 5 --generation \"$round\" --wait 10m nightly && ./next\n";
@@ -38,6 +44,7 @@ struct barrier {
     struct session session;
     struct signals signals;
     redlock_party *party;
+    ev_timer look;
     int signal; /* that made it leave; 0: none did */
 };
 
@@ -48,7 +55,7 @@ static bool put_json(struct barrier *barrier, const redlock_passage *passage)
     json_open(&json, NULL, '{');
     json_bool(&json, "ok", passage->code == REDLOCK_OK);
     json_string(&json, "code", redlock_code_name(passage->code));
-    json_string(&json, "text", redlock_code_text(passage->code));
+    json_string(&json, "text", passage->text);
     json_string(&json, "name", barrier->session.options->names[0].bytes);
     json_number(&json, "generation", barrier->session.options->generation);
     json_bool(&json, "passed", passage->code == REDLOCK_OK);
@@ -69,27 +76,17 @@ static bool put_json(struct barrier *barrier, const redlock_passage *passage)
     return done;
 }
 
-static void tell_undecided(const redlock_passage *passage)
-{
-    say("undecided: %u of %u masters answered, and others may have passed; come back with "
-        "--token %s",
-        passage->answered, passage->masters, passage->token);
-}
-
 static void tell(const struct barrier *barrier, const redlock_passage *passage)
 {
-    const char *name = barrier->session.options->names[0].bytes;
-    if (passage->code == REDLOCK_OK)
-        return;
-    if (passage->undecided)
-        tell_undecided(passage);
-    else if (passage->code == REDLOCK_E_PARTIES)
-        say("%s: others wait for %u parties, not for %u: give all the same --parties", name,
-            passage->others, passage->parties);
-    else if (passage->code == REDLOCK_E_UNAVAILABLE)
-        say("%s: not passed: %u of %u masters answered", name, passage->answered, passage->masters);
-    else
-        say("%s: not passed: %u of %u parties arrived", name, passage->arrived, passage->parties);
+    const struct options *options = barrier->session.options;
+    const char *name = options->names[0].bytes;
+    if (passage->undecided) /* said also when quiet: without the token nobody can come back */
+        say("%s: %s; come back with --token %s", name, passage->text, passage->token);
+    else if (passage->code == REDLOCK_E_PARTIES && !options->quiet)
+        say("%s: %s: give all the same --parties, or a generation that was not used", name,
+            passage->text);
+    else if (passage->code != REDLOCK_OK && !options->quiet)
+        say("%s: %s", name, passage->text);
 }
 
 static int status_of(const struct barrier *barrier, const redlock_passage *passage)
@@ -117,12 +114,51 @@ static void on_signal(void *data, int number)
     struct barrier *barrier = data;
     if (signal_is_message(number))
         return;
-    barrier->signal = number;
+    barrier->signal = barrier->signal ? barrier->signal : number;
     if (!barrier->party)
         session_end_by_signal(&barrier->session, number, NULL);
     else
         redlock_depart(barrier->party);
 }
+
+/* ---- Waiting for masters ------------------------------------------------ */
+
+static bool too_few_vote(const redlock *client, unsigned spare)
+{
+    unsigned votes = 0, masters = redlock_nodes(client);
+    for (unsigned i = 0; i < masters; i++) {
+        redlock_node node;
+        votes += redlock_node_get(client, i, &node) == REDLOCK_OK && node.state == REDLOCK_NODE_UP;
+    }
+    return votes < redlock_quorum(masters, spare);
+}
+
+/* Who waits for ever for parties does not see that it waits for masters. */
+static void on_look(struct ev_loop *loop, ev_timer *look, int events)
+{
+    const struct barrier *barrier = look->data;
+    const struct session *session = &barrier->session;
+    const char *name = session->options->names[0].bytes;
+    (void)events;
+    if (!session->ready)
+        return;
+    ev_ref(loop);
+    ev_timer_stop(loop, look);
+    if (barrier->party && !session->options->quiet &&
+        too_few_vote(session->client, (unsigned)session->options->spare))
+        say_at(REDLOCK_LOG_WARNING, "%s: waits, and too few masters can be asked: %s", name,
+               session->ready_text.bytes);
+}
+
+static void look_at_masters(struct barrier *barrier)
+{
+    ev_timer_init(&barrier->look, on_look, LOOK_S, LOOK_S);
+    barrier->look.data = barrier;
+    ev_timer_start(barrier->session.loop, &barrier->look);
+    ev_unref(barrier->session.loop);
+}
+
+/* ---- Arriving ----------------------------------------------------------- */
 
 static void begin(void *data)
 {
@@ -138,6 +174,8 @@ static void begin(void *data)
                                        options->names[0].bytes, &terms, on_passage, barrier);
     if (code != REDLOCK_OK)
         session_refused(&barrier->session, "cannot arrive", code);
+    else
+        look_at_masters(barrier);
 }
 
 /* Masters that are late are waited for by the call itself. */

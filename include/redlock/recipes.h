@@ -233,13 +233,16 @@ typedef struct redlock_barrier_options {
      * Default 10,000. */
     int64_t ttl_ms;
 
-    /* How long to wait; then the party leaves.  0: it passes if it is the last one to arrive.
+    /* How long to wait; then the party leaves.  It waits for masters too, as long as it has reached
+     * no quorum of them.  0: it passes if it is the last one to arrive.
      * Default REDLOCK_FOREVER. */
     int64_t wait_ms;
 
     /* passage.token of an earlier call that was told that it is undecided: this party is that one,
      * and is not counted twice.  It passes, or is undecided again, for it may have been counted
-     * before.  One party at a time may have the token.  Default NULL: a new party. */
+     * before.  One party at a time may have the token.  A worker that may die and be started again
+     * within its ttl would be counted twice: let it have a token of its own from the start, such
+     * as its number, the same at each start.  Default NULL: a new party. */
     const char *token;
 } redlock_barrier_options;
 
@@ -265,20 +268,25 @@ typedef struct redlock_passage {
     /* REDLOCK_OK: it passed.
      * E_NOT_PASSED: its time was over.  E_CANCELLED, E_CLOSED: redlock_depart() was called, or
      *   redlock_close().  It did not pass, and no other party passes that has counted it.
-     * E_PARTIES: others wait at this generation for `others` parties; likewise.
-     * E_UNAVAILABLE: too few masters answered; see `undecided`. */
+     * E_PARTIES: others wait at this generation for `others` parties, or have passed; likewise.
+     * E_UNAVAILABLE: too few masters answered, or what they say does not decide it; see
+     *   `undecided`. */
     redlock_code code;
 
     /* It is not known whether the barrier was passed, and others may pass that have counted this
-     * party.  Arrive again, with `token`, to find out. */
+     * party.  Arrive again, with `token`, to find out.  Also where all masters answered: one of
+     * them was open with this party, or it has come back. */
     bool undecided;
 
     unsigned parties;  /* as asked for */
     unsigned arrived;  /* the most parties that a master counted, as far as is known */
-    unsigned others;   /* E_PARTIES: the number that others wait for; else 0 */
-    unsigned answered; /* the number of masters that answered at least once */
+    unsigned others;   /* E_PARTIES, or undecided for that reason: the number that others wait for,
+                        * or waited for when they passed; else 0 */
+    unsigned answered; /* the number of masters that have counted it, or have told of others */
     unsigned masters;  /* N */
     char token[REDLOCK_TOKEN_SIZE];
+    const char *text; /* the same for people, in one line, and why masters did not answer; its words
+                       * may change */
 } redlock_passage;
 
 /* `passage` lives until the callback returns; `data` is yours. */

@@ -395,7 +395,8 @@ REDLOCK_API redlock_code redlock_sync_leader(redlock_sync *client, const char *n
 /*
  * Arrives at a barrier, as redlock_arrive(), and waits until it has passed, or has left.
  *   options   NULL is an error, for it must say for how many parties the barrier is
- *   passage   receives how that went; NULL if the code is enough
+ *   passage   receives how that went, with "" for text, which result->text has; NULL if the code is
+ *             enough
  * Returns passage->code: REDLOCK_OK if it passed, E_NOT_PASSED, E_PARTIES, E_UNAVAILABLE,
  * E_CLOSED; or E_NAME, E_TTL, E_FORKED, E_STATE (in a callback), E_ARGUMENT, E_MEMORY: then it has
  * not arrived.  redlock_sync_cancel() does not end it: give it a wait_ms.

@@ -49,6 +49,7 @@ static bool tell_party(redlock *client, struct client_task *task)
                                .answered = news.masters,
                                .masters = client->masters};
     snprintf(passage.token, sizeof passage.token, "%s", news.token);
+    event_tell_passage(client, task->core, &passage);
     party->told = true;
     party->callback(party, &passage, party->data);
     return true;

@@ -461,6 +461,52 @@ void event_fill(redlock *client, const redlock_lease *lease, const struct outcom
             (long long)outcome->kept / 1000);
 }
 
+/* ---- barriers ------------------------------------------------------------------- */
+
+/* Why the master has not counted the party, as a vote. */
+static redlock_vote refusal_of(const redlock *client, const struct task *party, unsigned master)
+{
+    redlock_node node;
+    node_fill(client, master, &node);
+    redlock_vote vote = {
+        .node = node.node, .text = party_refusal(party, master), .remaining_ms = node.abstains_ms};
+    vote.kind = vote.text[0] ? REDLOCK_VOTE_REFUSED : REDLOCK_VOTE_UNREACHABLE;
+    if (node.state == REDLOCK_NODE_ABSTAINS)
+        vote.kind = REDLOCK_VOTE_ABSTAINS;
+    else if (!vote.text[0])
+        explain_unreachable(client, &vote, master);
+    return vote;
+}
+
+static void say_passage(struct words *words, const redlock_passage *passage, bool of_few)
+{
+    if (!passage->code) {
+        add_plain(words, "passed");
+        return;
+    }
+    add_plain(words, passage->undecided ? "undecided, others may have passed" : "not passed");
+    if (passage->others)
+        add(words, ": this generation is for %u parties, not for %u", passage->others,
+            passage->parties);
+    else if (passage->undecided ? of_few : passage->code == REDLOCK_E_UNAVAILABLE)
+        add(words, ": %u of %u masters answered", passage->answered, passage->masters);
+    else if (!passage->undecided)
+        add(words, ": %u of %u parties arrived", passage->arrived, passage->parties);
+}
+
+void event_tell_passage(redlock *client, const struct task *party, redlock_passage *passage)
+{
+    struct words words = {client->text, sizeof client->text, 0};
+    bool of_few = passage->answered < quorum_of(client->masters, client->config.spare);
+    say_passage(&words, passage, of_few);
+    bool has_reasons = of_few || passage->undecided;
+    for (unsigned i = 0; has_reasons && i < client->masters; i++) {
+        redlock_vote why = refusal_of(client, party, i);
+        say_why_not(&words, &why);
+    }
+    passage->text = client->text;
+}
+
 void event_readiness(redlock *client, enum cause cause, char *text, size_t size)
 {
     struct words words = {text, size, 0};

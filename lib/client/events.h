@@ -5,11 +5,14 @@
 #define REDLOCK_CLIENT_EVENTS_H
 
 #include "client.h"
+#include "redlock/recipes.h"
 
 redlock_code code_of(enum cause cause);
 /* The votes and the text of the event belong to the client, until it fills the next event. */
 void event_fill(redlock *client, const redlock_lease *lease, const struct outcome *outcome,
                 redlock_event *event);
+/* Says in words how it went; the text belongs to the client, as that of an event does. */
+void event_tell_passage(redlock *client, const struct task *party, redlock_passage *passage);
 /* The trouble of each master that has any; the text of `cause` where no master has. */
 void event_readiness(redlock *client, enum cause cause, char *text, size_t size);
 

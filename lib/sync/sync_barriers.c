@@ -16,11 +16,13 @@ struct arrival {
 static void on_passage(redlock_party *party, const redlock_passage *passage, void *data)
 {
     struct arrival *arrival = data;
-    if (arrival->passage)
+    redlock_code code = sync_report(arrival->call.result, passage->code, passage->text);
+    if (arrival->passage) {
         *arrival->passage = *passage;
+        arrival->passage->text = "";
+    }
     redlock_party_free(party);
-    sync_finish(arrival->client, &arrival->call,
-                sync_report(arrival->call.result, passage->code, redlock_code_text(passage->code)));
+    sync_finish(arrival->client, &arrival->call, code);
 }
 
 static void start_arrival(redlock_sync *client, struct call *call)
@@ -44,7 +46,7 @@ redlock_code redlock_sync_barrier(redlock_sync *client, const char *name,
                               .options = options,
                               .passage = passage};
     if (passage)
-        *passage = (redlock_passage){0};
+        *passage = (redlock_passage){.text = ""};
     if (!sync_report_is_usable(result))
         return REDLOCK_E_ARGUMENT;
     redlock_code code = sync_check(client);

@@ -11,10 +11,12 @@ class Barrier(ClusterCase):
     def arrive(self, *options, parties=2, name=None):
         return self.spawn("barrier", "--parties", str(parties), *options, name or self.name)
 
+    def counted_by(self, master, generation=0):
+        return int(self.cluster.cli(master, "ZCOUNT", f"redlock:barrier:{generation}:{self.name}", "1", "(+inf"))
+
     def counted(self, generation=0):
         """The number of parties on each master."""
-        return [int(self.cluster.cli(i + 1, "ZCOUNT", f"redlock:barrier:{generation}:{self.name}", "1",
-                                     "(+inf")) for i in range(self.masters)]
+        return [self.counted_by(i + 1, generation) for i in range(self.masters)]
 
     def all_count(self, parties, generation=0):
         until(lambda: self.counted(generation) == [parties] * self.masters,
@@ -62,6 +64,16 @@ class Barrier(ClusterCase):
         told = json.loads(self.finish(job, 128 + signal.SIGINT).out)
         self.assertEqual(told["code"], "REDLOCK_E_CANCELLED")
 
+    def test_the_first_signal_is_told(self):
+        job = self.arrive()
+        self.all_count(1)
+        self.cluster.pause(*range(1, self.masters))
+        job.send_signal(signal.SIGINT)
+        until(lambda: self.counted_by(self.masters) == 0, "it leaves")
+        job.send_signal(signal.SIGTERM)
+        self.cluster.resume(*range(1, self.masters))
+        self.finish(job, 128 + signal.SIGINT)
+
     def test_a_message_does_not_end_it(self):
         job = self.arrive()
         self.all_count(1)
@@ -82,7 +94,13 @@ class Barrier(ClusterCase):
         job = self.arrive()
         self.all_count(1)
         result = self.redlock("barrier", "--parties", "3", self.name, status=75)
-        self.assertIn("others wait for 2 parties, not for 3", result.err)
+        self.assertEqual(result.err, f"redlock: {self.name}: not passed: this generation is for 2 parties, not "
+                         "for 3: give all the same --parties, or a generation that was not used\n")
+        quiet = self.redlock("barrier", "-q", "--parties", "3", self.name, status=75)
+        self.assertEqual(quiet.err, "")
+        back = self.redlock("barrier", "-q", "--parties", "3", "--token", "mine", self.name, status=69)
+        self.assertIn("undecided, others may have passed: this generation is for 2 parties, not for 3; "
+                      "come back with --token mine", back.err)
         self.redlock("barrier", "--parties", "2", self.name, status=0)
         self.finish(job, 0)
 
@@ -116,7 +134,35 @@ class Barrier(ClusterCase):
     def test_no_masters(self):
         result = self.redlock("barrier", "--parties", "2", "--wait", "0", "--nodes",
                               "redis://127.0.0.1:1", self.name, status=69)
-        self.assertIn("not passed: 0 of 1 masters answered", result.err)
+        self.assertIn("not passed: 0 of 1 masters answered; 127.0.0.1:1: ", result.err)
+
+    def test_who_waits_for_masters_is_told(self):
+        said = self.tmp / "said"
+        with said.open("w") as file:
+            job = self.spawn("barrier", "--parties", "2", "--nodes", "redis://127.0.0.1:1", self.name, stderr=file)
+        until(lambda: "waits, and too few masters can be asked: 127.0.0.1:1: " in said.read_text(), "it is told")
+        job.send_signal(signal.SIGTERM)
+        self.finish(job, 128 + signal.SIGTERM)
+        self.assertIn("not passed: 0 of 2 parties arrived; 127.0.0.1:1: ", said.read_text())
+
+    def user(self, name, *rules):
+        """The list of masters for a user with these rights."""
+        for master in range(1, self.masters + 1):
+            self.cluster.cli(master, "ACL", "SETUSER", name, "on", ">pw", "~*", "&*", "+@all", *rules)
+        return ",".join(f"redis://{name}:pw@{node}" for node in self.cluster.shown)
+
+    def test_who_may_not_be_told_asks(self):
+        nodes = self.user("deaf", "resetkeys", "~redlock:clock", "~redlock:barrier:*", f"~{self.name}")
+        self.redlock("barrier", "--parties", "1", "--wait", "0", "--nodes", nodes, self.name, status=0)
+
+    def test_who_has_no_rights_is_told(self):
+        arguments = ("--parties", "1", "--wait", "0", "--nodes", self.user("poor", "-zadd"), self.name)
+        result = self.redlock("barrier", *arguments, status=69)
+        self.assertIn(f"not passed: 0 of {self.masters} masters answered; ", result.err)
+        self.assertIn("NOPERM", result.err)
+        told = self.redlock("barrier", "--json", *arguments, status=69).json
+        self.assertIn("NOPERM", told["text"])
+        self.assertEqual((told["undecided"], told["answered"]), (False, 0))
 
 
 if __name__ == "__main__":

@@ -277,6 +277,20 @@ static void take(struct engine *e, struct party *party, unsigned master, const s
     party->heard_until = until;
 }
 
+static void note_refusal(struct stood_at *at, const struct reply *reply)
+{
+    size_t length = reply->text_length < VOTE_TEXT_MAX ? reply->text_length : VOTE_TEXT_MAX - 1;
+    if (length)
+        memcpy(at->refusal, reply->text, length);
+    at->refusal[length] = '\0';
+}
+
+static void hear_of_arrival(struct stood_at *at, const struct reply *reply)
+{
+    at->heard |= stand_of(reply) != STAND_UNKNOWN;
+    note_refusal(at, reply);
+}
+
 static void hear(struct engine *e, struct party *party, unsigned master, const struct reply *reply)
 {
     struct stood_at *at = &party->at[master];
@@ -284,6 +298,8 @@ static void hear(struct engine *e, struct party *party, unsigned master, const s
         at->carried = ERRAND_NONE;
     } else {
         at->carried = at->asked;
+        if (reply->tag.kind == REQUEST_ARRIVE)
+            hear_of_arrival(at, reply);
         if (stand_of(reply) != STAND_UNKNOWN)
             take(e, party, master, reply);
         else
@@ -320,18 +336,23 @@ void party_end(struct engine *e, struct party *party)
         withdraw(e, party);
 }
 
+const char *party_refusal(const struct task *task, unsigned master)
+{
+    return ((const struct party *)(const void *)task)->at[master].refusal;
+}
+
 bool party_tell(struct engine *e, struct party *party, struct task_news *news)
 {
-    news->passage = party->passage;
-    bool reached_few = party->passage == PASSAGE_NOT && party->heard_until == NEVER;
-    news->cause = !party->cause && reached_few ? CAUSE_UNAVAILABLE : party->cause;
-    news->others = party->others;
-    news->token = party->token;
     for (unsigned i = 0; i < e->config.masters; i++) {
         const struct stood_at *at = &party->at[i];
-        news->masters += at->answered != 0;
+        news->masters += at->heard;
         news->arrived = at->counted > news->arrived ? at->counted : news->arrived;
     }
+    bool reached_few = party->passage == PASSAGE_NOT && news->masters < e->quorum;
+    news->passage = party->passage;
+    news->cause = !party->cause && reached_few ? CAUSE_UNAVAILABLE : party->cause;
+    news->others = news->cause == CAUSE_HELD ? party->others : 0;
+    news->token = party->token;
     return party->passage != PASSAGE_NONE;
 }
 

@@ -90,8 +90,10 @@ struct stood_at {
     usec due;            /* it is asked again then */
     enum errand asked;   /* of the request that is outstanding */
     enum errand carried; /* of the last one that was answered, well or not */
+    bool heard;          /* it has answered an arrival well */
     unsigned counted;    /* the most parties that it has told of */
     struct lines tokens; /* OPEN: theirs */
+    char refusal[VOTE_TEXT_MAX]; /* the error that it answered the last arrival with, or "" */
 };
 
 struct party {

@@ -50,12 +50,13 @@ struct task_news {
     const char *trouble;    /* UNKNOWN: the last error of a master, or ""; it stays likewise */
     struct said said;       /* SAID; it stays until the next step */
     unsigned masters;       /* that say so; of an announcer, that have stored what it says; of a
-                               party, of a latcher, that have answered well */
+                               party, that have answered its arrival well, of a latcher, that
+                               have answered well */
     enum passage passage;   /* of a party */
     enum cause cause;  /* why it left: CANCELLED, CLOSED; UNAVAILABLE: no quorum was heard of for
                           long; HELD: others wait for another number; NONE: its time was over */
     unsigned arrived;  /* of a party: most parties that a master counts */
-    unsigned others;   /* HELD: the number that others wait for */
+    unsigned others;   /* HELD: the number that others wait for; else 0 */
     const char *token; /* of a party; it stays until the task ends */
 
     enum latch_call call; /* of a latcher; `arrived` likewise */
@@ -93,6 +94,8 @@ struct task *announcer_new(struct engine *engine, struct names *names, struct le
 /* `token` is that of an earlier call, or NULL. */
 struct task *party_new(struct engine *engine, struct names *names,
                        const struct barrier_terms *terms, const char *token, void *owner);
+/* The error with which the master refuses to count the party; "": none that is known. */
+const char *party_refusal(const struct task *task, unsigned master);
 /* What the terms point to is copied. */
 struct task *latcher_new(struct engine *engine, struct names *names,
                          const struct latch_terms *terms, void *owner);
