@@ -67,6 +67,18 @@ static redlock_code check_token(redlock *client, const char *token)
     return calls_check_token(client, token);
 }
 
+/* As passage_lasts() of the core. */
+static redlock_code check_longest(redlock *client)
+{
+    usec longest = MS(client->config.max_ttl_ms);
+    if (longest / 2 > quorum_drift(longest, client->config.drift_ppm))
+        return REDLOCK_OK;
+    return client_fail(client, REDLOCK_E_TTL,
+                       "a max_ttl_ms of %lld is too short for barriers: what a master says counts "
+                       "for half of it, less the clock drift",
+                       (long long)client->config.max_ttl_ms);
+}
+
 static redlock_code read_options(redlock *client, const redlock_barrier_options *options,
                                  redlock_barrier_options *o)
 {
@@ -83,7 +95,9 @@ static redlock_code read_options(redlock *client, const redlock_barrier_options 
     if (o->wait_ms < 0)
         return client_fail(client, REDLOCK_E_ARGUMENT, "wait_ms cannot be negative");
     redlock_code code = o->token ? check_token(client, o->token) : REDLOCK_OK;
-    return code ? code : ttl_check(client, o->ttl_ms, 0);
+    if (!code)
+        code = ttl_check(client, o->ttl_ms, 0);
+    return code ? code : check_longest(client);
 }
 
 static redlock_code check(redlock *client, const redlock_barrier_options *options,

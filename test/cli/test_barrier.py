@@ -128,7 +128,9 @@ class Barrier(ClusterCase):
                                 (("--parties", "2", "a", "b"), "a barrier has one name, not 2"),
                                 (("--parties", "2", "--generation", "-1", "a"), "from 0 to"),
                                 (("--parties", "2", "--token", "two words", "a"), "without spaces"),
-                                (("--parties", "2", "--ttl", "1h", "a"), "above --max-ttl")):
+                                (("--parties", "2", "--ttl", "1h", "a"), "above --max-ttl"),
+                                (("--parties", "2", "--ttl", "3ms", "--max-ttl", "4ms", "a"),
+                                 "too short for barriers")):
             self.assertIn(says, self.redlock("barrier", *arguments, status=64).err)
 
     def test_no_masters(self):
