@@ -95,6 +95,16 @@ static void test_all_pass_when_the_last_one_arrives(void **state)
     }
 }
 
+static void test_as_many_as_there_may_be(void **state)
+{
+    (void)state;
+    static struct arrival parties[REDLOCK_PARTIES_MAX];
+    for (unsigned i = 0; i < REDLOCK_PARTIES_MAX; i++)
+        arrive(&parties[i], i % 2 ? &ours : &theirs, REDLOCK_PARTIES_MAX, REDLOCK_FOREVER);
+    for (unsigned i = 0; i < REDLOCK_PARTIES_MAX; i++)
+        await_told(&parties[i], &ours, REDLOCK_OK);
+}
+
 static void test_they_are_told_at_once(void **state)
 {
     (void)state;
@@ -114,6 +124,40 @@ static void test_one_party_passes_alone(void **state)
     struct arrival alone;
     arrive(&alone, &ours, 1, 0);
     await_told(&alone, &ours, REDLOCK_OK);
+}
+
+/* Who is told a token comes back with it, as the same party. */
+static void test_masters_know_the_token_that_is_told(void **state)
+{
+    (void)state;
+    struct arrival alone;
+    arrive(&alone, &ours, 1, 0);
+    await_told(&alone, &ours, REDLOCK_OK);
+    unsigned know = 0;
+    for (unsigned i = 0; i < MASTERS; i++)
+        know += cluster_count(&cluster, i, "EVAL %s 1 redlock:barrier:%d:gate t:%s",
+                              "return redis.call('zscore', KEYS[1], ARGV[1]) and 1 or 0",
+                              (int)generation, alone.told.token) == 1;
+    assert_true(know >= MASTERS / 2 + 1);
+}
+
+static void test_a_generation_that_goes_back(void **state)
+{
+    (void)state;
+    struct arrival first, last, back;
+    redlock_barrier_options options = barrier(2, REDLOCK_FOREVER);
+    options.generation += 1000;
+    arrive_as(&first, &theirs, "gate", &options);
+    arrive_as(&last, &ours, "gate", &options);
+    await_told(&first, &ours, REDLOCK_OK);
+    await_told(&last, &ours, REDLOCK_OK);
+    arrive_as(&back, &theirs, "gate", &options); /* it was passed */
+    await_told(&back, &ours, REDLOCK_OK);
+    options.generation--; /* nobody was there, whatever came after it */
+    options.wait_ms = 0;
+    arrive_as(&back, &theirs, "gate", &options);
+    await_told(&back, &ours, REDLOCK_E_NOT_PASSED);
+    assert_int_equal(back.told.arrived, 1);
 }
 
 static void test_who_comes_late_passes(void **state)
@@ -313,8 +357,7 @@ static void test_who_passes_arrives_at_the_next(void **state)
     AWAIT(&ours, one.rounds == 5 && other.rounds == 5);
 }
 
-/* ---- the loop ----------------------------------------------------------------------------------
- */
+/* ---- the loop --------------------------------------------------------------------------- */
 
 static void test_who_was_told_keeps_no_loop(void **state)
 {
@@ -413,8 +456,11 @@ int main(void)
 #define WITH_BOTH(test) cmocka_unit_test_setup_teardown(test, join_next, pair_leave)
     const struct CMUnitTest tests[] = {
         WITH_BOTH(test_all_pass_when_the_last_one_arrives),
+        WITH_BOTH(test_as_many_as_there_may_be),
         WITH_BOTH(test_they_are_told_at_once),
         WITH_BOTH(test_one_party_passes_alone),
+        WITH_BOTH(test_masters_know_the_token_that_is_told),
+        WITH_BOTH(test_a_generation_that_goes_back),
         WITH_BOTH(test_who_comes_late_passes),
         WITH_BOTH(test_who_leaves_is_not_counted),
         WITH_BOTH(test_time_is_over),
