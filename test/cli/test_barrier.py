@@ -65,7 +65,7 @@ class Barrier(ClusterCase):
         self.assertEqual(told["code"], "REDLOCK_E_CANCELLED")
 
     def test_the_first_signal_is_told(self):
-        job = self.arrive()
+        job = self.arrive("--request-timeout", "20s")
         self.all_count(1)
         self.cluster.pause(*range(1, self.masters))
         job.send_signal(signal.SIGINT)

@@ -416,6 +416,20 @@ static void test_what_is_refused(void **state)
     assert_code(redlock_arrive(NULL, &party, "gate", &one, hear, NULL), REDLOCK_E_ARGUMENT);
 }
 
+static void test_who_looks_only_does_not_arrive(void **state)
+{
+    (void)state;
+    struct user looks;
+    redlock_party *party;
+    const redlock_barrier_options one = barrier(1, 0);
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    options.looks_only = true;
+    user_open(&looks, &cluster, &options);
+    assert_code(redlock_arrive(looks.client, &party, "gate", &one, hear, NULL), REDLOCK_E_ARGUMENT);
+    assert_non_null(strstr(redlock_last_error(looks.client), "looks_only"));
+    assert_int_equal(user_end(&looks, 10000), 0);
+}
+
 /* ---- masters that go ------------------------------------------------------------------------ */
 
 static void test_masters_restart_while_they_wait(void **state)
@@ -475,6 +489,7 @@ int main(void)
         WITH_BOTH(test_who_passes_arrives_at_the_next),
         WITH_BOTH(test_who_was_told_keeps_no_loop),
         WITH_BOTH(test_what_is_refused),
+        WITH_BOTH(test_who_looks_only_does_not_arrive),
     };
     const struct CMUnitTest restarts[] = {
         SCENE(test_masters_restart_while_they_wait, .masters = MASTERS, .max_ttl_ms = 30000),
