@@ -118,7 +118,7 @@ static enum latch_end judge_creation(const struct engine *e, struct latcher *lat
 }
 
 /* Each master that has none says so twice, for the first time before any says it for the second
- * time: then there was a moment at which no quorum had the latch. */
+ * time: then there was a moment at which no quorum had the latch.  See take(). */
 static bool is_gone(struct engine *e, struct latcher *latcher)
 {
     if (!tally_is_gone(e, latcher, 0)) {
@@ -242,10 +242,19 @@ static void take_none(struct engine *e, struct latched_at *at, bool may_be_put)
         at->none_since = e->now;
 }
 
+/* It has none, or another one. */
+static bool lacks(const struct latcher *latcher, const struct latched_at *at)
+{
+    bool some = at->stands == LATCHED_SHUT || at->stands == LATCHED_OPEN;
+    return at->stands == LATCHED_NONE || (some && strcmp(at->record.id, latcher->record.id) != 0);
+}
+
+/* All that lack it are to say so after the last of them has said it for the first time. */
 static void take(struct engine *e, struct latcher *latcher, unsigned master,
                  const struct reply *reply)
 {
     struct latched_at *at = &latcher->at[master];
+    bool lacked = lacks(latcher, at);
     at->asked_at = at->answered = reply->tag.sent_at;
     if (reply->answer == ANSWER_ABSENT)
         take_none(e, at, !at->mends);
@@ -253,6 +262,8 @@ static void take(struct engine *e, struct latcher *latcher, unsigned master,
         take_none(e, at, false);
     else
         take_record(e, at, reply);
+    if (lacks(latcher, at) && !lacked)
+        latcher->verified_from = 0;
 }
 
 /* It is tried again, but nobody waits until it has the latch: that may never be. */

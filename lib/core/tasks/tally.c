@@ -138,8 +138,19 @@ bool tally_is_split(const struct engine *e, const struct latcher *latcher)
 struct lists {
     struct slice rest[MASTERS_MAX], next[MASTERS_MAX];
     bool has_next[MASTERS_MAX];
+    bool is_full[MASTERS_MAX];
     unsigned masters;
 };
+
+/* It has had no room for others: of each of them it says no less than that enough have arrived. */
+static bool is_full(const struct latcher *latcher, struct slice lines)
+{
+    struct slice line;
+    unsigned room = latcher->record.arrivals;
+    while (room && lines_next(&lines, &line))
+        room--;
+    return room == 0;
+}
 
 static int compare(struct slice a, struct slice b)
 {
@@ -154,11 +165,20 @@ static void lists_begin(const struct engine *e, const struct latcher *latcher, s
     for (unsigned i = 0; i < lists->masters; i++) {
         const struct latched_at *at = &latcher->at[i];
         lists->rest[i] = tally_has(e, latcher, i) ? lines_all(&at->arrived) : (struct slice){"", 0};
+        lists->is_full[i] = is_full(latcher, lists->rest[i]);
         lists->has_next[i] = lines_next(&lists->rest[i], &lists->next[i]);
     }
 }
 
-/* The first of all that are next, and how many lists it is on; false at the end. */
+static bool is_listed(struct lists *lists, unsigned master, struct slice taken)
+{
+    bool is = lists->has_next[master] && compare(lists->next[master], taken) == 0;
+    if (is)
+        lists->has_next[master] = lines_next(&lists->rest[master], &lists->next[master]);
+    return is;
+}
+
+/* The first of all that are next, and how many masters say it; false at the end. */
 static bool lists_take(struct lists *lists, struct slice *first, unsigned *said)
 {
     bool any = false;
@@ -170,10 +190,7 @@ static bool lists_take(struct lists *lists, struct slice *first, unsigned *said)
     struct slice taken = any ? *first : (struct slice){"", 0};
     *said = 0;
     for (unsigned i = 0; any && i < lists->masters; i++)
-        if (lists->has_next[i] && compare(lists->next[i], taken) == 0) {
-            ++*said;
-            lists->has_next[i] = lines_next(&lists->rest[i], &lists->next[i]);
-        }
+        *said += is_listed(lists, i, taken) || lists->is_full[i];
     return any;
 }
 
