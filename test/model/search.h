@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { MODEL_WORDS = 8, MODEL_WORLD_SIZE = 512 };
+enum { MODEL_WORDS = 12, MODEL_WORLD_SIZE = 512 };
 
 /* A step that leads to a world; NULL: a world to begin with. */
 typedef void model_visit(void *visitor, const void *step, const void *next);

@@ -1,0 +1,263 @@
+/*
+ * Latches alone: masters that have a record each, and clients that make a latch, arrive at it, or
+ * read how it stands.  Each of these puts the record where it is missing.  master.c has what a
+ * master does, known.c what a client knows, client.c what it tells, steps.c what can happen, and
+ * rules.c the questions.
+ */
+#ifndef LATCH_WORLD_H
+#define LATCH_WORLD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../questions.h"
+
+enum { MASTERS = 5, CLIENTS = 4, ARRIVERS = 3, CREATORS = 2, RANKS = 3 };
+
+enum mutant {
+    NONE,
+    RECORD_OF_ANY_RUN,
+    NO_RECORD_COUNTS_EMPTY,
+    QUARANTINED_COUNTS,
+    OPEN_UNSTORED,
+    OPEN_ON_ONE,
+    ARRIVED_ON_FEWER,
+    SHUT_ON_FEWER,
+    ACKS_FOR_EVER,
+    MENDED_FROM_FEWER,
+    MENDED_IN_QUARANTINE,
+    READS_NOT_AGAIN,
+    MEND_REPLACES,
+    MEND_UNNAMED,
+    MENDED_UNOPENED,
+    NEVER_MENDED,
+    GONE_TOLD_ONCE,
+    GONE_BY_FEWER,
+    GONE_OF_OTHERS,
+    CREATE_UNNAMED,
+    MADE_FOR_YOUNGER,
+    MADE_FOR_EVER,
+    MADE_ON_FEWER,
+    DROPPED_ANYHOW,
+    OPENED_BY_A_LIAR,
+    MENDS_LIES,
+    FULL_OF_OTHERS,
+    MUTANTS
+};
+
+enum question { OPENING, COUNTING, GONE, CREATION, STRAY, PROGRESS, SPARE, FULL, QUESTIONS };
+
+struct rules {
+    enum question question;
+    enum mutant mutant;
+    int masters;
+    int spare; /* that may be wrong without doing harm */
+    int liars; /* 1: the last master says what it likes */
+    int down;  /* 1: nobody reaches the last master */
+    int of;    /* so many arrivals open a latch */
+    int creators, arrivers, readers;
+    int any;        /* who reads does not know the id */
+    int late;       /* requests that are late, or whose answers are lost */
+    int restarts;   /* of all masters */
+    int quarantine; /* ticks; what a process has stored counts for half of it after its end */
+};
+
+enum { NOBODYS, X, Y }; /* ids of latches; 0: there is none */
+
+/* What a master keeps.  Sets are of arrivals, a bit for each. */
+struct record {
+    uint8_t id;
+    bool of_run; /* this process was given it */
+    uint8_t arrived;
+    bool open;
+};
+
+enum kind { NOTHING, TALLY, PUT, DROP };
+
+/* DEAD: it may still be carried out, but nobody hears the answer.  FORMER: likewise, and the
+ * process that it was sent to is no more. */
+enum stage { SENT, DEAD, FORMER };
+
+struct message {
+    uint8_t kind, stage;
+    uint8_t id;
+    uint8_t arrived; /* of an arriver: its own; of a PUT: who else */
+    bool open;
+    uint8_t rank; /* see struct link */
+    bool verified;
+};
+
+enum stands { UNKNOWN, ABSENT, SHUT, OPEN };
+
+/* What a client knows of a master, as the latter has said when it was asked last. */
+struct link {
+    uint8_t stands;
+    uint8_t id, arrived;
+    bool missing; /* it has none, and may be given one */
+    /* Of the n-th that was found to be missing: n.  Else: how many had been found when this was
+     * asked. */
+    uint8_t rank;
+    bool verified;       /* it was asked since no quorum was seen to have the latch */
+    bool stale;          /* what it knows is of the process before the restart */
+    uint8_t left;        /* ticks for which that counts */
+    bool touched, other; /* CREATOR: it has asked; another process than this one */
+    struct message message;
+};
+
+enum phase { NEW, ASKING, TOLD, FAILED };
+
+struct world {
+    struct master {
+        struct record record;
+        uint8_t quarantine; /* ticks that are left */
+        bool lies;
+        struct link link[CLIENTS];
+    } master[MASTERS];
+    struct client {
+        uint8_t phase;
+        uint8_t id;
+        bool bound; /* a quorum has said the same, or it is to */
+        bool decided, open;
+        bool verifies; /* no quorum can have the latch, as was heard */
+        uint8_t left;  /* CREATOR: ticks until it gives up */
+        /* for what it may tell */
+        bool after_open; /* it was open before this began */
+        uint8_t after;   /* these were counted before */
+        bool was_none;   /* there was a moment since at which no quorum had the latch */
+    } client[CLIENTS];
+    /* what was told, of the latch `told` */
+    bool told_open;
+    uint8_t told_counted, told;
+    uint8_t made, lost; /* sets of ids: told to be made; no quorum has had it since */
+    uint8_t late, restarts;
+    uint8_t wrong; /* what the last step has broken; not packed */
+};
+
+enum act { ASK, CARRY_OUT, CUT, LOSE, NOTICE, TELL, GIVE_UP, RESTART, TICK };
+
+enum fate { PROMPT, LATE, UNHEARD };
+
+enum end { PENDING, MADE, HELD, COUNTED, IS_OPEN, IS_SHUT, IS_GONE };
+
+enum wrong { FINE, OPEN_EARLY, SHUT_AFTER_OPEN, UNCOUNTED, NOT_GONE, TWO_MADE };
+
+struct step {
+    enum act act;
+    int client, master;
+    enum kind kind; /* ASK, CARRY_OUT */
+    enum fate fate;
+    enum end end;
+    enum wrong wrong;
+    bool honest;
+};
+
+static inline bool broken(const struct rules *rules, enum mutant mutant)
+{
+    return rules->mutant == mutant;
+}
+
+static inline int quorum(const struct rules *rules)
+{
+    return (rules->masters + 2 + rules->spare) / 2;
+}
+
+static inline int clients(const struct rules *rules)
+{
+    return rules->creators + rules->arrivers + rules->readers;
+}
+
+static inline bool is_creator(const struct rules *rules, int c)
+{
+    return c < rules->creators;
+}
+
+static inline bool is_reader(const struct rules *rules, int c)
+{
+    return c >= rules->creators + rules->arrivers;
+}
+
+/* The client's own arrival; none of others. */
+static inline uint8_t arrival_of(const struct rules *rules, int c)
+{
+    return is_creator(rules, c) || is_reader(rules, c) ? 0 : 1 << (c - rules->creators);
+}
+
+static inline int count_bits(unsigned set)
+{
+    return __builtin_popcount(set);
+}
+
+static inline bool is_arriver(const struct rules *rules, int c)
+{
+    return arrival_of(rules, c);
+}
+
+/* Whether that the latch is gone is told, and looked at. */
+static inline bool has_gone(const struct rules *rules)
+{
+    return rules->question == GONE || rules->question == CREATION || rules->question == PROGRESS ||
+           rules->question == SPARE;
+}
+
+/* One tick more than it lasts: at its end it still counts. */
+static inline uint8_t lasts(const struct rules *rules)
+{
+    return rules->quarantine / 2 + 1;
+}
+
+/* ---- master.c ------------------------------------------------------------------- */
+
+struct answer {
+    uint8_t stands, id, arrived;
+};
+
+bool master_has(const struct rules *rules, const struct record *record);
+/* Is what any quorum of masters has, of this id, by their present processes. */
+bool master_quorum_has(const struct rules *rules, const struct world *world, int id);
+struct answer master_carry_out(const struct rules *rules, struct world *world, int c, int i);
+
+/* ---- known.c: what follows from what masters have said ---------------------------- */
+
+bool known_counts_as_stored(const struct rules *rules, const struct world *world, int c, int i);
+bool known_counts(const struct rules *rules, const struct world *world, int c, int i);
+bool known_has(const struct rules *rules, const struct world *world, int c, int i);
+/* Of those asked since the n-th was found to be missing. */
+int known_readers(const struct rules *rules, const struct world *world, int c, int rank);
+uint8_t known_arrived(const struct rules *rules, const struct world *world, int c, int least);
+bool known_is_open(const struct rules *rules, const struct world *world, int c);
+bool known_is_shut(const struct rules *rules, const struct world *world, int c);
+bool known_is_gone(const struct rules *rules, const struct world *world, int c, bool verified);
+int known_found(const struct rules *rules, const struct world *world, int c); /* an id, or 0 */
+bool known_can_mend(const struct rules *rules, const struct world *world, int c, int i);
+bool known_is_held(const struct rules *rules, const struct world *world, int c);
+void known_hear(const struct rules *rules, struct world *world, int c, int i,
+                const struct answer *answer);
+void known_forget(const struct rules *rules, struct world *world, int c, int i);
+
+/* ---- client.c ------------------------------------------------------------------- */
+
+void client_begin(const struct rules *rules, struct world *world, int c);
+bool client_may_ask(const struct rules *rules, const struct world *world, int c, int i);
+void client_send(const struct rules *rules, struct world *world, int c, int i);
+/* Draws the conclusions of all clients. */
+void client_settle(const struct rules *rules, struct world *world);
+enum end client_end(const struct rules *rules, const struct world *world, int c);
+void client_tell(const struct rules *rules, struct world *world, int c, enum end end);
+void client_give_up(const struct rules *rules, struct world *world, int c);
+
+/* ---- what a model has to do: steps.c, pack.c ------------------------------------- */
+
+void latch_begin(const void *rules, model_visit *visit, void *visitor);
+void latch_steps(const void *rules, const void *world, model_visit *visit, void *visitor);
+bool latch_is_goal(const void *rules, const void *world);
+void latch_pack(const void *rules, const void *world, uint64_t *words);
+void latch_unpack(const void *rules, const uint64_t *words, void *world);
+
+/* ---- rules.c, story.c -------------------------------------------------------------- */
+
+extern const struct mutant_text mutant_texts[MUTANTS];
+extern const char *const question_names[QUESTIONS];
+struct rules rules_for(enum question question, enum mutant mutant);
+void story_print(const struct search *search);
+
+#endif
