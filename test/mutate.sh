@@ -458,6 +458,8 @@ mutant observe-taken-back tasks/observer.c "$(within observer_push 'forget\(e, h
 mutant observe-not-asked-again tasks/observer.c "$(within observer_push 'heard->due = 0;' ';')"
 mutant observe-gone-process tasks/observer.c "$(within observer_forget 'forget\(e, heard\);' ';')"
 mutant observe-unheard-before tasks/observer.c "$(within observer_subscribed 'observer->of\[master\].due = 0;' ';')"
+mutant observe-push-is-answer tasks/observer.c "$(within observer_push 'keep\(e, observer, master, said, 0\);' 'keep(e, observer, master, said, e->now);')"
+mutant observe-answered-before tasks/observer.c "$(within forget 'heard->answered = 0;' ';')"
 mutant observe-twice tasks/observer.c "$(within observer_tell 'observer->told = observer->state;' ';')"
 mutant observe-never-again tasks/observer.c "$(within take 'heard->due = e->now \+ \(subscribed \? LOOKS_SUBSCRIBED : LOOKS\);' 'heard->due = NEVER;')"
 mutant observe-refused-at-once tasks/observer.c "$(within observer_hear 'heard->due = e->now \+ LOOKS;' 'heard->due = 0;')"

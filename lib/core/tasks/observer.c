@@ -26,6 +26,7 @@ static void forget(struct engine *e, struct heard *heard)
     saying_drop(&e->memory, heard->saying);
     heard->saying = NULL;
     heard->known = false;
+    heard->answered = 0; /* what it says now is yet to be asked */
 }
 
 /* The same saying is in memory once. */
@@ -42,7 +43,7 @@ static struct saying *find(const struct engine *e, const struct observer *observ
     return NULL;
 }
 
-/* `since`: at some time after that the master says so. */
+/* `since`: at some time after that the master says so; 0: it is a push, and may be old. */
 static void keep(struct engine *e, struct observer *observer, unsigned master,
                  const struct said *said, usec since)
 {
@@ -228,7 +229,7 @@ void observer_push(struct engine *e, struct observer *observer, unsigned master,
         forget(e, heard);
         heard->due = 0;
     } else if (!is_later(heard, said)) {
-        keep(e, observer, master, said, e->now);
+        keep(e, observer, master, said, 0);
     }
     is_overtaken(observer, master);
     observer_work(e, observer);

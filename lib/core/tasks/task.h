@@ -51,10 +51,10 @@ struct announcer {
 struct heard {
     bool known;            /* something, or that nothing is said */
     struct saying *saying; /* NULL: nothing */
-    usec asked_at;         /* it was so at some time after that */
+    usec asked_at;         /* it was so at some time after that; 0: a push says so */
     usec expires;          /* it is not known any more from then on */
     bool overtaken;        /* since it was asked, a push came, or pushes have begun to be heard */
-    usec answered;         /* when the last question was asked that was answered, well or not */
+    usec answered;         /* when that was asked which was answered last, well or not; 0: ask it */
     usec due;              /* it is asked again then */
 };
 
