@@ -488,6 +488,7 @@ mutant barrier-left-while-open tasks/passage.c "$(within passage_is_left ' \|\| 
 mutant barrier-left-unheard tasks/passage.c "$(within passage_is_left ' \|\| party->unheard' '')"
 mutant barrier-left-come-back tasks/passage.c "$(within passage_is_left 'party->comes_back \|\| ' '')"
 mutant barrier-untouched-unasked tasks/passage.c "$(within passage_is_left 'left \+= !\(party->touched >> i \& 1\);' ';')"
+mutant barrier-barred-before tasks/passage.c "$(within bars ' \&\& !is_asked' '')"
 mutant barrier-barred-by-fewer tasks/passage.c "$(within passage_is_barred '> e->config.masters - e->quorum' '>= e->config.masters - e->quorum')"
 mutant barrier-old-word tasks/passage.c "$(within stands ' \&\& e->now < party->at\[master\].asked_at \+ passage_lasts\(e\)' '')"
 mutant barrier-lasts-too-long tasks/passage.c "$(within passage_lasts 'longest / 2' 'longest')"

@@ -100,15 +100,25 @@ bool passage_is_known(const struct engine *e, const struct party *party)
     return count(e, party, STAND_PASSED) >= e->quorum;
 }
 
+/* Others wait there for another number, and it is not being asked again: they may have gone, and
+ * it may be open with this party by now. */
+static bool bars(const struct engine *e, const struct party *party, unsigned master)
+{
+    bool is_asked = party->task.outstanding >> master & 1;
+    return party->at[master].stand == STAND_OTHER && !is_asked && stands(e, party, master);
+}
+
 /* Who passes with this party has found it on a quorum of open masters: on one of those that are
  * counted here, which would have said so. */
 bool passage_is_left(const struct engine *e, const struct party *party)
 {
     if (party->comes_back || party->unheard || party->was_open)
         return false;
-    unsigned left = count(e, party, STAND_GONE) + count(e, party, STAND_OTHER);
-    for (unsigned i = 0; i < e->config.masters; i++)
+    unsigned left = count(e, party, STAND_GONE);
+    for (unsigned i = 0; i < e->config.masters; i++) {
         left += !(party->touched >> i & 1);
+        left += bars(e, party, i);
+    }
     unsigned enough = MUTANT(DEPARTED_FROM_FEWER) ? e->quorum - 1 : e->quorum;
     return left >= enough || MUTANT(DEPARTED_UNASKED);
 }
