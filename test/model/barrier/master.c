@@ -113,7 +113,6 @@ void master_restart(const struct rules *rules, struct master *master, enum memor
     master->abstains = rules->abstain;
     for (int c = 0; c < rules->parties; c++) {
         struct link *link = &master->link[c];
-        link->stale = true;
         link->orphan = false;
         if (link->stage == SENT)
             link->stage = IDLE;

@@ -158,7 +158,7 @@ static void forget_party(const struct rules *rules, const struct world *world, s
         party->phase = DEAD;
     if (!asks)
         party->decided = party->uncertain = false;
-    if (!asks || party->uncertain || !rules->lasts)
+    if (!asks || !rules->lasts)
         party->heard = 0;
     if (!has_ended || world->any_decided || !rules->ttl)
         party->gone = 0;
@@ -166,8 +166,6 @@ static void forget_party(const struct rules *rules, const struct world *world, s
 
 static void forget(const struct rules *rules, struct world *world)
 {
-    for (int c = 0; c < rules->parties; c++)
-        world->party[c].uncertain |= world->party[c].decided;
     if (!world->restarts)
         world->saves = 0;
     for (int i = 0; i < rules->masters; i++)

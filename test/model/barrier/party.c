@@ -3,7 +3,8 @@
  * parties are each on a quorum of open masters, or one word says that it was passed; it is told so
  * when a quorum has stored it.  Who leaves has not passed if a quorum does not count it, and never
  * will; unless it is uncertain: it was told once that a master is open, has heard of no quorum for
- * too long, or comes back.
+ * too long, or comes back.  Such a party is not told anything but that it has passed, or may have;
+ * when it leaves does not matter then.
  */
 #include "world.h"
 
@@ -101,7 +102,7 @@ void party_asks(const struct rules *rules, struct world *world, int c, int i)
     link->errand = party_errand(party);
     link->flight = (struct word){0};
     link->touched = true;
-    if (!party->heard && touched(rules, world, c) >= quorum(rules))
+    if (!party->heard && !party->uncertain && touched(rules, world, c) >= quorum(rules))
         party->heard = rules->lasts + 1;
 }
 
@@ -165,10 +166,14 @@ void party_settle(const struct rules *rules, struct world *world, int c)
     struct party *party = &world->party[c];
     if (party->phase != WAITS && party->phase != LEAVES)
         return;
-    if (count(rules, world, c, OTHER) > rules->masters - quorum(rules) && !party->decided)
+    if (count(rules, world, c, OTHER) > rules->masters - quorum(rules) && !party->uncertain)
         party->phase = LEAVES;
     if (!party->decided)
         decide(rules, world, c);
+    if (party->decided)
+        party->uncertain = true;
+    if (party->uncertain)
+        party->heard = 0;
     bool is_known = count(rules, world, c, PASSED) >= quorum(rules);
     if (party->decided && (is_known || broken(rules, PASSED_NOT_STORED)))
         party_ends(rules, world, c, HAS_PASSED);

@@ -20,7 +20,7 @@ static const struct rules worlds[QUESTIONS] = {
                   .deaths = 1,
                   .returns = 1},
     [FORGOTTEN] = {.parties = 2, .wanted = 2, .lasts = 1, .ttl = 2, .late = 0, .kept = 5},
-    [PROGRESS] = {.parties = 2, .wanted = 2, .lasts = 1, .ttl = 1, .late = 1, .deaths = 1},
+    [PROGRESS] = {.parties = 2, .wanted = 2, .lasts = 1, .ttl = 1, .late = 1},
 };
 
 const struct mutant_text mutant_texts[MUTANTS] = {
@@ -55,7 +55,7 @@ const struct mutant_text mutant_texts[MUTANTS] = {
                                RESTARTS, false},
     [UNHEARD_WAITS_ON] = {"unheard-waits-on", "who has heard of no quorum for too long waits on",
                           RESTARTS, false},
-    [OPEN_KEPT_SHORT] = {"open-kept-short", "an open barrier is kept for as long as a word counts",
+    [OPEN_KEPT_SHORT] = {"open-kept-short", "an open barrier is forgotten two ticks early",
                          FORGOTTEN, false},
     [PASSED_NOT_STORED] = {"passed-not-stored", "a party passes before a quorum has stored that",
                            PROGRESS, false},

@@ -1,7 +1,8 @@
 /*
  * What can happen.  A request to a master is carried out and answered in one step, or as many as
  * `late` allows are on their way for as long as they like, or until the connection ends.  Who
- * leaves may be told at any time that it is undecided.
+ * leaves may be told at any time that it is undecided; its requests to count it no more are then
+ * left out, as an expiry does the same.
  *
  * A step is honest unless it is the world's fault, or its malice, or a party's wish.
  */
@@ -53,7 +54,9 @@ static bool may_ask(const struct visit *v, int c, int i)
     const struct link *link = &v->now->master[i].link[c];
     if (!(party->phase == AWAY || is_asking(party)) || link->stage != IDLE || link->stale)
         return false;
-    if (party_errand(party) == DEPART && (!link->touched || link->known.stand == GONE))
+    /* Who is uncertain may as well ask again. */
+    if (party_errand(party) == DEPART && !party->uncertain &&
+        (!link->touched || link->known.stand == GONE))
         return false;
     return party_counts(v->rules, v->now, c, i);
 }
@@ -202,6 +205,8 @@ static void restart(const struct visit *v, int i)
             continue;
         next.restarts--;
         master_restart(v->rules, &next.master[i], memory);
+        for (int c = 0; c < v->rules->parties; c++)
+            next.master[i].link[c].stale = is_asking(&next.party[c]);
         take(v, step, &next);
     }
 }
