@@ -19,8 +19,9 @@ static struct model_call draw_mend(struct chance *chance, const struct model_mas
 {
     call.parties = 1 + chance_below(chance, ARRIVALS);
     call.run = chance_permille(chance, 900) ? model->run_id : FORMER_RUN;
-    call.not_after = 1000 * (now_ms + chance_range(chance, -2, 8 * longest_ms));
-    call.open = chance_permille(chance, 60);
+    bool ended = chance_permille(chance, 100);
+    call.not_after = 1000 * (now_ms + chance_range(chance, -9, ended ? 0 : 8 * longest_ms));
+    call.open = chance_permille(chance, 150);
     for (unsigned i = 0, count = chance_below(chance, ARRIVALS); i < count; i++)
         call.arrived[i] = 1 + i + chance_below(chance, 2);
     return call;
@@ -183,7 +184,7 @@ bool latch_same_keys(redisContext *context, struct model_master *model, const ch
     int64_t now = now_ms(context);
     bool same = expiry->integer == latch->ends_ms &&
                 (expiry->integer <= now + 1 || same_members(latch, model, run, set));
-    if (expiry->integer < 0)
+    if (expiry->integer == -2) /* it is not there; one that never expires is wrong */
         same = !latch->id || latch->ends_ms <= now + 1;
     freeReplyObject(expiry);
     freeReplyObject(set);
