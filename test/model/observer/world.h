@@ -1,0 +1,260 @@
+/*
+ * What leaders announce and what an observer is told, alone: two terms of one name, one after the
+ * other, a few masters, and one observer.  master.c has the rules of a master, observer.c those of
+ * the observer, leader.c what leaders do, steps.c what else can happen, and rules.c the questions.
+ */
+#ifndef OBSERVER_WORLD_H
+#define OBSERVER_WORLD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../questions.h"
+
+enum { MASTERS = 3, TERMS = 2, VALUES = 2, MESSAGES = 3, PUSHES = 3, TTL_MOST = 3 };
+
+enum mutant {
+    NONE,
+    ANNOUNCE_UNOWNED,
+    FORMER_NOT_ENDED,
+    TAKES_OLDER,
+    UNSAY_LATER,
+    UNSAY_EARLIER,
+    RENEWAL_PROLONGS,
+    ANNOUNCED_PAST,
+    OBSERVE_MINORITY,
+    TERM_BACK,
+    QUARANTINED_COUNTS,
+    STALE_ANSWERS,
+    NOTHING_OF_FEW,
+    PUSH_IS_ANSWER,
+    ANSWERED_BEFORE,
+    UNKNOWN_AT_ONCE,
+    OTHER_PROCESS,
+    KEPT_OVER_END,
+    OVERTAKEN,
+    OLDER_PUSH,
+    TAKEN_BACK_KEPT,
+    NOT_ASKED_AGAIN,
+    UNHEARD_BEFORE,
+    EXPIRED_KEPT,
+    MUTANTS
+};
+
+enum question { TOLD, CRASH, PROGRESS, HANDED, TIME, QUESTIONS };
+
+struct rules {
+    enum question question;
+    enum mutant mutant;
+    int masters;
+    int values;     /* that a term announces, one after the other */
+    int ends;       /* terms that end: 1 or 2 */
+    int handed;     /* the second term is that of the first one's token, in the same client */
+    int kills;      /* a former connection is ended before a new one is used */
+    int subscribed; /* pushes are heard from the start */
+    int late;       /* messages that are late, and what expires while its leader leads */
+    int breaks;     /* connections of the observer that end */
+    int looks;      /* at a master that it had no reason to ask */
+    int restarts;   /* each master restarts once at most */
+    int ttl;        /* ticks; 0: no time */
+};
+
+/* Sayings are in the order in which they may be told. */
+enum saying { NOTHING, FIRST /* + VALUES * term + number - 1 */, UNKNOWN = 7 };
+
+/* What a leader's message asks for: a saying is announced, or a term's is taken back. */
+enum { UNSAY = FIRST + TERMS * VALUES /* + term */ };
+
+enum name { FREE, HELD /* + term; where the token is handed on, the first one's for both */ };
+
+enum phase { NEW, LEADS, LOST, GONE };
+
+enum stage { NOT_ASKED, ASKED, ANSWERED };
+
+enum state { NOT_YET, SAID, NOBODY, NOT_KNOWN };
+
+enum wrong { FINE, OLDER, REPLACED, NEVER_SAID, IS_SAID, IS_KNOWN, TAKEN_BACK, STAYS };
+
+enum { FOR_EVER = 7 };
+
+struct message {
+    uint8_t what;       /* 0: no message */
+    uint8_t left;       /* ticks for which it is to be said */
+    uint8_t connection; /* earlier ones have ended */
+};
+
+/* From a client that leads to a master. */
+struct link {
+    struct message message[MESSAGES]; /* in the order of sending */
+    uint8_t connection;
+};
+
+/* What the observer knows of a master. */
+struct view {
+    bool is_up;      /* the main connection */
+    bool is_former;  /* it is, or was last, to the process before the restart */
+    bool subscribed; /* the other one */
+    bool is_sub_former;
+    uint8_t heard; /* a saying */
+    bool is_old;   /* a restarted master said so of before its restart */
+    bool fresh;    /* it was asked for since the verification began */
+    bool answered; /* a question was that was asked since then */
+    bool due;
+    uint8_t asked; /* enum stage */
+    bool is_fresh; /* the question was asked since the verification began */
+    bool overtaken;
+    uint8_t answer;
+    bool is_answer_old;
+    uint8_t push[PUSHES]; /* on their way, in order */
+    uint8_t pushes;
+};
+
+struct world {
+    struct master {
+        uint8_t name, name_left;
+        uint8_t record, record_left; /* what is said */
+        bool is_old;                 /* it was so before the restart */
+        bool has_expired;            /* what was said last: who knows it, knows until when */
+        bool abstains, restarted;
+        bool listens;    /* it pushes changes to the observer */
+        uint8_t history; /* set of sayings that its name's holder said here */
+        bool steady;     /* the record is as it was when the verification began */
+        struct link link[TERMS];
+        struct view view;
+    } master[MASTERS];
+    struct leader {
+        uint8_t phase;
+        uint8_t number;
+        uint8_t ticks; /* that it leads on; or since it does not */
+    } leader[TERMS];
+    struct observer {
+        bool begun;
+        uint8_t state;
+        uint8_t latest; /* that it was told */
+        bool verifying; /* that nothing is said, or not known */
+        bool well;      /* all masters are up and count since that began */
+    } observer;
+    uint8_t highest; /* saying that a quorum said before the observer began */
+    uint8_t late, breaks, looks, restarts;
+    uint8_t wrong; /* what the last step has broken; not packed */
+};
+
+enum act {
+    SET,
+    SAY,
+    CARRY_OUT,
+    BREAK,
+    RESIGN,
+    HAND_ON,
+    TAKE,
+    RENEW,
+    LAST_OF_LEADER = RENEW,
+    EXPIRE,
+    RESTART,
+    END_QUARANTINE,
+    BEGIN,
+    ANSWER,
+    ANSWER_LATE,
+    HEAR,
+    HEAR_PUSH,
+    FORGET,
+    LOOK,
+    DROP,
+    COME_UP,
+    SUBSCRIBE,
+    UNSUBSCRIBE,
+    TICK
+};
+
+struct step {
+    enum act act;
+    int term, master;
+    int what;     /* a message, or what a restarted master has */
+    bool is_late; /* the message, or the push that comes of it */
+    enum wrong wrong;
+    bool honest;
+};
+
+static inline bool broken(const struct rules *rules, enum mutant mutant)
+{
+    return rules->mutant == mutant;
+}
+
+static inline int quorum(const struct rules *rules)
+{
+    return rules->masters / 2 + 1;
+}
+
+static inline uint8_t saying_of(int term, int number)
+{
+    return FIRST + VALUES * term + number - 1;
+}
+
+static inline int term_of(uint8_t saying)
+{
+    return (saying - FIRST) / VALUES;
+}
+
+static inline uint8_t token_of(const struct rules *rules, int term)
+{
+    return HELD + (rules->handed ? 0 : term);
+}
+
+static inline struct link *link_of(const struct rules *rules, struct world *world, int term, int i)
+{
+    return &world->master[i].link[rules->handed ? 0 : term];
+}
+
+/* ---- master.c ------------------------------------------------------------------- */
+
+/* Whether what is said has changed: the observers are told of that. */
+bool master_carry_out(const struct rules *rules, struct world *world, int i,
+                      const struct message *message);
+void master_change(struct world *world, int i, uint8_t record, uint8_t left);
+void master_restart(struct world *world, int i, uint8_t record, uint8_t name);
+void master_tick(struct master *master);
+
+/* ---- observer.c ------------------------------------------------------------------ */
+
+void observer_begin(const struct rules *rules, struct world *world);
+void observer_hear(const struct rules *rules, struct world *world, int i);
+void observer_push(const struct rules *rules, struct world *world, int i, uint8_t said);
+void observer_subscribed(const struct rules *rules, struct world *world, int i);
+void observer_expire(const struct rules *rules, struct world *world, int i);
+void observer_down(const struct rules *rules, struct world *world, int i);
+/* What follows: something is told, or asked. */
+void observer_work(const struct rules *rules, struct world *world);
+
+/* ---- steps.c, leader.c ------------------------------------------------------------ */
+
+struct visit {
+    const struct rules *rules;
+    const struct world *now;
+    model_visit *visit;
+    void *visitor;
+};
+
+struct step step_of(enum act act, int term, int i);
+/* Visits the world that a step leads to. */
+void take(const struct visit *v, struct step step, const struct world *next);
+/* The same, once the master has changed: the push of it comes at once, or late. */
+void take_pushed(const struct visit *v, struct step step, const struct world *next, int i);
+void steps_of_leaders(const struct visit *v);
+
+/* ---- what a model has to do: steps.c, pack.c -------------------------------------- */
+
+void observed_begin(const void *rules, model_visit *visit, void *visitor);
+void observed_steps(const void *rules, const void *world, model_visit *visit, void *visitor);
+bool observed_is_goal(const void *rules, const void *world);
+enum { OBSERVED_WORDS = 2 * MASTERS + 1 };
+void observed_pack(const void *rules, const void *world, uint64_t *words);
+void observed_unpack(const void *rules, const uint64_t *words, void *world);
+
+/* ---- rules.c, story.c -------------------------------------------------------------- */
+
+extern const struct mutant_text mutant_texts[MUTANTS];
+extern const char *const question_names[QUESTIONS];
+struct rules rules_for(enum question question, enum mutant mutant);
+void story_print(const struct search *search);
+
+#endif
