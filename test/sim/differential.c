@@ -135,7 +135,9 @@ static void name_of(unsigned name, char text[KEY_TEXT])
 
 static void value_of(uint32_t value, char text[16])
 {
-    snprintf(text, 16, value ? "value-%u" : "", value);
+    text[0] = '\0';
+    if (value)
+        snprintf(text, 16, "value-%u", value);
 }
 
 static uint32_t number_of(const char *text, size_t length)

@@ -236,29 +236,10 @@ static unsigned count_open(const struct engine *e, const struct latcher *latcher
     return count;
 }
 
-static unsigned count_lines(struct slice lines)
-{
-    struct slice line;
-    unsigned count = 0;
-    while (lines_next(&lines, &line))
-        count++;
-    return count;
-}
-
-/* A master that counts enough stores no more.  So where more arrive, each may count other ones. */
-static unsigned count_full(const struct engine *e, const struct latcher *latcher)
-{
-    unsigned count = 0;
-    for (unsigned i = 0; i < e->config.masters; i++)
-        count += tally_has(e, latcher, i) &&
-                 count_lines(lines_all(&latcher->at[i].arrived)) >= latcher->record.arrivals;
-    return count;
-}
-
 bool tally_is_open(const struct engine *e, const struct latcher *latcher)
 {
     unsigned least = e->config.spare + 1;
-    return count_open(e, latcher) >= least || count_full(e, latcher) >= least ||
+    return count_open(e, latcher) >= least ||
            tally_arrived(e, latcher, least) >= latcher->record.arrivals;
 }
 
