@@ -11,7 +11,7 @@
 
 #include "../questions.h"
 
-enum { MASTERS = 3, TERMS = 2, VALUES = 2, MESSAGES = 3, PUSHES = 3, TTL_MOST = 3 };
+enum { MASTERS = 3, TERMS = 2, VALUES = 2, MESSAGES = 3, PUSHES = 3 };
 
 enum mutant {
     NONE,
