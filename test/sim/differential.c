@@ -137,7 +137,7 @@ static void value_of(uint32_t value, char text[16])
 {
     text[0] = '\0';
     if (value)
-        snprintf(text, 16, "value-%u", value);
+        snprintf(text, 16, "value-%u", value % 1000000);
 }
 
 static uint32_t number_of(const char *text, size_t length)
