@@ -216,6 +216,15 @@ void latcher_leave(struct engine *e, struct latcher *latcher, enum cause cause)
 
 /* ---- answers ------------------------------------------------------------------------- */
 
+static unsigned count_lines(struct slice lines)
+{
+    struct slice line;
+    unsigned count = 0;
+    while (lines_next(&lines, &line))
+        count++;
+    return count;
+}
+
 /* Of another latch it counts for nothing: see tally_has(). */
 static void take_record(struct engine *e, struct latched_at *at, const struct reply *reply)
 {
@@ -223,6 +232,7 @@ static void take_record(struct engine *e, struct latched_at *at, const struct re
     memcpy(at->record.id, reply->waiters, reply->waiters_length);
     bool is_kept =
         lines_keep(&e->memory, &at->arrived, reply->reader_tokens, reply->reader_tokens_length);
+    at->count = count_lines(lines_all(&at->arrived));
     bool is_open = reply->answer == ANSWER_OPEN;
     at->none_since = is_open || reply->reader_tokens_length ? 0 : e->now;
     at->stands = !is_kept ? LATCHED_UNKNOWN : is_open ? LATCHED_OPEN : LATCHED_SHUT;

@@ -143,13 +143,9 @@ struct lists {
 };
 
 /* It has had no room for others: of each of them it says no less than that enough have arrived. */
-static bool is_full(const struct latcher *latcher, struct slice lines)
+static bool is_full(const struct engine *e, const struct latcher *latcher, unsigned master)
 {
-    struct slice line;
-    unsigned room = latcher->record.arrivals;
-    while (room && lines_next(&lines, &line))
-        room--;
-    return room == 0;
+    return tally_has(e, latcher, master) && latcher->at[master].count >= latcher->record.arrivals;
 }
 
 static int compare(struct slice a, struct slice b)
@@ -165,7 +161,7 @@ static void lists_begin(const struct engine *e, const struct latcher *latcher, s
     for (unsigned i = 0; i < lists->masters; i++) {
         const struct latched_at *at = &latcher->at[i];
         lists->rest[i] = tally_has(e, latcher, i) ? lines_all(&at->arrived) : (struct slice){"", 0};
-        lists->is_full[i] = is_full(latcher, lists->rest[i]);
+        lists->is_full[i] = is_full(e, latcher, i);
         lists->has_next[i] = lines_next(&lists->rest[i], &lists->next[i]);
     }
 }

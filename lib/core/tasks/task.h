@@ -136,6 +136,7 @@ struct latched_at {
     enum latched stands;
     struct latch_record record; /* SHUT, OPEN */
     struct lines arrived;       /* likewise: the arrivals, sorted */
+    unsigned count;             /* of these */
     usec asked_at;              /* it was so at some time after that */
     usec answered;   /* when the last question was asked that was answered well; 0: none */
     usec none_since; /* NONE, or of another latch at which nobody has arrived: when that was heard;
