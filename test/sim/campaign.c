@@ -210,8 +210,8 @@ static const struct {
     {MUTANT_BARRIER_OF_OTHERS, "handover", 0, 0, 0, 1000, 0},
     {MUTANT_PARTY_QUARANTINED, "crashes", 0, 0, 0, 1000, 0},
     {MUTANT_OBSERVE_QUARANTINED, "crashes", 1, 0, 1000, 0, 0},
-    {MUTANT_LATCH_OPEN_ON_ONE, "handover", 3, 0, 0, 0, 1000},
-    {MUTANT_LATCH_OF_ONE, "crashes", 0, 0, 0, 0, 1000},
+    {MUTANT_LATCH_OPEN_ON_ONE, "handover", 5, 0, 0, 0, 1000},
+    {MUTANT_LATCH_OF_ONE, "handover", 3, 0, 0, 0, 1000},
     /* clang-format on */
 };
 
