@@ -61,6 +61,12 @@ struct latch {
     int signal; /* that ended it; 0: none did */
 };
 
+/* What a code says of a lock does not say it of a latch. */
+static const char *text_of(redlock_code code)
+{
+    return code == REDLOCK_E_HELD ? "there is a latch already" : redlock_code_text(code);
+}
+
 static bool put_json(struct latch *latch, const redlock_tally *tally)
 {
     const struct options *options = latch->session.options;
@@ -69,7 +75,7 @@ static bool put_json(struct latch *latch, const redlock_tally *tally)
     json_open(&json, NULL, '{');
     json_bool(&json, "ok", tally->code == REDLOCK_OK);
     json_string(&json, "code", redlock_code_name(tally->code));
-    json_string(&json, "text", redlock_code_text(tally->code));
+    json_string(&json, "text", text_of(tally->code));
     json_string(&json, "name", options->names[0].bytes);
     json_string(&json, "action", options->action);
     json_string(&json, "id", tally->id);
@@ -170,18 +176,22 @@ static void on_signal(void *data, int number)
         redlock_latch_cancel(latch->call);
 }
 
-static latch_function *function_of(const char *action)
+struct action {
+    const char *word, *refused;
+    latch_function *function;
+};
+
+static const struct action *action_of(const char *word)
 {
-    static const struct {
-        const char *action;
-        latch_function *function;
-    } table[] = {{"create", redlock_latch_create},
-                 {"arrive", redlock_latch_arrive},
-                 {"wait", redlock_latch_await}};
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        if (strcmp(action, table[i].action) == 0)
-            return table[i].function;
-    return redlock_latch_count;
+    static const struct action actions[] = {
+        {"create", "cannot make the latch", redlock_latch_create},
+        {"arrive", "cannot arrive at the latch", redlock_latch_arrive},
+        {"wait", "cannot wait for the latch", redlock_latch_await},
+        {"count", "cannot count at the latch", redlock_latch_count}};
+    const struct action *action = actions;
+    while (strcmp(word, action->word) != 0)
+        action++;
+    return action;
 }
 
 static void begin(void *data)
@@ -196,10 +206,11 @@ static void begin(void *data)
     if (options->life_ms)
         terms.life_ms = options->life_ms;
     terms.wait_ms = options->wait_ms >= 0 ? options->wait_ms : waits ? REDLOCK_FOREVER : WAITS_MS;
-    redlock_code code = function_of(options->action)(
-        latch->session.client, &latch->call, options->names[0].bytes, &terms, on_tally, latch);
+    const struct action *action = action_of(options->action);
+    redlock_code code = action->function(latch->session.client, &latch->call,
+                                         options->names[0].bytes, &terms, on_tally, latch);
     if (code != REDLOCK_OK)
-        session_refused(&latch->session, "cannot do that", code);
+        session_refused(&latch->session, action->refused, code);
 }
 
 /* Masters that are late are waited for by the call itself. */

@@ -77,6 +77,7 @@ class Latch(ClusterCase):
         told = self.redlock("latch", "create", "--json", "--arrivals", "2", self.name,
                             status=75).json
         self.assertEqual((told["ok"], told["code"], told["id"]), (False, "REDLOCK_E_HELD", latch))
+        self.assertEqual(told["text"], "there is a latch already")
 
     def test_a_signal_ends_the_wait(self):
         self.make(1)
@@ -103,7 +104,12 @@ class Latch(ClusterCase):
                 ("takes no --wait", ("count", "--wait", "1s", "x")),
                 ("printable ASCII without spaces", ("arrive", "--arrival", "a b", "x")),
                 ("1 to 64 bytes", ("arrive", "--arrival", "a" * 65, "x")),
-                ("1 to 64 bytes", ("arrive", "--id", "", "x"))):
+                ("cannot arrive at the latch 'x': an arrival is 1 to 64 bytes",
+                 ("arrive", "--arrival", "", "x")),
+                ("cannot make the latch 'x': a latch lives",
+                 ("create", "--arrivals", "1", "--life", "999ms", "x")),
+                ("--life: must be more than 0", ("create", "--arrivals", "1", "--life", "0", "x")),
+                ("1 to 64 bytes", ("wait", "--id", "", "x"))):
             self.assertIn(says, self.redlock("latch", *arguments, status=64).err)
 
     def test_without_a_quorum(self):
