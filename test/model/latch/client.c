@@ -204,6 +204,12 @@ void client_give_up(const struct rules *rules, struct world *world, int c)
     leave(rules, world, c, is_reader(rules, c) ? NEW : FAILED);
 }
 
+/* With spare votes the number that is told may be too low, as one master's word does not count. */
+static bool misses_one(const struct rules *rules, const struct world *world, int c)
+{
+    return world->client[c].after & ~known_arrived(rules, world, c, 1);
+}
+
 static enum wrong judge(const struct rules *rules, const struct world *world, int c, enum end end)
 {
     const struct client *client = &world->client[c];
@@ -215,8 +221,7 @@ static enum wrong judge(const struct rules *rules, const struct world *world, in
         return OPEN_EARLY;
     if (end == IS_SHUT && client->after_open && is_of_told)
         return SHUT_AFTER_OPEN;
-    if (end == IS_SHUT && is_of_told &&
-        (client->after & ~known_arrived(rules, world, c, rules->spare + 1)))
+    if (end == IS_SHUT && is_of_told && misses_one(rules, world, c))
         return UNCOUNTED;
     if (end == IS_GONE && !client->was_none)
         return NOT_GONE;
@@ -231,7 +236,7 @@ void client_tell(const struct rules *rules, struct world *world, int c, enum end
         world->told = client->id;
     if (end == COUNTED)
         world->told_counted |= arrival_of(rules, c);
-    world->told_open |= (end == COUNTED || end == IS_OPEN) && client->open;
+    world->told_open |= end == IS_OPEN;
     if (end == MADE && rules->creators > 1)
         world->made |= 1 << client->id;
     if (end == HELD) {
