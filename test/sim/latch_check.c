@@ -20,7 +20,9 @@ static struct model_call draw_mend(struct chance *chance, const struct model_mas
     call.parties = 1 + chance_below(chance, ARRIVALS);
     call.run = chance_permille(chance, 900) ? model->run_id : FORMER_RUN;
     bool ended = chance_permille(chance, 100);
-    call.not_after = 1000 * (now_ms + chance_range(chance, -9, ended ? 0 : 8 * longest_ms));
+    int64_t left_ms =
+        ended ? -chance_range(chance, 1, 500) : chance_range(chance, -2, 8 * longest_ms);
+    call.not_after = 1000 * (now_ms + left_ms);
     call.open = chance_permille(chance, 150);
     for (unsigned i = 0, count = chance_below(chance, ARRIVALS); i < count; i++)
         call.arrived[i] = 1 + i + chance_below(chance, 2);
