@@ -376,7 +376,7 @@ static void nothing_is_left_behind(void **state)
     AWAIT_IT(ASK_COUNT("DBSIZE") == 1);
     /* Behind one that outlives them all, however slow the machine is: none is handed anything. */
     assert_int_equal(grant("x y", "holder"), ANSWER_YES);
-    char token[8];
+    char token[16];
     for (int i = 0; i < 20; i++) {
         snprintf(token, sizeof token, "t%d", i);
         assert_int_equal(queue_for(i % 2 ? "x" : "y z", token, FAR + i, 20 + i), ANSWER_QUEUED);

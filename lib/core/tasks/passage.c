@@ -80,7 +80,9 @@ static bool is_there(const struct engine *e, const struct party *party, unsigned
 static bool all_are_there(const struct engine *e, const struct party *party)
 {
     unsigned enough = MUTANT(BARRIER_OPEN_ON_ONE) ? 1 : e->quorum, there = 0;
-    for (unsigned i = 0; i < e->config.masters; i++) {
+    if (count(e, party, STAND_OPEN) < enough)
+        return false;
+    for (unsigned i = 0; i + enough <= e->config.masters; i++) {
         struct slice all = parties_at(e, party, i), lines = all, token;
         while (lines_next(&lines, &token))
             there += !was_named_before(all, token) && is_there(e, party, i, token, enough);
