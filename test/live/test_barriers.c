@@ -427,7 +427,7 @@ static void test_who_looks_only_does_not_arrive(void **state)
     user_open(&looks, &cluster, &options);
     assert_code(redlock_arrive(looks.client, &party, "gate", &one, hear, NULL), REDLOCK_E_ARGUMENT);
     assert_non_null(strstr(redlock_last_error(looks.client), "looks_only"));
-    assert_int_equal(user_end(&looks, 10000), 0);
+    assert_int_equal(user_close(&looks, 10000), 0);
 }
 
 /* ---- masters that go ------------------------------------------------------------------------ */

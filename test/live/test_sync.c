@@ -622,7 +622,7 @@ static void many_leases_are_kept_up_to_date(void **state)
     redlock_sync *client = open_on(&cluster);
     redlock_sync_lease *leases[MANY];
     redlock_lease_options options = terms(4000, 0);
-    char name[16];
+    char name[24];
     for (int i = 0; i < MANY; i++) {
         snprintf(name, sizeof name, "many-%d", i);
         leases[i] = take(client, name, &options);
