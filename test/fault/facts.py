@@ -5,6 +5,7 @@ The facts are those of worker/worker.h.
 
 import argparse
 import ctypes
+import json
 import os
 import random
 import signal
@@ -19,6 +20,11 @@ LIBC = ctypes.CDLL(None)
 def die_with_parent():
     """In a child: a worker that is killed is gone altogether."""
     LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def document(output):
+    """What a command with --json was told, among its messages."""
+    return next(told for told in map(json.loads, output.splitlines()) if told.get("event") != "log")
 
 
 def now_us():

@@ -2,7 +2,7 @@
 
 import unittest
 
-from barriers import judge
+from barriers import judge, party
 from barriers.judge import Call
 
 GOOD = [Call(0, "w1.1", 100, 300, "passed"), Call(0, "w2.1", 110, None, "killed"),
@@ -37,6 +37,12 @@ class Judge(unittest.TestCase):
 
     def test_one_more_may_leave(self):
         self.assertEqual(judged([*GOOD, Call(1, "w1.9", 400, 600, "not-passed")]), [])
+
+
+class Outcome(unittest.TestCase):
+    def test_messages_come_before(self):
+        log, told = '{"event":"log","text":"waits"}', '{"ok":false,"undecided":true,"token":"T"}'
+        self.assertEqual(party.outcome(69, f"{log}\n{told}\n"), ("undecided", "T"))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """One party at one barrier after the other: the command that arrives, and what it was told."""
 
-import json
 import signal
+
+from facts import document
 
 PASSED, UNAVAILABLE, NOT_PASSED = 0, 69, 75
 DEPARTED = (128 + signal.SIGTERM, -signal.SIGTERM)  # the latter before it knows what to do
@@ -24,5 +25,5 @@ def outcome(status, output):
         return "departed", None
     if status != UNAVAILABLE:
         return None
-    told = json.loads(output.splitlines()[0])
+    told = document(output)
     return ("undecided", told["token"]) if told["undecided"] else ("not-passed", None)

@@ -1,6 +1,6 @@
 """One call about a latch: the command, and what it was told."""
 
-import json
+from facts import document
 
 DONE, UNAVAILABLE, NOT_YET, GONE = 0, 69, 75, 76
 OUTCOMES = ("made", "there", "arrived", "open", "shut", "undecided", "gone")
@@ -16,7 +16,7 @@ def outcome(action, status, output):
     """What it was told, and how many have arrived; None of a command that failed."""
     if status not in (DONE, UNAVAILABLE, NOT_YET, GONE):
         return None, None
-    told = json.loads(output.splitlines()[0])
+    told = document(output)
     if status == UNAVAILABLE:
         return "undecided", None
     if status == GONE:
