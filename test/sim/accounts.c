@@ -21,6 +21,15 @@ static unsigned leases_of(const struct shell *s)
     return count;
 }
 
+/* Of leases that are gone, and are yet to be released: all at once, when a master comes back. */
+static unsigned owed_by(const struct shell *s)
+{
+    unsigned count = 0;
+    for (const struct claim *claim = s->client->engine->abandoned; claim; claim = claim->next)
+        count++;
+    return count;
+}
+
 /* For any answers of a master: a limit on requests a second, for each lease there is or was. */
 void accounts_sent(struct shell *s, unsigned master, enum request_kind kind)
 {
@@ -35,7 +44,7 @@ void accounts_sent(struct shell *s, unsigned master, enum request_kind kind)
     }
     if (++link->sent % FLOOD)
         return;
-    unsigned leases = 1 + s->leases_made - link->leases_before;
+    unsigned leases = 1 + s->leases_made - link->leases_before + owed_by(s);
     if (link->sent > FLOOD * leases)
         world_violated(w, "flood",
                        "client %u has sent master %u %u requests within a second, for %u leases",
