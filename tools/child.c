@@ -2,108 +2,53 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "duration.h"
 #include "exits.h"
-#include "signals.h"
 
-#define LOOK_AT_GROUP_S 0.005
-
-/* ---- In the new process ------------------------------------------------- */
-
-/* Our handlers go, and SIGPIPE and SIGTTOU are no longer ignored; the command ignores what our
- * caller ignored. */
-static void restore_signals(void)
-{
-    struct sigaction plain = {.sa_handler = SIG_DFL};
-    sigset_t none;
-    for (int number = 1; number <= SIGRTMAX; number++)
-        if (!signals_stay_ignored(number))
-            sigaction(number, &plain, NULL);
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
-/* Signals are blocked until restore_signals(): our handlers never run here, and
- * tcsetpgrp() from what may be the background does not stop us. */
-static void become_command(const struct child *child, char **command, char **environment,
-                           int exec_pipe, pid_t parent)
-{
-    setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent)
-        _exit(EXIT_INTERNAL);
-    if (child->terminal.eager)
-        tcsetpgrp(child->terminal.fd, getpid());
-    restore_signals();
-    execvpe(command[0], command, environment);
-    int error = errno;
-    ssize_t told = write(exec_pipe, &error, sizeof(error));
-    (void)told;
-    _exit(error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE);
-}
+#define LOOK_AT_ORPHANS_S 0.005
+#define START_MS          5000
 
 /* ---- Its end ------------------------------------------------------------ */
 
-/* No other group can have this id: the kernel gives it to no new process while the group has
- * members, and we look again within milliseconds. */
-static bool group_is_gone(const struct child *child)
+static void close_if_open(int *descriptor)
 {
-    return kill(-child->pid, 0) < 0 && errno == ESRCH;
+    if (*descriptor >= 0)
+        close(*descriptor);
+    *descriptor = -1;
 }
 
-static void close_descriptors(struct child *child)
+static void close_ours(struct child *child)
 {
     alarm_close(&child->killer);
-    close(child->exec_pipe);
-    if (child->terminal.fd >= 0)
-        close(child->terminal.fd);
+    close_if_open(&child->exec_pipe);
+    close_if_open(&child->socket);
+    close_if_open(&child->terminal.fd);
+    cgroup_remove(&child->cgroup);
+    if (child->board)
+        guardian_board_free(child->board);
+    child->board = NULL;
 }
 
 static void finish(struct child *child)
 {
-    ev_timer_stop(child->loop, &child->group_watcher);
+    ev_io_stop(child->loop, &child->news_watcher);
+    ev_child_stop(child->loop, &child->orphan_watcher);
+    ev_timer_stop(child->loop, &child->orphans_watcher);
     terminal_take_back(&child->terminal, child->exit_status > EXIT_SIGNAL);
-    close_descriptors(child);
-    child->ended(child, child->data);
-}
-
-static void finish_if_gone(struct child *child)
-{
-    /* After SIGKILL no process of the group runs; those left wait to be reaped. */
-    if (child->reaped && (!child->await_group || child->killed || group_is_gone(child)))
-        finish(child);
-}
-
-static void on_group_look(struct ev_loop *loop, ev_timer *timer, int events)
-{
-    (void)loop;
-    (void)events;
-    finish_if_gone(timer->data);
-}
-
-static void kill_group(struct child *child)
-{
-    child->killed = true;
-    kill(-child->pid, SIGKILL);
-}
-
-static void on_kill_time(void *data)
-{
-    struct child *child = data;
-    kill_group(child);
-    finish_if_gone(child);
+    close_ours(child);
+    child->ended_all(child, child->data);
 }
 
 static void note_end(struct child *child, int wait_status)
 {
-    child->reaped = true;
+    child->ended = true;
     if (WIFSIGNALED(wait_status))
         child->exit_status = EXIT_SIGNAL + WTERMSIG(wait_status);
     else
@@ -111,6 +56,67 @@ static void note_end(struct child *child, int wait_status)
     ssize_t got = read(child->exec_pipe, &child->exec_errno, sizeof(child->exec_errno));
     if (got != sizeof(child->exec_errno))
         child->exec_errno = 0;
+    if (!child->await_all)
+        terminal_take_back(&child->terminal, child->exit_status > EXIT_SIGNAL);
+}
+
+/* ---- Without the guardian ----------------------------------------------- */
+
+/* All that it leaves become our children. */
+static struct signalled kill_orphans(struct child *child)
+{
+    struct signalled group = {0};
+    if (!child->ended)
+        group = group_signal(child->pid, SIGKILL);
+    if (child->orders.leave_children)
+        return group;
+    cgroup_kill(&child->cgroup);
+    return tree_signal(getpid(), 0, SIGKILL);
+}
+
+static bool has_children(void)
+{
+    siginfo_t facts;
+    return waitid(P_ALL, 0, &facts, WEXITED | WNOHANG | WNOWAIT) == 0 || errno != ECHILD;
+}
+
+static bool orphans_are_gone(struct child *child)
+{
+    struct signalled last = kill_orphans(child);
+    bool no_more = last.reached == 0 && last.refused > 0;
+    child->left = no_more ? last.refused : 0;
+    child->one_left = last.one_refused;
+    if (child->ended && (child->orders.leave_children || !has_children()))
+        return true;
+    return no_more && (child->ended || boot_ms() >= child->lease_end);
+}
+
+static void on_orphans_look(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct child *child = timer->data;
+    (void)loop;
+    (void)events;
+    if (!orphans_are_gone(child))
+        return;
+    child->gone_at = boot_ms();
+    finish(child);
+}
+
+static void on_orphan(struct ev_loop *loop, ev_child *watcher, int events)
+{
+    struct child *child = watcher->data;
+    (void)loop;
+    (void)events;
+    if (!child->ended && !WIFSTOPPED(watcher->rstatus) && !WIFCONTINUED(watcher->rstatus))
+        note_end(child, watcher->rstatus);
+}
+
+static void be_alone(struct child *child)
+{
+    child->unguarded = true;
+    ev_io_stop(child->loop, &child->news_watcher);
+    kill_orphans(child);
+    ev_timer_start(child->loop, &child->orphans_watcher);
 }
 
 /* ---- Stops, as under a shell -------------------------------------------- */
@@ -135,26 +141,96 @@ static void on_stopped(struct child *child, int number)
     child_signal(child, SIGCONT);
 }
 
-static void on_child(struct ev_loop *loop, ev_child *watcher, int events)
+/* ---- News of the guardian ----------------------------------------------- */
+
+/* What is on the board now.  A group that is gone must get no signal: its id may be another's. */
+static void read_board(struct child *child)
+{
+    struct guardian_board *board = child->board;
+    child->acted = atomic_load(&board->acted);
+    child->killed |= atomic_load(&board->killed);
+    child->asked_rest = atomic_load(&board->asked_rest);
+    child->killed_rest = atomic_load(&board->killed_rest);
+    if (!child->ended && atomic_load(&board->ended))
+        note_end(child, atomic_load(&board->wait_status));
+}
+
+/* False: the guardian is gone. */
+static bool take_bytes(int socket)
+{
+    char bytes[64];
+    ssize_t got;
+    while ((got = recv(socket, bytes, sizeof(bytes), MSG_DONTWAIT)) > 0)
+        ;
+    return got < 0 && (errno == EAGAIN || errno == EINTR);
+}
+
+static void all_are_gone(struct child *child)
+{
+    child->gone_at = atomic_load(&child->board->gone_at);
+    child->left = atomic_load(&child->board->left);
+    child->one_left = atomic_load(&child->board->one_left);
+    finish(child);
+}
+
+static void on_news(struct ev_loop *loop, ev_io *watcher, int events)
 {
     struct child *child = watcher->data;
+    (void)loop;
     (void)events;
-    if (WIFSTOPPED(watcher->rstatus)) {
-        on_stopped(child, WSTOPSIG(watcher->rstatus));
-        return;
+    bool guarded = take_bytes(child->socket);
+    int stopped_by = atomic_exchange(&child->board->stopped_by, 0);
+    read_board(child);
+    if (atomic_load(&child->board->gone))
+        all_are_gone(child);
+    else if (!guarded)
+        be_alone(child);
+    else if (stopped_by && !child->ended)
+        on_stopped(child, stopped_by);
+}
+
+static void ring(const struct child *child)
+{
+    send(child->socket, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+/* ---- SIGKILL ------------------------------------------------------------ */
+
+/* The guardian does the same at the same time; but it may be stopped. */
+static void kill_all(struct child *child)
+{
+    read_board(child);
+    if (!child->ended) {
+        child->killed = true;
+        group_signal(child->pid, SIGKILL);
     }
-    if (WIFCONTINUED(watcher->rstatus))
+    if (child->unguarded || atomic_load(&child->board->gone))
         return;
-    ev_child_stop(loop, watcher);
-    note_end(child, watcher->rstatus);
-    finish_if_gone(child);
+    if (!child->orders.leave_children) {
+        cgroup_kill(&child->cgroup);
+        tree_signal(child->guardian, 0, SIGKILL);
+    }
+    kill(child->guardian, SIGCONT);
+}
+
+static void on_kill_time(void *data)
+{
+    kill_all(data);
 }
 
 /* ---- What the owner calls ----------------------------------------------- */
 
-void child_signal(const struct child *child, int number)
+void child_lease_ends(struct child *child, int64_t lease_end)
 {
-    kill(-child->pid, number);
+    child->lease_end = lease_end;
+    atomic_store(&child->board->lease_end, lease_end);
+}
+
+void child_signal(struct child *child, int number)
+{
+    read_board(child);
+    if (!child->ended)
+        kill(-child->pid, number);
 }
 
 void child_kill_at(struct child *child, int64_t at)
@@ -162,87 +238,138 @@ void child_kill_at(struct child *child, int64_t at)
     if (at >= child->kill_at)
         return;
     child->kill_at = at;
+    atomic_store(&child->board->kill_at, at);
     if (at <= boot_ms() || !alarm_set(&child->killer, at))
-        kill_group(child);
+        kill_all(child);
+    ring(child);
 }
 
 void child_end(struct child *child, int64_t kill_at)
 {
-    if (child->await_group) {
-        child_kill_at(child, kill_at);
-        return;
+    read_board(child);
+    if (!child->await_all && !child->acted) {
+        atomic_store(&child->board->asked, true);
+        child_signal(child, SIGTERM);
+        child_signal(child, SIGCONT);
     }
-    child->await_group = true;
-    /* The command's orphans become our children, so that they are reaped, and the group can
-     * vanish, where no init does it. */
-    prctl(PR_SET_CHILD_SUBREAPER, 1);
-    child_signal(child, SIGTERM);
-    child_signal(child, SIGCONT);
+    child->await_all = true;
     child_kill_at(child, kill_at);
-    ev_timer_init(&child->group_watcher, on_group_look, LOOK_AT_GROUP_S, LOOK_AT_GROUP_S);
-    child->group_watcher.data = child;
-    ev_timer_start(child->loop, &child->group_watcher);
+    ring(child);
 }
 
 static void watch(struct child *child)
 {
-    ev_child_init(&child->end_watcher, on_child, child->pid, 1);
-    child->end_watcher.data = child;
-    ev_child_start(child->loop, &child->end_watcher);
-    ev_timer_init(&child->group_watcher, on_group_look, LOOK_AT_GROUP_S, LOOK_AT_GROUP_S);
+    ev_io_init(&child->news_watcher, on_news, child->socket, EV_READ);
+    /* When we have been stopped, what the masters and the clock say comes first. */
+    ev_set_priority(&child->news_watcher, EV_MINPRI);
+    child->news_watcher.data = child;
+    ev_io_start(child->loop, &child->news_watcher);
+    ev_child_init(&child->orphan_watcher, on_orphan, child->pid, 0);
+    child->orphan_watcher.data = child;
+    ev_child_start(child->loop, &child->orphan_watcher);
+    ev_timer_init(&child->orphans_watcher, on_orphans_look, LOOK_AT_ORPHANS_S, LOOK_AT_ORPHANS_S);
+    child->orphans_watcher.data = child;
 }
 
-static pid_t fork_command(struct child *child, char **command, char **environment, int exec_pipe)
+/* ---- Start -------------------------------------------------------------- */
+
+/* The ends that the guardian and the command have. */
+struct far_ends {
+    int socket, exec_pipe;
+};
+
+static void close_far(struct far_ends *far)
 {
-    sigset_t all;
-    sigset_t before;
-    pid_t parent = getpid();
-    sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, &before);
-    pid_t pid = fork();
-    if (pid == 0)
-        become_command(child, command, environment, exec_pipe, parent);
-    int error = errno;
-    sigprocmask(SIG_SETMASK, &before, NULL);
-    errno = error;
-    return pid;
+    close_if_open(&far->socket);
+    close_if_open(&far->exec_pipe);
 }
 
-/* The pipe and the alarm; 0 or an errno. */
-static int open_descriptors(struct child *child, int *exec_pipe)
+static bool open_pair(int *ours, int *theirs, bool is_pipe)
 {
     int ends[2];
+    int done = is_pipe ? pipe2(ends, O_CLOEXEC | O_NONBLOCK)
+                       : socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends);
+    if (done < 0)
+        return false;
+    *ours = ends[0];
+    *theirs = ends[1];
+    return true;
+}
+
+/* 0 or an errno; then what was opened is closed. */
+static int open_all(struct child *child, struct far_ends *far, int64_t lease_end)
+{
+    child->socket = child->exec_pipe = child->terminal.fd = child->cgroup.folder = -1;
     int error = alarm_open(&child->killer, child->loop, on_kill_time, child);
     if (error)
         return error;
-    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0) {
+    if (!open_pair(&child->exec_pipe, &far->exec_pipe, true) ||
+        !open_pair(&child->socket, &far->socket, false) ||
+        !(child->board = guardian_board_make(lease_end))) {
         error = errno;
-        alarm_close(&child->killer);
+        close_far(far);
+        close_ours(child);
         return error;
     }
-    child->exec_pipe = ends[0];
-    *exec_pipe = ends[1];
+    terminal_open(&child->terminal);
+    if (!child->orders.leave_children)
+        cgroup_make(&child->cgroup);
     return 0;
 }
 
-int child_start(struct child *child, struct ev_loop *loop, char **command, char **environment)
+/* The guardian says which process the command is; 0 or an errno. */
+static int await_command(struct child *child)
 {
-    int exec_pipe = -1;
+    struct pollfd news = {.fd = child->socket, .events = POLLIN};
+    int64_t deadline = boot_ms() + START_MS;
+    int command;
+    while ((command = atomic_load(&child->board->command)) == 0) {
+        int64_t left = deadline - boot_ms();
+        int ready = left > 0 ? poll(&news, 1, (int)left) : 0;
+        bool ended = ready > 0 && news.revents & POLLHUP;
+        if (ready == 0 || (ended && atomic_load(&child->board->command) == 0))
+            return ready == 0 ? ETIMEDOUT : ECHILD;
+    }
+    child->pid = command;
+    return command < 0 ? -command : 0;
+}
+
+static int start_guardian(struct child *child, char **command, char **environment,
+                          struct far_ends *far)
+{
+    struct spawn how = {.command = command,
+                        .environment = environment,
+                        .terminal = &child->terminal,
+                        .cgroup = &child->cgroup,
+                        .exec_pipe = far->exec_pipe};
+    /* What the guardian leaves, should it be killed, is ours. */
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    child->guardian = guardian_start(&child->orders, child->board, &how, far->socket);
+    int error = child->guardian < 0 ? errno : 0;
+    close_far(far);
+    if (!error) {
+        error = await_command(child);
+        if (error)
+            kill(child->guardian, SIGKILL);
+    }
+    return error;
+}
+
+int child_start(struct child *child, struct ev_loop *loop, char **command, char **environment,
+                int64_t lease_end)
+{
+    struct far_ends far = {-1, -1};
     child->loop = loop;
-    int error = open_descriptors(child, &exec_pipe);
+    child->kill_at = INT64_MAX;
+    child->lease_end = lease_end;
+    int error = open_all(child, &far, lease_end);
     if (error)
         return error;
-    child->kill_at = INT64_MAX;
-    terminal_open(&child->terminal);
-    child->pid = fork_command(child, command, environment, exec_pipe);
-    error = child->pid < 0 ? errno : 0;
-    close(exec_pipe);
+    error = start_guardian(child, command, environment, &far);
     if (error) {
-        close_descriptors(child);
+        close_ours(child);
         return error;
     }
-    /* Parent and child both do this, as either may come first. */
-    setpgid(child->pid, child->pid);
     if (child->terminal.eager)
         terminal_give(&child->terminal, child->pid);
     watch(child);

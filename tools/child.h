@@ -1,8 +1,10 @@
 /*
- * child.h - the command that `run` runs, in a process group of its own.
+ * child.h - the command that `run` runs, in a process group of its own, under a guardian
+ * (guardian.h).
  *
- * If we die without ending the command, the kernel does (PR_SET_PDEATHSIG), unless the command has
- * changed its user (setuid). It does not end the command's children.
+ * We end the command, and the guardian ends what else there is of its tree; it does both should we
+ * be stopped or killed.  If the guardian is killed the kernel kills the command
+ * (PR_SET_PDEATHSIG), and we kill the rest.
  */
 #ifndef REDLOCK_TOOLS_CHILD_H
 #define REDLOCK_TOOLS_CHILD_H
@@ -13,43 +15,63 @@
 #include <sys/types.h>
 
 #include "alarm.h"
+#include "cgroup.h"
+#include "guardian.h"
 #include "terminal.h"
 
 struct child {
     struct ev_loop *loop;
     pid_t pid; /* its group's id as well */
+    pid_t guardian;
+    struct guardian_board *board;
+    struct cgroup cgroup;
     struct terminal terminal;
 
-    bool reaped;
-    bool killed;      /* SIGKILL was sent to the group */
-    bool await_group; /* wait until the whole group has ended */
-    int exec_pipe;    /* carries errno if the command could not be executed */
+    bool ended;     /* the command; exit_status is known */
+    bool await_all; /* it is being ended */
+    int socket;     /* to the guardian */
+    int exec_pipe;  /* carries errno if the command could not be executed */
     struct alarm killer;
     int64_t kill_at; /* INT64_MAX: not planned */
-    ev_child end_watcher;
-    ev_timer group_watcher;
+    ev_io news_watcher;
+    ev_child orphan_watcher; /* once the guardian is gone */
+    ev_timer orphans_watcher;
 
     /* Set by the owner before child_start(). */
-    void (*ended)(struct child *child, void *data);
+    struct guardian_orders orders;
+    void (*ended_all)(struct child *child, void *data);
     bool (*may_go_on)(void *data); /* asked before a stopped command is continued */
     void *data;
 
-    /* For ended(): */
-    int exit_status; /* as a shell has it: 128 + n when ended by signal n */
-    int exec_errno;  /* not 0: the command could not be executed */
+    /* For ended_all(): */
+    int exit_status;  /* as a shell has it: 128 + n when ended by signal n */
+    int exec_errno;   /* not 0: the command could not be executed */
+    bool killed;      /* the command got SIGKILL */
+    bool asked_rest;  /* what it had left behind got SIGTERM */
+    bool killed_rest; /* and SIGKILL */
+    bool acted;       /* the guardian ended it, as nobody had prolonged the lease */
+    bool unguarded;   /* the guardian was killed */
+    unsigned left;    /* so many processes belong to others and could not be ended */
+    pid_t one_left;
+    int64_t gone_at;   /* boot_ms() */
+    int64_t lease_end; /* as told last */
 };
 
-/* Returns 0 or an errno; then nothing was started. */
-int child_start(struct child *child, struct ev_loop *loop, char **command, char **environment);
+/* `lease_end` is of boot_ms().  Returns 0 or an errno; then nothing was started. */
+int child_start(struct child *child, struct ev_loop *loop, char **command, char **environment,
+                int64_t lease_end);
+
+/* The lease ends then.  To be told often: the guardian ends the command otherwise. */
+void child_lease_ends(struct child *child, int64_t lease_end);
 
 /* Sends the signal to the command's whole group. */
-void child_signal(const struct child *child, int number);
+void child_signal(struct child *child, int number);
 
-/* Sends SIGKILL to the group at that time (boot_ms()), unless it is planned for earlier. */
+/* Sends SIGKILL to all at that time (boot_ms()), unless it is planned for earlier. */
 void child_kill_at(struct child *child, int64_t at);
 
-/* Sends SIGTERM now and SIGKILL at that time; ended() is called when the whole group is gone.  A
- * second call can only bring SIGKILL forward. */
+/* Sends SIGTERM now and SIGKILL at that time; ended_all() is called when all are gone.  A second
+ * call can only bring SIGKILL forward. */
 void child_end(struct child *child, int64_t kill_at);
 
 #endif

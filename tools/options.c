@@ -32,6 +32,7 @@ enum option_id {
     OPTION_WAIT,
     OPTION_KILL_AFTER,
     OPTION_MARGIN,
+    OPTION_LEAVE_CHILDREN,
     OPTION_MAX_HOLD,
     OPTION_AT_LEAST,
     OPTION_TOKEN,
@@ -68,6 +69,7 @@ static const struct option long_options[] = {
     {"wait", required_argument, NULL, OPTION_WAIT},
     {"kill-after", required_argument, NULL, OPTION_KILL_AFTER},
     {"margin", required_argument, NULL, OPTION_MARGIN},
+    {"leave-children", no_argument, NULL, OPTION_LEAVE_CHILDREN},
     {"max-hold", required_argument, NULL, OPTION_MAX_HOLD},
     {"at-least", required_argument, NULL, OPTION_AT_LEAST},
     {"token", required_argument, NULL, OPTION_TOKEN},
@@ -100,6 +102,7 @@ static unsigned taken_by(int id)
         return FOR_RUN | FOR_LOCK;
     case OPTION_KILL_AFTER:
     case OPTION_MARGIN:
+    case OPTION_LEAVE_CHILDREN:
         return FOR_RUN | FOR_ELECT;
     case OPTION_VALUE:
     case OPTION_AGAIN:
@@ -327,6 +330,9 @@ static int take_option(struct options *options, int id)
         return GO_ON;
     case OPTION_WATCH:
         options->watch = true;
+        return GO_ON;
+    case OPTION_LEAVE_CHILDREN:
+        options->leave_children = true;
         return GO_ON;
     case OPTION_PARTIES:
         return take_number(options, id, 1, REDLOCK_PARTIES_MAX, &options->parties);

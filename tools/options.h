@@ -31,7 +31,7 @@ struct options {
     const char *id, *arrival;  /* of a latch; NULL: not given */
     const char *token;
     const char *value; /* to announce; NULL: the label */
-    bool adopt, fence, again, watch;
+    bool adopt, fence, again, watch, leave_children;
     bool shared;      /* all names */
     unsigned permits; /* 0: the names themselves */
 

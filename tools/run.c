@@ -110,7 +110,9 @@ static void stop_max_hold(struct run *run)
 
 static int status_of(const struct run *run)
 {
-    return run->lost || run->overdue ? EXIT_LOST : run->child.exit_status;
+    if (run->lost || run->overdue || run->child.acted)
+        return EXIT_LOST;
+    return run->child.unguarded ? EXIT_INTERNAL : run->child.exit_status;
 }
 
 /* After LOST too, to clear what is left on the masters. */
@@ -120,11 +122,14 @@ static void release(struct run *run)
         session_end(&run->session, run->status, OWED_TIMEOUT_MS);
 }
 
-static void on_child_ended(struct child *child, void *data)
+static void on_all_ended(struct child *child, void *data)
 {
     struct run *run = data;
     run->running = false;
     stop_max_hold(run);
+    ev_prepare_stop(run->session.loop, &run->lease_watcher);
+    if (child->acted && !run->lost && !run->overdue)
+        run->lease_end = child->lease_end;
     if (child->exec_errno)
         report_not_executed(run, run->session.options->program[0], child->exec_errno);
     else
@@ -137,6 +142,28 @@ static bool may_go_on(void *data)
 {
     const struct run *run = data;
     return !run->lost && !run->overdue && redlock_valid_for(run->lease) > 0;
+}
+
+/* ---- The guardian's knowledge ------------------------------------------- */
+
+/* Before each wait of the loop: whatever prolonged the lease came in by the loop.  The clock is
+ * read first, so that the sum is never too large. */
+static void on_turn(struct ev_loop *loop, ev_prepare *watcher, int events)
+{
+    struct run *run = watcher->data;
+    (void)loop;
+    (void)events;
+    int64_t now = boot_ms();
+    int64_t valid = redlock_valid_for(run->lease);
+    if (valid > 0 && !run->lost)
+        child_lease_ends(&run->child, now + valid);
+}
+
+static void watch_lease(struct run *run)
+{
+    ev_prepare_init(&run->lease_watcher, on_turn);
+    run->lease_watcher.data = run;
+    ev_prepare_start(run->session.loop, &run->lease_watcher);
 }
 
 /* ---- The lease ---------------------------------------------------------- */
@@ -154,7 +181,8 @@ static void on_acquired(struct run *run, const redlock_event *event)
 {
     run->keep_until = boot_ms() + run->session.options->at_least_ms;
     report_if_verbose(run, event);
-    run->child.ended = on_child_ended;
+    run->child.orders = run_orders(run->session.options);
+    run->child.ended_all = on_all_ended;
     run->child.may_go_on = may_go_on;
     run->child.data = run;
     if (!environment_make(&run->environment, run->session.options, run->lease)) {
@@ -166,14 +194,16 @@ static void on_acquired(struct run *run, const redlock_event *event)
         could_not_start(run, error);
         return;
     }
+    int64_t now = boot_ms();
     error = child_start(&run->child, run->session.loop, run->session.options->program,
-                        run->environment.list);
+                        run->environment.list, now + redlock_valid_for(run->lease));
     if (error) {
         stop_max_hold(run);
         could_not_start(run, error);
         return;
     }
     run->running = true;
+    watch_lease(run);
     if (run->session.options->command->bit == FOR_ELECT)
         elect_announce(run);
 }

@@ -17,7 +17,8 @@ struct run {
     struct waiting waiting;
     struct child child;
     struct alarm max_hold;
-    int64_t keep_until; /* nobody else is to have the names before */
+    ev_prepare lease_watcher; /* tells the guardian when the lease ends */
+    int64_t keep_until;       /* nobody else is to have the names before */
     redlock_lease *lease;
     bool running;   /* the command */
     int stopped_by; /* the signal that came during the wait */
@@ -25,7 +26,7 @@ struct run {
     bool overdue;      /* held for --max-hold */
     bool ending;       /* a signal asked for the end of the command */
     bool taken;        /* the lease was found gone; when it went is unknown */
-    int64_t lease_end; /* on boot_ms(), once lost or overdue */
+    int64_t lease_end; /* on boot_ms(), once lost, overdue or ended by the guardian */
     int status;
     struct environment environment;
 };

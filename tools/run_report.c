@@ -115,7 +115,9 @@ static void tell_ending(struct text *out, const struct run *run, int64_t ends_ms
                     ends_ms < 0 ? "ended" : "ends in", ends_ms < 0 ? -ends_ms : ends_ms,
                     ends_ms < 0 ? " ago" : "");
     }
-    if (grace > 0)
+    if (run->child.acted)
+        text_format(out, "its guardian %s\n", run->child.ended ? "has done so" : "does so");
+    else if (grace > 0)
         text_format(out, "SIGTERM now, SIGKILL in %" PRId64 " ms\n", grace);
     else
         text_format(out, "SIGKILL now\n");
@@ -175,21 +177,48 @@ static void say_end(const struct run *run, int64_t left)
 }
 
 /* Said also when quiet: somebody's work was cut off. */
-static void say_killed(const struct run *run)
+static void say_killed(const struct run *run, const char *what)
 {
     char span[DURATION_SIZE];
     say_at(REDLOCK_LOG_WARNING,
-           "the command had not ended %s after it was asked to (--kill-after), and got SIGKILL",
+           "%s had not ended %s after it was asked to (--kill-after), and got SIGKILL", what,
            duration_show(span, run->session.options->kill_after_ms));
+}
+
+/* Of a command that was not cut off. */
+static void say_rest(const struct run *run)
+{
+    const struct child *child = &run->child;
+    if (child->killed)
+        say_killed(run, "the command");
+    if (child->killed_rest)
+        say_killed(run, "what the command left behind");
+    else if (child->asked_rest && !run->ending && !run->session.options->quiet)
+        say_at(REDLOCK_LOG_WARNING, "what the command left behind was ended: --leave-children lets "
+                                    "it run on");
+}
+
+static void say_why(const struct run *run, bool cut_off)
+{
+    const struct child *child = &run->child;
+    if (child->unguarded)
+        say("the guardian of the command was killed, so the command was ended");
+    else if (child->acted)
+        say("redlock did not run in time to renew the lease, so the guardian ended the command");
+    else if (!cut_off)
+        say_rest(run);
+    if (child->left > 0)
+        say("%u processes of the command run on, as they belong to another user, and cannot be "
+            "ended: one is %d",
+            child->left, (int)child->one_left);
 }
 
 void report_end(const struct run *run)
 {
-    bool cut_off = run->lost || run->overdue;
-    if (run->child.killed && !cut_off)
-        say_killed(run);
-    int64_t left = run->lease_end - boot_ms();
+    bool cut_off = run->lost || run->overdue || run->child.acted;
+    int64_t left = run->lease_end - run->child.gone_at;
     struct text line = {0};
+    say_why(run, cut_off);
     if (!run->session.options->json) {
         if (cut_off)
             say_end(run, left);

@@ -18,6 +18,15 @@ int64_t run_margin_ms(const struct options *options)
     return options->margin_ms >= 0 ? options->margin_ms : grace + slack_ms(options);
 }
 
+struct guardian_orders run_orders(const struct options *options)
+{
+    int64_t slack = slack_ms(options);
+    return (struct guardian_orders){.ask_before_ms = run_margin_ms(options) - slack,
+                                    .slack_ms = slack,
+                                    .kill_after_ms = options->kill_after_ms,
+                                    .leave_children = options->leave_children};
+}
+
 int64_t run_grace_ms(const struct options *options, int64_t valid_ms)
 {
     int64_t most = valid_ms - slack_ms(options);

@@ -6,10 +6,15 @@
 
 #include <stdint.h>
 
+#include "guardian.h"
 #include "options.h"
 
 /* How long before its end the lease is told lost. */
 int64_t run_margin_ms(const struct options *options);
+
+/* What the guardian goes by: it asks the command to end a moment later than we would, should the
+ * lease be lost, and kills it as late. */
+struct guardian_orders run_orders(const struct options *options);
 
 /* How long the command may live on when the lease is valid for that long. */
 int64_t run_grace_ms(const struct options *options, int64_t valid_ms);

@@ -1,0 +1,356 @@
+#include "guardian.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "duration.h"
+#include "exits.h"
+#include "proc.h"
+
+#define LINGER_MS    200 /* what the command leaves behind has that long to end by itself */
+#define LOOK_MS      5
+#define LOOK_MOST_MS 1000
+#define KILLS_LEAST  4 /* before it gives up: what cgroup_kill() has reached needs a moment */
+#define NEVER        INT64_MAX
+
+struct guardian {
+    const struct guardian_orders *orders;
+    struct guardian_board *board;
+    struct cgroup cgroup;
+    int run, children, timer; /* descriptors; run: -1 when it is gone */
+    pid_t command;
+    bool childless;
+    bool asked; /* the command's group */
+    bool asked_rest;
+    int kills;        /* how often it has sent SIGKILL to all */
+    int64_t ended_at; /* of the command */
+    int64_t kill_at;  /* as planned by us */
+    int64_t look_ms;  /* between two looks */
+    struct signalled last;
+};
+
+/* ---- What it knows ------------------------------------------------------ */
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static bool has_ended(const struct guardian *guardian)
+{
+    return atomic_load(&guardian->board->ended);
+}
+
+static bool was_asked(const struct guardian *guardian)
+{
+    return guardian->asked || atomic_load(&guardian->board->asked);
+}
+
+static int64_t lease_end(const struct guardian *guardian)
+{
+    return atomic_load(&guardian->board->lease_end);
+}
+
+static int64_t last_moment(const struct guardian *guardian)
+{
+    return lease_end(guardian) - guardian->orders->slack_ms;
+}
+
+/* No other group can have this id while it has members, and we look again within milliseconds. */
+static bool group_is_gone(const struct guardian *guardian)
+{
+    return kill(-guardian->command, 0) < 0 && errno == ESRCH;
+}
+
+/* The rest belongs to other users.  The command itself is waited for as long as the lease lasts. */
+static bool can_do_no_more(const struct guardian *guardian, int64_t now)
+{
+    return guardian->kills >= KILLS_LEAST && guardian->last.reached == 0 &&
+           guardian->last.refused > 0 && (has_ended(guardian) || now >= lease_end(guardian));
+}
+
+static bool is_over(const struct guardian *guardian, int64_t now)
+{
+    if (can_do_no_more(guardian, now))
+        return true;
+    if (guardian->orders->leave_children)
+        /* After SIGKILL no process of the group runs; those left wait to be reaped. */
+        return has_ended(guardian) &&
+               (!was_asked(guardian) || guardian->kills > 0 || group_is_gone(guardian));
+    return guardian->childless;
+}
+
+/* ---- What it tells ------------------------------------------------------ */
+
+static void ring(const struct guardian *guardian)
+{
+    /* If the socket is full, `run` has bytes to wake up by. */
+    if (guardian->run >= 0)
+        send(guardian->run, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+static void note_command(struct guardian *guardian, int status)
+{
+    if (WIFSTOPPED(status)) {
+        atomic_store(&guardian->board->stopped_by, WSTOPSIG(status));
+    } else {
+        guardian->ended_at = boot_ms();
+        atomic_store(&guardian->board->wait_status, status);
+        atomic_store(&guardian->board->ended, true);
+    }
+    ring(guardian);
+}
+
+static void reap(struct guardian *guardian)
+{
+    int status;
+    pid_t pid;
+    while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0)
+        if (pid == guardian->command)
+            note_command(guardian, status);
+    guardian->childless = pid < 0 && errno == ECHILD;
+}
+
+static void tell_gone(const struct guardian *guardian)
+{
+    struct guardian_board *board = guardian->board;
+    bool all = guardian->orders->leave_children ? group_is_gone(guardian) : guardian->childless;
+    atomic_store(&board->gone_at, boot_ms());
+    atomic_store(&board->left, all || guardian->kills == 0 ? 0 : guardian->last.refused);
+    atomic_store(&board->one_left, guardian->last.one_refused);
+    atomic_store(&board->gone, true);
+    ring(guardian);
+}
+
+/* ---- What it does ------------------------------------------------------- */
+
+static int64_t time_to_ask(const struct guardian *guardian)
+{
+    bool leave = guardian->orders->leave_children;
+    if (has_ended(guardian) && (leave || guardian->asked_rest))
+        return NEVER;
+    if (has_ended(guardian))
+        return was_asked(guardian) ? guardian->ended_at : guardian->ended_at + LINGER_MS;
+    if (was_asked(guardian))
+        return NEVER;
+    return guardian->run < 0 ? 0 : lease_end(guardian) - guardian->orders->ask_before_ms;
+}
+
+/* What was asked with the command is not asked twice. */
+static void ask_rest(struct guardian *guardian)
+{
+    guardian->last = tree_signal(getpid(), was_asked(guardian) ? guardian->command : 0, SIGTERM);
+    guardian->asked_rest = true;
+    atomic_store(&guardian->board->asked_rest, true);
+}
+
+static void ask(struct guardian *guardian, int64_t now)
+{
+    if (has_ended(guardian)) {
+        ask_rest(guardian);
+    } else {
+        group_signal(guardian->command, SIGTERM);
+        guardian->asked = true;
+        atomic_store(&guardian->board->acted, true);
+    }
+    guardian->kill_at = smaller(guardian->kill_at, now + guardian->orders->kill_after_ms);
+    ring(guardian);
+}
+
+static int64_t time_to_kill(const struct guardian *guardian)
+{
+    int64_t planned = smaller(guardian->kill_at, atomic_load(&guardian->board->kill_at));
+    return smaller(planned, last_moment(guardian));
+}
+
+static void note_kill(struct guardian *guardian)
+{
+    struct guardian_board *board = guardian->board;
+    bool planned = atomic_load(&board->asked) || atomic_load(&board->kill_at) <= boot_ms();
+    if (has_ended(guardian)) {
+        atomic_store(&board->killed_rest, true);
+        return;
+    }
+    atomic_store(&board->killed, true);
+    if (!planned)
+        atomic_store(&board->acted, true);
+}
+
+static void kill_all(struct guardian *guardian)
+{
+    if (guardian->kills++ == 0)
+        note_kill(guardian);
+    if (guardian->orders->leave_children || !has_ended(guardian))
+        guardian->last = group_signal(guardian->command, SIGKILL);
+    if (guardian->orders->leave_children)
+        return;
+    cgroup_kill(&guardian->cgroup);
+    guardian->last = tree_signal(getpid(), 0, SIGKILL);
+}
+
+/* Returns when there is something to do again. */
+static int64_t act(struct guardian *guardian, int64_t now)
+{
+    bool looks = guardian->orders->leave_children && has_ended(guardian);
+    if (now >= time_to_ask(guardian))
+        ask(guardian, now);
+    if (now >= time_to_kill(guardian)) {
+        kill_all(guardian);
+        /* What the kernel holds does not die the sooner for being asked more often. */
+        guardian->look_ms = smaller(2 * guardian->look_ms, LOOK_MOST_MS);
+        looks = true;
+    }
+    int64_t next = smaller(time_to_ask(guardian), time_to_kill(guardian));
+    return looks ? now + guardian->look_ms : next;
+}
+
+/* ---- What it waits for -------------------------------------------------- */
+
+static void set_timer(const struct guardian *guardian, int64_t at)
+{
+    /* 0 would disarm the timer. */
+    struct itimerspec when = {
+        .it_value = {.tv_sec = at / 1000, .tv_nsec = at % 1000 * 1000000 + 1}};
+    timerfd_settime(guardian->timer, TFD_TIMER_ABSTIME, &when, NULL);
+}
+
+static void hear_run(struct guardian *guardian)
+{
+    char bytes[64];
+    ssize_t got;
+    while ((got = recv(guardian->run, bytes, sizeof(bytes), MSG_DONTWAIT)) > 0)
+        ;
+    if (got < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    close(guardian->run);
+    guardian->run = -1;
+}
+
+static void hear_children(const struct guardian *guardian)
+{
+    struct signalfd_siginfo facts;
+    ssize_t got = read(guardian->children, &facts, sizeof(facts));
+    (void)got; /* one reading takes all: a signal is pending once */
+}
+
+static void wait_until(struct guardian *guardian, int64_t at)
+{
+    struct pollfd ready[] = {{.fd = guardian->children, .events = POLLIN},
+                             {.fd = guardian->timer, .events = POLLIN},
+                             {.fd = guardian->run, .events = POLLIN}};
+    set_timer(guardian, at);
+    if (poll(ready, 3, -1) < 0)
+        return;
+    if (ready[0].revents)
+        hear_children(guardian);
+    if (ready[2].revents)
+        hear_run(guardian);
+}
+
+/* ---- Its life ----------------------------------------------------------- */
+
+/* When memory is short the kernel ends somebody larger.  Most users may not say so. */
+static void be_spared(void)
+{
+    int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    if (file < 0)
+        return;
+    ssize_t told = write(file, "-1000", 5);
+    (void)told;
+    close(file);
+}
+
+/* All signals are blocked: SIGCHLD is read, and the others never arrive. */
+static void open_ears(struct guardian *guardian)
+{
+    sigset_t child;
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    guardian->children = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
+    guardian->timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+}
+
+static void start_command(struct guardian *guardian, const struct spawn *how)
+{
+    guardian->command = spawn(how);
+    atomic_store(&guardian->board->command, guardian->command < 0 ? -errno : guardian->command);
+    ring(guardian);
+    if (guardian->command < 0)
+        _exit(EXIT_INTERNAL);
+}
+
+static void guard(struct guardian *guardian)
+{
+    for (;;) {
+        reap(guardian);
+        int64_t now = boot_ms();
+        if (is_over(guardian, now))
+            return;
+        wait_until(guardian, act(guardian, now));
+    }
+}
+
+static void be_guardian(struct guardian *guardian, const struct spawn *how)
+{
+    setpgid(0, 0);
+    prctl(PR_SET_NAME, "redlock-guard");
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    start_command(guardian, how);
+    proc_close_all_but((int[]){guardian->run, guardian->cgroup.folder}, 2);
+    open_ears(guardian);
+    be_spared();
+    guard(guardian);
+    tell_gone(guardian);
+    if (guardian->run < 0)
+        cgroup_remove(&guardian->cgroup);
+    _exit(EXIT_DONE);
+}
+
+pid_t guardian_start(const struct guardian_orders *orders, struct guardian_board *board,
+                     const struct spawn *how, int run)
+{
+    struct guardian guardian = {.orders = orders,
+                                .board = board,
+                                .cgroup = *how->cgroup,
+                                .run = run,
+                                .kill_at = NEVER,
+                                .look_ms = LOOK_MS};
+    sigset_t all, before;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before);
+    pid_t pid = fork();
+    if (pid == 0)
+        be_guardian(&guardian, how);
+    int error = errno;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+    return pid;
+}
+
+/* ---- The memory that is shared ------------------------------------------ */
+
+struct guardian_board *guardian_board_make(int64_t lease_end)
+{
+    struct guardian_board *board =
+        mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (board == MAP_FAILED)
+        return NULL;
+    atomic_init(&board->lease_end, lease_end);
+    atomic_init(&board->kill_at, NEVER);
+    return board;
+}
+
+void guardian_board_free(struct guardian_board *board)
+{
+    munmap(board, sizeof(*board));
+}

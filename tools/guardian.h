@@ -1,0 +1,62 @@
+/*
+ * guardian.h - a second, tiny process between `run` and its command, which ends the command and all
+ * that descends from it when the lease is about to end and nobody has prolonged it, or when `run`
+ * is gone.
+ *
+ *   redlock run ── guardian ── command ── ...
+ *
+ * It is the command's parent, and what loses its own parent becomes its child: the tree is
+ * reachable whatever became a daemon.  It has a process group of its own, and no signal that can be
+ * blocked reaches it.  It holds no descriptor but a socket to `run`, and needs no master and no
+ * memory.
+ */
+#ifndef REDLOCK_TOOLS_GUARDIAN_H
+#define REDLOCK_TOOLS_GUARDIAN_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "spawn.h"
+#include "tree.h"
+
+/* In memory that `run` and the guardian share.  Times are of boot_ms().  A byte over the socket
+ * says that something is new; the end of the socket, that the other one is gone. */
+struct guardian_board {
+    /* `run` writes: */
+    _Atomic int64_t lease_end; /* never later than the truth */
+    _Atomic int64_t kill_at;   /* INT64_MAX: not planned */
+    _Atomic bool asked;        /* it has sent SIGTERM to the command's group */
+
+    /* The guardian writes: */
+    _Atomic int command; /* its pid, or -errno */
+    _Atomic int stopped_by;
+    _Atomic bool acted;       /* nobody had prolonged the lease: it ended the command */
+    _Atomic bool killed;      /* the command got SIGKILL from it */
+    _Atomic bool asked_rest;  /* what the command had left behind got SIGTERM */
+    _Atomic bool killed_rest; /* and SIGKILL */
+    _Atomic int wait_status;
+    _Atomic bool ended; /* the command: wait_status says how */
+    _Atomic int64_t gone_at;
+    _Atomic unsigned left; /* processes that could not be signalled */
+    _Atomic int one_left;
+    _Atomic bool gone; /* all that could be ended has ended; the guardian ends */
+};
+
+struct guardian_orders {
+    int64_t ask_before_ms; /* so long before the lease's end the command gets SIGTERM */
+    int64_t slack_ms;      /* and so long before it SIGKILL */
+    int64_t kill_after_ms; /* but at most so long after SIGTERM */
+    bool leave_children;   /* only the command's own group is guarded */
+};
+
+struct guardian_board *guardian_board_make(int64_t lease_end); /* NULL: errno */
+void guardian_board_free(struct guardian_board *board);
+
+/* Starts it, and it starts the command.  `run` is its end of the socket, which the caller closes.
+ * Returns its pid, or -1 with errno. */
+pid_t guardian_start(const struct guardian_orders *orders, struct guardian_board *board,
+                     const struct spawn *how, int run);
+
+#endif

@@ -1,0 +1,23 @@
+/*
+ * spawn.h - a new process, which becomes the command.
+ */
+#ifndef REDLOCK_TOOLS_SPAWN_H
+#define REDLOCK_TOOLS_SPAWN_H
+
+#include <sys/types.h>
+
+#include "cgroup.h"
+#include "terminal.h"
+
+struct spawn {
+    char **command, **environment;
+    const struct terminal *terminal;
+    const struct cgroup *cgroup;
+    int exec_pipe; /* gets the errno if the command cannot be executed; close-on-exec */
+};
+
+/* Called with all signals blocked.  Returns its pid, which is its group's as well, or -1 with
+ * errno. It dies with the caller, unless it changes its user (setuid). */
+pid_t spawn(const struct spawn *how);
+
+#endif

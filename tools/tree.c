@@ -1,0 +1,84 @@
+#include "tree.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "proc.h"
+
+#define PIDS_MOST   (1 << 22) /* no pid of Linux is that large */
+#define PASSES_MOST 10        /* who forks without end must not keep us here */
+
+/* One bit for each pid: it is in the tree. */
+static uint8_t ours[PIDS_MOST / 8];
+
+struct search {
+    pid_t but_group;
+    int number;
+    bool found; /* in this pass */
+    struct signalled signalled;
+};
+
+static bool is_ours(pid_t pid)
+{
+    return pid < PIDS_MOST && ours[pid / 8] & 1U << pid % 8;
+}
+
+static void make_ours(pid_t pid)
+{
+    if (pid < PIDS_MOST)
+        ours[pid / 8] |= (uint8_t)(1U << pid % 8);
+}
+
+static void note(struct signalled *signalled, pid_t pid, int outcome)
+{
+    if (outcome == 0) {
+        signalled->reached++;
+    } else if (errno == EPERM) {
+        signalled->refused++;
+        signalled->one_refused = pid < 0 ? -pid : pid;
+    }
+}
+
+/* `pid` is as for kill(). */
+static void send_to(struct signalled *signalled, pid_t pid, int number)
+{
+    note(signalled, pid, kill(pid, number));
+    if (number == SIGTERM)
+        kill(pid, SIGCONT);
+}
+
+/* It is signalled at once: no other process can have its pid so soon. */
+static void look_at(void *data, int pid)
+{
+    struct search *search = data;
+    struct proc_facts facts;
+    if (is_ours(pid) || !proc_facts(pid, &facts) || !is_ours(facts.parent))
+        return;
+    make_ours(pid);
+    search->found = true;
+    if (facts.runs && facts.group != search->but_group)
+        send_to(&search->signalled, pid, search->number);
+}
+
+/* Most parents are listed before their children: then one pass finds all, and one more nothing. */
+struct signalled tree_signal(pid_t root, pid_t but_group, int number)
+{
+    struct search search = {.but_group = but_group, .number = number, .found = true};
+    memset(ours, 0, sizeof(ours));
+    make_ours(root);
+    for (int pass = 0; search.found && pass < PASSES_MOST; pass++) {
+        search.found = false;
+        proc_each("/proc", look_at, &search);
+    }
+    return search.signalled;
+}
+
+struct signalled group_signal(pid_t group, int number)
+{
+    struct signalled signalled = {0};
+    send_to(&signalled, -group, number);
+    return signalled;
+}

@@ -1,0 +1,26 @@
+/*
+ * tree.h - signals to all that descends from a process, whatever group or session it is in.
+ *
+ * An orphan stays in the tree where an ancestor is a subreaper.  Nothing is allocated: the guardian
+ * calls it after a fork.
+ */
+#ifndef REDLOCK_TOOLS_TREE_H
+#define REDLOCK_TOOLS_TREE_H
+
+#include <sys/types.h>
+
+/* What became of a signal to several processes. */
+struct signalled {
+    unsigned reached;
+    unsigned refused; /* they belong to another user */
+    pid_t one_refused;
+};
+
+/* To the descendants of `root`, not to itself, but for those in that group (0: none).  SIGTERM is
+ * followed by SIGCONT.  What is forked meanwhile may be missed: ask again. */
+struct signalled tree_signal(pid_t root, pid_t but_group, int number);
+
+/* The same to a group. */
+struct signalled group_signal(pid_t group, int number);
+
+#endif
