@@ -83,12 +83,11 @@ static bool has_children(void)
 static bool orphans_are_gone(struct child *child)
 {
     struct signalled last = kill_orphans(child);
-    bool no_more = last.reached == 0 && last.refused > 0;
-    child->left = no_more ? last.refused : 0;
+    bool none = child->ended && (child->orders.leave_children || !has_children());
+    child->left = none ? 0 : last.refused;
     child->one_left = last.one_refused;
-    if (child->ended && (child->orders.leave_children || !has_children()))
-        return true;
-    return no_more && (child->ended || boot_ms() >= child->lease_end);
+    return none || (last.reached == 0 && last.refused > 0 &&
+                    (child->ended || boot_ms() >= child->lease_end));
 }
 
 static void on_orphans_look(struct ev_loop *loop, ev_timer *timer, int events)

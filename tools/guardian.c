@@ -20,7 +20,7 @@
 #define LINGER_MS    200 /* what the command leaves behind has that long to end by itself */
 #define LOOK_MS      5
 #define LOOK_MOST_MS 1000
-#define KILLS_LEAST  4 /* before it gives up: what cgroup_kill() has reached needs a moment */
+#define KILLS_LEAST  6 /* before it gives up: what cgroup_kill() has reached needs a moment */
 #define NEVER        INT64_MAX
 
 struct guardian {
@@ -72,11 +72,12 @@ static bool group_is_gone(const struct guardian *guardian)
     return kill(-guardian->command, 0) < 0 && errno == ESRCH;
 }
 
-/* The rest belongs to other users.  The command itself is waited for as long as the lease lasts. */
+/* The rest belongs to other users, whose processes we may not even see.  The command itself is
+ * waited for as long as the lease lasts. */
 static bool can_do_no_more(const struct guardian *guardian, int64_t now)
 {
     return guardian->kills >= KILLS_LEAST && guardian->last.reached == 0 &&
-           guardian->last.refused > 0 && (has_ended(guardian) || now >= lease_end(guardian));
+           (has_ended(guardian) || now >= lease_end(guardian));
 }
 
 static bool is_over(const struct guardian *guardian, int64_t now)
@@ -121,12 +122,20 @@ static void reap(struct guardian *guardian)
     guardian->childless = pid < 0 && errno == ECHILD;
 }
 
+static unsigned count_left(const struct guardian *guardian)
+{
+    if (guardian->orders->leave_children)
+        return group_is_gone(guardian) ? 0 : guardian->last.refused;
+    if (guardian->childless)
+        return 0;
+    return guardian->last.refused > 0 ? guardian->last.refused : 1;
+}
+
 static void tell_gone(const struct guardian *guardian)
 {
     struct guardian_board *board = guardian->board;
-    bool all = guardian->orders->leave_children ? group_is_gone(guardian) : guardian->childless;
     atomic_store(&board->gone_at, boot_ms());
-    atomic_store(&board->left, all || guardian->kills == 0 ? 0 : guardian->last.refused);
+    atomic_store(&board->left, guardian->kills > 0 ? count_left(guardian) : 0);
     atomic_store(&board->one_left, guardian->last.one_refused);
     atomic_store(&board->gone, true);
     ring(guardian);

@@ -1,6 +1,7 @@
 #include "run_report.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "duration.h"
@@ -109,18 +110,19 @@ static void explain_loss(struct text *out, const struct run *run, const redlock_
 static void tell_ending(struct text *out, const struct run *run, int64_t ends_ms, int64_t grace)
 {
     if (run->taken) {
-        text_format(out, "redlock: the lease is gone; ending the command: ");
+        text_format(out, "redlock: the lease is gone; ");
     } else {
-        text_format(out, "redlock: the lease %s %" PRId64 " ms%s; ending the command: ",
+        text_format(out, "redlock: the lease %s %" PRId64 " ms%s; ",
                     ends_ms < 0 ? "ended" : "ends in", ends_ms < 0 ? -ends_ms : ends_ms,
                     ends_ms < 0 ? " ago" : "");
     }
     if (run->child.acted)
-        text_format(out, "its guardian %s\n", run->child.ended ? "has done so" : "does so");
+        text_format(out, "the guardian %s the command\n",
+                    run->child.ended ? "has ended" : "is ending");
     else if (grace > 0)
-        text_format(out, "SIGTERM now, SIGKILL in %" PRId64 " ms\n", grace);
+        text_format(out, "ending the command: SIGTERM now, SIGKILL in %" PRId64 " ms\n", grace);
     else
-        text_format(out, "SIGKILL now\n");
+        text_format(out, "ending the command: SIGKILL now\n");
 }
 
 /* Said also when quiet: somebody's work was cut off. */
@@ -198,19 +200,27 @@ static void say_rest(const struct run *run)
                                     "it run on");
 }
 
+static void say_left(const struct child *child)
+{
+    char one[32] = "";
+    if (child->one_left > 0)
+        snprintf(one, sizeof(one), ", one of them %d", (int)child->one_left);
+    say("processes of the command run on, as they belong to another user and cannot be ended: %u%s",
+        child->left, one);
+}
+
 static void say_why(const struct run *run, bool cut_off)
 {
     const struct child *child = &run->child;
     if (child->unguarded)
         say("the guardian of the command was killed, so the command was ended");
     else if (child->acted)
-        say("redlock did not run in time to renew the lease, so the guardian ended the command");
+        say("this process did not run in time to renew the lease (was it stopped?): the guardian "
+            "ended the command");
     else if (!cut_off)
         say_rest(run);
     if (child->left > 0)
-        say("%u processes of the command run on, as they belong to another user, and cannot be "
-            "ended: one is %d",
-            child->left, (int)child->one_left);
+        say_left(child);
 }
 
 void report_end(const struct run *run)

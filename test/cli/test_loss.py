@@ -1,6 +1,5 @@
 """run: the lock is lost while the command runs.  The command is gone before the lease ends."""
 
-import re
 import signal
 import subprocess
 import time
@@ -185,16 +184,17 @@ class Others(ClusterCase):
 
     def test_frozen_past_the_end(self):
         told = self.freeze().err
-        self.assertRegex(told, r"the lease ended \d{3,} ms ago; ending the command: SIGKILL now")
-        after = re.search(r"was ended (\d+) ms AFTER the lease had ended: somebody else may", told)
-        self.assertGreaterEqual(int(after.group(1)), 500)
+        self.assertRegex(told, r"the lease ended \d{3,} ms ago; the guardian has ended the command\n"
+                               r"redlock: this process did not run in time to renew the lease \(was it "
+                               r"stopped\?\): the guardian ended the command\n"
+                               r"redlock: the command was ended \d+ ms before the lease's end\n")
 
     def test_frozen_past_the_end_as_json(self):
         lost, ended = [line for line in self.freeze("--json").json_lines
                        if line["event"] in ("lost", "ended")]
         self.assertRegex(lost["text"], r"^lost, [5-9]\d\d ms after its end: |"
                                        r"^lost, \d{4,} ms after its end: ")
-        self.assertLessEqual(ended["margin_ms"], -500)
+        self.assertGreater(ended["margin_ms"], 0)
 
     def delete(self):
         for master in range(1, 6):

@@ -1,8 +1,8 @@
 """Messages to people are true, come once, and fit the terminal."""
 
 import re
+import signal
 import socket
-import subprocess
 import threading
 import unittest
 
@@ -86,24 +86,33 @@ class Words(ClusterCase):
         told = self.redlock("run", "-v", self.name, "--", "true", status=0).err
         self.assertRegex(told, r"(?m)^redlock: acquired, valid for \d+ ms$")
         self.assertRegex(told, r"(?m)^redlock: released")
-        told = self.redlock("run", "--ttl", "2s", self.name, "--", "sh", "-c",
-                            "kill -STOP $PPID; sleep 3; kill -CONT $PPID; sleep 60",
-                            status=76).err
+        process = self.spawn("run", "--ttl", "2s", self.name, "--", "sh", "-c", "echo; exec sleep 60")
+        self.freeze(process)
+        told = self.finish(process, status=76).err
         self.assertIn(f"redlock: lost '{self.name}': the lease was not renewed before its "
                       "validity ended\n", told)
 
+    def freeze(self, process):
+        """Stops `redlock run` until its lease is over."""
+        process.stdout.readline()
+        process.send_signal(signal.SIGSTOP)
+        until(lambda: not any(self.cluster.values(self.name)), "the lease is over")
+        process.send_signal(signal.SIGCONT)
+
     def test_released_after_it_was_lost(self):
-        for command in ("sleep 60", "kill -STOP $PPID; sleep 3; kill -CONT $PPID; sleep 60"):
+        for how in ("taken", "frozen"):
             process = self.spawn("run", "--json", "--ttl", "2s", self.name, "--", "sh", "-c",
-                                 f"echo; {command}", stdout=subprocess.PIPE)
-            process.stdout.readline()
-            if command == "sleep 60":
+                                 "echo; exec sleep 60")
+            if how == "taken":
+                process.stdout.readline()
                 for master in (1, 2, 3):
                     self.cluster.cli(master, "DEL", self.name)
                     self.cluster.cli(master, "SET", self.name, "thief", "PX", "2000")
+            else:
+                self.freeze(process)
             told = {line["event"]: line for line in self.finish(process, 76).json_lines}
             with self.subTest(code=told["lost"]["code"]):
-                since = "nobody knows since when" if command == "sleep 60" else r"\d+ ms after its end"
+                since = "nobody knows since when" if how == "taken" else r"\d+ ms after its end"
                 self.assertRegex(told["lost"]["text"], f"^lost, {since}: ")
                 self.assertIn("it had been lost before", told["released"]["text"])
             until(lambda: not any(self.cluster.values(self.name)), "the thief has gone")

@@ -1,0 +1,531 @@
+"""run: the guardian ends the command and all that came of it when `redlock run` cannot.
+
+REDLOCK_ROUNDS=50 python3 test/cli/test_guardian.py Rounds     # the same 50 times; else 2
+"""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import unittest
+from pathlib import Path
+
+from harness import REDLOCK, ClusterCase, until
+
+ROUNDS = int(os.environ.get("REDLOCK_ROUNDS", "2"))
+NOBODY = 65534
+UNGUARDED = 70
+
+# Both write their pid and ignore SIGTERM; the second leaves its parents, group and session.  $0 is
+# the folder.
+STUBBORN = "trap '' TERM HUP; echo $$ > \"$0/{}\"; while :; do sleep 0.05; done"
+DAEMON = "(setsid sh -c '" + STUBBORN.format("daemon").replace("'", "'\\''") + "' \"$0\" >/dev/null 2>&1 &); "
+FAMILY = DAEMON + STUBBORN.format("command")
+# A daemon that ends when it is asked.
+POLITE = "(setsid sh -c 'echo $$ > \"$0/daemon\"; exec sleep 60' \"$0\" >/dev/null 2>&1 &); "
+
+
+def facts(pid):
+    """State, parent and group; None if there is no such process."""
+    try:
+        state, parent, group = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[:3]
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    return state, int(parent), int(group)
+
+
+def alive(pid):
+    """A zombie is dead."""
+    known = facts(pid)
+    return known is not None and known[0] not in "ZX"
+
+
+def children(pid):
+    pids = [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
+    return [it for it in pids if (facts(it) or (0, 0, 0))[1] == pid]
+
+
+def cgroup2():
+    """Where cgroups of version 2 are, if we may make some; else None."""
+    for place in (Path("/sys/fs/cgroup"), Path("/sys/fs/cgroup/unified")):
+        if (place / "cgroup.procs").exists() and os.access(place, os.W_OK):
+            return place
+    return None
+
+
+class GuardianCase(ClusterCase):
+    masters = 3
+
+    def pid(self, of):
+        path = self.tmp / of
+        text = until(lambda: path.exists() and path.read_text(), f"the {of} has started")
+        self.addCleanup(self.end_pid, int(text))
+        return int(text)
+
+    @staticmethod
+    def end_pid(pid):
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+    def start(self, script=FAMILY, *options, command="run", **more):
+        return self.spawn(command, *options, self.name, "--", "sh", "-c", script, str(self.tmp), **more)
+
+    def guardian(self, process):
+        return until(lambda: children(process.pid), "there is a guardian")[0]
+
+    def family(self):
+        return [self.pid("command"), self.pid("daemon")]
+
+    def gone(self, pids, what="all have ended"):
+        until(lambda: not any(map(alive, pids)), what)
+
+    def successor(self, pids):
+        """Waits for the lock, and then says which of the processes are still there."""
+        script = "for pid; do grep -sq '^State:.[^ZX]' /proc/$pid/status && echo $pid lives; done; true"
+        return self.spawn("run", "--ttl", "3s", "--kill-after", "500ms", "--wait", "forever", self.name, "--",
+                          "sh", "-c", script, "-", *map(str, pids))
+
+    def ended_before_the_next(self, strike, *options, **more):
+        """The strike at `redlock run` keeps the tree from reaching into the next holder's time."""
+        process = self.start(FAMILY, "--ttl", "2s", *options, **more)
+        pids = self.family()
+        next_one = self.successor(pids)
+        until(lambda: self.waiters().count(1) == self.masters, "the next one waits")
+        strike(process)
+        self.assertEqual(self.finish(next_one, 0).out, "")
+        for of in ("command", "daemon"):
+            (self.tmp / of).unlink()
+        return process
+
+
+class Rounds(GuardianCase):
+    def test_stopped(self):
+        for _ in range(ROUNDS):
+            process = self.ended_before_the_next(lambda it: it.send_signal(signal.SIGSTOP))
+            process.send_signal(signal.SIGCONT)
+            self.finish(process, 76)
+
+    def test_killed(self):
+        for _ in range(ROUNDS):
+            process = self.ended_before_the_next(lambda it: it.kill())
+            self.finish(process, -signal.SIGKILL)
+
+
+class Cgroups(GuardianCase):
+    """The same with a cgroup for the command, and where none can be had."""
+
+    def setUp(self):
+        super().setUp()
+        place = cgroup2()
+        if not place:
+            self.skipTest("no cgroups of version 2 that we may make")
+        self.folder = place / f"redlock-test-{os.getpid()}"
+        self.folder.mkdir()
+        self.addCleanup(self.folder.rmdir)
+
+    def enter(self):
+        (self.folder / "cgroup.procs").write_text("0")
+
+    def delegate(self):
+        os.setxattr(self.folder, "user.delegate", b"1")
+
+    def made(self):
+        return [it for it in self.folder.iterdir() if it.is_dir()]
+
+    def strike(self, *options):
+        process = self.ended_before_the_next(lambda it: it.send_signal(signal.SIGSTOP), *options,
+                                             preexec_fn=self.enter)
+        made = self.made()
+        process.send_signal(signal.SIGCONT)
+        self.finish(process, 76)
+        return made
+
+    def test_one_of_its_own(self):
+        self.delegate()
+        self.assertEqual(len(self.strike()), 1)
+        self.assertEqual(self.made(), [])
+
+    def test_none_where_they_are_another_managers(self):
+        self.assertEqual(self.strike(), [])
+
+    def test_none_where_children_are_left(self):
+        self.delegate()
+        process = self.start(STUBBORN.format("command"), "--leave-children", "--kill-after", "0",
+                             preexec_fn=self.enter)
+        command = self.pid("command")
+        self.assertEqual(self.made(), [])
+        self.assertIn(str(command), (self.folder / "cgroup.procs").read_text().split())
+        process.send_signal(signal.SIGTERM)
+        self.finish(process, 128 + signal.SIGKILL)
+
+    def test_is_removed_when_run_is_gone(self):
+        self.delegate()
+        process = self.start(FAMILY, "--kill-after", "0", preexec_fn=self.enter)
+        pids = self.family()
+        until(self.made, "there is a cgroup")
+        process.kill()
+        self.gone(pids)
+        until(lambda: self.made() == [], "the cgroup is removed")
+
+    def test_is_removed_when_the_guardian_is_gone(self):
+        self.delegate()
+        process = self.start(FAMILY, preexec_fn=self.enter)
+        pids = self.family()
+        os.kill(self.guardian(process), signal.SIGKILL)
+        self.finish(process, UNGUARDED)
+        self.gone(pids)
+        self.assertEqual(self.made(), [])
+
+
+class Frozen(GuardianCase):
+    def test_stopped_for_three_ttls(self):
+        process = self.start(FAMILY, "--ttl", "2s", "--json")
+        pids = self.family()
+        end = time.monotonic() + 6
+        process.send_signal(signal.SIGSTOP)
+        self.gone(pids)
+        until(lambda: time.monotonic() > end, "three ttls are over")
+        process.send_signal(signal.SIGCONT)
+        told = self.finish(process, 76)
+        self.assertRegex(told.events("lost")[0]["text"], r"^lost, [34]\d{3} ms after its end: ")
+        ended = told.events("ended")[0]
+        self.assertEqual(ended["status"], 128 + signal.SIGKILL)
+        self.assertGreater(ended["margin_ms"], 0)
+        self.assertIn("the guardian ended the command", told.events("log")[-1]["text"])
+        self.assert_free(self.name)
+
+    def test_it_is_asked_first(self):
+        """SIGTERM comes as late as the margin lets it."""
+        process = self.start("trap 'echo cleaned up; exit 3' TERM; echo $$ > \"$0/command\"; "
+                             "while :; do sleep 0.01; done", "--ttl", "2s")
+        pid = self.pid("command")
+        process.send_signal(signal.SIGSTOP)
+        self.gone([pid])
+        process.send_signal(signal.SIGCONT)
+        told = self.finish(process, 76)
+        self.assertEqual(told.out, "cleaned up\n")
+        self.assertRegex(told.err, r"ended \d+ ms before the lease's end")
+
+    def test_a_short_stop_does_no_harm(self):
+        process = self.start("echo $$ > \"$0/command\"; read x; exit 3", "--ttl", "4s",
+                             stdin=subprocess.PIPE)
+        self.pid("command")
+        process.send_signal(signal.SIGSTOP)
+        end = time.monotonic() + 0.5
+        until(lambda: time.monotonic() > end, "half a second has passed")
+        process.send_signal(signal.SIGCONT)
+        end = time.monotonic() + 6
+        until(lambda: time.monotonic() > end, "it is renewed for longer than a ttl")
+        process.stdin.close()
+        process.stdin = None
+        self.assertEqual(self.finish(process, 3).err, "")
+
+    def test_a_command_that_is_stopped(self):
+        process = self.start(DAEMON + "echo $$ > \"$0/command\"; kill -STOP $$; while :; do sleep 1; done",
+                             "--ttl", "2s")
+        pids = self.family()
+        until(lambda: facts(pids[0])[0] == "T", "the command is stopped")
+        process.send_signal(signal.SIGSTOP)
+        self.gone(pids)
+        process.send_signal(signal.SIGCONT)
+        self.finish(process, 76)
+
+    def test_many_in_the_tree(self):
+        """Chains of daemons, each of a session of its own."""
+        chain = "echo $$ >> \"$0/all\"; [ $1 -gt 0 ] && (setsid sh \"$0/chain\" \"$0\" $(($1 - 1)) &); exec sleep 60"
+        (self.tmp / "chain").write_text(chain.replace("$1", "$2").replace("$0", "$1"))
+        process = self.start("sh \"$0/chain\" \"$0\" 20 & sh \"$0/chain\" \"$0\" 20 & wait", "--ttl", "2s")
+        everyone = self.tmp / "all"
+        until(lambda: everyone.exists() and len(everyone.read_text().split()) == 42, "all are there")
+        process.send_signal(signal.SIGSTOP)
+        self.gone(list(map(int, everyone.read_text().split())))
+        process.send_signal(signal.SIGCONT)
+        self.finish(process, 76)
+
+
+class Killed(GuardianCase):
+    def test_asked_and_then_killed(self):
+        """There is time until the lease ends: the command has kill-after of it."""
+        process = self.start("trap 'echo cleaned up > \"$0/told\"; exit' TERM; echo $$ > \"$0/command\"; "
+                             "while :; do sleep 0.01; done")
+        pid = self.pid("command")
+        process.kill()
+        self.gone([pid])
+        self.assertEqual((self.tmp / "told").read_text(), "cleaned up\n")
+
+    def test_the_leader_and_its_children(self):
+        process = self.start(FAMILY, "--kill-after", "200ms", command="elect")
+        pids = self.family()
+        process.kill()
+        self.gone(pids)
+
+    def memory_group(self):
+        """A folder whose processes share what memory we say."""
+        for line in Path("/proc/self/cgroup").read_text().splitlines():
+            _, controllers, path = line.split(":", 2)
+            first = Path(f"/sys/fs/cgroup/memory{path}")
+            if controllers == "memory" and os.access(first, os.W_OK):
+                return first / f"redlock-test-{os.getpid()}", "memory.limit_in_bytes"
+        place = cgroup2()
+        if place and "memory" in (place / "cgroup.subtree_control").read_text().split():
+            return place / f"redlock-test-{os.getpid()}", "memory.max"
+        return self.skipTest("no memory controller; test_killed does the same by SIGKILL")
+
+    def remove(self, folder):
+        def removed():
+            try:
+                folder.rmdir()
+            except OSError:
+                return False
+            return True
+        until(removed, "the cgroup is empty")
+
+    def test_killed_for_want_of_memory(self):
+        folder, limit = self.memory_group()
+        folder.mkdir()
+        self.addCleanup(self.remove, folder)
+        (folder / limit).write_text(str(100 << 20))
+        enter = lambda: (folder / "cgroup.procs").write_text("0")
+        process = self.start(FAMILY, "--kill-after", "200ms", preexec_fn=enter)
+        pids = self.family()
+        # The first that the kernel kills, before any of four that take all memory, and end so.
+        Path(f"/proc/{process.pid}/oom_score_adj").write_text("1000")
+        hog = subprocess.Popen([sys.executable, "-c", "import os; os.fork(); os.fork(); a = []\n"
+                                "while True: a.append(b'x' * (1 << 20))"], preexec_fn=enter)
+        self.addCleanup(self.end, hog)
+        self.assertEqual([process.wait(30), hog.wait(30)], [-signal.SIGKILL] * 2)
+        self.gone(pids)
+
+
+class TheGuardian(GuardianCase):
+    def quiet_job(self, *options, **more):
+        process = self.start("echo $$ > \"$0/command\"; read x; exit 5", *options, stdin=subprocess.PIPE,
+                             **more)
+        return process, self.pid("command"), self.guardian(process)
+
+    def let_end(self, process):
+        process.stdin.close()
+        process.stdin = None
+        return self.finish(process, 5)
+
+    def test_holds_no_connection(self):
+        process, command, guardian = self.quiet_job()
+        self.assertEqual(facts(command)[1], guardian)
+        held = lambda: sorted(os.readlink(it) for it in Path(f"/proc/{guardian}/fd").iterdir())
+        until(lambda: any("timerfd" in it for it in held()), "it has closed what it does not need")
+        kinds = [it.split(":")[0] for it in held() if not it.startswith("/sys/fs/cgroup")]
+        self.assertEqual(kinds, ["anon_inode", "anon_inode", "socket"])
+        inode = next(it for it in held() if it.startswith("socket"))[8:-1]
+        self.assertIn(inode, [line.split()[6] for line in
+                              Path("/proc/net/unix").read_text().splitlines()[1:]])
+        self.let_end(process)
+
+    def test_ends_with_run(self):
+        process, _, guardian = self.quiet_job()
+        self.let_end(process)
+        until(lambda: facts(guardian) is None, "it is gone")
+
+    def test_is_out_of_reach_of_the_terminal_and_of_signals(self):
+        process, command, guardian = self.quiet_job()
+        groups = {facts(it)[2] for it in (process.pid, guardian, command)}
+        self.assertEqual(len(groups), 3)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1,
+                       signal.SIGTSTP, signal.SIGTTIN):
+            os.kill(guardian, number)
+        self.let_end(process)
+
+    def test_leaves_no_zombies(self):
+        process = self.start("for i in 1 2 3; do (setsid true &); done; echo $$ > \"$0/command\"; read x",
+                             stdin=subprocess.PIPE)
+        command, guardian = self.pid("command"), self.guardian(process)
+        until(lambda: children(guardian) == [command], "the orphans are buried")
+        self.assertEqual(children(process.pid), [guardian])
+        self.end(process)
+
+    def test_is_killed(self):
+        process = self.start()
+        pids = self.family()
+        os.kill(self.guardian(process), signal.SIGKILL)
+        told = self.finish(process, UNGUARDED).err
+        self.assertEqual(told, "redlock: the guardian of the command was killed, so the command was ended\n")
+        self.assertFalse(any(map(alive, pids)))
+        self.assert_free(self.name)
+
+    def test_is_killed_as_json(self):
+        process = self.start(FAMILY, "--json")
+        self.family()
+        os.kill(self.guardian(process), signal.SIGKILL)
+        told = self.finish(process, UNGUARDED)
+        self.assertEqual(told.events("ended")[0]["status"], 128 + signal.SIGKILL)
+        self.assertIn("guardian", told.events("log")[0]["text"])
+
+    def test_is_stopped_while_the_lock_is_lost(self):
+        process = self.start(FAMILY, "--ttl", "2s")
+        pids = self.family()
+        os.kill(self.guardian(process), signal.SIGSTOP)
+        for master in range(1, self.masters + 1):
+            self.cluster.cli(master, "SET", self.name, "thief")
+        self.finish(process, 76)
+        self.assertFalse(any(map(alive, pids)))
+
+    def test_is_stopped_and_continued(self):
+        process, _, guardian = self.quiet_job()
+        os.kill(guardian, signal.SIGSTOP)
+        process.stdin.close()
+        process.stdin = None
+        os.kill(guardian, signal.SIGCONT)
+        self.finish(process, 5)
+
+
+class Left(GuardianCase):
+    """What the command leaves in the background."""
+
+    def test_is_asked_to_end(self):
+        result = self.redlock("run", self.name, "--", "sh", "-c",
+                              POLITE + 'until [ -s "$0/daemon" ]; do :; done; exit 4', str(self.tmp), status=4)
+        self.assertFalse(alive(self.pid("daemon")))
+        self.assertEqual(result.err, "redlock: what the command left behind was ended: --leave-children "
+                                     "lets it run on\n")
+        self.assert_free(self.name)
+
+    def test_has_a_moment_to_end_by_itself(self):
+        """As `exec > >(tee log)` needs it."""
+        script = ("(setsid sh -c 'trap \"date +%s%3N; exit\" TERM; echo $$ > \"$0/daemon\"; "
+                  "while :; do sleep 0.01; done' \"$0\" &); until [ -s \"$0/daemon\" ]; do :; done; date +%s%3N")
+        out = self.redlock("run", self.name, "--", "sh", "-c", script, str(self.tmp), status=0).out
+        ended, asked = map(int, out.split())
+        self.assertGreaterEqual(asked - ended, 190)
+
+    def test_what_ends_by_itself_is_not_worth_a_word(self):
+        result = self.redlock("run", self.name, "--", "sh", "-c", "(setsid true &)", status=0)
+        self.assertEqual(result.err, "")
+
+    def test_is_killed_before_the_lock_is_free(self):
+        process = self.start(DAEMON + 'until [ -s "$0/daemon" ]; do :; done; echo $$ > "$0/command"; read x',
+                             "--kill-after", "300ms", stdin=subprocess.PIPE)
+        pids = self.family()
+        next_one = self.successor(pids)
+        until(lambda: self.waiters().count(1) == self.masters, "the next one waits")
+        process.stdin.close()
+        process.stdin = None
+        told = self.finish(process, 1).err
+        self.assertEqual(told, "redlock: what the command left behind had not ended 300 ms after it was "
+                               "asked to (--kill-after), and got SIGKILL\n")
+        self.assertEqual(self.finish(next_one, 0).out, "")
+
+    def test_is_killed_with_a_command_that_is_ended(self):
+        process = self.start(FAMILY, "--kill-after", "300ms")
+        pids = self.family()
+        process.send_signal(signal.SIGTERM)
+        self.finish(process, 128 + signal.SIGKILL)
+        self.assertFalse(any(map(alive, pids)))
+
+    def test_lives_on_if_it_is_left(self):
+        result = self.redlock("run", "--leave-children", self.name, "--", "sh", "-c",
+                              POLITE + 'sleep 60 >/dev/null 2>&1 & echo $! > "$0/group"; '
+                              'until [ -s "$0/daemon" ]; do :; done; exit 4', str(self.tmp), status=4)
+        self.assertEqual(result.err, "")
+        self.assertTrue(all(map(alive, [self.pid("daemon"), self.pid("group")])))
+        self.assert_free(self.name)
+
+    def frozen_and_left(self):
+        process = self.start(DAEMON + 'sleep 60 >/dev/null 2>&1 & echo $! > "$0/group"; ' + STUBBORN.format("command"),
+                             "--leave-children", "--ttl", "2s")
+        return process, [self.pid("command"), self.pid("group")], self.pid("daemon")
+
+    def test_its_group_is_guarded_all_the_same(self):
+        process, group, daemon = self.frozen_and_left()
+        process.send_signal(signal.SIGSTOP)
+        self.gone(group)
+        process.send_signal(signal.SIGCONT)
+        self.assertNotIn("cannot be ended", self.finish(process, 76).err)
+        self.assertTrue(alive(daemon))
+
+    def test_its_group_is_ended_without_a_guardian(self):
+        process, group, daemon = self.frozen_and_left()
+        os.kill(self.guardian(process), signal.SIGKILL)
+        self.finish(process, UNGUARDED)
+        self.gone(group)
+        self.assertTrue(alive(daemon))
+
+
+class Setuid(GuardianCase):
+    """The command becomes another user's, whom ours may send no signal."""
+
+    def setUp(self):
+        super().setUp()
+        if os.geteuid() != 0 or not shutil.which("setpriv"):
+            self.skipTest("only root can make a program that changes its user")
+        self.tmp.chmod(0o755)
+        self.redlock_path = shutil.copy(REDLOCK, self.tmp / "redlock")
+        self.become = shutil.copy(shutil.which("setpriv"), self.tmp / "become")
+        os.chmod(self.become, 0o4755)
+        (self.tmp / "pids").mkdir()
+        (self.tmp / "pids").chmod(0o777)
+
+    def start_as_nobody(self, script, *options, **more):
+        """$0 becomes root, in the script."""
+        process = subprocess.Popen(["setpriv", "--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups",
+                                    self.redlock_path, *self.patience, "run", *options, self.name, "--", "sh",
+                                    "-c", f"become() {{ exec '{self.become}' --reuid 0 --regid 0 --clear-groups "
+                                    f"\"$@\"; }}; {script}", f"{self.tmp}/pids"],
+                                   env=self.env(REDLOCK_NODES=self.cluster.nodes), stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
+        self.addCleanup(self.end, process)
+        return process
+
+    def other_users(self, of):
+        pid = self.pid(f"pids/{of}")
+        owned = lambda: Path(f"/proc/{pid}").stat().st_uid == 0 and \
+            b"sleep" in Path(f"/proc/{pid}/cmdline").read_bytes()
+        until(owned, "it is another user's")
+        return pid
+
+    def steal(self):
+        for master in range(1, self.masters + 1):
+            self.cluster.cli(master, "SET", self.name, "thief")
+
+    def test_what_cannot_be_ended_is_told(self):
+        process = self.start_as_nobody('echo $$ > "$0/command"; become sleep 60 >/dev/null 2>&1', "--ttl", "2s")
+        pid = self.other_users("command")
+        self.steal()
+        told = self.finish(process, 76).err
+        self.assertIn("redlock: processes of the command run on, as they belong to another user and cannot be "
+                      f"ended: 1, one of them {pid}\n", told)
+        self.assertTrue(alive(pid))
+
+    def test_what_it_leaves(self):
+        process = self.start_as_nobody('(echo $(sh -c "echo \\$PPID") > "$0/daemon"; become sleep 60 >/dev/null 2>&1) & '
+                                       "read x; exit 3", "--kill-after", "200ms")
+        pid = self.other_users("daemon")
+        process.stdin.close()
+        process.stdin = None
+        told = self.finish(process, 3).err
+        self.assertIn(f"cannot be ended: 1, one of them {pid}\n", told)
+        self.assert_free(self.name)
+
+    def test_a_cgroup_reaches_it(self):
+        place = cgroup2()
+        if not place:
+            self.skipTest("no cgroups of version 2 that we may make")
+        folder = place / f"redlock-test-{os.getpid()}"
+        folder.mkdir()
+        self.addCleanup(folder.rmdir)
+        os.setxattr(folder, "user.delegate", b"1")
+        for it in (folder, folder / "cgroup.procs"):
+            os.chown(it, NOBODY, NOBODY)
+        process = self.start_as_nobody('echo $$ > "$0/command"; become sleep 60 >/dev/null 2>&1', "--ttl", "2s",
+                                       preexec_fn=lambda: (folder / "cgroup.procs").write_text("0"))
+        pid = self.other_users("command")
+        self.steal()
+        told = self.finish(process, 76).err
+        self.assertNotIn("cannot be ended", told)
+        self.assertFalse(alive(pid))
+
+
+if __name__ == "__main__":
+    unittest.main()
