@@ -64,7 +64,7 @@ static bool find_path(char *path, size_t size)
         return false;
     int more = snprintf(path + length, size - (size_t)length, "%sredlock-%d",
                         own[1] != '\0' ? "/" : "", (int)getpid());
-    return more > 0 && (size_t)(length + more) < size;
+    return more > 0 && (size_t)more < size - (size_t)length;
 }
 
 void cgroup_make(struct cgroup *cgroup)
