@@ -320,8 +320,7 @@ static void be_guardian(struct guardian *guardian, const struct spawn *how)
     be_spared();
     guard(guardian);
     tell_gone(guardian);
-    if (guardian->run < 0)
-        cgroup_remove(&guardian->cgroup);
+    cgroup_remove(&guardian->cgroup); /* `run` may be gone, or stopped and then killed */
     _exit(EXIT_DONE);
 }
 

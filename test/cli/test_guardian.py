@@ -102,6 +102,20 @@ class GuardianCase(ClusterCase):
         return process
 
 
+    @staticmethod
+    def remove(folder):
+        """A cgroup, if it is there, once its processes are gone."""
+        def removed():
+            try:
+                folder.rmdir()
+            except FileNotFoundError:
+                pass
+            except OSError:
+                return False
+            return True
+        until(removed, "the cgroup is empty")
+
+
 class Rounds(GuardianCase):
     def test_stopped(self):
         for _ in range(ROUNDS):
@@ -125,7 +139,7 @@ class Cgroups(GuardianCase):
             self.skipTest("no cgroups of version 2 that we may make")
         self.folder = place / f"redlock-test-{os.getpid()}"
         self.folder.mkdir()
-        self.addCleanup(self.folder.rmdir)
+        self.addCleanup(self.remove, self.folder)
 
     def enter(self):
         (self.folder / "cgroup.procs").write_text("0")
@@ -136,10 +150,14 @@ class Cgroups(GuardianCase):
     def made(self):
         return [it for it in self.folder.iterdir() if it.is_dir()]
 
-    def strike(self, *options):
-        process = self.ended_before_the_next(lambda it: it.send_signal(signal.SIGSTOP), *options,
-                                             preexec_fn=self.enter)
-        made = self.made()
+    def strike(self):
+        """Returns what cgroups there were."""
+        made = []
+
+        def stop(process):
+            made.extend(self.made())
+            process.send_signal(signal.SIGSTOP)
+        process = self.ended_before_the_next(stop, preexec_fn=self.enter)
         process.send_signal(signal.SIGCONT)
         self.finish(process, 76)
         return made
@@ -162,6 +180,15 @@ class Cgroups(GuardianCase):
         process.send_signal(signal.SIGTERM)
         self.finish(process, 128 + signal.SIGKILL)
 
+    def test_is_removed_when_run_is_stopped_and_then_gone(self):
+        self.delegate()
+        process = self.start(FAMILY, "--ttl", "2s", preexec_fn=self.enter)
+        self.family()
+        until(self.made, "there is a cgroup")
+        process.send_signal(signal.SIGSTOP)
+        until(lambda: self.made() == [], "the cgroup is removed")
+        process.kill()
+
     def test_is_removed_when_run_is_gone(self):
         self.delegate()
         process = self.start(FAMILY, "--kill-after", "0", preexec_fn=self.enter)
@@ -170,6 +197,13 @@ class Cgroups(GuardianCase):
         process.kill()
         self.gone(pids)
         until(lambda: self.made() == [], "the cgroup is removed")
+
+    def test_without_one_the_guardian_is_killed(self):
+        process = self.start(FAMILY, preexec_fn=self.enter)
+        pids = self.family()
+        os.kill(self.guardian(process), signal.SIGKILL)
+        self.finish(process, UNGUARDED)
+        self.gone(pids)
 
     def test_is_removed_when_the_guardian_is_gone(self):
         self.delegate()
@@ -234,6 +268,16 @@ class Frozen(GuardianCase):
         process.send_signal(signal.SIGCONT)
         self.finish(process, 76)
 
+    def test_a_command_that_is_stopped_goes_on_to_clean_up(self):
+        process = self.start("trap 'echo cleaned up; exit' TERM; echo $$ > \"$0/command\"; kill -STOP $$; "
+                             "while :; do sleep 0.01; done", "--ttl", "2s")
+        pid = self.pid("command")
+        until(lambda: facts(pid)[0] == "T", "the command is stopped")
+        process.send_signal(signal.SIGSTOP)
+        self.gone([pid])
+        process.send_signal(signal.SIGCONT)
+        self.assertEqual(self.finish(process, 76).out, "cleaned up\n")
+
     def test_many_in_the_tree(self):
         """Chains of daemons, each of a session of its own."""
         chain = "echo $$ >> \"$0/all\"; [ $1 -gt 0 ] && (setsid sh \"$0/chain\" \"$0\" $(($1 - 1)) &); exec sleep 60"
@@ -274,15 +318,6 @@ class Killed(GuardianCase):
         if place and "memory" in (place / "cgroup.subtree_control").read_text().split():
             return place / f"redlock-test-{os.getpid()}", "memory.max"
         return self.skipTest("no memory controller; test_killed does the same by SIGKILL")
-
-    def remove(self, folder):
-        def removed():
-            try:
-                folder.rmdir()
-            except OSError:
-                return False
-            return True
-        until(removed, "the cgroup is empty")
 
     def test_killed_for_want_of_memory(self):
         folder, limit = self.memory_group()
@@ -362,6 +397,17 @@ class TheGuardian(GuardianCase):
         told = self.finish(process, UNGUARDED)
         self.assertEqual(told.events("ended")[0]["status"], 128 + signal.SIGKILL)
         self.assertIn("guardian", told.events("log")[0]["text"])
+
+    def test_is_killed_and_run_as_well(self):
+        """Then the kernel ends the command alone."""
+        process = self.start(STUBBORN.format("command"))
+        command, guardian = self.pid("command"), self.guardian(process)
+        process.send_signal(signal.SIGSTOP)
+        os.kill(guardian, signal.SIGKILL)
+        process.kill()
+        self.gone([command])
+        if cgroup2():
+            self.addCleanup(self.remove, cgroup2() / f"redlock-{process.pid}")
 
     def test_is_stopped_while_the_lock_is_lost(self):
         process = self.start(FAMILY, "--ttl", "2s")
@@ -514,7 +560,7 @@ class Setuid(GuardianCase):
             self.skipTest("no cgroups of version 2 that we may make")
         folder = place / f"redlock-test-{os.getpid()}"
         folder.mkdir()
-        self.addCleanup(folder.rmdir)
+        self.addCleanup(self.remove, folder)
         os.setxattr(folder, "user.delegate", b"1")
         for it in (folder, folder / "cgroup.procs"):
             os.chown(it, NOBODY, NOBODY)
