@@ -242,6 +242,7 @@ class Frozen(GuardianCase):
         process.send_signal(signal.SIGCONT)
         told = self.finish(process, 76)
         self.assertEqual(told.out, "cleaned up\n")
+        self.assertRegex(told.err, r"the guardian has ended the command\n")
         self.assertRegex(told.err, r"ended \d+ ms before the lease's end")
 
     def test_a_short_stop_does_no_harm(self):
@@ -544,9 +545,20 @@ class Setuid(GuardianCase):
                       f"ended: 1, one of them {pid}\n", told)
         self.assertTrue(alive(pid))
 
+    def test_what_is_ours_below_it_is_ended(self):
+        inner = (f"echo $$ > \"$0/command\"; setsid setpriv --reuid {NOBODY} --regid {NOBODY} --clear-groups "
+                 "sleep 60 & echo $! > \"$0/daemon\"; wait; exec sleep 60")
+        process = self.start_as_nobody(f"become sh -c '{inner}' \"$0\" >/dev/null 2>&1", "--ttl", "2s")
+        ours = self.pid("pids/daemon")
+        until(lambda: Path(f"/proc/{ours}").stat().st_uid == NOBODY, "it is ours")
+        self.pid("pids/command")
+        self.steal()
+        self.assertIn("cannot be ended", self.finish(process, 76).err)
+        self.assertFalse(alive(ours))
+
     def test_what_it_leaves(self):
-        process = self.start_as_nobody('(echo $(sh -c "echo \\$PPID") > "$0/daemon"; become sleep 60 >/dev/null 2>&1) & '
-                                       "read x; exit 3", "--kill-after", "200ms")
+        process = self.start_as_nobody('(echo $(sh -c "echo \\$PPID") > "$0/daemon"; '
+                                       "become sleep 60 >/dev/null 2>&1) & read x; exit 3", "--kill-after", "200ms")
         pid = self.other_users("daemon")
         process.stdin.close()
         process.stdin = None
