@@ -279,22 +279,35 @@ static void be_spared(void)
     close(file);
 }
 
-/* All signals are blocked: SIGCHLD is read, and the others never arrive. */
-static void open_ears(struct guardian *guardian)
+/* All signals are blocked: SIGCHLD is read, and the others never arrive.  0 or an errno. */
+static int open_ears(struct guardian *guardian)
 {
     sigset_t child;
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
     guardian->children = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
-    guardian->timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+    guardian->timer =
+        guardian->children < 0 ? -1 : timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+    return guardian->timer < 0 ? errno : 0;
 }
 
+static void close_the_rest(const struct guardian *guardian)
+{
+    const int kept[] = {guardian->run, guardian->children, guardian->timer,
+                        guardian->cgroup.folder};
+    proc_close_all_but(kept, sizeof(kept) / sizeof(kept[0]));
+}
+
+/* No command without ears. */
 static void start_command(struct guardian *guardian, const struct spawn *how)
 {
-    guardian->command = spawn(how);
-    atomic_store(&guardian->board->command, guardian->command < 0 ? -errno : guardian->command);
+    int error = open_ears(guardian);
+    guardian->command = error ? -1 : spawn(how);
+    if (!error && guardian->command < 0)
+        error = errno;
+    atomic_store(&guardian->board->command, error ? -error : guardian->command);
     ring(guardian);
-    if (guardian->command < 0)
+    if (error)
         _exit(EXIT_INTERNAL);
 }
 
@@ -315,8 +328,7 @@ static void be_guardian(struct guardian *guardian, const struct spawn *how)
     prctl(PR_SET_NAME, "redlock-guard");
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     start_command(guardian, how);
-    proc_close_all_but((int[]){guardian->run, guardian->cgroup.folder}, 2);
-    open_ears(guardian);
+    close_the_rest(guardian);
     be_spared();
     guard(guardian);
     tell_gone(guardian);

@@ -8,6 +8,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#define LOWEST 64
+
 /* As the kernel writes it; opendir() would allocate. */
 struct entry {
     uint64_t inode;
@@ -75,9 +77,14 @@ static void close_one(void *data, int number)
         close(number);
 }
 
+/* The lowest ones without looking: there is room to look for the rest then, and /proc may be
+ * missing. */
 void proc_close_all_but(const int *descriptors, int count)
 {
-    struct kept kept = {descriptors, count, open_folder("/proc/self/fd")};
+    struct kept kept = {descriptors, count, -1};
+    for (int number = 0; number < LOWEST; number++)
+        close_one(&kept, number);
+    kept.list = open_folder("/proc/self/fd");
     if (kept.list < 0)
         return;
     each(kept.list, close_one, &kept);
