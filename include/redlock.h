@@ -79,11 +79,12 @@ extern "C" {
 #endif
 
 /* Limits. */
-#define REDLOCK_NAME_MAX    65536 /* bytes of one name, prefix included */
-#define REDLOCK_NAMES_MAX   64    /* names in one lease */
-#define REDLOCK_MASTERS_MAX 15    /* masters of one client */
-#define REDLOCK_LABEL_MAX   64    /* bytes of an owner label */
-#define REDLOCK_TOKEN_SIZE  96    /* buffer for a token, its label and a final NUL */
+#define REDLOCK_NAME_MAX        65536 /* bytes of one name, prefix included */
+#define REDLOCK_NAMES_MAX       64    /* names in one lease */
+#define REDLOCK_MASTERS_MAX     15    /* masters of one client */
+#define REDLOCK_LABEL_MAX       64    /* bytes of an owner label */
+#define REDLOCK_TOKEN_SIZE      96    /* buffer for a token, its label and a final NUL */
+#define REDLOCK_TOKENS_TOLD_MAX 600   /* tokens that one inspection can tell of each kind */
 
 /* A client: its connections to the masters, and its leases. */
 typedef struct redlock redlock;
@@ -288,6 +289,10 @@ typedef struct redlock_options {
      * it only judges whether a master abstains.  A lease, a release by token and
      * redlock_adopt() are refused (E_ARGUMENT).  Default false. */
     bool looks_only;
+
+    /* Of so many waiters, readers and holders of permits redlock_inspect() tells the tokens:
+     * 1 to REDLOCK_TOKENS_TOLD_MAX, 0: 16. */
+    int tokens_told;
 } redlock_options;
 
 #ifndef __cplusplus

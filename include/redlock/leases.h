@@ -16,7 +16,9 @@
  *                            give it back
  *   redlock_detach(), redlock_attach(), redlock_release_token(), redlock_token()
  *                            leave it to another process, which has its token
+ *   redlock_release_permit() the same for one of the permits of a name
  *   redlock_inspect()        who has a name, and who waits for it
+ *   redlock_survey_begin()   which names are held or waited for
  */
 #ifndef REDLOCK_LEASES_H
 #define REDLOCK_LEASES_H
@@ -70,10 +72,11 @@ typedef struct redlock_vote {
     int64_t remaining_ms; /* HELD: left of the holder's ttl, -1 unknown, -2 never expires */
     const char *text;     /* REFUSED, UNREACHABLE: why; else "" */
     unsigned waiting;     /* HELD, of redlock_inspect(): number of waiters for the name */
-    const char *waiters;  /* likewise the tokens of the first 16, one a line; else "" */
+    const char *waiters;  /* likewise the tokens of the first 16 (options.tokens_told), one a
+                           * line; else "" */
     unsigned readers;     /* HELD, of redlock_inspect(): number of readers; 0: held exclusively.
                            * With `permits`: the number of permits that are out */
-    const char *reader_tokens; /* likewise the tokens of 16 of them, one a line; else "" */
+    const char *reader_tokens; /* likewise the tokens of as many of them, one a line; else "" */
     unsigned permits; /* HELD, of redlock_inspect(): K, the largest that a client asked for in the
                        * last hour, or as many as are seen to be; 0: not about permits */
 } redlock_vote;
@@ -284,6 +287,14 @@ redlock_release_token(redlock *client, redlock_lease **lease, const redlock_name
                       size_t count, const char *token, redlock_callback *callback, void *data);
 
 /*
+ * The same for the slot (0 to REDLOCK_PERMITS_MAX - 1, else E_ARGUMENT) of one of the permits of
+ * a name: for an operator, as the holder of a permit gives back its lease.
+ */
+REDLOCK_API REDLOCK_MUST_USE redlock_code
+redlock_release_permit(redlock *client, redlock_lease **lease, const redlock_name *name, int slot,
+                       const char *token, redlock_callback *callback, void *data);
+
+/*
  * Asks every master for the holder of the names and for their waiters, and changes
  * nothing.  The callback gets SEEN once: code OK if a quorum answered, else
  * E_UNAVAILABLE, or E_CLOSED, or E_REPLICA, E_SAME_MASTER where the list is wrong;
@@ -297,6 +308,52 @@ redlock_release_token(redlock *client, redlock_lease **lease, const redlock_name
 REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_inspect(redlock *client, redlock_lease **lease,
                                                           const redlock_name *names, size_t count,
                                                           redlock_callback *callback, void *data);
+
+/* ---- Which names there are -------------------------------------------------- */
+
+/* A survey under way, until redlock_survey_free(). */
+typedef struct redlock_survey redlock_survey;
+
+/* What one master has told next.  A name may be told more than once. */
+typedef struct redlock_found {
+    unsigned node;             /* the index of the master */
+    redlock_code code;         /* OK; E_UNAVAILABLE: it tells no more, text says why */
+    bool last;                 /* it has told all, or tells no more */
+    const char *text;          /* E_UNAVAILABLE: why; else "" */
+    const redlock_name *names; /* without the prefix of the client */
+    size_t count;
+    uint64_t looked_at; /* keys so far, about */
+    uint64_t keys;      /* of its database */
+    uint64_t left_out;  /* names so far that are too long for an answer: above 130,000 bytes
+                         * together with those that the master keeps beside them */
+} redlock_found;
+
+typedef void redlock_survey_callback(redlock_survey *survey, const redlock_found *found,
+                                     void *data);
+
+/*
+ * Goes through the keys of every master for the names that are held, waited for, or have permits
+ * out, beginning with the prefix of the client.  redlock_inspect() then tells about each: what is
+ * told here was so on one master at some time since this call, and a name that was taken or given
+ * back meanwhile may be missing or free.  `callback` gets what each master says, about 250 keys at
+ * a time (about a millisecond of the master's time), until each has told `last`; a master that went
+ * is not asked again.
+ *
+ * A value of other software may be anything, so a name that has one is told only if somebody of
+ * this library waits for it, or with `foreign`, which tells each name that may be a lock of other
+ * software: a string of at most 256 bytes that expires.
+ *
+ * The user needs the right to scan, dbsize and getrange, and to the keys.  The
+ * handle is to be freed; returns REDLOCK_OK, E_ARGUMENT, E_MEMORY, E_CLOSED, E_FORKED.
+ */
+REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_survey_begin(redlock *client,
+                                                               redlock_survey **survey,
+                                                               bool foreign,
+                                                               redlock_survey_callback *callback,
+                                                               void *data);
+
+/* Ends it, in its own callback too.  NULL is allowed. */
+REDLOCK_API void redlock_survey_free(redlock_survey *survey);
 
 /*
  * Validity left, in ms rounded down; 0 when the lease is not held: not yet,

@@ -130,6 +130,22 @@ static redlock_code check_permits(redlock *client, const redlock_name *names, si
     return REDLOCK_OK;
 }
 
+/* Drops `names`; NULL when memory is out. */
+static redlock_code enter_lease(redlock *client, redlock_lease **out, struct names *names,
+                                const struct terms *terms, const char *token)
+{
+    redlock_lease *lease = make_lease(client, names, terms, token);
+    if (names)
+        names_drop(&client_memory, names);
+    if (!lease)
+        return client_fail(client, REDLOCK_E_MEMORY, "out of memory");
+    lease->permit = terms->permits != 0;
+    lease->slot = -1;
+    lease->client = client;
+    *out = lease;
+    return REDLOCK_OK;
+}
+
 static redlock_code new_lease(redlock *client, redlock_lease **out, const redlock_name *names,
                               size_t count, const struct terms *terms, const char *token,
                               redlock_callback *callback, void *data)
@@ -140,18 +156,12 @@ static redlock_code new_lease(redlock *client, redlock_lease **out, const redloc
     struct names *copy = make_names(client, names, count);
     if (copy)
         set_modes(copy, names, terms->shared);
-    redlock_lease *lease = make_lease(client, copy, terms, token);
-    if (copy)
-        names_drop(&client_memory, copy);
-    if (!lease)
-        return client_fail(client, REDLOCK_E_MEMORY, "out of memory");
-    lease->reads = count == 1 && (terms->shared || names[0].shared);
-    lease->permit = terms->permits != 0;
-    lease->slot = -1;
-    lease->client = client;
-    lease->callback = callback;
-    lease->data = data;
-    *out = lease;
+    code = enter_lease(client, out, copy, terms, token);
+    if (code)
+        return code;
+    (*out)->reads = count == 1 && (terms->shared || names[0].shared);
+    (*out)->callback = callback;
+    (*out)->data = data;
     return REDLOCK_OK;
 }
 
@@ -233,6 +243,37 @@ redlock_code redlock_release_token(redlock *client, redlock_lease **lease,
     if (!code)
         client_ask(*lease, OP_RELEASE);
     return code;
+}
+
+/* The slot of a name, in place of the name. */
+static struct names *make_slot(const redlock *client, const redlock_name *name, unsigned slot)
+{
+    struct names *names = make_names(client, name, 1);
+    struct names *made = names ? lease_names_of_slot(&client_memory, names, slot) : NULL;
+    if (names)
+        names_drop(&client_memory, names);
+    return made;
+}
+
+redlock_code redlock_release_permit(redlock *client, redlock_lease **lease,
+                                    const redlock_name *name, int slot, const char *token,
+                                    redlock_callback *callback, void *data)
+{
+    redlock_code code = begin_acting(client, lease, name, 1, callback);
+    if (!code)
+        code = check_token(client, token);
+    if (!code && (slot < 0 || slot >= REDLOCK_PERMITS_MAX))
+        code = client_fail(client, REDLOCK_E_ARGUMENT, "a slot is 0 to %d, not %d",
+                           REDLOCK_PERMITS_MAX - 1, slot);
+    if (!code)
+        code = enter_lease(client, lease, make_slot(client, name, (unsigned)slot),
+                           &(struct terms){0}, token);
+    if (code)
+        return code;
+    (*lease)->callback = callback;
+    (*lease)->data = data;
+    client_ask(*lease, OP_RELEASE);
+    return REDLOCK_OK;
 }
 
 redlock_code redlock_inspect(redlock *client, redlock_lease **lease, const redlock_name *names,

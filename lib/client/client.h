@@ -4,6 +4,7 @@
  *   open.c      a client, from open to free
  *   leaders.c   the calls about what is said of a name: announcing, observing
  *   barriers.c  the calls about barriers
+ *   surveys.c   the calls about which names there are
  *   calls.c     the calls about one lease, and about one master: check, queue, return
  *   task_calls.c a call about a task: checked, made, left to the pump
  *   options.c   reads and checks what the user configured
@@ -15,10 +16,10 @@
  *   parts.c     makes and frees a client's links, notification connections and core
  *   effects.c   an effect of the core → links, notification connections, queues
  *   events.c    an outcome of the core → the event that the user sees
- *   waiters.c   the waiters for a name and its readers, as redlock_inspect() was told them
  *   notify.c    notification connections for waiters
  *   nodes.c     the masters, as the user sees them
  *   queues.c    leases with calls to carry out, leases with outcomes to tell
+ *   waiters.c   the waiters for a name and its readers, as redlock_inspect() was told them
  *   step.c      an event → the core
  *   memory.c    the core's memory, from the C library
  *   report.c    the sentence for a call that failed, and the log

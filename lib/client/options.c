@@ -66,6 +66,9 @@ static redlock_code read_numbers(struct engine_config *config, const redlock_opt
         return fail(why, size, REDLOCK_E_ARGUMENT, "clock_skew_ms must be at most 24 hours");
     if (o->restart_policy != REDLOCK_RESTART_ABSTAIN && o->restart_policy != REDLOCK_RESTART_TRUST)
         return fail(why, size, REDLOCK_E_ARGUMENT, "restart_policy is not a known one");
+    if (o->tokens_told < 0 || o->tokens_told > REDLOCK_TOKENS_TOLD_MAX)
+        return fail(why, size, REDLOCK_E_ARGUMENT, "tokens_told must be 1 to 600, or 0 for 16");
+    config->tokens_told = (uint16_t)o->tokens_told;
     config->drift_ppm = (int64_t)(drift * 1e6 + 0.5);
     if (config->drift_ppm == 0)
         config->drift_ppm = 1;

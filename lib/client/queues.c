@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "waiters.h"
+
 void queue_asked(redlock *client, redlock_lease *lease)
 {
     if (lease->asked)
@@ -30,7 +32,7 @@ void queue_untold(redlock *client, redlock_lease *lease)
 
 static void free_lease(redlock_lease *lease)
 {
-    free(lease->waiters);
+    waiters_free(lease);
     free(lease);
 }
 

@@ -7,11 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TEXT_MAX 1600 /* room for 16 tokens, a newline behind each */
-
 struct crowd {
     unsigned count;
-    char text[TEXT_MAX];
+    char *text; /* NULL: "" */
 };
 
 struct waiters {
@@ -21,11 +19,12 @@ struct waiters {
 
 static void keep(struct crowd *crowd, unsigned count, const char *tokens, size_t length)
 {
-    if (length >= TEXT_MAX)
-        length = TEXT_MAX - 1;
+    free(crowd->text);
+    crowd->text = length ? malloc(length + 1) : NULL;
     crowd->count = count;
-    if (length)
-        memcpy(crowd->text, tokens, length);
+    if (!crowd->text)
+        return;
+    memcpy(crowd->text, tokens, length);
     crowd->text[length] = '\0';
 }
 
@@ -46,14 +45,28 @@ void waiters_note(redlock *client, const struct event *event)
     keep(&waiters->readers, reply->readers, reply->reader_tokens, reply->reader_tokens_length);
 }
 
+static const char *text_of(const struct crowd *crowd)
+{
+    return crowd->text ? crowd->text : "";
+}
+
 void waiters_tell(redlock *client, const redlock_lease *lease)
 {
     for (unsigned i = 0; i < client->masters; i++)
         if (client->votes[i].kind == REDLOCK_VOTE_HELD) {
             client->votes[i].waiting = lease->waiters[i].waiting.count;
-            client->votes[i].waiters = lease->waiters[i].waiting.text;
+            client->votes[i].waiters = text_of(&lease->waiters[i].waiting);
             client->votes[i].readers = lease->waiters[i].readers.count;
             client->votes[i].permits = lease->waiters[i].permits;
-            client->votes[i].reader_tokens = lease->waiters[i].readers.text;
+            client->votes[i].reader_tokens = text_of(&lease->waiters[i].readers);
         }
+}
+
+void waiters_free(redlock_lease *lease)
+{
+    for (unsigned i = 0; lease->waiters && i < lease->client->masters; i++) {
+        free(lease->waiters[i].waiting.text);
+        free(lease->waiters[i].readers.text);
+    }
+    free(lease->waiters);
 }

@@ -11,5 +11,6 @@
 void waiters_note(redlock *client, const struct event *event);
 /* Puts them into the votes.  Only for a lease with `waiters`. */
 void waiters_tell(redlock *client, const redlock_lease *lease);
+void waiters_free(redlock_lease *lease);
 
 #endif

@@ -298,7 +298,8 @@ static char *put_release(char *to, const struct request *request)
 
 static char *put_peek(char *to, const struct request *request)
 {
-    return PUT_CALL(to, request, PEEK, 0);
+    to = PUT_CALL(to, request, PEEK, request->tokens_told > 0);
+    return request->tokens_told ? put_integer(to, request->tokens_told) : to;
 }
 
 /* ---- Requests of tasks ---- */
@@ -372,6 +373,12 @@ static char *put_observe(char *to, const struct request *request)
     to = put_said_call(to, request, SCRIPT_OBSERVE, 2);
     to = put_string(to, request->channel ? request->channel : "");
     return put_integer(to, request->ttl_ms);
+}
+
+static char *put_survey(char *to, const struct request *request)
+{
+    to = put_token(put_said_call(to, request, SCRIPT_SURVEY, 3), request);
+    return put_flag(put_integer(to, request->keys), request->foreign);
 }
 
 /* ---- Several in one ---- */

@@ -19,7 +19,7 @@ static struct raw_reply *begin(const redisReadTask *task, bool is_array, unsigne
     struct raw_reply *raw = task->privdata;
     raw->is_array = is_array;
     raw->count = count;
-    raw->used = 0;
+    raw->used = raw->long_used = 0;
     return raw;
 }
 
@@ -35,39 +35,32 @@ static struct field *next_field(const redisReadTask *task, enum field_kind kind)
     return field;
 }
 
-static bool has_long_text(const struct raw_reply *raw, const struct field *before)
+/* What such strings of one reply need at the most: a NUL stands behind each. */
+#define LONG_ROOM (REPLY_LONG_MAX + REPLY_FIELDS_MAX)
+
+static bool make_long_room(struct raw_reply *raw)
 {
-    for (const struct field *field = raw->fields; field < before; field++)
-        if (field->kind == FIELD_STRING && field->text == raw->long_text)
-            return true;
-    return false;
+    if (!raw->long_text)
+        raw->long_text = malloc(LONG_ROOM);
+    return raw->long_text != NULL;
 }
 
-static bool make_long_room(struct raw_reply *raw, size_t size)
-{
-    char *room = size > raw->long_size ? realloc(raw->long_text, size) : raw->long_text;
-    if (!room)
-        return false;
-    raw->long_text = room;
-    raw->long_size = size > raw->long_size ? size : raw->long_size;
-    return true;
-}
-
-/* One string of a reply may be that long: what is said of a name.  Most connections never see one,
- * so its memory is taken when it comes. */
+/* Strings of a reply may be that long together: what is said of a name, or who waits for it.  Most
+ * connections never see any, so their memory is taken when the first one comes. */
 static bool __attribute__((cold, noinline))
 keep_long_text(struct raw_reply *raw, struct field *field, const char *text, size_t length)
 {
-    bool may =
-        field->kind == FIELD_STRING && length <= REPLY_LONG_MAX && !has_long_text(raw, field);
-    raw->failed = may && !make_long_room(raw, length + 1);
+    bool may = field->kind == FIELD_STRING && length <= REPLY_LONG_MAX - raw->long_used;
+    raw->failed = may && !make_long_room(raw);
     if (!may || raw->failed) {
         field->integer = (long long)length;
         return false;
     }
-    memcpy(raw->long_text, text, length);
-    raw->long_text[length] = '\0';
-    field->text = raw->long_text;
+    char *to = raw->long_text + raw->long_used + (field - raw->fields);
+    memcpy(to, text, length);
+    to[length] = '\0';
+    raw->long_used += length;
+    field->text = to;
     field->length = length;
     return true;
 }
@@ -156,7 +149,6 @@ void reply_free(struct raw_reply *raw)
 {
     free(raw->long_text);
     raw->long_text = NULL;
-    raw->long_size = 0;
 }
 
 void reply_attach(redisReader *reader, struct raw_reply *raw)

@@ -12,8 +12,8 @@
 
 #define REPLY_FIELDS_MAX BATCH_MAX /* elements of an array; a longer one is a protocol error */
 #define REPLY_TEXT_MAX   2048      /* bytes of all strings kept; longer ones are cut */
-#define REPLY_LONG_MAX   131400    /* bytes of one string more: a name, and what is said of it */
-#define REPLY_BYTES_MAX  200000    /* unparsed bytes that a master may make us keep */
+#define REPLY_LONG_MAX   131400 /* bytes of strings beside those: a name, and what is said of it */
+#define REPLY_BYTES_MAX  200000 /* unparsed bytes that a master may make us keep */
 
 enum field_kind { FIELD_NIL, FIELD_INTEGER, FIELD_STRING, FIELD_STATUS, FIELD_ERROR };
 
@@ -31,9 +31,9 @@ struct raw_reply {
     struct field fields[REPLY_FIELDS_MAX];
     char text[REPLY_TEXT_MAX];
     size_t used;
-    char *long_text; /* of one string that does not fit; NULL: none came yet */
-    size_t long_size;
-    bool failed; /* memory was out for the last one, which was cut */
+    char *long_text;  /* of strings that do not fit; NULL: none came yet */
+    size_t long_used; /* their bytes */
+    bool failed;      /* memory was out for the last one, which was cut */
 };
 
 /* Makes `reader` build into `raw`. */

@@ -104,6 +104,44 @@ static bool read_drop(const struct raw_reply *raw, struct reply *reply)
     return read_unsay(raw, reply);
 }
 
+static bool is_cursor(const struct field *field)
+{
+    return is_whole_string(field) && field->length > 0 && field->length <= CURSOR_MAX &&
+           strspn(field->text, "0123456789") == field->length;
+}
+
+/* Of each name its length, a colon and its bytes. */
+static bool are_names(const struct field *field)
+{
+    const char *at = field->text, *end = at + field->length;
+    while (at < end) {
+        const char *colon = memchr(at, ':', (size_t)(end - at));
+        int64_t length;
+        if (!colon || !get_digits(at, (size_t)(colon - at), &length) || length < 1 ||
+            length > end - colon - 1)
+            return false;
+        at = colon + 1 + length;
+    }
+    return true;
+}
+
+/* {cursor, keys that there are, names left out, names} */
+static bool read_survey(const struct raw_reply *raw, struct reply *reply)
+{
+    const struct field *names = &raw->fields[3];
+    int64_t left_out;
+    if (!raw->is_array || raw->count != 4 || !is_cursor(&raw->fields[0]) ||
+        !get_integer(raw, 1, &reply->number) || !get_integer(raw, 2, &left_out) ||
+        left_out > INT32_MAX || !is_whole_string(names) || !are_names(names))
+        return false;
+    reply->text = raw->fields[0].text;
+    reply->text_length = raw->fields[0].length;
+    reply->position = (unsigned)left_out;
+    reply->reader_tokens = names->text;
+    reply->reader_tokens_length = names->length;
+    return answer(reply, ANSWER_YES);
+}
+
 bool task_reply_read(const struct raw_reply *raw, struct reply *reply)
 {
     switch ((unsigned)reply->tag.kind) {

@@ -233,6 +233,18 @@ static void refuse_terms(struct user *user, const redlock_lease_options *terms, 
     assert_says(redlock_last_error(user->client), says);
 }
 
+static void test_tokens_told(void **state)
+{
+    (void)state;
+    static const int wrong[] = {-1, REDLOCK_TOKENS_TOLD_MAX + 1, INT32_MAX};
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    options.nodes = "redis://127.0.0.1:1";
+    for (unsigned i = 0; i < COUNT(wrong); i++) {
+        options.tokens_told = wrong[i];
+        refuse(&options, REDLOCK_E_ARGUMENT, "tokens_told must be 1 to 600");
+    }
+}
+
 static void test_bad_ttls(void **state)
 {
     (void)state;
@@ -375,6 +387,7 @@ int main(void)
         cmocka_unit_test(test_list_from_a_file),
         cmocka_unit_test(test_spare_votes_that_a_refusal_stops),
         cmocka_unit_test(test_bad_numbers),
+        cmocka_unit_test(test_tokens_told),
         cmocka_unit_test(test_bad_ttls),
         cmocka_unit_test(test_reentrant_is_for_threads),
         cmocka_unit_test(test_who_looks_only),

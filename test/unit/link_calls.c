@@ -18,6 +18,8 @@ int __wrap_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *)
 int __real_eventfd_write(int, eventfd_t);
 int __wrap_eventfd_write(int, eventfd_t);
 void *__wrap_realloc(void *, size_t);
+void *__real_malloc(size_t);
+void *__wrap_malloc(size_t);
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
@@ -103,6 +105,11 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, v
 void *__wrap_realloc(void *block, size_t size)
 {
     return no_memory ? NULL : __real_realloc(block, size);
+}
+
+void *__wrap_malloc(size_t size)
+{
+    return no_memory ? NULL : __real_malloc(size);
 }
 
 void hold_back_answers(bool hold)

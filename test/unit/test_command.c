@@ -206,6 +206,16 @@ static void peek_gives_no_token(void **state)
     assert_written(expected);
 }
 
+static void peek_says_how_many_tokens_are_told(void **state)
+{
+    struct request request = request_of(REQUEST_PEEK, *state);
+    request.tokens_told = 600;
+    write_one(&request);
+    FILE *expected = expecting();
+    EXPECT(expected, "EVALSHA", SCRIPT_PEEK_SHA1, "1", "jobs", "600");
+    assert_written(expected);
+}
+
 static void kill_names_the_connection(void **state)
 {
     (void)state;
@@ -632,6 +642,26 @@ static void a_latch_is_put_on_a_process(void **state)
     assert_written(expected);
 }
 
+static void a_survey_goes_on_from_its_cursor(void **state)
+{
+    struct request request = request_of(REQUEST_SURVEY, *state);
+    request.token = "18446744073709551615";
+    request.token_length = 20;
+    request.label_length = 0;
+    request.keys = 250;
+    request.foreign = false;
+    write_one(&request);
+    request.whole = request.foreign = true;
+    request.token_length = 1;
+    request.token = "0";
+    write_one(&request);
+    FILE *expected = expecting();
+    EXPECT(expected, "EVALSHA", SCRIPT_SURVEY_SHA1, "1", "jobs", "18446744073709551615", "250",
+           "0");
+    EXPECT(expected, "EVAL", SCRIPT_SURVEY_TEXT, "1", "jobs", "0", "250", "1");
+    assert_written(expected);
+}
+
 static void a_script_is_known_by_its_hash(void **state)
 {
     (void)state;
@@ -645,6 +675,7 @@ static void a_script_is_known_by_its_hash(void **state)
     assert_string_equal(command_script(SCRIPT_TALLY_SHA1), SCRIPT_TALLY_TEXT);
     assert_string_equal(command_script(SCRIPT_MEND_SHA1), SCRIPT_MEND_TEXT);
     assert_string_equal(command_script(SCRIPT_DROP_SHA1), SCRIPT_DROP_TEXT);
+    assert_string_equal(command_script(SCRIPT_SURVEY_SHA1), SCRIPT_SURVEY_TEXT);
     assert_null(command_script("0123456789012345678901234567890123456789"));
 }
 
@@ -980,6 +1011,8 @@ int main(void)
         TEST(the_longest_listener_fits_its_room),
         TEST(release_gives_only_the_token),
         TEST(peek_gives_no_token),
+        TEST(peek_says_how_many_tokens_are_told),
+        TEST(a_survey_goes_on_from_its_cursor),
         TEST(kill_names_the_connection),
         TEST(hello_and_adopt_differ_in_one_argument),
         TEST(a_whole_login_comes_before_hello),

@@ -480,21 +480,65 @@ static void impossible_records(void **state)
     assert_false(observes("7 1 t ", 5, "-2"));
 }
 
-static void one_long_string_of_a_reply_is_whole(void **state)
+static void long_strings_of_a_reply_are_whole(void **state)
+{
+    (void)state;
+    struct tag tag = {.kind = REQUEST_PEEK};
+    enum { EACH = 65000 };
+    char *at =
+        write_long(long_bytes + sprintf(long_bytes, "*6\r\n$1\r\nx\r\n:5\r\n:7\r\n"), "w", EACH);
+    at = write_long(at + sprintf(at, ":8\r\n"), "r", EACH);
+    feed_bytes(long_bytes, (size_t)(at - long_bytes));
+    assert_true(reply_read(&raw, &tag, &login, &hello, &reply));
+    assert_int_equal(reply.waiters_length, EACH + 1);
+    assert_int_equal(reply.waiters[0], 'w');
+    assert_memory_equal(reply.waiters + 1, value, EACH);
+    assert_int_equal(reply.waiters[EACH + 1], 0);
+    assert_int_equal(reply.reader_tokens_length, EACH + 1);
+    assert_int_equal(reply.reader_tokens[0], 'r');
+    assert_memory_equal(reply.reader_tokens + 1, value, EACH);
+}
+
+static void long_strings_beyond_that_are_cut(void **state)
 {
     (void)state;
     struct tag tag = {.kind = REQUEST_OBSERVE};
-    char *at = write_long(long_bytes + sprintf(long_bytes, "*2\r\n"), "7 1 t ", 5000);
+    char *at = write_long(long_bytes + sprintf(long_bytes, "*2\r\n"), "7 1 t ", 130000);
     at = write_long(at, "7 1 t ", 5000);
     feed_bytes(long_bytes, (size_t)(at - long_bytes));
     assert_false(reply_read(&raw, &tag, &login, &hello, &reply));
-    assert_int_equal(raw.fields[0].length, 5006);
+    assert_int_equal(raw.fields[0].length, 130006);
     assert_true(raw.fields[1].length < REPLY_TEXT_MAX);
-    at = write_long(long_bytes + sprintf(long_bytes, "*3\r\n$7\r\nmessage\r\n"), "", 5000);
+    at = write_long(long_bytes + sprintf(long_bytes, "*3\r\n$7\r\nmessage\r\n"), "", 130000);
     at = write_long(at, "said 1 n 5 7 1 t ", 5000);
     feed_bytes(long_bytes, (size_t)(at - long_bytes));
     struct push push;
     assert_false(reply_read_push(&raw, "redlock:me", &push));
+}
+
+static void a_survey_tells_names(void **state)
+{
+    (void)state;
+    answers(REQUEST_SURVEY,
+            "*4\r\n$20\r\n18446744073709551615\r\n:1000000\r\n:3\r\n$9\r\n1:a4:a:bc\r\n",
+            ANSWER_YES);
+    assert_string_equal(reply.text, "18446744073709551615");
+    assert_int_equal(reply.number, 1000000);
+    assert_int_equal(reply.position, 3);
+    assert_int_equal(reply.reader_tokens_length, 9);
+    assert_memory_equal(reply.reader_tokens, "1:a4:a:bc", 9);
+    answers(REQUEST_SURVEY, "*4\r\n$1\r\n0\r\n:0\r\n:0\r\n$0\r\n\r\n", ANSWER_YES);
+    assert_int_equal(reply.reader_tokens_length, 0);
+    answers(REQUEST_SURVEY, "-NOPERM no\r\n", ANSWER_ERROR);
+    static const char *const wrong[] = {
+        "1:ab", "2:a", "0:", ":a", "a", "1", "-1:a", "1:a ", "1x:a", "99999999999999999:a",
+    };
+    for (unsigned i = 0; i < COUNT(wrong); i++) {
+        char bytes[100];
+        snprintf(bytes, sizeof bytes, "*4\r\n$1\r\n0\r\n:0\r\n:0\r\n$%zu\r\n%s\r\n",
+                 strlen(wrong[i]), wrong[i]);
+        assert_false(reads(REQUEST_SURVEY, bytes));
+    }
 }
 
 /* ---- One reply to several ---- */
@@ -890,6 +934,19 @@ static void impossible_replies(void **state)
         {REQUEST_TALLY, "*6\r\n:0\r\n$65\r\n" LONG_ID "\r\n:5\r\n:7\r\n:1\r\n$0\r\n\r\n"},
         {REQUEST_DROP, ":-1\r\n"},
         {REQUEST_DROP, "+OK\r\n"},
+        {REQUEST_SURVEY, ":1\r\n"},
+        {REQUEST_SURVEY, "$-1\r\n"},
+        {REQUEST_SURVEY, "*3\r\n$1\r\n0\r\n:1\r\n:0\r\n"},
+        {REQUEST_SURVEY, "*5\r\n$1\r\n0\r\n:1\r\n:0\r\n$0\r\n\r\n:1\r\n"},
+        {REQUEST_SURVEY, "*4\r\n:0\r\n:1\r\n:0\r\n$0\r\n\r\n"},
+        {REQUEST_SURVEY, "*4\r\n$0\r\n\r\n:1\r\n:0\r\n$0\r\n\r\n"},
+        {REQUEST_SURVEY, "*4\r\n$2\r\n-1\r\n:1\r\n:0\r\n$0\r\n\r\n"},
+        {REQUEST_SURVEY, "*4\r\n$21\r\n184467440737095516150\r\n:1\r\n:0\r\n$0\r\n\r\n"},
+        {REQUEST_SURVEY, "*4\r\n$1\r\n0\r\n:-1\r\n:0\r\n$0\r\n\r\n"},
+        {REQUEST_SURVEY, "*4\r\n$1\r\n0\r\n:1\r\n:-1\r\n$0\r\n\r\n"},
+        {REQUEST_SURVEY, "*4\r\n$1\r\n0\r\n:1\r\n:2147483648\r\n$0\r\n\r\n"},
+        {REQUEST_SURVEY, "*4\r\n$1\r\n0\r\n:1\r\n:0\r\n:0\r\n"},
+        {REQUEST_SURVEY, "*4\r\n$1\r\n0\r\n:1\r\n:0\r\n$-1\r\n"},
         {REQUEST_KILL, "$-1\r\n"},
         {REQUEST_KILL, "*1\r\n:1\r\n"},
     };
@@ -1307,8 +1364,8 @@ static void long_strings_are_cut(void **state)
     feed(bytes);
     assert_int_equal(raw.count, 4);
     assert_int_equal(raw.fields[0].length, EACH);
-    assert_int_equal(raw.fields[1].length, EACH); /* one of them may be long */
-    assert_int_equal(raw.fields[2].length, REPLY_TEXT_MAX - EACH - 2);
+    assert_int_equal(raw.fields[1].length, EACH); /* these two come beside those */
+    assert_int_equal(raw.fields[2].length, EACH);
     for (unsigned i = 0; i < raw.count; i++) {
         const struct field *field = &raw.fields[i];
         assert_int_equal(strlen(field->text), field->length);
@@ -1363,7 +1420,9 @@ int main(void)
         TEST(values_of_all_lengths_are_told),
         TEST(the_longest_token_is_told),
         TEST(impossible_records),
-        TEST(one_long_string_of_a_reply_is_whole),
+        TEST(long_strings_of_a_reply_are_whole),
+        TEST(long_strings_beyond_that_are_cut),
+        TEST(a_survey_tells_names),
         TEST(each_release_is_answered),
         TEST(each_renewal_is_answered),
         TEST(each_grant_is_answered),

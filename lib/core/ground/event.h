@@ -38,6 +38,7 @@ typedef int64_t usec;
 #define PARTIES_MOST  256                         /* of a barrier */
 #define LATCH_MOST    1000                        /* arrivals that a latch waits for */
 #define LATCH_ID_MAX  64                          /* of a latch, of an arrival */
+#define CURSOR_MAX    20                          /* digits of a survey's cursor */
 #define VOTE_TEXT_MAX 120                         /* most bytes kept of a text of a master */
 #define RUN_ID_MAX    43                          /* longest run_id */
 #define CLOCK_WINDOW  MS(60000)                   /* a proposal further above TIME is cut */
@@ -61,6 +62,7 @@ struct engine_config {
     usec request_timeout; /* 0: it follows from the round trip */
     char label[65];       /* "": none */
     char channel[40];     /* on which masters tell this client of handovers */
+    uint16_t tokens_told; /* to who inspects: of so many waiters, readers, holders; 0: 16 */
 };
 
 /* ---- Requests: core → master; their kinds are in requests.h -------------- */
@@ -100,7 +102,7 @@ struct request {
     /* ACQUIRE, GRANT, RAISE, QUEUE, RENEW, UPGRADE, RELEASE, PEEK (no token): in memory until the
      * answer */
     const struct names *names;
-    const char *token; /* TALLY, MEND, DROP: the latch's id; TALLY: "" of any */
+    const char *token; /* TALLY, MEND, DROP: the latch's id; TALLY: "" of any; SURVEY: the cursor */
     size_t token_length;
     const char *label; /* the token's last label_length bytes, the same for all of a client */
     size_t label_length;
@@ -142,6 +144,11 @@ struct request {
             uint16_t parties;
             bool passed; /* ARRIVE: the barrier was passed */
         };
+        struct {           /* SURVEY */
+            uint16_t keys; /* how many keys are looked at */
+            bool foreign;  /* also at values of other software that may be locks */
+        };
+        uint16_t tokens_told; /* PEEK: of so many waiters, and so on, the tokens are told; 0: 16 */
     };
     int64_t kill_id; /* KILL */
 };
@@ -152,6 +159,7 @@ enum answer {
     ANSWER_YES,      /* ACQUIRE, GRANT: granted, RAISE: stored, QUEUE: the names are ours, RENEW:
                         renewed, UPGRADE: ours alone, RELEASE: the names were ours, KILL: done,
                         ANNOUNCE: it is said, UNSAY: it was said, OBSERVE: see reply_said(),
+                        SURVEY: see struct reply,
                         ARRIVE, DEPART: the barrier was passed; TALLY, MEND: the latch is here, and
                         not open; see latch_record.  DROP: it is here no more */
     ANSWER_HEALED,   /* RENEW: a name was absent, and is set again */
@@ -192,7 +200,7 @@ struct hello {
 struct reply {
     struct tag tag;
     enum answer answer;
-    unsigned position; /* QUEUED: the number of waiters ahead of us */
+    unsigned position; /* QUEUED: the number of waiters ahead of us; SURVEY: of names left out */
     unsigned waiting;  /* HELD of PEEK: the number of waiters; see waiters.  ARRIVE, DEPART: of the
                           parties that are counted */
     unsigned readers;  /* HELD of PEEK: the number of readers; see reader_tokens */
@@ -210,18 +218,19 @@ struct reply {
     union {
         usec master_time; /* LATE */
         int64_t number;   /* OBSERVE; TALLY, MEND: when the latch's life ends, in ms by the master's
-                             wall clock */
+                             wall clock; SURVEY: how many keys the master has */
     };
     usec clock;       /* GRANT, RAISE, QUEUE, UPGRADE: the master's logical clock; 0: not told.
                          OBSERVE: the term */
-    const char *text; /* ERROR, LOST: why; HELD of PEEK: the value; OBSERVE: what is said; else
-                         NULL */
+    const char *text; /* ERROR, LOST: why; HELD of PEEK: the value; OBSERVE: what is said; SURVEY:
+                         the cursor; else NULL */
     size_t text_length;
     const char *waiters; /* HELD of PEEK: the tokens of the first waiters, one a line; OBSERVE: the
                             token that said it; TALLY, MEND: the latch's id */
     size_t waiters_length;
     const char *reader_tokens; /* likewise of the first readers of a shared name; OPEN: of all
-                                  parties that are counted; TALLY, MEND: the arrivals, sorted */
+                                  parties that are counted; TALLY, MEND: the arrivals, sorted;
+                                  SURVEY: the names, of each its length, a colon and its bytes */
     size_t reader_tokens_length;
     const struct hello *hello; /* HELLO */
 };

@@ -7,6 +7,12 @@ struct names *lease_names(const struct lease *lease)
     return lease->claim ? lease->claim->names : NULL;
 }
 
+struct names *lease_names_of_slot(const struct memory *memory, const struct names *names,
+                                  unsigned slot)
+{
+    return slot_new(memory, names_at(names, 0), slot);
+}
+
 usec lease_margin(const struct lease *lease)
 {
     return lease->terms.margin;

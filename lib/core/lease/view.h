@@ -26,6 +26,9 @@ struct vote_view {
  * has to be undone. */
 bool lease_init(struct engine *engine, struct lease *lease, struct names *names,
                 const struct terms *terms, const char *token, size_t token_length);
+/* The names of a lease on one slot of the one name in `names`; NULL when memory is out. */
+struct names *lease_names_of_slot(const struct memory *memory, const struct names *names,
+                                  unsigned slot);
 /* Frees what the lease has in the core. */
 void lease_drop(struct engine *engine, struct lease *lease);
 

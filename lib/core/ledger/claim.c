@@ -218,6 +218,8 @@ void claim_ask(struct engine *e, struct claim *claim, unsigned master,
         request.tag.mode = claim->mode;
         request.tag.converts = claim->converts;
     }
+    if (question->kind == REQUEST_PEEK)
+        request.tokens_told = e->config.tokens_told;
     if (question->not_after)
         request.not_after = question->not_after + e->masters[master].offset;
     bool sets = request_sets_token(question->kind);

@@ -14,7 +14,7 @@
 #include "tasks/saying.h"
 #include "tasks/view.h"
 
-enum task_kind { TASK_ANNOUNCER, TASK_OBSERVER, TASK_PARTY, TASK_LATCHER };
+enum task_kind { TASK_ANNOUNCER, TASK_OBSERVER, TASK_PARTY, TASK_LATCHER, TASK_SURVEYOR };
 
 struct task {
     struct task *next;
@@ -179,6 +179,26 @@ struct latcher {
     struct latched_at at[];
 };
 
+struct surveyed_at {
+    char cursor[CURSOR_MAX + 1]; /* the next keys stand behind it */
+    uint16_t keys;               /* how many of them it is to look at */
+    bool begun;                  /* it was asked */
+    bool untold;                 /* what it said, or that it says no more, is yet to be told */
+    enum survey_end end;
+    struct lines names;      /* what it said last */
+    uint64_t looked_at;      /* keys, so far */
+    uint64_t there_are;      /* likewise, as it said last */
+    uint64_t left_out;       /* names that are too long to be told */
+    char why[VOTE_TEXT_MAX]; /* FAILED */
+};
+
+/* Its name is what all names that it is told begin with. */
+struct surveyor {
+    struct task task;
+    bool foreign;
+    struct surveyed_at at[];
+};
+
 void announcer_work(struct engine *engine, struct announcer *announcer);
 void announcer_hear(struct engine *engine, struct announcer *announcer, unsigned master,
                     const struct reply *reply);
@@ -228,6 +248,13 @@ void latcher_leave(struct engine *engine, struct latcher *latcher, enum cause ca
 void latcher_end(struct engine *engine, struct latcher *latcher);
 void latcher_free(struct engine *engine, struct latcher *latcher);
 bool latcher_tell(struct engine *engine, struct latcher *latcher, struct task_news *news);
+
+void surveyor_work(struct engine *engine, struct surveyor *surveyor);
+void surveyor_hear(struct engine *engine, struct surveyor *surveyor, unsigned master,
+                   const struct reply *reply);
+void surveyor_forget(struct engine *engine, struct surveyor *surveyor, unsigned master);
+void surveyor_free(struct engine *engine, struct surveyor *surveyor);
+bool surveyor_tell(struct engine *engine, struct surveyor *surveyor, struct task_news *news);
 
 /* `size` bytes that begin with a task, one entry of `each` bytes for each master behind them. */
 struct task *task_new(struct engine *engine, enum task_kind kind, size_t size, size_t each,

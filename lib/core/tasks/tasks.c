@@ -32,6 +32,12 @@ static struct latcher *latcher_of(struct task *task)
     return (struct latcher *)(void *)task;
 }
 
+static struct surveyor *surveyor_of(struct task *task)
+{
+    ASSERT(task->kind == TASK_SURVEYOR);
+    return (struct surveyor *)(void *)task;
+}
+
 static void unlink_task(struct engine *e, struct task *task)
 {
     struct task **at = &e->tasks;
@@ -57,6 +63,9 @@ static void free_task(struct engine *e, struct task *task)
         break;
     case TASK_LATCHER:
         latcher_free(e, latcher_of(task));
+        break;
+    case TASK_SURVEYOR:
+        surveyor_free(e, surveyor_of(task));
     }
 }
 
@@ -76,6 +85,9 @@ static void work(struct engine *e, struct task *task)
         break;
     case TASK_LATCHER:
         latcher_work(e, latcher_of(task));
+        break;
+    case TASK_SURVEYOR:
+        surveyor_work(e, surveyor_of(task));
     }
 }
 
@@ -113,6 +125,9 @@ static void withdraw(struct engine *e, struct task *task)
         break;
     case TASK_LATCHER:
         latcher_end(e, latcher_of(task));
+        break;
+    case TASK_SURVEYOR:
+        break;
     }
 }
 
@@ -169,6 +184,10 @@ static void hear(struct engine *e, struct task *task, unsigned master, const str
         break;
     case TASK_LATCHER:
         latcher_hear(e, latcher_of(task), master, reply);
+        break;
+    case TASK_SURVEYOR:
+        if (!task->ended)
+            surveyor_hear(e, surveyor_of(task), master, reply);
     }
 }
 
@@ -211,6 +230,10 @@ void tasks_master_down(struct engine *e, unsigned master)
             break;
         case TASK_LATCHER:
             latcher_forget(e, latcher_of(task), master);
+            break;
+        case TASK_SURVEYOR:
+            if (!task->ended)
+                surveyor_forget(e, surveyor_of(task), master);
         }
         work(e, task);
     }
@@ -324,6 +347,8 @@ bool task_tell(struct engine *e, struct task *task, struct task_news *news)
         return party_tell(e, party_of(task), news);
     case TASK_LATCHER:
         return latcher_tell(e, latcher_of(task), news);
+    case TASK_SURVEYOR:
+        return surveyor_tell(e, surveyor_of(task), news);
     }
     return false;
 }

@@ -6,6 +6,7 @@
  *   An observer learns what a quorum of masters says of a name.
  *   A party arrives at a barrier, and waits until all parties have.
  *   A latcher makes a latch, arrives at it, waits until it is open, or asks how it stands.
+ *   A surveyor learns which names are held or waited for on each master.
  */
 #ifndef REDLOCK_CORE_TASKS_VIEW_H
 #define REDLOCK_CORE_TASKS_VIEW_H
@@ -45,6 +46,23 @@ enum latch_end {
     LATCH_UNKNOWN
 };
 
+/* How far a survey of one master is. */
+enum survey_end {
+    SURVEY_GOES_ON, /* as soon as this is told: EVENT_TASK_BEGIN */
+    SURVEY_DONE,    /* all its keys were looked at */
+    SURVEY_FAILED   /* it says no more */
+};
+
+struct survey_news {
+    unsigned master; /* its index */
+    enum survey_end end;
+    struct slice
+        names; /* of each its length, a colon and its bytes; they stay until the next step */
+    uint64_t looked_at, there_are; /* keys */
+    uint64_t left_out;             /* names that are too long to be told */
+    const char *why;               /* FAILED */
+};
+
 struct task_news {
     enum observed observed; /* of an observer */
     const char *trouble;    /* UNKNOWN: the last error of a master, or ""; it stays likewise */
@@ -65,6 +83,8 @@ struct task_news {
     bool undecided;           /* UNKNOWN: what was asked for may have been carried out */
     unsigned arrivals;        /* the number that the latch waits for; 0: not known */
     const char *id, *arrival; /* the latch's, and its own; they stay until the task ends */
+
+    struct survey_news survey; /* of a surveyor: of one master; there may be more */
 };
 
 /* The terms on which a party arrives; times in microseconds. */
@@ -99,6 +119,8 @@ const char *party_refusal(const struct task *task, unsigned master);
 /* What the terms point to is copied. */
 struct task *latcher_new(struct engine *engine, struct names *names,
                          const struct latch_terms *terms, void *owner);
+/* `foreign`: it also tells names whose values may be locks of other software. */
+struct task *surveyor_new(struct engine *engine, struct names *begins, bool foreign, void *owner);
 /* What it is to say from the next EVENT_TASK_BEGIN on; the bytes are copied.  False when
  * memory is out; then it says what it said before. */
 bool announcer_set(struct engine *engine, struct task *task, const void *value, size_t length);

@@ -1,18 +1,20 @@
 -- Tells the holder of the first name that is held, the time left, and the waiters.
--- KEYS the names
+-- KEYS the names   ARGV how many tokens of waiters, and so on, are told at the most (16)
 -- Returns {value (its first 256 bytes), PTTL, the number of waiters, the tokens of the first
--- ones (16 at the most), one a line}, or nil if all are free.  Of a name that is shared, behind
+-- ones, one a line}, or nil if all are free.  Of a name that is shared, behind
 -- these, the number of readers, and the tokens of the first ones likewise.  Of a name that is free,
 -- but of which slots are held or waited for: {'redlock:permits', PTTL of the first slot that is held,
 -- the number of waiters (one that stands in several queues counts once), their tokens, the number of
 -- slots that are held, the tokens of the first holders likewise, how many slots the name is said to
 -- have, or is seen to}.
 -- uses value.lua
+local most = tonumber(ARGV[1] or '16')
+
 local function waiters_of(name)
     local queue, alive = 'redlock:queue:' .. name, {}
     local last = redis.call('zrange', queue, -1, -1)[1]
     local count = last and redis.call('zrank', queue, last) + 1 or 0
-    for _, token in ipairs(redis.call('zrange', queue, 0, 15)) do
+    for _, token in ipairs(redis.call('zrange', queue, 0, most - 1)) do
         if redis.call('exists', 'redlock:waiter:' .. token) == 1 then
             alive[#alive + 1] = string.sub(token, 1, 100)
         else
@@ -25,7 +27,7 @@ end
 local function readers_of(name)
     local time, holders = redis.call('time'), 'redlock:holders:' .. name
     local past = string.format('(%.0f', time[1] * 1000 + math.floor(time[2] / 1000))
-    local tokens = redis.call('zrange', holders, past, '+inf', 'byscore', 'limit', 0, 16)
+    local tokens = redis.call('zrange', holders, past, '+inf', 'byscore', 'limit', 0, most)
     for i = 1, #tokens do
         tokens[i] = string.sub(tokens[i], 1, 100)
     end
@@ -46,7 +48,7 @@ local function who_wait_for_a_slot(permits)
     local alive, count = {}, 0
     local looked_at = each_waiter(permits, 1000, function(token)
         count = count + 1
-        alive[#alive + 1] = count <= 16 and string.sub(token, 1, 100) or nil
+        alive[#alive + 1] = count <= most and string.sub(token, 1, 100) or nil
     end)
     local further = redis.call('zcount', 'redlock:queue:' .. permits, '-inf', '+inf') - looked_at
     return count + further, table.concat(alive, '\n')
@@ -66,7 +68,7 @@ local function permits_of(name)
         if value then
             held, count = held + 1, math.max(count, j)
             left = held == 1 and redis.call('pttl', slots[j]) or left
-            holders[#holders + 1] = held <= 16 and string.sub(shown(value, slots[j]), 1, 100) or nil
+            holders[#holders + 1] = held <= most and string.sub(shown(value, slots[j]), 1, 100) or nil
         end
     end
     local may, waiting, tokens = pcall(who_wait_for_a_slot, permits)

@@ -346,6 +346,8 @@ static void put_one(struct buffer *to, const struct world *w, const struct messa
     case REQUEST_MEND:
         put_latch(to, &reply);
         break;
+    case REQUEST_SURVEY: /* nobody asks */
+        break;
     }
 }
 

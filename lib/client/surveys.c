@@ -1,0 +1,120 @@
+/*
+ * surveys.c - the calls about which names there are.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "calls.h"
+#include "memory.h"
+#include "report.h"
+#include "task_calls.h"
+
+#define NAMES_MOST 512 /* in one answer of a master, as its script has it */
+
+struct redlock_survey {
+    struct client_task task;
+    redlock_survey_callback *callback;
+    void *data;
+};
+
+/* Takes the next name off the front; false if there is none. */
+static bool next_name(struct slice *names, struct slice *name)
+{
+    char *colon;
+    if (!names->length)
+        return false;
+    name->length = strtoul(names->bytes, &colon, 10);
+    name->bytes = colon + 1;
+    size_t taken = (size_t)(name->bytes - names->bytes) + name->length;
+    names->bytes += taken;
+    names->length -= taken;
+    return true;
+}
+
+static bool begins_with(struct slice name, const char *text)
+{
+    size_t length = strlen(text);
+    return name.length > length && memcmp(name.bytes, text, length) == 0;
+}
+
+/* Without the prefix.  A master that lies may tell what is no name of a lock. */
+static size_t read_names(const redlock *client, struct slice from, redlock_name *names)
+{
+    size_t count = 0, prefix = strlen(client->prefix);
+    struct slice name;
+    while (count < NAMES_MOST && next_name(&from, &name))
+        if (begins_with(name, client->prefix) && !begins_with(name, OWN))
+            names[count++] =
+                (redlock_name){.bytes = name.bytes + prefix, .length = name.length - prefix};
+    return count;
+}
+
+static bool tell_survey(redlock *client, struct client_task *task)
+{
+    redlock_survey *survey = (redlock_survey *)(void *)task;
+    struct task_news news;
+    redlock_name names[NAMES_MOST];
+    if (!task_tell(client->engine, task->core, &news))
+        return false;
+    const struct survey_news *of = &news.survey;
+    bool failed = of->end == SURVEY_FAILED;
+    redlock_found found = {.node = of->master,
+                           .code = failed ? REDLOCK_E_UNAVAILABLE : REDLOCK_OK,
+                           .last = of->end != SURVEY_GOES_ON,
+                           .text = failed ? of->why : "",
+                           .names = names,
+                           .count = read_names(client, of->names, names),
+                           .looked_at = of->looked_at,
+                           .keys = of->there_are,
+                           .left_out = of->left_out};
+    task->untold = client->tasks_untold = true; /* another master may have told something */
+    task_calls_ask(task);
+    survey->callback(survey, &found, survey->data);
+    return true;
+}
+
+/* The task's name is what the names begin with. */
+static struct names *make_beginning(const redlock *client)
+{
+    struct slice prefix = {client->prefix, strlen(client->prefix)};
+    return names_new(&client_memory, (struct slice){0}, &prefix, 1);
+}
+
+static redlock_code check(redlock *client, redlock_survey **out, redlock_survey_callback *callback)
+{
+    if (!out || !callback)
+        return client_fail(client, REDLOCK_E_ARGUMENT, "a survey needs a callback and a handle");
+    return calls_check(client);
+}
+
+redlock_code redlock_survey_begin(redlock *client, redlock_survey **out, bool foreign,
+                                  redlock_survey_callback *callback, void *data)
+{
+    if (out)
+        *out = NULL;
+    if (!client)
+        return REDLOCK_E_ARGUMENT;
+    redlock_code code = check(client, out, callback);
+    if (code)
+        return code;
+    redlock_survey *survey = task_calls_new(client, sizeof *survey, tell_survey);
+    struct names *begins = survey ? make_beginning(client) : NULL;
+    struct task *core =
+        begins ? surveyor_new(client->engine, begins, foreign, &survey->task) : NULL;
+    if (begins)
+        names_drop(&client_memory, begins);
+    code = task_calls_enter(client, survey, core);
+    if (code || !survey)
+        return REDLOCK_E_MEMORY;
+    survey->callback = callback;
+    survey->data = data;
+    task_calls_ask(&survey->task);
+    *out = survey;
+    return REDLOCK_OK;
+}
+
+void redlock_survey_free(redlock_survey *survey)
+{
+    if (survey && client_is_usable(survey->task.client))
+        task_calls_drop(&survey->task);
+}

@@ -1,0 +1,144 @@
+/*
+ * surveyor.c - goes through the keys of each master, some at a time, for the names that are held or
+ * waited for.
+ *
+ * A master is asked on when the user has been told what it said, so no more than one answer of each
+ * is kept.  One that goes is not asked again: its cursor is of its process.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "ground/sanity.h"
+#include "masters/master.h"
+#include "tasks/task.h"
+
+#define KEYS_MOST 250 /* that one request looks at: about a millisecond of the master */
+
+struct task *surveyor_new(struct engine *e, struct names *begins, bool foreign, void *owner)
+{
+    struct task *task = task_new(e, TASK_SURVEYOR, sizeof(struct surveyor),
+                                 sizeof(struct surveyed_at), begins, owner);
+    if (!task)
+        return NULL;
+    struct surveyor *surveyor = (struct surveyor *)(void *)task;
+    surveyor->foreign = foreign;
+    for (unsigned i = 0; i < e->config.masters; i++) {
+        surveyor->at[i].cursor[0] = '0';
+        surveyor->at[i].keys = KEYS_MOST;
+    }
+    return task;
+}
+
+static void fail(struct engine *e, struct surveyor *surveyor, unsigned master, const char *why)
+{
+    struct surveyed_at *at = &surveyor->at[master];
+    snprintf(at->why, sizeof at->why, "%s", why);
+    at->end = SURVEY_FAILED;
+    at->untold = true;
+    task_has_news(e, &surveyor->task);
+}
+
+static void ask(struct engine *e, struct surveyor *surveyor, unsigned master)
+{
+    struct surveyed_at *at = &surveyor->at[master];
+    at->begun = true;
+    lines_drop(&e->memory, &at->names);
+    task_send(e, &surveyor->task, master,
+              &(struct request){.tag = {.kind = REQUEST_SURVEY},
+                                .token = at->cursor,
+                                .token_length = strlen(at->cursor),
+                                .keys = at->keys,
+                                .foreign = surveyor->foreign});
+}
+
+void surveyor_work(struct engine *e, struct surveyor *surveyor)
+{
+    for (unsigned i = 0; i < e->config.masters; i++) {
+        const struct surveyed_at *at = &surveyor->at[i];
+        const struct master *master = &e->masters[i];
+        if (at->end != SURVEY_GOES_ON || at->untold || surveyor->task.outstanding & 1U << i)
+            continue;
+        if (master_is_up(master))
+            ask(e, surveyor, i);
+        else if (!master_is_connecting(master))
+            fail(e, surveyor, i, master->trouble);
+    }
+}
+
+/* Names that were left out are asked for again among fewer keys. */
+static void go_on(struct surveyed_at *at, const struct reply *reply)
+{
+    bool again = reply->position > 0 && at->keys > 1;
+    if (again) {
+        at->keys = (uint16_t)(at->keys / 2);
+        return;
+    }
+    memcpy(at->cursor, reply->text, reply->text_length);
+    at->cursor[reply->text_length] = '\0';
+    at->left_out += reply->position;
+    if (strcmp(at->cursor, "0") == 0)
+        at->end = SURVEY_DONE;
+    bool all = at->end == SURVEY_DONE || at->looked_at + at->keys > at->there_are;
+    at->looked_at = all ? at->there_are : at->looked_at + at->keys;
+    at->keys = at->keys > KEYS_MOST / 2 ? KEYS_MOST : (uint16_t)(2 * at->keys);
+}
+
+static void take(struct engine *e, struct surveyor *surveyor, unsigned master,
+                 const struct reply *reply)
+{
+    struct surveyed_at *at = &surveyor->at[master];
+    if (!lines_keep(&e->memory, &at->names, reply->reader_tokens, reply->reader_tokens_length)) {
+        fail(e, surveyor, master, "out of memory");
+        return;
+    }
+    at->there_are = (uint64_t)reply->number;
+    at->untold = true;
+    go_on(at, reply);
+    task_has_news(e, &surveyor->task);
+}
+
+void surveyor_hear(struct engine *e, struct surveyor *surveyor, unsigned master,
+                   const struct reply *reply)
+{
+    ASSERT(surveyor->at[master].end == SURVEY_GOES_ON);
+    if (reply->answer == ANSWER_YES)
+        take(e, surveyor, master, reply);
+    else if (!task_needs_text(&surveyor->task, master))
+        fail(e, surveyor, master, reply->text ? reply->text : "has forgotten the script again");
+    surveyor_work(e, surveyor);
+}
+
+/* What it has told is the user's; what it would tell further is not known. */
+void surveyor_forget(struct engine *e, struct surveyor *surveyor, unsigned master)
+{
+    struct surveyed_at *at = &surveyor->at[master];
+    if (at->begun && at->end == SURVEY_GOES_ON)
+        fail(e, surveyor, master, "the connection ended");
+}
+
+bool surveyor_tell(struct engine *e, struct surveyor *surveyor, struct task_news *news)
+{
+    unsigned master = 0;
+    while (master < e->config.masters && !surveyor->at[master].untold)
+        master++;
+    if (master == e->config.masters)
+        return false;
+    struct surveyed_at *at = &surveyor->at[master];
+    at->untold = false;
+    news->survey = (struct survey_news){.master = master,
+                                        .end = at->end,
+                                        .names = lines_all(&at->names),
+                                        .looked_at = at->looked_at,
+                                        .there_are = at->there_are,
+                                        .left_out = at->left_out,
+                                        .why = at->why};
+    return true;
+}
+
+void surveyor_free(struct engine *e, struct surveyor *surveyor)
+{
+    for (unsigned i = 0; i < e->config.masters; i++)
+        lines_drop(&e->memory, &surveyor->at[i].names);
+    e->memory.give(e->memory.pool, surveyor,
+                   sizeof *surveyor + e->config.masters * sizeof *surveyor->at);
+}

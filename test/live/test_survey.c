@@ -1,0 +1,227 @@
+/*
+ * Which names there are: each master tells its own, some keys at a time, and no more before the
+ * user was told.  And a permit that somebody else has is given back by its token.
+ */
+#include "fixture.h"
+#include "user.h"
+
+#include <stdio.h>
+
+#define NAMES   300
+#define FOREIGN 2000
+
+/* A survey, and what it told. */
+struct sight {
+    struct user *user;
+    redlock_survey *survey;
+    unsigned told, last, failed;
+    unsigned free_after; /* it is freed when so many answers were told; 0: not by itself */
+    bool seen[REDLOCK_MASTERS_MAX][NAMES];
+    unsigned unknown; /* names that nobody took */
+    size_t most;      /* names in one answer */
+    uint64_t looked_at[REDLOCK_MASTERS_MAX], keys[REDLOCK_MASTERS_MAX];
+    unsigned in_flight; /* the most that a master owed when something was told */
+};
+
+static void note_names(struct sight *sight, const redlock_found *found)
+{
+    sight->most = found->count > sight->most ? found->count : sight->most;
+    for (size_t i = 0; i < found->count; i++) {
+        unsigned number = NAMES;
+        char text[32] = "";
+        assert_true(found->names[i].length < sizeof text);
+        memcpy(text, found->names[i].bytes, found->names[i].length);
+        if (sscanf(text, "lock-%u", &number) == 1 && number < NAMES)
+            sight->seen[found->node][number] = true;
+        else
+            sight->unknown++;
+    }
+}
+
+static void on_found(redlock_survey *survey, const redlock_found *found, void *data)
+{
+    struct sight *sight = data;
+    assert_ptr_equal(survey, sight->survey);
+    assert_true(found->looked_at >= sight->looked_at[found->node]);
+    assert_true(found->looked_at <= found->keys || found->code);
+    unsigned in_flight = node_of(sight->user, found->node).in_flight;
+    sight->in_flight = in_flight > sight->in_flight ? in_flight : sight->in_flight;
+    sight->looked_at[found->node] = found->looked_at;
+    sight->keys[found->node] = found->keys;
+    note_names(sight, found);
+    sight->told++;
+    sight->last += found->last;
+    sight->failed += found->code != REDLOCK_OK;
+    if (found->code)
+        assert_true(found->last && found->text[0]);
+    if (sight->told == sight->free_after) {
+        redlock_survey_free(survey);
+        sight->survey = NULL;
+    }
+}
+
+static void begin(struct sight *sight, struct user *by)
+{
+    sight->user = by;
+    assert_code(redlock_survey_begin(by->client, &sight->survey, false, on_found, sight),
+                REDLOCK_OK);
+}
+
+/* Names that are held, among keys of other software. */
+static void fill(unsigned master)
+{
+    freeReplyObject(cluster_ask(
+        &cluster, master, "EVAL %s 0",
+        "for i = 0, 299 do redis.call('set', 'lock-' .. i, string.rep('a', 21) .. 'A:me', 'px', "
+        "30000) "
+        "end for i = 1, 2000 do redis.call('set', 'data-' .. i, string.rep('b', 22) .. 'x') end"));
+}
+
+static void empty(unsigned master)
+{
+    freeReplyObject(
+        cluster_ask(&cluster, master, "EVAL %s 0",
+                    "for i = 0, 2000 do redis.call('del', 'lock-' .. i, 'data-' .. i) end"));
+}
+
+static unsigned count_seen(const struct sight *sight, unsigned master)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < NAMES; i++)
+        count += sight->seen[master][i];
+    return count;
+}
+
+static void test_all_names_in_small_steps(void **state)
+{
+    (void)state;
+    static struct sight sight;
+    struct user user;
+    user_open(&user, &cluster, NULL);
+    fill(0);
+    fill(2);
+    sight = (struct sight){0};
+    begin(&sight, &user);
+    AWAIT(&user, sight.last == 3);
+    for (unsigned i = 0; i < 3; i++) {
+        assert_int_equal(count_seen(&sight, i), i == 1 ? 0 : NAMES);
+        assert_true(sight.looked_at[i] == sight.keys[i]);
+        assert_true(sight.keys[i] >= (i == 1 ? 1 : NAMES + FOREIGN));
+    }
+    assert_int_equal(sight.failed + sight.unknown, 0);
+    assert_true(sight.told >= 2 * ((NAMES + FOREIGN) / 400));
+    assert_true(sight.most < 400);
+    assert_int_equal(sight.in_flight, 0); /* each is asked on when its answer was told */
+    redlock_survey_free(sight.survey);
+    empty(0);
+    empty(2);
+    user_close(&user, 1000);
+}
+
+static void test_it_ends_when_its_user_wants(void **state)
+{
+    (void)state;
+    static struct sight sight;
+    struct user user;
+    user_open(&user, &cluster, NULL);
+    fill(0);
+    sight = (struct sight){.free_after = 3};
+    begin(&sight, &user);
+    AWAIT(&user, sight.told == 3 && user_is_quiet(&user));
+    assert_int_equal(sight.told, 3);
+    sight = (struct sight){0};
+    begin(&sight, &user);
+    empty(0);
+    user_close(&user, 1000); /* nothing is owed to it */
+}
+
+static void test_a_master_that_goes_is_told_once(void **state)
+{
+    (void)state;
+    static struct sight sight;
+    struct user user;
+    user_open(&user, &cluster, NULL);
+    cluster_do(&cluster, "kill 2");
+    AWAIT(&user, node_of(&user, 1).state == REDLOCK_NODE_DOWN);
+    sight = (struct sight){0};
+    begin(&sight, &user);
+    AWAIT(&user, sight.last == 3);
+    assert_int_equal(sight.failed, 1);
+    cluster_do(&cluster, "restart 2");
+    AWAIT(&user, node_of(&user, 1).state != REDLOCK_NODE_DOWN && user_is_quiet(&user));
+    assert_int_equal(sight.last, 3);
+    redlock_survey_free(sight.survey);
+    user_close(&user, 1000);
+}
+
+static void test_wrong_calls(void **state)
+{
+    (void)state;
+    struct user user;
+    struct sight sight = {0};
+    struct take take;
+    redlock_name name = {.bytes = "pool", .length = 4};
+    user_open(&user, &cluster, NULL);
+    assert_code(redlock_survey_begin(user.client, NULL, false, on_found, &sight),
+                REDLOCK_E_ARGUMENT);
+    assert_code(redlock_survey_begin(user.client, &sight.survey, false, NULL, &sight),
+                REDLOCK_E_ARGUMENT);
+    assert_null(sight.survey);
+    redlock_survey_free(NULL);
+    static const int slots[] = {-1, REDLOCK_PERMITS_MAX, INT32_MAX, INT32_MIN};
+    for (unsigned i = 0; i < COUNT(slots); i++)
+        assert_code(redlock_release_permit(user.client, &take.lease, &name, slots[i], "token",
+                                           take_hear, &take),
+                    REDLOCK_E_ARGUMENT);
+    assert_says(redlock_last_error(user.client), "a slot is 0 to 1023");
+    assert_code(redlock_release_permit(user.client, &take.lease, &name, 0, REDLOCK_READERS,
+                                       take_hear, &take),
+                REDLOCK_E_ARGUMENT);
+    user_close(&user, 1000);
+}
+
+static redlock_code release_permit(struct take *take, struct user *by, int slot, const char *token)
+{
+    redlock_name name = {.bytes = "pool", .length = 4};
+    take_init(take, by);
+    assert_code(
+        redlock_release_permit(by->client, &take->lease, &name, slot, token, take_hear, take),
+        REDLOCK_OK);
+    AWAIT(by, take->told[REDLOCK_RELEASED].times);
+    redlock_lease_free(take->lease);
+    return take->told[REDLOCK_RELEASED].event.code;
+}
+
+static void test_a_permit_of_another_is_given_back(void **state)
+{
+    (void)state;
+    struct user holder, operator;
+    struct take held, release;
+    redlock_lease_options terms = lease_terms(20000, 0);
+    terms.permits = 3;
+    user_open(&holder, &cluster, NULL);
+    user_open(&operator, & cluster, NULL);
+    assert_code(take_lock(&held, &holder, "pool", &terms), REDLOCK_OK);
+    int slot = redlock_slot(held.lease);
+    const char *token = redlock_token(held.lease);
+    assert_code(release_permit(&release, &operator,(slot + 1) % 3, token), REDLOCK_E_GONE);
+    assert_code(release_permit(&release, &operator, slot, "another"), REDLOCK_E_GONE);
+    assert_int_equal(cluster_count(&cluster, 0, "EXISTS redlock:permit:%d:pool", slot), 1);
+    assert_code(release_permit(&release, &operator, slot, token), REDLOCK_OK);
+    AWAIT(&operator, cluster_count(&cluster, 0, "EXISTS redlock:permit:%d:pool", slot) == 0);
+    take_free(&held);
+    user_close(&operator, 1000);
+    user_close(&holder, 1000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_all_names_in_small_steps),
+        cmocka_unit_test(test_it_ends_when_its_user_wants),
+        cmocka_unit_test(test_wrong_calls),
+        cmocka_unit_test(test_a_permit_of_another_is_given_back),
+        cmocka_unit_test(test_a_master_that_goes_is_told_once),
+    };
+    return RUN_WITH(tests, .masters = 3);
+}
