@@ -18,7 +18,9 @@ enum command_bit {
     FOR_LEADER = 128,
     FOR_BARRIER = 256,
     FOR_LATCH = 512,
-    FOR_ALL = 1023
+    FOR_LIST = 1024,
+    FOR_BREAK = 2048,
+    FOR_ALL = 4095
 };
 
 struct command {
@@ -37,12 +39,15 @@ int perform_lock(const struct options *options);
 int perform_extend(const struct options *options);
 int perform_unlock(const struct options *options);
 int perform_status(const struct options *options);
+int perform_list(const struct options *options);
+int perform_break(const struct options *options);
 int perform_nodes(const struct options *options);
 int perform_barrier(const struct options *options);
 int perform_latch(const struct options *options);
 int perform_leader(const struct options *options);
 
 extern const char run_help[], lock_help[], extend_help[], unlock_help[], status_help[],
-    nodes_help[], elect_help[], leader_help[], barrier_help[], latch_help[];
+    nodes_help[], elect_help[], leader_help[], barrier_help[], latch_help[], list_help[],
+    break_help[];
 
 #endif

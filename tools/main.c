@@ -20,6 +20,8 @@ const char global_help[] =
     "  extend  prolong a lease, by its token\n"
     "  unlock  give a lease back, by its token\n"
     "  status  show the holder of a name, on which masters, and for how long\n"
+    "  list    show who holds what, and who waits for what\n"
+    "  break   take a lock away from its holder\n"
     "  nodes   check each master, with advice\n"
     "  elect   run a command while leading, and announce a value\n"
     "  leader  print what the leader announces\n"
@@ -34,7 +36,7 @@ const char global_help[] =
     "                         the file $REDLOCK_NODES_FILE; # begins a comment in it\n"
     "  --max-ttl D            longest ttl that a client may ask for, equal for all\n"
     "                         clients of the same masters; else $REDLOCK_MAX_TTL,\n"
-    "                         else 30s; `status` and `nodes` only judge by it\n"
+    "                         else 30s; `status`, `list` and `nodes` only judge by it\n"
     "  --spare F              number of masters that may lie or forget while there\n"
     "                         is still at most one holder; fewer may then be dead:\n"
     "                         `nodes` says how many; equal for all clients; else\n"
@@ -53,10 +55,11 @@ const char global_help[] =
     "\n"
     "Durations D have a unit: 250ms, 10s, 5m, 2h.\n"
     "\n"
-    "Exit status: 0 done, 1 (`leader`) nobody leads, 64 usage, 69 no quorum of\n"
-    "masters, 70 internal error, 74 stdout cannot be written, 75 somebody else has\n"
-    "the lock (`barrier`: not passed, `latch`: not open), 76 the lock was lost, or\n"
-    "the latch, 78 the list of masters is wrong, 128+N ended by signal N; otherwise\n"
+    "Exit status: 0 done, 1 nobody leads (`leader`), or you said no (`break`),\n"
+    "64 usage, 69 no quorum of masters, 70 internal error, 74 stdout cannot be\n"
+    "written, 75 somebody else has the lock (`barrier`: not passed, `latch`: not\n"
+    "open), 76 the lock was lost, or the latch, 78 the list of masters is wrong,\n"
+    "128+N ended by signal N; otherwise\n"
     "`run` exits as the command did.\n"
     "\n"
     "Example:\n"
@@ -69,6 +72,8 @@ const struct command commands[] = {
     {"extend", FOR_EXTEND, perform_extend, extend_help},
     {"unlock", FOR_UNLOCK, perform_unlock, unlock_help},
     {"status", FOR_STATUS, perform_status, status_help},
+    {"list", FOR_LIST, perform_list, list_help},
+    {"break", FOR_BREAK, perform_break, break_help},
     {"nodes", FOR_NODES, perform_nodes, nodes_help},
     {"elect", FOR_ELECT, perform_run, elect_help},
     {"leader", FOR_LEADER, perform_leader, leader_help},

@@ -4,6 +4,7 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "commands.h"
 #include "duration.h"
@@ -48,7 +49,10 @@ enum option_id {
     OPTION_ARRIVALS,
     OPTION_LIFE,
     OPTION_ID,
-    OPTION_ARRIVAL
+    OPTION_ARRIVAL,
+    OPTION_FOREIGN,
+    OPTION_HOLDER,
+    OPTION_YES
 };
 
 static const struct option long_options[] = {
@@ -86,6 +90,9 @@ static const struct option long_options[] = {
     {"life", required_argument, NULL, OPTION_LIFE},
     {"id", required_argument, NULL, OPTION_ID},
     {"arrival", required_argument, NULL, OPTION_ARRIVAL},
+    {"foreign", no_argument, NULL, OPTION_FOREIGN},
+    {"holder", required_argument, NULL, OPTION_HOLDER},
+    {"yes", no_argument, NULL, OPTION_YES},
     {NULL, 0, NULL, 0},
 };
 
@@ -108,7 +115,7 @@ static unsigned taken_by(int id)
     case OPTION_AGAIN:
         return FOR_ELECT;
     case OPTION_WATCH:
-        return FOR_LEADER;
+        return FOR_LEADER | FOR_STATUS;
     case OPTION_PARTIES:
     case OPTION_GENERATION:
         return FOR_BARRIER;
@@ -125,6 +132,11 @@ static unsigned taken_by(int id)
         return FOR_EXTEND | FOR_UNLOCK | FOR_BARRIER;
     case OPTION_ADOPT:
         return FOR_NODES;
+    case OPTION_FOREIGN:
+        return FOR_LIST;
+    case OPTION_HOLDER:
+    case OPTION_YES:
+        return FOR_BREAK;
     default:
         return FOR_ALL;
     }
@@ -346,6 +358,15 @@ static int take_option(struct options *options, int id)
     case OPTION_ARRIVAL:
         options->arrival = optarg;
         return GO_ON;
+    case OPTION_FOREIGN:
+        options->foreign = true;
+        return GO_ON;
+    case OPTION_HOLDER:
+        options->holder = optarg;
+        return GO_ON;
+    case OPTION_YES:
+        options->yes = true;
+        return GO_ON;
     case 'q':
         options->quiet = true;
         return GO_ON;
@@ -521,13 +542,33 @@ static int check_latch(const struct options *options)
     return GO_ON;
 }
 
+static int check_break(const struct options *options)
+{
+    if (options->names_count > 1)
+        return misuse(options, "one lock is broken at a time, not %zu", options->names_count);
+    if (!options->holder)
+        return misuse(options, "--holder is missing: give the token that `redlock status` shows");
+    if (token_length(options->holder) == 0)
+        return misuse(options, "--holder: '%s' is no token: give what `redlock status` shows",
+                      options->holder);
+    if (!options->yes && (options->json || !isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)))
+        return misuse(options,
+                      "nobody can be asked whether to break it: there is no terminal%s; "
+                      "say --yes, and mean it",
+                      options->json ? " for it, with --json" : "");
+    return GO_ON;
+}
+
 static int check_arguments(const struct options *options)
 {
     enum command_bit bit = options->command->bit;
-    if (bit == FOR_NODES && options->names_count > 0)
-        return misuse(options, "`redlock nodes` takes no names");
-    if (bit != FOR_NODES && options->names_count == 0)
+    if (bit & (FOR_NODES | FOR_LIST) && options->names_count > 0)
+        return misuse(options, "`redlock %s` takes no names%s", options->command->name,
+                      bit == FOR_LIST ? ": --prefix gives what they begin with" : "");
+    if (!(bit & (FOR_NODES | FOR_LIST)) && options->names_count == 0)
         return misuse(options, "no name given");
+    if (bit == FOR_BREAK)
+        return check_break(options);
     if ((bit & (FOR_RUN | FOR_ELECT)) && (!options->program || !options->program[0]))
         return misuse(options, "no command given: redlock %s NAME -- COMMAND",
                       options->command->name);

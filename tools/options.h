@@ -30,8 +30,9 @@ struct options {
     const char *action;        /* of a latch */
     const char *id, *arrival;  /* of a latch; NULL: not given */
     const char *token;
-    const char *value; /* to announce; NULL: the label */
-    bool adopt, fence, again, watch, leave_children;
+    const char *value;  /* to announce; NULL: the label */
+    const char *holder; /* whose lock is to be broken */
+    bool adopt, fence, again, watch, leave_children, foreign, yes;
     bool shared;      /* all names */
     unsigned permits; /* 0: the names themselves */
 

@@ -1,21 +1,19 @@
 /*
- * status.c - who holds each name, on which masters, for how long.
+ * status.c - who holds each name, on which masters, for how long: once, or each change.
  */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
+#include "answer.h"
 #include "commands.h"
-#include "duration.h"
 #include "failure.h"
-#include "json.h"
-#include "permits.h"
-#include "readers.h"
 #include "say.h"
 #include "session.h"
-#include "votes.h"
+#include "signals.h"
 
 const char status_help[] =
-    "usage: redlock status [OPTION]... NAME...\n"
+    "usage: redlock status [--watch] NAME...\n"
     "\n"
     "Asks every master for the holder and the waiters of each name.\n"
     "\n"
@@ -30,265 +28,99 @@ const char status_help[] =
     "  unknown      no quorum of masters answered; a restarted master that abstains\n"
     "               may have forgotten a holder, so it answers only if it has one\n"
     "\n"
+    "  --watch      go on, and print each change, with the time, until a signal: each\n"
+    "               master is asked about each name once a second; with --json a line\n"
+    "               for each change, with the names that have changed\n"
+    "\n"
     "It writes nothing on the masters and does not tell them --max-ttl, but judges by\n"
     "it how long a restarted master abstains. `redlock --help` has all options.\n"
     "\n"
     "Exit status: 0 a quorum answered for each name, 64 usage, 69 for some name none\n"
-    "did, 78 the list of masters is wrong.\n"
+    "did, 78 the list of masters is wrong, 128+N (--watch) ended by signal N.\n"
     "\n"
     "Example:\n"
     "  redlock status --json deploy | jq -r '.names[0].state'\n";
 
-#define WAITERS_TOLD 16 /* the waiters whose labels the library gives */
+#define WATCH_S 1.0
 
 /* One name that was asked about, and the answer, ready to be printed. */
 struct question {
     struct status *status;
     redlock_name name;
     struct text answer;
+    struct text mark, told; /* --watch: of the answer, and of that which was printed last */
 };
 
 struct status {
     struct session session;
+    struct signals signals;
     struct question *questions;
     size_t waiting; /* questions not yet answered */
+    ev_timer again; /* --watch */
     int exit;
 };
 
-/* ---- What it means ------------------------------------------------------ */
+/* ---- What is printed ----------------------------------------------------- */
 
-struct finding {
-    const char *state;
-    struct holding holdings[REDLOCK_MASTERS_MAX];
-    unsigned count;    /* of holdings */
-    unsigned answered; /* masters */
-};
-
-static unsigned count_answers(const redlock_event *event)
+static bool watches(const struct status *status)
 {
-    unsigned answered = 0;
-    for (unsigned i = 0; i < event->masters; i++) {
-        redlock_vote_kind kind = event->votes[i].kind;
-        answered += kind == REDLOCK_VOTE_HELD || kind == REDLOCK_VOTE_FREE;
-    }
-    return answered;
+    return status->session.options->watch;
 }
 
-/* The marker alone may be of other software, or what is left where somebody deleted the readers. */
-static bool is_shared(const redlock_event *event, const struct holding *holding)
+static bool is_news(const struct question *question)
 {
-    return is_marker(holding->holder) && votes_readers(event).count > 0;
+    return !watches(question->status) || question->told.length != question->mark.length ||
+           memcmp(question->told.bytes, question->mark.bytes, question->mark.length) != 0;
 }
 
-static const char *held_state(const redlock_event *event, const struct holding *holding)
+static void show_time(struct text *out)
 {
-    if (is_of_permits(holding->holder) && votes_permits(event).count > 0)
-        return "permits";
-    return is_shared(event, holding) ? "shared" : "held";
+    char now[16];
+    struct tm parts;
+    time_t seconds = time(NULL);
+    if (localtime_r(&seconds, &parts) && strftime(now, sizeof now, "%H:%M:%S ", &parts))
+        text_format(out, "%s", now);
 }
 
-static struct finding judge(const redlock_event *event)
+static void add_answers(struct text *out, struct status *status)
 {
-    struct finding finding = {.answered = count_answers(event)};
-    finding.count = votes_holdings(event, finding.holdings);
-    if (event->code != REDLOCK_OK)
-        finding.state = "unknown";
-    else if (finding.count == 0)
-        finding.state = "free";
-    else if (finding.holdings[0].masters >= event->quorum && finding.holdings[0].holder)
-        finding.state = held_state(event, &finding.holdings[0]);
-    else
-        finding.state = "partly held";
-    return finding;
-}
-
-/* ---- How it is shown ---------------------------------------------------- */
-
-/* ", first LABEL," */
-static void show_first(struct text *out, const struct waiters *crowd)
-{
-    size_t first = strcspn(crowd->tokens, "\n");
-    if (first > 0) {
-        text_format(out, ", first ");
-        who_show(out, crowd->tokens, first);
-    }
-    text_format(out, ",");
-}
-
-/* "3, first LABEL," behind "shared by" */
-static void show_readers(struct text *out, const struct waiters *readers, bool is_shared)
-{
-    if (is_shared)
-        text_format(out, "%u", readers->count);
-    else
-        readers_show(out, readers->count);
-    show_first(out, readers);
-}
-
-/* "2 of 4 permits, first LABEL," */
-static void show_permits(struct text *out, const struct permits *permits)
-{
-    permits_show(out, permits->holders.count, permits->count);
-    show_first(out, &permits->holders);
-}
-
-/* Masters on which nobody has a name that is held elsewhere tell of its permits. */
-static struct permits permits_of(const struct finding *finding, const redlock_event *event)
-{
-    bool are_out = finding->count > 0 && is_of_permits(finding->holdings[0].holder);
-    return are_out ? votes_permits(event) : (struct permits){.holders.tokens = ""};
-}
-
-static bool is_state(const struct finding *finding, const char *state)
-{
-    return strcmp(finding->state, state) == 0;
-}
-
-static void show_who(struct text *out, const redlock_event *event, const struct finding *finding)
-{
-    const char *holder = finding->holdings[0].holder;
-    struct waiters readers = votes_readers(event);
-    struct permits permits = permits_of(finding, event);
-    if (is_of_permits(holder))
-        show_permits(out, &permits);
-    else if (is_marker(holder))
-        show_readers(out, &readers, is_state(finding, "shared"));
-    else
-        holder_show(out, holder);
-}
-
-/* The state itself is said of permits with their numbers. */
-static void show_state(struct text *out, const redlock_event *event, const struct finding *finding)
-{
-    if (!is_state(finding, "permits"))
-        text_format(out, "%s", finding->state);
-    if (finding->count > 0 && !is_state(finding, "permits"))
-        text_format(out, event->code == REDLOCK_OK ? " by " : "; held by ");
-}
-
-static void show_holding(struct text *out, const redlock_event *event,
-                         const struct finding *finding)
-{
-    char span[DURATION_SIZE];
-    const struct holding *holding = &finding->holdings[0];
-    show_who(out, event, finding);
-    text_format(out, " on %u of %u masters", holding->masters, event->masters);
-    if (holding->remaining_ms >= 0)
-        text_format(out, ", %s left", duration_show(span, holding->remaining_ms));
-    else if (holding->remaining_ms == -2)
-        text_format(out, ", for ever (no ttl)");
-    text_format(out, "%s", holding_doubt(event, holding));
-}
-
-/* Shows labels only: tokens of waiters are of no use to people. */
-static void show_waiter(void *data, const char *token, size_t length)
-{
-    struct text *out = data;
-    text_format(out, "%s", out->length > 0 ? ", " : "");
-    who_show(out, token, length);
-}
-
-/* `one` and `many`: what they do. */
-static void show_crowd(struct text *out, struct waiters crowd, const char *one, const char *many)
-{
-    struct text who = {0};
-    if (crowd.count == 0)
-        return;
-    waiters_each(&crowd, show_waiter, &who);
-    text_format(out, "  %u %s: %s%s\n", crowd.count, crowd.count == 1 ? one : many,
-                who.length > 0 ? who.bytes : "?", crowd.count > WAITERS_TOLD ? ", ..." : "");
-    text_free(&who);
-}
-
-static void waiter_json(void *data, const char *token, size_t length)
-{
-    struct json *json = data;
-    struct text value = {0};
-    text_add(&value, token, length);
-    json_open(json, NULL, '{');
-    json_bytes(json, "token", token, length);
-    json_string(json, "label", holder_split(value.bytes).label);
-    json_close(json, '}');
-    text_free(&value);
-}
-
-static void crowd_json(struct json *json, struct waiters crowd, const char *count, const char *list)
-{
-    json_number(json, count, crowd.count);
-    json_open(json, list, '[');
-    waiters_each(&crowd, waiter_json, json);
-    json_close(json, ']');
-}
-
-static bool any_abstains(const redlock_event *event)
-{
+    bool as_json = status->session.options->json;
     bool any = false;
-    for (unsigned i = 0; i < event->masters; i++)
-        any |= event->votes[i].kind == REDLOCK_VOTE_ABSTAINS;
-    return any;
+    for (size_t i = 0; i < status->session.options->names_count; i++) {
+        struct question *question = &status->questions[i];
+        if (!is_news(question))
+            continue;
+        text_format(out, "%s", as_json && any ? "," : "");
+        if (watches(status) && !as_json)
+            show_time(out);
+        text_add(out, question->answer.bytes, question->answer.length);
+        any = true;
+    }
 }
 
-static void show_why_unknown(struct text *out, const redlock_event *event, unsigned answered)
+/* The next answer takes the place of this one. */
+static void settle(struct question *question)
 {
-    text_format(out, "; %u of %u masters answered, %u must", answered, event->masters,
-                event->quorum);
-    if (any_abstains(event))
-        text_format(out, "; a master that abstains may have forgotten a holder");
-}
-
-static void show_answer(struct text *out, const redlock_name *name, const redlock_event *event)
-{
-    struct finding finding = judge(event);
-    text_shown(out, name->bytes, name->length);
-    text_format(out, ": ");
-    show_state(out, event, &finding);
-    if (finding.count > 0)
-        show_holding(out, event, &finding);
-    if (event->code != REDLOCK_OK)
-        show_why_unknown(out, event, finding.answered);
-    text_format(out, "\n");
-    show_crowd(out, votes_readers(event), "reads", "read");
-    show_crowd(out, permits_of(&finding, event).holders, "has a permit", "have permits");
-    show_crowd(out, votes_waiters(event), "waits", "wait");
-    votes_table(out, event);
-}
-
-static void answer_json(struct text *out, const redlock_name *name, const redlock_event *event)
-{
-    struct finding finding = judge(event);
-    struct json json = {.out = out};
-    json_open(&json, NULL, '{');
-    json_bytes(&json, "name", name->bytes, name->length);
-    json_word(&json, "state", finding.state);
-    json_string(&json, "code", redlock_code_name(event->code));
-    json_string(&json, "text", event->text);
-    holder_json(&json, finding.count > 0 ? finding.holdings[0].holder : NULL);
-    json_number(&json, "on", finding.count > 0 ? finding.holdings[0].masters : 0);
-    remaining_json(&json, finding.count > 0 ? finding.holdings[0].remaining_ms : -1);
-    crowd_json(&json, votes_readers(event), "reading", "readers");
-    json_number(&json, "permits", permits_of(&finding, event).count);
-    crowd_json(&json, permits_of(&finding, event).holders, "out", "holders");
-    crowd_json(&json, votes_waiters(event), "waiting", "waiters");
-    json_number(&json, "answered", finding.answered);
-    votes_json(&json, event);
-    json_close(&json, '}');
+    text_free(&question->told);
+    text_free(&question->answer);
+    question->told = question->mark;
+    question->mark = (struct text){0};
 }
 
 static void put_answers(struct status *status)
 {
-    struct text out = {0};
-    size_t count = status->session.options->names_count;
-    bool as_json = status->session.options->json;
-    if (as_json)
+    struct text answers = {0}, out = {0};
+    add_answers(&answers, status);
+    if (status->session.options->json)
         text_format(&out, "{\"ok\":%s,\"names\":[", status->exit == EXIT_DONE ? "true" : "false");
-    for (size_t i = 0; i < count; i++) {
-        const struct text *answer = &status->questions[i].answer;
-        text_format(&out, "%s", as_json && i > 0 ? "," : "");
-        text_add(&out, answer->bytes, answer->length);
-    }
-    text_format(&out, "%s", as_json ? "]}\n" : "");
-    if (!put_text(&out))
+    text_add(&out, answers.bytes, answers.length);
+    if (status->session.options->json)
+        text_format(&out, "]}\n");
+    if (answers.length > 0 && !put_text(&out))
         status->exit = EXIT_OUTPUT;
+    for (size_t i = 0; i < status->session.options->names_count; i++)
+        settle(&status->questions[i]);
+    text_free(&answers);
     text_free(&out);
 }
 
@@ -296,17 +128,37 @@ static void put_answers(struct status *status)
 
 static void note_answer(struct question *question, const redlock_event *event)
 {
-    if (question->status->session.options->json)
+    const struct options *options = question->status->session.options;
+    answer_mark(&question->mark, event);
+    if (options->json)
         answer_json(&question->answer, &question->name, event);
+    else if (options->watch)
+        answer_show_short(&question->answer, &question->name, event);
     else
-        show_answer(&question->answer, &question->name, event);
+        answer_show(&question->answer, &question->name, event);
+}
+
+static void watch_on(struct status *status)
+{
+    ev_timer_set(&status->again, WATCH_S, 0);
+    ev_timer_start(status->session.loop, &status->again);
+}
+
+/* Printed in the order of the names, when all were answered. */
+static void all_answered(struct status *status)
+{
+    put_answers(status);
+    if (!watches(status) || status->exit == EXIT_OUTPUT)
+        session_end(&status->session, status->exit, 0);
+    else
+        watch_on(status);
 }
 
 static void on_event(redlock_lease *lease, const redlock_event *event, void *data)
 {
     struct question *question = data;
     struct status *status = question->status;
-    (void)lease;
+    redlock_lease_free(lease);
     if (status->session.ending)
         return;
     if (exit_for(event->code) == EXIT_NODES) {
@@ -317,10 +169,8 @@ static void on_event(redlock_lease *lease, const redlock_event *event, void *dat
     note_answer(question, event);
     if (event->code != REDLOCK_OK)
         status->exit = exit_for(event->code);
-    if (--status->waiting == 0) {
-        put_answers(status);
-        session_end(&status->session, status->exit, 0);
-    }
+    if (--status->waiting == 0)
+        all_answered(status);
 }
 
 static bool ask(struct status *status, struct question *question)
@@ -338,6 +188,7 @@ static void on_begin(void *data)
 {
     struct status *status = data;
     const struct options *options = status->session.options;
+    status->exit = EXIT_DONE;
     status->waiting = options->names_count;
     for (size_t i = 0; i < options->names_count; i++) {
         status->questions[i].status = status;
@@ -347,16 +198,49 @@ static void on_begin(void *data)
     }
 }
 
+/* ---- Watching ----------------------------------------------------------- */
+
+static void on_again(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct status *status = timer->data;
+    (void)loop;
+    (void)events;
+    if (!status->session.ending)
+        on_begin(status);
+}
+
+static void on_signal(void *data, int number)
+{
+    struct status *status = data;
+    if (signal_is_message(number))
+        return;
+    ev_timer_stop(status->session.loop, &status->again);
+    session_end_by_signal(&status->session, number, NULL);
+}
+
+static void watch(struct status *status)
+{
+    ev_init(&status->again, on_again);
+    status->again.data = status;
+    signals_watch(&status->signals, status->session.loop, on_signal, status);
+}
+
+/* ---- The command -------------------------------------------------------- */
+
 static void free_questions(struct status *status)
 {
-    for (size_t i = 0; i < status->session.options->names_count; i++)
+    for (size_t i = 0; i < status->session.options->names_count; i++) {
         text_free(&status->questions[i].answer);
+        text_free(&status->questions[i].mark);
+        text_free(&status->questions[i].told);
+    }
     free(status->questions);
 }
 
 int perform_status(const struct options *options)
 {
-    struct status status = {.session = {.begin = on_begin, .hasty = true, .looks = true}};
+    struct status status = {
+        .session = {.begin = on_begin, .hasty = !options->watch, .looks = true}};
     status.session.data = &status;
     status.questions = calloc(options->names_count, sizeof(*status.questions));
     if (!status.questions) {
@@ -368,6 +252,8 @@ int perform_status(const struct options *options)
         free(status.questions);
         return status.session.status;
     }
+    if (options->watch)
+        watch(&status);
     session_run(&status.session);
     free_questions(&status);
     return status.session.status;

@@ -3,24 +3,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "exits.h"
+#include "memory.h"
 
 static void make_room(struct text *text, size_t more)
 {
-    static const char sorry[] = "redlock: out of memory\n";
     size_t needed = text->length + more + 1;
     if (needed <= text->room)
         return;
     size_t room = needed * 2;
-    char *bytes = realloc(text->bytes, room);
-    if (!bytes) {
-        ssize_t told = write(STDERR_FILENO, sorry, sizeof(sorry) - 1);
-        (void)told;
-        _exit(EXIT_INTERNAL);
-    }
-    text->bytes = bytes;
+    text->bytes = memory_or_end(realloc(text->bytes, room));
     text->room = room;
 }
 

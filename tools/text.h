@@ -1,8 +1,7 @@
 /*
  * text.h - a text that grows, and how foreign bytes are shown in it.
  *
- * Without memory the process ends (EXIT_INTERNAL): no message could be made, and the kernel ends
- * the command of `redlock run` with us.
+ * Without memory the process ends, as memory.h says.
  */
 #ifndef REDLOCK_TOOLS_TEXT_H
 #define REDLOCK_TOOLS_TEXT_H

@@ -218,5 +218,52 @@ class Denied(Masters):
         self.assertRegex(told, "NOPERM .*key")
 
 
+class Operator(Masters):
+    """`list` and `break` have a user of their own, with three rights more, and none to other names."""
+
+    LOGIN = "redlock-operator:change-this-as-well@"
+
+    def setUp(self):
+        super().setUp()
+        self.redlock("nodes", "--adopt", status=0)
+        self.each("DEL", "lock:a", "redlock:queue:lock:a")
+        self.each("ACL", "LOG", "RESET")
+        self.token = self.lock("--ttl", "30s", "lock:a")
+        self.waiter = self.spawn("run", "--wait", "1h", "lock:a", "--", "true")
+        until(lambda: self.each("ZCARD", "redlock:queue:lock:a") == ["1"] * self.count, "one waits")
+
+    def operator(self, *arguments, login=LOGIN, **more):
+        nodes = ",".join(s.uri(login) for s in self.servers)
+        return self.redlock(*arguments, env=self.env(REDLOCK_NODES=nodes), **more)
+
+    @staticmethod
+    def rules():
+        return re.search(r"^user redlock-operator on \S+ (.*)", ACL.read_text(), re.M).group(1).split()
+
+    def test_it_may_do_that_and_no_more(self):
+        self.assertEqual(set(self.rules()) - set(rules()), {"+scan", "+dbsize", "+getrange"})
+        told = self.operator("list", "--prefix", "lock:", status=0).out
+        self.assertIn(f"  holds 'a' on {self.count} of {self.count} masters", told)
+        self.assertIn("  waits for 'a', place 1 of 1", told)
+        self.assertEqual({"scan", "dbsize", "getrange"} - set.intersection(*self.stats()), set())
+        self.operator("break", "--yes", "--holder", self.token, "lock:a", status=0)
+        self.finish(self.waiter, status=0)
+        self.assertEqual(self.each("ACL", "LOG"), [""] * self.count)
+
+    def test_names_of_others(self):
+        told = self.operator("list", status=69).err
+        self.assertRegex(told, "NOPERM .*key")
+
+    def test_each_right_is_named(self):
+        for command in "scan", "dbsize", "getrange":
+            self.each("ACL", "SETUSER", f"without-{command}", "on", ">pw", *self.rules(), f"-{command}")
+            told = self.operator("list", "--prefix", "lock:", login=f"without-{command}:pw@", status=69).err
+            self.assertIn(f"no permissions to run the '{command}' command", told)
+
+    def test_the_user_of_locks_may_not(self):
+        told = self.redlock("list", "--prefix", "lock:", status=69).err
+        self.assertIn("no permissions to run the 'scan' command", told)
+
+
 if __name__ == "__main__":
     unittest.main()

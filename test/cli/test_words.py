@@ -58,7 +58,8 @@ class SlowDoor:
 
 class Help(Case):
     def test_fits_a_terminal(self):
-        for command in ([], *([it] for it in ("run", "lock", "extend", "unlock", "status", "nodes"))):
+        for command in ([], *([it] for it in ("run", "lock", "extend", "unlock", "status", "nodes",
+                                                    "list", "break"))):
             told = self.redlock(*command, "--help", status=0).out
             self.assertEqual([line for line in told.splitlines() if len(line) > 80], [])
 

@@ -1,0 +1,246 @@
+"""break: exactly the holder that was given, and nobody else; what may still write; who cannot be reached."""
+
+import subprocess
+import unittest
+
+from harness import REDLOCK, Case, Cluster, ClusterCase, Terminal, until
+
+NOBODY = "A" * 22
+
+
+class Usage(Case):
+    patience = ()
+
+    def refused(self, *arguments, says):
+        told = self.redlock("break", *arguments, "--nodes", "redis://127.0.0.1:1", status=64).err
+        self.assertIn(says, told)
+
+    def test_what_is_missing(self):
+        self.refused("a", "--yes", says="--holder is missing")
+        self.refused("--holder", NOBODY, "--yes", says="no name given")
+        self.refused("--holder", NOBODY, "--yes", "a", "b", says="one lock is broken at a time, not 2")
+        self.refused("--holder", "", "--yes", "a", says="'' is no token")
+        self.refused("--holder", "a b", "--yes", "a", says="'a b' is no token")
+
+    def test_nobody_is_there_to_ask(self):
+        self.refused("--holder", NOBODY, "a", says="say --yes")
+
+    def test_help(self):
+        told = self.redlock("break", "--help", status=0).out
+        for word in "--holder TOKEN", "--yes", "fences", "told":
+            self.assertIn(word, told)
+
+
+class Breaks(ClusterCase):
+    def broken(self, token, *options, status=0, name=None):
+        return self.redlock("break", "--json", "--yes", "--holder", token, *options,
+                            name or self.name, status=status).json
+
+    def outcomes(self, told):
+        return [node["outcome"] for node in told["nodes"]]
+
+    def held(self, *options):
+        token = self.lock(*options, self.name)
+        until(lambda: self.cluster.values(self.name) == [token] * 5, "all masters have it")
+        return token
+
+    def test_one_that_is_not_renewed(self):
+        token = self.held("--ttl", "2s", "--label", "host:1")
+        told = self.broken(token)
+        self.assertTrue(told["ok"])
+        self.assertEqual((told["token"], told["label"], told["mode"]), (token, "host:1", "exclusive"))
+        self.assertEqual((told["alive"], told["next"]), (False, None))
+        self.assertLess(told["may_write_ms"], 2000)
+        self.assertEqual(self.outcomes(told), ["deleted"] * 5)
+        self.assert_free(self.name)
+
+    def test_what_people_read(self):
+        token = self.held("--ttl", "2s", "--label", "host:1")
+        told = self.redlock("break", "--yes", "--holder", token[:22], self.name, status=0).out
+        for line in (f"'{self.name}': broken; it was held by {token[:22]} (host:1)\n",
+                     f"  {self.cluster.shown[0]}  deleted\n",
+                     "  its holder did not renew it within ",
+                     "  the process host:1 may still be writing until it notices (told LOST), at most ",
+                     "  only a fence keeps its late writes out: doc/fencing.md\n",
+                     "  now held by nobody\n"):
+            self.assertIn(line, told)
+        self.assert_free(self.name)
+
+    def test_a_wrong_holder(self):
+        token = self.held("--ttl", "30s")
+        for wrong in NOBODY, NOBODY + ":host:1", token[:21] + ("A" if token[21] != "A" else "Q"):
+            told = self.redlock("break", "--yes", "--holder", wrong, self.name, status=75).err
+            self.assertIn("it is not that holder's; nothing was deleted", told)
+            self.assertIn(f"held by {token[:22]} (", told)
+            self.assertEqual(self.broken(wrong, status=75)["code"], "REDLOCK_E_HELD")
+        self.assertEqual(self.cluster.values(self.name), [token] * 5)
+
+    def test_nobody_has_it(self):
+        token = self.held("--ttl", "30s")
+        self.redlock("unlock", "--token", token, self.name, status=0)
+        self.assert_free(self.name)
+        told = self.redlock("break", "--yes", "--holder", token, self.name, status=76).err
+        self.assertIn("nobody has it any more; nothing was deleted", told)
+
+    def test_a_holder_that_renews(self):
+        run = self.spawn("run", "--ttl", "1500ms", "--label", "alive", self.name, "--", "sleep", "60")
+        token = until(lambda: self.cluster.cli(1, "GET", self.name), "it is held")
+        told = self.broken(token)
+        self.assertTrue(told["ok"], told)
+        self.assertEqual((told["alive"], told["label"]), (True, "alive"))
+        self.assertLessEqual(told["may_write_ms"], 1500)
+        self.finish(run, status=76)
+        self.assert_free(self.name)
+
+    def test_people_are_told_that_it_renews(self):
+        run = self.spawn("run", "--ttl", "1500ms", "--label", "alive", self.name, "--", "sleep", "60")
+        token = until(lambda: self.cluster.cli(1, "GET", self.name), "it is held")
+        told = self.redlock("break", "--yes", "--holder", token, self.name, status=0).out
+        self.assertIn("its holder is ALIVE: it renewed the lock while this was looked at", told)
+        self.finish(run, status=76)
+
+    def test_who_waits_gets_it(self):
+        token = self.held("--ttl", "30s")
+        waiter = self.spawn("lock", "--wait", "60s", "--label", "next", self.name)
+        until(lambda: self.waiters() == [1] * 5, "one waits everywhere")
+        told = self.broken(token)
+        self.assertTrue(told["ok"])
+        new = self.finish(waiter, status=0).out.strip()
+        self.assertEqual(told["next"], new)
+        self.assert_held(self.name, new)
+
+    def test_a_reader(self):
+        tokens = [self.lock("--ttl", "30s", "--shared", "--label", f"r{i}", self.name) for i in range(2)]
+        for master in range(1, 6):
+            until(lambda: self.cluster.cli(master, "ZCARD", f"redlock:holders:{self.name}") == "2",
+                  "both read it everywhere")
+        told = self.broken(tokens[0][:22])
+        self.assertEqual((told["ok"], told["mode"], told["label"], told["next"]),
+                         (True, "shared", "r0", "redlock:shared"))
+        self.assertEqual(self.outcomes(told), ["deleted"] * 5)
+        readers = self.redlock("status", "--json", self.name, status=0).json["names"][0]["readers"]
+        self.assertEqual([reader["token"] for reader in readers], [tokens[1]])
+
+    def test_a_permit(self):
+        runs = [self.spawn("run", "--permits", "3", "--ttl", "20s", "--label", f"p{i}", self.name, "--",
+                           "sleep", "60") for i in range(3)]
+
+        def out():
+            told = self.redlock("status", "--json", self.name, status=0).json["names"][0]
+            return {it["label"]: it["token"] for it in told["holders"]}
+        until(lambda: len(out()) == 3, "all have one")
+        told = self.broken(out()["p1"])
+        self.assertEqual((told["ok"], told["mode"], told["label"]), (True, "permit", "p1"))
+        self.assertEqual(self.outcomes(told), ["deleted"] * 5)
+        until(lambda: set(out()) == {"p0", "p2"}, "the others have theirs")
+        for run in runs:
+            run.kill()
+
+    def test_the_rest_of_an_attempt(self):
+        token = self.held("--ttl", "30s")
+        for master in 1, 2, 3:
+            self.cluster.cli(master, "DEL", self.name)
+        told = self.broken(token)
+        self.assertTrue(told["ok"])
+        self.assertEqual(self.outcomes(told), ["absent"] * 3 + ["deleted"] * 2)
+        self.assert_free(self.name)
+
+    def test_one_that_never_ends(self):
+        for master in range(1, 6):
+            self.cluster.cli(master, "SET", self.name, f"{NOBODY}:host:1")
+        told = self.redlock("break", "--yes", "--holder", NOBODY, self.name, status=0).out
+        self.assertIn("whether its holder is alive is not known", told)
+        self.assertIn("may still be writing until it notices (told LOST);", told)
+        self.assert_free(self.name)
+
+    def test_other_software(self):
+        for master in range(1, 6):
+            self.cluster.cli(master, "SET", self.name, "value-of-others", "PX", "1500")
+        told = self.redlock("break", "--yes", "--holder", "value-of-others", self.name, status=0).out
+        self.assertIn("may still be writing for as long as it likes: it is not of redlock", told)
+        self.assert_free(self.name)
+        for master in range(1, 6):
+            self.cluster.cli(master, "RPUSH", self.name, "x")
+        self.redlock("break", "--yes", "--holder", "x", self.name, status=75)
+        self.assertEqual(self.cluster.cli(1, "LLEN", self.name), "1")
+
+    def test_nobody_else_is_touched(self):
+        other = self.held("--ttl", "30s")
+        token = self.lock("--ttl", "2s", "mine")
+        self.broken(token, name="mine")
+        self.assertEqual(self.cluster.values(self.name), [other] * 5)
+
+
+class Asked(ClusterCase):
+    """On a terminal."""
+
+    def ask(self):
+        self.token = self.lock("--ttl", "2s", "--label", "host:1", self.name)
+        terminal = Terminal([REDLOCK, *self.patience, "break", "--holder", self.token, self.name],
+                            self.env())
+        self.addCleanup(terminal.close)
+        terminal.expect(f"'{self.name}': held by {self.token[:22]} (host:1)".encode())
+        terminal.expect(b"its holder did not renew it within ")
+        terminal.expect(b"break it? [y/N] ")
+        return terminal
+
+    def test_no_is_the_default(self):
+        for answer in b"\n", b"n\n", b"\x04":
+            terminal = self.ask()
+            terminal.send(answer)
+            terminal.expect(b"nothing was deleted")
+            self.assertEqual(terminal.wait(), 1)
+            self.redlock("unlock", "--token", self.token, self.name)
+
+    def test_yes(self):
+        for master in range(1, 6):
+            self.cluster.cli(master, "SET", self.name, f"{NOBODY}:host:1")
+        terminal = Terminal([REDLOCK, *self.patience, "break", "--holder", NOBODY, self.name], self.env())
+        self.addCleanup(terminal.close)
+        terminal.expect(b"for ever (no ttl); whether its holder is alive is not known")
+        terminal.expect(b"break it? [y/N] ")
+        self.assertNotIn("", self.cluster.values(self.name))
+        terminal.send(b"y\n")
+        terminal.expect(b": broken; it was held by ")
+        self.assertEqual(terminal.wait(), 0)
+        self.assert_free(self.name)
+
+    def test_another_one_has_it_by_then(self):
+        for master in range(1, 6):
+            self.cluster.cli(master, "SET", self.name, f"{NOBODY}:host:1")
+        terminal = Terminal([REDLOCK, *self.patience, "break", "--holder", NOBODY, self.name], self.env())
+        self.addCleanup(terminal.close)
+        terminal.expect(b"break it? [y/N] ")
+        for master in range(1, 6):
+            self.cluster.cli(master, "SET", self.name, f"{'B' * 21}A:host:2")
+        terminal.send(b"y\n")
+        terminal.expect(b"nothing was deleted")
+        self.assertEqual(terminal.wait(), 75)
+        self.assertEqual(set(self.cluster.values(self.name)), {f"{'B' * 21}A:host:2"})
+
+
+class Missing(Case):
+    def setUp(self):
+        super().setUp()
+        self.cluster = Cluster(5)
+        self.addCleanup(self.cluster.stop)
+        self.token = self.lock("--ttl", "4s", "--label", "host:1", "a")
+        until(lambda: self.cluster.values("a") == [self.token] * 5, "all masters have it")
+
+    def test_two_are_dead(self):
+        self.cluster.kill(1, 2)
+        told = self.redlock("break", "--yes", "--holder", self.token, "a", status=0).out
+        self.assertEqual(told.count("  deleted\n"), 3)
+        self.assertEqual(told.count("; if it has the key, that ends by itself within "), 2)
+        self.assertEqual([self.cluster.cli(i, "GET", "a") for i in (3, 4, 5)], [""] * 3)
+
+    def test_three_are_dead(self):
+        self.cluster.kill(1, 2, 3)
+        told = self.redlock("break", "--json", "--yes", "--holder", self.token, "a", status=69).json
+        self.assertEqual((told["ok"], told["code"]), (False, "REDLOCK_E_UNAVAILABLE"))
+        self.assertEqual([node["outcome"] for node in told["nodes"]], ["unknown"] * 3 + ["deleted"] * 2)
+        self.assertEqual([self.cluster.cli(i, "GET", "a") for i in (4, 5)], [""] * 2)
+
+
+if __name__ == "__main__":
+    unittest.main()

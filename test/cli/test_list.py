@@ -1,0 +1,305 @@
+"""list: who holds what, and who waits for what; among many keys of other software; what it cannot see."""
+
+import os
+import re
+import subprocess
+import unittest
+
+from harness import REDLOCK, Case, Cluster, ClusterCase, Terminal, until
+
+PROCESSES = int(os.environ.get("LIST_PROCESSES", "60"))  # hold and wait in the test of all
+FOREIGN = int(os.environ.get("LIST_FOREIGN", "20000"))   # keys of other software
+
+HOLD = 'echo "$REDLOCK_TOKEN" > "$0.new"; mv "$0.new" "$0"; exec cat'
+
+FILL = """
+for i = tonumber(ARGV[1]), tonumber(ARGV[2]) do
+    local key = 'data:' .. i
+    if i % 5 == 0 then redis.call('hset', key, 'a', 1)
+    elseif i % 5 == 1 then redis.call('set', key, string.rep('x', 22) .. ':' .. i)
+    elseif i % 5 == 2 then redis.call('set', key, i)
+    elseif i % 5 == 3 then redis.call('rpush', key, 'x')
+    else redis.call('set', key, 'c0ffee' .. i, 'px', 86400000) end
+end"""
+
+
+def holders(told):
+    return {holder["holder"]: holder for holder in told["holders"]}
+
+
+class Usage(Case):
+    patience = ()
+
+    def test_it_takes_no_names(self):
+        told = self.redlock("list", "a", "--nodes", "redis://127.0.0.1:1", status=64).err
+        self.assertIn("`redlock list` takes no names: --prefix gives what they begin with", told)
+
+    def test_only_list_takes_foreign(self):
+        told = self.redlock("status", "--foreign", "a", "--nodes", "redis://127.0.0.1:1", status=64).err
+        self.assertIn("`redlock status` takes no --foreign", told)
+
+    def test_help(self):
+        told = self.redlock("list", "--help", status=0).out
+        for word in "--prefix P", "--foreign", "SCAN", "redlock-operator":
+            self.assertIn(word, told)
+
+
+class Holding:
+    """A process that holds names, or waits for them, until it is ended."""
+
+    def __init__(self, case, label, *options, wait=True):
+        self.case, self.label = case, label
+        self.told = case.tmp / f"{label}.token"
+        self.process = case.spawn("run", "--label", label, "--ttl", "30s", "--kill-after", "500ms",
+                                  *(("--wait", "forever") if wait else ()), *options, "--",
+                                  "sh", "-c", HOLD, str(self.told), stdin=subprocess.PIPE)
+
+    def held(self):
+        self.case.started(self.told, f"{self.label} holds")
+        return self
+
+    @property
+    def token(self):
+        return self.told.read_text().strip()
+
+
+class Lists(ClusterCase):
+    def setUp(self):
+        super().setUp()
+        for master in range(1, self.masters + 1):
+            self.cluster.cli(master, "FLUSHDB")
+        # Their clocks and quarantines are gone with the keys.
+        self.redlock("nodes", "--adopt", status=0)
+
+    def list(self, *options, status=0):
+        return self.redlock("list", "--json", *options, status=status).json
+
+    def each(self, *command):
+        for master in range(1, self.masters + 1):
+            self.cluster.cli(master, *command)
+
+    def until_list(self, condition, what, *options):
+        def met():
+            told = self.list(*options)
+            return told if condition(told) else None
+        return until(met, what)
+
+    def test_nothing(self):
+        told = self.redlock("list", status=0)
+        self.assertEqual(told.out, "")
+        self.assertIn("nothing is held or waited for", told.err)
+        self.assertEqual(self.redlock("-q", "list", status=0).err, "")
+        self.assertEqual(self.list()["holders"], [])
+
+    def test_each_mode(self):
+        writer = Holding(self, "writer", "plain", "also").held()
+        readers = [Holding(self, f"reader-{i}", "--shared", "text").held() for i in range(2)]
+        permits = [Holding(self, f"permit-{i}", "--permits", "3", "pool").held() for i in range(2)]
+        waiter = Holding(self, "waiter", "plain")
+        told = self.until_list(
+            lambda told: holders(told).get("waiter", {}).get("waits") and
+            all(it["on"] == 5 for holder in told["holders"] for it in holder["holds"]),
+            "all are listed on all masters")
+        found = holders(told)
+        self.assertEqual(set(found), {"writer", "reader-0", "reader-1", "permit-0", "permit-1", "waiter"})
+        self.assertEqual([(it["name"], it["mode"], it["state"], it["token"], it["waiting"])
+                          for it in found["writer"]["holds"]],
+                         [("also", "exclusive", "held", writer.token, 0),
+                          ("plain", "exclusive", "held", writer.token, 1)])
+        for reader in readers:
+            (it,), waits = found[reader.label]["holds"], found[reader.label]["waits"]
+            self.assertEqual((it["name"], it["mode"], it["state"], it["token"], it["reading"], waits),
+                             ("text", "shared", "shared", reader.token, 2, []))
+        for permit in permits:
+            it, = found[permit.label]["holds"]
+            self.assertEqual((it["name"], it["mode"], it["state"], it["token"], it["permits"], it["out"]),
+                             ("pool", "permit", "permits", permit.token, 3, 2))
+        it, = found["waiter"]["waits"]
+        self.assertEqual((it["name"], it["place"], it["waiting"]), ("plain", 1, 1))
+        self.assertEqual(found["waiter"]["holds"], [])
+        self.assertFalse(any(holder["foreign"] for holder in told["holders"]))
+        lines = ("writer\n", "  holds 'plain' on 5 of 5 masters, ", ", 1 waits, token ",
+                     "  reads 'text' (2 read it) on 5 of 5 masters",
+                     "  has a permit of 'pool' (2 of 3 are out) on 5 of 5 masters",
+                     "waiter\n  waits for 'plain', place 1 of 1\n")
+
+        def shown():
+            text = self.redlock("list", status=0).out
+            return all(line in text for line in lines)
+        until(shown, "people can read it")
+        waiter.process.kill()
+
+    def test_partial_and_foreign(self):
+        token = self.lock("--ttl", "30s", "--label", "rest", "partial")
+        until(lambda: all(self.cluster.values("partial")), "all masters have it")
+        for master in 1, 2, 3:
+            self.cluster.cli(master, "DEL", "partial")
+        self.each("SET", "theirs", "other-software-1", "PX", "30000")
+        self.each("SET", "data", "no lock")
+        self.cluster.cli(1, "SET", "mixed", "other-software-2", "PX", "30000")
+        self.cluster.cli(2, "SET", "mixed", f"{'A' * 22}:ours", "PX", "30000")
+        found = holders(self.list())
+        self.assertEqual(set(found), {"rest", "other-software-2", "ours"})
+        it, = found["rest"]["holds"]
+        self.assertEqual((it["token"], it["on"], it["partial"], it["state"]),
+                         (token, 2, True, "partly_held"))
+        self.assertTrue(found["other-software-2"]["foreign"])
+        found = holders(self.list("--foreign"))
+        self.assertEqual(set(found), {"rest", "other-software-1", "other-software-2", "ours"})
+        text = self.redlock("list", "--foreign", status=0).out
+        self.assertIn("  holds 'partial' on 2 of 5 masters (partial: no quorum), ", text)
+        self.assertIn("other-software-1 (foreign: not a value of redlock)\n  holds 'theirs' on 5 of 5",
+                      text)
+        self.assertNotIn("no lock", text)
+
+    def test_who_waits_for_what_is_foreign(self):
+        self.each("SET", "theirs", "other-software", "PX", "60000")
+        waiter = Holding(self, "waiter", "theirs")
+        found = holders(self.until_list(lambda told: len(told["holders"]) == 2, "who waits is listed"))
+        self.assertTrue(found["other-software"]["foreign"])
+        self.assertEqual([it["name"] for it in found["waiter"]["waits"]], ["theirs"])
+        waiter.process.kill()
+
+    def test_the_prefix(self):
+        self.lock("--ttl", "30s", "--label", "in", "jobs:a*b")
+        self.lock("--ttl", "30s", "--label", "out", "jobx:c")
+        Holding(self, "pool", "--prefix", "jobs:", "--permits", "2", "pool").held()
+        waiter = Holding(self, "waiter", "jobs:a*b")
+        told = self.until_list(lambda told: len(told["holders"]) == 3, "who waits is listed",
+                               "--prefix", "jobs:")
+        names = {it["name"] for holder in told["holders"] for it in holder["holds"] + holder["waits"]}
+        self.assertEqual(names, {"a*b", "pool"})
+        self.assertEqual(holders(self.list("--prefix", "jobs:a*"))["in"]["holds"][0]["name"], "b")
+        self.assertEqual(self.list("--prefix", "job?:")["holders"], [])
+        waiter.process.kill()
+
+    def test_names_of_any_bytes(self):
+        names = ["a b", "new\nline", "'\"\\", "ümlaut", "n" * 3000, "x:y:1:2", "12:3"]
+        for name in names:
+            self.lock("--ttl", "30s", "--label", "l", name)
+        listed = [it["name"] for it in holders(self.list())["l"]["holds"]]
+        self.assertEqual(sorted(listed), sorted(names))
+        self.assertTrue(self.redlock("list", status=0).out.replace("\n", "").isprintable())
+
+    def test_names_that_fill_an_answer(self):
+        names = sorted(f"{i}{'n' * 25000}" for i in range(20))
+        for name in names:
+            self.lock("--ttl", "30s", "--label", "l", name)
+        told = self.list()
+        self.assertTrue(sorted(it["name"] for it in holders(told)["l"]["holds"]) == names)
+        self.assertEqual({node["left_out"] for node in told["nodes"]}, {0})
+
+    def test_what_is_no_lock(self):
+        self.redlock("latch", "create", "--arrivals", "3", "l", status=0)
+        self.each("RPUSH", "list", "x")
+        self.each("HSET", "hash", "x", "y")
+        self.each("SET", "redlock:waiter:junk", "x")
+        self.each("RPUSH", "redlock:waiter:list", "x")
+        self.each("SET", "redlock:permit:x", "x")
+        self.each("SET", "nearly", "A" * 21 + "B:label")  # no token ends so
+        self.assertEqual(self.list()["holders"], [])
+
+    def test_many_waiters(self):
+        holder = Holding(self, "holder", "busy").held()
+        waiters = [Holding(self, f"w{i}", "busy") for i in range(20)]
+        told = self.until_list(lambda told: len(told["holders"]) == 21, "all who wait are listed")
+        places = [holder["waits"][0]["place"] for holder in told["holders"] if holder["waits"]]
+        self.assertEqual(sorted(places), list(range(1, 21)))
+        self.assertEqual(holders(told)["holder"]["holds"][0]["waiting"], 20)
+        for waiter in [holder, *waiters]:
+            waiter.process.kill()
+
+    def test_what_all_processes_hold_and_wait_for(self):
+        """As they say themselves: each third one has two names, each other one waits for one of these."""
+        self.assertEqual(PROCESSES % 3, 0)
+        having = [Holding(self, f"has-{i}", f"first-{i}", f"second-{i}").held()
+                  for i in range(PROCESSES // 3)]
+        waiting = {f"waits-{i}": f"{'first' if i % 2 else 'second'}-{i // 2}"
+                   for i in range(2 * PROCESSES // 3)}
+        waiters = [Holding(self, label, name) for label, name in waiting.items()]
+
+        def listed(told):
+            return ({(h["holder"], it["name"], it["token"]) for h in told["holders"] for it in h["holds"]},
+                    {(h["holder"], it["name"]) for h in told["holders"] for it in h["waits"]})
+        said = ({(it.label, name, it.token) for i, it in enumerate(having)
+                 for name in (f"first-{i}", f"second-{i}")}, set(waiting.items()))
+        told = self.until_list(lambda told: listed(told) == said, "it is what they say")
+        self.assertFalse(any(it["partial"] for h in told["holders"] for it in h["holds"]))
+        for process in having + waiters:
+            process.process.kill()
+
+
+class AmongMany(Case):
+    """Keys of other software, on which the masters spend little time at once."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.cluster = Cluster(3)
+        cls.addClassCleanup(cls.cluster.stop)
+        for master in range(1, 4):
+            for start in range(1, FOREIGN + 1, 20000):
+                cls.cluster.cli(master, "EVAL", FILL, "0", str(start), str(min(FOREIGN, start + 19999)))
+
+    def test_all_is_found_in_small_steps(self):
+        for i in range(20):
+            self.lock("--ttl", "30s", "--label", f"host:{i}", f"name-{i}")
+        for master in range(1, 4):
+            self.cluster.cli(master, "CONFIG", "RESETSTAT")
+        told = self.redlock("list", "--json", status=0, deadline=600).json
+        self.assertEqual({(h["holder"], h["holds"][0]["name"]) for h in told["holders"]},
+                         {(f"host:{i}", f"name-{i}") for i in range(20)})
+        for node in told["nodes"]:
+            self.assertGreaterEqual(node["keys"], FOREIGN)
+            self.assertEqual(node["looked_at"], node["keys"])
+        for master in range(1, 4):
+            stats = self.cluster.cli(master, "INFO", "commandstats")
+            scans = int(re.search(r"cmdstat_scan:calls=(\d+)", stats)[1])
+            # No type, and no value, is asked for that the scan itself leaves out.
+            reads = int(re.search(r"cmdstat_getrange:calls=(\d+)", stats)[1])
+            self.assertGreaterEqual(scans, FOREIGN // 300)
+            self.assertLessEqual(reads, FOREIGN * 3 // 5 + 1000)
+            self.assertNotIn("errorstat_WRONGTYPE", self.cluster.cli(master, "INFO", "errorstats"))
+
+    def test_the_progress_is_shown_on_a_terminal(self):
+        terminal = Terminal([REDLOCK, *self.patience, "list", "--foreign"], self.env())
+        self.addCleanup(terminal.close)
+        terminal.expect(b"redlock: looked at ")
+        terminal.expect(b" keys on 3 masters, found ")
+        until(terminal.has_ended, "it ends", 600)
+        self.assertEqual(terminal.status, 0)
+
+
+class Missing(Case):
+    """Masters that cannot be looked through."""
+
+    def setUp(self):
+        super().setUp()
+        self.cluster = Cluster(5)
+        self.addCleanup(self.cluster.stop)
+        self.lock("--ttl", "30s", "--label", "me", "a")
+
+    def test_two_are_dead(self):
+        self.cluster.kill(1, 2)
+        told = self.redlock("list", status=0)
+        self.assertIn("  holds 'a' on 3 of 5 masters, ", told.out)
+        self.assertEqual(told.err.count("what is there alone is not shown"), 2)
+
+    def test_three_are_dead(self):
+        self.cluster.kill(1, 2, 3)
+        told = self.redlock("list", status=69)
+        self.assertIn("(too few masters answered)", told.out)
+        self.assertIn("too few masters answered to know all", told.err)
+        told = self.redlock("list", "--json", status=69).json
+        self.assertEqual((told["ok"], told["code"]), (False, "REDLOCK_E_UNAVAILABLE"))
+        self.assertEqual([node["code"] for node in told["nodes"]].count("REDLOCK_OK"), 2)
+
+    def test_one_hangs(self):
+        self.patience = ()
+        self.cluster.pause(1)
+        told = self.redlock("list", status=0)
+        self.cluster.resume(1)
+        self.assertIn("on 4 of 5 masters", told.out)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,121 @@
+"""status --watch: each change once, until a signal; one look a second."""
+
+import json
+import re
+import select
+import signal
+import time
+import unittest
+
+import schema
+from harness import DEADLINE, Case, Cluster, ClusterCase, until
+
+
+class Lines:
+    """What a command prints, line by line."""
+
+    def __init__(self, process):
+        self.process, self.seen = process, b""
+
+    def next(self, pattern):
+        """Reads until a line matches, and forgets all up to its end."""
+        end = time.monotonic() + DEADLINE
+        while True:
+            line, newline, rest = self.seen.partition(b"\n")
+            if newline:
+                self.seen = rest
+                if re.search(pattern, line.decode()):
+                    return line.decode()
+                continue
+            ready, _, _ = select.select([self.process.stdout], [], [], max(0.0, end - time.monotonic()))
+            more = self.process.stdout.read1(65536) if ready else b""
+            if not more:
+                raise AssertionError(f"no {pattern!r}; seen: {self.seen}")
+            self.seen += more
+
+
+class Watches(ClusterCase):
+    def watch(self, *options):
+        process = self.spawn("status", "--watch", *options)
+        return process, Lines(process)
+
+    def test_each_change(self):
+        process, lines = self.watch(self.name)
+        self.assertRegex(lines.next("free"), rf"^\d\d:\d\d:\d\d {self.name}: free$")
+        token = self.lock("--ttl", "30s", "--label", "one", self.name)
+        self.assertIn(f"held by {token[:22]} (one) on ", lines.next("held by"))
+        waiter = self.spawn("lock", "--wait", "60s", "--label", "two", self.name)
+        lines.next("held by")
+        lines.next("^  1 waits: two$")
+        self.redlock("unlock", "--token", token, self.name, status=0)
+        new = self.finish(waiter, status=0).out.strip()
+        self.assertIn(f"held by {new[:22]} (two)", lines.next(r"\(two\)"))
+        process.send_signal(signal.SIGINT)
+        self.finish(process, 128 + signal.SIGINT)
+
+    def test_one_document_a_line(self):
+        process, lines = self.watch("--json", self.name, "other")
+        first = schema.check(json.loads(lines.next("")))
+        self.assertEqual([it["state"] for it in first["names"]], ["free", "free"])
+        self.lock("--ttl", "30s", "other")
+        told = schema.check(json.loads(lines.next("held")))
+        self.assertEqual([it["name"] for it in told["names"]], ["other"])
+        process.send_signal(signal.SIGTERM)
+        self.assertIn("ended by signal 15", lines.next("signal"))
+        process.wait(DEADLINE)
+        self.assertEqual(process.returncode, 128 + signal.SIGTERM)
+
+    def test_one_look_a_second(self):
+        self.lock("--ttl", "30s", self.name)
+        for master in range(1, 6):
+            self.cluster.cli(master, "CONFIG", "RESETSTAT")
+        process, lines = self.watch(self.name)
+        lines.next("held by")
+        began = time.monotonic()
+
+        def looks():
+            """Who holds it, and until when, is read at each look."""
+            return int((re.search(r"cmdstat_pttl:calls=(\d+)", self.cluster.cli(1, "INFO", "commandstats"))
+                        or [0, 0])[1])
+        until(lambda: looks() >= 4, "it goes on looking")
+        self.assertLessEqual(looks(), time.monotonic() - began + 2)
+        self.assertIsNone(process.poll())
+        process.send_signal(signal.SIGTERM)
+        # Nothing has changed, so nothing more was said.
+        self.assertEqual(self.finish(process, 128 + signal.SIGTERM).out, "")
+
+    def test_nobody_reads_it(self):
+        process, lines = self.watch(self.name)
+        lines.next("free")
+        process.stdout.close()
+        process.stdout = None
+        self.lock("--ttl", "30s", self.name)
+        process.wait(DEADLINE)
+        self.assertEqual(process.returncode, 74)
+
+
+class Masters(Case):
+    def test_masters_that_go_and_come(self):
+        self.patience = ()
+        self.cluster = Cluster(3)
+        self.addCleanup(self.cluster.stop)
+        self.lock("--ttl", "30s", "a")
+        process = self.spawn("status", "--watch", "a")
+        lines = Lines(process)
+        lines.next("held by")
+        self.cluster.kill(1, 2)
+        lines.next("unknown; held by .* 1 of 3 masters answered, 2 must")
+        self.assertIsNone(process.poll())
+        process.send_signal(signal.SIGTERM)
+        self.finish(process, 128 + signal.SIGTERM)
+
+
+class Usage(Case):
+    patience = ()
+
+    def test_help(self):
+        self.assertIn("--watch", self.redlock("status", "--help", status=0).out)
+
+
+if __name__ == "__main__":
+    unittest.main()

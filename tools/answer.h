@@ -1,0 +1,31 @@
+/*
+ * answer.h - what the masters say of one name, and what that means.
+ */
+#ifndef REDLOCK_TOOLS_ANSWER_H
+#define REDLOCK_TOOLS_ANSWER_H
+
+#include "votes.h"
+
+struct answer {
+    const char *state; /* a constant: "held", "partly held", ... */
+    struct holding holdings[REDLOCK_MASTERS_MAX];
+    unsigned count;    /* of holdings */
+    unsigned answered; /* masters */
+};
+
+/* The event is the answer to redlock_inspect(). */
+struct answer answer_judge(const redlock_event *event);
+bool answer_is(const struct answer *answer, const char *state);
+/* No master was left out because a quorum had answered. */
+bool answer_is_whole(const redlock_event *event);
+
+/* The lines of `redlock status` about the name, without those of each master and with them, and
+ * the document of it. */
+void answer_show_short(struct text *out, const redlock_name *name, const redlock_event *event);
+void answer_show(struct text *out, const redlock_name *name, const redlock_event *event);
+void answer_json(struct text *out, const redlock_name *name, const redlock_event *event);
+
+/* A text that is the same as long as nothing has changed but times. */
+void answer_mark(struct text *out, const redlock_event *event);
+
+#endif

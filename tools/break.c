@@ -1,0 +1,458 @@
+/*
+ * break.c - takes a lock away from a holder, whom the user has seen, and says what that means.
+ *
+ * It looks whether the holder has it, and still renews it; asks the user; looks again; deletes
+ * exactly that holder's token on all masters, as a release does; and looks what came of it.
+ */
+#include <string.h>
+#include <unistd.h>
+
+#include "break_report.h"
+#include "commands.h"
+#include "duration.h"
+#include "failure.h"
+#include "readers.h"
+#include "say.h"
+#include "session.h"
+#include "signals.h"
+
+const char break_help[] =
+    "usage: redlock break --holder TOKEN [--yes] NAME\n"
+    "\n"
+    "Takes a lock away from its holder: deletes that holder's token on all masters,\n"
+    "and nobody else's, and gives the lock to who waits for it. It is for a holder\n"
+    "that hangs, or is gone and left a long ttl or none. (A holder that ends gives\n"
+    "its lock back by itself; `redlock unlock` gives back what you hold.)\n"
+    "\n"
+    "  --holder TOKEN   whose it is, as `redlock status` or `redlock list` shows it,\n"
+    "                   with the label or without; also that of a reader, of who has\n"
+    "                   a permit, or the whole value of other software\n"
+    "  --yes            do not ask; needed where there is no terminal, and for --json\n"
+    "\n"
+    "First it looks for up to 4 s whether the holder still renews the lock, and asks.\n"
+    "Then it says for each master what was done, and who may still write: the holder\n"
+    "is told that the lock is lost by its next renewal, or the end of its lease. One\n"
+    "that is stopped learns that when it wakes. Only fences keep its late writes out.\n"
+    "\n"
+    "Exit status: 0 a quorum of masters has it no more, 1 you said no, 64 usage,\n"
+    "69 too few masters answered, 75 somebody else has the lock and nothing was\n"
+    "deleted, or its holder sets it again each time, 76 nobody has it any more,\n"
+    "78 the list of masters is wrong, 128+N ended by signal N.\n"
+    "\n"
+    "Example:\n"
+    "  redlock status deploy\n"
+    "  redlock break --holder c4mJ-2Z0CVMxVxWXSOqGGA deploy\n";
+
+#define LOOK_MOST_MS 4000 /* a lease of 10 s is renewed within 3.4 s */
+#define LOOK_S       0.1
+#define LOOKS_MOST   5 /* for the sake of a slow master */
+#define ANSWERS_MS   1000
+#define TRIES_MOST   5 /* a holder that renews between two masters' deletes sets it again */
+
+enum phase { LOOKS, ASKS, LOOKS_AGAIN, BREAKS, CHECKS };
+
+struct breaker {
+    struct session session;
+    struct signals signals;
+    ev_timer again;
+    ev_io input;
+    enum phase phase;
+    struct breakage breakage;
+    struct text given, value;
+    int64_t began;     /* boot_ms() of the first answer */
+    int64_t asked_at;  /* likewise of the last question */
+    int64_t broken_at; /* likewise when it was deleted last */
+    int64_t ends;      /* no later it ends, as was seen first; 0: not known */
+    unsigned permits;  /* of the name; 0: it is not about permits */
+    unsigned left;     /* releases under way */
+    unsigned looks;    /* that a slow master did not answer in time */
+    unsigned tries;
+};
+
+/* ---- Who has it --------------------------------------------------------- */
+
+static bool is_given(const struct breaker *breaker, const char *value)
+{
+    const char *given = breaker->given.bytes;
+    return strcmp(value, given) == 0 || (token_is_bare(given) && holder_split(value).label &&
+                                         strncmp(value, given, strlen(given)) == 0);
+}
+
+static bool find_holder(struct breaker *breaker, const redlock_event *event)
+{
+    struct holding holdings[REDLOCK_MASTERS_MAX];
+    unsigned count = votes_holdings(event, holdings);
+    for (unsigned i = 0; i < count; i++) {
+        const char *holder = holdings[i].holder;
+        if (!holder || is_marker(holder) || !is_given(breaker, holder))
+            continue;
+        breaker->value.length = 0;
+        text_add(&breaker->value, holder, strlen(holder));
+        breaker->breakage.kind = SHARE_HOLDS;
+        breaker->breakage.remaining_ms = holdings[i].remaining_ms;
+        return true;
+    }
+    return false;
+}
+
+/* The masters' time for a shared name is that of its last reader, that for permits of another. */
+static bool find_member(struct breaker *breaker, const redlock_event *event)
+{
+    struct holding holdings[REDLOCK_MASTERS_MAX];
+    struct text value = {0};
+    bool found = votes_find_reader(event, breaker->given.bytes, &value);
+    if (found) {
+        text_free(&breaker->value);
+        breaker->value = value;
+        for (unsigned i = 0; i < event->masters; i++)
+            if (event->votes[i].kind == REDLOCK_VOTE_HELD &&
+                event->votes[i].permits > breaker->permits)
+                breaker->permits = event->votes[i].permits;
+        breaker->breakage.kind = breaker->permits ? SHARE_HAS_PERMIT : SHARE_READS;
+        votes_holdings(event, holdings);
+        breaker->breakage.remaining_ms = breaker->permits ? -1 : holdings[0].remaining_ms;
+    }
+    return found;
+}
+
+static bool names_it(const struct breaker *breaker, const redlock_vote *vote)
+{
+    struct text found = {0};
+    redlock_event alone = {.masters = 1, .votes = vote};
+    bool is_member =
+        vote->kind == REDLOCK_VOTE_HELD && votes_find_reader(&alone, breaker->value.bytes, &found);
+    text_free(&found);
+    return is_member || (vote->kind == REDLOCK_VOTE_HELD && vote->holder &&
+                         strcmp(vote->holder, breaker->value.bytes) == 0);
+}
+
+static bool find(struct breaker *breaker, const redlock_event *event)
+{
+    if (!find_holder(breaker, event) && !find_member(breaker, event))
+        return false;
+    breaker->breakage.value = breaker->value.bytes;
+    for (unsigned i = 0; i < event->masters; i++)
+        breaker->breakage.of[i].had |= names_it(breaker, &event->votes[i]);
+    return true;
+}
+
+/* A renewal makes it end later.  The latest end as it was seen first is compared with the earliest
+ * as it is seen now, so that a slow answer does not look like one. */
+static void look_for_life(struct breaker *breaker)
+{
+    struct breakage *breakage = &breaker->breakage;
+    if (breakage->kind != SHARE_HOLDS || breakage->remaining_ms < 0)
+        return;
+    if (breaker->ends == 0)
+        breaker->ends = boot_ms() + breakage->remaining_ms + 5;
+    else if (breaker->asked_at + breakage->remaining_ms > breaker->ends)
+        breakage->alive = true;
+}
+
+/* ---- The end without breaking anything ---------------------------------- */
+
+static void refuse(struct breaker *breaker, const redlock_event *event)
+{
+    struct holding holdings[REDLOCK_MASTERS_MAX];
+    bool is_held = votes_holdings(event, holdings) > 0;
+    redlock_code code = event->code ? event->code : is_held ? REDLOCK_E_HELD : REDLOCK_E_GONE;
+    const char *text = event->code ? redlock_code_text(event->code)
+                       : is_held   ? "it is not that holder's; nothing was deleted"
+                                   : "nobody has it any more; nothing was deleted";
+    say_line_end();
+    failure_tell(breaker->session.options, "cannot break", code, text, event);
+    session_end(&breaker->session, exit_for(code), 0);
+}
+
+static void declined(struct breaker *breaker)
+{
+    if (!breaker->session.options->quiet)
+        say("nothing was deleted");
+    session_end(&breaker->session, EXIT_NOBODY, 0);
+}
+
+static void look_soon(struct breaker *breaker)
+{
+    ev_timer_set(&breaker->again, LOOK_S, 0);
+    ev_timer_start(breaker->session.loop, &breaker->again);
+}
+
+/* ---- Breaking ----------------------------------------------------------- */
+
+static void look(struct breaker *breaker, enum phase phase);
+
+static void on_released(redlock_lease *lease, const redlock_event *event, void *data)
+{
+    struct breaker *breaker = data;
+    for (unsigned i = 0; i < event->masters; i++)
+        breaker->breakage.of[i].had |= event->votes[i].kind == REDLOCK_VOTE_RELEASED;
+    redlock_lease_free(lease);
+    if (--breaker->left == 0 && !breaker->session.ending)
+        look(breaker, CHECKS);
+}
+
+/* Which slot a permit is, no master says: it is given back in whichever has the token. */
+static redlock_code release(struct breaker *breaker, unsigned slot)
+{
+    const redlock_name *name = &breaker->session.options->names[0];
+    redlock *client = breaker->session.client;
+    redlock_lease *lease;
+    if (breaker->breakage.kind == SHARE_HAS_PERMIT)
+        return redlock_release_permit(client, &lease, name, (int)slot, breaker->value.bytes,
+                                      on_released, breaker);
+    return redlock_release_token(client, &lease, name, 1, breaker->value.bytes, on_released,
+                                 breaker);
+}
+
+static void break_now(struct breaker *breaker)
+{
+    unsigned slots = breaker->breakage.kind == SHARE_HAS_PERMIT ? breaker->permits : 1;
+    breaker->phase = BREAKS;
+    breaker->broken_at = boot_ms();
+    breaker->tries++;
+    for (unsigned slot = 0; slot < slots; slot++) {
+        redlock_code code = release(breaker, slot);
+        if (code != REDLOCK_OK) {
+            session_refused(&breaker->session, "cannot break", code);
+            return;
+        }
+        breaker->left++;
+    }
+}
+
+/* ---- What came of it ---------------------------------------------------- */
+
+/* The release went before the question, on the same connection. */
+static void note_vote(struct breaker *breaker, unsigned master, const redlock_vote *vote)
+{
+    struct broken *broken = &breaker->breakage.of[master];
+    bool answered = vote->kind == REDLOCK_VOTE_HELD || vote->kind == REDLOCK_VOTE_FREE ||
+                    vote->kind == REDLOCK_VOTE_ABSTAINS;
+    text_free(&broken->why);
+    broken->outcome = !answered                 ? BROKEN_UNKNOWN
+                      : names_it(breaker, vote) ? BROKEN_BACK
+                      : broken->had             ? BROKEN_DELETED
+                                                : BROKEN_ABSENT;
+    if (!answered)
+        text_format(&broken->why, "%s", vote->text[0] ? vote->text : "no answer in time");
+}
+
+static unsigned count_outcome(const struct breaker *breaker, enum broken_outcome outcome)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < breaker->breakage.masters; i++)
+        count += breaker->breakage.of[i].outcome == outcome;
+    return count;
+}
+
+/* A question ends with the answers of a quorum; the others have a second more. */
+static bool may_answer_yet(const struct breaker *breaker)
+{
+    bool any = false;
+    redlock_node node;
+    for (unsigned i = 0; i < breaker->breakage.masters; i++)
+        any |= breaker->breakage.of[i].outcome == BROKEN_UNKNOWN &&
+               redlock_node_get(breaker->session.client, i, &node) == REDLOCK_OK &&
+               (node.state == REDLOCK_NODE_UP || node.state == REDLOCK_NODE_ABSTAINS);
+    return any && boot_ms() < breaker->broken_at + ANSWERS_MS;
+}
+
+static void report(struct breaker *breaker, const redlock_event *event)
+{
+    const struct options *options = breaker->session.options;
+    struct text out = {0};
+    if (options->json)
+        break_json(&out, &breaker->breakage, event);
+    else if (!options->quiet)
+        break_show(&out, &breaker->breakage, event);
+    bool done = session_put(&breaker->session, &out);
+    text_free(&out);
+    int status = exit_for(break_code(&breaker->breakage));
+    session_end(&breaker->session, done ? status : EXIT_OUTPUT, OWED_TIMEOUT_MS);
+}
+
+/* The next renewal of a holder that lives finds the names absent and sets them again, and only then
+ * tells it that it had lost them: they are deleted once more.  Not so where another one has them.
+ */
+static bool may_come_back(const struct breaker *breaker, const redlock_event *event)
+{
+    struct holding holdings[REDLOCK_MASTERS_MAX];
+    return breaker->breakage.alive && breaker->tries == 1 && votes_holdings(event, holdings) == 0 &&
+           boot_ms() < breaker->broken_at + breaker->breakage.looked_ms;
+}
+
+static void check(struct breaker *breaker, const redlock_event *event)
+{
+    for (unsigned i = 0; i < event->masters; i++)
+        note_vote(breaker, i, &event->votes[i]);
+    bool is_back = count_outcome(breaker, BROKEN_BACK) > 0;
+    breaker->breakage.alive |= is_back;
+    if (is_back && breaker->tries < TRIES_MOST)
+        break_now(breaker);
+    else if (may_come_back(breaker, event) || may_answer_yet(breaker))
+        look_soon(breaker);
+    else
+        report(breaker, event);
+}
+
+/* ---- Asking the user ---------------------------------------------------- */
+
+static void on_input(struct ev_loop *loop, ev_io *input, int events)
+{
+    struct breaker *breaker = input->data;
+    char line[100];
+    ssize_t length = read(STDIN_FILENO, line, sizeof line);
+    (void)events;
+    ev_io_stop(loop, input);
+    if (length > 0 && (line[0] == 'y' || line[0] == 'Y'))
+        look(breaker, LOOKS_AGAIN);
+    else
+        declined(breaker);
+}
+
+static void ask_user(struct breaker *breaker)
+{
+    struct text line = {0};
+    breaker->phase = ASKS;
+    text_format(&line, "redlock: ");
+    break_show_found(&line, &breaker->breakage);
+    text_format(&line, "\nbreak it? [y/N] ");
+    say_text(&line);
+    text_free(&line);
+    ev_io_init(&breaker->input, on_input, STDIN_FILENO, EV_READ);
+    breaker->input.data = breaker;
+    ev_io_start(breaker->session.loop, &breaker->input);
+}
+
+/* ---- Looking ------------------------------------------------------------ */
+
+static void tell_looking(const struct breaker *breaker)
+{
+    const struct options *options = breaker->session.options;
+    struct text line = {0};
+    if (options->quiet || options->json || !isatty(STDERR_FILENO))
+        return;
+    text_format(&line, "redlock: looking whether its holder renews ");
+    names_show(&line, options->names, 1);
+    say_line(&line);
+    text_free(&line);
+}
+
+/* A third of the time that is left is no less than a holder lets go by between renewals. */
+static int64_t look_for_ms(const struct breaker *breaker)
+{
+    int64_t third = breaker->breakage.remaining_ms / 3 + 200;
+    if (breaker->breakage.kind != SHARE_HOLDS || breaker->breakage.remaining_ms < 0)
+        return 0;
+    return third < LOOK_MOST_MS ? third : LOOK_MOST_MS;
+}
+
+static int64_t look_until(struct breaker *breaker)
+{
+    struct breakage *breakage = &breaker->breakage;
+    if (breaker->began == 0) {
+        breaker->began = boot_ms();
+        breakage->looked_ms = look_for_ms(breaker);
+        breakage->watched = breakage->looked_ms > 0;
+    }
+    return breaker->began + breakage->looked_ms;
+}
+
+/* Who had it where is told afterwards. */
+static bool looks_on(struct breaker *breaker, const redlock_event *event)
+{
+    bool in_time = boot_ms() < look_until(breaker);
+    bool misses_any = !answer_is_whole(event) && breaker->looks++ < LOOKS_MOST;
+    return breaker->phase == LOOKS && ((in_time && !breaker->breakage.alive) || misses_any);
+}
+
+static void looked(struct breaker *breaker, const redlock_event *event)
+{
+    look_for_life(breaker);
+    if (looks_on(breaker, event)) {
+        tell_looking(breaker);
+        look_soon(breaker);
+        return;
+    }
+    say_line_end();
+    if (breaker->phase == LOOKS && !breaker->session.options->yes)
+        ask_user(breaker);
+    else
+        break_now(breaker);
+}
+
+static void on_seen(redlock_lease *lease, const redlock_event *event, void *data)
+{
+    struct breaker *breaker = data;
+    if (!breaker->session.ending) {
+        if (breaker->phase == CHECKS)
+            check(breaker, event);
+        else if (exit_for(event->code) == EXIT_NODES || !find(breaker, event))
+            refuse(breaker, event);
+        else
+            looked(breaker, event);
+    }
+    redlock_lease_free(lease);
+}
+
+static void look(struct breaker *breaker, enum phase phase)
+{
+    redlock_lease *lease;
+    breaker->phase = phase;
+    breaker->asked_at = boot_ms();
+    redlock_code code = redlock_inspect(breaker->session.client, &lease,
+                                        breaker->session.options->names, 1, on_seen, breaker);
+    if (code != REDLOCK_OK)
+        session_refused(&breaker->session, "cannot break", code);
+}
+
+static void on_again(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct breaker *breaker = timer->data;
+    (void)loop;
+    (void)events;
+    if (!breaker->session.ending)
+        look(breaker, breaker->phase);
+}
+
+/* ---- The command -------------------------------------------------------- */
+
+static void on_begin(void *data)
+{
+    struct breaker *breaker = data;
+    struct breakage *breakage = &breaker->breakage;
+    const struct options *options = breaker->session.options;
+    breakage->options = options;
+    breakage->masters = redlock_nodes(breaker->session.client);
+    breakage->quorum = redlock_quorum(breakage->masters, (unsigned)options->spare);
+    text_add(&breaker->given, options->holder, token_length(options->holder));
+    ev_init(&breaker->again, on_again);
+    breaker->again.data = breaker;
+    look(breaker, LOOKS);
+}
+
+static void on_signal(void *data, int number)
+{
+    struct breaker *breaker = data;
+    if (signal_is_message(number))
+        return;
+    say_line_end();
+    ev_io_stop(breaker->session.loop, &breaker->input);
+    ev_timer_stop(breaker->session.loop, &breaker->again);
+    session_end_by_signal(&breaker->session, number, NULL);
+}
+
+int perform_break(const struct options *options)
+{
+    struct breaker breaker = {.session = {.begin = on_begin, .all_tokens = true}};
+    breaker.session.data = &breaker;
+    if (!session_open(&breaker.session, options))
+        return breaker.session.status;
+    signals_watch(&breaker.signals, breaker.session.loop, on_signal, &breaker);
+    int status = session_run(&breaker.session);
+    text_free(&breaker.given);
+    text_free(&breaker.value);
+    for (unsigned i = 0; i < REDLOCK_MASTERS_MAX; i++)
+        text_free(&breaker.breakage.of[i].why);
+    return status;
+}

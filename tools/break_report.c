@@ -1,0 +1,206 @@
+#include "break_report.h"
+
+#include <string.h>
+
+#include "duration.h"
+#include "permits.h"
+
+static bool is_foreign(const struct breakage *breakage)
+{
+    return !holder_split(breakage->value).label && !token_is_bare(breakage->value);
+}
+
+static unsigned count(const struct breakage *breakage, enum broken_outcome outcome)
+{
+    unsigned found = 0;
+    for (unsigned i = 0; i < breakage->masters; i++)
+        found += breakage->of[i].outcome == outcome;
+    return found;
+}
+
+redlock_code break_code(const struct breakage *breakage)
+{
+    if (count(breakage, BROKEN_BACK) > 0)
+        return REDLOCK_E_HELD;
+    bool is_gone =
+        count(breakage, BROKEN_DELETED) + count(breakage, BROKEN_ABSENT) >= breakage->quorum;
+    return is_gone ? REDLOCK_OK : REDLOCK_E_UNAVAILABLE;
+}
+
+static const char *text_of(const struct breakage *breakage)
+{
+    switch (break_code(breakage)) {
+    case REDLOCK_OK:
+        return "broken";
+    case REDLOCK_E_HELD:
+        return "not broken: its holder sets it again each time";
+    default:
+        return "too few masters answered: the others may still have it";
+    }
+}
+
+/* ---- Before ------------------------------------------------------------- */
+
+static void show_life(struct text *out, const struct breakage *breakage)
+{
+    char span[DURATION_SIZE];
+    if (breakage->alive)
+        text_format(out, "its holder is ALIVE: it renewed the lock while this was looked at");
+    else if (breakage->watched)
+        text_format(out, "its holder did not renew it within %s",
+                    duration_show(span, breakage->looked_ms));
+    else
+        text_format(out, "whether its holder is alive is not known");
+}
+
+static const char *had(const struct breakage *breakage)
+{
+    return breakage->kind == SHARE_READS        ? "read by "
+           : breakage->kind == SHARE_HAS_PERMIT ? "a permit of it is held by "
+                                                : "held by ";
+}
+
+static void show_left(struct text *out, const struct breakage *breakage)
+{
+    char span[DURATION_SIZE];
+    if (breakage->remaining_ms >= 0)
+        text_format(out, ", %s left", duration_show(span, breakage->remaining_ms));
+    else if (breakage->remaining_ms == -2)
+        text_format(out, ", for ever (no ttl)");
+}
+
+void break_show_found(struct text *out, const struct breakage *breakage)
+{
+    names_show(out, breakage->options->names, 1);
+    text_format(out, ": %s", had(breakage));
+    holder_show(out, breakage->value);
+    show_left(out, breakage);
+    text_format(out, "; ");
+    show_life(out, breakage);
+}
+
+/* ---- After -------------------------------------------------------------- */
+
+static void show_master(struct text *out, const struct breakage *breakage, const redlock_vote *vote,
+                        const struct broken *broken)
+{
+    char span[DURATION_SIZE];
+    text_format(out, "  %s  ", vote->node);
+    if (broken->outcome == BROKEN_DELETED) {
+        text_format(out, "deleted\n");
+    } else if (broken->outcome == BROKEN_ABSENT) {
+        text_format(out, "had it no more\n");
+    } else if (broken->outcome == BROKEN_BACK) {
+        text_format(out, "has it again: its holder renewed it\n");
+    } else {
+        text_shown(out, broken->why.bytes, broken->why.length);
+        text_format(out, "; if it has the key, ");
+        if (breakage->remaining_ms >= 0)
+            text_format(out, "that ends by itself within %s\n",
+                        duration_show(span, breakage->remaining_ms));
+        else
+            text_format(out, "it is still there when it comes back\n");
+    }
+}
+
+/* Who was told until when its lease is good stops by itself; nobody else does. */
+static void show_may_write(struct text *out, const struct breakage *breakage)
+{
+    char span[DURATION_SIZE];
+    const char *label = holder_split(breakage->value).label;
+    text_format(out, "  ");
+    if (breakage->kind == SHARE_HOLDS) {
+        show_life(out, breakage);
+        text_format(out, "\n  ");
+    }
+    text_format(out, "the process ");
+    text_shown(out, label ? label : breakage->value, strlen(label ? label : breakage->value));
+    text_format(out, " may still be %s ", breakage->kind == SHARE_READS ? "reading" : "writing");
+    if (is_foreign(breakage))
+        text_format(out, "for as long as it likes: it is not of redlock");
+    else if (breakage->remaining_ms >= 0)
+        text_format(out,
+                    "until it notices (told LOST), at most %s; if it is stopped, when it wakes",
+                    duration_show(span, breakage->remaining_ms));
+    else
+        text_format(out, "until it notices (told LOST); if it is stopped, when it wakes");
+    text_format(out, "\n  only a fence keeps its late writes out: doc/fencing.md\n");
+}
+
+static void show_next(struct text *out, const redlock_event *event)
+{
+    struct holding holdings[REDLOCK_MASTERS_MAX];
+    text_format(out, "  now held by ");
+    if (votes_holdings(event, holdings) > 0)
+        holder_show(out, holdings[0].holder);
+    else
+        text_format(out, "nobody");
+    text_format(out, "\n");
+}
+
+void break_show(struct text *out, const struct breakage *breakage, const redlock_event *event)
+{
+    names_show(out, breakage->options->names, 1);
+    text_format(out, ": %s; it was %s", text_of(breakage), had(breakage));
+    holder_show(out, breakage->value);
+    text_format(out, "\n");
+    for (unsigned i = 0; i < breakage->masters; i++)
+        show_master(out, breakage, &event->votes[i], &breakage->of[i]);
+    show_may_write(out, breakage);
+    show_next(out, event);
+}
+
+/* ---- As JSON ------------------------------------------------------------ */
+
+static void node_json(struct json *json, const redlock_vote *vote, const struct broken *broken)
+{
+    static const char *const words[] = {[BROKEN_UNKNOWN] = "unknown",
+                                        [BROKEN_DELETED] = "deleted",
+                                        [BROKEN_ABSENT] = "absent",
+                                        [BROKEN_BACK] = "back"};
+    json_open(json, NULL, '{');
+    json_string(json, "node", vote->node);
+    json_word(json, "outcome", words[broken->outcome]);
+    json_string(json, "text", broken->why.length > 0 ? broken->why.bytes : NULL);
+    json_close(json, '}');
+}
+
+static void alive_json(struct json *json, const struct breakage *breakage)
+{
+    if (breakage->alive || breakage->watched)
+        json_bool(json, "alive", breakage->alive);
+    else
+        json_null(json, "alive");
+}
+
+void break_json(struct text *out, const struct breakage *breakage, const redlock_event *event)
+{
+    static const char *const modes[] = {
+        [SHARE_HOLDS] = "exclusive", [SHARE_READS] = "shared", [SHARE_HAS_PERMIT] = "permit"};
+    struct json json = {.out = out};
+    struct holding holdings[REDLOCK_MASTERS_MAX];
+    redlock_code code = break_code(breakage);
+    bool may_last = breakage->remaining_ms >= 0 && !is_foreign(breakage);
+    json_open(&json, NULL, '{');
+    json_bool(&json, "ok", code == REDLOCK_OK);
+    json_string(&json, "code", redlock_code_name(code));
+    json_string(&json, "text", text_of(breakage));
+    names_json(&json, breakage->options->names, 1);
+    json_string(&json, "token", breakage->value);
+    json_string(&json, "label", holder_split(breakage->value).label);
+    json_word(&json, "mode", modes[breakage->kind]);
+    alive_json(&json, breakage);
+    if (may_last)
+        json_number(&json, "may_write_ms", breakage->remaining_ms);
+    else
+        json_null(&json, "may_write_ms");
+    json_string(&json, "next", votes_holdings(event, holdings) > 0 ? holdings[0].holder : NULL);
+    json_number(&json, "masters", breakage->masters);
+    json_number(&json, "quorum", breakage->quorum);
+    json_open(&json, "nodes", '[');
+    for (unsigned i = 0; i < breakage->masters; i++)
+        node_json(&json, &event->votes[i], &breakage->of[i]);
+    json_close(&json, ']');
+    json_close(&json, '}');
+    text_format(out, "\n");
+}

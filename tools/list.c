@@ -1,0 +1,309 @@
+/*
+ * list.c - who holds what, and who waits for what: the names that the masters have, and then the
+ * answer of all masters about each.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "duration.h"
+#include "list_report.h"
+#include "memory.h"
+#include "name_set.h"
+#include "say.h"
+#include "session.h"
+#include "signals.h"
+
+const char list_help[] =
+    "usage: redlock list [--prefix P] [--foreign] [--json]\n"
+    "\n"
+    "Shows who holds what, and who waits for what: under each holder (its label, else\n"
+    "its token) the locks that it has, reads or has a permit of, on how many masters,\n"
+    "and those that it waits for. `partial` is what no quorum has: an attempt under\n"
+    "way, or the rest of one. Barriers and latches have no holder, and are not shown.\n"
+    "\n"
+    "  --prefix P   only names that begin with P, shown without it, as the other\n"
+    "               commands name them with that --prefix\n"
+    "  --foreign    also names whose value is of other software, and may be a lock:\n"
+    "               a string of at most 256 bytes that expires. No lock can be told\n"
+    "               from other data by its value, so without this option a foreign\n"
+    "               value is shown only where one of redlock is on another master, or\n"
+    "               waits for the name\n"
+    "\n"
+    "It goes through all keys of each master with SCAN, 250 at a time, which takes\n"
+    "about a millisecond, with one request at a time to each master, and all masters\n"
+    "at once. Only names of locks are kept. It writes nothing. What is taken or given\n"
+    "back meanwhile may be missing. Of one name at most 600 waiters, readers and\n"
+    "permits each are named, and all are counted.\n"
+    "\n"
+    "The user needs more rights than for a lock: those of `redlock-operator` in\n"
+    "examples/acl/redlock.acl. If it may see some names alone, give their beginning\n"
+    "with --prefix.\n"
+    "\n"
+    "Exit status: 0 a quorum of masters was looked through, 64 usage, 69 too few\n"
+    "were, or answered about some name: what they said is shown, 78 the list of\n"
+    "masters is wrong, 128+N ended by signal N.\n"
+    "\n"
+    "Example:\n"
+    "  redlock list --json | jq -r '.holders[] | [.holder, .holds[].name] | @tsv'\n";
+
+#define QUESTIONS_MOST 64 /* under way at a time */
+#define LOOKS_MOST     3  /* at a name that not all masters have alike */
+#define PROGRESS_MS    100
+
+struct list {
+    struct session session;
+    struct signals signals;
+    redlock_survey *survey;
+    struct surveyed surveyed[REDLOCK_MASTERS_MAX];
+    unsigned masters, quorum;
+    struct name_set names;
+    struct question *questions; /* of each name */
+    size_t next, answered;
+    struct listing listing;
+    int64_t told_at; /* when progress was shown last */
+};
+
+struct question {
+    struct list *list;
+    const redlock_name *name;
+    unsigned looks;
+};
+
+/* ---- Progress ----------------------------------------------------------- */
+
+/* On a terminal, and no more often than anybody can read. */
+static bool may_tell_progress(struct list *list)
+{
+    const struct options *options = list->session.options;
+    int64_t now = boot_ms();
+    if (options->quiet || options->json || !isatty(STDERR_FILENO) ||
+        now - list->told_at < PROGRESS_MS)
+        return false;
+    list->told_at = now;
+    return true;
+}
+
+static void tell_looked_at(struct list *list)
+{
+    struct text line = {0};
+    uint64_t looked_at = 0, keys = 0;
+    if (!may_tell_progress(list))
+        return;
+    for (unsigned i = 0; i < list->masters; i++) {
+        looked_at += list->surveyed[i].looked_at;
+        keys += list->surveyed[i].keys;
+    }
+    text_format(&line, "redlock: looked at %llu of %llu keys on %u masters, found %zu names",
+                (unsigned long long)looked_at, (unsigned long long)keys, list->masters,
+                list->names.count);
+    say_line(&line);
+    text_free(&line);
+}
+
+static void tell_asked(struct list *list)
+{
+    struct text line = {0};
+    if (!may_tell_progress(list))
+        return;
+    text_format(&line, "redlock: asked about %zu of %zu names", list->answered, list->names.count);
+    say_line(&line);
+    text_free(&line);
+}
+
+/* ---- The end ------------------------------------------------------------ */
+
+static unsigned count_surveyed(const struct list *list)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < list->masters; i++)
+        count += list->surveyed[i].ended && list->surveyed[i].code == REDLOCK_OK;
+    return count;
+}
+
+static void say_troubles(const struct list *list)
+{
+    for (unsigned i = 0; i < list->masters; i++) {
+        const struct surveyed *surveyed = &list->surveyed[i];
+        redlock_node node;
+        if (redlock_node_get(list->session.client, i, &node) != REDLOCK_OK)
+            continue;
+        if (surveyed->code != REDLOCK_OK)
+            say_at(REDLOCK_LOG_WARNING, "%s: %s; what is there alone is not shown", node.node,
+                   surveyed->why.bytes);
+        if (surveyed->left_out > 0)
+            say_at(REDLOCK_LOG_WARNING, "%s: %llu names are too long, and not shown", node.node,
+                   (unsigned long long)surveyed->left_out);
+    }
+}
+
+static bool put_listing(struct list *list)
+{
+    struct text out = {0};
+    if (list->session.options->json)
+        list_json(&out, &list->listing);
+    else
+        list_show(&out, &list->listing);
+    bool done = session_put(&list->session, &out);
+    text_free(&out);
+    return done;
+}
+
+static void finish(struct list *list)
+{
+    struct listing *listing = &list->listing;
+    const struct options *options = list->session.options;
+    if (count_surveyed(list) < list->quorum)
+        listing->code = REDLOCK_E_UNAVAILABLE;
+    listing->text =
+        listing->code ? "too few masters answered to know all" : redlock_code_text(REDLOCK_OK);
+    listing->client = list->session.client;
+    listing->masters = list->masters;
+    listing->quorum = list->quorum;
+    listing->surveyed = list->surveyed;
+    shares_sort(&listing->shares);
+    say_line_end();
+    bool done = put_listing(list);
+    if (!options->quiet && !options->json) {
+        say_troubles(list);
+        if (listing->code)
+            say("%s", listing->text);
+        else if (listing->shares.count == 0)
+            say_at(REDLOCK_LOG_INFO, "nothing is held or waited for");
+    }
+    session_end(&list->session, done ? exit_for(listing->code) : EXIT_OUTPUT, 0);
+}
+
+/* ---- Each name ---------------------------------------------------------- */
+
+static void ask_next(struct list *list);
+
+/* What changes hands while it is asked about looks like the rest of an attempt; and a master that
+ * is slow, as if it had lost something. */
+static bool is_unsettled(const redlock_event *event)
+{
+    struct answer answer = answer_judge(event);
+    return !answer_is_whole(event) || answer_is(&answer, "partly held") || answer.count > 1;
+}
+
+static bool ask(struct question *question);
+
+static void on_seen(redlock_lease *lease, const redlock_event *event, void *data)
+{
+    struct question *question = data;
+    struct list *list = question->list;
+    if (!list->session.ending && is_unsettled(event) && question->looks < LOOKS_MOST) {
+        ask(question);
+    } else if (!list->session.ending) {
+        shares_note(&list->listing.shares, question->name, event);
+        if (event->code != REDLOCK_OK)
+            list->listing.code = event->code;
+        list->answered++;
+        tell_asked(list);
+        ask_next(list);
+    }
+    redlock_lease_free(lease);
+}
+
+static bool ask(struct question *question)
+{
+    struct list *list = question->list;
+    redlock_lease *lease;
+    question->looks++;
+    redlock_code code =
+        redlock_inspect(list->session.client, &lease, question->name, 1, on_seen, question);
+    if (code != REDLOCK_OK)
+        session_refused(&list->session, "cannot ask about", code);
+    return code == REDLOCK_OK;
+}
+
+static void ask_next(struct list *list)
+{
+    while (list->next < list->names.count && list->next - list->answered < QUESTIONS_MOST) {
+        struct question *question = &list->questions[list->next];
+        *question = (struct question){.list = list, .name = &list->names.names[list->next]};
+        list->next++;
+        if (!ask(question))
+            return;
+    }
+    if (list->answered == list->names.count)
+        finish(list);
+}
+
+/* ---- The names ---------------------------------------------------------- */
+
+static bool all_ended(const struct list *list)
+{
+    for (unsigned i = 0; i < list->masters; i++)
+        if (!list->surveyed[i].ended)
+            return false;
+    return true;
+}
+
+static void note_found(struct list *list, const redlock_found *found)
+{
+    struct surveyed *surveyed = &list->surveyed[found->node];
+    surveyed->ended = found->last;
+    surveyed->code = found->code;
+    surveyed->looked_at = found->looked_at;
+    surveyed->keys = found->keys;
+    surveyed->left_out = found->left_out;
+    if (found->code != REDLOCK_OK)
+        text_format(&surveyed->why, "%s", found->text[0] ? found->text : "not connected");
+    for (size_t i = 0; i < found->count; i++)
+        name_set_add(&list->names, &found->names[i]);
+}
+
+static void on_found(redlock_survey *survey, const redlock_found *found, void *data)
+{
+    struct list *list = data;
+    (void)survey;
+    if (list->session.ending)
+        return;
+    note_found(list, found);
+    tell_looked_at(list);
+    if (!all_ended(list))
+        return;
+    list->questions = memory_or_end(calloc(list->names.count + 1, sizeof *list->questions));
+    ask_next(list);
+}
+
+/* ---- The command -------------------------------------------------------- */
+
+static void on_begin(void *data)
+{
+    struct list *list = data;
+    const struct options *options = list->session.options;
+    list->masters = redlock_nodes(list->session.client);
+    list->quorum = redlock_quorum(list->masters, (unsigned)options->spare);
+    redlock_code code =
+        redlock_survey_begin(list->session.client, &list->survey, options->foreign, on_found, list);
+    if (code != REDLOCK_OK)
+        session_refused(&list->session, "cannot list", code);
+}
+
+static void on_signal(void *data, int number)
+{
+    struct list *list = data;
+    if (!signal_is_message(number)) {
+        say_line_end();
+        session_end_by_signal(&list->session, number, NULL);
+    }
+}
+
+int perform_list(const struct options *options)
+{
+    struct list list = {.session = {.begin = on_begin, .looks = true, .all_tokens = true}};
+    list.session.data = &list;
+    if (!session_open(&list.session, options))
+        return list.session.status;
+    signals_watch(&list.signals, list.session.loop, on_signal, &list);
+    session_run(&list.session);
+    shares_free(&list.listing.shares);
+    name_set_free(&list.names);
+    free(list.questions);
+    for (unsigned i = 0; i < list.masters; i++)
+        text_free(&list.surveyed[i].why);
+    return list.session.status;
+}
