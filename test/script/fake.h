@@ -57,7 +57,7 @@ struct fake_task {
     char name[32];
     struct task *core;         /* NULL: there is none */
     const struct actor *lease; /* that announces; NULL: any other task */
-    bool is_party, is_latcher, untold;
+    bool is_party, is_latcher, is_survey, untold;
     bool ended;       /* a party, a call about a latch, was told how it went */
     struct said told; /* to an observer: a term is never told after a larger one */
 };

@@ -75,6 +75,11 @@ void fake_tasks_write_request(struct fake *fake, char *to, size_t size,
         write_latch(fake, to, size, request);
         return;
     }
+    if (request->tag.kind == REQUEST_SURVEY) {
+        snprintf(to, size, " from %.*s, %u keys%s%s", (int)request->token_length, request->token,
+                 request->keys, request->foreign ? ", foreign too" : "", whole);
+        return;
+    }
     if (request->tag.kind == REQUEST_OBSERVE) {
         snprintf(to, size, " for %s%s%s", fake_time(MS(request->ttl_ms)),
                  request->channel ? "" : " unheard", whole);
@@ -145,6 +150,23 @@ static void note_latch(struct fake *fake, struct fake_task *task, const struct t
               news->arrivals, news->masters);
 }
 
+static void begin(struct fake *fake, struct fake_task *task)
+{
+    fake_step(fake, &(struct event){.kind = EVENT_TASK_BEGIN, .task = task->core});
+}
+
+static void note_survey(struct fake *fake, const struct fake_task *task,
+                        const struct survey_news *news)
+{
+    static const char *const ends[] = {
+        [SURVEY_GOES_ON] = "goes on", [SURVEY_DONE] = "done", [SURVEY_FAILED] = "failed: "};
+    fake_note(fake, "tell %s master %u: %.*s, %llu of %llu keys, %llu left out, %s%s", task->name,
+              news->master + 1, (int)news->names.length, news->names.bytes,
+              (unsigned long long)news->looked_at, (unsigned long long)news->there_are,
+              (unsigned long long)news->left_out, ends[news->end],
+              news->end == SURVEY_FAILED ? news->why : "");
+}
+
 static void tell(struct fake *fake, struct fake_task *task)
 {
     struct task_news news;
@@ -152,7 +174,11 @@ static void tell(struct fake *fake, struct fake_task *task)
     if (!task_tell(&fake->engine, task->core, &news))
         return;
     fake->told++;
-    if (task->is_party)
+    if (task->is_survey) {
+        note_survey(fake, task, &news.survey);
+        task->untold = true; /* another master may have told something */
+        begin(fake, task);
+    } else if (task->is_party)
         note_passage(fake, task, &news);
     else if (task->is_latcher)
         note_latch(fake, task, &news);
@@ -230,11 +256,6 @@ static struct fake_task *make(struct fake *fake, const char *name)
     return NULL;
 }
 
-static void begin(struct fake *fake, struct fake_task *task)
-{
-    fake_step(fake, &(struct event){.kind = EVENT_TASK_BEGIN, .task = task->core});
-}
-
 bool fake_tasks_announce(struct fake *fake, const struct actor *actor, const char *value)
 {
     struct fake_task *task = task_of(fake, actor);
@@ -284,6 +305,18 @@ bool fake_tasks_latch(struct fake *fake, const char *name, struct names *names,
         return false;
     task->is_latcher = true;
     task->core = latcher_new(&fake->engine, names, terms, task);
+    if (task->core)
+        begin(fake, task);
+    return task->core;
+}
+
+bool fake_tasks_survey(struct fake *fake, const char *name, struct names *begins, bool foreign)
+{
+    struct fake_task *task = make(fake, name);
+    if (!task)
+        return false;
+    task->is_survey = true;
+    task->core = surveyor_new(&fake->engine, begins, foreign, task);
     if (task->core)
         begin(fake, task);
     return task->core;

@@ -21,12 +21,13 @@ void fake_tasks_end_all(struct fake *fake);
 /* False if memory is out, or there are too many. */
 bool fake_tasks_announce(struct fake *fake, const struct actor *actor, const char *value);
 bool fake_tasks_observe(struct fake *fake, const char *name, struct names *names);
-/* False if there is no observer of that name. */
+/* False if there is no observer, or survey, of that name. */
 bool fake_tasks_unobserve(struct fake *fake, const char *name);
 bool fake_tasks_arrive(struct fake *fake, const char *name, struct names *names,
                        const struct barrier_terms *terms, const char *token);
 bool fake_tasks_latch(struct fake *fake, const char *name, struct names *names,
                       const struct latch_terms *terms);
+bool fake_tasks_survey(struct fake *fake, const char *name, struct names *begins, bool foreign);
 /* A party, or a call about a latch, leaves, and is told how that went; or is dropped.  False if
  * there is none of that name. */
 bool fake_tasks_depart(struct fake *fake, const char *name, bool drop);

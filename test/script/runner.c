@@ -28,6 +28,7 @@
  *                            absent, held; all with [counted N]
  *                            to tally, mend yes, open: latch ID of N ends T [left T] [arrived A,B];
  *                            or absent; to drop yes, absent
+ *                            to a survey yes, cursor C of N [without N] [names A,B]
  *   greet WHO                every hello that is asked for is answered, if any is
  *   lose WHO [TEXT]          the connection ends, or cannot be made
  *   subscribed WHO [same]    its notification connection is subscribed: to another process, if
@@ -50,6 +51,7 @@
  *   announce LEASE VALUE     in place of what it announced; a call that ends or shares the lease
  *                            takes it back
  *   observe OBSERVER NAME   unobserve OBSERVER
+ *   survey SURVEY BEGINNING [foreign]   unobserve SURVEY
  *   arrive PARTY NAME of N [generation G] [ttl T] [wait T] [as TOKEN]    at a barrier
  *   latch CALL create|arrive|await|count NAME [of N] [life T] [wait T] [id ID] [as ARRIVAL]
  *   depart PARTY|CALL   drop PARTY|CALL
@@ -379,6 +381,26 @@ static void read_tokens(const struct scenario *s, const char *tokens, struct rep
     reply->reader_tokens_length = used;
 }
 
+/* The names, as a master spells them. */
+static void read_found(const struct words *words, struct reply *reply)
+{
+    static char found[400];
+    const char *names = value_of(words, "names");
+    size_t used = 0;
+    while (*names) {
+        size_t length = strcspn(names, ",");
+        used += (size_t)snprintf(found + used, sizeof found - used, "%zu:%.*s", length, (int)length,
+                                 names);
+        names += length + (names[length] == ',');
+    }
+    reply->text = value_of(words, "cursor");
+    reply->text_length = strlen(reply->text);
+    reply->number = atoi(value_of(words, "of"));
+    reply->position = (unsigned)atoi(value_of(words, "without"));
+    reply->reader_tokens = found;
+    reply->reader_tokens_length = used;
+}
+
 static void read_latch(struct scenario *s, const struct words *words, struct reply *reply)
 {
     usec ends = EPOCH + time_of(s, words, "ends", 0);
@@ -409,6 +431,8 @@ static void read_details(struct scenario *s, struct words *words, struct reply *
     if (reply->answer == ANSWER_YES && *value_of(words, "term")) {
         struct said said = read_said(s, words);
         reply_set_said(reply, &said);
+    } else if (*value_of(words, "cursor")) {
+        read_found(words, reply);
     } else if (*value_of(words, "latch")) {
         read_latch(s, words, reply);
     } else if (reply->answer == ANSWER_OPEN) {
@@ -569,6 +593,16 @@ static void do_unobserve(struct scenario *s, struct words *words)
     const char *observer = next_word(words);
     if (!fake_tasks_unobserve(&s->fake, observer))
         complain(s, "no such observer", observer);
+}
+
+static void do_survey(struct scenario *s, struct words *words)
+{
+    const char *survey = next_word(words);
+    struct names *begins = fake_names(&s->fake, next_word(words));
+    if (!begins || !fake_tasks_survey(&s->fake, survey, begins, has(words, "foreign")))
+        complain(s, "out of memory, or too many surveys", "");
+    if (begins)
+        names_drop(&s->fake.memory, begins);
 }
 
 /* ---- barriers, latches ------------------------------------------------------------- */
@@ -981,6 +1015,7 @@ static void obey(struct scenario *s, struct words *words)
         {"unobserve", do_unobserve},
         {"arrive", do_arrive},
         {"latch", do_latch},
+        {"survey", do_survey},
         {"depart", do_depart},
         {"drop", do_drop},
         {"said", do_said},

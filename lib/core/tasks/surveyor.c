@@ -97,6 +97,12 @@ static void take(struct engine *e, struct surveyor *surveyor, unsigned master,
     task_has_news(e, &surveyor->task);
 }
 
+static const char *refusal(const struct reply *reply)
+{
+    bool says_why = reply->answer == ANSWER_ERROR && reply->text_length > 0;
+    return says_why ? reply->text : "has forgotten the script again";
+}
+
 void surveyor_hear(struct engine *e, struct surveyor *surveyor, unsigned master,
                    const struct reply *reply)
 {
@@ -104,7 +110,7 @@ void surveyor_hear(struct engine *e, struct surveyor *surveyor, unsigned master,
     if (reply->answer == ANSWER_YES)
         take(e, surveyor, master, reply);
     else if (!task_needs_text(&surveyor->task, master))
-        fail(e, surveyor, master, reply->text ? reply->text : "has forgotten the script again");
+        fail(e, surveyor, master, refusal(reply));
     surveyor_work(e, surveyor);
 }
 
