@@ -640,6 +640,19 @@ mutant latch-decided-unsaid tasks/latch_ask.c "$(within make 'latcher->sent = tr
 mutant latch-sent-unsaid tasks/latch_ask.c "$(within tally 'latcher->sent \|= at->carries_arrival;' ';')"
 mutant latch-stays-when-closed tasks/tasks.c "$(within is_owed 'ends = task->kind == TASK_PARTY .. task->kind == TASK_LATCHER' 'ends = task->kind == TASK_PARTY')"
 
+# Surveys.
+mutant survey-runs-ahead tasks/surveyor.c "$(within surveyor_work 'at->untold \|\| ' '')"
+mutant survey-asks-twice tasks/surveyor.c "$(within surveyor_work ' \|\| surveyor->task.outstanding \& 1U << i' '')"
+mutant survey-without-end tasks/surveyor.c "$(within surveyor_work 'at->end != SURVEY_GOES_ON \|\| ' '')"
+mutant survey-gives-up-soon tasks/surveyor.c "$(within surveyor_work '!master_is_connecting\(master\)' 'true')"
+mutant survey-waits-for-ever tasks/surveyor.c "$(within surveyor_work '!master_is_connecting\(master\)' 'false')"
+mutant survey-goes-on-elsewhere tasks/surveyor.c "$(within surveyor_forget 'at->begun \&\& ' 'false \&\& ')"
+mutant survey-leaves-names-out tasks/surveyor.c "$(within go_on 'reply->position > 0' 'false')"
+mutant survey-asks-no-fewer tasks/surveyor.c "$(within go_on 'at->keys / 2' 'at->keys')"
+mutant survey-stays-small tasks/surveyor.c "$(within go_on 'at->keys > KEYS_MOST / 2 \? KEYS_MOST : \(uint16_t\)\(2 \* at->keys\)' 'at->keys')"
+mutant survey-noscript-ends tasks/surveyor.c "$(within surveyor_hear '!task_needs_text\(\&surveyor->task, master\)' 'true')"
+mutant survey-dropped-hears tasks/tasks.c "$(within hear 'if \(!task->ended\)$' 'if (true)')"
+
 # When memory is out.
 mutant starved-leak lease/making.c "$(within lease_make 'attempt_give\(e, lease->attempt\);' '')"
 

@@ -210,20 +210,26 @@ class Lists(ClusterCase):
             waiter.process.kill()
 
     def test_what_all_processes_hold_and_wait_for(self):
-        """As they say themselves: each third one has two names, each other one waits for one of these."""
-        self.assertEqual(PROCESSES % 3, 0)
-        having = [Holding(self, f"has-{i}", f"first-{i}", f"second-{i}").held()
-                  for i in range(PROCESSES // 3)]
-        waiting = {f"waits-{i}": f"{'first' if i % 2 else 'second'}-{i // 2}"
-                   for i in range(2 * PROCESSES // 3)}
-        waiters = [Holding(self, label, name) for label, name in waiting.items()]
+        """As they say themselves.  A third of them holds: two names, one that others read too, or a
+        permit.  Each other one waits for a name that is held exclusively."""
+        holding = PROCESSES // 3
+        kinds = (lambda i: ("exclusive", [f"first-{i}", f"second-{i}"], []),
+                 lambda i: ("shared", [f"text-{i // 12}"], ["--shared"]),
+                 lambda i: ("permit", ["pool"], ["--permits", str(holding)]))
+        having, said = [], set()
+        for i in range(holding):
+            mode, names, options = kinds[i % 3](i)
+            having.append(Holding(self, f"has-{i}", *options, *names).held())
+            said |= {(f"has-{i}", name, mode, having[-1].token) for name in names}
+        awaited = {(f"waits-{i}", f"{'first' if i % 2 else 'second'}-{i // 2 % holding // 3 * 3}")
+                   for i in range(PROCESSES - holding)}
+        waiters = [Holding(self, label, name) for label, name in sorted(awaited)]
 
         def listed(told):
-            return ({(h["holder"], it["name"], it["token"]) for h in told["holders"] for it in h["holds"]},
+            return ({(h["holder"], it["name"], it["mode"], it["token"])
+                     for h in told["holders"] for it in h["holds"]},
                     {(h["holder"], it["name"]) for h in told["holders"] for it in h["waits"]})
-        said = ({(it.label, name, it.token) for i, it in enumerate(having)
-                 for name in (f"first-{i}", f"second-{i}")}, set(waiting.items()))
-        told = self.until_list(lambda told: listed(told) == said, "it is what they say")
+        told = self.until_list(lambda told: listed(told) == (said, awaited), "it is what they say")
         self.assertFalse(any(it["partial"] for h in told["holders"] for it in h["holds"]))
         for process in having + waiters:
             process.process.kill()

@@ -102,8 +102,8 @@ void fake_tasks_write_request(struct fake *fake, char *to, size_t size,
 void fake_tasks_note(struct fake *fake, struct task *core)
 {
     struct fake_task *task = task_owner(core);
-    if (!task->core)
-        fake_break(fake, "%s has news, and its user has dropped it", task->name);
+    if (task->core != core) /* its memory may be gone */
+        fake_break(fake, "%s was dropped, and has news", task->name);
     task->untold = true;
 }
 
