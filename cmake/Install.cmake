@@ -1,5 +1,5 @@
-# What `cmake --install` puts where: libraries, headers, the command, and what
-# pkg-config and find_package() need.  No path of the build or of the prefix is
+# What `cmake --install` puts where: libraries, headers, the command, the manual pages,
+# and what pkg-config and find_package() need.  No path of the build or of the prefix is
 # written into any file, so the installed tree can be moved.
 include(CMakePackageConfigHelpers)
 
@@ -13,6 +13,10 @@ install(TARGETS redlock_shared redlock_static EXPORT redlockTargets
 if(REDLOCK_TOOLS)
   install(TARGETS redlock RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
+foreach(page IN LISTS REDLOCK_MANUAL_PAGES)
+  string(REGEX MATCH "[0-9]$" section ${page})
+  install(FILES ${page} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section})
+endforeach()
 install(FILES ${PROJECT_SOURCE_DIR}/include/redlock.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/redlock DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.h")

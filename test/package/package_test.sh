@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # An installed redlock, as its users build on it.
 #
-#   package_test.sh install|pkgconfig|cmake|readme|headers|symbols|command
+#   package_test.sh install|pkgconfig|cmake|readme|headers|symbols|command|manual
 #
 # `install` puts the build BUILD into the folder STAGE; the others look only there. Environment:
-# BUILD, STAGE, LIBDIR and INCLUDEDIR (below the prefix), CC, CMAKE, FLAGS (for compiler and
+# BUILD, STAGE, LIBDIR, INCLUDEDIR and MANDIR (below the prefix), CC, CMAKE, FLAGS (for compiler and
 # linker).
 set -euo pipefail
 export LC_ALL=C
@@ -133,6 +133,17 @@ test_symbols() {
 test_command() {
     "$root/bin/redlock" --version
     ! needs_shared_library "$root/bin/redlock" || die "the command needs the shared library"
+}
+
+# Each page is where `man` looks, and says which version it is of.
+test_manual() {
+    local source page version
+    version=$("$root/bin/redlock" --version)
+    for source in "$here"/../../doc/man/*.scd; do
+        page=$(basename -- "$source" .scd)
+        grep -F "\"$version\"" "$root/$MANDIR/man${page##*.}/$page" >/dev/null ||
+            die "not installed, or of another version: $page (without scdoc there are no pages)"
+    done
 }
 
 "test_$1"
