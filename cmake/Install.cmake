@@ -1,5 +1,5 @@
-# What `cmake --install` puts where: libraries, headers, the command, the manual pages,
-# and what pkg-config and find_package() need.  No path of the build or of the prefix is
+# What `cmake --install` puts where: libraries, headers, the command with its completions, the
+# manual pages, and what pkg-config and find_package() need.  No path of the build or of the prefix is
 # written into any file, so the installed tree can be moved.
 include(CMakePackageConfigHelpers)
 
@@ -12,6 +12,14 @@ install(TARGETS redlock_shared redlock_static EXPORT redlockTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 if(REDLOCK_TOOLS)
   install(TARGETS redlock RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  # Debian's zsh looks in zsh/vendor-completions for those of packages.
+  set(REDLOCK_ZSH_DIR ${CMAKE_INSTALL_DATADIR}/zsh/site-functions CACHE STRING
+    "Where zsh looks for completions")
+  install(FILES ${PROJECT_SOURCE_DIR}/completions/redlock.bash RENAME redlock
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+  install(FILES ${PROJECT_SOURCE_DIR}/completions/_redlock DESTINATION ${REDLOCK_ZSH_DIR})
+  install(FILES ${PROJECT_SOURCE_DIR}/completions/redlock.fish
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 endif()
 foreach(page IN LISTS REDLOCK_MANUAL_PAGES)
   string(REGEX MATCH "[0-9]$" section ${page})

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # An installed redlock, as its users build on it.
 #
-#   package_test.sh install|pkgconfig|cmake|readme|headers|symbols|command|manual
+#   package_test.sh install|pkgconfig|cmake|readme|headers|symbols|command|manual|completions
 #
 # `install` puts the build BUILD into the folder STAGE; the others look only there. Environment:
-# BUILD, STAGE, LIBDIR, INCLUDEDIR and MANDIR (below the prefix), CC, CMAKE, FLAGS (for compiler and
+# BUILD, STAGE, LIBDIR, INCLUDEDIR, MANDIR and DATADIR (below the prefix), CC, CMAKE, FLAGS (for compiler and
 # linker).
 set -euo pipefail
 export LC_ALL=C
@@ -143,6 +143,13 @@ test_manual() {
         page=$(basename -- "$source" .scd)
         grep -F "\"$version\"" "$root/$MANDIR/man${page##*.}/$page" >/dev/null ||
             die "not installed, or of another version: $page (without scdoc there are no pages)"
+    done
+}
+
+test_completions() {
+    local file
+    for file in bash-completion/completions/redlock zsh/site-functions/_redlock fish/vendor_completions.d/redlock.fish; do
+        [[ -s $root/$DATADIR/$file ]] || die "not installed: $file"
     done
 }
 
