@@ -12,10 +12,10 @@ foreach(source ${sources})
   get_filename_component(name ${source} NAME)
   string(REGEX REPLACE "\\.scd$" "" page ${PROJECT_BINARY_DIR}/man/${name})
   configure_file(${source} ${page}.scd @ONLY)
-  # A page that scdoc refuses leaves no half of itself behind.
-  add_custom_command(OUTPUT ${page} DEPENDS ${page}.scd VERBATIM
-    COMMAND sh -c "\"$0\" <\"$1.scd\" >\"$1.new\" && mv -- \"$1.new\" \"$1\""
-      ${REDLOCK_SCDOC} ${page})
+  # Whatever fails leaves no half of a page behind.
+  add_custom_command(OUTPUT ${page} VERBATIM DEPENDS ${page}.scd ${PROJECT_SOURCE_DIR}/cmake/manual.sed
+    COMMAND sh -c "\"$0\" <\"$1.scd\" >\"$1.new\" && sed -i -f \"$2\" \"$1.new\" && mv \"$1.new\" \"$1\""
+      ${REDLOCK_SCDOC} ${page} ${PROJECT_SOURCE_DIR}/cmake/manual.sed)
   list(APPEND REDLOCK_MANUAL_PAGES ${page})
 endforeach()
 add_custom_target(redlock_manuals ALL DEPENDS ${REDLOCK_MANUAL_PAGES})

@@ -96,7 +96,11 @@ class Bash(Shell):
     def ask(self, line):
         words = self.PIECES.findall(line)
         words += [""] if line.endswith(" ") else []
-        return self.run("bash", "--norc", "-c", BASH.format(**self.words), "bash", line, *words)
+        offered = self.run("bash", "--norc", "-c", BASH.format(**self.words), "bash", line, *words)
+        # Each takes the place of the last piece.
+        whole = {line.removesuffix(words[-1].lstrip("=:")) + reply for reply in offered}
+        assert all(end.startswith(line) for end in whole), f"{line} would become {whole}"
+        return {end.rpartition(" ")[2] for end in whole}
 
 
 class Fish(Shell):
@@ -176,6 +180,8 @@ class Completion:
         ask = self.asking()
         self.assertEqual(ask("redlock run --nodes-file mast"), {"masters.txt"})
         self.assertEqual(ask("redlock --nodes-file mast"), {"masters.txt"})
+        behind = {word.rpartition("=")[2] for word in ask("redlock run --nodes-file=mast")}
+        self.assertEqual(behind, {"masters.txt"})
         self.assertEqual(ask("redlock run --ttl "), set())
 
     def test_masters(self):

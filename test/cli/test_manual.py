@@ -36,7 +36,7 @@ def commands():
 
 def shown(page, width=500):
     """The page as a reader sees it, without bold and underlined; a paragraph is one line."""
-    text = mandoc("-T", "ascii", "-O", f"width={width}", f"{MADE}/{page}")
+    text = mandoc("-T", "utf8", "-O", f"width={width}", f"{MADE}/{page}")
     return re.sub(r".\x08", "", text)
 
 
@@ -75,6 +75,16 @@ class Manual(Case):
             with self.subTest(page=page):
                 said = mandoc("-T", "lint", "-W", "warning", f"{MADE}/{page}").splitlines()
                 self.assertEqual([line for line in said if not line.endswith(FALSE_ALARMS)], [])
+
+    def test_groff_has_nothing_to_say(self):
+        """It is what `man` calls, and is told to set a page as on paper, too."""
+        for page in PAGES:
+            for device in ("utf8", "ps"):
+                with self.subTest(page=page, device=device):
+                    done = subprocess.run(["groff", "-t", "-man", "-ww", "-Z", f"-T{device}", f"{MADE}/{page}"],
+                                          text=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                          timeout=DEADLINE)
+                    self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_lines_fit_a_terminal(self):
         for page in PAGES:
