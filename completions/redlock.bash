@@ -22,7 +22,7 @@ _redlock_read_options() {
 _redlock_commands() { sed -n '/^Options/q; s/^  \([a-z-]*\) .*/\1/p' <<<"$general"; }
 
 # The words behind the command in its usage, such as what is done about a latch.
-_redlock_actions() { sed -n '/^$/q; s/^[a-z: ]*redlock [a-z-]* \([a-z-]*[a-z]\) .*/\1/p' <<<"$help"; }
+_redlock_actions() { sed -n '/^$/q; s/^[a-z: ]*redlock [a-z-]* \([a-z][a-z-]*\) .*/\1/p' <<<"$help"; }
 
 # Offers each line of the input that fits, as bash wants it: without what stands before the last :
 # or = of the present word, if bash takes what follows for another word.

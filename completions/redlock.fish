@@ -33,7 +33,7 @@ end
 function __redlock_actions
     for line in $argv
         test -n "$line"; or break
-        string match -rg '^[a-z: ]*redlock [a-z-]+ ([a-z-]*[a-z]) ' -- $line
+        string match -rg '^[a-z: ]*redlock [a-z-]+ ([a-z][a-z-]*) ' -- $line
     end
 end
 

@@ -204,6 +204,7 @@ class Completion:
         self.assertEqual(ask("redlock status d"), {"deploy", "dump"})
         self.assertEqual(ask("redlock run --ttl 1s de"), {"deploy"})
         self.assertEqual(ask("redlock latch count du"), {"dump"})
+        self.assertEqual(ask("redlock extend "), {"deploy", "dump"})  # its usage begins with an option
         self.assertEqual(ask("redlock nodes d"), set())
 
     def test_masters_are_not_asked(self):
