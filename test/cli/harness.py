@@ -174,6 +174,20 @@ class Case(unittest.TestCase):
     def lock(self, *arguments):
         return self.redlock("lock", *arguments, status=0).out.strip()
 
+    def lock_on_all(self, *arguments):
+        """A lock ends with a quorum; a master that was late to connect is asked in another."""
+        name, tokens = arguments[-1], []
+
+        def locked():
+            tokens.append(self.lock(*arguments))
+            if all(self.cluster.values(name)):
+                return True
+            self.redlock("unlock", "--token", tokens[-1], name, status=0)
+            return False
+
+        until(locked, f"every master has {name}")
+        return tokens[-1]
+
     def started(self, path, what="the command has started"):
         until(path.exists, what)
 

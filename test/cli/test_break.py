@@ -40,7 +40,7 @@ class Breaks(ClusterCase):
         return [node["outcome"] for node in told["nodes"]]
 
     def held(self, *options):
-        token = self.lock(*options, self.name)
+        token = self.lock_on_all(*options, self.name)
         until(lambda: self.cluster.values(self.name) == [token] * 5, "all masters have it")
         return token
 
@@ -110,7 +110,7 @@ class Breaks(ClusterCase):
         self.assert_held(self.name, new)
 
     def test_a_reader(self):
-        tokens = [self.lock("--ttl", "30s", "--shared", "--label", f"r{i}", self.name) for i in range(2)]
+        tokens = [self.lock_on_all("--ttl", "30s", "--shared", "--label", f"r{i}", self.name) for i in range(2)]
         for master in range(1, 6):
             until(lambda: self.cluster.cli(master, "ZCARD", f"redlock:holders:{self.name}") == "2",
                   "both read it everywhere")
@@ -175,7 +175,7 @@ class Asked(ClusterCase):
     """On a terminal."""
 
     def ask(self):
-        self.token = self.lock("--ttl", "2s", "--label", "host:1", self.name)
+        self.token = self.lock_on_all("--ttl", "2s", "--label", "host:1", self.name)
         terminal = Terminal([REDLOCK, *self.patience, "break", "--holder", self.token, self.name],
                             self.env())
         self.addCleanup(terminal.close)
@@ -224,7 +224,7 @@ class Missing(Case):
         super().setUp()
         self.cluster = Cluster(5)
         self.addCleanup(self.cluster.stop)
-        self.token = self.lock("--ttl", "4s", "--label", "host:1", "a")
+        self.token = self.lock_on_all("--ttl", "4s", "--label", "host:1", "a")
         until(lambda: self.cluster.values("a") == [self.token] * 5, "all masters have it")
 
     def test_two_are_dead(self):

@@ -161,8 +161,8 @@ class Lists(ClusterCase):
         waiter.process.kill()
 
     def test_the_prefix(self):
-        self.lock("--ttl", "30s", "--label", "in", "jobs:a*b")
-        self.lock("--ttl", "30s", "--label", "out", "jobx:c")
+        self.lock_on_all("--ttl", "30s", "--label", "in", "jobs:a*b")
+        self.lock_on_all("--ttl", "30s", "--label", "out", "jobx:c")
         Holding(self, "pool", "--prefix", "jobs:", "--permits", "2", "pool").held()
         waiter = Holding(self, "waiter", "jobs:a*b")
         told = self.until_list(lambda told: len(told["holders"]) == 3, "who waits is listed",
@@ -176,7 +176,7 @@ class Lists(ClusterCase):
     def test_names_of_any_bytes(self):
         names = ["a b", "new\nline", "'\"\\", "ümlaut", "n" * 3000, "x:y:1:2", "12:3"]
         for name in names:
-            self.lock("--ttl", "30s", "--label", "l", name)
+            self.lock_on_all("--ttl", "30s", "--label", "l", name)
         listed = [it["name"] for it in holders(self.list())["l"]["holds"]]
         self.assertEqual(sorted(listed), sorted(names))
         self.assertTrue(self.redlock("list", status=0).out.replace("\n", "").isprintable())
@@ -184,7 +184,7 @@ class Lists(ClusterCase):
     def test_names_that_fill_an_answer(self):
         names = sorted(f"{i}{'n' * 25000}" for i in range(20))
         for name in names:
-            self.lock("--ttl", "30s", "--label", "l", name)
+            self.lock_on_all("--ttl", "30s", "--label", "l", name)
         told = self.list()
         self.assertTrue(sorted(it["name"] for it in holders(told)["l"]["holds"]) == names)
         self.assertEqual({node["left_out"] for node in told["nodes"]}, {0})
@@ -248,7 +248,7 @@ class AmongMany(Case):
 
     def test_all_is_found_in_small_steps(self):
         for i in range(20):
-            self.lock("--ttl", "30s", "--label", f"host:{i}", f"name-{i}")
+            self.lock_on_all("--ttl", "30s", "--label", f"host:{i}", f"name-{i}")
         for master in range(1, 4):
             self.cluster.cli(master, "CONFIG", "RESETSTAT")
         told = self.redlock("list", "--json", status=0, deadline=600).json
@@ -282,7 +282,7 @@ class Missing(Case):
         super().setUp()
         self.cluster = Cluster(5)
         self.addCleanup(self.cluster.stop)
-        self.lock("--ttl", "30s", "--label", "me", "a")
+        self.lock_on_all("--ttl", "30s", "--label", "me", "a")
 
     def test_two_are_dead(self):
         self.cluster.kill(1, 2)

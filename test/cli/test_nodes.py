@@ -130,19 +130,6 @@ class Adopt(Case):
         self.assertGreaterEqual(len(left), 2)  # a late master is not waited for
         self.assertGreater(min(left), 0)
 
-    def lock_on_all(self, *arguments):
-        """A lock ends with a quorum; a master that was late to connect is asked in another."""
-        name = arguments[-1]
-
-        def locked():
-            token = self.lock(*arguments)
-            if all(self.cluster.values(name)):
-                return True
-            self.redlock("unlock", "--token", token, name, status=0)
-            return False
-
-        until(locked, f"every master has {name}")
-
     def test_status_beside_a_master_that_abstains(self):
         self.redlock("nodes", "--adopt", status=0)
         self.lock_on_all("--ttl", "30s", "b")

@@ -42,7 +42,7 @@ class Watches(ClusterCase):
     def test_each_change(self):
         process, lines = self.watch(self.name)
         self.assertRegex(lines.next("free"), rf"^\d\d:\d\d:\d\d {self.name}: free$")
-        token = self.lock("--ttl", "30s", "--label", "one", self.name)
+        token = self.lock_on_all("--ttl", "30s", "--label", "one", self.name)
         self.assertIn(f"held by {token[:22]} (one) on ", lines.next("held by"))
         waiter = self.spawn("lock", "--wait", "60s", "--label", "two", self.name)
         lines.next("held by")
@@ -57,7 +57,7 @@ class Watches(ClusterCase):
         process, lines = self.watch("--json", self.name, "other")
         first = schema.check(json.loads(lines.next("")))
         self.assertEqual([it["state"] for it in first["names"]], ["free", "free"])
-        self.lock("--ttl", "30s", "other")
+        self.lock_on_all("--ttl", "30s", "other")
         told = schema.check(json.loads(lines.next("held")))
         self.assertEqual([it["name"] for it in told["names"]], ["other"])
         process.send_signal(signal.SIGTERM)
@@ -66,7 +66,7 @@ class Watches(ClusterCase):
         self.assertEqual(process.returncode, 128 + signal.SIGTERM)
 
     def test_one_look_a_second(self):
-        self.lock("--ttl", "30s", self.name)
+        self.lock_on_all("--ttl", "30s", self.name)
         for master in range(1, 6):
             self.cluster.cli(master, "CONFIG", "RESETSTAT")
         process, lines = self.watch(self.name)
@@ -89,7 +89,7 @@ class Watches(ClusterCase):
         lines.next("free")
         process.stdout.close()
         process.stdout = None
-        self.lock("--ttl", "30s", self.name)
+        self.lock_on_all("--ttl", "30s", self.name)
         process.wait(DEADLINE)
         self.assertEqual(process.returncode, 74)
 
@@ -99,7 +99,7 @@ class Masters(Case):
         self.patience = ()
         self.cluster = Cluster(3)
         self.addCleanup(self.cluster.stop)
-        self.lock("--ttl", "30s", "a")
+        self.lock_on_all("--ttl", "30s", "a")
         process = self.spawn("status", "--watch", "a")
         lines = Lines(process)
         lines.next("held by")
