@@ -51,8 +51,7 @@ _redlock_masters() {
 }
 
 _redlock_names() {
-    [[ ${REDLOCK_NODES-}${REDLOCK_NODES_FILE-} && $line != *' --nodes'* && $line != *' --prefix'* ]] &&
-        _redlock_commands | grep -qx list || return 0
+    [[ ${REDLOCK_NODES-}${REDLOCK_NODES_FILE-} && $line != *' --nodes'* && $line != *' --prefix'* ]] || return 0
     timeout 1 "$redlock" list --json 2>/dev/null </dev/null | grep -o '"name": *"[^"\\]*"' |
         sed 's/.*"\(.*\)"/\1/' | sort -u
 }

@@ -48,7 +48,6 @@ end
 function __redlock_names -a redlock
     test -n "$REDLOCK_NODES$REDLOCK_NODES_FILE"; or return
     string match -qr ' --(nodes|prefix)' -- (commandline -pc); and return
-    __redlock_commands (__redlock_help $redlock) | string match -qr '^list\t'; or return
     timeout 1 $redlock list --json 2>/dev/null </dev/null |
         string match -arg '"name": *"([^"\\\\]*)"' | sort -u
 end
