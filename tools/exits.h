@@ -18,7 +18,8 @@ enum exit_status {
     EXIT_NODES = 78,       /* the list of masters is wrong */
     EXIT_NOT_EXECUTABLE = 126,
     EXIT_NOT_FOUND = 127,
-    EXIT_SIGNAL = 128 /* plus the number of the signal */
+    EXIT_SIGNAL = 128, /* plus the number of the signal */
+    EXIT_MOST = 255
 };
 
 /* The exit status for a code of the library. */

@@ -16,7 +16,7 @@
 #include "duration.h"
 
 const char lock_help[] =
-    "usage: redlock lock [--ttl D] [--wait D] [--fence] [--shared[=NAME]] NAME...\n"
+    "usage: redlock lock [OPTION...] NAME...\n"
     "\n"
     "Takes a lease on all names, or on none, and prints its token on stdout. The\n"
     "lease ends after its ttl, as it is not renewed. Prefer `redlock run`, which\n"
@@ -30,6 +30,10 @@ const char lock_help[] =
     "  --shared[=NAME]\n"
     "             as a reader of all names, beside other readers; with =NAME, of that\n"
     "             name beside those to write\n"
+    "  -E, --conflict-exit-code N\n"
+    "             end with N (1 to 255), not 75, if somebody else has it\n"
+    "  --unavailable-exit-code N\n"
+    "             end with N, not 69, if there is no quorum of masters\n"
     "\n"
     "Exit status: 0 locked, 64 usage, 69 no quorum of masters, 75 somebody else has\n"
     "it, 78 the list of masters is wrong.\n"
@@ -184,7 +188,7 @@ static void not_held(struct hold *hold, const redlock_event *event)
         return;
     }
     session_tell_failure(&hold->session, failure(hold), event);
-    session_end(&hold->session, exit_for(event->code), OWED_TIMEOUT_MS);
+    session_end(&hold->session, session_exit_for(&hold->session, event->code), OWED_TIMEOUT_MS);
 }
 
 /* The end of `unlock`, or of a lease whose token could not be printed. */

@@ -18,6 +18,7 @@
 #define DEFAULT_MAX_TTL_MS 30000
 #define LONGEST_MAX_TTL_MS (INT64_C(24) * 3600 * 1000)
 #define GO_ON              (-1)
+#define LETTERS            "hqvVE:"
 
 enum option_id {
     OPTION_NODES = 256,
@@ -52,7 +53,8 @@ enum option_id {
     OPTION_ARRIVAL,
     OPTION_FOREIGN,
     OPTION_HOLDER,
-    OPTION_YES
+    OPTION_YES,
+    OPTION_UNAVAILABLE_EXIT
 };
 
 static const struct option long_options[] = {
@@ -93,6 +95,8 @@ static const struct option long_options[] = {
     {"foreign", no_argument, NULL, OPTION_FOREIGN},
     {"holder", required_argument, NULL, OPTION_HOLDER},
     {"yes", no_argument, NULL, OPTION_YES},
+    {"conflict-exit-code", required_argument, NULL, 'E'},
+    {"unavailable-exit-code", required_argument, NULL, OPTION_UNAVAILABLE_EXIT},
     {NULL, 0, NULL, 0},
 };
 
@@ -111,6 +115,9 @@ static unsigned taken_by(int id)
     case OPTION_MARGIN:
     case OPTION_LEAVE_CHILDREN:
         return FOR_RUN | FOR_ELECT;
+    case 'E':
+    case OPTION_UNAVAILABLE_EXIT:
+        return FOR_RUN | FOR_LOCK | FOR_ELECT;
     case OPTION_VALUE:
     case OPTION_AGAIN:
         return FOR_ELECT;
@@ -352,6 +359,10 @@ static int take_option(struct options *options, int id)
         return take_number(options, id, 0, REDLOCK_GENERATION_MAX, &options->generation);
     case OPTION_ARRIVALS:
         return take_number(options, id, 1, REDLOCK_ARRIVALS_MAX, &options->arrivals);
+    case 'E':
+        return take_number(options, id, 1, EXIT_MOST, &options->conflict_exit);
+    case OPTION_UNAVAILABLE_EXIT:
+        return take_number(options, id, 1, EXIT_MOST, &options->unavailable_exit);
     case OPTION_ID:
         options->id = optarg;
         return GO_ON;
@@ -419,7 +430,7 @@ static int parse_one(struct options *options, int id, char **argv)
     return take_option(options, id);
 }
 
-/* `how` is getopt's: "+:hqvV" stops at the first argument that is no option. */
+/* `how` is getopt's: with a + it stops at the first argument that is no option. */
 static int parse_options(struct options *options, int argc, char **argv, const char *how)
 {
     int id;
@@ -687,7 +698,7 @@ static int parse_command(struct options *options, int argc, char **argv)
                      NULL);
         return EXIT_INTERNAL;
     }
-    int status = parse_options(options, count, argv, ":hqvV");
+    int status = parse_options(options, count, argv, ":" LETTERS);
     if (status != GO_ON)
         return status;
     status = take_action(options, count, argv);
@@ -718,7 +729,7 @@ int options_parse(struct options *options, int argc, char **argv)
     options->json = asks_for_json(argc, argv);
     if (options->json)
         say_as_json();
-    int status = parse_options(options, argc, argv, "+:hqvV");
+    int status = parse_options(options, argc, argv, "+:" LETTERS);
     if (status != GO_ON)
         return status;
     if (optind >= argc)

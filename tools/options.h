@@ -25,10 +25,11 @@ struct options {
     int64_t parties, generation; /* 0 parties: not given */
     int64_t wait_ms;             /* -1: not given; only where that is not the same as 0 */
     int64_t ttl_ms, kill_after_ms, max_hold_ms, at_least_ms;
-    int64_t margin_ms;         /* -1: not given */
-    int64_t arrivals, life_ms; /* 0: not given */
-    const char *action;        /* of a latch */
-    const char *id, *arrival;  /* of a latch; NULL: not given */
+    int64_t margin_ms;                       /* -1: not given */
+    int64_t arrivals, life_ms;               /* 0: not given */
+    const char *action;                      /* of a latch */
+    const char *id, *arrival;                /* of a latch; NULL: not given */
+    int64_t conflict_exit, unavailable_exit; /* 0: the usual status */
     const char *token;
     const char *value;  /* to announce; NULL: the label */
     const char *holder; /* whose lock is to be broken */

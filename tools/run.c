@@ -46,6 +46,11 @@ const char run_help[] =
     "  --permits K      take one of K permits (1 to 1024) of the one name, so that at\n"
     "                   most K commands run at once: use the same K everywhere. The\n"
     "                   name itself is another lock, which does not count\n"
+    "  -E, --conflict-exit-code N\n"
+    "                   end with N (1 to 255), not 75, if others have the lock: as\n"
+    "                   with `flock -E`\n"
+    "  --unavailable-exit-code N\n"
+    "                   end with N, not 69, if there is no quorum of masters\n"
     "\n"
     "The command has REDLOCK_NAME (the first name), REDLOCK_NAMES (all, one per\n"
     "line) and REDLOCK_TOKEN in its environment, with --fence REDLOCK_FENCE too, and\n"
@@ -230,7 +235,7 @@ static void on_not_acquired(struct run *run, const redlock_event *event)
         return;
     }
     session_tell_failure(&run->session, "cannot lock", event);
-    session_end(&run->session, exit_for(event->code), OWED_TIMEOUT_MS);
+    session_end(&run->session, session_exit_for(&run->session, event->code), OWED_TIMEOUT_MS);
 }
 
 static void on_lost(struct run *run, const redlock_event *event)

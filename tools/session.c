@@ -41,6 +41,17 @@ static const char *best_sentence(struct session *session, const redlock_event *e
     return reasons_follow ? votes_headline(event) : event->text;
 }
 
+int session_exit_for(const struct session *session, redlock_code code)
+{
+    const struct options *options = session->options;
+    int status = exit_for(code);
+    if (status == EXIT_CONTENDED && options->conflict_exit > 0)
+        return (int)options->conflict_exit;
+    if (status == EXIT_UNAVAILABLE && options->unavailable_exit > 0)
+        return (int)options->unavailable_exit;
+    return status;
+}
+
 void session_tell_failure(struct session *session, const char *what, const redlock_event *event)
 {
     failure_tell(session->options, what, event->code, best_sentence(session, event), event);
@@ -49,7 +60,7 @@ void session_tell_failure(struct session *session, const char *what, const redlo
 void session_refused(struct session *session, const char *what, redlock_code code)
 {
     failure_tell(session->options, what, code, redlock_last_error(session->client), NULL);
-    session_end(session, exit_for(code), OWED_TIMEOUT_MS);
+    session_end(session, session_exit_for(session, code), OWED_TIMEOUT_MS);
 }
 
 /* ---- Begin -------------------------------------------------------------- */

@@ -49,6 +49,9 @@ struct session {
     struct text ready_text;
 };
 
+/* The exit status for a code of the library, as the user wants to have it. */
+int session_exit_for(const struct session *session, redlock_code code);
+
 /* False: the user was told why, and session->status is set. */
 bool session_open(struct session *session, const struct options *options);
 int session_run(struct session *session);

@@ -141,6 +141,20 @@ class Contention(ClusterCase):
         told = self.redlock("run", "--json", self.name, "--", "true", status=75).json_lines
         self.assertEqual((told[0]["event"], told[0]["code"]), ("not_acquired", "REDLOCK_E_HELD"))
 
+    def test_the_exit_status_as_asked(self):
+        self.lock(self.name)
+        for number in (1, 75, 255):
+            for options in (("-E", str(number)), (f"-E{number}",), ("--conflict-exit-code", str(number)),
+                            (f"--conflict-exit-code={number}", "--unavailable-exit-code", "9")):
+                self.redlock("run", *options, self.name, "--", "true", status=number)
+        self.redlock("run", "-E", "7", "--wait", "200ms", self.name, "--", "true", status=7)
+        self.redlock("elect", "-E", "7", "--wait", "0", self.name, "--", "true", status=7)
+        self.redlock("lock", "-qE", "7", self.name, status=7)
+        told = self.redlock("run", "-E", "7", "--json", self.name, "--", "true", status=7).json_lines
+        self.assertEqual(told[0]["code"], "REDLOCK_E_HELD")
+        self.redlock("run", "-E", "7", f"{self.name}-free", "--", "sh", "-c", "exit 75", status=75)
+        self.redlock("run", "--unavailable-exit-code", "7", self.name, "--", "true", status=75)
+
     def test_waits_for_its_turn(self):
         marker = self.tmp / "holding"
         holder = self.spawn("run", self.name, "--", "sh", "-c", f"echo > '{marker}'; read x",

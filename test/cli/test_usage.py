@@ -91,6 +91,19 @@ class Usage(Case):
                             status=64).err
         self.assertIn("spare 1 takes 4 masters or more, and 1 is listed", told)
 
+    def test_exit_codes(self):
+        for command in (["lock", "a"], ["run", "a", "--", "true"], ["elect", "a", "--", "true"]):
+            for option in ("-E", "--conflict-exit-code", "--unavailable-exit-code"):
+                for number in ("0", "-1", "256", "x", "", "7x", "1.5", "99999999999999999999"):
+                    with self.subTest(command=command, option=option, number=number):
+                        long = option.replace("-E", "--conflict-exit-code")
+                        self.misused(command[0], option, number, *command[1:],
+                                     says=f"{long}: '{number}' is not a number from 1 to 255")
+        self.misused("lock", "-E", says="-E needs a value")
+        self.misused("-E", "3", "lock", "a", says="--conflict-exit-code goes after the command")
+        self.misused("status", "-E3", "a", says="takes no --conflict-exit-code")
+        self.misused("extend", "--unavailable-exit-code", "3", "a", says="takes no --unavailable-exit-code")
+
     def test_help(self):
         for command in ("run", "lock", "extend", "unlock", "status", "nodes", "elect", "leader"):
             with self.subTest(command=command):
@@ -153,6 +166,15 @@ class Unreachable(Case):
                 for port in self.ports:
                     self.assertRegex(result.err, f"127.0.0.1:{port}: .*refused")
                 self.assertEqual(result.out, "")
+
+    def test_the_exit_status_as_asked(self):
+        for number in (1, 69, 255):
+            for command in (["lock", "a"], ["run", "a", "--", "true"], ["elect", "--wait", "0", "a", "--", "true"]):
+                self.redlock(command[0], "-E", "7", "--unavailable-exit-code", str(number), *command[1:],
+                             status=number)
+        told = self.redlock("lock", "--json", "--unavailable-exit-code", "3", "a", status=3).json
+        self.assertEqual(told["code"], "REDLOCK_E_UNAVAILABLE")
+        self.redlock("lock", "-E", "7", "redlock:x", status=64)
 
     def test_as_json(self):
         told = self.redlock("lock", "--json", "a", status=69).json
