@@ -71,7 +71,7 @@ static struct signalled kill_orphans(struct child *child)
     if (child->orders.leave_children)
         return group;
     cgroup_kill(&child->cgroup);
-    return tree_signal(getpid(), 0, SIGKILL);
+    return tree_kill(getpid());
 }
 
 static bool has_children(void)
@@ -150,6 +150,9 @@ static void read_board(struct child *child)
     child->killed |= atomic_load(&board->killed);
     child->asked_rest = atomic_load(&board->asked_rest);
     child->killed_rest = atomic_load(&board->killed_rest);
+    child->on_lost = atomic_load(&board->on_lost);
+    child->on_lost_ended = atomic_load(&board->on_lost_ended);
+    child->on_lost_status = atomic_load(&board->on_lost_status);
     if (!child->ended && atomic_load(&board->ended))
         note_end(child, atomic_load(&board->wait_status));
 }
@@ -207,7 +210,7 @@ static void kill_all(struct child *child)
         return;
     if (!child->orders.leave_children) {
         cgroup_kill(&child->cgroup);
-        tree_signal(child->guardian, 0, SIGKILL);
+        tree_kill(child->guardian);
     }
     kill(child->guardian, SIGCONT);
 }

@@ -51,7 +51,10 @@ struct child {
     bool killed_rest; /* and SIGKILL */
     bool acted;       /* the guardian ended it, as nobody had prolonged the lease */
     bool unguarded;   /* the guardian was killed */
-    unsigned left;    /* so many processes belong to others and could not be ended */
+    int on_lost;      /* the pid of that command, or -errno; 0: not started */
+    bool on_lost_ended;
+    int on_lost_status; /* as of waitpid() */
+    unsigned left;      /* so many processes belong to others and could not be ended */
     pid_t one_left;
     int64_t gone_at;   /* boot_ms() */
     int64_t lease_end; /* as told last */

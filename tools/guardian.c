@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -15,6 +16,7 @@
 
 #include "duration.h"
 #include "exits.h"
+#include "on_lost.h"
 #include "proc.h"
 
 #define LINGER_MS    200 /* what the command leaves behind has that long to end by itself */
@@ -22,6 +24,7 @@
 #define LOOK_MOST_MS 1000
 #define KILLS_LEAST  6 /* before it gives up: what cgroup_kill() has reached needs a moment */
 #define NEVER        INT64_MAX
+#define SPARED       "-1000"
 
 struct guardian {
     const struct guardian_orders *orders;
@@ -37,6 +40,8 @@ struct guardian {
     int64_t kill_at;  /* as planned by us */
     int64_t look_ms;  /* between two looks */
     struct signalled last;
+    struct on_lost on_lost;
+    char score[8]; /* when memory is short, before it was spared */
 };
 
 /* ---- What it knows ------------------------------------------------------ */
@@ -86,7 +91,7 @@ static bool is_over(const struct guardian *guardian, int64_t now)
         return true;
     if (guardian->orders->leave_children)
         /* After SIGKILL no process of the group runs; those left wait to be reaped. */
-        return has_ended(guardian) &&
+        return has_ended(guardian) && guardian->on_lost.pid == 0 &&
                (!was_asked(guardian) || guardian->kills > 0 || group_is_gone(guardian));
     return guardian->childless;
 }
@@ -112,6 +117,13 @@ static void note_command(struct guardian *guardian, int status)
     ring(guardian);
 }
 
+static void note_on_lost(struct guardian *guardian, int status)
+{
+    guardian->on_lost.pid = 0;
+    atomic_store(&guardian->board->on_lost_status, status);
+    atomic_store(&guardian->board->on_lost_ended, true);
+}
+
 static void reap(struct guardian *guardian)
 {
     int status;
@@ -119,6 +131,8 @@ static void reap(struct guardian *guardian)
     while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0)
         if (pid == guardian->command)
             note_command(guardian, status);
+        else if (pid == guardian->on_lost.pid && !WIFSTOPPED(status))
+            note_on_lost(guardian, status);
     guardian->childless = pid < 0 && errno == ECHILD;
 }
 
@@ -155,10 +169,47 @@ static int64_t time_to_ask(const struct guardian *guardian)
     return guardian->run < 0 ? 0 : lease_end(guardian) - guardian->orders->ask_before_ms;
 }
 
+static int64_t time_to_kill(const struct guardian *guardian)
+{
+    int64_t planned = smaller(guardian->kill_at, atomic_load(&guardian->board->kill_at));
+    return smaller(planned, last_moment(guardian));
+}
+
+/* When memory is short the kernel ends somebody larger.  Most users may not say so. */
+static void set_score(const char *score)
+{
+    int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    if (file < 0)
+        return;
+    ssize_t told = write(file, score, strlen(score));
+    (void)told;
+    close(file);
+}
+
+/* The command and what it left are being ended as the lock is lost, or will be. */
+static bool is_to_tell_loss(const struct guardian *guardian, int64_t now)
+{
+    return guardian->on_lost.command && !guardian->on_lost.started && was_asked(guardian) &&
+           now < time_to_kill(guardian);
+}
+
+/* It is no better than others when memory is short. */
+static void tell_loss(struct guardian *guardian, int64_t now)
+{
+    if (!is_to_tell_loss(guardian, now))
+        return;
+    set_score(guardian->score);
+    int pid = on_lost_start(&guardian->on_lost, &guardian->cgroup);
+    set_score(SPARED);
+    atomic_store(&guardian->board->on_lost, pid);
+    guardian->childless &= pid < 0;
+}
+
 /* What was asked with the command is not asked twice. */
 static void ask_rest(struct guardian *guardian)
 {
-    guardian->last = tree_signal(getpid(), was_asked(guardian) ? guardian->command : 0, SIGTERM);
+    guardian->last =
+        tree_ask(getpid(), was_asked(guardian) ? guardian->command : 0, guardian->on_lost.pid);
     guardian->asked_rest = true;
     atomic_store(&guardian->board->asked_rest, true);
 }
@@ -173,13 +224,8 @@ static void ask(struct guardian *guardian, int64_t now)
         atomic_store(&guardian->board->acted, true);
     }
     guardian->kill_at = smaller(guardian->kill_at, now + guardian->orders->kill_after_ms);
+    tell_loss(guardian, now);
     ring(guardian);
-}
-
-static int64_t time_to_kill(const struct guardian *guardian)
-{
-    int64_t planned = smaller(guardian->kill_at, atomic_load(&guardian->board->kill_at));
-    return smaller(planned, last_moment(guardian));
 }
 
 static void note_kill(struct guardian *guardian)
@@ -201,10 +247,11 @@ static void kill_all(struct guardian *guardian)
         note_kill(guardian);
     if (guardian->orders->leave_children || !has_ended(guardian))
         guardian->last = group_signal(guardian->command, SIGKILL);
+    on_lost_kill(&guardian->on_lost);
     if (guardian->orders->leave_children)
         return;
     cgroup_kill(&guardian->cgroup);
-    guardian->last = tree_signal(getpid(), 0, SIGKILL);
+    guardian->last = tree_kill(getpid());
 }
 
 /* Returns when there is something to do again. */
@@ -268,15 +315,15 @@ static void wait_until(struct guardian *guardian, int64_t at)
 
 /* ---- Its life ----------------------------------------------------------- */
 
-/* When memory is short the kernel ends somebody larger.  Most users may not say so. */
-static void be_spared(void)
+static void be_spared(struct guardian *guardian)
 {
-    int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    int file = open("/proc/self/oom_score_adj", O_RDONLY | O_CLOEXEC);
     if (file < 0)
         return;
-    ssize_t told = write(file, "-1000", 5);
-    (void)told;
+    ssize_t got = read(file, guardian->score, sizeof(guardian->score) - 1);
+    (void)got;
     close(file);
+    set_score(SPARED);
 }
 
 /* All signals are blocked: SIGCHLD is read, and the others never arrive.  0 or an errno. */
@@ -293,9 +340,13 @@ static int open_ears(struct guardian *guardian)
 
 static void close_the_rest(const struct guardian *guardian)
 {
-    const int kept[] = {guardian->run, guardian->children, guardian->timer,
-                        guardian->cgroup.folder};
-    proc_close_all_but(kept, sizeof(kept) / sizeof(kept[0]));
+    const int kept[] = {guardian->run,           guardian->children, guardian->timer,
+                        guardian->cgroup.folder, STDOUT_FILENO,      STDERR_FILENO};
+    const int count = sizeof(kept) / sizeof(kept[0]);
+    proc_close_all_but(kept, guardian->on_lost.command ? count : count - 2);
+    /* It becomes descriptor 0: the command alone reads what comes in. */
+    if (guardian->on_lost.command)
+        (void)!open("/dev/null", O_RDONLY);
 }
 
 /* No command without ears. */
@@ -316,6 +367,7 @@ static void guard(struct guardian *guardian)
     for (;;) {
         reap(guardian);
         int64_t now = boot_ms();
+        tell_loss(guardian, now);
         if (is_over(guardian, now))
             return;
         wait_until(guardian, act(guardian, now));
@@ -329,7 +381,7 @@ static void be_guardian(struct guardian *guardian, const struct spawn *how)
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     start_command(guardian, how);
     close_the_rest(guardian);
-    be_spared();
+    be_spared(guardian);
     guard(guardian);
     tell_gone(guardian);
     cgroup_remove(&guardian->cgroup); /* `run` may be gone, or stopped and then killed */
@@ -339,12 +391,14 @@ static void be_guardian(struct guardian *guardian, const struct spawn *how)
 pid_t guardian_start(const struct guardian_orders *orders, struct guardian_board *board,
                      const struct spawn *how, int run)
 {
-    struct guardian guardian = {.orders = orders,
-                                .board = board,
-                                .cgroup = *how->cgroup,
-                                .run = run,
-                                .kill_at = NEVER,
-                                .look_ms = LOOK_MS};
+    struct guardian guardian = {
+        .orders = orders,
+        .board = board,
+        .cgroup = *how->cgroup,
+        .run = run,
+        .kill_at = NEVER,
+        .look_ms = LOOK_MS,
+        .on_lost = {.command = orders->on_lost, .environment = how->environment}};
     sigset_t all, before;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &before);

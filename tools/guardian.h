@@ -7,8 +7,8 @@
  *
  * It is the command's parent, and what loses its own parent becomes its child: the tree is
  * reachable whatever became a daemon.  It has a process group of its own, and no signal that can be
- * blocked reaches it.  It holds no descriptor but a socket to `run`, and needs no master and no
- * memory.
+ * blocked reaches it.  It holds no descriptor but a socket to `run`, and for --on-lost what that
+ * command writes to; it needs no master and no memory.
  */
 #ifndef REDLOCK_TOOLS_GUARDIAN_H
 #define REDLOCK_TOOLS_GUARDIAN_H
@@ -37,7 +37,10 @@ struct guardian_board {
     _Atomic bool asked_rest;  /* what the command had left behind got SIGTERM */
     _Atomic bool killed_rest; /* and SIGKILL */
     _Atomic int wait_status;
-    _Atomic bool ended; /* the command: wait_status says how */
+    _Atomic bool ended;         /* the command: wait_status says how */
+    _Atomic int on_lost;        /* that command's pid, or -errno; 0: not started */
+    _Atomic int on_lost_status; /* as of waitpid() */
+    _Atomic bool on_lost_ended;
     _Atomic int64_t gone_at;
     _Atomic unsigned left; /* processes that could not be signalled */
     _Atomic int one_left;
@@ -49,6 +52,7 @@ struct guardian_orders {
     int64_t slack_ms;      /* and so long before it SIGKILL */
     int64_t kill_after_ms; /* but at most so long after SIGTERM */
     bool leave_children;   /* only the command's own group is guarded */
+    const char *on_lost;   /* for the shell, beside the first SIGTERM; NULL: nothing */
 };
 
 struct guardian_board *guardian_board_make(int64_t lease_end); /* NULL: errno */

@@ -54,7 +54,8 @@ enum option_id {
     OPTION_FOREIGN,
     OPTION_HOLDER,
     OPTION_YES,
-    OPTION_UNAVAILABLE_EXIT
+    OPTION_UNAVAILABLE_EXIT,
+    OPTION_ON_LOST
 };
 
 static const struct option long_options[] = {
@@ -97,6 +98,7 @@ static const struct option long_options[] = {
     {"yes", no_argument, NULL, OPTION_YES},
     {"conflict-exit-code", required_argument, NULL, 'E'},
     {"unavailable-exit-code", required_argument, NULL, OPTION_UNAVAILABLE_EXIT},
+    {"on-lost", required_argument, NULL, OPTION_ON_LOST},
     {NULL, 0, NULL, 0},
 };
 
@@ -114,6 +116,7 @@ static unsigned taken_by(int id)
     case OPTION_KILL_AFTER:
     case OPTION_MARGIN:
     case OPTION_LEAVE_CHILDREN:
+    case OPTION_ON_LOST:
         return FOR_RUN | FOR_ELECT;
     case 'E':
     case OPTION_UNAVAILABLE_EXIT:
@@ -363,6 +366,9 @@ static int take_option(struct options *options, int id)
         return take_number(options, id, 1, EXIT_MOST, &options->conflict_exit);
     case OPTION_UNAVAILABLE_EXIT:
         return take_number(options, id, 1, EXIT_MOST, &options->unavailable_exit);
+    case OPTION_ON_LOST:
+        options->on_lost = optarg;
+        return GO_ON;
     case OPTION_ID:
         options->id = optarg;
         return GO_ON;
@@ -553,6 +559,16 @@ static int check_latch(const struct options *options)
     return GO_ON;
 }
 
+static int check_on_lost(const struct options *options)
+{
+    if (options->on_lost && !options->on_lost[0])
+        return misuse(options, "--on-lost: give a command for the shell");
+    if (options->on_lost && options->kill_after_ms == 0)
+        return misuse(options, "--on-lost has no time with --kill-after 0: all that runs is killed "
+                               "at once");
+    return GO_ON;
+}
+
 static int check_break(const struct options *options)
 {
     if (options->names_count > 1)
@@ -597,7 +613,8 @@ static int check_arguments(const struct options *options)
         return misuse(options, "--token: '%s' is no token: give what `redlock lock` printed",
                       options->token);
     }
-    return check_permits(options);
+    int status = check_permits(options);
+    return status == GO_ON ? check_on_lost(options) : status;
 }
 
 static int ask_for_spare(struct options *options)

@@ -1,8 +1,10 @@
 #include "run_report.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "duration.h"
 #include "json.h"
@@ -200,6 +202,26 @@ static void say_rest(const struct run *run)
                                     "it run on");
 }
 
+/* What --on-lost runs is killed with all others, or ends with a status. */
+static void say_on_lost_end(int status)
+{
+    if (WIFEXITED(status) && WEXITSTATUS(status) > 0)
+        say("the command of --on-lost ended with status %d", WEXITSTATUS(status));
+    else if (WIFSIGNALED(status))
+        say("the command of --on-lost was ended by signal %d%s", WTERMSIG(status),
+            WTERMSIG(status) == SIGKILL ? ": it has no more time than the command" : "");
+}
+
+static void say_on_lost(const struct child *child)
+{
+    if (child->on_lost == 0)
+        say("the command of --on-lost was not run, as there was no time for it");
+    else if (child->on_lost < 0)
+        say("the command of --on-lost could not be run: %s", strerror(-child->on_lost));
+    else if (child->on_lost_ended)
+        say_on_lost_end(child->on_lost_status);
+}
+
 static void say_left(const struct child *child)
 {
     char one[32] = "";
@@ -219,6 +241,8 @@ static void say_why(const struct run *run, bool cut_off)
             "ended the command");
     else if (!cut_off)
         say_rest(run);
+    if (cut_off && run->session.options->on_lost && !child->unguarded)
+        say_on_lost(child);
     if (child->left > 0)
         say_left(child);
 }

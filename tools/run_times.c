@@ -24,7 +24,8 @@ struct guardian_orders run_orders(const struct options *options)
     return (struct guardian_orders){.ask_before_ms = run_margin_ms(options) - slack,
                                     .slack_ms = slack,
                                     .kill_after_ms = options->kill_after_ms,
-                                    .leave_children = options->leave_children};
+                                    .leave_children = options->leave_children,
+                                    .on_lost = options->on_lost};
 }
 
 int64_t run_grace_ms(const struct options *options, int64_t valid_ms)

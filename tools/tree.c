@@ -15,7 +15,7 @@
 static uint8_t ours[PIDS_MOST / 8];
 
 struct search {
-    pid_t but_group;
+    pid_t but_group, nor_group; /* 0: none */
     int number;
     bool found; /* in this pass */
     struct signalled signalled;
@@ -59,21 +59,31 @@ static void look_at(void *data, int pid)
         return;
     make_ours(pid);
     search->found = true;
-    if (facts.runs && facts.group != search->but_group)
+    if (facts.runs && facts.group != search->but_group && facts.group != search->nor_group)
         send_to(&search->signalled, pid, search->number);
 }
 
 /* Most parents are listed before their children: then one pass finds all, and one more nothing. */
-struct signalled tree_signal(pid_t root, pid_t but_group, int number)
+static struct signalled signal_all(pid_t root, struct search search)
 {
-    struct search search = {.but_group = but_group, .number = number, .found = true};
     memset(ours, 0, sizeof(ours));
     make_ours(root);
+    search.found = true;
     for (int pass = 0; search.found && pass < PASSES_MOST; pass++) {
         search.found = false;
         proc_each("/proc", look_at, &search);
     }
     return search.signalled;
+}
+
+struct signalled tree_ask(pid_t root, pid_t but_group, pid_t nor_group)
+{
+    return signal_all(root, (struct search){but_group, nor_group, .number = SIGTERM});
+}
+
+struct signalled tree_kill(pid_t root)
+{
+    return signal_all(root, (struct search){.number = SIGKILL});
 }
 
 struct signalled group_signal(pid_t group, int number)

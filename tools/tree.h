@@ -16,9 +16,10 @@ struct signalled {
     pid_t one_refused;
 };
 
-/* To the descendants of `root`, not to itself, but for those in that group (0: none).  SIGTERM is
- * followed by SIGCONT.  What is forked meanwhile may be missed: ask again. */
-struct signalled tree_signal(pid_t root, pid_t but_group, int number);
+/* To the descendants of `root`, not to itself.  SIGTERM is followed by SIGCONT, and does not go to
+ * those groups (0: none).  What is forked meanwhile may be missed: ask again. */
+struct signalled tree_ask(pid_t root, pid_t but_group, pid_t nor_group);
+struct signalled tree_kill(pid_t root);
 
 /* The same to a group. */
 struct signalled group_signal(pid_t group, int number);
