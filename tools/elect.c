@@ -37,6 +37,9 @@ const char elect_help[] =
     "`redlock run --fence` gives to it: the term is REDLOCK_FENCE too. Whatever it\n"
     "writes to should refuse smaller terms than it has seen: see doc/fencing.md.\n"
     "\n"
+    "Where NOTIFY_SOCKET is set (systemd: Type=notify) the service is ready when it\n"
+    "leads or stands in line.\n"
+    "\n"
     "Signals, --json and what ends the command are as for `redlock run`; with --again\n"
     "a SIGINT, SIGQUIT or SIGTERM ends it too.\n"
     "\n"
@@ -65,7 +68,8 @@ void elect_announce(struct run *run)
 
 bool elect_is_to_stand_again(const struct run *run)
 {
-    return run->session.options->again && run->lost && !run->stopped_by && !run->ending;
+    bool was_lost = run->lost || run->child.acted;
+    return run->session.options->again && was_lost && !run->stopped_by && !run->ending;
 }
 
 void elect_forget_term(struct run *run)

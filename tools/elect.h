@@ -8,7 +8,7 @@
 
 /* It leads: announces the value, which is the label of its token if none was given. */
 void elect_announce(struct run *run);
-/* After a release: it was lost, and is to stand again. */
+/* It was lost, and is to stand again once it has released. */
 bool elect_is_to_stand_again(const struct run *run);
 /* What the last term left is forgotten. */
 void elect_forget_term(struct run *run);

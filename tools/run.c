@@ -15,6 +15,7 @@
 #include "commands.h"
 #include "duration.h"
 #include "elect.h"
+#include "run_notify.h"
 #include "run_report.h"
 #include "run_times.h"
 
@@ -82,6 +83,10 @@ const char run_help[] =
     "processes of another user (sudo) can be ended only where redlock may make\n"
     "cgroups (systemd: Delegate=yes). --fence is for these cases.\n"
     "\n"
+    "Where NOTIFY_SOCKET is set (systemd: Type=notify) the service is ready when the\n"
+    "locks are held, and its status says what is held or waited for. The command has\n"
+    "no NOTIFY_SOCKET.\n"
+    "\n"
     "With --json, messages are JSON, one document per line, on stderr.\n"
     "\n"
     "Exit status: the command's own, 128+N if signal N ended it; 64 usage, 69 no\n"
@@ -108,6 +113,7 @@ static void on_max_hold(void *data)
     run->lease_end = boot_ms() + valid;
     child_end(&run->child, boot_ms() + grace);
     report_overdue(run, valid, grace);
+    run_notify_ending(run, "held for the longest time allowed: ending the command");
 }
 
 /* 0 or an errno. */
@@ -158,6 +164,7 @@ static void on_all_ended(struct child *child, void *data)
         report_not_executed(run, run->session.options->program[0], child->exec_errno);
     else
         report_end(run);
+    run_notify_ending(run, "the command has ended");
     run->status = status_of(run);
     release(run);
 }
@@ -230,10 +237,12 @@ static void on_acquired(struct run *run, const redlock_event *event)
     watch_lease(run);
     if (run->session.options->command->bit == FOR_ELECT)
         elect_announce(run);
+    run_notify_holding(run, event);
 }
 
 static void on_not_acquired(struct run *run, const redlock_event *event)
 {
+    run_notify_ending(run, event->text);
     if (run->stopped_by) {
         session_end_by_signal(&run->session, run->stopped_by, event);
         return;
@@ -253,6 +262,7 @@ static void on_lost(struct run *run, const redlock_event *event)
         /* Before the message, as writing that may take time. */
         child_end(&run->child, now + grace);
         report_lost(run, event, grace);
+        run_notify_ending(run, "lost: ending the command");
     }
 }
 
@@ -305,6 +315,8 @@ static void on_event(redlock_lease *lease, const redlock_event *event, void *dat
         break;
     default:
         report_if_verbose(run, event);
+        if (run->running && !run->lost)
+            run_notify_holding(run, event);
     }
 }
 
@@ -316,8 +328,10 @@ static void on_signal(void *data, int number)
     run->ending |= signal_asks_for_end(number);
     if (run->running) {
         child_signal(&run->child, number);
-        if (signal_asks_for_end(number))
+        if (signal_asks_for_end(number)) {
             child_kill_at(&run->child, boot_ms() + run->session.options->kill_after_ms);
+            run_notify_ending(run, "a signal came: ending the command");
+        }
     } else if (signal_is_message(number)) {
         return;
     } else if (!run->lease) {
@@ -349,8 +363,10 @@ static void stand(struct run *run)
     redlock_code code = ask(run);
     if (code != REDLOCK_OK)
         session_refused(&run->session, "cannot lock", code);
-    else
+    else {
+        run_notify_asking(run);
         waiting_start(&run->waiting, &run->session, run->lease);
+    }
 }
 
 static void on_begin(void *data)
@@ -365,7 +381,12 @@ int perform_run(const struct options *options)
     if (!session_open(&run.session, options))
         return run.session.status;
     signals_watch(&run.signals, run.session.loop, on_signal, &run);
+    notify_open(&run.notify, run.session.loop, options->quiet);
+    if (notify_is_wanted(&run.notify))
+        run.waiting.seen = run_notify_waiting;
+    run.waiting.data = &run;
     int status = session_run(&run.session);
+    notify_close(&run.notify);
     environment_free(&run.environment);
     return status;
 }

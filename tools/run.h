@@ -6,6 +6,7 @@
 
 #include "alarm.h"
 #include "child.h"
+#include "notify.h"
 #include "run_environment.h"
 #include "session.h"
 #include "signals.h"
@@ -15,6 +16,7 @@ struct run {
     struct session session;
     struct signals signals;
     struct waiting waiting;
+    struct notify notify;
     struct child child;
     struct alarm max_hold;
     ev_prepare lease_watcher; /* tells the guardian when the lease ends */

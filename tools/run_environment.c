@@ -8,9 +8,12 @@
 
 #include "commands.h"
 
+/* Of NOTIFY_SOCKET, too: the service manager hears of us, and would take what the command says as
+ * our word, or warn of it. */
 static bool is_ours(const char *variable)
 {
-    return strncmp(variable, "REDLOCK_NAME=", 13) == 0 ||
+    return strncmp(variable, "NOTIFY_SOCKET=", 14) == 0 ||
+           strncmp(variable, "REDLOCK_NAME=", 13) == 0 ||
            strncmp(variable, "REDLOCK_NAMES=", 14) == 0 ||
            strncmp(variable, "REDLOCK_TOKEN=", 14) == 0 ||
            strncmp(variable, "REDLOCK_FENCE=", 14) == 0 ||

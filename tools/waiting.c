@@ -12,6 +12,7 @@
 /* A shorter wait is not told. */
 #define FIRST_S 0.5
 #define THEN_S  1.0
+#define ALONE_S 5.0 /* nobody looks on: the owner only tells others */
 
 /* ---- What is told ------------------------------------------------------- */
 
@@ -64,17 +65,13 @@ static void show_place(struct text *out, const redlock_lease *lease)
 }
 
 /* Lines that stay: only what does not change at each look, and only when it has changed. */
-static void tell_change(struct waiting *waiting, const redlock_event *event)
+static void tell_change(struct waiting *waiting, const struct text *now)
 {
-    struct text now = {0};
-    show_holder(&now, event);
-    show_place(&now, waiting->lease);
-    if (waiting->told.length == 0 || strcmp(now.bytes, waiting->told.bytes) != 0) {
-        say_at(REDLOCK_LOG_INFO, "waiting: %s", now.bytes);
+    if (waiting->told.length == 0 || strcmp(now->bytes, waiting->told.bytes) != 0) {
+        say_at(REDLOCK_LOG_INFO, "waiting: %s", now->bytes);
         waiting->told.length = 0;
-        text_add(&waiting->told, now.bytes, now.length);
+        text_add(&waiting->told, now->bytes, now->length);
     }
-    text_free(&now);
 }
 
 static void tell_now(struct waiting *waiting, const redlock_event *event)
@@ -94,14 +91,27 @@ static void tell_now(struct waiting *waiting, const redlock_event *event)
 
 /* ---- Looking ------------------------------------------------------------ */
 
+static bool is_looked_at(const struct options *options)
+{
+    bool on_terminal = !options->quiet && !options->json && isatty(STDERR_FILENO);
+    return options->verbose || on_terminal;
+}
+
 static void on_seen(redlock_lease *lease, const redlock_event *event, void *data)
 {
     struct waiting *waiting = data;
+    const struct options *options = waiting->session->options;
+    struct text now = {0};
     waiting->question = NULL;
-    if (waiting->session->options->verbose)
-        tell_change(waiting, event);
-    else
+    show_holder(&now, event);
+    show_place(&now, waiting->lease);
+    if (options->verbose)
+        tell_change(waiting, &now);
+    else if (is_looked_at(options))
         tell_now(waiting, event);
+    if (waiting->seen)
+        waiting->seen(waiting->data, event, now.bytes);
+    text_free(&now);
     redlock_lease_free(lease);
 }
 
@@ -122,12 +132,15 @@ static void on_time(struct ev_loop *loop, ev_timer *timer, int events)
 void waiting_start(struct waiting *waiting, struct session *session, redlock_lease *lease)
 {
     const struct options *options = session->options;
-    bool on_terminal = !options->quiet && !options->json && isatty(STDERR_FILENO);
-    if (options->wait_ms == 0 || !(options->verbose || on_terminal))
+    if (options->wait_ms == 0 || !(waiting->seen || is_looked_at(options)))
         return;
-    *waiting =
-        (struct waiting){.session = session, .lease = lease, .since = boot_ms(), .active = true};
-    ev_timer_init(&waiting->timer, on_time, FIRST_S, THEN_S);
+    *waiting = (struct waiting){.session = session,
+                                .lease = lease,
+                                .since = boot_ms(),
+                                .active = true,
+                                .seen = waiting->seen,
+                                .data = waiting->data};
+    ev_timer_init(&waiting->timer, on_time, FIRST_S, is_looked_at(options) ? THEN_S : ALONE_S);
     waiting->timer.data = waiting;
     ev_timer_start(session->loop, &waiting->timer);
 }

@@ -1,6 +1,6 @@
 /*
  * waiting.h - tells, during a wait for a lease, who holds it and our place in the queue: on a
- * terminal in one line that is rewritten, with -v in a line for each change.
+ * terminal in one line that is rewritten, with -v in a line for each change, and to its owner.
  */
 #ifndef REDLOCK_TOOLS_WAITING_H
 #define REDLOCK_TOOLS_WAITING_H
@@ -17,9 +17,14 @@ struct waiting {
     int64_t since; /* boot_ms() */
     struct text told;
     bool active;
+
+    /* Set before waiting_start(), or NULL: wants to hear how things stand, as "held by a, we are
+     * next".  Of an event that is not REDLOCK_OK nobody knows. */
+    void (*seen)(void *data, const redlock_event *event, const char *how);
+    void *data;
 };
 
-/* Called when the lease was asked for; does nothing if no line would be shown. */
+/* Called when the lease was asked for; does nothing if nobody would be told. */
 void waiting_start(struct waiting *waiting, struct session *session, redlock_lease *lease);
 
 /* Called at the outcome, also if waiting_start() was not. */

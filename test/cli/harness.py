@@ -25,7 +25,8 @@ def environment(**more):
     """Our environment, without variables that the caller of the tests set for another cluster."""
     kept = {k: v for k, v in os.environ.items()
             if not k.startswith("REDLOCK") or k == "REDLOCK_SERVER"}
-    kept.pop("REDISCLI_AUTH", None)
+    for other in ("REDISCLI_AUTH", "NOTIFY_SOCKET"):
+        kept.pop(other, None)
     kept["REDLOCK"] = REDLOCK
     kept.update(more)
     return kept
