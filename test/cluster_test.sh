@@ -17,6 +17,7 @@ TMP=$(mktemp -d)
 # A copy in a tree without a build, so that no redlock command is found beside it.
 mkdir -p "$TMP/bin" "$TMP/tree/cluster-scripts"
 cp "$ROOT/cluster-scripts/cluster" "$TMP/tree/cluster-scripts/"
+cp -R "$ROOT/deploy" "$TMP/tree/"
 CLUSTER=$TMP/tree/cluster-scripts/cluster
 PASSED=0 FAILED=0 HELPERS=()
 
@@ -482,7 +483,7 @@ test_ports() {
 make_thief() {
     cat >"$TMP/bin/thief" <<EOF
 #!/usr/bin/env bash
-port=\$(sed -n 's/^port //p' redis.conf)
+port=\$(sed -n 's/^port //p' redis.conf | tail -n 1)
 if mkdir "$TMP/stolen" 2>/dev/null; then
     (cd "$TMP/stolen" && exec "$SERVER" --port "\$port" --bind 127.0.0.1 --save '' >log 2>&1) &
     until redis-cli -p "\$port" ping >/dev/null 2>&1; do sleep 0.01; done

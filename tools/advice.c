@@ -23,7 +23,7 @@ static const struct {
     {"without any password configured",
      "no password is set there: write redis://HOST without one, or set requirepass"},
     {"NOAUTH", "it wants a password: redis://:PASSWORD@HOST, or redis://USER:PASSWORD@HOST"},
-    {"NOPERM", "its ACL forbids this user what locks need: examples/acl/redlock.acl has a user "
+    {"NOPERM", "its ACL forbids this user what locks need: deploy/users.acl has a user "
                "that may do that and no more"},
     {"protected mode", "it takes connections from its own machine only: set a password or an ACL "
                        "there"},

@@ -38,7 +38,7 @@ const char list_help[] =
     "permits each are named, and all are counted.\n"
     "\n"
     "The user needs more rights than for a lock: those of `redlock-operator` in\n"
-    "examples/acl/redlock.acl. If it may see some names alone, give their beginning\n"
+    "deploy/users.acl. If it may see some names alone, give their beginning\n"
     "with --prefix.\n"
     "\n"
     "Exit status: 0 a quorum of masters was looked through, 64 usage, 69 too few\n"

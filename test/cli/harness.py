@@ -18,6 +18,7 @@ import schema
 ROOT = Path(__file__).resolve().parents[2]
 REDLOCK = os.environ.get("REDLOCK") or str(ROOT / "build" / "bin" / "redlock")
 CLUSTER = str(ROOT / "cluster-scripts" / "cluster")
+DEPLOY = ROOT / "deploy"
 DEADLINE = 30.0  # for a step that should be quick, on a busy machine
 
 

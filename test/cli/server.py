@@ -1,4 +1,4 @@
-"""One redis-server with a configuration that cluster-scripts/cluster does not make."""
+"""One redis-server with deploy/redis.conf, and with lines behind it that cluster-scripts/cluster does not write."""
 
 import os
 import random
@@ -8,10 +8,11 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from harness import DEADLINE, environment, until
+from harness import DEADLINE, DEPLOY, environment, until
 
 SERVER = os.environ.get("REDLOCK_SERVER") or os.environ.get("REDIS_SERVER") or "redis-server"
 BIND_TRIES = 20
+ACL = DEPLOY / "users.acl"
 
 
 class Server:
@@ -31,8 +32,8 @@ class Server:
 
     def _start(self, lines, arguments):
         conf = self.dir / "redis.conf"
-        conf.write_text("\n".join(["bind 127.0.0.1", f"port {self.port}", 'save ""',
-                                   "unixsocket cli.sock", *lines, ""]))
+        conf.write_text("\n".join([(DEPLOY / "redis.conf").read_text(), 'aclfile ""', "appendonly no", "bind 127.0.0.1",
+                                   f"port {self.port}", "unixsocket cli.sock", *lines, ""]))
         with open(self.dir / "log", "wb") as log:
             self.process = subprocess.Popen([SERVER, "redis.conf", *arguments], cwd=self.dir,
                                             stdin=subprocess.DEVNULL, stdout=log, stderr=log,

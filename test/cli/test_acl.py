@@ -1,13 +1,12 @@
-"""The smallest user that examples/acl/redlock.acl makes: all works, no right is spare, and an error
+"""The smallest user that deploy/users.acl makes: all works, no right is spare, and an error
 names each right that is taken away."""
 
 import re
 import unittest
 
 from harness import ROOT, Case, environment, until
-from server import Server
+from server import ACL, Server
 
-ACL = ROOT / "examples" / "acl" / "redlock.acl"
 SCRIPTS = ROOT / "lib" / "wire" / "scripts"
 ADMIN = ("--user", "admin", "--pass", "change-this")
 LOGIN = "redlock:change-this-too@"

@@ -6,10 +6,9 @@ import ssl
 import threading
 import unittest
 
-from harness import ROOT, Case, environment, until
-from server import Server
+from harness import Case, environment, until
+from server import ACL, Server
 
-ACL = ROOT / "examples" / "acl" / "redlock.acl"
 ADMIN = ("--user", "admin", "--pass", "change-this")
 LOGIN = "redlock:change-this-too@"
 
@@ -130,7 +129,7 @@ class Down(Doctor):
         server = self.server(f"aclfile {ACL}", login=ADMIN)
         server.cli("ACL", "SETUSER", "redlock", "-info")
         self.down(server.uri(LOGIN), "has no permissions to run the 'info' command",
-                  "examples/acl/redlock.acl")
+                  "deploy/users.acl")
 
 
 class Refuses(Doctor):

@@ -13,6 +13,7 @@ import socket
 import struct
 import subprocess
 import time
+from pathlib import Path
 
 from .process import POLL_S, Process, Trouble, drive, environment, is_frozen, until
 from .redis import Connection, RedisError
@@ -38,9 +39,12 @@ SOCKET = "redis.sock"
 PASSWORD = "password"  # a file beside it
 DATA = ("dump.rdb", "appendonlydir", "appendonly.aof")
 
-# No path in it: it is read in the server's own folder. With a save point SIGTERM saves; this one
-# is never reached before.
-CONFIG = """bind {host}
+# Behind the configuration of deploy. No path in it: it is read in the server's own folder. With a save point
+# SIGTERM saves; this one is never reached before.
+DEPLOYED = Path(__file__).resolve().parents[3] / "deploy" / "redis.conf"
+CONFIG = """
+aclfile ""
+bind {host}
 port {port}
 protected-mode no
 requirepass {password}
@@ -94,7 +98,7 @@ class Server:
         # A namespace of our own has no other listeners.
         self.port = PORTS[0] if self.inside else free_port(self.host)
         debug = "enable-debug-command yes\n" if server_version() >= 7 else ""
-        (self.folder / "redis.conf").write_text(CONFIG.format(
+        (self.folder / "redis.conf").write_text(DEPLOYED.read_text(encoding="ascii") + CONFIG.format(
             host=self.host, port=self.port, password=self.password, socket=SOCKET,
             maxclients=MAXCLIENTS, append="yes" if self.persist else "no") + debug,
             encoding="ascii")
