@@ -34,9 +34,11 @@ class Server:
         conf = self.dir / "redis.conf"
         conf.write_text("\n".join([(DEPLOY / "redis.conf").read_text(), 'aclfile ""', "appendonly no", "bind 127.0.0.1",
                                    f"port {self.port}", "unixsocket cli.sock", *lines, ""]))
-        with open(self.dir / "log", "wb") as log:
-            self.process = subprocess.Popen([SERVER, "redis.conf", *arguments], cwd=self.dir,
-                                            stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+        self._launch([SERVER, "redis.conf", *arguments])
+
+    def _launch(self, command):
+        with open(self.dir / "log", "ab") as log:
+            self.process = subprocess.Popen(command, cwd=self.dir, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                             env=environment())
 
     def _is_up_or_dead(self):

@@ -1,194 +1,229 @@
-"""The files of deploy/, for systemd, cron and Kubernetes: they are well formed, and what they say is run here."""
+"""deploy/: a server takes redis.conf and users.acl as they are, and the files for compose and Kubernetes
+say what makes five independent masters."""
 
 import os
 import re
-import shlex
-import shutil
 import signal
-import socket
 import subprocess
 import unittest
 
-from harness import DEADLINE, REDLOCK, ROOT, Case, ClusterCase, until
+import yaml
 
-try:
-    import yaml
-except ImportError:
-    yaml = None
+from harness import DEADLINE, DEPLOY, Case, environment, until
+from server import ACL, SERVER, Server
 
-DEPLOY = ROOT / "deploy"
-UNITS = sorted((DEPLOY / "systemd").iterdir())
-CRON = DEPLOY / "cron" / "redlock-nightly"
-CRON_JOB = DEPLOY / "kubernetes" / "cronjob.yaml"
-JOBS = ("/usr/local/bin/scheduler", "/usr/local/bin/nightly")
-OTHERS = 99  # the status that says in all of them that others have the lock
+ADMIN = ("--user", "admin", "--pass", "change-this")
+LOGIN = "redlock:change-this-too@"
+MEGABYTES = {"mb": 1, "gb": 1024, "Mi": 1, "Gi": 1024}
 
 
-def unit(name):
-    """The settings of a unit: the values of each key, with continued lines joined."""
-    settings = {}
-    for line in (DEPLOY / "systemd" / name).read_text().replace("\\\n", "").splitlines():
-        if re.match(r"\w+=", line):
-            key, value = line.split("=", 1)
-            settings.setdefault(key, []).append(value)
-    return settings
+def compose():
+    return yaml.safe_load((DEPLOY / "compose.yaml").read_text())
 
 
-class Files(Case):
-    def verify(self, texts):
-        """What systemd says of them, with programs that are there."""
-        for name, text in texts.items():
-            text = text.replace("ExecStart=redlock", f"ExecStart={REDLOCK}")
-            for job in JOBS:
-                text = text.replace(job, "/bin/true")
-            (self.tmp / name).write_text(text)
-        said = subprocess.run(["systemd-analyze", "verify", "--man=no", *(str(self.tmp / it) for it in texts)],
-                              text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              timeout=DEADLINE)
-        self.assertEqual(said.returncode, 0, said.stdout)
-        return [line for line in said.stdout.splitlines() if str(self.tmp) in line or "redlock" in line]
-
-    @unittest.skipUnless(shutil.which("systemd-analyze"), "there is no systemd-analyze (package systemd)")
-    def test_systemd_takes_the_units(self):
-        texts = {path.name: path.read_text() for path in UNITS}
-        self.assertEqual(sorted(texts), ["redlock-nightly.service", "redlock-nightly.timer",
-                                         "redlock-standby.service"])
-        self.assertEqual(self.verify(texts), [])
-        wrong = {name: text.replace("KillMode=", "KillMod=") for name, text in texts.items()}
-        self.assertEqual(len(self.verify(wrong)), 2)
-
-    @unittest.skipUnless(yaml, "there is no python3-yaml")
-    def test_kubernetes_file(self):
-        job = yaml.safe_load(CRON_JOB.read_text())
-        self.assertEqual((job["apiVersion"], job["kind"]), ("batch/v1", "CronJob"))
-        spec = job["spec"]["jobTemplate"]["spec"]
-        pod = spec["template"]["spec"]
-        # Kubernetes refuses a failure policy otherwise.
-        self.assertEqual(pod["restartPolicy"], "Never")
-        self.assertEqual(spec["podFailurePolicy"]["rules"][0]["onExitCodes"]["values"], [OTHERS])
-        container = pod["containers"][0]
-        self.assertTrue(all(isinstance(word, str) for word in container["command"]))
-        mounts = {it["name"] for it in container["volumeMounts"]}
-        self.assertEqual(mounts, {it["name"] for it in pod["volumes"]})
-        # Whoever comes later than that finds the lock free.
-        at_least = int(container["command"][container["command"].index("--at-least") + 1].rstrip("s"))
-        self.assertLess(job["spec"]["startingDeadlineSeconds"], at_least)
-
-    def test_cron_reads_it(self):
-        self.assertNotIn(".", CRON.name, "cron skips files with a dot in their name")
-        text = CRON.read_text()
-        self.assertTrue(text.endswith("\n"), "cron skips a last line without an end")
-        self.assertNotIn("%", text, "cron makes a new line of it")
+def manifests(kind):
+    documents = yaml.safe_load_all((DEPLOY / "kubernetes" / "masters.yaml").read_text())
+    return [document for document in documents if document["kind"] == kind]
 
 
-class Jobs(ClusterCase):
-    """What the files say is run as systemd, cron and Kubernetes would, with a job that leaves a line."""
+def container():
+    return manifests("StatefulSet")[0]["spec"]["template"]["spec"]["containers"][0]
 
-    masters = 3
 
-    def setUp(self):
-        super().setUp()
-        self.bin = self.tmp / "bin"
-        self.bin.mkdir()
-        self.write("redlock", f"exec '{REDLOCK}' {' '.join(self.patience)} \"$@\"")
-        self.ran = self.tmp / "ran"
-        self.write_job(f"echo run >> {self.ran}")
-        for master in range(1, 4):
-            self.cluster.cli(master, "DEL", "nightly", "scheduler")
+def megabytes(text):
+    number, unit = re.fullmatch(r"(\d+)(\w+)", text).groups()
+    return int(number) * MEGABYTES[unit]
 
-    def write(self, name, script):
-        (self.bin / name).write_text(f"#!/bin/sh\n{script}\n")
-        (self.bin / name).chmod(0o755)
 
-    def write_job(self, script):
-        for job in JOBS:
-            self.write(job.rsplit("/", 1)[1], script)
+class Deployed(Server):
+    """A server that is started by the words of compose or Kubernetes, with this machine's paths in them."""
 
-    def runs(self):
-        return self.ran.read_text().count("run") if self.ran.exists() else 0
+    def __init__(self, *words):
+        super().__init__(login=ADMIN, arguments=words)
 
-    def here(self, text):
-        """With the paths of this test for those of a host."""
-        for job in JOBS:
-            text = text.replace(job, f"{self.bin}/{job.rsplit('/', 1)[1]}")
-        return text.replace("/etc/redlock/nodes", f"{self.cluster.dir}/nodes")
+    def _start(self, lines, words):
+        paths = {"redis-server": SERVER, "/data": str(self.dir)}
+        self.command = [paths.get(word, word).replace("/etc/redlock", str(DEPLOY)) for word in words]
+        self.command += ["--aclfile", str(ACL), "--bind", "127.0.0.1", "--port", str(self.port),
+                         "--unixsocket", "cli.sock"]
+        self._launch(self.command)
 
-    def words(self, settings):
-        """As systemd splits a command; %H is the name of the host."""
-        words = shlex.split(self.here(settings["ExecStart"][0]).replace("%H", "myhost"))
-        self.assertEqual(words[0], "redlock")
-        return [str(self.bin / "redlock"), *words[1:]]
+    def end(self):
+        self.process.terminate()
+        self.process.wait(DEADLINE)
 
-    def service(self, settings, **more):
-        variable, value = self.here(settings["Environment"][0]).split("=", 1)
-        return {"PATH": os.environ["PATH"], variable: value, **more}
+    def come_back(self):
+        self._launch(self.command)
+        until(lambda: self._is_up_or_dead() == "up", "it is back")
 
-    def test_systemd_job(self):
-        settings = unit("redlock-nightly.service")
-        self.assertEqual(settings["SuccessExitStatus"], [str(OTHERS)])
-        for status in (0, OTHERS):
-            done = subprocess.run(self.words(settings), env=self.service(settings), stdin=subprocess.DEVNULL,
-                                  stderr=subprocess.PIPE, timeout=DEADLINE)
-            self.assertEqual(done.returncode, status, done.stderr)
-        self.assertEqual(self.runs(), 1)
 
-    def test_systemd_standby(self):
-        settings = unit("redlock-standby.service")
-        self.write_job(f"echo run >> {self.ran}; exec sleep 60")
-        manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        self.addCleanup(manager.close)
-        manager.settimeout(DEADLINE)
-        manager.bind(str(self.tmp / "notify"))
-        service = subprocess.Popen(self.words(settings), stdin=subprocess.DEVNULL,
-                                   env=self.service(settings, NOTIFY_SOCKET=str(self.tmp / "notify")))
-        self.addCleanup(self.end, service)
-        while b"leading" not in (told := manager.recv(4096)):
-            pass
-        self.assertIn(b"READY=1\n", told)
-        until(lambda: self.runs() == 1, "the service runs")
-        until(lambda: self.redlock("leader", "scheduler").out.endswith(" myhost\n"), "it is announced")
-        self.assertEqual(settings["KillMode"], ["mixed"])
-        service.send_signal(signal.SIGTERM)
-        self.assertEqual(service.wait(DEADLINE), 128 + signal.SIGTERM)
-        self.assert_free("scheduler")
+class Configuration(Case):
+    words = compose()["services"]["master-1"]["command"]
 
-    def cron(self, **more):
-        """What cron would send as mail. It knows hardly any variable, and no other PATH."""
-        env = {"HOME": str(self.tmp), "LOGNAME": "root", "SHELL": "/bin/sh", "PATH": "/usr/bin:/bin"}
-        for line in self.here(CRON.read_text()).splitlines():
-            if found := re.match(r"(\w+)=(.*)", line):
-                env[found[1]] = found[2]
-            elif line and line[0] != "#":
-                *when, user, command = line.split(None, 6)
-                self.assertEqual((" ".join(when), user), ("0 3 * * *", "root"))
-        env["PATH"] = f"{self.bin}:{env['PATH']}"
-        return subprocess.run(["/bin/sh", "-c", command], env={**env, **more}, text=True, stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=DEADLINE).stdout
+    @classmethod
+    def setUpClass(cls):
+        cls.servers = [Deployed(*cls.words) for _ in range(3)]
+        for server in cls.servers:
+            cls.addClassCleanup(server.stop)
 
-    def test_cron(self):
-        self.assertEqual(self.cron(), "")
-        self.assertEqual(self.runs(), 1)
-        self.assertEqual(self.cron(), "", "others have it: no mail")
-        self.assertEqual(self.runs(), 1)
+    def env(self, **more):
+        nodes = ",".join(server.uri(LOGIN) for server in self.servers)
+        return environment(REDLOCK_NODES=nodes, **more)
 
-    def test_cron_sends_what_went_wrong(self):
-        self.write_job("echo out of paper; exit 4")
-        self.assertEqual(self.cron(), "out of paper\nnightly ended with status 4\n")
-        nodes = self.tmp / "nodes"
-        nodes.write_text("redis://127.0.0.1:1, redis://127.0.0.1:2, redis://127.0.0.1:3\n")
-        self.assertEqual(self.cron(REDLOCK_NODES_FILE=str(nodes)), "nightly ended with status 69\n")
+    def test_locks_work_and_nothing_is_to_be_mended(self):
+        self.redlock("nodes", "--adopt", status=0)
+        told = self.redlock("nodes", "--prefix", "lock:", status=0).out
+        self.assertIn("3 of 3 masters vote, 2 must: locks work", told)
+        self.assertNotIn("->", told)
 
-    @unittest.skipUnless(yaml, "there is no python3-yaml")
-    def test_kubernetes(self):
-        job = yaml.safe_load(self.here(CRON_JOB.read_text()))
-        container = job["spec"]["jobTemplate"]["spec"]["template"]["spec"]["containers"][0]
-        words = [word.replace("$(POD)", "nightly-1") for word in container["command"]]
-        env = {it["name"]: it["value"] for it in container["env"] if "value" in it}
-        for status in (0, OTHERS):
-            done = subprocess.run([str(self.bin / "redlock"), *words[1:]], env=env, stdin=subprocess.DEVNULL,
-                                  stderr=subprocess.PIPE, timeout=DEADLINE)
-            self.assertEqual(done.returncode, status, done.stderr)
-        self.assertEqual(self.runs(), 1)
+    def test_what_it_says_is_so(self):
+        config = self.servers[0].cli("CONFIG", "GET", "*").splitlines()
+        config = dict(zip(config[::2], config[1::2]))
+        self.assertEqual(config["maxmemory-policy"], "noeviction")
+        self.assertEqual((config["appendonly"], config["appendfsync"], config["save"]), ("yes", "everysec", ""))
+        self.assertGreater(int(config["maxmemory"]), 0)
+        self.assertIn("role:master", self.servers[0].cli("INFO", "replication"))
+        self.assertNotRegex((self.servers[0].dir / "log").read_text(), r"(?i)\berror|deprecated|bad directive")
+
+    def test_nobody_gets_in_without_a_password(self):
+        login, self.servers[0].login = self.servers[0].login, ()
+        try:
+            self.assertIn("NOAUTH", self.servers[0].cli("PING", check=False))
+        finally:
+            self.servers[0].login = login
+
+    def test_a_lock_outlasts_a_restart_of_all_masters(self):
+        self.redlock("nodes", "--adopt", status=0)
+        stop = self.tmp / "stop"
+        run = self.spawn("run", "--ttl", "30s", "lock:kept", "--", "sh", "-c", f"until [ -e {stop} ]; do sleep 0.05; done")
+        values = until(self.values, "it is held")
+        for server in self.servers:
+            server.end()
+        for server in self.servers:
+            server.come_back()
+        until(self.renewed, "the holder goes on renewing")
+        self.assertEqual(self.values(), values)
+        stop.touch()
+        self.finish(run, status=0)
+
+    def values(self):
+        """The one value of the lock on all masters."""
+        values = {server.cli("GET", "lock:kept") for server in self.servers}
+        return values if len(values) == 1 and values != {""} else None
+
+    def renewed(self):
+        """No server but by a renewal has called it since its start."""
+        return all("cmdstat_pexpire:" in server.cli("INFO", "commandstats") for server in self.servers)
+
+
+class Compose(Case):
+    def test_five_that_share_nothing_but_the_machine(self):
+        services = compose()["services"].values()
+        self.assertEqual(len(services), 5)
+        data = [volume.split(":")[0] for service in services for volume in service["volumes"] if volume.endswith("/data")]
+        self.assertEqual((len(set(data)), set(data)), (5, set(compose()["volumes"])))
+        ports = [port for service in services for port in service["ports"]]
+        self.assertEqual(len(set(ports)), 5)
+        self.assertTrue(all(port.startswith("127.0.0.1:") for port in ports), ports)
+        self.assertEqual(len({(service["image"], *service["command"]) for service in services}), 1)
+
+    def test_it_says_what_it_is_for(self):
+        self.assertIn("FOR TRYING ONLY", (DEPLOY / "compose.yaml").read_text())
+
+    def test_the_files_it_mounts_exist(self):
+        for service in compose()["services"].values():
+            for volume in service["volumes"]:
+                if volume.startswith("./"):
+                    source, target, mode = volume.split(":")
+                    self.assertTrue((DEPLOY / source).is_file(), source)
+                    self.assertEqual((target, mode), (f"/etc/redlock/{source[2:]}", "ro"))
+
+
+class Kubernetes(Case):
+    sets = manifests("StatefulSet")
+
+    def test_five_sets_of_one_that_differ_by_their_number(self):
+        for number, found in enumerate(self.sets, 1):
+            self.assertEqual(found["metadata"]["name"], f"redlock-master-{number}")
+            self.assertEqual(found["spec"]["replicas"], 1)
+        alike = {re.sub(r"(master(-|: '))\d", r"\1N", yaml.safe_dump(found)) for found in self.sets}
+        self.assertEqual((len(self.sets), len(alike)), (5, 1))
+
+    def test_each_set_has_a_service_without_a_proxy(self):
+        services = {found["metadata"]["name"]: found["spec"] for found in manifests("Service")}
+        self.assertEqual(set(services), {found["spec"]["serviceName"] for found in self.sets})
+        for found in self.sets:
+            service = services[found["spec"]["serviceName"]]
+            self.assertEqual(service["clusterIP"], "None")
+            self.assertIs(service["publishNotReadyAddresses"], True)
+            self.assertEqual(service["selector"], found["spec"]["template"]["metadata"]["labels"])
+            self.assertEqual(service["selector"], found["spec"]["selector"]["matchLabels"])
+        self.assertEqual(len({yaml.safe_dump(service["selector"]) for service in services.values()}), 5)
+
+    def test_no_two_on_one_node(self):
+        for found in self.sets:
+            rules = found["spec"]["template"]["spec"]["affinity"]["podAntiAffinity"]
+            [rule] = rules["requiredDuringSchedulingIgnoredDuringExecution"]
+            self.assertEqual(rule["topologyKey"], "kubernetes.io/hostname")
+            wanted = rule["labelSelector"]["matchLabels"].items()
+            for other in self.sets:
+                self.assertLessEqual(wanted, other["spec"]["template"]["metadata"]["labels"].items())
+
+    def test_each_has_a_volume_of_its_own(self):
+        for found in self.sets:
+            [claim] = found["spec"]["volumeClaimTemplates"]
+            self.assertEqual(claim["spec"]["accessModes"], ["ReadWriteOncePod"])
+            [pod] = found["spec"]["template"]["spec"]["containers"]
+            self.assertIn({"name": claim["metadata"]["name"], "mountPath": "/data"}, pod["volumeMounts"])
+
+    def test_nothing_restarts_a_master_needlessly(self):
+        for found in self.sets:
+            self.assertEqual(found["spec"]["updateStrategy"], {"type": "OnDelete"})
+            [pod] = found["spec"]["template"]["spec"]["containers"]
+            self.assertNotIn("livenessProbe", pod)
+            # A restarted master abstains for max-ttl with its drift, and the skew of clocks.
+            self.assertGreater(pod["readinessProbe"]["initialDelaySeconds"], 30 * 1.01 + 1)
+
+    def test_one_at_a_time_is_evicted(self):
+        [budget] = manifests("PodDisruptionBudget")
+        self.assertEqual(budget["spec"]["maxUnavailable"], 1)
+        wanted = budget["spec"]["selector"]["matchLabels"].items()
+        for found in self.sets:
+            self.assertLessEqual(wanted, found["spec"]["template"]["metadata"]["labels"].items())
+
+    def test_there_is_memory_for_what_the_configuration_allows(self):
+        allowed = re.search(r"^maxmemory (\w+)$", (DEPLOY / "redis.conf").read_text(), re.M)[1]
+        self.assertGreaterEqual(megabytes(container()["resources"]["limits"]["memory"]), 2 * megabytes(allowed))
+
+    def test_no_replicas_and_no_sentinels(self):
+        words = container()["command"]
+        self.assertEqual(words, compose()["services"]["master-1"]["command"])
+        self.assertNotRegex((DEPLOY / "redis.conf").read_text(), r"(?m)^(replicaof|slaveof|sentinel|cluster-enabled)")
+
+    def test_the_probe_tells_a_server_that_hangs(self):
+        server = Deployed(*container()["command"])
+        self.addCleanup(server.stop)
+        probe = container()["readinessProbe"]
+        self.assertEqual(self.probe(server, probe), 0)
+        server.pause()
+        with self.assertRaises(subprocess.TimeoutExpired):
+            self.probe(server, probe, timeout=1)
+        server.process.send_signal(signal.SIGKILL)
+        server.process.wait(DEADLINE)
+        self.assertNotEqual(self.probe(server, probe), 0)
+
+    def probe(self, server, probe, timeout=DEADLINE):
+        """In the container redis-cli finds the server on the usual port."""
+        (self.tmp / "redis-cli").write_text(f'#!/bin/sh\nPATH={os.environ["PATH"]}\nexec redis-cli -p {server.port} "$@"\n')
+        (self.tmp / "redis-cli").chmod(0o755)
+        with subprocess.Popen(probe["exec"]["command"], env={"PATH": f"{self.tmp}:{os.environ['PATH']}"},
+                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                              start_new_session=True) as process:
+            try:
+                return process.wait(timeout)
+            finally:
+                if process.poll() is None:
+                    os.killpg(process.pid, signal.SIGKILL)
 
 
 if __name__ == "__main__":
