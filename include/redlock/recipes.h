@@ -170,7 +170,7 @@ typedef struct redlock_leader {
     unsigned said;     /* the number of masters that say so */
     unsigned masters;  /* N */
     const char *text;  /* E_UNAVAILABLE: the last error that a master answered with, as where the
-                        * user has not the rights to look (doc/operations.md); else "" */
+                        * user has not the rights to look (doc/operating.md); else "" */
 } redlock_leader;
 
 /* `leader` and its value live until the callback returns; `data` is yours. */
