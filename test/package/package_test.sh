@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # An installed redlock, as its users build on it.
 #
-#   package_test.sh install|pkgconfig|cmake|readme|headers|symbols|command|manual|completions
+#   package_test.sh install|pkgconfig|cmake|readme|headers|symbols|command|manual|completions|debian
 #
 # `install` puts the build BUILD into the folder STAGE; the others look only there. Environment:
 # BUILD, STAGE, LIBDIR, INCLUDEDIR, MANDIR and DATADIR (below the prefix), CC, CMAKE, FLAGS (for compiler and
@@ -12,6 +12,7 @@ export LC_ALL=C
 here=$(cd -- "$(dirname -- "$0")" && pwd)
 root=$STAGE/root
 library=$root/$LIBDIR/libredlock.so
+debian=$here/../../debian
 read -ra flags <<<"${FLAGS:-}"
 warnings=(-Wall -Wextra -Wpedantic -Werror)
 
@@ -151,6 +152,37 @@ test_completions() {
     for file in bash-completion/completions/redlock zsh/site-functions/_redlock fish/vendor_completions.d/redlock.fish; do
         [[ -s $root/$DATADIR/$file ]] || die "not installed: $file"
     done
+}
+
+# What debian/ says is so: the version, the symbols, and in which package each file goes.
+# test/package/debian.sh builds and tries the packages.
+test_debian() {
+    local version
+    version=$(pc --modversion)
+    [[ $(sed -n '1s/^redlock (\(.*\)) .*/\1/p' "$debian/changelog") == "$version" ]] ||
+        die "the first entry of debian/changelog is not of $version"
+    diff <(sed -n 's/^ \(.*\) .*/\1/p' "$debian/libredlock0.symbols") <(exported_with_versions) ||
+        die "debian/libredlock0.symbols (<) is not what is exported (>)"
+    each_file_has_a_package
+}
+
+exported_with_versions() {
+    nm -D --defined-only "$library" | awk '{ sub(/@@/, "@", $3); print $3 ($2 == "A" ? "@" $3 : "") }' | sort
+}
+
+# debian/*.install is for Debian's folders.
+each_file_has_a_package() {
+    local file patterns pattern
+    mapfile -t patterns < <(cat "$debian"/*.install)
+    while IFS= read -r file; do
+        file=${file/#"$LIBDIR"/lib/*}
+        file=usr/${file/zsh\/site-functions/zsh\/vendor-completions}
+        for pattern in "${patterns[@]}"; do
+            # shellcheck disable=SC2053
+            [[ $file != $pattern && $file != $pattern/* ]] || continue 2
+        done
+        die "in no package of debian/*.install: $file"
+    done < <(cd -- "$root" && find . ! -type d -printf '%P\n')
 }
 
 "test_$1"
