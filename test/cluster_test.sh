@@ -168,6 +168,10 @@ test_programs_missing() {
         env REDIS_CLI=no-such-cli "$CLUSTER" start --dir "$DIR"
     fails_with 'REDLOCK that cannot be run' 1 'REDLOCK names no command' \
         env REDLOCK="$TMP/no-such-redlock" "$CLUSTER" start --dir "$DIR"
+    mkdir -p "$TMP/alone/cluster-scripts"
+    cp "$CLUSTER" "$TMP/alone/cluster-scripts/"
+    fails_with 'no deploy/redis.conf beside the script' 1 'deploy/redis.conf cannot be read' \
+        "$TMP/alone/cluster-scripts/cluster" start --dir "$DIR"
     check 'nothing was made' is_empty "$DIR"
 }
 
