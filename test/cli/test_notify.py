@@ -137,6 +137,14 @@ class Notify(NotifyCase, ClusterCase):
         self.manager.hear_all()
         self.assertEqual(self.manager.states(), ["STOPPING"])
 
+    def test_a_holder_that_looks_like_a_message(self):
+        for master in range(1, 4):
+            self.cluster.cli(master, "SET", self.name, "x\nREADY=1\ny", "PX", "20000")
+        self.finish(self.start("run", "--wait", "800ms"), 75)
+        heard = self.manager.hear_all()
+        self.assertEqual(self.manager.states(), ["STOPPING"])
+        self.assertTrue(any("held by " in it["STATUS"] for it in heard), heard)
+
     def test_held_for_too_long(self):
         self.finish(self.start("run", "--max-hold", "500ms", "--permits", "1"), 76)
         statuses = [it["STATUS"] for it in self.manager.hear_all()]
@@ -218,8 +226,11 @@ class Absent(NotifyCase, ClusterCase):
         with self.assertRaises(BlockingIOError):
             while True:
                 filler.sendto(b"FILL=1", self.manager.shown)
-        process = self.start("run")
+        process = self.start("run", script="trap 'echo > $D/heard' USR1; echo > $D/held; while :; do sleep 0.02; done")
         self.started(self.tmp / "held")
+        # It is passed on only when all is done that follows the start.
+        process.send_signal(signal.SIGUSR1)
+        self.started(self.tmp / "heard")
         self.assertEqual(self.status("holding")["READY"], "1")
         process.send_signal(signal.SIGTERM)
         self.finish(process, 128 + signal.SIGTERM)

@@ -82,9 +82,10 @@ class OnLost(OnLostCase, ClusterCase):
         self.assert_free(self.name)
 
     def hangs(self, *options):
-        process = self.start(f"(setsid sh -c '{STUBBORN.format('$D/daemon')}' >/dev/null 2>&1 &); {STUBBORN.format('$D/hangs')}",
+        process = self.start("sleep 60 >/dev/null 2>&1 & echo $! > $D/member; "
+                             f"(setsid sh -c '{STUBBORN.format('$D/daemon')}' >/dev/null 2>&1 &); {STUBBORN.format('$D/hangs')}",
                              STUBBORN.format("$D/command"), *SOON, "--kill-after", "1s", "--json", *options)
-        pids = [self.pid(of) for of in ("command", "hangs", "daemon")]
+        pids = [self.pid(of) for of in ("command", "hangs", "member", "daemon")]
         return self.finish(process, 76), pids
 
     def test_one_that_hangs_is_killed(self):
@@ -96,7 +97,7 @@ class OnLost(OnLostCase, ClusterCase):
 
     def test_it_is_killed_where_children_are_left(self):
         _, pids = self.hangs("--leave-children")
-        self.assertFalse(any(map(alive, pids[:2])))
+        self.assertFalse(any(map(alive, pids[:3])))
 
     def test_where_children_are_left_it_is_waited_for(self):
         process = self.start("sleep 0.3; echo done", "exec sleep 60", *SOON, "--leave-children")
@@ -115,7 +116,8 @@ class OnLost(OnLostCase, ClusterCase):
         self.assertIn("was ended by signal 9", self.finish(process, 76).err)
 
     def test_run_is_killed(self):
-        process = self.start("echo told > $D/told", "echo $$ > $D/command; exec sleep 60", "--ttl", "3s")
+        process = self.start("kill -0 $(cat $D/command) && echo told > $D/told", STUBBORN.format("$D/command"),
+                             "--kill-after", "2s")
         command = self.pid("command")
         process.kill()
         self.assertEqual(self.told("told"), "told\n")
