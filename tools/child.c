@@ -235,28 +235,43 @@ void child_signal(struct child *child, int number)
         kill(-child->pid, number);
 }
 
-void child_kill_at(struct child *child, int64_t at)
+static bool plan_kill(struct child *child, int64_t at)
 {
     if (at >= child->kill_at)
-        return;
+        return false;
     child->kill_at = at;
     atomic_store(&child->board->kill_at, at);
-    if (at <= boot_ms() || !alarm_set(&child->killer, at))
+    return true;
+}
+
+static void await_kill(struct child *child)
+{
+    if (child->kill_at <= boot_ms() || !alarm_set(&child->killer, child->kill_at))
         kill_all(child);
     ring(child);
+}
+
+void child_kill_at(struct child *child, int64_t at)
+{
+    if (plan_kill(child, at))
+        await_kill(child);
 }
 
 void child_end(struct child *child, int64_t kill_at)
 {
     read_board(child);
+    /* First of all: who was asked runs --on-lost while there is time. */
+    bool sooner = plan_kill(child, kill_at);
     if (!child->await_all && !child->acted) {
         atomic_store(&child->board->asked, true);
         child_signal(child, SIGTERM);
         child_signal(child, SIGCONT);
     }
     child->await_all = true;
-    child_kill_at(child, kill_at);
-    ring(child);
+    if (sooner)
+        await_kill(child);
+    else
+        ring(child);
 }
 
 static void watch(struct child *child)
