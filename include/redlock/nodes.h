@@ -66,7 +66,7 @@ REDLOCK_API redlock_code redlock_adopt(redlock *client, unsigned index);
 
 /* ---- Counters ----------------------------------------------------------- */
 
-/* Counters since redlock_open(); times in microseconds. */
+/* Counts since redlock_open(). */
 #define REDLOCK_COUNTERS(X)                                                                        \
     X(acquires, "acquires asked for")                                                              \
     X(acquired, "acquires that succeeded")                                                         \
@@ -92,22 +92,47 @@ REDLOCK_API redlock_code redlock_adopt(redlock *client, unsigned index);
     X(protocol_errors, "connections closed for a malformed or unexpected reply")                   \
     X(owed, "releases owed that needed more than the first try")
 
+/* Times are counted in buckets: the first has those of at most REDLOCK_BUCKET_US(0) microseconds,
+ * bucket i those of more than REDLOCK_BUCKET_US(i - 1) and at most REDLOCK_BUCKET_US(i), 128 us to
+ * 2.4 hours, and the last one, REDLOCK_BUCKETS - 1, all that are longer. */
+#define REDLOCK_BUCKETS      28
+#define REDLOCK_BUCKET_US(i) (INT64_C(128) << (i))
+
+/* Times in microseconds.  Counters and sums begin with redlock_open(). */
 typedef struct redlock_stats {
 #define REDLOCK_COUNTER_FIELD(name, help) uint64_t name;
     REDLOCK_COUNTERS(REDLOCK_COUNTER_FIELD)
 #undef REDLOCK_COUNTER_FIELD
-    uint64_t held;       /* leases held now */
-    uint64_t waiting;    /* leases with a wait_ms that are being acquired now */
-    uint64_t queue_us;   /* sum of the times in the queue of leases handed over by the masters */
-    uint64_t acquire_us; /* sum of the times from redlock_acquire() to ACQUIRED */
+    uint64_t held;            /* leases held now */
+    uint64_t waiting;         /* leases with a wait_ms that are being acquired now */
+    uint64_t queue_us;        /* sum of the times that queue_times counts */
+    uint64_t acquire_us;      /* sum of the times that acquire_times counts */
+    uint64_t at_risk;         /* leases held now that are AT_RISK */
+    uint64_t abstaining;      /* masters that abstain now: REDLOCK_NODE_ABSTAINS */
+    uint64_t hold_us;         /* sum of the times that hold_times counts */
+    uint64_t renewal_left_us; /* sum of the times that renewal_left_times counts */
+
+    /* From redlock_acquire() to ACQUIRED. */
+    uint64_t acquire_times[REDLOCK_BUCKETS];
+    /* From redlock_acquire() until the lease was handed over, by the masters or within this client;
+     * leases that met no holder are not among them. */
+    uint64_t queue_times[REDLOCK_BUCKETS];
+    /* From ACQUIRED until the lease was released, left, freed or found lost.  Of one that waited
+     * for longer than 33 s, this may be up to 66 ms too long. */
+    uint64_t hold_times[REDLOCK_BUCKETS];
+    /* The validity that was left of the time before when a renewal reached a quorum: a lease whose
+     * renewal takes longer than that is lost. */
+    uint64_t renewal_left_times[REDLOCK_BUCKETS];
 } redlock_stats;
 
 /* Copies the statistics; `size` is sizeof(redlock_stats), in bytes, as you compiled it. */
 REDLOCK_API void redlock_stats_get(const redlock *client, redlock_stats *stats, size_t size);
 
-/* Writes most of the statistics, and of each master its vote and round trip, as
- * OpenMetrics text.  It works as snprintf: returns the length of the whole text in
- * bytes, NUL not counted; with size 0 `buffer` may be NULL. */
+/* Writes all of the statistics, the quorum, and of each master its vote, round trip and clock, as
+ * OpenMetrics text: REDLOCK_COUNTERS as counters (redlock_acquires_total), the numbers of now as
+ * gauges (redlock_held), and times in seconds as histograms (redlock_hold_seconds).  It works as
+ * snprintf: returns the length of the whole text in bytes, NUL not counted; with size 0 `buffer`
+ * may be NULL.  A moment later the text may be some bytes longer, as masters come and go. */
 REDLOCK_API size_t redlock_stats_text(const redlock *client, char *buffer, size_t size);
 
 #ifdef __cplusplus

@@ -8,7 +8,8 @@
  *   calls.c     the calls about one lease, and about one master: check, queue, return
  *   task_calls.c a call about a task: checked, made, left to the pump
  *   options.c   reads and checks what the user configured
- *   stats.c     counters, as numbers and as OpenMetrics text
+ *   metrics.c   counters and masters, as OpenMetrics text
+ *   stats.c     counters, as numbers
  *   ask.c       a call about a lease → the queue that the pump carries out
  *   loop.c      the pump on libev: a prepare watcher, a timer, loop references
  *   pump.c      queued calls → events → step → callbacks; knows no event loop

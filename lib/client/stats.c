@@ -1,14 +1,31 @@
 /*
- * stats.c - a client's counters; these and its masters as OpenMetrics text.
+ * stats.c - what a client has counted, as numbers.
  */
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "link.h"
 #include "nodes.h"
 
-/* ---- counters ------------------------------------------------------------------ */
+_Static_assert(REDLOCK_BUCKETS == TIME_BUCKETS && REDLOCK_BUCKET_US(0) == BUCKET_US(0) &&
+                   REDLOCK_BUCKET_US(REDLOCK_BUCKETS - 2) == BUCKET_US(TIME_BUCKETS - 2),
+               "times are counted as the header says");
+
+static void copy_times(uint64_t *buckets, uint64_t *sum, const struct times *times)
+{
+    memcpy(buckets, times->buckets, sizeof times->buckets);
+    *sum = times->sum;
+}
+
+static unsigned count_abstaining(const redlock *client)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < client->masters; i++) {
+        redlock_node node;
+        node_fill(client, i, &node);
+        count += node.state == REDLOCK_NODE_ABSTAINS;
+    }
+    return count;
+}
 
 static redlock_stats collect(const redlock *client)
 {
@@ -28,7 +45,6 @@ static redlock_stats collect(const redlock *client)
                            .pushes = c->pushes,
                            .found = c->found,
                            .yields = c->yields,
-                           .queue_us = c->queue_us,
                            .waiting = now.waiting,
                            .lost = c->lost,
                            .released = c->released,
@@ -37,7 +53,12 @@ static redlock_stats collect(const redlock *client)
                            .disconnects = c->disconnects,
                            .owed = c->owed,
                            .held = now.held,
-                           .acquire_us = c->acquire_us};
+                           .at_risk = now.at_risk,
+                           .abstaining = count_abstaining(client)};
+    copy_times(stats.acquire_times, &stats.acquire_us, &c->acquiring);
+    copy_times(stats.queue_times, &stats.queue_us, &c->queued);
+    copy_times(stats.hold_times, &stats.hold_us, &c->holding);
+    copy_times(stats.renewal_left_times, &stats.renewal_left_us, &c->left);
     for (unsigned i = 0; i < client->masters; i++) {
         const struct link_counters *link = link_counters(client->links[i]);
         stats.requests += link->requests;
@@ -52,81 +73,4 @@ void redlock_stats_get(const redlock *client, redlock_stats *stats, size_t size)
     redlock_stats all = collect(client);
     memset(stats, 0, size);
     memcpy(stats, &all, size < sizeof all ? size : sizeof all);
-}
-
-/* ---- OpenMetrics ----------------------------------------------------------------- */
-
-struct page {
-    char *text;
-    size_t size, length; /* length: of the whole page, with what did not fit */
-};
-
-static void put(struct page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void put(struct page *page, const char *format, ...)
-{
-    size_t room = page->length < page->size ? page->size - page->length : 0;
-    va_list arguments;
-    va_start(arguments, format);
-    int length = vsnprintf(room ? page->text + page->length : NULL, room, format, arguments);
-    va_end(arguments);
-    if (length > 0)
-        page->length += (size_t)length;
-}
-
-/* The path of a socket may have any printable character. */
-static void put_label(struct page *page, const char *value)
-{
-    for (; *value; value++)
-        put(page, *value == '"' || *value == '\\' ? "\\%c" : "%c", *value);
-}
-
-static void put_of_master(struct page *page, const char *gauge, const char *master)
-{
-    put(page, "%s{master=\"", gauge);
-    put_label(page, master);
-    put(page, "\"} ");
-}
-
-static void put_masters(struct page *page, const redlock *client)
-{
-    put(page, "# TYPE redlock_master_up gauge\n# HELP redlock_master_up 1 if the master votes.\n");
-    for (unsigned i = 0; i < client->masters; i++) {
-        redlock_node node;
-        node_fill(client, i, &node);
-        put_of_master(page, "redlock_master_up", node.node);
-        put(page, "%d\n", node.state == REDLOCK_NODE_UP);
-    }
-    put(page, "# TYPE redlock_master_round_trip_seconds gauge\n"
-              "# HELP redlock_master_round_trip_seconds Smoothed round trip.\n");
-    for (unsigned i = 0; i < client->masters; i++) {
-        usec round_trip = engine_master(client->engine, i).round_trip;
-        if (!round_trip)
-            continue;
-        put_of_master(page, "redlock_master_round_trip_seconds", client->addresses[i].shown);
-        put(page, "%.6f\n", (double)round_trip / 1e6);
-    }
-}
-
-size_t redlock_stats_text(const redlock *client, char *buffer, size_t size)
-{
-    struct page page = {buffer, size, 0};
-    redlock_stats stats = collect(client);
-#define PUT_COUNTER(name, help)                                                                    \
-    put(&page,                                                                                     \
-        "# TYPE redlock_" #name " counter\n# HELP redlock_" #name " " help ".\n"                   \
-        "redlock_" #name "_total %llu\n",                                                          \
-        (unsigned long long)stats.name);
-    REDLOCK_COUNTERS(PUT_COUNTER)
-#undef PUT_COUNTER
-    put(&page,
-        "# TYPE redlock_acquire_seconds counter\n"
-        "# HELP redlock_acquire_seconds Time from asking for leases to having them.\n"
-        "redlock_acquire_seconds_total %.6f\n",
-        (double)stats.acquire_us / 1e6);
-    put(&page,
-        "# TYPE redlock_held gauge\n# HELP redlock_held Leases held now.\nredlock_held %llu\n",
-        (unsigned long long)stats.held);
-    put_masters(&page, client);
-    put(&page, "# EOF\n");
-    return page.length;
 }

@@ -333,7 +333,7 @@ struct master_view engine_master(const struct engine *e, unsigned index)
 
 struct counters_view engine_count(const struct engine *e)
 {
-    return (struct counters_view){&e->counters, e->held.count, e->waiters};
+    return (struct counters_view){&e->counters, e->held.count, e->waiters, e->at_risk};
 }
 
 size_t engine_token_length(const struct engine *e)

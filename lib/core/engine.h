@@ -52,7 +52,7 @@ struct master_view {
 
 struct counters_view {
     const struct engine_counters *done; /* since the engine was made */
-    uint64_t held, waiting;             /* leases, now */
+    uint64_t held, waiting, at_risk;    /* leases, now */
 };
 
 struct master_view engine_master(const struct engine *engine, unsigned index);

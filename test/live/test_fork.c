@@ -6,6 +6,7 @@
 #include "user.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/syscall.h>
@@ -149,6 +150,14 @@ static void test_child_of_a_round(void **state)
 
 /* ---- What is going on ---- */
 
+static uint64_t count_of(const uint64_t buckets[REDLOCK_BUCKETS])
+{
+    uint64_t count = 0;
+    for (unsigned i = 0; i < REDLOCK_BUCKETS; i++)
+        count += buckets[i];
+    return count;
+}
+
 static void test_stats(void **state)
 {
     (void)state;
@@ -176,6 +185,11 @@ static void test_stats(void **state)
                      0);
     assert_true(stats.requests >= stats.replies);
     assert_true(stats.acquire_us > 0);
+    assert_int_equal(count_of(stats.acquire_times), stats.acquired);
+    assert_int_equal(count_of(stats.hold_times), stats.released);
+    assert_int_equal(count_of(stats.queue_times) + count_of(stats.renewal_left_times), 0);
+    assert_true(stats.at_risk <= stats.held);
+    assert_int_equal(stats.abstaining, 0);
     memset(&shorter, 0xee, sizeof shorter);
     redlock_stats_get(fresh.client, &shorter, 2 * sizeof(uint64_t));
     assert_int_equal(shorter.acquired, 10);
@@ -188,7 +202,7 @@ static void test_openmetrics(void **state)
 {
     (void)state;
     size_t length = redlock_stats_text(user.client, NULL, 0);
-    char *text = malloc(length + 1), little[10] = "#########";
+    char *text = malloc(length + 1), *end, little[10] = "#########";
     assert_true(length > 500 && length < 20000);
     assert_int_equal(redlock_stats_text(user.client, text, length + 1), length);
     assert_int_equal(strlen(text), length);
@@ -201,7 +215,7 @@ static void test_openmetrics(void **state)
         assert_int_equal(strncmp(line, "redlock_", 8), 0);
         char *value = strrchr(line, ' ');
         assert_non_null(value);
-        assert_true(isdigit((unsigned char)value[1]));
+        assert_true(isfinite(strtod(value, &end)) && !*end);
     }
     free(text);
 }

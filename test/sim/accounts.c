@@ -51,8 +51,34 @@ void accounts_sent(struct shell *s, unsigned master, enum request_kind kind)
                        s->index + 1, master + 1, link->sent, leases - 1);
 }
 
+static uint64_t count_times(const struct times *times)
+{
+    uint64_t count = 0;
+    for (unsigned i = 0; i < TIME_BUCKETS; i++)
+        count += times->buckets[i];
+    return count;
+}
+
+/* Whatever was acquired is held, or was held for a time that is counted. */
+static void check_held(struct shell *s)
+{
+    const struct engine *e = s->client->engine;
+    uint64_t acquired = count_times(&e->counters.holding), at_risk = 0;
+    for (const struct lease *lease = e->held.first; lease; lease = lease->next) {
+        acquired += lease->acquired;
+        at_risk += lease->risk != RISK_NONE;
+    }
+    if (acquired != e->counters.acquired || at_risk != e->at_risk)
+        world_violated(s->world, "accounts",
+                       "client %u: %llu acquired, %llu are or were held; %llu at risk, %llu are",
+                       s->index + 1, (unsigned long long)e->counters.acquired,
+                       (unsigned long long)acquired, (unsigned long long)e->at_risk,
+                       (unsigned long long)at_risk);
+}
+
 void accounts_idle(struct shell *s)
 {
+    check_held(s);
     for (unsigned i = 0; i < s->world->masters; i++)
         if (s->client->engine->masters[i].in_flight != s->links[i].expected)
             world_violated(s->world, "accounts",

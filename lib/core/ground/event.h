@@ -429,10 +429,23 @@ struct outcome {
 
 enum master_state { MASTER_DOWN, MASTER_CONNECTING, MASTER_PREPARING, MASTER_UP, MASTER_LEAVING };
 
+/* The times of a histogram; see histogram.h. */
+#define TIME_BUCKETS 28
+#define BUCKET_US(i) (INT64_C(1) << (BUCKET_BITS + (i))) /* the longest time in bucket i */
+#define BUCKET_BITS  7
+struct times {
+    uint64_t sum; /* us */
+    uint64_t buckets[TIME_BUCKETS];
+};
+
 struct engine_counters {
     uint64_t acquires, acquired, contended, unavailable, rounds, renewals, renewals_missed, heals,
-        raises, handoffs, handed_here, pushes, found, yields, queue_us, lost, released, timeouts,
-        connects, disconnects, owed, acquire_us;
+        raises, handoffs, handed_here, pushes, found, yields, lost, released, timeouts, connects,
+        disconnects, owed;
+    struct times acquiring; /* from the call to ACQUIRED */
+    struct times queued;    /* from the call until the names were handed over */
+    struct times holding;   /* from ACQUIRED until the lease is held no more */
+    struct times left;      /* validity, when a renewal reached its quorum */
 };
 
 /* ---- What the shell lends the core ---------------------------------------- */

@@ -61,6 +61,7 @@ struct engine {
     struct claim *enqueued[CLAIM_BUCKETS];
     struct local_queue *local_queues[LOCAL_QUEUE_BUCKETS];
     uint64_t waiters;
+    uint64_t at_risk;     /* of the held leases */
     usec subscribe_until; /* subscriptions are kept until then; 0: there are none */
     struct task *tasks;   /* also those that have ended, until their last answer */
     uint32_t last_task;   /* the number that was given last */

@@ -1,6 +1,7 @@
 #include "lease/lease_parts.h"
 #include "lease/local_queue.h"
 #include "masters/logical.h"
+#include "ground/histogram.h"
 #include "ground/mutant.h"
 
 #define RETRY_FIRST    MS(10)
@@ -231,7 +232,8 @@ static void round_won(struct engine *e, struct lease *lease)
     lease->fence = lease->terms.fence ? lease->attempt->fence : 0; /* a place may be inherited */
     round_give_up_connecting(round, lease_masters(e));
     e->counters.handoffs += given;
-    e->counters.queue_us += given ? (uint64_t)(e->now - lease->asked_at) : 0;
+    if (given)
+        histogram_add(&e->counters.queued, e->now - lease->asked_at);
     hold(e, lease, lease->attempt->max_hold);
     if (given && !confirmed)
         lease->wake_at = renew_given(e, lease);
@@ -249,6 +251,7 @@ void acquiring_take_over(struct engine *e, struct lease *lease, enum lease_state
     lease->valid_until = claim_valid_until(e, lease->claim);
     lease->claim->handed += lease->claim->handed < HANDED_COUNT_MAX;
     lease_become(lease, state);
+    histogram_add(&e->counters.queued, e->now - lease->asked_at);
     hold(e, lease, lease->attempt->max_hold);
     bool is_short = lease->valid_until < e->now + lease->terms.ttl / 2;
     if (is_short || !lease->terms.renew)

@@ -68,6 +68,7 @@ static struct lease *next_waiter(const struct engine *e, const struct lease *hol
 static void give_question(const struct engine *e, const struct attempt *from, struct attempt *to)
 {
     round_copy(&to->round, &from->round, lease_masters(e));
+    to->renewed_from = from->renewed_from;
     to->place.life = from->place.life;
     to->place.refreshed_at = from->place.refreshed_at;
     to->place.early = from->place.early;

@@ -1,4 +1,5 @@
 #include "lease/lease_parts.h"
+#include "ground/histogram.h"
 #include "ground/mutant.h"
 
 #define RENEW_SOON_LEAST MS(5)
@@ -48,6 +49,9 @@ static void set_risk(struct engine *e, struct lease *lease, enum risk risk)
 {
     if (lease->risk == risk)
         return;
+    ASSERT(lease->place == PLACE_HELD);
+    e->at_risk += !lease->risk;
+    e->at_risk -= risk == RISK_NONE;
     lease->risk = (uint8_t)risk;
     lease->untold &= (uint16_t) ~(BIT(OUTCOME_AT_RISK) | BIT(OUTCOME_HEALTHY));
     lease_add_outcome(e, lease, risk ? OUTCOME_AT_RISK : OUTCOME_HEALTHY, CAUSE_NONE);
@@ -57,6 +61,7 @@ static void renewal_won(struct engine *e, struct lease *lease)
 {
     lease_become(lease, LEASE_HELD);
     e->counters.renewals++;
+    histogram_add(&e->counters.left, lease->attempt->renewed_from - e->now);
     lease->wake_at = holding_renew_when(e, lease);
     if (lease->extending)
         lease_add_outcome(e, lease, OUTCOME_EXTENDED, CAUSE_NONE);
@@ -153,6 +158,7 @@ void holding_ask(struct engine *e, struct lease *lease)
         return;
     }
     lease_become(lease, LEASE_RENEWING);
+    lease->attempt->renewed_from = lease->valid_until;
     attempt_open(lease->attempt, lease_masters(e), REQUEST_RENEW, engine_next_round(e), e->now);
     for (unsigned i = 0; i < lease_masters(e); i++)
         if (master_is_up(&e->masters[i]))

@@ -65,6 +65,9 @@ enum lease_state {
 
 enum risk { RISK_NONE, RISK_BARE, RISK_MISSED };
 
+#define WAITED_BITS 25 /* of microseconds: 33 s; or, if that is too short, of longer units */
+#define WAITED_LONG 16 /* bits that are left out then: units of 66 ms, up to 25 days */
+
 /* The terms that still matter once the lease is held; the others are in its attempt.  38 bits of
  * microseconds are more than the longest ttl. */
 struct held_terms {
@@ -72,6 +75,10 @@ struct held_terms {
     uint64_t renew : 1;
     uint64_t fence : 1;
     int64_t margin : 38; /* less than the ttl */
+
+    /* No term, but there is room here: see lease_note_waited(). */
+    uint64_t waited : WAITED_BITS;
+    uint64_t waited_long : 1;
 };
 
 #define CAUSE_BITS    4
@@ -97,6 +104,7 @@ struct lease {
     uint64_t state : 4;                          /* enum lease_state */
     uint64_t risk : 2;                           /* enum risk */
     uint64_t failing : CAUSE_BITS;               /* enum cause: why the present round has failed */
+    uint64_t acquired : 1;                       /* ACQUIRED was told */
     uint64_t attached : 1;    /* it was acquired elsewhere, and given by its token */
     uint64_t extending : 1;   /* the user asked for this renewal */
     uint64_t downgrading : 1; /* this renewal tells the masters that it is shared */
@@ -125,6 +133,24 @@ static inline const struct round *lease_round(const struct lease *lease)
 static inline bool lease_is_held(const struct lease *lease)
 {
     return lease->state >= LEASE_HELD && lease->state <= LEASE_UPGRADING;
+}
+
+/* It took that long to ACQUIRED: exactly, or in longer units. */
+static inline void lease_note_waited(struct lease *lease, usec waited)
+{
+    uint64_t most = (UINT64_C(1) << WAITED_BITS) - 1, time = waited > 0 ? (uint64_t)waited : 0;
+    lease->acquired = true;
+    lease->terms.waited_long = time > most;
+    if (lease->terms.waited_long)
+        time >>= WAITED_LONG;
+    lease->terms.waited = time < most ? time : most;
+}
+
+/* The time since ACQUIRED was told. */
+static inline usec lease_held_for(const struct lease *lease, usec now)
+{
+    usec waited = (usec)lease->terms.waited << (lease->terms.waited_long ? WAITED_LONG : 0);
+    return now - lease->asked_at - waited;
 }
 
 /* The lease that the claim's answers go to; NULL: none. */

@@ -1,6 +1,7 @@
 #include "lease/lists.h"
 
 #include "lease/lease.h"
+#include "ground/histogram.h"
 #include "ground/sanity.h"
 
 static struct lease_list *list_of(struct engine *e, const struct lease *lease)
@@ -16,6 +17,16 @@ static struct lease_list *list_of(struct engine *e, const struct lease *lease)
         break;
     }
     return NULL;
+}
+
+/* A lease is held as long as it is in that list, but not before its user was told. */
+static void count_held(struct engine *e, struct lease *lease)
+{
+    if (lease->risk)
+        e->at_risk--;
+    lease->risk = RISK_NONE;
+    if (lease->acquired)
+        histogram_add(&e->counters.holding, lease_held_for(lease, e->now));
 }
 
 void engine_list(struct engine *e, struct lease_list *list, struct lease *lease)
@@ -47,6 +58,8 @@ void engine_unlist(struct engine *e, struct lease *lease)
     if (lease->next)
         lease->next->prev = lease->prev;
     list->count--;
+    if (lease->place == PLACE_HELD)
+        count_held(e, lease);
     lease->place = PLACE_NONE;
 }
 

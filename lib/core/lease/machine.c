@@ -3,6 +3,7 @@
 #include "lease/further.h"
 #include "lease/lease_parts.h"
 #include "lease/local_queue.h"
+#include "ground/histogram.h"
 #include "ground/mutant.h"
 
 /* ---- what a lease does in each state -------------------------------------- */
@@ -255,7 +256,8 @@ bool lease_tell(struct engine *e, struct lease *lease, struct outcome *outcome)
         usec from = MUTANT(PERIOD_FROM_ASKING) ? lease->asked_at : e->now;
         lease->keep_until = lease->attempt->at_least ? from + lease->attempt->at_least : 0;
         e->counters.acquired++;
-        e->counters.acquire_us += (uint64_t)outcome->elapsed;
+        histogram_add(&e->counters.acquiring, outcome->elapsed);
+        lease_note_waited(lease, outcome->elapsed);
     }
     return true;
 }
