@@ -46,18 +46,25 @@ static void put_gauge(struct page *page, const char *name, uint64_t count, const
     put(page, "redlock_%s %llu\n", name, (unsigned long long)count);
 }
 
+static void put_end(struct page *page, unsigned bucket)
+{
+    if (bucket < REDLOCK_BUCKETS - 1)
+        put(page, "%.6f", (double)REDLOCK_BUCKET_US(bucket) / 1e6);
+    else
+        put(page, "+Inf");
+}
+
 static void put_histogram(struct page *page, const char *name, const uint64_t *buckets,
                           uint64_t sum_us, const char *help)
 {
     unsigned long long count = 0;
     put_head(page, name, "histogram", true, help);
-    for (unsigned i = 0; i < REDLOCK_BUCKETS - 1; i++) {
+    for (unsigned i = 0; i < REDLOCK_BUCKETS; i++) {
         count += buckets[i];
-        put(page, "redlock_%s_seconds_bucket{le=\"%.6f\"} %llu\n", name,
-            (double)REDLOCK_BUCKET_US(i) / 1e6, count);
+        put(page, "redlock_%s_seconds_bucket{le=\"", name);
+        put_end(page, i);
+        put(page, "\"} %llu\n", count);
     }
-    count += buckets[REDLOCK_BUCKETS - 1];
-    put(page, "redlock_%s_seconds_bucket{le=\"+Inf\"} %llu\n", name, count);
     put(page, "redlock_%s_seconds_count %llu\n", name, count);
     put(page, "redlock_%s_seconds_sum %.6f\n", name, (double)sum_us / 1e6);
 }
