@@ -55,7 +55,8 @@ enum option_id {
     OPTION_HOLDER,
     OPTION_YES,
     OPTION_UNAVAILABLE_EXIT,
-    OPTION_ON_LOST
+    OPTION_ON_LOST,
+    OPTION_METRICS_FILE
 };
 
 static const struct option long_options[] = {
@@ -99,6 +100,7 @@ static const struct option long_options[] = {
     {"conflict-exit-code", required_argument, NULL, 'E'},
     {"unavailable-exit-code", required_argument, NULL, OPTION_UNAVAILABLE_EXIT},
     {"on-lost", required_argument, NULL, OPTION_ON_LOST},
+    {"metrics-file", required_argument, NULL, OPTION_METRICS_FILE},
     {NULL, 0, NULL, 0},
 };
 
@@ -117,6 +119,7 @@ static unsigned taken_by(int id)
     case OPTION_MARGIN:
     case OPTION_LEAVE_CHILDREN:
     case OPTION_ON_LOST:
+    case OPTION_METRICS_FILE:
         return FOR_RUN | FOR_ELECT;
     case 'E':
     case OPTION_UNAVAILABLE_EXIT:
@@ -274,6 +277,14 @@ static int take_value(struct options *options)
     return GO_ON;
 }
 
+static int take_metrics_file(struct options *options)
+{
+    if (!optarg[0])
+        return misuse(options, "--metrics-file: say which file is to have the metrics");
+    options->metrics_file = optarg;
+    return GO_ON;
+}
+
 static int take_duration_option(struct options *options, int id)
 {
     switch (id) {
@@ -384,6 +395,8 @@ static int take_option(struct options *options, int id)
     case OPTION_YES:
         options->yes = true;
         return GO_ON;
+    case OPTION_METRICS_FILE:
+        return take_metrics_file(options);
     case 'q':
         options->quiet = true;
         return GO_ON;

@@ -31,9 +31,10 @@ struct options {
     const char *id, *arrival;                /* of a latch; NULL: not given */
     int64_t conflict_exit, unavailable_exit; /* 0: the usual status */
     const char *token;
-    const char *value;   /* to announce; NULL: the label */
-    const char *on_lost; /* for the shell; NULL: nothing */
-    const char *holder;  /* whose lock is to be broken */
+    const char *value;        /* to announce; NULL: the label */
+    const char *on_lost;      /* for the shell; NULL: nothing */
+    const char *holder;       /* whose lock is to be broken */
+    const char *metrics_file; /* NULL: none */
     bool adopt, fence, again, watch, leave_children, foreign, yes;
     bool shared;      /* all names */
     unsigned permits; /* 0: the names themselves */

@@ -56,6 +56,9 @@ const char run_help[] =
     "                   run `sh -c COMMAND` when the command is ended because the\n"
     "                   locks are lost, beside its SIGTERM: with the same variables,\n"
     "                   and killed when the command would be\n"
+    "  --metrics-file PATH\n"
+    "                   keep metrics in this file for node_exporter's textfile\n"
+    "                   collector (NAME.prom): written at each change, and each 15 s\n"
     "\n"
     "The command has REDLOCK_NAME (the first name), REDLOCK_NAMES (all, one per\n"
     "line) and REDLOCK_TOKEN in its environment, with --fence REDLOCK_FENCE too, and\n"
@@ -318,6 +321,7 @@ static void on_event(redlock_lease *lease, const redlock_event *event, void *dat
         if (run->running && !run->lost)
             run_notify_holding(run, event);
     }
+    metrics_write(&run->metrics);
 }
 
 /* ---- Signals ------------------------------------------------------------ */
@@ -374,9 +378,15 @@ static void on_begin(void *data)
     stand(data);
 }
 
+static void on_ended(void *data)
+{
+    struct run *run = data;
+    metrics_end(&run->metrics);
+}
+
 int perform_run(const struct options *options)
 {
-    struct run run = {.session = {.begin = on_begin}};
+    struct run run = {.session = {.begin = on_begin, .ended = on_ended}};
     run.session.data = &run;
     if (!session_open(&run.session, options))
         return run.session.status;
@@ -385,6 +395,7 @@ int perform_run(const struct options *options)
     if (notify_is_wanted(&run.notify))
         run.waiting.seen = run_notify_waiting;
     run.waiting.data = &run;
+    metrics_start(&run.metrics, &run.session);
     int status = session_run(&run.session);
     notify_close(&run.notify);
     environment_free(&run.environment);

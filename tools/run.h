@@ -6,6 +6,7 @@
 
 #include "alarm.h"
 #include "child.h"
+#include "metrics.h"
 #include "notify.h"
 #include "run_environment.h"
 #include "session.h"
@@ -17,6 +18,7 @@ struct run {
     struct signals signals;
     struct waiting waiting;
     struct notify notify;
+    struct metrics metrics;
     struct child child;
     struct alarm max_hold;
     ev_prepare lease_watcher; /* tells the guardian when the lease ends */

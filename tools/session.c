@@ -281,6 +281,8 @@ int session_run(struct session *session)
                      "nothing is left to wait for, and there is no outcome", NULL);
         session->status = EXIT_INTERNAL;
     }
+    if (session->ended)
+        session->ended(session->data);
     redlock_free(session->client);
     text_free(&session->ready_text);
     return session->status;

@@ -37,6 +37,10 @@ struct session {
     bool all_tokens; /* of all waiters, readers and holders of permits, as far as that goes */
     void *data;
     ev_timer begin_timer;
+
+    /* Called at the end, with the status known and the client still there; may be NULL. */
+    void (*ended)(void *data);
+
     bool quorum_up, begun;
 
     ev_timer release_timer;

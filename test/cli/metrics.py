@@ -1,0 +1,43 @@
+"""Shared by the tests of metrics: a command that keeps them in a file, and what the file says."""
+
+import subprocess
+
+import openmetrics
+from harness import ClusterCase
+
+
+class MetricsCase(ClusterCase):
+    masters = 3
+
+    def setUp(self):
+        super().setUp()
+        self.file = self.tmp / "redlock.prom"
+
+    def families(self, text=None):
+        return openmetrics.parse(self.file.read_text() if text is None else text)
+
+    def value(self, name, suffix=""):
+        """Of the one sample with that name; None: there is no file, or no such sample."""
+        if not self.file.exists():
+            return None
+        samples = list(self.families()[name].of(suffix).values())
+        return samples[0] if samples else None
+
+    def of_masters(self, name):
+        return {dict(labels)["master"]: value for (_, labels), value in self.families()[name].samples.items()}
+
+    def run_to_end(self, *options, command=("true",), name=None, **more):
+        return self.redlock("run", "--metrics-file", self.file, *options, name or self.name, "--", *command, **more)
+
+    def run_held(self, *options, **more):
+        """A command that runs until its stdin ends."""
+        process = self.spawn("run", "--metrics-file", str(self.file), *options, self.name, "--", "sh", "-c",
+                             "echo; read x", stdin=subprocess.PIPE, **more)
+        process.stdout.readline()
+        return process
+
+    def end_held(self, process, status=1):
+        """What `read` says of the end of a file."""
+        process.stdin.close()
+        process.stdin = None
+        return self.finish(process, status)
