@@ -164,10 +164,19 @@ test_debian() {
     diff <(sed -n 's/^ \(.*\) .*/\1/p' "$debian/libredlock0.symbols") <(exported_with_versions) ||
         die "debian/libredlock0.symbols (<) is not what is exported (>)"
     each_file_has_a_package
+    what_is_named_is_there
 }
 
 exported_with_versions() {
     nm -D --defined-only "$library" | awk '{ sub(/@@/, "@", $3); print $3 ($2 == "A" ? "@" $3 : "") }' | sort
+}
+
+# Documents and examples are taken from the sources.
+what_is_named_is_there() {
+    local pattern
+    while IFS= read -r pattern; do
+        compgen -G "$debian/../$pattern" >/dev/null || die "debian/ names what is not there: $pattern"
+    done < <(cat "$debian"/*.docs "$debian"/*.examples)
 }
 
 # debian/*.install is for Debian's folders.
