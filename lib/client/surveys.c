@@ -37,13 +37,20 @@ static bool begins_with(struct slice name, const char *text)
     return name.length > length && memcmp(name.bytes, text, length) == 0;
 }
 
-/* Without the prefix.  A master that lies may tell what is no name of a lock. */
+/* Other software may have longer keys, and a master that lies may tell anything. */
+static bool may_be_locked(const redlock *client, struct slice name)
+{
+    return name.length <= REDLOCK_NAME_MAX && begins_with(name, client->prefix) &&
+           !begins_with(name, OWN);
+}
+
+/* Without the prefix. */
 static size_t read_names(const redlock *client, struct slice from, redlock_name *names)
 {
     size_t count = 0, prefix = strlen(client->prefix);
     struct slice name;
     while (count < NAMES_MOST && next_name(&from, &name))
-        if (begins_with(name, client->prefix) && !begins_with(name, OWN))
+        if (may_be_locked(client, name))
             names[count++] =
                 (redlock_name){.bytes = name.bytes + prefix, .length = name.length - prefix};
     return count;

@@ -189,6 +189,14 @@ class Lists(ClusterCase):
         self.assertTrue(sorted(it["name"] for it in holders(told)["l"]["holds"]) == names)
         self.assertEqual({node["left_out"] for node in told["nodes"]}, {0})
 
+    def test_keys_of_others_that_are_too_long_for_a_name(self):
+        make = "redis.call('set', string.rep('k', ARGV[1]), ARGV[2], 'px', 60000)"
+        for length in "65536", "65537", "100000":
+            self.each("EVAL", make, "0", length, f"{'A' * 22}:l{length}")
+        self.assertEqual(set(holders(self.list())), {"l65536"})
+        self.assertEqual(set(holders(self.list("--foreign", "--prefix", "kkk"))), {"l65536"})
+        self.assertIn(f"  holds '{'k' * 100}...' on 5 of 5", self.redlock("list", status=0).out)
+
     def test_what_is_no_lock(self):
         self.redlock("latch", "create", "--arrivals", "3", "l", status=0)
         self.each("RPUSH", "list", "x")
