@@ -44,7 +44,7 @@ const char break_help[] =
     "  redlock break --holder c4mJ-2Z0CVMxVxWXSOqGGA deploy\n";
 
 #define LOOK_MOST_MS 4000 /* a lease of 10 s is renewed within 3.4 s */
-#define LOOK_S       0.1
+#define LOOK_MS      100
 #define LOOKS_MOST   5 /* for the sake of a slow master */
 #define ANSWERS_MS   1000
 #define TRIES_MOST   5 /* a holder that renews between two masters' deletes sets it again */
@@ -149,6 +149,17 @@ static void look_for_life(struct breaker *breaker)
         breakage->alive = true;
 }
 
+/* A holder that lives may have renewed it behind the last look: then it has again what it had just
+ * after the renewal that was seen, which is up to one look ago. */
+static void note_left(struct breakage *breakage, int64_t remaining_ms)
+{
+    int64_t full = remaining_ms + LOOK_MS;
+    if (!breakage->alive || remaining_ms < 0)
+        breakage->lasts_ms = remaining_ms;
+    else if (full > breakage->lasts_ms)
+        breakage->lasts_ms = full;
+}
+
 /* ---- The end without breaking anything ---------------------------------- */
 
 static void refuse(struct breaker *breaker, const redlock_event *event)
@@ -173,7 +184,7 @@ static void declined(struct breaker *breaker)
 
 static void look_soon(struct breaker *breaker)
 {
-    ev_timer_set(&breaker->again, LOOK_S, 0);
+    ev_timer_set(&breaker->again, LOOK_MS / 1000.0, 0);
     ev_timer_start(breaker->session.loop, &breaker->again);
 }
 
@@ -233,6 +244,9 @@ static void note_vote(struct breaker *breaker, unsigned master, const redlock_vo
                       : names_it(breaker, vote) ? BROKEN_BACK
                       : broken->had             ? BROKEN_DELETED
                                                 : BROKEN_ABSENT;
+    breaker->breakage.alive |= broken->outcome == BROKEN_BACK;
+    if (broken->outcome == BROKEN_BACK && breaker->breakage.kind == SHARE_HOLDS)
+        note_left(&breaker->breakage, vote->remaining_ms);
     if (!answered)
         text_format(&broken->why, "%s", vote->text[0] ? vote->text : "no answer in time");
 }
@@ -285,9 +299,7 @@ static void check(struct breaker *breaker, const redlock_event *event)
 {
     for (unsigned i = 0; i < event->masters; i++)
         note_vote(breaker, i, &event->votes[i]);
-    bool is_back = count_outcome(breaker, BROKEN_BACK) > 0;
-    breaker->breakage.alive |= is_back;
-    if (is_back && breaker->tries < TRIES_MOST)
+    if (count_outcome(breaker, BROKEN_BACK) > 0 && breaker->tries < TRIES_MOST)
         break_now(breaker);
     else if (may_come_back(breaker, event) || may_answer_yet(breaker))
         look_soon(breaker);
@@ -338,24 +350,24 @@ static void tell_looking(const struct breaker *breaker)
     text_free(&line);
 }
 
-/* A third of the time that is left is no less than a holder lets go by between renewals. */
-static int64_t look_for_ms(const struct breaker *breaker)
+/* A third of the time that is left is no less than a holder lets go by between renewals.  Who takes
+ * a lock for long is not waited for: whether such a holder is alive is then not known. */
+static void plan_look(struct breakage *breakage)
 {
-    int64_t third = breaker->breakage.remaining_ms / 3 + 200;
-    if (breaker->breakage.kind != SHARE_HOLDS || breaker->breakage.remaining_ms < 0)
-        return 0;
-    return third < LOOK_MOST_MS ? third : LOOK_MOST_MS;
+    int64_t third = breakage->remaining_ms / 3 + 200;
+    if (breakage->kind != SHARE_HOLDS || breakage->remaining_ms < 0)
+        return;
+    breakage->watched = third <= LOOK_MOST_MS;
+    breakage->looked_ms = breakage->watched ? third : LOOK_MOST_MS;
 }
 
 static int64_t look_until(struct breaker *breaker)
 {
-    struct breakage *breakage = &breaker->breakage;
     if (breaker->began == 0) {
         breaker->began = boot_ms();
-        breakage->looked_ms = look_for_ms(breaker);
-        breakage->watched = breakage->looked_ms > 0;
+        plan_look(&breaker->breakage);
     }
-    return breaker->began + breakage->looked_ms;
+    return breaker->began + breaker->breakage.looked_ms;
 }
 
 /* Who had it where is told afterwards. */
@@ -369,6 +381,7 @@ static bool looks_on(struct breaker *breaker, const redlock_event *event)
 static void looked(struct breaker *breaker, const redlock_event *event)
 {
     look_for_life(breaker);
+    note_left(&breaker->breakage, breaker->breakage.remaining_ms);
     if (looks_on(breaker, event)) {
         tell_looking(breaker);
         look_soon(breaker);
@@ -417,6 +430,17 @@ static void on_again(struct ev_loop *loop, ev_timer *timer, int events)
 
 /* ---- The command -------------------------------------------------------- */
 
+/* As `redlock lock --fence` prints it, its fence stands behind a token.  A value of other software
+ * may have any bytes. */
+static void note_given(struct text *given, const char *holder)
+{
+    text_add(given, holder, token_length(holder));
+    if (holder_is_ours(given->bytes))
+        return;
+    given->length = 0;
+    text_add(given, holder, strlen(holder));
+}
+
 static void on_begin(void *data)
 {
     struct breaker *breaker = data;
@@ -425,7 +449,7 @@ static void on_begin(void *data)
     breakage->options = options;
     breakage->masters = redlock_nodes(breaker->session.client);
     breakage->quorum = redlock_quorum(breakage->masters, (unsigned)options->spare);
-    text_add(&breaker->given, options->holder, token_length(options->holder));
+    note_given(&breaker->given, options->holder);
     ev_init(&breaker->again, on_again);
     breaker->again.data = breaker;
     look(breaker, LOOKS);

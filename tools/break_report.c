@@ -5,11 +5,6 @@
 #include "duration.h"
 #include "permits.h"
 
-static bool is_foreign(const struct breakage *breakage)
-{
-    return !holder_split(breakage->value).label && !token_is_bare(breakage->value);
-}
-
 static unsigned count(const struct breakage *breakage, enum broken_outcome outcome)
 {
     unsigned found = 0;
@@ -49,6 +44,10 @@ static void show_life(struct text *out, const struct breakage *breakage)
     else if (breakage->watched)
         text_format(out, "its holder did not renew it within %s",
                     duration_show(span, breakage->looked_ms));
+    else if (breakage->looked_ms > 0)
+        text_format(
+            out, "its holder need not have renewed it within %s: whether it is alive is not known",
+            duration_show(span, breakage->looked_ms));
     else
         text_format(out, "whether its holder is alive is not known");
 }
@@ -58,6 +57,13 @@ static const char *had(const struct breakage *breakage)
     return breakage->kind == SHARE_READS        ? "read by "
            : breakage->kind == SHARE_HAS_PERMIT ? "a permit of it is held by "
                                                 : "held by ";
+}
+
+static const char *had_had(const struct breakage *breakage)
+{
+    return breakage->kind == SHARE_READS        ? "it was read by "
+           : breakage->kind == SHARE_HAS_PERMIT ? "a permit of it was held by "
+                                                : "it was held by ";
 }
 
 static void show_left(struct text *out, const struct breakage *breakage)
@@ -81,6 +87,13 @@ void break_show_found(struct text *out, const struct breakage *breakage)
 
 /* ---- After -------------------------------------------------------------- */
 
+/* A holder that lives, and reaches a master that was not reached from here, may prolong the key
+ * there until its own lease is over. */
+static int64_t ends_within_ms(const struct breakage *breakage)
+{
+    return breakage->alive ? 2 * breakage->lasts_ms : breakage->lasts_ms;
+}
+
 static void show_master(struct text *out, const struct breakage *breakage, const redlock_vote *vote,
                         const struct broken *broken)
 {
@@ -95,9 +108,9 @@ static void show_master(struct text *out, const struct breakage *breakage, const
     } else {
         text_shown(out, broken->why.bytes, broken->why.length);
         text_format(out, "; if it has the key, ");
-        if (breakage->remaining_ms >= 0)
+        if (breakage->lasts_ms >= 0)
             text_format(out, "that ends by itself within %s\n",
-                        duration_show(span, breakage->remaining_ms));
+                        duration_show(span, ends_within_ms(breakage)));
         else
             text_format(out, "it is still there when it comes back\n");
     }
@@ -116,12 +129,12 @@ static void show_may_write(struct text *out, const struct breakage *breakage)
     text_format(out, "the process ");
     text_shown(out, label ? label : breakage->value, strlen(label ? label : breakage->value));
     text_format(out, " may still be %s ", breakage->kind == SHARE_READS ? "reading" : "writing");
-    if (is_foreign(breakage))
+    if (!holder_is_ours(breakage->value))
         text_format(out, "for as long as it likes: it is not of redlock");
-    else if (breakage->remaining_ms >= 0)
+    else if (breakage->lasts_ms >= 0)
         text_format(out,
                     "until it notices (told LOST), at most %s; if it is stopped, when it wakes",
-                    duration_show(span, breakage->remaining_ms));
+                    duration_show(span, breakage->lasts_ms));
     else
         text_format(out, "until it notices (told LOST); if it is stopped, when it wakes");
     text_format(out, "\n  only a fence keeps its late writes out: doc/fencing.md\n");
@@ -141,7 +154,7 @@ static void show_next(struct text *out, const redlock_event *event)
 void break_show(struct text *out, const struct breakage *breakage, const redlock_event *event)
 {
     names_show(out, breakage->options->names, 1);
-    text_format(out, ": %s; it was %s", text_of(breakage), had(breakage));
+    text_format(out, ": %s; %s", text_of(breakage), had_had(breakage));
     holder_show(out, breakage->value);
     text_format(out, "\n");
     for (unsigned i = 0; i < breakage->masters; i++)
@@ -180,7 +193,7 @@ void break_json(struct text *out, const struct breakage *breakage, const redlock
     struct json json = {.out = out};
     struct holding holdings[REDLOCK_MASTERS_MAX];
     redlock_code code = break_code(breakage);
-    bool may_last = breakage->remaining_ms >= 0 && !is_foreign(breakage);
+    bool may_last = breakage->lasts_ms >= 0 && holder_is_ours(breakage->value);
     json_open(&json, NULL, '{');
     json_bool(&json, "ok", code == REDLOCK_OK);
     json_string(&json, "code", redlock_code_name(code));
@@ -191,7 +204,7 @@ void break_json(struct text *out, const struct breakage *breakage, const redlock
     json_word(&json, "mode", modes[breakage->kind]);
     alive_json(&json, breakage);
     if (may_last)
-        json_number(&json, "may_write_ms", breakage->remaining_ms);
+        json_number(&json, "may_write_ms", breakage->lasts_ms);
     else
         json_null(&json, "may_write_ms");
     json_string(&json, "next", votes_holdings(event, holdings) > 0 ? holdings[0].holder : NULL);

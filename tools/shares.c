@@ -17,7 +17,7 @@ static struct share *add(struct shares *shares, enum share_kind kind, const char
     struct share *share = &shares->all[shares->count++];
     *share = (struct share){.kind = kind, .value = memory_or_end(strndup(value, length))};
     struct holder holder = holder_split(share->value);
-    share->foreign = !holder.label && !token_is_bare(share->value);
+    share->foreign = !holder_is_ours(share->value);
     share->who = holder.label ? holder.label : share->value;
     share->token_length = holder.token_length;
     return share;
@@ -104,7 +104,7 @@ static void note_holding(struct shares *shares, const redlock_event *event,
 {
     const char *value = holding->holder ? holding->holder : "?";
     bool is_shared = is_marker(value) && votes_readers(event).count > 0;
-    if (is_of_permits(value)) {
+    if (is_of_permits(value) && votes_permits(event).count > 0) {
         note_members(shares, event, SHARE_HAS_PERMIT, first);
     } else if (is_shared) {
         note_members(shares, event, SHARE_READS, first);

@@ -110,6 +110,11 @@ bool token_is_bare(const char *token)
     return begins_with_token(token) && token[TOKEN_TEXT] == 0;
 }
 
+bool holder_is_ours(const char *value)
+{
+    return token_is_bare(value) || holder_split(value).label;
+}
+
 const char *votes_value_of(const redlock_event *event, const char *token)
 {
     struct holding holdings[REDLOCK_MASTERS_MAX];

@@ -36,6 +36,8 @@ size_t token_length(const char *printed);
 
 /* Is it a token as people are shown it, without the label? */
 bool token_is_bare(const char *token);
+/* Is it a token of this library, with the label or without? */
+bool holder_is_ours(const char *value);
 
 /* The value that holders give this token, most of them first; NULL if none does. */
 const char *votes_value_of(const redlock_event *event, const char *token);

@@ -1,5 +1,6 @@
 """break: exactly the holder that was given, and nobody else; what may still write; who cannot be reached."""
 
+import re
 import subprocess
 import unittest
 
@@ -20,7 +21,6 @@ class Usage(Case):
         self.refused("--holder", NOBODY, "--yes", says="no name given")
         self.refused("--holder", NOBODY, "--yes", "a", "b", says="one lock is broken at a time, not 2")
         self.refused("--holder", "", "--yes", "a", says="'' is no token")
-        self.refused("--holder", "a b", "--yes", "a", says="'a b' is no token")
 
     def test_nobody_is_there_to_ask(self):
         self.refused("--holder", NOBODY, "a", says="say --yes")
@@ -88,7 +88,8 @@ class Breaks(ClusterCase):
         told = self.broken(token)
         self.assertTrue(told["ok"], told)
         self.assertEqual((told["alive"], told["label"]), (True, "alive"))
-        self.assertLessEqual(told["may_write_ms"], 1500)
+        self.assertGreaterEqual(told["may_write_ms"], 1500)
+        self.assertLessEqual(told["may_write_ms"], 1600)
         self.finish(run, status=76)
         self.assert_free(self.name)
 
@@ -98,6 +99,14 @@ class Breaks(ClusterCase):
         told = self.redlock("break", "--yes", "--holder", token, self.name, status=0).out
         self.assertIn("its holder is ALIVE: it renewed the lock while this was looked at", told)
         self.finish(run, status=76)
+
+    def test_what_lasts_for_long_is_not_called_dead(self):
+        """A holder with this ttl renews each 10 s, and nobody looks for so long."""
+        token = self.held("--ttl", "30s")
+        told = self.redlock("break", "--yes", "--holder", token, self.name, status=0).out
+        self.assertIn("its holder need not have renewed it within 4.0 s: whether it is alive is not known", told)
+        token = self.held("--ttl", "30s")
+        self.assertIsNone(self.broken(token)["alive"])
 
     def test_who_waits_gets_it(self):
         token = self.held("--ttl", "30s")
@@ -128,11 +137,14 @@ class Breaks(ClusterCase):
         def out():
             told = self.redlock("status", "--json", self.name, status=0).json["names"][0]
             return {it["label"]: it["token"] for it in told["holders"]}
-        until(lambda: len(out()) == 3, "all have one")
+        slots = [f"redlock:permit:{slot}:{self.name}" for slot in range(3)]
+        until(lambda: {self.cluster.cli(i, "EXISTS", *slots) for i in range(1, 6)} == {"3"}, "all have one")
         told = self.broken(out()["p1"])
         self.assertEqual((told["ok"], told["mode"], told["label"]), (True, "permit", "p1"))
         self.assertEqual(self.outcomes(told), ["deleted"] * 5)
         until(lambda: set(out()) == {"p0", "p2"}, "the others have theirs")
+        told = self.redlock("break", "--yes", "--holder", out()["p0"], self.name, status=0).out
+        self.assertIn(f"'{self.name}': broken; a permit of it was held by ", told)
         for run in runs:
             run.kill()
 
@@ -163,6 +175,30 @@ class Breaks(ClusterCase):
             self.cluster.cli(master, "RPUSH", self.name, "x")
         self.redlock("break", "--yes", "--holder", "x", self.name, status=75)
         self.assertEqual(self.cluster.cli(1, "LLEN", self.name), "1")
+
+    def test_any_value_of_other_software(self):
+        """Blanks, control characters and what looks like a fence are its own."""
+        for value in "a b", "other 4711", "line\nbreak\t", "\x1b[31mred", "redlock:permits", "\u00fc" * 40:
+            for master in range(1, 6):
+                self.cluster.cli(master, "SET", self.name, value, "PX", "600")
+            if " " in value:
+                first = value.partition(" ")[0]
+                self.redlock("break", "--yes", "--holder", first, self.name, status=75)
+            self.assertEqual(self.outcomes(self.broken(value)), ["deleted"] * 5)
+            self.assert_free(self.name)
+
+    def test_what_looks_like_a_fence_is_part_of_the_value(self):
+        for master in range(1, 6):
+            self.cluster.cli(master, "SET", self.name, "other", "PX", "30000")
+        self.redlock("break", "--yes", "--holder", "other 4711", self.name, status=75)
+        self.assertEqual(set(self.cluster.values(self.name)), {"other"})
+
+    def test_the_fence_behind_a_token(self):
+        printed = self.lock("--ttl", "2s", "--fence", self.name)
+        self.assertRegex(printed, r" \d+$")
+        told = self.broken(printed)
+        self.assertEqual((told["ok"], told["token"]), (True, printed.split()[0]))
+        self.assert_free(self.name)
 
     def test_nobody_else_is_touched(self):
         other = self.held("--ttl", "30s")
@@ -204,6 +240,20 @@ class Asked(ClusterCase):
         terminal.expect(b": broken; it was held by ")
         self.assertEqual(terminal.wait(), 0)
         self.assert_free(self.name)
+
+    def test_how_long_a_holder_that_lives_may_write(self):
+        """It may have renewed the lock just before that was deleted, whatever was left when the user said yes."""
+        run = self.spawn("run", "--ttl", "6s", "--label", "alive", self.name, "--", "sleep", "60")
+        token = until(lambda: self.cluster.cli(1, "GET", self.name), "it is held")
+        terminal = Terminal([REDLOCK, *self.patience, "break", "--holder", token, self.name], self.env())
+        self.addCleanup(terminal.close)
+        terminal.expect(b"ALIVE")
+        terminal.expect(b"break it? [y/N] ")
+        until(lambda: 4000 < int(self.cluster.cli(1, "PTTL", self.name)) < 4900, "it is to be renewed soon")
+        terminal.send(b"y\n")
+        told = terminal.expect(b"if it is stopped, when it wakes")
+        self.assertGreaterEqual(float(re.findall(rb"at most ([0-9.]+) s", told)[-1]), 5.8)
+        self.finish(run, status=76)
 
     def test_another_one_has_it_by_then(self):
         for master in range(1, 6):
