@@ -33,9 +33,10 @@ const char list_help[] =
     "\n"
     "It goes through all keys of each master with SCAN, 250 at a time, which takes\n"
     "about a millisecond, with one request at a time to each master, and all masters\n"
-    "at once. Only names of locks are kept. It writes nothing. What is taken or given\n"
-    "back meanwhile may be missing. Of one name at most 600 waiters, readers and\n"
-    "permits each are named, and all are counted.\n"
+    "at once; who takes five times as long as a quorum, and 5 s, is not waited for.\n"
+    "Only names of locks are kept. It writes nothing. What is taken or given back\n"
+    "meanwhile may be missing. Of one name at most 600 waiters, readers and permits\n"
+    "each are named, and all are counted.\n"
     "\n"
     "The user needs more rights than for a lock: those of `redlock-operator` in\n"
     "deploy/users.acl. If it may see some names alone, give their beginning\n"
@@ -51,11 +52,15 @@ const char list_help[] =
 #define QUESTIONS_MOST 64 /* under way at a time */
 #define LOOKS_MOST     3  /* at a name that not all masters have alike */
 #define PROGRESS_MS    100
+#define LATER_TIMES    5 /* as long as a quorum took, the other masters may take */
+#define LATER_MS       5000
 
 struct list {
     struct session session;
     struct signals signals;
     redlock_survey *survey;
+    int64_t began;
+    ev_timer late; /* a quorum has told all */
     struct surveyed surveyed[REDLOCK_MASTERS_MAX];
     unsigned masters, quorum;
     struct name_set names;
@@ -241,6 +246,42 @@ static bool all_ended(const struct list *list)
     return true;
 }
 
+static void ask_all(struct list *list)
+{
+    ev_timer_stop(list->session.loop, &list->late);
+    redlock_survey_free(list->survey);
+    list->questions = memory_or_end(calloc(list->names.count + 1, sizeof *list->questions));
+    ask_next(list);
+}
+
+static void on_late(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct list *list = timer->data;
+    (void)loop;
+    (void)events;
+    if (list->session.ending)
+        return;
+    for (unsigned i = 0; i < list->masters; i++) {
+        struct surveyed *surveyed = &list->surveyed[i];
+        if (surveyed->ended)
+            continue;
+        surveyed->code = REDLOCK_E_UNAVAILABLE;
+        text_format(&surveyed->why, "it takes far longer than the others");
+    }
+    ask_all(list);
+}
+
+/* All that a quorum has is on one of those that have told all.  A master that lies may go on for
+ * ever. */
+static void wait_for_others(struct list *list)
+{
+    int64_t took = boot_ms() - list->began;
+    if (count_surveyed(list) < list->quorum || ev_is_active(&list->late))
+        return;
+    ev_timer_set(&list->late, (double)(LATER_TIMES * took + LATER_MS) / 1000, 0);
+    ev_timer_start(list->session.loop, &list->late);
+}
+
 static void note_found(struct list *list, const redlock_found *found)
 {
     struct surveyed *surveyed = &list->surveyed[found->node];
@@ -263,10 +304,10 @@ static void on_found(redlock_survey *survey, const redlock_found *found, void *d
         return;
     note_found(list, found);
     tell_looked_at(list);
-    if (!all_ended(list))
-        return;
-    list->questions = memory_or_end(calloc(list->names.count + 1, sizeof *list->questions));
-    ask_next(list);
+    if (all_ended(list))
+        ask_all(list);
+    else
+        wait_for_others(list);
 }
 
 /* ---- The command -------------------------------------------------------- */
@@ -277,6 +318,9 @@ static void on_begin(void *data)
     const struct options *options = list->session.options;
     list->masters = redlock_nodes(list->session.client);
     list->quorum = redlock_quorum(list->masters, (unsigned)options->spare);
+    list->began = boot_ms();
+    ev_init(&list->late, on_late);
+    list->late.data = list;
     redlock_code code =
         redlock_survey_begin(list->session.client, &list->survey, options->foreign, on_found, list);
     if (code != REDLOCK_OK)

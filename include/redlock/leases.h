@@ -337,7 +337,8 @@ typedef void redlock_survey_callback(redlock_survey *survey, const redlock_found
  * told here was so on one master at some time since this call, and a name that was taken or given
  * back meanwhile may be missing or free.  `callback` gets what each master says, about 250 keys at
  * a time (about a millisecond of the master's time), until each has told `last`; a master that went
- * is not asked again.
+ * is not asked again.  A master that lies may never tell `last`: who does not want to wait for that
+ * frees the survey.
  *
  * A value of other software may be anything, so a name that has one is told only if somebody of
  * this library waits for it, or with `foreign`, which tells each name that may be a lock of other

@@ -1,8 +1,11 @@
 """list: who holds what, and who waits for what; among many keys of other software; what it cannot see."""
 
+import contextlib
 import os
 import re
+import socket
 import subprocess
+import threading
 import unittest
 
 from harness import REDLOCK, Case, Cluster, ClusterCase, Terminal, until
@@ -283,6 +286,33 @@ class AmongMany(Case):
         self.assertEqual(terminal.status, 0)
 
 
+class Endless:
+    """In front of a master: it says that the keys go on for ever."""
+
+    LAST, NEXT = b"*4\r\n$1\r\n0\r\n:", b"*4\r\n$1\r\n7\r\n:"
+
+    def __init__(self, port):
+        self.to, self.said = port, 0
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            client, _ = self.listener.accept()
+            master = socket.create_connection(("127.0.0.1", self.to))
+            for ends in (client, master), (master, client):
+                threading.Thread(target=self.pass_on, args=ends, daemon=True).start()
+
+    def pass_on(self, source, target):
+        with contextlib.suppress(OSError):
+            while data := source.recv(65536):
+                self.said += data.count(self.LAST)
+                target.sendall(data.replace(self.LAST, self.NEXT))
+        with source, contextlib.suppress(OSError):
+            target.shutdown(socket.SHUT_WR)
+
+
 class Missing(Case):
     """Masters that cannot be looked through."""
 
@@ -297,6 +327,18 @@ class Missing(Case):
         told = self.redlock("list", status=0)
         self.assertIn("  holds 'a' on 3 of 5 masters, ", told.out)
         self.assertEqual(told.err.count("what is there alone is not shown"), 2)
+
+    def test_one_never_comes_to_its_end(self):
+        endless = Endless(self.cluster.ports[0])
+        first = self.cluster.uris[0].replace(f":{self.cluster.ports[0]}", f":{endless.port}")
+        env = self.env(REDLOCK_NODES=",".join([first, *self.cluster.uris[1:]]))
+        told = self.redlock("list", status=0, env=env)
+        self.assertGreater(endless.said, 1)
+        self.assertIn("  holds 'a' on 5 of 5 masters, ", told.out)
+        self.assertIn(f":{endless.port}: it takes far longer than the others; what is there alone is not shown",
+                      told.err)
+        nodes = self.redlock("list", "--json", status=0, env=env).json["nodes"]
+        self.assertEqual([node["code"] for node in nodes], ["REDLOCK_E_UNAVAILABLE"] + ["REDLOCK_OK"] * 4)
 
     def test_three_are_dead(self):
         self.cluster.kill(1, 2, 3)
