@@ -188,6 +188,12 @@ static bool wait_for_room(void)
     return poll(&ready, 1, -1) >= 0 || errno == EINTR;
 }
 
+bool output_is_read(void)
+{
+    struct pollfd reader = {.fd = STDOUT_FILENO};
+    return poll(&reader, 1, 0) <= 0 || !(reader.revents & (POLLERR | POLLHUP));
+}
+
 bool put_text(const struct text *text)
 {
     size_t done = 0;

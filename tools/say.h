@@ -36,5 +36,8 @@ void say_line_end(void);
 
 /* Writes to stdout; on failure tells why and returns false. */
 bool put_text(const struct text *text);
+/* False: stdout is a pipe or a socket whose reader has gone.  Who has nothing to write finds out
+ * only in this way. */
+bool output_is_read(void);
 
 #endif

@@ -28,9 +28,10 @@ const char status_help[] =
     "  unknown      no quorum of masters answered; a restarted master that abstains\n"
     "               may have forgotten a holder, so it answers only if it has one\n"
     "\n"
-    "  --watch      go on, and print each change, with the time, until a signal: each\n"
-    "               master is asked about each name once a second; with --json a line\n"
-    "               for each change, with the names that have changed\n"
+    "  --watch      go on, and print each change, with the time, until a signal, or\n"
+    "               nobody reads the pipe: each master is asked about each name once\n"
+    "               a second; with --json a line for each change, with the names that\n"
+    "               have changed\n"
     "\n"
     "It writes nothing on the masters and does not tell them --max-ttl, but judges by\n"
     "it how long a restarted master abstains. `redlock --help` has all options.\n"
@@ -205,8 +206,12 @@ static void on_again(struct ev_loop *loop, ev_timer *timer, int events)
     struct status *status = timer->data;
     (void)loop;
     (void)events;
-    if (!status->session.ending)
+    if (status->session.ending)
+        return;
+    if (output_is_read())
         on_begin(status);
+    else
+        session_end(&status->session, EXIT_OUTPUT, 0);
 }
 
 static void on_signal(void *data, int number)

@@ -4,6 +4,7 @@ import json
 import re
 import select
 import signal
+import socket
 import time
 import unittest
 
@@ -90,6 +91,24 @@ class Watches(ClusterCase):
         process.stdout.close()
         process.stdout = None
         self.lock_on_all("--ttl", "30s", self.name)
+        process.wait(DEADLINE)
+        self.assertEqual(process.returncode, 74)
+
+
+    def test_nobody_reads_it_and_nothing_changes(self):
+        process, lines = self.watch(self.name)
+        lines.next("free")
+        process.stdout.close()
+        process.stdout = None
+        process.wait(DEADLINE)
+        self.assertEqual(process.returncode, 74)
+
+    def test_a_socket_that_nobody_reads(self):
+        ours, its = socket.socketpair()
+        process = self.spawn("status", "--watch", self.name, stdout=its)
+        its.close()
+        self.assertTrue(ours.recv(1000))
+        ours.close()
         process.wait(DEADLINE)
         self.assertEqual(process.returncode, 74)
 
