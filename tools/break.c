@@ -30,6 +30,8 @@ const char break_help[] =
     "  --yes            do not ask; needed where there is no terminal, and for --json\n"
     "\n"
     "First it looks for up to 4 s whether the holder still renews the lock, and asks.\n"
+    "(With more than 11 s left a holder need not have renewed it by then.) Of a lease\n"
+    "with several names it takes this one: see with `redlock list` what is left.\n"
     "Then it says for each master what was done, and who may still write: the holder\n"
     "is told that the lock is lost by its next renewal, or the end of its lease. One\n"
     "that is stopped learns that when it wakes. Only fences keep its late writes out.\n"

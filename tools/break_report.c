@@ -143,11 +143,15 @@ static void show_may_write(struct text *out, const struct breakage *breakage)
 static void show_next(struct text *out, const redlock_event *event)
 {
     struct holding holdings[REDLOCK_MASTERS_MAX];
-    text_format(out, "  now held by ");
-    if (votes_holdings(event, holdings) > 0)
+    bool any = votes_holdings(event, holdings) > 0;
+    bool is_partly = any && holdings[0].masters < event->quorum;
+    text_format(out, "  now %sheld by ", is_partly ? "partly " : "");
+    if (any)
         holder_show(out, holdings[0].holder);
     else
         text_format(out, "nobody");
+    if (is_partly)
+        text_format(out, " on %u of %u masters", holdings[0].masters, event->masters);
     text_format(out, "\n");
 }
 

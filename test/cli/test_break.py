@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+import threading
 import unittest
 
 from harness import REDLOCK, Case, Cluster, ClusterCase, Terminal, until
@@ -29,6 +30,13 @@ class Usage(Case):
         told = self.redlock("break", "--help", status=0).out
         for word in "--holder TOKEN", "--yes", "fences", "told":
             self.assertIn(word, told)
+
+
+PROLONG = """
+    if redis.call('get', KEYS[1]) then
+        return redis.call('pexpire', KEYS[1], ARGV[2])
+    end
+    return 0"""
 
 
 class Breaks(ClusterCase):
@@ -93,6 +101,24 @@ class Breaks(ClusterCase):
         self.finish(run, status=76)
         self.assert_free(self.name)
 
+    def renew_until_it_is_gone(self, token):
+        """Then it is set once more, as by a renewal that finds it absent, and left there."""
+        while all(self.cluster.cli(i, "EVAL", PROLONG, "1", self.name, token, "9000") == "1" for i in range(1, 6)):
+            pass
+        for master in range(1, 6):
+            self.cluster.cli(master, "SET", self.name, token, "PX", "9000")
+
+    def test_a_holder_that_sets_it_again_before_it_knows(self):
+        token = f"{NOBODY}:host:1"
+        for master in range(1, 6):
+            self.cluster.cli(master, "SET", self.name, token, "PX", "9000")
+        holder = threading.Thread(target=self.renew_until_it_is_gone, args=(token,))
+        holder.start()
+        told = self.broken(token)
+        holder.join()
+        self.assertEqual((told["ok"], told["alive"]), (True, True))
+        self.assertEqual(self.cluster.values(self.name), [""] * 5)
+
     def test_people_are_told_that_it_renews(self):
         run = self.spawn("run", "--ttl", "1500ms", "--label", "alive", self.name, "--", "sleep", "60")
         token = until(lambda: self.cluster.cli(1, "GET", self.name), "it is held")
@@ -155,6 +181,26 @@ class Breaks(ClusterCase):
         told = self.broken(token)
         self.assertTrue(told["ok"])
         self.assertEqual(self.outcomes(told), ["absent"] * 3 + ["deleted"] * 2)
+        self.assert_free(self.name)
+
+    def test_what_no_quorum_has_afterwards(self):
+        token = self.held("--ttl", "2s")
+        self.cluster.cli(1, "SET", self.name, f"{NOBODY}:rest", "PX", "30000")
+        told = self.redlock("break", "--yes", "--holder", token, self.name, status=0).out
+        self.assertIn(f"  {self.cluster.shown[0]}  had it no more\n", told)
+        self.assertIn(f"  now partly held by {NOBODY} (rest) on 1 of 5 masters\n", told)
+        self.assertEqual(self.cluster.values(self.name), [f"{NOBODY}:rest"] + [""] * 4)
+
+    def test_one_of_several_names(self):
+        """The others stay with a holder that is dead; one that lives gives them back when it is told."""
+        token = self.lock_on_all("--ttl", "3s", "--label", "two", "other", self.name)
+        self.assertTrue(self.broken(token)["ok"])
+        self.assertEqual(set(self.cluster.values("other")) - {""}, {token})
+        run = self.spawn("run", "--ttl", "1500ms", "--wait", "1m", "other", self.name, "--", "sleep", "60")
+        token = until(lambda: self.cluster.cli(1, "GET", self.name), "it is held")
+        self.assertTrue(self.broken(token)["ok"])
+        self.finish(run, status=76)
+        self.assert_free("other")
         self.assert_free(self.name)
 
     def test_one_that_never_ends(self):
