@@ -103,9 +103,23 @@ static bool read_file(const char *path, char *text, size_t size)
     return got > 0;
 }
 
+/* As proc(5) counts them. */
+#define GROUP_FIELD   5
+#define THREADS_FIELD 20
+
+/* A main thread that has ended is shown as a zombie, though others of its process go on. */
+static bool runs(char state, char *behind_group)
+{
+    char *at = behind_group;
+    long threads = 0;
+    for (int field = GROUP_FIELD; field < THREADS_FIELD; field++)
+        threads = strtol(at, &at, 10);
+    return (state != 'Z' && state != 'X') || threads > 1;
+}
+
 bool proc_facts(pid_t pid, struct proc_facts *facts)
 {
-    char path[32], text[256];
+    char path[32], text[512];
     snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
     if (!read_file(path, text, sizeof(text)))
         return false;
@@ -113,8 +127,9 @@ bool proc_facts(pid_t pid, struct proc_facts *facts)
     char *at = strrchr(text, ')');
     if (!at || strlen(at) < 4)
         return false;
-    facts->runs = at[2] != 'Z' && at[2] != 'X';
+    char state = at[2];
     facts->parent = (pid_t)strtol(at + 3, &at, 10);
-    facts->group = (pid_t)strtol(at, NULL, 10);
+    facts->group = (pid_t)strtol(at, &at, 10);
+    facts->runs = runs(state, at);
     return true;
 }

@@ -9,7 +9,7 @@
 
 struct proc_facts {
     pid_t parent, group;
-    bool runs; /* it is no zombie */
+    bool runs; /* a thread of it does: it is no zombie */
 };
 
 /* Calls `seen` for each entry of the folder that is a number. */
