@@ -22,7 +22,8 @@
 #define LINGER_MS    200 /* what the command leaves behind has that long to end by itself */
 #define LOOK_MS      5
 #define LOOK_MOST_MS 1000
-#define KILLS_LEAST  6 /* before it gives up: what cgroup_kill() has reached needs a moment */
+#define REAPED_MOST  16 /* in one turn: who forks without end must not keep it from the rest */
+#define KILLS_LEAST  6  /* before it gives up: what cgroup_kill() has reached needs a moment */
 #define NEVER        INT64_MAX
 #define SPARED       "-1000"
 
@@ -33,6 +34,7 @@ struct guardian {
     int run, children, timer; /* descriptors; run: -1 when it is gone */
     pid_t command;
     bool childless;
+    bool reaps; /* there may be more to reap already */
     bool asked; /* the command's group */
     bool asked_rest;
     int kills;        /* how often it has sent SIGKILL to all */
@@ -124,15 +126,25 @@ static void note_on_lost(struct guardian *guardian, int status)
     atomic_store(&guardian->board->on_lost_ended, true);
 }
 
+static void note_status(struct guardian *guardian, pid_t pid, int status)
+{
+    if (pid == guardian->command)
+        note_command(guardian, status);
+    else if (pid == guardian->on_lost.pid && !WIFSTOPPED(status))
+        note_on_lost(guardian, status);
+}
+
 static void reap(struct guardian *guardian)
 {
     int status;
     pid_t pid;
-    while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0)
-        if (pid == guardian->command)
-            note_command(guardian, status);
-        else if (pid == guardian->on_lost.pid && !WIFSTOPPED(status))
-            note_on_lost(guardian, status);
+    int reaped = 0;
+    while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
+        note_status(guardian, pid, status);
+        if (++reaped == REAPED_MOST)
+            break;
+    }
+    guardian->reaps = pid > 0;
     guardian->childless = pid < 0 && errno == ECHILD;
 }
 
@@ -370,7 +382,8 @@ static void guard(struct guardian *guardian)
         tell_loss(guardian, now);
         if (is_over(guardian, now))
             return;
-        wait_until(guardian, act(guardian, now));
+        int64_t next = act(guardian, now);
+        wait_until(guardian, guardian->reaps ? now : next);
     }
 }
 

@@ -464,6 +464,42 @@ class Left(GuardianCase):
                                "asked to (--kill-after), and got SIGKILL\n")
         self.assertEqual(self.finish(next_one, 0).out, "")
 
+    def test_one_whose_main_thread_has_ended(self):
+        """It is shown as a zombie, and runs."""
+        daemon = ("import ctypes, os, threading, time\n"
+                  "if os.fork(): os._exit(0)\n"
+                  "os.setsid()\n"
+                  "def tell():\n"
+                  "    while ' Z ' not in open(f'/proc/{os.getpid()}/stat').read(): time.sleep(0.01)\n"
+                  "    print(os.getpid(), file=open(os.environ['D'] + '/daemon', 'w'))\n"
+                  "    time.sleep(60)\n"
+                  "threading.Thread(target=tell).start()\n"
+                  "ctypes.CDLL(None).pthread_exit(None)\n")
+        process = self.start(f"\"{sys.executable}\" -c \"$P\" >/dev/null 2>&1; until [ -s \"$0/daemon\" ]; do sleep 0.01; done; exit 4",
+                             env=self.env(D=str(self.tmp), P=daemon))
+        pid = self.pid("daemon")
+        told = self.finish(process, 4).err
+        self.assertNotIn("cannot be ended", told)
+        self.assertFalse(Path(f"/proc/{pid}").exists())
+
+    def test_one_that_forks_without_end(self):
+        """More is to be buried than there is time for, and what is due is done all the same."""
+        slowly = ["strace", "-qq", "-o", "/dev/null", "-e", "trace=wait4", "-e", "inject=wait4:delay_exit=10000"]
+        if not shutil.which("strace") or subprocess.run([*slowly, "true"], check=False).returncode:
+            self.skipTest("strace is not there, or may not trace")
+        forks = ("trap '' TERM; echo $$ > \"$0/daemon\"; i=0; while [ $i -lt 600 ]; do (true &); sleep 0.005; "
+                 "i=$((i + 1)); done")
+        process = self.start("(setsid sh -c \"$FORKS\" \"$0\" >/dev/null 2>&1 &); echo $$ > \"$0/command\"; read x",
+                             "--kill-after", "300ms", stdin=subprocess.PIPE, env=self.env(FORKS=forks))
+        self.family()
+        slow = subprocess.Popen([*slowly, "-p", str(self.guardian(process))])
+        self.addCleanup(self.end, slow)
+        traced = lambda: "TracerPid:\t0" not in Path(f"/proc/{self.guardian(process)}/status").read_text()
+        until(traced, "it is slow")
+        process.stdin.close()
+        process.stdin = None
+        self.assertIn("had not ended 300 ms after it was asked to", self.finish(process, 1).err)
+
     def test_is_killed_with_a_command_that_is_ended(self):
         process = self.start(FAMILY, "--kill-after", "300ms")
         pids = self.family()
