@@ -60,7 +60,8 @@ struct child {
     int64_t lease_end; /* as told last */
 };
 
-/* `lease_end` is of boot_ms().  Returns 0 or an errno; then nothing was started. */
+/* `lease_end` is of boot_ms().  Returns 0 or an errno; then nothing was started.  ETIME: there was
+ * no time left for it. */
 int child_start(struct child *child, struct ev_loop *loop, char **command, char **environment,
                 int64_t lease_end);
 

@@ -361,10 +361,18 @@ static void close_the_rest(const struct guardian *guardian)
         (void)!open("/dev/null", O_RDONLY);
 }
 
-/* No command without ears. */
+/* Since the lease was taken the machine may have stood still. */
+static bool is_too_late(const struct guardian *guardian)
+{
+    return boot_ms() >= lease_end(guardian) - guardian->orders->ask_before_ms;
+}
+
+/* No command without ears, and none that would have to end at once. */
 static void start_command(struct guardian *guardian, const struct spawn *how)
 {
     int error = open_ears(guardian);
+    if (!error && is_too_late(guardian))
+        error = ETIME;
     guardian->command = error ? -1 : spawn(how);
     if (!error && guardian->command < 0)
         error = errno;

@@ -30,7 +30,7 @@ struct guardian_board {
     _Atomic bool asked;        /* it has sent SIGTERM to the command's group */
 
     /* The guardian writes: */
-    _Atomic int command; /* its pid, or -errno */
+    _Atomic int command; /* its pid, or -errno; -ETIME: the lease was about to end */
     _Atomic int stopped_by;
     _Atomic bool acted;       /* nobody had prolonged the lease: it ended the command */
     _Atomic bool killed;      /* the command got SIGKILL from it */

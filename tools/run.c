@@ -207,7 +207,9 @@ static void stand(struct run *run);
 static void could_not_start(struct run *run, int error)
 {
     report_not_executed(run, run->session.options->program[0], error);
-    run->status = EXIT_INTERNAL;
+    run->lost = error == ETIME;
+    run->status = run->lost ? EXIT_LOST : EXIT_INTERNAL;
+    run_notify_ending(run, "the command could not be started");
     release(run);
 }
 

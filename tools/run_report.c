@@ -1,5 +1,6 @@
 #include "run_report.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -281,12 +282,19 @@ static void tell_error(const struct run *run, const char *event, const char *sen
     }
 }
 
+static const char *why_not_executed(int error)
+{
+    return error == ETIME ? "the lease was about to end, as this process did not run in time (was "
+                            "it stopped?)"
+                          : strerror(error);
+}
+
 void report_not_executed(const struct run *run, const char *command, int error)
 {
     struct text sentence = {0};
     text_format(&sentence, "cannot run ");
     text_shown(&sentence, command, strlen(command));
-    text_format(&sentence, ": %s", strerror(error));
+    text_format(&sentence, ": %s", why_not_executed(error));
     tell_error(run, "not_executed", sentence.bytes);
     text_free(&sentence);
 }

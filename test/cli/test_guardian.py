@@ -259,6 +259,30 @@ class Frozen(GuardianCase):
         process.stdin = None
         self.assertEqual(self.finish(process, 3).err, "")
 
+    def stopped_before_the_start(self, *arguments, script, status):
+        """Between the lease and the command `redlock run` stands still for longer than the ttl."""
+        stands = ["strace", "-qq", "-o", "/dev/null", "-e", "trace=socketpair",
+                  "-e", "inject=socketpair:delay_exit=2200000:when=1"]
+        if not shutil.which("strace") or subprocess.run([*stands, "true"], check=False).returncode:
+            self.skipTest("strace is not there, or may not trace")
+        done = subprocess.run([*stands, REDLOCK, *self.patience, *arguments, "--ttl", "2s", self.name, "--", "sh",
+                               "-c", script], env=self.env(), text=True, stdin=subprocess.DEVNULL,
+                              capture_output=True, timeout=30)
+        self.assertEqual(done.returncode, status, done.stderr)
+        self.assertIn("cannot run sh: the lease was about to end, as this process did not run in time", done.stderr)
+        self.assertNotIn("AFTER the lease", done.stderr)
+        return done.stdout
+
+    def test_stopped_before_the_start(self):
+        """No command is begun with a lease that is over."""
+        for arguments in (("run",), ("run", "--json"), ("elect",)):
+            with self.subTest(arguments=arguments):
+                self.assertEqual(self.stopped_before_the_start(*arguments, script="echo ran", status=76), "")
+
+    def test_stopped_before_the_start_of_who_stands_again(self):
+        out = self.stopped_before_the_start("elect", "--again", script="echo led; exit 3", status=3)
+        self.assertEqual(out, "led\n")
+
     def test_a_command_that_is_stopped(self):
         process = self.start(DAEMON + "echo $$ > \"$0/command\"; kill -STOP $$; while :; do sleep 1; done",
                              "--ttl", "2s")

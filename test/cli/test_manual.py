@@ -46,11 +46,15 @@ def section(page, title):
     return [line[7:] for line in found[1].splitlines() if line.strip()] if found else []
 
 
-def tags(page, title):
-    """What is explained in a section: the words of each line that an indented one follows."""
+def heads(page, title):
+    """What is explained in a section: each line that an indented one follows."""
     lines = section(page, title)
-    heads = [line for line, after in zip(lines, lines[1:]) if not line.startswith(" ") and after.startswith(" ")]
-    return {word for line in heads for word in re.findall(r"[^\s,]+", line)}
+    return [line for line, after in zip(lines, lines[1:]) if not line.startswith(" ") and after.startswith(" ")]
+
+
+def tags(page, title):
+    """The words of these lines."""
+    return {word for line in heads(page, title) for word in re.findall(r"[^\s,]+", line)}
 
 
 class Manual(Case):
@@ -126,6 +130,13 @@ class Manual(Case):
         def check(command, page):
             named = {tag for tag in tags(page, "EXIT STATUS") if tag[0].isdigit()}
             self.same(told.statuses(*command), named, "exit statuses", page)
+        self.each_command(check)
+
+    def test_nothing_is_explained_twice(self):
+        def check(_, page):
+            for title in ("OPTIONS", "ENVIRONMENT", "EXIT STATUS"):
+                named = heads(page, title)
+                self.assertEqual(sorted(set(named)), sorted(named))
         self.each_command(check)
 
     def test_commands(self):
