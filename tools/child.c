@@ -142,10 +142,12 @@ static void on_stopped(struct child *child, int number)
 
 /* ---- News of the guardian ----------------------------------------------- */
 
-/* What is on the board now.  A group that is gone must get no signal: its id may be another's. */
+/* What is on the board now.  A group that is gone must get no signal: its id may be another's.
+ * What came before the command's end is read after it. */
 static void read_board(struct child *child)
 {
     struct guardian_board *board = child->board;
+    bool ended = atomic_load(&board->ended);
     child->acted = atomic_load(&board->acted);
     child->killed |= atomic_load(&board->killed);
     child->asked_rest = atomic_load(&board->asked_rest);
@@ -153,7 +155,7 @@ static void read_board(struct child *child)
     child->on_lost = atomic_load(&board->on_lost);
     child->on_lost_ended = atomic_load(&board->on_lost_ended);
     child->on_lost_status = atomic_load(&board->on_lost_status);
-    if (!child->ended && atomic_load(&board->ended))
+    if (!child->ended && ended)
         note_end(child, atomic_load(&board->wait_status));
 }
 
@@ -182,8 +184,10 @@ static void on_news(struct ev_loop *loop, ev_io *watcher, int events)
     (void)events;
     bool guarded = take_bytes(child->socket);
     int stopped_by = atomic_exchange(&child->board->stopped_by, 0);
+    /* Then what the board says is all that there is to say. */
+    bool gone = atomic_load(&child->board->gone);
     read_board(child);
-    if (atomic_load(&child->board->gone))
+    if (gone)
         all_are_gone(child);
     else if (!guarded)
         be_alone(child);

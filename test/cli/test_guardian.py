@@ -74,6 +74,15 @@ class GuardianCase(ClusterCase):
     def start(self, script=FAMILY, *options, command="run", **more):
         return self.spawn(command, *options, self.name, "--", "sh", "-c", script, str(self.tmp), **more)
 
+    def slow_down(self, pid, call, ms):
+        """Each such call of that process takes so long."""
+        slow = ["strace", "-qq", "-o", "/dev/null", "-e", f"trace={call}", "-e"]
+        if not shutil.which("strace") or subprocess.run([*slow, "inject=chdir:delay_exit=1", "true"],
+                                                        check=False).returncode:
+            self.skipTest("strace is not there, or may not trace")
+        self.addCleanup(self.end, subprocess.Popen([*slow, f"inject={call}:delay_exit={ms}000", "-p", str(pid)]))
+        until(lambda: "TracerPid:\t0" not in Path(f"/proc/{pid}/status").read_text(), "it is slow")
+
     def guardian(self, process):
         return until(lambda: children(process.pid), "there is a guardian")[0]
 
@@ -508,21 +517,25 @@ class Left(GuardianCase):
 
     def test_one_that_forks_without_end(self):
         """More is to be buried than there is time for, and what is due is done all the same."""
-        slowly = ["strace", "-qq", "-o", "/dev/null", "-e", "trace=wait4", "-e", "inject=wait4:delay_exit=10000"]
-        if not shutil.which("strace") or subprocess.run([*slowly, "true"], check=False).returncode:
-            self.skipTest("strace is not there, or may not trace")
         forks = ("trap '' TERM; echo $$ > \"$0/daemon\"; i=0; while [ $i -lt 600 ]; do (true &); sleep 0.005; "
                  "i=$((i + 1)); done")
         process = self.start("(setsid sh -c \"$FORKS\" \"$0\" >/dev/null 2>&1 &); echo $$ > \"$0/command\"; read x",
                              "--kill-after", "300ms", stdin=subprocess.PIPE, env=self.env(FORKS=forks))
         self.family()
-        slow = subprocess.Popen([*slowly, "-p", str(self.guardian(process))])
-        self.addCleanup(self.end, slow)
-        traced = lambda: "TracerPid:\t0" not in Path(f"/proc/{self.guardian(process)}/status").read_text()
-        until(traced, "it is slow")
+        self.slow_down(self.guardian(process), "wait4", 10)
         process.stdin.close()
         process.stdin = None
         self.assertIn("had not ended 300 ms after it was asked to", self.finish(process, 1).err)
+
+    def test_is_told_by_who_is_late(self):
+        """All are gone while `run` still looks at how the command ended."""
+        process = self.start(POLITE + 'until [ -s "$0/daemon" ]; do :; done; echo $$ > "$0/command"; read x; exit 4',
+                             stdin=subprocess.PIPE)
+        self.family()
+        self.slow_down(process.pid, "read", 1000)
+        process.stdin.close()
+        process.stdin = None
+        self.assertIn("what the command left behind was ended", self.finish(process, 4).err)
 
     def test_is_killed_with_a_command_that_is_ended(self):
         process = self.start(FAMILY, "--kill-after", "300ms")
