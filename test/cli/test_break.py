@@ -226,7 +226,7 @@ class Breaks(ClusterCase):
         """Blanks, control characters and what looks like a fence are its own."""
         for value in "a b", "other 4711", "line\nbreak\t", "\x1b[31mred", "redlock:permits", "\u00fc" * 40:
             for master in range(1, 6):
-                self.cluster.cli(master, "SET", self.name, value, "PX", "600")
+                self.cluster.cli(master, "SET", self.name, value, "PX", "3000")
             if " " in value:
                 first = value.partition(" ")[0]
                 self.redlock("break", "--yes", "--holder", first, self.name, status=75)
