@@ -56,7 +56,7 @@ def commands_of(text):
 
 
 def told():
-    return [(f"{path.relative_to(ROOT)}:{number}", arguments) for path in DOCUMENTS
+    return [(f"{path.relative_to(ROOT)}:{number}", arguments) for path in DOCUMENTS if path.suffix != ".json"
             for number, text in lines_of_code(path) for arguments in commands_of(text)]
 
 
