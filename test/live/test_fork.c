@@ -233,7 +233,7 @@ static void test_nodes(void **state)
         assert_true(isdigit((unsigned char)(number ? number[1] : node.version[0])));
         assert_in_range(node.rtt_us, 1, 10000000);
         assert_true(llabs(node.clock_offset_us) < 1000000); /* the same clock */
-        assert_string_equal(node.eviction, "");
+        assert_string_equal(node.eviction, "noeviction");   /* of deploy/redis.conf */
         assert_false(node.aof);
     }
     assert_code(redlock_node_get(user.client, 5, &node), REDLOCK_E_ARGUMENT);
