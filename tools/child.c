@@ -80,10 +80,18 @@ static bool has_children(void)
     return waitid(P_ALL, 0, &facts, WEXITED | WNOHANG | WNOWAIT) == 0 || errno != ECHILD;
 }
 
+static bool none_is_left(const struct child *child, struct signalled last)
+{
+    if (!child->ended)
+        return false;
+    bool none_seen = last.reached == 0 && last.refused == 0;
+    return child->orders.leave_children || !has_children() || (child->has_others && none_seen);
+}
+
 static bool orphans_are_gone(struct child *child)
 {
     struct signalled last = kill_orphans(child);
-    bool none = child->ended && (child->orders.leave_children || !has_children());
+    bool none = none_is_left(child, last);
     child->left = none ? 0 : last.refused;
     child->one_left = last.one_refused;
     return none || (last.reached == 0 && last.refused > 0 &&
@@ -363,7 +371,11 @@ static int start_guardian(struct child *child, char **command, char **environmen
                         .terminal = &child->terminal,
                         .cgroup = &child->cgroup,
                         .exec_pipe = far->exec_pipe};
-    /* What the guardian leaves, should it be killed, is ours. */
+    /* What the guardian leaves, should it be killed, is ours; but who started us may have had
+     * children before he became `redlock`. */
+    child->has_others = has_children();
+    if (child->has_others)
+        tree_leave_out_children(getpid());
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     child->guardian = guardian_start(&child->orders, child->board, &how, far->socket);
     int error = child->guardian < 0 ? errno : 0;

@@ -27,10 +27,11 @@ struct child {
     struct cgroup cgroup;
     struct terminal terminal;
 
-    bool ended;     /* the command; exit_status is known */
-    bool await_all; /* it is being ended */
-    int socket;     /* to the guardian */
-    int exec_pipe;  /* carries errno if the command could not be executed */
+    bool ended;      /* the command; exit_status is known */
+    bool await_all;  /* it is being ended */
+    bool has_others; /* children of ours that were there before the command */
+    int socket;      /* to the guardian */
+    int exec_pipe;   /* carries errno if the command could not be executed */
     struct alarm killer;
     int64_t kill_at; /* INT64_MAX: not planned */
     ev_io news_watcher;

@@ -52,6 +52,16 @@ static int open_folder(const char *path)
     return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
+bool proc_is_ours(void)
+{
+    char target[16];
+    ssize_t length = readlink("/proc/self", target, sizeof(target) - 1);
+    if (length < 0)
+        return false;
+    target[length] = '\0';
+    return number_of(target) == getpid();
+}
+
 void proc_each(const char *folder, void (*seen)(void *data, int number), void *data)
 {
     int list = open_folder(folder);

@@ -12,6 +12,10 @@ struct proc_facts {
     bool runs; /* a thread of it does: it is no zombie */
 };
 
+/* Are the pids there those that we know processes by?  Not in a new pid namespace that still has
+ * the /proc of another. */
+bool proc_is_ours(void);
+
 /* Calls `seen` for each entry of the folder that is a number. */
 void proc_each(const char *folder, void (*seen)(void *data, int number), void *data);
 

@@ -223,13 +223,16 @@ static void say_on_lost(const struct child *child)
         say_on_lost_end(child->on_lost_status);
 }
 
+/* Where no process of another user was met, none was seen at all. */
 static void say_left(const struct child *child)
 {
-    char one[32] = "";
     if (child->one_left > 0)
-        snprintf(one, sizeof(one), ", one of them %d", (int)child->one_left);
-    say("processes of the command run on, as they belong to another user and cannot be ended: %u%s",
-        child->left, one);
+        say("processes of the command run on, as they belong to another user and cannot be ended: "
+            "%u, one of them %d",
+            child->left, (int)child->one_left);
+    else
+        say("processes of the command run on, as /proc does not show them and they cannot be "
+            "ended");
 }
 
 static void say_why(const struct run *run, bool cut_off)

@@ -11,8 +11,8 @@
 #define PIDS_MOST   (1 << 22) /* no pid of Linux is that large */
 #define PASSES_MOST 10        /* who forks without end must not keep us here */
 
-/* One bit for each pid: it is in the tree. */
-static uint8_t ours[PIDS_MOST / 8];
+/* One bit for each pid: it is in the tree; it is not to be. */
+static uint8_t ours[PIDS_MOST / 8], others[PIDS_MOST / 8];
 
 struct search {
     pid_t but_group, nor_group; /* 0: none */
@@ -21,15 +21,15 @@ struct search {
     struct signalled signalled;
 };
 
-static bool is_ours(pid_t pid)
+static bool is_in(const uint8_t *set, pid_t pid)
 {
-    return pid < PIDS_MOST && ours[pid / 8] & 1U << pid % 8;
+    return pid < PIDS_MOST && set[pid / 8] & 1U << pid % 8;
 }
 
-static void make_ours(pid_t pid)
+static void put_in(uint8_t *set, pid_t pid)
 {
     if (pid < PIDS_MOST)
-        ours[pid / 8] |= (uint8_t)(1U << pid % 8);
+        set[pid / 8] |= (uint8_t)(1U << pid % 8);
 }
 
 static void note(struct signalled *signalled, pid_t pid, int outcome)
@@ -55,9 +55,10 @@ static void look_at(void *data, int pid)
 {
     struct search *search = data;
     struct proc_facts facts;
-    if (is_ours(pid) || !proc_facts(pid, &facts) || !is_ours(facts.parent))
+    if (is_in(ours, pid) || is_in(others, pid) || !proc_facts(pid, &facts) ||
+        !is_in(ours, facts.parent))
         return;
-    make_ours(pid);
+    put_in(ours, pid);
     search->found = true;
     if (facts.runs && facts.group != search->but_group && facts.group != search->nor_group)
         send_to(&search->signalled, pid, search->number);
@@ -66,14 +67,29 @@ static void look_at(void *data, int pid)
 /* Most parents are listed before their children: then one pass finds all, and one more nothing. */
 static struct signalled signal_all(pid_t root, struct search search)
 {
+    if (!proc_is_ours())
+        return search.signalled;
     memset(ours, 0, sizeof(ours));
-    make_ours(root);
+    put_in(ours, root);
     search.found = true;
     for (int pass = 0; search.found && pass < PASSES_MOST; pass++) {
         search.found = false;
         proc_each("/proc", look_at, &search);
     }
     return search.signalled;
+}
+
+static void look_for_child(void *data, int pid)
+{
+    const pid_t *parent = data;
+    struct proc_facts facts;
+    if (proc_facts(pid, &facts) && facts.parent == *parent)
+        put_in(others, pid);
+}
+
+void tree_leave_out_children(pid_t parent)
+{
+    proc_each("/proc", look_for_child, &parent);
 }
 
 struct signalled tree_ask(pid_t root, pid_t but_group, pid_t nor_group)

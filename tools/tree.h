@@ -16,6 +16,9 @@ struct signalled {
     pid_t one_refused;
 };
 
+/* The children that this process has now, and theirs, are in no tree. */
+void tree_leave_out_children(pid_t parent);
+
 /* To the descendants of `root`, not to itself.  SIGTERM is followed by SIGCONT, and does not go to
  * those groups (0: none).  What is forked meanwhile may be missed: ask again. */
 struct signalled tree_ask(pid_t root, pid_t but_group, pid_t nor_group);

@@ -424,6 +424,19 @@ class TheGuardian(GuardianCase):
         self.assertFalse(any(map(alive, pids)))
         self.assert_free(self.name)
 
+    def test_is_killed_where_there_were_children_before(self):
+        """A shell that became `redlock run` had some; they are not of the command."""
+        become = f"sleep 60 >/dev/null 2>&1 & echo $! > '{self.tmp}/before'; exec \"$@\""
+        process = subprocess.Popen(["sh", "-c", become, "-", REDLOCK, *self.patience, "run", self.name, "--", "sh",
+                                    "-c", FAMILY, str(self.tmp)], env=self.env(), stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(self.end, process)
+        pids, before = self.family(), self.pid("before")
+        os.kill(facts(pids[0])[1], signal.SIGKILL)
+        self.finish(process, UNGUARDED)
+        self.assertFalse(any(map(alive, pids)))
+        self.assertTrue(alive(before))
+
     def test_is_killed_as_json(self):
         process = self.start(FAMILY, "--json")
         self.family()
@@ -571,6 +584,39 @@ class Left(GuardianCase):
         self.finish(process, UNGUARDED)
         self.gone(group)
         self.assertTrue(alive(daemon))
+
+
+class Proc(GuardianCase):
+    """There is no /proc, or it is another pid namespace's: who has left the group is not found there."""
+
+    def ends_with(self, script):
+        """/proc is an empty folder for the command and the guardian, and there are no cgroups."""
+        private = ["unshare", "--mount", "--propagation", "private", "sh", "-c",
+                   "if [ -d /sys/fs/cgroup ]; then mount -t tmpfs none /sys/fs/cgroup; fi && exec \"$@\"", "-"]
+        if subprocess.run([*private, "mount", "-t", "tmpfs", "none", "/proc"], check=False,
+                          stderr=subprocess.DEVNULL).returncode:
+            self.skipTest("no mount namespaces that we may make")
+        process = subprocess.Popen([*private, REDLOCK, *self.patience, "run", "--kill-after", "200ms", self.name, "--",
+                                    "sh", "-c", f"{DAEMON} until [ -s \"$0/daemon\" ]; do sleep 0.01; done; mount -t tmpfs "
+                                    f"none /proc && {script} exit 3", str(self.tmp)], env=self.env(),
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(self.end, process)
+        pid = self.pid("daemon")
+        self.assertIn("redlock: processes of the command run on, as /proc does not show them and they cannot be ended\n",
+                      self.finish(process, 3).err)
+        self.assertTrue(alive(pid))
+
+    def test_there_is_none(self):
+        self.ends_with("")
+
+    def test_it_is_of_another_namespace(self):
+        """A pid in it means another process, which is none of ours."""
+        bystander = subprocess.Popen(["sleep", "60"])
+        self.addCleanup(self.end, bystander)
+        folder = f"/proc/{bystander.pid}"
+        self.ends_with(f"ln -s 1 /proc/self; mkdir {folder}; "
+                       f"echo \"7 (other) S $PPID 7 7 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0\" > {folder}/stat;")
+        self.assertIsNone(bystander.poll())
 
 
 class Setuid(GuardianCase):
