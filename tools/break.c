@@ -5,6 +5,7 @@
  * exactly that holder's token on all masters, as a release does; and looks what came of it.
  */
 #include <string.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "break_report.h"
@@ -324,10 +325,12 @@ static void on_input(struct ev_loop *loop, ev_io *input, int events)
         declined(breaker);
 }
 
+/* What was typed before the question is no answer to it. */
 static void ask_user(struct breaker *breaker)
 {
     struct text line = {0};
     breaker->phase = ASKS;
+    tcflush(STDIN_FILENO, TCIFLUSH);
     text_format(&line, "redlock: ");
     break_show_found(&line, &breaker->breakage);
     text_format(&line, "\nbreak it? [y/N] ");

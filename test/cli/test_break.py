@@ -287,6 +287,18 @@ class Asked(ClusterCase):
         self.assertEqual(terminal.wait(), 0)
         self.assert_free(self.name)
 
+    def test_what_was_typed_before_the_question_is_no_answer(self):
+        token = self.lock_on_all("--ttl", "4s", self.name)
+        terminal = Terminal([REDLOCK, *self.patience, "break", "--holder", token, self.name], self.env())
+        self.addCleanup(terminal.close)
+        terminal.expect(b"looking whether its holder renews")
+        terminal.send(b"y\n")
+        terminal.expect(b"break it? [y/N] ")
+        terminal.send(b"\n")
+        terminal.expect(b"nothing was deleted")
+        self.assertEqual(terminal.wait(), 1)
+        self.assertIn(token, self.cluster.values(self.name))
+
     def test_how_long_a_holder_that_lives_may_write(self):
         """It may have renewed the lock just before that was deleted, whatever was left when the user said yes."""
         run = self.spawn("run", "--ttl", "6s", "--label", "alive", self.name, "--", "sleep", "60")
