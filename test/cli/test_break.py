@@ -342,6 +342,17 @@ class Missing(Case):
         self.assertEqual(told.count("; if it has the key, that ends by itself within "), 2)
         self.assertEqual([self.cluster.cli(i, "GET", "a") for i in (3, 4, 5)], [""] * 3)
 
+    def test_a_holder_that_lives_may_reach_who_is_not_reached_from_here(self):
+        """There it may renew the lock until its lease is over, and leave it behind."""
+        run = self.spawn("run", "--ttl", "1500ms", "b", "--", "sleep", "60")
+        token = until(lambda: self.cluster.cli(5, "GET", "b"), "it is held")
+        self.cluster.kill(1, 2)
+        told = self.redlock("break", "--yes", "--holder", token, "b", status=0).out
+        self.assertIn("ALIVE", told)
+        for ends in re.findall(r"ends by itself within ([0-9.]+) s", told):
+            self.assertGreaterEqual(float(ends), 3.0)
+        self.finish(run, status=76)
+
     def test_three_are_dead(self):
         self.cluster.kill(1, 2, 3)
         told = self.redlock("break", "--json", "--yes", "--holder", self.token, "a", status=69).json

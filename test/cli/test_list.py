@@ -155,6 +155,14 @@ class Lists(ClusterCase):
                       text)
         self.assertNotIn("no lock", text)
 
+    def test_what_is_partial_is_looked_at_again(self):
+        """It may have changed hands meanwhile.  Who holds it, and for how long, is read at each look."""
+        self.cluster.cli(1, "SET", "partial", f"{'A' * 22}:rest", "PX", "30000")
+        self.cluster.cli(1, "CONFIG", "RESETSTAT")
+        self.assertTrue(holders(self.list())["rest"]["holds"][0]["partial"])
+        looks = re.search(r"cmdstat_pttl:calls=(\d+)", self.cluster.cli(1, "INFO", "commandstats"))
+        self.assertEqual(looks[1], "3")
+
     def test_who_waits_for_what_is_foreign(self):
         self.each("SET", "theirs", "other-software", "PX", "60000")
         waiter = Holding(self, "waiter", "theirs")
