@@ -293,6 +293,10 @@ typedef struct redlock_options {
     /* Of so many waiters, readers and holders of permits redlock_inspect() tells the tokens:
      * 1 to REDLOCK_TOKENS_TOLD_MAX, 0: 16. */
     int tokens_told;
+
+    /* redlock_inspect() waits for the answer of every master that is connected, for as long as a
+     * request may take, and not for a quorum alone.  Default false. */
+    bool all_answers;
 } redlock_options;
 
 #ifndef __cplusplus

@@ -473,7 +473,7 @@ static void on_signal(void *data, int number)
 
 int perform_break(const struct options *options)
 {
-    struct breaker breaker = {.session = {.begin = on_begin, .all_tokens = true}};
+    struct breaker breaker = {.session = {.begin = on_begin, .all_told = true}};
     breaker.session.data = &breaker;
     if (!session_open(&breaker.session, options))
         return breaker.session.status;

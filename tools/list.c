@@ -338,7 +338,7 @@ static void on_signal(void *data, int number)
 
 int perform_list(const struct options *options)
 {
-    struct list list = {.session = {.begin = on_begin, .looks = true, .all_tokens = true}};
+    struct list list = {.session = {.begin = on_begin, .looks = true, .all_told = true}};
     list.session.data = &list;
     if (!session_open(&list.session, options))
         return list.session.status;

@@ -31,10 +31,10 @@ struct session {
      * reached, or for a quarter of the connect timeout. */
     void (*begin)(void *data);
     bool patient;
-    bool hasty;      /* begins at once: the call itself waits for the masters */
-    bool looks;      /* takes nothing: the masters are not told --max-ttl */
-    bool any_list;   /* begin also when the list of masters is known to be wrong */
-    bool all_tokens; /* of all waiters, readers and holders of permits, as far as that goes */
+    bool hasty;    /* begins at once: the call itself waits for the masters */
+    bool looks;    /* takes nothing: the masters are not told --max-ttl */
+    bool any_list; /* begin also when the list of masters is known to be wrong */
+    bool all_told; /* by all masters; of all waiters, readers and permits, as far as that goes */
     void *data;
     ev_timer begin_timer;
 

@@ -302,8 +302,9 @@ redlock_release_permit(redlock *client, redlock_lease **lease, const redlock_nam
  * name that is held there).  A master that abstains may have forgotten a holder: if
  * it has none, it counts as not answered, and its vote is ABSTAINS.  The call ends
  * once a quorum agrees on the holder, or that all names are free, and the other
- * masters have had as long again: the vote of a silent master is NONE.  The handle
- * is to be freed; returns as redlock_acquire_names().
+ * masters have had as long again: the vote of a silent master is NONE.  With
+ * options.all_answers it ends when each that is connected has answered, or has TIMEOUT.
+ * The handle is to be freed; returns as redlock_acquire_names().
  */
 REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_inspect(redlock *client, redlock_lease **lease,
                                                           const redlock_name *names, size_t count,

@@ -181,6 +181,7 @@ redlock_code options_read(redlock *client, const redlock_options *options, char 
     if (!code)
         code = read_texts(client, config, &o, why, why_size);
     config->looks_only = o.looks_only;
+    config->all_answers = o.all_answers;
     return code;
 }
 

@@ -6,6 +6,7 @@ import threading
 import unittest
 
 from harness import REDLOCK, Case, Cluster, ClusterCase, Terminal, until
+from relay import Relay, through
 
 NOBODY = "A" * 22
 
@@ -341,6 +342,13 @@ class Missing(Case):
         self.assertEqual(told.count("  deleted\n"), 3)
         self.assertEqual(told.count("; if it has the key, that ends by itself within "), 2)
         self.assertEqual([self.cluster.cli(i, "GET", "a") for i in (3, 4, 5)], [""] * 3)
+
+    def test_two_are_far_away(self):
+        """A quorum has answered long before them."""
+        far = [Relay(port, late_s=0.03) for port in self.cluster.ports[:2]]
+        told = self.redlock("break", "--json", "--yes", "--holder", self.token, "a", status=0,
+                            env=self.env(REDLOCK_NODES=through(self.cluster, far))).json
+        self.assertEqual([node["outcome"] for node in told["nodes"]], ["deleted"] * 5)
 
     def test_a_holder_that_lives_may_reach_who_is_not_reached_from_here(self):
         """There it may renew the lock until its lease is over, and leave it behind."""

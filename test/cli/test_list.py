@@ -1,14 +1,12 @@
 """list: who holds what, and who waits for what; among many keys of other software; what it cannot see."""
 
-import contextlib
 import os
 import re
-import socket
 import subprocess
-import threading
 import unittest
 
 from harness import REDLOCK, Case, Cluster, ClusterCase, Terminal, until
+from relay import Relay, through
 
 PROCESSES = int(os.environ.get("LIST_PROCESSES", "60"))  # hold and wait in the test of all
 FOREIGN = int(os.environ.get("LIST_FOREIGN", "20000"))   # keys of other software
@@ -294,33 +292,6 @@ class AmongMany(Case):
         self.assertEqual(terminal.status, 0)
 
 
-class Endless:
-    """In front of a master: it says that the keys go on for ever."""
-
-    LAST, NEXT = b"*4\r\n$1\r\n0\r\n:", b"*4\r\n$1\r\n7\r\n:"
-
-    def __init__(self, port):
-        self.to, self.said = port, 0
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.port = self.listener.getsockname()[1]
-        threading.Thread(target=self.accept, daemon=True).start()
-
-    def accept(self):
-        while True:
-            client, _ = self.listener.accept()
-            master = socket.create_connection(("127.0.0.1", self.to))
-            for ends in (client, master), (master, client):
-                threading.Thread(target=self.pass_on, args=ends, daemon=True).start()
-
-    def pass_on(self, source, target):
-        with contextlib.suppress(OSError):
-            while data := source.recv(65536):
-                self.said += data.count(self.LAST)
-                target.sendall(data.replace(self.LAST, self.NEXT))
-        with source, contextlib.suppress(OSError):
-            target.shutdown(socket.SHUT_WR)
-
-
 class Missing(Case):
     """Masters that cannot be looked through."""
 
@@ -336,12 +307,19 @@ class Missing(Case):
         self.assertIn("  holds 'a' on 3 of 5 masters, ", told.out)
         self.assertEqual(told.err.count("what is there alone is not shown"), 2)
 
+    def test_two_are_far_away(self):
+        """A quorum has answered long before them."""
+        far = [Relay(port, late_s=0.03) for port in self.cluster.ports[:2]]
+        self.cluster.cli(1, "SET", "rest", f"{'A' * 22}:rest", "PX", "30000")
+        told = self.redlock("list", status=0, env=self.env(REDLOCK_NODES=through(self.cluster, far))).out
+        self.assertIn("  holds 'a' on 5 of 5 masters, ", told)
+        self.assertIn("  holds 'rest' on 1 of 5 masters (partial: no quorum), ", told)
+
     def test_one_never_comes_to_its_end(self):
-        endless = Endless(self.cluster.ports[0])
-        first = self.cluster.uris[0].replace(f":{self.cluster.ports[0]}", f":{endless.port}")
-        env = self.env(REDLOCK_NODES=",".join([first, *self.cluster.uris[1:]]))
+        last, goes_on = b"*4\r\n$1\r\n0\r\n:", b"*4\r\n$1\r\n7\r\n:"
+        endless = Relay(self.cluster.ports[0], change=lambda data: data.replace(last, goes_on))
+        env = self.env(REDLOCK_NODES=through(self.cluster, [endless]))
         told = self.redlock("list", status=0, env=env)
-        self.assertGreater(endless.said, 1)
         self.assertIn("  holds 'a' on 5 of 5 masters, ", told.out)
         self.assertIn(f":{endless.port}: it takes far longer than the others; what is there alone is not shown",
                       told.err)

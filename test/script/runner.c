@@ -14,6 +14,7 @@
  * lease told how it ended.
  *
  *   masters N [spare F] [max-ttl T] [drift P] [timeout T] [connect-timeout T] [trust] [looks]
+ *           [all-answers]
  *   connect WHO [HELLO]      the connection is made and hello answered
  *   connected WHO            only made
  *   reply WHO ANSWER         to the oldest request: yes, healed, held [HOLDER [T]],
@@ -231,6 +232,7 @@ static void do_masters(struct scenario *s, struct words *words)
     config.skew_ms = 1000;
     config.trust_restarts = has(words, "trust");
     config.looks_only = has(words, "looks");
+    config.all_answers = has(words, "all-answers");
     fake_start(&s->fake, &config);
 }
 

@@ -56,7 +56,8 @@ struct engine_config {
     int64_t drift_ppm;
     int64_t max_ttl_ms;
     int64_t skew_ms;
-    bool looks_only; /* no lease is ever asked for: the masters need not know max_ttl_ms */
+    bool looks_only;  /* no lease is ever asked for: the masters need not know max_ttl_ms */
+    bool all_answers; /* who inspects waits for all masters, and not for a quorum alone */
     bool trust_restarts;
     usec connect_timeout;
     usec request_timeout; /* 0: it follows from the round trip */

@@ -201,6 +201,14 @@ unsigned round_undecided(const struct round *round, unsigned masters)
     return undecided;
 }
 
+unsigned round_asked(const struct round *round, unsigned masters)
+{
+    unsigned asked = 0;
+    for (unsigned i = 0; i < masters; i++)
+        asked += round->ballots[i].state == BALLOT_ASKED;
+    return asked;
+}
+
 enum verdict round_verdict(const struct round *round, unsigned masters, unsigned quorum)
 {
     return quorum_verdict(quorum, round_yes(round, masters), round_may_say_yes(round, masters));

@@ -82,6 +82,8 @@ unsigned round_late(const struct round *round, unsigned masters);
 unsigned round_broken(const struct round *round, unsigned masters);
 /* The masters that are connecting, or asked. */
 unsigned round_undecided(const struct round *round, unsigned masters);
+/* Masters that were asked and have not answered. */
+unsigned round_asked(const struct round *round, unsigned masters);
 enum verdict round_verdict(const struct round *round, unsigned masters, unsigned quorum);
 
 #endif

@@ -7,12 +7,19 @@ static bool quorum_agrees(const struct engine *e, const struct round *round)
            round_agree_on_holder(round, lease_masters(e)) >= e->quorum;
 }
 
+/* The user wants to have the answers of all, and some are on their way. */
+static bool waits_for_all(const struct engine *e, const struct round *round)
+{
+    return e->config.all_answers && round_asked(round, lease_masters(e)) > 0;
+}
+
 /* A quorum is enough; but the user wants to see all masters, so the others have as long again. */
 void inspecting_weigh(struct engine *e, struct lease *lease)
 {
     struct round *round = &lease->attempt->round;
-    bool is_enough =
-        quorum_agrees(e, round) && round_grace_is_over(round, e->now - round->asked_at, e->now);
+    bool is_enough = quorum_agrees(e, round) &&
+                     round_grace_is_over(round, e->now - round->asked_at, e->now) &&
+                     !waits_for_all(e, round);
     if (round_undecided(round, lease_masters(e)) && !is_enough)
         return;
     unsigned answered = round_count(round, lease_masters(e), VOTE_HELD) +

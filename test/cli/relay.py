@@ -1,0 +1,41 @@
+"""Between the command and a master: answers that come late, or are others."""
+
+import contextlib
+import socket
+import threading
+import time
+
+
+class Relay:
+    def __init__(self, port, late_s=0.0, change=lambda data: data):
+        self.to, self.late_s, self.change = port, late_s, change
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            client, _ = self.listener.accept()
+            master = socket.create_connection(("127.0.0.1", self.to))
+            threading.Thread(target=self.ask, args=(client, master), daemon=True).start()
+            threading.Thread(target=self.answer, args=(master, client), daemon=True).start()
+
+    @staticmethod
+    def ask(client, master):
+        with client, contextlib.suppress(OSError):
+            while data := client.recv(65536):
+                master.sendall(data)
+            master.shutdown(socket.SHUT_WR)
+
+    def answer(self, master, client):
+        with master, contextlib.suppress(OSError):
+            while data := master.recv(65536):
+                time.sleep(self.late_s)
+                client.sendall(self.change(data))
+            client.shutdown(socket.SHUT_WR)
+
+
+def through(cluster, relays):
+    """The list of masters, the first ones by these relays."""
+    uris = [uri.replace(f":{relay.to}", f":{relay.port}") for uri, relay in zip(cluster.uris, relays)]
+    return ",".join([*uris, *cluster.uris[len(uris):]])
