@@ -311,6 +311,24 @@ static int take_duration_option(struct options *options, int id)
     }
 }
 
+static int take_number_option(struct options *options, int id)
+{
+    switch (id) {
+    case OPTION_PARTIES:
+        return take_number(options, id, 1, REDLOCK_PARTIES_MAX, &options->parties);
+    case OPTION_GENERATION:
+        return take_number(options, id, 0, REDLOCK_GENERATION_MAX, &options->generation);
+    case OPTION_ARRIVALS:
+        return take_number(options, id, 1, REDLOCK_ARRIVALS_MAX, &options->arrivals);
+    case 'E':
+        return take_number(options, id, 1, EXIT_MOST, &options->conflict_exit);
+    case OPTION_UNAVAILABLE_EXIT:
+        return take_number(options, id, 1, EXIT_MOST, &options->unavailable_exit);
+    default:
+        return take_duration_option(options, id);
+    }
+}
+
 /* Without a value it is about all names; with one it gives another name. */
 static int take_shared(struct options *options)
 {
@@ -367,16 +385,6 @@ static int take_option(struct options *options, int id)
     case OPTION_LEAVE_CHILDREN:
         options->leave_children = true;
         return GO_ON;
-    case OPTION_PARTIES:
-        return take_number(options, id, 1, REDLOCK_PARTIES_MAX, &options->parties);
-    case OPTION_GENERATION:
-        return take_number(options, id, 0, REDLOCK_GENERATION_MAX, &options->generation);
-    case OPTION_ARRIVALS:
-        return take_number(options, id, 1, REDLOCK_ARRIVALS_MAX, &options->arrivals);
-    case 'E':
-        return take_number(options, id, 1, EXIT_MOST, &options->conflict_exit);
-    case OPTION_UNAVAILABLE_EXIT:
-        return take_number(options, id, 1, EXIT_MOST, &options->unavailable_exit);
     case OPTION_ON_LOST:
         options->on_lost = optarg;
         return GO_ON;
@@ -408,7 +416,7 @@ static int take_option(struct options *options, int id)
     case 'h':
         return show(options->command ? options->command->help : global_help);
     default:
-        return take_duration_option(options, id);
+        return take_number_option(options, id);
     }
 }
 
