@@ -267,6 +267,11 @@ class Operator(Masters):
             told = self.operator("list", "--prefix", "lock:", login=f"without-{command}:pw@", status=69).err
             self.assertIn(f"no permissions to run the '{command}' command", told)
 
+    def test_who_may_not_look_at_the_names_is_not_told_all(self):
+        self.each("ACL", "SETUSER", "blind", "on", ">pw", *self.rules(), "-get")
+        told = self.operator("list", "--prefix", "lock:", login="blind:pw@", status=69).err
+        self.assertIn("too few masters answered to know all", told)
+
     def test_the_user_of_locks_may_not(self):
         told = self.redlock("list", "--prefix", "lock:", status=69).err
         self.assertIn("no permissions to run the 'scan' command", told)

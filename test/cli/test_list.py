@@ -200,9 +200,11 @@ class Lists(ClusterCase):
 
     def test_keys_of_others_that_are_too_long_for_a_name(self):
         make = "redis.call('set', string.rep('k', ARGV[1]), ARGV[2], 'px', 60000)"
-        for length in "65536", "65537", "100000":
+        for length in "65536", "65537", "200000":
             self.each("EVAL", make, "0", length, f"{'A' * 22}:l{length}")
-        self.assertEqual(set(holders(self.list())), {"l65536"})
+        told = self.list()
+        self.assertEqual(set(holders(told)), {"l65536"})
+        self.assertEqual({node["left_out"] for node in told["nodes"]}, {0})
         self.assertEqual(set(holders(self.list("--foreign", "--prefix", "kkk"))), {"l65536"})
         self.assertIn(f"  holds '{'k' * 100}...' on 5 of 5", self.redlock("list", status=0).out)
 
@@ -306,6 +308,28 @@ class Missing(Case):
         told = self.redlock("list", status=0)
         self.assertIn("  holds 'a' on 3 of 5 masters, ", told.out)
         self.assertEqual(told.err.count("what is there alone is not shown"), 2)
+
+    def list_through(self, change, *options):
+        relay = Relay(self.cluster.ports[0], change=change)
+        return self.redlock("list", *options, status=0,
+                            env=self.env(REDLOCK_NODES=through(self.cluster, [relay])))
+
+    def test_one_tells_names_that_are_none(self):
+        """Shorter than the prefix, or with another one, or those of redlock's own keys."""
+        self.lock_on_all("--ttl", "30s", "--label", "me", "jobs:aa")
+        self.lock_on_all("--ttl", "30s", "--label", "me", "Redlock:aa")
+        for names in b"3:abc2:xy", b"7:jobx:aa":
+            told = self.list_through(lambda data, names=names: data.replace(b"7:jobs:aa", names),
+                                     "--prefix", "jobs:")
+            self.assertEqual(told.out.count("holds"), 1)
+            self.assertIn("  holds 'aa' on 5 of 5 masters, ", told.out)
+        told = self.list_through(lambda data: data.replace(b"10:Redlock:aa", b"10:redlock:aa"))
+        self.assertEqual(told.out.count("holds"), 3)
+
+    def test_names_that_are_left_out_are_counted(self):
+        without = re.compile(rb"(\*4\r\n\$1\r\n0\r\n:\d+\r\n):0\r\n")
+        told = self.list_through(lambda data: without.sub(rb"\1:3\r\n", data))
+        self.assertIn(": 3 names are too long, and not shown", told.err)
 
     def test_two_are_far_away(self):
         """A quorum has answered long before them."""

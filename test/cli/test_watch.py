@@ -140,6 +140,24 @@ class Masters(Case):
         self.finish(process, 128 + signal.SIGTERM)
 
 
+    def test_all_is_well_again(self):
+        self.patience = ()
+        self.cluster = Cluster(3)
+        self.addCleanup(self.cluster.stop)
+        self.lock_on_all("--ttl", "30s", "a")
+        process = self.spawn("status", "--watch", "--json", "a")
+        lines = Lines(process)
+        for ok in "true", "false", "true":
+            lines.next(f'"ok":{ok}')
+            if ok == "true":
+                self.cluster.pause(1, 2)
+            else:
+                self.cluster.resume(1, 2)
+        self.cluster.resume(1, 2)
+        process.send_signal(signal.SIGTERM)
+        process.wait(DEADLINE)
+
+
 class Usage(Case):
     patience = ()
 
