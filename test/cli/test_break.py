@@ -1,6 +1,7 @@
 """break: exactly the holder that was given, and nobody else; what may still write; who cannot be reached."""
 
 import re
+import socket
 import subprocess
 import threading
 import unittest
@@ -119,6 +120,28 @@ class Breaks(ClusterCase):
         holder.join()
         self.assertEqual((told["ok"], told["alive"]), (True, True))
         self.assertEqual(self.cluster.values(self.name), [""] * 5)
+
+    def set_whenever_it_is_absent(self, master, token, stop):
+        with socket.create_connection(("127.0.0.1", self.cluster.ports[master])) as its:
+            its.sendall(f"AUTH {self.cluster.passwords[master]}\r\n".encode())
+            while not stop.is_set() and its.recv(100):
+                its.sendall(f"SET {self.name} {token} NX PX 20000\r\n".encode())
+
+    def test_a_holder_that_sets_it_again_each_time(self):
+        token, stop = f"{NOBODY}:host:1", threading.Event()
+        for master in range(1, 6):
+            self.cluster.cli(master, "SET", self.name, token, "PX", "1800")
+        holders = [threading.Thread(target=self.set_whenever_it_is_absent, args=(master, token, stop))
+                   for master in range(5)]
+        for holder in holders:
+            holder.start()
+        told = self.broken(token, status=75)
+        stop.set()
+        for holder in holders:
+            holder.join()
+        self.assertEqual((told["text"], told["alive"]), ("not broken: its holder sets it again each time", True))
+        self.assertIn("back", self.outcomes(told))
+        self.assertGreater(told["may_write_ms"], 19000)
 
     def test_people_are_told_that_it_renews(self):
         run = self.spawn("run", "--ttl", "1500ms", "--label", "alive", self.name, "--", "sleep", "60")
