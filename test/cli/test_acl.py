@@ -268,7 +268,7 @@ class Operator(Masters):
             self.assertIn(f"no permissions to run the '{command}' command", told)
 
     def test_who_may_not_look_at_the_names_is_not_told_all(self):
-        self.each("ACL", "SETUSER", "blind", "on", ">pw", *self.rules(), "-get")
+        self.each("ACL", "SETUSER", "blind", "on", ">pw", *self.rules(), "-pttl")
         told = self.operator("list", "--prefix", "lock:", login="blind:pw@", status=69).err
         self.assertIn("too few masters answered to know all", told)
 

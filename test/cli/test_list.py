@@ -136,6 +136,7 @@ class Lists(ClusterCase):
         for master in 1, 2, 3:
             self.cluster.cli(master, "DEL", "partial")
         self.each("SET", "theirs", "other-software-1", "PX", "30000")
+        self.each("SET", "odd", "redlock:permits", "PX", "30000")
         self.each("SET", "data", "no lock")
         self.cluster.cli(1, "SET", "mixed", "other-software-2", "PX", "30000")
         self.cluster.cli(2, "SET", "mixed", f"{'A' * 22}:ours", "PX", "30000")
@@ -146,7 +147,7 @@ class Lists(ClusterCase):
                          (token, 2, True, "partly_held"))
         self.assertTrue(found["other-software-2"]["foreign"])
         found = holders(self.list("--foreign"))
-        self.assertEqual(set(found), {"rest", "other-software-1", "other-software-2", "ours"})
+        self.assertEqual(set(found), {"rest", "other-software-1", "other-software-2", "ours", "redlock:permits"})
         text = self.redlock("list", "--foreign", status=0).out
         self.assertIn("  holds 'partial' on 2 of 5 masters (partial: no quorum), ", text)
         self.assertIn("other-software-1 (foreign: not a value of redlock)\n  holds 'theirs' on 5 of 5",
