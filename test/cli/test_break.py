@@ -103,42 +103,53 @@ class Breaks(ClusterCase):
         self.finish(run, status=76)
         self.assert_free(self.name)
 
-    def renew_until_it_is_gone(self, token):
-        """Then it is set once more, as by a renewal that finds it absent, and left there."""
+    def connected(self, master):
+        its = socket.create_connection(("127.0.0.1", self.cluster.ports[master]))
+        self.addCleanup(its.close)
+        its.sendall(f"AUTH {self.cluster.passwords[master]}\r\n".encode())
+        self.assertEqual(its.recv(100), b"+OK\r\n")
+        return its
+
+    def renew_until_it_is_gone(self, token, masters):
+        """Then it is set once more, as by a renewal that finds it absent: on all at a time, and left there."""
         while all(self.cluster.cli(i, "EVAL", PROLONG, "1", self.name, token, "9000") == "1" for i in range(1, 6)):
             pass
-        for master in range(1, 6):
-            self.cluster.cli(master, "SET", self.name, token, "PX", "9000")
+        for its in masters:
+            its.sendall(f"SET {self.name} {token} PX 9000\r\n".encode())
+        for its in masters:
+            its.recv(100)
 
     def test_a_holder_that_sets_it_again_before_it_knows(self):
         token = f"{NOBODY}:host:1"
         for master in range(1, 6):
             self.cluster.cli(master, "SET", self.name, token, "PX", "9000")
-        holder = threading.Thread(target=self.renew_until_it_is_gone, args=(token,))
+        masters = [self.connected(master) for master in range(5)]
+        holder = threading.Thread(target=self.renew_until_it_is_gone, args=(token, masters))
         holder.start()
         told = self.broken(token)
         holder.join()
         self.assertEqual((told["ok"], told["alive"]), (True, True))
         self.assertEqual(self.cluster.values(self.name), [""] * 5)
 
-    def set_whenever_it_is_absent(self, master, token, stop):
-        with socket.create_connection(("127.0.0.1", self.cluster.ports[master])) as its:
-            its.sendall(f"AUTH {self.cluster.passwords[master]}\r\n".encode())
-            while not stop.is_set() and its.recv(100):
+    def relay_of_one_who_sets_it(self, master, token):
+        """Whatever the master answers, by then the holder has set it again where it was absent."""
+        its, one_by_one = self.connected(master), threading.Lock()
+
+        def set_it_first(answer):
+            with one_by_one:
                 its.sendall(f"SET {self.name} {token} NX PX 20000\r\n".encode())
+                its.recv(100)
+            return answer
+
+        return Relay(self.cluster.ports[master], change=set_it_first)
 
     def test_a_holder_that_sets_it_again_each_time(self):
-        token, stop = f"{NOBODY}:host:1", threading.Event()
+        token = f"{NOBODY}:host:1"
         for master in range(1, 6):
             self.cluster.cli(master, "SET", self.name, token, "PX", "1800")
-        holders = [threading.Thread(target=self.set_whenever_it_is_absent, args=(master, token, stop))
-                   for master in range(5)]
-        for holder in holders:
-            holder.start()
-        told = self.broken(token, status=75)
-        stop.set()
-        for holder in holders:
-            holder.join()
+        relays = [self.relay_of_one_who_sets_it(master, token) for master in range(5)]
+        told = self.redlock("break", "--json", "--yes", "--holder", token, self.name, status=75,
+                            env=self.env(REDLOCK_NODES=through(self.cluster, relays))).json
         self.assertEqual((told["text"], told["alive"]), ("not broken: its holder sets it again each time", True))
         self.assertIn("back", self.outcomes(told))
         self.assertGreater(told["may_write_ms"], 19000)
