@@ -335,6 +335,15 @@ class Killed(GuardianCase):
         self.gone([pid])
         self.assertEqual((self.tmp / "told").read_text(), "cleaned up\n")
 
+    def test_at_once(self):
+        """Not only when its lease is nearly over."""
+        process = self.start("echo $$ > \"$0/command\"; exec sleep 60", "--ttl", "30s")
+        pid = self.pid("command")
+        process.kill()
+        self.gone([pid])
+        left = [int(self.cluster.cli(master, "PTTL", self.name)) for master in range(1, self.masters + 1)]
+        self.assertGreater(max(left), 15000)
+
     def test_the_leader_and_its_children(self):
         process = self.start(FAMILY, "--kill-after", "200ms", command="elect")
         pids = self.family()
@@ -405,6 +414,16 @@ class TheGuardian(GuardianCase):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1,
                        signal.SIGTSTP, signal.SIGTTIN):
             os.kill(guardian, number)
+        self.let_end(process)
+
+    def test_is_spared_when_memory_is_short(self):
+        if subprocess.run(["sh", "-c", "echo -1000 > /proc/self/oom_score_adj"], check=False,
+                          stderr=subprocess.DEVNULL).returncode:
+            self.skipTest("we may not say so (CAP_SYS_RESOURCE)")
+        process, command, guardian = self.quiet_job()
+        score = lambda pid: Path(f"/proc/{pid}/oom_score_adj").read_text()
+        until(lambda: score(guardian) == "-1000\n", "it is spared")
+        self.assertEqual([score(process.pid), score(command)], [score("self")] * 2)
         self.let_end(process)
 
     def test_leaves_no_zombies(self):
@@ -496,6 +515,19 @@ class Left(GuardianCase):
     def test_what_ends_by_itself_is_not_worth_a_word(self):
         result = self.redlock("run", self.name, "--", "sh", "-c", "(setsid true &)", status=0)
         self.assertEqual(result.err, "")
+
+    def test_many_that_end_by_themselves(self):
+        """All are buried, though the guardian hears of them together."""
+        process = self.start("echo $$ > \"$0/command\"; read x; for i in $(seq 40); do (setsid true &); done; exit 5",
+                             stdin=subprocess.PIPE)
+        self.pid("command")
+        guardian = self.guardian(process)
+        os.kill(guardian, signal.SIGSTOP)
+        process.stdin.close()
+        process.stdin = None
+        until(lambda: [facts(it)[0] for it in children(guardian)] == ["Z"] * 41, "they have ended")
+        os.kill(guardian, signal.SIGCONT)
+        self.assertEqual(self.finish(process, 5).err, "")
 
     def test_is_killed_before_the_lock_is_free(self):
         process = self.start(DAEMON + 'until [ -s "$0/daemon" ]; do :; done; echo $$ > "$0/command"; read x',

@@ -165,6 +165,12 @@ class Others(ClusterCase):
                               "sleep", "60", status=76)
         self.assertIn("longest time", result.err)
 
+    def test_a_command_that_is_stopped_goes_on_to_clean_up(self):
+        result = self.redlock("run", "--max-hold", "1s", self.name, "--", "sh", "-c",
+                              "trap 'echo cleaned up; exit' TERM; kill -STOP $$; while :; do sleep 0.01; done",
+                              status=76, start_new_session=True)
+        self.assertEqual(result.out, "cleaned up\n")
+
     def test_lost_but_ended_well(self):
         self.redlock("run", "--max-hold", "500ms", "--ttl", "1s", self.name, "--", "sh", "-c",
                      "trap 'exit 0' TERM; while :; do sleep 0.01; done", status=76)
