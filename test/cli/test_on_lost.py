@@ -82,8 +82,9 @@ class OnLost(OnLostCase, ClusterCase):
         self.assert_free(self.name)
 
     def hangs(self, *options):
-        process = self.start("sleep 60 >/dev/null 2>&1 & echo $! > $D/member; "
-                             f"(setsid sh -c '{STUBBORN.format('$D/daemon')}' >/dev/null 2>&1 &); {STUBBORN.format('$D/hangs')}",
+        background = [f"sh -c '{STUBBORN.format('$D/member')}' >/dev/null 2>&1 &",
+                      f"(setsid sh -c '{STUBBORN.format('$D/daemon')}' >/dev/null 2>&1 &);"]
+        process = self.start(" ".join(background) + STUBBORN.format("$D/hangs"),
                              STUBBORN.format("$D/command"), *SOON, "--kill-after", "1s", "--json", *options)
         pids = [self.pid(of) for of in ("command", "hangs", "member", "daemon")]
         return self.finish(process, 76), pids
