@@ -287,6 +287,7 @@ static void on_released(struct run *run, const redlock_event *event)
     if (run->stopped_by) {
         run->status = EXIT_SIGNAL + run->stopped_by;
     } else if (event->code == REDLOCK_E_GONE && !run->lost) {
+        run->lost = true;
         run->status = EXIT_LOST;
         if (!run->session.options->json)
             session_tell_failure(&run->session, "lost", event);

@@ -112,6 +112,15 @@ class Elect(ClusterCase):
             self.cluster.cli(master, "SET", self.name, "stolen", "PX", "500")
         self.finish(job, status=76)
 
+    def test_again_after_a_loss_that_is_found_when_the_command_has_ended(self):
+        passwords = {f"PASSWORD_{i}": word for i, word in enumerate(self.cluster.passwords)}
+        steal = " ".join(f"REDISCLI_AUTH=$PASSWORD_{i} redis-cli -p {port} SET {self.name} thief PX 500;"
+                         for i, port in enumerate(self.cluster.ports))
+        result = self.redlock("elect", "--again", "--ttl", "20s", self.name, "--", "sh", "-c",
+                              f"[ -e '{self.tmp}/led' ] && exit 7; echo > '{self.tmp}/led'; {steal}",
+                              env=self.env(**passwords), status=7)
+        self.assertIn("a quorum of masters no longer has the lease", result.err)
+
     def test_a_signal_ends_it_with_again_too(self):
         job = self.elect("--again")
         self.leads(job)
