@@ -58,7 +58,7 @@ void name_set_add(struct name_set *set, const redlock_name *name)
 void name_set_free(struct name_set *set)
 {
     for (size_t i = 0; i < set->count; i++)
-        free((void *)(uintptr_t)set->names[i].bytes);
+        free((void *)set->names[i].bytes);
     free(set->names);
     free(set->places);
 }

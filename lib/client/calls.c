@@ -130,20 +130,21 @@ static redlock_code check_permits(redlock *client, const redlock_name *names, si
     return REDLOCK_OK;
 }
 
-/* Drops `names`; NULL when memory is out. */
-static redlock_code enter_lease(redlock *client, redlock_lease **out, struct names *names,
-                                const struct terms *terms, const char *token)
+/* Drops `names`, which may be NULL.  NULL when memory is out, which is said. */
+static redlock_lease *enter_lease(redlock *client, struct names *names, const struct terms *terms,
+                                  const char *token)
 {
     redlock_lease *lease = make_lease(client, names, terms, token);
     if (names)
         names_drop(&client_memory, names);
-    if (!lease)
-        return client_fail(client, REDLOCK_E_MEMORY, "out of memory");
+    if (!lease) {
+        client_fail(client, REDLOCK_E_MEMORY, "out of memory");
+        return NULL;
+    }
     lease->permit = terms->permits != 0;
     lease->slot = -1;
     lease->client = client;
-    *out = lease;
-    return REDLOCK_OK;
+    return lease;
 }
 
 static redlock_code new_lease(redlock *client, redlock_lease **out, const redlock_name *names,
@@ -156,12 +157,13 @@ static redlock_code new_lease(redlock *client, redlock_lease **out, const redloc
     struct names *copy = make_names(client, names, count);
     if (copy)
         set_modes(copy, names, terms->shared);
-    code = enter_lease(client, out, copy, terms, token);
-    if (code)
-        return code;
-    (*out)->reads = count == 1 && (terms->shared || names[0].shared);
-    (*out)->callback = callback;
-    (*out)->data = data;
+    redlock_lease *lease = enter_lease(client, copy, terms, token);
+    if (!lease)
+        return REDLOCK_E_MEMORY;
+    lease->reads = count == 1 && (terms->shared || names[0].shared);
+    lease->callback = callback;
+    lease->data = data;
+    *out = lease;
     return REDLOCK_OK;
 }
 
@@ -265,11 +267,12 @@ redlock_code redlock_release_permit(redlock *client, redlock_lease **lease,
     if (!code && (slot < 0 || slot >= REDLOCK_PERMITS_MAX))
         code = client_fail(client, REDLOCK_E_ARGUMENT, "a slot is 0 to %d, not %d",
                            REDLOCK_PERMITS_MAX - 1, slot);
-    if (!code)
-        code = enter_lease(client, lease, make_slot(client, name, (unsigned)slot),
-                           &(struct terms){0}, token);
     if (code)
         return code;
+    struct names *names = make_slot(client, name, (unsigned)slot);
+    *lease = enter_lease(client, names, &(struct terms){0}, token);
+    if (!*lease)
+        return REDLOCK_E_MEMORY;
     (*lease)->callback = callback;
     (*lease)->data = data;
     client_ask(*lease, OP_RELEASE);

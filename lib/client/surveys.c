@@ -102,7 +102,7 @@ redlock_code redlock_survey_begin(redlock *client, redlock_survey **out, bool fo
     if (!client)
         return REDLOCK_E_ARGUMENT;
     redlock_code code = check(client, out, callback);
-    if (code)
+    if (code || !out)
         return code;
     redlock_survey *survey = task_calls_new(client, sizeof *survey, tell_survey);
     struct names *begins = survey ? make_beginning(client) : NULL;
