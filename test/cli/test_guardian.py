@@ -226,15 +226,15 @@ class Cgroups(GuardianCase):
 
 class Frozen(GuardianCase):
     def test_stopped_for_three_ttls(self):
-        process = self.start(FAMILY, "--ttl", "2s", "--json")
+        process = self.start(FAMILY, "--ttl", "4s", "--json")
         pids = self.family()
-        end = time.monotonic() + 6
+        end = time.monotonic() + 12
         process.send_signal(signal.SIGSTOP)
         self.gone(pids)
         until(lambda: time.monotonic() > end, "three ttls are over")
         process.send_signal(signal.SIGCONT)
         told = self.finish(process, 76)
-        self.assertRegex(told.events("lost")[0]["text"], r"^lost, [34]\d{3} ms after its end: ")
+        self.assertRegex(told.events("lost")[0]["text"], r"^lost, [78]\d{3} ms after its end: ")
         ended = told.events("ended")[0]
         self.assertEqual(ended["status"], 128 + signal.SIGKILL)
         self.assertGreater(ended["margin_ms"], 0)
