@@ -1,5 +1,5 @@
 /*
- * redlock.h - distributed locks over N independent Redis masters, on libev.
+ * redlock.h - distributed locks over N independent Redis masters, on any event loop.
  *
  * A lock is a lease: one or several names, held with a random token on a
  * quorum of the masters until a deadline that both sides can compute.  The
@@ -8,7 +8,9 @@
  * implementations leave; doc/design.md tells which and how.
  *
  * In short
- *   redlock_open()      starts a client on your event loop
+ *   redlock_open()      starts a client, on a loop of libev or on a descriptor
+ *   redlock_fd()        that descriptor, for poll() or any event loop
+ *   redlock_process()   does what is to be done when it is readable
  *   redlock_acquire()   asks for a lease; the outcome comes to your callback
  *   redlock_valid_for() how long the lease is good for, now
  *   redlock_fence()     a number for the resource to refuse late holders by
@@ -23,31 +25,31 @@
  * Contract, for every function unless it says otherwise
  *   - Threads: a client and its leases belong to the thread that runs its
  *     loop.  redlock/sync.h has a client that any thread may use.
- *   - Callbacks: the library calls them from the loop only, never from inside a
- *     function that you call (on_log is the exception).  Every function here may be
- *     called inside a callback, also to free the handle that the callback is about.
+ *   - Callbacks: the library calls them from the loop only (from redlock_process()
+ *     if that is your loop), never from inside another function that you call (on_log
+ *     is the exception).  Every function here but redlock_process() may be called
+ *     inside a callback, also to free the handle that the callback is about.
  *   - Outcomes: each is reported exactly once; none after redlock_lease_free(),
  *     redlock_detach() or redlock_free().
  *   - Handles must not be NULL.  Strings passed in are copied.  Strings handed out
  *     in an event live until the callback returns.
  *   - Functions that can fail return REDLOCK_OK (0) or a redlock_code.
  *   - Durations are milliseconds.  Validity is measured on CLOCK_BOOTTIME, so
- *     redlock_valid_for() is 0 at once when a machine wakes from a long suspend;
- *     the LOST callback follows when the loop next wakes (libev's timers do not
- *     count suspend).
+ *     redlock_valid_for() is 0 at once when a machine wakes from a long suspend.
+ *     The LOST callback follows at once on a descriptor, whose timer counts suspend;
+ *     on a loop of libev when that next wakes (libev's timers do not count it).
  *   - Failures of this machine: a master for which there is no descriptor, no
  *     memory, or no room in epoll is down, with a text that says so, and is tried
- *     again.  One failure remains: libev, which this library shares with you, ends
- *     the process (abort) when it gets no memory for its own tables of watchers.
- *     These tables are small, and grow when a client is opened and when it connects.
+ *     again.  One failure remains on a loop of libev: libev, which this library shares
+ *     with you, ends the process (abort) when it gets no memory for its own tables of
+ *     watchers.  These tables are small, and grow when a client is opened and connects.
  *     A program that wants another end, or can find memory, gives libev an allocator
  *     (ev_set_allocator()); the library leaves that setting to the program.
  *   - fork(): the child holds nothing.  There every lease of the parent is
  *     valid for 0 ms, every call about a lease and redlock_adopt() fail with
- *     REDLOCK_E_FORKED, redlock_close() does nothing, and the two free functions
- *     work; the parent is undisturbed.  _Fork() and clone(2) are noticed as well
- *     (Linux 4.14 and later), unless the child shares its parent's memory: then it
- *     is a thread.
+ *     REDLOCK_E_FORKED, and so does redlock_process(), redlock_close() does nothing,
+ *     and the two free functions work; the parent is undisturbed.  _Fork() and clone(2) are noticed
+ * as well (Linux 4.14 and later), unless the child shares its parent's memory: then it is a thread.
  *   - Snapshots: the moment at which a token is drawn goes into it, so that two
  *     machines that go on from one snapshot do not draw the same token.  A lease that
  *     a client of the snapshot holds, acquires or waits for exists on both machines:
@@ -317,13 +319,15 @@ static inline redlock_options redlock_options_init()
 #endif
 
 /*
- * Starts a client on `loop`, which must outlive it.  The client begins to connect
- * at once; nothing more is sent before the loop runs.  Leases may be asked for at
- * once.  The client keeps the loop alive (ev_ref) only while it waits for something
- * besides its idle connections: a lease, a release still owed, its first
- * connections.
+ * Starts a client.  It begins to connect at once; nothing more is sent before its loop
+ * runs.  Leases may be asked for at once.
  *
  *   client   receives the client, to be freed with redlock_free(); NULL on failure
+ *   loop     a loop of libev, which must outlive the client.  The client keeps it alive
+ *            (ev_ref) only while redlock_is_busy().
+ *            NULL: the client has a loop of its own, and shows one descriptor, which
+ *            any event loop can watch: redlock_fd().  (Where libev cannot make a loop,
+ *            ev_loop_new() and ev_default_loop() return NULL too: look at that first.)
  *   options  NULL for the defaults
  *   why, why_size   a buffer and its bytes: receives a sentence on failure (which
  *            master, what is wrong); may be NULL, 0
@@ -357,6 +361,74 @@ REDLOCK_API void redlock_close(redlock *client, int64_t patience_ms,
  * a forked child it closes the child's copies of the sockets and sends nothing.
  */
 REDLOCK_API void redlock_free(redlock *client);
+
+/* ---- Without libev --------------------------------------------------------
+ *
+ * A client that was opened with a NULL loop does nothing by itself.  Watch its
+ * descriptor for reading, with poll() or with whatever your program has, and call
+ * redlock_process() each time when it is readable:
+ *
+ *     struct pollfd ready = {.fd = redlock_fd(client), .events = POLLIN};
+ *     while (poll(&ready, 1, -1) >= 0 && !redlock_process(client) && !done)
+ *         ;
+ *
+ * Watch it level-triggered, as poll() does: it stays readable while there is something
+ * to do.  Nothing else is needed: there are no timers to set, for the descriptor is
+ * readable as well when a lease has to be renewed or is lost, also when that came about
+ * while the machine was suspended; and when you have asked for something outside of a
+ * callback.  examples/ has such programs for poll(), libuv, libevent, GLib, sd-event
+ * and Python's asyncio.
+ */
+
+/*
+ * The descriptor of the client, the same from redlock_open() until redlock_free(), and
+ * close-on-exec.  It is the library's: watch it, for reading only; do not read from it,
+ * close it, or replace it by dup2().  Stop watching it before redlock_free(); where a
+ * callback calls redlock_free(), the descriptor is open until redlock_process() returns.
+ * (What closes all descriptors, such as a function that makes a daemon, must come before
+ * redlock_open().)
+ * Returns -1 if the client runs on a loop of libev, and in a forked child.
+ */
+REDLOCK_API int redlock_fd(const redlock *client);
+
+/*
+ * Does all that is to be done now, and never waits: reads what the masters have sent, carries
+ * out what you have asked for, calls your callbacks, writes to the masters.  May be called at
+ * any time, whether the descriptor is readable or not; so whoever calls it right after
+ * redlock_acquire() or another call saves a turn of the loop.  All calls must come from one
+ * thread, that of the first; a build with assertions ends the program otherwise.
+ *
+ * Returns
+ *   REDLOCK_OK   also if a callback has freed the client
+ *   E_STATE      refused, and nothing was done: called inside a callback, or by another
+ *                thread.  (A callback that runs your loop may let it call this: the
+ *                descriptor stays readable meanwhile.)
+ *   E_ARGUMENT   the client runs on a loop of libev
+ *   E_FORKED     this is a forked child; nothing was done, or it was a callback that forked
+ *   E_SYSTEM     your program has closed the descriptor.  What is due was done all the
+ *                same, so leases end and are told LOST in time; but nothing that masters
+ *                send is noticed: free the client.
+ * A master whose connection your program has closed is down when that is noticed, and is
+ * connected again.
+ */
+REDLOCK_API redlock_code redlock_process(redlock *client);
+
+/*
+ * Milliseconds until redlock_process() must be called, if the descriptor does not become
+ * readable earlier: 0: now; -1: never.  They are rounded up, and may be too few: then there
+ * is nothing to do.  Nobody needs it who watches the descriptor, which is readable at that time;
+ * it is for programs that want to sleep without looking at it, or to know how long they will.
+ * The machine's suspend counts.  -1 also for a client on a loop of libev, and in a forked child.
+ */
+REDLOCK_API int redlock_next_timeout_ms(const redlock *client);
+
+/*
+ * True while the client waits for something besides its idle connections: a lease, a release
+ * still owed, its first connections, a callback that is yet to be called.  A program that is to
+ * end when nothing is left to do may go by it, as libuv's uv_ref() and uv_unref() can; a loop of
+ * libev is kept alive just so long.  False in a forked child.
+ */
+REDLOCK_API bool redlock_is_busy(const redlock *client);
 
 /* A sentence about the last call on this client that returned an error: what
  * was wrong and what to do.  Valid until the next call.  redlock_place_get() and

@@ -48,6 +48,12 @@ echo 'void pump_step(void); void more(void); void more(void) { pump_step(); }' >
 "$CC" -c -o "$work/redlock_sync.dir/sync_call.c.o" "$work/sync_call.c"
 must_fail 'a call past redlock.h' 'sync/sync_call calls pump_step' "$@" "$work/redlock_sync.dir/sync_call.c.o"
 
+echo '#include <ev.h>' >>"$work/lib/io/link.c"
+must_fail 'a link that knows libev' 'io/link.c includes <ev.h>' "$@"
+
+echo '#include <ev.h>' >>"$work/lib/client/loop.c"
+must_fail 'a pump on libev alone' 'client/loop.c includes <ev.h>' "$@"
+
 echo '#include <ev.h>' >>"$work/lib/client/pump.c"
 must_fail 'a pump that knows libev' 'client/pump.c includes <ev.h>' "$@"
 

@@ -11,7 +11,8 @@
  *   metrics.c   counters and masters, as OpenMetrics text
  *   stats.c     counters, as numbers
  *   ask.c       a call about a lease → the queue that the pump carries out
- *   loop.c      the pump on libev: a prepare watcher, a timer, loop references
+ *   process.c   the calls of a client on a descriptor
+ *   loop.c      the pump on an event loop: turns, a time to wake, what keeps the loop alive
  *   pump.c      queued calls → events → step → callbacks; knows no event loop
  *   tasks.c     what leases announce, observers, parties at barriers: asked, told, freed
  *   parts.c     makes and frees a client's links, notification connections and core
@@ -39,8 +40,8 @@
 #include "redlock.h"
 #include "system.h"
 
+struct io_loop;
 struct link;
-struct loop;
 
 /* The notification connection to one master.  A master may send one message on it for each QUEUE
  * request; a master that sends more is not heard for a while. */
@@ -107,8 +108,8 @@ struct pump {
 struct redlock {
     struct engine *engine; /* in engine_room; NULL: not made yet */
     struct pump pump;
-    struct loop *loop;       /* the user's, as loop.c sees it */
-    struct ev_loop *ev_loop; /* likewise, to be handed to links */
+    struct io_loop *io; /* its place on the user's loop */
+    bool shows_fd;      /* that is a loop of our own, run by redlock_process() */
 
     struct engine_config config; /* what was configured, for the core and for us */
     unsigned masters;

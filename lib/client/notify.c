@@ -71,7 +71,7 @@ static void deliver(void *owner, const struct event *event)
 
 static struct link *make(redlock *client, unsigned master)
 {
-    return link_new(client->ev_loop, &client->addresses[master], client->client_name,
+    return link_new(client->io, &client->addresses[master], client->client_name,
                     (struct link_owner){.deliver = deliver, .owner = client, .master = master});
 }
 

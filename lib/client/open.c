@@ -42,14 +42,13 @@ static redlock_code make(redlock *client, struct ev_loop *ev_loop, const redlock
                          char *why, size_t why_size)
 {
     client->process = forks_process();
-    client->ev_loop = ev_loop;
     redlock_code code = options_read(client, options, why, why_size);
     if (!code)
-        code = parts_make(client);
+        code = loop_make(client, ev_loop);
+    if (code == REDLOCK_E_SYSTEM)
+        fail(code, "no descriptor is left for an event loop", why, why_size);
     if (!code)
-        client->loop = loop_new(client, ev_loop);
-    if (!code && !client->loop)
-        code = REDLOCK_E_MEMORY;
+        code = parts_make(client);
     if (code == REDLOCK_E_MEMORY)
         fail(code, "out of memory", why, why_size);
     return code;
@@ -58,7 +57,7 @@ static redlock_code make(redlock *client, struct ev_loop *ev_loop, const redlock
 redlock_code redlock_open(redlock **out, struct ev_loop *loop, const redlock_options *options,
                           char *why, size_t why_size)
 {
-    if (!out || !loop)
+    if (!out)
         return REDLOCK_E_ARGUMENT;
     *out = NULL;
     if (why && why_size)
@@ -72,8 +71,7 @@ redlock_code redlock_open(redlock **out, struct ev_loop *loop, const redlock_opt
     }
     redlock_code code = make(client, loop, options, why, why_size);
     if (code) {
-        loop_free(client->loop);
-        parts_free(client);
+        loop_drop(client);
         return code;
     }
     start(client);

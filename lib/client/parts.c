@@ -26,7 +26,7 @@ static redlock_code make_links(redlock *client)
 {
     for (unsigned i = 0; i < client->masters; i++) {
         client->links[i] =
-            link_new(client->ev_loop, &client->addresses[i], client->client_name,
+            link_new(client->io, &client->addresses[i], client->client_name,
                      (struct link_owner){.deliver = deliver, .owner = client, .master = i});
         if (!client->links[i])
             return REDLOCK_E_MEMORY;

@@ -81,7 +81,7 @@ static void on_resolved(void *owner, struct addrinfo *list, const char *why)
               list ? try_next(it) : fail(it, "cannot look up %s: %s", it->address->host, why));
 }
 
-static enum connect_state start_host(struct connecting *it, struct ev_loop *loop)
+static enum connect_state start_host(struct connecting *it, struct io_loop *loop)
 {
     const struct address *address = it->address;
     it->addresses = it->untried = resolve_numeric(address->host, address->port);
@@ -101,7 +101,7 @@ void connect_init(struct connecting *it, const struct address *address,
     *it = (struct connecting){.fd = -1, .found = found, .owner = owner, .address = address};
 }
 
-enum connect_state connect_start(struct connecting *it, struct ev_loop *loop)
+enum connect_state connect_start(struct connecting *it, struct io_loop *loop)
 {
     it->error = 0;
     return it->address->path ? start_unix(it) : start_host(it, loop);

@@ -8,7 +8,7 @@
 #include "address.h"
 
 struct addrinfo;
-struct ev_loop;
+struct io_loop;
 struct resolve;
 
 enum connect_state {
@@ -32,7 +32,7 @@ struct connecting {
 void connect_init(struct connecting *connecting, const struct address *address,
                   void (*found)(void *owner, enum connect_state state), void *owner);
 
-enum connect_state connect_start(struct connecting *connecting, struct ev_loop *loop);
+enum connect_state connect_start(struct connecting *connecting, struct io_loop *loop);
 
 /* Must not be called while the socket is watched: it may close the socket and make another. */
 enum connect_state connect_go_on(struct connecting *connecting);

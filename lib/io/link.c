@@ -2,7 +2,6 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <ev.h>
 #include <sodium.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,6 +14,7 @@
 #include "connect.h"
 #include "expected.h"
 #include "forks.h"
+#include "io_loop.h"
 #include "reply.h"
 #include "server_error.h"
 #include "system.h"
@@ -29,9 +29,7 @@ enum phase {
 struct link {
     enum phase phase;
     struct connecting connecting;
-    struct ev_loop *loop;
-    ev_io io;
-    int watched;    /* EV_READ, EV_WRITE; 0: nothing */
+    struct io_watch socket;
     int send_error; /* errno; the replies that came before the error are yet to be read */
     unsigned batched;
     unsigned unwritten; /* number of the last in `expected` of whose commands nothing is written */
@@ -61,27 +59,16 @@ struct link {
     struct link_counters counters;
 };
 
-/* ---- The watcher.  It never keeps the loop alive: the owner of the link knows when
- * there is something to wait for. ---- */
-
-static void unwatch(struct link *link)
-{
-    if (!link->watched)
-        return;
-    ev_ref(link->loop);
-    ev_io_stop(link->loop, &link->io);
-    link->watched = 0;
-}
+/* ---- The watch ---- */
 
 static void watch(struct link *link, int events)
 {
-    if (link->watched == events)
-        return;
-    unwatch(link);
-    ev_io_set(&link->io, link->connecting.fd, events);
-    ev_io_start(link->loop, &link->io);
-    ev_unref(link->loop);
-    link->watched = events;
+    io_watch(&link->socket, link->connecting.fd, events);
+}
+
+static void unwatch(struct link *link)
+{
+    watch(link, 0);
 }
 
 /* ---- The end ---- */
@@ -313,7 +300,7 @@ static void write_output(struct link *link)
     if (!link->output.length)
         forget_secret(link);
     bool waits = link->output.length && !BYTE_MUTANT(REST_UNWATCHED);
-    watch(link, waits ? EV_READ | EV_WRITE : EV_READ);
+    watch(link, waits ? IO_READ | IO_WRITE : IO_READ);
 }
 
 static void expect(struct link *link, const struct tag *tag, enum step step)
@@ -341,7 +328,7 @@ static void write_batch(struct link *link)
 void link_flush(struct link *link)
 {
     write_batch(link);
-    bool waits = link->watched & EV_WRITE;
+    bool waits = link->socket.events & IO_WRITE;
     if (link->phase == UP && link->output.length && !waits && !link->send_error)
         write_output(link);
 }
@@ -407,7 +394,7 @@ static void come_up(struct link *link)
     link->context->flags &= ~REDIS_BLOCK;
     reply_attach(link->context->reader, &link->raw);
     link->phase = UP;
-    watch(link, EV_READ);
+    watch(link, IO_READ);
     if (link->channel)
         subscribe(link);
     else
@@ -420,7 +407,7 @@ static void go_on_connecting(struct link *link, enum connect_state state)
     case CONNECT_LOOKS_UP:
         break;
     case CONNECT_TRIES:
-        watch(link, EV_WRITE);
+        watch(link, IO_WRITE);
         break;
     case CONNECT_DONE:
         come_up(link);
@@ -452,7 +439,7 @@ static void start_connect(struct link *link, const char *channel)
     link->send_error = 0;
     link->unwritten = 0;
     link->login = (struct login_state){0};
-    go_on_connecting(link, connect_start(&link->connecting, link->loop));
+    go_on_connecting(link, connect_start(&link->connecting, link->socket.loop));
 }
 
 void link_connect(struct link *link)
@@ -480,23 +467,22 @@ void link_probe(struct link *link)
 
 /* ---- The loop ---- */
 
-static void on_io(struct ev_loop *loop, ev_io *watcher, int events)
+static void on_ready(void *owner, int events)
 {
-    (void)loop;
-    struct link *link = watcher->data;
+    struct link *link = owner;
     /* A forked child that runs the inherited loop must not read its parent's replies. */
     if (link->process != forks_process()) {
         unwatch(link);
         return;
     }
-    if (events & EV_ERROR) { /* libev has stopped the watcher */
+    if (events & IO_REFUSED) {
         break_off(link, "%s", SYSTEM_NOT_WATCHED);
     } else if (link->phase == CONNECTING) {
         finish_connect(link);
     } else {
-        if (events & EV_READ)
+        if (events & IO_READ)
             read_replies(link);
-        if (events & EV_WRITE && link->phase == UP)
+        if (events & IO_WRITE && link->phase == UP)
             write_output(link);
     }
     link_pump(link);
@@ -534,7 +520,7 @@ bool link_pump(struct link *link)
 
 /* ---- Life ---- */
 
-struct link *link_new(struct ev_loop *loop, const struct address *address, const char *client_name,
+struct link *link_new(struct io_loop *loop, const struct address *address, const char *client_name,
                       struct link_owner owner)
 {
     struct link *link = calloc(1, sizeof *link);
@@ -543,13 +529,11 @@ struct link *link_new(struct ev_loop *loop, const struct address *address, const
         return NULL;
     }
     connect_init(&link->connecting, address, on_found, link);
-    link->loop = loop;
+    link->socket = (struct io_watch){.loop = loop, .ready = on_ready, .owner = link};
     link->credentials =
         (struct credentials){address->user, address->password, address->db, client_name};
     link->owner = owner;
     link->process = forks_process();
-    ev_io_init(&link->io, on_io, -1, 0);
-    link->io.data = link;
     return link;
 }
 

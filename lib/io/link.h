@@ -12,7 +12,7 @@
 #include "address.h"
 #include "ground/event.h"
 
-struct ev_loop;
+struct io_loop;
 struct link;
 
 struct link_owner {
@@ -27,7 +27,7 @@ struct link_counters {
 };
 
 /* `address` and `client_name` (for CLIENT SETNAME, may be NULL) must outlive the link. */
-struct link *link_new(struct ev_loop *loop, const struct address *address, const char *client_name,
+struct link *link_new(struct io_loop *loop, const struct address *address, const char *client_name,
                       struct link_owner owner);
 
 /* Starts to connect: name lookup, then connect.  Ends in EVENT_CONNECTED or
@@ -49,7 +49,7 @@ void link_probe(struct link *link);
  * closes at the next pump and the request is answered ANSWER_LOST. */
 void link_send(struct link *link, const struct request *request);
 
-/* Writes what is queued with one system call; arms EV_WRITE only for the rest.  Requests of
+/* Writes what is queued with one system call; waits for the socket only with the rest.  Requests of
  * one kind that may go in one command, as releases, and were queued one after the other go in
  * one command. */
 void link_flush(struct link *link);

@@ -1,7 +1,6 @@
 #include "resolve.h"
 
 #include <errno.h>
-#include <ev.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "forks.h"
+#include "io_loop.h"
 #include "system.h"
 
 /* The work of the thread.  The lookup and the thread both own it: the one that leaves
@@ -26,12 +26,9 @@ struct job {
     char host[];
 };
 
-/* An eventfd instead of an ev_async, for which libev ends the process if it gets no descriptor. */
 struct resolve {
     int wakeup; /* an eventfd: the thread has finished */
-    ev_io finished;
-    bool watching;
-    struct ev_loop *loop;
+    struct io_watch finished;
     struct job *job;
     unsigned process; /* the thread is not there in a forked child */
     resolve_callback *callback;
@@ -123,20 +120,9 @@ static void leave_job(struct job *job)
         job_free(job);
 }
 
-static void stop_watching(struct resolve *resolve)
+static void watch(struct resolve *resolve, int events)
 {
-    if (!resolve->watching)
-        return;
-    ev_ref(resolve->loop);
-    ev_io_stop(resolve->loop, &resolve->finished);
-    resolve->watching = false;
-}
-
-static void start_watching(struct resolve *resolve)
-{
-    ev_io_start(resolve->loop, &resolve->finished);
-    ev_unref(resolve->loop);
-    resolve->watching = true;
+    io_watch(&resolve->finished, resolve->wakeup, events);
 }
 
 /* The finding of the thread; false if the thread is still at work. */
@@ -151,15 +137,14 @@ static bool take_finding(struct job *job, struct addrinfo **list, int *error)
     return finished;
 }
 
-static void on_finished(struct ev_loop *loop, ev_io *watcher, int events)
+static void on_finished(void *owner_of_watch, int events)
 {
-    (void)loop;
-    struct resolve *resolve = watcher->data;
+    struct resolve *resolve = owner_of_watch;
     struct addrinfo *list = NULL;
     int error = 0;
-    bool refused = events & EV_ERROR; /* libev has stopped the watcher */
+    bool refused = events & IO_REFUSED;
     if (resolve->process != forks_process()) {
-        stop_watching(resolve); /* the thread is the parent's, and so is its wake-up */
+        watch(resolve, 0); /* the thread is the parent's, and so is its wake-up */
         return;
     }
     if (!refused && !take_finding(resolve->job, &list, &error))
@@ -177,7 +162,7 @@ static void resolve_free(struct resolve *resolve)
     free(resolve);
 }
 
-static struct resolve *resolve_new(struct ev_loop *loop, resolve_callback *callback, void *owner)
+static struct resolve *resolve_new(struct io_loop *loop, resolve_callback *callback, void *owner)
 {
     struct resolve *resolve = calloc(1, sizeof *resolve);
     if (!resolve)
@@ -187,16 +172,14 @@ static struct resolve *resolve_new(struct ev_loop *loop, resolve_callback *callb
         free(resolve);
         return NULL;
     }
-    resolve->loop = loop;
     resolve->process = forks_process();
     resolve->callback = callback;
     resolve->owner = owner;
-    ev_io_init(&resolve->finished, on_finished, resolve->wakeup, EV_READ);
-    resolve->finished.data = resolve;
+    resolve->finished = (struct io_watch){.loop = loop, .ready = on_finished, .owner = resolve};
     return resolve;
 }
 
-struct resolve *resolve_start(struct ev_loop *loop, const char *host, int port,
+struct resolve *resolve_start(struct io_loop *loop, const char *host, int port,
                               resolve_callback *callback, void *owner)
 {
     struct resolve *resolve = resolve_new(loop, callback, owner);
@@ -208,7 +191,7 @@ struct resolve *resolve_start(struct ev_loop *loop, const char *host, int port,
         job->resolve = resolve;
         errno = start_thread(job);
         if (!errno) {
-            start_watching(resolve);
+            watch(resolve, IO_READ);
             return resolve;
         }
     }
@@ -222,7 +205,7 @@ struct resolve *resolve_start(struct ev_loop *loop, const char *host, int port,
 
 void resolve_cancel(struct resolve *resolve)
 {
-    stop_watching(resolve);
+    watch(resolve, 0);
     /* In a forked child the thread is gone, perhaps with the mutex held: the job is
      * left behind. */
     if (resolve->process == forks_process())

@@ -6,7 +6,7 @@
 
 #include <netdb.h>
 
-struct ev_loop;
+struct io_loop;
 
 /* A lookup on its way, in a thread of its own. */
 struct resolve;
@@ -20,7 +20,7 @@ struct addrinfo *resolve_numeric(const char *host, int port);
 
 /* Starts to look a name up.  The lookup does not keep the loop alive.  NULL: memory,
  * threads or descriptors are out; errno tells which. */
-struct resolve *resolve_start(struct ev_loop *loop, const char *host, int port,
+struct resolve *resolve_start(struct io_loop *loop, const char *host, int port,
                               resolve_callback *callback, void *owner);
 
 /* Ends the lookup without its callback.  Does not wait for the thread. */

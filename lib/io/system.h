@@ -34,7 +34,7 @@ struct randomness randomness_lend(struct randomness_store *store);
 /* Takes the rest that the step left; the bytes that it took are wiped. */
 void randomness_settle(struct randomness_store *store, struct randomness rest);
 
-/* The reason when libev stops a watcher by itself, with EV_ERROR: epoll takes no more. */
+/* The reason of IO_REFUSED: epoll takes no more. */
 #define SYSTEM_NOT_WATCHED                                                                         \
     "the event loop cannot watch another descriptor (look at fs.epoll.max_user_watches)"
 

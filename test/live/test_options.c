@@ -220,7 +220,9 @@ static void test_bad_numbers(void **state)
     struct ev_loop *loop = ev_loop_new(0);
     redlock *client;
     assert_code(redlock_open(NULL, loop, NULL, NULL, 0), REDLOCK_E_ARGUMENT);
-    assert_code(redlock_open(&client, NULL, NULL, NULL, 0), REDLOCK_E_ARGUMENT);
+    assert_code(redlock_open(NULL, NULL, NULL, NULL, 0), REDLOCK_E_ARGUMENT);
+    assert_code(redlock_open(&client, NULL, NULL, NULL, 0), REDLOCK_E_NODES);
+    assert_null(client);
     ev_loop_destroy(loop);
 }
 

@@ -6,6 +6,7 @@
 #include <ev.h>
 #include <stdio.h>
 
+#include "libev_loop.h"
 #include "link.h"
 #include "one_master.h"
 #include "user.h"
@@ -610,7 +611,8 @@ static void a_listener_hears_what_a_master_hands_over(void **state)
     char host[] = "127.0.0.1", name[] = "listener";
     struct address address = {
         .host = host, .port = cluster.ports[0], .password = cluster.passwords[0]};
-    struct link *link = link_new(loop, &address, name, (struct link_owner){hear, NULL, 0});
+    struct io_loop *io = libev_loop_new(loop, NULL, NULL);
+    struct link *link = link_new(io, &address, name, (struct link_owner){hear, NULL, 0});
     for (unsigned round = 1; round <= 2; round++) {
         link_subscribe(link, CHANNEL);
         run_until(loop, &heard.subscribed, round);
@@ -631,6 +633,7 @@ static void a_listener_hears_what_a_master_hands_over(void **state)
     }
     assert_int_equal(link_counters(link)->protocol_errors, 0);
     link_free(link);
+    io_loop_free(io);
     ev_loop_destroy(loop);
 }
 

@@ -46,13 +46,13 @@ bool shell_is_idle(const struct shell *s)
 
 static struct shell *shell_of(const redlock *client)
 {
-    return (struct shell *)(void *)client->loop;
+    return (struct shell *)(void *)client->io;
 }
 
-struct loop *loop_new(redlock *client, struct ev_loop *ev_loop)
+redlock_code loop_make(redlock *client, struct ev_loop *ev_loop)
 {
-    (void)client;
-    return (struct loop *)(void *)ev_loop; /* a shell, as redlock_open() was given */
+    client->io = (struct io_loop *)(void *)ev_loop; /* a shell, as redlock_open() was given */
+    return REDLOCK_OK;
 }
 
 void loop_start(redlock *client)
@@ -97,9 +97,9 @@ void loop_end(redlock *client)
         destroy(shell_of(client));
 }
 
-void loop_free(struct loop *loop)
+void loop_drop(redlock *client)
 {
-    (void)loop;
+    parts_free(client);
 }
 
 static void set_timer(struct shell *s)

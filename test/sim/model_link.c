@@ -44,7 +44,7 @@ static void deliver(struct link *link, const struct event *event)
 
 /* ---- beginning ------------------------------------------------------------------- */
 
-struct link *link_new(struct ev_loop *loop, const struct address *address, const char *client_name,
+struct link *link_new(struct io_loop *loop, const struct address *address, const char *client_name,
                       struct link_owner owner)
 {
     (void)client_name;

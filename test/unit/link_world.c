@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "libev_loop.h"
 #include "link_calls.h"
 #include "reply.h"
 #include "system.h"
@@ -83,6 +84,7 @@ int world_set_up(void **state)
     alarm(30);
     no_threads = no_memory = false;
     world->loop = ev_loop_new(EVFLAG_AUTO);
+    world->io = libev_loop_new(world->loop, NULL, NULL);
     world->names = unit_names(2, (const char *const[]){"jobs", "more"});
     world->name = unit_names(1, (const char *const[]){"jobs"});
     fake_listen(&world->fake, world->loop);
@@ -100,6 +102,7 @@ int world_tear_down(void **state)
         link_free(world->link);
     }
     fake_free(&world->fake);
+    io_loop_free(world->io);
     ev_loop_destroy(world->loop);
     names_drop(&unit_memory, world->names);
     names_drop(&unit_memory, world->name);
@@ -113,7 +116,7 @@ void make_link_to(struct world *world, struct address address)
     world->address = address;
     world->address.port = world->fake.port;
     world->link =
-        link_new(world->loop, &world->address, NAME, (struct link_owner){deliver, world, 3});
+        link_new(world->io, &world->address, NAME, (struct link_owner){deliver, world, 3});
     assert_non_null(world->link);
     ev_prepare_start(world->loop, &world->pumping);
 }

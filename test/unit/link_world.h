@@ -25,6 +25,7 @@ struct told {
 
 struct world {
     struct ev_loop *loop;
+    struct io_loop *io; /* the link's place on it */
     struct fake_master fake;
     struct address address;
     struct names *names; /* two, so that requests about them go alone */

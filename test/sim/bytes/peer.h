@@ -6,16 +6,15 @@
  *     lib/client ◄─ watch.c ◄─ lib/io/link.c ◄─ sockets.c ◄─ stream.c ◄─ master_says.c ◄─┘
  *
  * watch.c looks at all that goes into a link and comes out of it; sockets.c stands in for the
- * system calls, libev and the connecting.
+ * system calls, the event loop and the connecting.
  */
 #ifndef SIM_PEER_H
 #define SIM_PEER_H
 
 #include "client_shell.h"
+#include "io_loop.h"
 #include "link.h"
 #include "stream.h"
-
-struct ev_io;
 
 /* What came on a notification connection, and is to be told. */
 struct utterance {
@@ -42,7 +41,7 @@ struct peer {
 
     /* Of the present connection. */
     bool open, asked; /* `asked`: the client ends it */
-    struct ev_io *watcher;
+    struct io_watch *watch;
     struct stream in;
     struct buffer out;                    /* written, and not yet a whole command */
     struct greeting greeting, said_first; /* being written; answered with what comes first */

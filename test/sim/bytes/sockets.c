@@ -1,9 +1,9 @@
 /*
  * sockets.c - what the real link uses of the system: connecting (connect.h), send(), the reading of
- * hiredis, and of libev the watching.  The linker's --wrap puts send() and redisBufferRead() here.
+ * hiredis, and of the loop the watching (io_loop.h).  The linker's --wrap puts send() and
+ * redisBufferRead() here.
  */
 #include <errno.h>
-#include <ev.h>
 #include <hiredis/hiredis.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,7 +32,7 @@ void connect_init(struct connecting *it, const struct address *address,
     *it = (struct connecting){.fd = -1, .found = found, .owner = owner, .address = address};
 }
 
-enum connect_state connect_start(struct connecting *it, struct ev_loop *loop)
+enum connect_state connect_start(struct connecting *it, struct io_loop *loop)
 {
     struct peer *peer = peer_connecting;
     (void)loop;
@@ -92,26 +92,14 @@ void connect_close(struct connecting *it)
 
 /* ---- watching --------------------------------------------------------------------------- */
 
-void ev_ref(struct ev_loop *loop)
+void io_watch(struct io_watch *watch, int fd, int events)
 {
-    (void)loop;
-}
-
-void ev_unref(struct ev_loop *loop)
-{
-    (void)loop;
-}
-
-void ev_io_start(struct ev_loop *loop, ev_io *watcher)
-{
-    (void)loop;
-    peer_at(watcher->fd)->watcher = watcher;
-}
-
-void ev_io_stop(struct ev_loop *loop, ev_io *watcher)
-{
-    (void)loop;
-    peer_at(watcher->fd)->watcher = NULL;
+    if (watch->events)
+        peer_at(watch->fd)->watch = NULL;
+    if (events)
+        peer_at(fd)->watch = watch;
+    watch->fd = fd;
+    watch->events = events;
 }
 
 static bool is_connecting(const struct peer *peer)
@@ -120,24 +108,24 @@ static bool is_connecting(const struct peer *peer)
     return conn && !conn->established && !conn->broken;
 }
 
-/* What its watcher would be told. */
+/* What its watch would be told. */
 static int events_of(const struct peer *peer)
 {
     usec now = peer->shell->world->now;
-    if (!peer->watcher || is_connecting(peer))
+    if (!peer->watch || is_connecting(peer))
         return 0;
-    int events = now >= peer->writable_at ? EV_WRITE : 0;
+    int events = now >= peer->writable_at ? IO_WRITE : 0;
     if (stream_is_readable(&peer->in, now))
-        events |= EV_READ;
-    return events & peer->watcher->events;
+        events |= IO_READ;
+    return events & peer->watch->events;
 }
 
 /* What can be written, and was not, must be asked for. */
 static void waits_to_write(const struct peer *peer)
 {
-    bool can = peer->open && peer->watcher && peer->shell->world->now >= peer->writable_at;
+    bool can = peer->open && peer->watch && peer->shell->world->now >= peer->writable_at;
     bool up = !peer->subscribed && peer->shell->links[peer->master].phase == LINK_UP;
-    bool asks = peer->watcher && peer->watcher->events & EV_WRITE;
+    bool asks = peer->watch && peer->watch->events & IO_WRITE;
     if (can && up && peer->flushed.first && !asks && !link_breaks(peer->link))
         peer_violated(peer, "has more to write, and does not wait until it can");
 }
@@ -149,9 +137,8 @@ void socket_serve(struct peer *peer)
     master_says(peer);
     waits_to_write(peer);
     int events = events_of(peer);
-    ev_io *watcher = peer->watcher;
     if (events)
-        watcher->cb((struct ev_loop *)(void *)peer->shell, watcher, events);
+        peer->watch->ready(peer->watch->owner, events);
     watch_told(peer);
     if (peer->open && events_of(peer))
         peer_stirs(peer, 0);

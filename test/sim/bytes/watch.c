@@ -250,7 +250,7 @@ void watch_told(struct peer *peer)
 /* ---- the calls ---------------------------------------------------------------------------------
  */
 
-REAL(struct link *, link_new, struct ev_loop *loop, const struct address *address,
+REAL(struct link *, link_new, struct io_loop *loop, const struct address *address,
      const char *client_name, struct link_owner owner)
 {
     struct shell *s = (struct shell *)(void *)loop; /* what redlock_open() was given */
