@@ -27,6 +27,8 @@ static const char help[] =
     "  --pairs N        do exactly N pairs, without warm-up, instead of --seconds\n"
     "  --ttl MS         of each lease (10000); renew: see --leases\n"
     "  --spare F        votes: the quorum is (N + F + 2) / 2 (0)\n"
+    "  --descriptor     our clients show a descriptor, which the loop watches; else they\n"
+    "                   are a part of the loop, which is libev's\n"
     "  --request-timeout MS  for each master (the library's own choice)\n"
     "  --names K        names in each lease (1)\n"
     "  --name-size B    bytes of each name (32)\n"
@@ -65,6 +67,7 @@ enum {
     FENCE,
     READ,
     SPARE,
+    DESCRIPTOR,
     SHARED,
     LEASES,
     WORKERS,
@@ -92,6 +95,7 @@ static const struct option known[] = {{"nodes", required_argument, NULL, NODES},
                                       {"fence", no_argument, NULL, FENCE},
                                       {"read", no_argument, NULL, READ},
                                       {"spare", required_argument, NULL, SPARE},
+                                      {"descriptor", no_argument, NULL, DESCRIPTOR},
                                       {"shared", required_argument, NULL, SHARED},
                                       {"leases", required_argument, NULL, LEASES},
                                       {"workers", required_argument, NULL, WORKERS},
@@ -166,6 +170,9 @@ static void take(struct options *options, int option, const char *text)
         break;
     case SPARE:
         options->spare = (unsigned)number(text, 0, 14);
+        break;
+    case DESCRIPTOR:
+        options->descriptor = true;
         break;
     case FENCE:
         options->fence = true;

@@ -22,6 +22,7 @@ struct options {
     int64_t ttl_ms, max_ttl_ms;
     int64_t request_timeout_ms; /* 0: the library's own choice */
     unsigned spare;             /* votes */
+    bool descriptor;            /* of our clients, which the loop watches */
     unsigned names;             /* in each lease */
     unsigned name_size;         /* bytes of each */
     unsigned shared;         /* pairs: names that all such processes share; 0: each has its own */

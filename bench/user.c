@@ -1,6 +1,7 @@
 #include "user.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #define CLOSE_MS 5000
 
@@ -12,6 +13,24 @@ static void on_ready(redlock *client, redlock_code code, const char *text, void 
     if (code)
         fprintf(stderr, "redlock-bench: %s\n", text);
     ev_break(user->loop, EVBREAK_ONE);
+}
+
+static void on_descriptor(struct ev_loop *loop, ev_io *ready, int events)
+{
+    struct user *user = ready->data;
+    (void)loop, (void)events;
+    if (redlock_process(user->client))
+        abort();
+}
+
+static void watch(struct user *user)
+{
+    ev_init(&user->ready, on_descriptor);
+    user->ready.data = user;
+    if (redlock_fd(user->client) < 0)
+        return;
+    ev_io_set(&user->ready, redlock_fd(user->client), EV_READ);
+    ev_io_start(user->loop, &user->ready);
 }
 
 bool user_open(struct user *user, const struct options *options, const struct cluster *cluster,
@@ -26,10 +45,12 @@ bool user_open(struct user *user, const struct options *options, const struct cl
     wanted.spare = (int)options->spare;
     wanted.on_ready = on_ready;
     wanted.data = user;
-    if (redlock_open(&user->client, loop, &wanted, why, sizeof why)) {
+    struct ev_loop *of_client = options->descriptor ? NULL : loop;
+    if (redlock_open(&user->client, of_client, &wanted, why, sizeof why)) {
         result_note(result, "%s", why);
         return false;
     }
+    watch(user);
     while (!user->done)
         ev_run(loop, 0);
     return true;
@@ -67,6 +88,7 @@ void user_close(struct user *user)
     redlock_close(user->client, CLOSE_MS, on_closed, user);
     while (!user->done)
         ev_run(user->loop, 0);
+    ev_io_stop(user->loop, &user->ready);
     redlock_free(user->client);
     user->client = NULL;
 }

@@ -4,13 +4,16 @@
 #ifndef BENCH_USER_H
 #define BENCH_USER_H
 
+#include <ev.h>
+
 #include "redlock.h"
 #include "scenario.h"
 
 struct user {
     redlock *client;
     struct ev_loop *loop;
-    bool done; /* ready, or closed */
+    ev_io ready; /* the client's descriptor, if it shows one */
+    bool done;   /* ready, or closed */
 };
 
 /* Waits until every master was reached or tried; false, with a note, on failure. */
