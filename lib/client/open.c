@@ -1,8 +1,10 @@
 /*
  * open.c - a client, from open to free.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "loop.h"
 #include "options.h"
@@ -38,15 +40,21 @@ static redlock_code fail(redlock_code code, const char *text, char *why, size_t 
     return code;
 }
 
+static redlock_code make_loop(redlock *client, struct ev_loop *ev_loop, char *why, size_t why_size)
+{
+    redlock_code code = loop_make(client, ev_loop);
+    if (code == REDLOCK_E_SYSTEM)
+        fail(code, errno == ENOSPC ? SYSTEM_NOT_WATCHED : strerror(errno), why, why_size);
+    return code;
+}
+
 static redlock_code make(redlock *client, struct ev_loop *ev_loop, const redlock_options *options,
                          char *why, size_t why_size)
 {
     client->process = forks_process();
     redlock_code code = options_read(client, options, why, why_size);
     if (!code)
-        code = loop_make(client, ev_loop);
-    if (code == REDLOCK_E_SYSTEM)
-        fail(code, "no descriptor is left for an event loop", why, why_size);
+        code = make_loop(client, ev_loop, why, why_size);
     if (!code)
         code = parts_make(client);
     if (code == REDLOCK_E_MEMORY)

@@ -113,8 +113,8 @@ static void change_watch(struct io_watch *watch, int fd, int events)
         ask_epoll(loop, EPOLL_CTL_ADD, take_slot(loop, watch), fd, events);
 }
 
-/* ---- what is the loop's own.  If the application has closed it, it is made again; nothing here
- * could do harm to another file that has got its number. ---- */
+/* ---- what is the loop's own.  If the application has closed it, it is made again; nothing is
+ * written to a number that may be another file's by now. ---- */
 
 /* The descriptor, or -1. */
 static int add(struct fd_loop *loop, int fd, unsigned number, uint32_t events)
@@ -134,12 +134,16 @@ static bool make_bell(struct fd_loop *loop, uint32_t events)
     return loop->bell >= 0;
 }
 
-static void set_bell(struct fd_loop *loop, bool rings)
+/* False: all stays as it is. */
+static bool set_bell(struct fd_loop *loop, bool rings)
 {
     struct epoll_event event = {.events = rings ? EPOLLOUT : 0, .data.u64 = BELL};
-    loop->stirred = rings;
-    if (epoll_ctl(loop->epoll, EPOLL_CTL_MOD, loop->bell, &event))
-        make_bell(loop, event.events);
+    bool set = epoll_ctl(loop->epoll, EPOLL_CTL_MOD, loop->bell, &event) == 0;
+    if (!set && (errno == EBADF || errno == ENOENT)) /* the application closed it */
+        set = make_bell(loop, event.events);
+    if (set)
+        loop->stirred = rings;
+    return set;
 }
 
 static bool make_timer(struct fd_loop *loop)
@@ -163,8 +167,8 @@ static bool set_timer(struct fd_loop *loop, usec at)
 static void stir(struct io_loop *io)
 {
     struct fd_loop *loop = mine(io);
-    if (!loop->stirred && is_ours(loop))
-        set_bell(loop, true);
+    if (!loop->stirred && is_ours(loop) && !set_bell(loop, true))
+        set_timer(loop, 1);
 }
 
 /* A timer that is set to an earlier time is left alone: the turn that it brings sets it again.  So

@@ -11,8 +11,7 @@
 #include <string.h>
 
 struct place {
-    struct place *next;
-    redlock *client;
+    redlock *client; /* NULL: a free place */
     struct ev_loop *loop;
     ev_io ready;
     ev_prepare look; /* at whether the client is to keep the loop alive */
@@ -20,7 +19,8 @@ struct place {
     int fd;
 };
 
-static struct place *places;
+/* Not from malloc(), which some tests let fail. */
+static struct place places[64];
 
 redlock_code __real_redlock_open(redlock **client, struct ev_loop *loop,
                                  const redlock_options *options, char *why, size_t why_size);
@@ -40,23 +40,33 @@ static void hold(struct place *place, bool holds)
 
 static void leave(struct place *place)
 {
-    struct place **at = &places;
-    while (*at != place)
-        at = &(*at)->next;
-    *at = place->next;
     hold(place, false);
     ev_ref(place->loop);
     ev_io_stop(place->loop, &place->ready);
     ev_ref(place->loop);
     ev_prepare_stop(place->loop, &place->look);
-    free(place);
+    place->client = NULL;
 }
 
-/* A callback may run the loop, which then finds the descriptor still readable. */
+static struct place *place_of(const redlock *client)
+{
+    for (unsigned i = 0; i < sizeof places / sizeof *places; i++)
+        if (places[i].client == client)
+            return &places[i];
+    return NULL;
+}
+
+/* A callback may run the loop, which then finds the descriptor still readable.  libev may not be
+ * able to watch it just now. */
 static void on_ready(struct ev_loop *loop, ev_io *watcher, int events)
 {
     struct place *place = watcher->data;
-    (void)loop, (void)events;
+    if (events & EV_ERROR) {
+        ev_ref(loop);
+        ev_io_set(watcher, place->fd, EV_READ);
+        ev_io_start(loop, watcher);
+        ev_unref(loop);
+    }
     if (place->inside)
         return;
     place->inside = true;
@@ -80,9 +90,10 @@ static void on_look(struct ev_loop *loop, ev_prepare *watcher, int events)
 
 static void take_place(redlock *client, struct ev_loop *loop)
 {
-    struct place *place = calloc(1, sizeof *place);
-    *place = (struct place){places, client, loop, .fd = redlock_fd(client)};
-    places = place;
+    struct place *place = place_of(NULL);
+    if (!place)
+        abort();
+    *place = (struct place){client, loop, .fd = redlock_fd(client)};
     ev_io_init(&place->ready, on_ready, place->fd, EV_READ);
     ev_prepare_init(&place->look, on_look);
     place->ready.data = place->look.data = place;
@@ -112,9 +123,7 @@ static bool is_open(int fd)
 /* A client that is freed by one of its callbacks, or by on_log, needs one more turn. */
 void __wrap_redlock_free(redlock *client)
 {
-    struct place *place = places;
-    while (place && place->client != client)
-        place = place->next;
+    struct place *place = client ? place_of(client) : NULL;
     __real_redlock_free(client);
     if (!place)
         return;

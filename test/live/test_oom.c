@@ -407,8 +407,12 @@ static void test_no_watcher_at_all(void **state)
     struct ev_loop *loop = ev_loop_new(0);
     options.connect_timeout_ms = 200;
     options.request_timeout_ms = 1000;
+    const char *kind = getenv("REDLOCK_TEST_LOOP");
+    unsetenv("REDLOCK_TEST_LOOP"); /* a client on a descriptor is not opened then: see below */
     fault_arm(FAULT_WATCH_ALL, 1);
     user_begin(&user, loop, cluster.nodes, &options);
+    if (kind)
+        setenv("REDLOCK_TEST_LOOP", kind, 1);
     AWAIT(&user, user.ready);
     assert_code(user.ready_code, REDLOCK_E_UNAVAILABLE);
     assert_says(user.ready_text, "fs.epoll.max_user_watches");
@@ -422,6 +426,22 @@ static void test_no_watcher_at_all(void **state)
     assert_int_equal(user_end(&user, 5000), 0);
     assert_keeps_count(loop);
     ev_loop_destroy(loop);
+}
+
+static void test_no_watcher_for_a_descriptor(void **state)
+{
+    (void)state;
+    redlock *client;
+    char why[200];
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    options.nodes = cluster.nodes;
+    for (unsigned n = 1; n <= 2; n++) {
+        fault_arm(FAULT_WATCH_ALL, n);
+        redlock_code code = redlock_open(&client, NULL, &options, why, sizeof why);
+        assert_true(fault_disarm());
+        assert_code(code, REDLOCK_E_SYSTEM);
+        assert_says(why, "fs.epoll.max_user_watches");
+    }
 }
 
 static void test_connections_that_end(void **state)
@@ -445,6 +465,7 @@ int main(void)
         cmocka_unit_test(test_connections_that_end),
         cmocka_unit_test(test_watchers_that_are_refused),
         cmocka_unit_test(test_no_watcher_at_all),
+        cmocka_unit_test(test_no_watcher_for_a_descriptor),
     };
     return RUN_WITH(tests, .masters = 5);
 }
