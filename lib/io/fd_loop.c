@@ -31,11 +31,11 @@ struct slot {
 struct fd_loop {
     struct io_loop base;
     int epoll, timer;
-    int bell; /* an eventfd that is always writable: epoll is asked to tell that, or not */
+    int bell; /* an eventfd, always writable: epoll is asked to tell that once, or not */
     unsigned process;
     usec armed;   /* the time to which the timer is set; NEVER: to none */
     bool expired; /* the timer is readable until it is set again */
-    bool stirred; /* the bell is asked for */
+    bool stirred; /* the bell rings */
     bool refused; /* one of the slots is */
     bool owned;   /* a thread has had a turn */
     pthread_t thread;
@@ -134,16 +134,13 @@ static bool make_bell(struct fd_loop *loop, uint32_t events)
     return loop->bell >= 0;
 }
 
-/* False: all stays as it is. */
-static bool set_bell(struct fd_loop *loop, bool rings)
+static bool ring(struct fd_loop *loop)
 {
-    struct epoll_event event = {.events = rings ? EPOLLOUT : 0, .data.u64 = BELL};
-    bool set = epoll_ctl(loop->epoll, EPOLL_CTL_MOD, loop->bell, &event) == 0;
-    if (!set && (errno == EBADF || errno == ENOENT)) /* the application closed it */
-        set = make_bell(loop, event.events);
-    if (set)
-        loop->stirred = rings;
-    return set;
+    struct epoll_event event = {.events = EPOLLOUT | EPOLLONESHOT, .data.u64 = BELL};
+    loop->stirred = epoll_ctl(loop->epoll, EPOLL_CTL_MOD, loop->bell, &event) == 0;
+    if (!loop->stirred && (errno == EBADF || errno == ENOENT))
+        loop->stirred = make_bell(loop, event.events);
+    return loop->stirred;
 }
 
 static bool make_timer(struct fd_loop *loop)
@@ -167,7 +164,7 @@ static bool set_timer(struct fd_loop *loop, usec at)
 static void stir(struct io_loop *io)
 {
     struct fd_loop *loop = mine(io);
-    if (!loop->stirred && is_ours(loop) && !set_bell(loop, true))
+    if (!loop->stirred && is_ours(loop) && !ring(loop))
         set_timer(loop, 1);
 }
 
@@ -203,7 +200,7 @@ static void tell(struct fd_loop *loop, const struct epoll_event *event)
     if (number == TIMER && uses == 0)
         loop->expired = true;
     if (number == BELL && uses == 0)
-        set_bell(loop, false);
+        loop->stirred = false;
     if (number >= FD_LOOP_WATCHES || loop->slots[number].uses != uses)
         return;
     struct io_watch *watch = loop->slots[number].watch;
