@@ -60,6 +60,9 @@ must_fail 'a pump that knows libev' 'client/pump.c includes <ev.h>' "$@"
 echo '#include "client.h"' >>"$work/lib/io/link.h"
 must_fail 'an arrow upward' 'io/link.h includes "client.h" of client' "$@"
 
+echo '#include <ev.h>' >>"$work/lib/sync/sync.c"
+must_fail 'sync that knows libev' 'sync/sync.c includes <ev.h>' "$@"
+
 echo '#include "engine.h"' >>"$work/lib/sync/sync_call.c"
 must_fail 'sync that knows the core' 'sync/sync_call.c includes "engine.h" of core' "$@"
 

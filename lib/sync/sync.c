@@ -4,6 +4,7 @@
 #include "sync_client.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -142,12 +143,41 @@ redlock_code redlock_sync_ready(redlock_sync *client, int64_t timeout_ms, char *
 
 /* ---- beginning and end ---- */
 
+/* If the application has closed a descriptor of ours, its numbers are looked at every so often. */
+#define PAUSE_MS 10
+
+/* Waits until there is mail or something to do, for `wait_ms` at most; -1: for as long as it takes.
+ */
+static void await_work(redlock_sync *client, int wait_ms)
+{
+    struct pollfd ready[] = {{.fd = redlock_fd(client->redlock), .events = POLLIN},
+                             {.fd = client->bell, .events = POLLIN}};
+    poll(ready, 2, wait_ms);
+    if ((ready[0].revents | ready[1].revents) & POLLNVAL)
+        poll(NULL, 0, PAUSE_MS);
+    if (ready[1].revents)
+        sync_take_mail(client);
+}
+
+/* What the mail asks for is carried out in the same turn.  The words are brought up to date when
+ * all replies were handled. */
+static void turn_until_closed(redlock_sync *client)
+{
+    int wait_ms = -1;
+    while (client->redlock) {
+        await_work(client, wait_ms);
+        redlock_process(client->redlock);
+        if (client->redlock)
+            wait_ms = sync_refresh(client);
+    }
+}
+
 static void *run(void *data)
 {
     redlock_sync *client = data;
     sync_is_running(client);
     prctl(PR_SET_NAME, "redlock");
-    ev_run(client->loop, 0);
+    turn_until_closed(client);
     sync_end_validity(client); /* before another thread may free a lease without a call here */
     sync_finish_all(client);
     return NULL;
@@ -159,13 +189,10 @@ static void on_closed(redlock *redlock, unsigned left, void *data)
     client->left = left;
     client->redlock = NULL;
     redlock_free(redlock);
-    ev_break(client->loop, EVBREAK_ALL);
 }
 
-static void free_loop(const redlock_sync *client)
+static void close_bell(const redlock_sync *client)
 {
-    if (client->loop)
-        ev_loop_destroy(client->loop);
     if (client->bell >= 0)
         close(client->bell);
 }
@@ -197,7 +224,7 @@ unsigned redlock_sync_close(redlock_sync *client, int64_t patience_ms)
     struct call call = {.start = start_close, .ms = patience_ms};
     sync_carry_out(client, &call);
     pthread_join(client->thread, NULL);
-    free_loop(client);
+    close_bell(client);
     pthread_mutex_lock(&client->lock);
     client->closed = true;
     pthread_cond_broadcast(&client->changed);
@@ -211,20 +238,6 @@ void redlock_sync_free(redlock_sync *client)
         return;
     redlock_sync_close(client, 0);
     sync_forget(client);
-}
-
-/* Runs last before the loop blocks, when all replies were handled. */
-static void on_prepare(struct ev_loop *loop, ev_prepare *prepare, int events)
-{
-    (void)loop, (void)events;
-    redlock_sync *client = prepare->data;
-    if (client->redlock)
-        sync_refresh(client);
-}
-
-static void on_refresh(struct ev_loop *loop, ev_timer *timer, int events)
-{
-    (void)loop, (void)timer, (void)events; /* on_prepare follows */
 }
 
 static redlock_options our_options(redlock_sync *client, const redlock_options *options)
@@ -246,33 +259,6 @@ static redlock_options our_options(redlock_sync *client, const redlock_options *
     return ours;
 }
 
-/* In the first turn of the loop, libev stops a watcher that epoll does not take. */
-static bool watches_bell(redlock_sync *client)
-{
-    ev_io_init(&client->mail, sync_on_mail, client->bell, EV_READ);
-    client->mail.data = client;
-    ev_io_start(client->loop, &client->mail);
-    ev_run(client->loop, EVRUN_NOWAIT);
-    return ev_is_active(&client->mail);
-}
-
-/* NULL, or the reason of a failure. */
-static const char *make_loop(redlock_sync *client)
-{
-    client->loop = ev_loop_new(EVFLAG_AUTO | EVFLAG_NOSIGMASK);
-    client->bell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    if (!client->loop || client->bell < 0)
-        return strerror(errno);
-    if (!watches_bell(client))
-        return "epoll takes no more descriptors (look at fs.epoll.max_user_watches)";
-    ev_prepare_init(&client->prepare, on_prepare);
-    ev_set_priority(&client->prepare, EV_MINPRI);
-    client->prepare.data = client;
-    ev_prepare_start(client->loop, &client->prepare);
-    ev_init(&client->refresh, on_refresh);
-    return NULL;
-}
-
 /* Blocks all signals but those of faults, which cannot wait. */
 static void block_signals(sigset_t *old)
 {
@@ -291,18 +277,18 @@ static redlock_code begin(redlock_sync *client, const redlock_options *options, 
     redlock_options ours = our_options(client, options);
     sigset_t old;
     block_signals(&old);
-    const char *trouble = make_loop(client);
-    redlock_code code = trouble ? REDLOCK_E_SYSTEM : REDLOCK_OK;
-    if (trouble && why && why_size)
-        snprintf(why, why_size, "cannot make an event loop: %s", trouble);
+    client->bell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    redlock_code code = client->bell < 0 ? REDLOCK_E_SYSTEM : REDLOCK_OK;
+    if (code && why && why_size)
+        snprintf(why, why_size, "%s", strerror(errno));
     if (!code)
-        code = redlock_open(&client->redlock, client->loop, &ours, why, why_size);
+        code = redlock_open(&client->redlock, NULL, &ours, why, why_size);
     if (!code && pthread_create(&client->thread, NULL, run, client)) {
         redlock_free(client->redlock);
         code = REDLOCK_E_SYSTEM;
     }
     if (code)
-        free_loop(client);
+        close_bell(client);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     return code;
 }

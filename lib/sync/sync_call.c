@@ -98,14 +98,12 @@ void sync_refuse(redlock_sync *client, struct call *call, redlock_code code)
     sync_finish(client, call, sync_report(call->result, code, redlock_last_error(client->redlock)));
 }
 
-void sync_on_mail(struct ev_loop *loop, ev_io *mail, int events)
+void sync_take_mail(redlock_sync *client)
 {
-    (void)loop, (void)events;
-    redlock_sync *client = mail->data;
     struct list calls;
     eventfd_t rung;
     list_init(&calls);
-    eventfd_read(client->bell, &rung); /* first: a later ring then wakes the loop again */
+    eventfd_read(client->bell, &rung); /* first: a later ring then wakes the thread again */
     pthread_mutex_lock(&client->lock);
     if (client->redlock) /* otherwise the thread is about to end, and refuses all calls */
         list_append_all(&calls, &client->mailbox);

@@ -1,10 +1,10 @@
 /*
  * sync_client.h - the structs and functions that the files behind redlock/sync.h share.
  *
- * A client is a loop on a thread of its own.  A call that waits is a struct on the
- * caller's stack.  The call goes through a mailbox to the background thread, which
- * starts it and, when its outcome comes, finishes it: to set `done` under the client's
- * lock is the last thing that the background thread does with a call.
+ * A client is a client of redlock.h, run by a thread of its own, which waits for its descriptor.  A
+ * call that waits is a struct on the caller's stack.  The call goes through a mailbox to the
+ * background thread, which starts it and, when its outcome comes, finishes it: to set `done` under
+ * the client's lock is the last thing that the background thread does with a call.
  *
  *   sync.c           a client, from open to free
  *   sync_barriers.c  barriers
@@ -29,7 +29,6 @@
 #ifndef REDLOCK_SYNC_CLIENT_H
 #define REDLOCK_SYNC_CLIENT_H
 
-#include <ev.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -60,11 +59,7 @@ struct redlock_sync {
     atomic_uint references; /* the client's own, and one for each lease */
     unsigned process;       /* the process that opened the client */
 
-    struct ev_loop *loop;
-    int bell; /* an eventfd: there is mail.  (libev ends the process if an ev_async gets none) */
-    ev_io mail;
-    ev_prepare prepare;
-    ev_timer refresh;
+    int bell; /* an eventfd: there is mail */
     pthread_t thread;
     redlock *redlock; /* NULL once it was closed */
 
@@ -125,7 +120,8 @@ redlock_code sync_carry_out(redlock_sync *client, struct call *call);
 
 /* The functions below are for the background thread.  Once a call is finished its
  * caller goes on, and the struct ends: nothing may touch it any more. */
-void sync_on_mail(struct ev_loop *loop, ev_io *mail, int events);
+/* Starts all calls that are in the mailbox. */
+void sync_take_mail(redlock_sync *client);
 void sync_set_pending(redlock_sync *client, struct call *call);
 void sync_finish(redlock_sync *client, struct call *call, redlock_code code);
 /* The same for the call in `slot`, which waits for an event of its lease, if there is one; NULL:
@@ -181,9 +177,10 @@ void sync_publish(redlock_sync_lease *lease);
 int64_t sync_look(const redlock_sync_lease *lease, bool *shared);
 /* Any thread: ends the validity of a lease for good. */
 void sync_end_lease(redlock_sync_lease *lease);
-/* Brings the words of all leases up to date, for every thread to read; called in each iteration of
- * the loop. */
-void sync_refresh(redlock_sync *client);
+/* Brings the words of all leases up to date, for every thread to read; called after each turn of
+ * the client.  Returns the ms after which it must be called again, or -1: only after the next turn.
+ */
+int sync_refresh(redlock_sync *client);
 /* Ends the validity of every lease. */
 void sync_end_validity(redlock_sync *client);
 

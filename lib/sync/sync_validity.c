@@ -86,19 +86,17 @@ static void refresh_all(redlock_sync *client, int64_t now)
 
 /* A renewal that succeeds makes no event, and validity may also shrink when a master
  * says that it lost the lease: so the sweep looks at all leases held.  With many leases
- * a sweep takes long compared to an iteration, so the time between two sweeps is some
+ * a sweep takes long compared to a turn, so the time between two sweeps is some
  * ten times the time of a sweep. */
-void sync_refresh(redlock_sync *client)
+int sync_refresh(redlock_sync *client)
 {
     if (list_is_empty(&client->held))
-        return;
+        return -1;
     int64_t now = now_us();
-    if (now >= client->refresh_at) {
-        refresh_all(client, now);
-    } else if (!ev_is_active(&client->refresh)) {
-        ev_timer_set(&client->refresh, (double)(client->refresh_at - now) / 1e6, 0.);
-        ev_timer_start(client->loop, &client->refresh);
-    }
+    if (now < client->refresh_at)
+        return (int)((client->refresh_at - now + 999) / 1000);
+    refresh_all(client, now);
+    return -1;
 }
 
 void sync_end_validity(redlock_sync *client)
