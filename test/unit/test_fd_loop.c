@@ -1,0 +1,262 @@
+/* A loop that shows one descriptor: who is told what, and when it is readable. */
+#include "fd_loop.h"
+#include "unit.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "forks.h"
+#include "system.h"
+
+/* Two ends, of which the first is watched. */
+struct end {
+    struct io_watch watch;
+    int ours, theirs;
+    unsigned times;
+    int events; /* all that it was told */
+    void (*react)(struct end *end);
+};
+
+static struct io_loop *loop;
+static struct end ends[FD_LOOP_WATCHES];
+
+static void on_ready(void *owner, int events)
+{
+    struct end *end = owner;
+    end->times++;
+    end->events |= events;
+    if (end->react)
+        end->react(end);
+}
+
+static void make_end(struct end *end)
+{
+    int both[2];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, both), 0);
+    *end = (struct end){.ours = both[0], .theirs = both[1]};
+    end->watch = (struct io_watch){.loop = loop, .ready = on_ready, .owner = end};
+}
+
+static void say(const struct end *end)
+{
+    assert_int_equal(write(end->theirs, "x", 1), 1);
+}
+
+static bool is_readable(int timeout_ms)
+{
+    struct pollfd fd = {.fd = fd_loop_descriptor(loop), .events = POLLIN};
+    return poll(&fd, 1, timeout_ms) == 1;
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    assert_int_equal(forks_watch(), 0);
+    loop = fd_loop_new();
+    assert_non_null(loop);
+    for (unsigned i = 0; i < 3; i++)
+        make_end(&ends[i]);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 3; i++) {
+        io_watch(&ends[i].watch, ends[i].ours, 0);
+        close(ends[i].ours);
+        close(ends[i].theirs);
+    }
+    io_loop_free(loop);
+    return 0;
+}
+
+/* ---- descriptors ---- */
+
+static void only_what_is_asked_for_is_told(void **state)
+{
+    (void)state;
+    io_watch(&ends[0].watch, ends[0].ours, IO_READ);
+    assert_false(is_readable(0));
+    say(&ends[0]);
+    assert_true(is_readable(0));
+    assert_true(fd_loop_dispatch(loop));
+    assert_int_equal(ends[0].events, IO_READ);
+    io_watch(&ends[0].watch, ends[0].ours, IO_READ | IO_WRITE);
+    assert_true(fd_loop_dispatch(loop));
+    assert_int_equal(ends[0].events, IO_READ | IO_WRITE);
+    assert_int_equal(ends[0].times, 2);
+    io_watch(&ends[0].watch, ends[0].ours, 0);
+    assert_false(is_readable(0));
+    assert_true(fd_loop_dispatch(loop));
+    assert_int_equal(ends[0].times, 2);
+}
+
+static void an_end_is_told_to_who_reads_and_who_writes(void **state)
+{
+    (void)state;
+    io_watch(&ends[0].watch, ends[0].ours, IO_READ);
+    io_watch(&ends[1].watch, ends[1].ours, IO_WRITE);
+    shutdown(ends[0].theirs, SHUT_RDWR);
+    shutdown(ends[1].theirs, SHUT_RDWR);
+    fd_loop_dispatch(loop);
+    assert_int_equal(ends[0].events, IO_READ);
+    assert_int_equal(ends[1].events, IO_WRITE);
+}
+
+static void stop_the_others(struct end *end)
+{
+    for (unsigned i = 0; i < 3; i++)
+        if (&ends[i] != end)
+            io_watch(&ends[i].watch, ends[i].ours, 0);
+}
+
+/* All three are ready at once; the first to be told stops the others. */
+static void what_was_stopped_meanwhile_is_told_nothing(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 3; i++) {
+        ends[i].react = stop_the_others;
+        io_watch(&ends[i].watch, ends[i].ours, IO_READ);
+        say(&ends[i]);
+    }
+    fd_loop_dispatch(loop);
+    assert_int_equal(ends[0].times + ends[1].times + ends[2].times, 1);
+}
+
+static void change_places(struct end *end)
+{
+    (void)end;
+    for (unsigned i = 0; i < 3; i++)
+        io_watch(&ends[i].watch, ends[i].ours, 0);
+    for (unsigned i = 3; i-- > 0;) /* so each gets the slot of another */
+        io_watch(&ends[i].watch, ends[i].ours, IO_WRITE);
+}
+
+static void nor_is_what_has_got_its_slot(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 3; i++) {
+        ends[i].react = change_places;
+        io_watch(&ends[i].watch, ends[i].ours, IO_WRITE);
+    }
+    fd_loop_dispatch(loop);
+    assert_int_equal(ends[0].times + ends[1].times + ends[2].times, 1);
+}
+
+/* A file cannot be watched at all. */
+static void a_refusal_is_told_in_the_next_turn(void **state)
+{
+    (void)state;
+    int file = open("/proc/self/stat", O_RDONLY);
+    assert_true(file >= 0);
+    io_watch(&ends[0].watch, file, IO_READ);
+    assert_int_equal(ends[0].times, 0);
+    io_loop_wake_at(loop, NEVER); /* the turn in which it was refused ends */
+    assert_true(is_readable(0));
+    fd_loop_dispatch(loop);
+    assert_int_equal(ends[0].events, IO_REFUSED);
+    fd_loop_dispatch(loop);
+    assert_int_equal(ends[0].times, 1);
+    io_watch(&ends[0].watch, file, 0);
+    close(file);
+}
+
+static void all_of_them_fit(void **state)
+{
+    (void)state;
+    for (unsigned i = 3; i < FD_LOOP_WATCHES; i++)
+        make_end(&ends[i]);
+    for (unsigned i = 0; i < FD_LOOP_WATCHES; i++)
+        io_watch(&ends[i].watch, ends[i].ours, IO_WRITE);
+    fd_loop_dispatch(loop);
+    for (unsigned i = 0; i < FD_LOOP_WATCHES; i++)
+        assert_int_equal(ends[i].times, 1);
+    for (unsigned i = 3; i < FD_LOOP_WATCHES; i++) {
+        io_watch(&ends[i].watch, ends[i].ours, 0);
+        close(ends[i].ours);
+        close(ends[i].theirs);
+    }
+}
+
+/* ---- time ---- */
+
+static void it_wakes_at_the_time(void **state)
+{
+    (void)state;
+    usec at = system_now() + 30000;
+    assert_true(fd_loop_next_turn(loop) == NEVER);
+    io_loop_wake_at(loop, at);
+    assert_true(fd_loop_next_turn(loop) == at);
+    assert_true(is_readable(10000));
+    assert_true(system_now() >= at);
+    fd_loop_dispatch(loop);
+    assert_true(fd_loop_next_turn(loop) == 0);
+    io_loop_wake_at(loop, NEVER);
+    assert_false(is_readable(0));
+}
+
+/* An earlier time that was asked for before stands; a later one may then be asked for. */
+static void a_time_that_is_put_off_costs_one_turn(void **state)
+{
+    (void)state;
+    usec at = system_now() + 20000, later = at + 3600000000;
+    io_loop_wake_at(loop, at);
+    io_loop_wake_at(loop, later);
+    assert_true(is_readable(10000));
+    fd_loop_dispatch(loop);
+    io_loop_wake_at(loop, later);
+    assert_false(is_readable(0));
+    assert_true(fd_loop_next_turn(loop) == later);
+}
+
+static void an_earlier_time_replaces_a_later_one(void **state)
+{
+    (void)state;
+    io_loop_wake_at(loop, system_now() + 3600000000);
+    io_loop_wake_at(loop, system_now() + 10000);
+    assert_true(is_readable(10000));
+}
+
+static void what_is_over_wakes_at_once(void **state)
+{
+    (void)state;
+    io_loop_wake_at(loop, system_now() - 5000000);
+    assert_true(is_readable(10000));
+}
+
+static void stirred_it_is_readable_until_the_next_turn(void **state)
+{
+    (void)state;
+    io_loop_wake_at(loop, system_now() + 3600000000);
+    for (unsigned i = 0; i < 3; i++) {
+        io_loop_stir(loop);
+        io_loop_stir(loop);
+        assert_true(is_readable(0));
+        assert_true(fd_loop_next_turn(loop) == 0);
+        fd_loop_dispatch(loop);
+        assert_false(is_readable(0));
+        assert_true(fd_loop_next_turn(loop) > 0);
+    }
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        CASE(only_what_is_asked_for_is_told),
+        CASE(an_end_is_told_to_who_reads_and_who_writes),
+        CASE(what_was_stopped_meanwhile_is_told_nothing),
+        CASE(nor_is_what_has_got_its_slot),
+        CASE(a_refusal_is_told_in_the_next_turn),
+        CASE(all_of_them_fit),
+        CASE(it_wakes_at_the_time),
+        CASE(a_time_that_is_put_off_costs_one_turn),
+        CASE(an_earlier_time_replaces_a_later_one),
+        CASE(what_is_over_wakes_at_once),
+        CASE(stirred_it_is_readable_until_the_next_turn),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
