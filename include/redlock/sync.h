@@ -100,8 +100,8 @@ static inline redlock_sync_result redlock_sync_result_init()
 
 /*
  * Starts a client and its thread, and returns at once: no master has been reached
- * yet, but leases may be asked for.  The loop takes two descriptors, each master one
- * or two.  Without the two of the loop the call fails with E_SYSTEM; a master without
+ * yet, but leases may be asked for.  The client takes four descriptors, each master one
+ * or two.  Without these four the call fails with E_SYSTEM; a master without
  * a descriptor is down until there is one.
  *
  *   client   receives the client, to be freed with redlock_sync_free(); NULL on

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # An installed redlock, as its users build on it.
 #
-#   package_test.sh install|pkgconfig|cmake|readme|headers|symbols|command|manual|completions|debian
+#   package_test.sh install|pkgconfig|cmake|readme|descriptor|headers|symbols|command|manual|completions|debian
 #
 # `install` puts the build BUILD into the folder STAGE; the others look only there. Environment:
 # BUILD, STAGE, LIBDIR, INCLUDEDIR, MANDIR and DATADIR (below the prefix), CC, CMAKE, FLAGS (for compiler and
@@ -77,6 +77,13 @@ test_readme() {
     PKG_CONFIG_PATH=$root/$LIBDIR/pkgconfig eval "$line" || die "it does not build: $line"
     needs_shared_library example || die "not linked with the shared library"
     says_what_is_wrong env LD_LIBRARY_PATH="$root/$LIBDIR:${LD_LIBRARY_PATH:-}" ./example
+}
+
+# A program on a descriptor has no need of libev's headers, nor to name its library.
+test_descriptor() {
+    "$CC" "${flags[@]}" "${warnings[@]}" "-I$root/$INCLUDEDIR" "$here/../../examples/loops/poll.c" \
+        -o "$STAGE/descriptor" "-L$root/$LIBDIR" -lredlock
+    says_what_is_wrong env LD_LIBRARY_PATH="$root/$LIBDIR:${LD_LIBRARY_PATH:-}" "$STAGE/descriptor"
 }
 
 # A program that is given nodes that cannot be used.
