@@ -189,8 +189,9 @@ typedef struct redlock_options {
 
     /* The masters, separated by commas or white space:
      *   redis://[user[:password]@]host[:port][/db]   [user[:password]@ also as :password@]
+     *   rediss://...[?parameter=value&...]           the same under TLS; see tls_ca
      *   unix:///path/to/socket[?db=N]                user and password as above
-     * User, password and path may be %-encoded.  NULL: nodes_file, else the
+     * User, password, path and value may be %-encoded.  NULL: nodes_file, else the
      * environment variable REDLOCK_NODES, else the file that REDLOCK_NODES_FILE names;
      * a set-user-ID program reads neither of the two variables.  The masters must be
      * independent, an odd number, usually 5: never replicas of each other, nor nodes
@@ -299,6 +300,27 @@ typedef struct redlock_options {
     /* redlock_inspect() waits for the answer of every master that is connected, for as long as a
      * request may take, and not for a quorum alone.  Default false. */
     bool all_answers;
+
+    /* TLS 1.2 or 1.3 to the masters that are listed as rediss://.  What stands in the list
+     * (?ca=PATH&cert=PATH&key=PATH&name=HOST&sni=HOST&verify=none) goes before these options, and
+     * these before the environment: REDLOCK_TLS_CA, _CERT, _KEY, _NAME, _SNI, _VERIFY, which a
+     * set-user-ID program does not read.  A master must show a certificate for the name, of a CA
+     * that is trusted, and valid now; else it is DOWN, with a text that says why.  The files are
+     * read for each connection, so new ones are used from the next connection on; they are read
+     * by the thread that runs the loop.  A build without OpenSSL refuses rediss:// (E_NODES).
+     *   tls_ca       the CAs that are trusted: a PEM file, or a folder as `openssl rehash` makes
+     *                it.  NULL: those of the system.
+     *   tls_cert, tls_key   for masters that want a certificate of the client: PEM files; the
+     *                first with the certificates between it and its CA, the second without a
+     *                passphrase.  A key may stand in the file of the certificate (tls_key NULL).
+     *   tls_name     what the certificate must be for: a host or an address.  NULL: the host of
+     *                the list.
+     *   tls_sni      the name that is asked for (SNI).  NULL: that name, unless it is an address;
+     *                "": none.
+     *   tls_verify   "none": any certificate will do, so that whoever is on the way can read, and
+     *                answer in the master's place.  NULL or "full": it is verified.
+     * An option that no master of the list could use is refused (E_ARGUMENT). */
+    const char *tls_ca, *tls_cert, *tls_key, *tls_name, *tls_sni, *tls_verify;
 } redlock_options;
 
 #ifndef __cplusplus

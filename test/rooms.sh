@@ -19,11 +19,11 @@ bad=0
 declare -A below=([wire]='core' [io]='wire core' [client]='io core' [sync]='' [recipes]='')
 # What a room need not know, though a room below it may be made of it.
 declare -A forbidden=(
-    [wire]='ev|sodium|pthread|unistd|netdb|sys/.*|netinet/.*'
+    [wire]='ev|openssl/.*|sodium|pthread|unistd|netdb|sys/.*|netinet/.*'
     [io]='ev|redlock'
-    [client]='ev|hiredis/.*|sodium|pthread|unistd|netdb|time|sys/.*|netinet/.*'
-    [sync]='ev|hiredis/.*|sodium|netdb|sys/socket|netinet/.*'
-    [recipes]='ev|hiredis/.*|sodium|pthread|unistd|netdb|time|sys/.*|netinet/.*'
+    [client]='ev|hiredis/.*|openssl/.*|sodium|pthread|unistd|netdb|time|sys/.*|netinet/.*'
+    [sync]='ev|hiredis/.*|openssl/.*|sodium|netdb|sys/socket|netinet/.*'
+    [recipes]='ev|hiredis/.*|openssl/.*|sodium|pthread|unistd|netdb|time|sys/.*|netinet/.*'
 )
 # The core has one door; the words that pass through it are everybody's.
 declare -A core_headers=([wire]='ground/(event|names)\.h' [io]='ground/(event|names)\.h'

@@ -159,6 +159,56 @@ static redlock_code read_nodes(redlock *client, const redlock_options *o, char *
     return take_nodes(client, list, why, size);
 }
 
+/* ---- TLS ----------------------------------------------------------------- */
+
+static void read_tls_environment(const char *said[TLS_SETTINGS])
+{
+    static const char *const variables[TLS_SETTINGS] = {
+        [TLS_CA] = "REDLOCK_TLS_CA",   [TLS_CERT] = "REDLOCK_TLS_CERT",
+        [TLS_KEY] = "REDLOCK_TLS_KEY", [TLS_NAME] = "REDLOCK_TLS_NAME",
+        [TLS_SNI] = "REDLOCK_TLS_SNI", [TLS_VERIFY] = "REDLOCK_TLS_VERIFY",
+    };
+    for (int i = 0; i < TLS_SETTINGS; i++) {
+        const char *value = secure_getenv(variables[i]);
+        said[i] = value && *value ? value : NULL;
+    }
+}
+
+static bool any_wants_tls(const redlock *client)
+{
+    for (unsigned i = 0; i < client->masters; i++)
+        if (client->addresses[i].tls.wanted)
+            return true;
+    return false;
+}
+
+static bool any_is_said(const char *const said[TLS_SETTINGS])
+{
+    for (int i = 0; i < TLS_SETTINGS; i++)
+        if (said[i])
+            return true;
+    return false;
+}
+
+/* Of the list, of the options, of the environment: what is said first counts. */
+static redlock_code read_tls(redlock *client, const redlock_options *o, char *why, size_t size)
+{
+    const char *environment[TLS_SETTINGS];
+    const char *const options[TLS_SETTINGS] = {
+        [TLS_CA] = o->tls_ca,     [TLS_CERT] = o->tls_cert, [TLS_KEY] = o->tls_key,
+        [TLS_NAME] = o->tls_name, [TLS_SNI] = o->tls_sni,   [TLS_VERIFY] = o->tls_verify,
+    };
+    int masters = (int)client->masters;
+    if (any_is_said(options) && !any_wants_tls(client))
+        return fail(why, size, REDLOCK_E_ARGUMENT,
+                    "there are settings of TLS, but no master of the list is a rediss://");
+    read_tls_environment(environment);
+    if (!addresses_complete(client->addresses, masters, options) ||
+        !addresses_complete(client->addresses, masters, environment))
+        return REDLOCK_E_MEMORY;
+    return addresses_check(client->addresses, masters, why, size) ? REDLOCK_OK : REDLOCK_E_NODES;
+}
+
 redlock_code options_read(redlock *client, const redlock_options *options, char *why,
                           size_t why_size)
 {
@@ -174,6 +224,8 @@ redlock_code options_read(redlock *client, const redlock_options *options, char 
     client->data = o.data;
     redlock_code code = read_nodes(client, &o, why, why_size);
     config->masters = client->masters;
+    if (!code)
+        code = read_tls(client, &o, why, why_size);
     if (!code)
         code = read_spare(config, &o, why, why_size);
     if (!code)

@@ -11,11 +11,15 @@
 #include <strings.h>
 #include <sys/un.h>
 
+#include "tls.h"
+
 #define PORT_DEFAULT    6379
 #define DB_MAX          65535
 #define HOST_MAX        253
 #define PATH_LENGTH_MAX (sizeof((struct sockaddr_un *)0)->sun_path - 1)
-#define EXPECTED        "expected redis://[user[:password]@]host[:port][/db] or unix:///path[?db=N]"
+#define EXPECTED                                                                                   \
+    "expected redis://[user[:password]@]host[:port][/db], rediss:// for TLS, or "                  \
+    "unix:///path[?db=N]"
 
 struct text {
     const char *start, *end;
@@ -62,7 +66,7 @@ static const char *end_of_showable(struct text place)
     const char *colon = find(rest, ':'), *at = colon ? colon + 1 : place.end;
     while (at < place.end && isdigit((unsigned char)*at))
         at++;
-    bool is_port = at == place.end || (at > colon + 1 && *at == '/');
+    bool is_port = at == place.end || (at > colon + 1 && (*at == '/' || *at == '?'));
     return is_port ? place.end : colon + 1;
 }
 
@@ -221,6 +225,43 @@ static bool parse_host_and_port(const struct entry *entry, struct text place,
     return parse_host(entry, (struct text){place.start, colon ? colon : place.end}, address);
 }
 
+/* ---- TLS ---- */
+
+static bool is_word(struct text text, const char *word)
+{
+    return length_of(text) == strlen(word) && memcmp(text.start, word, strlen(word)) == 0;
+}
+
+static bool parse_parameter(const struct entry *entry, struct text text, struct address *address)
+{
+    const char *sign = find(text, '=');
+    struct text key = {text.start, sign ? sign : text.end};
+    struct text value = {sign ? sign + 1 : text.end, text.end};
+    for (int i = 0; i < TLS_SETTINGS; i++) {
+        if (!sign || !is_word(key, tls_setting_names[i]))
+            continue;
+        if (address->tls.said[i])
+            return complain(entry, "%s is given twice", tls_setting_names[i]);
+        return decode(entry, value, tls_setting_names[i], &address->tls.said[i]);
+    }
+    return complain(entry,
+                    "behind the '?' may stand ca=, cert=, key=, name=, sni= and verify=none, "
+                    "with '&' between them");
+}
+
+/* key=value&key=value, where the values are %-encoded */
+static bool parse_parameters(const struct entry *entry, struct text text, struct address *address)
+{
+    while (length_of(text) > 0) {
+        const char *sign = find(text, '&');
+        struct text first = {text.start, sign ? sign : text.end};
+        if (!parse_parameter(entry, first, address))
+            return false;
+        text.start = sign ? sign + 1 : text.end;
+    }
+    return true;
+}
+
 /* [user[:password]@]host[:port][/db] */
 static bool parse_redis(const struct entry *entry, struct text body, struct address *address)
 {
@@ -228,12 +269,32 @@ static bool parse_redis(const struct entry *entry, struct text body, struct addr
     if (at && !parse_login(entry, (struct text){body.start, at}, address))
         return false;
     struct text place = {at ? at + 1 : body.start, body.end};
+    if (find(place, '?'))
+        return complain(entry, "parameters behind a '?' are for rediss://, which is TLS");
     const char *slash = find(place, '/');
     struct text db = {slash ? slash + 1 : place.end, place.end};
     if (length_of(db) > 0 && !parse_db(entry, db, address))
         return false;
     place.end = slash ? slash : place.end;
     return parse_host_and_port(entry, place, address);
+}
+
+/* The same, and ?parameters behind it.  In a login and in a parameter both marks are encoded, for
+ * else a part of one would be taken for the other. */
+static bool parse_rediss(const struct entry *entry, struct text body, struct address *address)
+{
+    const char *query = find(body, '?');
+    struct text parameters = {query ? query + 1 : body.end, body.end};
+    if (!tls_is_built)
+        return complain(entry,
+                        "this build has no TLS: build with OpenSSL (REDLOCK_TLS=ON), or write "
+                        "redis://");
+    if (find(parameters, '@'))
+        return complain(entry, "a '?' in a user or password is written %%3F, a '@' in a parameter "
+                               "%%40");
+    address->tls.wanted = true;
+    body.end = query ? query : body.end;
+    return parse_redis(entry, body, address) && parse_parameters(entry, parameters, address);
 }
 
 /* [user[:password]@]/path[?db=N] */
@@ -300,7 +361,7 @@ static bool parse_entry(const struct entry *entry, struct address *address)
     else if (has_scheme(text, "unix://"))
         good = parse_unix(entry, body, address);
     else if (has_scheme(text, "rediss://"))
-        good = complain(entry, "this build has no TLS; %s", EXPECTED);
+        good = parse_rediss(entry, body, address);
     else
         good = complain(entry, "%s", EXPECTED);
     return good && make_shown(entry, address);
@@ -380,6 +441,26 @@ int addresses_parse(struct address *addresses, int max, const char *list, char *
     return no_memory ? ADDRESSES_NO_MEMORY : -1;
 }
 
+bool addresses_complete(struct address *addresses, int count, const char *const usual[TLS_SETTINGS])
+{
+    for (int i = 0; i < count; i++)
+        if (addresses[i].tls.wanted && !tls_terms_complete(&addresses[i].tls, usual))
+            return false;
+    return true;
+}
+
+bool addresses_check(const struct address *addresses, int count, char *why, size_t why_size)
+{
+    for (int i = 0; i < count; i++) {
+        const char *wrong = tls_terms_wrong(&addresses[i].tls);
+        if (!wrong)
+            continue;
+        snprintf(why, why_size, "master %d, \"%s\": %s", i + 1, addresses[i].shown, wrong);
+        return false;
+    }
+    return true;
+}
+
 static void free_secret(char *secret)
 {
     if (secret)
@@ -395,6 +476,7 @@ void addresses_clear(struct address *addresses, int count)
         free(addresses[i].user);
         free_secret(addresses[i].password);
         free(addresses[i].shown);
+        tls_terms_clear(&addresses[i].tls);
         addresses[i] = (struct address){0};
     }
 }

@@ -1,12 +1,16 @@
 /*
  * address.h - the place of a master and the login there, from
- * redis://[user[:password]@]host[:port][/db] and unix:///path[?db=N].
+ * redis://[user[:password]@]host[:port][/db], the same as rediss:// with parameters of TLS behind
+ * it
+ * (?ca=PATH&name=HOST), and unix:///path[?db=N].
  */
 #ifndef REDLOCK_IO_ADDRESS_H
 #define REDLOCK_IO_ADDRESS_H
 
 #include <stdbool.h>
 #include <stddef.h>
+
+#include "tls_terms.h"
 
 struct address {
     char *host; /* NULL for a unix socket; IPv6 without its brackets */
@@ -15,6 +19,7 @@ struct address {
     char *user; /* NULL: none */
     char *password;
     int db;
+    struct tls_terms tls;
     char *shown; /* "host:port", "[::1]:port" or "unix:/path"; with "/N" or "?db=N"
                     if db > 0; never a password */
 };
@@ -27,5 +32,12 @@ struct address {
 int addresses_parse(struct address *addresses, int max, const char *list, char *why,
                     size_t why_size);
 void addresses_clear(struct address *addresses, int count);
+
+/* What the addresses with TLS do not say of it themselves is `usual`; false if memory is out. */
+bool addresses_complete(struct address *addresses, int count,
+                        const char *const usual[TLS_SETTINGS]);
+
+/* False if an address has terms of TLS that make no sense, with a sentence in `why` as above. */
+bool addresses_check(const struct address *addresses, int count, char *why, size_t why_size);
 
 #endif

@@ -18,10 +18,12 @@
 #include "reply.h"
 #include "server_error.h"
 #include "system.h"
+#include "tls.h"
+#include "transport.h"
 
 enum phase {
     CLOSED,
-    CONNECTING, /* or looking the name up */
+    CONNECTING, /* or looking the name up, or in the handshake of TLS */
     UP,
     ENDING /* only the end is left to deliver */
 };
@@ -41,6 +43,7 @@ struct link {
     bool probed;      /* a sign of life was asked for on a notification connection */
     bool has_secret;  /* the memory of `output` has, or had, the password */
 
+    struct tls *tls; /* NULL: the bytes are plain */
     redisContext *context;
     struct login_state login;
     struct raw_reply raw;
@@ -85,6 +88,8 @@ static void shut(struct link *link)
     if (link->context)
         redisFreeKeepFd(link->context); /* 0.14 does not close descriptor 0 */
     link->context = NULL;
+    tls_free(link->tls);
+    link->tls = NULL;
     unwatch(link);
     connect_close(&link->connecting);
     if (!BYTE_MUTANT(LEFT_IN_BUFFER))
@@ -246,16 +251,23 @@ static void take_reply(struct link *link)
         take_step(link, expected->step);
 }
 
+/* hiredis's words on the first byte of an alert, by which TLS refuses what is not TLS. */
+#define ALERT "got \"\\x15\""
+
+static const char *malformation(const redisContext *context)
+{
+    if (context->err == REDIS_ERR_OOM) /* or so hiredis takes a refusal of our reply builder */
+        return "an array too long or too deep";
+    return strstr(context->errstr, ALERT) ? "it speaks TLS: write rediss://" : context->errstr;
+}
+
 /* Reads the next reply into link->raw; false if it has not come as a whole. */
 static bool next_reply(struct link *link)
 {
     redisContext *context = link->context;
     void *reply = NULL;
     if (redisGetReplyFromReader(context, &reply) != REDIS_OK) {
-        /* hiredis takes a refusal of our reply builder for memory that ran out. */
-        bool refused = context->err == REDIS_ERR_OOM;
-        PROTOCOL_ERROR(link, "malformed reply: %s",
-                       refused ? "an array too long or too deep" : context->errstr);
+        PROTOCOL_ERROR(link, "malformed reply: %s", malformation(context));
         return false;
     }
     if (!reply && context->reader->len - context->reader->pos > REPLY_BYTES_MAX)
@@ -272,15 +284,25 @@ static void break_off_reading(struct link *link)
               closed ? "" : link->context->errstr, *why ? " after: " : "", why);
 }
 
-/* Reads once, so that a master that never stops talking cannot keep the loop. */
+/* While there is something to write it waits until that can be done. */
+static void watch_on(struct link *link)
+{
+    bool waits =
+        transport_waits_to_write(link->tls, link->output.length) && !BYTE_MUTANT(REST_UNWATCHED);
+    watch(link, waits ? IO_READ | IO_WRITE : IO_READ);
+}
+
+/* Reads once, so that a master that never stops talking cannot keep the loop.  Replies may have
+ * come with the end. */
 static void read_replies(struct link *link)
 {
-    if (redisBufferRead(link->context) != REDIS_OK) {
-        break_off_reading(link);
-        return;
-    }
+    bool goes_on = transport_read(link->context, link->tls);
     while (link->phase == UP && next_reply(link))
         take_reply(link);
+    if (link->phase == UP && !goes_on)
+        break_off_reading(link);
+    else if (link->phase == UP && link->tls)
+        watch_on(link);
 }
 
 /* ---- Writing ---- */
@@ -288,7 +310,8 @@ static void read_replies(struct link *link)
 /* A command that is written in part counts as written. */
 static void write_output(struct link *link)
 {
-    ssize_t sent = send(link->connecting.fd, link->output.data, link->output.length, MSG_NOSIGNAL);
+    ssize_t sent =
+        transport_write(link->connecting.fd, link->tls, link->output.data, link->output.length);
     if (sent < 0 && errno != EAGAIN && errno != EINTR) {
         link->send_error = errno;
         return;
@@ -299,8 +322,7 @@ static void write_output(struct link *link)
         link->unwritten = link->batched;
     if (!link->output.length)
         forget_secret(link);
-    bool waits = link->output.length && !BYTE_MUTANT(REST_UNWATCHED);
-    watch(link, waits ? IO_READ | IO_WRITE : IO_READ);
+    watch_on(link);
 }
 
 static void expect(struct link *link, const struct tag *tag, enum step step)
@@ -401,6 +423,34 @@ static void come_up(struct link *link)
         deliver(link, (struct event){.kind = EVENT_CONNECTED});
 }
 
+static void go_on_shaking_hands(struct link *link)
+{
+    switch (tls_handshake(link->tls)) {
+    case TLS_READS:
+        watch(link, IO_READ);
+        break;
+    case TLS_WRITES:
+        watch(link, IO_WRITE);
+        break;
+    case TLS_DONE:
+        come_up(link);
+        break;
+    case TLS_FAILED:
+        break_off(link, "%s", tls_why(link->tls));
+    }
+}
+
+static void start_tls(struct link *link)
+{
+    const struct address *address = link->connecting.address;
+    char why[200];
+    link->tls = tls_new(link->connecting.fd, &address->tls, address->host, why, sizeof why);
+    if (link->tls)
+        go_on_shaking_hands(link);
+    else
+        break_off(link, "%s", why);
+}
+
 static void go_on_connecting(struct link *link, enum connect_state state)
 {
     switch (state) {
@@ -410,7 +460,10 @@ static void go_on_connecting(struct link *link, enum connect_state state)
         watch(link, IO_WRITE);
         break;
     case CONNECT_DONE:
-        come_up(link);
+        if (link->connecting.address->tls.wanted)
+            start_tls(link);
+        else
+            come_up(link);
         break;
     case CONNECT_FAILED:
         break_off(link, "%s", link->connecting.why);
@@ -427,7 +480,10 @@ static void on_found(void *owner, enum connect_state state)
 static void finish_connect(struct link *link)
 {
     unwatch(link);
-    go_on_connecting(link, connect_go_on(&link->connecting));
+    if (link->tls)
+        go_on_shaking_hands(link);
+    else
+        go_on_connecting(link, connect_go_on(&link->connecting));
 }
 
 static void start_connect(struct link *link, const char *channel)
@@ -480,6 +536,8 @@ static void on_ready(void *owner, int events)
     } else if (link->phase == CONNECTING) {
         finish_connect(link);
     } else {
+        if (link->tls) /* which may have to read in order to write, and the other way round */
+            events = IO_READ | (link->output.length ? IO_WRITE : 0);
         if (events & IO_READ)
             read_replies(link);
         if (events & IO_WRITE && link->phase == UP)
@@ -518,6 +576,11 @@ bool link_pump(struct link *link)
     return true;
 }
 
+const struct tls_facts *link_tls(const struct link *link)
+{
+    return link->tls ? tls_facts(link->tls) : NULL;
+}
+
 /* ---- Life ---- */
 
 struct link *link_new(struct io_loop *loop, const struct address *address, const char *client_name,
@@ -537,12 +600,15 @@ struct link *link_new(struct io_loop *loop, const struct address *address, const
     return link;
 }
 
+/* Nobody else knows that the handshake is what was waited for. */
+#define UNANSWERED "TLS: no end of the handshake; for a plain port write redis://"
+
 void link_close(struct link *link)
 {
     if (link->phase == CLOSED || link->phase == ENDING)
         return;
-    link->asked = true;
-    break_off(link, "closed by this client");
+    link->asked = !link->tls || link->phase == UP;
+    break_off(link, "%s", link->asked ? "closed by this client" : UNANSWERED);
 }
 
 const struct link_counters *link_counters(const struct link *link)

@@ -14,6 +14,7 @@
 
 struct io_loop;
 struct link;
+struct tls_facts;
 
 struct link_owner {
     /* The only way out of a link.  `event` lives until this returns. */
@@ -55,7 +56,7 @@ void link_send(struct link *link, const struct request *request);
 void link_flush(struct link *link);
 
 /* Ends the connection.  The next pump delivers ANSWER_LOST for each request in flight, and
- * EVENT_CLOSED with a NULL text. */
+ * EVENT_CLOSED with a NULL text, or with one that says that the handshake of TLS had not ended. */
 void link_close(struct link *link);
 
 /* Delivers the replies and pushes that have already come, without waiting for the loop; true if
@@ -69,6 +70,9 @@ bool link_breaks(const struct link *link);
 bool link_pump(struct link *link);
 
 const struct link_counters *link_counters(const struct link *link);
+
+/* What the handshake of TLS told of the master; NULL without TLS, or without a connection. */
+const struct tls_facts *link_tls(const struct link *link);
 
 /* The number of requests that are not yet answered. */
 unsigned link_in_flight(const struct link *link);

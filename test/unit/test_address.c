@@ -1,6 +1,7 @@
 /* The list of masters, as people write it. */
 #include "address.h"
 
+#include "tls.h"
 #include "unit.h"
 
 #define MAX 5
@@ -110,7 +111,6 @@ static void wrong_lists_say_what_is_wrong(void **state)
         {"localhost:6379", "expected redis://", "master 1, \"localhost:6379\""},
         {"http://h", "expected redis://", "\"http://h\""},
         {"redis:/h", "expected redis://", "master 1"},
-        {"rediss://h:1", "no TLS", "\"rediss://h:1\""},
         {"redis://", "host is missing", "\"redis://\""},
         {"redis://:7101", "host is missing", "\"redis://:7101\""},
         {"redis:///1", "host is missing", "\"redis:///1\""},
@@ -164,6 +164,106 @@ static void wrong_lists_say_what_is_wrong(void **state)
     }
 }
 
+/* ---- TLS ---- */
+
+#define ALL "rediss://ann:pw@h:7/2?ca=/a%20b&cert=c&key=k&name=n&sni=&verify=none"
+
+static void assert_terms(const struct tls_terms *terms, const char *const said[TLS_SETTINGS])
+{
+    assert_true(terms->wanted);
+    for (int i = 0; i < TLS_SETTINGS; i++)
+        assert_same(terms->said[i], said[i]);
+}
+
+static void parameters_of_tls(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *said[TLS_SETTINGS];
+    } forms[] = {
+        {"rediss://h", {0}},
+        {"REDISS://h/", {0}},
+        {"rediss://h?", {0}},
+        {"rediss://h:1?ca=x", {[TLS_CA] = "x"}},
+        {"rediss://h/3?name=redis.test&", {[TLS_NAME] = "redis.test"}},
+        {"rediss://[::1]:7?verify=full", {[TLS_VERIFY] = "full"}},
+        {"rediss://h?ca=%26%3f%40%2C%3d=", {[TLS_CA] = "&?@,=="}},
+        {ALL, {"/a b", "c", "k", "n", "", "none"}},
+    };
+    if (!tls_is_built)
+        skip();
+    for (unsigned i = 0; i < COUNT(forms); i++) {
+        if (parse(forms[i].text) != 1)
+            fail_msg("%s: %s", forms[i].text, why);
+        assert_terms(&addresses[0].tls, forms[i].said);
+        assert_true(addresses_check(addresses, 1, why, sizeof why));
+        addresses_clear(addresses, 1);
+    }
+    assert_int_equal(parse(ALL), 1);
+    assert_address(
+        &addresses[0],
+        &(struct wanted){
+            .host = "h", .user = "ann", .password = "pw", .shown = "h:7/2", .port = 7, .db = 2});
+    addresses_clear(addresses, 1);
+}
+
+static void wrong_parameters_say_what_is_wrong(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *list, *complaint;
+    } wrong[] = {
+        {"rediss://h?x=1", "may stand ca=, cert="},      {"rediss://h?ca", "may stand ca=, cert="},
+        {"rediss://h?ca=a&&sni=b", "may stand"},         {"rediss://h?CA=a", "may stand"},
+        {"rediss://h?ca=a&ca=b", "ca is given twice"},   {"rediss://h?key=%", "the key has a '%'"},
+        {"rediss://h?name=%00", "the name has a '%'"},   {"rediss://p?w@h", "is written %3F"},
+        {"rediss://h?ca=/a@b", "a '@' in a parameter"},  {"rediss://h?db=1", "may stand ca="},
+        {"redis://h?ca=a", "for rediss://, which is"},   {"redis://h:1/2?ca=a", "for rediss://"},
+        {"rediss://?ca=a", "host is missing"},           {"rediss://h:x?ca=a", "port must be"},
+        {"rediss://h redis://h", "same place as master"}};
+    static const char *const senseless[][2] = {
+        {"rediss://h?key=k", "a key, but no cert"}, {"rediss://h?ca=", "but not be empty"},
+        {"rediss://h?name=", "but not be empty"},   {"rediss://h?verify=no", "none or full"},
+        {"rediss://h?verify=", "none or full"},     {"rediss://h?verify=None", "none or full"}};
+    if (!tls_is_built)
+        skip();
+    for (unsigned i = 0; i < COUNT(wrong); i++)
+        if (parse(wrong[i].list) != -1 || !strstr(why, wrong[i].complaint))
+            fail_msg("%s: %s", wrong[i].list, why);
+    for (unsigned i = 0; i < COUNT(senseless); i++) {
+        assert_int_equal(parse(senseless[i][0]), 1);
+        assert_false(addresses_check(addresses, 1, why, sizeof why));
+        if (!strstr(why, senseless[i][1]) || !strstr(why, "master 1, \"h:6379\""))
+            fail_msg("%s: %s", senseless[i][0], why);
+        addresses_clear(addresses, 1);
+    }
+}
+
+/* What an address says itself counts, and a key belongs to the certificate beside it. */
+static void what_is_usual_fills_the_rest(void **state)
+{
+    (void)state;
+    static const char *const usual[TLS_SETTINGS] = {"CA", "CERT", "KEY", NULL, "SNI", "none"};
+    if (!tls_is_built)
+        skip();
+    assert_int_equal(parse("rediss://a?ca=x&sni= rediss://b?cert=y redis://c"), 3);
+    assert_true(addresses_complete(addresses, 3, usual));
+    assert_terms(&addresses[0].tls, (const char *[]){"x", "CERT", "KEY", NULL, "", "none"});
+    assert_terms(&addresses[1].tls, (const char *[]){"CA", "y", NULL, NULL, "SNI", "none"});
+    assert_false(tls_terms_verify(&addresses[0].tls));
+    assert_null(addresses[2].tls.said[TLS_CA]);
+    addresses_clear(addresses, 3);
+}
+
+static void without_openssl_tls_is_refused(void **state)
+{
+    (void)state;
+    if (tls_is_built)
+        skip();
+    assert_int_equal(parse("redis://a,rediss://:hunter2@h:1?ca=x"), -1);
+    assert_non_null(strstr(why, "master 2, \"rediss://***@h:1?ca=x\": this build has no TLS"));
+}
+
 static void different_places_may_look_alike(void **state)
 {
     (void)state;
@@ -192,7 +292,11 @@ static void passwords_never_appear(void **state)
         "redis://ann:qwkzvj@h/x",
         "redis://:qwkzvj@",
         "redis://:qwkzvj@h:1,redis://:qwkzvj@h:1",
-        "rediss://ann:qwkzvj@h",
+        "rediss://ann:qwkzvj@h?x",
+        "rediss://ann:qwkzvj@h:1?ca",
+        "rediss://ann:qwkzvj?ca=x@h",
+        "rediss://ann:qwkzvj@h?ca=/x@y",
+        "redis://ann:qwkzvj@h?ca=x",
         "ann:qwkzvj@h",
         "http://ann:qwkzvj@h",
         "ann:qwkzvj@redis://h",
@@ -245,6 +349,10 @@ int main(void)
         cmocka_unit_test(every_form_of_an_entry),
         cmocka_unit_test(commas_or_white_space_separate),
         cmocka_unit_test(wrong_lists_say_what_is_wrong),
+        cmocka_unit_test(parameters_of_tls),
+        cmocka_unit_test(wrong_parameters_say_what_is_wrong),
+        cmocka_unit_test(what_is_usual_fills_the_rest),
+        cmocka_unit_test(without_openssl_tls_is_refused),
         cmocka_unit_test(different_places_may_look_alike),
         cmocka_unit_test(a_socket_path_has_a_limit),
         cmocka_unit_test(passwords_never_appear),

@@ -1,0 +1,92 @@
+/*
+ * tls_socket.c - a BIO of our own: OpenSSL's raises SIGPIPE, and reads on as long as the master
+ * talks.
+ */
+#include <errno.h>
+#include <openssl/bio.h>
+#include <pthread.h>
+#include <sys/socket.h>
+
+#include "tls_parts.h"
+
+static BIO_METHOD *method;
+
+static void note_first(struct tls *tls, const char *bytes)
+{
+    if (!tls->heard)
+        tls->first = (unsigned char)bytes[0];
+    tls->heard = true;
+}
+
+static bool is_blocked(void)
+{
+    return errno == EAGAIN || errno == EINTR;
+}
+
+static ssize_t receive(struct tls *tls, char *bytes, int size)
+{
+    errno = EAGAIN;
+    if (!tls->reads || size <= 0)
+        return -1;
+    tls->reads--;
+    return recv(tls->fd, bytes, (size_t)size, 0);
+}
+
+static int read_socket(BIO *bio, char *bytes, int size)
+{
+    struct tls *tls = BIO_get_data(bio);
+    BIO_clear_retry_flags(bio);
+    ssize_t length = receive(tls, bytes, size);
+    if (length > 0)
+        note_first(tls, bytes);
+    else if (length == 0)
+        tls->ended = true;
+    else if (is_blocked())
+        BIO_set_retry_read(bio);
+    else
+        tls->read_error = errno;
+    return (int)length;
+}
+
+/* To OpenSSL an error looks as if the socket were full: it still has to read, for the master's
+ * reason is often on its way. */
+static int write_socket(BIO *bio, const char *bytes, int size)
+{
+    struct tls *tls = BIO_get_data(bio);
+    BIO_clear_retry_flags(bio);
+    ssize_t length = send(tls->fd, bytes, (size_t)size, MSG_NOSIGNAL);
+    if (length < 0)
+        BIO_set_retry_write(bio);
+    if (length < 0 && !is_blocked())
+        tls->send_error = errno;
+    return (int)length;
+}
+
+static long control(BIO *bio, int command, long number, void *pointer)
+{
+    (void)bio, (void)number, (void)pointer;
+    return command == BIO_CTRL_FLUSH;
+}
+
+static void make_method(void)
+{
+    method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "redlock");
+    if (!method)
+        return;
+    BIO_meth_set_read(method, read_socket);
+    BIO_meth_set_write(method, write_socket);
+    BIO_meth_set_ctrl(method, control);
+}
+
+bool tls_socket_use(struct tls *tls)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, make_method);
+    BIO *bio = method ? BIO_new(method) : NULL;
+    if (!bio)
+        return false;
+    BIO_set_data(bio, tls);
+    BIO_set_init(bio, 1);
+    SSL_set_bio(tls->ssl, bio, bio);
+    return true;
+}

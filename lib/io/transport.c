@@ -1,0 +1,53 @@
+#include "transport.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "tls.h"
+
+#define READ_SIZE 16384 /* what one record of TLS has at the most, and what hiredis reads at once  \
+                         */
+
+static bool end(redisContext *context, int error, const char *text)
+{
+    context->err = error;
+    snprintf(context->errstr, sizeof context->errstr, "%s", text);
+    return false;
+}
+
+static bool end_of_tls(redisContext *context, const struct tls *tls, ssize_t length)
+{
+    if (length == 0)
+        return end(context, REDIS_ERR_EOF, "closed");
+    if (errno == EAGAIN)
+        return true;
+    return end(context, REDIS_ERR_OTHER, errno == EPROTO ? tls_why(tls) : strerror(errno));
+}
+
+static bool read_tls(redisContext *context, struct tls *tls)
+{
+    char bytes[READ_SIZE];
+    ssize_t length;
+    tls_begin_reading(tls);
+    while ((length = tls_read(tls, bytes, sizeof bytes)) > 0)
+        if (redisReaderFeed(context->reader, bytes, (size_t)length) != REDIS_OK)
+            return end(context, context->reader->err, context->reader->errstr);
+    return end_of_tls(context, tls, length);
+}
+
+bool transport_read(redisContext *context, struct tls *tls)
+{
+    return tls ? read_tls(context, tls) : redisBufferRead(context) == REDIS_OK;
+}
+
+ssize_t transport_write(int fd, struct tls *tls, const char *bytes, size_t size)
+{
+    return tls ? tls_write(tls, bytes, size) : send(fd, bytes, size, MSG_NOSIGNAL);
+}
+
+bool transport_waits_to_write(const struct tls *tls, bool unsent)
+{
+    return tls ? tls_waits_to_write(tls, unsent) : unsent;
+}
