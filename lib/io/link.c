@@ -601,7 +601,7 @@ struct link *link_new(struct io_loop *loop, const struct address *address, const
 }
 
 /* Nobody else knows that the handshake is what was waited for. */
-#define UNANSWERED "TLS: no end of the handshake; for a plain port write redis://"
+#define UNANSWERED "TLS: no answer within the time to connect; for a plain port write redis://"
 
 void link_close(struct link *link)
 {

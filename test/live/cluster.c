@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -92,7 +93,67 @@ static void start_guard(struct cluster *cluster)
     cluster->guarded = its[0];
 }
 
+/* ---- TLS.  Plain clients of masters that speak TLS alone take their sockets. ---- */
+
+static const struct cluster *latest;
+
+static bool with_tls(void)
+{
+    const char *said = getenv("REDLOCK_TEST_TLS");
+    return said && strcmp(said, "1") == 0;
+}
+
+const char *cluster_scheme(void)
+{
+    return with_tls() ? "rediss" : "redis";
+}
+
+const char *cluster_tls_folder(void)
+{
+    static char folder[80];
+    if (!with_tls() || !latest)
+        return NULL;
+    snprintf(folder, sizeof folder, "%s/tls", latest->dir);
+    return folder;
+}
+
+const char *cluster_socket(int port)
+{
+    static _Thread_local char path[100];
+    for (unsigned i = 0; with_tls() && latest && i < latest->count; i++) {
+        if (latest->ports[i] != port)
+            continue;
+        snprintf(path, sizeof path, "%s/master-%u/redis.sock", latest->dir, i + 1);
+        return path;
+    }
+    return NULL;
+}
+
+/* The addresses that tests write down do not name the CA. */
+static void prepare_tls(const struct cluster *cluster)
+{
+    char ca[100];
+    latest = cluster;
+    if (with_tls()) {
+        snprintf(ca, sizeof ca, "%s/ca.crt", cluster_tls_folder());
+        setenv("REDLOCK_TLS_CA", ca, 1);
+    }
+}
+
 /* ---- Life ---- */
+
+static void read_nodes(struct cluster *cluster)
+{
+    const char *at = cluster->nodes;
+    for (unsigned i = 0; i < cluster->count; i++) {
+        const char *login = strstr(at, "://:");
+        assert_non_null(login);
+        assert_int_equal(sscanf(login, "://:%39[0-9a-f]@127.0.0.1:%d", cluster->passwords[i],
+                                &cluster->ports[i]),
+                         2);
+        at += strcspn(at, ",") + 1;
+    }
+}
 
 void cluster_start(struct cluster *cluster, unsigned count, const char *flags)
 {
@@ -102,25 +163,23 @@ void cluster_start(struct cluster *cluster, unsigned count, const char *flags)
     snprintf(cluster->dir, sizeof cluster->dir, "%s/redlock-live-XXXXXX", tmp ? tmp : "/tmp");
     assert_non_null(mkdtemp(cluster->dir));
     start_guard(cluster);
-    snprintf(command, sizeof command, "start -n %u %s 2>&1", count, flags ? flags : "");
+    snprintf(command, sizeof command, "start -n %u %s %s 2>&1", count, with_tls() ? "--tls" : "",
+             flags ? flags : "");
     if (script(cluster, command, output, sizeof output) != 0)
         fail_msg("cluster %s failed: %s", command, output);
     char *list = strstr(output, "export REDLOCK_NODES=");
     assert_non_null(list);
     list += strlen("export REDLOCK_NODES=");
     snprintf(cluster->nodes, sizeof cluster->nodes, "%.*s", (int)strcspn(list, "\n"), list);
-    const char *at = cluster->nodes;
-    for (unsigned i = 0; i < count; i++) {
-        assert_int_equal(sscanf(at, "redis://:%39[0-9a-f]@127.0.0.1:%d", cluster->passwords[i],
-                                &cluster->ports[i]),
-                         2);
-        at += strcspn(at, ",") + 1;
-    }
+    read_nodes(cluster);
+    prepare_tls(cluster);
 }
 
 void cluster_stop(struct cluster *cluster)
 {
     char byte = '!';
+    if (latest == cluster)
+        latest = NULL;
     for (unsigned i = 0; i < cluster->count; i++)
         if (cluster->plain[i])
             redisFree(cluster->plain[i]);
@@ -136,7 +195,10 @@ void cluster_stop(struct cluster *cluster)
 redisContext *cluster_connect(const struct cluster *cluster, unsigned master)
 {
     struct timeval timeout = {.tv_sec = 5};
-    redisContext *context = redisConnectWithTimeout("127.0.0.1", cluster->ports[master], timeout);
+    const char *path = cluster_socket(cluster->ports[master]);
+    redisContext *context =
+        path ? redisConnectUnixWithTimeout(path, timeout)
+             : redisConnectWithTimeout("127.0.0.1", cluster->ports[master], timeout);
     if (context && !context->err) {
         redisSetTimeout(context, timeout);
         redisReply *reply = redisCommand(context, "AUTH %s", cluster->passwords[master]);
@@ -146,10 +208,21 @@ redisContext *cluster_connect(const struct cluster *cluster, unsigned master)
     return context;
 }
 
+/* To write to a local socket whose other end is closed raises SIGPIPE at once. */
+static bool has_ended(const redisContext *context)
+{
+    char byte;
+    return recv(context->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
 static redisReply *ask(struct cluster *cluster, unsigned master, const char *format,
                        va_list arguments)
 {
     redisContext *context = cluster->plain[master];
+    if (context && has_ended(context)) {
+        redisFree(context);
+        context = NULL;
+    }
     for (int try = 0; try < 2; try++) {
         va_list again;
         if (!context)

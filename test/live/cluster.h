@@ -12,9 +12,20 @@
 
 #define CLUSTER_MAX 9
 
-/* A master at a port of this machine: a password, the port. */
-#define URI_FORMAT "redis://:%s@127.0.0.1:%d "
-#define URI_SIZE   80
+/* Masters, and what stands before them, speak TLS if REDLOCK_TEST_TLS is set: "rediss" or "redis".
+ */
+const char *cluster_scheme(void);
+
+/* A master at a port of this machine: cluster_scheme(), a password, the port. */
+#define URI_FORMAT "%s://:%s@127.0.0.1:%d "
+#define URI_SIZE   140
+
+/* Where the certificates of the masters are that were started last; NULL: they speak no TLS. */
+const char *cluster_tls_folder(void);
+
+/* The path of a master's socket that is not TLS, if the master at that port is one that was started
+ * last, with TLS; else NULL. */
+const char *cluster_socket(int port);
 
 struct cluster {
     unsigned count;

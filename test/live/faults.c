@@ -12,14 +12,25 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#ifdef REDLOCK_TLS
+#include <openssl/crypto.h>
+#endif
+
 static bool armed;
 static enum fault kind;
 static unsigned left;  /* until it strikes; 0: it has */
 static unsigned spell; /* how many more to strike */
 
-static bool strikes(bool memory)
+enum means { MEMORY, TLS_MEMORY, CALLS };
+
+static enum means means_of(enum fault fault)
 {
-    if (!armed || memory != (kind <= FAULT_MEMORY_SPELL))
+    return fault <= FAULT_MEMORY_SPELL ? MEMORY : fault == FAULT_TLS_MEMORY ? TLS_MEMORY : CALLS;
+}
+
+static bool strikes(enum means means)
+{
+    if (!armed || means != means_of(kind))
         return false;
     if (left == 0)
         return spell > 0 && spell--;
@@ -48,7 +59,7 @@ void *OURS(realloc)(void *block, size_t size);
 
 static bool no_memory(void)
 {
-    bool none = strikes(true);
+    bool none = strikes(MEMORY);
     if (none)
         errno = ENOMEM;
     return none;
@@ -87,13 +98,41 @@ static void *for_the_loop(void *block, long size)
     return NULL;
 }
 
+#ifdef REDLOCK_TLS
+static void *allocate_for_tls(void *block, size_t size)
+{
+    return strikes(TLS_MEMORY) ? NULL : REAL(realloc)(block, size);
+}
+
+static void *tls_malloc(size_t size, const char *file, int line)
+{
+    (void)file, (void)line;
+    return allocate_for_tls(NULL, size);
+}
+
+static void *tls_realloc(void *block, size_t size, const char *file, int line)
+{
+    (void)file, (void)line;
+    if (size)
+        return allocate_for_tls(block, size);
+    free(block);
+    return NULL;
+}
+
+static void tls_free(void *block, const char *file, int line)
+{
+    (void)file, (void)line;
+    free(block);
+}
+#endif
+
 /* ---- Sockets ---- */
 
 #define NEXT(name) (*(__typeof__(&(name)) *)(void *[]){dlsym(RTLD_NEXT, #name)})
 
 int socket(int domain, int type, int protocol)
 {
-    if (kind == FAULT_CALL_FAILS && strikes(false)) {
+    if (kind == FAULT_CALL_FAILS && strikes(CALLS)) {
         errno = EMFILE;
         return -1;
     }
@@ -102,7 +141,7 @@ int socket(int domain, int type, int protocol)
 
 int connect(int fd, const struct sockaddr *address, socklen_t size)
 {
-    if (kind == FAULT_CALL_FAILS && strikes(false)) {
+    if (kind == FAULT_CALL_FAILS && strikes(CALLS)) {
         errno = ENETUNREACH;
         return -1;
     }
@@ -112,14 +151,14 @@ int connect(int fd, const struct sockaddr *address, socklen_t size)
 int getsockopt(int fd, int level, int option, void *value, socklen_t *size)
 {
     int result = NEXT(getsockopt)(fd, level, option, value, size);
-    if (option == SO_ERROR && kind == FAULT_CALL_FAILS && strikes(false))
+    if (option == SO_ERROR && kind == FAULT_CALL_FAILS && strikes(CALLS))
         *(int *)value = ECONNREFUSED;
     return result;
 }
 
 ssize_t send(int fd, const void *bytes, size_t length, int flags)
 {
-    if (kind < FAULT_CALL_END && strikes(false)) {
+    if (kind < FAULT_CALL_END && strikes(CALLS)) {
         if (kind == FAULT_CALL_PARTLY && length > 1)
             return NEXT(send)(fd, bytes, 1, flags);
         errno = kind == FAULT_CALL_FAILS ? ECONNRESET : kind == FAULT_CALL_EINTR ? EINTR : EAGAIN;
@@ -137,7 +176,7 @@ static bool is_socket(int fd)
 
 static bool read_fails(int fd, ssize_t *result)
 {
-    if (!armed || kind > FAULT_CALL_END || !is_socket(fd) || !strikes(false))
+    if (!armed || kind > FAULT_CALL_END || !is_socket(fd) || !strikes(CALLS))
         return false;
     *result = kind == FAULT_CALL_END ? 0 : -1;
     errno = kind == FAULT_CALL_FAILS ? ECONNRESET : kind == FAULT_CALL_EINTR ? EINTR : EAGAIN;
@@ -160,7 +199,7 @@ ssize_t recv(int fd, void *bytes, size_t length, int flags)
 
 int epoll_ctl(int epoll, int operation, int fd, struct epoll_event *event)
 {
-    if (kind > FAULT_CALL_END && operation != EPOLL_CTL_DEL && strikes(false)) {
+    if (kind > FAULT_CALL_END && operation != EPOLL_CTL_DEL && strikes(CALLS)) {
         errno = ENOSPC;
         return -1;
     }
@@ -169,9 +208,17 @@ int epoll_ctl(int epoll, int operation, int fd, struct epoll_event *event)
 
 /* ---- */
 
-void fault_arm(enum fault fault, unsigned n)
+void faults_begin(void)
 {
     ev_set_allocator(for_the_loop);
+#ifdef REDLOCK_TLS
+    if (!CRYPTO_set_mem_functions(tls_malloc, tls_realloc, tls_free))
+        abort();
+#endif
+}
+
+void fault_arm(enum fault fault, unsigned n)
+{
     kind = fault;
     left = n;
     spell = fault == FAULT_MEMORY_SPELL ? 9 : fault == FAULT_WATCH_ALL ? UINT_MAX : 0;

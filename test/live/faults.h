@@ -4,7 +4,7 @@
  *
  * It replaces functions of the C library: for the whole process, hiredis included; under a
  * sanitizer, whose allocator must stay, for allocations of the program's own objects only (the
- * build wraps them).
+ * build wraps them).  OpenSSL, which makes thousands for each connection, is counted apart.
  */
 #ifndef REDLOCK_TEST_FAULTS_H
 #define REDLOCK_TEST_FAULTS_H
@@ -20,8 +20,12 @@ enum fault {
     FAULT_CALL_END,     /* read: the other side has closed */
     FAULT_WATCH,        /* epoll_ctl: no space left */
     FAULT_WATCH_ALL,    /* and all after it */
+    FAULT_TLS_MEMORY,   /* an allocation of OpenSSL: none */
     FAULTS
 };
+
+/* To be called before all else. */
+void faults_begin(void);
 
 /* The n-th (from 1) fails, once. */
 void fault_arm(enum fault fault, unsigned n);

@@ -14,6 +14,8 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "front.h"
+
 #define CONNECTIONS 16
 #define INPUT_MAX   (1 << 20)
 #define WORDS_MAX   256
@@ -35,6 +37,7 @@ struct liar {
     atomic_llong clock; /* the logical one */
     atomic_uint requests, connections, batches;
     atomic_size_t flooded;
+    struct front *front; /* NULL: clients come without TLS */
     struct connection open[CONNECTIONS];
 };
 
@@ -371,12 +374,13 @@ struct liar *liar_start(const struct lie *lie)
     liar->lie = lie ? *lie : (struct lie){.when = NEVER_LIES};
     if (pthread_create(&liar->thread, NULL, run, liar) != 0)
         abort();
+    liar->front = front_start(liar->port);
     return liar;
 }
 
 int liar_port(const struct liar *liar)
 {
-    return liar->port;
+    return liar->front ? front_port(liar->front) : liar->port;
 }
 
 void liar_change(struct liar *liar, const struct lie *lie)
@@ -413,6 +417,7 @@ size_t liar_flooded(struct liar *liar)
 
 void liar_stop(struct liar *liar)
 {
+    front_stop(liar->front);
     if (write(liar->stop[1], "", 1) != 1)
         abort();
     pthread_join(liar->thread, NULL);

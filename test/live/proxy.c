@@ -9,12 +9,15 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "cluster.h"
+#include "front.h"
 
 #define ROADS 64
 
@@ -51,6 +54,7 @@ struct proxy {
     unsigned mains, subscriptions;
     forge *forge;
     void *data;
+    struct front *front; /* NULL: clients come without TLS */
     struct road roads[ROADS];
 };
 
@@ -88,16 +92,34 @@ static void close_road(struct road *road)
     *road = no_road;
 }
 
-static void open_road(struct proxy *proxy)
+static int connect_to(const struct sockaddr *address, socklen_t size)
 {
+    int master = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1;
+    setsockopt(master, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    if (connect(master, address, size) == 0)
+        return master;
+    close(master);
+    return -1;
+}
+
+static int connect_to_master(int port)
+{
+    const char *path = cluster_socket(port);
+    struct sockaddr_un local = {.sun_family = AF_UNIX};
     struct sockaddr_in address = {.sin_family = AF_INET,
                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
-                                  .sin_port = htons((uint16_t)proxy->to)};
+                                  .sin_port = htons((uint16_t)port)};
+    snprintf(local.sun_path, sizeof local.sun_path, "%s", path ? path : "");
+    return path ? connect_to((struct sockaddr *)&local, sizeof local)
+                : connect_to((struct sockaddr *)&address, sizeof address);
+}
+
+static void open_road(struct proxy *proxy)
+{
     int client = accept4(proxy->listener, NULL, NULL, SOCK_CLOEXEC), on = 1;
-    int master = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int master = connect_to_master(proxy->to);
     setsockopt(client, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    setsockopt(master, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    if (connect(master, (struct sockaddr *)&address, sizeof address) == 0)
+    if (master >= 0)
         for (unsigned i = 0; i < ROADS; i++)
             if (proxy->roads[i].fds[CLIENT] < 0) {
                 proxy->roads[i] = (struct road){.fds = {client, master}, .kind = MAIN_ROADS};
@@ -276,6 +298,7 @@ struct proxy *proxy_start_forging(int port, forge *forge, void *data)
     pthread_mutex_init(&proxy->mutex, NULL);
     if (pipe2(proxy->wake, O_CLOEXEC) != 0 || pthread_create(&proxy->thread, NULL, run, proxy) != 0)
         abort();
+    proxy->front = front_start(proxy->port);
     return proxy;
 }
 
@@ -286,7 +309,7 @@ struct proxy *proxy_start(int port)
 
 int proxy_port(const struct proxy *proxy)
 {
-    return proxy->port;
+    return proxy->front ? front_port(proxy->front) : proxy->port;
 }
 
 void proxy_delay(struct proxy *proxy, int ms)
@@ -344,6 +367,7 @@ unsigned proxy_roads(struct proxy *proxy, enum roads roads)
 
 void proxy_stop(struct proxy *proxy)
 {
+    front_stop(proxy->front);
     begin(proxy);
     proxy->stops = true;
     end(proxy);

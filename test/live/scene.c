@@ -65,9 +65,10 @@ void scene_nodes(const struct scene *scene, unsigned by_road, char nodes[NODES_S
 {
     size_t used = 0;
     for (unsigned i = 0; i < scene->cluster.count; i++)
-        used += (size_t)snprintf(
-            nodes + used, NODES_SIZE - used, URI_FORMAT, scene->cluster.passwords[i],
-            by_road & 1U << i ? proxy_port(scene->roads[i]) : scene->cluster.ports[i]);
+        used += (size_t)snprintf(nodes + used, NODES_SIZE - used, URI_FORMAT, cluster_scheme(),
+                                 scene->cluster.passwords[i],
+                                 by_road & 1U << i ? proxy_port(scene->roads[i])
+                                                   : scene->cluster.ports[i]);
 }
 
 void scene_join(struct scene *scene, struct user *user, unsigned by_road,

@@ -19,8 +19,8 @@ static const char *list(const char *login, unsigned odd, const char *others)
         char own[48];
         snprintf(own, sizeof own, ":%s@", cluster.passwords[i]);
         const char *given = i < odd ? login : others;
-        used += (size_t)snprintf(nodes + used, sizeof nodes - used, "redis://%s127.0.0.1:%d ",
-                                 given ? given : own, cluster.ports[i]);
+        used += (size_t)snprintf(nodes + used, sizeof nodes - used, "%s://%s127.0.0.1:%d ",
+                                 cluster_scheme(), given ? given : own, cluster.ports[i]);
     }
     return nodes;
 }
@@ -153,14 +153,14 @@ static void test_databases(void **state)
     (void)state;
     struct user user;
     char nodes[100];
-    snprintf(nodes, sizeof nodes, "redis://:%s@127.0.0.1:%d/3", cluster.passwords[0],
+    snprintf(nodes, sizeof nodes, "%s://:%s@127.0.0.1:%d/3", cluster_scheme(), cluster.passwords[0],
              cluster.ports[0]);
     open_list(&user, nodes);
     struct take take;
     assert_code(take_lock(&take, &user, "in three", NULL), REDLOCK_E_UNAVAILABLE);
     take_free(&take); /* another database has a clock of its own: it abstains */
-    snprintf(nodes, sizeof nodes, "redis://:%s@127.0.0.1:%d/77", cluster.passwords[0],
-             cluster.ports[0]);
+    snprintf(nodes, sizeof nodes, "%s://:%s@127.0.0.1:%d/77", cluster_scheme(),
+             cluster.passwords[0], cluster.ports[0]);
     user_close(&user, 1000);
     open_list(&user, nodes);
     assert_code(user.ready_code, REDLOCK_E_UNAVAILABLE);
@@ -212,13 +212,14 @@ static void test_same_master(void **state)
 {
     (void)state;
     char nodes[3 * URI_SIZE], says[100];
-    snprintf(nodes, sizeof nodes, URI_FORMAT URI_FORMAT "redis://:%s@localhost:%d",
-             cluster.passwords[0], cluster.ports[0], cluster.passwords[1], cluster.ports[1],
-             cluster.passwords[0], cluster.ports[0]);
+    snprintf(nodes, sizeof nodes, URI_FORMAT URI_FORMAT "%s://:%s@localhost:%d", cluster_scheme(),
+             cluster.passwords[0], cluster.ports[0], cluster_scheme(), cluster.passwords[1],
+             cluster.ports[1], cluster_scheme(), cluster.passwords[0], cluster.ports[0]);
     snprintf(says, sizeof says, ":%d: is the same server as master", cluster.ports[0]);
     refused_list(nodes, REDLOCK_E_SAME_MASTER, says);
     snprintf(nodes, sizeof nodes, "unix://:%s@%s/master-1/redis.sock " URI_FORMAT,
-             cluster.passwords[0], cluster.dir, cluster.passwords[0], cluster.ports[0]);
+             cluster.passwords[0], cluster.dir, cluster_scheme(), cluster.passwords[0],
+             cluster.ports[0]);
     refused_list(nodes, REDLOCK_E_SAME_MASTER, "is the same server as master");
 }
 

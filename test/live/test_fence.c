@@ -198,8 +198,8 @@ static void test_a_clock_that_is_gone(void **state)
     struct take take;
     redlock_options options = fence_options();
     redlock_lease_options terms = fence_terms(0);
-    snprintf(nodes, sizeof nodes, URI_FORMAT URI_FORMAT, cluster.passwords[0], cluster.ports[0],
-             cluster.passwords[1], cluster.ports[1]);
+    snprintf(nodes, sizeof nodes, URI_FORMAT URI_FORMAT, cluster_scheme(), cluster.passwords[0],
+             cluster.ports[0], cluster_scheme(), cluster.passwords[1], cluster.ports[1]);
     options.nodes = nodes;
     settle_clocks(&cluster); /* two that were just adopted do not count for fences yet */
     user_open(&user, NULL, &options);

@@ -21,10 +21,11 @@ static void open_some(struct user *user, unsigned count, const struct liar *liar
     size_t used = 0;
     redlock_options options = fence_options();
     for (unsigned i = 0; i < count; i++)
-        used += (size_t)snprintf(nodes + used, sizeof nodes - used, URI_FORMAT,
+        used += (size_t)snprintf(nodes + used, sizeof nodes - used, URI_FORMAT, cluster_scheme(),
                                  cluster.passwords[i], cluster.ports[i]);
     if (liar)
-        snprintf(nodes + used, sizeof nodes - used, "redis://127.0.0.1:%d", liar_port(liar));
+        snprintf(nodes + used, sizeof nodes - used, "%s://127.0.0.1:%d", cluster_scheme(),
+                 liar_port(liar));
     options.nodes = nodes;
     user_open(user, NULL, &options);
 }

@@ -91,11 +91,11 @@ static void gather(char *nodes, size_t size, unsigned sound, struct liar **liars
 {
     size_t used = 0;
     for (unsigned i = 0; i < sound; i++)
-        used += (size_t)snprintf(nodes + used, size - used, URI_FORMAT, cluster.passwords[i],
-                                 cluster.ports[i]);
+        used += (size_t)snprintf(nodes + used, size - used, URI_FORMAT, cluster_scheme(),
+                                 cluster.passwords[i], cluster.ports[i]);
     for (unsigned i = 0; i < count; i++) {
         liars[i] = liar_start(lie);
-        used += (size_t)snprintf(nodes + used, size - used, "redis://127.0.0.1:%d ",
+        used += (size_t)snprintf(nodes + used, size - used, "%s://127.0.0.1:%d ", cluster_scheme(),
                                  liar_port(liars[i]));
     }
 }

@@ -193,9 +193,9 @@ static void test_slow_network(void **state)
     for (unsigned i = 0; i < 5; i++) {
         if (i < 3)
             proxies[i] = proxy_start(cluster.ports[i]);
-        used +=
-            (size_t)snprintf(nodes + used, sizeof nodes - used, URI_FORMAT, cluster.passwords[i],
-                             i < 3 ? proxy_port(proxies[i]) : cluster.ports[i]);
+        used += (size_t)snprintf(nodes + used, sizeof nodes - used, URI_FORMAT, cluster_scheme(),
+                                 cluster.passwords[i],
+                                 i < 3 ? proxy_port(proxies[i]) : cluster.ports[i]);
     }
     begin(nodes);
     for (unsigned try = 0; try < other_tries; try++) {
@@ -227,7 +227,7 @@ static void test_bearable_delay(void **state)
     size_t used = 0;
     for (unsigned i = 0; i < 5; i++) {
         proxies[i] = proxy_start(cluster.ports[i]);
-        used += (size_t)snprintf(nodes + used, sizeof nodes - used, URI_FORMAT,
+        used += (size_t)snprintf(nodes + used, sizeof nodes - used, URI_FORMAT, cluster_scheme(),
                                  cluster.passwords[i], proxy_port(proxies[i]));
     }
     begin(nodes);

@@ -272,6 +272,22 @@ static void live_all(life *life, enum fault fault, const char *what)
     assert_true(n > 10 && n < LAST);
 }
 
+/* A life over TLS has some ten thousand allocations of OpenSSL: the first ones, and then each a bit
+ * further than the last. */
+static void test_tls_memory(void **state)
+{
+    (void)state;
+    if (!cluster_tls_folder())
+        skip();
+    unsigned n = 1, count = 1;
+    while (n < 10 * LAST && live(hold_and_contend, FAULT_TLS_MEMORY, n)) {
+        n += 1 + n / 40;
+        count++;
+    }
+    print_message("    %u of about %u allocations of OpenSSL failed\n", count, n);
+    assert_true(n > 1000 && n < 10 * LAST);
+}
+
 static void live_through(enum fault fault, const char *what)
 {
     live_all(hold_and_contend, fault, what);
@@ -455,6 +471,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_tls_memory),
         cmocka_unit_test(test_leaders),
         cmocka_unit_test(test_a_value_that_is_refused_is_not_announced),
         cmocka_unit_test(test_barriers),
@@ -467,5 +484,6 @@ int main(void)
         cmocka_unit_test(test_no_watcher_at_all),
         cmocka_unit_test(test_no_watcher_for_a_descriptor),
     };
+    faults_begin();
     return RUN_WITH(tests, .masters = 5);
 }

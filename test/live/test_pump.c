@@ -375,9 +375,9 @@ static void test_names_are_looked_up(void **state)
     char nodes[400];
     redlock_options options = REDLOCK_OPTIONS_INIT;
     snprintf(nodes, sizeof nodes,
-             "redis://:%s@localhost:%d redis://:%s@localhost:%d redis://no-such-host.invalid:%d",
-             cluster.passwords[0], cluster.ports[0], cluster.passwords[1], cluster.ports[1],
-             cluster.ports[2]);
+             "%s://:%s@localhost:%d %s://:%s@localhost:%d redis://no-such-host.invalid:%d",
+             cluster_scheme(), cluster.passwords[0], cluster.ports[0], cluster_scheme(),
+             cluster.passwords[1], cluster.ports[1], cluster.ports[2]);
     options.nodes = nodes;
     options.request_timeout_ms = 1000;
     user_begin(&user, ev_loop_new(0), NULL, &options);

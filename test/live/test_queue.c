@@ -608,9 +608,9 @@ static void a_listener_hears_what_a_master_hands_over(void **state)
 {
     (void)state;
     struct ev_loop *loop = ev_loop_new(EVFLAG_AUTO);
-    char host[] = "127.0.0.1", name[] = "listener";
-    struct address address = {
-        .host = host, .port = cluster.ports[0], .password = cluster.passwords[0]};
+    char name[] = "listener", why[200];
+    struct address address;
+    assert_int_equal(addresses_parse(&address, 1, cluster.nodes, why, sizeof why), 1);
     struct io_loop *io = libev_loop_new(loop, NULL, NULL);
     struct link *link = link_new(io, &address, name, (struct link_owner){hear, NULL, 0});
     for (unsigned round = 1; round <= 2; round++) {
@@ -634,6 +634,7 @@ static void a_listener_hears_what_a_master_hands_over(void **state)
     assert_int_equal(link_counters(link)->protocol_errors, 0);
     link_free(link);
     io_loop_free(io);
+    addresses_clear(&address, 1);
     ev_loop_destroy(loop);
 }
 

@@ -210,7 +210,7 @@ static struct racer {
 
 struct order {
     redlock_options options;
-    char nodes[NODES_SIZE];
+    char nodes[NODES_SIZE], ca[100];
 };
 
 /* Until there are no more orders. */
@@ -219,6 +219,7 @@ static void serve(int orders, int answers)
     struct order order;
     while (read(orders, &order, sizeof order) == sizeof order) {
         order.options.nodes = order.nodes;
+        order.options.tls_ca = order.ca[0] ? order.ca : NULL;
         run_race(&order.options);
         if (write(answers, ".", 1) != 1)
             _exit(4);
@@ -262,6 +263,8 @@ static void order_race(unsigned number, int spare)
     order.options.spare = spare;
     order.options.request_timeout_ms = 0;
     scene_nodes(&scene, LIAR | (number % 2 ? FIRST_MASTERS : SECOND_MASTERS), order.nodes);
+    if (cluster_tls_folder())
+        snprintf(order.ca, sizeof order.ca, "%s/ca.crt", cluster_tls_folder());
     assert_int_equal(write(racers[number].orders, &order, sizeof order), sizeof order);
 }
 

@@ -257,7 +257,7 @@ static void test_a_push_overtakes_the_answer(void **state)
     (void)state;
     for (unsigned i = 0; i < MASTERS; i++) {
         proxies[i] = proxy_start(cluster.ports[i]);
-        snprintf(nodes + strlen(nodes), sizeof nodes - strlen(nodes), URI_FORMAT,
+        snprintf(nodes + strlen(nodes), sizeof nodes - strlen(nodes), URI_FORMAT, cluster_scheme(),
                  cluster.passwords[i], proxy_port(proxies[i]));
     }
     join(&holds);
