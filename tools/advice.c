@@ -1,23 +1,44 @@
 #include "advice.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "duration.h"
 
 #define OFFSET_LIMIT_US 500000
+#define DAY_S           86400
+#define EXPIRY_LIMIT_S  (14 * DAY_S)
 #define CLUSTER                                                                                    \
     "it is in cluster mode: locks need independent masters (cluster-enabled no), for a cluster "   \
     "takes no script on several names and replaces masters by replicas that lack a lock"
 
 /* ---- What its errors mean ------------------------------------------------ */
 #define MUTE                                                                                       \
-    "it closes the connection at once: if this is a TLS port, give the plain one, for this "       \
-    "build has no TLS; else look at its log"
+    "it closes the connection at once: if this is a TLS port, write rediss://; else look at its "  \
+    "log"
 
 /* The first that fits. */
 static const struct {
     const char *says, *advice;
 } meanings[] = {
+    {"not trusted here", "give the CA that made it: with ca= in the list, --tls-ca or "
+                         "REDLOCK_TLS_CA"},
+    {"its certificate is for", "list it by the name of its certificate, or give that name: with "
+                               "name= in the list, --tls-name or REDLOCK_TLS_NAME"},
+    {"expired on", "renew that certificate, unless this machine's clock is wrong"},
+    {"is not valid before", "look at the clock of this machine and of the one that made it"},
+    {"wants a certificate of this client",
+     "give one: with cert= and key= in the list, or --tls-cert and --tls-key; or set "
+     "tls-auth-clients no there"},
+    {"to it the certificate of this client",
+     "give one of the CA that its tls-ca-cert-file has: with cert= in the list, or --tls-cert"},
+    {"neither TLS 1.2 nor", "set tls-protocols \"TLSv1.2 TLSv1.3\" there"},
+    {"does not speak TLS", "write redis:// for its port, or give its tls-port"},
+    {"no answer within the time to connect",
+     "if it is a plain port write redis://; else see what is on the way, or whether it hangs"},
+    {"it speaks TLS", "write rediss:// for its tls-port, or give its port"},
+    {"TLS: cannot use the", "see that the file is there, is PEM without a passphrase, and that "
+                            "this user may read it"},
     {"WRONGPASS", "user or password are wrong: check redis://USER:PASSWORD@HOST"},
     {"invalid password", "user or password are wrong: check redis://USER:PASSWORD@HOST"},
     {"without any password configured",
@@ -35,8 +56,7 @@ static const struct {
     {"unknown command", "it lacks a command that locks need: if it is a sentinel, list the masters "
                         "themselves; if the command was renamed, give it back its name"},
     {"Connection reset", MUTE},
-    {"malformed reply", "it does not speak as Redis does: another service, or a TLS port; this "
-                        "build has no TLS"},
+    {"malformed reply", "it does not speak as Redis does: it is another service"},
     {"OOM ", "its memory is full: raise maxmemory, or find out what fills it"},
     {"NOREPLICAS", "it takes no writes without replicas: set min-replicas-to-write 0 there"},
     {"MISCONF", "it takes no writes since it could not save: see its log and its disk"},
@@ -65,6 +85,21 @@ static void advise_on_memory(struct text *out, const redlock_node *node)
                     "evicts keys under memory pressure (%s): a lock may vanish; set "
                     "maxmemory-policy noeviction\n",
                     node->eviction);
+    }
+}
+
+void advise_on_tls(struct text *out, const redlock_tls *tls)
+{
+    if (tls->expires_s < EXPIRY_LIMIT_S) {
+        text_format(out,
+                    "its certificate expires in %" PRId64
+                    " days: renew it; clients see the new one "
+                    "from their next connection on\n",
+                    tls->expires_s / DAY_S);
+    }
+    if (!tls->verified) {
+        text_format(out, "anybody on the way can take its place: leave out verify=none, and give "
+                         "its CA\n");
     }
 }
 

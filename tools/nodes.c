@@ -38,6 +38,7 @@ const char nodes_help[] =
 #define SETTLE_MS    2000 /* how long to wait for masters that have not answered yet */
 #define LOOK_S       0.01
 #define RUN_ID_SHOWN 8
+#define DAY_S        86400
 
 struct doctor {
     struct session session;
@@ -122,11 +123,20 @@ static void show_facts(struct text *out, const redlock_node *node)
     }
 }
 
-static void show_node(struct text *out, const redlock_node *node, const struct finding *finding)
+static void show_tls(struct text *out, const redlock_tls *tls)
+{
+    text_format(out, ", %s, certificate of %s for %" PRId64 " more days%s", tls->protocol,
+                tls->peer, tls->expires_s / DAY_S, tls->verified ? "" : ", not verified");
+}
+
+static void show_node(struct text *out, const redlock_node *node, const redlock_tls *tls,
+                      const struct finding *finding)
 {
     struct text advice = {0};
     text_format(out, "%s  %s", node->node, state_name(node->state));
     show_facts(out, node);
+    if (tls)
+        show_tls(out, tls);
     if (node->state != REDLOCK_NODE_UP && node->text[0]) {
         text_format(out, "  ");
         text_shown(out, node->text, strlen(node->text));
@@ -137,6 +147,8 @@ static void show_node(struct text *out, const redlock_node *node, const struct f
     }
     text_format(out, "\n");
     advise_on_node(&advice, node, finding);
+    if (tls)
+        advise_on_tls(&advice, tls);
     indent_lines(out, "  -> ", &advice);
     text_free(&advice);
 }
@@ -168,13 +180,21 @@ static void show_verdict(struct text *out, const struct doctor *doctor)
     }
 }
 
+/* NULL: it is not spoken to under TLS. */
+static const redlock_tls *find_tls(const struct doctor *doctor, unsigned i, redlock_tls *tls)
+{
+    redlock_code code = redlock_node_tls(doctor->session.client, i, tls, sizeof(*tls));
+    return code == REDLOCK_OK ? tls : NULL;
+}
+
 static void show_report(struct text *out, const struct doctor *doctor)
 {
     struct text advice = {0};
     for (unsigned i = 0; i < doctor->masters; i++) {
         redlock_node node;
+        redlock_tls tls;
         if (redlock_node_get(doctor->session.client, i, &node) == REDLOCK_OK)
-            show_node(out, &node, &doctor->trials.of[i].finding);
+            show_node(out, &node, find_tls(doctor, i, &tls), &doctor->trials.of[i].finding);
     }
     show_verdict(out, doctor);
     show_tolerance(out, doctor);
@@ -221,7 +241,22 @@ static void finding_json(struct json *json, const struct finding *finding)
     json_string(json, "no_queue", finding->no_queue.bytes);
 }
 
-static void node_json(struct json *json, const redlock_node *node, const struct finding *finding)
+static void tls_json(struct json *json, const redlock_tls *tls)
+{
+    if (!tls) {
+        json_null(json, "tls");
+        return;
+    }
+    json_open(json, "tls", '{');
+    json_string(json, "protocol", tls->protocol);
+    json_string(json, "peer", tls->peer);
+    json_number(json, "expires_s", tls->expires_s);
+    json_bool(json, "verified", tls->verified);
+    json_close(json, '}');
+}
+
+static void node_json(struct json *json, const redlock_node *node, const redlock_tls *tls,
+                      const struct finding *finding)
 {
     struct text advice = {0};
     json_open(json, NULL, '{');
@@ -242,8 +277,11 @@ static void node_json(struct json *json, const redlock_node *node, const struct 
         json_null(json, "aof");
     optional_json(json, "eviction", node->eviction);
     known_json(json, "max_ttl_ms", node->max_ttl_ms, node->max_ttl_ms > 0);
+    tls_json(json, tls);
     finding_json(json, finding);
     advise_on_node(&advice, node, finding);
+    if (tls)
+        advise_on_tls(&advice, tls);
     advice_json(json, &advice);
     text_free(&advice);
     json_close(json, '}');
@@ -267,8 +305,9 @@ static void report_json(struct text *out, const struct doctor *doctor)
     json_open(&json, "nodes", '[');
     for (unsigned i = 0; i < doctor->masters; i++) {
         redlock_node node;
+        redlock_tls tls;
         if (redlock_node_get(doctor->session.client, i, &node) == REDLOCK_OK)
-            node_json(&json, &node, &doctor->trials.of[i].finding);
+            node_json(&json, &node, find_tls(doctor, i, &tls), &doctor->trials.of[i].finding);
     }
     json_close(&json, ']');
     advise_on_list(&advice, doctor);

@@ -29,6 +29,12 @@ enum option_id {
     OPTION_LABEL,
     OPTION_REQUEST_TIMEOUT,
     OPTION_CONNECT_TIMEOUT,
+    OPTION_TLS_CA,
+    OPTION_TLS_CERT,
+    OPTION_TLS_KEY,
+    OPTION_TLS_NAME,
+    OPTION_TLS_SNI,
+    OPTION_TLS_VERIFY,
     OPTION_JSON,
     OPTION_TTL,
     OPTION_WAIT,
@@ -68,6 +74,12 @@ static const struct option long_options[] = {
     {"label", required_argument, NULL, OPTION_LABEL},
     {"request-timeout", required_argument, NULL, OPTION_REQUEST_TIMEOUT},
     {"connect-timeout", required_argument, NULL, OPTION_CONNECT_TIMEOUT},
+    {"tls-ca", required_argument, NULL, OPTION_TLS_CA},
+    {"tls-cert", required_argument, NULL, OPTION_TLS_CERT},
+    {"tls-key", required_argument, NULL, OPTION_TLS_KEY},
+    {"tls-name", required_argument, NULL, OPTION_TLS_NAME},
+    {"tls-sni", required_argument, NULL, OPTION_TLS_SNI},
+    {"tls-verify", required_argument, NULL, OPTION_TLS_VERIFY},
     {"json", no_argument, NULL, OPTION_JSON},
     {"quiet", no_argument, NULL, 'q'},
     {"verbose", no_argument, NULL, 'v'},
@@ -341,9 +353,24 @@ static int take_shared(struct options *options)
     return GO_ON;
 }
 
+static int take_tls(struct options *options, int id)
+{
+    const char **all[] = {&options->tls_ca,   &options->tls_cert, &options->tls_key,
+                          &options->tls_name, &options->tls_sni,  &options->tls_verify};
+    *all[id - OPTION_TLS_CA] = optarg;
+    return GO_ON;
+}
+
 static int take_option(struct options *options, int id)
 {
     switch (id) {
+    case OPTION_TLS_CA:
+    case OPTION_TLS_CERT:
+    case OPTION_TLS_KEY:
+    case OPTION_TLS_NAME:
+    case OPTION_TLS_SNI:
+    case OPTION_TLS_VERIFY:
+        return take_tls(options, id);
     case OPTION_NODES:
         options->nodes = optarg;
         return GO_ON;
@@ -778,6 +805,16 @@ int options_parse(struct options *options, int argc, char **argv)
     if (!options->command)
         return misuse(options, "unknown command %s", name);
     return parse_command(options, argc - optind, argv + optind);
+}
+
+void options_of_tls(const struct options *options, redlock_options *settings)
+{
+    settings->tls_ca = options->tls_ca;
+    settings->tls_cert = options->tls_cert;
+    settings->tls_key = options->tls_key;
+    settings->tls_name = options->tls_name;
+    settings->tls_sni = options->tls_sni;
+    settings->tls_verify = options->tls_verify;
 }
 
 void options_free(struct options *options)

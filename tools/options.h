@@ -19,6 +19,7 @@ struct options {
     int64_t max_ttl_ms;                             /* 0: the library's default */
     int spare;                                      /* -1: not given */
     int64_t request_timeout_ms, connect_timeout_ms; /* 0: the library's default */
+    const char *tls_ca, *tls_cert, *tls_key, *tls_name, *tls_sni, *tls_verify; /* NULL: likewise */
     bool json, quiet, verbose;
 
     /* some commands */
@@ -49,6 +50,8 @@ struct options {
 /* Returns -1 when there is a command to perform, else the exit status: help was given, or the
  * user was told what is wrong. */
 int options_parse(struct options *options, int argc, char **argv);
+/* Hands over those about TLS. */
+void options_of_tls(const struct options *options, redlock_options *settings);
 void options_free(struct options *options);
 
 #endif

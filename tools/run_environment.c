@@ -21,15 +21,16 @@ static bool is_ours(const char *variable)
            strncmp(variable, "REDLOCK_TERM=", 13) == 0 ||
            strncmp(variable, "REDLOCK_NODES=", 14) == 0 ||
            strncmp(variable, "REDLOCK_NODES_FILE=", 19) == 0 ||
+           strncmp(variable, "REDLOCK_TLS_", 12) == 0 ||
            strncmp(variable, "REDLOCK_SPARE=", 14) == 0 ||
            strncmp(variable, "REDLOCK_MAX_TTL=", 16) == 0;
 }
 
 /* The path must be right from every folder that the command changes to. */
-static void fill_nodes_file(struct text *out, const char *path)
+static void fill_path(struct text *out, const char *variable, const char *path)
 {
     char *here = path[0] == '/' ? NULL : get_current_dir_name();
-    text_format(out, "REDLOCK_NODES_FILE=%s%s%s", here ? here : "", here ? "/" : "", path);
+    text_format(out, "%s=%s%s%s", variable, here ? here : "", here ? "/" : "", path);
     free(here);
 }
 
@@ -46,9 +47,30 @@ static void fill_nodes(struct text *out, const struct options *options)
 {
     const char *path = options->nodes_file;
     if (path && can_be_read_again(path))
-        fill_nodes_file(out, path);
+        fill_path(out, "REDLOCK_NODES_FILE", path);
     else if (!path && !strchr(options->nodes, '@'))
         text_format(out, "REDLOCK_NODES=%s", options->nodes);
+}
+
+/* For the list that is passed on: what we were told, by an option or by our environment. */
+static void fill_tls(struct text variables[], const struct options *options)
+{
+    const struct {
+        const char *variable, *option;
+        bool is_path;
+    } all[] = {{"REDLOCK_TLS_CA", options->tls_ca, true},
+               {"REDLOCK_TLS_CERT", options->tls_cert, true},
+               {"REDLOCK_TLS_KEY", options->tls_key, true},
+               {"REDLOCK_TLS_NAME", options->tls_name, false},
+               {"REDLOCK_TLS_SNI", options->tls_sni, false},
+               {"REDLOCK_TLS_VERIFY", options->tls_verify, false}};
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        const char *value = all[i].option ? all[i].option : getenv(all[i].variable);
+        if (value && all[i].is_path && value[0])
+            fill_path(&variables[i], all[i].variable, value);
+        else if (value)
+            text_format(&variables[i], "%s=%s", all[i].variable, value);
+    }
 }
 
 /* All clients of the same masters need these equal, so a `redlock` in the command does too. */
@@ -71,6 +93,7 @@ static void fill_variables(struct text variables[], const struct options *option
     text_format(&variables[2], "REDLOCK_TOKEN=%s", redlock_token(lease));
     fill_nodes(&variables[3], options);
     fill_shared_settings(variables, options);
+    fill_tls(&variables[9], options);
     if (options->fence)
         text_format(&variables[4], "REDLOCK_FENCE=%" PRId64, redlock_fence(lease));
     if (options->command->bit == FOR_ELECT)

@@ -10,7 +10,7 @@
 #include "redlock.h"
 #include "text.h"
 
-#define ENVIRONMENT_OURS 9
+#define ENVIRONMENT_OURS 15
 
 struct environment {
     char **list; /* as execve() takes it */

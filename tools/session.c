@@ -230,6 +230,7 @@ static redlock_options client_options(struct session *session)
     options.all_answers = session->all_told;
     options.request_timeout_ms = given->request_timeout_ms;
     options.connect_timeout_ms = given->connect_timeout_ms;
+    options_of_tls(given, &options);
     options.on_ready = on_ready;
     options.on_node = on_node;
     options.on_log = given->verbose ? on_log : NULL;

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/random.h>
 
 #define TTL_MS             5000
@@ -138,6 +139,8 @@ static bool open_client(struct trial *trial, const char *master)
     options.prefix = given->prefix;
     options.max_ttl_ms = trial->max_ttl_ms;
     options.connect_timeout_ms = given->connect_timeout_ms;
+    if (strncasecmp(master, "rediss:", 7) == 0)
+        options_of_tls(given, &options);
     options.request_timeout_ms = given->request_timeout_ms > REQUEST_TIMEOUT_MS
                                      ? given->request_timeout_ms
                                      : REQUEST_TIMEOUT_MS;

@@ -5,6 +5,7 @@
  *
  *   redlock_nodes()       the number of masters
  *   redlock_node_get()    what is known of one of them
+ *   redlock_node_tls()    how it is spoken to under TLS
  *   redlock_adopt()       an operator's word that a restarted master has nothing to forget
  *   redlock_stats_get()   the counters, as numbers
  *   redlock_stats_text()  the same, and the masters, as OpenMetrics text
@@ -54,6 +55,20 @@ typedef struct redlock_node {
 REDLOCK_API unsigned redlock_nodes(const redlock *client);
 REDLOCK_API redlock_code redlock_node_get(const redlock *client, unsigned index,
                                           redlock_node *node);
+
+/* What the handshake of TLS told of a master. */
+typedef struct redlock_tls {
+    const char *protocol; /* "TLSv1.3" */
+    const char *peer;     /* what its certificate calls it: the first host, or its subject */
+    int64_t expires_s;    /* its certificate expires in so long, by our wall clock; it may have */
+    bool verified;        /* against a CA and a name; false with tls_verify "none" */
+} redlock_tls;
+
+/* Fills `tls`, of which `size` is sizeof(redlock_tls) as you compiled it.  The strings are valid as
+ * above.  E_STATE if there is no connection under TLS to that master, E_ARGUMENT if there is no
+ * such master. */
+REDLOCK_API redlock_code redlock_node_tls(const redlock *client, unsigned index, redlock_tls *tls,
+                                          size_t size);
 
 /* Lifts the quarantine of master `index`: for an operator who knows that the master
  * is new and has no holder of any lease.  It takes effect for this client when

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "link.h"
 #include "report.h"
+#include "tls_facts.h"
 
 static redlock_node_state state_of(const struct master_view *master, usec now)
 {
@@ -54,6 +56,22 @@ redlock_code redlock_node_get(const redlock *client, unsigned index, redlock_nod
     if (index >= client->masters)
         return REDLOCK_E_ARGUMENT;
     node_fill(client, index, node);
+    return REDLOCK_OK;
+}
+
+redlock_code redlock_node_tls(const redlock *client, unsigned index, redlock_tls *tls, size_t size)
+{
+    if (index >= client->masters)
+        return REDLOCK_E_ARGUMENT;
+    const struct tls_facts *facts = link_tls(client->links[index]);
+    if (!facts)
+        return REDLOCK_E_STATE;
+    redlock_tls all = {.protocol = facts->protocol,
+                       .peer = facts->peer,
+                       .expires_s = facts->ends_at - (system_wall_lead() + system_now()) / 1000000,
+                       .verified = facts->verified};
+    memset(tls, 0, size);
+    memcpy(tls, &all, size < sizeof all ? size : sizeof all);
     return REDLOCK_OK;
 }
 

@@ -114,13 +114,13 @@ int tls_verify(int good, X509_STORE_CTX *context)
 /* ---- all else
  * ------------------------------------------------------------------------------------ */
 
-/* A file that is not there leaves errors of several layers, and the first says why. */
+/* The first error is the nearest to the reason: those behind it are of the layers above. */
 const char *tls_reason(void)
 {
-    unsigned long first = ERR_peek_error(), last = ERR_peek_last_error();
-    if (ERR_GET_LIB(first) == ERR_LIB_SYS)
-        return strerror(ERR_GET_REASON(first));
-    const char *reason = ERR_reason_error_string(last);
+    unsigned long code = ERR_peek_error();
+    if (ERR_GET_LIB(code) == ERR_LIB_SYS)
+        return strerror(ERR_GET_REASON(code));
+    const char *reason = ERR_reason_error_string(code);
     return reason ? reason : "no reason given";
 }
 

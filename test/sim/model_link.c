@@ -298,6 +298,12 @@ const struct link_counters *link_counters(const struct link *link)
     return &none;
 }
 
+const struct tls_facts *link_tls(const struct link *link)
+{
+    (void)link;
+    return NULL;
+}
+
 unsigned link_in_flight(const struct link *link)
 {
     return link->subscribed ? 0 : requests_of(link)->expected;
