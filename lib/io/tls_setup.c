@@ -17,12 +17,13 @@ struct complaint {
 };
 
 /* The end of a path says most. */
-static bool complain(const struct complaint *to, const char *what, const char *path)
+static bool complain(const struct complaint *to, const char *what, const char *path,
+                     const char *reason)
 {
     size_t length = strlen(path);
     bool cut = length > PATH_SHOWN;
     snprintf(to->why, to->size, "TLS: cannot use the %s %s%s: %s", what, cut ? "..." : "",
-             cut ? path + length - PATH_SHOWN : path, tls_reason());
+             cut ? path + length - PATH_SHOWN : path, reason);
     return false;
 }
 
@@ -42,28 +43,35 @@ static bool trust(SSL_CTX *context, const char *ca, const struct complaint *to)
     bool folder = is_folder(ca);
     X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(context), X509_V_FLAG_PARTIAL_CHAIN);
     if (!SSL_CTX_load_verify_locations(context, folder ? NULL : ca, folder ? ca : NULL))
-        return complain(to, "ca", ca);
+        return complain(to, "ca", ca, tls_reason());
     return true;
 }
 
 /* OpenSSL would ask the terminal. */
-static int no_passphrase(char *text, int size, int writes, void *data)
+static int no_passphrase(char *text, int size, int writes, void *wanted)
 {
-    (void)text, (void)size, (void)writes, (void)data;
+    (void)text, (void)size, (void)writes;
+    *(bool *)wanted = true;
     return -1;
+}
+
+static bool use_key(SSL_CTX *context, const char *key, const struct complaint *to)
+{
+    bool wanted = false;
+    SSL_CTX_set_default_passwd_cb(context, no_passphrase);
+    SSL_CTX_set_default_passwd_cb_userdata(context, &wanted);
+    if (SSL_CTX_use_PrivateKey_file(context, key, SSL_FILETYPE_PEM) == 1)
+        return true;
+    return complain(to, "key", key, wanted ? "it has a passphrase" : tls_reason());
 }
 
 static bool present(SSL_CTX *context, const char *cert, const char *key, const struct complaint *to)
 {
     if (!cert)
         return true;
-    key = key ? key : cert;
-    SSL_CTX_set_default_passwd_cb(context, no_passphrase);
     if (SSL_CTX_use_certificate_chain_file(context, cert) != 1)
-        return complain(to, "cert", cert);
-    if (SSL_CTX_use_PrivateKey_file(context, key, SSL_FILETYPE_PEM) != 1)
-        return complain(to, "key", key);
-    return true;
+        return complain(to, "cert", cert, tls_reason());
+    return use_key(context, key ? key : cert, to);
 }
 
 /* Called when the master asks for a certificate, and there is none. */

@@ -1,0 +1,356 @@
+/* The bytes of a link under TLS: however records are cut, coalesced, late or damaged, replies come
+ * whole, in order, and at once. */
+#define _GNU_SOURCE
+#include <openssl/err.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/socket.h>
+
+#include "tls_world.h"
+
+#define RECORD  16384 /* bytes that one record has at the most */
+#define CHANNEL "redlock:me"
+
+static void ask(struct world *world, unsigned first, unsigned count)
+{
+    size_t heard = tls.heard_length;
+    for (unsigned i = 0; i < count; i++)
+        send_round(world, REQUEST_RELEASE, first + i);
+    RUN_UNTIL(world, tls.heard_length == heard + count * release_length(world));
+}
+
+static void assert_answers(struct world *world, unsigned first, unsigned count)
+{
+    RUN_UNTIL(world, world->told_count >= count);
+    assert_int_equal(world->told_count, count);
+    for (unsigned i = 0; i < count; i++)
+        assert_reply(&world->told[i], first + i, ANSWER_YES);
+    world->told_count = 0;
+}
+
+static void requests_and_replies(void **state)
+{
+    struct world *world = *state;
+    come_up_by_tls(world);
+    for (unsigned round = 1; round < 4; round++) {
+        ask(world, round, 1);
+        fake_tls_say(&tls, ":1\r\n");
+        assert_answers(world, round, 1);
+    }
+    assert_true(memmem(tls.heard, tls.heard_length, "EVALSHA", 7) != NULL);
+    assert_null(memmem(world->fake.heard, world->fake.heard_length, "EVALSHA", 7));
+}
+
+static void byte_by_byte(void **state)
+{
+    struct world *world = *state;
+    tls.piece = 1;
+    for (int version = TLS1_2_VERSION; version <= TLS1_3_VERSION; version++) {
+        SSL_CTX_set_max_proto_version(server, version);
+        come_up_by_tls(world);
+        ask(world, 1, 3);
+        fake_tls_say(&tls, ":1\r\n:1\r\n:1\r\n");
+        assert_answers(world, 1, 3);
+        do_close(world);
+        link_pump(world->link);
+        world->told_count = 0;
+    }
+}
+
+/* The loop tells of the socket alone: nothing may be left inside of TLS until more comes. */
+static void many_records_at_once(void **state)
+{
+    struct world *world = *state;
+    come_up_by_tls(world);
+    ask(world, 1, 200);
+    for (unsigned i = 0; i < 200; i++)
+        fake_tls_put(&tls, ":1\r\n", 4);
+    fake_tls_send(&tls);
+    assert_answers(world, 1, 200);
+}
+
+/* The first reply comes with the last bytes of the handshake. */
+static void a_reply_that_comes_with_the_handshake(void **state)
+{
+    struct world *world = *state;
+    try_to_come_up(world);
+    assert_int_equal(world->told[0].kind, EVENT_CONNECTED);
+    world->told_count = 0;
+    send_round(world, REQUEST_RELEASE, 1);
+    do_flush(world);
+    while (!tls.up || tls.heard_length < release_length(world)) {
+        ev_run(world->loop, EVRUN_ONCE);
+        size_t length = world->fake.heard_length;
+        if (length > tls.taken) { /* its tickets and its reply leave together */
+            BIO_write(SSL_get_rbio(tls.ssl), world->fake.heard + tls.taken,
+                      (int)(length - tls.taken));
+            tls.taken = length;
+            char bytes[RECORD];
+            int got = SSL_read(tls.ssl, bytes, sizeof bytes);
+            tls.up = SSL_is_init_finished(tls.ssl);
+            tls.heard_length += got > 0 ? (size_t)got : 0;
+        }
+    }
+    fake_tls_put(&tls, ":1\r\n", 4);
+    fake_tls_send(&tls);
+    assert_answers(world, 1, 1);
+}
+
+/* ---- long ones ------------------------------------------------------------------------------- */
+
+static char long_reply[150000];
+
+/* An answer to PEEK: the value of a name, which is that long. */
+static size_t make_long_reply(size_t length)
+{
+    size_t used = (size_t)sprintf(long_reply, "-ERR ");
+    memset(long_reply + used, 'x', length);
+    return used + length + (size_t)sprintf(long_reply + used + length, "\r\n");
+}
+
+static void whole_records_cut_anywhere(void **state)
+{
+    struct world *world = *state;
+    static const size_t pieces[] = {1,      2,          5,           1000, RECORD - 1,
+                                    RECORD, RECORD + 1, RECORD + 22, 65536};
+    come_up_by_tls(world);
+    for (unsigned i = 0; i < COUNT(pieces); i++) {
+        tls.piece = 0;
+        ask(world, i, 1);
+        size_t length = make_long_reply(pieces[i] < 5 ? 3 * RECORD : sizeof long_reply - 20);
+        tls.piece = pieces[i];
+        fake_tls_put(&tls, long_reply, length);
+        fake_tls_send(&tls);
+        RUN_UNTIL(world, world->told_count);
+        assert_reply(&world->told[0], i, ANSWER_ERROR);
+        world->told_count = 0;
+    }
+}
+
+/* More than the socket takes: what is left goes on from where it was, though the buffer has moved.
+ */
+static void a_megabyte_that_waits(void **state)
+{
+    struct world *world = *state;
+    enum { NAMES_SENT = 40 };
+    come_up_by_tls(world);
+    fake_go_deaf(&world->fake);
+    for (unsigned i = 0; i < NAMES_SENT; i++) {
+        send_long_name(world, i);
+        do_flush(world);
+        ev_run(world->loop, EVRUN_NOWAIT);
+    }
+    assert_int_equal(world->told_count, 0);
+    fake_hear_again(&world->fake);
+    RUN_UNTIL(world, tls.heard_length > NAMES_SENT * 65536);
+    for (unsigned i = 0; i < NAMES_SENT; i++)
+        fake_tls_put(&tls, "-ERR no\r\n", 9);
+    fake_tls_send(&tls);
+    RUN_UNTIL(world, world->told_count == NAMES_SENT);
+    for (unsigned i = 0; i < NAMES_SENT; i++)
+        assert_reply(&world->told[i], i, ANSWER_ERROR);
+}
+
+/* A master that never stops talking does not keep the loop. */
+static void one_read_at_a_time(void **state)
+{
+    struct world *world = *state;
+    come_up_by_tls(world);
+    ask(world, 0, 1);
+    int size = 1 << 20;
+    setsockopt(world->fake.connection, SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
+    size_t length = make_long_reply(6 * RECORD);
+    fake_tls_put(&tls, long_reply, length);
+    char *bytes;
+    size_t all = (size_t)BIO_get_mem_data(SSL_get_wbio(tls.ssl), &bytes);
+    fake_say_bytes(&world->fake, bytes, all);
+    BIO_reset(SSL_get_wbio(tls.ssl));
+    unsigned turns = 0;
+    while (!world->told_count) {
+        link_read(world->link);
+        turns++;
+    }
+    assert_true(turns >= 6);
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+static void replies_that_come_with_the_end(void **state)
+{
+    struct world *world = *state;
+    for (unsigned notice = 0; notice < 2; notice++) {
+        come_up_by_tls(world);
+        ask(world, 1, 3);
+        fake_tls_put(&tls, ":1\r\n:1\r\n", 8);
+        if (notice)
+            SSL_shutdown(tls.ssl);
+        fake_tls_send(&tls);
+        if (!notice)
+            fake_hang_up(&world->fake);
+        RUN_UNTIL(world, world->told_count == 4);
+        assert_reply(&world->told[0], 1, ANSWER_YES);
+        assert_reply(&world->told[1], 2, ANSWER_YES);
+        assert_lost(&world->told[2], 3);
+        assert_closed(&world->told[3], "closed by the master");
+        world->told_count = 0;
+        fake_hang_up(&world->fake);
+    }
+}
+
+/* Half-closed: the master says that it says no more, and leaves the socket open. */
+static void a_notice_of_the_end_alone(void **state)
+{
+    struct world *world = *state;
+    come_up_by_tls(world);
+    SSL_shutdown(tls.ssl);
+    fake_tls_send(&tls);
+    RUN_UNTIL(world, world->told_count);
+    assert_closed(&world->told[0], "closed by the master");
+}
+
+static void a_record_that_was_changed_on_the_way(void **state)
+{
+    struct world *world = *state;
+    come_up_by_tls(world);
+    ask(world, 1, 2);
+    fake_tls_put(&tls, ":1\r\n", 4);
+    fake_tls_send(&tls);
+    fake_tls_put(&tls, ":1\r\n", 4);
+    char *bytes;
+    size_t length = (size_t)BIO_get_mem_data(SSL_get_wbio(tls.ssl), &bytes);
+    bytes[length - 1] ^= 1;
+    fake_tls_send(&tls);
+    RUN_UNTIL(world, world->told_count == 3);
+    assert_reply(&world->told[0], 1, ANSWER_YES);
+    assert_lost(&world->told[1], 2);
+    assert_closed(&world->told[2], "cannot read: TLS: ");
+}
+
+static void rubbish_between_records(void **state)
+{
+    struct world *world = *state;
+    come_up_by_tls(world);
+    fake_say(&world->fake, "+OK\r\n");
+    run_until_told(world, 1);
+    assert_closed(&world->told[0], "cannot read: TLS: ");
+}
+
+/* A signal would end this program. */
+static void a_reset_raises_no_signal(void **state)
+{
+    struct world *world = *state;
+    signal(SIGPIPE, SIG_DFL);
+    come_up_by_tls(world);
+    fake_reset(&world->fake);
+    send_round(world, REQUEST_RELEASE, 1);
+    do_flush(world);
+    send_round(world, REQUEST_RELEASE, 2);
+    do_flush(world);
+    run_until_told(world, 3);
+    assert_lost(&world->told[0], 1);
+    assert_lost(&world->told[1], 2);
+    assert_closed(&world->told[2], "");
+}
+
+/* ---- what TLS does besides ------------------------------------------------------------------- */
+
+static void renegotiation_is_refused(void **state)
+{
+    struct world *world = *state;
+    SSL_CTX_set_max_proto_version(server, TLS1_2_VERSION);
+    come_up_by_tls(world);
+    assert_int_equal(SSL_renegotiate(tls.ssl), 1);
+    assert_int_equal(SSL_do_handshake(tls.ssl), 1);
+    fake_tls_send(&tls);
+    RUN_UNTIL(world, tls.error);
+    assert_int_equal(ERR_GET_REASON(tls.error), SSL_R_NO_RENEGOTIATION);
+}
+
+/* New keys, of both sides: the link has to write in order to go on reading. */
+static void new_keys_meanwhile(void **state)
+{
+    struct world *world = *state;
+    come_up_by_tls(world);
+    for (unsigned round = 1; round < 5; round++) {
+        ask(world, round, 1);
+        assert_int_equal(SSL_key_update(tls.ssl, SSL_KEY_UPDATE_REQUESTED), 1);
+        assert_int_equal(SSL_do_handshake(tls.ssl), 1);
+        fake_tls_say(&tls, ":1\r\n");
+        assert_answers(world, round, 1);
+    }
+    ask(world, 5, 1);
+}
+
+/* The same while what was written before still waits: the answer about the keys has to wait as
+ * well. */
+static void new_keys_while_the_socket_is_full(void **state)
+{
+    struct world *world = *state;
+    enum { NAMES_SENT = 40 };
+    come_up_by_tls(world);
+    fake_go_deaf(&world->fake);
+    for (unsigned i = 0; i < NAMES_SENT; i++)
+        send_long_name(world, i);
+    do_flush(world);
+    ev_run(world->loop, EVRUN_NOWAIT);
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(SSL_key_update(tls.ssl, SSL_KEY_UPDATE_REQUESTED), 1);
+        assert_int_equal(SSL_do_handshake(tls.ssl), 1);
+    }
+    fake_tls_put(&tls, "-ERR no\r\n", 9);
+    fake_tls_send(&tls);
+    ev_run(world->loop, EVRUN_NOWAIT);
+    fake_hear_again(&world->fake);
+    RUN_UNTIL(world, tls.heard_length > NAMES_SENT * 65536);
+    for (unsigned i = 1; i < NAMES_SENT; i++)
+        fake_tls_put(&tls, "-ERR no\r\n", 9);
+    fake_tls_send(&tls);
+    RUN_UNTIL(world, world->told_count == NAMES_SENT);
+    assert_int_equal(tls.error, 0);
+}
+
+static void pushes(void **state)
+{
+    struct world *world = *state;
+    make_link_to(world, world->address);
+    world->inside = true;
+    link_subscribe(world->link, CHANNEL);
+    world->inside = false;
+    while (!world->fake.accepted)
+        ev_run(world->loop, EVRUN_ONCE);
+    fake_tls_begin(&tls, &world->fake, server);
+    RUN_UNTIL(world, tls.heard_length && memmem(tls.heard, tls.heard_length, "SUBSCRIBE", 9));
+    fake_tls_say(&tls, "+OK\r\n$24\r\n# Server\r\nrun_id:the-run\r\n"
+                       "*3\r\n$9\r\nsubscribe\r\n$10\r\n" CHANNEL "\r\n:1\r\n"
+                       "*3\r\n$7\r\nmessage\r\n$10\r\n" CHANNEL "\r\n$3\r\na 7\r\n");
+    RUN_UNTIL(world, world->told_count == 2);
+    assert_int_equal(world->told[0].kind, EVENT_SUBSCRIBED);
+    assert_int_equal(world->told[1].kind, EVENT_PUSH);
+    assert_string_equal(world->told[1].text, "a");
+    fake_tls_say(&tls, "*3\r\n$7\r\nmessage\r\n$10\r\n" CHANNEL "\r\n$3\r\nb 8\r\n");
+    assert_true(link_read(world->link)); /* without the loop */
+    assert_int_equal(world->told[2].kind, EVENT_PUSH);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TLS_TEST(requests_and_replies),
+        TLS_TEST(byte_by_byte),
+        TLS_TEST(many_records_at_once),
+        TLS_TEST(a_reply_that_comes_with_the_handshake),
+        TLS_TEST(whole_records_cut_anywhere),
+        TLS_TEST(a_megabyte_that_waits),
+        TLS_TEST(one_read_at_a_time),
+        TLS_TEST(replies_that_come_with_the_end),
+        TLS_TEST(a_notice_of_the_end_alone),
+        TLS_TEST(a_record_that_was_changed_on_the_way),
+        TLS_TEST(rubbish_between_records),
+        TLS_TEST(a_reset_raises_no_signal),
+        TLS_TEST(renegotiation_is_refused),
+        TLS_TEST(new_keys_meanwhile),
+        TLS_TEST(new_keys_while_the_socket_is_full),
+        TLS_TEST(pushes),
+    };
+    return cmocka_run_group_tests(tests, tls_tests_begin, tls_tests_end);
+}
