@@ -136,7 +136,8 @@ REDLOCK_API redlock_code redlock_sync_ready(redlock_sync *client, int64_t timeou
  * Runs `function` on the background thread, with the client of redlock.h, and
  * waits until it returned: for all that this header does not offer, such as
  * redlock_stats_text(), redlock_node_get(), redlock_adopt(), or leases with
- * callbacks of their own.  `function` must neither close nor free that client.
+ * callbacks of their own.  `function` must neither close nor free that client, nor call
+ * redlock_process().
  * Returns REDLOCK_OK, E_CLOSED, E_STATE, E_FORKED, E_ARGUMENT.
  */
 REDLOCK_API redlock_code redlock_sync_run(redlock_sync *client,

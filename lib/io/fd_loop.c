@@ -70,10 +70,10 @@ static struct epoll_event wish(unsigned number, uint32_t uses, int events)
     return wish;
 }
 
-/* The number of its slot plus 1 is what the loop keeps of a watch. */
-static struct slot *slot_of(struct fd_loop *loop, const struct io_watch *watch)
+/* It is what the loop keeps of a watch. */
+static struct slot *slot_of(const struct io_watch *watch)
 {
-    return &loop->slots[(uintptr_t)watch->room[0] - 1];
+    return watch->room[0];
 }
 
 static struct slot *take_slot(struct fd_loop *loop, struct io_watch *watch)
@@ -84,7 +84,7 @@ static struct slot *take_slot(struct fd_loop *loop, struct io_watch *watch)
     slot->watch = watch;
     slot->uses++;
     slot->refused = false;
-    watch->room[0] = (void *)(uintptr_t)(slot - loop->slots + 1);
+    watch->room[0] = slot;
     return slot;
 }
 
@@ -102,12 +102,12 @@ static void change_watch(struct io_watch *watch, int fd, int events)
 {
     struct fd_loop *loop = mine(watch->loop);
     if (watch->events && events && fd == watch->fd) {
-        ask_epoll(loop, EPOLL_CTL_MOD, slot_of(loop, watch), fd, events);
+        ask_epoll(loop, EPOLL_CTL_MOD, slot_of(watch), fd, events);
         return;
     }
     if (watch->events) {
-        ask_epoll(loop, EPOLL_CTL_DEL, slot_of(loop, watch), watch->fd, 0);
-        slot_of(loop, watch)->watch = NULL;
+        ask_epoll(loop, EPOLL_CTL_DEL, slot_of(watch), watch->fd, 0);
+        slot_of(watch)->watch = NULL;
     }
     if (events)
         ask_epoll(loop, EPOLL_CTL_ADD, take_slot(loop, watch), fd, events);

@@ -866,6 +866,44 @@ static void opened_and_closed_200_times(void **state)
     AWAIT(cluster_keys(&cluster) == 0);
 }
 
+/* All that the client itself has open, but no connection. */
+static unsigned close_own_descriptors(void)
+{
+    unsigned closed = 0;
+    for (int fd = 3; fd < 100; fd++) {
+        char path[64], to[64] = "";
+        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+        if (readlink(path, to, sizeof to - 1) > 0 && strncmp(to, "anon_inode:", 11) == 0)
+            closed += close(fd) == 0;
+    }
+    return closed;
+}
+
+static int64_t cpu_us(void)
+{
+    struct timespec used;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    return used.tv_sec * INT64_C(1000000) + used.tv_nsec / 1000;
+}
+
+/* As a function does that makes a daemon.  A lease ends in time, a call does not wait for ever, and
+ * the thread does not spin. */
+static void the_application_closes_its_descriptors(void **state)
+{
+    (void)state;
+    redlock_lease_options short_lease = terms(1000, 0);
+    redlock_sync *client = open_on(&cluster);
+    redlock_sync_lease *lease = take(client, "closed", &short_lease), *other;
+    int64_t cpu = cpu_us(), begin = now_us();
+    assert_int_equal(close_own_descriptors(), OWN);
+    AWAIT(redlock_sync_valid_for(lease) == 0);
+    assert_true(cpu_us() - cpu < (now_us() - begin) / 2);
+    assert_int_not_equal(redlock_sync_acquire(client, &other, "closed", NULL, NULL), REDLOCK_OK);
+    redlock_sync_lease_free(lease);
+    redlock_sync_close(client, 0);
+    redlock_sync_free(client);
+}
+
 /* Of the thread of that name, or 0. */
 static unsigned long long blocked_signals(const char *thread, const char *name)
 {
@@ -1007,6 +1045,7 @@ int main(void)
         cmocka_unit_test(a_lease_may_be_freed_by_its_callback),
         cmocka_unit_test(a_callback_cannot_wait),
         cmocka_unit_test(opened_and_closed_200_times),
+        cmocka_unit_test(the_application_closes_its_descriptors),
         cmocka_unit_test(signals_go_to_other_threads),
         cmocka_unit_test(a_forked_child_holds_nothing),
         cmocka_unit_test(a_quietly_forked_child_holds_nothing),
