@@ -18,7 +18,7 @@ WORDS = {"default": "default", "best": "best setting"}
 WARM_S = 0.06
 
 # Rounds A B B A of each comparison: quick, whole.
-ROUNDS = {"floors": (4, 16), "peers": (1, 3), "troubles": (2, 6), "fences": (2, 6), "spare": (2, 6), "readers": (2, 6), "permits": (2, 6), "masters": (1, 3),
+ROUNDS = {"floors": (4, 16), "peers": (1, 3), "troubles": (2, 6), "fences": (2, 6), "spare": (2, 6), "readers": (2, 6), "permits": (2, 6), "loops": (4, 16), "masters": (1, 3),
           "open": (1, 3), "extremes": (1, 2)}
 
 
@@ -283,6 +283,14 @@ class Suite:
                 self.single("permits: handover", f"{permits} permits, {waiters} waiters",
                             ["--workers", str(permits + waiters), "--permits", str(permits), *seconds, "permits"], 60)
 
+    def loops(self):
+        """A client that shows a descriptor, which a loop of libev watches, beside one on that loop."""
+        for c in (1, 256):
+            self.say(f"loops at c = {c}")
+            self.interleave(f"loops, c = {c}",
+                            [self.bench("pairs", c, name="on a descriptor", more=["--descriptor"]),
+                             self.bench("pairs", c, name="on libev")], self.rounds["loops"])
+
     def single(self, group, name, arguments, timeout, environment=None, nodes=None):
         result = once([self.place.bench, "--json", "--no-syscalls", *arguments], timeout,
                       {**self.of_masters(nodes), **(environment or {})}, self.place.peers)
@@ -435,7 +443,7 @@ class Suite:
     def run(self, only):
         parts = {"floors": self.floors, "peers": self.peers, "handoffs": self.handoffs,
                  "waiters": self.waiters, "troubles": self.troubles, "fences": self.fences, "spare": self.spare,
-                 "readers": self.readers, "permits": self.permits, "masters": self.numbers_of_masters,
+                 "readers": self.readers, "permits": self.permits, "loops": self.loops, "masters": self.numbers_of_masters,
                  "open": self.open_loops, "extremes": self.extremes, "syscalls": self.syscalls,
                  "ceilings": self.ceilings, "renewals": self.renewals}
         for name in only - parts.keys():
