@@ -6,7 +6,8 @@
 
 void fake_tls_begin(struct fake_tls *tls, struct fake_master *fake, SSL_CTX *context)
 {
-    *tls = (struct fake_tls){.fake = fake, .ssl = SSL_new(context), .piece = tls->piece};
+    *tls = (struct fake_tls){
+        .fake = fake, .ssl = SSL_new(context), .piece = tls->piece, .greeting = tls->greeting};
     SSL_set_bio(tls->ssl, BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem()));
     SSL_set_accept_state(tls->ssl);
 }
@@ -46,7 +47,10 @@ void fake_tls_turn(struct fake_tls *tls)
     while ((length = SSL_read(tls->ssl, bytes, sizeof bytes)) > 0)
         keep(tls, bytes, (size_t)length);
     note(tls, length);
+    bool was_up = tls->up;
     tls->up = SSL_is_init_finished(tls->ssl);
+    if (tls->up && !was_up && tls->greeting)
+        fake_tls_put(tls, tls->greeting, strlen(tls->greeting));
     fake_tls_send(tls);
 }
 

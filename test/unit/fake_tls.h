@@ -13,7 +13,8 @@
 struct fake_tls {
     struct fake_master *fake;
     SSL *ssl;
-    size_t taken; /* bytes of fake->heard */
+    size_t taken;         /* bytes of fake->heard */
+    const char *greeting; /* sent together with the end of the handshake; NULL: nothing */
     size_t piece; /* so many bytes are sent at a time, and the loop runs in between; 0: all */
     bool up;      /* the handshake is done */
     unsigned long error; /* OpenSSL's, that ended it */

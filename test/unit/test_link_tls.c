@@ -1,6 +1,7 @@
 /* The bytes of a link under TLS: however records are cut, coalesced, late or damaged, replies come
  * whole, in order, and at once. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <openssl/err.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,6 +11,19 @@
 
 #define RECORD  16384 /* bytes that one record has at the most */
 #define CHANNEL "redlock:me"
+
+ssize_t __real_send(int fd, const void *bytes, size_t length, int flags);
+ssize_t __wrap_send(int fd, const void *bytes, size_t length, int flags);
+
+static bool socket_is_full; /* that of the link */
+
+ssize_t __wrap_send(int fd, const void *bytes, size_t length, int flags)
+{
+    if (!socket_is_full || fd == tls.fake->connection)
+        return __real_send(fd, bytes, length, flags);
+    errno = EAGAIN;
+    return -1;
+}
 
 static void ask(struct world *world, unsigned first, unsigned count)
 {
@@ -69,31 +83,17 @@ static void many_records_at_once(void **state)
     assert_answers(world, 1, 200);
 }
 
-/* The first reply comes with the last bytes of the handshake. */
-static void a_reply_that_comes_with_the_handshake(void **state)
+/* What comes with the last bytes of the handshake is heard, too: in TLS 1.2 the master has the last
+ * word. */
+static void what_comes_with_the_handshake(void **state)
 {
     struct world *world = *state;
+    SSL_CTX_set_max_proto_version(server, TLS1_2_VERSION);
+    tls.greeting = "-ERR max number of clients reached\r\n";
     try_to_come_up(world);
     assert_int_equal(world->told[0].kind, EVENT_CONNECTED);
-    world->told_count = 0;
-    send_round(world, REQUEST_RELEASE, 1);
-    do_flush(world);
-    while (!tls.up || tls.heard_length < release_length(world)) {
-        ev_run(world->loop, EVRUN_ONCE);
-        size_t length = world->fake.heard_length;
-        if (length > tls.taken) { /* its tickets and its reply leave together */
-            BIO_write(SSL_get_rbio(tls.ssl), world->fake.heard + tls.taken,
-                      (int)(length - tls.taken));
-            tls.taken = length;
-            char bytes[RECORD];
-            int got = SSL_read(tls.ssl, bytes, sizeof bytes);
-            tls.up = SSL_is_init_finished(tls.ssl);
-            tls.heard_length += got > 0 ? (size_t)got : 0;
-        }
-    }
-    fake_tls_put(&tls, ":1\r\n", 4);
-    fake_tls_send(&tls);
-    assert_answers(world, 1, 1);
+    run_until_told(world, 2);
+    assert_closed(&world->told[1], "a reply to nothing: ERR max number of clients reached");
 }
 
 /* ---- long ones ------------------------------------------------------------------------------- */
@@ -127,28 +127,41 @@ static void whole_records_cut_anywhere(void **state)
     }
 }
 
-/* More than the socket takes: what is left goes on from where it was, though the buffer has moved.
- */
-static void a_megabyte_that_waits(void **state)
+enum { MANY_NAMES = 200 }; /* of 64 KiB each: more than sockets take */
+
+static void queue_megabytes(struct world *world)
 {
-    struct world *world = *state;
-    enum { NAMES_SENT = 40 };
-    come_up_by_tls(world);
     fake_go_deaf(&world->fake);
-    for (unsigned i = 0; i < NAMES_SENT; i++) {
+    for (unsigned i = 0; i < MANY_NAMES; i++) {
         send_long_name(world, i);
         do_flush(world);
         ev_run(world->loop, EVRUN_NOWAIT);
     }
     assert_int_equal(world->told_count, 0);
-    fake_hear_again(&world->fake);
-    RUN_UNTIL(world, tls.heard_length > NAMES_SENT * 65536);
-    for (unsigned i = 0; i < NAMES_SENT; i++)
+}
+
+static void answer_names(struct world *world, unsigned from, unsigned to)
+{
+    for (unsigned i = from; i < to; i++)
         fake_tls_put(&tls, "-ERR no\r\n", 9);
     fake_tls_send(&tls);
-    RUN_UNTIL(world, world->told_count == NAMES_SENT);
-    for (unsigned i = 0; i < NAMES_SENT; i++)
+    RUN_UNTIL(world, world->told_count == to);
+    for (unsigned i = from; i < to; i++)
         assert_reply(&world->told[i], i, ANSWER_ERROR);
+}
+
+/* What is left goes on from where it was, though the buffer has moved.  Those that were heard are
+ * answered, while the last ones wait yet. */
+static void megabytes_that_wait(void **state)
+{
+    struct world *world = *state;
+    come_up_by_tls(world);
+    queue_megabytes(world);
+    fake_hear_again(&world->fake);
+    RUN_UNTIL(world, tls.heard_length > 65536 * 4);
+    answer_names(world, 0, 3);
+    RUN_UNTIL(world, tls.heard_length > MANY_NAMES * 65536);
+    answer_names(world, 3, MANY_NAMES);
 }
 
 /* A master that never stops talking does not keep the loop. */
@@ -236,12 +249,12 @@ static void rubbish_between_records(void **state)
 }
 
 /* A signal would end this program. */
-static void a_reset_raises_no_signal(void **state)
+static void an_end_raises_no_signal(void **state)
 {
     struct world *world = *state;
     signal(SIGPIPE, SIG_DFL);
     come_up_by_tls(world);
-    fake_reset(&world->fake);
+    fake_hang_up(&world->fake); /* to the first bytes it answers that nobody is there */
     send_round(world, REQUEST_RELEASE, 1);
     do_flush(world);
     send_round(world, REQUEST_RELEASE, 2);
@@ -281,31 +294,42 @@ static void new_keys_meanwhile(void **state)
     ask(world, 5, 1);
 }
 
-/* The same while what was written before still waits: the answer about the keys has to wait as
- * well. */
+/* The same while the socket takes nothing: the link answers when it can, though nobody asks it to
+ * write. */
 static void new_keys_while_the_socket_is_full(void **state)
 {
     struct world *world = *state;
-    enum { NAMES_SENT = 40 };
     come_up_by_tls(world);
-    fake_go_deaf(&world->fake);
-    for (unsigned i = 0; i < NAMES_SENT; i++)
-        send_long_name(world, i);
-    do_flush(world);
-    ev_run(world->loop, EVRUN_NOWAIT);
+    ask(world, 1, 1);
+    socket_is_full = true;
+    assert_int_equal(SSL_key_update(tls.ssl, SSL_KEY_UPDATE_REQUESTED), 1);
+    assert_int_equal(SSL_do_handshake(tls.ssl), 1);
+    fake_tls_say(&tls, ":1\r\n");
+    for (unsigned i = 0; i < 5; i++)
+        ev_run(world->loop, EVRUN_NOWAIT);
+    socket_is_full = false;
+    assert_answers(world, 1, 1);
+    ask(world, 2, 1);
+    fake_tls_say(&tls, ":1\r\n");
+    assert_answers(world, 2, 1);
+    assert_int_equal(tls.error, 0);
+}
+
+/* And while megabytes wait. */
+static void new_keys_while_megabytes_wait(void **state)
+{
+    struct world *world = *state;
+    come_up_by_tls(world);
+    queue_megabytes(world);
     for (unsigned i = 0; i < 2; i++) {
         assert_int_equal(SSL_key_update(tls.ssl, SSL_KEY_UPDATE_REQUESTED), 1);
         assert_int_equal(SSL_do_handshake(tls.ssl), 1);
+        fake_tls_send(&tls);
+        ev_run(world->loop, EVRUN_NOWAIT);
     }
-    fake_tls_put(&tls, "-ERR no\r\n", 9);
-    fake_tls_send(&tls);
-    ev_run(world->loop, EVRUN_NOWAIT);
     fake_hear_again(&world->fake);
-    RUN_UNTIL(world, tls.heard_length > NAMES_SENT * 65536);
-    for (unsigned i = 1; i < NAMES_SENT; i++)
-        fake_tls_put(&tls, "-ERR no\r\n", 9);
-    fake_tls_send(&tls);
-    RUN_UNTIL(world, world->told_count == NAMES_SENT);
+    RUN_UNTIL(world, tls.heard_length > MANY_NAMES * 65536);
+    answer_names(world, 0, MANY_NAMES);
     assert_int_equal(tls.error, 0);
 }
 
@@ -338,18 +362,19 @@ int main(void)
         TLS_TEST(requests_and_replies),
         TLS_TEST(byte_by_byte),
         TLS_TEST(many_records_at_once),
-        TLS_TEST(a_reply_that_comes_with_the_handshake),
+        TLS_TEST(what_comes_with_the_handshake),
         TLS_TEST(whole_records_cut_anywhere),
-        TLS_TEST(a_megabyte_that_waits),
+        TLS_TEST(megabytes_that_wait),
         TLS_TEST(one_read_at_a_time),
         TLS_TEST(replies_that_come_with_the_end),
         TLS_TEST(a_notice_of_the_end_alone),
         TLS_TEST(a_record_that_was_changed_on_the_way),
         TLS_TEST(rubbish_between_records),
-        TLS_TEST(a_reset_raises_no_signal),
+        TLS_TEST(an_end_raises_no_signal),
         TLS_TEST(renegotiation_is_refused),
         TLS_TEST(new_keys_meanwhile),
         TLS_TEST(new_keys_while_the_socket_is_full),
+        TLS_TEST(new_keys_while_megabytes_wait),
         TLS_TEST(pushes),
     };
     return cmocka_run_group_tests(tests, tls_tests_begin, tls_tests_end);

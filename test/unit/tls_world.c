@@ -89,9 +89,9 @@ void try_to_come_up(struct world *world)
         ev_run(world->loop, EVRUN_ONCE);
     if (world->told_count)
         return;
-    size_t piece = tls.piece;
+    struct fake_tls terms = {.piece = tls.piece, .greeting = tls.greeting};
     fake_tls_free(&tls);
-    tls.piece = piece;
+    tls = terms;
     fake_tls_begin(&tls, &world->fake, server);
     RUN_UNTIL(world, world->told_count);
 }
