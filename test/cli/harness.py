@@ -73,9 +73,9 @@ class Cluster:
             self.stop()
             raise
         self.uris = self.nodes.split(",")
-        self.ports = [int(uri.rsplit(":", 1)[1]) for uri in self.uris]
+        self.ports = [urlsplit(uri).port for uri in self.uris]
         # Without passwords, as redlock shows them.
-        self.shown = [uri.rpartition("@")[2] for uri in self.uris]
+        self.shown = [uri.rpartition("@")[2].partition("?")[0] for uri in self.uris]
         self.passwords = [urlsplit(uri).password for uri in self.uris]
 
     def call(self, command, *arguments):
@@ -103,7 +103,8 @@ class Cluster:
 
     def cli(self, master, *arguments):
         """redis-cli on a master, counted from 1 as the cluster script does."""
-        return subprocess.run(["redis-cli", "--no-auth-warning", "-p", str(self.ports[master - 1]),
+        tls = ["--tls", "--cacert", f"{self.dir}/tls/ca.crt"] if self.uris[0].startswith("rediss:") else []
+        return subprocess.run(["redis-cli", "--no-auth-warning", "-p", str(self.ports[master - 1]), *tls,
                                *arguments],
                               env=environment(REDISCLI_AUTH=self.passwords[master - 1]),
                               stdin=subprocess.DEVNULL, text=True, check=True,

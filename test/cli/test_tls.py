@@ -1,0 +1,102 @@
+"""Masters that speak TLS: options, environment, what `nodes` shows and advises, what `run` passes on."""
+
+import os
+import re
+import subprocess
+import unittest
+from pathlib import Path
+
+from harness import REDLOCK, Cluster, ClusterCase, environment
+
+
+def has_tls():
+    told = subprocess.run([REDLOCK, "nodes", "--nodes", "rediss://127.0.0.1:1"], env=environment(),
+                          stdin=subprocess.DEVNULL, text=True, capture_output=True, timeout=30)
+    return "this build has no TLS" not in told.stderr
+
+
+@unittest.skipUnless(has_tls(), "this build has no TLS")
+class Tls(ClusterCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.cluster = Cluster(3, "--tls")
+        cls.addClassCleanup(cls.cluster.stop)
+        cls.tls = Path(cls.cluster.dir, "tls")
+        # As people write it: without a CA in it.
+        cls.bare = ",".join(uri.partition("?")[0] for uri in cls.cluster.nodes.split(","))
+
+    def nodes(self, *options, status=0, **environment):
+        return self.redlock("nodes", "--nodes", self.bare, *options, status=status,
+                            env=self.env(**environment)).out
+
+    def test_the_list_of_the_cluster_names_its_ca(self):
+        out = self.redlock("nodes", status=0).out
+        self.assertIn("3 of 3 masters vote, 2 must: locks work", out)
+        self.assertEqual(len(re.findall(r", TLSv1\.3, certificate of localhost for (29|30) more days\n", out)), 3, out)
+        self.assertNotIn("->", out)
+
+    def test_json(self):
+        for node in self.redlock("nodes", "--json", status=0).json["nodes"]:
+            tls = node["tls"]
+            self.assertEqual((tls["protocol"], tls["peer"], tls["verified"]), ("TLSv1.3", "localhost", True))
+            self.assertTrue(29 * 86400 < tls["expires_s"] <= 30 * 86400)
+
+    def test_option_and_environment(self):
+        ca = str(self.tls / "ca.crt")
+        self.assertIn("locks work", self.nodes("--tls-ca", ca))
+        self.assertIn("locks work", self.nodes(REDLOCK_TLS_CA=ca))
+        self.assertIn("locks work", self.nodes("--tls-ca", ca, REDLOCK_TLS_CA="/nowhere"))
+        self.assertIn("locks work", self.nodes(REDLOCK_TLS_CA=ca, REDLOCK_TLS_NAME="localhost"))
+        self.assertIn("locks work", self.nodes(REDLOCK_TLS_CA=ca, REDLOCK_TLS_CERT=str(self.tls / "client.crt"),
+                                               REDLOCK_TLS_KEY=str(self.tls / "client.key")))
+
+    def test_advice(self):
+        ca = str(self.tls / "ca.crt")
+        out = self.nodes(status=69)
+        self.assertIn("TLS: its certificate is of a CA that is not trusted here, redlock cluster CA\n"
+                      "  -> give the CA that made it: with ca= in the list, --tls-ca or REDLOCK_TLS_CA\n", out)
+        out = self.nodes("--tls-ca", ca, "--tls-name", "far.test", status=69)
+        self.assertIn("its certificate is for localhost, not for far.test\n  -> list it by the name", out)
+        out = self.nodes("--tls-ca", "/nowhere", status=69)
+        self.assertIn("TLS: cannot use the ca /nowhere: No such file or directory\n  -> see that the file", out)
+        out = self.redlock("nodes", "--nodes", self.bare.replace("rediss:", "redis:"), status=69).out
+        self.assertIn("if this is a TLS port, write rediss://", out)
+        told = self.redlock("nodes", "--nodes", self.bare, "--json", status=69).json
+        self.assertIsNone(told["nodes"][0]["tls"])
+
+    def test_nothing_is_verified_only_if_that_is_said(self):
+        for out in (self.nodes("--tls-verify", "none"), self.nodes(REDLOCK_TLS_VERIFY="none")):
+            self.assertIn(", not verified\n  -> anybody on the way can take its place", out)
+        self.nodes("--tls-verify", "full", status=69, REDLOCK_TLS_VERIFY="none")
+        told = self.redlock("lock", "--nodes", self.bare, "--tls-verify", "no", "a", status=78)
+        self.assertIn("verify of TLS is none or full", told.err)
+
+    def test_terms_that_no_master_can_use(self):
+        told = self.redlock("lock", "--nodes", "redis://127.0.0.1:1", "--tls-ca", "x", "a", status=64)
+        self.assertIn("no master of the list is a rediss://", told.err)
+        # An environment is for all lists.
+        self.redlock("lock", "--nodes", "redis://127.0.0.1:1", "a", status=69, env=self.env(REDLOCK_TLS_CA="x"))
+
+    def test_a_mixed_list(self):
+        server = self.cluster.uris[0].partition("?")[0]
+        told = self.redlock("nodes", "--json", "--nodes", f"{server},redis://127.0.0.1:1", "--tls-ca",
+                            str(self.tls / "ca.crt"), status=69).json
+        self.assertTrue(told["nodes"][0]["grants"])
+
+    def test_what_a_command_finds(self):
+        nodes = self.tmp / "nodes"
+        nodes.write_text(self.bare)
+        # Relative paths, and a command that goes elsewhere.
+        script = f"cd / && env | grep REDLOCK_TLS | sort && '{REDLOCK}' lock inner"
+        for options, variables in ((["--tls-ca", "ca.crt", "--tls-name", "localhost"], {}),
+                                   ([], {"REDLOCK_TLS_CA": "ca.crt", "REDLOCK_TLS_NAME": "localhost"})):
+            with self.subTest(options=options):
+                done = self.redlock("run", "--nodes-file", str(nodes), *options, self.name, "--", "sh", "-c",
+                                    script.replace("inner", f"inner{len(options)}"), status=0, cwd=self.tls,
+                                    env=self.env(**variables))
+                self.assertEqual(done.out.splitlines()[:2],
+                                 [f"REDLOCK_TLS_CA={os.path.realpath(self.tls)}/ca.crt", "REDLOCK_TLS_NAME=localhost"])
+
+
+if __name__ == "__main__":
+    unittest.main()

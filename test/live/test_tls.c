@@ -1,0 +1,250 @@
+/* TLS with real masters: certificates that are replaced, masters that want one, or speak none. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "fixture.h"
+#include "user.h"
+
+#define MASTERS 5
+
+static redlock_tls tls_of(const struct user *user, unsigned master)
+{
+    redlock_tls tls = {0};
+    (void)redlock_node_tls(user->client, master, &tls, sizeof tls);
+    return tls;
+}
+
+static bool has_text(const struct user *user, unsigned master, const char *says)
+{
+    redlock_node node;
+    assert_code(redlock_node_get(user->client, master, &node), REDLOCK_OK);
+    return strstr(node.text, says) != NULL;
+}
+
+static bool is_up(const struct user *user, unsigned master)
+{
+    redlock_node node;
+    assert_code(redlock_node_get(user->client, master, &node), REDLOCK_OK);
+    return node.state == REDLOCK_NODE_UP;
+}
+
+static void lock_once(struct user *user, const char *name)
+{
+    struct take take;
+    assert_code(take_lock(&take, user, name, NULL), REDLOCK_OK);
+    assert_code(take_release(&take), REDLOCK_OK);
+}
+
+/* A certificate for other names, by the cluster's CA or by one of its own. */
+static void certify(const char *name, const char *names, bool own_ca)
+{
+    char command[1200];
+    snprintf(command, sizeof command,
+             "cd '%s/tls' && exec >/dev/null 2>&1 && "
+             "openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout %s.key "
+             "-out %s.csr -subj '/CN=%s' && printf 'subjectAltName=%s\n' >%s.ext && "
+             "openssl x509 -req -in %s.csr -days 2 -extfile %s.ext -out %s.crt %s",
+             cluster.dir, name, name, name, names, name, name, name, name,
+             own_ca ? "-signkey " : "-CA ca.crt -CAkey ca.key -set_serial 77");
+    if (own_ca)
+        snprintf(command + strlen(command), sizeof command - strlen(command), "%s.key", name);
+    assert_int_equal(system(command), 0);
+}
+
+static void show(unsigned master, const char *name)
+{
+    cluster_tell(&cluster, master,
+                 "CONFIG SET tls-cert-file ../tls/%s.crt tls-key-file ../tls/%s.key", name, name);
+}
+
+/* Both connections to that master end. */
+static void end_connections(unsigned master)
+{
+    cluster_tell(&cluster, master, "CLIENT KILL TYPE normal SKIPME yes");
+    cluster_tell(&cluster, master, "CLIENT KILL TYPE pubsub SKIPME yes");
+}
+
+static void test_what_is_known_of_a_master(void **state)
+{
+    (void)state;
+    struct user user;
+    user_open(&user, &cluster, NULL);
+    for (unsigned i = 0; i < MASTERS; i++) {
+        redlock_tls tls = tls_of(&user, i);
+        assert_string_equal(tls.protocol, "TLSv1.3");
+        assert_string_equal(tls.peer, "localhost");
+        assert_true(tls.verified);
+        assert_true(tls.expires_s > 29 * 86400 && tls.expires_s <= 30 * 86400);
+    }
+    redlock_tls tls;
+    assert_code(redlock_node_tls(user.client, MASTERS, &tls, sizeof tls), REDLOCK_E_ARGUMENT);
+    user_close_clean(&user, &cluster);
+}
+
+/* The next connection sees what is there then: first no certificate of ours, then one again. */
+static void test_certificates_are_replaced(void **state)
+{
+    (void)state;
+    struct user user;
+    certify("stranger", "IP:127.0.0.1", true);
+    certify("renewed", "IP:127.0.0.1,DNS:renewed.test", false);
+    user_open(&user, &cluster, NULL);
+    show(0, "stranger");
+    lock_once(&user, "as before");
+    assert_true(is_up(&user, 0)); /* on the connection that there was */
+    end_connections(0);
+    AWAIT(&user,
+          has_text(&user, 0, "its certificate is of a CA that is not trusted here, stranger"));
+    lock_once(&user, "without it");
+    show(0, "renewed");
+    AWAIT(&user, is_up(&user, 0));
+    assert_string_equal(tls_of(&user, 0).peer, "renewed.test");
+    assert_true(tls_of(&user, 0).expires_s < 3 * 86400);
+    show(0, "master");
+    end_connections(0);
+    AWAIT(&user, is_up(&user, 0) && strcmp(tls_of(&user, 0).peer, "localhost") == 0);
+    user_close_clean(&user, &cluster);
+}
+
+static void test_the_name_must_be_right(void **state)
+{
+    (void)state;
+    struct user user;
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    options.nodes = cluster.nodes;
+    options.tls_name = "redis.test";
+    certify("named", "DNS:redis.test", false);
+    show(1, "named");
+    user_open(&user, NULL, &options);
+    assert_code(user.ready_code, REDLOCK_E_UNAVAILABLE);
+    assert_true(is_up(&user, 1));
+    assert_true(has_text(&user, 0, "its certificate is for localhost, not for redis.test"));
+    user_close(&user, 1000);
+    user_open(&user, &cluster, NULL);
+    assert_true(has_text(&user, 1, "its certificate is for redis.test, not for 127.0.0.1"));
+    lock_once(&user, "on the others");
+    show(1, "master");
+    AWAIT(&user, is_up(&user, 1));
+    user_close_clean(&user, &cluster);
+}
+
+static void test_masters_that_want_a_certificate(void **state)
+{
+    (void)state;
+    struct user user;
+    char cert[100], key[100];
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    snprintf(cert, sizeof cert, "%s/tls/client.crt", cluster.dir);
+    snprintf(key, sizeof key, "%s/tls/client.key", cluster.dir);
+    for (unsigned i = 0; i < MASTERS; i++)
+        cluster_tell(&cluster, i, "CONFIG SET tls-auth-clients yes");
+    user_open(&user, &cluster, NULL);
+    assert_code(user.ready_code, REDLOCK_E_UNAVAILABLE);
+    assert_says(user.ready_text, "TLS: it wants a certificate of this client: give cert and key");
+    user_close(&user, 0);
+    options.nodes = cluster.nodes;
+    options.tls_cert = cert;
+    options.tls_key = key;
+    user_open(&user, NULL, &options);
+    lock_once(&user, "with ours");
+    user_close_clean(&user, &cluster);
+    for (unsigned i = 0; i < MASTERS; i++)
+        cluster_tell(&cluster, i, "CONFIG SET tls-auth-clients no");
+}
+
+static void test_the_terms_of_the_address_go_first(void **state)
+{
+    (void)state;
+    struct user user;
+    char ca[100], why[300];
+    redlock *client;
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    snprintf(ca, sizeof ca, "%s", getenv("REDLOCK_TLS_CA"));
+    setenv("REDLOCK_TLS_CA", "/nowhere", 1);
+    user_open(&user, &cluster, NULL);
+    lock_once(&user, "the CA is in the list");
+    user_close_clean(&user, &cluster);
+    setenv("REDLOCK_TLS_CA", ca, 1);
+    options.nodes = "redis://127.0.0.1:1";
+    options.tls_ca = ca;
+    assert_code(redlock_open(&client, ev_default_loop(0), &options, why, sizeof why),
+                REDLOCK_E_ARGUMENT);
+    assert_says(why, "no master of the list is a rediss://");
+    options.nodes = cluster.nodes;
+    options.tls_key = "key";
+    assert_code(redlock_open(&client, ev_default_loop(0), &options, why, sizeof why),
+                REDLOCK_E_NODES);
+    assert_says(why, "TLS has a key, but no cert");
+    options.tls_key = NULL;
+    options.tls_verify = "maybe";
+    assert_code(redlock_open(&client, ev_default_loop(0), &options, why, sizeof why),
+                REDLOCK_E_NODES);
+    assert_says(why, "verify of TLS is none or full");
+}
+
+static void test_another_protocol(void **state)
+{
+    (void)state;
+    struct user user;
+    cluster_tell(&cluster, 0, "CONFIG SET tls-protocols TLSv1.2");
+    user_open(&user, &cluster, NULL);
+    AWAIT(&user, is_up(&user, 0));
+    assert_string_equal(tls_of(&user, 0).protocol, "TLSv1.2");
+    lock_once(&user, "by both");
+    user_close_clean(&user, &cluster);
+    cluster_tell(&cluster, 0, "CONFIG SET tls-protocols %s", "TLSv1.2 TLSv1.3");
+}
+
+/* A master that hangs from before the handshake on holds up nobody. */
+static void test_a_handshake_that_stalls(void **state)
+{
+    (void)state;
+    struct user user;
+    struct take take;
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    options.nodes = cluster.nodes;
+    options.connect_timeout_ms = 1000;
+    cluster_do(&cluster, "pause 3");
+    int64_t before = now_us();
+    user_begin(&user, ev_loop_new(0), NULL, &options);
+    assert_code(take_lock(&take, &user, "at once", NULL), REDLOCK_OK);
+    assert_true(now_us() - before < 900000);
+    assert_code(take_release(&take), REDLOCK_OK);
+    AWAIT(&user, has_text(&user, 2, "TLS: no answer within the time to connect"));
+    assert_true(now_us() - before >= 1000000);
+    cluster_do(&cluster, "resume 3");
+    AWAIT(&user, is_up(&user, 2));
+    user_close_clean(&user, &cluster);
+}
+
+static void test_the_wrong_kind_of_port(void **state)
+{
+    (void)state;
+    struct user user;
+    char nodes[200];
+    snprintf(nodes, sizeof nodes, "redis://:%s@127.0.0.1:%d", cluster.passwords[0],
+             cluster.ports[0]);
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    options.nodes = nodes;
+    user_open(&user, NULL, &options);
+    assert_code(user.ready_code, REDLOCK_E_UNAVAILABLE);
+    assert_code(redlock_node_tls(user.client, 0, &(redlock_tls){0}, sizeof(redlock_tls)),
+                REDLOCK_E_STATE);
+    user_close(&user, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_is_known_of_a_master),
+        cmocka_unit_test(test_certificates_are_replaced),
+        cmocka_unit_test(test_the_name_must_be_right),
+        cmocka_unit_test(test_masters_that_want_a_certificate),
+        cmocka_unit_test(test_the_terms_of_the_address_go_first),
+        cmocka_unit_test(test_another_protocol),
+        cmocka_unit_test(test_a_handshake_that_stalls),
+        cmocka_unit_test(test_the_wrong_kind_of_port),
+    };
+    setenv("REDLOCK_TEST_TLS", "1", 1);
+    return RUN_WITH(tests, .masters = MASTERS);
+}
