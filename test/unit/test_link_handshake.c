@@ -336,6 +336,23 @@ static void a_master_that_goes_away_meanwhile(void **state)
     assert_closed(&world->told[0], "TLS: Connection reset by peer");
 }
 
+/* Requests to begin anew, which OpenSSL passes over: who sends nothing else does not keep the loop.
+ */
+static void a_master_that_never_comes_to_the_point(void **state)
+{
+    enum { TIMES = 4000, LEAST_TURNS = 50 };
+    struct world *world = *state;
+    unsigned turns = 0;
+    begin_to_connect(world);
+    for (unsigned i = 0; i < TIMES; i++)
+        fake_say_bytes(&world->fake, "\x16\x03\x03\x00\x04\x00\x00\x00\x00", 9);
+    fake_say_bytes(&world->fake, "\x15\x03\x03\x00\x02\x02\x28", 7);
+    for (; !world->told_count; turns++)
+        ev_run(world->loop, EVRUN_ONCE);
+    assert_closed(&world->told[0], "TLS: ");
+    assert_true(turns >= LEAST_TURNS);
+}
+
 /* The loop goes on, and who has waited long enough closes. */
 static void a_master_that_does_not_answer(void **state)
 {
@@ -382,6 +399,7 @@ int main(void)
         TLS_TEST(only_tls_1_2_and_1_3),
         TLS_TEST(what_is_not_tls),
         TLS_TEST(a_master_that_goes_away_meanwhile),
+        TLS_TEST(a_master_that_never_comes_to_the_point),
         TLS_TEST(a_master_that_does_not_answer),
         TLS_TEST(a_plain_link_to_a_master_with_tls),
     };
