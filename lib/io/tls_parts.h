@@ -45,7 +45,7 @@ int tls_verify(int good, X509_STORE_CTX *context);
 bool tls_note_owner(struct tls *tls, SSL *ssl);
 struct tls *tls_of(const SSL *ssl);
 
-/* Makes tls->why of the errors that OpenSSL has queued. */
+/* Makes tls->why of the errors that OpenSSL has queued, and empties the queue. */
 void tls_explain(struct tls *tls);
 
 /* The reason of the error that is queued. */

@@ -35,12 +35,24 @@ static bool is_folder(const char *path)
     return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
 }
 
+/* To read a pipe or a device might keep the loop for good.  What cannot be looked at is not opened
+ * either, and OpenSSL says why. */
+static bool is_safe_to_read(const char *what, const char *path, const struct complaint *to)
+{
+    struct stat about;
+    if (stat(path, &about) != 0 || S_ISREG(about.st_mode))
+        return true;
+    return complain(to, what, path, "it is no file");
+}
+
 /* A certificate that is named is trusted, though it may be no root. */
 static bool trust(SSL_CTX *context, const char *ca, const struct complaint *to)
 {
     if (!ca)
         return SSL_CTX_set_default_verify_paths(context);
     bool folder = is_folder(ca);
+    if (!folder && !is_safe_to_read("ca", ca, to))
+        return false;
     X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(context), X509_V_FLAG_PARTIAL_CHAIN);
     if (!SSL_CTX_load_verify_locations(context, folder ? NULL : ca, folder ? ca : NULL))
         return complain(to, "ca", ca, tls_reason());
@@ -58,6 +70,8 @@ static int no_passphrase(char *text, int size, int writes, void *wanted)
 static bool use_key(SSL_CTX *context, const char *key, const struct complaint *to)
 {
     bool wanted = false;
+    if (!is_safe_to_read("key", key, to))
+        return false;
     SSL_CTX_set_default_passwd_cb(context, no_passphrase);
     SSL_CTX_set_default_passwd_cb_userdata(context, &wanted);
     if (SSL_CTX_use_PrivateKey_file(context, key, SSL_FILETYPE_PEM) == 1)
@@ -69,6 +83,8 @@ static bool present(SSL_CTX *context, const char *cert, const char *key, const s
 {
     if (!cert)
         return true;
+    if (!is_safe_to_read("cert", cert, to))
+        return false;
     if (SSL_CTX_use_certificate_chain_file(context, cert) != 1)
         return complain(to, "cert", cert, tls_reason());
     return use_key(context, key ? key : cert, to);
@@ -146,6 +162,7 @@ SSL *tls_setup(struct tls *tls, char *why, size_t why_size)
     bool good = context && set_context(context, tls->terms, &to);
     SSL *ssl = good ? SSL_new(context) : NULL;
     SSL_CTX_free(context);
+    ERR_clear_error(); /* the application may use OpenSSL on this thread, too */
     if (ssl && tls_note_owner(tls, ssl) && set_names(ssl, tls))
         return ssl;
     SSL_free(ssl);

@@ -174,7 +174,7 @@ static bool speaks_tls(const struct tls *tls)
     return !tls->heard || tls->first == ALERT_RECORD || tls->first == FIRST_RECORD;
 }
 
-void tls_explain(struct tls *tls)
+static void make_sentence(struct tls *tls)
 {
     if (tls->why[0])
         return; /* tls_verify() has said it, or it is the consequence of an earlier error */
@@ -186,4 +186,12 @@ void tls_explain(struct tls *tls)
         say(tls, "TLS: it closed the connection in the handshake");
     else
         say_reason(tls, ERR_GET_REASON(ERR_peek_error()));
+}
+
+/* An error that stays in the queue would be taken for one of the application's own, which may use
+ * OpenSSL on this thread. */
+void tls_explain(struct tls *tls)
+{
+    make_sentence(tls);
+    ERR_clear_error();
 }

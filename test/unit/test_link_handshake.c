@@ -1,4 +1,5 @@
 /* Whom a link takes for its master under TLS, and what it says where it does not. */
+#include <openssl/err.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -250,6 +251,42 @@ static void files_that_cannot_be_used(void **state)
     certificate_free(&two);
 }
 
+/* Nobody writes into it: to open it would wait for ever. */
+static void a_pipe_is_not_waited_for(void **state)
+{
+    static const enum tls_setting settings[] = {TLS_CA, TLS_CERT, TLS_KEY};
+    struct world *world = *state;
+    struct certificate one = certificate_make(&ca, "one", NULL, BEFORE, LATER);
+    certificate_write(&one, cert_path, NULL, NULL);
+    unlink(key_path);
+    assert_int_equal(mkfifo(key_path, 0600), 0);
+    for (unsigned i = 0; i < COUNT(settings); i++) {
+        say_of_tls(world, TLS_CA, ca_path);
+        say_of_tls(world, TLS_CERT, settings[i] == TLS_CA ? NULL : cert_path);
+        say_of_tls(world, settings[i], key_path);
+        assert_refused(world, ": it is no file");
+    }
+    unlink(key_path);
+    certificate_free(&one);
+}
+
+/* The application may use OpenSSL on the same thread, and would take what it finds for its own. */
+static void no_error_stays_in_the_queue(void **state)
+{
+    struct world *world = *state;
+    say_of_tls(world, TLS_CA, "/nowhere");
+    assert_refused(world, "the ca /nowhere: ");
+    assert_int_equal(ERR_peek_error(), 0);
+    say_of_tls(world, TLS_CA, ca_path);
+    do_connect(world);
+    run_until_heard(world, 1);
+    world->told_count = 0;
+    fake_say_bytes(&world->fake, "\x15\x03\x03\x00\x02\x02\x28", 7);
+    run_until_told(world, 1);
+    assert_closed(&world->told[0], "TLS: ");
+    assert_int_equal(ERR_peek_error(), 0);
+}
+
 /* A folder as `openssl rehash` makes it: a certificate under the hash of its subject. */
 static void a_folder_of_cas(void **state)
 {
@@ -395,6 +432,8 @@ int main(void)
         TLS_TEST(a_master_that_wants_a_certificate),
         TLS_TEST(files_are_read_at_each_connection),
         TLS_TEST(files_that_cannot_be_used),
+        TLS_TEST(a_pipe_is_not_waited_for),
+        TLS_TEST(no_error_stays_in_the_queue),
         TLS_TEST(a_folder_of_cas),
         TLS_TEST(only_tls_1_2_and_1_3),
         TLS_TEST(what_is_not_tls),
