@@ -4,12 +4,10 @@
  */
 #include <errno.h>
 #include <openssl/bio.h>
-#include <pthread.h>
+#include <stdatomic.h>
 #include <sys/socket.h>
 
 #include "tls_parts.h"
-
-static BIO_METHOD *method;
 
 static void note_first(struct tls *tls, const char *bytes)
 {
@@ -68,21 +66,33 @@ static long control(BIO *bio, int command, long number, void *pointer)
     return command == BIO_CTRL_FLUSH;
 }
 
-static void make_method(void)
+static BIO_METHOD *make_method(void)
 {
-    method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "redlock");
+    BIO_METHOD *method = BIO_meth_new(BIO_TYPE_SOURCE_SINK, "redlock");
     if (!method)
-        return;
+        return NULL;
     BIO_meth_set_read(method, read_socket);
     BIO_meth_set_write(method, write_socket);
     BIO_meth_set_ctrl(method, control);
+    return method;
+}
+
+/* Made once for all threads; if memory is out, the next connection tries again. */
+static BIO_METHOD *method(void)
+{
+    static _Atomic(BIO_METHOD *) kept;
+    BIO_METHOD *known = atomic_load(&kept);
+    BIO_METHOD *mine = known ? NULL : make_method();
+    if (!mine || atomic_compare_exchange_strong(&kept, &known, mine))
+        return known ? known : mine;
+    BIO_meth_free(mine);
+    return known;
 }
 
 bool tls_socket_use(struct tls *tls)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, make_method);
-    BIO *bio = method ? BIO_new(method) : NULL;
+    BIO_METHOD *ours = method();
+    BIO *bio = ours ? BIO_new(ours) : NULL;
     if (!bio)
         return false;
     BIO_set_data(bio, tls);

@@ -1,5 +1,4 @@
 #include <openssl/err.h>
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,23 +26,14 @@ const char *tls_wanted_name(const struct tls *tls)
 
 /* ---- whose SSL it is ------------------------------------------------------------------------ */
 
-static int slot = -1;
-
-static void make_slot(void)
-{
-    slot = SSL_get_ex_new_index(0, NULL, NULL, NULL, NULL);
-}
-
 bool tls_note_owner(struct tls *tls, SSL *ssl)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, make_slot);
-    return slot >= 0 && SSL_set_ex_data(ssl, slot, tls);
+    return SSL_set_app_data(ssl, tls);
 }
 
 struct tls *tls_of(const SSL *ssl)
 {
-    return SSL_get_ex_data(ssl, slot);
+    return SSL_get_app_data(ssl);
 }
 
 /* ---- a certificate that is not good ------------------------------------------------------------

@@ -5,8 +5,28 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tls_facts.h"
+#include "tls.h"
 #include "tls_world.h"
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+/* Before any other connection of the program, as some of it is made for the first one alone. */
+static void no_memory_inside_of_openssl(void **state)
+{
+    enum { MOST = 10000 };
+    struct world *world = *state;
+    struct tls *made = NULL;
+    char why[200];
+    int n = 0;
+    while (!made && ++n < MOST) {
+        openssl_memory = n;
+        made = tls_new(-1, &world->address.tls, "redis.test", why, sizeof why);
+        openssl_memory = -1;
+        assert_true(made || *why);
+    }
+    assert_in_range(n, 100, MOST - 1);
+    tls_free(made);
+}
 
 /* ---- certificates of the master -------------------------------------------------------------- */
 
@@ -423,6 +443,7 @@ static void a_plain_link_to_a_master_with_tls(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TLS_TEST(no_memory_inside_of_openssl),
         TLS_TEST(a_good_certificate),
         TLS_TEST(certificates_that_are_no_good),
         TLS_TEST(the_name_is_what_the_certificate_must_say),

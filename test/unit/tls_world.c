@@ -9,6 +9,37 @@ char ca_path[64], cert_path[64], key_path[64];
 SSL_CTX *server;
 struct fake_tls tls;
 
+/* ---- OpenSSL's memory ---- */
+
+int openssl_memory = -1;
+
+static bool fails(void)
+{
+    if (openssl_memory > 0)
+        openssl_memory--;
+    return openssl_memory == 0;
+}
+
+static void *allocate(size_t size, const char *file, int line)
+{
+    (void)file, (void)line;
+    return fails() ? NULL : malloc(size);
+}
+
+static void *change(void *old, size_t size, const char *file, int line)
+{
+    (void)file, (void)line;
+    return fails() ? NULL : realloc(old, size);
+}
+
+static void drop(void *old, const char *file, int line)
+{
+    (void)file, (void)line;
+    free(old);
+}
+
+/* ---- */
+
 static void name_path(char path[64], const char *name)
 {
     snprintf(path, 64, "%s/%s", folder, name);
@@ -16,6 +47,7 @@ static void name_path(char path[64], const char *name)
 
 int tls_tests_begin(void **state)
 {
+    assert_int_equal(CRYPTO_set_mem_functions(allocate, change, drop), 1);
     assert_non_null(mkdtemp(folder));
     name_path(ca_path, "ca.crt");
     name_path(cert_path, "client.crt");

@@ -40,6 +40,9 @@ void show(const struct certificate *certificate);
     }
 void look_after(struct world *world);
 
+/* So many more times OpenSSL gets memory, and then none; negative: always. */
+extern int openssl_memory;
+
 /* Connects, as often as is said, and goes on until the link tells something. */
 void try_to_come_up(struct world *world);
 void come_up_by_tls(struct world *world);
