@@ -306,8 +306,9 @@ typedef struct redlock_options {
      * these before the environment: REDLOCK_TLS_CA, _CERT, _KEY, _NAME, _SNI, _VERIFY, which a
      * set-user-ID program does not read.  A master must show a certificate for the name, of a CA
      * that is trusted, and valid now; else it is DOWN, with a text that says why.  The files are
-     * read for each connection, so new ones are used from the next connection on; they are read
-     * by the thread that runs the loop.  A build without OpenSSL refuses rediss:// (E_NODES).
+     * read for each connection, a file of CAs if it has changed, so new ones are used from the next
+     * connection on; they are read by the thread that runs the loop, and must be no pipes.  A
+     * build without OpenSSL refuses rediss:// (E_NODES).
      *   tls_ca       the CAs that are trusted: a PEM file, or a folder as `openssl rehash` makes
      *                it.  NULL: those of the system.
      *   tls_cert, tls_key   for masters that want a certificate of the client: PEM files; the

@@ -45,16 +45,26 @@ static bool is_safe_to_read(const char *what, const char *path, const struct com
     return complain(to, what, path, "it is no file");
 }
 
+static bool trust_file(SSL_CTX *context, const char *ca, const struct complaint *to)
+{
+    if (ca && !is_safe_to_read("ca", ca, to))
+        return false;
+    X509_STORE *store = tls_trust(ca);
+    if (!store)
+        return ca && complain(to, "ca", ca, tls_reason());
+    SSL_CTX_set1_cert_store(context, store);
+    X509_STORE_free(store);
+    return true;
+}
+
 /* A certificate that is named is trusted, though it may be no root. */
 static bool trust(SSL_CTX *context, const char *ca, const struct complaint *to)
 {
-    if (!ca)
-        return SSL_CTX_set_default_verify_paths(context);
-    bool folder = is_folder(ca);
-    if (!folder && !is_safe_to_read("ca", ca, to))
-        return false;
-    X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(context), X509_V_FLAG_PARTIAL_CHAIN);
-    if (!SSL_CTX_load_verify_locations(context, folder ? NULL : ca, folder ? ca : NULL))
+    if (ca)
+        X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(context), X509_V_FLAG_PARTIAL_CHAIN);
+    if (!ca || !is_folder(ca))
+        return trust_file(context, ca, to);
+    if (!SSL_CTX_load_verify_locations(context, NULL, ca))
         return complain(to, "ca", ca, tls_reason());
     return true;
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "tls.h"
+#include "tls_parts.h"
 #include "tls_world.h"
 
 /* ---- memory ---------------------------------------------------------------------------------- */
@@ -235,6 +236,28 @@ static void files_are_read_at_each_connection(void **state)
     certificate_free(&renewed);
 }
 
+/* The same CAs are not read again, for that may take long; new ones are, at once. */
+static void cas_are_kept_until_they_change(void **state)
+{
+    (void)state;
+    X509_STORE *last = tls_trust(ca_path), *next;
+    while ((next = tls_trust(ca_path)) != last) { /* until the file has its age */
+        X509_STORE_free(last);
+        last = next;
+    }
+    struct certificate other = certificate_make(NULL, "another CA", NULL, BEFORE, LATER);
+    certificate_write(&other, ca_path, NULL, NULL);
+    X509_STORE *after = tls_trust(ca_path);
+    assert_ptr_not_equal(after, last);
+    certificate_write(&ca, ca_path, NULL, NULL);
+    X509_STORE_free(after);
+    assert_ptr_not_equal(after = tls_trust(ca_path), last);
+    X509_STORE_free(after);
+    X509_STORE_free(last);
+    X509_STORE_free(next);
+    certificate_free(&other);
+}
+
 static void write_text(const char *path, const char *text)
 {
     FILE *file = fopen(path, "we");
@@ -452,6 +475,7 @@ int main(void)
         TLS_TEST(the_name_that_is_asked_for),
         TLS_TEST(a_master_that_wants_a_certificate),
         TLS_TEST(files_are_read_at_each_connection),
+        TLS_TEST(cas_are_kept_until_they_change),
         TLS_TEST(files_that_cannot_be_used),
         TLS_TEST(a_pipe_is_not_waited_for),
         TLS_TEST(no_error_stays_in_the_queue),
