@@ -7,7 +7,7 @@
 
 #define OFFSET_LIMIT_US 500000
 #define DAY_S           86400
-#define EXPIRY_LIMIT_S  (14 * DAY_S)
+#define EXPIRY_LIMIT_S  (INT64_C(14) * DAY_S)
 #define CLUSTER                                                                                    \
     "it is in cluster mode: locks need independent masters (cluster-enabled no), for a cluster "   \
     "takes no script on several names and replaces masters by replicas that lack a lock"

@@ -353,6 +353,11 @@ static int take_shared(struct options *options)
     return GO_ON;
 }
 
+static bool is_of_tls(int id)
+{
+    return id >= OPTION_TLS_CA && id <= OPTION_TLS_VERIFY;
+}
+
 static int take_tls(struct options *options, int id)
 {
     const char **all[] = {&options->tls_ca,   &options->tls_cert, &options->tls_key,
@@ -364,13 +369,6 @@ static int take_tls(struct options *options, int id)
 static int take_option(struct options *options, int id)
 {
     switch (id) {
-    case OPTION_TLS_CA:
-    case OPTION_TLS_CERT:
-    case OPTION_TLS_KEY:
-    case OPTION_TLS_NAME:
-    case OPTION_TLS_SNI:
-    case OPTION_TLS_VERIFY:
-        return take_tls(options, id);
     case OPTION_NODES:
         options->nodes = optarg;
         return GO_ON;
@@ -481,7 +479,7 @@ static int parse_one(struct options *options, int id, char **argv)
         return not_taken(options, id);
     if (!options->command && taken_by(id) != FOR_ALL)
         return misuse(options, "--%s goes after the command", name_of(id));
-    return take_option(options, id);
+    return is_of_tls(id) ? take_tls(options, id) : take_option(options, id);
 }
 
 /* `how` is getopt's: with a + it stops at the first argument that is no option. */

@@ -13,9 +13,9 @@ static bool put(char *to, size_t size, const ASN1_STRING *text)
     return *to;
 }
 
-static bool put_common_name(const X509_NAME *name, char *to, size_t size)
+static bool put_common_name(X509_NAME *name, char *to, size_t size)
 {
-    int at = X509_NAME_get_index_by_NID((X509_NAME *)(uintptr_t)name, NID_commonName, -1);
+    int at = X509_NAME_get_index_by_NID(name, NID_commonName, -1);
     return at >= 0 && put(to, size, X509_NAME_ENTRY_get_data(X509_NAME_get_entry(name, at)));
 }
 

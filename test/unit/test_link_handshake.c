@@ -450,6 +450,7 @@ static void a_master_that_does_not_answer(void **state)
 static void a_plain_link_to_a_master_with_tls(void **state)
 {
     struct world *world = *state;
+    tls_terms_clear(&world->address.tls);
     make_link(world, LOCAL);
     do_connect(world);
     run_until_told(world, 1);
