@@ -112,6 +112,10 @@ static void the_name_is_what_the_certificate_must_say(void **state)
     expect_name(world, "redis.test",
                 "for *.redis.test, not for redis.test"); /* nor for its subject */
     certificate_free(&wild);
+    wild = certificate_make(&ca, "x", "DNS:on*.redis.test", BEFORE, LATER); /* a part of a label */
+    show(&wild);
+    expect_name(world, "one.redis.test", "for on*.redis.test, not for one.redis.test");
+    certificate_free(&wild);
 }
 
 static void unless_nothing_is_verified(void **state)
