@@ -7,8 +7,7 @@
 
 #include "tls.h"
 
-#define READ_SIZE 16384 /* what one record of TLS has at the most, and what hiredis reads at once  \
-                         */
+#define READ_SIZE 16384 /* as much as a record of TLS has at the most, and as hiredis reads */
 
 static bool end(redisContext *context, int error, const char *text)
 {
