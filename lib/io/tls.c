@@ -126,15 +126,30 @@ static ssize_t fail_for_good(struct tls *tls)
     return fail(EPROTO);
 }
 
+/* OpenSSL's verdict on a call is right only if no error of an earlier one is left. */
+static void forget_errors(void)
+{
+    if (ERR_peek_error())
+        ERR_clear_error();
+}
+
 void tls_begin_reading(struct tls *tls)
 {
-    ERR_clear_error();
+    forget_errors();
     tls->reads = 1;
     tls->reading_writes = false;
 }
 
+/* The socket has been read in this turn, and all that it gave is told. */
+static bool is_drained(const struct tls *tls)
+{
+    return !tls->reads && !SSL_has_pending(tls->ssl);
+}
+
 ssize_t tls_read(struct tls *tls, char *bytes, size_t size)
 {
+    if (is_drained(tls))
+        return fail(EAGAIN);
     int length = SSL_read(tls->ssl, bytes, size < INT_MAX ? (int)size : INT_MAX);
     if (length > 0)
         return length;
@@ -161,7 +176,7 @@ static ssize_t write_record(struct tls *tls, const char *bytes, size_t size)
 ssize_t tls_write(struct tls *tls, const char *bytes, size_t size)
 {
     size_t done = 0;
-    ERR_clear_error();
+    forget_errors();
     tls->writing_reads = false;
     while (done < size) {
         ssize_t length = write_record(tls, bytes + done, size - done);
