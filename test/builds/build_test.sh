@@ -20,6 +20,7 @@ ways() {
     way makefiles 'Unix Makefiles' gcc -DREDLOCK_TESTS=OFF
     way flags 'Unix Makefiles' gcc $library "${hard[@]/FLAGS=/FLAGS=-flto=auto }" \
         -DCMAKE_INTERPROCEDURAL_OPTIMIZATION=ON -DCMAKE_UNITY_BUILD=ON
+    way no-tls Ninja gcc -DREDLOCK_TESTS=OFF -DREDLOCK_TLS=OFF
     way clang Ninja clang $library -DCMAKE_C_FLAGS=-flto -DCMAKE_UNITY_BUILD=ON \
         -DCMAKE_INTERPROCEDURAL_OPTIMIZATION=ON
     # The rest takes minutes.
@@ -57,18 +58,32 @@ build() {
     cd -- "$work/$name"
     logged "$name-configure" "$CMAKE" -B build -G "$generator" -DCMAKE_C_COMPILER="$compiler" "$@"
     logged "$name-build" "$CMAKE" --build build -j4
+    local openssl=()
+    ! is_with_tls || openssl=(-lssl -lcrypto)
     use "$compiler" shared -lredlock
-    use "$compiler" static -l:libredlock.a
+    use "$compiler" static -l:libredlock.a "${openssl[@]}"
+    [[ $name != no-tls ]] || refuses_tls
     is_plain
     knows_what_changed
     cd -- "$work" && rm -rf -- "${work:?}/$name"
 }
 
-# A program built without any of the options.
+# use COMPILER NAME LIBRARY...: a program built without any of the options.
 use() {
-    "$1" -Iinclude test/package/consumer/consumer.c -o "consumer_$2" -Lbuild/lib "$3" -lev \
+    local compiler=$1 name=$2
+    shift 2
+    "$compiler" -Iinclude test/package/consumer/consumer.c -o "consumer_$name" -Lbuild/lib "$@" -lev \
         -lhiredis -lsodium -pthread
-    LD_LIBRARY_PATH=build/lib "./consumer_$2" >/dev/null || die "the program with the $2 library fails"
+    LD_LIBRARY_PATH=build/lib "./consumer_$name" >/dev/null || die "the program with the $name library fails"
+}
+
+is_with_tls() { grep -q '^REDLOCK_TLS:BOOL=ON$' build/CMakeCache.txt; }
+
+refuses_tls() {
+    ! is_with_tls || die 'REDLOCK_TLS=OFF counts for nothing'
+    ! readelf -d build/bin/redlock | grep -E 'lib(ssl|crypto)' || die 'a command without TLS needs OpenSSL'
+    ! build/bin/redlock nodes --nodes rediss://127.0.0.1:1 2>said || die 'a command without TLS takes rediss://'
+    grep -F 'this build has no TLS' said >/dev/null || die "rediss:// is refused with other words: $(<said)"
 }
 
 is_plain() {

@@ -32,7 +32,7 @@ HELP = """usage: chaos PROFILE [--seed X] [--masters N] [--seconds S] [--workers
              [--unfenced PERCENT] [--hold MS] [--holders LEAST]
              [--permits K] [--fewer PERCENT] [--whole PERCENT]
              [--least-use PERCENT]
-             [--picture FILE.svg] [--keep] [--json] [--server PATH]
+             [--picture FILE.svg] [--tls] [--keep] [--json] [--server PATH]
        chaos --list | --help
 
 Runs M workers on K names against N real masters for S seconds, strikes
@@ -54,6 +54,7 @@ the lock kept its promise. `--list` shows the profiles and the kinds of fault.
   --hold MS        how long a lease is held on average, but for the long ones
   --holders LEAST  fewer leases held make the run no test
   --picture FILE   draws the run
+  --tls            the masters speak TLS alone, with certificates made on the spot
   --keep           keeps the run's folder, as is done where something is wrong
   --json           prints the checker's figures
   --server PATH    the masters' program, such as valkey-server
@@ -85,6 +86,7 @@ class Given:
     grown: int
     least_use: float
     programs: tuple  # one for each worker
+    tls: bool
     without: tuple  # kinds of faults
     clock_library: Path
     picture: str
@@ -139,6 +141,7 @@ def parse():
         parser.add_argument(option, type=float)
     parser.add_argument("--picture")
     parser.add_argument("--server", default=os.environ.get("REDLOCK_SERVER"))
+    parser.add_argument("--tls", action="store_true")
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("--json", action="store_true")
     return parser.parse_args()
@@ -206,16 +209,18 @@ def gather(asked):
                  holders=least if asked.holders is None else asked.holders,
                  availability=default.availability if seconds >= LEAST_S else 0,
                  grown=default.spared if seconds >= LONG_S else 0, least_use=asked.least_use or 0,
-                 programs=programs_of(default, value("workers")), without=(),
+                 programs=programs_of(default, value("workers"), asked.tls), tls=asked.tls, without=(),
                  clock_library=CLOCK_LIBRARY, picture=asked.picture, keep=asked.keep,
                  json=asked.json)
 
 
-def programs_of(profile, count):
+def programs_of(profile, count, tls):
     """Kinds that are not at hand are left out; without the library there is nothing to test."""
     at_hand = []
     for program in dict.fromkeys(profile.programs):
         why = workers.missing(program)
+        if tls and program in workers.FOREIGN:
+            why = "it is not told of the masters' CA"
         if not why:
             at_hand.append(program)
         elif program == "library":

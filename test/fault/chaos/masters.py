@@ -14,6 +14,7 @@ import struct
 import subprocess
 import time
 from pathlib import Path
+from urllib.parse import quote
 
 from .process import POLL_S, Process, Trouble, drive, environment, is_frozen, until
 from .redis import Connection, RedisError
@@ -56,6 +57,25 @@ save 2000000000 2000000000
 appendonly {append}
 appendfsync always
 """
+# No path of ours in it, either; of two lines for a port the later one counts.
+TLS = """
+port 0
+tls-port {port}
+tls-cert-file {folder}/master.crt
+tls-key-file {folder}/master.key
+tls-ca-cert-file {folder}/ca.crt
+tls-auth-clients no
+"""
+CERTIFICATES = Path(__file__).resolve().parents[3] / "cluster-scripts" / "certificates"
+
+
+def make_certificates(folder, hosts):
+    folder.mkdir()
+    done = subprocess.run([str(CERTIFICATES), str(folder), *hosts], stdin=subprocess.DEVNULL, text=True,
+                          capture_output=True, check=False, env=environment())
+    if done.returncode:
+        raise Trouble(f"openssl makes no certificates: {done.stderr[-500:]}")
+    return folder
 
 
 def server():
@@ -83,10 +103,11 @@ def free_port(host):
 
 class Server:
     """One redis-server with a folder of its own; `inside` are the words that bring it into its
-    network namespace."""
+    network namespace, `tls` is the folder of its certificates if it speaks TLS alone."""
 
-    def __init__(self, name, folder, host="127.0.0.1", inside=(), persist=False, clock=None):
+    def __init__(self, name, folder, host="127.0.0.1", inside=(), persist=False, clock=None, tls=None):
         self.name, self.folder, self.host, self.inside = name, folder, host, tuple(inside)
+        self.tls = tls
         self.persist, self.process, self.port = persist, None, 0
         self.clock = clock
         self.password = secrets.token_hex(16)
@@ -100,12 +121,18 @@ class Server:
         debug = "enable-debug-command yes\n" if server_version() >= 7 else ""
         (self.folder / "redis.conf").write_text(DEPLOYED.read_text(encoding="ascii") + CONFIG.format(
             host=self.host, port=self.port, password=self.password, socket=SOCKET,
-            maxclients=MAXCLIENTS, append="yes" if self.persist else "no") + debug,
+            maxclients=MAXCLIENTS, append="yes" if self.persist else "no") + debug + self.tls_lines(),
             encoding="ascii")
+
+    def tls_lines(self):
+        return TLS.format(port=self.port, folder=os.path.relpath(self.tls, self.folder)) if self.tls else ""
 
     def address(self):
         """The part of a URI after redis://; for environments, as every user can see arguments."""
         return f":{self.password}@{self.host}:{self.port}"
+
+    def uri(self):
+        return f"rediss://{self.address()}?ca={quote(str(self.tls))}/ca.crt" if self.tls else f"redis://{self.address()}"
 
     def first_start(self):
         """Another process may take a port between our look at it and Redis' bind."""

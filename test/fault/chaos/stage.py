@@ -29,7 +29,7 @@ class Stage:
         self.folder = Path(tempfile.mkdtemp(prefix="redlock-chaos-"))
         (self.folder / "log").mkdir()
         self.masters, self.workers = {}, {}
-        self.network = self.register = self.watcher = None
+        self.network = self.register = self.watcher = self.tls = None
         self.agenda, self.order = [], itertools.count()
         self.struck, self.settled = set(), {}
         self.faults = open(self.folder / "faults", "w", encoding="ascii")
@@ -44,8 +44,11 @@ class Stage:
         self.register = masters.Server("register", self.folder / "register.server",
                                        *self.place("register"))
         self.register.first_start()
-        for i in range(1, given.masters + 1):
-            self.begin_master(f"master-{i}")
+        names = [f"master-{i}" for i in range(1, given.masters + 1)]
+        if given.tls:
+            self.tls = masters.make_certificates(self.folder / "tls", [self.place(name)[0] for name in names])
+        for name in names:
+            self.begin_master(name)
         self.adopt()
         self.begin_watcher()
         self.began = now_us()
@@ -64,12 +67,12 @@ class Stage:
         if any(fault.kind == "clock-stepped" and name in fault.targets for fault in self.plan):
             clock = masters.Clock(self.given.clock_library, self.folder / f"{name}.clock")
         master = masters.Server(name, self.folder / name, *self.place(name),
-                                persist=self.given.profile.persist, clock=clock)
+                                persist=self.given.profile.persist, clock=clock, tls=self.tls)
         self.masters[name] = master
         master.first_start()
 
     def nodes(self):
-        return ",".join(f"redis://{m.address()}" for m in self.masters.values())
+        return ",".join(m.uri() for m in self.masters.values())
 
     def adopt(self):
         """The masters are known to be new: none of them has forgotten a lease."""
