@@ -16,7 +16,7 @@ fi
 TMP=$(mktemp -d)
 # A copy in a tree without a build, so that no redlock command is found beside it.
 mkdir -p "$TMP/bin" "$TMP/tree/cluster-scripts"
-cp "$ROOT/cluster-scripts/cluster" "$TMP/tree/cluster-scripts/"
+cp "$ROOT/cluster-scripts/"{cluster,certificates} "$TMP/tree/cluster-scripts/"
 cp -R "$ROOT/deploy" "$TMP/tree/"
 CLUSTER=$TMP/tree/cluster-scripts/cluster
 PASSED=0 FAILED=0 HELPERS=()
@@ -320,6 +320,27 @@ test_servers() {
     rm "$DIR/used"
     cluster stop
     check 'stop leaves nothing of it' is_empty "$DIR"
+}
+
+# under_tls MASTER WORDS...: redis-cli, which verifies the master.
+under_tls() { redis "$1" --tls --cacert "$DIR/tls/ca.crt" "${@:2}"; }
+
+test_tls() {
+    new_dir 'a folder, with 100 %'
+    check 'start --tls' cluster start -n 2 --no-adopt --tls
+    check 'the masters speak TLS' same "$(under_tls 2 PING)" PONG
+    check 'and nothing else' same "$(redis 2 PING)" ''
+    check 'the list says so, and names the CA' matches "$(cluster nodes)" \
+        "^rediss://:[0-9a-f]+@127\.0\.0\.1:[0-9]+\?ca=$TMP/a%20folder%2C%20with%20100%20%25/tls/ca\.crt,rediss://"
+    check 'keys are for nobody else' same "$(stat -c %a "$DIR"/tls/*.key | sort -u)" 600
+    cluster kill 1
+    check 'restart' cluster restart 1
+    check 'with TLS as before' same "$(under_tls 1 PING)" PONG
+    check 'stop' cluster stop
+    check 'nothing is left' is_empty "$DIR"
+    new_dir no-openssl
+    fails_with 'no openssl' 1 'openssl not found' env PATH="$(path_without openssl)" "$CLUSTER" start --tls --dir "$DIR"
+    check 'and no folder' is_empty "$DIR"
 }
 
 test_indices() {
@@ -639,7 +660,7 @@ test_one_folder_at_once() {
 main() {
     local name
     for name in usage no_cluster programs_missing folder default_folder start servers indices data persist pause \
-        foreign_process ports stolen_port failed_start adopt at_once one_folder_at_once; do
+        foreign_process ports stolen_port failed_start adopt tls at_once one_folder_at_once; do
         echo "-- ${name//_/ }"
         "test_$name"
     done
