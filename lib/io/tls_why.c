@@ -164,18 +164,33 @@ static bool speaks_tls(const struct tls *tls)
     return !tls->heard || tls->first == ALERT_RECORD || tls->first == FIRST_RECORD;
 }
 
+/* An end that comes too early is queued, too, and is not the reason. */
+static int reason_in_queue(void)
+{
+    unsigned long error = ERR_peek_error();
+    bool tells = ERR_GET_LIB(error) == ERR_LIB_SSL;
+#ifdef SSL_R_UNEXPECTED_EOF_WHILE_READING
+    tells &= ERR_GET_REASON(error) != SSL_R_UNEXPECTED_EOF_WHILE_READING;
+#endif
+    return tells ? ERR_GET_REASON(error) : 0;
+}
+
+/* What the master has said goes before errors of the socket: it says it, and closes. */
 static void make_sentence(struct tls *tls)
 {
+    int reason = reason_in_queue();
     if (tls->why[0])
-        return; /* tls_verify() has said it, or it is the consequence of an earlier error */
+        return; /* tls_verify() has said it, or this is the consequence of an earlier error */
     if (!speaks_tls(tls))
         say(tls, "TLS: it does not speak TLS: for a plain port write redis://");
+    else if (reason)
+        say_reason(tls, reason);
     else if (tls->read_error || tls->send_error)
         say(tls, "TLS: %s", strerror(tls->read_error ? tls->read_error : tls->send_error));
     else if (tls->ended)
         say(tls, "TLS: it closed the connection in the handshake");
     else
-        say_reason(tls, ERR_GET_REASON(ERR_peek_error()));
+        say_reason(tls, 0);
 }
 
 /* An error that stays in the queue would be taken for one of the application's own, which may use

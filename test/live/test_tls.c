@@ -28,6 +28,26 @@ static bool is_up(const struct user *user, unsigned master)
     return node.state == REDLOCK_NODE_UP;
 }
 
+/* However slow this machine is. */
+static void open_patiently(struct user *user, redlock_options *given)
+{
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    if (given)
+        options = *given;
+    options.nodes = cluster.nodes;
+    options.connect_timeout_ms = 20000;
+    options.request_timeout_ms = 5000;
+    user_open(user, NULL, &options);
+}
+
+static bool are_up(const struct user *user)
+{
+    unsigned up = 0;
+    for (unsigned i = 0; i < MASTERS; i++)
+        up += is_up(user, i);
+    return up == MASTERS;
+}
+
 static void lock_once(struct user *user, const char *name)
 {
     struct take take;
@@ -68,7 +88,8 @@ static void test_what_is_known_of_a_master(void **state)
 {
     (void)state;
     struct user user;
-    user_open(&user, &cluster, NULL);
+    open_patiently(&user, NULL);
+    AWAIT(&user, are_up(&user));
     for (unsigned i = 0; i < MASTERS; i++) {
         redlock_tls tls = tls_of(&user, i);
         assert_string_equal(tls.protocol, "TLSv1.3");
@@ -88,7 +109,7 @@ static void test_certificates_are_replaced(void **state)
     struct user user;
     certify("stranger", "IP:127.0.0.1", true);
     certify("renewed", "IP:127.0.0.1,DNS:renewed.test", false);
-    user_open(&user, &cluster, NULL);
+    open_patiently(&user, NULL);
     show(0, "stranger");
     lock_once(&user, "as before");
     assert_true(is_up(&user, 0)); /* on the connection that there was */
@@ -111,16 +132,15 @@ static void test_the_name_must_be_right(void **state)
     (void)state;
     struct user user;
     redlock_options options = REDLOCK_OPTIONS_INIT;
-    options.nodes = cluster.nodes;
     options.tls_name = "redis.test";
     certify("named", "DNS:redis.test", false);
     show(1, "named");
-    user_open(&user, NULL, &options);
+    open_patiently(&user, &options);
     assert_code(user.ready_code, REDLOCK_E_UNAVAILABLE);
     assert_true(is_up(&user, 1));
     assert_true(has_text(&user, 0, "its certificate is for localhost, not for redis.test"));
     user_close(&user, 1000);
-    user_open(&user, &cluster, NULL);
+    open_patiently(&user, NULL);
     assert_true(has_text(&user, 1, "its certificate is for redis.test, not for 127.0.0.1"));
     lock_once(&user, "on the others");
     show(1, "master");
@@ -138,14 +158,13 @@ static void test_masters_that_want_a_certificate(void **state)
     snprintf(key, sizeof key, "%s/tls/client.key", cluster.dir);
     for (unsigned i = 0; i < MASTERS; i++)
         cluster_tell(&cluster, i, "CONFIG SET tls-auth-clients yes");
-    user_open(&user, &cluster, NULL);
+    open_patiently(&user, NULL);
     assert_code(user.ready_code, REDLOCK_E_UNAVAILABLE);
     assert_says(user.ready_text, "TLS: it wants a certificate of this client: give cert and key");
     user_close(&user, 0);
-    options.nodes = cluster.nodes;
     options.tls_cert = cert;
     options.tls_key = key;
-    user_open(&user, NULL, &options);
+    open_patiently(&user, &options);
     lock_once(&user, "with ours");
     user_close_clean(&user, &cluster);
     for (unsigned i = 0; i < MASTERS; i++)
@@ -161,7 +180,7 @@ static void test_the_terms_of_the_address_go_first(void **state)
     redlock_options options = REDLOCK_OPTIONS_INIT;
     snprintf(ca, sizeof ca, "%s", getenv("REDLOCK_TLS_CA"));
     setenv("REDLOCK_TLS_CA", "/nowhere", 1);
-    user_open(&user, &cluster, NULL);
+    open_patiently(&user, NULL);
     lock_once(&user, "the CA is in the list");
     user_close_clean(&user, &cluster);
     setenv("REDLOCK_TLS_CA", ca, 1);
@@ -187,7 +206,7 @@ static void test_another_protocol(void **state)
     (void)state;
     struct user user;
     cluster_tell(&cluster, 0, "CONFIG SET tls-protocols TLSv1.2");
-    user_open(&user, &cluster, NULL);
+    open_patiently(&user, NULL);
     AWAIT(&user, is_up(&user, 0));
     assert_string_equal(tls_of(&user, 0).protocol, "TLSv1.2");
     lock_once(&user, "by both");

@@ -15,13 +15,13 @@
 ssize_t __real_send(int fd, const void *bytes, size_t length, int flags);
 ssize_t __wrap_send(int fd, const void *bytes, size_t length, int flags);
 
-static bool socket_is_full; /* that of the link */
+static bool socket_is_full, socket_is_broken; /* that of the link */
 
 ssize_t __wrap_send(int fd, const void *bytes, size_t length, int flags)
 {
-    if (!socket_is_full || fd == tls.fake->connection)
+    if ((!socket_is_full && !socket_is_broken) || fd == tls.fake->connection)
         return __real_send(fd, bytes, length, flags);
-    errno = EAGAIN;
+    errno = socket_is_full ? EAGAIN : ECONNRESET;
     return -1;
 }
 
@@ -248,6 +248,29 @@ static void rubbish_between_records(void **state)
     assert_closed(&world->told[0], "cannot read: TLS: ");
 }
 
+/* In TLS 1.3 a master looks at our certificate when we are up already; it says that it wants one,
+ * and closes, so that the next write finds the connection broken. */
+static void the_reason_is_told_though_sending_has_failed(void **state)
+{
+    struct world *world = *state;
+    SSL_CTX_set_verify(server, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
+    try_to_come_up(world);
+    assert_int_equal(world->told[0].kind, EVENT_CONNECTED);
+    while (!tls.error) {
+        if (world->fake.heard_length == tls.taken)
+            ev_run(world->loop, EVRUN_ONCE);
+        fake_tls_turn(&tls);
+    }
+    assert_int_equal(world->told_count, 1);
+    socket_is_broken = true;
+    send_round(world, REQUEST_RELEASE, 1);
+    do_flush(world);
+    run_until_told(world, 3);
+    socket_is_broken = false;
+    assert_lost(&world->told[1], 1);
+    assert_closed(&world->told[2], "TLS: it wants a certificate of this client: give cert and key");
+}
+
 /* A signal would end this program. */
 static void an_end_raises_no_signal(void **state)
 {
@@ -370,6 +393,7 @@ int main(void)
         TLS_TEST(a_notice_of_the_end_alone),
         TLS_TEST(a_record_that_was_changed_on_the_way),
         TLS_TEST(rubbish_between_records),
+        TLS_TEST(the_reason_is_told_though_sending_has_failed),
         TLS_TEST(an_end_raises_no_signal),
         TLS_TEST(renegotiation_is_refused),
         TLS_TEST(new_keys_meanwhile),
