@@ -148,11 +148,11 @@ test_no_cluster() {
 # A PATH of all that is in PATH but one program.
 path_without() {
     local program found=()
-    mkdir -p "$TMP/without"
+    mkdir -p "$TMP/without-$1"
     for program in $(compgen -c | sort -u); do
         [[ $program == "$1" ]] || found+=("$(type -P -- "$program")")
     done
-    ln -sf -t "$TMP/without" -- "${found[@]}" 2>/dev/null
+    ln -sf -t "$TMP/without-$1" -- "${found[@]}" 2>/dev/null
     echo "$TMP/without"
 }
 

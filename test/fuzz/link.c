@@ -16,6 +16,7 @@
 #include <openssl/err.h>
 
 #include "certificate.h"
+#include "libev_loop.h"
 #include "link.h"
 #include "system.h"
 #include "unit.h"
@@ -35,6 +36,7 @@ enum kind {
 };
 
 static struct ev_loop *loop;
+static struct io_loop *io;
 static int listener, master;
 static struct address address;
 static struct names *names;
@@ -90,6 +92,7 @@ static void begin(void)
     struct certificate certificate = certificate_make(NULL, "a master", NULL, -DAY_S, DAY_S);
     must(system_start() == 0, "there are random bytes");
     loop = ev_loop_new(0);
+    io = libev_loop_new(loop, NULL, NULL);
     names = unit_names(1, (const char *const[]){"jobs"});
     server = certificate_serve(&certificate);
     address.host = strdup("redis.test");
@@ -195,7 +198,7 @@ static void say_all(enum kind kind, const char *bytes, size_t length, size_t pie
 
 static struct link *connect_link(enum kind kind)
 {
-    struct link *link = link_new(loop, &address, "fuzz", (struct link_owner){.deliver = hear});
+    struct link *link = link_new(io, &address, "fuzz", (struct link_owner){.deliver = hear});
     must(link != NULL, "there is memory");
     address.tls.wanted = kind >= IN_HANDSHAKE;
     if (is_subscription(kind))
