@@ -153,7 +153,7 @@ path_without() {
         [[ $program == "$1" ]] || found+=("$(type -P -- "$program")")
     done
     ln -sf -t "$TMP/without-$1" -- "${found[@]}" 2>/dev/null
-    echo "$TMP/without"
+    echo "$TMP/without-$1"
 }
 
 test_programs_missing() {

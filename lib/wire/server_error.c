@@ -39,7 +39,7 @@ static const char *find_hash(const char *text)
 
 static const char *find_line(const char *script, long number)
 {
-    while (script && --number > 0) {
+    for (; script && number > 1; number--) { /* it may be anything that a long can be */
         script = strchr(script, '\n');
         script = script ? script + 1 : NULL;
     }

@@ -89,6 +89,21 @@ static void what_cannot_be_known_is_left(void **state)
     assert_string_equal(tidy(""), "");
 }
 
+/* A lie, or a fault of the server: lines that no script has, the first and the last of all numbers.
+ */
+static void numbers_of_lines_that_no_script_has(void **state)
+{
+    (void)state;
+    static const char *const numbers[] = {"-1", "0", "-99999999999999999999",
+                                          "99999999999999999999"};
+    for (unsigned i = 0; i < COUNT(numbers); i++) {
+        char error[300];
+        snprintf(error, sizeof error, "ERR no script: " SCRIPT_HELLO_SHA1 ", on @user_script:%s.",
+                 numbers[i]);
+        assert_string_equal(tidy(error), "ERR no");
+    }
+}
+
 static void the_noise_of_scripts_goes(void **state)
 {
     (void)state;
@@ -124,6 +139,7 @@ int main(void)
         cmocka_unit_test(a_denied_command_is_named),
         cmocka_unit_test(a_key_that_is_denied_is_told_with_its_command),
         cmocka_unit_test(what_cannot_be_known_is_left),
+        cmocka_unit_test(numbers_of_lines_that_no_script_has),
         cmocka_unit_test(the_noise_of_scripts_goes),
         cmocka_unit_test(a_long_one_is_cut_between_words),
     };
