@@ -16,10 +16,11 @@ hash_of() {
 
 want=$(hash_of "$simulator")
 [[ $want =~ ^[0-9a-f]{16}$ ]]
-sources=("$source"/lib/core/*.c "$source"/lib/core/*/*.c "$source"/lib/io/address.c "$source"/lib/io/nodes_file.c)
+sources=("$source"/lib/core/*.c "$source"/lib/core/*/*.c "$source"/lib/io/{address,nodes_file,tls_terms,tls_none}.c)
 for file in "$source"/lib/client/*.c "$source"/test/sim/*.c; do
     case $file in
-        */differential.c | */barrier_check.c | */latch_check.c | */said_check.c | */asserts.c | */client/loop.c | */client/memory.c) ;;
+        */differential.c | */barrier_check.c | */latch_check.c | */said_check.c | */asserts.c) ;;
+        */client/loop.c | */client/process.c | */client/memory.c) ;;
         *) sources+=("$file") ;;
     esac
 done
