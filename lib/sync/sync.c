@@ -143,16 +143,18 @@ redlock_code redlock_sync_ready(redlock_sync *client, int64_t timeout_ms, char *
 
 /* ---- beginning and end ---- */
 
-/* If the application has closed a descriptor of ours, its numbers are looked at every so often. */
+/* If the application has closed a descriptor of ours, its numbers are looked at every so often.
+ * poll() does not tell of one that is closed while it waits. */
 #define PAUSE_MS 10
+#define LOOK_MS  1000
 
-/* Waits until there is mail or something to do, for `wait_ms` at most; -1: for as long as it takes.
- */
+/* Waits until there is mail or something to do, for `wait_ms` at most; -1: for no time in
+ * particular. */
 static void await_work(redlock_sync *client, int wait_ms)
 {
     struct pollfd ready[] = {{.fd = redlock_fd(client->redlock), .events = POLLIN},
                              {.fd = client->bell, .events = POLLIN}};
-    poll(ready, 2, wait_ms);
+    poll(ready, 2, wait_ms < 0 || wait_ms > LOOK_MS ? LOOK_MS : wait_ms);
     if ((ready[0].revents | ready[1].revents) & POLLNVAL)
         poll(NULL, 0, PAUSE_MS);
     if (ready[1].revents)

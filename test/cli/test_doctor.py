@@ -69,7 +69,7 @@ class Down(Doctor):
 
         found = self.examine(self.somebody(shake_hands), status=69)
         self.assertEqual(found["state"], "down")
-        self.assertIn("this build has no TLS", found["advice"][0])
+        self.assertIn("write rediss://", found["advice"][0])
 
     def test_a_sentinel(self):
         server = self.server("sentinel monitor m 127.0.0.1 1 1", arguments=["--sentinel"])
