@@ -74,6 +74,10 @@ class GuardianCase(ClusterCase):
     def start(self, script=FAMILY, *options, command="run", **more):
         return self.spawn(command, *options, self.name, "--", "sh", "-c", script, str(self.tmp), **more)
 
+    def env_without_leaks(self):
+        """The leak sanitizer needs /proc, and cannot do its work in a process that is traced."""
+        return self.env(ASAN_OPTIONS="detect_leaks=0")
+
     def slow_down(self, pid, call, ms):
         """Each such call of that process takes so long."""
         slow = ["strace", "-qq", "-o", "/dev/null", "-e", f"trace={call}", "-e"]
@@ -275,7 +279,7 @@ class Frozen(GuardianCase):
         if not shutil.which("strace") or subprocess.run([*stands, "true"], check=False).returncode:
             self.skipTest("strace is not there, or may not trace")
         done = subprocess.run([*stands, REDLOCK, *self.patience, *arguments, "--ttl", "2s", self.name, "--", "sh",
-                               "-c", script], env=self.env(), text=True, stdin=subprocess.DEVNULL,
+                               "-c", script], env=self.env_without_leaks(), text=True, stdin=subprocess.DEVNULL,
                               capture_output=True, timeout=30)
         self.assertEqual(done.returncode, status, done.stderr)
         self.assertIn("cannot run sh: the lease was about to end, as this process did not run in time", done.stderr)
@@ -575,7 +579,7 @@ class Left(GuardianCase):
     def test_is_told_by_who_is_late(self):
         """All are gone while `run` still looks at how the command ended."""
         process = self.start(POLITE + 'until [ -s "$0/daemon" ]; do :; done; echo $$ > "$0/command"; read x; exit 4',
-                             stdin=subprocess.PIPE)
+                             stdin=subprocess.PIPE, env=self.env_without_leaks())
         self.family()
         self.slow_down(process.pid, "read", 1000)
         process.stdin.close()
@@ -630,7 +634,7 @@ class Proc(GuardianCase):
             self.skipTest("no mount namespaces that we may make")
         process = subprocess.Popen([*private, REDLOCK, *self.patience, "run", "--kill-after", "200ms", self.name, "--",
                                     "sh", "-c", f"{DAEMON} until [ -s \"$0/daemon\" ]; do sleep 0.01; done; mount -t tmpfs "
-                                    f"none /proc && {script} exit 3", str(self.tmp)], env=self.env(),
+                                    f"none /proc && {script} exit 3", str(self.tmp)], env=self.env_without_leaks(),
                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.addCleanup(self.end, process)
         pid = self.pid("daemon")
