@@ -1,0 +1,11 @@
+/*
+ * option_environment.h - what the environment says where the command line says nothing.
+ */
+#ifndef REDLOCK_TOOLS_OPTION_ENVIRONMENT_H
+#define REDLOCK_TOOLS_OPTION_ENVIRONMENT_H
+
+#include "misuse.h"
+
+int option_environment(struct options *options);
+
+#endif

@@ -1,0 +1,112 @@
+#include "option_table.h"
+
+#include "commands.h"
+#include "exits.h"
+#include "options.h"
+#include "redlock/recipes.h"
+
+#define IN(field)               .at = offsetof(struct options, field)
+#define FLAG(field)             .kind = OPTION_FLAG, IN(field)
+#define TEXT(field)             .kind = OPTION_TEXT, IN(field)
+#define SPAN(field)             .kind = OPTION_SPAN, IN(field)
+#define SPAN_ABOVE_0(field)     .kind = OPTION_SPAN_ABOVE_0, IN(field)
+#define SPAN_OR_FOREVER(field)  .kind = OPTION_SPAN_OR_FOREVER, IN(field)
+#define NUMBER(field, from, to) .kind = OPTION_NUMBER, IN(field), .least = (from), .most = (to)
+#define OWN(word)               .kind = OPTION_##word
+
+/* clang-format off */
+static const struct option_row rows[] = {
+    {"nodes", FOR_ALL, TEXT(nodes)},
+    {"nodes-file", FOR_ALL, TEXT(nodes_file)},
+    {"max-ttl", FOR_ALL, SPAN_ABOVE_0(max_ttl_ms)},
+    {"spare", FOR_ALL, OWN(SPARE)},
+    {"prefix", FOR_ALL, TEXT(prefix)},
+    {"label", FOR_ALL, TEXT(label)},
+    {"request-timeout", FOR_ALL, SPAN_ABOVE_0(request_timeout_ms)},
+    {"connect-timeout", FOR_ALL, SPAN_ABOVE_0(connect_timeout_ms)},
+    {"tls-ca", FOR_ALL, TEXT(tls_ca)},
+    {"tls-cert", FOR_ALL, TEXT(tls_cert)},
+    {"tls-key", FOR_ALL, TEXT(tls_key)},
+    {"tls-name", FOR_ALL, TEXT(tls_name)},
+    {"tls-sni", FOR_ALL, TEXT(tls_sni)},
+    {"tls-verify", FOR_ALL, TEXT(tls_verify)},
+    {"json", FOR_ALL, FLAG(json)},
+    {"quiet", FOR_ALL, FLAG(quiet), .letter = 'q'},
+    {"verbose", FOR_ALL, FLAG(verbose), .letter = 'v'},
+    {"version", FOR_ALL, OWN(VERSION), .letter = 'V'},
+    {"help", FOR_ALL, OWN(HELP), .letter = 'h'},
+    {"ttl", FOR_RUN | FOR_LOCK | FOR_EXTEND | FOR_ELECT | FOR_BARRIER, SPAN_ABOVE_0(ttl_ms)},
+    {"wait", FOR_RUN | FOR_LOCK | FOR_ELECT | FOR_BARRIER | FOR_LATCH, SPAN_OR_FOREVER(wait_ms)},
+    {"kill-after", FOR_RUN | FOR_ELECT, SPAN(kill_after_ms)},
+    {"margin", FOR_RUN | FOR_ELECT, SPAN(margin_ms)},
+    {"leave-children", FOR_RUN | FOR_ELECT, FLAG(leave_children)},
+    {"max-hold", FOR_RUN, SPAN(max_hold_ms)},
+    {"at-least", FOR_RUN, SPAN(at_least_ms)},
+    {"token", FOR_EXTEND | FOR_UNLOCK | FOR_BARRIER, TEXT(token)},
+    {"adopt", FOR_NODES, FLAG(adopt)},
+    {"fence", FOR_RUN | FOR_LOCK, FLAG(fence)},
+    {"shared", FOR_RUN | FOR_LOCK | FOR_EXTEND, OWN(SHARED)},
+    {"permits", FOR_RUN, OWN(PERMITS)},
+    {"value", FOR_ELECT, OWN(VALUE)},
+    {"again", FOR_ELECT, FLAG(again)},
+    {"watch", FOR_LEADER | FOR_STATUS, FLAG(watch)},
+    {"parties", FOR_BARRIER, NUMBER(parties, 1, REDLOCK_PARTIES_MAX)},
+    {"generation", FOR_BARRIER, NUMBER(generation, 0, REDLOCK_GENERATION_MAX)},
+    {"arrivals", FOR_LATCH, NUMBER(arrivals, 1, REDLOCK_ARRIVALS_MAX)},
+    {"life", FOR_LATCH, SPAN_ABOVE_0(life_ms)},
+    {"id", FOR_LATCH, TEXT(id)},
+    {"arrival", FOR_LATCH, TEXT(arrival)},
+    {"foreign", FOR_LIST, FLAG(foreign)},
+    {"holder", FOR_BREAK, TEXT(holder)},
+    {"yes", FOR_BREAK, FLAG(yes)},
+    {"conflict-exit-code", FOR_RUN | FOR_LOCK | FOR_ELECT, NUMBER(conflict_exit, 1, EXIT_MOST), .letter = 'E'},
+    {"unavailable-exit-code", FOR_RUN | FOR_LOCK | FOR_ELECT, NUMBER(unavailable_exit, 1, EXIT_MOST)},
+    {"on-lost", FOR_RUN | FOR_ELECT, TEXT(on_lost)},
+    {"metrics-file", FOR_RUN | FOR_ELECT, OWN(METRICS_FILE)},
+};
+/* clang-format on */
+
+#define COUNT       ((int)(sizeof rows / sizeof *rows))
+#define FIRST_INDEX 256 /* behind all letters */
+
+static int argument_of(const struct option_row *row)
+{
+    switch (row->kind) {
+    case OPTION_FLAG:
+    case OPTION_VERSION:
+    case OPTION_HELP:
+        return no_argument;
+    case OPTION_SHARED:
+        return optional_argument;
+    default:
+        return required_argument;
+    }
+}
+
+struct option_words option_words(void)
+{
+    static struct option names[COUNT + 1];
+    static char letters[2 * COUNT + 1];
+    char *letter = letters;
+    for (int i = 0; i < COUNT; i++) {
+        const struct option_row *row = &rows[i];
+        int argument = argument_of(row);
+        names[i] =
+            (struct option){row->name, argument, NULL, row->letter ? row->letter : FIRST_INDEX + i};
+        if (row->letter)
+            *letter++ = row->letter;
+        if (row->letter && argument == required_argument)
+            *letter++ = ':';
+    }
+    return (struct option_words){names, letters};
+}
+
+const struct option_row *option_row(int id)
+{
+    if (id >= FIRST_INDEX && id < FIRST_INDEX + COUNT)
+        return &rows[id - FIRST_INDEX];
+    for (int i = 0; i < COUNT; i++)
+        if (rows[i].letter && rows[i].letter == id)
+            return &rows[i];
+    return NULL;
+}

@@ -1,0 +1,12 @@
+/*
+ * option_times.h - the ttl that is asked for, and whether --max-ttl lets it be.
+ */
+#ifndef REDLOCK_TOOLS_OPTION_TIMES_H
+#define REDLOCK_TOOLS_OPTION_TIMES_H
+
+#include "misuse.h"
+
+void option_default_ttl(struct options *options);
+int option_check_times(const struct options *options);
+
+#endif

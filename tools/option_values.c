@@ -1,0 +1,141 @@
+#include "option_values.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "duration.h"
+#include "redlock/recipes.h"
+
+static void *place_of(struct options *options, const struct option_row *row)
+{
+    return (char *)options + row->at;
+}
+
+/* ---- spans of time ------------------------------------------------------ */
+
+int option_take_span(const struct options *options, const char *what, const char *text,
+                     bool may_be_forever, int64_t *ms)
+{
+    char why[200];
+    if (!duration_parse(text, ms, why, sizeof(why)))
+        return misuse(options, "%s: '%s' %s", what, text, why);
+    if (*ms == INT64_MAX && !may_be_forever)
+        return misuse(options, "%s: cannot be forever", what);
+    return GO_ON;
+}
+
+/* Where 0 would silently mean "the default" it is refused. */
+static int take_span(struct options *options, const struct option_row *row, const char *text)
+{
+    char what[32] = "--";
+    int64_t *ms = place_of(options, row);
+    strncat(what, row->name, sizeof(what) - 3);
+    int status = option_take_span(options, what, text, row->kind == OPTION_SPAN_OR_FOREVER, ms);
+    if (status == GO_ON && *ms == 0 && row->kind == OPTION_SPAN_ABOVE_0)
+        return misuse(options, "%s: must be more than 0", what);
+    return status;
+}
+
+/* ---- numbers ------------------------------------------------------------ */
+
+static bool read_number(const char *text, int64_t least, int64_t most, int64_t *number)
+{
+    char *end;
+    errno = 0;
+    *number = strtoll(text, &end, 10);
+    return end != text && !*end && !errno && *number >= least && *number <= most;
+}
+
+static int take_number(struct options *options, const struct option_row *row, const char *text)
+{
+    if (!read_number(text, row->least, row->most, place_of(options, row)))
+        return misuse(options, "--%s: '%s' is not a number from %lld to %lld", row->name, text,
+                      (long long)row->least, (long long)row->most);
+    return GO_ON;
+}
+
+int option_take_spare(struct options *options, const char *what, const char *text)
+{
+    int64_t spare;
+    if (!read_number(text, 0, REDLOCK_MASTERS_MAX - 1, &spare))
+        return misuse(options, "%s: '%s' is not a number of masters from 0 to %d", what, text,
+                      REDLOCK_MASTERS_MAX - 1);
+    options->spare = (int)spare;
+    return GO_ON;
+}
+
+static int take_permits(struct options *options, const char *text)
+{
+    int64_t permits;
+    if (!read_number(text, 1, REDLOCK_PERMITS_MAX, &permits))
+        return misuse(options, "--permits: '%s' is not a number of permits from 1 to %d", text,
+                      REDLOCK_PERMITS_MAX);
+    options->permits = (unsigned)permits;
+    return GO_ON;
+}
+
+/* ---- texts -------------------------------------------------------------- */
+
+static int take_value(struct options *options, const char *text)
+{
+    if (strlen(text) > REDLOCK_VALUE_MAX)
+        return misuse(options, "--value: is %zu bytes long, and may be %d at the most",
+                      strlen(text), REDLOCK_VALUE_MAX);
+    options->value = text;
+    return GO_ON;
+}
+
+static int take_metrics_file(struct options *options, const char *text)
+{
+    if (!text[0])
+        return misuse(options, "--metrics-file: say which file is to have the metrics");
+    options->metrics_file = text;
+    return GO_ON;
+}
+
+/* Without a value it is about all names; with one it gives another name. */
+static int take_shared(struct options *options, const char *text)
+{
+    if (!text)
+        options->shared = true;
+    else if (!text[0])
+        return misuse(options, "--shared=: give a name behind it, or none for all names");
+    else
+        options->shared_names[options->shared_names_count++] = text;
+    return GO_ON;
+}
+
+/* ---- any ---------------------------------------------------------------- */
+
+int option_take(struct options *options, const struct option_row *row, const char *text)
+{
+    switch (row->kind) {
+    case OPTION_FLAG:
+        *(bool *)place_of(options, row) = true;
+        return GO_ON;
+    case OPTION_TEXT:
+        *(const char **)place_of(options, row) = text;
+        return GO_ON;
+    case OPTION_SPAN:
+    case OPTION_SPAN_ABOVE_0:
+    case OPTION_SPAN_OR_FOREVER:
+        return take_span(options, row, text);
+    case OPTION_NUMBER:
+        return take_number(options, row, text);
+    case OPTION_SPARE:
+        return option_take_spare(options, "--spare", text);
+    case OPTION_SHARED:
+        return take_shared(options, text);
+    case OPTION_PERMITS:
+        return take_permits(options, text);
+    case OPTION_VALUE:
+        return take_value(options, text);
+    case OPTION_METRICS_FILE:
+        return take_metrics_file(options, text);
+    case OPTION_VERSION:
+    case OPTION_HELP:
+        break; /* they have no value, and end the command */
+    }
+    return GO_ON;
+}

@@ -1,0 +1,18 @@
+/*
+ * option_values.h - reads what is given for one option, or for the variable in its place.
+ */
+#ifndef REDLOCK_TOOLS_OPTION_VALUES_H
+#define REDLOCK_TOOLS_OPTION_VALUES_H
+
+#include "misuse.h"
+#include "option_table.h"
+
+/* GO_ON, or the exit status when it was told what is wrong.  `text` is NULL without a value. */
+int option_take(struct options *options, const struct option_row *row, const char *text);
+
+/* For the environment too; `what` is the option or the variable as the user wrote it. */
+int option_take_span(const struct options *options, const char *what, const char *text,
+                     bool may_be_forever, int64_t *ms);
+int option_take_spare(struct options *options, const char *what, const char *text);
+
+#endif
