@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "duration.h"
 #include "json.h"
 #include "permits.h"
 #include "readers.h"
@@ -123,14 +122,10 @@ static void show_state(struct text *out, const redlock_event *event, const struc
 
 static void show_holding(struct text *out, const redlock_event *event, const struct answer *answer)
 {
-    char span[DURATION_SIZE];
     const struct holding *holding = &answer->holdings[0];
     show_who(out, event, answer);
     text_format(out, " on %u of %u masters", holding->masters, event->masters);
-    if (holding->remaining_ms >= 0)
-        text_format(out, ", %s left", duration_show(span, holding->remaining_ms));
-    else if (holding->remaining_ms == -2)
-        text_format(out, ", for ever (no ttl)");
+    remaining_show(out, holding->remaining_ms);
     text_format(out, "%s", holding_doubt(event, holding));
 }
 

@@ -66,21 +66,12 @@ static const char *had_had(const struct breakage *breakage)
                                                 : "it was held by ";
 }
 
-static void show_left(struct text *out, const struct breakage *breakage)
-{
-    char span[DURATION_SIZE];
-    if (breakage->remaining_ms >= 0)
-        text_format(out, ", %s left", duration_show(span, breakage->remaining_ms));
-    else if (breakage->remaining_ms == -2)
-        text_format(out, ", for ever (no ttl)");
-}
-
 void break_show_found(struct text *out, const struct breakage *breakage)
 {
     names_show(out, breakage->options->names, 1);
     text_format(out, ": %s", had(breakage));
     holder_show(out, breakage->value);
-    show_left(out, breakage);
+    remaining_show(out, breakage->remaining_ms);
     text_format(out, "; ");
     show_life(out, breakage);
 }

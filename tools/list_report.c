@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "duration.h"
 
 /* ---- For people --------------------------------------------------------- */
 
@@ -33,20 +32,11 @@ static void show_kind(struct text *out, const struct share *share)
     }
 }
 
-static void show_left(struct text *out, const struct share *share)
-{
-    char span[DURATION_SIZE];
-    if (share->remaining_ms >= 0)
-        text_format(out, ", %s left", duration_show(span, share->remaining_ms));
-    else if (share->remaining_ms == -2)
-        text_format(out, ", for ever (no ttl)");
-}
-
 static void show_had(struct text *out, const struct share *share)
 {
     text_format(out, " on %u of %u masters%s", share->on, share->masters,
                 share_is_partial(share) ? " (partial: no quorum)" : "");
-    show_left(out, share);
+    remaining_show(out, share->remaining_ms);
     if (share->crowds.waiting > 0)
         text_format(out, ", %u %s", share->crowds.waiting,
                     share->crowds.waiting == 1 ? "waits" : "wait");

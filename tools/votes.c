@@ -166,6 +166,15 @@ void holder_json(struct json *json, const char *value)
     json_string(json, "label", value ? holder_split(value).label : NULL);
 }
 
+void remaining_show(struct text *out, int64_t remaining_ms)
+{
+    char span[DURATION_SIZE];
+    if (remaining_ms >= 0)
+        text_format(out, ", %s left", duration_show(span, remaining_ms));
+    else if (remaining_ms == -2)
+        text_format(out, ", for ever (no ttl)");
+}
+
 void remaining_json(struct json *json, int64_t remaining_ms)
 {
     if (remaining_ms >= 0)

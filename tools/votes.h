@@ -53,6 +53,8 @@ void holder_show(struct text *out, const char *value);
 /* members holder and token, which are the same: the value of the key; and label.  Readers have no
  * token in common. */
 void holder_json(struct json *json, const char *value);
+/* ", 3s left", or that it is for ever; nothing if that is not known */
+void remaining_show(struct text *out, int64_t remaining_ms);
 /* members remaining_ms, null if unknown, and never_expires */
 void remaining_json(struct json *json, int64_t remaining_ms);
 
