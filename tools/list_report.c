@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-
 /* ---- For people --------------------------------------------------------- */
 
 static void show_name(struct text *out, const char *what, const struct share *share)
