@@ -12,22 +12,11 @@ static const char end_mark[] = "# EOF\n";
 
 /* ---- labels ------------------------------------------------------------- */
 
-/* The bytes up to the end of the last character that has room. */
-static size_t cut(const char *bytes, size_t length)
-{
-    if (length <= VALUE_MOST)
-        return length;
-    length = VALUE_MOST;
-    while (length > 0 && ((unsigned char)bytes[length] & 0xC0) == 0x80)
-        length--;
-    return length;
-}
-
 /* The collector refuses a file with a byte that is no UTF-8. */
 static void add_label(struct text *labels, const char *name, const char *bytes, size_t length)
 {
     struct text shown = {0};
-    size_t most = cut(bytes, length);
+    size_t most = utf8_cut(bytes, length, VALUE_MOST);
     text_shown(&shown, bytes, most);
     text_format(labels, "%s%s=\"", labels->length > 0 ? "," : "", name);
     for (size_t i = 0; i < shown.length; i++) {

@@ -58,9 +58,7 @@ static void add_status(struct text *message, const struct text *status)
 {
     struct text line = {0};
     text_shown(&line, status->bytes, status->length);
-    size_t length = line.length < STATUS_MOST ? line.length : STATUS_MOST;
-    while (length < line.length && (line.bytes[length] & 0xC0) == 0x80)
-        length--;
+    size_t length = utf8_cut(line.bytes, line.length, STATUS_MOST);
     text_format(message, "STATUS=%.*s", (int)length, line.bytes);
     text_free(&line);
 }

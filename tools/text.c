@@ -135,3 +135,12 @@ void text_shown(struct text *text, const void *bytes, size_t length)
         from += step;
     }
 }
+
+size_t utf8_cut(const char *bytes, size_t length, size_t most)
+{
+    if (length <= most)
+        return length;
+    while (most > 0 && ((unsigned char)bytes[most] & 0xC0) == 0x80)
+        most--;
+    return most;
+}

@@ -32,6 +32,9 @@ unsigned utf8_point(const unsigned char *bytes, size_t length);
  * to U+009F), one that ends a line or sets the direction of what follows? */
 bool utf8_steers(const unsigned char *bytes, size_t length);
 
+/* How many of the bytes, `most` at the most, end between two characters. */
+size_t utf8_cut(const char *bytes, size_t length, size_t most);
+
 /* Bytes of the UTF-8 character at `bytes`, 0 if there is no valid one. */
 size_t utf8_length(const unsigned char *bytes, size_t left);
 
