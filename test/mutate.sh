@@ -33,9 +33,10 @@ build() {
     for source in test/script/*.c; do compile "$source" .; done
     break_with /dev/null
     link runner runner.o why.o
+    compile test/unit/core_world.c .
     for unit in $units; do
         compile "test/unit/test_$unit.c" .
-        link "test_$unit" "test_$unit.o"
+        link "test_$unit" "test_$unit.o" core_world.o
     done
 }
 

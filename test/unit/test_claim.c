@@ -1,43 +1,10 @@
 /* A claim that runs out of room: of memory for its deadline, and of bits to count what is in
  * flight. */
-#include "unit.h"
+#include "core_world.h"
 
 #include <stdio.h>
 
-#include "../script/fake.h"
-
 #define TTL MS(10000)
-
-static struct fake fake;
-
-static int begin(void **state)
-{
-    struct engine_config config = {.masters = 3,
-                                   .drift_ppm = 10000,
-                                   .max_ttl_ms = 30000,
-                                   .skew_ms = 1000,
-                                   .connect_timeout = MS(1000)};
-    (void)state;
-    fake_init(&fake);
-    fake.silent = fake.telling = true;
-    if (!fake_start(&fake, &config))
-        return -1;
-    for (unsigned i = 0; i < 3; i++) {
-        fake_connected(&fake, i);
-        fake_answer_hello(&fake, i);
-    }
-    return 0;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    fake_finish(&fake);
-    fake_drop(&fake);
-    if (fake.broken[0])
-        print_error("%s\n", fake.broken);
-    return fake.broken[0] ? -1 : 0;
-}
 
 static void answer(unsigned master, enum answer what)
 {
@@ -153,10 +120,10 @@ static void test_too_many_in_flight_are_never_absent(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_gets_a_deadline_later, begin, end),
-        cmocka_unit_test_setup_teardown(test_is_written_off_without_a_deadline, begin, end),
-        cmocka_unit_test_setup_teardown(test_counts_what_is_in_flight, begin, end),
-        cmocka_unit_test_setup_teardown(test_too_many_in_flight_are_never_absent, begin, end),
+        CORE_TEST(test_gets_a_deadline_later),
+        CORE_TEST(test_is_written_off_without_a_deadline),
+        CORE_TEST(test_counts_what_is_in_flight),
+        CORE_TEST(test_too_many_in_flight_are_never_absent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,42 +1,7 @@
 /* A master may say what it likes: it costs its own vote at the most. */
-#include "unit.h"
+#include "core_world.h"
 
 #include <stdio.h>
-
-#include "../script/fake.h"
-
-static struct fake fake;
-
-static int begin(void **state)
-{
-    struct engine_config config = {.masters = 3,
-                                   .drift_ppm = 10000,
-                                   .max_ttl_ms = 30000,
-                                   .skew_ms = 1000,
-                                   .connect_timeout = MS(1000)};
-    (void)state;
-    fake_init(&fake);
-    fake.silent = true;
-    return fake_start(&fake, &config) ? 0 : -1;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    fake_finish(&fake);
-    fake_drop(&fake);
-    if (fake.broken[0])
-        print_error("%s\n", fake.broken);
-    return fake.broken[0] ? -1 : 0;
-}
-
-static void connect_all(void)
-{
-    for (unsigned i = 0; i < 3; i++) {
-        fake_connected(&fake, i);
-        fake_answer_hello(&fake, i);
-    }
-}
 
 static const struct engine *engine(void)
 {
@@ -59,7 +24,6 @@ static void test_numbers_without_bounds(void **state)
 {
     static const int64_t edges[] = {INT64_MIN, INT64_MIN + 1, -1, 0, 1, INT64_MAX - 1, INT64_MAX};
     (void)state;
-    connect_all();
     struct terms terms = {.ttl = MS(10000), .margin = MS(500), .renew = true};
     for (size_t t = 0; t < COUNT(edges); t++)
         for (size_t a = 0; a < COUNT(edges); a++) {
@@ -87,7 +51,6 @@ static void test_late_without_bounds(void **state)
 {
     static const int64_t edges[] = {INT64_MIN, -1, 0, INT64_MAX};
     (void)state;
-    connect_all();
     struct terms terms = {.ttl = MS(10000), .margin = MS(500), .renew = true};
     assert_true(fake_new(&fake, "A", "job", &terms, NULL));
     struct actor *actor = fake_actor(&fake, "A");
@@ -109,7 +72,6 @@ static void test_late_without_bounds(void **state)
 static void test_hello_that_takes_no_advice(void **state)
 {
     (void)state;
-    connect_all();
     fake_lose(&fake, 2, "broken pipe");
     fake_advance(&fake, MS(20));
     fake_connected(&fake, 2);
@@ -127,7 +89,6 @@ static void test_hello_that_takes_no_advice(void **state)
 static void test_ttl_without_bounds(void **state)
 {
     (void)state;
-    connect_all();
     fake_lose(&fake, 2, "broken pipe");
     fake_advance(&fake, MS(20));
     fake_connected(&fake, 2);
@@ -153,7 +114,6 @@ static void answer_late_by(usec time)
 static void test_a_stop_teaches_no_timeout(void **state)
 {
     (void)state;
-    connect_all();
     struct terms terms = {.ttl = MS(20000), .margin = MS(500)};
     assert_true(fake_new(&fake, "A", "job", &terms, NULL));
     struct actor *actor = fake_actor(&fake, "A");
@@ -179,12 +139,12 @@ static void test_first_round_trip_has_a_bound(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_numbers_without_bounds, begin, end),
-        cmocka_unit_test_setup_teardown(test_late_without_bounds, begin, end),
-        cmocka_unit_test_setup_teardown(test_hello_that_takes_no_advice, begin, end),
-        cmocka_unit_test_setup_teardown(test_ttl_without_bounds, begin, end),
-        cmocka_unit_test_setup_teardown(test_a_stop_teaches_no_timeout, begin, end),
-        cmocka_unit_test_setup_teardown(test_first_round_trip_has_a_bound, begin, end),
+        CORE_TEST(test_numbers_without_bounds),
+        CORE_TEST(test_late_without_bounds),
+        CORE_TEST(test_hello_that_takes_no_advice),
+        CORE_TEST(test_ttl_without_bounds),
+        CORE_TEST(test_a_stop_teaches_no_timeout),
+        CORE_TEST_ALONE(test_first_round_trip_has_a_bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,50 +1,10 @@
 /* When the renewals of many leases leave: together, and yet each in its time. */
-#include "unit.h"
+#include "core_world.h"
 
 #include <stdio.h>
 
-#include "../script/fake.h"
-
 #define LEASES ACTORS_MAX
 #define TTL    MS(10000)
-
-static struct fake fake;
-
-static int begin(void **state)
-{
-    struct engine_config config = {.masters = 3,
-                                   .drift_ppm = 10000,
-                                   .max_ttl_ms = 30000,
-                                   .skew_ms = 1000,
-                                   .connect_timeout = MS(1000)};
-    (void)state;
-    fake_init(&fake);
-    fake.silent = true;
-    if (!fake_start(&fake, &config))
-        return -1;
-    for (unsigned i = 0; i < 3; i++) {
-        fake_connected(&fake, i);
-        fake_answer_hello(&fake, i);
-    }
-    return 0;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    fake_finish(&fake);
-    fake_drop(&fake);
-    if (fake.broken[0])
-        print_error("%s\n", fake.broken);
-    return fake.broken[0] ? -1 : 0;
-}
-
-static void answer_all(void)
-{
-    for (unsigned i = 0; i < 3; i++)
-        while (fake.masters[i].count)
-            fake_answer(&fake, i, &(struct reply){.answer = ANSWER_YES});
-}
 
 static void hold(unsigned count)
 {
@@ -54,7 +14,7 @@ static void hold(unsigned count)
         snprintf(name, sizeof name, "L%u", i);
         assert_true(fake_new(&fake, name, name, &terms, NULL));
         fake_call(&fake, fake_actor(&fake, name), EVENT_ACQUIRE, 0);
-        answer_all();
+        answer_all(ANSWER_YES);
     }
 }
 
@@ -65,7 +25,7 @@ static unsigned moments_of_renewal(unsigned leases)
     unsigned moments = 0;
     while (fake_until(&fake, EPOCH + 2 * TTL, &fake.sent)) {
         moments++;
-        answer_all();
+        answer_all(ANSWER_YES);
         for (unsigned i = 0; i < leases; i++) {
             due[i] = fake.actors[i].core.wake_at - fake.now;
             assert_true(due[i] > 0 && due[i] <= TTL / 3);
@@ -99,7 +59,7 @@ static void test_not_before_three_tenths(void **state)
     for (unsigned turn = 0; turn < 50; turn++)
         for (unsigned i = 0; i < LEASES; i++) {
             fake_call(&fake, &fake.actors[i], EVENT_EXTEND, 0);
-            answer_all();
+            answer_all(ANSWER_YES);
             assert_in_range(fake.actors[i].core.wake_at - fake.now, TTL / 10 * 3, TTL / 3);
         }
 }
@@ -107,9 +67,9 @@ static void test_not_before_three_tenths(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_many_renew_together, begin, end),
-        cmocka_unit_test_setup_teardown(test_few_keep_their_own_time, begin, end),
-        cmocka_unit_test_setup_teardown(test_not_before_three_tenths, begin, end),
+        CORE_TEST(test_many_renew_together),
+        CORE_TEST(test_few_keep_their_own_time),
+        CORE_TEST(test_not_before_three_tenths),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

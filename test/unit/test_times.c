@@ -1,49 +1,10 @@
 /* The times that are counted: a known one is in its bucket, and those at risk are counted. */
-#include "unit.h"
+#include "core_world.h"
 
-#include "../script/fake.h"
 #include "ground/histogram.h"
 
 #define TTL    MS(10000)
 #define MARGIN MS(500)
-
-static struct fake fake;
-
-static int begin(void **state)
-{
-    struct engine_config config = {.masters = 3,
-                                   .drift_ppm = 10000,
-                                   .max_ttl_ms = 30000,
-                                   .skew_ms = 1000,
-                                   .connect_timeout = MS(1000)};
-    (void)state;
-    fake_init(&fake);
-    fake.silent = true;
-    if (!fake_start(&fake, &config))
-        return -1;
-    for (unsigned i = 0; i < 3; i++) {
-        fake_connected(&fake, i);
-        fake_answer_hello(&fake, i);
-    }
-    return 0;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    fake_finish(&fake);
-    fake_drop(&fake);
-    if (fake.broken[0])
-        print_error("%s\n", fake.broken);
-    return fake.broken[0] ? -1 : 0;
-}
-
-static void answer_all(enum answer answer)
-{
-    for (unsigned i = 0; i < 3; i++)
-        while (fake.masters[i].count)
-            fake_answer(&fake, i, &(struct reply){.answer = answer});
-}
 
 static struct actor *ask(const char *name, usec wait)
 {
@@ -221,14 +182,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_bucket_has_its_upper_end),
-        cmocka_unit_test_setup_teardown(to_acquire_and_hold, begin, end),
-        cmocka_unit_test_setup_teardown(a_lease_not_told_is_not_held, begin, end),
-        cmocka_unit_test_setup_teardown(until_it_is_lost, begin, end),
-        cmocka_unit_test_setup_teardown(left_at_a_renewal, begin, end),
-        cmocka_unit_test_setup_teardown(handed_over_here, begin, end),
-        cmocka_unit_test_setup_teardown(handed_over_while_renewing, begin, end),
+        CORE_TEST(to_acquire_and_hold),
+        CORE_TEST(a_lease_not_told_is_not_held),
+        CORE_TEST(until_it_is_lost),
+        CORE_TEST(left_at_a_renewal),
+        CORE_TEST(handed_over_here),
+        CORE_TEST(handed_over_while_renewing),
         cmocka_unit_test(a_hold_after_a_long_wait),
-        cmocka_unit_test_setup_teardown(those_at_risk, begin, end),
+        CORE_TEST(those_at_risk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
