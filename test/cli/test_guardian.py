@@ -13,6 +13,7 @@ import unittest
 from pathlib import Path
 
 from harness import REDLOCK, ClusterCase, until
+from processes import ProcessCase, alive, facts
 
 ROUNDS = int(os.environ.get("REDLOCK_ROUNDS", "2"))
 NOBODY = 65534
@@ -25,21 +26,6 @@ DAEMON = "(setsid sh -c '" + STUBBORN.format("daemon").replace("'", "'\\''") + "
 FAMILY = DAEMON + STUBBORN.format("command")
 # A daemon that ends when it is asked.
 POLITE = "(setsid sh -c 'echo $$ > \"$0/daemon\"; exec sleep 60' \"$0\" >/dev/null 2>&1 &); "
-
-
-def facts(pid):
-    """State, parent and group; None if there is no such process."""
-    try:
-        state, parent, group = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[:3]
-    except (FileNotFoundError, ProcessLookupError):
-        return None
-    return state, int(parent), int(group)
-
-
-def alive(pid):
-    """A zombie is dead."""
-    known = facts(pid)
-    return known is not None and known[0] not in "ZX"
 
 
 def children(pid):
@@ -55,21 +41,8 @@ def cgroup2():
     return None
 
 
-class GuardianCase(ClusterCase):
+class GuardianCase(ProcessCase, ClusterCase):
     masters = 3
-
-    def pid(self, of):
-        path = self.tmp / of
-        text = until(lambda: path.exists() and path.read_text(), f"the {of} has started")
-        self.addCleanup(self.end_pid, int(text))
-        return int(text)
-
-    @staticmethod
-    def end_pid(pid):
-        try:
-            os.kill(pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
 
     def start(self, script=FAMILY, *options, command="run", **more):
         return self.spawn(command, *options, self.name, "--", "sh", "-c", script, str(self.tmp), **more)
@@ -92,9 +65,6 @@ class GuardianCase(ClusterCase):
 
     def family(self):
         return [self.pid("command"), self.pid("daemon")]
-
-    def gone(self, pids, what="all have ended"):
-        until(lambda: not any(map(alive, pids)), what)
 
     def successor(self, pids):
         """Waits for the lock, and then says which of the processes are still there."""

@@ -1,13 +1,13 @@
 """--on-lost: what is run when the lock is lost, beside SIGTERM to the command, and for how long."""
 
-import os
 import signal
 import subprocess
 import time
 import unittest
 from pathlib import Path
 
-from harness import Case, Cluster, ClusterCase, until
+from harness import Cluster, ClusterCase, until
+from processes import ProcessCase, alive
 
 # It is held for too long after half a second, with many seconds left: the same as a loss.
 SOON = ("--max-hold", "500ms")
@@ -16,38 +16,11 @@ WAITS = "while :; do sleep 0.02; done"
 STUBBORN = "trap \"\" TERM HUP; echo $$ > {}; " + WAITS
 
 
-def alive(pid):
-    """A zombie is dead."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] not in "ZX"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-
-
-class OnLostCase(Case):
+class OnLostCase(ProcessCase):
     def start(self, on_lost, script, *options, command="run", **more):
         """Both have the folder as $D."""
         more.setdefault("env", self.env(D=str(self.tmp)))
         return self.spawn(command, "--on-lost", on_lost, *options, self.name, "--", "sh", "-c", script, **more)
-
-    def told(self, of):
-        path = self.tmp / of
-        return until(lambda: path.exists() and path.read_text(), f"{of} is written")
-
-    def pid(self, of):
-        pid = int(self.told(of))
-        self.addCleanup(self.end_pid, pid)
-        return pid
-
-    @staticmethod
-    def end_pid(pid):
-        try:
-            os.kill(pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-
-    def gone(self, *pids):
-        until(lambda: not any(map(alive, pids)), "all have ended")
 
 
 class OnLost(OnLostCase, ClusterCase):
@@ -122,7 +95,7 @@ class OnLost(OnLostCase, ClusterCase):
         command = self.pid("command")
         process.kill()
         self.assertEqual(self.told("told"), "told\n")
-        self.gone(command)
+        self.gone([command])
 
     def test_each_term(self):
         process = self.start("echo $REDLOCK_TERM >> $D/lost", "echo $REDLOCK_TERM >> $D/led; exec sleep 60",

@@ -8,6 +8,7 @@ import time
 import unittest
 
 from harness import DEADLINE, REDLOCK, ClusterCase, until
+from processes import alive
 
 SOON = 5.0  # before anything ends with its ttl
 # What a waiter is given lasts for 3.3 s.  It would be lost 2.75 s before, which leaves a busy machine
@@ -374,15 +375,6 @@ class Signals(ClusterCase):
         process.kill()
         process.wait()
         until(lambda: not alive(pid), "the command has ended")
-
-
-def alive(pid):
-    """A zombie that no process reaps does not count."""
-    try:
-        with open(f"/proc/{pid}/stat") as facts:
-            return facts.read().rsplit(")", 1)[1].split()[0] not in "ZX"
-    except FileNotFoundError:
-        return False
 
 
 class FullPipe(ClusterCase):
