@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "cluster.h"
+#include "listener.h"
 
 #define WAYS 64
 #define SIZE 32768
@@ -211,18 +212,6 @@ static SSL_CTX *make_context(const char *folder)
     return context;
 }
 
-static int listen_anywhere(int *port)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t size = sizeof address;
-    int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (bind(listener, (struct sockaddr *)&address, size) != 0 || listen(listener, WAYS) != 0 ||
-        getsockname(listener, (struct sockaddr *)&address, &size) != 0)
-        abort();
-    *port = ntohs(address.sin_port);
-    return listener;
-}
-
 /* OpenSSL writes to sockets that a client may have closed. */
 static void *run_without_signals(void *argument)
 {
@@ -242,7 +231,7 @@ struct front *front_start(int port)
         abort();
     front->to = port;
     front->context = make_context(folder);
-    front->listener = listen_anywhere(&front->port);
+    front->listener = listen_anywhere(WAYS, &front->port);
     if (pipe2(front->stop, O_CLOEXEC) != 0 ||
         pthread_create(&front->thread, NULL, run_without_signals, front) != 0)
         abort();

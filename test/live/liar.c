@@ -1,6 +1,5 @@
 #include "liar.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -15,6 +14,7 @@
 #include <unistd.h>
 
 #include "front.h"
+#include "listener.h"
 
 #define CONNECTIONS 16
 #define INPUT_MAX   (1 << 20)
@@ -358,14 +358,9 @@ struct liar *liar_start(const struct lie *lie)
 {
     static atomic_uint count;
     struct liar *liar = calloc(1, sizeof *liar);
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t size = sizeof address;
-    liar->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (bind(liar->listener, (struct sockaddr *)&address, size) != 0 ||
-        listen(liar->listener, CONNECTIONS) != 0 || pipe(liar->stop) != 0)
+    liar->listener = listen_anywhere(CONNECTIONS, &liar->port);
+    if (fcntl(liar->listener, F_SETFL, O_NONBLOCK) != 0 || pipe(liar->stop) != 0)
         abort();
-    getsockname(liar->listener, (struct sockaddr *)&address, &size);
-    liar->port = ntohs(address.sin_port);
     snprintf(liar->run_id, sizeof liar->run_id, "%040u", 1 + atomic_fetch_add(&count, 1));
     for (unsigned i = 0; i < CONNECTIONS; i++)
         liar->open[i].fd = -1;

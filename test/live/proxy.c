@@ -18,6 +18,7 @@
 
 #include "cluster.h"
 #include "front.h"
+#include "listener.h"
 
 #define ROADS 64
 
@@ -61,18 +62,6 @@ struct proxy {
 static const struct road no_road = {.fds = {-1, -1}};
 
 /* ---- Roads ---- */
-
-static int listen_anywhere(int *port)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t size = sizeof address;
-    int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (bind(listener, (struct sockaddr *)&address, size) != 0 || listen(listener, ROADS) != 0 ||
-        getsockname(listener, (struct sockaddr *)&address, &size) != 0)
-        abort();
-    *port = ntohs(address.sin_port);
-    return listener;
-}
 
 static void drop_first(struct lane *lane)
 {
@@ -292,7 +281,7 @@ struct proxy *proxy_start_forging(int port, forge *forge, void *data)
     proxy->to = port;
     proxy->forge = forge;
     proxy->data = data;
-    proxy->listener = listen_anywhere(&proxy->port);
+    proxy->listener = listen_anywhere(ROADS, &proxy->port);
     for (unsigned i = 0; i < ROADS; i++)
         proxy->roads[i] = no_road;
     pthread_mutex_init(&proxy->mutex, NULL);
