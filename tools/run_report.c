@@ -190,15 +190,16 @@ static void say_killed(const struct run *run, const char *what)
            duration_show(span, run->session.options->kill_after_ms));
 }
 
-/* Of a command that was not cut off. */
+/* Of a command that was not cut off.  If we killed it before the guardian did, that found it ended,
+ * and killed the rest in the same moment. */
 static void say_rest(const struct run *run)
 {
     const struct child *child = &run->child;
     if (child->killed)
         say_killed(run, "the command");
-    if (child->killed_rest)
+    else if (child->killed_rest)
         say_killed(run, "what the command left behind");
-    else if (child->asked_rest && !run->ending && !run->session.options->quiet)
+    if (child->asked_rest && !child->killed_rest && !run->ending && !run->session.options->quiet)
         say_at(REDLOCK_LOG_WARNING, "what the command left behind was ended: --leave-children lets "
                                     "it run on");
 }
