@@ -7,7 +7,7 @@ set -euo pipefail
 export LC_ALL=C
 root=$(cd "$(dirname "$0")/.." && pwd)
 CC=${CC:-cc}
-units='quorum deadlines round master claim renewals fence logical'
+units='quorum deadlines round master claim renewals times fence logical'
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -468,7 +468,7 @@ mutant observe-refused-at-once tasks/observer.c "$(within observer_hear 'heard->
 mutant observe-told-untrue tasks/observer.c "$(within observer_tell '!verdict_is_said\(e, observer, observer->said\)' 'false')"
 mutant observe-told-again tasks/observer.c "$(within find 'observer->said, observer->said_told' 'observer->said, observer->said')"
 mutant observe-asked-before tasks/observer.c "$(within keep 'heard->asked_at = since' 'heard->asked_at = e->now')"
-mutant observe-answered-before tasks/observer.c "$(within observer_hear 'heard->answered = reply->tag.sent_at' 'heard->answered = e->now')"
+mutant observe-answered-when-heard tasks/observer.c "$(within observer_hear 'heard->answered = reply->tag.sent_at' 'heard->answered = e->now')"
 mutant observe-older-number tasks/observer.c "$(within says_less ' \|\| is_later\(heard, said\)' '')"
 mutant observe-comes-up tasks/observer.c "$(within observer_forget 'heard->due = 0;' ';')"
 mutant observe-expired-unasked tasks/observer.c "$(within expire 'heard->due = 0;' ';')"
