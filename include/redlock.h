@@ -48,8 +48,9 @@
  *   - fork(): the child holds nothing.  There every lease of the parent is
  *     valid for 0 ms, every call about a lease and redlock_adopt() fail with
  *     REDLOCK_E_FORKED, and so does redlock_process(), redlock_close() does nothing,
- *     and the two free functions work; the parent is undisturbed.  _Fork() and clone(2) are noticed
- * as well (Linux 4.14 and later), unless the child shares its parent's memory: then it is a thread.
+ *     and the two free functions work; the parent is undisturbed.  _Fork() and clone(2)
+ *     are noticed as well (Linux 4.14 and later), unless the child shares its parent's
+ *     memory: then it is a thread.
  *   - Snapshots: the moment at which a token is drawn goes into it, so that two
  *     machines that go on from one snapshot do not draw the same token.  A lease that
  *     a client of the snapshot holds, acquires or waits for exists on both machines:
