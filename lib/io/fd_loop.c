@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "forks.h"
+#include "system.h"
 
 /* Numbers behind those of the watches. */
 #define TIMER   FD_LOOP_WATCHES
@@ -34,7 +35,7 @@ struct fd_loop {
     int bell; /* an eventfd, always writable: epoll is asked to tell that once, or not */
     unsigned process;
     usec armed;   /* the time to which the timer is set; NEVER: to none */
-    bool expired; /* the timer is readable until it is set again */
+    bool expired; /* that time is over: the timer is readable until it is set again */
     bool stirred; /* the bell rings */
     bool refused; /* one of the slots is */
     bool owned;   /* a thread has had a turn */
@@ -98,6 +99,13 @@ static void ask_epoll(struct fd_loop *loop, int operation, struct slot *slot, in
     slot->refused = loop->refused = true;
 }
 
+static void start_watching(struct fd_loop *loop, struct io_watch *watch, int fd, int events)
+{
+    if (fd == loop->bell) /* which the application has closed; to ring would spoil the watch */
+        loop->bell = -1;
+    ask_epoll(loop, EPOLL_CTL_ADD, take_slot(loop, watch), fd, events);
+}
+
 static void change_watch(struct io_watch *watch, int fd, int events)
 {
     struct fd_loop *loop = mine(watch->loop);
@@ -110,11 +118,31 @@ static void change_watch(struct io_watch *watch, int fd, int events)
         slot_of(watch)->watch = NULL;
     }
     if (events)
-        ask_epoll(loop, EPOLL_CTL_ADD, take_slot(loop, watch), fd, events);
+        start_watching(loop, watch, fd, events);
 }
 
-/* ---- what is the loop's own.  If the application has closed it, it is made again; nothing is
- * written to a number that may be another file's by now. ---- */
+/* ---- what is the loop's own.  If the application has closed it, it is made again; another file
+ * that has got its number since is left alone, unless it gets it between two calls here. ---- */
+
+/* epoll takes no file twice, so one that it takes is not in it. */
+static bool is_unknown(const struct fd_loop *loop, int fd)
+{
+    struct epoll_event nothing = {0};
+    if (epoll_ctl(loop->epoll, EPOLL_CTL_ADD, fd, &nothing) == 0)
+        return epoll_ctl(loop->epoll, EPOLL_CTL_DEL, fd, &nothing) == 0;
+    return errno == EPERM; /* a file that it never takes */
+}
+
+/* Where neither is known, it is epoll's number that another file has got. */
+static bool epoll_is_anothers(const struct fd_loop *loop)
+{
+    return is_unknown(loop, loop->timer) && is_unknown(loop, loop->bell);
+}
+
+static bool is_anothers(const struct fd_loop *loop, int fd)
+{
+    return is_unknown(loop, fd) && !epoll_is_anothers(loop);
+}
 
 /* The descriptor, or -1. */
 static int add(struct fd_loop *loop, int fd, unsigned number, uint32_t events)
@@ -138,7 +166,7 @@ static bool ring(struct fd_loop *loop)
 {
     struct epoll_event event = {.events = EPOLLOUT | EPOLLONESHOT, .data.u64 = BELL};
     loop->stirred = epoll_ctl(loop->epoll, EPOLL_CTL_MOD, loop->bell, &event) == 0;
-    if (!loop->stirred && (errno == EBADF || errno == ENOENT))
+    if (!loop->stirred && (errno == EBADF || errno == ENOENT) && !epoll_is_anothers(loop))
         loop->stirred = make_bell(loop, event.events);
     return loop->stirred;
 }
@@ -158,7 +186,8 @@ static bool set_timer(struct fd_loop *loop, usec at)
         when.it_value = (struct timespec){at / 1000000, at % 1000000 * 1000};
     loop->armed = at;
     loop->expired = false;
-    return timerfd_settime(loop->timer, TFD_TIMER_ABSTIME, &when, NULL) == 0;
+    return !is_anothers(loop, loop->timer) &&
+           timerfd_settime(loop->timer, TFD_TIMER_ABSTIME, &when, NULL) == 0;
 }
 
 static void stir(struct io_loop *io)
@@ -197,8 +226,6 @@ static int events_of(uint32_t ready)
 static void tell(struct fd_loop *loop, const struct epoll_event *event)
 {
     uint32_t number = (uint32_t)event->data.u64, uses = (uint32_t)(event->data.u64 >> 32);
-    if (number == TIMER && uses == 0)
-        loop->expired = true;
     if (number == BELL && uses == 0)
         loop->stirred = false;
     if (number >= FD_LOOP_WATCHES || loop->slots[number].uses != uses)
@@ -230,6 +257,7 @@ bool fd_loop_dispatch(struct io_loop *io)
     loop->owned = true;
     int count = epoll_wait(loop->epoll, ready, NUMBERS, 0);
     bool works = count >= 0 || errno == EINTR;
+    loop->expired = loop->armed <= system_now(); /* also if the timer was closed meanwhile */
     for (int i = 0; i < count; i++)
         tell(loop, &ready[i]);
     if (loop->refused)
@@ -264,6 +292,11 @@ static void hold(struct io_loop *io, bool hold)
 static void end(struct io_loop *io)
 {
     struct fd_loop *loop = mine(io);
+    bool ours = is_ours(loop);
+    if (ours && is_anothers(loop, loop->timer))
+        loop->timer = -1;
+    if (ours && is_anothers(loop, loop->bell))
+        loop->bell = -1;
     const int own[] = {loop->timer, loop->bell, loop->epoll};
     for (unsigned i = 0; i < 3; i++)
         if (own[i] >= 0)

@@ -4,7 +4,11 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "forks.h"
@@ -242,6 +246,104 @@ static void stirred_it_is_readable_until_the_next_turn(void **state)
     }
 }
 
+/* ---- descriptors of the loop that the application closes ---- */
+
+static int find(const char *kind)
+{
+    for (int fd = 3; fd < 1024; fd++) {
+        char path[32], to[64] = "";
+        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+        if (readlink(path, to, sizeof to - 1) > 0 && strstr(to, kind))
+            return fd;
+    }
+    fail_msg("there is no %s", kind);
+    return -1;
+}
+
+static void a_timer_that_was_closed_while_set_is_made_again(void **state)
+{
+    (void)state;
+    usec at = system_now() + 10000;
+    io_loop_wake_at(loop, at);
+    close(find("[timerfd]"));
+    while (system_now() < at)
+        ;
+    fd_loop_dispatch(loop);
+    io_loop_wake_at(loop, at = system_now() + 10000);
+    assert_true(is_readable(10000));
+    assert_true(system_now() >= at);
+}
+
+/* It is another's timer, which rings in an hour. */
+static void whoever_has_got_the_timers_number_is_left_alone(void **state)
+{
+    (void)state;
+    struct itimerspec hour = {.it_value.tv_sec = 3600}, left;
+    int number = find("[timerfd]"), timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+    assert_int_equal(dup2(timer, number), number);
+    assert_int_equal(timerfd_settime(timer, 0, &hour, NULL), 0);
+    io_loop_wake_at(loop, system_now() + 10000);
+    assert_true(is_readable(10000));
+    assert_int_equal(timerfd_gettime(timer, &left), 0);
+    assert_true(left.it_value.tv_sec > 3000);
+    close(number);
+    close(timer);
+}
+
+static void a_socket_that_has_got_the_bells_number_is_watched(void **state)
+{
+    (void)state;
+    int number = find("[eventfd]");
+    assert_int_equal(dup2(ends[0].ours, number), number);
+    close(ends[0].ours);
+    ends[0].ours = number;
+    io_watch(&ends[0].watch, number, IO_READ);
+    for (unsigned i = 0; i < 2; i++) {
+        io_loop_stir(loop);
+        assert_true(is_readable(0));
+        fd_loop_dispatch(loop);
+        assert_false(is_readable(0));
+    }
+    assert_int_equal(ends[0].times, 0);
+    say(&ends[0]);
+    assert_true(is_readable(0));
+    fd_loop_dispatch(loop);
+    assert_int_equal(ends[0].events, IO_READ);
+}
+
+static void check_that_it_stays_open(const char *kind, int file)
+{
+    int number = find(kind);
+    assert_int_equal(dup2(file, number), number);
+    io_loop_free(loop);
+    assert_int_equal(close(number), 0);
+    loop = fd_loop_new();
+    assert_non_null(loop);
+}
+
+static void whoever_has_got_a_number_stays_open(void **state)
+{
+    (void)state;
+    int file = open("/proc/self/stat", O_RDONLY); /* which epoll does not take */
+    check_that_it_stays_open("[timerfd]", ends[0].ours);
+    check_that_it_stays_open("[eventfd]", file);
+    close(file);
+}
+
+/* Then the loop's own descriptors are closed all the same. */
+static void another_epoll_instance_has_got_its_number(void **state)
+{
+    (void)state;
+    int alien = epoll_create1(EPOLL_CLOEXEC), timer = find("[timerfd]"), bell = find("[eventfd]");
+    assert_int_equal(dup2(alien, fd_loop_descriptor(loop)), fd_loop_descriptor(loop));
+    io_loop_wake_at(loop, system_now());
+    io_loop_free(loop);
+    loop = NULL;
+    assert_int_equal(close(timer), -1);
+    assert_int_equal(close(bell), -1);
+    close(alien);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -257,6 +359,11 @@ int main(void)
         CASE(an_earlier_time_replaces_a_later_one),
         CASE(what_is_over_wakes_at_once),
         CASE(stirred_it_is_readable_until_the_next_turn),
+        CASE(a_timer_that_was_closed_while_set_is_made_again),
+        CASE(whoever_has_got_the_timers_number_is_left_alone),
+        CASE(a_socket_that_has_got_the_bells_number_is_watched),
+        CASE(whoever_has_got_a_number_stays_open),
+        CASE(another_epoll_instance_has_got_its_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
