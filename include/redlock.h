@@ -24,7 +24,9 @@
  *
  * Contract, for every function unless it says otherwise
  *   - Threads: a client and its leases belong to the thread that runs its
- *     loop.  redlock/sync.h has a client that any thread may use.
+ *     loop.  redlock/sync.h has a client that any thread may use.  A lookup of a master's
+ *     name runs in a thread that the library starts for it, with all signals blocked.
+ *     Nothing that the library sends raises SIGPIPE.
  *   - Callbacks: the library calls them from the loop only (from redlock_process()
  *     if that is your loop), never from inside another function that you call (on_log
  *     is the exception).  Every function here but redlock_process() may be called
@@ -393,7 +395,7 @@ REDLOCK_API void redlock_free(redlock *client);
  * redlock_process() each time when it is readable:
  *
  *     struct pollfd ready = {.fd = redlock_fd(client), .events = POLLIN};
- *     while (poll(&ready, 1, -1) >= 0 && !redlock_process(client) && !done)
+ *     while (!done && (poll(&ready, 1, -1) >= 0 || errno == EINTR) && !redlock_process(client))
  *         ;
  *
  * Watch it level-triggered, as poll() does: it stays readable while there is something
@@ -430,10 +432,12 @@ REDLOCK_API int redlock_fd(const redlock *client);
  *   E_ARGUMENT   the client runs on a loop of libev
  *   E_FORKED     this is a forked child; nothing was done, or it was a callback that forked
  *   E_SYSTEM     your program has closed the descriptor.  What is due was done all the
- *                same, so leases end and are told LOST in time; but nothing that masters
- *                send is noticed: free the client.
+ *                same, so leases end, and are told LOST to a program that goes on calling
+ *                (nothing but poll() tells it to); but nothing that masters send is noticed:
+ *                free the client.
  * A master whose connection your program has closed is down when that is noticed, and is
- * connected again.
+ * connected again.  If it has closed what makes the descriptor readable at a time, that is made
+ * anew by the next call; until then only masters, and calls of yours, make it readable.
  */
 REDLOCK_API redlock_code redlock_process(redlock *client);
 
@@ -442,6 +446,9 @@ REDLOCK_API redlock_code redlock_process(redlock *client);
  * readable earlier: 0: now; -1: never.  They are rounded up, and may be too few: then there
  * is nothing to do.  Nobody needs it who watches the descriptor, which is readable at that time;
  * it is for programs that want to sleep without looking at it, or to know how long they will.
+ * Who sleeps so long without looking keeps a lease, but hears what masters answer at the end of the
+ * sleep only: an acquire or a renewal then takes as long as a request may (request_timeout_ms), at
+ * most a quarter of the ttl, and the validity that it brings is shorter by that.
  * The machine's suspend counts.  -1 also for a client on a loop of libev, and in a forked child.
  */
 REDLOCK_API int redlock_next_timeout_ms(const redlock *client);

@@ -188,6 +188,28 @@ static void the_time_out_says_when_to_come_back(void **state)
     give_back();
 }
 
+/* For as long as it may, and not a moment too short; so it hears of each answer late. */
+static void sleep_until_called_for(int most_ms)
+{
+    int ms = redlock_next_timeout_ms(client);
+    assert_in_range(ms, 0, most_ms);
+    poll(NULL, 0, ms);
+    assert_int_equal(redlock_next_timeout_ms(client), 0);
+    assert_code(redlock_process(client), REDLOCK_OK);
+}
+
+static void who_never_looks_keeps_a_lease(void **state)
+{
+    (void)state;
+    ask("unseen", 2000);
+    for (int64_t end = now_us() + 5000000; now_us() < end;)
+        sleep_until_called_for(2000);
+    assert_int_equal(told[REDLOCK_ACQUIRED], 1);
+    assert_int_equal(told[REDLOCK_LOST], 0);
+    assert_true(redlock_valid_for(lease) > 0);
+    give_back();
+}
+
 static void free_it(void)
 {
     redlock_free(client);
@@ -573,6 +595,7 @@ int main(void)
         CASE(a_call_makes_it_readable),
         CASE(an_idle_client_is_left_alone),
         CASE(the_time_out_says_when_to_come_back),
+        CASE(who_never_looks_keeps_a_lease),
         CASE(a_callback_frees_the_client),
         CASE(no_turn_inside_a_callback),
         CASE(nor_inside_on_log),
