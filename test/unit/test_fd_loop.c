@@ -168,6 +168,18 @@ static void a_refusal_is_told_in_the_next_turn(void **state)
     close(file);
 }
 
+static void who_takes_the_place_of_a_refused_one_is_not_refused(void **state)
+{
+    (void)state;
+    int file = open("/proc/self/stat", O_RDONLY);
+    io_watch(&ends[0].watch, file, IO_READ);
+    io_watch(&ends[0].watch, file, 0);
+    io_watch(&ends[1].watch, ends[1].ours, IO_READ);
+    fd_loop_dispatch(loop);
+    assert_int_equal(ends[0].times + ends[1].times, 0);
+    close(file);
+}
+
 static void all_of_them_fit(void **state)
 {
     (void)state;
@@ -246,7 +258,7 @@ static void stirred_it_is_readable_until_the_next_turn(void **state)
     }
 }
 
-/* ---- descriptors of the loop that the application closes ---- */
+/* ---- the loop's own descriptors, and an application that closes them ---- */
 
 static int find(const char *kind)
 {
@@ -258,6 +270,14 @@ static int find(const char *kind)
     }
     fail_msg("there is no %s", kind);
     return -1;
+}
+
+static void they_are_closed_on_exec(void **state)
+{
+    (void)state;
+    const int own[] = {fd_loop_descriptor(loop), find("[timerfd]"), find("[eventfd]")};
+    for (unsigned i = 0; i < 3; i++)
+        assert_int_equal(fcntl(own[i], F_GETFD), FD_CLOEXEC);
 }
 
 static void a_timer_that_was_closed_while_set_is_made_again(void **state)
@@ -353,12 +373,14 @@ int main(void)
         CASE(what_was_stopped_meanwhile_is_told_nothing),
         CASE(nor_is_what_has_got_its_slot),
         CASE(a_refusal_is_told_in_the_next_turn),
+        CASE(who_takes_the_place_of_a_refused_one_is_not_refused),
         CASE(all_of_them_fit),
         CASE(it_wakes_at_the_time),
         CASE(a_time_that_is_put_off_costs_one_turn),
         CASE(an_earlier_time_replaces_a_later_one),
         CASE(what_is_over_wakes_at_once),
         CASE(stirred_it_is_readable_until_the_next_turn),
+        CASE(they_are_closed_on_exec),
         CASE(a_timer_that_was_closed_while_set_is_made_again),
         CASE(whoever_has_got_the_timers_number_is_left_alone),
         CASE(a_socket_that_has_got_the_bells_number_is_watched),
