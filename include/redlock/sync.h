@@ -33,6 +33,10 @@
  *     and cancel return 0) and does nothing, as does redlock_sync_free();
  *     redlock_sync_valid_for(), redlock_sync_exclusive_for(), redlock_sync_fence(),
  *     redlock_sync_token() and redlock_sync_lease_free() work as anywhere.
+ *   - Descriptors: the client has some that its thread waits for.  What closes all
+ *     descriptors, such as a function that makes a daemon, must come before
+ *     redlock_sync_open(): later, leases are lost, calls take a second or fail, and
+ *     eight bytes may be written to, or read from, the file that has got such a number.
  *   - Durations are milliseconds, REDLOCK_FOREVER is allowed where the text says so.
  *     Arguments need only live until the function returns, but `data` of the options
  *     and of on_event as long as callbacks may come.

@@ -143,8 +143,9 @@ redlock_code redlock_sync_ready(redlock_sync *client, int64_t timeout_ms, char *
 
 /* ---- beginning and end ---- */
 
-/* If the application has closed a descriptor of ours, its numbers are looked at every so often.
- * poll() does not tell of one that is closed while it waits. */
+/* If the application has closed a descriptor of ours, its numbers are looked at every so often, and
+ * mail is found without the bell, whose number may be another file's by now.  poll() does not tell
+ * of one that is closed while it waits. */
 #define PAUSE_MS 10
 #define LOOK_MS  1000
 
@@ -154,11 +155,13 @@ static void await_work(redlock_sync *client, int wait_ms)
 {
     struct pollfd ready[] = {{.fd = redlock_fd(client->redlock), .events = POLLIN},
                              {.fd = client->bell, .events = POLLIN}};
+    eventfd_t rung;
     poll(ready, 2, wait_ms < 0 || wait_ms > LOOK_MS ? LOOK_MS : wait_ms);
     if ((ready[0].revents | ready[1].revents) & POLLNVAL)
         poll(NULL, 0, PAUSE_MS);
-    if (ready[1].revents)
-        sync_take_mail(client);
+    if (ready[1].revents & POLLIN)
+        eventfd_read(client->bell, &rung); /* first: a later ring then wakes the thread again */
+    sync_take_mail(client);
 }
 
 /* What the mail asks for is carried out in the same turn.  The words are brought up to date when

@@ -101,9 +101,7 @@ void sync_refuse(redlock_sync *client, struct call *call, redlock_code code)
 void sync_take_mail(redlock_sync *client)
 {
     struct list calls;
-    eventfd_t rung;
     list_init(&calls);
-    eventfd_read(client->bell, &rung); /* first: a later ring then wakes the thread again */
     pthread_mutex_lock(&client->lock);
     if (client->redlock) /* otherwise the thread is about to end, and refuses all calls */
         list_append_all(&calls, &client->mailbox);

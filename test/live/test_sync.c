@@ -904,6 +904,47 @@ static void the_application_closes_its_descriptors(void **state)
     redlock_sync_free(client);
 }
 
+/* The client's eventfds; that by which calls wake the thread is the first. */
+static int first_eventfd(void)
+{
+    for (int fd = 3; fd < 100; fd++) {
+        char path[64], to[64] = "";
+        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+        if (readlink(path, to, sizeof to - 1) > 0 && strcmp(to, "anon_inode:[eventfd]") == 0)
+            return fd;
+    }
+    fail_msg("there is no eventfd");
+    return -1;
+}
+
+static atomic_bool answered;
+
+static void *ask_for_readiness(void *client)
+{
+    redlock_sync_ready(client, 0, NULL, 0);
+    answered = true;
+    return NULL;
+}
+
+/* Nothing that is written to a pipe's end makes it readable. */
+static void a_call_ends_though_a_pipe_has_the_number_of_the_bell(void **state)
+{
+    (void)state;
+    int ends[2];
+    pthread_t thread;
+    redlock_sync *client = open_on(&cluster);
+    answered = false;
+    assert_int_equal(pipe(ends), 0);
+    assert_true(syscall(SYS_dup3, ends[1], first_eventfd(), O_CLOEXEC) >= 0);
+    assert_int_equal(pthread_create(&thread, NULL, ask_for_readiness, client), 0);
+    AWAIT(answered);
+    pthread_join(thread, NULL);
+    redlock_sync_close(client, 0);
+    redlock_sync_free(client);
+    close(ends[0]);
+    close(ends[1]);
+}
+
 /* Of the thread of that name, or 0. */
 static unsigned long long blocked_signals(const char *thread, const char *name)
 {
@@ -1046,6 +1087,7 @@ int main(void)
         cmocka_unit_test(a_callback_cannot_wait),
         cmocka_unit_test(opened_and_closed_200_times),
         cmocka_unit_test(the_application_closes_its_descriptors),
+        cmocka_unit_test(a_call_ends_though_a_pipe_has_the_number_of_the_bell),
         cmocka_unit_test(signals_go_to_other_threads),
         cmocka_unit_test(a_forked_child_holds_nothing),
         cmocka_unit_test(a_quietly_forked_child_holds_nothing),
