@@ -9,6 +9,7 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "forks.h"
@@ -258,6 +259,27 @@ static void stirred_it_is_readable_until_the_next_turn(void **state)
     }
 }
 
+/* The child has the same epoll instance, timer and bell. */
+static void a_forked_child_changes_nothing(void **state)
+{
+    (void)state;
+    int status;
+    io_watch(&ends[0].watch, ends[0].ours, IO_READ);
+    pid_t child = fork();
+    if (child == 0) {
+        io_watch(&ends[0].watch, ends[0].ours, 0);
+        io_loop_stir(loop);
+        io_loop_wake_at(loop, system_now() - 1000);
+        io_loop_free(loop);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_false(is_readable(0));
+    say(&ends[0]);
+    assert_true(is_readable(0));
+}
+
 /* ---- the loop's own descriptors, and an application that closes them ---- */
 
 static int find(const char *kind)
@@ -380,6 +402,7 @@ int main(void)
         CASE(an_earlier_time_replaces_a_later_one),
         CASE(what_is_over_wakes_at_once),
         CASE(stirred_it_is_readable_until_the_next_turn),
+        CASE(a_forked_child_changes_nothing),
         CASE(they_are_closed_on_exec),
         CASE(a_timer_that_was_closed_while_set_is_made_again),
         CASE(whoever_has_got_the_timers_number_is_left_alone),
