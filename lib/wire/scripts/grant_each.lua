@@ -6,46 +6,43 @@
 local count, clock = #KEYS - 1, KEYS[#KEYS]
 local time = redis.call('time')
 local most = time[1] * 1000000 + time[2] + tonumber(ARGV[1])
-
--- uses each_clock.lua
-local function is_waited_for()
-    return false
+local said, queues = {}, {}
+for i = 1, count do
+    queues[i] = 'redlock:queue:' .. KEYS[i]
 end
-local serve_those_who_wait
 if redis.call('exists', unpack(queues)) > 0 then
-    -- uses handover.lua
-    function is_waited_for(i)
-        return redis.call('exists', queues[i]) > 0
-    end
-    -- True if a waiter is left.
-    function serve_those_who_wait(name)
-        hand_over_if_open(name)
-        h = logical_clock()
-        return first_alive(name)
-    end
-end
-
-local function grant(i, token, ttl, proposal)
-    local name, fenced, waits = KEYS[i], proposal ~= 0, is_waited_for(i)
-    if not fenced and not waits and redis.call('set', name, token, 'nx', 'px', ttl) then
-        return 0
-    end
-    if not h or h <= 0 then
-        return redis.error_reply('NOCLOCK redlock:clock is gone')
-    end
-    if waits and serve_those_who_wait(name) or redis.call('exists', name) > 0 then
-        return -move_on(h + 1)
-    end
-    local granted = fenced and move_on(math.max(h + 1, math.min(proposal, most))) or 0
-    redis.call('set', name, token, 'px', ttl)
-    return granted
+    -- uses grant_awaited.lua
 end
 
 -- An error of one lease must not become the error of all: a client takes that
 -- for nothing done.
-local said = {}
+local pcall, max, min = redis.pcall, math.max, math.min
+local was = tonumber(redis.call('hget', clock, 'h') or '') or 0
+local h = was
 for i = 1, count do
-    local done, it = pcall(grant, i, ARGV[3 * i - 1], ARGV[3 * i], tonumber(ARGV[3 * i + 1]))
-    said[i] = (done or type(it) == 'table') and it or redis.error_reply(tostring(it))
+    local proposal = tonumber(ARGV[3 * i + 1])
+    local may, it = h > 0 or proposal == 0, nil
+    local set = may and pcall('set', KEYS[i], ARGV[3 * i - 1], 'nx', 'px', ARGV[3 * i])
+    if set and (set.err or proposal == 0) then
+        it = set.err and set or 0
+    elseif h <= 0 then
+        it = redis.error_reply('NOCLOCK redlock:clock is gone')
+    else
+        h = set and max(h + 1, min(proposal, most)) or h + 1
+        it = set and h or -h
+    end
+    said[i] = it
+end
+
+-- The clock is stored once for all.  A user that may not write it (an ACL) gets no name for it.
+local stored = h ~= was and pcall('hset', clock, 'h', string.format('%.0f', h))
+for i = 1, type(stored) == 'table' and count or 0 do
+    local it = said[i]
+    if it ~= 0 and type(it) == 'number' then
+        if it > 0 then
+            redis.call('del', KEYS[i])
+        end
+        said[i] = stored
+    end
 end
 return said
