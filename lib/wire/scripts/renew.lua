@@ -20,8 +20,11 @@ end
 if #absent > 0 and ARGV[3] ~= '1' then
     return 0
 end
+-- From Redis 7.0 on one command prolongs and never shortens.
+local has_gt = redis.REDIS_VERSION_NUM
 for i = 1, #KEYS do
-    if redis.call('pttl', KEYS[i]) < tonumber(ARGV[2]) then
+    if not (has_gt and redis.call('pexpire', KEYS[i], ARGV[2], 'gt') == 1) and
+        redis.call('pttl', KEYS[i]) < tonumber(ARGV[2]) then
         redis.call('pexpire', KEYS[i], ARGV[2])
     end
 end

@@ -1,0 +1,129 @@
+/*
+ * Several requests in one command, as one real master sees them: the quick way through a script
+ * answers as one request after the other would.
+ */
+#define _GNU_SOURCE
+#include <stdio.h>
+
+#include "one_master.h"
+
+#define MOST 6
+
+static struct several {
+    unsigned count;
+    struct names *names[MOST];
+    struct request requests[MOST];
+} several;
+
+static void add(enum request_kind kind, const char *name, const char *token)
+{
+    unsigned i = several.count++;
+    several.names[i] = split(name);
+    several.requests[i] = request_of(kind, several.names[i], token);
+}
+
+#define ALL(...)                                                                                   \
+    expect_answers((const enum answer[]){__VA_ARGS__},                                             \
+                   sizeof((const enum answer[]){__VA_ARGS__}) / sizeof(enum answer))
+
+static void expect_answers(const enum answer *answers, unsigned count)
+{
+    assert_int_equal(several.count, count);
+    ask_each(several.requests, count);
+    for (unsigned i = 0; i < count; i++)
+        assert_int_equal(answer_of_each(several.requests, i, count), answers[i]);
+    for (unsigned i = 0; i < count; i++)
+        names_drop(&memory, several.names[i]);
+    several.count = 0;
+}
+
+/* What each script does where one of the names is not as most are, with these rights. */
+static void one_answer_for_each(const char *rights)
+{
+    TELL("MSET x a y b z c");
+    TELL("RPUSH list thing");
+    become(rights);
+    add(REQUEST_RELEASE, "x", "a");
+    add(REQUEST_RELEASE, "y", "a");
+    add(REQUEST_RELEASE, "list", "a");
+    add(REQUEST_RELEASE, "x", "a");
+    add(REQUEST_RELEASE, "z", "c");
+    ALL(ANSWER_YES, ANSWER_HELD, ANSWER_HELD, ANSWER_ABSENT, ANSWER_YES);
+    become_anybody();
+    assert_int_equal(ASK_COUNT("EXISTS x y z list"), 2);
+    TELL("DEL list");
+    assert_int_equal(release("y", "b"), ANSWER_YES);
+}
+
+static void releases_are_answered_one_by_one(void **state)
+{
+    (void)state;
+    one_answer_for_each("~* &*");
+    one_answer_for_each("~* &* -mget");
+}
+
+static void a_name_that_comes_twice_is_released_once(void **state)
+{
+    (void)state;
+    TELL("MSET x a y a");
+    add(REQUEST_RELEASE, "x", "a");
+    add(REQUEST_RELEASE, "y", "a");
+    add(REQUEST_RELEASE, "x", "a");
+    ALL(ANSWER_YES, ANSWER_YES, ANSWER_ABSENT);
+    assert_int_equal(cluster_keys(&cluster), 0);
+}
+
+static bool lasts(const char *name)
+{
+    long long left = ASK_COUNT("PTTL %s", name);
+    return left > LIFE - 10000 && left <= LIFE;
+}
+
+static void heal(const char *name, const char *token)
+{
+    add(REQUEST_RENEW, name, token);
+    several.requests[several.count - 1].heal = true;
+}
+
+/* A name without an end gets one; none is shortened; one that was healed is taken by no other. */
+static void renewals_with(const char *rights)
+{
+    TELL("SET soon a PX 5000");
+    TELL("SET later a PX 90000");
+    TELL("SET never a");
+    TELL("SET other b PX 5000");
+    become(rights);
+    add(REQUEST_RENEW, "soon", "a");
+    add(REQUEST_RENEW, "later", "a");
+    add(REQUEST_RENEW, "never", "a");
+    add(REQUEST_RENEW, "other", "a");
+    heal("free", "a");
+    heal("free", "b");
+    ALL(ANSWER_YES, ANSWER_YES, ANSWER_YES, ANSWER_HELD, ANSWER_HEALED, ANSWER_HELD);
+    assert_int_equal(simply(REQUEST_RENEW, "soon later", "a"), ANSWER_YES);
+    become_anybody();
+    assert_true(lasts("soon") && lasts("never") && lasts("free"));
+    assert_true(ASK_COUNT("PTTL later") > LIFE && ASK_COUNT("PTTL other") <= 5000);
+    TELL("PERSIST soon");
+    assert_int_equal(simply(REQUEST_RENEW, "soon", "a"), ANSWER_YES);
+    assert_true(lasts("soon"));
+    TELL("DEL soon later never other free");
+}
+
+static void renewals_prolong_and_never_shorten(void **state)
+{
+    (void)state;
+    renewals_with("~* &*");
+    renewals_with("~* &* -mget");
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(releases_are_answered_one_by_one),
+        TEST(a_name_that_comes_twice_is_released_once),
+        TEST(renewals_prolong_and_never_shorten),
+    };
+    return RUN_WITH(tests, .masters = 1);
+}
