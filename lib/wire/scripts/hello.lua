@@ -10,9 +10,14 @@
 -- Returns run_id, version, role, TIME, rest of the quarantine, m, uptime s,
 -- aof 0|1, eviction policy ('' if memory is not limited), h, age of this process (TIME
 -- if it was adopted).
-local info = redis.call('info')
+--
+-- From Redis 7.0 on it may be asked for some parts of INFO; the whole costs the master more.
+local info = redis.REDIS_VERSION_NUM and
+    redis.call('info', 'server', 'memory', 'persistence', 'replication', 'cluster') or redis.call('info')
+-- Found as plain text: a pattern is tried at each byte.
 local function fact(name)
-    return string.match(info, '\n' .. name .. ':([^\r\n]*)') or ''
+    local _, before = string.find(info, '\n' .. name .. ':', 1, true)
+    return before and string.sub(info, before + 1, string.find(info, '\r', before, true) - 1) or ''
 end
 -- Every Valkey claims to be redis_version 7.2.4, too.
 local function version()
