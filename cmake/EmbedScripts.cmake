@@ -1,5 +1,5 @@
 # Writes OUTPUT, a header with each Lua script of SCRIPTS (separated by commas) as a
-# C string, without its comments and indentation, and its SHA-1.  A line
+# C string, without its comments and indentation, and its SHA-1.  (Hello has one comment, see below.)  A line
 # "-- uses <file>" becomes the code of that file, which is then no script by itself.
 string(REPLACE "," ";" SCRIPTS "${SCRIPTS}")
 
@@ -32,6 +32,15 @@ list(REMOVE_DUPLICATES all_used)
 if(all_used)
   list(REMOVE_ITEM SCRIPTS ${all_used})
 endif()
+
+# The first script of a connection changes with each of the others: a master that has it has them all.
+set(all "")
+foreach(path ${SCRIPTS})
+  get_filename_component(name ${path} NAME_WE)
+  string(APPEND all "${code_${name}}")
+endforeach()
+string(SHA1 all "${all}")
+string(PREPEND code_hello "-- of ${all}\n")
 
 set(text "/* Made from lib/wire/scripts by cmake/EmbedScripts.cmake. */\n")
 foreach(path ${SCRIPTS})

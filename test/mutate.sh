@@ -143,6 +143,8 @@ mutant no-rollback lease/acquiring.c "$(within failed 'claim_abandon\(e, [^;]*' 
 mutant cancel-keeps lease/acquiring.c "$(within acquiring_cancel 'claim_abandon\(e, lease->claim, 0\)' 'claim_forget(e, lease->claim)')"
 mutant released-too-soon lease/losing.c "$(within lose '\? 0 : lease->valid_until' '? 0 : 0')"
 mutant not-repeated ledger/claim.c "$(within hear_release 'deadlines_at_latest\(.*RELEASE_AGAIN\)' '(void)RELEASE_AGAIN')"
+mutant hello-never-whole masters/master.c "$(within hear_no_hello 'say_hello\(e, index, true\)' 'say_hello(e, index, false)')"
+mutant hello-whole-again masters/master.c "$(within hear_no_hello ' && !master->hello_whole' '')"
 mutant former-not-killed masters/master.c "$(within come_up 'end_former_connections\(e, index\);' '')"
 mutant owed-forgotten engine.c "$(within after_up 'pay_claims\(e, master\);' '')"
 mutant unknown-is-refused ledger/claim.c "$(within expect_to_be_set 'presence = UNSURE' 'presence = ABSENT')"

@@ -44,13 +44,15 @@ enum script_number {
 #undef ROW
         SCRIPTS
 };
-_Static_assert((int)SCRIPT_ANNOUNCE == (int)SCRIPTS_LOADED, "a login loads those before");
+_Static_assert((int)SCRIPT_ANNOUNCE == (int)SCRIPTS_LOADED, "a whole hello loads those before");
 
 static const struct script scripts[SCRIPTS] = {
 #define ROW(kind, name) [SCRIPT_##kind] = SCRIPT(kind),
     CLAIM_REQUESTS(SCRIPTS_OF_KIND) TASK_REQUESTS(ROW)
 #undef ROW
 };
+
+static const struct script hello_script = SCRIPT(HELLO);
 
 struct all_scripts {
     char hello[sizeof SCRIPT_HELLO_TEXT];
@@ -445,9 +447,8 @@ static char *put_each(char *to, const struct request *requests, unsigned count, 
 static char *put_hello(char *to, const struct request *request)
 {
     const struct quarantine_terms *terms = &request->terms;
-    to = PUT(to, "*10\r\n$4\r\nEVAL\r\n");
-    to = put_bulk(to, SCRIPT_HELLO_TEXT, sizeof SCRIPT_HELLO_TEXT - 1);
-    to = PUT(to, "$1\r\n1\r\n" CLOCK_KEY);
+    to = put_script(to, &hello_script, request->whole, 1, 6);
+    to = PUT(to, CLOCK_KEY);
     to = put_integer(to, terms->max_ttl_ms);
     to = put_integer(to, terms->drift_ppm);
     to = put_integer(to, terms->skew_ms);
@@ -508,6 +509,13 @@ static char *put_login(char *to, const struct credentials *login, enum step *ste
     }
     to = PUT(to, "*2\r\n$6\r\nCLIENT\r\n$2\r\nID\r\n");
     steps[(*count)++] = STEP_CLIENT_ID;
+    return to;
+}
+
+/* The text of hello changes with any of them, and hello comes last: a master that has it has them
+ * all. */
+static char *put_loads(char *to, enum step *steps, unsigned *count)
+{
     for (unsigned i = 0; i < SCRIPTS_LOADED; i++) {
         to = put_load(to, &scripts[i]);
         steps[(*count)++] = STEP_LOAD;
@@ -566,22 +574,24 @@ static size_t request_room(const struct request *request)
         room += strlen(request->channel);
     if (request_has_value(request->tag.kind))
         room += request->value_length;
-    bool carries_script =
-        request->whole || request->tag.kind == REQUEST_HELLO || request->tag.kind == REQUEST_ADOPT;
-    if (carries_script)
+    if (request->whole)
         room += SCRIPTS_SIZE;
     for (unsigned i = 0; request->names && i < request->names->count; i++)
         room += names_at(request->names, i).length + FRAME_MAX + 1;
     return room;
 }
 
+static bool has_hash(const struct script *script, const char *hash)
+{
+    return strncmp(hash, script->call + sizeof EVALSHA - 1, sizeof SCRIPT_HELLO_SHA1 - 1) == 0;
+}
+
 const char *command_script(const char *hash)
 {
     for (unsigned i = 0; i < SCRIPTS; i++)
-        if (strncmp(hash, scripts[i].call + sizeof EVALSHA - 1, sizeof SCRIPT_HELLO_SHA1 - 1) == 0)
+        if (has_hash(&scripts[i], hash))
             return scripts[i].text;
-    bool is_hello = strncmp(hash, SCRIPT_HELLO_SHA1, sizeof SCRIPT_HELLO_SHA1 - 1) == 0;
-    return is_hello ? SCRIPT_HELLO_TEXT : NULL;
+    return has_hash(&hello_script, hash) ? hello_script.text : NULL;
 }
 
 bool command_may_batch(const struct request *request)
@@ -608,11 +618,13 @@ unsigned command_write(struct buffer *buffer, const struct request *request,
                        const struct credentials *login, enum step steps[STEPS_MAX])
 {
     unsigned count = 0;
-    bool logs_in = login && request->tag.kind == REQUEST_HELLO;
-    size_t room = request_room(request) + (logs_in ? login_room(login) + SCRIPTS_SIZE : 0);
+    bool is_hello = request->tag.kind == REQUEST_HELLO;
+    size_t room = request_room(request) + (login && is_hello ? login_room(login) : 0);
     char *start = buffer_reserve(buffer, room), *to = start;
-    if (start && logs_in)
+    if (start && login && is_hello)
         to = put_login(to, login, steps, &count);
+    if (start && request->whole && is_hello)
+        to = put_loads(to, steps, &count);
     if (start)
         buffer_advance(buffer, (size_t)(put_request(to, request) - start));
     steps[count++] = STEP_FINAL;

@@ -27,7 +27,7 @@ enum step {
     STEP_FINAL      /* the reply that answers the request itself */
 };
 
-/* The number of scripts that a login loads: see requests.h. */
+/* The number of scripts that a whole hello loads: see requests.h. */
 #define SCRIPTS_OF(kind, name, token, takes, sets, clock, batch, modes, slot)                      \
     +(1 + (batch)) * (1 + (modes)) + (slot)
 enum { SCRIPTS_LOADED = 0 CLAIM_REQUESTS(SCRIPTS_OF) };
@@ -36,8 +36,9 @@ enum { SCRIPTS_LOADED = 0 CLAIM_REQUESTS(SCRIPTS_OF) };
 #define BATCH_MAX 32                       /* requests in one command */
 
 /* Appends the commands of `request` to `buffer` and lists the replies to expect; returns how many,
- * the last being STEP_FINAL.  A REQUEST_HELLO with `login` not NULL is preceded by the login and by
- * the loading of the scripts; NULL says that this connection has done so already.  If memory is out
+ * the last being STEP_FINAL.  A REQUEST_HELLO with `login` not NULL is preceded by the login; NULL
+ * says that this connection has done so already.  A whole one, for a master that does not have the
+ * script, is preceded by the loading of all the scripts of claims.  If memory is out
  * the buffer says so (buffer->failed), and the connection must be given up. */
 unsigned command_write(struct buffer *buffer, const struct request *request,
                        const struct credentials *login, enum step steps[STEPS_MAX]);

@@ -142,7 +142,7 @@ class Denied(Masters):
 
     def test_each_is_named(self):
         needed_by = {
-            ("lock", "ITS"): "set info hmget time eval",
+            ("lock", "ITS"): "set info hmget time",
             ("lock", "--fence", "ITS", "lock:more"): "hget hset exists",
             ("lock", "--wait", "2s", "HELD"): "zadd zrank zrange pttl",
             ("extend", "--token", "TOKEN", "HELD"): "pexpire",
@@ -150,7 +150,8 @@ class Denied(Masters):
         }
         shared = "zscore zremrangebyscore pexpireat"
         # These only decide how soon a waiter hears, what a batch costs, and what CLIENT LIST and status show.
-        others = ("mget type zcount zrem publish subscribe ping script|load client|id client|setname "
+        # Without eval see below.
+        others = ("eval mget type zcount zrem publish subscribe ping script|load client|id client|setname "
                   "client|kill")
         self.assertEqual(given(), set(" ".join([*needed_by.values(), shared, others]).split()))
         tried = {command: self.try_without(command, action)
@@ -166,6 +167,13 @@ class Denied(Masters):
                 place = re.search(r"user_script:(\d+)", told)  # Redis 7.0 tells no more
                 line = RENEW[0].splitlines()[int(place[1]) - 1] if place else ""
                 self.assertTrue(f"call('{command}'" in line or f"'{command}' command" in told, told)
+
+    def test_a_master_without_the_scripts_needs_eval(self):
+        self.make_user("without-eval", "-eval")
+        self.each("SCRIPT", "FLUSH")
+        env = self.env(REDLOCK_NODES=self.servers[0].uri("without-eval:pw@"))
+        told = self.redlock("lock", "lock:its", status=69, env=env).err
+        self.assertIn("no permissions to run the 'eval' command", told)
 
     def renew_shared_without(self, command):
         self.make_user("without-" + command, "-" + command)

@@ -84,15 +84,20 @@ static bool is_word(const struct request *request, unsigned index, const char *w
            strncasecmp(request->words[index], word, strlen(word)) == 0;
 }
 
+static bool is_script(const struct request *request)
+{
+    return is_word(request, 0, "EVALSHA") || is_word(request, 0, "EVAL");
+}
+
+/* The only one whose first key is the clock. */
 static bool is_hello(const struct request *request)
 {
-    return is_word(request, 0, "EVAL") && is_word(request, 3, "redlock:clock");
+    return is_script(request) && is_word(request, 3, "redlock:clock");
 }
 
 static bool is_about_locks(const struct request *request)
 {
-    return is_word(request, 0, "SET") || is_word(request, 0, "EVALSHA") ||
-           (is_word(request, 0, "EVAL") && !is_hello(request));
+    return is_word(request, 0, "SET") || (is_script(request) && !is_hello(request));
 }
 
 static unsigned names_of(const struct request *request)
@@ -103,7 +108,7 @@ static unsigned names_of(const struct request *request)
 /* Its last key is the logical clock. */
 static bool is_clocked(const struct request *request)
 {
-    if (!is_word(request, 0, "EVALSHA") && !is_word(request, 0, "EVAL"))
+    if (!is_script(request))
         return false;
     unsigned names = names_of(request);
     return names > 1 && is_word(request, 2 + names, "redlock:clock");
@@ -113,7 +118,7 @@ static bool is_clocked(const struct request *request)
  * command: how many; else 0. */
 static unsigned batch_of(const struct request *request)
 {
-    if (!is_word(request, 0, "EVALSHA") && !is_word(request, 0, "EVAL"))
+    if (!is_script(request))
         return 0;
     unsigned names = names_of(request);
     unsigned arguments = request->count - 3 - names;
@@ -226,8 +231,7 @@ static void answer_properly(struct liar *liar, struct connection *connection,
         say_clock(liar, connection, request);
     else if (batch_of(request))
         say_yes_to_each(connection, batch_of(request));
-    else if (is_word(request, 0, "EVALSHA") || is_word(request, 0, "EVAL") ||
-             is_word(request, 1, "KILL"))
+    else if (is_script(request) || is_word(request, 1, "KILL"))
         say_text(connection, ":1\r\n");
     else
         say_text(connection, "+OK\r\n");

@@ -189,10 +189,13 @@ static void write_names(char *to, size_t size, const struct request *request)
     }
 }
 
-static void write_hello(char *to, size_t size, const struct quarantine_terms *terms)
+/* An adoption always brings its script. */
+static void write_hello(char *to, size_t size, const struct request *request)
 {
-    snprintf(to, size, " max-ttl %s%s", fake_time(MS(terms->max_ttl_ms)),
-             terms->trust ? " trust" : "");
+    const struct quarantine_terms *terms = &request->terms;
+    bool whole = request->whole && request->tag.kind == REQUEST_HELLO;
+    snprintf(to, size, " max-ttl %s%s%s", fake_time(MS(terms->max_ttl_ms)),
+             terms->trust ? " trust" : "", whole ? " whole" : "");
 }
 
 /* The words after the kind of a request about a claim. */
@@ -238,7 +241,7 @@ static void note_send(struct fake *fake, unsigned master, const struct request *
     switch (request->tag.kind) {
     case REQUEST_HELLO:
     case REQUEST_ADOPT:
-        write_hello(more, sizeof more, &request->terms);
+        write_hello(more, sizeof more, request);
         break;
     case REQUEST_KILL:
         snprintf(more, sizeof more, " %lld", (long long)request->kill_id);

@@ -470,6 +470,15 @@ static bool fits_clock(enum request_kind kind, enum answer answer, usec clock)
     return tells_clock(kind, answer) == (clock != 0);
 }
 
+static bool fits(enum request_kind kind, const struct reply *reply)
+{
+    if (kind > REQUEST_ADOPT)
+        return reply->answer != ANSWER_HELLO && fits_clock(kind, reply->answer, reply->clock);
+    bool is_refused = reply->answer == ANSWER_ERROR ||
+                      (reply->answer == ANSWER_NOSCRIPT && kind == REQUEST_HELLO);
+    return reply->answer == ANSWER_HELLO || is_refused;
+}
+
 static void reply_once(struct scenario *s, unsigned index, struct reply *reply)
 {
     struct fake_master *master = &s->fake.masters[index];
@@ -479,15 +488,13 @@ static void reply_once(struct scenario *s, unsigned index, struct reply *reply)
         return;
     }
     enum request_kind kind = master->waiting[0].kind;
-    bool hello = kind <= REQUEST_ADOPT;
-    if ((hello != (reply->answer == ANSWER_HELLO) && reply->answer != ANSWER_ERROR) ||
-        (!hello && !fits_clock(kind, reply->answer, reply->clock))) {
+    if (!fits(kind, reply)) {
         complain(s, "that is no answer to what was asked", "");
         return;
     }
     if (!request_is_of_task(kind))
         reply->master_time = s->fake.now + master->clock;
-    if (hello && reply->answer == ANSWER_HELLO)
+    if (reply->answer == ANSWER_HELLO)
         fake_answer_hello(&s->fake, index);
     else
         fake_answer(&s->fake, index, reply);

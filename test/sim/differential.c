@@ -205,21 +205,24 @@ static struct request make_request(const struct test *t, const struct model_call
     return request;
 }
 
-/* TIME, the request (or several in one), TIME: in one packet. */
-static void write_requests(struct test *t, const struct request *requests, unsigned count,
-                           bool whole)
+/* TIME, the request (or several in one), TIME: in one packet.  Returns how many scripts are loaded
+ * before the request. */
+static unsigned write_requests(struct test *t, const struct request *requests, unsigned count,
+                               bool whole)
 {
+    unsigned replies = 1;
     static const char time[] = "*1\r\n$4\r\nTIME\r\n";
     struct buffer buffer = {0};
     enum step steps[STEPS_MAX];
     buffer_append(&buffer, time, sizeof time - 1);
     if (count == 1)
-        command_write(&buffer, requests, NULL, steps);
+        replies = command_write(&buffer, requests, NULL, steps);
     else
         command_write_each(&buffer, requests, count, whole);
     buffer_append(&buffer, time, sizeof time - 1);
     redisAppendFormattedCommand(t->context, buffer.data, buffer.length);
     buffer_free(&buffer);
+    return replies - 1;
 }
 
 static usec read_time(struct test *t)
@@ -650,6 +653,7 @@ static struct model_call draw_other_call(struct test *t)
                               .ttl_ms = chance_range(&t->chance, 1, LONGEST_MS)};
     if (chance_permille(&t->chance, 20)) {
         call.kind = chance_permille(&t->chance, 200) ? REQUEST_ADOPT : REQUEST_HELLO;
+        call.whole |= call.kind == REQUEST_ADOPT; /* always, and it loads nothing */
         call.terms = (struct quarantine_terms){.max_ttl_ms = chance_range(&t->chance, 1, 40000),
                                                .drift_ppm = chance_range(&t->chance, 0, 50000),
                                                .skew_ms = chance_range(&t->chance, 0, 2000),
@@ -697,8 +701,10 @@ static bool compare_one(struct test *t)
     struct request request = make_request(t, &call, token);
     struct hello hello;
     struct reply real;
-    write_requests(t, &request, 1, false);
+    unsigned loads = write_requests(t, &request, 1, false);
     usec before = read_time(t);
+    for (unsigned i = 0; i < loads; i++)
+        read_reply(t);
     read_answer(t, &request, &hello, &real);
     usec after = read_time(t);
     if (request_is_of_task(call.kind) && !listener_hears(&t->listener))
@@ -706,9 +712,11 @@ static bool compare_one(struct test *t)
     if (request.names)
         names_drop(&memory, (struct names *)(uintptr_t)request.names);
     t->compared++;
-    if (call.whole && real.answer != ANSWER_NOSCRIPT && call.count &&
+    if (call.whole && real.answer != ANSWER_NOSCRIPT && call.kind != REQUEST_ADOPT &&
         !(call.kind == REQUEST_ACQUIRE && call.count == 1))
-        t->loaded |= model_script(&call);
+        t->loaded |= model_scripts_with(&call);
+    if (loads)
+        t->loaded_each |= model_scripts_with(&call);
     t->model.scripts = t->loaded;
     if (agrees(t, before, &call, &real, &hello))
         return true;

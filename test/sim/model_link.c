@@ -136,7 +136,7 @@ static bool deliver_reply(struct link *link)
     struct hello hello;
     struct reply reply;
     exchange_read(s->world, message, &tag, &hello, &reply);
-    if (message->login)
+    if (tag.kind == REQUEST_HELLO)
         hello.client_id = it->conn->id;
     exchange_hear(s, master, message, &reply);
     message_free(s->world, message);

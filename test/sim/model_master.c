@@ -859,12 +859,14 @@ static enum answer hello(struct model_master *master, usec now, const struct mod
 /* One name is acquired with a plain SET, without a script. */
 static bool needs_script(const struct model_call *call)
 {
-    return call->kind > REQUEST_ACQUIRE || (call->kind == REQUEST_ACQUIRE && call->count > 1);
+    return call->kind > REQUEST_ACQUIRE || call->kind == REQUEST_HELLO ||
+           (call->kind == REQUEST_ACQUIRE && call->count > 1);
 }
+
+enum { CLAIM_KINDS = REQUEST_ANNOUNCE };
 
 uint64_t model_script(const struct model_call *call)
 {
-    enum { CLAIM_KINDS = REQUEST_ANNOUNCE };
     _Static_assert(5 * CLAIM_KINDS + REQUEST_KINDS - CLAIM_KINDS <= 64, "a bit for each script");
     if (request_is_of_task(call->kind))
         return UINT64_C(1) << (5 * CLAIM_KINDS + call->kind - CLAIM_KINDS);
@@ -872,6 +874,13 @@ uint64_t model_script(const struct model_call *call)
     bool is_slot = call->count && model_is_slot(call->names[0]) && request_has_slot(call->kind);
     unsigned variant = is_slot ? 4 : call->each + 2U * is_other;
     return UINT64_C(1) << (call->kind + CLAIM_KINDS * variant);
+}
+
+/* All scripts of claims come before a whole hello. */
+uint64_t model_scripts_with(const struct model_call *call)
+{
+    bool all = call->kind == REQUEST_HELLO;
+    return all ? (UINT64_C(1) << 5 * CLAIM_KINDS) - 1 : model_script(call);
 }
 
 void model_execute(struct model_master *master, usec wall, const struct model_call *call,
@@ -884,7 +893,7 @@ void model_execute(struct model_master *master, usec wall, const struct model_ca
         return;
     }
     if (call->whole)
-        master->scripts |= model_script(call);
+        master->scripts |= model_scripts_with(call);
     switch (call->kind) {
     case REQUEST_ACQUIRE:
         answer->answer = acquire(master, wall, call);

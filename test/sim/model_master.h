@@ -15,7 +15,6 @@
 #define MODEL_KEYS      108
 #define MODEL_MARK      (UINT32_MAX - 1) /* the value of a name that is shared */
 #define MODEL_SLOTS_OUT (UINT32_MAX - 2) /* told as that of a name with slots that are held */
-#define ALL_SCRIPTS     UINT64_MAX
 
 /* Slot j of a name is the name model_slot(name, j); of these there are no slots. */
 #define MODEL_PERMITS  8
@@ -208,6 +207,8 @@ void model_execute(struct model_master *master, usec wall, const struct model_ca
                    struct model_answer *answer);
 /* The bit of the script that carries out the call. */
 uint64_t model_script(const struct model_call *call);
+/* Those that come with a whole one. */
+uint64_t model_scripts_with(const struct model_call *call);
 /* Starts again, with `data` as read from disk, or with none. */
 void model_restart(struct model_master *master, usec wall, uint64_t run_id,
                    const struct model_data *data);

@@ -284,8 +284,6 @@ static void execute(struct conn *conn, struct message *message)
 {
     struct world *w = conn->world;
     struct server *server = &w->servers[conn->master];
-    if (message->login)
-        server->model.scripts = ALL_SCRIPTS;
     if (answers_error(w, server, message)) {
         message->answer = (struct model_answer){.answer = ANSWER_ERROR, .error = server->error};
     } else {

@@ -176,6 +176,13 @@ void send_round(struct world *world, enum request_kind kind, unsigned round)
     do_send(world, &request);
 }
 
+void send_whole_hello(struct world *world, unsigned round)
+{
+    struct request request = request_of(world->names, REQUEST_HELLO, round);
+    request.whole = true;
+    do_send(world, &request);
+}
+
 void send_one(struct world *world, enum request_kind kind, unsigned round)
 {
     struct request request = request_of(world->name, kind, round);

@@ -47,7 +47,7 @@ extern char LOCAL[];
     "$1\r\na\r\n$1\r\nb\r\n$1\r\nc\r\n$1\r\nd\r\n$1\r\ne\r\n$1\r\nf\r\n$1\r\ng\r\n$1\r\nh\r\n$"    \
     "1\r\ni\r\n$1\r\nj\r\n$1\r\nk\r\n$1\r\nl\r\n$1\r\nm\r\n$1\r\nn\r\n$1\r\no\r\n"                 \
     "$1\r\np\r\n$1\r\nq\r\n$1\r\nr\r\n"
-#define LOGIN_REPLIES "+OK\r\n:77\r\n" LOADED
+#define LOGIN_REPLIES "+OK\r\n:77\r\n"
 #define HELLO_REPLY                                                                                \
     "*11\r\n$1\r\nr\r\n$1\r\n7\r\n$6\r\nmaster\r\n:1\r\n:0\r\n:0\r\n:0\r\n:0\r\n$0\r\n\r\n:9\r\n:" \
     "5\r\n"
@@ -77,6 +77,7 @@ void run_until_heard(struct world *world, size_t length);
 struct request request_of(const struct names *names, enum request_kind kind, unsigned round);
 /* About two names: such a request shares its command with no other. */
 void send_round(struct world *world, enum request_kind kind, unsigned round);
+void send_whole_hello(struct world *world, unsigned round);
 /* About one name: it may share its command. */
 void send_one(struct world *world, enum request_kind kind, unsigned round);
 void send_batch(struct world *world, enum request_kind kind, unsigned first, unsigned count);

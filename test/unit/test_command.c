@@ -233,6 +233,8 @@ static struct request hello_request(enum request_kind kind)
                             .terms = {.max_ttl_ms = 30000, .drift_ppm = 10000, .skew_ms = 1000}};
 }
 
+#define HELLO_ARGUMENTS "1", "redlock:clock", "30000", "10000", "1000"
+
 static void hello_and_adopt_differ_in_one_argument(void **state)
 {
     (void)state;
@@ -240,11 +242,12 @@ static void hello_and_adopt_differ_in_one_argument(void **state)
     adopt.terms.trust = true;
     write_one(&hello);
     write_one(&adopt);
+    adopt.whole = true;
+    write_one(&adopt);
     FILE *expected = expecting();
-    EXPECT(expected, "EVAL", SCRIPT_HELLO_TEXT, "1", "redlock:clock", "30000", "10000", "1000", "0",
-           "0", "60000000");
-    EXPECT(expected, "EVAL", SCRIPT_HELLO_TEXT, "1", "redlock:clock", "30000", "10000", "1000", "1",
-           "1", "60000000");
+    EXPECT(expected, "EVALSHA", SCRIPT_HELLO_SHA1, HELLO_ARGUMENTS, "0", "0", "60000000");
+    EXPECT(expected, "EVALSHA", SCRIPT_HELLO_SHA1, HELLO_ARGUMENTS, "1", "1", "60000000");
+    EXPECT(expected, "EVAL", SCRIPT_HELLO_TEXT, HELLO_ARGUMENTS, "1", "1", "60000000");
     assert_written(expected);
 }
 
@@ -270,32 +273,20 @@ static void expect_scripts(FILE *expected)
     EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_PEEK_TEXT);
 }
 
-static void expect_hello(FILE *expected)
-{
-    EXPECT(expected, "EVAL", SCRIPT_HELLO_TEXT, "1", "redlock:clock", "30000", "10000", "1000", "0",
-           "0", "60000000");
-}
-
 static void a_whole_login_comes_before_hello(void **state)
 {
     (void)state;
     struct request hello = hello_request(REQUEST_HELLO);
     struct credentials login = {"ann", "p w", 12, "redlock"};
-    const enum step order[] = {STEP_AUTH, STEP_SELECT, STEP_SETNAME, STEP_CLIENT_ID, STEP_LOAD,
-                               STEP_LOAD, STEP_LOAD,   STEP_LOAD,    STEP_LOAD,      STEP_LOAD,
-                               STEP_LOAD, STEP_LOAD,   STEP_LOAD,    STEP_LOAD,      STEP_LOAD,
-                               STEP_LOAD, STEP_LOAD,   STEP_LOAD,    STEP_LOAD,      STEP_LOAD,
-                               STEP_LOAD, STEP_LOAD,   STEP_FINAL};
+    const enum step order[] = {STEP_AUTH, STEP_SELECT, STEP_SETNAME, STEP_CLIENT_ID, STEP_FINAL};
     assert_int_equal(command_write(&written, &hello, &login, steps), COUNT(order));
-    assert_int_equal(COUNT(order), STEPS_MAX);
     assert_memory_equal(steps, order, sizeof order);
     FILE *expected = expecting();
     EXPECT(expected, "AUTH", "ann", "p w");
     EXPECT(expected, "SELECT", "12");
     EXPECT(expected, "CLIENT", "SETNAME", "redlock");
     EXPECT(expected, "CLIENT", "ID");
-    expect_scripts(expected);
-    expect_hello(expected);
+    EXPECT(expected, "EVALSHA", SCRIPT_HELLO_SHA1, HELLO_ARGUMENTS, "0", "0", "60000000");
     assert_written(expected);
 }
 
@@ -304,16 +295,32 @@ static void what_is_not_given_is_not_sent(void **state)
     (void)state;
     struct request hello = hello_request(REQUEST_HELLO);
     struct credentials login = {0};
-    const enum step order[] = {STEP_CLIENT_ID, STEP_LOAD, STEP_LOAD, STEP_LOAD, STEP_LOAD,
-                               STEP_LOAD,      STEP_LOAD, STEP_LOAD, STEP_LOAD, STEP_LOAD,
-                               STEP_LOAD,      STEP_LOAD, STEP_LOAD, STEP_LOAD, STEP_LOAD,
-                               STEP_LOAD,      STEP_LOAD, STEP_LOAD, STEP_LOAD, STEP_FINAL};
+    const enum step order[] = {STEP_CLIENT_ID, STEP_FINAL};
     assert_int_equal(command_write(&written, &hello, &login, steps), COUNT(order));
     assert_memory_equal(steps, order, sizeof order);
     FILE *expected = expecting();
     EXPECT(expected, "CLIENT", "ID");
+    EXPECT(expected, "EVALSHA", SCRIPT_HELLO_SHA1, HELLO_ARGUMENTS, "0", "0", "60000000");
+    assert_written(expected);
+}
+
+/* Hello comes behind the others: a master that has it has them all. */
+static void a_whole_hello_brings_all_scripts(void **state)
+{
+    (void)state;
+    struct request hello = hello_request(REQUEST_HELLO);
+    struct credentials login = {"ann", "p w", 12, "redlock"};
+    hello.whole = true;
+    assert_int_equal(command_write(&written, &hello, &login, steps), STEPS_MAX);
+    assert_int_equal(steps[3], STEP_CLIENT_ID);
+    for (unsigned i = 4; i < STEPS_MAX - 1; i++)
+        assert_int_equal(steps[i], STEP_LOAD);
+    assert_int_equal(steps[STEPS_MAX - 1], STEP_FINAL);
+    written.length = 0;
+    assert_int_equal(command_write(&written, &hello, NULL, steps), SCRIPTS_LOADED + 1);
+    FILE *expected = expecting();
     expect_scripts(expected);
-    expect_hello(expected);
+    EXPECT(expected, "EVAL", SCRIPT_HELLO_TEXT, HELLO_ARGUMENTS, "0", "0", "60000000");
     assert_written(expected);
 }
 
@@ -1016,6 +1023,7 @@ int main(void)
         TEST(kill_names_the_connection),
         TEST(hello_and_adopt_differ_in_one_argument),
         TEST(a_whole_login_comes_before_hello),
+        TEST(a_whole_hello_brings_all_scripts),
         TEST(what_is_not_given_is_not_sent),
         TEST(auth_with_a_password_or_a_user_only),
         TEST(only_hello_logs_in),

@@ -18,7 +18,7 @@ static void the_first_hello_logs_in(void **state)
     world->react = keep_client_id;
     send_round(world, REQUEST_HELLO, 1);
     assert_int_equal(link_in_flight(world->link), 1);
-    run_until_heard(world, 1000);
+    run_until_heard(world, 100);
     assert_memory_equal(world->fake.heard, "*3\r\n$6\r\nCLIENT\r\n$7\r\nSETNAME\r\n", 29);
     assert_non_null(memmem(world->fake.heard, world->fake.heard_length, NAME, strlen(NAME)));
     fake_say(&world->fake, LOGIN_REPLIES HELLO_REPLY);
@@ -29,12 +29,36 @@ static void the_first_hello_logs_in(void **state)
     world->fake.heard_length = 0;
     send_round(world, REQUEST_HELLO, 2);
     run_until_heard(world, 100);
-    assert_memory_equal(world->fake.heard, "*10\r\n$4\r\nEVAL\r\n", 15);
+    assert_memory_equal(world->fake.heard, "*10\r\n$7\r\nEVALSHA\r\n", 18);
     fake_say(&world->fake, HELLO_REPLY);
     run_until_told(world, 2);
     assert_reply(&world->told[1], 2, ANSWER_HELLO);
     assert_int_equal(link_counters(world->link)->requests, 2);
     assert_int_equal(link_counters(world->link)->replies, 2);
+    assert_int_equal(link_in_flight(world->link), 0);
+}
+
+/* The scripts are not there: they come with the next hello, behind the same login. */
+static void a_whole_hello_loads_the_scripts(void **state)
+{
+    struct world *world = *state;
+    come_up(world, LOCAL);
+    world->react = keep_client_id;
+    client_id = 0;
+    send_round(world, REQUEST_HELLO, 1);
+    run_until_heard(world, 100);
+    fake_say(&world->fake, LOGIN_REPLIES "-NOSCRIPT none\r\n");
+    run_until_told(world, 1);
+    assert_reply(&world->told[0], 1, ANSWER_NOSCRIPT);
+
+    world->fake.heard_length = 0;
+    send_whole_hello(world, 2);
+    run_until_heard(world, 1000);
+    assert_memory_equal(world->fake.heard, "*3\r\n$6\r\nSCRIPT\r\n$4\r\nLOAD\r\n", 26);
+    fake_say(&world->fake, LOADED HELLO_REPLY);
+    run_until_told(world, 2);
+    assert_reply(&world->told[1], 2, ANSWER_HELLO);
+    assert_int_equal(client_id, 77);
     assert_int_equal(link_in_flight(world->link), 0);
 }
 
@@ -51,7 +75,7 @@ static void credentials_come_from_the_address(void **state)
     run_until_heard(world, sizeof start - 1);
     assert_memory_equal(world->fake.heard, start, sizeof start - 1);
     fake_say(&world->fake, "-WRONGPASS no\r\n+OK\r\n+OK\r\n:1\r\n");
-    fake_say(&world->fake, LOADED "-NOAUTH no\r\n");
+    fake_say(&world->fake, "-NOAUTH no\r\n");
     run_until_told(world, 1);
     assert_reply(&world->told[0], 1, ANSWER_ERROR);
     assert_string_equal(world->told[0].text, "WRONGPASS no");
@@ -101,9 +125,8 @@ static void a_full_master_is_told_as_such(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        LINK_TEST(the_first_hello_logs_in),
-        LINK_TEST(credentials_come_from_the_address),
-        LINK_TEST(each_connection_logs_in_afresh),
+        LINK_TEST(the_first_hello_logs_in),           LINK_TEST(a_whole_hello_loads_the_scripts),
+        LINK_TEST(credentials_come_from_the_address), LINK_TEST(each_connection_logs_in_afresh),
         LINK_TEST(a_full_master_is_told_as_such),
     };
     return cmocka_run_group_tests(tests, link_tests_begin, NULL);

@@ -289,7 +289,8 @@ static void a_forgotten_script(void **state)
     (void)state;
     for (int kind = REQUEST_ACQUIRE; kind < REQUEST_KINDS; kind++)
         answers((enum request_kind)kind, "-NOSCRIPT No matching script.\r\n", ANSWER_NOSCRIPT);
-    answers(REQUEST_HELLO, "-NOSCRIPT No matching script.\r\n", ANSWER_ERROR);
+    answers(REQUEST_HELLO, "-NOSCRIPT No matching script.\r\n", ANSWER_NOSCRIPT);
+    answers(REQUEST_ADOPT, "-NOSCRIPT No matching script.\r\n", ANSWER_ERROR);
     answers(REQUEST_KILL, "-NOSCRIPT No matching script.\r\n", ANSWER_ERROR);
 }
 

@@ -41,7 +41,7 @@
 /* clang-format on */
 
 /* About what is said of a name, its barriers and its latch: a task asks (tasks/task.h), and no
- * claim knows of it.  Their scripts are not loaded with a login, for few clients need them. */
+ * claim knows of it.  Their scripts do not come with a whole hello, for few clients need them. */
 #define TASK_REQUESTS(X)                                                                           \
     X(ANNOUNCE, announce) /* say something, if the name holds the token */                         \
     X(UNSAY, unsay)       /* take back what the token has said in this term */                     \
@@ -103,7 +103,7 @@ static inline bool request_is_of_task(enum request_kind kind)
 /* The master may have forgotten the script. */
 static inline bool request_has_script(enum request_kind kind)
 {
-    return request_is_about_names(kind) || request_is_of_task(kind);
+    return kind == REQUEST_HELLO || request_is_about_names(kind) || request_is_of_task(kind);
 }
 
 /* The master may send messages on our channel for it. */

@@ -109,16 +109,22 @@ static int64_t told_ttl_ms(const struct engine *e)
     return e->config.looks_only ? 0 : e->config.max_ttl_ms;
 }
 
-static void say_hello(struct engine *e, unsigned index, enum request_kind kind)
+static void ask_kind_of_hello(struct engine *e, unsigned index, enum request_kind kind, bool whole)
 {
     e->masters[index].hello_asked = true;
     master_send(e, index,
                 &(struct request){.tag = {.kind = kind, .sent_at = e->now},
-                                  .whole = true,
+                                  .whole = whole,
                                   .terms = {.max_ttl_ms = told_ttl_ms(e),
                                             .drift_ppm = e->config.drift_ppm,
                                             .skew_ms = e->config.skew_ms,
                                             .trust = e->config.trust_restarts}});
+}
+
+static void say_hello(struct engine *e, unsigned index, bool whole)
+{
+    e->masters[index].hello_whole = whole;
+    ask_kind_of_hello(e, index, REQUEST_HELLO, whole);
 }
 
 void master_connected(struct engine *e, unsigned index)
@@ -128,7 +134,7 @@ void master_connected(struct engine *e, unsigned index)
         return;
     master->state = MASTER_PREPARING;
     master->round_trip = 0; /* the way may be another one */
-    say_hello(e, index, REQUEST_HELLO);
+    say_hello(e, index, false);
 }
 
 static void leave(struct engine *e, unsigned index, const char *why)
@@ -373,16 +379,30 @@ static void ask_the_others(struct engine *e, unsigned index)
             master_look(e, i);
 }
 
+static bool is_greeted(const struct master *master)
+{
+    return master->state == MASTER_PREPARING || master->state == MASTER_UP;
+}
+
+/* A master that lacks the first script may lack all. */
+static void hear_no_hello(struct engine *e, unsigned index, const struct reply *reply)
+{
+    const struct master *master = &e->masters[index];
+    if (reply->answer == ANSWER_NOSCRIPT && is_greeted(master) && !master->hello_whole)
+        say_hello(e, index, true);
+    else if (reply->answer == ANSWER_NOSCRIPT || reply->answer == ANSWER_ERROR)
+        hello_failed(e, index, reply->text);
+}
+
 static enum master_news hear_hello(struct engine *e, unsigned index, const struct reply *reply)
 {
     struct master *master = &e->masters[index];
     master->hello_asked = false;
     if (reply->answer != ANSWER_HELLO) {
-        if (reply->answer == ANSWER_ERROR)
-            hello_failed(e, index, reply->text);
+        hear_no_hello(e, index, reply);
         return MASTER_NO_NEWS;
     }
-    if (master->state != MASTER_PREPARING && master->state != MASTER_UP)
+    if (!is_greeted(master))
         return MASTER_NO_NEWS;
     if (!is_acceptable(e, index, reply->hello))
         return MASTER_NO_NEWS;
@@ -447,7 +467,7 @@ void master_answered(struct engine *e, unsigned index, const struct reply *reply
     master->progress_at = e->now;
     learn_round_trip(e, master, e->now - reply->tag.sent_at);
     if (reply->answer == ANSWER_NO_CLOCK && !master->hello_asked)
-        say_hello(e, index, REQUEST_HELLO);
+        say_hello(e, index, false);
 }
 
 static void watch_connecting(struct engine *e, unsigned index)
@@ -502,11 +522,11 @@ void master_wake(struct engine *e, unsigned index)
 void master_look(struct engine *e, unsigned index)
 {
     if (master_is_up(&e->masters[index]) && !e->masters[index].hello_asked)
-        say_hello(e, index, REQUEST_HELLO);
+        say_hello(e, index, false);
 }
 
 void master_adopt(struct engine *e, unsigned index)
 {
     if (master_is_up(&e->masters[index]))
-        say_hello(e, index, REQUEST_ADOPT);
+        ask_kind_of_hello(e, index, REQUEST_ADOPT, true);
 }

@@ -343,15 +343,15 @@ static void read_script(struct reading *it, bool by_hash, struct asked *asked)
 {
     const struct script *script = find_script(next(it), by_hash);
     asked->asks = ASKS_REQUESTS;
-    it->bad |= !script || (by_hash && script->kind == REQUEST_HELLO);
+    it->bad |= !script;
     if (it->bad)
         return;
-    asked->calls[0] = (struct model_call){.kind = script->kind, .each = script->each};
+    asked->calls[0] =
+        (struct model_call){.kind = script->kind, .whole = !by_hash, .each = script->each};
     if (script->kind == REQUEST_HELLO) {
         read_hello(it, asked);
         return;
     }
-    asked->calls[0].whole = !by_hash;
     if (request_is_of_task(script->kind))
         read_task(it, asked);
     else if (script->each)

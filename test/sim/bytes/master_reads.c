@@ -110,15 +110,15 @@ static bool has_login(const struct peer *peer)
     return peer->greeting.logins == (peer->master % 2 ? 0 : 1);
 }
 
-/* The login comes before the first hello, and nowhere else. */
+/* The login comes before the first hello, and nowhere else; the scripts come before a whole one. */
 static void check_login(const struct peer *peer, const struct message *message)
 {
     const struct greeting *greeting = &peer->greeting;
     bool whole = has_login(peer) && greeting->databases == greeting->logins &&
-                 greeting->names == 1 && greeting->ids == 1 && greeting->loads == SCRIPTS_LOADED;
-    bool none = !greeting->logins && !greeting->databases && !greeting->names && !greeting->ids &&
-                !greeting->loads;
-    if (message->login ? !whole : !none)
+                 greeting->names == 1 && greeting->ids == 1;
+    bool none = !greeting->logins && !greeting->databases && !greeting->names && !greeting->ids;
+    bool loads = message->call.kind == REQUEST_HELLO && message->call.whole;
+    if ((message->login ? !whole : !none) || greeting->loads != (loads ? SCRIPTS_LOADED : 0))
         peer_violated(peer, "does not log in as it should");
 }
 
@@ -134,7 +134,7 @@ static void take_requests(struct peer *peer, const struct asked *asked)
     if (!first)
         return;
     check_login(peer, first);
-    if (first->login)
+    if (first->login || peer->greeting.loads)
         peer->said_first = peer->greeting;
     peer->greeting = (struct greeting){0};
     conn_send(peer_conn(peer), first);

@@ -43,7 +43,7 @@ static bool refuses_login(struct peer *peer, const struct message *message)
            chance_permille(&peer->in.chance, REFUSED);
 }
 
-/* The login, and the hello behind it. */
+/* The login or the scripts, and the hello behind them. */
 static void write_first(struct peer *peer, struct buffer *to, struct message *message)
 {
     bool refuses = refuses_login(peer, message);
@@ -137,7 +137,8 @@ static void say_answer(struct peer *peer, struct message *message)
 {
     struct buffer said = {0};
     answer_settle(message, &peer->in.chance);
-    if (message->login)
+    bool loads = message->call.kind == REQUEST_HELLO && message->call.whole;
+    if (message->login || loads)
         write_first(peer, &said, message);
     else
         answer_write(&said, peer->shell->world, message);
