@@ -712,7 +712,7 @@ static bool compare_one(struct test *t)
     if (request.names)
         names_drop(&memory, (struct names *)(uintptr_t)request.names);
     t->compared++;
-    if (call.whole && real.answer != ANSWER_NOSCRIPT && call.kind != REQUEST_ADOPT &&
+    if (call.whole && real.answer != ANSWER_NOSCRIPT &&
         !(call.kind == REQUEST_ACQUIRE && call.count == 1))
         t->loaded |= model_scripts_with(&call);
     if (loads)

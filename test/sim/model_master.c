@@ -870,6 +870,8 @@ uint64_t model_script(const struct model_call *call)
     _Static_assert(5 * CLAIM_KINDS + REQUEST_KINDS - CLAIM_KINDS <= 64, "a bit for each script");
     if (request_is_of_task(call->kind))
         return UINT64_C(1) << (5 * CLAIM_KINDS + call->kind - CLAIM_KINDS);
+    if (call->kind == REQUEST_ADOPT) /* it is that of hello */
+        return UINT64_C(1) << REQUEST_HELLO;
     bool is_other = call->modes && request_has_modes(call->kind);
     bool is_slot = call->count && model_is_slot(call->names[0]) && request_has_slot(call->kind);
     unsigned variant = is_slot ? 4 : call->each + 2U * is_other;
