@@ -1,4 +1,3 @@
--- uses handover.lua
 -- Enqueues a waiter for the names, or refreshes its place; takes the names, all or none,
 -- when its turn has come.
 -- KEYS the names, redlock:clock
@@ -11,6 +10,10 @@
 local names, clock = #KEYS - 1, KEYS[#KEYS]
 local token, ticket, life, modes = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[5]
 
+if names == 1 and not modes then
+    -- uses queue_one.lua
+end
+-- uses handover.lua
 -- uses stand.lua
 local was_open = false
 for i = 1, names do

@@ -42,18 +42,7 @@ local function somebody_is_ahead()
     return false
 end
 
--- A token of this library is 16 bytes in base64url, that is 22 characters, of which the last
--- has two bits; a colon and a label may follow.  Other libraries hand over to nobody.
-local function is_foreign(value)
-    if type(value) ~= 'string' then
-        return 0
-    end
-    if value == MARK then
-        return 0
-    end
-    local is_bare = #value == 22 and value:find('^[A-Za-z0-9_-]+[AQgw]$')
-    return value:byte(23) ~= 58 and not is_bare and 1 or 0
-end
+-- uses foreign.lua
 
 -- A holder of this library that has any of the names hands over, and may want to heal.
 local function held_for()
