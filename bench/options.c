@@ -36,7 +36,7 @@ static const char help[] =
     "  --read           pairs: each lease has its names shared, as a reader\n"
     "  --shared N       pairs: of N names, the same for every process that is run so;\n"
     "                   each waits until it is its turn\n"
-    "  --leases N       renew: leases held at once (1000); local-queue: waiters\n"
+    "  --leases N       renew, closing: leases held at once (1000); local-queue: waiters\n"
     "  --workers N      handoff, turns, permits: processes that want it (8)\n"
     "  --permits K      permits, pairs: one of K permits of each name\n"
     "  --readers N      turns: so many of them share it (all but one)\n"

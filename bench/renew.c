@@ -1,6 +1,6 @@
 /*
- * renew.c - many leases held at once: the cost of a renewal and of a held lease, and whether a
- * renewal comes too late.
+ * renew.c - many leases held at once: the cost of a renewal and of a held lease, whether a
+ * renewal comes too late, and what it takes to close the client.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +12,7 @@
 
 #define AT_ONCE  256 /* asked for, and not yet answered */
 #define GATHER_S 120.
+#define CLOSE_MS 600000
 
 struct renew {
     struct user user;
@@ -20,7 +21,7 @@ struct renew {
     struct result *result;
     redlock_lease **leases;
     unsigned asked, held, failed;
-    uint64_t at_risk, healthy, lost;
+    uint64_t at_risk, healthy, lost, released;
     size_t empty; /* bytes in use before */
 };
 
@@ -49,6 +50,9 @@ static void on_event(redlock_lease *lease, const redlock_event *event, void *dat
     case REDLOCK_LOST:
         result_note(renew->result, "lost: %s", event->text);
         renew->lost++;
+        break;
+    case REDLOCK_RELEASED:
+        renew->released += event->code == REDLOCK_OK;
         break;
     default:
         break;
@@ -153,9 +157,43 @@ static void close_renew(void *self)
     free(renew);
 }
 
+/* Once: there is nothing left to close then. */
+static void run_closing(void *self, double warm, double seconds, struct result *result)
+{
+    struct renew *renew = self;
+    (void)warm, (void)seconds;
+    double user, system;
+    usage_now(&user, &system);
+    int64_t begun = now_ns();
+    user_close_within(&renew->user, CLOSE_MS);
+    result->seconds = (double)(now_ns() - begun) / 1e9;
+    usage_now(&result->user, &result->system);
+    double cpu = result->user + result->system - user - system;
+    result_fact(result, "leases", renew->held);
+    result_fact(result, "not_acquired", renew->failed);
+    result_fact(result, "released", (double)renew->released);
+    result_fact(result, "closing_s", result->seconds);
+    result_fact(result, "cpu_us_per_closed_lease", cpu * 1e6 / (renew->held ? renew->held : 1));
+}
+
+static void close_closing(void *self)
+{
+    struct renew *renew = self;
+    redlock_free(renew->user.client);
+    free(renew->leases);
+    free(renew);
+}
+
 const struct scenario renew_scenario = {
     .name = "renew",
     .summary = "--leases held for --seconds: cost and punctuality of renewals",
     .open = open_renew,
     .run = run_renew,
     .close = close_renew};
+
+const struct scenario closing_scenario = {
+    .name = "closing",
+    .summary = "--leases held, and the client closed: until all are released",
+    .open = open_renew,
+    .run = run_closing,
+    .close = close_closing};

@@ -3,8 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define CLOSE_MS 5000
-
 static void on_ready(redlock *client, redlock_code code, const char *text, void *data)
 {
     struct user *user = data;
@@ -82,13 +80,18 @@ static void on_closed(redlock *client, unsigned left, void *data)
     ev_break(user->loop, EVBREAK_ONE);
 }
 
-void user_close(struct user *user)
+void user_close_within(struct user *user, unsigned ms)
 {
     user->done = false;
-    redlock_close(user->client, CLOSE_MS, on_closed, user);
+    redlock_close(user->client, ms, on_closed, user);
     while (!user->done)
         ev_run(user->loop, 0);
     ev_io_stop(user->loop, &user->ready);
+}
+
+void user_close(struct user *user)
+{
+    user_close_within(user, 5000);
     redlock_free(user->client);
     user->client = NULL;
 }

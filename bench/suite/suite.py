@@ -313,6 +313,10 @@ class Suite:
             self.single("renewals", f"{leases} leases, ttl {ttl // 1000} s",
                         ["--leases", str(leases), "--ttl", str(ttl), "--seconds", str(seconds), "renew"],
                         seconds + 200)
+        for leases, ttl, _ in plan[2:]:
+            self.say(f"{leases} leases closed")
+            self.single("renewals", f"{leases} leases closed",
+                        ["--leases", str(leases), "--ttl", str(10 * ttl), "closing"], 400)
 
     def handoffs(self):
         self.start_peers()
