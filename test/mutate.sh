@@ -7,7 +7,7 @@ set -euo pipefail
 export LC_ALL=C
 root=$(cd "$(dirname "$0")/.." && pwd)
 CC=${CC:-cc}
-units='quorum deadlines round master claim renewals times fence logical'
+units='quorum deadlines round master claim closing renewals times fence logical'
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -149,7 +149,11 @@ mutant former-not-killed masters/master.c "$(within come_up 'end_former_connecti
 mutant owed-forgotten engine.c "$(within after_up 'pay_claims\(e, master\);' '')"
 mutant unknown-is-refused ledger/claim.c "$(within expect_to_be_set 'presence = UNSURE' 'presence = ABSENT')"
 mutant never-written-off ledger/claim.c "$(within claim_wake 'write_off\(e, claim\)' 'come_due(e, claim)')"
-mutant without-deadline ledger/claim.c "$(within wake_at 'deadlines_at_latest\(.*LOOK_AGAIN\)' '(void)LOOK_AGAIN')"
+mutant without-deadline ledger/claim.c "$(within wake_at 'deadlines_at_latest\([^;]*' '(void)LOOK_AGAIN')"
+mutant looked-at-once engine.c "$(within look_at_claims 'deadlines_at_latest\([^;]*' '(void)e')"
+mutant closed-all-at-once engine.c "$(within close_some ' \&\& e->busy\.count < CLOSE_UNHEARD; ' '; ')"
+mutant closing-stalls engine.c "$(within engine_step 'if \(e->closing \&\& e->held\.first\)' 'if (event->kind == EVENT_CLOSE || event->kind == EVENT_TIMER)')"
+mutant given-up-unsent engine.c "$(within give_up_all 'while \(e->held\.first\)' 'while (false)')"
 mutant many-miscounted ledger/claim.c "$(within hear_setting 'if \(at->setting < SETTING_MANY\)' 'if (at->setting)')"
 mutant late-answer-not-dated ledger/claim.c "$(within hear_setting 'may_last\(e, claim, reply->tag\.ttl\); .*' '')"
 mutant late-place-not-dated ledger/claim.c "$(within hear_setting '^        may_last\(e, claim, reply->tag\.ttl\);$' '')"

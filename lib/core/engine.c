@@ -13,7 +13,8 @@
 #include "masters/subscription.h"
 #include "tasks/tasks.h"
 
-#define CLOSE_AT_ONCE 256 /* leases that one step of closing releases */
+#define CLOSE_AT_ONCE 256  /* leases that one step of closing releases */
+#define CLOSE_UNHEARD 1024 /* leases whose releases may be unanswered while closing */
 
 /* ---- news of a master ---------------------------------------------------- */
 
@@ -84,12 +85,13 @@ static void hurry_claims(struct engine *e)
     }
 }
 
-/* Closing goes in portions, so that a million leases do not fill memory with releases. */
+/* Closing goes in portions, and on as answers come: the releases of a million leases would fill
+ * memory, and most would be answered too late. */
 static void close_some(struct engine *e)
 {
-    for (unsigned i = 0; i < CLOSE_AT_ONCE && e->held.first; i++)
+    for (unsigned i = 0; i < CLOSE_AT_ONCE && e->held.first && e->busy.count < CLOSE_UNHEARD; i++)
         lease_close(e, e->held.first);
-    if (e->held.first)
+    if (e->held.first && e->busy.count < CLOSE_UNHEARD)
         deadlines_set(&e->deadlines, &e->deadline, e->now);
 }
 
@@ -106,7 +108,6 @@ static void close_all(struct engine *e)
     tasks_close(e);
     subscription_end(e);
     hurry_claims(e);
-    close_some(e);
 }
 
 static void give_up_one(struct engine *e, struct lease *lease, unsigned master)
@@ -115,8 +116,11 @@ static void give_up_one(struct engine *e, struct lease *lease, unsigned master)
     lease_give_up(e, lease);
 }
 
+/* What is left goes to the masters at once, unanswered. */
 static void give_up_all(struct engine *e)
 {
+    while (e->held.first)
+        lease_close(e, e->held.first);
     lists_each(e, &e->busy, give_up_one, 0);
     tasks_give_up(e);
 }
@@ -145,11 +149,21 @@ static void wake_claim(struct engine *e, struct claim *claim)
 
 static void wake_claims_without_deadline(struct engine *e)
 {
+    e->look_at = 0;
     for (struct claim *claim = e->abandoned, *next; claim; claim = next) {
         next = claim->next;
         if (!claim->timed)
             wake_claim(e, claim);
     }
+}
+
+/* All abandoned claims are gone through, so not whenever the engine is woken for something else. */
+static void look_at_claims(struct engine *e)
+{
+    if (e->look_at && e->now >= e->look_at)
+        wake_claims_without_deadline(e);
+    else if (e->look_at)
+        deadlines_at_latest(&e->deadlines, &e->deadline, e->look_at);
 }
 
 static void wake_one(struct engine *e)
@@ -159,11 +173,9 @@ static void wake_one(struct engine *e)
         return;
     switch ((enum deadline_owner)due->owner) {
     case OWNER_ENGINE:
-        wake_claims_without_deadline(e);
+        look_at_claims(e);
         further_free_withdrawn(e);
         subscription_look(e);
-        if (e->closing)
-            close_some(e);
         break;
     case OWNER_MASTER:
         master_wake(e, (unsigned)(OWNER_OF(struct master, due) - e->masters));
@@ -298,6 +310,8 @@ void engine_step(struct engine *e, usec now, struct randomness *random, const st
         give_up_all(e);
         break;
     }
+    if (e->closing && e->held.first)
+        close_some(e);
     leave(e);
 }
 

@@ -64,6 +64,18 @@ static void test_gets_a_deadline_later(void **state)
     assert_int_equal(engine_owed(&fake.engine), 1);
 }
 
+/* Whatever else the engine is woken for. */
+static void test_is_looked_at_in_its_time(void **state)
+{
+    (void)state;
+    const struct claim *claim = release_starving();
+    deadlines_set(&fake.engine.deadlines, &fake.engine.deadline, fake.now);
+    fake_advance(&fake, MS(150));
+    assert_false(claim->timed);
+    fake_advance(&fake, MS(100));
+    assert_true(claim->timed);
+}
+
 static void test_is_written_off_without_a_deadline(void **state)
 {
     (void)state;
@@ -121,6 +133,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CORE_TEST(test_gets_a_deadline_later),
+        CORE_TEST(test_is_looked_at_in_its_time),
         CORE_TEST(test_is_written_off_without_a_deadline),
         CORE_TEST(test_counts_what_is_in_flight),
         CORE_TEST(test_too_many_in_flight_are_never_absent),

@@ -46,6 +46,7 @@ struct engine {
     bool ready_told, closing, closed_told;
     bool stepping;            /* for an assertion: no effect of a step may call the core */
     struct deadline deadline; /* closing goes on, or claims without a deadline are looked at */
+    usec look_at;             /* when those claims are looked at; 0: there are none */
 
     struct deadlines deadlines;
     struct lease_list busy; /* leases, but no HELD ones, that masters or a timer concern */

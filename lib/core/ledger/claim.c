@@ -240,10 +240,13 @@ static void wake_at(struct engine *e, struct claim *claim, usec at)
 {
     if (!claim->timed)
         claim->timed = deadlines_enter(&e->deadlines, &e->memory);
-    if (claim->timed)
+    if (claim->timed) {
         deadlines_set(&e->deadlines, &claim->deadline, at);
-    else
-        deadlines_at_latest(&e->deadlines, &e->deadline, e->now + LOOK_AGAIN);
+        return;
+    }
+    if (!e->look_at)
+        e->look_at = e->now + LOOK_AGAIN;
+    deadlines_at_latest(&e->deadlines, &e->deadline, e->look_at);
 }
 
 void claim_let_go(struct claim **home)

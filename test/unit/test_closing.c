@@ -1,0 +1,86 @@
+/* Closing with very many leases: they are released in portions, as answers come. */
+#include "core_world.h"
+
+#define LEASES  2000
+#define UNHEARD 1024 /* releases to one master that may be unanswered */
+
+static struct actor crowd[LEASES]; /* more than a fake has room for */
+
+static void tell(struct actor *actor, enum outcome_kind kind)
+{
+    struct outcome outcome;
+    assert_true(engine_tell(&fake.engine, fake.now, &actor->core, &outcome));
+    assert_int_equal(outcome.kind, kind);
+    assert_int_equal(outcome.cause, CAUSE_NONE);
+}
+
+static void acquire(struct actor *actor)
+{
+    struct terms terms = {.ttl = MS(10000), .margin = MS(500)};
+    struct names *names = fake_names(&fake, "job");
+    assert_true(lease_init(&fake.engine, &actor->core, names, &terms, NULL, 0));
+    names_drop(&fake.memory, names);
+    fake_step(&fake, &(struct event){.kind = EVENT_ACQUIRE, .lease = &actor->core});
+    answer_all(ANSWER_YES);
+    tell(actor, OUTCOME_ACQUIRED);
+}
+
+static int begin(void **state)
+{
+    if (core_set_up_greeted(state))
+        return -1;
+    for (unsigned i = 0; i < LEASES; i++)
+        acquire(&crowd[i]);
+    fake.closing = true;
+    fake_step(&fake, &(struct event){.kind = EVENT_CLOSE});
+    return 0;
+}
+
+static int end(void **state)
+{
+    for (unsigned i = 0; i < LEASES; i++)
+        lease_drop(&fake.engine, &crowd[i].core);
+    return core_tear_down(state);
+}
+
+static void wake_all(void)
+{
+    while (engine_next_deadline(&fake.engine) <= fake.now)
+        fake_wake(&fake);
+}
+
+static void test_goes_on_with_the_answers(void **state)
+{
+    usec begun = fake.now;
+    (void)state;
+    for (unsigned answered = 0; !fake.closed; answered++) {
+        wake_all();
+        unsigned left = LEASES - answered;
+        assert_int_equal(fake.masters[0].count, left < UNHEARD ? left : UNHEARD);
+        for (unsigned i = 0; i < 3; i++)
+            assert_true(fake_answer(&fake, i, &(struct reply){.answer = ANSWER_YES}));
+    }
+    assert_int_equal(fake.now, begun);
+    for (unsigned i = 0; i < LEASES; i++)
+        tell(&crowd[i], OUTCOME_RELEASED);
+}
+
+static void test_sends_what_is_left_when_given_up(void **state)
+{
+    (void)state;
+    wake_all();
+    assert_int_equal(fake.masters[2].count, UNHEARD);
+    fake_step(&fake, &(struct event){.kind = EVENT_GIVE_UP});
+    assert_int_equal(fake.masters[2].count, LEASES);
+    assert_int_equal(engine_owed(&fake.engine), 3 * LEASES);
+    answer_all(ANSWER_YES);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_goes_on_with_the_answers, begin, end),
+        cmocka_unit_test_setup_teardown(test_sends_what_is_left_when_given_up, begin, end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
