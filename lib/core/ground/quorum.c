@@ -47,7 +47,7 @@ usec quorum_ttl_for(usec validity, int64_t drift_ppm)
 usec quorum_ranked(const usec *values, unsigned count, unsigned rank)
 {
     ASSERT(count <= MASTERS_MAX && rank > 0 && rank <= count);
-    usec sorted[MASTERS_MAX] = {0};
+    usec sorted[MASTERS_MAX];
     for (unsigned n = 0; n < count; n++) {
         unsigned at = n;
         for (; at > 0 && sorted[at - 1] < values[n]; at--)

@@ -154,11 +154,12 @@ void claim_token(const struct engine *e, const struct claim *claim, char token[T
 {
     const char *text = text_of(e, claim);
     struct slice label = label_of(e, claim);
-    memset(token, 0, TOKEN_MAX + 1);
+    token[0] = '\0';
     if (!text[0])
         return;
     memcpy(token, text, claim->token_length);
     memcpy(token + claim->token_length, label.bytes, label.length);
+    token[claim->token_length + label.length] = '\0';
 }
 
 /* ---- asking -------------------------------------------------------------- */
@@ -190,38 +191,41 @@ static void expect_to_be_set(struct engine *e, struct claim *claim, struct ledge
         may_last(e, claim, question->ttl);
 }
 
+/* What these kinds carry, and nothing else: to clear the whole request first would take longer. */
+static void fill_in(const struct engine *e, struct claim *claim, unsigned master,
+                    const struct question *question, struct request *request)
+{
+    struct slice label = label_of(e, claim);
+    request->tag = (struct tag){.kind = question->kind,
+                                .round = question->round,
+                                .claim = claim,
+                                .sent_at = e->now,
+                                .ttl = question->ttl,
+                                .mode = claim->mode,
+                                .converts = claim->converts};
+    request->whole = question->whole;
+    request->permits = question->permits;
+    request->names = claim->names;
+    request->token = text_of(e, claim);
+    request->token_length = claim->token_length + label.length;
+    request->label = label.bytes;
+    request->label_length = label.length;
+    request->ttl_ms = question->ttl / 1000;
+    request->proposal = question->proposal;
+    request->fence = question->fence;
+    request->ticket = question->ticket;
+    request->channel = e->config.channel;
+    request->heal = question->heal;
+    request->not_after =
+        question->not_after + (question->not_after ? e->masters[master].offset : 0);
+    request->tokens_told = e->config.tokens_told;
+}
+
 void claim_ask(struct engine *e, struct claim *claim, unsigned master,
                const struct question *question)
 {
-    struct slice label = label_of(e, claim);
-    struct request request = {
-        .tag = {.kind = question->kind,
-                .round = question->round,
-                .claim = claim,
-                .sent_at = e->now,
-                .ttl = question->ttl},
-        .whole = question->whole,
-        .names = claim->names,
-        .token = text_of(e, claim),
-        .token_length = claim->token_length + label.length,
-        .label = label.bytes,
-        .label_length = label.length,
-        .ttl_ms = question->ttl / 1000,
-        .proposal = question->proposal,
-        .fence = question->fence,
-        .ticket = question->ticket,
-        .permits = question->permits,
-        .channel = e->config.channel,
-        .heal = question->heal,
-    };
-    if (claim_was_changed(claim)) {
-        request.tag.mode = claim->mode;
-        request.tag.converts = claim->converts;
-    }
-    if (question->kind == REQUEST_PEEK)
-        request.tokens_told = e->config.tokens_told;
-    if (question->not_after)
-        request.not_after = question->not_after + e->masters[master].offset;
+    struct request request;
+    fill_in(e, claim, master, question, &request);
     bool sets = request_sets_token(question->kind);
     ASSERT(!(sets && claim->abandoned)); /* its release is on its way */
     ASSERT(!sets || question->ttl > 0);
