@@ -235,6 +235,8 @@ mutant vouch-not-awaited ground/round.c "$(within round_may_say_yes 'may \? may 
 mutant wall-of-one masters/logical.c "$(within logical_wall 'quorum_ranked\([^;]*' 'walls[0]')"
 mutant proposal-repeated masters/logical.c "$(within logical_propose 'e->clock \+ 1' 'e->clock')"
 mutant token-reused ledger/claim.c "$(within claim_fresh_token 'token_draw\(e, text_of\(e, claim\)\);' 'token_write(text_of(e, claim), (const uint8_t[TOKEN_RANDOM]){0});')"
+mutant lost-word-agrees ground/round.c "$(within names_holder ' \&\& ballot->text != TEXT_LOST' '')"
+mutant word-is-shared ground/round.c "$(within round_copy 'to->texts = texts;' '')"
 mutant raised-is-complete ground/round.c "$(within round_give_up_connecting 'round->incomplete = true;' '')"
 mutant fence-kept-untold lease/acquiring.c "$(within acquiring_unsay 'lease->fence = 0;' '')"
 mutant fence-kept-cancelled lease/acquiring.c "$(within acquiring_cancel 'lease->fence = 0;' '')"

@@ -436,14 +436,17 @@ static void check_outcome(struct fake *fake, struct actor *actor, const struct o
                    (int)outcome->kind);
 }
 
-static void write_vote(char *to, size_t size, struct fake *fake, const struct ballot *ballot)
+static void write_vote(char *to, size_t size, struct fake *fake, const struct round *round,
+                       unsigned master)
 {
+    const struct ballot *ballot = &round->ballots[master];
     static const char *const names[] = {"-",           "granted",  "healed",  "held",
                                         "free",        "released", "refused", "timeout",
                                         "unreachable", "abstains"};
     const char *holder = "";
-    if (ballot->vote == VOTE_HELD && ballot->text[0])
-        holder = fake_token(fake, ballot->text, strlen(ballot->text));
+    const char *text = round_text(round, master);
+    if (ballot->vote == VOTE_HELD && text[0])
+        holder = fake_token(fake, text, strlen(text));
     int used = snprintf(to, size, "%s%s%s", names[ballot->vote], holder[0] ? " by " : "", holder);
     if (ballot->remaining_ms > 0 && (ballot->vote == VOTE_HELD || ballot->vote == VOTE_ABSTAINS))
         snprintf(to + used, size - (size_t)used, " %s", fake_time(MS(ballot->remaining_ms)));
@@ -457,7 +460,7 @@ void fake_votes(struct fake *fake, const struct lease *lease, char *to, size_t s
     for (unsigned i = 0; round && i < fake->engine.config.masters; i++) {
         if (i)
             used += (size_t)snprintf(to + used, size - used, ", ");
-        write_vote(to + used, size - used, fake, &round->ballots[i]);
+        write_vote(to + used, size - used, fake, round, i);
         used += strlen(to + used);
     }
 }

@@ -1,6 +1,7 @@
 /* One question put to all masters: ballots, their deadlines, their count. */
 #include "unit.h"
 
+#include "../plain_memory.h"
 #include "ground/round.h"
 
 #define MASTERS 5
@@ -9,6 +10,16 @@
 /* When each master's answer is overdue. */
 static const usec overdue[MASTERS] = {50, 60, 10, 10, 10};
 
+static const struct memory memory = PLAIN_MEMORY;
+
+static void *take_nothing(void *pool, size_t size)
+{
+    (void)pool, (void)size;
+    return NULL;
+}
+
+static const struct memory no_memory = {take_nothing, plain_give, NULL};
+
 static struct round *fresh(usec give_up)
 {
     struct round *round = calloc(1, sizeof *round + MASTERS * sizeof(struct ballot));
@@ -16,6 +27,18 @@ static struct round *fresh(usec give_up)
     memset(round->ballots, 0x5a, MASTERS * sizeof(struct ballot));
     round_begin(round, MASTERS, REQUEST_ACQUIRE, 7, give_up);
     return round;
+}
+
+static void drop(struct round *round)
+{
+    round_hush(round, &memory, MASTERS);
+    free(round);
+}
+
+static void hear(struct round *round, unsigned master, const char *holder)
+{
+    round_vote_text(round, &memory, MASTERS, master, VOTE_HELD,
+                    (struct slice){holder, strlen(holder)});
 }
 
 static void test_begins_with_nothing_said(void **state)
@@ -29,10 +52,10 @@ static void test_begins_with_nothing_said(void **state)
     assert_int_equal(round_deadline(round, MASTERS, overdue), NEVER);
     for (unsigned i = 0; i < MASTERS; i++) {
         assert_int_equal(round->ballots[i].remaining_ms, -1);
-        assert_string_equal(round->ballots[i].text, "");
+        assert_string_equal(round_text(round, i), "");
         assert_false(round->ballots[i].again);
     }
-    free(round);
+    drop(round);
 }
 
 static void test_what_counts_as_yes(void **state)
@@ -49,7 +72,7 @@ static void test_what_counts_as_yes(void **state)
         round_vote(round, 2, votes[i].vote);
         assert_int_equal(round_yes(round, MASTERS), votes[i].yes);
         assert_int_equal(round_undecided(round, MASTERS), 0);
-        free(round);
+        drop(round);
     }
 }
 
@@ -70,7 +93,7 @@ static void test_decided_early(void **state)
     assert_int_equal(round_verdict(round, MASTERS, QUORUM), VERDICT_WON);
     round_vote(round, 4, VOTE_TIMEOUT);
     assert_int_equal(round_verdict(round, MASTERS, QUORUM), VERDICT_LOST);
-    free(round);
+    drop(round);
 }
 
 static void test_expires_to_the_microsecond(void **state)
@@ -93,7 +116,7 @@ static void test_expires_to_the_microsecond(void **state)
     assert_int_equal(timeouts, 2);
     assert_int_equal(round_deadline(round, MASTERS, overdue), NEVER);
     assert_false(round_expire(round, MASTERS, NEVER, overdue, &timeouts));
-    free(round);
+    drop(round);
 }
 
 /* The master refused, and was asked only for the holder: its silence changes nothing. */
@@ -115,7 +138,7 @@ static void test_a_grant_asked_again_counts_once(void **state)
     round_ask(round, 3, 10);
     assert_int_equal(round_may_say_yes(round, MASTERS), 1);
     assert_int_equal(round_verdict(round, MASTERS, QUORUM), VERDICT_PENDING);
-    free(round);
+    drop(round);
 }
 
 static void test_the_grace_ends_once(void **state)
@@ -132,7 +155,7 @@ static void test_the_grace_ends_once(void **state)
     assert_int_equal(round_deadline(round, MASTERS, overdue), NEVER);
     assert_false(round_expire(round, MASTERS, 31, overdue, &timeouts));
     assert_int_equal(timeouts, 0);
-    free(round);
+    drop(round);
 }
 
 static void test_a_refusal_stands(void **state)
@@ -144,7 +167,7 @@ static void test_a_refusal_stands(void **state)
     round_ask(round, 0, 0);
     assert_true(round_expire(round, MASTERS, 50, overdue, &timeouts));
     assert_int_equal(round->ballots[0].vote, VOTE_HELD);
-    free(round);
+    drop(round);
 }
 
 static void test_hope_given_up(void **state)
@@ -162,7 +185,7 @@ static void test_hope_given_up(void **state)
     assert_int_equal(round->ballots[1].vote, VOTE_UNREACHABLE);
     round_close(round, MASTERS);
     assert_int_equal(round_undecided(round, MASTERS), 0);
-    free(round);
+    drop(round);
 }
 
 static void test_words_are_cut(void **state)
@@ -172,13 +195,84 @@ static void test_words_are_cut(void **state)
     memset(words, 'w', sizeof words);
     struct round *round = fresh(80);
     for (size_t length = VOTE_TEXT_MAX - 2; length <= VOTE_TEXT_MAX + 1; length++) {
-        round_vote_text(round, 0, VOTE_REFUSED, words, length);
-        assert_int_equal(strlen(round->ballots[0].text),
+        round_vote_text(round, &memory, MASTERS, 0, VOTE_REFUSED, (struct slice){words, length});
+        assert_int_equal(strlen(round_text(round, 0)),
                          length < VOTE_TEXT_MAX ? length : VOTE_TEXT_MAX - 1);
     }
-    round_vote_text(round, 0, VOTE_REFUSED, NULL, 0);
-    assert_string_equal(round->ballots[0].text, "");
-    free(round);
+    round_vote_text(round, &memory, MASTERS, 0, VOTE_REFUSED, (struct slice){NULL, 0});
+    assert_string_equal(round_text(round, 0), "");
+    drop(round);
+}
+
+static void test_words_stay_until_the_next_round(void **state)
+{
+    (void)state;
+    struct round *round = fresh(80);
+    hear(round, 1, "one");
+    hear(round, 4, "four");
+    round_vote(round, 1, VOTE_TIMEOUT);
+    assert_string_equal(round_text(round, 0), "");
+    assert_string_equal(round_text(round, 1), "one");
+    assert_string_equal(round_text(round, 4), "four");
+    round_begin(round, MASTERS, REQUEST_PEEK, 8, 100);
+    assert_string_equal(round_text(round, 4), "");
+    hear(round, 0, "zero");
+    assert_string_equal(round_text(round, 4), "");
+    round_hush(round, &memory, MASTERS);
+    assert_string_equal(round_text(round, 0), "");
+    assert_int_equal(round->ballots[0].vote, VOTE_HELD);
+    drop(round);
+}
+
+static void test_a_copy_has_words_of_its_own(void **state)
+{
+    (void)state;
+    struct round *from = fresh(80), *to = fresh(90);
+    hear(from, 1, "one");
+    hear(to, 2, "two");
+    round_copy(to, from, &memory, MASTERS);
+    assert_int_equal(to->give_up, 80);
+    assert_string_equal(round_text(to, 1), "one");
+    assert_string_equal(round_text(to, 2), "");
+    hear(from, 1, "another");
+    assert_string_equal(round_text(to, 1), "one");
+    drop(from);
+    assert_string_equal(round_text(to, 1), "one");
+    drop(to);
+}
+
+static void test_a_lost_word_is_no_lost_vote(void **state)
+{
+    (void)state;
+    struct round *round = fresh(80);
+    for (unsigned i = 0; i < QUORUM; i++)
+        round_vote_text(round, &no_memory, MASTERS, i, VOTE_HELD, (struct slice){"one", 3});
+    assert_int_equal(round_count(round, MASTERS, VOTE_HELD), QUORUM);
+    assert_string_equal(round_text(round, 0), "");
+    /* They may have named several. */
+    assert_int_equal(round_agree_on_holder(round, MASTERS), 0);
+    struct round *copy = fresh(80);
+    hear(round, 3, "two");
+    round_copy(copy, round, &no_memory, MASTERS);
+    assert_int_equal(round_agree_on_holder(round, MASTERS), 1);
+    assert_int_equal(round_agree_on_holder(copy, MASTERS), 0);
+    drop(round);
+    drop(copy);
+}
+
+static void test_agreeing_on_a_holder(void **state)
+{
+    (void)state;
+    struct round *round = fresh(80);
+    assert_int_equal(round_agree_on_holder(round, MASTERS), 0);
+    hear(round, 0, "one");
+    hear(round, 1, "two");
+    hear(round, 2, "one");
+    assert_int_equal(round_agree_on_holder(round, MASTERS), 2);
+    for (unsigned i = 0; i < QUORUM; i++) /* a value may be empty */
+        hear(round, i, "");
+    assert_int_equal(round_agree_on_holder(round, MASTERS), QUORUM);
+    drop(round);
 }
 
 int main(void)
@@ -193,6 +287,10 @@ int main(void)
         cmocka_unit_test(test_a_refusal_stands),
         cmocka_unit_test(test_hope_given_up),
         cmocka_unit_test(test_words_are_cut),
+        cmocka_unit_test(test_words_stay_until_the_next_round),
+        cmocka_unit_test(test_a_copy_has_words_of_its_own),
+        cmocka_unit_test(test_a_lost_word_is_no_lost_vote),
+        cmocka_unit_test(test_agreeing_on_a_holder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,24 +15,49 @@ void round_begin(struct round *round, unsigned masters, enum request_kind kind, 
     round->proposal = 0;
     round->asked_at = 0;
     round->grace = NEVER;
-    for (unsigned i = 0; i < masters; i++) {
-        struct ballot *ballot = &round->ballots[i];
-        ballot->state = BALLOT_CLOSED;
-        ballot->vote = VOTE_NOTHING;
-        ballot->again = ballot->late = ballot->broken = false;
-        ballot->asked_at = 0;
-        ballot->remaining_ms = -1;
-        ballot->clock = ballot->doubted = ballot->refreshed_at = ballot->pushed = 0;
-        ballot->position = 0;
-        ballot->ahead = ballot->foreign = false;
-        ballot->text[0] = '\0';
-    }
+    for (unsigned i = 0; i < masters; i++)
+        round->ballots[i] = (struct ballot){.remaining_ms = -1};
 }
 
-void round_copy(struct round *to, const struct round *from, unsigned masters)
+/* ---- texts: few rounds have any ------------------------------------------------- */
+
+static void keep_text(struct round *round, const struct memory *memory, unsigned masters,
+                      unsigned master, struct slice text)
 {
-    memcpy(to, from, sizeof *to + masters * sizeof(struct ballot));
+    if (!round->texts)
+        round->texts = memory->take(memory->pool, masters * sizeof *round->texts);
+    round->ballots[master].text = round->texts ? TEXT_KEPT : TEXT_LOST;
+    if (!round->texts)
+        return;
+    char *kept = round->texts[master];
+    size_t length = text.length < VOTE_TEXT_MAX ? text.length : VOTE_TEXT_MAX - 1;
+    memcpy(kept, text.bytes, length);
+    kept[length] = '\0';
 }
+
+void round_hush(struct round *round, const struct memory *memory, unsigned masters)
+{
+    if (!round->texts)
+        return;
+    memory->give(memory->pool, round->texts, masters * sizeof *round->texts);
+    round->texts = NULL;
+    for (unsigned i = 0; i < masters; i++)
+        round->ballots[i].text = TEXT_NONE;
+}
+
+void round_copy(struct round *to, const struct round *from, const struct memory *memory,
+                unsigned masters)
+{
+    vote_text *texts = to->texts;
+    memcpy(to, from, sizeof *to + masters * sizeof(struct ballot));
+    to->texts = texts;
+    for (unsigned i = 0; i < masters; i++)
+        if (from->ballots[i].text == TEXT_KEPT)
+            keep_text(to, memory, masters, i,
+                      (struct slice){from->texts[i], strlen(from->texts[i])});
+}
+
+/* ---- votes ---------------------------------------------------------------------- */
 
 void round_ask(struct round *round, unsigned master, usec now)
 {
@@ -47,15 +72,12 @@ void round_vote(struct round *round, unsigned master, enum vote vote)
     round->ballots[master].vote = (uint8_t)vote;
 }
 
-void round_vote_text(struct round *round, unsigned master, enum vote vote, const char *text,
-                     size_t length)
+void round_vote_text(struct round *round, const struct memory *memory, unsigned masters,
+                     unsigned master, enum vote vote, struct slice text)
 {
-    char *kept = round->ballots[master].text;
-    if (length >= VOTE_TEXT_MAX)
-        length = VOTE_TEXT_MAX - 1;
-    if (length)
-        memcpy(kept, text, length);
-    kept[length] = '\0';
+    round->ballots[master].text = TEXT_NONE;
+    if (text.length)
+        keep_text(round, memory, masters, master, text);
     round_vote(round, master, vote);
 }
 
@@ -135,11 +157,16 @@ unsigned round_count(const struct round *round, unsigned masters, enum vote vote
     return count;
 }
 
+static bool names_holder(const struct ballot *ballot)
+{
+    return ballot->vote == VOTE_HELD && ballot->text != TEXT_LOST;
+}
+
 static unsigned count_holder(const struct round *round, unsigned masters, const char *holder)
 {
     unsigned same = 0;
     for (unsigned i = 0; i < masters; i++)
-        same += round->ballots[i].vote == VOTE_HELD && strcmp(round->ballots[i].text, holder) == 0;
+        same += names_holder(&round->ballots[i]) && strcmp(round_text(round, i), holder) == 0;
     return same;
 }
 
@@ -147,7 +174,7 @@ unsigned round_agree_on_holder(const struct round *round, unsigned masters)
 {
     unsigned most = 0;
     for (unsigned i = 0; i < masters; i++) {
-        unsigned same = count_holder(round, masters, round->ballots[i].text);
+        unsigned same = count_holder(round, masters, round_text(round, i));
         most = same > most ? same : most;
     }
     return most;

@@ -15,12 +15,18 @@ enum ballot_state {
     BALLOT_ASKED
 };
 
+/* What is known of the text that came with a vote. */
+enum text_state { TEXT_NONE, TEXT_KEPT, TEXT_LOST /* there was no memory for it */ };
+
 struct ballot {
     uint8_t state; /* enum ballot_state */
     uint8_t vote;  /* enum vote */
     bool again;    /* asked a second time; a third would let a liar keep us busy */
     bool late;     /* by the master's clock the lease is over */
     bool broken;   /* the master had lost the lease while its promise stood */
+    bool foreign;  /* QUEUE: the holder is of another library, and hands over to nobody */
+    bool ahead;    /* QUEUE: the master gave us the names, but another waiter is ahead */
+    uint8_t text;  /* enum text_state */
     usec asked_at; /* ASKED */
     int64_t remaining_ms;
     usec clock;   /* GRANT, RAISE, QUEUE: the master's logical clock as last told; 0: unknown */
@@ -29,30 +35,39 @@ struct ballot {
                           "enqueued"; 0: none */
     usec pushed;       /* QUEUE: the clock of a push that came before the answer to any refresh */
     unsigned position; /* QUEUE: the number of waiters ahead of us there */
-    bool foreign;      /* QUEUE: the holder is of another library, and hands over to nobody */
-    bool ahead;        /* QUEUE: the master gave us the names, but another waiter is ahead */
-    char text[VOTE_TEXT_MAX];
 };
+
+typedef char vote_text[VOTE_TEXT_MAX];
 
 struct round {
     enum request_kind kind;
-    uint32_t number; /* of this round alone: a late answer to another round does not count */
-    bool begun;      /* a request was sent */
-    bool incomplete; /* won, or raised, before all masters were connected */
-    usec give_up;    /* until then, masters that are connecting are waited for */
-    usec proposal;   /* GRANT: see struct request */
-    usec asked_at;   /* when its first request was sent */
-    usec grace;      /* until then, the last answers are waited for; NEVER: not begun, 0: over */
+    uint32_t number;  /* of this round alone: a late answer to another round does not count */
+    bool begun;       /* a request was sent */
+    bool incomplete;  /* won, or raised, before all masters were connected */
+    usec give_up;     /* until then, masters that are connecting are waited for */
+    usec proposal;    /* GRANT: see struct request */
+    usec asked_at;    /* when its first request was sent */
+    usec grace;       /* until then, the last answers are waited for; NEVER: not begun, 0: over */
+    vote_text *texts; /* of all masters; NULL: none has said any yet.  See round_hush() */
     struct ballot ballots[];
 };
 
 void round_begin(struct round *round, unsigned masters, enum request_kind kind, uint32_t number,
                  usec give_up);
-void round_copy(struct round *to, const struct round *from, unsigned masters);
+void round_copy(struct round *to, const struct round *from, const struct memory *memory,
+                unsigned masters);
+/* Gives the memory of the texts back; the votes stay. */
+void round_hush(struct round *round, const struct memory *memory, unsigned masters);
 void round_ask(struct round *round, unsigned master, usec now);
 void round_vote(struct round *round, unsigned master, enum vote vote);
-void round_vote_text(struct round *round, unsigned master, enum vote vote, const char *text,
-                     size_t length);
+/* Where memory is out the vote counts, and its text is lost. */
+void round_vote_text(struct round *round, const struct memory *memory, unsigned masters,
+                     unsigned master, enum vote vote, struct slice text);
+/* "": none, or it was lost. */
+static inline const char *round_text(const struct round *round, unsigned master)
+{
+    return round->ballots[master].text == TEXT_KEPT ? round->texts[master] : "";
+}
 /* Closes the ballots that are overdue, and ends the grace; true if it did either.  `overdue`: for
  * each master, until when its answer is waited for. */
 bool round_expire(struct round *round, unsigned masters, usec now, const usec *overdue,
@@ -76,7 +91,7 @@ unsigned round_yes(const struct round *round, unsigned masters);
  * said yes already. */
 unsigned round_may_say_yes(const struct round *round, unsigned masters);
 unsigned round_count(const struct round *round, unsigned masters, enum vote vote);
-/* The most masters that name the same holder. */
+/* The most masters that name the same holder; one whose word was lost names none. */
 unsigned round_agree_on_holder(const struct round *round, unsigned masters);
 unsigned round_late(const struct round *round, unsigned masters);
 unsigned round_broken(const struct round *round, unsigned masters);

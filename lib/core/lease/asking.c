@@ -50,6 +50,13 @@ void lease_ask(struct engine *e, struct lease *lease, unsigned master, bool whol
                   .whole = whole});
 }
 
+void lease_vote_text(struct engine *e, struct lease *lease, unsigned master, enum vote vote,
+                     const char *text, size_t length)
+{
+    round_vote_text(&lease->attempt->round, &e->memory, lease_masters(e), master, vote,
+                    (struct slice){text, length});
+}
+
 void lease_cannot_ask(struct engine *e, struct lease *lease, unsigned master)
 {
     const struct master *it = &e->masters[master];
@@ -66,7 +73,7 @@ void lease_cannot_count(struct engine *e, struct lease *lease, unsigned master)
 {
     static const char why[] = "a change of this lease was lost on the way there";
     if (lease->claim->at[master].doubtful)
-        round_vote_text(&lease->attempt->round, master, VOTE_REFUSED, why, sizeof why - 1);
+        lease_vote_text(e, lease, master, VOTE_REFUSED, why, sizeof why - 1);
     else
         lease_cannot_ask(e, lease, master);
 }

@@ -52,6 +52,7 @@ void attempt_give(struct engine *e, struct attempt *attempt)
     if (attempt->permit)
         e->memory.give(e->memory.pool, attempt->permit, sizeof *attempt->permit);
     attempt->permit = NULL;
+    round_hush(&attempt->round, &e->memory, e->config.masters);
     if (e->spare_attempts == SPARE_ATTEMPTS) {
         e->memory.give(e->memory.pool, attempt, attempt_size(e));
         return;

@@ -165,7 +165,7 @@ void fencing_record(struct engine *e, struct lease *lease, unsigned master,
     struct round *round = &lease->attempt->round;
     if (!logical_hear(e, master, reply->clock)) {
         static const char why[] = "its logical clock is out of all reason";
-        round_vote_text(round, master, VOTE_REFUSED, why, sizeof why - 1);
+        lease_vote_text(e, lease, master, VOTE_REFUSED, why, sizeof why - 1);
         round->ballots[master].doubted = reply->clock;
     } else {
         believe(lease->attempt, master, reply->clock);

@@ -67,7 +67,7 @@ static struct lease *next_waiter(const struct engine *e, const struct lease *hol
  * new lease had asked it. */
 static void give_question(const struct engine *e, const struct attempt *from, struct attempt *to)
 {
-    round_copy(&to->round, &from->round, lease_masters(e));
+    round_copy(&to->round, &from->round, &e->memory, lease_masters(e));
     to->renewed_from = from->renewed_from;
     to->place.life = from->place.life;
     to->place.refreshed_at = from->place.refreshed_at;

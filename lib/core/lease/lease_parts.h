@@ -93,6 +93,9 @@ void lease_await_connection(struct engine *engine, struct lease *lease, unsigned
 void lease_cannot_ask(struct engine *engine, struct lease *lease, unsigned master);
 /* The same where its yes would not count for a writer. */
 void lease_cannot_count(struct engine *engine, struct lease *lease, unsigned master);
+/* A vote with a text. */
+void lease_vote_text(struct engine *engine, struct lease *lease, unsigned master, enum vote vote,
+                     const char *text, size_t length);
 void lease_open_round(struct engine *engine, struct lease *lease, enum request_kind kind);
 void lease_ask_those_up(struct engine *engine, struct lease *lease);
 

@@ -72,7 +72,7 @@ static void pass_place(struct engine *e, struct lease *from, struct lease *to)
 {
     lease_become(to, from->state);
     to->rounds++;
-    round_copy(&to->attempt->round, &from->attempt->round, lease_masters(e));
+    round_copy(&to->attempt->round, &from->attempt->round, &e->memory, lease_masters(e));
     to->attempt->place = from->attempt->place;
     claim_pass(&from->claim, &to->claim);
     claim_shorten(e, to->claim, to->terms.ttl);

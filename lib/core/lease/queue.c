@@ -131,7 +131,7 @@ static void granted(struct engine *e, struct lease *lease, unsigned master, usec
     ballot->vote = VOTE_GRANTED;
     ballot->ahead = false;
     ballot->clock = clock;
-    ballot->text[0] = '\0';
+    ballot->text = TEXT_NONE;
 }
 
 /* The refresh is due when a quorum of masters is rid of the holder, unless it renews.  Where
@@ -208,7 +208,7 @@ static void hear_queued(struct engine *e, struct lease *lease, unsigned master,
     if (reply->clock < ballot->clock)      /* a later grant is not given up for this */
         return;
     ballot->vote = VOTE_HELD;
-    ballot->text[0] = '\0'; /* the answer does not name the holder */
+    ballot->text = TEXT_NONE; /* the answer does not name the holder */
     ballot->clock = reply->clock;
     ballot->refreshed_at = reply->tag.sent_at;
     ballot->remaining_ms = reply->remaining_ms;

@@ -10,7 +10,7 @@ void recording_peek(struct engine *e, struct lease *lease, unsigned master,
     bool is_free = reply->permits && lease->state != LEASE_INSPECTING;
     if (reply->answer == ANSWER_HELD && !is_free) {
         ballot->remaining_ms = reply->remaining_ms;
-        round_vote_text(round, master, VOTE_HELD, reply->text, reply->text_length);
+        lease_vote_text(e, lease, master, VOTE_HELD, reply->text, reply->text_length);
     } else if (ballot->vote == VOTE_HELD) {
         ballot->state = BALLOT_CLOSED; /* the refusal stands; its holder is not known */
     } else if (reply->answer == ANSWER_ABSENT && master_abstains(e, &e->masters[master])) {
@@ -18,7 +18,7 @@ void recording_peek(struct engine *e, struct lease *lease, unsigned master,
     } else if (reply->answer == ANSWER_ABSENT) {
         round_vote(round, master, VOTE_FREE);
     } else {
-        round_vote_text(round, master,
+        lease_vote_text(e, lease, master,
                         reply->answer == ANSWER_LOST ? VOTE_UNREACHABLE : VOTE_REFUSED, reply->text,
                         reply->text_length);
     }
@@ -52,7 +52,7 @@ void recording_take(struct engine *e, struct lease *lease, unsigned master,
                        round->kind == REQUEST_RELEASE ? VOTE_RELEASED : VOTE_GRANTED);
         break;
     case ANSWER_READ:
-        round_vote_text(round, master, VOTE_HELD, READERS, sizeof READERS - 1);
+        lease_vote_text(e, lease, master, VOTE_HELD, READERS, sizeof READERS - 1);
         break;
     case ANSWER_HEALED:
         e->counters.heals++;
@@ -70,12 +70,12 @@ void recording_take(struct engine *e, struct lease *lease, unsigned master,
     case ANSWER_QUEUED: /* it is from before the handover, while we raise or confirm */
         break;
     case ANSWER_LATE:
-        round_vote_text(round, master, VOTE_REFUSED, "says that we are late", 21);
+        lease_vote_text(e, lease, master, VOTE_REFUSED, "says that we are late", 21);
         break;
     case ANSWER_LOST:
-        round_vote_text(round, master, VOTE_UNREACHABLE, reply->text, reply->text_length);
+        lease_vote_text(e, lease, master, VOTE_UNREACHABLE, reply->text, reply->text_length);
         break;
     default:
-        round_vote_text(round, master, VOTE_REFUSED, reply->text, reply->text_length);
+        lease_vote_text(e, lease, master, VOTE_REFUSED, reply->text, reply->text_length);
     }
 }

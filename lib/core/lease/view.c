@@ -65,7 +65,8 @@ bool lease_votes(const struct engine *e, const struct lease *lease, struct vote_
     const struct round *round = lease_round(lease);
     for (unsigned i = 0; round && i < e->config.masters; i++) {
         const struct ballot *ballot = &round->ballots[i];
-        votes[i] = (struct vote_view){(enum vote)ballot->vote, ballot->remaining_ms, ballot->text};
+        votes[i] =
+            (struct vote_view){(enum vote)ballot->vote, ballot->remaining_ms, round_text(round, i)};
     }
     return round != NULL;
 }
