@@ -439,12 +439,13 @@ static void check_outcome(struct fake *fake, struct actor *actor, const struct o
 static void write_vote(char *to, size_t size, struct fake *fake, const struct round *round,
                        unsigned master)
 {
-    const struct ballot *ballot = &round->ballots[master];
+    static const struct ballot nothing;
+    const struct ballot *ballot = round ? &round->ballots[master] : &nothing;
     static const char *const names[] = {"-",           "granted",  "healed",  "held",
                                         "free",        "released", "refused", "timeout",
                                         "unreachable", "abstains"};
     const char *holder = "";
-    const char *text = round_text(round, master);
+    const char *text = round ? round_text(round, master) : "";
     if (ballot->vote == VOTE_HELD && text[0])
         holder = fake_token(fake, text, strlen(text));
     int used = snprintf(to, size, "%s%s%s", names[ballot->vote], holder[0] ? " by " : "", holder);
@@ -457,7 +458,7 @@ void fake_votes(struct fake *fake, const struct lease *lease, char *to, size_t s
     size_t used = 0;
     to[0] = '\0';
     const struct round *round = lease_round(lease);
-    for (unsigned i = 0; round && i < fake->engine.config.masters; i++) {
+    for (unsigned i = 0; lease->attempt && i < fake->engine.config.masters; i++) {
         if (i)
             used += (size_t)snprintf(to + used, size - used, ", ");
         write_vote(to + used, size - used, fake, round, i);

@@ -28,6 +28,11 @@ struct slice {
 struct names *names_new(const struct memory *memory, struct slice prefix,
                         const struct slice *slices, unsigned count);
 struct names *names_share(struct names *names);
+/* Half of all references are left for claims. */
+static inline bool names_may_share(const struct names *names)
+{
+    return names->references < UINT32_C(1) << (29 - NAMES_COUNT_BITS);
+}
 void names_drop(const struct memory *memory, struct names *names);
 /* The same bytes; the modes do not matter. */
 bool names_are_same(const struct names *a, const struct names *b);

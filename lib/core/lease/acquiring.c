@@ -23,7 +23,7 @@ static void acquire_round(struct engine *e, struct lease *lease)
                                                            : REQUEST_ACQUIRE;
     lease_open_round(e, lease, kind);
     if (lease->terms.fence && kind == REQUEST_GRANT)
-        lease->attempt->round.proposal = logical_propose(e);
+        lease->attempt->round->proposal = logical_propose(e);
     lease_ask_those_up(e, lease);
     acquiring_weigh(e, lease);
 }
@@ -64,7 +64,7 @@ static bool retries(struct engine *e, struct lease *lease)
     if (longest > RETRY_LAST)
         longest = RETRY_LAST;
     bool has_ticket = lease->attempt->place.ticket != 0,
-         is_drawn = lease->attempt->round.kind == REQUEST_GRANT;
+         is_drawn = lease_round(lease) && lease_round(lease)->kind == REQUEST_GRANT;
     if (has_ticket) /* enqueued at once, unless it was, and gained nothing */
         lease->wake_at = e->now + (is_drawn ? 0 : yielding_pause(e, lease));
     else
@@ -96,7 +96,8 @@ static void conclude(struct engine *e, struct lease *lease)
 
 void acquiring_again(struct engine *e, struct lease *lease)
 {
-    if (!claim_new(e, &lease->claim, lease->attempt->names, NULL, 0)) {
+    if (!lease_make_room(e, lease) ||
+        !claim_new(e, &lease->claim, lease->attempt->names, NULL, 0)) {
         acquiring_end(e, lease, CAUSE_MEMORY);
         return;
     }
@@ -107,7 +108,7 @@ void acquiring_again(struct engine *e, struct lease *lease)
 /* Asks for the holder and the rest of its time, only where the lease was refused. */
 static void ask_who_has_it(struct engine *e, struct lease *lease)
 {
-    struct round *round = &lease->attempt->round;
+    struct round *round = lease->attempt->round;
     round->kind = REQUEST_PEEK;
     round->number = engine_next_round(e);
     for (unsigned i = 0; i < lease_masters(e); i++)
@@ -122,12 +123,14 @@ static void failed(struct engine *e, struct lease *lease, enum cause cause)
     lease->attempt->unfounded |= lease->attempt->fence != 0;
     bool waits = cause == CAUSE_HELD && may_wait(e, lease);
     if (waits && (!lease->attempt->place.ticket || MUTANT(TICKET_RENEWED))) {
-        lease->attempt->place.ticket = ticket_of(e, &lease->attempt->round);
-        lease->attempt->place.drawn_at = lease->attempt->round.asked_at;
+        lease->attempt->place.ticket = ticket_of(e, lease->attempt->round);
+        lease->attempt->place.drawn_at = lease->attempt->round->asked_at;
     }
     bool goes_on = cause == CAUSE_HELD && (permits_choose(e, lease) || waits);
     lease_become(lease, LEASE_FAILING);
-    round_close(&lease->attempt->round, lease_masters(e));
+    struct round *round = lease_round(lease); /* none: it was handed over, and in vain */
+    if (round)
+        round_close(round, lease_masters(e));
     lease->failing = (uint8_t)cause;
     if (lease->attached) {
         claim_forget(e, lease->claim);
@@ -139,7 +142,7 @@ static void failed(struct engine *e, struct lease *lease, enum cause cause)
         else
             claim_abandon(e, lease->claim, MUTANT(RETRY_HOLDING) ? e->now + RETRY_LAST : 0);
     }
-    if (round_undecided(&lease->attempt->round, lease_masters(e)) == 0)
+    if (!round || round_undecided(round, lease_masters(e)) == 0)
         conclude(e, lease);
 }
 
@@ -148,18 +151,21 @@ void acquiring_over(struct engine *e, struct lease *lease)
     bool held =
         (lease->attempt->place.ticket || !place_is_first(lease)) && minority_is_connected(e);
     place_leave(e, lease);
+    bool has_room = lease->claim || (lease_make_room(e, lease) &&
+                                     claim_new(e, &lease->claim, lease->attempt->names, NULL, 0));
+    if (!has_room) {
+        lease_end(e, lease, OUTCOME_NOT_ACQUIRED, CAUSE_MEMORY);
+        return;
+    }
     for (unsigned i = 0; i < lease_masters(e); i++) /* their earlier votes are outdated */
         if (!master_may_grant(e, &e->masters[i]))
             lease_cannot_ask(e, lease, i);
-    if (lease->claim || claim_new(e, &lease->claim, lease->attempt->names, NULL, 0))
-        failed(e, lease, held ? CAUSE_HELD : CAUSE_UNAVAILABLE);
-    else
-        lease_end(e, lease, OUTCOME_NOT_ACQUIRED, CAUSE_MEMORY);
+    failed(e, lease, held ? CAUSE_HELD : CAUSE_UNAVAILABLE);
 }
 
 static enum cause why_failed(const struct engine *e, const struct lease *lease)
 {
-    const struct round *round = &lease->attempt->round;
+    const struct round *round = lease->attempt->round;
     unsigned granted = round_yes(round, lease_masters(e));
     unsigned refused = round_count(round, lease_masters(e), VOTE_HELD);
     unsigned gone = lease->attached ? round_count(round, lease_masters(e), VOTE_FREE) : 0;
@@ -182,7 +188,7 @@ static void hold(struct engine *e, struct lease *lease, usec max_hold)
  * lease's margin: it is prolonged before it is told. */
 static void confirm(struct engine *e, struct lease *lease)
 {
-    struct round *round = &lease->attempt->round;
+    struct round *round = lease->attempt->round;
     round->kind = REQUEST_RENEW;
     round->number = engine_next_round(e);
     lease_become(lease, LEASE_CONFIRMING);
@@ -210,7 +216,7 @@ static bool is_almost_over(const struct engine *e, const struct lease *lease)
 
 static void round_won(struct engine *e, struct lease *lease)
 {
-    struct round *round = &lease->attempt->round;
+    struct round *round = lease->attempt->round;
     bool confirmed = lease->state == LEASE_CONFIRMING;
     bool given = lease->claim->enqueued; /* for a short while only */
     lease->valid_until = fencing_valid_until(e, lease);
@@ -270,7 +276,7 @@ static enum verdict weigh_confirmed(const struct engine *e, const struct lease *
 
 void acquiring_weigh(struct engine *e, struct lease *lease)
 {
-    enum verdict verdict = round_verdict(&lease->attempt->round, lease_masters(e), e->quorum);
+    enum verdict verdict = round_verdict(lease->attempt->round, lease_masters(e), e->quorum);
     if (verdict == VERDICT_WON && lease->terms.fence)
         verdict =
             lease->state == LEASE_CONFIRMING ? weigh_confirmed(e, lease) : fencing_weigh(e, lease);
@@ -290,7 +296,7 @@ void acquiring_weigh(struct engine *e, struct lease *lease)
 
 void acquiring_weigh_failed(struct engine *e, struct lease *lease)
 {
-    if (round_undecided(&lease->attempt->round, lease_masters(e)) == 0)
+    if (round_undecided(lease->attempt->round, lease_masters(e)) == 0)
         conclude(e, lease);
 }
 

@@ -2,9 +2,17 @@
 #include "ground/mutant.h"
 #include "ground/quorum.h"
 
+bool lease_make_room(struct engine *e, struct lease *lease)
+{
+    if (lease->attempt)
+        return attempt_make_room(e, lease->attempt);
+    lease->attempt = attempt_take(e);
+    return lease->attempt != NULL;
+}
+
 bool lease_may_ask(const struct engine *e, const struct lease *lease, unsigned master)
 {
-    if (request_takes(lease->attempt->round.kind))
+    if (request_takes(lease->attempt->round->kind))
         return master_may_grant(e, &e->masters[master]);
     return master_is_up(&e->masters[master]);
 }
@@ -21,15 +29,15 @@ static __attribute__((cold, noinline)) usec rest_to_keep(const struct engine *e,
 static usec ttl_asked(const struct engine *e, const struct lease *lease)
 {
     const struct attempt *attempt = lease->attempt;
-    if (attempt->round.kind == REQUEST_QUEUE)
+    if (attempt->round->kind == REQUEST_QUEUE)
         return attempt->place.life;
-    bool leaves = attempt->round.kind == REQUEST_RENEW && leaving_is_under_way(lease);
+    bool leaves = attempt->round->kind == REQUEST_RENEW && leaving_is_under_way(lease);
     return leaves ? rest_to_keep(e, lease) : lease->terms.ttl;
 }
 
 void lease_ask(struct engine *e, struct lease *lease, unsigned master, bool whole)
 {
-    struct round *round = &lease->attempt->round;
+    struct round *round = lease->attempt->round;
     bool renews =
         round->kind == REQUEST_RENEW && (lease_is_held(lease) || lease->state == LEASE_RELEASING);
     if (!round->begun)
@@ -53,7 +61,7 @@ void lease_ask(struct engine *e, struct lease *lease, unsigned master, bool whol
 void lease_vote_text(struct engine *e, struct lease *lease, unsigned master, enum vote vote,
                      const char *text, size_t length)
 {
-    round_vote_text(&lease->attempt->round, &e->memory, lease_masters(e), master, vote,
+    round_vote_text(lease->attempt->round, &e->memory, lease_masters(e), master, vote,
                     (struct slice){text, length});
 }
 
@@ -61,11 +69,11 @@ void lease_cannot_ask(struct engine *e, struct lease *lease, unsigned master)
 {
     const struct master *it = &e->masters[master];
     if (master_abstains(e, it)) {
-        round_vote(&lease->attempt->round, master, VOTE_ABSTAINS);
-        lease->attempt->round.ballots[master].remaining_ms =
+        round_vote(lease->attempt->round, master, VOTE_ABSTAINS);
+        lease->attempt->round->ballots[master].remaining_ms =
             (it->abstains_until - e->now + 999) / 1000;
     } else {
-        round_vote(&lease->attempt->round, master, VOTE_UNREACHABLE);
+        round_vote(lease->attempt->round, master, VOTE_UNREACHABLE);
     }
 }
 
@@ -81,7 +89,7 @@ void lease_cannot_count(struct engine *e, struct lease *lease, unsigned master)
 void lease_await_connection(struct engine *e, struct lease *lease, unsigned master)
 {
     if (lease_may_ask(e, lease, master) || master_is_connecting(&e->masters[master]))
-        lease->attempt->round.ballots[master].state = BALLOT_CONNECTING;
+        lease->attempt->round->ballots[master].state = BALLOT_CONNECTING;
     else
         lease_cannot_ask(e, lease, master);
 }
@@ -102,12 +110,12 @@ void lease_ask_those_up(struct engine *e, struct lease *lease)
 {
     unsigned can = 0, least = lease_is_acquiring(lease) ? e->quorum : 1;
     for (unsigned i = 0; i < lease_masters(e); i++)
-        can += lease->attempt->round.ballots[i].state == BALLOT_CONNECTING &&
+        can += lease->attempt->round->ballots[i].state == BALLOT_CONNECTING &&
                lease_may_ask(e, lease, i);
-    if (!lease->attempt->round.begun && can < least)
+    if (!lease->attempt->round->begun && can < least)
         return;
     for (unsigned i = 0; can && i < lease_masters(e); i++)
-        if (lease->attempt->round.ballots[i].state == BALLOT_CONNECTING &&
+        if (lease->attempt->round->ballots[i].state == BALLOT_CONNECTING &&
             lease_may_ask(e, lease, i))
             lease_ask(e, lease, i, false);
 }

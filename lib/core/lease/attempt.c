@@ -3,7 +3,7 @@
 #include "ground/sanity.h"
 #include "ground/shared.h"
 
-#define SPARE_ATTEMPTS 1024 /* attempts kept for the next lease; more are freed */
+#define SPARE_ATTEMPTS 4096 /* attempts kept for the next lease; more are freed */
 
 void attempt_begin(struct attempt *attempt, struct names *names, const struct terms *terms)
 {
@@ -27,24 +27,61 @@ void attempt_open(struct attempt *attempt, unsigned masters, enum request_kind k
     attempt->place.refreshed_at = 0;
     attempt->place.early = 0;
     attempt->place.minority_since = 0;
-    round_begin(&attempt->round, masters, kind, number, give_up);
+    round_begin(attempt->round, masters, kind, number, give_up);
 }
 
-static size_t attempt_size(const struct engine *e)
+/* ---- memory ----------------------------------------------------------------------- */
+
+static size_t round_size(const struct engine *e)
 {
-    return sizeof(struct attempt) + e->config.masters * sizeof(struct ballot);
+    return sizeof(struct round) + e->config.masters * sizeof(struct ballot);
+}
+
+bool attempt_make_room(struct engine *e, struct attempt *attempt)
+{
+    if (attempt->round)
+        return true;
+    attempt->round = e->memory.take(e->memory.pool, round_size(e));
+    if (attempt->round)
+        round_begin(attempt->round, e->config.masters, REQUEST_ACQUIRE, 0, 0);
+    return attempt->round != NULL;
+}
+
+void attempt_give_room(struct engine *e, struct attempt *attempt)
+{
+    if (!attempt->round)
+        return;
+    round_hush(attempt->round, &e->memory, e->config.masters);
+    e->memory.give(e->memory.pool, attempt->round, round_size(e));
+    attempt->round = NULL;
+}
+
+static void drop(struct engine *e, struct attempt *attempt)
+{
+    attempt_give_room(e, attempt);
+    e->memory.give(e->memory.pool, attempt, sizeof *attempt);
+}
+
+static struct attempt *new_attempt(struct engine *e)
+{
+    struct attempt *attempt = e->memory.take(e->memory.pool, sizeof *attempt);
+    if (!attempt || attempt_make_room(e, attempt))
+        return attempt;
+    drop(e, attempt);
+    return NULL;
 }
 
 struct attempt *attempt_take(struct engine *e)
 {
     struct attempt *attempt = e->free_attempts;
     if (!attempt)
-        return e->memory.take(e->memory.pool, attempt_size(e));
+        return new_attempt(e);
     e->free_attempts = attempt->next_free;
     e->spare_attempts--;
     return attempt;
 }
 
+/* Spare attempts have room for a question. */
 void attempt_give(struct engine *e, struct attempt *attempt)
 {
     names_drop(&e->memory, attempt->names);
@@ -52,11 +89,11 @@ void attempt_give(struct engine *e, struct attempt *attempt)
     if (attempt->permit)
         e->memory.give(e->memory.pool, attempt->permit, sizeof *attempt->permit);
     attempt->permit = NULL;
-    round_hush(&attempt->round, &e->memory, e->config.masters);
-    if (e->spare_attempts == SPARE_ATTEMPTS) {
-        e->memory.give(e->memory.pool, attempt, attempt_size(e));
+    if (e->spare_attempts == SPARE_ATTEMPTS || !attempt->round) {
+        drop(e, attempt);
         return;
     }
+    round_hush(attempt->round, &e->memory, e->config.masters);
     attempt->next_free = e->free_attempts;
     e->free_attempts = attempt;
     e->spare_attempts++;
@@ -75,6 +112,6 @@ void attempts_drop(struct engine *e)
     while (e->free_attempts) {
         struct attempt *attempt = e->free_attempts;
         e->free_attempts = attempt->next_free;
-        e->memory.give(e->memory.pool, attempt, attempt_size(e));
+        drop(e, attempt);
     }
 }

@@ -1,7 +1,8 @@
 /*
  * attempt.h - what a lease needs while it is being acquired, and its open question.
  *
- * Attempts are pooled: a lease that is merely held has none.
+ * Attempts are pooled: a lease that is merely held has none.  There may be very many that only
+ * stand in line in this client, so an attempt has a round only once there is a question.
  */
 #ifndef REDLOCK_CORE_ATTEMPT_H
 #define REDLOCK_CORE_ATTEMPT_H
@@ -57,18 +58,23 @@ struct attempt {
     usec renewed_from; /* until when the lease was valid as its renewal was asked for */
     struct permit *permit; /* NULL: the names are no slot, or the lease is held */
 
-    struct round round; /* the question that is open, or the last one */
+    struct round *round; /* the question that is open, or the last one; NULL: there was none */
 };
 
 /* Clears the attempt, but for what `lease_init()` fills in. */
 void attempt_begin(struct attempt *attempt, struct names *names, const struct terms *terms);
-/* Opens another question; what was fixed and noted under the last one does not count any more. */
+/* Opens another question, for which there must be room; what was fixed and noted under the last one
+ * does not count any more. */
 void attempt_open(struct attempt *attempt, unsigned masters, enum request_kind kind,
                   uint32_t number, usec give_up);
 
-/* NULL when memory is out. */
+/* With room for a question; NULL when memory is out. */
 struct attempt *attempt_take(struct engine *engine);
 void attempt_give(struct engine *engine, struct attempt *attempt);
+/* Makes room for a question; false when memory is out. */
+bool attempt_make_room(struct engine *engine, struct attempt *attempt);
+/* There is no question, nor one to be told of. */
+void attempt_give_room(struct engine *engine, struct attempt *attempt);
 /* One of `count` permits is wanted; false when memory is out. */
 bool attempt_for_permit(struct engine *engine, struct attempt *attempt, unsigned count);
 /* Frees the pool: the engine is ending. */

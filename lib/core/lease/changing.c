@@ -26,9 +26,7 @@ static void ask(struct engine *e, struct lease *lease, unsigned master)
 void changing_upgrade(struct engine *e, struct lease *lease)
 {
     bool too_late = e->now >= lease->hold_until;
-    if (!lease->attempt && !too_late)
-        lease->attempt = attempt_take(e);
-    if (!lease->attempt || too_late) {
+    if (too_late || !lease_make_room(e, lease)) {
         lease_add_outcome(e, lease, OUTCOME_NOT_CHANGED, too_late ? CAUSE_MAX_HOLD : CAUSE_MEMORY);
         return;
     }
@@ -37,7 +35,7 @@ void changing_upgrade(struct engine *e, struct lease *lease)
     lease->attempt->unfounded = false;
     attempt_open(lease->attempt, lease_masters(e), REQUEST_UPGRADE, engine_next_round(e), e->now);
     if (lease->terms.fence)
-        lease->attempt->round.proposal = logical_propose(e);
+        lease->attempt->round->proposal = logical_propose(e);
     for (unsigned i = 0; i < lease_masters(e); i++)
         ask(e, lease, i);
     changing_weigh(e, lease);
@@ -47,14 +45,14 @@ static uint16_t those_that_granted(const struct engine *e, const struct lease *l
 {
     uint16_t masters = 0;
     for (unsigned i = 0; i < lease_masters(e); i++)
-        if (lease->attempt->round.ballots[i].vote == VOTE_GRANTED)
+        if (lease->attempt->round->ballots[i].vote == VOTE_GRANTED)
             masters |= BIT(i);
     return masters;
 }
 
 static void upgraded(struct engine *e, struct lease *lease)
 {
-    claim_upgraded(e, lease->claim, those_that_granted(e, lease), lease->attempt->round.asked_at);
+    claim_upgraded(e, lease->claim, those_that_granted(e, lease), lease->attempt->round->asked_at);
     if (lease->terms.fence && !MUTANT(UPGRADE_KEEPS_FENCE))
         lease->fence = lease->attempt->fence;
     lease_become(lease, LEASE_HELD);
@@ -70,7 +68,7 @@ static void upgraded(struct engine *e, struct lease *lease)
  * renewal converts them, which comes once the votes are told. */
 static void not_upgraded(struct engine *e, struct lease *lease)
 {
-    const struct round *round = &lease->attempt->round;
+    const struct round *round = lease->attempt->round;
     unsigned answered =
         round_yes(round, lease_masters(e)) + round_count(round, lease_masters(e), VOTE_HELD);
     bool read = answered >= e->quorum && round_yes(round, lease_masters(e)) < e->quorum;
@@ -82,7 +80,7 @@ static void not_upgraded(struct engine *e, struct lease *lease)
 
 void changing_weigh(struct engine *e, struct lease *lease)
 {
-    enum verdict verdict = round_verdict(&lease->attempt->round, lease_masters(e), e->quorum);
+    enum verdict verdict = round_verdict(lease->attempt->round, lease_masters(e), e->quorum);
     if (verdict == VERDICT_WON && lease->terms.fence)
         verdict = fencing_weigh(e, lease);
     if (verdict == VERDICT_WON && lease->terms.fence && !fencing_is_founded(e, lease))

@@ -14,7 +14,7 @@ static unsigned stored(const struct engine *e, const struct round *round, usec f
 
 static unsigned may_yet_store(const struct engine *e, const struct attempt *attempt)
 {
-    const struct round *round = &attempt->round;
+    const struct round *round = attempt->round;
     unsigned may = 0;
     for (unsigned i = 0; i < lease_masters(e); i++)
         may += round->ballots[i].state == BALLOT_ASKED && round->ballots[i].clock < attempt->fence;
@@ -40,7 +40,7 @@ static usec choose_fence(const struct engine *e, bool unfounded, const usec *gra
 static void fix_fence(const struct engine *e, struct lease *lease)
 {
     struct attempt *attempt = lease->attempt;
-    struct round *round = &attempt->round;
+    struct round *round = attempt->round;
     usec grants[MASTERS_MAX];
     for (unsigned i = 0; i < lease_masters(e); i++)
         grants[i] = round->ballots[i].vote == VOTE_GRANTED ? round->ballots[i].clock : 0;
@@ -69,7 +69,7 @@ bool fencing_is_founded(const struct engine *e, const struct lease *lease)
  * stored. */
 static bool waits_for_last_grants(struct engine *e, struct lease *lease)
 {
-    struct round *round = &lease->attempt->round;
+    struct round *round = lease->attempt->round;
     bool comes_unasked = lease->state == LEASE_GATHERING;
     if (round_undecided(round, lease_masters(e)) == 0 && !comes_unasked)
         return false;
@@ -80,7 +80,7 @@ static bool waits_for_last_grants(struct engine *e, struct lease *lease)
 static void ask_to_raise(struct engine *e, struct lease *lease)
 {
     struct attempt *attempt = lease->attempt;
-    struct round *round = &attempt->round;
+    struct round *round = attempt->round;
     if (lease->state != LEASE_UPGRADING)
         lease_become(lease, LEASE_STORING);
     round->kind = REQUEST_RAISE;
@@ -99,7 +99,7 @@ static void ask_to_raise(struct engine *e, struct lease *lease)
 enum verdict fencing_weigh(struct engine *e, struct lease *lease)
 {
     struct attempt *attempt = lease->attempt;
-    struct round *round = &attempt->round;
+    struct round *round = attempt->round;
     unsigned enough = e->quorum - (MUTANT(FENCE_BARE) && e->quorum > 1);
     if (round->kind != REQUEST_RAISE) {
         fix_fence(e, lease);
@@ -135,13 +135,13 @@ bool fencing_may_be_confirmed(const struct engine *e, const struct lease *lease)
     bool any = false;
     for (unsigned i = 0; i < lease_masters(e); i++)
         any |= lease->attempt->basis & BIT(i) &&
-               lease->attempt->round.ballots[i].state == BALLOT_ASKED;
+               lease->attempt->round->ballots[i].state == BALLOT_ASKED;
     return any;
 }
 
 static void believe(struct attempt *attempt, unsigned master, usec clock)
 {
-    struct round *round = &attempt->round;
+    struct round *round = attempt->round;
     struct ballot *ballot = &round->ballots[master];
     ballot->clock = clock;
     ballot->doubted = 0;
@@ -152,7 +152,7 @@ static void believe(struct attempt *attempt, unsigned master, usec clock)
 
 void fencing_vouch(const struct engine *e, struct attempt *attempt)
 {
-    const struct round *round = &attempt->round;
+    const struct round *round = attempt->round;
     for (unsigned i = 0; i < lease_masters(e); i++)
         if (round->ballots[i].doubted && logical_believes(e, round->ballots[i].doubted))
             believe(attempt, i, round->ballots[i].doubted);
@@ -162,7 +162,7 @@ void fencing_vouch(const struct engine *e, struct attempt *attempt)
 void fencing_record(struct engine *e, struct lease *lease, unsigned master,
                     const struct reply *reply)
 {
-    struct round *round = &lease->attempt->round;
+    struct round *round = lease->attempt->round;
     if (!logical_hear(e, master, reply->clock)) {
         static const char why[] = "its logical clock is out of all reason";
         lease_vote_text(e, lease, master, VOTE_REFUSED, why, sizeof why - 1);

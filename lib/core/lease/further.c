@@ -67,7 +67,7 @@ void further_end(struct engine *e, struct lease *lease)
     lease_become(lease, LEASE_IDLE);
     engine_unlist(e, lease);
     deadlines_set(&e->deadlines, &lease->deadline, NEVER);
-    round_close(&lease->attempt->round, lease_masters(e));
+    round_close(lease->attempt->round, lease_masters(e));
     place->next = e->withdrawn;
     e->withdrawn = place;
     deadlines_set(&e->deadlines, &e->deadline, e->now);

@@ -65,9 +65,11 @@ static struct lease *next_waiter(const struct engine *e, const struct lease *hol
 
 /* A question of an enqueued lease is asked again for the same life, and its answers count as if the
  * new lease had asked it. */
-static void give_question(const struct engine *e, const struct attempt *from, struct attempt *to)
+static void give_question(struct attempt *from, struct attempt *to)
 {
-    round_copy(&to->round, &from->round, &e->memory, lease_masters(e));
+    struct round *former = to->round;
+    to->round = from->round;
+    from->round = former;
     to->renewed_from = from->renewed_from;
     to->place.life = from->place.life;
     to->place.refreshed_at = from->place.refreshed_at;
@@ -80,13 +82,13 @@ static void give_claim(struct engine *e, struct lease *holder, struct lease *nex
 {
     claim_pass(&holder->claim, &next->claim);
     claim_shorten(e, next->claim, next->terms.ttl);
-    if (holder->attempt) {
-        give_question(e, holder->attempt, next->attempt);
-        attempt_give(e, holder->attempt);
-        holder->attempt = NULL;
-    } else {
+    if (lease_round(holder))
+        give_question(holder->attempt, next->attempt);
+    else if (lease_round(next))
         attempt_open(next->attempt, lease_masters(e), REQUEST_RENEW, 0, 0);
-    }
+    if (holder->attempt)
+        attempt_give(e, holder->attempt);
+    holder->attempt = NULL;
     acquiring_take_over(e, next, (enum lease_state)holder->state, holder->wake_at);
 }
 
@@ -100,7 +102,7 @@ bool handover_give(struct engine *e, struct lease *holder)
     if (!next)
         return false;
     struct lease *behind = holder->claim->names->slot ? NULL : next->attempt->behind;
-    if (next->claim && !(behind && place_can_pass(next, behind))) {
+    if (next->claim && !(behind && place_can_pass(e, next, behind))) {
         claim_abandon(e, next->claim, 0);
         claim_let_go(&next->claim);
     }

@@ -7,7 +7,7 @@
 static bool asks_again(struct engine *e, struct lease *lease, unsigned master,
                        const struct reply *reply)
 {
-    struct ballot *ballot = &lease->attempt->round.ballots[master];
+    struct ballot *ballot = &lease->attempt->round->ballots[master];
     if (reply->answer == ANSWER_LATE) {
         ballot->late = true;
         master_set_clock(&e->masters[master], reply->master_time, e->now);
@@ -17,11 +17,11 @@ static bool asks_again(struct engine *e, struct lease *lease, unsigned master,
     if (reply->tag.kind == REQUEST_RELEASE)
         return true; /* the claim asks again */
     bool other_question =
-        reply->tag.kind != lease->attempt->round.kind; /* an acquire, in STORING */
+        reply->tag.kind != lease->attempt->round->kind; /* an acquire, in STORING */
     if (ballot->again || lease->state == LEASE_LOST || other_question)
         return false;
     if (!lease_may_ask(e, lease, master)) { /* the master abstains since it was asked */
-        bool counts_without = lease->attempt->round.kind != REQUEST_QUEUE;
+        bool counts_without = lease->attempt->round->kind != REQUEST_QUEUE;
         if (counts_without)
             lease_await_connection(e, lease, master);
         return counts_without;
@@ -33,9 +33,9 @@ static bool asks_again(struct engine *e, struct lease *lease, unsigned master,
 
 void hearing_take(struct engine *e, struct lease *lease, unsigned master, const struct reply *reply)
 {
-    if (!lease->attempt)
+    struct round *round = lease_round(lease);
+    if (!round)
         return;
-    struct round *round = &lease->attempt->round;
     if (reply->tag.round != round->number && !MUTANT(OLD_ROUND))
         return;
     /* Each refresh of a place tells the clock, also when the next one is under way. */

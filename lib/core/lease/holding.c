@@ -88,7 +88,7 @@ static void renewal_missed(struct engine *e, struct lease *lease)
 
 static void judge_health(struct engine *e, struct lease *lease)
 {
-    const struct round *round = &lease->attempt->round;
+    const struct round *round = lease->attempt->round;
     unsigned yes = round_yes(round, lease_masters(e));
     set_risk(e, lease,
              yes < e->quorum                              ? RISK_MISSED
@@ -101,7 +101,7 @@ static void judge_health(struct engine *e, struct lease *lease)
 void holding_put_round_away(struct engine *e, struct lease *lease)
 {
     if (!lease->attempt || lease->untold || lease->risk || lease->state != LEASE_HELD ||
-        round_undecided(&lease->attempt->round, lease_masters(e)))
+        (lease->attempt->round && round_undecided(lease->attempt->round, lease_masters(e))))
         return;
     attempt_give(e, lease->attempt);
     lease->attempt = NULL;
@@ -111,7 +111,7 @@ void holding_put_round_away(struct engine *e, struct lease *lease)
  * renewal tells how well it is held. */
 static bool is_renewed_at_once(const struct lease *lease)
 {
-    enum request_kind kind = lease->attempt->round.kind;
+    enum request_kind kind = lease->attempt->round->kind;
     bool not_upgraded = kind == REQUEST_UPGRADE && lease->claim->mode != MODE_EXCLUSIVE;
     return not_upgraded || kind == REQUEST_QUEUE ||
            (kind == REQUEST_RAISE && lease->claim->enqueued);
@@ -151,9 +151,7 @@ void holding_renew(struct engine *e, struct lease *lease)
 void holding_ask(struct engine *e, struct lease *lease)
 {
     lease->wake_at = NEVER;
-    if (!lease->attempt)
-        lease->attempt = attempt_take(e);
-    if (!lease->attempt) {
+    if (!lease_make_room(e, lease)) {
         renewal_missed(e, lease);
         return;
     }
@@ -164,6 +162,6 @@ void holding_ask(struct engine *e, struct lease *lease)
         if (master_is_up(&e->masters[i]))
             lease_ask(e, lease, i, false);
         else
-            round_vote(&lease->attempt->round, i, VOTE_UNREACHABLE);
+            round_vote(lease->attempt->round, i, VOTE_UNREACHABLE);
     holding_weigh(e, lease);
 }

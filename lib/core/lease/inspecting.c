@@ -16,7 +16,7 @@ static bool waits_for_all(const struct engine *e, const struct round *round)
 /* A quorum is enough; but the user wants to see all masters, so the others have as long again. */
 void inspecting_weigh(struct engine *e, struct lease *lease)
 {
-    struct round *round = &lease->attempt->round;
+    struct round *round = lease->attempt->round;
     bool is_enough = quorum_agrees(e, round) &&
                      round_grace_is_over(round, e->now - round->asked_at, e->now) &&
                      !waits_for_all(e, round);

@@ -125,9 +125,9 @@ static inline bool lease_is_acquiring(const struct lease *lease)
 }
 
 /* The question that is open, or the last one; NULL: none. */
-static inline const struct round *lease_round(const struct lease *lease)
+static inline struct round *lease_round(const struct lease *lease)
 {
-    return lease->attempt ? &lease->attempt->round : NULL;
+    return lease->attempt ? lease->attempt->round : NULL;
 }
 
 static inline bool lease_is_held(const struct lease *lease)

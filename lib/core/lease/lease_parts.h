@@ -86,6 +86,8 @@ void lease_end(struct engine *engine, struct lease *lease, enum outcome_kind kin
                enum cause cause);
 
 /* asking.c */
+/* For the next question; false when memory is out. */
+bool lease_make_room(struct engine *engine, struct lease *lease);
 bool lease_may_ask(const struct engine *engine, const struct lease *lease, unsigned master);
 void lease_ask(struct engine *engine, struct lease *lease, unsigned master, bool whole);
 void lease_await_connection(struct engine *engine, struct lease *lease, unsigned master);
@@ -190,7 +192,8 @@ bool place_is_first(const struct lease *lease);
 bool place_is_next(const struct engine *engine, const struct lease *lease);
 /* The lease asks for a ticket, and may be granted the names at once. */
 bool place_is_asked_for(const struct lease *lease);
-bool place_can_pass(const struct lease *from, const struct lease *to);
+/* The other lease can inherit its place, and has room for the question under way. */
+bool place_can_pass(struct engine *engine, const struct lease *from, struct lease *to);
 
 /* yielding.c */
 #define YIELD_PAUSE_LAST MS(200)
@@ -257,8 +260,8 @@ static inline bool leaving_is_due(const struct engine *engine, const struct leas
 /* It is released, and the masters are asked to keep it for the rest of that time. */
 static inline bool leaving_is_under_way(const struct lease *lease)
 {
-    return lease->state == LEASE_RELEASING && lease->attempt &&
-           lease->attempt->round.kind == REQUEST_RENEW;
+    return lease->state == LEASE_RELEASING && lease_round(lease) &&
+           lease_round(lease)->kind == REQUEST_RENEW;
 }
 /* Asks the masters to keep a lease that is held, and makes it RELEASING.  False when memory is
  * out. */

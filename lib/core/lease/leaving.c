@@ -7,9 +7,7 @@ bool leaving_ask(struct engine *e, struct lease *lease)
         claim_not_upgraded(lease->claim);
     lease_become(lease, LEASE_RELEASING);
     lease->untold &= (uint16_t)~WHILE_HELD;
-    if (!lease->attempt)
-        lease->attempt = attempt_take(e);
-    if (!lease->attempt)
+    if (!lease_make_room(e, lease))
         return false;
     lease_open_round(e, lease, REQUEST_RENEW);
     lease_ask_those_up(e, lease);

@@ -62,6 +62,15 @@ static void local_queue_drop(struct engine *e, struct local_queue *queue)
     e->memory.give(e->memory.pool, queue, sizeof *queue);
 }
 
+/* Very many may wait for the same names, which are kept once then. */
+static void use_names_of(struct engine *e, const struct local_queue *queue, struct attempt *attempt)
+{
+    if (queue->names == attempt->names || queue->names->slot || !names_may_share(queue->names))
+        return;
+    names_drop(&e->memory, attempt->names);
+    attempt->names = names_share(queue->names);
+}
+
 bool local_queue_enter(struct engine *e, struct lease *lease)
 {
     struct attempt *attempt = lease->attempt;
@@ -71,6 +80,7 @@ bool local_queue_enter(struct engine *e, struct lease *lease)
         queue = local_queue_new(e, attempt->names);
     if (!queue)
         return false;
+    use_names_of(e, queue, attempt);
     attempt->queue = queue;
     attempt->before = queue->last;
     attempt->behind = NULL;

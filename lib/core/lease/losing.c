@@ -10,8 +10,8 @@ static void lose(struct engine *e, struct lease *lease, enum cause cause)
     if (cause == CAUSE_EXPIRED && e->now >= lease->hold_until)
         cause = CAUSE_MAX_HOLD;
     e->counters.lost++;
-    if (cause == CAUSE_EXPIRED && lease->attempt)
-        round_time_out(&lease->attempt->round, lease_masters(e));
+    if (cause == CAUSE_EXPIRED && lease_round(lease))
+        round_time_out(lease_round(lease), lease_masters(e));
     lease_become(lease, LEASE_LOST);
     lease->untold &= (uint16_t)~WHILE_HELD;
     engine_list(e, &e->idle, lease);

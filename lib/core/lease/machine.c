@@ -122,12 +122,17 @@ static void weigh(struct engine *e, struct lease *lease)
 
 /* ---- what happens to a lease ------------------------------------------------ */
 
+static bool awaits_connection(const struct lease *lease, unsigned master)
+{
+    const struct round *round = lease_round(lease);
+    return round && round->ballots[master].state == BALLOT_CONNECTING;
+}
+
 void lease_master_up(struct engine *e, struct lease *lease, unsigned master)
 {
     queue_master_up(e, lease);
     bool claim_asks = lease->state == LEASE_RELEASING && !leaving_is_under_way(lease);
-    if (!lease->attempt || lease->attempt->round.ballots[master].state != BALLOT_CONNECTING ||
-        claim_asks)
+    if (!awaits_connection(lease, master) || claim_asks)
         return;
     if (lease_may_ask(e, lease, master))
         lease_ask_those_up(e, lease);
@@ -141,11 +146,10 @@ void lease_master_down(struct engine *e, struct lease *lease, unsigned master)
 {
     if (e->misconfigured)
         conduct_of(lease)->refuse(e, lease);
-    if (lease->state == LEASE_IDLE || !lease->attempt ||
-        lease->attempt->round.ballots[master].state != BALLOT_CONNECTING)
+    if (lease->state == LEASE_IDLE || !awaits_connection(lease, master))
         return;
     if (!master_is_connecting(&e->masters[master]))
-        round_vote(&lease->attempt->round, master, VOTE_UNREACHABLE);
+        round_vote(lease->attempt->round, master, VOTE_UNREACHABLE);
     weigh(e, lease);
     lease_schedule(e, lease);
 }
@@ -153,7 +157,7 @@ void lease_master_down(struct engine *e, struct lease *lease, unsigned master)
 void lease_wake(struct engine *e, struct lease *lease)
 {
     losing_notice(e, lease);
-    if (lease->attempt && lease_expire(e, lease))
+    if (lease_round(lease) && lease_expire(e, lease))
         weigh(e, lease);
     conduct_of(lease)->woken(e, lease);
     lease_schedule(e, lease);
@@ -296,15 +300,16 @@ void lease_upgrade(struct engine *e, struct lease *lease)
 static bool goes_on(const struct lease *lease, unsigned state, uint32_t question)
 {
     bool waits = lease_is_acquiring(lease) || state == LEASE_RELEASING;
-    return waits && lease->state == state && lease->attempt &&
-           lease->attempt->round.number == question && lease->attempt->round.grace == NEVER;
+    const struct round *round = lease_round(lease);
+    return waits && lease->state == state && round && round->number == question &&
+           round->grace == NEVER;
 }
 
 void lease_hear(struct engine *e, struct lease *lease, unsigned master, const struct reply *reply)
 {
     struct claim *claim = lease->claim;
     unsigned state = lease->state;
-    uint32_t question = lease->attempt ? lease->attempt->round.number : 0;
+    uint32_t question = lease_round(lease) ? lease_round(lease)->number : 0;
     if (!MUTANT(RESURRECT))
         losing_notice(e, lease);
     if (MUTANT(LATE_GRANT) && lease->state == LEASE_LOST && !lease->terms.fence &&
@@ -321,8 +326,9 @@ void lease_hear(struct engine *e, struct lease *lease, unsigned master, const st
     fencing_notice(e, lease, master);
     if (lease->claim == claim) {
         hearing_take(e, lease, master, reply);
-        if (broken && lease->attempt && reply->tag.round == lease->attempt->round.number)
-            lease->attempt->round.ballots[master].broken = true;
+        struct round *round = lease_round(lease);
+        if (broken && round && reply->tag.round == round->number)
+            round->ballots[master].broken = true;
         losing_follow_the_ledger(e, lease);
         weigh(e, lease);
         if (!goes_on(lease, state, question))

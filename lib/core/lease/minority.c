@@ -75,7 +75,7 @@ static bool has_heard_the_others(const struct engine *e, const struct attempt *a
 {
     if (how_many(ahead) <= e->config.spare)
         return e->now >= minority_look_at(attempt);
-    return round_undecided(&attempt->round, lease_masters(e)) == 0 ||
+    return round_undecided(attempt->round, lease_masters(e)) == 0 ||
            e->now >= attempt->place.minority_since + YIELD_BY;
 }
 
@@ -111,7 +111,7 @@ static bool is_kept_by_another(const struct engine *e, const struct attempt *att
 {
     unsigned held = 0;
     for (unsigned i = 0; i < lease_masters(e); i++)
-        held += keeps(attempt, &attempt->round.ballots[i]);
+        held += keeps(attempt, &attempt->round->ballots[i]);
     return held > lease_masters(e) - e->quorum && !MUTANT(NO_YIELD);
 }
 
@@ -137,18 +137,18 @@ static void make_way(struct engine *e, struct lease *lease)
     struct attempt *attempt = lease->attempt;
     uint16_t ours = 0;
     for (unsigned i = 0; i < lease_masters(e); i++)
-        if (attempt->round.ballots[i].vote == VOTE_GRANTED)
+        if (attempt->round->ballots[i].vote == VOTE_GRANTED)
             ours |= BIT(i);
     if (!minority_reaches_quorum(e, minority_avoids(attempt) | ours))
         return;
     attempt->place.withdrawn = ours;
-    attempt->place.withdrawn_until = holder_renews_by(e, &attempt->round);
+    attempt->place.withdrawn_until = holder_renews_by(e, attempt->round);
     yielding_begin(e, lease);
 }
 
 void minority_weigh(struct engine *e, struct lease *lease)
 {
-    uint16_t ahead = those_with_others_ahead(e, &lease->attempt->round);
+    uint16_t ahead = those_with_others_ahead(e, lease->attempt->round);
     if (ahead && has_heard_the_others(e, lease->attempt, ahead))
         yield_to(e, lease, ahead);
     else if (is_kept_by_another(e, lease->attempt))

@@ -106,7 +106,7 @@ bool permits_choose(struct engine *e, struct lease *lease)
 {
     struct attempt *attempt = lease->attempt;
     struct permit *permit = attempt->permit;
-    if (!permit || permit->round != attempt->round.number || attempt->round.kind != REQUEST_GRANT)
+    if (!permit || permit->round != attempt->round->number || attempt->round->kind != REQUEST_GRANT)
         return false;
     int free_slot = told_most(e, permit->free_slot), next = told_most(e, permit->next_slot);
     permit->tries_next = free_slot >= 0 && may_try(e, lease);
@@ -198,8 +198,8 @@ void permits_told(struct engine *e, struct lease *lease, unsigned master, const 
     struct permit *permit = lease->attempt->permit;
     if (!permit)
         return;
-    if (permit->round != lease->attempt->round.number)
-        forget_what_was_told(permit, lease->attempt->round.number);
+    if (permit->round != lease->attempt->round->number)
+        forget_what_was_told(permit, lease->attempt->round->number);
     permit->free_slot[master] = slot_told(permit, reply->free_slot);
     permit->next_slot[master] = slot_told(permit, reply->next_slot);
     if (lease->state == LEASE_QUEUED)
@@ -238,7 +238,7 @@ struct lease *permits_take_over(struct engine *e, struct lease *place)
     if (owner->claim && !owner->claim->abandoned)
         claim_abandon(e, owner->claim, 0);
     claim_let_go(&owner->claim);
-    round_close(&owner->attempt->round, lease_masters(e));
+    round_close(owner->attempt->round, lease_masters(e));
     swap_attempts(owner, place);
     claim_pass(&place->claim, &owner->claim);
     owner->valid_until = place->valid_until;

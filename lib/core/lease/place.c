@@ -17,7 +17,7 @@ bool place_is_next(const struct engine *e, const struct lease *lease)
 {
     unsigned first = 0;
     for (unsigned i = 0; lease_is_queued(lease) && i < lease_masters(e); i++) {
-        const struct ballot *ballot = &lease->attempt->round.ballots[i];
+        const struct ballot *ballot = &lease->attempt->round->ballots[i];
         first += ballot->vote == VOTE_HELD && ballot->refreshed_at && !ballot->position;
     }
     return first >= e->quorum;
@@ -38,6 +38,7 @@ bool place_enter(struct engine *e, struct lease *lease)
         return true;
     claim_forget(e, lease->claim); /* the claim has asked for nothing yet */
     claim_let_go(&lease->claim);
+    attempt_give_room(e, lease->attempt);
     lease_become(lease, LEASE_BEHIND);
     lease->wake_at = lease_wait_until(lease);
     return true;
@@ -45,26 +46,27 @@ bool place_enter(struct engine *e, struct lease *lease)
 
 bool place_is_asked_for(const struct lease *lease)
 {
-    return lease->state == LEASE_ASKING && lease->attempt->round.kind == REQUEST_GRANT;
+    return lease->state == LEASE_ASKING && lease->attempt->round->kind == REQUEST_GRANT;
 }
 
 /* The place is the one that the masters know, or are being asked for. */
 static bool shares_place(const struct lease *from, const struct lease *to)
 {
-    const struct attempt *attempt = from->attempt;
-    usec drawn_at = attempt->place.ticket ? attempt->place.drawn_at : attempt->round.asked_at;
+    const struct queue_place *place = &from->attempt->place;
+    usec asked_at = lease_round(from) ? lease_round(from)->asked_at : 0;
+    usec drawn_at = place->ticket ? place->drawn_at : asked_at;
     return to->asked_at <= drawn_at + SHARES_PLACE || MUTANT(PLACE_FOR_EVER);
 }
 
 /* A grant runs for the ttl of the lease that asked for it.  A fenced lease must send its own
  * request: an older one may predate another holder. */
-bool place_can_pass(const struct lease *from, const struct lease *to)
+bool place_can_pass(struct engine *e, const struct lease *from, struct lease *to)
 {
-    if (to->terms.fence || to->claim || !shares_place(from, to))
+    if (!from->claim || to->terms.fence || to->claim || !shares_place(from, to))
         return false;
-    if (from->state == LEASE_QUEUED)
-        return true;
-    return place_is_asked_for(from) && from->terms.ttl == to->terms.ttl;
+    bool passes = from->state == LEASE_QUEUED ||
+                  (place_is_asked_for(from) && from->terms.ttl == to->terms.ttl);
+    return passes && lease_make_room(e, to);
 }
 
 /* The next waiter inherits the place on the masters, token and all. */
@@ -72,7 +74,7 @@ static void pass_place(struct engine *e, struct lease *from, struct lease *to)
 {
     lease_become(to, from->state);
     to->rounds++;
-    round_copy(&to->attempt->round, &from->attempt->round, &e->memory, lease_masters(e));
+    round_copy(to->attempt->round, from->attempt->round, &e->memory, lease_masters(e));
     to->attempt->place = from->attempt->place;
     claim_pass(&from->claim, &to->claim);
     claim_shorten(e, to->claim, to->terms.ttl);
@@ -98,7 +100,7 @@ static void leave_queue(struct engine *e, struct lease *lease)
     local_queue_leave(e, lease);
     if (!next || e->closing || e->misconfigured || for_itself)
         return;
-    if (was_first && place_can_pass(lease, next)) {
+    if (was_first && place_can_pass(e, lease, next)) {
         pass_place(e, lease, next);
         return;
     }
@@ -129,7 +131,7 @@ static bool is_known(const struct engine *e, const struct lease *first)
 {
     unsigned known = 0;
     for (unsigned i = 0; lease_is_queued(first) && i < lease_masters(e); i++) {
-        enum vote vote = (enum vote)first->attempt->round.ballots[i].vote;
+        enum vote vote = (enum vote)first->attempt->round->ballots[i].vote;
         known += (vote == VOTE_HELD || vote == VOTE_GRANTED) && master_may_grant(e, &e->masters[i]);
     }
     return known >= e->quorum;
@@ -144,7 +146,7 @@ bool place_look(const struct engine *e, const struct lease *lease, unsigned *pos
     const struct lease *first = for_itself ? lease : lease->attempt->queue->first;
     if (!is_known(e, first))
         return false;
-    const struct round *round = &first->attempt->round;
+    const struct round *round = first->attempt->round;
     usec before[MASTERS_MAX], left[MASTERS_MAX];
     unsigned count = 0;
     for (unsigned i = 0; i < lease_masters(e); i++) {

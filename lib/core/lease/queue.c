@@ -16,7 +16,7 @@
  * prolonged there. */
 static void ask_master(struct engine *e, struct lease *lease, unsigned master)
 {
-    struct ballot *ballot = &lease->attempt->round.ballots[master];
+    struct ballot *ballot = &lease->attempt->round->ballots[master];
     if (ballot->state == BALLOT_ASKED || minority_avoids(lease->attempt) & BIT(master) ||
         (master_is_silent(e, &e->masters[master]) && !MUTANT(UNHEARD_GOES_ON)))
         return;
@@ -55,7 +55,7 @@ static bool is_held_by_another_library(const struct engine *e, const struct roun
 static void refresh(struct engine *e, struct lease *lease)
 {
     usec often = lease->attempt->place.life / 3, least = often - often / 8;
-    bool looks_often = is_held_by_another_library(e, &lease->attempt->round) && often > AGAIN;
+    bool looks_often = is_held_by_another_library(e, lease->attempt->round) && often > AGAIN;
     if (looks_often) {
         often = AGAIN;
         least = AGAIN / 2;
@@ -74,7 +74,7 @@ static void refresh(struct engine *e, struct lease *lease)
 static void enqueue(struct engine *e, struct lease *lease, const struct claim *same)
 {
     struct attempt *attempt = lease->attempt;
-    if (!claim_new(e, &lease->claim, attempt->names, NULL, 0)) {
+    if (!lease_make_room(e, lease) || !claim_new(e, &lease->claim, attempt->names, NULL, 0)) {
         lease->wake_at = e->now + AGAIN;
         return;
     }
@@ -122,7 +122,7 @@ static void refresh_by(struct lease *lease, usec at)
 static void granted(struct engine *e, struct lease *lease, unsigned master, usec clock)
 {
     struct attempt *attempt = lease->attempt;
-    struct ballot *ballot = &attempt->round.ballots[master];
+    struct ballot *ballot = &attempt->round->ballots[master];
     if (ballot->vote != VOTE_GRANTED) {
         refresh_by(lease, e->now + engine_jitter(e, EAGER_LEAST, EAGER_MOST));
         attempt->place.minority_since = e->now;
@@ -142,7 +142,7 @@ static void await_expiry(struct engine *e, struct lease *lease)
     usec left[MASTERS_MAX];
     unsigned ours = 0;
     for (unsigned i = 0; i < lease_masters(e); i++) {
-        const struct ballot *ballot = &lease->attempt->round.ballots[i];
+        const struct ballot *ballot = &lease->attempt->round->ballots[i];
         bool next = ballot->vote == VOTE_HELD && ballot->position == 0;
         bool is_ours = ballot->vote == VOTE_GRANTED || lease->attempt->place.withdrawn & BIT(i);
         left[i] = is_ours                             ? 0
@@ -150,7 +150,7 @@ static void await_expiry(struct engine *e, struct lease *lease)
                                                       : -TTL_MS_MOST * 1000;
         ours += is_ours;
     }
-    bool is_foreign = is_held_by_another_library(e, &lease->attempt->round);
+    bool is_foreign = is_held_by_another_library(e, lease->attempt->round);
     unsigned rank = is_foreign ? ours + 1 : e->quorum;
     refresh_by(lease, e->now - quorum_ranked(left, lease_masters(e), rank) + EXPIRED);
 }
@@ -162,7 +162,7 @@ static void await_expiry(struct engine *e, struct lease *lease)
  * holder, abstain without our knowing, and remember our place from its predecessor. */
 static void take_push(struct engine *e, struct lease *lease, unsigned master, usec clock)
 {
-    struct ballot *ballot = &lease->attempt->round.ballots[master];
+    struct ballot *ballot = &lease->attempt->round->ballots[master];
     usec from = MUTANT(DATED_FROM_PUSH) ? e->now : ballot->refreshed_at;
     bool is_old = clock <= ballot->clock && !MUTANT(OLD_PUSH);
     if (is_old || !subscription_is_to_same_process(e, master) ||
@@ -183,7 +183,7 @@ static void take_push(struct engine *e, struct lease *lease, unsigned master, us
 
 static void take_early_push(struct engine *e, struct lease *lease, unsigned master)
 {
-    struct ballot *ballot = &lease->attempt->round.ballots[master];
+    struct ballot *ballot = &lease->attempt->round->ballots[master];
     usec clock = ballot->pushed;
     ballot->pushed = 0;
     if (clock)
@@ -193,9 +193,9 @@ static void take_early_push(struct engine *e, struct lease *lease, unsigned mast
 /* Refreshes become frequent when another library is known to be the holder. */
 static void look_often(struct engine *e, struct lease *lease, struct ballot *ballot, bool foreign)
 {
-    bool knew = is_held_by_another_library(e, &lease->attempt->round);
+    bool knew = is_held_by_another_library(e, lease->attempt->round);
     ballot->foreign = foreign;
-    if (!knew && is_held_by_another_library(e, &lease->attempt->round))
+    if (!knew && is_held_by_another_library(e, lease->attempt->round))
         lease_wake_by(lease, e->now + engine_jitter(e, AGAIN / 2, AGAIN));
 }
 
@@ -203,7 +203,7 @@ static void look_often(struct engine *e, struct lease *lease, struct ballot *bal
 static void hear_queued(struct engine *e, struct lease *lease, unsigned master,
                         const struct reply *reply)
 {
-    struct ballot *ballot = &lease->attempt->round.ballots[master];
+    struct ballot *ballot = &lease->attempt->round->ballots[master];
     logical_hear(e, master, reply->clock); /* believed or not: here it only tells what came first */
     if (reply->clock < ballot->clock)      /* a later grant is not given up for this */
         return;
@@ -222,7 +222,7 @@ static void hear_queued(struct engine *e, struct lease *lease, unsigned master,
 
 void queue_hear(struct engine *e, struct lease *lease, unsigned master, const struct reply *reply)
 {
-    struct ballot *ballot = &lease->attempt->round.ballots[master];
+    struct ballot *ballot = &lease->attempt->round->ballots[master];
     bool is_last = reply->tag.sent_at == ballot->asked_at; /* no later request was sent */
     if (is_last)
         ballot->state = BALLOT_CLOSED;
@@ -254,8 +254,8 @@ void queue_forget_process(struct lease *lease, unsigned master)
 {
     if (!lease_is_queued(lease))
         return;
-    lease->attempt->round.ballots[master].refreshed_at = 0;
-    lease->attempt->round.ballots[master].pushed = 0;
+    lease->attempt->round->ballots[master].refreshed_at = 0;
+    lease->attempt->round->ballots[master].pushed = 0;
 }
 
 /* ---- weighing ------------------------------------------------------------------------ */
@@ -264,7 +264,7 @@ void queue_forget_process(struct lease *lease, unsigned master)
 static void forget_what_is_over(const struct engine *e, struct lease *lease)
 {
     for (unsigned i = 0; i < lease_masters(e); i++) {
-        struct ballot *ballot = &lease->attempt->round.ballots[i];
+        struct ballot *ballot = &lease->attempt->round->ballots[i];
         if (ballot->vote == VOTE_GRANTED && lease->claim->at[i].promise <= e->now)
             ballot->vote = VOTE_NOTHING;
     }
@@ -281,7 +281,7 @@ static void weigh_minority(struct engine *e, struct lease *lease)
 void queue_weigh(struct engine *e, struct lease *lease)
 {
     forget_what_is_over(e, lease);
-    unsigned has = round_yes(&lease->attempt->round, lease_masters(e));
+    unsigned has = round_yes(lease->attempt->round, lease_masters(e));
     if (!has)
         lease->attempt->place.minority_since = 0;
     if (has >= e->quorum) {
@@ -333,7 +333,7 @@ static bool waits_no_more(struct engine *e, struct lease *lease)
  * not with each answer: after a stop of the process, more answers may be there to be read. */
 static bool gives_back(struct engine *e, struct lease *lease)
 {
-    bool has_some = round_yes(&lease->attempt->round, lease_masters(e));
+    bool has_some = round_yes(lease->attempt->round, lease_masters(e));
     bool is_cut_off = has_some && !minority_reaches_quorum(e, 0);
     if (is_cut_off)
         yielding_stay_away(e, lease);

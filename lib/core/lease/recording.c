@@ -4,7 +4,7 @@
 void recording_peek(struct engine *e, struct lease *lease, unsigned master,
                     const struct reply *reply)
 {
-    struct round *round = &lease->attempt->round;
+    struct round *round = lease->attempt->round;
     struct ballot *ballot = &round->ballots[master];
     /* A name that was refused is free by now; its permits have nothing to do with that. */
     bool is_free = reply->permits && lease->state != LEASE_INSPECTING;
@@ -28,7 +28,7 @@ void recording_peek(struct engine *e, struct lease *lease, unsigned master,
 static __attribute__((cold, noinline)) void refused(struct engine *e, struct lease *lease,
                                                     unsigned master, const struct reply *reply)
 {
-    struct round *round = &lease->attempt->round;
+    struct round *round = lease->attempt->round;
     if (reply->clock && logical_hear(e, master, reply->clock))
         round->ballots[master].clock = reply->clock;
     round_vote(round, master, VOTE_HELD);
@@ -39,7 +39,7 @@ static __attribute__((cold, noinline)) void refused(struct engine *e, struct lea
 void recording_take(struct engine *e, struct lease *lease, unsigned master,
                     const struct reply *reply)
 {
-    struct round *round = &lease->attempt->round;
+    struct round *round = lease->attempt->round;
     switch (reply->answer) {
     case ANSWER_YES:
     case ANSWER_AHEAD:

@@ -4,11 +4,11 @@ static void await_release(struct engine *e, struct lease *lease, unsigned master
 {
     const struct ledger_entry *at = &lease->claim->at[master];
     if (at->presence == ABSENT)
-        round_vote(&lease->attempt->round, master, VOTE_FREE);
+        round_vote(lease->attempt->round, master, VOTE_FREE);
     else if (master_is_up(&e->masters[master]) || master_is_connecting(&e->masters[master]))
-        lease->attempt->round.ballots[master].state = BALLOT_CONNECTING;
+        lease->attempt->round->ballots[master].state = BALLOT_CONNECTING;
     else
-        round_vote(&lease->attempt->round, master, VOTE_UNREACHABLE);
+        round_vote(lease->attempt->round, master, VOTE_UNREACHABLE);
 }
 
 static void end(struct engine *e, struct lease *lease, enum cause cause)
@@ -42,9 +42,7 @@ void releasing_begin(struct engine *e, struct lease *lease)
     lease_become(lease, LEASE_RELEASING);
     lease->untold &= (uint16_t)~WHILE_HELD;
     engine_list(e, &e->busy, lease);
-    if (!lease->attempt)
-        lease->attempt = attempt_take(e);
-    if (!lease->attempt) {
+    if (!lease_make_room(e, lease)) {
         claim_abandon(e, lease->claim, 0);
         claim_let_go(&lease->claim);
         lease_end(e, lease, OUTCOME_RELEASED, CAUSE_UNAVAILABLE);
@@ -62,7 +60,7 @@ void lease_release_sent(struct engine *e, struct lease *lease, uint16_t masters)
 {
     if (lease->state != LEASE_RELEASING)
         return;
-    struct round *round = &lease->attempt->round;
+    struct round *round = lease->attempt->round;
     for (unsigned i = 0; i < lease_masters(e); i++)
         if (masters & BIT(i) && round->ballots[i].state != BALLOT_CLOSED)
             round_ask(round, i, e->now);
@@ -74,7 +72,7 @@ static unsigned count_of(const struct lease *lease, unsigned masters, unsigned v
 {
     unsigned count = 0;
     for (unsigned i = 0; i < masters; i++)
-        count += votes >> lease->attempt->round.ballots[i].vote & 1;
+        count += votes >> lease->attempt->round->ballots[i].vote & 1;
     return count;
 }
 
@@ -105,7 +103,7 @@ static void weigh_refused(struct engine *e, struct lease *lease)
 
 void releasing_weigh(struct engine *e, struct lease *lease)
 {
-    bool decided = round_yes(&lease->attempt->round, lease_masters(e)) >= e->quorum &&
+    bool decided = round_yes(lease->attempt->round, lease_masters(e)) >= e->quorum &&
                    (!leaving_is_under_way(lease) || was_kept(e, lease));
     if (!decided) {
         weigh_refused(e, lease);

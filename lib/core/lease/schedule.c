@@ -4,7 +4,7 @@
 static void overdue(const struct engine *e, const struct lease *lease, usec at[MASTERS_MAX])
 {
     for (unsigned i = 0; i < lease_masters(e); i++) {
-        const struct ballot *ballot = &lease->attempt->round.ballots[i];
+        const struct ballot *ballot = &lease->attempt->round->ballots[i];
         at[i] = NEVER;
         if (ballot->state == BALLOT_ASKED)
             at[i] = master_overdue(e, &e->masters[i], ballot->asked_at, lease->terms.ttl);
@@ -15,7 +15,7 @@ static usec round_wakes(const struct engine *e, const struct lease *lease)
 {
     usec at[MASTERS_MAX];
     overdue(e, lease, at);
-    return round_deadline(&lease->attempt->round, lease_masters(e), at);
+    return round_deadline(lease->attempt->round, lease_masters(e), at);
 }
 
 bool lease_expire(struct engine *e, struct lease *lease)
@@ -23,7 +23,7 @@ bool lease_expire(struct engine *e, struct lease *lease)
     usec at[MASTERS_MAX];
     unsigned timeouts = 0;
     overdue(e, lease, at);
-    if (!round_expire(&lease->attempt->round, lease_masters(e), e->now, at, &timeouts))
+    if (!round_expire(lease->attempt->round, lease_masters(e), e->now, at, &timeouts))
         return false;
     e->counters.timeouts += timeouts;
     return true;
@@ -32,7 +32,7 @@ bool lease_expire(struct engine *e, struct lease *lease)
 void lease_schedule(struct engine *e, struct lease *lease)
 {
     usec at = NEVER;
-    if (lease->attempt && lease->state != LEASE_IDLE && lease->state != LEASE_LOST)
+    if (lease_round(lease) && lease->state != LEASE_IDLE && lease->state != LEASE_LOST)
         at = round_wakes(e, lease);
     if (lease_is_waiting(lease) || lease_is_held(lease))
         at = lease->wake_at < at ? lease->wake_at : at;

@@ -20,7 +20,7 @@ usec ticket_of(const struct engine *e, const struct round *round)
 
 bool ticket_may_come(const struct engine *e, const struct attempt *attempt)
 {
-    const struct round *round = &attempt->round;
+    const struct round *round = attempt->round;
     unsigned may_tell = round_undecided(round, lease_masters(e));
     for (unsigned i = 0; i < lease_masters(e); i++)
         may_tell += round->ballots[i].clock != 0;
