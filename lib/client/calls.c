@@ -101,7 +101,7 @@ static size_t token_room(const redlock *client, const char *token)
 static redlock_lease *make_lease(redlock *client, struct names *names, const struct terms *terms,
                                  const char *token)
 {
-    redlock_lease *lease = calloc(1, sizeof *lease + token_room(client, token));
+    redlock_lease *lease = calloc(1, offsetof(redlock_lease, token) + token_room(client, token));
     if (!lease || !names ||
         !lease_init(client->engine, core_of(lease), names, terms, token,
                     token ? strlen(token) : 0)) {
@@ -285,9 +285,11 @@ redlock_code redlock_inspect(redlock *client, redlock_lease **lease, const redlo
     redlock_code code = begin(client, lease, names, count, callback);
     if (!code)
         code = new_lease(client, lease, names, count, &(struct terms){0}, NULL, callback, data);
-    if (!code)
-        client_ask(*lease, OP_INSPECT);
-    return code;
+    if (code)
+        return code;
+    (*lease)->inspects = true;
+    client_ask(*lease, OP_INSPECT);
+    return REDLOCK_OK;
 }
 
 /* ---- for calls about other things -------------------------------------------- */

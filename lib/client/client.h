@@ -79,10 +79,12 @@ struct redlock_lease {
     redlock_callback *callback;
     void *data;
     redlock_lease *next_asked, *next_untold; /* in the client's queues */
-    struct waiters *waiters;                 /* of each master; NULL: no master told any */
-    struct client_task *announcer;           /* what it announces; NULL: nothing */
-    int32_t extend_ttl;                      /* ms: a day at most */
-    int16_t slot;                            /* since ACQUIRED was told; -1: none */
+    union {
+        struct waiters *waiters;       /* inspects: of each master; NULL: no master told any */
+        struct client_task *announcer; /* else: what it announces; NULL: nothing */
+    };
+    int32_t extend_ttl; /* ms: a day at most */
+    int16_t slot;       /* since ACQUIRED was told; -1: none */
     uint8_t operations;
     bool asked : 1, untold : 1; /* the lease is in that queue */
     bool lost : 1;              /* LOST was told */
@@ -91,6 +93,7 @@ struct redlock_lease {
     bool released : 1;          /* a release was asked for, or there is nothing to release */
     bool reads : 1;             /* it has one name, which it wants shared */
     bool permit : 1;            /* it is to be one of the permits of a name */
+    bool inspects : 1;          /* it is there to look at others */
     bool freed : 1;             /* dropped; its memory goes when the queue gets to it */
     char token[]; /* the last text of redlock_token(), with room for any token of the lease */
 };
@@ -153,6 +156,16 @@ struct redlock {
 
 /* The beginning of all keys and names that are the library's own on the masters. */
 #define OWN "redlock:"
+
+static inline struct waiters *waiters_of(const redlock_lease *lease)
+{
+    return lease->inspects ? lease->waiters : NULL;
+}
+
+static inline struct client_task *announcer_of(const redlock_lease *lease)
+{
+    return lease->inspects ? NULL : lease->announcer;
+}
 
 static inline struct lease *core_of(const redlock_lease *lease)
 {

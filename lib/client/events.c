@@ -177,7 +177,7 @@ static void fill_votes(redlock *client, const redlock_lease *lease)
         if (known)
             fill_vote(client, &said[i], i);
     }
-    if (lease->waiters)
+    if (waiters_of(lease))
         waiters_tell(client, lease);
 }
 

@@ -89,13 +89,13 @@ redlock_code redlock_announce(redlock_lease *lease, const void *value, size_t le
 {
     redlock *client = lease->client;
     redlock_code code = check_announce(lease, value, length);
-    if (!code && !lease->announcer)
+    if (!code && !announcer_of(lease))
         code = make_announcer(lease);
     if (code)
         return code;
-    if (!announcer_set(client->engine, lease->announcer->core, value, length))
+    if (!announcer_set(client->engine, announcer_of(lease)->core, value, length))
         return client_fail(client, REDLOCK_E_MEMORY, "out of memory");
-    task_calls_ask(lease->announcer);
+    task_calls_ask(announcer_of(lease));
     return REDLOCK_OK;
 }
 

@@ -35,7 +35,7 @@ static void carry_out(redlock *client, redlock_lease *lease)
     unsigned operations = lease->operations;
     lease->operations = 0;
     bool freed = operations & (OP_DETACH | OP_FREE);
-    if (lease->announcer && operations & OPS_ENDING_ANNOUNCEMENTS)
+    if (announcer_of(lease) && operations & OPS_ENDING_ANNOUNCEMENTS)
         client_tasks_end_of(lease);
     if (freed)
         operations &= OP_RELEASE | OP_DETACH | OP_FREE;

@@ -15,7 +15,7 @@ static void end(redlock *client, struct client_task *task)
 
 void client_tasks_end_of(redlock_lease *lease)
 {
-    struct client_task *task = lease->announcer;
+    struct client_task *task = announcer_of(lease);
     lease->announcer = NULL;
     task->freed = true;
     task->untold = false;

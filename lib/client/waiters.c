@@ -64,9 +64,9 @@ void waiters_tell(redlock *client, const redlock_lease *lease)
 
 void waiters_free(redlock_lease *lease)
 {
-    for (unsigned i = 0; lease->waiters && i < lease->client->masters; i++) {
+    for (unsigned i = 0; waiters_of(lease) && i < lease->client->masters; i++) {
         free(lease->waiters[i].waiting.text);
         free(lease->waiters[i].readers.text);
     }
-    free(lease->waiters);
+    free(waiters_of(lease));
 }
