@@ -305,6 +305,14 @@ static bool goes_on(const struct lease *lease, unsigned state, uint32_t question
            round->grace == NEVER;
 }
 
+static __attribute__((cold, noinline)) void note_broken(struct lease *lease, unsigned master,
+                                                        const struct reply *reply)
+{
+    struct round *round = lease_round(lease);
+    if (round && reply->tag.round == round->number)
+        round->ballots[master].broken = true;
+}
+
 void lease_hear(struct engine *e, struct lease *lease, unsigned master, const struct reply *reply)
 {
     struct claim *claim = lease->claim;
@@ -326,9 +334,8 @@ void lease_hear(struct engine *e, struct lease *lease, unsigned master, const st
     fencing_notice(e, lease, master);
     if (lease->claim == claim) {
         hearing_take(e, lease, master, reply);
-        struct round *round = lease_round(lease);
-        if (broken && round && reply->tag.round == round->number)
-            round->ballots[master].broken = true;
+        if (broken)
+            note_broken(lease, master, reply);
         losing_follow_the_ledger(e, lease);
         weigh(e, lease);
         if (!goes_on(lease, state, question))

@@ -60,19 +60,22 @@ void lease_leave(struct lease *lease)
     lease->left = true;
 }
 
-static struct vote_view vote_of(const struct round *round, unsigned master)
+static void no_votes(const struct engine *e, struct vote_view *votes)
 {
-    if (!round)
-        return (struct vote_view){VOTE_NOTHING, -1, ""};
-    const struct ballot *ballot = &round->ballots[master];
-    return (struct vote_view){(enum vote)ballot->vote, ballot->remaining_ms,
-                              round_text(round, master)};
+    for (unsigned i = 0; i < e->config.masters; i++)
+        votes[i] = (struct vote_view){VOTE_NOTHING, -1, ""};
 }
 
 bool lease_votes(const struct engine *e, const struct lease *lease, struct vote_view *votes)
 {
-    for (unsigned i = 0; lease->attempt && i < e->config.masters; i++)
-        votes[i] = vote_of(lease_round(lease), i);
+    const struct round *round = lease_round(lease);
+    if (!round)
+        no_votes(e, votes);
+    for (unsigned i = 0; round && i < e->config.masters; i++) {
+        const struct ballot *ballot = &round->ballots[i];
+        votes[i] =
+            (struct vote_view){(enum vote)ballot->vote, ballot->remaining_ms, round_text(round, i)};
+    }
     return lease->attempt != NULL;
 }
 
