@@ -41,14 +41,17 @@ typedef char vote_text[VOTE_TEXT_MAX];
 
 struct round {
     enum request_kind kind;
-    uint32_t number;  /* of this round alone: a late answer to another round does not count */
-    bool begun;       /* a request was sent */
-    bool incomplete;  /* won, or raised, before all masters were connected */
-    usec give_up;     /* until then, masters that are connecting are waited for */
-    usec proposal;    /* GRANT: see struct request */
-    usec asked_at;    /* when its first request was sent */
-    usec grace;       /* until then, the last answers are waited for; NEVER: not begun, 0: over */
-    vote_text *texts; /* of all masters; NULL: none has said any yet.  See round_hush() */
+    uint32_t number; /* of this round alone: a late answer to another round does not count */
+    bool begun;      /* a request was sent */
+    bool incomplete; /* won, or raised, before all masters were connected */
+    usec give_up;    /* until then, masters that are connecting are waited for */
+    usec proposal;   /* GRANT: see struct request */
+    usec asked_at;   /* when its first request was sent */
+    usec grace;      /* until then, the last answers are waited for; NEVER: not begun, 0: over */
+    union {
+        vote_text *texts; /* of all masters; NULL: none has said any yet.  See round_hush() */
+        struct round *next_free;
+    };
     struct ballot ballots[];
 };
 

@@ -11,6 +11,7 @@
 struct attempt;
 struct further_place;
 struct local_queue;
+struct round;
 struct task;
 
 #define CLAIM_BUCKETS       64
@@ -67,7 +68,8 @@ struct engine {
     struct task *tasks;   /* also those that have ended, until their last answer */
     uint32_t last_task;   /* the number that was given last */
     struct attempt *free_attempts;
-    unsigned spare_attempts; /* the number of free_attempts */
+    struct round *free_rounds;
+    unsigned spare_attempts, spare_rounds; /* the numbers of those */
     struct master masters[MASTERS_MAX];
 };
 

@@ -3,7 +3,8 @@
 #include "ground/sanity.h"
 #include "ground/shared.h"
 
-#define SPARE_ATTEMPTS 4096 /* attempts kept for the next lease; more are freed */
+#define SPARE_MOST 4096 /* attempts, and rounds, kept for the next lease; more are freed */
+#define SPARE_FEW  64   /* rounds kept of those that only stand in line, who may be very many */
 
 void attempt_begin(struct attempt *attempt, struct names *names, const struct terms *terms)
 {
@@ -37,51 +38,79 @@ static size_t round_size(const struct engine *e)
     return sizeof(struct round) + e->config.masters * sizeof(struct ballot);
 }
 
+static bool take_round(struct engine *e, struct attempt *attempt)
+{
+    struct round *round = e->free_rounds;
+    attempt->round = round ? round : e->memory.take(e->memory.pool, round_size(e));
+    if (!round)
+        return attempt->round != NULL;
+    e->free_rounds = round->next_free;
+    e->spare_rounds--;
+    round->texts = NULL;
+    return true;
+}
+
 bool attempt_make_room(struct engine *e, struct attempt *attempt)
 {
     if (attempt->round)
         return true;
-    attempt->round = e->memory.take(e->memory.pool, round_size(e));
-    if (attempt->round)
-        round_begin(attempt->round, e->config.masters, REQUEST_ACQUIRE, 0, 0);
-    return attempt->round != NULL;
+    if (!take_round(e, attempt))
+        return false;
+    round_begin(attempt->round, e->config.masters, REQUEST_ACQUIRE, 0, 0);
+    return true;
+}
+
+static void give_round(struct engine *e, struct attempt *attempt, unsigned most)
+{
+    struct round *round = attempt->round;
+    if (!round)
+        return;
+    attempt->round = NULL;
+    round_hush(round, &e->memory, e->config.masters);
+    if (e->spare_rounds >= most) {
+        e->memory.give(e->memory.pool, round, round_size(e));
+        return;
+    }
+    round->next_free = e->free_rounds;
+    e->free_rounds = round;
+    e->spare_rounds++;
 }
 
 void attempt_give_room(struct engine *e, struct attempt *attempt)
 {
-    if (!attempt->round)
+    give_round(e, attempt, SPARE_FEW);
+}
+
+static void give_attempt(struct engine *e, struct attempt *attempt)
+{
+    if (e->spare_attempts == SPARE_MOST) {
+        e->memory.give(e->memory.pool, attempt, sizeof *attempt);
         return;
-    round_hush(attempt->round, &e->memory, e->config.masters);
-    e->memory.give(e->memory.pool, attempt->round, round_size(e));
-    attempt->round = NULL;
+    }
+    attempt->next_free = e->free_attempts;
+    e->free_attempts = attempt;
+    e->spare_attempts++;
 }
 
-static void drop(struct engine *e, struct attempt *attempt)
-{
-    attempt_give_room(e, attempt);
-    e->memory.give(e->memory.pool, attempt, sizeof *attempt);
-}
-
-static struct attempt *new_attempt(struct engine *e)
-{
-    struct attempt *attempt = e->memory.take(e->memory.pool, sizeof *attempt);
-    if (!attempt || attempt_make_room(e, attempt))
-        return attempt;
-    drop(e, attempt);
-    return NULL;
-}
-
-struct attempt *attempt_take(struct engine *e)
+static struct attempt *take_attempt(struct engine *e)
 {
     struct attempt *attempt = e->free_attempts;
     if (!attempt)
-        return new_attempt(e);
+        return e->memory.take(e->memory.pool, sizeof *attempt);
     e->free_attempts = attempt->next_free;
     e->spare_attempts--;
     return attempt;
 }
 
-/* Spare attempts have room for a question. */
+struct attempt *attempt_take(struct engine *e)
+{
+    struct attempt *attempt = take_attempt(e);
+    if (!attempt || take_round(e, attempt))
+        return attempt;
+    give_attempt(e, attempt);
+    return NULL;
+}
+
 void attempt_give(struct engine *e, struct attempt *attempt)
 {
     names_drop(&e->memory, attempt->names);
@@ -89,14 +118,8 @@ void attempt_give(struct engine *e, struct attempt *attempt)
     if (attempt->permit)
         e->memory.give(e->memory.pool, attempt->permit, sizeof *attempt->permit);
     attempt->permit = NULL;
-    if (e->spare_attempts == SPARE_ATTEMPTS || !attempt->round) {
-        drop(e, attempt);
-        return;
-    }
-    round_hush(attempt->round, &e->memory, e->config.masters);
-    attempt->next_free = e->free_attempts;
-    e->free_attempts = attempt;
-    e->spare_attempts++;
+    give_round(e, attempt, SPARE_MOST);
+    give_attempt(e, attempt);
 }
 
 bool attempt_for_permit(struct engine *e, struct attempt *attempt, unsigned count)
@@ -112,6 +135,11 @@ void attempts_drop(struct engine *e)
     while (e->free_attempts) {
         struct attempt *attempt = e->free_attempts;
         e->free_attempts = attempt->next_free;
-        drop(e, attempt);
+        e->memory.give(e->memory.pool, attempt, sizeof *attempt);
+    }
+    while (e->free_rounds) {
+        struct round *round = e->free_rounds;
+        e->free_rounds = round->next_free;
+        e->memory.give(e->memory.pool, round, round_size(e));
     }
 }

@@ -68,10 +68,10 @@ void attempt_begin(struct attempt *attempt, struct names *names, const struct te
 void attempt_open(struct attempt *attempt, unsigned masters, enum request_kind kind,
                   uint32_t number, usec give_up);
 
-/* With room for a question; NULL when memory is out. */
+/* With room for the question that is opened next; NULL when memory is out. */
 struct attempt *attempt_take(struct engine *engine);
 void attempt_give(struct engine *engine, struct attempt *attempt);
-/* Makes room for a question; false when memory is out. */
+/* Makes room for a question, with no votes yet; false when memory is out. */
 bool attempt_make_room(struct engine *engine, struct attempt *attempt);
 /* There is no question, nor one to be told of. */
 void attempt_give_room(struct engine *engine, struct attempt *attempt);
