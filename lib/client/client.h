@@ -111,6 +111,7 @@ struct pump {
 struct redlock {
     struct engine *engine; /* in engine_room; NULL: not made yet */
     struct pump pump;
+    usec now;           /* the last look at the clock; see step.h */
     struct io_loop *io; /* its place on the user's loop */
     bool shows_fd;      /* that is a loop of our own, run by redlock_process() */
 

@@ -18,6 +18,8 @@
     X(TEXT_OF_THE_LAST, "an outcome has the text of the one before")                               \
     X(CALLS_IN_ORDER, "calls are carried out as they came: releases do not go together")           \
     X(WRITTEN_AT_ONCE, "each request is written by itself")                                        \
+    X(JUDGED_BY_AN_OLD_LOOK, "replies are judged by the clock as it was before they were read")    \
+    X(TOLD_BY_AN_OLD_LOOK, "an outcome is told without a look at the clock")                       \
     X(END_UNTOLD, "the core is not told that a notification connection has ended")                 \
     X(FLOOD_HEARD, "a master may send as many notifications as it likes")                          \
     X(DOWNGRADE_LATE, "a lease says that it is shared only when a quorum has heard of it")

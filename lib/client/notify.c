@@ -53,10 +53,11 @@ void notify_expect(redlock *client, unsigned master, unsigned messages)
 
 /* ---- */
 
-static void deliver(void *owner, const struct event *event)
+static void deliver(void *owner, usec now, const struct event *event)
 {
     redlock *client = owner;
     struct event heard = *event;
+    client->now = now;
     if (event->kind == EVENT_CONNECTED)
         return; /* the connection is not subscribed yet */
     if (event->kind == EVENT_CLOSED && CLIENT_MUTANT(END_UNTOLD))

@@ -10,6 +10,7 @@
 #include "options.h"
 #include "parts.h"
 #include "report.h"
+#include "step.h"
 
 static void warn_of_numbers(redlock *client)
 {
@@ -27,7 +28,7 @@ static void warn_of_numbers(redlock *client)
 
 static void start(redlock *client)
 {
-    engine_start(client->engine, system_now());
+    engine_start(client->engine, client_look(client));
     loop_start(client);
     warn_of_numbers(client);
 }

@@ -92,15 +92,16 @@ static bool carry_out_all(redlock *client)
 
 static bool wake_all(redlock *client)
 {
-    usec due = engine_next_deadline(client->engine), now = system_now();
+    usec due = engine_next_deadline(client->engine), now = client_look(client);
     if (due > now)
         return false;
     for (unsigned i = 0; now - due > LATE && i < client->masters; i++)
         link_read(client->links[i]);
     if (now - due > LATE)
         notify_read(client);
+    client_look(client);
     for (unsigned i = 0; i < DEADLINES_A_ROUND; i++) {
-        if (engine_next_deadline(client->engine) > system_now())
+        if (engine_next_deadline(client->engine) > client->now)
             break;
         client_step(client, &(struct event){.kind = EVENT_TIMER});
     }
@@ -123,6 +124,12 @@ static void call_user(redlock *client, redlock_lease *lease, const struct outcom
     lease->callback(lease, &event, lease->data);
 }
 
+/* Afresh: a callback may have taken long. */
+static usec time_of_telling(redlock *client)
+{
+    return CLIENT_MUTANT(TOLD_BY_AN_OLD_LOOK) ? client->now : client_look(client);
+}
+
 /* A lease whose release was asked for before an outcome was told is cancelled first. */
 static bool must_wait(const redlock_lease *lease)
 {
@@ -143,7 +150,7 @@ static bool tell_lease(redlock *client)
         redlock_lease *lease = client->telling;
         bool waits = must_wait(lease);
         if (is_wanted(lease) && !waits &&
-            engine_tell(client->engine, system_now(), core_of(lease), &outcome)) {
+            engine_tell(client->engine, time_of_telling(client), core_of(lease), &outcome)) {
             call_user(client, lease, &outcome);
             return true;
         }
@@ -193,7 +200,7 @@ static bool tell_closed(redlock *client)
     if (!client->closing || client->closed_told || client->asked.first)
         return false;
     if (!client->closed) {
-        if (system_now() < client->close_by)
+        if (client_look(client) < client->close_by)
             return false;
         client_step(client, &(struct event){.kind = EVENT_GIVE_UP});
         if ((client->untold.first || client->tasks_untold) && !CLIENT_MUTANT(CLOSED_FIRST))
@@ -225,6 +232,7 @@ static enum stage stage_events(redlock *client)
     struct pump *pump = &client->pump;
     if (CLIENT_MUTANT(WRITTEN_LATE))
         flush_links(client);
+    client_look(client);
     pump->any = pump_links(client);
     pump->any |= carry_out_all(client);
     pump->any |= wake_all(client);

@@ -36,6 +36,7 @@ struct link {
     unsigned batched;
     unsigned unwritten; /* number of the last in `expected` of whose commands nothing is written */
     unsigned process;
+    usec now; /* the last look at the clock */
     bool delivering;
     bool asked;       /* link_close() ended the connection */
     bool greeted;     /* the login is under way or done */
@@ -112,11 +113,16 @@ __attribute__((format(printf, 2, 3))) static void break_off(struct link *link, c
     link->phase = ENDING;
 }
 
+static void look(struct link *link)
+{
+    link->now = system_now();
+}
+
 static void deliver(struct link *link, struct event event)
 {
     event.master = link->owner.master;
     link->delivering = true;
-    link->owner.deliver(link->owner.owner, &event);
+    link->owner.deliver(link->owner.owner, link->now, &event);
     link->delivering = false;
 }
 
@@ -133,6 +139,7 @@ static void deliver_lost(struct link *link, const struct tag *tag)
 static void deliver_end(struct link *link)
 {
     const struct expected *first;
+    look(link);
     while ((first = expected_first(&link->expected))) {
         struct expected lost = *first;
         expected_drop_first(&link->expected);
@@ -297,6 +304,7 @@ static void watch_on(struct link *link)
 static void read_replies(struct link *link)
 {
     bool goes_on = transport_read(link->context, link->tls);
+    look(link);
     while (link->phase == UP && next_reply(link))
         take_reply(link);
     if (link->phase == UP && !goes_on)
@@ -416,6 +424,7 @@ static void come_up(struct link *link)
     link->context->flags &= ~REDIS_BLOCK;
     reply_attach(link->context->reader, &link->raw);
     link->phase = UP;
+    look(link);
     watch(link, IO_READ);
     if (link->channel)
         subscribe(link);

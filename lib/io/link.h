@@ -17,8 +17,9 @@ struct link;
 struct tls_facts;
 
 struct link_owner {
-    /* The only way out of a link.  `event` lives until this returns. */
-    void (*deliver)(void *owner, const struct event *event);
+    /* The only way out of a link.  `now` is a look at the clock after what tells the event was
+     * read: one look for all replies that were read together.  `event` lives until this returns. */
+    void (*deliver)(void *owner, usec now, const struct event *event);
     void *owner;
     unsigned master; /* put into every event */
 };

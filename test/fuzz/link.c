@@ -55,9 +55,10 @@ static void must(bool condition, const char *what)
     abort();
 }
 
-static void hear(void *owner, const struct event *event)
+static void hear(void *owner, usec now, const struct event *event)
 {
     (void)owner;
+    (void)now;
     must(!is_closed, "nothing is told after the end");
     if (event->kind == EVENT_CONNECTED)
         is_up = true;

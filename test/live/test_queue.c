@@ -583,9 +583,10 @@ static struct {
     usec clock;
 } heard;
 
-static void hear(void *owner, const struct event *event)
+static void hear(void *owner, usec now, const struct event *event)
 {
     (void)owner;
+    (void)now;
     heard.subscribed += event->kind == EVENT_SUBSCRIBED;
     heard.closed += event->kind == EVENT_CLOSED;
     if (event->kind != EVENT_PUSH)

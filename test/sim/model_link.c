@@ -38,7 +38,7 @@ static struct shell_link *requests_of(const struct link *link)
 static void deliver(struct link *link, const struct event *event)
 {
     link->shell->world->events++;
-    link->owner.deliver(link->owner.owner, event);
+    link->owner.deliver(link->owner.owner, shell_now(link->shell), event);
     check_step(link->shell);
 }
 

@@ -12,18 +12,19 @@
 const char NAME[] = "the-client";
 char LOCAL[] = "127.0.0.1";
 
-static void deliver(void *owner, const struct event *event)
+static void deliver(void *owner, usec now, const struct event *event)
 {
     struct world *world = owner;
     assert_false(world->inside);
     assert_int_equal(event->master, 3);
+    assert_true(now <= system_now());
     if (world->told_count == world->told_capacity) {
         world->told_capacity = world->told_capacity ? 2 * world->told_capacity : 16;
         world->told = __real_realloc(world->told, world->told_capacity * sizeof *world->told);
     }
     struct told *told = &world->told[world->told_count++];
     const char *text = event->kind == EVENT_REPLY ? event->reply->text : event->text;
-    *told = (struct told){.kind = event->kind, .has_text = text != NULL};
+    *told = (struct told){.kind = event->kind, .now = now, .has_text = text != NULL};
     snprintf(told->text, sizeof told->text, "%s", text ? text : "");
     if (event->kind == EVENT_PUSH) {
         told->clock = event->push->clock;

@@ -16,6 +16,7 @@
 
 struct told {
     enum event_kind kind;
+    usec now;   /* as the link says */
     usec clock; /* of a push */
     enum answer answer;
     struct tag tag;

@@ -6,6 +6,35 @@
 
 #include "command.h"
 #include "link_world.h"
+#include "system.h"
+#include "transport.h"
+
+bool __real_transport_read(redisContext *context, struct tls *tls);
+bool __wrap_transport_read(redisContext *context, struct tls *tls);
+
+static usec read_by; /* all that was read, and the clock has gone on since */
+
+bool __wrap_transport_read(redisContext *context, struct tls *tls)
+{
+    bool goes_on = __real_transport_read(context, tls);
+    read_by = system_now();
+    while (system_now() == read_by)
+        ;
+    return goes_on;
+}
+
+static void one_look_at_the_clock_for_what_was_read_together(void **state)
+{
+    struct world *world = *state;
+    come_up(world, LOCAL);
+    send_round(world, REQUEST_RELEASE, 1);
+    send_round(world, REQUEST_RELEASE, 2);
+    run_until_heard(world, 2 * release_length(world));
+    fake_say(&world->fake, ":1\r\n:1\r\n");
+    run_until_told(world, 2);
+    assert_true(world->told[0].now > read_by);
+    assert_int_equal(world->told[1].now, world->told[0].now);
+}
 
 static void ten_thousand_in_flight_are_answered_in_order(void **state)
 {
@@ -172,6 +201,7 @@ static void the_rest_is_written_when_there_is_room(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        LINK_TEST(one_look_at_the_clock_for_what_was_read_together),
         LINK_TEST(ten_thousand_in_flight_are_answered_in_order),
         LINK_TEST(one_wake_up_reads_a_bounded_amount),
         LINK_TEST(replies_may_come_byte_by_byte),

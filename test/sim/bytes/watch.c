@@ -212,7 +212,7 @@ static void connection_ends(struct peer *peer)
           peer->master + 1);
 }
 
-static void deliver(void *owner, const struct event *event)
+static void deliver(void *owner, usec now, const struct event *event)
 {
     struct peer *peer = owner;
     struct shell *s = peer->shell;
@@ -227,7 +227,7 @@ static void deliver(void *owner, const struct event *event)
     if (s->world->violation.rule)
         return;
     s->world->events++;
-    peer->owner.deliver(peer->owner.owner, event);
+    peer->owner.deliver(peer->owner.owner, now, event);
     check_step(s);
     if (event->kind == EVENT_PUSH)
         check_came(s, peer->master, peer->open);
