@@ -29,6 +29,12 @@ static bool is_too_long(const char *name)
     return name && strlen(name) > NAME_MAX_LENGTH;
 }
 
+/* To OpenSSL such a name is all hosts of that domain. */
+static bool is_domain(const char *name)
+{
+    return name && name[0] == '.';
+}
+
 static bool is_known(const char *verify)
 {
     return !verify || strcmp(verify, "none") == 0 || strcmp(verify, "full") == 0;
@@ -44,6 +50,8 @@ const char *tls_terms_wrong(const struct tls_terms *terms)
         return "TLS has a key, but no cert";
     if (is_too_long(said[TLS_NAME]) || is_too_long(said[TLS_SNI]))
         return "name and sni of TLS have at most 253 bytes";
+    if (is_domain(said[TLS_NAME]))
+        return "name of TLS is a host or an address, and does not begin with a dot";
     if (!is_known(said[TLS_VERIFY]))
         return "verify of TLS is none or full";
     return NULL;

@@ -221,10 +221,13 @@ static void wrong_parameters_say_what_is_wrong(void **state)
         {"redis://h?ca=a", "for rediss://, which is"},   {"redis://h:1/2?ca=a", "for rediss://"},
         {"rediss://?ca=a", "host is missing"},           {"rediss://h:x?ca=a", "port must be"},
         {"rediss://h redis://h", "same place as master"}};
-    static const char *const senseless[][2] = {
-        {"rediss://h?key=k", "a key, but no cert"}, {"rediss://h?ca=", "but not be empty"},
-        {"rediss://h?name=", "but not be empty"},   {"rediss://h?verify=no", "none or full"},
-        {"rediss://h?verify=", "none or full"},     {"rediss://h?verify=None", "none or full"}};
+    static const char *const senseless[][2] = {{"rediss://h?key=k", "a key, but no cert"},
+                                               {"rediss://h?ca=", "but not be empty"},
+                                               {"rediss://h?name=.h", "does not begin with a dot"},
+                                               {"rediss://h?name=", "but not be empty"},
+                                               {"rediss://h?verify=no", "none or full"},
+                                               {"rediss://h?verify=", "none or full"},
+                                               {"rediss://h?verify=None", "none or full"}};
     if (!tls_is_built)
         skip();
     for (unsigned i = 0; i < COUNT(wrong); i++)
