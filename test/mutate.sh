@@ -7,7 +7,7 @@ set -euo pipefail
 export LC_ALL=C
 root=$(cd "$(dirname "$0")/.." && pwd)
 CC=${CC:-cc}
-units='quorum deadlines round master claim closing renewals times fence logical'
+units='quorum deadlines round master claim closing waiters renewals times fence logical'
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -286,6 +286,12 @@ mutant aside-while-growing lease/queue.c "$(within granted 'attempt->place.minor
 mutant place-not-passed lease/place.c "$(within leave_queue 'place_can_pass\(e, lease, next\)' 'false')"
 mutant place-passed-to-fenced lease/place.c "$(within place_can_pass 'to->terms\.fence' 'false')"
 mutant question-of-other-ttl lease/place.c "$(within place_can_pass 'from->terms\.ttl == to->terms\.ttl' 'true')"
+mutant room-of-another lease/attempt.c "$(within attempt_make_room 'round_begin\([^;]*;' ';')"
+mutant room-in-line lease/place.c "$(within place_enter 'attempt_give_room\(e, lease->attempt\);' '')"
+mutant room-kept-of-all lease/attempt.c "$(within give_round 'e->spare_rounds >= most' 'false')"
+mutant room-kept-of-many lease/attempt.c "$(within attempt_give_room 'SPARE_FEW' 'SPARE_MOST')"
+mutant attempts-kept-of-all lease/attempt.c "$(within give_attempt 'e->spare_attempts == SPARE_MOST' 'false')"
+mutant names-of-each lease/local_queue.c "$(within local_queue_enter 'use_names_of\([^;]*;' '')"
 mutant place-without-room lease/place.c "$(within place_can_pass 'passes \&\& lease_make_room\(e, to\)' 'passes')"
 mutant ticket-not-passed lease/place.c "$(within leave_queue 'lease_is_waiting\(lease\)' 'false')"
 mutant next-not-woken lease/place.c "$(within leave_queue 'lease_schedule\(e, next\);' '')"
