@@ -291,6 +291,7 @@ mutant room-in-line lease/place.c "$(within place_enter 'attempt_give_room\(e, l
 mutant room-kept-of-all lease/attempt.c "$(within give_round 'e->spare_rounds >= most' 'false')"
 mutant room-kept-of-many lease/attempt.c "$(within attempt_give_room 'SPARE_FEW' 'SPARE_MOST')"
 mutant attempts-kept-of-all lease/attempt.c "$(within give_attempt 'e->spare_attempts == SPARE_MOST' 'false')"
+mutant room-not-counted lease/attempt.c "$(within take_round 'e->spare_rounds--;' '')"
 mutant names-of-each lease/local_queue.c "$(within local_queue_enter 'use_names_of\([^;]*;' '')"
 mutant place-without-room lease/place.c "$(within place_can_pass 'passes \&\& lease_make_room\(e, to\)' 'passes')"
 mutant ticket-not-passed lease/place.c "$(within leave_queue 'lease_is_waiting\(lease\)' 'false')"
