@@ -292,6 +292,7 @@ mutant room-kept-of-all lease/attempt.c "$(within give_round 'e->spare_rounds >=
 mutant room-kept-of-many lease/attempt.c "$(within attempt_give_room 'SPARE_FEW' 'SPARE_MOST')"
 mutant attempts-kept-of-all lease/attempt.c "$(within give_attempt 'e->spare_attempts == SPARE_MOST' 'false')"
 mutant room-not-counted lease/attempt.c "$(within take_round 'e->spare_rounds--;' '')"
+mutant names-of-too-many lease/local_queue.c "$(within use_names_of ' \|\| !names_may_share\(queue->names\)' '')"
 mutant names-of-each lease/local_queue.c "$(within local_queue_enter 'use_names_of\([^;]*;' '')"
 mutant place-without-room lease/place.c "$(within place_can_pass 'passes \&\& lease_make_room\(e, to\)' 'passes')"
 mutant ticket-not-passed lease/place.c "$(within leave_queue 'lease_is_waiting\(lease\)' 'false')"

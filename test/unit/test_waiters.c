@@ -56,6 +56,21 @@ static void test_in_line_they_have_no_room_and_share_the_names(void **state)
     end_all(1100);
 }
 
+/* They can be counted so often, and claims must be able to share them yet. */
+static void test_names_are_not_shared_by_any_number(void **state)
+{
+    (void)state;
+    wait_in_line(0, 2);
+    struct names *names = crowd[0].core.attempt->names;
+    assert_ptr_equal(crowd[1].core.attempt->names, names);
+    uint32_t references = names->references;
+    names->references = UINT32_C(1) << (29 - NAMES_COUNT_BITS);
+    wait_in_line(2, 3);
+    assert_ptr_not_equal(crowd[2].core.attempt->names, names);
+    names->references = references;
+    end_all(3);
+}
+
 static void test_little_room_is_kept_of_those_in_line(void **state)
 {
     (void)state;
@@ -91,6 +106,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CORE_TEST(test_in_line_they_have_no_room_and_share_the_names),
+        CORE_TEST(test_names_are_not_shared_by_any_number),
         CORE_TEST(test_little_room_is_kept_of_those_in_line),
         CORE_TEST(test_what_is_kept_for_the_next_is_bounded),
     };
