@@ -414,6 +414,7 @@ mutant slot-handed-beyond lease/permits.c "$(within permits_may_have 'slot_numbe
 mutant slot-first-place-kept lease/permits.c "$(within permits_take_over 'claim_abandon\(e, owner->claim, 0\);' ';')"
 mutant slot-further-places-kept lease/further.c "$(within further_withdraw 'claim_abandon\(e, lease->claim, 0\);' ';')"
 mutant slot-places-not-left lease/place.c "$(within place_leave 'further_withdraw\(e, lease\);' ';')"
+mutant slot-of-another lease/local_queue.c "$(within use_names_of ' \|\| queue->names->slot' '')"
 mutant slot-places-outside lease/place.c "$(within place_leave 'attempt->permit' 'attempt->permit \&\& lease->attempt->queue')"
 mutant slot-handed-in-turn lease/handover.c "$(within next_waiter 'local_queue_is_of_permits\(queue\)' 'false')"
 mutant slot-places-without-end lease/permits.c "$(within stand 'attempt->permit->place_count == PLACES_MOST' 'false')"
