@@ -287,6 +287,8 @@ mutant place-not-passed lease/place.c "$(within leave_queue 'place_can_pass\(e, 
 mutant place-passed-to-fenced lease/place.c "$(within place_can_pass 'to->terms\.fence' 'false')"
 mutant question-of-other-ttl lease/place.c "$(within place_can_pass 'from->terms\.ttl == to->terms\.ttl' 'true')"
 mutant room-of-another lease/attempt.c "$(within attempt_make_room 'round_begin\([^;]*;' ';')"
+mutant in-vain-had-question lease/acquiring.c "$(within failed 'if \(round\)$' '')"
+mutant in-vain-goes-on lease/acquiring.c "$(within failed '!round \|\| ' '')"
 mutant room-in-line lease/place.c "$(within place_enter 'attempt_give_room\(e, lease->attempt\);' '')"
 mutant room-kept-of-all lease/attempt.c "$(within give_round 'e->spare_rounds >= most' 'false')"
 mutant room-kept-of-many lease/attempt.c "$(within attempt_give_room 'SPARE_FEW' 'SPARE_MOST')"
