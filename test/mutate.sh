@@ -291,6 +291,7 @@ mutant in-vain-had-question lease/acquiring.c "$(within failed 'if \(round\)$' '
 mutant in-vain-goes-on lease/acquiring.c "$(within failed '!round \|\| ' '')"
 mutant put-away-had-question lease/holding.c "$(within holding_put_round_away 'lease->attempt->round \&\& ' '')"
 mutant heard-had-question lease/hearing.c "$(within hearing_take 'if \(!round\)' 'if (false)')"
+mutant in-vain-was-drawn lease/acquiring.c "$(within retries 'lease_round\(lease\) \&\& ' '')"
 mutant room-in-line lease/place.c "$(within place_enter 'attempt_give_room\(e, lease->attempt\);' '')"
 mutant room-kept-of-all lease/attempt.c "$(within give_round 'e->spare_rounds >= most' 'false')"
 mutant room-kept-of-many lease/attempt.c "$(within attempt_give_room 'SPARE_FEW' 'SPARE_MOST')"
