@@ -6,12 +6,12 @@
 
 static struct actor crowd[LEASES]; /* more than a fake has room for */
 
-static void tell(struct actor *actor, enum outcome_kind kind)
+static void tell(struct actor *actor, enum outcome_kind kind, enum cause cause)
 {
     struct outcome outcome;
     assert_true(engine_tell(&fake.engine, fake.now, &actor->core, &outcome));
     assert_int_equal(outcome.kind, kind);
-    assert_int_equal(outcome.cause, CAUSE_NONE);
+    assert_int_equal(outcome.cause, cause);
 }
 
 static void acquire(struct actor *actor)
@@ -22,7 +22,7 @@ static void acquire(struct actor *actor)
     names_drop(&fake.memory, names);
     fake_step(&fake, &(struct event){.kind = EVENT_ACQUIRE, .lease = &actor->core});
     answer_all(ANSWER_YES);
-    tell(actor, OUTCOME_ACQUIRED);
+    tell(actor, OUTCOME_ACQUIRED, CAUSE_NONE);
 }
 
 static int begin(void **state)
@@ -62,7 +62,18 @@ static void test_goes_on_with_the_answers(void **state)
     }
     assert_int_equal(fake.now, begun);
     for (unsigned i = 0; i < LEASES; i++)
-        tell(&crowd[i], OUTCOME_RELEASED);
+        tell(&crowd[i], OUTCOME_RELEASED, CAUSE_NONE);
+}
+
+static void test_goes_on_when_no_master_answers(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < MASTERS; i++)
+        fake.masters[i].hangs = true;
+    fake_advance(&fake, MS(3000));
+    assert_int_equal(fake.engine.held.count + fake.engine.busy.count, 0);
+    for (unsigned i = 0; i < LEASES; i++)
+        tell(&crowd[i], OUTCOME_RELEASED, CAUSE_UNAVAILABLE);
 }
 
 static void test_sends_what_is_left_when_given_up(void **state)
@@ -80,6 +91,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_goes_on_with_the_answers, begin, end),
+        cmocka_unit_test_setup_teardown(test_goes_on_when_no_master_answers, begin, end),
         cmocka_unit_test_setup_teardown(test_sends_what_is_left_when_given_up, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
