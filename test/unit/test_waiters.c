@@ -3,16 +3,22 @@
 #include "core_world.h"
 
 #define LEASES 5000 /* more than room is kept for */
+#define TTL    MS(10000)
 #define WAIT   MS(10000)
 
 static struct actor crowd[LEASES]; /* more than a fake has room for */
 
-static void make(unsigned index, usec wait)
+static void make_for(unsigned index, usec ttl, usec wait)
 {
-    struct terms terms = {.ttl = MS(10000), .margin = MS(500), .wait = wait};
+    struct terms terms = {.ttl = ttl, .margin = MS(500), .wait = wait};
     struct names *names = fake_names(&fake, "job");
     assert_true(lease_init(&fake.engine, &crowd[index].core, names, &terms, NULL, 0));
     names_drop(&fake.memory, names);
+}
+
+static void make(unsigned index, usec wait)
+{
+    make_for(index, TTL, wait);
 }
 
 static void ask(unsigned index)
@@ -20,10 +26,15 @@ static void ask(unsigned index)
     fake_step(&fake, &(struct event){.kind = EVENT_ACQUIRE, .lease = &crowd[index].core});
 }
 
+static void end(unsigned index)
+{
+    fake_step(&fake, &(struct event){.kind = EVENT_ABANDON, .lease = &crowd[index].core});
+}
+
 static void end_all(unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
-        fake_step(&fake, &(struct event){.kind = EVENT_ABANDON, .lease = &crowd[i].core});
+        end(i);
     answer_all(ANSWER_YES);
 }
 
@@ -102,6 +113,40 @@ static void test_what_is_kept_for_the_next_is_bounded(void **state)
     assert_int_equal(taken() - before, kept);
 }
 
+static bool tell(unsigned index, struct outcome *outcome)
+{
+    return engine_tell(&fake.engine, fake.now, &crowd[index].core, outcome);
+}
+
+static void expect(unsigned index, enum outcome_kind kind)
+{
+    struct outcome outcome;
+    assert_true(tell(index, &outcome));
+    assert_int_equal(outcome.kind, kind);
+}
+
+/* It was handed over, and has asked for nothing; its user takes too long to hear of it. */
+static void test_a_lease_may_be_lost_before_its_first_question(void **state)
+{
+    (void)state;
+    make(0, 0);
+    ask(0);
+    answer_all(ANSWER_YES);
+    expect(0, OUTCOME_ACQUIRED);
+    assert_false(tell(0, &(struct outcome){0})); /* so its question is put away */
+    wait_in_line(1, 2);
+    make_for(2, TTL / 2, WAIT); /* which cannot have the question of the other */
+    ask(2);
+    end(1);
+    fake_step(&fake, &(struct event){.kind = EVENT_RELEASE, .lease = &crowd[0].core});
+    expect(2, OUTCOME_ACQUIRED);
+    fake.now += TTL / 2;
+    expect(2, OUTCOME_LOST);
+    end(0);
+    end(2);
+    answer_all(ANSWER_YES);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -109,6 +154,7 @@ int main(void)
         CORE_TEST(test_names_are_not_shared_by_any_number),
         CORE_TEST(test_little_room_is_kept_of_those_in_line),
         CORE_TEST(test_what_is_kept_for_the_next_is_bounded),
+        CORE_TEST(test_a_lease_may_be_lost_before_its_first_question),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
