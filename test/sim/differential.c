@@ -893,6 +893,16 @@ static void delete_by_hand(struct test *t)
             t->model.data.readers[i].value = 0;
 }
 
+/* Hello puts the clock above all proposals: it has to be behind them for any to count. */
+static void set_clock_back(struct test *t)
+{
+    char command[64];
+    usec h = time_now(t) - chance_range(&t->chance, 0, CLOCK_WINDOW);
+    snprintf(command, sizeof command, "HSET redlock:clock h %lld", (long long)h);
+    integer(t, command);
+    t->model.data.clock.h = h;
+}
+
 int main(int argc, char **argv)
 {
     struct test t = {.chance.state = 1, .breaks = -1, .directory = "/tmp/differential-XXXXXX"};
@@ -922,6 +932,8 @@ int main(int argc, char **argv)
         same = chance_permille(&t.chance, 100) ? compare_several(&t) : compare_one(&t);
         if (chance_permille(&t.chance, 30))
             delete_by_hand(&t);
+        if (chance_permille(&t.chance, 20))
+            set_clock_back(&t);
         if (chance_permille(&t.chance, 20))
             said_spoil(t.context, &t.chance, &t.model);
         if (chance_permille(&t.chance, 20))
