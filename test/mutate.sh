@@ -145,6 +145,8 @@ mutant released-too-soon lease/losing.c "$(within lose '\? 0 : lease->valid_unti
 mutant not-repeated ledger/claim.c "$(within hear_release 'deadlines_at_latest\(.*RELEASE_AGAIN\)' '(void)RELEASE_AGAIN')"
 mutant hello-never-whole masters/master.c "$(within hear_no_hello 'say_hello\(e, index, true\)' 'say_hello(e, index, false)')"
 mutant hello-whole-again masters/master.c "$(within hear_no_hello ' && !master->hello_whole' '')"
+mutant hello-whole-at-first masters/master.c "$(within hear_no_hello 'is_greeted\(master\)' 'master->state == MASTER_PREPARING')"
+mutant adopt-by-hash masters/master.c "$(within master_adopt 'REQUEST_ADOPT, true' 'REQUEST_ADOPT, false')"
 mutant former-not-killed masters/master.c "$(within come_up 'end_former_connections\(e, index\);' '')"
 mutant owed-forgotten engine.c "$(within after_up 'pay_claims\(e, master\);' '')"
 mutant unknown-is-refused ledger/claim.c "$(within expect_to_be_set 'presence = UNSURE' 'presence = ABSENT')"

@@ -189,13 +189,11 @@ static void write_names(char *to, size_t size, const struct request *request)
     }
 }
 
-/* An adoption always brings its script. */
 static void write_hello(char *to, size_t size, const struct request *request)
 {
     const struct quarantine_terms *terms = &request->terms;
-    bool whole = request->whole && request->tag.kind == REQUEST_HELLO;
     snprintf(to, size, " max-ttl %s%s%s", fake_time(MS(terms->max_ttl_ms)),
-             terms->trust ? " trust" : "", whole ? " whole" : "");
+             terms->trust ? " trust" : "", request->whole ? " whole" : "");
 }
 
 /* The words after the kind of a request about a claim. */
