@@ -40,7 +40,7 @@ for i = 1, type(stored) == 'table' and count or 0 do
     local it = said[i]
     if it ~= 0 and type(it) == 'number' then
         if it > 0 then
-            redis.call('del', KEYS[i])
+            pcall('del', KEYS[i])
         end
         said[i] = stored
     end
