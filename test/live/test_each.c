@@ -73,6 +73,35 @@ static void a_name_that_comes_twice_is_released_once(void **state)
     assert_int_equal(cluster_keys(&cluster), 0);
 }
 
+static void propose(const char *name, usec proposal)
+{
+    add(REQUEST_GRANT, name, "a");
+    several.requests[several.count - 1].proposal = proposal;
+}
+
+/* Without memory, or without the right to set a name; and no clock moves for it. */
+static void nothing_is_granted_with(const char *rights, const char *maxmemory)
+{
+    TELL("SET held b");
+    TELL("CONFIG SET maxmemory %s", maxmemory);
+    become(rights);
+    propose("x", 0);
+    propose("held", 0);
+    propose("y", 5000);
+    ALL(ANSWER_ERROR, ANSWER_ERROR, ANSWER_ERROR);
+    become_anybody();
+    TELL("CONFIG SET maxmemory 0");
+    assert_int_equal(ASK_COUNT("EXISTS x y"), 0);
+    assert_true(read_clock() == 1000);
+}
+
+static void what_cannot_be_set_is_not_granted(void **state)
+{
+    (void)state;
+    nothing_is_granted_with("~* &*", "1");
+    nothing_is_granted_with("~* &* -set", "0");
+}
+
 static bool lasts(const char *name)
 {
     long long left = ASK_COUNT("PTTL %s", name);
@@ -123,6 +152,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(releases_are_answered_one_by_one),
         TEST(a_name_that_comes_twice_is_released_once),
+        TEST(what_cannot_be_set_is_not_granted),
         TEST(renewals_prolong_and_never_shorten),
     };
     return RUN_WITH(tests, .masters = 1);
