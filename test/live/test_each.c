@@ -73,6 +73,19 @@ static void a_name_that_comes_twice_is_released_once(void **state)
     assert_int_equal(cluster_keys(&cluster), 0);
 }
 
+static void who_waits_is_served_though_each_was_ours(void **state)
+{
+    (void)state;
+    TELL("MSET x a y a");
+    assert_int_equal(queue("y", "waiter", 2000), ANSWER_QUEUED);
+    add(REQUEST_RELEASE, "x", "a");
+    add(REQUEST_RELEASE, "y", "a");
+    ALL(ANSWER_YES, ANSWER_YES);
+    assert_holder("x", NULL);
+    assert_holder("y", "waiter");
+    assert_told("waiter");
+}
+
 static void propose(const char *name, usec proposal)
 {
     add(REQUEST_GRANT, name, "a");
@@ -152,6 +165,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(releases_are_answered_one_by_one),
         TEST(a_name_that_comes_twice_is_released_once),
+        TEST(who_waits_is_served_though_each_was_ours),
         TEST(what_cannot_be_set_is_not_granted),
         TEST(renewals_prolong_and_never_shorten),
     };

@@ -741,6 +741,21 @@ struct several {
     struct reply real[BATCH_MAX];
 };
 
+/* About a name that is held, by its token, as most releases and renewals are; if any is held. */
+static void be_a_holder(struct test *t, struct model_call *call)
+{
+    unsigned first = chance_below(&t->chance, MODEL_NAMES);
+    for (unsigned i = 0; i < MODEL_NAMES; i++) {
+        unsigned name = (first + i) % MODEL_NAMES;
+        uint32_t value = t->model.data.keys[name].value;
+        if (!value || value == MODEL_MARK)
+            continue;
+        call->names[0] = (uint8_t)name;
+        call->value = value;
+        return;
+    }
+}
+
 static void draw_several(struct test *t, struct several *s)
 {
     static const enum request_kind kinds[] = {REQUEST_RELEASE, REQUEST_RENEW, REQUEST_GRANT};
@@ -748,6 +763,7 @@ static void draw_several(struct test *t, struct several *s)
     s->count = (unsigned)chance_range(&t->chance, 2, BATCH_MAX);
     s->whole = chance_permille(&t->chance, 300);
     uint8_t modes = chance_permille(&t->chance, 500);
+    bool by_holders = chance_permille(&t->chance, 500);
     for (unsigned i = 0; i < s->count; i++) {
         struct model_call *call = &s->calls[i];
         *call = (struct model_call){.kind = kind,
@@ -758,6 +774,8 @@ static void draw_several(struct test *t, struct several *s)
                                     .value = 1 + chance_below(&t->chance, VALUES),
                                     .modes = modes,
                                     .ttl_ms = chance_range(&t->chance, 1, LONGEST_MS)};
+        if (by_holders)
+            be_a_holder(t, call);
         if (kind == REQUEST_RENEW && chance_permille(&t->chance, 300))
             call->not_after = chance_permille(&t->chance, 500) ? 1000000 : INT64_C(1) << 52;
         if (kind == REQUEST_GRANT && chance_permille(&t->chance, 700))
