@@ -870,8 +870,8 @@ static int option_kind(const char *word)
     return -1;
 }
 
-/* A rule of shared names, of slots, of what is said of a name, or of latches, that the model then
- * breaks. */
+/* A rule of shared names, of slots, of what is said of a name, of latches, or of the clock, that
+ * the model then breaks. */
 static void break_rule(const char *word)
 {
     const struct {
@@ -887,7 +887,9 @@ static void break_rule(const char *word)
                  {"passes_registry", &model_flaws.passes_registry},
                  {"new_places_pass", &model_flaws.new_places_pass},
                  {"announces_for_anyone", &model_flaws.announces_for_anyone},
-                 {"latch_of_any_process", &model_flaws.latch_of_any_process}};
+                 {"latch_of_any_process", &model_flaws.latch_of_any_process},
+                 {"proposals_uncut", &model_flaws.proposals_uncut},
+                 {"grants_keep_clock", &model_flaws.grants_keep_clock}};
     for (unsigned i = 0; i < sizeof flaws / sizeof flaws[0]; i++)
         if (strcmp(flaws[i].word, word) == 0) {
             *flaws[i].flaw = true;
