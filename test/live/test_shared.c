@@ -347,6 +347,20 @@ static void a_dead_writer_keeps_nobody_out(void **state)
     assert_readers("x", 3);
 }
 
+/* Also one who is to have the name alone finds that those before it may read. */
+static void who_waits_to_write_lets_readers_before_it_in(void **state)
+{
+    (void)state;
+    assert_int_equal(grant("~x", "a"), ANSWER_YES);
+    assert_int_equal(queue_for("x", "writer", 2000, 200), ANSWER_QUEUED);
+    assert_int_equal(queue("~x", "reader", 2010), ANSWER_QUEUED);
+    await_death("writer");
+    assert_int_equal(queue("x", "other", 2020), ANSWER_QUEUED);
+    assert_int_equal(reply.position, 0);
+    assert_told("reader");
+    assert_readers("x", 2);
+}
+
 static void what_a_waiter_is_given_lasts_as_long_as_its_life(void **state)
 {
     (void)state;
@@ -524,6 +538,7 @@ int main(void)
         TEST(readers_next_to_each_other_enter_together),
         TEST(a_writer_that_leaves_lets_those_behind_it_in),
         TEST(a_dead_writer_keeps_nobody_out),
+        TEST(who_waits_to_write_lets_readers_before_it_in),
         TEST(what_a_waiter_is_given_lasts_as_long_as_its_life),
         TEST(a_reader_with_a_writer_ahead_is_told_so),
         TEST(sixty_four_at_once),
