@@ -36,13 +36,13 @@ struct link {
     unsigned batched;
     unsigned unwritten; /* number of the last in `expected` of whose commands nothing is written */
     unsigned process;
-    usec now; /* the last look at the clock */
+    usec now;             /* the last look at the clock */
+    unsigned batch_whole; /* kinds (bits) whose next batch sends its script: it was not known */
     bool delivering;
-    bool asked;       /* link_close() ended the connection */
-    bool greeted;     /* the login is under way or done */
-    bool batch_whole; /* the next batch sends its script, as the master did not know it */
-    bool probed;      /* a sign of life was asked for on a notification connection */
-    bool has_secret;  /* the memory of `output` has, or had, the password */
+    bool asked;      /* link_close() ended the connection */
+    bool greeted;    /* the login is under way or done */
+    bool probed;     /* a sign of life was asked for on a notification connection */
+    bool has_secret; /* the memory of `output` has, or had, the password */
 
     struct tls *tls; /* NULL: the bytes are plain */
     redisContext *context;
@@ -198,7 +198,8 @@ static void take_batch(struct link *link, unsigned count)
             refuse_reply(link);
             return;
         }
-        link->batch_whole |= reply.answer == ANSWER_NOSCRIPT;
+        if (reply.answer == ANSWER_NOSCRIPT)
+            link->batch_whole |= 1U << reply.tag.kind;
         if (BYTE_MUTANT(REFUSED_ALONE) && link->batch_whole)
             count = 1;
         expected_drop_first(&link->expected);
@@ -347,9 +348,10 @@ static void write_batch(struct link *link)
     if (count == 1) {
         command_write(&link->output, &link->batch[0], NULL, steps);
     } else if (count > 1) {
-        command_write_each(&link->output, link->batch, count, link->batch_whole);
+        unsigned bit = 1U << link->batch[0].tag.kind;
+        command_write_each(&link->output, link->batch, count, link->batch_whole & bit);
         expected_share(&link->expected, count);
-        link->batch_whole = false;
+        link->batch_whole &= ~bit;
     }
     if (link->output.failed)
         break_off(link, "out of memory");
@@ -500,9 +502,9 @@ static void start_connect(struct link *link, const char *channel)
     assert(link->phase == CLOSED);
     link->channel = channel;
     link->phase = CONNECTING;
-    link->greeted = link->asked = link->batch_whole = link->probed = false;
+    link->greeted = link->asked = link->probed = false;
     link->send_error = 0;
-    link->unwritten = 0;
+    link->unwritten = link->batch_whole = 0;
     link->login = (struct login_state){0};
     go_on_connecting(link, connect_start(&link->connecting, link->socket.loop));
 }
