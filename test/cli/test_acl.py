@@ -144,7 +144,7 @@ class Denied(Masters):
         needed_by = {
             ("lock", "ITS"): "set info hmget time",
             ("lock", "--fence", "ITS", "lock:more"): "hget hset exists",
-            ("lock", "--wait", "2s", "HELD"): "zadd zrank zrange pttl",
+            ("lock", "--wait", "2s", "HELD"): "zadd zrange pttl",
             ("extend", "--token", "TOKEN", "HELD"): "pexpire",
             ("unlock", "--token", "TOKEN", "HELD"): "get del evalsha",
         }
@@ -153,7 +153,8 @@ class Denied(Masters):
         # Without eval see below.
         others = ("eval mget type zcount zrem publish subscribe ping script|load client|id client|setname "
                   "client|kill")
-        self.assertEqual(given(), set(" ".join([*needed_by.values(), shared, others]).split()))
+        behind = "zrank"  # see below
+        self.assertEqual(given(), set(" ".join([*needed_by.values(), shared, others, behind]).split()))
         tried = {command: self.try_without(command, action)
                  for action, commands in needed_by.items() for command in commands.split()}
         for command, process in tried.items():
@@ -167,6 +168,17 @@ class Denied(Masters):
                 place = re.search(r"user_script:(\d+)", told)  # Redis 7.0 tells no more
                 line = RENEW[0].splitlines()[int(place[1]) - 1] if place else ""
                 self.assertTrue(f"call('{command}'" in line or f"'{command}' command" in told, told)
+
+    def test_a_waiter_behind_another_needs_its_rank(self):
+        self.lock("lock:q")
+        first = self.spawn("lock", "--wait", "1h", "lock:q")
+        until(lambda: self.each("ZCARD", "redlock:queue:lock:q") == ["1"], "one waits")
+        self.make_user("without-zrank", "-zrank")
+        env = self.env(REDLOCK_NODES=self.servers[0].uri("without-zrank:pw@"))
+        told = self.redlock("lock", "--wait", "2s", "lock:q", status=75, env=env).err
+        self.assertIn("no permissions to run the 'zrank' command", told)
+        first.terminate()
+        self.finish(first, status=143)
 
     def test_a_master_without_the_scripts_needs_eval(self):
         self.make_user("without-eval", "-eval")
