@@ -369,6 +369,27 @@ static void a_waiter_that_leaves_is_not_given_anything(void **state)
     assert_int_equal(cluster_keys(&cluster), 0);
 }
 
+/* Keys of another program where those of a waiter would be. */
+static void what_is_no_waiter_stops_no_release(void **state)
+{
+    (void)state;
+    static const char *const made[] = {
+        "SET redlock:queue:x text",           "SET redlock:waiter:w text",
+        "SET redlock:waiter:w \xc1",          "SET redlock:waiter:w \x91\xa1x",
+        "SET redlock:waiter:w \x92\x90\xa1x", "RPUSH redlock:waiter:w text"};
+    for (unsigned i = 0; i < sizeof made / sizeof *made; i++) {
+        assert_int_equal(grant("x", "holder"), ANSWER_YES);
+        if (i > 0)
+            TELL("ZADD redlock:queue:x 1 w");
+        TELL(made[i]);
+        if (i > 0)
+            TELL("PEXPIRE redlock:waiter:w 60000");
+        assert_int_equal(release("x", "holder"), ANSWER_YES);
+        assert_holder("x", NULL);
+        TELL("DEL redlock:queue:x redlock:waiter:w");
+    }
+}
+
 static void nothing_is_left_behind(void **state)
 {
     (void)state;
@@ -677,6 +698,7 @@ int main(void)
         TEST(asking_again_prolongs_and_never_shortens),
         TEST(who_has_it_is_told_as_far_as_it_is_known),
         TEST(a_waiter_that_leaves_is_not_given_anything),
+        TEST(what_is_no_waiter_stops_no_release),
         TEST(nothing_is_left_behind),
         TEST(releases_of_several_leases_hand_over_each),
         TEST(several_grants_in_one),

@@ -420,6 +420,47 @@ static bool same_waiter(struct test *t, struct model_master *model, uint32_t val
     return true;
 }
 
+/* A waiter has a record as long as it lives, and none when it was given what it waits for. */
+static bool same_record(struct test *t, const struct model_master *model, uint32_t value)
+{
+    char command[64];
+    snprintf(command, sizeof command, "PEXPIRETIME redlock:waiter:value-%u", value);
+    int64_t real = integer(t, command), soon = time_now(t) / 1000 + 1, wanted = 0;
+    for (unsigned i = 0; i < MODEL_WAITERS; i++)
+        if (model->data.waiters[i].value == value)
+            wanted = model->data.waiters[i].expires_ms;
+    return real > soon ? llabs(wanted - real) <= 1 : wanted <= soon;
+}
+
+static bool is_in_queue(struct test *t, unsigned name, uint32_t value)
+{
+    redisReply *score =
+        redisCommand(t->context, "ZSCORE redlock:queue:name:%u value-%u", name, value);
+    bool is_in = score->type != REDIS_REPLY_NIL;
+    freeReplyObject(score);
+    return is_in;
+}
+
+/* Who was given names has left their queues. */
+static bool has_left_queues(struct test *t, const struct model_push *push)
+{
+    for (unsigned i = 0; i < push->count; i++)
+        if (is_in_queue(t, push->names[i], push->value))
+            return false;
+    return true;
+}
+
+static bool same_waiters(struct test *t, const struct model_master *model,
+                         const struct model_answer *answer)
+{
+    bool same = true;
+    for (unsigned i = 0; i < WAITERS; i++)
+        same &= same_record(t, model, VALUES + 1 + i);
+    for (unsigned i = 0; i < answer->push_count; i++)
+        same &= has_left_queues(t, &answer->pushes[i]);
+    return same;
+}
+
 /* Whoever looks a key up finds it until its last millisecond is over; but what sweeps keys away
  * unasked, Redis 8.0 takes them when that begins. */
 static struct model_master swept(const struct model_master *model, usec wall)
@@ -478,6 +519,8 @@ static bool agrees_from(struct test *t, struct model_master copy, usec wall,
     for (unsigned name = 0; hands_over && !is_slot && name < MODEL_NAMES; name++)
         if (!same_key(t, &copy, wall, name))
             return false;
+    if (hands_over && !is_slot && !same_waiters(t, &copy, &answer))
+        return false;
     for (unsigned i = 0; !hands_over && i < call->count; i++)
         if (!same_key(t, &copy, wall, call->names[i]))
             return false;
@@ -610,6 +653,16 @@ static void be_a_waiter(struct test *t, struct model_call *call)
     call->ticket = draw_clock(t);
 }
 
+/* By who has the first name; somebody may wait for it. */
+static void release_as_holder(const struct test *t, struct model_call *call)
+{
+    uint32_t value = t->model.data.keys[call->names[0]].value;
+    if (value == 0 || value == MODEL_MARK)
+        return;
+    call->value = value;
+    call->count = 1;
+}
+
 /* Each of the waiters has a slot of its own to wait for; some have one ticket. */
 static struct model_call draw_slot_call(struct test *t)
 {
@@ -667,6 +720,8 @@ static struct model_call draw_other_call(struct test *t)
         call.names[i] = (uint8_t)((first + i) % MODEL_NAMES);
     if (call.kind == REQUEST_QUEUE || chance_permille(&t->chance, 150))
         be_a_waiter(t, &call);
+    if (call.kind == REQUEST_RELEASE && chance_permille(&t->chance, 500))
+        release_as_holder(t, &call);
     call.ttl_ms += call.kind == REQUEST_QUEUE; /* with 1 ms it may die while it is served */
     if (call.kind == REQUEST_RENEW && chance_permille(&t->chance, 300))
         call.not_after = chance_permille(&t->chance, 500) ? 1000000 : INT64_C(1) << 52;

@@ -2,9 +2,15 @@
 -- readers, and out of the queues; a free name goes to its next waiter.
 -- KEYS the names   ARGV token
 -- Returns 1 all were ours, 0 the others are free, -1 another token has one.
+local value = redis.pcall('get', KEYS[1])
+if #KEYS == 1 and value == ARGV[1] then
+    -- uses release_one.lua
+end
 local ours, absent, queues, is_free, denied = 0, 0, {}, false, nil
 for i = 1, #KEYS do
-    local value = redis.pcall('get', KEYS[i])
+    if i > 1 then
+        value = redis.pcall('get', KEYS[i])
+    end
     if value == ARGV[1] then
         redis.call('del', KEYS[i])
         ours, is_free = ours + 1, true
