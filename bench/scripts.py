@@ -22,7 +22,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 CALLS = 200
-CALLED = "grant", "grant_each", "release", "release_each", "renew", "renew_each", "queue"
+CALLED = "grant", "grant_each", "grant_shared", "grant_shared_each", "release", "release_each", "renew", "renew_each", "queue"
 TTL = 30000
 WINDOW = 60000000
 TOKEN = "AAAAAAAAAAAAAAAAAAAAAQ:bench"
@@ -135,6 +135,19 @@ def grant_each(fenced):
     return call
 
 
+def grant_shared(scripts, i, n):
+    proposal, keys = int(time.time() * 1e6) + i, names(i, n) + ["redlock:clock"]
+    if n == 1:
+        return scripts.call("grant_shared", keys, [TOKEN, TTL, proposal, WINDOW, "s"])
+    return scripts.call("grant_shared_each", keys, [WINDOW] + [TOKEN, TTL, proposal] * n)
+
+
+def held_by_reader(scripts, i, n):
+    """Another one, who read first."""
+    return [scripts.call("grant_shared", [name, "redlock:clock"], [OTHER, TTL, 0, WINDOW, "s"])
+            for name in names(i, n)]
+
+
 def release(scripts, i, n):
     if n == 1:
         return scripts.call("release", names(i, n), [TOKEN])
@@ -184,6 +197,9 @@ def cases():
     for n in (1, 8):
         call = grant(True) if n == 1 else grant_each(True)
         yield f"grant, refused, {n}", n, held_by_other, call
+    for n in (1, 8, 32):
+        yield f"read, {n}", n, free, grant_shared
+        yield f"read beside another, {n}", n, held_by_reader, grant_shared
     for n in (1, 2, 8, 32):
         yield f"release, {n}", n, held, release
     for n in (1, 2, 8, 32):

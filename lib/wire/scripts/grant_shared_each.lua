@@ -15,12 +15,21 @@ local most = now + tonumber(ARGV[1])
 local function serve_those_who_wait()
     return false
 end
+-- Where nobody waits, the clock is stored with the first that moves it, as a user may not be allowed to
+-- (an ACL), and once more for all others.
+local store, stored = move_on, nil
 if redis.call('exists', unpack(queues)) > 0 then
     -- uses handover.lua
     function serve_those_who_wait(name)
         hand_over_if_open(name)
         h = logical_clock()
         return first_alive(name)
+    end
+else
+    function move_on(to)
+        stored = stored or store(to)
+        h = to
+        return h
     end
 end
 
@@ -45,5 +54,8 @@ for i = 1, count do
     local done, it = pcall(grant, KEYS[i], ARGV[3 * i - 1], tonumber(ARGV[3 * i]),
         tonumber(ARGV[3 * i + 1]))
     said[i] = (done or type(it) == 'table') and it or redis.error_reply(tostring(it))
+end
+if stored and stored ~= h then
+    store(h)
 end
 return said
