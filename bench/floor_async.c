@@ -1,6 +1,7 @@
 /*
  * floor_async.c - the floor of an asynchronous client: hiredis on libev, ready-made commands to all
- * masters at once, acquired at the quorum, released on all.  floor.h says what it lacks.
+ * masters at once, acquired at the quorum, released on all.  It waits for the releases of a quorum,
+ * as redlock does, or for those of all masters.  floor.h says what it lacks.
  */
 #include <hiredis/async.h>
 #include <hiredis/adapters/libev.h>
@@ -28,6 +29,7 @@ struct floor {
     const struct options *options;
     redisAsyncContext *masters[15];
     unsigned count, quorum, left;
+    unsigned releases; /* to wait for */
     struct pair *free;
     uint64_t serial;
     bool broken;
@@ -55,7 +57,7 @@ static void on_release(redisAsyncContext *context, void *answer, void *data)
     pair->outstanding--;
     pair->yes += reply && reply->type == REDIS_REPLY_INTEGER && reply->integer == 1;
     pair->replies++;
-    if (!pair->ended && pair->yes == pair->owner->quorum) {
+    if (!pair->ended && pair->yes == pair->owner->releases) {
         load_released(&pair->owner->load, pair->asked);
         end_pair(pair, true);
     } else if (!pair->ended && pair->replies == pair->sent) {
@@ -162,7 +164,7 @@ static void *open_floor(const struct options *options, const struct cluster *clu
     struct floor *floor = calloc(1, sizeof *floor);
     floor->options = options;
     floor->count = floor->left = cluster->count;
-    floor->quorum = redlock_quorum(cluster->count, options->spare);
+    floor->quorum = floor->releases = redlock_quorum(cluster->count, options->spare);
     floor->serial = (uint64_t)now_ns() << 8;
     for (unsigned i = 0; i < floor->count; i++) {
         if (!load_script(cluster, i, result))
@@ -177,6 +179,15 @@ static void *open_floor(const struct options *options, const struct cluster *clu
         redisAsyncSetDisconnectCallback(floor->masters[i], on_disconnect);
     }
     load_init(&floor->load, options, loop, begin, floor);
+    return floor;
+}
+
+static void *open_patient(const struct options *options, const struct cluster *cluster,
+                          struct ev_loop *loop, struct result *result)
+{
+    struct floor *floor = open_floor(options, cluster, loop, result);
+    if (floor)
+        floor->releases = floor->count;
     return floor;
 }
 
@@ -206,6 +217,14 @@ const struct scenario floor_async_scenario = {
     .name = "floor-async",
     .summary = "the same with bare hiredis, asynchronous: fast, and not safe",
     .open = open_floor,
+    .run = run_floor,
+    .close = close_floor,
+    .loops = true};
+
+const struct scenario floor_patient_scenario = {
+    .name = "floor-patient",
+    .summary = "the same, but it waits for the releases of all masters",
+    .open = open_patient,
     .run = run_floor,
     .close = close_floor,
     .loops = true};

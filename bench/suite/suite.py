@@ -13,6 +13,8 @@ DEAD, FROZEN, FAR, MASTERS = 10, 11, 12, 12
 FIVE = (1, 2, 3, 4, 5)
 FAR_MS = 20
 PEERS = ["node-redlock", "redis-semaphore", "etcd", "zookeeper"]
+FLOOR, PATIENT_FLOOR = "floor, hiredis async", "floor, hiredis async, for all releases"
+RAW_FLOOR = "floor, raw sockets and epoll"
 RING = "floor, DEL and PUBLISH in a ring"
 WORDS = {"default": "default", "best": "best setting"}
 WARM_S = 0.06
@@ -132,11 +134,13 @@ class Suite:
     def floors(self):
         for c in (1, 16, 256, 4096):
             self.say(f"pairs at c = {c}: ours beside the floors")
-            entrants = [self.bench("pairs", c, name="redlock"),
-                        self.bench("floor-async", c, name="floor, hiredis async")]
+            plan = [("pairs", "redlock"), ("floor-async", FLOOR), ("floor-patient", PATIENT_FLOOR)]
+            if c in (1, 256):
+                plan.append(("floor-epoll", RAW_FLOOR))
             if c == 1:
-                entrants.append(self.bench("floor-blocking", name="floor, hiredis blocking"))
-            self.interleave(f"c = {c}", entrants, self.rounds["floors"])
+                plan.append(("floor-blocking", "floor, hiredis blocking"))
+            self.interleave(f"c = {c}", [self.bench(scenario, c, name=name) for scenario, name in plan],
+                            self.rounds["floors"])
 
     def start_peers(self):
         """The peers that need servers of their own; they run until stop_peers()."""
@@ -361,7 +365,7 @@ class Suite:
             self.say(f"open loop at {rate} pairs/s")
             more = ["--rate", str(rate)]
             entrants = [self.bench("pairs", name="redlock", more=more),
-                        self.bench("floor-async", name="floor, hiredis async", more=more)]
+                        self.bench("floor-async", name=FLOOR, more=more)]
             self.interleave(f"open loop, {rate} pairs/s ({share:.0%} of the most)", entrants,
                             self.rounds["open"])
 
@@ -386,12 +390,12 @@ class Suite:
 
     def syscalls(self):
         """Of our own programs the exact number; of the peers, by strace attached for a slice."""
-        own = [("pairs", "redlock"), ("floor-async", "floor, hiredis async"),
+        own = [("pairs", "redlock"), ("floor-async", FLOOR), ("floor-epoll", RAW_FLOOR),
                ("floor-blocking", "floor, hiredis blocking")]
         for c in (1, 16, 256):
             self.say(f"system calls at c = {c}")
             group = f"system calls a pair, c = {c}"
-            for scenario, name in own[:3 if c == 1 else 2]:
+            for scenario, name in own[:4 if c == 1 else 3]:
                 result = once([self.place.bench, "--json", "-c", str(c), "--seconds", "0.1", "--warm", "0",
                                scenario], 60, self.of_masters())
                 self.tell_syscalls(group, name, result.get("syscalls_per_pair"), result.get("note"))
