@@ -129,6 +129,15 @@ redisContext *cluster_connect(const struct cluster *cluster, unsigned i,
     return context;
 }
 
+redisReply *cluster_ask(const struct cluster *cluster, unsigned i, const char *command)
+{
+    struct timeval timeout = {1, 0};
+    redisContext *context = cluster_connect(cluster, i, &timeout);
+    redisReply *reply = context && !context->err ? redisCommand(context, command) : NULL;
+    redisFree(context);
+    return reply;
+}
+
 bool cluster_open(struct cluster *cluster, const struct options *options)
 {
     *cluster = (struct cluster){0};

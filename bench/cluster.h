@@ -9,6 +9,7 @@
 #include "scenario.h"
 
 struct redisContext;
+struct redisReply;
 
 /* False: a sentence on standard error says why. */
 bool cluster_open(struct cluster *cluster, const struct options *options);
@@ -17,6 +18,8 @@ int cluster_login(const struct cluster *cluster, unsigned i, const char *words[3
 /* A blocking connection that has logged in, or one with err, or NULL; `timeout` may be NULL. */
 struct redisContext *cluster_connect(const struct cluster *cluster, unsigned i,
                                      const struct timeval *timeout);
+/* What a master answers on a connection of its own, or NULL; freeReplyObject() frees it. */
+struct redisReply *cluster_ask(const struct cluster *cluster, unsigned i, const char *command);
 /* Ends the masters that cluster_open() started. */
 void cluster_close(void);
 

@@ -29,18 +29,11 @@ uint64_t commands_done(const struct cluster *cluster, const char *which)
 {
     uint64_t sum = 0;
     for (unsigned i = 0; i < cluster->count; i++) {
-        struct timeval timeout = {1, 0};
-        redisContext *context = cluster_connect(cluster, i, &timeout);
-        if (!context || context->err) {
-            redisFree(context);
-            continue;
-        }
-        redisReply *reply = redisCommand(context, "INFO commandstats");
+        redisReply *reply = cluster_ask(cluster, i, "INFO commandstats");
         if (reply && reply->str)
             sum += count(reply->str, which);
         if (reply)
             freeReplyObject(reply);
-        redisFree(context);
     }
     return sum;
 }

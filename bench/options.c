@@ -36,7 +36,8 @@ static const char help[] =
     "  --read           pairs: each lease has its names shared, as a reader\n"
     "  --shared N       pairs: of N names, the same for every process that is run so;\n"
     "                   each waits until it is its turn\n"
-    "  --leases N       renew, closing: leases held at once (1000); local-queue: waiters\n"
+    "  --leases N       renew, closing: leases held at once (1000); local-queue: waiters;\n"
+    "                   storm: clients\n"
     "  --workers N      handoff, turns, permits: processes that want it (8)\n"
     "  --permits K      permits, pairs: one of K permits of each name\n"
     "  --readers N      turns: so many of them share it (all but one)\n"
@@ -44,7 +45,8 @@ static const char help[] =
     "  --rest MS        the same: how long each then does without, on the average (10)\n"
     "  --worker CMD     handoff: run this instead of our own client; it writes a\n"
     "                   line `ASKED ACQUIRED RELEASED [ENQUEUED]` (ns, CLOCK_MONOTONIC) for\n"
-    "                   each time it held the lock, until it is sent SIGTERM\n"
+    "                   each time it held the lock, until it is sent SIGTERM;\n"
+    "                   start: the command, of words without quotes\n"
     "  --count A,B      handoff, turns: server commands to count (eval,evalsha)\n"
     "  --slice S        wait for lines on standard input; for each, measure S\n"
     "                   seconds (or what the line says) and print one line of JSON\n"
@@ -114,7 +116,7 @@ static const struct option known[] = {{"nodes", required_argument, NULL, NODES},
 
 static void show_help(void)
 {
-    char list[1024];
+    char list[2048];
     scenarios_list(list, sizeof list);
     printf(help, list);
 }

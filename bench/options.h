@@ -28,12 +28,12 @@ struct options {
     unsigned shared;         /* pairs: names that all such processes share; 0: each has its own */
     bool fence;              /* pairs: with a fencing token */
     bool reads;              /* pairs: with its names shared */
-    unsigned leases;         /* renew: held at once; local-queue: waiters */
+    unsigned leases;         /* renew: held at once; local-queue: waiters; storm: clients */
     unsigned workers;        /* handoff, turns: processes */
     unsigned permits;        /* pairs, permits: of each name; 0: the name itself */
     unsigned readers;        /* turns: so many of them share the name */
     double hold_ms, rest_ms; /* handoff, turns: how long a worker holds, and then rests */
-    const char *worker;      /* handoff: command of a worker; NULL: our own */
+    const char *worker;      /* handoff: command of a worker; NULL: our own; start: the command */
     const char *count;       /* handoff, turns: server commands to count */
     bool json;
     bool slices;   /* a slice for each line of standard input */

@@ -1,0 +1,195 @@
+/*
+ * storm.c - many clients whose connections are all lost at once, and which connect again: what a
+ * connection costs a master, from the login to a vote.
+ */
+#include <hiredis/hiredis.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "cluster.h"
+#include "redlock.h"
+#include "scenario.h"
+#include "user.h"
+
+#define AT_ONCE  1000 /* clients; more come back in several storms */
+#define OTHER_FD 64   /* descriptors that are not connections */
+#define BACK_S   60.
+#define LOOK_S   0.01
+
+struct storm {
+    const struct options *options;
+    const struct cluster *cluster;
+    struct user *users;
+    unsigned clients;
+};
+
+/* ---- the masters ---- */
+
+static double number_after(const char *text, const char *word)
+{
+    const char *at = strstr(text, word);
+    return at ? atof(at + strlen(word)) : 0;
+}
+
+/* Seconds of all masters together so far. */
+static double masters_cpu(const struct cluster *cluster)
+{
+    double sum = 0;
+    for (unsigned i = 0; i < cluster->count; i++) {
+        redisReply *reply = cluster_ask(cluster, i, "INFO cpu");
+        if (reply && reply->str)
+            sum += number_after(reply->str, "used_cpu_sys:") +
+                   number_after(reply->str, "used_cpu_user:");
+        if (reply)
+            freeReplyObject(reply);
+    }
+    return sum;
+}
+
+/* How many connections the masters have closed. */
+static uint64_t cut_all(const struct cluster *cluster)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < cluster->count; i++) {
+        redisReply *reply = cluster_ask(cluster, i, "CLIENT KILL TYPE normal");
+        if (reply && reply->type == REDIS_REPLY_INTEGER)
+            sum += (uint64_t)reply->integer;
+        if (reply)
+            freeReplyObject(reply);
+    }
+    return sum;
+}
+
+/* ---- the clients ---- */
+
+static uint64_t connects(const struct storm *storm)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < storm->clients; i++) {
+        redlock_stats stats;
+        redlock_stats_get(storm->users[i].client, &stats, sizeof stats);
+        sum += stats.connects;
+    }
+    return sum;
+}
+
+static bool is_up(const redlock *client)
+{
+    redlock_node node;
+    for (unsigned i = 0; redlock_node_get(client, i, &node) == REDLOCK_OK; i++)
+        if (node.state == REDLOCK_NODE_DOWN || node.state == REDLOCK_NODE_CONNECTING)
+            return false;
+    return true;
+}
+
+static bool all_up(const struct storm *storm)
+{
+    for (unsigned i = 0; i < storm->clients; i++)
+        if (!is_up(storm->users[i].client))
+            return false;
+    return true;
+}
+
+/* A client that has not noticed its loss yet looks well, but has not connected again. */
+static bool wait_until_back(struct storm *storm, uint64_t wanted)
+{
+    int64_t end = now_ns() + (int64_t)(BACK_S * 1e9);
+    while (now_ns() < end && !interrupted) {
+        user_run_for(&storm->users[0], LOOK_S);
+        if (connects(storm) >= wanted && all_up(storm))
+            return true;
+    }
+    return false;
+}
+
+/* ---- */
+
+struct sums {
+    uint64_t clients, connections;
+    double masters_s;
+};
+
+static bool one_storm(struct storm *storm, struct sums *sums, struct result *result)
+{
+    uint64_t before = connects(storm), cut = cut_all(storm->cluster);
+    double user, system, user_then, system_then, cpu = masters_cpu(storm->cluster);
+    int64_t begun = now_ns();
+    usage_now(&user, &system);
+    if (!wait_until_back(storm, before + cut)) {
+        result_note(result, "not all clients were back in %.0f s", BACK_S);
+        return false;
+    }
+    result->seconds += (double)(now_ns() - begun) / 1e9;
+    usage_now(&user_then, &system_then);
+    result->user += user_then - user;
+    result->system += system_then - system;
+    sums->masters_s += masters_cpu(storm->cluster) - cpu;
+    sums->connections += cut;
+    sums->clients += storm->clients;
+    return true;
+}
+
+static void run_storm(void *self, double warm, double seconds, struct result *result)
+{
+    struct storm *storm = self;
+    struct sums sums = {0};
+    (void)warm, (void)seconds;
+    while (sums.clients < storm->options->leases && !interrupted)
+        if (!one_storm(storm, &sums, result))
+            break;
+    if (!sums.connections)
+        return;
+    double each = 1e6 / (double)sums.connections;
+    result_fact(result, "clients", (double)sums.clients);
+    result_fact(result, "at_once", storm->clients);
+    result_fact(result, "connections", (double)sums.connections);
+    result_fact(result, "reconnecting_s", result->seconds);
+    result_fact(result, "master_us_per_connection", sums.masters_s * each);
+    result_fact(result, "client_us_per_connection", (result->user + result->system) * each);
+}
+
+static unsigned clients_at_once(const struct options *options, const struct cluster *cluster)
+{
+    struct rlimit files;
+    getrlimit(RLIMIT_NOFILE, &files);
+    files.rlim_cur = files.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &files);
+    unsigned most = options->leases < AT_ONCE ? options->leases : AT_ONCE;
+    rlim_t room = files.rlim_cur > OTHER_FD ? (files.rlim_cur - OTHER_FD) / cluster->count : 0;
+    return room < most ? (unsigned)room : most;
+}
+
+static void close_storm(void *self)
+{
+    struct storm *storm = self;
+    for (unsigned i = 0; i < storm->clients; i++)
+        user_close(&storm->users[i]);
+    free(storm->users);
+    free(storm);
+}
+
+static void *open_storm(const struct options *options, const struct cluster *cluster,
+                        struct ev_loop *loop, struct result *result)
+{
+    struct storm *storm = calloc(1, sizeof *storm);
+    unsigned wanted = clients_at_once(options, cluster);
+    storm->options = options;
+    storm->cluster = cluster;
+    storm->users = calloc(wanted + 1, sizeof *storm->users);
+    while (storm->clients < wanted && !interrupted &&
+           user_open(&storm->users[storm->clients], options, cluster, loop, result))
+        storm->clients++;
+    if (wanted && storm->clients == wanted && wait_until_back(storm, 0))
+        return storm;
+    result_note(result, "%u of %u clients could be opened", storm->clients, wanted);
+    close_storm(storm);
+    return NULL;
+}
+
+const struct scenario storm_scenario = {
+    .name = "storm",
+    .summary = "--leases clients that lose all connections at once, and connect again",
+    .open = open_storm,
+    .run = run_storm,
+    .close = close_storm};
