@@ -9,6 +9,7 @@ import time
 import machine
 import pictures
 import table
+import targets
 from masters import Masters
 from suite import MASTERS, Suite
 
@@ -28,16 +29,20 @@ class Place:
         self.memory = os.path.join(self.memory, f"redlock-bench-{os.getpid()}")
 
 
-def publish(suite, facts, folder, began):
+def publish(suite, facts, watch, folder, began):
     os.makedirs(folder, exist_ok=True)
+    facts.update(watch.facts(), busy_between=suite.busy)
     facts["took_s"] = round(time.monotonic() - began)
     facts["parts_took_s"] = suite.took_s
     facts["busy_after"] = machine.busy()
-    text = machine.warning(facts) + table.as_text(suite.rows)
+    warning, reached = machine.warning(facts), targets.lines(suite.rows, suite.whole)
+    text = warning + table.as_text(suite.rows) + targets.as_text(reached, warning)
     sys.stdout.write(text + "\n" + "\n".join(f"{k}: {v}" for k, v in facts.items()) + "\n")
     with open(os.path.join(folder, "results.json"), "w") as file:
-        json.dump({"machine": facts, "rows": [row.as_json() for row in suite.rows]}, file)
-    for name, words in (("table.txt", text), ("table.md", machine.warning(facts) + table.as_markdown(suite.rows))):
+        json.dump({"machine": facts, "rows": [row.as_json() for row in suite.rows],
+                   "targets": targets.as_json(reached)}, file)
+    marked = warning + table.as_markdown(suite.rows) + targets.as_markdown(reached, warning)
+    for name, words in (("table.txt", text), ("table.md", marked)):
         with open(os.path.join(folder, name), "w") as file:
             file.write(words)
     drawn = pictures.draw(suite.rows, folder)
@@ -58,6 +63,7 @@ def main():
     place, began, status = Place(asked), time.monotonic(), 0
     signal.signal(signal.SIGTERM, interrupt)
     signal.signal(signal.SIGHUP, interrupt)
+    watch = machine.Watch()
     masters = Masters(place.cluster, os.path.join(asked.work, "masters"), MASTERS)
     suite = Suite(place, masters, asked.quick)
     facts = machine.describe(asked.quick)
@@ -71,7 +77,7 @@ def main():
             signal.signal(number, signal.SIG_IGN)
         suite.clean_up()
         masters.stop()
-        publish(suite, facts, asked.out, began)
+        publish(suite, facts, watch, asked.out, began)
     return status
 
 

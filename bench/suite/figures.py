@@ -43,6 +43,15 @@ def quantile(buckets, share):
     return buckets[-1][0] / 1e3
 
 
+OF_ALL = {"scenario", "masters", "c", "rate", "ttl_ms", "names", "name_size", "note", "seconds", "pairs", "failed",
+          "pairs_per_s", "user_us_per_pair", "system_us_per_pair", "cpu_us_per_pair", "masters_us_per_pair"}
+
+
+def facts_of(result):
+    """The figures that only some scenarios tell."""
+    return {key: value for key, value in result.items() if isinstance(value, (int, float)) and key not in OF_ALL}
+
+
 class Row:
     """One entrant of one comparison: its slices, in the order in which they ran."""
 
@@ -83,6 +92,11 @@ class Row:
         pairs = sum(one["pairs"] for one in fenced)
         return sum(one["second_rounds_per_pair"] * one["pairs"] for one in fenced) / pairs if pairs else None
 
+    def take_facts(self):
+        """What only some scenarios tell: the medians of the slices."""
+        for key in dict.fromkeys(key for one in self.slices for key in facts_of(one)):
+            self.facts[key] = median([one[key] for one in self.slices if key in one])
+
     def failed(self):
         return sum(one.get("failed", 0) for one in self.slices)
 
@@ -100,9 +114,8 @@ class Row:
 
 def of_pair(one, what):
     """The figure of a slice by which entrants are compared."""
-    if what in ("pairs_per_s", "cpu_us_per_pair", "masters_us_per_pair"):
-        return one.get(what)
-    return quantile(one.get("acquire_histogram_ns", []), {"p50": 0.5, "p99": 0.99}[what])
+    share = {"p50": 0.5, "p99": 0.99}.get(what)
+    return quantile(one.get("acquire_histogram_ns", []), share) if share else one.get(what)
 
 
 def ratio(ours, other, what):

@@ -6,8 +6,9 @@ import subprocess
 import sys
 import time
 
+import machine
 from entrant import Crowd, Entrant, end, once
-from figures import Row, ratio
+from figures import Row, facts_of, ratio
 
 DEAD, FROZEN, FAR, MASTERS = 10, 11, 12, 12
 FIVE = (1, 2, 3, 4, 5)
@@ -19,9 +20,12 @@ RING = "floor, DEL and PUBLISH in a ring"
 WORDS = {"default": "default", "best": "best setting"}
 WARM_S = 0.06
 
+COMPARED = ("pairs_per_s", "p50", "p99", "cpu_us_per_pair", "masters_us_per_pair")
+
 # Rounds A B B A of each comparison: quick, whole.
-ROUNDS = {"floors": (4, 16), "peers": (1, 3), "troubles": (2, 6), "fences": (2, 6), "spare": (2, 6), "readers": (2, 6), "permits": (2, 6), "loops": (4, 16), "masters": (1, 3),
-          "open": (1, 3), "extremes": (1, 2)}
+ROUNDS = {"floors": (3, 12), "peers": (1, 3), "handoffs": (2, 4), "troubles": (2, 4), "fences": (2, 6), "spare": (1, 4),
+          "readers": (1, 4), "permits": (2, 4), "loops": (2, 8), "masters": (1, 3), "open": (1, 3), "extremes": (1, 2),
+          "commands": (20, 100)}
 
 
 def whole_pairs(result, slice_s):
@@ -32,20 +36,22 @@ def whole_pairs(result, slice_s):
 class Suite:
     def __init__(self, place, masters, quick):
         self.place, self.masters, self.quick = place, masters, quick
-        self.slice_s = 0.4 if quick else 0.6
+        self.slice_s = 0.3 if quick else 0.6
         self.rounds = {part: few if quick else many for part, (few, many) in ROUNDS.items()}
         self.rows, self.helpers, self.entrants, self.waiting = [], [], [], []
         self.served, self.peer_nodes, self.missing = {}, {}, {}  # by peer
         self.took_s = {}  # by part
+        self.whole = False  # all parts are wanted
+        self.busy = 0.0  # at most, between the parts
 
     def say(self, words):
         print(f"{time.strftime('%H:%M:%S')} {words}", file=sys.stderr, flush=True)
 
     # ---- entrants ----
 
-    def bench(self, scenario, c=1, nodes=None, name=None, more=()):
+    def bench(self, scenario, c=1, nodes=None, name=None, more=(), cwd=None):
         command = [self.place.bench, "-c", str(c), "--slice", "1", "--warm", str(WARM_S), *more, scenario]
-        return self.keep(Entrant(name or scenario, command, self.of_masters(nodes)))
+        return self.keep(Entrant(name or scenario, command, self.of_masters(nodes), cwd))
 
     def of_masters(self, nodes=None):
         """The list is not an argument: it has passwords in it."""
@@ -88,10 +94,11 @@ class Suite:
             result["masters_us_per_pair"] = cpu_s * 1e6 / whole_pairs(result, self.slice_s)
         return result
 
-    def interleave(self, group, entrants, rounds, masters=False):
+    def interleave(self, group, entrants, rounds, masters=False, facts=(), seconds=None):
         """A B C C B A, again and again; a row for each, with ratios of the first to it.
-        With `masters` it also says what a pair costs the masters."""
-        measure = self.measure if masters else lambda entrant: entrant.slice(self.slice_s)
+        With `masters` it also says what a pair costs the masters; with `facts`, what its scenario tells beside
+        pairs, and the ratios of these."""
+        measure = self.measure if masters else lambda entrant: entrant.slice(seconds or self.slice_s)
         got = {entrant.name: [] for entrant in entrants}
         notes = {entrant.name: [f"master {number} died before" for number in sorted(self.masters.reported)]
                  for entrant in entrants}
@@ -114,13 +121,15 @@ class Suite:
             for entrant in entrants:
                 row = Row(group, entrant.name, got[entrant.name], entrant.note)
                 row.notes += notes[entrant.name]
+                if facts:
+                    row.take_facts()
                 rows.append(row)
-            self.add(rows)
+            self.add(rows, facts or COMPARED)
             self.dismiss()
 
-    def add(self, rows):
+    def add(self, rows, compared=COMPARED):
         for row in rows[1:]:
-            for what in ("pairs_per_s", "p50", "p99", "cpu_us_per_pair", "masters_us_per_pair"):
+            for what in compared:
                 found = ratio(rows[0], row, what)
                 if found:
                     row.ratios[what] = found
@@ -214,6 +223,7 @@ class Suite:
         self.masters.kill(DEAD)
         self.plain_and_fenced("fences, c = 1", 1)
         self.plain_and_fenced("fences, c = 16", 16)
+        self.plain_and_fenced("fences, c = 256", 256)
         self.plain_and_fenced("fences, one master dead, c = 1", 1, four_and_dead)
         group, shared = "fences, 8 processes contend for 4 names", ["--shared", "4"]
         self.say(group)
@@ -299,34 +309,54 @@ class Suite:
         result = once([self.place.bench, "--json", "--no-syscalls", *arguments], timeout,
                       {**self.of_masters(nodes), **(environment or {})}, self.place.peers)
         row = Row(group, name, [result] if "pairs" in result else [], result.get("note", ""))
-        plain = {"scenario", "masters", "c", "rate", "ttl_ms", "names", "name_size", "note", "seconds",
-                 "pairs", "failed", "pairs_per_s", "user_us_per_pair", "system_us_per_pair", "cpu_us_per_pair"}
-        row.facts = {key: value for key, value in result.items()
-                     if isinstance(value, (int, float)) and key not in plain}
+        row.facts = facts_of(result)
         for number in self.masters.newly_dead():
             row.notes.append(f"master {number} died meanwhile")
         self.rows.append(row)
         return row
 
     def renewals(self):
-        plan = [(1000, 10000, 7), (10000, 10000, 7)]
-        if not self.quick:
-            plan += [(100000, 30000, 22), (1000000, 120000, 45)]
-        for leases, ttl, seconds in plan:
-            self.say(f"{leases} leases held")
-            self.single("renewals", f"{leases} leases, ttl {ttl // 1000} s",
-                        ["--leases", str(leases), "--ttl", str(ttl), "--seconds", str(seconds), "renew"],
-                        seconds + 200)
-        for leases, ttl, _ in plan[2:]:
+        """Those that are closed come first: the others leave keys, which the masters expire meanwhile."""
+        held = [(1000, 10, 7), (10000, 10, 7), (100000, 30, 22), (1000000, 120, 45)]
+        for leases, ttl_s, _ in held[2:3 if self.quick else 4]:
             self.say(f"{leases} leases closed")
             self.single("renewals", f"{leases} leases closed",
-                        ["--leases", str(leases), "--ttl", str(10 * ttl), "closing"], 400)
+                        ["--leases", str(leases), "--ttl", str(10000 * ttl_s), "closing"], 400)
+        for leases, ttl_s, seconds in held[:2 if self.quick else 4]:
+            self.say(f"{leases} leases held")
+            self.single("renewals", f"{leases} leases, ttl {ttl_s} s",
+                        ["--leases", str(leases), "--ttl", str(1000 * ttl_s), "--seconds", str(seconds), "renew"],
+                        seconds + 200)
+
+    def commands(self):
+        """A command under a lock, from its start to its end: one of each, by turns."""
+        self.say("commands that run under a lock")
+        plan = [("redlock run", os.path.dirname(self.place.bench), "./redlock run bench-command -- true"),
+                ("flock", self.place.work, "flock command.lock true"), ("no lock", self.place.work, "true")]
+        self.interleave("commands", [self.bench("start", name=name, more=["--pairs", "1", "--worker", command], cwd=cwd)
+                                     for name, cwd, command in plan], self.rounds["commands"], facts=("run_us",))
+
+    def storms(self):
+        clients = "500" if self.quick else "4000"
+        self.say(f"{clients} clients come back")
+        self.single("storm", "clients that come back", ["--leases", clients, "storm"], 300)
+
+    def handoffs_in_turn(self):
+        """Beside its floor; one after the other is made ready, for that measures a quiet round trip."""
+        entrants = []
+        for name, scenario, count in ("redlock", "handoff", "eval,evalsha"), (RING, "floor-handoff", "publish"):
+            entrants.append(self.bench(scenario, name=f"{name}, 8 processes",
+                                       more=["--workers", "8", "--warm", "0.3", "--count", count]))
+            self.wait_until_ready()
+        self.say("handoff between 8 processes, beside the floor")
+        self.interleave("handoff, in turn", entrants, self.rounds["handoffs"],
+                        facts=("handoff_p50_us", "handoff_p99_us"), seconds=1.5 if self.quick else 3)
 
     def handoffs(self):
         self.start_peers()
         seconds = "2" if self.quick else "6"
-        plan = [("redlock", 8, None, "eval,evalsha"), (RING, 8, None, "publish"),
-                ("redlock", 64, None, "eval,evalsha"), (RING, 64, None, "publish")]
+        self.handoffs_in_turn()
+        plan = [] if self.quick else [("redlock", 64, None, "eval,evalsha"), (RING, 64, None, "publish")]
         for peer, variant in (("node-redlock", "default"), ("redis-semaphore", "default"),
                               ("etcd", "best"), ("zookeeper", "default")):
             plan.append((peer, 8, variant, "eval,evalsha"))
@@ -453,12 +483,14 @@ class Suite:
                  "waiters": self.waiters, "troubles": self.troubles, "fences": self.fences, "spare": self.spare,
                  "readers": self.readers, "permits": self.permits, "loops": self.loops, "masters": self.numbers_of_masters,
                  "open": self.open_loops, "extremes": self.extremes, "syscalls": self.syscalls,
-                 "ceilings": self.ceilings, "renewals": self.renewals}
+                 "ceilings": self.ceilings, "commands": self.commands, "storms": self.storms, "renewals": self.renewals}
+        self.whole = not only
         for name in only - parts.keys():
             self.note_row("not measured", name, "there is no such part")
         for name, part in parts.items():
             if only and name not in only:
                 continue
+            self.busy = max(self.busy, machine.busy(0.3))
             began = time.monotonic()
             try:
                 part()

@@ -48,9 +48,11 @@ def lines(rows):
 
 
 def fact_cells(row):
-    return [f"{key.replace('_', ' ')} {value:,.4g}" if abs(value) < 1e4
+    told = [f"{key.replace('_', ' ')} {value:,.4g}" if abs(value) < 1e4
             else f"{key.replace('_', ' ')} {value:,.0f}" for key, value in row.facts.items()
             if value or key != "commands_per_handoff"]
+    return told + [f"x {key.replace('_', ' ')} {with_spread(found)}"
+                   for key, found in row.ratios.items() if key in row.facts]
 
 
 def says(row):

@@ -1,10 +1,18 @@
 """Tests what the suite prints and draws, without measuring: python3 bench/suite/test_suite.py"""
+import subprocess
+import sys
+import tempfile
+import time
+import types
 import unittest
 
 import machine
+import others
 import plots
 import table
+import targets
 from figures import Row
+from suite import FLOOR, RING, Suite
 
 
 class Pictures(unittest.TestCase):
@@ -30,16 +38,176 @@ class Table(unittest.TestCase):
         self.assertIn("masters", self.heads(masters_us_per_pair=2.5))
         self.assertNotIn("masters", self.heads())
 
+    def test_what_only_some_scenarios_tell_is_the_median_of_its_slices(self):
+        row = Row("group", "name", [{"pairs": 1, "run_us": run_us} for run_us in (1.0, 3.0, 2.0)])
+        row.take_facts()
+        row.ratios["run_us"] = (1.25, 0.1)
+        self.assertEqual(table.fact_cells(row), ["run us 2", "x run us 1.25 ±10%"])
+
+
+def rows_of(group, *named):
+    """Rows with these facts in each slice, beside the first."""
+    rows = [Row(group, name, [{"pairs": 1, **facts}] * 2) for name, facts in named]
+    for row in rows:
+        row.take_facts()
+    return rows
+
+
+class Dry(Suite):
+    """A run that measures nothing, but has all its rows."""
+
+    TELLS = ("memory_bytes_per_lease", "memory_bytes_per_waiter", "cpu_us_per_renewal", "closing_s",
+             "cpu_us_per_closed_lease", "handoff_p50_us", "handoff_p99_us", "run_us", "master_us_per_connection")
+    SLICE = {"pairs": 5, "pairs_per_s": 5.0, "cpu_us_per_pair": 2.0, "acquire_histogram_ns": [[1000, 5]]}
+
+    def __init__(self, quick=False):
+        super().__init__(types.SimpleNamespace(bench="bin/redlock-bench", work="", no_peers="no peers", servers="true",
+                                               memory="", peers=""), None, quick)
+        self.whole = True
+
+    def say(self, words):
+        pass
+
+    def bench(self, scenario, c=1, nodes=None, name=None, more=(), cwd=None):
+        return types.SimpleNamespace(name=name)
+
+    def interleave(self, group, entrants, rounds, masters=False, facts=(), seconds=None):
+        rows = [Row(group, entrant.name, [{**self.SLICE, **dict.fromkeys(facts, 3.0)}] * 2) for entrant in entrants]
+        for row in rows:
+            row.take_facts()
+        self.add(rows, facts or ("pairs_per_s", "p50", "cpu_us_per_pair"))
+
+    def single(self, group, name, arguments, timeout, environment=None, nodes=None):
+        row = Row(group, name, [])
+        row.facts = dict.fromkeys(self.TELLS, 4.0)
+        self.rows.append(row)
+
+    def measured(self):
+        self.masters = types.SimpleNamespace(list=lambda *_: "", kill=lambda _: None, restart=lambda _: None)
+        self.start_peers = lambda: None
+        for part in (self.floors, self.handoffs, self.waiters, self.fences, self.commands, self.storms, self.renewals):
+            part()
+        return targets.lines(self.rows, self.whole)
+
+
+class Targets(unittest.TestCase):
+    def test_a_whole_run_measures_each(self):
+        lines = Dry().measured()
+        self.assertEqual([line for line in lines if line[1] == "not measured"], [])
+        self.assertEqual(len(lines), len(targets.TARGETS))
+
+    def test_a_quick_run_says_which_it_does_not_measure(self):
+        missing = [line for line in Dry(quick=True).measured() if line[1] == "not measured"]
+        self.assertTrue(missing)
+        self.assertTrue(all("1,000,000" in line[0] or "renewal, 100,000" in line[0] for line in missing), missing)
+
+    def line(self, target, *rows):
+        return target.line(targets.Rows(rows))
+
+    def against_floor(self, **ratios):
+        row = Row("c = 256", FLOOR, [])
+        row.ratios = {what: (value, 0.07) for what, value in ratios.items()}
+        return row
+
+    def test_more_pairs_and_less_processor_are_better(self):
+        pairs, cpu = targets.of_floor(256, 1.25, 0.95)
+        for ratio, more, less in ((1.3, "yes", "no"), (0.9, "no", "yes")):
+            with self.subTest(ratio=ratio):
+                row = self.against_floor(pairs_per_s=ratio, cpu_us_per_pair=ratio)
+                self.assertEqual(self.line(pairs, row)[1:], (f"{ratio:.2f} x ±7%", "at least 1.25 x", more))
+                self.assertEqual(self.line(cpu, row)[1:], (f"{ratio:.2f} x ±7%", "at most 0.95 x", less))
+
+    def test_fenced_is_divided_by_plain(self):
+        row = Row("fences, c = 1", "redlock, fenced", [])
+        row.ratios["p50"] = (0.8, 0)
+        target = targets.Target("", targets.fenced("fences, c = 1", "p50"), 1.35)
+        self.assertEqual(self.line(target, row)[1], "1.25 x")
+
+    def test_closing_that_is_quadratic_is_not_linear(self):
+        few, many = rows_of("renewals", ("100000 leases closed", {"cpu_us_per_closed_lease": 2.0}),
+                            ("1000000 leases closed", {"cpu_us_per_closed_lease": 20.0}))
+        target = targets.Target("", targets.divided(targets.MANY, targets.FEWER), targets.LINEAR)
+        self.assertEqual(self.line(target, few, many)[1:], ("10.00 x", "at most 1.5 x", "no"))
+
+    def test_of_some_parts_only_what_they_measured_is_told(self):
+        row = self.against_floor(pairs_per_s=1.3)
+        self.assertEqual(len(targets.lines([row], whole=False)), 1)
+        self.assertEqual(targets.as_text(targets.lines([], whole=False)), "")
+
+    def test_the_table_says_that_the_machine_was_not_quiet(self):
+        lines = targets.lines([self.against_floor(pairs_per_s=1.3)], whole=False)
+        for show in targets.as_text, targets.as_markdown:
+            self.assertIn("not quiet", show(lines, "WARNING"))
+            self.assertNotIn("not quiet", show(lines, ""))
+
 
 class Machine(unittest.TestCase):
+    QUIET = {"busy_before": 0.02, "busy_between": 0.03, "busy_after": 0.05, "others_meanwhile": 0.01, "stolen": 0.01}
+
+    def test_one_that_was_quiet_is_not_warned_of(self):
+        self.assertEqual(machine.warning(self.QUIET), "")
+
     def test_one_that_others_use_is_warned_of(self):
-        for before, after, warned in ((0.02, 0.05, False), (0.4, 0.0, True), (0.0, 0.2, True)):
-            with self.subTest(before=before, after=after):
-                said = machine.warning({"busy_before": before, "busy_after": after})
-                self.assertEqual("WARNING: others used" in said, warned)
+        for key, share, words in (("busy_before", 0.4, "others used 40%"), ("busy_between", 0.3, "others used 30%"),
+                                  ("busy_after", 0.2, "others used 20%"), ("others_meanwhile", 0.05, "used 5% of it meanwhile"),
+                                  ("stolen", 0.25, "its host took 25%")):
+            with self.subTest(key=key):
+                said = machine.warning({**self.QUIET, key: share})
+                self.assertIn("WARNING: this machine was not quiet: ", said)
+                self.assertIn(words, said)
 
     def test_how_busy(self):
         self.assertTrue(0 <= machine.busy(0.05) <= 1)
+
+    def test_stolen_time_is_not_idle(self):
+        with tempfile.NamedTemporaryFile("w") as file:
+            file.write("cpu  6 2 7 60 10 3 2 10 1 1\ncpu0 1 1 1 1 1 1 1 1 0 0\n")
+            file.flush()
+            self.assertEqual(machine.cpu_times(file.name), (100, 70, 10))
+
+    def test_a_run_is_watched(self):
+        facts = machine.Watch().facts()
+        self.assertEqual(set(facts), {"stolen", "others_meanwhile"})
+        self.assertTrue(all(0 <= share <= 1 for share in facts.values()), facts)
+
+
+class Busy:
+    """A process that does nothing but use a processor."""
+
+    def __enter__(self):
+        self.process = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+        return self.process.pid
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+
+
+class OtherProcesses(unittest.TestCase):
+    def await_ticks(self, watched, least):
+        until = time.monotonic() + 20
+        while watched.ticks() < least:
+            self.assertLess(time.monotonic(), until, "its work is not seen")
+
+    def only(self, pid):
+        watched = others.Others()
+        watched.before = {one: found for one, found in watched.before.items() if one == pid}
+        return watched
+
+    def test_the_work_of_one_that_was_there_before_is_seen(self):
+        with Busy() as pid:
+            self.await_ticks(self.only(pid), 3)
+
+    def test_what_we_start_ourselves_is_not_of_others(self):
+        watched = others.Others()
+        with Busy() as pid:
+            self.assertNotIn(pid, watched.before)
+
+    def test_who_has_ended_counts_no_more(self):
+        with Busy() as pid:
+            watched = self.only(pid)
+            self.await_ticks(watched, 1)
+        self.assertEqual(watched.ticks(), 0)
 
 
 if __name__ == "__main__":
