@@ -56,7 +56,7 @@ class Watch:
 
     def facts(self):
         everything, _, stolen = cpu_times()
-        share = lambda ticks: round(ticks / max(1, everything - self.all), 3)
+        share = lambda ticks: round(min(1, ticks / max(1, everything - self.all)), 3)
         return {"stolen": share(stolen - self.stolen), "others_meanwhile": share(self.others.ticks())}
 
 

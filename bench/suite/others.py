@@ -1,38 +1,52 @@
 """others.py - what processes that are not ours use of the processors: those that were there before us."""
 import os
+from collections import namedtuple
 
-def read_stat(pid):
-    """(its start, its parent, its own ticks, those of its dead children), or None for none and for the kernel's."""
+Process = namedtuple("Process", "start parent own dead")  # own: ticks; dead: those of its children that have ended
+
+
+def look(pid):
+    """None if there is none, and for those of the kernel, which work for us too."""
     try:
         with open(f"/proc/{pid}/stat") as file:
             words = file.read().rsplit(")", 1)[1].split()
     except (OSError, IndexError):
         return None
-    parent, own, dead, start, memory = words[1], words[11:13], words[13:15], words[19], words[20]
-    if memory == "0":
-        return None
-    return start, int(parent), sum(map(int, own)), sum(map(int, dead))
+    own, dead = (sum(map(int, words[at:at + 2])) for at in (11, 13))
+    return Process(words[19], int(words[1]), own, dead) if words[20] != "0" else None
 
 
-def used(pid):
-    """(start, ticks). Who adopts orphans has dead children that may be of ours."""
-    found = read_stat(pid)
-    if not found:
-        return None
-    start, parent, own, dead = found
-    return start, own if 1 in (pid, parent) else own + dead
+def look_at_all():
+    pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    return {pid: process for pid in pids if pid != os.getpid() and (process := look(pid))}
 
 
 class Others:
     def __init__(self):
-        pids = [int(name) for name in os.listdir("/proc") if name.isdigit() and int(name) != os.getpid()]
-        self.before = {pid: found for pid in pids if (found := used(pid))}
+        self.before = look_at_all()
+
+    def adopts(self, pid):
+        """It is told of dead children that are not its own, and may be ours."""
+        return 1 in (pid, self.before[pid].parent)
+
+    def used(self, pid, process):
+        return process.own + (0 if self.adopts(pid) else process.dead)
+
+    def living(self):
+        now = {pid: look(pid) for pid in self.before}
+        return {pid: process for pid, process in now.items() if process and process.start == self.before[pid].start}
+
+    def is_told(self, pid, living):
+        """Whether one that has ended is among the dead of one that lives."""
+        parent = self.before[pid].parent
+        if parent not in self.before or self.adopts(parent):
+            return False
+        return parent in living or self.is_told(parent, living)
 
     def ticks(self):
-        """Since then; of a process that has ended, its parent tells."""
-        sum_of = 0
-        for pid, (start, ticks) in self.before.items():
-            now = used(pid)
-            if now and now[0] == start:
-                sum_of += now[1] - ticks
-        return sum_of
+        """Since then."""
+        living = self.living()
+        now = sum(self.used(pid, process) for pid, process in living.items())
+        before = sum(self.used(pid, process) for pid, process in self.before.items()
+                     if pid in living or self.is_told(pid, living))
+        return max(0, now - before)

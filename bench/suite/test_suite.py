@@ -5,6 +5,7 @@ import tempfile
 import time
 import types
 import unittest
+from unittest import mock
 
 import machine
 import others
@@ -191,7 +192,7 @@ class OtherProcesses(unittest.TestCase):
 
     def only(self, pid):
         watched = others.Others()
-        watched.before = {one: found for one, found in watched.before.items() if one == pid}
+        watched.before = {pid: watched.before[pid]}
         return watched
 
     def test_the_work_of_one_that_was_there_before_is_seen(self):
@@ -203,11 +204,24 @@ class OtherProcesses(unittest.TestCase):
         with Busy() as pid:
             self.assertNotIn(pid, watched.before)
 
-    def test_who_has_ended_counts_no_more(self):
-        with Busy() as pid:
-            watched = self.only(pid)
-            self.await_ticks(watched, 1)
-        self.assertEqual(watched.ticks(), 0)
+    def after(self, before, now):
+        """The ticks of processes (parent, own, dead) by pid, of which `now` is left."""
+        as_processes = lambda table: {pid: others.Process("0", *words) for pid, words in table.items()}
+        with mock.patch.multiple(others, look_at_all=lambda: as_processes(before), look=as_processes(now).get):
+            return others.Others().ticks()
+
+    def test_what_one_did_before_us_does_not_count_when_it_ends(self):
+        shell, build = (90, 5, 0), (20, 1000, 40)
+        self.assertEqual(self.after({20: shell, 21: build}, {20: (90, 5, 1047)}), 7)
+        self.assertEqual(self.after({20: shell, 21: build}, {20: (90, 6, 0), 21: (20, 1002, 40)}), 3)
+
+    def test_one_that_ends_with_its_parent_is_told_of_by_its_grandparent(self):
+        before = {20: (90, 0, 0), 21: (20, 10, 0), 22: (21, 100, 0)}
+        self.assertEqual(self.after(before, {20: (90, 0, 113)}), 3)
+
+    def test_who_adopts_orphans_does_not_count_its_dead(self):
+        self.assertEqual(self.after({1: (0, 5, 100), 2: (1, 5, 100)}, {1: (0, 6, 900), 2: (1, 7, 900)}), 3)
+        self.assertEqual(self.after({1: (0, 5, 0), 2: (1, 50, 0), 3: (2, 40, 0)}, {1: (0, 5, 95)}), 0)
 
 
 if __name__ == "__main__":
