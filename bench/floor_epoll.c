@@ -193,7 +193,7 @@ static void drain(struct floor *floor)
     floor->begins = false;
     while (goes_on(floor) && floor->now < end && behind(floor))
         turn(floor);
-    if (behind(floor))
+    if (goes_on(floor) && behind(floor))
         break_off(floor, "a master did not answer all");
 }
 
