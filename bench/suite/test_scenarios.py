@@ -1,0 +1,94 @@
+"""Tests that the scenarios do what their figures are told of: python3 bench/suite/test_scenarios.py BIN
+
+BIN is the folder of redlock-bench and redlock."""
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from urllib.parse import urlsplit
+
+from entrant import Entrant, once
+from masters import Masters
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+CLUSTER = os.path.join(HERE, "../../cluster-scripts/cluster")
+BIN = os.path.abspath(sys.argv.pop(1))
+FIVE = (1, 2, 3, 4, 5)
+CLOSED_LOOPS = "floor-async", "floor-patient", "floor-epoll"
+DEADLINE_S = 20
+
+
+class Scenarios(unittest.TestCase):
+    def setUp(self):
+        os.environ["REDLOCK"] = os.path.join(BIN, "redlock")
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.masters = Masters(CLUSTER, os.path.join(folder.name, "masters"), len(FIVE))
+        self.addCleanup(self.masters.stop)
+        self.environment = {"REDLOCK_NODES": self.masters.list(*FIVE)}
+
+    def command(self, *arguments):
+        return [os.path.join(BIN, "redlock-bench"), *arguments]
+
+    def bench(self, *arguments):
+        return once(self.command("--json", "--no-syscalls", *arguments), 60, self.environment)
+
+    def ask(self, number, *words):
+        node = urlsplit(self.masters.nodes[number - 1])
+        done = subprocess.run(["redis-cli", "-h", node.hostname, "-p", str(node.port), *words], text=True, check=True,
+                              stdout=subprocess.PIPE, env={**os.environ, "REDISCLI_AUTH": node.password})
+        return done.stdout
+
+    def calls(self, number, command):
+        for line in self.ask(number, "info", "commandstats").splitlines():
+            if line.startswith(f"cmdstat_{command}:calls="):
+                return int(line.split("=")[1].split(",")[0])
+        return 0
+
+    def await_no_locks(self):
+        until = time.monotonic() + DEADLINE_S
+        while any("fl:" in self.ask(number, "keys", "fl:*") for number in FIVE):
+            self.assertLess(time.monotonic(), until, "locks are left")
+            time.sleep(0.02)
+
+    def test_a_floor_sets_and_deletes_each_name_on_all_masters(self):
+        for scenario, c in [(name, c) for name in CLOSED_LOOPS for c in (1, 64)] + [("floor-blocking", 1)]:
+            with self.subTest(scenario=scenario, c=c):
+                before = [self.calls(number, "set") for number in FIVE]
+                result = self.bench("-c", str(c), "--pairs", "300", scenario)
+                self.assertEqual((result.get("pairs"), result.get("failed"), result.get("note")), (300, 0, ""), result)
+                self.await_no_locks()
+                self.assertEqual([self.calls(number, "set") for number in FIVE], [sets + 300 for sets in before])
+
+    def test_one_floor_alone_waits_for_the_releases_of_all(self):
+        entrants = {name: Entrant(name, self.command("--warm", "0", "--slice", "0.2", name), self.environment)
+                    for name in CLOSED_LOOPS}
+        for entrant in entrants.values():
+            self.addCleanup(entrant.close)
+            entrant.wait_until_ready()
+        self.masters.pause(5)
+        pairs = {name: (entrant.slice(0.2) or {}).get("pairs") for name, entrant in entrants.items()}
+        self.masters.resume(5)
+        self.assertEqual(pairs["floor-patient"], 0)
+        self.assertTrue(pairs["floor-async"] and pairs["floor-epoll"], pairs)
+
+    def test_a_storm_is_of_all_connections(self):
+        result = self.bench("--leases", "20", "storm")
+        self.assertEqual((result.get("clients"), result.get("connections")), (20, 100), result)
+        self.assertGreater(result["master_us_per_connection"], 0)
+
+    def test_a_command_is_run_as_often_as_wanted(self):
+        result = self.bench("--pairs", "3", "--worker", os.path.join(BIN, "redlock run bench-test -- true"), "start")
+        self.assertEqual((result.get("pairs"), result.get("note")), (3, ""), result)
+        self.assertGreater(result["run_us"], 0)
+
+    def test_a_command_that_fails_is_told(self):
+        result = self.bench("--pairs", "3", "--worker", "false", "start")
+        self.assertEqual((result.get("pairs"), result.get("failed")), (0, 1), result)
+        self.assertIn("false", result["note"])
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2, warnings="ignore")
