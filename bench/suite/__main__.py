@@ -34,7 +34,7 @@ def publish(suite, facts, watch, folder, began):
     facts.update(watch.facts(), busy_between=suite.busy)
     facts["took_s"] = round(time.monotonic() - began)
     facts["parts_took_s"] = suite.took_s
-    facts["busy_after"] = machine.busy()
+    facts["busy_after"] = machine.still_busy()
     warning, reached = machine.warning(facts), targets.lines(suite.rows, suite.whole)
     text = warning + table.as_text(suite.rows) + targets.as_text(reached, warning)
     sys.stdout.write(text + "\n" + "\n".join(f"{k}: {v}" for k, v in facts.items()) + "\n")

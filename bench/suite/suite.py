@@ -490,7 +490,7 @@ class Suite:
         for name, part in parts.items():
             if only and name not in only:
                 continue
-            self.busy = max(self.busy, machine.busy(0.3))
+            self.busy = max(self.busy, machine.still_busy(0.3))
             began = time.monotonic()
             try:
                 part()

@@ -160,6 +160,11 @@ class Machine(unittest.TestCase):
     def test_how_busy(self):
         self.assertTrue(0 <= machine.busy(0.05) <= 1)
 
+    def test_what_ends_at_once_is_not_still_busy(self):
+        for shares, told in (([0.05], 0.05), ([0.6, 0.02], 0.02), ([0.6, 0.5], 0.5)):
+            with self.subTest(shares=shares), mock.patch.object(machine, "busy", side_effect=shares):
+                self.assertEqual(machine.still_busy(), told)
+
     def test_stolen_time_is_not_idle(self):
         with tempfile.NamedTemporaryFile("w") as file:
             file.write("cpu  6 2 7 60 10 3 2 10 1 1\ncpu0 1 1 1 1 1 1 1 1 0 0\n")
