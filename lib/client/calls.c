@@ -101,7 +101,7 @@ static size_t token_room(const redlock *client, const char *token)
 static redlock_lease *make_lease(redlock *client, struct names *names, const struct terms *terms,
                                  const char *token)
 {
-    redlock_lease *lease = calloc(1, offsetof(redlock_lease, token) + token_room(client, token));
+    redlock_lease *lease = calloc(1, sizeof *lease + lease_size(terms) + token_room(client, token));
     if (!lease || !names ||
         !lease_init(client->engine, core_of(lease), names, terms, token,
                     token ? strlen(token) : 0)) {
@@ -460,8 +460,8 @@ const char *redlock_token(redlock_lease *lease)
     char token[TOKEN_MAX + 1];
     lease_token(lease->client->engine, core_of(lease), token);
     if (token[0])
-        memcpy(lease->token, token, strlen(token)); /* each is of the same length */
-    return lease->token;
+        memcpy(token_text(lease), token, strlen(token)); /* each is of the same length */
+    return token_text(lease);
 }
 
 /* ---- masters ---------------------------------------------------------------- */

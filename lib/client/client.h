@@ -74,7 +74,6 @@ struct lease_queue {
 };
 
 struct redlock_lease {
-    struct lease_room core; /* see core_of() */
     redlock *client;
     redlock_callback *callback;
     void *data;
@@ -95,7 +94,7 @@ struct redlock_lease {
     bool permit : 1;            /* it is to be one of the permits of a name */
     bool inspects : 1;          /* it is there to look at others */
     bool freed : 1;             /* dropped; its memory goes when the queue gets to it */
-    char token[]; /* the last text of redlock_token(), with room for any token of the lease */
+    usec core[];                /* lease_size() bytes; behind them is the text of redlock_token() */
 };
 
 /* How far the pump is; see pump.h. */
@@ -170,7 +169,13 @@ static inline struct client_task *announcer_of(const redlock_lease *lease)
 
 static inline struct lease *core_of(const redlock_lease *lease)
 {
-    return (struct lease *)(void *)&lease->core;
+    return (struct lease *)(void *)lease->core;
+}
+
+/* The last text of redlock_token(), with room for any token of the lease. */
+static inline char *token_text(redlock_lease *lease)
+{
+    return (char *)lease->core + lease_size_of(core_of(lease));
 }
 
 static inline redlock_lease *lease_of_core(struct lease *core)

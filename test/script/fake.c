@@ -737,8 +737,10 @@ void fake_call(struct fake *fake, struct actor *actor, enum event_kind kind, use
         actor->used = false; /* told nothing more */
     fake_step(fake, &(struct event){.kind = kind, .lease = &actor->core, .ttl = ttl});
     /* A later read of it finds rubbish. */
-    if (frees)
+    if (frees) {
         memset(&actor->core, 0x5a, sizeof actor->core);
+        memset(&actor->extra, 0x5a, sizeof actor->extra);
+    }
 }
 
 /* ---- beginning and end ------------------------------------------------------------ */

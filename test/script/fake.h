@@ -48,6 +48,7 @@ struct fake_master {
 /* A lease with a name, so that scenarios can speak of it. */
 struct actor {
     struct lease core;
+    struct lease_extra extra; /* behind it: see lease_extra() */
     char name[32];
     bool used, begun, untold, acquired, lost, ended;
 };

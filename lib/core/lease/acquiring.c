@@ -179,7 +179,8 @@ static enum cause why_failed(const struct engine *e, const struct lease *lease)
 static void hold(struct engine *e, struct lease *lease, usec max_hold)
 {
     engine_list(e, &e->held, lease);
-    lease->hold_until = max_hold ? e->now + max_hold : NEVER;
+    if (max_hold)
+        lease_extra(lease)->hold_until = e->now + max_hold;
     lease->wake_at = holding_renew_when(e, lease);
     lease_add_outcome(e, lease, OUTCOME_ACQUIRED, CAUSE_NONE);
 }
@@ -235,7 +236,8 @@ static void round_won(struct engine *e, struct lease *lease)
     lease_become(lease, LEASE_HELD);
     lease->claim->taken_at = e->now;
     place_leave(e, lease);
-    lease->fence = lease->terms.fence ? lease->attempt->fence : 0; /* a place may be inherited */
+    /* A place may be inherited. */
+    lease_set_fence(lease, lease->terms.fence ? lease->attempt->fence : 0);
     round_give_up_connecting(round, lease_masters(e));
     e->counters.handoffs += given;
     if (given)
@@ -305,7 +307,7 @@ void acquiring_unsay(struct engine *e, struct lease *lease)
 {
     lease->untold = 0;
     lease->valid_until = 0;
-    lease->fence = 0;
+    lease_set_fence(lease, 0);
     engine_list(e, &e->busy, lease);
     failed(e, lease, CAUSE_TOO_SLOW);
 }
@@ -314,7 +316,7 @@ void acquiring_cancel(struct engine *e, struct lease *lease, enum cause cause)
 {
     lease->untold = 0;
     lease->valid_until = 0;
-    lease->fence = 0;
+    lease_set_fence(lease, 0);
     place_leave(e, lease);
     if (lease->claim && lease->attached)
         claim_forget(e, lease->claim);

@@ -21,7 +21,7 @@ bool lease_may_ask(const struct engine *e, const struct lease *lease, unsigned m
 static __attribute__((cold, noinline)) usec rest_to_keep(const struct engine *e,
                                                          const struct lease *lease)
 {
-    usec rest = lease->keep_until - e->now;
+    usec rest = lease_keep_until(lease) - e->now;
     return quorum_ttl_for(rest > 0 ? rest : 0, MUTANT(PERIOD_UNDRIFTED) ? 0 : e->config.drift_ppm);
 }
 

@@ -25,7 +25,7 @@ static void ask(struct engine *e, struct lease *lease, unsigned master)
 
 void changing_upgrade(struct engine *e, struct lease *lease)
 {
-    bool too_late = e->now >= lease->hold_until;
+    bool too_late = e->now >= lease_hold_until(lease);
     if (too_late || !lease_make_room(e, lease)) {
         lease_add_outcome(e, lease, OUTCOME_NOT_CHANGED, too_late ? CAUSE_MAX_HOLD : CAUSE_MEMORY);
         return;
@@ -54,7 +54,7 @@ static void upgraded(struct engine *e, struct lease *lease)
 {
     claim_upgraded(e, lease->claim, those_that_granted(e, lease), lease->attempt->round->asked_at);
     if (lease->terms.fence && !MUTANT(UPGRADE_KEEPS_FENCE))
-        lease->fence = lease->attempt->fence;
+        lease_set_fence(lease, lease->attempt->fence);
     lease_become(lease, LEASE_HELD);
     losing_follow_the_ledger(e, lease);
     if (!lease_is_held(lease))

@@ -12,7 +12,8 @@
 #include "lease/lease.h"
 
 struct further_place {
-    struct lease lease; /* the first member: see further_owner() */
+    struct lease lease;       /* the first member: see further_owner() */
+    struct lease_extra extra; /* behind it: see lease_extra() */
     struct lease *owner;
     struct further_place *next;
 };

@@ -36,7 +36,7 @@ static usec renewal_step(const struct engine *e, usec ttl)
  * renewed for less than its ttl. */
 usec holding_renew_when(struct engine *e, const struct lease *lease)
 {
-    if (!lease->terms.renew || e->now >= lease->hold_until)
+    if (!lease->terms.renew || e->now >= lease_hold_until(lease))
         return NEVER;
     usec third = lease->terms.ttl / 3, step = renewal_step(e, lease->terms.ttl);
     usec at = e->now + engine_jitter(e, third - third / 10 + step - 1, third);
@@ -139,7 +139,7 @@ void holding_weigh(struct engine *e, struct lease *lease)
 void holding_renew(struct engine *e, struct lease *lease)
 {
     lease->wake_at = NEVER;
-    bool too_late = e->now >= lease->hold_until;
+    bool too_late = e->now >= lease_hold_until(lease);
     if (too_late && lease->extending) {
         lease_add_outcome(e, lease, OUTCOME_NOT_EXTENDED, CAUSE_MAX_HOLD);
         lease->extending = false;

@@ -91,11 +91,8 @@ struct lease {
     struct attempt *attempt; /* NULL: the lease is merely held, or over */
     struct held_terms terms;
     usec asked_at;
-    usec hold_until;
-    usec keep_until;  /* nobody else has the names before; 0: no such time, or not yet known */
     usec wake_at;     /* waiting: the next look; held: the next renewal */
     usec valid_until; /* held: validity by the ledger; see lease_valid_until() */
-    usec fence;       /* see lease_fence() */
     struct deadline deadline;
     uint32_t rounds;
     uint64_t causes : CAUSE_BITS *CAUSES_UNTOLD; /* enum cause of untold outcomes */
@@ -110,9 +107,33 @@ struct lease {
     uint64_t downgrading : 1; /* this renewal tells the masters that it is shared */
     uint64_t left : 1;        /* its user leaves it to its ttl: EVENT_DETACH is on its way */
     uint64_t further : 1;     /* it is a further place of another lease: see further.h */
+    uint64_t has_extra : 1;   /* see lease_extra() */
 };
 
-_Static_assert(sizeof(struct lease) <= sizeof(struct lease_room), "there is room in the shell");
+/* What only a lease needs whose terms have max_hold, at_least or a fence. */
+struct lease_extra {
+    usec hold_until; /* NEVER: its terms have no max_hold */
+    usec keep_until; /* nobody else has the names before; 0: no such time, or not yet known */
+    usec fence;      /* see lease_fence() */
+};
+
+/* It stands behind the lease, where lease_size() left room for it; NULL: there is none. */
+static inline struct lease_extra *lease_extra(const struct lease *lease)
+{
+    return lease->has_extra ? (struct lease_extra *)(void *)(lease + 1) : NULL;
+}
+
+static inline usec lease_hold_until(const struct lease *lease)
+{
+    const struct lease_extra *extra = lease_extra(lease);
+    return extra ? extra->hold_until : NEVER;
+}
+
+static inline usec lease_keep_until(const struct lease *lease)
+{
+    const struct lease_extra *extra = lease_extra(lease);
+    return extra ? extra->keep_until : 0;
+}
 
 static inline bool lease_is_waiting(const struct lease *lease)
 {

@@ -71,6 +71,15 @@ static inline void lease_wake_by(struct lease *lease, usec at)
         lease->wake_at = at;
 }
 
+/* A fence other than 0 only for a lease whose terms have one. */
+static inline void lease_set_fence(struct lease *lease, usec fence)
+{
+    struct lease_extra *extra = lease_extra(lease);
+    ASSERT(extra || !fence);
+    if (extra)
+        extra->fence = fence;
+}
+
 /* making.c */
 /* See lease_init(); the names are those that the lease asks for. */
 bool lease_make(struct engine *engine, struct lease *lease, struct names *names,
@@ -255,7 +264,7 @@ void queue_master_up(struct engine *engine, struct lease *lease);
 /* Its user wants nobody else to have the names for a while yet. */
 static inline bool leaving_is_due(const struct engine *engine, const struct lease *lease)
 {
-    return engine->now < lease->keep_until && !MUTANT(PERIOD_CUT);
+    return engine->now < lease_keep_until(lease) && !MUTANT(PERIOD_CUT);
 }
 /* It is released, and the masters are asked to keep it for the rest of that time. */
 static inline bool leaving_is_under_way(const struct lease *lease)

@@ -7,7 +7,7 @@ static void lose(struct engine *e, struct lease *lease, enum cause cause)
         acquiring_unsay(e, lease);
         return;
     }
-    if (cause == CAUSE_EXPIRED && e->now >= lease->hold_until)
+    if (cause == CAUSE_EXPIRED && e->now >= lease_hold_until(lease))
         cause = CAUSE_MAX_HOLD;
     e->counters.lost++;
     if (cause == CAUSE_EXPIRED && lease_round(lease))

@@ -252,13 +252,14 @@ bool lease_tell(struct engine *e, struct lease *lease, struct outcome *outcome)
     outcome->valid = outcome->ends > 0 ? outcome->ends : 0;
     outcome->fence = lease_fence(lease);
     if (kind == OUTCOME_RELEASED && !outcome->cause && leaving_is_due(e, lease))
-        outcome->kept = lease->keep_until - e->now;
+        outcome->kept = lease_keep_until(lease) - e->now;
     if (kind == OUTCOME_NOT_CHANGED && lease->state == LEASE_HELD)
         renew_by(e, lease, e->now);
     if (kind == OUTCOME_ACQUIRED) {
         lease->attached = false; /* from now on releasing it is our duty */
         usec from = MUTANT(PERIOD_FROM_ASKING) ? lease->asked_at : e->now;
-        lease->keep_until = lease->attempt->at_least ? from + lease->attempt->at_least : 0;
+        if (lease->attempt->at_least)
+            lease_extra(lease)->keep_until = from + lease->attempt->at_least;
         e->counters.acquired++;
         histogram_add(&e->counters.acquiring, outcome->elapsed);
         lease_note_waited(lease, outcome->elapsed);

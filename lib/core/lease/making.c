@@ -1,6 +1,26 @@
 #include "lease/lease_parts.h"
 #include "lease/local_queue.h"
 
+static bool needs_extra(const struct terms *terms)
+{
+    return terms->max_hold || terms->at_least || terms->fence;
+}
+
+static size_t size_with(bool extra)
+{
+    return sizeof(struct lease) + (extra ? sizeof(struct lease_extra) : 0);
+}
+
+size_t lease_size(const struct terms *terms)
+{
+    return size_with(needs_extra(terms));
+}
+
+size_t lease_size_of(const struct lease *lease)
+{
+    return size_with(lease->has_extra);
+}
+
 bool lease_make(struct engine *e, struct lease *lease, struct names *names,
                 const struct terms *terms, const char *token, size_t token_length)
 {
@@ -8,7 +28,10 @@ bool lease_make(struct engine *e, struct lease *lease, struct names *names,
                                       .margin = terms->margin,
                                       .renew = terms->renew,
                                       .fence = terms->fence},
-                            .attached = token != NULL};
+                            .attached = token != NULL,
+                            .has_extra = needs_extra(terms)};
+    if (lease->has_extra)
+        *lease_extra(lease) = (struct lease_extra){.hold_until = NEVER};
     lease->deadline.owner = OWNER_LEASE;
     lease->wake_at = NEVER;
     lease->attempt = attempt_take(e);

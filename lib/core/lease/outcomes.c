@@ -44,7 +44,8 @@ void lease_end(struct engine *e, struct lease *lease, enum outcome_kind kind, en
 
 usec lease_fence(const struct lease *lease)
 {
-    return lease->untold & BIT(OUTCOME_ACQUIRED) ? 0 : lease->fence;
+    const struct lease_extra *extra = lease_extra(lease);
+    return !extra || lease->untold & BIT(OUTCOME_ACQUIRED) ? 0 : extra->fence;
 }
 
 usec lease_valid_until(const struct lease *lease)

@@ -9,10 +9,10 @@
 
 struct engine;
 
-/* Room for a lease within a struct of the shell. */
-struct lease_room {
-    uint64_t words[14];
-};
+/* The bytes that the shell finds for a lease with these terms, aligned as a usec; and those of a
+ * lease that was made. */
+size_t lease_size(const struct terms *terms);
+size_t lease_size_of(const struct lease *lease);
 
 /* What one master said to a lease's question. */
 struct vote_view {
