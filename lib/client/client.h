@@ -82,19 +82,19 @@ struct redlock_lease {
         struct waiters *waiters;       /* inspects: of each master; NULL: no master told any */
         struct client_task *announcer; /* else: what it announces; NULL: nothing */
     };
-    int32_t extend_ttl; /* ms: a day at most */
-    int16_t slot;       /* since ACQUIRED was told; -1: none */
-    uint8_t operations;
+    int32_t extend_ttl : 28;    /* ms: a day at most */
     bool asked : 1, untold : 1; /* the lease is in that queue */
     bool lost : 1;              /* LOST was told */
     bool told : 1;              /* an outcome was told */
-    bool ended : 1;             /* NOT_ACQUIRED, RELEASED or SEEN was told */
-    bool released : 1;          /* a release was asked for, or there is nothing to release */
-    bool reads : 1;             /* it has one name, which it wants shared */
-    bool permit : 1;            /* it is to be one of the permits of a name */
-    bool inspects : 1;          /* it is there to look at others */
-    bool freed : 1;             /* dropped; its memory goes when the queue gets to it */
-    usec core[];                /* lease_size() bytes; behind them is the text of redlock_token() */
+    int16_t slot;               /* since ACQUIRED was told; -1: none */
+    uint8_t operations;
+    bool ended : 1;    /* NOT_ACQUIRED, RELEASED or SEEN was told */
+    bool released : 1; /* a release was asked for, or there is nothing to release */
+    bool reads : 1;    /* it has one name, which it wants shared */
+    bool permit : 1;   /* it is to be one of the permits of a name */
+    bool inspects : 1; /* it is there to look at others */
+    bool freed : 1;    /* dropped; its memory goes when the queue gets to it */
+    usec core[];       /* lease_size() bytes; behind them is the text of redlock_token() */
 };
 
 /* How far the pump is; see pump.h. */
