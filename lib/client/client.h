@@ -97,6 +97,8 @@ struct redlock_lease {
     usec core[];       /* lease_size() bytes; behind them is the text of redlock_token() */
 };
 
+_Static_assert(sizeof(redlock_lease) <= 7 * sizeof(usec), "a million of them");
+
 /* How far the pump is; see pump.h. */
 enum stage { STAGE_REST, STAGE_EVENTS, STAGE_TELL, STAGE_FLUSH };
 

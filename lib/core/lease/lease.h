@@ -110,6 +110,8 @@ struct lease {
     uint64_t has_extra : 1;   /* see lease_extra() */
 };
 
+_Static_assert(sizeof(struct lease) <= 11 * sizeof(usec), "a million of them");
+
 /* What only a lease needs whose terms have max_hold, at_least or a fence. */
 struct lease_extra {
     usec hold_until; /* NEVER: its terms have no max_hold */
