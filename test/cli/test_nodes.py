@@ -66,6 +66,12 @@ class Healthy(ClusterCase):
                       "maxmemory-policy noeviction", told)
         self.assertEqual(told.count("->"), 1)
 
+    def test_append_only_files(self):
+        self.cluster.cli(2, "CONFIG", "SET", "appendonly", "yes")
+        told = self.redlock("nodes", "--json", status=0).json
+        self.cluster.cli(2, "CONFIG", "SET", "appendonly", "no")
+        self.assertEqual([node["aof"] for node in told["nodes"]].count(True), 1)
+
     def test_one_master_twice(self):
         # There is no quorum without it: otherwise a slow master may be noticed too late.
         uri = self.cluster.uris[1]
