@@ -198,6 +198,9 @@ class Denied(Masters):
         held = f"lock:{command}:held"
         words = {"TOKEN": self.lock(held), "HELD": held, "ITS": f"lock:{command}:its"}
         self.make_user("without-" + command, "-" + command)
+        # Who is the first in line needs no rank.
+        self.each("ZADD", f"redlock:queue:{held}", 1, "ahead")
+        self.each("SET", "redlock:waiter:ahead", "of another client", "PX", 60000)
         nodes = self.servers[0].uri(f"without-{command}:pw@")
         return self.spawn(*(words.get(word, word) for word in action),
                           env=self.env(REDLOCK_NODES=nodes))
