@@ -14,7 +14,9 @@
 #include "tasks/tasks.h"
 
 #define CLOSE_AT_ONCE 256  /* leases that one step of closing releases */
-#define CLOSE_UNHEARD 1024 /* leases whose releases may be unanswered while closing */
+#define CLOSE_UNHEARD 1024 /* leases whose releases may be unanswered while closing, */
+#define CLOSE_FAR     4096 /* and where masters are far away */
+#define CLOSE_NEAR    MS(10)
 
 /* ---- news of a master ---------------------------------------------------- */
 
@@ -85,13 +87,21 @@ static void hurry_claims(struct engine *e)
     }
 }
 
+/* The further away masters are, the more is under way at a time.  This is settled before the
+ * releases go out, for then answers wait behind others, and all masters seem to be far away. */
+static unsigned unheard_at_most(const struct engine *e)
+{
+    usec most = CLOSE_UNHEARD * master_quorum_trip(e) / CLOSE_NEAR;
+    return most < CLOSE_UNHEARD ? CLOSE_UNHEARD : most > CLOSE_FAR ? CLOSE_FAR : (unsigned)most;
+}
+
 /* Closing goes in portions, and on as answers come: the releases of a million leases would fill
  * memory, and most would be answered too late. */
 static void close_some(struct engine *e)
 {
-    for (unsigned i = 0; i < CLOSE_AT_ONCE && e->held.first && e->busy.count < CLOSE_UNHEARD; i++)
+    for (unsigned i = 0; i < CLOSE_AT_ONCE && e->held.first && e->busy.count < e->close_most; i++)
         lease_close(e, e->held.first);
-    if (e->held.first && e->busy.count < CLOSE_UNHEARD)
+    if (e->held.first && e->busy.count < e->close_most)
         deadlines_set(&e->deadlines, &e->deadline, e->now);
 }
 
@@ -104,6 +114,7 @@ static void close_one(struct engine *e, struct lease *lease, unsigned master)
 static void close_all(struct engine *e)
 {
     e->closing = true;
+    e->close_most = unheard_at_most(e);
     lists_each(e, &e->busy, close_one, 0);
     tasks_close(e);
     subscription_end(e);

@@ -3,6 +3,7 @@
 
 #define LEASES  2000
 #define UNHEARD 1024 /* releases to one master that may be unanswered */
+#define FAR     1536 /* the same where masters are 15 ms away */
 
 static struct actor crowd[LEASES]; /* more than a fake has room for */
 
@@ -25,15 +26,27 @@ static void acquire(struct actor *actor)
     tell(actor, OUTCOME_ACQUIRED, CAUSE_NONE);
 }
 
-static int begin(void **state)
+static int begin_at(void **state, usec away)
 {
     if (core_set_up_greeted(state))
         return -1;
     for (unsigned i = 0; i < LEASES; i++)
         acquire(&crowd[i]);
+    for (unsigned i = 0; i < MASTERS; i++)
+        fake.engine.masters[i].round_trip = away;
     fake.closing = true;
     fake_step(&fake, &(struct event){.kind = EVENT_CLOSE});
     return 0;
+}
+
+static int begin(void **state)
+{
+    return begin_at(state, 0);
+}
+
+static int begin_far(void **state)
+{
+    return begin_at(state, MS(15));
 }
 
 static int end(void **state)
@@ -49,20 +62,32 @@ static void wake_all(void)
         fake_wake(&fake);
 }
 
-static void test_goes_on_with_the_answers(void **state)
+/* All answers come at once, whether masters seemed to be far away or not. */
+static void answer_each_in_turn(unsigned unheard)
 {
     usec begun = fake.now;
-    (void)state;
     for (unsigned answered = 0; !fake.closed; answered++) {
         wake_all();
         unsigned left = LEASES - answered;
-        assert_int_equal(fake.masters[0].count, left < UNHEARD ? left : UNHEARD);
-        for (unsigned i = 0; i < 3; i++)
+        assert_int_equal(fake.masters[0].count, left < unheard ? left : unheard);
+        for (unsigned i = 0; i < MASTERS; i++)
             assert_true(fake_answer(&fake, i, &(struct reply){.answer = ANSWER_YES}));
     }
     assert_int_equal(fake.now, begun);
     for (unsigned i = 0; i < LEASES; i++)
         tell(&crowd[i], OUTCOME_RELEASED, CAUSE_NONE);
+}
+
+static void test_goes_on_with_the_answers(void **state)
+{
+    (void)state;
+    answer_each_in_turn(UNHEARD);
+}
+
+static void test_more_is_under_way_to_masters_that_are_far(void **state)
+{
+    (void)state;
+    answer_each_in_turn(FAR);
 }
 
 static void test_goes_on_when_no_master_answers(void **state)
@@ -91,6 +116,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_goes_on_with_the_answers, begin, end),
+        cmocka_unit_test_setup_teardown(test_more_is_under_way_to_masters_that_are_far, begin_far,
+                                        end),
         cmocka_unit_test_setup_teardown(test_goes_on_when_no_master_answers, begin, end),
         cmocka_unit_test_setup_teardown(test_sends_what_is_left_when_given_up, begin, end),
     };

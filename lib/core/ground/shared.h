@@ -45,6 +45,7 @@ struct engine {
     usec clock; /* ours, logical: above clocks that are vouched for, and our proposals */
     enum cause misconfigured; /* found before EFFECT_READY: no lease can be had */
     bool ready_told, closing, closed_told;
+    unsigned close_most;      /* leases whose releases may be unanswered while closing */
     bool stepping;            /* for an assertion: no effect of a step may call the core */
     struct deadline deadline; /* closing goes on, or claims without a deadline are looked at */
     usec look_at;             /* when those claims are looked at; 0: there are none */

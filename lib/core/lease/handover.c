@@ -16,10 +16,7 @@
  * before it. */
 static usec handed_at_most(const struct engine *e)
 {
-    usec trips[MASTERS_MAX];
-    for (unsigned i = 0; i < lease_masters(e); i++)
-        trips[i] = e->masters[i].round_trip;
-    usec far = HANDED_TRIPS * quorum_ranked(trips, lease_masters(e), e->quorum);
+    usec far = HANDED_TRIPS * master_quorum_trip(e);
     return far < HANDED_LAST ? HANDED_LAST : far < HANDED_MOST_LAST ? far : HANDED_MOST_LAST;
 }
 

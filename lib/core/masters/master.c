@@ -57,6 +57,14 @@ bool master_is_silent(const struct engine *e, const struct master *master)
     return master->in_flight && e->now >= master->progress_at + answer_timeout(e, master);
 }
 
+usec master_quorum_trip(const struct engine *e)
+{
+    usec trips[MASTERS_MAX];
+    for (unsigned i = 0; i < e->config.masters; i++)
+        trips[i] = e->masters[i].round_trip;
+    return quorum_ranked(trips, e->config.masters, e->quorum);
+}
+
 static usec stall(const struct engine *e, const struct master *master)
 {
     return STALL_TIMEOUTS * answer_timeout(e, master);

@@ -41,6 +41,8 @@ bool master_may_grant(const struct engine *engine, const struct master *master);
 bool master_is_connecting(const struct master *master);
 /* The master has answered nothing at all for longer than an answer takes. */
 bool master_is_silent(const struct engine *engine, const struct master *master);
+/* The round trip that a quorum of masters have at least. */
+usec master_quorum_trip(const struct engine *engine);
 /* The master's wall clock, and ours at nearly the same moment. */
 void master_set_clock(struct master *master, usec its, usec ours);
 /* Until when the answer to a request about a lease is awaited.  While the master answers others,
