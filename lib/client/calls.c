@@ -98,10 +98,16 @@ static size_t token_room(const redlock *client, const char *token)
     return (token ? strlen(token) : engine_token_length(client->engine)) + 1;
 }
 
+static size_t size_of(const redlock *client, const struct terms *terms, const char *token)
+{
+    size_t rare = terms->inspects || terms->fence ? sizeof(union lease_rare) : 0;
+    return sizeof(redlock_lease) + lease_size(terms) + rare + token_room(client, token);
+}
+
 static redlock_lease *make_lease(redlock *client, struct names *names, const struct terms *terms,
                                  const char *token)
 {
-    redlock_lease *lease = calloc(1, sizeof *lease + lease_size(terms) + token_room(client, token));
+    redlock_lease *lease = calloc(1, size_of(client, terms, token));
     if (!lease || !names ||
         !lease_init(client->engine, core_of(lease), names, terms, token,
                     token ? strlen(token) : 0)) {
@@ -142,6 +148,8 @@ static redlock_lease *enter_lease(redlock *client, struct names *names, const st
         return NULL;
     }
     lease->permit = terms->permits != 0;
+    lease->inspects = terms->inspects;
+    lease->fenced = terms->fence;
     lease->slot = -1;
     lease->client = client;
     return lease;
@@ -282,14 +290,13 @@ redlock_code redlock_release_permit(redlock *client, redlock_lease **lease,
 redlock_code redlock_inspect(redlock *client, redlock_lease **lease, const redlock_name *names,
                              size_t count, redlock_callback *callback, void *data)
 {
+    struct terms terms = {.inspects = true};
     redlock_code code = begin(client, lease, names, count, callback);
     if (!code)
-        code = new_lease(client, lease, names, count, &(struct terms){0}, NULL, callback, data);
-    if (code)
-        return code;
-    (*lease)->inspects = true;
-    client_ask(*lease, OP_INSPECT);
-    return REDLOCK_OK;
+        code = new_lease(client, lease, names, count, &terms, NULL, callback, data);
+    if (!code)
+        client_ask(*lease, OP_INSPECT);
+    return code;
 }
 
 /* ---- for calls about other things -------------------------------------------- */

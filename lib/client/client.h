@@ -78,26 +78,29 @@ struct redlock_lease {
     redlock_callback *callback;
     void *data;
     redlock_lease *next_asked, *next_untold; /* in the client's queues */
-    union {
-        struct waiters *waiters;       /* inspects: of each master; NULL: no master told any */
-        struct client_task *announcer; /* else: what it announces; NULL: nothing */
-    };
-    int32_t extend_ttl : 28;    /* ms: a day at most */
-    bool asked : 1, untold : 1; /* the lease is in that queue */
-    bool lost : 1;              /* LOST was told */
-    bool told : 1;              /* an outcome was told */
-    int16_t slot;               /* since ACQUIRED was told; -1: none */
+    int32_t extend_ttl : 28;                 /* ms: a day at most */
+    bool asked : 1, untold : 1;              /* the lease is in that queue */
+    bool lost : 1;                           /* LOST was told */
+    bool told : 1;                           /* an outcome was told */
+    int16_t slot;                            /* since ACQUIRED was told; -1: none */
     uint8_t operations;
     bool ended : 1;    /* NOT_ACQUIRED, RELEASED or SEEN was told */
     bool released : 1; /* a release was asked for, or there is nothing to release */
     bool reads : 1;    /* it has one name, which it wants shared */
     bool permit : 1;   /* it is to be one of the permits of a name */
     bool inspects : 1; /* it is there to look at others */
+    bool fenced : 1;   /* it has a fence, so that it can announce something */
     bool freed : 1;    /* dropped; its memory goes when the queue gets to it */
-    usec core[];       /* lease_size() bytes; behind them is the text of redlock_token() */
+    usec core[]; /* lease_size() bytes; then its lease_rare, if it has one; then token_text() */
 };
 
-_Static_assert(sizeof(redlock_lease) <= 7 * sizeof(usec), "a million of them");
+_Static_assert(sizeof(redlock_lease) <= 6 * sizeof(usec), "a million of them");
+
+/* Of a lease that inspects, or is fenced. */
+union lease_rare {
+    struct waiters *waiters;       /* inspects: of each master; NULL: no master told any */
+    struct client_task *announcer; /* is fenced: what it announces; NULL: nothing */
+};
 
 /* How far the pump is; see pump.h. */
 enum stage { STAGE_REST, STAGE_EVENTS, STAGE_TELL, STAGE_FLUSH };
@@ -159,25 +162,33 @@ struct redlock {
 /* The beginning of all keys and names that are the library's own on the masters. */
 #define OWN "redlock:"
 
-static inline struct waiters *waiters_of(const redlock_lease *lease)
-{
-    return lease->inspects ? lease->waiters : NULL;
-}
-
-static inline struct client_task *announcer_of(const redlock_lease *lease)
-{
-    return lease->inspects ? NULL : lease->announcer;
-}
-
 static inline struct lease *core_of(const redlock_lease *lease)
 {
     return (struct lease *)(void *)lease->core;
 }
 
-/* The last text of redlock_token(), with room for any token of the lease. */
-static inline char *token_text(redlock_lease *lease)
+/* NULL: it has none. */
+static inline union lease_rare *rare_of(const redlock_lease *lease)
 {
-    return (char *)lease->core + lease_size_of(core_of(lease));
+    bool has = lease->inspects || lease->fenced;
+    return has ? (void *)((char *)lease->core + lease_size_of(core_of(lease))) : NULL;
+}
+
+static inline struct waiters *waiters_of(const redlock_lease *lease)
+{
+    return lease->inspects ? rare_of(lease)->waiters : NULL;
+}
+
+static inline struct client_task *announcer_of(const redlock_lease *lease)
+{
+    return lease->fenced ? rare_of(lease)->announcer : NULL;
+}
+
+/* The last text of redlock_token(), with room for any token of the lease. */
+static inline char *token_text(const redlock_lease *lease)
+{
+    union lease_rare *rare = rare_of(lease);
+    return rare ? (char *)(rare + 1) : (char *)lease->core + lease_size_of(core_of(lease));
 }
 
 static inline redlock_lease *lease_of_core(struct lease *core)

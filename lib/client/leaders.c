@@ -81,7 +81,7 @@ static redlock_code make_announcer(redlock_lease *lease)
     if (code || !announcer)
         return REDLOCK_E_MEMORY;
     announcer->lease = lease;
-    lease->announcer = &announcer->task;
+    rare_of(lease)->announcer = &announcer->task;
     return REDLOCK_OK;
 }
 

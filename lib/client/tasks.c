@@ -16,7 +16,7 @@ static void end(redlock *client, struct client_task *task)
 void client_tasks_end_of(redlock_lease *lease)
 {
     struct client_task *task = announcer_of(lease);
-    lease->announcer = NULL;
+    rare_of(lease)->announcer = NULL;
     task->freed = true;
     task->untold = false;
     lease->client->tasks_asked = true;

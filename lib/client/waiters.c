@@ -35,11 +35,11 @@ void waiters_note(redlock *client, const struct event *event)
         return;
     struct lease *core = lease_inspecting(&reply->tag);
     redlock_lease *lease = core ? lease_of_core(core) : NULL;
-    if (lease && !lease->waiters)
-        lease->waiters = calloc(client->masters, sizeof *lease->waiters);
-    if (!lease || !lease->waiters)
+    if (lease && !waiters_of(lease))
+        rare_of(lease)->waiters = calloc(client->masters, sizeof(struct waiters));
+    if (!lease || !waiters_of(lease))
         return;
-    struct waiters *waiters = &lease->waiters[event->master];
+    struct waiters *waiters = &waiters_of(lease)[event->master];
     keep(&waiters->waiting, reply->waiting, reply->waiters, reply->waiters_length);
     waiters->permits = reply->permits;
     keep(&waiters->readers, reply->readers, reply->reader_tokens, reply->reader_tokens_length);
@@ -52,21 +52,23 @@ static const char *text_of(const struct crowd *crowd)
 
 void waiters_tell(redlock *client, const redlock_lease *lease)
 {
+    const struct waiters *waiters = waiters_of(lease);
     for (unsigned i = 0; i < client->masters; i++)
         if (client->votes[i].kind == REDLOCK_VOTE_HELD) {
-            client->votes[i].waiting = lease->waiters[i].waiting.count;
-            client->votes[i].waiters = text_of(&lease->waiters[i].waiting);
-            client->votes[i].readers = lease->waiters[i].readers.count;
-            client->votes[i].permits = lease->waiters[i].permits;
-            client->votes[i].reader_tokens = text_of(&lease->waiters[i].readers);
+            client->votes[i].waiting = waiters[i].waiting.count;
+            client->votes[i].waiters = text_of(&waiters[i].waiting);
+            client->votes[i].readers = waiters[i].readers.count;
+            client->votes[i].permits = waiters[i].permits;
+            client->votes[i].reader_tokens = text_of(&waiters[i].readers);
         }
 }
 
 void waiters_free(redlock_lease *lease)
 {
-    for (unsigned i = 0; waiters_of(lease) && i < lease->client->masters; i++) {
-        free(lease->waiters[i].waiting.text);
-        free(lease->waiters[i].readers.text);
+    struct waiters *waiters = waiters_of(lease);
+    for (unsigned i = 0; waiters && i < lease->client->masters; i++) {
+        free(waiters[i].waiting.text);
+        free(waiters[i].readers.text);
     }
-    free(waiters_of(lease));
+    free(waiters);
 }

@@ -297,6 +297,7 @@ struct terms {
     bool renew;
     bool fence;       /* with a fencing token */
     bool shared;      /* every name is shared; the core goes by its names */
+    bool inspects;    /* it is there to look at others; the core goes by EVENT_INSPECT */
     unsigned permits; /* one of so many slots of the name; 0: the name itself */
 };
 

@@ -10,7 +10,7 @@
 struct engine;
 
 /* The bytes that the shell finds for a lease with these terms, aligned as a usec; and those of a
- * lease that was made. */
+ * lease that was made, even if it was dropped since. */
 size_t lease_size(const struct terms *terms);
 size_t lease_size_of(const struct lease *lease);
 
