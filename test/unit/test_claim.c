@@ -1,5 +1,5 @@
 /* A claim that runs out of room: of memory for its deadline, and of bits to count what is in
- * flight. */
+ * flight.  And its token, as a text. */
 #include "core_world.h"
 
 #include <stdio.h>
@@ -76,6 +76,32 @@ static void test_is_looked_at_in_its_time(void **state)
     assert_true(claim->timed);
 }
 
+static void test_is_not_put_off_by_others(void **state)
+{
+    (void)state;
+    const struct claim *claim = release_starving();
+    fake_advance(&fake, MS(150));
+    fake.countdown = 1;
+    fake_call(&fake, fake_actor(&fake, "B0"), EVENT_ABANDON, 0);
+    assert_int_equal(fake.countdown, 0); /* nor was there memory for that one */
+    assert_false(claim->timed);
+    fake_advance(&fake, MS(100));
+    assert_true(claim->timed);
+}
+
+static void test_its_token_is_a_text(void **state)
+{
+    (void)state;
+    char token[TOKEN_MAX + 1];
+    memset(token, 'x', sizeof token);
+    assert_true(fake_new(&fake, "B", "other", &(struct terms){.ttl = TTL}, NULL));
+    claim_token(&fake.engine, fake_actor(&fake, "B")->core.claim, token);
+    assert_string_equal(token, ""); /* it has none yet */
+    memset(token, 'x', sizeof token);
+    claim_token(&fake.engine, acquire()->core.claim, token);
+    assert_int_equal(strlen(token), TOKEN_TEXT);
+}
+
 static void test_is_written_off_without_a_deadline(void **state)
 {
     (void)state;
@@ -134,6 +160,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CORE_TEST(test_gets_a_deadline_later),
         CORE_TEST(test_is_looked_at_in_its_time),
+        CORE_TEST(test_is_not_put_off_by_others),
+        CORE_TEST(test_its_token_is_a_text),
         CORE_TEST(test_is_written_off_without_a_deadline),
         CORE_TEST(test_counts_what_is_in_flight),
         CORE_TEST(test_too_many_in_flight_are_never_absent),

@@ -2,6 +2,7 @@
 #include "core_world.h"
 
 #define LEASES  2000
+#define AT_ONCE 256  /* leases that one step releases */
 #define UNHEARD 1024 /* releases to one master that may be unanswered */
 #define FAR     1536 /* the same where masters are 15 ms away */
 
@@ -36,6 +37,7 @@ static int begin_at(void **state, usec away)
         fake.engine.masters[i].round_trip = away;
     fake.closing = true;
     fake_step(&fake, &(struct event){.kind = EVENT_CLOSE});
+    assert_int_equal(fake.masters[0].count, AT_ONCE);
     return 0;
 }
 
