@@ -229,6 +229,7 @@ bool event_may_draw(enum event_kind kind)
 static void enter(struct engine *e, usec now, struct randomness *random)
 {
     ASSERT(!e->stepping);
+    ASSERT(now >= e->now); /* what is known would be older than it is */
     IF_ASSERTS(e->stepping = true;)
     e->now = now;
     e->random = random;
