@@ -19,6 +19,7 @@
     X(CALLS_IN_ORDER, "calls are carried out as they came: releases do not go together")           \
     X(WRITTEN_AT_ONCE, "each request is written by itself")                                        \
     X(JUDGED_BY_AN_OLD_LOOK, "replies are judged by the clock as it was before they were read")    \
+    X(HEARD_BY_AN_OLD_LOOK, "the same for what comes on a notification connection")                \
     X(TOLD_BY_AN_OLD_LOOK, "an outcome is told without a look at the clock")                       \
     X(END_UNTOLD, "the core is not told that a notification connection has ended")                 \
     X(FLOOD_HEARD, "a master may send as many notifications as it likes")                          \

@@ -57,7 +57,7 @@ static void deliver(void *owner, usec now, const struct event *event)
 {
     redlock *client = owner;
     struct event heard = *event;
-    client->now = now;
+    client->now = CLIENT_MUTANT(HEARD_BY_AN_OLD_LOOK) ? client->now : now;
     if (event->kind == EVENT_CONNECTED)
         return; /* the connection is not subscribed yet */
     if (event->kind == EVENT_CLOSED && CLIENT_MUTANT(END_UNTOLD))

@@ -69,6 +69,11 @@ static void an_answer_to_nothing(void)
     step(&(struct event){.kind = EVENT_REPLY, .reply = &reply});
 }
 
+static void a_clock_that_goes_back(void)
+{
+    engine_step(&engine, 0, NULL, &(struct event){.kind = EVENT_CLOSE});
+}
+
 static bool aborts(void (*what)(void))
 {
     int status = 0;
@@ -87,7 +92,8 @@ static bool aborts(void (*what)(void))
 int main(void)
 {
     void (*const broken[])(void) = {an_effect_that_calls_the_core, a_master_that_is_not_there,
-                                    a_connection_that_ends_twice, an_answer_to_nothing};
+                                    a_connection_that_ends_twice, an_answer_to_nothing,
+                                    a_clock_that_goes_back};
     unsigned unnoticed = aborts(an_honest_shell);
     for (unsigned i = 0; i < sizeof broken / sizeof *broken; i++)
         unnoticed += !aborts(broken[i]);

@@ -341,6 +341,15 @@ void check_came(struct shell *s, unsigned master, bool subscribed)
             s->index + 1, master + 1);
 }
 
+void check_heard_now(struct shell *s)
+{
+    usec late = shell_now(s) - s->client->now;
+    if (late)
+        world_violated(s->world, "notify",
+                       "client %u dates what it hears %lld us before it was read", s->index + 1,
+                       (long long)late);
+}
+
 void check_notified(struct shell *s)
 {
     for (unsigned i = 0; i < s->world->masters; i++) {

@@ -40,6 +40,8 @@ static void deliver(struct link *link, const struct event *event)
     link->shell->world->events++;
     link->owner.deliver(link->owner.owner, shell_now(link->shell), event);
     check_step(link->shell);
+    if (link->subscribed)
+        check_heard_now(link->shell);
 }
 
 /* ---- beginning ------------------------------------------------------------------- */

@@ -229,6 +229,8 @@ static void deliver(void *owner, usec now, const struct event *event)
     s->world->events++;
     peer->owner.deliver(peer->owner.owner, now, event);
     check_step(s);
+    if (peer->subscribed)
+        check_heard_now(s);
     if (event->kind == EVENT_PUSH)
         check_came(s, peer->master, peer->open);
 }
