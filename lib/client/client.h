@@ -95,6 +95,7 @@ struct redlock_lease {
 };
 
 _Static_assert(sizeof(redlock_lease) <= 6 * sizeof(usec), "a million of them");
+_Static_assert(TTL_MS_MOST < 1 << 27, "extend_ttl has room for it");
 
 /* Of a lease that inspects, or is fenced. */
 union lease_rare {

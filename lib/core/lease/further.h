@@ -18,6 +18,8 @@ struct further_place {
     struct further_place *next;
 };
 
+_Static_assert(offsetof(struct further_place, extra) == sizeof(struct lease), "right behind it");
+
 static inline struct lease *further_owner(const struct lease *lease)
 {
     return ((const struct further_place *)(const void *)lease)->owner;
