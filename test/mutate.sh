@@ -148,6 +148,7 @@ mutant hello-whole-again masters/master.c "$(within hear_no_hello ' && !master->
 mutant hello-whole-at-first masters/master.c "$(within hear_no_hello 'is_greeted\(master\)' 'master->state == MASTER_PREPARING')"
 mutant adopt-by-hash masters/master.c "$(within master_adopt 'REQUEST_ADOPT, true' 'REQUEST_ADOPT, false')"
 mutant former-not-killed masters/master.c "$(within come_up 'end_former_connections\(e, index\);' '')"
+mutant tasks-not-killed masters/master.c "$(within master_answered ' \|\| request_is_of_task\(reply->tag\.kind\)' '')"
 mutant owed-forgotten engine.c "$(within after_up 'pay_claims\(e, master\);' '')"
 mutant unknown-is-refused ledger/claim.c "$(within expect_to_be_set 'presence = UNSURE' 'presence = ABSENT')"
 mutant never-written-off ledger/claim.c "$(within claim_wake 'write_off\(e, claim\)' 'come_due(e, claim)')"

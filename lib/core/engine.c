@@ -242,6 +242,19 @@ static void leave(struct engine *e)
     IF_ASSERTS(e->stepping = false;)
 }
 
+static void hear_subscribed(struct engine *e, unsigned master, const char *run_id)
+{
+    if (subscription_begun(e, master, run_id))
+        after_subscribed(e, master);
+    tasks_subscribed(e, master);
+}
+
+static void go_on_closing(struct engine *e)
+{
+    if (e->closing && e->held.first)
+        close_some(e);
+}
+
 void engine_step(struct engine *e, usec now, struct randomness *random, const struct event *event)
 {
     ASSERT(event->master < e->config.masters);
@@ -263,9 +276,7 @@ void engine_step(struct engine *e, usec now, struct randomness *random, const st
         hear(e, event->master, event->reply);
         break;
     case EVENT_SUBSCRIBED:
-        if (subscription_begun(e, event->master, event->text))
-            after_subscribed(e, event->master);
-        tasks_subscribed(e, event->master);
+        hear_subscribed(e, event->master, event->text);
         break;
     case EVENT_ALIVE:
         subscription_heard(e, event->master);
@@ -322,8 +333,7 @@ void engine_step(struct engine *e, usec now, struct randomness *random, const st
         give_up_all(e);
         break;
     }
-    if (e->closing && e->held.first)
-        close_some(e);
+    go_on_closing(e);
     leave(e);
 }
 

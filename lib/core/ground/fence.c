@@ -5,7 +5,7 @@
 usec fence_of(const usec *grants, unsigned masters, unsigned quorum)
 {
     ASSERT(quorum > 0 && quorum <= masters && masters <= MASTERS_MAX);
-    usec sorted[MASTERS_MAX];
+    usec sorted[MASTERS_MAX] = {0};
     unsigned count = 0;
     for (unsigned i = 0; i < masters; i++) {
         if (!grants[i])

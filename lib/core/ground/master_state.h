@@ -26,7 +26,7 @@ struct master {
     bool heard;           /* hello was answered on this connection: its clocks and ttls count */
     bool hello_asked;     /* a hello is in flight */
     bool hello_whole;     /* the last one brought all scripts */
-    bool left_unanswered; /* this connection ended with requests of leases in flight */
+    bool left_unanswered; /* this connection ended with requests of leases or tasks in flight */
     enum cause refused;   /* CAUSE_REPLICA, CAUSE_SAME_MASTER or CAUSE_NONE */
     unsigned failures;    /* failed attempts since the last success */
     unsigned brief;       /* connections in a row that ended soon */

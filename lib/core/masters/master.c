@@ -469,7 +469,7 @@ void master_answered(struct engine *e, unsigned index, const struct reply *reply
     if (master->in_flight)
         master->in_flight--;
     if (reply->answer == ANSWER_LOST) {
-        master->left_unanswered |= reply->tag.claim != NULL;
+        master->left_unanswered |= reply->tag.claim != NULL || request_is_of_task(reply->tag.kind);
         return;
     }
     master->progress_at = e->now;
