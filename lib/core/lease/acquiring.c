@@ -135,7 +135,7 @@ static void failed(struct engine *e, struct lease *lease, enum cause cause)
     if (lease->attached) {
         claim_forget(e, lease->claim);
     } else {
-        if (cause == CAUSE_HELD && !goes_on)
+        if (round && cause == CAUSE_HELD && !goes_on)
             ask_who_has_it(e, lease);
         if (MUTANT(NO_ROLLBACK))
             claim_forget(e, lease->claim);
