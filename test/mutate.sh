@@ -161,7 +161,7 @@ mutant looked-at-once engine.c "$(within look_at_claims 'deadlines_at_latest\([^
 mutant closed-all-at-once engine.c "$(within close_some ' \&\& e->busy\.count < e->close_most; ' '; ')"
 mutant closed-far-slowly engine.c "$(within unheard_at_most 'master_quorum_trip\(e\)' '(usec)e->quorum')"
 mutant closed-as-it-seems engine.c "$(within close_some 'e->close_most; i' 'unheard_at_most(e); i')"
-mutant closing-stalls engine.c "$(within engine_step 'if \(e->closing \&\& e->held\.first\)' 'if (event->kind == EVENT_CLOSE || event->kind == EVENT_TIMER)')"
+mutant closing-stalls engine.c "$(within engine_step 'go_on_closing\(e\);' 'if (event->kind == EVENT_CLOSE || event->kind == EVENT_TIMER) go_on_closing(e);')"
 mutant given-up-unsent engine.c "$(within give_up_all 'while \(e->held\.first\)' 'while (false)')"
 mutant many-miscounted ledger/claim.c "$(within hear_setting 'if \(at->setting < SETTING_MANY\)' 'if (at->setting)')"
 mutant late-answer-not-dated ledger/claim.c "$(within hear_setting 'may_last\(e, claim, reply->tag\.ttl\); .*' '')"
