@@ -90,21 +90,23 @@ static bool carry_out_all(redlock *client)
 
 /* ---- time ------------------------------------------------------------------ */
 
+static void read_what_has_come(redlock *client)
+{
+    for (unsigned i = 0; i < client->masters; i++)
+        link_read(client->links[i]);
+    notify_read(client);
+}
+
 static bool wake_all(redlock *client)
 {
-    usec due = engine_next_deadline(client->engine), now = client_look(client);
-    if (due > now)
+    usec due = engine_next_deadline(client->engine);
+    if (due > client_look(client))
         return false;
-    for (unsigned i = 0; now - due > LATE && i < client->masters; i++)
-        link_read(client->links[i]);
-    if (now - due > LATE)
-        notify_read(client);
-    client_look(client);
-    for (unsigned i = 0; i < DEADLINES_A_ROUND; i++) {
-        if (engine_next_deadline(client->engine) > client->now)
-            break;
+    if (client->now - due > LATE)
+        read_what_has_come(client);
+    for (unsigned i = 0;
+         i < DEADLINES_A_ROUND && engine_next_deadline(client->engine) <= client->now; i++)
         client_step(client, &(struct event){.kind = EVENT_TIMER});
-    }
     return true;
 }
 
