@@ -11,6 +11,9 @@
 /* Rounds of the pump before other watchers of the loop get their turn. */
 #define PUMP_ROUNDS       64
 #define DEADLINES_A_ROUND 1024
+/* Calls before the loop writes what they send, and reads: the time that a master has for its answer
+ * runs from the call, and a master cannot answer what it has not been sent. */
+#define CALLS_A_TURN 1024
 /* If the pump is this late, it reads the replies that have come before it judges a master. */
 #define LATE MS(20)
 
@@ -47,39 +50,41 @@ static void carry_out(redlock *client, redlock_lease *lease)
         queues_drop(lease);
 }
 
-static void carry_out_those(redlock *client, unsigned operations)
+/* Carries out `room` calls of a queue, or all; returns how many more there is room for. */
+static unsigned carry_out_those(redlock *client, struct lease_queue *calls, unsigned room)
 {
-    redlock_lease *lease = client->asked.first, *next;
-    client->asked = (struct lease_queue){0};
-    for (; lease; lease = next) {
-        next = lease->next_asked;
-        lease->asked = false;
-        if (lease->operations & operations)
-            carry_out(client, lease);
-        else
-            queue_asked(client, lease);
-    }
+    for (redlock_lease *lease; room && (lease = queue_take_asked(calls)); room--)
+        carry_out(client, lease);
+    return room;
 }
 
 /* Releases come first, so that the releases for one master go in one command.  The calls
  * about one lease keep their order; calls about two leases have no order to keep. */
+static bool carry_out_calls(redlock *client)
+{
+    bool any = queues_have_calls(client);
+    queues_sort(client);
+    unsigned room = carry_out_those(client, &client->releases, CALLS_A_TURN);
+    carry_out_those(client, &client->asked, room);
+    if (queues_have_calls(client))
+        client->pump.rounds = PUMP_ROUNDS; /* this round is the last of its turn */
+    return any;
+}
+
 static bool carry_out_all(redlock *client)
 {
-    bool any = client->asked.first || client->adopt;
+    bool any = client->adopt;
     for (unsigned i = 0; client->adopt; i++) {
         if (client->adopt & 1U << i)
             client_step(client, &(struct event){.kind = EVENT_ADOPT, .master = i});
         client->adopt &= ~(1U << i);
     }
-    if (!CLIENT_MUTANT(CALLS_IN_ORDER))
-        carry_out_those(client, OP_RELEASE);
-    while (client->asked.first)
-        carry_out_those(client, ~0U);
+    any |= carry_out_calls(client);
     if (client->tasks_asked) {
         client_tasks_carry_out(client);
         any = true;
     }
-    if (client->close_asked && !client->closing) {
+    if (client->close_asked && !client->closing && !queues_have_calls(client)) {
         client->closing = true;
         client_tasks_close(client);
         client_step(client, &(struct event){.kind = EVENT_CLOSE});
@@ -199,7 +204,7 @@ static void flush_links(redlock *client)
 /* Comes last: after all outcomes, and after the calls that were made in their callbacks. */
 static bool tell_closed(redlock *client)
 {
-    if (!client->closing || client->closed_told || client->asked.first)
+    if (!client->closing || client->closed_told || queues_have_calls(client))
         return false;
     if (!client->closed) {
         if (client_look(client) < client->close_by)
@@ -291,6 +296,6 @@ bool pump_holds_loop(const redlock *client)
         return true;
     if (client->closed_told)
         return false;
-    return engine_is_busy(client->engine) || client->asked.first || client->untold.first ||
+    return engine_is_busy(client->engine) || queues_have_calls(client) || client->untold.first ||
            client->close_asked || client->adopt || client->tasks_asked || client->tasks_untold;
 }

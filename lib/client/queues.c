@@ -2,19 +2,51 @@
 
 #include <stdlib.h>
 
+#include "client_mutant.h"
 #include "waiters.h"
 
 void queue_asked(redlock *client, redlock_lease *lease)
 {
-    if (lease->asked)
+    bool releases = lease->operations & OP_RELEASE && !CLIENT_MUTANT(CALLS_IN_ORDER);
+    if (lease->asked) {
+        client->releases_behind |= releases && !lease->to_release;
         return;
+    }
+    struct lease_queue *queue = releases ? &client->releases : &client->asked;
     lease->asked = true;
+    lease->to_release = releases;
     lease->next_asked = NULL;
-    if (client->asked.first)
-        client->asked.last->next_asked = lease;
+    if (queue->first)
+        queue->last->next_asked = lease;
     else
-        client->asked.first = lease;
-    client->asked.last = lease;
+        queue->first = lease;
+    queue->last = lease;
+}
+
+void queues_sort(redlock *client)
+{
+    if (!client->releases_behind)
+        return;
+    struct lease_queue all = client->asked;
+    client->asked = (struct lease_queue){0};
+    client->releases_behind = false;
+    for (redlock_lease *lease; (lease = queue_take_asked(&all));)
+        queue_asked(client, lease);
+}
+
+redlock_lease *queue_take_asked(struct lease_queue *queue)
+{
+    redlock_lease *lease = queue->first;
+    if (lease) {
+        queue->first = lease->next_asked;
+        lease->asked = false;
+    }
+    return lease;
+}
+
+bool queues_have_calls(const redlock *client)
+{
+    return client->releases.first || client->asked.first;
 }
 
 void queue_untold(redlock *client, redlock_lease *lease)

@@ -6,9 +6,20 @@
 
 #include "client.h"
 
-/* Both do nothing if the lease is in that queue already. */
+/* Both do nothing if the lease is in that queue already.  A lease with calls to carry out is in one
+ * of two queues: if one of them is a release, in that of the releases. */
 void queue_asked(redlock *client, redlock_lease *lease);
 void queue_untold(redlock *client, redlock_lease *lease);
+
+/* Leases that were to be released after other calls about them go into the queue of the releases.
+ */
+void queues_sort(redlock *client);
+
+/* The first lease of `queue`, a queue of calls, which it leaves; NULL if there is none. */
+redlock_lease *queue_take_asked(struct lease_queue *queue);
+
+/* There are calls to carry out. */
+bool queues_have_calls(const redlock *client);
 
 /* The next lease with an outcome to tell that was not dropped; NULL if there is none. */
 redlock_lease *queues_take_untold(redlock *client);

@@ -7,6 +7,7 @@
 #include "invariants.h"
 #include "lease/further.h"
 #include "period.h"
+#include "queues.h"
 #include "trace.h"
 #include "user.h"
 
@@ -237,7 +238,7 @@ void user_lease_free(struct user_lease *lease)
 
 void user_leases_drop(struct shell *s, bool all)
 {
-    if (!all && (!s->let_go || !s->client || s->client->asked.first))
+    if (!all && (!s->let_go || !s->client || queues_have_calls(s->client)))
         return;
     struct user_lease **at = &s->all, *lease;
     while ((lease = *at)) {
