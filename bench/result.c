@@ -33,12 +33,22 @@ static double seconds_of(struct timeval time)
     return (double)time.tv_sec + (double)time.tv_usec / 1e6;
 }
 
-void usage_now(double *user, double *system)
+static void usage_of(int whose, double *user, double *system)
 {
     struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
+    getrusage(whose, &usage);
     *user = seconds_of(usage.ru_utime);
     *system = seconds_of(usage.ru_stime);
+}
+
+void usage_now(double *user, double *system)
+{
+    usage_of(RUSAGE_SELF, user, system);
+}
+
+void usage_of_children(double *user, double *system)
+{
+    usage_of(RUSAGE_CHILDREN, user, system);
 }
 
 size_t bytes_in_use(void)

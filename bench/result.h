@@ -22,7 +22,7 @@ struct result {
     struct histogram acquire, release; /* ns */
     uint64_t pairs, failed;
     double seconds;
-    double user, system; /* CPU seconds of this process meanwhile */
+    double user, system; /* CPU seconds meanwhile, of this process; of `start`, the commands' */
     struct fact facts[FACTS_MAX];
     unsigned fact_count;
     char note[240]; /* the first failure, for people */
@@ -34,8 +34,9 @@ void result_fact(struct result *result, const char *name, double value);
 void result_note(struct result *result, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* CPU seconds of this process so far. */
+/* CPU seconds so far, of this process and of the children for which it has waited. */
 void usage_now(double *user, double *system);
+void usage_of_children(double *user, double *system);
 /* Bytes that malloc has given out. */
 size_t bytes_in_use(void);
 int64_t now_ns(void);

@@ -5,7 +5,6 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,14 +17,6 @@ struct start {
     char *text, *words[WORDS_MAX + 1]; /* up to a NULL */
     posix_spawn_file_actions_t files;
 };
-
-static double children_cpu(void)
-{
-    struct rusage usage;
-    getrusage(RUSAGE_CHILDREN, &usage);
-    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-           (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
-}
 
 /* Its standard input and output are empty: those of this process carry slices. */
 static bool run_command(const struct start *start)
@@ -57,7 +48,8 @@ static void run_start(void *self, double warm, double seconds, struct result *re
 {
     struct start *start = self;
     int64_t end = now_ns() + (int64_t)(seconds * 1e9);
-    double cpu = children_cpu();
+    double user, system;
+    usage_of_children(&user, &system);
     (void)warm;
     while (!is_over(start, result, end)) {
         if (!run_timed(start, result)) {
@@ -67,7 +59,9 @@ static void run_start(void *self, double warm, double seconds, struct result *re
         }
         result->pairs++;
     }
-    result->user = children_cpu() - cpu;
+    usage_of_children(&result->user, &result->system);
+    result->user -= user;
+    result->system -= system;
     if (result->pairs)
         result_fact(result, "run_us", result->seconds * 1e6 / (double)result->pairs);
 }

@@ -124,6 +124,6 @@ def ratio(ours, other, what):
     for i in range(0, min(len(ours.slices), len(other.slices)) - 1, 2):
         a = [of_pair(one, what) for one in ours.slices[i:i + 2]]
         b = [of_pair(one, what) for one in other.slices[i:i + 2]]
-        if all(a) and all(b):
+        if None not in a + b and sum(b):
             result.append(sum(a) / sum(b))
     return (median(result), spread(result)) if result else None

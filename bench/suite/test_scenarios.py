@@ -74,6 +74,18 @@ class Scenarios(unittest.TestCase):
         self.assertEqual(pairs["floor-patient"], 0)
         self.assertTrue(pairs["floor-async"] and pairs["floor-epoll"], pairs)
 
+    def test_what_masters_refuse_is_no_pair(self):
+        for number in FIVE[:3]:
+            self.ask(number, "config", "set", "maxmemory", "1")
+        for name in CLOSED_LOOPS:
+            with self.subTest(scenario=name):
+                entrant = Entrant(name, self.command("--warm", "0", "--slice", "0.2", name), self.environment)
+                self.addCleanup(entrant.close)
+                entrant.wait_until_ready()
+                result = entrant.slice(0.2) or {}
+                self.assertEqual((result.get("pairs"), result.get("acquire_histogram_ns")), (0, []), result)
+                self.assertGreater(result["failed"], 0, result)
+
     def test_a_storm_is_of_all_connections(self):
         result = self.bench("--leases", "20", "storm")
         self.assertEqual((result.get("clients"), result.get("connections")), (20, 100), result)
@@ -83,6 +95,11 @@ class Scenarios(unittest.TestCase):
         result = self.bench("--pairs", "3", "--worker", os.path.join(BIN, "redlock run bench-test -- true"), "start")
         self.assertEqual((result.get("pairs"), result.get("note")), (3, ""), result)
         self.assertGreater(result["run_us"], 0)
+
+    def test_the_processor_time_is_that_of_the_command(self):
+        kernel_works = "dd if=/dev/zero of=/dev/null bs=64k count=20000 status=none"
+        result = self.bench("--pairs", "2", "--worker", kernel_works, "start")
+        self.assertGreater(result["system_us_per_pair"], result["user_us_per_pair"], result)
 
     def test_a_command_that_fails_is_told(self):
         result = self.bench("--pairs", "3", "--worker", "false", "start")

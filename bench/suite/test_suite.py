@@ -12,7 +12,7 @@ import others
 import plots
 import table
 import targets
-from figures import Row
+from figures import Row, ratio
 from suite import FLOOR, RING, Suite
 
 
@@ -28,6 +28,23 @@ class Pictures(unittest.TestCase):
         (colour, dashes), (same, others) = plots.styles(["redlock, one dead", "redlock, one frozen"])
         self.assertEqual(colour, same)
         self.assertNotEqual(dashes, others)
+
+
+class Ratios(unittest.TestCase):
+    def row(self, *rates):
+        return Row("group", "name", [{"pairs": int(rate), "pairs_per_s": rate} for rate in rates])
+
+    def test_it_is_the_median_of_the_rounds(self):
+        ours, floor = self.row(10.0, 20.0, 90.0, 90.0, 20.0, 20.0), self.row(10.0, 10.0, 10.0, 10.0, 10.0, 10.0)
+        self.assertEqual(ratio(ours, floor, "pairs_per_s")[0], 2)
+
+    def test_a_slice_without_a_pair_is_none_the_less_a_slice(self):
+        self.assertEqual(ratio(self.row(0.0, 10.0), self.row(10.0, 10.0), "pairs_per_s")[0], 0.5)
+        self.assertEqual(ratio(self.row(0.0, 0.0), self.row(10.0, 10.0), "pairs_per_s")[0], 0)
+
+    def test_nothing_is_compared_with_what_did_nothing(self):
+        self.assertIsNone(ratio(self.row(10.0, 10.0), self.row(0.0, 0.0), "pairs_per_s"))
+        self.assertIsNone(ratio(self.row(10.0, 10.0), self.row(10.0, 10.0), "p50"))
 
 
 class Table(unittest.TestCase):
@@ -112,11 +129,11 @@ class Targets(unittest.TestCase):
 
     def test_more_pairs_and_less_processor_are_better(self):
         pairs, cpu = targets.of_floor(256, 1.25, 0.95)
-        for ratio, more, less in ((1.3, "yes", "no"), (0.9, "no", "yes")):
-            with self.subTest(ratio=ratio):
-                row = self.against_floor(pairs_per_s=ratio, cpu_us_per_pair=ratio)
-                self.assertEqual(self.line(pairs, row)[1:], (f"{ratio:.2f} x ±7%", "at least 1.25 x", more))
-                self.assertEqual(self.line(cpu, row)[1:], (f"{ratio:.2f} x ±7%", "at most 0.95 x", less))
+        for times, more, less in ((1.3, "yes", "no"), (0.9, "no", "yes")):
+            with self.subTest(times=times):
+                row = self.against_floor(pairs_per_s=times, cpu_us_per_pair=times)
+                self.assertEqual(self.line(pairs, row)[1:], (f"{times:.2f} x ±7%", "at least 1.25 x", more))
+                self.assertEqual(self.line(cpu, row)[1:], (f"{times:.2f} x ±7%", "at most 0.95 x", less))
 
     def test_fenced_is_divided_by_plain(self):
         row = Row("fences, c = 1", "redlock, fenced", [])
