@@ -230,12 +230,14 @@ void answer_json(struct text *out, const redlock_name *name, const redlock_event
 
 /* ---- What changes ------------------------------------------------------------ */
 
-/* A master that was not waited for is taken to say what most say: it would else seem to change. */
+#define UNHEARD '?' /* it was not waited for */
+
 static char mark_of(const redlock_vote *vote, const char *holder)
 {
-    bool agrees =
-        vote->kind == REDLOCK_VOTE_NONE || (vote->kind == REDLOCK_VOTE_HELD && holder &&
-                                            vote->holder && strcmp(vote->holder, holder) == 0);
+    if (vote->kind == REDLOCK_VOTE_NONE)
+        return UNHEARD;
+    bool agrees = vote->kind == REDLOCK_VOTE_HELD && holder && vote->holder &&
+                  strcmp(vote->holder, holder) == 0;
     return agrees ? '=' : (char)('a' + vote->kind);
 }
 
@@ -254,4 +256,15 @@ void answer_mark(struct text *out, const redlock_event *event)
         char mark = mark_of(&event->votes[i], answer.count > 0 ? answer.holdings[0].holder : NULL);
         text_add(out, &mark, 1);
     }
+}
+
+void answer_mark_keep(struct text *mark, const struct text *before, unsigned masters)
+{
+    if (before->length != mark->length)
+        return;
+    size_t rest = mark->length - masters;
+    bool same = memcmp(mark->bytes, before->bytes, rest) == 0;
+    for (size_t i = rest; same && i < mark->length; i++)
+        if (mark->bytes[i] == UNHEARD)
+            mark->bytes[i] = before->bytes[i];
 }

@@ -28,4 +28,8 @@ void answer_json(struct text *out, const redlock_name *name, const redlock_event
 /* A text that is the same as long as nothing has changed but times. */
 void answer_mark(struct text *out, const redlock_event *event);
 
+/* A master that was not waited for this time is taken to say what it said `before`, while the rest
+ * is the same: it would else seem to change. */
+void answer_mark_keep(struct text *mark, const struct text *before, unsigned masters);
+
 #endif

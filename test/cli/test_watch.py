@@ -16,7 +16,7 @@ class Lines:
     """What a command prints, line by line."""
 
     def __init__(self, process):
-        self.process, self.seen = process, b""
+        self.process, self.seen, self.passed = process, b"", []
 
     def next(self, pattern):
         """Reads until a line matches, and forgets all up to its end."""
@@ -27,11 +27,12 @@ class Lines:
                 self.seen = rest
                 if re.search(pattern, line.decode()):
                     return line.decode()
+                self.passed.append(line.decode())
                 continue
             ready, _, _ = select.select([self.process.stdout], [], [], max(0.0, end - time.monotonic()))
             more = self.process.stdout.read1(65536) if ready else b""
             if not more:
-                raise AssertionError(f"no {pattern!r}; seen: {self.seen}")
+                raise AssertionError(f"no {pattern!r}; seen: {self.passed + [self.seen]}")
             self.seen += more
 
 
