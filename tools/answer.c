@@ -241,7 +241,18 @@ static char mark_of(const redlock_vote *vote, const char *holder)
     return agrees ? '=' : (char)('a' + vote->kind);
 }
 
-void answer_mark(struct text *out, const redlock_event *event)
+/* While the rest is the same: it would else seem to change. */
+static void keep_unheard(struct text *mark, const struct text *before, unsigned masters)
+{
+    size_t votes = mark->length - masters;
+    if (before->length != mark->length || memcmp(mark->bytes, before->bytes, votes) != 0)
+        return;
+    for (size_t i = votes; i < mark->length; i++)
+        if (mark->bytes[i] == UNHEARD)
+            mark->bytes[i] = before->bytes[i];
+}
+
+void answer_mark(struct text *out, const struct text *before, const redlock_event *event)
 {
     struct answer answer = answer_judge(event);
     struct permits permits = permits_of(&answer, event);
@@ -256,15 +267,5 @@ void answer_mark(struct text *out, const redlock_event *event)
         char mark = mark_of(&event->votes[i], answer.count > 0 ? answer.holdings[0].holder : NULL);
         text_add(out, &mark, 1);
     }
-}
-
-void answer_mark_keep(struct text *mark, const struct text *before, unsigned masters)
-{
-    if (before->length != mark->length)
-        return;
-    size_t rest = mark->length - masters;
-    bool same = memcmp(mark->bytes, before->bytes, rest) == 0;
-    for (size_t i = rest; same && i < mark->length; i++)
-        if (mark->bytes[i] == UNHEARD)
-            mark->bytes[i] = before->bytes[i];
+    keep_unheard(out, before, event->masters);
 }

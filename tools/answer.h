@@ -25,11 +25,8 @@ void answer_show_short(struct text *out, const redlock_name *name, const redlock
 void answer_show(struct text *out, const redlock_name *name, const redlock_event *event);
 void answer_json(struct text *out, const redlock_name *name, const redlock_event *event);
 
-/* A text that is the same as long as nothing has changed but times. */
-void answer_mark(struct text *out, const redlock_event *event);
-
-/* A master that was not waited for this time is taken to say what it said `before`, while the rest
- * is the same: it would else seem to change. */
-void answer_mark_keep(struct text *mark, const struct text *before, unsigned masters);
+/* A text that is the same as long as nothing has changed but times.  A master that was not waited
+ * for is taken to say what it said `before`, in the text of the answer before, or an empty one. */
+void answer_mark(struct text *out, const struct text *before, const redlock_event *event);
 
 #endif

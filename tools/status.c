@@ -130,8 +130,7 @@ static void put_answers(struct status *status)
 static void note_answer(struct question *question, const redlock_event *event)
 {
     const struct options *options = question->status->session.options;
-    answer_mark(&question->mark, event);
-    answer_mark_keep(&question->mark, &question->told, event->masters);
+    answer_mark(&question->mark, &question->told, event);
     if (options->json)
         answer_json(&question->answer, &question->name, event);
     else if (options->watch)

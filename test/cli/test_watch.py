@@ -86,6 +86,22 @@ class Watches(ClusterCase):
         # Nothing has changed, so nothing more was said.
         self.assertEqual(self.finish(process, 128 + signal.SIGTERM).out, "")
 
+    def test_a_master_that_was_not_waited_for_is_heard_later(self):
+        process, lines = self.watch(self.name)
+        lines.next("free")
+        hold = ("SET", self.name, "A" * 22 + ":one", "PX", "30000")
+        self.cluster.cli(5, *hold)
+        self.cluster.pause(5)
+        try:
+            for master in range(1, 5):
+                self.cluster.cli(master, *hold)
+            lines.next("held by .* on 4 of 5 ")
+        finally:
+            self.cluster.resume(5)
+        lines.next("held by .* on 5 of 5 ")
+        process.send_signal(signal.SIGTERM)
+        self.finish(process, 128 + signal.SIGTERM)
+
     def test_nobody_reads_it(self):
         process, lines = self.watch(self.name)
         lines.next("free")

@@ -41,10 +41,10 @@ static void hear_held(redlock_lease *lease, const redlock_event *event, void *da
     take_hear(lease, event, data);
 }
 
-static void begin(const redlock_options *options)
+static void begin(void)
 {
     memset(&burst, 0, sizeof burst);
-    user_open(&burst.user, &cluster, options);
+    user_open(&burst.user, &cluster, NULL);
 }
 
 static void ask_all(void)
@@ -74,7 +74,7 @@ static unsigned in_flight(void)
 static void test_the_first_are_written_before_the_last_are_carried_out(void **state)
 {
     (void)state;
-    begin(NULL);
+    begin();
     ask_all();
     AWAIT(&burst.user, in_flight());
     assert_in_range(in_flight(), 1, BURST / 4);
@@ -92,7 +92,7 @@ static void test_releases_go_before_what_was_asked_for_earlier(void **state)
 {
     redlock_lease_options terms = lease_terms(TTL_MS, 0);
     (void)state;
-    begin(NULL);
+    begin();
     take_init(&burst.held, &burst.user);
     assert_code(redlock_acquire(burst.user.client, &burst.held.lease, "held", &terms, hear_held,
                                 &burst.held),
@@ -114,7 +114,7 @@ static void test_releases_go_before_what_was_asked_for_earlier(void **state)
 static void test_a_close_comes_after_the_calls_before_it(void **state)
 {
     (void)state;
-    begin(NULL);
+    begin();
     ask_all();
     assert_int_equal(user_end(&burst.user, PATIENT_MS), 0);
     assert_int_equal(outcomes(), BURST);
@@ -128,7 +128,7 @@ static void test_a_close_comes_after_the_calls_before_it(void **state)
 static void test_a_close_comes_after_detaching(void **state)
 {
     (void)state;
-    begin(NULL);
+    begin();
     ask_all();
     AWAIT_MS(&burst.user, outcomes() == BURST, PATIENT_MS);
     for (unsigned i = 0; i < BURST; i++)
