@@ -1,0 +1,46 @@
+# steps.sh - the steps of test/run; the caller has $logs, $passed, $failed and $quick.
+
+# Labels of tests that need the processors, and hardly a master.
+busy='sim|model|mutants|fuzz|builds'
+
+count() { if "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAILED: $*"; fi; }
+
+# All of it, or one target.
+build() {
+    cmake --preset "$1" >"$logs/$1.configure" || { cat "$logs/$1.configure"; return 1; }
+    cmake --build "$2" ${3:+--target "$3"} >"$logs/$1.build" 2>&1 ||
+        { tail -n 60 "$logs/$1.build"; return 1; }
+}
+
+# ctest's own lines, then its counts added to ours.  Each call has a folder for ctest's files: two may run at once.
+run_tests() {
+    local folder told total bad
+    folder=$(mktemp -d "$logs/ctest.XXXXXX") told=$folder/told
+    echo "subdirs(\"$PWD/$1\")" >"$folder/CTestTestfile.cmake"
+    shift
+    ctest --test-dir "$folder" --output-on-failure "$@" 2>&1 | tee "$told" || true
+    total=$(sed -n 's/.*tests failed out of \([0-9]*\).*/\1/p' "$told")
+    bad=$(sed -n 's/.* \([0-9]*\) tests failed out of.*/\1/p' "$told")
+    passed=$((passed + ${total:-0} - ${bad:-1}))
+    failed=$((failed + ${bad:-1}))
+}
+
+check_format() {
+    git ls-files '*.c' '*.h' | xargs clang-format --dry-run -Werror
+}
+
+check_tidy() {
+    git ls-files 'lib/*.c' 'tools/*.c' | xargs -P2 -n4 clang-tidy -p build/clang --quiet 2>"$logs/tidy"
+}
+
+busy_tests() {
+    run_tests build -j2 -L "$busy"
+    [[ -n $quick ]] || count build asan build/asan
+}
+
+other_builds() {
+    count build tsan build/tsan threads
+    count build clang build/clang
+    count check_format
+    count check_tidy
+}
