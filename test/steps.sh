@@ -1,4 +1,6 @@
-# steps.sh - the steps of test/run; the caller has $logs, $passed, $failed and $quick.
+# steps.sh: the steps of test/run. Sourced by bash, in the folder of the project; the caller has $logs, $passed,
+# $failed and $quick.
+# shellcheck shell=bash disable=SC2154
 
 # Labels of tests that need the processors, and hardly a master.
 busy='sim|model|mutants|fuzz|builds'
