@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# beside.sh LOGS STEP: a step of test/run (steps.sh) that gives way to the steps beside it; LOGS/counts gets how many
+# beside.sh LOGS STEP…: a step of test/run (steps.sh) that gives way to the steps beside it; LOGS/counts gets how many
 # passed and failed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . test/steps.sh
 
-logs=$1 passed=0 failed=0 quick=${quick:-}
+logs=$1 passed=0 failed=0
 renice -n 19 -p $$ >/dev/null
 # Linux may share out the processors among sessions, whatever the priorities within them.
-[[ ! -e /proc/self/autogroup ]] || echo 19 >/proc/self/autogroup
-"$2"
+{ echo 19 >/proc/self/autogroup; } 2>/dev/null || true
+"${@:2}"
 echo "$passed $failed" >"$logs/counts"

@@ -1,5 +1,5 @@
-# steps.sh: the steps of test/run. Sourced by bash, in the folder of the project; the caller has $logs, $passed,
-# $failed and $quick.
+# steps.sh: the steps of test/run. Sourced by bash, in the folder of the project; the caller has $logs, $passed
+# and $failed.
 # shellcheck shell=bash disable=SC2154
 
 # Labels of tests that need the processors, and hardly a master.
@@ -35,9 +35,10 @@ check_tidy() {
     git ls-files 'lib/*.c' 'tools/*.c' | xargs -P2 -n4 clang-tidy -p build/clang --quiet 2>"$logs/tidy"
 }
 
+# busy_tests QUICK: and builds what is to be tested next, unless QUICK is "yes".
 busy_tests() {
     run_tests build -j2 -L "$busy"
-    [[ -n $quick ]] || count build asan build/asan
+    [[ $1 == yes ]] || count build asan build/asan
 }
 
 other_builds() {

@@ -184,8 +184,8 @@ class Case(unittest.TestCase):
 
         def locked():
             tokens.append(self.lock(*arguments))
-            values = set(self.cluster.values(name))
-            if len(values) == 1:
+            values = self.cluster.values(name)
+            if all(values) and len(set(values)) == 1:
                 return True
             self.redlock("unlock", "--token", tokens[-1], name, status=0)
             for master in range(len(self.cluster.ports)):

@@ -153,6 +153,7 @@ class Permits(ClusterCase):
     def test_the_name_itself_is_another_lock(self):
         holder, = self.hold(1, 1)
         token = self.lock_on_all("--ttl", "20s", self.name)
+        self.assert_held(self.name, token)
         self.cluster.cli(1, "DEL", self.name)  # a master that was too late to be locked
         self.assertEqual([self.status()[key] for key in ("state", "token", "permits", "out")],
                          ["held", token, 0, 0])
