@@ -11,12 +11,13 @@
 #define PIDS_MOST   (1 << 22) /* no pid of Linux is that large */
 #define PASSES_MOST 10        /* who forks without end must not keep us here */
 
-/* One bit for each pid: it is in the tree; it is not to be. */
-static uint8_t ours[PIDS_MOST / 8], others[PIDS_MOST / 8];
+/* One bit for each pid: it is in the tree; it is not to be; it was there before any signal. */
+static uint8_t ours[PIDS_MOST / 8], others[PIDS_MOST / 8], present[PIDS_MOST / 8];
 
 struct search {
     pid_t but_group, nor_group; /* 0: none */
     int number;
+    bool later; /* also what was not there at first */
     bool found; /* in this pass */
     struct signalled signalled;
 };
@@ -55,8 +56,8 @@ static void look_at(void *data, int pid)
 {
     struct search *search = data;
     struct proc_facts facts;
-    if (is_in(ours, pid) || is_in(others, pid) || !proc_facts(pid, &facts) ||
-        !is_in(ours, facts.parent))
+    if (is_in(ours, pid) || is_in(others, pid) || !(search->later || is_in(present, pid)) ||
+        !proc_facts(pid, &facts) || !is_in(ours, facts.parent))
         return;
     put_in(ours, pid);
     search->found = true;
@@ -92,14 +93,22 @@ void tree_leave_out_children(pid_t parent)
     proc_each("/proc", look_for_child, &parent);
 }
 
+static void note_present(void *data, int pid)
+{
+    (void)data;
+    put_in(present, pid);
+}
+
 struct signalled tree_ask(pid_t root, pid_t but_group, pid_t nor_group)
 {
+    memset(present, 0, sizeof(present));
+    proc_each("/proc", note_present, NULL);
     return signal_all(root, (struct search){but_group, nor_group, .number = SIGTERM});
 }
 
 struct signalled tree_kill(pid_t root)
 {
-    return signal_all(root, (struct search){.number = SIGKILL});
+    return signal_all(root, (struct search){.number = SIGKILL, .later = true});
 }
 
 struct signalled group_signal(pid_t group, int number)

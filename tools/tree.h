@@ -19,9 +19,11 @@ struct signalled {
 /* The children that this process has now, and theirs, are in no tree. */
 void tree_leave_out_children(pid_t parent);
 
-/* To the descendants of `root`, not to itself.  SIGTERM is followed by SIGCONT, and does not go to
- * those groups (0: none).  What is forked meanwhile may be missed: ask again. */
+/* SIGTERM, and then SIGCONT, to the descendants of `root`, not to itself and not to those groups
+ * (0: none).  What is forked meanwhile is not asked: a handler may have started it, to clean up. */
 struct signalled tree_ask(pid_t root, pid_t but_group, pid_t nor_group);
+
+/* SIGKILL to the descendants of `root`.  What is forked meanwhile may be missed: do it again. */
 struct signalled tree_kill(pid_t root);
 
 /* The same to a group. */

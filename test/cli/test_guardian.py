@@ -486,6 +486,15 @@ class Left(GuardianCase):
         ended, asked = map(int, out.split())
         self.assertGreaterEqual(asked - ended, 190)
 
+    def test_what_it_starts_to_end_itself_is_not_asked(self):
+        """A handler's own commands, as `rm` or `date`, are to do their work."""
+        (self.tmp / "daemon").write_text("trap 'for i in 1 2 3 4 5 6 7 8 9; do /bin/true || exit; done; "
+                                         "echo done; exit' TERM\necho $$ >> \"$0.pids\"\nwhile :; do :; done\n")
+        script = ('for i in 1 2 3 4; do setsid sh "$0/daemon" & done; for i in $(seq 300); do sleep 60 & done; '
+                  'until [ "$(cat "$0"/daemon.pids | wc -l)" = 4 ]; do :; done')
+        out = self.redlock("run", self.name, "--", "sh", "-c", script, str(self.tmp), status=0).out
+        self.assertEqual(out, 4 * "done\n")
+
     def test_what_ends_by_itself_is_not_worth_a_word(self):
         result = self.redlock("run", self.name, "--", "sh", "-c", "(setsid true &)", status=0)
         self.assertEqual(result.err, "")
