@@ -130,6 +130,7 @@ mutant inspect-split lease/inspecting.c "$(within inspecting_weigh 'quorum_agree
 mutant inspect-not-all lease/inspecting.c "$(within waits_for_all 'e->config.all_answers \&\& ' 'false \&\& ')"
 mutant inspect-connecting lease/inspecting.c "$(within waits_for_all 'round_asked\(round, lease_masters\(e\)\) > 0' 'true')"
 mutant inspect-no-grace lease/inspecting.c "$(within inspecting_weigh 'round_grace_is_over\([^)]*\)' 'true')"
+mutant inspect-while-closing lease/inspecting.c "$(within lease_inspect 'e->closing' 'false')"
 mutant foreign-unseen lease/queue.c "$(within look_often 'ballot->foreign = foreign' '(void)foreign')"
 mutant foreign-of-one lease/queue.c "$(within is_held_by_another_library 'foreign > lease_masters\(e\) - e->quorum' 'foreign > 0')"
 mutant foreign-behind lease/queue.c "$(within is_held_by_another_library ' && !ballot->position' '')"

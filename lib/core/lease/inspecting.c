@@ -35,6 +35,10 @@ void inspecting_weigh(struct engine *e, struct lease *lease)
 void lease_inspect(struct engine *e, struct lease *lease)
 {
     lease->asked_at = e->now;
+    if (e->closing) {
+        lease_end(e, lease, OUTCOME_SEEN, CAUSE_CLOSED);
+        return;
+    }
     lease_become(lease, LEASE_INSPECTING);
     engine_list(e, &e->busy, lease);
     lease_open_round(e, lease, REQUEST_PEEK);
