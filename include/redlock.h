@@ -33,9 +33,10 @@
  *     inside a callback, also to free the handle that the callback is about.
  *   - Outcomes: each is reported exactly once; none after redlock_lease_free(),
  *     redlock_detach() or redlock_free().
- *   - Order: calls are carried out from the loop, 1,024 in a turn of it, so what a long burst of
- *     calls sends is written, and answers are read, before the burst is over.  Calls about
- *     different leases have no order to rely on: releases go before the others.
+ *   - Order: calls about leases are carried out from the loop, 1,024 in a turn of it, so what a
+ *     long burst of calls sends is written, and answers are read, before the burst is over; wait_ms
+ *     and elapsed_ms count from then.  Calls about different leases have no order to rely on:
+ *     redlock_detach() goes before releases, and these before the others.
  *   - Handles must not be NULL.  Strings passed in are copied.  Strings handed out
  *     in an event live until the callback returns.
  *   - Functions that can fail return REDLOCK_OK (0) or a redlock_code.

@@ -96,7 +96,7 @@ typedef struct redlock_event {
                                 * valid_ms counts them.  SEEN: see redlock_inspect() */
     int64_t valid_ms;          /* validity left when the event was made; 0 once it is over */
     unsigned rounds;           /* rounds that this acquire took so far */
-    int64_t elapsed_ms;        /* since the call that asked for the lease */
+    int64_t elapsed_ms;        /* since the call that asked for the lease was carried out */
     int64_t fence;             /* of a fenced lease, from ACQUIRED on; else 0 */
     const redlock_vote *votes; /* one for each master, in the order of the list */
     const char *text;          /* one line for people: what happened and why */

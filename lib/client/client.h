@@ -84,14 +84,14 @@ struct redlock_lease {
     bool told : 1;                           /* an outcome was told */
     int16_t slot;                            /* since ACQUIRED was told; -1: none */
     uint8_t operations;
-    bool ended : 1;      /* NOT_ACQUIRED, RELEASED or SEEN was told */
-    bool released : 1;   /* a release was asked for, or there is nothing to release */
-    bool reads : 1;      /* it has one name, which it wants shared */
-    bool permit : 1;     /* it is to be one of the permits of a name */
-    bool inspects : 1;   /* it is there to look at others */
-    bool fenced : 1;     /* it has a fence, so that it can announce something */
-    bool freed : 1;      /* dropped; its memory goes when the queue gets to it */
-    bool to_release : 1; /* asked, and in the queue of the releases */
+    bool ended : 1;    /* NOT_ACQUIRED, RELEASED or SEEN was told */
+    bool released : 1; /* a release was asked for, or there is nothing to release */
+    bool reads : 1;    /* it has one name, which it wants shared */
+    bool permit : 1;   /* it is to be one of the permits of a name */
+    bool inspects : 1; /* it is there to look at others */
+    bool fenced : 1;   /* it has a fence, so that it can announce something */
+    bool freed : 1;    /* dropped; its memory goes when the queue gets to it */
+    bool ahead : 1;    /* asked, and in a queue that goes before `asked` */
     usec core[]; /* lease_size() bytes; then its lease_rare, if it has one; then token_text() */
 };
 
@@ -132,11 +132,11 @@ struct redlock {
     struct randomness_store random;
     unsigned process; /* the process that opened the client */
 
-    struct lease_queue releases, asked; /* with calls to carry out; see queues.h */
-    bool releases_behind;               /* `asked` has leases that belong into `releases` */
-    struct lease_queue untold;
-    redlock_lease *telling; /* the lease whose outcomes are being told */
-    uint32_t adopt;         /* a bit for each master to be adopted */
+    struct lease_queue left, releases, asked; /* with calls to carry out; see queues.h */
+    bool misplaced;                           /* `asked` has leases that belong into another */
+    struct lease_queue untold, cancelled;     /* with outcomes to tell; in the next round */
+    redlock_lease *telling;                   /* the lease whose outcomes are being told */
+    uint32_t adopt;                           /* a bit for each master to be adopted */
     struct client_task *tasks;
     bool tasks_asked, tasks_untold; /* of any of them */
 

@@ -1,5 +1,7 @@
 #include "pump.h"
 
+#include <limits.h>
+
 #include "client_mutant.h"
 #include "events.h"
 #include "link.h"
@@ -50,7 +52,7 @@ static void carry_out(redlock *client, redlock_lease *lease)
         queues_drop(lease);
 }
 
-/* Carries out `room` calls of a queue, or all; returns how many more there is room for. */
+/* Carries out `room` calls of a queue at most; returns how many more there is room for. */
 static unsigned carry_out_those(redlock *client, struct lease_queue *calls, unsigned room)
 {
     for (redlock_lease *lease; room && (lease = queue_take_asked(calls)); room--)
@@ -58,17 +60,27 @@ static unsigned carry_out_those(redlock *client, struct lease_queue *calls, unsi
     return room;
 }
 
-/* Releases come first, so that the releases for one master go in one command.  The calls
- * about one lease keep their order; calls about two leases have no order to keep. */
+/* What was detached must be renewed no more, as another process may give it back at any time; and
+ * to leave it to its ttl sends nothing.  Releases come before the others, so that the releases for
+ * one master go in one command.  The calls about one lease keep their order; calls about two leases
+ * have no order to keep. */
 static bool carry_out_calls(redlock *client)
 {
     bool any = queues_have_calls(client);
     queues_sort(client);
+    carry_out_those(client, &client->left, UINT_MAX);
     unsigned room = carry_out_those(client, &client->releases, CALLS_A_TURN);
     carry_out_those(client, &client->asked, room);
     if (queues_have_calls(client))
         client->pump.rounds = PUMP_ROUNDS; /* this round is the last of its turn */
     return any;
+}
+
+/* Releases go before, as the core may be closed when it has none.  The other calls do not: what
+ * they ask for would be cancelled, and callbacks may make more of them for ever. */
+static bool may_close(const redlock *client)
+{
+    return client->close_asked && !client->closing && !client->releases.first;
 }
 
 static bool carry_out_all(redlock *client)
@@ -84,7 +96,7 @@ static bool carry_out_all(redlock *client)
         client_tasks_carry_out(client);
         any = true;
     }
-    if (client->close_asked && !client->closing && !queues_have_calls(client)) {
+    if (may_close(client)) {
         client->closing = true;
         client_tasks_close(client);
         client_step(client, &(struct event){.kind = EVENT_CLOSE});
@@ -162,10 +174,9 @@ static bool tell_lease(redlock *client)
             return true;
         }
         client->telling = NULL;
-        if (waits) { /* for the next round, and the leases behind it wait too */
-            queue_untold(client, lease);
+        if (waits) { /* for a round in which the release is carried out; others do not */
+            queue_cancelled(client, lease);
             client->pump.any = true;
-            return false;
         }
     }
     return false;
@@ -240,6 +251,7 @@ static enum stage stage_events(redlock *client)
     if (CLIENT_MUTANT(WRITTEN_LATE))
         flush_links(client);
     client_look(client);
+    queues_begin_round(client);
     pump->any = pump_links(client);
     pump->any |= carry_out_all(client);
     pump->any |= wake_all(client);

@@ -5,16 +5,24 @@
 #include "client_mutant.h"
 #include "waiters.h"
 
+static struct lease_queue *queue_for(redlock *client, unsigned operations)
+{
+    if (operations & OP_DETACH)
+        return &client->left;
+    bool releases = operations & OP_RELEASE && !CLIENT_MUTANT(CALLS_IN_ORDER);
+    return releases ? &client->releases : &client->asked;
+}
+
 void queue_asked(redlock *client, redlock_lease *lease)
 {
-    bool releases = lease->operations & OP_RELEASE && !CLIENT_MUTANT(CALLS_IN_ORDER);
+    struct lease_queue *queue = queue_for(client, lease->operations);
+    bool ahead = queue != &client->asked;
     if (lease->asked) {
-        client->releases_behind |= releases && !lease->to_release;
+        client->misplaced |= ahead && !lease->ahead;
         return;
     }
-    struct lease_queue *queue = releases ? &client->releases : &client->asked;
     lease->asked = true;
-    lease->to_release = releases;
+    lease->ahead = ahead;
     lease->next_asked = NULL;
     if (queue->first)
         queue->last->next_asked = lease;
@@ -25,11 +33,11 @@ void queue_asked(redlock *client, redlock_lease *lease)
 
 void queues_sort(redlock *client)
 {
-    if (!client->releases_behind)
+    if (!client->misplaced)
         return;
     struct lease_queue all = client->asked;
     client->asked = (struct lease_queue){0};
-    client->releases_behind = false;
+    client->misplaced = false;
     for (redlock_lease *lease; (lease = queue_take_asked(&all));)
         queue_asked(client, lease);
 }
@@ -46,20 +54,41 @@ redlock_lease *queue_take_asked(struct lease_queue *queue)
 
 bool queues_have_calls(const redlock *client)
 {
-    return client->releases.first || client->asked.first;
+    return client->left.first || client->releases.first || client->asked.first;
+}
+
+static void append_untold(struct lease_queue *queue, redlock_lease *lease)
+{
+    lease->untold = true;
+    lease->next_untold = NULL;
+    if (queue->first)
+        queue->last->next_untold = lease;
+    else
+        queue->first = lease;
+    queue->last = lease;
 }
 
 void queue_untold(redlock *client, redlock_lease *lease)
 {
-    if (lease->untold)
+    if (!lease->untold)
+        append_untold(&client->untold, lease);
+}
+
+void queue_cancelled(redlock *client, redlock_lease *lease)
+{
+    append_untold(&client->cancelled, lease);
+}
+
+void queues_begin_round(redlock *client)
+{
+    if (!client->cancelled.first)
         return;
-    lease->untold = true;
-    lease->next_untold = NULL;
     if (client->untold.first)
-        client->untold.last->next_untold = lease;
+        client->untold.last->next_untold = client->cancelled.first;
     else
-        client->untold.first = lease;
-    client->untold.last = lease;
+        client->untold.first = client->cancelled.first;
+    client->untold.last = client->cancelled.last;
+    client->cancelled = (struct lease_queue){0};
 }
 
 static void free_lease(redlock_lease *lease)

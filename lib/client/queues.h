@@ -7,12 +7,12 @@
 #include "client.h"
 
 /* Both do nothing if the lease is in that queue already.  A lease with calls to carry out is in one
- * of two queues: if one of them is a release, in that of the releases. */
+ * of three queues: if it is detached in `left`, if it is released in `releases`, else in `asked`.
+ */
 void queue_asked(redlock *client, redlock_lease *lease);
 void queue_untold(redlock *client, redlock_lease *lease);
 
-/* Leases that were to be released after other calls about them go into the queue of the releases.
- */
+/* Leases that were detached or released after other calls about them go into the queue for that. */
 void queues_sort(redlock *client);
 
 /* The first lease of `queue`, a queue of calls, which it leaves; NULL if there is none. */
@@ -20,6 +20,10 @@ redlock_lease *queue_take_asked(struct lease_queue *queue);
 
 /* There are calls to carry out. */
 bool queues_have_calls(const redlock *client);
+
+/* A lease that was taken from the queue of the untold goes back there with the next round. */
+void queue_cancelled(redlock *client, redlock_lease *lease);
+void queues_begin_round(redlock *client);
 
 /* The next lease with an outcome to tell that was not dropped; NULL if there is none. */
 redlock_lease *queues_take_untold(redlock *client);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #define BURST      20000
+#define TOGETHER   200
 #define TTL_MS     30000
 #define PATIENT_MS 60000
 
@@ -15,13 +16,14 @@ static struct {
     struct user user;
     struct take held;
     redlock_lease *leases[BURST];
-    unsigned acquired, failed, released, unconfirmed;
+    unsigned acquired, failed, released, unconfirmed, seen, cancelled;
     unsigned told_before_held; /* outcomes of the burst, when the lease held before was released */
+    redlock_lease *together[TOGETHER]; /* their outcomes come with one read */
 } burst;
 
 static unsigned outcomes(void)
 {
-    return burst.acquired + burst.failed;
+    return burst.acquired + burst.failed + burst.seen;
 }
 
 static void hear(redlock_lease *lease, const redlock_event *event, void *data)
@@ -32,6 +34,8 @@ static void hear(redlock_lease *lease, const redlock_event *event, void *data)
     burst.failed += event->kind == REDLOCK_NOT_ACQUIRED;
     burst.released += event->kind == REDLOCK_RELEASED;
     burst.unconfirmed += event->kind == REDLOCK_RELEASED && event->code != REDLOCK_OK;
+    burst.seen += event->kind == REDLOCK_SEEN;
+    burst.cancelled += event->code == REDLOCK_E_CANCELLED;
 }
 
 static void hear_held(redlock_lease *lease, const redlock_event *event, void *data)
@@ -56,6 +60,24 @@ static void ask_all(void)
         assert_code(redlock_acquire(burst.user.client, &burst.leases[i], name, &terms, hear, NULL),
                     REDLOCK_OK);
     }
+}
+
+/* Calls that take no name. */
+static void inspect_all(void)
+{
+    redlock_name name = {.bytes = "burst", .length = 5};
+    for (unsigned i = 0; i < BURST; i++)
+        assert_code(redlock_inspect(burst.user.client, &burst.leases[i], &name, 1, hear, NULL),
+                    REDLOCK_OK);
+}
+
+static void release_by_token_all(void)
+{
+    redlock_name name = {.bytes = "burst", .length = 5};
+    for (unsigned i = 0; i < BURST; i++)
+        assert_code(redlock_release_token(burst.user.client, &burst.leases[i], &name, 1, "nobody's",
+                                          hear, NULL),
+                    REDLOCK_OK);
 }
 
 static void release_all(void)
@@ -109,18 +131,104 @@ static void test_releases_go_before_what_was_asked_for_earlier(void **state)
     user_close_clean(&burst.user, &cluster);
 }
 
-/* What was called before redlock_close() is carried out before it: each is told once, and no lease
+/* Another process may give it back at any time, and a renewal would take it once more. */
+static void test_what_was_left_is_renewed_no_more(void **state)
+{
+    (void)state;
+    begin();
+    take_init(&burst.held, &burst.user);
+    assert_code(take_lock(&burst.held, &burst.user, "left", NULL), REDLOCK_OK);
+    AWAIT(&burst.user, user_is_quiet(&burst.user));
+    inspect_all();
+    assert_code(redlock_extend(burst.held.lease, 0), REDLOCK_OK);
+    assert_code(redlock_detach(burst.held.lease), REDLOCK_OK);
+    AWAIT(&burst.user, in_flight());
+    assert_int_equal(stats_of(&burst.user).held, 0);
+    AWAIT_MS(&burst.user, outcomes() == BURST, PATIENT_MS);
+    assert_int_equal(user_end(&burst.user, PATIENT_MS), 0);
+    for (unsigned i = 0; i < cluster.count; i++)
+        cluster_tell(&cluster, i, "DEL left");
+    ev_loop_destroy(burst.user.loop);
+}
+
+static void hear_one_and_release_all(redlock_lease *lease, const redlock_event *event, void *data)
+{
+    hear(lease, event, data);
+    if (event->kind != REDLOCK_ACQUIRED)
+        return;
+    for (unsigned i = 0; i < BURST; i++)
+        assert_code(redlock_release(burst.leases[i]), REDLOCK_OK);
+    for (unsigned i = 0; i < TOGETHER; i++)
+        if (burst.together[i] != lease)
+            assert_code(redlock_release(burst.together[i]), REDLOCK_OK);
+}
+
+/* The acquires of these, and of one more behind them, are answered, and not heard yet. */
+static void have_together_answered(void)
+{
+    redlock_lease_options terms = lease_terms(TTL_MS, 0);
+    char name[24];
+    for (unsigned i = 0; i < TOGETHER; i++) {
+        snprintf(name, sizeof name, "together %u", i);
+        assert_code(redlock_acquire(burst.user.client, &burst.together[i], name, &terms,
+                                    hear_one_and_release_all, NULL),
+                    REDLOCK_OK);
+    }
+    take_ask(&burst.held, &burst.user, "behind", &terms);
+    AWAIT(&burst.user, in_flight());
+    for (int64_t end = now_us() + PATIENT_MS * 1000LL;
+         cluster_holders(&cluster, "behind", NULL) < 5;)
+        assert_true(now_us() < end);
+}
+
+/* It is told while they wait for their releases: what else is LOST would be told too late. */
+static void test_an_outcome_does_not_wait_for_cancelled_leases(void **state)
+{
+    (void)state;
+    begin();
+    take_init(&burst.held, &burst.user);
+    ask_all();
+    AWAIT_MS(&burst.user, outcomes() == BURST && user_is_quiet(&burst.user), PATIENT_MS);
+    have_together_answered();
+    AWAIT_MS(&burst.user, has(&burst.held), PATIENT_MS);
+    assert_in_range(burst.released + burst.cancelled, 0, BURST / 4);
+    take_free(&burst.held);
+    AWAIT_MS(&burst.user, burst.released == BURST && outcomes() == BURST + TOGETHER, PATIENT_MS);
+    user_close_clean(&burst.user, &cluster);
+}
+
+/* It does not wait until they were carried out, and cancels them: each is told once, and no lease
  * stays behind. */
-static void test_a_close_comes_after_the_calls_before_it(void **state)
+static void test_a_close_cancels_the_calls_before_it(void **state)
 {
     (void)state;
     begin();
     ask_all();
     assert_int_equal(user_end(&burst.user, PATIENT_MS), 0);
-    assert_int_equal(outcomes(), BURST);
-    assert_int_equal(burst.released, burst.acquired);
-    assert_int_equal(burst.unconfirmed, 0);
+    assert_int_equal(burst.failed, BURST);
+    assert_int_equal(burst.acquired, 0);
     assert_int_equal(cluster_keys(&cluster), 0);
+    ev_loop_destroy(burst.user.loop);
+}
+
+static void test_a_close_cancels_inspections(void **state)
+{
+    (void)state;
+    begin();
+    inspect_all();
+    assert_int_equal(user_end(&burst.user, PATIENT_MS), 0);
+    assert_int_equal(burst.seen, BURST);
+    ev_loop_destroy(burst.user.loop);
+}
+
+/* What is released before redlock_close() is answered before it ends. */
+static void test_a_close_comes_after_releases(void **state)
+{
+    (void)state;
+    begin();
+    release_by_token_all();
+    assert_int_equal(user_end(&burst.user, PATIENT_MS), 0);
+    assert_int_equal(burst.released, BURST);
     ev_loop_destroy(burst.user.loop);
 }
 
@@ -143,7 +251,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_first_are_written_before_the_last_are_carried_out),
         cmocka_unit_test(test_releases_go_before_what_was_asked_for_earlier),
-        cmocka_unit_test(test_a_close_comes_after_the_calls_before_it),
+        cmocka_unit_test(test_what_was_left_is_renewed_no_more),
+        cmocka_unit_test(test_an_outcome_does_not_wait_for_cancelled_leases),
+        cmocka_unit_test(test_a_close_cancels_the_calls_before_it),
+        cmocka_unit_test(test_a_close_cancels_inspections),
+        cmocka_unit_test(test_a_close_comes_after_releases),
         cmocka_unit_test(test_a_close_comes_after_detaching),
     };
     return RUN_WITH(tests, .masters = 5);
