@@ -62,13 +62,14 @@ struct breaker {
     enum phase phase;
     struct breakage breakage;
     struct text given, value;
-    int64_t began;     /* boot_ms() of the first answer */
-    int64_t asked_at;  /* likewise of the last question */
-    int64_t broken_at; /* likewise when it was deleted last */
-    int64_t ends;      /* no later it ends, as was seen first; 0: not known */
-    unsigned permits;  /* of the name; 0: it is not about permits */
-    unsigned left;     /* releases under way */
-    unsigned looks;    /* that a slow master did not answer in time */
+    int64_t began;        /* boot_ms() of the first answer */
+    int64_t asked_at;     /* likewise of the last question */
+    int64_t asked_before; /* likewise of the one before */
+    int64_t broken_at;    /* likewise when it was deleted last */
+    int64_t ends;         /* no later it ends, as was seen first; 0: not known */
+    unsigned permits;     /* of the name; 0: it is not about permits */
+    unsigned left;        /* releases under way */
+    unsigned looks;       /* that a slow master did not answer in time */
     unsigned tries;
 };
 
@@ -139,6 +140,24 @@ static bool find(struct breaker *breaker, const redlock_event *event)
     return true;
 }
 
+/* Connected, or being connected for the first time: it may answer if it is asked again. */
+static bool is_there(const struct breaker *breaker, unsigned master)
+{
+    redlock_node node;
+    return redlock_node_get(breaker->session.client, master, &node) == REDLOCK_OK &&
+           (node.state == REDLOCK_NODE_UP || node.state == REDLOCK_NODE_ABSTAINS ||
+            node.state == REDLOCK_NODE_CONNECTING);
+}
+
+/* Some that were asked did not answer in time, or come too late to be asked. */
+static bool misses_any(const struct breaker *breaker, const redlock_event *event)
+{
+    bool any = !answer_is_whole(event);
+    for (unsigned i = 0; i < event->masters; i++)
+        any |= event->votes[i].kind == REDLOCK_VOTE_UNREACHABLE && is_there(breaker, i);
+    return any;
+}
+
 /* A renewal makes it end later.  The latest end as it was seen first is compared with the earliest
  * as it is seen now, so that a slow answer does not look like one. */
 static void look_for_life(struct breaker *breaker)
@@ -152,11 +171,20 @@ static void look_for_life(struct breaker *breaker)
         breakage->alive = true;
 }
 
-/* A holder that lives may have renewed it behind the last look: then it has again what it had just
- * after the renewal that was seen, which is up to one look ago. */
-static void note_left(struct breakage *breakage, int64_t remaining_ms)
+/* How long ago it was renewed at the most: since the question before, or, where that was asked long
+ * ago, as long as it has left, for who lives renews it in each third of its lease. */
+static int64_t since_renewal(const struct breaker *breaker, int64_t remaining_ms)
 {
-    int64_t full = remaining_ms + LOOK_MS;
+    int64_t since_question = boot_ms() - breaker->asked_before;
+    return since_question < remaining_ms ? since_question : remaining_ms;
+}
+
+/* A holder that lives may have renewed it behind the last look: then it has again what it had just
+ * after the renewal that was seen. */
+static void note_left(struct breaker *breaker, int64_t remaining_ms)
+{
+    struct breakage *breakage = &breaker->breakage;
+    int64_t full = remaining_ms + since_renewal(breaker, remaining_ms);
     if (!breakage->alive || remaining_ms < 0)
         breakage->lasts_ms = remaining_ms;
     else if (full > breakage->lasts_ms)
@@ -236,12 +264,22 @@ static void break_now(struct breaker *breaker)
 
 /* ---- What came of it ---------------------------------------------------- */
 
+/* What a master has said holds though it is late the next time that all are asked.  Not so where a
+ * holder lives, which may have set it again since. */
+static bool stands(const struct breakage *breakage, const struct broken *broken)
+{
+    return !breakage->alive &&
+           (broken->outcome == BROKEN_DELETED || broken->outcome == BROKEN_ABSENT);
+}
+
 /* The release went before the question, on the same connection. */
 static void note_vote(struct breaker *breaker, unsigned master, const redlock_vote *vote)
 {
     struct broken *broken = &breaker->breakage.of[master];
     bool answered = vote->kind == REDLOCK_VOTE_HELD || vote->kind == REDLOCK_VOTE_FREE ||
                     vote->kind == REDLOCK_VOTE_ABSTAINS;
+    if (!answered && stands(&breaker->breakage, broken))
+        return;
     text_free(&broken->why);
     broken->outcome = !answered                 ? BROKEN_UNKNOWN
                       : names_it(breaker, vote) ? BROKEN_BACK
@@ -249,7 +287,7 @@ static void note_vote(struct breaker *breaker, unsigned master, const redlock_vo
                                                 : BROKEN_ABSENT;
     breaker->breakage.alive |= broken->outcome == BROKEN_BACK;
     if (broken->outcome == BROKEN_BACK && breaker->breakage.kind == SHARE_HOLDS)
-        note_left(&breaker->breakage, vote->remaining_ms);
+        note_left(breaker, vote->remaining_ms);
     if (!answered)
         text_format(&broken->why, "%s", vote->text[0] ? vote->text : "no answer in time");
 }
@@ -266,11 +304,8 @@ static unsigned count_outcome(const struct breaker *breaker, enum broken_outcome
 static bool may_answer_yet(const struct breaker *breaker)
 {
     bool any = false;
-    redlock_node node;
     for (unsigned i = 0; i < breaker->breakage.masters; i++)
-        any |= breaker->breakage.of[i].outcome == BROKEN_UNKNOWN &&
-               redlock_node_get(breaker->session.client, i, &node) == REDLOCK_OK &&
-               (node.state == REDLOCK_NODE_UP || node.state == REDLOCK_NODE_ABSTAINS);
+        any |= breaker->breakage.of[i].outcome == BROKEN_UNKNOWN && is_there(breaker, i);
     return any && boot_ms() < breaker->broken_at + ANSWERS_MS;
 }
 
@@ -379,14 +414,14 @@ static int64_t look_until(struct breaker *breaker)
 static bool looks_on(struct breaker *breaker, const redlock_event *event)
 {
     bool in_time = boot_ms() < look_until(breaker);
-    bool misses_any = !answer_is_whole(event) && breaker->looks++ < LOOKS_MOST;
-    return breaker->phase == LOOKS && ((in_time && !breaker->breakage.alive) || misses_any);
+    bool again = misses_any(breaker, event) && breaker->looks++ < LOOKS_MOST;
+    return breaker->phase == LOOKS && ((in_time && !breaker->breakage.alive) || again);
 }
 
 static void looked(struct breaker *breaker, const redlock_event *event)
 {
     look_for_life(breaker);
-    note_left(&breaker->breakage, breaker->breakage.remaining_ms);
+    note_left(breaker, breaker->breakage.remaining_ms);
     if (looks_on(breaker, event)) {
         tell_looking(breaker);
         look_soon(breaker);
@@ -417,6 +452,7 @@ static void look(struct breaker *breaker, enum phase phase)
 {
     redlock_lease *lease;
     breaker->phase = phase;
+    breaker->asked_before = breaker->asked_at;
     breaker->asked_at = boot_ms();
     redlock_code code = redlock_inspect(breaker->session.client, &lease,
                                         breaker->session.options->names, 1, on_seen, breaker);

@@ -177,22 +177,22 @@ class Case(unittest.TestCase):
     def lock(self, *arguments):
         return self.redlock("lock", *arguments, status=0).out.strip()
 
-    def lock_on_all(self, *arguments):
+    def lock_on_all(self, *arguments, names=None):
         """A lock ends with a quorum; a master that was late is asked in another. What was asked of it before may come
-        to it after the unlock, and is deleted then."""
-        name, tokens = arguments[-1], []
+        to it after the unlock, and is deleted then. `names`: if not the last argument alone."""
+        names, tokens = names or arguments[-1:], []
 
         def locked():
             tokens.append(self.lock(*arguments))
-            values = self.cluster.values(name)
+            values = [value for name in names for value in self.cluster.values(name)]
             if all(values) and len(set(values)) == 1:
                 return True
-            self.redlock("unlock", "--token", tokens[-1], name, status=0)
+            self.redlock("unlock", "--token", tokens[-1], *names, status=0)
             for master in range(len(self.cluster.ports)):
-                self.cluster.cli(master + 1, "DEL", name)
+                self.cluster.cli(master + 1, "DEL", *names)
             return False
 
-        until(locked, f"every master has {name}")
+        until(locked, f"every master has {' '.join(names)}")
         return tokens[-1]
 
     def started(self, path, what="the command has started"):

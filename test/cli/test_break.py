@@ -6,7 +6,7 @@ import subprocess
 import threading
 import unittest
 
-from harness import REDLOCK, Case, Cluster, ClusterCase, Terminal, until
+from harness import DEADLINE, REDLOCK, Case, Cluster, ClusterCase, Terminal, until
 from relay import Relay, through
 
 NOBODY = "A" * 22
@@ -92,16 +92,25 @@ class Breaks(ClusterCase):
         told = self.redlock("break", "--yes", "--holder", token, self.name, status=76).err
         self.assertIn("nobody has it any more; nothing was deleted", told)
 
-    def test_a_holder_that_renews(self):
+    def broken_while_it_lives(self, relays=()):
+        """What a holder with a ttl of 1.5 s may write yet."""
         run = self.spawn("run", "--ttl", "1500ms", "--label", "alive", self.name, "--", "sleep", "60")
         token = until(lambda: self.cluster.cli(1, "GET", self.name), "it is held")
-        told = self.broken(token)
-        self.assertTrue(told["ok"], told)
-        self.assertEqual((told["alive"], told["label"]), (True, "alive"))
+        told = self.broken_through(relays, token)
+        self.assertEqual((told["ok"], told["alive"], told["label"]), (True, True, "alive"), told)
         self.assertGreaterEqual(told["may_write_ms"], 1500)
-        self.assertLessEqual(told["may_write_ms"], 1600)
         self.finish(run, status=76)
         self.assert_free(self.name)
+        return told["may_write_ms"]
+
+    def test_a_holder_that_renews(self):
+        """When it did so is known as exactly as the masters are punctual."""
+        until(lambda: self.broken_while_it_lives() <= 1650, "it is known within a look")
+
+    def test_a_holder_that_renews_and_is_looked_at_slowly(self):
+        far = [Relay(port, late_s=0.3) for port in self.cluster.ports]
+        for _ in range(3):
+            self.broken_while_it_lives(far)
 
     def connected(self, master):
         its = socket.create_connection(("127.0.0.1", self.cluster.ports[master]))
@@ -154,6 +163,47 @@ class Breaks(ClusterCase):
         self.assertIn("back", self.outcomes(told))
         self.assertGreater(told["may_write_ms"], 19000)
 
+    def one_that_is_late(self, until_heard, change):
+        """Relays: the first master says nothing until the second one, of whose answers `change` is told, has said so."""
+        heard = threading.Event()
+
+        def late(answer):
+            heard.wait(DEADLINE)
+            return answer
+
+        def other(answer):
+            answer = change(answer)
+            if until_heard():
+                heard.set()
+            return answer
+
+        return [Relay(port, change=change) for port, change in zip(self.cluster.ports, (late, other))]
+
+    def broken_through(self, relays, token):
+        return self.redlock("break", "--json", "--yes", "--holder", token, self.name, status=0,
+                            env=self.env(REDLOCK_NODES=through(self.cluster, relays))).json
+
+    def test_one_that_is_connected_late(self):
+        """Only when the others have been asked already, which takes no time where a holder is not waited for."""
+        tokens, answers = self.two_readers(), []
+        relays = self.one_that_is_late(lambda: len(answers) >= 3, lambda answer: answers.append(answer) or answer)
+        told = self.broken_through(relays, tokens[0])
+        self.assertEqual((told["mode"], self.outcomes(told)), ("shared", ["deleted"] * 5))
+
+    def test_masters_that_are_late_by_turns(self):
+        """What each has said counts: when the first one says it at last the second one says no more."""
+        token, said = self.held("--ttl", "2s"), []
+
+        def no_more(answer):
+            if self.cluster.cli(2, "GET", self.name) == token:
+                return answer
+            said.append(answer)
+            return answer if len(said) <= 2 else b""
+
+        told = self.broken_through(self.one_that_is_late(lambda: len(said) > 2, no_more), token)
+        self.assertEqual((told["alive"], self.outcomes(told)), (False, ["absent"] + ["deleted"] * 4))
+        self.assert_free(self.name)
+
     def test_people_are_told_that_it_renews(self):
         run = self.spawn("run", "--ttl", "1500ms", "--label", "alive", self.name, "--", "sleep", "60")
         token = until(lambda: self.cluster.cli(1, "GET", self.name), "it is held")
@@ -179,11 +229,26 @@ class Breaks(ClusterCase):
         self.assertEqual(told["next"], new)
         self.assert_held(self.name, new)
 
+    def two_readers(self):
+        """Their tokens, when both read it on all masters; one that was late is asked in another try."""
+        tokens = []
+
+        def read():
+            tokens[:] = [self.lock("--ttl", "30s", "--shared", "--label", f"r{i}", self.name) for i in range(2)]
+            readers = {self.cluster.cli(i, "ZCARD", f"redlock:holders:{self.name}") for i in range(1, 6)}
+            if readers == {"2"}:
+                return True
+            for token in tokens:
+                self.redlock("unlock", "--token", token, self.name, status=0)
+            for master in range(1, 6):
+                self.cluster.cli(master, "DEL", self.name, f"redlock:holders:{self.name}")
+            return False
+
+        until(read, "both read it everywhere")
+        return tokens
+
     def test_a_reader(self):
-        tokens = [self.lock_on_all("--ttl", "30s", "--shared", "--label", f"r{i}", self.name) for i in range(2)]
-        for master in range(1, 6):
-            until(lambda: self.cluster.cli(master, "ZCARD", f"redlock:holders:{self.name}") == "2",
-                  "both read it everywhere")
+        tokens = self.two_readers()
         told = self.broken(tokens[0][:22])
         self.assertEqual((told["ok"], told["mode"], told["label"], told["next"]),
                          (True, "shared", "r0", "redlock:shared"))
@@ -228,7 +293,8 @@ class Breaks(ClusterCase):
 
     def test_one_of_several_names(self):
         """The others stay with a holder that is dead; one that lives gives them back when it is told."""
-        token = self.lock_on_all("--ttl", "3s", "--label", "two", "other", self.name)
+        names = ("other", self.name)
+        token = self.lock_on_all("--ttl", "3s", "--label", "two", *names, names=names)
         self.assertTrue(self.broken(token)["ok"])
         self.assertEqual(set(self.cluster.values("other")) - {""}, {token})
         run = self.spawn("run", "--ttl", "1500ms", "--wait", "1m", "other", self.name, "--", "sleep", "60")
@@ -347,6 +413,19 @@ class Asked(ClusterCase):
         told = terminal.expect(b"if it is stopped, when it wakes")
         self.assertGreaterEqual(float(re.findall(rb"at most ([0-9.]+) s", told)[-1]), 5.8)
         self.finish(run, status=76)
+
+    def test_a_holder_that_renews_while_the_user_thinks(self):
+        token = self.lock_on_all("--ttl", "2s", self.name)
+        terminal = Terminal([REDLOCK, *self.patience, "break", "--holder", token, self.name], self.env())
+        self.addCleanup(terminal.close)
+        terminal.expect(b"did not renew it")
+        terminal.expect(b"break it? [y/N] ")
+        for master in range(1, 6):
+            self.cluster.cli(master, "SET", self.name, token, "PX", "6000")
+        until(lambda: int(self.cluster.cli(1, "PTTL", self.name)) < 4500, "that was long ago")
+        terminal.send(b"y\n")
+        told = terminal.expect(b"if it is stopped, when it wakes")
+        self.assertGreaterEqual(float(re.findall(rb"at most ([0-9.]+) s", told)[-1]), 5.9)
 
     def test_another_one_has_it_by_then(self):
         for master in range(1, 6):
