@@ -241,15 +241,23 @@ static char mark_of(const redlock_vote *vote, const char *holder)
     return agrees ? '=' : (char)('a' + vote->kind);
 }
 
-/* While the rest is the same: it would else seem to change. */
+/* Who is unheard would else seem to change.  What was printed stands, unless somebody says
+ * otherwise, or fewer are unheard now: then more masters may be told of. */
 static void keep_unheard(struct text *mark, const struct text *before, unsigned masters)
 {
     size_t votes = mark->length - masters;
+    unsigned unheard = 0, unheard_before = 0;
     if (before->length != mark->length || memcmp(mark->bytes, before->bytes, votes) != 0)
         return;
-    for (size_t i = votes; i < mark->length; i++)
-        if (mark->bytes[i] == UNHEARD)
-            mark->bytes[i] = before->bytes[i];
+    for (size_t i = votes; i < mark->length; i++) {
+        char now = mark->bytes[i], then = before->bytes[i];
+        unheard += now == UNHEARD;
+        unheard_before += then == UNHEARD;
+        if (now != UNHEARD && then != UNHEARD && now != then)
+            return;
+    }
+    if (unheard >= unheard_before)
+        memcpy(mark->bytes, before->bytes, mark->length);
 }
 
 void answer_mark(struct text *out, const struct text *before, const redlock_event *event)
