@@ -12,6 +12,8 @@
 #include "redlock.h"
 #include "load.h"
 
+#define DRAIN_S 5.
+
 struct floor;
 
 struct pair {
@@ -197,11 +199,37 @@ static void run_floor(void *self, double warm, double seconds, struct result *re
     load_run(&floor->load, warm, seconds, result);
 }
 
+static void on_late(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    (void)loop, (void)events;
+    *(bool *)timer->data = true;
+}
+
+/* What a slower master has not been sent yet, or has not answered, is a part of pairs that counted.
+ */
+static void disconnect(struct floor *floor)
+{
+    struct ev_loop *loop = floor->load.loop;
+    bool is_late = false;
+    ev_timer late;
+    ev_timer_init(&late, on_late, DRAIN_S, 0.);
+    late.data = &is_late;
+    ev_now_update(loop);
+    ev_timer_start(loop, &late);
+    for (unsigned i = 0; i < floor->count; i++)
+        if (floor->masters[i])
+            redisAsyncDisconnect(floor->masters[i]);
+    while (floor->left && !is_late && !interrupted)
+        ev_run(loop, EVRUN_ONCE);
+    ev_timer_stop(loop, &late);
+}
+
 /* The process ends next, so pairs that are under way are not freed. */
 static void close_floor(void *self)
 {
     struct floor *floor = self;
     floor->broken = true;
+    disconnect(floor);
     for (unsigned i = 0; i < floor->count; i++)
         if (floor->masters[i])
             redisAsyncFree(floor->masters[i]);

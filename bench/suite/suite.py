@@ -344,7 +344,7 @@ class Suite:
     def handoffs_in_turn(self):
         """Beside its floor; one after the other is made ready, for that measures a quiet round trip."""
         entrants = []
-        for name, scenario, count in ("redlock", "handoff", "eval,evalsha"), (RING, "floor-handoff", "publish"):
+        for name, scenario, count in ("redlock", "handoff", "eval,evalsha"), (RING, "floor-handoff", "del,publish"):
             entrants.append(self.bench(scenario, name=f"{name}, 8 processes",
                                        more=["--workers", "8", "--warm", "0.3", "--count", count]))
             self.wait_until_ready()
@@ -356,7 +356,7 @@ class Suite:
         self.start_peers()
         seconds = "2" if self.quick else "6"
         self.handoffs_in_turn()
-        plan = [] if self.quick else [("redlock", 64, None, "eval,evalsha"), (RING, 64, None, "publish")]
+        plan = [] if self.quick else [("redlock", 64, None, "eval,evalsha"), (RING, 64, None, "del,publish")]
         for peer, variant in (("node-redlock", "default"), ("redis-semaphore", "default"),
                               ("etcd", "best"), ("zookeeper", "default")):
             plan.append((peer, 8, variant, "eval,evalsha"))

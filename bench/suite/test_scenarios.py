@@ -47,9 +47,9 @@ class Scenarios(unittest.TestCase):
                 return int(line.split("=")[1].split(",")[0])
         return 0
 
-    def await_no_locks(self):
+    def await_no_locks(self, *patterns):
         until = time.monotonic() + DEADLINE_S
-        while any("fl:" in self.ask(number, "keys", "fl:*") for number in FIVE):
+        while any(self.ask(number, "keys", pattern).strip() for number in FIVE for pattern in patterns or ("fl:*",)):
             self.assertLess(time.monotonic(), until, "locks are left")
             time.sleep(0.02)
 
@@ -62,6 +62,23 @@ class Scenarios(unittest.TestCase):
                 self.await_no_locks()
                 self.assertEqual([self.calls(number, "set") for number in FIVE], [sets + 300 for sets in before])
 
+    def test_a_master_that_was_not_waited_for_gets_all_commands_too(self):
+        """More than its connection has room for, and before the floor ends."""
+        pairs = 20000
+        entrant = Entrant("floor-async", self.command("--warm", "0", "--slice", "1", "--pairs", str(pairs), "-c", "64",
+                                                      "floor-async"), self.environment)
+        self.addCleanup(entrant.close)
+        entrant.wait_until_ready()
+        before = self.calls(5, "set")
+        self.masters.pause(5)
+        result = entrant.slice(1) or {}
+        entrant.ask_to_end()
+        self.masters.resume(5)
+        self.assertEqual((result.get("pairs"), result.get("failed")), (pairs, 0), result)
+        entrant.close()
+        self.await_no_locks()
+        self.assertEqual(self.calls(5, "set") - before, pairs)
+
     def test_one_floor_alone_waits_for_the_releases_of_all(self):
         entrants = {name: Entrant(name, self.command("--warm", "0", "--slice", "0.2", name), self.environment)
                     for name in CLOSED_LOOPS}
@@ -73,6 +90,38 @@ class Scenarios(unittest.TestCase):
         self.masters.resume(5)
         self.assertEqual(pairs["floor-patient"], 0)
         self.assertTrue(pairs["floor-async"] and pairs["floor-epoll"], pairs)
+
+    def test_redlock_goes_on_with_the_third_of_five_releases_too(self):
+        entrant = Entrant("pairs", self.command("--warm", "0", "--slice", "0.2", "pairs"), self.environment)
+        self.addCleanup(entrant.close)
+        entrant.wait_until_ready()
+        for number in 4, 5:
+            self.masters.pause(number)
+        result = entrant.slice(0.2) or {}
+        for number in 4, 5:
+            self.masters.resume(number)
+        self.assertGreater(result.get("pairs", 0), 0, result)
+
+    def test_a_pair_is_as_many_commands_as_a_floors(self):
+        """One at a time: one SET and one script on each master."""
+        told = {}
+        for name in "pairs", "floor-async", "floor-epoll":
+            before = [self.calls(number, command) for number in FIVE for command in ("set", "evalsha", "eval")]
+            result = self.bench("--pairs", "300", name)
+            self.assertEqual((result.get("pairs"), result.get("failed")), (300, 0), result)
+            self.await_no_locks("fl:*", "rb:*")
+            after = [self.calls(number, command) for number in FIVE for command in ("set", "evalsha", "eval")]
+            told[name] = [now - then for then, now in zip(before, after)]
+        self.assertEqual(told["floor-async"], [300, 300, 0] * 5)
+        self.assertEqual(told["floor-epoll"], [300, 300, 0] * 5)
+        hello = [now - then for then, now in zip(told["floor-async"], told["pairs"])]
+        self.assertTrue(all(0 <= more <= 3 for more in hello), hello)
+
+    def test_the_handoff_floor_deletes_and_publishes_on_each_master(self):
+        result = self.bench("--workers", "3", "--warm", "0.1", "--seconds", "1", "--hold", "2", "--count", "del,publish",
+                            "floor-handoff")
+        self.assertGreater(result.get("pairs", 0), 10, result)
+        self.assertAlmostEqual(result["commands_per_handoff"], 10, delta=2)
 
     def test_what_masters_refuse_is_no_pair(self):
         for number in FIVE[:3]:
