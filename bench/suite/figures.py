@@ -4,6 +4,7 @@ from statistics import median
 
 def spread(values):
     """Half the distance between the quartiles, as a share of the median."""
+    values = [value for value in values if value is not None]
     if len(values) < 2 or not median(values):
         return 0.0
     ordered = sorted(values)
@@ -52,6 +53,11 @@ def facts_of(result):
     return {key: value for key, value in result.items() if isinstance(value, (int, float)) and key not in OF_ALL}
 
 
+def figure(one, key):
+    """None where a slice has none: without a pair only their number, 0, is one."""
+    return one.get(key) if one.get("pairs") or key == "pairs_per_s" else None
+
+
 class Row:
     """One entrant of one comparison: its slices, in the order in which they ran."""
 
@@ -67,7 +73,10 @@ class Row:
         self.release = merge(slices, "release_histogram_ns")
 
     def values(self, key):
-        return [one.get(key) for one in self.slices if one.get("pairs")]
+        return [figure(one, key) for one in self.slices]
+
+    def has_pairs(self):
+        return any(one.get("pairs") for one in self.slices)
 
     def median(self, key):
         values = [value for value in self.values(key) if value is not None]
@@ -95,7 +104,8 @@ class Row:
     def take_facts(self):
         """What only some scenarios tell: the medians of the slices."""
         for key in dict.fromkeys(key for one in self.slices for key in facts_of(one)):
-            self.facts[key] = median([one[key] for one in self.slices if key in one])
+            if self.median(key) is not None:
+                self.facts[key] = self.median(key)
 
     def failed(self):
         return sum(one.get("failed", 0) for one in self.slices)
@@ -115,7 +125,7 @@ class Row:
 def of_pair(one, what):
     """The figure of a slice by which entrants are compared."""
     share = {"p50": 0.5, "p99": 0.99}.get(what)
-    return quantile(one.get("acquire_histogram_ns", []), share) if share else one.get(what)
+    return quantile(one.get("acquire_histogram_ns", []), share) if share else figure(one, what)
 
 
 def ratio(ours, other, what):

@@ -56,7 +56,7 @@ def fact_cells(row):
 
 
 def says(row):
-    silent = row.slices and not row.rate() and not row.facts
+    silent = row.slices and not row.has_pairs() and not row.facts
     notes = row.notes[:2] + ([f"and {len(row.notes) - 2} more of that kind"] if row.notes[2:] else [])
     return notes + (["no pair was finished within a slice"] if silent else [])
 
@@ -78,7 +78,7 @@ def as_text(rows):
     out = ["Latencies in us; CPU us and masters: CPU of the client and of the masters a pair. x: the first row "
            "of a group divided by this row, in the same rounds; ±: half the distance of the quartiles."]
     for group, members in groups(rows):
-        measured = [row for row in members if row.rate() and not row.facts]
+        measured = [row for row in members if row.has_pairs() and not row.facts]
         out += ["", f"== {group}"]
         if measured:
             out += align(lines(measured))
@@ -93,7 +93,7 @@ def as_text(rows):
 def as_markdown(rows):
     out = []
     for group, members in groups(rows):
-        measured = [row for row in members if row.rate() and not row.facts]
+        measured = [row for row in members if row.has_pairs() and not row.facts]
         facts = [row for row in members if row.facts]
         out += ["", f"### {group}", ""]
         if measured:

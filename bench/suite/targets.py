@@ -11,14 +11,26 @@ class Rows:
 
     def __init__(self, rows):
         self.rows = {(row.group, row.name): row for row in rows}
+        self.first, self.used = {}, []
+        for row in rows:
+            self.first.setdefault(row.group, row)
+
+    def row(self, group, name):
+        row = self.rows.get((group, name))
+        self.used += [self.first[group], row] if row else []
+        return row
+
+    def failed(self):
+        """In what was looked at: a pair that failed, a slice that was not measured, a master that died."""
+        return any(row.notes or row.failed() for row in self.used)
 
     def ratio(self, group, name, what):
         """Of the first row of the group to this one."""
-        row = self.rows.get((group, name))
+        row = self.row(group, name)
         return row and row.ratios.get(what)
 
     def fact(self, group, name, what):
-        row = self.rows.get((group, name))
+        row = self.row(group, name)
         return (row.facts[what], 0) if row and what in row.facts else None
 
 
@@ -41,7 +53,9 @@ class Target:
 
     def line(self, rows):
         found = self.find(rows)
-        return (self.row, self.says(found), self.wanted(), self.reached(found)) if found else None
+        if not found:
+            return None
+        return self.row, self.says(found), self.wanted(), self.reached(found) + (", with failures" if rows.failed() else "")
 
 
 def beside(group, name, what):
@@ -56,7 +70,7 @@ def divided(find, by):
     """The one by the other; where only the other is a ratio, 1 by it."""
     def quotient(rows):
         above, below = find(rows), by(rows)
-        return (above[0] / below[0], below[1]) if above and below else None
+        return (above[0] / below[0], below[1]) if above and below and below[0] else None
     return quotient
 
 

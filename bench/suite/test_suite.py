@@ -1,4 +1,7 @@
 """Tests what the suite prints and draws, without measuring: python3 bench/suite/test_suite.py"""
+import itertools
+import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -12,8 +15,8 @@ import others
 import plots
 import table
 import targets
-from figures import Row, ratio
-from suite import FLOOR, RING, Suite
+from figures import Row
+from suite import COMPARED, FLOOR, RAW_FLOOR, RING, Suite
 
 
 class Pictures(unittest.TestCase):
@@ -30,27 +33,19 @@ class Pictures(unittest.TestCase):
         self.assertNotEqual(dashes, others)
 
 
-class Ratios(unittest.TestCase):
-    def row(self, *rates):
-        return Row("group", "name", [{"pairs": int(rate), "pairs_per_s": rate} for rate in rates])
-
-    def test_it_is_the_median_of_the_rounds(self):
-        ours, floor = self.row(10.0, 20.0, 90.0, 90.0, 20.0, 20.0), self.row(10.0, 10.0, 10.0, 10.0, 10.0, 10.0)
-        self.assertEqual(ratio(ours, floor, "pairs_per_s")[0], 2)
-
-    def test_a_slice_without_a_pair_is_none_the_less_a_slice(self):
-        self.assertEqual(ratio(self.row(0.0, 10.0), self.row(10.0, 10.0), "pairs_per_s")[0], 0.5)
-        self.assertEqual(ratio(self.row(0.0, 0.0), self.row(10.0, 10.0), "pairs_per_s")[0], 0)
-
-    def test_nothing_is_compared_with_what_did_nothing(self):
-        self.assertIsNone(ratio(self.row(10.0, 10.0), self.row(0.0, 0.0), "pairs_per_s"))
-        self.assertIsNone(ratio(self.row(10.0, 10.0), self.row(10.0, 10.0), "p50"))
-
-
 class Table(unittest.TestCase):
     def heads(self, **more):
         slices = [{"pairs": 10, "pairs_per_s": 10, "cpu_us_per_pair": 1, **more}]
         return table.lines([Row("group", "name", slices)])[0]
+
+    def test_each_column_has_its_own_figure(self):
+        row = Row("group", "name", [{"pairs": 9, "pairs_per_s": rate} for rate in (8.0, 10.0, 11.0, 12.0)])
+        row.ratios = {what: (times, times / 100) for times, what in enumerate(COMPARED, 2)}
+        heads, cells = table.lines([row])
+        self.assertEqual((heads[-5:], cells[-5:]),
+                         (("x pairs/s", "x p50", "x p99", "x CPU", "x masters"),
+                          ("2.00 ±2%", "3.00 ±3%", "4.00 ±4%", "5.00 ±5%", "6.00 ±6%")))
+        self.assertEqual(cells[:3], ("name", "10", "10%"))
 
     def test_masters_are_told_where_they_were_measured(self):
         self.assertIn("masters", self.heads(masters_us_per_pair=2.5))
@@ -127,6 +122,15 @@ class Targets(unittest.TestCase):
         row.ratios = {what: (value, 0.07) for what, value in ratios.items()}
         return row
 
+    def named(self, words):
+        target, = (target for target in targets.TARGETS if words in target.row)
+        return target
+
+    def test_one_pair_at_a_time_is_beside_raw_sockets(self):
+        floor, raw = (Row("c = 1", name, []) for name in (FLOOR, RAW_FLOOR))
+        floor.ratios["p50"], raw.ratios["p50"] = (0.95, 0), (1.07, 0)
+        self.assertEqual(self.line(self.named("raw sockets"), floor, raw)[1:], ("1.07 x", "at most 1.05 x", "no"))
+
     def test_more_pairs_and_less_processor_are_better(self):
         pairs, cpu = targets.of_floor(256, 1.25, 0.95)
         for times, more, less in ((1.3, "yes", "no"), (0.9, "no", "yes")):
@@ -134,6 +138,40 @@ class Targets(unittest.TestCase):
                 row = self.against_floor(pairs_per_s=times, cpu_us_per_pair=times)
                 self.assertEqual(self.line(pairs, row)[1:], (f"{times:.2f} x ±7%", "at least 1.25 x", more))
                 self.assertEqual(self.line(cpu, row)[1:], (f"{times:.2f} x ±7%", "at most 0.95 x", less))
+
+    def test_what_failed_is_told(self):
+        ours, floor = Row("c = 256", "redlock", [{"pairs": 5, "failed": 0}]), self.against_floor(pairs_per_s=1.3)
+        pairs, _ = targets.of_floor(256, 1.25, 0.95)
+        self.assertEqual(self.line(pairs, ours, floor)[3], "yes")
+        for one in ours, floor:
+            one.notes = ["ended in a slice"]
+            self.assertEqual(self.line(pairs, ours, floor)[3], "yes, with failures")
+            one.notes = []
+        ours.slices[0]["failed"] = 1
+        self.assertEqual(self.line(pairs, ours, floor)[3], "yes, with failures")
+
+    def test_each_limit_is_on_its_side(self):
+        """What is twice as good is reached, what is half as good is not."""
+        better_if_more = [target for target in targets.TARGETS if "pairs/s" in target.row]
+        self.assertEqual(len(better_if_more), 3)
+        for target in targets.TARGETS:
+            more, less = (target.reached((times * (target.limit or 1), 0)) for times in (2, 0.5))
+            wanted = ("–", "–") if not target.limit else ("yes", "no") if target in better_if_more else ("no", "yes")
+            self.assertEqual((more, less), wanted, target.row)
+
+    def test_the_limits_are_those_of_the_documentation(self):
+        """The fourth column of its table, in the same order; two that are alike share a row there."""
+        told = (pathlib.Path(__file__).parents[2] / "doc/benchmarks.md").read_text()
+        told = told.partition("## The targets")[2].partition("Why, and what")[0]
+        told = " ".join(line.split("|")[4] for line in told.splitlines() if line.startswith("|"))
+        limits = ["linear" if target.limit is targets.LINEAR else f"{target.limit:g}"
+                  for target in targets.TARGETS if target.limit]
+        self.assertEqual(re.findall(r"linear|[0-9.]+", told), [limit for limit, _ in itertools.groupby(limits)])
+
+    def test_nothing_is_divided_by_nothing(self):
+        row = Row("fences, c = 1", "redlock, fenced", [])
+        row.ratios["p50"] = (0.0, 0)
+        self.assertIsNone(self.line(targets.Target("", targets.fenced("fences, c = 1", "p50"), 1.35), row))
 
     def test_fenced_is_divided_by_plain(self):
         row = Row("fences, c = 1", "redlock, fenced", [])
@@ -144,7 +182,7 @@ class Targets(unittest.TestCase):
     def test_closing_that_is_quadratic_is_not_linear(self):
         few, many = rows_of("renewals", ("100000 leases closed", {"cpu_us_per_closed_lease": 2.0}),
                             ("1000000 leases closed", {"cpu_us_per_closed_lease": 20.0}))
-        target = targets.Target("", targets.divided(targets.MANY, targets.FEWER), targets.LINEAR)
+        target = self.named("of each, against 100,000")
         self.assertEqual(self.line(target, few, many)[1:], ("10.00 x", "at most 1.5 x", "no"))
 
     def test_of_some_parts_only_what_they_measured_is_told(self):
