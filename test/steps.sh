@@ -5,7 +5,10 @@
 # Labels of tests that need the processors, and hardly a master.
 busy='sim|model|mutants|fuzz|builds'
 
-count() { if "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAILED: $*"; fi; }
+# Is told now, and once more at the end of all.
+failure() { echo "FAILED: $*" | tee -a "$logs/failed" || true; }
+
+count() { if "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)); failure "$*"; fi; }
 
 # All of it, or one target.
 build() {
@@ -16,15 +19,20 @@ build() {
 
 # ctest's own lines, then its counts added to ours.  Each call has a folder for ctest's files: two may run at once.
 run_tests() {
-    local folder told total bad
+    local folder told total bad name build=$1
     folder=$(mktemp -d "$logs/ctest.XXXXXX") told=$folder/told
     echo "subdirs(\"$PWD/$1\")" >"$folder/CTestTestfile.cmake"
     shift
     ctest --test-dir "$folder" --output-on-failure "$@" 2>&1 | tee "$told" || true
-    total=$(sed -n 's/.*tests failed out of \([0-9]*\).*/\1/p' "$told")
-    bad=$(sed -n 's/.* \([0-9]*\) tests failed out of.*/\1/p' "$told")
-    passed=$((passed + ${total:-0} - ${bad:-1}))
-    failed=$((failed + ${bad:-1}))
+    read -r bad total < <(sed -n 's/.* \([0-9]*\) tests failed out of \([0-9]*\).*/\1 \2/p' "$told" | tail -n 1) || {
+        bad=1 total=1
+        failure "$build: ctest ended before it had told its counts"
+    }
+    passed=$((passed + total - bad))
+    failed=$((failed + bad))
+    while read -r name; do
+        failure "$build: $name"
+    done < <(sed '1,/^The following tests FAILED:/d' "$told" | sed -n 's/^[[:space:]]*[0-9]* - \(.* (.*)\).*/\1/p')
 }
 
 check_format() {
@@ -32,7 +40,8 @@ check_format() {
 }
 
 check_tidy() {
-    git ls-files 'lib/*.c' 'tools/*.c' | xargs -P2 -n4 clang-tidy -p build/clang --quiet 2>"$logs/tidy"
+    git ls-files 'lib/*.c' 'tools/*.c' | xargs -P2 -n4 clang-tidy -p build/clang --quiet 2>"$logs/tidy" ||
+        { tail -n 60 "$logs/tidy"; return 1; }
 }
 
 # busy_tests QUICK: and builds what is to be tested next, unless QUICK is "yes".
