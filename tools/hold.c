@@ -85,17 +85,29 @@ struct hold {
 
 /* ---- What is printed ---------------------------------------------------- */
 
+/* `extend` is an attach for the library, and a `lock` that waited may be extended. */
+static void add_words(struct text *out, const struct hold *hold, const redlock_event *event,
+                      int64_t valid_ms)
+{
+    enum command_bit command = hold->session.options->command->bit;
+    if (command == FOR_EXTEND)
+        text_format(out, "extended, valid for %" PRId64 " ms", valid_ms);
+    else if (command == FOR_LOCK)
+        text_format(out, "acquired, valid for %" PRId64 " ms", valid_ms);
+    if (command == FOR_LOCK && event->fence)
+        text_format(out, ", fence %" PRId64, event->fence);
+}
+
 static void success_json(struct text *out, const struct hold *hold, const redlock_event *event,
                          const char *token, int64_t valid_ms)
 {
     struct json json = {.out = out};
-    char extended[60];
-    bool extends = hold->session.options->command->bit == FOR_EXTEND;
-    snprintf(extended, sizeof(extended), "extended, valid for %" PRId64 " ms", valid_ms);
+    struct text words = {0};
+    add_words(&words, hold, event, valid_ms);
     json_open(&json, NULL, '{');
     json_bool(&json, "ok", true);
     json_string(&json, "code", redlock_code_name(event->code));
-    json_string(&json, "text", extends ? extended : event->text);
+    json_string(&json, "text", words.bytes ? words.bytes : event->text);
     names_json(&json, hold->session.options->names, hold->session.options->names_count);
     json_string(&json, "token", token);
     fence_json(&json, event->fence);
@@ -104,6 +116,7 @@ static void success_json(struct text *out, const struct hold *hold, const redloc
     votes_json(&json, event);
     json_close(&json, '}');
     text_format(out, "\n");
+    text_free(&words);
 }
 
 static void success_text(struct text *out, const struct hold *hold, const redlock_event *event,
@@ -169,6 +182,31 @@ static void held(struct hold *hold, const redlock_event *event)
     session_end_released(&hold->session, EXIT_DONE);
 }
 
+/* Masters hand a lock over for a short time, in which its holder shows that it lives. */
+static bool is_short(const struct hold *hold, const redlock_event *event)
+{
+    const struct options *options = hold->session.options;
+    return options->command->bit == FOR_LOCK && event->valid_ms < options->ttl_ms / 10 * 9;
+}
+
+/* Nothing renews it behind this process; so it is made to last for its ttl before it is told. */
+static void acquired(struct hold *hold, const redlock_event *event)
+{
+    if (!is_short(hold, event) || redlock_extend(hold->lease, 0) != REDLOCK_OK)
+        held(hold, event);
+}
+
+static void not_extended(struct hold *hold, const redlock_event *event)
+{
+    char span[DURATION_SIZE];
+    if (!hold->session.options->quiet)
+        say_at(REDLOCK_LOG_WARNING,
+               "locked for %s only: too few masters answered when it was to last for its ttl; "
+               "extend it, or unlock it",
+               duration_show(span, redlock_valid_for(hold->lease)));
+    held(hold, event);
+}
+
 static const char *failure(const struct hold *hold)
 {
     switch (hold->session.options->command->bit) {
@@ -212,8 +250,12 @@ static void on_event(redlock_lease *lease, const redlock_event *event, void *dat
     (void)lease;
     waiting_stop(&hold->waiting);
     if (event->kind == REDLOCK_ACQUIRED)
+        acquired(hold, event);
+    else if (event->kind == REDLOCK_EXTENDED)
         held(hold, event);
-    else if (event->kind == REDLOCK_NOT_ACQUIRED)
+    else if (event->kind == REDLOCK_NOT_EXTENDED)
+        not_extended(hold, event);
+    else if (event->kind == REDLOCK_NOT_ACQUIRED || event->kind == REDLOCK_LOST)
         not_held(hold, event);
     else if (event->kind == REDLOCK_RELEASED)
         released(hold, event);

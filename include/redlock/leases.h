@@ -131,7 +131,9 @@ typedef struct redlock_lease_options {
      * waiter is first on the masters too), and a waiter that comes up to 50 ms after
      * another drew a place in the queue may use that place.  A client that reaches no
      * quorum has no place in the queue until it does.  0: one try.  REDLOCK_FOREVER:
-     * until cancelled (redlock_release()). */
+     * until cancelled (redlock_release()).
+     *   The masters hand a lease over for 3 s at most, of which event->valid_ms tells.  The library
+     * renews it to its ttl within half a second of ACQUIRED, also if `renew` is false. */
     int64_t wait_ms;
 
     /* LOST is told this long before the lease ends, and ACQUIRED only if more
@@ -474,6 +476,8 @@ REDLOCK_API redlock_code redlock_release(redlock_lease *lease);
 /*
  * Frees the handle and leaves the lease to its ttl, for another process to
  * redlock_attach() or redlock_release_token().  No callback is called any more.
+ * A lease that waited may have been handed over for 3 s at most (see wait_ms): if that is too
+ * short, redlock_extend() it and wait for EXTENDED first.
  * Returns REDLOCK_OK, or E_STATE if the lease is not held, or was downgraded or upgraded,
  * be it in vain (what was sent about that may yet arrive, and only this client knows), or
  * E_FORKED; after an error the handle lives on.

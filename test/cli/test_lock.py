@@ -51,6 +51,25 @@ class Lock(ClusterCase):
                             status=76).json
         self.assertEqual(gone["code"], "REDLOCK_E_GONE")
 
+    def test_what_was_waited_for_lasts_for_its_ttl(self):
+        # The masters hand over for 3 s at most, and nothing renews it later.
+        for more in ([], ["--fence"], ["--shared"], ["--json"]):
+            with self.subTest(more):
+                token = self.lock_on_all(self.name)
+                waiter = self.spawn("lock", "--ttl", "20s", "--wait", "forever", *more, self.name)
+                until(lambda: sum(map(bool, self.waiters())) >= 3, "it waits on the masters")
+                self.redlock("unlock", "--token", token, self.name, status=0)
+                told = self.finish(waiter, 0)
+                name = self.redlock("status", "--json", self.name, status=0).json["names"][0]
+                self.assertGreater(name["remaining_ms"], 5000)
+                if more == ["--json"]:
+                    self.assertGreater(told.json["valid_ms"], 5000)
+                    self.assertRegex(told.json["text"], r"^acquired, valid for \d{5} ms$")
+                    mine = told.json["token"]
+                else:
+                    mine = told.out.strip()
+                self.redlock("unlock", "--token", mine, self.name, status=0)
+
     def test_extend(self):
         token = self.lock("--ttl", "5s", self.name)
         told = self.redlock("extend", "--token", token, "--ttl", "25s", self.name, status=0)
