@@ -4,6 +4,7 @@
 
 #include "duration.h"
 #include "permits.h"
+#include "remedy.h"
 
 #define TOKEN_TEXT 22 /* 16 random bytes in base64url */
 #define NAME_SHOWN 100
@@ -278,6 +279,26 @@ static void explain_free(struct text *out, const redlock_event *event)
         text_format(out, "  held by nobody on %u of %u masters\n", free_on, event->masters);
 }
 
+/* What to do about the words of one master; NULL if nothing is known, or there is a quorum without
+ * it. */
+static const char *remedy_of(const redlock_event *event, unsigned master)
+{
+    const redlock_vote *vote = &event->votes[master];
+    bool speaks = vote->kind == REDLOCK_VOTE_REFUSED || vote->kind == REDLOCK_VOTE_UNREACHABLE;
+    return speaks && event->code == REDLOCK_E_UNAVAILABLE ? remedy_for(vote->text) : NULL;
+}
+
+/* It stands behind the last master that needs it. */
+static void show_remedy(struct text *out, const redlock_event *event, unsigned master)
+{
+    const char *remedy = remedy_of(event, master);
+    for (unsigned i = master + 1; remedy && i < event->masters; i++)
+        if (remedy_of(event, i) == remedy)
+            return;
+    if (remedy)
+        text_format(out, "  -> %s\n", remedy);
+}
+
 void votes_explain(struct text *out, const redlock_event *event)
 {
     struct holding holdings[REDLOCK_MASTERS_MAX];
@@ -289,6 +310,7 @@ void votes_explain(struct text *out, const redlock_event *event)
         struct text trouble = {0};
         if (explain_vote(&trouble, &event->votes[i]))
             text_format(out, "  %s: %s\n", event->votes[i].node, trouble.bytes);
+        show_remedy(out, event, i);
         text_free(&trouble);
     }
 }
@@ -341,6 +363,7 @@ void votes_table(struct text *out, const redlock_event *event)
         else if (!explain_vote(out, vote))
             text_format(out, "%s", redlock_vote_name(vote->kind));
         text_format(out, "\n");
+        show_remedy(out, event, i);
     }
 }
 

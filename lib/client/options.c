@@ -201,7 +201,8 @@ static redlock_code read_tls(redlock *client, const redlock_options *o, char *wh
     int masters = (int)client->masters;
     if (any_is_said(options) && !any_wants_tls(client))
         return fail(why, size, REDLOCK_E_ARGUMENT,
-                    "there are settings of TLS, but no master of the list is a rediss://");
+                    "there are settings of TLS, but no master of the list is a rediss://: write "
+                    "that for a port that speaks TLS, or leave them out");
     read_tls_environment(environment);
     if (!addresses_complete(client->addresses, masters, options) ||
         !addresses_complete(client->addresses, masters, environment))

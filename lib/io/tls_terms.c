@@ -47,7 +47,7 @@ const char *tls_terms_wrong(const struct tls_terms *terms)
         if (said[i] && !said[i][0])
             return "ca, cert, key and name of TLS may be left out, but not be empty";
     if (said[TLS_KEY] && !said[TLS_CERT])
-        return "TLS has a key, but no cert";
+        return "TLS has a key, but no cert: give its certificate too";
     if (is_too_long(said[TLS_NAME]) || is_too_long(said[TLS_SNI]))
         return "name and sni of TLS have at most 253 bytes";
     if (is_domain(said[TLS_NAME]))

@@ -64,6 +64,23 @@ class Tls(ClusterCase):
         told = self.redlock("nodes", "--nodes", self.bare, "--json", status=69).json
         self.assertIsNone(told["nodes"][0]["tls"])
 
+    def test_every_command_says_what_to_do(self):
+        trouble, advice = "of a CA that is not trusted here, redlock cluster CA", "  -> give the CA that made it: "
+        for told in (self.redlock("run", "--nodes", self.bare, "a", "--", "true", status=69).err,
+                     self.redlock("lock", "--nodes", self.bare, "a", status=69).err,
+                     self.redlock("status", "--nodes", self.bare, "a", status=69).out):
+            # Once, behind the last master that needs it.
+            self.assertRegex(told, rf"{trouble}\n{advice}.*\n$")
+            self.assertEqual((told.count(trouble) >= 2, told.count("->")), (True, 1), told)
+        plain = self.bare.replace("rediss:", "redis:")
+        self.assertIn("write rediss://", self.redlock("lock", "--nodes", plain, "a", status=69).err)
+        ca, cert = str(self.tls / "ca.crt"), str(self.tls / "client.crt")
+        told = self.redlock("lock", "--nodes", self.bare, "--tls-ca", ca, "--tls-cert", cert, "a", status=69)
+        self.assertIn("-> give the key of that very certificate", told.err)
+        both = self.bare.replace("rediss:", "redis:", 1)
+        told = self.redlock("status", "--nodes", both, "--tls-ca", ca, "a", status=0)
+        self.assertNotIn("->", told.out)
+
     def test_nothing_is_verified_only_if_that_is_said(self):
         for out in (self.nodes("--tls-verify", "none"), self.nodes(REDLOCK_TLS_VERIFY="none")):
             self.assertIn(", not verified\n  -> anybody on the way can take its place", out)

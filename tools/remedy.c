@@ -1,0 +1,71 @@
+#include "remedy.h"
+
+#include <string.h>
+
+#define CLUSTER                                                                                    \
+    "it is in cluster mode: locks need independent masters (cluster-enabled no), for a cluster "   \
+    "takes no script on several names and replaces masters by replicas that lack a lock"
+
+#define MUTE                                                                                       \
+    "it closes the connection at once: if this is a TLS port, write rediss://; else look at its "  \
+    "log"
+
+/* The first that fits. */
+static const struct {
+    const char *says, *advice;
+} remedies[] = {
+    {"not trusted here", "give the CA that made it: with ca= in the list, --tls-ca or "
+                         "REDLOCK_TLS_CA"},
+    {"its certificate is for", "list it by the name of its certificate, or give that name: with "
+                               "name= in the list, --tls-name or REDLOCK_TLS_NAME"},
+    {"expired on", "renew that certificate, unless this machine's clock is wrong"},
+    {"is not valid before", "look at the clock of this machine and of the one that made it"},
+    {"wants a certificate of this client",
+     "give one: with cert= and key= in the list, or --tls-cert and --tls-key; or set "
+     "tls-auth-clients no there"},
+    {"to it the certificate of this client",
+     "give one of the CA that its tls-ca-cert-file has: with cert= in the list, or --tls-cert"},
+    {"neither TLS 1.2 nor", "set tls-protocols \"TLSv1.2 TLSv1.3\" there"},
+    {"does not speak TLS", "write redis:// for its port, or give its tls-port"},
+    {"no answer within the time to connect",
+     "if it is a plain port write redis://; else see what is on the way, or whether it hangs"},
+    {"it speaks TLS", "write rediss:// for its tls-port, or give its port"},
+    {"TLS: cannot use the key",
+     "give the key of that very certificate, PEM without a passphrase: with key= in the list, or "
+     "--tls-key"},
+    {"TLS: cannot use the", "see that the file is there, is PEM without a passphrase, and that "
+                            "this user may read it"},
+    {"WRONGPASS", "user or password are wrong: check redis://USER:PASSWORD@HOST"},
+    {"invalid password", "user or password are wrong: check redis://USER:PASSWORD@HOST"},
+    {"without any password configured",
+     "no password is set there: write redis://HOST without one, or set requirepass"},
+    {"NOAUTH", "it wants a password: redis://:PASSWORD@HOST, or redis://USER:PASSWORD@HOST"},
+    {"NOPERM", "its ACL forbids this user what locks need: deploy/users.acl has a user "
+               "that may do that and no more"},
+    {"protected mode", "it takes connections from its own machine only: set a password or an ACL "
+                       "there"},
+    {"max number of clients", "it has no room for another connection: raise its maxclients"},
+    {"cluster mode", CLUSTER},
+    {"MOVED ", CLUSTER},
+    {"CLUSTERDOWN", CLUSTER},
+    {"CROSSSLOT", CLUSTER},
+    {"unknown command", "it lacks a command that locks need: if it is a sentinel, list the masters "
+                        "themselves; if the command was renamed, give it back its name"},
+    {"Connection reset", MUTE},
+    {"malformed reply", "it does not speak as Redis does: it is another service"},
+    {"OOM ", "its memory is full: raise maxmemory, or find out what fills it"},
+    {"NOREPLICAS", "it takes no writes without replicas: set min-replicas-to-write 0 there"},
+    {"MISCONF", "it takes no writes since it could not save: see its log and its disk"},
+    {"READONLY", "it is read-only: list independent masters only, no replicas"},
+    {"LOADING", "it still loads its data: try again when it has"},
+    {"closed by the master", MUTE},
+    {"WRONGTYPE", "another program uses the key redlock:clock: redlock:* is for locks alone"},
+};
+
+const char *remedy_for(const char *words)
+{
+    for (size_t i = 0; i < sizeof(remedies) / sizeof(remedies[0]); i++)
+        if (strstr(words, remedies[i].says))
+            return remedies[i].advice;
+    return NULL;
+}
