@@ -314,8 +314,10 @@ typedef struct redlock_options {
      * set-user-ID program does not read.  A master must show a certificate for the name, of a CA
      * that is trusted, and valid now; else it is DOWN, with a text that says why.  The files are
      * read for each connection, a file of CAs if it has changed, so new ones are used from the next
-     * connection on; they are read by the thread that runs the loop, and must be no pipes.  A
-     * build without OpenSSL refuses rediss:// (E_NODES).
+     * connection on; they are read by the thread that runs the loop, and must be no pipes.  Let
+     * their paths be absolute: a relative one is of the folder in which the process is by then, so
+     * masters would go down at a reconnection after a chdir(), as daemons do it.  A build without
+     * OpenSSL refuses rediss:// (E_NODES).
      *   tls_ca       the CAs that are trusted: a PEM file, or a folder as `openssl rehash` makes
      *                it.  NULL: those of the system.
      *   tls_cert, tls_key   for masters that want a certificate of the client: PEM files; the
@@ -407,7 +409,8 @@ REDLOCK_API void redlock_free(redlock *client);
  * readable as well when a lease has to be renewed or is lost, also when that came about
  * while the machine was suspended; and when you have asked for something outside of a
  * callback.  examples/ has such programs for poll(), libuv, libevent, GLib, sd-event
- * and Python's asyncio.
+ * and Python's asyncio.  Link libevent before this library: libev, which comes with it, has
+ * functions with the names of libevent's, and a program that gets those crashes.
  */
 
 /*
