@@ -201,8 +201,7 @@ static void not_extended(struct hold *hold, const redlock_event *event)
     char span[DURATION_SIZE];
     if (!hold->session.options->quiet)
         say_at(REDLOCK_LOG_WARNING,
-               "locked for %s only: too few masters answered when it was to last for its ttl; "
-               "extend it, or unlock it",
+               "locked for %s only: too few masters renewed it to its ttl; extend it, or unlock it",
                duration_show(span, redlock_valid_for(hold->lease)));
     held(hold, event);
 }

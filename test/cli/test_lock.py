@@ -70,6 +70,22 @@ class Lock(ClusterCase):
                     mine = told.out.strip()
                 self.redlock("unlock", "--token", mine, self.name, status=0)
 
+    def test_what_was_waited_for_and_cannot_last_is_told(self):
+        def may_renew(word):
+            for master in range(self.masters):
+                self.cluster.cli(master + 1, "ACL", "SETUSER", "default", f"{word}pexpire")
+
+        token = self.lock_on_all(self.name)
+        waiter = self.spawn("lock", "--ttl", "20s", "--wait", "forever", self.name)
+        until(lambda: sum(map(bool, self.waiters())) >= 3, "it waits on the masters")
+        self.addCleanup(may_renew, "+")
+        may_renew("-")
+        self.redlock("unlock", "--token", token, self.name, status=0)
+        told = self.finish(waiter, 0)
+        self.assertRegex(told.err, r"^redlock: locked for [0-2]\S* m?s only: too few masters renewed it to its ttl; "
+                                   r"extend it, or unlock it\n$")
+        self.redlock("unlock", "--token", told.out.strip(), self.name, status=0)
+
     def test_extend(self):
         token = self.lock("--ttl", "5s", self.name)
         told = self.redlock("extend", "--token", token, "--ttl", "25s", self.name, status=0)
