@@ -8,8 +8,6 @@
 #include "session.h"
 #include "signals.h"
 
-#define LOOK_S 1.5 /* which masters hang is known after the connect timeout, by default 1 s */
-
 const char barrier_help[] =
     "usage: redlock barrier --parties N [OPTION...] NAME\n"
     "\n"
@@ -44,7 +42,6 @@ struct barrier {
     struct session session;
     struct signals signals;
     redlock_party *party;
-    ev_timer look;
     int signal; /* that made it leave; 0: none did */
 };
 
@@ -121,43 +118,6 @@ static void on_signal(void *data, int number)
         redlock_depart(barrier->party);
 }
 
-/* ---- Waiting for masters ------------------------------------------------ */
-
-static bool too_few_vote(const redlock *client, unsigned spare)
-{
-    unsigned votes = 0, masters = redlock_nodes(client);
-    for (unsigned i = 0; i < masters; i++) {
-        redlock_node node;
-        votes += redlock_node_get(client, i, &node) == REDLOCK_OK && node.state == REDLOCK_NODE_UP;
-    }
-    return votes < redlock_quorum(masters, spare);
-}
-
-/* Who waits for ever for parties does not see that it waits for masters. */
-static void on_look(struct ev_loop *loop, ev_timer *look, int events)
-{
-    const struct barrier *barrier = look->data;
-    const struct session *session = &barrier->session;
-    const char *name = session->options->names[0].bytes;
-    (void)events;
-    if (!session->ready)
-        return;
-    ev_ref(loop);
-    ev_timer_stop(loop, look);
-    if (barrier->party && !session->options->quiet &&
-        too_few_vote(session->client, (unsigned)session->options->spare))
-        say_at(REDLOCK_LOG_WARNING, "%s: waits, and too few masters can be asked: %s", name,
-               session->ready_text.bytes);
-}
-
-static void look_at_masters(struct barrier *barrier)
-{
-    ev_timer_init(&barrier->look, on_look, LOOK_S, LOOK_S);
-    barrier->look.data = barrier;
-    ev_timer_start(barrier->session.loop, &barrier->look);
-    ev_unref(barrier->session.loop);
-}
-
 /* ---- Arriving ----------------------------------------------------------- */
 
 static void begin(void *data)
@@ -174,8 +134,6 @@ static void begin(void *data)
                                        options->names[0].bytes, &terms, on_passage, barrier);
     if (code != REDLOCK_OK)
         session_refused(&barrier->session, "cannot arrive", code);
-    else
-        look_at_masters(barrier);
 }
 
 /* Masters that are late are waited for by the call itself. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "failure.h"
+#include "remedy.h"
 #include "say.h"
 #include "votes.h"
 
@@ -97,6 +98,22 @@ static void note_readiness(struct text *out, const char *text)
             text_add(out, "; ", 2);
 }
 
+static bool waits_for_ever(const struct options *options)
+{
+    bool at_latch = options->wait_ms < 0 && strcmp(options->action, "wait") == 0;
+    return options->wait_ms == REDLOCK_FOREVER || at_latch;
+}
+
+/* Who waits for ever for others does not see that it waits for masters. */
+static void tell_of_waiting(const struct session *session)
+{
+    const char *remedy = remedy_for(session->ready_text.bytes);
+    say_at(REDLOCK_LOG_WARNING, "waits, and too few masters can be asked: %s",
+           session->ready_text.bytes);
+    if (remedy)
+        say_at(REDLOCK_LOG_WARNING, "-> %s", remedy);
+}
+
 static void on_ready(redlock *client, redlock_code code, const char *text, void *data)
 {
     struct session *session = data;
@@ -105,6 +122,9 @@ static void on_ready(redlock *client, redlock_code code, const char *text, void 
     session->readiness = code;
     note_readiness(&session->ready_text, text && *text ? text : redlock_code_text(code));
     begin(session);
+    bool tells = !session->ending && !session->options->quiet;
+    if (tells && code == REDLOCK_E_UNAVAILABLE && waits_for_ever(session->options))
+        tell_of_waiting(session);
 }
 
 /* Fills `node`; false if that master cannot be asked now. */

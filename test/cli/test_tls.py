@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 import subprocess
 import unittest
 from pathlib import Path
@@ -80,6 +81,19 @@ class Tls(ClusterCase):
         both = self.bare.replace("rediss:", "redis:", 1)
         told = self.redlock("status", "--nodes", both, "--tls-ca", ca, "a", status=0)
         self.assertNotIn("->", told.out)
+
+    def test_who_waits_for_ever_is_told(self):
+        for command in (["elect", "a", "--", "true"], ["run", "--wait", "forever", "a", "--", "true"],
+                        ["lock", "--wait", "forever", "a"], ["latch", "wait", "a"],
+                        ["barrier", "--parties", "2", "--generation", "1", "a"]):
+            with self.subTest(command=command):
+                waiter = self.spawn("--nodes", self.bare, *command)
+                trouble, advice = (waiter.stderr.readline().decode() for _ in range(2))
+                self.assertRegex(trouble, r"^redlock: waits, and too few masters can be asked: 127\.0\.0\.1:\d+: TLS: "
+                                          r".* not trusted here")
+                self.assertIn("-> give the CA that made it", advice)
+                waiter.send_signal(signal.SIGTERM)
+                self.finish(waiter)
 
     def test_nothing_is_verified_only_if_that_is_said(self):
         for out in (self.nodes("--tls-verify", "none"), self.nodes(REDLOCK_TLS_VERIFY="none")):
