@@ -50,6 +50,7 @@ const char break_help[] =
 #define LOOK_MS      100
 #define LOOKS_MOST   5 /* for the sake of a slow master */
 #define ANSWERS_MS   1000
+#define ROUNDED_MS   2 /* the time that is left, and a difference of two times */
 #define TRIES_MOST   5 /* a holder that renews between two masters' deletes sets it again */
 
 enum phase { LOOKS, ASKS, LOOKS_AGAIN, BREAKS, CHECKS };
@@ -175,7 +176,7 @@ static void look_for_life(struct breaker *breaker)
  * ago, as long as it has left, for who lives renews it in each third of its lease. */
 static int64_t since_renewal(const struct breaker *breaker, int64_t remaining_ms)
 {
-    int64_t since_question = boot_ms() - breaker->asked_before;
+    int64_t since_question = boot_ms() - breaker->asked_before + ROUNDED_MS;
     return since_question < remaining_ms ? since_question : remaining_ms;
 }
 
