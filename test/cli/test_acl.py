@@ -135,7 +135,7 @@ class All(Masters):
         with open(log, "wb") as err:
             run = self.spawn("run", "-v", "--ttl", "3s", "lock:d", "--", "sh", "-c",
                              f"until [ -e {stop} ]; do sleep 0.05; done", stderr=err)
-            until(lambda: self.servers[1].cli("GET", "lock:d"), "it is held")
+            until(lambda: all(self.each("GET", "lock:d")), "it is held, and each master connected")
             self.servers[0].pause()
             until(lambda: "hangs" in log.read_text(), "the hang is noticed")
             self.servers[0].resume()
