@@ -1,6 +1,8 @@
 """Mutual exclusion, end to end: many commands increment one counter under one lock, alone and while
 others read it side by side."""
 
+import os
+import signal
 import subprocess
 import time
 import unittest
@@ -73,9 +75,17 @@ class Counter(Case):
     def start(self, script=LOOP, *words):
         loop = subprocess.Popen(["sh", "-c", script, str(self.counter), *(words or [str(TIMES)])],
                                 env=self.env(), stdin=subprocess.DEVNULL, text=True,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        self.addCleanup(self.end, loop)
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+        self.addCleanup(self.end_loop, loop)
         return loop
+
+    def end_loop(self, loop):
+        """With the command that it runs, which would else wait for ever."""
+        try:
+            os.killpg(loop.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass  # all have ended
+        self.end(loop)
 
     def finish_all(self, loops):
         """What each printed."""
