@@ -36,8 +36,12 @@ enum client_mutant {
 #ifdef REDLOCK_MUTANTS
 extern enum client_mutant client_mutant_present;
 #define CLIENT_MUTANT(name) (client_mutant_present == CLIENT_MUTANT_##name)
+/* Leases with calls that the pump carries out in a turn: the simulator's users make few calls. */
+extern unsigned client_calls_a_turn; /* 0: as many as elsewhere */
+#define CLIENT_CALLS_A_TURN(most) (client_calls_a_turn ? client_calls_a_turn : (most))
 #else
-#define CLIENT_MUTANT(name) 0
+#define CLIENT_MUTANT(name)       0
+#define CLIENT_CALLS_A_TURN(most) (most)
 #endif
 
 #endif

@@ -69,7 +69,7 @@ static bool carry_out_calls(redlock *client)
     bool any = queues_have_calls(client);
     queues_sort(client);
     carry_out_those(client, &client->left, UINT_MAX);
-    unsigned room = carry_out_those(client, &client->releases, CALLS_A_TURN);
+    unsigned room = carry_out_those(client, &client->releases, CLIENT_CALLS_A_TURN(CALLS_A_TURN));
     carry_out_those(client, &client->asked, room);
     if (queues_have_calls(client))
         client->pump.rounds = PUMP_ROUNDS; /* this round is the last of its turn */

@@ -39,6 +39,8 @@ static void print_command(const struct campaign *campaign, const struct options 
         printf(" --clients %u", options->clients);
     if (options->ops)
         printf(" --ops %u", options->ops);
+    if (client_calls_a_turn)
+        printf(" --turn %u", client_calls_a_turn);
     for (unsigned kind = 0; kind < FAULTS_END; kind++)
         if (options->without & 1U << kind)
             printf(" --without %s", fault_name((enum fault_kind)kind));

@@ -35,6 +35,7 @@ static const char usage[] =
     "  --masters N       1 to 15; default: drawn for each run, mostly 3 and 5\n"
     "  --clients N       1 to 6; default: 2 or 3\n"
     "  --ops N           calls of the users; default: drawn\n"
+    "  --turn N          calls about leases that a client carries out in a turn; default: 1,024\n"
     "  --only RULE       looks at this rule alone (exclusion, orphan, ...)\n"
     "  --mutant NAME     with this rule broken\n"
     "  --mutants         breaks one rule after the other until it is noticed\n"
@@ -166,6 +167,8 @@ int main(int argc, char **argv)
             options->readers = (int)number(option, next, 0, 1000);
         else if (strcmp(option, "--ops") == 0)
             options->ops = (unsigned)number(option, next, 1, 1000000);
+        else if (strcmp(option, "--turn") == 0)
+            client_calls_a_turn = (unsigned)number(option, next, 1, 1024);
         else if (strcmp(option, "--profile") == 0)
             profile(&campaign, next);
         else if (strcmp(option, "--without") == 0)

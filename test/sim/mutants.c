@@ -6,6 +6,7 @@
 
 enum mutant mutant_present;
 enum client_mutant client_mutant_present;
+unsigned client_calls_a_turn;
 enum byte_mutant byte_mutant_present;
 
 static const struct {
