@@ -9,6 +9,7 @@
 
 #define BURST      20000
 #define TOGETHER   200
+#define A_TURN     1024
 #define TTL_MS     30000
 #define PATIENT_MS 60000
 
@@ -63,18 +64,18 @@ static void ask_all(void)
 }
 
 /* Calls that take no name. */
-static void inspect_all(void)
+static void inspect(unsigned from)
 {
     redlock_name name = {.bytes = "burst", .length = 5};
-    for (unsigned i = 0; i < BURST; i++)
+    for (unsigned i = from; i < BURST; i++)
         assert_code(redlock_inspect(burst.user.client, &burst.leases[i], &name, 1, hear, NULL),
                     REDLOCK_OK);
 }
 
-static void release_by_token_all(void)
+static void release_by_token(unsigned to)
 {
     redlock_name name = {.bytes = "burst", .length = 5};
-    for (unsigned i = 0; i < BURST; i++)
+    for (unsigned i = 0; i < to; i++)
         assert_code(redlock_release_token(burst.user.client, &burst.leases[i], &name, 1, "nobody's",
                                           hear, NULL),
                     REDLOCK_OK);
@@ -99,14 +100,26 @@ static void test_the_first_are_written_before_the_last_are_carried_out(void **st
     begin();
     ask_all();
     AWAIT(&burst.user, in_flight());
-    assert_in_range(in_flight(), 1, BURST / 4);
+    assert_in_range(in_flight(), 1, A_TURN);
     AWAIT_MS(&burst.user, outcomes() == BURST, PATIENT_MS);
     assert_int_equal(burst.acquired, BURST);
     release_all();
     AWAIT(&burst.user, in_flight());
-    assert_in_range(in_flight(), 1, BURST / 4);
+    assert_in_range(in_flight(), 1, A_TURN);
     user_close_clean(&burst.user, &cluster);
     assert_int_equal(outcomes(), BURST);
+}
+
+static void test_releases_and_others_share_a_turn(void **state)
+{
+    (void)state;
+    begin();
+    release_by_token(A_TURN - 1);
+    inspect(A_TURN - 1);
+    AWAIT(&burst.user, in_flight());
+    assert_in_range(in_flight(), 1, A_TURN);
+    AWAIT_MS(&burst.user, burst.released + burst.seen == BURST, PATIENT_MS);
+    user_close_clean(&burst.user, &cluster);
 }
 
 /* Even those of leases for which a call waits already. */
@@ -139,7 +152,7 @@ static void test_what_was_left_is_renewed_no_more(void **state)
     take_init(&burst.held, &burst.user);
     assert_code(take_lock(&burst.held, &burst.user, "left", NULL), REDLOCK_OK);
     AWAIT(&burst.user, user_is_quiet(&burst.user));
-    inspect_all();
+    inspect(0);
     assert_code(redlock_extend(burst.held.lease, 0), REDLOCK_OK);
     assert_code(redlock_detach(burst.held.lease), REDLOCK_OK);
     AWAIT(&burst.user, in_flight());
@@ -215,7 +228,7 @@ static void test_a_close_cancels_inspections(void **state)
 {
     (void)state;
     begin();
-    inspect_all();
+    inspect(0);
     assert_int_equal(user_end(&burst.user, PATIENT_MS), 0);
     assert_int_equal(burst.seen, BURST);
     ev_loop_destroy(burst.user.loop);
@@ -226,7 +239,7 @@ static void test_a_close_comes_after_releases(void **state)
 {
     (void)state;
     begin();
-    release_by_token_all();
+    release_by_token(BURST);
     assert_int_equal(user_end(&burst.user, PATIENT_MS), 0);
     assert_int_equal(burst.released, BURST);
     ev_loop_destroy(burst.user.loop);
@@ -250,6 +263,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_first_are_written_before_the_last_are_carried_out),
+        cmocka_unit_test(test_releases_and_others_share_a_turn),
         cmocka_unit_test(test_releases_go_before_what_was_asked_for_earlier),
         cmocka_unit_test(test_what_was_left_is_renewed_no_more),
         cmocka_unit_test(test_an_outcome_does_not_wait_for_cancelled_leases),
