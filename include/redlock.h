@@ -36,7 +36,7 @@
  *   - Order: calls about leases are carried out from the loop, 1,024 in a turn of it, so what a
  *     long burst of calls sends is written, and answers are read, before the burst is over; wait_ms
  *     and elapsed_ms count from then.  Calls about different leases have no order to rely on:
- *     redlock_detach() goes before releases, and these before the others.
+ *     redlock_detach() goes before releases, and most of these before the others.
  *   - Handles must not be NULL.  Strings passed in are copied.  Strings handed out
  *     in an event live until the callback returns.
  *   - Functions that can fail return REDLOCK_OK (0) or a redlock_code.

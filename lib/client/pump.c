@@ -61,16 +61,18 @@ static unsigned carry_out_those(redlock *client, struct lease_queue *calls, unsi
 }
 
 /* What was detached must be renewed no more, as another process may give it back at any time; and
- * to leave it to its ttl sends nothing.  Releases come before the others, so that the releases for
- * one master go in one command.  The calls about one lease keep their order; calls about two leases
- * have no order to keep. */
+ * to leave a lease sends nothing.  Releases come before the others, so that the releases for one
+ * master go in one command, but not all, as more may come for ever.  The calls about one lease keep
+ * their order; calls about two leases have no order to keep. */
 static bool carry_out_calls(redlock *client)
 {
     bool any = queues_have_calls(client);
     queues_sort(client);
     carry_out_those(client, &client->left, UINT_MAX);
-    unsigned room = carry_out_those(client, &client->releases, CLIENT_CALLS_A_TURN(CALLS_A_TURN));
-    carry_out_those(client, &client->asked, room);
+    unsigned most = CLIENT_CALLS_A_TURN(CALLS_A_TURN), others = most / 4;
+    unsigned room = carry_out_those(client, &client->releases, most - others) + others;
+    room = carry_out_those(client, &client->asked, room);
+    carry_out_those(client, &client->releases, room);
     if (queues_have_calls(client))
         client->pump.rounds = PUMP_ROUNDS; /* this round is the last of its turn */
     return any;

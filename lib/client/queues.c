@@ -5,17 +5,17 @@
 #include "client_mutant.h"
 #include "waiters.h"
 
-static struct lease_queue *queue_for(redlock *client, unsigned operations)
+static struct lease_queue *queue_for(redlock *client, const redlock_lease *lease)
 {
-    if (operations & OP_DETACH)
+    if (lease->operations & OP_DETACH || (lease->ended && lease->operations & OP_FREE))
         return &client->left;
-    bool releases = operations & OP_RELEASE && !CLIENT_MUTANT(CALLS_IN_ORDER);
+    bool releases = lease->operations & OP_RELEASE && !CLIENT_MUTANT(CALLS_IN_ORDER);
     return releases ? &client->releases : &client->asked;
 }
 
 void queue_asked(redlock *client, redlock_lease *lease)
 {
-    struct lease_queue *queue = queue_for(client, lease->operations);
+    struct lease_queue *queue = queue_for(client, lease);
     bool ahead = queue != &client->asked;
     if (lease->asked) {
         client->misplaced |= ahead && !lease->ahead;

@@ -7,8 +7,8 @@
 #include "client.h"
 
 /* Both do nothing if the lease is in that queue already.  A lease with calls to carry out is in one
- * of three queues: if it is detached in `left`, if it is released in `releases`, else in `asked`.
- */
+ * of three queues: if it is detached, or is freed after its end, in `left`, if it is released in
+ * `releases`, else in `asked`. */
 void queue_asked(redlock *client, redlock_lease *lease);
 void queue_untold(redlock *client, redlock_lease *lease);
 

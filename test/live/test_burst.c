@@ -101,7 +101,7 @@ static void test_the_first_are_written_before_the_last_are_carried_out(void **st
     ask_all();
     AWAIT(&burst.user, in_flight());
     assert_in_range(in_flight(), 1, A_TURN);
-    AWAIT_MS(&burst.user, outcomes() == BURST, PATIENT_MS);
+    AWAIT_MS(&burst.user, outcomes() == BURST && user_is_quiet(&burst.user), PATIENT_MS);
     assert_int_equal(burst.acquired, BURST);
     release_all();
     AWAIT(&burst.user, in_flight());
@@ -119,6 +119,40 @@ static void test_releases_and_others_share_a_turn(void **state)
     AWAIT(&burst.user, in_flight());
     assert_in_range(in_flight(), 1, A_TURN);
     AWAIT_MS(&burst.user, burst.released + burst.seen == BURST, PATIENT_MS);
+    user_close_clean(&burst.user, &cluster);
+}
+
+/* More releases may come for ever. */
+static void test_others_go_on_beside_releases(void **state)
+{
+    (void)state;
+    begin();
+    take_init(&burst.held, &burst.user);
+    release_by_token(BURST);
+    take_ask(&burst.held, &burst.user, "beside", NULL);
+    AWAIT_MS(&burst.user, has(&burst.held), PATIENT_MS);
+    assert_in_range(burst.released, 0, BURST / 4);
+    take_free(&burst.held);
+    AWAIT_MS(&burst.user, burst.released == BURST, PATIENT_MS);
+    user_close_clean(&burst.user, &cluster);
+}
+
+/* They send nothing.  Else those that are freed in callbacks could become ever more. */
+static void test_handles_of_the_ended_are_freed_at_once(void **state)
+{
+    (void)state;
+    begin();
+    inspect(0);
+    AWAIT_MS(&burst.user, outcomes() == BURST && user_is_quiet(&burst.user), PATIENT_MS);
+    for (unsigned i = 0; i < BURST; i++)
+        redlock_lease_free(burst.leases[i]);
+    take_init(&burst.held, &burst.user);
+    take_ask(&burst.held, &burst.user, "asked last", NULL);
+    for (unsigned turns = 0; turns < BURST / A_TURN / 2 && !burst.held.outcomes; turns++)
+        user_step(&burst.user, INT64_MAX);
+    assert_true(in_flight() || burst.held.outcomes);
+    AWAIT(&burst.user, has(&burst.held));
+    take_free(&burst.held);
     user_close_clean(&burst.user, &cluster);
 }
 
@@ -264,6 +298,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_first_are_written_before_the_last_are_carried_out),
         cmocka_unit_test(test_releases_and_others_share_a_turn),
+        cmocka_unit_test(test_others_go_on_beside_releases),
+        cmocka_unit_test(test_handles_of_the_ended_are_freed_at_once),
         cmocka_unit_test(test_releases_go_before_what_was_asked_for_earlier),
         cmocka_unit_test(test_what_was_left_is_renewed_no_more),
         cmocka_unit_test(test_an_outcome_does_not_wait_for_cancelled_leases),
