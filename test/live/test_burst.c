@@ -19,6 +19,7 @@ static struct {
     redlock_lease *leases[BURST];
     unsigned acquired, failed, released, unconfirmed, seen, cancelled;
     unsigned told_before_held; /* outcomes of the burst, when the lease held before was released */
+    redlock_lease *at_last;
     redlock_lease *together[TOGETHER]; /* their outcomes come with one read */
 } burst;
 
@@ -108,6 +109,23 @@ static void test_the_first_are_written_before_the_last_are_carried_out(void **st
     assert_in_range(in_flight(), 1, A_TURN);
     user_close_clean(&burst.user, &cluster);
     assert_int_equal(outcomes(), BURST);
+}
+
+/* Nothing wakes the loop but the calls that are left: the masters are not connected yet. */
+static void test_the_rest_of_a_burst_waits_for_nothing(void **state)
+{
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock *client;
+    (void)state;
+    memset(&burst, 0, sizeof burst);
+    options.nodes = cluster.nodes;
+    assert_code(redlock_open(&client, NULL, &options, NULL, 0), REDLOCK_OK);
+    for (unsigned i = 0; i < 3 * A_TURN; i++)
+        assert_code(redlock_acquire(client, &burst.leases[i], "left over", NULL, hear, NULL),
+                    REDLOCK_OK);
+    assert_code(redlock_process(client), REDLOCK_OK);
+    assert_int_equal(redlock_next_timeout_ms(client), 0);
+    redlock_free(client);
 }
 
 static void test_releases_and_others_share_a_turn(void **state)
@@ -208,6 +226,9 @@ static void hear_one_and_release_all(redlock_lease *lease, const redlock_event *
     for (unsigned i = 0; i < TOGETHER; i++)
         if (burst.together[i] != lease)
             assert_code(redlock_release(burst.together[i]), REDLOCK_OK);
+    assert_code(redlock_acquire(burst.user.client, &burst.at_last, "at last", NULL, hear, NULL),
+                REDLOCK_OK);
+    assert_code(redlock_release(burst.at_last), REDLOCK_OK); /* it ends with those together */
 }
 
 /* The acquires of these, and of one more behind them, are answered, and not heard yet. */
@@ -240,7 +261,8 @@ static void test_an_outcome_does_not_wait_for_cancelled_leases(void **state)
     AWAIT_MS(&burst.user, has(&burst.held), PATIENT_MS);
     assert_in_range(burst.released + burst.cancelled, 0, BURST / 4);
     take_free(&burst.held);
-    AWAIT_MS(&burst.user, burst.released == BURST && outcomes() == BURST + TOGETHER, PATIENT_MS);
+    AWAIT_MS(&burst.user, burst.released == BURST && outcomes() == BURST + TOGETHER + 1,
+             PATIENT_MS);
     user_close_clean(&burst.user, &cluster);
 }
 
@@ -297,6 +319,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_first_are_written_before_the_last_are_carried_out),
+        cmocka_unit_test(test_the_rest_of_a_burst_waits_for_nothing),
         cmocka_unit_test(test_releases_and_others_share_a_turn),
         cmocka_unit_test(test_others_go_on_beside_releases),
         cmocka_unit_test(test_handles_of_the_ended_are_freed_at_once),
