@@ -139,6 +139,27 @@ class Watches(ClusterCase):
         process.send_signal(signal.SIGTERM)
         self.finish(process, 128 + signal.SIGTERM)
 
+    def test_a_master_that_is_not_waited_for_any_more_is_no_news(self):
+        hold = ("A" * 22 + ":one", "PX", "30000")
+        other = self.name + "-other"
+        for master in range(1, 6):
+            self.cluster.cli(master, "SET", self.name, *hold)
+        process, lines = self.watch(self.name, other)
+        lines.next("held by .* on 5 of 5 ")
+        if not any("-other: free" in line for line in lines.passed):
+            lines.next("-other: free")
+        lines.passed.clear()
+        self.cluster.pause(5)
+        try:
+            for master in range(1, 5):
+                self.cluster.cli(master, "SET", other, *hold)
+            lines.next("-other.* held by .* on 4 of 5 ")
+        finally:
+            self.cluster.resume(5)
+        self.assertEqual([line for line in lines.passed if "-other" not in line], [])
+        process.send_signal(signal.SIGTERM)
+        self.finish(process, 128 + signal.SIGTERM)
+
     def test_nobody_reads_it(self):
         process, lines = self.watch(self.name)
         lines.next("free")
