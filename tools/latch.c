@@ -198,14 +198,13 @@ static void begin(void *data)
 {
     struct latch *latch = data;
     const struct options *options = latch->session.options;
-    bool waits = strcmp(options->action, "wait") == 0;
     redlock_latch_options terms = REDLOCK_LATCH_INIT;
     terms.arrivals = options->arrivals;
     terms.id = options->id;
     terms.arrival = options->arrival;
     if (options->life_ms)
         terms.life_ms = options->life_ms;
-    terms.wait_ms = options->wait_ms >= 0 ? options->wait_ms : waits ? REDLOCK_FOREVER : WAITS_MS;
+    terms.wait_ms = options->wait_ms >= 0 ? options->wait_ms : WAITS_MS;
     const struct action *action = action_of(options->action);
     redlock_code code = action->function(latch->session.client, &latch->call,
                                          options->names[0].bytes, &terms, on_tally, latch);

@@ -189,6 +189,8 @@ static int parse_command(struct options *options, int argc, char **argv)
     status = take_action(options, count, argv);
     if (status != GO_ON)
         return status;
+    if (options->action && strcmp(options->action, "wait") == 0 && options->wait_ms < 0)
+        options->wait_ms = REDLOCK_FOREVER;
     take_names(options, count, argv);
     status = option_checks(options);
     if (status == GO_ON)

@@ -98,12 +98,6 @@ static void note_readiness(struct text *out, const char *text)
             text_add(out, "; ", 2);
 }
 
-static bool waits_for_ever(const struct options *options)
-{
-    bool at_latch = options->wait_ms < 0 && strcmp(options->action, "wait") == 0;
-    return options->wait_ms == REDLOCK_FOREVER || at_latch;
-}
-
 /* Who waits for ever for others does not see that it waits for masters. */
 static void tell_of_waiting(const struct session *session)
 {
@@ -123,7 +117,8 @@ static void on_ready(redlock *client, redlock_code code, const char *text, void 
     note_readiness(&session->ready_text, text && *text ? text : redlock_code_text(code));
     begin(session);
     bool tells = !session->ending && !session->options->quiet;
-    if (tells && code == REDLOCK_E_UNAVAILABLE && waits_for_ever(session->options))
+    bool waits_for_ever = session->options->wait_ms == REDLOCK_FOREVER;
+    if (tells && waits_for_ever && code == REDLOCK_E_UNAVAILABLE)
         tell_of_waiting(session);
 }
 
