@@ -357,11 +357,14 @@ class Breaks(ClusterCase):
 class Asked(ClusterCase):
     """On a terminal."""
 
+    def breaking(self, token):
+        terminal = Terminal([REDLOCK, *self.patience, "break", "--holder", token, self.name], self.env())
+        self.addCleanup(terminal.close)
+        return terminal
+
     def ask(self):
         self.token = self.lock_on_all("--ttl", "2s", "--label", "host:1", self.name)
-        terminal = Terminal([REDLOCK, *self.patience, "break", "--holder", self.token, self.name],
-                            self.env())
-        self.addCleanup(terminal.close)
+        terminal = self.breaking(self.token)
         terminal.expect(f"'{self.name}': held by {self.token[:22]} (host:1)".encode())
         terminal.expect(b"its holder did not renew it within ")
         terminal.expect(b"break it? [y/N] ")
@@ -378,8 +381,7 @@ class Asked(ClusterCase):
     def test_yes(self):
         for master in range(1, 6):
             self.cluster.cli(master, "SET", self.name, f"{NOBODY}:host:1")
-        terminal = Terminal([REDLOCK, *self.patience, "break", "--holder", NOBODY, self.name], self.env())
-        self.addCleanup(terminal.close)
+        terminal = self.breaking(NOBODY)
         terminal.expect(b"for ever (no ttl); whether its holder is alive is not known")
         terminal.expect(b"break it? [y/N] ")
         self.assertNotIn("", self.cluster.values(self.name))
@@ -390,8 +392,7 @@ class Asked(ClusterCase):
 
     def test_what_was_typed_before_the_question_is_no_answer(self):
         token = self.lock_on_all("--ttl", "4s", self.name)
-        terminal = Terminal([REDLOCK, *self.patience, "break", "--holder", token, self.name], self.env())
-        self.addCleanup(terminal.close)
+        terminal = self.breaking(token)
         terminal.expect(b"looking whether its holder renews")
         terminal.send(b"y\n")
         terminal.expect(b"break it? [y/N] ")
@@ -404,8 +405,7 @@ class Asked(ClusterCase):
         """It may have renewed the lock just before that was deleted, whatever was left when the user said yes."""
         run = self.spawn("run", "--ttl", "6s", "--label", "alive", self.name, "--", "sleep", "60")
         token = until(lambda: self.cluster.cli(1, "GET", self.name), "it is held")
-        terminal = Terminal([REDLOCK, *self.patience, "break", "--holder", token, self.name], self.env())
-        self.addCleanup(terminal.close)
+        terminal = self.breaking(token)
         terminal.expect(b"ALIVE")
         terminal.expect(b"break it? [y/N] ")
         until(lambda: 4000 < int(self.cluster.cli(1, "PTTL", self.name)) < 4900, "it is to be renewed soon")
@@ -416,8 +416,7 @@ class Asked(ClusterCase):
 
     def test_a_holder_that_renews_while_the_user_thinks(self):
         token = self.lock_on_all("--ttl", "2s", self.name)
-        terminal = Terminal([REDLOCK, *self.patience, "break", "--holder", token, self.name], self.env())
-        self.addCleanup(terminal.close)
+        terminal = self.breaking(token)
         terminal.expect(b"did not renew it")
         terminal.expect(b"break it? [y/N] ")
         for master in range(1, 6):
@@ -430,8 +429,7 @@ class Asked(ClusterCase):
     def test_another_one_has_it_by_then(self):
         for master in range(1, 6):
             self.cluster.cli(master, "SET", self.name, f"{NOBODY}:host:1")
-        terminal = Terminal([REDLOCK, *self.patience, "break", "--holder", NOBODY, self.name], self.env())
-        self.addCleanup(terminal.close)
+        terminal = self.breaking(NOBODY)
         terminal.expect(b"break it? [y/N] ")
         for master in range(1, 6):
             self.cluster.cli(master, "SET", self.name, f"{'B' * 21}A:host:2")

@@ -266,6 +266,14 @@ static void test_an_outcome_does_not_wait_for_cancelled_leases(void **state)
     user_close_clean(&burst.user, &cluster);
 }
 
+/* All of the burst, in this way, and in time. */
+static void close_tells(const unsigned *count)
+{
+    assert_int_equal(user_end(&burst.user, PATIENT_MS), 0);
+    assert_int_equal(*count, BURST);
+    ev_loop_destroy(burst.user.loop);
+}
+
 /* It does not wait until they were carried out, and cancels them: each is told once, and no lease
  * stays behind. */
 static void test_a_close_cancels_the_calls_before_it(void **state)
@@ -273,11 +281,9 @@ static void test_a_close_cancels_the_calls_before_it(void **state)
     (void)state;
     begin();
     ask_all();
-    assert_int_equal(user_end(&burst.user, PATIENT_MS), 0);
-    assert_int_equal(burst.failed, BURST);
+    close_tells(&burst.failed);
     assert_int_equal(burst.acquired, 0);
     assert_int_equal(cluster_keys(&cluster), 0);
-    ev_loop_destroy(burst.user.loop);
 }
 
 static void test_a_close_cancels_inspections(void **state)
@@ -285,9 +291,7 @@ static void test_a_close_cancels_inspections(void **state)
     (void)state;
     begin();
     inspect(0);
-    assert_int_equal(user_end(&burst.user, PATIENT_MS), 0);
-    assert_int_equal(burst.seen, BURST);
-    ev_loop_destroy(burst.user.loop);
+    close_tells(&burst.seen);
 }
 
 /* What is released before redlock_close() is answered before it ends. */
@@ -296,9 +300,7 @@ static void test_a_close_comes_after_releases(void **state)
     (void)state;
     begin();
     release_by_token(BURST);
-    assert_int_equal(user_end(&burst.user, PATIENT_MS), 0);
-    assert_int_equal(burst.released, BURST);
-    ev_loop_destroy(burst.user.loop);
+    close_tells(&burst.released);
 }
 
 /* A lease that was detached before the close is kept. */
