@@ -309,7 +309,7 @@ typedef void redlock_passage_callback(redlock_party *party, const redlock_passag
  *
  * What it does not promise: that the other parties live yet when this one has passed; they did
  * within their ttl.  A master that is wrong may let parties pass early, unless spare votes allow
- * for it (options.spare_votes).
+ * for it (options.spare).
  *
  *   party     receives the handle, to be freed with redlock_party_free(), before the client is
  *   name      without the prefix, which is put before it

@@ -95,6 +95,14 @@ class Documents(Case):
                 with self.subTest(document=path.name, name=name):
                     self.assertTrue((ROOT / name).exists() or WOULD_BE.fullmatch(name), name)
 
+    def test_each_field_that_is_named_exists(self):
+        headers = [path.read_text() for path in ROOT.glob("include/**/*.h")]
+        fields = {word for text in headers for word in re.findall(r"\w+", re.sub(r"/\*.*?\*/", "", text, flags=re.S))}
+        for text in [*headers, *(path.read_text() for path in DOCUMENTS)]:
+            for name in re.findall(r"\boptions\.([a-z_]{2,})", text):
+                with self.subTest(name=name):
+                    self.assertIn(name, fields)
+
 
 if __name__ == "__main__":
     unittest.main()
