@@ -126,7 +126,7 @@ struct ev_loop; /* libev's; include <ev.h> to make one */
     X(E_UNAVAILABLE, UNAVAILABLE, "no quorum of masters could be asked")                           \
     X(E_TOO_SLOW, UNAVAILABLE, "the masters answered too late for the lease to be of use")         \
     X(E_EXPIRED, LOST, "the lease was not renewed before its validity ended")                      \
-    X(E_GONE, LOST, "a quorum of masters no longer has the lease, or the latch")                   \
+    X(E_GONE, LOST, "no quorum of masters has it any more: it expired, was given back or broken")  \
     X(E_MAX_HOLD, LOST, "the lease reached the longest time it may be held")                       \
     X(E_CANCELLED, ENDED, "cancelled")                                                             \
     X(E_CLOSED, ENDED, "the client is closing")                                                    \
