@@ -40,8 +40,9 @@ static redlock_code make_links(redlock *client)
 static uint64_t draw(redlock *client)
 {
     struct randomness random = randomness_lend(&client->random);
-    uint64_t number;
-    memcpy(&number, random.bytes, sizeof number);
+    uint64_t number = 0;
+    for (unsigned i = 0; i < sizeof number; i++) /* the same on every machine */
+        number |= (uint64_t)random.bytes[i] << 8 * i;
     random.bytes += sizeof number;
     random.left -= sizeof number;
     randomness_settle(&client->random, random);
@@ -51,9 +52,9 @@ static uint64_t draw(redlock *client)
 static redlock_code make_engine(redlock *client)
 {
     struct sink sink = {effects_emit, client};
-    uint64_t seed = draw(client);
+    uint64_t seed = draw(client), high = draw(client), low = draw(client);
     snprintf(client->config.channel, sizeof client->config.channel, OWN "%016llx%08llx",
-             (unsigned long long)draw(client), (unsigned long long)draw(client) & 0xffffffff);
+             (unsigned long long)high, (unsigned long long)low & 0xffffffff);
     client->engine = (struct engine *)(void *)client->engine_room;
     bool made = engine_init(client->engine, &client->config, &client_memory, &sink, seed);
     return made ? REDLOCK_OK : REDLOCK_E_MEMORY;

@@ -104,19 +104,24 @@ static void carry_out(struct race *race)
 
 static struct race plan_race(struct user *user)
 {
-    return (struct race){.user = user, .plan = (enum plan)below(PLANS), .moment = below(8)};
+    struct race race = {.user = user, .plan = (enum plan)below(PLANS)};
+    race.moment = below(8);
+    return race;
 }
 
 /* ---- Acquire and cancel ---- */
 
 static void meddle(unsigned how)
 {
-    if (how == 1 && below(20) == 0)
-        cluster_tell(&cluster, below(5), "CLIENT KILL TYPE normal SKIPME yes");
-    else if (how == 2 && below(20) == 0)
-        cluster_tell(&cluster, below(5), "CLIENT PAUSE %u WRITE", 20 + below(100));
-    else if (how == 3 && below(20) == 0)
-        cluster_tell(&cluster, below(5), "SCRIPT FLUSH");
+    if (!how || below(20))
+        return;
+    unsigned master = below(5);
+    if (how == 1)
+        cluster_tell(&cluster, master, "CLIENT KILL TYPE normal SKIPME yes");
+    else if (how == 2)
+        cluster_tell(&cluster, master, "CLIENT PAUSE %u WRITE", 20 + below(100));
+    else if (how == 3)
+        cluster_tell(&cluster, master, "SCRIPT FLUSH");
 }
 
 /* One iteration of the loop, that waits for an event or does not. */

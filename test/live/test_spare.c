@@ -57,7 +57,15 @@ static void lie_to_grant(struct answer *answer)
     int64_t clock = answer_number(answer, 1);
     if (clock < 0)
         return;
-    answer_set(answer, "*2\r\n:%d\r\n:%lld\r\n", draw(4) ? 1 : -1, (long long)(lying_clock(clock)));
+    clock = lying_clock(clock);
+    answer_set(answer, "*2\r\n:%d\r\n:%lld\r\n", draw(4) ? 1 : -1, (long long)clock);
+}
+
+static void lie_about_place(struct answer *answer, int64_t clock)
+{
+    unsigned remaining_ms = draw(5000), position = draw(3), foreign = draw(2);
+    answer_set(answer, "*5\r\n:0\r\n:%lld\r\n:%u\r\n:%u\r\n:%u\r\n", (long long)clock, remaining_ms,
+               position, foreign);
 }
 
 /* The answer says: it is yours, but a waiter is ahead, or some are ahead of you. */
@@ -71,8 +79,7 @@ static void lie_to_waiter(struct answer *answer)
     if (what < 3)
         answer_set(answer, "*2\r\n:%d\r\n:%lld\r\n", what == 2 ? 2 : 1, (long long)clock);
     else
-        answer_set(answer, "*5\r\n:0\r\n:%lld\r\n:%u\r\n:%u\r\n:%u\r\n", (long long)clock,
-                   draw(5000), draw(3), draw(2));
+        lie_about_place(answer, clock);
 }
 
 /* Another process each time, another wall clock, another longest ttl, no quarantine or a long one;

@@ -13,13 +13,12 @@
 struct model_call barrier_draw(struct chance *chance, unsigned tokens, int64_t longest_ms)
 {
     bool arrives = chance_permille(chance, 700);
-    struct model_call call = {.kind = arrives ? REQUEST_ARRIVE : REQUEST_DEPART,
-                              .whole = chance_permille(chance, 500),
-                              .count = 1,
-                              .names = {(uint8_t)chance_below(chance, NAMES)},
-                              .value = 1 + chance_below(chance, tokens),
-                              .generation = chance_below(chance, GENERATIONS),
-                              .parties = 1 + chance_below(chance, PARTIES)};
+    struct model_call call = {.kind = arrives ? REQUEST_ARRIVE : REQUEST_DEPART, .count = 1};
+    call.whole = chance_permille(chance, 500);
+    call.names[0] = (uint8_t)chance_below(chance, NAMES);
+    call.value = 1 + chance_below(chance, tokens);
+    call.generation = chance_below(chance, GENERATIONS);
+    call.parties = 1 + chance_below(chance, PARTIES);
     if (chance_permille(chance, 700))
         call.parties = 2 + (unsigned)call.generation;
     if (!arrives)

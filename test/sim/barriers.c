@@ -179,10 +179,11 @@ static unsigned draw_meeting(struct world *w)
 {
     struct meeting *last = w->meetings_made ? &w->meetings[w->meetings_made - 1] : NULL;
     bool is_full = !last || last->begun >= last->parties + (chance(w, 200) ? 1 : 0);
-    if ((is_full || chance(w, NEW_MEETING / 2)) && w->meetings_made < MEETINGS)
-        w->meetings[w->meetings_made++] =
-            (struct meeting){.name = (uint8_t)chance_below(&w->meeting, w->names),
-                             .parties = 1 + chance_below(&w->meeting, w->clients + 1)};
+    if ((is_full || chance(w, NEW_MEETING / 2)) && w->meetings_made < MEETINGS) {
+        struct meeting *made = &w->meetings[w->meetings_made++];
+        *made = (struct meeting){.name = (uint8_t)chance_below(&w->meeting, w->names)};
+        made->parties = 1 + chance_below(&w->meeting, w->clients + 1);
+    }
     return w->meetings_made - 1;
 }
 

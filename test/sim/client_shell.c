@@ -226,8 +226,7 @@ struct shell *shell_new(struct world *w, unsigned index)
     s->world = w;
     s->index = index;
     int64_t bound = w->options.beyond ? 60000 : 4500;
-    s->clock = (struct clock){chance_range(&w->chance, 1, 1000000000),
-                              chance_range(&w->chance, -bound, bound)};
+    s->clock = clock_drawn(&w->chance, 1, 1000000000, bound);
     s->read_at = -1;
     return s;
 }

@@ -40,11 +40,9 @@ static void ask(struct shell *s)
     if (w->names == 2 && chance_permille(&w->chance, 200))
         names[0] = 0, count = 2;
     usec ttl = MS(range(w, w->max_ttl_ms / 2, w->max_ttl_ms));
-    struct terms terms = {.ttl = ttl,
-                          .margin = user_lease_usual_margin(ttl),
-                          .wait = chance_permille(&w->chance, 900) ? NEVER : MS(range(w, 1, 3000)),
-                          .renew = true,
-                          .fence = chance_permille(&w->chance, 100)};
+    struct terms terms = {.ttl = ttl, .margin = user_lease_usual_margin(ttl), .renew = true};
+    terms.wait = chance_permille(&w->chance, 900) ? NEVER : MS(range(w, 1, 3000));
+    terms.fence = chance_permille(&w->chance, 100);
     user_lease_acquire(s, names, count, 0, &terms);
 }
 

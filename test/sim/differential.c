@@ -670,13 +670,11 @@ static struct model_call draw_slot_call(struct test *t)
                                               REQUEST_QUEUE, REQUEST_RELEASE, REQUEST_RELEASE,
                                               REQUEST_RENEW, REQUEST_PEEK,    REQUEST_ACQUIRE};
     unsigned permits = chance_permille(&t->chance, 800) ? 4 : 1 + chance_below(&t->chance, 8);
-    struct model_call call = {.kind =
-                                  kinds[chance_below(&t->chance, sizeof kinds / sizeof kinds[0])],
-                              .whole = chance_permille(&t->chance, 700),
-                              .count = 1,
-                              .value = 1 + chance_below(&t->chance, VALUES),
-                              .permits = permits,
-                              .ttl_ms = chance_range(&t->chance, 2, LONGEST_MS)};
+    struct model_call call = {.count = 1, .permits = permits};
+    call.kind = kinds[chance_below(&t->chance, sizeof kinds / sizeof kinds[0])];
+    call.whole = chance_permille(&t->chance, 700);
+    call.value = 1 + chance_below(&t->chance, VALUES);
+    call.ttl_ms = chance_range(&t->chance, 2, LONGEST_MS);
     unsigned slot = chance_below(&t->chance, permits);
     if (call.kind == REQUEST_QUEUE || chance_permille(&t->chance, 300)) {
         unsigned which = chance_below(&t->chance, SLOT_WAITERS);
@@ -699,18 +697,18 @@ static struct model_call draw_other_call(struct test *t)
         REQUEST_GRANT,   REQUEST_GRANT,   REQUEST_RAISE,   REQUEST_QUEUE, REQUEST_QUEUE,
         REQUEST_QUEUE,   REQUEST_UPGRADE, REQUEST_UPGRADE};
     struct model_call call = {.kind =
-                                  kinds[chance_below(&t->chance, sizeof kinds / sizeof kinds[0])],
-                              .whole = chance_permille(&t->chance, 500),
-                              .heal = chance_permille(&t->chance, 500),
-                              .value = 1 + chance_below(&t->chance, VALUES),
-                              .ttl_ms = chance_range(&t->chance, 1, LONGEST_MS)};
+                                  kinds[chance_below(&t->chance, sizeof kinds / sizeof kinds[0])]};
+    call.whole = chance_permille(&t->chance, 500);
+    call.heal = chance_permille(&t->chance, 500);
+    call.value = 1 + chance_below(&t->chance, VALUES);
+    call.ttl_ms = chance_range(&t->chance, 1, LONGEST_MS);
     if (chance_permille(&t->chance, 20)) {
         call.kind = chance_permille(&t->chance, 200) ? REQUEST_ADOPT : REQUEST_HELLO;
         call.whole |= call.kind == REQUEST_ADOPT; /* always, and it loads nothing */
-        call.terms = (struct quarantine_terms){.max_ttl_ms = chance_range(&t->chance, 1, 40000),
-                                               .drift_ppm = chance_range(&t->chance, 0, 50000),
-                                               .skew_ms = chance_range(&t->chance, 0, 2000),
-                                               .trust = chance_permille(&t->chance, 200)};
+        call.terms.max_ttl_ms = chance_range(&t->chance, 1, 40000);
+        call.terms.drift_ppm = chance_range(&t->chance, 0, 50000);
+        call.terms.skew_ms = chance_range(&t->chance, 0, 2000);
+        call.terms.trust = chance_permille(&t->chance, 200);
         return call;
     }
     call.count =
@@ -826,12 +824,12 @@ static void draw_several(struct test *t, struct several *s)
         struct model_call *call = &s->calls[i];
         *call = (struct model_call){.kind = kind,
                                     .whole = true, /* its script is there, or none is asked */
-                                    .heal = chance_permille(&t->chance, 500),
                                     .count = 1,
-                                    .names = {(uint8_t)chance_below(&t->chance, MODEL_NAMES)},
-                                    .value = 1 + chance_below(&t->chance, VALUES),
-                                    .modes = modes,
-                                    .ttl_ms = chance_range(&t->chance, 1, LONGEST_MS)};
+                                    .modes = modes};
+        call->heal = chance_permille(&t->chance, 500);
+        call->names[0] = (uint8_t)chance_below(&t->chance, MODEL_NAMES);
+        call->value = 1 + chance_below(&t->chance, VALUES);
+        call->ttl_ms = chance_range(&t->chance, 1, LONGEST_MS);
         if (by_holders)
             be_a_holder(t, call);
         if (kind == REQUEST_RENEW && chance_permille(&t->chance, 300))

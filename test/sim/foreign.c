@@ -25,8 +25,7 @@ static void later(struct world *w, unsigned number, usec low, usec high)
 void foreigner_start(struct world *w, unsigned number)
 {
     struct foreigner *it = calloc(1, sizeof *it);
-    it->clock =
-        (struct clock){chance_range(&w->chance, 1, 1000000), chance_range(&w->chance, -4500, 4500)};
+    it->clock = clock_drawn(&w->chance, 1, 1000000, 4500);
     w->foreign[number] = it;
     later(w, number, 0, MS(500));
 }

@@ -35,9 +35,9 @@ struct model_call latch_draw(struct chance *chance, const struct model_master *m
     static const enum request_kind kinds[] = {REQUEST_TALLY, REQUEST_TALLY, REQUEST_TALLY,
                                               REQUEST_MEND,  REQUEST_MEND,  REQUEST_DROP};
     struct model_call call = {.kind = kinds[chance_below(chance, sizeof kinds / sizeof kinds[0])],
-                              .whole = chance_permille(chance, 500),
-                              .count = 1,
-                              .names = {(uint8_t)chance_below(chance, NAMES)}};
+                              .count = 1};
+    call.whole = chance_permille(chance, 500);
+    call.names[0] = (uint8_t)chance_below(chance, NAMES);
     uint32_t present = model->data.latches[call.names[0]].id;
     call.value =
         present && chance_permille(chance, 800) ? present : 1 + chance_below(chance, tokens);

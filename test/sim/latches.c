@@ -250,9 +250,9 @@ static void make(struct shell *s)
     struct world *w = s->world;
     if (w->latch_count == LATCHES)
         return;
-    w->latches_made[w->latch_count] =
-        (struct latch_made){.name = (uint8_t)chance_below(&w->latching, w->names),
-                            .of = 1 + chance_below(&w->latching, 4)};
+    struct latch_made *made = &w->latches_made[w->latch_count];
+    *made = (struct latch_made){.name = (uint8_t)chance_below(&w->latching, w->names)};
+    made->of = 1 + chance_below(&w->latching, 4);
     begin(s, DEED_CREATE, w->latch_count++, 0);
 }
 

@@ -182,10 +182,10 @@ static void lie_about_renewal(struct world *w, struct model_answer *answer)
 static struct model_said something_said(struct world *w)
 {
     uint32_t value = 1 + chance_below(&w->leading, w->sayings_made);
-    return (struct model_said){.token = 1 + chance_below(&w->leading, w->token_count - 1),
-                               .value = value,
-                               .term = w->sayings[value].term,
-                               .number = chance_range(&w->leading, 1, 3)};
+    struct model_said said = {.value = value, .term = w->sayings[value].term};
+    said.token = 1 + chance_below(&w->leading, w->token_count - 1);
+    said.number = chance_range(&w->leading, 1, 3);
+    return said;
 }
 
 static void lie_about_leader(struct world *w, const struct model_call *call,

@@ -88,7 +88,8 @@ usec path_delay(struct world *w, const struct path *path, enum way way)
 
 usec path_trip(struct world *w, const struct path *path)
 {
-    return path_delay(w, path, WAY_OUT) + path_delay(w, path, WAY_IN);
+    usec out = path_delay(w, path, WAY_OUT);
+    return out + path_delay(w, path, WAY_IN);
 }
 
 usec path_blocked(const struct path *path)

@@ -170,16 +170,15 @@ struct model_call said_draw(struct chance *chance, const struct model_master *mo
     unsigned name = chance_below(chance, NAMES);
     uint32_t holder = model->data.keys[name].value;
     const struct model_said *said = &model->data.said[name];
-    struct model_call call = {.kind = kinds[chance_below(chance, 5)],
-                              .whole = chance_permille(chance, 500),
-                              .count = 1,
-                              .names = {(uint8_t)name},
-                              .value = 1 + chance_below(chance, tokens),
-                              .ttl_ms = chance_range(chance, 2, longest_ms),
-                              .fence = chance_range(chance, 1, 3),
-                              .number = chance_range(chance, 1, 3),
-                              .said = chance_below(chance, VALUES),
-                              .channel = chance_below(chance, EARS + 1)};
+    struct model_call call = {
+        .kind = kinds[chance_below(chance, 5)], .count = 1, .names = {(uint8_t)name}};
+    call.whole = chance_permille(chance, 500);
+    call.value = 1 + chance_below(chance, tokens);
+    call.ttl_ms = chance_range(chance, 2, longest_ms);
+    call.fence = chance_range(chance, 1, 3);
+    call.number = chance_range(chance, 1, 3);
+    call.said = chance_below(chance, VALUES);
+    call.channel = chance_below(chance, EARS + 1);
     if (holder && holder < MODEL_SLOTS_OUT && chance_permille(chance, 800))
         call.value = holder;
     if (chance_permille(chance, 50))

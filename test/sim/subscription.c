@@ -57,7 +57,8 @@ void subscription_open(struct shell *s, unsigned master)
     struct model_subscription *it = &s->subscriptions[master];
     hear_nothing(it);
     *it = (struct model_subscription){.phase = SUBSCRIPTION_CALLING};
-    call_at(s, master, after(s, path_blocked(path), master, WAY_OUT) + path_trip(s->world, path));
+    usec called = after(s, path_blocked(path), master, WAY_OUT);
+    call_at(s, master, called + path_trip(s->world, path));
 }
 
 static void end(struct shell *s, unsigned master, usec at)

@@ -94,10 +94,9 @@ static usec draw_at_least(struct world *w, const struct terms *terms)
 static struct terms draw_terms(struct shell *s)
 {
     usec ttl = draw_ttl(s);
-    struct terms terms = {.ttl = ttl,
-                          .margin = draw_margin(s, ttl),
-                          .renew = chance(s, 750),
-                          .fence = chance(s, s->world->patient ? 800 : 500)};
+    struct terms terms = {.ttl = ttl, .margin = draw_margin(s, ttl)};
+    terms.renew = chance(s, 750);
+    terms.fence = chance(s, s->world->patient ? 800 : 500);
     terms.wait = draw_wait(s);
     if (chance(s, 150))
         terms.max_hold = MS(range(s, 1, ttl / 500));

@@ -315,13 +315,14 @@ static void look(struct world *w)
 
 /* ---- one run -------------------------------------------------------------------------------- */
 
+#define SERVERS_BEGIN 1785000000000000 /* by their clocks */
+
 static void make_server(struct world *w, unsigned index)
 {
     struct server *server = &w->servers[index];
     int64_t bound = w->options.beyond ? 60000 : 4500;
     server->clock =
-        (struct clock){1785000000000000 + chance_range(&w->chance, 0, MS(w->skew_ms) / 4),
-                       chance_range(&w->chance, -bound, bound)};
+        clock_drawn(&w->chance, SERVERS_BEGIN, SERVERS_BEGIN + MS(w->skew_ms) / 4, bound);
     server->up = true;
     server->epoch = 1;
     model_restart(&server->model, server_wall(w, index), chance_next(&w->chance), NULL);

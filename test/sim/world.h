@@ -118,6 +118,14 @@ struct clock {
     int64_t ppm;
 };
 
+static inline struct clock clock_drawn(struct chance *chance, int64_t low, int64_t high,
+                                       int64_t bound)
+{
+    struct clock clock = {.base = chance_range(chance, low, high)};
+    clock.ppm = chance_range(chance, -bound, bound);
+    return clock;
+}
+
 struct server {
     struct model_master model;
     struct model_data snapshot;
