@@ -50,6 +50,8 @@ test_pkgconfig() {
     # The linker prefers a shared library unless told otherwise.
     consume static "${static[@]/#-lredlock/-l:libredlock.a}"
     ! needs_shared_library "$STAGE/static" || die "not linked with the static library"
+    # The packages of what it needs itself need not be there: nothing is found but redlock.
+    PKG_CONFIG_LIBDIR=$root/$LIBDIR/pkgconfig pc --cflags --libs >/dev/null || die "its users need more packages"
     [[ ${shared[*]} == *-lev* ]] || die "libev does not come along"
     [[ ${shared[*]} != *-lhiredis* ]] || die "the shared library's own needs are passed on"
 }
