@@ -180,7 +180,8 @@ REDLOCK_API void redlock_sync_free(redlock_sync *client);
  * Returns
  *   REDLOCK_OK            the lease is yours for redlock_sync_valid_for(lease)
  *   REDLOCK_E_HELD        another holder has the lock; result->votes names the holder
- *   REDLOCK_E_UNAVAILABLE no quorum of masters could be asked
+ *   REDLOCK_E_UNAVAILABLE no quorum of masters could be asked, or too few of them answered with
+ *                         anything but an error; result->votes has the reasons
  *   REDLOCK_E_TOO_SLOW    the masters, or this machine, were too late for the
  *                         lease to be of use
  *   REDLOCK_E_CANCELLED   redlock_sync_cancel() was called

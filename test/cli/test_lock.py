@@ -182,6 +182,45 @@ class Wait(ClusterCase):
         self.assertLess(time.monotonic() - begin, DEADLINE / 2)
         self.assertIn("held by ", result.err)
 
+    def all_refuse(self, refuse, reason):
+        """They have said that the name is held, and then answer every request with an error."""
+        token = self.lock_on_all("--ttl", "20s", self.name)
+        waiter = self.spawn("run", "--wait", "2s", self.name, "--", "true")
+        until(lambda: self.waiters() == [1] * self.masters, "it waits on all masters")
+        for master in range(1, self.masters + 1):
+            refuse(master)
+        result = self.finish(waiter, 69)
+        self.assertIn(f"cannot lock '{self.name}': no quorum of masters", result.err)
+        for node in self.cluster.shown:
+            self.assertIn(f"  {node}: {reason} ", result.err)
+        return token
+
+    def test_all_masters_refuse_to_write(self):
+        for option, reason in (("min-replicas-to-write", "NOREPLICAS"), ("maxmemory", "OOM")):
+            with self.subTest(option=option):
+                token = self.all_refuse(lambda i, o=option: self.cluster.cli(i, "CONFIG", "SET", o, "1"), reason)
+                for master in range(1, self.masters + 1):
+                    self.cluster.cli(master, "CONFIG", "SET", option, "0")
+                self.redlock("unlock", "--token", token, self.name, status=0)
+                self.assert_free(self.name)
+
+    def test_all_masters_are_busy(self):
+        def keep_busy(master):
+            self.cluster.cli(master, "CONFIG", "SET", "lua-time-limit", "10")
+            busy.append(subprocess.Popen(
+                ["redis-cli", "-p", str(self.cluster.ports[master - 1]), "EVAL", "while true do end", "0"],
+                env=self.env(REDISCLI_AUTH=self.cluster.passwords[master - 1]), stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+
+        def end_busy():
+            while busy:
+                self.cluster.cli(len(busy), "SCRIPT", "KILL")
+                busy.pop().wait(DEADLINE)
+
+        busy = []
+        self.addCleanup(end_busy)
+        self.all_refuse(keep_busy, "BUSY")
+
     def test_a_signal_ends_it_and_leaves_nothing(self):
         token = self.lock(self.name)
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):

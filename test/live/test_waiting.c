@@ -418,6 +418,41 @@ static void test_the_wait_is_over(void **state)
     leave_all(users, 2);
 }
 
+/* They said that the name was held, and then refuse all that they are asked: first the one that
+ * is enqueued, and by that also the one behind it. */
+static void all_refuse(const char *from_now_on, const char *no_more, const char *reason)
+{
+    static struct take first, behind;
+    struct take *const takes[] = {&first, &behind};
+    struct user waits;
+    redlock_lease_options terms = lease_terms(FENCE_TTL, 1200),
+                          brief = lease_terms(FENCE_TTL, 1100);
+    join(&waits);
+    tell_all("SET refused stranger");
+    enqueue(&first, &waits, "refused", 0, &terms);
+    take_ask(&behind, &waits, "refused", &brief);
+    tell_all(from_now_on);
+    for (unsigned i = 0; i < COUNT(takes); i++) {
+        const struct told *told = &takes[i]->told[REDLOCK_NOT_ACQUIRED];
+        AWAIT(&waits, told->times == 1);
+        assert_code(told->event.code, REDLOCK_E_UNAVAILABLE);
+        assert_says(told->text, reason);
+        take_free(takes[i]);
+    }
+    tell_all(no_more);
+    tell_all("DEL refused");
+    AWAIT(&waits, cluster_keys(&cluster) == 0);
+    leave_all(&waits, 1);
+}
+
+static void test_all_masters_refuse(void **state)
+{
+    (void)state;
+    all_refuse("CONFIG SET min-replicas-to-write 1", "CONFIG SET min-replicas-to-write 0",
+               "NOREPLICAS");
+    all_refuse("CONFIG SET maxmemory 1", "CONFIG SET maxmemory 0", "OOM");
+}
+
 static void test_a_single_try_listens_to_nobody(void **state)
 {
     static struct take holder, single;
@@ -886,6 +921,7 @@ int main(void)
         ON_A_LOOP(test_no_right_to_subscribe),
         ON_A_LOOP(test_nothing_is_left_behind),
         ON_A_LOOP(test_the_wait_is_over),
+        ON_A_LOOP(test_all_masters_refuse),
         ON_A_LOOP(test_a_single_try_listens_to_nobody),
         ON_A_LOOP(test_a_dead_waiter_delays_the_next),
         ON_A_LOOP(test_a_dead_holder),

@@ -131,6 +131,8 @@ static void failed(struct engine *e, struct lease *lease, enum cause cause)
     struct round *round = lease_round(lease); /* none: it was handed over, and in vain */
     if (round)
         round_close(round, lease_masters(e));
+    if (round && lease->attempt->wait)
+        place_note_answers(e, lease->attempt);
     lease->failing = (uint8_t)cause;
     if (lease->attached) {
         claim_forget(e, lease->claim);
@@ -148,12 +150,12 @@ static void failed(struct engine *e, struct lease *lease, enum cause cause)
 
 void acquiring_over(struct engine *e, struct lease *lease)
 {
-    bool held =
-        (lease->attempt->place.ticket || !place_is_first(lease)) && minority_is_connected(e);
+    bool has_room = lease_make_room(e, lease), held = place_is_held(e, lease);
+    if (has_room && !held)
+        place_tell_answers(e, lease);
     place_leave(e, lease);
-    bool has_room = lease->claim || (lease_make_room(e, lease) &&
-                                     claim_new(e, &lease->claim, lease->attempt->names, NULL, 0));
-    if (!has_room) {
+    if (!has_room ||
+        !(lease->claim || claim_new(e, &lease->claim, lease->attempt->names, NULL, 0))) {
         lease_end(e, lease, OUTCOME_NOT_ACQUIRED, CAUSE_MEMORY);
         return;
     }
@@ -163,15 +165,27 @@ void acquiring_over(struct engine *e, struct lease *lease)
     failed(e, lease, held ? CAUSE_HELD : CAUSE_UNAVAILABLE);
 }
 
-static enum cause why_failed(const struct engine *e, const struct lease *lease)
+static unsigned how_many_answered(const struct engine *e, const struct lease *lease)
 {
     const struct round *round = lease->attempt->round;
-    unsigned granted = round_yes(round, lease_masters(e));
     unsigned refused = round_count(round, lease_masters(e), VOTE_HELD);
     unsigned gone = lease->attached ? round_count(round, lease_masters(e), VOTE_FREE) : 0;
-    unsigned answered = granted + refused + gone + round_may_say_yes(round, lease_masters(e));
+    return round_yes(round, lease_masters(e)) + refused + gone;
+}
+
+/* The lease is not acquired, but only the answers that are awaited tell why. */
+static bool cause_may_come(const struct engine *e, const struct lease *lease)
+{
+    unsigned answered = how_many_answered(e, lease);
+    unsigned may = round_may_say_yes(lease->attempt->round, lease_masters(e));
+    return answered < e->quorum && answered + may >= e->quorum;
+}
+
+static enum cause why_failed(const struct engine *e, const struct lease *lease)
+{
+    unsigned granted = round_yes(lease->attempt->round, lease_masters(e));
     bool not_stored = granted >= e->quorum; /* too few masters to store its fence */
-    if (answered < e->quorum || not_stored)
+    if (how_many_answered(e, lease) < e->quorum || not_stored)
         return CAUSE_UNAVAILABLE;
     return lease->attached ? CAUSE_GONE : CAUSE_HELD;
 }
@@ -282,7 +296,7 @@ void acquiring_weigh(struct engine *e, struct lease *lease)
     if (verdict == VERDICT_WON && lease->terms.fence)
         verdict =
             lease->state == LEASE_CONFIRMING ? weigh_confirmed(e, lease) : fencing_weigh(e, lease);
-    if (verdict == VERDICT_LOST && ticket_may_come(e, lease->attempt))
+    if (verdict == VERDICT_LOST && (ticket_may_come(e, lease->attempt) || cause_may_come(e, lease)))
         return;
     switch (verdict) {
     case VERDICT_WON:

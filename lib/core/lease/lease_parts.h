@@ -199,6 +199,13 @@ void place_leave(struct engine *engine, struct lease *lease);
 bool place_is_first(const struct lease *lease);
 /* A quorum of masters says that no waiter is ahead of it. */
 bool place_is_next(const struct engine *engine, const struct lease *lease);
+/* Keeps what the masters said last in the round: another one may be opened. */
+void place_note_answers(const struct engine *engine, struct attempt *attempt);
+/* By what a quorum of masters said last to the first waiter of its local queue, a holder, or a
+ * waiter, is ahead of the lease. */
+bool place_is_held(const struct engine *engine, struct lease *lease);
+/* The lease, whose round is over, has the votes of the first waiter of its local queue. */
+void place_tell_answers(struct engine *engine, struct lease *lease);
 /* The lease asks for a ticket, and may be granted the names at once. */
 bool place_is_asked_for(const struct lease *lease);
 /* The other lease can inherit its place, and has room for the question under way. */

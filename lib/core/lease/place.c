@@ -13,6 +13,50 @@ bool place_is_first(const struct lease *lease)
     return !queue || queue->first == lease || local_queue_is_of_permits(queue);
 }
 
+/* ---- what the masters said last ------------------------------------------------------ */
+
+/* The lease that asks the masters, for those behind it too. */
+static struct lease *asker(struct lease *lease)
+{
+    return place_is_first(lease) ? lease : lease->attempt->queue->first;
+}
+
+void place_note_answers(const struct engine *e, struct attempt *attempt)
+{
+    for (unsigned i = 0; i < lease_masters(e); i++) {
+        unsigned vote = attempt->round->ballots[i].vote;
+        if (vote == VOTE_HELD || vote == VOTE_GRANTED)
+            attempt->place.failing &= (uint16_t)~BIT(i);
+        else if (vote != VOTE_NOTHING)
+            attempt->place.failing |= BIT(i);
+    }
+}
+
+bool place_is_held(const struct engine *e, struct lease *lease)
+{
+    struct lease *first = asker(lease);
+    struct attempt *attempt = first->attempt;
+    unsigned answered = 0;
+    if (first->claim) /* else they were noted when its last round was over */
+        place_note_answers(e, attempt);
+    for (unsigned i = 0; i < lease_masters(e); i++)
+        answered += !(attempt->place.failing & BIT(i)) && master_may_grant(e, &e->masters[i]);
+    return answered >= e->quorum;
+}
+
+void place_tell_answers(struct engine *e, struct lease *lease)
+{
+    const struct round *said = lease_round(asker(lease));
+    struct round *round = lease->attempt->round;
+    if (said && said != round)
+        round_copy(round, said, &e->memory, lease_masters(e));
+    for (unsigned i = 0; i < lease_masters(e); i++)
+        if (round->ballots[i].state == BALLOT_ASKED && round->ballots[i].vote == VOTE_NOTHING)
+            round_vote(round, i, VOTE_TIMEOUT);
+}
+
+/* ---- the place ----------------------------------------------------------------------- */
+
 bool place_is_next(const struct engine *e, const struct lease *lease)
 {
     unsigned first = 0;
@@ -107,6 +151,7 @@ static void leave_queue(struct engine *e, struct lease *lease)
     if (lease_is_waiting(lease))
         pass_ticket(lease, next);
     if (was_first) {
+        next->attempt->place.failing = lease->attempt->place.failing;
         if (next->state == LEASE_BEHIND)
             lease_become(next, LEASE_PAUSING);
         next->wake_at = e->now;

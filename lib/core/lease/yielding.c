@@ -10,6 +10,7 @@ static void withdraw(struct engine *e, struct lease *lease)
 {
     claim_abandon(e, lease->claim, 0);
     claim_let_go(&lease->claim);
+    place_note_answers(e, lease->attempt);
     round_close(lease->attempt->round, lease_masters(e));
     lease_become(lease, LEASE_PAUSING);
 }
