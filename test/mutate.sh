@@ -7,7 +7,7 @@ set -euo pipefail
 export LC_ALL=C
 root=$(cd "$(dirname "$0")/.." && pwd)
 CC=${CC:-cc}
-units='quorum deadlines round master claim closing waiters renewals times fence logical'
+units='names quorum deadlines round master claim closing waiters renewals times fence logical'
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -110,6 +110,9 @@ caught=$(failing; failing_units)
 # within FUNCTION WHAT WITH: an edit inside one function.
 within() { printf '/^[a-z].*[ *]%s\\(/,/^\\}/s~%s~%s~' "$1" "$2" "$3"; }
 
+# What is one name.
+mutant names-by-bytes ground/names.c "$(within names_are_same 'ends_are_same\(a, b\) \&\&' 'true \&\&')"
+mutant slots-by-prefix ground/slots.c "$(within slots_are_of_one_name 'its.length == other.length \&\& ' '')"
 # What a majority is, and how long it lasts.
 mutant quorum-half ground/quorum.c "$(within quorum_of 'masters \+ 2' 'masters + (masters < 2 ? 2 : 0)')"
 mutant won-too-early ground/quorum.c "$(within quorum_verdict 'yes >= quorum' 'yes + 1 >= quorum')"

@@ -1,6 +1,8 @@
 /* Names are bytes, any bytes, in one block that leases and claims share. */
 #include "unit.h"
 
+#include "ground/slots.h"
+
 /* Counts what is out, and that sizes are given back as they were taken. */
 struct pool {
     size_t blocks, bytes;
@@ -99,6 +101,39 @@ static void test_largest(void **state)
     names_drop(&unit_memory, names);
 }
 
+static void test_same_bytes_in_other_names(void **state)
+{
+    static const struct slice two[] = {{"ab", 2}, {"c", 1}}, others[] = {{"a", 1}, {"bc", 2}};
+    (void)state;
+    struct names *a = names_new(&unit_memory, (struct slice){"", 0}, two, 2);
+    struct names *b = names_new(&unit_memory, (struct slice){"", 0}, others, 2);
+    assert_false(names_are_same(a, b));
+    names_drop(&unit_memory, a);
+    names_drop(&unit_memory, b);
+}
+
+static struct names *slot_of(const char *name, unsigned slot)
+{
+    return slot_new(&unit_memory, (struct slice){name, strlen(name)}, slot);
+}
+
+static bool are_of_one_name(const char *name, const char *other)
+{
+    struct names *a = slot_of(name, 3), *b = slot_of(other, 10);
+    bool are = slots_are_of_one_name(a, b);
+    names_drop(&unit_memory, a);
+    names_drop(&unit_memory, b);
+    return are;
+}
+
+static void test_slots_of_one_name(void **state)
+{
+    (void)state;
+    assert_true(are_of_one_name("pool", "pool"));
+    assert_false(are_of_one_name("po", "pool") || are_of_one_name("pool", "po"));
+    assert_false(are_of_one_name("pool", "poll"));
+}
+
 static void *take_nothing(void *pool, size_t size)
 {
     (void)pool, (void)size;
@@ -119,6 +154,8 @@ int main(void)
         cmocka_unit_test(test_a_mode_for_each_name),
         cmocka_unit_test(test_held_until_the_last_one_drops),
         cmocka_unit_test(test_largest),
+        cmocka_unit_test(test_same_bytes_in_other_names),
+        cmocka_unit_test(test_slots_of_one_name),
         cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
