@@ -71,9 +71,9 @@
  * "/shared" behind a name that is shared.
  * TERMS: ttl T [wait T | wait forever] [margin T] [max-hold T] [no-renew] [fence]
  *        [at-least T] [permits K]
- * HELLO: [run ID] [role ROLE] [abstains T] [max-ttl T] [age T] [clock T]
- * Logical clocks, proposals and fences are written as the time of a scenario at which a
- * right wall clock says so: 0s is its beginning.
+ * HELLO: [run ID] [role ROLE] [abstains T] [max-ttl T] [age T] [clock T] [no-id]: it does not tell
+ * the number of the connection Logical clocks, proposals and fences are written as the time of a
+ * scenario at which a right wall clock says so: 0s is its beginning.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -258,6 +258,8 @@ static void set_facts(struct scenario *s, struct fake_master *master, const stru
         master->max_ttl_ms = time_of(s, words, "max-ttl", 0) / 1000;
     if (has(words, "clock"))
         master->logical = read_logical(s, words);
+    if (has(words, "no-id"))
+        master->client_id = 0;
 }
 
 static void do_connected(struct scenario *s, struct words *words)
@@ -276,8 +278,8 @@ static void do_connect(struct scenario *s, struct words *words)
     FOR_EACH (i, who) {
         if (s->fake.masters[i].wire != WIRE_CONNECTING)
             complain(s, "not being connected", "");
-        set_facts(s, &s->fake.masters[i], words);
         fake_connected(&s->fake, i);
+        set_facts(s, &s->fake.masters[i], words);
     }
     FOR_EACH (i, who)
         fake_answer_hello(&s->fake, i);
