@@ -506,7 +506,7 @@ static bool agrees_from(struct test *t, struct model_master copy, usec wall,
     if (request_is_of_task(call->kind))
         return same_said(t, &copy, call, &answer);
     /* The very microsecond is the real one's to say. */
-    if (real->clock || real->answer == ANSWER_HELLO)
+    if (real->clock || (real->answer == ANSWER_HELLO && call->terms.max_ttl_ms))
         copy.data.clock.h = real->clock ? real->clock : hello->clock;
     bool hands_over = call->kind == REQUEST_QUEUE || call->kind == REQUEST_RELEASE ||
                       call->kind == REQUEST_GRANT ||
@@ -689,6 +689,19 @@ static struct model_call draw_slot_call(struct test *t)
     return call;
 }
 
+/* Some clients only look.  Some walls are wrong by more than any lease may last. */
+static struct quarantine_terms draw_terms(struct chance *chance)
+{
+    struct quarantine_terms terms = {.max_ttl_ms = chance_range(chance, 1, 40000)};
+    if (chance_permille(chance, 200))
+        terms.max_ttl_ms = 0;
+    terms.drift_ppm = chance_range(chance, 0, 50000);
+    int64_t skew_most = chance_permille(chance, 300) ? 120000 : 2000;
+    terms.skew_ms = chance_range(chance, 0, skew_most);
+    terms.trust = chance_permille(chance, 200);
+    return terms;
+}
+
 static struct model_call draw_other_call(struct test *t)
 {
     static const enum request_kind kinds[] = {
@@ -705,10 +718,7 @@ static struct model_call draw_other_call(struct test *t)
     if (chance_permille(&t->chance, 20)) {
         call.kind = chance_permille(&t->chance, 200) ? REQUEST_ADOPT : REQUEST_HELLO;
         call.whole |= call.kind == REQUEST_ADOPT; /* always, and it loads nothing */
-        call.terms.max_ttl_ms = chance_range(&t->chance, 1, 40000);
-        call.terms.drift_ppm = chance_range(&t->chance, 0, 50000);
-        call.terms.skew_ms = chance_range(&t->chance, 0, 2000);
-        call.terms.trust = chance_permille(&t->chance, 200);
+        call.terms = draw_terms(&t->chance);
         return call;
     }
     call.count =
@@ -933,7 +943,8 @@ static void break_rule(const char *word)
     const struct {
         const char *word;
         bool *flaw;
-    } flaws[] = {{"dead_readers_have", &model_flaws.dead_readers_have},
+    } flaws[] = {{"forgets_skew", &model_flaws.forgets_skew},
+                 {"dead_readers_have", &model_flaws.dead_readers_have},
                  {"keeps_readers", &model_flaws.keeps_readers},
                  {"marker_of_last", &model_flaws.marker_of_last},
                  {"readers_barge", &model_flaws.readers_barge},

@@ -822,7 +822,7 @@ static void seed_clock(struct model_clock *clock, usec floor)
 static enum answer hello(struct model_master *master, usec now, const struct model_call *call,
                          struct model_answer *answer)
 {
-    struct model_clock *clock = &master->data.clock;
+    struct model_clock is = master->data.clock, *clock = &is;
     int64_t uptime = now / 1000000 - master->started_s;
     int64_t max_ttl = larger(clock->m, call->terms.max_ttl_ms);
     bool is_new = clock->r != master->run_id && !(model_flaws.ignores_run_id && clock->r);
@@ -831,7 +831,8 @@ static enum answer hello(struct model_master *master, usec now, const struct mod
     /* max_ttl × 1000 × (1 + drift), rounded up as math.ceil does */
     int64_t drift = (max_ttl * call->terms.drift_ppm + 999) / 1000;
     int64_t skew = call->terms.skew_ms * 1000, lease = max_ttl * 1000 + drift;
-    int64_t longest = skew + lease, ahead = CLOCK_WINDOW + larger(0, skew - lease);
+    int64_t longest = skew + lease, beyond = larger(0, skew - lease);
+    int64_t ahead = CLOCK_WINDOW + (model_flaws.forgets_skew ? 0 : beyond);
     if (is_new)
         seed_clock(clock, model_flaws.starts_low ? now : now + lease + ahead);
     if (call->kind == REQUEST_ADOPT) {
@@ -846,6 +847,8 @@ static enum answer hello(struct model_master *master, usec now, const struct mod
         seed_clock(clock, clock->q + ahead);
     clock->r = master->run_id;
     clock->m = max_ttl;
+    if (call->terms.max_ttl_ms) /* of one that only looks nothing is kept */
+        master->data.clock = is;
     answer->run_id = master->run_id;
     answer->time = now;
     answer->abstains = call->terms.trust ? 0 : larger(0, clock->q - now);

@@ -231,6 +231,7 @@ unsigned model_readers(struct model_master *master, usec wall, unsigned name);
 struct model_flaws {
     bool ignores_run_id;       /* hello */
     bool seeds_if_absent;      /* hello sets the clock only where there is none */
+    bool forgets_skew;         /* hello lets a clock begin as if no wall were wrong */
     bool starts_low;           /* hello takes the clock on from the wall */
     bool proposals_uncut;      /* a grant follows the proposal wherever it is */
     bool grants_keep_clock;    /* a grant does not move the clock on */
