@@ -141,7 +141,6 @@ static void begin(struct engine *e, const struct lease *owner, struct lease *pla
 {
     claim_forget(e, place->claim); /* it gets one with a fresh token when it is enqueued */
     claim_let_go(&place->claim);
-    place->asked_at = owner->asked_at;
     if (!MUTANT(REBIND_NEW_TICKET))
         place->attempt->place.ticket = owner->attempt->place.ticket;
     place->attempt->place.drawn_at = owner->attempt->place.drawn_at;
