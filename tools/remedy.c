@@ -10,6 +10,8 @@
     "it closes the connection at once: if this is a TLS port, write rediss://; else look at its "  \
     "log"
 
+#define SHUT "it closes the connection at once: look at its log, and see that this is its tls-port"
+
 /* The first that fits. */
 static const struct {
     const char *says, *advice;
@@ -51,6 +53,11 @@ static const struct {
     {"CROSSSLOT", CLUSTER},
     {"unknown command", "it lacks a command that locks need: if it is a sentinel, list the masters "
                         "themselves; if the command was renamed, give it back its name"},
+    {"TLS: closed by the master", SHUT},
+    {"TLS: it closed the connection", SHUT},
+    {"TLS: cannot read: Connection reset", SHUT},
+    {"TLS: cannot send: ", SHUT},
+    {"TLS: Connection reset", SHUT},
     {"Connection reset", MUTE},
     {"malformed reply", "it does not speak as Redis does: it is another service"},
     {"OOM ", "its memory is full: raise maxmemory, or find out what fills it"},

@@ -283,12 +283,18 @@ static bool next_reply(struct link *link)
     return reply != NULL;
 }
 
+/* Whoever reads of an end need not be told to try TLS. */
+static const char *layer(const struct link *link)
+{
+    return link->tls ? "TLS: " : "";
+}
+
 static void break_off_reading(struct link *link)
 {
     /* A reply that the login passed over may be the reason: "max number of clients". */
     const char *why = link->login.why;
     bool closed = link->context->err == REDIS_ERR_EOF;
-    break_off(link, "%s%s%s%s", closed ? "closed by the master" : "cannot read: ",
+    break_off(link, "%s%s%s%s%s", layer(link), closed ? "closed by the master" : "cannot read: ",
               closed ? "" : link->context->errstr, *why ? " after: " : "", why);
 }
 
@@ -579,7 +585,7 @@ bool link_pump(struct link *link)
         return false;
     if (link->phase == UP && link->send_error) {
         read_replies(link);
-        break_off(link, "cannot send: %s", strerror(link->send_error));
+        break_off(link, "%scannot send: %s", layer(link), strerror(link->send_error));
     }
     if (link->phase != ENDING)
         return false;

@@ -3,7 +3,10 @@
 import os
 import re
 import signal
+import socket
+import ssl
 import subprocess
+import threading
 import unittest
 from pathlib import Path
 
@@ -64,6 +67,25 @@ class Tls(ClusterCase):
         self.assertIn("if this is a TLS port, write rediss://", out)
         told = self.redlock("nodes", "--nodes", self.bare, "--json", status=69).json
         self.assertIsNone(told["nodes"][0]["tls"])
+
+    def test_it_closes_after_the_handshake(self):
+        terms = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        terms.load_cert_chain(self.tls / "master.crt", self.tls / "master.key")
+        with socket.create_server(("127.0.0.1", 0)) as door:
+            def serve():
+                while True:
+                    try:
+                        terms.wrap_socket(door.accept()[0], server_side=True).close()
+                    except ssl.SSLError:
+                        pass
+                    except OSError:
+                        return
+            threading.Thread(target=serve, daemon=True).start()
+            told = self.redlock("nodes", "--nodes", f"rediss://127.0.0.1:{door.getsockname()[1]}", "--tls-ca",
+                                str(self.tls / "ca.crt"), status=69).out
+            door.shutdown(socket.SHUT_RDWR)
+        self.assertRegex(told, "  -> it closes the connection at once: look at its log")
+        self.assertNotIn("rediss://", told)
 
     def test_every_command_says_what_to_do(self):
         trouble, advice = "of a CA that is not trusted here, redlock cluster CA", "  -> give the CA that made it: "

@@ -204,7 +204,7 @@ static void replies_that_come_with_the_end(void **state)
         assert_reply(&world->told[0], 1, ANSWER_YES);
         assert_reply(&world->told[1], 2, ANSWER_YES);
         assert_lost(&world->told[2], 3);
-        assert_closed(&world->told[3], "closed by the master");
+        assert_closed(&world->told[3], "TLS: closed by the master");
         world->told_count = 0;
         fake_hang_up(&world->fake);
     }
@@ -218,7 +218,7 @@ static void a_notice_of_the_end_alone(void **state)
     SSL_shutdown(tls.ssl);
     fake_tls_send(&tls);
     RUN_UNTIL(world, world->told_count);
-    assert_closed(&world->told[0], "closed by the master");
+    assert_closed(&world->told[0], "TLS: closed by the master");
 }
 
 static void a_record_that_was_changed_on_the_way(void **state)
