@@ -29,7 +29,7 @@ static const struct {
      "give one of the CA that its tls-ca-cert-file has: with cert= in the list, or --tls-cert"},
     {"neither TLS 1.2 nor", "set tls-protocols \"TLSv1.2 TLSv1.3\" there"},
     {"does not speak TLS", "write redis:// for its port, or give its tls-port"},
-    {"no answer within the time to connect",
+    {"TLS: no answer ",
      "if it is a plain port write redis://; else see what is on the way, or whether it hangs"},
     {"it speaks TLS", "write rediss:// for its tls-port, or give its port"},
     {"TLS: cannot use the key",

@@ -150,7 +150,8 @@ static void clear_vote(redlock_vote *vote, const char *node)
 static void explain_unreachable(const redlock *client, redlock_vote *vote, unsigned master)
 {
     struct master_view it = engine_master(client->engine, master);
-    vote->text = it.trouble[0] ? it.trouble : how_far(&it);
+    const char *trouble = node_trouble(client, master, &it);
+    vote->text = trouble[0] ? trouble : how_far(&it);
     if (it.state == MASTER_UP)
         vote->kind = REDLOCK_VOTE_NONE;
 }

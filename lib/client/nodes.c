@@ -23,6 +23,13 @@ static redlock_node_state state_of(const struct master_view *master, usec now)
     }
 }
 
+const char *node_trouble(const redlock *client, unsigned index, const struct master_view *master)
+{
+    const char *untold = link_trouble(client->links[index]);
+    bool is_news = !master->trouble[0] || master->state == MASTER_DOWN;
+    return untold && is_news ? untold : master->trouble;
+}
+
 void node_fill(const redlock *client, unsigned index, redlock_node *node)
 {
     struct master_view master = engine_master(client->engine, index);
@@ -30,7 +37,7 @@ void node_fill(const redlock *client, unsigned index, redlock_node *node)
     usec now = system_now();
     *node = (redlock_node){.node = client->addresses[index].shown,
                            .state = state_of(&master, now),
-                           .text = master.trouble,
+                           .text = node_trouble(client, index, &master),
                            .rtt_us = master.round_trip ? master.round_trip : -1,
                            .run_id = facts->run_id,
                            .version = facts->version,

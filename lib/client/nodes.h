@@ -6,6 +6,8 @@
 
 #include "client.h"
 
+/* Why a master is not up, in words; "": nobody knows. */
+const char *node_trouble(const redlock *client, unsigned index, const struct master_view *master);
 void node_fill(const redlock *client, unsigned index, redlock_node *node);
 
 /* Logs that a master has changed its state, and notes it for on_node. */

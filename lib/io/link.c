@@ -620,6 +620,14 @@ struct link *link_new(struct io_loop *loop, const struct address *address, const
 /* Nobody else knows that the handshake is what was waited for. */
 #define UNANSWERED "TLS: no answer within the time to connect; for a plain port write redis://"
 
+const char *link_trouble(const struct link *link)
+{
+    if (link->phase == ENDING && !link->asked)
+        return link->why;
+    bool waits = link->phase == CONNECTING && link->tls;
+    return waits ? "TLS: no answer yet; for a plain port write redis://" : NULL;
+}
+
 void link_close(struct link *link)
 {
     if (link->phase == CLOSED || link->phase == ENDING)

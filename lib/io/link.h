@@ -70,6 +70,10 @@ bool link_breaks(const struct link *link);
 /* Delivers the end of a connection that a call has ended or found broken; true if there was one. */
 bool link_pump(struct link *link);
 
+/* What the owner has not been told yet: why the connection ends, or that the master has not
+ * answered the handshake of TLS so far; NULL: nothing. */
+const char *link_trouble(const struct link *link);
+
 const struct link_counters *link_counters(const struct link *link);
 
 /* What the handshake of TLS told of the master; NULL without TLS, or without a connection. */

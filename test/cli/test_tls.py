@@ -87,6 +87,16 @@ class Tls(ClusterCase):
         self.assertRegex(told, "  -> it closes the connection at once: look at its log")
         self.assertNotIn("rediss://", told)
 
+    def test_a_plain_port(self):
+        """It waits for the end of a line.  A lease that is shorter than the time to connect is not told that."""
+        with socket.create_server(("127.0.0.1", 0)) as plain:
+            nodes = f"rediss://127.0.0.1:{plain.getsockname()[1]}"
+            for command in (["run", "a", "--", "true"], ["run", "--ttl", "300ms", "a", "--", "true"], ["list"],
+                            ["lock", "--ttl", "300ms", "a"], ["run", "--wait", "100ms", "a", "--", "true"]):
+                with self.subTest(command=command):
+                    told = self.redlock("--nodes", nodes, *command, status=69).err
+                    self.assertIn("for a plain port write redis://", told)
+
     def test_every_command_says_what_to_do(self):
         trouble, advice = "of a CA that is not trusted here, redlock cluster CA", "  -> give the CA that made it: "
         for told in (self.redlock("run", "--nodes", self.bare, "a", "--", "true", status=69).err,

@@ -300,6 +300,12 @@ const struct link_counters *link_counters(const struct link *link)
     return &none;
 }
 
+const char *link_trouble(const struct link *link)
+{
+    (void)link;
+    return NULL;
+}
+
 const struct tls_facts *link_tls(const struct link *link)
 {
     (void)link;
