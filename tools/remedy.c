@@ -47,6 +47,8 @@ static const struct {
     {"protected mode", "it takes connections from its own machine only: set a password or an ACL "
                        "there"},
     {"max number of clients", "it has no room for another connection: raise its maxclients"},
+    {"set back behind its own start",
+     "set its clock right; until its clock is past that start it has no vote"},
     {"cluster mode", CLUSTER},
     {"MOVED ", CLUSTER},
     {"CLUSTERDOWN", CLUSTER},

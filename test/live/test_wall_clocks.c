@@ -6,6 +6,8 @@
 #include "fences.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #define MASTERS 5
 #define HOUR_US INT64_C(3600000000)
@@ -16,16 +18,22 @@ static void open_all(struct user *user)
     user_open(user, &cluster, &options);
 }
 
-/* Started again, without its data, by another wall clock. */
+/* Started again, without its data, by the wall clock that the environment tells of. */
+static void restart_by_other_clock(unsigned master)
+{
+    setenv("WALL_CLOCK", WALL_CLOCK, 1);
+    if (getenv("REDLOCK_SERVER"))
+        setenv("TRUE_SERVER", getenv("REDLOCK_SERVER"), 1);
+    cluster_do(&cluster, "restart %u --empty --server '%s'", master + 1, OFF_SERVER);
+}
+
 static void set_wall_clock(unsigned master, int64_t off)
 {
     char seconds[24];
     snprintf(seconds, sizeof seconds, "%lld", (long long)off / 1000000);
     setenv("WALL_CLOCK_OFF", seconds, 1);
-    setenv("WALL_CLOCK", WALL_CLOCK, 1);
-    if (getenv("REDLOCK_SERVER"))
-        setenv("TRUE_SERVER", getenv("REDLOCK_SERVER"), 1);
-    cluster_do(&cluster, "restart %u --empty --server '%s'", master + 1, OFF_SERVER);
+    restart_by_other_clock(master);
+    unsetenv("WALL_CLOCK_OFF");
 }
 
 static void grow(struct user *user, int64_t *last, int64_t most)
@@ -74,6 +82,33 @@ static void test_a_master_an_hour_behind(void **state)
     one_wall_clock_is_off(-HOUR_US);
 }
 
+/* Its leases would end all at once when somebody sets the clock right: so it has no vote. */
+static void test_a_clock_that_was_set_back(void **state)
+{
+    (void)state;
+    struct user user;
+    int64_t back_s = 0;
+    char path[] = "/tmp/wall-clock-XXXXXX";
+    int file = mkstemp(path);
+    assert_int_equal(pwrite(file, &back_s, sizeof back_s, 0), sizeof back_s);
+    setenv("WALL_CLOCK_FILE", path, 1);
+    restart_by_other_clock(4);
+    unsetenv("WALL_CLOCK_FILE");
+    back_s = -3600;
+    assert_int_equal(pwrite(file, &back_s, sizeof back_s, 0), sizeof back_s);
+    open_all(&user);
+    AWAIT(&user, strstr(node_of(&user, 4).text, "its clock was set back behind its own start"));
+    assert_int_equal(node_of(&user, 4).state, REDLOCK_NODE_DOWN);
+    back_s = 0;
+    assert_int_equal(pwrite(file, &back_s, sizeof back_s, 0), sizeof back_s);
+    AWAIT(&user, node_of(&user, 4).state == REDLOCK_NODE_ABSTAINS ||
+                     node_of(&user, 4).state == REDLOCK_NODE_UP);
+    user_close_clean(&user, &cluster);
+    cluster_do(&cluster, "restart 5 --empty");
+    close(file);
+    unlink(path);
+}
+
 /* The last number in the output of a command that lives an hour ahead of us. */
 static int64_t an_hour_ahead(const char *command)
 {
@@ -120,6 +155,7 @@ int main(void)
         cmocka_unit_test(test_a_client_an_hour_ahead),
         cmocka_unit_test(test_a_master_an_hour_ahead),
         cmocka_unit_test(test_a_master_an_hour_behind),
+        cmocka_unit_test(test_a_clock_that_was_set_back),
     };
     return RUN_WITH(tests, .masters = MASTERS, .fenced = true);
 }

@@ -37,6 +37,10 @@ end
 if fact('cluster_enabled') == '1' then
     return redis.error_reply('ERR is in cluster mode: list independent masters only')
 end
+-- Who sets it right lets it leap forward, over the ends of all leases that were taken until then.
+if uptime < 0 then
+    return redis.error_reply('ERR its clock was set back behind its own start')
+end
 if role ~= 'master' then
     return answer(0, 0, 0, 0)
 end
