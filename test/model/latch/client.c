@@ -62,8 +62,12 @@ void client_send(const struct rules *rules, struct world *world, int c, int i)
     const struct client *client = &world->client[c];
     struct link *link = &world->master[i].link[c];
     bool mends = known_can_mend(rules, world, c, i);
-    struct message message = {.kind = mends || is_creator(rules, c) ? PUT : TALLY,
-                              .id = client->id,
+    bool clears = mends && link->stands == SHUT;
+    struct message message = {.kind = clears                          ? DROP
+                                      : mends || is_creator(rules, c) ? PUT
+                                                                      : TALLY,
+                              .id = clears ? link->id : client->id,
+                              .of_other = clears,
                               .verified = client->verifies,
                               .open = client->decided && !(mends && broken(rules, MENDED_UNOPENED)),
                               .arrived = mends ? list(rules, world, c) : arrival_of(rules, c)};
@@ -107,7 +111,7 @@ static void look_whether_none(const struct rules *rules, struct world *world, in
 {
     struct client *client = &world->client[c];
     bool any = false;
-    for (int id = X; id <= Y; id++)
+    for (int id = X; id <= Z; id++)
         if (client->id == id || !client->id)
             any |= master_quorum_has(rules, world, id);
     client->was_none |= !any;
@@ -136,9 +140,11 @@ void client_settle(const struct rules *rules, struct world *world)
     for (int c = 0; c < clients(rules); c++)
         if (world->client[c].phase == ASKING)
             conclude(rules, world, c);
-    for (int id = X; id <= Y; id++)
+    for (int id = X; id <= Z; id++)
         if (!master_quorum_has(rules, world, id))
             world->lost |= world->made & 1 << id;
+    if (rules->question == CLEARING && world->lost)
+        world->wrong = TAKEN_AWAY;
 }
 
 /* ---- what it tells -------------------------------------------------------------------------- */
@@ -194,6 +200,20 @@ static void withdraw(const struct rules *rules, struct world *world, int c)
             master_carry_out(rules, world, c, i);
         if (up && link->message.stage != FORMER)
             link->message = (struct message){.kind = DROP, .id = world->client[c].id};
+    }
+}
+
+/* What it has heard counts no more; what is left of others, and in the way, it takes away. */
+void client_start_over(const struct rules *rules, struct world *world, int c)
+{
+    withdraw(rules, world, c);
+    for (int i = 0; i < rules->masters; i++) {
+        struct link *link = &world->master[i].link[c];
+        bool is_other = link->stands == SHUT && link->id != world->client[c].id && link->old;
+        if (is_other && !link->stale && !link->arrived)
+            link->message = (struct message){.kind = DROP, .id = link->id, .of_other = true};
+        link->touched = false;
+        known_forget(rules, world, c, i);
     }
 }
 

@@ -46,7 +46,7 @@ int known_readers(const struct rules *rules, const struct world *world, int c, i
 
 int known_found(const struct rules *rules, const struct world *world, int c)
 {
-    for (int id = X; id <= Y; id++) {
+    for (int id = X; id <= Z; id++) {
         int same = 0;
         for (int i = 0; i < rules->masters; i++)
             same += says(rules, world, c, i, id);
@@ -126,7 +126,7 @@ static bool can_have(const struct rules *rules, const struct world *world, int c
 bool known_is_gone(const struct rules *rules, const struct world *world, int c, bool verified)
 {
     const struct client *client = &world->client[c];
-    for (int id = X; id <= Y; id++) {
+    for (int id = X; id <= Z; id++) {
         bool is_asked_for = client->id == id || (!client->bound && rules->any);
         if (is_asked_for && can_have(rules, world, c, id, verified))
             return false;
@@ -144,6 +144,23 @@ bool known_is_held(const struct rules *rules, const struct world *world, int c)
     return false;
 }
 
+static bool has_other(const struct world *world, int c, const struct link *link)
+{
+    return has_some(link) && link->id != world->client[c].id;
+}
+
+bool known_is_split(const struct rules *rules, const struct world *world, int c)
+{
+    bool others = false;
+    for (int i = 0; i < rules->masters; i++) {
+        const struct link *link = &world->master[i].link[c];
+        if (has_other(world, c, link) && can_have(rules, world, c, link->id, false))
+            return false;
+        others |= has_other(world, c, link);
+    }
+    return others && known_is_gone(rules, world, c, false);
+}
+
 /* ---- mending ------------------------------------------------------------------------------- */
 
 static int readers_enough(const struct rules *rules)
@@ -159,7 +176,7 @@ bool known_can_mend(const struct rules *rules, const struct world *world, int c,
     int from = broken(rules, READS_NOT_AGAIN) ? 0 : link->rank;
     bool counts = known_counts(rules, world, c, i) || broken(rules, MENDED_IN_QUARANTINE);
     return !is_creator(rules, c) && world->client[c].bound && counts && link->missing &&
-           !broken(rules, NEVER_MENDED) &&
+           !known_has(rules, world, c, i) && !broken(rules, NEVER_MENDED) &&
            known_readers(rules, world, c, from) >= readers_enough(rules);
 }
 
@@ -188,18 +205,25 @@ static void end_missing(const struct rules *rules, struct world *world, int c, i
     world->master[i].link[c].rank = 0;
 }
 
-static void hear_absent(const struct rules *rules, struct world *world, int c, int i)
+static void begin_missing(const struct rules *rules, struct world *world, int c, int i)
 {
     struct link *link = &world->master[i].link[c];
     int missing = count_missing(rules, world, c);
+    if (link->missing || missing >= RANKS || is_creator(rules, c))
+        return;
+    link->missing = true;
+    link->rank = missing + 1;
+}
+
+static void hear_absent(const struct rules *rules, struct world *world, int c, int i)
+{
+    struct link *link = &world->master[i].link[c];
     link->stands = ABSENT;
     link->id = link->arrived = 0;
-    if (link->message.kind == PUT) {
+    if (link->message.kind == PUT)
         end_missing(rules, world, c, i);
-    } else if (!link->missing && missing < RANKS && !is_creator(rules, c)) {
-        link->missing = true;
-        link->rank = missing + 1;
-    }
+    else
+        begin_missing(rules, world, c, i);
 }
 
 static bool lacks(const struct world *world, int c, const struct link *link)
@@ -236,6 +260,10 @@ void known_hear(const struct rules *rules, struct world *world, int c, int i,
     link->id = answer->id;
     link->arrived = answer->arrived;
     link->rank = message->rank;
+    link->old = answer->old || broken(rules, CLEARS_YOUNG) || broken(rules, CLEARS_WHAT_GREW);
+    bool is_free = answer->stands == SHUT && !answer->arrived && link->old;
+    if (rules->question == CLEARING && is_free && has_other(world, c, link))
+        begin_missing(rules, world, c, i);
 }
 
 void known_forget(const struct rules *rules, struct world *world, int c, int i)

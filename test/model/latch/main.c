@@ -8,14 +8,14 @@
 
 static const char usage[] =
     "usage: latch-model [OPTION]...\n"
-    "  --ask QUESTION   opening, counting, gone, creation, stray, progress, spare or full "
-    "(default: each)\n"
+    "  --ask QUESTION   opening, counting, gone, creation, stray, progress, spare, full "
+    "or clearing (default: each)\n"
     "  --masters N      1 to 5\n"
     "  --spare N        0 or 1 masters that may be wrong\n"
     "  --liars N        0 or 1 that says what it likes\n"
     "  --down N         0 or 1 that nobody reaches\n"
     "  --of N           1 to 3 arrivals open it\n"
-    "  --creators N     0 to 2 (with 0 the latch is there)\n"
+    "  --creators N     0 to 3 (with 0 the latch is there)\n"
     "  --arrivers N     0 to 3\n"
     "  --readers N      0 to 3; 4 clients altogether\n"
     "  --any N          1: those who arrive and read do not know the id\n"

@@ -50,6 +50,8 @@ INLINE void message_fields(const struct rules *rules, int c, struct bits *bits,
     field(bits, 2, &message->kind);
     field(bits, 2, &message->stage);
     id_field(rules, bits, &message->id);
+    if (rules->question == CLEARING)
+        flag(bits, &message->of_other);
     if (is_creator(rules, c))
         return;
     flag(bits, &message->open);
@@ -65,6 +67,8 @@ INLINE void link_fields(const struct rules *rules, int c, struct bits *bits, str
     id_field(rules, bits, &link->id);
     flag(bits, &link->stale);
     field(bits, 2, &link->left);
+    if (rules->question == CLEARING)
+        flag(bits, &link->old);
     if (is_creator(rules, c)) {
         flag(bits, &link->touched);
         flag(bits, &link->other);
@@ -84,6 +88,8 @@ INLINE void master_fields(const struct rules *rules, struct bits *bits, struct m
     flag(bits, &master->record.open);
     field(bits, rules->arrivers, &master->record.arrived);
     field(bits, 3, &master->quarantine);
+    if (rules->question == CLEARING)
+        field(bits, 3, &master->record.age);
     for (int c = 0; c < clients(rules); c++)
         link_fields(rules, c, bits, &master->link[c]);
 }
@@ -106,8 +112,8 @@ INLINE void other_fields(const struct rules *rules, struct bits *bits, struct wo
     flag(bits, &world->told_open);
     field(bits, ARRIVERS, &world->told_counted);
     field(bits, 2, &world->told);
-    field(bits, 3, &world->made);
-    field(bits, 3, &world->lost);
+    field(bits, 4, &world->made);
+    field(bits, 4, &world->lost);
     field(bits, 3, &world->late);
     field(bits, 2, &world->restarts);
 }

@@ -4,8 +4,9 @@
 #include "world.h"
 
 const char *const question_names[QUESTIONS] = {
-    [OPENING] = "opening", [COUNTING] = "counting", [GONE] = "gone",   [CREATION] = "creation",
-    [STRAY] = "stray",     [PROGRESS] = "progress", [SPARE] = "spare", [FULL] = "full",
+    [OPENING] = "opening",   [COUNTING] = "counting", [GONE] = "gone",
+    [CREATION] = "creation", [STRAY] = "stray",       [PROGRESS] = "progress",
+    [SPARE] = "spare",       [FULL] = "full",         [CLEARING] = "clearing",
 };
 
 static const struct rules worlds[QUESTIONS] = {
@@ -36,6 +37,7 @@ static const struct rules worlds[QUESTIONS] = {
               .arrivers = 3,
               .readers = 1,
               .quarantine = 2},
+    [CLEARING] = {.masters = 3, .of = 1, .creators = 3, .late = 1, .quarantine = 1},
 };
 
 const struct mutant_text mutant_texts[MUTANTS] = {
@@ -85,6 +87,15 @@ const struct mutant_text mutant_texts[MUTANTS] = {
     [FULL_OF_OTHERS] = {"full-of-others",
                         "a master that has enough others does not speak for an arrival", FULL,
                         false},
+    [CLEARS_YOUNG] = {"clears-young",
+                      "a latch that others left is taken away however short it has been there",
+                      CLEARING, false},
+    [CLEARS_WHAT_GREW] = {"clears-what-grew",
+                          "the master alone looks at how long it has been there", CLEARING, false},
+    [CLEARS_SOON] = {"clears-soon", "it is taken away as soon as its maker has given up", CLEARING,
+                     false},
+    [CLEARS_LATE] = {"clears-late", "who should have given up takes away what others left",
+                     CLEARING, false},
 };
 
 /* The smallest world in which it goes wrong. */
@@ -98,6 +109,10 @@ static void set_world(struct rules *rules, enum mutant mutant)
     case READS_NOT_AGAIN:
     case MENDED_UNOPENED:
         rules->late = 0;
+        break;
+    case CLEARS_SOON:
+        rules->late = 0;
+        rules->quarantine = 2;
         break;
     case CREATE_UNNAMED:
         rules->creators = 1;

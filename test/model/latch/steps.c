@@ -46,7 +46,7 @@ static void hear_lies(const struct visit *v, struct step step, const struct worl
     hear(v, step, from, &(struct answer){.stands = ABSENT});
     for (int stands = SHUT; stands <= OPEN; stands++)
         for (int arrived = 0; arrived < 1 << v->rules->arrivers; arrived++)
-            hear(v, step, from, &(struct answer){stands, X, arrived});
+            hear(v, step, from, &(struct answer){stands, X, arrived, false});
 }
 
 static void cut(const struct rules *rules, struct world *world, int c, int i, enum stage stage)
@@ -93,6 +93,10 @@ static void ask(const struct visit *v, int c, int i)
     }
     if (next.late && carries_something(&next.master[i].link[c].message))
         ask_late(v, step, &next);
+    if (step.kind == DROP) { /* like the drops of makers, it is carried out whenever it likes */
+        take(v, step, &next);
+        return;
+    }
     struct answer answer = master_carry_out(v->rules, &next, c, i);
     hear(v, step, &next, &answer);
 }
@@ -104,7 +108,7 @@ static void carry_out(const struct visit *v, int c, int i)
     struct message *message = &next.master[i].link[c].message;
     struct answer answer = master_carry_out(v->rules, &next, c, i);
     step.kind = message->kind;
-    if (message->stage == SENT) {
+    if (message->stage == SENT && message->kind != DROP) {
         hear(v, step, &next, &answer);
         return;
     }
@@ -154,6 +158,19 @@ static void steps_at(const struct visit *v, int c, int i)
 
 /* ---- ends ----------------------------------------------------------------------------------- */
 
+/* The last maker, for the others may give up. */
+static void start_over(const struct visit *v, int c)
+{
+    const struct rules *rules = v->rules;
+    struct world next = *v->now;
+    bool may = rules->question == CLEARING && c == rules->creators - 1 &&
+               (next.client[c].left || broken(rules, CLEARS_LATE));
+    if (!may || !known_is_split(rules, v->now, c))
+        return;
+    client_start_over(rules, &next, c);
+    take(v, step_of(START_OVER, c, 0), &next);
+}
+
 static void end(const struct visit *v, int c)
 {
     struct world next = *v->now;
@@ -165,6 +182,7 @@ static void end(const struct visit *v, int c)
     }
     if (v->rules->question == FULL && is_arriver(v->rules, c))
         return;
+    start_over(v, c);
     next = *v->now;
     step = step_of(GIVE_UP, c, 0);
     step.honest = is_creator(v->rules, c)   ? !next.client[c].left
@@ -211,7 +229,7 @@ static void restart(const struct visit *v, int i)
         return;
     for (int open = 0; open <= record->open; open++)
         for (uint8_t arrived = record->arrived;; arrived = (arrived - 1) & record->arrived) {
-            restart_with(v, i, &(struct record){record->id, false, arrived, open});
+            restart_with(v, i, &(struct record){record->id, false, arrived, open, 0});
             if (!arrived)
                 break;
         }
@@ -227,6 +245,8 @@ static void tick(const struct visit *v)
     struct world next = *v->now;
     for (int i = 0; i < v->rules->masters; i++) {
         count_down(&next.master[i].quarantine);
+        struct record *record = &next.master[i].record;
+        record->age += record->id && record->age < old_age(v->rules);
         for (int c = 0; c < clients(v->rules) && !broken(v->rules, ACKS_FOR_EVER); c++)
             count_down(&next.master[i].link[c].left);
     }
@@ -285,7 +305,7 @@ static void begin_with(const struct rules *rules, int has, model_visit *visit, v
 void latch_begin(const void *of_rules, model_visit *visit, void *visitor)
 {
     const struct rules *rules = of_rules;
-    bool is_made = rules->question != CREATION;
+    bool is_made = rules->question != CREATION && rules->question != CLEARING;
     begin_with(rules, is_made ? rules->masters : 0, visit, visitor);
     if (is_made && rules->question != FULL)
         begin_with(rules, quorum(rules) - rules->liars, visit, visitor);
@@ -309,13 +329,13 @@ bool latch_is_goal(const void *of_rules, const void *of_world)
 {
     const struct rules *rules = of_rules;
     const struct world *world = of_world;
-    int has[Y + 1] = {0};
+    int has[Z + 1] = {0};
     for (int i = 0; i < rules->masters; i++) {
         const struct master *master = &world->master[i];
-        for (int id = X; id <= Y; id++)
+        for (int id = X; id <= Z; id++)
             has[id] += master->lies || (master->record.of_run && master->record.id == id);
     }
-    for (int id = X; id <= Y; id++)
+    for (int id = X; id <= Z; id++)
         if (has[id] >= quorum(rules) && has[id] < rules->masters)
             return false;
     return is_at_rest(rules, world);

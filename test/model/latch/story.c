@@ -59,6 +59,9 @@ static void print_act(const struct rules *rules, const struct step *step)
         [IS_OPEN] = "open", [IS_SHUT] = "not open",      [IS_GONE] = "gone"};
     if (step->act == RESTART) {
         printf("master %d restarts", step->master + 1);
+    } else if (step->act == START_OVER) {
+        print_name(rules, step->client);
+        printf(" starts over");
     } else if (step->act == TICK) {
         printf("a tick");
     } else if (step->act == TELL || step->act == GIVE_UP) {
@@ -76,7 +79,8 @@ static const char *wrong_name(enum wrong wrong)
                                         [SHUT_AFTER_OPEN] = " -- it was open",
                                         [UNCOUNTED] = " -- an arrival is missing",
                                         [NOT_GONE] = " -- a quorum has had it all the time",
-                                        [TWO_MADE] = " -- there is another"};
+                                        [TWO_MADE] = " -- there is another",
+                                        [TAKEN_AWAY] = " -- it was made, and is not there"};
     return words[wrong];
 }
 

@@ -12,7 +12,7 @@
 
 #include "../questions.h"
 
-enum { MASTERS = 5, CLIENTS = 4, ARRIVERS = 3, CREATORS = 2, RANKS = 3 };
+enum { MASTERS = 5, CLIENTS = 4, ARRIVERS = 3, CREATORS = 3, RANKS = 3 };
 
 enum mutant {
     NONE,
@@ -42,10 +42,25 @@ enum mutant {
     OPENED_BY_A_LIAR,
     MENDS_LIES,
     FULL_OF_OTHERS,
+    CLEARS_YOUNG,
+    CLEARS_WHAT_GREW,
+    CLEARS_SOON,
+    CLEARS_LATE,
     MUTANTS
 };
 
-enum question { OPENING, COUNTING, GONE, CREATION, STRAY, PROGRESS, SPARE, FULL, QUESTIONS };
+enum question {
+    OPENING,
+    COUNTING,
+    GONE,
+    CREATION,
+    STRAY,
+    PROGRESS,
+    SPARE,
+    FULL,
+    CLEARING,
+    QUESTIONS
+};
 
 struct rules {
     enum question question;
@@ -62,7 +77,7 @@ struct rules {
     int quarantine; /* ticks; what a process has stored counts for half of it after its end */
 };
 
-enum { NOBODYS, X, Y }; /* ids of latches; 0: there is none */
+enum { NOBODYS, X, Y, Z }; /* ids of latches; 0: there is none */
 
 /* What a master keeps.  Sets are of arrivals, a bit for each. */
 struct record {
@@ -70,6 +85,7 @@ struct record {
     bool of_run; /* this process was given it */
     uint8_t arrived;
     bool open;
+    uint8_t age; /* CLEARING: ticks, up to what is old enough */
 };
 
 enum kind { NOTHING, TALLY, PUT, DROP };
@@ -85,6 +101,7 @@ struct message {
     bool open;
     uint8_t rank; /* see struct link */
     bool verified;
+    bool of_other; /* DROP: of a latch that somebody else has left */
 };
 
 enum stands { UNKNOWN, ABSENT, SHUT, OPEN };
@@ -97,6 +114,7 @@ struct link {
     /* Of the n-th that was found to be missing: n.  Else: how many had been found when this was
      * asked. */
     uint8_t rank;
+    bool old;            /* it has had this for long enough to be without a maker */
     bool verified;       /* it was asked since no quorum was seen to have the latch */
     bool stale;          /* what it knows is of the process before the restart */
     uint8_t left;        /* ticks for which that counts */
@@ -133,13 +151,13 @@ struct world {
     uint8_t wrong; /* what the last step has broken; not packed */
 };
 
-enum act { ASK, CARRY_OUT, CUT, LOSE, NOTICE, TELL, GIVE_UP, RESTART, TICK };
+enum act { ASK, CARRY_OUT, CUT, LOSE, NOTICE, TELL, GIVE_UP, START_OVER, RESTART, TICK };
 
 enum fate { PROMPT, LATE, UNHEARD };
 
 enum end { PENDING, MADE, HELD, COUNTED, IS_OPEN, IS_SHUT, IS_GONE };
 
-enum wrong { FINE, OPEN_EARLY, SHUT_AFTER_OPEN, UNCOUNTED, NOT_GONE, TWO_MADE };
+enum wrong { FINE, OPEN_EARLY, SHUT_AFTER_OPEN, UNCOUNTED, NOT_GONE, TWO_MADE, TAKEN_AWAY };
 
 struct step {
     enum act act;
@@ -205,10 +223,18 @@ static inline uint8_t lasts(const struct rules *rules)
     return rules->quarantine / 2 + 1;
 }
 
+/* A maker has given up by then, and so has whoever began to make one before that. */
+static inline uint8_t old_age(const struct rules *rules)
+{
+    return rules->question != CLEARING ? 0
+                                       : rules->quarantine * (broken(rules, CLEARS_SOON) ? 1 : 2);
+}
+
 /* ---- master.c ------------------------------------------------------------------- */
 
 struct answer {
     uint8_t stands, id, arrived;
+    bool old;
 };
 
 bool master_has(const struct rules *rules, const struct record *record);
@@ -229,6 +255,8 @@ bool known_is_shut(const struct rules *rules, const struct world *world, int c);
 bool known_is_gone(const struct rules *rules, const struct world *world, int c, bool verified);
 int known_found(const struct rules *rules, const struct world *world, int c); /* an id, or 0 */
 bool known_can_mend(const struct rules *rules, const struct world *world, int c, int i);
+/* Each has so few masters that no quorum can have any. */
+bool known_is_split(const struct rules *rules, const struct world *world, int c);
 bool known_is_held(const struct rules *rules, const struct world *world, int c);
 void known_hear(const struct rules *rules, struct world *world, int c, int i,
                 const struct answer *answer);
@@ -243,6 +271,7 @@ void client_send(const struct rules *rules, struct world *world, int c, int i);
 void client_settle(const struct rules *rules, struct world *world);
 enum end client_end(const struct rules *rules, const struct world *world, int c);
 void client_tell(const struct rules *rules, struct world *world, int c, enum end end);
+void client_start_over(const struct rules *rules, struct world *world, int c);
 void client_give_up(const struct rules *rules, struct world *world, int c);
 
 /* ---- what a model has to do: steps.c, pack.c ------------------------------------- */
