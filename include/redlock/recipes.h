@@ -416,7 +416,8 @@ typedef void redlock_tally_callback(redlock_latch *latch, const redlock_tally *t
  * callback once how it went.
  *
  *   create   makes it, with a new id, unless the name has one.  Where several are made at once, so
- *            that none is on a quorum of masters, each is tried again
+ *            that none is on a quorum of masters, each is tried again.  One at most is REDLOCK_OK,
+ *            and nobody takes that one away
  *   arrive   is counted: REDLOCK_OK when a quorum of masters has stored that
  *   await    waits until it is open
  *   count    tells how many have arrived, and whether it is open
@@ -430,7 +431,9 @@ typedef void redlock_tally_callback(redlock_latch *latch, const redlock_tally *t
  *
  * What it does not promise: that a latch which was told to be there stays for its life.  One that
  * was not made may be left on less than a quorum of masters, where its creator died or lost the
- * connection: nobody can arrive there, and calls that find it in the way take it away.  And a
+ * connection: nobody can arrive there, and calls that find it in the way take it away when it has
+ * been there for max_ttl_ms + clock_skew_ms.  Until then create is E_UNAVAILABLE if such leave it
+ * no quorum: create again.  And a
  * master whose data is deleted while it runs (FLUSHALL, eviction), or whose wall clock is more than
  * clock_skew_ms off, counts as wrong, as for leases; it stays so until the latch ends.
  *

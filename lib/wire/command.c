@@ -367,7 +367,8 @@ static char *put_mend(char *to, const struct request *request)
 
 static char *put_drop(char *to, const struct request *request)
 {
-    return put_token(put_said_call(to, request, SCRIPT_DROP, 1), request);
+    return put_integer(put_token(put_said_call(to, request, SCRIPT_DROP, 2), request),
+                       request->ttl_ms);
 }
 
 static char *put_observe(char *to, const struct request *request)

@@ -68,20 +68,21 @@ static bool is_id(const struct field *field)
     return true;
 }
 
-/* {0 or 1 if it is open, id, how many it waits for, when it ends, ms that are left of that, who has
- * arrived}, or 0 */
+/* {0 or 1 if it is open, id, how many it waits for, when it ends, ms that are left of that, ms for
+ * which it has been there, who has arrived}, or 0 */
 static bool read_latch(const struct raw_reply *raw, struct reply *reply)
 {
-    const struct field *id = &raw->fields[1], *arrived = &raw->fields[5];
-    int64_t open, arrivals;
+    const struct field *id = &raw->fields[1], *arrived = &raw->fields[6];
+    int64_t open, arrivals, age_ms;
     if (is_lone(raw, FIELD_INTEGER) && raw->fields[0].integer == 0)
         return answer(reply, ANSWER_ABSENT);
-    if (!raw->is_array || raw->count != 6 || !get_integer(raw, 0, &open) || open > 1 ||
+    if (!raw->is_array || raw->count != 7 || !get_integer(raw, 0, &open) || open > 1 ||
         !is_id(id) || !get_integer(raw, 2, &arrivals) || arrivals < 1 || arrivals > LATCH_MOST ||
         !get_integer(raw, 3, &reply->number) || !get_integer(raw, 4, &reply->remaining_ms) ||
-        !is_whole_string(arrived))
+        !get_integer(raw, 5, &age_ms) || !is_whole_string(arrived))
         return false;
     reply->permits = (uint16_t)arrivals;
+    reply->clock = MS(age_ms < LEFT_MOST ? age_ms : LEFT_MOST);
     reply->waiters = id->text;
     reply->waiters_length = id->length;
     reply->reader_tokens = arrived->text;

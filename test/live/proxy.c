@@ -50,7 +50,8 @@ struct proxy {
     pthread_mutex_t mutex; /* for all that follows */
     int listener, port, to, wake[2];
     bool stops;
-    int delay_ms;
+    int delay_ms, scatter_ms;
+    unsigned seed;
     unsigned held[3]; /* ways, by kind of road */
     unsigned mains, subscriptions;
     forge *forge;
@@ -165,13 +166,23 @@ static void look_at_requests(struct proxy *proxy, struct road *road, const char 
         forger_ask(road->forger, bytes, length);
 }
 
+static int64_t due_at(struct proxy *proxy, const struct lane *lane, enum side from)
+{
+    int64_t due = now_us();
+    if (from == MASTER && proxy->delay_ms < 0)
+        return INT64_MAX;
+    if (from == MASTER)
+        due += proxy->delay_ms * 1000LL;
+    if (proxy->scatter_ms)
+        due += rand_r(&proxy->seed) % (proxy->scatter_ms * 1000);
+    return lane->first && lane->last->due > due ? lane->last->due : due;
+}
+
 static void collect(struct proxy *proxy, struct road *road, enum side from)
 {
     char bytes[65536];
     struct lane *lane = &road->lanes[from];
-    int64_t due = from == CLIENT        ? now_us()
-                  : proxy->delay_ms < 0 ? INT64_MAX
-                                        : now_us() + proxy->delay_ms * 1000LL;
+    int64_t due = due_at(proxy, lane, from);
     ssize_t got = recv(road->fds[from], bytes, sizeof bytes, 0);
     size_t length = got > 0 ? (size_t)got : 0;
     if (from == CLIENT)
@@ -305,6 +316,14 @@ void proxy_delay(struct proxy *proxy, int ms)
 {
     begin(proxy);
     proxy->delay_ms = ms;
+    end(proxy);
+}
+
+void proxy_scatter(struct proxy *proxy, int most_ms, unsigned seed)
+{
+    begin(proxy);
+    proxy->scatter_ms = most_ms;
+    proxy->seed = seed;
     end(proxy);
 }
 

@@ -28,6 +28,9 @@ struct proxy *proxy_start_forging(int port, forge *forge, void *data);
 int proxy_port(const struct proxy *proxy);
 /* Replies read from now on arrive this much later; less than zero: never. */
 void proxy_delay(struct proxy *proxy, int ms);
+/* What is read from now on, either way, takes up to as long, each time another time, and comes in
+ * its order. */
+void proxy_scatter(struct proxy *proxy, int most_ms, unsigned seed);
 /* What is under way on such roads, their ends too, waits until they are let go; on roads
  * to come as well. */
 void proxy_hold(struct proxy *proxy, unsigned roads, unsigned ways);

@@ -38,7 +38,8 @@ static void write_latch(struct fake *fake, char *to, size_t size, const struct r
     if (request->token_length)
         snprintf(id, sizeof id, " %s", fake_token(fake, request->token, request->token_length));
     if (request->tag.kind == REQUEST_DROP) {
-        snprintf(to, size, "%s%s", id, whole);
+        snprintf(to, size, "%s%s%s%s", id, request->ttl_ms ? " if there for " : "",
+                 request->ttl_ms ? fake_time(MS(request->ttl_ms)) : "", whole);
         return;
     }
     const char *arrived =

@@ -27,15 +27,12 @@
  *                            yes with SAID (see `said`), absent
  *                            to arrive yes, open TOKENS, queued, held of N; to depart yes, open,
  *                            absent, held; all with [counted N]
- *                            to tally, mend yes, open: latch ID of N ends T [left T] [arrived A,B];
- *                            or absent; to drop yes, absent
- *                            to a survey yes, cursor C of N [without N] [names A,B]
- *   greet WHO                every hello that is asked for is answered, if any is
- *   lose WHO [TEXT]          the connection ends, or cannot be made
- *   subscribed WHO [same]    its notification connection is subscribed: to another process, if
- *                            one that was subscribed has ended while the other connection
- *                            stands; `same`: to the same
- *   alive WHO                it answers a probe
+ *                            to tally, mend yes, open: latch ID of N ends T [left T] [for T]
+ * [arrived A,B]; or absent; to drop yes, absent to a survey yes, cursor C of N [without N] [names
+ * A,B] greet WHO                every hello that is asked for is answered, if any is lose WHO
+ * [TEXT]          the connection ends, or cannot be made subscribed WHO [same]    its notification
+ * connection is subscribed: to another process, if one that was subscribed has ended while the
+ * other connection stands; `same`: to the same alive WHO                it answers a probe
  *   unsubscribed WHO         it ends, or cannot be made
  *   push WHO TOKEN clock T   it has given the names to that token
  *   hint WHO TOKEN slot N    it tells who waits by that token of a free slot
@@ -410,6 +407,7 @@ static void read_latch(struct scenario *s, const struct words *words, struct rep
     usec ends = EPOCH + time_of(s, words, "ends", 0);
     reply->permits = (uint16_t)atoi(value_of(words, "of"));
     reply->number = ends / 1000;
+    reply->clock = time_of(s, words, "for", 0);
     if (!*value_of(words, "left"))
         reply->remaining_ms = (ends - s->fake.now) / 1000;
     reply->waiters = spelled(s, value_of(words, "latch"));

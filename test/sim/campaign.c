@@ -214,6 +214,7 @@ static const struct {
     {MUTANT_OBSERVE_QUARANTINED, "crashes", 1, 0, 1000, 0, 0},
     {MUTANT_LATCH_OPEN_ON_ONE, "handover", 5, 0, 0, 0, 1000},
     {MUTANT_LATCH_OF_ONE, "handover", 3, 0, 0, 0, 1000},
+    {MUTANT_LATCH_CLEARS_YOUNG, "handover", 5, 0, 0, 0, 1000},
     /* clang-format on */
 };
 

@@ -955,6 +955,7 @@ static void break_rule(const char *word)
                  {"new_places_pass", &model_flaws.new_places_pass},
                  {"announces_for_anyone", &model_flaws.announces_for_anyone},
                  {"latch_of_any_process", &model_flaws.latch_of_any_process},
+                 {"drops_young", &model_flaws.drops_young},
                  {"proposals_uncut", &model_flaws.proposals_uncut},
                  {"grants_keep_clock", &model_flaws.grants_keep_clock}};
     for (unsigned i = 0; i < sizeof flaws / sizeof flaws[0]; i++)

@@ -220,6 +220,7 @@ static void read_latch(const struct world *w, const struct model_answer *answer,
     reply->permits = (uint16_t)latch->of;
     reply->number = latch->ends_ms;
     reply->remaining_ms = answer->remaining_ms;
+    reply->clock = answer->clock;
     reply->waiters = w->tokens[latch->id].text;
     reply->waiters_length = strlen(reply->waiters);
     reply->reader_tokens = exchange_spell_arrived(w, latch);

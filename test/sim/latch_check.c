@@ -43,8 +43,10 @@ struct model_call latch_draw(struct chance *chance, const struct model_master *m
         present && chance_permille(chance, 800) ? present : 1 + chance_below(chance, tokens);
     if (call.kind == REQUEST_MEND)
         return draw_mend(chance, model, call, now_ms, longest_ms);
-    if (call.kind == REQUEST_DROP)
+    if (call.kind == REQUEST_DROP) {
+        call.ttl_ms = chance_permille(chance, 500) ? 0 : chance_range(chance, 1, longest_ms);
         return call;
+    }
     if (chance_permille(chance, 200))
         call.value = 0;
     call.open = chance_permille(chance, 60);
@@ -114,7 +116,8 @@ bool latch_same_answer(const struct model_answer *model, const struct reply *rea
         return true;
     return real->permits == latch->of && real->number == latch->ends_ms &&
            number_in(real->waiters) == latch->id && read_arrivals(real, &arrivals) &&
-           arrivals == arrivals_of(latch) && llabs(real->remaining_ms - model->remaining_ms) <= 1;
+           arrivals == arrivals_of(latch) && llabs(real->remaining_ms - model->remaining_ms) <= 1 &&
+           llabs(real->clock - model->clock) <= 1000;
 }
 
 /* ---- keys ------------------------------------------------------------------------------------ */
@@ -153,6 +156,8 @@ static bool same_member(const struct model_latch *latch, const struct model_mast
         return latch->open;
     if (strncmp(member, "run:", 4) == 0)
         return same_run(latch, model, run, member + 4);
+    if (strncmp(member, "put:", 4) == 0)
+        return strtoll(member + 4, NULL, 10) == latch->put_ms;
     if (strncmp(member, "a:", 2) == 0)
         return arrivals_of(latch) >> number_in(member) & 1;
     snprintf(fact, sizeof fact, "id:value-%u", latch->id);
@@ -168,7 +173,7 @@ static bool same_member(const struct model_latch *latch, const struct model_mast
 static bool same_members(const struct model_latch *latch, const struct model_master *model,
                          const char *run, const redisReply *set)
 {
-    size_t wanted = 4U + latch->open;
+    size_t wanted = 5U + latch->open;
     for (unsigned i = 0; i < MODEL_ARRIVALS && latch->arrived[i]; i++)
         wanted++;
     for (unsigned i = 0; i < set->elements; i++)

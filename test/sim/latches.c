@@ -10,8 +10,9 @@
 #include "trace.h"
 #include "wrong.h"
 
-#define AT_ONCE   3   /* calls of one client */
-#define NEW_LATCH 120 /* per mille of what users do makes one */
+#define AT_ONCE   3     /* calls of one client */
+#define NEW_LATCH 120   /* per mille of what users do makes one */
+#define RUSH_MOST MS(2) /* so long others make one of the same name, too */
 
 enum deed { DEED_CREATE, DEED_ARRIVE, DEED_AWAIT, DEED_COUNT };
 
@@ -24,7 +25,8 @@ struct user_latch {
     uint32_t arrival; /* ARRIVE: its token */
     usec began;
     bool cancelled;
-    uint32_t epochs[MASTERS_MAX]; /* when it began: the processes that had the latch; 0: not */
+    uint32_t epochs[MASTERS_MAX]; /* when it began: the processes that had the latch; 0: not.
+                                     CREATE: the processes that there were */
 };
 
 static bool chance(struct world *w, unsigned permille)
@@ -98,13 +100,15 @@ static void is_shut_well(struct user_latch *it, const struct latch_made *latch,
                        it->shell->index + 1, tally->arrived, latch->id, counted);
 }
 
-static uint32_t process_with(struct world *w, unsigned master, const struct latch_made *latch)
+/* 0: none, or the latch ends before `left_ms`. */
+static uint32_t process_with(struct world *w, unsigned master, const struct latch_made *latch,
+                             int64_t left_ms)
 {
     struct server *server = &w->servers[master];
     usec wall = server_wall(w, master);
     struct model_latch *here = model_latch(&server->model, wall, latch->name);
     bool has = server->up && here && strcmp(w->tokens[here->id].text, latch->id) == 0 &&
-               here->ends_ms - wall / 1000 > 2 * w->skew_ms;
+               here->ends_ms - wall / 1000 > left_ms;
     return has ? server->epoch + 1 : 0;
 }
 
@@ -114,10 +118,44 @@ static void is_gone_well(struct user_latch *it, const struct latch_made *latch)
     struct world *w = it->shell->world;
     unsigned have = 0;
     for (unsigned i = 0; i < w->masters; i++)
-        have += it->epochs[i] && process_with(w, i, latch) == it->epochs[i];
+        have += it->epochs[i] && process_with(w, i, latch, 2 * w->skew_ms) == it->epochs[i];
     if (have >= it->shell->quorum)
         world_violated(w, "latch", "client %u is told that latch %s is gone, which %u masters have",
                        it->shell->index + 1, latch->id, have);
+}
+
+/* By a quorum, at a time. */
+static void is_made_well(struct user_latch *it, struct latch_made *latch)
+{
+    struct world *w = it->shell->world;
+    unsigned have = 0;
+    for (unsigned i = 0; i < w->masters; i++) {
+        const struct server *server = &w->servers[i];
+        latch->epochs[i] = process_with(w, i, latch, 0);
+        have += latch->epochs[i] || !server->up || server->epoch + 1 != it->epochs[i];
+        if (latch->epochs[i])
+            latch->ends_ms = server->model.data.latches[latch->name].ends_ms;
+    }
+    if (have < it->shell->quorum)
+        world_violated(w, "latch", "client %u is told that it made latch %s, which %u masters have",
+                       it->shell->index + 1, latch->id, have);
+}
+
+/* Nobody takes away what was told to be made. */
+static void are_there(struct world *w)
+{
+    for (unsigned n = 0; n < w->latch_count; n++) {
+        struct latch_made *latch = &w->latches_made[n];
+        for (unsigned i = 0; i < w->masters; i++) {
+            const struct server *server = &w->servers[i];
+            bool is_right = server->up && !(w->ever_wrong >> i & 1);
+            bool is_same = is_right && latch->epochs[i] && server->epoch + 1 == latch->epochs[i];
+            bool lives = latch->ends_ms - server_wall(w, i) / 1000 > 2 * w->skew_ms;
+            if (is_same && lives && !process_with(w, i, latch, 0))
+                world_violated(w, "latch", "latch %s, which was made, was taken from master %u",
+                               latch->id, i + 1);
+        }
+    }
 }
 
 static void note_counted(struct world *w, struct latch_made *latch, uint32_t arrival)
@@ -134,8 +172,13 @@ static void is_told_well(struct user_latch *it, struct latch_made *latch,
     bool deceived = may_be_deceived(w), ok = tally->code == REDLOCK_OK;
     if (ok && it->deed == DEED_AWAIT && !tally->open)
         world_violated(w, "latch", "client %u waited, and it is not open", it->shell->index + 1);
-    if (deceived || it->deed == DEED_CREATE)
+    if (deceived)
         return;
+    if (it->deed == DEED_CREATE) {
+        if (ok)
+            is_made_well(it, latch);
+        return;
+    }
     if (tally->open)
         is_open_well(w, latch);
     else if (tally->code == REDLOCK_E_NOT_OPEN || (ok && it->deed == DEED_COUNT))
@@ -227,8 +270,9 @@ static void begin(struct shell *s, enum deed deed, unsigned number, uint32_t arr
     char name[2] = {(char)('a' + latch->name)};
     *it = (struct user_latch){
         .shell = s, .deed = deed, .number = number, .arrival = arrival, .began = w->now};
-    for (unsigned i = 0; i < w->masters && deed != DEED_CREATE; i++)
-        it->epochs[i] = process_with(w, i, latch);
+    for (unsigned i = 0; i < w->masters; i++)
+        it->epochs[i] = deed == DEED_CREATE ? w->servers[i].epoch + 1
+                                            : process_with(w, i, latch, 2 * w->skew_ms);
     redlock_latch_options options = draw_options(it, latch);
     shell_present = s;
     redlock_code code = call(it, name, &options);
@@ -245,14 +289,27 @@ static void begin(struct shell *s, enum deed deed, unsigned number, uint32_t arr
     s->latches = it;
 }
 
+/* Most others make one of the same name. */
+static void begin_rush(struct world *w)
+{
+    usec lasts = chance(w, 500) ? 0 : chance_range(&w->latching, 0, RUSH_MOST);
+    w->rush_name = (uint8_t)chance_below(&w->latching, w->names);
+    w->rush_until = w->now + lasts;
+    for (unsigned i = 0; i < w->clients && lasts; i++)
+        if (w->shells[i] && chance(w, 800))
+            world_plan(w, w->now + chance_range(&w->latching, 0, lasts), HAPPENS_USER, w->shells[i],
+                       1);
+}
+
 static void make(struct shell *s)
 {
     struct world *w = s->world;
     if (w->latch_count == LATCHES)
         return;
-    struct latch_made *made = &w->latches_made[w->latch_count];
-    *made = (struct latch_made){.name = (uint8_t)chance_below(&w->latching, w->names)};
-    made->of = 1 + chance_below(&w->latching, 4);
+    if (w->now >= w->rush_until)
+        begin_rush(w);
+    w->latches_made[w->latch_count] =
+        (struct latch_made){.name = w->rush_name, .of = 1 + chance_below(&w->latching, 4)};
     begin(s, DEED_CREATE, w->latch_count++, 0);
 }
 
@@ -308,14 +365,15 @@ void latches_user_acts(struct shell *s)
     unsigned count = 0;
     if (!w->latches || w->peace || s->close_asked || !chance(w, w->latches))
         return;
-    note_wrong(w);
+    if (!may_be_deceived(w))
+        are_there(w);
     for (const struct user_latch *it = s->latches; it; it = it->next)
         count++;
     if (count && chance(w, 100))
         cancel(s->latches);
     else if (count && chance(w, 50))
         drop(s->latches);
-    else if (count < AT_ONCE && (!w->latch_count || chance(w, NEW_LATCH)))
+    else if (count < AT_ONCE && (!w->latch_count || w->now < w->rush_until || chance(w, NEW_LATCH)))
         make(s);
     else if (count < AT_ONCE)
         act(s);

@@ -34,10 +34,17 @@ static bool is_counted(const struct model_latch *latch, uint32_t arrival)
     return false;
 }
 
+static int64_t age_ms(const struct model_latch *latch, usec wall)
+{
+    int64_t age = wall / 1000 - latch->put_ms;
+    return age > 0 ? age : 0;
+}
+
 static enum answer stands(const struct model_latch *latch, usec wall, struct model_answer *answer)
 {
     answer->latch = *latch;
     answer->remaining_ms = latch->ends_ms - wall / 1000;
+    answer->clock = 1000 * age_ms(latch, wall);
     return latch->open ? ANSWER_OPEN : ANSWER_YES;
 }
 
@@ -77,13 +84,14 @@ enum answer model_tally(struct model_master *master, usec wall, const struct mod
     return stands(latch, wall, answer);
 }
 
-static void put(struct model_master *master, struct model_latch *latch,
+static void put(struct model_master *master, usec wall, struct model_latch *latch,
                 const struct model_call *call)
 {
     if (latch->id != call->value)
         *latch = (struct model_latch){.id = call->value};
     latch->of = call->parties;
     latch->ends_ms = call->not_after / 1000;
+    latch->put_ms = wall / 1000;
     latch->run = master->run_id;
     latch->open = false;
 }
@@ -98,7 +106,7 @@ enum answer model_mend(struct model_master *master, usec wall, const struct mode
         return ANSWER_ABSENT;
     if (!latch) {
         latch = look_up(master, wall, call->names[0]);
-        put(master, latch, call);
+        put(master, wall, latch, call);
     }
     take_in(master, wall, latch, call, answer);
     return stands(latch, wall, answer);
@@ -107,7 +115,8 @@ enum answer model_mend(struct model_master *master, usec wall, const struct mode
 enum answer model_drop(struct model_master *master, usec wall, const struct model_call *call)
 {
     struct model_latch *latch = look_up(master, wall, call->names[0]);
-    if (latch->id != call->value || latch->open || counted(latch))
+    bool is_young = age_ms(latch, wall) < call->ttl_ms && !model_flaws.drops_young;
+    if (latch->id != call->value || latch->open || counted(latch) || is_young)
         return ANSWER_ABSENT;
     *latch = (struct model_latch){0};
     return ANSWER_YES;

@@ -106,7 +106,7 @@ struct model_latch {
     uint32_t id; /* 0: there is none */
     unsigned of; /* arrivals */
     bool open;
-    int64_t ends_ms;
+    int64_t ends_ms, put_ms;
     uint64_t run;                     /* the process that it is for */
     uint32_t arrived[MODEL_ARRIVALS]; /* 0: none, and none is further on */
 };
@@ -251,6 +251,7 @@ struct model_flaws {
     bool gives_no_hints;       /* a slot that nobody stands at is freed in silence */
     bool announces_for_anyone; /* announce does not look at the token */
     bool latch_of_any_process; /* what was given to a former process counts */
+    bool drops_young;          /* drop does not look at how long the latch has been there */
     bool frees_for_readers; /* a reader's release deletes the marker, also beside other readers */
 };
 extern struct model_flaws model_flaws;

@@ -243,6 +243,9 @@ struct latch_made {
     unsigned begun;          /* arrivals */
     uint32_t arrivals[ARRIVALS_AT];
     usec counted_at[ARRIVALS_AT]; /* somebody was told first that it is counted; 0: nobody was */
+    uint32_t
+        epochs[MASTERS_MAX]; /* when it was told to be made: the processes that had it; 0: not */
+    int64_t ends_ms;         /* likewise: its end; 0: it was not told to be made */
 };
 
 /* The last fences that holders of one name were told; true time. */
@@ -349,6 +352,8 @@ struct world {
     unsigned parties_made;
     struct latch_made latches_made[LATCHES];
     unsigned latch_count;
+    uint8_t rush_name; /* many make a latch of it until then */
+    usec rush_until;
     uint32_t arrivals_made;
     uint16_t ever_wrong; /* a bit for each master that was wrong at any time */
     uint32_t leases_made, processes;

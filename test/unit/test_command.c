@@ -645,7 +645,7 @@ static void a_latch_is_put_on_a_process(void **state)
     FILE *expected = expecting();
     EXPECT(expected, "EVALSHA", SCRIPT_MEND_SHA1, "1", "jobs", TOKEN, "0123456789abcdef", "100",
            "1785000000123", "1", "a\nb");
-    EXPECT(expected, "EVALSHA", SCRIPT_DROP_SHA1, "1", "jobs", TOKEN);
+    EXPECT(expected, "EVALSHA", SCRIPT_DROP_SHA1, "1", "jobs", TOKEN, "30000");
     assert_written(expected);
 }
 

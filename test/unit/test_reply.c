@@ -340,17 +340,19 @@ static void how_a_latch_stands(void **state)
     static const enum request_kind kinds[] = {REQUEST_TALLY, REQUEST_MEND};
     for (unsigned i = 0; i < COUNT(kinds); i++) {
         answers(kinds[i], ":0\r\n", ANSWER_ABSENT);
-        answers(kinds[i],
-                "*6\r\n:0\r\n$3\r\nabc\r\n:1000\r\n:1785000000123\r\n:5000\r\n$3\r\na\nb\r\n",
-                ANSWER_YES);
+        answers(
+            kinds[i],
+            "*7\r\n:0\r\n$3\r\nabc\r\n:1000\r\n:1785000000123\r\n:5000\r\n:61\r\n$3\r\na\nb\r\n",
+            ANSWER_YES);
         assert_int_equal(reply.permits, 1000);
         assert_int_equal(reply.number, INT64_C(1785000000123));
         assert_int_equal(reply.remaining_ms, 5000);
+        assert_int_equal(reply.clock, MS(61));
         assert_int_equal(reply.waiters_length, 3);
         assert_memory_equal(reply.waiters, "abc", 3);
         assert_int_equal(reply.reader_tokens_length, 3);
         assert_memory_equal(reply.reader_tokens, "a\nb", 3);
-        answers(kinds[i], "*6\r\n:1\r\n$1\r\na\r\n:1\r\n:7\r\n:0\r\n$0\r\n\r\n", ANSWER_OPEN);
+        answers(kinds[i], "*7\r\n:1\r\n$1\r\na\r\n:1\r\n:7\r\n:0\r\n:0\r\n$0\r\n\r\n", ANSWER_OPEN);
     }
     answers(REQUEST_DROP, ":1\r\n", ANSWER_YES);
     answers(REQUEST_DROP, ":0\r\n", ANSWER_ABSENT);
@@ -904,35 +906,37 @@ static void impossible_replies(void **state)
         {REQUEST_TALLY, ":1\r\n"},
         {REQUEST_TALLY, "+OK\r\n"},
         {REQUEST_TALLY, "$-1\r\n"},
+        {REQUEST_TALLY, "*7\r\n:0\r\n$1\r\na\r\n:5\r\n:7\r\n:1\r\n:-1\r\n$0\r\n\r\n"},
+        {REQUEST_TALLY, "*6\r\n:0\r\n$1\r\na\r\n:5\r\n:7\r\n:1\r\n$0\r\n\r\n"},
         {REQUEST_TALLY, "*5\r\n:0\r\n$1\r\na\r\n:5\r\n:7\r\n:1\r\n"},
-        {REQUEST_TALLY, "*6\r\n:2\r\n$1\r\na\r\n:5\r\n:7\r\n:1\r\n$0\r\n\r\n"},
-        {REQUEST_TALLY, "*6\r\n:-1\r\n$1\r\na\r\n:5\r\n:7\r\n:1\r\n$0\r\n\r\n"},
-        {REQUEST_TALLY, "*6\r\n:0\r\n$0\r\n\r\n:5\r\n:7\r\n:1\r\n$0\r\n\r\n"},
-        {REQUEST_TALLY, "*6\r\n:0\r\n$1\r\n \r\n:5\r\n:7\r\n:1\r\n$0\r\n\r\n"},
-        {REQUEST_TALLY, "*6\r\n:0\r\n$2\r\na\033\r\n:5\r\n:7\r\n:1\r\n$0\r\n\r\n"},
-        {REQUEST_TALLY, "*6\r\n:0\r\n$2\r\n\177a\r\n:5\r\n:7\r\n:1\r\n$0\r\n\r\n"},
-        {REQUEST_TALLY, "*6\r\n:0\r\n:1\r\n:5\r\n:7\r\n:1\r\n$0\r\n\r\n"},
-        {REQUEST_TALLY, "*6\r\n:0\r\n$1\r\na\r\n:0\r\n:7\r\n:1\r\n$0\r\n\r\n"},
-        {REQUEST_TALLY, "*6\r\n:0\r\n$1\r\na\r\n:1001\r\n:7\r\n:1\r\n$0\r\n\r\n"},
-        {REQUEST_TALLY, "*6\r\n:0\r\n$1\r\na\r\n:5\r\n:-7\r\n:1\r\n$0\r\n\r\n"},
-        {REQUEST_TALLY, "*6\r\n:0\r\n$1\r\na\r\n:5\r\n:7\r\n:-1\r\n$0\r\n\r\n"},
-        {REQUEST_TALLY, "*6\r\n:0\r\n$1\r\na\r\n:5\r\n:7\r\n:1\r\n:0\r\n"},
-        {REQUEST_TALLY, "*6\r\n:0\r\n$1\r\na\r\n:5\r\n:7\r\n:1\r\n$-1\r\n"},
+        {REQUEST_TALLY, "*7\r\n:2\r\n$1\r\na\r\n:5\r\n:7\r\n:1\r\n:3\r\n$0\r\n\r\n"},
+        {REQUEST_TALLY, "*7\r\n:-1\r\n$1\r\na\r\n:5\r\n:7\r\n:1\r\n:3\r\n$0\r\n\r\n"},
+        {REQUEST_TALLY, "*7\r\n:0\r\n$0\r\n\r\n:5\r\n:7\r\n:1\r\n:3\r\n$0\r\n\r\n"},
+        {REQUEST_TALLY, "*7\r\n:0\r\n$1\r\n \r\n:5\r\n:7\r\n:1\r\n:3\r\n$0\r\n\r\n"},
+        {REQUEST_TALLY, "*7\r\n:0\r\n$2\r\na\033\r\n:5\r\n:7\r\n:1\r\n:3\r\n$0\r\n\r\n"},
+        {REQUEST_TALLY, "*7\r\n:0\r\n$2\r\n\177a\r\n:5\r\n:7\r\n:1\r\n:3\r\n$0\r\n\r\n"},
+        {REQUEST_TALLY, "*7\r\n:0\r\n:1\r\n:5\r\n:7\r\n:1\r\n:3\r\n$0\r\n\r\n"},
+        {REQUEST_TALLY, "*7\r\n:0\r\n$1\r\na\r\n:0\r\n:7\r\n:1\r\n:3\r\n$0\r\n\r\n"},
+        {REQUEST_TALLY, "*7\r\n:0\r\n$1\r\na\r\n:1001\r\n:7\r\n:1\r\n:3\r\n$0\r\n\r\n"},
+        {REQUEST_TALLY, "*7\r\n:0\r\n$1\r\na\r\n:5\r\n:-7\r\n:1\r\n:3\r\n$0\r\n\r\n"},
+        {REQUEST_TALLY, "*7\r\n:0\r\n$1\r\na\r\n:5\r\n:7\r\n:-1\r\n:3\r\n$0\r\n\r\n"},
+        {REQUEST_TALLY, "*7\r\n:0\r\n$1\r\na\r\n:5\r\n:7\r\n:1\r\n:3\r\n:0\r\n"},
+        {REQUEST_TALLY, "*7\r\n:0\r\n$1\r\na\r\n:5\r\n:7\r\n:1\r\n:3\r\n$-1\r\n"},
         {REQUEST_MEND, ":1\r\n"},
         {REQUEST_MEND, "+OK\r\n"},
         {REQUEST_MEND, "$-1\r\n"},
         {REQUEST_MEND, "*5\r\n:0\r\n$1\r\na\r\n:5\r\n:7\r\n:1\r\n"},
-        {REQUEST_MEND, "*6\r\n:2\r\n$1\r\na\r\n:5\r\n:7\r\n:1\r\n$0\r\n\r\n"},
-        {REQUEST_MEND, "*6\r\n:-1\r\n$1\r\na\r\n:5\r\n:7\r\n:1\r\n$0\r\n\r\n"},
-        {REQUEST_MEND, "*6\r\n:0\r\n$0\r\n\r\n:5\r\n:7\r\n:1\r\n$0\r\n\r\n"},
-        {REQUEST_MEND, "*6\r\n:0\r\n:1\r\n:5\r\n:7\r\n:1\r\n$0\r\n\r\n"},
-        {REQUEST_MEND, "*6\r\n:0\r\n$1\r\na\r\n:0\r\n:7\r\n:1\r\n$0\r\n\r\n"},
-        {REQUEST_MEND, "*6\r\n:0\r\n$1\r\na\r\n:1001\r\n:7\r\n:1\r\n$0\r\n\r\n"},
-        {REQUEST_MEND, "*6\r\n:0\r\n$1\r\na\r\n:5\r\n:-7\r\n:1\r\n$0\r\n\r\n"},
-        {REQUEST_MEND, "*6\r\n:0\r\n$1\r\na\r\n:5\r\n:7\r\n:-1\r\n$0\r\n\r\n"},
-        {REQUEST_MEND, "*6\r\n:0\r\n$1\r\na\r\n:5\r\n:7\r\n:1\r\n:0\r\n"},
-        {REQUEST_MEND, "*6\r\n:0\r\n$1\r\na\r\n:5\r\n:7\r\n:1\r\n$-1\r\n"},
-        {REQUEST_TALLY, "*6\r\n:0\r\n$65\r\n" LONG_ID "\r\n:5\r\n:7\r\n:1\r\n$0\r\n\r\n"},
+        {REQUEST_MEND, "*7\r\n:2\r\n$1\r\na\r\n:5\r\n:7\r\n:1\r\n:3\r\n$0\r\n\r\n"},
+        {REQUEST_MEND, "*7\r\n:-1\r\n$1\r\na\r\n:5\r\n:7\r\n:1\r\n:3\r\n$0\r\n\r\n"},
+        {REQUEST_MEND, "*7\r\n:0\r\n$0\r\n\r\n:5\r\n:7\r\n:1\r\n:3\r\n$0\r\n\r\n"},
+        {REQUEST_MEND, "*7\r\n:0\r\n:1\r\n:5\r\n:7\r\n:1\r\n:3\r\n$0\r\n\r\n"},
+        {REQUEST_MEND, "*7\r\n:0\r\n$1\r\na\r\n:0\r\n:7\r\n:1\r\n:3\r\n$0\r\n\r\n"},
+        {REQUEST_MEND, "*7\r\n:0\r\n$1\r\na\r\n:1001\r\n:7\r\n:1\r\n:3\r\n$0\r\n\r\n"},
+        {REQUEST_MEND, "*7\r\n:0\r\n$1\r\na\r\n:5\r\n:-7\r\n:1\r\n:3\r\n$0\r\n\r\n"},
+        {REQUEST_MEND, "*7\r\n:0\r\n$1\r\na\r\n:5\r\n:7\r\n:-1\r\n:3\r\n$0\r\n\r\n"},
+        {REQUEST_MEND, "*7\r\n:0\r\n$1\r\na\r\n:5\r\n:7\r\n:1\r\n:3\r\n:0\r\n"},
+        {REQUEST_MEND, "*7\r\n:0\r\n$1\r\na\r\n:5\r\n:7\r\n:1\r\n:3\r\n$-1\r\n"},
+        {REQUEST_TALLY, "*7\r\n:0\r\n$65\r\n" LONG_ID "\r\n:5\r\n:7\r\n:1\r\n:3\r\n$0\r\n\r\n"},
         {REQUEST_DROP, ":-1\r\n"},
         {REQUEST_DROP, "+OK\r\n"},
         {REQUEST_SURVEY, ":1\r\n"},

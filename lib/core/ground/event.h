@@ -109,7 +109,8 @@ struct request {
     size_t label_length;
 
     /* ACQUIRE, GRANT, QUEUE, RENEW, UPGRADE; ANNOUNCE: how long it is said; OBSERVE: how long we
-     * are told of changes; ARRIVE: how long we are counted, and told of changes; TALLY: told */
+     * are told of changes; ARRIVE: how long we are counted, and told of changes; TALLY: told;
+     * DROP: it must have been there for so long */
     int64_t ttl_ms;
 
     usec proposal; /* GRANT, UPGRADE: for the master's logical clock; 0: no fence is asked for */
@@ -222,7 +223,7 @@ struct reply {
                              wall clock; SURVEY: how many keys the master has */
     };
     usec clock;       /* GRANT, RAISE, QUEUE, UPGRADE: the master's logical clock; 0: not told.
-                         OBSERVE: the term */
+                         OBSERVE: the term; TALLY, MEND: for how long the latch has been there */
     const char *text; /* ERROR, LOST: why; HELD of PEEK: the value; OBSERVE: what is said; SURVEY:
                          the cursor; else NULL */
     size_t text_length;

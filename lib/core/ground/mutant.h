@@ -99,7 +99,8 @@
     X(DEPARTED_FROM_FEWER, "one master less than a quorum is asked by a party that leaves")        \
     X(PARTY_QUARANTINED, "what a master that abstains says of a barrier or a latch counts")        \
     X(LATCH_OPEN_ON_ONE, "a latch is told to be open when one master knows that")                  \
-    X(LATCH_OF_ONE, "what one master says of a latch counts")
+    X(LATCH_OF_ONE, "what one master says of a latch counts")                                      \
+    X(LATCH_CLEARS_YOUNG, "a latch is taken away that its maker may yet make")
 
 enum mutant {
     MUTANT_NONE,

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "ground/mutant.h"
 #include "masters/master.h"
 #include "masters/subscription.h"
 #include "tasks/passage.h"
@@ -97,6 +98,11 @@ static void clear(struct engine *e, struct latcher *latcher, unsigned master)
 {
     latcher->at[master].clears = true;
     latch_drop(e, latcher, master);
+}
+
+usec latch_old_age(const struct engine *e)
+{
+    return MUTANT(LATCH_CLEARS_YOUNG) ? 0 : MS(e->max_ttl_ms + e->config.skew_ms);
 }
 
 void latch_clear_all(struct engine *e, struct latcher *latcher)
@@ -246,10 +252,12 @@ void latch_drop(struct engine *e, struct latcher *latcher, unsigned master)
 {
     const struct latched_at *at = &latcher->at[master];
     const char *id = at->clears ? at->record.id : latcher->record.id;
-    task_send(
-        e, &latcher->task, master,
-        &(struct request){
-            .tag = {.kind = REQUEST_DROP}, .whole = true, .token = id, .token_length = strlen(id)});
+    task_send(e, &latcher->task, master,
+              &(struct request){.tag = {.kind = REQUEST_DROP},
+                                .whole = true,
+                                .token = id,
+                                .token_length = strlen(id),
+                                .ttl_ms = at->clears ? latch_old_age(e) / 1000 : 0});
 }
 
 void latch_withdraw(struct engine *e, struct latcher *latcher)

@@ -21,6 +21,10 @@ bool latch_is_mending(const struct engine *engine, const struct latcher *latcher
 /* Takes away what was not made: it is in nobody's way then.  Where somebody has arrived at it, it
  * stays. */
 void latch_withdraw(struct engine *engine, struct latcher *latcher);
+/* Who began to make a latch so long before has given up, and so has whoever began to make one while
+ * that still went on: a master takes it away for others than its maker when it has had it for so
+ * long. */
+usec latch_old_age(const struct engine *engine);
 /* Takes away what others have left of latches that no quorum can have. */
 void latch_clear_all(struct engine *engine, struct latcher *latcher);
 void latch_drop(struct engine *engine, struct latcher *latcher, unsigned master);

@@ -5,6 +5,7 @@
  * masters too: a process counts only if it has got its record itself, and whoever has read a quorum
  * puts the record where it is missing.  doc/design.md has the reasons.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "ground/token.h"
@@ -19,11 +20,8 @@
 
 #define GRACE_LEAST 400 /* us */
 
-/* Before a latch is made again that was made at the same time as others. */
-#define AGAIN_LEAST MS(5)
-#define AGAIN_MOST  MS(200)
-
-#define TRIES_BESIDE 2
+#define AGAIN_LEAST     MS(5)
+#define AGAIN_DOUBLINGS 4
 
 static void keep_id(char *to, const char *id)
 {
@@ -56,11 +54,13 @@ void latcher_begin(struct engine *e, struct latcher *latcher)
 {
     usec longest = latcher->call == LATCH_CREATE ? passage_lasts(e) : NEVER;
     usec wait = latcher->wait < longest ? latcher->wait : longest;
-    latcher->begun_at = e->now;
+    latcher->begun_at = latcher->tried_at = e->now;
     latcher->leaves_at = wait == NEVER ? NEVER : e->now + wait;
     latcher->gives_up_at = wait == NEVER ? NEVER : latcher->leaves_at + passage_lasts(e);
-    if (latcher->call == LATCH_CREATE)
+    if (latcher->call == LATCH_CREATE) {
+        latcher->gives_up_at = e->now + passage_lasts(e);
         token_draw(e, latcher->record.id);
+    }
     if (latcher->call == LATCH_ARRIVE && !latcher->arrival[0])
         token_draw(e, latcher->arrival);
 }
@@ -108,8 +108,11 @@ static bool has_another(const struct engine *e, struct latcher *latcher)
                               latch_is_answered(e, latcher) || is_over(e, latcher));
 }
 
+/* Later than that, others may take away what it has made. */
 static enum latch_end judge_creation(const struct engine *e, struct latcher *latcher)
 {
+    if (e->now >= latcher->gives_up_at)
+        return LATCH_UNKNOWN;
     if (tally_readers(e, latcher, 0) >= e->quorum)
         return LATCH_MADE;
     if (has_another(e, latcher))
@@ -177,14 +180,31 @@ static enum latch_end judge(struct engine *e, struct latcher *latcher)
     return !end && is_over(e, latcher) ? LATCH_UNKNOWN : end;
 }
 
-/* What was answered before counts no more.  Whoever else is making one takes it away as well; what
- * is there for the third time was left by somebody who is gone. */
+/* In proportion to how long the masters took, and longer from try to try, until there is room for
+ * many others. */
+static usec pause(struct engine *e, struct latcher *latcher)
+{
+    unsigned doublings = latcher->again < AGAIN_DOUBLINGS ? latcher->again : AGAIN_DOUBLINGS;
+    usec took = e->now - latcher->tried_at, most = passage_lasts(e) / 8;
+    usec longest = took < most >> doublings ? took << doublings : most;
+    return engine_jitter(e, AGAIN_LEAST, longest > 2 * AGAIN_LEAST ? longest : 2 * AGAIN_LEAST);
+}
+
+/* Whoever reads what is there would take two tries with one id for one. */
+static void draw_next_id(struct latcher *latcher)
+{
+    unsigned digits = 2, tries = ++latcher->again % 100;
+    snprintf(latcher->record.id + TOKEN_TEXT - digits, digits + 1, "%02u", tries);
+}
+
+/* What was answered before counts no more.  Whoever else is making one takes it away as well. */
 static void start_over(struct engine *e, struct latcher *latcher)
 {
     latch_withdraw(e, latcher);
-    if (latcher->again++ >= TRIES_BESIDE)
-        latch_clear_all(e, latcher);
-    latcher->again_at = e->now + engine_jitter(e, AGAIN_LEAST, AGAIN_MOST);
+    latch_clear_all(e, latcher);
+    latcher->again_at = e->now + pause(e, latcher);
+    latcher->tried_at = latcher->again_at;
+    draw_next_id(latcher);
     for (unsigned i = 0; i < e->config.masters; i++) {
         latcher->at[i].stands = LATCHED_UNKNOWN;
         latcher->at[i].due = 0;
@@ -234,7 +254,8 @@ static void take_record(struct engine *e, struct latched_at *at, const struct re
         lines_keep(&e->memory, &at->arrived, reply->reader_tokens, reply->reader_tokens_length);
     at->count = count_lines(lines_all(&at->arrived));
     bool is_open = reply->answer == ANSWER_OPEN;
-    at->none_since = is_open || reply->reader_tokens_length ? 0 : e->now;
+    bool is_used = is_open || reply->reader_tokens_length || reply->clock < latch_old_age(e);
+    at->none_since = is_used ? 0 : e->now;
     at->stands = !is_kept ? LATCHED_UNKNOWN : is_open ? LATCHED_OPEN : LATCHED_SHUT;
     at->arrived_at = at->carries_arrival ? reply->tag.sent_at : 0;
     at->opened_at = is_open ? reply->tag.sent_at : 0;

@@ -87,13 +87,20 @@ static bool is_known(const struct engine *e, const struct latcher *latcher, unsi
     return passage_counts(e, master) && at->stands != LATCHED_UNKNOWN && at->asked_at >= from;
 }
 
+/* A master may be given what is made until it has answered. */
+static bool is_being_made(const struct latcher *latcher, unsigned master)
+{
+    return latcher->call == LATCH_CREATE && latcher->task.outstanding >> master & 1;
+}
+
 /* Of those that have something else to say, `spare` may be wrong. */
 static bool can_have(const struct engine *e, const struct latcher *latcher,
                      const struct latch_record *record, usec from)
 {
     unsigned may = e->config.spare;
     for (unsigned i = 0; i < e->config.masters; i++)
-        may += (record && says(e, latcher, i, record)) || !is_known(e, latcher, i, from);
+        may += (record && says(e, latcher, i, record)) || !is_known(e, latcher, i, from) ||
+               is_being_made(latcher, i);
     return may >= e->quorum;
 }
 

@@ -139,8 +139,9 @@ struct latched_at {
     unsigned count;             /* of these */
     usec asked_at;              /* it was so at some time after that */
     usec answered;   /* when the last question was asked that was answered well; 0: none */
-    usec none_since; /* NONE, or of another latch at which nobody has arrived: when that was heard;
-                        0: the latch cannot be put there */
+    usec none_since; /* NONE, or of a latch at which nobody has arrived, and which is old enough to
+                        be taken away if it is another one: when that was heard; 0: the latch cannot
+                        be put there */
     usec arrived_at; /* what was asked then has put the arrival there; 0: nothing has */
     usec opened_at;  /* likewise that it is open */
     usec due;        /* it is asked again then */
@@ -169,6 +170,7 @@ struct latcher {
     uint16_t touched;   /* masters (bits) where it may have put the latch */
     usec again_at;      /* CREATE: others were making one too; it is tried again then */
     unsigned again;     /* so often */
+    usec tried_at;      /* CREATE: when this try was begun */
     const struct latch_record *other; /* CREATE: that a quorum may have instead */
     bool sent;                        /* CREATE, ARRIVE: something may have been carried out */
     bool decided;                     /* the latch may be opened: a quorum is told so */

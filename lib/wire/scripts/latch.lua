@@ -1,6 +1,7 @@
 -- The latch of a name.  The build puts this where a script says that it uses it.
 --   redlock:latch:<name>  sorted set: "a:<arrival>" at 0; at 1 the facts "id:<id>",
---       "of:<how many it waits for>", "ends:<ms of TIME>", "run:<the process that it is for>", "open"
+--       "of:<how many it waits for>", "ends:<ms of TIME>", "run:<the process that it is for>",
+--       "put:<ms of TIME>", when it was put here, "open"
 -- It is not in KEYS: it follows from the name, and a master is no cluster.
 -- uses observers.lua
 local latch = 'redlock:latch:' .. name
@@ -8,7 +9,7 @@ local run = string.match(redis.call('info', 'server'), 'run_id:(%w+)')
 
 local function facts()
     local is = {}
-    for _, fact in ipairs(redis.call('zrange', latch, 1, 1, 'byscore', 'limit', 0, 5)) do
+    for _, fact in ipairs(redis.call('zrange', latch, 1, 1, 'byscore', 'limit', 0, 6)) do
         local word, value = string.match(fact, '^(%a+):?(.*)$')
         is[word] = value
     end
@@ -26,6 +27,11 @@ local function counted()
     return redis.call('zcount', latch, 0, 0)
 end
 
+-- For how many ms it has been here; 0 if the clock was set back since.
+local function age(is)
+    return math.max(ms_now() - tonumber(is.put), 0)
+end
+
 -- What is to be answered.
 local function stands(is)
     local arrived = redis.call('zrange', latch, 0, 0, 'byscore')
@@ -33,7 +39,7 @@ local function stands(is)
         arrived[i] = string.sub(arrived[i], 3)
     end
     return {is.open and 1 or 0, is.id, tonumber(is.of), tonumber(is.ends),
-        tonumber(is.ends) - ms_now(), table.concat(arrived, '\n')}
+        tonumber(is.ends) - ms_now(), age(is), table.concat(arrived, '\n')}
 end
 
 -- Counts an arrival, if not enough are counted; returns whether that makes enough.

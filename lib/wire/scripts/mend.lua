@@ -14,10 +14,10 @@ if not is then
     if facts().id ~= ARGV[1] then
         redis.call('del', latch)
     end
-    is = {id = ARGV[1], of = ARGV[3], ends = ARGV[4]}
+    is = {id = ARGV[1], of = ARGV[3], ends = ARGV[4], put = string.format('%.0f', ms_now())}
     redis.call('zremrangebyscore', latch, 1, 1)
     redis.call('zadd', latch, 1, 'id:' .. is.id, 1, 'of:' .. is.of, 1, 'ends:' .. is.ends,
-        1, 'run:' .. run)
+        1, 'run:' .. run, 1, 'put:' .. is.put)
     redis.call('pexpireat', latch, is.ends)
 end
 take_in(is, ARGV[6], ARGV[5])

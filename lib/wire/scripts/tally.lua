@@ -2,7 +2,7 @@
 -- KEYS the name   ARGV the latch's id ('': any, and nothing is stored), arrival ('': none), 1 it is
 --                 open or 0, channel ('': nobody is to be told), ms for which it is told
 -- Returns {0 or 1 if it is open, id, how many it waits for, ms of TIME when it ends, ms that are left
--- of that, who has arrived, one a line}, or 0: this process was given none.
+-- of that, ms for which it has been here, who has arrived, one a line}, or 0: this process was given none.
 -- uses latch.lua
 -- A user that may not be told (an ACL) asks.
 if ARGV[4] ~= '' then

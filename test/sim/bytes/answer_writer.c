@@ -283,12 +283,13 @@ static void put_latch(struct buffer *to, const struct reply *reply)
         return;
     }
     snprintf(id, sizeof id, "%.*s", (int)reply->waiters_length, reply->waiters);
-    answer_write_array(to, 6);
+    answer_write_array(to, 7);
     answer_write_integer(to, reply->answer == ANSWER_OPEN);
     answer_write_text(to, id);
     answer_write_integer(to, reply->permits);
     answer_write_integer(to, reply->number);
     answer_write_integer(to, reply->remaining_ms);
+    answer_write_integer(to, reply->clock / 1000);
     answer_write_text(to, reply->reader_tokens);
 }
 

@@ -274,8 +274,10 @@ static void read_task(struct reading *it, struct asked *asked)
         return;
     }
     call->value = token(it);
-    if (call->kind == REQUEST_DROP)
+    if (call->kind == REQUEST_DROP) {
+        call->ttl_ms = number(it);
         return;
+    }
     if (call->kind == REQUEST_MEND) {
         read_mend(it, call);
         return;

@@ -66,7 +66,7 @@ static bool same_call(const struct model_call *read, const struct model_call *me
                (kind == REQUEST_MEND || read->channel == meant->channel) &&
                memcmp(read->arrived, meant->arrived, sizeof read->arrived) == 0;
     case REQUEST_DROP:
-        return read->value == meant->value;
+        return read->value == meant->value && read->ttl_ms == meant->ttl_ms;
     default:
         return true;
     }

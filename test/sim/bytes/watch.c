@@ -76,6 +76,7 @@ static bool same_latch(const struct reply *told, const struct reply *said)
 {
     return (said->answer != ANSWER_YES && said->answer != ANSWER_OPEN) ||
            (told->number == said->number && told->remaining_ms == said->remaining_ms &&
+            told->clock == said->clock &&
             same_bytes(told->waiters, told->waiters_length, said->waiters, said->waiters_length) &&
             same_bytes(told->reader_tokens, told->reader_tokens_length, said->reader_tokens,
                        said->reader_tokens_length));
