@@ -468,6 +468,138 @@ static void test_releases_go_together_and_first(void **state)
     user_close_clean(&user, &cluster);
 }
 
+/* ---- Calls that others end or outrun ---- */
+
+/* A lease that is freed, or left, in the turn in which it was asked for something does no more for
+ * that. */
+static void test_freed_at_once_it_asks_for_nothing(void **state)
+{
+    (void)state;
+    struct user user;
+    struct take held, wanted;
+    user_open(&user, &cluster, NULL);
+    assert_code(take_lock(&held, &user, "held", NULL), REDLOCK_OK);
+    AWAIT(&user, user_is_quiet(&user));
+    redlock_stats before = stats_of(&user);
+    take_ask(&wanted, &user, "wanted", NULL);
+    redlock_lease_free(wanted.lease);
+    assert_code(redlock_extend(held.lease, 0), REDLOCK_OK);
+    redlock_lease_free(held.lease);
+    AWAIT(&user, cluster_keys(&cluster) == 0 && user_is_quiet(&user));
+    redlock_stats after = stats_of(&user);
+    assert_int_equal(after.acquires, before.acquires);
+    assert_int_equal(after.requests - before.requests, 5); /* the releases */
+    user_close_clean(&user, &cluster);
+}
+
+/* Stopped for longer than a hang, it reads the answers that have come before it judges anybody. */
+static void test_answers_are_read_before_masters_are_judged(void **state)
+{
+    enum { TIMEOUT_MS = 100 };
+    (void)state;
+    struct user user;
+    struct take take;
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    options.request_timeout_ms = TIMEOUT_MS;
+    options.connect_timeout_ms = 5000;
+    user_open(&user, &cluster, &options);
+    redlock_stats before = stats_of(&user);
+    take_ask(&take, &user, "stopped", NULL);
+    ev_run(user.loop, EVRUN_NOWAIT);
+    assert_int_equal(stats_of(&user).requests - before.requests, 5);
+    int64_t until = now_us() + 12 * TIMEOUT_MS * 1000;
+    while (cluster_holders(&cluster, "stopped", NULL) < 5 || now_us() < until)
+        ; /* it is stopped */
+    AWAIT(&user, take.outcomes);
+    assert_int_equal(take.told[REDLOCK_ACQUIRED].times, 1);
+    assert_int_equal(stats_of(&user).timeouts, before.timeouts);
+    assert_int_equal(stats_of(&user).disconnects, before.disconnects);
+    assert_code(take_release(&take), REDLOCK_OK);
+    user_close_clean(&user, &cluster);
+}
+
+enum { MANY = 2000 };
+
+struct releases {
+    unsigned told;
+    bool closed;
+};
+
+static void note_release(redlock_lease *lease, const redlock_event *event, void *data)
+{
+    struct releases *releases = data;
+    assert_int_equal(event->kind, REDLOCK_RELEASED);
+    assert_false(releases->closed);
+    releases->told++;
+    redlock_lease_free(lease);
+}
+
+static void note_end(redlock *client, unsigned left, void *data)
+{
+    struct releases *releases = data;
+    (void)client;
+    assert_int_equal(left, 0);
+    releases->closed = true;
+}
+
+/* Once a turn has written, it holds up the loop until all of that is answered. */
+struct hold_up {
+    ev_prepare prepare;
+    struct user *user;
+    uint64_t requests; /* before */
+    long calls[5];
+};
+
+static void await_answers(struct ev_loop *loop, ev_prepare *prepare, int events)
+{
+    const struct hold_up *hold_up = prepare->data;
+    (void)events;
+    if (stats_of(hold_up->user).requests == hold_up->requests)
+        return;
+    for (unsigned i = 0; i < 5; i++)
+        while (script_calls(i) == hold_up->calls[i])
+            ;
+    ev_prepare_stop(loop, prepare);
+}
+
+static void hold_up_begin(struct hold_up *hold_up, struct user *user)
+{
+    hold_up->user = user;
+    hold_up->requests = stats_of(user).requests;
+    for (unsigned i = 0; i < 5; i++)
+        hold_up->calls[i] = script_calls(i);
+    ev_prepare_init(&hold_up->prepare, await_answers);
+    ev_set_priority(&hold_up->prepare, EV_MINPRI); /* after the turn */
+    hold_up->prepare.data = hold_up;
+    ev_prepare_start(user->loop, &hold_up->prepare);
+}
+
+/* More releases than one turn carries out, and a close. */
+static void test_closed_comes_after_all_releases(void **state)
+{
+    (void)state;
+    struct user user;
+    struct releases releases = {0};
+    struct hold_up hold_up;
+    user_open(&user, &cluster, NULL);
+    hold_up_begin(&hold_up, &user);
+    for (unsigned i = 0; i < MANY; i++) {
+        char text[16];
+        snprintf(text, sizeof text, "none %u", i);
+        redlock_name name = {.bytes = text, .length = strlen(text)};
+        redlock_lease *lease;
+        assert_code(
+            redlock_release_token(user.client, &lease, &name, 1, "nobody", note_release, &releases),
+            REDLOCK_OK);
+    }
+    redlock_close(user.client, 20000, note_end, &releases);
+    AWAIT(&user, releases.closed);
+    assert_int_equal(releases.told, MANY);
+    redlock_free(user.client);
+    ev_run(user.loop, 0);
+    ev_loop_destroy(user.loop);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -480,6 +612,9 @@ int main(void)
         cmocka_unit_test(test_names_are_looked_up),
         cmocka_unit_test(test_no_sigpipe),
         cmocka_unit_test(test_releases_go_together_and_first),
+        cmocka_unit_test(test_freed_at_once_it_asks_for_nothing),
+        cmocka_unit_test(test_answers_are_read_before_masters_are_judged),
+        cmocka_unit_test(test_closed_comes_after_all_releases),
     };
     return RUN_WITH(tests, .masters = 5, .begun = count_pipes, .ending = no_pipe_broke);
 }
