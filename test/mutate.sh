@@ -2,7 +2,8 @@
 # Shows that the tests of the core can fail: each safety rule is broken in a copy of the
 # tree, one at a time, and at least one unit test or scenario must notice.
 #
-#   test/mutate.sh [NAME…]     CC chooses the compiler
+#   test/mutate.sh [NAME…]       CC chooses the compiler
+#   test/mutate.sh --rows FILE   breaks what the rows of that file say instead: see test/break.py
 set -euo pipefail
 export LC_ALL=C
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -47,9 +48,11 @@ failing_scenarios() {
         sed -n 's,^test/script/scenarios/\([^:]*\)\.txt:.*,script/\1,p' said | uniq
         return
     fi
-    # It crashed or hangs: which of them do?
+    # It crashed or hangs: which of them is the first to?
     for scenario in test/script/scenarios/*.txt; do
-        timeout 20 ./runner "$scenario" >/dev/null 2>&1 || echo "script/$(basename "$scenario" .txt)"
+        timeout 20 ./runner "$scenario" >/dev/null 2>&1 && continue
+        echo "script/$(basename "$scenario" .txt)"
+        return
     done
 }
 
@@ -94,6 +97,8 @@ break_and_look() {
     killed=$((killed + 1))
 }
 
+rows=
+[[ ${1:-} != --rows ]] || { rows=$(cat -- "$2"); shift 2; }
 declare -A wanted=()
 for name in "$@"; do wanted[$name]=1; done
 
@@ -106,6 +111,15 @@ mutant() {
 build
 caught=$(failing; failing_units)
 [[ -z $caught ]] || { printf 'unbroken, and yet these fail: %s\n' "${caught//$'\n'/ }"; exit 1; }
+
+finish() {
+    printf '%d caught, %d not\n' "$killed" "$survived"
+    exit $((survived > 0))
+}
+if [[ $rows ]]; then
+    eval "$rows"
+    finish
+fi
 
 # within FUNCTION WHAT WITH: an edit inside one function.
 within() { printf '/^[a-z].*[ *]%s\\(/,/^\\}/s~%s~%s~' "$1" "$2" "$3"; }
@@ -733,5 +747,4 @@ mutant survey-dropped-hears tasks/tasks.c "$(within hear 'if \(!task->ended\)$' 
 # When memory is out.
 mutant starved-leak lease/making.c "$(within lease_make 'attempt_give\(e, lease->attempt\);' '')"
 
-printf '%d caught, %d not\n' "$killed" "$survived"
-((survived == 0))
+finish

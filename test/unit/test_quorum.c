@@ -117,6 +117,7 @@ static void test_what_more_tell_than_may_be_wrong(void **state)
     assert_int_equal(quorum_vouched(told, 5, 1), 8);
     assert_int_equal(quorum_vouched(told, 5, 2), 7);
     assert_int_equal(quorum_vouched(told, 2, 3), 5);
+    assert_int_equal(quorum_vouched(told, 2, 2), 5);
     assert_int_equal(quorum_vouched(told, 0, 1), 0);
 }
 
@@ -156,6 +157,13 @@ static const usec ttls[] = {1,
                             INT64_MAX / 2 - 1,
                             INT64_MAX / 2};
 static const int64_t ppms[] = {0, 1, 2, 9999, 10000, 10001, 83000, 249999, 250000};
+
+static void test_the_fewest_masters(void **state)
+{
+    (void)state;
+    assert_int_equal(quorum_least_masters(0), 1);
+    assert_int_equal(quorum_least_masters(1), 4);
+}
 
 static void test_drift_at_the_edges(void **state)
 {
@@ -281,6 +289,7 @@ int main(void)
         cmocka_unit_test(test_no_larger_than_need_be),
         cmocka_unit_test(test_what_more_tell_than_may_be_wrong),
         cmocka_unit_test(test_the_longest_ttl_is_no_liars),
+        cmocka_unit_test(test_the_fewest_masters),
         cmocka_unit_test(test_drift_at_the_edges),
         cmocka_unit_test(test_drift_never_shrinks),
         cmocka_unit_test(test_promise_at_the_edges),
