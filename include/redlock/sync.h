@@ -402,7 +402,8 @@ REDLOCK_API redlock_code redlock_sync_leader(redlock_sync *client, const char *n
  * Arrives at a barrier, as redlock_arrive(), and waits until it has passed, or has left.
  *   options   NULL is an error, for it must say for how many parties the barrier is
  *   passage   receives how that went, with "" for text, which result->text has; NULL if the code is
- *             enough
+ *             enough.  The options may point into it, as options->token to the token of an arrival
+ *             that is repeated
  * Returns passage->code: REDLOCK_OK if it passed, E_NOT_PASSED, E_PARTIES, E_UNAVAILABLE,
  * E_CLOSED; or E_NAME, E_TTL, E_FORKED, E_STATE (in a callback), E_ARGUMENT, E_MEMORY: then it has
  * not arrived.  redlock_sync_cancel() does not end it: give it a wait_ms.
@@ -415,7 +416,8 @@ REDLOCK_API redlock_code redlock_sync_barrier(redlock_sync *client, const char *
 /*
  * The calls about latches, as redlock_latch_create(), _arrive(), _await() and _count(): they wait
  * until they are told.
- *   tally   receives what is told; NULL if the code is enough
+ *   tally   receives what is told; NULL if the code is enough.  The options may point into it, as
+ *           options->id and options->arrival to what the call before has told
  * Returns tally->code; or E_NAME, E_FORKED, E_STATE (in a callback), E_ARGUMENT, E_MEMORY: then
  * nothing was done.  redlock_sync_cancel() does not end them: give them a wait_ms.
  */

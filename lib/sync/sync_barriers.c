@@ -10,17 +10,15 @@ struct arrival {
     redlock_party *party;
     const char *name;
     const redlock_barrier_options *options;
-    redlock_passage *passage; /* the caller's, or NULL */
+    redlock_passage passage;
 };
 
 static void on_passage(redlock_party *party, const redlock_passage *passage, void *data)
 {
     struct arrival *arrival = data;
     redlock_code code = sync_report(arrival->call.result, passage->code, passage->text);
-    if (arrival->passage) {
-        *arrival->passage = *passage;
-        arrival->passage->text = "";
-    }
+    arrival->passage = *passage;
+    arrival->passage.text = "";
     redlock_party_free(party);
     sync_finish(arrival->client, &arrival->call, code);
 }
@@ -36,6 +34,18 @@ static void start_arrival(redlock_sync *client, struct call *call)
         sync_set_pending(client, call);
 }
 
+static redlock_code arrive(redlock_sync *client, struct arrival *arrival)
+{
+    redlock_sync_result *result = arrival->call.result;
+    if (!sync_report_is_usable(result))
+        return REDLOCK_E_ARGUMENT;
+    redlock_code code = sync_check(client);
+    if (code)
+        return sync_report(result, code, sync_why_not(client, code));
+    return sync_carry_out(client, &arrival->call);
+}
+
+/* The options may point into the passage: it is written when they are read no more. */
 redlock_code redlock_sync_barrier(redlock_sync *client, const char *name,
                                   const redlock_barrier_options *options, redlock_passage *passage,
                                   redlock_sync_result *result)
@@ -44,13 +54,9 @@ redlock_code redlock_sync_barrier(redlock_sync *client, const char *name,
                               .client = client,
                               .name = name,
                               .options = options,
-                              .passage = passage};
+                              .passage = {.text = ""}};
+    redlock_code code = arrive(client, &arrival);
     if (passage)
-        *passage = (redlock_passage){.text = ""};
-    if (!sync_report_is_usable(result))
-        return REDLOCK_E_ARGUMENT;
-    redlock_code code = sync_check(client);
-    if (code)
-        return sync_report(result, code, sync_why_not(client, code));
-    return sync_carry_out(client, &arrival.call);
+        *passage = arrival.passage;
+    return code;
 }

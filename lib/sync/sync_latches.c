@@ -15,14 +15,13 @@ struct latch_call {
     redlock_latch *latch;
     const char *name;
     const redlock_latch_options *options;
-    redlock_tally *tally; /* the caller's, or NULL */
+    redlock_tally tally;
 };
 
 static void on_tally(redlock_latch *latch, const redlock_tally *tally, void *data)
 {
     struct latch_call *latch_call = data;
-    if (latch_call->tally)
-        *latch_call->tally = *tally;
+    latch_call->tally = *tally;
     redlock_latch_free(latch);
     sync_finish(latch_call->client, &latch_call->call,
                 sync_report(latch_call->call.result, tally->code, redlock_code_text(tally->code)));
@@ -39,6 +38,18 @@ static void start(redlock_sync *client, struct call *call)
         sync_set_pending(client, call);
 }
 
+static redlock_code ask(redlock_sync *client, struct latch_call *latch_call)
+{
+    redlock_sync_result *result = latch_call->call.result;
+    if (!sync_report_is_usable(result))
+        return REDLOCK_E_ARGUMENT;
+    redlock_code code = sync_check(client);
+    if (code)
+        return sync_report(result, code, sync_why_not(client, code));
+    return sync_carry_out(client, &latch_call->call);
+}
+
+/* The options may point into the tally: it is written when they are read no more. */
 static redlock_code carry_out(redlock_sync *client, latch_function *function, const char *name,
                               const redlock_latch_options *options, redlock_tally *tally,
                               redlock_sync_result *result)
@@ -47,16 +58,11 @@ static redlock_code carry_out(redlock_sync *client, latch_function *function, co
                                     .client = client,
                                     .function = function,
                                     .name = name,
-                                    .options = options,
-                                    .tally = tally};
+                                    .options = options};
+    redlock_code code = ask(client, &latch_call);
     if (tally)
-        *tally = (redlock_tally){0};
-    if (!sync_report_is_usable(result))
-        return REDLOCK_E_ARGUMENT;
-    redlock_code code = sync_check(client);
-    if (code)
-        return sync_report(result, code, sync_why_not(client, code));
-    return sync_carry_out(client, &latch_call.call);
+        *tally = latch_call.tally;
+    return code;
 }
 
 redlock_code redlock_sync_latch_create(redlock_sync *client, const char *name,

@@ -117,6 +117,22 @@ static void *wait_for_ever(void *data)
     return NULL;
 }
 
+/* As who repeats an arrival that is undecided does. */
+static void test_options_that_point_into_the_result(void **state)
+{
+    (void)state;
+    char token[sizeof(redlock_passage)];
+    redlock_passage passage;
+    redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
+    redlock_barrier_options options = barrier(1, 1, REDLOCK_FOREVER);
+    snprintf(result.text, sizeof result.text, "own");
+    assert_code(redlock_sync_barrier(client, result.text, &options, &passage, &result), REDLOCK_OK);
+    snprintf(token, sizeof token, "%s", passage.token);
+    options.token = passage.token;
+    assert_code(redlock_sync_barrier(client, "own", &options, &passage, &result), REDLOCK_OK);
+    assert_string_equal(passage.token, token);
+}
+
 static void test_closing_ends_it(void **state)
 {
     (void)state;
@@ -133,9 +149,8 @@ int main(void)
 {
 #define CASE(test) cmocka_unit_test_setup_teardown(test, open_one, close_one)
     const struct CMUnitTest tests[] = {
-        CASE(test_threads_go_in_step),
-        CASE(test_who_waits_in_vain_leaves),
-        CASE(test_what_is_refused),
+        CASE(test_threads_go_in_step), CASE(test_who_waits_in_vain_leaves),
+        CASE(test_what_is_refused),    CASE(test_options_that_point_into_the_result),
         CASE(test_closing_ends_it),
     };
     return RUN_WITH(tests, .masters = MASTERS);
