@@ -135,7 +135,8 @@ struct ev_loop; /* libev's; include <ev.h> to make one */
     X(E_SYSTEM, SYSTEM, "a system call failed")                                                    \
     X(E_NOT_PASSED, CONTENDED, "too few parties arrived at the barrier")                           \
     X(E_PARTIES, CONTENDED, "others wait at the barrier for another number of parties")            \
-    X(E_NOT_OPEN, CONTENDED, "too few have arrived at the latch")
+    X(E_NOT_OPEN, CONTENDED, "too few have arrived at the latch")                                  \
+    X(E_NO_MASTER, MISUSE, "a listed address is not one independent master")
 
 typedef enum redlock_code {
 #define REDLOCK_CODE_ENUM(name, class, text) REDLOCK_##name,
@@ -248,9 +249,13 @@ typedef struct redlock_options {
      * acquire begins as soon as a quorum was reached, while one silent master delays
      * on_ready by connect_timeout_ms.
      * code: REDLOCK_OK when a quorum can vote; REDLOCK_E_UNAVAILABLE when no quorum
-     * can (the client goes on trying); REDLOCK_E_REPLICA or REDLOCK_E_SAME_MASTER
-     * when the list of masters is wrong, and then every acquire fails with the
-     * same code.  text: lines that say which master does not vote and why; may be "". */
+     * can (the client goes on trying); REDLOCK_E_REPLICA (a listed master is a replica),
+     * REDLOCK_E_SAME_MASTER (one server is listed twice) or REDLOCK_E_NO_MASTER (a node of a
+     * cluster, or several servers at one address) when so many entries of the list are wrong
+     * that the others are no quorum.  Then every acquire, every barrier and every latch ends
+     * with the same code, until a quorum was up once.  An entry that is wrong counts as a
+     * master that is down: see REDLOCK_NODE_REFUSED.  text: lines that say which master does
+     * not vote and why; may be "". */
     void (*on_ready)(redlock *client, redlock_code code, const char *text, void *data);
 
     /* Called for each message at or below log_level; text is one line without

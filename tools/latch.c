@@ -141,6 +141,8 @@ static void tell(const struct latch *latch, const redlock_tally *tally)
     else if (tally->code == REDLOCK_E_UNAVAILABLE)
         say("%s: %u of %u masters answered, and they do not decide it", name, tally->answered,
             tally->masters);
+    if (exit_for(tally->code) == EXIT_NODES)
+        session_say_refused(&latch->session);
 }
 
 static int status_of(const struct latch *latch, const redlock_tally *tally)

@@ -143,7 +143,7 @@ static void on_leader(redlock_observer *observer, const redlock_leader *told, vo
     bool done = put(leader, told);
     if (done)
         say_why(leader, told);
-    if (done && options->watch)
+    if (done && options->watch && status_of(told) != EXIT_NODES)
         return;
     redlock_observer_free(leader->observer);
     leader->observer = NULL;

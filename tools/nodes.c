@@ -62,6 +62,18 @@ static const char *state_name(redlock_node_state state)
     return (size_t)state < sizeof(names) / sizeof(names[0]) ? names[state] : "?";
 }
 
+/* What the trial has found of it counts, too. */
+static bool get_node(const struct doctor *doctor, unsigned index, redlock_node *node)
+{
+    if (redlock_node_get(doctor->session.client, index, node) != REDLOCK_OK)
+        return false;
+    if (doctor->trials.of[index].finding.is_another) {
+        node->state = REDLOCK_NODE_REFUSED;
+        node->text = "is an address of several servers: list each master, and no balancer";
+    }
+    return true;
+}
+
 /* ---- Advice ------------------------------------------------------------- */
 
 static void advise_on_list(struct text *out, const struct doctor *doctor)
@@ -193,7 +205,7 @@ static void show_report(struct text *out, const struct doctor *doctor)
     for (unsigned i = 0; i < doctor->masters; i++) {
         redlock_node node;
         redlock_tls tls;
-        if (redlock_node_get(doctor->session.client, i, &node) == REDLOCK_OK)
+        if (get_node(doctor, i, &node))
             show_node(out, &node, find_tls(doctor, i, &tls), &doctor->trials.of[i].finding);
     }
     show_verdict(out, doctor);
@@ -306,7 +318,7 @@ static void report_json(struct text *out, const struct doctor *doctor)
     for (unsigned i = 0; i < doctor->masters; i++) {
         redlock_node node;
         redlock_tls tls;
-        if (redlock_node_get(doctor->session.client, i, &node) == REDLOCK_OK)
+        if (get_node(doctor, i, &node))
             node_json(&json, &node, find_tls(doctor, i, &tls), &doctor->trials.of[i].finding);
     }
     json_close(&json, ']');
@@ -324,7 +336,7 @@ static unsigned find_state(const struct doctor *doctor, redlock_node_state state
     unsigned found = 0;
     for (unsigned i = 0; i < doctor->masters; i++) {
         redlock_node node;
-        if (redlock_node_get(doctor->session.client, i, &node) == REDLOCK_OK && node.state == state)
+        if (get_node(doctor, i, &node) && node.state == state)
             found |= 1U << i;
     }
     return found;
@@ -358,7 +370,10 @@ static void settle_readiness(struct doctor *doctor)
     count_masters(doctor);
     if (exit_for(session->readiness) == EXIT_NODES)
         return;
-    if (doctor->grant < doctor->quorum) {
+    unsigned wrong = (unsigned)__builtin_popcount(find_state(doctor, REDLOCK_NODE_REFUSED));
+    if (wrong > doctor->masters - doctor->quorum)
+        set_readiness(session, REDLOCK_E_NO_MASTER, redlock_code_text(REDLOCK_E_NO_MASTER));
+    else if (doctor->grant < doctor->quorum) {
         if (session->readiness == REDLOCK_OK)
             set_readiness(session, REDLOCK_E_UNAVAILABLE, "too few masters grant locks");
     } else if (doctor->granted < doctor->quorum) {

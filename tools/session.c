@@ -31,6 +31,40 @@ static void note_refused(struct text *out, const redlock *client)
     }
 }
 
+/* So many are wrong that the others are no quorum: the failure tells of all. */
+static bool list_leaves_no_quorum(const struct session *session)
+{
+    unsigned masters = redlock_nodes(session->client), wrong = 0;
+    redlock_node node;
+    for (unsigned i = 0; i < masters; i++)
+        wrong += redlock_node_get(session->client, i, &node) == REDLOCK_OK &&
+                 node.state == REDLOCK_NODE_REFUSED;
+    return wrong > masters - redlock_quorum(masters, (unsigned)session->options->spare);
+}
+
+/* Once, and again when it has voted in between. */
+static void tell_of_refused(struct session *session, unsigned index)
+{
+    redlock_node node;
+    if (redlock_node_get(session->client, index, &node) != REDLOCK_OK)
+        return;
+    unsigned bit = 1U << index;
+    bool is_new = node.state == REDLOCK_NODE_REFUSED && !(session->refused & bit);
+    session->refused |= node.state == REDLOCK_NODE_REFUSED ? bit : 0;
+    session->refused &= ~(node.state == REDLOCK_NODE_UP ? bit : 0);
+    bool is_logged = session->options->verbose || session->options->quiet || session->any_list;
+    if (is_new && !is_logged && !session->ending && !list_leaves_no_quorum(session))
+        say_at(REDLOCK_LOG_WARNING, "%s has no vote: it %s", node.node, node.text);
+}
+
+void session_say_refused(const struct session *session)
+{
+    struct text wrong = {0};
+    note_refused(&wrong, session->client);
+    say("the list of masters is wrong: %s", wrong.length > 0 ? wrong.bytes : "");
+    text_free(&wrong);
+}
+
 static const char *best_sentence(struct session *session, const redlock_event *event)
 {
     bool reasons_follow = !session->options->json;
@@ -66,8 +100,7 @@ void session_refused(struct session *session, const char *what, redlock_code cod
 
 /* ---- Begin -------------------------------------------------------------- */
 
-/* A replica would vote as its master does, and a master listed twice would vote twice: no quorum
- * of such a list means anything. */
+/* Wrong entries have no vote, and the others are no quorum. */
 static bool list_is_wrong(const struct session *session)
 {
     return session->ready && exit_for(session->readiness) == EXIT_NODES;
@@ -144,7 +177,7 @@ static void on_node(redlock *client, unsigned index, void *data)
 {
     struct session *session = data;
     unsigned quorum = redlock_quorum(redlock_nodes(client), (unsigned)session->options->spare);
-    (void)index;
+    tell_of_refused(session, index);
     if (!session->quorum_up && !session->patient && count_connected(client) >= quorum) {
         session->quorum_up = true;
         ev_timer_stop(session->loop, &session->begin_timer);

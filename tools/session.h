@@ -42,6 +42,7 @@ struct session {
     void (*ended)(void *data);
 
     bool quorum_up, begun;
+    unsigned refused; /* masters that were said to have no vote; bits */
 
     ev_timer release_timer;
     ev_prepare release_look;
@@ -70,6 +71,9 @@ void session_end_by_signal(struct session *session, int number, const redlock_ev
 /* Tells the user of a failure: as the JSON document on stdout, else as a message with the
  * reasons.  `what`: "cannot lock". */
 void session_tell_failure(struct session *session, const char *what, const redlock_event *event);
+
+/* Tells which masters make the list wrong. */
+void session_say_refused(const struct session *session);
 
 /* For a call that failed at once: tells redlock_last_error() and ends the session. */
 void session_refused(struct session *session, const char *what, redlock_code code);

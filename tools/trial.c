@@ -32,11 +32,24 @@ static void on_closed(redlock *client, unsigned left, void *data)
     count_down(trial->all);
 }
 
+/* Both answer at this moment; or the trial has found it, as its subscription is to another. */
+static bool is_another(const struct trial *trial)
+{
+    redlock_node met, tried;
+    unsigned index = (unsigned)(trial - trial->all->of);
+    if (redlock_node_get(trial->all->known, index, &met) != REDLOCK_OK ||
+        redlock_node_get(trial->client, 0, &tried) != REDLOCK_OK || met.state != REDLOCK_NODE_UP)
+        return false;
+    return tried.state == REDLOCK_NODE_REFUSED ||
+           (tried.run_id[0] && strcmp(met.run_id, tried.run_id) != 0);
+}
+
 /* Gives all back. */
 static void end(struct trial *trial)
 {
     if (!trial->ended) {
         trial->ended = true;
+        trial->finding.is_another = is_another(trial);
         redlock_close(trial->client, CLOSE_TIMEOUT_MS, on_closed, trial);
     }
 }

@@ -18,6 +18,7 @@ struct finding {
     bool tried;           /* it was asked, and whether it grants is known */
     bool grants;          /* a lock with a fence, on several names */
     bool name_denied;     /* its ACL forbids the names of the trial: nothing is known */
+    bool is_another;      /* than the master that was met at this address, which is still there */
     struct text refusal;  /* why it does not grant */
     struct text no_queue; /* why nobody can wait there; empty if somebody can */
 };

@@ -245,9 +245,10 @@ typedef struct redlock_name {
  * number of AT_RISK, HEALTHY, EXTENDED, NOT_EXTENDED, CHANGED, NOT_CHANGED; then LOST, RELEASED, or
  * LOST and, after a redlock_release(), RELEASED.  ACQUIRED is told only if a quorum granted the
  * lease and now < valid_until - margin, tested last, immediately before the callback.  The code of
- * NOT_ACQUIRED is E_HELD, E_UNAVAILABLE, E_TOO_SLOW, E_CANCELLED, E_CLOSED, E_REPLICA,
- * E_SAME_MASTER or E_MEMORY.  E_HELD: as a quorum of masters answered last, another holder or a
- * waiter has a name.  E_UNAVAILABLE: too few answered that, and event->votes has the reasons.
+ * NOT_ACQUIRED is E_HELD, E_UNAVAILABLE, E_TOO_SLOW, E_CANCELLED, E_CLOSED, E_MEMORY, or, where
+ * the list leaves no quorum, E_REPLICA, E_SAME_MASTER or E_NO_MASTER.  E_HELD: as a quorum of masters
+ * answered last, another holder or a waiter has a name.  E_UNAVAILABLE: too few answered that, and
+ * event->votes has the reasons.
  *
  *   lease     receives the handle; free it with redlock_lease_free()
  *   options   NULL for the defaults
@@ -300,7 +301,8 @@ redlock_release_permit(redlock *client, redlock_lease **lease, const redlock_nam
 /*
  * Asks every master for the holder of the names and for their waiters, and changes
  * nothing.  The callback gets SEEN once: code OK if a quorum answered, else
- * E_UNAVAILABLE, or E_CLOSED, or E_REPLICA, E_SAME_MASTER where the list is wrong;
+ * E_UNAVAILABLE, or E_CLOSED, or, where the list leaves no quorum, E_REPLICA, E_SAME_MASTER,
+ * E_NO_MASTER;
  * `granted` is the largest number of masters that name the same holder (of the first
  * name that is held there).  A master that abstains may have forgotten a holder: if
  * it has none, it counts as not answered, and its vote is ABSTAINS.  The call ends

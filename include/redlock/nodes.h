@@ -29,7 +29,8 @@ typedef enum redlock_node_state {
     REDLOCK_NODE_CONNECTING, /* being connected or prepared */
     REDLOCK_NODE_UP,         /* votes */
     REDLOCK_NODE_ABSTAINS,   /* restarted; votes again in abstains_ms */
-    REDLOCK_NODE_REFUSED     /* a replica, or listed twice: never votes; text says why */
+    REDLOCK_NODE_REFUSED     /* a replica, a node of a cluster, listed before, or several servers:
+                                does not vote until that is over; text says why */
 } redlock_node_state;
 
 typedef struct redlock_node {

@@ -163,7 +163,8 @@ REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_announce(redlock_lease *lease,
 typedef struct redlock_observer redlock_observer;
 
 typedef struct redlock_leader {
-    redlock_code code; /* REDLOCK_OK: it is known; E_UNAVAILABLE: too few masters answer to know */
+    redlock_code code; /* REDLOCK_OK: it is known; E_UNAVAILABLE: too few masters answer to know;
+                        * E_REPLICA, E_SAME_MASTER, E_NO_MASTER: the list leaves no quorum */
     int64_t term;      /* of the leader that says so; 0: nobody says anything, or it is not known */
     const void *value; /* what the leader says; never NULL */
     size_t length;     /* its bytes */
@@ -270,7 +271,9 @@ typedef struct redlock_passage {
      *   redlock_close().  It did not pass, and no other party passes that has counted it.
      * E_PARTIES: others wait at this generation for `others` parties, or have passed; likewise.
      * E_UNAVAILABLE: too few masters answered, or what they say does not decide it; see
-     *   `undecided`. */
+     *   `undecided`.
+     * E_REPLICA, E_SAME_MASTER, E_NO_MASTER: wrong entries of the list leave no quorum;
+     *   likewise. */
     redlock_code code;
 
     /* It is not known whether the barrier was passed, and others may pass that have counted this
@@ -390,7 +393,8 @@ typedef struct redlock_tally {
      * E_GONE: no quorum of masters has the latch: its life is over, too many masters have lost it,
      *   or there never was one.
      * E_UNAVAILABLE: too few masters answered.  E_CANCELLED, E_CLOSED: redlock_latch_cancel() was
-     *   called, or redlock_close(). */
+     *   called, or redlock_close().
+     * E_REPLICA, E_SAME_MASTER, E_NO_MASTER: wrong entries of the list leave no quorum. */
     redlock_code code;
 
     /* The arrival may be counted, or the latch may have been made, and whether is not known.

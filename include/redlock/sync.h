@@ -130,7 +130,8 @@ REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_sync_open(redlock_sync **clien
  *   REDLOCK_OK              a quorum can vote
  *   REDLOCK_E_UNAVAILABLE   no quorum can vote now, or it is not known in time; the
  *                           client goes on trying
- *   REDLOCK_E_REPLICA, E_SAME_MASTER   the list of masters is wrong
+ *   REDLOCK_E_REPLICA, E_SAME_MASTER, E_NO_MASTER   wrong entries of the list leave no
+ *                           quorum
  *   REDLOCK_E_CLOSED, E_STATE, E_FORKED, E_ARGUMENT
  */
 REDLOCK_API redlock_code redlock_sync_ready(redlock_sync *client, int64_t timeout_ms, char *why,
@@ -187,7 +188,7 @@ REDLOCK_API void redlock_sync_free(redlock_sync *client);
  *   REDLOCK_E_CANCELLED   redlock_sync_cancel() was called
  *   REDLOCK_E_EXPIRED, E_GONE, E_MAX_HOLD   this thread holds the names by a reentrant
  *                         lease that was lost, or is about to be
- *   REDLOCK_E_CLOSED, E_NAME, E_TTL, E_ARGUMENT, E_REPLICA, E_SAME_MASTER,
+ *   REDLOCK_E_CLOSED, E_NAME, E_TTL, E_ARGUMENT, E_REPLICA, E_SAME_MASTER, E_NO_MASTER,
  *   E_STATE, E_FORKED, E_MEMORY
  */
 REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_sync_acquire(redlock_sync *client,

@@ -28,7 +28,8 @@ static redlock_code code_of_news(const struct task_news *news)
 {
     if (news->passage == PASSAGE_PASSED)
         return REDLOCK_OK;
-    if (news->passage == PASSAGE_UNKNOWN)
+    bool is_list = redlock_code_class(code_of(news->cause)) == REDLOCK_CLASS_MISUSE;
+    if (news->passage == PASSAGE_UNKNOWN && !is_list)
         return REDLOCK_E_UNAVAILABLE;
     if (news->cause == CAUSE_HELD)
         return REDLOCK_E_PARTIES;

@@ -32,6 +32,7 @@ redlock_code code_of(enum cause cause)
         [CAUSE_MEMORY] = REDLOCK_E_MEMORY,
         [CAUSE_REPLICA] = REDLOCK_E_REPLICA,
         [CAUSE_SAME_MASTER] = REDLOCK_E_SAME_MASTER,
+        [CAUSE_NO_MASTER] = REDLOCK_E_NO_MASTER,
     };
     return codes[cause];
 }
@@ -479,6 +480,11 @@ static redlock_vote refusal_of(const redlock *client, const struct task *party, 
     return vote;
 }
 
+static bool is_about_parties(redlock_code code)
+{
+    return code != REDLOCK_E_UNAVAILABLE && redlock_code_class(code) != REDLOCK_CLASS_MISUSE;
+}
+
 static void say_passage(struct words *words, const redlock_passage *passage, bool of_few)
 {
     if (!passage->code) {
@@ -489,7 +495,7 @@ static void say_passage(struct words *words, const redlock_passage *passage, boo
     if (passage->others)
         add(words, ": this generation is for %u parties, not for %u", passage->others,
             passage->parties);
-    else if (passage->undecided ? of_few : passage->code == REDLOCK_E_UNAVAILABLE)
+    else if (passage->undecided ? of_few : !is_about_parties(passage->code))
         add(words, ": %u of %u masters answered", passage->answered, passage->masters);
     else if (!passage->undecided)
         add(words, ": %u of %u parties arrived", passage->arrived, passage->parties);

@@ -109,7 +109,8 @@ static bool tell_observer(redlock *client, struct client_task *task)
         return false;
     bool said = news.observed == OBSERVED_SAID;
     bool unknown = news.observed == OBSERVED_UNKNOWN;
-    redlock_leader leader = {.code = unknown ? REDLOCK_E_UNAVAILABLE : REDLOCK_OK,
+    redlock_code why = news.cause ? code_of(news.cause) : REDLOCK_E_UNAVAILABLE;
+    redlock_leader leader = {.code = unknown ? why : REDLOCK_OK,
                              .text = unknown ? news.trouble : "",
                              .term = said ? news.said.term : 0,
                              .value = said ? news.said.value : "",

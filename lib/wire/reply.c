@@ -108,6 +108,20 @@ static bool read_hello(const struct raw_reply *raw, const struct login_state *lo
     return answer(reply, ANSWER_HELLO);
 }
 
+/* A node of a cluster runs no script on a name that is another one's. */
+static bool is_of_cluster(const struct raw_reply *raw)
+{
+    return is_lone(raw, FIELD_ERROR) && (starts_with(raw->fields[0].text, "MOVED ") ||
+                                         starts_with(raw->fields[0].text, "CLUSTERDOWN"));
+}
+
+static bool read_cluster(struct hello *hello, struct reply *reply)
+{
+    *hello = (struct hello){.role = "cluster"};
+    reply->hello = hello;
+    return answer(reply, ANSWER_HELLO);
+}
+
 static bool read_acquire(const struct raw_reply *raw, struct reply *reply)
 {
     const struct field *field = &raw->fields[0];
@@ -294,6 +308,8 @@ bool reply_read(const struct raw_reply *raw, const struct tag *tag, const struct
     *reply = (struct reply){.tag = *tag, .remaining_ms = -1, .free_slot = -1, .next_slot = -1};
     if (tag->kind == REQUEST_HELLO && login->failed && !BYTE_MUTANT(LOGIN_FORGOTTEN))
         return read_error(login->why, reply);
+    if (tag->kind == REQUEST_HELLO && is_of_cluster(raw))
+        return read_cluster(hello, reply);
     if (is_lone(raw, FIELD_ERROR))
         return read_error(raw->fields[0].text, reply);
     switch (tag->kind) {

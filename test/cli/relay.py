@@ -1,6 +1,7 @@
 """Between the command and a master: answers that come late, or are others."""
 
 import contextlib
+import itertools
 import socket
 import threading
 import time
@@ -39,3 +40,37 @@ def through(cluster, relays):
     """The list of masters, the first ones by these relays."""
     uris = [uri.replace(f":{relay.to}", f":{relay.port}") for uri, relay in zip(cluster.uris, relays)]
     return ",".join([*uris, *cluster.uris[len(uris):]])
+
+
+class Balancer:
+    """One address in front of several masters: each connection is to the next one."""
+
+    def __init__(self, ports):
+        self.next, self.pairs = itertools.cycle(ports), []
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            client, _ = self.listener.accept()
+            master = socket.create_connection(("127.0.0.1", next(self.next)))
+            self.pairs.append((client, master))
+            for pair in ((client, master), (master, client)):
+                threading.Thread(target=self.carry, args=pair, daemon=True).start()
+
+    @staticmethod
+    def carry(source, to):
+        with contextlib.suppress(OSError):
+            while data := source.recv(65536):
+                to.sendall(data)
+        for end in (source, to):
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+
+    def cut(self):
+        """Ends all connections that there are."""
+        for end in itertools.chain.from_iterable(self.pairs):
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+        self.pairs = []

@@ -28,10 +28,14 @@ class Doctor(Case):
         self.text = told["text"]
         return told["nodes"][0]
 
-    def down(self, node, text, advice):
+    def refused(self, node, text, advice):
+        """The entry is wrong: no quorum of such a list can vote."""
+        self.down(node, text, advice, status=78, state="refused")
+
+    def down(self, node, text, advice, status=69, state="down"):
         """The master is not up; people and programs are told the reason and the advice."""
-        found = self.examine(node, status=69)
-        self.assertEqual((found["state"], found["grants"]), ("down", None))
+        found = self.examine(node, status=status)
+        self.assertEqual((found["state"], found["grants"]), (state, None))
         self.assertIn(text, found["text"])
         self.assertIn(advice, "\n".join(found["advice"]))
         self.assertIn(text, self.told)
@@ -52,11 +56,11 @@ class Doctor(Case):
 class Down(Doctor):
     def test_cluster_mode(self):
         server = self.server("cluster-enabled yes")
-        self.down(server.uri(), "CLUSTERDOWN", "it is in cluster mode")
+        self.refused(server.uri(), "is in cluster mode", "locks need independent masters")
         server.cli("CLUSTER", "ADDSLOTS", *range(16384))
         until(lambda: "cluster_state:ok" in server.cli("CLUSTER", "INFO"), "it serves all slots")
-        self.down(server.uri(), "is in cluster mode", "locks need independent masters")
-        told = self.redlock("lock", "a", "--nodes", server.uri(), status=69).err
+        self.refused(server.uri(), "is in cluster mode", "locks need independent masters")
+        told = self.redlock("lock", "a", "--nodes", server.uri(), status=78).err
         self.assertIn("is in cluster mode: list independent masters only", told)
 
     def test_a_tls_port(self):

@@ -191,21 +191,41 @@ static void refused_list(const char *nodes, redlock_code code, const char *says)
     user_close_clean(&user, &cluster);
 }
 
+static void make_replicas(unsigned first, const char *host, const char *port)
+{
+    for (unsigned i = first; i < 5; i++)
+        cluster_tell(&cluster, i, "REPLICAOF %s %s", host, port);
+}
+
+/* The others are a quorum: it counts as a master that is down, and is said. */
+static void enough_without(const char *nodes, unsigned wrong, const char *says)
+{
+    struct user user;
+    struct take take;
+    redlock_node node;
+    open_list(&user, nodes);
+    assert_code(user.ready_code, REDLOCK_OK);
+    AWAIT(&user, (redlock_node_get(user.client, wrong, &node), node.state == REDLOCK_NODE_REFUSED));
+    assert_string_equal(node.role, "");
+    assert_says(user.log, says);
+    assert_code(take_lock(&take, &user, "enough", NULL), REDLOCK_OK);
+    assert_vote(&take.told[REDLOCK_ACQUIRED].votes[wrong], REDLOCK_VOTE_UNREACHABLE);
+    assert_says(take.told[REDLOCK_ACQUIRED].votes[wrong].text, says);
+    take_free(&take);
+    user_close(&user, 0);
+}
+
 static void test_replica(void **state)
 {
     (void)state;
-    struct user user;
-    redlock_node node;
-    char says[100];
-    cluster_tell(&cluster, 2, "REPLICAOF 127.0.0.1 %d", cluster.ports[4]);
+    char port[12], says[100];
+    snprintf(port, sizeof port, "%d", cluster.ports[0]);
+    make_replicas(4, "127.0.0.1", port);
+    enough_without(cluster.nodes, 4, "is a replica");
+    make_replicas(2, "127.0.0.1", port);
     snprintf(says, sizeof says, "127.0.0.1:%d: is a replica", cluster.ports[2]);
     refused_list(cluster.nodes, REDLOCK_E_REPLICA, says);
-    open_list(&user, cluster.nodes);
-    AWAIT(&user, (redlock_node_get(user.client, 2, &node), node.state == REDLOCK_NODE_REFUSED));
-    assert_string_equal(node.role, "");
-    assert_says(user.log, "is a replica");
-    user_close(&user, 0);
-    cluster_tell(&cluster, 2, "REPLICAOF NO ONE");
+    make_replicas(2, "NO", "ONE");
 }
 
 static void test_same_master(void **state)
@@ -216,7 +236,15 @@ static void test_same_master(void **state)
              cluster.passwords[0], cluster.ports[0], cluster_scheme(), cluster.passwords[1],
              cluster.ports[1], cluster_scheme(), cluster.passwords[0], cluster.ports[0]);
     snprintf(says, sizeof says, ":%d: is the same server as master", cluster.ports[0]);
-    refused_list(nodes, REDLOCK_E_SAME_MASTER, says);
+    struct user user;
+    struct take take;
+    open_list(&user, nodes);
+    assert_code(user.ready_code, REDLOCK_OK);
+    assert_says(user.ready_text, says);
+    assert_code(take_lock(&take, &user, "twice", NULL), REDLOCK_OK);
+    assert_int_equal(take.told[REDLOCK_ACQUIRED].event.granted, 2);
+    take_free(&take);
+    user_close(&user, 0);
     snprintf(nodes, sizeof nodes, "unix://:%s@%s/master-1/redis.sock " URI_FORMAT,
              cluster.passwords[0], cluster.dir, cluster_scheme(), cluster.passwords[0],
              cluster.ports[0]);

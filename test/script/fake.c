@@ -343,9 +343,9 @@ static void on_notice(struct fake *fake, unsigned index)
 
 const char *fake_cause_name(enum cause cause)
 {
-    static const char *const names[] = {"",        "held",      "unavailable", "too slow",
-                                        "expired", "gone",      "max hold",    "cancelled",
-                                        "closed",  "no memory", "replica",     "same master"};
+    static const char *const names[] = {
+        "",          "held",   "unavailable", "too slow", "expired",     "gone",     "max hold",
+        "cancelled", "closed", "no memory",   "replica",  "same master", "no master"};
     return names[cause];
 }
 
@@ -581,7 +581,7 @@ bool fake_answer_hello(struct fake *fake, unsigned index)
 {
     const struct fake_master *master = &fake->masters[index];
     struct hello hello = {.version = "7.0.0",
-                          .uptime_s = 1000,
+                          .uptime_s = master->uptime_s,
                           .client_id = master->client_id,
                           .time = fake->now + master->clock,
                           .abstains = master->quarantined - fake->now,

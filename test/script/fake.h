@@ -41,6 +41,7 @@ struct fake_master {
     usec logical;     /* its logical clock, as it tells in hello; 0: not told */
     usec quarantined; /* until then, our clock */
     usec age;         /* of its process when the scenario begins */
+    int64_t uptime_s; /* that it tells */
     int64_t client_id;
     int64_t max_ttl_ms;
 };

@@ -68,8 +68,9 @@
  * "/shared" behind a name that is shared.
  * TERMS: ttl T [wait T | wait forever] [margin T] [max-hold T] [no-renew] [fence]
  *        [at-least T] [permits K]
- * HELLO: [run ID] [role ROLE] [abstains T] [max-ttl T] [age T] [clock T] [no-id]: it does not tell
- * the number of the connection Logical clocks, proposals and fences are written as the time of a
+ * HELLO: [run ID] [role ROLE] [abstains T] [max-ttl T] [age T] [clock T] [uptime T] [no-id]: it does
+ * not tell the number of the connection.
+ * Logical clocks, proposals and fences are written as the time of a
  * scenario at which a right wall clock says so: 0s is its beginning.
  */
 #include <stdio.h>
@@ -251,6 +252,8 @@ static void set_facts(struct scenario *s, struct fake_master *master, const stru
         master->quarantined = s->fake.now + time_of(s, words, "abstains", 0);
     if (has(words, "age"))
         master->age = time_of(s, words, "age", 0) - (s->fake.now - EPOCH);
+    if (has(words, "uptime"))
+        master->uptime_s = time_of(s, words, "uptime", 0) / MS(1000);
     if (has(words, "max-ttl"))
         master->max_ttl_ms = time_of(s, words, "max-ttl", 0) / 1000;
     if (has(words, "clock"))

@@ -187,7 +187,7 @@ enum answer {
 struct hello {
     char run_id[RUN_ID_MAX + 1]; /* of its process */
     char version[16];
-    char role[12];     /* "master", "slave" */
+    char role[12];     /* "master", "slave"; "cluster": it is a node of one */
     char eviction[24]; /* maxmemory-policy if maxmemory is set, else "" */
     bool aof;
     int64_t uptime_s;
@@ -399,7 +399,8 @@ enum cause {
     CAUSE_CLOSED,
     CAUSE_MEMORY,
     CAUSE_REPLICA,
-    CAUSE_SAME_MASTER /* at most 15: see struct lease */
+    CAUSE_SAME_MASTER,
+    CAUSE_NO_MASTER /* a cluster node, or several servers; at most 15: see struct lease */
 };
 
 /* The vote of one master in a round. */

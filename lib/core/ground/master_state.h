@@ -15,6 +15,7 @@ struct subscription {
     bool leaving;  /* its connection was told to end */
     usec heard_at; /* subscribed: the last sign of life; 0: not subscribed yet */
     usec due;      /* the deadline for being subscribed, or for an answer; 0: nothing is awaited */
+    usec begun_at; /* when the process of that run_id was heard to publish to it */
     char run_id[RUN_ID_MAX + 1]; /* of the process that publishes to it */
 };
 
@@ -27,7 +28,7 @@ struct master {
     bool hello_asked;     /* a hello is in flight */
     bool hello_whole;     /* the last one brought all scripts */
     bool left_unanswered; /* this connection ended with requests of leases or tasks in flight */
-    enum cause refused;   /* CAUSE_REPLICA, CAUSE_SAME_MASTER or CAUSE_NONE */
+    enum cause refused;   /* CAUSE_REPLICA, CAUSE_SAME_MASTER, CAUSE_NO_MASTER or CAUSE_NONE */
     unsigned failures;    /* failed attempts since the last success */
     unsigned brief;       /* connections in a row that ended soon */
     usec up_since;        /* UP */
@@ -43,7 +44,12 @@ struct master {
     int64_t kills[KILLS_MAX]; /* former connections that may still hold requests of ours */
     struct subscription subscription;
     struct hello facts;
-    char trouble[VOTE_TEXT_MAX]; /* why the master is not UP */
+    usec lived_at; /* when the process of these facts was asked what it answered last */
+    char former[RUN_ID_MAX + 1]; /* the process before it, whose promises may count */
+    usec former_until;           /* until then */
+    usec several_until;          /* several servers answered here, so it is refused; 0: it is not */
+    char answered_by[RUN_ID_MAX + 1]; /* then: which one did last */
+    char trouble[VOTE_TEXT_MAX];      /* why the master is not UP */
 };
 
 #endif

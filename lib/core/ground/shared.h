@@ -43,7 +43,8 @@ struct engine {
     int64_t max_ttl_ms; /* the longest ttl in use: ours, or what masters vouch for */
     uint32_t last_round;
     usec clock; /* ours, logical: above clocks that are vouched for, and our proposals */
-    enum cause misconfigured; /* found before EFFECT_READY: no lease can be had */
+    enum cause misconfigured; /* no quorum is possible without the wrong entries of the list */
+    bool had_quorum;          /* of masters that were up */
     bool ready_told, closing, closed_told;
     unsigned close_most;      /* leases whose releases may be unanswered while closing */
     bool stepping;            /* for an assertion: no effect of a step may call the core */

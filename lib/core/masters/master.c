@@ -18,6 +18,7 @@
 #define BRIEF               MS(1000)
 #define ASK_AGAIN           MS(1000) /* a master that may not grant: an operator may have adopted it */
 #define ASK_ANYHOW          MS(60000) /* any master: clocks drift, and longer ttls come into use */
+#define UPTIME_MOST         (INT64_C(1) << 32) /* s */
 #define STEP_LEAST                                                                                 \
     MS(250) /* a master's clock that gained more since hello was stepped, or ours stood still */
 #define TIME_MOST (INT64_C(1) << 53)
@@ -210,41 +211,128 @@ void master_closed(struct engine *e, unsigned index, const char *why)
 
 /* ---- preparing ----------------------------------------------------------- */
 
+/* A master may tell any number: no sum with it may overflow. */
+static int64_t believable(int64_t number, int64_t most)
+{
+    return number < 0 ? 0 : number > most ? most : number;
+}
+
+/* Whatever a process has promised is over so long after it was asked. */
+static usec promises_last(const struct engine *e)
+{
+    usec longest = MS(e->config.max_ttl_ms);
+    return longest + quorum_drift(longest, e->config.drift_ppm);
+}
+
+/* The process answers at this entry, or what it promised there may still count. */
+static bool has_vote_of(const struct engine *e, const struct master *master, const char *run_id)
+{
+    usec until = master_is_up(master) ? NEVER : master->lived_at + promises_last(e);
+    bool is_it = master->met && strcmp(master->facts.run_id, run_id) == 0 && e->now < until;
+    return is_it || (e->now < master->former_until && strcmp(master->former, run_id) == 0);
+}
+
 static unsigned same_as(const struct engine *e, unsigned index, const char *run_id)
 {
-    for (unsigned i = 0; i < e->config.masters; i++) {
-        const struct master *other = &e->masters[i];
-        if (i != index && other->met && !other->refused && strcmp(other->facts.run_id, run_id) == 0)
+    for (unsigned i = 0; i < e->config.masters; i++)
+        if (i != index && has_vote_of(e, &e->masters[i], run_id))
             return i;
-    }
     return index;
 }
 
-/* Found at the start, the list is wrong.  With spare votes it may be this master's word alone, so
- * only this entry is refused. */
+/* Another process than before, and it had begun before that one answered for the last time: it is
+ * no restart.  Uptime is cut to seconds at both ends. */
+static bool is_beside(const struct engine *e, const struct master *master,
+                      const struct hello *hello)
+{
+    usec uptime = MS(1000 * (believable(hello->uptime_s, UPTIME_MOST) - 1));
+    if (!master->met || strcmp(master->facts.run_id, hello->run_id) == 0 || uptime <= 0)
+        return false;
+    return e->now - (uptime - quorum_drift(uptime, e->config.drift_ppm)) < master->lived_at;
+}
+
+static void note_several(struct engine *e, struct master *master, const char *run_id)
+{
+    memcpy(master->answered_by, run_id, strlen(run_id) + 1);
+    master->several_until = e->now + promises_last(e);
+}
+
+/* From when another process has answered beside the one that voted, until only one has for so long
+ * that nothing counts that another one promised. */
+static bool are_several(struct engine *e, struct master *master, const struct hello *hello)
+{
+    bool is_other = strcmp(master->answered_by, hello->run_id) != 0;
+    if (master->several_until ? is_other : is_beside(e, master, hello))
+        note_several(e, master, hello->run_id);
+    if (e->now >= master->several_until)
+        master->several_until = 0;
+    return master->several_until != 0;
+}
+
+/* No quorum is possible without the wrong entries.  If one was there before, the list was right,
+ * and what is wrong now is the masters': they are waited for. */
+static void judge_list(struct engine *e)
+{
+    unsigned wrong = 0, up = 0;
+    enum cause cause = CAUSE_NONE;
+    for (unsigned i = 0; i < e->config.masters; i++) {
+        const struct master *master = &e->masters[i];
+        up += master_is_up(master);
+        wrong += master->refused != CAUSE_NONE;
+        cause = cause ? cause : master->refused;
+    }
+    e->had_quorum |= up >= e->quorum;
+    bool none_is_left = wrong > e->config.masters - e->quorum;
+    e->misconfigured = none_is_left && !e->had_quorum ? cause : CAUSE_NONE;
+}
+
+/* It counts as a master that is down: others may be enough. */
 static void refuse(struct engine *e, unsigned index, enum cause cause, const char *why)
 {
     e->masters[index].refused = cause;
-    if (!e->ready_told && !e->config.spare)
-        e->misconfigured = cause;
+    judge_list(e);
     leave(e, index, why);
+}
+
+static void refuse_several(struct engine *e, unsigned index)
+{
+    refuse(e, index, CAUSE_NO_MASTER,
+           "is an address of several servers: list each master, and no balancer");
+}
+
+static void refuse_role(struct engine *e, unsigned index, const char *role)
+{
+    if (strcmp(role, "cluster") == 0)
+        refuse(e, index, CAUSE_NO_MASTER, "is in cluster mode: list independent masters only");
+    else
+        refuse(e, index, CAUSE_REPLICA, "is a replica: list independent masters only");
+}
+
+static void refuse_twin(struct engine *e, unsigned index, unsigned twin)
+{
+    char why[VOTE_TEXT_MAX];
+    snprintf(why, sizeof why, "is the same server as master %u of the list: name each once",
+             twin + 1);
+    refuse(e, index, CAUSE_SAME_MASTER, why);
 }
 
 static bool is_acceptable(struct engine *e, unsigned index, const struct hello *hello)
 {
+    struct master *master = &e->masters[index];
     if (strcmp(hello->role, "master") != 0) {
-        refuse(e, index, CAUSE_REPLICA, "is a replica: list independent masters only");
+        refuse_role(e, index, hello->role);
+        return false;
+    }
+    if (are_several(e, master, hello)) {
+        refuse_several(e, index);
         return false;
     }
     unsigned twin = same_as(e, index, hello->run_id);
     if (twin != index) {
-        char why[VOTE_TEXT_MAX];
-        snprintf(why, sizeof why, "is the same server as master %u of the list: name each once",
-                 twin + 1);
-        refuse(e, index, CAUSE_SAME_MASTER, why);
+        refuse_twin(e, index, twin);
         return false;
     }
-    e->masters[index].refused = CAUSE_NONE;
+    master->refused = CAUSE_NONE;
     return true;
 }
 
@@ -256,12 +344,6 @@ static void end_former_connections(struct engine *e, unsigned index)
             master_send(e, index,
                         &(struct request){.tag = {.kind = REQUEST_KILL, .sent_at = e->now},
                                           .kill_id = master->kills[i]});
-}
-
-/* A master may tell any number: no sum with it may overflow. */
-static int64_t believable(int64_t number, int64_t most)
-{
-    return number < 0 ? 0 : number > most ? most : number;
 }
 
 void master_set_clock(struct master *master, usec its, usec ours)
@@ -293,6 +375,23 @@ static void reckon_quarantine(const struct engine *e, struct master *master)
     master->abstains_until = until > e->now && !trust ? until : 0;
 }
 
+/* What the process has promised counts on.  Of two, the former one is kept: the one after it was
+ * young, and abstained. */
+static void remember_former(const struct engine *e, struct master *master)
+{
+    if (!master->met || e->now < master->former_until)
+        return;
+    memcpy(master->former, master->facts.run_id, sizeof master->former);
+    master->former_until = master->lived_at + promises_last(e);
+}
+
+static void forget_process(const struct engine *e, struct master *master)
+{
+    memset(master->kills, 0, sizeof master->kills);
+    master->subscription.run_id[0] = '\0'; /* it was of the former process */
+    remember_former(e, master);
+}
+
 static enum master_news learn(struct engine *e, unsigned index, const struct reply *reply)
 {
     struct master *master = &e->masters[index];
@@ -300,7 +399,8 @@ static enum master_news learn(struct engine *e, unsigned index, const struct rep
     ASSERT(hello && hello->run_id[0]);
     bool is_another = strcmp(master->facts.run_id, hello->run_id) != 0;
     if (is_another)
-        memset(master->kills, 0, sizeof master->kills);
+        forget_process(e, master);
+    master->lived_at = reply->tag.sent_at;
     int64_t client_id = hello->client_id ? hello->client_id : master->facts.client_id;
     master->facts = *hello;
     master->facts.client_id = client_id;
@@ -342,6 +442,7 @@ static void come_up(struct engine *e, unsigned index)
     master->failures = 0;
     master->tried = true;
     master->trouble[0] = '\0';
+    judge_list(e);
     end_former_connections(e, index);
     engine_emit(e, EFFECT_NOTICE, index, NULL);
 }
@@ -402,6 +503,14 @@ static void hear_no_hello(struct engine *e, unsigned index, const struct reply *
         hello_failed(e, index, reply->text);
 }
 
+/* The process that answers is the same as before, and the subscription is to another one. */
+static bool is_subscribed_beside(const struct master *master, const struct hello *hello)
+{
+    const char *publishes = master->subscription.run_id;
+    return publishes[0] && strcmp(publishes, hello->run_id) != 0 &&
+           strcmp(master->facts.run_id, hello->run_id) == 0;
+}
+
 static enum master_news hear_hello(struct engine *e, unsigned index, const struct reply *reply)
 {
     struct master *master = &e->masters[index];
@@ -414,6 +523,12 @@ static enum master_news hear_hello(struct engine *e, unsigned index, const struc
         return MASTER_NO_NEWS;
     if (!is_acceptable(e, index, reply->hello))
         return MASTER_NO_NEWS;
+    bool beside = is_subscribed_beside(master, reply->hello);
+    if (beside && reply->tag.sent_at >= master->subscription.begun_at) {
+        note_several(e, master, master->subscription.run_id);
+        refuse_several(e, index);
+        return MASTER_NO_NEWS;
+    }
     bool abstained = master->abstains_until != 0;
     bool is_new = !abstained || master->state == MASTER_PREPARING;
     enum master_news news = learn(e, index, reply);
@@ -425,6 +540,8 @@ static enum master_news hear_hello(struct engine *e, unsigned index, const struc
         ask_the_others(e, index);
     watch(e, master);
     learn_longest_ttl(e);
+    if (beside) /* it was asked before */
+        master_look(e, index);
     return news;
 }
 
@@ -473,6 +590,8 @@ void master_answered(struct engine *e, unsigned index, const struct reply *reply
         return;
     }
     master->progress_at = e->now;
+    if (reply->tag.kind != REQUEST_HELLO && reply->tag.kind != REQUEST_ADOPT)
+        master->lived_at = reply->tag.sent_at;
     learn_round_trip(e, master, e->now - reply->tag.sent_at);
     if (reply->answer == ANSWER_NO_CLOCK && !master->hello_asked)
         say_hello(e, index, false);

@@ -112,7 +112,7 @@ bool subscription_begun(struct engine *e, unsigned master, const char *run_id)
     ASSERT(sub->asked && !sub->heard_at);
     if (sub->leaving)
         return false;
-    sub->heard_at = e->now;
+    sub->heard_at = sub->begun_at = e->now;
     sub->due = 0;
     snprintf(sub->run_id, sizeof sub->run_id, "%s", run_id ? run_id : "");
     if (!subscription_is_to_same_process(e, master))

@@ -211,10 +211,22 @@ static void start_over(struct engine *e, struct latcher *latcher)
     }
 }
 
+void latcher_leave(struct engine *e, struct latcher *latcher, enum cause cause)
+{
+    if (latcher->end)
+        return;
+    latcher->cause = cause;
+    conclude(e, latcher, LATCH_UNKNOWN);
+}
+
 void latcher_work(struct engine *e, struct latcher *latcher)
 {
     if (latcher->end)
         return;
+    if (e->misconfigured) {
+        latcher_leave(e, latcher, e->misconfigured);
+        return;
+    }
     set_end(e, latcher);
     enum latch_end end = judge(e, latcher);
     if (end) {
@@ -224,14 +236,6 @@ void latcher_work(struct engine *e, struct latcher *latcher)
     if (latcher->call == LATCH_CREATE && tally_is_split(e, latcher))
         start_over(e, latcher);
     latch_ask_all(e, latcher);
-}
-
-void latcher_leave(struct engine *e, struct latcher *latcher, enum cause cause)
-{
-    if (latcher->end)
-        return;
-    latcher->cause = cause;
-    conclude(e, latcher, LATCH_UNKNOWN);
 }
 
 /* ---- answers ------------------------------------------------------------------------- */

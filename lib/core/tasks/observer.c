@@ -141,6 +141,10 @@ static void conclude(struct engine *e, struct observer *observer, enum observed 
 static void judge(struct engine *e, struct observer *observer)
 {
     struct verdict verdict = verdict_now(e, observer, 0);
+    if (e->misconfigured) {
+        conclude(e, observer, OBSERVED_UNKNOWN, NULL);
+        return;
+    }
     if (verdict.state == OBSERVED_SAID) {
         conclude(e, observer, OBSERVED_SAID, verdict.said);
         return;
@@ -252,6 +256,7 @@ bool observer_tell(struct engine *e, struct observer *observer, struct task_news
     observer->said_told = observer->said ? saying_share(observer->said) : NULL;
     observer->told = observer->state;
     news->observed = observer->state;
+    news->cause = e->misconfigured;
     news->trouble = observer->trouble;
     if (observer->said)
         news->said = saying_said(observer->said);

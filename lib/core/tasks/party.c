@@ -200,6 +200,8 @@ static void judge(struct engine *e, struct party *party)
 
 static void look_whether_to_leave(struct engine *e, struct party *party)
 {
+    if (e->misconfigured)
+        begin_to_leave(e, party, e->misconfigured);
     party->unheard |= e->now >= party->heard_until;
     if (party->unheard)
         begin_to_leave(e, party, CAUSE_UNAVAILABLE);

@@ -35,7 +35,7 @@ local function answer(left, max_ttl, clock, age)
             tonumber(fact('aof_enabled')) or 0, eviction, clock, age}
 end
 if fact('cluster_enabled') == '1' then
-    return redis.error_reply('ERR is in cluster mode: list independent masters only')
+    role = 'cluster'
 end
 -- Who sets it right lets it leap forward, over the ends of all leases that were taken until then.
 if uptime < 0 then

@@ -1,0 +1,143 @@
+"""Lists with wrong entries: a replica, one server twice, a node of a cluster, several servers behind one address.
+
+Each counts as a master that is down, for every command alike, and is said; status 78 where the others are no quorum.
+"""
+
+import unittest
+
+from harness import ClusterCase, until
+from relay import Balancer
+from server import Server
+
+NOBODY = "0123456789abcdef0123456789abcdef"
+WRONG = {"replica": "is a replica: list independent masters only",
+         "twice": "is the same server as master",
+         "cluster": "is in cluster mode: list independent masters only"}
+
+
+class Wrong(ClusterCase):
+    masters = 2
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        first = cls.cluster.ports[0]
+        cls.replicas = [cls.server(f"replicaof 127.0.0.1 {first}") for _ in range(2)]
+        cls.nodes = [cls.server("cluster-enabled yes") for _ in range(2)]
+        password = cls.cluster.passwords[0]
+        cls.entries = {"replica": [it.uri() for it in cls.replicas], "cluster": [it.uri() for it in cls.nodes],
+                       "twice": [f"redis://:{password}@localhost:{first}",
+                                 f"unix://:{password}@{cls.cluster.dir}/master-1/redis.sock"]}
+
+    @classmethod
+    def server(cls, *lines):
+        server = Server(*lines)
+        cls.addClassCleanup(server.stop)
+        return server
+
+    def each(self, right):
+        """Lists of that many masters with one kind of wrong entry, three in all."""
+        for kind, entries in self.entries.items():
+            with self.subTest(kind=kind):
+                yield kind, ",".join(self.cluster.uris[:right] + entries[:3 - right])
+
+    def test_others_are_enough(self):
+        for kind, nodes in self.each(2):
+            env, said = self.env(REDLOCK_NODES=nodes), f"has no vote: it {WRONG[kind]}"
+            with self.subTest(kind=kind):
+                self.assertIn(said, self.redlock("run", "a", "--", "true", env=env, status=0).err)
+                self.assertNotIn("no vote", self.redlock("run", "-q", "a", "--", "true", env=env, status=0).err)
+                token = self.redlock("lock", "a", env=env, status=0).out.strip()
+                self.assertIn("a", self.redlock("status", "a", env=env, status=0).out)
+                self.assertIn("a", self.redlock("list", env=env).out)
+                self.redlock("run", "--wait", "0", "a", "--", "true", env=env, status=75)
+                self.redlock("extend", "--token", token, "a", env=env, status=0)
+                self.redlock("unlock", "--token", token, "a", env=env, status=0)
+                token = self.redlock("lock", "b", env=env, status=0).out.strip()
+                self.redlock("break", "--yes", "--holder", token, "b", env=env, status=0)
+                self.redlock("elect", "a", "--", "true", env=env, status=0)
+                self.redlock("leader", "a", env=env, status=1)
+                self.redlock("latch", "create", "--arrivals", "1", kind, env=env, status=0)
+                self.redlock("latch", "arrive", kind, env=env, status=0)
+                self.redlock("latch", "wait", kind, env=env, status=0)
+                self.redlock("barrier", "--parties", "1", kind, env=env, status=0)
+                told = self.redlock("nodes", env=env, status=0).out
+                self.assertRegex(told, f"refused  .*{WRONG[kind]}")
+                self.assertIn("2 of 3 masters vote, 2 must: locks work", told)
+                told = self.redlock("nodes", "--json", env=env, status=0).json
+                self.assertEqual([node["state"] for node in told["nodes"]].count("refused"), 1)
+
+    def test_others_are_no_quorum(self):
+        for kind, nodes in self.each(1):
+            env = self.env(REDLOCK_NODES=nodes)
+            for command in (["run", "a", "--", "false"], ["run", "--wait", "forever", "a", "--", "false"],
+                            ["lock", "a"], ["extend", "--token", NOBODY, "a"], ["unlock", "--token", NOBODY, "a"],
+                            ["elect", "a", "--", "false"], ["status", "a"], ["list"],
+                            ["break", "--yes", "--holder", NOBODY, "a"], ["leader", "a"],
+                            ["latch", "create", "--arrivals", "1", "a"], ["latch", "arrive", "a"],
+                            ["latch", "wait", "a"], ["latch", "count", "a"], ["barrier", "--parties", "1", "a"]):
+                with self.subTest(kind=kind, command=command):
+                    told = self.redlock(*command, env=env, status=78).err
+                    self.assertIn(WRONG[kind], told)
+            told = self.redlock("nodes", env=env, status=78).out
+            self.assertIn("no locks, for ", told)
+
+    def test_alone(self):
+        for kind in ("replica", "cluster"):
+            env = self.env(REDLOCK_NODES=self.entries[kind][0])
+            for command in (["barrier", "--parties", "2", "a"], ["latch", "wait", "a"], ["leader", "a"],
+                            ["leader", "--watch", "a"], ["elect", "a", "--", "false"],
+                            ["run", "--wait", "forever", "a", "--", "false"]):
+                with self.subTest(kind=kind, command=command):
+                    self.redlock(*command, env=env, status=78)
+
+    def test_becomes_a_master(self):
+        server = self.server()
+        env = self.env(REDLOCK_NODES=",".join([*self.cluster.uris, server.uri()]))
+        server.cli("REPLICAOF", "127.0.0.1", str(self.cluster.ports[0]))
+        self.redlock("run", "c", "--", "true", env=env, status=0)
+        server.cli("REPLICAOF", "NO", "ONE")
+        told = self.redlock("nodes", env=env, status=0).out
+        self.assertNotIn("refused", told)
+
+
+class Balanced(ClusterCase):
+    masters = 5
+
+    def test_nodes_finds_it(self):
+        ways = [Balancer(self.cluster.ports) for _ in range(3)]
+        env = self.env(REDLOCK_NODES=",".join(f"redis://:{self.cluster.passwords[0]}@127.0.0.1:{way.port}"
+                                              for way in ways))
+        for master in range(1, 6):
+            self.cluster.cli(master, "CONFIG", "SET", "requirepass", self.cluster.passwords[0])
+            self.cluster.passwords[master - 1] = self.cluster.passwords[0]
+        told = self.redlock("nodes", env=env, status=78).out
+        self.assertIn("refused", told)
+        self.assertIn("is an address of several servers", told)
+        told = self.redlock("nodes", "--json", env=env, status=78).json
+        self.assertIn(told["code"], ("REDLOCK_E_NO_MASTER", "REDLOCK_E_SAME_MASTER"))
+
+    def test_another_connection(self):
+        """One address of three is a balancer; its connection ends, and the next one is to another server."""
+        password = self.cluster.passwords[0]
+        for master in (3, 4, 5):
+            self.cluster.cli(master, "CONFIG", "SET", "requirepass", password)
+            self.cluster.passwords[master - 1] = password
+        way = Balancer(self.cluster.ports[2:])
+        nodes = [*self.cluster.uris[:2], f"redis://:{password}@127.0.0.1:{way.port}"]
+        env, err = self.env(REDLOCK_NODES=",".join(nodes)), self.tmp / "err"
+        until(lambda: all("uptime_in_seconds:%d" % s not in self.cluster.cli(master, "INFO", "server").split()
+                          for master in (3, 4, 5) for s in range(4)), "none has just begun")
+        with open(err, "wb") as to:
+            held = self.spawn("run", "--ttl", "10s", self.name, "--", "cat", env=env, stderr=to,
+                              stdin=-1, stdout=-1)
+        until(lambda: any(self.cluster.values(self.name)[2:]), "it is held behind the balancer, too")
+        way.cut()
+        until(lambda: "has no vote: it is an address of several servers" in err.read_text(), "it is said")
+        held.stdin.close()
+        held.wait(30)
+        self.assertEqual(held.returncode, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
