@@ -246,9 +246,9 @@ typedef struct redlock_name {
  * LOST and, after a redlock_release(), RELEASED.  ACQUIRED is told only if a quorum granted the
  * lease and now < valid_until - margin, tested last, immediately before the callback.  The code of
  * NOT_ACQUIRED is E_HELD, E_UNAVAILABLE, E_TOO_SLOW, E_CANCELLED, E_CLOSED, E_MEMORY, or, where
- * the list leaves no quorum, E_REPLICA, E_SAME_MASTER or E_NO_MASTER.  E_HELD: as a quorum of masters
- * answered last, another holder or a waiter has a name.  E_UNAVAILABLE: too few answered that, and
- * event->votes has the reasons.
+ * the list leaves no quorum, E_REPLICA, E_SAME_MASTER or E_NO_MASTER.  E_HELD: as a quorum of
+ * masters answered last, another holder or a waiter has a name.  E_UNAVAILABLE: too few answered
+ * that, and event->votes has the reasons.
  *
  *   lease     receives the handle; free it with redlock_lease_free()
  *   options   NULL for the defaults

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE /* secure_getenv; NOLINT(bugprone-reserved-identifier) */
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,12 +137,18 @@ static redlock_code take_nodes(redlock *client, const char *nodes, char *why, si
     return REDLOCK_OK;
 }
 
+/* This machine is short of something, and the list may be right. */
+static bool is_shortage(int error)
+{
+    return error == EMFILE || error == ENFILE || error == ENOMEM;
+}
+
 static redlock_code read_nodes_file(redlock *client, const char *path, char *why, size_t size)
 {
     char text[256];
     char *list = nodes_file_read(path, text, sizeof text);
     if (!list)
-        return fail(why, size, REDLOCK_E_NODES, text);
+        return fail(why, size, is_shortage(errno) ? REDLOCK_E_SYSTEM : REDLOCK_E_NODES, text);
     redlock_code code = take_nodes(client, list, why, size);
     nodes_file_free(list);
     return code;

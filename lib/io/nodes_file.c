@@ -56,6 +56,7 @@ char *nodes_file_read(const char *path, char *why, size_t why_size)
     char *list = calloc(1, LIST_MAX + 1);
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     bool filled = list && fd >= 0 && fill(fd, list, &length);
+    int error = !list ? ENOMEM : filled ? 0 : errno;
     const char *what = list ? complaint(filled, list, length) : "out of memory";
     if (what)
         snprintf(why, why_size, "the list of masters cannot be read from %s: %s", path, what);
@@ -66,6 +67,7 @@ char *nodes_file_read(const char *path, char *why, size_t why_size)
         return list;
     }
     nodes_file_free(list);
+    errno = error;
     return NULL;
 }
 

@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 /* The text of the file without its comments, to be freed with nodes_file_free(); NULL with a
- * sentence in `why` on failure. */
+ * sentence in `why` on failure; errno is 0 if the file is no list. */
 char *nodes_file_read(const char *path, char *why, size_t why_size);
 
 /* Wipes the list before it frees it. */

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /* Room after a client's list must not be needed: the client is NULL. */
@@ -136,6 +137,25 @@ static void works_with_file(const redlock_options *options)
     user_open(&user, NULL, options);
     assert_code(user.ready_code, REDLOCK_OK);
     user_close_clean(&user, &cluster);
+}
+
+/* The list may be right. */
+static void test_no_descriptor_for_the_file(void **state)
+{
+    (void)state;
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock *client;
+    char why[256];
+    struct rlimit usual, none;
+    options.nodes_file = "/dev/null";
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &usual), 0);
+    none = (struct rlimit){.rlim_cur = 0, .rlim_max = usual.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    redlock_code code = redlock_open(&client, EV_DEFAULT, &options, why, sizeof why);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &usual), 0);
+    assert_code(code, REDLOCK_E_SYSTEM);
+    assert_non_null(strstr(why, "Too many open files"));
+    assert_code(redlock_open(&client, EV_DEFAULT, &options, why, sizeof why), REDLOCK_E_NODES);
 }
 
 /* The environment's list comes before its file, the options before both. */
@@ -387,6 +407,7 @@ int main(void)
         cmocka_unit_test(test_too_many_and_huge_lists),
         cmocka_unit_test(test_numbers_of_masters),
         cmocka_unit_test(test_list_from_a_file),
+        cmocka_unit_test(test_no_descriptor_for_the_file),
         cmocka_unit_test(test_spare_votes_that_a_refusal_stops),
         cmocka_unit_test(test_bad_numbers),
         cmocka_unit_test(test_tokens_told),
