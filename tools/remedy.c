@@ -6,6 +6,11 @@
     "it is in cluster mode: locks need independent masters (cluster-enabled no), for a cluster "   \
     "takes no script on several names and replaces masters by replicas that lack a lock"
 
+#define LACK                                                                                       \
+    "it lacks a command that locks need: if it is a sentinel, list the masters themselves; if "    \
+    "the "                                                                                         \
+    "command was renamed (rename-command), give it back its name"
+
 #define MUTE                                                                                       \
     "it closes the connection at once: if this is a TLS port, write rediss://; else look at its "  \
     "log"
@@ -53,8 +58,8 @@ static const struct {
     {"MOVED ", CLUSTER},
     {"CLUSTERDOWN", CLUSTER},
     {"CROSSSLOT", CLUSTER},
-    {"unknown command", "it lacks a command that locks need: if it is a sentinel, list the masters "
-                        "themselves; if the command was renamed, give it back its name"},
+    {"unknown command", LACK},
+    {"Unknown Redis command", LACK},
     {"TLS: closed by the master", SHUT},
     {"TLS: it closed the connection", SHUT},
     {"TLS: cannot read: Connection reset", SHUT},

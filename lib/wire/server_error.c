@@ -80,6 +80,8 @@ static size_t rewrite_denial(char *text, size_t room, const char *command)
     else if (strstr(text, "can't access at least one of the keys"))
         snprintf(text, room, "NOPERM this user has no permissions to access a key of '%s'",
                  command);
+    else if (strstr(text, "Unknown Redis command"))
+        snprintf(text, room, "ERR unknown command '%s' in a script", command);
     return strlen(text);
 }
 

@@ -63,6 +63,12 @@ class Down(Doctor):
         told = self.redlock("lock", "a", "--nodes", server.uri(), status=78).err
         self.assertIn("is in cluster mode: list independent masters only", told)
 
+    def test_a_renamed_command(self):
+        server = self.server("rename-command PEXPIRE else")
+        found = self.examine(server.uri(), status=0, more=["--adopt"])
+        self.assertEqual(found["no_queue"], "ERR unknown command 'pexpire' in a script")
+        self.assertIn("if the command was renamed (rename-command)", "\n".join(found["advice"]))
+
     def test_a_tls_port(self):
         """The greeting of a server that shares no TLS version with us and closes the connection."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

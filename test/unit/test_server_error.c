@@ -64,6 +64,23 @@ static void a_denied_command_is_named(void **state)
         "NOPERM User ann has no permissions to run the 'info' command");
 }
 
+static void a_command_that_was_renamed_is_named(void **state)
+{
+    (void)state;
+    char error[300];
+    unsigned line = local_queue_of(SCRIPT_RENEW_TEXT, "call('pexpire'");
+    snprintf(error, sizeof error,
+             "ERR Unknown Redis command called from script script: " SCRIPT_RENEW_SHA1
+             ", on @user_script:%u.",
+             line);
+    assert_string_equal(tidy(error), "ERR unknown command 'pexpire' in a script");
+    snprintf(error, sizeof error,
+             "ERR Error running script (call to f_" SCRIPT_RENEW_SHA1
+             "): @user_script:%u: @user_script: %u: Unknown Redis command called from Lua script",
+             line, line);
+    assert_string_equal(tidy(error), "ERR unknown command 'pexpire' in a script");
+}
+
 static void a_key_that_is_denied_is_told_with_its_command(void **state)
 {
     (void)state;
@@ -137,6 +154,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_denied_command_is_named),
+        cmocka_unit_test(a_command_that_was_renamed_is_named),
         cmocka_unit_test(a_key_that_is_denied_is_told_with_its_command),
         cmocka_unit_test(what_cannot_be_known_is_left),
         cmocka_unit_test(numbers_of_lines_that_no_script_has),
