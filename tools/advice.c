@@ -82,6 +82,12 @@ static void advise_on_finding(struct text *out, const struct finding *finding)
         text_format(out, "\n");
         advise_on_words(out, finding->no_queue.bytes);
     }
+    if (finding->unheard.length > 0) {
+        text_format(out, "whoever waits gets a lock up to a second late: ");
+        text_shown(out, finding->unheard.bytes, finding->unheard.length);
+        text_format(out, "\n");
+        advise_on_words(out, finding->unheard.bytes);
+    }
 }
 
 void advise_on_node(struct text *out, const redlock_node *node, const struct finding *finding)

@@ -251,6 +251,7 @@ static void finding_json(struct json *json, const struct finding *finding)
         json_null(json, "grants");
     json_string(json, "refusal", finding->refusal.bytes);
     json_string(json, "no_queue", finding->no_queue.bytes);
+    json_string(json, "unheard", finding->unheard.bytes);
 }
 
 static void tls_json(struct json *json, const redlock_tls *tls)

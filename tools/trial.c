@@ -122,6 +122,18 @@ static void on_holder(redlock_lease *lease, const redlock_event *event, void *da
         end(trial);
 }
 
+/* The log is where the library tells of its notification connections. */
+static void on_log(redlock_level level, const char *line, void *data)
+{
+    static const char denied[] = "cannot subscribe: ";
+    struct trial *trial = data;
+    const char *why = strstr(line, denied), *end = why ? strchr(why, ';') : NULL;
+    (void)level;
+    trial->listened |= why || strstr(line, ": tells of grants");
+    if (end && trial->finding.unheard.length == 0)
+        text_add(&trial->finding.unheard, why, (size_t)(end - why));
+}
+
 /* The waiter is enqueued, and the master says for how long the name is held. */
 static bool is_queued(const struct trial *trial)
 {
@@ -136,7 +148,7 @@ static void on_look(struct ev_loop *loop, ev_timer *timer, int events)
     (void)events;
     for (unsigned i = 0; i < REDLOCK_MASTERS_MAX; i++) {
         struct trial *trial = &trials->of[i];
-        if (trial->waiter && !trial->ended && is_queued(trial))
+        if (trial->waiter && !trial->ended && trial->listened && is_queued(trial))
             end(trial);
     }
 }
@@ -152,6 +164,9 @@ static bool open_client(struct trial *trial, const char *master)
     options.prefix = given->prefix;
     options.max_ttl_ms = trial->max_ttl_ms;
     options.connect_timeout_ms = given->connect_timeout_ms;
+    options.on_log = on_log;
+    options.log_level = REDLOCK_LOG_DEBUG;
+    options.data = trial;
     if (strncasecmp(master, "rediss:", 7) == 0)
         options_of_tls(given, &options);
     options.request_timeout_ms = given->request_timeout_ms > REQUEST_TIMEOUT_MS
@@ -259,5 +274,6 @@ void trials_free(struct trials *trials)
     for (unsigned i = 0; i < REDLOCK_MASTERS_MAX; i++) {
         text_free(&trials->of[i].finding.refusal);
         text_free(&trials->of[i].finding.no_queue);
+        text_free(&trials->of[i].finding.unheard);
     }
 }

@@ -21,13 +21,14 @@ struct finding {
     bool is_another;      /* than the master that was met at this address, which is still there */
     struct text refusal;  /* why it does not grant */
     struct text no_queue; /* why nobody can wait there; empty if somebody can */
+    struct text unheard;  /* why waiters do not hear of grants; empty if they do */
 };
 
 struct trial {
     struct trials *all;
     redlock *client;
     redlock_lease *holder, *waiter;
-    bool ended;
+    bool ended, listened; /* it is known whether the waiter hears of grants */
     int64_t max_ttl_ms;
     struct finding finding;
 };

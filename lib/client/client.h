@@ -51,6 +51,7 @@ struct subscriber {
     unsigned floods;   /* in a row */
     usec flooded_at;
     usec paused_until;
+    bool denied; /* and that was logged */
 };
 
 /* The calls about a lease that the pump has not yet carried out, in its order; see pump.c. */

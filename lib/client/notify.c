@@ -1,5 +1,7 @@
 #include "notify.h"
 
+#include <string.h>
+
 #include "client_mutant.h"
 #include "link.h"
 #include "report.h"
@@ -20,6 +22,8 @@ static usec pause_of(const struct subscriber *subscriber)
     unsigned doubles = subscriber->floods - 1;
     return PAUSE_FIRST << (doubles < PAUSE_DOUBLES ? doubles : PAUSE_DOUBLES);
 }
+
+#define DENIED "cannot subscribe: "
 
 static void end_flood(redlock *client, unsigned master)
 {
@@ -53,10 +57,26 @@ void notify_expect(redlock *client, unsigned master, unsigned messages)
 
 /* ---- */
 
+/* A denial is a warning once: each wait tries it anew. */
+static void tell_subscription(redlock *client, const struct event *event)
+{
+    struct subscriber *subscriber = &client->subscribers[event->master];
+    const char *node = client->addresses[event->master].shown;
+    bool is_denied = event->kind == EVENT_CLOSED && event->text &&
+                     strncmp(event->text, DENIED, sizeof DENIED - 1) == 0;
+    if (event->kind == EVENT_SUBSCRIBED)
+        client_log(client, REDLOCK_LOG_DEBUG, "%s: tells of grants", node);
+    else if (is_denied && !subscriber->denied)
+        client_log(client, REDLOCK_LOG_WARNING, "%s: %s; waiters look each second", node,
+                   event->text);
+    subscriber->denied |= is_denied;
+}
+
 static void deliver(void *owner, usec now, const struct event *event)
 {
     redlock *client = owner;
     struct event heard = *event;
+    tell_subscription(client, event);
     client->now = CLIENT_MUTANT(HEARD_BY_AN_OLD_LOOK) ? client->now : now;
     if (event->kind == EVENT_CONNECTED)
         return; /* the connection is not subscribed yet */

@@ -180,6 +180,16 @@ class Denied(Masters):
                 line = RENEW[0].splitlines()[int(place[1]) - 1] if place else ""
                 self.assertTrue(f"call('{command}'" in line or f"'{command}' command" in told, told)
 
+    def test_who_may_not_listen_is_told_by_nodes(self):
+        for name, change in ("deaf", "-subscribe"), ("elsewhere", "resetchannels"):
+            with self.subTest(change=change):
+                self.make_user(name, change)
+                told = self.redlock("nodes", "--prefix", "lock:", status=0,
+                                    env=self.env(REDLOCK_NODES=self.servers[0].uri(f"{name}:pw@"))).out
+                self.assertIn("locks work", told)
+                self.assertRegex(told, "  -> whoever waits gets a lock up to a second late: cannot subscribe: NOPERM .*\n"
+                                       "  -> its ACL forbids this user what locks need")
+
     def test_a_waiter_behind_another_needs_its_rank(self):
         self.lock("lock:q")
         first = self.spawn("lock", "--wait", "1h", "lock:q")
