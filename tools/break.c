@@ -51,6 +51,7 @@ const char break_help[] =
 #define LOOKS_MOST   5 /* for the sake of a slow master */
 #define ANSWERS_MS   1000
 #define ROUNDED_MS   2 /* the time that is left, and a difference of two times */
+#define AT_ONCE_MOST 8 /* releases, so that no master answers them late */
 #define TRIES_MOST   5 /* a holder that renews between two masters' deletes sets it again */
 
 enum phase { LOOKS, ASKS, LOOKS_AGAIN, BREAKS, CHECKS };
@@ -69,6 +70,7 @@ struct breaker {
     int64_t broken_at;    /* likewise when it was deleted last */
     int64_t ends;         /* no later it ends, as was seen first; 0: not known */
     unsigned permits;     /* of the name; 0: it is not about permits */
+    unsigned slots, next; /* to be released, and which is next */
     unsigned left;        /* releases under way */
     unsigned looks;       /* that a slow master did not answer in time */
     unsigned tries;
@@ -223,6 +225,7 @@ static void look_soon(struct breaker *breaker)
 /* ---- Breaking ----------------------------------------------------------- */
 
 static void look(struct breaker *breaker, enum phase phase);
+static void release_next(struct breaker *breaker);
 
 static void on_released(redlock_lease *lease, const redlock_event *event, void *data)
 {
@@ -230,7 +233,10 @@ static void on_released(redlock_lease *lease, const redlock_event *event, void *
     for (unsigned i = 0; i < event->masters; i++)
         breaker->breakage.of[i].had |= event->votes[i].kind == REDLOCK_VOTE_RELEASED;
     redlock_lease_free(lease);
-    if (--breaker->left == 0 && !breaker->session.ending)
+    breaker->left--;
+    if (!breaker->session.ending)
+        release_next(breaker);
+    if (breaker->left == 0 && !breaker->session.ending)
         look(breaker, CHECKS);
 }
 
@@ -247,20 +253,27 @@ static redlock_code release(struct breaker *breaker, unsigned slot)
                                  breaker);
 }
 
-static void break_now(struct breaker *breaker)
+static void release_next(struct breaker *breaker)
 {
-    unsigned slots = breaker->breakage.kind == SHARE_HAS_PERMIT ? breaker->permits : 1;
-    breaker->phase = BREAKS;
-    breaker->broken_at = boot_ms();
-    breaker->tries++;
-    for (unsigned slot = 0; slot < slots; slot++) {
-        redlock_code code = release(breaker, slot);
+    while (breaker->next < breaker->slots && breaker->left < AT_ONCE_MOST) {
+        redlock_code code = release(breaker, breaker->next);
         if (code != REDLOCK_OK) {
             session_refused(&breaker->session, "cannot break", code);
             return;
         }
+        breaker->broken_at = boot_ms();
+        breaker->next++;
         breaker->left++;
     }
+}
+
+static void break_now(struct breaker *breaker)
+{
+    breaker->phase = BREAKS;
+    breaker->tries++;
+    breaker->slots = breaker->breakage.kind == SHARE_HAS_PERMIT ? breaker->permits : 1;
+    breaker->next = 0;
+    release_next(breaker);
 }
 
 /* ---- What came of it ---------------------------------------------------- */

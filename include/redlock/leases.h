@@ -77,8 +77,8 @@ typedef struct redlock_vote {
     unsigned readers;     /* HELD, of redlock_inspect(): number of readers; 0: held exclusively.
                            * With `permits`: the number of permits that are out */
     const char *reader_tokens; /* likewise the tokens of as many of them, one a line; else "" */
-    unsigned permits; /* HELD, of redlock_inspect(): K, the largest that a client asked for in the
-                       * last hour, or as many as are seen to be; 0: not about permits */
+    unsigned permits; /* HELD, of redlock_inspect() of one name: K, the largest that a client asked
+                       * for in the last hour, or as many as are seen to be; 0: not about permits */
 } redlock_vote;
 
 /* "granted", "held", …; "acquired", "lost", …: constants.  Any thread. */
@@ -309,6 +309,8 @@ redlock_release_permit(redlock *client, redlock_lease **lease, const redlock_nam
  * once a quorum agrees on the holder, or that all names are free, and the other
  * masters have had as long again: the vote of a silent master is NONE.  With
  * options.all_answers it ends when each that is connected has answered, or has TIMEOUT.
+ * Of several names permits are not told.  A client asks for 8 inspections at a time, and for a
+ * further one when the end of one was told, so any number may be begun at once.
  * The handle is to be freed; returns as redlock_acquire_names().
  */
 REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_inspect(redlock *client, redlock_lease **lease,

@@ -133,11 +133,12 @@ struct redlock {
     struct randomness_store random;
     unsigned process; /* the process that opened the client */
 
-    struct lease_queue left, releases, asked; /* with calls to carry out; see queues.h */
-    bool misplaced;                           /* `asked` has leases that belong into another */
-    struct lease_queue untold, cancelled;     /* with outcomes to tell; in the next round */
-    redlock_lease *telling;                   /* the lease whose outcomes are being told */
-    uint32_t adopt;                           /* a bit for each master to be adopted */
+    struct lease_queue left, releases, asked, looks; /* with calls to carry out; see queues.h */
+    bool misplaced;   /* `asked` or `looks` has leases that belong into another */
+    unsigned looking; /* leases that inspect, and whose end was not told yet */
+    struct lease_queue untold, cancelled; /* with outcomes to tell; in the next round */
+    redlock_lease *telling;               /* the lease whose outcomes are being told */
+    uint32_t adopt;                       /* a bit for each master to be adopted */
     struct client_task *tasks;
     bool tasks_asked, tasks_untold; /* of any of them */
 

@@ -31,6 +31,16 @@ static bool pump_links(redlock *client)
 
 /* ---- calls that the user made ---------------------------------------------- */
 
+/* Of one that is freed no end is told.  It may not have begun. */
+static void count_looks(const redlock_lease *lease, unsigned operations)
+{
+    bool freed = operations & OP_FREE, begins = operations & OP_INSPECT;
+    if (begins && !freed)
+        lease->client->looking++;
+    else if (!begins && !lease->ended)
+        lease->client->looking--;
+}
+
 static void carry_out(redlock *client, redlock_lease *lease)
 {
     static const enum event_kind events[] = {/* in the order of enum operation */
@@ -40,6 +50,8 @@ static void carry_out(redlock *client, redlock_lease *lease)
     unsigned operations = lease->operations;
     lease->operations = 0;
     bool freed = operations & (OP_DETACH | OP_FREE);
+    if (lease->inspects)
+        count_looks(lease, operations);
     if (announcer_of(lease) && operations & OPS_ENDING_ANNOUNCEMENTS)
         client_tasks_end_of(lease);
     if (freed)
@@ -60,6 +72,14 @@ static unsigned carry_out_those(redlock *client, struct lease_queue *calls, unsi
     return room;
 }
 
+/* Each when its turn has come: see LOOKS_MOST. */
+static unsigned carry_out_looks(redlock *client, unsigned room)
+{
+    for (; room && queues_may_look(client); room--)
+        carry_out(client, queue_take_asked(&client->looks));
+    return room;
+}
+
 /* What was detached must be renewed no more, as another process may give it back at any time; and
  * to leave a lease sends nothing.  Releases come before the others, so that the releases for one
  * master go in one command, but not all, as more may come for ever.  The calls about one lease keep
@@ -72,6 +92,7 @@ static bool carry_out_calls(redlock *client)
     unsigned most = CLIENT_CALLS_A_TURN(CALLS_A_TURN), others = most / 4;
     unsigned room = carry_out_those(client, &client->releases, most - others) + others;
     room = carry_out_those(client, &client->asked, room);
+    room = carry_out_looks(client, room);
     carry_out_those(client, &client->releases, room);
     if (queues_have_calls(client))
         client->pump.rounds = PUMP_ROUNDS; /* this round is the last of its turn */
@@ -140,6 +161,8 @@ static void call_user(redlock *client, redlock_lease *lease, const struct outcom
     if (outcome->kind == OUTCOME_NOT_ACQUIRED || outcome->kind == OUTCOME_RELEASED ||
         outcome->kind == OUTCOME_SEEN)
         lease->ended = true;
+    if (outcome->kind == OUTCOME_SEEN)
+        client->looking--;
     lease->lost |= outcome->kind == OUTCOME_LOST;
     lease->told = true;
     lease->callback(lease, &event, lease->data);

@@ -7,8 +7,11 @@
 
 static struct lease_queue *queue_for(redlock *client, const redlock_lease *lease)
 {
-    if (lease->operations & OP_DETACH || (lease->ended && lease->operations & OP_FREE))
+    bool needs_nothing_more = lease->ended || lease->inspects;
+    if (lease->operations & OP_DETACH || (needs_nothing_more && lease->operations & OP_FREE))
         return &client->left;
+    if (lease->inspects)
+        return &client->looks;
     bool releases = lease->operations & OP_RELEASE && !CLIENT_MUTANT(CALLS_IN_ORDER);
     return releases ? &client->releases : &client->asked;
 }
@@ -16,7 +19,7 @@ static struct lease_queue *queue_for(redlock *client, const redlock_lease *lease
 void queue_asked(redlock *client, redlock_lease *lease)
 {
     struct lease_queue *queue = queue_for(client, lease);
-    bool ahead = queue != &client->asked;
+    bool ahead = queue == &client->left || queue == &client->releases;
     if (lease->asked) {
         client->misplaced |= ahead && !lease->ahead;
         return;
@@ -35,11 +38,12 @@ void queues_sort(redlock *client)
 {
     if (!client->misplaced)
         return;
-    struct lease_queue all = client->asked;
-    client->asked = (struct lease_queue){0};
+    struct lease_queue all[] = {client->asked, client->looks};
+    client->asked = client->looks = (struct lease_queue){0};
     client->misplaced = false;
-    for (redlock_lease *lease; (lease = queue_take_asked(&all));)
-        queue_asked(client, lease);
+    for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
+        for (redlock_lease *lease; (lease = queue_take_asked(&all[i]));)
+            queue_asked(client, lease);
 }
 
 redlock_lease *queue_take_asked(struct lease_queue *queue)
@@ -52,9 +56,16 @@ redlock_lease *queue_take_asked(struct lease_queue *queue)
     return lease;
 }
 
+/* Of a client that closes each ends at once. */
+bool queues_may_look(const redlock *client)
+{
+    return client->looks.first && (client->looking < LOOKS_MOST || client->closing);
+}
+
 bool queues_have_calls(const redlock *client)
 {
-    return client->left.first || client->releases.first || client->asked.first;
+    return client->left.first || client->releases.first || client->asked.first ||
+           queues_may_look(client);
 }
 
 static void append_untold(struct lease_queue *queue, redlock_lease *lease)

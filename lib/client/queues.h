@@ -6,9 +6,14 @@
 
 #include "client.h"
 
+/* So many leases inspect at a time: a master answers what comes together when it has done all of
+ * it, and the time for an answer runs meanwhile.  The longest look takes about 5 ms of a master (a
+ * name of the longest, and as many permits as there may be), and the shortest time is 50 ms. */
+#define LOOKS_MOST 8
+
 /* Both do nothing if the lease is in that queue already.  A lease with calls to carry out is in one
- * of three queues: if it is detached, or is freed after its end, in `left`, if it is released in
- * `releases`, else in `asked`. */
+ * of four queues: if it is detached, or is freed after its end or while it inspects, in `left`, if
+ * it is released in `releases`, if it is to inspect in `looks`, else in `asked`. */
 void queue_asked(redlock *client, redlock_lease *lease);
 void queue_untold(redlock *client, redlock_lease *lease);
 
@@ -17,6 +22,9 @@ void queues_sort(redlock *client);
 
 /* The first lease of `queue`, a queue of calls, which it leaves; NULL if there is none. */
 redlock_lease *queue_take_asked(struct lease_queue *queue);
+
+/* A lease in `looks` has its turn. */
+bool queues_may_look(const redlock *client);
 
 /* There are calls to carry out. */
 bool queues_have_calls(const redlock *client);

@@ -276,8 +276,16 @@ static char *put_renew_arguments(char *to, const struct request *request)
     return put_integer(to, request->not_after);
 }
 
+static char *put_renew_of_slot(char *to, const struct request *request)
+{
+    to = put_call(to, request, REQUEST_RENEW, SCRIPT_RENEW_SLOT, RENEW_ARGUMENTS);
+    return put_renew_arguments(to, request);
+}
+
 static char *put_renew(char *to, const struct request *request)
 {
+    if (request_is_for_slot(request))
+        return put_renew_of_slot(to, request);
     bool shared = request_shares_any(request);
     to = PUT_CALL_IN_MODES(to, request, RENEW, RENEW_ARGUMENTS + shared, shared);
     to = put_renew_arguments(to, request);

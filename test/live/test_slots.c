@@ -3,11 +3,14 @@
  */
 #include "one_master.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "ground/slots.h"
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+#define HOUR 3600000
 
 /* Of the name "pool", which is said to have `permits` slots. */
 static enum answer about_slot(struct request request, unsigned slot, unsigned permits)
@@ -41,6 +44,21 @@ static enum answer queue_slot(unsigned slot, const char *token, usec ticket)
 static enum answer release_slot(unsigned slot, const char *token)
 {
     return about_slot(request_of(REQUEST_RELEASE, NULL, token), slot, 4);
+}
+
+static enum answer renew_slot(unsigned slot, const char *token)
+{
+    return about_slot(request_of(REQUEST_RENEW, NULL, token), slot, 0);
+}
+
+static unsigned lookups(void)
+{
+    redisReply *info = cluster_ask(&cluster, 0, "INFO stats");
+    unsigned hits = 0, misses = 0;
+    sscanf(strstr(info->str, "keyspace_hits:"), "keyspace_hits:%u", &hits);
+    sscanf(strstr(info->str, "keyspace_misses:"), "keyspace_misses:%u", &misses);
+    freeReplyObject(info);
+    return hits + misses;
 }
 
 static void take_slots(unsigned count)
@@ -225,9 +243,65 @@ static void a_free_name_is_not_that_of_its_permits(void **state)
     assert_int_equal(simply(REQUEST_PEEK, "pool", "x"), ANSWER_HELD);
     assert_int_equal(reply.permits, 4);
     assert_int_equal(reply.readers, 2);
+    assert_int_equal(simply(REQUEST_PEEK, "pool other", "x"), ANSWER_ABSENT);
+}
+
+/* A renewal stores that there is its slot, where the number was forgotten. */
+static void who_looks_finds_each_slot_that_is_held(void **state)
+{
+    (void)state;
+    take_slots(3);
     TELL("DEL redlock:permits:pool");
+    assert_int_equal(simply(REQUEST_PEEK, "pool", "x"), ANSWER_ABSENT);
+    assert_int_equal(renew_slot(1, "c"), ANSWER_HELD);
+    assert_int_equal(renew_slot(3, "c"), ANSWER_ABSENT);
+    assert_holder("redlock:permits:pool", NULL);
+    assert_int_equal(renew_slot(1, "b"), ANSWER_YES);
     assert_int_equal(simply(REQUEST_PEEK, "pool", "x"), ANSWER_HELD);
     assert_int_equal(reply.permits, 2);
+    assert_int_equal(reply.readers, 2);
+    assert_int_equal(renew_slot(2, "c"), ANSWER_YES);
+    assert_int_equal(renew_slot(0, "a"), ANSWER_YES);
+    assert_int_equal(simply(REQUEST_PEEK, "pool", "x"), ANSWER_HELD);
+    assert_int_equal(reply.permits, 3);
+    assert_true(ASK_COUNT("PTTL redlock:permits:pool") >= ASK_COUNT("PTTL redlock:permit:0:pool"));
+}
+
+/* Also where the lease is longer than the hour for which the number is kept. */
+static void the_number_outlives_the_slots(void **state)
+{
+    (void)state;
+    struct request request = request_of(REQUEST_GRANT, NULL, "a");
+    request.ttl_ms = 2 * HOUR;
+    assert_int_equal(about_slot(request, 3, 4), ANSWER_YES);
+    assert_true(ASK_COUNT("PTTL redlock:permits:pool") > HOUR);
+    TELL("SET redlock:permits:pool 4 PX 10000");
+    request.token = "b";
+    assert_int_equal(about_slot(request, 0, 2), ANSWER_YES); /* two know of two slots alone */
+    assert_holder("redlock:permits:pool", "4");
+    assert_true(ASK_COUNT("PTTL redlock:permits:pool") > HOUR);
+    assert_int_equal(release_slot(3, "a"), ANSWER_YES);
+    TELL("SET redlock:permits:pool 4 PX 10000");
+    request.token = "c";
+    assert_int_equal(about_slot(request, 1, 2), ANSWER_YES);
+    assert_holder("redlock:permits:pool", "2");
+    request.tag.kind = REQUEST_RENEW;
+    request.ttl_ms = 5 * HOUR;
+    assert_int_equal(about_slot(request, 1, 0), ANSWER_YES);
+    assert_true(ASK_COUNT("PTTL redlock:permits:pool") > 4 * HOUR);
+}
+
+/* A name that never had permits costs two looks, and one with permits as many as it has. */
+static void a_free_name_is_quickly_looked_at(void **state)
+{
+    (void)state;
+    unsigned before = lookups();
+    assert_int_equal(simply(REQUEST_PEEK, "free", "x"), ANSWER_ABSENT);
+    assert_in_range(lookups() - before, 1, 2);
+    take_slots(1);
+    before = lookups();
+    assert_int_equal(simply(REQUEST_PEEK, "pool", "x"), ANSWER_HELD);
+    assert_in_range(lookups() - before, 1, 20);
 }
 
 int main(void)
@@ -246,6 +320,9 @@ int main(void)
         TEST(the_dead_are_told_nothing),
         TEST(who_leaves_leaves_all_queues),
         TEST(a_free_name_is_not_that_of_its_permits),
+        TEST(who_looks_finds_each_slot_that_is_held),
+        TEST(the_number_outlives_the_slots),
+        TEST(a_free_name_is_quickly_looked_at),
     };
     return RUN_WITH(tests, .masters = 1);
 }

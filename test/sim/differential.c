@@ -675,6 +675,7 @@ static struct model_call draw_slot_call(struct test *t)
     call.whole = chance_permille(&t->chance, 700);
     call.value = 1 + chance_below(&t->chance, VALUES);
     call.ttl_ms = chance_range(&t->chance, 2, LONGEST_MS);
+    call.heal = chance_permille(&t->chance, 500);
     unsigned slot = chance_below(&t->chance, permits);
     if (call.kind == REQUEST_QUEUE || chance_permille(&t->chance, 300)) {
         unsigned which = chance_below(&t->chance, SLOT_WAITERS);
@@ -686,6 +687,8 @@ static struct model_call draw_slot_call(struct test *t)
     call.names[0] = (uint8_t)(call.kind == REQUEST_PEEK ? OF_SLOTS : model_slot(OF_SLOTS, slot));
     if (call.kind == REQUEST_GRANT && chance_permille(&t->chance, 500))
         call.proposal = draw_clock(t);
+    if (call.kind == REQUEST_RENEW && t->model.data.keys[call.names[0]].value)
+        call.value = t->model.data.keys[call.names[0]].value;
     return call;
 }
 
@@ -953,6 +956,7 @@ static void break_rule(const char *word)
                  {"upgrades_beside", &model_flaws.upgrades_beside},
                  {"passes_registry", &model_flaws.passes_registry},
                  {"new_places_pass", &model_flaws.new_places_pass},
+                 {"renewals_hide_slots", &model_flaws.renewals_hide_slots},
                  {"announces_for_anyone", &model_flaws.announces_for_anyone},
                  {"latch_of_any_process", &model_flaws.latch_of_any_process},
                  {"drops_young", &model_flaws.drops_young},
@@ -979,6 +983,13 @@ static void delete_by_hand(struct test *t)
     for (unsigned i = 0; readers && i < MODEL_READERS; i++)
         if (t->model.data.readers[i].name == name)
             t->model.data.readers[i].value = 0;
+}
+
+/* As an hour in which nobody asked would have it. */
+static void forget_permits(struct test *t)
+{
+    integer(t, "DEL redlock:permits:name:1");
+    t->model.data.permits[OF_SLOTS] = 0;
 }
 
 /* Hello puts the clock above all proposals: it has to be behind them for any to count. */
@@ -1022,6 +1033,8 @@ int main(int argc, char **argv)
             delete_by_hand(&t);
         if (chance_permille(&t.chance, 20))
             set_clock_back(&t);
+        if (chance_permille(&t.chance, 100))
+            forget_permits(&t);
         if (chance_permille(&t.chance, 20))
             said_spoil(t.context, &t.chance, &t.model);
         if (chance_permille(&t.chance, 20))

@@ -339,6 +339,12 @@ static bool give_to_first(struct model_master *master, usec wall, unsigned name,
 
 /* ---- slots -------------------------------------------------------------------------- */
 
+static void learn_permits(struct model_master *master, unsigned like, unsigned permits)
+{
+    unsigned *known = &master->data.permits[model_slot_name(like)];
+    *known = permits > *known ? permits : *known;
+}
+
 /* The slot so many steps on from this one, on the ring of all. */
 static unsigned slot_at(unsigned slot, unsigned permits, unsigned steps)
 {
@@ -362,12 +368,6 @@ static const struct model_waiter *first_for_any(const struct model_master *maste
             first = its;
     }
     return first;
-}
-
-static void learn_permits(struct model_master *master, const struct model_call *call)
-{
-    unsigned *known = &master->data.permits[model_slot_name(call->names[0])];
-    *known = call->permits > *known ? call->permits : *known;
 }
 
 /* The next one behind this that is free, with nobody in its line. */
@@ -514,6 +514,8 @@ static enum answer renew(struct model_master *master, usec wall, const struct mo
     for (unsigned i = 0; i < call->count; i++)
         if (were_converted[i])
             hand_over(master, wall, call->names[i], answer);
+    if (model_is_slot(call->names[0]) && !model_flaws.renewals_hide_slots)
+        learn_permits(master, call->names[0], model_slot_number(call->names[0]) + 1);
     return absent ? ANSWER_HEALED : ANSWER_YES;
 }
 
@@ -641,7 +643,7 @@ static enum answer queue(struct model_master *master, usec wall, const struct mo
     const struct model_waiter *before = find_waiter(master, call->value);
     bool was_there = before && model_waits(master, before, wall, call->names[0]);
     if (model_is_slot(call->names[0]))
-        learn_permits(master, call);
+        learn_permits(master, call->names[0], call->permits);
     if (!clock->h)
         return ANSWER_NO_CLOCK;
     answer->clock = clock->h;
@@ -682,7 +684,7 @@ static enum answer grant(struct model_master *master, usec wall, const struct mo
     bool fenced = call->proposal != 0, passed_over = somebody_waits(master, wall, call);
     bool is_slot = model_is_slot(call->names[0]);
     if (is_slot)
-        learn_permits(master, call);
+        learn_permits(master, call->names[0], call->permits);
     if (!fenced && !call->modes && call->count == 1 && !passed_over &&
         acquire(master, wall, call) == ANSWER_YES)
         return ANSWER_YES;
@@ -779,10 +781,9 @@ static bool tells_of_slots(struct model_master *master, usec wall, unsigned name
     unsigned permits = name < MODEL_NAMES ? master->data.permits[name] : 0;
     int64_t left = -2;
     unsigned held = 0;
-    for (unsigned slot = name < MODEL_NAMES ? MODEL_PERMITS : 0; slot-- > 0;) {
+    for (unsigned slot = permits; slot-- > 0;) {
         const struct model_key *key = look_up(master, wall, model_slot(name, slot));
         held += key->value != 0;
-        permits = key->value && slot >= permits ? slot + 1 : permits;
         left = key->value ? time_to_live(key, wall) : left;
     }
     if (!held && !(permits && first_for_any(master, wall, model_slot(name, 0))))
@@ -799,8 +800,6 @@ static enum answer peek(struct model_master *master, usec wall, const struct mod
 {
     for (unsigned i = 0; i < call->count; i++) {
         const struct model_key *key = look_up(master, wall, call->names[i]);
-        if (!key->value && tells_of_slots(master, wall, call->names[i], answer))
-            return ANSWER_HELD;
         if (!key->value)
             continue;
         answer->value = key->value;
@@ -808,7 +807,8 @@ static enum answer peek(struct model_master *master, usec wall, const struct mod
         answer->readers = model_readers(master, wall, call->names[i]);
         return ANSWER_HELD;
     }
-    return ANSWER_ABSENT;
+    bool slots = call->count == 1 && tells_of_slots(master, wall, call->names[0], answer);
+    return slots ? ANSWER_HELD : ANSWER_ABSENT;
 }
 
 /* hello.lua keeps the clock above all that it can ever have granted or stored. */

@@ -249,6 +249,7 @@ struct model_flaws {
     bool passes_registry;      /* grant looks at the line of its own slot alone */
     bool new_places_pass;      /* a new place is given a free slot though somebody older waits */
     bool gives_no_hints;       /* a slot that nobody stands at is freed in silence */
+    bool renewals_hide_slots;  /* a renewal does not store that there is its slot */
     bool announces_for_anyone; /* announce does not look at the token */
     bool latch_of_any_process; /* what was given to a former process counts */
     bool drops_young;          /* drop does not look at how long the latch has been there */

@@ -34,7 +34,7 @@
     X(GRANT,   grant,   1,    1,    1,   1,    1,    1,    1) /* like ACQUIRE, but refused while a waiter is queued; tells the clock */\
     X(RAISE,   raise,   1,    0,    0,   1,    0,    0,    0) /* store the fence, if the token is ours */\
     X(QUEUE,   queue,   1,    1,    1,   1,    0,    0,    1) /* enter the queue, or stay in it */       \
-    X(RENEW,   renew,   1,    0,    1,   0,    1,    1,    0) /* prolong where the token is ours, or heal */\
+    X(RENEW,   renew,   1,    0,    1,   0,    1,    1,    1) /* prolong where the token is ours, or heal */\
     X(UPGRADE, upgrade, 1,    1,    1,   1,    0,    0,    0) /* make shared names ours alone, if nobody else reads them */\
     X(RELEASE, release, 1,    0,    0,   0,    1,    0,    1) /* give back where the token is ours */    \
     X(PEEK,    peek,    0,    0,    0,   0,    0,    0,    0) /* tell the holder and the time left */

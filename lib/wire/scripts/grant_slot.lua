@@ -8,6 +8,7 @@
 local clock = KEYS[2]
 local fenced = ARGV[3] ~= '0'
 -- uses slots.lua
+local lasts = tonumber(ARGV[2])
 -- uses most_slots.lua
 local is_open = redis.call('exists', 'redlock:queue:' .. slot, 'redlock:queue:' .. permits) == 0
 

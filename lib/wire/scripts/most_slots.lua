@@ -1,7 +1,18 @@
--- The number of slots that this client knows of, and the largest of any client is stored for those
--- who look.  The build puts this where a script says that it uses it.
+-- The number of slots that this client knows of, `count`.  The largest of any client is stored for
+-- those who look, for an hour, and for no less than the slot may be held, which is `lasts` ms: they
+-- look at no slot beyond it.  The build puts this where a script says that it uses it.
 local count = tonumber(ARGV[5])
-local most = redis.pcall('get', permits)
-if not most or type(most) == 'string' and (tonumber(most) or 0) <= count then
-    redis.pcall('set', permits, ARGV[5], 'px', 3600000)
+local most, kept = redis.pcall('get', permits), math.max(3600000, lasts)
+local known = type(most) == 'string' and math.min(tonumber(most) or 0, 1024) or 0
+if known > count and redis.call('pttl', permits) < lasts then
+    -- The larger number is forgotten, unless a slot beyond this one is held or waited for.
+    local beyond = {}
+    for j = count, known - 1 do
+        local key = 'redlock:permit:' .. j .. ':' .. name
+        beyond[#beyond + 1], beyond[#beyond + 2] = key, 'redlock:queue:' .. key
+    end
+    most = redis.call('exists', unpack(beyond)) > 0 and most or ARGV[5]
+    redis.pcall('set', permits, most, 'px', kept)
+elseif type(most) ~= 'table' and known <= count then
+    redis.pcall('set', permits, ARGV[5], 'px', kept)
 end

@@ -2,8 +2,8 @@
 -- KEYS the names   ARGV how many tokens of waiters, and so on, are told at the most (16)
 -- Returns {value (its first 256 bytes), PTTL, the number of waiters, the tokens of the first
 -- ones, one a line}, or nil if all are free.  Of a name that is shared, behind
--- these, the number of readers, and the tokens of the first ones likewise.  Of a name that is free,
--- but of which slots are held or waited for: {'redlock:permits', PTTL of the first slot that is held,
+-- these, the number of readers, and the tokens of the first ones likewise.  Of one name alone that is
+-- free, but of which slots are held or waited for: {'redlock:permits', PTTL of the first slot that is held,
 -- the number of waiters (one that stands in several queues counts once), their tokens, the number of
 -- slots that are held, the tokens of the first holders likewise, how many slots the name is said to
 -- have, or is seen to}.
@@ -54,16 +54,21 @@ local function who_wait_for_a_slot(permits)
     return count + further, table.concat(alive, '\n')
 end
 
--- The number that a client asked for is forgotten after an hour, and permits may be held for longer.
+-- A name without a number of slots has none, and costs one look; any other as many as are in use.
+-- All slots are looked at of which somebody else has made the number unreadable.
 local function permits_of(name)
     local permits, slots = 'redlock:permits:' .. name, {}
-    for j = 1, 1024 do
+    local stored = redis.pcall('get', permits)
+    if not stored then
+        return nil
+    end
+    local count = type(stored) == 'string' and math.min(tonumber(stored) or 0, 1024) or 0
+    local known = count > 0 and count or 1024
+    for j = 1, known do
         slots[j] = 'redlock:permit:' .. (j - 1) .. ':' .. name
     end
-    local stored = redis.pcall('get', permits)
-    local count = type(stored) == 'string' and math.min(tonumber(stored) or 0, 1024) or 0
     local held, left, holders, all = 0, -2, {}, redis.call('exists', unpack(slots))
-    for j = 1, all > 0 and 1024 or 0 do
+    for j = 1, all > 0 and known or 0 do
         local value = held < all and value_of(slots[j])
         if value then
             held, count = held + 1, math.max(count, j)
@@ -91,9 +96,6 @@ for i = 1, #KEYS do
         end
         return told
     end
-    local told = permits_of(KEYS[i])
-    if told then
-        return told
-    end
 end
-return false
+-- Several names are asked about for who excludes a lease on them; permits do not.
+return #KEYS == 1 and permits_of(KEYS[1])

@@ -10,6 +10,7 @@
 local names, clock = 1, KEYS[2]
 local token, ticket, life, modes = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), nil
 -- uses slots.lua
+local lasts = life
 -- uses most_slots.lua
 -- uses other_slots.lua
 -- uses registry.lua

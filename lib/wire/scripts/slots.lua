@@ -1,7 +1,8 @@
 -- The slots of a name: each is one of its permits.  The build puts this where a script says that it
 -- uses it, and the slot is KEYS[1].
 --   redlock:permit:<j>:<name>   slot j, from 0: as any name that a lease has exclusively
---   redlock:permits:<name>      how many slots there are: the most that a client asked for lately
+--   redlock:permits:<name>      how many slots there are: the most that a client asked for lately.
+--                               While slot j is held this is there, and larger than j
 -- The queue of redlock:permits:<name>, as if that were a name, is the registry: all who stand in
 -- the queue of any slot.  Tokens that have been given a slot stay in it until somebody meets them.
 local slot = KEYS[1]

@@ -310,7 +310,7 @@ static void read_one(struct reading *it, const struct script *script, struct ask
     read_rest(it, call);
     if (call->kind == REQUEST_GRANT || call->kind == REQUEST_UPGRADE)
         must_be_window(it);
-    if (script->slot && call->kind != REQUEST_RELEASE)
+    if (script->slot && request_takes(call->kind))
         call->permits = (unsigned)number(it);
     it->bad |= call->count &&
                script->slot != (model_is_slot(call->names[0]) && request_has_slot(call->kind));

@@ -1,0 +1,27 @@
+-- renew.lua for a slot.  Who looks for the permits of the name finds the slot as long as it is held.
+-- KEYS the slot   ARGV token, ttl ms, heal 0|1, not after (us of TIME; 0: no limit)
+-- Returns 1 renewed, 2 healed, 0 absent, -1 another token has it, {'late', TIME} past the limit.
+-- uses late.lua
+-- uses slots.lua
+local value, ttl = redis.pcall('get', slot), tonumber(ARGV[2])
+if type(value) == 'table' and string.sub(value.err, 1, 9) ~= 'WRONGTYPE' then
+    -- As in value.lua, whose function would make every renewal slower.
+    redis.call('get', slot)
+end
+if value ~= ARGV[1] and (value or ARGV[3] ~= '1') then
+    return value and -1 or 0
+end
+if not value then
+    redis.call('set', slot, ARGV[1], 'px', ARGV[2])
+elseif redis.call('pttl', slot) < ttl then
+    redis.call('pexpire', slot, ARGV[2])
+end
+local most = redis.pcall('get', permits)
+if type(most) == 'string' and (tonumber(most) or 0) > tonumber(which) then
+    if redis.pcall('pttl', permits) < ttl then
+        redis.pcall('pexpire', permits, ARGV[2])
+    end
+elseif type(most) ~= 'table' then
+    redis.pcall('set', permits, which + 1, 'px', ARGV[2])
+end
+return value and 1 or 2

@@ -1,0 +1,64 @@
+"""Many names at once: what is asked about them neither comes too late nor holds up anybody else."""
+
+import subprocess
+import threading
+import unittest
+
+from harness import REDLOCK, ClusterCase
+
+LOOKS = 20
+BYSTANDERS = 20
+
+
+class Many(ClusterCase):
+    patience = ()  # the timeouts that a user has
+
+    def test_free_names(self):
+        for look in range(LOOKS):
+            told = self.redlock("status", "--json", *(f"free-{look}-{i}" for i in range(64)), status=0).json
+            self.assertEqual({it["state"] for it in told["names"]}, {"free"})
+
+    def test_nobody_is_held_up(self):
+        """Others run their commands all the time."""
+        stop, failed = threading.Event(), []
+
+        def look_on():
+            names = [f"looked-at-{i}" for i in range(400)]
+            while not stop.is_set():
+                subprocess.run([REDLOCK, "status", *names], env=self.env(), stdout=subprocess.DEVNULL, check=False)
+
+        looking = threading.Thread(target=look_on)
+        looking.start()
+        try:
+            for i in range(BYSTANDERS):
+                done = self.redlock("run", f"mine-{i}", "--", "true")
+                failed += [done.err] if done.status else []
+        finally:
+            stop.set()
+            looking.join()
+        self.assertEqual(failed, [])
+
+    def give_permits(self, names, permits):
+        """Of each the last one is out; returns whose it is."""
+        value = f"{'A' * 22}:l"
+        make = ("for i, name in ipairs(KEYS) do redis.call('set', 'redlock:permits:' .. name, ARGV[2], 'px', 60000) "
+                "redis.call('set', 'redlock:permit:' .. ARGV[2] - 1 .. ':' .. name, ARGV[1], 'px', 60000) end")
+        for master in range(1, self.masters + 1):
+            self.cluster.cli(master, "EVAL", make, str(len(names)), *names, value, str(permits))
+        return value
+
+    def test_names_with_permits(self):
+        names = [f"{i:03}{'n' * 1000}" for i in range(64)]
+        self.give_permits(names, 64)
+        told = self.redlock("status", "--json", *names, status=0).json
+        self.assertEqual({(it["state"], it["out"], it["permits"]) for it in told["names"]}, {("permits", 1, 64)})
+
+    def test_all_slots_of_a_name(self):
+        """A holder's slot is looked for in all, some at a time."""
+        value = self.give_permits(["pool"], 1024)
+        self.redlock("break", "--yes", "--holder", value, "pool", status=0)
+        self.assertEqual(self.redlock("status", "--json", "pool", status=0).json["names"][0]["state"], "free")
+
+
+if __name__ == "__main__":
+    unittest.main()
