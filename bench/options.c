@@ -168,7 +168,7 @@ static void take(struct options *options, int option, const char *text)
         options->names = (unsigned)number(text, 1, 64);
         break;
     case NAME_SIZE:
-        options->name_size = (unsigned)number(text, 20, 65536);
+        options->name_size = (unsigned)number(text, 20, 1024);
         break;
     case SPARE:
         options->spare = (unsigned)number(text, 0, 14);

@@ -88,7 +88,7 @@ extern "C" {
 #endif
 
 /* Limits. */
-#define REDLOCK_NAME_MAX        65536 /* bytes of one name, prefix included */
+#define REDLOCK_NAME_MAX        1024  /* bytes of one name, prefix included */
 #define REDLOCK_NAMES_MAX       64    /* names in one lease */
 #define REDLOCK_MASTERS_MAX     15    /* masters of one client */
 #define REDLOCK_LABEL_MAX       64    /* bytes of an owner label */

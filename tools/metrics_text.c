@@ -6,7 +6,7 @@
 
 #include "memory.h"
 
-#define VALUE_MOST 128 /* bytes of a label: a name may have 64 KiB */
+#define VALUE_MOST 128 /* bytes of a label: a name may have 1 KiB */
 
 static const char end_mark[] = "# EOF\n";
 

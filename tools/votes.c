@@ -416,7 +416,7 @@ void votes_json(struct json *json, const redlock_event *event)
 
 /* ---- Names -------------------------------------------------------------- */
 
-/* A name may have 64 KiB; a message with all of it would be read by nobody. */
+/* A name may have 1 KiB; a message with all of it would be read by nobody. */
 static void name_show(struct text *out, const redlock_name *name)
 {
     bool whole = name->length <= NAME_SHOWN;

@@ -402,7 +402,7 @@ class Suite:
     def extremes(self):
         self.say("names and ttls at their extremes")
         plan = [("1 name of 32 bytes", 1, 32, 10000), ("1 name of 1 KiB", 1, 1024, 10000),
-                ("1 name of 64 KiB", 1, 65536, 10000), ("8 names of 32 bytes", 8, 32, 10000),
+                ("8 names of 32 bytes", 8, 32, 10000),
                 ("64 names of 32 bytes", 64, 32, 10000), ("64 names of 1 KiB", 64, 1024, 10000),
                 ("ttl 100 ms", 1, 32, 100), ("ttl 24 h", 1, 32, 86400000)]
         entrants = [self.bench("pairs", 16, name=name,

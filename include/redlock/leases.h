@@ -218,7 +218,9 @@ static inline redlock_lease_options redlock_lease_init()
 #endif
 
 /* A name is 1 to REDLOCK_NAME_MAX bytes, prefix included, of any value; with the
- * prefix it must not begin with "redlock:".  Readers have a name shared, a writer has it
+ * prefix it must not begin with "redlock:".  (A master handles each name of a request several
+ * times, that of permits once for each, and serves nobody else meanwhile.  For a longer name lock
+ * a hash of it.)  Readers have a name shared, a writer has it
  * exclusively: while a lease has it exclusively no other lease has it, and while leases
  * have it shared no lease has it exclusively.  A waiting writer keeps new readers out, and
  * readers that are next to each other in the queue get the name together.

@@ -21,7 +21,8 @@ static redlock_code check_name(redlock *client, const redlock_name *name)
         return client_fail(client, REDLOCK_E_NAME, "the name of a lock cannot be empty");
     if (name->length > REDLOCK_NAME_MAX - prefix)
         return client_fail(client, REDLOCK_E_NAME,
-                           "a name of %zu bytes (and a prefix of %zu) is over the limit of %d",
+                           "a name of %zu bytes (and a prefix of %zu) is over the limit of %d: "
+                           "lock a hash of it",
                            name->length, prefix, REDLOCK_NAME_MAX);
     char head[sizeof OWN - 1] = "";
     size_t from_prefix = prefix < own ? prefix : own;

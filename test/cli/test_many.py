@@ -1,4 +1,5 @@
-"""Many names at once: what is asked about them neither comes too late nor holds up anybody else."""
+"""Many names at once: what is asked about them neither comes too late nor holds up anybody else; and how
+long a name may be."""
 
 import subprocess
 import threading
@@ -58,6 +59,13 @@ class Many(ClusterCase):
         value = self.give_permits(["pool"], 1024)
         self.redlock("break", "--yes", "--holder", value, "pool", status=0)
         self.assertEqual(self.redlock("status", "--json", "pool", status=0).json["names"][0]["state"], "free")
+
+    def test_a_name_that_is_too_long(self):
+        name = "n" * 1024
+        self.redlock("run", name, "--", "true", status=0)
+        for command in ("run", name + "n", "--", "true"), ("status", name + "n"), ("run", "--prefix", "p", name, "--", "true"):
+            told = self.redlock(*command, status=64).err
+            self.assertIn("over the limit of 1024: lock a hash of it", told)
 
 
 if __name__ == "__main__":

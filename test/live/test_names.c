@@ -195,7 +195,7 @@ static void test_counts(void **state)
     assert_says(redlock_last_error(user.client), "twice: \"name 0\"");
 }
 
-/* 64 names of 64 KiB: four megabytes to each master, more than a socket takes at once. */
+/* The longest request there is, 64 KiB to each master. */
 static void test_many_long_names(void **state)
 {
     (void)state;

@@ -11,7 +11,7 @@ local found = redis.call('scan', ARGV[1], 'count', ARGV[2], 'type', 'string')
 local names, told, room, left_out = {}, {}, 130000, 0
 
 local function tell(name)
-    if name == '' or #name > 65536 or told[name] or string.sub(name, 1, #begins) ~= begins or
+    if name == '' or #name > 1024 or told[name] or string.sub(name, 1, #begins) ~= begins or
         string.sub(name, 1, 8) == 'redlock:' then -- that is nobody's name
         return
     end
