@@ -36,6 +36,8 @@ const char break_help[] =
     "Then it says for each master what was done, and who may still write: the holder\n"
     "is told that the lock is lost by its next renewal, or the end of its lease. One\n"
     "that is stopped learns that when it wakes. Only fences keep its late writes out.\n"
+    "Masters that restart right after this may come up with data from before it. If\n"
+    "a quorum of them does, the holder goes on: look again with `redlock status`.\n"
     "\n"
     "Exit status: 0 a quorum of masters has it no more, 1 you said no, 64 usage,\n"
     "69 too few masters answered, 75 somebody else has the lock and nothing was\n"

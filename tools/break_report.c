@@ -123,9 +123,11 @@ static void show_may_write(struct text *out, const struct breakage *breakage)
     if (!holder_is_ours(breakage->value))
         text_format(out, "for as long as it likes: it is not of redlock");
     else if (breakage->lasts_ms >= 0)
-        text_format(out,
-                    "until it notices (told LOST), at most %s; if it is stopped, when it wakes",
-                    duration_show(span, breakage->lasts_ms));
+        text_format(
+            out,
+            "until it notices (told LOST), at most %s (longer if a quorum of masters restarts "
+            "with data from before this); if it is stopped, when it wakes",
+            duration_show(span, breakage->lasts_ms));
     else
         text_format(out, "until it notices (told LOST); if it is stopped, when it wakes");
     text_format(out, "\n  only a fence keeps its late writes out: doc/fencing.md\n");

@@ -269,9 +269,11 @@ REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_acquire_names(
 
 /*
  * Takes charge of a lease that another process acquired, by its token (see
- * redlock_token(), redlock_detach()): renews it on all masters, without ever
+ * redlock_token(), redlock_detach()): renews it on all masters that vote, without ever
  * setting it where it is gone.  The callback gets ACQUIRED if a quorum still had the
- * lease, NOT_ACQUIRED with E_GONE if not; a failed attach leaves the lease as it is.
+ * lease, NOT_ACQUIRED with E_GONE if so many have it no more that no quorum can have it,
+ * and with E_UNAVAILABLE if that is not known.  A master that abstains may have come up with
+ * a token that was given back meanwhile: it is not asked.  A failed attach leaves the lease as it is.
  * Otherwise as redlock_acquire_names(); wait_ms is not used.  A name that the lease
  * has shared must be given as shared, or the lease counts as gone.  The lease keeps the
  * fence that it was acquired with, which only its first holder knows: E_ARGUMENT if
@@ -285,7 +287,9 @@ REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_attach(redlock *client, redloc
 
 /*
  * Gives back, by its token, a lease that another process acquired.  The
- * callback gets RELEASED once, as after redlock_release().  The handle is to be
+ * callback gets RELEASED once, as after redlock_release(), but the word of a master that
+ * abstains confirms nothing: it may have come up with a token that was given back before.  So
+ * E_UNAVAILABLE may be told though all masters have deleted the token.  The handle is to be
  * freed; returns as redlock_acquire_names().
  */
 REDLOCK_API REDLOCK_MUST_USE redlock_code

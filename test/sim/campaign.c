@@ -23,6 +23,8 @@ static void print_command(const struct campaign *campaign, const struct options 
         printf(" --spare %d", options->spare);
     if (options->wrong >= 0)
         printf(" --wrong %d", options->wrong);
+    if (options->tokens >= 0)
+        printf(" --tokens %d", options->tokens);
     if (options->periods >= 0)
         printf(" --periods %d", options->periods);
     if (options->permits >= 0)

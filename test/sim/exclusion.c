@@ -6,6 +6,8 @@
 /* By its own arithmetic, on its own clock. */
 static bool counts_itself_holder(const struct user_lease *lease)
 {
+    if (lease->undermined)
+        return false;
     if (lease->known == KNOWN_HELD)
         return user_lease_is_held(lease);
     return lease->known == KNOWN_LOST && !lease->released && !lease->shell->client->closing &&
@@ -24,7 +26,7 @@ bool exclude_each_other(const struct user_lease *a, const struct user_lease *b)
 static void one_holder(const struct user_lease *new)
 {
     struct world *w = new->shell->world;
-    if (w->faults & 1U << FAULT_EVICT)
+    if (w->faults & 1U << FAULT_EVICT || new->undermined)
         return;
     for (unsigned c = 0; c < w->clients; c++)
         for (const struct user_lease *old = w->shells[c]->all; old; old = old->next_all)
@@ -47,7 +49,8 @@ static bool foreigners_matter(const struct world *w)
 static void no_foreign_holder(const struct user_lease *new)
 {
     struct world *w = new->shell->world;
-    for (unsigned f = 0; f < w->foreigners && foreigners_matter(w); f++)
+    bool matters = foreigners_matter(w) && !new->undermined;
+    for (unsigned f = 0; f < w->foreigners && matters; f++)
         for (unsigned i = 0; i < new->count; i++)
             if (foreigner_holds(w, f) && w->foreign[f]->name == new->names[i])
                 world_violated(w, "exclusion",

@@ -59,6 +59,8 @@ void check_told(struct user_lease *lease, const redlock_event *event)
     if (event->kind == REDLOCK_EXTENDED)
         validity_extended(lease);
     outcomes_remember(lease, event);
+    if (event->kind == REDLOCK_RELEASED && event->code == REDLOCK_OK)
+        tokens_released(lease);
     if (event->kind == REDLOCK_ANNOUNCED)
         leaders_announced(lease);
     if (event->kind == REDLOCK_ACQUIRED)

@@ -21,6 +21,8 @@ static const char usage[] =
     "  --without FAULT   but not that; may be repeated\n"
     "  --periods P       per mille of the leases keep others out for a while after\n"
     "                    ACQUIRED (at_least); default: drawn, none in half of the runs\n"
+    "  --tokens P        per mille: how often users hand a lease on by its token, or use one;\n"
+    "                    default: drawn, seldom in three quarters of the runs\n"
     "  --permits P       per mille of the leases are one of the permits of a name;\n"
     "                    default: drawn, none in two thirds of the runs\n"
     "  --barriers P      per mille: how often users arrive at a barrier; else some runs have none\n"
@@ -128,7 +130,8 @@ int main(int argc, char **argv)
 {
     struct campaign campaign = {.first = 1, .last = 1000, .mutant = "none"};
     struct options *options = &campaign.options;
-    options->spare = options->wrong = options->readers = options->periods = options->permits = -1;
+    options->spare = options->wrong = options->readers = options->tokens = options->periods =
+        options->permits = -1;
     options->leaders = -1;
     options->barriers = options->latches = -1;
     bool one = false, mutants = false;
@@ -153,6 +156,8 @@ int main(int argc, char **argv)
             options->spare = (int)number(option, next, 0, MASTERS_MAX - 1);
         else if (strcmp(option, "--wrong") == 0)
             options->wrong = (int)number(option, next, 0, MASTERS_MAX);
+        else if (strcmp(option, "--tokens") == 0)
+            options->tokens = (int)number(option, next, 0, 1000);
         else if (strcmp(option, "--periods") == 0)
             options->periods = (int)number(option, next, 0, 1000);
         else if (strcmp(option, "--permits") == 0)

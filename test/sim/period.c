@@ -45,6 +45,7 @@ void period_is_kept(const struct user_lease *lease)
         const struct period *period = &w->periods[k];
         for (unsigned i = 0; i < lease->count; i++)
             if (w->now < period->until && period->name == lease->names[i] &&
+                period->token != lease->token && !w->tokens[period->token].given_back &&
                 !(period->shared && lease->shared >> i & 1) &&
                 wrong_pair_tolerated(w, lease->shell->quorum, period->quorum))
                 world_violated(

@@ -127,6 +127,33 @@ static void lasts_until(const struct world *w, struct token *token, usec ttl)
         token->written_off = last;
 }
 
+void tokens_undermine(struct world *w, uint32_t number, const struct user_lease *by)
+{
+    struct token *token = &w->tokens[number];
+    if (!token->passed_on || token->settled)
+        return;
+    token->given_back = true;
+    for (unsigned c = 0; c < w->clients; c++)
+        for (struct user_lease *lease = w->shells[c]->all; lease; lease = lease->next_all)
+            lease->undermined |= lease->token == number && lease != by;
+}
+
+static bool is_had(const struct world *w, uint32_t number)
+{
+    for (unsigned c = 0; c < w->clients; c++)
+        for (const struct user_lease *lease = w->shells[c]->all; lease; lease = lease->next_all)
+            if (lease->token == number && !lease->ended && !lease->let_go)
+                return true;
+    return false;
+}
+
+void tokens_released(const struct user_lease *lease)
+{
+    struct world *w = lease->shell->world;
+    struct token *token = &w->tokens[lease->token];
+    token->settled |= token->given_back && !is_had(w, lease->token);
+}
+
 void tokens_sent(struct shell *s, unsigned master, uint32_t number, const struct request *request)
 {
     enum request_kind kind = request->tag.kind;
@@ -140,6 +167,8 @@ void tokens_sent(struct shell *s, unsigned master, uint32_t number, const struct
     }
     if (kind == REQUEST_RELEASE)
         token->released |= (uint16_t)(1U << master);
+    if (kind == REQUEST_RELEASE)
+        tokens_undermine(s->world, number, user_lease_of(lease_of_claim(request->tag.claim)));
     if (kind == REQUEST_RELEASE && token->detached && token->detached == request->tag.claim)
         world_violated(s->world, "token", "client %u releases t%u, which it has detached",
                        s->index + 1, number);

@@ -14,6 +14,11 @@ void tokens_sent(struct shell *shell, unsigned master, uint32_t token,
 void tokens_heard(struct shell *shell, unsigned master, const struct message *message);
 /* ACQUIRED is told: with which token? */
 void tokens_acquired(struct user_lease *lease);
+/* Users may give one token to several processes: one of them gives it back, or shares its names,
+ * which ends what the others have. */
+void tokens_undermine(struct world *world, uint32_t token, const struct user_lease *by);
+/* RELEASED is told, with OK. */
+void tokens_released(const struct user_lease *lease);
 /* The handle is about to be freed. */
 void tokens_freed(struct user_lease *lease);
 /* A client's process has ended. */

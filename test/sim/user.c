@@ -166,9 +166,26 @@ static void detach(struct shell *s, struct user_lease *lease)
     if (w->parcel_count == PARCELS || !user_lease_detach(lease))
         return;
     TRACE(w, "client %u detaches lease %u", s->index + 1, lease->number);
-    w->tokens[parcel.token].excused = true;
+    w->tokens[parcel.token].excused = w->tokens[parcel.token].passed_on = true;
     w->tokens[parcel.token].detached = claim;
     w->parcels[w->parcel_count++] = parcel;
+}
+
+/* One of those that were detached.  Some are kept, and used again: after a release, by two
+ * processes at once. */
+static const struct parcel *draw_parcel(struct shell *s)
+{
+    struct world *w = s->world;
+    struct parcel *drawn = &w->parcels[chance_below(&w->chance, w->parcel_count)];
+    struct parcel *last = &w->parcels[w->parcel_count - 1];
+    bool keeps = chance_permille(&w->handing, w->hands_on ? 850 : 500);
+    if (keeps)
+        return drawn;
+    struct parcel swapped = *drawn;
+    *drawn = *last;
+    *last = swapped;
+    w->parcel_count--;
+    return last;
 }
 
 /* Takes over, or releases, a detached lease. */
@@ -177,7 +194,7 @@ static void use_token(struct shell *s)
     struct world *w = s->world;
     if (!w->parcel_count)
         return;
-    const struct parcel *parcel = &w->parcels[--w->parcel_count];
+    const struct parcel *parcel = draw_parcel(s);
     bool release = chance(s, 400);
     w->tokens[parcel->token].detached = NULL; /* a new claim may have the place of the old one */
     struct terms terms = draw_terms(s);
@@ -374,6 +391,22 @@ static void look(struct shell *s, const struct user_lease *lease)
         check_place(lease, redlock_place_get(lease->handle, &place), &place);
 }
 
+/* In runs that are about this.  Most tokens are used more often than once. */
+static bool hand_on(struct shell *s, struct user_lease *lease)
+{
+    struct world *w = s->world;
+    if (!chance_permille(&w->handing, w->hands_on))
+        return false;
+    bool detaches = lease && lease->known == KNOWN_HELD && !lease->ended;
+    if (w->parcel_count && (!detaches || chance_permille(&w->handing, 700)))
+        use_token(s);
+    else if (detaches)
+        detach(s, lease);
+    else
+        return false;
+    return true;
+}
+
 static void act(struct shell *s)
 {
     unsigned dice = chance_below(&s->world->chance, 100);
@@ -382,6 +415,8 @@ static void act(struct shell *s)
     leaders_user_acts(s);
     barriers_user_acts(s);
     latches_user_acts(s);
+    if (hand_on(s, lease))
+        return;
     if (dice < 6)
         inspect(s);
     else if (dice < 14 && s->world->parcel_count)

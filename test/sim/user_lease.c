@@ -8,6 +8,7 @@
 #include "lease/further.h"
 #include "period.h"
 #include "queues.h"
+#include "tokens.h"
 #include "trace.h"
 #include "user.h"
 
@@ -124,6 +125,7 @@ struct user_lease *user_lease_acquire(struct shell *s, const uint8_t *names, uns
 struct user_lease *user_lease_attach(struct shell *s, const struct parcel *parcel,
                                      const struct terms *terms)
 {
+    const struct token *given = &s->world->tokens[parcel->token];
     struct user_lease *lease = record_new(s, parcel->names, parcel->count, parcel->shared);
     redlock_lease_options options = options_of(terms);
     struct spelled spelled;
@@ -131,6 +133,7 @@ struct user_lease *user_lease_attach(struct shell *s, const struct parcel *parce
     lease->terms = *terms;
     lease->by_token = true;
     lease->token = parcel->token;
+    lease->undermined = given->given_back && !given->settled;
     return entered(lease,
                    redlock_attach(s->client, &lease->handle, spelled.names, parcel->count,
                                   s->world->tokens[parcel->token].text, &options, on_event, lease));
@@ -183,6 +186,7 @@ bool user_lease_downgrade(struct user_lease *lease)
     shell_present = lease->shell;
     if (redlock_downgrade(lease->handle))
         return false;
+    tokens_undermine(lease->shell->world, lease->token, lease);
     lease->changes++;
     user_lease_has_changed(lease);
     return true;

@@ -24,6 +24,7 @@ struct user_lease {
     struct terms terms; /* as asked for, by our own reading of redlock.h */
     bool let_go;        /* freed or detached: nothing may be told any more */
     bool ended, released;
+    bool undermined; /* another process released its token: its user has himself to blame */
 
     uint32_t number;
     uint8_t names[MODEL_NAMES], count;

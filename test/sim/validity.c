@@ -16,7 +16,7 @@ static void is_backed(struct user_lease *lease)
     for (unsigned i = 0; i < s->world->masters; i++)
         backing +=
             (lease->shared ? token->backed : token->alone)[i] >= end || is_wrong(s->world, i);
-    if (backing < s->quorum)
+    if (backing < s->quorum && !lease->undermined)
         world_violated(
             s->world, "backing",
             "lease %u of client %u counts on more than the %u masters that keep t%u so long",

@@ -350,6 +350,16 @@ static void periods_draw(struct world *w)
         w->at_least = (unsigned)w->options.periods;
 }
 
+/* In a quarter of the runs users do little else than hand leases on. */
+static void tokens_draw(struct world *w)
+{
+    w->handing.state = mix(w->options.seed ^ 0x70ce);
+    unsigned share = (unsigned)chance_range(&w->handing, 200, 800);
+    w->hands_on = chance_permille(&w->handing, 250) ? share : 0;
+    if (w->options.tokens >= 0)
+        w->hands_on = (unsigned)w->options.tokens;
+}
+
 /* A third of the runs has permits.  Most clients agree on how many there are. */
 static void permits_draw(struct world *w)
 {
@@ -395,6 +405,7 @@ static void draw(struct world *w)
     crowd_draw(w);
     readers_draw(w);
     periods_draw(w);
+    tokens_draw(w);
     permits_draw(w);
     leaders_draw(w);
     barriers_draw(w);

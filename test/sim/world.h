@@ -73,6 +73,7 @@ struct options {
     int spare;        /* spare votes; -1: drawn where masters may be wrong, else 0 */
     int readers;      /* per mille; -1: drawn */
     int periods;      /* likewise */
+    int tokens;       /* likewise */
     int permits;      /* likewise */
     int leaders;      /* likewise */
     int barriers;     /* likewise */
@@ -171,6 +172,9 @@ struct token {
     struct user_lease *holder;         /* the lease of which it is the present token */
     unsigned client;                   /* whose it is; CLIENTS_MAX: of another library */
     bool excused;                      /* no client must release it: detached, process ended */
+    bool passed_on;                    /* it was detached: several processes may have it */
+    bool given_back;                   /* since then somebody has released it */
+    bool settled;                      /* and was told that it is gone for good */
     usec backed[MASTERS_MAX];          /* true time: each master keeps it at least until then */
     usec alone[MASTERS_MAX];           /* likewise, and for nobody else */
     bool upgraded;                     /* a master has taken its names for it alone */
@@ -285,6 +289,7 @@ struct world {
     struct chance chance;
     struct chance modes;    /* of the names that are asked for */
     struct chance keeping;  /* of at_least */
+    struct chance handing;  /* of leases that are handed on by their tokens */
     struct chance slots;    /* of permits */
     struct chance leading;  /* of what is announced and observed */
     struct chance meeting;  /* of barriers */
@@ -301,6 +306,7 @@ struct world {
     unsigned masters, quorum, clients, names, foreigners;
     unsigned readers;      /* per mille of the names that are asked for are shared */
     unsigned at_least;     /* per mille of the leases: nobody else for a while after ACQUIRED */
+    unsigned hands_on;     /* per mille: how often users hand a lease on by its token, or use one */
     unsigned permits;      /* per mille of the leases are permits, */
     unsigned most_permits; /* at most so many of a name */
     unsigned leaders;      /* per mille of the leases that can announce something */

@@ -168,26 +168,36 @@ void acquiring_over(struct engine *e, struct lease *lease)
 static unsigned how_many_answered(const struct engine *e, const struct lease *lease)
 {
     const struct round *round = lease->attempt->round;
-    unsigned refused = round_count(round, lease_masters(e), VOTE_HELD);
-    unsigned gone = lease->attached ? round_count(round, lease_masters(e), VOTE_FREE) : 0;
-    return round_yes(round, lease_masters(e)) + refused + gone;
+    return round_yes(round, lease_masters(e)) + round_count(round, lease_masters(e), VOTE_HELD);
 }
 
-/* The lease is not acquired, but only the answers that are awaited tell why. */
+/* Of a lease that was given by its token: how many masters have it no more. */
+static unsigned how_many_lost_it(const struct engine *e, const struct lease *lease)
+{
+    const struct round *round = lease->attempt->round;
+    return round_count(round, lease_masters(e), VOTE_HELD) +
+           round_count(round, lease_masters(e), VOTE_FREE);
+}
+
+/* The lease is not acquired, but only the answers that are awaited tell why: a quorum of answers
+ * for held, and for gone so many that the others are no quorum. */
 static bool cause_may_come(const struct engine *e, const struct lease *lease)
 {
-    unsigned answered = how_many_answered(e, lease);
-    unsigned may = round_may_say_yes(lease->attempt->round, lease_masters(e));
-    return answered < e->quorum && answered + may >= e->quorum;
+    unsigned told = lease->attached ? how_many_lost_it(e, lease) : how_many_answered(e, lease);
+    unsigned wanted = lease->attached ? lease_masters(e) - e->quorum + 1 : e->quorum;
+    return told < wanted &&
+           told + round_may_say_yes(lease->attempt->round, lease_masters(e)) >= wanted;
 }
 
 static enum cause why_failed(const struct engine *e, const struct lease *lease)
 {
+    unsigned most = lease_masters(e) - e->quorum;
+    if (lease->attached)
+        return how_many_lost_it(e, lease) > most ? CAUSE_GONE : CAUSE_UNAVAILABLE;
     unsigned granted = round_yes(lease->attempt->round, lease_masters(e));
     bool not_stored = granted >= e->quorum; /* too few masters to store its fence */
-    if (how_many_answered(e, lease) < e->quorum || not_stored)
-        return CAUSE_UNAVAILABLE;
-    return lease->attached ? CAUSE_GONE : CAUSE_HELD;
+    bool is_known = how_many_answered(e, lease) >= e->quorum && !not_stored;
+    return is_known ? CAUSE_HELD : CAUSE_UNAVAILABLE;
 }
 
 static void hold(struct engine *e, struct lease *lease, usec max_hold)
@@ -248,7 +258,7 @@ static void round_won(struct engine *e, struct lease *lease)
     if (is_further)
         lease = permits_take_over(e, lease);
     lease_become(lease, LEASE_HELD);
-    lease->claim->taken_at = e->now;
+    claim_taken(e, lease->claim);
     place_leave(e, lease);
     /* A place may be inherited. */
     lease_set_fence(lease, lease->terms.fence ? lease->attempt->fence : 0);

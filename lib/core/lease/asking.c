@@ -10,9 +10,12 @@ bool lease_make_room(struct engine *e, struct lease *lease)
     return lease->attempt != NULL;
 }
 
+/* A renewal would keep what a master that abstains has of a token which others gave back. */
 bool lease_may_ask(const struct engine *e, const struct lease *lease, unsigned master)
 {
-    if (request_takes(lease->attempt->round->kind))
+    enum request_kind kind = lease->attempt->round->kind;
+    bool keeps_alive = kind == REQUEST_RENEW && claim_may_be_given_back(lease->claim);
+    if (request_takes(kind) || keeps_alive)
         return master_may_grant(e, &e->masters[master]);
     return master_is_up(&e->masters[master]);
 }

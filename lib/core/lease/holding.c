@@ -159,9 +159,9 @@ void holding_ask(struct engine *e, struct lease *lease)
     lease->attempt->renewed_from = lease->valid_until;
     attempt_open(lease->attempt, lease_masters(e), REQUEST_RENEW, engine_next_round(e), e->now);
     for (unsigned i = 0; i < lease_masters(e); i++)
-        if (master_is_up(&e->masters[i]))
+        if (lease_may_ask(e, lease, i))
             lease_ask(e, lease, i, false);
         else
-            round_vote(lease->attempt->round, i, VOTE_UNREACHABLE);
+            lease_cannot_ask(e, lease, i);
     holding_weigh(e, lease);
 }

@@ -43,7 +43,7 @@ void recording_take(struct engine *e, struct lease *lease, unsigned master,
     switch (reply->answer) {
     case ANSWER_YES:
     case ANSWER_AHEAD:
-        if (round->kind == REQUEST_RENEW && !claim_counts(e, lease->claim, master, reply))
+        if (!claim_counts(e, lease->claim, master, reply))
             lease_cannot_count(e, lease, master);
         else if (reply->clock)
             fencing_record(e, lease, master, reply);

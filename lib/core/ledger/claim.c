@@ -43,7 +43,7 @@ bool claim_new(struct engine *e, struct claim **home, struct names *names, const
     claim->names = names_share(names);
     claim->token_length = length;
     if (token) {
-        claim->foreign = true;
+        claim->foreign = claim->not_held = true;
         memcpy(text_of(e, claim), token, length);
         for (unsigned i = 0; i < e->config.masters; i++)
             claim->at[i].presence = UNSURE;
@@ -139,6 +139,13 @@ void claim_promised(struct engine *e, struct claim *claim, unsigned master, usec
     at->presence = PRESENT;
     if (promise > at->promise)
         at->promise = promise;
+}
+
+void claim_taken(const struct engine *e, struct claim *claim)
+{
+    ASSERT(!claim->abandoned);
+    claim->taken_at = e->now;
+    claim->not_held = false;
 }
 
 void claim_shorten(struct engine *e, struct claim *claim, usec ttl)
@@ -419,6 +426,25 @@ static void now_absent(struct ledger_entry *at, enum presence left)
         at->presence = left;
 }
 
+/* The master has lost the token, or somebody else gave it back, while we counted on it.  If so many
+ * say so that one of them is right, masters that abstain may have the token from before that: what
+ * they have promised since they came up is void, and is not told from what they promised before. */
+static void withdraw(const struct engine *e, struct claim *claim, unsigned master)
+{
+    unsigned count = 0;
+    if (claim->at[master].promise <= e->now || e->now < e->masters[master].abstains_until)
+        return;
+    claim->at[master].withdrew = true;
+    for (unsigned i = 0; i < e->config.masters; i++)
+        count += claim->at[i].withdrew;
+    if (count <= e->config.spare)
+        return;
+    claim->withdrawn = true;
+    for (unsigned i = 0; i < e->config.masters; i++)
+        if (e->now < e->masters[i].abstains_until)
+            claim->at[i].promise = 0;
+}
+
 static void hear_setting(struct engine *e, struct claim *claim, unsigned master,
                          const struct reply *reply, usec wanted)
 {
@@ -427,8 +453,10 @@ static void hear_setting(struct engine *e, struct claim *claim, unsigned master,
     if (at->setting < SETTING_MANY)
         at->setting--;
     switch (reply->answer) {
-    case ANSWER_YES:
     case ANSWER_HEALED:
+        withdraw(e, claim, master);
+        __attribute__((fallthrough));
+    case ANSWER_YES:
     case ANSWER_AHEAD:
         at->presence = PRESENT;
         may_last(e, claim, reply->tag.ttl); /* the request may have been carried out late */
@@ -441,9 +469,11 @@ static void hear_setting(struct engine *e, struct claim *claim, unsigned master,
         break;
     case ANSWER_HELD:
     case ANSWER_NO_CLOCK:
+        withdraw(e, claim, master);
         now_absent(at, what_is_left(reply));
         break;
     case ANSWER_ABSENT:
+        withdraw(e, claim, master);
         /* A master in quarantine has forgotten the lease, but grants to nobody either: its promise
          * still keeps others out. */
         if (e->now >= e->masters[master].abstains_until)

@@ -27,10 +27,11 @@ enum paying { NOT_PAYING, PAYING, PAYING_WHOLE };
  * never taken to be absent. */
 #define SETTING_MANY 127
 
-/* One word, for there is an entry for each master of each lease.  The 51 bits of a time last for 35
+/* One word, for there is an entry for each master of each lease.  The 50 bits of a time last for 17
  * years of the clock. */
 struct ledger_entry {
-    int64_t promise : 51;  /* the master keeps the names for the token until then; 0: no promise */
+    int64_t promise : 50;  /* the master keeps the names for the token until then; 0: no promise */
+    uint64_t withdrew : 1; /* it voted, and had the token no more before its promise was over */
     uint64_t doubtful : 1; /* a request that converts was lost on its way there, or its answer */
     uint64_t setting : 7;  /* requests in flight that may put the token there */
     uint64_t presence : 2; /* enum presence */
@@ -78,7 +79,9 @@ struct claim {
     uint64_t foreign : 1;    /* the token was given: the ttl that it was taken with is not known */
     uint64_t enqueued : 1;   /* it is or was enqueued on the masters: it is found by its token */
     uint64_t timed : 1;      /* abandoned: it has a place among the deadlines */
-    uint32_t in_flight : 21; /* requests not yet answered */
+    uint32_t in_flight : 19; /* requests not yet answered */
+    uint32_t not_held : 1;   /* the token was given, and its lease has not acquired it */
+    uint32_t withdrawn : 1;  /* more masters withdrew their promise than may be wrong */
     uint32_t
         forgotten : 1;     /* abandoned, and owed to no master: its token may be another's by now */
     uint32_t handed : 7;   /* how often it was handed over within this client */
@@ -111,6 +114,8 @@ struct claim *claim_enqueued(const struct engine *engine, const char *token, siz
  * lease that has the claim now: the promise is for no longer. */
 void claim_promised(struct engine *engine, struct claim *claim, unsigned master, usec from,
                     usec ttl, usec wanted);
+/* Its lease has acquired it: from now on nobody else gives it back, as far as is known. */
+void claim_taken(const struct engine *engine, struct claim *claim);
 /* Its lease asks for `ttl` only: from now on the claim is promised for no longer. */
 void claim_shorten(struct engine *engine, struct claim *claim, usec ttl);
 
@@ -178,14 +183,22 @@ void claim_upgraded(const struct engine *engine, struct claim *claim, uint16_t m
 bool claim_is_shared(const struct claim *claim);
 bool claim_is_all_shared(const struct claim *claim);
 
-/* A yes of this master counts for a claim that was upgraded. */
-bool claim_counts_for_writer(const struct engine *engine, const struct claim *claim,
-                             unsigned master, const struct reply *reply);
-/* The same, for the mode in which its lease has the names now. */
+/* Others may have given the token back, and a master that has come up with older data may have it
+ * again: what a master says of it while it abstains is no evidence. */
+static inline bool claim_may_be_given_back(const struct claim *claim)
+{
+    return claim->not_held || claim->withdrawn;
+}
+
+/* A yes of this master counts for the mode in which its lease has the names now.  One test for most
+ * claims, for which each yes counts. */
+bool claim_weighs(const struct engine *engine, const struct claim *claim, unsigned master,
+                  const struct reply *reply);
 static inline bool claim_counts(const struct engine *engine, const struct claim *claim,
                                 unsigned master, const struct reply *reply)
 {
-    return claim->mode != MODE_EXCLUSIVE || claim_counts_for_writer(engine, claim, master, reply);
+    bool any_counts = claim->mode != MODE_EXCLUSIVE && !claim_may_be_given_back(claim);
+    return any_counts || claim_weighs(engine, claim, master, reply);
 }
 
 #endif

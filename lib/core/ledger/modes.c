@@ -43,8 +43,8 @@ bool claim_is_all_shared(const struct claim *claim)
  * writer before, and has been a reader since, is none any more.  Nor is what a master says that may
  * yet carry out a request that makes a reader of the writer, or that has come up with what it had
  * before: there the name may be the token's again as it was before another reader came. */
-bool claim_counts_for_writer(const struct engine *e, const struct claim *claim, unsigned master,
-                             const struct reply *reply)
+static bool counts_for_writer(const struct engine *e, const struct claim *claim, unsigned master,
+                              const struct reply *reply)
 {
     enum request_kind kind = reply->tag.kind;
     if (!request_sets_token(kind))
@@ -53,4 +53,13 @@ bool claim_counts_for_writer(const struct engine *e, const struct claim *claim, 
     bool is_old = reply->tag.sent_at < claim->taken_at;
     return asks_as_writer && !is_old && !claim->at[master].doubtful &&
            e->now >= e->masters[master].abstains_until;
+}
+
+bool claim_weighs(const struct engine *e, const struct claim *claim, unsigned master,
+                  const struct reply *reply)
+{
+    bool abstains = e->now < e->masters[master].abstains_until;
+    if (abstains && claim_may_be_given_back(claim))
+        return false;
+    return claim->mode != MODE_EXCLUSIVE || counts_for_writer(e, claim, master, reply);
 }
