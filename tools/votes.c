@@ -250,14 +250,13 @@ static void show_text(struct text *out, const char *text)
     text_shown(out, text, strlen(text));
 }
 
-/* Adds what is wrong with this master; false if it explains nothing. */
-static bool explain_vote(struct text *out, const redlock_vote *vote)
+bool vote_explain(struct text *out, const redlock_vote *vote)
 {
     char span[DURATION_SIZE];
     switch (vote->kind) {
     case REDLOCK_VOTE_REFUSED:
     case REDLOCK_VOTE_UNREACHABLE:
-        show_text(out, vote->text[0] ? vote->text : "not connected");
+        show_text(out, vote->text);
         return true;
     case REDLOCK_VOTE_TIMEOUT:
         text_format(out, "no answer in time");
@@ -308,7 +307,7 @@ void votes_explain(struct text *out, const redlock_event *event)
     explain_free(out, event);
     for (unsigned i = 0; i < event->masters; i++) {
         struct text trouble = {0};
-        if (explain_vote(&trouble, &event->votes[i]))
+        if (vote_explain(&trouble, &event->votes[i]))
             text_format(out, "  %s: %s\n", event->votes[i].node, trouble.bytes);
         show_remedy(out, event, i);
         text_free(&trouble);
@@ -360,7 +359,7 @@ void votes_table(struct text *out, const redlock_event *event)
             table_held(out, vote);
         else if (vote->kind == REDLOCK_VOTE_NONE)
             text_format(out, "not waited for");
-        else if (!explain_vote(out, vote))
+        else if (!vote_explain(out, vote))
             text_format(out, "%s", redlock_vote_name(vote->kind));
         text_format(out, "\n");
         show_remedy(out, event, i);

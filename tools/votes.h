@@ -72,6 +72,8 @@ void waiters_each(const struct waiters *waiters,
 
 /* The reasons of the outcome, one indented line for each holder and each master in trouble. */
 void votes_explain(struct text *out, const redlock_event *event);
+/* Adds what is wrong with this master, never nothing; false if it explains nothing. */
+bool vote_explain(struct text *out, const redlock_vote *vote);
 
 /* The sentence above the reasons: without those that the event's own text contains. */
 const char *votes_headline(const redlock_event *event);

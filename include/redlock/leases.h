@@ -51,7 +51,8 @@ typedef enum redlock_vote_kind {
     REDLOCK_VOTE_GRANTED,     /* acquire, renewal: the master has the lease */
     REDLOCK_VOTE_HEALED,      /* renewal: the master had lost the lease and took it again */
     REDLOCK_VOTE_HELD,        /* another holder has the name: see holder, remaining_ms */
-    REDLOCK_VOTE_FREE,        /* renewal, release, inspect: no holder has the name */
+    REDLOCK_VOTE_FREE,        /* renewal, release, inspect: no holder has the name; a master that
+                               * abstains, and may have forgotten one, is ABSTAINS instead */
     REDLOCK_VOTE_RELEASED,    /* release: the lease was still ours and is given back */
     REDLOCK_VOTE_REFUSED,     /* the master answered with an error: see text */
     REDLOCK_VOTE_TIMEOUT,     /* no answer in time; what the master did is unknown */
@@ -70,7 +71,7 @@ typedef struct redlock_vote {
                            * who share the name, REDLOCK_READERS; where permits are out or
                            * waited for and nobody holds the name itself, REDLOCK_PERMITS */
     int64_t remaining_ms; /* HELD: left of the holder's ttl, -1 unknown, -2 never expires */
-    const char *text;     /* REFUSED, UNREACHABLE: why; else "" */
+    const char *text;     /* REFUSED, UNREACHABLE: why, never ""; else "" */
     unsigned waiting;     /* HELD, of redlock_inspect(): number of waiters for the name */
     const char *waiters;  /* likewise the tokens of the first 16 (options.tokens_told), one a
                            * line; else "" */

@@ -36,7 +36,7 @@ typedef enum redlock_node_state {
 typedef struct redlock_node {
     const char *node; /* as in redlock_vote */
     redlock_node_state state;
-    const char *text;        /* last trouble, "" if none */
+    const char *text;        /* last trouble, "" if none; never "" of one that is DOWN */
     int64_t abstains_ms;     /* ABSTAINS: until it votes again; else 0 */
     int64_t rtt_us;          /* smoothed round trip, -1 unknown */
     int64_t clock_offset_us; /* master's wall clock less ours, 0 unknown */

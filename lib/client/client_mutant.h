@@ -15,6 +15,7 @@
     X(FREED_GOES_ON, "a client that was freed in a callback goes on with its callbacks")           \
     X(MARGIN_LEFT_OUT, "a margin that is left to the library is none")                             \
     X(REASONS_LEFT_OUT, "an outcome's text does not say why masters did not vote")                 \
+    X(REASONS_EMPTY, "a master that is not connected, for no reason that is known, has none")      \
     X(TEXT_OF_THE_LAST, "an outcome has the text of the one before")                               \
     X(CALLS_IN_ORDER, "calls are carried out as they came: releases do not go together")           \
     X(WRITTEN_AT_ONCE, "each request is written by itself")                                        \

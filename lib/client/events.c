@@ -120,19 +120,6 @@ static redlock_vote_kind vote_kind(enum vote vote)
     return kinds[vote];
 }
 
-/* For a master that has had no trouble, and is not up. */
-static const char *how_far(const struct master_view *master)
-{
-    switch (master->state) {
-    case MASTER_CONNECTING:
-        return "still being connected";
-    case MASTER_PREPARING:
-        return "connected, has not answered yet";
-    default:
-        return "";
-    }
-}
-
 /* In place: each ACQUIRED comes by here, and a vote is a large struct. */
 static void clear_vote(redlock_vote *vote, const char *node)
 {
@@ -151,10 +138,10 @@ static void clear_vote(redlock_vote *vote, const char *node)
 static void explain_unreachable(const redlock *client, redlock_vote *vote, unsigned master)
 {
     struct master_view it = engine_master(client->engine, master);
-    const char *trouble = node_trouble(client, master, &it);
-    vote->text = trouble[0] ? trouble : how_far(&it);
     if (it.state == MASTER_UP)
         vote->kind = REDLOCK_VOTE_NONE;
+    else
+        vote->text = node_trouble(client, master, &it);
 }
 
 static void fill_vote(redlock *client, const struct vote_view *said, unsigned master)
@@ -164,20 +151,21 @@ static void fill_vote(redlock *client, const struct vote_view *said, unsigned ma
     vote->remaining_ms = said->remaining_ms;
     if (vote->kind == REDLOCK_VOTE_HELD && said->text[0])
         vote->holder = said->text;
-    else if (vote->kind == REDLOCK_VOTE_REFUSED || vote->kind == REDLOCK_VOTE_UNREACHABLE)
+    else if (vote->kind == REDLOCK_VOTE_REFUSED)
+        vote->text = said->text[0] ? said->text : "answered with an error";
+    else if (vote->kind == REDLOCK_VOTE_UNREACHABLE && said->text[0])
         vote->text = said->text;
-    if (vote->kind == REDLOCK_VOTE_UNREACHABLE && !said->text[0])
+    else if (vote->kind == REDLOCK_VOTE_UNREACHABLE)
         explain_unreachable(client, vote, master);
 }
 
 static void fill_votes(redlock *client, const redlock_lease *lease)
 {
     struct vote_view said[REDLOCK_MASTERS_MAX];
-    bool known = lease_votes(client->engine, core_of(lease), said);
+    lease_votes(client->engine, core_of(lease), said);
     for (unsigned i = 0; i < client->masters; i++) {
         clear_vote(&client->votes[i], client->addresses[i].shown);
-        if (known)
-            fill_vote(client, &said[i], i);
+        fill_vote(client, &said[i], i);
     }
     if (waiters_of(lease))
         waiters_tell(client, lease);
@@ -190,7 +178,7 @@ static void say_why_not(struct words *words, const redlock_vote *vote)
     switch (vote->kind) {
     case REDLOCK_VOTE_REFUSED:
     case REDLOCK_VOTE_UNREACHABLE:
-        add(words, "; %s: %s", vote->node, vote->text[0] ? vote->text : "not connected");
+        add(words, "; %s: %s", vote->node, vote->text);
         break;
     case REDLOCK_VOTE_TIMEOUT:
         add(words, "; %s: no answer in time", vote->node);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client_mutant.h"
 #include "link.h"
 #include "report.h"
 #include "tls_facts.h"
@@ -23,11 +24,31 @@ static redlock_node_state state_of(const struct master_view *master, usec now)
     }
 }
 
-const char *node_trouble(const redlock *client, unsigned index, const struct master_view *master)
+/* For a master that has had no trouble. */
+static const char *how_far(const struct master_view *master)
+{
+    switch (master->state) {
+    case MASTER_CONNECTING:
+        return "still being connected";
+    case MASTER_PREPARING:
+        return "connected, has not answered yet";
+    default:
+        return "not connected";
+    }
+}
+
+static const char *trouble_of(const redlock *client, unsigned index,
+                              const struct master_view *master)
 {
     const char *untold = link_trouble(client->links[index]);
     bool is_news = !master->trouble[0] || master->state == MASTER_DOWN;
     return untold && is_news ? untold : master->trouble;
+}
+
+const char *node_trouble(const redlock *client, unsigned index, const struct master_view *master)
+{
+    const char *trouble = trouble_of(client, index, master);
+    return trouble[0] || CLIENT_MUTANT(REASONS_EMPTY) ? trouble : how_far(master);
 }
 
 void node_fill(const redlock *client, unsigned index, redlock_node *node)
@@ -37,7 +58,7 @@ void node_fill(const redlock *client, unsigned index, redlock_node *node)
     usec now = system_now();
     *node = (redlock_node){.node = client->addresses[index].shown,
                            .state = state_of(&master, now),
-                           .text = node_trouble(client, index, &master),
+                           .text = trouble_of(client, index, &master),
                            .rtt_us = master.round_trip ? master.round_trip : -1,
                            .run_id = facts->run_id,
                            .version = facts->version,
@@ -47,6 +68,8 @@ void node_fill(const redlock *client, unsigned index, redlock_node *node)
                            .aof = facts->aof,
                            .in_flight = master.in_flight,
                            .max_ttl_ms = facts->max_ttl_ms};
+    if (node->state == REDLOCK_NODE_DOWN)
+        node->text = node_trouble(client, index, &master);
     if (node->state == REDLOCK_NODE_ABSTAINS)
         node->abstains_ms = (master.abstains_until - now + 999) / 1000;
     if (master.met)

@@ -6,7 +6,7 @@
 
 #include "client.h"
 
-/* Why a master is not up, in words; "": nobody knows. */
+/* Why a master is not up, in words; never "". */
 const char *node_trouble(const redlock *client, unsigned index, const struct master_view *master);
 void node_fill(const redlock *client, unsigned index, redlock_node *node);
 

@@ -196,7 +196,7 @@ class Denied(Masters):
         until(lambda: self.each("ZCARD", "redlock:queue:lock:q") == ["1"], "one waits")
         self.make_user("without-zrank", "-zrank")
         env = self.env(REDLOCK_NODES=self.servers[0].uri("without-zrank:pw@"))
-        told = self.redlock("lock", "--wait", "2s", "lock:q", status=75, env=env).err
+        told = self.redlock("lock", "--wait", "2s", "lock:q", status=69, env=env).err
         self.assertIn("no permissions to run the 'zrank' command", told)
         first.terminate()
         self.finish(first, status=143)

@@ -92,6 +92,21 @@ class Outage(Case):
     def test_masters_die(self):
         self.assert_told(self.lose(self.cluster.kill, POLITE))
 
+    def test_two_restart_and_a_third_dies(self):
+        """A master that abstains says that the name is free, as it may have forgotten it."""
+        process = self.spawn("run", "--ttl", f"{TTL_MS}ms", self.name, "--", "sh", "-c", POLITE, str(self.clock))
+        self.started(self.clock)
+        self.await_renewal()
+        self.cluster.call("restart", "1", "2", "--empty")
+        self.cluster.kill(3)
+        told = self.finish(process, 76).err
+        reasons = dict(line.strip().split(": ", 1) for line in told.splitlines() if line.startswith("  127.0.0.1:"))
+        self.assertLessEqual(set(self.cluster.shown[:3]), set(reasons), told)
+        for node in self.cluster.shown[:2]:
+            self.assertRegex(reasons[node], r"^restarted, abstains \S+ s more$")
+        self.assertRegex(reasons[self.cluster.shown[2]], r"\w")
+        self.assertNotIn("held by nobody", told)
+
     def test_command_ignores_sigterm(self):
         result = self.lose(self.cluster.pause, STUBBORN)
         self.assert_told(result)

@@ -66,13 +66,18 @@ static void adopt_them(void)
 }
 
 /* A new client holds "held" on all masters. */
-static void hold_everywhere(struct user *user, struct take *held)
+static void hold_everywhere_for(struct user *user, struct take *held, int64_t ttl_ms)
 {
-    redlock_lease_options terms = lease_terms(TTL, 0);
+    redlock_lease_options terms = lease_terms(ttl_ms, 0);
     open_short(user);
     AWAIT(user, all_vote(user));
     assert_code(take_lock(held, user, "held", &terms), REDLOCK_OK);
     AWAIT(user, cluster_holders(&cluster, "held", NULL) == 5);
+}
+
+static void hold_everywhere(struct user *user, struct take *held)
+{
+    hold_everywhere_for(user, held, TTL);
 }
 
 static void test_two_restart_empty(void **state)
@@ -129,6 +134,39 @@ static void test_two_restart_empty(void **state)
     redlock_free(trusting.client);
     redlock_free(newcomer.client);
     user_close(&user, 0);
+}
+
+static void assert_names_the_restarted(const struct told *told)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        if (told->votes[i].kind == REDLOCK_VOTE_TIMEOUT) /* the last renewal found a busy machine */
+            continue;
+        assert_vote(&told->votes[i], REDLOCK_VOTE_ABSTAINS);
+        assert_in_range(told->votes[i].remaining_ms, 1, QUARANTINE_MS);
+        assert_says(told->text, "restarted, abstains");
+    }
+}
+
+/* They say that the name is free, as they have forgotten it: that is not why the lease ends. */
+static void test_two_restart_and_a_third_dies(void **state)
+{
+    (void)state;
+    struct user user;
+    struct take held;
+    hold_everywhere_for(&user, &held, TTL / 2);
+    user_meanwhile(&user, &cluster, "restart 1 2 --empty");
+    AWAIT(&user, node_of(&user, 0).state == REDLOCK_NODE_ABSTAINS &&
+                     node_of(&user, 1).state == REDLOCK_NODE_ABSTAINS);
+    user_meanwhile(&user, &cluster, "kill 3");
+    AWAIT(&user, held.told[REDLOCK_LOST].times);
+    const struct told *lost = &held.told[REDLOCK_LOST];
+    assert_names_the_restarted(lost);
+    assert_vote(&lost->votes[2], REDLOCK_VOTE_UNREACHABLE);
+    assert_true(lost->votes[2].text[0]);
+    take_free(&held);
+    cluster_do(&cluster, "restart 3");
+    AWAIT_MS(&user, all_vote(&user), 3 * QUARANTINE_MS);
+    user_close_clean(&user, &cluster);
 }
 
 /* With the quorum gone, the old lease ends before any client can have a new one. */
@@ -215,6 +253,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_two_restart_empty),
+        cmocka_unit_test(test_two_restart_and_a_third_dies),
         cmocka_unit_test(test_restart_with_data),
         cmocka_unit_test(test_three_restart_empty),
         cmocka_unit_test(test_longest_ttl_counts),

@@ -434,32 +434,29 @@ static void check_outcome(struct fake *fake, struct actor *actor, const struct o
                    (int)outcome->kind);
 }
 
-static void write_vote(char *to, size_t size, struct fake *fake, const struct round *round,
-                       unsigned master)
+static void write_vote(char *to, size_t size, struct fake *fake, const struct vote_view *vote)
 {
-    static const struct ballot nothing;
-    const struct ballot *ballot = round ? &round->ballots[master] : &nothing;
     static const char *const names[] = {"-",           "granted",  "healed",  "held",
                                         "free",        "released", "refused", "timeout",
                                         "unreachable", "abstains"};
     const char *holder = "";
-    const char *text = round ? round_text(round, master) : "";
-    if (ballot->vote == VOTE_HELD && text[0])
-        holder = fake_token(fake, text, strlen(text));
-    int used = snprintf(to, size, "%s%s%s", names[ballot->vote], holder[0] ? " by " : "", holder);
-    if (ballot->remaining_ms > 0 && (ballot->vote == VOTE_HELD || ballot->vote == VOTE_ABSTAINS))
-        snprintf(to + used, size - (size_t)used, " %s", fake_time(MS(ballot->remaining_ms)));
+    if (vote->vote == VOTE_HELD && vote->text[0])
+        holder = fake_token(fake, vote->text, strlen(vote->text));
+    int used = snprintf(to, size, "%s%s%s", names[vote->vote], holder[0] ? " by " : "", holder);
+    if (vote->remaining_ms > 0 && (vote->vote == VOTE_HELD || vote->vote == VOTE_ABSTAINS))
+        snprintf(to + used, size - (size_t)used, " %s", fake_time(MS(vote->remaining_ms)));
 }
 
 void fake_votes(struct fake *fake, const struct lease *lease, char *to, size_t size)
 {
+    struct vote_view votes[MASTERS_MAX];
     size_t used = 0;
     to[0] = '\0';
-    const struct round *round = lease_round(lease);
+    lease_votes(&fake->engine, lease, votes);
     for (unsigned i = 0; lease->attempt && i < fake->engine.config.masters; i++) {
         if (i)
             used += (size_t)snprintf(to + used, size - used, ", ");
-        write_vote(to + used, size - used, fake, round, i);
+        write_vote(to + used, size - used, fake, &votes[i]);
         used += strlen(to + used);
     }
 }

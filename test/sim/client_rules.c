@@ -176,6 +176,10 @@ static void names_the_masters(struct user_lease *lease, const redlock_event *eve
     for (unsigned i = 0; i < event->masters; i++) {
         if (strcmp(event->votes[i].node, node_text(i)) != 0)
             wrong_words(lease, event, "with a vote of another master");
+        bool has_text = event->votes[i].kind == REDLOCK_VOTE_REFUSED ||
+                        event->votes[i].kind == REDLOCK_VOTE_UNREACHABLE;
+        if (has_text && !event->votes[i].text[0])
+            wrong_words(lease, event, "with a reason that is empty");
         if (is_about_masters(event) && is_trouble(event->votes[i].kind) && !is_cut &&
             !strstr(event->text, node_text(i)))
             wrong_words(lease, event, "and not why a master did not vote");

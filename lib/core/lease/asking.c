@@ -73,8 +73,7 @@ void lease_cannot_ask(struct engine *e, struct lease *lease, unsigned master)
     const struct master *it = &e->masters[master];
     if (master_abstains(e, it)) {
         round_vote(lease->attempt->round, master, VOTE_ABSTAINS);
-        lease->attempt->round->ballots[master].remaining_ms =
-            (it->abstains_until - e->now + 999) / 1000;
+        lease->attempt->round->ballots[master].remaining_ms = master_abstains_ms(e, it);
     } else {
         round_vote(lease->attempt->round, master, VOTE_UNREACHABLE);
     }

@@ -1,6 +1,7 @@
 #include "lease/lease.h"
 #include "ground/shared.h"
 #include "ground/slots.h"
+#include "masters/master.h"
 
 struct names *lease_names(const struct lease *lease)
 {
@@ -60,23 +61,28 @@ void lease_leave(struct lease *lease)
     lease->left = true;
 }
 
-static void no_votes(const struct engine *e, struct vote_view *votes)
+/* The votes of which a master's quarantine is the reason.  Where nobody was asked to grant, it may
+ * have begun since the master was asked. */
+static unsigned said_by_abstaining(const struct round *round)
 {
-    for (unsigned i = 0; i < e->config.masters; i++)
-        votes[i] = (struct vote_view){VOTE_NOTHING, -1, ""};
+    const unsigned answers = 1U << VOTE_FREE | 1U << VOTE_ABSTAINS;
+    bool is_kept = !round || round->kind == REQUEST_RENEW || round->kind == REQUEST_RELEASE;
+    return is_kept ? answers | 1U << VOTE_NOTHING | 1U << VOTE_UNREACHABLE : answers;
 }
 
-bool lease_votes(const struct engine *e, const struct lease *lease, struct vote_view *votes)
+void lease_votes(const struct engine *e, const struct lease *lease, struct vote_view *votes)
 {
     const struct round *round = lease_round(lease);
-    if (!round)
-        no_votes(e, votes);
-    for (unsigned i = 0; round && i < e->config.masters; i++) {
-        const struct ballot *ballot = &round->ballots[i];
-        votes[i] =
-            (struct vote_view){(enum vote)ballot->vote, ballot->remaining_ms, round_text(round, i)};
+    unsigned may_abstain = said_by_abstaining(round);
+    for (unsigned i = 0; i < e->config.masters; i++) {
+        struct vote_view *vote = &votes[i];
+        *vote = (struct vote_view){VOTE_NOTHING, -1, ""};
+        if (round)
+            *vote = (struct vote_view){(enum vote)round->ballots[i].vote,
+                                       round->ballots[i].remaining_ms, round_text(round, i)};
+        if (may_abstain >> vote->vote & 1 && master_abstains(e, &e->masters[i]))
+            *vote = (struct vote_view){VOTE_ABSTAINS, master_abstains_ms(e, &e->masters[i]), ""};
     }
-    return lease->attempt != NULL;
 }
 
 struct lease *lease_inspecting(const struct tag *tag)

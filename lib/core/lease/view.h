@@ -59,9 +59,10 @@ void lease_token(const struct engine *engine, const struct lease *lease, char to
  * may have taken the lease over by then, so it is released no more, lost or not. */
 void lease_leave(struct lease *lease);
 
-/* The votes of all masters in the question that is open, or in the last one.  False if the lease
- * is merely held, or over, and has none.  They stay until the next step. */
-bool lease_votes(const struct engine *engine, const struct lease *lease, struct vote_view *votes);
+/* The votes of all masters in the question that is open, or in the last one; nothing if the lease
+ * is merely held, or over.  A master that abstains is shown as such, whatever it said of a name
+ * that it may have forgotten.  They stay until the next step. */
+void lease_votes(const struct engine *engine, const struct lease *lease, struct vote_view *votes);
 /* The lease that awaits this answer to its inspection; NULL: none. */
 struct lease *lease_inspecting(const struct tag *tag);
 /* For a waiter: the number of waiters ahead of it, here and on the masters, and the time until the

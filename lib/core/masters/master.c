@@ -33,6 +33,11 @@ bool master_abstains(const struct engine *e, const struct master *master)
     return master_is_up(master) && e->now < master->abstains_until;
 }
 
+int64_t master_abstains_ms(const struct engine *e, const struct master *master)
+{
+    return (master->abstains_until - e->now + 999) / 1000;
+}
+
 bool master_may_grant(const struct engine *e, const struct master *master)
 {
     return master_is_up(master) && !master_abstains(e, master);

@@ -35,6 +35,8 @@ void master_look(struct engine *engine, unsigned index);
 
 bool master_is_up(const struct master *master);
 bool master_abstains(const struct engine *engine, const struct master *master);
+/* How long it goes on to abstain. */
+int64_t master_abstains_ms(const struct engine *engine, const struct master *master);
 /* The master is up and not in quarantine. */
 bool master_may_grant(const struct engine *engine, const struct master *master);
 /* On its way to UP for the first time, or after a connection that worked. */
