@@ -384,7 +384,7 @@ mutant given-not-renewed lease/acquiring.c "$(within round_won 'if \(given \&\& 
 mutant confirmed-by-some lease/acquiring.c "$(within confirm 'round->incomplete \|= !has;' '')"
 mutant handed-to-fenced lease/handover.c "$(within can_take_over '!next->terms\.fence' 'true')"
 mutant older-data-counts  ledger/modes.c     "$(within claim_weighs 'abstains && claim_may_be_given_back\(claim\)' 'false')"
-mutant older-data-kept    lease/asking.c     "$(within lease_may_ask ' && claim_may_be_given_back\(lease->claim\)' ' \&\& false')"
+mutant older-data-kept lease/asking.c "$(within lease_may_ask 'return may_ask\(e, lease, master\)' 'return request_takes(lease->attempt->round->kind) ? master_may_grant(e, \&e->masters[master]) : master_is_up(\&e->masters[master])')"
 mutant given-never-held   ledger/claim.c     "$(within claim_taken 'claim->not_held = false' '(void)0')"
 mutant given-is-held      ledger/claim.c     "$(within claim_new 'claim->foreign = claim->not_held = true' 'claim->foreign = true')"
 mutant withdrawn-by-one   ledger/claim.c     "$(within withdraw 'count <= e->config.spare' 'false')"

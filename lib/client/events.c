@@ -149,6 +149,8 @@ static void fill_vote(redlock *client, const struct vote_view *said, unsigned ma
     redlock_vote *vote = &client->votes[master];
     vote->kind = vote_kind(said->vote);
     vote->remaining_ms = said->remaining_ms;
+    if (vote->kind == REDLOCK_VOTE_GRANTED || vote->kind == REDLOCK_VOTE_RELEASED)
+        return;
     if (vote->kind == REDLOCK_VOTE_HELD && said->text[0])
         vote->holder = said->text;
     else if (vote->kind == REDLOCK_VOTE_REFUSED)

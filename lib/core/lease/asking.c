@@ -11,13 +11,18 @@ bool lease_make_room(struct engine *e, struct lease *lease)
 }
 
 /* A renewal would keep what a master that abstains has of a token which others gave back. */
-bool lease_may_ask(const struct engine *e, const struct lease *lease, unsigned master)
+static inline __attribute__((always_inline)) bool
+may_ask(const struct engine *e, const struct lease *lease, unsigned master)
 {
     enum request_kind kind = lease->attempt->round->kind;
-    bool keeps_alive = kind == REQUEST_RENEW && claim_may_be_given_back(lease->claim);
-    if (request_takes(kind) || keeps_alive)
+    if (request_takes(kind) || (kind == REQUEST_RENEW && claim_may_be_given_back(lease->claim)))
         return master_may_grant(e, &e->masters[master]);
     return master_is_up(&e->masters[master]);
+}
+
+bool lease_may_ask(const struct engine *e, const struct lease *lease, unsigned master)
+{
+    return may_ask(e, lease, master);
 }
 
 /* What is left of at_least, as a ttl. */
@@ -88,12 +93,18 @@ void lease_cannot_count(struct engine *e, struct lease *lease, unsigned master)
         lease_cannot_ask(e, lease, master);
 }
 
-void lease_await_connection(struct engine *e, struct lease *lease, unsigned master)
+static inline __attribute__((always_inline)) void
+await_connection(struct engine *e, struct lease *lease, unsigned master)
 {
-    if (lease_may_ask(e, lease, master) || master_is_connecting(&e->masters[master]))
+    if (may_ask(e, lease, master) || master_is_connecting(&e->masters[master]))
         lease->attempt->round->ballots[master].state = BALLOT_CONNECTING;
     else
         lease_cannot_ask(e, lease, master);
+}
+
+void lease_await_connection(struct engine *e, struct lease *lease, unsigned master)
+{
+    await_connection(e, lease, master);
 }
 
 void lease_open_round(struct engine *e, struct lease *lease, enum request_kind kind)
@@ -103,7 +114,7 @@ void lease_open_round(struct engine *e, struct lease *lease, enum request_kind k
         timeout = lease->terms.ttl / 4;
     attempt_open(lease->attempt, lease_masters(e), kind, engine_next_round(e), e->now + timeout);
     for (unsigned i = 0; i < lease_masters(e); i++)
-        lease_await_connection(e, lease, i);
+        await_connection(e, lease, i);
 }
 
 /* Nothing is sent before a quorum can be asked: a minority that is held while waiting for
@@ -111,13 +122,15 @@ void lease_open_round(struct engine *e, struct lease *lease, enum request_kind k
 void lease_ask_those_up(struct engine *e, struct lease *lease)
 {
     unsigned can = 0, least = lease_is_acquiring(lease) ? e->quorum : 1;
+    uint16_t those = 0;
     for (unsigned i = 0; i < lease_masters(e); i++)
-        can += lease->attempt->round->ballots[i].state == BALLOT_CONNECTING &&
-               lease_may_ask(e, lease, i);
+        if (lease->attempt->round->ballots[i].state == BALLOT_CONNECTING && may_ask(e, lease, i)) {
+            those |= BIT(i);
+            can++;
+        }
     if (!lease->attempt->round->begun && can < least)
         return;
-    for (unsigned i = 0; can && i < lease_masters(e); i++)
-        if (lease->attempt->round->ballots[i].state == BALLOT_CONNECTING &&
-            lease_may_ask(e, lease, i))
+    for (unsigned i = 0; i < lease_masters(e); i++)
+        if (those & BIT(i))
             lease_ask(e, lease, i, false);
 }

@@ -70,18 +70,26 @@ static unsigned said_by_abstaining(const struct round *round)
     return is_kept ? answers | 1U << VOTE_NOTHING | 1U << VOTE_UNREACHABLE : answers;
 }
 
+static __attribute__((cold, noinline)) void say_that_it_abstains(const struct engine *e,
+                                                                 const struct round *round,
+                                                                 unsigned master,
+                                                                 struct vote_view *vote)
+{
+    if (said_by_abstaining(round) >> vote->vote & 1 && master_abstains(e, &e->masters[master]))
+        *vote = (struct vote_view){VOTE_ABSTAINS, master_abstains_ms(e, &e->masters[master]), ""};
+}
+
 void lease_votes(const struct engine *e, const struct lease *lease, struct vote_view *votes)
 {
     const struct round *round = lease_round(lease);
-    unsigned may_abstain = said_by_abstaining(round);
     for (unsigned i = 0; i < e->config.masters; i++) {
-        struct vote_view *vote = &votes[i];
-        *vote = (struct vote_view){VOTE_NOTHING, -1, ""};
         if (round)
-            *vote = (struct vote_view){(enum vote)round->ballots[i].vote,
-                                       round->ballots[i].remaining_ms, round_text(round, i)};
-        if (may_abstain >> vote->vote & 1 && master_abstains(e, &e->masters[i]))
-            *vote = (struct vote_view){VOTE_ABSTAINS, master_abstains_ms(e, &e->masters[i]), ""};
+            votes[i] = (struct vote_view){(enum vote)round->ballots[i].vote,
+                                          round->ballots[i].remaining_ms, round_text(round, i)};
+        else
+            votes[i] = (struct vote_view){VOTE_NOTHING, -1, ""};
+        if (e->masters[i].abstains_until) /* seldom */
+            say_that_it_abstains(e, round, i, &votes[i]);
     }
 }
 
