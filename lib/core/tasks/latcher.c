@@ -284,6 +284,12 @@ static bool lacks(const struct latcher *latcher, const struct latched_at *at)
     return at->stands == LATCHED_NONE || (some && strcmp(at->record.id, latcher->record.id) != 0);
 }
 
+/* The answer may have lain unread for long: this process was stopped, say. */
+static bool is_about_to_end(const struct engine *e, const struct reply *reply)
+{
+    return MS(reply->remaining_ms) - (e->now - reply->tag.sent_at) <= MS(e->config.skew_ms);
+}
+
 /* All that lack it are to say so after the last of them has said it for the first time. */
 static void take(struct engine *e, struct latcher *latcher, unsigned master,
                  const struct reply *reply)
@@ -293,7 +299,7 @@ static void take(struct engine *e, struct latcher *latcher, unsigned master,
     at->asked_at = at->answered = reply->tag.sent_at;
     if (reply->answer == ANSWER_ABSENT)
         take_none(e, at, !at->mends);
-    else if (reply->remaining_ms <= e->config.skew_ms)
+    else if (is_about_to_end(e, reply))
         take_none(e, at, false);
     else
         take_record(e, at, reply);
