@@ -136,7 +136,9 @@ struct ev_loop; /* libev's; include <ev.h> to make one */
     X(E_NOT_PASSED, CONTENDED, "too few parties arrived at the barrier")                           \
     X(E_PARTIES, CONTENDED, "others wait at the barrier for another number of parties")            \
     X(E_NOT_OPEN, CONTENDED, "too few have arrived at the latch")                                  \
-    X(E_NO_MASTER, MISUSE, "a listed address is not one independent master")
+    X(E_NO_MASTER, MISUSE, "a listed address is not one independent master")                       \
+    X(E_OVER, CONTENDED, "the barrier is past this generation")                                    \
+    X(E_UNDECIDED, UNAVAILABLE, "it is not known whether the barrier was passed")
 
 typedef enum redlock_code {
 #define REDLOCK_CODE_ENUM(name, class, text) REDLOCK_##name,

@@ -16,9 +16,10 @@ const char barrier_help[] =
     "\n"
     "  --parties N      how many must arrive, the same number for all (1 to 256)\n"
     "  --generation G   which use of the barrier this is, such as the number of the\n"
-    "                   round that all parties are in (0). Each is to be used once:\n"
-    "                   who arrives at one that was passed passes at once, for twice\n"
-    "                   --max-ttl\n"
+    "                   round that all parties are in (0). Each is to be used once,\n"
+    "                   and later ones have larger numbers: who arrives at one that\n"
+    "                   was passed passes at once, for twice --max-ttl; after that,\n"
+    "                   and at an earlier one, a new party is told that it is over\n"
     "  --wait D         how long to wait: 0, 30s, forever (forever)\n"
     "  --ttl D          how long a party counts that has died while it waits (10s)\n"
     "  --token TOKEN    who this is: come back with the token that was told with\n"
@@ -28,12 +29,14 @@ const char barrier_help[] =
     "\n"
     "A SIGINT, SIGQUIT or SIGTERM leaves the barrier. Whoever leaves is told whether\n"
     "it passed. Where too few masters answer, or a party has come back with its\n"
-    "token, it may be undecided, which says with what token to come back.\n"
+    "token, it may be undecided, which says with what token to come back. Who comes\n"
+    "back after the others passed passes too, for a week.\n"
     "\n"
     "Exit status: 0 it passed, 64 usage, 69 undecided: the others may have passed; or\n"
-    "too few masters answered, 75 not passed: the time was over, or others wait for\n"
-    "another number of parties; 78 the list of masters is wrong, 128+N not passed,\n"
-    "and left because of signal N.\n"
+    "too few masters answered, 75 not passed: the time was over, others wait for\n"
+    "another number of parties, or the generation is over: a later one was passed, or\n"
+    "this one before; 78 the list of masters is wrong, 128+N not passed, and left\n"
+    "because of signal N.\n"
     "\n"
     "Example:\n"
     "  redlock barrier --parties 5 --generation \"$round\" --wait 10m nightly && ./next\n";
@@ -63,6 +66,10 @@ static bool put_json(struct barrier *barrier, const redlock_passage *passage)
         json_number(&json, "others", passage->others);
     else
         json_null(&json, "others");
+    if (passage->code == REDLOCK_E_OVER)
+        json_number(&json, "latest", passage->latest);
+    else
+        json_null(&json, "latest");
     json_string(&json, "token", passage->token);
     json_number(&json, "answered", passage->answered);
     json_number(&json, "masters", passage->masters);
@@ -77,7 +84,11 @@ static void tell(const struct barrier *barrier, const redlock_passage *passage)
 {
     const struct options *options = barrier->session.options;
     const char *name = options->names[0].bytes;
-    if (passage->undecided) /* said also when quiet: without the token nobody can come back */
+    if (passage->code == REDLOCK_E_OVER && !options->quiet)
+        say("%s: %s: give a generation above that", name, passage->text);
+    else if (passage->undecided &&
+             passage->code !=
+                 REDLOCK_E_OVER) /* said also when quiet: without the token nobody can come back */
         say("%s: %s; come back with --token %s", name, passage->text, passage->token);
     else if (passage->code == REDLOCK_E_PARTIES && !options->quiet)
         say("%s: %s: give all the same --parties, or a generation that was not used", name,

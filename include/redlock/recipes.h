@@ -225,9 +225,10 @@ typedef struct redlock_barrier_options {
     int64_t parties;
 
     /* Which use of the barrier this is, 0 to REDLOCK_GENERATION_MAX; such as the number of the
-     * round that all parties are in.  Each generation is a barrier of its own, to be used once: who
-     * arrives at one that was passed passes at once, for at least max_ttl_ms, and after that waits
-     * for new parties.  Default 0. */
+     * round that all parties are in.  Each generation is a barrier of its own, to be used once, and
+     * later ones have larger numbers.  Who arrives at one that was passed passes at once, for at
+     * least max_ttl_ms; after that for a week a party that was there passes, and a new one is told
+     * E_OVER, as are all who come to one before the latest that was passed.  Default 0. */
     int64_t generation;
 
     /* A party that died while it waits is counted for so long, at most.  At most max_ttl_ms.
@@ -240,10 +241,11 @@ typedef struct redlock_barrier_options {
     int64_t wait_ms;
 
     /* passage.token of an earlier call that was told that it is undecided: this party is that one,
-     * and is not counted twice.  It passes, or is undecided again, for it may have been counted
-     * before.  One party at a time may have the token.  A worker that may die and be started again
-     * within its ttl would be counted twice: let it have a token of its own from the start, such
-     * as its number, the same at each start.  Default NULL: a new party. */
+     * and is not counted twice.  It passes, also days after the others did, or is undecided again,
+     * for it may have been counted before.  One party at a time may have the token.  A worker that
+     * may die and be started again within its ttl would be counted twice: let it have a token of
+     * its own from the start, such as its number, the same at each start.  Default NULL: a new
+     * party. */
     const char *token;
 } redlock_barrier_options;
 
@@ -270,15 +272,18 @@ typedef struct redlock_passage {
      * E_NOT_PASSED: its time was over.  E_CANCELLED, E_CLOSED: redlock_depart() was called, or
      *   redlock_close().  It did not pass, and no other party passes that has counted it.
      * E_PARTIES: others wait at this generation for `others` parties, or have passed; likewise.
-     * E_UNAVAILABLE: too few masters answered, or what they say does not decide it; see
-     *   `undecided`.
-     * E_REPLICA, E_SAME_MASTER, E_NO_MASTER: wrong entries of the list leave no quorum;
-     *   likewise. */
+     * E_OVER: the masters know of this generation only that a later one was passed, or this one
+     *   before the party came; see `latest`.  To come again does not help: go on with a later one.
+     * E_UNAVAILABLE: too few masters answered; see `undecided`.
+     * E_UNDECIDED: a quorum answered, and what it says does not decide it: one of them was open
+     *   with this party, or it has come back.
+     * E_REPLICA, E_SAME_MASTER, E_NO_MASTER: wrong entries of the list leave no quorum; see
+     *   `undecided`. */
     redlock_code code;
 
     /* It is not known whether the barrier was passed, and others may pass that have counted this
-     * party.  Arrive again, with `token`, to find out.  Also where all masters answered: one of
-     * them was open with this party, or it has come back. */
+     * party.  Arrive again, with `token`, to find out, unless the code is E_OVER.  Always with
+     * E_UNDECIDED. */
     bool undecided;
 
     unsigned parties;  /* as asked for */
@@ -290,6 +295,7 @@ typedef struct redlock_passage {
     char token[REDLOCK_TOKEN_SIZE];
     const char *text; /* the same for people, in one line, and why masters did not answer; its words
                        * may change */
+    int64_t latest;   /* E_OVER: the latest generation that was passed; else 0 */
 } redlock_passage;
 
 /* `passage` lives until the callback returns; `data` is yours. */
@@ -312,7 +318,9 @@ typedef void redlock_passage_callback(redlock_party *party, const redlock_passag
  *
  * What it does not promise: that the other parties live yet when this one has passed; they did
  * within their ttl.  A master that is wrong may let parties pass early, unless spare votes allow
- * for it (options.spare).
+ * for it (options.spare).  That a generation was passed is forgotten after a week, or earlier
+ * if all masters that knew it have lost their data, one after the other: a party that comes after
+ * that waits there for new ones.
  *
  *   party     receives the handle, to be freed with redlock_party_free(), before the client is
  *   name      without the prefix, which is put before it

@@ -405,9 +405,10 @@ REDLOCK_API redlock_code redlock_sync_leader(redlock_sync *client, const char *n
  *   passage   receives how that went, with "" for text, which result->text has; NULL if the code is
  *             enough.  The options may point into it, as options->token to the token of an arrival
  *             that is repeated
- * Returns passage->code: REDLOCK_OK if it passed, E_NOT_PASSED, E_PARTIES, E_UNAVAILABLE,
- * E_CLOSED; or E_NAME, E_TTL, E_FORKED, E_STATE (in a callback), E_ARGUMENT, E_MEMORY: then it has
- * not arrived.  redlock_sync_cancel() does not end it: give it a wait_ms.
+ * Returns passage->code: REDLOCK_OK if it passed, E_NOT_PASSED, E_PARTIES, E_OVER, E_UNDECIDED,
+ * E_UNAVAILABLE, E_REPLICA, E_SAME_MASTER, E_NO_MASTER, E_CLOSED; or E_NAME, E_TTL, E_FORKED,
+ * E_STATE (in a callback), E_ARGUMENT, E_MEMORY: then it has not arrived.  redlock_sync_cancel()
+ * does not end it: give it a wait_ms.
  */
 REDLOCK_API redlock_code redlock_sync_barrier(redlock_sync *client, const char *name,
                                               const redlock_barrier_options *options,

@@ -29,8 +29,8 @@ static redlock_code code_of_news(const struct task_news *news)
     if (news->passage == PASSAGE_PASSED)
         return REDLOCK_OK;
     bool is_list = redlock_code_class(code_of(news->cause)) == REDLOCK_CLASS_MISUSE;
-    if (news->passage == PASSAGE_UNKNOWN && !is_list)
-        return REDLOCK_E_UNAVAILABLE;
+    if (news->passage == PASSAGE_UNKNOWN && !is_list && news->cause != CAUSE_OVER)
+        return news->hears ? REDLOCK_E_UNDECIDED : REDLOCK_E_UNAVAILABLE;
     if (news->cause == CAUSE_HELD)
         return REDLOCK_E_PARTIES;
     return news->cause ? code_of(news->cause) : REDLOCK_E_NOT_PASSED;
@@ -48,7 +48,8 @@ static bool tell_party(redlock *client, struct client_task *task)
                                .arrived = news.arrived,
                                .others = news.others,
                                .answered = news.masters,
-                               .masters = client->masters};
+                               .masters = client->masters,
+                               .latest = news.latest};
     snprintf(passage.token, sizeof passage.token, "%s", news.token);
     event_tell_passage(client, task->core, &passage);
     party->told = true;

@@ -33,6 +33,7 @@ redlock_code code_of(enum cause cause)
         [CAUSE_REPLICA] = REDLOCK_E_REPLICA,
         [CAUSE_SAME_MASTER] = REDLOCK_E_SAME_MASTER,
         [CAUSE_NO_MASTER] = REDLOCK_E_NO_MASTER,
+        [CAUSE_OVER] = REDLOCK_E_OVER,
     };
     return codes[cause];
 }
@@ -482,7 +483,9 @@ static void say_passage(struct words *words, const redlock_passage *passage, boo
         return;
     }
     add_plain(words, passage->undecided ? "undecided, others may have passed" : "not passed");
-    if (passage->others)
+    if (passage->code == REDLOCK_E_OVER)
+        add(words, ": this generation is over, %lld was passed", (long long)passage->latest);
+    else if (passage->others)
         add(words, ": this generation is for %u parties, not for %u", passage->others,
             passage->parties);
     else if (passage->undecided ? of_few : !is_about_parties(passage->code))

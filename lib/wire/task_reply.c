@@ -27,6 +27,16 @@ static bool read_observe(const struct raw_reply *raw, struct reply *reply)
     return answer(reply, ANSWER_YES);
 }
 
+/* In place of the tokens the latest generation that was passed. */
+static bool read_over(const struct raw_reply *raw, struct reply *reply)
+{
+    int64_t latest;
+    if (!get_integer(raw, 3, &latest) || latest < 0)
+        return false;
+    reply->number = latest;
+    return answer(reply, ANSWER_OVER);
+}
+
 /* {state, parties, how many are counted, their tokens} */
 static bool read_stand(const struct raw_reply *raw, enum answer waits, struct reply *reply)
 {
@@ -34,12 +44,15 @@ static bool read_stand(const struct raw_reply *raw, enum answer waits, struct re
     int64_t parties, counted;
     const struct field *state = &raw->fields[0], *tokens = &raw->fields[3];
     if (!raw->is_array || raw->count != 4 || state->kind != FIELD_INTEGER || state->integer < -1 ||
-        state->integer > 2 || tokens->kind != FIELD_STRING || !is_whole_string(tokens) ||
-        !get_integer(raw, 1, &parties) || parties < 1 || parties > PARTIES_MOST ||
-        !get_integer(raw, 2, &counted) || counted > INT32_MAX)
+        state->integer > 3 || !get_integer(raw, 1, &parties) || parties < 1 ||
+        parties > PARTIES_MOST || !get_integer(raw, 2, &counted) || counted > INT32_MAX)
         return false;
     reply->permits = (uint16_t)parties;
     reply->waiting = (unsigned)counted;
+    if (state->integer == 3)
+        return read_over(raw, reply);
+    if (tokens->kind != FIELD_STRING || !is_whole_string(tokens))
+        return false;
     reply->reader_tokens = tokens->text;
     reply->reader_tokens_length = tokens->length;
     if (state->integer < 0)

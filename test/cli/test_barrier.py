@@ -40,7 +40,7 @@ class Barrier(ClusterCase):
                          (True, "REDLOCK_OK", self.name, 7))
         self.assertEqual((told["passed"], told["undecided"], told["parties"], told["arrived"]),
                          (True, False, 1, 1))
-        told = self.redlock("barrier", "--json", "--parties", "2", "--wait", "0", self.name,
+        told = self.redlock("barrier", "--json", "--parties", "2", "--generation", "8", "--wait", "0", self.name,
                             status=75).json
         self.assertEqual((told["ok"], told["code"], told["passed"], told["undecided"]),
                          (False, "REDLOCK_E_NOT_PASSED", False, False))
@@ -115,6 +115,9 @@ class Barrier(ClusterCase):
         again = ("barrier", "--parties", "2", "--token", "mine")
         result = self.redlock(*again, "--wait", "0", self.name, status=69)
         self.assertIn("come back with --token mine", result.err)
+        told = self.redlock(*again, "--wait", "0", "--json", self.name, status=69).json
+        self.assertEqual((told["code"], told["undecided"], told["answered"]),
+                         ("REDLOCK_E_UNDECIDED", True, self.masters))
         job = self.arrive()
         self.redlock(*again, self.name, status=0)
         self.finish(job, 0)
@@ -154,7 +157,8 @@ class Barrier(ClusterCase):
         return ",".join(f"redis://{name}:pw@{node}" for node in self.cluster.shown)
 
     def test_who_may_not_be_told_asks(self):
-        nodes = self.user("deaf", "resetkeys", "~redlock:clock", "~redlock:barrier:*", f"~{self.name}")
+        nodes = self.user("deaf", "resetkeys", "~redlock:clock", "~redlock:barrier:*", "~redlock:passed:*",
+                          f"~{self.name}")
         self.redlock("barrier", "--parties", "1", "--wait", "0", "--nodes", nodes, self.name, status=0)
 
     def test_who_has_no_rights_is_told(self):
@@ -165,6 +169,76 @@ class Barrier(ClusterCase):
         told = self.redlock("barrier", "--json", *arguments, status=69).json
         self.assertIn("NOPERM", told["text"])
         self.assertEqual((told["undecided"], told["answered"]), (False, 0))
+
+
+class Sleeper(ClusterCase):
+    """Masters that never heard of a max_ttl above four seconds forget what parties say after eight."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        for master in range(1, cls.masters + 1):  # they were adopted with a longer one
+            cls.cluster.cli(master, "HSET", "redlock:clock", "m", "4000")
+
+    def barrier(self, generation, *options, parties="2"):
+        return ("barrier", "--parties", parties, "--generation", str(generation), "--max-ttl", "4s", "--ttl", "3s",
+                *options, self.name)
+
+    def sets(self, generation):
+        return [int(self.cluster.cli(i + 1, "EXISTS", f"redlock:barrier:{generation}:{self.name}"))
+                for i in range(self.masters)]
+
+    def forgotten(self, generation):
+        until(lambda: not any(self.sets(generation)), f"generation {generation} is forgotten")
+
+    def latest(self):
+        return [self.cluster.cli(i + 1, "GET", f"redlock:passed:{self.name}") for i in range(self.masters)]
+
+    def begin(self, *options):
+        """One that waits at generation 1, on all masters."""
+        job = self.spawn(*self.barrier(1, *options))
+        until(lambda: all(self.cluster.cli(i + 1, "ZCOUNT", f"redlock:barrier:1:{self.name}", "1", "(+inf") == "1"
+                          for i in range(self.masters)), "it is counted")
+        return job
+
+    def test_who_sleeps_through_the_passing_passes(self):
+        sleeper = self.begin()
+        sleeper.send_signal(signal.SIGSTOP)
+        self.redlock(*self.barrier(1), status=0)
+        self.forgotten(1)
+        waits = self.spawn(*self.barrier(2))
+        sleeper.send_signal(signal.SIGCONT)
+        self.finish(sleeper, 0)
+        self.redlock(*self.barrier(2), status=0)
+        self.finish(waits, 0)
+
+    def test_who_was_killed_comes_back_and_passes(self):
+        dies = self.begin("--token", "mine")
+        dies.kill()
+        dies.wait()
+        self.redlock(*self.barrier(1), status=0)
+        self.forgotten(1)
+        self.redlock(*self.barrier(1, "--token", "mine"), status=0)
+
+    def test_a_generation_that_is_over(self):
+        self.redlock(*self.barrier(2, parties="1"), status=0)
+        self.assertGreater(self.latest().count("2"), self.masters // 2)
+        for generation in (1, 2):
+            self.forgotten(generation)
+            over = self.redlock(*self.barrier(generation), status=75)
+            self.assertEqual(over.err, f"redlock: {self.name}: not passed: this generation is over, 2 was passed: "
+                             "give a generation above that\n")
+            told = self.redlock(*self.barrier(generation, "--json"), status=75).json
+            self.assertEqual((told["code"], told["undecided"], told["latest"]), ("REDLOCK_E_OVER", False, 2))
+        back = self.redlock(*self.barrier(1, "--token", "mine"), status=75)
+        self.assertEqual(back.err, f"redlock: {self.name}: undecided, others may have passed: this generation is over, "
+                         "2 was passed: give a generation above that\n")
+        self.redlock(*self.barrier(3, parties="1"), status=0)
+
+    def test_what_was_passed_is_no_lock(self):
+        self.redlock(*self.barrier(1, parties="1"), status=0)
+        listed = self.redlock("list", "--foreign", status=None)
+        self.assertNotIn(self.name, listed.out + listed.err)
 
 
 if __name__ == "__main__":

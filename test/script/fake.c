@@ -229,7 +229,7 @@ const char *fake_answer_name(enum answer answer)
         [ANSWER_READ] = "read",         [ANSWER_QUEUED] = "queued",     [ANSWER_HELD] = "held",
         [ANSWER_ABSENT] = "absent",     [ANSWER_LATE] = "late",         [ANSWER_HELLO] = "hello",
         [ANSWER_NOSCRIPT] = "noscript", [ANSWER_NO_CLOCK] = "no-clock", [ANSWER_ERROR] = "error",
-        [ANSWER_LOST] = "lost",         [ANSWER_OPEN] = "open"};
+        [ANSWER_LOST] = "lost",         [ANSWER_OPEN] = "open",         [ANSWER_OVER] = "over"};
     return names[answer];
 }
 
@@ -344,8 +344,8 @@ static void on_notice(struct fake *fake, unsigned index)
 const char *fake_cause_name(enum cause cause)
 {
     static const char *const names[] = {
-        "",          "held",   "unavailable", "too slow", "expired",     "gone",     "max hold",
-        "cancelled", "closed", "no memory",   "replica",  "same master", "no master"};
+        "",          "held",   "unavailable", "too slow", "expired",     "gone",      "max hold",
+        "cancelled", "closed", "no memory",   "replica",  "same master", "no master", "over"};
     return names[cause];
 }
 

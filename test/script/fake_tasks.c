@@ -127,8 +127,11 @@ static void note_passage(struct fake *fake, struct fake_task *task, const struct
     if (task->ended || !news->passage)
         fake_break(fake, "%s is told twice how it went, or before it is over", task->name);
     task->ended = true;
-    fake_note(fake, "tell %s %s%s%s: %u counted, %u answered", task->name, names[news->passage],
-              news->cause ? ", " : "", news->cause ? fake_cause_name(news->cause) : "",
+    char latest[30] = "";
+    if (news->cause == CAUSE_OVER)
+        snprintf(latest, sizeof latest, " at %lld", (long long)news->latest);
+    fake_note(fake, "tell %s %s%s%s%s: %u counted, %u answered", task->name, names[news->passage],
+              news->cause ? ", " : "", news->cause ? fake_cause_name(news->cause) : "", latest,
               news->arrived, news->masters);
 }
 

@@ -25,14 +25,17 @@
  *                            [line SLOT], [free SLOT] [younger SLOT]
  *                            to announce yes, held, absent; to unsay yes, absent; to observe
  *                            yes with SAID (see `said`), absent
- *                            to arrive yes, open TOKENS, queued, held of N; to depart yes, open,
- *                            absent, held; all with [counted N]
+ *                            to arrive yes, open TOKENS, queued, held of N, over at G; to depart
+ *                            yes, open, absent, held, over; all with [counted N]
  *                            to tally, mend yes, open: latch ID of N ends T [left T] [for T]
- * [arrived A,B]; or absent; to drop yes, absent to a survey yes, cursor C of N [without N] [names
- * A,B] greet WHO                every hello that is asked for is answered, if any is lose WHO
- * [TEXT]          the connection ends, or cannot be made subscribed WHO [same]    its notification
- * connection is subscribed: to another process, if one that was subscribed has ended while the
- * other connection stands; `same`: to the same alive WHO                it answers a probe
+ *                            [arrived A,B]; or absent; to drop yes, absent
+ *                            to a survey yes, cursor C of N [without N] [names A,B]
+ *   greet WHO                every hello that is asked for is answered, if any is
+ *   lose WHO [TEXT]          the connection ends, or cannot be made
+ *   subscribed WHO [same]    its notification connection is subscribed: to another process, if
+ *                            one that was subscribed has ended while the other connection
+ *                            stands; `same`: to the same
+ *   alive WHO                it answers a probe
  *   unsubscribed WHO         it ends, or cannot be made
  *   push WHO TOKEN clock T   it has given the names to that token
  *   hint WHO TOKEN slot N    it tells who waits by that token of a free slot
@@ -68,8 +71,8 @@
  * "/shared" behind a name that is shared.
  * TERMS: ttl T [wait T | wait forever] [margin T] [max-hold T] [no-renew] [fence]
  *        [at-least T] [permits K]
- * HELLO: [run ID] [role ROLE] [abstains T] [max-ttl T] [age T] [clock T] [uptime T] [no-id]: it does
- * not tell the number of the connection.
+ * HELLO: [run ID] [role ROLE] [abstains T] [max-ttl T] [age T] [clock T] [uptime T]
+ *        [no-id]: it does not tell the number of the connection.
  * Logical clocks, proposals and fences are written as the time of a
  * scenario at which a right wall clock says so: 0s is its beginning.
  */
@@ -332,7 +335,7 @@ static void do_adopt(struct scenario *s, struct words *words)
 static bool read_answer(struct scenario *s, struct words *words, struct reply *reply)
 {
     const char *word = next_word(words);
-    for (enum answer answer = ANSWER_YES; answer <= ANSWER_OPEN; answer++)
+    for (enum answer answer = ANSWER_YES; answer <= ANSWER_OVER; answer++)
         if (answer != ANSWER_LOST && strcmp(word, fake_answer_name(answer)) == 0) {
             reply->answer = answer;
             return true;
@@ -433,6 +436,8 @@ static void read_details(struct scenario *s, struct words *words, struct reply *
     reply->next_slot = slot_of(words, reply->answer == ANSWER_QUEUED ? "younger" : "line");
     if (reply->clock)
         return;
+    if (reply->answer == ANSWER_OVER)
+        reply->number = atoi(value_of(words, "at"));
     if (reply->answer == ANSWER_YES && *value_of(words, "term")) {
         struct said said = read_said(s, words);
         reply_set_said(reply, &said);

@@ -25,7 +25,7 @@ struct model_call barrier_draw(struct chance *chance, unsigned tokens, int64_t l
         return call;
     call.ttl_ms = chance_range(chance, 2, longest_ms);
     call.kept_ms = chance_range(chance, 2, 2 * longest_ms);
-    call.passed = chance_permille(chance, 60);
+    call.passed = chance_permille(chance, 30);
     call.channel = 1 + chance_below(chance, EARS);
     return call;
 }
@@ -68,7 +68,8 @@ bool barrier_same_answer(const struct model_answer *model, const struct reply *r
     for (unsigned i = 0; i < MODEL_PARTIES && model->answer == ANSWER_OPEN; i++)
         tokens |= model->tokens[i] ? 1U << model->tokens[i] : 0;
     return real->permits == model->parties && real->waiting == model->counted &&
-           tokens_in(real) == tokens;
+           tokens_in(real) == tokens &&
+           (model->answer != ANSWER_OVER || real->number == model->latest);
 }
 
 /* ---- keys ------------------------------------------------------------------------------------ */
@@ -169,12 +170,28 @@ static bool same_barrier(redisContext *context, struct model_data *data, unsigne
     return same;
 }
 
+static bool same_passed(redisContext *context, struct model_data *data, unsigned name)
+{
+    redisReply *expiry = ask(context, "PEXPIRETIME redlock:passed:name:%u", name, 0);
+    redisReply *value = ask(context, "GET redlock:passed:name:%u", name, 0);
+    struct model_passed *passed = &data->passed[name];
+    bool same = (value->type == REDIS_REPLY_STRING) == (passed->expires_ms > 0);
+    if (same && passed->expires_ms)
+        same = strtoll(value->str, NULL, 10) == passed->generation &&
+               llabs(expiry->integer - passed->expires_ms) <= 1;
+    if (same && passed->expires_ms)
+        passed->expires_ms = expiry->integer;
+    freeReplyObject(expiry);
+    freeReplyObject(value);
+    return same;
+}
+
 bool barrier_same_keys(redisContext *context, struct model_master *model, unsigned name)
 {
     for (unsigned generation = 0; generation < GENERATIONS; generation++)
         if (!same_barrier(context, &model->data, name, generation))
             return false;
-    return true;
+    return same_passed(context, &model->data, name);
 }
 
 void barrier_spoil(redisContext *context, struct chance *chance, struct model_master *model)
@@ -184,6 +201,8 @@ void barrier_spoil(redisContext *context, struct chance *chance, struct model_ma
     struct model_barrier *barrier = find(&model->data, name, generation);
     if (barrier)
         *barrier = (struct model_barrier){0};
+    freeReplyObject(ask(context, "DEL redlock:passed:name:%u", name, 0));
+    model->data.passed[name] = (struct model_passed){0};
 }
 
 bool barrier_ends_between(const struct model_data *data, unsigned name, int64_t from_ms,

@@ -86,9 +86,23 @@ static void is_told_well(const struct user_party *it, const redlock_passage *pas
     bool left = passage->code && !passage->undecided;
     if (left && it->comes_back)
         world_violated(w, "barrier", "a party that came back is told that it has left");
-    if (passage->undecided && passage->code != REDLOCK_E_UNAVAILABLE)
+    bool is_unknown = passage->code == REDLOCK_E_UNAVAILABLE ||
+                      passage->code == REDLOCK_E_UNDECIDED || passage->code == REDLOCK_E_OVER;
+    if (passage->undecided ? !is_unknown : passage->code == REDLOCK_E_UNDECIDED)
         world_violated(w, "outcome", "client %u is told %s, undecided", it->shell->index + 1,
                        redlock_code_name(passage->code));
+}
+
+/* The generation that it is told of was passed by then, and it is not an earlier one. */
+static void is_over(const struct user_party *it, const redlock_passage *passage)
+{
+    struct world *w = it->shell->world;
+    unsigned meeting = w->parties[it->number].meeting;
+    bool is_later = passage->latest >= meeting && passage->latest < w->meetings_made;
+    const struct meeting *latest = &w->meetings[is_later ? passage->latest : 0];
+    if (!is_later || !latest->passed_at || latest->name != w->meetings[meeting].name)
+        world_violated(w, "barrier", "barrier %u is told to be over by %lld", meeting,
+                       (long long)passage->latest);
 }
 
 static void forget(struct user_party *it)
@@ -119,13 +133,16 @@ static void on_passage(redlock_party *handle, const redlock_passage *passage, vo
     is_told_well(it, passage);
     if (passage->code == REDLOCK_OK && !meeting->passed_at)
         meeting->passed_at = w->now;
+    if (passage->code == REDLOCK_E_OVER && !may_be_deceived(w))
+        is_over(it, passage);
     party->left |= passage->code && !passage->undecided;
     if (meeting->passed_at)
         is_whole(w, party->meeting);
     char token[REDLOCK_TOKEN_SIZE];
     memcpy(token, passage->token, sizeof token);
     unsigned number = it->number;
-    bool again = passage->undecided && !w->peace && !s->close_asked && chance(w, 700);
+    bool again = passage->undecided && passage->code != REDLOCK_E_OVER && !w->peace &&
+                 !s->close_asked && chance(w, 700);
     redlock_party_free(handle);
     forget(it);
     if (again)

@@ -297,6 +297,8 @@ void exchange_read(const struct world *w, const struct message *message, const s
     if (is_at_barrier && answer->answer != ANSWER_NOSCRIPT && answer->answer != ANSWER_ERROR) {
         reply->permits = (uint16_t)answer->parties;
         reply->waiting = answer->counted;
+        if (answer->answer == ANSWER_OVER)
+            reply->number = answer->latest;
         reply->reader_tokens = exchange_spell_parties(w, answer);
         reply->reader_tokens_length = strlen(reply->reader_tokens);
     }

@@ -2,6 +2,8 @@
 
 #include "model_said.h"
 
+#define PASSED_KEPT_MS 604800000
+
 static void drop(struct model_barrier *barrier)
 {
     *barrier = (struct model_barrier){0};
@@ -65,6 +67,49 @@ static enum answer stand(struct model_barrier *barrier, usec wall, const struct 
     return call->kind == REQUEST_ARRIVE ? ANSWER_QUEUED : ANSWER_ABSENT;
 }
 
+int64_t model_latest(const struct model_master *master, usec wall, unsigned name)
+{
+    const struct model_passed *passed = &master->data.passed[name];
+    return passed->expires_ms > wall / 1000 ? passed->generation : -1;
+}
+
+/* It, or a later one, was passed, of which the master knows no more. */
+static bool is_over(const struct model_master *master, const struct model_barrier *barrier,
+                    usec wall, const struct model_call *call)
+{
+    int64_t latest = model_latest(master, wall, call->names[0]);
+    bool is_kept = barrier && (barrier->open || barrier->passed);
+    bool has_found = call->passed && latest > call->generation;
+    return latest >= call->generation && !is_kept && !has_found;
+}
+
+static void keep_passed(struct model_master *master, usec wall, const struct model_call *call)
+{
+    if (model_latest(master, wall, call->names[0]) < call->generation)
+        master->data.passed[call->names[0]] = (struct model_passed){
+            .generation = call->generation, .expires_ms = wall / 1000 + PASSED_KEPT_MS};
+}
+
+static struct model_party *find(struct model_barrier *barrier, uint32_t value)
+{
+    for (unsigned i = 0; i < MODEL_PARTIES; i++)
+        if (barrier->parties[i].value == value)
+            return &barrier->parties[i];
+    return NULL;
+}
+
+static enum answer over(struct model_master *master, struct model_barrier *barrier, usec wall,
+                        const struct model_call *call, struct model_answer *answer)
+{
+    struct model_party *party = barrier ? find(barrier, call->value) : NULL;
+    if (party)
+        *party = (struct model_party){0};
+    answer->parties = call->parties;
+    answer->counted = barrier ? counted(barrier, wall) : 0;
+    answer->latest = model_latest(master, wall, call->names[0]);
+    return ANSWER_OVER;
+}
+
 static void enter(struct model_master *master, struct model_barrier *barrier, usec wall,
                   const struct model_call *call)
 {
@@ -100,12 +145,16 @@ enum answer model_arrive(struct model_master *master, usec wall, const struct mo
                          struct model_answer *answer)
 {
     struct model_barrier *barrier = model_barrier(master, wall, call->names[0], call->generation);
+    if (is_over(master, barrier, wall, call))
+        return over(master, barrier, wall, call, answer);
     if (barrier && barrier->of != call->parties) {
         if (barrier->open || barrier->passed || counted(barrier, wall))
             return stand(barrier, wall, call, answer);
         drop(barrier);
         barrier = NULL;
     }
+    if (call->passed)
+        keep_passed(master, wall, call);
     if (!barrier)
         barrier = make(master, call, wall);
     barrier->of = call->parties;
@@ -122,19 +171,13 @@ enum answer model_arrive(struct model_master *master, usec wall, const struct mo
     return stand(barrier, wall, call, answer);
 }
 
-static struct model_party *find(struct model_barrier *barrier, uint32_t value)
-{
-    for (unsigned i = 0; i < MODEL_PARTIES; i++)
-        if (barrier->parties[i].value == value)
-            return &barrier->parties[i];
-    return NULL;
-}
-
 enum answer model_depart(struct model_master *master, usec wall, const struct model_call *call,
                          struct model_answer *answer)
 {
     struct model_barrier *barrier = model_barrier(master, wall, call->names[0], call->generation);
     struct model_party *party = barrier ? find(barrier, call->value) : NULL;
+    if (is_over(master, barrier, wall, call))
+        return over(master, barrier, wall, call, answer);
     if (barrier && barrier->open && !barrier->passed && !party) {
         answer->parties = call->parties;
         answer->counted = counted(barrier, wall);

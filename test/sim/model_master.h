@@ -100,6 +100,12 @@ struct model_barrier {
     struct model_party parties[MODEL_PARTIES];
 };
 
+/* The latest generation of a name that was passed. */
+struct model_passed {
+    int64_t generation;
+    int64_t expires_ms; /* 0: none is known */
+};
+
 /* Of a name. */
 #define MODEL_ARRIVALS 12
 struct model_latch {
@@ -122,6 +128,7 @@ struct model_data {
     struct model_said said[MODEL_SLOTS_AT];
     struct model_observer observers[MODEL_OBSERVERS];
     struct model_barrier barriers[MODEL_BARRIERS];
+    struct model_passed passed[MODEL_SLOTS_AT];
     struct model_latch latches[MODEL_SLOTS_AT];
     bool is_full; /* there was no room for one: the model is too small */
     uint32_t arrivals;
@@ -192,6 +199,7 @@ struct model_answer {
     unsigned position;
     struct model_said said;                  /* YES of OBSERVE */
     unsigned parties, counted;               /* ARRIVE, DEPART */
+    int64_t latest;                          /* OVER */
     uint32_t tokens[MODEL_PARTIES];          /* OPEN of ARRIVE, DEPART; 0: none */
     struct model_latch latch;                /* YES, OPEN of TALLY, MEND */
     struct model_push pushes[MODEL_WAITERS]; /* as many readers may be given one name */

@@ -44,6 +44,9 @@ static void test_numbers_stay(void **state)
     assert_int_equal(REDLOCK_E_SYSTEM, 18);
     assert_int_equal(REDLOCK_E_NOT_PASSED, 19);
     assert_int_equal(REDLOCK_E_PARTIES, 20);
+    assert_int_equal(REDLOCK_E_NO_MASTER, 22);
+    assert_int_equal(REDLOCK_E_OVER, 23);
+    assert_int_equal(REDLOCK_E_UNDECIDED, 24);
 }
 
 static void test_unknown_codes(void **state)

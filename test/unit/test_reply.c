@@ -332,6 +332,8 @@ static void how_it_stands_at_a_barrier(void **state)
     stands("*4\r\n:1\r\n:2\r\n:2\r\n$11\r\nabc:h\ndef:h\r\n", ANSWER_OPEN, 2, 2);
     assert_int_equal(reply.reader_tokens_length, 11);
     assert_memory_equal(reply.reader_tokens, "abc:h\ndef:h", 11);
+    stands("*4\r\n:3\r\n:2\r\n:0\r\n:9007199254740992\r\n", ANSWER_OVER, 2, 0);
+    assert_int_equal(reply.number, INT64_C(1) << 53);
 }
 
 static void how_a_latch_stands(void **state)
@@ -893,6 +895,8 @@ static void impossible_replies(void **state)
         {REQUEST_ARRIVE, "*3\r\n:0\r\n:5\r\n:3\r\n"},
         {REQUEST_ARRIVE, "*5\r\n:0\r\n:5\r\n:3\r\n$0\r\n\r\n:1\r\n"},
         {REQUEST_ARRIVE, "*4\r\n:3\r\n:5\r\n:3\r\n$0\r\n\r\n"},
+        {REQUEST_ARRIVE, "*4\r\n:3\r\n:5\r\n:3\r\n:-1\r\n"},
+        {REQUEST_ARRIVE, "*4\r\n:4\r\n:5\r\n:3\r\n$0\r\n\r\n"},
         {REQUEST_ARRIVE, "*4\r\n:-2\r\n:5\r\n:3\r\n$0\r\n\r\n"},
         {REQUEST_ARRIVE, "*4\r\n$1\r\n1\r\n:5\r\n:3\r\n$0\r\n\r\n"},
         {REQUEST_ARRIVE, "*4\r\n:0\r\n:0\r\n:3\r\n$0\r\n\r\n"},

@@ -180,8 +180,10 @@ enum answer {
     ANSWER_NO_CLOCK, /* GRANT, RAISE, UPGRADE: redlock:clock is lost; hello makes it again */
     ANSWER_ERROR,    /* any other error reply: text */
     ANSWER_LOST,     /* the connection ended before the answer: outcome unknown */
-    ANSWER_OPEN      /* ARRIVE, DEPART: enough parties were counted here at one time; waiting.
+    ANSWER_OPEN,     /* ARRIVE, DEPART: enough parties were counted here at one time; waiting.
                         TALLY, MEND: the latch is here, and open */
+    ANSWER_OVER      /* ARRIVE, DEPART: we are not counted, for this generation or a later one was
+                        passed: number */
 };
 
 struct hello {
@@ -220,7 +222,8 @@ struct reply {
     union {
         usec master_time; /* LATE */
         int64_t number;   /* OBSERVE; TALLY, MEND: when the latch's life ends, in ms by the master's
-                             wall clock; SURVEY: how many keys the master has */
+                             wall clock; SURVEY: how many keys the master has; OVER: the latest
+                             generation that was passed */
     };
     usec clock;       /* GRANT, RAISE, QUEUE, UPGRADE: the master's logical clock; 0: not told.
                          OBSERVE: the term; TALLY, MEND: for how long the latch has been there */
@@ -400,7 +403,8 @@ enum cause {
     CAUSE_MEMORY,
     CAUSE_REPLICA,
     CAUSE_SAME_MASTER,
-    CAUSE_NO_MASTER /* a cluster node, or several servers; at most 15: see struct lease */
+    CAUSE_NO_MASTER, /* a cluster node, or several servers */
+    CAUSE_OVER       /* of a party alone; at most 15: see struct lease */
 };
 
 /* The vote of one master in a round. */

@@ -164,9 +164,19 @@ static void withdraw(struct engine *e, struct party *party)
     }
 }
 
+/* Kept: it stays true, but what a master said does not count for long. */
+static void note_over(const struct engine *e, struct party *party)
+{
+    party->cause = CAUSE_OVER;
+    party->latest = passage_latest(e, party);
+}
+
 static void conclude(struct engine *e, struct party *party, enum passage passage)
 {
     party->passage = passage;
+    party->hears = passage_hears_quorum(e, party);
+    if (passage != PASSAGE_PASSED && passage_is_over(e, party))
+        note_over(e, party);
     if (passage != PASSAGE_PASSED)
         withdraw(e, party);
     task_wake_at(e, &party->task, NEVER);
@@ -210,6 +220,10 @@ static void look_whether_to_leave(struct engine *e, struct party *party)
         begin_to_leave(e, party, CAUSE_NONE);
     if (!party->decided && passage_is_barred(e, party))
         begin_to_leave(e, party, CAUSE_HELD);
+    if (!party->decided && passage_is_over(e, party)) {
+        begin_to_leave(e, party, CAUSE_OVER);
+        note_over(e, party);
+    }
 }
 
 void party_work(struct engine *e, struct party *party)
@@ -236,7 +250,24 @@ void party_give_up(struct engine *e, struct party *party)
 
 /* ---- answers ------------------------------------------------------------------------ */
 
-static enum stand stand_of(const struct reply *reply)
+/* It was counted there, or may have been, before that generation was passed; or has found by itself
+ * that it was, and tells that. */
+static bool was_there(const struct party *party, const struct stood_at *at)
+{
+    return party->comes_back || party->unheard || party->decided || at->has_counted;
+}
+
+static enum stand stand_of_over(const struct party *party, const struct stood_at *at,
+                                const struct reply *reply)
+{
+    if (reply->number < party->terms.generation)
+        return STAND_UNKNOWN; /* a master that is wrong */
+    bool is_this = reply->number == party->terms.generation;
+    return is_this && was_there(party, at) ? STAND_PASSED : STAND_OVER;
+}
+
+static enum stand stand_of(const struct party *party, const struct stood_at *at,
+                           const struct reply *reply)
 {
     switch (reply->answer) {
     case ANSWER_YES:
@@ -249,6 +280,8 @@ static enum stand stand_of(const struct reply *reply)
         return STAND_GONE;
     case ANSWER_HELD:
         return STAND_OTHER;
+    case ANSWER_OVER:
+        return stand_of_over(party, at, reply);
     default:
         return STAND_UNKNOWN;
     }
@@ -266,7 +299,9 @@ static void keep_tokens(struct engine *e, struct stood_at *at, const struct repl
 static void take(struct engine *e, struct party *party, unsigned master, const struct reply *reply)
 {
     struct stood_at *at = &party->at[master];
-    at->stand = stand_of(reply);
+    at->stand = stand_of(party, at, reply);
+    at->has_counted |= reply->answer == ANSWER_QUEUED || reply->answer == ANSWER_OPEN;
+    at->latest = at->stand == STAND_OVER ? reply->number : 0;
     at->asked_at = at->answered = reply->tag.sent_at;
     at->counted = reply->waiting > at->counted ? reply->waiting : at->counted;
     keep_tokens(e, at, reply);
@@ -287,9 +322,9 @@ static void note_refusal(struct stood_at *at, const struct reply *reply)
     at->refusal[length] = '\0';
 }
 
-static void hear_of_arrival(struct stood_at *at, const struct reply *reply)
+static void hear_of_arrival(struct stood_at *at, const struct reply *reply, bool is_well)
 {
-    at->heard |= stand_of(reply) != STAND_UNKNOWN;
+    at->heard |= is_well;
     note_refusal(at, reply);
 }
 
@@ -299,10 +334,11 @@ static void hear(struct engine *e, struct party *party, unsigned master, const s
     if (task_needs_text(&party->task, master)) {
         at->carried = ERRAND_NONE;
     } else {
+        bool is_well = stand_of(party, at, reply) != STAND_UNKNOWN;
         at->carried = at->asked;
         if (reply->tag.kind == REQUEST_ARRIVE)
-            hear_of_arrival(at, reply);
-        if (stand_of(reply) != STAND_UNKNOWN)
+            hear_of_arrival(at, reply, is_well);
+        if (is_well)
             take(e, party, master, reply);
         else
             at->due = e->now + AFTER_ERROR;
@@ -353,6 +389,8 @@ bool party_tell(struct engine *e, struct party *party, struct task_news *news)
     bool reached_few = party->passage == PASSAGE_NOT && news->masters < e->quorum;
     news->passage = party->passage;
     news->cause = !party->cause && reached_few ? CAUSE_UNAVAILABLE : party->cause;
+    news->hears = party->hears;
+    news->latest = party->passage == PASSAGE_PASSED ? 0 : party->latest;
     news->others = news->cause == CAUSE_HELD ? party->others : 0;
     news->token = party->token;
     return party->passage != PASSAGE_NONE;

@@ -102,12 +102,15 @@ bool passage_is_known(const struct engine *e, const struct party *party)
     return count(e, party, STAND_PASSED) >= e->quorum;
 }
 
-/* Others wait there for another number, and it is not being asked again: they may have gone, and
- * it may be open with this party by now. */
+/* Others wait there for another number, or the generation is over there; and it is not being asked
+ * again: the others may have gone, or it may have lost its data, and be open with this party by
+ * now.
+ */
 static bool bars(const struct engine *e, const struct party *party, unsigned master)
 {
+    enum stand stand = party->at[master].stand;
     bool is_asked = party->task.outstanding >> master & 1;
-    return party->at[master].stand == STAND_OTHER && !is_asked && stands(e, party, master);
+    return (stand == STAND_OTHER || stand == STAND_OVER) && !is_asked && stands(e, party, master);
 }
 
 /* Who passes with this party has found it on a quorum of open masters: on one of those that are
@@ -128,6 +131,31 @@ bool passage_is_left(const struct engine *e, const struct party *party)
 bool passage_is_barred(const struct engine *e, const struct party *party)
 {
     return count(e, party, STAND_OTHER) > e->config.masters - e->quorum;
+}
+
+/* That a generation was passed stays true, as `passed` does; a master that was set back to older
+ * data has forgotten it at worst. */
+bool passage_is_over(const struct engine *e, const struct party *party)
+{
+    return count(e, party, STAND_OVER) > e->config.spare;
+}
+
+int64_t passage_latest(const struct engine *e, const struct party *party)
+{
+    usec latest[MASTERS_MAX];
+    unsigned told = 0;
+    for (unsigned i = 0; i < e->config.masters; i++)
+        if (party->at[i].stand == STAND_OVER && stands(e, party, i))
+            latest[told++] = party->at[i].latest;
+    return quorum_ranked(latest, told, e->config.spare + 1);
+}
+
+bool passage_hears_quorum(const struct engine *e, const struct party *party)
+{
+    unsigned heard = 0;
+    for (unsigned i = 0; i < e->config.masters; i++)
+        heard += party->at[i].stand != STAND_UNKNOWN && stands(e, party, i);
+    return heard >= e->quorum;
 }
 
 usec passage_heard_until(const struct engine *e, const struct party *party, usec since)

@@ -19,6 +19,12 @@ bool passage_is_known(const struct engine *engine, const struct party *party);
 bool passage_is_left(const struct engine *engine, const struct party *party);
 /* So many masters wait for another number of parties that no quorum can count this one. */
 bool passage_is_barred(const struct engine *engine, const struct party *party);
+/* An honest master says that this generation is over, of which the party knows no more. */
+bool passage_is_over(const struct engine *engine, const struct party *party);
+/* If so: the latest generation that was passed, as far as an honest master knows. */
+int64_t passage_latest(const struct engine *engine, const struct party *party);
+/* What a quorum of masters said counts. */
+bool passage_hears_quorum(const struct engine *engine, const struct party *party);
 /* Until when the last hearing of a quorum counts; `since`: when it was first asked. */
 usec passage_heard_until(const struct engine *engine, const struct party *party, usec since);
 

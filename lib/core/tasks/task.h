@@ -76,8 +76,9 @@ enum stand {
     STAND_WAITS,
     STAND_OPEN,
     STAND_PASSED,
-    STAND_GONE, /* it counts us no more, and was not open */
-    STAND_OTHER /* others wait there for another number of parties */
+    STAND_GONE,  /* it counts us no more, and was not open */
+    STAND_OTHER, /* others wait there for another number of parties */
+    STAND_OVER   /* it counts nobody: that generation, or a later one, was passed */
 };
 
 /* What a party wants of the masters. */
@@ -91,6 +92,8 @@ struct stood_at {
     enum errand asked;   /* of the request that is outstanding */
     enum errand carried; /* of the last one that was answered, well or not */
     bool heard;          /* it has answered an arrival well */
+    bool has_counted;    /* it has counted the party */
+    int64_t latest;      /* OVER: the latest generation that was passed */
     unsigned counted;    /* the most parties that it has told of */
     struct lines tokens; /* OPEN: theirs */
     char refusal[VOTE_TEXT_MAX]; /* the error that it answered the last arrival with, or "" */
@@ -111,6 +114,8 @@ struct party {
     bool unheard;         /* no quorum was heard of for too long */
     bool tried;           /* all masters that can be asked have answered */
     bool decided;         /* parties may pass; what follows is that a quorum is told */
+    bool hears;           /* what a quorum of masters had said counted when it ended */
+    int64_t latest;       /* OVER: the latest generation that was passed */
     enum cause cause;     /* why it leaves */
     unsigned others;      /* HELD: the number that others wait for */
     enum passage passage; /* how it ended; NONE: not yet */

@@ -72,7 +72,10 @@ struct task_news {
                                have answered well */
     enum passage passage;   /* of a party */
     enum cause cause;  /* why it left: CANCELLED, CLOSED; UNAVAILABLE: no quorum was heard of for
-                          long; HELD: others wait for another number; NONE: its time was over */
+                          long; HELD: others wait for another number; OVER: a later generation was
+                          passed, or this one before it came; NONE: its time was over */
+    bool hears;        /* of a party: what a quorum of masters said last counts */
+    int64_t latest;    /* OVER: the latest generation that was passed; else 0 */
     unsigned arrived;  /* of a party: most parties that a master counts */
     unsigned others;   /* HELD: the number that others wait for; else 0 */
     const char *token; /* of a party; it stays until the task ends */

@@ -1,9 +1,11 @@
 -- Counts a party at a barrier, and opens it when there are enough; or keeps that it was passed.
+-- Counts nobody at a generation of which it is only known that it, or a later one, was passed.
 -- KEYS the name   ARGV token, generation, parties, ttl ms, ms for which it is kept that it is open
 --                 (at least twice the longest ttl that any client has told this master, which is
 --                 how long others may go by what they heard), 1 it was passed or 0, the channel
 -- Returns {state, parties, how many are counted, tokens of all if it is open}: 0 it waits, 1 open,
--- 2 passed, -1 others wait for another number of parties, and it is not counted.
+--                 2 passed, -1 others wait for another number of parties, and it is not counted; or
+--                 {3, parties, how many are counted, the latest generation that was passed}.
 -- uses barrier.lua
 local ttl = tonumber(ARGV[4])
 local longest = tonumber(redis.call('hget', 'redlock:clock', 'm') or '') or 0
@@ -18,17 +20,26 @@ local function lasts(ms)
     end
 end
 
+local told = ARGV[6] == '1'
 local open, passed, of = facts()
+local latest = later()
+-- Who tells that an earlier generation was passed has found that just now.
+if latest and not open and not passed and not (told and latest > tonumber(generation)) then
+    return over(latest)
+end
 if of and of ~= parties and (open or passed or counted() > 0) then
     return stand()
 end
 if of and of ~= parties then
     redis.call('del', barrier) -- all who waited for another number have gone
 end
+if told and not latest then
+    redis.call('set', record, generation, 'px', week)
+end
 note('of:' .. parties)
 redis.call('zadd', barrier, 'gt', string.format('%.0f', now + ttl), 't:' .. token)
 lasts(ttl)
-local news = ARGV[6] == '1' and note('passed')
+local news = told and note('passed')
 if counted() >= parties and note('open') then
     news = true
 end

@@ -2,12 +2,15 @@
 --   redlock:barrier:<generation>:<name>  sorted set: "t:<token>" of each party, by expiry in ms of
 --       TIME; "of:<parties>", "open", "passed" at +inf.  Once it is open nobody is taken off, but
 --       who is not heard of is not counted any more.
--- It is not in KEYS: it follows from the name, and a master is no cluster.
+--   redlock:passed:<name>  the latest generation that was passed; it lasts a week after that was told
+-- They are not in KEYS: they follow from the name, and a master is no cluster.
 -- uses observers.lua
+-- uses value.lua
 local token, generation, parties = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local barrier = 'redlock:barrier:' .. generation .. ':' .. name
 local now = ms_now()
 local past = string.format('(%.0f', now)
+local record, week = 'redlock:passed:' .. name, 604800000
 
 -- Returns whether it is open, whether it was passed, and for how many parties it is, if that is
 -- said.
@@ -19,6 +22,13 @@ local function facts()
         of = of or tonumber(string.match(fact, '^of:(%d+)$') or '')
     end
     return open, passed, of
+end
+
+-- The latest generation that is known to have been passed, if it is this one or a later one.
+local function later()
+    local value = value_of(record)
+    local latest = type(value) == 'string' and string.match(value, '^%d+$') and tonumber(value)
+    return latest and latest >= tonumber(generation) and latest <= 9007199254740992 and latest
 end
 
 -- The number of parties that are counted.
@@ -43,6 +53,12 @@ local function stand()
     end
     local state = passed and 2 or open and 1 or 0
     return {state, parties, counted(), state == 1 and tokens() or ''}
+end
+
+-- The generation is over: nobody is counted any more.
+local function over(latest)
+    redis.call('zrem', barrier, 't:' .. token)
+    return {3, parties, counted(), latest}
 end
 
 if not facts() then

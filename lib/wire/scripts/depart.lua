@@ -1,9 +1,14 @@
 -- Counts a party at a barrier no more, unless that is open.
 -- KEYS the name   ARGV token, generation, parties
 -- Returns {state, parties, how many are counted, tokens of all if it is open}: 0 it is not counted,
--- 1 open, 2 passed, -1 others wait for another number of parties.
+-- 1 open, 2 passed, -1 others wait for another number of parties; or {3, parties, how many are
+-- counted, the latest generation that was passed}, if no more is known of this one.
 -- uses barrier.lua
 local open, passed = facts()
+local latest = not open and not passed and later()
+if latest then
+    return over(latest)
+end
 if not open then
     redis.call('zrem', barrier, 't:' .. token)
     if not passed and counted() == 0 then

@@ -8,7 +8,8 @@
 
 static const char usage[] =
     "usage: barrier-model [OPTION]...\n"
-    "  --ask QUESTION   together, barred, expiry, restarts, forgotten or progress (default: each)\n"
+    "  --ask QUESTION   together, barred, expiry, restarts, forgotten, progress or\n"
+    "                   sleeper (default: each)\n"
     "  --masters N      1 to 3\n"
     "  --parties N      1 to 3\n"
     "  --wanted N       1 to 3: as many parties is the barrier for\n"
@@ -42,6 +43,7 @@ static bool is_honest(const void *step)
 static struct model model_of(const void *of)
 {
     const struct rules *rules = of;
+    bool must_end = rules->question == PROGRESS || rules->question == SLEEPER;
     return (struct model){.name = "barrier-model",
                           .rules = rules,
                           .words = 2 * MASTERS + 2,
@@ -52,7 +54,7 @@ static struct model model_of(const void *of)
                           .world_size = sizeof(struct world),
                           .is_wrong = is_wrong,
                           .is_honest = is_honest,
-                          .is_goal = rules->question == PROGRESS ? barrier_is_goal : NULL};
+                          .is_goal = must_end ? barrier_is_goal : NULL};
 }
 
 static const struct rules_number numbers[] = {

@@ -1,6 +1,7 @@
 /*
  * A master counts a party until its ttl is over, and opens when it counts enough at one time.
  * From then on it takes nobody off, and who comes is added; it tells those that it counts now.
+ * When the barrier is forgotten the record stays that it was passed, and nobody is counted.
  * A restarted master has nothing, what it had, or what it had when it was saved, and abstains.
  */
 #include "world.h"
@@ -33,6 +34,8 @@ static struct word stand(const struct rules *rules, const struct master *master,
         return (struct word){.stand = OTHER};
     if (data->passed)
         return (struct word){.stand = PASSED};
+    if (data->record && !data->open)
+        return (struct word){.stand = OVER};
     if (data->open)
         return (struct word){.stand = OPEN, .tokens = master_counts(rules, master)};
     return (struct word){.stand = shut};
@@ -41,12 +44,13 @@ static struct word stand(const struct rules *rules, const struct master *master,
 static struct word arrive(const struct rules *rules, struct master *master, int c, bool passed)
 {
     struct data *data = &master->data;
-    if (master->barred)
+    if (master->barred || (data->record && !data->open && !data->passed))
         return stand(rules, master, SHUT);
     data->there |= 1 << c;
     data->live[c] = rules->ttl + 1;
     data->passed |= passed;
     data->open |= size_of(master_counts(rules, master)) >= rules->wanted;
+    data->record |= data->passed || (data->open && broken(rules, RECORD_WHEN_OPEN));
     if (data->open || data->passed)
         master->kept = rules->kept;
     return stand(rules, master, SHUT);
@@ -90,12 +94,15 @@ void master_save(const struct rules *rules, struct master *master)
     master->saved_there = master_counts(rules, master);
     master->saved_open = master->data.open;
     master->saved_passed = master->data.passed;
+    master->saved_record = master->data.record;
 }
 
 static struct data saved(const struct rules *rules, const struct master *master)
 {
-    struct data data = {
-        .open = master->saved_open, .passed = master->saved_passed, .there = master->saved_there};
+    struct data data = {.open = master->saved_open,
+                        .passed = master->saved_passed,
+                        .record = master->saved_record,
+                        .there = master->saved_there};
     for (int c = 0; c < rules->parties; c++)
         data.live[c] = data.there & 1 << c ? rules->ttl + 1 : 0;
     return data;
@@ -108,7 +115,7 @@ void master_restart(const struct rules *rules, struct master *master, enum memor
     else if (memory == AS_SAVED)
         master->data = saved(rules, master);
     master->barred = false;
-    master->has_saved = master->saved_open = master->saved_passed = false;
+    master->has_saved = master->saved_open = master->saved_passed = master->saved_record = false;
     master->saved_there = 0;
     master->abstains = rules->abstain;
     for (int c = 0; c < rules->parties; c++) {
@@ -138,7 +145,8 @@ void master_tick(const struct rules *rules, struct master *master)
     master->abstains -= master->abstains > 0;
     expire(rules, &master->data, votes_again);
     if (master->kept && --master->kept == 0)
-        master->data = (struct data){0};
+        master->data =
+            (struct data){.record = master->data.record && !broken(rules, RECORD_NOT_KEPT)};
     if (!master->data.open)
         sweep(rules, &master->data);
 }

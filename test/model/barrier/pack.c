@@ -56,17 +56,20 @@ INLINE void link_fields(struct bits *bits, struct link *link)
     flag(bits, &link->touched);
     flag(bits, &link->stale);
     flag(bits, &link->orphan);
+    flag(bits, &link->has_counted);
 }
 
 INLINE void master_fields(const struct rules *rules, struct bits *bits, struct master *master)
 {
     flag(bits, &master->data.open);
     flag(bits, &master->data.passed);
+    flag(bits, &master->data.record);
     field(bits, PARTIES, &master->data.there);
     flag(bits, &master->barred);
     flag(bits, &master->has_saved);
     flag(bits, &master->saved_open);
     flag(bits, &master->saved_passed);
+    flag(bits, &master->saved_record);
     field(bits, PARTIES, &master->saved_there);
     field(bits, 4, &master->abstains);
     field(bits, 4, &master->kept);
@@ -119,7 +122,7 @@ static void forget_link(const struct rules *rules, const struct party *party, st
         if (link->stage == ANSWERED)
             link->stage = IDLE;
         link->known = (struct word){.age = rules->lasts + 1};
-        link->touched = link->stale = false;
+        link->touched = link->stale = link->has_counted = false;
         link->flight.age = 0;
     }
     if (link->stage == IDLE) {
@@ -129,6 +132,7 @@ static void forget_link(const struct rules *rules, const struct party *party, st
     if (!asks)
         return;
     link->touched |= party->uncertain;
+    link->has_counted |= party->uncertain;
     forget_word(rules, party, &link->known);
     if (link->stage == ANSWERED)
         forget_word(rules, party, &link->flight);
@@ -139,11 +143,12 @@ static void forget_master(const struct rules *rules, const struct world *world,
 {
     struct data *data = &master->data;
     if (data->passed)
-        *data = (struct data){.passed = true};
+        *data = (struct data){.passed = true, .record = data->record};
     if (!data->open && !data->passed)
         master->kept = 0;
     if (!world->restarts) {
         master->has_saved = master->saved_open = master->saved_passed = false;
+        master->saved_record = false;
         master->saved_there = 0;
     }
     for (int c = 0; c < rules->parties; c++)

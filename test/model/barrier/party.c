@@ -4,7 +4,8 @@
  * when a quorum has stored it.  Who leaves has not passed if a quorum does not count it, and never
  * will; unless it is uncertain: it was told once that a master is open, has heard of no quorum for
  * too long, or comes back.  Such a party is not told anything but that it has passed, or may have;
- * when it leaves does not matter then.
+ * when it leaves does not matter then.  A master that knows of the barrier only that it was passed
+ * says that it was, to a party that was there; to a new one, that it is over.
  */
 #include "world.h"
 
@@ -83,7 +84,7 @@ static bool is_left(const struct rules *rules, const struct world *world, int c)
         const struct word *word = word_of(rules, world, c, i);
         const struct link *link = &world->master[i].link[c];
         bool asks = link->stage != IDLE && !broken(rules, BARRED_WHILE_ASKING);
-        left += word && word->stand == OTHER && !asks;
+        left += word && (word->stand == OTHER || word->stand == OVER) && !asks;
     }
     if (world->party[c].uncertain)
         return false;
@@ -111,6 +112,10 @@ void party_hears(const struct rules *rules, struct world *world, int c, int i, s
     struct party *party = &world->party[c];
     struct link *link = &world->master[i].link[c];
     link->stage = IDLE;
+    link->has_counted |= word.stand == SHUT || word.stand == OPEN;
+    if (word.stand == OVER && (party->uncertain || link->has_counted) &&
+        !broken(rules, OVER_STAYS_OVER))
+        word.stand = PASSED;
     link->known = word;
     party->uncertain |=
         (word.stand == OPEN || word.stand == PASSED) && !broken(rules, OPEN_IGNORED);
@@ -166,7 +171,8 @@ void party_settle(const struct rules *rules, struct world *world, int c)
     struct party *party = &world->party[c];
     if (party->phase != WAITS && party->phase != LEAVES)
         return;
-    if (count(rules, world, c, OTHER) > rules->masters - quorum(rules) && !party->uncertain)
+    bool is_barred = count(rules, world, c, OTHER) > rules->masters - quorum(rules);
+    if ((is_barred || count(rules, world, c, OVER)) && !party->uncertain)
         party->phase = LEAVES;
     if (!party->decided)
         decide(rules, world, c);
@@ -222,6 +228,6 @@ void party_judge(const struct rules *rules, struct world *world)
         if (has_left && (world->with & 1 << c))
             world->wrong = LEFT_AND_COUNTED;
     }
-    if (world->any_decided && together < rules->wanted)
+    if (world->any_decided ? together < rules->wanted : world->any_told)
         world->wrong = TOO_FEW;
 }

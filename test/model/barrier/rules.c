@@ -5,7 +5,8 @@
 
 const char *const question_names[QUESTIONS] = {
     [TOGETHER] = "together", [BARRED] = "barred",       [EXPIRY] = "expiry",
-    [RESTARTS] = "restarts", [FORGOTTEN] = "forgotten", [PROGRESS] = "progress"};
+    [RESTARTS] = "restarts", [FORGOTTEN] = "forgotten", [PROGRESS] = "progress",
+    [SLEEPER] = "sleeper"};
 
 static const struct rules worlds[QUESTIONS] = {
     [TOGETHER] = {.parties = 3, .wanted = 2, .expiries = 1},
@@ -21,6 +22,8 @@ static const struct rules worlds[QUESTIONS] = {
                   .returns = 1},
     [FORGOTTEN] = {.parties = 2, .wanted = 2, .lasts = 1, .ttl = 2, .late = 0, .kept = 5},
     [PROGRESS] = {.parties = 2, .wanted = 2, .lasts = 1, .ttl = 1, .late = 1},
+    [SLEEPER] =
+        {.parties = 2, .wanted = 2, .lasts = 1, .ttl = 1, .kept = 4, .deaths = 1, .returns = 1},
 };
 
 const struct mutant_text mutant_texts[MUTANTS] = {
@@ -59,6 +62,12 @@ const struct mutant_text mutant_texts[MUTANTS] = {
                          FORGOTTEN, false},
     [PASSED_NOT_STORED] = {"passed-not-stored", "a party passes before a quorum has stored that",
                            PROGRESS, false},
+    [RECORD_NOT_KEPT] = {"record-not-kept", "that it was passed is forgotten with the barrier",
+                         SLEEPER, false},
+    [RECORD_WHEN_OPEN] = {"record-when-open", "a master that is open keeps that it was passed",
+                          FORGOTTEN, false},
+    [OVER_STAYS_OVER] = {"over-stays-over", "who was there is told that it is over", SLEEPER,
+                         false},
 };
 
 static void set_world(struct rules *rules, enum mutant mutant)

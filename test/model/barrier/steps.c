@@ -129,6 +129,12 @@ static void expire(const struct visit *v, int c, int i)
     take(v, step_of(EXPIRE, c, i, true), &next);
 }
 
+/* What is asked is whether each party is told in the end; nobody leaves by its own wish. */
+static bool must_end(const struct rules *rules)
+{
+    return rules->question == PROGRESS || rules->question == SLEEPER;
+}
+
 /* ---- steps of a party ------------------------------------------------------------------- */
 
 static void leave(const struct visit *v, int c)
@@ -170,7 +176,7 @@ static void steps_of_party(const struct visit *v, int c)
         reconnect(v, c, i);
         expire(v, c, i);
     }
-    if (phase == WAITS && v->rules->question != PROGRESS)
+    if (phase == WAITS && !must_end(v->rules))
         leave(v, c);
     if (phase == LEAVES)
         give_up(v, c);

@@ -18,11 +18,8 @@ static void print_set(const char *what, uint8_t who)
 
 static void print_word(const struct rules *rules, const struct word *word)
 {
-    static const char *const words[] = {[SHUT] = "shut",
-                                        [OPEN] = "open with ",
-                                        [PASSED] = "passed",
-                                        [GONE] = "gone",
-                                        [OTHER] = "others"};
+    static const char *const words[] = {[SHUT] = "shut", [OPEN] = "open with ", [PASSED] = "passed",
+                                        [GONE] = "gone", [OTHER] = "others",    [OVER] = "over"};
     print_set(words[word->stand], word->stand == OPEN ? word->tokens : 0);
     if (word->stand != OPEN)
         printf("%s", words[word->stand]);
@@ -46,9 +43,9 @@ static void print_masters(const struct rules *rules, const struct world *world)
 {
     for (int i = 0; i < rules->masters; i++) {
         const struct master *master = &world->master[i];
-        printf("  %d%s%s%s%s:", i + 1, master->abstains ? " abstains" : "",
+        printf("  %d%s%s%s%s%s:", i + 1, master->abstains ? " abstains" : "",
                master->barred ? " OTHERS" : "", master->data.open ? " OPEN" : "",
-               master->data.passed ? " PASSED" : "");
+               master->data.passed ? " PASSED" : "", master->data.record ? " RECORD" : "");
         print_set(" counts ", master_counts(rules, master));
         printf(" [");
         for (int c = 0; c < rules->parties; c++)

@@ -32,10 +32,13 @@ enum mutant {
     UNHEARD_WAITS_ON,
     OPEN_KEPT_SHORT,
     PASSED_NOT_STORED,
+    RECORD_NOT_KEPT,
+    RECORD_WHEN_OPEN,
+    OVER_STAYS_OVER,
     MUTANTS
 };
 
-enum question { TOGETHER, BARRED, EXPIRY, RESTARTS, FORGOTTEN, PROGRESS, QUESTIONS };
+enum question { TOGETHER, BARRED, EXPIRY, RESTARTS, FORGOTTEN, PROGRESS, SLEEPER, QUESTIONS };
 
 struct rules {
     enum question question;
@@ -57,7 +60,7 @@ struct rules {
 };
 
 /* SHUT stands for nothing known as well: either is no reason for anything. */
-enum stand { SHUT, OPEN, PASSED, GONE, OTHER };
+enum stand { SHUT, OPEN, PASSED, GONE, OTHER, OVER };
 
 enum errand { ARRIVE, TELL_PASSED, DEPART };
 
@@ -75,12 +78,14 @@ struct link {
     struct word flight; /* the answer that is on its way */
     struct word known;
     bool touched;
-    bool stale;  /* the connection is to the process before the restart */
-    bool orphan; /* an ARRIVE is on its way on a connection that nobody uses any more */
+    bool stale;       /* the connection is to the process before the restart */
+    bool has_counted; /* the party was told so, or that it is open */
+    bool orphan;      /* an ARRIVE is on its way on a connection that nobody uses any more */
 };
 
 struct data {
     bool open, passed;
+    bool record;           /* it is kept for days that it was passed */
     uint8_t there;         /* set of entries, counted still or not */
     uint8_t live[PARTIES]; /* ticks + 1 for which it is counted; 0: not */
 };
@@ -92,7 +97,7 @@ struct world {
         bool has_saved;
         uint8_t abstains, kept; /* ticks that are left */
         uint8_t saved_there;    /* what was saved; all of them were counted then */
-        bool saved_open, saved_passed;
+        bool saved_open, saved_passed, saved_record;
         struct link link[PARTIES];
     } master[MASTERS];
     struct party {

@@ -266,13 +266,18 @@ static void put_said(struct buffer *to, const struct reply *reply)
 static void put_stand(struct buffer *to, const struct world *w, const struct model_answer *answer)
 {
     answer_write_array(to, 4);
-    answer_write_integer(to, answer->answer == ANSWER_YES    ? 2
+    bool is_over = answer->answer == ANSWER_OVER;
+    answer_write_integer(to, is_over                         ? 3
+                             : answer->answer == ANSWER_YES  ? 2
                              : answer->answer == ANSWER_OPEN ? 1
                              : answer->answer == ANSWER_HELD ? -1
                                                              : 0);
     answer_write_integer(to, answer->parties);
     answer_write_integer(to, answer->counted);
-    answer_write_text(to, exchange_spell_parties(w, answer));
+    if (is_over)
+        answer_write_integer(to, answer->latest);
+    else
+        answer_write_text(to, exchange_spell_parties(w, answer));
 }
 
 static void put_latch(struct buffer *to, const struct reply *reply)
