@@ -88,12 +88,12 @@ extern "C" {
 #endif
 
 /* Limits. */
-#define REDLOCK_NAME_MAX        1024  /* bytes of one name, prefix included */
-#define REDLOCK_NAMES_MAX       64    /* names in one lease */
-#define REDLOCK_MASTERS_MAX     15    /* masters of one client */
-#define REDLOCK_LABEL_MAX       64    /* bytes of an owner label */
-#define REDLOCK_TOKEN_SIZE      96    /* buffer for a token, its label and a final NUL */
-#define REDLOCK_TOKENS_TOLD_MAX 600   /* tokens that one inspection can tell of each kind */
+#define REDLOCK_NAME_MAX        1024 /* bytes of one name, prefix included */
+#define REDLOCK_NAMES_MAX       64   /* names in one lease */
+#define REDLOCK_MASTERS_MAX     15   /* masters of one client */
+#define REDLOCK_LABEL_MAX       64   /* bytes of an owner label */
+#define REDLOCK_TOKEN_SIZE      96   /* buffer for a token, its label and a final NUL */
+#define REDLOCK_TOKENS_TOLD_MAX 600  /* tokens that one inspection can tell of each kind */
 
 /* A client: its connections to the masters, and its leases. */
 typedef struct redlock redlock;
