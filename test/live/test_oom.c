@@ -189,7 +189,7 @@ static void forget_what_expires(void)
     for (unsigned i = 0; i < 5; i++)
         cluster_tell(&cluster, i,
                      "DEL redlock:leader:one redlock:observers:one redlock:barrier:0:one "
-                     "redlock:latch:one");
+                     "redlock:passed:one redlock:latch:one");
 }
 
 static void on_closed(redlock *client, unsigned left, void *data)
