@@ -166,7 +166,7 @@ mutant hello-whole-again masters/master.c "$(within hear_no_hello ' && !master->
 mutant hello-whole-at-first masters/master.c "$(within hear_no_hello 'is_greeted\(master\)' 'master->state == MASTER_PREPARING')"
 mutant adopt-by-hash masters/master.c "$(within master_adopt 'REQUEST_ADOPT, true' 'REQUEST_ADOPT, false')"
 mutant kills-of-one masters/master.c "$(within end_former_connections 'i < KILLS_MAX' 'i < 1')"
-mutant kills-of-another masters/master.c "$(within learn 'memset\(master->kills[^;]*;' ';')"
+mutant kills-of-another masters/master.c "$(within forget_process 'memset\(master->kills[^;]*;' ';')"
 mutant kill-lost-is-done masters/master.c "$(within hear_kill 'reply->answer != ANSWER_LOST \&\& ' '')"
 mutant kill-of-no-number masters/master.c "$(within remember_to_kill '!master->facts\.client_id \|\| ' '')"
 mutant kill-number-forgotten masters/master.c "$(within learn 'client_id \? hello->client_id : master->facts\.client_id' 'client_id')"

@@ -289,7 +289,10 @@ void liar_answers(struct world *w, unsigned master, struct message *message, boo
         lie_about_latch(w, master, call, answer);
     else if (request_is_of_task(call->kind))
         lie_about_leader(w, call, answer);
-    if (answer->clock || (call->proposal && answer->answer == ANSWER_YES))
+    bool has_age = call->kind == REQUEST_TALLY || call->kind == REQUEST_MEND;
+    if (has_age && answer->clock) /* it tells milliseconds */
+        answer->clock = MS(chance_range(&w->chance, 0, 4 * w->max_ttl_ms));
+    else if (answer->clock || (call->proposal && answer->answer == ANSWER_YES))
         answer->clock = lying_clock(w, answer->clock ? answer->clock : 1);
     if (tells(w, LIE_FORGET))
         forget(&w->servers[master].model.data, call);
