@@ -46,10 +46,10 @@ bool place_is_held(const struct engine *e, struct lease *lease)
 
 void place_tell_answers(struct engine *e, struct lease *lease)
 {
-    const struct round *said = lease_round(asker(lease));
+    const struct lease *first = asker(lease);
     struct round *round = lease->attempt->round;
-    if (said && said != round)
-        round_copy(round, said, &e->memory, lease_masters(e));
+    if (first != lease && lease_round(first))
+        round_copy(round, lease_round(first), &e->memory, lease_masters(e));
     for (unsigned i = 0; i < lease_masters(e); i++)
         if (round->ballots[i].state == BALLOT_ASKED && round->ballots[i].vote == VOTE_NOTHING)
             round_vote(round, i, VOTE_TIMEOUT);
