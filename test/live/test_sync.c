@@ -624,16 +624,16 @@ static void many_leases_are_kept_up_to_date(void **state)
     enum { MANY = 200 };
     redlock_sync *client = open_on(&cluster);
     redlock_sync_lease *leases[MANY];
-    redlock_lease_options options = terms(4000, 0);
+    redlock_lease_options options = terms(8000, 0);
     char name[24];
     for (int i = 0; i < MANY; i++) {
         snprintf(name, sizeof name, "many-%d", i);
         leases[i] = take(client, name, &options);
     }
-    int64_t end = now_us() + 6000 * MS_US;
+    int64_t end = now_us() + 10000 * MS_US;
     while (now_us() < end) {
         for (int i = 0; i < MANY; i++)
-            assert_in_range(redlock_sync_valid_for(leases[i]), 200, 3958);
+            assert_in_range(redlock_sync_valid_for(leases[i]), 200, 7918);
         usleep(20000);
     }
     for (int i = 0; i < MANY; i++)
