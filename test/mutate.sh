@@ -318,6 +318,7 @@ mutant cause-awaited-in-vain lease/acquiring.c "$(within cause_may_come '>= want
 mutant abstains-and-free lease/view.c "$(within said_by_abstaining '1U << VOTE_FREE \| ' '')"
 mutant abstains-as-before lease/view.c "$(within said_by_abstaining ' \| 1U << VOTE_ABSTAINS' '')"
 mutant abstains-unseen lease/view.c "$(within said_by_abstaining ' \| 1U << VOTE_UNREACHABLE' '')"
+mutant abstains-silent lease/view.c "$(within said_by_abstaining ' \| 1U << VOTE_TIMEOUT' '')"
 mutant abstains-unasked lease/view.c "$(within said_by_abstaining 'answers \| 1U << VOTE_NOTHING' 'answers')"
 mutant abstains-anywhere lease/view.c "$(within said_by_abstaining 'return is_kept \?' 'return is_kept || true ?')"
 mutant refreshed-by-own-life lease/queue.c "$(within refresh 'lease->attempt->place.life' 'queue_life(lease)')"

@@ -67,7 +67,8 @@ static unsigned said_by_abstaining(const struct round *round)
 {
     const unsigned answers = 1U << VOTE_FREE | 1U << VOTE_ABSTAINS;
     bool is_kept = !round || round->kind == REQUEST_RENEW || round->kind == REQUEST_RELEASE;
-    return is_kept ? answers | 1U << VOTE_NOTHING | 1U << VOTE_UNREACHABLE : answers;
+    return is_kept ? answers | 1U << VOTE_NOTHING | 1U << VOTE_UNREACHABLE | 1U << VOTE_TIMEOUT
+                   : answers;
 }
 
 static __attribute__((cold, noinline)) void say_that_it_abstains(const struct engine *e,
