@@ -41,7 +41,8 @@ void period_released(struct user_lease *lease, const redlock_event *event)
 void period_is_kept(const struct user_lease *lease)
 {
     struct world *w = lease->shell->world;
-    for (unsigned k = 0; k < PERIODS && !(w->faults & 1U << FAULT_EVICT); k++) {
+    bool matters = !(w->faults & 1U << FAULT_EVICT) && !lease->undermined;
+    for (unsigned k = 0; k < PERIODS && matters; k++) {
         const struct period *period = &w->periods[k];
         for (unsigned i = 0; i < lease->count; i++)
             if (w->now < period->until && period->name == lease->names[i] &&
