@@ -7,9 +7,11 @@ import threading
 import time
 
 
-class Relay:
-    def __init__(self, port, late_s=0.0, change=lambda data: data):
-        self.to, self.late_s, self.change = port, late_s, change
+class Front:
+    """An address of its own; each connection goes on to the next of these ports."""
+
+    def __init__(self, ports):
+        self.next = itertools.cycle(ports)
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
         threading.Thread(target=self.accept, daemon=True).start()
@@ -17,9 +19,22 @@ class Relay:
     def accept(self):
         while True:
             client, _ = self.listener.accept()
-            master = socket.create_connection(("127.0.0.1", self.to))
-            threading.Thread(target=self.ask, args=(client, master), daemon=True).start()
-            threading.Thread(target=self.answer, args=(master, client), daemon=True).start()
+            master = socket.create_connection(("127.0.0.1", next(self.next)))
+            self.connect(client, master)
+
+    @staticmethod
+    def start(target, *ends):
+        threading.Thread(target=target, args=ends, daemon=True).start()
+
+
+class Relay(Front):
+    def __init__(self, port, late_s=0.0, change=lambda data: data):
+        self.to, self.late_s, self.change = port, late_s, change
+        super().__init__([port])
+
+    def connect(self, client, master):
+        self.start(self.ask, client, master)
+        self.start(self.answer, master, client)
 
     @staticmethod
     def ask(client, master):
@@ -42,22 +57,17 @@ def through(cluster, relays):
     return ",".join([*uris, *cluster.uris[len(uris):]])
 
 
-class Balancer:
-    """One address in front of several masters: each connection is to the next one."""
+class Balancer(Front):
+    """One address in front of several masters."""
 
     def __init__(self, ports):
-        self.next, self.pairs = itertools.cycle(ports), []
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.port = self.listener.getsockname()[1]
-        threading.Thread(target=self.accept, daemon=True).start()
+        self.pairs = []
+        super().__init__(ports)
 
-    def accept(self):
-        while True:
-            client, _ = self.listener.accept()
-            master = socket.create_connection(("127.0.0.1", next(self.next)))
-            self.pairs.append((client, master))
-            for pair in ((client, master), (master, client)):
-                threading.Thread(target=self.carry, args=pair, daemon=True).start()
+    def connect(self, client, master):
+        self.pairs.append((client, master))
+        self.start(self.carry, client, master)
+        self.start(self.carry, master, client)
 
     @staticmethod
     def carry(source, to):
