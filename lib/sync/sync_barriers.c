@@ -34,17 +34,6 @@ static void start_arrival(redlock_sync *client, struct call *call)
         sync_set_pending(client, call);
 }
 
-static redlock_code arrive(redlock_sync *client, struct arrival *arrival)
-{
-    redlock_sync_result *result = arrival->call.result;
-    if (!sync_report_is_usable(result))
-        return REDLOCK_E_ARGUMENT;
-    redlock_code code = sync_check(client);
-    if (code)
-        return sync_report(result, code, sync_why_not(client, code));
-    return sync_carry_out(client, &arrival->call);
-}
-
 /* The options may point into the passage: it is written when they are read no more. */
 redlock_code redlock_sync_barrier(redlock_sync *client, const char *name,
                                   const redlock_barrier_options *options, redlock_passage *passage,
@@ -55,7 +44,7 @@ redlock_code redlock_sync_barrier(redlock_sync *client, const char *name,
                               .name = name,
                               .options = options,
                               .passage = {.text = ""}};
-    redlock_code code = arrive(client, &arrival);
+    redlock_code code = sync_ask(client, &arrival.call);
     if (passage)
         *passage = arrival.passage;
     return code;

@@ -56,6 +56,16 @@ redlock_code sync_carry_out(redlock_sync *client, struct call *call)
     return call->code;
 }
 
+redlock_code sync_ask(redlock_sync *client, struct call *call)
+{
+    if (!sync_report_is_usable(call->result))
+        return REDLOCK_E_ARGUMENT;
+    redlock_code code = sync_check(client);
+    if (code)
+        return sync_report(call->result, code, sync_why_not(client, code));
+    return sync_carry_out(client, call);
+}
+
 /* ---- the background thread ---- */
 
 static struct call *take_first(struct list *calls)

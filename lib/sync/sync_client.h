@@ -117,6 +117,8 @@ const char *sync_why_not(const redlock_sync *client, redlock_code code);
 
 /* Any thread: hands the call to the background thread and waits until it is finished. */
 redlock_code sync_carry_out(redlock_sync *client, struct call *call);
+/* The same, once it is seen that the result has room and that this thread may wait. */
+redlock_code sync_ask(redlock_sync *client, struct call *call);
 
 /* The functions below are for the background thread.  Once a call is finished its
  * caller goes on, and the struct ends: nothing may touch it any more. */

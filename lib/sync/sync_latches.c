@@ -38,17 +38,6 @@ static void start(redlock_sync *client, struct call *call)
         sync_set_pending(client, call);
 }
 
-static redlock_code ask(redlock_sync *client, struct latch_call *latch_call)
-{
-    redlock_sync_result *result = latch_call->call.result;
-    if (!sync_report_is_usable(result))
-        return REDLOCK_E_ARGUMENT;
-    redlock_code code = sync_check(client);
-    if (code)
-        return sync_report(result, code, sync_why_not(client, code));
-    return sync_carry_out(client, &latch_call->call);
-}
-
 /* The options may point into the tally: it is written when they are read no more. */
 static redlock_code carry_out(redlock_sync *client, latch_function *function, const char *name,
                               const redlock_latch_options *options, redlock_tally *tally,
@@ -59,7 +48,7 @@ static redlock_code carry_out(redlock_sync *client, latch_function *function, co
                                     .function = function,
                                     .name = name,
                                     .options = options};
-    redlock_code code = ask(client, &latch_call);
+    redlock_code code = sync_ask(client, &latch_call.call);
     if (tally)
         *tally = latch_call.tally;
     return code;

@@ -82,8 +82,5 @@ redlock_code redlock_sync_leader(redlock_sync *client, const char *name, redlock
     if (!leader || !sync_report_is_usable(result))
         return REDLOCK_E_ARGUMENT;
     *leader = (redlock_leader){.code = REDLOCK_E_UNAVAILABLE, .value = "", .text = ""};
-    redlock_code code = sync_check(client);
-    if (code)
-        return sync_report(result, code, sync_why_not(client, code));
-    return sync_carry_out(client, &look.call);
+    return sync_ask(client, &look.call);
 }
