@@ -487,6 +487,8 @@ REDLOCK_API redlock_code redlock_release(redlock_lease *lease);
 /*
  * Frees the handle and leaves the lease to its ttl, for another process to
  * redlock_attach() or redlock_release_token().  No callback is called any more.
+ * Once this has returned no renewal of the lease is written or repeated.  One that is on its way
+ * does not take the names again after another process has given them back by this library.
  * A lease that waited may have been handed over for 3 s at most (see wait_ms): if that is too
  * short, redlock_extend() it and wait for EXTENDED first.
  * Returns REDLOCK_OK, or E_STATE if the lease is not held, or was downgraded or upgraded,

@@ -10,6 +10,7 @@
 #include "loop.h"
 #include "memory.h"
 #include "options.h"
+#include "pump.h"
 #include "report.h"
 
 /* ---- asking for a lease ----------------------------------------------------- */
@@ -452,7 +453,8 @@ redlock_code redlock_detach(redlock_lease *lease)
     if (lease_was_changed(core_of(lease)) || lease->operations & (OP_DOWNGRADE | OP_UPGRADE))
         return client_fail(lease->client, REDLOCK_E_STATE,
                            "a lease that was downgraded or upgraded cannot be left");
-    lease_leave(core_of(lease));
+    if (lease_leave(core_of(lease)) && !CLIENT_MUTANT(LEFT_UNWRITTEN))
+        pump_write(lease->client); /* from now on no renewal of it is written */
     forget(lease, OP_DETACH);
     return REDLOCK_OK;
 }

@@ -24,6 +24,7 @@
     X(TOLD_BY_AN_OLD_LOOK, "an outcome is told without a look at the clock")                       \
     X(END_UNTOLD, "the core is not told that a notification connection has ended")                 \
     X(FLOOD_HEARD, "a master may send as many notifications as it likes")                          \
+    X(LEFT_UNWRITTEN, "renewals of a lease are written after it was detached")                     \
     X(DOWNGRADE_LATE, "a lease says that it is shared only when a quorum has heard of it")
 
 enum client_mutant {

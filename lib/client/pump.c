@@ -231,7 +231,7 @@ static bool tell_ready(redlock *client)
     return true;
 }
 
-static void flush_links(redlock *client)
+void pump_write(redlock *client)
 {
     for (unsigned i = 0; i < client->masters; i++)
         link_flush(client->links[i]);
@@ -251,7 +251,7 @@ static bool tell_closed(redlock *client)
     }
     client->closed_told = true;
     unsigned left = client->closed ? 0 : engine_owed(client->engine);
-    flush_links(client);
+    pump_write(client);
     if (client->on_closed)
         client->on_closed(client, left, client->closed_data);
     return true;
@@ -274,7 +274,7 @@ static enum stage stage_events(redlock *client)
 {
     struct pump *pump = &client->pump;
     if (CLIENT_MUTANT(WRITTEN_LATE))
-        flush_links(client);
+        pump_write(client);
     client_look(client);
     queues_begin_round(client);
     pump->any = pump_links(client);

@@ -24,6 +24,9 @@
  * client is stopped: it was freed, or this is a child that a callback forked. */
 bool pump_step(redlock *client);
 
+/* Writes at once what the links have to write: as much as the sockets take. */
+void pump_write(redlock *client);
+
 /* The time at which the pump must run again, at the latest, unless a link wakes it. */
 usec pump_next_wake(const redlock *client);
 

@@ -11,6 +11,7 @@
 #define BYTE_MUTANTS(X)                                                                            \
     X(NAME_CUT, "a name is written a byte short, and announced so")                                \
     X(HEAL_UNSAID, "a renewal that may heal is written as one that may not")                       \
+    X(MARK_UNSAID, "a release that keeps renewals from healing is written as any other")           \
     X(EACH_BY_FIRST, "renewals that share a command are all written with the first token")         \
     X(ANSWERS_REVERSED, "the last answer of a batch is that of its first request")                 \
     X(REFUSAL_BELIEVED, "an error that refuses a batch is the answer of each of its requests")     \

@@ -303,7 +303,9 @@ static char *put_upgrade(char *to, const struct request *request)
 static char *put_release(char *to, const struct request *request)
 {
     enum script_number script = request_is_for_slot(request) ? SCRIPT_RELEASE_SLOT : SCRIPT_RELEASE;
-    return put_call(to, request, REQUEST_RELEASE, script, 0);
+    bool marks = request->ttl_ms && !BYTE_MUTANT(MARK_UNSAID);
+    to = put_call(to, request, REQUEST_RELEASE, script, marks);
+    return marks ? put_integer(to, request->ttl_ms) : to;
 }
 
 static char *put_peek(char *to, const struct request *request)
@@ -606,8 +608,10 @@ const char *command_script(const char *hash)
 bool command_may_batch(const struct request *request)
 {
     const struct names *names = request->names;
-    return request_may_batch(request->tag.kind) && !request->whole && names->count == 1 &&
-           !names->slot && !(request->tag.converts && request->tag.kind == REQUEST_RENEW);
+    enum request_kind kind = request->tag.kind;
+    bool marks = kind == REQUEST_RELEASE && request->ttl_ms;
+    return request_may_batch(kind) && !request->whole && names->count == 1 && !names->slot &&
+           !marks && !(request->tag.converts && kind == REQUEST_RENEW);
 }
 
 void command_write_each(struct buffer *buffer, const struct request *requests, unsigned count,

@@ -297,7 +297,8 @@ unsigned cluster_keys(struct cluster *cluster)
     for (unsigned i = 0; i < cluster->count; i++) {
         redisReply *reply = cluster_ask(cluster, i, "KEYS *");
         for (size_t k = 0; reply && k < reply->elements; k++)
-            keys += strcmp(reply->element[k]->str, "redlock:clock") != 0;
+            keys += strcmp(reply->element[k]->str, "redlock:clock") != 0 &&
+                    strncmp(reply->element[k]->str, "redlock:released:", 17) != 0;
         if (reply)
             freeReplyObject(reply);
     }

@@ -59,7 +59,7 @@ void cluster_tell(struct cluster *cluster, unsigned master, const char *format, 
 long long cluster_count(struct cluster *cluster, unsigned master, const char *format, ...);
 /* The number of masters on which the name has this value (NULL: any value). */
 unsigned cluster_holders(struct cluster *cluster, const char *name, const char *value);
-/* Keys other than redlock:clock on all masters that answer. */
+/* Keys on all masters that answer, without redlock:clock and what tells renewals not to heal. */
 unsigned cluster_keys(struct cluster *cluster);
 
 /* Microseconds of CLOCK_BOOTTIME. */

@@ -40,7 +40,7 @@ struct request request_of(enum request_kind kind, const struct names *names, con
                             .names = names,
                             .token = token,
                             .token_length = strlen(token),
-                            .ttl_ms = LIFE,
+                            .ttl_ms = kind == REQUEST_RELEASE ? 0 : LIFE,
                             .channel = CHANNEL};
 }
 

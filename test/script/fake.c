@@ -207,6 +207,8 @@ static void write_claim_request(struct fake *fake, char *to, size_t size,
         snprintf(terms, sizeof terms, " ttl %s%s%s", fake_time(MS(request->ttl_ms)),
                  request->heal ? " heal" : "",
                  kind == REQUEST_RENEW && request->tag.converts ? " converts" : "");
+    if (kind == REQUEST_RELEASE && request->ttl_ms)
+        snprintf(terms, sizeof terms, " unhealed for %s", fake_time(MS(request->ttl_ms)));
     if (request->not_after)
         snprintf(until, sizeof until, " not after %s", fake_time(request->not_after - EPOCH));
     if (kind == REQUEST_GRANT || kind == REQUEST_UPGRADE)

@@ -47,6 +47,7 @@
  *   acquire LEASE NAMES TERMS     attach LEASE NAMES TOKEN TERMS
  *   inspect LEASE NAMES           release-token LEASE NAMES TOKEN
  *   extend LEASE [T]   release LEASE   cancel LEASE   free LEASE   detach LEASE
+ *   leave LEASE                   its user has detached it, which is carried out later
  *   downgrade LEASE   upgrade LEASE
  *   adopt WHO   close   give-up
  *   announce LEASE VALUE     in place of what it announced; a call that ends or shares the lease
@@ -809,6 +810,17 @@ static void do_free(struct scenario *s, struct words *words)
     call(s, words, EVENT_ABANDON);
 }
 
+/* The user has detached it; that is carried out later. */
+static void do_leave(struct scenario *s, struct words *words)
+{
+    const char *name = next_word(words);
+    struct actor *actor = fake_actor(&s->fake, name);
+    if (!actor)
+        complain(s, "no such lease", name);
+    else
+        lease_leave(&actor->core);
+}
+
 static void do_detach(struct scenario *s, struct words *words)
 {
     call(s, words, EVENT_DETACH);
@@ -1005,6 +1017,7 @@ static void obey(struct scenario *s, struct words *words)
         {"release", do_release},
         {"cancel", do_release},
         {"free", do_free},
+        {"leave", do_leave},
         {"detach", do_detach},
         {"release-token", do_release_token},
         {"adopt", do_adopt},

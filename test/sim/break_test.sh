@@ -8,7 +8,7 @@ for broken in 'break acquire' 'break grant' 'break raise' 'break queue' 'break r
     'break announce' 'break unsay' 'break observe' 'break arrive' 'break depart' 'break tally' 'break mend' 'break drop' \
     'break-batch renew' 'break-batch release' 'break-batch grant' \
     'flaw dead_readers_have' 'flaw keeps_readers' 'flaw marker_of_last' 'flaw readers_barge' 'flaw frees_for_readers' 'flaw always_converts' 'flaw upgrades_beside' \
-    'flaw passes_registry' 'flaw new_places_pass' 'flaw renewals_hide_slots' 'flaw announces_for_anyone' 'flaw latch_of_any_process' 'flaw drops_young' 'flaw proposals_uncut' 'flaw grants_keep_clock' 'flaw forgets_skew'; do
+    'flaw heals_marked' 'flaw passes_registry' 'flaw new_places_pass' 'flaw renewals_hide_slots' 'flaw announces_for_anyone' 'flaw latch_of_any_process' 'flaw drops_young' 'flaw proposals_uncut' 'flaw grants_keep_clock' 'flaw forgets_skew'; do
     read -r how kind <<<"$broken"
     commands=4000
     [[ $how != flaw ]] || commands=40000 # it ends with the first difference

@@ -676,6 +676,8 @@ static struct model_call draw_slot_call(struct test *t)
     call.value = 1 + chance_below(&t->chance, VALUES);
     call.ttl_ms = chance_range(&t->chance, 2, LONGEST_MS);
     call.heal = chance_permille(&t->chance, 500);
+    if (call.kind == REQUEST_RELEASE && chance_permille(&t->chance, 700))
+        call.ttl_ms = 0;
     unsigned slot = chance_below(&t->chance, permits);
     if (call.kind == REQUEST_QUEUE || chance_permille(&t->chance, 300)) {
         unsigned which = chance_below(&t->chance, SLOT_WAITERS);
@@ -733,6 +735,8 @@ static struct model_call draw_other_call(struct test *t)
         be_a_waiter(t, &call);
     if (call.kind == REQUEST_RELEASE && chance_permille(&t->chance, 500))
         release_as_holder(t, &call);
+    if (call.kind == REQUEST_RELEASE && chance_permille(&t->chance, 700))
+        call.ttl_ms = 0;
     call.ttl_ms += call.kind == REQUEST_QUEUE; /* with 1 ms it may die while it is served */
     if (call.kind == REQUEST_RENEW && chance_permille(&t->chance, 300))
         call.not_after = chance_permille(&t->chance, 500) ? 1000000 : INT64_C(1) << 52;
@@ -842,7 +846,7 @@ static void draw_several(struct test *t, struct several *s)
         call->heal = chance_permille(&t->chance, 500);
         call->names[0] = (uint8_t)chance_below(&t->chance, MODEL_NAMES);
         call->value = 1 + chance_below(&t->chance, VALUES);
-        call->ttl_ms = chance_range(&t->chance, 1, LONGEST_MS);
+        call->ttl_ms = kind == REQUEST_RELEASE ? 0 : chance_range(&t->chance, 1, LONGEST_MS);
         if (by_holders)
             be_a_holder(t, call);
         if (kind == REQUEST_RENEW && chance_permille(&t->chance, 300))
@@ -947,6 +951,7 @@ static void break_rule(const char *word)
         const char *word;
         bool *flaw;
     } flaws[] = {{"forgets_skew", &model_flaws.forgets_skew},
+                 {"heals_marked", &model_flaws.heals_marked},
                  {"dead_readers_have", &model_flaws.dead_readers_have},
                  {"keeps_readers", &model_flaws.keeps_readers},
                  {"marker_of_last", &model_flaws.marker_of_last},

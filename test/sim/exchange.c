@@ -84,6 +84,8 @@ static void fill_call(struct shell *s, struct message *message, const struct req
 {
     message->login = false;
     message->kill_id = request->kill_id;
+    message->claim = request->tag.claim;
+    message->is_of_another = request->tag.claim && request->tag.claim->foreign;
     message->sent_local = request->tag.sent_at;
     message->longest_ttl_ms = s->client->engine->max_ttl_ms;
     message->call = (struct model_call){

@@ -144,6 +144,15 @@ static void prolonged(struct world *w, unsigned master, const struct message *me
     excuse_a_stray(w, &w->tokens[message->call.value]);
 }
 
+/* What another process has given back stays so, whatever was on its way there. */
+static void is_not_given_back(struct world *w, unsigned master, const struct message *message)
+{
+    if (message->answer.answer == ANSWER_HEALED && !is_wrong(w, master) &&
+        w->now < w->tokens[message->call.value].unhealed[master])
+        world_violated(w, "healing", "master %u heals t%u, which another process has given back",
+                       master + 1, message->call.value);
+}
+
 /* The token is where it was not. */
 static void newly_set(struct world *w, unsigned master, const struct message *message)
 {
@@ -151,6 +160,22 @@ static void newly_set(struct world *w, unsigned master, const struct message *me
     abstains(w, master, message);
     in_order(w, master, message);
     heals_in_time(w, master, message);
+    is_not_given_back(w, master, message);
+}
+
+/* A master that has no script, or an error, will be asked again. */
+static bool was_carried_out(const struct message *message)
+{
+    enum answer answer = message->answer.answer;
+    return answer == ANSWER_YES || answer == ANSWER_ABSENT || answer == ANSWER_HELD;
+}
+
+static void given_back(struct world *w, unsigned master, const struct message *message)
+{
+    struct token *token = &w->tokens[message->call.value];
+    token->gone |= (uint16_t)(1U << master);
+    if (message->is_of_another && was_carried_out(message))
+        token->unhealed[master] = w->now + MS(w->max_ttl_ms);
 }
 
 void grants_executed(struct world *w, unsigned master, const struct message *message)
@@ -160,7 +185,7 @@ void grants_executed(struct world *w, unsigned master, const struct message *mes
     bool sets = (takes(kind) && yes) || message->answer.answer == ANSWER_HEALED;
     given_away(w, master, message);
     if (kind == REQUEST_RELEASE)
-        w->tokens[message->call.value].gone |= (uint16_t)(1U << master);
+        given_back(w, master, message);
     if (kind == REQUEST_QUEUE)
         queued(w, master, message);
     if (sets || ((kind == REQUEST_RENEW || kind == REQUEST_UPGRADE) && yes))

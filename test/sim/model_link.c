@@ -12,6 +12,7 @@
 #include "invariants.h"
 #include "links.h"
 #include "mutants.h"
+#include "tokens.h"
 #include "trace.h"
 
 const struct links_kind links_kind = {.program = "redlock-sim",
@@ -120,8 +121,12 @@ void link_flush(struct link *link)
     struct message *message;
     if (it->phase == LINK_UP && it->output.first)
         check_flushed(link->shell, link->owner.master);
-    while (it->phase == LINK_UP && (message = queue_take(&it->output)))
+    while (it->phase == LINK_UP && (message = queue_take(&it->output))) {
+        if (message->call.kind == REQUEST_RENEW)
+            tokens_not_left(link->shell, message->call.value, message->claim,
+                            "writes a renewal of");
         conn_send(it->conn, message);
+    }
 }
 
 /* ---- replies -------------------------------------------------------------------------- */

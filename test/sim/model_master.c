@@ -211,6 +211,27 @@ static void prolong(struct model_key *key, usec wall, const struct model_call *c
         key->expires_ms = wall / 1000 + call->ttl_ms;
 }
 
+bool model_is_marked(const struct model_master *master, usec wall, uint32_t value)
+{
+    for (unsigned i = 0; i < MODEL_MARKS; i++)
+        if (master->data.marks[i].value == value)
+            return wall / 1000 <= master->data.marks[i].expires_ms;
+    return false;
+}
+
+static void mark(struct model_master *master, usec wall, uint32_t value, int64_t ms)
+{
+    struct model_mark *place = NULL;
+    for (unsigned i = 0; i < MODEL_MARKS; i++) {
+        struct model_mark *it = &master->data.marks[i];
+        if (it->value == value || (!place && (!it->value || wall / 1000 > it->expires_ms)))
+            place = it;
+    }
+    master->data.is_full |= !place;
+    if (place)
+        *place = (struct model_mark){value, wall / 1000 + ms};
+}
+
 static bool converts(const struct model_call *call, unsigned i)
 {
     return is_shared(call, i) && (call->converts || model_flaws.always_converts);
@@ -504,7 +525,8 @@ static enum answer renew(struct model_master *master, usec wall, const struct mo
             return ANSWER_HELD;
         absent++;
     }
-    if (absent && !call->heal)
+    bool is_marked = model_is_marked(master, wall, call->value) && !model_flaws.heals_marked;
+    if (absent && (!call->heal || is_marked))
         return ANSWER_ABSENT;
     for (unsigned i = 0; i < call->count; i++) {
         were_converted[i] =
@@ -536,6 +558,8 @@ static enum answer release(struct model_master *master, usec wall, const struct 
     }
     if (waiter)
         waiter->value = 0;
+    if (call->ttl_ms)
+        mark(master, wall, call->value, call->ttl_ms);
     for (unsigned i = 0; i < call->count && !call->plain; i++)
         hand_over(master, wall, call->names[i], answer);
     if (model_is_slot(call->names[0]) && !call->plain)

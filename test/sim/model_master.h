@@ -67,6 +67,13 @@ struct model_reader {
     int64_t expires_ms;
 };
 
+/* A token that was given back by another process than took it: no renewal heals it. */
+#define MODEL_MARKS 64
+struct model_mark {
+    uint32_t value; /* 0: none */
+    int64_t expires_ms;
+};
+
 /* What is said of a name. */
 struct model_said {
     uint32_t token; /* 0: nothing is said */
@@ -124,6 +131,7 @@ struct model_data {
     unsigned waiters_used; /* none is further on */
     struct model_reader readers[MODEL_READERS];
     unsigned readers_used;
+    struct model_mark marks[MODEL_MARKS];
     unsigned permits[MODEL_NAMES]; /* how many slots each name is said to have */
     struct model_said said[MODEL_SLOTS_AT];
     struct model_observer observers[MODEL_OBSERVERS];
@@ -153,7 +161,7 @@ struct model_call {
     uint8_t modes;              /* a bit for each of these: shared */
     uint32_t value;             /* the token */
     unsigned permits;           /* GRANT, QUEUE of a slot: how many the name is said to have */
-    int64_t ttl_ms;
+    int64_t ttl_ms;             /* RELEASE: how long no renewal heals; 0: it is not marked */
     usec not_after;
     usec proposal;               /* GRANT, UPGRADE */
     usec fence;                  /* RAISE; ANNOUNCE, UNSAY: the term */
@@ -230,6 +238,8 @@ bool model_waits(const struct model_master *master, const struct model_waiter *w
 uint32_t model_value(struct model_master *master, usec wall, unsigned name);
 /* Has the token the name now, shared or not? */
 bool model_has(struct model_master *master, usec wall, unsigned name, uint32_t value);
+/* Has the master been told to heal this token no more? */
+bool model_is_marked(const struct model_master *master, usec wall, uint32_t value);
 /* Until when a token has the name that it has. */
 int64_t model_expires_ms(struct model_master *master, unsigned name, uint32_t value);
 /* How many share the name now. */
@@ -246,6 +256,7 @@ struct model_flaws {
     bool orders_by_arrival;    /* queue */
     bool queue_keeps_clock;    /* queue does not move the clock on */
     bool keeps_dead;           /* a dead waiter stays in the queue */
+    bool heals_marked;         /* a renewal heals a token that another process has given back */
     bool lets_barge;           /* grant does not look at the line */
     bool raises_for_anyone;    /* raise does not look at the token */
     bool dead_readers_have;    /* a reader whose time is over still has the name */

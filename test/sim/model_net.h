@@ -17,7 +17,9 @@ struct message {
     usec at;                /* arrives then, at the earliest */
     bool login;             /* the login that goes before a first hello */
     int64_t kill_id;
-    size_t said_until; /* over bytes: the end of its answer in all that the master said */
+    const void *claim;  /* whose request it is */
+    bool is_of_another; /* its token came from another process */
+    size_t said_until;  /* over bytes: the end of its answer in all that the master said */
     usec sent_local;
     int64_t longest_ttl_ms; /* known to the client when it sent it */
     struct model_call call;

@@ -50,6 +50,7 @@ void mutant_set(int number)
                                        .orders_by_arrival = mutant == MUTANT_ARRIVAL_ORDER,
                                        .queue_keeps_clock = mutant == MUTANT_ENQUEUE_KEEPS_CLOCK,
                                        .keeps_dead = mutant == MUTANT_DEAD_KEPT,
+                                       .heals_marked = mutant == MUTANT_HEALS_MARKED,
                                        .lets_barge = mutant == MUTANT_BARGING,
                                        .passes_registry = mutant == MUTANT_REGISTRY_PASSED,
                                        .new_places_pass = mutant == MUTANT_ENQUEUED_PASSES,

@@ -154,6 +154,14 @@ void tokens_released(const struct user_lease *lease)
     token->settled |= token->given_back && !is_had(w, lease->token);
 }
 
+void tokens_not_left(struct shell *s, uint32_t number, const void *claim, const char *does)
+{
+    const void *detached = s->world->tokens[number].detached;
+    if (detached && detached == claim)
+        world_violated(s->world, "token", "client %u %s t%u, which it has detached", s->index + 1,
+                       does, number);
+}
+
 void tokens_sent(struct shell *s, unsigned master, uint32_t number, const struct request *request)
 {
     enum request_kind kind = request->tag.kind;
@@ -165,13 +173,13 @@ void tokens_sent(struct shell *s, unsigned master, uint32_t number, const struct
         token->client = s->index;
         token->asked |= (uint16_t)(1U << master);
     }
-    if (kind == REQUEST_RELEASE)
+    if (kind == REQUEST_RELEASE) {
         token->released |= (uint16_t)(1U << master);
-    if (kind == REQUEST_RELEASE)
         tokens_undermine(s->world, number, user_lease_of(lease_of_claim(request->tag.claim)));
-    if (kind == REQUEST_RELEASE && token->detached && token->detached == request->tag.claim)
-        world_violated(s->world, "token", "client %u releases t%u, which it has detached",
-                       s->index + 1, number);
+        tokens_not_left(s, number, request->tag.claim, "releases");
+    }
+    if (kind == REQUEST_RENEW)
+        tokens_not_left(s, number, request->tag.claim, "asks to renew");
     if (asks || kind == REQUEST_RENEW || kind == REQUEST_UPGRADE)
         lasts_until(s->world, token, request->tag.ttl);
 }

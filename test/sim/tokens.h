@@ -7,6 +7,8 @@
 
 #include "user_lease.h"
 
+/* A client asks nothing about, and writes nothing of, the claim of what it has detached. */
+void tokens_not_left(struct shell *shell, uint32_t number, const void *claim, const char *does);
 /* A client sends a request about a token. */
 void tokens_sent(struct shell *shell, unsigned master, uint32_t token,
                  const struct request *request);

@@ -12,6 +12,8 @@
 #include "trace.h"
 
 #define LEASES_AT_ONCE 4
+#define AWAITED        400 /* per mille of what is detached that another user waits for, */
+#define LEFT_EXTENDED  200 /* and of extended leases that are detached at once */
 #define GOES_ON        250 /* per mille of calls after which another one follows at once */
 #define ENDS_AT_ONCE   3   /* per mille of callbacks in which the client is freed, */
 #define ENDS_CLOSING   50  /* and while it closes */
@@ -169,6 +171,10 @@ static void detach(struct shell *s, struct user_lease *lease)
     w->tokens[parcel.token].excused = w->tokens[parcel.token].passed_on = true;
     w->tokens[parcel.token].detached = claim;
     w->parcels[w->parcel_count++] = parcel;
+    if (!chance(s, AWAITED))
+        return;
+    struct shell *other = w->shells[chance_below(&w->chance, w->clients)];
+    world_plan(w, w->now + range(s, 0, 2000), HAPPENS_TOKEN, other, 0); /* who waits for it */
 }
 
 /* One of those that were detached.  Some are kept, and used again: after a release, by two
@@ -239,7 +245,8 @@ static void act_on(struct shell *s, struct user_lease *lease)
         if (user_lease_extend(lease, ttl))
             TRACE(s->world, "client %u extends lease %u, ttl %lld ms", s->index + 1, lease->number,
                   (long long)ttl / 1000);
-        (void)change(s, lease); /* while the renewal is under way */
+        if (!change(s, lease) && chance(s, LEFT_EXTENDED)) /* while the renewal is under way */
+            detach(s, lease);
     } else if (dice < 85) {
         detach(s, lease);
     } else {
@@ -429,6 +436,14 @@ static void act(struct shell *s)
         acquire(s);
     else
         act_on(s, lease);
+}
+
+void user_uses_token(struct shell *s)
+{
+    if (!shell_is_idle(s) || s->close_asked || s->world->peace)
+        return;
+    use_token(s);
+    shell_pump(s);
 }
 
 static void start_again(struct shell *s)

@@ -6,6 +6,8 @@
 
 #include "user_lease.h"
 
+/* Takes over, or releases, what another user has detached. */
+void user_uses_token(struct shell *shell);
 /* One call, or a few; plans the next, if told so. */
 void user_acts(struct shell *shell, bool goes_on);
 /* Their callback. */

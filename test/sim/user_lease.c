@@ -223,9 +223,11 @@ static void let_go(struct user_lease *lease)
 
 bool user_lease_detach(struct user_lease *lease)
 {
-    shell_present = lease->shell;
+    struct shell *s = shell_present = lease->shell;
+    s->written = 0; /* it writes what may be a renewal of the lease, beside what a turn writes */
     if (redlock_detach(lease->handle))
         return false;
+    s->written = 0;
     let_go(lease);
     return true;
 }

@@ -450,6 +450,9 @@ static void happen(struct world *w, const struct happening *it)
     case HAPPENS_USER:
         user_acts(it->subject, it->number == 0);
         break;
+    case HAPPENS_TOKEN:
+        user_uses_token(it->subject);
+        break;
     case HAPPENS_REQUEST:
     case HAPPENS_REPLY:
     case HAPPENS_CONNECT:

@@ -93,6 +93,7 @@ enum happening_kind {
     HAPPENS_WAKE,    /* shell: its timer, or something to read */
     HAPPENS_RESUME,  /* shell: its process runs again */
     HAPPENS_USER,    /* shell: the user does something */
+    HAPPENS_TOKEN,   /* shell: the user is given the token of what another has detached */
     HAPPENS_REQUEST, /* conn: the first request under way arrives */
     HAPPENS_REPLY,   /* conn: the first reply under way arrives */
     HAPPENS_CONNECT, /* conn: connect() has ended */
@@ -181,8 +182,10 @@ struct token {
     usec farthest_end;                 /* by its client's clock: that any lease has had with it */
     uint16_t asked, refused, released; /* by whom it was acquired and released: masters */
     uint16_t stood;                    /* masters on which it has stood in the queue of a slot */
-    uint16_t gone;                     /* masters that have carried out a release of it */
-    usec dead_since;                   /* true time; 0: it lives */
+    usec
+        unhealed[MASTERS_MAX]; /* true time: another process has given it back, and none heals it */
+    uint16_t gone;             /* masters that have carried out a release of it */
+    usec dead_since;           /* true time; 0: it lives */
     usec written_off; /* true time: nothing of it can be left then, and no release is owed */
     usec told_clock[MASTERS_MAX]; /* the clock that each master told: one of them is its ticket */
     usec place_since;             /* true time; when the lease that got this place first asked */

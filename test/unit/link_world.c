@@ -168,7 +168,7 @@ struct request request_of(const struct names *names, enum request_kind kind, uns
                             .names = names,
                             .token = "token",
                             .token_length = 5,
-                            .ttl_ms = 1000};
+                            .ttl_ms = kind == REQUEST_RELEASE ? 0 : 1000};
 }
 
 void send_round(struct world *world, enum request_kind kind, unsigned round)

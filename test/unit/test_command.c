@@ -101,7 +101,7 @@ static struct request request_of(enum request_kind kind, const struct names *nam
                             .names = names,
                             .token = "AAAAAAAAAAAAAAAAAAAAAA:me",
                             .token_length = 25,
-                            .ttl_ms = 30000,
+                            .ttl_ms = kind == REQUEST_RELEASE ? 0 : 30000,
                             .channel = "redlock:me"};
 }
 
@@ -192,6 +192,23 @@ static void release_gives_only_the_token(void **state)
     EXPECT(expected, "EVALSHA", SCRIPT_RELEASE_SHA1, "1", "jobs", TOKEN);
     EXPECT(expected, "EVAL", SCRIPT_RELEASE_TEXT, "1", "jobs", TOKEN);
     assert_written(expected);
+}
+
+/* By a token that came from another process. */
+static void a_release_says_how_long_no_renewal_heals(void **state)
+{
+    struct names *slot = slot_new(&unit_memory, (struct slice){"jobs", 4}, 12);
+    struct request request = request_of(REQUEST_RELEASE, *state);
+    request.ttl_ms = 30802;
+    write_one(&request);
+    assert_false(command_may_batch(&request));
+    request.names = slot;
+    write_one(&request);
+    FILE *expected = expecting();
+    EXPECT(expected, "EVALSHA", SCRIPT_RELEASE_SHA1, "1", "jobs", TOKEN, "30802");
+    EXPECT(expected, "EVALSHA", SCRIPT_RELEASE_SLOT_SHA1, "1", SLOT, TOKEN, "30802");
+    assert_written(expected);
+    names_drop(&unit_memory, slot);
 }
 
 static void peek_gives_no_token(void **state)
@@ -1018,6 +1035,7 @@ int main(void)
         TEST(a_probe_is_a_ping),
         TEST(the_longest_listener_fits_its_room),
         TEST(release_gives_only_the_token),
+        TEST(a_release_says_how_long_no_renewal_heals),
         TEST(peek_gives_no_token),
         TEST(peek_says_how_many_tokens_are_told),
         TEST(a_survey_goes_on_from_its_cursor),

@@ -108,9 +108,10 @@ struct request {
     const char *label; /* the token's last label_length bytes, the same for all of a client */
     size_t label_length;
 
-    /* ACQUIRE, GRANT, QUEUE, RENEW, UPGRADE; ANNOUNCE: how long it is said; OBSERVE: how long we
-     * are told of changes; ARRIVE: how long we are counted, and told of changes; TALLY: told;
-     * DROP: it must have been there for so long */
+    /* ACQUIRE, GRANT, QUEUE, RENEW, UPGRADE; RELEASE: for how long no renewal heals, 0: the master
+     * is told nothing of that; ANNOUNCE: how long it is said; OBSERVE: how long we are told of
+     * changes; ARRIVE: how long we are counted, and told of changes; TALLY: told; DROP: it must
+     * have been there for so long */
     int64_t ttl_ms;
 
     usec proposal; /* GRANT, UPGRADE: for the master's logical clock; 0: no fence is asked for */

@@ -87,6 +87,8 @@
     X(UPGRADE_BESIDE, "an upgrade is granted beside other readers")                                \
     X(UPGRADE_QUARANTINED, "a master that abstains is asked for an upgrade")                       \
     X(UPGRADE_KEEPS_FENCE, "an upgraded lease keeps the fence that it had as a reader")            \
+    X(UNMARKED, "a release by a token from elsewhere lets later renewals heal it")                 \
+    X(HEALS_MARKED, "a renewal heals a token that another process has given back")                 \
     X(ASKING_DOES_NOT_DATE, "a request without an answer does not prolong what may be owed")       \
     X(TICKET_RENEWED, "a waiter that fails with a ticket draws a new one")                         \
     X(ANNOUNCE_UNOWNED, "a master says what a token announces that does not have the name")        \

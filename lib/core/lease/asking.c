@@ -46,6 +46,8 @@ static usec ttl_asked(const struct engine *e, const struct lease *lease)
 void lease_ask(struct engine *e, struct lease *lease, unsigned master, bool whole)
 {
     struct round *round = lease->attempt->round;
+    if (lease->left)
+        return; /* another process may have given it back by now */
     bool renews =
         round->kind == REQUEST_RENEW && (lease_is_held(lease) || lease->state == LEASE_RELEASING);
     if (!round->begun)

@@ -56,9 +56,10 @@ void lease_token(const struct engine *e, const struct lease *lease, char token[T
         claim_token(e, lease->claim, token);
 }
 
-void lease_leave(struct lease *lease)
+bool lease_leave(struct lease *lease)
 {
     lease->left = true;
+    return lease->claim && lease->claim->in_flight;
 }
 
 /* The votes of which a master's quarantine is the reason.  Where nobody was asked to grant, it may

@@ -56,8 +56,9 @@ bool lease_is_foreign(const struct lease *lease);
 void lease_token(const struct engine *engine, const struct lease *lease, char token[TOKEN_MAX + 1]);
 
 /* The user leaves the lease to its ttl: EVENT_DETACH follows, perhaps much later.  Another process
- * may have taken the lease over by then, so it is released no more, lost or not. */
-void lease_leave(struct lease *lease);
+ * may have taken the lease over by then, or given it back, so it is released no more, lost or not,
+ * and no master is asked about it.  True if a request of it is unanswered: it may be unwritten. */
+bool lease_leave(struct lease *lease);
 
 /* The votes of all masters in the question that is open, or in the last one; nothing if the lease
  * is merely held, or over.  A master that abstains is shown as such, whatever it said of a name

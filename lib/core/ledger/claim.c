@@ -171,11 +171,17 @@ void claim_token(const struct engine *e, const struct claim *claim, char token[T
 
 /* ---- asking -------------------------------------------------------------- */
 
+/* What is asked for from now on, or before, is over in that time on every clock. */
+static usec whole_life(const struct engine *e, const struct claim *claim, usec asked_ttl)
+{
+    usec ttl = claim->foreign ? MS(e->max_ttl_ms) : asked_ttl;
+    return ttl + quorum_drift(ttl, e->config.drift_ppm) + END_SLACK;
+}
+
 /* A master may set the token for that long, or may just have set it. */
 static void may_last(const struct engine *e, struct claim *claim, usec asked_ttl)
 {
-    usec ttl = claim->foreign ? MS(e->max_ttl_ms) : asked_ttl;
-    usec end = e->now + ttl + quorum_drift(ttl, e->config.drift_ppm) + END_SLACK;
+    usec end = e->now + whole_life(e, claim, asked_ttl);
     if (end > claim->last_end)
         claim->last_end = end;
 }
@@ -314,9 +320,14 @@ static bool pay(struct engine *e, struct claim *claim, unsigned master, bool who
     if (!at->owed || at->paying || !master_is_up(&e->masters[master]))
         return false;
     at->paying = whole ? PAYING_WHOLE : PAYING;
-    claim_ask(
-        e, claim, master,
-        &(struct question){.kind = REQUEST_RELEASE, .round = ROUND_OF_RELEASES, .whole = whole});
+    /* A process that had the token may have asked to renew it, and must not heal what is given back
+     * now.  Our own requests to a master are carried out in order. */
+    bool marks = claim->foreign && !MUTANT(UNMARKED);
+    claim_ask(e, claim, master,
+              &(struct question){.kind = REQUEST_RELEASE,
+                                 .round = ROUND_OF_RELEASES,
+                                 .ttl = marks ? whole_life(e, claim, 0) : 0,
+                                 .whole = whole});
     return true;
 }
 

@@ -51,7 +51,8 @@ _Static_assert(MASTERS_MAX <= 16, "a bit for each master in 16");
 struct question {
     enum request_kind kind;
     uint32_t round;   /* the round in which the answer counts */
-    usec ttl;         /* ACQUIRE, GRANT, RENEW, UPGRADE; QUEUE: the life of the place */
+    usec ttl;         /* ACQUIRE, GRANT, RENEW, UPGRADE; QUEUE: the life of the place; RELEASE: for
+                         how long no renewal heals, or 0 */
     bool heal;        /* RENEW */
     uint16_t permits; /* GRANT, QUEUE of a slot */
     usec not_after;   /* RENEW: our clock; 0: no limit */

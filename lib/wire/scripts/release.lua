@@ -1,9 +1,11 @@
 -- Releases: deletes each name that still holds the token, or takes the token out of the name's
 -- readers, and out of the queues; a free name goes to its next waiter.
--- KEYS the names   ARGV token
+-- KEYS the names
+-- ARGV token, and if it came from another process: ms for which a renewal of that process may be on its way,
+-- and must not heal
 -- Returns 1 all were ours, 0 the others are free, -1 another token has one.
 local value = redis.pcall('get', KEYS[1])
-if #KEYS == 1 and value == ARGV[1] then
+if #KEYS == 1 and value == ARGV[1] and not ARGV[2] then
     -- uses release_one.lua
 end
 local ours, absent, queues, is_free, denied = 0, 0, {}, false, nil
@@ -31,6 +33,7 @@ for i = 1, #KEYS do
     end
     queues[i] = 'redlock:queue:' .. KEYS[i]
 end
+-- uses mark.lua
 if redis.pcall('exists', unpack(queues)) ~= 0 then
     -- uses leave.lua
     for i = 1, #KEYS do

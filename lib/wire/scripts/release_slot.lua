@@ -1,7 +1,7 @@
 -- release.lua for a slot.  If nobody stands in its queue, one of those who wait for another slot of
 -- the name is told that this one is free: the first, or where more slots are free the second and so
 -- on, for those before it were told of these.  That gives it nothing.
--- KEYS the slot   ARGV token
+-- KEYS the slot   ARGV as of release.lua
 -- Returns 1 it was ours, 0 it is free, -1 another token has it.
 -- uses slots.lua
 local value, said = redis.pcall('get', slot), -1
@@ -14,6 +14,7 @@ elseif type(value) == 'table' and string.sub(value.err, 1, 9) ~= 'WRONGTYPE' the
     -- As in value.lua, whose function would make every release slower.
     redis.call('get', slot)
 end
+-- uses mark.lua
 if redis.pcall('exists', 'redlock:queue:' .. slot, 'redlock:queue:' .. permits) ~= 0 then
     -- uses leave.lua
     -- uses registry.lua

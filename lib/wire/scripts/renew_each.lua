@@ -20,7 +20,7 @@ local function renew(name, token, ttl, heal, not_after)
     if type(value) == 'table' and string.sub(value.err, 1, 9) ~= 'WRONGTYPE' then
         return value
     end
-    if value or heal ~= '1' then
+    if value or heal ~= '1' or redis.pcall('exists', 'redlock:released:' .. token) == 1 then
         return value and -1 or 0
     end
     local set = redis.pcall('set', name, token, 'px', ttl)

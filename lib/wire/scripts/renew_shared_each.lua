@@ -22,7 +22,7 @@ local function renew(name, token, ttl, heal, not_after)
         return -1
     end
     local is_ours = value and readers().has(name, token)
-    if not is_ours and heal ~= '1' then
+    if not is_ours and (heal ~= '1' or redis.pcall('exists', 'redlock:released:' .. token) == 1) then
         return 0
     end
     readers().prolong(name, token, ttl, value)

@@ -8,7 +8,7 @@ if type(value) == 'table' and string.sub(value.err, 1, 9) ~= 'WRONGTYPE' then
     -- As in value.lua, whose function would make every renewal slower.
     redis.call('get', slot)
 end
-if value ~= ARGV[1] and (value or ARGV[3] ~= '1') then
+if value ~= ARGV[1] and (value or ARGV[3] ~= '1' or redis.pcall('exists', 'redlock:released:' .. ARGV[1]) == 1) then
     return value and -1 or 0
 end
 if not value then

@@ -310,6 +310,8 @@ static void read_one(struct reading *it, const struct script *script, struct ask
     read_rest(it, call);
     if (call->kind == REQUEST_GRANT || call->kind == REQUEST_UPGRADE)
         must_be_window(it);
+    if (call->kind == REQUEST_RELEASE && it->at < it->words->count)
+        call->ttl_ms = number(it);
     if (script->slot && request_takes(call->kind))
         call->permits = (unsigned)number(it);
     it->bad |= call->count &&

@@ -33,6 +33,7 @@ static bool same_call(const struct model_call *read, const struct model_call *me
     case REQUEST_ADOPT:
         return same_terms(&read->terms, &meant->terms);
     case REQUEST_ACQUIRE:
+    case REQUEST_RELEASE:
         return read->ttl_ms == meant->ttl_ms;
     case REQUEST_GRANT:
     case REQUEST_UPGRADE:

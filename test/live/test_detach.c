@@ -1,0 +1,261 @@
+/*
+ * What was detached is its next user's alone: once redlock_detach() has returned, no renewal of it
+ * is written or repeated, and none that is on its way heals what another process has given back.
+ */
+#include "scene.h"
+
+static struct user first, second;
+static struct take held;
+static char token[128];
+
+static void begin(unsigned by_road)
+{
+    scene_enter(&scene, &first, "first", by_road);
+    scene_enter(&scene, &second, "second", 0);
+}
+
+static void end(void)
+{
+    assert_int_equal(user_end(&first, 5000), 0);
+    assert_int_equal(user_end(&second, 5000), 0);
+}
+
+static void keep_token(void)
+{
+    snprintf(token, sizeof token, "%s", redlock_token(held.lease));
+}
+
+/* As another process does that knows the token and nothing of the library. */
+static void delete_everywhere(void)
+{
+    for (unsigned i = 0; i < scene.cluster.count; i++)
+        assert_int_equal(cluster_count(&scene.cluster, i, "EVAL %s 1 name %s",
+                                       "return redis.call('get', KEYS[1]) == ARGV[1] and "
+                                       "redis.call('del', KEYS[1]) or 0",
+                                       token),
+                         1);
+}
+
+/* ---- A renewal that is not written yet ---- */
+
+static struct take waiter;
+
+static void hear_cancelled(redlock_lease *lease, const redlock_event *event, void *data)
+{
+    take_hear(lease, event, data);
+    if (event->kind != REDLOCK_NOT_ACQUIRED)
+        return;
+    keep_token();
+    assert_code(redlock_detach(held.lease), REDLOCK_OK);
+    delete_everywhere();
+}
+
+/* In one turn the lease is to be renewed, and another one ends, in whose callback it is detached
+ * and given back. */
+static void test_nothing_is_written_after_it(void **state)
+{
+    redlock_lease_options terms = lease_terms(10000, REDLOCK_FOREVER);
+    (void)state;
+    begin(0);
+    assert_code(take_lock(&held, &first, "name", NULL), REDLOCK_OK);
+    take_init(&waiter, &first);
+    assert_code(
+        redlock_acquire(first.client, &waiter.lease, "name", &terms, hear_cancelled, &waiter),
+        REDLOCK_OK);
+    AWAIT(&first, scene_waiters(&scene, ALL, "first") == scene.cluster.count);
+    AWAIT(&first, user_is_quiet(&first));
+    assert_code(redlock_extend(held.lease, 0), REDLOCK_OK);
+    assert_code(redlock_release(waiter.lease), REDLOCK_OK);
+    AWAIT(&first, waiter.told[REDLOCK_NOT_ACQUIRED].times);
+    AWAIT(&first, user_is_quiet(&first));
+    assert_int_equal(cluster_holders(&scene.cluster, "name", NULL), 0);
+    redlock_lease_free(waiter.lease);
+    end();
+}
+
+/* ---- A renewal that the masters have no script for ---- */
+
+static ev_prepare asleep;
+static ev_check awake;
+
+/* Before the loop waits: what was written is answered by now, and is read when the loop wakes. */
+static void await_answers(struct ev_loop *loop, ev_prepare *prepare, int events)
+{
+    (void)events;
+    if (user_is_quiet(&first))
+        return;
+    ev_prepare_stop(loop, prepare);
+    for (unsigned i = 0; i < scene.cluster.count; i++)
+        cluster_tell(&scene.cluster, i, "PING");
+    ev_check_start(loop, &awake);
+}
+
+/* Comes before what the loop reads. */
+static void hear_nothing(struct ev_loop *loop, ev_check *check, int events)
+{
+    (void)events;
+    ev_check_stop(loop, check);
+    keep_token();
+    assert_code(redlock_detach(held.lease), REDLOCK_OK);
+    delete_everywhere();
+}
+
+/* The answers have come, and are read after the call, before it is carried out. */
+static void test_nothing_is_repeated_after_it(void **state)
+{
+    (void)state;
+    begin(0);
+    assert_code(take_lock(&held, &first, "name", NULL), REDLOCK_OK);
+    AWAIT(&first, user_is_quiet(&first));
+    for (unsigned i = 0; i < scene.cluster.count; i++)
+        cluster_tell(&scene.cluster, i, "SCRIPT FLUSH");
+    assert_code(redlock_extend(held.lease, 0), REDLOCK_OK);
+    ev_prepare_init(&asleep, await_answers);
+    ev_set_priority(&asleep, EV_MINPRI);
+    ev_prepare_start(first.loop, &asleep);
+    ev_check_init(&awake, hear_nothing);
+    ev_set_priority(&awake, EV_MAXPRI);
+    AWAIT(&first, !ev_is_active(&asleep) && !ev_is_active(&awake) && user_is_quiet(&first));
+    assert_int_equal(cluster_holders(&scene.cluster, "name", NULL), 0);
+    end();
+}
+
+/* ---- A renewal that is on its way ---- */
+
+static const redlock_name names[] = {{.bytes = "name", .length = 4},
+                                     {.bytes = "other", .length = 5}};
+static const redlock_name shared[] = {{.bytes = "name", .length = 4, .shared = true}};
+
+static void hold_requests(void)
+{
+    for (unsigned i = 0; i < scene.cluster.count; i++)
+        proxy_hold(scene.roads[i], MAIN_ROADS, REQUESTS);
+}
+
+static void let_requests_go(void)
+{
+    for (unsigned i = 0; i < scene.cluster.count; i++)
+        proxy_let_go(scene.roads[i], MAIN_ROADS, REQUESTS);
+}
+
+static void acquire(struct take *take, const redlock_name *its, size_t count)
+{
+    take_init(take, &first);
+    assert_code(
+        redlock_acquire_names(first.client, &take->lease, its, count, NULL, take_hear, take),
+        REDLOCK_OK);
+    AWAIT(&first, has(take));
+    AWAIT(&first, user_is_quiet(&first));
+}
+
+/* The second user gives it back. */
+static void give_back(const redlock_name *its, size_t count)
+{
+    struct take take;
+    take_init(&take, &second);
+    assert_code(
+        redlock_release_token(second.client, &take.lease, its, count, token, take_hear, &take),
+        REDLOCK_OK);
+    AWAIT(&second, take.told[REDLOCK_RELEASED].times);
+    assert_code(take.told[REDLOCK_RELEASED].event.code, REDLOCK_OK);
+    redlock_lease_free(take.lease);
+    AWAIT(&second, user_is_quiet(&second));
+}
+
+/* The second user is nearer to the masters: it gives back before the renewal arrives. */
+static void overtake_renewal(const redlock_name *its, size_t count)
+{
+    hold_requests();
+    assert_code(redlock_extend(held.lease, 0), REDLOCK_OK);
+    AWAIT(&first, !user_is_quiet(&first));
+    keep_token();
+    assert_code(redlock_detach(held.lease), REDLOCK_OK);
+    give_back(its, count);
+    let_requests_go();
+    AWAIT(&first, user_is_quiet(&first));
+    for (unsigned i = 0; i < count; i++)
+        assert_int_equal(cluster_holders(&scene.cluster, its[i].bytes, NULL), 0);
+}
+
+static void test_one_on_its_way_heals_nothing(void **state)
+{
+    (void)state;
+    begin(ALL);
+    acquire(&held, names, 1);
+    overtake_renewal(names, 1);
+    acquire(&held, names, 2);
+    overtake_renewal(names, 2);
+    acquire(&held, shared, 1);
+    overtake_renewal(shared, 1);
+    end();
+}
+
+/* It shares its command with the renewal of another lease, which goes on. */
+static void among_others(const redlock_name *its, const char *other, bool is_shared)
+{
+    struct take beside;
+    redlock_name one = {.bytes = other, .length = strlen(other), .shared = is_shared};
+    acquire(&held, its, 1);
+    acquire(&beside, &one, 1);
+    assert_code(redlock_extend(beside.lease, 0), REDLOCK_OK);
+    overtake_renewal(its, 1);
+    AWAIT(&first, beside.told[REDLOCK_EXTENDED].times);
+    assert_int_equal(cluster_holders(&scene.cluster, other, NULL), scene.cluster.count);
+    take_release(&beside);
+}
+
+static void test_one_in_a_batch_heals_nothing(void **state)
+{
+    (void)state;
+    begin(ALL);
+    among_others(names, "beside", false);
+    among_others(shared, "beside", true);
+    end();
+}
+
+/* Taken over by its token, and detached once more. */
+static void test_what_was_attached_is_not_healed_either(void **state)
+{
+    struct take taken_over;
+    (void)state;
+    begin(ALL);
+    assert_code(take_lock(&taken_over, &second, "name", NULL), REDLOCK_OK);
+    snprintf(token, sizeof token, "%s", redlock_token(taken_over.lease));
+    assert_code(redlock_detach(taken_over.lease), REDLOCK_OK);
+    take_init(&held, &first);
+    assert_code(redlock_attach(first.client, &held.lease, names, 1, token, NULL, take_hear, &held),
+                REDLOCK_OK);
+    AWAIT(&first, has(&held));
+    AWAIT(&first, user_is_quiet(&first));
+    overtake_renewal(names, 1);
+    end();
+}
+
+/* It is not detached, and another process gives it back: it is lost, and heals nothing. */
+static void test_what_another_gives_back_is_lost(void **state)
+{
+    (void)state;
+    begin(0);
+    acquire(&held, names, 1);
+    keep_token();
+    give_back(names, 1);
+    assert_code(redlock_extend(held.lease, 0), REDLOCK_OK);
+    AWAIT(&first, held.told[REDLOCK_LOST].times);
+    assert_code(held.told[REDLOCK_LOST].event.code, REDLOCK_E_GONE);
+    assert_int_equal(cluster_holders(&scene.cluster, "name", NULL), 0);
+    redlock_lease_free(held.lease);
+    end();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SCENE(test_nothing_is_written_after_it, .masters = 3),
+        SCENE(test_nothing_is_repeated_after_it, .masters = 3),
+        SCENE(test_one_on_its_way_heals_nothing, .masters = 3),
+        SCENE(test_one_in_a_batch_heals_nothing, .masters = 3),
+        SCENE(test_what_was_attached_is_not_healed_either, .masters = 3),
+        SCENE(test_what_another_gives_back_is_lost, .masters = 3),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
