@@ -1,0 +1,76 @@
+/*
+ * renew.lua, release.lua with mark.lua, and a restart.
+ */
+#include "world.h"
+
+/* The heir's ttl is of one tick. */
+static uint8_t life_of_mark(const struct rules *rules)
+{
+    if (broken(rules, UNMARKED))
+        return 0;
+    int ttl = broken(rules, MARK_OF_OWN_TTL) ? 1 : rules->ttl;
+    return broken(rules, MARK_WITHOUT_SLACK) ? ttl : ttl + 1;
+}
+
+static bool heals(const struct rules *rules, const struct master *master)
+{
+    return master->owner == FREE && (!master->mark || broken(rules, HEALS_MARKED));
+}
+
+void master_renew(const struct rules *rules, struct world *world, int i, int k)
+{
+    struct master *master = &world->master[i];
+    struct renewal *renewal = &master->renewal[k];
+    bool in_time = renewal->late_in || broken(rules, LATE_HEALS);
+    if (in_time && heals(rules, master)) {
+        master->owner = TOKEN;
+        bool is_given_back =
+            world->heir == GAVE_BACK && (master->released || heir_is_done(world, i));
+        world->wrong = is_given_back ? HEALED : FINE;
+    }
+    *renewal = (struct renewal){0};
+}
+
+void master_renew_heirs(const struct rules *rules, struct world *world, int i)
+{
+    struct master *master = &world->master[i];
+    if (master->heir.heals && heals(rules, master))
+        master->owner = TOKEN;
+    master->heir.renewal = master->owner == TOKEN ? SAID_YES : SAID_ABSENT;
+}
+
+void master_release(const struct rules *rules, struct world *world, int i)
+{
+    struct master *master = &world->master[i];
+    bool had_it = master->owner == TOKEN;
+    if (had_it)
+        master->owner = FREE;
+    if (had_it || !broken(rules, MARKS_WHAT_IT_HAD))
+        master->mark = life_of_mark(rules);
+    master->released = true;
+    master->heir.release = SAID_DONE;
+}
+
+/* Without its data; all connections end, and what was on its way with them. */
+void master_restart(const struct rules *rules, struct world *world, int i)
+{
+    struct master *master = &world->master[i];
+    master->owner = FREE;
+    master->mark = 0;
+    for (int k = 0; k < rules->renewals && !broken(rules, RESTART_KEEPS_REQUESTS); k++)
+        master->renewal[k] = (struct renewal){0};
+    heir_cut(rules, world, i);
+}
+
+static void count_down(uint8_t *ticks)
+{
+    *ticks -= *ticks > 0;
+}
+
+void master_tick(const struct rules *rules, struct world *world, int i)
+{
+    struct master *master = &world->master[i];
+    count_down(&master->mark);
+    for (int k = 0; k < rules->renewals; k++)
+        count_down(&master->renewal[k].late_in);
+}

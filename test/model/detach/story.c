@@ -1,0 +1,100 @@
+#include <stdio.h>
+
+#include "world.h"
+
+static void print_renewals(const struct rules *rules, const struct master *master)
+{
+    static const char *const words[] = {
+        [UNWRITTEN] = "unwritten", [ON_ITS_WAY] = "on its way", [UNHEARD] = "forgotten"};
+    for (int k = 0; k < rules->renewals; k++)
+        if (master->renewal[k].stage)
+            printf(" renewal %s, late in %d", words[master->renewal[k].stage],
+                   master->renewal[k].late_in);
+}
+
+static void print_heir(const struct heir_link *link)
+{
+    static const char *const answers[] = {"", " heir's renewal", " heir's yes", " heir's absent"};
+    static const char *const releases[] = {"", " release", " done", " noscript"};
+    printf("%s%s%s%s", answers[link->renewal], link->heals ? " heals" : "", releases[link->release],
+           link->owed ? " owed" : "");
+}
+
+static void print_world(const struct rules *rules, const struct world *world)
+{
+    static const char *const owners[] = {"-", "token", "another's"};
+    static const char *const phases[] = {"", "  heir has the token", "  heir attaches",
+                                         "  heir holds", "  heir gave it back"};
+    for (int i = 0; i < rules->masters; i++) {
+        const struct master *master = &world->master[i];
+        printf("  %d: [%s", i + 1, owners[master->owner]);
+        if (master->mark)
+            printf(" marked for %d", master->mark);
+        print_renewals(rules, master);
+        print_heir(&master->heir);
+        printf("]");
+    }
+    printf("%s%s\n", world->left ? "  detached" : "", phases[world->heir]);
+}
+
+static void print_act(const struct step *step)
+{
+    static const char *const words[] = {[ASK] = "the holder asks to renew",
+                                        [WRITE] = "the holder's link writes",
+                                        [HEAR_FORGOTTEN] =
+                                            "the holder hears that the script was forgotten",
+                                        [DETACH] = "the holder detaches",
+                                        [HAND_ON] = "the heir is given the token",
+                                        [ATTACH] = "the heir attaches",
+                                        [RENEW] = "the heir asks to renew",
+                                        [HEAR_RENEWAL] = "the heir hears of its renewal",
+                                        [GIVE_BACK] = "the heir gives the token back",
+                                        [HEAR_RELEASE] = "the heir hears of its release",
+                                        [CUT] = "the heir's connection ends",
+                                        [CARRY_OUT] = "the holder's renewal is carried out",
+                                        [FORGET] = "the holder's renewal meets a forgotten script",
+                                        [CARRY_OUT_HEIRS] = "the heir's renewal is carried out",
+                                        [CARRY_OUT_RELEASE] = "the release is carried out",
+                                        [FORGET_RELEASE] = "the release meets a forgotten script",
+                                        [LOSE] = "the name is lost",
+                                        [OTHER_TAKES] = "somebody else takes the name",
+                                        [OTHER_GIVES_BACK] = "somebody else gives the name back",
+                                        [RESTART] = "the master restarts without data",
+                                        [TICK] = "a tick"};
+    bool is_of_all = step->act == DETACH || step->act == HAND_ON || step->act == ATTACH ||
+                     step->act == GIVE_BACK || step->act == TICK;
+    printf("%s", words[step->act]);
+    if (!is_of_all)
+        printf(", master %d", step->master + 1);
+}
+
+static const char *wrong_name(enum wrong wrong)
+{
+    static const char *const words[] = {[FINE] = "",
+                                        [WRITTEN_LATE] = " -- written after the detach",
+                                        [HEALED] = " -- it heals what was given back"};
+    return words[wrong];
+}
+
+struct story {
+    const struct rules *rules;
+    int steps;
+};
+
+static void print_step(void *visitor, const void *of_step, const void *of_world)
+{
+    struct story *story = visitor;
+    const struct step *step = of_step;
+    if (step) {
+        printf("  %2d.  ", ++story->steps);
+        print_act(step);
+        printf("%s\n", wrong_name(step->wrong));
+    }
+    printf("        ");
+    print_world(story->rules, of_world);
+}
+
+void story_print(const struct search *search)
+{
+    search_tell(search, print_step, &(struct story){.rules = search->model->rules});
+}
