@@ -170,8 +170,8 @@ typedef struct redlock_leader {
     size_t length;     /* its bytes */
     unsigned said;     /* the number of masters that say so */
     unsigned masters;  /* N */
-    const char *text;  /* E_UNAVAILABLE: the last error that a master answered with, as where the
-                        * user has not the rights to look (doc/operating.md); else "" */
+    const char *text;  /* E_UNAVAILABLE: the last error of a master that answers with one still, as
+                        * where the user has not the rights to look (doc/operating.md); else "" */
 } redlock_leader;
 
 /* `leader` and its value live until the callback returns; `data` is yours. */

@@ -131,11 +131,11 @@ class Elect(ClusterCase):
         self.assertEqual(self.finish(job).status, 128 + signal.SIGTERM)
         self.assertEqual(len(self.terms(job)), 2)
 
-    def watch(self, *options):
+    def watch(self, *options, **more):
         """A watcher, and what it has printed so far."""
         path = self.tmp / "watched"
         with path.open("wb") as out:
-            job = self.spawn("leader", "--watch", *options, self.name, stdout=out)
+            job = self.spawn("leader", "--watch", *options, self.name, stdout=out, **more)
         return job, path
 
     def test_watching(self):
@@ -154,6 +154,24 @@ class Elect(ClusterCase):
         terms = [int(line.split()[0]) for line in path.read_text().splitlines()]
         told = [term for term in terms if term > 0]
         self.assertEqual(told, sorted(told))
+        job.send_signal(signal.SIGTERM)
+        self.finish(job, status=128 + signal.SIGTERM)
+
+    def may_ask(self, sign):
+        for master in (1, 2, 3):
+            self.cluster.cli(master, "ACL", "SETUSER", "default", f"{sign}eval", f"{sign}evalsha")
+
+    def test_watching_masters_that_answer_errors(self):
+        """They say no more that nobody leads."""
+        with open(self.tmp / "err", "wb") as err:
+            job, path = self.watch(stderr=err)
+        until(lambda: path.read_text() == "0\n", "nobody leads")
+        self.addCleanup(self.may_ask, "+")
+        self.may_ask("-")
+        until(lambda: path.read_text() == "0\n-1\n", "it is not known")
+        until(lambda: "NOPERM" in (self.tmp / "err").read_text(), "it is said why")
+        self.may_ask("+")
+        until(lambda: path.read_text() == "0\n-1\n0\n", "nobody leads")
         job.send_signal(signal.SIGTERM)
         self.finish(job, status=128 + signal.SIGTERM)
 

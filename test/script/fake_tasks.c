@@ -191,9 +191,11 @@ static void tell(struct fake *fake, struct fake_task *task)
                   fake->engine.config.masters);
     else if (news.observed == OBSERVED_SAID)
         note_said(fake, task, &news);
+    else if (news.observed == OBSERVED_NOTHING)
+        fake_note(fake, "tell %s nothing is said", task->name);
     else
-        fake_note(fake, "tell %s %s", task->name,
-                  news.observed == OBSERVED_NOTHING ? "nothing is said" : "not known");
+        fake_note(fake, "tell %s not known%s%s", task->name, news.trouble[0] ? ": " : "",
+                  news.trouble);
 }
 
 void fake_tasks_tell_all(struct fake *fake)

@@ -190,15 +190,25 @@ static void take(struct engine *e, struct observer *observer, unsigned master,
         heard->due = e->now + LOOKS;
 }
 
+static void end_trouble(struct observer *observer, unsigned master)
+{
+    if (observer->troubled == master)
+        observer->trouble[0] = '\0';
+}
+
 void observer_hear(struct engine *e, struct observer *observer, unsigned master,
                    const struct reply *reply)
 {
     struct heard *heard = &observer->of[master];
     heard->due = e->now + LOOKS;
+    end_trouble(observer, master);
     if (reply->answer == ANSWER_YES || reply->answer == ANSWER_ABSENT)
         take(e, observer, master, reply);
-    else if (reply->answer == ANSWER_ERROR)
+    if (reply->answer == ANSWER_ERROR) { /* what it said before is not what it says */
+        forget(e, heard);
+        observer->troubled = (uint8_t)master;
         snprintf(observer->trouble, sizeof observer->trouble, "%s", reply->text);
+    }
     if (heard->overtaken || task_needs_text(&observer->task, master))
         heard->due = 0; /* it is asked again, and this was no answer */
     else
@@ -223,6 +233,7 @@ void observer_forget(struct engine *e, struct observer *observer, unsigned maste
     struct heard *heard = &observer->of[master];
     forget(e, heard);
     heard->due = 0;
+    end_trouble(observer, master);
 }
 
 void observer_push(struct engine *e, struct observer *observer, unsigned master,

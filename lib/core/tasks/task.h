@@ -66,7 +66,8 @@ struct observer {
     int64_t latest_number;
     usec verified_from; /* nothing asked before counts for what is to replace the state; 0: the
                            state stands */
-    char trouble[VOTE_TEXT_MAX]; /* the last error that a master answered with, or "" */
+    char trouble[VOTE_TEXT_MAX]; /* the last error of a master that answers with one still, or "" */
+    uint8_t troubled;            /* that master */
     struct heard of[];
 };
 

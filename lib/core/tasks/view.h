@@ -65,7 +65,7 @@ struct survey_news {
 
 struct task_news {
     enum observed observed; /* of an observer */
-    const char *trouble;    /* UNKNOWN: the last error of a master, or ""; it stays likewise */
+    const char *trouble;    /* UNKNOWN: the error of a master, or ""; it stays likewise */
     struct said said;       /* SAID; it stays until the next step */
     unsigned masters;       /* that say so; of an announcer, that have stored what it says; of a
                                party, that have answered its arrival well, of a latcher, that
