@@ -23,7 +23,7 @@ struct queue_place {
     usec outranked_until;
     uint16_t withdrawn; /* bits: the masters on which it is not enqueued for a while */
     uint16_t outranked; /* likewise, as these alone say that another waiter is ahead */
-    uint16_t failing;   /* bits: the masters that last neither refused nor gave the names */
+    uint16_t answering; /* bits: the masters that last refused the names, or gave them */
 };
 
 /* What the attempt at one of the permits of a name needs beside; see permits.c. */

@@ -26,10 +26,17 @@ void place_note_answers(const struct engine *e, struct attempt *attempt)
     for (unsigned i = 0; i < lease_masters(e); i++) {
         unsigned vote = attempt->round->ballots[i].vote;
         if (vote == VOTE_HELD || vote == VOTE_GRANTED)
-            attempt->place.failing &= (uint16_t)~BIT(i);
+            attempt->place.answering |= BIT(i);
         else if (vote != VOTE_NOTHING)
-            attempt->place.failing |= BIT(i);
+            attempt->place.answering &= (uint16_t)~BIT(i);
     }
+}
+
+/* It votes, and does not hang. */
+static bool counts(const struct engine *e, unsigned master)
+{
+    const struct master *it = &e->masters[master];
+    return master_may_grant(e, it) && !master_is_silent(e, it);
 }
 
 bool place_is_held(const struct engine *e, struct lease *lease)
@@ -40,7 +47,7 @@ bool place_is_held(const struct engine *e, struct lease *lease)
     if (first->claim) /* else they were noted when its last round was over */
         place_note_answers(e, attempt);
     for (unsigned i = 0; i < lease_masters(e); i++)
-        answered += !(attempt->place.failing & BIT(i)) && master_may_grant(e, &e->masters[i]);
+        answered += attempt->place.answering & BIT(i) && counts(e, i);
     return answered >= e->quorum;
 }
 
@@ -50,9 +57,12 @@ void place_tell_answers(struct engine *e, struct lease *lease)
     struct round *round = lease->attempt->round;
     if (first != lease && lease_round(first))
         round_copy(round, lease_round(first), &e->memory, lease_masters(e));
-    for (unsigned i = 0; i < lease_masters(e); i++)
-        if (round->ballots[i].state == BALLOT_ASKED && round->ballots[i].vote == VOTE_NOTHING)
+    for (unsigned i = 0; i < lease_masters(e); i++) {
+        bool unheard =
+            round->ballots[i].state == BALLOT_ASKED && round->ballots[i].vote == VOTE_NOTHING;
+        if (unheard || master_is_silent(e, &e->masters[i]))
             round_vote(round, i, VOTE_TIMEOUT);
+    }
 }
 
 /* ---- the place ----------------------------------------------------------------------- */
@@ -151,7 +161,7 @@ static void leave_queue(struct engine *e, struct lease *lease)
     if (lease_is_waiting(lease))
         pass_ticket(lease, next);
     if (was_first) {
-        next->attempt->place.failing = lease->attempt->place.failing;
+        next->attempt->place.answering = lease->attempt->place.answering;
         if (next->state == LEASE_BEHIND)
             lease_become(next, LEASE_PAUSING);
         next->wake_at = e->now;
