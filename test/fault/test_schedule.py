@@ -166,11 +166,43 @@ class Moving(unittest.TestCase):
 
 class Recipes(unittest.TestCase):
     def test_all_are_struck_in_all_ways(self):
-        profile = PROFILES["recipes"]
-        for seed in SEEDS:
-            seen = {(fault.kind, fault.targets[0].split("-")[0]) for fault in drawn("recipes", seed)}
+        for name, seed in ((name, seed) for name in ("recipes", "tokens") for seed in SEEDS):
+            profile = PROFILES[name]
+            seen = {(fault.kind, fault.targets[0].split("-")[0]) for fault in drawn(name, seed)}
             for kind in ("worker", *dict(profile.recipes)):
                 self.assertEqual({how for how, whom in seen if whom == kind}, set(profile.of_workers))
+
+
+class Older(unittest.TestCase):
+    def waves(self, seed, masters):
+        """By the moment at which they come back: the masters, and of when each has its data."""
+        found = {}
+        for fault in drawn("tokens", seed, masters):
+            if fault.kind == "rolled-back":
+                found.setdefault((fault.at, fault.end), {})[fault.targets[0]] = fault.detail
+        return sorted(found.items())
+
+    def test_masters_come_back_together(self):
+        """From one moment; a minority in some cases, and never more than a quorum."""
+        for masters in SIZES:
+            waves = [wave for seed in SEEDS for _, wave in self.waves(seed, masters)]
+            self.assertEqual({len(wave) for wave in waves}, set(range(1, masters // 2 + 2)))
+            self.assertEqual({len(set(wave.values())) for wave in waves}, {1})
+
+    def test_all_vote_before_the_next_are_saved(self):
+        for masters, seed in ((masters, seed) for masters in SIZES for seed in SEEDS):
+            waves = self.waves(seed, masters)
+            for ((_, end), _), ((at, _), after) in zip(waves, waves[1:]):
+                self.assertGreater(at - max(after.values()), end + PROFILES["tokens"].quarantine_ms / 1000)
+
+    def test_another_one_hears_nothing_meanwhile(self):
+        for seed in SEEDS:
+            faults = of_masters(drawn("tokens", seed))
+            for deaf in [fault for fault in faults if fault.kind == "frozen"]:
+                beside = [fault for fault in faults if fault.kind == "rolled-back"
+                          and fault.at - fault.detail == deaf.at and fault.end <= deaf.end]
+                self.assertTrue(beside, (seed, deaf))
+                self.assertNotIn(deaf.targets, [fault.targets for fault in beside])
 
 
 class Turns(unittest.TestCase):

@@ -59,8 +59,8 @@ the lock kept its promise. `--list` shows the profiles and the kinds of fault.
   --json           prints the checker's figures
   --server PATH    the masters' program, such as valkey-server
 
-Environment: REDLOCK (the command), REDLOCK_CHAOS_WORKER, REDLOCK_ELECTOR, REDLOCK_WALL_CLOCK
-(the library that lets a master's clock step), REDLOCK_SERVER (as --server).
+Environment: REDLOCK (the command), REDLOCK_CHAOS_WORKER, REDLOCK_ELECTOR, REDLOCK_BEARER,
+REDLOCK_WALL_CLOCK (the library that lets a master's clock step), REDLOCK_SERVER (as --server).
 Without a worker given, what is missing is installed and built, in build/.
 Exit status: 0 all is well, 1 it is not, 64 usage, 77 cannot be run here.
 """
@@ -303,7 +303,7 @@ def build():
     if os.environ.get("REDLOCK_CHAOS_WORKER"):
         return
     script = (". cluster-scripts/lib.sh && cluster-scripts/install build && "
-              "bring_up_to_date redlock redlock-chaos-worker redlock-elector wall_clock")
+              "bring_up_to_date redlock redlock-chaos-worker redlock-elector redlock-bearer wall_clock")
     done = subprocess.run(["bash", "-euc", script, "chaos"], cwd=workers.ROOT, check=False)
     if done.returncode:
         raise Trouble("what it needs could not be built")

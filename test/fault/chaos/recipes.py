@@ -1,11 +1,13 @@
-"""The processes of the recipes: they stand for leader, meet at barriers or arrive at latches, beside the
-workers, and are struck as these are. Each kind is a class here, and has a judge in judge/recipes.py."""
+"""The processes of the recipes: they stand for leader, meet at barriers, arrive at latches or hand leases on by their
+tokens, beside the workers, and are struck as these are. Each kind is a class here, and has a judge in judge/recipes.py."""
 
 import os
 
 from barriers import judge as barriers
 from elections import judge as elections
 from latches import judge as latches
+
+from tokens import judge as tokens
 
 from .process import now_us, until
 from .workers import BIN, FAULT, Worker
@@ -81,7 +83,38 @@ class Arriver(Worker):
         return {"latches": goal}
 
 
-KINDS = {it.kind: it for it in (Elector, Party, Arriver)}
+class Bearer(Worker):
+    """Bears leases that go from process to process by their tokens. The first of them takes locks away instead."""
+
+    kind, name_of, box = "bearer", tokens.NAME, "box"
+    program = os.environ.get("REDLOCK_BEARER") or str(BIN / "redlock-bearer")
+    breaker = str(FAULT / "breaker_worker")
+
+    def command(self, label, seed):
+        if self.number == 1:
+            return [self.breaker, self.name_of, self.options.max_ttl_ms, self.folder / label]
+        (self.folder / self.box).mkdir(exist_ok=True)
+        return [self.program, self.name_of, self.options.ttl_ms, label, seed, self.folder / label,
+                self.folder / self.box, self.options.max_ttl_ms]
+
+    @staticmethod
+    def settle(bearers):
+        """Steps, until each has had the lock once more, the breaker aside."""
+        def had():
+            return [sum(1 for lines in it.lines() for line in lines if f" {tokens.HOLDS} " in line)
+                    for it in bearers[1:]]
+        before = had()
+        yield from until(lambda: all(now > was for now, was in zip(had(), before)),
+                         "a bearer gets nothing, though all masters are up")
+        return {}
+
+
+KINDS = {it.kind: it for it in (Elector, Party, Arriver, Bearer)}
+
+
+def watched(many):
+    """The names of leases that a judge wants to know of what masters have."""
+    return [Bearer.name_of for kind, _ in many if kind == Bearer.kind]
 
 
 def begin(many, folder, options):

@@ -26,6 +26,9 @@ STILL_TTLS = 1.3  # then all their promises are over
 AWAKE_S = 0.1
 
 
+DEAF_SHARE, DEAF_S = 0.5, (0.0, 0.5)
+APART_S = (0.1, 1.0)
+
 TURNS_DOWN_S = (1.0, 3.0)
 TURNS_UP_S = (3.0, 5.0)  # they abstain for a while, and then vote
 
@@ -257,4 +260,31 @@ def turns(cast):
         at += down + cast.draw.uniform(*TURNS_UP_S)
 
 
-SHAPES = {"scattered": scattered, "alone": alone, "moving": moving, "turns": turns}
+# ---- older: what was given back is there again -------------------------------------------------
+
+
+def how_many(cast):
+    """A quorum in every second case, else fewer."""
+    quorum = len(cast.masters) // 2 + 1
+    return quorum if cast.draw.random() < 0.5 else cast.draw.randint(1, quorum - 1)
+
+
+def older(cast):
+    """Some masters come back at once, each from what it had at one moment; in some cases another one hears nothing
+    from that moment on. The next ones go down once these vote."""
+    faults, at = [], SNAPSHOT_AGE_S[1] + cast.draw.uniform(*APART_S)
+    while True:
+        age, down = cast.draw.uniform(*SNAPSHOT_AGE_S), lasts(cast.draw, "rolled-back")
+        end = at + down + silence_after(cast.profile, "rolled-back")
+        if end > cast.end:
+            break
+        deaf, *masters = cast.draw.sample(cast.masters, 1 + how_many(cast))
+        faults += [Fault(at, "rolled-back", (master,), down, age) for master in sorted(masters)]
+        if cast.draw.random() < DEAF_SHARE:
+            faults.append(Fault(at - age, "frozen", (deaf,), age + down + cast.draw.uniform(*DEAF_S)))
+        at = end + SNAPSHOT_AGE_S[1] + cast.draw.uniform(*APART_S)
+    return (faults + spread(cast, cast.profile.of_workers, workers_struck)
+            + spread(cast, cast.profile.of_workers, recipes_struck))
+
+
+SHAPES = {"scattered": scattered, "alone": alone, "moving": moving, "turns": turns, "older": older}

@@ -91,7 +91,7 @@ class Stage:
     def begin_watcher(self):
         sockets = ",".join(str(m.folder / masters.SOCKET) for m in self.masters.values())
         command = [sys.executable, HERE / "watcher.py", self.folder / "keys", sockets,
-                   *self.given.names, *self.given.slots, *self.registries()]
+                   *self.given.names, *self.given.slots, *self.registries(), *recipes.watched(self.given.profile.recipes)]
         self.watcher = Process("watcher", command, self.folder / "log" / "watcher")
 
     def registries(self):

@@ -1,4 +1,4 @@
-"""Elections, barriers and latches beside the leases. Each has a judge of its own, which looks at the records of
+"""Elections, barriers, latches, and leases that go by their tokens, beside the other leases. Each has a judge of its own, which looks at the records of
 its processes alone: a kind more is a row of KINDS, and a class of chaos/recipes.py."""
 
 import re
@@ -8,40 +8,50 @@ from barriers import judge as barriers
 from elections import judge as elections
 from latches import judge as latches
 from latches.call import EACH
+from tokens import judge as tokens
+from tokens import keys as token_keys
 
 LIFE = re.compile(r"([a-z]+-\d+)(?:\.(\d+))?$")
 
 
-def judge_elections(lives, _run):
+def judge_elections(lives, _trial):
     """The figures, and the violations."""
     records = [elections.read(label, lines) for label, _, lines in lives]
     return {"terms": sum(len(it.terms) for it in records),
             "answers to observers": sum(len(it.told) for it in records)}, elections.violations(records)
 
 
-def judge_barriers(lives, run):
+def judge_barriers(lives, trial):
     calls = [call for _, _, lines in lives for call in barriers.read(lines)]
-    many = run.recipes["party"]
+    many = trial.run.recipes["party"]
     workers = {f"party-{number}" for number in range(1, many + 1)}
     of = Counter(call.outcome for call in calls)
-    return ({"barriers": min(sum(call.outcome == "passed" for call in calls) // many, run.generations),
+    return ({"barriers": min(sum(call.outcome == "passed" for call in calls) // many, trial.run.generations),
              **{outcome: of[outcome] for outcome in (*barriers.OUTCOMES, "killed")}},
-            barriers.violations(calls, many, run.generations, workers))
+            barriers.violations(calls, many, trial.run.generations, workers))
 
 
-def judge_latches(lives, run):
+def judge_latches(lives, trial):
     calls = [call for _, _, lines in lives for call in latches.read(lines)]
-    many = run.recipes["arriver"]
+    many = trial.run.recipes["arriver"]
     places = {f"arriver-{number}" for number in range(1, many + 1)}
-    finished = {f"latch-{number}" for number in range(run.latches)}
+    finished = {f"latch-{number}" for number in range(trial.run.latches)}
     of = Counter(call.outcome for call in calls)
     return ({"latches": len({call.latch for call in calls if call.outcome == "open"}),
              **{outcome: of[outcome] for outcome in (*latches.OUTCOMES, "killed")}},
             latches.violations(calls, EACH * many, places, finished))
 
 
+def judge_tokens(lives, trial):
+    record = tokens.read((label, lines) for label, _, lines in lives)
+    faults = [it for it in trial.faults.all if it.master]
+    seen = token_keys.looks(trial.folder / "keys", tokens.NAME)
+    return tokens.figures(record, faults), [*tokens.violations(record, faults, trial.run.quorum),
+                                            *token_keys.set_again(record, seen, faults, trial.run.quarantine)]
+
+
 KINDS = {"elector": ("elections", judge_elections), "party": ("barriers", judge_barriers),
-         "arriver": ("latches", judge_latches)}
+         "arriver": ("latches", judge_latches), "bearer": ("tokens", judge_tokens)}
 
 
 def lives_of(folder, kind):
@@ -55,16 +65,16 @@ def lives_of(folder, kind):
     return [(name, place, lines) for place, _, name, lines in sorted(found)]
 
 
-def judge(court, run, faults, folder):
+def judge(trial):
     """The figures of each kind that was there."""
-    told = {}
-    for kind, many in run.recipes.items():
+    court, told = trial.court, {}
+    for kind, many in trial.run.recipes.items():
         rule, judge_kind = KINDS[kind]
-        lives = lives_of(folder, kind)
+        lives = lives_of(trial.folder, kind)
         court.at_least(f"places of kind {kind}", len({place for _, place, _ in lives}), many)
-        struck = Counter(it.kind for it in faults.of_recipes if it.recipe == kind)
+        struck = Counter(it.kind for it in trial.faults.of_recipes if it.recipe == kind)
         try:
-            figures, found = judge_kind(lives, run)
+            figures, found = judge_kind(lives, trial)
         except (ValueError, IndexError, KeyError) as error:
             court.complain("malformed", f"records of kind {kind} ({error!r})")
             continue

@@ -76,7 +76,7 @@ class Trial:
         self.demand.judge_availability()
         self.usage.ends(self.lives)
         self.permits.ends()
-        self.recipes = recipes.judge(self.court, self.run, self.faults, self.folder)
+        self.recipes = recipes.judge(self)
         self.court.at_least("processes that lived for long", len(self.usage.told), self.run.grown)
         self.court.at_least("holders", figures["holders"], self.run.holders)
 

@@ -1,0 +1,36 @@
+"""What masters had, as the watcher saw it: a token that was given back is never set again."""
+
+from .judge import OLDER, given_back
+
+EDGE = 20_000  # us: a fault is recorded a little before or after it happens
+
+
+def looks(path, name):
+    """(when it was asked, the master, the token or None) of each answer."""
+    found = {}
+    with open(path, encoding="ascii", errors="replace") as file:
+        for line in file:
+            words = line.split()
+            at, master = int(words[0]), int(words[1].removeprefix("master-"))
+            found.setdefault((at, master), None)
+            if words[2] == name:
+                found[at, master] = words[3]
+    return sorted((at, master, token) for (at, master), token in found.items())
+
+
+def is_older(faults, quarantine, master, begin, end):
+    """It came back from older data, and abstains: it may have the token, or give it what it has by an older queue."""
+    return any(it.master == master and it.kind == OLDER and it.end + quarantine >= begin - EDGE
+               and it.begin <= end + EDGE for it in faults)
+
+
+def set_again(record, seen, faults, quarantine):
+    """It was gone from that master after it was given back, and then there, with no older data."""
+    ends, before = given_back(record), {}
+    for at, master, token in seen:
+        was_at, was = before.get(master, (0, token))
+        before[master] = (at, token)
+        if (token in ends and token != was and was_at > ends[token]
+                and not is_older(faults, quarantine, master, was_at, at)):
+            yield (f"master-{master} has {token} again at {at}, which was given back at {ends[token]} and gone at "
+                   f"{was_at}")
