@@ -665,6 +665,7 @@ mutant barrier-over-of-a-liar tasks/passage.c "$(within passage_is_over '> e->co
 mutant barrier-latest-of-a-liar tasks/passage.c "$(within passage_latest 'e->config.spare \+ 1' '1')"
 mutant barrier-over-before tasks/party.c "$(within stand_of_over 'reply->number < party->terms.generation' 'false')"
 mutant barrier-later-is-this tasks/party.c "$(within stand_of_over 'is_this \&\& ' '')"
+mutant barrier-over-of-others tasks/party.c "$(within stand_of_over 'is_of_as_many \&\& ' '')"
 mutant barrier-over-of-sleeper tasks/party.c "$(within was_there ' \|\| party->unheard' '')"
 mutant barrier-over-of-token tasks/party.c "$(within was_there 'party->comes_back \|\| ' '')"
 mutant barrier-over-of-teller tasks/party.c "$(within was_there ' \|\| party->decided' '')"

@@ -80,16 +80,23 @@ static bool put_json(struct barrier *barrier, const redlock_passage *passage)
     return done;
 }
 
+static void tell_over(const char *name, const redlock_passage *passage)
+{
+    bool is_last = passage->latest >= REDLOCK_GENERATION_MAX;
+    say("%s: %s: give %s", name, passage->text,
+        is_last ? "another name, as there is no later one" : "a generation above that");
+}
+
 static void tell(const struct barrier *barrier, const redlock_passage *passage)
 {
     const struct options *options = barrier->session.options;
     const char *name = options->names[0].bytes;
-    if (passage->code == REDLOCK_E_OVER && !options->quiet)
-        say("%s: %s: give a generation above that", name, passage->text);
-    else if (passage->undecided &&
-             passage->code !=
-                 REDLOCK_E_OVER) /* said also when quiet: without the token nobody can come back */
-        say("%s: %s; come back with --token %s", name, passage->text, passage->token);
+    bool is_over = passage->code == REDLOCK_E_OVER;
+    if (is_over && !options->quiet)
+        tell_over(name, passage);
+    else if (passage->undecided && !is_over) /* said also when quiet: else nobody can come back */
+        say("%s: %s; %scome back with --token %s", name, passage->text,
+            passage->others ? "give all the same --parties, and " : "", passage->token);
     else if (passage->code == REDLOCK_E_PARTIES && !options->quiet)
         say("%s: %s: give all the same --parties, or a generation that was not used", name,
             passage->text);

@@ -244,7 +244,8 @@ typedef struct redlock_barrier_options {
      * and is not counted twice.  It passes, also days after the others did, or is undecided again,
      * for it may have been counted before.  One party at a time may have the token.  A worker that
      * may die and be started again within its ttl would be counted twice: let it have a token of
-     * its own from the start, such as its number, the same at each start.  Default NULL: a new
+     * its own from the start, such as its number, the same at each start.  But at a generation that
+     * is used a second time within a week such a party passes at once, alone.  Default NULL: a new
      * party. */
     const char *token;
 } redlock_barrier_options;
@@ -273,7 +274,8 @@ typedef struct redlock_passage {
      *   redlock_close().  It did not pass, and no other party passes that has counted it.
      * E_PARTIES: others wait at this generation for `others` parties, or have passed; likewise.
      * E_OVER: the masters know of this generation only that a later one was passed, or this one
-     *   before the party came; see `latest`.  To come again does not help: go on with a later one.
+     *   before the party came, or by another number of parties; see `latest`.  It does not help to
+     *   come again: go on with a later one.
      * E_UNAVAILABLE: too few masters answered; see `undecided`.
      * E_UNDECIDED: a quorum answered, and what it says does not decide it: one of them was open
      *   with this party, or it has come back.

@@ -100,7 +100,7 @@ class Barrier(ClusterCase):
         self.assertEqual(quiet.err, "")
         back = self.redlock("barrier", "-q", "--parties", "3", "--token", "mine", self.name, status=69)
         self.assertIn("undecided, others may have passed: this generation is for 2 parties, not for 3; "
-                      "come back with --token mine", back.err)
+                      "give all the same --parties, and come back with --token mine", back.err)
         self.redlock("barrier", "--parties", "2", self.name, status=0)
         self.finish(job, 0)
 
@@ -228,7 +228,7 @@ class Sleeper(ClusterCase):
 
     def test_a_generation_that_is_over(self):
         self.redlock(*self.barrier(2, parties="1"), status=0)
-        self.assertGreater(self.latest().count("2"), self.masters // 2)
+        self.assertGreater(self.latest().count("2 of 1"), self.masters // 2)
         for generation in (1, 2):
             self.forgotten(generation)
             over = self.redlock(*self.barrier(generation), status=75)
@@ -238,6 +238,24 @@ class Sleeper(ClusterCase):
         back = self.redlock(*self.barrier(1, "--token", "mine"), status=75)
         self.assert_over(back, "undecided, others may have passed")
         self.redlock(*self.barrier(3, parties="1"), status=0)
+
+    def test_a_passing_of_another_number_is_not_its_own(self):
+        sleeper = self.begin()
+        sleeper.send_signal(signal.SIGSTOP)
+        self.forgotten(1)
+        self.redlock(*self.barrier(1, parties="1"), status=0)
+        self.forgotten(1)
+        sleeper.send_signal(signal.SIGCONT)
+        self.finish(sleeper, 75)
+        back = self.redlock(*self.barrier(1, "--token", "mine"), status=75)
+        self.assertIn("undecided, others may have passed: this generation is over, 1 was passed", back.err)
+
+    def test_the_last_generation(self):
+        last = 2 ** 53
+        self.redlock(*self.barrier(last, parties="1"), status=0)
+        over = self.redlock(*self.barrier(1), status=75)
+        self.assertIn("this generation is over, 9007199254740992 was passed", over.err)
+        self.assertTrue(over.err.endswith(": give another name, as there is no later one\n"), over.err)
 
     def test_what_was_passed_is_no_lock(self):
         self.redlock(*self.barrier(1, parties="1"), status=0)

@@ -175,8 +175,11 @@ static unsigned know_it_was_passed(void)
 {
     unsigned masters = 0;
     for (unsigned i = 0; i < MASTERS; i++)
-        masters += cluster_count(&cluster, i, "EVAL %s 1 redlock:passed:gate",
-                                 "return tonumber(redis.call('get', KEYS[1]) or -1)") == generation;
+        masters +=
+            cluster_count(
+                &cluster, i, "EVAL %s 1 redlock:passed:gate",
+                "return tonumber(string.match(redis.call('get', KEYS[1]) or '-1', '%S+'))") ==
+            generation;
     return masters;
 }
 

@@ -170,6 +170,13 @@ static bool same_barrier(redisContext *context, struct model_data *data, unsigne
     return same;
 }
 
+static bool is_record(const char *value, const struct model_passed *passed)
+{
+    char record[50];
+    snprintf(record, sizeof record, "%lld of %u", (long long)passed->generation, passed->of);
+    return strcmp(value, record) == 0;
+}
+
 static bool same_passed(redisContext *context, struct model_data *data, unsigned name)
 {
     redisReply *expiry = ask(context, "PEXPIRETIME redlock:passed:name:%u", name, 0);
@@ -177,8 +184,7 @@ static bool same_passed(redisContext *context, struct model_data *data, unsigned
     struct model_passed *passed = &data->passed[name];
     bool same = (value->type == REDIS_REPLY_STRING) == (passed->expires_ms > 0);
     if (same && passed->expires_ms)
-        same = strtoll(value->str, NULL, 10) == passed->generation &&
-               llabs(expiry->integer - passed->expires_ms) <= 1;
+        same = is_record(value->str, passed) && llabs(expiry->integer - passed->expires_ms) <= 1;
     if (same && passed->expires_ms)
         passed->expires_ms = expiry->integer;
     freeReplyObject(expiry);

@@ -86,8 +86,10 @@ static bool is_over(const struct model_master *master, const struct model_barrie
 static void keep_passed(struct model_master *master, usec wall, const struct model_call *call)
 {
     if (model_latest(master, wall, call->names[0]) < call->generation)
-        master->data.passed[call->names[0]] = (struct model_passed){
-            .generation = call->generation, .expires_ms = wall / 1000 + PASSED_KEPT_MS};
+        master->data.passed[call->names[0]] =
+            (struct model_passed){.generation = call->generation,
+                                  .of = call->parties,
+                                  .expires_ms = wall / 1000 + PASSED_KEPT_MS};
 }
 
 static struct model_party *find(struct model_barrier *barrier, uint32_t value)
@@ -104,7 +106,7 @@ static enum answer over(struct model_master *master, struct model_barrier *barri
     struct model_party *party = barrier ? find(barrier, call->value) : NULL;
     if (party)
         *party = (struct model_party){0};
-    answer->parties = call->parties;
+    answer->parties = master->data.passed[call->names[0]].of;
     answer->counted = barrier ? counted(barrier, wall) : 0;
     answer->latest = model_latest(master, wall, call->names[0]);
     return ANSWER_OVER;

@@ -110,6 +110,7 @@ struct model_barrier {
 /* The latest generation of a name that was passed. */
 struct model_passed {
     int64_t generation;
+    unsigned of;        /* its parties */
     int64_t expires_ms; /* 0: none is known */
 };
 

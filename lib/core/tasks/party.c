@@ -263,7 +263,8 @@ static enum stand stand_of_over(const struct party *party, const struct stood_at
     if (reply->number < party->terms.generation)
         return STAND_UNKNOWN; /* a master that is wrong */
     bool is_this = reply->number == party->terms.generation;
-    return is_this && was_there(party, at) ? STAND_PASSED : STAND_OVER;
+    bool is_of_as_many = reply->permits == party->terms.parties;
+    return is_this && is_of_as_many && was_there(party, at) ? STAND_PASSED : STAND_OVER;
 }
 
 static enum stand stand_of(const struct party *party, const struct stood_at *at,

@@ -5,7 +5,8 @@
 --                 how long others may go by what they heard), 1 it was passed or 0, the channel
 -- Returns {state, parties, how many are counted, tokens of all if it is open}: 0 it waits, 1 open,
 --                 2 passed, -1 others wait for another number of parties, and it is not counted; or
---                 {3, parties, how many are counted, the latest generation that was passed}.
+--                 {3, the parties of the latest generation that was passed, how many are counted here,
+--                 that generation}.
 -- uses barrier.lua
 local ttl = tonumber(ARGV[4])
 local longest = tonumber(redis.call('hget', 'redlock:clock', 'm') or '') or 0
@@ -22,10 +23,10 @@ end
 
 local told = ARGV[6] == '1'
 local open, passed, of = facts()
-local latest = later()
+local latest, of_latest = later()
 -- Who tells that an earlier generation was passed has found that just now.
 if latest and not open and not passed and not (told and latest > tonumber(generation)) then
-    return over(latest)
+    return over(latest, of_latest)
 end
 if of and of ~= parties and (open or passed or counted() > 0) then
     return stand()
@@ -34,7 +35,7 @@ if of and of ~= parties then
     redis.call('del', barrier) -- all who waited for another number have gone
 end
 if told and not latest then
-    redis.call('set', record, generation, 'px', week)
+    redis.call('set', record, generation .. ' of ' .. parties, 'px', week)
 end
 note('of:' .. parties)
 redis.call('zadd', barrier, 'gt', string.format('%.0f', now + ttl), 't:' .. token)

@@ -2,7 +2,8 @@
 --   redlock:barrier:<generation>:<name>  sorted set: "t:<token>" of each party, by expiry in ms of
 --       TIME; "of:<parties>", "open", "passed" at +inf.  Once it is open nobody is taken off, but
 --       who is not heard of is not counted any more.
---   redlock:passed:<name>  the latest generation that was passed; it lasts a week after that was told
+--   redlock:passed:<name>  the latest generation that was passed, as "<generation> of <parties>"; it
+--       lasts a week after that was told
 -- They are not in KEYS: they follow from the name, and a master is no cluster.
 -- uses observers.lua
 -- uses value.lua
@@ -24,11 +25,15 @@ local function facts()
     return open, passed, of
 end
 
--- The latest generation that is known to have been passed, if it is this one or a later one.
+-- The latest generation that is known to have been passed, if it is this one or a later one, and the
+-- number of its parties.
 local function later()
     local value = value_of(record)
-    local latest = type(value) == 'string' and string.match(value, '^%d+$') and tonumber(value)
-    return latest and latest >= tonumber(generation) and latest <= 9007199254740992 and latest
+    local latest, of = string.match(type(value) == 'string' and value or '', '^(%d+) of (%d+)$')
+    latest = tonumber(latest or '')
+    if latest and latest >= tonumber(generation) and latest <= 9007199254740992 then
+        return latest, tonumber(of)
+    end
 end
 
 -- The number of parties that are counted.
@@ -56,9 +61,9 @@ local function stand()
 end
 
 -- The generation is over: nobody is counted any more.
-local function over(latest)
+local function over(latest, of)
     redis.call('zrem', barrier, 't:' .. token)
-    return {3, parties, counted(), latest}
+    return {3, of, counted(), latest}
 end
 
 if not facts() then

@@ -1,13 +1,14 @@
 -- Counts a party at a barrier no more, unless that is open.
 -- KEYS the name   ARGV token, generation, parties
 -- Returns {state, parties, how many are counted, tokens of all if it is open}: 0 it is not counted,
--- 1 open, 2 passed, -1 others wait for another number of parties; or {3, parties, how many are
--- counted, the latest generation that was passed}, if no more is known of this one.
+-- 1 open, 2 passed, -1 others wait for another number of parties; or {3, the parties of the latest
+-- generation that was passed, how many are counted here, that generation}, if no more is known of this
+-- one.
 -- uses barrier.lua
 local open, passed = facts()
-local latest = not open and not passed and later()
-if latest then
-    return over(latest)
+local latest, of_latest = later()
+if latest and not open and not passed then
+    return over(latest, of_latest)
 end
 if not open then
     redis.call('zrem', barrier, 't:' .. token)

@@ -35,7 +35,7 @@ static struct word stand(const struct rules *rules, const struct master *master,
     if (data->passed)
         return (struct word){.stand = PASSED};
     if (data->record && !data->open)
-        return (struct word){.stand = OVER};
+        return (struct word){.stand = data->of_others ? OVER_OF_OTHERS : OVER};
     if (data->open)
         return (struct word){.stand = OPEN, .tokens = master_counts(rules, master)};
     return (struct word){.stand = shut};
@@ -83,7 +83,14 @@ struct word master_carry_out(const struct rules *rules, struct master *master, i
 bool master_lets_others_in(const struct rules *rules, const struct master *master)
 {
     return !master->barred && !master->abstains && !master->data.open && !master->data.passed &&
-           !master_counts(rules, master);
+           !master->data.record && !master_counts(rules, master);
+}
+
+/* Their barrier is forgotten at once, which may be much later. */
+void master_others_pass(struct master *master)
+{
+    master->barred = false;
+    master->data.record = master->data.of_others = true;
 }
 
 /* ---- restarts -------------------------------------------------------------------- */
@@ -95,6 +102,7 @@ void master_save(const struct rules *rules, struct master *master)
     master->saved_open = master->data.open;
     master->saved_passed = master->data.passed;
     master->saved_record = master->data.record;
+    master->saved_of_others = master->data.of_others;
 }
 
 static struct data saved(const struct rules *rules, const struct master *master)
@@ -102,6 +110,7 @@ static struct data saved(const struct rules *rules, const struct master *master)
     struct data data = {.open = master->saved_open,
                         .passed = master->saved_passed,
                         .record = master->saved_record,
+                        .of_others = master->saved_of_others,
                         .there = master->saved_there};
     for (int c = 0; c < rules->parties; c++)
         data.live[c] = data.there & 1 << c ? rules->ttl + 1 : 0;
@@ -116,6 +125,7 @@ void master_restart(const struct rules *rules, struct master *master, enum memor
         master->data = saved(rules, master);
     master->barred = false;
     master->has_saved = master->saved_open = master->saved_passed = master->saved_record = false;
+    master->saved_of_others = false;
     master->saved_there = 0;
     master->abstains = rules->abstain;
     for (int c = 0; c < rules->parties; c++) {
@@ -146,7 +156,8 @@ void master_tick(const struct rules *rules, struct master *master)
     expire(rules, &master->data, votes_again);
     if (master->kept && --master->kept == 0)
         master->data =
-            (struct data){.record = master->data.record && !broken(rules, RECORD_NOT_KEPT)};
+            (struct data){.record = master->data.record && !broken(rules, RECORD_NOT_KEPT),
+                          .of_others = master->data.of_others};
     if (!master->data.open)
         sweep(rules, &master->data);
 }

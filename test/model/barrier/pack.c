@@ -64,12 +64,14 @@ INLINE void master_fields(const struct rules *rules, struct bits *bits, struct m
     flag(bits, &master->data.open);
     flag(bits, &master->data.passed);
     flag(bits, &master->data.record);
+    flag(bits, &master->data.of_others);
     field(bits, PARTIES, &master->data.there);
     flag(bits, &master->barred);
     flag(bits, &master->has_saved);
     flag(bits, &master->saved_open);
     flag(bits, &master->saved_passed);
     flag(bits, &master->saved_record);
+    flag(bits, &master->saved_of_others);
     field(bits, PARTIES, &master->saved_there);
     field(bits, 4, &master->abstains);
     field(bits, 4, &master->kept);
@@ -148,7 +150,7 @@ static void forget_master(const struct rules *rules, const struct world *world,
         master->kept = 0;
     if (!world->restarts) {
         master->has_saved = master->saved_open = master->saved_passed = false;
-        master->saved_record = false;
+        master->saved_record = master->saved_of_others = false;
         master->saved_there = 0;
     }
     for (int c = 0; c < rules->parties; c++)

@@ -113,7 +113,10 @@ void party_hears(const struct rules *rules, struct world *world, int c, int i, s
     struct link *link = &world->master[i].link[c];
     link->stage = IDLE;
     link->has_counted |= word.stand == SHUT || word.stand == OPEN;
-    if (word.stand == OVER && (party->uncertain || link->has_counted) &&
+    bool is_of_ours = word.stand == OVER || broken(rules, OVER_OF_ANY);
+    if (word.stand == OVER_OF_OTHERS)
+        word.stand = OVER;
+    if (word.stand == OVER && is_of_ours && (party->uncertain || link->has_counted) &&
         !broken(rules, OVER_STAYS_OVER))
         word.stand = PASSED;
     link->known = word;

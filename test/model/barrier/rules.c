@@ -6,7 +6,7 @@
 const char *const question_names[QUESTIONS] = {
     [TOGETHER] = "together", [BARRED] = "barred",       [EXPIRY] = "expiry",
     [RESTARTS] = "restarts", [FORGOTTEN] = "forgotten", [PROGRESS] = "progress",
-    [SLEEPER] = "sleeper"};
+    [SLEEPER] = "sleeper",   [OTHERS] = "others"};
 
 static const struct rules worlds[QUESTIONS] = {
     [TOGETHER] = {.parties = 3, .wanted = 2, .expiries = 1},
@@ -24,6 +24,7 @@ static const struct rules worlds[QUESTIONS] = {
     [PROGRESS] = {.parties = 2, .wanted = 2, .lasts = 1, .ttl = 1, .late = 1},
     [SLEEPER] =
         {.parties = 2, .wanted = 2, .lasts = 1, .ttl = 1, .kept = 4, .deaths = 1, .returns = 1},
+    [OTHERS] = {.parties = 2, .wanted = 2, .lasts = 1, .ttl = 1, .returns = 1, .others = 1},
 };
 
 const struct mutant_text mutant_texts[MUTANTS] = {
@@ -68,6 +69,8 @@ const struct mutant_text mutant_texts[MUTANTS] = {
                           FORGOTTEN, false},
     [OVER_STAYS_OVER] = {"over-stays-over", "who was there is told that it is over", SLEEPER,
                          false},
+    [OVER_OF_ANY] = {"over-of-any", "who was there passes, whatever number has passed", OTHERS,
+                     false},
 };
 
 static void set_world(struct rules *rules, enum mutant mutant)

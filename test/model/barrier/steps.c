@@ -194,6 +194,9 @@ static void others(const struct visit *v, int i)
     if (next.master[i].barred) {
         next.master[i].barred = false;
         take(v, step_of(OTHERS_GO, -1, i, true), &next);
+        next = *v->now;
+        master_others_pass(&next.master[i]);
+        take(v, step_of(OTHERS_PASS, -1, i, false), &next);
     } else if (next.others && master_lets_others_in(v->rules, &next.master[i])) {
         next.others--;
         next.master[i].barred = true;

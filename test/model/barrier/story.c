@@ -81,6 +81,7 @@ static void print_act(const struct step *step)
                                         [EXPIRE] = "%c is not counted any more at %d",
                                         [OTHERS_COME] = "%.0sothers come to %d",
                                         [OTHERS_GO] = "%.0sothers go from %d",
+                                        [OTHERS_PASS] = "%.0sothers have passed at %d",
                                         [SAVE] = "%.0smaster %d is saved",
                                         [RESTART] = "%.0smaster %d restarts",
                                         [TICK] = "%.0s-- a tick --"};

@@ -35,10 +35,21 @@ enum mutant {
     RECORD_NOT_KEPT,
     RECORD_WHEN_OPEN,
     OVER_STAYS_OVER,
+    OVER_OF_ANY,
     MUTANTS
 };
 
-enum question { TOGETHER, BARRED, EXPIRY, RESTARTS, FORGOTTEN, PROGRESS, SLEEPER, QUESTIONS };
+enum question {
+    TOGETHER,
+    BARRED,
+    EXPIRY,
+    RESTARTS,
+    FORGOTTEN,
+    PROGRESS,
+    SLEEPER,
+    OTHERS,
+    QUESTIONS
+};
 
 struct rules {
     enum question question;
@@ -60,7 +71,7 @@ struct rules {
 };
 
 /* SHUT stands for nothing known as well: either is no reason for anything. */
-enum stand { SHUT, OPEN, PASSED, GONE, OTHER, OVER };
+enum stand { SHUT, OPEN, PASSED, GONE, OTHER, OVER, OVER_OF_OTHERS };
 
 enum errand { ARRIVE, TELL_PASSED, DEPART };
 
@@ -86,6 +97,7 @@ struct link {
 struct data {
     bool open, passed;
     bool record;           /* it is kept for days that it was passed */
+    bool of_others;        /* by another number of parties */
     uint8_t there;         /* set of entries, counted still or not */
     uint8_t live[PARTIES]; /* ticks + 1 for which it is counted; 0: not */
 };
@@ -97,7 +109,7 @@ struct world {
         bool has_saved;
         uint8_t abstains, kept; /* ticks that are left */
         uint8_t saved_there;    /* what was saved; all of them were counted then */
-        bool saved_open, saved_passed, saved_record;
+        bool saved_open, saved_passed, saved_record, saved_of_others;
         struct link link[PARTIES];
     } master[MASTERS];
     struct party {
@@ -131,6 +143,7 @@ enum act {
     EXPIRE,
     OTHERS_COME,
     OTHERS_GO,
+    OTHERS_PASS,
     SAVE,
     RESTART,
     TICK
@@ -165,6 +178,8 @@ static inline int quorum(const struct rules *rules)
 uint8_t master_counts(const struct rules *rules, const struct master *master); /* a set */
 struct word master_carry_out(const struct rules *rules, struct master *master, int c,
                              enum errand errand);
+/* Those who wait for another number are told to have passed. */
+void master_others_pass(struct master *master);
 bool master_lets_others_in(const struct rules *rules, const struct master *master);
 void master_save(const struct rules *rules, struct master *master);
 void master_restart(const struct rules *rules, struct master *master, enum memory memory);
