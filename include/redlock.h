@@ -290,10 +290,17 @@ typedef struct redlock_options {
      * and R tolerate Q + R - N - 1 wrong masters (redlock_quorum()). */
     int spare;
 
-    /* If nodes is NULL: the path of a file with the list, which redlock_open() reads
-     * once, so that no password stands in an environment or on a command line.  In the
+    /* If nodes is NULL: the path of a file with the list, which redlock_open() reads,
+     * so that no password stands in an environment or on a command line.  In the
      * file a # at the beginning of a line, or behind white space or a comma, begins a
-     * comment. */
+     * comment.
+     * When a master denies the login (WRONGPASS, NOAUTH), the thread that runs the loop
+     * reads the file again before it connects anew.  The client takes the user and the
+     * password that the file then has for that master: for the same host or path, port
+     * and database, under TLS or not as before.  It takes nothing else, so a changed list
+     * needs a new client.  A file that cannot be read, or lacks that master, changes
+     * nothing, and on_log tells it once.  Let the path be absolute, and the file a plain
+     * one that is replaced as a whole: a pipe is read once. */
     const char *nodes_file;
 
     /* Called when a master has come up or gone, or has begun or ceased to abstain:

@@ -20,6 +20,7 @@
  *   events.c    an outcome of the core → the event that the user sees
  *   notify.c    notification connections for waiters
  *   nodes.c     the masters, as the user sees them
+ *   logins.c    a login that a master denied, read anew
  *   queues.c    leases with calls to carry out, leases with outcomes to tell
  *   waiters.c   the waiters for a name and its readers, as redlock_inspect() was told them
  *   step.c      an event → the core
@@ -124,6 +125,8 @@ struct redlock {
 
     struct engine_config config; /* what was configured, for the core and for us */
     unsigned masters;
+    char *nodes_file;     /* where the list was read; NULL: it did not come from a file */
+    uint32_t login_stays; /* a bit for each master that denies its login, where that was logged */
     struct address addresses[REDLOCK_MASTERS_MAX];
     struct link *links[REDLOCK_MASTERS_MAX];
     struct subscriber subscribers[REDLOCK_MASTERS_MAX];

@@ -2,6 +2,7 @@
 
 #include "client_mutant.h"
 #include "link.h"
+#include "logins.h"
 #include "nodes.h"
 #include "notify.h"
 #include "queues.h"
@@ -40,6 +41,7 @@ void effects_emit(void *shell, const struct effect *effect)
     }
     switch (effect->kind) {
     case EFFECT_CONNECT:
+        logins_renew(client, effect->master, client->links[effect->master]);
         link_connect(client->links[effect->master]);
         break;
     case EFFECT_DISCONNECT:

@@ -4,6 +4,7 @@
 
 #include "client_mutant.h"
 #include "link.h"
+#include "logins.h"
 #include "report.h"
 #include "step.h"
 
@@ -104,10 +105,12 @@ void notify_subscribe(redlock *client, unsigned master)
         subscriber->link = make(client, master);
     if (subscriber->expected < EXPECTED_LEAST)
         subscriber->expected = EXPECTED_LEAST;
-    if (subscriber->link && system_now() >= subscriber->paused_until)
+    if (subscriber->link && system_now() >= subscriber->paused_until) {
+        logins_renew(client, master, subscriber->link);
         link_subscribe(subscriber->link, client->config.channel);
-    else
+    } else {
         client->unsubscribed |= 1U << master; /* memory is out, or the master sent a flood */
+    }
 }
 
 void notify_probe(redlock *client, unsigned master)

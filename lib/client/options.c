@@ -146,12 +146,13 @@ static bool is_shortage(int error)
 static redlock_code read_nodes_file(redlock *client, const char *path, char *why, size_t size)
 {
     char text[256];
-    char *list = nodes_file_read(path, text, sizeof text);
+    char *list = nodes_file_read(path, false, text, sizeof text);
     if (!list)
         return fail(why, size, is_shortage(errno) ? REDLOCK_E_SYSTEM : REDLOCK_E_NODES, text);
     redlock_code code = take_nodes(client, list, why, size);
     nodes_file_free(list);
-    return code;
+    client->nodes_file = strdup(path);
+    return code || client->nodes_file ? code : REDLOCK_E_MEMORY;
 }
 
 static redlock_code read_nodes(redlock *client, const redlock_options *o, char *why, size_t size)

@@ -80,6 +80,7 @@ void parts_free(redlock *client)
         free(client->logged[i]);
     }
     addresses_clear(client->addresses, (int)client->masters);
+    free(client->nodes_file);
     free(client->prefix);
     free(client->client_name);
     free(client);

@@ -441,6 +441,33 @@ int addresses_parse(struct address *addresses, int max, const char *list, char *
     return no_memory ? ADDRESSES_NO_MEMORY : -1;
 }
 
+static bool is_equal(const char *one, const char *other)
+{
+    return one && other ? strcmp(one, other) == 0 : one == other;
+}
+
+static void swap(char **one, char **other)
+{
+    char *former = *one;
+    *one = *other;
+    *other = former;
+}
+
+enum login_change address_take_login(struct address *address, struct address *list, int count)
+{
+    struct address *entry = list;
+    while (entry < list + count && !(is_same_place(entry, address) && entry->db == address->db &&
+                                     entry->tls.wanted == address->tls.wanted))
+        entry++;
+    if (entry == list + count)
+        return LOGIN_UNKNOWN;
+    if (is_equal(entry->user, address->user) && is_equal(entry->password, address->password))
+        return LOGIN_SAME;
+    swap(&entry->user, &address->user);
+    swap(&entry->password, &address->password);
+    return LOGIN_NEW;
+}
+
 bool addresses_complete(struct address *addresses, int count, const char *const usual[TLS_SETTINGS])
 {
     for (int i = 0; i < count; i++)

@@ -33,6 +33,11 @@ int addresses_parse(struct address *addresses, int max, const char *list, char *
                     size_t why_size);
 void addresses_clear(struct address *addresses, int count);
 
+/* Gives the address the user and the password of the entry of the list for the same place, database
+ * and use of TLS; that one has the former ones then. */
+enum login_change { LOGIN_UNKNOWN /* there is no such entry */, LOGIN_SAME, LOGIN_NEW };
+enum login_change address_take_login(struct address *address, struct address *list, int count);
+
 /* What the addresses with TLS do not say of it themselves is `usual`; false if memory is out. */
 bool addresses_complete(struct address *addresses, int count,
                         const char *const usual[TLS_SETTINGS]);

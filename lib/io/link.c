@@ -58,7 +58,7 @@ struct link {
 
     char why[200];
 
-    struct credentials credentials;
+    const char *client_name;
     struct link_owner owner;
     struct link_counters counters;
 };
@@ -371,11 +371,17 @@ void link_flush(struct link *link)
         write_output(link);
 }
 
+static struct credentials login_of(const struct link *link)
+{
+    const struct address *address = link->connecting.address;
+    return (struct credentials){address->user, address->password, address->db, link->client_name};
+}
+
 static void queue_request(struct link *link, const struct request *request)
 {
     enum step steps[STEPS_MAX];
-    const struct credentials *login = link->greeted ? NULL : &link->credentials;
-    unsigned count = command_write(&link->output, request, login, steps);
+    struct credentials login = login_of(link);
+    unsigned count = command_write(&link->output, request, link->greeted ? NULL : &login, steps);
     for (unsigned i = 0; i < count; i++)
         expect(link, &request->tag, steps[i]);
     if (request->tag.kind == REQUEST_HELLO)
@@ -410,8 +416,8 @@ void link_send(struct link *link, const struct request *request)
 static void subscribe(struct link *link)
 {
     enum step steps[STEPS_MAX];
-    unsigned count =
-        command_write_subscribe(&link->output, &link->credentials, link->channel, steps);
+    struct credentials login = login_of(link);
+    unsigned count = command_write_subscribe(&link->output, &login, link->channel, steps);
     for (unsigned i = 0; i < count; i++)
         expect(link, &(struct tag){0}, steps[i]);
     link->has_secret = true;
@@ -610,8 +616,7 @@ struct link *link_new(struct io_loop *loop, const struct address *address, const
     }
     connect_init(&link->connecting, address, on_found, link);
     link->socket = (struct io_watch){.loop = loop, .ready = on_ready, .owner = link};
-    link->credentials =
-        (struct credentials){address->user, address->password, address->db, client_name};
+    link->client_name = client_name;
     link->owner = owner;
     link->process = forks_process();
     return link;
@@ -626,6 +631,11 @@ const char *link_trouble(const struct link *link)
         return link->why;
     bool waits = link->phase == CONNECTING && link->tls;
     return waits ? "TLS: no answer yet; for a plain port write redis://" : NULL;
+}
+
+bool link_was_denied(const struct link *link)
+{
+    return link->login.denied;
 }
 
 void link_close(struct link *link)

@@ -28,7 +28,8 @@ struct link_counters {
     uint64_t requests, replies, pushes, protocol_errors;
 };
 
-/* `address` and `client_name` (for CLIENT SETNAME, may be NULL) must outlive the link. */
+/* `address` and `client_name` (for CLIENT SETNAME, may be NULL) must outlive the link.  The user and
+ * the password of the address may change: the next connection has the new ones. */
 struct link *link_new(struct io_loop *loop, const struct address *address, const char *client_name,
                       struct link_owner owner);
 
@@ -69,6 +70,9 @@ bool link_breaks(const struct link *link);
 
 /* Delivers the end of a connection that a call has ended or found broken; true if there was one. */
 bool link_pump(struct link *link);
+
+/* True if the master refused the user or the password of the last connection, or wanted one. */
+bool link_was_denied(const struct link *link);
 
 /* What the owner has not been told yet: why the connection ends, or that the master has not
  * answered the handshake of TLS so far; NULL: nothing. */

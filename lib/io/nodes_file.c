@@ -5,13 +5,25 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define LIST_MAX 65536
+
+/* -1 on failure, which errno tells: ESPIPE if it is no plain file. */
+static int open_list(const char *path, bool again)
+{
+    struct stat file;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (again ? O_NONBLOCK : 0));
+    if (fd < 0 || !again || (fstat(fd, &file) == 0 && S_ISREG(file.st_mode)))
+        return fd;
+    close(fd);
+    errno = ESPIPE;
+    return -1;
+}
 
 /* False on failure, which errno tells. */
 static bool fill(int fd, char *list, size_t *length)
@@ -31,7 +43,7 @@ static bool fill(int fd, char *list, size_t *length)
 static const char *complaint(bool filled, const char *list, size_t length)
 {
     if (!filled)
-        return strerror(errno);
+        return errno == ESPIPE ? "it is no plain file, so it was read once" : strerror(errno);
     if (length == LIST_MAX)
         return "it is too long for a list of masters";
     if (strlen(list) != length)
@@ -50,11 +62,11 @@ static void drop_comments(char *list)
     }
 }
 
-char *nodes_file_read(const char *path, char *why, size_t why_size)
+char *nodes_file_read(const char *path, bool again, char *why, size_t why_size)
 {
     size_t length = 0;
     char *list = calloc(1, LIST_MAX + 1);
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    int fd = open_list(path, again);
     bool filled = list && fd >= 0 && fill(fd, list, &length);
     int error = !list ? ENOMEM : filled ? 0 : errno;
     const char *what = list ? complaint(filled, list, length) : "out of memory";

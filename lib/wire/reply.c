@@ -74,6 +74,7 @@ bool reply_take_step(struct login_state *login, enum step step, const struct raw
         if (!login->failed)
             keep_reason(login, raw->fields[0].text);
         login->failed |= matters;
+        login->denied |= step == STEP_AUTH || starts_with(raw->fields[0].text, "NOAUTH");
         return true;
     }
     if (step == STEP_SUBSCRIBE)

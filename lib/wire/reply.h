@@ -13,6 +13,7 @@ struct login_state {
     int64_t client_id;
     char run_id[RUN_ID_MAX + 1]; /* from INFO; "" if it was not told */
     bool failed; /* AUTH, SELECT or SUBSCRIBE was refused: the final answer is that error */
+    bool denied; /* the user or the password is wrong, or there was none */
     char why[VOTE_TEXT_MAX]; /* why it was refused, also where that did not matter */
 };
 

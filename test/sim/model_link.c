@@ -311,6 +311,12 @@ const char *link_trouble(const struct link *link)
     return NULL;
 }
 
+bool link_was_denied(const struct link *link)
+{
+    (void)link;
+    return false;
+}
+
 const struct tls_facts *link_tls(const struct link *link)
 {
     (void)link;

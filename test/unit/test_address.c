@@ -274,6 +274,43 @@ static void different_places_may_look_alike(void **state)
     addresses_clear(addresses, 5);
 }
 
+/* Place, database and TLS must be the same; the login of another entry is none of its business. */
+static void a_login_is_taken_from_the_same_entry(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *ours, *list, *user, *password;
+        enum login_change change;
+    } cases[] = {
+        {"redis://a", "redis://b redis://:new@A:6379", NULL, "new", LOGIN_NEW},
+        {"redis://:old@a", "redis://ann:new@a", "ann", "new", LOGIN_NEW},
+        {"redis://ann:old@a", "redis://a", NULL, NULL, LOGIN_NEW},
+        {"redis://ann:old@a", "redis://bob:old@a", "bob", "old", LOGIN_NEW},
+        {"redis://ann:old@a/2", "redis://ann:new@a/2", "ann", "new", LOGIN_NEW},
+        {"unix://:old@/s", "redis://:no@a unix://:new@/s", NULL, "new", LOGIN_NEW},
+        {"redis://ann:old@a", "redis://ann:old@a redis://ann:no@b", "ann", "old", LOGIN_SAME},
+        {"redis://a", "redis://a", NULL, NULL, LOGIN_SAME},
+        {"redis://:old@a", "redis://:no@a:1 redis://:no@b", NULL, "old", LOGIN_UNKNOWN},
+        {"redis://:old@a/2", "redis://:no@a", NULL, "old", LOGIN_UNKNOWN},
+        {"unix://:old@/s", "unix://:no@/t", NULL, "old", LOGIN_UNKNOWN},
+        {"redis://:old@a", "redis://:no@b rediss://:no@a", NULL, "old", LOGIN_UNKNOWN},
+    };
+    for (unsigned i = 0; i < COUNT(cases); i++) {
+        struct address ours;
+        if (strstr(cases[i].list, "rediss:") && !tls_is_built)
+            continue;
+        assert_int_equal(addresses_parse(&ours, 1, cases[i].ours, why, sizeof why), 1);
+        int count = parse(cases[i].list);
+        assert_true(count > 0);
+        assert_int_equal(address_take_login(&ours, addresses, count), cases[i].change);
+        assert_string_equal(ours.user ? ours.user : "", cases[i].user ? cases[i].user : "");
+        assert_string_equal(ours.password ? ours.password : "",
+                            cases[i].password ? cases[i].password : "");
+        addresses_clear(addresses, count);
+        addresses_clear(&ours, 1);
+    }
+}
+
 static void a_socket_path_has_a_limit(void **state)
 {
     (void)state;
@@ -357,6 +394,7 @@ int main(void)
         cmocka_unit_test(what_is_usual_fills_the_rest),
         cmocka_unit_test(without_openssl_tls_is_refused),
         cmocka_unit_test(different_places_may_look_alike),
+        cmocka_unit_test(a_login_is_taken_from_the_same_entry),
         cmocka_unit_test(a_socket_path_has_a_limit),
         cmocka_unit_test(passwords_never_appear),
         cmocka_unit_test(complaints_fit_the_room_given),

@@ -79,6 +79,34 @@ static void credentials_come_from_the_address(void **state)
     run_until_told(world, 1);
     assert_reply(&world->told[0], 1, ANSWER_ERROR);
     assert_string_equal(world->told[0].text, "WRONGPASS no");
+    assert_true(link_was_denied(world->link));
+}
+
+/* What was denied is known until the next connection, which has the login that the address has by
+ * then. */
+static void the_login_of_an_address_may_change(void **state)
+{
+    struct world *world = *state;
+    char user[] = "bob", old[] = "old", new[] = "new";
+    make_link_to(world, (struct address){.host = LOCAL, .password = old});
+    come_up(world, NULL);
+    send_round(world, REQUEST_HELLO, 1);
+    run_until_heard(world, 100);
+    fake_say(&world->fake, "-WRONGPASS no\r\n");
+    fake_hang_up(&world->fake);
+    run_until_told(world, 2);
+    assert_true(link_was_denied(world->link));
+
+    world->told_count = 0;
+    world->fake.heard_length = 0;
+    world->address.user = user;
+    world->address.password = new;
+    come_up(world, NULL);
+    assert_false(link_was_denied(world->link));
+    send_round(world, REQUEST_HELLO, 2);
+    const char start[] = "*3\r\n$4\r\nAUTH\r\n$3\r\nbob\r\n$3\r\nnew\r\n";
+    run_until_heard(world, sizeof start - 1);
+    assert_memory_equal(world->fake.heard, start, sizeof start - 1);
 }
 
 static void each_connection_logs_in_afresh(void **state)
@@ -127,7 +155,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         LINK_TEST(the_first_hello_logs_in),           LINK_TEST(a_whole_hello_loads_the_scripts),
         LINK_TEST(credentials_come_from_the_address), LINK_TEST(each_connection_logs_in_afresh),
-        LINK_TEST(a_full_master_is_told_as_such),
+        LINK_TEST(a_full_master_is_told_as_such),     LINK_TEST(the_login_of_an_address_may_change),
     };
     return cmocka_run_group_tests(tests, link_tests_begin, NULL);
 }

@@ -1205,7 +1205,16 @@ static void a_refused_login_is_the_answer_to_hello(void **state)
     step(STEP_SETNAME, "-NOAUTH Authentication required.\r\n", true);
     answers(REQUEST_HELLO, "-NOAUTH Authentication required.\r\n", ANSWER_ERROR);
     assert_string_equal(reply.text, "WRONGPASS invalid username-password pair");
+    assert_true(login.denied);
     answers(REQUEST_HELLO, HELLO, ANSWER_ERROR);
+}
+
+static void a_login_that_is_missing_is_denied(void **state)
+{
+    (void)state;
+    step(STEP_SETNAME, "-NOAUTH Authentication required.\r\n", true);
+    assert_true(login.denied);
+    answers(REQUEST_HELLO, "-NOAUTH Authentication required.\r\n", ANSWER_ERROR);
 }
 
 static void a_refused_database_is_the_answer_to_hello(void **state)
@@ -1214,6 +1223,7 @@ static void a_refused_database_is_the_answer_to_hello(void **state)
     step(STEP_SELECT, "-ERR DB index is out of range\r\n", true);
     answers(REQUEST_HELLO, HELLO, ANSWER_ERROR);
     assert_string_equal(reply.text, "ERR DB index is out of range");
+    assert_false(login.denied);
 }
 
 static void a_subscription_is_confirmed(void **state)
@@ -1446,6 +1456,7 @@ int main(void)
         TEST(impossible_replies),
         TEST(a_good_login),
         TEST(a_refused_login_is_the_answer_to_hello),
+        TEST(a_login_that_is_missing_is_denied),
         TEST(a_refused_database_is_the_answer_to_hello),
         TEST(a_handover_is_heard),
         TEST(a_free_slot_is_heard_of),

@@ -2,9 +2,11 @@
  * that is not to be trusted. */
 #define _GNU_SOURCE
 #include <ev.h>
+#include <fcntl.h>
 #include <malloc.h>
 #include <redlock.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "fake_master.h"
 #include "unit.h"
@@ -62,6 +64,47 @@ static void a_password_that_was_sent_is_wiped(void **state)
     ev_loop_destroy(loop);
 }
 
+static void write_list(const char *path, const char *login, int port)
+{
+    char list[100];
+    int length = snprintf(list, sizeof list, "redis://%s@127.0.0.1:%d", login, port);
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    assert_int_equal(write(fd, list, (size_t)length), length);
+    close(fd);
+}
+
+static void wait_for(struct fake_master *fake, const char *text)
+{
+    while (!fake->heard_length || !memmem(fake->heard, fake->heard_length, text, strlen(text)))
+        ev_run(fake->loop, EVRUN_ONCE);
+}
+
+static void a_password_that_was_denied_is_wiped(void **state)
+{
+    (void)state;
+    static const char path[] = "test_secrets.nodes";
+    struct ev_loop *loop = ev_loop_new(0);
+    struct fake_master fake;
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock *client;
+    fake_listen(&fake, loop);
+    write_list(path, ":" SECRET, fake.port);
+    options.nodes_file = path;
+    leaks = 0;
+    assert_int_equal(redlock_open(&client, loop, &options, NULL, 0), REDLOCK_OK);
+    wait_for(&fake, SECRET);
+    write_list(path, "ann:" SECRET "-2", fake.port);
+    fake_say(&fake, "-WRONGPASS no\r\n");
+    fake_hang_up(&fake);
+    wait_for(&fake, "\r\nann\r\n");
+    assert_int_equal(leaks, 0);
+    redlock_free(client);
+    assert_int_equal(leaks, 0);
+    unlink(path);
+    fake_free(&fake);
+    ev_loop_destroy(loop);
+}
+
 static void a_password_of_a_list_that_is_refused_is_wiped(void **state)
 {
     (void)state;
@@ -91,6 +134,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_password_that_was_sent_is_wiped),
+        cmocka_unit_test(a_password_that_was_denied_is_wiped),
         cmocka_unit_test(a_password_of_a_list_that_is_refused_is_wiped),
         cmocka_unit_test(no_list_from_an_environment_of_somebody_else),
     };
