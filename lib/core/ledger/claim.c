@@ -420,14 +420,16 @@ uint16_t claim_wake(struct engine *e, struct claim *claim)
 
 /* A renewal, upgrade or raise says "absent" or "held" when one name is not ours: of several names,
  * the others may still be.  An enqueued claim may be given the names later.  A claim that changed
- * may have a name in the other mode. */
+ * may have a name in the other mode.  A token that was given may be set later, by a renewal of the
+ * process that had it: each master is to leave the mark that keeps that renewal from healing. */
 static enum presence what_is_left(const struct reply *reply)
 {
     const struct claim *claim = reply->tag.claim;
     bool asks_for_all = reply->tag.kind == REQUEST_RENEW || reply->tag.kind == REQUEST_RAISE;
     bool one_of_several = asks_for_all && claim->names->count > 1;
     bool changed = reply->tag.kind == REQUEST_UPGRADE || claim_was_changed(claim);
-    return one_of_several || changed || claim->enqueued ? UNSURE : ABSENT;
+    bool may_be_set = claim->enqueued || claim->foreign;
+    return one_of_several || changed || may_be_set ? UNSURE : ABSENT;
 }
 
 static void now_absent(struct ledger_entry *at, enum presence left)
