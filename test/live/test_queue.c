@@ -611,6 +611,17 @@ static void a_full_master_still_hands_over(void **state)
     assert_told("next");
 }
 
+/* It has nothing of the token: the script deletes nothing that would let it set the mark. */
+static void a_full_master_marks_what_was_given_back(void **state)
+{
+    (void)state;
+    struct request request = request_of(REQUEST_RELEASE, NULL, "given");
+    request.ttl_ms = LIFE;
+    TELL("CONFIG SET maxmemory 1");
+    assert_int_equal(ask_about("x", request), ANSWER_ABSENT);
+    assert_int_equal(ASK_COUNT("EXISTS redlock:released:given"), 1);
+}
+
 /* ---- A listener ---- */
 
 static struct {
@@ -708,6 +719,7 @@ int main(void)
         TEST(who_may_not_move_the_clock_gets_no_fence),
         TEST(who_may_not_give_all_names_gives_none),
         TEST(a_full_master_still_hands_over),
+        TEST(a_full_master_marks_what_was_given_back),
         TEST(a_listener_hears_what_a_master_hands_over),
     };
     return RUN_WITH(tests, .masters = 1);
