@@ -94,6 +94,11 @@ class Holders(Tokens):
         self.record.fault("rolled-back", "master-3", 3100, 3200)
         self.assertEqual(self.assert_well()["recipes"]["tokens"]["masters from older data"], 3)
 
+    def test_one_that_was_given_back_before(self):
+        """What older data shows is broken once more."""
+        self.facts["bearer-1"] = [[1500, "breaking", A], [1600, "broke", A, 0, 100]]
+        self.assert_well()
+
     def test_one_that_was_not_broken(self):
         self.of("bearer-1", 1, 3000, "broke", B, 69, -1)
         self.of("bearer-3", 7, 4000, "valid", B, at(4521))

@@ -131,17 +131,17 @@ def read(lives):
 # ---- one holder ------------------------------------------------------------------------------------
 
 
-def cuts(record):
-    """From when on nobody is to believe that a token holds."""
-    ends = {}
-    for act in (*record.returns, *record.breaks):
-        ends[act.token] = min(act.begun, ends.get(act.token, FOREVER))
-    return ends
+def first(acts):
+    """By token: when the first of them was begun."""
+    found = {}
+    for act in acts:
+        found[act.token] = min(act.begun, found.get(act.token, FOREVER))
+    return found
 
 
 def two_holders(record):
     """Each with the one of another token that is the last to end."""
-    ends, active = cuts(record), []
+    ends, active = first([*record.returns, *record.breaks]), []
     for claim in sorted(record.claims, key=lambda it: it.begun):
         end = min(claim.until, ends.get(claim.token, FOREVER))
         if end <= claim.begun:
@@ -201,11 +201,13 @@ def back_again(record):
 def outlives(record, faults, quorum):
     """Who is broken is told so by the time that the breaker was told; unless a quorum of masters has data from before
     it."""
+    ends = first(record.returns)
     for one in record.breaks:
         for claim in record.claims:
-            if (claim.token == one.token and claim.asked < one.begun and claim.until > one.until + ROUNDED
-                    and len(older(faults, one.begun, claim.until)) < quorum):
-                yield (f"{claim.process} has {claim.token} until {claim.until}, which was broken at {one.told}: "
+            until = min(claim.until, ends.get(claim.token, FOREVER))
+            if (claim.token == one.token and claim.asked < one.begun and until > one.until + ROUNDED
+                    and len(older(faults, one.begun, until)) < quorum):
+                yield (f"{claim.process} has {claim.token} until {until}, which was broken at {one.told}: "
                        f"its holder may write until {one.until}")
 
 
