@@ -151,13 +151,19 @@ void master_connected(struct engine *e, unsigned index)
     say_hello(e, index, false);
 }
 
+static void count_failure(const struct engine *e, struct master *master)
+{
+    master->failures++;
+    master->given_up |= e->closing && !master_is_up(master);
+}
+
 static void leave(struct engine *e, unsigned index, const char *why)
 {
     struct master *master = &e->masters[index];
     ASSERT(master->state != MASTER_DOWN && master->state != MASTER_LEAVING);
     set_trouble(master, why);
+    count_failure(e, master);
     master->state = MASTER_LEAVING;
-    master->failures++;
     deadlines_set(&e->deadlines, &master->deadline, NEVER);
     engine_emit(e, EFFECT_DISCONNECT, index, NULL);
 }
@@ -199,7 +205,7 @@ void master_closed(struct engine *e, unsigned index, const char *why)
     if (master->state == MASTER_UP)
         count_brief(e, master);
     else if (master->state != MASTER_LEAVING)
-        master->failures++;
+        count_failure(e, master);
     remember_to_kill(master);
     master->facts.client_id = 0;
     master->facts.max_ttl_ms = 0;
@@ -445,6 +451,7 @@ static void come_up(struct engine *e, unsigned index)
     master->state = MASTER_UP;
     master->up_since = e->now;
     master->failures = 0;
+    master->given_up = false;
     master->tried = true;
     master->trouble[0] = '\0';
     judge_list(e);
@@ -649,6 +656,13 @@ void master_wake(struct engine *e, unsigned index)
     default:
         break;
     }
+}
+
+void master_hurry(struct engine *e, unsigned index)
+{
+    struct master *master = &e->masters[index];
+    if (master->state == MASTER_DOWN)
+        deadlines_set(&e->deadlines, &master->deadline, e->now);
 }
 
 void master_look(struct engine *e, unsigned index)
