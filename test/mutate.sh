@@ -404,6 +404,7 @@ mutant withdrawn-never    ledger/claim.c     "$(within withdraw 'claim->withdraw
 mutant withdrawn-late     ledger/claim.c     "$(within withdraw 'claim->at\[i\].promise = 0' '(void)0')"
 mutant withdrawn-by-old   ledger/claim.c     "$(within withdraw ' \|\| e->now < e->masters\[master\].abstains_until' '')"
 mutant withdrawn-over     ledger/claim.c     "$(within withdraw 'claim->at\[master\].promise <= e->now \|\|' 'claim->at[master].promise == 0 ||')"
+mutant withdrawn-unraised ledger/claim.c     "$(within hear_raise 'withdraw\(e, claim, master\)' '(void)e')"
 mutant gone-too-soon      lease/acquiring.c  "$(within why_failed 'how_many_lost_it\(e, lease\) > most' 'how_many_lost_it(e, lease) > 0')"
 mutant gone-unheard       lease/acquiring.c  "$(within cause_may_come 'told < wanted' '!lease->attached \&\& told < wanted')"
 mutant handed-on-attached lease/handover.c "$(within can_take_over '!holder->claim->foreign' 'true')"

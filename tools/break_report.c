@@ -125,8 +125,9 @@ static void show_may_write(struct text *out, const struct breakage *breakage)
     else if (breakage->lasts_ms >= 0)
         text_format(
             out,
-            "until it notices (told LOST), at most %s (longer if a quorum of masters restarts "
-            "with data from before this); if it is stopped, when it wakes",
+            "until it notices (told LOST), at most %s (longer if masters that restart with data "
+            "from before this, and those not reached, are a quorum); if it is stopped, when it "
+            "wakes",
             duration_show(span, breakage->lasts_ms));
     else
         text_format(out, "until it notices (told LOST); if it is stopped, when it wakes");

@@ -523,11 +523,16 @@ static void hear_setting(struct engine *e, struct claim *claim, unsigned master,
 
 /* The master did not store the fence: the token is gone there, or the master has lost its clock and
  * whatever else it kept. */
-static void hear_raise(struct ledger_entry *at, const struct reply *reply)
+static void hear_raise(const struct engine *e, struct claim *claim, unsigned master,
+                       const struct reply *reply)
 {
+    struct ledger_entry *at = &claim->at[master];
+    bool is_gone = reply->answer == ANSWER_HELD || reply->answer == ANSWER_ABSENT;
+    if (is_gone || reply->answer == ANSWER_NO_CLOCK)
+        withdraw(e, claim, master);
     if (reply->answer == ANSWER_NO_CLOCK)
         at->promise = 0;
-    if (reply->answer == ANSWER_HELD || reply->answer == ANSWER_ABSENT)
+    if (is_gone)
         now_absent(at, what_is_left(reply));
 }
 
@@ -566,7 +571,7 @@ bool claim_hear(struct engine *e, struct claim *claim, unsigned master, const st
     if (reply->tag.kind == REQUEST_RELEASE)
         return hear_release(e, claim, master, reply);
     if (reply->tag.kind == REQUEST_RAISE)
-        hear_raise(&claim->at[master], reply);
+        hear_raise(e, claim, master, reply);
     else if (request_sets_token(reply->tag.kind))
         hear_setting(e, claim, master, reply, wanted);
     return false;
