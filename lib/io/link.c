@@ -371,17 +371,19 @@ void link_flush(struct link *link)
         write_output(link);
 }
 
-static struct credentials login_of(const struct link *link)
+static const struct credentials *login_of(const struct link *link, struct credentials *room)
 {
     const struct address *address = link->connecting.address;
-    return (struct credentials){address->user, address->password, address->db, link->client_name};
+    *room = (struct credentials){address->user, address->password, address->db, link->client_name};
+    return room;
 }
 
 static void queue_request(struct link *link, const struct request *request)
 {
     enum step steps[STEPS_MAX];
-    struct credentials login = login_of(link);
-    unsigned count = command_write(&link->output, request, link->greeted ? NULL : &login, steps);
+    struct credentials room;
+    const struct credentials *login = link->greeted ? NULL : login_of(link, &room);
+    unsigned count = command_write(&link->output, request, login, steps);
     for (unsigned i = 0; i < count; i++)
         expect(link, &request->tag, steps[i]);
     if (request->tag.kind == REQUEST_HELLO)
@@ -416,8 +418,9 @@ void link_send(struct link *link, const struct request *request)
 static void subscribe(struct link *link)
 {
     enum step steps[STEPS_MAX];
-    struct credentials login = login_of(link);
-    unsigned count = command_write_subscribe(&link->output, &login, link->channel, steps);
+    struct credentials room;
+    unsigned count =
+        command_write_subscribe(&link->output, login_of(link, &room), link->channel, steps);
     for (unsigned i = 0; i < count; i++)
         expect(link, &(struct tag){0}, steps[i]);
     link->has_secret = true;
