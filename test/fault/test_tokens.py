@@ -130,8 +130,11 @@ class SetAgain(Tokens):
     def test_by_a_request_that_came_late(self):
         self.assert_condemned("tokens", f"master-4 has {A} again at {at(1550)}", 1)
 
-    def test_by_older_data(self):
+    def test_by_one_that_was_struck(self):
         self.record.fault("rolled-back", "master-4", 1400, 1450)
+        self.assert_well()
+        self.record.faults.clear()
+        self.record.fault("frozen", "master-4", 900, 1000)
         self.assert_well()
 
     def test_it_was_there_all_the_time(self):

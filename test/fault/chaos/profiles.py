@@ -108,7 +108,7 @@ PROFILES = {profile.name: profile for profile in (
             apart_s=1.5,  # a latch is mended on a master that votes again within a second
             of_masters=(*kinds.CRASHES, "frozen"), of_workers=tuple(kinds.WORKERS)),
     Profile("tokens", "leases go by their tokens beside others; masters come back from older data, also a quorum",
-            workers=2, names=2, ttl_ms=2000, skew_ms=COMMAND_SKEW_MS, holders=200, recipes=(("bearer", 6),),
+            workers=2, names=2, ttl_ms=2500, skew_ms=COMMAND_SKEW_MS, holders=200, recipes=(("bearer", 6),),
             shape="older", gap_s=(1.0, 3.5), of_masters=("rolled-back", "frozen"), of_workers=tuple(kinds.WORKERS)),
     Profile("calm", "no faults", seconds=20, programs=BOTH, skew_ms=COMMAND_SKEW_MS, holders=1000),
     Profile("tries", "no faults, and nobody waits", seconds=20, programs=BOTH,

@@ -26,6 +26,7 @@ STILL_TTLS = 1.3  # then all their promises are over
 AWAKE_S = 0.1
 
 
+OLDER_AGE_S = (0.3, 0.9)  # the sooner, the longer is what was given back there again
 DEAF_SHARE, DEAF_S = 0.5, (0.0, 0.5)
 APART_S = (0.1, 1.0)
 
@@ -272,9 +273,9 @@ def how_many(cast):
 def older(cast):
     """Some masters come back at once, each from what it had at one moment; in some cases another one hears nothing
     from that moment on. The next ones go down once these vote."""
-    faults, at = [], SNAPSHOT_AGE_S[1] + cast.draw.uniform(*APART_S)
+    faults, at = [], OLDER_AGE_S[1] + cast.draw.uniform(*APART_S)
     while True:
-        age, down = cast.draw.uniform(*SNAPSHOT_AGE_S), lasts(cast.draw, "rolled-back")
+        age, down = cast.draw.uniform(*OLDER_AGE_S), lasts(cast.draw, "rolled-back")
         end = at + down + silence_after(cast.profile, "rolled-back")
         if end > cast.end:
             break
@@ -282,7 +283,7 @@ def older(cast):
         faults += [Fault(at, "rolled-back", (master,), down, age) for master in sorted(masters)]
         if cast.draw.random() < DEAF_SHARE:
             faults.append(Fault(at - age, "frozen", (deaf,), age + down + cast.draw.uniform(*DEAF_S)))
-        at = end + SNAPSHOT_AGE_S[1] + cast.draw.uniform(*APART_S)
+        at = end + OLDER_AGE_S[1] + cast.draw.uniform(*APART_S)
     return (faults + spread(cast, cast.profile.of_workers, workers_struck)
             + spread(cast, cast.profile.of_workers, recipes_struck))
 

@@ -1,6 +1,6 @@
 """What masters had, as the watcher saw it: a token that was given back is never set again."""
 
-from .judge import OLDER, given_back
+from .judge import given_back
 
 EDGE = 20_000  # us: a fault is recorded a little before or after it happens
 
@@ -18,19 +18,19 @@ def looks(path, name):
     return sorted((at, master, token) for (at, master), token in found.items())
 
 
-def is_older(faults, quarantine, master, begin, end):
-    """It came back from older data, and abstains: it may have the token, or give it what it has by an older queue."""
-    return any(it.master == master and it.kind == OLDER and it.end + quarantine >= begin - EDGE
-               and it.begin <= end + EDGE for it in faults)
+def is_struck(faults, quarantine, master, begin, end):
+    """Older data may have the token, or a queue in which it waits; one that was frozen may not have heard that it was
+    given back, and still have it in its queue."""
+    return any(it.master == master and it.end + quarantine >= begin - EDGE and it.begin <= end + EDGE for it in faults)
 
 
 def set_again(record, seen, faults, quarantine):
-    """It was gone from that master after it was given back, and then there, with no older data."""
+    """It was gone from that master after it was given back, and then there, with nothing struck."""
     ends, before = given_back(record), {}
     for at, master, token in seen:
         was_at, was = before.get(master, (0, token))
         before[master] = (at, token)
         if (token in ends and token != was and was_at > ends[token]
-                and not is_older(faults, quarantine, master, was_at, at)):
+                and not is_struck(faults, quarantine, master, ends[token], at)):
             yield (f"master-{master} has {token} again at {at}, which was given back at {ends[token]} and gone at "
                    f"{was_at}")
