@@ -447,7 +447,8 @@ typedef void redlock_tally_callback(redlock_latch *latch, const redlock_tally *t
  * was not made may be left on less than a quorum of masters, where its creator died or lost the
  * connection: nobody can arrive there, and calls that find it in the way take it away when it has
  * been there for max_ttl_ms + clock_skew_ms.  Until then create is E_UNAVAILABLE if such leave it
- * no quorum: create again.  And a
+ * no quorum: create again.  Until then, too, no call puts another latch on these masters: that
+ * latch is E_GONE, with its arrivals, if one master too many of the others forgets it.  And a
  * master whose data is deleted while it runs (FLUSHALL, eviction), or whose wall clock is more than
  * clock_skew_ms off, counts as wrong, as for leases; it stays so until the latch ends.
  *
