@@ -133,6 +133,31 @@ static struct lease *renew_unanswered(unsigned times)
     return &actor->core;
 }
 
+static void test_is_not_looked_at_with_a_deadline(void **state)
+{
+    (void)state;
+    struct actor *actor = acquire();
+    const struct claim *claim = actor->core.claim;
+    fake_lose(&fake, 2, "broken pipe");
+    fake_call(&fake, actor, EVENT_RELEASE, 0);
+    assert_true(claim->timed);
+    assert_int_equal(fake.engine.look_at, 0);
+    for (unsigned i = 0; i < 2; i++)
+        answer(i, ANSWER_YES);
+}
+
+/* A push may carry any text. */
+static void test_is_found_by_a_whole_token(void **state)
+{
+    (void)state;
+    struct claim *claim = acquire()->core.claim;
+    char token[TOKEN_MAX + 1];
+    claim_enqueue(&fake.engine, claim);
+    claim_token(&fake.engine, claim, token);
+    assert_ptr_equal(claim_enqueued(&fake.engine, token, TOKEN_TEXT), claim);
+    assert_null(claim_enqueued(&fake.engine, token, TOKEN_TEXT - 1));
+}
+
 static void test_counts_what_is_in_flight(void **state)
 {
     (void)state;
@@ -163,6 +188,8 @@ int main(void)
         CORE_TEST(test_is_not_put_off_by_others),
         CORE_TEST(test_its_token_is_a_text),
         CORE_TEST(test_is_written_off_without_a_deadline),
+        CORE_TEST(test_is_not_looked_at_with_a_deadline),
+        CORE_TEST(test_is_found_by_a_whole_token),
         CORE_TEST(test_counts_what_is_in_flight),
         CORE_TEST(test_too_many_in_flight_are_never_absent),
     };

@@ -82,6 +82,19 @@ static void test_names_are_not_shared_by_any_number(void **state)
     end_all(3);
 }
 
+static void test_without_room_for_the_line_nothing_is_asked(void **state)
+{
+    (void)state;
+    make(0, WAIT);
+    unsigned sent = fake.sent;
+    fake.countdown = 1;
+    ask(0);
+    assert_int_equal(fake.countdown, 0);
+    assert_int_equal(crowd[0].core.state, LEASE_IDLE);
+    assert_int_equal(fake.sent, sent);
+    end(0);
+}
+
 static void test_little_room_is_kept_of_those_in_line(void **state)
 {
     (void)state;
@@ -152,6 +165,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CORE_TEST(test_in_line_they_have_no_room_and_share_the_names),
         CORE_TEST(test_names_are_not_shared_by_any_number),
+        CORE_TEST(test_without_room_for_the_line_nothing_is_asked),
         CORE_TEST(test_little_room_is_kept_of_those_in_line),
         CORE_TEST(test_what_is_kept_for_the_next_is_bounded),
         CORE_TEST(test_a_lease_may_be_lost_before_its_first_question),
