@@ -49,6 +49,9 @@ static const struct {
     {"NOAUTH", "it wants a password: redis://:PASSWORD@HOST, or redis://USER:PASSWORD@HOST"},
     {"NOPERM", "its ACL forbids this user what locks need: deploy/users.acl has a user "
                "that may do that and no more"},
+    {"PUBLISH in its scripts", "let its user publish on the channels of locks: +publish "
+                               "&redlock:*, as deploy/users.acl does; "
+                               "if PUBLISH was renamed (rename-command), give it back its name"},
     {"protected mode", "it takes connections from its own machine only: set a password or an ACL "
                        "there"},
     {"max number of clients", "it has no room for another connection: raise its maxclients"},

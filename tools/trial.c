@@ -8,10 +8,11 @@
 
 #define TTL_MS             5000
 #define MAX_TTL_MS         30000 /* for a master that knows none */
-#define WAIT_MS            1000
-#define REQUEST_TIMEOUT_MS 1000 /* a slow master does not refuse */
+#define WAIT_MS            3000  /* of which hearing of a grant late takes one second */
+#define REQUEST_TIMEOUT_MS 1000  /* a slow master does not refuse */
 #define CLOSE_TIMEOUT_MS   500
 #define LOOK_S             0.005
+#define UNTOLD             "PUBLISH in its scripts told nobody"
 #define BETWEEN            ", \t\n\v\f\r" /* the entries of a list */
 
 /* ---- The end ------------------------------------------------------------ */
@@ -76,6 +77,14 @@ static void note(struct text *text, const redlock_event *event)
     text_format(text, "%s", why[0] ? why : redlock_code_text(event->code));
 }
 
+/* It has the lock by what it found at its next look, for what the master told did not come. */
+static bool heard_nothing(const struct trial *trial)
+{
+    redlock_stats stats;
+    redlock_stats_get(trial->client, &stats, sizeof(stats));
+    return trial->released && stats.found > 0 && stats.pushes == 0;
+}
+
 static void on_waiter(redlock_lease *lease, const redlock_event *event, void *data)
 {
     struct trial *trial = data;
@@ -83,6 +92,8 @@ static void on_waiter(redlock_lease *lease, const redlock_event *event, void *da
     if (!trial->ended && event->kind == REDLOCK_NOT_ACQUIRED &&
         event->votes[0].kind == REDLOCK_VOTE_REFUSED)
         note(&trial->finding.no_queue, event);
+    if (!trial->ended && event->kind == REDLOCK_ACQUIRED && heard_nothing(trial))
+        text_format(&trial->finding.unheard, UNTOLD);
     end(trial);
 }
 
@@ -141,6 +152,14 @@ static bool is_queued(const struct trial *trial)
     return redlock_place_get(trial->waiter, &place) == REDLOCK_OK && place.expires_ms >= 0;
 }
 
+/* The master hands the lock over in the script that releases it, and tells the waiter there. */
+static void give_to_waiter(struct trial *trial)
+{
+    trial->released = true;
+    if (trial->finding.unheard.length > 0 || redlock_release(trial->holder) != REDLOCK_OK)
+        end(trial);
+}
+
 static void on_look(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct trials *trials = timer->data;
@@ -148,8 +167,9 @@ static void on_look(struct ev_loop *loop, ev_timer *timer, int events)
     (void)events;
     for (unsigned i = 0; i < REDLOCK_MASTERS_MAX; i++) {
         struct trial *trial = &trials->of[i];
-        if (trial->waiter && !trial->ended && trial->listened && is_queued(trial))
-            end(trial);
+        bool waits = trial->waiter && !trial->ended && !trial->released;
+        if (waits && trial->listened && is_queued(trial))
+            give_to_waiter(trial);
     }
 }
 

@@ -1,6 +1,7 @@
 /*
  * trial.h - asks each master alone for a lock, with a fence, on two names, and for a place in the
- * queue behind it.  The master refuses here what it would refuse to a user, whatever the reason.
+ * queue behind it; then it gives the lock back, so that the master hands it over to that place, and
+ * tells so.  The master refuses here what it would refuse to a user, whatever the reason.
  *
  * The names are redlock-nodes:<random>:1 and :2, behind the prefix; they are given back at once.
  */
@@ -28,7 +29,8 @@ struct trial {
     struct trials *all;
     redlock *client;
     redlock_lease *holder, *waiter;
-    bool ended, listened; /* it is known whether the waiter hears of grants */
+    bool ended, listened; /* it is known whether the waiter may subscribe */
+    bool released;        /* the holder's lock was given back, for the waiter */
     int64_t max_ttl_ms;
     struct finding finding;
 };

@@ -190,6 +190,17 @@ class Denied(Masters):
                 self.assertRegex(told, "  -> whoever waits gets a lock up to a second late: cannot subscribe: NOPERM .*\n"
                                        "  -> its ACL forbids this user what locks need")
 
+    def test_who_may_not_publish_is_told_by_nodes(self):
+        self.make_user("mute", "-publish")
+        env = self.env(REDLOCK_NODES=self.servers[0].uri("mute:pw@"))
+        told = self.redlock("nodes", "--prefix", "lock:", status=0, env=env).out
+        self.assertIn("locks work", told)
+        self.assertIn("  -> whoever waits gets a lock up to a second late: PUBLISH in its scripts told nobody\n"
+                      "  -> let its user publish on the channels of locks: +publish &redlock:*", told)
+        self.assertEqual(told.count("->"), 3)  # one master alone, too
+        told = self.redlock("nodes", "--json", "--prefix", "lock:", status=0, env=env).json
+        self.assertEqual(told["nodes"][0]["unheard"], "PUBLISH in its scripts told nobody")
+
     def test_a_waiter_behind_another_needs_its_rank(self):
         self.lock("lock:q")
         first = self.spawn("lock", "--wait", "1h", "lock:q")
