@@ -1,0 +1,154 @@
+/*
+ * What a blocking call is given may lie in what it fills: a caller that asks once more has the
+ * names, tokens and ids in the results of before.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "fixture.h"
+#include "sync_user.h"
+
+static redlock_sync *client;
+static redlock_sync_result result;
+
+static int open_one(void **state)
+{
+    (void)state;
+    client = open_on(&cluster);
+    result = (redlock_sync_result)REDLOCK_SYNC_RESULT_INIT;
+    return 0;
+}
+
+static int close_one(void **state)
+{
+    (void)state;
+    redlock_sync_close(client, 5000);
+    redlock_sync_free(client);
+    return 0;
+}
+
+static const char *in_text(const char *what)
+{
+    snprintf(result.text, sizeof result.text, "%s", what);
+    return result.text;
+}
+
+static const char *in_votes(const char *what)
+{
+    snprintf(result.votes, sizeof result.votes, "%s", what);
+    return result.votes;
+}
+
+static void is_held(const char *name)
+{
+    assert_true(cluster_holders(&cluster, name, NULL) >= 2);
+}
+
+static void test_acquire(void **state)
+{
+    (void)state;
+    redlock_sync_lease *lease, *again;
+    redlock_lease_options options = terms(10000, 0);
+    assert_code(redlock_sync_acquire(client, &lease, in_text("one"), &options, &result),
+                REDLOCK_OK);
+    is_held("one");
+    give_back(lease);
+    options.reentrant = true;
+    assert_code(redlock_sync_acquire(client, &lease, in_votes("two"), &options, &result),
+                REDLOCK_OK);
+    is_held("two");
+    assert_code(redlock_sync_acquire(client, &again, in_text("two"), &options, &result),
+                REDLOCK_OK);
+    assert_ptr_equal(again, lease);
+    give_back(again);
+    give_back(lease);
+}
+
+static void test_acquire_names(void **state)
+{
+    (void)state;
+    redlock_sync_lease *lease;
+    redlock_lease_options options = terms(10000, 0);
+    redlock_name names[] = {{.bytes = in_text("three"), .length = 5},
+                            {.bytes = in_votes("four"), .length = 4}};
+    assert_code(redlock_sync_acquire_names(client, &lease, names, 2, &options, NULL, NULL, &result),
+                REDLOCK_OK);
+    is_held("three");
+    is_held("four");
+    give_back(lease);
+}
+
+static void test_announce_and_leader(void **state)
+{
+    (void)state;
+    redlock_leader leader;
+    char value[16] = "leads";
+    redlock_lease_options options = terms(10000, 0);
+    options.fence = true;
+    redlock_sync_lease *lease = take(client, "leads", &options);
+    assert_code(redlock_sync_announce(lease, in_votes("blue"), 4, &result), REDLOCK_OK);
+    assert_code(redlock_sync_leader(client, value, &leader, value, sizeof value, &result),
+                REDLOCK_OK);
+    assert_int_equal(leader.length, 4);
+    assert_memory_equal(value, "blue", 4);
+    leader.value = in_text("leads");
+    assert_code(redlock_sync_leader(client, leader.value, &leader, value, 4, &result), REDLOCK_OK);
+    assert_true(leader.term == redlock_sync_fence(lease));
+    give_back(lease);
+}
+
+static void test_barrier(void **state)
+{
+    (void)state;
+    redlock_barrier_options options = REDLOCK_BARRIER_INIT;
+    redlock_passage passage = {.token = "worker-1"};
+    options.parties = 1;
+    options.token = passage.token;
+    for (int i = 0; i < 2; i++) {
+        assert_code(redlock_sync_barrier(client, in_text("barrier"), &options, &passage, &result),
+                    REDLOCK_OK);
+        assert_string_equal(passage.token, "worker-1");
+    }
+}
+
+static void test_latch(void **state)
+{
+    (void)state;
+    redlock_latch_options options = REDLOCK_LATCH_INIT;
+    redlock_tally tally = {.id = "latch"}, made;
+    options.arrivals = 2;
+    options.wait_ms = 5000;
+    assert_code(redlock_sync_latch_create(client, tally.id, &options, &tally, &result), REDLOCK_OK);
+    made = tally;
+    options.id = tally.id;
+    snprintf(tally.arrival, sizeof tally.arrival, "first");
+    options.arrival = tally.arrival;
+    assert_code(redlock_sync_latch_arrive(client, in_text("latch"), &options, &tally, &result),
+                REDLOCK_OK);
+    assert_string_equal(tally.id, made.id);
+    assert_string_equal(tally.arrival, "first");
+    options.arrival = NULL;
+    assert_code(redlock_sync_latch_count(client, in_votes("latch"), &options, &tally, &result),
+                REDLOCK_OK);
+    assert_int_equal(tally.arrived, 1);
+    snprintf(tally.arrival, sizeof tally.arrival, "second");
+    options.arrival = tally.arrival;
+    assert_code(redlock_sync_latch_arrive(client, in_text("latch"), &options, &tally, &result),
+                REDLOCK_OK);
+    options.arrival = NULL;
+    assert_code(redlock_sync_latch_await(client, in_text("latch"), &options, &tally, &result),
+                REDLOCK_OK);
+    assert_string_equal(tally.id, made.id);
+    assert_true(tally.open);
+}
+
+#define CASE(test) cmocka_unit_test_setup_teardown(test, open_one, close_one)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(test_acquire), CASE(test_acquire_names), CASE(test_announce_and_leader),
+        CASE(test_barrier), CASE(test_latch),
+    };
+    return RUN_WITH(tests, .masters = 3);
+}
