@@ -157,6 +157,30 @@ static void count_failure(const struct engine *e, struct master *master)
     master->given_up |= e->closing && !master_is_up(master);
 }
 
+/* No quorum is possible without the wrong entries.  If one was there before, the list was right,
+ * and what is wrong now is the masters': they are waited for. */
+static void judge_list(struct engine *e)
+{
+    unsigned wrong = 0, up = 0;
+    enum cause cause = CAUSE_NONE;
+    for (unsigned i = 0; i < e->config.masters; i++) {
+        const struct master *master = &e->masters[i];
+        up += master_is_up(master);
+        wrong += master->refused != CAUSE_NONE;
+        cause = cause ? cause : master->refused;
+    }
+    e->had_quorum |= up >= e->quorum;
+    bool none_is_left = wrong > e->config.masters - e->quorum;
+    e->misconfigured = none_is_left && !e->had_quorum ? cause : CAUSE_NONE;
+}
+
+/* What cannot be asked any more may be right when it can. */
+static void may_be_right(struct engine *e, struct master *master)
+{
+    master->refused = CAUSE_NONE;
+    judge_list(e);
+}
+
 static void leave(struct engine *e, unsigned index, const char *why)
 {
     struct master *master = &e->masters[index];
@@ -164,6 +188,7 @@ static void leave(struct engine *e, unsigned index, const char *why)
     set_trouble(master, why);
     count_failure(e, master);
     master->state = MASTER_LEAVING;
+    may_be_right(e, master);
     deadlines_set(&e->deadlines, &master->deadline, NEVER);
     engine_emit(e, EFFECT_DISCONNECT, index, NULL);
 }
@@ -204,8 +229,10 @@ void master_closed(struct engine *e, unsigned index, const char *why)
         set_trouble(master, why);
     if (master->state == MASTER_UP)
         count_brief(e, master);
-    else if (master->state != MASTER_LEAVING)
+    else if (master->state != MASTER_LEAVING) {
         count_failure(e, master);
+        may_be_right(e, master);
+    }
     remember_to_kill(master);
     master->facts.client_id = 0;
     master->facts.max_ttl_ms = 0;
@@ -251,14 +278,16 @@ static unsigned same_as(const struct engine *e, unsigned index, const char *run_
     return index;
 }
 
-/* Another process than before, and it had begun before that one answered for the last time: it is
- * no restart.  Uptime is cut to seconds at both ends. */
+/* Another process than before, on the same connection, or it had begun before that one answered for
+ * the last time: it is no restart.  Uptime is cut to seconds at both ends. */
 static bool is_beside(const struct engine *e, const struct master *master,
                       const struct hello *hello)
 {
     usec uptime = MS(1000 * (believable(hello->uptime_s, UPTIME_MOST) - 1));
-    if (!master->met || strcmp(master->facts.run_id, hello->run_id) == 0 || uptime <= 0)
+    if (!master->met || strcmp(master->facts.run_id, hello->run_id) == 0)
         return false;
+    if (master->heard || uptime <= 0)
+        return master->heard;
     return e->now - (uptime - quorum_drift(uptime, e->config.drift_ppm)) < master->lived_at;
 }
 
@@ -280,35 +309,22 @@ static bool are_several(struct engine *e, struct master *master, const struct he
     return master->several_until != 0;
 }
 
-/* No quorum is possible without the wrong entries.  If one was there before, the list was right,
- * and what is wrong now is the masters': they are waited for. */
-static void judge_list(struct engine *e)
-{
-    unsigned wrong = 0, up = 0;
-    enum cause cause = CAUSE_NONE;
-    for (unsigned i = 0; i < e->config.masters; i++) {
-        const struct master *master = &e->masters[i];
-        up += master_is_up(master);
-        wrong += master->refused != CAUSE_NONE;
-        cause = cause ? cause : master->refused;
-    }
-    e->had_quorum |= up >= e->quorum;
-    bool none_is_left = wrong > e->config.masters - e->quorum;
-    e->misconfigured = none_is_left && !e->had_quorum ? cause : CAUSE_NONE;
-}
-
 /* It counts as a master that is down: others may be enough. */
 static void refuse(struct engine *e, unsigned index, enum cause cause, const char *why)
 {
+    leave(e, index, why);
     e->masters[index].refused = cause;
     judge_list(e);
-    leave(e, index, why);
 }
 
 static void refuse_several(struct engine *e, unsigned index)
 {
-    refuse(e, index, CAUSE_NO_MASTER,
-           "is an address of several servers: list each master, and no balancer");
+    char why[VOTE_TEXT_MAX];
+    snprintf(why, sizeof why,
+             "is an address of several servers: list each master, and no balancer; "
+             "one that answers alone for %lld s votes",
+             (long long)(promises_last(e) + MS(1000) - 1) / MS(1000));
+    refuse(e, index, CAUSE_NO_MASTER, why);
 }
 
 static void refuse_role(struct engine *e, unsigned index, const char *role)
