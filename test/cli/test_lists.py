@@ -5,7 +5,7 @@ Each counts as a master that is down, for every command alike, and is said; stat
 
 import unittest
 
-from harness import ClusterCase, until
+from harness import Case, ClusterCase, until
 from relay import Balancer
 from server import Server
 
@@ -99,6 +99,26 @@ class Wrong(ClusterCase):
         server.cli("REPLICAOF", "NO", "ONE")
         told = self.redlock("nodes", env=env, status=0).out
         self.assertNotIn("refused", told)
+
+
+class Promoted(Case):
+    def test_was_a_replica(self):
+        """It lost what it had promised, though it runs on, so it abstains."""
+        first, second, third = servers = [Server("repl-diskless-sync-delay 0") for _ in range(3)]
+        for server in servers:
+            self.addCleanup(server.stop)
+        env = self.env(REDLOCK_NODES=",".join(server.uri() for server in servers), REDLOCK_MAX_TTL="6s")
+        votes = "3 of 3 masters vote"
+        until(lambda: votes in self.redlock("nodes", env=env).out, "they have run for long enough")
+        first.pause()
+        self.redlock("lock", "--ttl", "6s", "a", env=env, status=0)
+        first.resume()
+        third.cli("REPLICAOF", "127.0.0.1", first.port)
+        until(lambda: "master_link_status:up" in third.cli("INFO", "replication").split(), "it is synced")
+        third.cli("REPLICAOF", "NO", "ONE")
+        told = self.redlock("run", "a", "--", "true", env=env, status=75).err
+        self.assertIn("abstains", told)
+        until(lambda: votes in self.redlock("nodes", env=env).out, "it votes again")
 
 
 class Balanced(ClusterCase):

@@ -58,6 +58,10 @@ if was[1] ~= run_id then
     -- Uptime is cut to seconds at both ends, so it may be a second too long: the
     -- quarantine would then end that much too early.
     started = now - math.max(0, uptime - 1) * 1000000
+    -- It was a replica: what it had promised is gone, and nobody knows since when.
+    if (tonumber(fact('second_repl_offset')) or -1) ~= -1 then
+        started = now
+    end
 end
 -- `longest`: how long a forgotten lease may last, with the skew.  `ahead`: how far a believed
 -- clock may be above a wall (a window and the longer of lease and skew), less the lease.
