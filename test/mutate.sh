@@ -414,6 +414,7 @@ mutant withdrawn-by-old   ledger/claim.c     "$(within withdraw ' \|\| e->now < 
 mutant withdrawn-over     ledger/claim.c     "$(within withdraw 'claim->at\[master\].promise <= e->now \|\|' 'claim->at[master].promise == 0 ||')"
 mutant withdrawn-unraised ledger/claim.c     "$(within hear_raise 'withdraw\(e, claim, master\)' '(void)e')"
 mutant free-by-forgetting lease/recording.c  "$(within recording_peek 'reply->answer == ANSWER_ABSENT \&\& master_abstains\(e, &e->masters\[master\]\)' 'false')"
+mutant gone-by-abstaining lease/releasing.c  "$(within count_of_voting 'e->now >= e->masters\[i\]\.abstains_until' 'true')"
 mutant gone-too-soon      lease/acquiring.c  "$(within why_failed 'how_many_lost_it\(e, lease\) > most' 'how_many_lost_it(e, lease) > 0')"
 mutant gone-unheard       lease/acquiring.c  "$(within cause_may_come 'told < wanted' '!lease->attached \&\& told < wanted')"
 mutant handed-on-attached lease/handover.c "$(within can_take_over '!holder->claim->foreign' 'true')"

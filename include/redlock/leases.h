@@ -275,7 +275,8 @@ REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_acquire_names(
  * lease, NOT_ACQUIRED with E_GONE if so many have it no more that no quorum can have it,
  * and with E_UNAVAILABLE if that is not known.  A master that abstains may have come up with
  * a token that was given back meanwhile: it is not asked.  A failed attach leaves the lease as it
- * is. Otherwise as redlock_acquire_names(); wait_ms is not used.  A name that the lease has shared
+ * is.  One process alone may have a token: one that gives it back while this one attaches, or
+ * later, ends the lease, which is told by LOST with the next renewal.  Otherwise as redlock_acquire_names(); wait_ms is not used.  A name that the lease has shared
  * must be given as shared, or the lease counts as gone.  The lease keeps the fence that it was
  * acquired with, which only its first holder knows: E_ARGUMENT if options->fence is set.
  */
@@ -473,9 +474,9 @@ REDLOCK_API bool redlock_is_shared(const redlock_lease *lease);
  *   REDLOCK_OK             a quorum confirmed that the lease was still ours, or it
  *                          was handed over in memory, still valid, to the next waiter
  *                          of this client: there was no other holder before
- *   REDLOCK_E_GONE         the lease was not ours any more on a quorum, or LOST had
- *                          been told already
- *   REDLOCK_E_UNAVAILABLE  too few masters answered in time to tell; the release
+ *   REDLOCK_E_GONE         the lease was not ours any more on so many masters that vote that no
+ *                          quorum can have had it, or LOST had been told already
+ *   REDLOCK_E_UNAVAILABLE  too few masters that vote answered in time to tell; the release
  *                          stays owed and is repeated in the background
  * A release of a lease that is still being acquired cancels it (NOT_ACQUIRED,
  * E_CANCELLED).  After LOST it speeds the cleaning up, and RELEASED follows too.

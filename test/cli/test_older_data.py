@@ -51,6 +51,15 @@ class OlderData(Case):
         self.assertNotIn("released", result.out)
         self.assertNotIn(token, self.cluster.values(self.name))
 
+    def test_what_masters_forgot_was_not_gone(self):
+        token = self.lock_on_all("--ttl", "20s", self.name)
+        self.cluster.restart(2, 3)
+        for master in (2, 3):
+            self.cluster.cli(master, "DEL", self.name)
+        result = self.redlock("unlock", "--token", token, self.name, status=69)
+        self.assertIn("abstains", result.err)
+        self.assertFalse(any(self.cluster.values(self.name)))
+
     def test_a_broken_holder_is_told_though_two_masters_have_its_token_again(self):
         process = self.spawn("run", "--ttl", "6s", self.name, "--", "sleep", "100")
         until(lambda: len(set(self.cluster.values(self.name))) == 1 and all(self.cluster.values(self.name)),

@@ -68,11 +68,14 @@ void lease_release_sent(struct engine *e, struct lease *lease, uint16_t masters)
 
 #define REFUSED (1U << VOTE_FREE | 1U << VOTE_HELD)
 
-static unsigned count_of(const struct lease *lease, unsigned masters, unsigned votes)
+/* That a master which abstains has the names no more proves nothing: it may have forgotten them,
+ * and keeps others out all the same. */
+static unsigned count_of_voting(const struct engine *e, const struct lease *lease, unsigned votes)
 {
     unsigned count = 0;
-    for (unsigned i = 0; i < masters; i++)
-        count += votes >> lease->attempt->round->ballots[i].vote & 1;
+    for (unsigned i = 0, masters = lease_masters(e); i < masters; i++)
+        if (votes >> lease->attempt->round->ballots[i].vote & 1) /* seldom */
+            count += e->now >= e->masters[i].abstains_until;
     return count;
 }
 
@@ -80,20 +83,20 @@ static unsigned count_of(const struct lease *lease, unsigned masters, unsigned v
  * them.  It had none if each quorum has a master that kept them. */
 static bool was_kept(const struct engine *e, const struct lease *lease)
 {
-    unsigned kept = count_of(lease, lease_masters(e), 1U << VOTE_GRANTED);
+    unsigned kept = round_count(lease_round(lease), lease_masters(e), VOTE_GRANTED);
     return kept > lease_masters(e) - e->quorum;
 }
 
 static bool was_lost(const struct engine *e, const struct lease *lease)
 {
-    return count_of(lease, lease_masters(e), REFUSED | 1U << VOTE_HEALED) >= e->quorum;
+    return count_of_voting(e, lease, REFUSED | 1U << VOTE_HEALED) >= e->quorum;
 }
 
 /* "Gone" is certain once too few masters can still have had the token.  "Unavailable" is known only
  * when no answer is left to come. */
 static void weigh_refused(struct engine *e, struct lease *lease)
 {
-    unsigned refused = count_of(lease, lease_masters(e), REFUSED);
+    unsigned refused = count_of_voting(e, lease, REFUSED);
     bool lost = leaving_is_under_way(lease) && was_lost(e, lease);
     if (lost || lease_masters(e) - refused < e->quorum)
         end(e, lease, CAUSE_GONE);
