@@ -193,11 +193,14 @@ typedef struct redlock_lease_options {
      *   A permit and the name itself have nothing to do with each other: who holds the name
      * exclusively keeps nobody from a permit.  A lease with a permit cannot be detached,
      * downgraded or upgraded.  E_ARGUMENT: below 0 or above the maximum, with several names,
-     * with a shared one, with redlock_attach(), or with `reentrant`. */
+     * with a shared one, with redlock_attach(), with `reentrant`, or if K times the bytes of the
+     * name is above REDLOCK_PERMITS_BYTES_MAX, for a master looks at all slots at once: 1,024
+     * permits are of a name of 256 bytes at most, and a name of 1,024 bytes has 256. */
     int64_t permits;
 } redlock_lease_options;
 
-#define REDLOCK_PERMITS_MAX 1024
+#define REDLOCK_PERMITS_MAX       1024
+#define REDLOCK_PERMITS_BYTES_MAX 262144 /* K times the bytes of the name, prefix included */
 
 #define REDLOCK_FOREVER INT64_MAX
 #ifndef __cplusplus

@@ -135,6 +135,11 @@ static redlock_code check_permits(redlock *client, const redlock_name *names, si
     if (terms->shared || names[0].shared)
         return client_fail(client, REDLOCK_E_ARGUMENT,
                            "a permit cannot be shared: give the name more permits");
+    size_t length = strlen(client->prefix) + names[0].length;
+    if (length * terms->permits > REDLOCK_PERMITS_BYTES_MAX)
+        return client_fail(client, REDLOCK_E_ARGUMENT,
+                           "a name of %zu bytes has %zu permits at most: lock a hash of it", length,
+                           REDLOCK_PERMITS_BYTES_MAX / length);
     return REDLOCK_OK;
 }
 

@@ -54,6 +54,11 @@ class Many(ClusterCase):
         told = self.redlock("status", "--json", *names, status=0).json
         self.assertEqual({(it["state"], it["out"], it["permits"]) for it in told["names"]}, {("permits", 1, 64)})
 
+    def test_permits_times_the_length_of_the_name(self):
+        self.redlock("run", "--permits", "256", "n" * 1024, "--", "true", status=0)
+        told = self.redlock("run", "--permits", "257", "n" * 1024, "--", "true", status=64).err
+        self.assertIn("a name of 1024 bytes has 256 permits at most: lock a hash of it", told)
+
     def test_all_slots_of_a_name(self):
         """A holder's slot is looked for in all, some at a time."""
         value = self.give_permits(["pool"], 1024)

@@ -362,6 +362,8 @@ static void refused(const redlock_name *names, size_t count, const redlock_lease
 static void what_cannot_be_is_refused(void **state)
 {
     (void)state;
+    char long_name[REDLOCK_NAME_MAX];
+    memset(long_name, 'n', sizeof long_name);
     static const redlock_name two[] = {{"pool", 4, false}, {"other", 5, false}};
     static const redlock_name read[] = {{"pool", 4, true}};
     redlock_lease_options terms = permits(-1, 0);
@@ -372,6 +374,9 @@ static void what_cannot_be_is_refused(void **state)
     terms.permits = 4;
     refused(two, 2, &terms, "permits are of one name");
     refused(read, 1, &terms, "a permit cannot be shared");
+    terms.permits = 257;
+    refused(&(redlock_name){long_name, REDLOCK_NAME_MAX, false}, 1, &terms,
+            "a name of 1024 bytes has 256 permits at most");
     assert_code(redlock_attach(ours.client, &lease, two, 1, "token", &terms, take_hear, NULL),
                 REDLOCK_E_ARGUMENT);
     assert_non_null(strstr(redlock_last_error(ours.client), "cannot be taken over"));

@@ -109,16 +109,29 @@ static void the_dead_are_skipped(void **state)
     assert_int_equal(cluster_keys(&cluster), 0);
 }
 
-/* The dead ahead of it take longer to be cleared away than it lives. */
-static void who_dies_while_it_is_served_is_answered(void **state)
+static void put_dead(unsigned count)
+{
+    TELL("EVAL %s 0 %u",
+         "for i = 1, ARGV[1] do redis.call('zadd', 'redlock:queue:x', i, 'dead-' .. i) end", count);
+}
+
+/* A script takes out 256 of them: many would hold the master up. */
+static void the_dead_are_taken_out_some_at_a_time(void **state)
 {
     (void)state;
     assert_int_equal(grant("x", "holder"), ANSWER_YES);
-    TELL("EVAL %s 0",
-         "for i = 1, 20000 do redis.call('zadd', 'redlock:queue:x', i, 'dead-' .. i) end");
-    assert_int_equal(queue_for("x", "dying", 20001, 1), ANSWER_QUEUED);
-    assert_int_equal(reply.position, 0);
-    await_death("dying");
+    put_dead(600);
+    assert_int_equal(queue("x", "alive", 20001), ANSWER_QUEUED);
+    assert_int_equal(reply.position, 600 - 256);
+    assert_int_equal(queue("x ~y", "another", 20002), ANSWER_QUEUED); /* by queue.lua */
+    assert_int_equal(reply.position, 600 - 2 * 256 + 1);
+    put_dead(600);
+    assert_int_equal(release("x", "holder"), ANSWER_YES);
+    assert_nothing_more_was_told();
+    assert_int_equal(grant("x", "barger"), ANSWER_HELD);
+    assert_nothing_more_was_told();
+    assert_int_equal(queue("x", "alive", 20001), ANSWER_YES);
+    assert_told("alive");
 }
 
 static void a_name_that_ran_out_goes_to_the_first_who_asks_again(void **state)
@@ -282,12 +295,22 @@ static void names_of_any_bytes(void **state)
     names_drop(&memory, names);
 }
 
+#define LIST_SIZE (64 * 8)
+
+/* "n0 n1 n2 ..." */
+static void name_64(char list[LIST_SIZE], char letter)
+{
+    size_t length = 0;
+    for (unsigned i = 0; i < 64; i++)
+        length +=
+            (size_t)snprintf(list + length, LIST_SIZE - length, "%s%c%u", i ? " " : "", letter, i);
+}
+
 static void sixty_four_names(void **state)
 {
     (void)state;
-    char list[64 * 8] = "";
-    for (unsigned i = 0; i < 64; i++)
-        snprintf(list + strlen(list), sizeof list - strlen(list), "%sn%u", i ? " " : "", i);
+    char list[LIST_SIZE];
+    name_64(list, 'n');
     assert_int_equal(grant(list, "holder"), ANSWER_YES);
     assert_int_equal(queue(list, "waiter", 2000), ANSWER_QUEUED);
     assert_int_equal(queue("n63", "behind", 2010), ANSWER_QUEUED);
@@ -298,6 +321,23 @@ static void sixty_four_names(void **state)
     assert_int_equal(release(list, "waiter"), ANSWER_YES);
     assert_told("behind");
     assert_int_equal(cluster_keys(&cluster), 1);
+}
+
+/* More would hold the master up. */
+static void a_script_gives_sixty_four_names(void **state)
+{
+    (void)state;
+    char a[LIST_SIZE], b[LIST_SIZE];
+    name_64(a, 'a');
+    name_64(b, 'b');
+    assert_int_equal(grant("a0 b0", "holder"), ANSWER_YES);
+    assert_int_equal(queue(a, "first", 2000), ANSWER_QUEUED);
+    assert_int_equal(queue(b, "second", 2010), ANSWER_QUEUED);
+    assert_int_equal(release("a0 b0", "holder"), ANSWER_YES);
+    assert_told("first");
+    assert_nothing_more_was_told();
+    assert_int_equal(grant("b0", "barger"), ANSWER_HELD);
+    assert_heard("second 2012");
 }
 
 /* ---- Asking again ---- */
@@ -694,7 +734,7 @@ int main(void)
         TEST(a_holder_of_another_library_is_told),
         TEST(a_name_that_is_waited_for_is_never_free),
         TEST(the_dead_are_skipped),
-        TEST(who_dies_while_it_is_served_is_answered),
+        TEST(the_dead_are_taken_out_some_at_a_time),
         TEST(a_name_that_ran_out_goes_to_the_first_who_asks_again),
         TEST(a_grant_does_not_pass_those_who_wait),
         TEST(a_grant_does_not_pass_one_who_waits_for_more),
@@ -705,6 +745,7 @@ int main(void)
         TEST(half_of_the_names_are_not_ours),
         TEST(names_of_any_bytes),
         TEST(sixty_four_names),
+        TEST(a_script_gives_sixty_four_names),
         TEST(it_is_ours_but_somebody_is_ahead),
         TEST(asking_again_prolongs_and_never_shortens),
         TEST(who_has_it_is_told_as_far_as_it_is_known),

@@ -7,8 +7,13 @@
 -- These are not in KEYS: they follow from the names, and a master is no cluster.
 -- uses holders.lua
 
+-- No script takes long: it gives waiters so many names, or little more, and takes so many dead out.  What
+-- it leaves over is done by the next script that looks at the queue; each waiter's refresh does.
+local names_left, dead_left = 64, 256
+
 -- The first live waiter of the name, the ms that it has left, and its ticket.  The dead
--- ahead of it are removed.  Returns nil if the key is no queue.  A user that may not look
+-- ahead of it are removed; one that is left over, for which no ms are left, stands for a waiter.
+-- Returns nil if the key is no queue.  A user that may not look
 -- gets an error, which a release catches by pcall, for a release must not fail.
 local function first_alive(name)
     local queue = 'redlock:queue:' .. name
@@ -21,9 +26,10 @@ local function first_alive(name)
             return nil
         end
         local left = redis.call('pttl', 'redlock:waiter:' .. head[1])
-        if left > 0 then
+        if left > 0 or dead_left == 0 then
             return head[1], left, tonumber(head[2])
         end
+        dead_left = dead_left - 1
         redis.call('zrem', queue, head[1])
     end
 end
@@ -57,21 +63,18 @@ local function tick()
     return text
 end
 
--- So many readers get a name in one script beside the first ones: none may take long.  The
--- others get it from the next script that looks at the queue.
-local further = 63
-
 -- Gives a free or marked name to its first waiter, with the other names that it waits for: all
 -- or none; and on to the next ones while it is shared.  A waiter that cannot be told finds out
 -- with its next refresh.
 local function hand_over(name, is_marked)
     local token, left = first_alive(name)
-    if not token then
+    if not token or left <= 0 or names_left <= 0 then
         return
     end
     local waiter = 'redlock:waiter:' .. token
     local names, modes, shared = cmsgpack.unpack(redis.call('get', waiter)), nil, false
     local channel = table.remove(names, 1)
+    names_left = names_left - #names
     if type(channel) == 'table' then
         channel, modes = channel[1], channel[2]
         for i = 1, #names do
@@ -98,8 +101,7 @@ local function hand_over(name, is_marked)
     end
     redis.call('del', waiter)
     redis.pcall('publish', channel, token .. ' ' .. clock)
-    if shared and further > 0 then
-        further = further - 1
+    if shared then
         return hand_over(name, true)
     end
 end

@@ -42,18 +42,15 @@ local function stands(is)
         tonumber(is.ends) - ms_now(), age(is), table.concat(arrived, '\n')}
 end
 
--- Counts an arrival, if not enough are counted; returns whether that makes enough.
-local function count(is, arrival)
-    local of = tonumber(is.of)
-    return counted() < of and redis.call('zadd', latch, 0, 'a:' .. arrival) == 1 and counted() == of
-end
-
--- Counts those who have arrived, one a line, and stores that it is open if `opened` is '1'.  Who waits
--- is told if it may be open now.
+-- Counts those who have arrived, one a line, if not enough are counted, and stores that it is open if
+-- `opened` is '1'.  Who waits is told if it may be open now.
 local function take_in(is, arrived, opened)
-    local news = false
+    local news, missing = false, tonumber(is.of) - counted()
     for arrival in string.gmatch(arrived, '[^\n]+') do
-        news = count(is, arrival) or news
+        if missing > 0 and redis.call('zadd', latch, 0, 'a:' .. arrival) == 1 then
+            missing = missing - 1
+            news = missing == 0
+        end
     end
     if opened == '1' then
         is.open = true

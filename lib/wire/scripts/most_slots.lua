@@ -3,7 +3,7 @@
 -- look at no slot beyond it.  The build puts this where a script says that it uses it.
 local count = tonumber(ARGV[5])
 local most, kept = redis.pcall('get', permits), math.max(3600000, lasts)
-local known = type(most) == 'string' and math.min(tonumber(most) or 0, 1024) or 0
+local known = type(most) == 'string' and math.min(tonumber(most) or 0, slots_most) or 0
 if known > count and redis.call('pttl', permits) < lasts then
     -- The larger number is forgotten, unless a slot beyond this one is held or waited for.
     local beyond = {}

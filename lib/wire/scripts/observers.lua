@@ -24,13 +24,18 @@ local function listen(channel, keep)
 end
 
 -- Tells the observers, or the first thousand of them, what is said, with the ms that it has left;
--- '' and '0': they must ask.  One that is not told, as a user's ACL may have it, finds out when it
--- asks.
+-- '' and '0': they must ask, as those must for whom the room does not suffice.  One that is not told, as a
+-- user's ACL may have it, finds out when it asks.
 local function tell(left, record)
     local channels = redis.pcall('zrange', observers, string.format('(%.0f', ms_now()), '+inf',
         'byscore', 'limit', 0, 1000)
+    local begins, room = string.format('said %.0f ', #name) .. name .. ' ', 524288
+    local message = begins .. left .. ' ' .. record
     for i = 1, #channels do
-        redis.pcall('publish', channels[i],
-            string.format('said %.0f ', #name) .. name .. ' ' .. left .. ' ' .. record)
+        if room < #record then
+            message, record = begins .. '0 ', ''
+        end
+        room = room - #record
+        redis.pcall('publish', channels[i], message)
     end
 end

@@ -43,10 +43,10 @@ end
 
 -- uses waiters.lua
 
--- Of more than a thousand places only these are looked at, and the others are counted as they are.
+-- Of more than 600 places only these are looked at, and the others are counted as they are.
 local function who_wait_for_a_slot(permits)
     local alive, count = {}, 0
-    local looked_at = each_waiter(permits, 1000, function(token)
+    local looked_at = each_waiter(permits, 600, function(token)
         count = count + 1
         alive[#alive + 1] = count <= most and string.sub(token, 1, 100) or nil
     end)
@@ -62,14 +62,15 @@ local function permits_of(name)
     if not stored then
         return nil
     end
-    local count = type(stored) == 'string' and math.min(tonumber(stored) or 0, 1024) or 0
-    local known = count > 0 and count or 1024
+    local slots_most = math.min(1024, math.floor(262144 / #name)) -- as in slots.lua
+    local count = type(stored) == 'string' and math.min(tonumber(stored) or 0, slots_most) or 0
+    local known = count > 0 and count or slots_most
     for j = 1, known do
         slots[j] = 'redlock:permit:' .. (j - 1) .. ':' .. name
     end
-    local held, left, holders, all = 0, -2, {}, redis.call('exists', unpack(slots))
-    for j = 1, all > 0 and known or 0 do
-        local value = held < all and value_of(slots[j])
+    local held, left, holders, values = 0, -2, {}, redis.call('mget', unpack(slots))
+    for j = 1, known do
+        local value = values[j]
         if value then
             held, count = held + 1, math.max(count, j)
             left = held == 1 and redis.call('pttl', slots[j]) or left

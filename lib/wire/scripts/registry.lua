@@ -4,7 +4,7 @@
 -- As many as a client said, or 1.
 local function known_slots()
     local most = redis.pcall('get', permits)
-    return type(most) == 'string' and math.min(tonumber(most) or 1, 1024) or 1
+    return type(most) == 'string' and math.min(tonumber(most) or 1, slots_most) or 1
 end
 
 local function free_slots(count)

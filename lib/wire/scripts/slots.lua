@@ -5,6 +5,8 @@
 --                               While slot j is held this is there, and larger than j
 -- The queue of redlock:permits:<name>, as if that were a name, is the registry: all who stand in
 -- the queue of any slot.  Tokens that have been given a slot stay in it until somebody meets them.
+-- No name has more slots than `slots_most`: their keys have 262,144 bytes of names at the most.
 local slot = KEYS[1]
 local which, name = string.match(slot, '^redlock:permit:(%d+):(.*)$')
 local permits = 'redlock:permits:' .. name
+local slots_most = math.min(1024, math.floor(262144 / #name))

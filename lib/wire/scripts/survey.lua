@@ -8,7 +8,7 @@
 local begins = KEYS[1]
 -- Names, slots and waiters are strings; what waits in a queue is a waiter.
 local found = redis.call('scan', ARGV[1], 'count', ARGV[2], 'type', 'string')
-local names, told, room, left_out = {}, {}, 130000, 0
+local names, told, room, left_out, unread = {}, {}, 130000, 0, 524288
 
 local function tell(name)
     if name == '' or #name > 1024 or told[name] or string.sub(name, 1, #begins) ~= begins or
@@ -30,8 +30,15 @@ local function owner_of(name)
         string.match(name, '^redlock:permits:(.*)$') or name
 end
 
+-- A record is as long as the names in it, so no more than so many bytes are read.
 local function tell_awaited(waiter)
-    local known, record = pcall(cmsgpack.unpack, redis.call('get', waiter))
+    if unread < 0 then
+        left_out = left_out + 1
+        return
+    end
+    local value = redis.call('get', waiter) or ''
+    unread = unread - #value
+    local known, record = pcall(cmsgpack.unpack, value)
     for i = 2, known and type(record) == 'table' and #record or 0 do
         tell(owner_of(tostring(record[i])))
     end
