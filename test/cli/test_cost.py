@@ -1,0 +1,616 @@
+"""What each kind of request may cost a master: the worst that a client may ask where 1,000 wait, read or look on, with
+names of 1,024 bytes.  A master does one thing at a time, and a client waits 50 ms for an answer, at the least.
+
+COST_TABLE=1 prints the table of doc/benchmarks.md."""
+
+import os
+import re
+import socket
+import unittest
+from pathlib import Path
+
+from harness import ROOT
+from server import Server
+
+SCRIPTS = ROOT / "lib" / "wire" / "scripts"
+MOST_MS = 15  # of any request, on a busy machine
+ROUNDS = 3    # the least of them counts: the rest is what else the machine did
+
+MANY = 1000       # waiters, readers, observers, dead
+NAMES = 64        # of one lease
+BATCH = 32        # leases in one command
+PERMITS = 1024    # of a name of 256 bytes
+TOKENS_TOLD = 600
+PARTIES = 256
+ARRIVALS = 1000
+VALUE = b"v" * 65536
+KEYS = 250        # that a survey looks at
+LIFE = "60000"
+CLOCK = b"redlock:clock"
+
+TABLE = os.environ.get("COST_TABLE")
+
+CASES = []  # (kind of request, what is asked, ms, what makes the world and returns the command)
+
+
+def case(kind, what, most_ms):
+    def add(make):
+        CASES.append((kind, what, most_ms, make))
+        return make
+    return add
+
+
+# ---- What is asked ------------------------------------------------------------------------------------------------
+
+
+def read_script(name):
+    """As the build does, cmake/EmbedScripts.cmake; and the files that it uses."""
+    code, used = [], set()
+    for line in (SCRIPTS / f"{name}.lua").read_text().splitlines():
+        part = re.fullmatch(r"\s*-- uses (\w+)\.lua", line)
+        if part:
+            inner, its = read_script(part[1])
+            code.append(inner)
+            used |= {part[1]} | its
+        else:
+            code.append(line)
+    return "\n".join(code), used
+
+
+def scripts():
+    """Those that are no part of another."""
+    names = {path.stem for path in SCRIPTS.glob("*.lua")}
+    return names - set().union(*(read_script(name)[1] for name in names))
+
+
+def commands():
+    """Those that the library writes, beside scripts."""
+    return set(re.findall(r'\*\d+\\r\\n\$\d+\\r\\n([A-Z]+)', (ROOT / "lib" / "wire" / "command.c").read_text()))
+
+
+def names(count, of=0):
+    return [b"%04d:%04d:" % (of, i) + b"n" * (1024 - 10) for i in range(count)]
+
+
+def token(number):
+    return b"%021dA" % number
+
+
+def pack(value):
+    """MessagePack of strings and tuples."""
+    if isinstance(value, tuple):
+        return b"\xdc" + len(value).to_bytes(2, "big") + b"".join(map(pack, value))
+    return b"\xda" + len(value).to_bytes(2, "big") + value
+
+
+class World:
+    """The commands that make what a request meets."""
+
+    def __init__(self, run):
+        self.run = run
+        self.commands = [("HSET", CLOCK, "h", "1000000")]
+        self.listeners = []
+
+    def put(self, *command):
+        self.commands.append(command)
+
+    def put_all(self, key, members):
+        """Into a sorted set: the members' scores."""
+        for start in range(0, len(members), 500):
+            self.put("ZADD", key, *(part for member in members[start:start + 500] for part in member))
+
+    def hold(self, keys, number=999999):
+        for key in keys:
+            self.put("SET", key, token(number), "PX", LIFE)
+
+    def enqueue(self, number, keys, modes=None, alive=True, ticket=None):
+        for key in keys:
+            self.put("ZADD", b"redlock:queue:" + key, str(ticket or number), token(number))
+        if alive:
+            channel = (b"redlock:%024d" % number, modes) if modes else b"redlock:%024d" % number
+            self.put("SET", b"redlock:waiter:" + token(number), pack((channel, *keys)), "PX", LIFE)
+
+    def share(self, keys, count, first=0):
+        for key in keys:
+            self.put("SET", key, "redlock:shared", "PX", LIFE)
+            self.put_all(b"redlock:holders:" + key,
+                         [(str(10 ** 14 + number), token(number)) for number in range(first, first + count)])
+
+    def crowd(self, keys, modes=None, count=100):
+        """So many wait for all of the keys."""
+        for number in range(1, count + 1):
+            self.enqueue(number, keys, modes)
+
+    def dead(self, keys, count=MANY):
+        """They stand ahead of everybody else."""
+        for key in keys:
+            self.put_all(b"redlock:queue:" + key, [("0", token(10 ** 6 + number)) for number in range(count)])
+
+    def each_first_waits_for_many(self, keys, modes=None):
+        """The first of each key waits for 63 other names, too, and can have all."""
+        for i, key in enumerate(keys):
+            others = names(NAMES - 1, of=i + 1)
+            self.enqueue(i + 1, [key, *others], modes)
+
+    def observers(self, key, count=MANY):
+        self.listeners = [b"redlock:%024d" % i for i in range(count)]
+        self.put_all(b"redlock:observers:" + key, [(str(10 ** 14), channel) for channel in self.listeners])
+
+    def permits(self, name, held, count=PERMITS, known=PERMITS):
+        self.put("SET", b"redlock:permits:" + name, str(known), "PX", LIFE)
+        self.hold(slots(name, range(count - held, count)))
+
+
+def slots(name, numbers):
+    return [b"redlock:permit:%d:" % j + name for j in numbers]
+
+
+OURS = token(999999)
+
+
+# ---- Leases -------------------------------------------------------------------------------------------------------
+
+
+@case("acquire", "64 free names", 2)
+def _(_world):
+    return names(NAMES), (OURS, LIFE)
+
+
+def grant_arguments(*more):
+    return (OURS, LIFE, "2000000", "1000000", *more)
+
+
+@case("grant", "64 free names, each of whose first waiters waits for 63 others, too", 15)
+def _(world):
+    world.each_first_waits_for_many(names(NAMES))
+    return [*names(NAMES), CLOCK], grant_arguments()
+
+
+@case("grant", "64 names, each behind 1,000 dead waiters", 6)
+def _(world):
+    world.dead(names(NAMES))
+    return [*names(NAMES), CLOCK], grant_arguments()
+
+
+@case("grant_shared", "64 names with 100 waiting readers of all", 15)
+def _(world):
+    world.crowd(names(NAMES), b"s" * NAMES)
+    return [*names(NAMES), CLOCK], grant_arguments("s" * NAMES)
+
+
+@case("grant_shared", "64 names with 1,000 readers each", 4)
+def _(world):
+    world.share(names(NAMES), MANY)
+    return [*names(NAMES), CLOCK], grant_arguments("s" * NAMES)
+
+
+def each(first, count, *arguments):
+    return (*first, *(part for i in range(count) for part in (token(10 ** 6 + i), *arguments)))
+
+
+@case("grant_each", "32 names, each of whose first waiters waits for 63 others, too", 15)
+def _(world):
+    world.each_first_waits_for_many(names(BATCH))
+    return [*names(BATCH), CLOCK], each(("1000000",), BATCH, LIFE, "2000000")
+
+
+@case("grant_shared_each", "32 names, each of whose first waiters reads 63 others, too", 15)
+def _(world):
+    world.each_first_waits_for_many(names(BATCH), b"s" * NAMES)
+    return [*names(BATCH), CLOCK], each(("1000000",), BATCH, LIFE, "2000000")
+
+
+@case("grant_slot", "1,024 permits that are held", 6)
+def _(world):
+    name = names(1)[0][:256]
+    world.permits(name, PERMITS)
+    return [*slots(name, [0]), CLOCK], grant_arguments(str(PERMITS))
+
+
+@case("grant_slot", "the last of 1,024 permits is free, and each slot has a waiter", 8)
+def _(world):
+    name = names(1)[0][:256]
+    world.permits(name, PERMITS - 1, PERMITS - 1)
+    for j in range(PERMITS - 1):
+        world.enqueue(j + 1, slots(name, [j]))
+    return [*slots(name, [0]), CLOCK], grant_arguments(str(PERMITS))
+
+
+@case("grant_slot", "one permit, where 1,024 were known until now", 6)
+def _(world):
+    name = names(1)[0][:256]
+    world.permits(name, 0)
+    world.put("PEXPIRE", b"redlock:permits:" + name, "20000")
+    world.hold(slots(name, [0]))
+    return [*slots(name, [0]), CLOCK], grant_arguments("1")
+
+
+@case("queue", "64 names that are held, with 100 waiters for all", 6)
+def _(world):
+    world.hold(names(NAMES), 888888)
+    world.crowd(names(NAMES))
+    return [*names(NAMES), CLOCK], (OURS, "2000000", LIFE, "redlock:channel")
+
+
+@case("queue", "64 free names, each of whose first waiters waits for 63 others, too", 15)
+def _(world):
+    world.each_first_waits_for_many(names(NAMES))
+    return [*names(NAMES), CLOCK], (OURS, "2000000", LIFE, "redlock:channel")
+
+
+@case("queue", "64 names, each behind 1,000 dead waiters", 8)
+def _(world):
+    world.hold(names(NAMES), 888888)
+    world.dead(names(NAMES))
+    return [*names(NAMES), CLOCK], (OURS, "2000000", LIFE, "redlock:channel")
+
+
+@case("queue", "one name behind 10,000 dead waiters", 4)
+def _(world):
+    world.hold(names(1), 888888)
+    world.dead(names(1), 10 * MANY)
+    return [*names(1), CLOCK], (OURS, "2000000", LIFE, "redlock:channel")
+
+
+@case("queue", "64 shared names with 100 waiting readers of all", 15)
+def _(world):
+    world.crowd(names(NAMES), b"s" * NAMES)
+    return [*names(NAMES), CLOCK], (OURS, "2000000", LIFE, "redlock:channel", "s" * NAMES)
+
+
+def queue_slot(name, j):
+    return [*slots(name, [j]), CLOCK], (token(777777), "2000000", LIFE, "redlock:channel", str(PERMITS))
+
+
+@case("queue_slot", "1,024 permits that are held, each with a waiter but one", 15)
+def _(world):
+    name = names(1)[0][:256]
+    world.permits(name, PERMITS)
+    for j in range(1, PERMITS):
+        world.enqueue(j + 1, slots(name, [j]))
+        world.put("ZADD", b"redlock:queue:redlock:permits:" + name, str(j), token(j + 1))
+    return queue_slot(name, 0)
+
+
+@case("queue_slot", "the last of 1,024 permits is free, with a waiter", 15)
+def _(world):
+    name = names(1)[0][:256]
+    world.permits(name, PERMITS - 1, PERMITS - 1)
+    for j in range(1, PERMITS):
+        world.enqueue(j + 1, slots(name, [j]))
+        world.put("ZADD", b"redlock:queue:redlock:permits:" + name, str(j), token(j + 1))
+    return queue_slot(name, 0)
+
+
+@case("raise", "64 names that 1,000 read", 3)
+def _(world):
+    world.share(names(NAMES), MANY, first=999000)
+    return [*names(NAMES), CLOCK], (OURS, "2000000")
+
+
+RENEWAL = (LIFE, "1", "0")
+
+
+@case("renew", "64 names, of which none is there", 3)
+def _(_world):
+    return names(NAMES), (OURS, *RENEWAL)
+
+
+@case("renew_each", "32 names, of which none is there", 2)
+def _(_world):
+    return names(BATCH), each((), BATCH, *RENEWAL)
+
+
+@case("renew_shared", "64 names become shared, with 100 waiting readers of all", 15)
+def _(world):
+    world.hold(names(NAMES))
+    world.crowd(names(NAMES), b"s" * NAMES)
+    return names(NAMES), (OURS, *RENEWAL, "s" * NAMES, "1")
+
+
+@case("renew_shared", "64 names of 1,000 readers each, which are dead", 15)
+def _(world):
+    world.share(names(NAMES), 0)
+    for key in names(NAMES):
+        world.put_all(b"redlock:holders:" + key, [("1000", token(number)) for number in range(MANY)])
+    return names(NAMES), (OURS, *RENEWAL, "s" * NAMES, "0")
+
+
+@case("renew_shared_each", "32 names of 1,000 readers each, which are dead", 15)
+def _(world):
+    world.share(names(BATCH), 0)
+    for key in names(BATCH):
+        world.put_all(b"redlock:holders:" + key, [("1000", token(number)) for number in range(MANY)])
+    return names(BATCH), each((), BATCH, *RENEWAL)
+
+
+@case("renew_slot", "the last of 1,024 permits", 0.5)
+def _(world):
+    name = names(1)[0][:256]
+    world.permits(name, PERMITS)
+    return slots(name, [PERMITS - 1]), (OURS, *RENEWAL)
+
+
+@case("upgrade", "64 names that it reads alone", 4)
+def _(world):
+    world.share(names(NAMES), 1, first=999999)
+    return [*names(NAMES), CLOCK], grant_arguments()
+
+
+@case("release", "64 names, each of whose first waiters waits for 63 others, too", 15)
+def _(world):
+    world.hold(names(NAMES))
+    world.each_first_waits_for_many(names(NAMES))
+    return names(NAMES), (OURS,)
+
+
+@case("release", "64 names with 100 waiting readers of all", 15)
+def _(world):
+    world.hold(names(NAMES))
+    world.crowd(names(NAMES), b"s" * NAMES)
+    return names(NAMES), (OURS,)
+
+
+@case("release", "one name behind 10,000 dead waiters", 4)
+def _(world):
+    world.hold(names(1))
+    world.dead(names(1), 10 * MANY)
+    return names(1), (OURS,)
+
+
+@case("release_each", "32 names, each of whose first waiters waits for 63 others, too", 15)
+def _(world):
+    for i, key in enumerate(names(BATCH)):
+        world.hold([key], 10 ** 6 + i)
+    world.each_first_waits_for_many(names(BATCH))
+    return names(BATCH), each((), BATCH)
+
+
+@case("release_slot", "1,024 permits, with 1,000 waiters for other slots", 6)
+def _(world):
+    name = names(1)[0][:256]
+    world.permits(name, PERMITS)
+    for j in range(1, MANY):
+        world.enqueue(j, slots(name, [j]))
+        world.put("ZADD", b"redlock:queue:redlock:permits:" + name, str(j), token(j))
+    return slots(name, [0]), (OURS,)
+
+
+# ---- Looks --------------------------------------------------------------------------------------------------------
+
+
+@case("peek", "64 names, of which the last has 1,000 readers and 1,000 waiters", 4)
+def _(world):
+    world.share(names(NAMES)[-1:], MANY)
+    world.crowd(names(NAMES)[-1:], count=MANY)
+    return names(NAMES), (str(TOKENS_TOLD),)
+
+
+@case("peek", "a free name", 0.5)
+def _(_world):
+    return names(1), (str(TOKENS_TOLD),)
+
+
+@case("peek", "1,024 permits that are held, with 1,000 waiters", 15)
+def _(world):
+    name = names(1)[0][:256]
+    world.permits(name, PERMITS)
+    for j in range(1, MANY):
+        world.enqueue(j, slots(name, [j]))
+        world.put("ZADD", b"redlock:queue:redlock:permits:" + name, str(j), token(j))
+    return [name], (str(TOKENS_TOLD),)
+
+
+@case("survey", "250 waiters for 64 names each", 8)
+def _(world):
+    for i in range(KEYS):
+        world.enqueue(i + 1, names(NAMES, of=i % 4))
+    return [b""], ("0", str(KEYS), "1")
+
+
+@case("survey", "250 values of other software", 6)
+def _(world):
+    for name in names(KEYS):
+        world.put("SET", name, VALUE[:1000], "PX", LIFE)
+    return [b""], ("0", str(KEYS), "1")
+
+
+# ---- Recipes ------------------------------------------------------------------------------------------------------
+
+
+@case("announce", "64 kB to 1,000 observers", 6)
+def _(world):
+    world.hold(names(1))
+    world.observers(names(1)[0])
+    return names(1), (OURS, LIFE, "7", "1", VALUE)
+
+
+def say(world, key):
+    world.put("SET", b"redlock:leader:" + key, b"7 1 " + OURS + b" " + VALUE[:65535], "PX", LIFE)
+
+
+@case("unsay", "64 kB, with 1,000 observers", 6)
+def _(world):
+    say(world, names(1)[0])
+    world.observers(names(1)[0])
+    return names(1), (OURS, "7")
+
+
+@case("observe", "64 kB, with 1,000 observers", 2)
+def _(world):
+    say(world, names(1)[0])
+    world.observers(names(1)[0])
+    return names(1), ("redlock:channel", LIFE)
+
+
+def barrier(world, key, parties):
+    world.observers(key)
+    world.put_all(b"redlock:barrier:7:" + key, [(str(10 ** 14), b"t:" + token(i)) for i in range(parties)])
+    world.put("ZADD", b"redlock:barrier:7:" + key, "+inf", f"of:{PARTIES}")
+
+
+@case("arrive", "the last of 256 parties, with 1,000 observers", 6)
+def _(world):
+    barrier(world, names(1)[0], PARTIES - 1)
+    return names(1), (OURS, "7", str(PARTIES), LIFE, LIFE, "0", "redlock:channel")
+
+
+@case("depart", "one of 256 parties", 1)
+def _(world):
+    barrier(world, names(1)[0], PARTIES - 1)
+    return names(1), (token(0), "7", str(PARTIES))
+
+
+def arrivals(count):
+    return [b"%064d" % i for i in range(count)]
+
+
+def latch(world, key, run, arrived):
+    world.observers(key)
+    for fact in (b"id:" + b"i" * 64, b"of:%d" % ARRIVALS, b"ends:%d" % 10 ** 14, b"run:" + run, b"put:1000"):
+        world.put("ZADD", b"redlock:latch:" + key, "1", fact)
+    for arrival in arrivals(arrived):
+        world.put("ZADD", b"redlock:latch:" + key, "0", b"a:" + arrival)
+
+
+@case("tally", "1,000 arrivals, with 1,000 observers", 15)
+def _(world):
+    latch(world, names(1)[0], world.run, ARRIVALS - 1)
+    return names(1), (b"i" * 64, b"\n".join(arrivals(ARRIVALS)), "1", "redlock:channel", LIFE)
+
+
+@case("mend", "1,000 arrivals, with 1,000 observers", 15)
+def _(world):
+    world.observers(names(1)[0])
+    return names(1), (b"i" * 64, world.run, str(ARRIVALS), str(10 ** 14), "1", b"\n".join(arrivals(ARRIVALS)))
+
+
+@case("drop", "of 1,000 arrivals", 1)
+def _(world):
+    latch(world, names(1)[0], world.run, 0)
+    return names(1), (b"i" * 64, "0")
+
+
+# ---- Connections --------------------------------------------------------------------------------------------------
+
+
+@case("hello", "of a process that is new", 0.5)
+def _(_world):
+    return [CLOCK], ("60000", "200", "1000", "0", "0", "1000000")
+
+
+def command(*words, most_ms=1):
+    """A command that is no script."""
+    case(words[0], " ".join(words[1:])[:40], most_ms)(lambda _world: words)
+
+
+command("SET", "n" * 1024, OURS.decode(), "NX", "PX", LIFE)
+command("PING")
+command("SELECT", "0")
+command("AUTH", "u" * 1000, "p" * 1000)
+command("CLIENT", "KILL", "ID", "1000000")
+command("INFO", "server")
+command("SUBSCRIBE", "redlock:channel")
+
+
+@case("SCRIPT", "LOAD of the longest", 4)
+def _(_world):
+    return "SCRIPT", "LOAD", max((read_script(name)[0] for name in scripts()), key=len)
+
+
+# ---- The test -----------------------------------------------------------------------------------------------------
+
+
+class Connection:
+    def __init__(self, server):
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.connect(str(server.dir / "cli.sock"))
+        self.file = self.socket.makefile("rb")
+
+    def close(self):
+        self.file.close()
+        self.socket.close()
+
+    def write(self, *commands):
+        data = []
+        for command in commands:
+            parts = [part if isinstance(part, bytes) else part.encode() for part in command]
+            data.append(b"*%d\r\n" % len(parts))
+            data += [b"$%d\r\n%s\r\n" % (len(part), part) for part in parts]
+        self.socket.sendall(b"".join(data))
+
+    def read(self):
+        line = self.file.readline()
+        kind, rest = line[:1], line[1:-2]
+        if kind == b"-" and not rest.startswith(b"WRONGPASS"):
+            raise AssertionError(rest)
+        if kind == b"$":
+            return None if rest == b"-1" else self.file.read(int(rest) + 2)[:-2]
+        if kind == b"*":
+            return [self.read() for _ in range(int(rest))]
+        return rest
+
+    def call(self, *command):
+        self.write(command)
+        return self.read()
+
+    def call_all(self, commands):
+        for start in range(0, len(commands), 500):
+            some = commands[start:start + 500]
+            self.write(*some)
+            for _ in some:
+                self.read()
+
+
+class Cost(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Server("client-output-buffer-limit pubsub 0 0 0", "maxmemory 0")
+        cls.addClassCleanup(cls.server.stop)
+        cls.master = Connection(cls.server)
+        cls.addClassCleanup(cls.master.close)
+        cls.run_id = re.search(rb"run_id:(\w+)", cls.master.call("INFO", "server"))[1]
+
+    def processor_ms(self):
+        """Of the master so far: what else the machine does is not in it."""
+        return int(Path(f"/proc/{self.server.process.pid}/schedstat").read_text().split()[0]) / 10 ** 6
+
+    def spent(self, connection, request):
+        before = self.processor_ms()
+        connection.write(request)
+        connection.read()
+        return self.processor_ms() - before
+
+    def measure_once(self, kind, make):
+        self.master.call_all([("FLUSHALL",), ("SCRIPT", "FLUSH")])
+        asker, world = Connection(self.server), World(self.run_id)
+        try:
+            request = make(world)
+            if kind.islower():
+                keys, arguments = request
+                request = "EVALSHA", self.master.call("SCRIPT", "LOAD", read_script(kind)[0]), str(len(keys)), *keys, *arguments
+            self.master.call_all(world.commands)
+            for channel in world.listeners:
+                asker.write(("SUBSCRIBE", channel))
+                asker.read()
+            return self.spent(self.master if world.listeners else asker, request)
+        finally:
+            asker.close()
+
+    def test_each_kind_of_request_is_in_the_table(self):
+        self.assertEqual({kind for kind, *_ in CASES}, scripts() | commands())
+
+    def test_no_request_holds_a_master_up(self):
+        if TABLE:
+            print("| request | what is asked | ms |\n|---|---|--:|")
+        for kind, what, most_ms, make in CASES:
+            with self.subTest(kind=kind, what=what):
+                spent = min(self.measure_once(kind, make) for _ in range(ROUNDS))
+                if TABLE:
+                    print(f"| {kind} | {what} | {spent:.2f} |", flush=True)
+                self.assertLessEqual(spent, most_ms)
+                self.assertLessEqual(most_ms, MOST_MS)
+
+
+if __name__ == "__main__":
+    unittest.main()
