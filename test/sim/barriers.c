@@ -86,7 +86,9 @@ static void is_told_well(const struct user_party *it, const redlock_passage *pas
     bool left = passage->code && !passage->undecided;
     if (left && it->comes_back)
         world_violated(w, "barrier", "a party that came back is told that it has left");
-    bool is_unknown = passage->code == REDLOCK_E_UNAVAILABLE ||
+    bool is_wrong_list =
+        passage->code == REDLOCK_E_SAME_MASTER || passage->code == REDLOCK_E_NO_MASTER;
+    bool is_unknown = is_wrong_list || passage->code == REDLOCK_E_UNAVAILABLE ||
                       passage->code == REDLOCK_E_UNDECIDED || passage->code == REDLOCK_E_OVER;
     if (passage->undecided ? !is_unknown : passage->code == REDLOCK_E_UNDECIDED)
         world_violated(w, "outcome", "client %u is told %s, undecided", it->shell->index + 1,

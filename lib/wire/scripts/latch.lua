@@ -5,6 +5,7 @@
 -- It is not in KEYS: it follows from the name, and a master is no cluster.
 -- uses observers.lua
 local latch = 'redlock:latch:' .. name
+local now = ms_now() -- one look: what has not ended has time left in the answer, too
 local run = string.match(redis.call('info', 'server'), 'run_id:(%w+)')
 
 local function facts()
@@ -20,7 +21,7 @@ end
 -- stored before something that is forgotten.
 local function record()
     local is = facts()
-    return is.run == run and tonumber(is.ends) > ms_now() and is
+    return is.run == run and tonumber(is.ends) > now and is
 end
 
 local function counted()
@@ -29,7 +30,7 @@ end
 
 -- For how many ms it has been here; 0 if the clock was set back since.
 local function age(is)
-    return math.max(ms_now() - tonumber(is.put), 0)
+    return math.max(now - tonumber(is.put), 0)
 end
 
 -- What is to be answered.
@@ -39,7 +40,7 @@ local function stands(is)
         arrived[i] = string.sub(arrived[i], 3)
     end
     return {is.open and 1 or 0, is.id, tonumber(is.of), tonumber(is.ends),
-        tonumber(is.ends) - ms_now(), age(is), table.concat(arrived, '\n')}
+        tonumber(is.ends) - now, age(is), table.concat(arrived, '\n')}
 end
 
 -- Counts those who have arrived, one a line, if not enough are counted, and stores that it is open if

@@ -7,14 +7,14 @@ local is = record()
 if is and is.id ~= ARGV[1] then
     return stands(is)
 end
-if ARGV[2] ~= run or tonumber(ARGV[4]) <= ms_now() then
+if ARGV[2] ~= run or tonumber(ARGV[4]) <= now then
     return 0
 end
 if not is then
     if facts().id ~= ARGV[1] then
         redis.call('del', latch)
     end
-    is = {id = ARGV[1], of = ARGV[3], ends = ARGV[4], put = string.format('%.0f', ms_now())}
+    is = {id = ARGV[1], of = ARGV[3], ends = ARGV[4], put = string.format('%.0f', now)}
     redis.call('zremrangebyscore', latch, 1, 1)
     redis.call('zadd', latch, 1, 'id:' .. is.id, 1, 'of:' .. is.of, 1, 'ends:' .. is.ends,
         1, 'run:' .. run, 1, 'put:' .. is.put)
