@@ -17,21 +17,23 @@ struct waiters {
     unsigned permits;
 };
 
-static void keep(struct crowd *crowd, unsigned count, const char *tokens, size_t length)
+static void keep(struct crowd *crowd, unsigned count, struct slice tokens)
 {
     free(crowd->text);
-    crowd->text = length ? malloc(length + 1) : NULL;
+    crowd->text = tokens.length ? malloc(tokens.length + 1) : NULL;
     crowd->count = count;
     if (!crowd->text)
         return;
-    memcpy(crowd->text, tokens, length);
-    crowd->text[length] = '\0';
+    memcpy(crowd->text, tokens.bytes, tokens.length);
+    crowd->text[tokens.length] = '\0';
 }
 
 void waiters_note(redlock *client, const struct event *event)
 {
     const struct reply *reply = event->reply;
-    if (!reply->waiters_length && !reply->readers && !reply->permits)
+    const struct peek_reply *peek = &reply->peek;
+    if (reply->tag.kind != REQUEST_PEEK ||
+        (!peek->waiters.length && !peek->reading && !peek->permits))
         return;
     struct lease *core = lease_inspecting(&reply->tag);
     redlock_lease *lease = core ? lease_of_core(core) : NULL;
@@ -40,9 +42,9 @@ void waiters_note(redlock *client, const struct event *event)
     if (!lease || !waiters_of(lease))
         return;
     struct waiters *waiters = &waiters_of(lease)[event->master];
-    keep(&waiters->waiting, reply->waiting, reply->waiters, reply->waiters_length);
-    waiters->permits = reply->permits;
-    keep(&waiters->readers, reply->readers, reply->reader_tokens, reply->reader_tokens_length);
+    keep(&waiters->waiting, peek->waiting, peek->waiters);
+    waiters->permits = peek->permits;
+    keep(&waiters->readers, peek->reading, peek->readers);
 }
 
 static const char *text_of(const struct crowd *crowd)

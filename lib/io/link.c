@@ -128,11 +128,8 @@ static void deliver(struct link *link, struct event event)
 
 static void deliver_lost(struct link *link, const struct tag *tag)
 {
-    struct reply reply = {.tag = *tag,
-                          .answer = ANSWER_LOST,
-                          .remaining_ms = -1,
-                          .text = link->why,
-                          .text_length = strlen(link->why)};
+    struct reply reply = {
+        .tag = *tag, .answer = ANSWER_LOST, .text = {link->why, strlen(link->why)}};
     deliver(link, (struct event){.kind = EVENT_REPLY, .reply = &reply});
 }
 

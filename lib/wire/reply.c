@@ -159,9 +159,9 @@ static bool get_slot(const struct raw_reply *raw, unsigned index, int16_t *slot)
     return true;
 }
 
-static bool read_other_slots(const struct raw_reply *raw, unsigned at, struct reply *reply)
+static bool read_other_slots(const struct raw_reply *raw, unsigned at, struct slots_reply *slots)
 {
-    return get_slot(raw, at, &reply->free_slot) && get_slot(raw, at + 1, &reply->next_slot);
+    return get_slot(raw, at, &slots->free_slot) && get_slot(raw, at + 1, &slots->next_slot);
 }
 
 /* {-1, logical clock, a free slot, the slot to stand in}: a slot is refused. */
@@ -170,7 +170,7 @@ static bool read_refused_slot(const struct raw_reply *raw, struct reply *reply)
     const struct field *state = &raw->fields[0];
     return state->kind == FIELD_INTEGER && state->integer == -1 &&
            get_integer(raw, 1, &reply->clock) && reply->clock != 0 &&
-           read_other_slots(raw, 2, reply) && answer(reply, ANSWER_HELD);
+           read_other_slots(raw, 2, &reply->grant) && answer(reply, ANSWER_HELD);
 }
 
 /* A grant without a fence tells no clock. */
@@ -221,35 +221,34 @@ static bool read_renew(const struct raw_reply *raw, struct reply *reply)
 
 /* How many there are, and the tokens of the first ones. */
 static bool read_crowd(const struct raw_reply *raw, unsigned at, unsigned *number,
-                       const char **tokens, size_t *length)
+                       struct slice *tokens)
 {
     const struct field *count = &raw->fields[at], *text = &raw->fields[at + 1];
     if (count->kind != FIELD_INTEGER || count->integer < 0 || count->integer > INT32_MAX ||
         text->kind != FIELD_STRING)
         return false;
     *number = (unsigned)count->integer;
-    *tokens = text->text;
-    *length = text->length;
+    *tokens = (struct slice){text->text, text->length};
     return true;
 }
 
-static bool read_waiters(const struct raw_reply *raw, struct reply *reply)
+static bool read_waiters(const struct raw_reply *raw, struct peek_reply *peek)
 {
-    return read_crowd(raw, 2, &reply->waiting, &reply->waiters, &reply->waiters_length);
+    return read_crowd(raw, 2, &peek->waiting, &peek->waiters);
 }
 
-static bool read_readers(const struct raw_reply *raw, struct reply *reply)
+static bool read_readers(const struct raw_reply *raw, struct peek_reply *peek)
 {
-    return read_crowd(raw, 4, &reply->readers, &reply->reader_tokens, &reply->reader_tokens_length);
+    return read_crowd(raw, 4, &peek->reading, &peek->readers);
 }
 
-static bool read_permits(const struct raw_reply *raw, struct reply *reply)
+static bool read_permits(const struct raw_reply *raw, struct peek_reply *peek)
 {
     const struct field *count = &raw->fields[6];
     if (!is_text(raw, 0, PERMITS) || count->kind != FIELD_INTEGER || count->integer < 1 ||
         count->integer > PERMITS_MOST)
         return false;
-    reply->permits = (unsigned)count->integer;
+    peek->permits = (uint16_t)count->integer;
     return true;
 }
 
@@ -261,13 +260,13 @@ static bool read_peek(const struct raw_reply *raw, struct reply *reply)
     if (is_lone(raw, FIELD_NIL))
         return answer(reply, ANSWER_ABSENT);
     const struct field *value = &raw->fields[0];
+    struct peek_reply *peek = &reply->peek;
     if (!raw->is_array || raw->count < 4 || raw->count == 5 || raw->count > 7 ||
-        value->kind != FIELD_STRING || !get_remaining(&raw->fields[1], &reply->remaining_ms) ||
-        !read_waiters(raw, reply) || (raw->count >= 6 && !read_readers(raw, reply)) ||
-        (raw->count == 7 && !read_permits(raw, reply)))
+        value->kind != FIELD_STRING || !get_remaining(&raw->fields[1], &peek->remaining_ms) ||
+        !read_waiters(raw, peek) || (raw->count >= 6 && !read_readers(raw, peek)) ||
+        (raw->count == 7 && !read_permits(raw, peek)))
         return false;
-    reply->text = value->text;
-    reply->text_length = value->length;
+    peek->value = (struct slice){value->text, value->length};
     return answer(reply, ANSWER_HELD);
 }
 
@@ -283,19 +282,18 @@ static bool read_queue(const struct raw_reply *raw, struct reply *reply)
         return false;
     if (state)
         return answer(reply, state == 1 ? ANSWER_YES : ANSWER_AHEAD);
-    if (!get_remaining(&raw->fields[2], &reply->remaining_ms) || !get_integer(raw, 3, &position) ||
-        position > UINT_MAX || !get_integer(raw, 4, &foreign) || foreign > 1 ||
-        (raw->count == 7 && !read_other_slots(raw, 5, reply)))
+    if (!get_remaining(&raw->fields[2], &reply->queue.remaining_ms) ||
+        !get_integer(raw, 3, &position) || position > UINT_MAX || !get_integer(raw, 4, &foreign) ||
+        foreign > 1 || (raw->count == 7 && !read_other_slots(raw, 5, &reply->queue.slots)))
         return false;
-    reply->position = (unsigned)position;
-    reply->foreign = foreign != 0;
+    reply->queue.position = (unsigned)position;
+    reply->queue.foreign = foreign != 0;
     return answer(reply, ANSWER_QUEUED);
 }
 
 static bool read_error(const char *text, struct reply *reply)
 {
-    reply->text = text;
-    reply->text_length = strlen(text);
+    reply->text = (struct slice){text, strlen(text)};
     if (request_has_script(reply->tag.kind) && starts_with(text, "NOSCRIPT"))
         return answer(reply, ANSWER_NOSCRIPT);
     if (request_is_about_names(reply->tag.kind) && starts_with(text, "NOCLOCK"))
@@ -306,7 +304,7 @@ static bool read_error(const char *text, struct reply *reply)
 bool reply_read(const struct raw_reply *raw, const struct tag *tag, const struct login_state *login,
                 struct hello *hello, struct reply *reply)
 {
-    *reply = (struct reply){.tag = *tag, .remaining_ms = -1, .free_slot = -1, .next_slot = -1};
+    reply_begin(reply, tag);
     if (tag->kind == REQUEST_HELLO && login->failed && !BYTE_MUTANT(LOGIN_FORGOTTEN))
         return read_error(login->why, reply);
     if (tag->kind == REQUEST_HELLO && is_of_cluster(raw))
@@ -372,7 +370,7 @@ static bool read_one(const struct raw_reply *raw, unsigned index, struct reply *
 bool reply_read_each(const struct raw_reply *raw, unsigned index, unsigned count,
                      const struct tag *tag, struct reply *reply)
 {
-    *reply = (struct reply){.tag = *tag, .remaining_ms = -1, .free_slot = -1, .next_slot = -1};
+    reply_begin(reply, tag);
     if (is_lone(raw, FIELD_ERROR)) {
         bool read = read_error(raw->fields[0].text, reply);
         return BYTE_MUTANT(REFUSAL_BELIEVED) ? read : answer(reply, ANSWER_NOSCRIPT);

@@ -16,14 +16,13 @@ static bool read_unsay(const struct raw_reply *raw, struct reply *reply)
 /* {record, PTTL}, or nil */
 static bool read_observe(const struct raw_reply *raw, struct reply *reply)
 {
-    struct said said;
+    struct said *said = &reply->said;
     if (is_lone(raw, FIELD_NIL))
         return answer(reply, ANSWER_ABSENT);
     if (!raw->is_array || raw->count != 2 || !is_whole_string(&raw->fields[0]) ||
-        !said_read(raw->fields[0].text, raw->fields[0].length, &said) ||
-        !get_remaining(&raw->fields[1], &said.remaining_ms) || said.remaining_ms < 1)
+        !said_read(raw->fields[0].text, raw->fields[0].length, said) ||
+        !get_remaining(&raw->fields[1], &said->remaining_ms) || said->remaining_ms < 1)
         return false;
-    reply_set_said(reply, &said);
     return answer(reply, ANSWER_YES);
 }
 
@@ -33,7 +32,7 @@ static bool read_over(const struct raw_reply *raw, struct reply *reply)
     int64_t latest;
     if (!get_integer(raw, 3, &latest) || latest < 0)
         return false;
-    reply->number = latest;
+    reply->barrier.latest = latest;
     return answer(reply, ANSWER_OVER);
 }
 
@@ -47,14 +46,13 @@ static bool read_stand(const struct raw_reply *raw, enum answer waits, struct re
         state->integer > 3 || !get_integer(raw, 1, &parties) || parties < 1 ||
         parties > PARTIES_MOST || !get_integer(raw, 2, &counted) || counted > INT32_MAX)
         return false;
-    reply->permits = (uint16_t)parties;
-    reply->waiting = (unsigned)counted;
+    reply->barrier.parties = (uint16_t)parties;
+    reply->barrier.counted = (unsigned)counted;
     if (state->integer == 3)
         return read_over(raw, reply);
     if (tokens->kind != FIELD_STRING || !is_whole_string(tokens))
         return false;
-    reply->reader_tokens = tokens->text;
-    reply->reader_tokens_length = tokens->length;
+    reply->barrier.tokens = (struct slice){tokens->text, tokens->length};
     if (state->integer < 0)
         return answer(reply, ANSWER_HELD);
     return answer(reply, state->integer ? open[state->integer - 1] : waits);
@@ -86,20 +84,19 @@ static bool is_id(const struct field *field)
 static bool read_latch(const struct raw_reply *raw, struct reply *reply)
 {
     const struct field *id = &raw->fields[1], *arrived = &raw->fields[6];
+    struct latch_reply *latch = &reply->latch;
     int64_t open, arrivals, age_ms;
     if (is_lone(raw, FIELD_INTEGER) && raw->fields[0].integer == 0)
         return answer(reply, ANSWER_ABSENT);
     if (!raw->is_array || raw->count != 7 || !get_integer(raw, 0, &open) || open > 1 ||
         !is_id(id) || !get_integer(raw, 2, &arrivals) || arrivals < 1 || arrivals > LATCH_MOST ||
-        !get_integer(raw, 3, &reply->number) || !get_integer(raw, 4, &reply->remaining_ms) ||
+        !get_integer(raw, 3, &latch->ends_ms) || !get_integer(raw, 4, &latch->remaining_ms) ||
         !get_integer(raw, 5, &age_ms) || !is_whole_string(arrived))
         return false;
-    reply->permits = (uint16_t)arrivals;
-    reply->clock = MS(age_ms < LEFT_MOST ? age_ms : LEFT_MOST);
-    reply->waiters = id->text;
-    reply->waiters_length = id->length;
-    reply->reader_tokens = arrived->text;
-    reply->reader_tokens_length = arrived->length;
+    latch->arrivals = (uint16_t)arrivals;
+    latch->age = MS(age_ms < LEFT_MOST ? age_ms : LEFT_MOST);
+    latch->id = (struct slice){id->text, id->length};
+    latch->arrived = (struct slice){arrived->text, arrived->length};
     return answer(reply, open ? ANSWER_OPEN : ANSWER_YES);
 }
 
@@ -145,14 +142,12 @@ static bool read_survey(const struct raw_reply *raw, struct reply *reply)
     const struct field *names = &raw->fields[3];
     int64_t left_out;
     if (!raw->is_array || raw->count != 4 || !is_cursor(&raw->fields[0]) ||
-        !get_integer(raw, 1, &reply->number) || !get_integer(raw, 2, &left_out) ||
+        !get_integer(raw, 1, &reply->survey.keys) || !get_integer(raw, 2, &left_out) ||
         left_out > INT32_MAX || !is_whole_string(names) || !are_names(names))
         return false;
-    reply->text = raw->fields[0].text;
-    reply->text_length = raw->fields[0].length;
-    reply->position = (unsigned)left_out;
-    reply->reader_tokens = names->text;
-    reply->reader_tokens_length = names->length;
+    reply->survey.cursor = (struct slice){raw->fields[0].text, raw->fields[0].length};
+    reply->survey.left_out = (unsigned)left_out;
+    reply->survey.names = (struct slice){names->text, names->length};
     return answer(reply, ANSWER_YES);
 }
 

@@ -28,17 +28,51 @@ static void see_text(const char *text)
     see(text, text ? strlen(text) + 1 : 0);
 }
 
+static void see_slice(struct slice slice)
+{
+    see(slice.bytes, slice.length + (slice.bytes != NULL));
+}
+
+static void see_hello(const struct hello *hello)
+{
+    see_text(hello->run_id);
+    see_text(hello->version);
+    see_text(hello->role);
+    see_text(hello->eviction);
+}
+
 static void see_reply(const struct reply *reply)
 {
-    see(reply->text, reply->text_length + (reply->text != NULL));
-    see(reply->waiters, reply->waiters_length);
-    see(reply->reader_tokens, reply->reader_tokens_length);
-    if (!reply->hello)
-        return;
-    see_text(reply->hello->run_id);
-    see_text(reply->hello->version);
-    see_text(reply->hello->role);
-    see_text(reply->hello->eviction);
+    see_slice(reply->text);
+    switch ((unsigned)reply->tag.kind) {
+    case REQUEST_HELLO:
+    case REQUEST_ADOPT:
+        if (reply->answer == ANSWER_HELLO)
+            see_hello(reply->hello);
+        break;
+    case REQUEST_PEEK:
+        see_slice(reply->peek.value);
+        see_slice(reply->peek.waiters);
+        see_slice(reply->peek.readers);
+        break;
+    case REQUEST_OBSERVE:
+        see(reply->said.token, reply->said.token_length);
+        see(reply->said.value, reply->said.value_length);
+        break;
+    case REQUEST_ARRIVE:
+    case REQUEST_DEPART:
+        see_slice(reply->barrier.tokens);
+        break;
+    case REQUEST_TALLY:
+    case REQUEST_MEND:
+        see_slice(reply->latch.id);
+        see_slice(reply->latch.arrived);
+        break;
+    case REQUEST_SURVEY:
+        see_slice(reply->survey.cursor);
+        see_slice(reply->survey.names);
+        break;
+    }
 }
 
 static void read_as_answer(unsigned kind)

@@ -35,7 +35,7 @@ enum answer raise_to(const char *list, const char *token, usec fence)
 void assert_readers(const char *name, unsigned count)
 {
     assert_int_equal(simply(REQUEST_PEEK, name, ""), count ? ANSWER_HELD : ANSWER_ABSENT);
-    assert_int_equal(reply.readers, count);
+    assert_int_equal(reply.peek.reading, count);
 }
 
 void assert_left(const char *key, long long least, long long most)

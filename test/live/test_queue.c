@@ -20,13 +20,13 @@ static void the_order_is_by_ticket_not_by_arrival(void **state)
     assert_told("holder");
     assert_int_equal(queue("x", "late", 2030), ANSWER_QUEUED);
     assert_int_equal(queue("x", "b-tie", 2020), ANSWER_QUEUED);
-    assert_int_equal(reply.position, 0);
+    assert_int_equal(reply.queue.position, 0);
     assert_int_equal(queue("x", "B-tie", 2020), ANSWER_QUEUED);
-    assert_int_equal(reply.position, 0);
+    assert_int_equal(reply.queue.position, 0);
     assert_int_equal(queue("x", "early", 2010), ANSWER_QUEUED);
-    assert_int_equal(reply.position, 0);
+    assert_int_equal(reply.queue.position, 0);
     assert_int_equal(queue("x", "late", 2030), ANSWER_QUEUED);
-    assert_int_equal(reply.position, 3);
+    assert_int_equal(reply.queue.position, 3);
     const char *const order[] = {"holder", "early", "B-tie", "b-tie", "late"};
     for (unsigned i = 0; i < 5; i++) {
         assert_holder("x", order[i]);
@@ -53,16 +53,16 @@ static void a_holder_of_another_library_is_told(void **state)
     for (unsigned i = 0; i < sizeof holders / sizeof holders[0]; i++) {
         cluster_tell(&cluster, 0, "SET x %s PX 5000", holders[i].token);
         assert_int_equal(queue("x", "waiter", 2000), ANSWER_QUEUED);
-        assert_int_equal(reply.foreign, holders[i].foreign);
+        assert_int_equal(reply.queue.foreign, holders[i].foreign);
     }
     cluster_tell(&cluster, 0, "SET y 0123456789abcdefghijkl:web:17 PX 5000");
     assert_int_equal(queue("x y", "another", 2001), ANSWER_QUEUED);
-    assert_false(reply.foreign); /* one of ours has the other name */
+    assert_false(reply.queue.foreign); /* one of ours has the other name */
     assert_int_equal(release("x y", "another"), ANSWER_HELD);
     cluster_tell(&cluster, 0, "DEL x y");
     cluster_tell(&cluster, 0, "RPUSH x no-lock");
     assert_int_equal(queue("x", "waiter", 2000), ANSWER_QUEUED);
-    assert_false(reply.foreign);
+    assert_false(reply.queue.foreign);
     cluster_tell(&cluster, 0, "DEL x");
     assert_int_equal(queue("x", "waiter", 2000), ANSWER_YES);
     assert_told("waiter");
@@ -74,7 +74,7 @@ static void a_name_that_is_waited_for_is_never_free(void **state)
     (void)state;
     assert_int_equal(grant("x", "holder"), ANSWER_YES);
     assert_int_equal(queue_for("x", "waiter", 2000, 15000), ANSWER_QUEUED);
-    assert_true(reply.remaining_ms > 10000 && reply.remaining_ms <= LIFE);
+    assert_true(reply.queue.remaining_ms > 10000 && reply.queue.remaining_ms <= LIFE);
     struct names *names = split("x");
     struct request request = request_of(REQUEST_RELEASE, names, "holder");
     struct buffer both = {0};
@@ -122,9 +122,9 @@ static void the_dead_are_taken_out_some_at_a_time(void **state)
     assert_int_equal(grant("x", "holder"), ANSWER_YES);
     put_dead(600);
     assert_int_equal(queue("x", "alive", 20001), ANSWER_QUEUED);
-    assert_int_equal(reply.position, 600 - 256);
+    assert_int_equal(reply.queue.position, 600 - 256);
     assert_int_equal(queue("x ~y", "another", 20002), ANSWER_QUEUED); /* by queue.lua */
-    assert_int_equal(reply.position, 600 - 2 * 256 + 1);
+    assert_int_equal(reply.queue.position, 600 - 2 * 256 + 1);
     put_dead(600);
     assert_int_equal(release("x", "holder"), ANSWER_YES);
     assert_nothing_more_was_told();
@@ -142,7 +142,7 @@ static void a_name_that_ran_out_goes_to_the_first_who_asks_again(void **state)
     assert_int_equal(queue("x", "first", 2000), ANSWER_QUEUED);
     TELL("DEL x");
     assert_int_equal(queue("x", "second", 2010), ANSWER_QUEUED);
-    assert_int_equal(reply.position, 0);
+    assert_int_equal(reply.queue.position, 0);
     assert_holder("x", "first");
     assert_told("first");
 }
@@ -167,7 +167,7 @@ static void a_grant_does_not_pass_one_who_waits_for_more(void **state)
     (void)state;
     assert_int_equal(grant("x", "holder"), ANSWER_YES);
     assert_int_equal(queue("y x", "waiter", 2000), ANSWER_QUEUED);
-    assert_true(reply.remaining_ms > 10000);
+    assert_true(reply.queue.remaining_ms > 10000);
     assert_int_equal(grant("y", "barger"), ANSWER_HELD);
     assert_int_equal(grant("z y", "barger"), ANSWER_HELD);
     assert_int_equal(grant("z", "other"), ANSWER_YES);
@@ -239,7 +239,7 @@ static void several_names_go_all_or_none(void **state)
     assert_int_equal(release("x", "holds-x"), ANSWER_YES);
     assert_holder("x", NULL); /* second is not first for z */
     assert_int_equal(queue("x z", "second", 2010), ANSWER_QUEUED);
-    assert_int_equal(reply.remaining_ms, -1);
+    assert_int_equal(reply.queue.remaining_ms, -1);
     assert_int_equal(release("y", "holds-y"), ANSWER_YES);
     assert_told("first");
     assert_holder("y", "first");
@@ -261,10 +261,10 @@ static void half_of_the_names_are_not_ours(void **state)
     TELL("DEL y");
     TELL("SET y other PX 20000");
     assert_int_equal(queue("x y", "half", 2000), ANSWER_QUEUED);
-    assert_true(reply.remaining_ms > 10000);
+    assert_true(reply.queue.remaining_ms > 10000);
     TELL("DEL y");
     assert_int_equal(queue("x y", "half", 2000), ANSWER_QUEUED);
-    assert_int_equal(reply.remaining_ms, -1);
+    assert_int_equal(reply.queue.remaining_ms, -1);
     assert_holder("y", NULL);
     TELL("DEL x");
     assert_int_equal(queue("x y", "half", 2000), ANSWER_YES);
@@ -314,7 +314,7 @@ static void sixty_four_names(void **state)
     assert_int_equal(grant(list, "holder"), ANSWER_YES);
     assert_int_equal(queue(list, "waiter", 2000), ANSWER_QUEUED);
     assert_int_equal(queue("n63", "behind", 2010), ANSWER_QUEUED);
-    assert_int_equal(reply.position, 1);
+    assert_int_equal(reply.queue.position, 1);
     assert_int_equal(release(list, "holder"), ANSWER_YES);
     assert_told("waiter");
     assert_int_equal(queue(list, "waiter", 2000), ANSWER_YES);
@@ -383,10 +383,10 @@ static void who_has_it_is_told_as_far_as_it_is_known(void **state)
     (void)state;
     TELL("SET x for-ever");
     assert_int_equal(queue("x", "waiter", 2000), ANSWER_QUEUED);
-    assert_int_equal(reply.remaining_ms, -2);
+    assert_int_equal(reply.queue.remaining_ms, -2);
     TELL("LPUSH list no-lock");
     assert_int_equal(queue("list", "waiter2", 2000), ANSWER_QUEUED);
-    assert_int_equal(reply.remaining_ms, -2);
+    assert_int_equal(reply.queue.remaining_ms, -2);
     assert_int_equal(release("list", "waiter2"), ANSWER_HELD);
 }
 
@@ -398,8 +398,8 @@ static void a_waiter_that_leaves_is_not_given_anything(void **state)
     assert_int_equal(grant("x", "holder"), ANSWER_YES);
     assert_int_equal(queue("y x", "leaver", 2000), ANSWER_QUEUED);
     assert_int_equal(queue("y", "behind", 2010), ANSWER_QUEUED);
-    assert_int_equal(reply.position, 1);
-    assert_int_equal(reply.remaining_ms, -1);
+    assert_int_equal(reply.queue.position, 1);
+    assert_int_equal(reply.queue.remaining_ms, -1);
     assert_int_equal(release("y x", "leaver"), ANSWER_HELD);
     assert_told("behind");
     assert_holder("y", "behind");
@@ -596,7 +596,7 @@ static void no_fences_with(const char *rights)
     ask_each(requests, 4);
     for (unsigned i = 0; i < 4; i++) {
         assert_int_equal(answer_of_each(requests, i, 4), answers[i]);
-        assert_true(answers[i] == ANSWER_YES || reply.text[0]);
+        assert_true(answers[i] == ANSWER_YES || reply.text.bytes[0]);
         names_drop(&memory, names[i]);
     }
     assert_int_equal(grant("held", "token"), ANSWER_ERROR);

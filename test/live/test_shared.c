@@ -64,7 +64,7 @@ static void other_libraries_meet_no_wrong_type(void **state)
     TELL("SET x theirs NX PX 10000");
     assert_int_equal(grant("~x", "a"), ANSWER_HELD);
     assert_int_equal(queue("~x", "a", 2000), ANSWER_QUEUED);
-    assert_true(reply.foreign);
+    assert_true(reply.queue.foreign);
 }
 
 static void readers_are_of_this_library(void **state)
@@ -72,10 +72,10 @@ static void readers_are_of_this_library(void **state)
     (void)state;
     assert_int_equal(grant("~x", "a"), ANSWER_YES);
     assert_int_equal(queue("x", "writer", 2000), ANSWER_QUEUED);
-    assert_false(reply.foreign);
-    assert_in_range(reply.remaining_ms, LIFE - 5000, LIFE);
+    assert_false(reply.queue.foreign);
+    assert_in_range(reply.queue.remaining_ms, LIFE - 5000, LIFE);
     assert_int_equal(queue("~x", "b", 2010), ANSWER_QUEUED);
-    assert_false(reply.foreign);
+    assert_false(reply.queue.foreign);
 }
 
 /* ---- Each reader has a time of its own ---- */
@@ -85,9 +85,9 @@ static void a_reader_ends_with_its_own_time(void **state)
     (void)state;
     assert_int_equal(grant("~x", "long"), ANSWER_YES);
     assert_int_equal(grant_for("~x", "short", 20), ANSWER_YES);
-    AWAIT_IT(simply(REQUEST_PEEK, "x", "") == ANSWER_HELD && reply.readers == 1);
-    assert_int_equal(reply.reader_tokens_length, 4);
-    assert_memory_equal(reply.reader_tokens, "long", 4);
+    AWAIT_IT(simply(REQUEST_PEEK, "x", "") == ANSWER_HELD && reply.peek.reading == 1);
+    assert_int_equal(reply.peek.readers.length, 4);
+    assert_memory_equal(reply.peek.readers.bytes, "long", 4);
     assert_int_equal(raise_to("~x", "short", 5000), ANSWER_HELD);
     assert_int_equal(raise_to("~x", "long", 5000), ANSWER_YES);
     assert_int_equal(renew("~x", "short"), ANSWER_ABSENT);
@@ -138,7 +138,7 @@ static void the_dead_are_forgotten_by_a_renewal(void **state)
         snprintf(token, sizeof token, "short-%u", i);
         assert_int_equal(grant_for("~x", token, 1), ANSWER_YES);
     }
-    AWAIT_IT(simply(REQUEST_PEEK, "x", "") == ANSWER_HELD && reply.readers == 1);
+    AWAIT_IT(simply(REQUEST_PEEK, "x", "") == ANSWER_HELD && reply.peek.reading == 1);
     assert_int_equal(renew("~x", "long"), ANSWER_YES);
     assert_int_equal(ASK_COUNT("ZCARD redlock:holders:x"), 1);
 }
@@ -205,8 +205,8 @@ static void a_deleted_set_leaves_the_marker(void **state)
     assert_int_equal(release("x", "a"), ANSWER_HELD);
     assert_int_equal(grant("x", "writer"), ANSWER_HELD);
     assert_int_equal(simply(REQUEST_PEEK, "x", ""), ANSWER_HELD);
-    assert_int_equal(reply.readers, 0);
-    assert_memory_equal(reply.text, "redlock:shared", reply.text_length);
+    assert_int_equal(reply.peek.reading, 0);
+    assert_memory_equal(reply.peek.value.bytes, "redlock:shared", reply.peek.value.length);
     assert_int_equal(heal("~x", "a"), ANSWER_HEALED);
     assert_int_equal(grant("~x", "b"), ANSWER_YES);
     assert_readers("x", 2);
@@ -227,7 +227,7 @@ static void another_type_in_place_of_the_set_is_nobody(void **state)
         TELL("DEL redlock:holders:x");
         TELL(wrong[i]);
         assert_int_equal(simply(REQUEST_PEEK, "x", ""), ANSWER_HELD);
-        assert_int_equal(reply.readers, 0);
+        assert_int_equal(reply.peek.reading, 0);
         assert_int_equal(renew("~x", "a"), ANSWER_ABSENT);
         assert_int_equal(raise_to("~x", "a", 9), ANSWER_HELD);
         assert_int_equal(release("~x", "a"), ANSWER_HELD);
@@ -258,7 +258,7 @@ static void a_name_that_is_no_lock_is_held(void **state)
         assert_int_equal(queue("~x", "a", 2000), ANSWER_QUEUED);
         assert_int_equal(release("~x", "a"), ANSWER_HELD);
         assert_int_equal(simply(REQUEST_PEEK, "x", ""), ANSWER_HELD);
-        assert_int_equal(reply.readers, 0);
+        assert_int_equal(reply.peek.reading, 0);
     }
     TELL("DEL x");
     assert_int_equal(ASK_COUNT("DBSIZE"), 1);
@@ -289,7 +289,7 @@ static void a_waiting_writer_keeps_new_readers_out(void **state)
     assert_int_equal(grant("~x", "b"), ANSWER_HELD);
     assert_true(reply.clock == 2001);
     assert_int_equal(queue("~x", "b", 2010), ANSWER_QUEUED);
-    assert_int_equal(reply.position, 1);
+    assert_int_equal(reply.queue.position, 1);
     assert_int_equal(renew("~x", "a"), ANSWER_YES);
     assert_int_equal(release("x", "a"), ANSWER_YES);
     assert_holder("x", "writer");
@@ -307,7 +307,7 @@ static void readers_next_to_each_other_enter_together(void **state)
     assert_int_equal(queue("~x", "b", 2010), ANSWER_QUEUED);
     assert_int_equal(queue("x", "next", 2020), ANSWER_QUEUED);
     assert_int_equal(queue("~x", "c", 2030), ANSWER_QUEUED);
-    assert_int_equal(reply.position, 3);
+    assert_int_equal(reply.queue.position, 3);
     assert_int_equal(release("x", "writer"), ANSWER_YES);
     assert_heard("a 2031");
     assert_heard("b 2032");
@@ -356,7 +356,7 @@ static void who_waits_to_write_lets_readers_before_it_in(void **state)
     assert_int_equal(queue("~x", "reader", 2010), ANSWER_QUEUED);
     await_death("writer");
     assert_int_equal(queue("x", "other", 2020), ANSWER_QUEUED);
-    assert_int_equal(reply.position, 0);
+    assert_int_equal(reply.queue.position, 0);
     assert_told("reader");
     assert_readers("x", 2);
 }
@@ -439,7 +439,7 @@ static void a_waiter_is_given_all_or_none(void **state)
     assert_int_equal(grant("table", "holder"), ANSWER_YES);
     assert_int_equal(grant("~db", "reader"), ANSWER_YES);
     assert_int_equal(queue("~db table", "both", 2000), ANSWER_QUEUED);
-    assert_int_equal(reply.position, 0);
+    assert_int_equal(reply.queue.position, 0);
     assert_readers("db", 1);
     assert_int_equal(grant("~db", "behind"), ANSWER_HELD);
     assert_int_equal(release("table", "holder"), ANSWER_YES);

@@ -20,7 +20,7 @@ static void who_may_not_see_the_readers_is_told_so(void **state)
     assert_int_equal(grant("~y", "a"), ANSWER_ERROR);
     assert_int_equal(release("~x", "a"), ANSWER_ERROR);
     assert_int_equal(simply(REQUEST_PEEK, "x", ""), ANSWER_HELD);
-    assert_int_equal(reply.readers, 0);
+    assert_int_equal(reply.peek.reading, 0);
     become_anybody();
     assert_readers("x", 1);
     assert_int_equal(release("~x", "a"), ANSWER_YES);

@@ -75,12 +75,12 @@ static void a_refusal_tells_of_a_free_slot(void **state)
     (void)state;
     take_slots(3);
     assert_int_equal(grant_slot(1, "x"), ANSWER_HELD);
-    assert_int_equal(reply.free_slot, 3);
+    assert_int_equal(reply.grant.free_slot, 3);
     assert_true(reply.clock > 1000);
     assert_int_equal(grant_slot(3, "d"), ANSWER_YES);
     assert_int_equal(grant_slot(1, "x"), ANSWER_HELD);
-    assert_int_equal(reply.free_slot, -1);
-    assert_int_equal(reply.next_slot, 1);
+    assert_int_equal(reply.grant.free_slot, -1);
+    assert_int_equal(reply.grant.next_slot, 1);
     assert_holder("redlock:permit:1:pool", "b");
     assert_holder("redlock:permits:pool", "4");
 }
@@ -93,9 +93,9 @@ static void nobody_who_waits_is_passed(void **state)
     assert_int_equal(queue_slot(2, "w", FAR), ANSWER_QUEUED);
     TELL("DEL redlock:permit:0:pool");
     assert_int_equal(grant_slot(0, "x"), ANSWER_HELD);
-    assert_int_equal(reply.free_slot, -1);
+    assert_int_equal(reply.grant.free_slot, -1);
     assert_int_equal(grant_slot(2, "x"), ANSWER_HELD);
-    assert_int_equal(reply.next_slot, 3);
+    assert_int_equal(reply.grant.next_slot, 3);
     assert_holder("redlock:permit:0:pool", NULL);
 }
 
@@ -104,10 +104,10 @@ static void a_foreign_key_is_a_holder(void **state)
     (void)state;
     TELL("SET redlock:permit:1:pool foreign PX 60000");
     assert_int_equal(grant_slot(1, "x"), ANSWER_HELD);
-    assert_int_equal(reply.free_slot, 2);
+    assert_int_equal(reply.grant.free_slot, 2);
     assert_int_equal(queue_slot(1, "x", FAR), ANSWER_QUEUED);
-    assert_int_equal(reply.free_slot, 2);
-    assert_true(reply.foreign);
+    assert_int_equal(reply.queue.slots.free_slot, 2);
+    assert_true(reply.queue.foreign);
 }
 
 /* ---- Places ---- */
@@ -150,18 +150,18 @@ static void the_first_is_told_of_others(void **state)
     (void)state;
     take_slots(4);
     assert_int_equal(queue_slot(1, "old", FAR), ANSWER_QUEUED);
-    assert_int_equal(reply.next_slot, -1);
+    assert_int_equal(reply.queue.slots.next_slot, -1);
     assert_int_equal(queue_slot(2, "v", FAR + 1), ANSWER_QUEUED);
     assert_int_equal(queue_slot(3, "u", FAR + 2), ANSWER_QUEUED);
     assert_int_equal(queue_slot(1, "old", FAR), ANSWER_QUEUED);
-    assert_int_equal(reply.next_slot, 3);
-    assert_int_equal(reply.free_slot, -1);
+    assert_int_equal(reply.queue.slots.next_slot, 3);
+    assert_int_equal(reply.queue.slots.free_slot, -1);
     TELL("DEL redlock:permit:0:pool");
     assert_int_equal(queue_slot(1, "old", FAR), ANSWER_QUEUED);
-    assert_int_equal(reply.free_slot, 0);
+    assert_int_equal(reply.queue.slots.free_slot, 0);
     assert_int_equal(queue_slot(1, "z", FAR + 3), ANSWER_QUEUED);
-    assert_int_equal(reply.position, 1);
-    assert_int_equal(reply.free_slot, -1);
+    assert_int_equal(reply.queue.position, 1);
+    assert_int_equal(reply.queue.slots.free_slot, -1);
 }
 
 /* ---- Hints ---- */
@@ -200,7 +200,7 @@ static void clients_with_one_ticket_are_two(void **state)
     assert_int_equal(queue_slot(2, "b-ours", FAR), ANSWER_QUEUED);
     assert_int_equal(queue_slot_of("redlock:other", 3, "c-other", FAR), ANSWER_QUEUED);
     assert_int_equal(simply(REQUEST_PEEK, "pool", "x"), ANSWER_HELD);
-    assert_int_equal(reply.waiting, 2);
+    assert_int_equal(reply.peek.waiting, 2);
     assert_int_equal(release_slot(0, "a"), ANSWER_YES); /* a hint for the other one */
     assert_nothing_more_was_told();
     assert_int_equal(release_slot(1, "b"), ANSWER_YES);
@@ -238,11 +238,11 @@ static void a_free_name_is_not_that_of_its_permits(void **state)
     take_slots(2);
     assert_int_equal(grant("pool", "x"), ANSWER_YES);
     assert_int_equal(simply(REQUEST_PEEK, "pool", "x"), ANSWER_HELD);
-    assert_int_equal(reply.permits, 0);
+    assert_int_equal(reply.peek.permits, 0);
     assert_int_equal(release("pool", "x"), ANSWER_YES);
     assert_int_equal(simply(REQUEST_PEEK, "pool", "x"), ANSWER_HELD);
-    assert_int_equal(reply.permits, 4);
-    assert_int_equal(reply.readers, 2);
+    assert_int_equal(reply.peek.permits, 4);
+    assert_int_equal(reply.peek.reading, 2);
     assert_int_equal(simply(REQUEST_PEEK, "pool other", "x"), ANSWER_ABSENT);
 }
 
@@ -258,12 +258,12 @@ static void who_looks_finds_each_slot_that_is_held(void **state)
     assert_holder("redlock:permits:pool", NULL);
     assert_int_equal(renew_slot(1, "b"), ANSWER_YES);
     assert_int_equal(simply(REQUEST_PEEK, "pool", "x"), ANSWER_HELD);
-    assert_int_equal(reply.permits, 2);
-    assert_int_equal(reply.readers, 2);
+    assert_int_equal(reply.peek.permits, 2);
+    assert_int_equal(reply.peek.reading, 2);
     assert_int_equal(renew_slot(2, "c"), ANSWER_YES);
     assert_int_equal(renew_slot(0, "a"), ANSWER_YES);
     assert_int_equal(simply(REQUEST_PEEK, "pool", "x"), ANSWER_HELD);
-    assert_int_equal(reply.permits, 3);
+    assert_int_equal(reply.peek.permits, 3);
     assert_true(ASK_COUNT("PTTL redlock:permits:pool") >= ASK_COUNT("PTTL redlock:permit:0:pool"));
 }
 

@@ -612,8 +612,7 @@ void fake_lose(struct fake *fake, unsigned index, const char *why)
         why = NULL;
     while (fake_answer(fake, index,
                        &(struct reply){.answer = ANSWER_LOST,
-                                       .text = why ? why : lost,
-                                       .text_length = strlen(why ? why : lost)}))
+                                       .text = {why ? why : lost, strlen(why ? why : lost)}}))
         ;
     master->wire = WIRE_DOWN;
     master->hangs = false;
@@ -791,9 +790,12 @@ static void oblige(struct fake *fake, unsigned index)
         enum request_kind kind = master->waiting[0].kind;
         if (kind == REQUEST_HELLO || kind == REQUEST_ADOPT)
             fake_answer_hello(fake, index);
-        else
-            fake_answer(fake, index,
-                        &(struct reply){.answer = answers[kind], .free_slot = -1, .next_slot = -1});
+        else {
+            struct reply reply;
+            reply_begin(&reply, &master->waiting[0]);
+            reply.answer = answers[kind];
+            fake_answer(fake, index, &reply);
+        }
     }
 }
 

@@ -333,12 +333,12 @@ static void do_adopt(struct scenario *s, struct words *words)
 
 /* ---- replies ---------------------------------------------------------------------- */
 
-static bool read_answer(struct scenario *s, struct words *words, struct reply *reply)
+static bool read_answer(struct scenario *s, struct words *words, enum answer *read)
 {
     const char *word = next_word(words);
     for (enum answer answer = ANSWER_YES; answer <= ANSWER_OVER; answer++)
         if (answer != ANSWER_LOST && strcmp(word, fake_answer_name(answer)) == 0) {
-            reply->answer = answer;
+            *read = answer;
             return true;
         }
     complain(s, "not an answer", word);
@@ -374,23 +374,27 @@ static struct said read_said(struct scenario *s, const struct words *words)
                          .remaining_ms = time_of(s, words, "left", 0) / 1000};
 }
 
+static struct slice slice_of(const char *text)
+{
+    return (struct slice){text, strlen(text)};
+}
+
 /* With commas between them; in the reply one a line. */
-static void read_tokens(const struct scenario *s, const char *tokens, struct reply *reply)
+static struct slice read_tokens(const struct scenario *s, const char *tokens)
 {
     static char lines[8 * (TOKEN_MAX + 1)];
-    char *rest = NULL;
+    char list[sizeof lines], *rest = NULL;
     size_t used = 0;
     lines[0] = '\0';
-    for (char *token = strtok_r((char *)tokens, ",", &rest); token;
-         token = strtok_r(NULL, ",", &rest))
+    snprintf(list, sizeof list, "%s", tokens);
+    for (char *token = strtok_r(list, ",", &rest); token; token = strtok_r(NULL, ",", &rest))
         used += (size_t)snprintf(lines + used, sizeof lines - used, "%s%s", used ? "\n" : "",
                                  spelled(s, token));
-    reply->reader_tokens = lines;
-    reply->reader_tokens_length = used;
+    return (struct slice){lines, used};
 }
 
 /* The names, as a master spells them. */
-static void read_found(const struct words *words, struct reply *reply)
+static struct survey_reply read_survey(const struct words *words)
 {
     static char found[400];
     const char *names = value_of(words, "names");
@@ -401,64 +405,83 @@ static void read_found(const struct words *words, struct reply *reply)
                                  names);
         names += length + (names[length] == ',');
     }
-    reply->text = value_of(words, "cursor");
-    reply->text_length = strlen(reply->text);
-    reply->number = atoi(value_of(words, "of"));
-    reply->position = (unsigned)atoi(value_of(words, "without"));
-    reply->reader_tokens = found;
-    reply->reader_tokens_length = used;
+    return (struct survey_reply){.cursor = slice_of(value_of(words, "cursor")),
+                                 .keys = atoi(value_of(words, "of")),
+                                 .left_out = (unsigned)atoi(value_of(words, "without")),
+                                 .names = {found, used}};
 }
 
-static void read_latch(struct scenario *s, const struct words *words, struct reply *reply)
+/* How long something lasts yet. */
+static int64_t left_of(struct scenario *s, const struct words *words, int64_t untold)
+{
+    return *value_of(words, "left") ? time_of(s, words, "left", 0) / 1000 : untold;
+}
+
+static struct latch_reply read_latch(struct scenario *s, const struct words *words)
 {
     usec ends = EPOCH + time_of(s, words, "ends", 0);
-    reply->permits = (uint16_t)atoi(value_of(words, "of"));
-    reply->number = ends / 1000;
-    reply->clock = time_of(s, words, "for", 0);
-    if (!*value_of(words, "left"))
-        reply->remaining_ms = (ends - s->fake.now) / 1000;
-    reply->waiters = spelled(s, value_of(words, "latch"));
-    reply->waiters_length = strlen(reply->waiters);
-    read_tokens(s, value_of(words, "arrived"), reply);
+    return (struct latch_reply){.id = slice_of(spelled(s, value_of(words, "latch"))),
+                                .arrivals = (uint16_t)atoi(value_of(words, "of")),
+                                .ends_ms = ends / 1000,
+                                .remaining_ms = left_of(s, words, (ends - s->fake.now) / 1000),
+                                .age = time_of(s, words, "for", 0),
+                                .arrived = read_tokens(s, value_of(words, "arrived"))};
 }
 
-static void read_details(struct scenario *s, struct words *words, struct reply *reply, char *text,
-                         size_t size)
+static struct barrier_reply read_barrier(struct scenario *s, struct words *words,
+                                         enum answer answer)
 {
-    reply->remaining_ms = -1;
-    reply->text = text;
+    return (struct barrier_reply){
+        .parties = (uint16_t)atoi(value_of(words, "of")),
+        .counted = (unsigned)atoi(value_of(words, "counted")),
+        .tokens = answer == ANSWER_OPEN ? read_tokens(s, next_word(words)) : (struct slice){0},
+        .latest = answer == ANSWER_OVER ? atoi(value_of(words, "at")) : 0};
+}
+
+static struct queue_reply read_queue(struct scenario *s, struct words *words)
+{
+    return (struct queue_reply){.slots = {slot_of(words, "free"), slot_of(words, "younger")},
+                                .position = (unsigned)atoi(value_of(words, "behind")),
+                                .remaining_ms = left_of(s, words, -1),
+                                .foreign = has(words, "foreign")};
+}
+
+/* HOLDER [T] */
+static struct peek_reply read_peek(struct scenario *s, struct words *words)
+{
+    struct peek_reply peek = {.remaining_ms = left_of(s, words, -1),
+                              .permits = (uint16_t)atoi(value_of(words, "of"))};
+    if (!peek.permits)
+        peek.value = slice_of(next_word(words));
+    if (!peek.permits && words->next < words->count)
+        peek.remaining_ms = read_time(s, next_word(words)) / 1000;
+    return peek;
+}
+
+static void read_details(struct scenario *s, struct words *words, struct reply *reply)
+{
+    static char text[VOTE_TEXT_MAX];
+    text[0] = '\0';
     reply->clock = read_logical(s, words);
-    if (*value_of(words, "left"))
-        reply->remaining_ms = time_of(s, words, "left", 0) / 1000;
-    reply->position = (unsigned)atoi(value_of(words, "behind"));
-    reply->foreign = reply->answer == ANSWER_QUEUED && has(words, "foreign");
-    reply->waiting = (unsigned)atoi(value_of(words, "counted"));
-    reply->free_slot = slot_of(words, "free");
-    reply->next_slot = slot_of(words, reply->answer == ANSWER_QUEUED ? "younger" : "line");
-    if (reply->clock)
+    if (reply->answer == ANSWER_ERROR)
+        join(text, sizeof text, words);
+    reply->text = slice_of(text);
+    if (reply->answer == ANSWER_ERROR)
         return;
-    if (reply->answer == ANSWER_OVER)
-        reply->number = atoi(value_of(words, "at"));
-    if (reply->answer == ANSWER_YES && *value_of(words, "term")) {
-        struct said said = read_said(s, words);
-        reply_set_said(reply, &said);
-    } else if (*value_of(words, "cursor")) {
-        read_found(words, reply);
-    } else if (*value_of(words, "latch")) {
-        read_latch(s, words, reply);
-    } else if (reply->answer == ANSWER_OPEN) {
-        read_tokens(s, next_word(words), reply);
-    } else if (*value_of(words, "of")) {
-        reply->permits = (uint16_t)atoi(value_of(words, "of"));
-    } else if (reply->answer == ANSWER_ERROR)
-        join(text, size, words);
-    else if (reply->answer == ANSWER_HELD && words->next < words->count) {
-        snprintf(text, size, "%s", next_word(words));
-        if (words->next < words->count)
-            reply->remaining_ms = read_time(s, next_word(words)) / 1000;
-    }
-    if (reply->text == text)
-        reply->text_length = strlen(text);
+    if (reply->tag.kind == REQUEST_GRANT)
+        reply->grant = (struct slots_reply){slot_of(words, "free"), slot_of(words, "line")};
+    else if (reply->tag.kind == REQUEST_QUEUE)
+        reply->queue = read_queue(s, words);
+    else if (reply->tag.kind == REQUEST_PEEK && reply->answer == ANSWER_HELD)
+        reply->peek = read_peek(s, words);
+    else if (reply->tag.kind == REQUEST_OBSERVE && reply->answer == ANSWER_YES)
+        reply->said = read_said(s, words);
+    else if (reply->tag.kind == REQUEST_ARRIVE || reply->tag.kind == REQUEST_DEPART)
+        reply->barrier = read_barrier(s, words, reply->answer);
+    else if (*value_of(words, "latch"))
+        reply->latch = read_latch(s, words);
+    else if (reply->tag.kind == REQUEST_SURVEY)
+        reply->survey = read_survey(words);
 }
 
 static bool tells_clock(enum request_kind kind, enum answer answer)
@@ -488,7 +511,8 @@ static bool fits(enum request_kind kind, const struct reply *reply)
     return reply->answer == ANSWER_HELLO || is_refused;
 }
 
-static void reply_once(struct scenario *s, unsigned index, struct reply *reply)
+/* To the oldest request: what its kind can tell is read from the words. */
+static void reply_once(struct scenario *s, unsigned index, enum answer answer, struct words *words)
 {
     struct fake_master *master = &s->fake.masters[index];
     bool knows = master->count && !master->hangs && master->wire == WIRE_UP;
@@ -496,32 +520,36 @@ static void reply_once(struct scenario *s, unsigned index, struct reply *reply)
         complain(s, master->count ? "that master cannot answer" : "nothing was asked", "");
         return;
     }
-    enum request_kind kind = master->waiting[0].kind;
-    if (!fits(kind, reply)) {
+    struct reply reply;
+    reply_begin(&reply, &master->waiting[0]);
+    reply.answer = answer;
+    read_details(s, words, &reply);
+    if (!fits(reply.tag.kind, &reply)) {
         complain(s, "that is no answer to what was asked", "");
         return;
     }
-    if (!request_is_of_task(kind))
-        reply->master_time = s->fake.now + master->clock;
-    if (reply->answer == ANSWER_HELLO)
+    if (reply.tag.kind == REQUEST_RENEW)
+        reply.master_time = s->fake.now + master->clock;
+    if (answer == ANSWER_HELLO)
         fake_answer_hello(&s->fake, index);
     else
-        fake_answer(&s->fake, index, reply);
+        fake_answer(&s->fake, index, &reply);
 }
 
 static void do_reply(struct scenario *s, struct words *words)
 {
-    char text[VOTE_TEXT_MAX] = "";
-    struct reply reply = {.free_slot = -1, .next_slot = -1};
     unsigned who = read_who(s, words);
-    if (!read_answer(s, words, &reply))
+    enum answer answer;
+    if (!read_answer(s, words, &answer))
         return;
-    if (reply.answer == ANSWER_HELLO)
+    if (answer == ANSWER_HELLO)
         FOR_EACH (i, who)
             set_facts(s, &s->fake.masters[i], words);
-    read_details(s, words, &reply, text, sizeof text);
-    FOR_EACH (i, who)
-        reply_once(s, i, &reply);
+    unsigned details = words->next;
+    FOR_EACH (i, who) {
+        words->next = details;
+        reply_once(s, i, answer, words);
+    }
 }
 
 /* ---- notification connections ------------------------------------------------------- */

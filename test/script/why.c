@@ -16,8 +16,8 @@ static const struct actor *actor_of(const struct fake *fake, const struct lease 
 static void say_reply(char *to, size_t size, unsigned master, const struct reply *reply)
 {
     snprintf(to, size, "master %u answers %s to %s%s%s", master, fake_answer_name(reply->answer),
-             request_name(reply->tag.kind), reply->text_length ? ": " : "",
-             reply->text_length ? reply->text : "");
+             request_name(reply->tag.kind), reply->text.length ? ": " : "",
+             reply->text.length ? reply->text.bytes : "");
 }
 
 /* Whose deadline comes first. */

@@ -48,10 +48,10 @@ static uint32_t token_in(const char *text)
 }
 
 /* As a bit for each. */
-static uint32_t tokens_in(const struct reply *reply)
+static uint32_t tokens_in(struct slice lines)
 {
     uint32_t tokens = 0;
-    const char *at = reply->reader_tokens, *end = at + reply->reader_tokens_length;
+    const char *at = lines.bytes, *end = at + lines.length;
     while (at < end) {
         const char *line = memchr(at, '\n', (size_t)(end - at));
         tokens |= 1U << token_in(at);
@@ -67,9 +67,9 @@ bool barrier_same_answer(const struct model_answer *model, const struct reply *r
         return true;
     for (unsigned i = 0; i < MODEL_PARTIES && model->answer == ANSWER_OPEN; i++)
         tokens |= model->tokens[i] ? 1U << model->tokens[i] : 0;
-    return real->permits == model->parties && real->waiting == model->counted &&
-           tokens_in(real) == tokens &&
-           (model->answer != ANSWER_OVER || real->number == model->latest);
+    return real->barrier.parties == model->parties && real->barrier.counted == model->counted &&
+           tokens_in(real->barrier.tokens) == tokens &&
+           (model->answer != ANSWER_OVER || real->barrier.latest == model->latest);
 }
 
 /* ---- keys ------------------------------------------------------------------------------------ */

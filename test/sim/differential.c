@@ -288,13 +288,13 @@ static bool same_clock(usec model, usec real, usec wall)
 }
 
 /* The real queue keeps dead waiters until a script meets them. */
-static bool same_wait(const struct model_answer *model, const struct reply *real)
+static bool same_wait(const struct model_answer *model, const struct queue_reply *told)
 {
     int64_t left = model->remaining_ms == -1   ? -2
                    : model->remaining_ms == -2 ? -1
                                                : model->remaining_ms;
-    return real->position >= model->position && real->free_slot == model->free_slot &&
-           real->next_slot == model->next_slot && llabs(left - real->remaining_ms) <= 1;
+    return told->position >= model->position && told->slots.free_slot == model->free_slot &&
+           told->slots.next_slot == model->next_slot && llabs(left - told->remaining_ms) <= 1;
 }
 
 static bool same_answer(usec wall, const struct model_answer *model, const struct reply *real,
@@ -315,15 +315,15 @@ static bool same_answer(usec wall, const struct model_answer *model, const struc
                llabs(model->abstains - hello->abstains + hello->time - model->time) <= 1 &&
                llabs(model->age - hello->age) <= 1 && llabs(model->uptime_s - hello->uptime_s) <= 1;
     if (model->answer == ANSWER_QUEUED)
-        return same_wait(model, real);
+        return same_wait(model, &real->queue);
     if (model->answer == ANSWER_HELD && real->tag.kind == REQUEST_GRANT)
-        return real->free_slot == model->free_slot && real->next_slot == model->next_slot;
+        return real->grant.free_slot == model->free_slot;
     if (model->answer != ANSWER_HELD || real->tag.kind != REQUEST_PEEK)
         return true;
     int64_t left = model->remaining_ms == -1 ? -2 : model->remaining_ms;
-    return number_of(real->text, real->text_length) == model->value &&
-           real->readers == model->readers && real->permits == model->permits &&
-           llabs(left - real->remaining_ms) <= 1;
+    return number_of(real->peek.value.bytes, real->peek.value.length) == model->value &&
+           real->peek.reading == model->readers && real->peek.permits == model->permits &&
+           llabs(left - real->peek.remaining_ms) <= 1;
 }
 
 static struct model_reader *find_reader(struct model_master *model, unsigned name, uint32_t value)
@@ -492,6 +492,28 @@ static bool same_said(struct test *t, struct model_master *copy, const struct mo
     return true;
 }
 
+static long long length_of_queue(struct test *t, int slot)
+{
+    char command[64];
+    snprintf(command, sizeof command, "ZCARD redlock:queue:" SLOT_PREFIX "%d:name:%d", slot,
+             OF_SLOTS);
+    return integer(t, command);
+}
+
+/* The real one counts the dead behind the first: the model's line may be too long for it. */
+static bool same_line(struct test *t, struct model_master *model, usec wall,
+                      const struct model_answer *answer, const struct reply *real)
+{
+    if (real->grant.next_slot == answer->next_slot)
+        return true;
+    if (real->grant.next_slot < 0 || answer->next_slot < 0)
+        return false;
+    long long length = length_of_queue(t, answer->next_slot);
+    unsigned name = model_slot(OF_SLOTS, (unsigned)answer->next_slot);
+    return length > 0 && !model_waiter(model, wall, name, (unsigned)length - 1) &&
+           length_of_queue(t, real->grant.next_slot) <= length;
+}
+
 /* The model's answer at `wall`; taken over if it is the real one's. */
 static bool agrees_from(struct test *t, struct model_master copy, usec wall,
                         const struct model_call *call, const struct reply *real,
@@ -502,6 +524,9 @@ static bool agrees_from(struct test *t, struct model_master copy, usec wall,
     if ((int)call->kind == t->breaks && !t->in_batches && answer.answer != ANSWER_NOSCRIPT)
         answer.answer = answer.answer == ANSWER_YES ? ANSWER_HELD : ANSWER_YES;
     if (!same_answer(wall, &answer, real, hello))
+        return false;
+    if (answer.answer == ANSWER_HELD && call->kind == REQUEST_GRANT &&
+        !same_line(t, &copy, wall, &answer, real))
         return false;
     if (request_is_of_task(call->kind))
         return same_said(t, &copy, call, &answer);
@@ -603,13 +628,27 @@ static bool slot_ends_just_then(const struct test *t, usec before, usec after)
     return any;
 }
 
+/* Of a token that was released, which decides whether it heals. */
+static bool mark_ends_just_then(const struct model_data *data, uint32_t value, usec before,
+                                usec after)
+{
+    bool any = false;
+    for (unsigned i = 0; i < MODEL_MARKS; i++)
+        any |=
+            data->marks[i].value == value && is_between(data->marks[i].expires_ms, before, after);
+    return any;
+}
+
 static bool is_on_edge(const struct test *t, const struct model_call *calls, unsigned count,
                        usec before, usec after)
 {
     bool any = before / 1000 != after / 1000 || slot_ends_just_then(t, before, after);
-    for (unsigned i = 0; i < count; i++)
+    for (unsigned i = 0; i < count; i++) {
+        any |= calls[i].kind == REQUEST_RENEW &&
+               mark_ends_just_then(&t->model.data, calls[i].value, before, after);
         for (unsigned k = 0; k < calls[i].count; k++)
             any |= ends_just_then(&t->model.data, calls[i].names[k], before, after);
+    }
     return any;
 }
 

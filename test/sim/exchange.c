@@ -215,18 +215,20 @@ const char *exchange_spell_arrived(const struct world *w, const struct model_lat
     return lines;
 }
 
-static void read_latch(const struct world *w, const struct model_answer *answer,
-                       struct reply *reply)
+static struct slice slice_of(const char *text)
+{
+    return (struct slice){text, strlen(text)};
+}
+
+static struct latch_reply read_latch(const struct world *w, const struct model_answer *answer)
 {
     const struct model_latch *latch = &answer->latch;
-    reply->permits = (uint16_t)latch->of;
-    reply->number = latch->ends_ms;
-    reply->remaining_ms = answer->remaining_ms;
-    reply->clock = answer->clock;
-    reply->waiters = w->tokens[latch->id].text;
-    reply->waiters_length = strlen(reply->waiters);
-    reply->reader_tokens = exchange_spell_arrived(w, latch);
-    reply->reader_tokens_length = strlen(reply->reader_tokens);
+    return (struct latch_reply){.id = slice_of(w->tokens[latch->id].text),
+                                .arrivals = (uint16_t)latch->of,
+                                .ends_ms = latch->ends_ms,
+                                .remaining_ms = answer->remaining_ms,
+                                .age = answer->clock,
+                                .arrived = slice_of(exchange_spell_arrived(w, latch))};
 }
 
 /* As lib/wire reads it. */
@@ -257,60 +259,96 @@ static bool are_all_foreign(const struct world *w, const struct model_answer *an
     return all;
 }
 
+static struct peek_reply read_peek(const struct world *w, const struct model_answer *answer)
+{
+    return (struct peek_reply){.value = slice_of(answer->value == MODEL_MARK ? REDLOCK_READERS
+                                                 : answer->value == MODEL_SLOTS_OUT
+                                                     ? PERMITS
+                                                     : w->tokens[answer->value].text),
+                               .remaining_ms = remaining(answer->remaining_ms),
+                               .reading = answer->readers,
+                               .permits = (uint16_t)answer->permits};
+}
+
+static struct queue_reply read_queue(const struct world *w, const struct model_answer *answer)
+{
+    return (struct queue_reply){.slots = {(int16_t)answer->free_slot, (int16_t)answer->next_slot},
+                                .position = answer->position,
+                                .remaining_ms = remaining(answer->remaining_ms),
+                                .foreign = are_all_foreign(w, answer) != answer->belies_holder};
+}
+
+static struct barrier_reply read_barrier(const struct world *w, const struct model_answer *answer)
+{
+    return (struct barrier_reply){.parties = (uint16_t)answer->parties,
+                                  .counted = answer->counted,
+                                  .tokens = slice_of(exchange_spell_parties(w, answer)),
+                                  .latest = answer->answer == ANSWER_OVER ? answer->latest : 0};
+}
+
+static bool is_refusal(enum answer answer)
+{
+    return answer == ANSWER_ERROR || answer == ANSWER_NOSCRIPT;
+}
+
+/* What it says beside the answer. */
+static void read_details(const struct world *w, const struct model_answer *answer,
+                         struct hello *hello, struct reply *reply)
+{
+    switch (reply->tag.kind) {
+    case REQUEST_HELLO:
+    case REQUEST_ADOPT:
+        if (answer->answer != ANSWER_HELLO)
+            break;
+        fill_hello(answer, hello);
+        reply->hello = hello;
+        break;
+    case REQUEST_GRANT:
+        if (answer->answer == ANSWER_HELD)
+            reply->grant =
+                (struct slots_reply){(int16_t)answer->free_slot, (int16_t)answer->next_slot};
+        break;
+    case REQUEST_QUEUE:
+        if (answer->answer == ANSWER_QUEUED)
+            reply->queue = read_queue(w, answer);
+        break;
+    case REQUEST_RENEW:
+        reply->master_time = answer->time;
+        break;
+    case REQUEST_PEEK:
+        if (answer->answer == ANSWER_HELD)
+            reply->peek = read_peek(w, answer);
+        break;
+    case REQUEST_OBSERVE:
+        if (answer->answer == ANSWER_YES)
+            exchange_spell_said(w, &answer->said, answer->remaining_ms, &reply->said);
+        break;
+    case REQUEST_ARRIVE:
+    case REQUEST_DEPART:
+        if (!is_refusal(answer->answer))
+            reply->barrier = read_barrier(w, answer);
+        break;
+    case REQUEST_TALLY:
+    case REQUEST_MEND:
+        if (answer->answer == ANSWER_YES || answer->answer == ANSWER_OPEN)
+            reply->latch = read_latch(w, answer);
+        break;
+    default:
+        break;
+    }
+}
+
 void exchange_read(const struct world *w, const struct message *message, const struct tag *tag,
                    struct hello *hello, struct reply *reply)
 {
     const struct model_answer *answer = &message->answer;
-    *reply = (struct reply){.tag = *tag,
-                            .answer = answer->answer,
-                            .remaining_ms = -1,
-                            .free_slot = -1,
-                            .next_slot = -1,
-                            .master_time = answer->time,
-                            .clock = tag->kind == REQUEST_HELLO ? 0 : answer->clock,
-                            .position = answer->position,
-                            .text = answer->error};
+    reply_begin(reply, tag);
+    reply->answer = answer->answer;
+    if (request_has_clock(tag->kind))
+        reply->clock = answer->clock;
     if (answer->error)
-        reply->text_length = strlen(answer->error);
-    bool is_queued = answer->answer == ANSWER_QUEUED && tag->kind == REQUEST_QUEUE;
-    if (is_queued || (answer->answer == ANSWER_HELD && tag->kind == REQUEST_GRANT)) {
-        reply->free_slot = answer->free_slot;
-        reply->next_slot = answer->next_slot;
-    }
-    if (answer->answer == ANSWER_HELD && tag->kind == REQUEST_PEEK) {
-        reply->remaining_ms = remaining(answer->remaining_ms);
-        reply->text = answer->value == MODEL_MARK        ? REDLOCK_READERS
-                      : answer->value == MODEL_SLOTS_OUT ? PERMITS
-                                                         : w->tokens[answer->value].text;
-        reply->readers = answer->readers;
-        reply->permits = answer->permits;
-        reply->text_length = strlen(reply->text);
-    }
-    if (is_queued) {
-        reply->foreign = are_all_foreign(w, answer) != answer->belies_holder;
-        reply->remaining_ms = remaining(answer->remaining_ms);
-    }
-    if (tag->kind == REQUEST_OBSERVE && answer->answer == ANSWER_YES) {
-        struct said said;
-        exchange_spell_said(w, &answer->said, answer->remaining_ms, &said);
-        reply_set_said(reply, &said);
-    }
-    bool is_at_barrier = tag->kind == REQUEST_ARRIVE || tag->kind == REQUEST_DEPART;
-    if (is_at_barrier && answer->answer != ANSWER_NOSCRIPT && answer->answer != ANSWER_ERROR) {
-        reply->permits = (uint16_t)answer->parties;
-        reply->waiting = answer->counted;
-        if (answer->answer == ANSWER_OVER)
-            reply->number = answer->latest;
-        reply->reader_tokens = exchange_spell_parties(w, answer);
-        reply->reader_tokens_length = strlen(reply->reader_tokens);
-    }
-    bool is_of_latch = tag->kind == REQUEST_TALLY || tag->kind == REQUEST_MEND;
-    if (is_of_latch && (answer->answer == ANSWER_YES || answer->answer == ANSWER_OPEN))
-        read_latch(w, answer, reply);
-    if (answer->answer == ANSWER_HELLO) {
-        fill_hello(answer, hello);
-        reply->hello = hello;
-    }
+        reply->text = slice_of(answer->error);
+    read_details(w, answer, hello, reply);
 }
 
 void exchange_hear(struct shell *s, unsigned master, const struct message *message,

@@ -90,9 +90,9 @@ static uint32_t arrivals_of(const struct model_latch *latch)
 }
 
 /* One a line, sorted; as a bit for each. */
-static bool read_arrivals(const struct reply *reply, uint32_t *arrivals)
+static bool read_arrivals(struct slice lines, uint32_t *arrivals)
 {
-    const char *at = reply->reader_tokens, *end = at + reply->reader_tokens_length;
+    const char *at = lines.bytes, *end = at + lines.length;
     uint32_t last = 0;
     *arrivals = 0;
     while (at < end) {
@@ -110,14 +110,15 @@ static bool read_arrivals(const struct reply *reply, uint32_t *arrivals)
 bool latch_same_answer(const struct model_answer *model, const struct reply *real)
 {
     const struct model_latch *latch = &model->latch;
+    const struct latch_reply *told = &real->latch;
     uint32_t arrivals;
     if (real->tag.kind == REQUEST_DROP ||
         (model->answer != ANSWER_YES && model->answer != ANSWER_OPEN))
         return true;
-    return real->permits == latch->of && real->number == latch->ends_ms &&
-           number_in(real->waiters) == latch->id && read_arrivals(real, &arrivals) &&
-           arrivals == arrivals_of(latch) && llabs(real->remaining_ms - model->remaining_ms) <= 1 &&
-           llabs(real->clock - model->clock) <= 1000;
+    return told->arrivals == latch->of && told->ends_ms == latch->ends_ms &&
+           number_in(told->id.bytes) == latch->id && read_arrivals(told->arrived, &arrivals) &&
+           arrivals == arrivals_of(latch) && llabs(told->remaining_ms - model->remaining_ms) <= 1 &&
+           llabs(told->age - model->clock) <= 1000;
 }
 
 /* ---- keys ------------------------------------------------------------------------------------ */

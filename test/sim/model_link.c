@@ -264,9 +264,7 @@ static void lose_requests(struct link *link, struct shell_link *it)
     while (it->first) {
         struct reply lost = {.tag = exchange_expected(link->shell, link->owner.master),
                              .answer = ANSWER_LOST,
-                             .remaining_ms = -1,
-                             .text = broke,
-                             .text_length = sizeof broke - 1};
+                             .text = {broke, sizeof broke - 1}};
         deliver(link,
                 &(struct event){.kind = EVENT_REPLY, .master = link->owner.master, .reply = &lost});
     }

@@ -212,11 +212,11 @@ void said_spell(const struct model_call *call, struct request *request)
 
 bool said_same_answer(const struct model_answer *model, const struct reply *real)
 {
-    struct said said = reply_said(real);
     if (model->answer != ANSWER_YES || real->tag.kind != REQUEST_OBSERVE)
         return true;
-    struct model_said told = number_all(&said);
-    return is_same(&model->said, &told) && llabs(model->remaining_ms - said.remaining_ms) <= 1;
+    struct model_said told = number_all(&real->said);
+    return is_same(&model->said, &told) &&
+           llabs(model->remaining_ms - real->said.remaining_ms) <= 1;
 }
 
 /* ---- keys ------------------------------------------------------------------------------------ */

@@ -23,7 +23,7 @@ static void deliver(void *owner, usec now, const struct event *event)
         world->told = __real_realloc(world->told, world->told_capacity * sizeof *world->told);
     }
     struct told *told = &world->told[world->told_count++];
-    const char *text = event->kind == EVENT_REPLY ? event->reply->text : event->text;
+    const char *text = event->kind == EVENT_REPLY ? event->reply->text.bytes : event->text;
     *told = (struct told){.kind = event->kind, .now = now, .has_text = text != NULL};
     snprintf(told->text, sizeof told->text, "%s", text ? text : "");
     if (event->kind == EVENT_PUSH) {

@@ -7,7 +7,7 @@ static int64_t client_id;
 static void keep_client_id(struct world *world, const struct event *event)
 {
     (void)world;
-    if (event->kind == EVENT_REPLY && event->reply->hello)
+    if (event->kind == EVENT_REPLY && event->reply->answer == ANSWER_HELLO)
         client_id = event->reply->hello->client_id;
 }
 

@@ -65,8 +65,7 @@ static void acquire(void **state)
     (void)state;
     answers(REQUEST_ACQUIRE, "+OK\r\n", ANSWER_YES);
     answers(REQUEST_ACQUIRE, "$-1\r\n", ANSWER_HELD);
-    assert_int_equal(reply.remaining_ms, -1);
-    assert_null(reply.text);
+    assert_null(reply.text.bytes);
     answers(REQUEST_ACQUIRE, "*-1\r\n", ANSWER_HELD);
     answers(REQUEST_ACQUIRE, ":1\r\n", ANSWER_YES);
     answers(REQUEST_ACQUIRE, ":-1\r\n", ANSWER_HELD);
@@ -96,7 +95,7 @@ static void peek(void **state)
     (void)state;
     answers(REQUEST_PEEK, "$-1\r\n", ANSWER_ABSENT);
     answers(REQUEST_PEEK, "*4\r\n$2\r\nme\r\n:1500\r\n:0\r\n$0\r\n\r\n", ANSWER_HELD);
-    assert_string_equal(reply.text, "me");
+    assert_string_equal(reply.peek.value.bytes, "me");
 }
 
 static void peek_tells_value_and_time(void **state)
@@ -109,38 +108,39 @@ static void peek_tells_value_and_time(void **state)
     assert_int_equal(redisReaderGetReply(reader, &built), REDIS_OK);
     assert_true(reply_read(&raw, &tag, &login, &hello, &reply));
     assert_int_equal(reply.answer, ANSWER_HELD);
-    assert_int_equal(reply.text_length, 5);
-    assert_memory_equal(reply.text, "a\0b\r\n", 6);
-    assert_int_equal(reply.remaining_ms, 1500);
-    assert_int_equal(reply.waiting, 2);
-    assert_int_equal(reply.waiters_length, 3);
-    assert_string_equal(reply.waiters, "x\ny");
+    assert_int_equal(reply.peek.value.length, 5);
+    assert_memory_equal(reply.peek.value.bytes, "a\0b\r\n", 6);
+    assert_int_equal(reply.peek.remaining_ms, 1500);
+    assert_int_equal(reply.peek.waiting, 2);
+    assert_int_equal(reply.peek.waiters.length, 3);
+    assert_string_equal(reply.peek.waiters.bytes, "x\ny");
 
     answers(REQUEST_PEEK, "*4\r\n$1\r\nx\r\n:-1\r\n:0\r\n$0\r\n\r\n", ANSWER_HELD);
-    assert_int_equal(reply.remaining_ms, -2);
+    assert_int_equal(reply.peek.remaining_ms, -2);
     answers(REQUEST_PEEK, "*4\r\n$1\r\nx\r\n:-2\r\n:0\r\n$0\r\n\r\n", ANSWER_HELD);
-    assert_int_equal(reply.remaining_ms, -1);
+    assert_int_equal(reply.peek.remaining_ms, -1);
     answers(REQUEST_PEEK, "*4\r\n$0\r\n\r\n:0\r\n:0\r\n$0\r\n\r\n", ANSWER_HELD);
-    assert_int_equal(reply.text_length, 0);
-    assert_int_equal(reply.remaining_ms, 0);
+    assert_int_equal(reply.peek.value.length, 0);
+    assert_int_equal(reply.peek.remaining_ms, 0);
     answers(REQUEST_PEEK, "*4\r\n$1\r\nx\r\n:9223372036854775807\r\n:0\r\n$0\r\n\r\n", ANSWER_HELD);
-    assert_true(reply.remaining_ms > TTL_MS_MOST && MS(reply.remaining_ms) <= INT64_C(1) << 53);
+    assert_true(reply.peek.remaining_ms > TTL_MS_MOST && MS(reply.peek.remaining_ms) <= INT64_C(1)
+                                                                                            << 53);
 }
 
 static void peek_tells_how_many_share(void **state)
 {
     (void)state;
     answers(REQUEST_PEEK, "*4\r\n$2\r\nme\r\n:1500\r\n:0\r\n$0\r\n\r\n", ANSWER_HELD);
-    assert_int_equal(reply.readers, 0);
+    assert_int_equal(reply.peek.reading, 0);
     answers(REQUEST_PEEK, "*6\r\n$2\r\nme\r\n:1500\r\n:2\r\n$1\r\nw\r\n:3\r\n$2\r\nab\r\n",
             ANSWER_HELD);
-    assert_int_equal(reply.readers, 3);
-    assert_string_equal(reply.reader_tokens, "ab");
-    assert_int_equal(reply.waiting, 2);
-    assert_string_equal(reply.text, "me");
+    assert_int_equal(reply.peek.reading, 3);
+    assert_string_equal(reply.peek.readers.bytes, "ab");
+    assert_int_equal(reply.peek.waiting, 2);
+    assert_string_equal(reply.peek.value.bytes, "me");
     answers(REQUEST_PEEK, "*6\r\n$2\r\nme\r\n:1\r\n:0\r\n$0\r\n\r\n:2147483647\r\n$0\r\n\r\n",
             ANSWER_HELD);
-    assert_int_equal(reply.readers, INT32_MAX);
+    assert_int_equal(reply.peek.reading, INT32_MAX);
     static const char *const bad[] = {":-1\r\n$0\r\n", ":2147483648\r\n$0\r\n", "$1\r\n1\r\n$0\r\n",
                                       "$-1\r\n$0\r\n", ":1\r\n:1"};
     for (unsigned i = 0; i < COUNT(bad); i++) {
@@ -178,21 +178,21 @@ static void a_place_in_the_queue(void **state)
     (void)state;
     answers(REQUEST_QUEUE, "*2\r\n:1\r\n:1785000000123456\r\n", ANSWER_YES);
     assert_true(reply.clock == 1785000000123456);
-    assert_int_equal(reply.remaining_ms, -1);
+    assert_int_equal(reply.queue.remaining_ms, -1);
     answers(REQUEST_QUEUE, "*2\r\n:2\r\n:7\r\n", ANSWER_AHEAD);
     answers(REQUEST_QUEUE, "*5\r\n:0\r\n:1785000000123457\r\n:1500\r\n:12\r\n:0\r\n",
             ANSWER_QUEUED);
-    assert_false(reply.foreign);
+    assert_false(reply.queue.foreign);
     assert_true(reply.clock == 1785000000123457);
-    assert_int_equal(reply.remaining_ms, 1500);
-    assert_int_equal(reply.position, 12);
+    assert_int_equal(reply.queue.remaining_ms, 1500);
+    assert_int_equal(reply.queue.position, 12);
     answers(REQUEST_QUEUE, "*5\r\n:0\r\n:7\r\n:-1\r\n:0\r\n:1\r\n", ANSWER_QUEUED);
-    assert_true(reply.foreign);
-    assert_int_equal(reply.remaining_ms, -2);
-    assert_int_equal(reply.position, 0);
+    assert_true(reply.queue.foreign);
+    assert_int_equal(reply.queue.remaining_ms, -2);
+    assert_int_equal(reply.queue.position, 0);
     answers(REQUEST_QUEUE, "*5\r\n:0\r\n:7\r\n:-2\r\n:4294967295\r\n:0\r\n", ANSWER_QUEUED);
-    assert_int_equal(reply.remaining_ms, -1);
-    assert_int_equal(reply.position, UINT32_MAX);
+    assert_int_equal(reply.queue.remaining_ms, -1);
+    assert_int_equal(reply.queue.position, UINT32_MAX);
 }
 
 static void a_refused_slot_tells_others(void **state)
@@ -200,37 +200,37 @@ static void a_refused_slot_tells_others(void **state)
     (void)state;
     answers(REQUEST_GRANT, "*4\r\n:-1\r\n:1785000000123457\r\n:1023\r\n:0\r\n", ANSWER_HELD);
     assert_true(reply.clock == 1785000000123457);
-    assert_int_equal(reply.free_slot, 1023);
-    assert_int_equal(reply.next_slot, 0);
+    assert_int_equal(reply.grant.free_slot, 1023);
+    assert_int_equal(reply.grant.next_slot, 0);
     answers(REQUEST_GRANT, "*4\r\n:-1\r\n:7\r\n:-1\r\n:3\r\n", ANSWER_HELD);
-    assert_int_equal(reply.free_slot, -1);
-    assert_int_equal(reply.next_slot, 3);
+    assert_int_equal(reply.grant.free_slot, -1);
+    assert_int_equal(reply.grant.next_slot, 3);
     answers(REQUEST_GRANT, "*2\r\n:-1\r\n:7\r\n", ANSWER_HELD);
-    assert_int_equal(reply.free_slot, -1);
-    assert_int_equal(reply.next_slot, -1);
+    assert_int_equal(reply.grant.free_slot, -1);
+    assert_int_equal(reply.grant.next_slot, -1);
     answers(REQUEST_GRANT, ":1\r\n", ANSWER_YES);
-    assert_int_equal(reply.free_slot, -1);
-    assert_int_equal(reply.next_slot, -1);
+    assert_int_equal(reply.grant.free_slot, -1);
+    assert_int_equal(reply.grant.next_slot, -1);
 }
 
 static void a_place_for_a_slot_tells_others(void **state)
 {
     (void)state;
     answers(REQUEST_QUEUE, "*7\r\n:0\r\n:7\r\n:1500\r\n:0\r\n:1\r\n:2\r\n:1023\r\n", ANSWER_QUEUED);
-    assert_int_equal(reply.remaining_ms, 1500);
-    assert_int_equal(reply.position, 0);
-    assert_true(reply.foreign);
-    assert_int_equal(reply.free_slot, 2);
-    assert_int_equal(reply.next_slot, 1023);
+    assert_int_equal(reply.queue.remaining_ms, 1500);
+    assert_int_equal(reply.queue.position, 0);
+    assert_true(reply.queue.foreign);
+    assert_int_equal(reply.queue.slots.free_slot, 2);
+    assert_int_equal(reply.queue.slots.next_slot, 1023);
     answers(REQUEST_QUEUE, "*7\r\n:0\r\n:7\r\n:-2\r\n:4\r\n:0\r\n:-1\r\n:-1\r\n", ANSWER_QUEUED);
-    assert_int_equal(reply.position, 4);
-    assert_int_equal(reply.free_slot, -1);
-    assert_int_equal(reply.next_slot, -1);
+    assert_int_equal(reply.queue.position, 4);
+    assert_int_equal(reply.queue.slots.free_slot, -1);
+    assert_int_equal(reply.queue.slots.next_slot, -1);
     answers(REQUEST_QUEUE, "*5\r\n:0\r\n:7\r\n:-2\r\n:4\r\n:0\r\n", ANSWER_QUEUED);
-    assert_int_equal(reply.free_slot, -1);
-    assert_int_equal(reply.next_slot, -1);
+    assert_int_equal(reply.queue.slots.free_slot, -1);
+    assert_int_equal(reply.queue.slots.next_slot, -1);
     answers(REQUEST_QUEUE, "*2\r\n:1\r\n:7\r\n", ANSWER_YES);
-    assert_int_equal(reply.free_slot, -1);
+    assert_int_equal(reply.queue.slots.free_slot, -1);
 }
 
 static void peek_tells_of_permits(void **state)
@@ -240,20 +240,20 @@ static void peek_tells_of_permits(void **state)
         REQUEST_PEEK,
         "*7\r\n$15\r\nredlock:permits\r\n:900\r\n:2\r\n$3\r\na\nb\r\n:3\r\n$5\r\nc\nd\ne\r\n:4\r\n",
         ANSWER_HELD);
-    assert_string_equal(reply.text, PERMITS);
-    assert_int_equal(reply.remaining_ms, 900);
-    assert_int_equal(reply.waiting, 2);
-    assert_string_equal(reply.waiters, "a\nb");
-    assert_int_equal(reply.readers, 3);
-    assert_string_equal(reply.reader_tokens, "c\nd\ne");
-    assert_int_equal(reply.permits, 4);
+    assert_string_equal(reply.peek.value.bytes, PERMITS);
+    assert_int_equal(reply.peek.remaining_ms, 900);
+    assert_int_equal(reply.peek.waiting, 2);
+    assert_string_equal(reply.peek.waiters.bytes, "a\nb");
+    assert_int_equal(reply.peek.reading, 3);
+    assert_string_equal(reply.peek.readers.bytes, "c\nd\ne");
+    assert_int_equal(reply.peek.permits, 4);
     answers(REQUEST_PEEK, "*4\r\n$2\r\nme\r\n:1500\r\n:0\r\n$0\r\n\r\n", ANSWER_HELD);
-    assert_int_equal(reply.permits, 0);
+    assert_int_equal(reply.peek.permits, 0);
     answers(REQUEST_PEEK,
             "*7\r\n$15\r\nredlock:permits\r\n:-2\r\n:1\r\n$1\r\na\r\n:0\r\n$0\r\n\r\n:1024\r\n",
             ANSWER_HELD);
-    assert_int_equal(reply.permits, 1024);
-    assert_int_equal(reply.remaining_ms, -1);
+    assert_int_equal(reply.peek.permits, 1024);
+    assert_int_equal(reply.peek.remaining_ms, -1);
     static const char *const bad[] = {":0",  ":1025",   ":-1",        "$1\r\n4",
                                       "$-1", "-ERR no", ":4294967297"};
     for (unsigned i = 0; i < COUNT(bad); i++) {
@@ -279,8 +279,8 @@ static void errors_keep_their_words(void **state)
     (void)state;
     for (int kind = REQUEST_HELLO; kind < REQUEST_KINDS; kind++) {
         answers((enum request_kind)kind, "-NOPERM no\a way\r\n", ANSWER_ERROR);
-        assert_string_equal(reply.text, "NOPERM no? way");
-        assert_int_equal(reply.text_length, 14);
+        assert_string_equal(reply.text.bytes, "NOPERM no? way");
+        assert_int_equal(reply.text.length, 14);
     }
 }
 
@@ -317,8 +317,8 @@ static void stands(const char *bytes, enum answer answer, unsigned parties, unsi
     for (unsigned i = 0; i < COUNT(kinds); i++) {
         bool waits = answer == ANSWER_QUEUED && kinds[i] == REQUEST_DEPART;
         answers(kinds[i], bytes, waits ? ANSWER_ABSENT : answer);
-        assert_int_equal(reply.permits, parties);
-        assert_int_equal(reply.waiting, counted);
+        assert_int_equal(reply.barrier.parties, parties);
+        assert_int_equal(reply.barrier.counted, counted);
     }
 }
 
@@ -326,14 +326,14 @@ static void how_it_stands_at_a_barrier(void **state)
 {
     (void)state;
     stands("*4\r\n:0\r\n:5\r\n:3\r\n$0\r\n\r\n", ANSWER_QUEUED, 5, 3);
-    assert_int_equal(reply.reader_tokens_length, 0);
+    assert_int_equal(reply.barrier.tokens.length, 0);
     stands("*4\r\n:2\r\n:256\r\n:2147483647\r\n$0\r\n\r\n", ANSWER_YES, 256, INT32_MAX);
     stands("*4\r\n:-1\r\n:1\r\n:0\r\n$0\r\n\r\n", ANSWER_HELD, 1, 0);
     stands("*4\r\n:1\r\n:2\r\n:2\r\n$11\r\nabc:h\ndef:h\r\n", ANSWER_OPEN, 2, 2);
-    assert_int_equal(reply.reader_tokens_length, 11);
-    assert_memory_equal(reply.reader_tokens, "abc:h\ndef:h", 11);
+    assert_int_equal(reply.barrier.tokens.length, 11);
+    assert_memory_equal(reply.barrier.tokens.bytes, "abc:h\ndef:h", 11);
     stands("*4\r\n:3\r\n:2\r\n:0\r\n:9007199254740992\r\n", ANSWER_OVER, 2, 0);
-    assert_int_equal(reply.number, INT64_C(1) << 53);
+    assert_int_equal(reply.barrier.latest, INT64_C(1) << 53);
 }
 
 static void how_a_latch_stands(void **state)
@@ -346,14 +346,14 @@ static void how_a_latch_stands(void **state)
             kinds[i],
             "*7\r\n:0\r\n$3\r\nabc\r\n:1000\r\n:1785000000123\r\n:5000\r\n:61\r\n$3\r\na\nb\r\n",
             ANSWER_YES);
-        assert_int_equal(reply.permits, 1000);
-        assert_int_equal(reply.number, INT64_C(1785000000123));
-        assert_int_equal(reply.remaining_ms, 5000);
-        assert_int_equal(reply.clock, MS(61));
-        assert_int_equal(reply.waiters_length, 3);
-        assert_memory_equal(reply.waiters, "abc", 3);
-        assert_int_equal(reply.reader_tokens_length, 3);
-        assert_memory_equal(reply.reader_tokens, "a\nb", 3);
+        assert_int_equal(reply.latch.arrivals, 1000);
+        assert_int_equal(reply.latch.ends_ms, INT64_C(1785000000123));
+        assert_int_equal(reply.latch.remaining_ms, 5000);
+        assert_int_equal(reply.latch.age, MS(61));
+        assert_int_equal(reply.latch.id.length, 3);
+        assert_memory_equal(reply.latch.id.bytes, "abc", 3);
+        assert_int_equal(reply.latch.arrived.length, 3);
+        assert_memory_equal(reply.latch.arrived.bytes, "a\nb", 3);
         answers(kinds[i], "*7\r\n:1\r\n$1\r\na\r\n:1\r\n:7\r\n:0\r\n:0\r\n$0\r\n\r\n", ANSWER_OPEN);
     }
     answers(REQUEST_DROP, ":1\r\n", ANSWER_YES);
@@ -389,10 +389,10 @@ static void what_is_said_is_told(void **state)
 {
     (void)state;
     answers(REQUEST_OBSERVE, "$-1\r\n", ANSWER_ABSENT);
-    assert_true(reply_said(&reply).term == 0);
+    assert_true(reply.said.term == 0);
     answers(REQUEST_OBSERVE, "*2\r\n$31\r\n1785000000123456 3 abc:host a b\r\n:1500\r\n",
             ANSWER_YES);
-    struct said said = reply_said(&reply);
+    struct said said = reply.said;
     assert_true(said.term == 1785000000123456);
     assert_int_equal(said.number, 3);
     assert_int_equal(said.token_length, 8);
@@ -403,7 +403,7 @@ static void what_is_said_is_told(void **state)
     answers(REQUEST_OBSERVE,
             "*2\r\n$36\r\n9007199254740992 9007199254740992 t \r\n:9223372036854775807\r\n",
             ANSWER_YES);
-    said = reply_said(&reply);
+    said = reply.said;
     assert_true(said.term == INT64_C(1) << 53 && said.number == INT64_C(1) << 53);
     assert_int_equal(said.value_length, 0);
     assert_true(said.remaining_ms > TTL_MS_MOST && MS(said.remaining_ms) <= INT64_C(1) << 53);
@@ -417,8 +417,8 @@ static void all_parties_are_told(void **state)
     at = write_long(at, "", 512 * (TOKEN_MAX + 1) - 1);
     feed_bytes(long_bytes, (size_t)(at - long_bytes));
     assert_true(reply_read(&raw, &tag, &login, &hello, &reply));
-    assert_int_equal(reply.reader_tokens_length, 512 * (TOKEN_MAX + 1) - 1);
-    assert_memory_equal(reply.reader_tokens, value, reply.reader_tokens_length);
+    assert_int_equal(reply.barrier.tokens.length, 512 * (TOKEN_MAX + 1) - 1);
+    assert_memory_equal(reply.barrier.tokens.bytes, value, reply.barrier.tokens.length);
 }
 
 static void values_of_all_lengths_are_told(void **state)
@@ -427,7 +427,7 @@ static void values_of_all_lengths_are_told(void **state)
     static const size_t lengths[] = {0, 1, 2000, 2041, 2042, 2043, 65536, 3000, 65535, 2048};
     for (unsigned i = 0; i < COUNT(lengths); i++) {
         assert_true(observes("7 1 t ", lengths[i], "1"));
-        struct said said = reply_said(&reply);
+        struct said said = reply.said;
         assert_int_equal(said.value_length, lengths[i]);
         assert_memory_equal(said.value, value, lengths[i]);
         assert_int_equal(said.value[lengths[i]], '\0');
@@ -447,7 +447,7 @@ static void the_longest_token_is_told(void **state)
     memset(before + 4, 't', TOKEN_MAX);
     memcpy(before + 4 + TOKEN_MAX, " ", 2);
     assert_true(observes(before, 5, "1"));
-    assert_int_equal(reply.waiters_length, TOKEN_MAX);
+    assert_int_equal(reply.said.token_length, TOKEN_MAX);
     memcpy(before + 4 + TOKEN_MAX, "t ", 3);
     assert_false(observes(before, 5, "1"));
 }
@@ -495,13 +495,13 @@ static void long_strings_of_a_reply_are_whole(void **state)
     at = write_long(at + sprintf(at, ":8\r\n"), "r", EACH);
     feed_bytes(long_bytes, (size_t)(at - long_bytes));
     assert_true(reply_read(&raw, &tag, &login, &hello, &reply));
-    assert_int_equal(reply.waiters_length, EACH + 1);
-    assert_int_equal(reply.waiters[0], 'w');
-    assert_memory_equal(reply.waiters + 1, value, EACH);
-    assert_int_equal(reply.waiters[EACH + 1], 0);
-    assert_int_equal(reply.reader_tokens_length, EACH + 1);
-    assert_int_equal(reply.reader_tokens[0], 'r');
-    assert_memory_equal(reply.reader_tokens + 1, value, EACH);
+    assert_int_equal(reply.peek.waiters.length, EACH + 1);
+    assert_int_equal(reply.peek.waiters.bytes[0], 'w');
+    assert_memory_equal(reply.peek.waiters.bytes + 1, value, EACH);
+    assert_int_equal(reply.peek.waiters.bytes[EACH + 1], 0);
+    assert_int_equal(reply.peek.readers.length, EACH + 1);
+    assert_int_equal(reply.peek.readers.bytes[0], 'r');
+    assert_memory_equal(reply.peek.readers.bytes + 1, value, EACH);
 }
 
 static void long_strings_beyond_that_are_cut(void **state)
@@ -527,13 +527,13 @@ static void a_survey_tells_names(void **state)
     answers(REQUEST_SURVEY,
             "*4\r\n$20\r\n18446744073709551615\r\n:1000000\r\n:3\r\n$9\r\n1:a4:a:bc\r\n",
             ANSWER_YES);
-    assert_string_equal(reply.text, "18446744073709551615");
-    assert_int_equal(reply.number, 1000000);
-    assert_int_equal(reply.position, 3);
-    assert_int_equal(reply.reader_tokens_length, 9);
-    assert_memory_equal(reply.reader_tokens, "1:a4:a:bc", 9);
+    assert_string_equal(reply.survey.cursor.bytes, "18446744073709551615");
+    assert_int_equal(reply.survey.keys, 1000000);
+    assert_int_equal(reply.survey.left_out, 3);
+    assert_int_equal(reply.survey.names.length, 9);
+    assert_memory_equal(reply.survey.names.bytes, "1:a4:a:bc", 9);
     answers(REQUEST_SURVEY, "*4\r\n$1\r\n0\r\n:0\r\n:0\r\n$0\r\n\r\n", ANSWER_YES);
-    assert_int_equal(reply.reader_tokens_length, 0);
+    assert_int_equal(reply.survey.names.length, 0);
     answers(REQUEST_SURVEY, "-NOPERM no\r\n", ANSWER_ERROR);
     static const char *const wrong[] = {
         "1:ab", "2:a", "0:", ":a", "a", "1", "-1:a", "1:a ", "1x:a", "99999999999999999:a",
@@ -560,7 +560,6 @@ static void answers_each(enum request_kind kind, unsigned index, unsigned count,
 {
     assert_true(reads_each(kind, index, count));
     assert_int_equal(reply.answer, answer);
-    assert_int_equal(reply.remaining_ms, -1);
 }
 
 static void refuses_each(enum request_kind kind, const char *const *wrong, unsigned count)
@@ -578,7 +577,7 @@ static void each_release_is_answered(void **state)
     const enum answer wanted[] = {ANSWER_YES, ANSWER_ABSENT, ANSWER_HELD, ANSWER_ERROR};
     for (unsigned i = 0; i < COUNT(wanted); i++)
         answers_each(REQUEST_RELEASE, i, COUNT(wanted), wanted[i]);
-    assert_string_equal(reply.text, "ERR no");
+    assert_string_equal(reply.text.bytes, "ERR no");
 }
 
 static void each_renewal_is_answered(void **state)
@@ -590,7 +589,7 @@ static void each_renewal_is_answered(void **state)
     for (unsigned i = 0; i < COUNT(wanted); i++) {
         answers_each(REQUEST_RENEW, i, COUNT(wanted), wanted[i]);
         if (wanted[i] == ANSWER_ERROR)
-            assert_string_equal(reply.text, "OOM no room");
+            assert_string_equal(reply.text.bytes, "OOM no room");
     }
     assert_true(reply.master_time == 1785000000123456);
 }
@@ -642,7 +641,7 @@ static void what_is_refused_together_is_sent_alone(void **state)
     answers_each(REQUEST_RELEASE, 1, 2, ANSWER_NOSCRIPT);
     feed("-NOPERM of one of them\r\n");
     answers_each(REQUEST_RENEW, 0, 2, ANSWER_NOSCRIPT);
-    assert_string_equal(reply.text, "NOPERM of one of them");
+    assert_string_equal(reply.text.bytes, "NOPERM of one of them");
 }
 
 static void impossible_replies_to_several(void **state)
@@ -1204,7 +1203,7 @@ static void a_refused_login_is_the_answer_to_hello(void **state)
     step(STEP_SELECT, "-NOAUTH Authentication required.\r\n", true);
     step(STEP_SETNAME, "-NOAUTH Authentication required.\r\n", true);
     answers(REQUEST_HELLO, "-NOAUTH Authentication required.\r\n", ANSWER_ERROR);
-    assert_string_equal(reply.text, "WRONGPASS invalid username-password pair");
+    assert_string_equal(reply.text.bytes, "WRONGPASS invalid username-password pair");
     assert_true(login.denied);
     answers(REQUEST_HELLO, HELLO, ANSWER_ERROR);
 }
@@ -1222,7 +1221,7 @@ static void a_refused_database_is_the_answer_to_hello(void **state)
     (void)state;
     step(STEP_SELECT, "-ERR DB index is out of range\r\n", true);
     answers(REQUEST_HELLO, HELLO, ANSWER_ERROR);
-    assert_string_equal(reply.text, "ERR DB index is out of range");
+    assert_string_equal(reply.text.bytes, "ERR DB index is out of range");
     assert_false(login.denied);
 }
 
@@ -1296,7 +1295,7 @@ static void a_refusal_counts_more_than_what_came_before(void **state)
     step(STEP_SELECT, "-ERR DB index is out of range\r\n", true);
     step(STEP_LOAD, "-NOPERM no script\r\n", true);
     answers(REQUEST_HELLO, HELLO, ANSWER_ERROR);
-    assert_string_equal(reply.text, "ERR DB index is out of range");
+    assert_string_equal(reply.text.bytes, "ERR DB index is out of range");
 }
 
 static void a_long_refusal_is_cut(void **state)

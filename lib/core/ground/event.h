@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "ground/requests.h"
+#include "ground/slice.h"
 
 /* Microseconds of a clock that never jumps and counts suspend. */
 typedef int64_t usec;
@@ -161,17 +162,17 @@ struct request {
 enum answer {
     ANSWER_YES,      /* ACQUIRE, GRANT: granted, RAISE: stored, QUEUE: the names are ours, RENEW:
                         renewed, UPGRADE: ours alone, RELEASE: the names were ours, KILL: done,
-                        ANNOUNCE: it is said, UNSAY: it was said, OBSERVE: see reply_said(),
-                        SURVEY: see struct reply,
+                        ANNOUNCE: it is said, UNSAY: it was said, OBSERVE: see said,
+                        SURVEY: see survey,
                         ARRIVE, DEPART: the barrier was passed; TALLY, MEND: the latch is here, and
-                        not open; see latch_record.  DROP: it is here no more */
+                        not open; see latch.  DROP: it is here no more */
     ANSWER_HEALED,   /* RENEW: a name was absent, and is set again */
     ANSWER_AHEAD,    /* QUEUE: the names are ours, but another waiter is ahead */
-    ANSWER_QUEUED,   /* QUEUE: enqueued; remaining_ms, position; ARRIVE: counted; waiting */
+    ANSWER_QUEUED,   /* QUEUE: enqueued; see queue; ARRIVE: counted; see barrier */
     ANSWER_READ,     /* UPGRADE: the names are ours, but not ours alone: others read one */
     ANSWER_HELD,     /* another token has the name; ACQUIRE, GRANT: a plain refusal; ANNOUNCE:
                         something later is said; ARRIVE, DEPART: others wait for another number of
-                        parties, and we are not counted; permits */
+                        parties, and we are not counted */
     ANSWER_ABSENT,   /* RAISE, RENEW, UPGRADE, RELEASE, PEEK: the name is free; ANNOUNCE: it does
                         not hold the token; UNSAY, OBSERVE: nothing is said; DEPART: we are counted
                         no more, and it is not open; TALLY, MEND: this process has no latch */
@@ -181,10 +182,10 @@ enum answer {
     ANSWER_NO_CLOCK, /* GRANT, RAISE, UPGRADE: redlock:clock is lost; hello makes it again */
     ANSWER_ERROR,    /* any other error reply: text */
     ANSWER_LOST,     /* the connection ended before the answer: outcome unknown */
-    ANSWER_OPEN,     /* ARRIVE, DEPART: enough parties were counted here at one time; waiting.
+    ANSWER_OPEN,     /* ARRIVE, DEPART: enough parties were counted here at one time.
                         TALLY, MEND: the latch is here, and open */
     ANSWER_OVER      /* ARRIVE, DEPART: we are not counted, for this generation or a later one was
-                        passed: number */
+                        passed; see latest */
 };
 
 struct hello {
@@ -202,45 +203,6 @@ struct hello {
     usec clock;         /* its logical clock */
 };
 
-struct reply {
-    struct tag tag;
-    enum answer answer;
-    unsigned position; /* QUEUED: the number of waiters ahead of us; SURVEY: of names left out */
-    unsigned waiting;  /* HELD of PEEK: the number of waiters; see waiters.  ARRIVE, DEPART: of the
-                          parties that are counted */
-    unsigned readers;  /* HELD of PEEK: the number of readers; see reader_tokens */
-    bool foreign;      /* QUEUED: the holder is of another library, and hands over to nobody */
-    int16_t free_slot; /* HELD of GRANT, QUEUED, of a slot: another that is free, with nobody
-                          enqueued for it; below 0: none, or not told */
-    int16_t next_slot; /* likewise: HELD: where the queue is shortest; QUEUED: whose first waiter
-                          came later than we */
-    uint16_t permits;  /* HELD of PEEK, by PERMITS: how many slots the name is said to have; readers
-                          and  reader_tokens are of those who have one.  HELD of ARRIVE, DEPART: how
-                          many parties the others wait for.  TALLY, MEND: for how many arrivals the
-                          latch waits */
-    int64_t remaining_ms; /* HELD of PEEK, QUEUED: -1 unknown, -2 never expires; OBSERVE: how long
-                             it is said yet; TALLY, MEND: how long the latch lives yet */
-    union {
-        usec master_time; /* LATE */
-        int64_t number;   /* OBSERVE; TALLY, MEND: when the latch's life ends, in ms by the master's
-                             wall clock; SURVEY: how many keys the master has; OVER: the latest
-                             generation that was passed */
-    };
-    usec clock;       /* GRANT, RAISE, QUEUE, UPGRADE: the master's logical clock; 0: not told.
-                         OBSERVE: the term; TALLY, MEND: for how long the latch has been there */
-    const char *text; /* ERROR, LOST: why; HELD of PEEK: the value; OBSERVE: what is said; SURVEY:
-                         the cursor; else NULL */
-    size_t text_length;
-    const char *waiters; /* HELD of PEEK: the tokens of the first waiters, one a line; OBSERVE: the
-                            token that said it; TALLY, MEND: the latch's id */
-    size_t waiters_length;
-    const char *reader_tokens; /* likewise of the first readers of a shared name; OPEN: of all
-                                  parties that are counted; TALLY, MEND: the arrivals, sorted;
-                                  SURVEY: the names, of each its length, a colon and its bytes */
-    size_t reader_tokens_length;
-    const struct hello *hello; /* HELLO */
-};
-
 /* What is said of a name: by the token that held it in this term.  Of one term, what has the
  * larger number was said later. */
 struct said {
@@ -251,30 +213,89 @@ struct said {
     int64_t remaining_ms;
 };
 
-/* The answer to OBSERVE. */
-static inline struct said reply_said(const struct reply *reply)
-{
-    if (reply->answer != ANSWER_YES)
-        return (struct said){0};
-    return (struct said){.term = reply->clock,
-                         .number = reply->number,
-                         .token = reply->waiters,
-                         .token_length = reply->waiters_length,
-                         .value = reply->text,
-                         .value_length = reply->text_length,
-                         .remaining_ms = reply->remaining_ms};
-}
+/* PEEK: HELD. */
+struct peek_reply {
+    struct slice value;
+    int64_t remaining_ms; /* -1 unknown, -2 never expires */
+    unsigned waiting;     /* the number of waiters */
+    unsigned reading;     /* the number of readers, or of those who have a permit */
+    struct slice waiters; /* the tokens of the first ones, one a line */
+    struct slice readers; /* likewise */
+    uint16_t permits;     /* the value is PERMITS: how many slots the name is said to have */
+};
 
-/* Makes the reply one to OBSERVE, of something that is said. */
-static inline void reply_set_said(struct reply *reply, const struct said *said)
+/* Of another slot of the name; below 0: of none, or not told. */
+struct slots_reply {
+    int16_t free_slot; /* it is free, with nobody enqueued for it */
+    int16_t next_slot; /* HELD: its queue is the shortest; QUEUED: its first waiter came later */
+};
+
+/* QUEUE: QUEUED. */
+struct queue_reply {
+    struct slots_reply slots;
+    unsigned position;    /* the number of waiters ahead of us */
+    int64_t remaining_ms; /* of the holder: -1 unknown, -2 never expires */
+    bool foreign;         /* the holder is of another library, and hands over to nobody */
+};
+
+/* ARRIVE, DEPART. */
+struct barrier_reply {
+    uint16_t parties;    /* for how many those wait that are counted */
+    unsigned counted;    /* the number of parties that are counted */
+    struct slice tokens; /* OPEN: of all parties that are counted, one a line */
+    int64_t latest;      /* OVER: the latest generation that was passed */
+};
+
+/* TALLY, MEND: YES, OPEN. */
+struct latch_reply {
+    struct slice id;
+    uint16_t arrivals;    /* for how many it waits */
+    int64_t ends_ms;      /* when its life ends, by the master's wall clock */
+    int64_t remaining_ms; /* how long it lives yet */
+    usec age;             /* how long it has been there */
+    struct slice arrived; /* the arrivals, sorted, one a line */
+};
+
+/* SURVEY. */
+struct survey_reply {
+    struct slice cursor;
+    int64_t keys;       /* how many the master has */
+    unsigned left_out;  /* the number of names that had no room */
+    struct slice names; /* of each its length, a colon and its bytes */
+};
+
+struct reply {
+    struct tag tag;
+    enum answer answer;
+    usec clock;        /* GRANT, RAISE, QUEUE, UPGRADE: the master's logical clock; 0: not told */
+    struct slice text; /* ERROR, LOST: why */
+    union {            /* by the tag's kind */
+        struct peek_reply
+            peek; /* the largest, and so it stands first: its zeros are those of all */
+        struct slots_reply grant; /* HELD, of a slot */
+        struct queue_reply queue;
+        usec master_time; /* RENEW: LATE */
+        struct said said; /* OBSERVE: YES */
+        struct barrier_reply barrier;
+        struct latch_reply latch;
+        struct survey_reply survey;
+        const struct hello *hello; /* HELLO, ADOPT: HELLO */
+    };
+};
+
+_Static_assert(sizeof(struct reply) == offsetof(struct reply, peek) + sizeof(struct peek_reply),
+               "the first of the union is the largest");
+
+/* Makes it a reply that tells nothing yet. */
+static inline void reply_begin(struct reply *reply, const struct tag *tag)
 {
-    reply->clock = said->term;
-    reply->number = said->number;
-    reply->waiters = said->token;
-    reply->waiters_length = said->token_length;
-    reply->text = said->value;
-    reply->text_length = said->value_length;
-    reply->remaining_ms = said->remaining_ms;
+    *reply = (struct reply){.tag = *tag};
+    if (tag->kind == REQUEST_GRANT)
+        reply->grant = (struct slots_reply){-1, -1};
+    else if (tag->kind == REQUEST_QUEUE)
+        reply->queue = (struct queue_reply){.slots = {-1, -1}, .remaining_ms = -1};
+    else if (tag->kind == REQUEST_PEEK)
+        reply->peek.remaining_ms = -1;
 }
 
 /* A master gave the names to its first waiter, and tells it on its channel; or it has a free slot

@@ -19,11 +19,6 @@ struct names {
     uint32_t ends[]; /* end of name i in the bytes that follow, and its mode in the highest bit */
 };
 
-struct slice {
-    const char *bytes;
-    size_t length;
-};
-
 /* `count` slices, each after `prefix`, and each exclusive; NULL when memory is out. */
 struct names *names_new(const struct memory *memory, struct slice prefix,
                         const struct slice *slices, unsigned count);

@@ -135,7 +135,7 @@ bool permits_make(struct engine *engine, struct lease *lease, struct names *name
                   const struct terms *terms);
 /* The master refused, and told what it has; this is no vote. */
 void permits_told(struct engine *engine, struct lease *lease, unsigned master,
-                  const struct reply *reply);
+                  const struct slots_reply *told);
 /* A master has this slot free, with nobody enqueued for it: it may not be any more. */
 void permits_hint(struct engine *engine, struct lease *lease, int slot);
 /* After a refusal: takes another slot to try, or to wait for.  True if that slot is to be tried. */

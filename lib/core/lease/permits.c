@@ -192,15 +192,16 @@ static void look(struct engine *e, struct lease *lease, unsigned master)
         stand(e, owner, (unsigned)free_slot);
 }
 
-void permits_told(struct engine *e, struct lease *lease, unsigned master, const struct reply *reply)
+void permits_told(struct engine *e, struct lease *lease, unsigned master,
+                  const struct slots_reply *told)
 {
     struct permit *permit = lease->attempt->permit;
     if (!permit)
         return;
     if (permit->round != lease->attempt->round->number)
         forget_what_was_told(permit, lease->attempt->round->number);
-    permit->free_slot[master] = slot_told(permit, reply->free_slot);
-    permit->next_slot[master] = slot_told(permit, reply->next_slot);
+    permit->free_slot[master] = slot_told(permit, told->free_slot);
+    permit->next_slot[master] = slot_told(permit, told->next_slot);
     if (lease->state == LEASE_QUEUED)
         look(e, lease, master);
 }

@@ -211,10 +211,10 @@ static void hear_queued(struct engine *e, struct lease *lease, unsigned master,
     ballot->text = TEXT_NONE; /* the answer does not name the holder */
     ballot->clock = reply->clock;
     ballot->refreshed_at = reply->tag.sent_at;
-    ballot->remaining_ms = reply->remaining_ms;
-    ballot->position = reply->position;
-    look_often(e, lease, ballot, reply->foreign);
-    permits_told(e, lease, master, reply);
+    ballot->remaining_ms = reply->queue.remaining_ms;
+    ballot->position = reply->queue.position;
+    look_often(e, lease, ballot, reply->queue.foreign);
+    permits_told(e, lease, master, &reply->queue.slots);
     lease->claim->at[master].promise = 0; /* already over: the answer only says so */
     take_early_push(e, lease, master);
     await_expiry(e, lease);

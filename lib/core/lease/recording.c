@@ -7,10 +7,12 @@ void recording_peek(struct engine *e, struct lease *lease, unsigned master,
     struct round *round = lease->attempt->round;
     struct ballot *ballot = &round->ballots[master];
     /* A name that was refused is free by now; its permits have nothing to do with that. */
-    bool is_free = reply->permits && lease->state != LEASE_INSPECTING;
+    bool is_free =
+        reply->answer == ANSWER_HELD && reply->peek.permits && lease->state != LEASE_INSPECTING;
     if (reply->answer == ANSWER_HELD && !is_free) {
-        ballot->remaining_ms = reply->remaining_ms;
-        lease_vote_text(e, lease, master, VOTE_HELD, reply->text, reply->text_length);
+        ballot->remaining_ms = reply->peek.remaining_ms;
+        lease_vote_text(e, lease, master, VOTE_HELD, reply->peek.value.bytes,
+                        reply->peek.value.length);
     } else if (ballot->vote == VOTE_HELD) {
         ballot->state = BALLOT_CLOSED; /* the refusal stands; its holder is not known */
     } else if (reply->answer == ANSWER_ABSENT && master_abstains(e, &e->masters[master])) {
@@ -19,8 +21,8 @@ void recording_peek(struct engine *e, struct lease *lease, unsigned master,
         round_vote(round, master, VOTE_FREE);
     } else {
         lease_vote_text(e, lease, master,
-                        reply->answer == ANSWER_LOST ? VOTE_UNREACHABLE : VOTE_REFUSED, reply->text,
-                        reply->text_length);
+                        reply->answer == ANSWER_LOST ? VOTE_UNREACHABLE : VOTE_REFUSED,
+                        reply->text.bytes, reply->text.length);
     }
 }
 
@@ -33,7 +35,8 @@ static __attribute__((cold, noinline)) void refused(struct engine *e, struct lea
         round->ballots[master].clock = reply->clock;
     round_vote(round, master, VOTE_HELD);
     fencing_vouch(e, lease->attempt);
-    permits_told(e, lease, master, reply);
+    if (reply->tag.kind == REQUEST_GRANT)
+        permits_told(e, lease, master, &reply->grant);
 }
 
 void recording_take(struct engine *e, struct lease *lease, unsigned master,
@@ -73,9 +76,9 @@ void recording_take(struct engine *e, struct lease *lease, unsigned master,
         lease_vote_text(e, lease, master, VOTE_REFUSED, "says that we are late", 21);
         break;
     case ANSWER_LOST:
-        lease_vote_text(e, lease, master, VOTE_UNREACHABLE, reply->text, reply->text_length);
+        lease_vote_text(e, lease, master, VOTE_UNREACHABLE, reply->text.bytes, reply->text.length);
         break;
     default:
-        lease_vote_text(e, lease, master, VOTE_REFUSED, reply->text, reply->text_length);
+        lease_vote_text(e, lease, master, VOTE_REFUSED, reply->text.bytes, reply->text.length);
     }
 }

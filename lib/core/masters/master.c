@@ -528,7 +528,7 @@ static void hear_no_hello(struct engine *e, unsigned index, const struct reply *
     if (reply->answer == ANSWER_NOSCRIPT && is_greeted(master) && !master->hello_whole)
         say_hello(e, index, true);
     else if (reply->answer == ANSWER_NOSCRIPT || reply->answer == ANSWER_ERROR)
-        hello_failed(e, index, reply->text);
+        hello_failed(e, index, reply->text.bytes);
 }
 
 /* The process that answers is the same as before, and the subscription is to another one. */

@@ -252,13 +252,13 @@ static unsigned count_lines(struct slice lines)
 /* Of another latch it counts for nothing: see tally_has(). */
 static void take_record(struct engine *e, struct latched_at *at, const struct reply *reply)
 {
-    at->record = (struct latch_record){.arrivals = reply->permits, .ends_ms = reply->number};
-    memcpy(at->record.id, reply->waiters, reply->waiters_length);
-    bool is_kept =
-        lines_keep(&e->memory, &at->arrived, reply->reader_tokens, reply->reader_tokens_length);
+    const struct latch_reply *told = &reply->latch;
+    at->record = (struct latch_record){.arrivals = told->arrivals, .ends_ms = told->ends_ms};
+    memcpy(at->record.id, told->id.bytes, told->id.length);
+    bool is_kept = lines_keep(&e->memory, &at->arrived, told->arrived);
     at->count = count_lines(lines_all(&at->arrived));
     bool is_open = reply->answer == ANSWER_OPEN;
-    bool is_used = is_open || reply->reader_tokens_length || reply->clock < latch_old_age(e);
+    bool is_used = is_open || told->arrived.length || told->age < latch_old_age(e);
     at->none_since = is_used ? 0 : e->now;
     at->stands = !is_kept ? LATCHED_UNKNOWN : is_open ? LATCHED_OPEN : LATCHED_SHUT;
     at->arrived_at = at->carries_arrival ? reply->tag.sent_at : 0;
@@ -287,7 +287,7 @@ static bool lacks(const struct latcher *latcher, const struct latched_at *at)
 /* The answer may have lain unread for long: this process was stopped, say. */
 static bool is_about_to_end(const struct engine *e, const struct reply *reply)
 {
-    return MS(reply->remaining_ms) - (e->now - reply->tag.sent_at) <= MS(e->config.skew_ms);
+    return MS(reply->latch.remaining_ms) - (e->now - reply->tag.sent_at) <= MS(e->config.skew_ms);
 }
 
 /* All that lack it are to say so after the last of them has said it for the first time. */

@@ -18,11 +18,11 @@ bool lines_make_room(const struct memory *memory, struct lines *lines, size_t le
     return lines->length == length;
 }
 
-bool lines_keep(const struct memory *memory, struct lines *lines, const char *bytes, size_t length)
+bool lines_keep(const struct memory *memory, struct lines *lines, struct slice bytes)
 {
-    if (!lines_make_room(memory, lines, length))
+    if (!lines_make_room(memory, lines, bytes.length))
         return false;
-    if (length)
-        memcpy(lines->bytes, bytes, length);
+    if (bytes.length)
+        memcpy(lines->bytes, bytes.bytes, bytes.length);
     return true;
 }

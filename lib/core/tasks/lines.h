@@ -16,7 +16,7 @@ struct lines {
  * are kept. */
 bool lines_make_room(const struct memory *memory, struct lines *lines, size_t length);
 /* The same, and copies them. */
-bool lines_keep(const struct memory *memory, struct lines *lines, const char *bytes, size_t length);
+bool lines_keep(const struct memory *memory, struct lines *lines, struct slice bytes);
 void lines_drop(const struct memory *memory, struct lines *lines);
 
 static inline struct slice lines_all(const struct lines *lines)

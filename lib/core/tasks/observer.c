@@ -180,12 +180,12 @@ static void take(struct engine *e, struct observer *observer, unsigned master,
                  const struct reply *reply)
 {
     struct heard *heard = &observer->of[master];
-    struct said said = reply_said(reply);
+    const struct said *said = &reply->said;
     bool subscribed = subscription_is_to_same_process(e, master);
     heard->due = e->now + (subscribed ? LOOKS_SUBSCRIBED : LOOKS);
-    if (heard->overtaken && says_less(heard, &said))
+    if (heard->overtaken && says_less(heard, said))
         return;
-    keep(e, observer, master, &said, reply->tag.sent_at);
+    keep(e, observer, master, said, reply->tag.sent_at);
     if (!heard->known) /* memory is out */
         heard->due = e->now + LOOKS;
 }
@@ -207,7 +207,7 @@ void observer_hear(struct engine *e, struct observer *observer, unsigned master,
     if (reply->answer == ANSWER_ERROR) { /* what it said before is not what it says */
         forget(e, heard);
         observer->troubled = (uint8_t)master;
-        snprintf(observer->trouble, sizeof observer->trouble, "%s", reply->text);
+        snprintf(observer->trouble, sizeof observer->trouble, "%s", reply->text.bytes);
     }
     if (heard->overtaken || task_needs_text(&observer->task, master))
         heard->due = 0; /* it is asked again, and this was no answer */

@@ -260,10 +260,10 @@ static bool was_there(const struct party *party, const struct stood_at *at)
 static enum stand stand_of_over(const struct party *party, const struct stood_at *at,
                                 const struct reply *reply)
 {
-    if (reply->number < party->terms.generation)
+    if (reply->barrier.latest < party->terms.generation)
         return STAND_UNKNOWN; /* a master that is wrong */
-    bool is_this = reply->number == party->terms.generation;
-    bool is_of_as_many = reply->permits == party->terms.parties;
+    bool is_this = reply->barrier.latest == party->terms.generation;
+    bool is_of_as_many = reply->barrier.parties == party->terms.parties;
     return is_this && is_of_as_many && was_there(party, at) ? STAND_PASSED : STAND_OVER;
 }
 
@@ -292,7 +292,7 @@ static enum stand stand_of(const struct party *party, const struct stood_at *at,
 static void keep_tokens(struct engine *e, struct stood_at *at, const struct reply *reply)
 {
     if (at->stand == STAND_OPEN)
-        lines_keep(&e->memory, &at->tokens, reply->reader_tokens, reply->reader_tokens_length);
+        lines_keep(&e->memory, &at->tokens, reply->barrier.tokens);
     else
         lines_drop(&e->memory, &at->tokens);
 }
@@ -302,13 +302,13 @@ static void take(struct engine *e, struct party *party, unsigned master, const s
     struct stood_at *at = &party->at[master];
     at->stand = stand_of(party, at, reply);
     at->has_counted |= reply->answer == ANSWER_QUEUED || reply->answer == ANSWER_OPEN;
-    at->latest = at->stand == STAND_OVER ? reply->number : 0;
+    at->latest = at->stand == STAND_OVER ? reply->barrier.latest : 0;
     at->asked_at = at->answered = reply->tag.sent_at;
-    at->counted = reply->waiting > at->counted ? reply->waiting : at->counted;
+    at->counted = reply->barrier.counted > at->counted ? reply->barrier.counted : at->counted;
     keep_tokens(e, at, reply);
     party->was_open |= at->stand == STAND_OPEN || at->stand == STAND_PASSED;
     if (at->stand == STAND_OTHER)
-        party->others = reply->permits;
+        party->others = reply->barrier.parties;
     usec until = party->heard_until;
     if (until != NEVER && !party->unheard && e->now < until)
         until = passage_heard_until(e, party, until - passage_lasts(e));
@@ -317,9 +317,9 @@ static void take(struct engine *e, struct party *party, unsigned master, const s
 
 static void note_refusal(struct stood_at *at, const struct reply *reply)
 {
-    size_t length = reply->text_length < VOTE_TEXT_MAX ? reply->text_length : VOTE_TEXT_MAX - 1;
+    size_t length = reply->text.length < VOTE_TEXT_MAX ? reply->text.length : VOTE_TEXT_MAX - 1;
     if (length)
-        memcpy(at->refusal, reply->text, length);
+        memcpy(at->refusal, reply->text.bytes, length);
     at->refusal[length] = '\0';
 }
 

@@ -68,14 +68,15 @@ void surveyor_work(struct engine *e, struct surveyor *surveyor)
 /* Names that were left out are asked for again among fewer keys. */
 static void go_on(struct surveyed_at *at, const struct reply *reply)
 {
-    bool again = reply->position > 0 && at->keys > 1;
+    const struct survey_reply *told = &reply->survey;
+    bool again = told->left_out > 0 && at->keys > 1;
     if (again) {
         at->keys = (uint16_t)(at->keys / 2);
         return;
     }
-    memcpy(at->cursor, reply->text, reply->text_length);
-    at->cursor[reply->text_length] = '\0';
-    at->left_out += reply->position;
+    memcpy(at->cursor, told->cursor.bytes, told->cursor.length);
+    at->cursor[told->cursor.length] = '\0';
+    at->left_out += told->left_out;
     if (strcmp(at->cursor, "0") == 0)
         at->end = SURVEY_DONE;
     bool all = at->end == SURVEY_DONE || at->looked_at + at->keys > at->there_are;
@@ -87,11 +88,11 @@ static void take(struct engine *e, struct surveyor *surveyor, unsigned master,
                  const struct reply *reply)
 {
     struct surveyed_at *at = &surveyor->at[master];
-    if (!lines_keep(&e->memory, &at->names, reply->reader_tokens, reply->reader_tokens_length)) {
+    if (!lines_keep(&e->memory, &at->names, reply->survey.names)) {
         fail(e, surveyor, master, "out of memory");
         return;
     }
-    at->there_are = (uint64_t)reply->number;
+    at->there_are = (uint64_t)reply->survey.keys;
     at->untold = true;
     go_on(at, reply);
     task_has_news(e, &surveyor->task);
@@ -99,8 +100,8 @@ static void take(struct engine *e, struct surveyor *surveyor, unsigned master,
 
 static const char *refusal(const struct reply *reply)
 {
-    bool says_why = reply->answer == ANSWER_ERROR && reply->text_length > 0;
-    return says_why ? reply->text : "has forgotten the script again";
+    bool says_why = reply->answer == ANSWER_ERROR && reply->text.length > 0;
+    return says_why ? reply->text.bytes : "has forgotten the script again";
 }
 
 void surveyor_hear(struct engine *e, struct surveyor *surveyor, unsigned master,

@@ -252,15 +252,14 @@ static void spell_record(char *text, size_t size, const struct said *said)
 static void put_said(struct buffer *to, const struct reply *reply)
 {
     char record[RECORD_MAX];
-    struct said said = reply_said(reply);
     if (reply->answer == ANSWER_ABSENT) {
         put_nil(to);
         return;
     }
-    spell_record(record, sizeof record, &said);
+    spell_record(record, sizeof record, &reply->said);
     answer_write_array(to, 2);
     answer_write_text(to, record);
-    answer_write_integer(to, reply->remaining_ms);
+    answer_write_integer(to, reply->said.remaining_ms);
 }
 
 static void put_stand(struct buffer *to, const struct world *w, const struct model_answer *answer)
@@ -287,15 +286,15 @@ static void put_latch(struct buffer *to, const struct reply *reply)
         answer_write_integer(to, 0);
         return;
     }
-    snprintf(id, sizeof id, "%.*s", (int)reply->waiters_length, reply->waiters);
+    snprintf(id, sizeof id, "%.*s", (int)reply->latch.id.length, reply->latch.id.bytes);
     answer_write_array(to, 7);
     answer_write_integer(to, reply->answer == ANSWER_OPEN);
     answer_write_text(to, id);
-    answer_write_integer(to, reply->permits);
-    answer_write_integer(to, reply->number);
-    answer_write_integer(to, reply->remaining_ms);
-    answer_write_integer(to, reply->clock / 1000);
-    answer_write_text(to, reply->reader_tokens);
+    answer_write_integer(to, reply->latch.arrivals);
+    answer_write_integer(to, reply->latch.ends_ms);
+    answer_write_integer(to, reply->latch.remaining_ms);
+    answer_write_integer(to, reply->latch.age / 1000);
+    answer_write_text(to, reply->latch.arrived.bytes);
 }
 
 static void put_one(struct buffer *to, const struct world *w, const struct message *message)
@@ -315,7 +314,7 @@ static void put_one(struct buffer *to, const struct world *w, const struct messa
         put_clocked(to, outcome(answer->answer), answer->clock);
         break;
     case REQUEST_QUEUE:
-        put_queue(to, answer, reply.foreign);
+        put_queue(to, answer, reply.tag.kind == REQUEST_QUEUE && reply.queue.foreign);
         break;
     case REQUEST_RENEW:
         put_renew(to, answer);
@@ -327,7 +326,7 @@ static void put_one(struct buffer *to, const struct world *w, const struct messa
         answer_write_integer(to, outcome(answer->answer));
         break;
     case REQUEST_PEEK:
-        put_peek(to, answer, reply.text);
+        put_peek(to, answer, reply.peek.value.bytes);
         break;
     case REQUEST_HELLO:
     case REQUEST_ADOPT:

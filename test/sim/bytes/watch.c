@@ -50,73 +50,93 @@ static bool same_hello(const struct hello *a, const struct hello *b)
            a->age == b->age && a->clock == b->clock;
 }
 
-static bool same_text(const struct reply *a, const struct reply *b)
+static bool same_bytes(struct slice a, struct slice b)
 {
-    return a->text_length == b->text_length && memcmp(a->text, b->text, a->text_length) == 0;
+    return a.length == b.length && (!a.length || memcmp(a.bytes, b.bytes, a.length) == 0);
 }
 
 /* A link takes no more than this for what is left. */
 #define LEFT_MOST ((INT64_C(1) << 53) / 1000)
 
+static bool same_left(int64_t told, int64_t said)
+{
+    return told == (said > LEFT_MOST ? LEFT_MOST : said);
+}
+
 static bool same_said(struct said told, struct said said)
 {
     return told.term == said.term && told.number == said.number &&
-           told.remaining_ms == said.remaining_ms && told.token_length == said.token_length &&
-           told.value_length == said.value_length &&
-           (!told.term || (memcmp(told.token, said.token, said.token_length) == 0 &&
-                           memcmp(told.value, said.value, said.value_length) == 0));
+           told.remaining_ms == said.remaining_ms &&
+           same_bytes((struct slice){told.token, told.token_length},
+                      (struct slice){said.token, said.token_length}) &&
+           same_bytes((struct slice){told.value, told.value_length},
+                      (struct slice){said.value, said.value_length});
 }
 
-static bool same_bytes(const char *a, size_t a_length, const char *b, size_t b_length)
+static bool same_slots(struct slots_reply told, struct slots_reply said)
 {
-    return a_length == b_length && (!a_length || memcmp(a, b, a_length) == 0);
+    return told.free_slot == said.free_slot && told.next_slot == said.next_slot;
 }
 
-static bool same_latch(const struct reply *told, const struct reply *said)
+static bool same_queue(const struct queue_reply *told, const struct queue_reply *said)
 {
-    return (said->answer != ANSWER_YES && said->answer != ANSWER_OPEN) ||
-           (told->number == said->number && told->remaining_ms == said->remaining_ms &&
-            told->clock == said->clock &&
-            same_bytes(told->waiters, told->waiters_length, said->waiters, said->waiters_length) &&
-            same_bytes(told->reader_tokens, told->reader_tokens_length, said->reader_tokens,
-                       said->reader_tokens_length));
+    return told->position == said->position && same_slots(told->slots, said->slots) &&
+           told->foreign == said->foreign && same_left(told->remaining_ms, said->remaining_ms);
+}
+
+static bool same_peek(const struct peek_reply *told, const struct peek_reply *said)
+{
+    return same_bytes(told->value, said->value) && told->reading == said->reading &&
+           told->permits == said->permits && told->waiting == said->waiting &&
+           same_left(told->remaining_ms, said->remaining_ms);
+}
+
+static bool same_barrier(const struct barrier_reply *told, const struct barrier_reply *said)
+{
+    return told->parties == said->parties && told->counted == said->counted &&
+           same_bytes(told->tokens, said->tokens) && told->latest == said->latest;
+}
+
+static bool same_latch(const struct latch_reply *told, const struct latch_reply *said)
+{
+    return told->ends_ms == said->ends_ms && told->remaining_ms == said->remaining_ms &&
+           told->age == said->age && told->arrivals == said->arrivals &&
+           same_bytes(told->id, said->id) && same_bytes(told->arrived, said->arrived);
 }
 
 /* What the answer says, as far as its kind has it. */
+static bool same_details(const struct reply *told, const struct reply *said)
+{
+    switch (said->tag.kind) {
+    case REQUEST_HELLO:
+    case REQUEST_ADOPT:
+        return said->answer != ANSWER_HELLO || same_hello(told->hello, said->hello);
+    case REQUEST_GRANT:
+        return same_slots(told->grant, said->grant);
+    case REQUEST_QUEUE:
+        return same_queue(&told->queue, &said->queue);
+    case REQUEST_RENEW:
+        return said->answer != ANSWER_LATE || told->master_time == said->master_time;
+    case REQUEST_PEEK:
+        return said->answer != ANSWER_HELD || same_peek(&told->peek, &said->peek);
+    case REQUEST_OBSERVE:
+        return same_said(told->said, said->said);
+    case REQUEST_ARRIVE:
+    case REQUEST_DEPART:
+        return same_barrier(&told->barrier, &said->barrier);
+    case REQUEST_TALLY:
+    case REQUEST_MEND:
+        return same_latch(&told->latch, &said->latch);
+    default:
+        return true;
+    }
+}
+
 static bool same_reply(const struct reply *told, const struct reply *said)
 {
-    enum request_kind kind = said->tag.kind;
-    int64_t left = said->remaining_ms > LEFT_MOST ? LEFT_MOST : said->remaining_ms;
-    if (told->answer != said->answer || told->permits != said->permits ||
-        told->waiting != said->waiting)
-        return false;
-    switch (said->answer) {
-    case ANSWER_HELLO:
-        return same_hello(told->hello, said->hello);
-    case ANSWER_ERROR:
-        return same_text(told, said);
-    case ANSWER_LATE:
-        return told->master_time == said->master_time;
-    case ANSWER_QUEUED:
-        if (kind == REQUEST_ARRIVE)
-            return true;
-        return told->clock == said->clock && told->position == said->position &&
-               told->free_slot == said->free_slot && told->next_slot == said->next_slot &&
-               told->foreign == said->foreign && told->remaining_ms == left;
-    case ANSWER_HELD:
-        if (kind == REQUEST_PEEK)
-            return same_text(told, said) && told->remaining_ms == left &&
-                   told->readers == said->readers;
-        /* fall through */
-    default:
-        if (kind == REQUEST_OBSERVE)
-            return same_said(reply_said(told), reply_said(said));
-        if (kind == REQUEST_TALLY || kind == REQUEST_MEND)
-            return same_latch(told, said);
-        return !request_has_clock(kind) ||
-               (told->clock == said->clock && told->free_slot == said->free_slot &&
-                told->next_slot == said->next_slot);
-    }
+    bool same_error = said->answer != ANSWER_ERROR || same_bytes(told->text, said->text);
+    return told->answer == said->answer && told->clock == said->clock && same_error &&
+           same_details(told, said);
 }
 
 static void hear(struct peer *peer, const struct reply *told)
