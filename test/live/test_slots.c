@@ -291,6 +291,28 @@ static void the_number_outlives_the_slots(void **state)
     assert_true(ASK_COUNT("PTTL redlock:permits:pool") > 4 * HOUR);
 }
 
+/* Whoever asks for less than is left of a slot takes nothing from the life of the number. */
+static void a_short_lease_keeps_the_number(void **state)
+{
+    (void)state;
+    struct request request = request_of(REQUEST_GRANT, NULL, "a");
+    request.ttl_ms = 2 * HOUR;
+    assert_int_equal(about_slot(request, 0, 2), ANSWER_YES);
+    request.token = "b";
+    request.ttl_ms = 10000;
+    assert_int_equal(about_slot(request, 1, 2), ANSWER_YES);
+    assert_true(ASK_COUNT("PTTL redlock:permits:pool") > HOUR);
+    TELL("SET redlock:permits:pool 1 PX 7200000");
+    request.tag.kind = REQUEST_RENEW;
+    assert_int_equal(about_slot(request, 1, 0), ANSWER_YES); /* of the larger number */
+    assert_holder("redlock:permits:pool", "2");
+    assert_true(ASK_COUNT("PTTL redlock:permits:pool") > HOUR);
+    TELL("DEL redlock:permits:pool");
+    request.token = "a";
+    assert_int_equal(about_slot(request, 0, 0), ANSWER_YES);
+    assert_true(ASK_COUNT("PTTL redlock:permits:pool") > HOUR);
+}
+
 /* A name that never had permits costs two looks, and one with permits as many as it has. */
 static void a_free_name_is_quickly_looked_at(void **state)
 {
@@ -322,6 +344,7 @@ int main(void)
         TEST(a_free_name_is_not_that_of_its_permits),
         TEST(who_looks_finds_each_slot_that_is_held),
         TEST(the_number_outlives_the_slots),
+        TEST(a_short_lease_keeps_the_number),
         TEST(a_free_name_is_quickly_looked_at),
     };
     return RUN_WITH(tests, .masters = 1);

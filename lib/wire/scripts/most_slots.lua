@@ -1,10 +1,12 @@
 -- The number of slots that this client knows of, `count`.  The largest of any client is stored for
--- those who look, for an hour, and for no less than the slot may be held, which is `lasts` ms: they
--- look at no slot beyond it.  The build puts this where a script says that it uses it.
+-- those who look, for an hour, and for no less than the slot may be held, which is `lasts` ms, or than
+-- it was already, for another slot: they look at no slot beyond it.  The build puts this where a script
+-- says that it uses it.
 local count = tonumber(ARGV[5])
-local most, kept = redis.pcall('get', permits), math.max(3600000, lasts)
+local most, left = redis.pcall('get', permits), tonumber(redis.pcall('pttl', permits)) or -2
+local kept = string.format('%.0f', math.max(3600000, lasts, left))
 local known = type(most) == 'string' and math.min(tonumber(most) or 0, slots_most) or 0
-if known > count and redis.call('pttl', permits) < lasts then
+if known > count and left < lasts then
     -- The larger number is forgotten, unless a slot beyond this one is held or waited for.
     local beyond = {}
     for j = count, known - 1 do

@@ -22,6 +22,9 @@ if type(most) == 'string' and (tonumber(most) or 0) > tonumber(which) then
         redis.pcall('pexpire', permits, ARGV[2])
     end
 elseif type(most) ~= 'table' then
-    redis.pcall('set', permits, which + 1, 'px', ARGV[2])
+    -- As in most_slots.lua: this slot, or another one, may be held for longer than `ttl`.
+    local left = tonumber(redis.pcall('pttl', permits)) or -2
+    local kept = math.max(3600000, redis.call('pttl', slot), left)
+    redis.pcall('set', permits, which + 1, 'px', string.format('%.0f', kept))
 end
 return value and 1 or 2
