@@ -278,10 +278,11 @@ REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_acquire_names(
  * lease, NOT_ACQUIRED with E_GONE if so many have it no more that no quorum can have it,
  * and with E_UNAVAILABLE if that is not known.  A master that abstains may have come up with
  * a token that was given back meanwhile: it is not asked.  A failed attach leaves the lease as it
- * is.  One process alone may have a token: one that gives it back while this one attaches, or
- * later, ends the lease, which is told by LOST with the next renewal.  Otherwise as redlock_acquire_names(); wait_ms is not used.  A name that the lease has shared
- * must be given as shared, or the lease counts as gone.  The lease keeps the fence that it was
- * acquired with, which only its first holder knows: E_ARGUMENT if options->fence is set.
+ * is.  One process alone may have a token: if another one gives it back while this one attaches,
+ * or later, the next renewal tells LOST.  Otherwise as redlock_acquire_names(); wait_ms is not
+ * used. A name that the lease has shared must be given as shared, or the lease counts as gone.  The
+ * lease keeps the fence that it was acquired with, which only its first holder knows: E_ARGUMENT if
+ * options->fence is set.
  */
 REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_attach(redlock *client, redlock_lease **lease,
                                                          const redlock_name *names, size_t count,
