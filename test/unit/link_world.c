@@ -12,6 +12,12 @@
 const char NAME[] = "the-client";
 char LOCAL[] = "127.0.0.1";
 
+const char *text_of(const struct reply *reply)
+{
+    bool is_value = reply->tag.kind == REQUEST_PEEK && reply->answer == ANSWER_HELD;
+    return is_value ? reply->peek.value.bytes : reply->text.bytes;
+}
+
 static void deliver(void *owner, usec now, const struct event *event)
 {
     struct world *world = owner;
@@ -23,7 +29,7 @@ static void deliver(void *owner, usec now, const struct event *event)
         world->told = __real_realloc(world->told, world->told_capacity * sizeof *world->told);
     }
     struct told *told = &world->told[world->told_count++];
-    const char *text = event->kind == EVENT_REPLY ? event->reply->text.bytes : event->text;
+    const char *text = event->kind == EVENT_REPLY ? text_of(event->reply) : event->text;
     *told = (struct told){.kind = event->kind, .now = now, .has_text = text != NULL};
     snprintf(told->text, sizeof told->text, "%s", text ? text : "");
     if (event->kind == EVENT_PUSH) {

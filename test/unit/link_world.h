@@ -86,6 +86,8 @@ void send_long_name(struct world *world, unsigned round);
 /* Bytes of one release, as command_write() makes them. */
 size_t release_length(const struct world *world);
 
+/* Why it is refused or lost; of a name that is held, the value. */
+const char *text_of(const struct reply *reply);
 void assert_reply(const struct told *told, unsigned round, enum answer answer);
 void assert_lost(const struct told *told, unsigned round);
 /* why NULL: the link was closed by its user. */

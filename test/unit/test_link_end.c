@@ -197,10 +197,10 @@ static void close_at_reply(struct world *world, const struct event *event)
     if (event->kind != EVENT_REPLY || event->reply->answer == ANSWER_LOST)
         return;
     char text[64];
-    snprintf(text, sizeof text, "%s", event->reply->text.bytes);
+    snprintf(text, sizeof text, "%s", text_of(event->reply));
     do_close(world);
     assert_false(link_pump(world->link));
-    assert_string_equal(event->reply->text.bytes, text);
+    assert_string_equal(text_of(event->reply), text);
 }
 
 static void closing_inside_a_reply_ends_reading(void **state)

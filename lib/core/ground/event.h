@@ -22,7 +22,6 @@
 #include <stdint.h>
 
 #include "ground/requests.h"
-#include "ground/slice.h"
 
 /* Microseconds of a clock that never jumps and counts suspend. */
 typedef int64_t usec;
@@ -43,6 +42,12 @@ typedef int64_t usec;
 #define VOTE_TEXT_MAX 120                         /* most bytes kept of a text of a master */
 #define RUN_ID_MAX    43                          /* longest run_id */
 #define CLOCK_WINDOW  MS(60000)                   /* a proposal further above TIME is cut */
+
+/* Bytes that somebody else owns. */
+struct slice {
+    const char *bytes;
+    size_t length;
+};
 
 struct names; /* names.h */
 struct claim; /* claim.h */
@@ -380,7 +385,7 @@ enum effect_kind {
     EFFECT_TELL,        /* lease has an outcome: fetch it with engine_tell() */
     EFFECT_TELL_TASK,   /* task has news: fetch it with task_tell() */
     EFFECT_READY,       /* every master was reached or tried: engine_readiness() */
-    EFFECT_CLOSED,      /* EVENT_CLOSE is done: no release that is owed is waited for */
+    EFFECT_CLOSED,      /* EVENT_CLOSE is done: nothing is owed */
     EFFECT_NOTICE       /* the master's state has changed: for the log */
 };
 

@@ -28,7 +28,6 @@ struct master {
     bool hello_asked;     /* a hello is in flight */
     bool hello_whole;     /* the last one brought all scripts */
     bool left_unanswered; /* this connection ended with requests of leases or tasks in flight */
-    bool given_up;        /* it could not be connected to since the client closes */
     enum cause refused;   /* CAUSE_REPLICA, CAUSE_SAME_MASTER, CAUSE_NO_MASTER or CAUSE_NONE */
     unsigned failures;    /* failed attempts since the last success */
     unsigned brief;       /* connections in a row that ended soon */
