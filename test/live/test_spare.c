@@ -324,7 +324,7 @@ static void test_no_spare_vote(void **state)
 {
     unsigned two = 0, back = 0;
     (void)state;
-    for (unsigned races = 0; races < 10 && !(two && back); races++) {
+    for (unsigned races = 0; races < 40 && !(two && back); races++) {
         let_them_race(0);
         two += arena->two;
         back += arena->back;
