@@ -151,12 +151,6 @@ void master_connected(struct engine *e, unsigned index)
     say_hello(e, index, false);
 }
 
-static void count_failure(const struct engine *e, struct master *master)
-{
-    master->failures++;
-    master->given_up |= e->closing && !master_is_up(master);
-}
-
 /* No quorum is possible without the wrong entries.  If one was there before, the list was right,
  * and what is wrong now is the masters': they are waited for. */
 static void judge_list(struct engine *e)
@@ -186,8 +180,8 @@ static void leave(struct engine *e, unsigned index, const char *why)
     struct master *master = &e->masters[index];
     ASSERT(master->state != MASTER_DOWN && master->state != MASTER_LEAVING);
     set_trouble(master, why);
-    count_failure(e, master);
     master->state = MASTER_LEAVING;
+    master->failures++;
     may_be_right(e, master);
     deadlines_set(&e->deadlines, &master->deadline, NEVER);
     engine_emit(e, EFFECT_DISCONNECT, index, NULL);
@@ -230,7 +224,7 @@ void master_closed(struct engine *e, unsigned index, const char *why)
     if (master->state == MASTER_UP)
         count_brief(e, master);
     else if (master->state != MASTER_LEAVING) {
-        count_failure(e, master);
+        master->failures++;
         may_be_right(e, master);
     }
     remember_to_kill(master);
@@ -467,7 +461,6 @@ static void come_up(struct engine *e, unsigned index)
     master->state = MASTER_UP;
     master->up_since = e->now;
     master->failures = 0;
-    master->given_up = false;
     master->tried = true;
     master->trouble[0] = '\0';
     judge_list(e);
@@ -672,13 +665,6 @@ void master_wake(struct engine *e, unsigned index)
     default:
         break;
     }
-}
-
-void master_hurry(struct engine *e, unsigned index)
-{
-    struct master *master = &e->masters[index];
-    if (master->state == MASTER_DOWN)
-        deadlines_set(&e->deadlines, &master->deadline, e->now);
 }
 
 void master_look(struct engine *e, unsigned index)
