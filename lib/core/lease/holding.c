@@ -49,7 +49,7 @@ static void set_risk(struct engine *e, struct lease *lease, enum risk risk)
 {
     if (lease->risk == risk)
         return;
-    ASSERT(lease->place == PLACE_HELD);
+    ASSERT(lease->place == PLACE_HELD || MUTANT(LATE_GRANT));
     e->at_risk += !lease->risk;
     e->at_risk -= risk == RISK_NONE;
     lease->risk = (uint8_t)risk;
