@@ -82,6 +82,10 @@ static void lie_to_waiter(struct answer *answer)
         lie_about_place(answer, clock);
 }
 
+/* A master that tells of another process on the same connection votes no more.  So the liar tells
+ * of the same one where its vote is enough to deceive. */
+static atomic_bool keeps_its_name;
+
 /* Another process each time, another wall clock, another longest ttl, no quarantine or a long one;
  * see hello.lua for the places. */
 static void lie_about_itself(struct answer *answer)
@@ -89,6 +93,7 @@ static void lie_about_itself(struct answer *answer)
     static const char before[] = "*11\r\n$40\r\n";
     size_t run_id = sizeof before - 1;
     bool tells_it = answer->length > run_id + 40 && memcmp(answer->bytes, before, run_id) == 0;
+    tells_it = tells_it && !atomic_load(&keeps_its_name);
     for (unsigned i = 0; tells_it && draw(20) && i < 40; i++)
         answer->bytes[run_id + i] = "0123456789abcdef"[draw(16)];
     if (!draw(3))
@@ -277,6 +282,7 @@ static void order_race(unsigned number, int spare)
 
 static void let_them_race(int spare)
 {
+    atomic_store(&keeps_its_name, !spare);
     *arena = (struct arena){0};
     for (unsigned i = 0; i < PROCESSES; i++)
         order_race(i, spare);
@@ -324,7 +330,7 @@ static void test_no_spare_vote(void **state)
 {
     unsigned two = 0, back = 0;
     (void)state;
-    for (unsigned races = 0; races < 40 && !(two && back); races++) {
+    for (unsigned races = 0; races < 10 && !(two && back); races++) {
         let_them_race(0);
         two += arena->two;
         back += arena->back;
