@@ -28,8 +28,8 @@ struct link_counters {
     uint64_t requests, replies, pushes, protocol_errors;
 };
 
-/* `address` and `client_name` (for CLIENT SETNAME, may be NULL) must outlive the link.  The user and
- * the password of the address may change: the next connection has the new ones. */
+/* `address` and `client_name` (for CLIENT SETNAME, may be NULL) must outlive the link.  The user
+ * and the password of the address may change: the next connection has the new ones. */
 struct link *link_new(struct io_loop *loop, const struct address *address, const char *client_name,
                       struct link_owner owner);
 
