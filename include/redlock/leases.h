@@ -478,8 +478,8 @@ REDLOCK_API bool redlock_is_shared(const redlock_lease *lease);
  *   REDLOCK_OK             a quorum confirmed that the lease was still ours, or it
  *                          was handed over in memory, still valid, to the next waiter
  *                          of this client: there was no other holder before
- *   REDLOCK_E_GONE         the lease was not ours any more on so many masters that vote that no
- *                          quorum can have had it, or LOST had been told already
+ *   REDLOCK_E_GONE         the masters that vote and still had the lease were too few for a
+ *                          quorum, or LOST had been told already
  *   REDLOCK_E_UNAVAILABLE  too few masters that vote answered in time to tell; the release
  *                          stays owed and is repeated in the background
  * A release of a lease that is still being acquired cancels it (NOT_ACQUIRED,

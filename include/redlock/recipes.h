@@ -185,8 +185,9 @@ typedef void redlock_leader_callback(redlock_observer *observer, const redlock_l
  * soon as they have stored it (they push it to the first 1,000 observers of a name, and what is
  * longer than 524 bytes to as many as make 512 kB; the others are told to ask), and at the latest
  * within 5 s.  A term is never told after a larger one, nor what a leader said before after what it
- * said later.  Some of what is said and replaced soon may be passed over. Nobody (code OK, term 0)
- * is told when a quorum of masters answered, and no quorum can say anything that may still be told.
+ * said later.  Some of what is said and replaced soon may be passed over.
+ *   Nobody (code OK, term 0) is told when a quorum of masters answered, and no quorum can say
+ * anything that may still be told.
  *   Not known (E_UNAVAILABLE) is told when the masters that can be asked have answered, and what
  * they say does not decide it.  The observer goes on asking.
  *
