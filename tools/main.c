@@ -10,7 +10,7 @@
 #include "say.h"
 #include "signals.h"
 
-const char global_help[] =
+static const char global_help[] =
     "usage: redlock [OPTION...] COMMAND [OPTION...] [NAME...]\n"
     "\n"
     "Locks that hold on a quorum of independent Redis masters.\n"
@@ -78,7 +78,7 @@ const char global_help[] =
     "  export REDLOCK_NODES=redis://a,redis://b,redis://c\n"
     "  redlock run nightly-report -- ./report.sh\n";
 
-const struct command commands[] = {
+static const struct command commands[] = {
     {"run", FOR_RUN, perform_run, run_help},
     {"lock", FOR_LOCK, perform_lock, lock_help},
     {"extend", FOR_EXTEND, perform_extend, extend_help},
@@ -91,7 +91,7 @@ const struct command commands[] = {
     {"leader", FOR_LEADER, perform_leader, leader_help},
     {"barrier", FOR_BARRIER, perform_barrier, barrier_help},
     {"latch", FOR_LATCH, perform_latch, latch_help},
-    {NULL, FOR_ALL, NULL, NULL},
+    {NULL, FOR_ALL, NULL, global_help},
 };
 
 /* No socket may become descriptor 1 because our caller closed that.  Each is opened the wrong
@@ -110,7 +110,7 @@ int main(int argc, char **argv)
     fill_standard_descriptors();
     signals_start();
     say_start();
-    int status = options_parse(&options, argc, argv);
+    int status = options_parse(&options, commands, argc, argv);
     if (status < 0)
         status = options.command->perform(&options);
     options_free(&options);

@@ -55,12 +55,13 @@ case ${1-} in
 esac
 
 flags=(-std=gnu11 -Wall -Wextra -Werror -Iinclude -Ilib/core -Ilib/wire -Ilib/io -Ilib/client -Ilib/sync "-I$GENERATED")
+tool_flags=(-D_GNU_SOURCE -Itools -Itools/report -Itools/options -Itools/run)
 count=0 bad=0
-for file in lib/*/*.c lib/*/*/*.c tools/*.c examples/*.c; do
+for file in lib/*/*.c lib/*/*/*.c tools/*.c tools/*/*.c examples/*.c; do
     [[ ! $file =~ $needs_openssl ]] || continue
     special=()
-    [[ $file != tools/* ]] || special=(-D_GNU_SOURCE)
-    "${compiler[@]}" "${flags[@]}" "${special[@]}" -c "$file" -o "$work/object.o" || bad=$((bad + 1))
+    [[ $file != tools/* ]] || special=("${tool_flags[@]}")
+    "${compiler[@]}" "${special[@]}" "${flags[@]}" -c "$file" -o "$work/object.o" || bad=$((bad + 1))
     count=$((count + 1))
 done
 ((bad == 0)) || die "$bad of $count files do not compile"

@@ -88,7 +88,7 @@ class Documents(Case):
                                 {"run", "lock", "extend", "unlock", "status", "list", "break", "nodes"})
 
     def test_each_file_that_is_named_exists(self):
-        others = [*ROOT.glob("tools/*.c"), *ROOT.glob("include/**/*.h"), *ROOT.glob("debian/*.docs"),
+        others = [*ROOT.glob("tools/**/*.c"), *ROOT.glob("include/**/*.h"), *ROOT.glob("debian/*.docs"),
                   *ROOT.glob("debian/*.examples")]
         for path in [*DOCUMENTS, *others]:
             for name in sorted(set(FILE.findall(path.read_text()))):

@@ -11,7 +11,8 @@
 #include "redlock.h"
 
 struct options {
-    const struct command *command;
+    const struct command *commands; /* all of them */
+    const struct command *command;  /* NULL: none was named */
 
     /* every command */
     const char *nodes, *nodes_file; /* one of the two */
@@ -47,9 +48,10 @@ struct options {
     char **program; /* what `run` runs, with its arguments */
 };
 
-/* Returns -1 when there is a command to perform, else the exit status: help was given, or the
+/* The commands end with one that has no name, and the general help.
+ * Returns -1 when there is a command to perform, else the exit status: help was given, or the
  * user was told what is wrong. */
-int options_parse(struct options *options, int argc, char **argv);
+int options_parse(struct options *options, const struct command *commands, int argc, char **argv);
 /* Hands over those about TLS. */
 void options_of_tls(const struct options *options, redlock_options *settings);
 void options_free(struct options *options);

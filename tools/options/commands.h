@@ -1,5 +1,5 @@
 /*
- * commands.h - the commands; main.c has the table.
+ * commands.h - a command: its name, its help and what performs it; main.c has the table.
  */
 #ifndef REDLOCK_TOOLS_COMMANDS_H
 #define REDLOCK_TOOLS_COMMANDS_H
@@ -29,10 +29,6 @@ struct command {
     int (*perform)(const struct options *options); /* returns the exit status */
     const char *help;
 };
-
-/* Ends with a NULL name. */
-extern const struct command commands[];
-extern const char global_help[];
 
 int perform_run(const struct options *options);
 int perform_lock(const struct options *options);

@@ -26,24 +26,25 @@ static int show(const char *format, const char *what)
     return done ? EXIT_DONE : EXIT_OUTPUT;
 }
 
-static int show_help(const struct command *command)
+/* The end of the commands, which has the general help, if no command has that name. */
+static const struct command *find_command(const struct command *commands, const char *name)
 {
-    return show("%s", command ? command->help : global_help);
+    const struct command *command = commands;
+    while (command->name && (!name || strcmp(command->name, name) != 0))
+        command++;
+    return command;
 }
 
-static const struct command *find_command(const char *name)
+static int show_help(const struct command *command)
 {
-    for (const struct command *command = commands; command->name; command++)
-        if (strcmp(command->name, name) == 0)
-            return command;
-    return NULL;
+    return show("%s", command->help);
 }
 
 /* `redlock help [COMMAND]`, for those who try that first. */
 static int help_on(const struct options *options, const char *name)
 {
-    const struct command *command = name ? find_command(name) : NULL;
-    if (name && !command)
+    const struct command *command = find_command(options->commands, name);
+    if (name && !command->name)
         return misuse(options, "unknown command %s", name);
     return show_help(command);
 }
@@ -89,7 +90,8 @@ static int parse_one(struct options *options, int id, char **argv)
     if (row->kind == OPTION_VERSION)
         return show("redlock %s\n", redlock_version());
     if (row->kind == OPTION_HELP)
-        return show_help(options->command);
+        return show_help(options->command ? options->command
+                                          : find_command(options->commands, NULL));
     return option_take(options, row, optarg);
 }
 
@@ -210,9 +212,10 @@ static bool asks_for_json(int argc, char **argv)
     return false;
 }
 
-int options_parse(struct options *options, int argc, char **argv)
+int options_parse(struct options *options, const struct command *commands, int argc, char **argv)
 {
-    *options = (struct options){.kill_after_ms = 5000, .margin_ms = -1, .spare = -1};
+    *options =
+        (struct options){.commands = commands, .kill_after_ms = 5000, .margin_ms = -1, .spare = -1};
     options->json = asks_for_json(argc, argv);
     if (options->json)
         say_as_json();
@@ -224,9 +227,10 @@ int options_parse(struct options *options, int argc, char **argv)
     const char *name = argv[optind];
     if (strcmp(name, "help") == 0)
         return help_on(options, argv[optind + 1]);
-    options->command = find_command(name);
-    if (!options->command)
+    const struct command *command = find_command(commands, name);
+    if (!command->name)
         return misuse(options, "unknown command %s", name);
+    options->command = command;
     return parse_command(options, argc - optind, argv + optind);
 }
 
