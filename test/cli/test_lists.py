@@ -102,23 +102,61 @@ class Wrong(ClusterCase):
 
 
 class Promoted(Case):
-    def test_was_a_replica(self):
-        """It lost what it had promised, though it runs on, so it abstains."""
-        first, second, third = servers = [Server("repl-diskless-sync-delay 0") for _ in range(3)]
-        for server in servers:
+    def start(self):
+        self.servers = [Server("repl-diskless-sync-delay 0") for _ in range(4)]
+        for server in self.servers:
             self.addCleanup(server.stop)
-        env = self.env(REDLOCK_NODES=",".join(server.uri() for server in servers), REDLOCK_MAX_TTL="6s")
-        votes = "3 of 3 masters vote"
-        until(lambda: votes in self.redlock("nodes", env=env).out, "they have run for long enough")
-        first.pause()
-        self.redlock("lock", "--ttl", "6s", "a", env=env, status=0)
-        first.resume()
-        third.cli("REPLICAOF", "127.0.0.1", first.port)
-        until(lambda: "master_link_status:up" in third.cli("INFO", "replication").split(), "it is synced")
-        third.cli("REPLICAOF", "NO", "ONE")
-        told = self.redlock("run", "a", "--", "true", env=env, status=75).err
+        self.list = self.of(*self.servers[:3])
+        self.redlock("nodes", "--adopt", env=self.list, status=0)
+
+    def of(self, *servers):
+        return self.env(REDLOCK_NODES=",".join(server.uri() for server in servers), REDLOCK_MAX_TTL="6s")
+
+    def all_vote(self):
+        until(lambda: "3 of 3 masters vote" in self.redlock("nodes", env=self.list).out, "all of them vote")
+
+    @staticmethod
+    def follow(server, source):
+        server.cli("REPLICAOF", "127.0.0.1", source.port)
+        until(lambda: "master_link_status:up" in server.cli("INFO", "replication").split(), "it is synced")
+
+    def lock_on_bare_quorum(self):
+        self.servers[0].pause()
+        self.redlock("lock", "--ttl", "6s", "a", env=self.list, status=0)
+        self.servers[0].resume()
+
+    def comes_back_from(self, source):
+        """The third master lost the lock, though it runs on, so it abstains: the first one alone is no quorum."""
+        self.follow(self.servers[2], source)
+        self.servers[2].cli("REPLICAOF", "NO", "ONE")
+        told = self.redlock("run", "a", "--", "true", env=self.list, status=75).err
         self.assertIn("abstains", told)
-        until(lambda: votes in self.redlock("nodes", env=env).out, "it votes again")
+        self.all_vote()
+
+    def test_was_a_replica(self):
+        self.start()
+        self.lock_on_bare_quorum()
+        self.comes_back_from(self.servers[0])
+
+    def test_was_a_replica_of_its_own_data(self):
+        """Its replica took over for a while: that one has the record that names the former master."""
+        self.start()
+        standby = self.servers[3]
+        for _ in range(2):
+            self.follow(standby, self.servers[2])
+            standby.cli("REPLICAOF", "NO", "ONE")
+            self.lock_on_bare_quorum()
+            self.comes_back_from(standby)
+
+    def test_was_adopted(self):
+        """What was said of the process does not hold of the data of another."""
+        self.start()
+        standby = self.servers[3]
+        self.follow(standby, self.servers[2])
+        standby.cli("REPLICAOF", "NO", "ONE")
+        until(lambda: self.redlock("run", "b", "--", "true", env=self.of(standby)).status == 0, "its own quarantine is over")
+        self.lock_on_bare_quorum()
+        self.comes_back_from(standby)
 
 
 class Balanced(ClusterCase):

@@ -850,8 +850,10 @@ static enum answer hello(struct model_master *master, usec now, const struct mod
     int64_t uptime = now / 1000000 - master->started_s;
     int64_t max_ttl = larger(clock->m, call->terms.max_ttl_ms);
     bool is_new = clock->r != master->run_id && !(model_flaws.ignores_run_id && clock->r);
-    if (is_new)
+    if (is_new) {
         clock->s = now - larger(0, uptime - 1) * 1000000;
+        clock->a = 0;
+    }
     /* max_ttl × 1000 × (1 + drift), rounded up as math.ceil does */
     int64_t drift = (max_ttl * call->terms.drift_ppm + 999) / 1000;
     int64_t skew = call->terms.skew_ms * 1000, lease = max_ttl * 1000 + drift;

@@ -3,6 +3,7 @@
 -- abstains until the longest of them has expired.  redlock:clock remembers
 --   r run_id last seen   s when that process started   q end of the quarantine
 --   m largest max ttl of any client   a run_id adopted by hand   h logical clock
+--   p master_replid2: whose data it got when it was last a replica
 -- Times are microseconds of TIME; they are written with %.0f, for tostring loses digits.
 -- KEYS redlock:clock
 -- ARGV max ttl ms (0: for a client that only looks nothing is written), drift ppm, skew ms,
@@ -48,26 +49,29 @@ end
 local function number(text)
     return tonumber(text or '') or 0
 end
-local was = redis.call('hmget', KEYS[1], 'r', 's', 'q', 'm', 'a', 'h')
+local was = redis.call('hmget', KEYS[1], 'r', 's', 'q', 'm', 'a', 'h', 'p')
 local started, quarantine = number(was[2]), number(was[3])
 local max_ttl = math.max(number(was[4]), number(ARGV[1]))
 local adopted, clock = was[5] or '', number(was[6])
 local window = number(ARGV[6])
 
-if was[1] ~= run_id then
+-- Who was a replica has the record of another one.  That names this very process if the other one had been
+-- its own replica; but then it does not know of this promotion.
+local was_replica, source = (tonumber(fact('second_repl_offset')) or -1) ~= -1, fact('master_replid2')
+local is_another = was[1] ~= run_id or was_replica and was[7] and was[7] ~= source
+if is_another then
     -- Uptime is cut to seconds at both ends, so it may be a second too long: the
     -- quarantine would then end that much too early.
     started = now - math.max(0, uptime - 1) * 1000000
-    -- It was a replica: what it had promised is gone, and nobody knows since when.
-    if (tonumber(fact('second_repl_offset')) or -1) ~= -1 then
-        started = now
-    end
+    -- What a replica had promised before is gone, and nobody knows since when.
+    started = was_replica and now or started
+    adopted = ''
 end
 -- `longest`: how long a forgotten lease may last, with the skew.  `ahead`: how far a believed
 -- clock may be above a wall (a window and the longer of lease and skew), less the lease.
 local skew, lease = number(ARGV[3]) * 1000, max_ttl * 1000 * (1 + number(ARGV[2]) / 1000000)
 local longest, ahead = skew + lease, window + math.max(0, skew - lease)
-if was[1] ~= run_id then
+if is_another then
     -- The process may have forgotten its clock at any time (a flush, another process at its
     -- address), so the clock begins above all that is believed.
     clock = math.max(clock, math.ceil(now + lease + ahead))
@@ -87,11 +91,11 @@ clock = math.max(clock, math.ceil(quarantine + ahead))
 local function text(value)
     return string.format('%.0f', value)
 end
-local is = {run_id, text(started), text(quarantine), text(max_ttl), adopted, text(clock)}
+local is = {run_id, text(started), text(quarantine), text(max_ttl), adopted, text(clock), source}
 for i = 1, ARGV[1] ~= '0' and #is or 0 do
     if is[i] ~= (was[i] or '') then
         redis.call('hset', KEYS[1], 'r', is[1], 's', is[2], 'q', is[3],
-            'm', is[4], 'a', is[5], 'h', is[6])
+            'm', is[4], 'a', is[5], 'h', is[6], 'p', is[7])
         break
     end
 end
