@@ -51,6 +51,7 @@ struct test {
     bool in_batches; /* only when several share a command */
     uint64_t loaded; /* scripts that the real one has: see model_script() */
     uint64_t loaded_each;
+    const char *differs; /* in the last comparison that failed */
     unsigned long compared, ambiguous, torn, restarts;
     char run[RUN_ID_MAX + 1]; /* of the real one's process; the model's is the number of restarts */
 };
@@ -483,10 +484,13 @@ static bool same_slots(struct test *t, struct model_master *model, usec wall)
 static bool same_said(struct test *t, struct model_master *copy, const struct model_call *call,
                       const struct model_answer *answer)
 {
-    if (!listener_heard(&t->listener, answer) ||
-        !said_same_keys(t->context, copy, call->names[0]) ||
-        !barrier_same_keys(t->context, copy, call->names[0]) ||
-        !latch_same_keys(t->context, copy, t->run, call->names[0]))
+    unsigned name = call->names[0];
+    t->differs = !listener_heard(&t->listener, answer)              ? "what observers heard"
+                 : !said_same_keys(t->context, copy, name)          ? "what is said"
+                 : !barrier_same_keys(t->context, copy, name)       ? "a barrier"
+                 : !latch_same_keys(t->context, copy, t->run, name) ? "the latch"
+                                                                    : NULL;
+    if (t->differs)
         return false;
     t->model = *copy;
     return true;
@@ -523,8 +527,10 @@ static bool agrees_from(struct test *t, struct model_master copy, usec wall,
     model_execute(&copy, real->answer == ANSWER_HELLO ? hello->time : wall, call, &answer);
     if ((int)call->kind == t->breaks && !t->in_batches && answer.answer != ANSWER_NOSCRIPT)
         answer.answer = answer.answer == ANSWER_YES ? ANSWER_HELD : ANSWER_YES;
+    t->differs = "the answer";
     if (!same_answer(wall, &answer, real, hello))
         return false;
+    t->differs = "a key";
     if (answer.answer == ANSWER_HELD && call->kind == REQUEST_GRANT &&
         !same_line(t, &copy, wall, &answer, real))
         return false;
@@ -562,19 +568,23 @@ static bool agrees(struct test *t, usec wall, const struct model_call *call,
            agrees_from(t, swept(&t->model, wall), wall, call, real, hello);
 }
 
-static void explain(const struct model_call *call, const struct reply *real,
-                    const struct model_master *model, usec wall)
+static void explain(struct test *t, const struct model_call *call, const struct reply *real,
+                    usec before, usec after)
 {
+    const struct model_master *model = &t->model;
     struct model_master copy = *model;
     struct model_answer answer;
-    model_execute(&copy, wall, call, &answer);
+    model_execute(&copy, before, call, &answer);
     printf("request %d, heal %d, value %u, ttl %lld ms:", call->kind, call->heal, call->value,
            (long long)call->ttl_ms);
     for (unsigned i = 0; i < call->count; i++)
         printf(" [%u%s: value %u, %lld ms left]", call->names[i],
                call->modes >> i & 1 ? " shared" : "", model->data.keys[call->names[i]].value,
-               (long long)(model->data.keys[call->names[i]].expires_ms - wall / 1000));
-    printf("\nthe real master answers %d, the model %d\n", real->answer, answer.answer);
+               (long long)(model->data.keys[call->names[i]].expires_ms - before / 1000));
+    printf("\nthe real master answers %d, the model %d; they differ in %s\n"
+           "began within %lld us of %lld, compared until %lld us later\n",
+           real->answer, answer.answer, t->differs, (long long)(after - before), (long long)before,
+           (long long)(time_now(t) - after));
 }
 
 /* ---- restarts ------------------------------------------------------------------------------ */
@@ -838,7 +848,7 @@ static bool compare_one(struct test *t)
     /* A hello tells its time: there is no edge to be on. */
     if (real.answer != ANSWER_HELLO && begin_anew_if_torn(t, &call, 1, before, after))
         return true;
-    explain(&call, &real, &t->model, before);
+    explain(t, &call, &real, before, after);
     return false;
 }
 
