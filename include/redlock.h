@@ -386,8 +386,12 @@ REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_open(redlock **client, struct 
 /*
  * Orderly end: refuses new leases, cancels those being acquired, releases those
  * held, waits until every owed release was answered or `patience_ms` passed
- * (0: it does not wait; REDLOCK_FOREVER: until all are answered), and then calls
- * `closed` once (may be NULL).
+ * (0: it does not wait; REDLOCK_FOREVER: without a limit), and then calls
+ * `closed` once (may be NULL).  It connects at once to each master that is down.
+ * A master that it could not connect to for half a second of the closing, with two
+ * attempts at the least, is not waited for any more if a quorum of the others has given
+ * the names back, so that anybody can have them.  While no quorum has, or once the
+ * master is up again, it is waited for.
  *   left   number of releases that were still owed; the masters drop their keys
  *          when the ttl ends
  * The lease callbacks are called as usual meanwhile (RELEASED, NOT_ACQUIRED and

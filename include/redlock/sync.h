@@ -152,9 +152,10 @@ REDLOCK_API redlock_code redlock_sync_run(redlock_sync *client,
 /*
  * Orderly end: wakes the threads that wait to acquire (E_CLOSED), releases every
  * lease, waits until all releases were answered or `patience_ms` passed (0: it does
- * not wait; REDLOCK_FOREVER: until all are answered), and ends the background
- * thread.  From then on every call that would wait fails with E_CLOSED, and every
- * lease is valid for 0 ms.  A second close waits for the first.
+ * not wait; REDLOCK_FOREVER: without a limit), and ends the background thread.  It does
+ * not wait for dead masters without which others can have the names: see
+ * redlock_close().  From then on every call that would wait fails with E_CLOSED, and
+ * every lease is valid for 0 ms.  A second close waits for the first.
  * Returns the number of releases that were still owed; the masters drop their keys
  * when the ttl ends.
  */

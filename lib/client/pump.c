@@ -250,10 +250,9 @@ static bool tell_closed(redlock *client)
             return true;
     }
     client->closed_told = true;
-    unsigned left = client->closed ? 0 : engine_owed(client->engine);
     pump_write(client);
     if (client->on_closed)
-        client->on_closed(client, left, client->closed_data);
+        client->on_closed(client, engine_owed(client->engine), client->closed_data);
     return true;
 }
 

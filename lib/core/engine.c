@@ -119,6 +119,8 @@ static void close_all(struct engine *e)
     tasks_close(e);
     subscription_end(e);
     hurry_claims(e);
+    for (unsigned i = 0; i < e->config.masters; i++)
+        master_hurry(e, i);
 }
 
 static void give_up_one(struct engine *e, struct lease *lease, unsigned master)
@@ -136,10 +138,18 @@ static void give_up_all(struct engine *e)
     tasks_give_up(e);
 }
 
+static bool waits_for_releases(const struct engine *e)
+{
+    const struct claim *claim = e->abandoned;
+    while (claim && claim_is_past_help(e, claim))
+        claim = claim->next;
+    return claim && !MUTANT(CLOSED_EARLY);
+}
+
 static void check_closed(struct engine *e)
 {
-    if (!e->closing || e->closed_told || e->busy.count || e->held.count ||
-        (e->abandoned && !MUTANT(CLOSED_EARLY)) || tasks_are_owed(e))
+    if (!e->closing || e->closed_told || e->busy.count || e->held.count || waits_for_releases(e) ||
+        tasks_are_owed(e))
         return;
     e->closed_told = true;
     engine_emit(e, EFFECT_CLOSED, 0, NULL);

@@ -206,11 +206,24 @@ void tokens_freed(struct user_lease *lease)
         bury(w, token, lease);
 }
 
+/* To masters that it cannot reach.  What is not owed must be gone. */
+static void excuse_what_is_owed(struct shell *s)
+{
+    const struct engine *e = s->client ? s->client->engine : NULL;
+    for (const struct claim *claim = e ? e->abandoned : NULL; claim; claim = claim->next) {
+        char text[TOKEN_MAX + 1];
+        claim_token(e, claim, text);
+        s->world->tokens[world_token(s->world, text, TOKEN_TEXT)].excused = true;
+    }
+}
+
 void tokens_ended(struct shell *s)
 {
     struct world *w = s->world;
-    if (s->closed)
+    if (s->closed) {
+        excuse_what_is_owed(s);
         return;
+    }
     /* Only leases of this client that are not yet cleaned up can have keys anywhere. */
     for (uint32_t i = 1; i <= w->token_count; i++)
         if (w->tokens[i].client == s->index)

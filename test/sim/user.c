@@ -361,6 +361,28 @@ static void adopt(struct shell *s)
     (void)redlock_adopt(s->client, master);
 }
 
+/* It has told how much it owes. */
+static void check_left(const struct shell *s, unsigned left)
+{
+    const struct engine *e = s->client->engine;
+    for (const struct claim *claim = e->abandoned; claim; claim = claim->next) {
+        unsigned owed = 0;
+        for (unsigned i = 0; i < s->world->masters; i++) {
+            owed += claim->at[i].owed;
+            if (s->closed && claim->at[i].owed && master_is_up(&e->masters[i]))
+                world_violated(s->world, "closing", "client %u is done, and owes master %u",
+                               s->index + 1, i + 1);
+        }
+        left -= owed;
+        if (s->closed && owed > s->world->masters - s->quorum)
+            world_violated(s->world, "closing", "client %u is done, and owes %u of a name",
+                           s->index + 1, owed);
+    }
+    if (left)
+        world_violated(s->world, "closing", "client %u owes %u releases less than it tells",
+                       s->index + 1, left);
+}
+
 /* A user whose client is closed may free it at once, or go on with it for a while. */
 static void on_closed(redlock *client, unsigned left, void *data)
 {
@@ -368,8 +390,7 @@ static void on_closed(redlock *client, unsigned left, void *data)
     s->closed_told = true;
     s->closed = client->closed;
     TRACE(s->world, "client %u is closed, %u releases are owed", s->index + 1, left);
-    if (left && client->closed)
-        world_violated(s->world, "closing", "client %u is done, and owes %u", s->index + 1, left);
+    check_left(s, left);
     check_ended(s); /* what is still owed is left to its ttl */
     if (chance(s, 500))
         redlock_free(client);

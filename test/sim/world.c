@@ -236,11 +236,11 @@ static usec longest_stall(const struct engine *e)
     return 10 * (longest > MS(50) ? longest : MS(50));
 }
 
-/* To a master that cannot be reached something is owed until its ttl is over, and the
- * answer of one that hangs is waited for. */
+/* Without a quorum something is owed until its ttl is over, and the answer of a master that hangs
+ * is waited for. */
 static usec closes_within(const struct world *w, unsigned client)
 {
-    bool may_owe = !lasting_reaches_all(w, client) || w->liars;
+    bool may_owe = !lasting_reaches_quorum(w, client) || w->liars;
     usec owed = may_owe ? MS(w->max_ttl_ms + 1500) * 102 / 100 : 0;
     usec hangs = longest_stall(w->shells[client]->client->engine);
     return CLOSING + (owed > hangs ? owed : hangs);
@@ -261,10 +261,11 @@ static enum phase probe(struct world *w)
     return PHASE_CLOSE;
 }
 
-/* Not the answer to a question whose lease is gone. */
+/* Not the answer to a question whose lease is gone.  What is owed was looked at when the client
+ * told that it is closed. */
 static bool has_work(const struct engine *e)
 {
-    return e->busy.count || e->held.count || engine_owed(e);
+    return e->busy.count || e->held.count;
 }
 
 /* One that was freed before is at its end. */

@@ -27,7 +27,7 @@ static void acquire(struct actor *actor)
     tell(actor, OUTCOME_ACQUIRED, CAUSE_NONE);
 }
 
-static int begin_at(void **state, usec away)
+static int begin_at(void **state, usec away, usec age)
 {
     if (core_set_up_greeted(state))
         return -1;
@@ -35,6 +35,7 @@ static int begin_at(void **state, usec away)
         acquire(&crowd[i]);
     for (unsigned i = 0; i < MASTERS; i++)
         fake.engine.masters[i].round_trip = away;
+    fake_advance(&fake, age);
     fake.closing = true;
     fake_step(&fake, &(struct event){.kind = EVENT_CLOSE});
     assert_int_equal(fake.masters[0].count, AT_ONCE);
@@ -43,12 +44,18 @@ static int begin_at(void **state, usec away)
 
 static int begin(void **state)
 {
-    return begin_at(state, 0);
+    return begin_at(state, 0, 0);
 }
 
 static int begin_far(void **state)
 {
-    return begin_at(state, MS(15));
+    return begin_at(state, MS(15), 0);
+}
+
+/* The leases are held for 28 ms more. */
+static int begin_late(void **state)
+{
+    return begin_at(state, 0, MS(9370));
 }
 
 static int end(void **state)
@@ -103,6 +110,21 @@ static void test_goes_on_when_no_master_answers(void **state)
         tell(&crowd[i], OUTCOME_RELEASED, CAUSE_UNAVAILABLE);
 }
 
+static void test_releases_what_is_lost_meanwhile(void **state)
+{
+    (void)state;
+    wake_all();
+    fake_advance(&fake, MS(40));
+    assert_int_equal(fake.engine.held.count, 0);
+    answer_all(ANSWER_YES);
+    assert_int_equal(engine_owed(&fake.engine), 0);
+    assert_false(fake.closed);
+    fake_advance(&fake, MS(490)); /* validity has ended */
+    assert_int_equal(fake.masters[0].count, LEASES - UNHEARD);
+    answer_all(ANSWER_YES);
+    assert_true(fake.closed);
+}
+
 static void test_sends_what_is_left_when_given_up(void **state)
 {
     (void)state;
@@ -121,6 +143,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_more_is_under_way_to_masters_that_are_far, begin_far,
                                         end),
         cmocka_unit_test_setup_teardown(test_goes_on_when_no_master_answers, begin, end),
+        cmocka_unit_test_setup_teardown(test_releases_what_is_lost_meanwhile, begin_late, end),
         cmocka_unit_test_setup_teardown(test_sends_what_is_left_when_given_up, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -385,7 +385,7 @@ enum effect_kind {
     EFFECT_TELL,        /* lease has an outcome: fetch it with engine_tell() */
     EFFECT_TELL_TASK,   /* task has news: fetch it with task_tell() */
     EFFECT_READY,       /* every master was reached or tried: engine_readiness() */
-    EFFECT_CLOSED,      /* EVENT_CLOSE is done: nothing is owed */
+    EFFECT_CLOSED,      /* EVENT_CLOSE is done: no release that is owed is waited for */
     EFFECT_NOTICE       /* the master's state has changed: for the log */
 };
 

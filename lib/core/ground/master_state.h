@@ -28,10 +28,12 @@ struct master {
     bool hello_asked;     /* a hello is in flight */
     bool hello_whole;     /* the last one brought all scripts */
     bool left_unanswered; /* this connection ended with requests of leases or tasks in flight */
+    bool given_up;        /* all attempts failed for long enough while the client closes */
     enum cause refused;   /* CAUSE_REPLICA, CAUSE_SAME_MASTER, CAUSE_NO_MASTER or CAUSE_NONE */
     unsigned failures;    /* failed attempts since the last success */
     unsigned brief;       /* connections in a row that ended soon */
     usec up_since;        /* UP */
+    usec vain_since;      /* the client closes: the first failed attempt of this row; 0: none */
     unsigned in_flight;
     usec connect_by;     /* CONNECTING, PREPARING: give up then */
     usec progress_at;    /* when the master last answered, or had nothing to answer */

@@ -390,6 +390,19 @@ void claim_forget(struct engine *e, struct claim *claim)
     claim_abandon(e, claim, 0);
 }
 
+bool claim_is_past_help(const struct engine *e, const struct claim *claim)
+{
+    unsigned owed = 0;
+    if (claim->in_flight || claim->not_before)
+        return false;
+    for (unsigned i = 0; i < e->config.masters; i++) {
+        if (claim->at[i].owed && !e->masters[i].given_up)
+            return false;
+        owed += claim->at[i].owed;
+    }
+    return owed <= e->config.masters - e->quorum;
+}
+
 static void write_off(struct engine *e, struct claim *claim)
 {
     ASSERT(claim->abandoned && e->now >= claim->last_end);

@@ -157,6 +157,9 @@ uint16_t claim_wake(struct engine *engine, struct claim *claim);
 /* Sends the master the release that it is owed, if it is up.  True if it was sent. */
 bool claim_pay(struct engine *engine, struct claim *claim, unsigned master);
 
+/* All that is owed is owed to masters that were given up, and a quorum of others is free of it. */
+bool claim_is_past_help(const struct engine *engine, const struct claim *claim);
+
 /* Until when a quorum of masters has promised the names. */
 usec claim_valid_until(const struct engine *engine, const struct claim *claim);
 /* The number of masters whose promise stands, as far as is known; one that is not up does not

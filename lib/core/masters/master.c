@@ -16,6 +16,7 @@
 #define BACKOFF_FIRST       MS(20)
 #define BACKOFF_LAST        MS(1000)
 #define BRIEF               MS(1000)
+#define GIVE_UP_AFTER       MS(500) /* closing: some six attempts that are refused, or two that hang */
 #define ASK_AGAIN           MS(1000) /* a master that may not grant: an operator may have adopted it */
 #define ASK_ANYHOW          MS(60000) /* any master: clocks drift, and longer ttls come into use */
 #define UPTIME_MOST         (INT64_C(1) << 32) /* s */
@@ -175,14 +176,30 @@ static void may_be_right(struct engine *e, struct master *master)
     judge_list(e);
 }
 
+/* One attempt may fail for many reasons; those of a master that is there do not last. */
+static void note_closing(const struct engine *e, struct master *master)
+{
+    if (!e->closing || master_is_up(master))
+        return;
+    if (!master->vain_since)
+        master->vain_since = e->now;
+    master->given_up |= e->now >= master->vain_since + GIVE_UP_AFTER;
+}
+
+static void count_failure(struct engine *e, struct master *master)
+{
+    note_closing(e, master);
+    master->failures++;
+    may_be_right(e, master);
+}
+
 static void leave(struct engine *e, unsigned index, const char *why)
 {
     struct master *master = &e->masters[index];
     ASSERT(master->state != MASTER_DOWN && master->state != MASTER_LEAVING);
     set_trouble(master, why);
+    count_failure(e, master);
     master->state = MASTER_LEAVING;
-    master->failures++;
-    may_be_right(e, master);
     deadlines_set(&e->deadlines, &master->deadline, NEVER);
     engine_emit(e, EFFECT_DISCONNECT, index, NULL);
 }
@@ -223,10 +240,8 @@ void master_closed(struct engine *e, unsigned index, const char *why)
         set_trouble(master, why);
     if (master->state == MASTER_UP)
         count_brief(e, master);
-    else if (master->state != MASTER_LEAVING) {
-        master->failures++;
-        may_be_right(e, master);
-    }
+    else if (master->state != MASTER_LEAVING)
+        count_failure(e, master);
     remember_to_kill(master);
     master->facts.client_id = 0;
     master->facts.max_ttl_ms = 0;
@@ -461,6 +476,8 @@ static void come_up(struct engine *e, unsigned index)
     master->state = MASTER_UP;
     master->up_since = e->now;
     master->failures = 0;
+    master->given_up = false;
+    master->vain_since = 0;
     master->tried = true;
     master->trouble[0] = '\0';
     judge_list(e);
@@ -665,6 +682,15 @@ void master_wake(struct engine *e, unsigned index)
     default:
         break;
     }
+}
+
+void master_hurry(struct engine *e, unsigned index)
+{
+    struct master *master = &e->masters[index];
+    if (master->failures > 1)
+        master->failures = 1;
+    if (master->state == MASTER_DOWN)
+        deadlines_set(&e->deadlines, &master->deadline, e->now);
 }
 
 void master_look(struct engine *e, unsigned index)

@@ -29,6 +29,8 @@ void master_answered(struct engine *engine, unsigned index, const struct reply *
 /* Sends any request: from then on an answer is due. */
 void master_send(struct engine *engine, unsigned index, const struct request *request);
 void master_wake(struct engine *engine, unsigned index);
+/* Connects to a master that is down at once, and then with the pauses of the first failures. */
+void master_hurry(struct engine *engine, unsigned index);
 void master_adopt(struct engine *engine, unsigned index);
 /* Asks hello again, for a sign of life and the master's process. */
 void master_look(struct engine *engine, unsigned index);

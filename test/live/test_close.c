@@ -1,0 +1,112 @@
+/*
+ * Closing waits for what can still be released, and no longer: not for a master that is dead when
+ * the others have confirmed, but for one that is slow, and for a master without which nobody else
+ * gets the names.
+ */
+#include "scene.h"
+
+#include <redlock/sync.h>
+#include <unistd.h>
+
+#define PATIENCE_MS 10000
+#define TTL_MS      20000
+
+static struct take holder;
+
+/* Every master has the name. */
+static void hold(unsigned by_road)
+{
+    redlock_lease_options terms = lease_terms(TTL_MS, 0);
+    scene_enter(&scene, &user, "closes", by_road);
+    assert_code(take_lock(&holder, &user, "name", &terms), REDLOCK_OK);
+    AWAIT(&user, cluster_holders(&scene.cluster, "name", NULL) == 3 && user_is_quiet(&user));
+}
+
+static int64_t ms_since(int64_t begun_us)
+{
+    return (now_us() - begun_us) / 1000;
+}
+
+static void test_one_of_three_is_dead(void **state)
+{
+    (void)state;
+    hold(0);
+    user_meanwhile(&user, &scene.cluster, "kill 3");
+    int64_t begun = now_us();
+    assert_int_equal(user_end(&user, PATIENCE_MS), 1);
+    assert_in_range(ms_since(begun), 0, PATIENCE_MS / 2);
+    assert_int_equal(holder.told[REDLOCK_RELEASED].event.code, REDLOCK_OK);
+    assert_int_equal(cluster_holders(&scene.cluster, "name", NULL), 0);
+}
+
+static void test_a_thread_closes_beside_a_dead_master(void **state)
+{
+    (void)state;
+    redlock_sync *client;
+    redlock_sync_lease *lease;
+    redlock_options options = scene_options(&scene);
+    redlock_lease_options terms = lease_terms(TTL_MS, 0);
+    options.nodes = scene.cluster.nodes;
+    assert_code(redlock_sync_open(&client, &options, NULL, 0), REDLOCK_OK);
+    assert_code(redlock_sync_acquire(client, &lease, "name", &terms, NULL), REDLOCK_OK);
+    int64_t end = now_us() + 10000000;
+    for (; cluster_holders(&scene.cluster, "name", NULL) != 3; usleep(1000))
+        assert_true(now_us() < end);
+    cluster_do(&scene.cluster, "kill 3");
+    int64_t begun = now_us();
+    assert_int_equal(redlock_sync_close(client, PATIENCE_MS), 1);
+    assert_in_range(ms_since(begun), 0, PATIENCE_MS / 2);
+    assert_int_equal(cluster_holders(&scene.cluster, "name", NULL), 0);
+    redlock_sync_lease_free(lease);
+    redlock_sync_free(client);
+}
+
+/* Its way to us takes 300 ms. */
+static void test_a_slow_master_gets_its_release(void **state)
+{
+    (void)state;
+    hold(1U << 2);
+    proxy_delay(scene.roads[2], 300);
+    int64_t begun = now_us();
+    assert_int_equal(user_end(&user, PATIENCE_MS), 0);
+    assert_true(ms_since(begun) >= 300);
+    assert_int_equal(cluster_holders(&scene.cluster, "name", NULL), 0);
+}
+
+static void on_closed(redlock *client, unsigned left, void *data)
+{
+    (void)client;
+    (void)data;
+    user.closed++;
+    user.left = left;
+}
+
+/* One of the two comes back with the name. */
+static void test_dead_masters_that_are_needed_are_waited_for(void **state)
+{
+    (void)state;
+    hold(0);
+    user_meanwhile(&user, &scene.cluster, "term 2 3");
+    uint64_t connects = stats_of(&user).connects;
+    redlock_close(user.client, PATIENCE_MS, on_closed, NULL);
+    AWAIT(&user, holder.told[REDLOCK_RELEASED].times);
+    assert_int_equal(holder.told[REDLOCK_RELEASED].event.code, REDLOCK_E_UNAVAILABLE);
+    AWAIT(&user, stats_of(&user).connects >= connects + 6); /* in vain */
+    assert_int_equal(user.closed, 0);
+    user_meanwhile(&user, &scene.cluster, "restart 2");
+    AWAIT(&user, user.closed);
+    assert_int_equal(user.left, 1);
+    assert_int_equal(cluster_holders(&scene.cluster, "name", NULL), 0);
+    redlock_free(user.client);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SCENE(test_one_of_three_is_dead, .masters = 3),
+        SCENE(test_a_thread_closes_beside_a_dead_master, .masters = 3),
+        SCENE(test_a_slow_master_gets_its_release, .masters = 3),
+        SCENE(test_dead_masters_that_are_needed_are_waited_for, .masters = 3),
+    };
+    return RUN_SCENES(tests);
+}
