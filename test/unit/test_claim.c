@@ -1,5 +1,5 @@
 /* A claim that runs out of room: of memory for its deadline, and of bits to count what is in
- * flight.  And its token, as a text. */
+ * flight.  And its token, as a text; its mode; one that nobody has asked for yet. */
 #include "core_world.h"
 
 #include <stdio.h>
@@ -180,6 +180,40 @@ static void test_too_many_in_flight_are_never_absent(void **state)
     assert_null(fake.engine.abandoned);
 }
 
+static bool is_all_shared(const char *names, enum lease_mode mode)
+{
+    struct terms terms = {.ttl = TTL, .margin = MS(500)};
+    assert_true(fake_new(&fake, names, names, &terms, NULL));
+    struct lease *lease = &fake_actor(&fake, names)->core;
+    lease->claim->mode = mode;
+    return lease_is_all_shared(lease);
+}
+
+static void test_knows_whether_all_names_are_shared(void **state)
+{
+    (void)state;
+    assert_true(is_all_shared("a/shared,b/shared", MODE_AS_NAMED));
+    assert_false(is_all_shared("a/shared,c", MODE_AS_NAMED));
+    assert_false(is_all_shared("c,a/shared", MODE_AS_NAMED));
+    assert_true(is_all_shared("c,d", MODE_SHARED));
+    assert_false(is_all_shared("b/shared,d/shared", MODE_EXCLUSIVE));
+}
+
+static void test_is_not_released_before_it_is_asked_for(void **state)
+{
+    (void)state;
+    assert_true(fake_new(&fake, "A", "job", &(struct terms){.ttl = TTL}, NULL));
+    struct actor *actor = fake_actor(&fake, "A");
+    fake_call(&fake, actor, EVENT_RELEASE, 0);
+    assert_false(actor->ended);
+    fake_call(&fake, actor, EVENT_ACQUIRE, 0);
+    answer_all(ANSWER_YES);
+    assert_true(actor->acquired);
+    fake_call(&fake, actor, EVENT_RELEASE, 0);
+    answer_all(ANSWER_YES);
+    assert_true(actor->ended);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -192,6 +226,8 @@ int main(void)
         CORE_TEST(test_is_found_by_a_whole_token),
         CORE_TEST(test_counts_what_is_in_flight),
         CORE_TEST(test_too_many_in_flight_are_never_absent),
+        CORE_TEST(test_knows_whether_all_names_are_shared),
+        CORE_TEST(test_is_not_released_before_it_is_asked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,7 +36,7 @@ static usec renewal_step(const struct engine *e, usec ttl)
  * renewed for less than its ttl. */
 usec holding_renew_when(struct engine *e, const struct lease *lease)
 {
-    if (!lease->terms.renew || e->now >= lease_hold_until(lease))
+    if (!lease->terms.renew)
         return NEVER;
     usec third = lease->terms.ttl / 3, step = renewal_step(e, lease->terms.ttl);
     usec at = e->now + engine_jitter(e, third - third / 10 + step - 1, third);

@@ -1,14 +1,15 @@
 #include "lease/lease_parts.h"
 #include "masters/logical.h"
 
+#define LATE "says that we are late"
+
 void recording_peek(struct engine *e, struct lease *lease, unsigned master,
                     const struct reply *reply)
 {
     struct round *round = lease->attempt->round;
     struct ballot *ballot = &round->ballots[master];
     /* A name that was refused is free by now; its permits have nothing to do with that. */
-    bool is_free =
-        reply->answer == ANSWER_HELD && reply->peek.permits && lease->state != LEASE_INSPECTING;
+    bool is_free = reply->peek.permits && lease->state != LEASE_INSPECTING;
     if (reply->answer == ANSWER_HELD && !is_free) {
         ballot->remaining_ms = reply->peek.remaining_ms;
         lease_vote_text(e, lease, master, VOTE_HELD, reply->peek.value.bytes,
@@ -73,7 +74,7 @@ void recording_take(struct engine *e, struct lease *lease, unsigned master,
     case ANSWER_QUEUED: /* it is from before the handover, while we raise or confirm */
         break;
     case ANSWER_LATE:
-        lease_vote_text(e, lease, master, VOTE_REFUSED, "says that we are late", 21);
+        lease_vote_text(e, lease, master, VOTE_REFUSED, LATE, sizeof LATE - 1);
         break;
     case ANSWER_LOST:
         lease_vote_text(e, lease, master, VOTE_UNREACHABLE, reply->text.bytes, reply->text.length);

@@ -97,8 +97,7 @@ static bool was_lost(const struct engine *e, const struct lease *lease)
 static void weigh_refused(struct engine *e, struct lease *lease)
 {
     unsigned refused = count_of_voting(e, lease, REFUSED);
-    bool lost = leaving_is_under_way(lease) && was_lost(e, lease);
-    if (lost || lease_masters(e) - refused < e->quorum)
+    if (was_lost(e, lease) || lease_masters(e) - refused < e->quorum)
         end(e, lease, CAUSE_GONE);
     else if (round_undecided(lease_round(lease), lease_masters(e)) == 0)
         end(e, lease, CAUSE_UNAVAILABLE);
