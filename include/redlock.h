@@ -240,8 +240,9 @@ typedef struct redlock_options {
     int64_t connect_timeout_ms;
 
     /* How long a master may answer nothing before a request that waits for it counts
-     * as unanswered.  0: the larger of 50 ms and four measured round trips.  At most
-     * one hour.  No request is waited for longer than a quarter of the ttl. */
+     * as unanswered.  0: the larger of 50 ms and four measured round trips, and for
+     * redlock_inspect() four times that.  At most one hour.  No request about a lease is
+     * waited for longer than a quarter of the ttl. */
     int64_t request_timeout_ms;
 
     redlock_restart_policy restart_policy;

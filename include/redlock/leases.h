@@ -320,8 +320,10 @@ redlock_release_permit(redlock *client, redlock_lease **lease, const redlock_nam
  * once a quorum agrees on the holder, or that all names are free, and the other
  * masters have had as long again: the vote of a silent master is NONE.  With
  * options.all_answers it ends when each that is connected has answered, or has TIMEOUT.
- * Of several names permits are not told.  A client asks for 8 inspections at a time, and for a
- * further one when the end of one was told, so any number may be begun at once.
+ * Of several names permits are not told.  A client asks for 8 inspections at a time, for fewer
+ * where the masters take long, and for a further one when one has ended, so any number may be begun
+ * at once.  One that no quorum answered while others were under way, or right after, goes again
+ * before it is told.
  * The handle is to be freed; returns as redlock_acquire_names().
  */
 REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_inspect(redlock *client, redlock_lease **lease,

@@ -137,11 +137,15 @@ struct redlock {
     unsigned process; /* the process that opened the client */
 
     struct lease_queue left, releases, asked, looks; /* with calls to carry out; see queues.h */
-    bool misplaced;   /* `asked` or `looks` has leases that belong into another */
-    unsigned looking; /* leases that inspect, and whose end was not told yet */
-    struct lease_queue untold, cancelled; /* with outcomes to tell; in the next round */
-    redlock_lease *telling;               /* the lease whose outcomes are being told */
-    uint32_t adopt;                       /* a bit for each master to be adopted */
+    bool misplaced;          /* `asked` or `looks` has leases that belong into another */
+    unsigned looking;        /* leases that inspect, and whose end was not told yet */
+    unsigned looks_room;     /* so many may inspect beside one, for now; see queues.h */
+    unsigned looks_forgiven; /* so many that fail go again; see queues.h */
+    bool look_was_dear;      /* since a look began last, one was */
+    usec quickest_look[REDLOCK_MASTERS_MAX]; /* the least time that each master took; 0: unknown */
+    struct lease_queue untold, cancelled;    /* with outcomes to tell; in the next round */
+    redlock_lease *telling;                  /* the lease whose outcomes are being told */
+    uint32_t adopt;                          /* a bit for each master to be adopted */
     struct client_task *tasks;
     bool tasks_asked, tasks_untold; /* of any of them */
 

@@ -14,13 +14,20 @@
 #include "tasks.h"
 #include "waiters.h"
 
+static void hear_look(redlock *client, usec now, const struct event *event)
+{
+    if (event->reply->answer != ANSWER_LOST)
+        queues_note_look(client, event->master, now - event->reply->tag.sent_at);
+    waiters_note(client, event);
+}
+
 static void deliver(void *owner, usec now, const struct event *event)
 {
     redlock *client = owner;
     if (event->kind == EVENT_CONNECTED)
         randomness_forget(&client->random);
     else if (event->kind == EVENT_REPLY && event->reply->tag.kind == REQUEST_PEEK)
-        waiters_note(client, event);
+        hear_look(client, now, event);
     client->now = CLIENT_MUTANT(JUDGED_BY_AN_OLD_LOOK) ? client->now : now;
     client_step(client, event);
 }

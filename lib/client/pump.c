@@ -36,7 +36,7 @@ static void count_looks(const redlock_lease *lease, unsigned operations)
 {
     bool freed = operations & OP_FREE, begins = operations & OP_INSPECT;
     if (begins && !freed)
-        lease->client->looking++;
+        queues_begin_look(lease->client);
     else if (!begins && !lease->ended)
         lease->client->looking--;
 }
@@ -152,6 +152,20 @@ static bool wake_all(redlock *client)
 
 /* ---- telling.  Each function calls the user once; false if there is nothing to tell. ---- */
 
+/* One that others made late, maybe, is not told: it goes again. */
+static bool looks_again(redlock *client, redlock_lease *lease, const struct outcome *outcome)
+{
+    if (outcome->kind != OUTCOME_SEEN)
+        return false;
+    bool again = outcome->cause == CAUSE_UNAVAILABLE && client->looks_forgiven;
+    queues_end_look(client, outcome->cause == CAUSE_NONE);
+    if (again) {
+        lease->operations |= OP_INSPECT;
+        queue_asked(client, lease);
+    }
+    return again;
+}
+
 static void call_user(redlock *client, redlock_lease *lease, const struct outcome *outcome)
 {
     redlock_event event;
@@ -161,8 +175,6 @@ static void call_user(redlock *client, redlock_lease *lease, const struct outcom
     if (outcome->kind == OUTCOME_NOT_ACQUIRED || outcome->kind == OUTCOME_RELEASED ||
         outcome->kind == OUTCOME_SEEN)
         lease->ended = true;
-    if (outcome->kind == OUTCOME_SEEN)
-        client->looking--;
     lease->lost |= outcome->kind == OUTCOME_LOST;
     lease->told = true;
     lease->callback(lease, &event, lease->data);
@@ -195,7 +207,8 @@ static bool tell_lease(redlock *client)
         bool waits = must_wait(lease);
         if (is_wanted(lease) && !waits &&
             engine_tell(client->engine, time_of_telling(client), core_of(lease), &outcome)) {
-            call_user(client, lease, &outcome);
+            if (!looks_again(client, lease, &outcome))
+                call_user(client, lease, &outcome);
             return true;
         }
         client->telling = NULL;

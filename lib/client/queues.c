@@ -56,10 +56,44 @@ redlock_lease *queue_take_asked(struct lease_queue *queue)
     return lease;
 }
 
+/* Those that are under way end first. */
+static void look_alone(redlock *client)
+{
+    client->looks_room = 0;
+    client->look_was_dear = true;
+}
+
+void queues_note_look(redlock *client, unsigned master, usec took)
+{
+    usec *quickest = &client->quickest_look[master];
+    if (!*quickest || took < *quickest)
+        *quickest = took;
+    if (took > *quickest + LOOK_DEAR)
+        look_alone(client);
+}
+
+void queues_begin_look(redlock *client)
+{
+    if (client->looking++ > 0)
+        client->looks_forgiven = LOOKS_FORGIVEN;
+    else if (client->looks_forgiven)
+        client->looks_forgiven--;
+    client->look_was_dear = false;
+}
+
+void queues_end_look(redlock *client, bool answered)
+{
+    client->looking--;
+    if (!answered)
+        look_alone(client);
+    else if (!client->look_was_dear && client->looks_room < LOOKS_MOST - 1)
+        client->looks_room++;
+}
+
 /* Of a client that closes each ends at once. */
 bool queues_may_look(const redlock *client)
 {
-    return client->looks.first && (client->looking < LOOKS_MOST || client->closing);
+    return client->looks.first && (client->looking <= client->looks_room || client->closing);
 }
 
 bool queues_have_calls(const redlock *client)

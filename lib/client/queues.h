@@ -6,11 +6,16 @@
 
 #include "client.h"
 
-/* So many leases inspect at a time: a master answers what comes together when it has done all of
- * it, and the time for an answer runs meanwhile.  A look at a name without permits takes less than
- * 2 ms of a master, and the shortest time is 50 ms.  One at as many permits as there may be, all
- * held and waited for, took 7 ms on a busy machine: there, many of these may still be late. */
+/* So many leases inspect at a time, at the most: a master answers what comes together when it has
+ * done all of it, and the time for an answer runs meanwhile, for others' requests as well.  A look
+ * may be dear, at many permits say, and the machine busy.  So the first look goes alone, and each
+ * that ends soon makes room for one more.  After an answer that took a master LOOK_DEAR longer than
+ * its quickest one, or a look that no quorum answered, looks go alone again. */
 #define LOOKS_MOST 8
+/* One that fails beside others goes again, alone, and so may the next ones, for masters still
+ * answer those others. */
+#define LOOKS_FORGIVEN 3
+#define LOOK_DEAR      MS(10) /* the shortest time for an answer is 50 ms */
 
 /* Both do nothing if the lease is in that queue already.  A lease with calls to carry out is in one
  * of four queues: if it is detached, or is freed after its end or while it inspects, in `left`, if
@@ -23,6 +28,12 @@ void queues_sort(redlock *client);
 
 /* The first lease of `queue`, a queue of calls, which it leaves; NULL if there is none. */
 redlock_lease *queue_take_asked(struct lease_queue *queue);
+
+/* A master has answered a look, in that time; a look begins; it has ended, and a quorum has
+ * answered it. */
+void queues_note_look(redlock *client, unsigned master, usec took);
+void queues_begin_look(redlock *client);
+void queues_end_look(redlock *client, bool answered);
 
 /* A lease in `looks` has its turn. */
 bool queues_may_look(const redlock *client);

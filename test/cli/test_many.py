@@ -54,6 +54,28 @@ class Many(ClusterCase):
         told = self.redlock("status", "--json", *names, status=0).json
         self.assertEqual({(it["state"], it["out"], it["permits"]) for it in told["names"]}, {("permits", 1, 64)})
 
+    def fill_permits(self, names, permits, waiters):
+        """All are out, and so many wait for the first slots."""
+        fill = (
+            "for i, name in ipairs(KEYS) do redis.call('set', 'redlock:permits:' .. name, ARGV[1], 'px', 60000) "
+            "for j = 0, ARGV[1] - 1 do redis.call('set', 'redlock:permit:' .. j .. ':' .. name, ARGV[3], 'px', 60000) end "
+            "for j = 1, ARGV[2] do local token = string.format('%021dA', j) "
+            "redis.call('zadd', 'redlock:queue:redlock:permits:' .. name, j, token) "
+            "redis.call('set', 'redlock:waiter:' .. token, "
+            "cmsgpack.pack({'redlock:' .. token, 'redlock:permit:0:' .. name}), 'px', 60000) end end")
+        for master in range(1, self.masters + 1):
+            self.cluster.cli(master, "EVAL", fill, str(len(names)), *names, str(permits), str(waiters), "A" * 22)
+
+    def test_dear_looks(self):
+        """Behind cheap ones, which leave together."""
+        free = [f"cheap-{i}" for i in range(48)]
+        dear = [f"{i:03}{'n' * 253}" for i in range(16)]
+        self.fill_permits(dear, 1024, 100)
+        for _ in range(3):
+            told = self.redlock("status", "--json", *free, *dear, status=0).json["names"]
+            self.assertEqual({it["state"] for it in told[:48]}, {"free"})
+            self.assertEqual({(it["state"], it["out"]) for it in told[48:]}, {("permits", 1024)})
+
     def test_permits_times_the_length_of_the_name(self):
         self.redlock("run", "--permits", "256", "n" * 1024, "--", "true", status=0)
         told = self.redlock("run", "--permits", "257", "n" * 1024, "--", "true", status=64).err

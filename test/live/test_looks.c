@@ -1,6 +1,6 @@
 /*
- * Many inspections at once: a client asks for some at a time, and each ends once, is freed, or ends
- * with the client.
+ * Many inspections at once: a client asks for some at a time, for one where the masters take long,
+ * and each ends once, is freed, or ends with the client.
  */
 #include "fixture.h"
 #include "user.h"
@@ -74,17 +74,72 @@ static void drop_all(void)
         drop(&looks[i]);
 }
 
-static void test_some_at_a_time(void **state)
+static void end_all_well(void)
 {
-    (void)state;
-    cluster_do(&cluster, "pause 1 2 3");
-    begin_all();
-    AWAIT(&user, least_in_flight() > 0);
     cluster_do(&cluster, "resume 1 2 3");
-    assert_in_range(most_in_flight(), 1, AT_ONCE);
     AWAIT(&user, told == LOOKS);
     assert_int_equal(told_well, LOOKS);
     drop_all();
+}
+
+/* Returns the number of those under way, which no master answers for now. */
+static unsigned begin_all_paused(void)
+{
+    cluster_do(&cluster, "pause 1 2 3");
+    begin_all();
+    AWAIT(&user, least_in_flight() > 0);
+    return most_in_flight();
+}
+
+/* The same after looks that were cheap; a busy machine may have made the last ones dear. */
+static unsigned begin_all_paused_together(void)
+{
+    int64_t end = now_us() + 10000000;
+    while (now_us() < end) {
+        begin_all();
+        end_all_well();
+        unsigned under_way = begin_all_paused();
+        if (under_way > 1)
+            return under_way;
+        end_all_well();
+    }
+    fail_msg("each look goes alone");
+    return 0;
+}
+
+/* How dear they are is not known before. */
+static void test_the_first_goes_alone(void **state)
+{
+    (void)state;
+    assert_int_equal(begin_all_paused(), 1);
+    end_all_well();
+}
+
+static void test_alone_after_dear_ones(void **state)
+{
+    (void)state;
+    unsigned under_way = begin_all_paused_together();
+    assert_in_range(under_way, 2, AT_ONCE);
+    int64_t dear = now_us() + 20000;
+    AWAIT(&user, now_us() > dear);
+    cluster_do(&cluster, "resume 1 2 3");
+    AWAIT(&user, told >= under_way);
+    assert_in_range(most_in_flight(), 0, 3);
+    end_all_well();
+}
+
+/* That one of many was late says little. */
+static void test_again_and_alone(void **state)
+{
+    (void)state;
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    options.request_timeout_ms = 1000;
+    user_end(&user, 1000);
+    user_begin(&user, user.loop, cluster.nodes, &options);
+    AWAIT(&user, user.ready);
+    begin_all_paused_together();
+    AWAIT(&user, stats_of(&user).timeouts > 0);
+    end_all_well();
 }
 
 /* Of those under way none is told any more, and the next ones have their turn. */
@@ -127,8 +182,8 @@ static void test_closing_ends_all(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_some_at_a_time),
-        cmocka_unit_test(test_freed_ones_make_room),
+        cmocka_unit_test(test_the_first_goes_alone), cmocka_unit_test(test_alone_after_dear_ones),
+        cmocka_unit_test(test_again_and_alone),      cmocka_unit_test(test_freed_ones_make_room),
         cmocka_unit_test(test_closing_ends_all),
     };
     return RUN_WITH(tests, .masters = 3, .has_user = true);

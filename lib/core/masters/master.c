@@ -11,6 +11,7 @@
 
 #define TIMEOUT_LEAST       MS(50) /* the paper says tens of milliseconds, for a ttl of 10 s */
 #define TIMEOUT_ROUND_TRIPS 4
+#define LOOK_TIMEOUTS       4
 #define ROUND_TRIP_FIRST    MS(250) /* the first sample counts as no more; later ones tell better */
 #define STALL_TIMEOUTS      10      /* without any answer for that long a master hangs */
 #define BACKOFF_FIRST       MS(20)
@@ -77,11 +78,17 @@ static usec stall(const struct engine *e, const struct master *master)
     return STALL_TIMEOUTS * answer_timeout(e, master);
 }
 
+/* What looks has no ttl that runs, and may be dear. */
+static unsigned look_timeouts(const struct engine *e)
+{
+    return e->config.request_timeout ? 1 : LOOK_TIMEOUTS;
+}
+
 usec master_overdue(const struct engine *e, const struct master *master, usec asked_at, usec ttl)
 {
     ASSERT(asked_at <= e->now && ttl >= 0);
     usec heard_at = master->progress_at > asked_at ? master->progress_at : asked_at;
-    usec overdue = heard_at + answer_timeout(e, master);
+    usec overdue = heard_at + answer_timeout(e, master) * (ttl ? 1 : look_timeouts(e));
     usec latest = asked_at + (ttl ? ttl / 4 : stall(e, master));
     return overdue < latest ? overdue : latest;
 }
