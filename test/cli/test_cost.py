@@ -600,6 +600,28 @@ class Cost(unittest.TestCase):
     def test_each_kind_of_request_is_in_the_table(self):
         self.assertEqual({kind for kind, *_ in CASES}, scripts() | commands())
 
+    def dies_meanwhile(self, kind, keys, *more):
+        """Its place lasts 1 ms, and dead waiters ahead in each queue make the script last longer."""
+        self.master.call("FLUSHALL")
+        world = World(self.run_id)
+        world.hold(keys, 888888)
+        world.dead(keys, 200 // len(keys))
+        self.master.call_all(world.commands)
+        sha = self.master.call("SCRIPT", "LOAD", read_script(kind)[0])
+        told = self.master.call("EVALSHA", sha, str(len(keys) + 1), *keys, CLOCK, OURS, "2000000", "1", "redlock:channel", *more)
+        self.assertEqual((told[0], told[3]), (b"0", b"0"))
+        return self.master.call("ZRANK", b"redlock:queue:" + keys[-1], OURS) is None
+
+    def test_a_waiter_that_dies_while_its_script_runs(self):
+        """Nobody is ahead of it.  Where time stands still in a script (Redis 7.2) it dies later."""
+        version = self.master.call("INFO", "server").split(b"redis_version:")[1].split(b".")[:2]
+        may_die = tuple(map(int, version)) < (7, 2)
+        slot = slots(names(1)[0][:256], [0])
+        for kind, keys, more in ("queue", names(20), ()), ("queue_slot", slot, ("1",)):
+            with self.subTest(kind=kind):
+                died = [self.dies_meanwhile(kind, keys, *more) for _ in range(20)]
+                self.assertTrue(any(died) or not may_die)
+
     def test_no_request_holds_a_master_up(self):
         if TABLE:
             print("| request | what is asked | ms |\n|---|---|--:|")
