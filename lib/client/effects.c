@@ -14,7 +14,7 @@
 static void expect_pushes(redlock *client, unsigned master, const struct request *request)
 {
     bool waits = request->tag.kind == REQUEST_QUEUE;
-    notify_expect(client, master, waits ? 1U + request->permits : SAID_UNTIL_ASKED);
+    notify_expect(client, master, waits ? 1U + request->queue.permits : SAID_UNTIL_ASKED);
 }
 
 static void send_request(redlock *client, unsigned master, const struct request *request)

@@ -121,9 +121,14 @@ static char *put_bulk(char *to, const void *bytes, size_t length)
     return PUT(to, "\r\n");
 }
 
+static char *put_slice(char *to, struct slice slice)
+{
+    return put_bulk(to, slice.bytes, slice.length);
+}
+
 static char *put_string(char *to, const char *string)
 {
-    return put_bulk(to, string, strlen(string));
+    return put_slice(to, slice_of(string));
 }
 
 static char *put_integer(char *to, int64_t number)
@@ -228,14 +233,14 @@ static char *put_acquire(char *to, const struct request *request)
 static char *put_grant_arguments(char *to, const struct request *request)
 {
     to = put_integer(to, request->ttl_ms);
-    to = put_integer(to, request->proposal);
+    to = put_integer(to, request->grant.proposal);
     return put_integer(to, CLOCK_WINDOW);
 }
 
 static char *put_grant_of_slot(char *to, const struct request *request)
 {
     to = put_call(to, request, REQUEST_GRANT, SCRIPT_GRANT_SLOT, GRANT_ARGUMENTS + 2);
-    return put_integer(put_grant_arguments(to, request), request->permits);
+    return put_integer(put_grant_arguments(to, request), request->grant.permits);
 }
 
 static char *put_grant(char *to, const struct request *request)
@@ -259,11 +264,11 @@ static char *put_queue(char *to, const struct request *request)
     bool slot = request_is_for_slot(request), shared = !slot && request_shares_any(request);
     enum script_number script = slot ? SCRIPT_QUEUE_SLOT : SCRIPT_QUEUE;
     to = put_call(to, request, REQUEST_QUEUE, script, 3 + shared + slot);
-    to = put_integer(to, request->ticket);
+    to = put_integer(to, request->queue.ticket);
     to = put_integer(to, request->ttl_ms);
     to = put_string(to, request->channel);
     if (slot)
-        return put_integer(to, request->permits);
+        return put_integer(to, request->queue.permits);
     return shared ? put_modes(to, request) : to;
 }
 
@@ -272,8 +277,8 @@ static char *put_queue(char *to, const struct request *request)
 static char *put_renew_arguments(char *to, const struct request *request)
 {
     to = put_integer(to, request->ttl_ms);
-    to = put_flag(to, request->heal && !BYTE_MUTANT(HEAL_UNSAID));
-    return put_integer(to, request->not_after);
+    to = put_flag(to, request->renew.heal && !BYTE_MUTANT(HEAL_UNSAID));
+    return put_integer(to, request->renew.not_after);
 }
 
 static char *put_renew_of_slot(char *to, const struct request *request)
@@ -296,7 +301,7 @@ static char *put_upgrade(char *to, const struct request *request)
 {
     to = PUT_CALL(to, request, UPGRADE, 3);
     to = put_integer(to, request->ttl_ms);
-    to = put_integer(to, request->proposal);
+    to = put_integer(to, request->grant.proposal);
     return put_integer(to, CLOCK_WINDOW);
 }
 
@@ -327,58 +332,60 @@ static char *put_announce(char *to, const struct request *request)
 {
     to = put_said_call(to, request, SCRIPT_ANNOUNCE, 5);
     to = put_integer(put_token(to, request), request->ttl_ms);
-    to = put_integer(to, request->fence);
-    to = put_integer(to, request->number);
-    return put_bulk(to, request->value, request->value_length);
+    to = put_integer(to, request->announce.term);
+    to = put_integer(to, request->announce.number);
+    return put_slice(to, request->announce.value);
 }
 
 static char *put_unsay(char *to, const struct request *request)
 {
     to = put_said_call(to, request, SCRIPT_UNSAY, 2);
-    return put_integer(put_token(to, request), request->fence);
+    return put_integer(put_token(to, request), request->announce.term);
 }
 
 static char *put_arrive(char *to, const struct request *request)
 {
+    const struct barrier_request *barrier = &request->barrier;
     to = put_said_call(to, request, SCRIPT_ARRIVE, 7);
-    to = put_integer(put_token(to, request), request->generation);
-    to = put_integer(to, request->parties);
+    to = put_integer(put_token(to, request), barrier->generation);
+    to = put_integer(to, barrier->parties);
     to = put_integer(to, request->ttl_ms);
-    to = put_integer(to, request->kept_ms);
-    to = put_flag(to, request->passed);
+    to = put_integer(to, barrier->kept_ms);
+    to = put_flag(to, barrier->passed);
     return put_string(to, request->channel);
 }
 
 static char *put_depart(char *to, const struct request *request)
 {
     to = put_said_call(to, request, SCRIPT_DEPART, 3);
-    to = put_integer(put_token(to, request), request->generation);
-    return put_integer(to, request->parties);
+    to = put_integer(put_token(to, request), request->barrier.generation);
+    return put_integer(to, request->barrier.parties);
 }
 
 static char *put_tally(char *to, const struct request *request)
 {
     to = put_said_call(to, request, SCRIPT_TALLY, 5);
-    to = put_bulk(put_token(to, request), request->value, request->value_length);
-    to = put_flag(to, request->open);
+    to = put_slice(put_slice(to, request->tally.id), request->tally.arrival);
+    to = put_flag(to, request->tally.open);
     to = put_string(to, request->channel ? request->channel : "");
     return put_integer(to, request->ttl_ms);
 }
 
 static char *put_mend(char *to, const struct request *request)
 {
+    const struct mend_request *mend = &request->mend;
     to = put_said_call(to, request, SCRIPT_MEND, 6);
-    to = put_string(put_token(to, request), request->run);
-    to = put_integer(to, request->arrivals);
-    to = put_integer(to, request->not_after / 1000);
-    to = put_flag(to, request->open);
-    return put_bulk(to, request->value, request->value_length);
+    to = put_string(put_slice(to, mend->id), mend->run);
+    to = put_integer(to, mend->arrivals);
+    to = put_integer(to, mend->ends_ms);
+    to = put_flag(to, mend->open);
+    return put_slice(to, mend->arrived);
 }
 
 static char *put_drop(char *to, const struct request *request)
 {
-    return put_integer(put_token(put_said_call(to, request, SCRIPT_DROP, 2), request),
-                       request->ttl_ms);
+    to = put_slice(put_said_call(to, request, SCRIPT_DROP, 2), request->drop.id);
+    return put_integer(to, request->drop.age_ms);
 }
 
 static char *put_observe(char *to, const struct request *request)
@@ -390,8 +397,8 @@ static char *put_observe(char *to, const struct request *request)
 
 static char *put_survey(char *to, const struct request *request)
 {
-    to = put_token(put_said_call(to, request, SCRIPT_SURVEY, 3), request);
-    return put_flag(put_integer(to, request->keys), request->foreign);
+    to = put_slice(put_said_call(to, request, SCRIPT_SURVEY, 3), request->survey.cursor);
+    return put_flag(put_integer(to, request->survey.keys), request->survey.foreign);
 }
 
 /* ---- Several in one ---- */
@@ -437,7 +444,7 @@ static char *put_grant_each(char *to, const struct request *requests, unsigned c
     for (unsigned i = 0; i < count; i++) {
         to = put_token(to, &requests[i]);
         to = put_integer(to, requests[i].ttl_ms);
-        to = put_integer(to, requests[i].proposal);
+        to = put_integer(to, requests[i].grant.proposal);
     }
     return to;
 }
@@ -578,13 +585,30 @@ static size_t login_room(const struct credentials *login)
     return room;
 }
 
+/* Of what a task says, beyond its token and name. */
+static size_t words_room(const struct request *request)
+{
+    switch ((unsigned)request->tag.kind) {
+    case REQUEST_ANNOUNCE:
+        return request->announce.value.length;
+    case REQUEST_TALLY:
+        return request->tally.id.length + request->tally.arrival.length;
+    case REQUEST_MEND:
+        return request->mend.id.length + request->mend.arrived.length;
+    case REQUEST_DROP:
+        return request->drop.id.length;
+    case REQUEST_SURVEY:
+        return request->survey.cursor.length;
+    default:
+        return 0;
+    }
+}
+
 static size_t request_room(const struct request *request)
 {
-    size_t room = FIXED_MAX + request->token_length;
+    size_t room = FIXED_MAX + request->token_length + words_room(request);
     if (request_brings_pushes(request->tag.kind) && request->channel)
         room += strlen(request->channel);
-    if (request_has_value(request->tag.kind))
-        room += request->value_length;
     if (request->whole)
         room += SCRIPTS_SIZE;
     for (unsigned i = 0; request->names && i < request->names->count; i++)

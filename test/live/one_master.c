@@ -76,7 +76,7 @@ enum answer ask_about(const char *list, struct request request)
 enum answer queue_for(const char *list, const char *token, usec ticket, int64_t life)
 {
     struct request request = request_of(REQUEST_QUEUE, NULL, token);
-    request.ticket = ticket;
+    request.queue.ticket = ticket;
     request.ttl_ms = life;
     return ask_about(list, request);
 }
@@ -94,7 +94,7 @@ enum answer simply(enum request_kind kind, const char *list, const char *token)
 enum answer grant_proposing(const char *list, const char *token, usec proposal)
 {
     struct request request = request_of(REQUEST_GRANT, NULL, token);
-    request.proposal = proposal;
+    request.grant.proposal = proposal;
     return ask_about(list, request);
 }
 

@@ -3,7 +3,7 @@
 enum answer renew_for(const char *list, const char *token, bool heal, int64_t ttl)
 {
     struct request request = request_of(REQUEST_RENEW, NULL, token);
-    request.heal = heal;
+    request.renew.heal = heal;
     request.ttl_ms = ttl;
     return ask_about(list, request);
 }
@@ -51,8 +51,10 @@ void asks_each(enum request_kind kind, const char *const *tokens, const enum ans
     struct request requests[BATCH_MAX];
     for (unsigned i = 0; i < count; i++) {
         requests[i] = request_of(kind, names, tokens[i]);
-        requests[i].heal = heals;
-        requests[i].proposal = proposal;
+        if (kind == REQUEST_RENEW)
+            requests[i].renew.heal = heals;
+        else if (kind == REQUEST_GRANT)
+            requests[i].grant.proposal = proposal;
     }
     ask_each(requests, count);
     for (unsigned i = 0; i < count; i++)

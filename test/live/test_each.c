@@ -89,7 +89,7 @@ static void who_waits_is_served_though_each_was_ours(void **state)
 static void propose(const char *name, usec proposal)
 {
     add(REQUEST_GRANT, name, "a");
-    several.requests[several.count - 1].proposal = proposal;
+    several.requests[several.count - 1].grant.proposal = proposal;
 }
 
 /* Without memory, or without the right to set a name; and no clock moves for it. */
@@ -124,7 +124,7 @@ static bool lasts(const char *name)
 static void heal(const char *name, const char *token)
 {
     add(REQUEST_RENEW, name, token);
-    several.requests[several.count - 1].heal = true;
+    several.requests[several.count - 1].renew.heal = true;
 }
 
 /* A name without an end gets one; none is shortened; one that was healed is taken by no other. */

@@ -278,7 +278,7 @@ static void names_of_any_bytes(void **state)
     struct names *names = make_names(odd, 3);
     struct request holder = request_of(REQUEST_GRANT, names, "holder");
     struct request waiter = request_of(REQUEST_QUEUE, names, "waiter");
-    waiter.ticket = 2000;
+    waiter.queue.ticket = 2000;
     assert_int_equal(ask(&holder), ANSWER_YES);
     assert_int_equal(ask(&waiter), ANSWER_QUEUED);
     holder.tag.kind = REQUEST_RELEASE;
@@ -509,7 +509,7 @@ static void several_grants_in_one(void **state)
     for (unsigned i = 0; i < COUNT; i++) {
         names[i] = split(each[i].name);
         requests[i] = request_of(REQUEST_GRANT, names[i], each[i].token);
-        requests[i].proposal = each[i].proposal;
+        requests[i].grant.proposal = each[i].proposal;
     }
     ask_each(requests, COUNT);
     for (unsigned i = 0; i < COUNT; i++) {
@@ -540,7 +540,7 @@ static void several_grants_are_cut_alike(void **state)
     struct request requests[2];
     for (unsigned i = 0; i < 2; i++) {
         requests[i] = request_of(REQUEST_GRANT, names[i], "token");
-        requests[i].proposal = FAR;
+        requests[i].grant.proposal = FAR;
     }
     ask_each(requests, 2);
     assert_int_equal(answer_of_each(requests, 0, 2), ANSWER_YES);
@@ -591,7 +591,7 @@ static void no_fences_with(const char *rights)
         names[i] = split(each[i]);
         requests[i] = request_of(REQUEST_GRANT, names[i], "token");
     }
-    requests[1].proposal = 5000;
+    requests[1].grant.proposal = 5000;
     become(rights);
     ask_each(requests, 4);
     for (unsigned i = 0; i < 4; i++) {

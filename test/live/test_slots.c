@@ -17,7 +17,10 @@ static enum answer about_slot(struct request request, unsigned slot, unsigned pe
 {
     struct names *names = slot_new(&memory, (struct slice){"pool", 4}, slot);
     request.names = names;
-    request.permits = (uint16_t)permits;
+    if (request.tag.kind == REQUEST_GRANT)
+        request.grant.permits = (uint16_t)permits;
+    else if (request.tag.kind == REQUEST_QUEUE)
+        request.queue.permits = (uint16_t)permits;
     enum answer answer = ask(&request);
     names_drop(&memory, names);
     return answer;
@@ -31,7 +34,7 @@ static enum answer grant_slot(unsigned slot, const char *token)
 static enum answer queue_slot_of(const char *channel, unsigned slot, const char *token, usec ticket)
 {
     struct request request = request_of(REQUEST_QUEUE, NULL, token);
-    request.ticket = ticket;
+    request.queue.ticket = ticket;
     request.channel = channel;
     return about_slot(request, slot, 4);
 }
@@ -286,6 +289,7 @@ static void the_number_outlives_the_slots(void **state)
     assert_int_equal(about_slot(request, 1, 2), ANSWER_YES);
     assert_holder("redlock:permits:pool", "2");
     request.tag.kind = REQUEST_RENEW;
+    request.renew = (struct renew_request){0};
     request.ttl_ms = 5 * HOUR;
     assert_int_equal(about_slot(request, 1, 0), ANSWER_YES);
     assert_true(ASK_COUNT("PTTL redlock:permits:pool") > 4 * HOUR);
@@ -304,6 +308,7 @@ static void a_short_lease_keeps_the_number(void **state)
     assert_true(ASK_COUNT("PTTL redlock:permits:pool") > HOUR);
     TELL("SET redlock:permits:pool 1 PX 7200000");
     request.tag.kind = REQUEST_RENEW;
+    request.renew = (struct renew_request){0};
     assert_int_equal(about_slot(request, 1, 0), ANSWER_YES); /* of the larger number */
     assert_holder("redlock:permits:pool", "2");
     assert_true(ASK_COUNT("PTTL redlock:permits:pool") > HOUR);

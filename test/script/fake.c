@@ -205,19 +205,19 @@ static void write_claim_request(struct fake *fake, char *to, size_t size,
     enum request_kind kind = request->tag.kind;
     if (request_sets_token(kind))
         snprintf(terms, sizeof terms, " ttl %s%s%s", fake_time(MS(request->ttl_ms)),
-                 request->heal ? " heal" : "",
+                 kind == REQUEST_RENEW && request->renew.heal ? " heal" : "",
                  kind == REQUEST_RENEW && request->tag.converts ? " converts" : "");
     if (kind == REQUEST_RELEASE && request->ttl_ms)
         snprintf(terms, sizeof terms, " unhealed for %s", fake_time(MS(request->ttl_ms)));
-    if (request->not_after)
-        snprintf(until, sizeof until, " not after %s", fake_time(request->not_after - EPOCH));
+    if (kind == REQUEST_RENEW && request->renew.not_after)
+        snprintf(until, sizeof until, " not after %s", fake_time(request->renew.not_after - EPOCH));
     if (kind == REQUEST_GRANT || kind == REQUEST_UPGRADE)
         snprintf(number, sizeof number, " proposal %s",
-                 request->proposal ? fake_time(request->proposal - EPOCH) : "none");
+                 request->grant.proposal ? fake_time(request->grant.proposal - EPOCH) : "none");
     else if (kind == REQUEST_RAISE)
         snprintf(number, sizeof number, " fence %s", fake_time(request->fence - EPOCH));
     else if (kind == REQUEST_QUEUE)
-        snprintf(number, sizeof number, " ticket %s", fake_time(request->ticket - EPOCH));
+        snprintf(number, sizeof number, " ticket %s", fake_time(request->queue.ticket - EPOCH));
     bool token = request_carries_token(kind);
     snprintf(to, size, " %s%s%s%s%s%s%s", names, token ? " " : "",
              token ? fake_token(fake, request->token, request->token_length) : "", terms, until,

@@ -7,15 +7,15 @@
 
 static void write_barrier(struct fake *fake, char *to, size_t size, const struct request *request)
 {
-    const char *whole = request->whole ? " whole" : "";
     const char *token = fake_token(fake, request->token, request->token_length);
+    const struct barrier_request *barrier = &request->barrier;
     if (request->tag.kind == REQUEST_DEPART)
-        snprintf(to, size, " %lld %s of %u%s", (long long)request->generation, token,
-                 request->parties, whole);
+        snprintf(to, size, " %lld %s of %u", (long long)barrier->generation, token,
+                 barrier->parties);
     else
-        snprintf(to, size, " %lld %s of %u for %s kept %s%s%s", (long long)request->generation,
-                 token, request->parties, fake_time(MS(request->ttl_ms)),
-                 fake_time(MS(request->kept_ms)), request->passed ? " passed" : "", whole);
+        snprintf(to, size, " %lld %s of %u for %s kept %s%s", (long long)barrier->generation, token,
+                 barrier->parties, fake_time(MS(request->ttl_ms)), fake_time(MS(barrier->kept_ms)),
+                 barrier->passed ? " passed" : "");
 }
 
 /* With commas between the lines. */
@@ -31,71 +31,91 @@ static const char *write_arrived(struct fake *fake, struct slice lines)
     return text;
 }
 
-static void write_latch(struct fake *fake, char *to, size_t size, const struct request *request)
+static const char *write_id(struct fake *fake, struct slice id)
 {
-    const char *whole = request->whole ? " whole" : "";
-    char id[TOKEN_MAX + 1] = " any";
-    if (request->token_length)
-        snprintf(id, sizeof id, " %s", fake_token(fake, request->token, request->token_length));
-    if (request->tag.kind == REQUEST_DROP) {
-        snprintf(to, size, "%s%s%s%s", id, request->ttl_ms ? " if there for " : "",
-                 request->ttl_ms ? fake_time(MS(request->ttl_ms)) : "", whole);
-        return;
-    }
-    const char *arrived =
-        write_arrived(fake, (struct slice){request->value, request->value_length});
-    const char *open = request->open ? " open" : "";
-    if (request->tag.kind == REQUEST_MEND)
-        snprintf(to, size, "%s of %u ends %s for %s%s%s%s%s", id, request->arrivals,
-                 fake_time(request->not_after - EPOCH), request->run, open,
-                 *arrived ? " arrived " : "", arrived, whole);
-    else
-        snprintf(to, size, "%s%s%s%s%s%s%s", id, *arrived ? " arrived " : "", arrived, open,
-                 request->ttl_ms ? " told for " : "",
-                 request->ttl_ms ? fake_time(MS(request->ttl_ms)) : "", whole);
+    return id.length ? fake_token(fake, id.bytes, id.length) : "any";
 }
 
-static bool is_about_a_latch(enum request_kind kind)
+static void write_tally(struct fake *fake, char *to, size_t size, const struct request *request)
 {
-    return kind == REQUEST_TALLY || kind == REQUEST_MEND || kind == REQUEST_DROP;
+    const struct tally_request *tally = &request->tally;
+    const char *arrived = write_arrived(fake, tally->arrival);
+    snprintf(to, size, " %s%s%s%s%s%s", write_id(fake, tally->id), *arrived ? " arrived " : "",
+             arrived, tally->open ? " open" : "", request->ttl_ms ? " told for " : "",
+             request->ttl_ms ? fake_time(MS(request->ttl_ms)) : "");
+}
+
+static void write_mend(struct fake *fake, char *to, size_t size, const struct request *request)
+{
+    const struct mend_request *mend = &request->mend;
+    const char *arrived = write_arrived(fake, mend->arrived);
+    snprintf(to, size, " %s of %u ends %s for %s%s%s%s", write_id(fake, mend->id), mend->arrivals,
+             fake_time(MS(mend->ends_ms) - EPOCH), mend->run, mend->open ? " open" : "",
+             *arrived ? " arrived " : "", arrived);
+}
+
+static void write_drop(struct fake *fake, char *to, size_t size, const struct request *request)
+{
+    const struct drop_request *drop = &request->drop;
+    snprintf(to, size, " %s%s%s", write_id(fake, drop->id), drop->age_ms ? " if there for " : "",
+             drop->age_ms ? fake_time(MS(drop->age_ms)) : "");
+}
+
+static void write_announcement(struct fake *fake, char *to, size_t size,
+                               const struct request *request)
+{
+    const struct announce_request *announce = &request->announce;
+    int used =
+        snprintf(to, size, " %s term %s", fake_token(fake, request->token, request->token_length),
+                 fake_time(announce->term - EPOCH));
+    if (request->tag.kind == REQUEST_ANNOUNCE)
+        snprintf(to + used, size - (size_t)used, " number %lld value %.*s for %s",
+                 (long long)announce->number, (int)announce->value.length, announce->value.bytes,
+                 fake_time(MS(request->ttl_ms)));
+}
+
+static void write_survey(char *to, size_t size, const struct survey_request *survey)
+{
+    snprintf(to, size, " from %.*s, %u keys%s", (int)survey->cursor.length, survey->cursor.bytes,
+             survey->keys, survey->foreign ? ", foreign too" : "");
+}
+
+static void write_words(struct fake *fake, char *to, size_t size, const struct request *request)
+{
+    switch ((unsigned)request->tag.kind) {
+    case REQUEST_ARRIVE:
+    case REQUEST_DEPART:
+        write_barrier(fake, to, size, request);
+        break;
+    case REQUEST_TALLY:
+        write_tally(fake, to, size, request);
+        break;
+    case REQUEST_MEND:
+        write_mend(fake, to, size, request);
+        break;
+    case REQUEST_DROP:
+        write_drop(fake, to, size, request);
+        break;
+    case REQUEST_SURVEY:
+        write_survey(to, size, &request->survey);
+        break;
+    case REQUEST_OBSERVE:
+        snprintf(to, size, " for %s%s", fake_time(MS(request->ttl_ms)),
+                 request->channel ? "" : " unheard");
+        break;
+    default:
+        write_announcement(fake, to, size, request);
+    }
 }
 
 void fake_tasks_write_request(struct fake *fake, char *to, size_t size,
                               const struct request *request)
 {
     struct slice name = names_at(request->names, 0);
-    const char *whole = request->whole ? " whole" : "";
-    int used = snprintf(to, size, " %.*s", (int)name.length, name.bytes);
-    to += used;
-    size -= (size_t)used;
-    if (request->tag.kind == REQUEST_ARRIVE || request->tag.kind == REQUEST_DEPART) {
-        write_barrier(fake, to, size, request);
-        return;
-    }
-    if (is_about_a_latch(request->tag.kind)) {
-        write_latch(fake, to, size, request);
-        return;
-    }
-    if (request->tag.kind == REQUEST_SURVEY) {
-        snprintf(to, size, " from %.*s, %u keys%s%s", (int)request->token_length, request->token,
-                 request->keys, request->foreign ? ", foreign too" : "", whole);
-        return;
-    }
-    if (request->tag.kind == REQUEST_OBSERVE) {
-        snprintf(to, size, " for %s%s%s", fake_time(MS(request->ttl_ms)),
-                 request->channel ? "" : " unheard", whole);
-        return;
-    }
-    used =
-        snprintf(to, size, " %s term %s", fake_token(fake, request->token, request->token_length),
-                 fake_time(request->fence - EPOCH));
-    to += used;
-    size -= (size_t)used;
-    if (request->tag.kind == REQUEST_ANNOUNCE)
-        snprintf(to, size, " number %lld value %.*s for %s%s", (long long)request->number,
-                 (int)request->value_length, request->value, fake_time(MS(request->ttl_ms)), whole);
-    else
-        snprintf(to, size, "%s", whole);
+    char words[320];
+    write_words(fake, words, sizeof words, request);
+    snprintf(to, size, " %.*s%s%s", (int)name.length, name.bytes, words,
+             request->whole ? " whole" : "");
 }
 
 /* ---- news ---------------------------------------------------------------------- */

@@ -374,11 +374,6 @@ static struct said read_said(struct scenario *s, const struct words *words)
                          .remaining_ms = time_of(s, words, "left", 0) / 1000};
 }
 
-static struct slice slice_of(const char *text)
-{
-    return (struct slice){text, strlen(text)};
-}
-
 /* With commas between them; in the reply one a line. */
 static struct slice read_tokens(const struct scenario *s, const char *tokens)
 {

@@ -33,10 +33,10 @@ struct model_call barrier_draw(struct chance *chance, unsigned tokens, int64_t l
 void barrier_spell(const struct model_call *call, struct request *request)
 {
     static char ear[40];
-    request->generation = call->generation;
-    request->kept_ms = call->kept_ms;
-    request->parties = (uint16_t)call->parties;
-    request->passed = call->passed;
+    request->barrier = (struct barrier_request){.generation = call->generation,
+                                                .kept_ms = call->kept_ms,
+                                                .parties = (uint16_t)call->parties,
+                                                .passed = call->passed};
     snprintf(ear, sizeof ear, "redlock:ear-%u", call->channel);
     request->channel = ear;
 }
@@ -162,7 +162,7 @@ static bool same_barrier(redisContext *context, struct model_data *data, unsigne
         same = !barrier || barrier->expires_ms <= now + 2;
     else
         same = barrier && llabs(barrier->expires_ms - expires) <= 1 &&
-               (expires <= now + 1 || same_members(barrier, set, now + 1));
+               (set->elements ? same_members(barrier, set, now + 1) : expires <= now + 1);
     if (same && barrier && expires > 0)
         barrier->expires_ms = expires;
     freeReplyObject(expiry);

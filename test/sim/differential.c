@@ -168,6 +168,21 @@ static void spell_task(const struct test *t, const struct model_call *call, stru
         said_spell(call, request);
 }
 
+/* What a claim asks, or who says hello. */
+static void spell_claim(const struct model_call *call, struct request *request)
+{
+    if (call->kind == REQUEST_HELLO || call->kind == REQUEST_ADOPT)
+        request->terms = call->terms;
+    else if (call->kind == REQUEST_GRANT || call->kind == REQUEST_UPGRADE)
+        request->grant = (struct grant_request){call->proposal, call->permits};
+    else if (call->kind == REQUEST_RAISE)
+        request->fence = call->fence;
+    else if (call->kind == REQUEST_QUEUE)
+        request->queue = (struct queue_request){call->ticket, call->permits};
+    else if (call->kind == REQUEST_RENEW)
+        request->renew = (struct renew_request){call->heal, call->not_after};
+}
+
 static struct request make_request(const struct test *t, const struct model_call *call,
                                    char token[16])
 {
@@ -176,17 +191,15 @@ static struct request make_request(const struct test *t, const struct model_call
     struct request request = {.tag.kind = call->kind,
                               .whole = call->whole,
                               .ttl_ms = call->ttl_ms,
-                              .heal = call->heal,
                               .tag.converts = call->converts,
-                              .not_after = call->not_after,
-                              .permits = call->permits,
-                              .proposal = call->proposal,
-                              .fence = call->fence,
-                              .ticket = call->ticket,
+                              .token = token,
                               .channel = "redlock:no-subscriber"};
-    if (call->kind == REQUEST_HELLO || call->kind == REQUEST_ADOPT)
-        request.terms = call->terms;
-    spell_task(t, call, &request);
+    value_of(call->value, token);
+    request.token_length = strlen(token);
+    if (request_is_of_task(call->kind))
+        spell_task(t, call, &request);
+    else
+        spell_claim(call, &request);
     for (unsigned i = 0; i < call->count; i++) {
         name_of(call->names[i], texts[i]);
         slices[i] = (struct slice){texts[i], strlen(texts[i])};
@@ -200,9 +213,6 @@ static struct request make_request(const struct test *t, const struct model_call
         if (call->modes >> i & 1)
             names_set_shared(names, i);
     request.names = names;
-    value_of(call->value, token);
-    request.token = token;
-    request.token_length = strlen(token);
     return request;
 }
 

@@ -66,57 +66,123 @@ bool exchange_read_arrived(struct world *w, struct model_call *call, const char 
     return at >= end;
 }
 
-static void fill_latch(struct shell *s, struct model_call *call, const struct request *request)
+static void fill_arrived(struct shell *s, struct model_call *call, struct slice lines)
 {
-    call->open = request->open;
-    if (request->tag.kind == REQUEST_MEND) {
-        call->parties = request->arrivals;
-        call->run = strtoull(request->run, NULL, 16);
-    } else if (!request->channel) {
-        call->channel = 0;
-    }
-    if (!exchange_read_arrived(s->world, call, request->value, request->value_length))
+    if (!exchange_read_arrived(s->world, call, lines.bytes, lines.length))
         world_violated(s->world, "latch", "client %u puts more than a latch can have",
                        s->index + 1);
+}
+
+static uint32_t token_in(struct shell *s, const char *token, size_t length)
+{
+    return length && token[0] ? world_token(s->world, token, length) : 0;
+}
+
+static uint32_t id_in(struct shell *s, struct slice id)
+{
+    return token_in(s, id.bytes, id.length);
+}
+
+static void fill_tally(struct shell *s, struct model_call *call, const struct request *request)
+{
+    call->open = request->tally.open;
+    if (!request->channel)
+        call->channel = 0;
+    fill_arrived(s, call, request->tally.arrival);
+    call->value = id_in(s, request->tally.id);
+}
+
+static void fill_mend(struct shell *s, struct model_call *call, const struct mend_request *mend)
+{
+    call->open = mend->open;
+    call->parties = mend->arrivals;
+    call->run = strtoull(mend->run, NULL, 16);
+    call->not_after = MS(mend->ends_ms);
+    fill_arrived(s, call, mend->arrived);
+    call->value = id_in(s, mend->id);
+}
+
+static void fill_barrier(struct shell *s, struct model_call *call, enum request_kind kind,
+                         const struct barrier_request *barrier)
+{
+    call->generation = barrier->generation;
+    call->kept_ms = barrier->kept_ms;
+    call->parties = barrier->parties;
+    call->passed = barrier->passed;
+    if (kind == REQUEST_ARRIVE && barrier->passed)
+        barriers_decided(s->world, barrier->generation);
+}
+
+static void fill_grant(struct shell *s, struct model_call *call, const struct request *request)
+{
+    const struct grant_request *grant = &request->grant;
+    call->permits = request_is_for_slot(request) ? grant->permits : 0;
+    call->proposal = grant->proposal ? grant->proposal + s->proposals_off : 0;
+}
+
+/* What only this kind carries. */
+static void fill_kind(struct shell *s, struct model_call *call, const struct request *request)
+{
+    switch ((unsigned)request->tag.kind) {
+    case REQUEST_HELLO:
+    case REQUEST_ADOPT:
+        call->terms = request->terms;
+        break;
+    case REQUEST_GRANT:
+    case REQUEST_UPGRADE:
+        fill_grant(s, call, request);
+        break;
+    case REQUEST_RAISE:
+        call->fence = request->fence;
+        break;
+    case REQUEST_QUEUE:
+        call->ticket = request->queue.ticket;
+        call->permits = request_is_for_slot(request) ? request->queue.permits : 0;
+        break;
+    case REQUEST_RENEW:
+        call->heal = request->renew.heal;
+        call->not_after = request->renew.not_after;
+        break;
+    case REQUEST_ANNOUNCE:
+    case REQUEST_UNSAY:
+        call->fence = request->announce.term;
+        call->number = request->announce.number;
+        call->said = said_number(request->announce.value.bytes, request->announce.value.length);
+        break;
+    case REQUEST_ARRIVE:
+    case REQUEST_DEPART:
+        fill_barrier(s, call, request->tag.kind, &request->barrier);
+        break;
+    case REQUEST_TALLY:
+        fill_tally(s, call, request);
+        break;
+    case REQUEST_MEND:
+        fill_mend(s, call, &request->mend);
+        break;
+    case REQUEST_DROP:
+        call->value = id_in(s, request->drop.id);
+        call->ttl_ms = request->drop.age_ms;
+        break;
+    }
 }
 
 static void fill_call(struct shell *s, struct message *message, const struct request *request)
 {
     message->login = false;
-    message->kill_id = request->kill_id;
+    message->kill_id = request->tag.kind == REQUEST_KILL ? request->kill_id : 0;
     message->claim = request->tag.claim;
     message->is_of_another = request->tag.claim && request->tag.claim->foreign;
     message->sent_local = request->tag.sent_at;
     message->longest_ttl_ms = s->client->engine->max_ttl_ms;
-    message->call = (struct model_call){
-        .kind = request->tag.kind,
-        .whole = request->whole,
-        .heal = request->heal,
-        .converts = request->tag.kind == REQUEST_RENEW && request->tag.converts,
-        .ttl_ms = request->ttl_ms,
-        .not_after = request->not_after,
-        .permits = request->names && request_is_for_slot(request) ? request->permits : 0,
-        .proposal = request->proposal ? request->proposal + s->proposals_off : 0,
-        .fence = request->fence,
-        .ticket = request->ticket,
-        .channel = s->channel};
+    message->call =
+        (struct model_call){.kind = request->tag.kind,
+                            .whole = request->whole,
+                            .converts = request->tag.kind == REQUEST_RENEW && request->tag.converts,
+                            .value = token_in(s, request->token, request->token_length),
+                            .ttl_ms = request->ttl_ms,
+                            .channel = s->channel};
     struct model_call *call = &message->call;
-    if (request->tag.kind == REQUEST_HELLO || request->tag.kind == REQUEST_ADOPT)
-        call->terms = request->terms;
-    if (request->tag.kind == REQUEST_ANNOUNCE) {
-        call->number = request->number;
-        call->said = said_number(request->value, request->value_length);
-    }
-    if (request->tag.kind == REQUEST_ARRIVE || request->tag.kind == REQUEST_DEPART) {
-        call->generation = request->generation;
-        call->kept_ms = request->kept_ms;
-        call->parties = request->parties;
-        call->passed = request->passed;
-        if (request->tag.kind == REQUEST_ARRIVE && request->passed)
-            barriers_decided(s->world, request->generation);
-    }
-    if (request->tag.kind == REQUEST_TALLY || request->tag.kind == REQUEST_MEND)
-        fill_latch(s, call, request);
+    fill_kind(s, call, request);
     if (request->names) {
         call->count = (uint8_t)request->names->count;
         for (unsigned i = 0; i < call->count; i++)
@@ -124,8 +190,6 @@ static void fill_call(struct shell *s, struct message *message, const struct req
         for (unsigned i = 0; i < call->count; i++)
             call->modes |= (uint8_t)(request_shares(request, i) << i);
     }
-    if (request->token_length && request->token[0])
-        call->value = world_token(s->world, request->token, request->token_length);
 }
 
 struct message *exchange_ask(struct shell *s, unsigned master, const struct request *request)
@@ -138,8 +202,8 @@ struct message *exchange_ask(struct shell *s, unsigned master, const struct requ
     check_sent(s, master, message, request);
     TRACE(s->world, "  client %u sends %s %s t%u%s%s to master %u", s->index + 1,
           request_name(request->tag.kind), names_text(message->call.names, message->call.count),
-          message->call.value, request->heal ? " (heal)" : "", request->whole ? " (whole)" : "",
-          master + 1);
+          message->call.value, message->call.heal ? " (heal)" : "",
+          request->whole ? " (whole)" : "", master + 1);
     return message;
 }
 
@@ -213,11 +277,6 @@ const char *exchange_spell_arrived(const struct world *w, const struct model_lat
         used +=
             (size_t)snprintf(lines + used, sizeof lines - used, "%s%s", i ? "\n" : "", texts[i]);
     return lines;
-}
-
-static struct slice slice_of(const char *text)
-{
-    return (struct slice){text, strlen(text)};
 }
 
 static struct latch_reply read_latch(const struct world *w, const struct model_answer *answer)

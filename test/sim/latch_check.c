@@ -67,11 +67,18 @@ void latch_spell(const struct model_call *call, const struct model_master *model
                                  used ? "\n" : "", call->arrived[i]);
     snprintf(ear, sizeof ear, "redlock:ear-%u", call->channel);
     request->channel = call->channel ? ear : NULL;
-    request->value = arrived;
-    request->value_length = used;
-    request->open = call->open;
-    request->arrivals = (uint16_t)call->parties;
-    request->run = call->run == model->run_id ? run : FORMER;
+    struct slice id = {request->token, request->token_length}, lines = {arrived, used};
+    if (call->kind == REQUEST_TALLY)
+        request->tally = (struct tally_request){id, lines, call->open};
+    else if (call->kind == REQUEST_MEND)
+        request->mend = (struct mend_request){.id = id,
+                                              .run = call->run == model->run_id ? run : FORMER,
+                                              .arrived = lines,
+                                              .ends_ms = call->not_after / 1000,
+                                              .arrivals = (uint16_t)call->parties,
+                                              .open = call->open};
+    else
+        request->drop = (struct drop_request){id, call->ttl_ms};
 }
 
 /* ---- answers --------------------------------------------------------------------------------- */
@@ -191,7 +198,7 @@ bool latch_same_keys(redisContext *context, struct model_master *model, const ch
     const struct model_latch *latch = &model->data.latches[name];
     int64_t now = now_ms(context);
     bool same = expiry->integer == latch->ends_ms &&
-                (expiry->integer <= now + 1 || same_members(latch, model, run, set));
+                (set->elements ? same_members(latch, model, run, set) : expiry->integer <= now + 1);
     if (expiry->integer == -2) /* it is not there; one that never expires is wrong */
         same = !latch->id || latch->ends_ms <= now + 1;
     freeReplyObject(expiry);

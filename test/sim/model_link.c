@@ -104,7 +104,8 @@ void link_send(struct link *link, const struct request *request)
     exchange_expect(s, master, &request->tag);
     if (request_brings_pushes(request->tag.kind))
         check_may_come(s, master,
-                       request->tag.kind == REQUEST_QUEUE ? 1U + request->permits : SAID_AT_MOST);
+                       request->tag.kind == REQUEST_QUEUE ? 1U + request->queue.permits
+                                                          : SAID_AT_MOST);
     if (it->phase != LINK_UP)
         return;
     struct message *message = exchange_ask(s, master, request);

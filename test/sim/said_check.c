@@ -204,9 +204,11 @@ void said_spell(const struct model_call *call, struct request *request)
     spell_ear(call->channel, ear);
     if (call->kind == REQUEST_OBSERVE)
         request->channel = call->channel ? ear : NULL;
+    if (call->kind == REQUEST_ANNOUNCE || call->kind == REQUEST_UNSAY)
+        request->announce.term = call->fence;
     if (call->kind == REQUEST_ANNOUNCE) {
-        request->number = call->number;
-        request->value = spell_value(call->said, &request->value_length);
+        request->announce.number = call->number;
+        request->announce.value.bytes = spell_value(call->said, &request->announce.value.length);
     }
 }
 

@@ -168,8 +168,8 @@ static void renew_tells_whether_to_heal_and_until_when(void **state)
 {
     struct request request = request_of(REQUEST_RENEW, *state);
     write_one(&request);
-    request.heal = true;
-    request.not_after = 1785000000123456;
+    request.renew.heal = true;
+    request.renew.not_after = 1785000000123456;
     write_one(&request);
     request.whole = true;
     write_one(&request);
@@ -377,7 +377,7 @@ static void names_may_hold_any_bytes(void **state)
 static void a_grant_names_the_clock_and_proposes(void **state)
 {
     struct request request = request_of(REQUEST_GRANT, *state);
-    request.proposal = 1785000000123456;
+    request.grant.proposal = 1785000000123456;
     write_one(&request);
     FILE *expected = expecting();
     EXPECT(expected, "EVALSHA", SCRIPT_GRANT_SHA1, "2", "jobs", "redlock:clock", TOKEN, "30000",
@@ -388,7 +388,7 @@ static void a_grant_names_the_clock_and_proposes(void **state)
 static void a_place_in_line_has_a_ticket_a_life_and_a_channel(void **state)
 {
     struct request request = request_of(REQUEST_QUEUE, *state);
-    request.ticket = 1785000000123458;
+    request.queue.ticket = 1785000000123458;
     request.ttl_ms = 3000;
     write_one(&request);
     request.whole = true;
@@ -415,7 +415,7 @@ static void a_grant_of_a_shared_name_tells_the_modes(void **state)
     (void)state;
     struct names *names = shared_names(3, (const char *const[]){"a", "b", "c"}, 1);
     struct request request = request_of(REQUEST_GRANT, names);
-    request.proposal = 7;
+    request.grant.proposal = 7;
     write_one(&request);
     request.whole = true;
     write_one(&request);
@@ -433,8 +433,8 @@ static void a_renewal_of_a_shared_name_tells_the_modes(void **state)
     (void)state;
     struct names *names = shared_names(1, (const char *const[]){"a"}, 0);
     struct request request = request_of(REQUEST_RENEW, names);
-    request.heal = true;
-    request.not_after = 5;
+    request.renew.heal = true;
+    request.renew.not_after = 5;
     write_one(&request);
     FILE *expected = expecting();
     EXPECT(expected, "EVALSHA", SCRIPT_RENEW_SHARED_SHA1, "1", "a", TOKEN, "30000", "1", "5", "s",
@@ -448,7 +448,7 @@ static void a_place_for_a_shared_name_tells_the_modes(void **state)
     (void)state;
     struct names *names = shared_names(2, (const char *const[]){"a", "b"}, 0);
     struct request request = request_of(REQUEST_QUEUE, names);
-    request.ticket = 9;
+    request.queue.ticket = 9;
     write_one(&request);
     FILE *expected = expecting();
     EXPECT(expected, "EVALSHA", SCRIPT_QUEUE_SHA1, "3", "a", "b", "redlock:clock", TOKEN, "9",
@@ -482,14 +482,14 @@ static void a_slot_has_scripts_of_its_own(void **state)
     (void)state;
     struct names *names = slot_new(&unit_memory, (struct slice){"jobs", 4}, 12);
     struct request grant = request_of(REQUEST_GRANT, names);
-    grant.proposal = 7;
-    grant.permits = 16;
+    grant.grant.proposal = 7;
+    grant.grant.permits = 16;
     write_one(&grant);
     grant.whole = true;
     write_one(&grant);
     struct request place = request_of(REQUEST_QUEUE, names);
-    place.ticket = 9;
-    place.permits = PERMITS_MOST;
+    place.queue.ticket = 9;
+    place.queue.permits = PERMITS_MOST;
     write_one(&place);
     struct request release = request_of(REQUEST_RELEASE, names);
     write_one(&release);
@@ -530,10 +530,7 @@ static void other_requests_take_a_slot_for_a_name(void **state)
 static struct request announcement(const struct names *names, const char *value, size_t length)
 {
     struct request request = request_of(REQUEST_ANNOUNCE, names);
-    request.fence = 1785000000123457;
-    request.number = 12;
-    request.value = value;
-    request.value_length = length;
+    request.announce = (struct announce_request){1785000000123457, 12, {value, length}};
     return request;
 }
 
@@ -542,7 +539,7 @@ static void an_announcement_tells_term_number_and_value(void **state)
     struct request request = announcement(*state, "10.0.0.1:80", 11);
     write_one(&request);
     request.whole = true;
-    request.value_length = 0;
+    request.announce.value.length = 0;
     write_one(&request);
     FILE *expected = expecting();
     EXPECT(expected, "EVALSHA", SCRIPT_ANNOUNCE_SHA1, "1", "jobs", TOKEN, "30000",
@@ -569,7 +566,7 @@ static void a_value_may_hold_any_bytes(void **state)
 static void what_is_taken_back_is_of_a_token_and_a_term(void **state)
 {
     struct request request = request_of(REQUEST_UNSAY, *state);
-    request.fence = 1785000000123457;
+    request.announce.term = 1785000000123457;
     write_one(&request);
     request.whole = true;
     write_one(&request);
@@ -595,10 +592,7 @@ static void an_observer_may_name_a_channel(void **state)
 static struct request arrival(const struct names *names)
 {
     struct request request = request_of(REQUEST_ARRIVE, names);
-    request.generation = 7;
-    request.parties = 5;
-    request.kept_ms = 60000;
-    request.passed = false;
+    request.barrier = (struct barrier_request){.generation = 7, .parties = 5, .kept_ms = 60000};
     return request;
 }
 
@@ -606,8 +600,8 @@ static void a_party_says_at_which_barrier_it_is(void **state)
 {
     struct request request = arrival(*state);
     write_one(&request);
-    request.passed = request.whole = true;
-    request.generation = INT64_C(1) << 53;
+    request.barrier.passed = request.whole = true;
+    request.barrier.generation = INT64_C(1) << 53;
     write_one(&request);
     FILE *expected = expecting();
     EXPECT(expected, "EVALSHA", SCRIPT_ARRIVE_SHA1, "1", "jobs", TOKEN, "7", "5", "30000", "60000",
@@ -633,17 +627,15 @@ static void who_departs_says_so_too(void **state)
 static void an_arrival_is_told_to_a_latch(void **state)
 {
     struct request request = request_of(REQUEST_TALLY, *state);
-    request.value = "part-7";
-    request.value_length = 6;
-    request.open = false;
+    request.tally = (struct tally_request){slice_of("all-done"), slice_of("part-7"), false};
     write_one(&request);
-    request.whole = request.open = true;
+    request.tally = (struct tally_request){.open = true};
+    request.whole = true;
     request.channel = NULL;
-    request.value_length = request.token_length = request.label_length = 0;
     write_one(&request);
     FILE *expected = expecting();
-    EXPECT(expected, "EVALSHA", SCRIPT_TALLY_SHA1, "1", "jobs", TOKEN, "part-7", "0", "redlock:me",
-           "30000");
+    EXPECT(expected, "EVALSHA", SCRIPT_TALLY_SHA1, "1", "jobs", "all-done", "part-7", "0",
+           "redlock:me", "30000");
     EXPECT(expected, "EVAL", SCRIPT_TALLY_TEXT, "1", "jobs", "", "", "1", "", "30000");
     assert_written(expected);
 }
@@ -651,34 +643,30 @@ static void an_arrival_is_told_to_a_latch(void **state)
 static void a_latch_is_put_on_a_process(void **state)
 {
     struct request request = request_of(REQUEST_MEND, *state);
-    request.run = "0123456789abcdef";
-    request.arrivals = 100;
-    request.not_after = MS(INT64_C(1785000000123));
-    request.value = "a\nb";
-    request.value_length = 3;
-    request.open = true;
+    request.mend = (struct mend_request){.id = slice_of("all-done"),
+                                         .run = "0123456789abcdef",
+                                         .arrived = slice_of("a\nb"),
+                                         .ends_ms = INT64_C(1785000000123),
+                                         .arrivals = 100,
+                                         .open = true};
     write_one(&request);
-    request.tag.kind = REQUEST_DROP;
-    write_one(&request);
+    struct request drop = request_of(REQUEST_DROP, *state);
+    drop.drop = (struct drop_request){slice_of("all-done"), 30000};
+    write_one(&drop);
     FILE *expected = expecting();
-    EXPECT(expected, "EVALSHA", SCRIPT_MEND_SHA1, "1", "jobs", TOKEN, "0123456789abcdef", "100",
-           "1785000000123", "1", "a\nb");
-    EXPECT(expected, "EVALSHA", SCRIPT_DROP_SHA1, "1", "jobs", TOKEN, "30000");
+    EXPECT(expected, "EVALSHA", SCRIPT_MEND_SHA1, "1", "jobs", "all-done", "0123456789abcdef",
+           "100", "1785000000123", "1", "a\nb");
+    EXPECT(expected, "EVALSHA", SCRIPT_DROP_SHA1, "1", "jobs", "all-done", "30000");
     assert_written(expected);
 }
 
 static void a_survey_goes_on_from_its_cursor(void **state)
 {
     struct request request = request_of(REQUEST_SURVEY, *state);
-    request.token = "18446744073709551615";
-    request.token_length = 20;
-    request.label_length = 0;
-    request.keys = 250;
-    request.foreign = false;
+    request.survey = (struct survey_request){slice_of("18446744073709551615"), 250, false};
     write_one(&request);
-    request.whole = request.foreign = true;
-    request.token_length = 1;
-    request.token = "0";
+    request.survey = (struct survey_request){slice_of("0"), 250, true};
+    request.whole = true;
     write_one(&request);
     FILE *expected = expecting();
     EXPECT(expected, "EVALSHA", SCRIPT_SURVEY_SHA1, "1", "jobs", "18446744073709551615", "250",
@@ -770,6 +758,48 @@ static void a_raise_names_the_clock_and_the_fence(void **state)
     assert_written(expected);
 }
 
+static void fill_to_the_brim(struct request *request, struct slice bytes, const char *run)
+{
+    switch ((unsigned)request->tag.kind) {
+    case REQUEST_GRANT:
+    case REQUEST_UPGRADE:
+        request->grant = (struct grant_request){INT64_MIN, UINT16_MAX};
+        break;
+    case REQUEST_RAISE:
+        request->fence = INT64_MIN;
+        break;
+    case REQUEST_QUEUE:
+        request->queue = (struct queue_request){INT64_MIN, UINT16_MAX};
+        break;
+    case REQUEST_RENEW:
+        request->renew = (struct renew_request){true, INT64_MIN};
+        break;
+    case REQUEST_PEEK:
+        request->tokens_told = UINT16_MAX;
+        break;
+    case REQUEST_ANNOUNCE:
+    case REQUEST_UNSAY:
+        request->announce = (struct announce_request){INT64_MIN, INT64_MIN, bytes};
+        break;
+    case REQUEST_ARRIVE:
+    case REQUEST_DEPART:
+        request->barrier = (struct barrier_request){INT64_MIN, INT64_MIN, UINT16_MAX, true};
+        break;
+    case REQUEST_TALLY:
+        request->tally = (struct tally_request){bytes, bytes, true};
+        break;
+    case REQUEST_MEND:
+        request->mend = (struct mend_request){bytes, run, bytes, INT64_MIN, UINT16_MAX, true};
+        break;
+    case REQUEST_DROP:
+        request->drop = (struct drop_request){bytes, INT64_MIN};
+        break;
+    case REQUEST_SURVEY:
+        request->survey = (struct survey_request){bytes, UINT16_MAX, true};
+        break;
+    }
+}
+
 static void the_largest_requests_fit_their_room(void **state)
 {
     (void)state;
@@ -786,16 +816,9 @@ static void the_largest_requests_fit_their_room(void **state)
         if (kind == REQUEST_GRANT)
             names_set_shared(names, 0);
         struct request request = request_of((enum request_kind)kind, names);
-        request.ttl_ms = request.not_after = request.ticket = request.fence = INT64_MIN;
+        request.ttl_ms = INT64_MIN;
         request.channel = channel;
-        if (request_has_value((enum request_kind)kind)) {
-            request.value = bytes;
-            request.value_length = sizeof bytes;
-        }
-        if (kind == REQUEST_ANNOUNCE)
-            request.number = INT64_MIN;
-        if (kind == REQUEST_MEND)
-            request.run = run;
+        fill_to_the_brim(&request, (struct slice){bytes, sizeof bytes}, run);
         write_one(&request);
         request.whole = true;
         write_one(&request);
@@ -810,7 +833,7 @@ static void extreme_numbers_fit_their_room(void **state)
     struct names *names = unit_names(1, (const char *const[]){""});
     struct request request = request_of(REQUEST_RENEW, names);
     request.token_length = 0;
-    request.ttl_ms = request.not_after = INT64_MIN;
+    request.ttl_ms = request.renew.not_after = INT64_MIN;
     write_one(&request);
     FILE *expected = expecting();
     EXPECT(expected, "EVALSHA", SCRIPT_RENEW_SHA1, "1", "", "", "-9223372036854775808", "0",
@@ -871,8 +894,8 @@ static void renewals_share_a_command(void **state)
     struct names *b = unit_names(1, (const char *const[]){"bb"});
     struct request requests[] = {request_of(REQUEST_RENEW, a), request_of(REQUEST_RENEW, b)};
     requests[1].ttl_ms = 500;
-    requests[1].heal = true;
-    requests[1].not_after = 1785000000123456;
+    requests[1].renew.heal = true;
+    requests[1].renew.not_after = 1785000000123456;
     command_write_each(&written, requests, 2, false);
     command_write_each(&written, requests, 2, true);
     FILE *expected = expecting();
@@ -892,7 +915,7 @@ static void grants_share_a_command(void **state)
     struct names *b = unit_names(1, (const char *const[]){"bb"});
     struct request requests[] = {request_of(REQUEST_GRANT, a), request_of(REQUEST_GRANT, b)};
     requests[1].ttl_ms = 500;
-    requests[1].proposal = 1785000000123456;
+    requests[1].grant.proposal = 1785000000123456;
     command_write_each(&written, requests, 2, false);
     command_write_each(&written, requests, 2, true);
     FILE *expected = expecting();
@@ -975,7 +998,8 @@ static void the_largest_batches_fit_their_room(void **state)
         for (unsigned which = 0; which < COUNT(kinds); which++) {
             for (unsigned i = 0; i < BATCH_MAX; i++) {
                 requests[i] = request_of(kinds[which], names);
-                requests[i].ttl_ms = requests[i].not_after = requests[i].proposal = INT64_MIN;
+                requests[i].ttl_ms = INT64_MIN;
+                fill_to_the_brim(&requests[i], slice, NULL);
                 requests[i].token = token;
                 requests[i].token_length = lengths[size] ? sizeof token : 0;
             }

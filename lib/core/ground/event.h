@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "ground/requests.h"
 
@@ -48,6 +49,11 @@ struct slice {
     const char *bytes;
     size_t length;
 };
+
+static inline struct slice slice_of(const char *text)
+{
+    return (struct slice){text, strlen(text)};
+}
 
 struct names; /* names.h */
 struct claim; /* claim.h */
@@ -101,65 +107,97 @@ struct quarantine_terms {
     bool trust; /* a restarted master votes at once */
 };
 
+/* GRANT; UPGRADE, of no slot. */
+struct grant_request {
+    usec proposal;    /* for the master's logical clock; 0: no fence is asked for */
+    uint16_t permits; /* of a slot: how many the name is said to have */
+};
+
+struct queue_request {
+    usec ticket;      /* the order of the place */
+    uint16_t permits; /* of a slot: how many the name is said to have */
+};
+
+struct renew_request {
+    bool heal;      /* set the token again where the name is absent */
+    usec not_after; /* the master refuses once its wall clock is past this; 0: no limit */
+};
+
+/* UNSAY: the term alone. */
+struct announce_request {
+    usec term;
+    int64_t number; /* of the announcement, within its term */
+    struct slice value;
+};
+
+/* ARRIVE; DEPART: the generation and the number of parties alone. */
+struct barrier_request {
+    int64_t generation;
+    int64_t kept_ms; /* how long the master keeps in mind that it is open */
+    uint16_t parties;
+    bool passed; /* the barrier was passed */
+};
+
+struct tally_request {
+    struct slice id;      /* "": of any latch */
+    struct slice arrival; /* "": none */
+    bool open;            /* the latch is known to be open */
+};
+
+struct mend_request {
+    struct slice id;
+    const char *run;      /* the process that the record is for */
+    struct slice arrived; /* the arrivals, one a line */
+    int64_t ends_ms;      /* when the latch's life ends, by the master's wall clock */
+    uint16_t arrivals;    /* for how many it waits */
+    bool open;
+};
+
+struct drop_request {
+    struct slice id;
+    int64_t age_ms; /* it must have been there for so long */
+};
+
+struct survey_request {
+    struct slice cursor;
+    uint16_t keys; /* how many keys are looked at */
+    bool foreign;  /* also at values of other software that may be locks */
+};
+
+/* Whatever it points to is in memory until the answer. */
 struct request {
     struct tag tag;
-    bool whole;       /* send the script's text: the master has forgotten it, or may have */
-    uint16_t permits; /* GRANT, QUEUE of a slot: how many the name is said to have */
+    bool whole; /* send the script's text: the master has forgotten it, or may have */
 
-    /* ACQUIRE, GRANT, RAISE, QUEUE, RENEW, UPGRADE, RELEASE, PEEK (no token): in memory until the
-     * answer */
-    const struct names *names;
-    const char *token; /* TALLY, MEND, DROP: the latch's id; TALLY: "" of any; SURVEY: the cursor */
+    const struct names *names; /* of every kind but HELLO, ADOPT and KILL */
+
+    /* Of a lease, an announcement or a party. */
+    const char *token;
     size_t token_length;
     const char *label; /* the token's last label_length bytes, the same for all of a client */
     size_t label_length;
 
-    /* ACQUIRE, GRANT, QUEUE, RENEW, UPGRADE; RELEASE: for how long no renewal heals, 0: the master
-     * is told nothing of that; ANNOUNCE: how long it is said; OBSERVE: how long we are told of
-     * changes; ARRIVE: how long we are counted, and told of changes; TALLY: told; DROP: it must
-     * have been there for so long */
+    /* How long the master keeps what it is asked for: the names, the place and what that is given,
+     * what is said, a party, us as a listener.  RELEASE: that no renewal heals; 0: it keeps
+     * nothing */
     int64_t ttl_ms;
+    const char *channel; /* on which it tells us of changes; NULL: it need not */
 
-    usec proposal; /* GRANT, UPGRADE: for the master's logical clock; 0: no fence is asked for */
-    usec fence;    /* RAISE; ANNOUNCE, UNSAY: the term */
-
-    /* QUEUE: the order of the place; ttl_ms is how long the place, and what it is given, lasts
-     * without a refresh */
-    usec ticket;
-    const char *channel; /* the channel for pushes to the waiter; OBSERVE, ARRIVE, TALLY: to the
-                            observer, to the party, to who waits; NULL: none are wanted */
-
-    /* RENEW */
-    bool heal;      /* set the token again where the name is absent */
-    usec not_after; /* the master refuses once its wall clock is past this; 0: no limit.  MEND: the
-                       latch's life ends then, in whole milliseconds */
-
-    union {
+    union {                            /* by the tag's kind */
         struct quarantine_terms terms; /* HELLO, ADOPT */
-        struct { /* ANNOUNCE; TALLY: the arrival, or ""; MEND: those that have arrived, one a line
-                  */
-            const char *value; /* in memory until the answer */
-            size_t value_length;
-            union {
-                int64_t number;  /* ANNOUNCE: of the announcement, within its term */
-                const char *run; /* MEND: the process that the record is for */
-            };
-            uint16_t arrivals; /* MEND: how many the latch waits for */
-            bool open;         /* TALLY, MEND: it is open */
-        };
-        struct { /* ARRIVE, DEPART */
-            int64_t generation;
-            int64_t kept_ms; /* ARRIVE: how long the master keeps in mind that it is open */
-            uint16_t parties;
-            bool passed; /* ARRIVE: the barrier was passed */
-        };
-        struct {           /* SURVEY */
-            uint16_t keys; /* how many keys are looked at */
-            bool foreign;  /* also at values of other software that may be locks */
-        };
+        int64_t kill_id;               /* KILL */
+        struct grant_request grant;    /* GRANT, UPGRADE */
+        usec fence;                    /* RAISE */
+        struct queue_request queue;
+        struct renew_request renew;
         uint16_t tokens_told; /* PEEK: of so many waiters, and so on, the tokens are told; 0: 16 */
+        struct announce_request announce; /* ANNOUNCE, UNSAY */
+        struct barrier_request barrier;   /* ARRIVE, DEPART */
+        struct tally_request tally;
+        struct mend_request mend;
+        struct drop_request drop;
+        struct survey_request survey;
     };
-    int64_t kill_id; /* KILL */
 };
 
 /* ---- Answers: master → core -------------------------------------------- */

@@ -115,12 +115,6 @@ static inline bool request_brings_pushes(enum request_kind kind)
            1;
 }
 
-/* It has a value: as long as that may be. */
-static inline bool request_has_value(enum request_kind kind)
-{
-    return (1U << REQUEST_ANNOUNCE | 1U << REQUEST_TALLY | 1U << REQUEST_MEND) >> kind & 1;
-}
-
 static inline bool request_carries_token(enum request_kind kind)
 {
     return REQUEST_IS(kind, REQUEST_TOKEN);

@@ -204,6 +204,35 @@ static void expect_to_be_set(struct engine *e, struct claim *claim, struct ledge
         may_last(e, claim, question->ttl);
 }
 
+static usec on_clock_of(const struct master *master, usec ours)
+{
+    return ours ? ours + master->offset : 0;
+}
+
+static void fill_in_kind(const struct engine *e, unsigned master, const struct question *question,
+                         struct request *request)
+{
+    switch ((unsigned)question->kind) {
+    case REQUEST_GRANT:
+    case REQUEST_UPGRADE:
+        request->grant = (struct grant_request){question->proposal, question->permits};
+        break;
+    case REQUEST_RAISE:
+        request->fence = question->fence;
+        break;
+    case REQUEST_QUEUE:
+        request->queue = (struct queue_request){question->ticket, question->permits};
+        break;
+    case REQUEST_RENEW:
+        request->renew = (struct renew_request){
+            question->heal, on_clock_of(&e->masters[master], question->not_after)};
+        break;
+    case REQUEST_PEEK:
+        request->tokens_told = e->config.tokens_told;
+        break;
+    }
+}
+
 /* What these kinds carry, and nothing else: to clear the whole request first would take longer. */
 static void fill_in(const struct engine *e, struct claim *claim, unsigned master,
                     const struct question *question, struct request *request)
@@ -217,21 +246,14 @@ static void fill_in(const struct engine *e, struct claim *claim, unsigned master
                                 .mode = claim->mode,
                                 .converts = claim->converts};
     request->whole = question->whole;
-    request->permits = question->permits;
     request->names = claim->names;
     request->token = text_of(e, claim);
     request->token_length = claim->token_length + label.length;
     request->label = label.bytes;
     request->label_length = label.length;
     request->ttl_ms = question->ttl / 1000;
-    request->proposal = question->proposal;
-    request->fence = question->fence;
-    request->ticket = question->ticket;
     request->channel = e->config.channel;
-    request->heal = question->heal;
-    request->not_after =
-        question->not_after + (question->not_after ? e->masters[master].offset : 0);
-    request->tokens_told = e->config.tokens_told;
+    fill_in_kind(e, master, question, request);
 }
 
 void claim_ask(struct engine *e, struct claim *claim, unsigned master,

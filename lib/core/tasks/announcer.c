@@ -75,10 +75,10 @@ static void say(struct engine *e, struct announcer *announcer, unsigned master, 
                                 .token = announcer->token,
                                 .token_length = strlen(announcer->token),
                                 .ttl_ms = (left + 999) / 1000,
-                                .fence = announcer->term,
-                                .value = saying->bytes + saying->token_length,
-                                .value_length = saying->value_length,
-                                .number = saying->number});
+                                .announce = {.term = announcer->term,
+                                             .number = saying->number,
+                                             .value = {saying->bytes + saying->token_length,
+                                                       saying->value_length}}});
 }
 
 void announcer_work(struct engine *e, struct announcer *announcer)
@@ -110,7 +110,7 @@ static void unsay(struct engine *e, struct announcer *announcer, unsigned master
                                 .whole = true,
                                 .token = announcer->token,
                                 .token_length = strlen(announcer->token),
-                                .fence = announcer->term});
+                                .announce.term = announcer->term});
 }
 
 /* A master that is not connected forgets it by itself. */

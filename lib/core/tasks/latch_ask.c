@@ -23,13 +23,11 @@ static void tally(struct engine *e, struct latcher *latcher, unsigned master)
     bool waits = latcher->call == LATCH_AWAIT && latcher->wait;
     task_send(e, &latcher->task, master,
               &(struct request){.tag = {.kind = REQUEST_TALLY},
-                                .token = latcher->record.id,
-                                .token_length = strlen(latcher->record.id),
-                                .value = arrival,
-                                .value_length = strlen(arrival),
-                                .open = latcher->decided,
                                 .ttl_ms = waits ? TOLD_FOR : 0,
-                                .channel = waits ? e->config.channel : NULL});
+                                .channel = waits ? e->config.channel : NULL,
+                                .tally = {.id = slice_of(latcher->record.id),
+                                          .arrival = slice_of(arrival),
+                                          .open = latcher->decided}});
 }
 
 /* What it said must not grow old. */
@@ -49,14 +47,12 @@ static void put(struct engine *e, struct latcher *latcher, unsigned master, cons
     at->mends = true;
     task_send(e, &latcher->task, master,
               &(struct request){.tag = {.kind = REQUEST_MEND},
-                                .token = latcher->record.id,
-                                .token_length = strlen(latcher->record.id),
-                                .run = run,
-                                .arrivals = (uint16_t)latcher->record.arrivals,
-                                .not_after = MS(latcher->record.ends_ms),
-                                .open = latcher->decided,
-                                .value = lines.bytes,
-                                .value_length = lines.length});
+                                .mend = {.id = slice_of(latcher->record.id),
+                                         .run = run,
+                                         .arrived = lines,
+                                         .ends_ms = latcher->record.ends_ms,
+                                         .arrivals = (uint16_t)latcher->record.arrivals,
+                                         .open = latcher->decided}});
 }
 
 static bool is_missing(const struct engine *e, const struct latcher *latcher, unsigned master)
@@ -255,9 +251,8 @@ void latch_drop(struct engine *e, struct latcher *latcher, unsigned master)
     task_send(e, &latcher->task, master,
               &(struct request){.tag = {.kind = REQUEST_DROP},
                                 .whole = true,
-                                .token = id,
-                                .token_length = strlen(id),
-                                .ttl_ms = at->clears ? latch_old_age(e) / 1000 : 0});
+                                .drop = {.id = slice_of(id),
+                                         .age_ms = at->clears ? latch_old_age(e) / 1000 : 0}});
 }
 
 void latch_withdraw(struct engine *e, struct latcher *latcher)

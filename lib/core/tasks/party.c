@@ -79,10 +79,10 @@ static void arrive(struct engine *e, struct party *party, unsigned master, bool 
                                 .token_length = party->token_length,
                                 .ttl_ms = party->terms.ttl / 1000,
                                 .channel = e->config.channel,
-                                .generation = party->terms.generation,
-                                .parties = (uint16_t)party->terms.parties,
-                                .kept_ms = 2 * e->config.max_ttl_ms,
-                                .passed = passed});
+                                .barrier = {.generation = party->terms.generation,
+                                            .parties = (uint16_t)party->terms.parties,
+                                            .kept_ms = 2 * e->config.max_ttl_ms,
+                                            .passed = passed}});
 }
 
 /* In full: who leaves may close next, and nobody would be there to send what was forgotten. */
@@ -93,8 +93,8 @@ static void depart(struct engine *e, struct party *party, unsigned master)
                                 .whole = true,
                                 .token = party->token,
                                 .token_length = party->token_length,
-                                .generation = party->terms.generation,
-                                .parties = (uint16_t)party->terms.parties});
+                                .barrier = {.generation = party->terms.generation,
+                                            .parties = (uint16_t)party->terms.parties}});
 }
 
 static void ask(struct engine *e, struct party *party, unsigned master, enum errand errand)

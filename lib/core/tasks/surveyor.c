@@ -45,10 +45,9 @@ static void ask(struct engine *e, struct surveyor *surveyor, unsigned master)
     lines_drop(&e->memory, &at->names);
     task_send(e, &surveyor->task, master,
               &(struct request){.tag = {.kind = REQUEST_SURVEY},
-                                .token = at->cursor,
-                                .token_length = strlen(at->cursor),
-                                .keys = at->keys,
-                                .foreign = surveyor->foreign});
+                                .survey = {.cursor = slice_of(at->cursor),
+                                           .keys = at->keys,
+                                           .foreign = surveyor->foreign}});
 }
 
 void surveyor_work(struct engine *e, struct surveyor *surveyor)

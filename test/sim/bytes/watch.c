@@ -312,10 +312,12 @@ REAL(void, link_send, struct link *link, const struct request *request)
     exchange_expect(s, peer->master, &request->tag);
     if (request_brings_pushes(request->tag.kind))
         check_may_come(s, peer->master,
-                       request->tag.kind == REQUEST_QUEUE ? 1U + request->permits : SAID_AT_MOST);
+                       request->tag.kind == REQUEST_QUEUE ? 1U + request->queue.permits
+                                                          : SAID_AT_MOST);
     if (it->phase == LINK_UP) {
         struct message *message = exchange_ask(s, peer->master, request);
-        sent.proposal = message->call.proposal;
+        if (sent.tag.kind == REQUEST_GRANT || sent.tag.kind == REQUEST_UPGRADE)
+            sent.grant.proposal = message->call.proposal;
         queue_add(&it->output, message);
     }
     __real_link_send(link, &sent);
