@@ -201,7 +201,7 @@ static const struct {
     {MUTANT_PLACE_FOR_EVER, "crowd", 0, 0, 0, 0, 0},
     {MUTANT_FORGOTTEN_OWED, "masters", 0, 0, 0, 0, 0},
     {MUTANT_CUT_OFF_STAYS, "lasting", 0, 0, 0, 0, 0},
-    {MUTANT_UNHEARD_GOES_ON, "lasting", 0, 0, 0, 0, 0},
+    {MUTANT_UNHEARD_GOES_ON, "lasting", 3, 0, 0, 0, 0},
     {MUTANT_YIELD_UNPAUSED, "liars", 0, 0, 0, 0, 0},
     {MUTANT_LONGEST_OF_ONE, "liars", 0, 0, 0, 0, 0},
     {MUTANT_TICKET_RENEWED, "handover", 0, 0, 0, 0, 0},
