@@ -446,12 +446,14 @@ typedef void redlock_tally_callback(redlock_latch *latch, const redlock_tally *t
  *
  * What it does not promise: that a latch which was told to be there stays for its life.  One that
  * was not made may be left on less than a quorum of masters, where its creator died or lost the
- * connection: nobody can arrive there, and calls that find it in the way take it away when it has
- * been there for max_ttl_ms + clock_skew_ms.  Until then create is E_UNAVAILABLE if such leave it
- * no quorum: create again.  Until then, too, no call puts another latch on these masters: that
- * latch is E_GONE, with its arrivals, if one master too many of the others forgets it.  And a
- * master whose data is deleted while it runs (FLUSHALL, eviction), or whose wall clock is more than
- * clock_skew_ms off, counts as wrong, as for leases; it stays so until the latch ends.
+ * connection: nobody can arrive there.  Where nobody has arrived at another latch of the name,
+ * calls that find it in the way take it away when it has been there for max_ttl_ms + clock_skew_ms;
+ * until then create is E_UNAVAILABLE if such leave it no quorum: create again.  An arrival takes it
+ * away at once, and puts its latch there before it is told, on all masters that vote and answer;
+ * but not if its latch ends within that time.  So give a latch a life that is longer than its last
+ * arrival needs by max_ttl_ms + clock_skew_ms.  A master whose data is deleted while it runs
+ * (FLUSHALL, eviction), or whose wall clock is more than clock_skew_ms off, counts as wrong, as for
+ * leases; it stays so until the latch ends.
  *
  *   latch     receives the handle, to be freed with redlock_latch_free(), before the client is
  *   name      without the prefix, which is put before it

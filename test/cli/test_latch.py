@@ -1,5 +1,6 @@
 """redlock latch: who arrives, who waits, and what each is told."""
 
+import re
 import signal
 import unittest
 
@@ -120,6 +121,35 @@ class Latch(ClusterCase):
             limit = () if action == "count" else ("--wait", "0")
             result = self.redlock("latch", action, *limit, "--nodes", down, self.name, status=69)
             self.assertIn("masters answered", result.err)
+
+
+class Left(ClusterCase):
+    """Creators that died have left a latch each on two of five masters."""
+
+    def leave(self, *masters):
+        for master in masters:
+            seconds, micros = self.cluster.cli(master, "TIME").split()
+            now = int(seconds) * 1000 + int(micros) // 1000
+            server = self.cluster.cli(master, "INFO", "server")
+            run = re.search(r"run_id:(\w+)", server).group(1)
+            facts = (f"id:left-{master}", "of:3", f"ends:{now + 3600000}", f"run:{run}", f"put:{now}")
+            self.cluster.cli(master, "ZADD", f"redlock:latch:{self.name}",
+                             *(word for fact in facts for word in ("1", fact)))
+
+    def ids(self):
+        records = (self.cluster.cli(i + 1, "ZRANGE", f"redlock:latch:{self.name}", "0", "-1").split()
+                   for i in range(self.masters))
+        return [fact[3:] for record in records for fact in record if fact.startswith("id:")]
+
+    def test_what_was_told_to_have_arrived_stays(self):
+        self.leave(4, 5)
+        latch = self.redlock("latch", "create", "--arrivals", "3", self.name, status=0).out.strip()
+        counted = self.redlock("latch", "count", self.name, status=0).out
+        self.assertEqual((counted, self.ids()), ("0 3 shut\n", [latch] * 3 + ["left-4", "left-5"]))
+        self.redlock("latch", "arrive", self.name, status=0)
+        self.assertEqual(self.ids(), [latch] * self.masters)
+        self.cluster.call("restart", "3", "--empty")
+        self.assertEqual(self.redlock("latch", "count", self.name, status=0).out, "1 3 shut\n")
 
 
 if __name__ == "__main__":

@@ -55,10 +55,32 @@ static void put(struct engine *e, struct latcher *latcher, unsigned master, cons
                                          .open = latcher->decided}});
 }
 
+/* A quorum has the latch with an arrival, which nobody takes away.  So no other one is made before
+ * this one ends, and whoever makes one now has given up by then. */
+static bool is_kept(const struct engine *e, const struct latcher *latcher, usec from)
+{
+    usec until = e->now + latch_old_age(e);
+    unsigned keepers = 0;
+    for (unsigned i = 0; i < e->config.masters; i++) {
+        const struct latched_at *at = &latcher->at[i];
+        bool is_used = at->count || at->stands == LATCHED_OPEN;
+        keepers +=
+            tally_has(e, latcher, i) && is_used && at->asked_at >= from && at->lasts_until > until;
+    }
+    return keepers >= e->quorum;
+}
+
+/* What is young may still be made, but not beside a latch that stays. */
+static bool may_go(const struct engine *e, const struct latcher *latcher, unsigned master,
+                   usec from)
+{
+    return !latcher->at[master].is_young || is_kept(e, latcher, from);
+}
+
 static bool is_missing(const struct engine *e, const struct latcher *latcher, unsigned master)
 {
     return passage_counts(e, master) && latcher->at[master].none_since &&
-           !tally_has(e, latcher, master);
+           !tally_has(e, latcher, master) && may_go(e, latcher, master, 0);
 }
 
 /* Enough can be read. */
@@ -74,7 +96,8 @@ static bool can_be_mended(const struct engine *e, const struct latcher *latcher,
 {
     usec from = latcher->at[master].none_since;
     return may_mend(e, latcher) && is_missing(e, latcher, master) &&
-           tally_readers(e, latcher, from) >= tally_readers_enough(e);
+           tally_readers(e, latcher, from) >= tally_readers_enough(e) &&
+           may_go(e, latcher, master, from);
 }
 
 static void mend(struct engine *e, struct latcher *latcher, unsigned master)
@@ -248,11 +271,11 @@ void latch_drop(struct engine *e, struct latcher *latcher, unsigned master)
 {
     const struct latched_at *at = &latcher->at[master];
     const char *id = at->clears ? at->record.id : latcher->record.id;
+    usec age = at->clears && !at->is_young ? latch_old_age(e) : 0;
     task_send(e, &latcher->task, master,
               &(struct request){.tag = {.kind = REQUEST_DROP},
                                 .whole = true,
-                                .drop = {.id = slice_of(id),
-                                         .age_ms = at->clears ? latch_old_age(e) / 1000 : 0}});
+                                .drop = {.id = slice_of(id), .age_ms = age / 1000}});
 }
 
 void latch_withdraw(struct engine *e, struct latcher *latcher)

@@ -258,8 +258,9 @@ static void take_record(struct engine *e, struct latched_at *at, const struct re
     bool is_kept = lines_keep(&e->memory, &at->arrived, told->arrived);
     at->count = count_lines(lines_all(&at->arrived));
     bool is_open = reply->answer == ANSWER_OPEN;
-    bool is_used = is_open || told->arrived.length || told->age < latch_old_age(e);
-    at->none_since = is_used ? 0 : e->now;
+    at->none_since = is_open || told->arrived.length ? 0 : e->now;
+    at->is_young = told->age < latch_old_age(e);
+    at->lasts_until = reply->tag.sent_at + MS(told->remaining_ms - e->config.skew_ms);
     at->stands = !is_kept ? LATCHED_UNKNOWN : is_open ? LATCHED_OPEN : LATCHED_SHUT;
     at->arrived_at = at->carries_arrival ? reply->tag.sent_at : 0;
     at->opened_at = is_open ? reply->tag.sent_at : 0;
@@ -270,6 +271,7 @@ static void take_none(struct engine *e, struct latched_at *at, bool may_be_put)
 {
     lines_drop(&e->memory, &at->arrived);
     at->stands = LATCHED_NONE;
+    at->is_young = false;
     at->arrived_at = at->opened_at = 0;
     if (!may_be_put)
         at->none_since = 0;

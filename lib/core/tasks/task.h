@@ -144,13 +144,14 @@ struct latched_at {
     struct lines arrived;       /* likewise: the arrivals, sorted */
     unsigned count;             /* of these */
     usec asked_at;              /* it was so at some time after that */
-    usec answered;   /* when the last question was asked that was answered well; 0: none */
-    usec none_since; /* NONE, or of a latch at which nobody has arrived, and which is old enough to
-                        be taken away if it is another one: when that was heard; 0: the latch cannot
-                        be put there */
-    usec arrived_at; /* what was asked then has put the arrival there; 0: nothing has */
-    usec opened_at;  /* likewise that it is open */
-    usec due;        /* it is asked again then */
+    usec answered;    /* when the last question was asked that was answered well; 0: none */
+    usec none_since;  /* NONE, or of a latch at which nobody has arrived, which may be taken away if
+                         it is another one: when that was heard; 0: the latch cannot be put there */
+    bool is_young;    /* of such a latch: it may still be made, see latch_old_age() */
+    usec lasts_until; /* SHUT, OPEN: it does not end there before */
+    usec arrived_at;  /* what was asked then has put the arrival there; 0: nothing has */
+    usec opened_at;   /* likewise that it is open */
+    usec due;         /* it is asked again then */
     usec paused_until; /* it answered with an error, and is not asked before then */
 
     /* of the request that is outstanding */

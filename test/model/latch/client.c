@@ -67,7 +67,7 @@ void client_send(const struct rules *rules, struct world *world, int c, int i)
                                       : mends || is_creator(rules, c) ? PUT
                                                                       : TALLY,
                               .id = clears ? link->id : client->id,
-                              .of_other = clears,
+                              .of_other = clears && link->old,
                               .verified = client->verifies,
                               .open = client->decided && !(mends && broken(rules, MENDED_UNOPENED)),
                               .arrived = mends ? list(rules, world, c) : arrival_of(rules, c)};
@@ -135,6 +135,17 @@ static void conclude(const struct rules *rules, struct world *world, int c)
         verify(rules, world, c);
 }
 
+/* What restarts have forgotten nobody has taken away. */
+static bool is_taken_away(const struct rules *rules, const struct world *world, int id)
+{
+    int had = 0;
+    for (int i = 0; i < rules->masters; i++) {
+        const struct master *master = &world->master[i];
+        had += master->forgot >> id & 1 || (master->record.of_run && master->record.id == id);
+    }
+    return (world->made >> id & 1) && had < quorum(rules);
+}
+
 void client_settle(const struct rules *rules, struct world *world)
 {
     for (int c = 0; c < clients(rules); c++)
@@ -143,8 +154,9 @@ void client_settle(const struct rules *rules, struct world *world)
     for (int id = X; id <= Z; id++)
         if (!master_quorum_has(rules, world, id))
             world->lost |= world->made & 1 << id;
-    if (rules->question == CLEARING && world->lost)
-        world->wrong = TAKEN_AWAY;
+    for (int id = X; id <= Z && clears(rules); id++)
+        if (is_taken_away(rules, world, id))
+            world->wrong = TAKEN_AWAY;
 }
 
 /* ---- what it tells -------------------------------------------------------------------------- */

@@ -170,6 +170,24 @@ static int readers_enough(const struct rules *rules)
     return enough - broken(rules, MENDED_FROM_FEWER);
 }
 
+/* A quorum has the latch, and somebody has arrived at it there: nobody takes that away. */
+static bool is_kept(const struct rules *rules, const struct world *world, int c, int from)
+{
+    int keepers = broken(rules, CLEARS_BESIDE_FEWER);
+    for (int i = 0; i < rules->masters; i++) {
+        const struct link *link = &world->master[i].link[c];
+        bool is_used = link->arrived || link->stands == OPEN || broken(rules, CLEARS_BESIDE_UNUSED);
+        keepers += known_has(rules, world, c, i) && is_used && link->rank >= from;
+    }
+    return keepers >= quorum(rules);
+}
+
+static bool may_clear(const struct rules *rules, const struct world *world, int c, int i)
+{
+    const struct link *link = &world->master[i].link[c];
+    return link->stands != SHUT || link->old || is_kept(rules, world, c, link->rank);
+}
+
 bool known_can_mend(const struct rules *rules, const struct world *world, int c, int i)
 {
     const struct link *link = &world->master[i].link[c];
@@ -177,7 +195,8 @@ bool known_can_mend(const struct rules *rules, const struct world *world, int c,
     bool counts = known_counts(rules, world, c, i) || broken(rules, MENDED_IN_QUARANTINE);
     return !is_creator(rules, c) && world->client[c].bound && counts && link->missing &&
            !known_has(rules, world, c, i) && !broken(rules, NEVER_MENDED) &&
-           known_readers(rules, world, c, from) >= readers_enough(rules);
+           known_readers(rules, world, c, from) >= readers_enough(rules) &&
+           may_clear(rules, world, c, i);
 }
 
 /* ---- what a master says ---------------------------------------------------------------------- */
@@ -261,8 +280,8 @@ void known_hear(const struct rules *rules, struct world *world, int c, int i,
     link->arrived = answer->arrived;
     link->rank = message->rank;
     link->old = answer->old || broken(rules, CLEARS_YOUNG) || broken(rules, CLEARS_WHAT_GREW);
-    bool is_free = answer->stands == SHUT && !answer->arrived && link->old;
-    if (rules->question == CLEARING && is_free && has_other(world, c, link))
+    bool is_free = answer->stands == SHUT && !answer->arrived;
+    if (clears(rules) && is_free && has_other(world, c, link))
         begin_missing(rules, world, c, i);
 }
 

@@ -8,8 +8,8 @@
 
 static const char usage[] =
     "usage: latch-model [OPTION]...\n"
-    "  --ask QUESTION   opening, counting, gone, creation, stray, progress, spare, full "
-    "or clearing (default: each)\n"
+    "  --ask QUESTION   opening, counting, gone, creation, stray, progress, spare, full, "
+    "clearing or beside (default: each)\n"
     "  --masters N      1 to 5\n"
     "  --spare N        0 or 1 masters that may be wrong\n"
     "  --liars N        0 or 1 that says what it likes\n"

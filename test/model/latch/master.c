@@ -67,6 +67,7 @@ static struct answer put(const struct rules *rules, struct world *world, int c, 
         return stands(rules, record);
     if (!is_for_this_process(rules, c, message))
         return (struct answer){.stands = ABSENT};
+    world->master[i].forgot &= ~(1 << id);
     if (!has)
         *record = (struct record){
             .id = id, .of_run = true, .arrived = record->id == id ? record->arrived : 0};

@@ -50,7 +50,7 @@ INLINE void message_fields(const struct rules *rules, int c, struct bits *bits,
     field(bits, 2, &message->kind);
     field(bits, 2, &message->stage);
     id_field(rules, bits, &message->id);
-    if (rules->question == CLEARING)
+    if (clears(rules))
         flag(bits, &message->of_other);
     if (is_creator(rules, c))
         return;
@@ -67,7 +67,7 @@ INLINE void link_fields(const struct rules *rules, int c, struct bits *bits, str
     id_field(rules, bits, &link->id);
     flag(bits, &link->stale);
     field(bits, 2, &link->left);
-    if (rules->question == CLEARING)
+    if (clears(rules))
         flag(bits, &link->old);
     if (is_creator(rules, c)) {
         flag(bits, &link->touched);
@@ -88,8 +88,10 @@ INLINE void master_fields(const struct rules *rules, struct bits *bits, struct m
     flag(bits, &master->record.open);
     field(bits, rules->arrivers, &master->record.arrived);
     field(bits, 3, &master->quarantine);
-    if (rules->question == CLEARING)
+    if (clears(rules)) {
         field(bits, 3, &master->record.age);
+        field(bits, 4, &master->forgot);
+    }
     for (int c = 0; c < clients(rules); c++)
         link_fields(rules, c, bits, &master->link[c]);
 }

@@ -4,9 +4,9 @@
 #include "world.h"
 
 const char *const question_names[QUESTIONS] = {
-    [OPENING] = "opening",   [COUNTING] = "counting", [GONE] = "gone",
-    [CREATION] = "creation", [STRAY] = "stray",       [PROGRESS] = "progress",
-    [SPARE] = "spare",       [FULL] = "full",         [CLEARING] = "clearing",
+    [OPENING] = "opening",   [COUNTING] = "counting", [GONE] = "gone",   [CREATION] = "creation",
+    [STRAY] = "stray",       [PROGRESS] = "progress", [SPARE] = "spare", [FULL] = "full",
+    [CLEARING] = "clearing", [BESIDE] = "beside",
 };
 
 static const struct rules worlds[QUESTIONS] = {
@@ -38,6 +38,7 @@ static const struct rules worlds[QUESTIONS] = {
               .readers = 1,
               .quarantine = 2},
     [CLEARING] = {.masters = 3, .of = 1, .creators = 3, .late = 1, .quarantine = 1},
+    [BESIDE] = {.masters = 3, .of = 2, .creators = 2, .arrivers = 1, .readers = 1, .quarantine = 1},
 };
 
 const struct mutant_text mutant_texts[MUTANTS] = {
@@ -96,6 +97,12 @@ const struct mutant_text mutant_texts[MUTANTS] = {
                      false},
     [CLEARS_LATE] = {"clears-late", "who should have given up takes away what others left",
                      CLEARING, false},
+    [CLEARS_BESIDE_UNUSED] = {"clears-beside-unused",
+                              "what is young is taken away though nobody has arrived at the other",
+                              BESIDE, false},
+    [CLEARS_BESIDE_FEWER] = {"clears-beside-fewer",
+                             "what is young is taken away by less than a quorum of arrivals",
+                             BESIDE, false},
 };
 
 /* The smallest world in which it goes wrong. */

@@ -163,7 +163,7 @@ static void start_over(const struct visit *v, int c)
 {
     const struct rules *rules = v->rules;
     struct world next = *v->now;
-    bool may = rules->question == CLEARING && c == rules->creators - 1 &&
+    bool may = clears(rules) && c == rules->creators - 1 &&
                (next.client[c].left || broken(rules, CLEARS_LATE));
     if (!may || !known_is_split(rules, v->now, c))
         return;
@@ -201,6 +201,8 @@ static void restart_with(const struct visit *v, int i, const struct record *reco
     struct master *master = &next.master[i];
     step.honest = false;
     next.restarts--;
+    if (clears(v->rules) && master->record.of_run)
+        master->forgot |= 1 << master->record.id;
     master->record = *record;
     master->record.of_run = false;
     master->quarantine = v->rules->quarantine;
@@ -290,7 +292,26 @@ static void begin_with_making(const struct rules *rules, struct world *world)
         world->master[i].link[0] = (struct link){.stands = SHUT, .id = X, .touched = true};
 }
 
-static void begin_with(const struct rules *rules, int has, model_visit *visit, void *visitor)
+/* The maker is no more.  An arrival was told; or one may come, and what the maker has left is yet
+ * to be taken away. */
+static void begin_beside(const struct rules *rules, struct world *world, bool is_told)
+{
+    int arriver = rules->creators;
+    uint8_t arrived = is_told ? arrival_of(rules, arriver) : 0;
+    world->client[0].phase = FAILED;
+    world->client[arriver].phase = is_told ? TOLD : NEW;
+    world->told = is_told ? X : NOBODYS;
+    world->told_counted = arrived;
+    for (int i = 0; i < rules->masters; i++) {
+        struct master *master = &world->master[i];
+        master->record.arrived = master->record.id ? arrived : 0;
+        if (master->record.id && !is_told)
+            master->link[0].message = (struct message){.kind = DROP, .stage = DEAD, .id = X};
+    }
+}
+
+static void begin_with(const struct rules *rules, int has, bool is_told, model_visit *visit,
+                       void *visitor)
 {
     struct world world = {.late = rules->late, .restarts = rules->restarts};
     world.master[rules->masters - 1].lies = rules->liars;
@@ -298,17 +319,23 @@ static void begin_with(const struct rules *rules, int has, model_visit *visit, v
         world.master[i].record = (struct record){.id = X, .of_run = true};
     if (rules->question == STRAY)
         (rules->creators ? begin_with_making : begin_with_mend)(rules, &world);
+    if (rules->question == BESIDE)
+        begin_beside(rules, &world, is_told);
     visit(visitor, NULL, &world);
 }
 
-/* The latch is not made yet, or all masters have it, or a quorum, with the liar. */
+/* The latch is not made yet, or all masters have it, or a quorum, with the liar.  Where masters
+ * restart the arrival was told: there are fewer worlds then. */
 void latch_begin(const void *of_rules, model_visit *visit, void *visitor)
 {
     const struct rules *rules = of_rules;
     bool is_made = rules->question != CREATION && rules->question != CLEARING;
-    begin_with(rules, is_made ? rules->masters : 0, visit, visitor);
-    if (is_made && rules->question != FULL)
-        begin_with(rules, quorum(rules) - rules->liars, visit, visitor);
+    bool is_beside = rules->question == BESIDE;
+    for (int is_told = is_beside && rules->restarts; is_told <= is_beside; is_told++) {
+        begin_with(rules, is_made ? rules->masters : 0, is_told, visit, visitor);
+        if (is_made && rules->question != FULL)
+            begin_with(rules, quorum(rules) - rules->liars, is_told, visit, visitor);
+    }
 }
 
 static bool is_at_rest(const struct rules *rules, const struct world *world)

@@ -46,6 +46,8 @@ enum mutant {
     CLEARS_WHAT_GREW,
     CLEARS_SOON,
     CLEARS_LATE,
+    CLEARS_BESIDE_UNUSED,
+    CLEARS_BESIDE_FEWER,
     MUTANTS
 };
 
@@ -59,6 +61,7 @@ enum question {
     SPARE,
     FULL,
     CLEARING,
+    BESIDE,
     QUESTIONS
 };
 
@@ -85,7 +88,7 @@ struct record {
     bool of_run; /* this process was given it */
     uint8_t arrived;
     bool open;
-    uint8_t age; /* CLEARING: ticks, up to what is old enough */
+    uint8_t age; /* clears(): ticks, up to what is old enough */
 };
 
 enum kind { NOTHING, TALLY, PUT, DROP };
@@ -128,6 +131,7 @@ struct world {
     struct master {
         struct record record;
         uint8_t quarantine; /* ticks that are left */
+        uint8_t forgot;     /* clears(): a set of ids, of which a process had a record at its end */
         bool lies;
         struct link link[CLIENTS];
     } master[MASTERS];
@@ -217,6 +221,12 @@ static inline bool has_gone(const struct rules *rules)
            rules->question == SPARE;
 }
 
+/* What others have left is taken away, and it is looked at that nothing else is. */
+static inline bool clears(const struct rules *rules)
+{
+    return rules->question == CLEARING || rules->question == BESIDE;
+}
+
 /* One tick more than it lasts: at its end it still counts. */
 static inline uint8_t lasts(const struct rules *rules)
 {
@@ -226,8 +236,7 @@ static inline uint8_t lasts(const struct rules *rules)
 /* A maker has given up by then, and so has whoever began to make one before that. */
 static inline uint8_t old_age(const struct rules *rules)
 {
-    return rules->question != CLEARING ? 0
-                                       : rules->quarantine * (broken(rules, CLEARS_SOON) ? 1 : 2);
+    return !clears(rules) ? 0 : rules->quarantine * (broken(rules, CLEARS_SOON) ? 1 : 2);
 }
 
 /* ---- master.c ------------------------------------------------------------------- */
