@@ -124,6 +124,27 @@ static void is_gone_well(struct user_latch *it, const struct latch_made *latch)
                        it->shell->index + 1, latch->id, have);
 }
 
+void latches_put(struct world *w, uint32_t id, unsigned name)
+{
+    unsigned have = 0;
+    for (unsigned i = 0; i < w->masters; i++) {
+        struct model_latch *here = model_latch(&w->servers[i].model, server_wall(w, i), name);
+        if (!w->servers[i].up || !here || here->id != id)
+            continue;
+        have++;
+        w->tokens[id].latch_ends_ms = here->ends_ms;
+    }
+    if (have >= w->quorum)
+        w->tokens[id].latch_had = w->now;
+}
+
+/* A quorum had it, and its life was over before the client, which was stopped, told its user. */
+static bool has_ended(struct world *w, unsigned master, const struct latch_made *latch, usec began)
+{
+    const struct token *token = &w->tokens[world_token(w, latch->id, strlen(latch->id))];
+    return token->latch_had >= began && token->latch_ends_ms <= server_wall(w, master) / 1000;
+}
+
 /* By a quorum, at a time. */
 static void is_made_well(struct user_latch *it, struct latch_made *latch)
 {
@@ -132,7 +153,8 @@ static void is_made_well(struct user_latch *it, struct latch_made *latch)
     for (unsigned i = 0; i < w->masters; i++) {
         const struct server *server = &w->servers[i];
         latch->epochs[i] = process_with(w, i, latch, 0);
-        have += latch->epochs[i] || !server->up || server->epoch + 1 != it->epochs[i];
+        have += latch->epochs[i] || !server->up || server->epoch + 1 != it->epochs[i] ||
+                has_ended(w, i, latch, it->began);
         if (latch->epochs[i])
             latch->ends_ms = server->model.data.latches[latch->name].ends_ms;
     }

@@ -10,6 +10,8 @@
 /* How much of it a run has. */
 void latches_draw(struct world *world);
 
+/* A master has put the latch where it had none. */
+void latches_put(struct world *world, uint32_t id, unsigned name);
 /* A user may do something about a latch. */
 void latches_user_acts(struct shell *shell);
 /* In peace: who still waits is told. */

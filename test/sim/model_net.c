@@ -4,6 +4,7 @@
 
 #include "client_shell.h"
 #include "invariants.h"
+#include "latches.h"
 #include "liar.h"
 #include "order.h"
 #include "trace.h"
@@ -294,6 +295,8 @@ static void execute(struct conn *conn, struct message *message)
             kill_connection(w, conn->master, message->kill_id);
         model_execute(&server->model, server_wall(w, conn->master), &message->call,
                       &message->answer);
+        if (message->call.kind == REQUEST_MEND)
+            latches_put(w, message->call.value, message->call.names[0]);
         if (server->model.data.is_full &&
             !is_liar(w, conn->master)) /* it may keep what it denies */
             world_violated(w, "model", "master %u has no room for one more waiter or reader",

@@ -176,6 +176,8 @@ struct token {
     bool passed_on;                    /* it was detached: several processes may have it */
     bool given_back;                   /* since then somebody has released it */
     bool settled;                      /* and was told that it is gone for good */
+    usec latch_had;                    /* of a latch: when a quorum had it last */
+    int64_t latch_ends_ms;             /* by the masters' wall clocks */
     usec backed[MASTERS_MAX];          /* true time: each master keeps it at least until then */
     usec alone[MASTERS_MAX];           /* likewise, and for nobody else */
     bool upgraded;                     /* a master has taken its names for it alone */
