@@ -163,11 +163,23 @@ static void is_made_well(struct user_latch *it, struct latch_made *latch)
                        it->shell->index + 1, latch->id, have);
 }
 
+/* No restart has left it to fewer than a quorum, so nobody may take it for a leftover. */
+static bool is_kept(struct world *w, const struct latch_made *latch)
+{
+    unsigned keepers = 0;
+    for (unsigned i = 0; i < w->masters; i++)
+        keepers += (latch->epochs[i] && w->servers[i].epoch + 1 == latch->epochs[i]) ||
+                   process_with(w, i, latch, 0);
+    return keepers >= w->quorum;
+}
+
 /* Nobody takes away what was told to be made. */
 static void are_there(struct world *w)
 {
     for (unsigned n = 0; n < w->latch_count; n++) {
         struct latch_made *latch = &w->latches_made[n];
+        if (!is_kept(w, latch))
+            continue;
         for (unsigned i = 0; i < w->masters; i++) {
             const struct server *server = &w->servers[i];
             bool is_right = server->up && !(w->ever_wrong >> i & 1);
