@@ -1,5 +1,7 @@
 #include "order.h"
 
+#include <string.h>
+
 #include "exclusion.h"
 
 /* A lease that asks this long after another was enqueued is behind it, ... */
@@ -65,12 +67,22 @@ static struct user_lease *lease_of(struct world *w, uint32_t token)
     return w->tokens[token].holder;
 }
 
+/* A waiter that yields is in no queue until it is enqueued with another token: those behind it may
+ * come in then, once.  One for a permit has several tokens. */
+static void note_yielded(struct user_lease *lease, uint32_t token)
+{
+    if (lease->enqueued_by != token && !lease->terms.permits)
+        memset(lease->passed_since, 0, sizeof lease->passed_since);
+    lease->enqueued_by = token;
+}
+
 /* Since when does a quorum of masters know its place? */
 static void note_enqueued(struct world *w, unsigned master, uint32_t token)
 {
     struct user_lease *lease = lease_of(w, token);
     if (!lease || lease->known != KNOWN_ASKED)
         return;
+    note_yielded(lease, token);
     lease->enqueued_on |= (uint16_t)(1U << master);
     if (!lease->enqueued_since && (unsigned)__builtin_popcount(lease->enqueued_on) >= w->quorum)
         lease->enqueued_since = w->now;

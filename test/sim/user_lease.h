@@ -49,6 +49,7 @@ struct user_lease {
     usec first_sent;     /* true time; its first message about this acquire */
     usec enqueued_since; /* likewise: it is enqueued on a quorum of masters */
     uint16_t enqueued_on;
+    uint32_t enqueued_by;           /* the token of its place */
     usec passed_since[CLIENTS_MAX]; /* likewise: by leases of that client that asked long after */
 };
 
