@@ -215,6 +215,20 @@ static void enough_without(const char *nodes, unsigned wrong, const char *says)
     user_close(&user, 0);
 }
 
+/* What was a replica abstains, though the master was adopted before. */
+static void adopt_again(unsigned first)
+{
+    struct user user;
+    redlock_node node;
+    open_list(&user, cluster.nodes);
+    for (unsigned i = first; i < 5; i++) {
+        AWAIT(&user, (redlock_node_get(user.client, i, &node), node.abstains_ms > 0));
+        assert_code(redlock_adopt(user.client, i), REDLOCK_OK);
+        AWAIT(&user, (redlock_node_get(user.client, i, &node), node.state == REDLOCK_NODE_UP));
+    }
+    user_close_clean(&user, &cluster);
+}
+
 static void test_replica(void **state)
 {
     (void)state;
@@ -226,6 +240,7 @@ static void test_replica(void **state)
     snprintf(says, sizeof says, "127.0.0.1:%d: is a replica", cluster.ports[2]);
     refused_list(cluster.nodes, REDLOCK_E_REPLICA, says);
     make_replicas(2, "NO", "ONE");
+    adopt_again(2);
 }
 
 static void test_same_master(void **state)
