@@ -139,8 +139,8 @@ struct redlock {
     struct lease_queue left, releases, asked, looks; /* with calls to carry out; see queues.h */
     bool misplaced;          /* `asked` or `looks` has leases that belong into another */
     unsigned looking;        /* leases that inspect, and whose end was not told yet */
-    unsigned looks_room;     /* so many may inspect beside one, for now; see queues.h */
-    unsigned looks_forgiven; /* so many that fail go again; see queues.h */
+    unsigned looks_room;     /* how many may inspect beside one, for now; see queues.h */
+    unsigned looks_forgiven; /* how many that fail go again; see queues.h */
     bool look_was_dear;      /* since a look began last, one was */
     usec quickest_look[REDLOCK_MASTERS_MAX]; /* the least time that each master took; 0: unknown */
     struct lease_queue untold, cancelled;    /* with outcomes to tell; in the next round */

@@ -6,11 +6,11 @@
 
 #include "client.h"
 
-/* So many leases inspect at a time, at the most: a master answers what comes together when it has
- * done all of it, and the time for an answer runs meanwhile, for others' requests as well.  A look
- * may be dear, at many permits say, and the machine busy.  So the first look goes alone, and each
- * that ends soon makes room for one more.  After an answer that took a master LOOK_DEAR longer than
- * its quickest one, or a look that no quorum answered, looks go alone again. */
+/* The most leases that inspect at a time.  A master answers what comes together when it has done
+ * all of it, and the time for an answer runs meanwhile, for others' requests as well.  A look may
+ * be dear, at many permits say, and the machine busy.  So the first look goes alone, and each that
+ * ends soon makes room for one more.  After an answer that took a master LOOK_DEAR longer than its
+ * quickest one, or a look that no quorum answered, looks go alone again. */
 #define LOOKS_MOST 8
 /* One that fails beside others goes again, alone, and so may the next ones, for masters still
  * answer those others. */

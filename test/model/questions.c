@@ -141,13 +141,39 @@ static void set_option(void *unused, const char *option, const char *word)
         options_fail("no such option", option);
 }
 
+static const char *usage_text(const char *command)
+{
+    static char text[4096];
+    FILE *to = fmemopen(text, sizeof text, "w");
+    const char *name = strrchr(command, '/');
+    fprintf(to, "usage: %s [OPTION]...\n  --ask QUESTION   ", name ? name + 1 : command);
+    for (int i = 0; i < asked->count; i++)
+        fprintf(to, "%s%s", i ? ", " : "", asked->names[i]);
+    fprintf(to, " (default: each)\n");
+    for (int i = 0; i < asked->numbers_count; i++) {
+        const struct rules_number *number = &asked->numbers[i];
+        fprintf(to, "  %s N%*s%d to %d%s\n", number->option, 15 - (int)strlen(number->option), "",
+                number->least, number->most, number->words);
+    }
+    fprintf(to,
+            "  --most N         gives up after as many states\n"
+            "  --mutant NAME    with this rule broken\n"
+            "  --mutants        breaks one rule after the other\n"
+            "  --list           says which there are\n"
+            "  --quiet          tells no stories\n"
+            "The status is 0 if nothing went wrong (--mutants: if each went wrong that should), 1 "
+            "if not,\n64 for usage.\n");
+    fclose(to);
+    return text;
+}
+
 int questions_ask(const struct questions *questions, char **words)
 {
     asked = questions;
     wish.question = -1;
     for (int i = 0; i < RULES_NUMBERS; i++)
         wish.numbers[i] = -1;
-    options_read(words, asked->usage, &wish.flags, set_option, NULL);
+    options_read(words, usage_text(words[0]), &wish.flags, set_option, NULL);
     if (wish.flags.list)
         return list();
     return wish.flags.mutants ? search_mutants() : search_questions();

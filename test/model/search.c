@@ -7,12 +7,12 @@
 
 enum { NO_PARENT = UINT32_MAX, FIRST_ROOM = 1 << 16, TABLE_PER_WORLD = 2 };
 
-static void *resized(const struct search *search, void *memory, size_t count, size_t size)
+static void *resized(void *memory, size_t count, size_t size)
 {
     void *larger = realloc(memory, count * size);
     if (larger)
         return larger;
-    fprintf(stderr, "%s: out of memory\n", search->model->name);
+    fprintf(stderr, "out of memory\n");
     exit(70);
 }
 
@@ -54,12 +54,17 @@ static void grow(struct search *search)
     size_t slots = (size_t)search->room * TABLE_PER_WORLD;
     size_t size = search->model->words * sizeof *search->worlds;
     free(search->table);
-    search->table = resized(search, NULL, slots, sizeof *search->table);
+    search->table = resized(NULL, slots, sizeof *search->table);
     memset(search->table, 0, slots * sizeof *search->table);
-    search->worlds = resized(search, search->worlds, search->room, size);
-    search->parents = resized(search, search->parents, search->room, sizeof *search->parents);
+    search->worlds = resized(search->worlds, search->room, size);
+    search->parents = resized(search->parents, search->room, sizeof *search->parents);
     for (uint32_t i = 0; i < search->count; i++)
         *slot_of(search, world_at(search, i)) = i + 1;
+}
+
+static bool is_so(const void *step, size_t at)
+{
+    return *(const bool *)((const char *)step + at);
 }
 
 static void meet(void *visitor, const void *step, const void *next)
@@ -70,7 +75,7 @@ static void meet(void *visitor, const void *step, const void *next)
     if (search->found_wrong)
         return;
     model->pack(model->rules, next, world);
-    if (step && model->is_wrong(step)) {
+    if (step && is_so(step, model->wrong_at)) {
         search->found_wrong = true;
         memcpy(search->wrong, world, sizeof world);
         return;
@@ -124,7 +129,7 @@ static void look(void *visitor, const void *step, const void *next)
     const struct model *model = hope->search->model;
     uint32_t at = hope->search->expanding;
     uint64_t world[MODEL_WORDS];
-    if (hope->hopeful[at] || !model->is_honest(step))
+    if (hope->hopeful[at] || !is_so(step, model->honest_at))
         return;
     model->pack(model->rules, next, world);
     uint32_t *slot = slot_of(hope->search, world);
@@ -161,7 +166,7 @@ static int depth_of(const struct search *search, uint32_t at)
 
 static void find_stuck(struct search *search)
 {
-    struct hope hope = {search, resized(search, NULL, search->count, 1)};
+    struct hope hope = {search, resized(NULL, search->count, 1)};
     for (uint32_t at = 0; at < search->count; at++)
         hope.hopeful[at] = is_goal(search, at);
     while (look_at_all(&hope))
@@ -183,7 +188,7 @@ static void look_whether_idle(void *visitor, const void *step, const void *next)
     const struct model *model = hope->search->model;
     uint32_t at = hope->search->expanding;
     uint64_t world[MODEL_WORDS];
-    if (!hope->hopeful[at] || !model->is_honest(step) || !model->is_idle(step))
+    if (!hope->hopeful[at] || !is_so(step, model->honest_at) || !is_so(step, model->idle_at))
         return;
     model->pack(model->rules, next, world);
     uint32_t *slot = slot_of(hope->search, world);
@@ -210,7 +215,7 @@ static bool let_all_rest(struct hope *hope)
 
 static void find_restless(struct search *search)
 {
-    struct hope hope = {search, resized(search, NULL, search->count, 1)};
+    struct hope hope = {search, resized(NULL, search->count, 1)};
     memset(hope.hopeful, false, search->count);
     while (let_all_rest(&hope))
         continue;
@@ -229,7 +234,7 @@ void search_run(struct search *search, const struct model *model)
     find_wrong(search);
     if (model->is_goal && !search->found_wrong && !search->unfinished)
         find_stuck(search);
-    if (model->is_idle && !search->found_wrong && !search->unfinished)
+    if (model->looks_for_rest && !search->found_wrong && !search->unfinished)
         find_restless(search);
 }
 
@@ -250,7 +255,7 @@ static void tell_if_wanted(void *visitor, const void *step, const void *next)
 {
     struct teller *teller = visitor;
     uint64_t world[MODEL_WORDS];
-    if (teller->is_told || teller->model->is_wrong(step) != teller->is_wrong_wanted)
+    if (teller->is_told || is_so(step, teller->model->wrong_at) != teller->is_wrong_wanted)
         return;
     teller->model->pack(teller->model->rules, next, world);
     if (!same(teller->model, world, teller->wanted))

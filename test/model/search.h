@@ -17,7 +17,6 @@ enum { MODEL_WORDS = 12, MODEL_WORLD_SIZE = 512 };
 typedef void model_visit(void *visitor, const void *step, const void *next);
 
 struct model {
-    const char *name;
     const void *rules;
     unsigned words; /* that a packed world has, at most MODEL_WORDS */
     uint32_t most;  /* worlds to be looked at; 0: all of them */
@@ -26,11 +25,13 @@ struct model {
     /* One packed world for all that differ in nothing that matters. */
     void (*pack)(const void *rules, const void *world, uint64_t *words);
     void (*unpack)(const void *rules, const uint64_t *words, void *world);
-    size_t world_size; /* at most MODEL_WORLD_SIZE */
-    bool (*is_wrong)(const void *step);
-    bool (*is_honest)(const void *step);                   /* with a goal only */
+    size_t world_size;                                     /* at most MODEL_WORLD_SIZE */
     bool (*is_goal)(const void *rules, const void *world); /* NULL: none */
-    bool (*is_idle)(const void *step);                     /* NULL: none */
+    bool looks_for_rest;
+    /* Where a step has the bool that says so. */
+    size_t wrong_at;
+    size_t honest_at; /* with a goal, or looking for rest */
+    size_t idle_at;   /* looking for rest */
 };
 
 struct search {

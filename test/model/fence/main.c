@@ -25,23 +25,17 @@ static const char usage[] =
     "The status is 0 if no wrong fence was shown (--mutants: if each mutant showed one),\n"
     "1 if not, 64 for usage.\n";
 
-static bool is_wrong(const void *step)
-{
-    return ((const struct step *)step)->wrong;
-}
-
 /* Whether a wrong fence was shown. */
 static bool search(const struct rules *rules, bool quiet)
 {
-    const struct model model = {.name = "fence-model",
-                                .rules = rules,
+    const struct model model = {.rules = rules,
                                 .words = FENCE_WORDS,
                                 .begin = fence_begin,
                                 .steps = fence_steps,
                                 .pack = fence_pack,
                                 .unpack = fence_unpack,
                                 .world_size = sizeof(struct world),
-                                .is_wrong = is_wrong};
+                                .wrong_at = offsetof(struct step, wrong)};
     struct search search;
     clock_t began = clock();
     search_run(&search, &model);
