@@ -3,6 +3,7 @@
 # tree, one at a time, and at least one unit test or scenario must notice.
 #
 #   test/mutate.sh [NAME…]       CC chooses the compiler
+#   test/mutate.sh --sample N    one break of N, by a hash of what it breaks: it changes with the code alone
 #   test/mutate.sh --rows FILE   breaks what the rows of that file say instead: see test/break.py
 set -euo pipefail
 export LC_ALL=C
@@ -16,7 +17,7 @@ mkdir -p "$work/lib" "$work/test" "$work/whole"
 cp -R "$root/lib/core" "$work/lib/"
 cp -R "$root/test/unit" "$root/test/script" "$root/test/plain_memory.h" "$work/test/"
 cd "$work"
-survived=0 killed=0
+survived=0 killed=0 left_out=0
 
 compile() { "$CC" -std=gnu11 -O0 -fPIC -Ilib/core -Itest/unit -c "$1" -o "$2/$(basename "$1" .c).o"; }
 
@@ -74,12 +75,22 @@ unfit() {
     survived=$((survived + 1))
 }
 
+is_in_sample() {
+    local hash
+    hash=$(cksum <<<"$*")
+    ((${hash%% *} % sample == 0))
+}
+
 # Breaks FILE, and sees which tests notice.
 break_and_look() {
     local name=$1 file=lib/core/$2 edit=$3 caught
     sed -E -i "$edit" "$file"
     if cmp -s "$root/$file" "$file"; then
         unfit "$name" "the edit of $file did not take: mend it"
+        return
+    fi
+    if ! is_in_sample "$file" "$edit"; then
+        left_out=$((left_out + 1))
         return
     fi
     if ! break_with "$file" >log 2>&1; then
@@ -97,7 +108,8 @@ break_and_look() {
     killed=$((killed + 1))
 }
 
-rows=
+rows='' sample=1
+[[ ${1:-} != --sample ]] || { sample=$2; shift 2; }
 [[ ${1:-} != --rows ]] || { rows=$(cat -- "$2"); shift 2; }
 declare -A wanted=()
 for name in "$@"; do wanted[$name]=1; done
@@ -113,7 +125,7 @@ caught=$(failing; failing_units)
 [[ -z $caught ]] || { printf 'unbroken, and yet these fail: %s\n' "${caught//$'\n'/ }"; exit 1; }
 
 finish() {
-    printf '%d caught, %d not\n' "$killed" "$survived"
+    printf '%d caught, %d not%s\n' "$killed" "$survived" "$( ((sample == 1)) || echo ", $left_out left out")"
     exit $((survived > 0))
 }
 if [[ $rows ]]; then
