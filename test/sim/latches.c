@@ -145,7 +145,7 @@ static bool has_ended(struct world *w, unsigned master, const struct latch_made 
     return token->latch_had >= began && token->latch_ends_ms <= server_wall(w, master) / 1000;
 }
 
-/* By a quorum, at a time. */
+/* By a quorum, at a time.  What a wrong master has forgotten since is what spare votes are for. */
 static void is_made_well(struct user_latch *it, struct latch_made *latch)
 {
     struct world *w = it->shell->world;
@@ -154,7 +154,7 @@ static void is_made_well(struct user_latch *it, struct latch_made *latch)
         const struct server *server = &w->servers[i];
         latch->epochs[i] = process_with(w, i, latch, 0);
         have += latch->epochs[i] || !server->up || server->epoch + 1 != it->epochs[i] ||
-                has_ended(w, i, latch, it->began);
+                (w->ever_wrong >> i & 1) || has_ended(w, i, latch, it->began);
         if (latch->epochs[i])
             latch->ends_ms = server->model.data.latches[latch->name].ends_ms;
     }
