@@ -23,8 +23,8 @@ complain() {
 # Headers of its own, and those of C that need no system.  Of its rooms each includes itself and
 # those below it; the door, beside the rooms, includes all.
 declare -A below=([ground]='' [masters]='ground' [ledger]='ground masters'
-    [lease]='ground masters ledger' [tasks]='ground masters lease'
-    [.]='ground masters ledger lease tasks .')
+    [lease]='ground masters ledger' [recipes]='ground masters lease'
+    [.]='ground masters ledger lease recipes .')
 allowed_headers='<(stdbool|stddef|stdint|string|stdio)\.h>'
 while IFS=: read -r file line; do
     header=$(sed -E 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*//; s/[[:space:]]*(\/[*\/].*)?$//' <<<"$line")

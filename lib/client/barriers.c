@@ -69,7 +69,7 @@ static redlock_code check_token(redlock *client, const char *token)
     return calls_check_token(client, token);
 }
 
-/* As passage_lasts() of the core. */
+/* As task_word_lasts() of the core. */
 static redlock_code check_longest(redlock *client)
 {
     usec longest = MS(client->config.max_ttl_ms);

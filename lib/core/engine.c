@@ -11,7 +11,7 @@
 #include "lease/local_queue.h"
 #include "masters/master.h"
 #include "masters/subscription.h"
-#include "tasks/tasks.h"
+#include "recipes/tasks.h"
 
 #define CLOSE_AT_ONCE 256  /* leases that one step of closing releases */
 #define CLOSE_UNHEARD 1024 /* leases whose releases may be unanswered while closing, */

@@ -7,14 +7,14 @@
  *
  * Time and random bytes come in as arguments; effects go out through the sink.  Nobody outside
  * lib/core knows what an engine or a lease is made of: engine_master() and the calls behind it,
- * lease/view.h and tasks/view.h, show what there is to be seen.
+ * lease/view.h and recipes/view.h, show what there is to be seen.
  */
 #ifndef REDLOCK_CORE_ENGINE_H
 #define REDLOCK_CORE_ENGINE_H
 
 #include "ground/quorum.h"
 #include "lease/view.h"
-#include "tasks/view.h"
+#include "recipes/view.h"
 
 /* The bytes that the shell finds for an engine, aligned as malloc() aligns them. */
 size_t engine_size(void);

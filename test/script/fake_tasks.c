@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tasks/lines.h"
+#include "recipes/lines.h"
 
 static void write_barrier(struct fake *fake, char *to, size_t size, const struct request *request)
 {

@@ -58,7 +58,7 @@ static inline struct slice slice_of(const char *text)
 struct names; /* names.h */
 struct claim; /* claim.h */
 struct lease; /* lease.h */
-struct task;  /* tasks/task.h */
+struct task;  /* recipes/task.h */
 
 /* ---- What the core is told once ------------------------------------------ */
 

@@ -40,7 +40,7 @@
     X(PEEK,    peek,    0,    0,    0,   0,    0,    0,    0) /* tell the holder and the time left */
 /* clang-format on */
 
-/* About what is said of a name, its barriers and its latch: a task asks (tasks/task.h), and no
+/* About what is said of a name, its barriers and its latch: a task asks (recipes/task.h), and no
  * claim knows of it.  Their scripts do not come with a whole hello, for few clients need them. */
 #define TASK_REQUESTS(X)                                                                           \
     X(ANNOUNCE, announce) /* say something, if the name holds the token */                         \

@@ -1,8 +1,8 @@
 /*
  * lines.h - texts of several lines, as masters list tokens.
  */
-#ifndef REDLOCK_CORE_TASKS_LINES_H
-#define REDLOCK_CORE_TASKS_LINES_H
+#ifndef REDLOCK_CORE_RECIPES_LINES_H
+#define REDLOCK_CORE_RECIPES_LINES_H
 
 #include "ground/names.h"
 

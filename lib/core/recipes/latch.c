@@ -1,5 +1,5 @@
 /*
- * latcher.c - makes a latch, arrives at it, waits until it is open, or asks how it stands.
+ * latch.c - makes a latch, arrives at it, waits until it is open, or asks how it stands.
  *
  * What masters keep of a latch outlasts everybody who has arrived, so it must outlast restarts of
  * masters too: a process counts only if it has got its record itself, and whoever has read a quorum
@@ -11,10 +11,7 @@
 #include "ground/token.h"
 #include "masters/logical.h"
 #include "masters/master.h"
-#include "tasks/latch_ask.h"
-#include "tasks/passage.h"
-#include "tasks/tally.h"
-#include "tasks/task.h"
+#include "recipes/latch.h"
 
 #define AFTER_ERROR MS(200)
 
@@ -52,13 +49,13 @@ struct task *latcher_new(struct engine *e, struct names *names, const struct lat
  * call is over: it would get a latch at which nobody has arrived. */
 void latcher_begin(struct engine *e, struct latcher *latcher)
 {
-    usec longest = latcher->call == LATCH_CREATE ? passage_lasts(e) : NEVER;
+    usec longest = latcher->call == LATCH_CREATE ? task_word_lasts(e) : NEVER;
     usec wait = latcher->wait < longest ? latcher->wait : longest;
     latcher->begun_at = latcher->tried_at = e->now;
     latcher->leaves_at = wait == NEVER ? NEVER : e->now + wait;
-    latcher->gives_up_at = wait == NEVER ? NEVER : latcher->leaves_at + passage_lasts(e);
+    latcher->gives_up_at = wait == NEVER ? NEVER : latcher->leaves_at + task_word_lasts(e);
     if (latcher->call == LATCH_CREATE) {
-        latcher->gives_up_at = e->now + passage_lasts(e);
+        latcher->gives_up_at = e->now + task_word_lasts(e);
         token_draw(e, latcher->record.id);
     }
     if (latcher->call == LATCH_ARRIVE && !latcher->arrival[0])
@@ -185,7 +182,7 @@ static enum latch_end judge(struct engine *e, struct latcher *latcher)
 static usec pause(struct engine *e, struct latcher *latcher)
 {
     unsigned doublings = latcher->again < AGAIN_DOUBLINGS ? latcher->again : AGAIN_DOUBLINGS;
-    usec took = e->now - latcher->tried_at, most = passage_lasts(e) / 8;
+    usec took = e->now - latcher->tried_at, most = task_word_lasts(e) / 8;
     usec longest = took < most >> doublings ? took << doublings : most;
     return engine_jitter(e, AGAIN_LEAST, longest > 2 * AGAIN_LEAST ? longest : 2 * AGAIN_LEAST);
 }

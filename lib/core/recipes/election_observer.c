@@ -1,5 +1,5 @@
 /*
- * observer.c - asks all masters what is said of a name, and hears their pushes.
+ * election_observer.c - asks all masters what is said of a name, and hears their pushes.
  */
 #include <stdio.h>
 
@@ -7,8 +7,8 @@
 #include "ground/sanity.h"
 #include "masters/master.h"
 #include "masters/subscription.h"
-#include "tasks/task.h"
-#include "tasks/verdict.h"
+#include "recipes/election.h"
+#include "recipes/election_verdict.h"
 
 #define LOOKS_SUBSCRIBED MS(5000) /* a push may be lost */
 #define LOOKS            MS(1000) /* where the master sends none, or does not answer well */

@@ -1,5 +1,7 @@
-#include "tasks/task.h"
+#include "recipes/task.h"
 
+#include "ground/mutant.h"
+#include "ground/quorum.h"
 #include "masters/master.h"
 
 struct task *task_new(struct engine *e, enum task_kind kind, size_t size, size_t each,
@@ -32,6 +34,18 @@ void task_send(struct engine *e, struct task *task, unsigned master, struct requ
     task->in_flight++;
     task->outstanding |= bit;
     master_send(e, master, request);
+}
+
+usec task_word_lasts(const struct engine *e)
+{
+    usec longest = MS(e->config.max_ttl_ms);
+    return longest / 2 - quorum_drift(longest, e->config.drift_ppm);
+}
+
+bool task_counts_on(const struct engine *e, unsigned master)
+{
+    return master_is_up(&e->masters[master]) &&
+           (!master_abstains(e, &e->masters[master]) || MUTANT(PARTY_QUARANTINED));
 }
 
 void task_wake_at(struct engine *e, struct task *task, usec at)

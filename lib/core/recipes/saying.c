@@ -1,4 +1,4 @@
-#include "tasks/saying.h"
+#include "recipes/saying.h"
 
 #include <string.h>
 

@@ -1,10 +1,10 @@
 /*
  * tasks.h - all tasks of an engine: what happens to the engine happens to each of them.
  */
-#ifndef REDLOCK_CORE_TASKS_TASKS_H
-#define REDLOCK_CORE_TASKS_TASKS_H
+#ifndef REDLOCK_CORE_RECIPES_TASKS_H
+#define REDLOCK_CORE_RECIPES_TASKS_H
 
-#include "tasks/task.h"
+#include "recipes/task.h"
 
 /* It begins, or was given something else to do. */
 void tasks_begin(struct engine *engine, struct task *task);

@@ -1,5 +1,5 @@
 /*
- * announcer.c - says a value on all masters while its lease holds their name.
+ * election.c - says a value on all masters while its lease holds their name.
  *
  * A master stores it only where the name holds the lease's token, and nothing later is said; it
  * forgets it when the validity that was left when it was asked is over.  So it is said again and
@@ -11,7 +11,7 @@
 #include "ground/sanity.h"
 #include "lease/view.h"
 #include "masters/master.h"
-#include "tasks/task.h"
+#include "recipes/election.h"
 
 #define SAID_AGAIN_MOST  MS(10000) /* so that a master that lost it says it again soon */
 #define SAID_AGAIN_LEAST MS(10)    /* as the validity comes to its end */

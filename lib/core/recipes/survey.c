@@ -1,5 +1,5 @@
 /*
- * surveyor.c - goes through the keys of each master, some at a time, for the names that are held or
+ * survey.c - goes through the keys of each master, some at a time, for the names that are held or
  * waited for.
  *
  * A master is asked on when the user has been told what it said, so no more than one answer of each
@@ -10,7 +10,7 @@
 
 #include "ground/sanity.h"
 #include "masters/master.h"
-#include "tasks/task.h"
+#include "recipes/survey.h"
 
 #define KEYS_MOST 250 /* that one request looks at: about a millisecond of the master */
 

@@ -1,12 +1,10 @@
-#include "tasks/latch_ask.h"
+#include "recipes/latch.h"
 
 #include <string.h>
 
 #include "ground/mutant.h"
 #include "masters/master.h"
 #include "masters/subscription.h"
-#include "tasks/passage.h"
-#include "tasks/tally.h"
 
 #define LOOKS_SUBSCRIBED MS(5000) /* a push may be lost */
 #define LOOKS            MS(1000) /* where the master sends none */
@@ -34,7 +32,7 @@ static void tally(struct engine *e, struct latcher *latcher, unsigned master)
 static usec ask_again_after(const struct engine *e, unsigned master)
 {
     usec looks = subscription_is_to_same_process(e, master) ? LOOKS_SUBSCRIBED : LOOKS;
-    usec lasts = passage_lasts(e) / 3;
+    usec lasts = task_word_lasts(e) / 3;
     return looks < lasts ? looks : lasts;
 }
 
@@ -79,7 +77,7 @@ static bool may_go(const struct engine *e, const struct latcher *latcher, unsign
 
 static bool is_missing(const struct engine *e, const struct latcher *latcher, unsigned master)
 {
-    return passage_counts(e, master) && latcher->at[master].none_since &&
+    return task_counts_on(e, master) && latcher->at[master].none_since &&
            !tally_has(e, latcher, master) && may_go(e, latcher, master, 0);
 }
 
@@ -214,7 +212,7 @@ void latch_ask_all(struct engine *e, struct latcher *latcher)
     if (e->now < latcher->grace_until && latcher->grace_until < next)
         next = latcher->grace_until;
     for (unsigned i = 0; i < e->config.masters; i++) {
-        if (!passage_counts(e, i) || latcher->task.outstanding >> i & 1)
+        if (!task_counts_on(e, i) || latcher->task.outstanding >> i & 1)
             continue;
         if (is_wanted(e, latcher, i))
             ask(e, latcher, i);
@@ -230,7 +228,7 @@ bool latch_is_answered(const struct engine *e, const struct latcher *latcher)
 {
     for (unsigned i = 0; i < e->config.masters; i++) {
         const struct master *master = &e->masters[i];
-        if (master_is_up(master) ? passage_counts(e, i) && (latcher->task.outstanding >> i & 1 ||
+        if (master_is_up(master) ? task_counts_on(e, i) && (latcher->task.outstanding >> i & 1 ||
                                                             is_wanted(e, latcher, i))
                                  : !master->tried || master_is_connecting(master))
             return false;
@@ -244,7 +242,7 @@ static bool all_were_heard(const struct engine *e, const struct latcher *latcher
     for (unsigned i = 0; i < e->config.masters; i++) {
         const struct master *master = &e->masters[i];
         const struct latched_at *at = &latcher->at[i];
-        if (master_is_up(master) ? passage_counts(e, i) && !at->answered && !at->paused_until
+        if (master_is_up(master) ? task_counts_on(e, i) && !at->answered && !at->paused_until
                                  : !master->tried || master_is_connecting(master))
             return false;
     }

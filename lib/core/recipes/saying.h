@@ -1,8 +1,8 @@
 /*
  * saying.h - something that is said of a name, in memory once for all who refer to it.
  */
-#ifndef REDLOCK_CORE_TASKS_SAYING_H
-#define REDLOCK_CORE_TASKS_SAYING_H
+#ifndef REDLOCK_CORE_RECIPES_SAYING_H
+#define REDLOCK_CORE_RECIPES_SAYING_H
 
 #include "ground/event.h"
 

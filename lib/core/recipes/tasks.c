@@ -1,10 +1,14 @@
-#include "tasks/tasks.h"
+#include "recipes/tasks.h"
 
 #include <string.h>
 
 #include "ground/sanity.h"
 #include "masters/master.h"
 #include "masters/subscription.h"
+#include "recipes/barrier.h"
+#include "recipes/election.h"
+#include "recipes/latch.h"
+#include "recipes/survey.h"
 
 /* ---- one task ------------------------------------------------------------------ */
 

@@ -1,5 +1,5 @@
 /*
- * party.c - arrives at a barrier on all masters, waits there until all parties have, and leaves.
+ * barrier.c - arrives at a barrier on all masters, waits there until all parties have, and leaves.
  *
  * A master counts it until its ttl is over, and opens when it counts enough parties at one time;
  * from then on it takes nobody off.  A party passes when enough parties are each on a quorum of
@@ -11,8 +11,7 @@
 #include "ground/token.h"
 #include "masters/master.h"
 #include "masters/subscription.h"
-#include "tasks/passage.h"
-#include "tasks/task.h"
+#include "recipes/barrier.h"
 
 #define AFTER_ERROR MS(200)
 
@@ -55,7 +54,7 @@ static enum errand errand_of(const struct party *party)
 /* What it said must not grow old while it waits. */
 static usec ask_again_after(const struct engine *e, const struct party *party)
 {
-    usec lasts = passage_lasts(e);
+    usec lasts = task_word_lasts(e);
     return (party->terms.ttl < lasts ? party->terms.ttl : lasts) / 3;
 }
 
@@ -127,7 +126,7 @@ static void ask_all(struct engine *e, struct party *party)
     else if (party->heard_until < next)
         next = party->heard_until;
     for (unsigned i = 0; i < e->config.masters; i++) {
-        if (!passage_counts(e, i) || party->task.outstanding >> i & 1)
+        if (!task_counts_on(e, i) || party->task.outstanding >> i & 1)
             continue;
         if (is_wanted(e, party, i))
             ask(e, party, i, errand_of(party));
@@ -144,7 +143,7 @@ static bool is_answered(const struct engine *e, const struct party *party)
 {
     for (unsigned i = 0; i < e->config.masters; i++) {
         const struct master *master = &e->masters[i];
-        if (master_is_up(master) ? passage_counts(e, i) &&
+        if (master_is_up(master) ? task_counts_on(e, i) &&
                                        (party->task.outstanding >> i & 1 || is_wanted(e, party, i))
                                  : !master->tried || master_is_connecting(master))
             return false;
@@ -188,7 +187,7 @@ static void begin_to_leave(struct engine *e, struct party *party, enum cause cau
     if (party->gives_up_at)
         return;
     party->cause = cause;
-    party->gives_up_at = e->now + passage_lasts(e);
+    party->gives_up_at = e->now + task_word_lasts(e);
 }
 
 static void judge_leaving(struct engine *e, struct party *party)
@@ -311,7 +310,7 @@ static void take(struct engine *e, struct party *party, unsigned master, const s
         party->others = reply->barrier.parties;
     usec until = party->heard_until;
     if (until != NEVER && !party->unheard && e->now < until)
-        until = passage_heard_until(e, party, until - passage_lasts(e));
+        until = passage_heard_until(e, party, until - task_word_lasts(e));
     party->heard_until = until;
 }
 

@@ -8,8 +8,8 @@
  *   A latcher makes a latch, arrives at it, waits until it is open, or asks how it stands.
  *   A surveyor learns which names are held or waited for on each master.
  */
-#ifndef REDLOCK_CORE_TASKS_VIEW_H
-#define REDLOCK_CORE_TASKS_VIEW_H
+#ifndef REDLOCK_CORE_RECIPES_VIEW_H
+#define REDLOCK_CORE_RECIPES_VIEW_H
 
 #include "ground/names.h"
 

@@ -1,11 +1,8 @@
-#include "tasks/tally.h"
-
+#include "recipes/latch.h"
 #include <string.h>
 
 #include "ground/mutant.h"
 #include "masters/master.h"
-#include "tasks/lines.h"
-#include "tasks/passage.h"
 
 /* ---- which masters count ------------------------------------------------------------ */
 
@@ -24,7 +21,7 @@ static bool says(const struct engine *e, const struct latcher *latcher, unsigned
                  const struct latch_record *record)
 {
     const struct latched_at *at = &latcher->at[master];
-    return passage_counts(e, master) && has_some(at) && are_same(&at->record, record);
+    return task_counts_on(e, master) && has_some(at) && are_same(&at->record, record);
 }
 
 bool tally_has(const struct engine *e, const struct latcher *latcher, unsigned master)
@@ -84,7 +81,7 @@ static bool is_known(const struct engine *e, const struct latcher *latcher, unsi
                      usec from)
 {
     const struct latched_at *at = &latcher->at[master];
-    return passage_counts(e, master) && at->stands != LATCHED_UNKNOWN && at->asked_at >= from;
+    return task_counts_on(e, master) && at->stands != LATCHED_UNKNOWN && at->asked_at >= from;
 }
 
 /* A master may be given what is made until it has answered. */
@@ -120,7 +117,7 @@ bool tally_is_gone(const struct engine *e, const struct latcher *latcher, usec f
 static bool is_of_another(const struct engine *e, const struct latcher *latcher, unsigned master)
 {
     const struct latched_at *at = &latcher->at[master];
-    return passage_counts(e, master) && has_some(at) &&
+    return task_counts_on(e, master) && has_some(at) &&
            strcmp(at->record.id, latcher->record.id) != 0;
 }
 
@@ -259,7 +256,7 @@ bool tally_is_shut(const struct engine *e, const struct latcher *latcher)
  * that is so long ago that it does not count. */
 static bool stands(const struct engine *e, usec asked_at)
 {
-    return asked_at && e->now < asked_at + passage_lasts(e);
+    return asked_at && e->now < asked_at + task_word_lasts(e);
 }
 
 bool tally_counts_arrival(const struct engine *e, const struct latcher *latcher)

@@ -1,10 +1,10 @@
 /*
- * verdict.h - what follows from what the masters have said to an observer.
+ * election_verdict.h - what follows from what the masters have said to an observer.
  */
-#ifndef REDLOCK_CORE_TASKS_VERDICT_H
-#define REDLOCK_CORE_TASKS_VERDICT_H
+#ifndef REDLOCK_CORE_RECIPES_VERDICT_H
+#define REDLOCK_CORE_RECIPES_VERDICT_H
 
-#include "tasks/task.h"
+#include "recipes/election.h"
 
 struct verdict {
     enum observed state; /* SAID, NOTHING or UNKNOWN */

@@ -1,4 +1,4 @@
-#include "tasks/lines.h"
+#include "recipes/lines.h"
 
 #include <string.h>
 

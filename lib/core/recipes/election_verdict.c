@@ -1,4 +1,4 @@
-#include "tasks/verdict.h"
+#include "recipes/election_verdict.h"
 
 #include "ground/mutant.h"
 #include "masters/master.h"

@@ -1,28 +1,14 @@
-#include "tasks/passage.h"
+#include "recipes/barrier.h"
 
 #include <string.h>
 
 #include "ground/mutant.h"
 #include "ground/quorum.h"
-#include "masters/master.h"
-#include "tasks/lines.h"
-
-usec passage_lasts(const struct engine *e)
-{
-    usec longest = MS(e->config.max_ttl_ms);
-    return longest / 2 - quorum_drift(longest, e->config.drift_ppm);
-}
-
-bool passage_counts(const struct engine *e, unsigned master)
-{
-    return master_is_up(&e->masters[master]) &&
-           (!master_abstains(e, &e->masters[master]) || MUTANT(PARTY_QUARANTINED));
-}
 
 /* What the master said was true not long ago. */
 static bool stands(const struct engine *e, const struct party *party, unsigned master)
 {
-    return passage_counts(e, master) && e->now < party->at[master].asked_at + passage_lasts(e);
+    return task_counts_on(e, master) && e->now < party->at[master].asked_at + task_word_lasts(e);
 }
 
 static unsigned count(const struct engine *e, const struct party *party, enum stand stand)
@@ -163,8 +149,8 @@ usec passage_heard_until(const struct engine *e, const struct party *party, usec
     usec answered[MASTERS_MAX];
     unsigned heard = 0;
     for (unsigned i = 0; i < e->config.masters; i++)
-        if (party->at[i].answered && passage_counts(e, i))
+        if (party->at[i].answered && task_counts_on(e, i))
             answered[heard++] = party->at[i].answered;
     usec latest = heard >= e->quorum ? quorum_ranked(answered, heard, e->quorum) : 0;
-    return (latest > since ? latest : since) + passage_lasts(e);
+    return (latest > since ? latest : since) + task_word_lasts(e);
 }

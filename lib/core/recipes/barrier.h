@@ -1,0 +1,96 @@
+/*
+ * barrier.h - a party at a barrier, and what follows from what the masters have said to it.
+ */
+#ifndef REDLOCK_CORE_RECIPES_BARRIER_H
+#define REDLOCK_CORE_RECIPES_BARRIER_H
+
+#include "recipes/lines.h"
+#include "recipes/task.h"
+
+/* What a master said of a barrier when it was asked last. */
+enum stand {
+    STAND_UNKNOWN,
+    STAND_WAITS,
+    STAND_OPEN,
+    STAND_PASSED,
+    STAND_GONE,  /* it counts us no more, and was not open */
+    STAND_OTHER, /* others wait there for another number of parties */
+    STAND_OVER   /* it counts nobody: that generation, or a later one, was passed */
+};
+
+/* What a party wants of the masters. */
+enum errand { ERRAND_NONE, ERRAND_ARRIVE, ERRAND_TELL_PASSED, ERRAND_DEPART };
+
+struct stood_at {
+    enum stand stand;
+    usec asked_at;       /* it was so at some time after that */
+    usec answered;       /* when the last question was asked that was answered well; 0: none */
+    usec due;            /* it is asked again then */
+    enum errand asked;   /* of the request that is outstanding */
+    enum errand carried; /* of the last one that was answered, well or not */
+    bool heard;          /* it has answered an arrival well */
+    bool has_counted;    /* it has counted the party */
+    int64_t latest;      /* OVER: the latest generation that was passed */
+    unsigned counted;    /* the most parties that it has told of */
+    struct lines tokens; /* OPEN: theirs */
+    char refusal[VOTE_TEXT_MAX]; /* the error that it answered the last arrival with, or "" */
+};
+
+struct party {
+    struct task task;
+    char token[TOKEN_MAX + 1];
+    size_t token_length;
+    struct barrier_terms terms;
+    usec leaves_at;       /* its time is over then */
+    usec gives_up_at;     /* likewise of leaving; 0: it does not leave */
+    usec heard_until;     /* a quorum was heard of so short a time ago; NEVER: it may be counted on
+                             less than a quorum of masters */
+    uint16_t touched;     /* masters (bits) that may count it */
+    bool comes_back;      /* it was here before, and may have been counted then */
+    bool was_open;        /* a master said that it is open */
+    bool unheard;         /* no quorum was heard of for too long */
+    bool tried;           /* all masters that can be asked have answered */
+    bool decided;         /* parties may pass; what follows is that a quorum is told */
+    bool hears;           /* what a quorum of masters had said counted when it ended */
+    int64_t latest;       /* OVER: the latest generation that was passed */
+    enum cause cause;     /* why it leaves */
+    unsigned others;      /* HELD: the number that others wait for */
+    enum passage passage; /* how it ended; NONE: not yet */
+    struct stood_at at[];
+};
+
+/* It is to begin: it waits from now on.  Draws its token if it has none. */
+void party_begin(struct engine *engine, struct party *party);
+void party_work(struct engine *engine, struct party *party);
+void party_hear(struct engine *engine, struct party *party, unsigned master,
+                const struct reply *reply);
+void party_forget(struct party *party, unsigned master);
+/* Something has changed on this master, or may have changed unheard. */
+void party_look(struct engine *engine, struct party *party, unsigned master);
+void party_leave(struct engine *engine, struct party *party, enum cause cause);
+void party_give_up(struct engine *engine, struct party *party);
+/* The masters need not count it any more. */
+void party_end(struct engine *engine, struct party *party);
+void party_free(struct engine *engine, struct party *party);
+bool party_tell(struct engine *engine, struct party *party, struct task_news *news);
+
+/* ---- barrier_passage.c ---------------------------------------------------------------- */
+
+/* Enough parties are each on a quorum of masters, or one has passed. */
+bool passage_is_decided(const struct engine *engine, const struct party *party);
+/* A quorum knows that it was passed. */
+bool passage_is_known(const struct engine *engine, const struct party *party);
+/* No quorum can have counted this party, and none will. */
+bool passage_is_left(const struct engine *engine, const struct party *party);
+/* So many masters wait for another number of parties that no quorum can count this one. */
+bool passage_is_barred(const struct engine *engine, const struct party *party);
+/* An honest master says that this generation is over, of which the party knows no more. */
+bool passage_is_over(const struct engine *engine, const struct party *party);
+/* If so: the latest generation that was passed, as far as an honest master knows. */
+int64_t passage_latest(const struct engine *engine, const struct party *party);
+/* What a quorum of masters said counts. */
+bool passage_hears_quorum(const struct engine *engine, const struct party *party);
+/* Until when the last hearing of a quorum counts; `since`: when it was first asked. */
+usec passage_heard_until(const struct engine *engine, const struct party *party, usec since);
+
+#endif
