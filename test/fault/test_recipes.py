@@ -1,9 +1,170 @@
 """A run of chaos with recipes: the checker condemns doctored records of electors, parties and arrivers, each
 for exactly the right reason, and what is struck of them excuses no lease."""
 
+import json
 import unittest
 
+import calls
+from judge import barriers, elections, latches
+from judge.barriers import Call as Passage
+from judge.latches import Call
 from test_check import BEGIN, MS, Case, at, lines
+
+
+class Elections(unittest.TestCase):
+    GOOD = {
+        "p1.1": ["100 leads 5 900\n", "120 announced 5\n", "130 told 5 p1.1\n", "300 valid 5 1100\n",
+                 "700 over 5\n", "720 told 6 p2.1\n"],
+        "p2.1": ["90 told 0\n", "131 told 5 p1.1\n", "701 leads 6 1500\n", "705 announced 6\n",
+                 "721 told 6 p2.1\n", "800 told -1\n", "810 told 6 p2.1\n", "820 va"],
+    }
+
+    def judged(self, records):
+        return elections.violations([elections.read(name, its) for name, its in records.items()])
+
+    def changed(self, process, old, new):
+        its = [line.replace(old, new) for line in self.GOOD[process]]
+        self.assertNotEqual(its, self.GOOD[process])
+        return self.judged({**self.GOOD, process: its})
+
+    def test_what_is_right(self):
+        self.assertEqual(self.judged(self.GOOD), [])
+
+    def test_two_leaders(self):
+        found, = self.changed("p1.1", "700 over 5", "702 over 5")
+        self.assertIn("counts itself the leader until 702", found)
+        self.assertIn("until 1100", self.changed("p1.1", "700 over 5", "700 told 5 p1.1")[0])
+        third = {"p3.1": ["1050 leads 7 1090\n"], "p2.1": [*self.GOOD["p2.1"][:-1], "850 over 6\n"]}
+        found = self.judged({**self.GOOD, "p1.1": ["100 leads 5 1100\n", "120 announced 5\n"], **third})
+        self.assertEqual([it.split()[0] for it in found], ["p2.1", "p3.1"])
+
+    def test_one_whose_validity_has_ended_may_learn_that_late(self):
+        its = [line.replace("5 1100", "5 650").replace("700 over", "705 over") for line in self.GOOD["p1.1"]]
+        self.assertEqual(self.judged({**self.GOOD, "p1.1": its}), [])
+
+    def test_a_term_that_does_not_grow(self):
+        self.assertTrue(any("with term 4 after 5" in it for it in self.changed("p2.1", " 6", " 4")))
+
+    def test_an_observer_that_goes_back(self):
+        found, = self.changed("p2.1", "810 told 6 p2.1", "810 told 5 p1.1")
+        self.assertIn("term 5 after 6", found)
+
+    def test_what_nobody_announced(self):
+        self.assertIn("is told blue of term 5", self.changed("p2.1", "told 5 p1.1", "told 5 blue")[0])
+        self.assertIn("of term 9", self.changed("p2.1", "721 told 6", "721 told 9")[0])
+
+
+class Barriers(unittest.TestCase):
+    GOOD = [Passage(0, "w1.1", 100, 300, "passed"), Passage(0, "w2.1", 110, None, "killed"),
+            Passage(0, "w2.2", 200, 310, "passed"), Passage(0, "w3.1", 120, 180, "undecided"),
+            Passage(0, "w3.1", 190, 305, "passed"), Passage(1, "w1.1", 400, 500, "passed"),
+            Passage(1, "w2.1", 410, 510, "passed"), Passage(1, "w3.1", 450, 505, "passed")]
+
+    def judged(self, passages):
+        return barriers.violations(passages, 3, 2, {"w1", "w2", "w3"})
+
+    def changed(self, index, **what):
+        passages = list(self.GOOD)
+        passages[index] = passages[index]._replace(**what)
+        return self.judged(passages)
+
+    def test_what_is_right(self):
+        self.assertEqual(self.judged(self.GOOD), [])
+
+    def test_early(self):
+        self.assertIn("by 2 of 3 parties", self.changed(7, begun=501)[0])
+        more = [*self.GOOD, Passage(2, "w1.1", 600, 610, "passed")]
+        self.assertIn("generation 2 was passed at 610 by 1 of 3", self.judged(more)[0])
+
+    def test_left_behind(self):
+        self.assertEqual(self.changed(7, outcome="undecided"), ["generation 1 left ['w3'] behind"])
+        self.assertEqual(len(self.judged(self.GOOD[:5])), 1)
+
+    def test_told_otherwise(self):
+        found = self.changed(7, outcome="not-passed")
+        self.assertIn("generation 1 was passed, and ['w3.1'] are told that they did not", found)
+
+    def test_one_more_may_leave(self):
+        self.assertEqual(self.judged([*self.GOOD, Passage(1, "w1.9", 400, 600, "not-passed")]), [])
+
+    def test_an_answer_to_no_call(self):
+        for answer in ("told 2 party-2.1 passed", "told 2 party-2.2 unheard-of"):
+            self.assertRaises(ValueError, barriers.read, ["100 arrives 2 party-2.2\n", f"110 {answer}\n"])
+
+    def test_messages_come_before_an_answer(self):
+        output = "".join(json.dumps(told) + "\n" for told in (
+            {"event": "log", "text": "waits"}, {"ok": False, "undecided": True, "token": "T"}))
+        self.assertEqual(calls.barrier_told(69, output), ("undecided", "T"))
+        self.assertEqual(calls.barrier_told(69, output.replace("true", "false")), ("not-passed", None))
+
+
+class Latches(unittest.TestCase):
+    L = "latch-0"
+    GOOD = [Call(L, "create", "maker", 10, 20, "made", None), Call(L, "arrive", "a", 100, 200, "arrived", 1),
+            Call(L, "count", "c", 110, 190, "shut", 0), Call(L, "wait", "w", 120, 180, "shut", 1),
+            Call(L, "arrive", "b", 210, None, "killed", None), Call(L, "arrive", "b", 300, 400, "undecided", None),
+            Call(L, "count", "c", 310, 390, "shut", 2), Call(L, "arrive", "b", 410, 500, "arrived", 2),
+            Call(L, "wait", "w", 190, 650, "open", 3), Call(L, "arrive", "c", 510, 600, "open", 3),
+            Call(L, "count", "c", 590, 640, "shut", 2), Call(L, "count", "c", 700, 720, "open", 3)]
+    EARLY, WAITED, LAST, MEANWHILE, LATE = 2, 8, 9, 10, 11
+
+    def judged(self, its, finished=(L,)):
+        return latches.violations(its, 3, {"w"}, finished)
+
+    def changed(self, index, **what):
+        its = list(self.GOOD)
+        its[index] = its[index]._replace(**what)
+        return self.judged(its)
+
+    def condemned(self, found, *says):
+        self.assertEqual(len(found), len(says), found)
+        for text, violation in zip(says, found):
+            self.assertIn(text, violation)
+
+    def test_what_is_right(self):
+        self.assertEqual(self.judged(self.GOOD), [])
+
+    def test_open_too_early(self):
+        self.condemned(self.changed(self.WAITED, ended=505), "open at 505 for 2 of 3",
+                       "open at 505, and c is told that it is not at 640", "w is told of 3 arrivals at 505")
+
+    def test_what_was_begun_twice_is_one_arrival(self):
+        self.condemned(self.changed(self.LAST, who="b"), "open at 600 for 2 of 3", "w is told of 3 arrivals",
+                       "b is told of 3 arrivals", "c is told of 3 arrivals", "1 arrivals are not counted")
+
+    def test_shut_after_open(self):
+        self.condemned(self.changed(self.LATE, outcome="shut"), "open at 600, and c is told that it is not at 720")
+        self.condemned(self.judged([*self.GOOD, Call(self.L, "arrive", "d", 700, 800, "arrived", 3)]),
+                       "open at 600, and d is told that it is not at 800")
+
+    def test_who_asked_before_may_be_told_that_it_is_not(self):
+        self.assertEqual(self.changed(self.LATE, outcome="shut", begun=600), [])
+
+    def test_counted_too_many(self):
+        self.condemned(self.changed(self.EARLY, arrived=2), "c is told of 2 arrivals at 190")
+
+    def test_counted_too_few(self):
+        self.condemned(self.changed(self.LATE, arrived=2), "c is told of 2 arrivals at 720, not 3")
+        self.condemned(self.changed(self.MEANWHILE, arrived=1), "c is told of 1 arrivals at 640, not 2")
+
+    def test_gone(self):
+        self.condemned(self.changed(self.LATE, outcome="gone", arrived=None), "c is told at 720 that it is gone")
+        self.assertEqual(self.judged([*self.GOOD, Call(self.L, "arrive", "d", 19, 30, "gone", None)]), [])
+
+    def test_somebody_is_not_counted(self):
+        self.condemned(self.changed(self.LAST, outcome="undecided", arrived=None), "1 arrivals are not counted")
+
+    def test_left_behind(self):
+        self.condemned(self.changed(self.WAITED, outcome="undecided", arrived=None), "left ['w'] behind")
+
+    def test_each_latch_is_judged_by_its_own_records(self):
+        other = [*self.GOOD, Call("latch-1", "count", "c", 800, 810, "open", 3)]
+        self.condemned(self.judged(other, ("latch-0", "latch-1")), "latch-1 was open at 810 for 0 of 3",
+                       "latch-1: c is told of 3", "latch-1: 3 arrivals are not counted", "latch-1 left ['w'] behind")
+
+    def test_one_that_is_not_finished(self):
+        self.assertEqual(self.judged([*self.GOOD, Call("latch-1", "create", "c", 800, 810, "made", None)]), [])
+        self.condemned(self.judged(self.GOOD, ("latch-0", "latch-1")), "latch-1: 3 arrivals", "latch-1 left ['w']")
 
 
 class Recipes(Case):
@@ -30,10 +191,10 @@ class Recipes(Case):
     @staticmethod
     def arrivals(place, made, later):
         """Each call takes 20 ms, and the other one's calls are beside these."""
-        calls = [("create", place, made, -1),
-                 *(("arrive", f"{place}.{which}", "arrived", 2 * which + 1) for which in range(3)),
-                 ("wait", place, "shut", 6), ("arrive", f"{place}.3", "open", 8), ("wait", place, "open", 8)]
-        return [fact for number in range(2) for k, (action, who, *told) in enumerate(calls) for fact in (
+        its = [("create", place, made, -1),
+               *(("arrive", f"{place}.{which}", "arrived", 2 * which + 1) for which in range(3)),
+               ("wait", place, "shut", 6), ("arrive", f"{place}.3", "open", 8), ("wait", place, "open", 8)]
+        return [fact for number in range(2) for k, (action, who, *told) in enumerate(its) for fact in (
             [1000 * number + 100 + 30 * k + later, "asks", f"latch-{number}", action, who],
             [1000 * number + 120 + 30 * k + later, "told", f"latch-{number}", action, who, *told])]
 
@@ -45,8 +206,6 @@ class Recipes(Case):
                             for label, facts in self.facts.items()}
         return super().judge()
 
-
-class Sound(Recipes):
     def test_a_sound_record(self):
         told = self.assert_well()["recipes"]
         self.assertEqual((told["elections"]["terms"], told["elections"]["answers to observers"]), (2, 4))
@@ -70,93 +229,44 @@ class Sound(Recipes):
         del self.facts["elector-1.2"]
         self.assert_well()
 
-    def test_a_barrier_after_those_that_all_must_pass(self):
-        self.facts["party-1"].append([1000, "arrives", 3, "party-1.3"])
-        self.assert_well()
-
-
-class Elections(Recipes):
-    def test_two_leaders(self):
+    def test_what_each_judge_says_is_told(self):
         self.change("elector-1", 2, 1500, "valid", 5, at(2601))
         self.assert_condemned("elections", "elector-1 counts itself the leader", 1)
-
-    def test_terms_that_shrink(self):
-        self.facts["elector-1"] += [[9600, "leads", 4, at(9700)]]
-        self.assert_condemned("elections", "with term 4 after 6", 1)
-
-    def test_an_observer_that_goes_back(self):
-        self.change("elector-3", 2, 9400, "told", 5, "elector-1")
-        self.assert_condemned("elections", "elector-3 is told term 5 after 6", 1)
+        self.change("elector-1", 2, 1500, "valid", 5, at(2500))
+        self.change("party-2", 5, 890, "told", 2, "party-2.2", "undecided")
+        self.assert_condemned("barriers", "generation 2 left ['party-2'] behind", 1)
+        self.change("party-2", 5, 890, "told", 2, "party-2.2", "passed")
+        self.change("arriver-2", 27, 1305, "told", "latch-1", "wait", "arriver-2", "undecided", -1)
+        self.assert_condemned("latches", "latch-1 left ['arriver-2'] behind", 1)
 
     def test_one_that_is_missing(self):
         del self.facts["elector-3"]
         self.assert_condemned("few", "2 places of kind elector, not 3", 1)
 
-
-class Barriers(Recipes):
-    def test_passed_early(self):
-        self.change("party-2", 4, 891, "arrives", 2, "party-2.2")
-        self.change("party-2", 5, 892, "told", 2, "party-2.2", "passed")
-        self.assert_condemned("barriers", "by 1 of 2 parties", 2)
-
-    def test_passed_early_after_those_that_all_must_pass(self):
-        self.facts["party-1"] += [[1000, "arrives", 3, "party-1.3"], [1010, "told", 3, "party-1.3", "passed"]]
-        self.assert_condemned("barriers", "generation 3 was passed", 2)
-
-    def test_left_behind(self):
-        self.change("party-2", 5, 890, "told", 2, "party-2.2", "undecided")
-        self.assert_condemned("barriers", "generation 2 left ['party-2'] behind", 1)
-
-    def test_told_otherwise(self):
-        self.change("party-2", 5, 890, "told", 2, "party-2.2", "not-passed")
-        self.facts["party-2"] += [[891, "arrives", 2, "party-2.9"], [899, "told", 2, "party-2.9", "passed"]]
-        self.assert_condemned("barriers", "are told that they did not", 1)
-
-    def test_an_answer_to_no_call(self):
+    def test_a_record_that_means_nothing(self):
         self.change("party-2", 5, 890, "told", 2, "party-2.1", "passed")
         self.assert_condemned("malformed", "records of kind party", 1)
-        self.change("party-2", 5, 890, "told", 2, "party-2.2", "unheard-of")
-        self.assert_condemned("malformed", "records of kind party", 1)
 
-
-class Latches(Recipes):
-    """The second one, at 1100 ms, is in the lines from 14 on."""
-
-    def test_open_early(self):
-        self.change("arriver-2", 24, 1271, "asks", "latch-1", "arrive", "arriver-2.3")
-        self.assert_condemned("latches", "for 7 of 8 arrivals", 2)
-
-    def test_shut_again(self):
-        self.facts["arriver-1"] += [[2000, "asks", "latch-1", "count", "arriver-1"],
-                                    [2005, "told", "latch-1", "count", "arriver-1", "shut", 8]]
-        self.assert_condemned("latches", "is told that it is not", 1)
-
-    def test_counted_wrongly(self):
-        self.change("arriver-1", 19, 1180, "told", "latch-1", "arrive", "arriver-1.1", "arrived", 5)
-        self.assert_condemned("latches", "arriver-1.1 is told of 5 arrivals", 1)
-        self.change("arriver-1", 19, 1180, "told", "latch-1", "arrive", "arriver-1.1", "arrived", 1)
-        self.assert_condemned("latches", "arriver-1.1 is told of 1 arrivals", 1)
-
-    def test_gone(self):
-        self.change("arriver-2", 23, 1245, "told", "latch-1", "wait", "arriver-2", "gone", -1)
-        self.assert_condemned("latches", "that it is gone", 1)
-
-    def test_left_behind(self):
-        self.change("arriver-2", 27, 1305, "told", "latch-1", "wait", "arriver-2", "undecided", -1)
-        self.assert_condemned("latches", "latch-1 left ['arriver-2'] behind", 1)
-
-    def test_one_that_is_not_finished(self):
-        self.facts["arriver-1"] += [[2000, "asks", "latch-2", "create", "arriver-1"],
-                                    [2005, "told", "latch-2", "create", "arriver-1", "made", -1]]
+    def test_what_all_must_have_finished(self):
+        self.facts["party-1"].append([1000, "arrives", 3, "party-1.3"])
         self.assert_well()
-
-    def test_one_that_nobody_finished(self):
         for label in ("arriver-1", "arriver-2"):
             del self.facts[label][14:]
         self.assert_condemned("latches", "latch-1: 8 arrivals are not counted", 2)
 
+    def test_a_takeover_that_takes_too_long(self):
+        """From the strike at 1600 to the announcement at 2610. Others were not leading, or led on."""
+        self.record.fault("killed", "elector-1", 500, 600)
+        self.record.fault("stopped", "elector-1", 1200, 1300)
+        self.record.fault("stopped", "elector-1", 1600, 2555)
+        self.record.fault("killed", "elector-1", 2560, 2570)
+        self.record.fault("stopped", "elector-2", 3000, 3500)
+        self.record.run["takeover_ms"] = 1010
+        told = self.assert_well()["recipes"]["elections"]
+        self.assertEqual((told["leaders struck"], told["ms to the next in the median"]), (1, 1010))
+        self.record.run["takeover_ms"] = 1009
+        self.assert_condemned("elections", "followed after 1010 ms in the median, not 1009", 1)
 
-class Leases(Recipes):
     def test_a_struck_party_excuses_no_lease(self):
         self.record.fault("stopped", "party-1", 1000, 3000)
         told = self.assert_well()

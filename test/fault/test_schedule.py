@@ -13,7 +13,7 @@ from chaos.profiles import PROFILES, TOLERATED, WRONG  # noqa: E402
 
 SEEDS = range(20)
 SIZES = (3, 5)
-FIVE_ONLY = ("moving", "recipes", "turns", "wrong")
+FIVE_ONLY = ("barriers", "latches", "moving", "recipes", "turns", "wrong")
 
 
 def draw(name, seed=1, masters=5):
@@ -141,7 +141,7 @@ class Alone(unittest.TestCase):
 
 
 class Moving(unittest.TestCase):
-    NAMES = ("moving", "recipes")
+    NAMES = ("barriers", "latches", "moving", "recipes")
 
     def drawn(self):
         return [(name, of_masters(drawn(name, seed))) for name in self.NAMES for seed in SEEDS]
@@ -166,11 +166,22 @@ class Moving(unittest.TestCase):
 
 class Recipes(unittest.TestCase):
     def test_all_are_struck_in_all_ways(self):
-        for name, seed in ((name, seed) for name in ("recipes", "tokens") for seed in SEEDS):
+        for name, seed in ((name, seed) for name in ("barriers", "latches", "recipes", "tokens") for seed in SEEDS):
             profile = PROFILES[name]
             seen = {(fault.kind, fault.targets[0].split("-")[0]) for fault in drawn(name, seed)}
             for kind in ("worker", *dict(profile.recipes)):
                 self.assertEqual({how for how, whom in seen if whom == kind}, set(profile.of_workers))
+
+
+class Leaders(unittest.TestCase):
+    def test_who_leads_is_struck_in_all_ways(self):
+        """One that is stopped wakes when its lease is over."""
+        for seed in SEEDS:
+            faults = drawn("elections", seed)
+            self.assertEqual({fault.targets for fault in faults}, {(schedule.LEADER,)})
+            self.assertEqual({fault.kind for fault in faults}, set(PROFILES["elections"].of_workers))
+            self.assertGreater(min(fault.lasts for fault in faults if fault.kind == "stopped"),
+                               PROFILES["elections"].ttl_ms / 1000)
 
 
 class Older(unittest.TestCase):

@@ -46,6 +46,7 @@ class Profile:
     apart_s: float = 0.3  # one votes again, and then the next goes down
     spared: int = 0  # workers that live as long as the run, and must not grow
     longest_ms: int = 0
+    takeover_ms: int = 0  # the most in the median from a strike at a leader to the next announcement
     availability: int = 0
 
     @property
@@ -107,6 +108,17 @@ PROFILES = {profile.name: profile for profile in (
             recipes=(("elector", 3), ("party", 5), ("arriver", 4)), shape="moving", gap_s=(0.3, 1.2),
             apart_s=1.5,  # a latch is mended on a master that votes again within a second
             of_masters=(*kinds.CRASHES, "frozen"), of_workers=tuple(kinds.WORKERS)),
+    Profile("elections", "whoever leads is killed, or stopped until its lease is over, again and again",
+            workers=2, names=1, holders=100, recipes=(("elector", 5),), shape="leaders", gap_s=(1.2, 2.2),
+            of_workers=("killed", "stopped"), takeover_ms=2000),
+    Profile("barriers", "eight meet again and again, on masters that persist; two are down at any one time",
+            workers=2, names=1, ttl_ms=2000, skew_ms=COMMAND_SKEW_MS, holders=100, persist=True,
+            recipes=(("party", 8),), shape="moving", gap_s=(0.3, 1.2), of_masters=("crashed", "emptied", "frozen"),
+            of_workers=tuple(kinds.WORKERS)),
+    Profile("latches", "ten arrive again and again, on masters that persist; two are down at any one time",
+            workers=2, names=1, ttl_ms=2000, skew_ms=COMMAND_SKEW_MS, holders=100, persist=True,
+            recipes=(("arriver", 10),), shape="moving", gap_s=(0.3, 1.2), apart_s=1.5,
+            of_masters=("crashed", "emptied", "frozen"), of_workers=tuple(kinds.WORKERS)),
     Profile("tokens", "leases go by their tokens beside others; masters come back from older data, also a quorum",
             workers=2, names=2, ttl_ms=2500, skew_ms=COMMAND_SKEW_MS, holders=200, recipes=(("bearer", 6),),
             shape="older", gap_s=(1.0, 3.5), of_masters=("rolled-back", "frozen"), of_workers=tuple(kinds.WORKERS)),

@@ -3,10 +3,7 @@ tokens, beside the workers, and are struck as these are. Each kind is a class he
 
 import os
 
-from barriers import judge as barriers
-from elections import judge as elections
-from latches import judge as latches
-
+from judge import barriers, elections, latches
 from tokens import judge as tokens
 
 from .process import now_us, until
@@ -25,14 +22,15 @@ class Elector(Worker):
         return [self.program, self.name_of, self.options.ttl_ms, label, self.folder / label,
                 self.options.max_ttl_ms]
 
+    def leads(self):
+        """It has announced, and its term is not over."""
+        return any(term.announced and term.end > now_us() for lines in self.lines()[-1:]
+                   for term in elections.read(self.name, lines).terms)
+
     @staticmethod
     def settle(electors):
-        """Steps, until one has announced that it leads, and does so still."""
-        def is_led():
-            terms = [term for it in electors for lines in it.lines()[-1:]
-                     for term in elections.read(it.name, lines).terms]
-            return any(term.announced and term.end > now_us() for term in terms)
-        yield from until(is_led, "nobody leads, though all masters are up")
+        """Steps, until one leads."""
+        yield from until(lambda: leaders(electors), "nobody leads, though all masters are up")
         return {}
 
 
@@ -110,6 +108,11 @@ class Bearer(Worker):
 
 
 KINDS = {it.kind: it for it in (Elector, Party, Arriver, Bearer)}
+
+
+def leaders(workers):
+    """The names of the electors that lead: one, or none."""
+    return tuple(it.name for it in workers if it.kind == Elector.kind and it.leads())
 
 
 def watched(many):

@@ -8,6 +8,7 @@ from . import kinds
 TAIL_S = 1.0  # before the end, without faults
 SLACK_S = 0.5  # a fault may come this much late
 ALL = 99
+LEADER = "leader"  # a target: the elector that leads when it is struck
 TOGETHER = (1, 1, 1, 1, 1, 2, 2, 3, ALL)  # masters or workers struck at once
 
 LASTS_S = {
@@ -117,7 +118,8 @@ def scattered(cast):
     profile = cast.profile
     return [*masters_struck(cast),
             *spread(cast, profile.of_workers, workers_struck),
-            *spread(cast, profile.of_links, links_struck)]
+            *spread(cast, profile.of_links, links_struck),
+            *processes_of_recipes_struck(cast)]
 
 
 def masters_struck(cast):
@@ -187,6 +189,10 @@ def recipes_struck(cast, _kind):
     return [(each,) for each in cast.some(cast.recipes)]
 
 
+def processes_of_recipes_struck(cast):
+    return spread(cast, cast.profile.of_workers, recipes_struck) if cast.recipes else []
+
+
 def links_struck(cast, kind):
     """All links of one node, or, as only cuts can be that fine, any links of one worker."""
     worker, master = cast.draw.choice(cast.workers), cast.draw.choice(cast.masters)
@@ -239,8 +245,7 @@ def moving(cast):
         faults.append(Fault(at, kind, (master,), end - at,
                             detail(cast.draw, kind, profile)))
         down = [*down, master][-2:]
-    faults += spread(cast, profile.of_workers, workers_struck)
-    return faults + (spread(cast, profile.of_workers, recipes_struck) if cast.recipes else [])
+    return faults + spread(cast, profile.of_workers, workers_struck) + processes_of_recipes_struck(cast)
 
 
 def silence_after(profile, kind):
@@ -284,8 +289,23 @@ def older(cast):
         if cast.draw.random() < DEAF_SHARE:
             faults.append(Fault(at - age, "frozen", (deaf,), age + down + cast.draw.uniform(*DEAF_S)))
         at = end + OLDER_AGE_S[1] + cast.draw.uniform(*APART_S)
-    return (faults + spread(cast, cast.profile.of_workers, workers_struck)
-            + spread(cast, cast.profile.of_workers, recipes_struck))
+    return faults + spread(cast, cast.profile.of_workers, workers_struck) + processes_of_recipes_struck(cast)
 
 
-SHAPES = {"scattered": scattered, "alone": alone, "moving": moving, "turns": turns, "older": older}
+# ---- leaders: whoever leads at that moment -----------------------------------------------------
+
+
+def leaders(cast):
+    """A stop is longer than what is left of the lease."""
+    faults, at, ttl_s = [], cast.gap(), cast.profile.ttl_ms / 1000
+    while True:
+        kind = cast.draw.choice(cast.profile.of_workers)
+        lasted = cast.draw.uniform(1.2 * ttl_s, 2.2 * ttl_s) if kind == "stopped" else lasts(cast.draw, kind)
+        if at + lasted > cast.end:
+            return faults
+        faults.append(Fault(at, kind, (LEADER,), lasted))
+        at += lasted + cast.gap()
+
+
+SHAPES = {"scattered": scattered, "alone": alone, "moving": moving, "turns": turns, "older": older,
+          "leaders": leaders}

@@ -9,6 +9,7 @@ import signal
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from . import kinds, masters, network, recipes, schedule, workers
@@ -148,14 +149,19 @@ class Stage:
 
     def strike(self, fault, moment):
         """An earlier fault of the target may take longer to mend than was planned."""
-        busy = self.struck if fault.kind in kinds.SOLITARY else self.struck & set(fault.targets)
-        if not busy:
-            self.begin_fault(fault)
+        targets = self.aimed(fault)
+        busy = self.struck if fault.kind in kinds.SOLITARY else self.struck & set(targets)
+        if targets and not busy:
+            self.begin_fault(replace(fault, targets=targets))
         elif time.monotonic() < moment + schedule.SLACK_S:
             self.at(time.monotonic() + POLL_S, lambda: self.strike(fault, moment))
         else:
-            print(f"chaos: left out: {fault.kind} {' '.join(fault.targets)}: the fault before "
-                  "is not over", file=sys.stderr)
+            why = "the fault before is not over" if targets else "nobody leads"
+            print(f"chaos: left out: {fault.kind} {' '.join(fault.targets)}: {why}", file=sys.stderr)
+
+    def aimed(self, fault):
+        """The targets by their names; none if it is aimed at who leads, and nobody does."""
+        return recipes.leaders(self.workers.values()) if fault.targets == (schedule.LEADER,) else fault.targets
 
     def begin_fault(self, fault):
         self.struck |= set(fault.targets)
@@ -248,7 +254,8 @@ class Stage:
                  "skew_ms": profile.skew_ms, "spare": profile.spare,
                  "quarantine_ms": profile.quarantine_ms,
                  "begin": self.began, "end": self.ended, "holders": given.holders,
-                 "longest_ms": profile.longest_ms, "availability": given.availability,
+                 "longest_ms": profile.longest_ms, "takeover_ms": profile.takeover_ms,
+                 "availability": given.availability,
                  "grown": given.grown, "permits": profile.permits, "least_use": given.least_use,
                  "recipes": ",".join(f"{kind}={many}" for kind, many in profile.recipes), **self.settled}
         (self.folder / "run").write_text("".join(f"{k} {v}\n" for k, v in facts.items()),

@@ -3,22 +3,25 @@ its processes alone: a kind more is a row of KINDS, and a class of chaos/recipes
 
 import re
 from collections import Counter
+from statistics import median
 
-from barriers import judge as barriers
-from elections import judge as elections
-from latches import judge as latches
-from latches.call import EACH
+from calls import EACH, OF_BARRIERS, OF_LATCHES
 from tokens import judge as tokens
 from tokens import keys as token_keys
+
+from . import barriers, elections, latches
 
 LIFE = re.compile(r"([a-z]+-\d+)(?:\.(\d+))?$")
 
 
-def judge_elections(lives, _trial):
+def judge_elections(lives, trial):
     """The figures, and the violations."""
     records = [elections.read(label, lines) for label, _, lines in lives]
-    return {"terms": sum(len(it.terms) for it in records),
-            "answers to observers": sum(len(it.told) for it in records)}, elections.violations(records)
+    taken_ms = list(elections.takeovers(records, trial.faults.of_recipes))
+    return ({"terms": sum(len(it.terms) for it in records),
+             "answers to observers": sum(len(it.told) for it in records), "leaders struck": len(taken_ms),
+             "ms to the next in the median": round(median(taken_ms or [0]))},
+            [*elections.violations(records), *elections.slow(taken_ms, trial.run.takeover_ms)])
 
 
 def judge_barriers(lives, trial):
@@ -27,7 +30,7 @@ def judge_barriers(lives, trial):
     workers = {f"party-{number}" for number in range(1, many + 1)}
     of = Counter(call.outcome for call in calls)
     return ({"barriers": min(sum(call.outcome == "passed" for call in calls) // many, trial.run.generations),
-             **{outcome: of[outcome] for outcome in (*barriers.OUTCOMES, "killed")}},
+             **{outcome: of[outcome] for outcome in (*OF_BARRIERS, "killed")}},
             barriers.violations(calls, many, trial.run.generations, workers))
 
 
@@ -38,7 +41,7 @@ def judge_latches(lives, trial):
     finished = {f"latch-{number}" for number in range(trial.run.latches)}
     of = Counter(call.outcome for call in calls)
     return ({"latches": len({call.latch for call in calls if call.outcome == "open"}),
-             **{outcome: of[outcome] for outcome in (*latches.OUTCOMES, "killed")}},
+             **{outcome: of[outcome] for outcome in (*OF_LATCHES, "killed")}},
             latches.violations(calls, EACH * many, places, finished))
 
 

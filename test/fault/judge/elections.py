@@ -1,6 +1,7 @@
 """Judges a run of elections from the records of its processes alone."""
 
 from dataclasses import dataclass, field
+from statistics import median
 
 
 @dataclass
@@ -88,7 +89,19 @@ def violations(records):
     return found
 
 
-def median(numbers):
-    ordered = sorted(numbers)
-    half = len(ordered) // 2
-    return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
+def takeovers(records, faults):
+    """In ms, from when a leader was killed, or stopped until it led no more, to when the next one has announced."""
+    terms = [term for record in records for term in record.terms if term.announced]
+    for fault in faults:
+        for led in terms:
+            is_struck = (led.process.split(".")[0] == fault.target and led.announced <= fault.begin < led.end
+                         and (fault.kind == "killed" or fault.kind == "stopped" and led.end <= fault.end))
+            after = [term.announced for term in terms if term.announced > fault.begin]
+            if is_struck and after:
+                yield (min(after) - fault.begin) / 1000
+
+
+def slow(taken_ms, most_ms):
+    """In the median, if there is a limit."""
+    if most_ms and taken_ms and median(taken_ms) > most_ms:
+        yield f"a leader was followed after {median(taken_ms):.0f} ms in the median, not {most_ms}"

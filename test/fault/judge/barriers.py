@@ -7,7 +7,7 @@ GENERATION PARTY` and `ENDED told GENERATION PARTY OUTCOME`.
 
 from collections import namedtuple
 
-from .party import OUTCOMES
+from calls import OF_BARRIERS
 
 Call = namedtuple("Call", "generation party begun ended outcome")
 
@@ -23,7 +23,7 @@ def read(lines):
             calls.append(Call(int(words[0]), words[1], int(at), None, "killed"))
         elif fact == "told":
             last = calls[-1] if calls else None
-            if words[2] not in OUTCOMES or not last or last[:2] != (int(words[0]), words[1]):
+            if words[2] not in OF_BARRIERS or not last or last[:2] != (int(words[0]), words[1]):
                 raise ValueError(line.strip())
             calls[-1] = last._replace(ended=int(at), outcome=words[2])
     return calls

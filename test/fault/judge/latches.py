@@ -8,7 +8,7 @@ of a call that was killed. In a file these are two lines, `BEGUN asks LATCH ACTI
 
 from collections import namedtuple
 
-from .call import OUTCOMES
+from calls import OF_LATCHES
 
 Call = namedtuple("Call", "latch action who begun ended outcome arrived")
 
@@ -24,23 +24,23 @@ def read(lines):
             calls.append(Call(*words, int(at), None, "killed", None))
         elif fact == "told":
             last = calls[-1] if calls else None
-            if words[3] not in OUTCOMES or not last or list(last[:3]) != words[:3]:
+            if words[3] not in OF_LATCHES or not last or list(last[:3]) != words[:3]:
                 raise ValueError(line.strip())
             arrived = int(words[4])
             calls[-1] = last._replace(ended=int(at), outcome=words[3], arrived=arrived if arrived >= 0 else None)
     return calls
 
 
-def violations(calls, arrivals, waiters, finished=None):
+def violations(calls, arrivals, waiters, finished):
     """Each latch had to open for so many arrivals, and each of these waiters had to be told of those
-    that had to be finished; None: of all."""
-    found, of = [], {latch: [] for latch in finished or ()}
+    that had to be finished."""
+    found, of = [], {latch: [] for latch in finished}
     for call in calls:
         of.setdefault(call.latch, []).append(call)
     for latch, its in sorted(of.items()):
         for rule in (early, shut_again, miscounted, forgotten, gone):
             found += rule(latch, its, arrivals)
-        if finished is None or latch in finished:
+        if latch in finished:
             found += left_behind(latch, its, arrivals, waiters)
     return found
 
@@ -93,9 +93,10 @@ def forgotten(latch, calls, arrivals):
 
 
 def gone(latch, calls, _):
-    """The masters are struck so that a quorum has it at any time."""
+    """The masters are struck so that a quorum has it at any time, once it was made."""
+    made = min((call.ended for call in calls if call.outcome in ("made", "arrived", "open", "shut")), default=None)
     for call in calls:
-        if call.outcome == "gone":
+        if call.outcome == "gone" and made is not None and made < call.begun:
             yield f"{latch}: {call.who} is told at {call.ended} that it is gone"
 
 
