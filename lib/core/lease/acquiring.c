@@ -66,7 +66,7 @@ static bool retries(struct engine *e, struct lease *lease)
     bool has_ticket = lease->attempt->place.ticket != 0,
          is_drawn = lease_round(lease) && lease_round(lease)->kind == REQUEST_GRANT;
     if (has_ticket) /* enqueued at once, unless it was, and gained nothing */
-        lease->wake_at = e->now + (is_drawn ? 0 : yielding_pause(e, lease));
+        lease->wake_at = e->now + (is_drawn ? 0 : minority_pause(e, lease));
     else
         lease->wake_at = e->now + engine_jitter(e, longest / 2, longest);
     if (lease->wake_at > until)
@@ -105,25 +105,12 @@ void acquiring_again(struct engine *e, struct lease *lease)
     acquire_round(e, lease);
 }
 
-/* Asks for the holder and the rest of its time, only where the lease was refused. */
-static void ask_who_has_it(struct engine *e, struct lease *lease)
-{
-    struct round *round = lease->attempt->round;
-    round->kind = REQUEST_PEEK;
-    round->number = engine_next_round(e);
-    for (unsigned i = 0; i < lease_masters(e); i++)
-        if (round->ballots[i].vote == VOTE_HELD && master_is_up(&e->masters[i])) {
-            round->ballots[i].again = false; /* it runs another script */
-            lease_ask(e, lease, i, false);
-        }
-}
-
 static void failed(struct engine *e, struct lease *lease, enum cause cause)
 {
     lease->attempt->unfounded |= lease->attempt->fence != 0;
     bool waits = cause == CAUSE_HELD && may_wait(e, lease);
     if (waits && (!lease->attempt->place.ticket || MUTANT(TICKET_RENEWED))) {
-        lease->attempt->place.ticket = ticket_of(e, lease->attempt->round);
+        lease->attempt->place.ticket = place_ticket(e, lease->attempt->round);
         lease->attempt->place.drawn_at = lease->attempt->round->asked_at;
     }
     bool goes_on = cause == CAUSE_HELD && (permits_choose(e, lease) || waits);
@@ -138,7 +125,7 @@ static void failed(struct engine *e, struct lease *lease, enum cause cause)
         claim_forget(e, lease->claim);
     } else {
         if (round && cause == CAUSE_HELD && !goes_on)
-            ask_who_has_it(e, lease);
+            inspecting_ask_for_holder(e, lease);
         if (MUTANT(NO_ROLLBACK))
             claim_forget(e, lease->claim);
         else
@@ -306,7 +293,8 @@ void acquiring_weigh(struct engine *e, struct lease *lease)
     if (verdict == VERDICT_WON && lease->terms.fence)
         verdict =
             lease->state == LEASE_CONFIRMING ? weigh_confirmed(e, lease) : fencing_weigh(e, lease);
-    if (verdict == VERDICT_LOST && (ticket_may_come(e, lease->attempt) || cause_may_come(e, lease)))
+    if (verdict == VERDICT_LOST &&
+        (place_ticket_may_come(e, lease->attempt) || cause_may_come(e, lease)))
         return;
     switch (verdict) {
     case VERDICT_WON:
@@ -326,7 +314,6 @@ void acquiring_weigh_failed(struct engine *e, struct lease *lease)
         conclude(e, lease);
 }
 
-/* Its time was over before ACQUIRED was told: it counts as not acquired. */
 void acquiring_unsay(struct engine *e, struct lease *lease)
 {
     lease->untold = 0;

@@ -39,7 +39,7 @@ static usec ttl_asked(const struct engine *e, const struct lease *lease)
     const struct attempt *attempt = lease->attempt;
     if (attempt->round->kind == REQUEST_QUEUE)
         return attempt->place.life;
-    bool leaves = attempt->round->kind == REQUEST_RENEW && leaving_is_under_way(lease);
+    bool leaves = attempt->round->kind == REQUEST_RENEW && releasing_is_leaving(lease);
     return leaves ? rest_to_keep(e, lease) : lease->terms.ttl;
 }
 

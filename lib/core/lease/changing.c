@@ -56,7 +56,7 @@ static void upgraded(struct engine *e, struct lease *lease)
     if (lease->terms.fence && !MUTANT(UPGRADE_KEEPS_FENCE))
         lease_set_fence(lease, lease->attempt->fence);
     lease_become(lease, LEASE_HELD);
-    losing_follow_the_ledger(e, lease);
+    releasing_follow_the_ledger(e, lease);
     if (!lease_is_held(lease))
         return;
     lease_add_outcome(e, lease, OUTCOME_CHANGED, CAUSE_NONE);

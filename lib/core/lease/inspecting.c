@@ -1,5 +1,41 @@
 #include "lease/lease_parts.h"
 
+void inspecting_record(struct engine *e, struct lease *lease, unsigned master,
+                       const struct reply *reply)
+{
+    struct round *round = lease->attempt->round;
+    struct ballot *ballot = &round->ballots[master];
+    /* A name that was refused is free by now; its permits have nothing to do with that. */
+    bool is_free = reply->peek.permits && lease->state != LEASE_INSPECTING;
+    if (reply->answer == ANSWER_HELD && !is_free) {
+        ballot->remaining_ms = reply->peek.remaining_ms;
+        lease_vote_text(e, lease, master, VOTE_HELD, reply->peek.value.bytes,
+                        reply->peek.value.length);
+    } else if (ballot->vote == VOTE_HELD) {
+        ballot->state = BALLOT_CLOSED; /* the refusal stands; its holder is not known */
+    } else if (reply->answer == ANSWER_ABSENT && master_abstains(e, &e->masters[master])) {
+        lease_cannot_ask(e, lease, master); /* the master may have forgotten a holder */
+    } else if (reply->answer == ANSWER_ABSENT) {
+        round_vote(round, master, VOTE_FREE);
+    } else {
+        lease_vote_text(e, lease, master,
+                        reply->answer == ANSWER_LOST ? VOTE_UNREACHABLE : VOTE_REFUSED,
+                        reply->text.bytes, reply->text.length);
+    }
+}
+
+void inspecting_ask_for_holder(struct engine *e, struct lease *lease)
+{
+    struct round *round = lease->attempt->round;
+    round->kind = REQUEST_PEEK;
+    round->number = engine_next_round(e);
+    for (unsigned i = 0; i < lease_masters(e); i++)
+        if (round->ballots[i].vote == VOTE_HELD && master_is_up(&e->masters[i])) {
+            round->ballots[i].again = false; /* it runs another script */
+            lease_ask(e, lease, i, false);
+        }
+}
+
 /* A quorum agrees that the name is free, or on its holder. */
 static bool quorum_agrees(const struct engine *e, const struct round *round)
 {

@@ -9,22 +9,16 @@
  *   fencing.c     the fencing token: proposed, stored on a quorum, then shown
  *   permits.c     which slots a lease asks for
  *   recording.c   an answer → ballot
- *   holding.c     renewal, risk
- *   schedule.c    when the lease is to be woken
- *   ticket.c      its rank in the order of all waiters
- *   place.c       its place in the local queue, and which waiter inherits what it leaves
- *   yielding.c    a minority given back, and a pause, enqueued nowhere
- *   minority.c    when a minority is given back
+ *   holding.c     renewal, risk; when a lease is woken
+ *   inspecting.c  the question for the holder, and its answers
+ *   place.c       its ticket; its place in the local queue, and which waiter inherits that
+ *   minority.c    grants of too few masters: when they are given back, and the pause after that
  *   acquiring.c   rounds, until the lease is acquired or not
  *   queue.c       enqueued on the masters
- *   leaving.c     a lease that is left to the masters for the rest of at_least
- *   losing.c      the end of a lease that is not released
+ *   releasing.c   the end of a held lease: given back, left to the masters, or lost
  *   changing.c    a held lease that becomes shared, or exclusive
  *   handover.c    a release to the next waiter of this client
- *   releasing.c   a release to the masters
- *   inspecting.c  the question for the holder
- *   hearing.c     an answer → the question to which it belongs
- *   machine.c     the table of states; making, dropping and telling a lease
+ *   machine.c     the table of states; answers; making, dropping and telling a lease
  */
 #ifndef REDLOCK_CORE_LEASE_PARTS_H
 #define REDLOCK_CORE_LEASE_PARTS_H
@@ -157,9 +151,6 @@ void permits_given_back(struct engine *engine, const struct claim *claim);
 /* recording.c */
 void recording_take(struct engine *engine, struct lease *lease, unsigned master,
                     const struct reply *reply);
-/* The same for a PEEK. */
-void recording_peek(struct engine *engine, struct lease *lease, unsigned master,
-                    const struct reply *reply);
 
 /* holding.c */
 usec holding_lost_at(const struct lease *lease);
@@ -170,25 +161,23 @@ void holding_renew(struct engine *engine, struct lease *lease);
 void holding_ask(struct engine *engine, struct lease *lease);
 void holding_weigh(struct engine *engine, struct lease *lease);
 void holding_put_round_away(struct engine *engine, struct lease *lease);
-
-/* changing.c */
-void changing_downgrade(struct engine *engine, struct lease *lease);
-void changing_upgrade(struct engine *engine, struct lease *lease);
-/* The answers to an upgrade. */
-void changing_weigh(struct engine *engine, struct lease *lease);
-
-/* schedule.c */
 void lease_schedule(struct engine *engine, struct lease *lease);
 /* Closes the ballots that are overdue; true if there were any. */
 bool lease_expire(struct engine *engine, struct lease *lease);
 
-/* ticket.c */
-/* The ticket that the answers of a round make up; 0: too few of them told a clock. */
-usec ticket_of(const struct engine *engine, const struct round *round);
-/* Answers that are still to come may complete a ticket. */
-bool ticket_may_come(const struct engine *engine, const struct attempt *attempt);
+/* inspecting.c */
+/* Asks for the holder and the rest of its time, only where the lease was refused. */
+void inspecting_ask_for_holder(struct engine *engine, struct lease *lease);
+/* The answer to a PEEK → ballot. */
+void inspecting_record(struct engine *engine, struct lease *lease, unsigned master,
+                       const struct reply *reply);
+void inspecting_weigh(struct engine *engine, struct lease *lease);
 
 /* place.c */
+/* The ticket that the answers of a round make up; 0: too few of them told a clock. */
+usec place_ticket(const struct engine *engine, const struct round *round);
+/* Answers that are still to come may complete a ticket. */
+bool place_ticket_may_come(const struct engine *engine, const struct attempt *attempt);
 /* Puts the lease at the end of its local queue, whose first waiter alone asks the masters.  False
  * when memory is out. */
 bool place_enter(struct engine *engine, struct lease *lease);
@@ -211,7 +200,7 @@ bool place_is_asked_for(const struct lease *lease);
 /* The other lease can inherit its place, and has room for the question under way. */
 bool place_can_pass(struct engine *engine, const struct lease *from, struct lease *to);
 
-/* yielding.c */
+/* minority.c */
 #define YIELD_PAUSE_LAST MS(200)
 /* The life of a place: how long it, and what it is given, lasts without a refresh. */
 static inline usec queue_life(const struct lease *lease)
@@ -219,13 +208,11 @@ static inline usec queue_life(const struct lease *lease)
     return lease->terms.ttl < MS(3000) ? lease->terms.ttl : MS(3000);
 }
 /* The pause, enqueued nowhere, after a minority was given back. */
-usec yielding_pause(struct engine *engine, const struct lease *lease);
+usec minority_pause(struct engine *engine, const struct lease *lease);
 /* Gives back what the waiter has; it is enqueued later with the same ticket and a fresh token. */
-void yielding_begin(struct engine *engine, struct lease *lease);
+void minority_yield(struct engine *engine, struct lease *lease);
 /* The same, while no quorum is within reach. */
-void yielding_stay_away(struct engine *engine, struct lease *lease);
-
-/* minority.c */
+void minority_stay_away(struct engine *engine, struct lease *lease);
 /* When the waiter looks whether a holder keeps the rest; NEVER: it has no minority. */
 usec minority_look_at(const struct attempt *attempt);
 /* Gives a minority back that is of no use, or hinders others. */
@@ -267,36 +254,6 @@ void queue_woken_outside(struct engine *engine, struct lease *lease);
 /* A quorum may be within reach again. */
 void queue_master_up(struct engine *engine, struct lease *lease);
 
-/* leaving.c */
-/* Its user wants nobody else to have the names for a while yet. */
-static inline bool leaving_is_due(const struct engine *engine, const struct lease *lease)
-{
-    return engine->now < lease_keep_until(lease) && !MUTANT(PERIOD_CUT);
-}
-/* It is released, and the masters are asked to keep it for the rest of that time. */
-static inline bool leaving_is_under_way(const struct lease *lease)
-{
-    return lease->state == LEASE_RELEASING && lease_round(lease) &&
-           lease_round(lease)->kind == REQUEST_RENEW;
-}
-/* Asks the masters to keep a lease that is held, and makes it RELEASING.  False when memory is
- * out. */
-bool leaving_ask(struct engine *engine, struct lease *lease);
-/* The claim is owed to no master: it ends with its ttl. */
-void leaving_end(struct engine *engine, struct lease *lease);
-
-/* losing.c */
-/* Called before anything else is done with a lease: past its time it is lost, however late we
- * are. */
-void losing_notice(struct engine *engine, struct lease *lease);
-/* Takes validity from the ledger; it shrinks when a master says that the lease is gone. */
-void losing_follow_the_ledger(struct engine *engine, struct lease *lease);
-
-/* handover.c */
-/* The holder releases: hands its claim to the next waiter of this client, without the masters.
- * False if it may not. */
-bool handover_give(struct engine *engine, struct lease *holder);
-
 /* releasing.c */
 void releasing_begin(struct engine *engine, struct lease *lease);
 void releasing_weigh(struct engine *engine, struct lease *lease);
@@ -305,13 +262,37 @@ void releasing_by_token(struct engine *engine, struct lease *lease);
 /* Releases a lost lease without delay. */
 void releasing_lost(struct engine *engine, struct lease *lease);
 void releasing_give_up(struct engine *engine, struct lease *lease);
+/* Its user wants nobody else to have the names before at_least is over. */
+static inline bool releasing_is_early(const struct engine *engine, const struct lease *lease)
+{
+    return engine->now < lease_keep_until(lease) && !MUTANT(PERIOD_CUT);
+}
+/* It is released, and the masters are asked to keep it for the rest of that time. */
+static inline bool releasing_is_leaving(const struct lease *lease)
+{
+    return lease->state == LEASE_RELEASING && lease_round(lease) &&
+           lease_round(lease)->kind == REQUEST_RENEW;
+}
+/* Asks the masters to keep a lease that is held, and makes it RELEASING.  False when memory is
+ * out. */
+bool releasing_ask_to_keep(struct engine *engine, struct lease *lease);
+/* The claim is owed to no master: it ends with its ttl. */
+void releasing_leave(struct engine *engine, struct lease *lease);
+/* Called before anything else is done with a lease, however late we are: past its time it is lost,
+ * and never comes back. */
+void releasing_notice_loss(struct engine *engine, struct lease *lease);
+/* Takes validity from the ledger; it shrinks when a master says that the lease is gone. */
+void releasing_follow_the_ledger(struct engine *engine, struct lease *lease);
 
-/* inspecting.c */
-void inspecting_weigh(struct engine *engine, struct lease *lease);
+/* changing.c */
+void changing_downgrade(struct engine *engine, struct lease *lease);
+void changing_upgrade(struct engine *engine, struct lease *lease);
+/* The answers to an upgrade. */
+void changing_weigh(struct engine *engine, struct lease *lease);
 
-/* hearing.c */
-/* Counts the answer if its question is the one that is open. */
-void hearing_take(struct engine *engine, struct lease *lease, unsigned master,
-                  const struct reply *reply);
+/* handover.c */
+/* The holder releases: hands its claim to the next waiter of this client, without the masters.
+ * False if it may not. */
+bool handover_give(struct engine *engine, struct lease *holder);
 
 #endif

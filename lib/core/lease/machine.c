@@ -38,7 +38,7 @@ static void release_held(struct engine *e, struct lease *lease)
 {
     if (is_untold(lease))
         cancel(e, lease);
-    else if (leaving_is_due(e, lease) || !handover_give(e, lease))
+    else if (releasing_is_early(e, lease) || !handover_give(e, lease))
         releasing_begin(e, lease);
 }
 
@@ -131,7 +131,7 @@ static bool awaits_connection(const struct lease *lease, unsigned master)
 void lease_master_up(struct engine *e, struct lease *lease, unsigned master)
 {
     queue_master_up(e, lease);
-    bool claim_asks = lease->state == LEASE_RELEASING && !leaving_is_under_way(lease);
+    bool claim_asks = lease->state == LEASE_RELEASING && !releasing_is_leaving(lease);
     if (!awaits_connection(lease, master) || claim_asks)
         return;
     if (lease_may_ask(e, lease, master))
@@ -156,7 +156,7 @@ void lease_master_down(struct engine *e, struct lease *lease, unsigned master)
 
 void lease_wake(struct engine *e, struct lease *lease)
 {
-    losing_notice(e, lease);
+    releasing_notice_loss(e, lease);
     if (lease_round(lease) && lease_expire(e, lease))
         weigh(e, lease);
     conduct_of(lease)->woken(e, lease);
@@ -165,7 +165,7 @@ void lease_wake(struct engine *e, struct lease *lease)
 
 void lease_close(struct engine *e, struct lease *lease)
 {
-    losing_notice(e, lease);
+    releasing_notice_loss(e, lease);
     conduct_of(lease)->close(e, lease);
     lease_schedule(e, lease);
 }
@@ -173,9 +173,9 @@ void lease_close(struct engine *e, struct lease *lease)
 void lease_abandon(struct engine *e, struct lease *lease, bool keep)
 {
     place_leave(e, lease);
-    bool stays = leaving_is_under_way(lease);
-    if (lease_is_held(lease) && !keep && leaving_is_due(e, lease)) {
-        leaving_ask(e, lease);
+    bool stays = releasing_is_leaving(lease);
+    if (lease_is_held(lease) && !keep && releasing_is_early(e, lease)) {
+        releasing_ask_to_keep(e, lease);
         stays = true;
     }
     struct claim *claim = lease->claim;
@@ -232,7 +232,7 @@ static void renew_by(struct engine *e, struct lease *lease, usec at)
 bool lease_tell(struct engine *e, struct lease *lease, struct outcome *outcome)
 {
     if (!MUTANT(TELL_UNCHECKED))
-        losing_notice(e, lease);
+        releasing_notice_loss(e, lease);
     lease_schedule(e, lease);
     if (!lease->untold) {
         holding_put_round_away(e, lease);
@@ -251,7 +251,7 @@ bool lease_tell(struct engine *e, struct lease *lease, struct outcome *outcome)
     outcome->ends = end_told(e, lease, kind);
     outcome->valid = outcome->ends > 0 ? outcome->ends : 0;
     outcome->fence = lease_fence(lease);
-    if (kind == OUTCOME_RELEASED && !outcome->cause && leaving_is_due(e, lease))
+    if (kind == OUTCOME_RELEASED && !outcome->cause && releasing_is_early(e, lease))
         outcome->kept = lease_keep_until(lease) - e->now;
     if (kind == OUTCOME_NOT_CHANGED && lease->state == LEASE_HELD)
         renew_by(e, lease, e->now);
@@ -270,7 +270,7 @@ bool lease_tell(struct engine *e, struct lease *lease, struct outcome *outcome)
 /* If the lease is not held, NOT_ACQUIRED or LOST is on its way, and tells so. */
 void lease_extend(struct engine *e, struct lease *lease, usec ttl)
 {
-    losing_notice(e, lease);
+    releasing_notice_loss(e, lease);
     if (ttl && lease_is_held(lease))
         lease->terms.ttl = ttl;
     conduct_of(lease)->extend(e, lease);
@@ -279,7 +279,7 @@ void lease_extend(struct engine *e, struct lease *lease, usec ttl)
 /* If the lease is not held, LOST or RELEASED is on its way, in place of CHANGED. */
 static void change(struct engine *e, struct lease *lease, handler *changing)
 {
-    losing_notice(e, lease);
+    releasing_notice_loss(e, lease);
     if (!lease_is_held(lease))
         return;
     changing(e, lease);
@@ -306,6 +306,57 @@ static bool goes_on(const struct lease *lease, unsigned state, uint32_t question
            round->grace == NEVER;
 }
 
+/* Asks again if the master has forgotten the script, or calls us late because its wall clock has
+ * stepped since hello. */
+static bool asks_again(struct engine *e, struct lease *lease, unsigned master,
+                       const struct reply *reply)
+{
+    struct ballot *ballot = &lease->attempt->round->ballots[master];
+    if (reply->answer == ANSWER_LATE) {
+        ballot->late = true;
+        master_set_clock(&e->masters[master], reply->master_time, e->now);
+    } else if (reply->answer != ANSWER_NOSCRIPT) {
+        return false;
+    }
+    if (reply->tag.kind == REQUEST_RELEASE)
+        return true; /* the claim asks again */
+    bool other_question =
+        reply->tag.kind != lease->attempt->round->kind; /* an acquire, in STORING */
+    if (ballot->again || lease->state == LEASE_LOST || other_question)
+        return false;
+    if (!lease_may_ask(e, lease, master)) { /* the master abstains since it was asked */
+        bool counts_without = lease->attempt->round->kind != REQUEST_QUEUE;
+        if (counts_without)
+            lease_await_connection(e, lease, master);
+        return counts_without;
+    }
+    ballot->again = true;
+    lease_ask(e, lease, master, reply->answer == ANSWER_NOSCRIPT);
+    return true;
+}
+
+static void hear_answer(struct engine *e, struct lease *lease, unsigned master,
+                        const struct reply *reply)
+{
+    struct round *round = lease_round(lease);
+    if (!round)
+        return;
+    if (reply->tag.round != round->number && !MUTANT(OLD_ROUND))
+        return;
+    /* Each refresh of a place tells the clock, also when the next one is under way. */
+    bool refreshes = round->kind == REQUEST_QUEUE && reply->tag.kind == REQUEST_QUEUE;
+    if (round->ballots[master].state != BALLOT_ASKED && !refreshes)
+        return;
+    if (asks_again(e, lease, master, reply))
+        return;
+    if (round->kind == REQUEST_PEEK)
+        inspecting_record(e, lease, master, reply);
+    else if (round->kind == REQUEST_QUEUE)
+        queue_hear(e, lease, master, reply);
+    else
+        recording_take(e, lease, master, reply);
+}
+
 static __attribute__((cold, noinline)) void note_broken(struct lease *lease, unsigned master,
                                                         const struct reply *reply)
 {
@@ -320,7 +371,7 @@ void lease_hear(struct engine *e, struct lease *lease, unsigned master, const st
     unsigned state = lease->state;
     uint32_t question = lease_round(lease) ? lease_round(lease)->number : 0;
     if (!MUTANT(RESURRECT))
-        losing_notice(e, lease);
+        releasing_notice_loss(e, lease);
     if (MUTANT(LATE_GRANT) && lease->state == LEASE_LOST && !lease->terms.fence &&
         reply->answer == ANSWER_YES)
         lease->state = LEASE_HELD;
@@ -334,10 +385,10 @@ void lease_hear(struct engine *e, struct lease *lease, unsigned master, const st
         lease_release_sent(e, lease, BIT(master));
     fencing_notice(e, lease, master);
     if (lease->claim == claim) {
-        hearing_take(e, lease, master, reply);
+        hear_answer(e, lease, master, reply);
         if (broken)
             note_broken(lease, master, reply);
-        losing_follow_the_ledger(e, lease);
+        releasing_follow_the_ledger(e, lease);
         weigh(e, lease);
         if (!goes_on(lease, state, question))
             lease_schedule(e, lease);
@@ -347,7 +398,7 @@ void lease_hear(struct engine *e, struct lease *lease, unsigned master, const st
 
 void lease_release(struct engine *e, struct lease *lease)
 {
-    losing_notice(e, lease);
+    releasing_notice_loss(e, lease);
     conduct_of(lease)->release(e, lease);
     lease_schedule(e, lease);
 }

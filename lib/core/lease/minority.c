@@ -3,6 +3,55 @@
 
 #define HANDOVER_MOST MS(100) /* a handover would have given the rest by then */
 #define YIELD_BY      MS(5)
+#define PAUSE_FIRST   MS(10)   /* after the second time */
+#define CALM          MS(1000) /* after that long without yielding, the pauses begin anew */
+
+/* ---- what is of no use is given back ---------------------------------------------- */
+
+/* Gives back what the waiter has, and ends its place: the release of the token is on its way, so
+ * the token must never be granted again. */
+static void withdraw(struct engine *e, struct lease *lease)
+{
+    claim_abandon(e, lease->claim, 0);
+    claim_let_go(&lease->claim);
+    place_note_answers(e, lease->attempt);
+    round_close(lease->attempt->round, lease_masters(e));
+    lease_become(lease, LEASE_PAUSING);
+}
+
+void minority_stay_away(struct engine *e, struct lease *lease)
+{
+    if (lease->claim)
+        withdraw(e, lease);
+    lease->wake_at = e->now + engine_jitter(e, queue_life(lease) / 16, queue_life(lease) / 8);
+    lease_wake_by(lease, lease_wait_until(lease));
+}
+
+/* The first time there is no pause.  A waiter that must give back again and again, by whatever
+ * masters say, asks ever less often. */
+usec minority_pause(struct engine *e, const struct lease *lease)
+{
+    struct attempt *attempt = lease->attempt;
+    if (e->now > attempt->yielded_at + CALM)
+        attempt->yields = 0;
+    attempt->yielded_at = e->now;
+    unsigned before = attempt->yields;
+    attempt->yields += attempt->yields < UINT8_MAX;
+    if (!before || MUTANT(YIELD_UNPAUSED))
+        return 0;
+    usec longest = before < 6 ? PAUSE_FIRST << (before - 1) : YIELD_PAUSE_LAST;
+    return engine_jitter(e, longest / 2, longest < YIELD_PAUSE_LAST ? longest : YIELD_PAUSE_LAST);
+}
+
+void minority_yield(struct engine *e, struct lease *lease)
+{
+    e->counters.yields++;
+    withdraw(e, lease);
+    lease->wake_at = e->now + minority_pause(e, lease);
+    lease_wake_by(lease, lease_wait_until(lease));
+}
+
+/* ---- whether it is of use --------------------------------------------------------- */
 
 usec minority_look_at(const struct attempt *attempt)
 {
@@ -92,7 +141,7 @@ static void yield_to(struct engine *e, struct lease *lease, uint16_t ahead)
     }
     if (are_few)
         attempt->ahead_alone |= ahead;
-    yielding_begin(e, lease);
+    minority_yield(e, lease);
 }
 
 /* The master says "held" after the rest would have been handed over to us, or it says that other
@@ -143,7 +192,7 @@ static void make_way(struct engine *e, struct lease *lease)
         return;
     attempt->place.withdrawn = ours;
     attempt->place.withdrawn_until = holder_renews_by(e, attempt->round);
-    yielding_begin(e, lease);
+    minority_yield(e, lease);
 }
 
 void minority_weigh(struct engine *e, struct lease *lease)

@@ -100,7 +100,7 @@ static void contend(struct engine *e, struct lease *lease)
     else if (minority_reaches_quorum(e, 0))
         enqueue(e, lease, NULL);
     else
-        yielding_stay_away(e, lease);
+        minority_stay_away(e, lease);
 }
 
 /* ---- what the masters say --------------------------------------------------------- */
@@ -336,7 +336,7 @@ static bool gives_back(struct engine *e, struct lease *lease)
     bool has_some = round_yes(lease->attempt->round, lease_masters(e));
     bool is_cut_off = has_some && !minority_reaches_quorum(e, 0);
     if (is_cut_off)
-        yielding_stay_away(e, lease);
+        minority_stay_away(e, lease);
     return is_cut_off;
 }
 
@@ -370,7 +370,7 @@ void queue_woken(struct engine *e, struct lease *lease)
     if (minority_is_connected(e))
         refresh(e, lease);
     else
-        yielding_stay_away(e, lease);
+        minority_stay_away(e, lease);
     lease_wake_by(lease, lease_wait_until(lease));
 }
 

@@ -3,30 +3,6 @@
 
 #define LATE "says that we are late"
 
-void recording_peek(struct engine *e, struct lease *lease, unsigned master,
-                    const struct reply *reply)
-{
-    struct round *round = lease->attempt->round;
-    struct ballot *ballot = &round->ballots[master];
-    /* A name that was refused is free by now; its permits have nothing to do with that. */
-    bool is_free = reply->peek.permits && lease->state != LEASE_INSPECTING;
-    if (reply->answer == ANSWER_HELD && !is_free) {
-        ballot->remaining_ms = reply->peek.remaining_ms;
-        lease_vote_text(e, lease, master, VOTE_HELD, reply->peek.value.bytes,
-                        reply->peek.value.length);
-    } else if (ballot->vote == VOTE_HELD) {
-        ballot->state = BALLOT_CLOSED; /* the refusal stands; its holder is not known */
-    } else if (reply->answer == ANSWER_ABSENT && master_abstains(e, &e->masters[master])) {
-        lease_cannot_ask(e, lease, master); /* the master may have forgotten a holder */
-    } else if (reply->answer == ANSWER_ABSENT) {
-        round_vote(round, master, VOTE_FREE);
-    } else {
-        lease_vote_text(e, lease, master,
-                        reply->answer == ANSWER_LOST ? VOTE_UNREACHABLE : VOTE_REFUSED,
-                        reply->text.bytes, reply->text.length);
-    }
-}
-
 /* Out of the way of the answers that are counted at each acquire. */
 static __attribute__((cold, noinline)) void refused(struct engine *e, struct lease *lease,
                                                     unsigned master, const struct reply *reply)

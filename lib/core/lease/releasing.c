@@ -1,4 +1,29 @@
 #include "lease/lease_parts.h"
+#include "ground/mutant.h"
+
+/* ---- left to the masters for the rest of at_least ---------------------------------- */
+
+/* Masters that granted an upgrade which came to nothing are told that it is a reader's. */
+bool releasing_ask_to_keep(struct engine *e, struct lease *lease)
+{
+    if (lease->state == LEASE_UPGRADING)
+        claim_not_upgraded(lease->claim);
+    lease_become(lease, LEASE_RELEASING);
+    lease->untold &= (uint16_t)~WHILE_HELD;
+    if (!lease_make_room(e, lease))
+        return false;
+    lease_open_round(e, lease, REQUEST_RENEW);
+    lease_ask_those_up(e, lease);
+    return true;
+}
+
+void releasing_leave(struct engine *e, struct lease *lease)
+{
+    claim_forget(e, lease->claim);
+    claim_let_go(&lease->claim);
+}
+
+/* ---- given back to the masters ----------------------------------------------------- */
 
 static void await_release(struct engine *e, struct lease *lease, unsigned master)
 {
@@ -13,8 +38,8 @@ static void await_release(struct engine *e, struct lease *lease, unsigned master
 
 static void end(struct engine *e, struct lease *lease, enum cause cause)
 {
-    if (leaving_is_under_way(lease))
-        leaving_end(e, lease);
+    if (releasing_is_leaving(lease))
+        releasing_leave(e, lease);
     claim_let_go(&lease->claim);
     lease_end(e, lease, OUTCOME_RELEASED, cause);
 }
@@ -22,17 +47,17 @@ static void end(struct engine *e, struct lease *lease, enum cause cause)
 static void leave(struct engine *e, struct lease *lease)
 {
     engine_list(e, &e->busy, lease);
-    if (leaving_ask(e, lease)) {
+    if (releasing_ask_to_keep(e, lease)) {
         releasing_weigh(e, lease);
         return;
     }
-    leaving_end(e, lease);
+    releasing_leave(e, lease);
     lease_end(e, lease, OUTCOME_RELEASED, CAUSE_UNAVAILABLE);
 }
 
 void releasing_begin(struct engine *e, struct lease *lease)
 {
-    if (leaving_is_due(e, lease)) {
+    if (releasing_is_early(e, lease)) {
         leave(e, lease);
         return;
     }
@@ -106,7 +131,7 @@ static void weigh_refused(struct engine *e, struct lease *lease)
 void releasing_weigh(struct engine *e, struct lease *lease)
 {
     bool decided = round_yes(lease->attempt->round, lease_masters(e)) >= e->quorum &&
-                   (!leaving_is_under_way(lease) || was_kept(e, lease));
+                   (!releasing_is_leaving(lease) || was_kept(e, lease));
     if (!decided) {
         weigh_refused(e, lease);
         return;
@@ -133,4 +158,56 @@ void releasing_lost(struct engine *e, struct lease *lease)
 void releasing_give_up(struct engine *e, struct lease *lease)
 {
     end(e, lease, CAUSE_UNAVAILABLE);
+}
+
+/* ---- lost -------------------------------------------------------------------------- */
+
+static void lose(struct engine *e, struct lease *lease, enum cause cause)
+{
+    if (lease->untold & BIT(OUTCOME_ACQUIRED)) {
+        acquiring_unsay(e, lease);
+        return;
+    }
+    if (cause == CAUSE_EXPIRED && e->now >= lease_hold_until(lease))
+        cause = CAUSE_MAX_HOLD;
+    e->counters.lost++;
+    if (cause == CAUSE_EXPIRED && lease_round(lease))
+        round_time_out(lease_round(lease), lease_masters(e));
+    lease_become(lease, LEASE_LOST);
+    lease->untold &= (uint16_t)~WHILE_HELD;
+    engine_list(e, &e->idle, lease);
+    deadlines_set(&e->deadlines, &lease->deadline, NEVER);
+    /* The holder may still be winding down: others get the names when validity has ended. */
+    bool at_once = cause == CAUSE_GONE || MUTANT(RELEASED_TOO_SOON);
+    if (releasing_is_early(e, lease) || lease->left)
+        releasing_leave(e, lease);
+    else
+        claim_abandon(e, lease->claim, at_once ? 0 : lease->valid_until);
+    lease_add_outcome(e, lease, OUTCOME_LOST, cause);
+}
+
+void releasing_notice_loss(struct engine *e, struct lease *lease)
+{
+    if (lease_is_held(lease) && holding_is_over(e, lease))
+        lose(e, lease, CAUSE_EXPIRED);
+}
+
+/* One master may have a wrong clock, or have lost its keys.  If no quorum is left without the
+ * masters that say so, either the clock that stood still is ours, or the lease was gone for a
+ * moment and another one may have had the names. */
+static bool is_given_up(const struct engine *e, const struct lease *lease)
+{
+    const struct round *round = lease_round(lease);
+    unsigned most = lease_masters(e) - e->quorum;
+    return round && (round_late(round, lease_masters(e)) > most ||
+                     round_broken(round, lease_masters(e)) > most);
+}
+
+void releasing_follow_the_ledger(struct engine *e, struct lease *lease)
+{
+    if (!lease_is_held(lease))
+        return;
+    lease->valid_until = is_given_up(e, lease) ? 0 : fencing_valid_until(e, lease);
+    if (e->now >= lease->valid_until)
+        lose(e, lease, CAUSE_GONE);
 }
