@@ -1,5 +1,6 @@
 """The smallest user that deploy/users.acl makes: all works, no right is spare, and an error
 names each right that is taken away."""
+# rule: K17
 
 import re
 import unittest

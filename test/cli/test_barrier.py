@@ -1,4 +1,5 @@
 """redlock barrier: who passes, who leaves, and what each is told."""
+# rule: B7
 
 import json
 import signal

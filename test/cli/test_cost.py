@@ -2,6 +2,7 @@
 names of 1,024 bytes.  A master does one thing at a time, and a client waits 50 ms for an answer, at the least.
 
 COST_TABLE=1 prints the table of doc/benchmarks.md."""
+# rule: K6, K7, P13
 
 import os
 import re

@@ -7,7 +7,8 @@ import unittest
 
 from harness import ROOT, Case, environment
 
-DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("doc/*.md"), *ROOT.glob("doc/man/*.scd"),
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("doc/*.md"), *ROOT.glob("doc/design/*.md"),
+                    *ROOT.glob("doc/man/*.scd"),
                     *(path for path in ROOT.glob("deploy/**/*") if path.is_file())])
 # What may stand before the word in a line of shell, of cron or of a unit.
 BEFORE = re.compile(r"|<?\(|&&|;|then|until|if|exec|root|\w+=.*")

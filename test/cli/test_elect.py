@@ -1,4 +1,5 @@
 """redlock elect and leader: who leads, what is announced, and who hears it."""
+# rule: E1
 
 import signal
 import subprocess

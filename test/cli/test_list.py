@@ -1,4 +1,5 @@
 """list: who holds what, and who waits for what; among many keys of other software; what it cannot see."""
+# rule: N3, N5
 
 import os
 import re

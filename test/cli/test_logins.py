@@ -1,4 +1,5 @@
 """A password that is changed on the masters and in the file: what runs for long goes on, without a restart."""
+# rule: K18
 
 import os
 import subprocess

@@ -1,6 +1,7 @@
 /*
  * Masters that refuse: wrong passwords, missing permissions, replicas, one server listed twice, a
  * name that is not a lock.  Each error names its cause.
+ * rule: K2
  */
 #include "fixture.h"
 #include "user.h"

@@ -1,5 +1,6 @@
 /*
  * Barriers on real masters: who passes, who leaves, and what each is told.
+ * rule: B1, B2, B3, B7, B16
  */
 #include <redlock/recipes.h>
 

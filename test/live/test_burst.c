@@ -1,6 +1,7 @@
 /*
  * More calls at once than masters can answer in the time that they have for one answer: the loop
  * takes them in turns, and each is told once.
+ * rule: C4, C5, C6
  */
 #include "fixture.h"
 #include "user.h"

@@ -1,6 +1,7 @@
 /*
  * Held leases that change on real masters: a writer that becomes a reader, and the only reader that
  * becomes the writer.
+ * rule: S16, S21
  */
 #include "fixture.h"
 #include "pair.h"

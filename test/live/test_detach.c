@@ -1,6 +1,7 @@
 /*
  * What was detached is its next user's alone: once redlock_detach() has returned, no renewal of it
  * is written or repeated, and none that is on its way heals what another process has given back.
+ * rule: C6, K8, U5, U7
  */
 #include "scene.h"
 

@@ -1,6 +1,7 @@
 /*
  * Other clients of the published algorithm, played with plain commands: SET name token NX
  * PX to take, compare-and-delete to release.  They exclude us, we exclude them.
+ * rule: K1
  */
 #include "fixture.h"
 #include "user.h"

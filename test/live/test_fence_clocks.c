@@ -2,6 +2,7 @@
  * Logical clocks that are wrong: clients that propose nonsense, masters that lie.  Fences
  * grow all the same, and no other clock is moved further beyond its master's wall clock than
  * the window.
+ * rule: F1, F2, F15
  */
 #include "fixture.h"
 #include "fences.h"

@@ -1,5 +1,6 @@
 /*
  * A master that sends more on a notification connection than it was ever asked for.
+ * rule: W31
  */
 #include "scene.h"
 

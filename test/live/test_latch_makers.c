@@ -3,6 +3,7 @@
  * it was made, all others that there is another, and it is there afterwards.
  *
  * REDLOCK_LONG=1: 200 rounds, which take some minutes.
+ * rule: L5
  */
 #include <redlock/recipes.h>
 #include <string.h>

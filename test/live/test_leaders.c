@@ -1,5 +1,6 @@
 /*
  * Elections on real masters: what a leader announces, what observers are told, who leads next.
+ * rule: E1, E2, E5
  */
 #include <redlock/recipes.h>
 

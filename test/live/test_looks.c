@@ -1,6 +1,7 @@
 /*
  * Many inspections at once: a client asks for some at a time, for one where the masters take long,
  * and each ends once, is freed, or ends with the client.
+ * rule: N1, N2
  */
 #include "fixture.h"
 #include "user.h"

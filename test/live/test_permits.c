@@ -1,6 +1,7 @@
 /*
  * Permits as users of the library: who waits is served, whatever its slot, and leaves nothing
  * behind.
+ * rule: P13, P14
  */
 #include "fixture.h"
 #include "user.h"

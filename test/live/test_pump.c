@@ -1,6 +1,7 @@
 /*
  * The contract of the loop: callbacks come only from it and may do anything, even free their own
  * lease or client; the loop ends by itself; no SIGPIPE is sent.
+ * rule: C1
  */
 #include <redlock/recipes.h>
 

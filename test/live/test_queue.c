@@ -1,6 +1,7 @@
 /*
  * Waiting in turn, as one real master sees it: the scripts by way of lib/wire, and the pushes to a
  * subscription.
+ * rule: K5, K7, W2, W3, W4, W5, W7, W8, W9, W32
  */
 #define _GNU_SOURCE
 #include <ev.h>

@@ -1,6 +1,7 @@
 /*
  * Readers and writers as users of the library: many that wait, keys that are changed by hand,
  * masters that go back in time, a reader that stands still, and leases by their tokens.
+ * rule: S4, S7, S8, S11, S13
  */
 #include "scene.h"
 

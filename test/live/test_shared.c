@@ -1,4 +1,5 @@
 /* Names that are shared, as one real master sees it: the scripts by way of lib/wire. */
+/* rule: K3, S1, S2, S3, S5, S6, S9, S11 */
 #define _GNU_SOURCE
 #include <stdio.h>
 

@@ -1,4 +1,5 @@
 /* Names that are shared, on a master that forbids something or has no room. */
+/* rule: S10 */
 #define _GNU_SOURCE
 #include <stdio.h>
 

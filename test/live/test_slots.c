@@ -1,5 +1,6 @@
 /*
  * The slots of a name on one real master: who is refused, who is served, who is told of a free one.
+ * rule: P3, P4, P6, P10, P12
  */
 #include "one_master.h"
 

@@ -2,6 +2,7 @@
  * One master of five lies, in every kind of answer, to four processes that race for one name.
  * With a spare vote there are never two holders, and each fence is above the one before; without
  * one both is seen.
+ * rule: M13
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

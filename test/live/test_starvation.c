@@ -1,6 +1,7 @@
 /*
  * Readers that come and go as fast as they can keep no writer out: it waits for those who read
  * when it came, and for nobody who came later.
+ * rule: S9
  */
 #include "fixture.h"
 #include "user.h"

@@ -1,6 +1,7 @@
 /*
  * Which names there are: each master tells its own, some keys at a time, and no more before the
  * user was told.  And a permit that somebody else has is given back by its token.
+ * rule: N3
  */
 #include "fixture.h"
 #include "user.h"

@@ -1,6 +1,7 @@
 /*
  * Threads that acquire once more what they hold: one handle for all of it, and the lease goes with
  * the last who gives it back, whatever threads, masters or the client do meanwhile.
+ * rule: T12, T13, T14, T15, T16
  */
 #include <pthread.h>
 #include <semaphore.h>

@@ -2,6 +2,7 @@
  * A quiet acquire costs at most three system calls for each master: a write, a read, and a
  * wait.  Counted by strace, as the difference between a long run and a short one, so that
  * start and end do not count.
+ * rule: C3
  */
 #include "fixture.h"
 #include "user.h"

@@ -1,4 +1,5 @@
 /* TLS with real masters: certificates that are replaced, masters that want one, or speak none. */
+/* rule: K19 */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* rule: C3, C4, V13, V14 */
 #include "client_rules.h"
 
 #include <stdio.h>

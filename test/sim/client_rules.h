@@ -38,7 +38,7 @@ void check_batch(struct shell *shell, const struct user_lease *lease, const stru
 void check_flushed(struct shell *shell, unsigned master);
 
 /* The client subscribes at the master, or asks it to enqueue a waiter: more messages may come. */
-#define MESSAGES_LEAST 100 /* more with each subscription: doc/design.md, "Floods" */
+#define MESSAGES_LEAST 100 /* more with each subscription: doc/design/waiting-client.md */
 void check_may_come(struct shell *shell, unsigned master, unsigned messages);
 /* A message came, and was delivered; it is still listened to the master, or not. */
 void check_came(struct shell *shell, unsigned master, bool subscribed);

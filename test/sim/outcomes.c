@@ -1,3 +1,4 @@
+/* rule: C1, C8 */
 #include "outcomes.h"
 
 #include "liar.h"

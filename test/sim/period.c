@@ -1,3 +1,4 @@
+/* rule: T1 */
 #include "period.h"
 
 #include "wrong.h"

@@ -1,3 +1,4 @@
+/* rule: V14 */
 #include "validity.h"
 
 #include "tokens.h"

@@ -1,4 +1,5 @@
 /* Closing with very many leases: they are released in portions, as answers come. */
+/* rule: K16 */
 #include "core_world.h"
 
 #define LEASES  2000

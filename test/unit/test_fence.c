@@ -1,3 +1,4 @@
+/* rule: F3 */
 #include "unit.h"
 
 #include "ground/fence.h"

@@ -1,4 +1,5 @@
 /* Requests of one kind go in one command, and its reply is taken apart again. */
+/* rule: K9, K10 */
 #include <stdio.h>
 
 #include "command.h"

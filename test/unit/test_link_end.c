@@ -1,4 +1,5 @@
 /* However a connection ends, each request has its answer, and then the end is told. */
+/* rule: K22 */
 #include <signal.h>
 #include <stdio.h>
 #include <sys/socket.h>

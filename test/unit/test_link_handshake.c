@@ -1,4 +1,5 @@
 /* Whom a link takes for its master under TLS, and what it says where it does not. */
+/* rule: K19 */
 #include <openssl/err.h>
 #include <stdio.h>
 #include <sys/stat.h>

@@ -1,4 +1,5 @@
 /* A master that says what no master can say is left. */
+/* rule: K11 */
 #include "link_world.h"
 
 static void a_reply_to_nothing(void **state)

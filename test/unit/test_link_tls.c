@@ -1,5 +1,6 @@
 /* The bytes of a link under TLS: however records are cut, coalesced, late or damaged, replies come
  * whole, in order, and at once. */
+/* rule: K20, K21, K22 */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <openssl/err.h>

@@ -1,4 +1,5 @@
 /* doc/fencing.md: what we propose is what moves all masters to one number. */
+/* rule: F11 */
 #include "unit.h"
 
 #include "ground/quorum.h"

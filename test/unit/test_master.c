@@ -1,4 +1,5 @@
 /* A master may say what it likes: it costs its own vote at the most. */
+/* rule: U17 */
 #include "core_world.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* doc/design.md, Validity: the arithmetic that safety rests on. */
+/* doc/design/validity.md: the arithmetic that safety rests on. */
 #include "unit.h"
 
 #include "ground/quorum.h"

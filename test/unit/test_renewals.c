@@ -1,4 +1,5 @@
 /* When the renewals of many leases leave: together, and yet each in its time. */
+/* rule: K15 */
 #include "core_world.h"
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * Every acquire round makes a claim with a token of its own.  The claim is the
  * ledger of what each master promised and, once abandoned, of what each is still
  * owed: a release wherever the token is or may be, repeated until it is
- * answered or the last ttl must have run out (section 4 of the design).  A claim
+ * answered or the last ttl must have run out (rule U3).  A claim
  * outlives its lease until nothing is owed and every request about it is answered.
  */
 #ifndef REDLOCK_CORE_CLAIM_H

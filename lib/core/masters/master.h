@@ -3,7 +3,7 @@
  *
  *   DOWN → CONNECTING → PREPARING → UP → (LEAVING) → DOWN
  *
- * PREPARING is the hello (section 5 of the design): it refuses replicas and masters
+ * PREPARING is the hello (doc/design/quarantine.md): it refuses replicas and masters
  * listed twice, and learns how long a restarted master abstains.  An UP master
  * that abstains still renews and releases the leases that it has; it grants nothing.
  */

@@ -4,7 +4,7 @@
  * A master counts it until its ttl is over, and opens when it counts enough parties at one time;
  * from then on it takes nobody off.  A party passes when enough parties are each on a quorum of
  * open masters, and a quorum was told so.  It leaves by asking them to count it no more:
- * doc/design.md has the reasons.
+ * doc/design/barriers.md has the reasons.
  */
 #include <string.h>
 

@@ -3,7 +3,7 @@
  *
  * What masters keep of a latch outlasts everybody who has arrived, so it must outlast restarts of
  * masters too: a process counts only if it has got its record itself, and whoever has read a quorum
- * puts the record where it is missing.  doc/design.md has the reasons.
+ * puts the record where it is missing.  doc/design/latches.md has the reasons.
  */
 #include <stdio.h>
 #include <string.h>

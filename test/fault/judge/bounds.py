@@ -1,4 +1,4 @@
-"""How long a wanted name may stay unheld: the promise of doc/design.md, by kind of fault.
+"""How long a wanted name may stay unheld: the promise of doc/design/waiting.md, by kind of fault.
 
 Each fault excuses spans of time, from when it may hinder to when a name must be held again. They
 may chain: a second fault strikes before the first is overcome. All other time is not excused.
@@ -22,7 +22,7 @@ CALM = "calm"
 
 
 def life(run):
-    """The life of a place: doc/design.md, 8."""
+    """The life of a place: rule W4."""
     return min(run.ttl, LIFE_MOST)
 
 

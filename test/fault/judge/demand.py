@@ -2,7 +2,7 @@
 
 A worker wants a name while it asks for it, and after an attempt that failed if the next follows
 closely. Its demand and the moments when the name was free give the time for which the name was
-wanted and unheld; the promise of doc/design.md is in bounds.py. It is made to workers of the
+wanted and unheld; the promise of doc/design/waiting.md is in bounds.py. It is made to workers of the
 library only.
 """
 
