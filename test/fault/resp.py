@@ -5,6 +5,8 @@ import time
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from chaos.redis import RedisError, encode, parse
+
 SCRIPT = Path(__file__).resolve().with_name("register.lua")
 
 
@@ -24,9 +26,7 @@ class Connection:
         try:
             if not self.socket:
                 self.open(end)
-            self.socket.settimeout(self.timeout_s)
-            self.socket.sendall(self.encode(words))
-            return self.reply(end)
+            return self.ask(words, end)
         except OSError:
             self.close()
             raise
@@ -36,19 +36,22 @@ class Connection:
         self.socket = socket.create_connection(self.address, self.timeout_s)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if self.password:
-            self.socket.sendall(self.encode(("AUTH", self.password)))
-            self.reply(end)
+            self.ask(("AUTH", self.password), end)
 
     def close(self):
         if self.socket:
             self.socket.close()
         self.socket = None
 
-    @staticmethod
-    def encode(words):
-        parts = [str(word).encode() for word in words]
-        return b"*%d\r\n" % len(parts) + b"".join(b"$%d\r\n%s\r\n" % (len(part), part)
-                                                  for part in parts)
+    def ask(self, words, end):
+        self.socket.settimeout(self.timeout_s)
+        self.socket.sendall(encode(words))
+        while (one := parse(self.left)) is None:
+            self.more(end)
+        answer, self.left = one[0], self.left[one[1]:]
+        if isinstance(answer, RedisError):
+            raise OSError(str(answer))
+        return answer
 
     def more(self, end):
         self.socket.settimeout(max(0.001, end - time.monotonic()))
@@ -56,31 +59,6 @@ class Connection:
         if not got or time.monotonic() > end:
             raise OSError("no reply")
         self.left += got
-
-    def line(self, end):
-        while b"\r\n" not in self.left:
-            self.more(end)
-        line, self.left = self.left.split(b"\r\n", 1)
-        return line.decode()
-
-    def bulk(self, size, end):
-        while len(self.left) < size + 2:
-            self.more(end)
-        text, self.left = self.left[:size].decode(), self.left[size + 2:]
-        return text
-
-    def reply(self, end):
-        line = self.line(end)
-        kind, rest = line[0], line[1:]
-        if kind == "+":
-            return rest
-        if kind == ":":
-            return int(rest)
-        if kind == "$":
-            return None if rest == "-1" else self.bulk(int(rest), end)
-        if kind == "*":
-            return [self.reply(end) for _ in range(int(rest))]
-        raise OSError(rest)
 
 
 class Register:

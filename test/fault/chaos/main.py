@@ -11,6 +11,8 @@ import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from judge.report import page
+
 from . import kinds, masters, network, report, schedule, workers
 from .process import SIGNALS, Trouble
 from .profiles import PROFILES, Profile
@@ -283,7 +285,7 @@ def chaos(given):
         except (OSError, RedisError, subprocess.TimeoutExpired) as error:
             raise Trouble(f"{type(error).__name__}: {error}") from error
         figures, well = report.judge(stage.folder)
-        report.show(given, figures)
+        print(json.dumps(figures) if given.json else page(figures))
         if given.picture:
             report.draw(stage.folder, given.picture)
         kept = kept or not well

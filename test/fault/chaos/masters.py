@@ -239,24 +239,19 @@ class Clock:
 # ---- faults ---------------------------------------------------------------------------------
 
 
-def crashed(master, fault):
+def dies(master, fault, meanwhile=lambda: None):
     master.process.kill()
+    meanwhile()
     yield fault.lasts
     yield from master.start()
 
 
 def emptied(master, fault):
-    master.process.kill()
-    master.delete_data()
-    yield fault.lasts
-    yield from master.start()
+    return dies(master, fault, master.delete_data)
 
 
 def rolled_back(master, fault):
-    master.process.kill()
-    master.roll_back()
-    yield fault.lasts
-    yield from master.start()
+    return dies(master, fault, master.roll_back)
 
 
 def terminated(master, fault):
@@ -373,7 +368,8 @@ def clock_stepped(master, fault):
     yield POLL_S
 
 
-FAULTS = {"crashed": crashed, "emptied": emptied, "rolled-back": rolled_back,
+FAULTS = {"crashed": dies, "emptied": emptied, "rolled-back": rolled_back,
           "terminated": terminated, "frozen": frozen, "asleep": asleep,
           "slow-script": slow_script, "flushed": flushed, "disconnected": disconnected,
-          "full": full, "evicting": evicting, "wiped": wiped, "lying": lying, "crowded": crowded, "clock-stepped": clock_stepped}
+          "full": full, "evicting": evicting, "wiped": wiped, "lying": lying, "crowded": crowded,
+          "clock-stepped": clock_stepped}

@@ -18,7 +18,6 @@ from .redis import RedisError
 
 HERE = Path(__file__).resolve().parent
 REGISTER_LOG = "register"
-ADOPT_TRIES = 3
 LOOK_S = 0.1  # whether all workers are still there
 PATIENCE_S = 20
 KEYS_S = 3  # ttls that keys may stay after the last worker has ended

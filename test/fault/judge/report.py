@@ -40,33 +40,38 @@ def listed(counts):
     return ", ".join(f"{count} {what}" for what, count in counts.items()) or "none"
 
 
+def summary(told):
+    """By title."""
+    return {
+        "operations": f"{told['attempts']} attempts, {told['holders']} holders "
+                      f"({told['holders'] / max(1, told['seconds']):.0f}/s), {told['renewals']} renewals, "
+                      f"{told['writes']} writes, {told['reads']} reads",
+        "readers": f"{told['readers']} of the holders, {told['side_by_side']} came beside another reader",
+        "second rounds": f"{100 * told['raises'] / max(1, told['holders']):.1f} % of holders",
+        "failed": listed(told["failed"]),
+        "faults": listed(told["faults"]),
+        "violations": listed(told["violations"]),
+        "outside of it": f"{told['overlaps_excused']} overlaps, see doc/chaos.md",
+        "losses": f"{told['lost_in_time']} told in time, {told['lost_late']} late "
+                  f"({told['at_risk']} times at risk)",
+        "stopped": f"{told['stopped_past_lease']} leases ended meanwhile, "
+                   f"{told['refrained']} acts refrained from",
+        "stale acts": f"{told['stale_acts_refused']} refused by the register that checks fences, "
+                      f"{told['stale_acts_taken_unchecked']} taken by the other",
+        "availability": availability(told),
+        "longest wait": f"{told['longest_wait_ms']} ms",
+        "in turn": f"{told['turns_judged']} waited for a quarter of the ttl with nothing struck",
+        "keys": f"{told['keys_seen']} seen on masters",
+        "most used": f"{told['most_rss_kb']} kB, {told['most_descriptors']} descriptors",
+        **slots_in_use(told), **shown(told)}
+
+
 def page(told):
-    lines = [
-        f"{told['profile']}: seed {told['seed']}, {told['seconds']:.0f} s, {told['masters']} "
-        f"masters, {told['workers']} workers, {told['lives']} processes",
-        f"  operations     {told['attempts']} attempts, {told['holders']} holders "
-        f"({told['holders'] / max(1, told['seconds']):.0f}/s), {told['renewals']} renewals, "
-        f"{told['acts']} acts",
-        f"  readers        {told['readers']} of the holders, {told['side_by_side']} beside another",
-        f"  failed         {listed(told['failed'])}",
-        f"  second rounds  {100 * told['raises'] / max(1, told['holders']):.1f} % of holders",
-        f"  at risk        {told['at_risk']}",
-        f"  lost           {told['lost_in_time']} told in time, {told['lost_late']} late, "
-        f"{told['stopped_past_lease']} stopped past their lease",
-        f"  refrained      {told['refrained']}",
-        f"  stale acts     {told['stale_acts_taken_unchecked']} taken unchecked, "
-        f"{told['stale_acts_refused']} of them refused with fences",
-        f"  longest wait   {told['longest_wait_ms']} ms",
-        f"  in turn        {told['turns_judged']} waited for a quarter of the ttl, nothing struck",
-        f"  available      {availability(told)}",
-        f"  keys           {told['keys_seen']} seen on masters",
-        f"  most used      {told['most_rss_kb']} kB, {told['most_descriptors']} descriptors",
-        f"  faults         {listed(told['faults'])}"]
-    lines += slots_in_use(told)
-    lines += [f"  {title:<14} {text}" for title, text in shown(told).items()]
+    lines = [f"{told['profile']}: seed {told['seed']}, {told['seconds']:.0f} s, {told['masters']} masters, "
+             f"{told['workers']} workers, {told['lives']} processes"]
+    lines += [f"  {title:<14} {text}" for title, text in summary(told).items()]
     lines += [f"  growth         {it}" for it in told["growth"]]
     lines += unavailable(told)
-    lines.append(f"  violations     {listed(told['violations'])}")
     lines += [f"  WRONG          {it}" for it in told["complaints"][:SHOWN]]
     hidden = sum(told["violations"].values()) - SHOWN
     if hidden > 0:
@@ -77,16 +82,16 @@ def page(told):
 def availability(told):
     if told["availability"] is None:
         return "not judged: no attempt was clear of faults"
-    return f"{told['availability']:.2f} % of {told['attempts_judged']} attempts clear of faults"
+    return f"{told['availability']:.2f} % of the {told['attempts_judged']} attempts that were clear of faults"
 
 
 def slots_in_use(told):
     if not told["slots_in_use"]:
-        return []
+        return {}
     use = told["slots_in_use"]
-    return [f"  permits        {told['permits']} of the holders, at most {use['most']} of a name at once",
-            f"  slots in use   {share(use['a_quorum_voted'])} somebody waited and a quorum voted, "
-            f"{share(use['all_masters_up'])} all masters were up"]
+    return {"permits": f"{told['permits']} of the holders, at most {use['most']} of a name at once",
+            "slots in use": f"{share(use['a_quorum_voted'])} somebody waited and a quorum voted, "
+                            f"{share(use['all_masters_up'])} all masters were up"}
 
 
 def share(use):

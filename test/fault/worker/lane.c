@@ -248,9 +248,9 @@ static void hold(struct lane *lane)
 {
     const struct terms *terms = &lane->worker->terms;
     lane->is_long = terms->long_every && rand() % terms->long_every == 0;
-    double hold_s = lane->is_long ? LONG_TTLS * 0.001 * (double)terms->ttl_ms
-                                  : anything_up_to(2 * terms->hold_s);
-    lane->leaves_at = now_us() + (int64_t)(hold_s * 1e6);
+    double hold_us = lane->is_long ? LONG_TTLS * 1000 * (double)terms->ttl_ms
+                                   : anything_up_to(2 * terms->hold_us);
+    lane->leaves_at = now_us() + (int64_t)hold_us;
     if (lane->worker->ending)
         give_back(lane);
     else

@@ -1,21 +1,37 @@
 #include "terms.h"
 
 #include <getopt.h>
+#include <limits.h>
 #include <redlock.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const struct option known[] = {
-    {"record", required_argument, NULL, 'r'},     {"label", required_argument, NULL, 'b'},
-    {"seconds", required_argument, NULL, 's'},    {"seed", required_argument, NULL, 'd'},
-    {"ttl", required_argument, NULL, 't'},        {"wait", required_argument, NULL, 'w'},
-    {"max-ttl", required_argument, NULL, 'm'},    {"skew", required_argument, NULL, 'k'},
-    {"spare", required_argument, NULL, 'p'},      {"hold", required_argument, NULL, 'h'},
-    {"long-every", required_argument, NULL, 'l'}, {"readers", required_argument, NULL, 'R'},
-    {"tries", required_argument, NULL, 'T'},      {"unfenced", required_argument, NULL, 'U'},
-    {"permits", required_argument, NULL, 'P'},    {"fewer", required_argument, NULL, 'F'},
-    {"whole", required_argument, NULL, 'W'},      {NULL, 0, NULL, 0}};
+/* What an option sets, and the most that it may be. */
+static const struct term {
+    const char *name;
+    enum { TEXT, REAL, MS, COUNT } is;
+    size_t at;
+    unsigned most;
+} known[] = {{"record", TEXT, offsetof(struct terms, record), 0},
+             {"label", TEXT, offsetof(struct terms, label), 0},
+             {"seconds", REAL, offsetof(struct terms, seconds), 0},
+             {"seed", COUNT, offsetof(struct terms, seed), UINT_MAX},
+             {"ttl", MS, offsetof(struct terms, ttl_ms), 0},
+             {"wait", MS, offsetof(struct terms, wait_ms), 0},
+             {"max-ttl", MS, offsetof(struct terms, max_ttl_ms), 0},
+             {"skew", MS, offsetof(struct terms, skew_ms), 0},
+             {"spare", COUNT, offsetof(struct terms, spare), INT_MAX},
+             {"hold", REAL, offsetof(struct terms, hold_us), 0},
+             {"long-every", COUNT, offsetof(struct terms, long_every), UINT_MAX},
+             {"readers", COUNT, offsetof(struct terms, readers), 100},
+             {"tries", COUNT, offsetof(struct terms, tries), 100},
+             {"unfenced", COUNT, offsetof(struct terms, unfenced), 100},
+             {"permits", COUNT, offsetof(struct terms, permits), REDLOCK_PERMITS_MAX},
+             {"fewer", COUNT, offsetof(struct terms, fewer), 100},
+             {"whole", COUNT, offsetof(struct terms, whole), 100}};
+enum { KNOWN = sizeof known / sizeof *known };
 
 static void misuse(void)
 {
@@ -52,69 +68,36 @@ static bool take_environment(struct terms *terms)
     return !at || take_register(terms, strdup(at));
 }
 
-static bool take_percent(unsigned *percent)
+static bool take(struct terms *terms, const struct term *term)
 {
-    *percent = (unsigned)strtoul(optarg, NULL, 10);
-    return *percent <= 100;
-}
-
-static bool take_permits(unsigned *permits)
-{
-    *permits = (unsigned)strtoul(optarg, NULL, 10);
-    return *permits <= REDLOCK_PERMITS_MAX;
-}
-
-static bool take(struct terms *terms, int option)
-{
-    switch (option) {
-    case 'r':
-        terms->record = optarg;
+    void *at = (char *)terms + term->at;
+    switch (term->is) {
+    case TEXT:
+        *(const char **)at = optarg;
         return true;
-    case 'b':
-        terms->label = optarg;
+    case REAL:
+        *(double *)at = atof(optarg);
         return true;
-    case 's':
-        terms->seconds = atof(optarg);
+    case MS:
+        *(int64_t *)at = atoll(optarg);
         return true;
-    case 'd':
-        terms->seed = (unsigned)strtoul(optarg, NULL, 10);
-        return true;
-    case 't':
-        terms->ttl_ms = atoll(optarg);
-        return true;
-    case 'w':
-        terms->wait_ms = atoll(optarg);
-        return true;
-    case 'm':
-        terms->max_ttl_ms = atoll(optarg);
-        return true;
-    case 'k':
-        terms->skew_ms = atoll(optarg);
-        return true;
-    case 'p':
-        terms->spare = atoi(optarg);
-        return true;
-    case 'h':
-        terms->hold_s = atof(optarg) / 1e6;
-        return true;
-    case 'l':
-        terms->long_every = (unsigned)strtoul(optarg, NULL, 10);
-        return true;
-    case 'R':
-        return take_percent(&terms->readers);
-    case 'T':
-        return take_percent(&terms->tries);
-    case 'U':
-        return take_percent(&terms->unfenced);
-    case 'P':
-        return take_permits(&terms->permits);
-    case 'F':
-        return take_percent(&terms->fewer);
-    case 'W':
-        return take_percent(&terms->whole);
-    default:
-        return false;
+    case COUNT:
+        *(unsigned *)at = (unsigned)strtoul(optarg, NULL, 10);
+        return *(unsigned *)at <= term->most;
     }
+    return false;
+}
+
+static bool take_options(struct terms *terms, int argc, char **argv)
+{
+    struct option options[KNOWN + 1] = {0};
+    int which = 0, option;
+    for (int i = 0; i < KNOWN; i++)
+        options[i] = (struct option){known[i].name, required_argument, NULL, 0};
+    while ((option = getopt_long(argc, argv, "", options, &which)) != -1)
+        if (option != 0 || !take(terms, &known[which]))
+            return false;
+    return true;
 }
 
 static bool is_whole(const struct terms *terms)
@@ -125,12 +108,9 @@ static bool is_whole(const struct terms *terms)
 
 bool terms_parse(struct terms *terms, int argc, char **argv)
 {
-    int option;
-    bool good = true;
     *terms = (struct terms){
-        .hold_s = 0.001, .ttl_ms = 1000, .wait_ms = 2000, .max_ttl_ms = 1000, .skew_ms = 50};
-    while (good && (option = getopt_long(argc, argv, "", known, NULL)) != -1)
-        good = take(terms, option);
+        .hold_us = 1000, .ttl_ms = 1000, .wait_ms = 2000, .max_ttl_ms = 1000, .skew_ms = 50};
+    bool good = take_options(terms, argc, argv);
     terms->names = argv + optind;
     terms->count = (unsigned)(argc - optind);
     good = good && take_environment(terms) && is_whole(terms);

@@ -14,7 +14,7 @@ struct terms {
     char *register_host;     /* NULL: no record is written */
     char *register_password; /* NULL: it needs none */
     int register_port;
-    double seconds, hold_s;
+    double seconds, hold_us;
     unsigned seed, long_every;         /* one lease in this many is held beyond its ttl */
     unsigned readers, tries, unfenced; /* percent of the attempts */
     unsigned permits;      /* K: the attempts ask for one of K permits; 0: for the name */
