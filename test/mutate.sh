@@ -532,7 +532,7 @@ mutant left-unprolonged lease/asking.c "$(within ttl_asked 'leaves \?' 'false \&
 mutant left-unhealed lease/asking.c "$(within lease_ask ' \|\| lease->state == LEASE_RELEASING' '')"
 mutant left-owed lease/releasing.c "$(within end 'releasing_leave\(e, lease\);' 'claim_abandon(e, lease->claim, 0);')"
 mutant left-though-lost lease/releasing.c "$(within releasing_weigh '!releasing_is_leaving\(lease\) \|\| was_kept\(e, lease\)' 'true')"
-mutant left-unlost lease/releasing.c "$(within weigh_refused 'was_lost\(e, lease\) \|\| ' '')"
+mutant left-unlost lease/releasing.c "$(within weigh_refused 'lost >= e->quorum \|\| ' '')"
 mutant release-waits-again lease/releasing.c "$(within lease_release_sent ' \&\& round->ballots\[i\]\.state != BALLOT_CLOSED' '')"
 mutant release-unsent-asked lease/releasing.c "$(within lease_release_sent 'masters & BIT\(i\) \&\& ' '')"
 mutant released-before-asked lease/releasing.c "$(within releasing_by_token '!lease->attached \|\| ' '')"

@@ -135,20 +135,6 @@ void round_give_up_connecting(struct round *round, unsigned masters)
     }
 }
 
-usec round_deadline(const struct round *round, unsigned masters, const usec *overdue)
-{
-    usec next = round->grace ? round->grace : NEVER;
-    for (unsigned i = 0; i < masters; i++) {
-        const struct ballot *ballot = &round->ballots[i];
-        usec at = ballot->state == BALLOT_ASKED        ? overdue[i]
-                  : ballot->state == BALLOT_CONNECTING ? round->give_up
-                                                       : NEVER;
-        if (at < next)
-            next = at;
-    }
-    return next;
-}
-
 unsigned round_count(const struct round *round, unsigned masters, enum vote vote)
 {
     unsigned count = 0;

@@ -85,8 +85,6 @@ void round_time_out(struct round *round, unsigned masters);
 /* Masters that are still connecting count as unreachable; the round is incomplete if there are
  * any. */
 void round_give_up_connecting(struct round *round, unsigned masters);
-/* The next moment at which round_expire() has something to do; NEVER if none. */
-usec round_deadline(const struct round *round, unsigned masters, const usec *overdue);
 
 /* The number of yes votes: granted, healed, released. */
 unsigned round_yes(const struct round *round, unsigned masters);

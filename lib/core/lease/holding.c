@@ -168,30 +168,33 @@ void holding_ask(struct engine *e, struct lease *lease)
 
 /* ---- when a lease is woken --------------------------------------------------------- */
 
-/* For each master that was asked and has not answered: when it is given up. */
-static void overdue(const struct engine *e, const struct lease *lease, usec at[MASTERS_MAX])
+/* When the ballot is given up that is awaited; NEVER: none is. */
+static usec ballot_ends(const struct engine *e, const struct lease *lease, unsigned master)
 {
-    for (unsigned i = 0; i < lease_masters(e); i++) {
-        const struct ballot *ballot = &lease->attempt->round->ballots[i];
-        at[i] = NEVER;
-        if (ballot->state == BALLOT_ASKED)
-            at[i] = master_overdue(e, &e->masters[i], ballot->asked_at, lease->terms.ttl);
-    }
+    const struct round *round = lease->attempt->round;
+    const struct ballot *ballot = &round->ballots[master];
+    if (ballot->state == BALLOT_ASKED)
+        return master_overdue(e, &e->masters[master], ballot->asked_at, lease->terms.ttl);
+    return ballot->state == BALLOT_CONNECTING ? round->give_up : NEVER;
 }
 
 static usec round_wakes(const struct engine *e, const struct lease *lease)
 {
-    usec at[MASTERS_MAX];
-    overdue(e, lease, at);
-    return round_deadline(lease->attempt->round, lease_masters(e), at);
+    usec next = lease->attempt->round->grace ? lease->attempt->round->grace : NEVER;
+    for (unsigned i = 0; i < lease_masters(e); i++) {
+        usec at = ballot_ends(e, lease, i);
+        next = at < next ? at : next;
+    }
+    return next;
 }
 
 bool lease_expire(struct engine *e, struct lease *lease)
 {
-    usec at[MASTERS_MAX];
+    usec ends[MASTERS_MAX];
     unsigned timeouts = 0;
-    overdue(e, lease, at);
-    if (!round_expire(lease->attempt->round, lease_masters(e), e->now, at, &timeouts))
+    for (unsigned i = 0; i < lease_masters(e); i++)
+        ends[i] = ballot_ends(e, lease, i);
+    if (!round_expire(lease->attempt->round, lease_masters(e), e->now, ends, &timeouts))
         return false;
     e->counters.timeouts += timeouts;
     return true;

@@ -112,17 +112,13 @@ static bool was_kept(const struct engine *e, const struct lease *lease)
     return kept > lease_masters(e) - e->quorum;
 }
 
-static bool was_lost(const struct engine *e, const struct lease *lease)
-{
-    return count_of_voting(e, lease, REFUSED | 1U << VOTE_HEALED) >= e->quorum;
-}
-
 /* "Gone" is certain once too few masters can still have had the token.  "Unavailable" is known only
  * when no answer is left to come. */
 static void weigh_refused(struct engine *e, struct lease *lease)
 {
-    unsigned refused = count_of_voting(e, lease, REFUSED);
-    if (was_lost(e, lease) || lease_masters(e) - refused < e->quorum)
+    unsigned lost = count_of_voting(e, lease, REFUSED | 1U << VOTE_HEALED);
+    unsigned refused = lost ? count_of_voting(e, lease, REFUSED) : 0;
+    if (lost >= e->quorum || lease_masters(e) - refused < e->quorum)
         end(e, lease, CAUSE_GONE);
     else if (round_undecided(lease_round(lease), lease_masters(e)) == 0)
         end(e, lease, CAUSE_UNAVAILABLE);
