@@ -59,21 +59,13 @@ def ask_checker(folder):
 def complaints(record, text):
     """From `check --json`; raises ValueError."""
     try:
-        return [complaint(record, it) for it in json.loads(text)["complaints"]]
+        return [placed(record, it) for it in json.loads(text)["complaints"]]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"no complaints as check --json tells them: {error!r}") from error
 
 
-def complaint(record, told):
-    if isinstance(told, str):
-        return placed(record, told)
-    rule, text = told["rule"], told["text"]
-    text = text if text.startswith(rule) else f"{rule}: {text}"
-    return Violation(rule, text, told.get("at"), told.get("name"))
-
-
 def placed(record, text):
-    """Of a mere sentence: when and where is the first moment, and name, that it speaks of."""
+    """When and where is the first moment, and name, that the sentence speaks of."""
     rule, _, rest = text.partition(":")
     words = re.findall(r"[\w:.-]*\w", rest)
     times = [int(it) for it in re.findall(r"\d+", rest)]
