@@ -2,7 +2,7 @@
 
 Each counts as a master that is down, for every command alike, and is said; status 78 where the others are no quorum.
 """
-# rule: M1, Q11, Q12
+# rule: M1, Q11
 
 import unittest
 

@@ -1,4 +1,5 @@
 """redlock run --at-least: a job that many hosts start at about the same time runs once."""
+# rule: T6
 
 import os
 import signal

@@ -1,4 +1,5 @@
 """The command line, and commands that need no master that answers."""
+# rule: K2
 
 import json
 import os

@@ -1,7 +1,6 @@
 /*
  * Masters that refuse: wrong passwords, missing permissions, replicas, one server listed twice, a
  * name that is not a lock.  Each error names its cause.
- * rule: K2
  */
 #include "fixture.h"
 #include "user.h"

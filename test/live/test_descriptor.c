@@ -2,7 +2,7 @@
  * A client that shows a descriptor, run by nothing but poll(): redlock_fd(), redlock_process(), and
  * what an application may do to them.  All other live tests also run over a descriptor; see
  * descriptor_loop.c.
- * rule: C12
+ * rule: C9, C11, C12
  */
 #include "fixture.h"
 #include "user.h"

@@ -1,7 +1,7 @@
 /*
  * Several requests in one command, as one real master sees them: the quick way through a script
  * answers as one request after the other would.
- * rule: K9, V8
+ * rule: K9, K14, V8
  */
 #define _GNU_SOURCE
 #include <stdio.h>

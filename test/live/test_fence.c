@@ -2,7 +2,7 @@
  * Fences on real masters: they grow from holder to holder of a name, are one for several
  * names, stay with the lease, cost plain leases nothing, and go on growing when masters die,
  * freeze, restart empty or forget their clock.
- * rule: K4, K14
+ * rule: K4
  */
 #include "fixture.h"
 #include "fences.h"

@@ -1,7 +1,6 @@
 /*
  * After a fork the child holds nothing, whatever it calls, and the parent notices nothing
  * of it.  And the figures: statistics, states of masters, OpenMetrics.
- * rule: C11
  */
 #include "fixture.h"
 #include "user.h"

@@ -1,6 +1,7 @@
 /*
  * Names are bytes: whatever they are, the key on every master is the name and its value
  * the token.  Several names are had all or none.
+ * rule: K2
  */
 #include "fixture.h"
 #include "user.h"

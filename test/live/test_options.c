@@ -1,7 +1,6 @@
 /*
  * What a user may get wrong in the options: refused at once, with a sentence; or allowed,
  * and then it works.
- * rule: T6
  */
 #include "fixture.h"
 #include "user.h"

@@ -1,6 +1,7 @@
 /*
  * at_least on real masters: nobody else has the names within that time after ACQUIRED, however soon
  * the lease is given back.
+ * rule: T6
  */
 #include "fixture.h"
 #include "pair.h"

@@ -1,7 +1,7 @@
 /*
  * Wall clocks that are wrong by an hour: one master's, in both directions; a client's.  Fences
  * grow, and those of the other masters stay within the window.
- * rule: Q13
+ * rule: Q12
  */
 #include "fixture.h"
 #include "fences.h"

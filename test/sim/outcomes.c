@@ -1,4 +1,4 @@
-/* rule: C1, C8 */
+/* rule: C1, C7, C8 */
 #include "outcomes.h"
 
 #include "liar.h"

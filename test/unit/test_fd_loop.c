@@ -1,5 +1,5 @@
 /* A loop that shows one descriptor: who is told what, and when it is readable. */
-/* rule: C9, C10 */
+/* rule: C10, C11 */
 #include "fd_loop.h"
 #include "unit.h"
 
