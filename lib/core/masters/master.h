@@ -35,7 +35,10 @@ void master_adopt(struct engine *engine, unsigned index);
 /* Asks hello again, for a sign of life and the master's process. */
 void master_look(struct engine *engine, unsigned index);
 
-bool master_is_up(const struct master *master);
+static inline bool master_is_up(const struct master *master)
+{
+    return master->state == MASTER_UP;
+}
 bool master_abstains(const struct engine *engine, const struct master *master);
 /* How long it goes on to abstain. */
 int64_t master_abstains_ms(const struct engine *engine, const struct master *master);

@@ -1,0 +1,179 @@
+#include "masters/master_parts.h"
+
+#include <string.h>
+
+#include "masters/logical.h"
+#include "ground/mutant.h"
+#include "ground/quorum.h"
+#include "ground/sanity.h"
+#include "ground/shared.h"
+
+#define STEP_LEAST                                                                                 \
+    MS(250) /* a master's clock that gained more since hello was stepped, or ours stood still */
+#define TIME_MOST (INT64_C(1) << 53)
+
+void master_set_clock(struct master *master, usec its, usec ours)
+{
+    master->offset = master_believable(its, TIME_MOST) - ours;
+}
+
+/* While leases are held, a master's clock that seems to have leapt ahead is not believed here.  If
+ * our own clock stood still (a frozen virtual machine), a quorum will call the renewals late, and
+ * the leases are lost. */
+static void learn_clock(struct engine *e, struct master *master, usec its, usec ours)
+{
+    usec offset = master_believable(its, TIME_MOST) - ours;
+    if (!master->met || !e->held.count || offset <= master->offset + STEP_LEAST)
+        master_set_clock(master, its, ours);
+    master->met = master->heard = true;
+}
+
+/* The quarantine is worked out here where the master's record knows shorter ttls only: other
+ * clients told them, or the master has forgotten. */
+static void reckon_quarantine(const struct engine *e, struct master *master)
+{
+    usec ttl = MS(e->max_ttl_ms), until = master->told_until;
+    usec end =
+        master->started + MS(e->config.skew_ms) + ttl + quorum_drift(ttl, e->config.drift_ppm);
+    if (master->facts.max_ttl_ms < e->max_ttl_ms && end > until && !MUTANT(SHORT_TERMS))
+        until = end;
+    bool trust = e->config.trust_restarts || MUTANT(RESTART_IGNORED);
+    master->abstains_until = until > e->now && !trust ? until : 0;
+}
+
+static void forget_process(const struct engine *e, struct master *master)
+{
+    memset(master->kills, 0, sizeof master->kills);
+    master->subscription.run_id[0] = '\0'; /* it was of the former process */
+    entries_note_former(e, master);
+}
+
+static enum master_news learn(struct engine *e, unsigned index, const struct reply *reply)
+{
+    struct master *master = &e->masters[index];
+    const struct hello *hello = reply->hello;
+    ASSERT(hello && hello->run_id[0]);
+    bool is_another = strcmp(master->facts.run_id, hello->run_id) != 0;
+    if (is_another)
+        forget_process(e, master);
+    master->lived_at = reply->tag.sent_at;
+    int64_t client_id = hello->client_id ? hello->client_id : master->facts.client_id;
+    master->facts = *hello;
+    master->facts.client_id = client_id;
+    /* A master that tells a longer ttl than any client may ask for lies: the other masters must not
+     * abstain for that long. */
+    if (hello->max_ttl_ms > TTL_MS_MOST)
+        master->facts.max_ttl_ms = 0;
+    learn_clock(e, master, hello->time, reply->tag.sent_at + (e->now - reply->tag.sent_at) / 2);
+    master->told_until =
+        e->now + master_believable(hello->abstains, TIME_MOST) / (MUTANT(QUARANTINE_SHORT) ? 2 : 1);
+    master->started = e->now - master_believable(hello->age, TIME_MOST);
+    reckon_quarantine(e, master);
+    if (hello->clock)
+        logical_hear(e, index, hello->clock);
+    return is_another ? MASTER_IS_ANOTHER : MASTER_ANSWERED;
+}
+
+static void hello_failed(struct engine *e, unsigned index, const char *text)
+{
+    struct master *master = &e->masters[index];
+    if (master->state == MASTER_PREPARING)
+        master_leave(e, index, text);
+    else if (master->state == MASTER_UP)
+        master_watch(e, master);
+}
+
+/* The word of one master about long ttls, or of as many as may be wrong, is neither believed nor
+ * passed on: it could silence all the other masters. */
+static void learn_longest_ttl(struct engine *e)
+{
+    int64_t told[MASTERS_MAX];
+    for (unsigned i = 0; i < e->config.masters; i++)
+        told[i] = e->masters[i].facts.max_ttl_ms;
+    int64_t longest = quorum_longest(told, e->config.masters, e->config.spare);
+    if (longest <= e->max_ttl_ms)
+        return;
+    e->max_ttl_ms = longest;
+    for (unsigned i = 0; i < e->config.masters; i++) {
+        struct master *master = &e->masters[i];
+        bool abstained = master->abstains_until != 0;
+        if (!master_is_up(master))
+            continue;
+        reckon_quarantine(e, master);
+        master_watch(e, master);
+        if (abstained != (master->abstains_until != 0))
+            engine_emit(e, EFFECT_NOTICE, i, NULL);
+    }
+}
+
+/* The master has forgotten how long a ttl may be; another one may have been told a longer ttl since
+ * it was last asked. */
+static void ask_the_others(struct engine *e, unsigned index)
+{
+    for (unsigned i = 0; i < e->config.masters; i++)
+        if (i != index)
+            master_look(e, i);
+}
+
+static bool is_greeted(const struct master *master)
+{
+    return master->state == MASTER_PREPARING || master->state == MASTER_UP;
+}
+
+/* A master that lacks the first script may lack all. */
+static void hear_no_hello(struct engine *e, unsigned index, const struct reply *reply)
+{
+    const struct master *master = &e->masters[index];
+    if (reply->answer == ANSWER_NOSCRIPT && is_greeted(master) && !master->hello_whole)
+        master_say_hello(e, index, true);
+    else if (reply->answer == ANSWER_NOSCRIPT || reply->answer == ANSWER_ERROR)
+        hello_failed(e, index, reply->text.bytes);
+}
+
+/* A refused entry counts as a master that is down: others may be enough. */
+static bool refuse_entry(struct engine *e, unsigned index, const struct reply *reply)
+{
+    char why[VOTE_TEXT_MAX];
+    enum cause cause = entries_refuse(e, index, reply, why);
+    if (cause)
+        master_leave(e, index, why);
+    e->masters[index].refused = cause;
+    if (cause)
+        entries_judge(e);
+    return cause != CAUSE_NONE;
+}
+
+static enum master_news hear_hello(struct engine *e, unsigned index, const struct reply *reply)
+{
+    struct master *master = &e->masters[index];
+    master->hello_asked = false;
+    if (reply->answer != ANSWER_HELLO)
+        hear_no_hello(e, index, reply);
+    if (reply->answer != ANSWER_HELLO || !is_greeted(master))
+        return MASTER_NO_NEWS;
+    bool beside = entries_is_subscribed_beside(master, reply->hello);
+    if (refuse_entry(e, index, reply))
+        return MASTER_NO_NEWS;
+    bool abstained = master->abstains_until != 0;
+    bool is_new = !abstained || master->state == MASTER_PREPARING;
+    enum master_news news = learn(e, index, reply);
+    if (master->state == MASTER_PREPARING)
+        master_come_up(e, index);
+    else if (abstained != (master->abstains_until != 0))
+        engine_emit(e, EFFECT_NOTICE, index, NULL);
+    if (is_new && master->abstains_until)
+        ask_the_others(e, index);
+    master_watch(e, master);
+    learn_longest_ttl(e);
+    if (beside) /* it was asked before */
+        master_look(e, index);
+    return news;
+}
+
+enum master_news master_hear(struct engine *e, unsigned index, const struct reply *reply)
+{
+    if (reply->tag.kind != REQUEST_KILL)
+        return hear_hello(e, index, reply);
+    master_end_kill(e, index, reply);
+    return MASTER_NO_NEWS;
+}
