@@ -26,9 +26,13 @@ NAMES_MOST = 64
 LONG_S = 300  # a process that was spared has lived for long by then
 LEAST_S = 30  # in less time too few attempts are clear of faults
 PERMITS_MOST = 1024
-OF_PERMITS = ("--fewer", "--whole")
-PERCENTS = ("--readers", "--tries", "--unfenced", *OF_PERMITS)
-OF_PROFILE = ("spare", "permits", *(it[2:] for it in PERCENTS))
+OF_PERMITS = ("fewer", "whole")
+PERCENTS = ("readers", "tries", "unfenced", *OF_PERMITS)
+OF_PROFILE = ("spare", "permits", *PERCENTS)
+NUMBERS = {"masters": (int, 3, 9), "workers": (int, 1, 64), "names": (int, 1, NAMES_MOST), "holders": (int, 0, 10 ** 9),
+           "spare": (int, 0, 6), "seconds": (float, 1, 10 ** 6), "permits": (int, 1, PERMITS_MOST),
+           "least-use": (float, 0, 100), "seed": (int, 0, 2 ** 32), "hold": (float, 0, 10 ** 5),
+           **dict.fromkeys(PERCENTS, (int, 0, 100))}
 HELP = """usage: chaos PROFILE [--seed X] [--masters N] [--seconds S] [--workers M]
              [--names K] [--spare F] [--readers PERCENT] [--tries PERCENT]
              [--unfenced PERCENT] [--hold MS] [--holders LEAST]
@@ -136,16 +140,12 @@ def parse():
     parser.add_argument("profile", nargs="?")
     parser.add_argument("--help", "-h", action="store_true")
     parser.add_argument("--list", action="store_true")
-    for option in ("--seed", "--masters", "--workers", "--names", "--holders", "--spare", "--permits",
-                   *PERCENTS):
-        parser.add_argument(option, type=int)
-    for option in ("--seconds", "--hold", "--least-use"):
-        parser.add_argument(option, type=float)
+    for option, (kind, _, _) in NUMBERS.items():
+        parser.add_argument(f"--{option}", type=kind)
     parser.add_argument("--picture")
     parser.add_argument("--server", default=os.environ.get("REDLOCK_SERVER"))
-    parser.add_argument("--tls", action="store_true")
-    parser.add_argument("--keep", action="store_true")
-    parser.add_argument("--json", action="store_true")
+    for option in ("tls", "keep", "json"):
+        parser.add_argument(f"--{option}", action="store_true")
     return parser.parse_args()
 
 
@@ -154,18 +154,15 @@ def check(asked):
         misuse("which profile?")
     if asked.profile not in PROFILES:
         misuse(f"no profile {asked.profile}: there are {', '.join(PROFILES)}")
-    for option, least, most in (("masters", 3, 9), ("workers", 1, 64), ("names", 1, NAMES_MOST),
-                                ("holders", 0, 10 ** 9), ("spare", 0, 6), ("seconds", 1, 10 ** 6),
-                                ("permits", 1, PERMITS_MOST), ("least-use", 0, 100),
-                                ("seed", 0, 2 ** 32), ("hold", 0, 10 ** 5), *((it[2:], 0, 100) for it in PERCENTS)):
+    for option, (_, least, most) in NUMBERS.items():
         value = getattr(asked, option.replace("-", "_"))
         if value is not None and not least <= value <= most:
             misuse(f"--{option} takes {least} to {most}, not {value:g}")
     if (asked.permits or 0) * (asked.names or PROFILES[asked.profile].names) > PERMITS_MOST:
         misuse(f"--permits times --names is {PERMITS_MOST} at most: each slot is watched")
-    for option in (*OF_PERMITS, "--least-use"):
-        if getattr(asked, option[2:].replace("-", "_")) and not asked.permits:
-            misuse(f"{option} is about permits, so it needs --permits")
+    for option in (*OF_PERMITS, "least-use"):
+        if getattr(asked, option.replace("-", "_")) and not asked.permits:
+            misuse(f"--{option} is about permits, so it needs --permits")
     if asked.picture and not os.access(Path(asked.picture).resolve().parent, os.W_OK):
         misuse(f"--picture: {asked.picture} cannot be written")
     if asked.masters is not None and asked.masters % 2 == 0:
