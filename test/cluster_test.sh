@@ -72,6 +72,7 @@ processes_in() {
 not_running() { ! kill -0 "$1" 2>/dev/null; }
 nothing_runs_in() { [[ -z $(processes_in "$1") ]]; }
 is_empty() { [[ -z $(ls -A "$1") ]]; }
+nothing_is_left() { nothing_runs_in "$DIR" && is_empty "$DIR"; }
 same() { [[ $1 == "$2" ]] || { echo "'$1' is not '$2'"; return 1; }; }
 differ() { [[ $1 != "$2" ]] || { echo "both '$1'"; return 1; }; }
 matches() { [[ $1 =~ $2 ]] || { echo "'$1' does not match '$2'"; return 1; }; }
@@ -261,8 +262,7 @@ test_start() {
     check 'the server has no input' same "$(readlink "/proc/$pid/fd/0")" /dev/null
     test_second_start
     check 'stop returns 0' cluster stop
-    check 'stop leaves no process' nothing_runs_in "$DIR"
-    check 'stop leaves no file' is_empty "$DIR"
+    check 'stop leaves no process and no file' nothing_is_left
     check 'stop twice is fine' cluster stop
 }
 
@@ -492,8 +492,7 @@ test_ports() {
     new_dir ports_taken
     fails_with 'start -p with a port in use' 1 "master 3: port $((FIRST + 2)) is in use" \
         cluster start -n 3 -p "$FIRST" --no-adopt
-    check 'ends what it had started' nothing_runs_in "$DIR"
-    check 'leaves no file' is_empty "$DIR"
+    check 'ends what it had started, and leaves no file' nothing_is_left
     cluster start -n 1 -p "$FIRST" --no-adopt >/dev/null
     DIR=$taken
     fails_with 'restart when the port was taken' 1 "port $FIRST is in use" cluster restart 1
@@ -558,16 +557,14 @@ test_failed_start() {
     new_dir hangs
     fails_with 'a server that never answers: its log is shown' 1 'did not answer within 10 s.*thinking' \
         env REDLOCK_SERVER="$TMP/bin/hangs" "$CLUSTER" start -n 3 --dir "$DIR"
-    check 'no process is left' nothing_runs_in "$DIR"
-    check 'no file is left' is_empty "$DIR"
+    check 'no process and no file is left' nothing_is_left
     REDLOCK_SERVER=$TMP/bin/hangs "$CLUSTER" start -n 3 --dir "$DIR" >/dev/null 2>&1 &
     job=$!
     check 'an interrupted start was under way' eventually test -f "$DIR/master-3/pid"
     kill -TERM "$job"
     wait "$job"
     check 'an interrupted start tells by its status' same $? 143
-    check 'it leaves no process' nothing_runs_in "$DIR"
-    check 'it leaves no file' is_empty "$DIR"
+    check 'it leaves no process and no file' nothing_is_left
     test_killed_start
 }
 
@@ -584,8 +581,7 @@ test_killed_start() {
     fails_with 'nodes after a killed start' 1 'no cluster' cluster nodes
     fails_with 'status after a killed start' 3 'interrupted' cluster status
     check 'stop after a killed start' cluster stop
-    check 'finds all its processes' nothing_runs_in "$DIR"
-    check 'finds all its files' is_empty "$DIR"
+    check 'finds all its processes and files' nothing_is_left
 }
 
 test_adopt() {

@@ -8,7 +8,7 @@ import calls
 from judge import barriers, elections, latches
 from judge.barriers import Call as Passage
 from judge.latches import Call
-from test_check import BEGIN, MS, Case, at, lines
+from test_check import BEGIN, MS, Case, at
 
 
 class Elections(unittest.TestCase):
@@ -197,14 +197,6 @@ class Recipes(Case):
         return [fact for number in range(2) for k, (action, who, *told) in enumerate(its) for fact in (
             [1000 * number + 100 + 30 * k + later, "asks", f"latch-{number}", action, who],
             [1000 * number + 120 + 30 * k + later, "told", f"latch-{number}", action, who, *told])]
-
-    def change(self, label, index, *fact):
-        self.facts[label][index] = list(fact)
-
-    def judge(self):
-        self.record.raw |= {label: lines([[at(ms), *rest] for ms, *rest in facts])
-                            for label, facts in self.facts.items()}
-        return super().judge()
 
     def test_a_sound_record(self):
         told = self.assert_well()["recipes"]

@@ -3,7 +3,7 @@ breaker, each for exactly the right reason."""
 
 import unittest
 
-from test_check import BEGIN, MS, Case, at, lines
+from test_check import BEGIN, MS, Case, at
 
 A, B = "aaaa:bearer-2", "bbbb:bearer-3"
 
@@ -26,14 +26,6 @@ class Tokens(Case):
                          [1210, "holds", B, at(3200)], [1900, "valid", B, at(3800)], [2200, "lost", B],
                          [2200, "releasing", B], [2201, "released", B, "REDLOCK_E_GONE"]]}
 
-    def of(self, label, index, *fact):
-        self.facts[label][index] = list(fact)
-
-    def judge(self):
-        self.record.raw |= {label: lines([[at(ms), *rest] for ms, *rest in facts])
-                            for label, facts in self.facts.items()}
-        return super().judge()
-
 
 class Sound(Tokens):
     def test_a_sound_record(self):
@@ -53,28 +45,28 @@ class Sound(Tokens):
 
     def test_two_processes_with_one_token(self):
         """The one prolongs it while the other has it, who then gives it back."""
-        self.of("bearer-2", 4, 1150, "asks", "extend", A)
-        self.of("bearer-2", 5, 1151, "holds", A, at(3100))
+        self.change("bearer-2", 4, 1150, "asks", "extend", A)
+        self.change("bearer-2", 5, 1151, "holds", A, at(3100))
         self.assert_well()
 
     def test_an_extend_that_a_release_overtakes(self):
         """Whose request came first nobody knows."""
-        self.of("bearer-2", 4, 1200, "asks", "extend", A)
-        self.of("bearer-2", 5, 1300, "holds", A, at(3100))
+        self.change("bearer-2", 4, 1200, "asks", "extend", A)
+        self.change("bearer-2", 5, 1300, "holds", A, at(3100))
         self.assert_well()
 
     def test_a_release_of_which_nothing_is_known(self):
-        self.of("bearer-3", 3, 1201, "released", A, "REDLOCK_E_UNAVAILABLE")
-        self.of("bearer-2", 5, 1301, "holds", A, at(3100))
+        self.change("bearer-3", 3, 1201, "released", A, "REDLOCK_E_UNAVAILABLE")
+        self.change("bearer-2", 5, 1301, "holds", A, at(3100))
         self.assert_well()
 
 
 class Holders(Tokens):
     def test_two_at_once(self):
-        self.of("bearer-3", 2, 1220, "releasing", A)
-        self.of("bearer-3", 3, 1221, "released", A, "REDLOCK_OK")
-        self.of("bearer-3", 4, 1225, "asks", "acquire", "-")
-        self.of("bearer-3", 5, 1230, "holds", B, at(3200))
+        self.change("bearer-3", 2, 1220, "releasing", A)
+        self.change("bearer-3", 3, 1221, "released", A, "REDLOCK_OK")
+        self.change("bearer-3", 4, 1225, "asks", "acquire", "-")
+        self.change("bearer-3", 5, 1230, "holds", B, at(3200))
         self.facts["bearer-2"][4:4] = [[1202, "asks", "acquire", "-"], [1203, "holds", "dddd:bearer-2", at(1219)]]
         self.assert_condemned("tokens", "bearer-2 has dddd:bearer-2 (acquire)", 1)
 
@@ -85,7 +77,7 @@ class Holders(Tokens):
 
     def test_one_that_does_not_stop_when_it_is_broken(self):
         """Until then it is the breaker's own risk."""
-        self.of("bearer-3", 7, 4000, "valid", B, at(4521))
+        self.change("bearer-3", 7, 4000, "valid", B, at(4521))
         del self.facts["bearer-3"][8:]
         self.assert_condemned("tokens", "its holder may write until", 1)
         for master in (1, 2):
@@ -100,22 +92,22 @@ class Holders(Tokens):
         self.assert_well()
 
     def test_one_that_was_not_broken(self):
-        self.of("bearer-1", 1, 3000, "broke", B, 69, -1)
-        self.of("bearer-3", 7, 4000, "valid", B, at(4521))
+        self.change("bearer-1", 1, 3000, "broke", B, 69, -1)
+        self.change("bearer-3", 7, 4000, "valid", B, at(4521))
         del self.facts["bearer-3"][8:]
         self.assert_well()
 
 
 class GivenBack(Tokens):
     def test_it_is_extended(self):
-        self.of("bearer-2", 5, 1301, "holds", A, at(1302))
+        self.change("bearer-2", 5, 1301, "holds", A, at(1302))
         self.assert_condemned("tokens", f"bearer-2 asked at {at(1300)} to extend {A}", 1)
 
     def test_it_is_given_back_again(self):
-        self.of("bearer-2", 4, 1300, "asks", "unlock", A)
-        self.of("bearer-2", 5, 1301, "released", A, "REDLOCK_OK")
+        self.change("bearer-2", 4, 1300, "asks", "unlock", A)
+        self.change("bearer-2", 5, 1301, "released", A, "REDLOCK_OK")
         self.assert_condemned("tokens", f"bearer-2 asked at {at(1300)} to unlock {A}", 1)
-        self.of("bearer-2", 5, 1301, "released", A, "REDLOCK_E_GONE")
+        self.change("bearer-2", 5, 1301, "released", A, "REDLOCK_E_GONE")
         self.assert_well()
 
 
@@ -144,7 +136,7 @@ class SetAgain(Tokens):
 
 class Malformed(Tokens):
     def test_an_unheard_of_fact(self):
-        self.of("bearer-2", 5, 1301, "record", A)
+        self.change("bearer-2", 5, 1301, "record", A)
         self.assert_condemned("malformed", "records of kind bearer", 1)
 
 

@@ -1,14 +1,13 @@
 """Processes of a run: each ends with the run, however the run ends."""
 
 import contextlib
-import ctypes
 import os
 import signal
 import subprocess
 import time
 
-LIBC = ctypes.CDLL(None, use_errno=True)
-PR_SET_PDEATHSIG = 1
+from facts import die_with_parent
+
 PATIENCE_S = 15
 POLL_S = 0.005
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)  # that end a run
@@ -17,10 +16,6 @@ STARTED = []
 
 class Trouble(Exception):
     """The run itself failed: there is nothing to judge."""
-
-
-def now_us():
-    return time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1000
 
 
 def environment(**more):
@@ -52,7 +47,7 @@ def end_all():
 def die_with(parent):
     """Called in the child; the parent may be dead already."""
     signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
-    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    die_with_parent()
     if os.getppid() != parent:
         os.kill(os.getpid(), signal.SIGKILL)
 

@@ -3,10 +3,11 @@ tokens, beside the workers, and are struck as these are. Each kind is a class he
 
 import os
 
+from facts import now_us
 from judge import barriers, elections, latches
 from tokens import judge as tokens
 
-from .process import now_us, until
+from .process import until
 from .workers import BIN, FAULT, Worker
 
 MEET_S = 20

@@ -12,8 +12,10 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+from facts import now_us
+
 from . import kinds, masters, network, recipes, schedule, workers
-from .process import POLL_S, Process, Trouble, drive, end_all, environment, now_us
+from .process import POLL_S, Process, Trouble, drive, end_all, environment
 from .redis import RedisError
 
 HERE = Path(__file__).resolve().parent

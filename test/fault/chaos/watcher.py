@@ -18,8 +18,8 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 # pylint: disable=wrong-import-position
-from chaos.process import now_us  # noqa: E402
 from chaos.redis import Connection, RedisError, encode  # noqa: E402
+from facts import now_us  # noqa: E402
 
 EVERY_S = 0.1
 LAST_S = 2.0  # for a last look, where masters answer late or not at all
