@@ -1,5 +1,6 @@
 #include "questions.h"
 
+#include <ctype.h>
 #include <stdalign.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,6 +17,60 @@ static struct {
     struct flags flags;
 } wish;
 
+/* "open-on-one" for OPEN_ON_ONE; until the next call. */
+static const char *spelled(const char *constant)
+{
+    static char name[64];
+    size_t i = 0;
+    for (; constant[i] && i < sizeof name - 1; i++)
+        name[i] = constant[i] == '_' ? '-' : (char)tolower(constant[i]);
+    name[i] = '\0';
+    return name;
+}
+
+static const char *question_name(int question)
+{
+    return spelled(asked->constants[question]);
+}
+
+static const char *mutant_name(int mutant)
+{
+    return spelled(asked->mutants[mutant].constant);
+}
+
+/* ---- The story ---- */
+
+struct story {
+    const struct model *model;
+    int steps;
+    alignas(max_align_t) char before[MODEL_WORLD_SIZE];
+};
+
+static void print_step(void *visitor, const struct step *step, const struct world *next)
+{
+    struct story *story = visitor;
+    const struct model *model = story->model;
+    if (step) {
+        int wrong;
+        memcpy(&wrong, (const char *)step + model->wrong_at, sizeof wrong);
+        printf("  %2d.  ", ++story->steps);
+        story_step(&(struct move){model->rules, step, (const struct world *)story->before, next});
+        printf("%s%s\n", wrong ? " -- " : "", story_wrongs[wrong]);
+    }
+    story_world(model->rules, next);
+    printf("\n");
+    memcpy(story->before, next, model->world_size);
+}
+
+static void print_story(const struct search *search)
+{
+    search_tell(search, print_step, &(struct story){.model = search->model});
+    if (search->is_stuck)
+        printf("        from here on %s\n", search->model->stuck_words);
+    if (search->is_restless)
+        printf("        from here on they can go on like that for ever\n");
+}
+
 /* ---- Searching ---- */
 
 static const char *result(const struct search *search)
@@ -29,7 +84,7 @@ static const char *result(const struct search *search)
 
 static void fill_rules(char *rules, int question, int mutant)
 {
-    asked->rules_for(question, mutant, rules);
+    asked->rules_for(question, mutant, (struct rules *)rules);
     for (int i = 0; i < asked->numbers_count; i++)
         if (wish.numbers[i] >= 0)
             memcpy(rules + asked->numbers[i].offset, &wish.numbers[i], sizeof(int));
@@ -41,16 +96,17 @@ static bool search(int question, int mutant)
     struct search search;
     clock_t began = clock();
     fill_rules(rules, question, mutant);
-    struct model model = asked->model_of(rules);
+    struct model model = asked->model_of((struct rules *)rules);
     model.most = (uint32_t)wish.most;
     search_run(&search, &model);
     double seconds = (double)(clock() - began) / CLOCKS_PER_SEC;
-    printf("%-28s %-9s %9u states, depth %2d, %6.2f s: %s\n", asked->mutants[mutant].name,
-           asked->names[question], search.count, search.depth, seconds, result(&search));
+    printf("%-28s ", mutant_name(mutant));
+    printf("%-9s %9u states, depth %2d, %6.2f s: %s\n", question_name(question), search.count,
+           search.depth, seconds, result(&search));
     fflush(stdout);
     bool found = search_found(&search);
     if (found && !wish.flags.quiet)
-        asked->print_story(&search);
+        print_story(&search);
     search_free(&search);
     return found;
 }
@@ -75,7 +131,7 @@ static bool is_as_expected(int mutant)
     const struct mutant_text *text = &asked->mutants[mutant];
     if (search(text->question, mutant) != text->is_harmless)
         return true;
-    printf("%s %s\n", text->name, text->is_harmless ? "DOES HARM" : "ESCAPED");
+    printf("%s %s\n", mutant_name(mutant), text->is_harmless ? "DOES HARM" : "ESCAPED");
     return false;
 }
 
@@ -96,23 +152,14 @@ static int list(void)
 {
     for (int mutant = 1; mutant < asked->mutants_count; mutant++) {
         const struct mutant_text *text = &asked->mutants[mutant];
-        printf("%-28s %-9s %s%s\n", text->name, asked->names[text->question], text->text,
+        printf("%-28s ", mutant_name(mutant));
+        printf("%-9s %s%s\n", question_name(text->question), text->text,
                text->is_harmless ? " (does no harm)" : "");
     }
     return 0;
 }
 
 /* ---- The command line ---- */
-
-static const char *question_name(int question)
-{
-    return asked->names[question];
-}
-
-static const char *mutant_name(int mutant)
-{
-    return asked->mutants[mutant].name;
-}
 
 static bool set_number(const char *option, const char *word)
 {
@@ -148,7 +195,7 @@ static const char *usage_text(const char *command)
     const char *name = strrchr(command, '/');
     fprintf(to, "usage: %s [OPTION]...\n  --ask QUESTION   ", name ? name + 1 : command);
     for (int i = 0; i < asked->count; i++)
-        fprintf(to, "%s%s", i ? ", " : "", asked->names[i]);
+        fprintf(to, "%s%s", i ? ", " : "", question_name(i));
     fprintf(to, " (default: each)\n");
     for (int i = 0; i < asked->numbers_count; i++) {
         const struct rules_number *number = &asked->numbers[i];

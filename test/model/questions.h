@@ -1,6 +1,6 @@
 /*
- * questions.h - the command of a model that is asked several questions, each about a world of its
- * own, with its rules as they are or one of them broken.
+ * questions.h - a model that is asked several questions, each about a world of its own, with its
+ * rules as they are or one of them broken; and the command that asks it.
  */
 #ifndef MODEL_QUESTIONS_H
 #define MODEL_QUESTIONS_H
@@ -9,7 +9,7 @@
 
 /* A rule that is broken; the first of a model is none. */
 struct mutant_text {
-    const char *name, *text;
+    const char *constant, *text;
     int question;     /* which finds it */
     bool is_harmless; /* another rule keeps it from doing harm */
 };
@@ -25,50 +25,89 @@ struct rules_number {
 enum { RULES_SIZE = 64, RULES_NUMBERS = 12 };
 
 struct questions {
-    const char *const *names; /* of the questions */
+    const char *const *constants; /* of the questions */
     int count;
     const struct mutant_text *mutants;
     int mutants_count;
     const struct rules_number *numbers;
     int numbers_count; /* at most RULES_NUMBERS */
     /* Writes the rules, of at most RULES_SIZE bytes, with which a question is asked. */
-    void (*rules_for)(int question, int mutant, void *rules);
-    struct model (*model_of)(const void *rules);
-    void (*print_story)(const struct search *search);
+    void (*rules_for)(int question, int mutant, struct rules *rules);
+    struct model (*model_of)(const struct rules *rules);
 };
 
 /* Reads the words of the command and does what they say; returns its status. */
 int questions_ask(const struct questions *questions, char **words);
 
-/* A model has its struct rules, world and step, its functions by these names, and its mutants and
- * questions in rules.c. */
-#define MODEL(prefix, the_rules, the_words)                                                        \
+/* ---- what else such a model has to do: pack.c, story.c ---- */
+
+unsigned model_words(const struct rules *rules); /* of a packed world */
+
+struct move {
+    const struct rules *rules;
+    const struct step *step;
+    const struct world *before, *next;
+};
+
+/* Print a step, and a world. */
+void story_step(const struct move *move);
+void story_world(const struct rules *rules, const struct world *world);
+extern const char *const story_wrongs[]; /* by what a step has wrong; the first is nothing */
+
+/* ---- its world.h ----
+ * The tables of questions and mutants give names to constants; "open-on-one" is OPEN_ON_ONE on the
+ * command line. */
+
+#define MODEL_QUESTION(name)               name,
+#define MODEL_MUTANT(name, question, text) name,
+
+/* The enums of both, and what can be asked of a struct rules. */
+#define MODEL_ENUMS(question_table, mutant_table)                                                  \
+    enum question { question_table(MODEL_QUESTION) QUESTIONS };                                    \
+    enum mutant { NONE, mutant_table(MODEL_MUTANT, MODEL_MUTANT) MUTANTS }
+
+#define broken(rules, which) ((rules)->mutant == (which))
+
+/* ---- its rules.c ---- */
+
+#define MODEL(the_rules)                                                                           \
     (struct model)                                                                                 \
     {                                                                                              \
-        .rules = (the_rules), .words = (the_words), .begin = prefix##_begin,                       \
-        .steps = prefix##_steps, .pack = prefix##_pack, .unpack = prefix##_unpack,                 \
-        .world_size = sizeof(struct world), .wrong_at = offsetof(struct step, wrong)               \
+        .rules = (the_rules), .words = model_words(the_rules), .world_size = sizeof(struct world), \
+        .wrong_at = offsetof(struct step, wrong),                                                  \
+        .stuck_words = "nobody who is honest gets any further"                                     \
     }
 
-/* Its program, with the model_of() and the numbers that stand before it. */
+#define MODEL_CONSTANT(name)                      #name,
+#define MODEL_TEXT(name, question, text)          {#name, text, question, false},
+#define MODEL_HARMLESS_TEXT(name, question, text) {#name, text, question, true},
+
+/* Its program, behind worlds[], set_world() (which changes a question's world for a mutant),
+ * model_of() and numbers[]. */
 #define MODEL_MAIN                                                                                 \
-    static void fill_rules(int question, int mutant, void *rules)                                  \
+    static void rules_for(int question, int mutant, struct rules *rules)                           \
     {                                                                                              \
-        *(struct rules *)rules = rules_for((enum question)question, (enum mutant)mutant);          \
+        *rules = worlds[question];                                                                 \
+        rules->question = (enum question)question;                                                 \
+        rules->mutant = (enum mutant)mutant;                                                       \
+        set_world(rules, rules->mutant);                                                           \
     }                                                                                              \
                                                                                                    \
     int main(int argc, char **argv)                                                                \
     {                                                                                              \
-        static const struct questions questions = {.names = question_names,                        \
+        static const char *const constants[] = {QUESTION_TABLE(MODEL_CONSTANT)};                   \
+        static const struct mutant_text mutants[] = {                                              \
+            {"NONE", "the rules as they are", QUESTIONS, false},                                   \
+            MUTANT_TABLE(MODEL_TEXT, MODEL_HARMLESS_TEXT)};                                        \
+        static const struct questions questions = {.constants = constants,                         \
                                                    .count = QUESTIONS,                             \
-                                                   .mutants = mutant_texts,                        \
+                                                   .mutants = mutants,                             \
                                                    .mutants_count = MUTANTS,                       \
                                                    .numbers = numbers,                             \
                                                    .numbers_count =                                \
                                                        sizeof numbers / sizeof *numbers,           \
-                                                   .rules_for = fill_rules,                        \
-                                                   .model_of = model_of,                           \
-                                                   .print_story = story_print};                    \
+                                                   .rules_for = rules_for,                         \
+                                                   .model_of = model_of};                          \
         _Static_assert(sizeof(struct rules) <= RULES_SIZE, "room for the rules");                  \
         _Static_assert(sizeof(struct world) <= MODEL_WORLD_SIZE, "room for a world");              \
         _Static_assert(sizeof numbers / sizeof *numbers <= RULES_NUMBERS, "room for the numbers"); \

@@ -67,14 +67,14 @@ static bool is_so(const void *step, size_t at)
     return *(const bool *)((const char *)step + at);
 }
 
-static void meet(void *visitor, const void *step, const void *next)
+static void meet(void *visitor, const struct step *step, const struct world *next)
 {
     struct search *search = visitor;
     const struct model *model = search->model;
     uint64_t world[MODEL_WORDS];
     if (search->found_wrong)
         return;
-    model->pack(model->rules, next, world);
+    model_pack(model->rules, next, world);
     if (step && is_so(step, model->wrong_at)) {
         search->found_wrong = true;
         memcpy(search->wrong, world, sizeof world);
@@ -94,14 +94,15 @@ static void expand(struct search *search, uint32_t at, model_visit *visit, void 
 {
     const struct model *model = search->model;
     alignas(max_align_t) unsigned char world[MODEL_WORLD_SIZE];
+    struct visit v = {model->rules, (struct world *)world, visit, visitor};
     search->expanding = at;
-    model->unpack(model->rules, world_at(search, at), world);
-    model->steps(model->rules, world, visit, visitor);
+    model_unpack(model->rules, world_at(search, at), (struct world *)world);
+    model_steps(&v);
 }
 
 static void find_wrong(struct search *search)
 {
-    search->model->begin(search->model->rules, meet, search);
+    model_begin(&(struct visit){.rules = search->model->rules, .visit = meet, .visitor = search});
     uint32_t level_ends = search->count;
     for (uint32_t at = 0; at < search->count && !search->unfinished; at++) {
         if (at == level_ends) {
@@ -123,7 +124,7 @@ struct hope {
     uint8_t *hopeful; /* for each world, that it is known to lead to the goal */
 };
 
-static void look(void *visitor, const void *step, const void *next)
+static void look(void *visitor, const struct step *step, const struct world *next)
 {
     struct hope *hope = visitor;
     const struct model *model = hope->search->model;
@@ -131,7 +132,7 @@ static void look(void *visitor, const void *step, const void *next)
     uint64_t world[MODEL_WORDS];
     if (hope->hopeful[at] || !is_so(step, model->honest_at))
         return;
-    model->pack(model->rules, next, world);
+    model_pack(model->rules, next, world);
     uint32_t *slot = slot_of(hope->search, world);
     hope->hopeful[at] = *slot && hope->hopeful[*slot - 1];
 }
@@ -139,8 +140,8 @@ static void look(void *visitor, const void *step, const void *next)
 static bool is_goal(const struct search *search, uint32_t at)
 {
     alignas(max_align_t) unsigned char world[MODEL_WORLD_SIZE];
-    search->model->unpack(search->model->rules, world_at(search, at), world);
-    return search->model->is_goal(search->model->rules, world);
+    model_unpack(search->model->rules, world_at(search, at), (struct world *)world);
+    return search->model->is_goal(search->model->rules, (struct world *)world);
 }
 
 /* Late worlds first, since steps mostly lead to later ones.  Whether one more was found. */
@@ -182,7 +183,7 @@ static void find_stuck(struct search *search)
 
 /* ---- from where idle steps can go on for ever ------------------------------------ */
 
-static void look_whether_idle(void *visitor, const void *step, const void *next)
+static void look_whether_idle(void *visitor, const struct step *step, const struct world *next)
 {
     struct hope *hope = visitor;
     const struct model *model = hope->search->model;
@@ -190,7 +191,7 @@ static void look_whether_idle(void *visitor, const void *step, const void *next)
     uint64_t world[MODEL_WORDS];
     if (!hope->hopeful[at] || !is_so(step, model->honest_at) || !is_so(step, model->idle_at))
         return;
-    model->pack(model->rules, next, world);
+    model_pack(model->rules, next, world);
     uint32_t *slot = slot_of(hope->search, world);
     hope->hopeful[at] = *slot && (*slot - 1 == at || hope->hopeful[*slot - 1]);
 }
@@ -251,13 +252,13 @@ struct teller {
     alignas(max_align_t) unsigned char now[MODEL_WORLD_SIZE];
 };
 
-static void tell_if_wanted(void *visitor, const void *step, const void *next)
+static void tell_if_wanted(void *visitor, const struct step *step, const struct world *next)
 {
     struct teller *teller = visitor;
     uint64_t world[MODEL_WORDS];
     if (teller->is_told || is_so(step, teller->model->wrong_at) != teller->is_wrong_wanted)
         return;
-    teller->model->pack(teller->model->rules, next, world);
+    model_pack(teller->model->rules, next, world);
     if (!same(teller->model, world, teller->wanted))
         return;
     teller->is_told = true;
@@ -268,10 +269,11 @@ static void tell_if_wanted(void *visitor, const void *step, const void *next)
 static void tell_next(struct teller *teller, const uint64_t *wanted)
 {
     alignas(max_align_t) unsigned char from[MODEL_WORLD_SIZE];
+    struct visit v = {teller->model->rules, (struct world *)from, tell_if_wanted, teller};
     memcpy(from, teller->now, sizeof from);
     teller->wanted = wanted;
     teller->is_told = false;
-    teller->model->steps(teller->model->rules, from, tell_if_wanted, teller);
+    model_steps(&v);
 }
 
 static void tell_up_to(const struct search *search, struct teller *teller, uint32_t at)
@@ -282,8 +284,8 @@ static void tell_up_to(const struct search *search, struct teller *teller, uint3
         tell_next(teller, world);
         return;
     }
-    search->model->unpack(search->model->rules, world, teller->now);
-    teller->visit(teller->visitor, NULL, teller->now);
+    model_unpack(search->model->rules, world, (struct world *)teller->now);
+    teller->visit(teller->visitor, NULL, (struct world *)teller->now);
 }
 
 void search_tell(const struct search *search, model_visit *visit, void *visitor)

@@ -13,20 +13,38 @@
 
 enum { MODEL_WORDS = 12, MODEL_WORLD_SIZE = 512 };
 
+/* Each model has its own. */
+struct rules;
+struct world;
+struct step;
+
 /* A step that leads to a world; NULL: a world to begin with. */
-typedef void model_visit(void *visitor, const void *step, const void *next);
+typedef void model_visit(void *visitor, const struct step *step, const struct world *next);
+
+struct visit {
+    const struct rules *rules;
+    const struct world *now; /* from which steps lead on */
+    model_visit *visit;
+    void *visitor;
+};
+
+/* ---- what a model has to do ---- */
+
+void model_begin(const struct visit *v);
+void model_steps(const struct visit *v);
+/* One packed world for all that differ in nothing that matters. */
+void model_pack(const struct rules *rules, const struct world *world, uint64_t *words);
+void model_unpack(const struct rules *rules, const uint64_t *words, struct world *world);
+/* Of a model that has one. */
+bool model_is_goal(const struct rules *rules, const struct world *world);
 
 struct model {
-    const void *rules;
-    unsigned words; /* that a packed world has, at most MODEL_WORDS */
-    uint32_t most;  /* worlds to be looked at; 0: all of them */
-    void (*begin)(const void *rules, model_visit *visit, void *visitor);
-    void (*steps)(const void *rules, const void *world, model_visit *visit, void *visitor);
-    /* One packed world for all that differ in nothing that matters. */
-    void (*pack)(const void *rules, const void *world, uint64_t *words);
-    void (*unpack)(const void *rules, const uint64_t *words, void *world);
-    size_t world_size;                                     /* at most MODEL_WORLD_SIZE */
-    bool (*is_goal)(const void *rules, const void *world); /* NULL: none */
+    const struct rules *rules;
+    unsigned words;    /* that a packed world has, at most MODEL_WORDS */
+    uint32_t most;     /* worlds to be looked at; 0: all of them */
+    size_t world_size; /* at most MODEL_WORLD_SIZE */
+    bool (*is_goal)(const struct rules *rules, const struct world *world); /* NULL: none */
+    const char *stuck_words; /* "from here on ..." no goal is reached */
     bool looks_for_rest;
     /* Where a step has the bool that says so. */
     size_t wrong_at;

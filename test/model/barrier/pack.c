@@ -2,43 +2,11 @@
  * A world in a few words.  Facts that no later step looks at are forgotten first, so that fewer
  * worlds differ.  Masters are alike, and so are parties, so they are sorted.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "world.h"
 
-typedef unsigned __int128 chunk;
-
-enum { WORD = 64, WORDS = 2 * MASTERS + 2 };
-
-/* Fields are written and read by the same functions, in the same order. */
-struct bits {
-    chunk chunk;
-    unsigned at;
-    bool reads;
-};
-
-#define INLINE static inline __attribute__((always_inline))
-
-INLINE void field(struct bits *bits, unsigned width, uint8_t *value)
-{
-    uint8_t mask = (1u << width) - 1;
-    if (bits->reads) {
-        *value = (uint8_t)(bits->chunk >> bits->at) & mask;
-    } else {
-        bits->chunk |= (chunk)*value << bits->at;
-        if (*value > mask)
-            abort();
-    }
-    bits->at += width;
-}
-
-INLINE void flag(struct bits *bits, bool *value)
-{
-    uint8_t as = *value;
-    field(bits, 1, &as);
-    *value = as;
-}
+#include "../bits.h"
 
 INLINE void word_fields(struct bits *bits, struct word *word)
 {
@@ -183,15 +151,6 @@ static void forget(const struct rules *rules, struct world *world)
 
 /* ---- packing ------------------------------------------------------------------------------ */
 
-static void sort(chunk *low, chunk *high)
-{
-    if (*low <= *high)
-        return;
-    chunk former = *low;
-    *low = *high;
-    *high = former;
-}
-
 static void pack(const struct rules *rules, struct world *world, chunk *chunks)
 {
     struct bits others = {0};
@@ -200,9 +159,7 @@ static void pack(const struct rules *rules, struct world *world, chunk *chunks)
         master_fields(rules, &bits, &world->master[i]);
         chunks[i] = bits.chunk;
     }
-    for (int last = rules->masters - 1; last > 0; last--)
-        for (int i = 0; i < last; i++)
-            sort(&chunks[i], &chunks[i + 1]);
+    sort_chunks(chunks, rules->masters);
     other_fields(&others, world);
     chunks[MASTERS] = others.chunk;
 }
@@ -284,29 +241,33 @@ static void pack_least(const struct rules *rules, const struct world *world, chu
     }
 }
 
-void barrier_pack(const void *of_rules, const void *of_world, uint64_t *words)
+enum { WORDS_OF_CHUNK = 2 };
+
+unsigned model_words(const struct rules *rules)
 {
-    const struct rules *rules = of_rules;
-    struct world world = *(const struct world *)of_world;
+    (void)rules;
+    return WORDS_OF_CHUNK * (MASTERS + 1);
+}
+
+void model_pack(const struct rules *rules, const struct world *of, uint64_t *words)
+{
+    struct world world = *of;
     chunk chunks[MASTERS + 1];
     forget(rules, &world);
     pack_least(rules, &world, chunks);
-    for (int i = 0; i <= MASTERS; i++) {
-        *words++ = (uint64_t)chunks[i];
-        *words++ = (uint64_t)(chunks[i] >> WORD);
-    }
+    for (int i = 0; i <= MASTERS; i++)
+        words = put_chunk(chunks[i], WORDS_OF_CHUNK, words);
 }
 
-void barrier_unpack(const void *of_rules, const uint64_t *words, void *of_world)
+void model_unpack(const struct rules *rules, const uint64_t *words, struct world *world)
 {
-    const struct rules *rules = of_rules;
-    struct world *world = of_world;
+    struct bits others = {.reads = true};
     *world = (struct world){0};
     for (int i = 0; i < MASTERS; i++) {
-        struct bits bits = {.reads = true, .chunk = words[0] | (chunk)words[1] << WORD};
-        words += 2;
+        struct bits bits = {.reads = true};
+        words = take_chunk(&bits.chunk, WORDS_OF_CHUNK, words);
         master_fields(rules, &bits, &world->master[i]);
     }
-    struct bits others = {.reads = true, .chunk = words[0] | (chunk)words[1] << WORD};
+    take_chunk(&others.chunk, WORDS_OF_CHUNK, words);
     other_fields(&others, world);
 }

@@ -27,7 +27,7 @@ static const struct word *word_of(const struct rules *rules, const struct world 
                                   int i)
 {
     const struct word *word = &world->master[i].link[c].known;
-    bool stands = word->age <= rules->lasts || broken(rules, KEPT_FOR_EVER);
+    bool stands = word->age <= rules->lasts || broken(rules, ANSWERS_KEPT_FOR_EVER);
     return stands && party_counts(rules, world, c, i) ? word : NULL;
 }
 
@@ -121,7 +121,7 @@ void party_hears(const struct rules *rules, struct world *world, int c, int i, s
         word.stand = PASSED;
     link->known = word;
     party->uncertain |=
-        (word.stand == OPEN || word.stand == PASSED) && !broken(rules, OPEN_IGNORED);
+        (word.stand == OPEN || word.stand == PASSED) && !broken(rules, NOT_PASSED_THOUGH_OPEN);
     uint8_t heard = heard_for(rules, world, c);
     if (party->heard && heard > party->heard)
         party->heard = heard;
@@ -195,7 +195,7 @@ void party_settle(const struct rules *rules, struct world *world, int c)
 static void grow_old(const struct rules *rules, struct word *word)
 {
     word->age += word->age <= rules->lasts;
-    if (word->age > rules->lasts && !broken(rules, KEPT_FOR_EVER))
+    if (word->age > rules->lasts && !broken(rules, ANSWERS_KEPT_FOR_EVER))
         *word = (struct word){.age = word->age};
 }
 

@@ -1,12 +1,10 @@
 /*
- * The questions, with what is looked at for each, and the rules broken one at a time.
+ * barrier-model - every order of events among a few masters and parties, tried against the rules
+ * by which parties pass a barrier or leave it, and against each of them broken.
+ *
+ * Here are the questions, with the world that is looked at for each.
  */
 #include "world.h"
-
-const char *const question_names[QUESTIONS] = {
-    [TOGETHER] = "together", [BARRED] = "barred",       [EXPIRY] = "expiry",
-    [RESTARTS] = "restarts", [FORGOTTEN] = "forgotten", [PROGRESS] = "progress",
-    [SLEEPER] = "sleeper",   [OTHERS] = "others"};
 
 static const struct rules worlds[QUESTIONS] = {
     [TOGETHER] = {.parties = 3, .wanted = 2, .expiries = 1},
@@ -27,54 +25,10 @@ static const struct rules worlds[QUESTIONS] = {
     [OTHERS] = {.parties = 2, .wanted = 2, .lasts = 1, .ttl = 1, .returns = 1, .others = 1},
 };
 
-const struct mutant_text mutant_texts[MUTANTS] = {
-    [NONE] = {"none", "the rules as they are", QUESTIONS, false},
-    [OPEN_ON_ONE] = {"open-on-one", "who is on one open master counts", TOGETHER, false},
-    [OF_OTHERS] = {"of-others", "a quorum of open masters is enough, whomever they count", TOGETHER,
-                   false},
-    [EXPIRED_COUNTS] = {"expired-counts", "a party is counted though its ttl is over", EXPIRY,
-                        false},
-    [LEFT_UNASKED] = {"left-unasked", "who leaves has not passed, whatever masters say", TOGETHER,
-                      false},
-    [LEFT_BY_FEWER] = {"left-by-fewer", "one master less than a quorum is enough to have left",
-                       TOGETHER, false},
-    [OPEN_TAKES_OFF] = {"open-takes-off", "an open master takes off who leaves", TOGETHER, false},
-    [GONE_WHEN_EXPIRED] = {"gone-when-expired",
-                           "an open master says that who has expired is not there", TOGETHER,
-                           false},
-    [ARRIVES_BEHIND] = {"arrives-behind",
-                        "what was sent on a former connection may be carried out later", TOGETHER,
-                        false},
-    [BARRED_WHILE_ASKING] = {"barred-while-asking",
-                             "a master that was asked again since has barred who leaves", BARRED,
-                             false},
-    [OPEN_IGNORED] = {"not-passed-though-open",
-                      "who was told that a master is open may not have passed", RESTARTS, false},
-    [KEPT_FOR_EVER] = {"answers-kept-for-ever", "what a master said counts for ever", RESTARTS,
-                       false},
-    [QUARANTINE_SHORT] = {"quarantine-short", "a master abstains for a tick less", RESTARTS, false},
-    [QUARANTINED_COUNTS] = {"quarantined-counts", "what a master that abstains says counts",
-                            RESTARTS, false},
-    [COMES_BACK_NOT_PASSED] = {"comes-back-not-passed", "who comes back may not have passed",
-                               RESTARTS, false},
-    [UNHEARD_WAITS_ON] = {"unheard-waits-on", "who has heard of no quorum for too long waits on",
-                          RESTARTS, false},
-    [OPEN_KEPT_SHORT] = {"open-kept-short", "an open barrier is forgotten two ticks early",
-                         FORGOTTEN, false},
-    [PASSED_NOT_STORED] = {"passed-not-stored", "a party passes before a quorum has stored that",
-                           PROGRESS, false},
-    [RECORD_NOT_KEPT] = {"record-not-kept", "that it was passed is forgotten with the barrier",
-                         SLEEPER, false},
-    [RECORD_WHEN_OPEN] = {"record-when-open", "a master that is open keeps that it was passed",
-                          FORGOTTEN, false},
-    [OVER_STAYS_OVER] = {"over-stays-over", "who was there is told that it is over", SLEEPER,
-                         false},
-    [OVER_OF_ANY] = {"over-of-any", "who was there passes, whatever number has passed", OTHERS,
-                     false},
-};
-
 static void set_world(struct rules *rules, enum mutant mutant)
 {
+    rules->masters = 3;
+    rules->abstain = 3;
     switch (mutant) {
     case ARRIVES_BEHIND:
         rules->parties = 2;
@@ -91,13 +45,34 @@ static void set_world(struct rules *rules, enum mutant mutant)
     }
 }
 
-struct rules rules_for(enum question question, enum mutant mutant)
+static struct model model_of(const struct rules *rules)
 {
-    struct rules rules = worlds[question];
-    rules.question = question;
-    rules.mutant = mutant;
-    rules.masters = 3;
-    rules.abstain = 3;
-    set_world(&rules, mutant);
-    return rules;
+    bool must_end = rules->question == PROGRESS || rules->question == SLEEPER;
+    struct model model = MODEL(rules);
+    model.honest_at = offsetof(struct step, honest);
+    if (must_end)
+        model.is_goal = model_is_goal;
+    return model;
 }
+
+static const struct rules_number numbers[] = {
+    {"--masters", offsetof(struct rules, masters), 1, MASTERS, ""},
+    {"--parties", offsetof(struct rules, parties), 1, PARTIES, ""},
+    {"--wanted", offsetof(struct rules, wanted), 1, PARTIES,
+     ": as many parties is the barrier for"},
+    {"--lasts", offsetof(struct rules, lasts), 0, LONGEST,
+     " ticks, for which what a master said counts; 0: for ever"},
+    {"--ttl", offsetof(struct rules, ttl), 0, 2, " ticks; 0: a count expires at any time"},
+    {"--abstain", offsetof(struct rules, abstain), 0, 2 * LONGEST + 1,
+     " ticks, for which a restarted master abstains"},
+    {"--kept", offsetof(struct rules, kept), 0, 15,
+     " ticks, for which an open barrier is kept; 0: for ever"},
+    {"--restarts", offsetof(struct rules, restarts), 0, 3, " times a master restarts"},
+    {"--late", offsetof(struct rules, late), 0, 6, " messages are late, or connections end"},
+    {"--deaths", offsetof(struct rules, deaths), 0, 3, " parties die"},
+    {"--expiries", offsetof(struct rules, expiries), 0, 3, " counts end at any time"},
+    {"--returns", offsetof(struct rules, returns), 0, 3,
+     " times a party comes back with its token"},
+};
+
+MODEL_MAIN

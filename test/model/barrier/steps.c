@@ -8,13 +8,6 @@
  */
 #include "world.h"
 
-struct visit {
-    const struct rules *rules;
-    const struct world *now;
-    model_visit *visit;
-    void *visitor;
-};
-
 static void take(const struct visit *v, struct step step, struct world *next)
 {
     for (int c = 0; c < v->rules->parties; c++)
@@ -238,27 +231,26 @@ static void tick(const struct visit *v)
     take(v, step_of(TICK, -1, -1, true), &next);
 }
 
-void barrier_steps(const void *rules, const void *world, model_visit *visit, void *visitor)
+void model_steps(const struct visit *v)
 {
-    struct visit v = {rules, world, visit, visitor};
-    for (int c = 0; c < v.rules->parties; c++)
-        steps_of_party(&v, c);
-    for (int i = 0; i < v.rules->masters; i++) {
-        others(&v, i);
-        if (v.now->restarts)
-            restart(&v, i);
-        if (v.now->saves && v.now->restarts && !v.now->master[i].has_saved)
-            save(&v, i);
+    for (int c = 0; c < v->rules->parties; c++)
+        steps_of_party(v, c);
+    for (int i = 0; i < v->rules->masters; i++) {
+        others(v, i);
+        if (v->now->restarts)
+            restart(v, i);
+        if (v->now->saves && v->now->restarts && !v->now->master[i].has_saved)
+            save(v, i);
     }
-    if (v.rules->lasts)
-        tick(&v);
+    if (v->rules->lasts)
+        tick(v);
 }
 
 /* ---- to begin with, and in the end ---------------------------------------------------------- */
 
-void barrier_begin(const void *of_rules, model_visit *visit, void *visitor)
+void model_begin(const struct visit *v)
 {
-    const struct rules *rules = of_rules;
+    const struct rules *rules = v->rules;
     struct world world = {.restarts = rules->restarts,
                           .saves = rules->saves,
                           .late = rules->late,
@@ -269,15 +261,13 @@ void barrier_begin(const void *of_rules, model_visit *visit, void *visitor)
     for (int i = 0; i < MASTERS; i++)
         for (int c = 0; c < PARTIES; c++)
             world.master[i].link[c].known.age = rules->lasts + 1;
-    visit(visitor, NULL, &world);
+    v->visit(v->visitor, NULL, &world);
 }
 
 /* Each party was told something, or dead; or there are too few, and nobody was told that it has
  * passed. */
-bool barrier_is_goal(const void *of_rules, const void *of_world)
+bool model_is_goal(const struct rules *rules, const struct world *world)
 {
-    const struct rules *rules = of_rules;
-    const struct world *world = of_world;
     int there = 0, waiting = 0;
     for (int c = 0; c < rules->parties; c++) {
         there += world->party[c].phase == AWAY || is_asking(&world->party[c]);

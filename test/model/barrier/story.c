@@ -63,11 +63,18 @@ static void print_parties(const struct rules *rules, const struct world *world)
     for (int c = 0; c < rules->parties; c++)
         printf("  %c %s%s", letter(c), phases[world->party[c].phase],
                world->party[c].decided ? ", decided" : "");
-    printf("\n");
 }
 
-static void print_act(const struct step *step)
+void story_world(const struct rules *rules, const struct world *world)
 {
+    printf("        ");
+    print_masters(rules, world);
+    print_parties(rules, world);
+}
+
+void story_step(const struct move *move)
+{
+    const struct step *step = move->step;
     static const char *const words[] = {[ASK] = "%c asks master %d",
                                         [CARRY_OUT] = "%c's request arrives at %d",
                                         [CARRY_OUT_ORPHAN] =
@@ -104,32 +111,7 @@ static void print_act(const struct step *step)
         printf("%s", memories[step->memory]);
 }
 
-struct story {
-    const struct rules *rules;
-    int steps;
-};
-
-static void print_step(void *visitor, const void *of_step, const void *of_world)
-{
-    static const char *const wrongs[] = {
-        [FINE] = "",
-        [TOO_FEW] = " -- passed with too few",
-        [LEFT_AND_COUNTED] = " -- somebody passed with one who is told that it has not"};
-    struct story *story = visitor;
-    const struct step *step = of_step;
-    if (step) {
-        printf("  %2d.  ", ++story->steps);
-        print_act(step);
-        printf("%s\n", wrongs[step->wrong]);
-    }
-    printf("        ");
-    print_masters(story->rules, of_world);
-    print_parties(story->rules, of_world);
-}
-
-void story_print(const struct search *search)
-{
-    search_tell(search, print_step, &(struct story){.rules = search->model->rules});
-    if (search->is_stuck)
-        printf("        from here on nobody who is honest gets any further\n");
-}
+const char *const story_wrongs[] = {[FINE] = "",
+                                    [TOO_FEW] = "passed with too few",
+                                    [LEFT_AND_COUNTED] =
+                                        "somebody passed with one who is told that it has not"};

@@ -13,43 +13,45 @@
 
 enum { MASTERS = 3, PARTIES = 3, LONGEST = 3 };
 
-enum mutant {
-    NONE,
-    OPEN_ON_ONE,
-    OF_OTHERS,
-    EXPIRED_COUNTS,
-    LEFT_UNASKED,
-    LEFT_BY_FEWER,
-    OPEN_TAKES_OFF,
-    GONE_WHEN_EXPIRED,
-    ARRIVES_BEHIND,
-    BARRED_WHILE_ASKING,
-    OPEN_IGNORED,
-    KEPT_FOR_EVER,
-    QUARANTINE_SHORT,
-    QUARANTINED_COUNTS,
-    COMES_BACK_NOT_PASSED,
-    UNHEARD_WAITS_ON,
-    OPEN_KEPT_SHORT,
-    PASSED_NOT_STORED,
-    RECORD_NOT_KEPT,
-    RECORD_WHEN_OPEN,
-    OVER_STAYS_OVER,
-    OVER_OF_ANY,
-    MUTANTS
-};
+#define QUESTION_TABLE(ASK)                                                                        \
+    ASK(TOGETHER)                                                                                  \
+    ASK(BARRED)                                                                                    \
+    ASK(EXPIRY)                                                                                    \
+    ASK(RESTARTS)                                                                                  \
+    ASK(FORGOTTEN)                                                                                 \
+    ASK(PROGRESS)                                                                                  \
+    ASK(SLEEPER)                                                                                   \
+    ASK(OTHERS)
 
-enum question {
-    TOGETHER,
-    BARRED,
-    EXPIRY,
-    RESTARTS,
-    FORGOTTEN,
-    PROGRESS,
-    SLEEPER,
-    OTHERS,
-    QUESTIONS
-};
+/* Each rule that is broken, with the question that finds it.  HARMLESS: another rule keeps it from
+ * doing harm. */
+#define MUTANT_TABLE(BREAK, HARMLESS)                                                              \
+    BREAK(OPEN_ON_ONE, TOGETHER, "who is on one open master counts")                               \
+    BREAK(OF_OTHERS, TOGETHER, "a quorum of open masters is enough, whomever they count")          \
+    BREAK(EXPIRED_COUNTS, EXPIRY, "a party is counted though its ttl is over")                     \
+    BREAK(LEFT_UNASKED, TOGETHER, "who leaves has not passed, whatever masters say")               \
+    BREAK(LEFT_BY_FEWER, TOGETHER, "one master less than a quorum is enough to have left")         \
+    BREAK(OPEN_TAKES_OFF, TOGETHER, "an open master takes off who leaves")                         \
+    BREAK(GONE_WHEN_EXPIRED, TOGETHER, "an open master says that who has expired is not there")    \
+    BREAK(ARRIVES_BEHIND, TOGETHER,                                                                \
+          "what was sent on a former connection may be carried out later")                         \
+    BREAK(BARRED_WHILE_ASKING, BARRED,                                                             \
+          "a master that was asked again since has barred who leaves")                             \
+    BREAK(NOT_PASSED_THOUGH_OPEN, RESTARTS,                                                        \
+          "who was told that a master is open may not have passed")                                \
+    BREAK(ANSWERS_KEPT_FOR_EVER, RESTARTS, "what a master said counts for ever")                   \
+    BREAK(QUARANTINE_SHORT, RESTARTS, "a master abstains for a tick less")                         \
+    BREAK(QUARANTINED_COUNTS, RESTARTS, "what a master that abstains says counts")                 \
+    BREAK(COMES_BACK_NOT_PASSED, RESTARTS, "who comes back may not have passed")                   \
+    BREAK(UNHEARD_WAITS_ON, RESTARTS, "who has heard of no quorum for too long waits on")          \
+    BREAK(OPEN_KEPT_SHORT, FORGOTTEN, "an open barrier is forgotten two ticks early")              \
+    BREAK(PASSED_NOT_STORED, PROGRESS, "a party passes before a quorum has stored that")           \
+    BREAK(RECORD_NOT_KEPT, SLEEPER, "that it was passed is forgotten with the barrier")            \
+    BREAK(RECORD_WHEN_OPEN, FORGOTTEN, "a master that is open keeps that it was passed")           \
+    BREAK(OVER_STAYS_OVER, SLEEPER, "who was there is told that it is over")                       \
+    BREAK(OVER_OF_ANY, OTHERS, "who was there passes, whatever number has passed")
+
+MODEL_ENUMS(QUESTION_TABLE, MUTANT_TABLE);
 
 struct rules {
     enum question question;
@@ -163,11 +165,6 @@ struct step {
     bool honest;
 };
 
-static inline bool broken(const struct rules *rules, enum mutant mutant)
-{
-    return rules->mutant == mutant;
-}
-
 static inline int quorum(const struct rules *rules)
 {
     return rules->masters / 2 + 1;
@@ -198,20 +195,5 @@ void party_tick(const struct rules *rules, struct world *world, int c);
 /* What follows at once from what it was told. */
 void party_settle(const struct rules *rules, struct world *world, int c);
 void party_judge(const struct rules *rules, struct world *world);
-
-/* ---- what a model has to do: steps.c, pack.c ------------------------------------- */
-
-void barrier_begin(const void *rules, model_visit *visit, void *visitor);
-void barrier_steps(const void *rules, const void *world, model_visit *visit, void *visitor);
-bool barrier_is_goal(const void *rules, const void *world);
-void barrier_pack(const void *rules, const void *world, uint64_t *words);
-void barrier_unpack(const void *rules, const uint64_t *words, void *world);
-
-/* ---- rules.c, story.c -------------------------------------------------------------- */
-
-extern const struct mutant_text mutant_texts[MUTANTS];
-extern const char *const question_names[QUESTIONS];
-struct rules rules_for(enum question question, enum mutant mutant);
-void story_print(const struct search *search);
 
 #endif

@@ -2,38 +2,13 @@
  * A world in a few words.  Facts that no later step looks at are forgotten first, so that fewer
  * worlds differ.  Masters are alike, and so are a master's renewals: they are sorted.
  */
-#include <stdlib.h>
-
 #include "world.h"
 
-/* Fields are written and read by the same functions, in the same order. */
-struct bits {
-    uint64_t word;
-    unsigned at;
-    bool reads;
-};
+#include "../bits.h"
 
-static void field(struct bits *bits, unsigned width, uint8_t *value)
+INLINE void master_fields(const struct rules *rules, struct bits *bits, struct master *master)
 {
-    uint8_t mask = (1u << width) - 1;
-    if (bits->reads)
-        *value = (uint8_t)(bits->word >> bits->at) & mask;
-    else if (*value > mask)
-        abort();
-    else
-        bits->word |= (uint64_t)*value << bits->at;
-    bits->at += width;
-}
-
-static void flag(struct bits *bits, bool *value)
-{
-    uint8_t as = *value;
-    field(bits, 1, &as);
-    *value = as;
-}
-
-static void master_fields(struct bits *bits, struct master *master)
-{
+    (void)rules;
     field(bits, 2, &master->owner);
     field(bits, 3, &master->mark);
     flag(bits, &master->released);
@@ -48,8 +23,9 @@ static void master_fields(struct bits *bits, struct master *master)
     flag(bits, &master->heir.owed);
 }
 
-static void world_fields(struct bits *bits, struct world *world)
+INLINE void other_fields(const struct rules *rules, struct bits *bits, struct world *world)
 {
+    (void)rules;
     flag(bits, &world->left);
     field(bits, 3, &world->heir);
 }
@@ -85,7 +61,7 @@ static bool forget_renewals(const struct rules *rules, const struct world *world
 }
 
 /* Once the holder's renewals are done, a master matters for the heir's lease alone. */
-static void forget(const struct rules *rules, const struct world *world, struct master *master)
+static void forget_at(const struct rules *rules, const struct world *world, struct master *master)
 {
     bool is_over = !forget_renewals(rules, world, master) && world->left;
     if (is_over && world->heir == GAVE_BACK)
@@ -95,9 +71,6 @@ static void forget(const struct rules *rules, const struct world *world, struct 
     if (world->heir == GAVE_BACK)
         master->heir.presence = UNSURE;
 }
-
-/* ---- packing ----------------------------------------------------------------------------------
- */
 
 static void sort_renewals(struct master *master)
 {
@@ -110,40 +83,12 @@ static void sort_renewals(struct master *master)
     *last = former;
 }
 
-static void sort(uint64_t *low, uint64_t *high)
+static void forget(const struct rules *rules, struct world *world)
 {
-    uint64_t former = *low;
-    if (*low <= *high)
-        return;
-    *low = *high;
-    *high = former;
-}
-
-void detach_pack(const void *of_rules, const void *of_world, uint64_t *words)
-{
-    const struct rules *rules = of_rules;
-    struct world world = *(const struct world *)of_world;
-    struct bits others = {0};
-    for (int i = 0; i < MASTERS; i++) {
-        struct bits bits = {0};
-        forget(rules, &world, &world.master[i]);
-        sort_renewals(&world.master[i]);
-        master_fields(&bits, &world.master[i]);
-        words[i] = bits.word;
+    for (int i = 0; i < rules->masters; i++) {
+        forget_at(rules, world, &world->master[i]);
+        sort_renewals(&world->master[i]);
     }
-    for (int last = rules->masters - 1; last > 0; last--)
-        for (int i = 0; i < last; i++)
-            sort(&words[i], &words[i + 1]);
-    world_fields(&others, &world);
-    words[MASTERS] = others.word;
 }
 
-void detach_unpack(const void *rules, const uint64_t *words, void *of_world)
-{
-    struct world *world = of_world;
-    (void)rules;
-    *world = (struct world){0};
-    for (int i = 0; i < MASTERS; i++)
-        master_fields(&(struct bits){.reads = true, .word = words[i]}, &world->master[i]);
-    world_fields(&(struct bits){.reads = true, .word = words[MASTERS]}, world);
-}
+PACKING(rules->masters, 1, 1)

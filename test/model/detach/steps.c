@@ -6,13 +6,6 @@
  */
 #include "world.h"
 
-struct visit {
-    const struct rules *rules;
-    const struct world *now;
-    model_visit *visit;
-    void *visitor;
-};
-
 static void take(const struct visit *v, enum act act, int i, int k, const struct world *next)
 {
     struct step step = {.act = act, .master = i, .renewal = k, .wrong = next->wrong};
@@ -146,24 +139,23 @@ static void steps_of_master(const struct visit *v, int i)
     take(v, RESTART, i, 0, &next);
 }
 
-void detach_steps(const void *rules, const void *world, model_visit *visit, void *visitor)
+void model_steps(const struct visit *v)
 {
-    struct visit v = {rules, world, visit, visitor};
-    struct world next = *v.now;
-    steps_of_holder(&v);
-    steps_of_heir(&v);
-    for (int i = 0; i < v.rules->masters; i++) {
-        steps_of_master(&v, i);
-        master_tick(v.rules, &next, i);
+    struct world next = *v->now;
+    steps_of_holder(v);
+    steps_of_heir(v);
+    for (int i = 0; i < v->rules->masters; i++) {
+        steps_of_master(v, i);
+        master_tick(v->rules, &next, i);
     }
-    take(&v, TICK, 0, 0, &next);
+    take(v, TICK, 0, 0, &next);
 }
 
-void detach_begin(const void *of_rules, model_visit *visit, void *visitor)
+void model_begin(const struct visit *v)
 {
-    const struct rules *rules = of_rules;
+    const struct rules *rules = v->rules;
     struct world world = {0};
     for (int i = 0; i < rules->masters; i++)
         world.master[i].owner = TOKEN;
-    visit(visitor, NULL, &world);
+    v->visit(v->visitor, NULL, &world);
 }

@@ -20,11 +20,12 @@ static void print_heir(const struct heir_link *link)
            link->owed ? " owed" : "");
 }
 
-static void print_world(const struct rules *rules, const struct world *world)
+void story_world(const struct rules *rules, const struct world *world)
 {
     static const char *const owners[] = {"-", "token", "another's"};
     static const char *const phases[] = {"", "  heir has the token", "  heir attaches",
                                          "  heir holds", "  heir gave it back"};
+    printf("        ");
     for (int i = 0; i < rules->masters; i++) {
         const struct master *master = &world->master[i];
         printf("  %d: [%s", i + 1, owners[master->owner]);
@@ -34,11 +35,12 @@ static void print_world(const struct rules *rules, const struct world *world)
         print_heir(&master->heir);
         printf("]");
     }
-    printf("%s%s\n", world->left ? "  detached" : "", phases[world->heir]);
+    printf("%s%s", world->left ? "  detached" : "", phases[world->heir]);
 }
 
-static void print_act(const struct step *step)
+void story_step(const struct move *move)
 {
+    const struct step *step = move->step;
     static const char *const words[] = {[ASK] = "the holder asks to renew",
                                         [WRITE] = "the holder's link writes",
                                         [HEAR_FORGOTTEN] =
@@ -68,33 +70,6 @@ static void print_act(const struct step *step)
         printf(", master %d", step->master + 1);
 }
 
-static const char *wrong_name(enum wrong wrong)
-{
-    static const char *const words[] = {[FINE] = "",
-                                        [WRITTEN_LATE] = " -- written after the detach",
-                                        [HEALED] = " -- it heals what was given back"};
-    return words[wrong];
-}
-
-struct story {
-    const struct rules *rules;
-    int steps;
-};
-
-static void print_step(void *visitor, const void *of_step, const void *of_world)
-{
-    struct story *story = visitor;
-    const struct step *step = of_step;
-    if (step) {
-        printf("  %2d.  ", ++story->steps);
-        print_act(step);
-        printf("%s\n", wrong_name(step->wrong));
-    }
-    printf("        ");
-    print_world(story->rules, of_world);
-}
-
-void story_print(const struct search *search)
-{
-    search_tell(search, print_step, &(struct story){.rules = search->model->rules});
-}
+const char *const story_wrongs[] = {[FINE] = "",
+                                    [WRITTEN_LATE] = "written after the detach",
+                                    [HEALED] = "it heals what was given back"};

@@ -14,26 +14,33 @@
 
 enum { MASTERS = 3, RENEWALS = 2 };
 
-enum mutant {
-    NONE,
-    LEFT_UNWRITTEN,
-    REPEATED_WHEN_LEFT,
-    UNMARKED,
-    HEALS_MARKED,
-    MARKS_WHAT_IT_HAD,
-    MARK_OF_OWN_TTL,
-    MARK_WITHOUT_SLACK,
-    LATE_HEALS,
-    RESTART_KEEPS_REQUESTS,
-    WALL_SET_BACK,
-    ABSENT_NOT_OWED,
-    ABSENT_PAID,
-    RELEASE_NOT_REPEATED,
-    MUTANTS
-};
-
 /* How the heir gives it back: by the token alone, or by a lease that it took over. */
-enum question { GIVEN, TAKEN, QUESTIONS };
+#define QUESTION_TABLE(ASK) ASK(GIVEN) ASK(TAKEN)
+
+/* Each rule that is broken, with the question that finds it.  HARMLESS: another rule keeps it from
+ * doing harm. */
+#define MUTANT_TABLE(BREAK, HARMLESS)                                                              \
+    BREAK(LEFT_UNWRITTEN, GIVEN, "a detach does not write what waits in the links")                \
+    BREAK(REPEATED_WHEN_LEFT, GIVEN,                                                               \
+          "a renewal that met a forgotten script is repeated after the detach")                    \
+    BREAK(UNMARKED, GIVEN, "a release leaves no mark")                                             \
+    BREAK(HEALS_MARKED, GIVEN, "a renewal that heals does not look for the mark")                  \
+    BREAK(MARKS_WHAT_IT_HAD, GIVEN, "a release leaves no mark where it finds nothing to delete")   \
+    BREAK(MARK_OF_OWN_TTL, GIVEN, "the mark lasts for the ttl of the one that releases")           \
+    BREAK(MARK_WITHOUT_SLACK, GIVEN, "the mark lasts for max_ttl, and no longer")                  \
+    BREAK(LATE_HEALS, GIVEN, "a renewal heals however late it is")                                 \
+    BREAK(RESTART_KEEPS_REQUESTS, GIVEN,                                                           \
+          "a request reaches the process behind the one that it was sent to")                      \
+    BREAK(WALL_SET_BACK, GIVEN,                                                                    \
+          "a master's clock was set back, by a tick, since the holder connected")                  \
+    BREAK(ABSENT_NOT_OWED, TAKEN,                                                                  \
+          "a master that said it has nothing of the token is not asked to release")                \
+    BREAK(ABSENT_PAID, TAKEN,                                                                      \
+          "a master that says so while its release is under way is owed no other")                 \
+    BREAK(RELEASE_NOT_REPEATED, GIVEN,                                                             \
+          "a release that is lost, or met a forgotten script, is not repeated")
+
+MODEL_ENUMS(QUESTION_TABLE, MUTANT_TABLE);
 
 struct rules {
     enum question question;
@@ -110,11 +117,6 @@ struct step {
     enum wrong wrong;
 };
 
-static inline bool broken(const struct rules *rules, enum mutant mutant)
-{
-    return rules->mutant == mutant;
-}
-
 static inline int quorum(const struct rules *rules)
 {
     return rules->masters / 2 + 1;
@@ -157,19 +159,5 @@ void heir_hear_release(const struct rules *rules, struct world *world, int i);
 void heir_cut(const struct rules *rules, struct world *world, int i);
 /* It has given it back, and no release is on its way to the master, or owed. */
 bool heir_is_done(const struct world *world, int i);
-
-/* ---- what a model has to do: steps.c, pack.c ------------------------------------- */
-
-void detach_begin(const void *rules, model_visit *visit, void *visitor);
-void detach_steps(const void *rules, const void *world, model_visit *visit, void *visitor);
-void detach_pack(const void *rules, const void *world, uint64_t *words);
-void detach_unpack(const void *rules, const uint64_t *words, void *world);
-
-/* ---- rules.c, story.c -------------------------------------------------------------- */
-
-extern const struct mutant_text mutant_texts[MUTANTS];
-extern const char *const question_names[QUESTIONS];
-struct rules rules_for(enum question question, enum mutant mutant);
-void story_print(const struct search *search);
 
 #endif

@@ -87,13 +87,6 @@ void fence_mutant_setting(enum mutant mutant, int *masters, int *spare)
     *spare = is_of_liars;
 }
 
-struct visit {
-    const struct rules *rules;
-    const struct world *now;
-    model_visit *visit;
-    void *visitor;
-};
-
 static bool broken(const struct visit *v, enum mutant mutant)
 {
     return v->rules->mutant == mutant;
@@ -234,7 +227,7 @@ static void lie(const struct visit *v, int a, int i)
 }
 
 /* The grants heard, ascending; how many. */
-static int sort_grants(const struct visit *v, int a, int heard, int grants[MOST_MASTERS])
+static int sort_grants(const struct visit *v, int a, int heard, int grants[MASTERS])
 {
     int count = 0;
     for (int i = 0; i < v->rules->masters; i++) {
@@ -268,7 +261,7 @@ static int fence_of(const struct visit *v, const int *grants, int count)
 /* An attempt that has heard a quorum of grants, or more, chooses its fence. */
 static void choose(const struct visit *v, int a, int heard)
 {
-    int grants[MOST_MASTERS];
+    int grants[MASTERS];
     for (int i = 0; i < v->rules->masters; i++)
         if ((heard & 1 << i) && v->now->master[i].link[a] < GRANTED)
             return;
@@ -406,27 +399,27 @@ static void steps_of_master(const struct visit *v, int i)
         restart_with_any(v, i);
 }
 
-void fence_steps(const void *rules, const void *world, model_visit *visit, void *visitor)
+void model_steps(const struct visit *v)
 {
-    struct visit v = {rules, world, visit, visitor};
-    for (int a = 0; a < v.rules->attempts; a++)
-        steps_of_attempt(&v, a);
-    for (int i = 0; i < fence_honest(rules); i++)
-        steps_of_master(&v, i);
-    for (int i = fence_honest(rules); i < v.rules->masters; i++)
-        for (int a = 0; a < v.rules->attempts; a++)
-            lie(&v, a, i);
+    int honest = fence_honest(v->rules);
+    for (int a = 0; a < v->rules->attempts; a++)
+        steps_of_attempt(v, a);
+    for (int i = 0; i < honest; i++)
+        steps_of_master(v, i);
+    for (int i = honest; i < v->rules->masters; i++)
+        for (int a = 0; a < v->rules->attempts; a++)
+            lie(v, a, i);
 }
 
 /* Each number of honest masters begins higher than the others. */
-void fence_begin(const void *of_rules, model_visit *visit, void *visitor)
+void model_begin(const struct visit *v)
 {
-    const struct rules *rules = of_rules;
+    const struct rules *rules = v->rules;
     struct world world = {.restarts = rules->restarts};
     int honest = fence_honest(rules);
     for (int higher = 0; higher <= honest; higher++) {
         for (int i = 0; i < honest; i++)
             world.master[i].clock = i < honest - higher ? 1 : HIGHEST_START;
-        visit(visitor, NULL, &world);
+        v->visit(v->visitor, NULL, &world);
     }
 }

@@ -10,7 +10,7 @@
 
 #include "../search.h"
 
-enum { MOST_MASTERS = 5, MOST_ATTEMPTS = 3 };
+enum { MASTERS = 5, MOST_ATTEMPTS = 3 };
 
 enum mutant {
     NONE,
@@ -60,7 +60,7 @@ struct world {
         uint8_t owner;  /* 0: the name is free; else 1 + the attempt */
         uint8_t awaits; /* restarted: abstains while any of these attempts is open */
         uint8_t link[MOST_ATTEMPTS];
-    } master[MOST_MASTERS];
+    } master[MASTERS];
     struct attempt {
         uint8_t phase;
         uint8_t fence; /* 0: none chosen */
@@ -94,14 +94,7 @@ struct step {
     bool wrong; /* the fence shown is not above those before it */
 };
 
-/* The functions of a model, for `struct rules`, `struct world` and `struct step`. */
-void fence_begin(const void *rules, model_visit *visit, void *visitor);
-void fence_steps(const void *rules, const void *world, model_visit *visit, void *visitor);
-
-enum { FENCE_WORDS = 4 };
-/* Worlds that differ only in how the honest masters are numbered are the same. */
-void fence_pack(const void *rules, const void *world, uint64_t *words);
-void fence_unpack(const void *rules, const uint64_t *words, void *world);
+enum { FENCE_WORDS = 3 };
 
 /* The number of honest masters, which are the first ones. */
 int fence_honest(const struct rules *rules);

@@ -30,10 +30,6 @@ static bool search(const struct rules *rules, bool quiet)
 {
     const struct model model = {.rules = rules,
                                 .words = FENCE_WORDS,
-                                .begin = fence_begin,
-                                .steps = fence_steps,
-                                .pack = fence_pack,
-                                .unpack = fence_unpack,
                                 .world_size = sizeof(struct world),
                                 .wrong_at = offsetof(struct step, wrong)};
     struct search search;
@@ -125,7 +121,7 @@ static void set_option(void *of, const char *option, const char *word)
     else if (strcmp(option, "--restarts") == 0)
         wish->rules.restarts = options_number(option, word, 0, 3);
     else if (strcmp(option, "--masters") == 0)
-        wish->rules.masters = options_number(option, word, 3, MOST_MASTERS);
+        wish->rules.masters = options_number(option, word, 3, MASTERS);
     else if (strcmp(option, "--spare") == 0)
         wish->rules.spare = options_number(option, word, 0, 2);
     else if (strcmp(option, "--timing") == 0)

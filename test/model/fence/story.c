@@ -12,13 +12,13 @@ struct story {
 static void print_clocks(const struct world *world)
 {
     printf("clocks");
-    for (int i = 0; i < MOST_MASTERS && world->master[i].clock; i++)
+    for (int i = 0; i < MASTERS && world->master[i].clock; i++)
         printf(" %d", world->master[i].clock);
 }
 
 static void print_heard(int heard)
 {
-    for (int i = 0; i < MOST_MASTERS; i++)
+    for (int i = 0; i < MASTERS; i++)
         if (heard & 1 << i)
             printf(" %d", i + 1);
 }
@@ -74,10 +74,8 @@ static void print_masters_act(const struct step *step, const struct story *story
         printf(": clock %d, was %d", after->clock, before->clock);
 }
 
-static void print_step(void *visitor, const void *of_step, const void *of_world)
+static void print_step(void *visitor, const struct step *step, const struct world *next)
 {
-    const struct step *step = of_step;
-    const struct world *next = of_world;
     struct story *story = visitor;
     if (!step) {
         printf("       ");

@@ -2,42 +2,9 @@
  * A world in a few words.  Facts that no later step looks at are forgotten first, so that fewer
  * worlds differ.  Masters are alike, so they are sorted.
  */
-#include <stdlib.h>
-
 #include "world.h"
 
-typedef unsigned __int128 chunk;
-
-enum { WORD = 64 };
-
-/* Fields are written and read by the same functions, in the same order. */
-struct bits {
-    chunk chunk;
-    unsigned at;
-    bool reads;
-};
-
-#define INLINE static inline __attribute__((always_inline))
-
-INLINE void field(struct bits *bits, unsigned width, uint8_t *value)
-{
-    uint8_t mask = (1u << width) - 1;
-    if (bits->reads) {
-        *value = (uint8_t)(bits->chunk >> bits->at) & mask;
-    } else {
-        bits->chunk |= (chunk)*value << bits->at;
-        if (*value > mask || bits->at + width > 2 * WORD)
-            abort();
-    }
-    bits->at += width;
-}
-
-INLINE void flag(struct bits *bits, bool *value)
-{
-    uint8_t as = *value;
-    field(bits, 1, &as);
-    *value = as;
-}
+#include "../bits.h"
 
 INLINE void id_field(const struct rules *rules, struct bits *bits, uint8_t *id)
 {
@@ -134,49 +101,4 @@ static void forget(const struct rules *rules, struct world *world)
         }
 }
 
-static void sort(chunk *low, chunk *high)
-{
-    if (*low <= *high)
-        return;
-    chunk former = *low;
-    *low = *high;
-    *high = former;
-}
-
-void latch_pack(const void *of_rules, const void *of_world, uint64_t *words)
-{
-    const struct rules *rules = of_rules;
-    struct world world = *(const struct world *)of_world;
-    chunk master[MASTERS] = {0};
-    struct bits others = {0};
-    forget(rules, &world);
-    for (int i = 0; i < rules->masters; i++) {
-        struct bits bits = {0};
-        master_fields(rules, &bits, &world.master[i]);
-        master[i] = bits.chunk;
-    }
-    for (int last = rules->masters - 1; last > 0; last--)
-        for (int i = 0; i < last; i++)
-            sort(&master[i], &master[i + 1]);
-    for (int i = 0; i < rules->masters; i++) {
-        *words++ = (uint64_t)master[i];
-        *words++ = (uint64_t)(master[i] >> WORD);
-    }
-    other_fields(rules, &others, &world);
-    *words++ = (uint64_t)others.chunk;
-    *words = (uint64_t)(others.chunk >> WORD);
-}
-
-void latch_unpack(const void *of_rules, const uint64_t *words, void *of_world)
-{
-    const struct rules *rules = of_rules;
-    struct world *world = of_world;
-    *world = (struct world){0};
-    for (int i = 0; i < rules->masters; i++) {
-        struct bits bits = {.reads = true, .chunk = words[0] | (chunk)words[1] << WORD};
-        words += 2;
-        master_fields(rules, &bits, &world->master[i]);
-    }
-    struct bits others = {.reads = true, .chunk = words[0] | (chunk)words[1] << WORD};
-    other_fields(rules, &others, world);
-}
+PACKING(rules->masters, 2, 2)

@@ -9,13 +9,6 @@
  */
 #include "world.h"
 
-struct visit {
-    const struct rules *rules;
-    const struct world *now;
-    model_visit *visit;
-    void *visitor;
-};
-
 static struct step step_of(enum act act, int c, int i)
 {
     return (struct step){.act = act, .client = c, .master = i, .honest = true};
@@ -258,19 +251,18 @@ static void tick(const struct visit *v)
     take(v, step_of(TICK, 0, 0), &next);
 }
 
-void latch_steps(const void *rules, const void *world, model_visit *visit, void *visitor)
+void model_steps(const struct visit *v)
 {
-    struct visit v = {rules, world, visit, visitor};
-    for (int c = 0; c < clients(v.rules); c++) {
-        for (int i = 0; i < v.rules->masters; i++)
-            steps_at(&v, c, i);
-        if (v.now->client[c].phase == ASKING)
-            end(&v, c);
+    for (int c = 0; c < clients(v->rules); c++) {
+        for (int i = 0; i < v->rules->masters; i++)
+            steps_at(v, c, i);
+        if (v->now->client[c].phase == ASKING)
+            end(v, c);
     }
-    for (int i = 0; i < v.rules->masters; i++)
-        if (v.now->restarts && !v.now->master[i].lies)
-            restart(&v, i);
-    tick(&v);
+    for (int i = 0; i < v->rules->masters; i++)
+        if (v->now->restarts && !v->now->master[i].lies)
+            restart(v, i);
+    tick(v);
 }
 
 /* ---- to begin with, and in the end -------------------------------------------------------------
@@ -310,9 +302,9 @@ static void begin_beside(const struct rules *rules, struct world *world, bool is
     }
 }
 
-static void begin_with(const struct rules *rules, int has, bool is_told, model_visit *visit,
-                       void *visitor)
+static void begin_with(const struct visit *v, int has, bool is_told)
 {
+    const struct rules *rules = v->rules;
     struct world world = {.late = rules->late, .restarts = rules->restarts};
     world.master[rules->masters - 1].lies = rules->liars;
     for (int i = 0; i < has && !world.master[i].lies; i++)
@@ -321,20 +313,20 @@ static void begin_with(const struct rules *rules, int has, bool is_told, model_v
         (rules->creators ? begin_with_making : begin_with_mend)(rules, &world);
     if (rules->question == BESIDE)
         begin_beside(rules, &world, is_told);
-    visit(visitor, NULL, &world);
+    v->visit(v->visitor, NULL, &world);
 }
 
 /* The latch is not made yet, or all masters have it, or a quorum, with the liar.  Where masters
  * restart the arrival was told: there are fewer worlds then. */
-void latch_begin(const void *of_rules, model_visit *visit, void *visitor)
+void model_begin(const struct visit *v)
 {
-    const struct rules *rules = of_rules;
+    const struct rules *rules = v->rules;
     bool is_made = rules->question != CREATION && rules->question != CLEARING;
     bool is_beside = rules->question == BESIDE;
     for (int is_told = is_beside && rules->restarts; is_told <= is_beside; is_told++) {
-        begin_with(rules, is_made ? rules->masters : 0, is_told, visit, visitor);
+        begin_with(v, is_made ? rules->masters : 0, is_told);
         if (is_made && rules->question != FULL)
-            begin_with(rules, quorum(rules) - rules->liars, is_told, visit, visitor);
+            begin_with(v, quorum(rules) - rules->liars, is_told);
     }
 }
 
@@ -352,10 +344,8 @@ static bool is_at_rest(const struct rules *rules, const struct world *world)
 }
 
 /* Everybody was told, or is dead; and all masters have the latch, or no quorum has any. */
-bool latch_is_goal(const void *of_rules, const void *of_world)
+bool model_is_goal(const struct rules *rules, const struct world *world)
 {
-    const struct rules *rules = of_rules;
-    const struct world *world = of_world;
     int has[Z + 1] = {0};
     for (int i = 0; i < rules->masters; i++) {
         const struct master *master = &world->master[i];

@@ -19,8 +19,9 @@ static void print_set(uint8_t set)
             printf(" %c", 'A' + a);
 }
 
-static void print_masters(const struct rules *rules, const struct world *world)
+void story_world(const struct rules *rules, const struct world *world)
 {
+    printf("      ");
     for (int i = 0; i < rules->masters; i++) {
         const struct master *master = &world->master[i];
         printf("  %d%s: ", i + 1, master->lies ? " lies" : master->quarantine ? " abstains" : "");
@@ -33,7 +34,6 @@ static void print_masters(const struct rules *rules, const struct world *world)
         printf("%s%s", master->record.open ? " open" : "",
                master->record.of_run ? "" : " (former)");
     }
-    printf("\n");
 }
 
 static void print_at_master(const struct rules *rules, const struct step *step)
@@ -52,8 +52,10 @@ static void print_at_master(const struct rules *rules, const struct step *step)
            fates[step->fate]);
 }
 
-static void print_act(const struct rules *rules, const struct step *step)
+void story_step(const struct move *move)
 {
+    const struct step *step = move->step;
+    const struct rules *rules = move->rules;
     static const char *const ends[] = {
         [MADE] = "made",    [HELD] = "there is another", [COUNTED] = "it is counted",
         [IS_OPEN] = "open", [IS_SHUT] = "not open",      [IS_GONE] = "gone"};
@@ -72,39 +74,10 @@ static void print_act(const struct rules *rules, const struct step *step)
     }
 }
 
-static const char *wrong_name(enum wrong wrong)
-{
-    static const char *const words[] = {[FINE] = "",
-                                        [OPEN_EARLY] = " -- too few have begun to arrive",
-                                        [SHUT_AFTER_OPEN] = " -- it was open",
-                                        [UNCOUNTED] = " -- an arrival is missing",
-                                        [NOT_GONE] = " -- a quorum has had it all the time",
-                                        [TWO_MADE] = " -- there is another",
-                                        [TAKEN_AWAY] = " -- it was made, and is not there"};
-    return words[wrong];
-}
-
-struct story {
-    const struct rules *rules;
-    int steps;
-};
-
-static void print_step(void *visitor, const void *of_step, const void *of_world)
-{
-    struct story *story = visitor;
-    const struct step *step = of_step;
-    if (step) {
-        printf("  %2d.  ", ++story->steps);
-        print_act(story->rules, step);
-        printf("%s\n", wrong_name(step->wrong));
-    }
-    printf("      ");
-    print_masters(story->rules, of_world);
-}
-
-void story_print(const struct search *search)
-{
-    search_tell(search, print_step, &(struct story){.rules = search->model->rules});
-    if (search->is_stuck)
-        printf("        from here on nobody who is honest gets any further\n");
-}
+const char *const story_wrongs[] = {[FINE] = "",
+                                    [OPEN_EARLY] = "too few have begun to arrive",
+                                    [SHUT_AFTER_OPEN] = "it was open",
+                                    [UNCOUNTED] = "an arrival is missing",
+                                    [NOT_GONE] = "a quorum has had it all the time",
+                                    [TWO_MADE] = "there is another",
+                                    [TAKEN_AWAY] = "it was made, and is not there"};

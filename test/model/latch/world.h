@@ -14,56 +14,61 @@
 
 enum { MASTERS = 5, CLIENTS = 4, ARRIVERS = 3, CREATORS = 3, RANKS = 3 };
 
-enum mutant {
-    NONE,
-    RECORD_OF_ANY_RUN,
-    NO_RECORD_COUNTS_EMPTY,
-    QUARANTINED_COUNTS,
-    OPEN_UNSTORED,
-    OPEN_ON_ONE,
-    ARRIVED_ON_FEWER,
-    SHUT_ON_FEWER,
-    ACKS_FOR_EVER,
-    MENDED_FROM_FEWER,
-    MENDED_IN_QUARANTINE,
-    READS_NOT_AGAIN,
-    MEND_REPLACES,
-    MEND_UNNAMED,
-    MENDED_UNOPENED,
-    NEVER_MENDED,
-    GONE_TOLD_ONCE,
-    GONE_BY_FEWER,
-    GONE_OF_OTHERS,
-    CREATE_UNNAMED,
-    MADE_FOR_YOUNGER,
-    MADE_FOR_EVER,
-    MADE_ON_FEWER,
-    DROPPED_ANYHOW,
-    OPENED_BY_A_LIAR,
-    MENDS_LIES,
-    FULL_OF_OTHERS,
-    CLEARS_YOUNG,
-    CLEARS_WHAT_GREW,
-    CLEARS_SOON,
-    CLEARS_LATE,
-    CLEARS_BESIDE_UNUSED,
-    CLEARS_BESIDE_FEWER,
-    MUTANTS
-};
+#define QUESTION_TABLE(ASK)                                                                        \
+    ASK(OPENING)                                                                                   \
+    ASK(COUNTING)                                                                                  \
+    ASK(GONE)                                                                                      \
+    ASK(CREATION)                                                                                  \
+    ASK(STRAY)                                                                                     \
+    ASK(PROGRESS)                                                                                  \
+    ASK(SPARE)                                                                                     \
+    ASK(FULL)                                                                                      \
+    ASK(CLEARING)                                                                                  \
+    ASK(BESIDE)
 
-enum question {
-    OPENING,
-    COUNTING,
-    GONE,
-    CREATION,
-    STRAY,
-    PROGRESS,
-    SPARE,
-    FULL,
-    CLEARING,
-    BESIDE,
-    QUESTIONS
-};
+/* Each rule that is broken, with the question that finds it.  HARMLESS: another rule keeps it from
+ * doing harm. */
+#define MUTANT_TABLE(BREAK, HARMLESS)                                                              \
+    BREAK(RECORD_OF_ANY_RUN, OPENING, "a record of a former process counts")                       \
+    BREAK(NO_RECORD_COUNTS_EMPTY, OPENING,                                                         \
+          "a master without a record says that nobody has arrived")                                \
+    BREAK(QUARANTINED_COUNTS, OPENING, "a master that abstains counts, and is mended")             \
+    BREAK(OPEN_UNSTORED, OPENING, "open is told before it is stored")                              \
+    BREAK(OPEN_ON_ONE, OPENING, "open is told when one master knows it")                           \
+    BREAK(ARRIVED_ON_FEWER, OPENING, "one master less than a quorum counts an arrival")            \
+    BREAK(SHUT_ON_FEWER, OPENING, "one master less than a quorum is read")                         \
+    BREAK(ACKS_FOR_EVER, OPENING, "what a master has stored counts without limit")                 \
+    BREAK(MENDED_FROM_FEWER, OPENING, "one master less than a quorum is read to mend")             \
+    BREAK(MENDED_IN_QUARANTINE, OPENING, "a master that abstains is mended")                       \
+    BREAK(READS_NOT_AGAIN, OPENING,                                                                \
+          "a master is mended by what was read before it said that it has none")                   \
+    BREAK(MEND_REPLACES, STRAY, "mending takes away what is there")                                \
+    BREAK(MEND_UNNAMED, STRAY, "a mend is for any process")                                        \
+    BREAK(MENDED_UNOPENED, OPENING, "a mend does not say that it is open")                         \
+    BREAK(NEVER_MENDED, PROGRESS, "nobody mends")                                                  \
+    BREAK(GONE_TOLD_ONCE, GONE, "gone is told when each has said once that it has none")           \
+    BREAK(GONE_BY_FEWER, GONE, "gone is told though one more may have it")                         \
+    BREAK(GONE_OF_OTHERS, GONE,                                                                    \
+          "of those that say again that they have none, some say so for the first time")           \
+    BREAK(CREATE_UNNAMED, STRAY, "a creation is for any process")                                  \
+    HARMLESS(MADE_FOR_YOUNGER, CREATION, "a younger process is asked to make it")                  \
+    BREAK(MADE_FOR_EVER, CREATION, "making has no end")                                            \
+    BREAK(MADE_ON_FEWER, CREATION, "one master less than a quorum makes a latch")                  \
+    BREAK(DROPPED_ANYHOW, STRAY, "a latch is dropped at which somebody has arrived")               \
+    BREAK(OPENED_BY_A_LIAR, SPARE, "one master's word opens")                                      \
+    BREAK(MENDS_LIES, SPARE, "one master's word is put on others")                                 \
+    BREAK(FULL_OF_OTHERS, FULL, "a master that has enough others does not speak for an arrival")   \
+    BREAK(CLEARS_YOUNG, CLEARING,                                                                  \
+          "a latch that others left is taken away however short it has been there")                \
+    BREAK(CLEARS_WHAT_GREW, CLEARING, "the master alone looks at how long it has been there")      \
+    BREAK(CLEARS_SOON, CLEARING, "it is taken away as soon as its maker has given up")             \
+    BREAK(CLEARS_LATE, CLEARING, "who should have given up takes away what others left")           \
+    BREAK(CLEARS_BESIDE_UNUSED, BESIDE,                                                            \
+          "what is young is taken away though nobody has arrived at the other")                    \
+    BREAK(CLEARS_BESIDE_FEWER, BESIDE,                                                             \
+          "what is young is taken away by less than a quorum of arrivals")
+
+MODEL_ENUMS(QUESTION_TABLE, MUTANT_TABLE);
 
 struct rules {
     enum question question;
@@ -173,11 +178,6 @@ struct step {
     bool honest;
 };
 
-static inline bool broken(const struct rules *rules, enum mutant mutant)
-{
-    return rules->mutant == mutant;
-}
-
 static inline int quorum(const struct rules *rules)
 {
     return (rules->masters + 2 + rules->spare) / 2;
@@ -282,20 +282,5 @@ enum end client_end(const struct rules *rules, const struct world *world, int c)
 void client_tell(const struct rules *rules, struct world *world, int c, enum end end);
 void client_start_over(const struct rules *rules, struct world *world, int c);
 void client_give_up(const struct rules *rules, struct world *world, int c);
-
-/* ---- what a model has to do: steps.c, pack.c ------------------------------------- */
-
-void latch_begin(const void *rules, model_visit *visit, void *visitor);
-void latch_steps(const void *rules, const void *world, model_visit *visit, void *visitor);
-bool latch_is_goal(const void *rules, const void *world);
-void latch_pack(const void *rules, const void *world, uint64_t *words);
-void latch_unpack(const void *rules, const uint64_t *words, void *world);
-
-/* ---- rules.c, story.c -------------------------------------------------------------- */
-
-extern const struct mutant_text mutant_texts[MUTANTS];
-extern const char *const question_names[QUESTIONS];
-struct rules rules_for(enum question question, enum mutant mutant);
-void story_print(const struct search *search);
 
 #endif

@@ -33,7 +33,7 @@ static bool announce(const struct rules *rules, struct world *world, int i,
     bool is_owner = master->name == token_of(rules, term_of(message->what));
     if (!is_owner && !broken(rules, ANNOUNCE_UNOWNED))
         return false;
-    if (was > message->what && !broken(rules, TAKES_OLDER))
+    if (was > message->what && !broken(rules, MASTER_TAKES_OLDER))
         return false;
     master_change(world, i, message->what, message->left);
     master->history |= is_owner << message->what;
@@ -48,8 +48,8 @@ static bool unsay(const struct rules *rules, struct world *world, int i, int ter
     int says = term_of(master->record);
     if (master->record == NOTHING || token_of(rules, says) != token_of(rules, term))
         return false;
-    if (says != term && !(says < term && broken(rules, UNSAY_EARLIER)) &&
-        !(says > term && broken(rules, UNSAY_LATER)))
+    if (says != term && !(says < term && broken(rules, UNSAY_TOUCHES_EARLIER_TERM)) &&
+        !(says > term && broken(rules, UNSAY_TOUCHES_LATER_TERM)))
         return false;
     if (says != term && world->leader[says].phase == LEADS)
         world->wrong = TAKEN_BACK;

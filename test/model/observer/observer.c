@@ -107,7 +107,7 @@ static bool nothing_is_said(const struct rules *rules, const struct world *world
         if (may_be_told(rules, world, saying) && can_be_said(rules, world, saying, fresh))
             return false;
     }
-    return broken(rules, NOTHING_OF_FEW) ||
+    return broken(rules, NOBODY_OF_FEW) ||
            (known >= quorum(rules) && rules->masters - known < quorum(rules));
 }
 
@@ -149,7 +149,7 @@ static void judge(const struct rules *rules, struct world *world)
     }
     if (!observer->verifying)
         verify(rules, world);
-    if (nothing_is_said(rules, world, !broken(rules, STALE_ANSWERS)))
+    if (nothing_is_said(rules, world, !broken(rules, NOBODY_FROM_STALE_ANSWERS)))
         conclude(rules, world, NOBODY, NOTHING);
     else if (is_last(rules, world))
         conclude(rules, world, NOT_KNOWN, NOTHING);
@@ -214,12 +214,12 @@ void observer_hear(const struct rules *rules, struct world *world, int i)
     struct view *view = &world->master[i].view;
     view->asked = NOT_ASKED;
     view->due = false;
-    if (!view->overtaken || !is_later(view, view->answer) || broken(rules, OVERTAKEN)) {
+    if (!view->overtaken || !is_later(view, view->answer) || broken(rules, OVERTAKEN_ANSWER)) {
         view->heard = view->answer;
         view->is_old = view->is_answer_old;
         view->fresh = view->is_fresh;
     }
-    if (view->overtaken && !broken(rules, OVERTAKEN))
+    if (view->overtaken && !broken(rules, OVERTAKEN_ANSWER))
         view->due = true;
     else
         view->answered = view->is_fresh;
@@ -239,7 +239,7 @@ static void keep_pushed(const struct rules *rules, struct view *view, uint8_t sa
 void observer_push(const struct rules *rules, struct world *world, int i, uint8_t said)
 {
     struct view *view = &world->master[i].view;
-    if (view->is_former != view->is_sub_former && !broken(rules, OTHER_PROCESS))
+    if (view->is_former != view->is_sub_former && !broken(rules, PUSH_FROM_OTHER_PROCESS))
         return;
     if (said == NOTHING && !broken(rules, TAKEN_BACK_KEPT))
         forget_and_ask(rules, view);

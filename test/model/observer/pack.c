@@ -2,41 +2,11 @@
  * A world in a few words.  Facts that no later step looks at are forgotten first, so that fewer
  * worlds differ.  Masters are alike, so they are sorted.
  */
-#include <stdlib.h>
-
 #include "world.h"
 
-typedef unsigned __int128 chunk;
+#include "../bits.h"
 
-enum { BIT = 1, TWO = 2, SAYING = 3, HISTORY = UNSAY, WORD = 64, CHUNK = 128 };
-
-/* Fields are written and read by the same functions, in the same order. */
-struct bits {
-    chunk chunk;
-    unsigned at;
-    bool reads;
-};
-
-#define INLINE static inline __attribute__((always_inline))
-
-INLINE void field(struct bits *bits, unsigned width, uint8_t *value)
-{
-    uint8_t mask = (1u << width) - 1;
-    if (bits->reads)
-        *value = (uint8_t)(bits->chunk >> bits->at) & mask;
-    else if (*value > mask || bits->at + width > CHUNK)
-        abort();
-    else
-        bits->chunk |= (chunk)*value << bits->at;
-    bits->at += width;
-}
-
-INLINE void flag(struct bits *bits, bool *value)
-{
-    uint8_t as = *value;
-    field(bits, BIT, &as);
-    *value = as;
-}
+enum { TWO = 2, SAYING = 3, HISTORY = UNSAY };
 
 INLINE void link_fields(const struct rules *rules, struct bits *bits, struct link *link)
 {
@@ -90,8 +60,9 @@ INLINE void master_fields(const struct rules *rules, struct bits *bits, struct m
     view_fields(bits, &master->view);
 }
 
-INLINE void other_fields(struct bits *bits, struct world *world)
+INLINE void other_fields(const struct rules *rules, struct bits *bits, struct world *world)
 {
+    (void)rules;
     for (int term = 0; term < TERMS; term++) {
         field(bits, TWO, &world->leader[term].phase);
         field(bits, TWO, &world->leader[term].number);
@@ -197,47 +168,4 @@ static void forget(const struct rules *rules, struct world *world)
 
 /* ---- words --------------------------------------------------------------------------------- */
 
-static void sort(chunk *low, chunk *high)
-{
-    if (*low <= *high)
-        return;
-    chunk former = *low;
-    *low = *high;
-    *high = former;
-}
-
-void observed_pack(const void *of_rules, const void *of_world, uint64_t *words)
-{
-    const struct rules *rules = of_rules;
-    struct world world = *(const struct world *)of_world;
-    chunk master[MASTERS] = {0};
-    struct bits others = {0};
-    forget(rules, &world);
-    for (int i = 0; i < rules->masters; i++) {
-        struct bits bits = {0};
-        master_fields(rules, &bits, &world.master[i]);
-        master[i] = bits.chunk;
-    }
-    for (int last = rules->masters - 1; last > 0; last--)
-        for (int i = 0; i < last; i++)
-            sort(&master[i], &master[i + 1]);
-    for (int i = 0; i < MASTERS; i++) {
-        *words++ = (uint64_t)master[i];
-        *words++ = (uint64_t)(master[i] >> WORD);
-    }
-    other_fields(&others, &world);
-    *words = (uint64_t)others.chunk;
-}
-
-void observed_unpack(const void *of_rules, const uint64_t *words, void *of_world)
-{
-    const struct rules *rules = of_rules;
-    struct world *world = of_world;
-    *world = (struct world){0};
-    for (int i = 0; i < rules->masters; i++) {
-        struct bits bits = {.reads = true, .chunk = words[2 * i] | (chunk)words[2 * i + 1] << WORD};
-        master_fields(rules, &bits, &world->master[i]);
-    }
-    struct bits others = {.reads = true, .chunk = words[2 * MASTERS]};
-    other_fields(&others, world);
-}
+PACKING(rules->masters, 2, 1)

@@ -1,13 +1,11 @@
 /*
- * The questions, with what is looked at for each, and the rules broken one at a time.
+ * observer-model - every order of events among a few masters, two terms of leaders and an
+ * observer, tried against the rules by which leaders announce and observers are told, and
+ * against each of them broken.
+ *
+ * Here are the questions, with the world that is looked at for each.
  */
 #include "world.h"
-
-const char *const question_names[QUESTIONS] = {[TOLD] = "told",
-                                               [CRASH] = "crash",
-                                               [PROGRESS] = "progress",
-                                               [HANDED] = "handed",
-                                               [TIME] = "time"};
 
 static const struct rules worlds[QUESTIONS] = {
     [TOLD] = {.masters = 3, .values = 1, .ends = 1, .kills = 1, .subscribed = 1, .late = 1},
@@ -18,69 +16,21 @@ static const struct rules worlds[QUESTIONS] = {
     [TIME] = {.masters = 1, .values = 2, .ends = 2, .kills = 1, .late = 3, .ttl = 2},
 };
 
-const struct mutant_text mutant_texts[MUTANTS] = {
-    [NONE] = {"none", "the rules as they are", QUESTIONS, false},
-    [ANNOUNCE_UNOWNED] = {"announce-unowned",
-                          "a master says what a token announces that does not have the name", TOLD,
-                          false},
-    [FORMER_NOT_ENDED] = {"former-not-ended",
-                          "a new connection is used while the former one is not ended", TOLD,
-                          false},
-    [TAKES_OLDER] = {"master-takes-older", "an announcement replaces what is later", TOLD, false},
-    [UNSAY_LATER] = {"unsay-touches-later-term", "a token takes back what it said in a later term",
-                     HANDED, false},
-    [UNSAY_EARLIER] = {"unsay-touches-earlier-term",
-                       "a token takes back what it said in an earlier term", HANDED, true},
-    [RENEWAL_PROLONGS] = {"renewal-prolongs", "a renewal prolongs what the token has said", TIME,
-                          false},
-    [ANNOUNCED_PAST] = {"announced-past", "a lease announces after its validity has ended", TIME,
-                        false},
-    [OBSERVE_MINORITY] = {"observe-minority", "what one master less than a quorum says is told",
-                          TOLD, false},
-    [TERM_BACK] = {"term-back", "what was said before what was told last is told", TOLD, false},
-    [QUARANTINED_COUNTS] = {"quarantined-counts", "what a master says that abstains counts", CRASH,
-                            false},
-    [STALE_ANSWERS] = {"nobody-from-stale-answers",
-                       "that nothing is said is concluded from what was asked before", TOLD, false},
-    [NOTHING_OF_FEW] = {"nobody-of-few", "that nothing is said is concluded from any number", TOLD,
-                        false},
-    [PUSH_IS_ANSWER] = {"push-is-answer", "what a push says counts as a fresh answer", TOLD, false},
-    [ANSWERED_BEFORE] = {"answered-before",
-                         "a master that took something back is not waited for if it had answered",
-                         TOLD, false},
-    [UNKNOWN_AT_ONCE] = {"unknown-at-once", "that it is not known is told before all have answered",
-                         TOLD, false},
-    [OTHER_PROCESS] = {"push-from-other-process", "a push from any process counts", CRASH, true},
-    [KEPT_OVER_END] = {"kept-over-end",
-                       "what a master said is kept when its connection ends, until it is asked",
-                       CRASH, true},
-    [OVERTAKEN] = {"overtaken-answer", "an answer is taken that a push has overtaken", PROGRESS,
-                   false},
-    [OLDER_PUSH] = {"older-push", "a push counts though something later is known", PROGRESS, true},
-    [TAKEN_BACK_KEPT] = {"taken-back-kept", "a push that takes something back is not heard",
-                         PROGRESS, false},
-    [NOT_ASKED_AGAIN] = {"not-asked-again", "a master that took something back is not asked",
-                         PROGRESS, false},
-    [UNHEARD_BEFORE] = {"unheard-before", "a master is not asked once it is subscribed", PROGRESS,
-                        false},
-    [EXPIRED_KEPT] = {"expired-kept", "what a master said is known for ever", PROGRESS, false},
-};
-
 /* Where the mutant is looked for. */
 static void set_world(struct rules *rules, enum mutant mutant)
 {
     switch (mutant) {
     case FORMER_NOT_ENDED:
-    case TAKES_OLDER:
+    case MASTER_TAKES_OLDER:
         rules->masters = 1;
         rules->values = 2;
         rules->kills = 0;
         break;
-    case UNSAY_EARLIER:
+    case UNSAY_TOUCHES_EARLIER_TERM:
         rules->masters = 1;
         rules->values = rules->ends = rules->late = 2;
         break;
-    case UNSAY_LATER:
+    case UNSAY_TOUCHES_LATER_TERM:
         rules->kills = 0;
         break;
     case RENEWAL_PROLONGS:
@@ -89,7 +39,7 @@ static void set_world(struct rules *rules, enum mutant mutant)
     case TERM_BACK:
         rules->looks = 1;
         break;
-    case OTHER_PROCESS:
+    case PUSH_FROM_OTHER_PROCESS:
     case KEPT_OVER_END:
         rules->masters = 2;
         rules->late = 1;
@@ -101,7 +51,7 @@ static void set_world(struct rules *rules, enum mutant mutant)
         rules->restarts = 1;
         rules->late = 0;
         break;
-    case OVERTAKEN:
+    case OVERTAKEN_ANSWER:
     case OLDER_PUSH:
     case TAKEN_BACK_KEPT:
     case EXPIRED_KEPT:
@@ -113,11 +63,30 @@ static void set_world(struct rules *rules, enum mutant mutant)
     }
 }
 
-struct rules rules_for(enum question question, enum mutant mutant)
+static struct model model_of(const struct rules *rules)
 {
-    struct rules rules = worlds[question];
-    rules.question = question;
-    rules.mutant = mutant;
-    set_world(&rules, mutant);
-    return rules;
+    struct model model = MODEL(rules);
+    model.honest_at = offsetof(struct step, honest);
+    if (rules->question == PROGRESS)
+        model.is_goal = model_is_goal;
+    model.stuck_words = "the observer is not told what stands";
+    return model;
 }
+
+static const struct rules_number numbers[] = {
+    {"--masters", offsetof(struct rules, masters), 1, MASTERS, ""},
+    {"--values", offsetof(struct rules, values), 1, VALUES, " are announced in each term"},
+    {"--ends", offsetof(struct rules, ends), 1, TERMS, " terms end"},
+    {"--handed", offsetof(struct rules, handed), 0, 1,
+     ": 1: the second term has the first one's token, 0: another"},
+    {"--kills", offsetof(struct rules, kills), 0, 1,
+     ": 1: a former connection is ended before a new one is used, 0: it is not"},
+    {"--subscribed", offsetof(struct rules, subscribed), 0, 1,
+     ": 1: pushes are heard from the start"},
+    {"--late", offsetof(struct rules, late), 0, 6, " messages are late"},
+    {"--breaks", offsetof(struct rules, breaks), 0, 3, " connections of the observer end"},
+    {"--looks", offsetof(struct rules, looks), 0, 3, " questions that nothing has called for"},
+    {"--restarts", offsetof(struct rules, restarts), 0, MASTERS, " masters restart"},
+};
+
+MODEL_MAIN

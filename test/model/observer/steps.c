@@ -311,25 +311,24 @@ static void tick(const struct visit *v)
 /* ---- what a model has to do
  * ------------------------------------------------------------------------ */
 
-void observed_steps(const void *rules, const void *world, model_visit *visit, void *visitor)
+void model_steps(const struct visit *v)
 {
-    struct visit v = {rules, world, visit, visitor};
-    steps_of_leaders(&v);
-    for (int i = 0; i < v.rules->masters; i++) {
-        steps_of_master(&v, i);
-        if (v.now->observer.begun)
-            steps_of_observer(&v, i);
+    steps_of_leaders(v);
+    for (int i = 0; i < v->rules->masters; i++) {
+        steps_of_master(v, i);
+        if (v->now->observer.begun)
+            steps_of_observer(v, i);
     }
-    if (v.rules->ttl)
-        tick(&v);
-    else if (!v.now->observer.begun)
-        begin(&v);
+    if (v->rules->ttl)
+        tick(v);
+    else if (!v->now->observer.begun)
+        begin(v);
 }
 
 /* The first one leads, on all masters; and again where one master is somebody else's. */
-void observed_begin(const void *of_rules, model_visit *visit, void *visitor)
+void model_begin(const struct visit *v)
 {
-    const struct rules *rules = of_rules;
+    const struct rules *rules = v->rules;
     struct world world = {.late = rules->late,
                           .breaks = rules->breaks,
                           .looks = rules->looks,
@@ -338,18 +337,16 @@ void observed_begin(const void *of_rules, model_visit *visit, void *visitor)
     for (int i = 0; i < rules->masters; i++)
         world.master[i] =
             (struct master){.name = HELD, .name_left = rules->ttl, .view.heard = UNKNOWN};
-    visit(visitor, NULL, &world);
+    v->visit(v->visitor, NULL, &world);
     if (rules->question != PROGRESS)
         return;
     world.master[0].name = FREE;
-    visit(visitor, NULL, &world);
+    v->visit(v->visitor, NULL, &world);
 }
 
 /* The observer is told what stands. */
-bool observed_is_goal(const void *of_rules, const void *of_world)
+bool model_is_goal(const struct rules *rules, const struct world *world)
 {
-    const struct rules *rules = of_rules;
-    const struct world *world = of_world;
     const struct observer *observer = &world->observer;
     for (uint8_t saying = FIRST; saying < UNSAY; saying++) {
         int says = 0;

@@ -29,10 +29,11 @@ static void print_view(const struct view *view)
         printf(" push %s", saying_name(view->push[k]));
 }
 
-static void print_world(const struct rules *rules, const struct world *world)
+void story_world(const struct rules *rules, const struct world *world)
 {
     static const char *const states[] = {"told nothing yet", "told %s", "told that nobody",
                                          "told that it is not known"};
+    printf("        ");
     for (int i = 0; i < rules->masters; i++) {
         const struct master *master = &world->master[i];
         printf("  [%s of %c%s:", master->name == FREE ? "free" : "name",
@@ -50,11 +51,11 @@ static void print_world(const struct rules *rules, const struct world *world)
         printf(states[world->observer.state], saying_name(world->observer.latest));
         printf("%s", world->observer.verifying ? ", verifies" : "");
     }
-    printf("\n");
 }
 
-static void print_act(const struct step *step)
+void story_step(const struct move *move)
 {
+    const struct step *step = move->step;
     static const char *const words[] = {[SET] = "%c has another value",
                                         [SAY] = "%c says its value",
                                         [CARRY_OUT] = "a message of %c arrives",
@@ -88,41 +89,12 @@ static void print_act(const struct step *step)
         printf("%s", step->act == SAY ? "; it is late" : "; the push or answer is late");
 }
 
-static const char *wrong_name(enum wrong wrong)
-{
-    static const char *const words[] = {
-        [FINE] = "",
-        [OLDER] = " -- what was told is older than what was told before",
-        [REPLACED] = " -- what is told had been replaced when the observer began",
-        [NEVER_SAID] = " -- no quorum ever said so for the holder of the name",
-        [IS_SAID] = " -- a quorum says something all along",
-        [IS_KNOWN] = " -- all masters are up and count all along",
-        [TAKEN_BACK] = " -- what a leader says is taken back by another term",
-        [STAYS] = " -- it is said long after its lease has ended"};
-    return words[wrong];
-}
-
-struct story {
-    const struct rules *rules;
-    int steps;
-};
-
-static void print_step(void *visitor, const void *of_step, const void *of_world)
-{
-    struct story *story = visitor;
-    const struct step *step = of_step;
-    if (step) {
-        printf("  %2d.  ", ++story->steps);
-        print_act(step);
-        printf("%s\n", wrong_name(step->wrong));
-    }
-    printf("        ");
-    print_world(story->rules, of_world);
-}
-
-void story_print(const struct search *search)
-{
-    search_tell(search, print_step, &(struct story){.rules = search->model->rules});
-    if (search->is_stuck)
-        printf("        from here on the observer is not told what stands\n");
-}
+const char *const story_wrongs[] = {
+    [FINE] = "",
+    [OLDER] = "what was told is older than what was told before",
+    [REPLACED] = "what is told had been replaced when the observer began",
+    [NEVER_SAID] = "no quorum ever said so for the holder of the name",
+    [IS_SAID] = "a quorum says something all along",
+    [IS_KNOWN] = "all masters are up and count all along",
+    [TAKEN_BACK] = "what a leader says is taken back by another term",
+    [STAYS] = "it is said long after its lease has ended"};

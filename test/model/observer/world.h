@@ -13,35 +13,41 @@
 
 enum { MASTERS = 3, TERMS = 2, VALUES = 2, MESSAGES = 3, PUSHES = 3 };
 
-enum mutant {
-    NONE,
-    ANNOUNCE_UNOWNED,
-    FORMER_NOT_ENDED,
-    TAKES_OLDER,
-    UNSAY_LATER,
-    UNSAY_EARLIER,
-    RENEWAL_PROLONGS,
-    ANNOUNCED_PAST,
-    OBSERVE_MINORITY,
-    TERM_BACK,
-    QUARANTINED_COUNTS,
-    STALE_ANSWERS,
-    NOTHING_OF_FEW,
-    PUSH_IS_ANSWER,
-    ANSWERED_BEFORE,
-    UNKNOWN_AT_ONCE,
-    OTHER_PROCESS,
-    KEPT_OVER_END,
-    OVERTAKEN,
-    OLDER_PUSH,
-    TAKEN_BACK_KEPT,
-    NOT_ASKED_AGAIN,
-    UNHEARD_BEFORE,
-    EXPIRED_KEPT,
-    MUTANTS
-};
+#define QUESTION_TABLE(ASK) ASK(TOLD) ASK(CRASH) ASK(PROGRESS) ASK(HANDED) ASK(TIME)
 
-enum question { TOLD, CRASH, PROGRESS, HANDED, TIME, QUESTIONS };
+/* Each rule that is broken, with the question that finds it.  HARMLESS: another rule keeps it from
+ * doing harm. */
+#define MUTANT_TABLE(BREAK, HARMLESS)                                                              \
+    BREAK(ANNOUNCE_UNOWNED, TOLD,                                                                  \
+          "a master says what a token announces that does not have the name")                      \
+    BREAK(FORMER_NOT_ENDED, TOLD, "a new connection is used while the former one is not ended")    \
+    BREAK(MASTER_TAKES_OLDER, TOLD, "an announcement replaces what is later")                      \
+    BREAK(UNSAY_TOUCHES_LATER_TERM, HANDED, "a token takes back what it said in a later term")     \
+    HARMLESS(UNSAY_TOUCHES_EARLIER_TERM, HANDED,                                                   \
+             "a token takes back what it said in an earlier term")                                 \
+    BREAK(RENEWAL_PROLONGS, TIME, "a renewal prolongs what the token has said")                    \
+    BREAK(ANNOUNCED_PAST, TIME, "a lease announces after its validity has ended")                  \
+    BREAK(OBSERVE_MINORITY, TOLD, "what one master less than a quorum says is told")               \
+    BREAK(TERM_BACK, TOLD, "what was said before what was told last is told")                      \
+    BREAK(QUARANTINED_COUNTS, CRASH, "what a master says that abstains counts")                    \
+    BREAK(NOBODY_FROM_STALE_ANSWERS, TOLD,                                                         \
+          "that nothing is said is concluded from what was asked before")                          \
+    BREAK(NOBODY_OF_FEW, TOLD, "that nothing is said is concluded from any number")                \
+    BREAK(PUSH_IS_ANSWER, TOLD, "what a push says counts as a fresh answer")                       \
+    BREAK(ANSWERED_BEFORE, TOLD,                                                                   \
+          "a master that took something back is not waited for if it had answered")                \
+    BREAK(UNKNOWN_AT_ONCE, TOLD, "that it is not known is told before all have answered")          \
+    HARMLESS(PUSH_FROM_OTHER_PROCESS, CRASH, "a push from any process counts")                     \
+    HARMLESS(KEPT_OVER_END, CRASH,                                                                 \
+             "what a master said is kept when its connection ends, until it is asked")             \
+    BREAK(OVERTAKEN_ANSWER, PROGRESS, "an answer is taken that a push has overtaken")              \
+    HARMLESS(OLDER_PUSH, PROGRESS, "a push counts though something later is known")                \
+    BREAK(TAKEN_BACK_KEPT, PROGRESS, "a push that takes something back is not heard")              \
+    BREAK(NOT_ASKED_AGAIN, PROGRESS, "a master that took something back is not asked")             \
+    BREAK(UNHEARD_BEFORE, PROGRESS, "a master is not asked once it is subscribed")                 \
+    BREAK(EXPIRED_KEPT, PROGRESS, "what a master said is known for ever")
+
+MODEL_ENUMS(QUESTION_TABLE, MUTANT_TABLE);
 
 struct rules {
     enum question question;
@@ -175,11 +181,6 @@ struct step {
     bool honest;
 };
 
-static inline bool broken(const struct rules *rules, enum mutant mutant)
-{
-    return rules->mutant == mutant;
-}
-
 static inline int quorum(const struct rules *rules)
 {
     return rules->masters / 2 + 1;
@@ -227,34 +228,11 @@ void observer_work(const struct rules *rules, struct world *world);
 
 /* ---- steps.c, leader.c ------------------------------------------------------------ */
 
-struct visit {
-    const struct rules *rules;
-    const struct world *now;
-    model_visit *visit;
-    void *visitor;
-};
-
 struct step step_of(enum act act, int term, int i);
 /* Visits the world that a step leads to. */
 void take(const struct visit *v, struct step step, const struct world *next);
 /* The same, once the master has changed: the push of it comes at once, or late. */
 void take_pushed(const struct visit *v, struct step step, const struct world *next, int i);
 void steps_of_leaders(const struct visit *v);
-
-/* ---- what a model has to do: steps.c, pack.c -------------------------------------- */
-
-void observed_begin(const void *rules, model_visit *visit, void *visitor);
-void observed_steps(const void *rules, const void *world, model_visit *visit, void *visitor);
-bool observed_is_goal(const void *rules, const void *world);
-enum { OBSERVED_WORDS = 2 * MASTERS + 1 };
-void observed_pack(const void *rules, const void *world, uint64_t *words);
-void observed_unpack(const void *rules, const uint64_t *words, void *world);
-
-/* ---- rules.c, story.c -------------------------------------------------------------- */
-
-extern const struct mutant_text mutant_texts[MUTANTS];
-extern const char *const question_names[QUESTIONS];
-struct rules rules_for(enum question question, enum mutant mutant);
-void story_print(const struct search *search);
 
 #endif

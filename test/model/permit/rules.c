@@ -1,48 +1,16 @@
 /*
- * The questions, with what is looked at for each, and the rules broken one at a time.
+ * permit-model - every order of events among a few masters, slots and clients, tried against
+ * the rules by which clients get from one slot's line to another, and against each of them broken.
+ *
+ * Here are the questions, with the world that is looked at for each.
  */
 #include "world.h"
-
-const char *const question_names[QUESTIONS] = {
-    [EXCLUSION] = "exclusion", [PROGRESS] = "progress", [REST] = "rest", [ORDER] = "order"};
 
 static const struct rules worlds[QUESTIONS] = {
     [EXCLUSION] = {.masters = 3, .slots = 2, .clients = 3, .style = BOTH, .late = 1, .restarts = 1},
     [PROGRESS] = {.masters = 3, .slots = 2, .clients = 3, .down = 1, .style = BOTH, .late = 2},
     [REST] = {.masters = 3, .slots = 2, .clients = 3, .down = 1, .style = BOTH, .late = 2},
     [ORDER] = {.masters = 3, .slots = 2, .clients = 3, .style = BOTH},
-};
-
-const struct mutant_text mutant_texts[MUTANTS] = {
-    [NONE] = {"none", "the rules as they are", QUESTIONS, false},
-    [SLOT_HINT_COUNTS] = {"slot-hint-counts", "a hint is taken for a grant", EXCLUSION, false},
-    [ANOTHER_SLOT_COUNTS] = {"another-slot-counts", "grants of any slot count together", EXCLUSION,
-                             false},
-    [MINORITY_COUNTS] = {"minority-counts", "one master less than a quorum is enough", EXCLUSION,
-                         false},
-    [REBIND_SAME_TOKEN] = {"rebind-same-token", "who moves goes on with the same token", EXCLUSION,
-                           false},
-    [QUARANTINE_IGNORED] = {"quarantine-ignored", "a grant of a master that abstains counts",
-                            EXCLUSION, false},
-    [KEEPS_BOTH] = {"keeps-both", "who has a slot gives nothing else back", EXCLUSION, false},
-    [FREE_NOT_TOLD] = {"free-not-told", "a refresh does not tell of free slots", PROGRESS, false},
-    [OLD_PLACE_KEPT] = {"old-place-kept", "who got a slot stays in the other lines", EXCLUSION,
-                        false},
-    [NO_YIELD] = {"no-yield", "a minority is kept though somebody is ahead", PROGRESS, false},
-    [REBIND_BACK] = {"rebind-back", "who moved may move back", REST, false},
-    [FREE_ON_ONE] = {"free-on-one", "a slot that one master says is free is moved to", REST, false},
-    [REBIND_WHILE_GRANTED] = {"rebind-while-granted", "who has a minority moves", REST, false},
-    [HINT_TRIES] = {"hint-tries", "who follows a hint tries, and does not stand there", ORDER,
-                    false},
-    [REBIND_NEW_TICKET] = {"rebind-new-ticket", "who moves draws a new ticket", REST, false},
-    [ONE_PLACE] = {"one-place", "who moves gives up its old place", ORDER, false},
-    [REGISTRY_PASSED] = {"registry-passed", "a try looks at the slot's own line only", ORDER,
-                         false},
-    [HINT_LEAVES_EARLY] = {"hint-leaves-early", "who follows a hint leaves its line at once", ORDER,
-                           false},
-    [ENQUEUED_PASSES] = {"enqueued-passes",
-                         "a new place gets a free slot though somebody older waits elsewhere",
-                         ORDER, false},
 };
 
 static void set_world(struct rules *rules, enum mutant mutant)
@@ -71,11 +39,27 @@ static void set_world(struct rules *rules, enum mutant mutant)
     }
 }
 
-struct rules rules_for(enum question question, enum mutant mutant)
+static struct model model_of(const struct rules *rules)
 {
-    struct rules rules = worlds[question];
-    rules.question = question;
-    rules.mutant = mutant;
-    set_world(&rules, mutant);
-    return rules;
+    struct model model = MODEL(rules);
+    model.honest_at = offsetof(struct step, honest);
+    model.idle_at = offsetof(struct step, idle);
+    if (rules->question == PROGRESS)
+        model.is_goal = model_is_goal;
+    model.looks_for_rest = rules->question == REST;
+    return model;
 }
+
+static const struct rules_number numbers[] = {
+    {"--masters", offsetof(struct rules, masters), 1, MASTERS, ""},
+    {"--slots", offsetof(struct rules, slots), 1, SLOTS, ""},
+    {"--clients", offsetof(struct rules, clients), 1, CLIENTS, ""},
+    {"--down", offsetof(struct rules, down), 0, 1, " masters that nobody reaches"},
+    {"--style", offsetof(struct rules, style), AS_WRITTEN, BOTH,
+     ": 0: moves as first written, 1: to each slot once, 2: keeps the old place"},
+    {"--late", offsetof(struct rules, late), 0, 6, " messages are late or lost"},
+    {"--restarts", offsetof(struct rules, restarts), 0, MASTERS, " masters restart without data"},
+    {"--crashes", offsetof(struct rules, crashes), 0, CLIENTS, " clients die"},
+};
+
+MODEL_MAIN

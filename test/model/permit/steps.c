@@ -10,13 +10,6 @@
 
 #include "world.h"
 
-struct visit {
-    const struct rules *rules;
-    const struct world *now;
-    model_visit *visit;
-    void *visitor;
-};
-
 static bool may_do_more(const struct visit *v, int c)
 {
     for (int from = 0; from < v->rules->slots; from++)
@@ -395,16 +388,15 @@ static void end_quarantine(const struct visit *v, int i)
     take(v, step_of(END_QUARANTINE, 0, i, 0), &next);
 }
 
-void permit_steps(const void *rules, const void *world, model_visit *visit, void *visitor)
+void model_steps(const struct visit *v)
 {
-    struct visit v = {rules, world, visit, visitor};
-    for (int c = 0; c < v.rules->clients; c++)
-        steps_of_client(&v, c);
-    for (int i = 0; i < up(v.rules); i++) {
-        if (v.now->restarts && !v.now->master[i].restarted)
-            restart(&v, i);
-        if (v.now->master[i].abstains)
-            end_quarantine(&v, i);
+    for (int c = 0; c < v->rules->clients; c++)
+        steps_of_client(v, c);
+    for (int i = 0; i < up(v->rules); i++) {
+        if (v->now->restarts && !v->now->master[i].restarted)
+            restart(v, i);
+        if (v->now->master[i].abstains)
+            end_quarantine(v, i);
     }
 }
 
@@ -419,25 +411,23 @@ static void hold_for_ever(const struct rules *rules, struct world *world, int sl
             world->master[i].slot[j].owner = STRANGER;
 }
 
-void permit_begin(const void *of_rules, model_visit *visit, void *visitor)
+void model_begin(const struct visit *v)
 {
-    const struct rules *rules = of_rules;
+    const struct rules *rules = v->rules;
     struct world world = {
         .late = rules->late, .restarts = rules->restarts, .crashes = rules->crashes};
-    visit(visitor, NULL, &world);
+    v->visit(v->visitor, NULL, &world);
     hold_for_ever(rules, &world, 1);
-    visit(visitor, NULL, &world);
+    v->visit(v->visitor, NULL, &world);
     if (rules->question != REST)
         return;
     hold_for_ever(rules, &world, rules->slots);
-    visit(visitor, NULL, &world);
+    v->visit(v->visitor, NULL, &world);
 }
 
 /* Everybody has had a permit or is dead, and all of it has come back. */
-bool permit_is_goal(const void *of_rules, const void *of_world)
+bool model_is_goal(const struct rules *rules, const struct world *world)
 {
-    const struct rules *rules = of_rules;
-    const struct world *world = of_world;
     for (int c = 0; c < rules->clients; c++)
         if (world->client[c].phase < DONE)
             return false;

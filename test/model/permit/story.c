@@ -49,11 +49,18 @@ static void print_clients(const struct rules *rules, const struct world *world)
         if (client->phase == WAITING)
             printf("  %c waits, %d%s", letter(c), client->ticket, client->tries ? ", tries" : "");
     }
-    printf("\n");
 }
 
-static void print_act(const struct step *step)
+void story_world(const struct rules *rules, const struct world *world)
 {
+    printf("        ");
+    print_masters(rules, world);
+    print_clients(rules, world);
+}
+
+void story_step(const struct move *move)
+{
+    const struct step *step = move->step;
     static const char *const words[] = {[TRY] = "%c tries slot %d for the first time",
                                         [STAND] = "%c takes a ticket and stands in the line of %d",
                                         [REFRESH] = "%c refreshes its places",
@@ -79,40 +86,8 @@ static void print_act(const struct step *step)
             printf("; late or lost at %d", i + 1);
 }
 
-static const char *wrong_name(enum wrong wrong)
-{
-    static const char *const words[] = {[FINE] = "",
-                                        [TWO_HOLD] = " -- two hold one slot",
-                                        [TOO_MANY] = " -- more hold one than there are",
-                                        [TWO_SLOTS] = " -- one has two slots",
-                                        [PASSED] = " -- the oldest is passed"};
-    return words[wrong];
-}
-
-struct story {
-    const struct rules *rules;
-    int steps;
-};
-
-static void print_step(void *visitor, const void *of_step, const void *of_world)
-{
-    struct story *story = visitor;
-    const struct step *step = of_step;
-    if (step) {
-        printf("  %2d.  ", ++story->steps);
-        print_act(step);
-        printf("%s\n", wrong_name(step->wrong));
-    }
-    printf("        ");
-    print_masters(story->rules, of_world);
-    print_clients(story->rules, of_world);
-}
-
-void story_print(const struct search *search)
-{
-    search_tell(search, print_step, &(struct story){.rules = search->model->rules});
-    if (search->is_stuck)
-        printf("        from here on nobody who is honest gets any further\n");
-    if (search->is_restless)
-        printf("        from here on they can go on like that for ever\n");
-}
+const char *const story_wrongs[] = {[FINE] = "",
+                                    [TWO_HOLD] = "two hold one slot",
+                                    [TOO_MANY] = "more hold one than there are",
+                                    [TWO_SLOTS] = "one has two slots",
+                                    [PASSED] = "the oldest is passed"};

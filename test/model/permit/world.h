@@ -13,30 +13,32 @@
 
 enum { MASTERS = 3, SLOTS = 3, CLIENTS = 4 };
 
-enum mutant {
-    NONE,
-    SLOT_HINT_COUNTS,
-    ANOTHER_SLOT_COUNTS,
-    MINORITY_COUNTS,
-    REBIND_SAME_TOKEN,
-    QUARANTINE_IGNORED,
-    KEEPS_BOTH,
-    FREE_NOT_TOLD,
-    OLD_PLACE_KEPT,
-    NO_YIELD,
-    REBIND_BACK,
-    FREE_ON_ONE,
-    REBIND_WHILE_GRANTED,
-    HINT_TRIES,
-    REBIND_NEW_TICKET,
-    ONE_PLACE,
-    REGISTRY_PASSED,
-    HINT_LEAVES_EARLY,
-    ENQUEUED_PASSES,
-    MUTANTS
-};
+#define QUESTION_TABLE(ASK) ASK(EXCLUSION) ASK(PROGRESS) ASK(REST) ASK(ORDER)
 
-enum question { EXCLUSION, PROGRESS, REST, ORDER, QUESTIONS };
+/* Each rule that is broken, with the question that finds it.  HARMLESS: another rule keeps it from
+ * doing harm. */
+#define MUTANT_TABLE(BREAK, HARMLESS)                                                              \
+    BREAK(SLOT_HINT_COUNTS, EXCLUSION, "a hint is taken for a grant")                              \
+    BREAK(ANOTHER_SLOT_COUNTS, EXCLUSION, "grants of any slot count together")                     \
+    BREAK(MINORITY_COUNTS, EXCLUSION, "one master less than a quorum is enough")                   \
+    BREAK(REBIND_SAME_TOKEN, EXCLUSION, "who moves goes on with the same token")                   \
+    BREAK(QUARANTINE_IGNORED, EXCLUSION, "a grant of a master that abstains counts")               \
+    BREAK(KEEPS_BOTH, EXCLUSION, "who has a slot gives nothing else back")                         \
+    BREAK(FREE_NOT_TOLD, PROGRESS, "a refresh does not tell of free slots")                        \
+    BREAK(OLD_PLACE_KEPT, EXCLUSION, "who got a slot stays in the other lines")                    \
+    BREAK(NO_YIELD, PROGRESS, "a minority is kept though somebody is ahead")                       \
+    BREAK(REBIND_BACK, REST, "who moved may move back")                                            \
+    BREAK(FREE_ON_ONE, REST, "a slot that one master says is free is moved to")                    \
+    BREAK(REBIND_WHILE_GRANTED, REST, "who has a minority moves")                                  \
+    BREAK(HINT_TRIES, ORDER, "who follows a hint tries, and does not stand there")                 \
+    BREAK(REBIND_NEW_TICKET, REST, "who moves draws a new ticket")                                 \
+    BREAK(ONE_PLACE, ORDER, "who moves gives up its old place")                                    \
+    BREAK(REGISTRY_PASSED, ORDER, "a try looks at the slot's own line only")                       \
+    BREAK(HINT_LEAVES_EARLY, ORDER, "who follows a hint leaves its line at once")                  \
+    BREAK(ENQUEUED_PASSES, ORDER,                                                                  \
+          "a new place gets a free slot though somebody older waits elsewhere")
+
+MODEL_ENUMS(QUESTION_TABLE, MUTANT_TABLE);
 
 /* How a first in line gets to another slot. */
 enum style { AS_WRITTEN, ONCE, BOTH };
@@ -119,11 +121,6 @@ struct step {
     bool honest, idle;
 };
 
-static inline bool broken(const struct rules *rules, enum mutant mutant)
-{
-    return rules->mutant == mutant;
-}
-
 static inline int quorum(const struct rules *rules)
 {
     return rules->masters / 2 + 1;
@@ -160,20 +157,5 @@ bool client_has_failed(const struct rules *rules, const struct world *world, int
 void client_queue_up(const struct rules *rules, struct world *world, int c);
 void client_leave_order(const struct rules *rules, struct world *world, int c);
 void client_judge(const struct rules *rules, struct world *world);
-
-/* ---- what a model has to do: steps.c, pack.c ------------------------------------- */
-
-void permit_begin(const void *rules, model_visit *visit, void *visitor);
-void permit_steps(const void *rules, const void *world, model_visit *visit, void *visitor);
-bool permit_is_goal(const void *rules, const void *world);
-void permit_pack(const void *rules, const void *world, uint64_t *words);
-void permit_unpack(const void *rules, const uint64_t *words, void *world);
-
-/* ---- rules.c, story.c -------------------------------------------------------------- */
-
-extern const struct mutant_text mutant_texts[MUTANTS];
-extern const char *const question_names[QUESTIONS];
-struct rules rules_for(enum question question, enum mutant mutant);
-void story_print(const struct search *search);
 
 #endif

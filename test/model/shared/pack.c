@@ -213,7 +213,7 @@ static unsigned words_of_master(const struct rules *rules)
     return (bits.at + WORD - 1) / WORD;
 }
 
-unsigned shared_words(const struct rules *rules)
+unsigned model_words(const struct rules *rules)
 {
     return rules->masters * words_of_master(rules) + 1;
 }
@@ -228,10 +228,9 @@ static void sort(uint64_t *low, uint64_t *high)
     memcpy(high, former, sizeof former);
 }
 
-void shared_pack(const void *of_rules, const void *of_world, uint64_t *words)
+void model_pack(const struct rules *rules, const struct world *of, uint64_t *words)
 {
-    const struct rules *rules = of_rules;
-    struct world world = *(const struct world *)of_world;
+    struct world world = *of;
     uint64_t master[MASTERS][MASTER_WORDS] = {0}, others = 0;
     unsigned each = 0;
     forget(rules, &world);
@@ -250,11 +249,9 @@ void shared_pack(const void *of_rules, const void *of_world, uint64_t *words)
     *words = others;
 }
 
-void shared_unpack(const void *of_rules, const uint64_t *words, void *of_world)
+void model_unpack(const struct rules *rules, const uint64_t *words, struct world *world)
 {
-    const struct rules *rules = of_rules;
-    struct world *world = of_world;
-    unsigned each = (shared_words(rules) - 1) / rules->masters;
+    unsigned each = (model_words(rules) - 1) / rules->masters;
     *world = (struct world){0};
     for (int i = 0; i < rules->masters; i++) {
         uint64_t master[MASTER_WORDS];

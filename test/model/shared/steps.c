@@ -242,24 +242,23 @@ static void tick(const struct visit *v)
     take(v, step_of(TICK, 0, -1), &next);
 }
 
-void shared_steps(const void *rules, const void *world, model_visit *visit, void *visitor)
+void model_steps(const struct visit *v)
 {
-    struct visit v = {rules, world, visit, visitor};
-    for (int c = 0; c < v.rules->clients; c++)
-        steps_of_client(&v, c);
-    for (int i = 0; i < v.rules->masters; i++)
-        steps_of_master(&v, i);
-    if (!has_queue(v.rules))
-        tick(&v);
+    for (int c = 0; c < v->rules->clients; c++)
+        steps_of_client(v, c);
+    for (int i = 0; i < v->rules->masters; i++)
+        steps_of_master(v, i);
+    if (!has_queue(v->rules))
+        tick(v);
 }
 
 /* ---- to begin with, and in the end
  * ----------------------------------------------------------------- */
 
 /* With tickets as if there had been a first round, where their order is not asked for. */
-void shared_begin(const void *of_rules, model_visit *visit, void *visitor)
+void model_begin(const struct visit *v)
 {
-    const struct rules *rules = of_rules;
+    const struct rules *rules = v->rules;
     for (int modes = 0; modes < 1 << rules->clients; modes++) {
         struct world world = {
             .late = rules->late, .restarts = rules->restarts, .changes = rules->changes};
@@ -271,15 +270,13 @@ void shared_begin(const void *of_rules, model_visit *visit, void *visitor)
         }
         for (int i = 0; i < rules->masters; i++)
             world.master[i].clock = rules->question == ORDER;
-        visit(visitor, NULL, &world);
+        v->visit(v->visitor, NULL, &world);
     }
 }
 
 /* Everybody has had the name, or no longer wants it, and all of it has come back. */
-bool shared_is_goal(const void *of_rules, const void *of_world)
+bool model_is_goal(const struct rules *rules, const struct world *world)
 {
-    const struct rules *rules = of_rules;
-    const struct world *world = of_world;
     for (int c = 0; c < rules->clients; c++)
         if (world->client[c].phase != DONE)
             return false;

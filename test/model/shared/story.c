@@ -1,28 +1,18 @@
-#include "story.h"
-
 #include <stdio.h>
 
-struct story {
-    const struct rules *rules;
-    int steps;
-    struct world before;
-};
+#include "world.h"
 
 static char letter(int c)
 {
     return 'A' + c;
 }
 
-const char *story_wrong(enum wrong wrong)
-{
-    static const char *const words[] = {
-        [FINE] = "",
-        [TWO_COUNT] = "two count the same master, and one of them is a writer",
-        [TWO_HOLD] = "two hold it, and one of them is a writer",
-        [RISEN] = "what was released is there again",
-        [OVERTAKEN] = "who was enqueued before is overtaken"};
-    return words[wrong];
-}
+const char *const story_wrongs[] = {[FINE] = "",
+                                    [TWO_COUNT] =
+                                        "two count the same master, and one of them is a writer",
+                                    [TWO_HOLD] = "two hold it, and one of them is a writer",
+                                    [RISEN] = "what was released is there again",
+                                    [OVERTAKEN] = "who was enqueued before is overtaken"};
 
 static void print_readers(const struct data *data)
 {
@@ -111,11 +101,11 @@ static const char *vote_name(int vote)
     return names[vote];
 }
 
-static void print_message(const struct story *story, const struct step *step,
-                          const struct world *next)
+static void print_message(const struct move *move)
 {
-    const struct link *before = &story->before.master[step->master].link[step->client];
-    const struct link *after = &next->master[step->master].link[step->client];
+    const struct step *step = move->step;
+    const struct link *before = &move->before->master[step->master].link[step->client];
+    const struct link *after = &move->next->master[step->master].link[step->client];
     const struct message *message = &before->flight[step->message];
     const char *name = kind_name(message->kind, message->alone);
     if (step->act == HEAR) {
@@ -166,7 +156,7 @@ static void print_others_act(const struct step *step)
         printf("-- a tick --");
 }
 
-static void print_fates(const struct story *story, const struct step *step)
+static void print_fates(const struct rules *rules, const struct step *step)
 {
     static const char *const names[] = {[NOT_SENT] = "not sent",
                                         [REQUEST_LATE] = "on its way",
@@ -174,40 +164,27 @@ static void print_fates(const struct story *story, const struct step *step)
                                         [PROMPT] = "prompt"};
     bool is_round = step->act == ASK || step->act == YIELD || step->act == GIVE_UP ||
                     step->act == LEAVE || step->act == TAKE_TICKET;
-    for (int i = 0; is_round && i < story->rules->masters; i++)
+    for (int i = 0; is_round && i < rules->masters; i++)
         if (step->of[i])
             printf("; %d: %s", i + 1, names[step->of[i]]);
 }
 
-static void print_step(void *visitor, const void *of_step, const void *of_world)
+void story_step(const struct move *move)
 {
-    struct story *story = visitor;
-    const struct step *step = of_step;
-    const struct world *next = of_world;
-    if (step) {
-        printf("  %2d.  ", ++story->steps);
-        if (step->act == CARRY_OUT || step->act == HEAR)
-            print_message(story, step, next);
-        else if (step->act <= LAST_OF_CLIENT)
-            print_clients_act(step, next);
-        else
-            print_others_act(step);
-        print_fates(story, step);
-        if (step->wrong)
-            printf(" -- %s", story_wrong(step->wrong));
-        printf("\n");
-    }
-    printf("        ");
-    for (int i = 0; i < story->rules->masters; i++)
-        print_master(story->rules, &next->master[i], i);
-    print_holders(story->rules, next);
-    printf("\n");
-    story->before = *next;
+    const struct step *step = move->step;
+    if (step->act == CARRY_OUT || step->act == HEAR)
+        print_message(move);
+    else if (step->act <= LAST_OF_CLIENT)
+        print_clients_act(step, move->next);
+    else
+        print_others_act(step);
+    print_fates(move->rules, step);
 }
 
-void story_print(const struct search *search)
+void story_world(const struct rules *rules, const struct world *world)
 {
-    search_tell(search, print_step, &(struct story){.rules = search->model->rules});
-    if (search->is_stuck)
-        printf("        from here on nobody who is honest gets any further\n");
+    printf("        ");
+    for (int i = 0; i < rules->masters; i++)
+        print_master(rules, &world->master[i], i);
+    print_holders(rules, world);
 }

@@ -14,46 +14,55 @@
 
 enum { MASTERS = 3, CLIENTS = 3, FLIGHTS = 2, ANY_NUMBER = 7, HIGHEST_CLOCK = 15 };
 
-enum mutant {
-    NONE,
-    EXPIRED_READER_COUNTS,
-    SET_NOT_DELETED,
-    READERS_OWN_TTL,
-    MARKER_DELETED,
-    MARKER_LEFT,
-    READER_ON_FEWER,
-    JOINS_WRITER,
-    TAKES_FROM_READERS,
-    RENEWAL_CONVERTS,
-    HEALS_OVER,
-    TAKEN_IN_QUARANTINE,
-    HEALED_IN_QUARANTINE,
-    JOINED_IN_QUARANTINE,
-    UPGRADED_IN_QUARANTINE,
-    TOKEN_UPGRADED_IN_QUARANTINE,
-    QUARANTINE_SHORT,
-    RELEASED_BY_MODE,
-    BARGING,
-    WRITER_SKIPPED,
-    DATED_FROM_ANSWER,
-    DOWNGRADE_LATE,
-    UPGRADED_BESIDE,
-    UPGRADED_ON_FEWER,
-    UPGRADE_WHILE_CONVERTING,
-    UPGRADE_AFTER_LOST_CONVERT,
-    RENEWAL_AFTER_LOST_CONVERT,
-    RENEWAL_AFTER_ROLLBACK,
-    CONVERTS_WHILE_UPGRADING,
-    ROUNDS_MIXED,
-    SHARED_COUNTS_AS_ALONE,
-    TICKET_OF_ONE,
-    NO_YIELD,
-    MUTANTS
-};
-
 /* What is asked of the world.  The first two have time and no queue, the others a queue and
  * no time. */
-enum question { BACKING, CRASH, EXCLUSION, ORDER, PROGRESS, QUESTIONS };
+#define QUESTION_TABLE(ASK) ASK(BACKING) ASK(CRASH) ASK(EXCLUSION) ASK(ORDER) ASK(PROGRESS)
+
+/* Each rule that is broken, with the question that finds it.  HARMLESS: another rule keeps it from
+ * doing harm. */
+#define MUTANT_TABLE(BREAK, HARMLESS)                                                              \
+    BREAK(EXPIRED_READER_COUNTS, CRASH, "R1: a reader is there though its score is over")          \
+    BREAK(SET_NOT_DELETED, BACKING,                                                                \
+          "R2: who makes the marker keeps the readers of an earlier one")                          \
+    BREAK(READERS_OWN_TTL, BACKING, "R3: the marker gets the ttl of the last who asked")           \
+    BREAK(MARKER_DELETED, BACKING, "R3: a release deletes the marker beside other readers")        \
+    BREAK(MARKER_LEFT, PROGRESS, "R3: the release of the last reader leaves the marker")           \
+    BREAK(READER_ON_FEWER, EXCLUSION, "R4: a reader needs one master less than a quorum")          \
+    BREAK(JOINS_WRITER, BACKING, "R5: a reader is let in where a writer is")                       \
+    BREAK(TAKES_FROM_READERS, BACKING, "R5: a writer is let in where readers are")                 \
+    BREAK(RENEWAL_CONVERTS, BACKING, "R6: each renewal of a reader converts")                      \
+    BREAK(HEALS_OVER, BACKING, "R6: a renewal takes the name from somebody else")                  \
+    BREAK(TAKEN_IN_QUARANTINE, CRASH, "R7: a master that abstains lets in")                        \
+    BREAK(HEALED_IN_QUARANTINE, CRASH, "R7: a master that abstains heals")                         \
+    BREAK(JOINED_IN_QUARANTINE, CRASH, "R7: a reader joins a marker on a master that abstains")    \
+    BREAK(UPGRADED_IN_QUARANTINE, CRASH, "R7: a master that abstains upgrades its only reader")    \
+    BREAK(TOKEN_UPGRADED_IN_QUARANTINE, CRASH,                                                     \
+          "R7: a master that abstains says yes to an upgrade where the name has the token")        \
+    BREAK(QUARANTINE_SHORT, CRASH, "R7: a master abstains for a tick less than a ttl")             \
+    BREAK(RELEASED_BY_MODE, BACKING, "R8: a release takes away only what the mode stands for")     \
+    BREAK(BARGING, ORDER, "R9: who asks first takes what it can have, whoever is enqueued")        \
+    BREAK(WRITER_SKIPPED, ORDER, "handing over to readers passes over writers")                    \
+    BREAK(DATED_FROM_ANSWER, BACKING, "a promise is dated from the answer, not from its request")  \
+    BREAK(DOWNGRADE_LATE, BACKING,                                                                 \
+          "the mode changes when a quorum has answered that it has converted")                     \
+    BREAK(UPGRADED_BESIDE, BACKING, "an upgrade is let in beside other readers")                   \
+    BREAK(UPGRADED_ON_FEWER, EXCLUSION, "one master less than a quorum upgrades")                  \
+    HARMLESS(UPGRADE_WHILE_CONVERTING, BACKING,                                                    \
+             "an upgrade asks where a converting request is unanswered, on the same connection")   \
+    BREAK(UPGRADE_AFTER_LOST_CONVERT, BACKING,                                                     \
+          "an upgrade asks where a converting request was lost")                                   \
+    BREAK(RENEWAL_AFTER_LOST_CONVERT, BACKING,                                                     \
+          "who was upgraded renews where a converting request was lost")                           \
+    BREAK(RENEWAL_AFTER_ROLLBACK, CRASH,                                                           \
+          "who was upgraded renews as a writer on a master that abstains")                         \
+    BREAK(CONVERTS_WHILE_UPGRADING, BACKING,                                                       \
+          "a converting request goes out while the upgrade is under way")                          \
+    BREAK(ROUNDS_MIXED, BACKING, "an upgrade counts answers of an earlier round")                  \
+    BREAK(SHARED_COUNTS_AS_ALONE, BACKING, "who was upgraded counts what it has as a reader")      \
+    BREAK(TICKET_OF_ONE, ORDER, "a ticket is what one master said")                                \
+    BREAK(NO_YIELD, PROGRESS, "a minority is kept though somebody is ahead")
+
+MODEL_ENUMS(QUESTION_TABLE, MUTANT_TABLE);
 
 struct rules {
     enum question question;
@@ -171,11 +180,6 @@ struct step {
     bool honest;
 };
 
-static inline bool broken(const struct rules *rules, enum mutant mutant)
-{
-    return rules->mutant == mutant;
-}
-
 static inline int quorum(const struct rules *rules)
 {
     return rules->masters / 2 + 1;
@@ -255,33 +259,11 @@ void client_judge(const struct rules *rules, struct world *world);
 
 /* ---- request.c ------------------------------------------------------------------ */
 
-struct visit {
-    const struct rules *rules;
-    const struct world *now;
-    model_visit *visit;
-    void *visitor;
-};
-
 /* Visits the world that a step leads to. */
 void take(const struct visit *v, struct step step, const struct world *next);
 /* The client's requests to all masters, or its releases, with all that may become of them. */
 void request_round(const struct visit *v, struct step step, const struct world *world);
 void request_carry_out(const struct visit *v, int c, int i);
 void request_hear(const struct visit *v, int c, int i);
-
-/* ---- what a model has to do: steps.c, pack.c ------------------------------------- */
-
-void shared_begin(const void *rules, model_visit *visit, void *visitor);
-void shared_steps(const void *rules, const void *world, model_visit *visit, void *visitor);
-bool shared_is_goal(const void *rules, const void *world);
-unsigned shared_words(const struct rules *rules);
-void shared_pack(const void *rules, const void *world, uint64_t *words);
-void shared_unpack(const void *rules, const uint64_t *words, void *world);
-
-/* ---- rules.c --------------------------------------------------------------------- */
-
-extern const struct mutant_text mutant_texts[MUTANTS];
-extern const char *const question_names[QUESTIONS];
-struct rules rules_for(enum question question, enum mutant mutant);
 
 #endif

@@ -171,7 +171,7 @@ static uint8_t dated_from(const struct rules *rules, const struct link *link)
 {
     if (broken(rules, PUSH_DATED_FROM_ARRIVAL))
         return rules->life;
-    if (broken(rules, PUSH_DATED_FROM_LAST_REQUEST) && link->way)
+    if (broken(rules, PUSH_DATED_FROM_REQUEST) && link->way)
         return link->left;
     return link->refreshed;
 }

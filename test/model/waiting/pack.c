@@ -2,9 +2,9 @@
  * A world in a few words.  Facts that no later step looks at are forgotten first, so that fewer
  * worlds differ.  Masters are alike, so they are sorted.
  */
-#include <stdlib.h>
-
 #include "world.h"
+
+#include "../bits.h"
 
 /* ---- what is forgotten ---------------------------------------------------------------- */
 
@@ -105,41 +105,7 @@ static void forget(const struct rules *rules, struct world *world)
 
 /* ---- bits ------------------------------------------------------------------------------ */
 
-typedef unsigned __int128 chunk;
-
-enum { LIFE = 2, TIME = 3, RANK = 2, CLOCK = 4, WORD = 64 };
-
-/* Fields are written and read by the same functions, in the same order.  They are inline
- * since most of the time of a search is spent here. */
-struct bits {
-    chunk chunk;
-    unsigned at;
-    bool reads;
-};
-
-#define INLINE static inline __attribute__((always_inline))
-
-INLINE void field(struct bits *bits, unsigned width, uint8_t *value)
-{
-    uint8_t mask = (1u << width) - 1;
-    if (bits->reads) {
-        *value = (uint8_t)(bits->chunk >> bits->at) & mask;
-    } else {
-        bits->chunk |= (chunk)*value << bits->at;
-        if (*value > mask)
-            abort();
-    }
-    bits->at += width;
-}
-
-INLINE void flag(struct bits *bits, bool *value)
-{
-    if (bits->reads)
-        *value = (unsigned)(bits->chunk >> bits->at) & 1;
-    else
-        bits->chunk |= (chunk)*value << bits->at;
-    bits->at++;
-}
+enum { LIFE = 2, TIME = 3, RANK = 2, CLOCK = 4 };
 
 INLINE void link_fields(const struct rules *rules, struct bits *bits, struct link *link)
 {
@@ -166,6 +132,15 @@ INLINE void link_fields(const struct rules *rules, struct bits *bits, struct lin
         field(bits, LIFE, &link->place);
 }
 
+/* Where only the order of clocks was kept, a master's own is above those that it told. */
+static void find_clock(const struct rules *rules, struct master *master)
+{
+    for (int w = 0; w < rules->waiters && !counts(rules); w++) {
+        const struct link *link = &master->link[w];
+        master->clock = larger(master->clock, larger(link->told, larger(link->clock, link->push)));
+    }
+}
+
 INLINE void master_fields(const struct rules *rules, struct bits *bits, struct master *master)
 {
     field(bits, TIME, &master->owner);
@@ -177,6 +152,8 @@ INLINE void master_fields(const struct rules *rules, struct bits *bits, struct m
     flag(bits, &master->giving);
     for (int w = 0; w < rules->waiters; w++)
         link_fields(rules, bits, &master->link[w]);
+    if (bits->reads)
+        find_clock(rules, master);
 }
 
 INLINE void other_fields(const struct rules *rules, struct bits *bits, struct world *world)
@@ -204,66 +181,4 @@ static unsigned words_of_master(const struct rules *rules)
     return (bits.at + WORD - 1) / WORD;
 }
 
-unsigned waiting_words(const struct rules *rules)
-{
-    return rules->masters * words_of_master(rules) + 1;
-}
-
-static void sort(chunk *low, chunk *high)
-{
-    if (*low <= *high)
-        return;
-    chunk former = *low;
-    *low = *high;
-    *high = former;
-}
-
-void waiting_pack(const void *of_rules, const void *of_world, uint64_t *words)
-{
-    const struct rules *rules = of_rules;
-    struct world world = *(const struct world *)of_world;
-    chunk master[MASTERS] = {0};
-    unsigned each = 0;
-    struct bits others = {0};
-    forget(rules, &world);
-    for (int i = 0; i < rules->masters; i++) {
-        struct bits bits = {0};
-        master_fields(rules, &bits, &world.master[i]);
-        master[i] = bits.chunk;
-        each = (bits.at + WORD - 1) / WORD;
-    }
-    for (int last = rules->masters - 1; last > 0; last--)
-        for (int i = 0; i < last; i++)
-            sort(&master[i], &master[i + 1]);
-    for (int i = 0; i < rules->masters; i++)
-        for (unsigned k = 0; k < each; k++)
-            *words++ = (uint64_t)(master[i] >> k * WORD);
-    other_fields(rules, &others, &world);
-    *words = (uint64_t)others.chunk;
-}
-
-/* Where only the order of clocks was kept, a master's own is above those that it told. */
-static void find_clock(const struct rules *rules, struct master *master)
-{
-    for (int w = 0; w < rules->waiters && !counts(rules); w++) {
-        const struct link *link = &master->link[w];
-        master->clock = larger(master->clock, larger(link->told, larger(link->clock, link->push)));
-    }
-}
-
-void waiting_unpack(const void *of_rules, const uint64_t *words, void *of_world)
-{
-    const struct rules *rules = of_rules;
-    struct world *world = of_world;
-    unsigned each = (waiting_words(rules) - 1) / rules->masters;
-    *world = (struct world){0};
-    for (int i = 0; i < rules->masters; i++) {
-        struct bits bits = {.reads = true};
-        for (unsigned k = 0; k < each; k++)
-            bits.chunk |= (chunk)*words++ << k * WORD;
-        master_fields(rules, &bits, &world->master[i]);
-        find_clock(rules, &world->master[i]);
-    }
-    struct bits others = {.reads = true, .chunk = *words};
-    other_fields(rules, &others, world);
-}
+PACKING(rules->masters, words_of_master(rules), 1)

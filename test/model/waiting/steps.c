@@ -294,59 +294,57 @@ static void tick(const struct visit *v)
     take(v, (struct step){.act = TICK, .honest = is_settled(v)}, &next);
 }
 
-void waiting_steps(const void *rules, const void *world, model_visit *visit, void *visitor)
+void model_steps(const struct visit *v)
 {
-    struct visit v = {rules, world, visit, visitor};
-    for (int w = 0; w < v.rules->waiters; w++)
-        steps_of_waiter(&v, w);
-    if (v.now->holds)
-        holder_releases(&v);
-    for (int i = 0; i < v.rules->masters; i++) {
-        if (v.now->master[i].giving)
+    for (int w = 0; w < v->rules->waiters; w++)
+        steps_of_waiter(v, w);
+    if (v->now->holds)
+        holder_releases(v);
+    for (int i = 0; i < v->rules->masters; i++) {
+        if (v->now->master[i].giving)
             request_each(
-                &v, (struct step){.act = CARRY_OUT_HOLDERS_RELEASE, .master = i, .honest = true},
-                v.now);
-        if (v.now->restarts && !v.now->master[i].restarted)
-            restart(&v, i);
+                v, (struct step){.act = CARRY_OUT_HOLDERS_RELEASE, .master = i, .honest = true},
+                v->now);
+        if (v->now->restarts && !v->now->master[i].restarted)
+            restart(v, i);
     }
-    if (v.rules->question != ORDER)
-        tick(&v);
-    else if (v.now->holds)
-        expire(&v);
+    if (v->rules->question != ORDER)
+        tick(v);
+    else if (v->now->holds)
+        expire(v);
 }
 
 /* ---- to begin with, and in the end ----------------------------------------------------------- */
 
 /* The number of masters on which the holder has the name. */
-static void begin_with(const struct rules *rules, struct world world, int held, model_visit *visit,
-                       void *visitor)
+static void begin_with(const struct visit *v, struct world world, int held)
 {
-    world.holds = held ? rules->ttl : 0;
+    world.holds = held ? v->rules->ttl : 0;
     for (int i = 0; i < held; i++) {
         world.master[i].owner = HOLDER;
-        world.master[i].left = rules->ttl;
+        world.master[i].left = v->rules->ttl;
     }
-    visit(visitor, NULL, &world);
+    v->visit(v->visitor, NULL, &world);
 }
 
-static void begin_with_clocks(const struct rules *rules, struct world world, model_visit *visit,
-                              void *visitor)
+static void begin_with_clocks(const struct visit *v, struct world world)
 {
+    const struct rules *rules = v->rules;
     bool counts = rules->question == ORDER || rules->question == FENCES;
     for (int highest = 0; highest <= (counts ? rules->masters : 0); highest++) {
         for (int i = 0; counts && i < rules->masters; i++)
             world.master[i].clock = 1 + (i >= rules->masters - highest);
-        begin_with(rules, world, 0, visit, visitor);
+        begin_with(v, world, 0);
         if (rules->question != FENCES)
-            begin_with(rules, world, quorum(rules), visit, visitor);
+            begin_with(v, world, quorum(rules));
         if (rules->question != FENCES && rules->masters > quorum(rules))
-            begin_with(rules, world, rules->masters, visit, visitor);
+            begin_with(v, world, rules->masters);
     }
 }
 
-void waiting_begin(const void *of_rules, model_visit *visit, void *visitor)
+void model_begin(const struct visit *v)
 {
-    const struct rules *rules = of_rules;
+    const struct rules *rules = v->rules;
     struct world world = {.late = rules->late, .restarts = rules->restarts, .cuts = rules->cuts};
     for (int w = 0; w < rules->waiters; w++) {
         world.waiter[w].phase = rules->question == ORDER ? NEW : WAITING;
@@ -354,14 +352,12 @@ void waiting_begin(const void *of_rules, model_visit *visit, void *visitor)
         for (int i = 0; i < rules->down; i++)
             world.master[rules->masters - 1 - i].link[w].cut = true;
     }
-    begin_with_clocks(rules, world, visit, visitor);
+    begin_with_clocks(v, world);
 }
 
 /* Every waiter that is connected to a quorum has had the name, or no longer wants it. */
-bool waiting_is_goal(const void *of_rules, const void *of_world)
+bool model_is_goal(const struct rules *rules, const struct world *world)
 {
-    const struct rules *rules = of_rules;
-    const struct world *world = of_world;
     for (int w = 0; w < rules->waiters; w++) {
         int connected = 0;
         for (int i = 0; i < rules->masters; i++)

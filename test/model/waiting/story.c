@@ -1,28 +1,17 @@
-#include "story.h"
-
 #include <stdio.h>
 
-struct story {
-    const struct rules *rules;
-    int steps;
-    struct world before;
-};
+#include "world.h"
 
 static char letter(int w)
 {
     return 'A' + w;
 }
 
-const char *story_wrong(enum wrong wrong)
-{
-    static const char *const words[] = {[FINE] = "",
-                                        [TWO_HOLD] = "two hold it",
-                                        [TWO_COUNT] = "two count the same master",
-                                        [OVERTAKEN] =
-                                            "a waiter that was enqueued before is overtaken",
-                                        [FENCE_BACKWARDS] = "the fence is not above those before"};
-    return words[wrong];
-}
+const char *const story_wrongs[] = {[FINE] = "",
+                                    [TWO_HOLD] = "two hold it",
+                                    [TWO_COUNT] = "two count the same master",
+                                    [OVERTAKEN] = "a waiter that was enqueued before is overtaken",
+                                    [FENCE_BACKWARDS] = "the fence is not above those before"};
 
 static void print_owner(int owner)
 {
@@ -105,8 +94,7 @@ static void print_fate(const struct step *step, const struct world *next, int i)
         printf(", its push on its way");
 }
 
-static void print_waiters_act(const struct story *story, const struct step *step,
-                              const struct world *next)
+static void print_waiters_act(const struct move *move)
 {
     static const char *const words[] = {
         [EXCHANGE] = "asks",
@@ -125,17 +113,19 @@ static void print_waiters_act(const struct story *story, const struct step *step
         [FIX_FENCE] = "fixes its fence",
         [CARRY_OUT_RAISE] = "has its fence stored by master %d",
         [TELL_FENCE] = "is told its fence"};
+    const struct step *step = move->step;
+    const struct waiter *after = &move->next->waiter[step->waiter];
     printf("%c%s", letter(step->waiter), step->act == CARRY_OUT_RELEASE ? "" : " ");
     if (step->act == SEND && step->master < 0)
         printf("asks all masters for the first time");
     else
         printf(words[step->act], step->master + 1);
     if (step->act == HEAR)
-        printf(": %s", way_name(story->before.master[step->master].link[step->waiter].way));
+        printf(": %s", way_name(move->before->master[step->master].link[step->waiter].way));
     if (step->act == TAKE_TICKET)
-        printf(": %d", next->waiter[step->waiter].ticket);
+        printf(": %d", after->ticket);
     if (step->act == FIX_FENCE)
-        printf(": %d", next->waiter[step->waiter].fence);
+        printf(": %d", after->fence);
     if (step->act == CARRY_OUT_RAISE && step->of[step->master].fate != PROMPT)
         printf("; the answer is lost");
 }
@@ -166,33 +156,20 @@ static void print_who_holds(const struct rules *rules, const struct world *world
             printf("  %c HOLDS", letter(w));
 }
 
-static void print_step(void *visitor, const void *of_step, const void *of_world)
+void story_step(const struct move *move)
 {
-    struct story *story = visitor;
-    const struct step *step = of_step;
-    const struct world *next = of_world;
-    if (step) {
-        printf("  %2d.  ", ++story->steps);
-        if (step->act <= LAST_OF_WAITER)
-            print_waiters_act(story, step, next);
-        else
-            print_others_act(step);
-        for (int i = 0; i < story->rules->masters && step->act != CARRY_OUT_RAISE; i++)
-            print_fate(step, next, i);
-        if (step->wrong)
-            printf(" -- %s", story_wrong(step->wrong));
-        printf("\n");
-    }
-    printf("        ");
-    print_masters(story->rules, next);
-    print_who_holds(story->rules, next);
-    printf("\n");
-    story->before = *next;
+    const struct step *step = move->step;
+    if (step->act <= LAST_OF_WAITER)
+        print_waiters_act(move);
+    else
+        print_others_act(step);
+    for (int i = 0; i < move->rules->masters && step->act != CARRY_OUT_RAISE; i++)
+        print_fate(step, move->next, i);
 }
 
-void story_print(const struct search *search)
+void story_world(const struct rules *rules, const struct world *world)
 {
-    search_tell(search, print_step, &(struct story){.rules = search->model->rules});
-    if (search->is_stuck)
-        printf("        from here on nobody who is honest gets any further\n");
+    printf("        ");
+    print_masters(rules, world);
+    print_who_holds(rules, world);
 }

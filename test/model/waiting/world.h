@@ -13,37 +13,47 @@
 
 enum { MASTERS = 3, WAITERS = 3, ANY_NUMBER = 7, HIGHEST_CLOCK = 15 };
 
-enum mutant {
-    NONE,
-    PUSH_OF_ANOTHER_PROCESS,
-    PUSH_DATED_FROM_ARRIVAL,
-    PUSH_DATED_FROM_LAST_REQUEST,
-    OLD_PUSH_COUNTS,
-    ANSWER_DATED_FROM_ARRIVAL,
-    EXPIRED_COUNTS,
-    QUARANTINE_IGNORED,
-    QUARANTINE_SHORT,
-    YIELD_SAME_TOKEN,
-    MINORITY_COUNTS,
-    HANDED_OVER_SHORTER,
-    HANDED_OVER_THOUGH_TAKEN,
-    NO_YIELD,
-    MINORITY_KEPT_WHEN_CUT,
-    ARRIVAL_ORDER,
-    TICKET_OF_ONE,
-    TICKET_MINIMUM,
-    ENQUEUING_MOVES_NO_CLOCK,
-    BARGING,
-    FENCE_ON_LATER_GRANT,
-    FENCE_UNSTORED,
-    FENCE_MINIMUM,
-    KEPT_THOUGH_QUEUED,
-    REFRESH_OF_ANOTHER_PROCESS,
-    MUTANTS
-};
-
 /* The questions; each looks at a part of the world closely, and leaves out the rest. */
-enum question { BACKING, EXCLUSION, PROGRESS, ORDER, FENCES, QUESTIONS };
+#define QUESTION_TABLE(ASK) ASK(BACKING) ASK(EXCLUSION) ASK(PROGRESS) ASK(ORDER) ASK(FENCES)
+
+/* Each rule that is broken, with the question that finds it.  HARMLESS: another rule keeps it from
+ * doing harm. */
+#define MUTANT_TABLE(BREAK, HARMLESS)                                                              \
+    BREAK(PUSH_OF_ANOTHER_PROCESS, EXCLUSION,                                                      \
+          "a push counts, whichever process of the master it is from")                             \
+    BREAK(PUSH_DATED_FROM_ARRIVAL, EXCLUSION, "what a push gives is dated from its arrival")       \
+    BREAK(PUSH_DATED_FROM_REQUEST, EXCLUSION,                                                      \
+          "what a push gives is dated from the last refresh, answered or not")                     \
+    BREAK(OLD_PUSH_COUNTS, EXCLUSION, "a push counts though the master has said more since")       \
+    BREAK(ANSWER_DATED_FROM_ARRIVAL, EXCLUSION,                                                    \
+          "a promise is dated from the answer, not from its request")                              \
+    BREAK(EXPIRED_COUNTS, EXCLUSION, "an expired grant counts until it is taken back")             \
+    BREAK(QUARANTINE_IGNORED, EXCLUSION, "a grant of a master that abstains counts")               \
+    BREAK(QUARANTINE_SHORT, EXCLUSION, "a master abstains for a tick less than a ttl")             \
+    BREAK(YIELD_SAME_TOKEN, EXCLUSION, "a waiter that yields is enqueued with the same token")     \
+    BREAK(MINORITY_COUNTS, EXCLUSION, "one master less than a quorum is enough")                   \
+    BREAK(HANDED_OVER_SHORTER, EXCLUSION,                                                          \
+          "a name that is handed over is kept for a tick less than the waiter lives")              \
+    BREAK(HANDED_OVER_THOUGH_TAKEN, EXCLUSION,                                                     \
+          "a release gives away a name that another token has")                                    \
+    BREAK(NO_YIELD, PROGRESS, "a minority is kept though another waiter is ahead")                 \
+    BREAK(MINORITY_KEPT_WHEN_CUT, PROGRESS,                                                        \
+          "a waiter that reaches only a minority is enqueued there, and keeps it")                 \
+    BREAK(ARRIVAL_ORDER, ORDER, "masters keep the order of arrival, not of tickets")               \
+    BREAK(TICKET_OF_ONE, ORDER, "a ticket is the clock of one master")                             \
+    BREAK(TICKET_MINIMUM, ORDER, "a ticket is the smallest clock that was told")                   \
+    BREAK(ENQUEUING_MOVES_NO_CLOCK, ORDER, "enqueuing does not advance the clock")                 \
+    BREAK(BARGING, ORDER, "a free name goes to the first that asks, past all waiters")             \
+    BREAK(FENCE_ON_LATER_GRANT, FENCES,                                                            \
+          "any quorum of grants completes the lease, also later ones")                             \
+    BREAK(FENCE_UNSTORED, FENCES, "the fence is told before it is stored")                         \
+    BREAK(FENCE_MINIMUM, FENCES, "the fence is the smallest grant")                                \
+    HARMLESS(KEPT_THOUGH_QUEUED, BACKING,                                                          \
+             "a promise stays though the master says that the name is not ours")                   \
+    HARMLESS(REFRESH_OF_ANOTHER_PROCESS, BACKING,                                                  \
+             "a push is dated from a refresh of the process before")
+
+MODEL_ENUMS(QUESTION_TABLE, MUTANT_TABLE);
 
 struct rules {
     enum question question;
@@ -162,11 +172,6 @@ struct step {
 };
 
 /* Whether a rule is broken. */
-static inline bool broken(const struct rules *rules, enum mutant mutant)
-{
-    return rules->mutant == mutant;
-}
-
 static inline int quorum(const struct rules *rules)
 {
     return rules->masters / 2 + 1;
@@ -209,13 +214,6 @@ int client_ticket(const struct rules *rules, const struct world *world, int w, i
 
 /* ---- request.c ------------------------------------------------------------------ */
 
-struct visit {
-    const struct rules *rules;
-    const struct world *now;
-    model_visit *visit;
-    void *visitor;
-};
-
 /* Visits the world that a step leads to. */
 void take(const struct visit *v, struct step step, const struct world *next);
 /* Whether one more message may be late; then it is counted. */
@@ -229,20 +227,5 @@ void request_each(const struct visit *v, struct step step, const struct world *w
 void fenced_fix(const struct rules *rules, struct world *world, int w);
 bool fenced_may_tell(const struct rules *rules, const struct world *world, int w);
 void fenced_tell(const struct rules *rules, struct world *world, int w);
-
-/* ---- what a model has to do: steps.c, pack.c ------------------------------------- */
-
-void waiting_begin(const void *rules, model_visit *visit, void *visitor);
-void waiting_steps(const void *rules, const void *world, model_visit *visit, void *visitor);
-bool waiting_is_goal(const void *rules, const void *world);
-unsigned waiting_words(const struct rules *rules);
-void waiting_pack(const void *rules, const void *world, uint64_t *words);
-void waiting_unpack(const void *rules, const uint64_t *words, void *world);
-
-/* ---- rules.c --------------------------------------------------------------------- */
-
-extern const struct mutant_text mutant_texts[MUTANTS];
-extern const char *const question_names[QUESTIONS];
-struct rules rules_for(enum question question, enum mutant mutant);
 
 #endif
