@@ -9,6 +9,7 @@
 
 #include <redlock.h>
 
+#include "../cases.h"
 #include "cluster.h"
 
 struct user;
@@ -29,12 +30,13 @@ extern struct user user;
 int fixture_start(void **state);
 int fixture_stop(void **state);
 
-/* Runs an array of cases with such a fixture: RUN_WITH(tests, .masters = 5). */
-#define RUN_WITH(tests, ...)                                                                       \
+/* Runs the cases that are no scenes with such a fixture: RUN_WITH(.masters = 5). */
+#define RUN_WITH(...)                                                                              \
     (fixture = (struct fixture){__VA_ARGS__}, fixture_filter(),                                    \
-     cmocka_run_group_tests(tests, fixture_start, fixture_stop))
-/* Runs cases that are scenes. */
-#define RUN_SCENES(tests) (fixture_filter(), cmocka_run_group_tests(tests, NULL, NULL))
+     cases_run(scene_set_up, true, fixture_start, fixture_stop))
+/* Runs those that are scenes. */
+#define RUN_SCENES() (fixture_filter(), cases_run(scene_set_up, false, NULL, NULL))
+int scene_set_up(void **state);
 /* REDLOCK_CASE=PATTERN runs only cases with such a name. */
 void fixture_filter(void);
 extern struct fixture fixture;

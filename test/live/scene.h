@@ -26,17 +26,16 @@ void scene_open(struct scene *scene, unsigned masters, int64_t max_ttl_ms, forge
 void scene_close(struct scene *scene);
 
 /* A case that is played in `scene`, which is opened for it and closed after it:
- * SCENE(test, .masters = 3). */
-#define SCENE(test, ...)                                                                           \
-    cmocka_unit_test_prestate_setup_teardown(test, scene_set_up, scene_tear_down,                  \
-                                             (&(struct scene_terms){__VA_ARGS__}))
+ * SCENE(what_is_true, .masters = 3) { ... } */
+#define SCENE(name, ...)                                                                           \
+    static struct scene_terms name##_terms = {__VA_ARGS__};                                        \
+    CASE_OF(name, scene_set_up, scene_tear_down, &name##_terms)
 struct scene_terms {
     unsigned masters;
     int64_t max_ttl_ms; /* 0: 30 s */
     forge *forge;
 };
 extern struct scene scene;
-int scene_set_up(void **state);
 int scene_tear_down(void **state);
 
 /* Patient with masters. */

@@ -73,9 +73,8 @@ static void set_password(const char *password)
                      password ? password : cluster.passwords[i]);
 }
 
-static void test_passwords(void **state)
+CASE(test_passwords)
 {
-    (void)state;
     struct user user;
     set_password("hunter2 &%");
     open_list(&user, list("", 0, ":hunter2%20&%25@"));
@@ -113,9 +112,8 @@ static void add_user(const char *rules)
     }
 }
 
-static void test_permissions(void **state)
+CASE(test_permissions)
 {
-    (void)state;
     struct user user;
     add_user("~* +@all -eval -evalsha");
     open_list(&user, list("ann:secret@", 3, NULL));
@@ -146,30 +144,6 @@ static void test_permissions(void **state)
     user_close_clean(&user, &cluster);
     for (unsigned i = 0; i < 5; i++)
         cluster_tell(&cluster, i, "ACL DELUSER ann");
-}
-
-static void test_databases(void **state)
-{
-    (void)state;
-    struct user user;
-    char nodes[100];
-    snprintf(nodes, sizeof nodes, "%s://:%s@127.0.0.1:%d/3", cluster_scheme(), cluster.passwords[0],
-             cluster.ports[0]);
-    open_list(&user, nodes);
-    struct take take;
-    assert_code(take_lock(&take, &user, "in three", NULL), REDLOCK_E_UNAVAILABLE);
-    take_free(&take); /* another database has a clock of its own: it abstains */
-    snprintf(nodes, sizeof nodes, "%s://:%s@127.0.0.1:%d/77", cluster_scheme(),
-             cluster.passwords[0], cluster.ports[0]);
-    user_close(&user, 1000);
-    open_list(&user, nodes);
-    assert_code(user.ready_code, REDLOCK_E_UNAVAILABLE);
-    expect_node(&user, 0, REDLOCK_NODE_DOWN, "DB index is out of range");
-    user_close(&user, 1000);
-    cluster_tell(&cluster, 0, "FLUSHDB");
-    cluster_tell(&cluster, 0, "SELECT 3");
-    cluster_tell(&cluster, 0, "FLUSHDB");
-    cluster_tell(&cluster, 0, "SELECT 0");
 }
 
 static void refused_list(const char *nodes, redlock_code code, const char *says)
@@ -229,9 +203,8 @@ static void adopt_again(unsigned first)
     user_close_clean(&user, &cluster);
 }
 
-static void test_replica(void **state)
+CASE(test_replica)
 {
-    (void)state;
     char port[12], says[100];
     snprintf(port, sizeof port, "%d", cluster.ports[0]);
     make_replicas(4, "127.0.0.1", port);
@@ -243,9 +216,8 @@ static void test_replica(void **state)
     adopt_again(2);
 }
 
-static void test_same_master(void **state)
+CASE(test_same_master)
 {
-    (void)state;
     char nodes[3 * URI_SIZE], says[100];
     snprintf(nodes, sizeof nodes, URI_FORMAT URI_FORMAT "%s://:%s@localhost:%d", cluster_scheme(),
              cluster.passwords[0], cluster.ports[0], cluster_scheme(), cluster.passwords[1],
@@ -267,9 +239,8 @@ static void test_same_master(void **state)
 }
 
 /* A name with a value of another kind belongs to another program, and keeps it. */
-static void test_other_types(void **state)
+CASE(test_other_types)
 {
-    (void)state;
     struct user user;
     struct take take, look;
     user_open(&user, &cluster, NULL);
@@ -304,12 +275,30 @@ static void test_other_types(void **state)
     user_close_clean(&user, &cluster);
 }
 
+CASE(test_databases)
+{
+    struct user user;
+    char nodes[100];
+    snprintf(nodes, sizeof nodes, "%s://:%s@127.0.0.1:%d/3", cluster_scheme(), cluster.passwords[0],
+             cluster.ports[0]);
+    open_list(&user, nodes);
+    struct take take;
+    assert_code(take_lock(&take, &user, "in three", NULL), REDLOCK_E_UNAVAILABLE);
+    take_free(&take); /* another database has a clock of its own: it abstains */
+    snprintf(nodes, sizeof nodes, "%s://:%s@127.0.0.1:%d/77", cluster_scheme(),
+             cluster.passwords[0], cluster.ports[0]);
+    user_close(&user, 1000);
+    open_list(&user, nodes);
+    assert_code(user.ready_code, REDLOCK_E_UNAVAILABLE);
+    expect_node(&user, 0, REDLOCK_NODE_DOWN, "DB index is out of range");
+    user_close(&user, 1000);
+    cluster_tell(&cluster, 0, "FLUSHDB");
+    cluster_tell(&cluster, 0, "SELECT 3");
+    cluster_tell(&cluster, 0, "FLUSHDB");
+    cluster_tell(&cluster, 0, "SELECT 0");
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_passwords),   cmocka_unit_test(test_permissions),
-        cmocka_unit_test(test_replica),     cmocka_unit_test(test_same_master),
-        cmocka_unit_test(test_other_types), cmocka_unit_test(test_databases),
-    };
-    return RUN_WITH(tests, .masters = 5);
+    return RUN_WITH(.masters = 5);
 }

@@ -77,9 +77,10 @@ static int join_next(void **state)
 
 /* ---- passing --------------------------------------------------------------------------- */
 
-static void test_all_pass_when_the_last_one_arrives(void **state)
+#define WITH_BOTH(name) CASE_WITH(name, join_next, pair_leave)
+
+WITH_BOTH(test_all_pass_when_the_last_one_arrives)
 {
-    (void)state;
     struct arrival parties[MANY];
     for (unsigned turn = 0; turn < 3; turn++, generation++) {
         for (unsigned i = 0; i + 1 < MANY; i++)
@@ -96,9 +97,8 @@ static void test_all_pass_when_the_last_one_arrives(void **state)
     }
 }
 
-static void test_as_many_as_there_may_be(void **state)
+WITH_BOTH(test_as_many_as_there_may_be)
 {
-    (void)state;
     static struct arrival parties[REDLOCK_PARTIES_MAX];
     for (unsigned i = 0; i < REDLOCK_PARTIES_MAX; i++)
         arrive(&parties[i], i % 2 ? &ours : &theirs, REDLOCK_PARTIES_MAX, REDLOCK_FOREVER);
@@ -106,9 +106,8 @@ static void test_as_many_as_there_may_be(void **state)
         await_told(&parties[i], &ours, REDLOCK_OK);
 }
 
-static void test_they_are_told_at_once(void **state)
+WITH_BOTH(test_they_are_told_at_once)
 {
-    (void)state;
     struct arrival first, last;
     arrive(&first, &theirs, 2, REDLOCK_FOREVER);
     AWAIT(&ours, counted_on(&cluster, 1) == MASTERS);
@@ -119,18 +118,16 @@ static void test_they_are_told_at_once(void **state)
     await_told(&last, &ours, REDLOCK_OK);
 }
 
-static void test_one_party_passes_alone(void **state)
+WITH_BOTH(test_one_party_passes_alone)
 {
-    (void)state;
     struct arrival alone;
     arrive(&alone, &ours, 1, 0);
     await_told(&alone, &ours, REDLOCK_OK);
 }
 
 /* Who is told a token comes back with it, as the same party. */
-static void test_masters_know_the_token_that_is_told(void **state)
+WITH_BOTH(test_masters_know_the_token_that_is_told)
 {
-    (void)state;
     struct arrival alone;
     arrive(&alone, &ours, 1, 0);
     await_told(&alone, &ours, REDLOCK_OK);
@@ -142,9 +139,8 @@ static void test_masters_know_the_token_that_is_told(void **state)
     assert_true(know >= MASTERS / 2 + 1);
 }
 
-static void test_a_generation_that_goes_back(void **state)
+WITH_BOTH(test_a_generation_that_goes_back)
 {
-    (void)state;
     struct arrival first, last, back;
     redlock_barrier_options options = barrier(2, REDLOCK_FOREVER);
     options.generation += 1000;
@@ -199,9 +195,8 @@ static void pass_so_that_all_know(struct arrival *alone)
     fail_msg("there was always a master that does not know");
 }
 
-static void test_what_was_passed_is_known_for_days(void **state)
+WITH_BOTH(test_what_was_passed_is_known_for_days)
 {
-    (void)state;
     struct arrival alone, late, again;
     pass_so_that_all_know(&alone);
     redlock_barrier_options options = barrier(1, REDLOCK_FOREVER);
@@ -216,9 +211,8 @@ static void test_what_was_passed_is_known_for_days(void **state)
     assert_true(cluster_count(&cluster, 0, "PTTL redlock:passed:gate") > 600000000);
 }
 
-static void test_who_comes_late_passes(void **state)
+WITH_BOTH(test_who_comes_late_passes)
 {
-    (void)state;
     struct arrival alone, late;
     arrive(&alone, &ours, 1, 0);
     await_told(&alone, &ours, REDLOCK_OK);
@@ -228,9 +222,8 @@ static void test_who_comes_late_passes(void **state)
 
 /* ---- leaving ---------------------------------------------------------------------------- */
 
-static void test_who_leaves_is_not_counted(void **state)
+WITH_BOTH(test_who_leaves_is_not_counted)
 {
-    (void)state;
     struct arrival gone, waits, last;
     arrive(&gone, &theirs, 2, REDLOCK_FOREVER);
     AWAIT(&ours, counted_on(&cluster, 1) == MASTERS);
@@ -250,9 +243,8 @@ static void test_who_leaves_is_not_counted(void **state)
     await_told(&last, &ours, REDLOCK_OK);
 }
 
-static void test_time_is_over(void **state)
+WITH_BOTH(test_time_is_over)
 {
-    (void)state;
     struct arrival waits, hasty;
     arrive(&waits, &theirs, 3, 300);
     AWAIT(&ours, counted_on(&cluster, 1) == MASTERS);
@@ -263,9 +255,8 @@ static void test_time_is_over(void **state)
     await_told(&waits, &ours, REDLOCK_E_NOT_PASSED);
 }
 
-static void test_who_is_freed_leaves(void **state)
+WITH_BOTH(test_who_is_freed_leaves)
 {
-    (void)state;
     struct arrival gone;
     arrive(&gone, &ours, 2, REDLOCK_FOREVER);
     AWAIT(&ours, counted_on(&cluster, 1) == MASTERS);
@@ -275,9 +266,8 @@ static void test_who_is_freed_leaves(void **state)
     assert_int_equal(gone.times, 0);
 }
 
-static void test_who_closes_leaves(void **state)
+WITH_BOTH(test_who_closes_leaves)
 {
-    (void)state;
     struct user brief;
     struct arrival gone;
     user_join(&brief, ours.loop, &cluster);
@@ -290,9 +280,8 @@ static void test_who_closes_leaves(void **state)
     AWAIT(&ours, counted_on(&cluster, 0) == MASTERS);
 }
 
-static void test_who_dies_is_not_counted_for_long(void **state)
+WITH_BOTH(test_who_dies_is_not_counted_for_long)
 {
-    (void)state;
     struct arrival waits;
     /* As a process that died 3 to 4 s before its ttl was over. */
     for (unsigned i = 0; i < MASTERS; i++)
@@ -310,9 +299,8 @@ static void test_who_dies_is_not_counted_for_long(void **state)
 
 /* ---- who disagrees, who comes back --------------------------------------------------------- */
 
-static void test_another_number_of_parties(void **state)
+WITH_BOTH(test_another_number_of_parties)
 {
-    (void)state;
     struct arrival waits, wrong, last;
     arrive(&waits, &theirs, 2, REDLOCK_FOREVER);
     AWAIT(&ours, counted_on(&cluster, 1) == MASTERS);
@@ -325,9 +313,8 @@ static void test_another_number_of_parties(void **state)
     await_told(&last, &ours, REDLOCK_OK);
 }
 
-static void test_a_wrong_number_does_not_stick(void **state)
+WITH_BOTH(test_a_wrong_number_does_not_stick)
 {
-    (void)state;
     struct arrival wrong, right;
     arrive(&wrong, &theirs, 3, 0);
     await_told(&wrong, &ours, REDLOCK_E_NOT_PASSED);
@@ -337,9 +324,8 @@ static void test_a_wrong_number_does_not_stick(void **state)
 
 /* A number that nobody counted here bears any more, in a record that lasts: a party left whose ttl
  * was longer than that of one which died. */
-static void test_the_number_of_the_dead_does_not_stick(void **state)
+WITH_BOTH(test_the_number_of_the_dead_does_not_stick)
 {
-    (void)state;
     struct arrival right;
     for (unsigned i = 0; i < MASTERS; i++)
         cluster_tell(&cluster, i, "EVAL %s 1 redlock:barrier:%d:gate",
@@ -350,9 +336,8 @@ static void test_the_number_of_the_dead_does_not_stick(void **state)
     await_told(&right, &ours, REDLOCK_OK);
 }
 
-static void test_one_token_is_one_party(void **state)
+WITH_BOTH(test_one_token_is_one_party)
 {
-    (void)state;
     struct arrival first, again, last;
     redlock_barrier_options options = barrier(2, REDLOCK_FOREVER);
     options.token = "mine";
@@ -367,9 +352,8 @@ static void test_one_token_is_one_party(void **state)
     assert_string_equal(first.told.token, "mine");
 }
 
-static void test_who_comes_back_may_have_been_counted(void **state)
+WITH_BOTH(test_who_comes_back_may_have_been_counted)
 {
-    (void)state;
     struct arrival again;
     redlock_barrier_options options = barrier(2, 0);
     options.token = "mine";
@@ -401,9 +385,8 @@ static void walk_on(redlock_party *party, const redlock_passage *passage, void *
                 REDLOCK_OK);
 }
 
-static void test_who_passes_arrives_at_the_next(void **state)
+WITH_BOTH(test_who_passes_arrives_at_the_next)
 {
-    (void)state;
     struct walk one = {.user = &ours}, other = {.user = &theirs};
     const redlock_barrier_options options = barrier(2, REDLOCK_FOREVER);
     assert_code(redlock_arrive(ours.client, &one.party, "walk", &options, walk_on, &one),
@@ -415,9 +398,8 @@ static void test_who_passes_arrives_at_the_next(void **state)
 
 /* ---- the loop --------------------------------------------------------------------------- */
 
-static void test_who_was_told_keeps_no_loop(void **state)
+WITH_BOTH(test_who_was_told_keeps_no_loop)
 {
-    (void)state;
     struct user alone;
     struct arrival passes;
     struct ev_loop *loop = ev_loop_new(EVFLAG_AUTO);
@@ -439,9 +421,8 @@ static void refused(const char *name, redlock_barrier_options options, redlock_c
     assert_null(party);
 }
 
-static void test_what_is_refused(void **state)
+WITH_BOTH(test_what_is_refused)
 {
-    (void)state;
     redlock_party *party;
     const redlock_barrier_options one = barrier(1, 0);
     redlock_barrier_options bad = one;
@@ -472,9 +453,8 @@ static void test_what_is_refused(void **state)
     assert_code(redlock_arrive(NULL, &party, "gate", &one, hear, NULL), REDLOCK_E_ARGUMENT);
 }
 
-static void test_who_looks_only_does_not_arrive(void **state)
+WITH_BOTH(test_who_looks_only_does_not_arrive)
 {
-    (void)state;
     struct user looks;
     redlock_party *party;
     const redlock_barrier_options one = barrier(1, 0);
@@ -488,9 +468,8 @@ static void test_who_looks_only_does_not_arrive(void **state)
 
 /* ---- masters that go ------------------------------------------------------------------------ */
 
-static void test_masters_restart_while_they_wait(void **state)
+SCENE(test_masters_restart_while_they_wait, .masters = MASTERS, .max_ttl_ms = 30000)
 {
-    (void)state;
     struct user user;
     struct arrival first, last;
     scene_enter(&scene, &user, "user", 0);
@@ -505,9 +484,8 @@ static void test_masters_restart_while_they_wait(void **state)
     scene_leave(&user);
 }
 
-static void test_too_few_masters(void **state)
+SCENE(test_too_few_masters, .masters = MASTERS, .max_ttl_ms = 3000)
 {
-    (void)state;
     struct user user;
     struct arrival waits;
     scene_enter(&scene, &user, "user", 0);
@@ -523,35 +501,6 @@ static void test_too_few_masters(void **state)
 
 int main(void)
 {
-#define WITH_BOTH(test) cmocka_unit_test_setup_teardown(test, join_next, pair_leave)
-    const struct CMUnitTest tests[] = {
-        WITH_BOTH(test_all_pass_when_the_last_one_arrives),
-        WITH_BOTH(test_as_many_as_there_may_be),
-        WITH_BOTH(test_they_are_told_at_once),
-        WITH_BOTH(test_one_party_passes_alone),
-        WITH_BOTH(test_masters_know_the_token_that_is_told),
-        WITH_BOTH(test_a_generation_that_goes_back),
-        WITH_BOTH(test_what_was_passed_is_known_for_days),
-        WITH_BOTH(test_who_comes_late_passes),
-        WITH_BOTH(test_who_leaves_is_not_counted),
-        WITH_BOTH(test_time_is_over),
-        WITH_BOTH(test_who_is_freed_leaves),
-        WITH_BOTH(test_who_closes_leaves),
-        WITH_BOTH(test_who_dies_is_not_counted_for_long),
-        WITH_BOTH(test_another_number_of_parties),
-        WITH_BOTH(test_a_wrong_number_does_not_stick),
-        WITH_BOTH(test_the_number_of_the_dead_does_not_stick),
-        WITH_BOTH(test_one_token_is_one_party),
-        WITH_BOTH(test_who_comes_back_may_have_been_counted),
-        WITH_BOTH(test_who_passes_arrives_at_the_next),
-        WITH_BOTH(test_who_was_told_keeps_no_loop),
-        WITH_BOTH(test_what_is_refused),
-        WITH_BOTH(test_who_looks_only_does_not_arrive),
-    };
-    const struct CMUnitTest restarts[] = {
-        SCENE(test_masters_restart_while_they_wait, .masters = MASTERS, .max_ttl_ms = 30000),
-        SCENE(test_too_few_masters, .masters = MASTERS, .max_ttl_ms = 3000),
-    };
-    int failed = RUN_WITH(tests, .masters = MASTERS);
-    return failed + RUN_SCENES(restarts);
+    int failed = RUN_WITH(.masters = MASTERS);
+    return failed + RUN_SCENES();
 }

@@ -96,9 +96,8 @@ static unsigned in_flight(void)
     return node_of(&burst.user, 0).in_flight;
 }
 
-static void test_the_first_are_written_before_the_last_are_carried_out(void **state)
+CASE(test_the_first_are_written_before_the_last_are_carried_out)
 {
-    (void)state;
     begin();
     ask_all();
     AWAIT(&burst.user, in_flight());
@@ -113,11 +112,10 @@ static void test_the_first_are_written_before_the_last_are_carried_out(void **st
 }
 
 /* Nothing wakes the loop but the calls that are left: the masters are not connected yet. */
-static void test_the_rest_of_a_burst_waits_for_nothing(void **state)
+CASE(test_the_rest_of_a_burst_waits_for_nothing)
 {
     redlock_options options = REDLOCK_OPTIONS_INIT;
     redlock *client;
-    (void)state;
     memset(&burst, 0, sizeof burst);
     options.nodes = cluster.nodes;
     assert_code(redlock_open(&client, NULL, &options, NULL, 0), REDLOCK_OK);
@@ -129,9 +127,8 @@ static void test_the_rest_of_a_burst_waits_for_nothing(void **state)
     redlock_free(client);
 }
 
-static void test_releases_and_others_share_a_turn(void **state)
+CASE(test_releases_and_others_share_a_turn)
 {
-    (void)state;
     begin();
     release_by_token(A_TURN - 1);
     inspect(A_TURN - 1);
@@ -142,9 +139,8 @@ static void test_releases_and_others_share_a_turn(void **state)
 }
 
 /* More releases may come for ever. */
-static void test_others_go_on_beside_releases(void **state)
+CASE(test_others_go_on_beside_releases)
 {
-    (void)state;
     begin();
     take_init(&burst.held, &burst.user);
     release_by_token(BURST);
@@ -157,9 +153,8 @@ static void test_others_go_on_beside_releases(void **state)
 }
 
 /* They send nothing.  Else those that are freed in callbacks could become ever more. */
-static void test_handles_of_the_ended_are_freed_at_once(void **state)
+CASE(test_handles_of_the_ended_are_freed_at_once)
 {
-    (void)state;
     begin();
     inspect(0);
     AWAIT_MS(&burst.user, outcomes() == BURST && user_is_quiet(&burst.user), PATIENT_MS);
@@ -176,10 +171,9 @@ static void test_handles_of_the_ended_are_freed_at_once(void **state)
 }
 
 /* Even those of leases for which a call waits already. */
-static void test_releases_go_before_what_was_asked_for_earlier(void **state)
+CASE(test_releases_go_before_what_was_asked_for_earlier)
 {
     redlock_lease_options terms = lease_terms(TTL_MS, 0);
-    (void)state;
     begin();
     take_init(&burst.held, &burst.user);
     assert_code(redlock_acquire(burst.user.client, &burst.held.lease, "held", &terms, hear_held,
@@ -198,9 +192,8 @@ static void test_releases_go_before_what_was_asked_for_earlier(void **state)
 }
 
 /* Another process may give it back at any time, and a renewal would take it once more. */
-static void test_what_was_left_is_renewed_no_more(void **state)
+CASE(test_what_was_left_is_renewed_no_more)
 {
-    (void)state;
     begin();
     take_init(&burst.held, &burst.user);
     assert_code(take_lock(&burst.held, &burst.user, "left", NULL), REDLOCK_OK);
@@ -251,9 +244,8 @@ static void have_together_answered(void)
 }
 
 /* It is told while they wait for their releases: what else is LOST would be told too late. */
-static void test_an_outcome_does_not_wait_for_cancelled_leases(void **state)
+CASE(test_an_outcome_does_not_wait_for_cancelled_leases)
 {
-    (void)state;
     begin();
     take_init(&burst.held, &burst.user);
     ask_all();
@@ -277,9 +269,8 @@ static void close_tells(const unsigned *count)
 
 /* It does not wait until they were carried out, and cancels them: each is told once, and no lease
  * stays behind. */
-static void test_a_close_cancels_the_calls_before_it(void **state)
+CASE(test_a_close_cancels_the_calls_before_it)
 {
-    (void)state;
     begin();
     ask_all();
     close_tells(&burst.failed);
@@ -287,27 +278,24 @@ static void test_a_close_cancels_the_calls_before_it(void **state)
     assert_int_equal(cluster_keys(&cluster), 0);
 }
 
-static void test_a_close_cancels_inspections(void **state)
+CASE(test_a_close_cancels_inspections)
 {
-    (void)state;
     begin();
     inspect(0);
     close_tells(&burst.seen);
 }
 
 /* What is released before redlock_close() is answered before it ends. */
-static void test_a_close_comes_after_releases(void **state)
+CASE(test_a_close_comes_after_releases)
 {
-    (void)state;
     begin();
     release_by_token(BURST);
     close_tells(&burst.released);
 }
 
 /* A lease that was detached before the close is kept. */
-static void test_a_close_comes_after_detaching(void **state)
+CASE(test_a_close_comes_after_detaching)
 {
-    (void)state;
     begin();
     ask_all();
     AWAIT_MS(&burst.user, outcomes() == BURST, PATIENT_MS);
@@ -320,19 +308,5 @@ static void test_a_close_comes_after_detaching(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_first_are_written_before_the_last_are_carried_out),
-        cmocka_unit_test(test_the_rest_of_a_burst_waits_for_nothing),
-        cmocka_unit_test(test_releases_and_others_share_a_turn),
-        cmocka_unit_test(test_others_go_on_beside_releases),
-        cmocka_unit_test(test_handles_of_the_ended_are_freed_at_once),
-        cmocka_unit_test(test_releases_go_before_what_was_asked_for_earlier),
-        cmocka_unit_test(test_what_was_left_is_renewed_no_more),
-        cmocka_unit_test(test_an_outcome_does_not_wait_for_cancelled_leases),
-        cmocka_unit_test(test_a_close_cancels_the_calls_before_it),
-        cmocka_unit_test(test_a_close_cancels_inspections),
-        cmocka_unit_test(test_a_close_comes_after_releases),
-        cmocka_unit_test(test_a_close_comes_after_detaching),
-    };
-    return RUN_WITH(tests, .masters = 5);
+    return RUN_WITH(.masters = 5);
 }

@@ -86,9 +86,10 @@ static void await_all_marked(void)
 
 /* ---- Downgrade ---- */
 
-static void test_readers_that_wait_come_in(void **state)
+#define WITH_BOTH(name) CASE_WITH(name, pair_join, leave_both)
+
+WITH_BOTH(test_readers_that_wait_come_in)
 {
-    (void)state;
     struct take writer, reader, late;
     assert_code(lock(&writer, &ours, false), REDLOCK_OK);
     wait_for(&reader, &theirs, true);
@@ -104,9 +105,8 @@ static void test_readers_that_wait_come_in(void **state)
     assert_code(take_release(&reader), REDLOCK_OK);
 }
 
-static void test_a_writer_that_waits_stays_out(void **state)
+WITH_BOTH(test_a_writer_that_waits_stays_out)
 {
-    (void)state;
     struct take writer, next, reader;
     assert_code(lock(&writer, &ours, false), REDLOCK_OK);
     wait_for(&next, &theirs, false);
@@ -120,9 +120,8 @@ static void test_a_writer_that_waits_stays_out(void **state)
 }
 
 /* A master that does not answer is converted when it does. */
-static void test_a_frozen_master_follows(void **state)
+WITH_BOTH(test_a_frozen_master_follows)
 {
-    (void)state;
     struct take writer;
     assert_code(lock(&writer, &ours, false), REDLOCK_OK);
     AWAIT(&ours, cluster_holders(&cluster, "name", NULL) == MASTERS);
@@ -133,9 +132,8 @@ static void test_a_frozen_master_follows(void **state)
     assert_code(take_release(&writer), REDLOCK_OK);
 }
 
-static void test_several_names(void **state)
+WITH_BOTH(test_several_names)
 {
-    (void)state;
     struct take writer, reader;
     redlock_name names[] = {{"name", 4, false}, {"other", 5, true}};
     redlock_lease_options terms = terms_of(false, 0);
@@ -158,9 +156,8 @@ static void test_several_names(void **state)
 
 /* ---- Upgrade ---- */
 
-static void test_the_only_reader_becomes_the_writer(void **state)
+WITH_BOTH(test_the_only_reader_becomes_the_writer)
 {
-    (void)state;
     struct take reader, other, next;
     assert_code(lock(&reader, &ours, true), REDLOCK_OK);
     assert_code(lock(&other, &theirs, true), REDLOCK_OK);
@@ -181,9 +178,8 @@ static void test_the_only_reader_becomes_the_writer(void **state)
 }
 
 /* It is a reader all the time, and others can come in again. */
-static void test_not_beside_another_reader(void **state)
+WITH_BOTH(test_not_beside_another_reader)
 {
-    (void)state;
     struct take reader, other, third;
     assert_code(lock(&reader, &ours, true), REDLOCK_OK);
     assert_code(lock(&other, &theirs, true), REDLOCK_OK);
@@ -200,9 +196,8 @@ static void test_not_beside_another_reader(void **state)
 }
 
 /* Where the other reader has a minority only, a quorum says yes; and the rest is given up. */
-static void test_beside_a_reader_of_a_minority(void **state)
+WITH_BOTH(test_beside_a_reader_of_a_minority)
 {
-    (void)state;
     struct take reader;
     redlock_lease_options terms = terms_of(true, 0);
     terms.fence = false; /* three masters do not vouch for the clocks of new ones */
@@ -220,9 +215,8 @@ static void test_beside_a_reader_of_a_minority(void **state)
 
 /* What each master does: it takes nothing from another reader, shortens nothing, prolongs what it
  * has, and keeps the fence. */
-static void test_master_by_master(void **state)
+WITH_BOTH(test_master_by_master)
 {
-    (void)state;
     struct take reader;
     unsigned stored = 0;
     assert_code(lock(&reader, &ours, true), REDLOCK_OK);
@@ -249,9 +243,8 @@ static void test_master_by_master(void **state)
 }
 
 /* Those that answered keep other readers out for a moment: a renewal lets them in again. */
-static void test_too_few_masters(void **state)
+WITH_BOTH(test_too_few_masters)
 {
-    (void)state;
     struct take reader, other;
     assert_code(lock(&reader, &ours, true), REDLOCK_OK);
     await_all_marked();
@@ -265,9 +258,8 @@ static void test_too_few_masters(void **state)
     assert_code(take_release(&reader), REDLOCK_OK);
 }
 
-static void test_back_and_forth(void **state)
+WITH_BOTH(test_back_and_forth)
 {
-    (void)state;
     struct take lease;
     assert_code(lock(&lease, &ours, false), REDLOCK_OK);
     for (unsigned i = 0; i < 20; i++) {
@@ -282,9 +274,8 @@ static void test_back_and_forth(void **state)
 
 /* ---- The calls ---- */
 
-static void test_what_is_refused(void **state)
+WITH_BOTH(test_what_is_refused)
 {
-    (void)state;
     struct take lease, none;
     redlock_lease_options terms = terms_of(true, REDLOCK_FOREVER);
     assert_code(lock(&lease, &ours, false), REDLOCK_OK);
@@ -308,9 +299,8 @@ static void test_what_is_refused(void **state)
     assert_false(redlock_is_shared(NULL));
 }
 
-static void test_attached_leases_are_not_upgraded(void **state)
+WITH_BOTH(test_attached_leases_are_not_upgraded)
 {
-    (void)state;
     struct take first, second;
     char token[REDLOCK_TOKEN_SIZE];
     redlock_name name = {"name", 4, true};
@@ -330,9 +320,8 @@ static void test_attached_leases_are_not_upgraded(void **state)
 }
 
 /* What ends the lease comes in place of CHANGED. */
-static void test_released_meanwhile(void **state)
+WITH_BOTH(test_released_meanwhile)
 {
-    (void)state;
     for (unsigned i = 0; i < 2; i++) {
         struct take lease;
         assert_code(lock(&lease, &ours, i), REDLOCK_OK);
@@ -344,9 +333,8 @@ static void test_released_meanwhile(void **state)
     }
 }
 
-static void test_extended_meanwhile(void **state)
+WITH_BOTH(test_extended_meanwhile)
 {
-    (void)state;
     struct take lease;
     assert_code(lock(&lease, &ours, true), REDLOCK_OK);
     assert_code(redlock_upgrade(lease.lease), REDLOCK_OK);
@@ -358,25 +346,7 @@ static void test_extended_meanwhile(void **state)
     assert_code(take_release(&lease), REDLOCK_OK);
 }
 
-#define WITH_BOTH(test) cmocka_unit_test_setup_teardown(test, pair_join, leave_both)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        WITH_BOTH(test_readers_that_wait_come_in),
-        WITH_BOTH(test_a_writer_that_waits_stays_out),
-        WITH_BOTH(test_a_frozen_master_follows),
-        WITH_BOTH(test_several_names),
-        WITH_BOTH(test_the_only_reader_becomes_the_writer),
-        WITH_BOTH(test_not_beside_another_reader),
-        WITH_BOTH(test_beside_a_reader_of_a_minority),
-        WITH_BOTH(test_master_by_master),
-        WITH_BOTH(test_too_few_masters),
-        WITH_BOTH(test_back_and_forth),
-        WITH_BOTH(test_what_is_refused),
-        WITH_BOTH(test_attached_leases_are_not_upgraded),
-        WITH_BOTH(test_released_meanwhile),
-        WITH_BOTH(test_extended_meanwhile),
-    };
-    return RUN_WITH(tests, .masters = MASTERS);
+    return RUN_WITH(.masters = MASTERS);
 }

@@ -27,9 +27,8 @@ static int64_t ms_since(int64_t begun_us)
     return (now_us() - begun_us) / 1000;
 }
 
-static void test_one_of_three_is_dead(void **state)
+SCENE(test_one_of_three_is_dead, .masters = 3)
 {
-    (void)state;
     hold(0);
     user_meanwhile(&user, &scene.cluster, "kill 3");
     int64_t begun = now_us();
@@ -39,9 +38,8 @@ static void test_one_of_three_is_dead(void **state)
     assert_int_equal(cluster_holders(&scene.cluster, "name", NULL), 0);
 }
 
-static void test_a_thread_closes_beside_a_dead_master(void **state)
+SCENE(test_a_thread_closes_beside_a_dead_master, .masters = 3)
 {
-    (void)state;
     redlock_sync *client;
     redlock_sync_lease *lease;
     redlock_options options = scene_options(&scene);
@@ -62,9 +60,8 @@ static void test_a_thread_closes_beside_a_dead_master(void **state)
 }
 
 /* Its way to us takes 300 ms. */
-static void test_a_slow_master_gets_its_release(void **state)
+SCENE(test_a_slow_master_gets_its_release, .masters = 3)
 {
-    (void)state;
     hold(1U << 2);
     proxy_delay(scene.roads[2], 300);
     int64_t begun = now_us();
@@ -82,9 +79,8 @@ static void on_closed(redlock *client, unsigned left, void *data)
 }
 
 /* One of the two comes back with the name. */
-static void test_dead_masters_that_are_needed_are_waited_for(void **state)
+SCENE(test_dead_masters_that_are_needed_are_waited_for, .masters = 3)
 {
-    (void)state;
     hold(0);
     user_meanwhile(&user, &scene.cluster, "term 2 3");
     uint64_t connects = stats_of(&user).connects;
@@ -102,11 +98,5 @@ static void test_dead_masters_that_are_needed_are_waited_for(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        SCENE(test_one_of_three_is_dead, .masters = 3),
-        SCENE(test_a_thread_closes_beside_a_dead_master, .masters = 3),
-        SCENE(test_a_slow_master_gets_its_release, .masters = 3),
-        SCENE(test_dead_masters_that_are_needed_are_waited_for, .masters = 3),
-    };
-    return RUN_SCENES(tests);
+    return RUN_SCENES();
 }

@@ -34,12 +34,11 @@ static void release_something(void)
  * and not that the other one has: it subscribes at the new process, which abstains, and gets a
  * push.
  */
-static void test_a_push_from_a_restarted_master(void **state)
+SCENE(test_a_push_from_a_restarted_master, .masters = 1, .max_ttl_ms = 10000)
 {
     struct user holds, waits;
     struct take holder, waiter;
     redlock_lease_options brief = lease_terms(2000, 0), terms = lease_terms(10000, REDLOCK_FOREVER);
-    (void)state;
     brief.renew = false;
     terms.margin_ms = 10;
     scene_enter(&scene, &holds, "holder", 0);
@@ -121,13 +120,12 @@ static void take_in_between(struct user *user, const struct take *waiter)
  * answer comes when its grant and the lost one's are over, and another holder has had a larger
  * fence.
  */
-static void test_a_grant_after_the_fence_was_fixed(void **state)
+SCENE(test_a_grant_after_the_fence_was_fixed, .masters = 3)
 {
     struct user holds, waits, comes;
     struct take holder, waiter;
     redlock_lease_options terms = lease_terms(20000, REDLOCK_FOREVER);
     redlock_options options = scene_options(&scene);
-    (void)state;
     terms.fence = true;
     terms.margin_ms = 10;
     options.label = "waiter";
@@ -194,12 +192,11 @@ static void serve(struct take *take)
  * Two waiters at the head of the queue are cut off from all masters but one, each from different
  * ones.  No waiter gets the name by a quorum unless they leave.
  */
-static void test_waiters_that_reach_a_minority(void **state)
+SCENE(test_waiters_that_reach_a_minority, .masters = 3)
 {
     struct user holds, waits, cut_off[2];
     struct take holder, waiter, first, second;
     redlock_lease_options terms = lease_terms(2000, REDLOCK_FOREVER);
-    (void)state;
     scene_enter(&scene, &holds, "holder", 0);
     scene_enter(&scene, &waits, "waiter", 0);
     join_cut_off(&cut_off[0], "first", M2 | M3);
@@ -260,13 +257,12 @@ static void take_turns(struct pair *pair)
 }
 
 /* A waiter is served when those before it have had the name, not much later. */
-static void test_a_client_that_always_has_a_waiter(void **state)
+SCENE(test_a_client_that_always_has_a_waiter, .masters = 3)
 {
     static struct pair pair;
     struct user holds, waits;
     struct take waiter;
     redlock_lease_options terms = lease_terms(10000, REDLOCK_FOREVER);
-    (void)state;
     scene_enter(&scene, &holds, "pair", 0);
     scene_enter(&scene, &waits, "waiter", 0);
     pair = (struct pair){.user = &holds};
@@ -287,7 +283,7 @@ static void test_a_client_that_always_has_a_waiter(void **state)
 
 /* ---- Keys that last ---- */
 
-static void test_far_expiries(void **state)
+SCENE(test_far_expiries, .masters = 3)
 {
     static const char *const names[] = {"far", "farthest"};
     static const char *const ends[] = {"9007199254740991", "9223372036854775807"};
@@ -296,7 +292,6 @@ static void test_far_expiries(void **state)
     long long before[3];
     static const char stranger[] = "0123456789abcdefghijkl:stranger"; /* of this library */
     redlock_lease_options terms = lease_terms(10000, 3000);
-    (void)state;
     scene_enter(&scene, &waits, "waiter", 0);
     for (unsigned i = 0; i < 3; i++) {
         before[i] = scene_scripts(&scene, i);
@@ -324,12 +319,5 @@ static void test_far_expiries(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        SCENE(test_a_push_from_a_restarted_master, .masters = 1, .max_ttl_ms = 10000),
-        SCENE(test_a_grant_after_the_fence_was_fixed, .masters = 3),
-        SCENE(test_waiters_that_reach_a_minority, .masters = 3),
-        SCENE(test_a_client_that_always_has_a_waiter, .masters = 3),
-        SCENE(test_far_expiries, .masters = 3),
-    };
-    return RUN_SCENES(tests);
+    return RUN_SCENES();
 }

@@ -19,11 +19,10 @@ static unsigned masters_subscribed(unsigned roads)
 }
 
 /* Something between drops them, as a router does that was restarted. */
-static void test_connections_that_are_dropped_silently(void **state)
+SCENE(test_connections_that_are_dropped_silently, .masters = MASTERS)
 {
     struct user holds, waits;
     struct take holder, waiter;
-    (void)state;
     scene_enter(&scene, &holds, "holder", 0);
     scene_enter(&scene, &waits, "waiter", ALL);
     scene_enqueue_behind(&scene, &holder, &holds, &waiter, &waits);
@@ -42,12 +41,11 @@ static void test_connections_that_are_dropped_silently(void **state)
 }
 
 /* The master accepts them, and that is all. */
-static void test_connections_that_are_never_answered(void **state)
+SCENE(test_connections_that_are_never_answered, .masters = MASTERS)
 {
     struct user holds, waits;
     struct take holder, waiter;
     redlock_lease_options terms = lease_terms(10000, REDLOCK_FOREVER);
-    (void)state;
     scene_enter(&scene, &holds, "holder", 0);
     scene_enter(&scene, &waits, "waiter", ALL);
     proxy_hold(scene.roads[0], SUBSCRIPTION_ROADS, REPLIES);
@@ -64,9 +62,5 @@ static void test_connections_that_are_never_answered(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        SCENE(test_connections_that_are_dropped_silently, .masters = MASTERS),
-        SCENE(test_connections_that_are_never_answered, .masters = MASTERS),
-    };
-    return RUN_SCENES(tests);
+    return RUN_SCENES();
 }

@@ -136,9 +136,10 @@ static void settle(void)
 
 /* ---- what it is for ---------------------------------------------------------------- */
 
-static void a_lease_from_beginning_to_end(void **state)
+#define TEST(name) CASE_WITH(name, set_up, tear_down)
+
+TEST(a_lease_from_beginning_to_end)
 {
-    (void)state;
     take_name("whole", 1000);
     int64_t end = now_us() + 2500000; /* it is renewed meanwhile */
     while (turn(end))
@@ -149,9 +150,8 @@ static void a_lease_from_beginning_to_end(void **state)
     settle();
 }
 
-static void a_call_makes_it_readable(void **state)
+TEST(a_call_makes_it_readable)
 {
-    (void)state;
     settle();
     ask("stirs", 10000);
     assert_true(is_readable(0));
@@ -161,9 +161,8 @@ static void a_call_makes_it_readable(void **state)
     give_back();
 }
 
-static void an_idle_client_is_left_alone(void **state)
+TEST(an_idle_client_is_left_alone)
 {
-    (void)state;
     unsigned turns = 0;
     settle();
     int64_t end = now_us() + 1500000;
@@ -174,9 +173,8 @@ static void an_idle_client_is_left_alone(void **state)
 }
 
 /* As for programs that do not look at the descriptor while they sleep. */
-static void the_time_out_says_when_to_come_back(void **state)
+TEST(the_time_out_says_when_to_come_back)
 {
-    (void)state;
     take_name("sleeps", 1000);
     int64_t end = now_us() + 2500000;
     while (now_us() < end) {
@@ -198,9 +196,8 @@ static void sleep_until_called_for(int most_ms)
     assert_code(redlock_process(client), REDLOCK_OK);
 }
 
-static void who_never_looks_keeps_a_lease(void **state)
+TEST(who_never_looks_keeps_a_lease)
 {
-    (void)state;
     unsigned turns = 0;
     ask("unseen", 2000);
     for (int64_t end = now_us() + 5000000; now_us() < end; turns++)
@@ -218,9 +215,8 @@ static void free_it(void)
     client = NULL;
 }
 
-static void a_callback_frees_the_client(void **state)
+TEST(a_callback_frees_the_client)
 {
-    (void)state;
     int fd = redlock_fd(client);
     in_callback = free_it;
     ask("freed", 10000);
@@ -241,9 +237,8 @@ static void process_inside(void)
     inside = redlock_process(client);
 }
 
-static void no_turn_inside_a_callback(void **state)
+TEST(no_turn_inside_a_callback)
 {
-    (void)state;
     in_callback = process_inside;
     take_name("inside", 10000);
     assert_code(inside, REDLOCK_E_STATE);
@@ -253,9 +248,8 @@ static void no_turn_inside_a_callback(void **state)
     give_back();
 }
 
-static void nor_inside_on_log(void **state)
+TEST(nor_inside_on_log)
 {
-    (void)state;
     inside = REDLOCK_OK;
     lines = 0;
     in_callback = process_inside;
@@ -285,9 +279,8 @@ static void try_elsewhere(void)
     _exit(code == REDLOCK_E_STATE && redlock_process(client) == REDLOCK_OK ? 0 : 1);
 }
 
-static void no_turn_on_another_thread(void **state)
+TEST(no_turn_on_another_thread)
 {
-    (void)state;
     int status;
     pid_t child = fork();
     if (child == 0)
@@ -304,7 +297,7 @@ static void *run_whole(void *data)
     return NULL;
 }
 
-static void the_first_turn_decides_for_a_thread(void **state)
+TEST(the_first_turn_decides_for_a_thread)
 {
     pthread_t thread;
     char why[100];
@@ -316,9 +309,8 @@ static void the_first_turn_decides_for_a_thread(void **state)
     pthread_join(thread, NULL);
 }
 
-static void a_client_on_libev_has_none(void **state)
+TEST(a_client_on_libev_has_none)
 {
-    (void)state;
     redlock *other;
     redlock_options options = REDLOCK_OPTIONS_INIT;
     struct ev_loop *loop = ev_loop_new(0);
@@ -354,9 +346,8 @@ static void await_success_of(pid_t child)
 }
 
 /* The child has the parent's epoll instance: what it stops must go on in the parent. */
-static void a_child_leaves_the_parent_alone(void **state)
+TEST(a_child_leaves_the_parent_alone)
 {
-    (void)state;
     take_name("parent's", 1000);
     pid_t child = fork();
     if (child == 0)
@@ -377,9 +368,8 @@ static void fork_inside(void)
     forked = fork();
 }
 
-static void a_callback_forks(void **state)
+TEST(a_callback_forks)
 {
-    (void)state;
     pid_t self = getpid();
     in_callback = fork_inside;
     take_name("forks", 10000);
@@ -429,9 +419,8 @@ static bool leads_to_master(int fd)
            getsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, &on_size) == 0 && on;
 }
 
-static void connections_are_closed(void **state)
+TEST(connections_are_closed)
 {
-    (void)state;
     int found[20];
     unsigned count = find("socket:", found), closed = 0;
     for (unsigned i = 0; i < count && closed < 2; i++)
@@ -449,9 +438,8 @@ static void connections_are_closed(void **state)
     }
 }
 
-static void the_timer_and_the_bell_are_closed(void **state)
+TEST(the_timer_and_the_bell_are_closed)
 {
-    (void)state;
     settle();
     close_all("[timerfd]");
     close_all("[eventfd]");
@@ -464,9 +452,8 @@ static void the_timer_and_the_bell_are_closed(void **state)
 }
 
 /* LOST comes in time all the same, to whoever goes on calling. */
-static void the_descriptor_is_closed(void **state)
+TEST(the_descriptor_is_closed)
 {
-    (void)state;
     take_name("cut off", 1000);
     close(redlock_fd(client));
     int64_t end = now_us() + PATIENCE_US;
@@ -480,9 +467,8 @@ static void the_descriptor_is_closed(void **state)
 }
 
 /* What another epoll instance tells must not be taken for ours. */
-static void another_takes_its_number(void **state)
+TEST(another_takes_its_number)
 {
-    (void)state;
     int alien = epoll_create1(EPOLL_CLOEXEC), always = eventfd(1, EFD_CLOEXEC);
     const uint64_t keys[] = {0, 1, 64, 65, 66, UINT64_C(1) << 32, UINT64_MAX, 0xdeadbeef};
     take_name("confused", 1000);
@@ -507,9 +493,8 @@ static unsigned open_descriptors(void)
 }
 
 /* Whichever of the loop's own descriptors is one too many. */
-static void descriptors_are_out(void **state)
+TEST(descriptors_are_out)
 {
-    (void)state;
     struct rlimit before, none;
     char why[200];
     redlock_free(client);
@@ -534,9 +519,8 @@ static void descriptors_are_out(void **state)
 /* ---- time ------------------------------------------------------------------------- */
 
 /* A clock that counts suspend; that of the validity.  No test can suspend the machine. */
-static void its_timer_counts_suspend(void **state)
+TEST(its_timer_counts_suspend)
 {
-    (void)state;
     int timer[20];
     char path[64], text[400] = "";
     assert_int_equal(find("[timerfd]", timer), 1);
@@ -564,9 +548,8 @@ static void hold_until_lost(int to_parent)
     _exit(write(to_parent, &lost, sizeof lost) == sizeof lost ? 0 : 4);
 }
 
-static void a_stopped_process_is_told_when_it_goes_on(void **state)
+TEST(a_stopped_process_is_told_when_it_goes_on)
 {
-    (void)state;
     int pipes[2], status;
     char held[4];
     int64_t lost;
@@ -591,28 +574,5 @@ static void a_stopped_process_is_told_when_it_goes_on(void **state)
 
 int main(void)
 {
-#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        CASE(a_lease_from_beginning_to_end),
-        CASE(a_call_makes_it_readable),
-        CASE(an_idle_client_is_left_alone),
-        CASE(the_time_out_says_when_to_come_back),
-        CASE(who_never_looks_keeps_a_lease),
-        CASE(a_callback_frees_the_client),
-        CASE(no_turn_inside_a_callback),
-        CASE(nor_inside_on_log),
-        CASE(no_turn_on_another_thread),
-        CASE(the_first_turn_decides_for_a_thread),
-        CASE(a_client_on_libev_has_none),
-        CASE(a_child_leaves_the_parent_alone),
-        CASE(a_callback_forks),
-        CASE(connections_are_closed),
-        CASE(the_timer_and_the_bell_are_closed),
-        CASE(the_descriptor_is_closed),
-        CASE(another_takes_its_number),
-        CASE(descriptors_are_out),
-        CASE(its_timer_counts_suspend),
-        CASE(a_stopped_process_is_told_when_it_goes_on),
-    };
-    return RUN_WITH(tests, .masters = 5);
+    return RUN_WITH(.masters = 5);
 }

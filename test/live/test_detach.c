@@ -53,10 +53,9 @@ static void hear_cancelled(redlock_lease *lease, const redlock_event *event, voi
 
 /* In one turn the lease is to be renewed, and another one ends, in whose callback it is detached
  * and given back. */
-static void test_nothing_is_written_after_it(void **state)
+SCENE(test_nothing_is_written_after_it, .masters = 3)
 {
     redlock_lease_options terms = lease_terms(10000, REDLOCK_FOREVER);
-    (void)state;
     begin(0);
     assert_code(take_lock(&held, &first, "name", NULL), REDLOCK_OK);
     take_init(&waiter, &first);
@@ -102,9 +101,8 @@ static void hear_nothing(struct ev_loop *loop, ev_check *check, int events)
 }
 
 /* The answers have come, and are read after the call, before it is carried out. */
-static void test_nothing_is_repeated_after_it(void **state)
+SCENE(test_nothing_is_repeated_after_it, .masters = 3)
 {
-    (void)state;
     begin(0);
     assert_code(take_lock(&held, &first, "name", NULL), REDLOCK_OK);
     AWAIT(&first, user_is_quiet(&first));
@@ -178,9 +176,8 @@ static void overtake_renewal(const redlock_name *its, size_t count)
         assert_int_equal(cluster_holders(&scene.cluster, its[i].bytes, NULL), 0);
 }
 
-static void test_one_on_its_way_heals_nothing(void **state)
+SCENE(test_one_on_its_way_heals_nothing, .masters = 3)
 {
-    (void)state;
     begin(ALL);
     acquire(&held, names, 1);
     overtake_renewal(names, 1);
@@ -205,9 +202,8 @@ static void among_others(const redlock_name *its, const char *other, bool is_sha
     take_release(&beside);
 }
 
-static void test_one_in_a_batch_heals_nothing(void **state)
+SCENE(test_one_in_a_batch_heals_nothing, .masters = 3)
 {
-    (void)state;
     begin(ALL);
     among_others(names, "beside", false);
     among_others(shared, "beside", true);
@@ -215,10 +211,9 @@ static void test_one_in_a_batch_heals_nothing(void **state)
 }
 
 /* Taken over by its token, and detached once more. */
-static void test_what_was_attached_is_not_healed_either(void **state)
+SCENE(test_what_was_attached_is_not_healed_either, .masters = 3)
 {
     struct take taken_over;
-    (void)state;
     begin(ALL);
     assert_code(take_lock(&taken_over, &second, "name", NULL), REDLOCK_OK);
     snprintf(token, sizeof token, "%s", redlock_token(taken_over.lease));
@@ -233,9 +228,8 @@ static void test_what_was_attached_is_not_healed_either(void **state)
 }
 
 /* It is not detached, and another process gives it back: it is lost, and heals nothing. */
-static void test_what_another_gives_back_is_lost(void **state)
+SCENE(test_what_another_gives_back_is_lost, .masters = 3)
 {
-    (void)state;
     begin(0);
     acquire(&held, names, 1);
     keep_token();
@@ -250,13 +244,5 @@ static void test_what_another_gives_back_is_lost(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        SCENE(test_nothing_is_written_after_it, .masters = 3),
-        SCENE(test_nothing_is_repeated_after_it, .masters = 3),
-        SCENE(test_one_on_its_way_heals_nothing, .masters = 3),
-        SCENE(test_one_in_a_batch_heals_nothing, .masters = 3),
-        SCENE(test_what_was_attached_is_not_healed_either, .masters = 3),
-        SCENE(test_what_another_gives_back_is_lost, .masters = 3),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_CASES(NULL, NULL);
 }

@@ -56,16 +56,16 @@ static void one_answer_for_each(const char *rights)
     assert_int_equal(release("y", "b"), ANSWER_YES);
 }
 
-static void releases_are_answered_one_by_one(void **state)
+#define TEST(name) CASE_WITH(name, set_up, tear_down)
+
+TEST(releases_are_answered_one_by_one)
 {
-    (void)state;
     one_answer_for_each("~* &*");
     one_answer_for_each("~* &* -mget");
 }
 
-static void a_name_that_comes_twice_is_released_once(void **state)
+TEST(a_name_that_comes_twice_is_released_once)
 {
-    (void)state;
     TELL("MSET x a y a");
     add(REQUEST_RELEASE, "x", "a");
     add(REQUEST_RELEASE, "y", "a");
@@ -74,9 +74,8 @@ static void a_name_that_comes_twice_is_released_once(void **state)
     assert_int_equal(cluster_keys(&cluster), 0);
 }
 
-static void who_waits_is_served_though_each_was_ours(void **state)
+TEST(who_waits_is_served_though_each_was_ours)
 {
-    (void)state;
     TELL("MSET x a y a");
     assert_int_equal(queue("y", "waiter", 2000), ANSWER_QUEUED);
     add(REQUEST_RELEASE, "x", "a");
@@ -109,9 +108,8 @@ static void nothing_is_granted_with(const char *rights, const char *maxmemory)
     assert_true(read_clock() == 1000);
 }
 
-static void what_cannot_be_set_is_not_granted(void **state)
+TEST(what_cannot_be_set_is_not_granted)
 {
-    (void)state;
     nothing_is_granted_with("~* &*", "1");
     nothing_is_granted_with("~* &* -set", "0");
 }
@@ -153,22 +151,13 @@ static void renewals_with(const char *rights)
     TELL("DEL soon later never other free");
 }
 
-static void renewals_prolong_and_never_shorten(void **state)
+TEST(renewals_prolong_and_never_shorten)
 {
-    (void)state;
     renewals_with("~* &*");
     renewals_with("~* &* -mget");
 }
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(releases_are_answered_one_by_one),
-        TEST(a_name_that_comes_twice_is_released_once),
-        TEST(who_waits_is_served_though_each_was_ours),
-        TEST(what_cannot_be_set_is_not_granted),
-        TEST(renewals_prolong_and_never_shorten),
-    };
-    return RUN_WITH(tests, .masters = 1);
+    return RUN_WITH(.masters = 1);
 }

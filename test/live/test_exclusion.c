@@ -35,9 +35,8 @@ static unsigned foreign_release(const char *name, const char *token)
     return (unsigned)released;
 }
 
-static void test_theirs_excludes_ours(void **state)
+CASE(test_theirs_excludes_ours)
 {
-    (void)state;
     struct take take;
     assert_int_equal(foreign_lock("shared", "their-token", 20000, 1, 4), 3);
     assert_code(take_lock(&take, &user, "shared", NULL), REDLOCK_E_HELD);
@@ -55,9 +54,8 @@ static void test_theirs_excludes_ours(void **state)
     assert_code(take_release(&take), REDLOCK_OK);
 }
 
-static void test_ours_excludes_theirs(void **state)
+CASE(test_ours_excludes_theirs)
 {
-    (void)state;
     struct take take;
     assert_code(take_lock(&take, &user, "shared", NULL), REDLOCK_OK);
     const char *token = redlock_token(take.lease);
@@ -78,9 +76,8 @@ static void test_ours_excludes_theirs(void **state)
 }
 
 /* Waiting: theirs runs out by itself, and then it is ours. */
-static void test_waiting_for_theirs(void **state)
+CASE(test_waiting_for_theirs)
 {
-    (void)state;
     struct take take;
     redlock_lease_options terms = lease_terms(5000, 5000);
     int64_t since = now_us();
@@ -101,9 +98,8 @@ static void test_waiting_for_theirs(void **state)
 
 /* Keys changed by hand: the next renewal notices a deleted or overwritten lock, and deletes no
  * foreign value. */
-static void test_taken_away(void **state)
+CASE(test_taken_away)
 {
-    (void)state;
     struct take take;
     redlock_lease_options terms = lease_terms(2000, 0);
     assert_code(take_lock(&take, &user, "shared", &terms), REDLOCK_OK);
@@ -134,11 +130,5 @@ int main(void)
     redlock_options options = REDLOCK_OPTIONS_INIT;
     options.label = "web-7:4711";
     options.request_timeout_ms = 1000;
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_theirs_excludes_ours),
-        cmocka_unit_test(test_ours_excludes_theirs),
-        cmocka_unit_test(test_waiting_for_theirs),
-        cmocka_unit_test(test_taken_away),
-    };
-    return RUN_WITH(tests, .masters = 5, .has_user = true, .options = &options);
+    return RUN_WITH(.masters = 5, .has_user = true, .options = &options);
 }

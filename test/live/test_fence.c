@@ -55,9 +55,8 @@ static void take_names(struct take *take, struct user *user, unsigned which,
 }
 
 /* A holder of a name, alone or with other names, has a larger fence than all holders before. */
-static void test_fences_grow(void **state)
+CASE(test_fences_grow)
 {
-    (void)state;
     struct user users[3];
     int64_t last[NAMES] = {0};
     redlock_lease_options terms = fence_terms(0);
@@ -87,9 +86,8 @@ static void test_fences_grow(void **state)
     assert_int_equal(cluster_keys(&cluster), 0);
 }
 
-static void test_plain_leases_touch_no_clock(void **state)
+CASE(test_plain_leases_touch_no_clock)
 {
-    (void)state;
     struct user user;
     struct take take;
     int64_t before[MASTERS];
@@ -113,9 +111,8 @@ static void test_plain_leases_touch_no_clock(void **state)
     user_close_clean(&user, &cluster);
 }
 
-static void test_renewals_keep_it(void **state)
+CASE(test_renewals_keep_it)
 {
-    (void)state;
     struct user user;
     struct take take;
     int64_t before[MASTERS];
@@ -137,9 +134,8 @@ static void test_renewals_keep_it(void **state)
     user_close_clean(&user, &cluster);
 }
 
-static void test_attaching_has_no_new_one(void **state)
+CASE(test_attaching_has_no_new_one)
 {
-    (void)state;
     struct user user;
     struct take take;
     char token[REDLOCK_TOKEN_SIZE];
@@ -191,9 +187,8 @@ static void take_when_it_counts(struct take *take, struct user *user,
 
 /* Both masters must grant, so that the one that forgot its clock is seen to refuse, and
  * later to count again. */
-static void test_a_clock_that_is_gone(void **state)
+CASE(test_a_clock_that_is_gone)
 {
-    (void)state;
     char nodes[2 * URI_SIZE];
     struct user user;
     struct take take;
@@ -224,9 +219,8 @@ static void test_a_clock_that_is_gone(void **state)
 }
 
 /* While it abstains its clock is further ahead than the others go: not to be followed. */
-static void test_a_master_in_quarantine_costs_no_second_rounds(void **state)
+CASE(test_a_master_in_quarantine_costs_no_second_rounds)
 {
-    (void)state;
     struct user user;
     settle_clocks(&cluster);
     open_fenced(&user);
@@ -243,9 +237,9 @@ static void test_a_master_in_quarantine_costs_no_second_rounds(void **state)
     user_close_clean(&user, &cluster);
 }
 
-static void test_masters_die_and_freeze(void **state)
+/* The last one: not all masters are brought back. */
+CASE(test_masters_die_and_freeze)
 {
-    (void)state;
     struct user user;
     struct take take;
     redlock_options options = fence_options();
@@ -287,14 +281,5 @@ static void test_masters_die_and_freeze(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fences_grow),
-        cmocka_unit_test(test_plain_leases_touch_no_clock),
-        cmocka_unit_test(test_renewals_keep_it),
-        cmocka_unit_test(test_attaching_has_no_new_one),
-        cmocka_unit_test(test_a_clock_that_is_gone),
-        cmocka_unit_test(test_a_master_in_quarantine_costs_no_second_rounds),
-        cmocka_unit_test(test_masters_die_and_freeze), /* last: not all are brought back */
-    };
-    return RUN_WITH(tests, .masters = MASTERS, .fenced = true);
+    return RUN_WITH(.masters = MASTERS, .fenced = true);
 }

@@ -49,9 +49,8 @@ static int64_t propose(unsigned master, int64_t proposal)
     return clock;
 }
 
-static void test_wild_proposals(void **state)
+CASE(test_wild_proposals)
 {
-    (void)state;
     struct user user;
     settle_clocks(&cluster);
     open_some(&user, MASTERS, NULL);
@@ -115,18 +114,16 @@ static void lie_about_the_clock(int64_t lie)
     liar_stop(liar);
 }
 
-static void test_a_lying_clock(void **state)
+CASE(test_a_lying_clock)
 {
-    (void)state;
     lie_about_the_clock(wall_clock(&cluster, 0) + 24 * HOUR_US);
     lie_about_the_clock(INT64_C(1) << 53);
 }
 
 /* An honest master may be that far ahead, as a restart adds to the window: it counts, and others
  * follow no further than the window. */
-static void test_a_clock_ahead_within_reason(void **state)
+CASE(test_a_clock_ahead_within_reason)
 {
-    (void)state;
     struct user user;
     struct liar *liar = liar_start(NULL);
     settle_clocks(&cluster);
@@ -149,10 +146,5 @@ static void test_a_clock_ahead_within_reason(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_wild_proposals),
-        cmocka_unit_test(test_a_lying_clock),
-        cmocka_unit_test(test_a_clock_ahead_within_reason),
-    };
-    return RUN_WITH(tests, .masters = MASTERS, .fenced = true);
+    return RUN_WITH(.masters = MASTERS, .fenced = true);
 }

@@ -42,9 +42,8 @@ static void fence_some(struct user *user, unsigned from, unsigned to)
     }
 }
 
-static void test_memory_does_not_grow(void **state)
+CASE(test_memory_does_not_grow)
 {
-    (void)state;
     struct user user;
     long long before[MASTERS];
     unsigned names = getenv("REDLOCK_LONG") ? 100000 : 5000;
@@ -66,6 +65,5 @@ static void test_memory_does_not_grow(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_memory_does_not_grow)};
-    return RUN_WITH(tests, .masters = MASTERS, .fenced = true);
+    return RUN_WITH(.masters = MASTERS, .fenced = true);
 }

@@ -36,11 +36,10 @@ static void flood(unsigned master)
     }
 }
 
-static void test_it_is_not_heard_for_a_while(void **state)
+SCENE(test_it_is_not_heard_for_a_while, .masters = MASTERS)
 {
     struct user holds, waits;
     struct take holder, waiter;
-    (void)state;
     scene_enter(&scene, &holds, "holder", 0);
     scene_enter(&scene, &waits, "waiter", 0);
     scene_enqueue_behind(&scene, &holder, &holds, &waiter, &waits);
@@ -66,13 +65,12 @@ static void test_it_is_not_heard_for_a_while(void **state)
 }
 
 /* A message for each handover is none too many, however many there are. */
-static void test_handovers_are_no_flood(void **state)
+SCENE(test_handovers_are_no_flood, .masters = MASTERS)
 {
     struct user one, other;
     struct take takes[2];
     redlock_place place;
     redlock_lease_options terms = lease_terms(10000, REDLOCK_FOREVER);
-    (void)state;
     scene_enter(&scene, &one, "one", 0);
     scene_enter(&scene, &other, "other", 0);
     assert_code(take_lock(&takes[0], &one, "name", &terms), REDLOCK_OK);
@@ -95,9 +93,5 @@ static void test_handovers_are_no_flood(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        SCENE(test_it_is_not_heard_for_a_while, .masters = MASTERS),
-        SCENE(test_handovers_are_no_flood, .masters = MASTERS),
-    };
-    return RUN_SCENES(tests);
+    return RUN_SCENES();
 }

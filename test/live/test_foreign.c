@@ -125,9 +125,8 @@ static int64_t wait_turn(redlock_sync *client)
     return longest;
 }
 
-static void test_beside_another_library(void **state)
+CASE(test_beside_another_library)
 {
-    (void)state;
     pid_t others[FOREIGNERS];
     redlock_sync *client;
     redlock_options options = REDLOCK_OPTIONS_INIT;
@@ -167,6 +166,5 @@ static void test_beside_another_library(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_beside_another_library)};
-    return RUN_WITH(tests, .masters = MASTERS);
+    return RUN_WITH(.masters = MASTERS);
 }

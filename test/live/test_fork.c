@@ -85,15 +85,13 @@ static void expect_nothing_in_child(pid_t (*make)(void))
     assert_code(take_release(&take), REDLOCK_OK);
 }
 
-static void test_child_holds_nothing(void **state)
+CASE(test_child_holds_nothing)
 {
-    (void)state;
     expect_nothing_in_child(fork);
 }
 
-static void test_quiet_child_holds_nothing(void **state)
+CASE(test_quiet_child_holds_nothing)
 {
-    (void)state;
     expect_nothing_in_child(quiet_fork);
 }
 
@@ -116,9 +114,8 @@ static void fork_inside(redlock_lease *lease, const redlock_event *event, void *
     assert_true(redlock_valid_for(lease) > 0);
 }
 
-static void test_fork_inside_a_callback(void **state)
+CASE(test_fork_inside_a_callback)
 {
-    (void)state;
     struct take take;
     take_init(&take, &user);
     assert_code(redlock_acquire(user.client, &take.lease, "inside", NULL, fork_inside, &take),
@@ -129,9 +126,8 @@ static void test_fork_inside_a_callback(void **state)
 }
 
 /* The child exits in the ordinary way, and its memory is not freed. */
-static void test_child_of_a_round(void **state)
+CASE(test_child_of_a_round)
 {
-    (void)state;
     struct take take;
     take_ask(&take, &user, "asked", NULL);
     pid_t child = fork();
@@ -158,9 +154,8 @@ static uint64_t count_of(const uint64_t buckets[REDLOCK_BUCKETS])
     return count;
 }
 
-static void test_stats(void **state)
+CASE(test_stats)
 {
-    (void)state;
     struct user fresh;
     struct take take, other;
     redlock_stats stats, shorter;
@@ -198,9 +193,8 @@ static void test_stats(void **state)
     user_close_clean(&fresh, &cluster);
 }
 
-static void test_openmetrics(void **state)
+CASE(test_openmetrics)
 {
-    (void)state;
     size_t length = redlock_stats_text(user.client, NULL, 0);
     char *text = malloc(length + 1), *end, little[10] = "#########";
     assert_true(length > 500 && length < 20000);
@@ -220,9 +214,8 @@ static void test_openmetrics(void **state)
     free(text);
 }
 
-static void test_nodes(void **state)
+CASE(test_nodes)
 {
-    (void)state;
     redlock_node node;
     assert_int_equal(redlock_nodes(user.client), 5);
     for (unsigned i = 0; i < 5; i++) {
@@ -241,14 +234,5 @@ static void test_nodes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_child_holds_nothing),
-        cmocka_unit_test(test_quiet_child_holds_nothing),
-        cmocka_unit_test(test_fork_inside_a_callback),
-        cmocka_unit_test(test_child_of_a_round),
-        cmocka_unit_test(test_stats),
-        cmocka_unit_test(test_openmetrics),
-        cmocka_unit_test(test_nodes),
-    };
-    return RUN_WITH(tests, .masters = 5, .has_user = true);
+    return RUN_WITH(.masters = 5, .has_user = true);
 }

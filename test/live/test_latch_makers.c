@@ -88,9 +88,8 @@ static void scatter(unsigned seed)
         proxy_scatter(scene.roads[i], SLOWEST, seed + i);
 }
 
-static void test_one_is_told_that_it_was_made(void **state)
+SCENE(test_one_is_told_that_it_was_made, .masters = MASTERS)
 {
-    (void)state;
     unsigned rounds = getenv("REDLOCK_LONG") ? ROUNDS : ROUNDS / 10;
     char name[16];
     for (unsigned i = 0; i < MAKERS; i++)
@@ -115,7 +114,5 @@ static void test_one_is_told_that_it_was_made(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        SCENE(test_one_is_told_that_it_was_made, .masters = MASTERS)};
-    return RUN_SCENES(tests);
+    return RUN_SCENES();
 }

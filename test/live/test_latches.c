@@ -83,9 +83,10 @@ static int join_anew(void **state)
     return pair_join(state);
 }
 
-static void test_it_opens_when_all_have_arrived(void **state)
+#define WITH_BOTH(name) CASE_WITH(name, join_anew, pair_leave)
+
+WITH_BOTH(test_it_opens_when_all_have_arrived)
 {
-    (void)state;
     struct call waits;
     char arrival[16];
     make(&ours, MANY);
@@ -102,9 +103,8 @@ static void test_it_opens_when_all_have_arrived(void **state)
     counts(&ours, MANY, true);
 }
 
-static void test_who_waits_is_told_at_once(void **state)
+WITH_BOTH(test_who_waits_is_told_at_once)
 {
-    (void)state;
     struct call waits;
     make(&ours, 1);
     begin(&waits, &theirs, redlock_latch_await, NULL);
@@ -114,9 +114,8 @@ static void test_who_waits_is_told_at_once(void **state)
     await_told(&waits, &ours, REDLOCK_OK);
 }
 
-static void test_an_arrival_is_counted_once(void **state)
+WITH_BOTH(test_an_arrival_is_counted_once)
 {
-    (void)state;
     make(&ours, 2);
     arrive(&ours, "me");
     arrive(&theirs, "me");
@@ -126,9 +125,8 @@ static void test_an_arrival_is_counted_once(void **state)
     assert_int_equal(strlen(tally.arrival), 22);
 }
 
-static void test_a_name_has_one_latch(void **state)
+WITH_BOTH(test_a_name_has_one_latch)
 {
-    (void)state;
     redlock_latch_options options = REDLOCK_LATCH_INIT;
     redlock_tally first = make(&ours, 2);
     options.arrivals = 7;
@@ -142,9 +140,8 @@ static void test_a_name_has_one_latch(void **state)
     counts(&ours, 1, false);
 }
 
-static void test_what_was_not_made_is_taken_away(void **state)
+WITH_BOTH(test_what_was_not_made_is_taken_away)
 {
-    (void)state;
     redlock_latch_options options = REDLOCK_LATCH_INIT;
     options.arrivals = 1;
     redlock_tally first = make(&ours, 1);
@@ -154,18 +151,16 @@ static void test_what_was_not_made_is_taken_away(void **state)
     assert_string_equal(tell(&ours, redlock_latch_count, NULL, REDLOCK_OK).id, first.id);
 }
 
-static void test_its_time_is_over(void **state)
+WITH_BOTH(test_its_time_is_over)
 {
-    (void)state;
     redlock_latch_options options = REDLOCK_LATCH_INIT;
     options.wait_ms = 100;
     make(&ours, 1);
     tell(&ours, redlock_latch_await, &options, REDLOCK_E_NOT_OPEN);
 }
 
-static void test_cancelling_and_closing_end_calls(void **state)
+WITH_BOTH(test_cancelling_and_closing_end_calls)
 {
-    (void)state;
     struct call first, second, third;
     make(&ours, 1);
     begin(&first, &theirs, redlock_latch_await, NULL);
@@ -183,9 +178,8 @@ static void test_cancelling_and_closing_end_calls(void **state)
     assert_int_equal(third.times, 0);
 }
 
-static void test_lives_that_are_refused(void **state)
+WITH_BOTH(test_lives_that_are_refused)
 {
-    (void)state;
     static const int64_t lives[] = {0, -1, 999, REDLOCK_LATCH_LIFE_MAX + 1, INT64_MAX};
     redlock_latch *latch;
     redlock_latch_options options = REDLOCK_LATCH_INIT;
@@ -201,9 +195,8 @@ static void test_lives_that_are_refused(void **state)
 
 #define LONGEST "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-static void test_arrivals_that_are_refused(void **state)
+WITH_BOTH(test_arrivals_that_are_refused)
 {
-    (void)state;
     static const char *const arrivals[] = {"",   LONGEST "0", "two words", "a\nb",
                                            "\t", "a\x7f",     "\xc3\xa4",  "a\x1b[0m"};
     redlock_latch *latch;
@@ -221,9 +214,8 @@ static void test_arrivals_that_are_refused(void **state)
 }
 
 /* Such as what means something to scripts, and what facts look like. */
-static void test_odd_arrivals(void **state)
+WITH_BOTH(test_odd_arrivals)
 {
-    (void)state;
     static const char *const arrivals[] = {"!",    LONGEST, "open", "a:b", "%1$s\\\"'[^]*",
                                            "id:x", "0",     "00"};
     unsigned count = sizeof arrivals / sizeof *arrivals;
@@ -234,9 +226,8 @@ static void test_odd_arrivals(void **state)
     counts(&ours, count, false);
 }
 
-static void test_what_is_refused(void **state)
+WITH_BOTH(test_what_is_refused)
 {
-    (void)state;
     redlock_latch *latch;
     redlock_latch_options options = REDLOCK_LATCH_INIT;
     assert_code(redlock_latch_create(ours.client, &latch, "latch", NULL, hear, NULL),
@@ -274,9 +265,8 @@ static bool is_on(unsigned master)
 }
 
 /* Each in turn, and so all that knew of the first arrival. */
-static void test_it_outlasts_restarts_in_turn(void **state)
+SCENE(test_it_outlasts_restarts_in_turn, .masters = 3, .max_ttl_ms = 1000)
 {
-    (void)state;
     struct user user;
     struct call waits;
     scene_enter(&scene, &user, "latch", 0);
@@ -309,9 +299,8 @@ static void arrive_at_once(struct user *user, unsigned first, unsigned count)
 }
 
 /* All that a latch can count, each as long as an arrival can be. */
-static void test_the_largest_is_given_back(void **state)
+SCENE(test_the_largest_is_given_back, .masters = 3, .max_ttl_ms = 1000)
 {
-    (void)state;
     struct user user;
     scene_enter(&scene, &user, "latch", 0);
     make(&user, REDLOCK_ARRIVALS_MAX);
@@ -325,9 +314,8 @@ static void test_the_largest_is_given_back(void **state)
 }
 
 /* More than can be made good. */
-static void test_it_is_gone_with_its_quorum(void **state)
+SCENE(test_it_is_gone_with_its_quorum, .masters = 3, .max_ttl_ms = 1000)
 {
-    (void)state;
     struct user user;
     scene_enter(&scene, &user, "latch", 0);
     make(&user, 2);
@@ -339,25 +327,6 @@ static void test_it_is_gone_with_its_quorum(void **state)
 
 int main(void)
 {
-#define WITH_BOTH(test) cmocka_unit_test_setup_teardown(test, join_anew, pair_leave)
-    const struct CMUnitTest tests[] = {
-        WITH_BOTH(test_it_opens_when_all_have_arrived),
-        WITH_BOTH(test_who_waits_is_told_at_once),
-        WITH_BOTH(test_an_arrival_is_counted_once),
-        WITH_BOTH(test_a_name_has_one_latch),
-        WITH_BOTH(test_what_was_not_made_is_taken_away),
-        WITH_BOTH(test_its_time_is_over),
-        WITH_BOTH(test_cancelling_and_closing_end_calls),
-        WITH_BOTH(test_what_is_refused),
-        WITH_BOTH(test_lives_that_are_refused),
-        WITH_BOTH(test_arrivals_that_are_refused),
-        WITH_BOTH(test_odd_arrivals),
-    };
-    const struct CMUnitTest restarts[] = {
-        SCENE(test_it_outlasts_restarts_in_turn, .masters = 3, .max_ttl_ms = 1000),
-        SCENE(test_the_largest_is_given_back, .masters = 3, .max_ttl_ms = 1000),
-        SCENE(test_it_is_gone_with_its_quorum, .masters = 3, .max_ttl_ms = 1000),
-    };
-    int failed = RUN_WITH(tests, .masters = MASTERS);
-    return failed + RUN_SCENES(restarts);
+    int failed = RUN_WITH(.masters = MASTERS);
+    return failed + RUN_SCENES();
 }

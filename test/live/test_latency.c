@@ -4,6 +4,8 @@
  */
 #include "user.h"
 
+#include "../cases.h"
+
 #include <stdio.h>
 
 #define PAIRS   400
@@ -83,9 +85,8 @@ static void compare_quick_ones(struct user *with_five, struct user *with_four, c
     assert_true((double)of_four <= 1.3 * (double)of_five + WAKING);
 }
 
-static void test_hung_since_before_the_start(void **state)
+CASE(test_hung_since_before_the_start)
 {
-    (void)state;
     struct user with_five, with_four;
     struct take held_by_five, held_by_four;
     redlock_options options = REDLOCK_OPTIONS_INIT;
@@ -123,10 +124,9 @@ static int64_t time_first(const struct cluster *cluster)
 }
 
 /* A new client's first acquire does not wait for it either. */
-static void test_first_acquire(void **state)
+CASE(test_first_acquire)
 {
     static int64_t five[FIRSTS], four[FIRSTS];
-    (void)state;
     cluster_do(&limping, "pause 5");
     for (unsigned i = 0; i < FIRSTS; i++) {
         five[i] = time_first(&healthy);
@@ -141,9 +141,8 @@ static void test_first_acquire(void **state)
 
 /* A master stops while connected: the client notices after a few requests, and leaves it alone
  * until it goes on. */
-static void test_hangs_later(void **state)
+CASE(test_hangs_later)
 {
-    (void)state;
     struct user user;
     struct take take;
     redlock_node node;
@@ -177,10 +176,5 @@ static void test_hangs_later(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hung_since_before_the_start),
-        cmocka_unit_test(test_first_acquire),
-        cmocka_unit_test(test_hangs_later),
-    };
-    return cmocka_run_group_tests(tests, start, stop);
+    return RUN_CASES(start, stop);
 }

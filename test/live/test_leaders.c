@@ -78,9 +78,8 @@ static void announce(struct take *take, const char *value)
     assert_int_equal(take->told[REDLOCK_ANNOUNCED].event.fence, redlock_fence(take->lease));
 }
 
-static void test_what_is_announced_is_told(void **state)
+CASE_WITH(test_what_is_announced_is_told, pair_join, pair_leave)
 {
-    (void)state;
     struct take leader, next;
     struct watch watch, same;
     begin_watch(&watch, &theirs, "name");
@@ -108,9 +107,8 @@ static void test_what_is_announced_is_told(void **state)
 }
 
 /* By a push: the next look would come 5 s later. */
-static void test_it_is_told_at_once(void **state)
+CASE_WITH(test_it_is_told_at_once, pair_join, pair_leave)
 {
-    (void)state;
     struct take leader;
     struct watch watch;
     begin_watch(&watch, &theirs, "name");
@@ -125,9 +123,8 @@ static void test_it_is_told_at_once(void **state)
     end_watch(&watch);
 }
 
-static void test_values_of_all_lengths(void **state)
+CASE_WITH(test_values_of_all_lengths, pair_join, pair_leave)
 {
-    (void)state;
     static char value[LONGEST + 2];
     struct take leader;
     struct watch watch;
@@ -149,9 +146,8 @@ static void test_values_of_all_lengths(void **state)
     end_watch(&watch);
 }
 
-static void test_who_may_announce(void **state)
+CASE_WITH(test_who_may_announce, pair_join, pair_leave)
 {
-    (void)state;
     static const redlock_name two[] = {{"name", 4, false}, {"more", 4, false}};
     struct take plain, shared, several, permit, pending, leader;
     redlock_lease_options terms = lease_terms(TTL, 0);
@@ -188,9 +184,8 @@ static void test_who_may_announce(void **state)
 }
 
 /* A reader is no leader. */
-static void test_a_downgrade_takes_it_back(void **state)
+CASE_WITH(test_a_downgrade_takes_it_back, pair_join, pair_leave)
 {
-    (void)state;
     struct take leader;
     struct watch watch;
     begin_watch(&watch, &theirs, "name");
@@ -204,9 +199,8 @@ static void test_a_downgrade_takes_it_back(void **state)
 }
 
 /* What the process that died has announced ends with the validity that its lease had. */
-static void test_it_ends_with_a_process_that_died(void **state)
+CASE_WITH(test_it_ends_with_a_process_that_died, pair_join, pair_leave)
 {
-    (void)state;
     struct user dies;
     struct take leader, next;
     struct watch watch;
@@ -227,9 +221,8 @@ static void test_it_ends_with_a_process_that_died(void **state)
 
 /* A name of its own: what a client sends as it is closed may be lost, and what it said then stays
  * for as long as it is valid. */
-static void test_nothing_is_left(void **state)
+CASE_WITH(test_nothing_is_left, pair_join, pair_leave)
 {
-    (void)state;
     struct take leader;
     struct watch watch;
     begin_watch(&watch, &theirs, "left");
@@ -288,9 +281,8 @@ static void stand(struct runner *runner, struct user *user, const char *value)
     stand_on(runner, user, value, (redlock_campaign_options)REDLOCK_CAMPAIGN_INIT);
 }
 
-static void test_candidates_lead_in_turn(void **state)
+CASE_WITH(test_candidates_lead_in_turn, pair_join, pair_leave)
 {
-    (void)state;
     struct runner first = {0}, second = {0};
     struct watch watch;
     begin_watch(&watch, &theirs, "name");
@@ -317,9 +309,8 @@ static void forget_the_name(void)
         cluster_tell(&cluster, i, "SET name stolen PX 300");
 }
 
-static void test_who_was_lost_stands_again(void **state)
+CASE_WITH(test_who_was_lost_stands_again, pair_join, pair_leave)
 {
-    (void)state;
     struct runner runner = {0};
     struct watch watch;
     begin_watch(&watch, &theirs, "name");
@@ -336,9 +327,8 @@ static void test_who_was_lost_stands_again(void **state)
     end_watch(&watch);
 }
 
-static void test_who_resigns_when_lost_stands_no_more(void **state)
+CASE_WITH(test_who_resigns_when_lost_stands_no_more, pair_join, pair_leave)
 {
-    (void)state;
     struct runner runner = {.resigns_when_lost = true}, next = {0};
     stand(&runner, &ours, NULL);
     AWAIT(&ours, runner.term);
@@ -353,9 +343,8 @@ static void test_who_resigns_when_lost_stands_no_more(void **state)
     redlock_candidate_free(next.candidate);
 }
 
-static void test_who_cannot_stand_again_is_told(void **state)
+CASE_WITH(test_who_cannot_stand_again_is_told, pair_join, pair_leave)
 {
-    (void)state;
     struct user closes;
     user_join(&closes, ours.loop, &cluster);
     struct runner runner = {.closes_when_lost = closes.client};
@@ -372,9 +361,8 @@ static void test_who_cannot_stand_again_is_told(void **state)
     redlock_free(closes.client);
 }
 
-static void test_without_again_a_loss_is_the_end(void **state)
+CASE_WITH(test_without_again_a_loss_is_the_end, pair_join, pair_leave)
 {
-    (void)state;
     struct runner once = {0}, next = {0};
     redlock_campaign_options options = REDLOCK_CAMPAIGN_INIT;
     options.again = false;
@@ -392,9 +380,8 @@ static void test_without_again_a_loss_is_the_end(void **state)
     redlock_candidate_free(next.candidate);
 }
 
-static void test_a_candidate_waits_no_longer_than_it_may(void **state)
+CASE_WITH(test_a_candidate_waits_no_longer_than_it_may, pair_join, pair_leave)
 {
-    (void)state;
     struct runner leader = {0}, late = {0};
     redlock_campaign_options options = REDLOCK_CAMPAIGN_INIT;
     options.wait_ms = 100;
@@ -421,9 +408,8 @@ static bool all_say(const char *value)
 }
 
 /* A loop that does not run is a process that is frozen. */
-static void test_who_was_frozen_says_nothing_in_the_next_term(void **state)
+CASE_WITH(test_who_was_frozen_says_nothing_in_the_next_term, pair_join, pair_leave)
 {
-    (void)state;
     struct user frozen;
     struct runner first = {0}, next = {0};
     struct watch watch;
@@ -451,9 +437,8 @@ static void test_who_was_frozen_says_nothing_in_the_next_term(void **state)
     end_watch(&watch);
 }
 
-static void test_a_candidate_is_freed_in_its_callback(void **state)
+CASE_WITH(test_a_candidate_is_freed_in_its_callback, pair_join, pair_leave)
 {
-    (void)state;
     struct runner runner = {.frees = true}, next = {0};
     stand(&runner, &ours, "gone");
     AWAIT(&ours, runner.term && !runner.candidate);
@@ -462,9 +447,8 @@ static void test_a_candidate_is_freed_in_its_callback(void **state)
     redlock_candidate_free(next.candidate);
 }
 
-static void test_what_a_campaign_refuses(void **state)
+CASE_WITH(test_what_a_campaign_refuses, pair_join, pair_leave)
 {
-    (void)state;
     static const char bytes[LONGEST + 1];
     struct runner runner = {0};
     redlock_campaign_options options = REDLOCK_CAMPAIGN_INIT;
@@ -498,9 +482,8 @@ static void test_what_a_campaign_refuses(void **state)
 
 /* ---- masters that go and come --------------------------------------------------------------- */
 
-static void test_each_master_restarts_in_turn(void **state)
+SCENE(test_each_master_restarts_in_turn, .masters = MASTERS, .max_ttl_ms = 3000)
 {
-    (void)state;
     struct user user;
     struct take leader;
     struct watch watch;
@@ -525,9 +508,8 @@ static void test_each_master_restarts_in_turn(void **state)
     scene_leave(&user);
 }
 
-static void test_too_few_masters_to_know(void **state)
+SCENE(test_too_few_masters_to_know, .masters = MASTERS, .max_ttl_ms = 3000)
 {
-    (void)state;
     struct user user;
     struct watch watch, late;
     scene_enter(&scene, &user, "observer", 0);
@@ -548,34 +530,6 @@ static void test_too_few_masters_to_know(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_what_is_announced_is_told, pair_join, pair_leave),
-        cmocka_unit_test_setup_teardown(test_it_is_told_at_once, pair_join, pair_leave),
-        cmocka_unit_test_setup_teardown(test_values_of_all_lengths, pair_join, pair_leave),
-        cmocka_unit_test_setup_teardown(test_who_may_announce, pair_join, pair_leave),
-        cmocka_unit_test_setup_teardown(test_a_downgrade_takes_it_back, pair_join, pair_leave),
-        cmocka_unit_test_setup_teardown(test_it_ends_with_a_process_that_died, pair_join,
-                                        pair_leave),
-        cmocka_unit_test_setup_teardown(test_nothing_is_left, pair_join, pair_leave),
-        cmocka_unit_test_setup_teardown(test_candidates_lead_in_turn, pair_join, pair_leave),
-        cmocka_unit_test_setup_teardown(test_who_was_lost_stands_again, pair_join, pair_leave),
-        cmocka_unit_test_setup_teardown(test_who_resigns_when_lost_stands_no_more, pair_join,
-                                        pair_leave),
-        cmocka_unit_test_setup_teardown(test_who_cannot_stand_again_is_told, pair_join, pair_leave),
-        cmocka_unit_test_setup_teardown(test_without_again_a_loss_is_the_end, pair_join,
-                                        pair_leave),
-        cmocka_unit_test_setup_teardown(test_a_candidate_waits_no_longer_than_it_may, pair_join,
-                                        pair_leave),
-        cmocka_unit_test_setup_teardown(test_who_was_frozen_says_nothing_in_the_next_term,
-                                        pair_join, pair_leave),
-        cmocka_unit_test_setup_teardown(test_a_candidate_is_freed_in_its_callback, pair_join,
-                                        pair_leave),
-        cmocka_unit_test_setup_teardown(test_what_a_campaign_refuses, pair_join, pair_leave),
-    };
-    const struct CMUnitTest restarts[] = {
-        SCENE(test_each_master_restarts_in_turn, .masters = MASTERS, .max_ttl_ms = 3000),
-        SCENE(test_too_few_masters_to_know, .masters = MASTERS, .max_ttl_ms = 3000),
-    };
-    int failed = RUN_WITH(tests, .masters = MASTERS, .fenced = true);
-    return failed + RUN_SCENES(restarts);
+    int failed = RUN_WITH(.masters = MASTERS, .fenced = true);
+    return failed + RUN_SCENES();
 }

@@ -162,18 +162,16 @@ static void three_liars(const struct trouble *trouble)
         liar_stop(liars[i]);
 }
 
-static void test_one_liar_of_five(void **state)
+CASE(test_one_liar_of_five)
 {
-    (void)state;
     for (unsigned i = 0; i < COUNT(troubles); i++) {
         print_message("    %s\n", troubles[i].name);
         one_liar(&troubles[i]);
     }
 }
 
-static void test_three_liars_of_five(void **state)
+CASE(test_three_liars_of_five)
 {
-    (void)state;
     for (unsigned i = 0; i < COUNT(troubles); i++) {
         if (troubles[i].grants)
             continue;
@@ -248,17 +246,15 @@ static void lie_to_a_batch(const struct lie *lie)
     liar_stop(liar);
 }
 
-static void test_lies_to_several_at_once(void **state)
+CASE(test_lies_to_several_at_once)
 {
-    (void)state;
     for (unsigned i = 0; i < COUNT(batch_lies); i++)
         lie_to_a_batch(&batch_lies[i]);
 }
 
 /* A master that grants everything to everybody does not make two holders. */
-static void test_lying_grants(void **state)
+CASE(test_lying_grants)
 {
-    (void)state;
     char nodes[5 * URI_SIZE];
     struct liar *liar;
     struct user first, second;
@@ -283,9 +279,8 @@ static void test_lying_grants(void **state)
 
 /* The largest max_ttl of any client makes restarted masters abstain: no single master may
  * talk the others into abstaining for ages. */
-static void test_lying_about_others(void **state)
+CASE(test_lying_about_others)
 {
-    (void)state;
     static const char hello[] = "*10\r\n$40\r\nffffffffffffffffffffffffffffffffffffffff\r\n"
                                 "$6\r\n7.0.15\r\n$6\r\nmaster\r\n:1800000000000000\r\n:0\r\n"
                                 ":9007199254740992\r\n:9\r\n:0\r\n$0\r\n\r\n"
@@ -312,10 +307,5 @@ static void test_lying_about_others(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_liar_of_five),        cmocka_unit_test(test_three_liars_of_five),
-        cmocka_unit_test(test_lies_to_several_at_once), cmocka_unit_test(test_lying_grants),
-        cmocka_unit_test(test_lying_about_others),
-    };
-    return RUN_WITH(tests, .masters = 4);
+    return RUN_WITH(.masters = 4);
 }

@@ -38,12 +38,11 @@ static void say_that_somebody_is_ahead(void *data, enum asked asked, struct answ
 }
 
 /* A master that gives the name to the waiter, and says each time that it is not the first. */
-static void test_somebody_is_always_ahead(void **state)
+SCENE(test_somebody_is_always_ahead, .masters = 3, .forge = say_that_somebody_is_ahead)
 {
     struct user holds, waits;
     struct take holder, waiter;
     redlock_lease_options terms = lease_terms(10000, REDLOCK_FOREVER);
-    (void)state;
     atomic_store(&places, 0);
     scene_enter(&scene, &holds, "holder", 0);
     scene_enter(&scene, &waits, "waiter", 1U << 2);
@@ -82,12 +81,11 @@ static void say_that_it_is_about_to_end(void *data, enum asked asked, struct ans
 }
 
 /* Two honest masters name the holder and its time: the word of one liar matters little. */
-static void test_another_library_is_about_to_end(void **state)
+SCENE(test_another_library_is_about_to_end, .masters = 3, .forge = say_that_it_is_about_to_end)
 {
     struct user waits;
     struct take waiter;
     redlock_lease_options terms = lease_terms(10000, REDLOCK_FOREVER);
-    (void)state;
     atomic_store(&places, 0);
     scene_enter(&scene, &waits, "waiter", 1U << 2);
     for (unsigned i = 0; i < 3; i++)
@@ -129,10 +127,9 @@ static void honest_masters_vote(struct user *user)
 }
 
 /* The longest ttl of any client makes a quarantine, and it is known from any master. */
-static void test_a_ttl_of_a_day(void **state)
+SCENE(test_a_ttl_of_a_day, .masters = 5, .max_ttl_ms = MAX_TTL_MS, .forge = speak_of_a_day)
 {
     struct user user, newcomer;
-    (void)state;
     scene_enter(&scene, &user, "user", 1U << 4);
     honest_masters_vote(&user);
     /* So long may a master go without being asked again. */
@@ -237,29 +234,19 @@ static void fences_grow_in_spite_of(int64_t (*lie)(void))
     scene_leave(&after);
 }
 
-static void test_a_clock_beyond_the_walls(void **state)
+SCENE(test_a_clock_beyond_the_walls, .masters = 3, .max_ttl_ms = MAX_TTL_MS,
+      .forge = refuse_with_a_clock)
 {
-    (void)state;
     fences_grow_in_spite_of(beyond_walls);
 }
 
-static void test_a_clock_beyond_the_clocks(void **state)
+SCENE(test_a_clock_beyond_the_clocks, .masters = 3, .max_ttl_ms = MAX_TTL_MS,
+      .forge = refuse_with_a_clock)
 {
-    (void)state;
     fences_grow_in_spite_of(beyond_clocks);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        SCENE(test_somebody_is_always_ahead, .masters = 3, .forge = say_that_somebody_is_ahead),
-        SCENE(test_another_library_is_about_to_end, .masters = 3,
-              .forge = say_that_it_is_about_to_end),
-        SCENE(test_a_ttl_of_a_day, .masters = 5, .max_ttl_ms = MAX_TTL_MS, .forge = speak_of_a_day),
-        SCENE(test_a_clock_beyond_the_walls, .masters = 3, .max_ttl_ms = MAX_TTL_MS,
-              .forge = refuse_with_a_clock),
-        SCENE(test_a_clock_beyond_the_clocks, .masters = 3, .max_ttl_ms = MAX_TTL_MS,
-              .forge = refuse_with_a_clock),
-    };
-    return RUN_SCENES(tests);
+    return RUN_SCENES();
 }

@@ -109,16 +109,14 @@ static unsigned begin_all_paused_together(void)
 }
 
 /* How dear they are is not known before. */
-static void test_the_first_goes_alone(void **state)
+CASE(test_the_first_goes_alone)
 {
-    (void)state;
     assert_int_equal(begin_all_paused(), 1);
     end_all_well();
 }
 
-static void test_alone_after_dear_ones(void **state)
+CASE(test_alone_after_dear_ones)
 {
-    (void)state;
     unsigned under_way = begin_all_paused_together();
     assert_in_range(under_way, 2, AT_ONCE);
     int64_t dear = now_us() + 20000;
@@ -130,9 +128,8 @@ static void test_alone_after_dear_ones(void **state)
 }
 
 /* That one of many was late says little. */
-static void test_again_and_alone(void **state)
+CASE(test_again_and_alone)
 {
-    (void)state;
     redlock_options options = REDLOCK_OPTIONS_INIT;
     options.request_timeout_ms = 1000;
     user_end(&user, 1000);
@@ -144,9 +141,8 @@ static void test_again_and_alone(void **state)
 }
 
 /* Of those under way none is told any more, and the next ones have their turn. */
-static void test_freed_ones_make_room(void **state)
+CASE(test_freed_ones_make_room)
 {
-    (void)state;
     begin_all();
     user_step(&user, now_us() + 1000000);
     for (unsigned i = 0; i < LOOKS; i++)
@@ -166,9 +162,8 @@ static void test_freed_ones_make_room(void **state)
 }
 
 /* Also those that still wait for their turn. */
-static void test_closing_ends_all(void **state)
+CASE(test_closing_ends_all)
 {
-    (void)state;
     begin_all();
     user_step(&user, now_us() + 1000000);
     assert_in_range(told, 0, LOOKS - 1);
@@ -182,10 +177,5 @@ static void test_closing_ends_all(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_first_goes_alone), cmocka_unit_test(test_alone_after_dear_ones),
-        cmocka_unit_test(test_again_and_alone),      cmocka_unit_test(test_freed_ones_make_room),
-        cmocka_unit_test(test_closing_ends_all),
-    };
-    return RUN_WITH(tests, .masters = 3, .has_user = true);
+    return RUN_WITH(.masters = 3, .has_user = true);
 }

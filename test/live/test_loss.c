@@ -134,9 +134,8 @@ static void finish(const char *what)
     user_close(&user, 5000);
 }
 
-static void test_killed(void **state)
+CASE(test_killed)
 {
-    (void)state;
     begin(NULL);
     for (unsigned try = 0; try < tries; try++) {
         hold_all();
@@ -149,9 +148,8 @@ static void test_killed(void **state)
     finish("killed");
 }
 
-static void test_hung(void **state)
+CASE(test_hung)
 {
-    (void)state;
     begin(NULL);
     for (unsigned try = 0; try < other_tries; try++) {
         hold_all();
@@ -167,9 +165,8 @@ static void test_hung(void **state)
 }
 
 /* Nothing is refused and no connection ends: renewals are carried out, too late. */
-static void test_slow_masters(void **state)
+CASE(test_slow_masters)
 {
-    (void)state;
     begin(NULL);
     for (unsigned try = 0; try < other_tries; try++) {
         hold_all();
@@ -184,9 +181,8 @@ static void test_slow_masters(void **state)
 
 /* The masters renew in time; only their answers are late.  The ledger counts heard answers only,
  * so the end is that of the last renewal that was heard. */
-static void test_slow_network(void **state)
+CASE(test_slow_network)
 {
-    (void)state;
     char nodes[5 * URI_SIZE];
     struct proxy *proxies[3];
     size_t used = 0;
@@ -219,9 +215,8 @@ static void test_slow_network(void **state)
 }
 
 /* Replies that are late, but not too late, keep the lease alive. */
-static void test_bearable_delay(void **state)
+CASE(test_bearable_delay)
 {
-    (void)state;
     char nodes[5 * URI_SIZE];
     struct proxy *proxies[5];
     size_t used = 0;
@@ -249,10 +244,5 @@ static void test_bearable_delay(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_killed),         cmocka_unit_test(test_hung),
-        cmocka_unit_test(test_slow_masters),   cmocka_unit_test(test_slow_network),
-        cmocka_unit_test(test_bearable_delay),
-    };
-    return RUN_WITH(tests, .masters = 5, .begun = read_how_long);
+    return RUN_WITH(.masters = 5, .begun = read_how_long);
 }

@@ -60,9 +60,8 @@ static void refuse(const void *bytes, size_t length, const char *says)
     assert_says(redlock_last_error(user.client), says);
 }
 
-static void test_any_bytes(void **state)
+CASE(test_any_bytes)
 {
-    (void)state;
     static const struct {
         const char *bytes;
         size_t length;
@@ -87,9 +86,8 @@ static void test_any_bytes(void **state)
         lock_one(&user, names[i].bytes, names[i].length, names[i].bytes, names[i].length);
 }
 
-static void test_long_names(void **state)
+CASE(test_long_names)
 {
-    (void)state;
     char *name = malloc(BIG + 1);
     memset(name, 'n', BIG + 1);
     lock_one(&user, name, BIG, name, BIG);
@@ -97,9 +95,8 @@ static void test_long_names(void **state)
     free(name);
 }
 
-static void test_refused_names(void **state)
+CASE(test_refused_names)
 {
-    (void)state;
     struct take take;
     refuse("", 0, "empty");
     refuse(NULL, 3, "empty");
@@ -113,9 +110,8 @@ static void test_refused_names(void **state)
                 REDLOCK_E_ARGUMENT);
 }
 
-static void test_prefix(void **state)
+CASE(test_prefix)
 {
-    (void)state;
     struct user other;
     redlock_options options = REDLOCK_OPTIONS_INIT;
     options.prefix = "app one/";
@@ -141,9 +137,8 @@ static void test_prefix(void **state)
     user_close_clean(&other, &cluster);
 }
 
-static void test_all_or_none(void **state)
+CASE(test_all_or_none)
 {
-    (void)state;
     struct take one, all, others;
     struct user rival;
     redlock_name names[] = {{"a", 1, false}, {"b\0b", 3, false}, {"c", 1, false}};
@@ -169,9 +164,8 @@ static void test_all_or_none(void **state)
     user_close_clean(&rival, &cluster);
 }
 
-static void test_counts(void **state)
+CASE(test_counts)
 {
-    (void)state;
     struct take take;
     redlock_name names[REDLOCK_NAMES_MAX + 1];
     char texts[REDLOCK_NAMES_MAX + 1][16];
@@ -197,9 +191,8 @@ static void test_counts(void **state)
 }
 
 /* The longest request there is, 64 KiB to each master. */
-static void test_many_long_names(void **state)
+CASE(test_many_long_names)
 {
-    (void)state;
     struct take take;
     redlock_name names[REDLOCK_NAMES_MAX];
     for (unsigned i = 0; i < REDLOCK_NAMES_MAX; i++) {
@@ -225,11 +218,5 @@ static void test_many_long_names(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_any_bytes),       cmocka_unit_test(test_long_names),
-        cmocka_unit_test(test_refused_names),   cmocka_unit_test(test_prefix),
-        cmocka_unit_test(test_all_or_none),     cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_many_long_names),
-    };
-    return RUN_WITH(tests, .masters = 5, .has_user = true);
+    return RUN_WITH(.masters = 5, .has_user = true);
 }

@@ -274,9 +274,8 @@ static void live_all(life *life, enum fault fault, const char *what)
 
 /* A life over TLS has some ten thousand allocations of OpenSSL: the first ones, and then each a bit
  * further than the last. */
-static void test_tls_memory(void **state)
+CASE(test_tls_memory)
 {
-    (void)state;
     if (!cluster_tls_folder())
         skip();
     unsigned n = 1, count = 1;
@@ -293,9 +292,8 @@ static void live_through(enum fault fault, const char *what)
     live_all(hold_and_contend, fault, what);
 }
 
-static void test_leaders(void **state)
+CASE(test_leaders)
 {
-    (void)state;
     live_all(lead_and_observe, FAULT_MEMORY, "allocations failed");
     live_all(lead_and_observe, FAULT_MEMORY_SPELL, "times ten allocations failed in a row");
     live_all(lead_and_observe, FAULT_CALL_FAILS, "calls on sockets failed");
@@ -315,9 +313,8 @@ static unsigned announce_short_of(redlock_candidate *candidate, const char *valu
 }
 
 /* Neither now nor in a later term. */
-static void test_a_value_that_is_refused_is_not_announced(void **state)
+CASE(test_a_value_that_is_refused_is_not_announced)
 {
-    (void)state;
     struct user user;
     struct led led = {0};
     redlock_observer *observer;
@@ -344,33 +341,29 @@ static void test_a_value_that_is_refused_is_not_announced(void **state)
     user_close(&user, 5000);
 }
 
-static void test_barriers(void **state)
+CASE(test_barriers)
 {
-    (void)state;
     live_all(meet, FAULT_MEMORY, "allocations failed");
     live_all(meet, FAULT_MEMORY_SPELL, "times ten allocations failed in a row");
     live_all(meet, FAULT_CALL_FAILS, "calls on sockets failed");
 }
 
-static void test_latches(void **state)
+CASE(test_latches)
 {
-    (void)state;
     live_all(latch, FAULT_MEMORY, "allocations failed");
     live_all(latch, FAULT_MEMORY_SPELL, "times ten allocations failed in a row");
     live_all(latch, FAULT_CALL_FAILS, "calls on sockets failed");
 }
 
-static void test_memory(void **state)
+CASE(test_memory)
 {
-    (void)state;
     live_through(FAULT_MEMORY, "allocations failed");
     live_through(FAULT_MEMORY_SPELL, "times ten allocations failed in a row");
 }
 
 /* A lease that was told ACQUIRED can also be released. */
-static void test_token_takes_no_memory(void **state)
+CASE(test_token_takes_no_memory)
 {
-    (void)state;
     struct user user;
     struct take take;
     user_open(&user, &cluster, NULL);
@@ -383,22 +376,19 @@ static void test_token_takes_no_memory(void **state)
     user_close_clean(&user, &cluster);
 }
 
-static void test_calls_that_fail(void **state)
+CASE(test_calls_that_fail)
 {
-    (void)state;
     live_through(FAULT_CALL_FAILS, "calls on sockets failed");
 }
 
-static void test_calls_that_do_half(void **state)
+CASE(test_calls_that_do_half)
 {
-    (void)state;
     live_through(FAULT_CALL_PARTLY, "calls on sockets did less than asked for");
     live_through(FAULT_CALL_EINTR, "calls on sockets were interrupted");
 }
 
-static void test_watchers_that_are_refused(void **state)
+CASE(test_watchers_that_are_refused)
 {
-    (void)state;
     live_through(FAULT_WATCH, "watchers were refused by epoll");
 }
 
@@ -414,9 +404,8 @@ static bool all_are_up(const struct user *user)
 }
 
 /* As if fs.epoll.max_user_watches were used up, and then another process ended. */
-static void test_no_watcher_at_all(void **state)
+CASE(test_no_watcher_at_all)
 {
-    (void)state;
     struct user user;
     struct take take;
     redlock_options options = REDLOCK_OPTIONS_INIT;
@@ -444,9 +433,8 @@ static void test_no_watcher_at_all(void **state)
     ev_loop_destroy(loop);
 }
 
-static void test_no_watcher_for_a_descriptor(void **state)
+CASE(test_no_watcher_for_a_descriptor)
 {
-    (void)state;
     redlock *client;
     char why[200];
     redlock_options options = REDLOCK_OPTIONS_INIT;
@@ -460,30 +448,14 @@ static void test_no_watcher_for_a_descriptor(void **state)
     }
 }
 
-static void test_connections_that_end(void **state)
+CASE(test_connections_that_end)
 {
-    (void)state;
     live_through(FAULT_CALL_END, "reads found the connection closed");
 }
 
 /* With an argument: only the tests of that name. */
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_tls_memory),
-        cmocka_unit_test(test_leaders),
-        cmocka_unit_test(test_a_value_that_is_refused_is_not_announced),
-        cmocka_unit_test(test_barriers),
-        cmocka_unit_test(test_latches),
-        cmocka_unit_test(test_token_takes_no_memory),
-        cmocka_unit_test(test_calls_that_fail),
-        cmocka_unit_test(test_calls_that_do_half),
-        cmocka_unit_test(test_connections_that_end),
-        cmocka_unit_test(test_watchers_that_are_refused),
-        cmocka_unit_test(test_no_watcher_at_all),
-        cmocka_unit_test(test_no_watcher_for_a_descriptor),
-    };
     faults_begin();
-    return RUN_WITH(tests, .masters = 5);
+    return RUN_WITH(.masters = 5);
 }

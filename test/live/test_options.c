@@ -36,9 +36,8 @@ static void refuse_nodes(const char *nodes, const char *says)
     refuse(&options, REDLOCK_E_NODES, says);
 }
 
-static void test_bad_lists(void **state)
+CASE(test_bad_lists)
 {
-    (void)state;
     refuse_nodes("", "REDLOCK_NODES");
     refuse_nodes(NULL, "REDLOCK_NODES");
     refuse_nodes("  ,, \n\t ,", "");
@@ -59,9 +58,8 @@ static void test_bad_lists(void **state)
     refuse_nodes("redis://127.0.0.1:7001,redis://h:1,redis://127.0.0.1:7001/", "127.0.0.1:7001");
 }
 
-static void test_secrets_stay_secret(void **state)
+CASE(test_secrets_stay_secret)
 {
-    (void)state;
     char why[200] = "";
     struct ev_loop *loop = ev_loop_new(0);
     redlock *client;
@@ -75,9 +73,8 @@ static void test_secrets_stay_secret(void **state)
     ev_loop_destroy(loop);
 }
 
-static void test_too_many_and_huge_lists(void **state)
+CASE(test_too_many_and_huge_lists)
 {
-    (void)state;
     char *list = calloc(1, 1 << 20);
     for (int i = 0; i <= REDLOCK_MASTERS_MAX; i++)
         sprintf(list + strlen(list), "redis://10.0.0.%d:6379 ", i + 1);
@@ -113,9 +110,8 @@ static void works(const char *nodes, unsigned masters, unsigned quorum, bool war
     works_with(nodes, 0, masters, quorum, warns);
 }
 
-static void test_numbers_of_masters(void **state)
+CASE(test_numbers_of_masters)
 {
-    (void)state;
     char *nodes = strdup(cluster.nodes);
     works_with(nodes, 1, 4, 3, false);
     works(nodes, 4, 3, true);
@@ -139,29 +135,9 @@ static void works_with_file(const redlock_options *options)
     user_close_clean(&user, &cluster);
 }
 
-/* The list may be right. */
-static void test_no_descriptor_for_the_file(void **state)
-{
-    (void)state;
-    redlock_options options = REDLOCK_OPTIONS_INIT;
-    redlock *client;
-    char why[256];
-    struct rlimit usual, none;
-    options.nodes_file = "/dev/null";
-    assert_int_equal(getrlimit(RLIMIT_NOFILE, &usual), 0);
-    none = (struct rlimit){.rlim_cur = 0, .rlim_max = usual.rlim_max};
-    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
-    redlock_code code = redlock_open(&client, EV_DEFAULT, &options, why, sizeof why);
-    assert_int_equal(setrlimit(RLIMIT_NOFILE, &usual), 0);
-    assert_code(code, REDLOCK_E_SYSTEM);
-    assert_non_null(strstr(why, "Too many open files"));
-    assert_code(redlock_open(&client, EV_DEFAULT, &options, why, sizeof why), REDLOCK_E_NODES);
-}
-
 /* The environment's list comes before its file, the options before both. */
-static void test_list_from_a_file(void **state)
+CASE(test_list_from_a_file)
 {
-    (void)state;
     char path[] = "redlock-nodes-XXXXXX", why[256];
     redlock_options options = REDLOCK_OPTIONS_INIT;
     redlock *client;
@@ -184,9 +160,26 @@ static void test_list_from_a_file(void **state)
     unsetenv("REDLOCK_NODES_FILE");
 }
 
-static void test_spare_votes_that_a_refusal_stops(void **state)
+/* The list may be right. */
+CASE(test_no_descriptor_for_the_file)
 {
-    (void)state;
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock *client;
+    char why[256];
+    struct rlimit usual, none;
+    options.nodes_file = "/dev/null";
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &usual), 0);
+    none = (struct rlimit){.rlim_cur = 0, .rlim_max = usual.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    redlock_code code = redlock_open(&client, EV_DEFAULT, &options, why, sizeof why);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &usual), 0);
+    assert_code(code, REDLOCK_E_SYSTEM);
+    assert_non_null(strstr(why, "Too many open files"));
+    assert_code(redlock_open(&client, EV_DEFAULT, &options, why, sizeof why), REDLOCK_E_NODES);
+}
+
+CASE(test_spare_votes_that_a_refusal_stops)
+{
     struct user user;
     char nodes[sizeof cluster.nodes + 40];
     redlock_options options = REDLOCK_OPTIONS_INIT;
@@ -200,9 +193,8 @@ static void test_spare_votes_that_a_refusal_stops(void **state)
     assert_int_equal(redlock_quorum(5, 2), 4);
 }
 
-static void test_bad_numbers(void **state)
+CASE(test_bad_numbers)
 {
-    (void)state;
 #define REFUSE(field, value, says)                                                                 \
     do {                                                                                           \
         redlock_options options = REDLOCK_OPTIONS_INIT;                                            \
@@ -255,9 +247,8 @@ static void refuse_terms(struct user *user, const redlock_lease_options *terms, 
     assert_says(redlock_last_error(user->client), says);
 }
 
-static void test_tokens_told(void **state)
+CASE(test_tokens_told)
 {
-    (void)state;
     static const int wrong[] = {-1, REDLOCK_TOKENS_TOLD_MAX + 1, INT32_MAX};
     redlock_options options = REDLOCK_OPTIONS_INIT;
     options.nodes = "redis://127.0.0.1:1";
@@ -267,9 +258,8 @@ static void test_tokens_told(void **state)
     }
 }
 
-static void test_bad_ttls(void **state)
+CASE(test_bad_ttls)
 {
-    (void)state;
     struct user user;
     user_open(&user, &cluster, NULL);
     static const int64_t ttls[] = {0, -1, INT64_MIN, 1, 2, 30001, INT64_MAX, INT64_MAX / 1000};
@@ -296,9 +286,8 @@ static void test_bad_ttls(void **state)
 }
 
 /* It is for threads: a program with callbacks has no outer call to come from. */
-static void test_reentrant_is_for_threads(void **state)
+CASE(test_reentrant_is_for_threads)
 {
-    (void)state;
     struct user user;
     struct take take;
     redlock_name name = {.bytes = "never", .length = 5};
@@ -317,9 +306,8 @@ static void test_reentrant_is_for_threads(void **state)
     user_close_clean(&user, &cluster);
 }
 
-static void test_who_looks_only(void **state)
+CASE(test_who_looks_only)
 {
-    (void)state;
     struct user user;
     struct take take;
     redlock_options options = REDLOCK_OPTIONS_INIT;
@@ -341,9 +329,8 @@ static void test_who_looks_only(void **state)
 }
 
 /* Huge waits and holds are as good as for ever; a bad extend leaves the lease alone. */
-static void test_extremes_that_work(void **state)
+CASE(test_extremes_that_work)
 {
-    (void)state;
     struct user user;
     struct take take;
     user_open(&user, &cluster, NULL);
@@ -363,9 +350,8 @@ static void test_extremes_that_work(void **state)
 }
 
 /* A program that was compiled with an older, shorter header. */
-static void test_older_headers(void **state)
+CASE(test_older_headers)
 {
-    (void)state;
     struct user user;
     struct take take;
     struct {
@@ -401,21 +387,5 @@ static void forget_nodes(void)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bad_lists),
-        cmocka_unit_test(test_secrets_stay_secret),
-        cmocka_unit_test(test_too_many_and_huge_lists),
-        cmocka_unit_test(test_numbers_of_masters),
-        cmocka_unit_test(test_list_from_a_file),
-        cmocka_unit_test(test_no_descriptor_for_the_file),
-        cmocka_unit_test(test_spare_votes_that_a_refusal_stops),
-        cmocka_unit_test(test_bad_numbers),
-        cmocka_unit_test(test_tokens_told),
-        cmocka_unit_test(test_bad_ttls),
-        cmocka_unit_test(test_reentrant_is_for_threads),
-        cmocka_unit_test(test_who_looks_only),
-        cmocka_unit_test(test_extremes_that_work),
-        cmocka_unit_test(test_older_headers),
-    };
-    return RUN_WITH(tests, .masters = 4, .begun = forget_nodes);
+    return RUN_WITH(.masters = 4, .begun = forget_nodes);
 }

@@ -56,10 +56,11 @@ static int64_t told_at(const struct take *take)
     return take->told[REDLOCK_ACQUIRED].at_us;
 }
 
+#define WITH_BOTH(name) CASE_WITH(name, pair_join, leave_both)
+
 /* RELEASED comes at once; a waiter of another client, and one of ours, come in when it is over. */
-static void test_nobody_else_comes_in_sooner(void **state)
+WITH_BOTH(test_nobody_else_comes_in_sooner)
 {
-    (void)state;
     struct take first, second, other;
     redlock_lease_options terms = terms_of(0, REDLOCK_FOREVER);
     lock(&first, AT_LEAST);
@@ -76,9 +77,8 @@ static void test_nobody_else_comes_in_sooner(void **state)
     assert_code(take_release(next == &second ? &other : &second), REDLOCK_OK);
 }
 
-static void test_the_masters_keep_the_rest(void **state)
+WITH_BOTH(test_the_masters_keep_the_rest)
 {
-    (void)state;
     struct take first;
     lock(&first, AT_LEAST);
     assert_code(redlock_release(first.lease), REDLOCK_OK);
@@ -92,9 +92,8 @@ static void test_the_masters_keep_the_rest(void **state)
 }
 
 /* What was held for longer is given back at once. */
-static void test_a_longer_hold(void **state)
+WITH_BOTH(test_a_longer_hold)
 {
-    (void)state;
     struct take first, next;
     lock(&first, 1);
     AWAIT(&ours, now_us() > told_at(&first) + 1000);
@@ -106,9 +105,8 @@ static void test_a_longer_hold(void **state)
     assert_code(take_release(&next), REDLOCK_OK);
 }
 
-static void test_too_few_masters(void **state)
+WITH_BOTH(test_too_few_masters)
 {
-    (void)state;
     struct take first;
     lock(&first, AT_LEAST);
     cluster_do(&cluster, "pause 1 2 3");
@@ -116,9 +114,8 @@ static void test_too_few_masters(void **state)
     cluster_do(&cluster, "resume 1 2 3");
 }
 
-static void test_gone_from_a_quorum(void **state)
+WITH_BOTH(test_gone_from_a_quorum)
 {
-    (void)state;
     struct take first;
     lock(&first, AT_LEAST);
     AWAIT(&ours, user_is_quiet(&ours));
@@ -128,9 +125,8 @@ static void test_gone_from_a_quorum(void **state)
 }
 
 /* The renewal takes them again, but another holder may have had them. */
-static void test_deleted_on_a_quorum(void **state)
+WITH_BOTH(test_deleted_on_a_quorum)
 {
-    (void)state;
     struct take first;
     lock(&first, AT_LEAST);
     AWAIT(&ours, user_is_quiet(&ours));
@@ -143,18 +139,16 @@ static void test_deleted_on_a_quorum(void **state)
     take_free(&first);
 }
 
-static void test_freed(void **state)
+WITH_BOTH(test_freed)
 {
-    (void)state;
     struct take first;
     lock(&first, AT_LEAST);
     take_free(&first);
     AWAIT(&ours, left_on_quorum() > TTL);
 }
 
-static void test_closed(void **state)
+WITH_BOTH(test_closed)
 {
-    (void)state;
     struct user user;
     struct take first;
     redlock_lease_options terms = terms_of(AT_LEAST, 0);
@@ -166,9 +160,8 @@ static void test_closed(void **state)
 }
 
 /* A writer stays out, another reader comes in beside it. */
-static void test_shared(void **state)
+WITH_BOTH(test_shared)
 {
-    (void)state;
     struct take reader, other, writer;
     redlock_lease_options terms = terms_of(AT_LEAST, 0), write = terms_of(0, 0);
     terms.shared = true;
@@ -184,9 +177,8 @@ static void test_shared(void **state)
 }
 
 /* The longest ttl that leases of this client may have is the longest time, too. */
-static void test_options(void **state)
+WITH_BOTH(test_options)
 {
-    (void)state;
     static const int64_t wrong[] = {-1, INT64_MIN, 30001, INT64_MAX};
     struct take take;
     for (unsigned i = 0; i < COUNT(wrong); i++) {
@@ -201,21 +193,7 @@ static void test_options(void **state)
     assert_true(left_on_quorum() > 25000);
 }
 
-#define WITH_BOTH(test) cmocka_unit_test_setup_teardown(test, pair_join, leave_both)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        WITH_BOTH(test_nobody_else_comes_in_sooner),
-        WITH_BOTH(test_the_masters_keep_the_rest),
-        WITH_BOTH(test_a_longer_hold),
-        WITH_BOTH(test_too_few_masters),
-        WITH_BOTH(test_gone_from_a_quorum),
-        WITH_BOTH(test_deleted_on_a_quorum),
-        WITH_BOTH(test_freed),
-        WITH_BOTH(test_closed),
-        WITH_BOTH(test_shared),
-        WITH_BOTH(test_options),
-    };
-    return RUN_WITH(tests, .masters = MASTERS);
+    return RUN_WITH(.masters = MASTERS);
 }

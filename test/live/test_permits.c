@@ -87,9 +87,10 @@ static unsigned slots_of(const struct take *takes, unsigned count)
 
 /* ---- Slots ---- */
 
-static void each_has_a_slot_of_its_own(void **state)
+#define WITH_ALL(name) CASE_WITH(name, join_all, leave_all)
+
+WITH_ALL(each_has_a_slot_of_its_own)
 {
-    (void)state;
     struct take takes[4], fifth;
     redlock_lease_options terms = permits(4, 0);
     for (unsigned i = 0; i < 4; i++)
@@ -109,9 +110,8 @@ static void each_has_a_slot_of_its_own(void **state)
     assert_int_equal(redlock_slot(NULL), -1);
 }
 
-static void fences_of_a_slot_grow(void **state)
+WITH_ALL(fences_of_a_slot_grow)
 {
-    (void)state;
     int64_t last[2] = {0, 0};
     redlock_lease_options terms = permits(2, 0);
     terms.fence = true;
@@ -127,9 +127,8 @@ static void fences_of_a_slot_grow(void **state)
 
 /* ---- Waiting ---- */
 
-static void all_of_one_client_are_served(void **state)
+WITH_ALL(all_of_one_client_are_served)
 {
-    (void)state;
     struct take takes[MANY];
     uint64_t here = stats_of(&ours).handoffs_here;
     for (unsigned i = 0; i < MANY; i++)
@@ -149,9 +148,8 @@ static void all_of_one_client_are_served(void **state)
 }
 
 /* It stands in line for another slot: long before it would ask again it is told of the free one. */
-static void a_hint_is_followed(void **state)
+WITH_ALL(a_hint_is_followed)
 {
-    (void)state;
     struct take a, b, waiter;
     lock(&a, &ours, 2);
     lock(&b, &ours, 2);
@@ -191,9 +189,8 @@ static void release_both(struct take *held)
     assert_code(take_release(&held[1]), REDLOCK_OK);
 }
 
-static void who_came_first_is_served_first(void **state)
+WITH_ALL(who_came_first_is_served_first)
 {
-    (void)state;
     struct take held[2], first, later;
     stand_twice(held, &first, &later);
     unsigned both = length_of_queue(0, redlock_slot(held[1].lease)) == 2;
@@ -206,9 +203,8 @@ static void who_came_first_is_served_first(void **state)
     assert_code(take_release(&later), REDLOCK_OK);
 }
 
-static void a_freed_waiter_leaves_nothing(void **state)
+WITH_ALL(a_freed_waiter_leaves_nothing)
 {
-    (void)state;
     struct take held[2], first, later;
     stand_twice(held, &first, &later);
     take_free(&first);
@@ -217,9 +213,8 @@ static void a_freed_waiter_leaves_nothing(void **state)
     release_both(held);
 }
 
-static void a_cancelled_waiter_leaves_nothing(void **state)
+WITH_ALL(a_cancelled_waiter_leaves_nothing)
 {
-    (void)state;
     struct take held[2], first, later;
     stand_twice(held, &first, &later);
     assert_code(redlock_release(first.lease), REDLOCK_OK);
@@ -232,9 +227,8 @@ static void a_cancelled_waiter_leaves_nothing(void **state)
     release_both(held);
 }
 
-static void a_closed_client_leaves_nothing(void **state)
+WITH_ALL(a_closed_client_leaves_nothing)
 {
-    (void)state;
     struct take held[2], first, later;
     stand_twice(held, &first, &later);
     assert_int_equal(user_end(&theirs, 10000), 0);
@@ -246,9 +240,8 @@ static void a_closed_client_leaves_nothing(void **state)
 }
 
 /* One waiter is told of each slot that is released before it has come to stand there. */
-static void many_hints_at_once_are_no_flood(void **state)
+WITH_ALL(many_hints_at_once_are_no_flood)
 {
-    (void)state;
     static struct take held[CROWD];
     struct take waiter, *last = NULL;
     for (unsigned i = 0; i < CROWD; i++)
@@ -272,9 +265,8 @@ static void many_hints_at_once_are_no_flood(void **state)
 
 /* ---- Masters ---- */
 
-static void what_a_master_forgot_is_held_all_the_same(void **state)
+WITH_ALL(what_a_master_forgot_is_held_all_the_same)
 {
-    (void)state;
     struct take held, other;
     redlock_lease_options terms = permits(1, 0);
     lock(&held, &ours, 1);
@@ -285,9 +277,8 @@ static void what_a_master_forgot_is_held_all_the_same(void **state)
     assert_code(take_release(&held), REDLOCK_OK);
 }
 
-static void a_foreign_key_is_left_to_its_owner(void **state)
+WITH_ALL(a_foreign_key_is_left_to_its_owner)
 {
-    (void)state;
     struct take held, waiter;
     for (unsigned i = 0; i < MASTERS; i++)
         cluster_tell(&cluster, i, "SET redlock:permit:1:pool foreign");
@@ -309,9 +300,8 @@ static void a_foreign_key_is_left_to_its_owner(void **state)
 /* ---- Holders ---- */
 
 /* As if its process were stopped: nothing of it runs, and its connections stay. */
-static void a_frozen_holder_is_passed(void **state)
+WITH_ALL(a_frozen_holder_is_passed)
 {
-    (void)state;
     struct user frozen;
     struct take held, waiter;
     redlock_lease_options terms = permits(1, REDLOCK_FOREVER);
@@ -331,9 +321,8 @@ static void a_frozen_holder_is_passed(void **state)
     assert_code(take_release(&waiter), REDLOCK_OK);
 }
 
-static void a_slot_is_known_to_the_end(void **state)
+WITH_ALL(a_slot_is_known_to_the_end)
 {
-    (void)state;
     struct take held, waiter;
     lock(&held, &ours, 1);
     wait_for(&waiter, &theirs, 1);
@@ -360,9 +349,8 @@ static void refused(const redlock_name *names, size_t count, const redlock_lease
     assert_null(lease);
 }
 
-static void what_cannot_be_is_refused(void **state)
+WITH_ALL(what_cannot_be_is_refused)
 {
-    (void)state;
     char long_name[REDLOCK_NAME_MAX];
     memset(long_name, 'n', sizeof long_name);
     static const redlock_name two[] = {{"pool", 4, false}, {"other", 5, false}};
@@ -389,25 +377,7 @@ static void what_cannot_be_is_refused(void **state)
     assert_code(take_release(&held), REDLOCK_OK);
 }
 
-#define WITH_ALL(test) cmocka_unit_test_setup_teardown(test, join_all, leave_all)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        WITH_ALL(each_has_a_slot_of_its_own),
-        WITH_ALL(fences_of_a_slot_grow),
-        WITH_ALL(all_of_one_client_are_served),
-        WITH_ALL(a_hint_is_followed),
-        WITH_ALL(who_came_first_is_served_first),
-        WITH_ALL(a_freed_waiter_leaves_nothing),
-        WITH_ALL(a_cancelled_waiter_leaves_nothing),
-        WITH_ALL(a_closed_client_leaves_nothing),
-        WITH_ALL(many_hints_at_once_are_no_flood),
-        WITH_ALL(what_cannot_be_is_refused),
-        WITH_ALL(a_foreign_key_is_left_to_its_owner),
-        WITH_ALL(a_frozen_holder_is_passed),
-        WITH_ALL(a_slot_is_known_to_the_end),
-        WITH_ALL(what_a_master_forgot_is_held_all_the_same),
-    };
-    return RUN_WITH(tests, .masters = MASTERS);
+    return RUN_WITH(.masters = MASTERS);
 }

@@ -177,9 +177,8 @@ static void play(redlock_event_kind kind, enum deed deed)
     assert_int_equal(cluster_keys(&cluster), 0);
 }
 
-static void test_anything_in_callbacks(void **state)
+CASE(test_anything_in_callbacks)
 {
-    (void)state;
     for (int kind = 0; kind < KINDS; kind++)
         for (int deed = 0; deed < DEEDS; deed++)
             play((redlock_event_kind)kind, (enum deed)deed);
@@ -194,9 +193,8 @@ static void free_when_ready(redlock *client, redlock_code code, const char *text
     redlock_free(client);
 }
 
-static void test_free_when_ready(void **state)
+CASE(test_free_when_ready)
 {
-    (void)state;
     unsigned ready = 0;
     redlock *client;
     struct ev_loop *loop = ev_loop_new(0);
@@ -242,9 +240,8 @@ static unsigned count_states(const struct changes *changes, redlock_node_state s
     return count;
 }
 
-static void test_changes_of_nodes_are_told(void **state)
+CASE(test_changes_of_nodes_are_told)
 {
-    (void)state;
     redlock *client;
     struct changes changes = {0};
     struct ev_loop *loop = ev_loop_new(0);
@@ -305,9 +302,8 @@ static void free_when_logged(redlock_level level, const char *text, void *data)
 }
 
 /* A line comes where a master is lost, which is while its link is at work. */
-static void test_free_when_logged(void **state)
+CASE(test_free_when_logged)
 {
-    (void)state;
     struct user user = {.loop = ev_loop_new(0)};
     struct logged logged = {0};
     redlock_options options = REDLOCK_OPTIONS_INIT;
@@ -325,9 +321,8 @@ static void test_free_when_logged(void **state)
     ev_loop_destroy(user.loop);
 }
 
-static void test_loop_ends_by_itself(void **state)
+CASE(test_loop_ends_by_itself)
 {
-    (void)state;
     struct user user;
     struct take take;
     user_begin(&user, ev_loop_new(0), cluster.nodes, NULL);
@@ -346,9 +341,8 @@ static void test_loop_ends_by_itself(void **state)
     user_close_clean(&user, &cluster);
 }
 
-static void test_two_clients_on_one_loop(void **state)
+CASE(test_two_clients_on_one_loop)
 {
-    (void)state;
     struct user one, two;
     struct take first, second;
     struct ev_loop *loop = ev_loop_new(0);
@@ -367,9 +361,8 @@ static void test_two_clients_on_one_loop(void **state)
     user_close_clean(&two, &cluster);
 }
 
-static void test_names_are_looked_up(void **state)
+CASE(test_names_are_looked_up)
 {
-    (void)state;
     struct user user;
     struct take take;
     redlock_node node;
@@ -395,9 +388,8 @@ static void test_names_are_looked_up(void **state)
 }
 
 /* Requests are on their way to masters that die: errors of writing, never a signal. */
-static void test_no_sigpipe(void **state)
+CASE(test_no_sigpipe)
 {
-    (void)state;
     struct user user;
     struct take takes[50];
     redlock_lease_options terms = lease_terms(1000, 0);
@@ -435,9 +427,8 @@ static long script_calls(unsigned master)
 
 /* The releases of one iteration go in one command, and before its acquires, in whatever order
  * the calls come. */
-static void test_releases_go_together_and_first(void **state)
+CASE(test_releases_go_together_and_first)
 {
-    (void)state;
     struct user user;
     static struct take held[TOGETHER], wanted[TOGETHER];
     char name[16];
@@ -473,9 +464,8 @@ static void test_releases_go_together_and_first(void **state)
 
 /* A lease that is freed, or left, in the turn in which it was asked for something does no more for
  * that. */
-static void test_freed_at_once_it_asks_for_nothing(void **state)
+CASE(test_freed_at_once_it_asks_for_nothing)
 {
-    (void)state;
     struct user user;
     struct take held, wanted;
     user_open(&user, &cluster, NULL);
@@ -494,10 +484,9 @@ static void test_freed_at_once_it_asks_for_nothing(void **state)
 }
 
 /* Stopped for longer than a hang, it reads the answers that have come before it judges anybody. */
-static void test_answers_are_read_before_masters_are_judged(void **state)
+CASE(test_answers_are_read_before_masters_are_judged)
 {
     enum { TIMEOUT_MS = 100 };
-    (void)state;
     struct user user;
     struct take take;
     redlock_options options = REDLOCK_OPTIONS_INIT;
@@ -576,9 +565,8 @@ static void hold_up_begin(struct hold_up *hold_up, struct user *user)
 }
 
 /* More releases than one turn carries out, and a close. */
-static void test_closed_comes_after_all_releases(void **state)
+CASE(test_closed_comes_after_all_releases)
 {
-    (void)state;
     struct user user;
     struct releases releases = {0};
     struct hold_up hold_up;
@@ -603,19 +591,5 @@ static void test_closed_comes_after_all_releases(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_anything_in_callbacks),
-        cmocka_unit_test(test_free_when_ready),
-        cmocka_unit_test(test_changes_of_nodes_are_told),
-        cmocka_unit_test(test_free_when_logged),
-        cmocka_unit_test(test_loop_ends_by_itself),
-        cmocka_unit_test(test_two_clients_on_one_loop),
-        cmocka_unit_test(test_names_are_looked_up),
-        cmocka_unit_test(test_no_sigpipe),
-        cmocka_unit_test(test_releases_go_together_and_first),
-        cmocka_unit_test(test_freed_at_once_it_asks_for_nothing),
-        cmocka_unit_test(test_answers_are_read_before_masters_are_judged),
-        cmocka_unit_test(test_closed_comes_after_all_releases),
-    };
-    return RUN_WITH(tests, .masters = 5, .begun = count_pipes, .ending = no_pipe_broke);
+    return RUN_WITH(.masters = 5, .begun = count_pipes, .ending = no_pipe_broke);
 }

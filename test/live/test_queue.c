@@ -14,9 +14,10 @@
 
 /* ---- Order ---- */
 
-static void the_order_is_by_ticket_not_by_arrival(void **state)
+#define TEST(name) CASE_WITH(name, set_up, tear_down)
+
+TEST(the_order_is_by_ticket_not_by_arrival)
 {
-    (void)state;
     assert_int_equal(queue("x", "holder", 2000), ANSWER_YES);
     assert_told("holder");
     assert_int_equal(queue("x", "late", 2030), ANSWER_QUEUED);
@@ -40,7 +41,7 @@ static void the_order_is_by_ticket_not_by_arrival(void **state)
 
 /* A token of ours has 22 characters, of which the last is one of four, and a label behind a colon
  * or none. */
-static void a_holder_of_another_library_is_told(void **state)
+TEST(a_holder_of_another_library_is_told)
 {
     static const struct {
         const char *token;
@@ -50,7 +51,6 @@ static void a_holder_of_another_library_is_told(void **state)
         {"0123456789abcdefghij_Q", false},        {"0123456789abcdefghijQl", true},
         {"0123456789abcdefghij.Q", true},         {"f47ac10b58cc4372a5670e02b2c3d479", true},
         {"0Zg2Vb8nQ4mXs1kP7yLh3A==", true},       {"short", true}};
-    (void)state;
     for (unsigned i = 0; i < sizeof holders / sizeof holders[0]; i++) {
         cluster_tell(&cluster, 0, "SET x %s PX 5000", holders[i].token);
         assert_int_equal(queue("x", "waiter", 2000), ANSWER_QUEUED);
@@ -70,9 +70,8 @@ static void a_holder_of_another_library_is_told(void **state)
     assert_int_equal(release("x", "waiter"), ANSWER_YES);
 }
 
-static void a_name_that_is_waited_for_is_never_free(void **state)
+TEST(a_name_that_is_waited_for_is_never_free)
 {
-    (void)state;
     assert_int_equal(grant("x", "holder"), ANSWER_YES);
     assert_int_equal(queue_for("x", "waiter", 2000, 15000), ANSWER_QUEUED);
     assert_true(reply.queue.remaining_ms > 10000 && reply.queue.remaining_ms <= LIFE);
@@ -96,9 +95,8 @@ static void a_name_that_is_waited_for_is_never_free(void **state)
     assert_int_equal(cluster_keys(&cluster), 1);
 }
 
-static void the_dead_are_skipped(void **state)
+TEST(the_dead_are_skipped)
 {
-    (void)state;
     assert_int_equal(grant("x", "holder"), ANSWER_YES);
     assert_int_equal(queue_for("x", "dying", 2000, 1), ANSWER_QUEUED);
     assert_int_equal(queue("x", "alive", 2010), ANSWER_QUEUED);
@@ -117,9 +115,8 @@ static void put_dead(unsigned count)
 }
 
 /* A script takes out 256 of them: many would hold the master up. */
-static void the_dead_are_taken_out_some_at_a_time(void **state)
+TEST(the_dead_are_taken_out_some_at_a_time)
 {
-    (void)state;
     assert_int_equal(grant("x", "holder"), ANSWER_YES);
     put_dead(600);
     assert_int_equal(queue("x", "alive", 20001), ANSWER_QUEUED);
@@ -135,9 +132,8 @@ static void the_dead_are_taken_out_some_at_a_time(void **state)
     assert_told("alive");
 }
 
-static void a_name_that_ran_out_goes_to_the_first_who_asks_again(void **state)
+TEST(a_name_that_ran_out_goes_to_the_first_who_asks_again)
 {
-    (void)state;
     assert_int_equal(grant("x", "holder"), ANSWER_YES);
     assert_int_equal(queue("x", "second", 2010), ANSWER_QUEUED);
     assert_int_equal(queue("x", "first", 2000), ANSWER_QUEUED);
@@ -150,9 +146,8 @@ static void a_name_that_ran_out_goes_to_the_first_who_asks_again(void **state)
 
 /* ---- Grants ---- */
 
-static void a_grant_does_not_pass_those_who_wait(void **state)
+TEST(a_grant_does_not_pass_those_who_wait)
 {
-    (void)state;
     assert_int_equal(grant("x", "holder"), ANSWER_YES);
     assert_int_equal(queue("x", "waiter", 2000), ANSWER_QUEUED);
     TELL("DEL x");
@@ -163,9 +158,8 @@ static void a_grant_does_not_pass_those_who_wait(void **state)
     assert_heard(payload);
 }
 
-static void a_grant_does_not_pass_one_who_waits_for_more(void **state)
+TEST(a_grant_does_not_pass_one_who_waits_for_more)
 {
-    (void)state;
     assert_int_equal(grant("x", "holder"), ANSWER_YES);
     assert_int_equal(queue("y x", "waiter", 2000), ANSWER_QUEUED);
     assert_true(reply.queue.remaining_ms > 10000);
@@ -177,9 +171,8 @@ static void a_grant_does_not_pass_one_who_waits_for_more(void **state)
     assert_int_equal(grant("y", "barger"), ANSWER_YES);
 }
 
-static void a_grant_passes_the_dead(void **state)
+TEST(a_grant_passes_the_dead)
 {
-    (void)state;
     assert_int_equal(grant("x", "holder"), ANSWER_YES);
     assert_int_equal(queue_for("x", "dying", 2000, 1), ANSWER_QUEUED);
     await_death("dying");
@@ -188,9 +181,8 @@ static void a_grant_passes_the_dead(void **state)
     assert_holder("x", "next");
 }
 
-static void the_clock_moves_with_every_grant_and_refusal(void **state)
+TEST(the_clock_moves_with_every_grant_and_refusal)
 {
-    (void)state;
     assert_int_equal(grant("free", "plain"), ANSWER_YES);
     assert_true(reply.clock == 0 && read_clock() == 1000);
     assert_int_equal(grant_proposing("x", "holder", 1), ANSWER_YES);
@@ -213,9 +205,8 @@ static void the_clock_moves_with_every_grant_and_refusal(void **state)
     assert_told("other");
 }
 
-static void without_a_clock_nothing_is_handed_over(void **state)
+TEST(without_a_clock_nothing_is_handed_over)
 {
-    (void)state;
     assert_int_equal(grant("x", "holder"), ANSWER_YES);
     assert_int_equal(queue("x", "waiter", 2000), ANSWER_QUEUED);
     TELL("DEL redlock:clock");
@@ -230,9 +221,8 @@ static void without_a_clock_nothing_is_handed_over(void **state)
 
 /* ---- Several names ---- */
 
-static void several_names_go_all_or_none(void **state)
+TEST(several_names_go_all_or_none)
 {
-    (void)state;
     assert_int_equal(grant("x", "holds-x"), ANSWER_YES);
     assert_int_equal(grant("y", "holds-y"), ANSWER_YES);
     assert_int_equal(queue("y z", "first", 2000), ANSWER_QUEUED);
@@ -254,9 +244,8 @@ static void several_names_go_all_or_none(void **state)
     assert_int_equal(cluster_keys(&cluster), 0);
 }
 
-static void half_of_the_names_are_not_ours(void **state)
+TEST(half_of_the_names_are_not_ours)
 {
-    (void)state;
     assert_int_equal(queue("x y", "half", 2000), ANSWER_YES);
     assert_told("half");
     TELL("DEL y");
@@ -272,9 +261,8 @@ static void half_of_the_names_are_not_ours(void **state)
     assert_told("half");
 }
 
-static void names_of_any_bytes(void **state)
+TEST(names_of_any_bytes)
 {
-    (void)state;
     const struct slice odd[] = {{"\0\r\n$\xff\xfe", 6}, {"%s [x] \\ \"", 10}, {"\0", 1}};
     struct names *names = make_names(odd, 3);
     struct request holder = request_of(REQUEST_GRANT, names, "holder");
@@ -307,9 +295,8 @@ static void name_64(char list[LIST_SIZE], char letter)
             (size_t)snprintf(list + length, LIST_SIZE - length, "%s%c%u", i ? " " : "", letter, i);
 }
 
-static void sixty_four_names(void **state)
+TEST(sixty_four_names)
 {
-    (void)state;
     char list[LIST_SIZE];
     name_64(list, 'n');
     assert_int_equal(grant(list, "holder"), ANSWER_YES);
@@ -325,9 +312,8 @@ static void sixty_four_names(void **state)
 }
 
 /* More would hold the master up. */
-static void a_script_gives_sixty_four_names(void **state)
+TEST(a_script_gives_sixty_four_names)
 {
-    (void)state;
     char a[LIST_SIZE], b[LIST_SIZE];
     name_64(a, 'a');
     name_64(b, 'b');
@@ -343,9 +329,8 @@ static void a_script_gives_sixty_four_names(void **state)
 
 /* ---- Asking again ---- */
 
-static void it_is_ours_but_somebody_is_ahead(void **state)
+TEST(it_is_ours_but_somebody_is_ahead)
 {
-    (void)state;
     assert_int_equal(queue("x", "b", 2010), ANSWER_YES);
     assert_told("b");
     assert_int_equal(queue("x", "behind", 2020), ANSWER_QUEUED);
@@ -360,9 +345,8 @@ static void it_is_ours_but_somebody_is_ahead(void **state)
     assert_int_equal(queue("x", "b", 2010), ANSWER_YES);
 }
 
-static void asking_again_prolongs_and_never_shortens(void **state)
+TEST(asking_again_prolongs_and_never_shortens)
 {
-    (void)state;
     assert_int_equal(queue_for("x y", "holder", 2000, 5000), ANSWER_YES);
     assert_told("holder");
     assert_int_equal(queue_for("x y", "holder", 2000, 20000), ANSWER_YES);
@@ -379,9 +363,8 @@ static void asking_again_prolongs_and_never_shortens(void **state)
     assert_true(ASK_COUNT("PTTL redlock:queue:x") > 30000);
 }
 
-static void who_has_it_is_told_as_far_as_it_is_known(void **state)
+TEST(who_has_it_is_told_as_far_as_it_is_known)
 {
-    (void)state;
     TELL("SET x for-ever");
     assert_int_equal(queue("x", "waiter", 2000), ANSWER_QUEUED);
     assert_int_equal(reply.queue.remaining_ms, -2);
@@ -393,9 +376,8 @@ static void who_has_it_is_told_as_far_as_it_is_known(void **state)
 
 /* ---- Leaving ---- */
 
-static void a_waiter_that_leaves_is_not_given_anything(void **state)
+TEST(a_waiter_that_leaves_is_not_given_anything)
 {
-    (void)state;
     assert_int_equal(grant("x", "holder"), ANSWER_YES);
     assert_int_equal(queue("y x", "leaver", 2000), ANSWER_QUEUED);
     assert_int_equal(queue("y", "behind", 2010), ANSWER_QUEUED);
@@ -411,9 +393,8 @@ static void a_waiter_that_leaves_is_not_given_anything(void **state)
 }
 
 /* Keys of another program where those of a waiter would be. */
-static void what_is_no_waiter_stops_no_release(void **state)
+TEST(what_is_no_waiter_stops_no_release)
 {
-    (void)state;
     static const char *const made[] = {
         "SET redlock:queue:x text",           "SET redlock:waiter:w text",
         "SET redlock:waiter:w \xc1",          "SET redlock:waiter:w \x91\xa1x",
@@ -431,9 +412,8 @@ static void what_is_no_waiter_stops_no_release(void **state)
     }
 }
 
-static void nothing_is_left_behind(void **state)
+TEST(nothing_is_left_behind)
 {
-    (void)state;
     assert_int_equal(queue_for("x y", "a", 2000, 40), ANSWER_YES);
     assert_told("a");
     AWAIT_IT(ASK_COUNT("DBSIZE") == 1);
@@ -451,9 +431,8 @@ static void nothing_is_left_behind(void **state)
 
 /* ---- Several in one command ---- */
 
-static void releases_of_several_leases_hand_over_each(void **state)
+TEST(releases_of_several_leases_hand_over_each)
 {
-    (void)state;
     static const char *const list[] = {"x", "y", "z", "x", "y"};
     static const char *const tokens[] = {"holds-x", "holds-y", "nobody", "gets-x", "leaves-y"};
     static const enum answer answers[] = {ANSWER_YES, ANSWER_YES, ANSWER_ABSENT, ANSWER_YES,
@@ -484,9 +463,8 @@ static void releases_of_several_leases_hand_over_each(void **state)
 }
 
 /* Each request as if it had come alone, after those before it. */
-static void several_grants_in_one(void **state)
+TEST(several_grants_in_one)
 {
-    (void)state;
     static const struct {
         const char *name, *token;
         usec proposal;
@@ -534,9 +512,8 @@ static void several_grants_in_one(void **state)
 }
 
 /* No proposal counts beyond TIME by more than the window. */
-static void several_grants_are_cut_alike(void **state)
+TEST(several_grants_are_cut_alike)
 {
-    (void)state;
     struct names *names[] = {split("x"), split("y")};
     struct request requests[2];
     for (unsigned i = 0; i < 2; i++) {
@@ -555,9 +532,8 @@ static void several_grants_are_cut_alike(void **state)
 
 /* ---- Masters that forbid something ---- */
 
-static void who_may_not_publish_hands_over_all_the_same(void **state)
+TEST(who_may_not_publish_hands_over_all_the_same)
 {
-    (void)state;
     assert_int_equal(grant("x", "holder"), ANSWER_YES);
     assert_int_equal(queue("x", "waiter", 2000), ANSWER_QUEUED);
     become("~* resetchannels");
@@ -566,9 +542,8 @@ static void who_may_not_publish_hands_over_all_the_same(void **state)
     become_anybody();
 }
 
-static void who_may_not_see_the_queues_gives_back_all_the_same(void **state)
+TEST(who_may_not_see_the_queues_gives_back_all_the_same)
 {
-    (void)state;
     assert_int_equal(grant("x", "holder"), ANSWER_YES);
     assert_int_equal(queue("x", "waiter", 2000), ANSWER_QUEUED);
     become("~redlock:clock ~x");
@@ -609,9 +584,8 @@ static void no_fences_with(const char *rights)
 }
 
 /* It leaves no key behind, unless it may not delete it either. */
-static void who_may_not_move_the_clock_gets_no_fence(void **state)
+TEST(who_may_not_move_the_clock_gets_no_fence)
 {
-    (void)state;
     no_fences_with("~* &* -hset");
     assert_holder("y", NULL);
     assert_holder("more", NULL);
@@ -619,9 +593,8 @@ static void who_may_not_move_the_clock_gets_no_fence(void **state)
     no_fences_with("~* &* -hset -del");
 }
 
-static void who_may_not_give_all_names_gives_none(void **state)
+TEST(who_may_not_give_all_names_gives_none)
 {
-    (void)state;
     assert_int_equal(grant("x", "holder"), ANSWER_YES);
     assert_int_equal(queue("x y", "waiter", 2000), ANSWER_QUEUED);
     become("~redlock:* ~x");
@@ -633,9 +606,8 @@ static void who_may_not_give_all_names_gives_none(void **state)
     assert_told("waiter");
 }
 
-static void a_full_master_still_hands_over(void **state)
+TEST(a_full_master_still_hands_over)
 {
-    (void)state;
     assert_int_equal(grant("x", "holder"), ANSWER_YES);
     assert_int_equal(queue("x", "waiter", 2000), ANSWER_QUEUED);
     assert_int_equal(queue("x", "next", 2010), ANSWER_QUEUED);
@@ -653,9 +625,8 @@ static void a_full_master_still_hands_over(void **state)
 }
 
 /* It has nothing of the token: the script deletes nothing that would let it set the mark. */
-static void a_full_master_marks_what_was_given_back(void **state)
+TEST(a_full_master_marks_what_was_given_back)
 {
-    (void)state;
     struct request request = request_of(REQUEST_RELEASE, NULL, "given");
     request.ttl_ms = LIFE;
     TELL("CONFIG SET maxmemory 1");
@@ -693,9 +664,8 @@ static void run_until(struct ev_loop *loop, const unsigned *count, unsigned want
     }
 }
 
-static void a_listener_hears_what_a_master_hands_over(void **state)
+TEST(a_listener_hears_what_a_master_hands_over)
 {
-    (void)state;
     struct ev_loop *loop = ev_loop_new(EVFLAG_AUTO);
     char name[] = "listener", why[200];
     struct address address;
@@ -729,40 +699,5 @@ static void a_listener_hears_what_a_master_hands_over(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(the_order_is_by_ticket_not_by_arrival),
-        TEST(a_holder_of_another_library_is_told),
-        TEST(a_name_that_is_waited_for_is_never_free),
-        TEST(the_dead_are_skipped),
-        TEST(the_dead_are_taken_out_some_at_a_time),
-        TEST(a_name_that_ran_out_goes_to_the_first_who_asks_again),
-        TEST(a_grant_does_not_pass_those_who_wait),
-        TEST(a_grant_does_not_pass_one_who_waits_for_more),
-        TEST(a_grant_passes_the_dead),
-        TEST(the_clock_moves_with_every_grant_and_refusal),
-        TEST(without_a_clock_nothing_is_handed_over),
-        TEST(several_names_go_all_or_none),
-        TEST(half_of_the_names_are_not_ours),
-        TEST(names_of_any_bytes),
-        TEST(sixty_four_names),
-        TEST(a_script_gives_sixty_four_names),
-        TEST(it_is_ours_but_somebody_is_ahead),
-        TEST(asking_again_prolongs_and_never_shortens),
-        TEST(who_has_it_is_told_as_far_as_it_is_known),
-        TEST(a_waiter_that_leaves_is_not_given_anything),
-        TEST(what_is_no_waiter_stops_no_release),
-        TEST(nothing_is_left_behind),
-        TEST(releases_of_several_leases_hand_over_each),
-        TEST(several_grants_in_one),
-        TEST(several_grants_are_cut_alike),
-        TEST(who_may_not_publish_hands_over_all_the_same),
-        TEST(who_may_not_see_the_queues_gives_back_all_the_same),
-        TEST(who_may_not_move_the_clock_gets_no_fence),
-        TEST(who_may_not_give_all_names_gives_none),
-        TEST(a_full_master_still_hands_over),
-        TEST(a_full_master_marks_what_was_given_back),
-        TEST(a_listener_hears_what_a_master_hands_over),
-    };
-    return RUN_WITH(tests, .masters = 1);
+    return RUN_WITH(.masters = 1);
 }

@@ -163,27 +163,23 @@ static void race_all(unsigned how)
     user_close_clean(&user, &cluster);
 }
 
-static void test_cancelled(void **state)
+CASE(test_cancelled)
 {
-    (void)state;
     race_all(0);
 }
 
-static void test_cancelled_while_connections_break(void **state)
+CASE(test_cancelled_while_connections_break)
 {
-    (void)state;
     race_all(1);
 }
 
-static void test_cancelled_while_masters_stall(void **state)
+CASE(test_cancelled_while_masters_stall)
 {
-    (void)state;
     race_all(2);
 }
 
-static void test_cancelled_while_scripts_vanish(void **state)
+CASE(test_cancelled_while_scripts_vanish)
 {
-    (void)state;
     race_all(3);
 }
 
@@ -265,18 +261,16 @@ static void close_in_mid_round(unsigned how)
     ev_run(loop, 0);
 }
 
-static void test_closed_in_mid_round(void **state)
+CASE(test_closed_in_mid_round)
 {
-    (void)state;
     loop = ev_loop_new(0);
     for (unsigned i = 0; i < RACES; i += AT_ONCE)
         close_in_mid_round(0);
     ev_loop_destroy(loop);
 }
 
-static void test_closed_while_connections_break(void **state)
+CASE(test_closed_while_connections_break)
 {
-    (void)state;
     loop = ev_loop_new(0);
     for (unsigned i = 0; i < RACES / 2; i += AT_ONCE)
         close_in_mid_round(1);
@@ -285,13 +279,5 @@ static void test_closed_while_connections_break(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cancelled),
-        cmocka_unit_test(test_cancelled_while_connections_break),
-        cmocka_unit_test(test_cancelled_while_masters_stall),
-        cmocka_unit_test(test_cancelled_while_scripts_vanish),
-        cmocka_unit_test(test_closed_in_mid_round),
-        cmocka_unit_test(test_closed_while_connections_break),
-    };
-    return RUN_WITH(tests, .masters = 5, .begun = seed);
+    return RUN_WITH(.masters = 5, .begun = seed);
 }

@@ -96,9 +96,8 @@ static void crowd_release(struct user *user)
 }
 
 /* One script hands over to 64; the others come in with what the next scripts find. */
-static void two_hundred_come_in_soon_behind_a_writer(void **state)
+CASE(two_hundred_come_in_soon_behind_a_writer)
 {
-    (void)state;
     struct take writer;
     struct user users[CLIENTS];
     struct ev_loop *loop = ev_loop_new(0);
@@ -124,9 +123,8 @@ static void two_hundred_come_in_soon_behind_a_writer(void **state)
     assert_int_equal(cluster_keys(&cluster), 0);
 }
 
-static void ten_thousand_readers_of_one_client(void **state)
+CASE(ten_thousand_readers_of_one_client)
 {
-    (void)state;
     struct take seen;
     redlock_lease_options terms = reading(20000, 0);
     int64_t since = now_us();
@@ -183,9 +181,8 @@ static void leave_to_others(char token[200], struct user *user, bool shared)
     AWAIT(user, cluster_holders(&cluster, "name", shared ? REDLOCK_READERS : token) == MASTERS);
 }
 
-static void a_reader_is_attached_as_a_reader(void **state)
+CASE(a_reader_is_attached_as_a_reader)
 {
-    (void)state;
     struct take take;
     char token[200];
     leave_to_others(token, &user, true);
@@ -203,9 +200,8 @@ static void a_reader_is_attached_as_a_reader(void **state)
 }
 
 /* As a handover by an older client may leave a reader, too: it has the name alone. */
-static void a_writer_that_is_attached_as_a_reader_stays_alone(void **state)
+CASE(a_writer_that_is_attached_as_a_reader_stays_alone)
 {
-    (void)state;
     struct take take, other;
     char token[200];
     redlock_lease_options terms = reading(TTL, 0);
@@ -219,9 +215,8 @@ static void a_writer_that_is_attached_as_a_reader_stays_alone(void **state)
     AWAIT(&user, cluster_keys(&cluster) == 0);
 }
 
-static void a_release_by_token_needs_no_mode(void **state)
+CASE(a_release_by_token_needs_no_mode)
 {
-    (void)state;
     char token[200];
     for (unsigned i = 0; i < 4; i++) {
         leave_to_others(token, &user, i & 1);
@@ -231,9 +226,8 @@ static void a_release_by_token_needs_no_mode(void **state)
     }
 }
 
-static void the_marker_is_nobodys_token(void **state)
+CASE(the_marker_is_nobodys_token)
 {
-    (void)state;
     struct take reader, take;
     const redlock_name name = {.bytes = "name", .length = 4, .shared = true};
     read_it(&reader, &user);
@@ -251,9 +245,8 @@ static void the_marker_is_nobodys_token(void **state)
 
 /* ---- Keys that somebody else has changed ---- */
 
-static void a_list_under_the_name_is_no_lock(void **state)
+CASE(a_list_under_the_name_is_no_lock)
 {
-    (void)state;
     struct take take;
     redlock_lease_options terms = reading(TTL, 0);
     tell_each(QUORUM, "RPUSH name element");
@@ -272,9 +265,8 @@ static void a_list_under_the_name_is_no_lock(void **state)
 }
 
 /* On a minority, which both take again with their next renewals. */
-static void readers_survive_that_a_key_is_deleted(void **state)
+CASE(readers_survive_that_a_key_is_deleted)
 {
-    (void)state;
     static const char *const deletions[] = {"DEL redlock:holders:name", "DEL name",
                                             "DEL name redlock:holders:name"};
     struct take one, two;
@@ -294,9 +286,8 @@ static void readers_survive_that_a_key_is_deleted(void **state)
 }
 
 /* As a lock that is deleted by hand on a quorum: each finds out with its next renewal. */
-static void readers_that_a_quorum_forgot_are_lost(void **state)
+CASE(readers_that_a_quorum_forgot_are_lost)
 {
-    (void)state;
     struct take one, two, writer;
     redlock_lease_options terms = lease_terms(TTL, REDLOCK_FOREVER);
     read_it(&one, &user);
@@ -314,9 +305,8 @@ static void readers_that_a_quorum_forgot_are_lost(void **state)
     AWAIT(&user, cluster_keys(&cluster) == 0);
 }
 
-static void a_thief_ends_the_leases_of_readers(void **state)
+CASE(a_thief_ends_the_leases_of_readers)
 {
-    (void)state;
     struct take take;
     read_it(&take, &user);
     AWAIT(&user, masters_with(1) == MASTERS);
@@ -333,9 +323,8 @@ static void a_thief_ends_the_leases_of_readers(void **state)
 /* ---- A reader that stands still ---- */
 
 /* Its loop does not run. */
-static void a_frozen_reader_ends_before_a_writer_comes_in(void **state)
+CASE(a_frozen_reader_ends_before_a_writer_comes_in)
 {
-    (void)state;
     struct user frozen;
     struct take reader, lively, writer, late;
     redlock_lease_options terms = lease_terms(TTL, 10000);
@@ -395,9 +384,8 @@ static void end_in_scene(struct user *user, struct take *writer)
 }
 
 /* Two of three forget the reader: they let nobody in until its lease has ended. */
-static void masters_that_go_back_to_before_a_reader_came(void **state)
+SCENE(masters_that_go_back_to_before_a_reader_came, .masters = 3, .max_ttl_ms = LONG_TTL)
 {
-    (void)state;
     struct user user;
     struct take reader, writer;
     redlock_lease_options terms = lease_terms(LONG_TTL, REDLOCK_FOREVER);
@@ -414,9 +402,8 @@ static void masters_that_go_back_to_before_a_reader_came(void **state)
 }
 
 /* Two of three remember a reader that has left: it keeps nobody out for longer than its lease. */
-static void masters_that_go_back_to_before_a_reader_left(void **state)
+SCENE(masters_that_go_back_to_before_a_reader_left, .masters = 3, .max_ttl_ms = LONG_TTL)
 {
-    (void)state;
     struct user user;
     struct take reader, writer;
     redlock_lease_options terms = lease_terms(LONG_TTL, REDLOCK_FOREVER);
@@ -434,23 +421,6 @@ static void masters_that_go_back_to_before_a_reader_left(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_reader_is_attached_as_a_reader),
-        cmocka_unit_test(a_writer_that_is_attached_as_a_reader_stays_alone),
-        cmocka_unit_test(a_release_by_token_needs_no_mode),
-        cmocka_unit_test(the_marker_is_nobodys_token),
-        cmocka_unit_test(a_list_under_the_name_is_no_lock),
-        cmocka_unit_test(readers_survive_that_a_key_is_deleted),
-        cmocka_unit_test(readers_that_a_quorum_forgot_are_lost),
-        cmocka_unit_test(a_thief_ends_the_leases_of_readers),
-        cmocka_unit_test(a_frozen_reader_ends_before_a_writer_comes_in),
-        cmocka_unit_test(ten_thousand_readers_of_one_client),
-        cmocka_unit_test(two_hundred_come_in_soon_behind_a_writer),
-    };
-    const struct CMUnitTest scenes[] = {
-        SCENE(masters_that_go_back_to_before_a_reader_came, .masters = 3, .max_ttl_ms = LONG_TTL),
-        SCENE(masters_that_go_back_to_before_a_reader_left, .masters = 3, .max_ttl_ms = LONG_TTL),
-    };
-    int failed = RUN_WITH(tests, .masters = MASTERS, .has_user = true);
-    return RUN_SCENES(scenes) || failed;
+    int failed = RUN_WITH(.masters = MASTERS, .has_user = true);
+    return RUN_SCENES() || failed;
 }

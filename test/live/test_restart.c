@@ -80,9 +80,8 @@ static void hold_everywhere(struct user *user, struct take *held)
     hold_everywhere_for(user, held, TTL);
 }
 
-static void test_two_restart_empty(void **state)
+CASE(test_two_restart_empty)
 {
-    (void)state;
     struct user user, newcomer, trusting;
     struct take held, other;
     redlock_lease_options terms = lease_terms(TTL, 0);
@@ -146,9 +145,8 @@ static void assert_names_the_restarted(const struct told *told)
 }
 
 /* They say that the name is free, as they have forgotten it: that is not why the lease ends. */
-static void test_two_restart_and_a_third_dies(void **state)
+CASE(test_two_restart_and_a_third_dies)
 {
-    (void)state;
     struct user user;
     struct take held;
     hold_everywhere_for(&user, &held, TTL / 2);
@@ -168,9 +166,8 @@ static void test_two_restart_and_a_third_dies(void **state)
 }
 
 /* With the quorum gone, the old lease ends before any client can have a new one. */
-static void test_three_restart_empty(void **state)
+CASE(test_three_restart_empty)
 {
-    (void)state;
     struct user user, rival;
     struct take held, wanted;
     redlock_lease_options terms = lease_terms(TTL, 0);
@@ -202,9 +199,8 @@ static void test_three_restart_empty(void **state)
 }
 
 /* A master that kept its data still has the lease: it renews, but grants nothing new. */
-static void test_restart_with_data(void **state)
+CASE(test_restart_with_data)
 {
-    (void)state;
     struct user user;
     struct take held, other;
     redlock_lease_options terms = lease_terms(TTL, 0);
@@ -226,9 +222,8 @@ static void test_restart_with_data(void **state)
 }
 
 /* A lower default elsewhere does not shorten the quarantine: the largest max_ttl counts. */
-static void test_longest_ttl_counts(void **state)
+CASE(test_longest_ttl_counts)
 {
-    (void)state;
     struct user brief, patient;
     redlock_options options = short_ttl();
     options.max_ttl_ms = 20000;
@@ -249,12 +244,5 @@ static void test_longest_ttl_counts(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_two_restart_empty),
-        cmocka_unit_test(test_two_restart_and_a_third_dies),
-        cmocka_unit_test(test_restart_with_data),
-        cmocka_unit_test(test_three_restart_empty),
-        cmocka_unit_test(test_longest_ttl_counts),
-    };
-    return RUN_WITH(tests, .masters = 5, .flags = "--no-adopt --persist", .begun = adopt_them);
+    return RUN_WITH(.masters = 5, .flags = "--no-adopt --persist", .begun = adopt_them);
 }

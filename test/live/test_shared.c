@@ -7,9 +7,10 @@
 
 /* ---- Readers and writers ---- */
 
-static void readers_share_and_keep_writers_out(void **state)
+#define TEST(name) CASE_WITH(name, set_up, tear_down)
+
+TEST(readers_share_and_keep_writers_out)
 {
-    (void)state;
     assert_int_equal(grant("~x", "a"), ANSWER_YES);
     assert_int_equal(grant("~x", "b"), ANSWER_YES);
     assert_holder("x", "redlock:shared");
@@ -29,9 +30,8 @@ static void readers_share_and_keep_writers_out(void **state)
     assert_int_equal(grant("x", "writer"), ANSWER_YES);
 }
 
-static void writers_keep_readers_out(void **state)
+TEST(writers_keep_readers_out)
 {
-    (void)state;
     assert_int_equal(grant("x", "writer"), ANSWER_YES);
     assert_int_equal(grant("~x", "a"), ANSWER_HELD);
     assert_int_equal(renew("~x", "a"), ANSWER_HELD);
@@ -43,9 +43,8 @@ static void writers_keep_readers_out(void **state)
 }
 
 /* They know strings only, and compare the value with their token. */
-static void other_libraries_meet_no_wrong_type(void **state)
+TEST(other_libraries_meet_no_wrong_type)
 {
-    (void)state;
     static const char *const theirs[] = {
         "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) end "
         "return 0",
@@ -68,9 +67,8 @@ static void other_libraries_meet_no_wrong_type(void **state)
     assert_true(reply.queue.foreign);
 }
 
-static void readers_are_of_this_library(void **state)
+TEST(readers_are_of_this_library)
 {
-    (void)state;
     assert_int_equal(grant("~x", "a"), ANSWER_YES);
     assert_int_equal(queue("x", "writer", 2000), ANSWER_QUEUED);
     assert_false(reply.queue.foreign);
@@ -81,9 +79,8 @@ static void readers_are_of_this_library(void **state)
 
 /* ---- Each reader has a time of its own ---- */
 
-static void a_reader_ends_with_its_own_time(void **state)
+TEST(a_reader_ends_with_its_own_time)
 {
-    (void)state;
     assert_int_equal(grant("~x", "long"), ANSWER_YES);
     assert_int_equal(grant_for("~x", "short", 20), ANSWER_YES);
     AWAIT_IT(simply(REQUEST_PEEK, "x", "") == ANSWER_HELD && reply.peek.reading == 1);
@@ -97,9 +94,8 @@ static void a_reader_ends_with_its_own_time(void **state)
     assert_readers("x", 2);
 }
 
-static void the_name_lasts_as_long_as_its_last_reader(void **state)
+TEST(the_name_lasts_as_long_as_its_last_reader)
 {
-    (void)state;
     static const char *const keys[] = {"x", "redlock:holders:x"};
     assert_int_equal(grant_for("~x", "short", 1000), ANSWER_YES);
     for (unsigned i = 0; i < 2; i++)
@@ -120,9 +116,8 @@ static void the_name_lasts_as_long_as_its_last_reader(void **state)
     assert_int_equal(ASK_COUNT("DBSIZE"), 1);
 }
 
-static void when_the_last_reader_is_dead_both_keys_are_gone(void **state)
+TEST(when_the_last_reader_is_dead_both_keys_are_gone)
 {
-    (void)state;
     assert_int_equal(grant_for("~x", "a", 20), ANSWER_YES);
     AWAIT_IT(ASK_COUNT("EXISTS x redlock:holders:x") == 0);
     assert_int_equal(renew("~x", "a"), ANSWER_ABSENT);
@@ -130,9 +125,8 @@ static void when_the_last_reader_is_dead_both_keys_are_gone(void **state)
     assert_readers("x", 1);
 }
 
-static void the_dead_are_forgotten_by_a_renewal(void **state)
+TEST(the_dead_are_forgotten_by_a_renewal)
 {
-    (void)state;
     assert_int_equal(grant("~x", "long"), ANSWER_YES);
     for (unsigned i = 0; i < 10; i++) {
         char token[16];
@@ -144,9 +138,8 @@ static void the_dead_are_forgotten_by_a_renewal(void **state)
     assert_int_equal(ASK_COUNT("ZCARD redlock:holders:x"), 1);
 }
 
-static void ten_thousand_readers(void **state)
+TEST(ten_thousand_readers)
 {
-    (void)state;
     static const unsigned count = 10000;
     for (unsigned i = 0; i < count; i++) {
         char token[32];
@@ -165,9 +158,8 @@ static void ten_thousand_readers(void **state)
 
 /* ---- Keys that somebody else has changed ---- */
 
-static void who_makes_the_marker_forgets_earlier_readers(void **state)
+TEST(who_makes_the_marker_forgets_earlier_readers)
 {
-    (void)state;
     assert_int_equal(grant("~x", "early"), ANSWER_YES);
     TELL("DEL x");
     assert_int_equal(release("x", "nobody"), ANSWER_ABSENT);
@@ -182,9 +174,8 @@ static void who_makes_the_marker_forgets_earlier_readers(void **state)
     assert_readers("x", 2);
 }
 
-static void a_writer_may_follow_a_marker_that_was_deleted(void **state)
+TEST(a_writer_may_follow_a_marker_that_was_deleted)
 {
-    (void)state;
     assert_int_equal(grant("~x", "reader"), ANSWER_YES);
     TELL("DEL x");
     assert_int_equal(grant("x", "writer"), ANSWER_YES);
@@ -196,9 +187,8 @@ static void a_writer_may_follow_a_marker_that_was_deleted(void **state)
     assert_readers("x", 1);
 }
 
-static void a_deleted_set_leaves_the_marker(void **state)
+TEST(a_deleted_set_leaves_the_marker)
 {
-    (void)state;
     assert_int_equal(grant("~x", "a"), ANSWER_YES);
     TELL("DEL redlock:holders:x");
     assert_int_equal(renew("~x", "a"), ANSWER_ABSENT);
@@ -215,9 +205,8 @@ static void a_deleted_set_leaves_the_marker(void **state)
 }
 
 /* The key begins with redlock:, so it is ours. */
-static void another_type_in_place_of_the_set_is_nobody(void **state)
+TEST(another_type_in_place_of_the_set_is_nobody)
 {
-    (void)state;
     static const char *const wrong[] = {"SET redlock:holders:x text", "RPUSH redlock:holders:x 1",
                                         "HSET redlock:holders:x a 99999999999999"};
     for (unsigned i = 0; i < 3; i++) {
@@ -243,9 +232,8 @@ static void another_type_in_place_of_the_set_is_nobody(void **state)
     }
 }
 
-static void a_name_that_is_no_lock_is_held(void **state)
+TEST(a_name_that_is_no_lock_is_held)
 {
-    (void)state;
     static const char *const made[] = {"RPUSH x 1", "HSET x a b", "ZADD x 99999999999999 a",
                                        "SET x theirs"};
     for (unsigned i = 0; i < 4; i++) {
@@ -266,9 +254,8 @@ static void a_name_that_is_no_lock_is_held(void **state)
 }
 
 /* As a handover by an older client leaves it. */
-static void a_shared_name_may_be_ours_alone(void **state)
+TEST(a_shared_name_may_be_ours_alone)
 {
-    (void)state;
     TELL("SET x a PX 5000");
     assert_int_equal(renew("~x", "a"), ANSWER_YES);
     assert_holder("x", "a");
@@ -282,9 +269,8 @@ static void a_shared_name_may_be_ours_alone(void **state)
 
 /* ---- Waiting ---- */
 
-static void a_waiting_writer_keeps_new_readers_out(void **state)
+TEST(a_waiting_writer_keeps_new_readers_out)
 {
-    (void)state;
     assert_int_equal(grant("~x", "a"), ANSWER_YES);
     assert_int_equal(queue("x", "writer", 2000), ANSWER_QUEUED);
     assert_int_equal(grant("~x", "b"), ANSWER_HELD);
@@ -300,9 +286,8 @@ static void a_waiting_writer_keeps_new_readers_out(void **state)
     assert_readers("x", 1);
 }
 
-static void readers_next_to_each_other_enter_together(void **state)
+TEST(readers_next_to_each_other_enter_together)
 {
-    (void)state;
     assert_int_equal(grant("x", "writer"), ANSWER_YES);
     assert_int_equal(queue("~x", "a", 2000), ANSWER_QUEUED);
     assert_int_equal(queue("~x", "b", 2010), ANSWER_QUEUED);
@@ -323,9 +308,8 @@ static void readers_next_to_each_other_enter_together(void **state)
     assert_readers("x", 1);
 }
 
-static void a_writer_that_leaves_lets_those_behind_it_in(void **state)
+TEST(a_writer_that_leaves_lets_those_behind_it_in)
 {
-    (void)state;
     assert_int_equal(grant("~x", "a"), ANSWER_YES);
     assert_int_equal(queue("x", "writer", 2000), ANSWER_QUEUED);
     assert_int_equal(queue("~x", "b", 2010), ANSWER_QUEUED);
@@ -336,9 +320,8 @@ static void a_writer_that_leaves_lets_those_behind_it_in(void **state)
     assert_readers("x", 3);
 }
 
-static void a_dead_writer_keeps_nobody_out(void **state)
+TEST(a_dead_writer_keeps_nobody_out)
 {
-    (void)state;
     assert_int_equal(grant("~x", "a"), ANSWER_YES);
     assert_int_equal(queue_for("x", "writer", 2000, 20), ANSWER_QUEUED);
     assert_int_equal(queue("~x", "b", 2010), ANSWER_QUEUED);
@@ -349,9 +332,8 @@ static void a_dead_writer_keeps_nobody_out(void **state)
 }
 
 /* Also one who is to have the name alone finds that those before it may read. */
-static void who_waits_to_write_lets_readers_before_it_in(void **state)
+TEST(who_waits_to_write_lets_readers_before_it_in)
 {
-    (void)state;
     assert_int_equal(grant("~x", "a"), ANSWER_YES);
     assert_int_equal(queue_for("x", "writer", 2000, 200), ANSWER_QUEUED);
     assert_int_equal(queue("~x", "reader", 2010), ANSWER_QUEUED);
@@ -362,9 +344,8 @@ static void who_waits_to_write_lets_readers_before_it_in(void **state)
     assert_readers("x", 2);
 }
 
-static void what_a_waiter_is_given_lasts_as_long_as_its_life(void **state)
+TEST(what_a_waiter_is_given_lasts_as_long_as_its_life)
 {
-    (void)state;
     assert_int_equal(grant("x", "writer"), ANSWER_YES);
     assert_int_equal(queue_for("~x", "a", 2000, 5000), ANSWER_QUEUED);
     assert_int_equal(queue_for("~x", "b", 2010, 9000), ANSWER_QUEUED);
@@ -377,9 +358,8 @@ static void what_a_waiter_is_given_lasts_as_long_as_its_life(void **state)
 }
 
 /* One that was given the name asks again, or another reader is ahead of it. */
-static void a_reader_with_a_writer_ahead_is_told_so(void **state)
+TEST(a_reader_with_a_writer_ahead_is_told_so)
 {
-    (void)state;
     assert_int_equal(grant("~x", "a"), ANSWER_YES);
     assert_int_equal(queue("~x", "late", 2010), ANSWER_YES);
     assert_told("late");
@@ -388,9 +368,8 @@ static void a_reader_with_a_writer_ahead_is_told_so(void **state)
     assert_int_equal(queue("~x", "late", 1990), ANSWER_YES);
 }
 
-static void sixty_four_at_once(void **state)
+TEST(sixty_four_at_once)
 {
-    (void)state;
     static const unsigned count = 100;
     assert_int_equal(grant("x", "writer"), ANSWER_YES);
     for (unsigned i = 0; i < count; i++) {
@@ -411,9 +390,8 @@ static void sixty_four_at_once(void **state)
 
 /* ---- Several names ---- */
 
-static void several_names_each_in_its_mode(void **state)
+TEST(several_names_each_in_its_mode)
 {
-    (void)state;
     assert_int_equal(grant("~db table", "a"), ANSWER_YES);
     assert_readers("db", 1);
     assert_holder("table", "a");
@@ -434,9 +412,8 @@ static void several_names_each_in_its_mode(void **state)
     assert_int_equal(ASK_COUNT("DBSIZE"), 1);
 }
 
-static void a_waiter_is_given_all_or_none(void **state)
+TEST(a_waiter_is_given_all_or_none)
 {
-    (void)state;
     assert_int_equal(grant("table", "holder"), ANSWER_YES);
     assert_int_equal(grant("~db", "reader"), ANSWER_YES);
     assert_int_equal(queue("~db table", "both", 2000), ANSWER_QUEUED);
@@ -453,9 +430,8 @@ static void a_waiter_is_given_all_or_none(void **state)
     assert_holder("table", NULL);
 }
 
-static void a_shared_name_of_several_is_handed_on(void **state)
+TEST(a_shared_name_of_several_is_handed_on)
 {
-    (void)state;
     assert_int_equal(grant("db", "writer"), ANSWER_YES);
     assert_int_equal(queue("~db t1", "a", 2000), ANSWER_QUEUED);
     assert_int_equal(queue("t2 ~db", "b", 2010), ANSWER_QUEUED);
@@ -473,9 +449,8 @@ static void a_shared_name_of_several_is_handed_on(void **state)
 
 /* ---- Several in one command ---- */
 
-static void readers_come_renew_and_go_together(void **state)
+TEST(readers_come_renew_and_go_together)
 {
-    (void)state;
     static const char *const tokens[] = {"a", "b", "a", "c"};
     static const enum answer yes[] = {ANSWER_YES, ANSWER_YES, ANSWER_YES, ANSWER_YES};
     static const enum answer absent[] = {ANSWER_ABSENT, ANSWER_ABSENT, ANSWER_ABSENT,
@@ -503,9 +478,8 @@ static void readers_come_renew_and_go_together(void **state)
     assert_holder("x", "writer");
 }
 
-static void grants_together_serve_those_who_wait(void **state)
+TEST(grants_together_serve_those_who_wait)
 {
-    (void)state;
     static const char *const tokens[] = {"a", "b"};
     static const enum answer yes[] = {ANSWER_YES, ANSWER_YES};
     assert_int_equal(grant("x", "writer"), ANSWER_YES);
@@ -518,36 +492,5 @@ static void grants_together_serve_those_who_wait(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(readers_share_and_keep_writers_out),
-        TEST(writers_keep_readers_out),
-        TEST(other_libraries_meet_no_wrong_type),
-        TEST(readers_are_of_this_library),
-        TEST(a_reader_ends_with_its_own_time),
-        TEST(the_name_lasts_as_long_as_its_last_reader),
-        TEST(when_the_last_reader_is_dead_both_keys_are_gone),
-        TEST(the_dead_are_forgotten_by_a_renewal),
-        TEST(ten_thousand_readers),
-        TEST(who_makes_the_marker_forgets_earlier_readers),
-        TEST(a_writer_may_follow_a_marker_that_was_deleted),
-        TEST(a_deleted_set_leaves_the_marker),
-        TEST(another_type_in_place_of_the_set_is_nobody),
-        TEST(a_name_that_is_no_lock_is_held),
-        TEST(a_shared_name_may_be_ours_alone),
-        TEST(a_waiting_writer_keeps_new_readers_out),
-        TEST(readers_next_to_each_other_enter_together),
-        TEST(a_writer_that_leaves_lets_those_behind_it_in),
-        TEST(a_dead_writer_keeps_nobody_out),
-        TEST(who_waits_to_write_lets_readers_before_it_in),
-        TEST(what_a_waiter_is_given_lasts_as_long_as_its_life),
-        TEST(a_reader_with_a_writer_ahead_is_told_so),
-        TEST(sixty_four_at_once),
-        TEST(several_names_each_in_its_mode),
-        TEST(a_waiter_is_given_all_or_none),
-        TEST(a_shared_name_of_several_is_handed_on),
-        TEST(readers_come_renew_and_go_together),
-        TEST(grants_together_serve_those_who_wait),
-    };
-    return RUN_WITH(tests, .masters = 1);
+    return RUN_WITH(.masters = 1);
 }

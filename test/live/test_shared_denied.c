@@ -7,9 +7,10 @@
 
 /* ---- Masters that forbid something ---- */
 
-static void who_may_not_see_the_readers_is_told_so(void **state)
+#define TEST(name) CASE_WITH(name, set_up, tear_down)
+
+TEST(who_may_not_see_the_readers_is_told_so)
 {
-    (void)state;
     assert_int_equal(grant("~x", "a"), ANSWER_YES);
     become("~* &* -zscore");
     assert_int_equal(renew("~x", "a"), ANSWER_ERROR);
@@ -27,9 +28,8 @@ static void who_may_not_see_the_readers_is_told_so(void **state)
     assert_int_equal(release("~x", "a"), ANSWER_YES);
 }
 
-static void who_may_not_see_the_readers_still_gives_back_the_rest(void **state)
+TEST(who_may_not_see_the_readers_still_gives_back_the_rest)
 {
-    (void)state;
     assert_int_equal(grant("~x", "a"), ANSWER_YES);
     assert_int_equal(grant("y", "b"), ANSWER_YES);
     become("~* &* -zscore");
@@ -39,9 +39,8 @@ static void who_may_not_see_the_readers_still_gives_back_the_rest(void **state)
     assert_readers("x", 1);
 }
 
-static void one_that_is_denied_costs_the_others_nothing(void **state)
+TEST(one_that_is_denied_costs_the_others_nothing)
 {
-    (void)state;
     static const char *const list[] = {"~x", "~secret", "~y"};
     static const enum answer answers[] = {ANSWER_YES, ANSWER_ERROR, ANSWER_YES};
     static const enum request_kind kinds[] = {REQUEST_GRANT, REQUEST_RENEW, REQUEST_RELEASE};
@@ -77,9 +76,8 @@ static void assert_nothing_is_left(void)
     assert_int_equal(ASK_COUNT("DBSIZE"), 1);
 }
 
-static void a_reader_that_cannot_be_made_leaves_nothing(void **state)
+TEST(a_reader_that_cannot_be_made_leaves_nothing)
 {
-    (void)state;
     static const char *const tokens[] = {"a", "b"};
     static const enum answer errors[] = {ANSWER_ERROR, ANSWER_ERROR};
     static const char *const rights[] = {"~* &* -pexpireat", "~* &* -zadd", "~* &* -zadd -zrem"};
@@ -100,9 +98,8 @@ static void a_reader_that_cannot_be_made_leaves_nothing(void **state)
     }
 }
 
-static void a_set_of_an_earlier_marker_gets_no_reader_for_ever(void **state)
+TEST(a_set_of_an_earlier_marker_gets_no_reader_for_ever)
 {
-    (void)state;
     assert_int_equal(grant("~x", "early"), ANSWER_YES);
     TELL("DEL x");
     become("~* &* -pexpireat");
@@ -114,9 +111,8 @@ static void a_set_of_an_earlier_marker_gets_no_reader_for_ever(void **state)
     become_anybody();
 }
 
-static void who_cannot_join_leaves_the_others_as_they_were(void **state)
+TEST(who_cannot_join_leaves_the_others_as_they_were)
 {
-    (void)state;
     assert_int_equal(grant_for("~x", "old", 5000), ANSWER_YES);
     become("~* &* -pexpireat");
     assert_int_equal(grant("~x", "new"), ANSWER_ERROR);
@@ -132,9 +128,8 @@ static void who_cannot_join_leaves_the_others_as_they_were(void **state)
     AWAIT_IT(ASK_COUNT("EXISTS x redlock:holders:x") == 0);
 }
 
-static void who_cannot_hand_over_to_a_reader_leaves_it_to_others(void **state)
+TEST(who_cannot_hand_over_to_a_reader_leaves_it_to_others)
 {
-    (void)state;
     static const char *const rights[] = {"~* &* -pexpireat", "~* &* -zadd"};
     for (unsigned i = 0; i < 2; i++) {
         assert_int_equal(grant("y x", "writer"), ANSWER_YES);
@@ -158,9 +153,8 @@ static void who_cannot_hand_over_to_a_reader_leaves_it_to_others(void **state)
 }
 
 /* Who may not shorten it leaves the name marked for as long as the longest reader had it. */
-static void a_reader_leaves_also_where_it_may_not_set_the_end(void **state)
+TEST(a_reader_leaves_also_where_it_may_not_set_the_end)
 {
-    (void)state;
     static const char *const tokens[] = {"long", "middle"};
     static const enum answer yes[] = {ANSWER_YES, ANSWER_YES};
     assert_int_equal(grant_for("~x", "short", 5000), ANSWER_YES);
@@ -175,9 +169,8 @@ static void a_reader_leaves_also_where_it_may_not_set_the_end(void **state)
     become_anybody();
 }
 
-static void a_reader_that_may_not_be_taken_out_is_still_there(void **state)
+TEST(a_reader_that_may_not_be_taken_out_is_still_there)
 {
-    (void)state;
     static const char *const tokens[] = {"a", "nobody"};
     static const enum answer answers[] = {ANSWER_ERROR, ANSWER_HELD};
     assert_int_equal(grant("~x", "a"), ANSWER_YES);
@@ -192,9 +185,8 @@ static void a_reader_that_may_not_be_taken_out_is_still_there(void **state)
 
 /* ---- A full master ---- */
 
-static void a_full_master_renews_and_lets_nobody_in(void **state)
+TEST(a_full_master_renews_and_lets_nobody_in)
 {
-    (void)state;
     static const char *const tokens[] = {"long", "short"};
     static const enum answer yes[] = {ANSWER_YES, ANSWER_YES};
     assert_int_equal(grant("~x", "long"), ANSWER_YES);
@@ -211,9 +203,8 @@ static void a_full_master_renews_and_lets_nobody_in(void **state)
     assert_int_equal(release("~x", "long"), ANSWER_YES);
 }
 
-static void a_full_master_hands_over_and_answers_who_was_given_the_name(void **state)
+TEST(a_full_master_hands_over_and_answers_who_was_given_the_name)
 {
-    (void)state;
     assert_int_equal(grant("x", "writer"), ANSWER_YES);
     assert_int_equal(queue_for("~x", "a", 2000, 5000), ANSWER_QUEUED);
     TELL("CONFIG SET maxmemory 1");
@@ -227,9 +218,8 @@ static void a_full_master_hands_over_and_answers_who_was_given_the_name(void **s
     assert_nothing_is_left();
 }
 
-static void without_a_clock_nobody_comes_in(void **state)
+TEST(without_a_clock_nobody_comes_in)
 {
-    (void)state;
     static const char *const tokens[] = {"a", "b"};
     static const enum answer none[] = {ANSWER_NO_CLOCK, ANSWER_NO_CLOCK};
     TELL("DEL redlock:clock");
@@ -240,20 +230,5 @@ static void without_a_clock_nobody_comes_in(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(who_may_not_see_the_readers_is_told_so),
-        TEST(who_may_not_see_the_readers_still_gives_back_the_rest),
-        TEST(one_that_is_denied_costs_the_others_nothing),
-        TEST(a_reader_that_cannot_be_made_leaves_nothing),
-        TEST(a_set_of_an_earlier_marker_gets_no_reader_for_ever),
-        TEST(who_cannot_join_leaves_the_others_as_they_were),
-        TEST(who_cannot_hand_over_to_a_reader_leaves_it_to_others),
-        TEST(a_reader_leaves_also_where_it_may_not_set_the_end),
-        TEST(a_reader_that_may_not_be_taken_out_is_still_there),
-        TEST(a_full_master_renews_and_lets_nobody_in),
-        TEST(a_full_master_hands_over_and_answers_who_was_given_the_name),
-        TEST(without_a_clock_nobody_comes_in),
-    };
-    return RUN_WITH(tests, .masters = 1);
+    return RUN_WITH(.masters = 1);
 }

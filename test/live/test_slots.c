@@ -9,8 +9,6 @@
 
 #include "ground/slots.h"
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 #define HOUR 3600000
 
 /* Of the name "pool", which is said to have `permits` slots. */
@@ -74,9 +72,10 @@ static void take_slots(unsigned count)
 
 /* ---- Tries ---- */
 
-static void a_refusal_tells_of_a_free_slot(void **state)
+#define TEST(name) CASE_WITH(name, set_up, tear_down)
+
+TEST(a_refusal_tells_of_a_free_slot)
 {
-    (void)state;
     take_slots(3);
     assert_int_equal(grant_slot(1, "x"), ANSWER_HELD);
     assert_int_equal(reply.grant.free_slot, 3);
@@ -90,9 +89,8 @@ static void a_refusal_tells_of_a_free_slot(void **state)
 }
 
 /* It is sent to the shortest queue. */
-static void nobody_who_waits_is_passed(void **state)
+TEST(nobody_who_waits_is_passed)
 {
-    (void)state;
     take_slots(4);
     assert_int_equal(queue_slot(2, "w", FAR), ANSWER_QUEUED);
     TELL("DEL redlock:permit:0:pool");
@@ -103,9 +101,8 @@ static void nobody_who_waits_is_passed(void **state)
     assert_holder("redlock:permit:0:pool", NULL);
 }
 
-static void a_foreign_key_is_a_holder(void **state)
+TEST(a_foreign_key_is_a_holder)
 {
-    (void)state;
     TELL("SET redlock:permit:1:pool foreign PX 60000");
     assert_int_equal(grant_slot(1, "x"), ANSWER_HELD);
     assert_int_equal(reply.grant.free_slot, 2);
@@ -116,9 +113,8 @@ static void a_foreign_key_is_a_holder(void **state)
 
 /* ---- Places ---- */
 
-static void a_slot_goes_to_its_own_queue(void **state)
+TEST(a_slot_goes_to_its_own_queue)
 {
-    (void)state;
     take_slots(4);
     assert_int_equal(queue_slot(1, "w", FAR), ANSWER_QUEUED);
     assert_int_equal(queue_slot(2, "v", FAR - 9), ANSWER_QUEUED);
@@ -127,9 +123,8 @@ static void a_slot_goes_to_its_own_queue(void **state)
     assert_holder("redlock:permit:1:pool", "w");
 }
 
-static void a_new_place_passes_nobody_older(void **state)
+TEST(a_new_place_passes_nobody_older)
 {
-    (void)state;
     take_slots(4);
     assert_int_equal(queue_slot(1, "old", FAR), ANSWER_QUEUED);
     TELL("DEL redlock:permit:2:pool"); /* as if it had expired */
@@ -139,9 +134,8 @@ static void a_new_place_passes_nobody_older(void **state)
     assert_told("new");
 }
 
-static void a_new_place_is_served_where_a_slot_is_left_for_each(void **state)
+TEST(a_new_place_is_served_where_a_slot_is_left_for_each)
 {
-    (void)state;
     take_slots(4);
     assert_int_equal(queue_slot(1, "old", FAR), ANSWER_QUEUED);
     TELL("DEL redlock:permit:2:pool redlock:permit:3:pool");
@@ -149,9 +143,8 @@ static void a_new_place_is_served_where_a_slot_is_left_for_each(void **state)
     assert_told("new");
 }
 
-static void the_first_is_told_of_others(void **state)
+TEST(the_first_is_told_of_others)
 {
-    (void)state;
     take_slots(4);
     assert_int_equal(queue_slot(1, "old", FAR), ANSWER_QUEUED);
     assert_int_equal(reply.queue.slots.next_slot, -1);
@@ -170,9 +163,8 @@ static void the_first_is_told_of_others(void **state)
 
 /* ---- Hints ---- */
 
-static void a_free_slot_is_told_to_the_oldest(void **state)
+TEST(a_free_slot_is_told_to_the_oldest)
 {
-    (void)state;
     take_slots(4);
     assert_int_equal(queue_slot(1, "v", FAR + 1), ANSWER_QUEUED);
     assert_int_equal(queue_slot(2, "old", FAR), ANSWER_QUEUED);
@@ -182,9 +174,8 @@ static void a_free_slot_is_told_to_the_oldest(void **state)
 }
 
 /* The one before has heard of the first slot; its two places are of one waiter. */
-static void a_second_one_is_told_to_the_next(void **state)
+TEST(a_second_one_is_told_to_the_next)
 {
-    (void)state;
     take_slots(4);
     assert_int_equal(queue_slot(2, "old", FAR), ANSWER_QUEUED);
     assert_int_equal(queue_slot(3, "old-again", FAR), ANSWER_QUEUED);
@@ -196,9 +187,8 @@ static void a_second_one_is_told_to_the_next(void **state)
 }
 
 /* Masters give out numbers of their own, so that two clients may draw the same ticket. */
-static void clients_with_one_ticket_are_two(void **state)
+TEST(clients_with_one_ticket_are_two)
 {
-    (void)state;
     take_slots(4);
     assert_int_equal(queue_slot_of("redlock:other", 2, "a-other", FAR), ANSWER_QUEUED);
     assert_int_equal(queue_slot(2, "b-ours", FAR), ANSWER_QUEUED);
@@ -213,9 +203,8 @@ static void clients_with_one_ticket_are_two(void **state)
     assert_holder("redlock:permit:0:pool", NULL);
 }
 
-static void the_dead_are_told_nothing(void **state)
+TEST(the_dead_are_told_nothing)
 {
-    (void)state;
     take_slots(4);
     assert_int_equal(queue_slot(2, "old", FAR), ANSWER_QUEUED);
     assert_int_equal(queue_slot(3, "v", FAR + 1), ANSWER_QUEUED);
@@ -225,9 +214,8 @@ static void the_dead_are_told_nothing(void **state)
 }
 
 /* Nothing of it is left, and nobody is told of what it has not freed. */
-static void who_leaves_leaves_all_queues(void **state)
+TEST(who_leaves_leaves_all_queues)
 {
-    (void)state;
     take_slots(4);
     assert_int_equal(queue_slot(2, "w", FAR), ANSWER_QUEUED);
     assert_int_equal(queue_slot(3, "v", FAR + 1), ANSWER_QUEUED);
@@ -236,9 +224,8 @@ static void who_leaves_leaves_all_queues(void **state)
     assert_int_equal(ASK_COUNT("ZCARD redlock:queue:redlock:permits:pool"), 1);
 }
 
-static void a_free_name_is_not_that_of_its_permits(void **state)
+TEST(a_free_name_is_not_that_of_its_permits)
 {
-    (void)state;
     take_slots(2);
     assert_int_equal(grant("pool", "x"), ANSWER_YES);
     assert_int_equal(simply(REQUEST_PEEK, "pool", "x"), ANSWER_HELD);
@@ -251,9 +238,8 @@ static void a_free_name_is_not_that_of_its_permits(void **state)
 }
 
 /* A renewal stores that there is its slot, where the number was forgotten. */
-static void who_looks_finds_each_slot_that_is_held(void **state)
+TEST(who_looks_finds_each_slot_that_is_held)
 {
-    (void)state;
     take_slots(3);
     TELL("DEL redlock:permits:pool");
     assert_int_equal(simply(REQUEST_PEEK, "pool", "x"), ANSWER_ABSENT);
@@ -272,9 +258,8 @@ static void who_looks_finds_each_slot_that_is_held(void **state)
 }
 
 /* Also where the lease is longer than the hour for which the number is kept. */
-static void the_number_outlives_the_slots(void **state)
+TEST(the_number_outlives_the_slots)
 {
-    (void)state;
     struct request request = request_of(REQUEST_GRANT, NULL, "a");
     request.ttl_ms = 2 * HOUR;
     assert_int_equal(about_slot(request, 3, 4), ANSWER_YES);
@@ -297,9 +282,8 @@ static void the_number_outlives_the_slots(void **state)
 }
 
 /* Whoever asks for less than is left of a slot takes nothing from the life of the number. */
-static void a_short_lease_keeps_the_number(void **state)
+TEST(a_short_lease_keeps_the_number)
 {
-    (void)state;
     struct request request = request_of(REQUEST_GRANT, NULL, "a");
     request.ttl_ms = 2 * HOUR;
     assert_int_equal(about_slot(request, 0, 2), ANSWER_YES);
@@ -320,9 +304,8 @@ static void a_short_lease_keeps_the_number(void **state)
 }
 
 /* A name that never had permits costs two looks, and one with permits as many as it has. */
-static void a_free_name_is_quickly_looked_at(void **state)
+TEST(a_free_name_is_quickly_looked_at)
 {
-    (void)state;
     unsigned before = lookups();
     assert_int_equal(simply(REQUEST_PEEK, "free", "x"), ANSWER_ABSENT);
     assert_in_range(lookups() - before, 1, 2);
@@ -334,24 +317,5 @@ static void a_free_name_is_quickly_looked_at(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(a_refusal_tells_of_a_free_slot),
-        TEST(nobody_who_waits_is_passed),
-        TEST(a_foreign_key_is_a_holder),
-        TEST(a_slot_goes_to_its_own_queue),
-        TEST(a_new_place_passes_nobody_older),
-        TEST(a_new_place_is_served_where_a_slot_is_left_for_each),
-        TEST(the_first_is_told_of_others),
-        TEST(a_free_slot_is_told_to_the_oldest),
-        TEST(a_second_one_is_told_to_the_next),
-        TEST(clients_with_one_ticket_are_two),
-        TEST(the_dead_are_told_nothing),
-        TEST(who_leaves_leaves_all_queues),
-        TEST(a_free_name_is_not_that_of_its_permits),
-        TEST(who_looks_finds_each_slot_that_is_held),
-        TEST(the_number_outlives_the_slots),
-        TEST(a_short_lease_keeps_the_number),
-        TEST(a_free_name_is_quickly_looked_at),
-    };
-    return RUN_WITH(tests, .masters = 1);
+    return RUN_WITH(.masters = 1);
 }

@@ -318,19 +318,17 @@ static int close_scene(void **state)
     return 0;
 }
 
-static void test_a_spare_vote(void **state)
+CASE_WITH(test_a_spare_vote, open_scene, close_scene)
 {
-    (void)state;
     let_them_race(1);
     assert_int_equal(arena->two, 0);
     assert_int_equal(arena->back, 0);
     assert_true(arena->had > 100);
 }
 
-static void test_no_spare_vote(void **state)
+CASE_WITH(test_no_spare_vote, open_scene, close_scene)
 {
     unsigned two = 0, back = 0;
-    (void)state;
     for (unsigned races = 0; races < 10 && !(two && back); races++) {
         let_them_race(0);
         two += arena->two;
@@ -342,9 +340,6 @@ static void test_no_spare_vote(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_a_spare_vote, open_scene, close_scene),
-        cmocka_unit_test_setup_teardown(test_no_spare_vote, open_scene, close_scene),
-    };
-    return RUN_SCENES(tests);
+    fixture_filter();
+    return RUN_CASES(NULL, NULL);
 }

@@ -149,9 +149,8 @@ static void seed(void)
     srand48(seed);
 }
 
-static void a_writer_among_readers(void **state)
+CASE(a_writer_among_readers)
 {
-    (void)state;
     double most = 0, sum = 0;
     unsigned count = rounds();
     begin_reading();
@@ -191,6 +190,5 @@ static void close_all(void)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_writer_among_readers)};
-    return RUN_WITH(tests, .masters = 5, .begun = open_all, .ending = close_all);
+    return RUN_WITH(.masters = 5, .begun = open_all, .ending = close_all);
 }

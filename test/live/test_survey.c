@@ -93,9 +93,8 @@ static unsigned count_seen(const struct sight *sight, unsigned master)
     return count;
 }
 
-static void test_all_names_in_small_steps(void **state)
+CASE(test_all_names_in_small_steps)
 {
-    (void)state;
     static struct sight sight;
     struct user user;
     user_open(&user, &cluster, NULL);
@@ -119,9 +118,8 @@ static void test_all_names_in_small_steps(void **state)
     user_close(&user, 1000);
 }
 
-static void test_it_ends_when_its_user_wants(void **state)
+CASE(test_it_ends_when_its_user_wants)
 {
-    (void)state;
     static struct sight sight;
     struct user user;
     user_open(&user, &cluster, NULL);
@@ -136,9 +134,8 @@ static void test_it_ends_when_its_user_wants(void **state)
     user_close(&user, 1000); /* nothing is owed to it */
 }
 
-static void test_a_master_that_goes_is_told_once(void **state)
+CASE(test_a_master_that_goes_is_told_once)
 {
-    (void)state;
     static struct sight sight;
     struct user user;
     user_open(&user, &cluster, NULL);
@@ -155,9 +152,8 @@ static void test_a_master_that_goes_is_told_once(void **state)
     user_close(&user, 1000);
 }
 
-static void test_wrong_calls(void **state)
+CASE(test_wrong_calls)
 {
-    (void)state;
     struct user user;
     struct sight sight = {0};
     struct take take;
@@ -193,9 +189,8 @@ static redlock_code release_permit(struct take *take, struct user *by, int slot,
     return take->told[REDLOCK_RELEASED].event.code;
 }
 
-static void test_a_permit_of_another_is_given_back(void **state)
+CASE(test_a_permit_of_another_is_given_back)
 {
-    (void)state;
     struct user holder, operator;
     struct take held, release;
     redlock_lease_options terms = lease_terms(20000, 0);
@@ -217,12 +212,5 @@ static void test_a_permit_of_another_is_given_back(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_names_in_small_steps),
-        cmocka_unit_test(test_it_ends_when_its_user_wants),
-        cmocka_unit_test(test_wrong_calls),
-        cmocka_unit_test(test_a_permit_of_another_is_given_back),
-        cmocka_unit_test(test_a_master_that_goes_is_told_once),
-    };
-    return RUN_WITH(tests, .masters = 3);
+    return RUN_WITH(.masters = 3);
 }

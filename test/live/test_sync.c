@@ -38,9 +38,8 @@ static int64_t ms_since(int64_t since)
 
 /* ---- One thread ---- */
 
-static void a_lease_from_acquire_to_free(void **state)
+CASE(a_lease_from_acquire_to_free)
 {
-    (void)state;
     redlock_sync *client = open_on(&cluster);
     redlock_sync_lease *lease;
     redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
@@ -69,18 +68,16 @@ static void a_lease_from_acquire_to_free(void **state)
     close_clean(client, &cluster);
 }
 
-static void freed_while_held_it_is_released(void **state)
+CASE(freed_while_held_it_is_released)
 {
-    (void)state;
     redlock_sync *client = open_on(&cluster);
     redlock_sync_lease_free(take(client, "dropped", NULL));
     AWAIT(cluster_keys(&cluster) == 0);
     close_clean(client, &cluster);
 }
 
-static void several_names_at_once(void **state)
+CASE(several_names_at_once)
 {
-    (void)state;
     redlock_sync *client = open_on(&cluster);
     redlock_sync_lease *both, *second = take(client, "b", NULL);
     redlock_name names[] = {{"a", 1, false}, {"b", 1, false}};
@@ -95,7 +92,7 @@ static void several_names_at_once(void **state)
     close_clean(client, &cluster);
 }
 
-static void bad_clients_are_refused(void **state)
+CASE(bad_clients_are_refused)
 {
     char why[256] = "";
     redlock_sync *client = (redlock_sync *)state;
@@ -160,9 +157,8 @@ static redlock_code open_with_descriptors(redlock_sync **client, unsigned left, 
     return redlock_sync_open(client, &options, why, 200);
 }
 
-static void without_descriptors_none_is_opened(void **state)
+CASE(without_descriptors_none_is_opened)
 {
-    (void)state;
     for (unsigned left = 0; left < OWN; left++) {
         redlock_sync *client;
         char why[200] = "";
@@ -174,9 +170,8 @@ static void without_descriptors_none_is_opened(void **state)
     }
 }
 
-static void without_descriptors_for_masters_it_goes_on_trying(void **state)
+CASE(without_descriptors_for_masters_it_goes_on_trying)
 {
-    (void)state;
     redlock_sync *client;
     redlock_sync_lease *lease;
     redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
@@ -193,9 +188,8 @@ static void without_descriptors_for_masters_it_goes_on_trying(void **state)
     close_clean(client, &cluster);
 }
 
-static void bad_leases_are_refused(void **state)
+CASE(bad_leases_are_refused)
 {
-    (void)state;
     redlock_sync *client = open_on(&cluster);
     redlock_sync_lease *lease;
     redlock_sync_result result = {0};
@@ -228,9 +222,8 @@ static void bad_leases_are_refused(void **state)
 }
 
 /* A result of a program that was compiled when it was shorter. */
-static void a_shorter_result_is_not_overrun(void **state)
+CASE(a_shorter_result_is_not_overrun)
 {
-    (void)state;
     struct {
         redlock_sync_result result;
         char behind[8];
@@ -249,9 +242,8 @@ static void a_shorter_result_is_not_overrun(void **state)
 
 /* ---- Waiting, and its end ---- */
 
-static void waiting_ends_in_time(void **state)
+CASE(waiting_ends_in_time)
 {
-    (void)state;
     redlock_sync *holder = open_on(&cluster), *client = open_on(&cluster);
     redlock_sync_lease *other, *lease = take(holder, "busy", NULL);
     redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
@@ -270,9 +262,8 @@ static void waiting_ends_in_time(void **state)
     close_clean(client, &cluster);
 }
 
-static void without_a_quorum_it_ends_in_time(void **state)
+CASE(without_a_quorum_it_ends_in_time)
 {
-    (void)state;
     redlock_sync *client;
     redlock_sync_lease *lease;
     redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
@@ -293,9 +284,8 @@ static void without_a_quorum_it_ends_in_time(void **state)
     close_clean(client, &cluster);
 }
 
-static void readiness_is_told(void **state)
+CASE(readiness_is_told)
 {
-    (void)state;
     char why[1024];
     redlock_sync *client;
     redlock_options options = REDLOCK_OPTIONS_INIT;
@@ -341,9 +331,8 @@ static void start_waiter(struct waiter *waiter, redlock_sync *client, const char
     assert_int_equal(pthread_create(&waiter->thread, NULL, wait_for_ever, waiter), 0);
 }
 
-static void one_of_two_is_cancelled(void **state)
+CASE(one_of_two_is_cancelled)
 {
-    (void)state;
     redlock_sync *client = open_on(&cluster);
     redlock_sync_lease *lease = take(client, "queue", NULL);
     struct waiter first, second;
@@ -392,9 +381,8 @@ static void close_with_all_waiting(int64_t patience_ms)
     AWAIT(cluster_keys(&cluster) == 0);
 }
 
-static void closing_wakes_all_who_wait(void **state)
+CASE(closing_wakes_all_who_wait)
 {
-    (void)state;
     close_with_all_waiting(5000);
     close_with_all_waiting(0);
 }
@@ -406,9 +394,8 @@ static void *release_it(void *data)
     return NULL;
 }
 
-static void closing_without_patience_waits_for_no_master(void **state)
+CASE(closing_without_patience_waits_for_no_master)
 {
-    (void)state;
     redlock_sync *client = open_on(&cluster);
     redlock_lease_options options = terms(20000, 0); /* a release waits for a master for 5 s */
     struct waiter releasing = {.lease = take(client, "hung-1", &options)};
@@ -454,9 +441,8 @@ static void *take_until_closed(void *data)
     return NULL;
 }
 
-static void closing_in_full_swing(void **state)
+CASE(closing_in_full_swing)
 {
-    (void)state;
     static const char *const names[] = {"swing-1", "swing-2", "swing-3"};
     for (int round = 0; round < 20; round++) {
         redlock_sync *client = open_on(&cluster);
@@ -516,9 +502,8 @@ static void *count_up(void *data)
     return NULL;
 }
 
-static void eight_threads_count(void **state)
+CASE(eight_threads_count)
 {
-    (void)state;
     struct counter counter = {.client = open_on(&cluster)};
     pthread_t threads[THREADS];
     for (int i = 0; i < THREADS; i++)
@@ -559,9 +544,8 @@ static void *watch_validity(void *data)
 }
 
 /* ttl 3000 less a drift of 32: never more than that, and renewals raise it again. */
-static void renewals_are_seen_by_all_threads(void **state)
+CASE(renewals_are_seen_by_all_threads)
 {
-    (void)state;
     redlock_sync *client = open_on(&cluster);
     redlock_lease_options options = terms(3000, 0);
     struct watch watch = {.lease = take(client, "renewed", &options)};
@@ -597,9 +581,8 @@ static int64_t kept_by_masters(const char *name, int64_t since)
     return left[2] + (now_us() - since) / MS_US + 1;
 }
 
-static void never_more_than_the_masters_keep(void **state)
+CASE(never_more_than_the_masters_keep)
 {
-    (void)state;
     redlock_sync *client = open_on(&cluster);
     redlock_lease_options options = terms(2000, 0);
     options.renew = false;
@@ -618,9 +601,8 @@ static void never_more_than_the_masters_keep(void **state)
 }
 
 /* More of them than are looked at in every iteration of the loop. */
-static void many_leases_are_kept_up_to_date(void **state)
+CASE(many_leases_are_kept_up_to_date)
 {
-    (void)state;
     enum { MANY = 200 };
     redlock_sync *client = open_on(&cluster);
     redlock_sync_lease *leases[MANY];
@@ -652,9 +634,8 @@ static void *extend_often(void *data)
     return (void *)wrong;
 }
 
-static void threads_share_a_lease(void **state)
+CASE(threads_share_a_lease)
 {
-    (void)state;
     redlock_sync *client = open_on(&cluster);
     redlock_sync_lease *lease = take(client, "shared", NULL);
     pthread_t threads[4];
@@ -702,9 +683,8 @@ static redlock_sync_lease *take_and_watch(redlock_sync *client, const char *text
     return lease;
 }
 
-static void loss_of_a_quorum_is_told_before_the_end(void **state)
+CASE(loss_of_a_quorum_is_told_before_the_end)
 {
-    (void)state;
     struct cluster mortal;
     cluster_start(&mortal, 5, NULL);
     redlock_sync *client = open_on(&mortal);
@@ -730,9 +710,8 @@ static void loss_of_a_quorum_is_told_before_the_end(void **state)
 }
 
 /* Somebody overwrote the key: validity ends when the masters say so, not at the ttl. */
-static void a_lock_taken_away_is_seen(void **state)
+CASE(a_lock_taken_away_is_seen)
 {
-    (void)state;
     redlock_sync *client = open_on(&cluster);
     struct loss loss = {.code = REDLOCK_OK};
     redlock_sync_lease *lease = take_and_watch(client, "stolen", &loss);
@@ -771,9 +750,8 @@ static void on_event_free(const redlock_event *event, void *data)
     atomic_store(&freed->done, true);
 }
 
-static void a_lease_may_be_freed_by_its_callback(void **state)
+CASE(a_lease_may_be_freed_by_its_callback)
 {
-    (void)state;
     redlock_sync *client = open_on(&cluster);
     struct freed freed = {.done = false};
     redlock_sync_lease *lease;
@@ -811,9 +789,8 @@ static void call_from_inside(redlock *redlock, void *data)
     inside->valid = redlock_sync_valid_for(inside->lease);
 }
 
-static void a_callback_cannot_wait(void **state)
+CASE(a_callback_cannot_wait)
 {
-    (void)state;
     redlock_sync *client = open_on(&cluster);
     struct inside inside = {.client = client, .lease = take(client, "inside", NULL)};
     assert_code(redlock_sync_run(client, call_from_inside, &inside), REDLOCK_OK);
@@ -841,9 +818,8 @@ static unsigned entries(const char *path)
     return count;
 }
 
-static void opened_and_closed_200_times(void **state)
+CASE(opened_and_closed_200_times)
 {
-    (void)state;
     redlock_options options = REDLOCK_OPTIONS_INIT;
     options.nodes = cluster.nodes;
     options.connect_timeout_ms = options.request_timeout_ms = 5000;
@@ -896,9 +872,8 @@ static int64_t cpu_us(void)
 
 /* As a function does that makes a daemon.  A lease ends in time, a call does not wait for ever, and
  * the thread does not spin. */
-static void the_application_closes_its_descriptors(void **state)
+CASE(the_application_closes_its_descriptors)
 {
-    (void)state;
     redlock_lease_options short_lease = terms(1000, 0);
     redlock_sync *client = open_on(&cluster);
     redlock_sync_lease *lease = take(client, "closed", &short_lease), *other;
@@ -935,9 +910,8 @@ static void *ask_for_readiness(void *client)
 }
 
 /* Nothing that is written to a pipe's end makes it readable. */
-static void a_call_ends_though_a_pipe_has_the_number_of_the_bell(void **state)
+CASE(a_call_ends_though_a_pipe_has_the_number_of_the_bell)
 {
-    (void)state;
     int ends[2];
     pthread_t thread;
     redlock_sync *client = open_on(&cluster);
@@ -969,9 +943,8 @@ static unsigned long long blocked_signals(const char *thread, const char *name)
     return strcmp(comm, name) == 0 ? mask : 0;
 }
 
-static void signals_go_to_other_threads(void **state)
+CASE(signals_go_to_other_threads)
 {
-    (void)state;
     redlock_sync *client = open_on(&cluster);
     unsigned long long mask = 0;
     DIR *folder = opendir("/proc/self/task");
@@ -1047,9 +1020,8 @@ static void expect_nothing_in_child(pid_t (*make)(void),
     close_clean(client, &cluster);
 }
 
-static void a_forked_child_holds_nothing(void **state)
+CASE(a_forked_child_holds_nothing)
 {
-    (void)state;
     expect_nothing_in_child(fork, check_as_child);
 }
 
@@ -1059,46 +1031,13 @@ static pid_t quiet_fork(void)
     return (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
 }
 
-static void a_quietly_forked_child_holds_nothing(void **state)
+CASE(a_quietly_forked_child_holds_nothing)
 {
-    (void)state;
     expect_nothing_in_child(quiet_fork, check_handles_as_child);
 }
 
 /* With an argument: only the tests of that name (* and ? as in a shell). */
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_lease_from_acquire_to_free),
-        cmocka_unit_test(freed_while_held_it_is_released),
-        cmocka_unit_test(several_names_at_once),
-        cmocka_unit_test(bad_clients_are_refused),
-        cmocka_unit_test(without_descriptors_none_is_opened),
-        cmocka_unit_test(without_descriptors_for_masters_it_goes_on_trying),
-        cmocka_unit_test(bad_leases_are_refused),
-        cmocka_unit_test(a_shorter_result_is_not_overrun),
-        cmocka_unit_test(waiting_ends_in_time),
-        cmocka_unit_test(without_a_quorum_it_ends_in_time),
-        cmocka_unit_test(readiness_is_told),
-        cmocka_unit_test(one_of_two_is_cancelled),
-        cmocka_unit_test(closing_wakes_all_who_wait),
-        cmocka_unit_test(closing_without_patience_waits_for_no_master),
-        cmocka_unit_test(closing_in_full_swing),
-        cmocka_unit_test(eight_threads_count),
-        cmocka_unit_test(renewals_are_seen_by_all_threads),
-        cmocka_unit_test(never_more_than_the_masters_keep),
-        cmocka_unit_test(many_leases_are_kept_up_to_date),
-        cmocka_unit_test(threads_share_a_lease),
-        cmocka_unit_test(loss_of_a_quorum_is_told_before_the_end),
-        cmocka_unit_test(a_lock_taken_away_is_seen),
-        cmocka_unit_test(a_lease_may_be_freed_by_its_callback),
-        cmocka_unit_test(a_callback_cannot_wait),
-        cmocka_unit_test(opened_and_closed_200_times),
-        cmocka_unit_test(the_application_closes_its_descriptors),
-        cmocka_unit_test(a_call_ends_though_a_pipe_has_the_number_of_the_bell),
-        cmocka_unit_test(signals_go_to_other_threads),
-        cmocka_unit_test(a_forked_child_holds_nothing),
-        cmocka_unit_test(a_quietly_forked_child_holds_nothing),
-    };
-    return RUN_WITH(tests, .masters = 5);
+    return RUN_WITH(.masters = 5);
 }

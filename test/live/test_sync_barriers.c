@@ -57,9 +57,10 @@ static void *walk(void *data)
     return NULL;
 }
 
-static void test_threads_go_in_step(void **state)
+#define TEST(name) CASE_WITH(name, open_one, close_one)
+
+TEST(test_threads_go_in_step)
 {
-    (void)state;
     struct walker walkers[MANY] = {{0}};
     atomic_uint arrived[ROUNDS] = {0};
     for (unsigned i = 0; i < MANY; i++) {
@@ -74,9 +75,8 @@ static void test_threads_go_in_step(void **state)
     }
 }
 
-static void test_who_waits_in_vain_leaves(void **state)
+TEST(test_who_waits_in_vain_leaves)
 {
-    (void)state;
     redlock_passage passage;
     redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
     redlock_barrier_options options = barrier(2, 0, 200);
@@ -88,9 +88,8 @@ static void test_who_waits_in_vain_leaves(void **state)
     assert_string_equal(passage.text, "");
 }
 
-static void test_what_is_refused(void **state)
+TEST(test_what_is_refused)
 {
-    (void)state;
     redlock_passage passage;
     redlock_barrier_options options = barrier(0, 0, 0);
     redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
@@ -118,9 +117,8 @@ static void *wait_for_ever(void *data)
 }
 
 /* As who repeats an arrival that is undecided does. */
-static void test_options_that_point_into_the_result(void **state)
+TEST(test_options_that_point_into_the_result)
 {
-    (void)state;
     char token[sizeof(redlock_passage)];
     redlock_passage passage;
     redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
@@ -133,9 +131,8 @@ static void test_options_that_point_into_the_result(void **state)
     assert_string_equal(passage.token, token);
 }
 
-static void test_closing_ends_it(void **state)
+TEST(test_closing_ends_it)
 {
-    (void)state;
     struct waiting waiting;
     assert_int_equal(pthread_create(&waiting.thread, NULL, wait_for_ever, &waiting), 0);
     AWAIT(cluster_count(&cluster, 0, "EXISTS redlock:barrier:1:gate") == 1);
@@ -147,11 +144,5 @@ static void test_closing_ends_it(void **state)
 
 int main(void)
 {
-#define CASE(test) cmocka_unit_test_setup_teardown(test, open_one, close_one)
-    const struct CMUnitTest tests[] = {
-        CASE(test_threads_go_in_step), CASE(test_who_waits_in_vain_leaves),
-        CASE(test_what_is_refused),    CASE(test_options_that_point_into_the_result),
-        CASE(test_closing_ends_it),
-    };
-    return RUN_WITH(tests, .masters = MASTERS);
+    return RUN_WITH(.masters = MASTERS);
 }

@@ -144,9 +144,8 @@ static struct caller *two_upgrades(struct caller two[2], redlock_sync_lease *lea
 
 /* ---- Readers and a writer ---- */
 
-static void a_downgrade_lets_a_waiting_reader_in(void **state)
+CASE(a_downgrade_lets_a_waiting_reader_in)
 {
-    (void)state;
     redlock_sync *client = open_on(&cluster), *elsewhere = open_on(&cluster);
     redlock_sync_lease *lease = take_alone(client, "let-in");
     redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
@@ -172,9 +171,8 @@ static void a_downgrade_lets_a_waiting_reader_in(void **state)
     close_clean(client, &cluster);
 }
 
-static void the_only_reader_becomes_the_writer(void **state)
+CASE(the_only_reader_becomes_the_writer)
 {
-    (void)state;
     redlock_sync *client = open_on(&cluster);
     redlock_sync_lease *lease = take_shared(client, "only");
     redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
@@ -193,9 +191,8 @@ static void the_only_reader_becomes_the_writer(void **state)
     close_clean(client, &cluster);
 }
 
-static void beside_a_reader_it_stays_a_reader(void **state)
+CASE(beside_a_reader_it_stays_a_reader)
 {
-    (void)state;
     redlock_sync *client = open_on(&cluster);
     redlock_sync_lease *lease = take_shared(client, "beside");
     redlock_sync_lease *other = take_shared(client, "beside");
@@ -214,9 +211,8 @@ static void beside_a_reader_it_stays_a_reader(void **state)
     close_clean(client, &cluster);
 }
 
-static void of_several_names_all_change(void **state)
+CASE(of_several_names_all_change)
 {
-    (void)state;
     redlock_sync *client = open_on(&cluster);
     redlock_sync_lease *lease;
     redlock_name names[] = {{"mine", 4, false}, {"ours", 4, true}};
@@ -236,9 +232,8 @@ static void of_several_names_all_change(void **state)
 
 /* ---- What is refused ---- */
 
-static void what_is_no_change_is_refused(void **state)
+CASE(what_is_no_change_is_refused)
 {
-    (void)state;
     redlock_sync *client = open_on(&cluster);
     redlock_sync_lease *reader = take_shared(client, "reads"),
                        *writer = take_alone(client, "writes");
@@ -280,9 +275,8 @@ static void change_from_inside(redlock *client, void *data)
     inside->exclusive = redlock_sync_exclusive_for(inside->lease);
 }
 
-static void a_callback_cannot_wait_for_a_change(void **state)
+CASE(a_callback_cannot_wait_for_a_change)
 {
-    (void)state;
     redlock_sync *client = open_on(&cluster);
     struct inside inside = {.lease = take_alone(client, "inside")};
     assert_code(redlock_sync_run(client, change_from_inside, &inside), REDLOCK_OK);
@@ -347,9 +341,8 @@ static int64_t exclusive_at_once(redlock_sync *client, redlock_sync_lease *lease
     return look.result.valid_ms;
 }
 
-static void before_any_request_leaves_it_is_a_reader(void **state)
+CASE(before_any_request_leaves_it_is_a_reader)
 {
-    (void)state;
     redlock_sync *client = open_on(&cluster);
     redlock_sync_lease *lease = take_alone(client, "at-once");
     assert_int_equal(exclusive_at_once(client, lease, downgrade_it), 0);
@@ -421,9 +414,8 @@ static void change_and_back(struct watch *watch, redlock_sync *other, bool besid
     go_on_when_seen(watch, WRITES);
 }
 
-static void no_thread_reads_a_mode_that_is_not(void **state)
+CASE(no_thread_reads_a_mode_that_is_not)
 {
-    (void)state;
     redlock_sync *client = open_on(&cluster), *other = open_on(&cluster);
     static struct watch watch; /* as the threads outlive a case that fails */
     pthread_t threads[2];
@@ -464,9 +456,8 @@ static void *extend_often(void *data)
     return NULL;
 }
 
-static void extends_and_changes_both_end(void **state)
+CASE(extends_and_changes_both_end)
 {
-    (void)state;
     redlock_sync *client = open_on(&cluster);
     static struct extender extender; /* as the thread outlives a case that fails */
     pthread_t thread;
@@ -487,9 +478,8 @@ static void extends_and_changes_both_end(void **state)
 
 /* ---- Hung masters ---- */
 
-static void a_hung_minority_is_not_waited_for(void **state)
+CASE(a_hung_minority_is_not_waited_for)
 {
-    (void)state;
     redlock_sync *client = open_on(&cluster);
     redlock_sync_lease *lease = take_alone(client, "minority");
     cluster_do(&cluster, "pause 1 2");
@@ -505,9 +495,8 @@ static void a_hung_minority_is_not_waited_for(void **state)
     close_clean(client, &cluster);
 }
 
-static void a_downgrade_waits_for_a_hung_quorum_as_a_reader(void **state)
+CASE(a_downgrade_waits_for_a_hung_quorum_as_a_reader)
 {
-    (void)state;
     redlock_sync *client = open_on(&cluster);
     redlock_sync_lease *lease = take_alone(client, "hung");
     struct caller downgrade, extend;
@@ -531,9 +520,8 @@ static void a_downgrade_waits_for_a_hung_quorum_as_a_reader(void **state)
     close_clean(client, &cluster);
 }
 
-static void a_downgrade_ends_with_its_lease(void **state)
+CASE(a_downgrade_ends_with_its_lease)
 {
-    (void)state;
     redlock_sync *client = open_on(&cluster);
     redlock_lease_options options = terms(2000, 0);
     redlock_sync_lease *lease = take(client, "ends", &options);
@@ -550,9 +538,8 @@ static void a_downgrade_ends_with_its_lease(void **state)
     close_clean(client, &cluster);
 }
 
-static void an_upgrade_without_a_quorum_changes_nothing(void **state)
+CASE(an_upgrade_without_a_quorum_changes_nothing)
 {
-    (void)state;
     redlock_sync *client = open_patient(&cluster, 700);
     redlock_sync_lease *lease = take_shared(client, "no-quorum");
     redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
@@ -577,9 +564,8 @@ static void an_upgrade_without_a_quorum_changes_nothing(void **state)
     close_clean(client, &cluster);
 }
 
-static void one_upgrade_at_a_time(void **state)
+CASE(one_upgrade_at_a_time)
 {
-    (void)state;
     redlock_sync *client = open_on(&cluster);
     redlock_sync_lease *lease = take_shared(client, "twice");
     struct caller two[2], extend;
@@ -599,9 +585,8 @@ static void one_upgrade_at_a_time(void **state)
     close_clean(client, &cluster);
 }
 
-static void a_release_ends_a_change(void **state)
+CASE(a_release_ends_a_change)
 {
-    (void)state;
     redlock_sync *client = open_on(&cluster);
     redlock_sync_lease *lease = take_shared(client, "released");
     struct caller two[2], release;
@@ -642,9 +627,8 @@ static void close_during_an_upgrade(int64_t patience_ms)
     AWAIT(cluster_keys(&cluster) == 0);
 }
 
-static void closing_ends_an_upgrade(void **state)
+CASE(closing_ends_an_upgrade)
 {
-    (void)state;
     close_during_an_upgrade(0);
     close_during_an_upgrade(300);
 }
@@ -658,23 +642,5 @@ static void make_them_old(void)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_downgrade_lets_a_waiting_reader_in),
-        cmocka_unit_test(the_only_reader_becomes_the_writer),
-        cmocka_unit_test(beside_a_reader_it_stays_a_reader),
-        cmocka_unit_test(of_several_names_all_change),
-        cmocka_unit_test(what_is_no_change_is_refused),
-        cmocka_unit_test(a_callback_cannot_wait_for_a_change),
-        cmocka_unit_test(before_any_request_leaves_it_is_a_reader),
-        cmocka_unit_test(no_thread_reads_a_mode_that_is_not),
-        cmocka_unit_test(extends_and_changes_both_end),
-        cmocka_unit_test(a_hung_minority_is_not_waited_for),
-        cmocka_unit_test(a_downgrade_waits_for_a_hung_quorum_as_a_reader),
-        cmocka_unit_test(a_downgrade_ends_with_its_lease),
-        cmocka_unit_test(an_upgrade_without_a_quorum_changes_nothing),
-        cmocka_unit_test(one_upgrade_at_a_time),
-        cmocka_unit_test(a_release_ends_a_change),
-        cmocka_unit_test(closing_ends_an_upgrade),
-    };
-    return RUN_WITH(tests, .masters = 5, .begun = make_them_old);
+    return RUN_WITH(.masters = 5, .begun = make_them_old);
 }

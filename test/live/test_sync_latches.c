@@ -9,9 +9,8 @@
 #define MASTERS 5
 #define MANY    8
 
-static void test_each_call(void **state)
+CASE(test_each_call)
 {
-    (void)state;
     redlock_tally tally;
     redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
     redlock_latch_options options = REDLOCK_LATCH_INIT;
@@ -35,9 +34,8 @@ static void test_each_call(void **state)
     redlock_sync_free(client);
 }
 
-static void test_options_that_point_into_the_result(void **state)
+CASE(test_options_that_point_into_the_result)
 {
-    (void)state;
     redlock_tally tally;
     redlock_latch_options options = REDLOCK_LATCH_INIT;
     redlock_sync *client = open_on(&cluster);
@@ -80,9 +78,8 @@ static void *arrive_and_wait(void *data)
     return NULL;
 }
 
-static void test_threads_wait_for_each_other(void **state)
+CASE(test_threads_wait_for_each_other)
 {
-    (void)state;
     struct worker workers[MANY] = {{0}};
     redlock_latch_options options = REDLOCK_LATCH_INIT;
     redlock_sync *client = open_on(&cluster);
@@ -103,10 +100,5 @@ static void test_threads_wait_for_each_other(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_call),
-        cmocka_unit_test(test_options_that_point_into_the_result),
-        cmocka_unit_test(test_threads_wait_for_each_other),
-    };
-    return RUN_WITH(tests, .masters = MASTERS);
+    return RUN_WITH(.masters = MASTERS);
 }

@@ -81,9 +81,8 @@ static void *acquire(void *data)
 }
 
 /* A signal holds the thread up while it waits, until the lease that it was given is over. */
-static void woken_after_the_end_it_has_no_lease(void **state)
+CASE(woken_after_the_end_it_has_no_lease)
 {
-    (void)state;
     set_gate();
     signal(SIGUSR1, on_signal);
     struct sleeper sleeper = {.client = open_on(&cluster)};
@@ -167,9 +166,8 @@ static void play_giver(redlock_sync *client)
     remove_gate();
 }
 
-static void given_back_it_stays_given_back(void **state)
+CASE(given_back_it_stays_given_back)
 {
-    (void)state;
     redlock_sync *client = open_on(&cluster);
     for (unsigned i = 0; i < 10; i++)
         play_giver(client);
@@ -178,9 +176,5 @@ static void given_back_it_stays_given_back(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(woken_after_the_end_it_has_no_lease),
-        cmocka_unit_test(given_back_it_stays_given_back),
-    };
-    return RUN_WITH(tests, .masters = 3);
+    return RUN_WITH(.masters = 3);
 }

@@ -40,9 +40,8 @@ static redlock_code look(redlock_leader *leader, char *value, size_t size)
     return redlock_sync_leader(client, "name", leader, value, size, NULL);
 }
 
-static void test_a_thread_leads(void **state)
+CASE_WITH(test_a_thread_leads, open_one, close_one)
 {
-    (void)state;
     redlock_leader leader;
     char value[8];
     assert_code(look(&leader, value, sizeof value), REDLOCK_OK);
@@ -67,9 +66,8 @@ static void test_a_thread_leads(void **state)
           leader.term == 0);
 }
 
-static void test_what_cannot_be_announced(void **state)
+CASE_WITH(test_what_cannot_be_announced, open_one, close_one)
 {
-    (void)state;
     static char value[REDLOCK_VALUE_MAX + 1];
     redlock_lease_options options = terms(TTL, 0);
     redlock_sync_lease *plain = take(client, "plain", &options);
@@ -107,9 +105,8 @@ static void *speak(void *data)
 }
 
 /* Each is told, that its value is said or that another one replaced it; the last one is said. */
-static void test_threads_announce_at_once(void **state)
+CASE_WITH(test_threads_announce_at_once, open_one, close_one)
 {
-    (void)state;
     enum { SPEAKERS = 8 };
     struct speaker speakers[SPEAKERS];
     redlock_sync_lease *lease = lead("name");
@@ -135,9 +132,8 @@ static void test_threads_announce_at_once(void **state)
 
 /* ---- masters that are away ---- */
 
-static void test_no_quorum_says_it(void **state)
+CASE(test_no_quorum_says_it)
 {
-    (void)state;
     struct cluster own;
     redlock_leader leader;
     cluster_start(&own, 3, "");
@@ -159,11 +155,5 @@ static void test_no_quorum_says_it(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_a_thread_leads, open_one, close_one),
-        cmocka_unit_test_setup_teardown(test_what_cannot_be_announced, open_one, close_one),
-        cmocka_unit_test_setup_teardown(test_threads_announce_at_once, open_one, close_one),
-        cmocka_unit_test(test_no_quorum_says_it),
-    };
-    return RUN_WITH(tests, .masters = MASTERS, .fenced = true);
+    return RUN_WITH(.masters = MASTERS, .fenced = true);
 }

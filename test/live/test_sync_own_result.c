@@ -44,9 +44,10 @@ static void is_held(const char *name)
     assert_true(cluster_holders(&cluster, name, NULL) >= 2);
 }
 
-static void test_acquire(void **state)
+#define TEST(name) CASE_WITH(name, open_one, close_one)
+
+TEST(test_acquire)
 {
-    (void)state;
     redlock_sync_lease *lease, *again;
     redlock_lease_options options = terms(10000, 0);
     assert_code(redlock_sync_acquire(client, &lease, in_text("one"), &options, &result),
@@ -64,9 +65,8 @@ static void test_acquire(void **state)
     give_back(lease);
 }
 
-static void test_acquire_names(void **state)
+TEST(test_acquire_names)
 {
-    (void)state;
     redlock_sync_lease *lease;
     redlock_lease_options options = terms(10000, 0);
     redlock_name names[] = {{.bytes = in_text("three"), .length = 5},
@@ -78,9 +78,8 @@ static void test_acquire_names(void **state)
     give_back(lease);
 }
 
-static void test_announce_and_leader(void **state)
+TEST(test_announce_and_leader)
 {
-    (void)state;
     redlock_leader leader;
     char value[16] = "leads";
     redlock_lease_options options = terms(10000, 0);
@@ -97,9 +96,8 @@ static void test_announce_and_leader(void **state)
     give_back(lease);
 }
 
-static void test_barrier(void **state)
+TEST(test_barrier)
 {
-    (void)state;
     redlock_barrier_options options = REDLOCK_BARRIER_INIT;
     redlock_passage passage = {.token = "worker-1"};
     options.parties = 1;
@@ -111,9 +109,8 @@ static void test_barrier(void **state)
     }
 }
 
-static void test_latch(void **state)
+TEST(test_latch)
 {
-    (void)state;
     redlock_latch_options options = REDLOCK_LATCH_INIT;
     redlock_tally tally = {.id = "latch"}, made;
     options.arrivals = 2;
@@ -142,13 +139,7 @@ static void test_latch(void **state)
     assert_true(tally.open);
 }
 
-#define CASE(test) cmocka_unit_test_setup_teardown(test, open_one, close_one)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        CASE(test_acquire), CASE(test_acquire_names), CASE(test_announce_and_leader),
-        CASE(test_barrier), CASE(test_latch),
-    };
-    return RUN_WITH(tests, .masters = 3);
+    return RUN_WITH(.masters = 3);
 }

@@ -184,9 +184,8 @@ static redlock_code elsewhere(redlock_code (*call)(struct caller *), redlock_syn
 
 /* ---- In and out ---- */
 
-static void the_same_thread_gets_the_same_lease(void **state)
+CASE(the_same_thread_gets_the_same_lease)
 {
-    (void)state;
     redlock_sync *client = open_on(&cluster);
     redlock_sync_lease *lease = enter(client, "same"), *inner;
     redlock_lease_options options = again(10000);
@@ -253,9 +252,8 @@ static bool is_an_order(unsigned order, unsigned steps)
     return handles == 0;
 }
 
-static void it_goes_with_the_last_in_every_order(void **state)
+CASE(it_goes_with_the_last_in_every_order)
 {
-    (void)state;
     redlock_sync *client = open_on(&cluster), *other = open_on(&cluster);
     unsigned tried = 0;
     for (unsigned steps = DEEP; steps <= 2 * DEEP; steps++)
@@ -274,9 +272,8 @@ static void it_goes_with_the_last_in_every_order(void **state)
     close_clean(client, &cluster);
 }
 
-static void after_the_last_release_it_is_a_new_lease(void **state)
+CASE(after_the_last_release_it_is_a_new_lease)
 {
-    (void)state;
     redlock_sync *client = open_on(&cluster);
     redlock_sync_lease *old = enter(client, "anew");
     enter(client, "anew");
@@ -294,9 +291,8 @@ static void after_the_last_release_it_is_a_new_lease(void **state)
     close_clean(client, &cluster);
 }
 
-static void several_names_are_a_set(void **state)
+CASE(several_names_are_a_set)
 {
-    (void)state;
     redlock_sync *client = open_on(&cluster);
     redlock_sync_lease *lease, *other;
     redlock_name names[] = {{"a", 1, false}, {"b", 1, false}, {"c", 1, false}};
@@ -321,9 +317,8 @@ static void several_names_are_a_set(void **state)
     close_clean(client, &cluster);
 }
 
-static void what_is_wrong_is_refused_as_ever(void **state)
+CASE(what_is_wrong_is_refused_as_ever)
 {
-    (void)state;
     redlock_sync *client = open_on(&cluster);
     redlock_sync_lease *lease = enter(client, "wrong");
     redlock_name none = {0};
@@ -349,9 +344,8 @@ static void what_is_wrong_is_refused_as_ever(void **state)
 
 /* ---- Who is kept out ---- */
 
-static void others_are_kept_out(void **state)
+CASE(others_are_kept_out)
 {
-    (void)state;
     redlock_sync *client = open_on(&cluster), *other = open_on(&cluster);
     redlock_sync_lease *lease = enter(client, "mine");
     redlock_lease_options plain = terms(10000, 0);
@@ -372,9 +366,8 @@ static void others_are_kept_out(void **state)
     close_clean(client, &cluster);
 }
 
-static void a_new_thread_is_not_the_one_that_ended(void **state)
+CASE(a_new_thread_is_not_the_one_that_ended)
 {
-    (void)state;
     redlock_sync *client = open_on(&cluster);
     struct caller owner = {.call = enter_it, .client = client, .name = "ended"};
     begin(&owner);
@@ -386,9 +379,8 @@ static void a_new_thread_is_not_the_one_that_ended(void **state)
     close_clean(client, &cluster);
 }
 
-static void another_thread_gives_it_back(void **state)
+CASE(another_thread_gives_it_back)
 {
-    (void)state;
     redlock_sync *client = open_on(&cluster);
     redlock_sync_lease *lease = enter(client, "helped");
     enter(client, "helped");
@@ -417,9 +409,8 @@ static int64_t now_ns(void)
 }
 
 /* The background thread stands still, so nothing here can need it. */
-static void it_asks_nobody(void **state)
+CASE(it_asks_nobody)
 {
-    (void)state;
     enum { TIMES = 200000 };
     redlock_sync *client = open_on(&cluster);
     redlock_sync_lease *lease = enter(client, "quiet"), *inner;
@@ -462,9 +453,8 @@ static void give_away(const char *name)
         cluster_tell(&cluster, i, "DEL %s", name);
 }
 
-static void a_lost_lease_is_not_acquired_once_more(void **state)
+CASE(a_lost_lease_is_not_acquired_once_more)
 {
-    (void)state;
     redlock_sync *client = open_on(&cluster);
     redlock_lease_options options = again(3000);
     redlock_sync_lease *lease = take(client, "lost", &options);
@@ -490,9 +480,8 @@ static void a_lost_lease_is_not_acquired_once_more(void **state)
     close_clean(client, &cluster);
 }
 
-static void each_loss_has_its_code(void **state)
+CASE(each_loss_has_its_code)
 {
-    (void)state;
     redlock_sync *client = open_on(&cluster);
     redlock_lease_options options = again(400);
     options.max_hold_ms = 100;
@@ -547,18 +536,16 @@ static void until_its_margin(int64_t ttl_ms, int64_t margin_ms, int64_t margin)
     close_clean(client, &cluster);
 }
 
-static void within_its_margin_it_is_as_good_as_lost(void **state)
+CASE(within_its_margin_it_is_as_good_as_lost)
 {
-    (void)state;
     until_its_margin(2000, 1800, 1800);
     until_its_margin(1000, -1, 50);
     until_its_margin(300, 0, 0);
 }
 
 /* LOST is told late, and nobody may believe meanwhile that he gave back what he had. */
-static void a_release_after_its_end_says_so(void **state)
+CASE(a_release_after_its_end_says_so)
 {
-    (void)state;
     redlock_sync *client = open_on(&cluster);
     redlock_sync_lease *lease, *inner;
     redlock_lease_options options = again(300);
@@ -617,9 +604,8 @@ static void nest_in_a_thread(struct nester *nester, redlock_sync *client)
     AWAIT(atomic_load(&nester->has_it));
 }
 
-static void a_loss_meets_a_thread_that_nests(void **state)
+CASE(a_loss_meets_a_thread_that_nests)
 {
-    (void)state;
     redlock_sync *client = open_on(&cluster);
     static struct nester nester; /* as the thread outlives a case that fails */
     void *failed;
@@ -634,9 +620,8 @@ static void a_loss_meets_a_thread_that_nests(void **state)
     close_clean(client, &cluster);
 }
 
-static void a_close_meets_a_thread_that_nests(void **state)
+CASE(a_close_meets_a_thread_that_nests)
 {
-    (void)state;
     redlock_sync *client = open_on(&cluster);
     static struct nester nester;
     void *failed;
@@ -650,9 +635,8 @@ static void a_close_meets_a_thread_that_nests(void **state)
     assert_int_equal(cluster_keys(&cluster), 0);
 }
 
-static void a_closed_client_lets_nobody_in(void **state)
+CASE(a_closed_client_lets_nobody_in)
 {
-    (void)state;
     redlock_sync *client = open_on(&cluster);
     redlock_sync_lease *lease = enter(client, "closed");
     enter(client, "closed");
@@ -671,9 +655,8 @@ static void a_closed_client_lets_nobody_in(void **state)
 
 /* ---- Modes and fences ---- */
 
-static void a_reader_inside_a_writer_but_no_writer_inside_a_reader(void **state)
+CASE(a_reader_inside_a_writer_but_no_writer_inside_a_reader)
 {
-    (void)state;
     redlock_sync *client = open_on(&cluster);
     redlock_lease_options reads = again_as(true), writes = again_as(false);
     redlock_name name = {"mode", 4, false};
@@ -697,9 +680,8 @@ static void a_reader_inside_a_writer_but_no_writer_inside_a_reader(void **state)
     close_clean(client, &cluster);
 }
 
-static void each_name_has_its_mode(void **state)
+CASE(each_name_has_its_mode)
 {
-    (void)state;
     redlock_sync *client = open_on(&cluster);
     redlock_lease_options reads = terms(10000, 0);
     redlock_sync_lease *lease, *beside;
@@ -735,9 +717,8 @@ static void each_name_has_its_mode(void **state)
     close_clean(client, &cluster);
 }
 
-static void a_fence_is_that_of_the_first(void **state)
+CASE(a_fence_is_that_of_the_first)
 {
-    (void)state;
     redlock_sync *client = open_on(&cluster);
     redlock_lease_options plain = again(10000), fenced = again(10000);
     redlock_name name = {"fence", 5, false};
@@ -775,9 +756,8 @@ static void enter_inside(redlock *client, void *data)
     redlock_sync_lease_free(inside->lease);
 }
 
-static void a_callback_may_free_and_no_more(void **state)
+CASE(a_callback_may_free_and_no_more)
 {
-    (void)state;
     redlock_sync *client = open_on(&cluster);
     struct inside inside = {.client = client, .lease = enter(client, "inside")};
     enter(client, "inside");
@@ -806,9 +786,8 @@ static int check_as_child(redlock_sync *client, redlock_sync_lease *lease)
     return 0;
 }
 
-static void a_child_is_not_its_parent(void **state)
+CASE(a_child_is_not_its_parent)
 {
-    (void)state;
     int status;
     redlock_sync *client = open_on(&cluster);
     redlock_sync_lease *lease = enter(client, "forked");
@@ -828,9 +807,8 @@ static void a_child_is_not_its_parent(void **state)
 
 /* ---- Threads beside each other ---- */
 
-static void two_releases_at_once(void **state)
+CASE(two_releases_at_once)
 {
-    (void)state;
     redlock_sync *client = open_on(&cluster);
     pthread_barrier_t start;
     pthread_barrier_init(&start, NULL, 2);
@@ -918,9 +896,8 @@ static void *free_what_is_left(void *data)
     return NULL;
 }
 
-static void a_ninth_thread_frees_for_eight_that_nest(void **state)
+CASE(a_ninth_thread_frees_for_eight_that_nest)
 {
-    (void)state;
     static struct desk desk; /* as the threads outlive a case that fails */
     pthread_t threads[NESTERS + 1];
     desk.client = open_on(&cluster);
@@ -944,30 +921,5 @@ static void make_them_old(void)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_same_thread_gets_the_same_lease),
-        cmocka_unit_test(it_goes_with_the_last_in_every_order),
-        cmocka_unit_test(after_the_last_release_it_is_a_new_lease),
-        cmocka_unit_test(several_names_are_a_set),
-        cmocka_unit_test(what_is_wrong_is_refused_as_ever),
-        cmocka_unit_test(others_are_kept_out),
-        cmocka_unit_test(a_new_thread_is_not_the_one_that_ended),
-        cmocka_unit_test(another_thread_gives_it_back),
-        cmocka_unit_test(it_asks_nobody),
-        cmocka_unit_test(a_lost_lease_is_not_acquired_once_more),
-        cmocka_unit_test(each_loss_has_its_code),
-        cmocka_unit_test(within_its_margin_it_is_as_good_as_lost),
-        cmocka_unit_test(a_release_after_its_end_says_so),
-        cmocka_unit_test(a_loss_meets_a_thread_that_nests),
-        cmocka_unit_test(a_close_meets_a_thread_that_nests),
-        cmocka_unit_test(a_closed_client_lets_nobody_in),
-        cmocka_unit_test(a_reader_inside_a_writer_but_no_writer_inside_a_reader),
-        cmocka_unit_test(each_name_has_its_mode),
-        cmocka_unit_test(a_fence_is_that_of_the_first),
-        cmocka_unit_test(a_callback_may_free_and_no_more),
-        cmocka_unit_test(a_child_is_not_its_parent),
-        cmocka_unit_test(two_releases_at_once),
-        cmocka_unit_test(a_ninth_thread_frees_for_eight_that_nest),
-    };
-    return RUN_WITH(tests, .masters = 5, .begun = make_them_old);
+    return RUN_WITH(.masters = 5, .begun = make_them_old);
 }

@@ -76,9 +76,8 @@ static long calls(unsigned acquires, bool print)
     return pclose(pipe) == 0 ? total : -1;
 }
 
-static void test_quiet_acquire(void **state)
+CASE(test_quiet_acquire)
 {
-    (void)state;
     if (system("strace -o /dev/null true >/dev/null 2>&1") != 0) {
         print_message("    SKIPPED: strace is not there, or may not trace\n");
         skip();
@@ -92,10 +91,9 @@ static void test_quiet_acquire(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_quiet_acquire)};
     if (argc > 1)
         return drive(argv[1]);
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     self[length > 0 ? length : 0] = '\0';
-    return RUN_WITH(tests, .masters = 5);
+    return RUN_WITH(.masters = 5);
 }

@@ -85,9 +85,8 @@ static void end_connections(unsigned master)
     cluster_tell(&cluster, master, "CLIENT KILL TYPE pubsub SKIPME yes");
 }
 
-static void test_what_is_known_of_a_master(void **state)
+CASE(test_what_is_known_of_a_master)
 {
-    (void)state;
     struct user user;
     open_patiently(&user, NULL);
     AWAIT(&user, are_up(&user));
@@ -104,9 +103,8 @@ static void test_what_is_known_of_a_master(void **state)
 }
 
 /* The next connection sees what is there then: first no certificate of ours, then one again. */
-static void test_certificates_are_replaced(void **state)
+CASE(test_certificates_are_replaced)
 {
-    (void)state;
     struct user user;
     certify("stranger", "IP:127.0.0.1", true);
     certify("renewed", "IP:127.0.0.1,DNS:renewed.test", false);
@@ -128,9 +126,8 @@ static void test_certificates_are_replaced(void **state)
     user_close_clean(&user, &cluster);
 }
 
-static void test_the_name_must_be_right(void **state)
+CASE(test_the_name_must_be_right)
 {
-    (void)state;
     struct user user;
     redlock_options options = REDLOCK_OPTIONS_INIT;
     options.tls_name = "redis.test";
@@ -149,9 +146,8 @@ static void test_the_name_must_be_right(void **state)
     user_close_clean(&user, &cluster);
 }
 
-static void test_masters_that_want_a_certificate(void **state)
+CASE(test_masters_that_want_a_certificate)
 {
-    (void)state;
     struct user user;
     char cert[100], key[100];
     redlock_options options = REDLOCK_OPTIONS_INIT;
@@ -172,9 +168,8 @@ static void test_masters_that_want_a_certificate(void **state)
         cluster_tell(&cluster, i, "CONFIG SET tls-auth-clients no");
 }
 
-static void test_the_terms_of_the_address_go_first(void **state)
+CASE(test_the_terms_of_the_address_go_first)
 {
-    (void)state;
     struct user user;
     char ca[100], why[300];
     redlock *client;
@@ -202,9 +197,8 @@ static void test_the_terms_of_the_address_go_first(void **state)
     assert_says(why, "verify of TLS is none or full");
 }
 
-static void test_another_protocol(void **state)
+CASE(test_another_protocol)
 {
-    (void)state;
     struct user user;
     cluster_tell(&cluster, 0, "CONFIG SET tls-protocols TLSv1.2");
     open_patiently(&user, NULL);
@@ -216,9 +210,8 @@ static void test_another_protocol(void **state)
 }
 
 /* A master that hangs from before the handshake on holds up nobody. */
-static void test_a_handshake_that_stalls(void **state)
+CASE(test_a_handshake_that_stalls)
 {
-    (void)state;
     struct user user;
     struct take take;
     redlock_options options = REDLOCK_OPTIONS_INIT;
@@ -237,9 +230,8 @@ static void test_a_handshake_that_stalls(void **state)
     user_close_clean(&user, &cluster);
 }
 
-static void test_the_wrong_kind_of_port(void **state)
+CASE(test_the_wrong_kind_of_port)
 {
-    (void)state;
     struct user user;
     char nodes[200];
     snprintf(nodes, sizeof nodes, "redis://:%s@127.0.0.1:%d", cluster.passwords[0],
@@ -255,16 +247,6 @@ static void test_the_wrong_kind_of_port(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_is_known_of_a_master),
-        cmocka_unit_test(test_certificates_are_replaced),
-        cmocka_unit_test(test_the_name_must_be_right),
-        cmocka_unit_test(test_masters_that_want_a_certificate),
-        cmocka_unit_test(test_the_terms_of_the_address_go_first),
-        cmocka_unit_test(test_another_protocol),
-        cmocka_unit_test(test_a_handshake_that_stalls),
-        cmocka_unit_test(test_the_wrong_kind_of_port),
-    };
     setenv("REDLOCK_TEST_TLS", "1", 1);
-    return RUN_WITH(tests, .masters = MASTERS);
+    return RUN_WITH(.masters = MASTERS);
 }

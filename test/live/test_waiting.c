@@ -162,26 +162,25 @@ static void in_order(bool fence)
     leave_all(users, CROWD);
 }
 
-static void test_first_come_first_served(void **state)
+#define ON_A_LOOP(name) CASE_WITH(name, open_loop, close_loop)
+
+ON_A_LOOP(test_first_come_first_served)
 {
-    (void)state;
     in_order(false);
 }
 
-static void test_fences_grow_across_handovers(void **state)
+ON_A_LOOP(test_fences_grow_across_handovers)
 {
-    (void)state;
     in_order(true);
 }
 
 /* The later comer of a pair waits for neither name while the pair can have none. */
-static void test_two_names(void **state)
+ON_A_LOOP(test_two_names)
 {
     static const char *const both[] = {"left", "right"};
     static struct take left, right, pair, on_left, on_right, second;
     struct user users[4];
     redlock_lease_options terms = patient();
-    (void)state;
     join_all(users, 4);
     hold(&left, &users[0], "left");
     hold(&right, &users[0], "right");
@@ -221,13 +220,12 @@ static void hand_over(struct take *from, struct take *to, int64_t within_ms)
 }
 
 /* The second wait, of a client that was subscribed before. */
-static void test_told_by_push(void **state)
+ON_A_LOOP(test_told_by_push)
 {
     static struct take holder, waiter;
     struct user users[2];
     redlock_lease_options terms = patient();
     redlock_stats before = {0};
-    (void)state;
     join_all(users, 2);
     for (unsigned times = 0; times < 2; times++) {
         before = stats_of(&users[1]);
@@ -246,7 +244,7 @@ static void test_told_by_push(void **state)
 }
 
 /* The answer to a waiter's enqueuing is slow, the push that follows is not. */
-static void test_a_push_overtakes_the_answer(void **state)
+ON_A_LOOP(test_a_push_overtakes_the_answer)
 {
     static struct take holder, waiter;
     struct user holds, waits;
@@ -254,7 +252,6 @@ static void test_a_push_overtakes_the_answer(void **state)
     char nodes[MASTERS * URI_SIZE] = "";
     redlock_options options = fence_options();
     redlock_lease_options terms = patient();
-    (void)state;
     for (unsigned i = 0; i < MASTERS; i++) {
         proxies[i] = proxy_start(cluster.ports[i]);
         snprintf(nodes + strlen(nodes), sizeof nodes - strlen(nodes), URI_FORMAT, cluster_scheme(),
@@ -281,12 +278,11 @@ static void test_a_push_overtakes_the_answer(void **state)
         proxy_stop(proxies[i]);
 }
 
-static void test_a_notification_connection_that_is_cut(void **state)
+ON_A_LOOP(test_a_notification_connection_that_is_cut)
 {
     static struct take holder, waiter;
     struct user users[2];
     redlock_lease_options terms = patient();
-    (void)state;
     join_all(users, 2);
     hold(&holder, &users[0], "cut");
     enqueue(&waiter, &users[1], "cut", 0, &terms);
@@ -300,12 +296,11 @@ static void test_a_notification_connection_that_is_cut(void **state)
 }
 
 /* Nor may it listen again: each refresh asks as well. */
-static void test_no_right_to_subscribe(void **state)
+ON_A_LOOP(test_no_right_to_subscribe)
 {
     static struct take holder, waiter;
     struct user users[2];
     redlock_lease_options terms = patient();
-    (void)state;
     join_all(users, 2);
     tell_all("ACL SETUSER default resetchannels");
     hold(&holder, &users[0], "no pushes");
@@ -366,11 +361,10 @@ static void wait_and_end(struct take *holder, enum end end, unsigned moment)
     }
 }
 
-static void test_nothing_is_left_behind(void **state)
+ON_A_LOOP(test_nothing_is_left_behind)
 {
     static struct take holder;
     struct user user;
-    (void)state;
     join(&user);
     for (unsigned moment = 0; moment < 24; moment++) {
         for (enum end end = CANCELLED; end < ENDS; end++) {
@@ -391,12 +385,11 @@ static void test_nothing_is_left_behind(void **state)
     leave_all(&user, 1);
 }
 
-static void test_the_wait_is_over(void **state)
+ON_A_LOOP(test_the_wait_is_over)
 {
     static struct take holder, waiter, single;
     struct user users[2];
     redlock_lease_options terms = lease_terms(FENCE_TTL, 400), once = lease_terms(FENCE_TTL, 0);
-    (void)state;
     join_all(users, 2);
     hold(&holder, &users[0], "too long");
     int64_t begin = now_us();
@@ -445,20 +438,18 @@ static void all_refuse(const char *from_now_on, const char *no_more, const char 
     leave_all(&waits, 1);
 }
 
-static void test_all_masters_refuse(void **state)
+ON_A_LOOP(test_all_masters_refuse)
 {
-    (void)state;
     all_refuse("CONFIG SET min-replicas-to-write 1", "CONFIG SET min-replicas-to-write 0",
                "NOREPLICAS");
     all_refuse("CONFIG SET maxmemory 1", "CONFIG SET maxmemory 0", "OOM");
 }
 
-static void test_a_single_try_listens_to_nobody(void **state)
+ON_A_LOOP(test_a_single_try_listens_to_nobody)
 {
     static struct take holder, single;
     struct user users[2];
     redlock_lease_options once = lease_terms(FENCE_TTL, 0);
-    (void)state;
     join_all(users, 2);
     hold(&holder, &users[0], "one try");
     assert_code(take_lock(&single, &users[1], "one try", &once), REDLOCK_E_HELD);
@@ -489,12 +480,11 @@ static void kill_waiter(pid_t child)
     assert_int_equal(waitpid(child, NULL, 0), child);
 }
 
-static void test_a_dead_waiter_delays_the_next(void **state)
+ON_A_LOOP(test_a_dead_waiter_delays_the_next)
 {
     static struct take holder, waiter;
     struct user users[2];
     redlock_lease_options terms = patient();
-    (void)state;
     join_all(users, 2);
     hold(&holder, &users[0], "dead waiter");
     pid_t first = start_waiter("dead waiter");
@@ -539,20 +529,18 @@ static void after_the_holder(int64_t ttl_ms, bool fence)
     leave_all(&users[1], 1);
 }
 
-static void test_a_dead_holder(void **state)
+ON_A_LOOP(test_a_dead_holder)
 {
-    (void)state;
     after_the_holder(1500, false);
     after_the_holder(700, true);
 }
 
-static void test_short_ttls(void **state)
+ON_A_LOOP(test_short_ttls)
 {
     static struct take holder, waiter;
     struct user users[2];
     redlock_lease_options short_one = lease_terms(800, 0),
                           terms = lease_terms(1200, REDLOCK_FOREVER);
-    (void)state;
     join_all(users, 2);
     hold_with(&holder, &users[0], "short", &short_one);
     enqueue(&waiter, &users[1], "short", 0, &terms);
@@ -599,14 +587,13 @@ static void *barge(void *data)
     return NULL;
 }
 
-static void test_strangers_cannot_barge_in(void **state)
+ON_A_LOOP(test_strangers_cannot_barge_in)
 {
     static struct take takes[CROWD];
     struct user users[CROWD];
     struct stranger stranger = {.name = "barge"};
     redlock_lease_options terms = patient();
     pthread_t thread;
-    (void)state;
     join_all(users, CROWD);
     hold(&takes[0], &users[0], "barge");
     for (unsigned i = 1; i < CROWD; i++)
@@ -629,12 +616,11 @@ static void test_strangers_cannot_barge_in(void **state)
 }
 
 /* A foreign lock is waited for, whether its holder deletes it or lets it expire. */
-static void test_strangers_are_waited_for(void **state)
+ON_A_LOOP(test_strangers_are_waited_for)
 {
     static struct take waiter;
     struct user user;
     redlock_lease_options terms = patient();
-    (void)state;
     join(&user);
     for (unsigned deletes = 0; deletes < 2; deletes++) {
         tell_all(deletes ? "SET stranger's his NX PX 60000" : "SET stranger's his NX PX 600");
@@ -654,13 +640,12 @@ static void test_strangers_are_waited_for(void **state)
 
 /* ---- Places ---- */
 
-static void test_places(void **state)
+ON_A_LOOP(test_places)
 {
     static struct take takes[4], local;
     struct user users[4];
     redlock_place place;
     redlock_lease_options terms = patient();
-    (void)state;
     join_all(users, 4);
     hold(&takes[0], &users[0], "place");
     assert_code(redlock_place_get(takes[0].lease, &place), REDLOCK_E_STATE);
@@ -712,13 +697,12 @@ static void on_turn(redlock_lease *lease, const redlock_event *event, void *data
     }
 }
 
-static void test_many_of_one_client(void **state)
+ON_A_LOOP(test_many_of_one_client)
 {
     static struct take holder;
     static struct queue queue;
     struct user user;
     redlock_lease_options terms = patient();
-    (void)state;
     join(&user);
     queue = (struct queue){.user = &user};
     hold(&holder, &user, "many");
@@ -861,10 +845,9 @@ static void start_contending(void)
 
 /* A waiter that is given it learns so from the notification, not from its next refresh.  Now and
  * then a refresh comes first; the slower the machine, the more of them there are. */
-static void test_no_turn_is_missed(void **state)
+ON_A_LOOP(test_no_turn_is_missed)
 {
     uint64_t pushed = 0, found = 0;
-    (void)state;
     start_contending();
     int64_t begin = now_us();
     take_turns(200);
@@ -890,9 +873,8 @@ static bool all_vote(unsigned master)
     return all;
 }
 
-static void test_masters_die_meanwhile(void **state)
+ON_A_LOOP(test_masters_die_meanwhile)
 {
-    (void)state;
     start_contending();
     take_turns(10);
     for (unsigned times = 0; times < 2; times++) {
@@ -907,31 +889,7 @@ static void test_masters_die_meanwhile(void **state)
     stop_contending();
 }
 
-#define ON_A_LOOP(test) cmocka_unit_test_setup_teardown(test, open_loop, close_loop)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        ON_A_LOOP(test_first_come_first_served),
-        ON_A_LOOP(test_fences_grow_across_handovers),
-        ON_A_LOOP(test_two_names),
-        ON_A_LOOP(test_told_by_push),
-        ON_A_LOOP(test_a_push_overtakes_the_answer),
-        ON_A_LOOP(test_a_notification_connection_that_is_cut),
-        ON_A_LOOP(test_no_right_to_subscribe),
-        ON_A_LOOP(test_nothing_is_left_behind),
-        ON_A_LOOP(test_the_wait_is_over),
-        ON_A_LOOP(test_all_masters_refuse),
-        ON_A_LOOP(test_a_single_try_listens_to_nobody),
-        ON_A_LOOP(test_a_dead_waiter_delays_the_next),
-        ON_A_LOOP(test_a_dead_holder),
-        ON_A_LOOP(test_short_ttls),
-        ON_A_LOOP(test_strangers_cannot_barge_in),
-        ON_A_LOOP(test_strangers_are_waited_for),
-        ON_A_LOOP(test_places),
-        ON_A_LOOP(test_many_of_one_client),
-        ON_A_LOOP(test_no_turn_is_missed),
-        ON_A_LOOP(test_masters_die_meanwhile),
-    };
-    return RUN_WITH(tests, .masters = MASTERS, .fenced = true);
+    return RUN_WITH(.masters = MASTERS, .fenced = true);
 }

@@ -71,22 +71,58 @@ static void one_wall_clock_is_off(int64_t off)
     user_close_clean(&user, &cluster);
 }
 
-static void test_a_master_an_hour_ahead(void **state)
+/* The last number in the output of a command that lives an hour ahead of us. */
+static int64_t an_hour_ahead(const char *command)
 {
-    (void)state;
+    char line[1024], output[256];
+    snprintf(line, sizeof line,
+             "ASAN_OPTIONS=verify_asan_link_order=0 WALL_CLOCK_OFF=3600 LD_PRELOAD='%s' %s",
+             WALL_CLOCK, command);
+    FILE *pipe = popen(line, "re");
+    assert_non_null(pipe);
+    size_t used = fread(output, 1, sizeof output - 1, pipe);
+    output[used] = '\0';
+    assert_int_equal(pclose(pipe), 0);
+    const char *number = strrchr(output, ' ');
+    return atoll(number ? number : output);
+}
+
+CASE(test_a_client_an_hour_ahead)
+{
+    struct user user;
+    char command[800];
+    int64_t theirs = an_hour_ahead("date +%s") * 1000000;
+    assert_true(llabs(theirs - wall_clock(&cluster, 0) - HOUR_US) < BUSY_US);
+    settle_clocks(&cluster);
+    open_all(&user);
+    int64_t first = fence_once(&user, "whose hour");
+    snprintf(command, sizeof command, "'%s' lock --fence --ttl 1s 'whose hour'", REDLOCK_COMMAND);
+    setenv("REDLOCK_NODES", cluster.nodes, 1);
+    int64_t ahead_of_us = an_hour_ahead(command);
+    unsetenv("REDLOCK_NODES");
+    assert_true(ahead_of_us > first);
+    AWAIT(&user, cluster_keys(&cluster) == 0);
+    int64_t last = fence_once(&user, "whose hour");
+    assert_true(last > ahead_of_us);
+    assert_true(last <= wall_clock(&cluster, 0) + BUSY_US); /* it uses no wall clock of its own */
+    for (unsigned i = 0; i < MASTERS; i++)
+        assert_true(clock_ahead(&cluster, i) < BUSY_US);
+    user_close_clean(&user, &cluster);
+}
+
+CASE(test_a_master_an_hour_ahead)
+{
     one_wall_clock_is_off(HOUR_US);
 }
 
-static void test_a_master_an_hour_behind(void **state)
+CASE(test_a_master_an_hour_behind)
 {
-    (void)state;
     one_wall_clock_is_off(-HOUR_US);
 }
 
 /* Its leases would end all at once when somebody sets the clock right: so it has no vote. */
-static void test_a_clock_that_was_set_back(void **state)
+CASE(test_a_clock_that_was_set_back)
 {
-    (void)state;
     struct user user;
     int64_t back_s = 0;
     char path[] = "/tmp/wall-clock-XXXXXX";
@@ -110,53 +146,7 @@ static void test_a_clock_that_was_set_back(void **state)
     unlink(path);
 }
 
-/* The last number in the output of a command that lives an hour ahead of us. */
-static int64_t an_hour_ahead(const char *command)
-{
-    char line[1024], output[256];
-    snprintf(line, sizeof line,
-             "ASAN_OPTIONS=verify_asan_link_order=0 WALL_CLOCK_OFF=3600 LD_PRELOAD='%s' %s",
-             WALL_CLOCK, command);
-    FILE *pipe = popen(line, "re");
-    assert_non_null(pipe);
-    size_t used = fread(output, 1, sizeof output - 1, pipe);
-    output[used] = '\0';
-    assert_int_equal(pclose(pipe), 0);
-    const char *number = strrchr(output, ' ');
-    return atoll(number ? number : output);
-}
-
-static void test_a_client_an_hour_ahead(void **state)
-{
-    (void)state;
-    struct user user;
-    char command[800];
-    int64_t theirs = an_hour_ahead("date +%s") * 1000000;
-    assert_true(llabs(theirs - wall_clock(&cluster, 0) - HOUR_US) < BUSY_US);
-    settle_clocks(&cluster);
-    open_all(&user);
-    int64_t first = fence_once(&user, "whose hour");
-    snprintf(command, sizeof command, "'%s' lock --fence --ttl 1s 'whose hour'", REDLOCK_COMMAND);
-    setenv("REDLOCK_NODES", cluster.nodes, 1);
-    int64_t ahead_of_us = an_hour_ahead(command);
-    unsetenv("REDLOCK_NODES");
-    assert_true(ahead_of_us > first);
-    AWAIT(&user, cluster_keys(&cluster) == 0);
-    int64_t last = fence_once(&user, "whose hour");
-    assert_true(last > ahead_of_us);
-    assert_true(last <= wall_clock(&cluster, 0) + BUSY_US); /* it uses no wall clock of its own */
-    for (unsigned i = 0; i < MASTERS; i++)
-        assert_true(clock_ahead(&cluster, i) < BUSY_US);
-    user_close_clean(&user, &cluster);
-}
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_client_an_hour_ahead),
-        cmocka_unit_test(test_a_master_an_hour_ahead),
-        cmocka_unit_test(test_a_master_an_hour_behind),
-        cmocka_unit_test(test_a_clock_that_was_set_back),
-    };
-    return RUN_WITH(tests, .masters = MASTERS, .fenced = true);
+    return RUN_WITH(.masters = MASTERS, .fenced = true);
 }

@@ -13,9 +13,9 @@ enum { MASTERS = 3 };
 extern struct fake fake;
 
 /* All masters are connected, and have answered hello. */
-#define CORE_TEST(name) cmocka_unit_test_setup_teardown(name, core_set_up_greeted, core_tear_down)
+#define CORE_TEST(name) CASE_WITH(name, core_set_up_greeted, core_tear_down)
 /* No master is connected yet. */
-#define CORE_TEST_ALONE(name) cmocka_unit_test_setup_teardown(name, core_set_up, core_tear_down)
+#define CORE_TEST_ALONE(name) CASE_WITH(name, core_set_up, core_tear_down)
 
 int core_set_up(void **state);
 int core_set_up_greeted(void **state);

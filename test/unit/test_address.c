@@ -41,9 +41,8 @@ static void assert_address(const struct address *is, const struct wanted *wanted
         assert_int_equal(is->port, wanted->port);
 }
 
-static void every_form_of_an_entry(void **state)
+CASE(every_form_of_an_entry)
 {
-    (void)state;
     static const struct wanted forms[] = {
         {"redis://localhost", "localhost", NULL, NULL, NULL, "localhost:6379", 6379, 0},
         {"REDIS://localhost/", "localhost", NULL, NULL, NULL, "localhost:6379", 6379, 0},
@@ -79,9 +78,8 @@ static void every_form_of_an_entry(void **state)
     }
 }
 
-static void commas_or_white_space_separate(void **state)
+CASE(commas_or_white_space_separate)
 {
-    (void)state;
     const char *lists[] = {
         "redis://a,redis://b,redis://c",          "redis://a redis://b\tredis://c",
         "  redis://a , redis://b\n redis://c \n", "redis://a ,redis://b, redis://c",
@@ -95,9 +93,8 @@ static void commas_or_white_space_separate(void **state)
     }
 }
 
-static void wrong_lists_say_what_is_wrong(void **state)
+CASE(wrong_lists_say_what_is_wrong)
 {
-    (void)state;
     static const struct {
         const char *list, *complaint, *entry;
     } wrong[] = {
@@ -175,9 +172,8 @@ static void assert_terms(const struct tls_terms *terms, const char *const said[T
         assert_same(terms->said[i], said[i]);
 }
 
-static void parameters_of_tls(void **state)
+CASE(parameters_of_tls)
 {
-    (void)state;
     static const struct {
         const char *text, *said[TLS_SETTINGS];
     } forms[] = {
@@ -207,9 +203,8 @@ static void parameters_of_tls(void **state)
     addresses_clear(addresses, 1);
 }
 
-static void wrong_parameters_say_what_is_wrong(void **state)
+CASE(wrong_parameters_say_what_is_wrong)
 {
-    (void)state;
     static const struct {
         const char *list, *complaint;
     } wrong[] = {
@@ -243,9 +238,8 @@ static void wrong_parameters_say_what_is_wrong(void **state)
 }
 
 /* What an address says itself counts, and a key belongs to the certificate beside it. */
-static void what_is_usual_fills_the_rest(void **state)
+CASE(what_is_usual_fills_the_rest)
 {
-    (void)state;
     static const char *const usual[TLS_SETTINGS] = {"CA", "CERT", "KEY", NULL, "SNI", "none"};
     if (!tls_is_built)
         skip();
@@ -258,26 +252,23 @@ static void what_is_usual_fills_the_rest(void **state)
     addresses_clear(addresses, 3);
 }
 
-static void without_openssl_tls_is_refused(void **state)
+CASE(without_openssl_tls_is_refused)
 {
-    (void)state;
     if (tls_is_built)
         skip();
     assert_int_equal(parse("redis://a,rediss://:hunter2@h:1?ca=x"), -1);
     assert_non_null(strstr(why, "master 2, \"rediss://***@h:1?ca=x\": this build has no TLS"));
 }
 
-static void different_places_may_look_alike(void **state)
+CASE(different_places_may_look_alike)
 {
-    (void)state;
     assert_int_equal(parse("redis://a redis://a:6380 unix:///s unix:///S unix:///a"), 5);
     addresses_clear(addresses, 5);
 }
 
 /* Place, database and TLS must be the same; the login of another entry is none of its business. */
-static void a_login_is_taken_from_the_same_entry(void **state)
+CASE(a_login_is_taken_from_the_same_entry)
 {
-    (void)state;
     static const struct {
         const char *ours, *list, *user, *password;
         enum login_change change;
@@ -311,9 +302,8 @@ static void a_login_is_taken_from_the_same_entry(void **state)
     }
 }
 
-static void a_socket_path_has_a_limit(void **state)
+CASE(a_socket_path_has_a_limit)
 {
-    (void)state;
     char list[200] = "unix://";
     memset(list + 7, '/', 107);
     assert_int_equal(parse(list), 1);
@@ -324,9 +314,8 @@ static void a_socket_path_has_a_limit(void **state)
     assert_non_null(strstr(why, "at most 107 bytes, this has 108"));
 }
 
-static void passwords_never_appear(void **state)
+CASE(passwords_never_appear)
 {
-    (void)state;
     const char *lists[] = {
         "redis://ann:qwkzvj@h:x",
         "redis://ann:qwkzvj@h/x",
@@ -369,9 +358,8 @@ static void passwords_never_appear(void **state)
     addresses_clear(addresses, 2);
 }
 
-static void complaints_fit_the_room_given(void **state)
+CASE(complaints_fit_the_room_given)
 {
-    (void)state;
     char small[10];
     memset(why, 'w', sizeof why);
     assert_int_equal(addresses_parse(addresses, MAX, "nonsense", small, sizeof small), -1);
@@ -385,19 +373,5 @@ static void complaints_fit_the_room_given(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_form_of_an_entry),
-        cmocka_unit_test(commas_or_white_space_separate),
-        cmocka_unit_test(wrong_lists_say_what_is_wrong),
-        cmocka_unit_test(parameters_of_tls),
-        cmocka_unit_test(wrong_parameters_say_what_is_wrong),
-        cmocka_unit_test(what_is_usual_fills_the_rest),
-        cmocka_unit_test(without_openssl_tls_is_refused),
-        cmocka_unit_test(different_places_may_look_alike),
-        cmocka_unit_test(a_login_is_taken_from_the_same_entry),
-        cmocka_unit_test(a_socket_path_has_a_limit),
-        cmocka_unit_test(passwords_never_appear),
-        cmocka_unit_test(complaints_fit_the_room_given),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_CASES(NULL, NULL);
 }

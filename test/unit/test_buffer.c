@@ -21,9 +21,8 @@ static int reset(void **state)
     return 0;
 }
 
-static void keeps_what_is_appended(void **state)
+CASE_WITH(keeps_what_is_appended, reset, NULL)
 {
-    (void)state;
     struct buffer buffer = {0};
     buffer_append(&buffer, "abc", 3);
     buffer_append(&buffer, "", 0);
@@ -33,9 +32,8 @@ static void keeps_what_is_appended(void **state)
     buffer_free(&buffer);
 }
 
-static void nothing_needs_no_memory(void **state)
+CASE_WITH(nothing_needs_no_memory, reset, NULL)
 {
-    (void)state;
     struct buffer buffer = {0};
     buffer_append(&buffer, "", 0);
     assert_null(buffer.data);
@@ -43,9 +41,8 @@ static void nothing_needs_no_memory(void **state)
     buffer_free(&buffer);
 }
 
-static void reserved_room_can_be_filled(void **state)
+CASE_WITH(reserved_room_can_be_filled, reset, NULL)
 {
-    (void)state;
     struct buffer buffer = {0};
     buffer_append(&buffer, "x", 1);
     char *room = buffer_reserve(&buffer, 100000);
@@ -59,9 +56,8 @@ static void reserved_room_can_be_filled(void **state)
     buffer_free(&buffer);
 }
 
-static void consumes_from_the_front(void **state)
+CASE_WITH(consumes_from_the_front, reset, NULL)
 {
-    (void)state;
     struct buffer buffer = {0};
     buffer_append(&buffer, "0123456789", 10);
     buffer_consume(&buffer, 3);
@@ -76,9 +72,8 @@ static void consumes_from_the_front(void **state)
     buffer_free(&buffer);
 }
 
-static void keeps_its_memory_between_uses(void **state)
+CASE_WITH(keeps_its_memory_between_uses, reset, NULL)
 {
-    (void)state;
     struct buffer buffer = {0};
     for (int i = 0; i < 1000; i++) {
         buffer_append(&buffer, "0123456789", 10);
@@ -93,9 +88,8 @@ static void keeps_its_memory_between_uses(void **state)
     assert_null(buffer.data);
 }
 
-static void grows_by_doubling(void **state)
+CASE_WITH(grows_by_doubling, reset, NULL)
 {
-    (void)state;
     struct buffer buffer = {0};
     for (int i = 0; i < 1000000; i++)
         buffer_append(&buffer, "0123456789", 10);
@@ -105,9 +99,8 @@ static void grows_by_doubling(void **state)
     buffer_free(&buffer);
 }
 
-static void says_when_memory_is_out(void **state)
+CASE_WITH(says_when_memory_is_out, reset, NULL)
 {
-    (void)state;
     struct buffer buffer = {0};
     buffer_append(&buffer, "kept", 4);
     failing = 1;
@@ -120,9 +113,8 @@ static void says_when_memory_is_out(void **state)
     buffer_free(&buffer);
 }
 
-static void an_impossible_size_fails(void **state)
+CASE_WITH(an_impossible_size_fails, reset, NULL)
 {
-    (void)state;
     struct buffer buffer = {0};
     buffer_append(&buffer, "x", 1);
     assert_null(buffer_reserve(&buffer, SIZE_MAX - 2));
@@ -132,15 +124,5 @@ static void an_impossible_size_fails(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(keeps_what_is_appended, reset),
-        cmocka_unit_test_setup(nothing_needs_no_memory, reset),
-        cmocka_unit_test_setup(reserved_room_can_be_filled, reset),
-        cmocka_unit_test_setup(consumes_from_the_front, reset),
-        cmocka_unit_test_setup(keeps_its_memory_between_uses, reset),
-        cmocka_unit_test_setup(grows_by_doubling, reset),
-        cmocka_unit_test_setup(says_when_memory_is_out, reset),
-        cmocka_unit_test_setup(an_impossible_size_fails, reset),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_CASES(NULL, NULL);
 }

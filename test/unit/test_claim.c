@@ -53,9 +53,8 @@ static const struct claim *release_starving(void)
     return claim;
 }
 
-static void test_gets_a_deadline_later(void **state)
+CORE_TEST(test_gets_a_deadline_later)
 {
-    (void)state;
     const struct claim *claim = release_starving();
     fake_advance(&fake, MS(150));
     assert_false(claim->timed);
@@ -65,9 +64,8 @@ static void test_gets_a_deadline_later(void **state)
 }
 
 /* Whatever else the engine is woken for. */
-static void test_is_looked_at_in_its_time(void **state)
+CORE_TEST(test_is_looked_at_in_its_time)
 {
-    (void)state;
     const struct claim *claim = release_starving();
     deadlines_set(&fake.engine.deadlines, &fake.engine.deadline, fake.now);
     fake_advance(&fake, MS(150));
@@ -76,9 +74,8 @@ static void test_is_looked_at_in_its_time(void **state)
     assert_true(claim->timed);
 }
 
-static void test_is_not_put_off_by_others(void **state)
+CORE_TEST(test_is_not_put_off_by_others)
 {
-    (void)state;
     const struct claim *claim = release_starving();
     fake_advance(&fake, MS(150));
     fake.countdown = 1;
@@ -89,9 +86,8 @@ static void test_is_not_put_off_by_others(void **state)
     assert_true(claim->timed);
 }
 
-static void test_its_token_is_a_text(void **state)
+CORE_TEST(test_its_token_is_a_text)
 {
-    (void)state;
     char token[TOKEN_MAX + 1];
     memset(token, 'x', sizeof token);
     assert_true(fake_new(&fake, "B", "other", &(struct terms){.ttl = TTL}, NULL));
@@ -102,9 +98,8 @@ static void test_its_token_is_a_text(void **state)
     assert_int_equal(strlen(token), TOKEN_TEXT);
 }
 
-static void test_is_written_off_without_a_deadline(void **state)
+CORE_TEST(test_is_written_off_without_a_deadline)
 {
-    (void)state;
     const struct claim *claim = release_starving();
     usec end = claim->last_end;
     while (fake.now + MS(100) < end) {
@@ -133,9 +128,8 @@ static struct lease *renew_unanswered(unsigned times)
     return &actor->core;
 }
 
-static void test_is_not_looked_at_with_a_deadline(void **state)
+CORE_TEST(test_is_not_looked_at_with_a_deadline)
 {
-    (void)state;
     struct actor *actor = acquire();
     const struct claim *claim = actor->core.claim;
     fake_lose(&fake, 2, "broken pipe");
@@ -147,9 +141,8 @@ static void test_is_not_looked_at_with_a_deadline(void **state)
 }
 
 /* A push may carry any text. */
-static void test_is_found_by_a_whole_token(void **state)
+CORE_TEST(test_is_found_by_a_whole_token)
 {
-    (void)state;
     struct claim *claim = acquire()->core.claim;
     char token[TOKEN_MAX + 1];
     claim_enqueue(&fake.engine, claim);
@@ -158,17 +151,15 @@ static void test_is_found_by_a_whole_token(void **state)
     assert_null(claim_enqueued(&fake.engine, token, TOKEN_TEXT - 1));
 }
 
-static void test_counts_what_is_in_flight(void **state)
+CORE_TEST(test_counts_what_is_in_flight)
 {
-    (void)state;
     struct lease *lease = renew_unanswered(SETTING_MANY - 1);
     assert_int_equal(lease->claim->at[2].setting, 0);
     assert_int_equal(lease->claim->at[2].presence, ABSENT);
 }
 
-static void test_too_many_in_flight_are_never_absent(void **state)
+CORE_TEST(test_too_many_in_flight_are_never_absent)
 {
-    (void)state;
     struct lease *lease = renew_unanswered(3 * SETTING_MANY);
     assert_int_equal(lease->claim->at[2].promise, 0);
     assert_int_not_equal(lease->claim->at[2].presence, ABSENT);
@@ -189,9 +180,8 @@ static bool is_all_shared(const char *names, enum lease_mode mode)
     return lease_is_all_shared(lease);
 }
 
-static void test_knows_whether_all_names_are_shared(void **state)
+CORE_TEST(test_knows_whether_all_names_are_shared)
 {
-    (void)state;
     assert_true(is_all_shared("a/shared,b/shared", MODE_AS_NAMED));
     assert_false(is_all_shared("a/shared,c", MODE_AS_NAMED));
     assert_false(is_all_shared("c,a/shared", MODE_AS_NAMED));
@@ -199,9 +189,8 @@ static void test_knows_whether_all_names_are_shared(void **state)
     assert_false(is_all_shared("b/shared,d/shared", MODE_EXCLUSIVE));
 }
 
-static void test_is_not_released_before_it_is_asked_for(void **state)
+CORE_TEST(test_is_not_released_before_it_is_asked_for)
 {
-    (void)state;
     assert_true(fake_new(&fake, "A", "job", &(struct terms){.ttl = TTL}, NULL));
     struct actor *actor = fake_actor(&fake, "A");
     fake_call(&fake, actor, EVENT_RELEASE, 0);
@@ -216,18 +205,5 @@ static void test_is_not_released_before_it_is_asked_for(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        CORE_TEST(test_gets_a_deadline_later),
-        CORE_TEST(test_is_looked_at_in_its_time),
-        CORE_TEST(test_is_not_put_off_by_others),
-        CORE_TEST(test_its_token_is_a_text),
-        CORE_TEST(test_is_written_off_without_a_deadline),
-        CORE_TEST(test_is_not_looked_at_with_a_deadline),
-        CORE_TEST(test_is_found_by_a_whole_token),
-        CORE_TEST(test_counts_what_is_in_flight),
-        CORE_TEST(test_too_many_in_flight_are_never_absent),
-        CORE_TEST(test_knows_whether_all_names_are_shared),
-        CORE_TEST(test_is_not_released_before_it_is_asked_for),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_CASES(NULL, NULL);
 }

@@ -88,21 +88,18 @@ static void answer_each_in_turn(unsigned unheard)
         tell(&crowd[i], OUTCOME_RELEASED, CAUSE_NONE);
 }
 
-static void test_goes_on_with_the_answers(void **state)
+CASE_WITH(test_goes_on_with_the_answers, begin, end)
 {
-    (void)state;
     answer_each_in_turn(UNHEARD);
 }
 
-static void test_more_is_under_way_to_masters_that_are_far(void **state)
+CASE_WITH(test_more_is_under_way_to_masters_that_are_far, begin_far, end)
 {
-    (void)state;
     answer_each_in_turn(FAR);
 }
 
-static void test_goes_on_when_no_master_answers(void **state)
+CASE_WITH(test_goes_on_when_no_master_answers, begin, end)
 {
-    (void)state;
     for (unsigned i = 0; i < MASTERS; i++)
         fake.masters[i].hangs = true;
     fake_advance(&fake, MS(3000));
@@ -111,9 +108,8 @@ static void test_goes_on_when_no_master_answers(void **state)
         tell(&crowd[i], OUTCOME_RELEASED, CAUSE_UNAVAILABLE);
 }
 
-static void test_releases_what_is_lost_meanwhile(void **state)
+CASE_WITH(test_releases_what_is_lost_meanwhile, begin_late, end)
 {
-    (void)state;
     wake_all();
     fake_advance(&fake, MS(40));
     assert_int_equal(fake.engine.held.count, 0);
@@ -126,9 +122,8 @@ static void test_releases_what_is_lost_meanwhile(void **state)
     assert_true(fake.closed);
 }
 
-static void test_sends_what_is_left_when_given_up(void **state)
+CASE_WITH(test_sends_what_is_left_when_given_up, begin, end)
 {
-    (void)state;
     wake_all();
     assert_int_equal(fake.masters[2].count, UNHEARD);
     fake_step(&fake, &(struct event){.kind = EVENT_GIVE_UP});
@@ -139,13 +134,5 @@ static void test_sends_what_is_left_when_given_up(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_goes_on_with_the_answers, begin, end),
-        cmocka_unit_test_setup_teardown(test_more_is_under_way_to_masters_that_are_far, begin_far,
-                                        end),
-        cmocka_unit_test_setup_teardown(test_goes_on_when_no_master_answers, begin, end),
-        cmocka_unit_test_setup_teardown(test_releases_what_is_lost_meanwhile, begin_late, end),
-        cmocka_unit_test_setup_teardown(test_sends_what_is_left_when_given_up, begin, end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_CASES(NULL, NULL);
 }

@@ -116,7 +116,9 @@ static void write_one(const struct request *request)
 
 /* ---- */
 
-static void acquire_of_one_name_is_the_published_set(void **state)
+#define TEST(name) CASE_WITH(name, set_up, tear_down)
+
+TEST(acquire_of_one_name_is_the_published_set)
 {
     struct request request = request_of(REQUEST_ACQUIRE, *state);
     write_one(&request);
@@ -126,7 +128,7 @@ static void acquire_of_one_name_is_the_published_set(void **state)
     assert_memory_equal(written.data, bytes, sizeof bytes - 1);
 }
 
-static void label_ends_the_token(void **state)
+TEST(label_ends_the_token)
 {
     struct request request = request_of(REQUEST_RELEASE, *state);
     request.token = "somebody";
@@ -139,7 +141,7 @@ static void label_ends_the_token(void **state)
     assert_written(expected);
 }
 
-static void whole_changes_nothing_for_a_plain_set(void **state)
+TEST(whole_changes_nothing_for_a_plain_set)
 {
     struct request request = request_of(REQUEST_ACQUIRE, *state);
     request.whole = true;
@@ -149,9 +151,8 @@ static void whole_changes_nothing_for_a_plain_set(void **state)
     assert_written(expected);
 }
 
-static void acquire_of_several_names_is_a_script(void **state)
+TEST(acquire_of_several_names_is_a_script)
 {
-    (void)state;
     struct names *names = unit_names(3, (const char *const[]){"a", "bb", "ccc"});
     struct request request = request_of(REQUEST_ACQUIRE, names);
     write_one(&request);
@@ -164,7 +165,7 @@ static void acquire_of_several_names_is_a_script(void **state)
     names_drop(&unit_memory, names);
 }
 
-static void renew_tells_whether_to_heal_and_until_when(void **state)
+TEST(renew_tells_whether_to_heal_and_until_when)
 {
     struct request request = request_of(REQUEST_RENEW, *state);
     write_one(&request);
@@ -182,7 +183,7 @@ static void renew_tells_whether_to_heal_and_until_when(void **state)
     assert_written(expected);
 }
 
-static void release_gives_only_the_token(void **state)
+TEST(release_gives_only_the_token)
 {
     struct request request = request_of(REQUEST_RELEASE, *state);
     write_one(&request);
@@ -195,7 +196,7 @@ static void release_gives_only_the_token(void **state)
 }
 
 /* By a token that came from another process. */
-static void a_release_says_how_long_no_renewal_heals(void **state)
+TEST(a_release_says_how_long_no_renewal_heals)
 {
     struct names *slot = slot_new(&unit_memory, (struct slice){"jobs", 4}, 12);
     struct request request = request_of(REQUEST_RELEASE, *state);
@@ -211,7 +212,7 @@ static void a_release_says_how_long_no_renewal_heals(void **state)
     names_drop(&unit_memory, slot);
 }
 
-static void peek_gives_no_token(void **state)
+TEST(peek_gives_no_token)
 {
     struct request request = request_of(REQUEST_PEEK, *state);
     write_one(&request);
@@ -223,7 +224,7 @@ static void peek_gives_no_token(void **state)
     assert_written(expected);
 }
 
-static void peek_says_how_many_tokens_are_told(void **state)
+TEST(peek_says_how_many_tokens_are_told)
 {
     struct request request = request_of(REQUEST_PEEK, *state);
     request.tokens_told = 600;
@@ -233,9 +234,8 @@ static void peek_says_how_many_tokens_are_told(void **state)
     assert_written(expected);
 }
 
-static void kill_names_the_connection(void **state)
+TEST(kill_names_the_connection)
 {
-    (void)state;
     struct request request = {.tag = {.kind = REQUEST_KILL}, .kill_id = INT64_MAX};
     write_one(&request);
     const char bytes[] = "*4\r\n$6\r\nCLIENT\r\n$4\r\nKILL\r\n$2\r\nID\r\n"
@@ -252,9 +252,8 @@ static struct request hello_request(enum request_kind kind)
 
 #define HELLO_ARGUMENTS "1", "redlock:clock", "30000", "10000", "1000"
 
-static void hello_and_adopt_differ_in_one_argument(void **state)
+TEST(hello_and_adopt_differ_in_one_argument)
 {
-    (void)state;
     struct request hello = hello_request(REQUEST_HELLO), adopt = hello_request(REQUEST_ADOPT);
     adopt.terms.trust = true;
     write_one(&hello);
@@ -291,9 +290,8 @@ static void expect_scripts(FILE *expected)
     EXPECT(expected, "SCRIPT", "LOAD", SCRIPT_PEEK_TEXT);
 }
 
-static void a_whole_login_comes_before_hello(void **state)
+TEST(a_whole_login_comes_before_hello)
 {
-    (void)state;
     struct request hello = hello_request(REQUEST_HELLO);
     struct credentials login = {"ann", "p w", 12, "redlock"};
     const enum step order[] = {STEP_AUTH, STEP_SELECT, STEP_SETNAME, STEP_CLIENT_ID, STEP_FINAL};
@@ -308,9 +306,8 @@ static void a_whole_login_comes_before_hello(void **state)
     assert_written(expected);
 }
 
-static void what_is_not_given_is_not_sent(void **state)
+TEST(what_is_not_given_is_not_sent)
 {
-    (void)state;
     struct request hello = hello_request(REQUEST_HELLO);
     struct credentials login = {0};
     const enum step order[] = {STEP_CLIENT_ID, STEP_FINAL};
@@ -323,9 +320,8 @@ static void what_is_not_given_is_not_sent(void **state)
 }
 
 /* Hello comes behind the others: a master that has it has them all. */
-static void a_whole_hello_brings_all_scripts(void **state)
+TEST(a_whole_hello_brings_all_scripts)
 {
-    (void)state;
     struct request hello = hello_request(REQUEST_HELLO);
     struct credentials login = {"ann", "p w", 12, "redlock"};
     hello.whole = true;
@@ -342,9 +338,8 @@ static void a_whole_hello_brings_all_scripts(void **state)
     assert_written(expected);
 }
 
-static void auth_with_a_password_or_a_user_only(void **state)
+TEST(auth_with_a_password_or_a_user_only)
 {
-    (void)state;
     struct request hello = hello_request(REQUEST_HELLO);
     command_write(&written, &hello, &(struct credentials){.password = "pw"}, steps);
     assert_starts_with("*2\r\n$4\r\nAUTH\r\n$2\r\npw\r\n*");
@@ -353,7 +348,7 @@ static void auth_with_a_password_or_a_user_only(void **state)
     assert_starts_with("*3\r\n$4\r\nAUTH\r\n$3\r\nann\r\n$0\r\n\r\n*");
 }
 
-static void only_hello_logs_in(void **state)
+TEST(only_hello_logs_in)
 {
     struct request request = request_of(REQUEST_RELEASE, *state);
     struct credentials login = {"ann", "pw", 1, "redlock"};
@@ -363,9 +358,8 @@ static void only_hello_logs_in(void **state)
     assert_written(expected);
 }
 
-static void names_may_hold_any_bytes(void **state)
+TEST(names_may_hold_any_bytes)
 {
-    (void)state;
     struct slice slice = {"\0\r\n$\xff", 5};
     struct names *names = names_new(&unit_memory, (struct slice){"p:", 2}, &slice, 1);
     struct request request = request_of(REQUEST_PEEK, names);
@@ -374,7 +368,7 @@ static void names_may_hold_any_bytes(void **state)
     names_drop(&unit_memory, names);
 }
 
-static void a_grant_names_the_clock_and_proposes(void **state)
+TEST(a_grant_names_the_clock_and_proposes)
 {
     struct request request = request_of(REQUEST_GRANT, *state);
     request.grant.proposal = 1785000000123456;
@@ -385,7 +379,7 @@ static void a_grant_names_the_clock_and_proposes(void **state)
     assert_written(expected);
 }
 
-static void a_place_in_line_has_a_ticket_a_life_and_a_channel(void **state)
+TEST(a_place_in_line_has_a_ticket_a_life_and_a_channel)
 {
     struct request request = request_of(REQUEST_QUEUE, *state);
     request.queue.ticket = 1785000000123458;
@@ -410,9 +404,8 @@ static struct names *shared_names(unsigned count, const char *const *strings, un
     return names;
 }
 
-static void a_grant_of_a_shared_name_tells_the_modes(void **state)
+TEST(a_grant_of_a_shared_name_tells_the_modes)
 {
-    (void)state;
     struct names *names = shared_names(3, (const char *const[]){"a", "b", "c"}, 1);
     struct request request = request_of(REQUEST_GRANT, names);
     request.grant.proposal = 7;
@@ -428,9 +421,8 @@ static void a_grant_of_a_shared_name_tells_the_modes(void **state)
     names_drop(&unit_memory, names);
 }
 
-static void a_renewal_of_a_shared_name_tells_the_modes(void **state)
+TEST(a_renewal_of_a_shared_name_tells_the_modes)
 {
-    (void)state;
     struct names *names = shared_names(1, (const char *const[]){"a"}, 0);
     struct request request = request_of(REQUEST_RENEW, names);
     request.renew.heal = true;
@@ -443,9 +435,8 @@ static void a_renewal_of_a_shared_name_tells_the_modes(void **state)
     names_drop(&unit_memory, names);
 }
 
-static void a_place_for_a_shared_name_tells_the_modes(void **state)
+TEST(a_place_for_a_shared_name_tells_the_modes)
 {
-    (void)state;
     struct names *names = shared_names(2, (const char *const[]){"a", "b"}, 0);
     struct request request = request_of(REQUEST_QUEUE, names);
     request.queue.ticket = 9;
@@ -457,9 +448,8 @@ static void a_place_for_a_shared_name_tells_the_modes(void **state)
     names_drop(&unit_memory, names);
 }
 
-static void other_requests_know_no_modes(void **state)
+TEST(other_requests_know_no_modes)
 {
-    (void)state;
     struct names *names = shared_names(1, (const char *const[]){"a"}, 0);
     const enum request_kind kinds[] = {REQUEST_RELEASE, REQUEST_PEEK};
     for (unsigned i = 0; i < COUNT(kinds); i++) {
@@ -477,9 +467,8 @@ static void other_requests_know_no_modes(void **state)
     names_drop(&unit_memory, names);
 }
 
-static void a_slot_has_scripts_of_its_own(void **state)
+TEST(a_slot_has_scripts_of_its_own)
 {
-    (void)state;
     struct names *names = slot_new(&unit_memory, (struct slice){"jobs", 4}, 12);
     struct request grant = request_of(REQUEST_GRANT, names);
     grant.grant.proposal = 7;
@@ -510,9 +499,8 @@ static void a_slot_has_scripts_of_its_own(void **state)
     names_drop(&unit_memory, names);
 }
 
-static void other_requests_take_a_slot_for_a_name(void **state)
+TEST(other_requests_take_a_slot_for_a_name)
 {
-    (void)state;
     struct names *names = slot_new(&unit_memory, (struct slice){"jobs", 4}, 12);
     struct request acquire = request_of(REQUEST_ACQUIRE, names);
     write_one(&acquire);
@@ -534,7 +522,7 @@ static struct request announcement(const struct names *names, const char *value,
     return request;
 }
 
-static void an_announcement_tells_term_number_and_value(void **state)
+TEST(an_announcement_tells_term_number_and_value)
 {
     struct request request = announcement(*state, "10.0.0.1:80", 11);
     write_one(&request);
@@ -549,7 +537,7 @@ static void an_announcement_tells_term_number_and_value(void **state)
     assert_written(expected);
 }
 
-static void a_value_may_hold_any_bytes(void **state)
+TEST(a_value_may_hold_any_bytes)
 {
     static char value[65536];
     for (size_t i = 0; i < sizeof value; i++)
@@ -563,7 +551,7 @@ static void a_value_may_hold_any_bytes(void **state)
     assert_memory_equal(written.data + at + sizeof value, "\r\n", 2);
 }
 
-static void what_is_taken_back_is_of_a_token_and_a_term(void **state)
+TEST(what_is_taken_back_is_of_a_token_and_a_term)
 {
     struct request request = request_of(REQUEST_UNSAY, *state);
     request.announce.term = 1785000000123457;
@@ -576,7 +564,7 @@ static void what_is_taken_back_is_of_a_token_and_a_term(void **state)
     assert_written(expected);
 }
 
-static void an_observer_may_name_a_channel(void **state)
+TEST(an_observer_may_name_a_channel)
 {
     struct request request = request_of(REQUEST_OBSERVE, *state);
     write_one(&request);
@@ -596,7 +584,7 @@ static struct request arrival(const struct names *names)
     return request;
 }
 
-static void a_party_says_at_which_barrier_it_is(void **state)
+TEST(a_party_says_at_which_barrier_it_is)
 {
     struct request request = arrival(*state);
     write_one(&request);
@@ -611,7 +599,7 @@ static void a_party_says_at_which_barrier_it_is(void **state)
     assert_written(expected);
 }
 
-static void who_departs_says_so_too(void **state)
+TEST(who_departs_says_so_too)
 {
     struct request request = arrival(*state);
     request.tag.kind = REQUEST_DEPART;
@@ -624,7 +612,7 @@ static void who_departs_says_so_too(void **state)
     assert_written(expected);
 }
 
-static void an_arrival_is_told_to_a_latch(void **state)
+TEST(an_arrival_is_told_to_a_latch)
 {
     struct request request = request_of(REQUEST_TALLY, *state);
     request.tally = (struct tally_request){slice_of("all-done"), slice_of("part-7"), false};
@@ -640,7 +628,7 @@ static void an_arrival_is_told_to_a_latch(void **state)
     assert_written(expected);
 }
 
-static void a_latch_is_put_on_a_process(void **state)
+TEST(a_latch_is_put_on_a_process)
 {
     struct request request = request_of(REQUEST_MEND, *state);
     request.mend = (struct mend_request){.id = slice_of("all-done"),
@@ -660,7 +648,7 @@ static void a_latch_is_put_on_a_process(void **state)
     assert_written(expected);
 }
 
-static void a_survey_goes_on_from_its_cursor(void **state)
+TEST(a_survey_goes_on_from_its_cursor)
 {
     struct request request = request_of(REQUEST_SURVEY, *state);
     request.survey = (struct survey_request){slice_of("18446744073709551615"), 250, false};
@@ -675,9 +663,8 @@ static void a_survey_goes_on_from_its_cursor(void **state)
     assert_written(expected);
 }
 
-static void a_script_is_known_by_its_hash(void **state)
+TEST(a_script_is_known_by_its_hash)
 {
-    (void)state;
     assert_string_equal(command_script(SCRIPT_PEEK_SHA1), SCRIPT_PEEK_TEXT);
     assert_string_equal(command_script(SCRIPT_HELLO_SHA1), SCRIPT_HELLO_TEXT);
     assert_string_equal(command_script(SCRIPT_ANNOUNCE_SHA1), SCRIPT_ANNOUNCE_TEXT);
@@ -700,9 +687,8 @@ static void write_subscribe(const struct credentials *login, const enum step *or
     assert_memory_equal(steps, order, count * sizeof *order);
 }
 
-static void a_listener_logs_in_and_subscribes(void **state)
+TEST(a_listener_logs_in_and_subscribes)
 {
-    (void)state;
     const enum step order[] = {STEP_AUTH, STEP_SETNAME, STEP_INFO, STEP_SUBSCRIBE};
     struct credentials login = {"ann", "p w", 12, "redlock"};
     write_subscribe(&login, order, COUNT(order));
@@ -714,9 +700,8 @@ static void a_listener_logs_in_and_subscribes(void **state)
     assert_written(expected);
 }
 
-static void a_listener_without_credentials_asks_who_is_there_and_subscribes(void **state)
+TEST(a_listener_without_credentials_asks_who_is_there_and_subscribes)
 {
-    (void)state;
     const enum step order[] = {STEP_INFO, STEP_SUBSCRIBE};
     write_subscribe(&(struct credentials){0}, order, COUNT(order));
     FILE *expected = expecting();
@@ -725,18 +710,16 @@ static void a_listener_without_credentials_asks_who_is_there_and_subscribes(void
     assert_written(expected);
 }
 
-static void a_probe_is_a_ping(void **state)
+TEST(a_probe_is_a_ping)
 {
-    (void)state;
     command_write_probe(&written);
     FILE *expected = expecting();
     EXPECT(expected, "PING");
     assert_written(expected);
 }
 
-static void the_longest_listener_fits_its_room(void **state)
+TEST(the_longest_listener_fits_its_room)
 {
-    (void)state;
     static char text[5000];
     memset(text, 't', sizeof text - 1);
     struct credentials login = {text, text, 0, text};
@@ -746,7 +729,7 @@ static void the_longest_listener_fits_its_room(void **state)
 
 /* ---- */
 
-static void a_raise_names_the_clock_and_the_fence(void **state)
+TEST(a_raise_names_the_clock_and_the_fence)
 {
     struct request request = request_of(REQUEST_RAISE, *state);
     request.fence = 1785000000123457;
@@ -800,9 +783,8 @@ static void fill_to_the_brim(struct request *request, struct slice bytes, const 
     }
 }
 
-static void the_largest_requests_fit_their_room(void **state)
+TEST(the_largest_requests_fit_their_room)
 {
-    (void)state;
     static char bytes[65536];
     static char channel[10000], run[RUN_ID_MAX + 1];
     struct slice slices[64];
@@ -827,9 +809,8 @@ static void the_largest_requests_fit_their_room(void **state)
     names_drop(&unit_memory, names);
 }
 
-static void extreme_numbers_fit_their_room(void **state)
+TEST(extreme_numbers_fit_their_room)
 {
-    (void)state;
     struct names *names = unit_names(1, (const char *const[]){""});
     struct request request = request_of(REQUEST_RENEW, names);
     request.token_length = 0;
@@ -842,9 +823,8 @@ static void extreme_numbers_fit_their_room(void **state)
     names_drop(&unit_memory, names);
 }
 
-static void the_longest_login_fits_its_room(void **state)
+TEST(the_longest_login_fits_its_room)
 {
-    (void)state;
     static char user[5000], password[5000], name[5000];
     memset(user, 'u', sizeof user - 1);
     memset(password, 'p', sizeof password - 1);
@@ -855,9 +835,8 @@ static void the_longest_login_fits_its_room(void **state)
     assert_true(written.length > 15000);
 }
 
-static void many_short_names_fit_their_room(void **state)
+TEST(many_short_names_fit_their_room)
 {
-    (void)state;
     const char *strings[64];
     for (unsigned i = 0; i < COUNT(strings); i++)
         strings[i] = "n";
@@ -869,9 +848,8 @@ static void many_short_names_fit_their_room(void **state)
 
 /* ---- Several in one ---- */
 
-static void releases_share_a_command(void **state)
+TEST(releases_share_a_command)
 {
-    (void)state;
     struct names *a = unit_names(1, (const char *const[]){"a"});
     struct names *b = unit_names(1, (const char *const[]){"bb"});
     struct request requests[] = {request_of(REQUEST_RELEASE, a), request_of(REQUEST_RELEASE, b)};
@@ -887,9 +865,8 @@ static void releases_share_a_command(void **state)
     names_drop(&unit_memory, b);
 }
 
-static void renewals_share_a_command(void **state)
+TEST(renewals_share_a_command)
 {
-    (void)state;
     struct names *a = unit_names(1, (const char *const[]){"a"});
     struct names *b = unit_names(1, (const char *const[]){"bb"});
     struct request requests[] = {request_of(REQUEST_RENEW, a), request_of(REQUEST_RENEW, b)};
@@ -908,9 +885,8 @@ static void renewals_share_a_command(void **state)
     names_drop(&unit_memory, b);
 }
 
-static void grants_share_a_command(void **state)
+TEST(grants_share_a_command)
 {
-    (void)state;
     struct names *a = unit_names(1, (const char *const[]){"a"});
     struct names *b = unit_names(1, (const char *const[]){"bb"});
     struct request requests[] = {request_of(REQUEST_GRANT, a), request_of(REQUEST_GRANT, b)};
@@ -928,9 +904,8 @@ static void grants_share_a_command(void **state)
     names_drop(&unit_memory, b);
 }
 
-static void grants_and_renewals_of_shared_names_have_scripts_of_their_own(void **state)
+TEST(grants_and_renewals_of_shared_names_have_scripts_of_their_own)
 {
-    (void)state;
     struct names *a = shared_names(1, (const char *const[]){"a"}, 0);
     struct names *b = shared_names(1, (const char *const[]){"bb"}, 0);
     struct request grants[] = {request_of(REQUEST_GRANT, a), request_of(REQUEST_GRANT, b)};
@@ -950,7 +925,7 @@ static void grants_and_renewals_of_shared_names_have_scripts_of_their_own(void *
     names_drop(&unit_memory, b);
 }
 
-static void a_batch_is_of_one_kind_and_of_one_mode(void **state)
+TEST(a_batch_is_of_one_kind_and_of_one_mode)
 {
     struct names *shared = shared_names(1, (const char *const[]){"a"}, 0);
     for (int kind = REQUEST_GRANT; kind <= REQUEST_RELEASE; kind++) {
@@ -967,7 +942,7 @@ static void a_batch_is_of_one_kind_and_of_one_mode(void **state)
     names_drop(&unit_memory, shared);
 }
 
-static void only_some_of_one_name_may_go_in_one_command(void **state)
+TEST(only_some_of_one_name_may_go_in_one_command)
 {
     struct names *two = unit_names(2, (const char *const[]){"a", "b"});
     for (int kind = REQUEST_ACQUIRE; kind < REQUEST_KINDS; kind++) {
@@ -985,9 +960,8 @@ static void only_some_of_one_name_may_go_in_one_command(void **state)
     names_drop(&unit_memory, two);
 }
 
-static void the_largest_batches_fit_their_room(void **state)
+TEST(the_largest_batches_fit_their_room)
 {
-    (void)state;
     static char bytes[65536], token[TOKEN_MAX];
     struct request requests[BATCH_MAX];
     const size_t lengths[] = {0, 1, sizeof bytes};
@@ -1012,7 +986,7 @@ static void the_largest_batches_fit_their_room(void **state)
     assert_true(written.length > 6 * BATCH_MAX * sizeof bytes);
 }
 
-static void memory_out_is_told_by_the_buffer(void **state)
+TEST(memory_out_is_told_by_the_buffer)
 {
     struct request request = request_of(REQUEST_RELEASE, *state);
     memory_is_out = true;
@@ -1029,60 +1003,5 @@ static void memory_out_is_told_by_the_buffer(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(acquire_of_one_name_is_the_published_set),
-        TEST(label_ends_the_token),
-        TEST(whole_changes_nothing_for_a_plain_set),
-        TEST(acquire_of_several_names_is_a_script),
-        TEST(renew_tells_whether_to_heal_and_until_when),
-        TEST(a_grant_names_the_clock_and_proposes),
-        TEST(a_raise_names_the_clock_and_the_fence),
-        TEST(a_place_in_line_has_a_ticket_a_life_and_a_channel),
-        TEST(a_grant_of_a_shared_name_tells_the_modes),
-        TEST(a_renewal_of_a_shared_name_tells_the_modes),
-        TEST(a_place_for_a_shared_name_tells_the_modes),
-        TEST(other_requests_know_no_modes),
-        TEST(a_slot_has_scripts_of_its_own),
-        TEST(other_requests_take_a_slot_for_a_name),
-        TEST(an_announcement_tells_term_number_and_value),
-        TEST(a_value_may_hold_any_bytes),
-        TEST(what_is_taken_back_is_of_a_token_and_a_term),
-        TEST(an_observer_may_name_a_channel),
-        TEST(a_party_says_at_which_barrier_it_is),
-        TEST(who_departs_says_so_too),
-        TEST(an_arrival_is_told_to_a_latch),
-        TEST(a_latch_is_put_on_a_process),
-        TEST(a_script_is_known_by_its_hash),
-        TEST(a_listener_logs_in_and_subscribes),
-        TEST(a_listener_without_credentials_asks_who_is_there_and_subscribes),
-        TEST(a_probe_is_a_ping),
-        TEST(the_longest_listener_fits_its_room),
-        TEST(release_gives_only_the_token),
-        TEST(a_release_says_how_long_no_renewal_heals),
-        TEST(peek_gives_no_token),
-        TEST(peek_says_how_many_tokens_are_told),
-        TEST(a_survey_goes_on_from_its_cursor),
-        TEST(kill_names_the_connection),
-        TEST(hello_and_adopt_differ_in_one_argument),
-        TEST(a_whole_login_comes_before_hello),
-        TEST(a_whole_hello_brings_all_scripts),
-        TEST(what_is_not_given_is_not_sent),
-        TEST(auth_with_a_password_or_a_user_only),
-        TEST(only_hello_logs_in),
-        TEST(names_may_hold_any_bytes),
-        TEST(the_largest_requests_fit_their_room),
-        TEST(extreme_numbers_fit_their_room),
-        TEST(the_longest_login_fits_its_room),
-        TEST(many_short_names_fit_their_room),
-        TEST(releases_share_a_command),
-        TEST(renewals_share_a_command),
-        TEST(grants_share_a_command),
-        TEST(grants_and_renewals_of_shared_names_have_scripts_of_their_own),
-        TEST(a_batch_is_of_one_kind_and_of_one_mode),
-        TEST(only_some_of_one_name_may_go_in_one_command),
-        TEST(the_largest_batches_fit_their_room),
-        TEST(memory_out_is_told_by_the_buffer),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_CASES(NULL, NULL);
 }

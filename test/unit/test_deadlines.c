@@ -99,10 +99,9 @@ static void check(const struct world *world)
     assert_int_equal(heap->count, set);
 }
 
-static void test_random_operations(void **state)
+CASE(test_random_operations)
 {
     static struct world world;
-    (void)state;
     world = (struct world){0};
     for (unsigned i = 0; i < OWNERS; i++)
         world.at[i] = NEVER;
@@ -114,11 +113,10 @@ static void test_random_operations(void **state)
     deadlines_free(&world.heap, &unit_memory);
 }
 
-static void test_at_latest_leaves_an_earlier_one(void **state)
+CASE(test_at_latest_leaves_an_earlier_one)
 {
     struct deadlines heap = {0};
     struct deadline deadline = {0};
-    (void)state;
     assert_true(deadlines_enter(&heap, &unit_memory));
     assert_int_equal(deadlines_next(&heap), NEVER);
     deadlines_at_latest(&heap, &deadline, 50);
@@ -138,11 +136,10 @@ static void *take_nothing(void *pool, size_t size)
     return NULL;
 }
 
-static void test_no_memory_changes_nothing(void **state)
+CASE(test_no_memory_changes_nothing)
 {
     static const struct memory none = {take_nothing, plain_give, NULL};
     struct deadlines heap = {0};
-    (void)state;
     assert_false(deadlines_enter(&heap, &none));
     assert_int_equal(heap.owners, 0);
     while (heap.owners == 0 || heap.owners < heap.capacity)
@@ -156,10 +153,5 @@ static void test_no_memory_changes_nothing(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_operations),
-        cmocka_unit_test(test_at_latest_leaves_an_earlier_one),
-        cmocka_unit_test(test_no_memory_changes_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_CASES(NULL, NULL);
 }

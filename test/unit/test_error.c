@@ -17,9 +17,8 @@ static const struct {
 #undef ENTRY
 };
 
-static void test_every_code(void **state)
+CASE(test_every_code)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(codes); i++) {
         const char *text = redlock_code_text(codes[i].code);
         assert_int_equal(codes[i].code, i);
@@ -35,9 +34,8 @@ static void test_every_code(void **state)
 }
 
 /* Numbers are part of the ABI: new codes go to the end. */
-static void test_numbers_stay(void **state)
+CASE(test_numbers_stay)
 {
-    (void)state;
     assert_int_equal(REDLOCK_E_HELD, 8);
     assert_int_equal(REDLOCK_E_GONE, 12);
     assert_int_equal(REDLOCK_E_CLOSED, 15);
@@ -49,10 +47,9 @@ static void test_numbers_stay(void **state)
     assert_int_equal(REDLOCK_E_UNDECIDED, 24);
 }
 
-static void test_unknown_codes(void **state)
+CASE(test_unknown_codes)
 {
     static const int unknown[] = {-1, COUNT(codes), INT32_MAX, INT32_MIN};
-    (void)state;
     for (size_t i = 0; i < COUNT(unknown); i++) {
         redlock_code code = (redlock_code)unknown[i];
         assert_string_equal(redlock_code_name(code), "REDLOCK_E_UNKNOWN");
@@ -63,9 +60,8 @@ static void test_unknown_codes(void **state)
     }
 }
 
-static void test_votes_and_events(void **state)
+CASE(test_votes_and_events)
 {
-    (void)state;
     assert_string_equal(redlock_vote_name(REDLOCK_VOTE_NONE), "none");
     assert_string_equal(redlock_vote_name(REDLOCK_VOTE_ABSTAINS), "abstains");
     assert_string_equal(redlock_event_name(REDLOCK_ACQUIRED), "acquired");
@@ -77,10 +73,9 @@ static void test_votes_and_events(void **state)
     assert_int_equal(OUTCOME_SEEN, REDLOCK_SEEN);
 }
 
-static void test_version(void **state)
+CASE(test_version)
 {
     char version[32];
-    (void)state;
     snprintf(version, sizeof version, "%d.%d.%d", REDLOCK_VERSION_MAJOR, REDLOCK_VERSION_MINOR,
              REDLOCK_VERSION_PATCH);
     assert_string_equal(redlock_version(), version);
@@ -89,10 +84,5 @@ static void test_version(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_code),    cmocka_unit_test(test_numbers_stay),
-        cmocka_unit_test(test_unknown_codes), cmocka_unit_test(test_votes_and_events),
-        cmocka_unit_test(test_version),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_CASES(NULL, NULL);
 }

@@ -45,9 +45,10 @@ static void drop(unsigned round, enum step step)
     expected_drop_first(&queue);
 }
 
-static void first_in_first_out(void **state)
+#define TEST(name) CASE_WITH(name, set_up, tear_down)
+
+TEST(first_in_first_out)
 {
-    (void)state;
     assert_null(expected_first(&queue));
     add(1, STEP_AUTH);
     add(1, STEP_FINAL);
@@ -61,9 +62,8 @@ static void first_in_first_out(void **state)
     assert_null(expected_first(&queue));
 }
 
-static void several_may_share_a_reply(void **state)
+TEST(several_may_share_a_reply)
 {
-    (void)state;
     for (unsigned turn = 0; turn < 50; turn++) { /* also where they span the ring's end */
         add(1, STEP_FINAL);
         add(2, STEP_FINAL);
@@ -80,7 +80,7 @@ static void several_may_share_a_reply(void **state)
 }
 
 /* It may grow wherever its beginning is in the ring. */
-static void order_survives_growth_from_any_start(void **state)
+TEST(order_survives_growth_from_any_start)
 {
     for (unsigned start = 0; start < 70; start++) {
         tear_down(state);
@@ -98,9 +98,8 @@ static void order_survives_growth_from_any_start(void **state)
     }
 }
 
-static void a_steady_load_needs_no_more_memory(void **state)
+TEST(a_steady_load_needs_no_more_memory)
 {
-    (void)state;
     no_memory = true;
     for (unsigned i = 0; i < 1000; i++) {
         assert_true(expected_make_room(&queue));
@@ -109,9 +108,8 @@ static void a_steady_load_needs_no_more_memory(void **state)
     }
 }
 
-static void half_of_it_is_left_when_memory_is_out(void **state)
+TEST(half_of_it_is_left_when_memory_is_out)
 {
-    (void)state;
     unsigned count = 0;
     no_memory = true;
     while (expected_make_room(&queue))
@@ -126,9 +124,8 @@ static void half_of_it_is_left_when_memory_is_out(void **state)
     assert_null(expected_first(&queue));
 }
 
-static void it_grows_again_when_memory_is_back(void **state)
+TEST(it_grows_again_when_memory_is_back)
 {
-    (void)state;
     no_memory = true;
     for (unsigned i = 0; i < queue.capacity; i++)
         add(i, STEP_FINAL);
@@ -141,14 +138,5 @@ static void it_grows_again_when_memory_is_back(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(first_in_first_out),
-        TEST(several_may_share_a_reply),
-        TEST(order_survives_growth_from_any_start),
-        TEST(a_steady_load_needs_no_more_memory),
-        TEST(half_of_it_is_left_when_memory_is_out),
-        TEST(it_grows_again_when_memory_is_back),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_CASES(NULL, NULL);
 }

@@ -81,9 +81,10 @@ static int tear_down(void **state)
 
 /* ---- descriptors ---- */
 
-static void only_what_is_asked_for_is_told(void **state)
+#define TEST(name) CASE_WITH(name, set_up, tear_down)
+
+TEST(only_what_is_asked_for_is_told)
 {
-    (void)state;
     io_watch(&ends[0].watch, ends[0].ours, IO_READ);
     assert_false(is_readable(0));
     say(&ends[0]);
@@ -100,9 +101,8 @@ static void only_what_is_asked_for_is_told(void **state)
     assert_int_equal(ends[0].times, 2);
 }
 
-static void an_end_is_told_to_who_reads_and_who_writes(void **state)
+TEST(an_end_is_told_to_who_reads_and_who_writes)
 {
-    (void)state;
     io_watch(&ends[0].watch, ends[0].ours, IO_READ);
     io_watch(&ends[1].watch, ends[1].ours, IO_WRITE);
     shutdown(ends[0].theirs, SHUT_RDWR);
@@ -120,9 +120,8 @@ static void stop_the_others(struct end *end)
 }
 
 /* All three are ready at once; the first to be told stops the others. */
-static void what_was_stopped_meanwhile_is_told_nothing(void **state)
+TEST(what_was_stopped_meanwhile_is_told_nothing)
 {
-    (void)state;
     for (unsigned i = 0; i < 3; i++) {
         ends[i].react = stop_the_others;
         io_watch(&ends[i].watch, ends[i].ours, IO_READ);
@@ -141,9 +140,8 @@ static void change_places(struct end *end)
         io_watch(&ends[i].watch, ends[i].ours, IO_WRITE);
 }
 
-static void nor_is_what_has_got_its_slot(void **state)
+TEST(nor_is_what_has_got_its_slot)
 {
-    (void)state;
     for (unsigned i = 0; i < 3; i++) {
         ends[i].react = change_places;
         io_watch(&ends[i].watch, ends[i].ours, IO_WRITE);
@@ -153,9 +151,8 @@ static void nor_is_what_has_got_its_slot(void **state)
 }
 
 /* A file cannot be watched at all. */
-static void a_refusal_is_told_in_the_next_turn(void **state)
+TEST(a_refusal_is_told_in_the_next_turn)
 {
-    (void)state;
     int file = open("/proc/self/stat", O_RDONLY);
     assert_true(file >= 0);
     io_watch(&ends[0].watch, file, IO_READ);
@@ -170,9 +167,8 @@ static void a_refusal_is_told_in_the_next_turn(void **state)
     close(file);
 }
 
-static void who_takes_the_place_of_a_refused_one_is_not_refused(void **state)
+TEST(who_takes_the_place_of_a_refused_one_is_not_refused)
 {
-    (void)state;
     int file = open("/proc/self/stat", O_RDONLY);
     io_watch(&ends[0].watch, file, IO_READ);
     io_watch(&ends[0].watch, file, 0);
@@ -182,9 +178,8 @@ static void who_takes_the_place_of_a_refused_one_is_not_refused(void **state)
     close(file);
 }
 
-static void all_of_them_fit(void **state)
+TEST(all_of_them_fit)
 {
-    (void)state;
     for (unsigned i = 3; i < FD_LOOP_WATCHES; i++)
         make_end(&ends[i]);
     for (unsigned i = 0; i < FD_LOOP_WATCHES; i++)
@@ -201,9 +196,8 @@ static void all_of_them_fit(void **state)
 
 /* ---- time ---- */
 
-static void it_wakes_at_the_time(void **state)
+TEST(it_wakes_at_the_time)
 {
-    (void)state;
     usec at = system_now() + 30000;
     assert_true(fd_loop_next_turn(loop) == NEVER);
     io_loop_wake_at(loop, at);
@@ -217,9 +211,8 @@ static void it_wakes_at_the_time(void **state)
 }
 
 /* An earlier time that was asked for before stands; a later one may then be asked for. */
-static void a_time_that_is_put_off_costs_one_turn(void **state)
+TEST(a_time_that_is_put_off_costs_one_turn)
 {
-    (void)state;
     usec at = system_now() + 20000, later = at + 3600000000;
     io_loop_wake_at(loop, at);
     io_loop_wake_at(loop, later);
@@ -230,24 +223,21 @@ static void a_time_that_is_put_off_costs_one_turn(void **state)
     assert_true(fd_loop_next_turn(loop) == later);
 }
 
-static void an_earlier_time_replaces_a_later_one(void **state)
+TEST(an_earlier_time_replaces_a_later_one)
 {
-    (void)state;
     io_loop_wake_at(loop, system_now() + 3600000000);
     io_loop_wake_at(loop, system_now() + 10000);
     assert_true(is_readable(10000));
 }
 
-static void what_is_over_wakes_at_once(void **state)
+TEST(what_is_over_wakes_at_once)
 {
-    (void)state;
     io_loop_wake_at(loop, system_now() - 5000000);
     assert_true(is_readable(10000));
 }
 
-static void stirred_it_is_readable_until_the_next_turn(void **state)
+TEST(stirred_it_is_readable_until_the_next_turn)
 {
-    (void)state;
     io_loop_wake_at(loop, system_now() + 3600000000);
     for (unsigned i = 0; i < 3; i++) {
         io_loop_stir(loop);
@@ -261,9 +251,8 @@ static void stirred_it_is_readable_until_the_next_turn(void **state)
 }
 
 /* The child has the same epoll instance, timer and bell. */
-static void a_forked_child_changes_nothing(void **state)
+TEST(a_forked_child_changes_nothing)
 {
-    (void)state;
     int status;
     io_watch(&ends[0].watch, ends[0].ours, IO_READ);
     pid_t child = fork();
@@ -295,17 +284,15 @@ static int find(const char *kind)
     return -1;
 }
 
-static void they_are_closed_on_exec(void **state)
+TEST(they_are_closed_on_exec)
 {
-    (void)state;
     const int own[] = {fd_loop_descriptor(loop), find("[timerfd]"), find("[eventfd]")};
     for (unsigned i = 0; i < 3; i++)
         assert_int_equal(fcntl(own[i], F_GETFD), FD_CLOEXEC);
 }
 
-static void a_timer_that_was_closed_while_set_is_made_again(void **state)
+TEST(a_timer_that_was_closed_while_set_is_made_again)
 {
-    (void)state;
     usec at = system_now() + 10000;
     io_loop_wake_at(loop, at);
     close(find("[timerfd]"));
@@ -318,9 +305,8 @@ static void a_timer_that_was_closed_while_set_is_made_again(void **state)
 }
 
 /* It is another's timer, which rings in an hour. */
-static void whoever_has_got_the_timers_number_is_left_alone(void **state)
+TEST(whoever_has_got_the_timers_number_is_left_alone)
 {
-    (void)state;
     struct itimerspec hour = {.it_value.tv_sec = 3600}, left;
     int number = find("[timerfd]"), timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
     assert_int_equal(dup2(timer, number), number);
@@ -333,9 +319,8 @@ static void whoever_has_got_the_timers_number_is_left_alone(void **state)
     close(timer);
 }
 
-static void a_socket_that_has_got_the_bells_number_is_watched(void **state)
+TEST(a_socket_that_has_got_the_bells_number_is_watched)
 {
-    (void)state;
     int number = find("[eventfd]");
     assert_int_equal(dup2(ends[0].ours, number), number);
     close(ends[0].ours);
@@ -364,9 +349,8 @@ static void check_that_it_stays_open(const char *kind, int file)
     assert_non_null(loop);
 }
 
-static void whoever_has_got_a_number_stays_open(void **state)
+TEST(whoever_has_got_a_number_stays_open)
 {
-    (void)state;
     int file = open("/proc/self/stat", O_RDONLY); /* which epoll does not take */
     check_that_it_stays_open("[timerfd]", ends[0].ours);
     check_that_it_stays_open("[eventfd]", file);
@@ -374,9 +358,8 @@ static void whoever_has_got_a_number_stays_open(void **state)
 }
 
 /* Then the loop's own descriptors are closed all the same. */
-static void another_epoll_instance_has_got_its_number(void **state)
+TEST(another_epoll_instance_has_got_its_number)
 {
-    (void)state;
     int alien = epoll_create1(EPOLL_CLOEXEC), timer = find("[timerfd]"), bell = find("[eventfd]");
     assert_int_equal(dup2(alien, fd_loop_descriptor(loop)), fd_loop_descriptor(loop));
     io_loop_wake_at(loop, system_now());
@@ -389,27 +372,5 @@ static void another_epoll_instance_has_got_its_number(void **state)
 
 int main(void)
 {
-#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        CASE(only_what_is_asked_for_is_told),
-        CASE(an_end_is_told_to_who_reads_and_who_writes),
-        CASE(what_was_stopped_meanwhile_is_told_nothing),
-        CASE(nor_is_what_has_got_its_slot),
-        CASE(a_refusal_is_told_in_the_next_turn),
-        CASE(who_takes_the_place_of_a_refused_one_is_not_refused),
-        CASE(all_of_them_fit),
-        CASE(it_wakes_at_the_time),
-        CASE(a_time_that_is_put_off_costs_one_turn),
-        CASE(an_earlier_time_replaces_a_later_one),
-        CASE(what_is_over_wakes_at_once),
-        CASE(stirred_it_is_readable_until_the_next_turn),
-        CASE(a_forked_child_changes_nothing),
-        CASE(they_are_closed_on_exec),
-        CASE(a_timer_that_was_closed_while_set_is_made_again),
-        CASE(whoever_has_got_the_timers_number_is_left_alone),
-        CASE(a_socket_that_has_got_the_bells_number_is_watched),
-        CASE(whoever_has_got_a_number_stays_open),
-        CASE(another_epoll_instance_has_got_its_number),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_CASES(NULL, NULL);
 }

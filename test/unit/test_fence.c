@@ -4,9 +4,8 @@
 #include "ground/fence.h"
 #include "ground/quorum.h"
 
-static void the_quorum_th_smallest(void **state)
+CASE(the_quorum_th_smallest)
 {
-    (void)state;
     assert_int_equal(fence_of((usec[]){7, 7, 7, 0, 0}, 5, 3), 7);
     assert_int_equal(fence_of((usec[]){9, 7, 8, 0, 0}, 5, 3), 9);
     assert_int_equal(fence_of((usec[]){9, 7, 8, 1, 0}, 5, 3), 8);
@@ -17,17 +16,15 @@ static void the_quorum_th_smallest(void **state)
     assert_int_equal(fence_of((usec[]){9, 7, 8, 0, 0}, 5, 4), 0);
 }
 
-static void too_few_grants_make_none(void **state)
+CASE(too_few_grants_make_none)
 {
-    (void)state;
     assert_int_equal(fence_of((usec[]){9, 0, 8, 0, 0}, 5, 3), 0);
     assert_int_equal(fence_of((usec[]){0}, 1, 1), 0);
     assert_int_equal(fence_of((usec[]){0, 5, 0}, 3, 2), 0);
 }
 
-static void an_unknown_clock_has_reached_nothing(void **state)
+CASE(an_unknown_clock_has_reached_nothing)
 {
-    (void)state;
     assert_int_equal(fence_reached((usec[]){0, 3, 2, 1, 0}, 5, 2), 2);
     assert_int_equal(fence_reached((usec[]){0, 0, 0}, 3, 0), 0);
 }
@@ -80,27 +77,18 @@ static void holds_for_every_vector(unsigned spare)
     }
 }
 
-static void holds_without_spare_votes(void **state)
+CASE(holds_without_spare_votes)
 {
-    (void)state;
     holds_for_every_vector(0);
 }
 
-static void holds_with_spare_votes(void **state)
+CASE(holds_with_spare_votes)
 {
-    (void)state;
     for (unsigned spare = 1; spare <= 3; spare++)
         holds_for_every_vector(spare);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_quorum_th_smallest),
-        cmocka_unit_test(too_few_grants_make_none),
-        cmocka_unit_test(an_unknown_clock_has_reached_nothing),
-        cmocka_unit_test(holds_without_spare_votes),
-        cmocka_unit_test(holds_with_spare_votes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_CASES(NULL, NULL);
 }

@@ -37,7 +37,7 @@ static void assert_hears_batch(struct world *world, enum request_kind kind, unsi
     assert_heard(world, &wanted);
 }
 
-static void several_go_in_one_command(void **state)
+LINK_TEST(several_go_in_one_command)
 {
     struct world *world = *state;
     come_up(world, LOCAL);
@@ -65,7 +65,7 @@ static void several_go_in_one_command(void **state)
     assert_string_equal(world->told[4].text, "OOM x");
 }
 
-static void one_alone_is_a_command_of_its_own(void **state)
+LINK_TEST(one_alone_is_a_command_of_its_own)
 {
     struct world *world = *state;
     come_up(world, LOCAL);
@@ -76,7 +76,7 @@ static void one_alone_is_a_command_of_its_own(void **state)
     assert_reply(&world->told[0], 1, ANSWER_YES);
 }
 
-static void the_order_of_requests_is_kept(void **state)
+LINK_TEST(the_order_of_requests_is_kept)
 {
     struct world *world = *state;
     struct buffer wanted = {0};
@@ -100,7 +100,7 @@ static void the_order_of_requests_is_kept(void **state)
 }
 
 /* Releases are the same in both modes. */
-static void shared_names_go_in_a_command_of_their_own(void **state)
+LINK_TEST(shared_names_go_in_a_command_of_their_own)
 {
     struct world *world = *state;
     struct buffer wanted = {0};
@@ -125,7 +125,7 @@ static void shared_names_go_in_a_command_of_their_own(void **state)
     names_drop(&unit_memory, shared);
 }
 
-static void a_request_with_its_script_goes_alone(void **state)
+LINK_TEST(a_request_with_its_script_goes_alone)
 {
     struct world *world = *state;
     struct buffer wanted = {0};
@@ -151,7 +151,7 @@ static void say_array(struct world *world, unsigned first, unsigned count)
         fake_say(&world->fake, replies[i % 3]);
 }
 
-static void ten_thousand_in_batches_are_answered_in_order(void **state)
+LINK_TEST(ten_thousand_in_batches_are_answered_in_order)
 {
     struct world *world = *state;
     struct buffer wanted = {0};
@@ -171,7 +171,7 @@ static void ten_thousand_in_batches_are_answered_in_order(void **state)
 
 /* An error may be the fault of one: each is sent again alone.  Or the script is gone:
  * the next batch of that kind brings it, whatever goes out before. */
-static void a_refused_batch_is_a_forgotten_script_for_each(void **state)
+LINK_TEST(a_refused_batch_is_a_forgotten_script_for_each)
 {
     struct world *world = *state;
     come_up(world, LOCAL);
@@ -193,7 +193,7 @@ static void a_refused_batch_is_a_forgotten_script_for_each(void **state)
     assert_hears_batch(world, REQUEST_RENEW, 2, false);
 }
 
-static void impossible_replies_to_a_batch(void **state)
+LINK_TEST(impossible_replies_to_a_batch)
 {
     static const struct {
         const char *bytes, *why;
@@ -226,7 +226,7 @@ static void impossible_replies_to_a_batch(void **state)
     }
 }
 
-static void a_batch_is_believed_up_to_the_lie(void **state)
+LINK_TEST(a_batch_is_believed_up_to_the_lie)
 {
     struct world *world = *state;
     come_up(world, LOCAL);
@@ -241,7 +241,7 @@ static void a_batch_is_believed_up_to_the_lie(void **state)
     assert_closed(&world->told[4], "that the request cannot have");
 }
 
-static void half_a_reply_to_a_batch_is_none(void **state)
+LINK_TEST(half_a_reply_to_a_batch_is_none)
 {
     struct world *world = *state;
     come_up(world, LOCAL);
@@ -263,7 +263,7 @@ static void close_at_once(struct world *world, const struct event *event)
         do_close(world);
 }
 
-static void closing_inside_a_batch_loses_the_rest(void **state)
+LINK_TEST(closing_inside_a_batch_loses_the_rest)
 {
     struct world *world = *state;
     come_up(world, LOCAL);
@@ -278,7 +278,7 @@ static void closing_inside_a_batch_loses_the_rest(void **state)
     assert_closed(&world->told[3], NULL);
 }
 
-static void what_was_not_written_is_lost_and_forgotten(void **state)
+LINK_TEST(what_was_not_written_is_lost_and_forgotten)
 {
     struct world *world = *state;
     come_up(world, LOCAL);
@@ -301,7 +301,7 @@ static void send_another(struct world *world, const struct event *event)
         send_one(world, REQUEST_RELEASE, event->reply->tag.round + 10);
 }
 
-static void requests_made_while_a_batch_is_answered(void **state)
+LINK_TEST(requests_made_while_a_batch_is_answered)
 {
     struct world *world = *state;
     come_up(world, LOCAL);
@@ -334,7 +334,7 @@ static void send_two_or_free(struct world *world, const struct event *event)
     send_one(world, REQUEST_RELEASE, 3);
 }
 
-static void a_reply_to_a_batch_not_yet_written(void **state)
+LINK_TEST(a_reply_to_a_batch_not_yet_written)
 {
     struct world *world = *state;
     come_up(world, LOCAL);
@@ -345,21 +345,5 @@ static void a_reply_to_a_batch_not_yet_written(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        LINK_TEST(several_go_in_one_command),
-        LINK_TEST(one_alone_is_a_command_of_its_own),
-        LINK_TEST(the_order_of_requests_is_kept),
-        LINK_TEST(shared_names_go_in_a_command_of_their_own),
-        LINK_TEST(a_request_with_its_script_goes_alone),
-        LINK_TEST(ten_thousand_in_batches_are_answered_in_order),
-        LINK_TEST(a_refused_batch_is_a_forgotten_script_for_each),
-        LINK_TEST(impossible_replies_to_a_batch),
-        LINK_TEST(a_batch_is_believed_up_to_the_lie),
-        LINK_TEST(half_a_reply_to_a_batch_is_none),
-        LINK_TEST(closing_inside_a_batch_loses_the_rest),
-        LINK_TEST(what_was_not_written_is_lost_and_forgotten),
-        LINK_TEST(requests_made_while_a_batch_is_answered),
-        LINK_TEST(a_reply_to_a_batch_not_yet_written),
-    };
-    return cmocka_run_group_tests(tests, link_tests_begin, NULL);
+    return RUN_CASES(link_tests_begin, NULL);
 }

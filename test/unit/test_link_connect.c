@@ -14,7 +14,7 @@
 #include "link_calls.h"
 #include "link_world.h"
 
-static void nobody_there(void **state)
+LINK_TEST(nobody_there)
 {
     struct world *world = *state;
     make_link(world, "127.0.0.2");
@@ -26,7 +26,7 @@ static void nobody_there(void **state)
     assert_closed(&world->told[1], "cannot connect: Connection refused");
 }
 
-static void no_such_socket(void **state)
+LINK_TEST(no_such_socket)
 {
     struct world *world = *state;
     use_unix_socket(world);
@@ -37,7 +37,7 @@ static void no_such_socket(void **state)
     assert_closed(&world->told[0], "cannot connect: No such file or directory");
 }
 
-static void over_a_unix_socket(void **state)
+LINK_TEST(over_a_unix_socket)
 {
     struct world *world = *state;
     use_unix_socket(world);
@@ -69,7 +69,7 @@ static int find_socket(int port)
     return -1;
 }
 
-static void the_socket_is_set_up_well(void **state)
+LINK_TEST(the_socket_is_set_up_well)
 {
     struct world *world = *state;
     come_up(world, LOCAL);
@@ -83,7 +83,7 @@ static void the_socket_is_set_up_well(void **state)
     assert_int_equal(find_socket(world->fake.port), -1);
 }
 
-static void a_name_is_looked_up(void **state)
+LINK_TEST(a_name_is_looked_up)
 {
     struct world *world = *state;
     come_up(world, "localhost");
@@ -102,7 +102,7 @@ static unsigned count_descriptors(void)
     return count;
 }
 
-static void the_next_address_is_tried(void **state)
+LINK_TEST(the_next_address_is_tried)
 {
     struct world *world = *state;
     come_up(world, "localhost");
@@ -116,7 +116,7 @@ static void the_next_address_is_tried(void **state)
     assert_int_equal(count_descriptors(), descriptors + 1);
 }
 
-static void a_name_that_does_not_exist(void **state)
+LINK_TEST(a_name_that_does_not_exist)
 {
     struct world *world = *state;
     make_link(world, "none.test");
@@ -126,7 +126,7 @@ static void a_name_that_does_not_exist(void **state)
     assert_non_null(strstr(world->told[0].text, gai_strerror(EAI_NONAME)));
 }
 
-static void no_thread_to_look_up_with(void **state)
+LINK_TEST(no_thread_to_look_up_with)
 {
     struct world *world = *state;
     no_threads = true;
@@ -136,7 +136,7 @@ static void no_thread_to_look_up_with(void **state)
     assert_closed(&world->told[0], "cannot start to look up localhost");
 }
 
-static void no_descriptor_to_look_up_with(void **state)
+LINK_TEST(no_descriptor_to_look_up_with)
 {
     struct world *world = *state;
     struct rlimit usual, none;
@@ -153,7 +153,7 @@ static void no_descriptor_to_look_up_with(void **state)
     assert_int_equal(world->told[1].kind, EVENT_CONNECTED);
 }
 
-static void a_lookup_does_not_block_the_loop(void **state)
+LINK_TEST(a_lookup_does_not_block_the_loop)
 {
     struct world *world = *state;
     unsigned before = read_count(&lookups_waiting);
@@ -171,7 +171,7 @@ static void a_lookup_does_not_block_the_loop(void **state)
     assert_int_equal(world->told[0].kind, EVENT_CONNECTED);
 }
 
-static void closing_during_the_lookup(void **state)
+LINK_TEST(closing_during_the_lookup)
 {
     struct world *world = *state;
     unsigned before = read_count(&lookups_waiting), freed_before = read_count(&lookups_freed);
@@ -193,7 +193,7 @@ static void closing_during_the_lookup(void **state)
     assert_int_equal(world->told[1].kind, EVENT_CONNECTED);
 }
 
-static void freeing_during_the_lookup(void **state)
+LINK_TEST(freeing_during_the_lookup)
 {
     struct world *world = *state;
     unsigned before = read_count(&lookups_waiting), freed_before = read_count(&lookups_freed);
@@ -209,7 +209,7 @@ static void freeing_during_the_lookup(void **state)
 }
 
 /* The answer is there already, but the loop has not seen it. */
-static void closing_after_the_lookup(void **state)
+LINK_TEST(closing_after_the_lookup)
 {
     struct world *world = *state;
     unsigned before = read_count(&lookups_handed);
@@ -225,7 +225,7 @@ static void closing_after_the_lookup(void **state)
 }
 
 /* The thread has the mutex of its lookup, in the child for ever. */
-static void freeing_in_a_forked_child_during_the_lookup(void **state)
+LINK_TEST(freeing_in_a_forked_child_during_the_lookup)
 {
     struct world *world = *state;
     unsigned before = read_count(&lookups_handed);
@@ -251,21 +251,5 @@ static void freeing_in_a_forked_child_during_the_lookup(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        LINK_TEST(nobody_there),
-        LINK_TEST(no_such_socket),
-        LINK_TEST(over_a_unix_socket),
-        LINK_TEST(the_socket_is_set_up_well),
-        LINK_TEST(a_name_is_looked_up),
-        LINK_TEST(the_next_address_is_tried),
-        LINK_TEST(a_name_that_does_not_exist),
-        LINK_TEST(no_thread_to_look_up_with),
-        LINK_TEST(no_descriptor_to_look_up_with),
-        LINK_TEST(a_lookup_does_not_block_the_loop),
-        LINK_TEST(closing_during_the_lookup),
-        LINK_TEST(freeing_during_the_lookup),
-        LINK_TEST(closing_after_the_lookup),
-        LINK_TEST(freeing_in_a_forked_child_during_the_lookup),
-    };
-    return cmocka_run_group_tests(tests, link_tests_begin, NULL);
+    return RUN_CASES(link_tests_begin, NULL);
 }

@@ -7,7 +7,7 @@
 #include "link_calls.h"
 #include "link_world.h"
 
-static void closing_answers_what_is_in_flight(void **state)
+LINK_TEST(closing_answers_what_is_in_flight)
 {
     struct world *world = *state;
     come_up(world, LOCAL);
@@ -28,7 +28,7 @@ static void closing_answers_what_is_in_flight(void **state)
         ev_run(world->loop, EVRUN_ONCE);
 }
 
-static void closing_a_closed_link_tells_nothing(void **state)
+LINK_TEST(closing_a_closed_link_tells_nothing)
 {
     struct world *world = *state;
     make_link(world, LOCAL);
@@ -37,7 +37,7 @@ static void closing_a_closed_link_tells_nothing(void **state)
     assert_int_equal(world->told_count, 0);
 }
 
-static void closing_while_connecting(void **state)
+LINK_TEST(closing_while_connecting)
 {
     struct world *world = *state;
     make_link(world, LOCAL);
@@ -48,7 +48,7 @@ static void closing_while_connecting(void **state)
     assert_closed(&world->told[0], NULL);
 }
 
-static void a_master_that_goes_away(void **state)
+LINK_TEST(a_master_that_goes_away)
 {
     struct world *world = *state;
     come_up(world, LOCAL);
@@ -66,7 +66,7 @@ static void a_master_that_goes_away(void **state)
     assert_int_equal(link_counters(world->link)->protocol_errors, 0);
 }
 
-static void a_connection_that_is_reset(void **state)
+LINK_TEST(a_connection_that_is_reset)
 {
     struct world *world = *state;
     come_up(world, LOCAL);
@@ -79,7 +79,7 @@ static void a_connection_that_is_reset(void **state)
 }
 
 /* On a unix socket the other side's end is seen by the very next write. */
-static void a_pipe_that_breaks_while_flushing(void **state)
+LINK_TEST(a_pipe_that_breaks_while_flushing)
 {
     struct world *world = *state;
     assert_ptr_equal(signal(SIGPIPE, SIG_DFL), SIG_DFL);
@@ -100,7 +100,7 @@ static void a_pipe_that_breaks_while_flushing(void **state)
     assert_closed(&world->told[2], "closed by the master");
 }
 
-static void what_came_before_the_break_is_read(void **state)
+LINK_TEST(what_came_before_the_break_is_read)
 {
     struct world *world = *state;
     use_unix_socket(world);
@@ -119,7 +119,7 @@ static void what_came_before_the_break_is_read(void **state)
 }
 
 /* Nothing to read, and not the end either. */
-static void a_master_that_only_stops_reading(void **state)
+LINK_TEST(a_master_that_only_stops_reading)
 {
     struct world *world = *state;
     use_unix_socket(world);
@@ -143,7 +143,7 @@ static void answers_one(struct world *world, unsigned round)
     assert_reply(&world->told[0], round, ANSWER_YES);
 }
 
-static void nothing_of_a_connection_survives_it(void **state)
+LINK_TEST(nothing_of_a_connection_survives_it)
 {
     struct world *world = *state;
     use_unix_socket(world);
@@ -175,7 +175,7 @@ static void send_while_losing(struct world *world, const struct event *event)
         send_round(world, REQUEST_RELEASE, event->reply->tag.round + 10);
 }
 
-static void a_request_between_the_break_and_its_news_is_lost_too(void **state)
+LINK_TEST(a_request_between_the_break_and_its_news_is_lost_too)
 {
     struct world *world = *state;
     come_up(world, LOCAL);
@@ -204,7 +204,7 @@ static void close_at_reply(struct world *world, const struct event *event)
     assert_string_equal(text_of(event->reply), text);
 }
 
-static void closing_inside_a_reply_ends_reading(void **state)
+LINK_TEST(closing_inside_a_reply_ends_reading)
 {
     struct world *world = *state;
     come_up(world, LOCAL);
@@ -231,7 +231,7 @@ static void connect_again(struct world *world, const struct event *event)
     assert_string_equal(event->text, text);
 }
 
-static void connecting_again_inside_the_news_of_the_end(void **state)
+LINK_TEST(connecting_again_inside_the_news_of_the_end)
 {
     struct world *world = *state;
     come_up(world, LOCAL);
@@ -247,7 +247,7 @@ static void connecting_again_inside_the_news_of_the_end(void **state)
     assert_reply(&world->told[2], 5, ANSWER_YES);
 }
 
-static void a_failure_to_connect_again_does_not_spoil_the_news(void **state)
+LINK_TEST(a_failure_to_connect_again_does_not_spoil_the_news)
 {
     struct world *world = *state;
     come_up(world, LOCAL);
@@ -260,7 +260,7 @@ static void a_failure_to_connect_again_does_not_spoil_the_news(void **state)
     assert_closed(&world->told[1], "cannot start to look up none.test");
 }
 
-static void freeing_tells_nothing(void **state)
+LINK_TEST(freeing_tells_nothing)
 {
     struct world *world = *state;
     come_up(world, LOCAL);
@@ -275,21 +275,5 @@ static void freeing_tells_nothing(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        LINK_TEST(closing_answers_what_is_in_flight),
-        LINK_TEST(closing_a_closed_link_tells_nothing),
-        LINK_TEST(closing_while_connecting),
-        LINK_TEST(a_master_that_goes_away),
-        LINK_TEST(a_connection_that_is_reset),
-        LINK_TEST(a_pipe_that_breaks_while_flushing),
-        LINK_TEST(what_came_before_the_break_is_read),
-        LINK_TEST(a_master_that_only_stops_reading),
-        LINK_TEST(nothing_of_a_connection_survives_it),
-        LINK_TEST(a_request_between_the_break_and_its_news_is_lost_too),
-        LINK_TEST(closing_inside_a_reply_ends_reading),
-        LINK_TEST(connecting_again_inside_the_news_of_the_end),
-        LINK_TEST(a_failure_to_connect_again_does_not_spoil_the_news),
-        LINK_TEST(freeing_tells_nothing),
-    };
-    return cmocka_run_group_tests(tests, link_tests_begin, NULL);
+    return RUN_CASES(link_tests_begin, NULL);
 }

@@ -13,7 +13,7 @@
 /* ---- memory ---------------------------------------------------------------------------------- */
 
 /* Before any other connection of the program, as some of it is made for the first one alone. */
-static void no_memory_inside_of_openssl(void **state)
+TLS_TEST(no_memory_inside_of_openssl)
 {
     enum { MOST = 10000 };
     struct world *world = *state;
@@ -32,7 +32,7 @@ static void no_memory_inside_of_openssl(void **state)
 
 /* ---- certificates of the master -------------------------------------------------------------- */
 
-static void a_good_certificate(void **state)
+TLS_TEST(a_good_certificate)
 {
     struct world *world = *state;
     come_up_by_tls(world);
@@ -64,7 +64,7 @@ static const char *day_in(long seconds, char day[32])
     return day;
 }
 
-static void certificates_that_are_no_good(void **state)
+TLS_TEST(certificates_that_are_no_good)
 {
     struct world *world = *state;
     char day[32], says[100];
@@ -95,7 +95,7 @@ static void expect_name(struct world *world, const char *name, const char *why)
     link_pump(world->link);
 }
 
-static void the_name_is_what_the_certificate_must_say(void **state)
+TLS_TEST(the_name_is_what_the_certificate_must_say)
 {
     struct world *world = *state;
     struct certificate wild =
@@ -119,7 +119,7 @@ static void the_name_is_what_the_certificate_must_say(void **state)
     certificate_free(&wild);
 }
 
-static void unless_nothing_is_verified(void **state)
+TLS_TEST(unless_nothing_is_verified)
 {
     struct world *world = *state;
     struct certificate bad = certificate_make(NULL, "anybody", NULL, BEFORE, -DAY_S);
@@ -133,7 +133,7 @@ static void unless_nothing_is_verified(void **state)
 }
 
 /* What a name shows can be anything. */
-static void a_name_that_steers_the_terminal(void **state)
+TLS_TEST(a_name_that_steers_the_terminal)
 {
     struct world *world = *state;
     struct certificate bad = certificate_make(&ca, "a\033[31m\nb", NULL, BEFORE, LATER);
@@ -159,7 +159,7 @@ static void assert_sni(struct world *world, const char *name, const char *sni, c
     link_pump(world->link);
 }
 
-static void the_name_that_is_asked_for(void **state)
+TLS_TEST(the_name_that_is_asked_for)
 {
     struct world *world = *state;
     assert_sni(world, NULL, NULL, NULL); /* the host is an address */
@@ -200,7 +200,7 @@ static void present(struct world *world, const struct certificate *issuer)
     certificate_free(&client);
 }
 
-static void a_master_that_wants_a_certificate(void **state)
+TLS_TEST(a_master_that_wants_a_certificate)
 {
     struct world *world = *state;
     struct certificate other = certificate_make(NULL, "another CA", NULL, BEFORE, LATER);
@@ -224,7 +224,7 @@ static void a_master_that_wants_a_certificate(void **state)
 
 /* ---- files ---------------------------------------------------------------------------------- */
 
-static void files_are_read_at_each_connection(void **state)
+TLS_TEST(files_are_read_at_each_connection)
 {
     struct world *world = *state;
     struct certificate other = certificate_make(NULL, "another CA", NULL, BEFORE, LATER);
@@ -242,9 +242,8 @@ static void files_are_read_at_each_connection(void **state)
 }
 
 /* The same CAs are not read again, for that may take long; new ones are, at once. */
-static void cas_are_kept_until_they_change(void **state)
+TLS_TEST(cas_are_kept_until_they_change)
 {
-    (void)state;
     X509_STORE *last = tls_trust(ca_path), *next;
     while ((next = tls_trust(ca_path)) != last) { /* until the file has its age */
         X509_STORE_free(last);
@@ -270,7 +269,7 @@ static void write_text(const char *path, const char *text)
     fclose(file);
 }
 
-static void files_that_cannot_be_used(void **state)
+TLS_TEST(files_that_cannot_be_used)
 {
     struct world *world = *state;
     struct certificate one = certificate_make(&ca, "one", NULL, BEFORE, LATER),
@@ -300,7 +299,7 @@ static void files_that_cannot_be_used(void **state)
 }
 
 /* Nobody writes into it: to open it would wait for ever. */
-static void a_pipe_is_not_waited_for(void **state)
+TLS_TEST(a_pipe_is_not_waited_for)
 {
     static const enum tls_setting settings[] = {TLS_CA, TLS_CERT, TLS_KEY};
     struct world *world = *state;
@@ -319,7 +318,7 @@ static void a_pipe_is_not_waited_for(void **state)
 }
 
 /* The application may use OpenSSL on the same thread, and would take what it finds for its own. */
-static void no_error_stays_in_the_queue(void **state)
+TLS_TEST(no_error_stays_in_the_queue)
 {
     struct world *world = *state;
     say_of_tls(world, TLS_CA, "/nowhere");
@@ -336,7 +335,7 @@ static void no_error_stays_in_the_queue(void **state)
 }
 
 /* A folder as `openssl rehash` makes it: a certificate under the hash of its subject. */
-static void a_folder_of_cas(void **state)
+TLS_TEST(a_folder_of_cas)
 {
     struct world *world = *state;
     char folder[80], path[100];
@@ -354,7 +353,7 @@ static void a_folder_of_cas(void **state)
 /* ---- handshakes that come to nothing
  * ------------------------------------------------------------- */
 
-static void only_tls_1_2_and_1_3(void **state)
+TLS_TEST(only_tls_1_2_and_1_3)
 {
     struct world *world = *state;
     SSL_CTX_set_max_proto_version(server, TLS1_2_VERSION);
@@ -376,7 +375,7 @@ static void begin_to_connect(struct world *world)
     run_until_heard(world, 1);
 }
 
-static void what_is_not_tls(void **state)
+TLS_TEST(what_is_not_tls)
 {
     static const struct {
         const char *says, *why;
@@ -406,7 +405,7 @@ static void what_is_not_tls(void **state)
     }
 }
 
-static void a_master_that_goes_away_meanwhile(void **state)
+TLS_TEST(a_master_that_goes_away_meanwhile)
 {
     struct world *world = *state;
     begin_to_connect(world);
@@ -423,7 +422,7 @@ static void a_master_that_goes_away_meanwhile(void **state)
 
 /* Requests to begin anew, which OpenSSL passes over: who sends nothing else does not keep the loop.
  */
-static void a_master_that_never_comes_to_the_point(void **state)
+TLS_TEST(a_master_that_never_comes_to_the_point)
 {
     enum { TIMES = 4000, LEAST_TURNS = 50 };
     struct world *world = *state;
@@ -439,7 +438,7 @@ static void a_master_that_never_comes_to_the_point(void **state)
 }
 
 /* The loop goes on, and who has waited long enough closes. */
-static void a_master_that_does_not_answer(void **state)
+TLS_TEST(a_master_that_does_not_answer)
 {
     struct world *world = *state;
     begin_to_connect(world);
@@ -452,7 +451,7 @@ static void a_master_that_does_not_answer(void **state)
     assert_closed(&world->told[0], "no answer within the time to connect");
 }
 
-static void a_plain_link_to_a_master_with_tls(void **state)
+TLS_TEST(a_plain_link_to_a_master_with_tls)
 {
     struct world *world = *state;
     tls_terms_clear(&world->address.tls);
@@ -471,27 +470,5 @@ static void a_plain_link_to_a_master_with_tls(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TLS_TEST(no_memory_inside_of_openssl),
-        TLS_TEST(a_good_certificate),
-        TLS_TEST(certificates_that_are_no_good),
-        TLS_TEST(the_name_is_what_the_certificate_must_say),
-        TLS_TEST(unless_nothing_is_verified),
-        TLS_TEST(a_name_that_steers_the_terminal),
-        TLS_TEST(the_name_that_is_asked_for),
-        TLS_TEST(a_master_that_wants_a_certificate),
-        TLS_TEST(files_are_read_at_each_connection),
-        TLS_TEST(cas_are_kept_until_they_change),
-        TLS_TEST(files_that_cannot_be_used),
-        TLS_TEST(a_pipe_is_not_waited_for),
-        TLS_TEST(no_error_stays_in_the_queue),
-        TLS_TEST(a_folder_of_cas),
-        TLS_TEST(only_tls_1_2_and_1_3),
-        TLS_TEST(what_is_not_tls),
-        TLS_TEST(a_master_that_goes_away_meanwhile),
-        TLS_TEST(a_master_that_never_comes_to_the_point),
-        TLS_TEST(a_master_that_does_not_answer),
-        TLS_TEST(a_plain_link_to_a_master_with_tls),
-    };
-    return cmocka_run_group_tests(tests, tls_tests_begin, tls_tests_end);
+    return RUN_CASES(tls_tests_begin, tls_tests_end);
 }

@@ -2,7 +2,7 @@
 /* rule: K11 */
 #include "link_world.h"
 
-static void a_reply_to_nothing(void **state)
+LINK_TEST(a_reply_to_nothing)
 {
     struct world *world = *state;
     come_up(world, LOCAL);
@@ -13,7 +13,7 @@ static void a_reply_to_nothing(void **state)
     assert_int_equal(link_counters(world->link)->replies, 0);
 }
 
-static void an_error_to_nothing_is_quoted(void **state)
+LINK_TEST(an_error_to_nothing_is_quoted)
 {
     struct world *world = *state;
     come_up(world, LOCAL);
@@ -22,7 +22,7 @@ static void an_error_to_nothing_is_quoted(void **state)
     assert_closed(&world->told[0], "a reply to nothing: ERR max number of clients reached");
 }
 
-static void one_reply_too_many(void **state)
+LINK_TEST(one_reply_too_many)
 {
     struct world *world = *state;
     come_up(world, LOCAL);
@@ -43,7 +43,7 @@ static void send_two_more(struct world *world, const struct event *event)
     send_one(world, REQUEST_RELEASE, 3);
 }
 
-static void a_reply_to_a_request_not_yet_written(void **state)
+LINK_TEST(a_reply_to_a_request_not_yet_written)
 {
     struct world *world = *state;
     come_up(world, LOCAL);
@@ -51,7 +51,7 @@ static void a_reply_to_a_request_not_yet_written(void **state)
     assert_stray_reply_ends(world);
 }
 
-static void malformed_or_impossible_replies(void **state)
+LINK_TEST(malformed_or_impossible_replies)
 {
     static const struct {
         const char *bytes, *why;
@@ -87,7 +87,7 @@ static void malformed_or_impossible_replies(void **state)
     }
 }
 
-static void an_impossible_reply_to_the_login(void **state)
+LINK_TEST(an_impossible_reply_to_the_login)
 {
     struct world *world = *state;
     come_up(world, LOCAL);
@@ -118,21 +118,21 @@ static void say_endlessly(struct world *world, const char *start)
     assert_int_equal(link_counters(world->link)->protocol_errors, 1);
 }
 
-static void a_giant_string(void **state)
+LINK_TEST(a_giant_string)
 {
     struct world *world = *state;
     come_up(world, LOCAL);
     say_endlessly(world, "$536870912\r\n");
 }
 
-static void a_line_without_end(void **state)
+LINK_TEST(a_line_without_end)
 {
     struct world *world = *state;
     come_up(world, LOCAL);
     say_endlessly(world, "-ERR ");
 }
 
-static void a_length_that_overflows(void **state)
+LINK_TEST(a_length_that_overflows)
 {
     struct world *world = *state;
     come_up(world, LOCAL);
@@ -141,16 +141,5 @@ static void a_length_that_overflows(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        LINK_TEST(a_reply_to_nothing),
-        LINK_TEST(an_error_to_nothing_is_quoted),
-        LINK_TEST(one_reply_too_many),
-        LINK_TEST(a_reply_to_a_request_not_yet_written),
-        LINK_TEST(malformed_or_impossible_replies),
-        LINK_TEST(an_impossible_reply_to_the_login),
-        LINK_TEST(a_giant_string),
-        LINK_TEST(a_line_without_end),
-        LINK_TEST(a_length_that_overflows),
-    };
-    return cmocka_run_group_tests(tests, link_tests_begin, NULL);
+    return RUN_CASES(link_tests_begin, NULL);
 }

@@ -11,7 +11,7 @@ static void keep_client_id(struct world *world, const struct event *event)
         client_id = event->reply->hello->client_id;
 }
 
-static void the_first_hello_logs_in(void **state)
+LINK_TEST(the_first_hello_logs_in)
 {
     struct world *world = *state;
     come_up(world, LOCAL);
@@ -39,7 +39,7 @@ static void the_first_hello_logs_in(void **state)
 }
 
 /* The scripts are not there: they come with the next hello, behind the same login. */
-static void a_whole_hello_loads_the_scripts(void **state)
+LINK_TEST(a_whole_hello_loads_the_scripts)
 {
     struct world *world = *state;
     come_up(world, LOCAL);
@@ -62,7 +62,7 @@ static void a_whole_hello_loads_the_scripts(void **state)
     assert_int_equal(link_in_flight(world->link), 0);
 }
 
-static void credentials_come_from_the_address(void **state)
+LINK_TEST(credentials_come_from_the_address)
 {
     struct world *world = *state;
     char user[] = "ann", password[] = "pw";
@@ -84,7 +84,7 @@ static void credentials_come_from_the_address(void **state)
 
 /* What was denied is known until the next connection, which has the login that the address has by
  * then. */
-static void the_login_of_an_address_may_change(void **state)
+LINK_TEST(the_login_of_an_address_may_change)
 {
     struct world *world = *state;
     char user[] = "bob", old[] = "old", new[] = "new";
@@ -109,7 +109,7 @@ static void the_login_of_an_address_may_change(void **state)
     assert_memory_equal(world->fake.heard, start, sizeof start - 1);
 }
 
-static void each_connection_logs_in_afresh(void **state)
+LINK_TEST(each_connection_logs_in_afresh)
 {
     struct world *world = *state;
     char password[] = "pw";
@@ -136,7 +136,7 @@ static void each_connection_logs_in_afresh(void **state)
     assert_string_equal(world->told[1].text, "closed by the master");
 }
 
-static void a_full_master_is_told_as_such(void **state)
+LINK_TEST(a_full_master_is_told_as_such)
 {
     struct world *world = *state;
     come_up(world, LOCAL);
@@ -152,10 +152,5 @@ static void a_full_master_is_told_as_such(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        LINK_TEST(the_first_hello_logs_in),           LINK_TEST(a_whole_hello_loads_the_scripts),
-        LINK_TEST(credentials_come_from_the_address), LINK_TEST(each_connection_logs_in_afresh),
-        LINK_TEST(a_full_master_is_told_as_such),     LINK_TEST(the_login_of_an_address_may_change),
-    };
-    return cmocka_run_group_tests(tests, link_tests_begin, NULL);
+    return RUN_CASES(link_tests_begin, NULL);
 }

@@ -2,7 +2,7 @@
 #include "link_calls.h"
 #include "link_world.h"
 
-static void an_idle_link_does_not_keep_the_loop_alive(void **state)
+LINK_TEST(an_idle_link_does_not_keep_the_loop_alive)
 {
     struct world *world = *state;
     come_up(world, LOCAL);
@@ -14,7 +14,7 @@ static void an_idle_link_does_not_keep_the_loop_alive(void **state)
     ev_run(world->loop, 0);
 }
 
-static void nor_does_a_lookup(void **state)
+LINK_TEST(nor_does_a_lookup)
 {
     struct world *world = *state;
     unsigned before = read_count(&lookups_waiting), freed_before = read_count(&lookups_freed);
@@ -40,7 +40,7 @@ static void on_late(struct ev_loop *loop, ev_timer *watcher, int events)
 }
 
 /* One ev_unref() too many would end the loop under the application's own watchers. */
-static void the_application_keeps_its_loop(void **state)
+LINK_TEST(the_application_keeps_its_loop)
 {
     struct world *world = *state;
     bool late = false;
@@ -62,10 +62,5 @@ static void the_application_keeps_its_loop(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        LINK_TEST(an_idle_link_does_not_keep_the_loop_alive),
-        LINK_TEST(nor_does_a_lookup),
-        LINK_TEST(the_application_keeps_its_loop),
-    };
-    return cmocka_run_group_tests(tests, link_tests_begin, NULL);
+    return RUN_CASES(link_tests_begin, NULL);
 }

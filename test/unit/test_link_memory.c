@@ -2,7 +2,7 @@
 #include "link_calls.h"
 #include "link_world.h"
 
-static void no_memory_to_expect_more_replies(void **state)
+LINK_TEST(no_memory_to_expect_more_replies)
 {
     struct world *world = *state;
     come_up(world, LOCAL);
@@ -26,7 +26,7 @@ static void no_memory_to_expect_more_replies(void **state)
     assert_reply(&world->told[0], 50, ANSWER_YES);
 }
 
-static void no_memory_for_the_bytes(void **state)
+LINK_TEST(no_memory_for_the_bytes)
 {
     struct world *world = *state;
     come_up(world, LOCAL);
@@ -43,7 +43,7 @@ static void no_memory_for_the_bytes(void **state)
     assert_int_equal(link_in_flight(world->link), 0);
 }
 
-static void no_memory_for_a_batch(void **state)
+LINK_TEST(no_memory_for_a_batch)
 {
     struct world *world = *state;
     come_up(world, LOCAL);
@@ -60,7 +60,7 @@ static void no_memory_for_a_batch(void **state)
     assert_int_equal(link_in_flight(world->link), 0);
 }
 
-static void no_memory_for_a_long_string(void **state)
+LINK_TEST(no_memory_for_a_long_string)
 {
     struct world *world = *state;
     static char text[5000];
@@ -89,11 +89,5 @@ static void no_memory_for_a_long_string(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        LINK_TEST(no_memory_to_expect_more_replies),
-        LINK_TEST(no_memory_for_the_bytes),
-        LINK_TEST(no_memory_for_a_batch),
-        LINK_TEST(no_memory_for_a_long_string),
-    };
-    return cmocka_run_group_tests(tests, link_tests_begin, NULL);
+    return RUN_CASES(link_tests_begin, NULL);
 }

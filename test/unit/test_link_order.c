@@ -23,7 +23,7 @@ bool __wrap_transport_read(redisContext *context, struct tls *tls)
     return goes_on;
 }
 
-static void one_look_at_the_clock_for_what_was_read_together(void **state)
+LINK_TEST(one_look_at_the_clock_for_what_was_read_together)
 {
     struct world *world = *state;
     come_up(world, LOCAL);
@@ -36,7 +36,7 @@ static void one_look_at_the_clock_for_what_was_read_together(void **state)
     assert_int_equal(world->told[1].now, world->told[0].now);
 }
 
-static void ten_thousand_in_flight_are_answered_in_order(void **state)
+LINK_TEST(ten_thousand_in_flight_are_answered_in_order)
 {
     struct world *world = *state;
     come_up(world, LOCAL);
@@ -55,7 +55,7 @@ static void ten_thousand_in_flight_are_answered_in_order(void **state)
     assert_int_equal(link_counters(world->link)->replies, MANY);
 }
 
-static void one_wake_up_reads_a_bounded_amount(void **state)
+LINK_TEST(one_wake_up_reads_a_bounded_amount)
 {
     struct world *world = *state;
     come_up(world, LOCAL);
@@ -69,7 +69,7 @@ static void one_wake_up_reads_a_bounded_amount(void **state)
     run_until_told(world, MANY);
 }
 
-static void replies_may_come_byte_by_byte(void **state)
+LINK_TEST(replies_may_come_byte_by_byte)
 {
     struct world *world = *state;
     come_up(world, LOCAL);
@@ -86,7 +86,7 @@ static void replies_may_come_byte_by_byte(void **state)
     assert_string_equal(world->told[1].text, "me");
 }
 
-static void one_flush_for_many_requests(void **state)
+LINK_TEST(one_flush_for_many_requests)
 {
     struct world *world = *state;
     come_up(world, LOCAL);
@@ -100,7 +100,7 @@ static void one_flush_for_many_requests(void **state)
                      10 * release_length(world));
 }
 
-static void a_slow_reader_gets_every_byte(void **state)
+LINK_TEST(a_slow_reader_gets_every_byte)
 {
     struct world *world = *state;
     enum { REQUESTS = 300 };
@@ -132,7 +132,7 @@ static void a_slow_reader_gets_every_byte(void **state)
     names_drop(&unit_memory, names);
 }
 
-static void replies_can_be_fetched_without_the_loop(void **state)
+LINK_TEST(replies_can_be_fetched_without_the_loop)
 {
     struct world *world = *state;
     use_unix_socket(world);
@@ -152,7 +152,7 @@ static void replies_can_be_fetched_without_the_loop(void **state)
     assert_false(link_read(world->link));
 }
 
-static void a_forked_child_leaves_the_replies_to_its_parent(void **state)
+LINK_TEST(a_forked_child_leaves_the_replies_to_its_parent)
 {
     struct world *world = *state;
     int status;
@@ -176,7 +176,7 @@ static void a_forked_child_leaves_the_replies_to_its_parent(void **state)
 }
 
 /* No flush comes by: the loop itself goes on when there is room. */
-static void the_rest_is_written_when_there_is_room(void **state)
+LINK_TEST(the_rest_is_written_when_there_is_room)
 {
     struct world *world = *state;
     static char bytes[1 << 16];
@@ -200,16 +200,5 @@ static void the_rest_is_written_when_there_is_room(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        LINK_TEST(one_look_at_the_clock_for_what_was_read_together),
-        LINK_TEST(ten_thousand_in_flight_are_answered_in_order),
-        LINK_TEST(one_wake_up_reads_a_bounded_amount),
-        LINK_TEST(replies_may_come_byte_by_byte),
-        LINK_TEST(one_flush_for_many_requests),
-        LINK_TEST(a_slow_reader_gets_every_byte),
-        LINK_TEST(replies_can_be_fetched_without_the_loop),
-        LINK_TEST(a_forked_child_leaves_the_replies_to_its_parent),
-        LINK_TEST(the_rest_is_written_when_there_is_room),
-    };
-    return cmocka_run_group_tests(tests, link_tests_begin, NULL);
+    return RUN_CASES(link_tests_begin, NULL);
 }

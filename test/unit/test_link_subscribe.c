@@ -50,7 +50,7 @@ static void assert_push(const struct told *told, const char *token, usec clock)
     assert_true(told->clock == clock);
 }
 
-static void a_listener_hears_what_is_handed_over(void **state)
+LINK_TEST(a_listener_hears_what_is_handed_over)
 {
     struct world *world = *state;
     come_to_subscribe(world);
@@ -66,7 +66,7 @@ static void a_listener_hears_what_is_handed_over(void **state)
     assert_int_equal(link_in_flight(world->link), 0);
 }
 
-static void a_message_comes_with_the_confirmation_and_in_pieces(void **state)
+LINK_TEST(a_message_comes_with_the_confirmation_and_in_pieces)
 {
     struct world *world = *state;
     subscribe(world);
@@ -80,7 +80,7 @@ static void a_message_comes_with_the_confirmation_and_in_pieces(void **state)
     assert_push(&world->told[1], "a", 7);
 }
 
-static void pushes_can_be_fetched_without_the_loop(void **state)
+LINK_TEST(pushes_can_be_fetched_without_the_loop)
 {
     struct world *world = *state;
     come_to_subscribe(world);
@@ -91,7 +91,7 @@ static void pushes_can_be_fetched_without_the_loop(void **state)
     assert_push(&world->told[0], "a", 7);
 }
 
-static void a_message_that_is_none_closes(void **state)
+LINK_TEST(a_message_that_is_none_closes)
 {
     static const struct {
         const char *bytes, *why;
@@ -120,7 +120,7 @@ static void a_message_that_is_none_closes(void **state)
     }
 }
 
-static void a_message_before_the_confirmation_closes(void **state)
+LINK_TEST(a_message_before_the_confirmation_closes)
 {
     static const char *const early[] = {MESSAGE("$3\r\na 7") "+OK\r\n" WHO SUBSCRIBED,
                                         "+OK\r\n" WHO MESSAGE("$3\r\na 7") SUBSCRIBED};
@@ -134,7 +134,7 @@ static void a_message_before_the_confirmation_closes(void **state)
     }
 }
 
-static void a_listener_that_is_refused(void **state)
+LINK_TEST(a_listener_that_is_refused)
 {
     struct world *world = *state;
     char password[] = "pw";
@@ -157,7 +157,7 @@ static void a_listener_that_is_refused(void **state)
     assert_int_equal(link_counters(world->link)->protocol_errors, 0);
 }
 
-static void a_listener_that_may_not_be_named_listens(void **state)
+LINK_TEST(a_listener_that_may_not_be_named_listens)
 {
     struct world *world = *state;
     subscribe(world);
@@ -166,7 +166,7 @@ static void a_listener_that_may_not_be_named_listens(void **state)
     assert_int_equal(world->told[0].kind, EVENT_SUBSCRIBED);
 }
 
-static void a_listener_is_told_the_end_and_may_listen_again(void **state)
+LINK_TEST(a_listener_is_told_the_end_and_may_listen_again)
 {
     struct world *world = *state;
     subscribe(world);
@@ -190,7 +190,7 @@ static void a_listener_is_told_the_end_and_may_listen_again(void **state)
     assert_push(&world->told[0], "a", 7);
 }
 
-static void a_listener_gives_a_sign_of_life(void **state)
+LINK_TEST(a_listener_gives_a_sign_of_life)
 {
     struct world *world = *state;
     make_link(world, LOCAL);
@@ -212,7 +212,7 @@ static void a_listener_gives_a_sign_of_life(void **state)
     assert_closed(&world->told[3], "that no master can send");
 }
 
-static void a_full_master_refuses_a_listener(void **state)
+LINK_TEST(a_full_master_refuses_a_listener)
 {
     struct world *world = *state;
     subscribe(world);
@@ -223,7 +223,7 @@ static void a_full_master_refuses_a_listener(void **state)
     assert_int_equal(link_counters(world->link)->protocol_errors, 0);
 }
 
-static void closing_a_listener(void **state)
+LINK_TEST(closing_a_listener)
 {
     struct world *world = *state;
     make_link(world, LOCAL);
@@ -249,7 +249,7 @@ static void close_at_push(struct world *world, const struct event *event)
         do_close(world);
 }
 
-static void closing_inside_a_push_ends_hearing(void **state)
+LINK_TEST(closing_inside_a_push_ends_hearing)
 {
     struct world *world = *state;
     come_to_subscribe(world);
@@ -262,7 +262,7 @@ static void closing_inside_a_push_ends_hearing(void **state)
     assert_int_equal(world->told_count, 2);
 }
 
-static void a_listener_may_become_a_link_again(void **state)
+LINK_TEST(a_listener_may_become_a_link_again)
 {
     struct world *world = *state;
     come_to_subscribe(world);
@@ -275,7 +275,7 @@ static void a_listener_may_become_a_link_again(void **state)
     assert_closed(&world->told[0], "a reply to nothing");
 }
 
-static void nobody_there_to_listen_to(void **state)
+LINK_TEST(nobody_there_to_listen_to)
 {
     struct world *world = *state;
     make_link(world, "127.0.0.2");
@@ -284,7 +284,7 @@ static void nobody_there_to_listen_to(void **state)
     assert_closed(&world->told[0], "cannot connect");
 }
 
-static void no_memory_to_subscribe(void **state)
+LINK_TEST(no_memory_to_subscribe)
 {
     struct world *world = *state;
     make_link(world, LOCAL);
@@ -298,22 +298,5 @@ static void no_memory_to_subscribe(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        LINK_TEST(a_listener_hears_what_is_handed_over),
-        LINK_TEST(a_message_comes_with_the_confirmation_and_in_pieces),
-        LINK_TEST(pushes_can_be_fetched_without_the_loop),
-        LINK_TEST(a_message_that_is_none_closes),
-        LINK_TEST(a_message_before_the_confirmation_closes),
-        LINK_TEST(a_listener_that_is_refused),
-        LINK_TEST(a_listener_that_may_not_be_named_listens),
-        LINK_TEST(a_listener_is_told_the_end_and_may_listen_again),
-        LINK_TEST(a_listener_gives_a_sign_of_life),
-        LINK_TEST(a_full_master_refuses_a_listener),
-        LINK_TEST(closing_a_listener),
-        LINK_TEST(closing_inside_a_push_ends_hearing),
-        LINK_TEST(a_listener_may_become_a_link_again),
-        LINK_TEST(nobody_there_to_listen_to),
-        LINK_TEST(no_memory_to_subscribe),
-    };
-    return cmocka_run_group_tests(tests, link_tests_begin, NULL);
+    return RUN_CASES(link_tests_begin, NULL);
 }

@@ -43,7 +43,7 @@ static void assert_answers(struct world *world, unsigned first, unsigned count)
     world->told_count = 0;
 }
 
-static void requests_and_replies(void **state)
+TLS_TEST(requests_and_replies)
 {
     struct world *world = *state;
     come_up_by_tls(world);
@@ -56,7 +56,7 @@ static void requests_and_replies(void **state)
     assert_null(memmem(world->fake.heard, world->fake.heard_length, "EVALSHA", 7));
 }
 
-static void byte_by_byte(void **state)
+TLS_TEST(byte_by_byte)
 {
     struct world *world = *state;
     tls.piece = 1;
@@ -73,7 +73,7 @@ static void byte_by_byte(void **state)
 }
 
 /* The loop tells of the socket alone: nothing may be left inside of TLS until more comes. */
-static void many_records_at_once(void **state)
+TLS_TEST(many_records_at_once)
 {
     struct world *world = *state;
     come_up_by_tls(world);
@@ -86,7 +86,7 @@ static void many_records_at_once(void **state)
 
 /* What comes with the last bytes of the handshake is heard, too: in TLS 1.2 the master has the last
  * word. */
-static void what_comes_with_the_handshake(void **state)
+TLS_TEST(what_comes_with_the_handshake)
 {
     struct world *world = *state;
     SSL_CTX_set_max_proto_version(server, TLS1_2_VERSION);
@@ -109,7 +109,7 @@ static size_t make_long_reply(size_t length)
     return used + length + (size_t)sprintf(long_reply + used + length, "\r\n");
 }
 
-static void whole_records_cut_anywhere(void **state)
+TLS_TEST(whole_records_cut_anywhere)
 {
     struct world *world = *state;
     static const size_t pieces[] = {1,      2,          5,           1000, RECORD - 1,
@@ -153,7 +153,7 @@ static void answer_names(struct world *world, unsigned from, unsigned to)
 
 /* What is left goes on from where it was, though the buffer has moved.  Those that were heard are
  * answered, while the last ones wait yet. */
-static void megabytes_that_wait(void **state)
+TLS_TEST(megabytes_that_wait)
 {
     struct world *world = *state;
     come_up_by_tls(world);
@@ -166,7 +166,7 @@ static void megabytes_that_wait(void **state)
 }
 
 /* A master that never stops talking does not keep the loop. */
-static void one_read_at_a_time(void **state)
+TLS_TEST(one_read_at_a_time)
 {
     struct world *world = *state;
     come_up_by_tls(world);
@@ -189,7 +189,7 @@ static void one_read_at_a_time(void **state)
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-static void replies_that_come_with_the_end(void **state)
+TLS_TEST(replies_that_come_with_the_end)
 {
     struct world *world = *state;
     for (unsigned notice = 0; notice < 2; notice++) {
@@ -212,7 +212,7 @@ static void replies_that_come_with_the_end(void **state)
 }
 
 /* Half-closed: the master says that it says no more, and leaves the socket open. */
-static void a_notice_of_the_end_alone(void **state)
+TLS_TEST(a_notice_of_the_end_alone)
 {
     struct world *world = *state;
     come_up_by_tls(world);
@@ -222,7 +222,7 @@ static void a_notice_of_the_end_alone(void **state)
     assert_closed(&world->told[0], "TLS: closed by the master");
 }
 
-static void a_record_that_was_changed_on_the_way(void **state)
+TLS_TEST(a_record_that_was_changed_on_the_way)
 {
     struct world *world = *state;
     come_up_by_tls(world);
@@ -240,7 +240,7 @@ static void a_record_that_was_changed_on_the_way(void **state)
     assert_closed(&world->told[2], "cannot read: TLS: ");
 }
 
-static void rubbish_between_records(void **state)
+TLS_TEST(rubbish_between_records)
 {
     struct world *world = *state;
     come_up_by_tls(world);
@@ -251,7 +251,7 @@ static void rubbish_between_records(void **state)
 
 /* In TLS 1.3 a master looks at our certificate when we are up already; it says that it wants one,
  * and closes, so that the next write finds the connection broken. */
-static void the_reason_is_told_though_sending_has_failed(void **state)
+TLS_TEST(the_reason_is_told_though_sending_has_failed)
 {
     struct world *world = *state;
     SSL_CTX_set_verify(server, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
@@ -273,7 +273,7 @@ static void the_reason_is_told_though_sending_has_failed(void **state)
 }
 
 /* A signal would end this program. */
-static void an_end_raises_no_signal(void **state)
+TLS_TEST(an_end_raises_no_signal)
 {
     struct world *world = *state;
     signal(SIGPIPE, SIG_DFL);
@@ -291,7 +291,7 @@ static void an_end_raises_no_signal(void **state)
 
 /* ---- what TLS does besides ------------------------------------------------------------------- */
 
-static void renegotiation_is_refused(void **state)
+TLS_TEST(renegotiation_is_refused)
 {
     struct world *world = *state;
     SSL_CTX_set_max_proto_version(server, TLS1_2_VERSION);
@@ -304,7 +304,7 @@ static void renegotiation_is_refused(void **state)
 }
 
 /* New keys, of both sides: the link has to write in order to go on reading. */
-static void new_keys_meanwhile(void **state)
+TLS_TEST(new_keys_meanwhile)
 {
     struct world *world = *state;
     come_up_by_tls(world);
@@ -320,7 +320,7 @@ static void new_keys_meanwhile(void **state)
 
 /* The same while the socket takes nothing: the link answers when it can, though nobody asks it to
  * write. */
-static void new_keys_while_the_socket_is_full(void **state)
+TLS_TEST(new_keys_while_the_socket_is_full)
 {
     struct world *world = *state;
     come_up_by_tls(world);
@@ -340,7 +340,7 @@ static void new_keys_while_the_socket_is_full(void **state)
 }
 
 /* And while megabytes wait. */
-static void new_keys_while_megabytes_wait(void **state)
+TLS_TEST(new_keys_while_megabytes_wait)
 {
     struct world *world = *state;
     come_up_by_tls(world);
@@ -357,7 +357,7 @@ static void new_keys_while_megabytes_wait(void **state)
     assert_int_equal(tls.error, 0);
 }
 
-static void pushes(void **state)
+TLS_TEST(pushes)
 {
     struct world *world = *state;
     make_link_to(world, world->address);
@@ -382,25 +382,5 @@ static void pushes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TLS_TEST(requests_and_replies),
-        TLS_TEST(byte_by_byte),
-        TLS_TEST(many_records_at_once),
-        TLS_TEST(what_comes_with_the_handshake),
-        TLS_TEST(whole_records_cut_anywhere),
-        TLS_TEST(megabytes_that_wait),
-        TLS_TEST(one_read_at_a_time),
-        TLS_TEST(replies_that_come_with_the_end),
-        TLS_TEST(a_notice_of_the_end_alone),
-        TLS_TEST(a_record_that_was_changed_on_the_way),
-        TLS_TEST(rubbish_between_records),
-        TLS_TEST(the_reason_is_told_though_sending_has_failed),
-        TLS_TEST(an_end_raises_no_signal),
-        TLS_TEST(renegotiation_is_refused),
-        TLS_TEST(new_keys_meanwhile),
-        TLS_TEST(new_keys_while_the_socket_is_full),
-        TLS_TEST(new_keys_while_megabytes_wait),
-        TLS_TEST(pushes),
-    };
-    return cmocka_run_group_tests(tests, tls_tests_begin, tls_tests_end);
+    return RUN_CASES(tls_tests_begin, tls_tests_end);
 }

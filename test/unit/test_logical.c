@@ -21,10 +21,9 @@ static void five_masters(struct engine *e)
         assert_true(logical_hear(e, i, NOW + OFFSET + MS(i)));
 }
 
-static void test_proposes_above_all_it_heard(void **state)
+CASE(test_proposes_above_all_it_heard)
 {
     struct engine e;
-    (void)state;
     five_masters(&e);
     assert_int_equal(logical_propose(&e), NOW + OFFSET + MS(4) + 1);
     assert_int_equal(logical_propose(&e), NOW + OFFSET + MS(4) + 2);
@@ -32,10 +31,9 @@ static void test_proposes_above_all_it_heard(void **state)
     assert_int_equal(logical_propose(&e), NOW + OFFSET + MS(9) + 1);
 }
 
-static void test_a_clock_out_of_all_reason_is_refused(void **state)
+CASE(test_a_clock_out_of_all_reason_is_refused)
 {
     struct engine e;
-    (void)state;
     five_masters(&e);
     assert_false(logical_hear(&e, 2, NOW + OFFSET + MS(3600000)));
     assert_int_equal(logical_propose(&e), NOW + OFFSET + MS(4) + 1);
@@ -43,11 +41,10 @@ static void test_a_clock_out_of_all_reason_is_refused(void **state)
 
 /* Its clock is ahead of the others by more than a proposal may be: they would cut it, each at
  * its own wall clock. */
-static void test_one_in_quarantine_does_not_drive_the_others(void **state)
+CASE(test_one_in_quarantine_does_not_drive_the_others)
 {
     struct engine e;
     usec ahead = NOW + OFFSET + CLOCK_WINDOW + MS(30000);
-    (void)state;
     five_masters(&e);
     e.masters[2].abstains_until = NOW + MS(30000);
     assert_true(logical_hear(&e, 2, ahead));
@@ -58,11 +55,10 @@ static void test_one_in_quarantine_does_not_drive_the_others(void **state)
 }
 
 /* As far as the clock of a master begins that has restarted, and no further. */
-static void test_the_bound_is_what_a_restart_covers(void **state)
+CASE(test_the_bound_is_what_a_restart_covers)
 {
     struct engine e;
     usec furthest = NOW + OFFSET + CLOCK_WINDOW + MS(30000) + MS(300) + MS(2);
-    (void)state;
     five_masters(&e);
     e.config.drift_ppm = 10000;
     e.config.skew_ms = 1000;
@@ -74,10 +70,9 @@ static void test_the_bound_is_what_a_restart_covers(void **state)
 }
 
 /* A wall that runs wild, ahead or behind, is one of five. */
-static void test_one_wall_moves_nothing(void **state)
+CASE(test_one_wall_moves_nothing)
 {
     struct engine e;
-    (void)state;
     five_masters(&e);
     e.masters[0].offset += MS(3600000);
     assert_false(logical_hear(&e, 0, NOW + OFFSET + MS(3600000)));
@@ -87,11 +82,10 @@ static void test_one_wall_moves_nothing(void **state)
 }
 
 /* A clock that was believed, or only told, does not move the bound for the next. */
-static void test_one_master_cannot_move_the_bound(void **state)
+CASE(test_one_master_cannot_move_the_bound)
 {
     struct engine e;
     usec told = NOW + OFFSET + CLOCK_WINDOW + MS(30000);
-    (void)state;
     five_masters(&e);
     assert_true(logical_hear(&e, 2, told));
     for (unsigned i = 0; i < FIVE; i++)
@@ -100,11 +94,10 @@ static void test_one_master_cannot_move_the_bound(void **state)
     assert_false(logical_hear(&e, 2, told + MS(30000)));
 }
 
-static void test_a_second_master_vouches(void **state)
+CASE(test_a_second_master_vouches)
 {
     struct engine e;
     usec told = NOW + OFFSET + MS(3600000);
-    (void)state;
     five_masters(&e);
     assert_false(logical_hear(&e, 2, told));
     assert_false(logical_hear(&e, 4, told + 1)); /* which master vouches for this one? */
@@ -113,10 +106,9 @@ static void test_a_second_master_vouches(void **state)
 }
 
 /* There is no other to ask. */
-static void test_a_lone_master_is_believed(void **state)
+CASE(test_a_lone_master_is_believed)
 {
     struct engine e;
-    (void)state;
     five_masters(&e);
     e.config.masters = e.quorum = 1;
     assert_true(logical_hear(&e, 0, NOW + OFFSET + MS(3600000)));
@@ -142,11 +134,10 @@ static void with_spare(struct engine *e, unsigned masters, unsigned spare)
 
 /* The walls of as many as may be wrong, ahead or behind, move neither what is believed nor what is
  * proposed. */
-static void test_wrong_walls_move_nothing(void **state)
+CASE(test_wrong_walls_move_nothing)
 {
     static const unsigned settings[][2] = {{4, 1}, {5, 1}, {5, 2}, {6, 2}, {7, 1}, {7, 2}};
     usec far = MS(3600000), furthest = CLOCK_WINDOW + MS(30000) + MS(2);
-    (void)state;
     for (size_t i = 0; i < COUNT(settings); i++)
         for (int way = -1; way <= 1; way += 2) {
             struct engine e;
@@ -161,11 +152,10 @@ static void test_wrong_walls_move_nothing(void **state)
 }
 
 /* Else the grants of those that cut it, each at its wall, would not be equal. */
-static void test_proposals_follow_no_liar(void **state)
+CASE(test_proposals_follow_no_liar)
 {
     struct engine e;
     usec told = NOW + OFFSET + CLOCK_WINDOW + MS(30000);
-    (void)state;
     with_spare(&e, 7, 2);
     assert_true(logical_hear(&e, 3, told));
     assert_true(logical_hear(&e, 5, told + 7));
@@ -174,11 +164,10 @@ static void test_proposals_follow_no_liar(void **state)
     assert_int_equal(logical_propose(&e), told + 1);
 }
 
-static void test_one_more_than_may_be_wrong_vouches(void **state)
+CASE(test_one_more_than_may_be_wrong_vouches)
 {
     struct engine e;
     usec told = NOW + OFFSET + MS(3600000);
-    (void)state;
     with_spare(&e, 7, 2);
     assert_false(logical_hear(&e, 0, told));
     assert_false(logical_hear(&e, 1, told));
@@ -187,18 +176,5 @@ static void test_one_more_than_may_be_wrong_vouches(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_proposes_above_all_it_heard),
-        cmocka_unit_test(test_a_clock_out_of_all_reason_is_refused),
-        cmocka_unit_test(test_one_in_quarantine_does_not_drive_the_others),
-        cmocka_unit_test(test_the_bound_is_what_a_restart_covers),
-        cmocka_unit_test(test_one_wall_moves_nothing),
-        cmocka_unit_test(test_one_master_cannot_move_the_bound),
-        cmocka_unit_test(test_a_second_master_vouches),
-        cmocka_unit_test(test_a_lone_master_is_believed),
-        cmocka_unit_test(test_wrong_walls_move_nothing),
-        cmocka_unit_test(test_proposals_follow_no_liar),
-        cmocka_unit_test(test_one_more_than_may_be_wrong_vouches),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_CASES(NULL, NULL);
 }

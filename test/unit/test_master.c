@@ -21,10 +21,9 @@ static void say_hello(int64_t time, int64_t abstains, int64_t max_ttl_ms)
 }
 
 /* Sanitizers watch the sums. */
-static void test_numbers_without_bounds(void **state)
+CORE_TEST(test_numbers_without_bounds)
 {
     static const int64_t edges[] = {INT64_MIN, INT64_MIN + 1, -1, 0, 1, INT64_MAX - 1, INT64_MAX};
-    (void)state;
     struct terms terms = {.ttl = MS(10000), .margin = MS(500), .renew = true};
     for (size_t t = 0; t < COUNT(edges); t++)
         for (size_t a = 0; a < COUNT(edges); a++) {
@@ -48,10 +47,9 @@ static void test_numbers_without_bounds(void **state)
         }
 }
 
-static void test_late_without_bounds(void **state)
+CORE_TEST(test_late_without_bounds)
 {
     static const int64_t edges[] = {INT64_MIN, -1, 0, INT64_MAX};
-    (void)state;
     struct terms terms = {.ttl = MS(10000), .margin = MS(500), .renew = true};
     assert_true(fake_new(&fake, "A", "job", &terms, NULL));
     struct actor *actor = fake_actor(&fake, "A");
@@ -70,9 +68,8 @@ static void test_late_without_bounds(void **state)
 
 /* It says hello with a shorter ttl than it was told, for ever: asked again once a
  * second, not as fast as it answers. */
-static void test_hello_that_takes_no_advice(void **state)
+CORE_TEST(test_hello_that_takes_no_advice)
 {
-    (void)state;
     fake_lose(&fake, 2, "broken pipe");
     fake_advance(&fake, MS(20));
     fake_connected(&fake, 2);
@@ -87,9 +84,8 @@ static void test_hello_that_takes_no_advice(void **state)
     assert_false(master_may_grant(engine(), &engine()->masters[2]));
 }
 
-static void test_ttl_without_bounds(void **state)
+CORE_TEST(test_ttl_without_bounds)
 {
-    (void)state;
     fake_lose(&fake, 2, "broken pipe");
     fake_advance(&fake, MS(20));
     fake_connected(&fake, 2);
@@ -112,9 +108,8 @@ static void answer_late_by(usec time)
 }
 
 /* An answer that waited while this process was stopped makes no round trip long. */
-static void test_a_stop_teaches_no_timeout(void **state)
+CORE_TEST(test_a_stop_teaches_no_timeout)
 {
-    (void)state;
     struct terms terms = {.ttl = MS(20000), .margin = MS(500)};
     assert_true(fake_new(&fake, "A", "job", &terms, NULL));
     struct actor *actor = fake_actor(&fake, "A");
@@ -127,9 +122,8 @@ static void test_a_stop_teaches_no_timeout(void **state)
     assert_int_equal(timeout_of_it(), before);
 }
 
-static void test_first_round_trip_has_a_bound(void **state)
+CORE_TEST_ALONE(test_first_round_trip_has_a_bound)
 {
-    (void)state;
     for (unsigned i = 0; i < 3; i++)
         fake_connected(&fake, i);
     fake.now += MS(9000);
@@ -139,13 +133,5 @@ static void test_first_round_trip_has_a_bound(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        CORE_TEST(test_numbers_without_bounds),
-        CORE_TEST(test_late_without_bounds),
-        CORE_TEST(test_hello_that_takes_no_advice),
-        CORE_TEST(test_ttl_without_bounds),
-        CORE_TEST(test_a_stop_teaches_no_timeout),
-        CORE_TEST_ALONE(test_first_round_trip_has_a_bound),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_CASES(NULL, NULL);
 }

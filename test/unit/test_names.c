@@ -31,12 +31,11 @@ static void assert_name(const struct names *names, unsigned index, const char *b
     assert_memory_equal(name.bytes, bytes, length);
 }
 
-static void test_prefix_before_each(void **state)
+CASE(test_prefix_before_each)
 {
     struct pool pool = {0};
     struct memory memory = {take, give, &pool};
     struct slice slices[] = {{"job", 3}, {"a\0b", 3}, {"\xff\n", 2}, {"x", 1}};
-    (void)state;
     struct names *names = names_new(&memory, (struct slice){"app:", 4}, slices, 4);
     assert_non_null(names);
     assert_int_equal(names->count, 4);
@@ -49,10 +48,9 @@ static void test_prefix_before_each(void **state)
     assert_int_equal(pool.bytes, 0);
 }
 
-static void test_a_mode_for_each_name(void **state)
+CASE(test_a_mode_for_each_name)
 {
     struct slice slices[] = {{"job", 3}, {"", 0}, {"x", 1}};
-    (void)state;
     struct names *names = names_new(&unit_memory, (struct slice){"app:", 4}, slices, 3);
     struct names *same = names_new(&unit_memory, (struct slice){"app:", 4}, slices, 3);
     assert_false(names_any_shared(names));
@@ -70,11 +68,10 @@ static void test_a_mode_for_each_name(void **state)
     names_drop(&unit_memory, same);
 }
 
-static void test_held_until_the_last_one_drops(void **state)
+CASE(test_held_until_the_last_one_drops)
 {
     struct pool pool = {0};
     struct memory memory = {take, give, &pool};
-    (void)state;
     struct names *names = names_new(&memory, (struct slice){NULL, 0}, &(struct slice){"job", 3}, 1);
     assert_ptr_equal(names_share(names), names);
     names_drop(&memory, names);
@@ -86,12 +83,11 @@ static void test_held_until_the_last_one_drops(void **state)
     names_drop(&memory, NULL);
 }
 
-static void test_largest(void **state)
+CASE(test_largest)
 {
     enum { LENGTH = 65536, NAMES = 64 };
     static char bytes[LENGTH];
     struct slice slices[NAMES];
-    (void)state;
     memset(bytes, 'n', sizeof bytes);
     for (unsigned i = 0; i < NAMES; i++)
         slices[i] = (struct slice){bytes, LENGTH - i};
@@ -101,10 +97,9 @@ static void test_largest(void **state)
     names_drop(&unit_memory, names);
 }
 
-static void test_same_bytes_in_other_names(void **state)
+CASE(test_same_bytes_in_other_names)
 {
     static const struct slice two[] = {{"ab", 2}, {"c", 1}}, others[] = {{"a", 1}, {"bc", 2}};
-    (void)state;
     struct names *a = names_new(&unit_memory, (struct slice){"", 0}, two, 2);
     struct names *b = names_new(&unit_memory, (struct slice){"", 0}, others, 2);
     assert_false(names_are_same(a, b));
@@ -126,9 +121,8 @@ static bool are_of_one_name(const char *name, const char *other)
     return are;
 }
 
-static void test_slots_of_one_name(void **state)
+CASE(test_slots_of_one_name)
 {
-    (void)state;
     assert_true(are_of_one_name("pool", "pool"));
     assert_false(are_of_one_name("po", "pool") || are_of_one_name("pool", "po"));
     assert_false(are_of_one_name("pool", "poll"));
@@ -140,23 +134,13 @@ static void *take_nothing(void *pool, size_t size)
     return NULL;
 }
 
-static void test_no_memory(void **state)
+CASE(test_no_memory)
 {
     static const struct memory none = {take_nothing, plain_give, NULL};
-    (void)state;
     assert_null(names_new(&none, (struct slice){"", 0}, &(struct slice){"job", 3}, 1));
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_prefix_before_each),
-        cmocka_unit_test(test_a_mode_for_each_name),
-        cmocka_unit_test(test_held_until_the_last_one_drops),
-        cmocka_unit_test(test_largest),
-        cmocka_unit_test(test_same_bytes_in_other_names),
-        cmocka_unit_test(test_slots_of_one_name),
-        cmocka_unit_test(test_no_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_CASES(NULL, NULL);
 }

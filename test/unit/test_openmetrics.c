@@ -5,9 +5,8 @@
 #include <redlock.h>
 #include <stdlib.h>
 
-static void labels_are_escaped(void **state)
+CASE(labels_are_escaped)
 {
-    (void)state;
     struct ev_loop *loop = ev_loop_new(0);
     redlock_options options = REDLOCK_OPTIONS_INIT;
     redlock *client;
@@ -24,6 +23,5 @@ static void labels_are_escaped(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(labels_are_escaped)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_CASES(NULL, NULL);
 }

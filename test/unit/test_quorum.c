@@ -62,18 +62,16 @@ static void every_vote_vector(unsigned spare)
     }
 }
 
-static void test_every_vote_vector(void **state)
+CASE(test_every_vote_vector)
 {
-    (void)state;
     for (unsigned spare = 0; spare <= 4; spare++)
         every_vote_vector(spare);
 }
 
 /* Each pair of quorums, as sets of masters: however `spare` of these are wrong, one that both
  * have is not. */
-static void test_two_quorums_share_an_honest_master(void **state)
+CASE(test_two_quorums_share_an_honest_master)
 {
-    (void)state;
     for (unsigned spare = 0; spare <= 4; spare++)
         for (unsigned masters = quorum_least_masters(spare); masters <= 7; masters++) {
             unsigned quorum = quorum_of(masters, spare), least = masters;
@@ -88,9 +86,8 @@ static void test_two_quorums_share_an_honest_master(void **state)
         }
 }
 
-static void test_no_larger_than_need_be(void **state)
+CASE(test_no_larger_than_need_be)
 {
-    (void)state;
     for (unsigned spare = 0; spare < MASTERS_MAX; spare++)
         for (unsigned masters = quorum_least_masters(spare); masters <= MASTERS_MAX; masters++) {
             unsigned quorum = quorum_of(masters, spare);
@@ -109,9 +106,8 @@ static void test_no_larger_than_need_be(void **state)
 
 /* ---- what a few of them say ------------------------------------------------------ */
 
-static void test_what_more_tell_than_may_be_wrong(void **state)
+CASE(test_what_more_tell_than_may_be_wrong)
 {
-    (void)state;
     static const usec told[] = {5, 99, 7, 3, 8};
     assert_int_equal(quorum_vouched(told, 5, 0), 99);
     assert_int_equal(quorum_vouched(told, 5, 1), 8);
@@ -121,9 +117,8 @@ static void test_what_more_tell_than_may_be_wrong(void **state)
     assert_int_equal(quorum_vouched(told, 0, 1), 0);
 }
 
-static void test_the_longest_ttl_is_no_liars(void **state)
+CASE(test_the_longest_ttl_is_no_liars)
 {
-    (void)state;
     static const int64_t told[] = {30, 86400, 40, 86400, 30, 20, 10};
     assert_int_equal(quorum_longest(told, 1, 0), 30);
     assert_int_equal(quorum_longest(told, 2, 0), 86400);
@@ -158,16 +153,14 @@ static const usec ttls[] = {1,
                             INT64_MAX / 2};
 static const int64_t ppms[] = {0, 1, 2, 9999, 10000, 10001, 83000, 249999, 250000};
 
-static void test_the_fewest_masters(void **state)
+CASE(test_the_fewest_masters)
 {
-    (void)state;
     assert_int_equal(quorum_least_masters(0), 1);
     assert_int_equal(quorum_least_masters(1), 4);
 }
 
-static void test_drift_at_the_edges(void **state)
+CASE(test_drift_at_the_edges)
 {
-    (void)state;
     for (size_t t = 0; t < COUNT(ttls); t++)
         for (size_t p = 0; p < COUNT(ppms); p++)
             assert_int_equal(quorum_drift(ttls[t], ppms[p]), naive_drift(ttls[t], ppms[p]));
@@ -175,18 +168,16 @@ static void test_drift_at_the_edges(void **state)
     assert_int_equal(quorum_drift(1, 1), 2001);
 }
 
-static void test_drift_never_shrinks(void **state)
+CASE(test_drift_never_shrinks)
 {
-    (void)state;
     for (size_t p = 0; p < COUNT(ppms); p++)
         for (size_t t = 1; t < COUNT(ttls); t++)
             assert_true(quorum_drift(ttls[t], ppms[p]) >= quorum_drift(ttls[t - 1], ppms[p]));
 }
 
-static void test_promise_at_the_edges(void **state)
+CASE(test_promise_at_the_edges)
 {
     static const usec sent[] = {0, 1, MS(1000), INT64_MAX / 4, INT64_MAX / 2};
-    (void)state;
     for (size_t s = 0; s < COUNT(sent); s++)
         for (size_t t = 0; t < COUNT(ttls); t++)
             for (size_t p = 0; p < COUNT(ppms); p++) {
@@ -198,10 +189,9 @@ static void test_promise_at_the_edges(void **state)
     assert_int_equal(quorum_promise(0, MS(10000), 10000), MS(9898));
 }
 
-static void test_ttl_for_a_validity(void **state)
+CASE(test_ttl_for_a_validity)
 {
     static const usec validities[] = {0, 1, 999, MS(1), MS(10000), MS(30000) + 1, MS(86400000)};
-    (void)state;
     for (size_t v = 0; v < COUNT(validities); v++)
         for (size_t p = 0; p < COUNT(ppms); p++) {
             usec ttl = quorum_ttl_for(validities[v], ppms[p]);
@@ -250,9 +240,8 @@ static usec any_promise(void)
     }
 }
 
-static void test_valid_until_of_random_ledgers(void **state)
+CASE(test_valid_until_of_random_ledgers)
 {
-    (void)state;
     for (unsigned turn = 0; turn < 200000; turn++) {
         usec promises[MASTERS_MAX];
         unsigned masters = 1 + turn % MASTERS_MAX;
@@ -265,9 +254,8 @@ static void test_valid_until_of_random_ledgers(void **state)
     }
 }
 
-static void test_valid_until_of_plain_ledgers(void **state)
+CASE(test_valid_until_of_plain_ledgers)
 {
-    (void)state;
     usec none[MASTERS_MAX] = {0}, same[MASTERS_MAX];
     for (unsigned i = 0; i < MASTERS_MAX; i++)
         same[i] = INT64_MAX;
@@ -283,19 +271,5 @@ static void test_valid_until_of_plain_ledgers(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_vote_vector),
-        cmocka_unit_test(test_two_quorums_share_an_honest_master),
-        cmocka_unit_test(test_no_larger_than_need_be),
-        cmocka_unit_test(test_what_more_tell_than_may_be_wrong),
-        cmocka_unit_test(test_the_longest_ttl_is_no_liars),
-        cmocka_unit_test(test_the_fewest_masters),
-        cmocka_unit_test(test_drift_at_the_edges),
-        cmocka_unit_test(test_drift_never_shrinks),
-        cmocka_unit_test(test_promise_at_the_edges),
-        cmocka_unit_test(test_ttl_for_a_validity),
-        cmocka_unit_test(test_valid_until_of_random_ledgers),
-        cmocka_unit_test(test_valid_until_of_plain_ledgers),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_CASES(NULL, NULL);
 }

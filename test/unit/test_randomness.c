@@ -38,9 +38,8 @@ static void connect_once(struct fake_master *fake)
         ev_run(fake->loop, EVRUN_ONCE);
 }
 
-static void each_connection_draws_its_own(void **state)
+CASE(each_connection_draws_its_own)
 {
-    (void)state;
     struct fake_master fake;
     redlock *client;
     char nodes[100];
@@ -63,6 +62,5 @@ static void each_connection_draws_its_own(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(each_connection_draws_its_own)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_CASES(NULL, NULL);
 }

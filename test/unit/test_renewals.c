@@ -37,25 +37,22 @@ static unsigned moments_of_renewal(unsigned leases)
     return moments;
 }
 
-static void test_many_renew_together(void **state)
+CORE_TEST(test_many_renew_together)
 {
-    (void)state;
     hold(LEASES);
     /* The first are scattered; later ones meet 3 % of the ttl apart, in steps of ttl / 256
      * to ttl / 128. */
     assert_in_range(moments_of_renewal(LEASES), 20, 3 * LEASES);
 }
 
-static void test_few_keep_their_own_time(void **state)
+CORE_TEST(test_few_keep_their_own_time)
 {
-    (void)state;
     hold(LEASES / 2);
     assert_in_range(moments_of_renewal(LEASES / 2), 4 * LEASES / 2, 6 * LEASES / 2);
 }
 
-static void test_not_before_three_tenths(void **state)
+CORE_TEST(test_not_before_three_tenths)
 {
-    (void)state;
     hold(LEASES);
     for (unsigned turn = 0; turn < 50; turn++)
         for (unsigned i = 0; i < LEASES; i++) {
@@ -67,10 +64,5 @@ static void test_not_before_three_tenths(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        CORE_TEST(test_many_renew_together),
-        CORE_TEST(test_few_keep_their_own_time),
-        CORE_TEST(test_not_before_three_tenths),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_CASES(NULL, NULL);
 }

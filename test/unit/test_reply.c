@@ -60,9 +60,10 @@ static void answers(enum request_kind kind, const char *bytes, enum answer answe
 
 /* ---- */
 
-static void acquire(void **state)
+#define TEST(name) CASE_WITH(name, set_up, tear_down)
+
+TEST(acquire)
 {
-    (void)state;
     answers(REQUEST_ACQUIRE, "+OK\r\n", ANSWER_YES);
     answers(REQUEST_ACQUIRE, "$-1\r\n", ANSWER_HELD);
     assert_null(reply.text.bytes);
@@ -71,9 +72,8 @@ static void acquire(void **state)
     answers(REQUEST_ACQUIRE, ":-1\r\n", ANSWER_HELD);
 }
 
-static void renew(void **state)
+TEST(renew)
 {
-    (void)state;
     answers(REQUEST_RENEW, ":1\r\n", ANSWER_YES);
     answers(REQUEST_RENEW, ":2\r\n", ANSWER_HEALED);
     answers(REQUEST_RENEW, ":0\r\n", ANSWER_ABSENT);
@@ -82,25 +82,22 @@ static void renew(void **state)
     assert_true(reply.master_time == 1785000000123456);
 }
 
-static void release(void **state)
+TEST(release)
 {
-    (void)state;
     answers(REQUEST_RELEASE, ":1\r\n", ANSWER_YES);
     answers(REQUEST_RELEASE, ":0\r\n", ANSWER_ABSENT);
     answers(REQUEST_RELEASE, ":-1\r\n", ANSWER_HELD);
 }
 
-static void peek(void **state)
+TEST(peek)
 {
-    (void)state;
     answers(REQUEST_PEEK, "$-1\r\n", ANSWER_ABSENT);
     answers(REQUEST_PEEK, "*4\r\n$2\r\nme\r\n:1500\r\n:0\r\n$0\r\n\r\n", ANSWER_HELD);
     assert_string_equal(reply.peek.value.bytes, "me");
 }
 
-static void peek_tells_value_and_time(void **state)
+TEST(peek_tells_value_and_time)
 {
-    (void)state;
     const char bytes[] = "*4\r\n$5\r\na\0b\r\n\r\n:1500\r\n:2\r\n$3\r\nx\ny\r\n";
     void *built;
     struct tag tag = {.kind = REQUEST_PEEK};
@@ -127,9 +124,8 @@ static void peek_tells_value_and_time(void **state)
                                                                                             << 53);
 }
 
-static void peek_tells_how_many_share(void **state)
+TEST(peek_tells_how_many_share)
 {
-    (void)state;
     answers(REQUEST_PEEK, "*4\r\n$2\r\nme\r\n:1500\r\n:0\r\n$0\r\n\r\n", ANSWER_HELD);
     assert_int_equal(reply.peek.reading, 0);
     answers(REQUEST_PEEK, "*6\r\n$2\r\nme\r\n:1500\r\n:2\r\n$1\r\nw\r\n:3\r\n$2\r\nab\r\n",
@@ -151,17 +147,15 @@ static void peek_tells_how_many_share(void **state)
     assert_false(reads(REQUEST_PEEK, "*6\r\n$1\r\nx\r\n:1\r\n:0\r\n$0\r\n\r\n:1\r\n:1\r\n"));
 }
 
-static void killed_or_gone_already(void **state)
+TEST(killed_or_gone_already)
 {
-    (void)state;
     answers(REQUEST_KILL, ":1\r\n", ANSWER_YES);
     answers(REQUEST_KILL, ":0\r\n", ANSWER_YES);
     assert_false(reads(REQUEST_KILL, "+OK\r\n"));
 }
 
-static void a_grant_tells_the_clock(void **state)
+TEST(a_grant_tells_the_clock)
 {
-    (void)state;
     answers(REQUEST_GRANT, "*2\r\n:1\r\n:1785000000123456\r\n", ANSWER_YES);
     assert_true(reply.clock == 1785000000123456);
     answers(REQUEST_GRANT, "*2\r\n:-1\r\n:1785000000123457\r\n", ANSWER_HELD);
@@ -173,9 +167,8 @@ static void a_grant_tells_the_clock(void **state)
     answers(REQUEST_RAISE, "*2\r\n:-1\r\n:7\r\n", ANSWER_HELD);
 }
 
-static void a_place_in_the_queue(void **state)
+TEST(a_place_in_the_queue)
 {
-    (void)state;
     answers(REQUEST_QUEUE, "*2\r\n:1\r\n:1785000000123456\r\n", ANSWER_YES);
     assert_true(reply.clock == 1785000000123456);
     assert_int_equal(reply.queue.remaining_ms, -1);
@@ -195,9 +188,8 @@ static void a_place_in_the_queue(void **state)
     assert_int_equal(reply.queue.position, UINT32_MAX);
 }
 
-static void a_refused_slot_tells_others(void **state)
+TEST(a_refused_slot_tells_others)
 {
-    (void)state;
     answers(REQUEST_GRANT, "*4\r\n:-1\r\n:1785000000123457\r\n:1023\r\n:0\r\n", ANSWER_HELD);
     assert_true(reply.clock == 1785000000123457);
     assert_int_equal(reply.grant.free_slot, 1023);
@@ -213,9 +205,8 @@ static void a_refused_slot_tells_others(void **state)
     assert_int_equal(reply.grant.next_slot, -1);
 }
 
-static void a_place_for_a_slot_tells_others(void **state)
+TEST(a_place_for_a_slot_tells_others)
 {
-    (void)state;
     answers(REQUEST_QUEUE, "*7\r\n:0\r\n:7\r\n:1500\r\n:0\r\n:1\r\n:2\r\n:1023\r\n", ANSWER_QUEUED);
     assert_int_equal(reply.queue.remaining_ms, 1500);
     assert_int_equal(reply.queue.position, 0);
@@ -233,9 +224,8 @@ static void a_place_for_a_slot_tells_others(void **state)
     assert_int_equal(reply.queue.slots.free_slot, -1);
 }
 
-static void peek_tells_of_permits(void **state)
+TEST(peek_tells_of_permits)
 {
-    (void)state;
     answers(
         REQUEST_PEEK,
         "*7\r\n$15\r\nredlock:permits\r\n:900\r\n:2\r\n$3\r\na\nb\r\n:3\r\n$5\r\nc\nd\ne\r\n:4\r\n",
@@ -265,18 +255,16 @@ static void peek_tells_of_permits(void **state)
     }
 }
 
-static void a_clock_that_is_gone(void **state)
+TEST(a_clock_that_is_gone)
 {
-    (void)state;
     answers(REQUEST_QUEUE, "-NOCLOCK redlock:clock is gone\r\n", ANSWER_NO_CLOCK);
     answers(REQUEST_GRANT, "-NOCLOCK redlock:clock is gone\r\n", ANSWER_NO_CLOCK);
     answers(REQUEST_RAISE, "-NOCLOCK redlock:clock is gone\r\n", ANSWER_NO_CLOCK);
     answers(REQUEST_HELLO, "-NOCLOCK redlock:clock is gone\r\n", ANSWER_ERROR);
 }
 
-static void errors_keep_their_words(void **state)
+TEST(errors_keep_their_words)
 {
-    (void)state;
     for (int kind = REQUEST_HELLO; kind < REQUEST_KINDS; kind++) {
         answers((enum request_kind)kind, "-NOPERM no\a way\r\n", ANSWER_ERROR);
         assert_string_equal(reply.text.bytes, "NOPERM no? way");
@@ -284,9 +272,8 @@ static void errors_keep_their_words(void **state)
     }
 }
 
-static void a_forgotten_script(void **state)
+TEST(a_forgotten_script)
 {
-    (void)state;
     for (int kind = REQUEST_ACQUIRE; kind < REQUEST_KINDS; kind++)
         answers((enum request_kind)kind, "-NOSCRIPT No matching script.\r\n", ANSWER_NOSCRIPT);
     answers(REQUEST_HELLO, "-NOSCRIPT No matching script.\r\n", ANSWER_NOSCRIPT);
@@ -296,17 +283,15 @@ static void a_forgotten_script(void **state)
 
 /* ---- What is said of a name ---- */
 
-static void announce(void **state)
+TEST(announce)
 {
-    (void)state;
     answers(REQUEST_ANNOUNCE, ":1\r\n", ANSWER_YES);
     answers(REQUEST_ANNOUNCE, ":0\r\n", ANSWER_ABSENT);
     answers(REQUEST_ANNOUNCE, ":-1\r\n", ANSWER_HELD);
 }
 
-static void unsay(void **state)
+TEST(unsay)
 {
-    (void)state;
     answers(REQUEST_UNSAY, ":1\r\n", ANSWER_YES);
     answers(REQUEST_UNSAY, ":0\r\n", ANSWER_ABSENT);
 }
@@ -322,9 +307,8 @@ static void stands(const char *bytes, enum answer answer, unsigned parties, unsi
     }
 }
 
-static void how_it_stands_at_a_barrier(void **state)
+TEST(how_it_stands_at_a_barrier)
 {
-    (void)state;
     stands("*4\r\n:0\r\n:5\r\n:3\r\n$0\r\n\r\n", ANSWER_QUEUED, 5, 3);
     assert_int_equal(reply.barrier.tokens.length, 0);
     stands("*4\r\n:2\r\n:256\r\n:2147483647\r\n$0\r\n\r\n", ANSWER_YES, 256, INT32_MAX);
@@ -336,9 +320,8 @@ static void how_it_stands_at_a_barrier(void **state)
     assert_int_equal(reply.barrier.latest, INT64_C(1) << 53);
 }
 
-static void how_a_latch_stands(void **state)
+TEST(how_a_latch_stands)
 {
-    (void)state;
     static const enum request_kind kinds[] = {REQUEST_TALLY, REQUEST_MEND};
     for (unsigned i = 0; i < COUNT(kinds); i++) {
         answers(kinds[i], ":0\r\n", ANSWER_ABSENT);
@@ -385,9 +368,8 @@ static bool observes(const char *before, size_t length, const char *left)
     return reply_read(&raw, &tag, &login, &hello, &reply);
 }
 
-static void what_is_said_is_told(void **state)
+TEST(what_is_said_is_told)
 {
-    (void)state;
     answers(REQUEST_OBSERVE, "$-1\r\n", ANSWER_ABSENT);
     assert_true(reply.said.term == 0);
     answers(REQUEST_OBSERVE, "*2\r\n$31\r\n1785000000123456 3 abc:host a b\r\n:1500\r\n",
@@ -409,9 +391,8 @@ static void what_is_said_is_told(void **state)
     assert_true(said.remaining_ms > TTL_MS_MOST && MS(said.remaining_ms) <= INT64_C(1) << 53);
 }
 
-static void all_parties_are_told(void **state)
+TEST(all_parties_are_told)
 {
-    (void)state;
     struct tag tag = {.kind = REQUEST_ARRIVE};
     char *at = long_bytes + sprintf(long_bytes, "*4\r\n:1\r\n:256\r\n:512\r\n");
     at = write_long(at, "", 512 * (TOKEN_MAX + 1) - 1);
@@ -421,9 +402,8 @@ static void all_parties_are_told(void **state)
     assert_memory_equal(reply.barrier.tokens.bytes, value, reply.barrier.tokens.length);
 }
 
-static void values_of_all_lengths_are_told(void **state)
+TEST(values_of_all_lengths_are_told)
 {
-    (void)state;
     static const size_t lengths[] = {0, 1, 2000, 2041, 2042, 2043, 65536, 3000, 65535, 2048};
     for (unsigned i = 0; i < COUNT(lengths); i++) {
         assert_true(observes("7 1 t ", lengths[i], "1"));
@@ -440,9 +420,8 @@ static void values_of_all_lengths_are_told(void **state)
     assert_true(observes("7 1 t ", 5, "1"));
 }
 
-static void the_longest_token_is_told(void **state)
+TEST(the_longest_token_is_told)
 {
-    (void)state;
     char before[TOKEN_MAX + 10] = "7 1 ";
     memset(before + 4, 't', TOKEN_MAX);
     memcpy(before + 4 + TOKEN_MAX, " ", 2);
@@ -452,9 +431,8 @@ static void the_longest_token_is_told(void **state)
     assert_false(observes(before, 5, "1"));
 }
 
-static void impossible_records(void **state)
+TEST(impossible_records)
 {
-    (void)state;
     static const char *const wrong[] = {
         "",
         " ",
@@ -485,9 +463,8 @@ static void impossible_records(void **state)
     assert_false(observes("7 1 t ", 5, "-2"));
 }
 
-static void long_strings_of_a_reply_are_whole(void **state)
+TEST(long_strings_of_a_reply_are_whole)
 {
-    (void)state;
     struct tag tag = {.kind = REQUEST_PEEK};
     enum { EACH = 65000 };
     char *at =
@@ -504,9 +481,8 @@ static void long_strings_of_a_reply_are_whole(void **state)
     assert_memory_equal(reply.peek.readers.bytes + 1, value, EACH);
 }
 
-static void long_strings_beyond_that_are_cut(void **state)
+TEST(long_strings_beyond_that_are_cut)
 {
-    (void)state;
     struct tag tag = {.kind = REQUEST_OBSERVE};
     char *at = write_long(long_bytes + sprintf(long_bytes, "*2\r\n"), "7 1 t ", 130000);
     at = write_long(at, "7 1 t ", 5000);
@@ -521,9 +497,8 @@ static void long_strings_beyond_that_are_cut(void **state)
     assert_false(reply_read_push(&raw, "redlock:me", &push));
 }
 
-static void a_survey_tells_names(void **state)
+TEST(a_survey_tells_names)
 {
-    (void)state;
     answers(REQUEST_SURVEY,
             "*4\r\n$20\r\n18446744073709551615\r\n:1000000\r\n:3\r\n$9\r\n1:a4:a:bc\r\n",
             ANSWER_YES);
@@ -570,9 +545,8 @@ static void refuses_each(enum request_kind kind, const char *const *wrong, unsig
     }
 }
 
-static void each_release_is_answered(void **state)
+TEST(each_release_is_answered)
 {
-    (void)state;
     feed("*4\r\n:1\r\n:0\r\n:-1\r\n-ERR no\r\n");
     const enum answer wanted[] = {ANSWER_YES, ANSWER_ABSENT, ANSWER_HELD, ANSWER_ERROR};
     for (unsigned i = 0; i < COUNT(wanted); i++)
@@ -580,9 +554,8 @@ static void each_release_is_answered(void **state)
     assert_string_equal(reply.text.bytes, "ERR no");
 }
 
-static void each_renewal_is_answered(void **state)
+TEST(each_renewal_is_answered)
 {
-    (void)state;
     feed("*6\r\n:1\r\n:2\r\n:0\r\n:-1\r\n-OOM no room\r\n$16\r\n1785000000123456\r\n");
     const enum answer wanted[] = {ANSWER_YES,  ANSWER_HEALED, ANSWER_ABSENT,
                                   ANSWER_HELD, ANSWER_ERROR,  ANSWER_LATE};
@@ -594,9 +567,8 @@ static void each_renewal_is_answered(void **state)
     assert_true(reply.master_time == 1785000000123456);
 }
 
-static void each_grant_is_answered(void **state)
+TEST(each_grant_is_answered)
 {
-    (void)state;
     feed("*5\r\n:1785000000123456\r\n:0\r\n:-1785000000123457\r\n-NOCLOCK gone\r\n:1\r\n");
     const enum answer wanted[] = {ANSWER_YES, ANSWER_YES, ANSWER_HELD, ANSWER_NO_CLOCK, ANSWER_YES};
     const usec clocks[] = {1785000000123456, 0, 1785000000123457, 0, 1};
@@ -606,9 +578,8 @@ static void each_grant_is_answered(void **state)
     }
 }
 
-static void impossible_grants(void **state)
+TEST(impossible_grants)
 {
-    (void)state;
     static const char *const wrong[] = {
         ":1\r\n",
         "*1\r\n:1\r\n",
@@ -621,9 +592,8 @@ static void impossible_grants(void **state)
     refuses_each(REQUEST_GRANT, wrong, COUNT(wrong));
 }
 
-static void all_late_at_once(void **state)
+TEST(all_late_at_once)
 {
-    (void)state;
     char bytes[800] = "*32\r\n";
     for (unsigned i = 0; i < BATCH_MAX; i++)
         strcat(bytes, "$16\r\n1785000000123456\r\n");
@@ -634,9 +604,8 @@ static void all_late_at_once(void **state)
     }
 }
 
-static void what_is_refused_together_is_sent_alone(void **state)
+TEST(what_is_refused_together_is_sent_alone)
 {
-    (void)state;
     feed("-NOSCRIPT No matching script.\r\n");
     answers_each(REQUEST_RELEASE, 1, 2, ANSWER_NOSCRIPT);
     feed("-NOPERM of one of them\r\n");
@@ -644,9 +613,8 @@ static void what_is_refused_together_is_sent_alone(void **state)
     assert_string_equal(reply.text.bytes, "NOPERM of one of them");
 }
 
-static void impossible_replies_to_several(void **state)
+TEST(impossible_replies_to_several)
 {
-    (void)state;
     static const char *const wrong[] = {
         ":1\r\n",
         "+OK\r\n",
@@ -677,9 +645,8 @@ static void impossible_replies_to_several(void **state)
     ":1785000060123456\r\n:17654321\r\n"
 #define HELLO "*11\r\n$40\r\n" RUN_ID "\r\n$6\r\n7.0.15\r\n$6\r\nmaster\r\n" HELLO_TAIL
 
-static void hello_tells_all_fields(void **state)
+TEST(hello_tells_all_fields)
 {
-    (void)state;
     login.client_id = 4711;
     answers(REQUEST_HELLO, HELLO, ANSWER_HELLO);
     assert_ptr_equal(reply.hello, &hello);
@@ -698,9 +665,8 @@ static void hello_tells_all_fields(void **state)
     answers(REQUEST_ADOPT, HELLO, ANSWER_HELLO);
 }
 
-static void hello_may_write_integers_in_decimal(void **state)
+TEST(hello_may_write_integers_in_decimal)
 {
-    (void)state;
     answers(REQUEST_HELLO,
             "*11\r\n$1\r\nr\r\n$0\r\n\r\n$5\r\nslave\r\n$16\r\n1785000000123456\r\n$1\r\n0\r\n"
             "$1\r\n0\r\n$2\r\n17\r\n$1\r\n0\r\n$0\r\n\r\n$16\r\n1785000060123456\r\n$2\r\n17\r\n",
@@ -713,18 +679,16 @@ static void hello_may_write_integers_in_decimal(void **state)
     assert_true(hello.clock == 1785000060123456);
 }
 
-static void long_versions_are_cut_and_made_printable(void **state)
+TEST(long_versions_are_cut_and_made_printable)
 {
-    (void)state;
     answers(REQUEST_HELLO,
             "*11\r\n$1\r\nr\r\n$20\r\n7.0.15\n-a-long-build\r\n$6\r\nmaster\r\n" HELLO_TAIL,
             ANSWER_HELLO);
     assert_string_equal(hello.version, "7.0.15?-a-long-");
 }
 
-static void half_a_hello_is_none(void **state)
+TEST(half_a_hello_is_none)
 {
-    (void)state;
     const char *wrong[] = {
         "+OK\r\n",
         "$-1\r\n",
@@ -760,9 +724,8 @@ static void half_a_hello_is_none(void **state)
             fail_msg("taken for a hello: %s", wrong[i]);
 }
 
-static void impossible_replies(void **state)
+TEST(impossible_replies)
 {
-    (void)state;
     const struct {
         enum request_kind kind;
         const char *bytes;
@@ -983,9 +946,8 @@ static bool hears_text(const char *text)
     return hears(bytes);
 }
 
-static void a_handover_is_heard(void **state)
+TEST(a_handover_is_heard)
 {
-    (void)state;
     assert_true(hears(MESSAGE(CHANNEL, "$25\r\nabc:host 1785000000123456\r\n")));
     assert_int_equal(push.token_length, 8);
     assert_memory_equal(push.token, "abc:host", 8);
@@ -995,9 +957,8 @@ static void a_handover_is_heard(void **state)
     assert_int_equal(push.free_slot, -1);
 }
 
-static void a_free_slot_is_heard_of(void **state)
+TEST(a_free_slot_is_heard_of)
 {
-    (void)state;
     assert_true(hears(MESSAGE(CHANNEL, "$15\r\nabc:host slot 0\r\n")));
     assert_int_equal(push.token_length, 8);
     assert_memory_equal(push.token, "abc:host", 8);
@@ -1007,9 +968,8 @@ static void a_free_slot_is_heard_of(void **state)
     assert_int_equal(push.free_slot, 1023);
 }
 
-static void a_handover_says_nothing_of_a_name(void **state)
+TEST(a_handover_says_nothing_of_a_name)
 {
-    (void)state;
     push.name = "n";
     push.said.term = 5;
     assert_true(hears_text("said 7"));
@@ -1021,9 +981,8 @@ static void a_handover_says_nothing_of_a_name(void **state)
     assert_int_equal(push.token_length, 4);
 }
 
-static void a_change_of_what_is_said_is_heard(void **state)
+TEST(a_change_of_what_is_said_is_heard)
 {
-    (void)state;
     assert_true(hears_text("said 6 jo b 7 1500 12 3 abc:host a b"));
     assert_int_equal(push.name_length, 6);
     assert_memory_equal(push.name, "jo b 7", 6);
@@ -1040,9 +999,8 @@ static void a_change_of_what_is_said_is_heard(void **state)
     assert_int_equal(push.free_slot, -1);
 }
 
-static void what_is_taken_back_is_heard(void **state)
+TEST(what_is_taken_back_is_heard)
 {
-    (void)state;
     assert_true(hears_text("said 4 jobs 0 "));
     assert_int_equal(push.name_length, 4);
     assert_memory_equal(push.name, "jobs", 4);
@@ -1063,9 +1021,8 @@ static bool hears_change(size_t name, size_t length)
     return reply_read_push(&raw, "redlock:me", &push);
 }
 
-static void long_names_and_values_are_heard(void **state)
+TEST(long_names_and_values_are_heard)
 {
-    (void)state;
     static const size_t lengths[] = {0, 1, 2047, 2048, 65536};
     for (unsigned i = 0; i < COUNT(lengths); i++)
         for (unsigned j = 1; j < COUNT(lengths); j++) {
@@ -1080,9 +1037,8 @@ static void long_names_and_values_are_heard(void **state)
     assert_true(hears(MESSAGE(CHANNEL, "$3\r\nt 5\r\n")));
 }
 
-static void the_longest_token_is_heard(void **state)
+TEST(the_longest_token_is_heard)
 {
-    (void)state;
     char token[TOKEN_MAX + 2], bytes[300];
     memset(token, 't', sizeof token);
     for (int length = TOKEN_MAX; length <= TOKEN_MAX + 1; length++) {
@@ -1092,9 +1048,8 @@ static void the_longest_token_is_heard(void **state)
     }
 }
 
-static void impossible_messages(void **state)
+TEST(impossible_messages)
 {
-    (void)state;
     const char *const wrong[] = {
         "+OK\r\n",
         ":1\r\n",
@@ -1144,9 +1099,8 @@ static void impossible_messages(void **state)
             fail_msg("taken for a handover: %s", wrong[i]);
 }
 
-static void impossible_changes(void **state)
+TEST(impossible_changes)
 {
-    (void)state;
     static const char *const wrong[] = {
         "said 4 jobs 0",
         "Said 4 jobs 0 ",
@@ -1184,9 +1138,8 @@ static void step(enum step step, const char *bytes, bool possible)
     assert_int_equal(reply_take_step(&login, step, &raw), possible);
 }
 
-static void a_good_login(void **state)
+TEST(a_good_login)
 {
-    (void)state;
     step(STEP_AUTH, "+OK\r\n", true);
     step(STEP_SELECT, "+OK\r\n", true);
     step(STEP_SETNAME, "+OK\r\n", true);
@@ -1196,9 +1149,8 @@ static void a_good_login(void **state)
     assert_int_equal(hello.client_id, 4711);
 }
 
-static void a_refused_login_is_the_answer_to_hello(void **state)
+TEST(a_refused_login_is_the_answer_to_hello)
 {
-    (void)state;
     step(STEP_AUTH, "-WRONGPASS invalid username-password pair\r\n", true);
     step(STEP_SELECT, "-NOAUTH Authentication required.\r\n", true);
     step(STEP_SETNAME, "-NOAUTH Authentication required.\r\n", true);
@@ -1208,26 +1160,23 @@ static void a_refused_login_is_the_answer_to_hello(void **state)
     answers(REQUEST_HELLO, HELLO, ANSWER_ERROR);
 }
 
-static void a_login_that_is_missing_is_denied(void **state)
+TEST(a_login_that_is_missing_is_denied)
 {
-    (void)state;
     step(STEP_SETNAME, "-NOAUTH Authentication required.\r\n", true);
     assert_true(login.denied);
     answers(REQUEST_HELLO, "-NOAUTH Authentication required.\r\n", ANSWER_ERROR);
 }
 
-static void a_refused_database_is_the_answer_to_hello(void **state)
+TEST(a_refused_database_is_the_answer_to_hello)
 {
-    (void)state;
     step(STEP_SELECT, "-ERR DB index is out of range\r\n", true);
     answers(REQUEST_HELLO, HELLO, ANSWER_ERROR);
     assert_string_equal(reply.text.bytes, "ERR DB index is out of range");
     assert_false(login.denied);
 }
 
-static void a_subscription_is_confirmed(void **state)
+TEST(a_subscription_is_confirmed)
 {
-    (void)state;
     step(STEP_SUBSCRIBE, "*3\r\n$9\r\nsubscribe\r\n" CHANNEL ":1\r\n", true);
     assert_false(login.failed);
     step(STEP_SUBSCRIBE, "*3\r\n$9\r\nsubscribe\r\n" CHANNEL ":2\r\n", false);
@@ -1240,9 +1189,8 @@ static void a_subscription_is_confirmed(void **state)
     step(STEP_SUBSCRIBE, "$-1\r\n", false);
 }
 
-static void a_listener_is_told_its_process(void **state)
+TEST(a_listener_is_told_its_process)
 {
-    (void)state;
     step(STEP_INFO, "$55\r\n# Server\r\nredis_version:7.0.15\r\nrun_id:4c1f\r\ntcp_port:1\r\n",
          true);
     assert_string_equal(login.run_id, "4c1f");
@@ -1256,9 +1204,8 @@ static void a_listener_is_told_its_process(void **state)
     assert_false(login.failed);
 }
 
-static void a_sign_of_life(void **state)
+TEST(a_sign_of_life)
 {
-    (void)state;
     feed("*2\r\n$4\r\npong\r\n$0\r\n\r\n");
     assert_true(reply_is_alive(&raw));
     feed("*2\r\n$4\r\npong\r\n$1\r\nx\r\n");
@@ -1269,18 +1216,16 @@ static void a_sign_of_life(void **state)
     assert_true(reply_is_alive(&raw));
 }
 
-static void a_refused_subscription_is_a_refused_login(void **state)
+TEST(a_refused_subscription_is_a_refused_login)
 {
-    (void)state;
     step(STEP_SETNAME, "-NOPERM no setname\r\n", true);
     step(STEP_SUBSCRIBE, "-NOPERM no channel\r\n", true);
     assert_true(login.failed);
     assert_string_equal(login.why, "NOPERM no channel");
 }
 
-static void what_the_login_can_do_without(void **state)
+TEST(what_the_login_can_do_without)
 {
-    (void)state;
     step(STEP_SETNAME, "-NOPERM no setname\r\n", true);
     step(STEP_CLIENT_ID, "-ERR unknown command\r\n", true);
     step(STEP_LOAD, "-NOPERM no script\r\n", true);
@@ -1288,9 +1233,8 @@ static void what_the_login_can_do_without(void **state)
     assert_int_equal(hello.client_id, 0);
 }
 
-static void a_refusal_counts_more_than_what_came_before(void **state)
+TEST(a_refusal_counts_more_than_what_came_before)
 {
-    (void)state;
     step(STEP_SETNAME, "-NOPERM no setname\r\n", true);
     step(STEP_SELECT, "-ERR DB index is out of range\r\n", true);
     step(STEP_LOAD, "-NOPERM no script\r\n", true);
@@ -1298,9 +1242,8 @@ static void a_refusal_counts_more_than_what_came_before(void **state)
     assert_string_equal(reply.text.bytes, "ERR DB index is out of range");
 }
 
-static void a_long_refusal_is_cut(void **state)
+TEST(a_long_refusal_is_cut)
 {
-    (void)state;
     char bytes[400];
     memset(bytes, 'x', sizeof bytes);
     memcpy(bytes, "-", 1);
@@ -1309,9 +1252,8 @@ static void a_long_refusal_is_cut(void **state)
     assert_int_equal(strlen(login.why), VOTE_TEXT_MAX - 1);
 }
 
-static void impossible_steps(void **state)
+TEST(impossible_steps)
 {
-    (void)state;
     step(STEP_AUTH, ":1\r\n", false);
     step(STEP_AUTH, "*1\r\n-ERR x\r\n", false);
     step(STEP_SELECT, "$2\r\nOK\r\n", false);
@@ -1336,9 +1278,8 @@ static void refuses(const char *bytes)
     set_up(NULL);
 }
 
-static void arrays_are_short_and_flat(void **state)
+TEST(arrays_are_short_and_flat)
 {
-    (void)state;
     refuses("*33\r\n");
     refuses("*2147483647\r\n");
     refuses("*4294967297\r\n");
@@ -1353,9 +1294,8 @@ static void arrays_are_short_and_flat(void **state)
     assert_int_equal(raw.fields[31].integer, 31);
 }
 
-static void other_protocols_are_refused(void **state)
+TEST(other_protocols_are_refused)
 {
-    (void)state;
     refuses("hello\r\n");
     refuses("HTTP/1.1 400 Bad Request\r\n");
     refuses("%1\r\n:1\r\n:1\r\n");
@@ -1367,9 +1307,8 @@ static void other_protocols_are_refused(void **state)
     refuses("=5\r\ntxt:x\r\n");
 }
 
-static void long_strings_are_cut(void **state)
+TEST(long_strings_are_cut)
 {
-    (void)state;
     enum { EACH = REPLY_TEXT_MAX - 24 };
     static char bytes[3 * REPLY_TEXT_MAX + 200];
     char *at = bytes + sprintf(bytes, "*4\r\n");
@@ -1392,9 +1331,8 @@ static void long_strings_are_cut(void **state)
     assert_string_equal(raw.fields[0].text, "zz");
 }
 
-static void a_reply_may_come_byte_by_byte(void **state)
+TEST(a_reply_may_come_byte_by_byte)
 {
-    (void)state;
     const char *bytes = HELLO;
     struct tag tag = {.kind = REQUEST_HELLO};
     void *built = NULL;
@@ -1412,72 +1350,5 @@ static void a_reply_may_come_byte_by_byte(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(acquire),
-        TEST(renew),
-        TEST(release),
-        TEST(peek),
-        TEST(peek_tells_value_and_time),
-        TEST(peek_tells_how_many_share),
-        TEST(killed_or_gone_already),
-        TEST(a_grant_tells_the_clock),
-        TEST(a_place_in_the_queue),
-        TEST(a_refused_slot_tells_others),
-        TEST(a_place_for_a_slot_tells_others),
-        TEST(peek_tells_of_permits),
-        TEST(a_clock_that_is_gone),
-        TEST(errors_keep_their_words),
-        TEST(a_forgotten_script),
-        TEST(announce),
-        TEST(unsay),
-        TEST(what_is_said_is_told),
-        TEST(how_it_stands_at_a_barrier),
-        TEST(how_a_latch_stands),
-        TEST(all_parties_are_told),
-        TEST(values_of_all_lengths_are_told),
-        TEST(the_longest_token_is_told),
-        TEST(impossible_records),
-        TEST(long_strings_of_a_reply_are_whole),
-        TEST(long_strings_beyond_that_are_cut),
-        TEST(a_survey_tells_names),
-        TEST(each_release_is_answered),
-        TEST(each_renewal_is_answered),
-        TEST(each_grant_is_answered),
-        TEST(impossible_grants),
-        TEST(all_late_at_once),
-        TEST(what_is_refused_together_is_sent_alone),
-        TEST(impossible_replies_to_several),
-        TEST(hello_tells_all_fields),
-        TEST(hello_may_write_integers_in_decimal),
-        TEST(long_versions_are_cut_and_made_printable),
-        TEST(half_a_hello_is_none),
-        TEST(impossible_replies),
-        TEST(a_good_login),
-        TEST(a_refused_login_is_the_answer_to_hello),
-        TEST(a_login_that_is_missing_is_denied),
-        TEST(a_refused_database_is_the_answer_to_hello),
-        TEST(a_handover_is_heard),
-        TEST(a_free_slot_is_heard_of),
-        TEST(a_handover_says_nothing_of_a_name),
-        TEST(a_change_of_what_is_said_is_heard),
-        TEST(what_is_taken_back_is_heard),
-        TEST(long_names_and_values_are_heard),
-        TEST(the_longest_token_is_heard),
-        TEST(impossible_messages),
-        TEST(impossible_changes),
-        TEST(a_subscription_is_confirmed),
-        TEST(a_listener_is_told_its_process),
-        TEST(a_sign_of_life),
-        TEST(a_refused_subscription_is_a_refused_login),
-        TEST(what_the_login_can_do_without),
-        TEST(a_refusal_counts_more_than_what_came_before),
-        TEST(a_long_refusal_is_cut),
-        TEST(impossible_steps),
-        TEST(arrays_are_short_and_flat),
-        TEST(other_protocols_are_refused),
-        TEST(long_strings_are_cut),
-        TEST(a_reply_may_come_byte_by_byte),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_CASES(NULL, NULL);
 }

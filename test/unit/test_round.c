@@ -41,9 +41,8 @@ static void hear(struct round *round, unsigned master, const char *holder)
                     (struct slice){holder, strlen(holder)});
 }
 
-static void test_begins_with_nothing_said(void **state)
+CASE(test_begins_with_nothing_said)
 {
-    (void)state;
     struct round *round = fresh(100);
     assert_false(round->begun);
     assert_int_equal(round_undecided(round, MASTERS), 0);
@@ -57,7 +56,7 @@ static void test_begins_with_nothing_said(void **state)
     drop(round);
 }
 
-static void test_what_counts_as_yes(void **state)
+CASE(test_what_counts_as_yes)
 {
     static const struct {
         enum vote vote;
@@ -65,7 +64,6 @@ static void test_what_counts_as_yes(void **state)
     } votes[] = {{VOTE_NOTHING, 0},     {VOTE_GRANTED, 1},  {VOTE_HEALED, 1},  {VOTE_HELD, 0},
                  {VOTE_FREE, 0},        {VOTE_RELEASED, 1}, {VOTE_REFUSED, 0}, {VOTE_TIMEOUT, 0},
                  {VOTE_UNREACHABLE, 0}, {VOTE_ABSTAINS, 0}};
-    (void)state;
     for (size_t i = 0; i < COUNT(votes); i++) {
         struct round *round = fresh(100);
         round_vote(round, 2, votes[i].vote);
@@ -75,9 +73,8 @@ static void test_what_counts_as_yes(void **state)
     }
 }
 
-static void test_decided_early(void **state)
+CASE(test_decided_early)
 {
-    (void)state;
     struct round *round = fresh(100);
     for (unsigned i = 0; i < MASTERS; i++)
         round_ask(round, i, 0);
@@ -95,10 +92,9 @@ static void test_decided_early(void **state)
     drop(round);
 }
 
-static void test_expires_to_the_microsecond(void **state)
+CASE(test_expires_to_the_microsecond)
 {
     unsigned timeouts = 0;
-    (void)state;
     struct round *round = fresh(80);
     round_ask(round, 0, 0);
     round_ask(round, 1, 0);
@@ -116,9 +112,8 @@ static void test_expires_to_the_microsecond(void **state)
 
 /* The master refused, and was asked only for the holder: its silence changes nothing. */
 /* A grant whose fence is being stored is both asked and granted: it is one vote. */
-static void test_a_grant_asked_again_counts_once(void **state)
+CASE(test_a_grant_asked_again_counts_once)
 {
-    (void)state;
     struct round *round = fresh(100);
     for (unsigned i = 0; i < 3; i++)
         round_vote(round, i, VOTE_GRANTED);
@@ -136,10 +131,9 @@ static void test_a_grant_asked_again_counts_once(void **state)
     drop(round);
 }
 
-static void test_the_grace_ends_once(void **state)
+CASE(test_the_grace_ends_once)
 {
     unsigned timeouts = 0;
-    (void)state;
     struct round *round = fresh(100);
     assert_false(round_expire(round, MASTERS, 1000, overdue, &timeouts));
     round->grace = 30;
@@ -151,10 +145,9 @@ static void test_the_grace_ends_once(void **state)
     drop(round);
 }
 
-static void test_a_refusal_stands(void **state)
+CASE(test_a_refusal_stands)
 {
     unsigned timeouts = 0;
-    (void)state;
     struct round *round = fresh(80);
     round_vote(round, 0, VOTE_HELD);
     round_ask(round, 0, 0);
@@ -163,9 +156,8 @@ static void test_a_refusal_stands(void **state)
     drop(round);
 }
 
-static void test_hope_given_up(void **state)
+CASE(test_hope_given_up)
 {
-    (void)state;
     struct round *round = fresh(80);
     round_give_up_connecting(round, MASTERS);
     assert_false(round->incomplete);
@@ -181,10 +173,9 @@ static void test_hope_given_up(void **state)
     drop(round);
 }
 
-static void test_words_are_cut(void **state)
+CASE(test_words_are_cut)
 {
     char words[2 * VOTE_TEXT_MAX];
-    (void)state;
     memset(words, 'w', sizeof words);
     struct round *round = fresh(80);
     for (size_t length = VOTE_TEXT_MAX - 2; length <= VOTE_TEXT_MAX + 1; length++) {
@@ -197,9 +188,8 @@ static void test_words_are_cut(void **state)
     drop(round);
 }
 
-static void test_words_stay_until_the_next_round(void **state)
+CASE(test_words_stay_until_the_next_round)
 {
-    (void)state;
     struct round *round = fresh(80);
     hear(round, 1, "one");
     hear(round, 4, "four");
@@ -217,9 +207,8 @@ static void test_words_stay_until_the_next_round(void **state)
     drop(round);
 }
 
-static void test_a_copy_has_words_of_its_own(void **state)
+CASE(test_a_copy_has_words_of_its_own)
 {
-    (void)state;
     struct round *from = fresh(80), *to = fresh(90);
     hear(from, 1, "one");
     hear(to, 2, "two");
@@ -234,9 +223,8 @@ static void test_a_copy_has_words_of_its_own(void **state)
     drop(to);
 }
 
-static void test_a_lost_word_is_no_lost_vote(void **state)
+CASE(test_a_lost_word_is_no_lost_vote)
 {
-    (void)state;
     struct round *round = fresh(80);
     for (unsigned i = 0; i < QUORUM; i++)
         round_vote_text(round, &no_memory, MASTERS, i, VOTE_HELD, (struct slice){"one", 3});
@@ -253,9 +241,8 @@ static void test_a_lost_word_is_no_lost_vote(void **state)
     drop(copy);
 }
 
-static void test_agreeing_on_a_holder(void **state)
+CASE(test_agreeing_on_a_holder)
 {
-    (void)state;
     struct round *round = fresh(80);
     assert_int_equal(round_agree_on_holder(round, MASTERS), 0);
     hear(round, 0, "one");
@@ -270,20 +257,5 @@ static void test_agreeing_on_a_holder(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_begins_with_nothing_said),
-        cmocka_unit_test(test_what_counts_as_yes),
-        cmocka_unit_test(test_decided_early),
-        cmocka_unit_test(test_expires_to_the_microsecond),
-        cmocka_unit_test(test_a_grant_asked_again_counts_once),
-        cmocka_unit_test(test_the_grace_ends_once),
-        cmocka_unit_test(test_a_refusal_stands),
-        cmocka_unit_test(test_hope_given_up),
-        cmocka_unit_test(test_words_are_cut),
-        cmocka_unit_test(test_words_stay_until_the_next_round),
-        cmocka_unit_test(test_a_copy_has_words_of_its_own),
-        cmocka_unit_test(test_a_lost_word_is_no_lost_vote),
-        cmocka_unit_test(test_agreeing_on_a_holder),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_CASES(NULL, NULL);
 }

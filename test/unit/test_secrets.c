@@ -46,9 +46,8 @@ static bool was_heard(struct fake_master *fake)
     return fake->heard_length && memmem(fake->heard, fake->heard_length, SECRET, sizeof SECRET - 1);
 }
 
-static void a_password_that_was_sent_is_wiped(void **state)
+CASE(a_password_that_was_sent_is_wiped)
 {
-    (void)state;
     struct ev_loop *loop = ev_loop_new(0);
     struct fake_master fake;
     redlock *client;
@@ -79,9 +78,8 @@ static void wait_for(struct fake_master *fake, const char *text)
         ev_run(fake->loop, EVRUN_ONCE);
 }
 
-static void a_password_that_was_denied_is_wiped(void **state)
+CASE(a_password_that_was_denied_is_wiped)
 {
-    (void)state;
     static const char path[] = "test_secrets.nodes";
     struct ev_loop *loop = ev_loop_new(0);
     struct fake_master fake;
@@ -105,9 +103,8 @@ static void a_password_that_was_denied_is_wiped(void **state)
     ev_loop_destroy(loop);
 }
 
-static void a_password_of_a_list_that_is_refused_is_wiped(void **state)
+CASE(a_password_of_a_list_that_is_refused_is_wiped)
 {
-    (void)state;
     static const char *const lists[] = {"redis://:" SECRET "@h,rubbish", "redis://:" SECRET "%zz@h",
                                         "redis://ann:" SECRET "@h:0",
                                         "redis://:" SECRET "@h,redis://h"};
@@ -120,9 +117,8 @@ static void a_password_of_a_list_that_is_refused_is_wiped(void **state)
     ev_loop_destroy(loop);
 }
 
-static void no_list_from_an_environment_of_somebody_else(void **state)
+CASE(no_list_from_an_environment_of_somebody_else)
 {
-    (void)state;
     struct ev_loop *loop = ev_loop_new(0);
     redlock *client;
     setenv("REDLOCK_NODES", "redis://somebody.test", 1);
@@ -132,11 +128,5 @@ static void no_list_from_an_environment_of_somebody_else(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_password_that_was_sent_is_wiped),
-        cmocka_unit_test(a_password_that_was_denied_is_wiped),
-        cmocka_unit_test(a_password_of_a_list_that_is_refused_is_wiped),
-        cmocka_unit_test(no_list_from_an_environment_of_somebody_else),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_CASES(NULL, NULL);
 }

@@ -40,9 +40,8 @@ static const char *denied_by_7(const char *hash, unsigned line)
     return tidy(error);
 }
 
-static void a_denied_command_is_named(void **state)
+CASE(a_denied_command_is_named)
 {
-    (void)state;
     char error[300];
     assert_string_equal(
         denied_by_7(SCRIPT_HELLO_SHA1, local_queue_of(SCRIPT_HELLO_TEXT, "call('info'")),
@@ -64,9 +63,8 @@ static void a_denied_command_is_named(void **state)
         "NOPERM User ann has no permissions to run the 'info' command");
 }
 
-static void a_command_that_was_renamed_is_named(void **state)
+CASE(a_command_that_was_renamed_is_named)
 {
-    (void)state;
     char error[300];
     unsigned line = local_queue_of(SCRIPT_RENEW_TEXT, "call('pexpire'");
     snprintf(error, sizeof error,
@@ -81,9 +79,8 @@ static void a_command_that_was_renamed_is_named(void **state)
     assert_string_equal(tidy(error), "ERR unknown command 'pexpire' in a script");
 }
 
-static void a_key_that_is_denied_is_told_with_its_command(void **state)
+CASE(a_key_that_is_denied_is_told_with_its_command)
 {
-    (void)state;
     char error[300];
     snprintf(error, sizeof error,
              "ERR The user executing the script can't access at least one of the keys mentioned in "
@@ -93,9 +90,8 @@ static void a_key_that_is_denied_is_told_with_its_command(void **state)
                         "NOPERM this user has no permissions to access a key of 'hmget'");
 }
 
-static void what_cannot_be_known_is_left(void **state)
+CASE(what_cannot_be_known_is_left)
 {
-    (void)state;
     static const char known[] =
         "ERR The user executing the script can't run this command or subcommand";
     assert_string_equal(denied_by_7(SCRIPT_HELLO_SHA1, 9999), known);
@@ -108,9 +104,8 @@ static void what_cannot_be_known_is_left(void **state)
 
 /* A lie, or a fault of the server: lines that no script has, the first and the last of all numbers.
  */
-static void numbers_of_lines_that_no_script_has(void **state)
+CASE(numbers_of_lines_that_no_script_has)
 {
-    (void)state;
     static const char *const numbers[] = {"-1", "0", "-99999999999999999999",
                                           "99999999999999999999"};
     for (unsigned i = 0; i < COUNT(numbers); i++) {
@@ -121,9 +116,8 @@ static void numbers_of_lines_that_no_script_has(void **state)
     }
 }
 
-static void the_noise_of_scripts_goes(void **state)
+CASE(the_noise_of_scripts_goes)
 {
-    (void)state;
     assert_string_equal(tidy("OOM command not allowed when used memory > 'maxmemory'. "
                              "script: " SCRIPT_GRANT_SHA1 ", on @user_script:1."),
                         "OOM command not allowed when used memory > 'maxmemory'.");
@@ -133,9 +127,8 @@ static void the_noise_of_scripts_goes(void **state)
         "NOREPLICAS Not enough good replicas to write.");
 }
 
-static void a_long_one_is_cut_between_words(void **state)
+CASE(a_long_one_is_cut_between_words)
 {
-    (void)state;
     assert_string_equal(
         tidy("DENIED Redis is running in protected mode because protected mode is enabled and no "
              "password is set for the default user. In this mode connections are only accepted "
@@ -152,14 +145,5 @@ static void a_long_one_is_cut_between_words(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_denied_command_is_named),
-        cmocka_unit_test(a_command_that_was_renamed_is_named),
-        cmocka_unit_test(a_key_that_is_denied_is_told_with_its_command),
-        cmocka_unit_test(what_cannot_be_known_is_left),
-        cmocka_unit_test(numbers_of_lines_that_no_script_has),
-        cmocka_unit_test(the_noise_of_scripts_goes),
-        cmocka_unit_test(a_long_one_is_cut_between_words),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_CASES(NULL, NULL);
 }

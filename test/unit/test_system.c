@@ -20,9 +20,8 @@ static int start(void **state)
     return system_start();
 }
 
-static void the_clock_is_boottime(void **state)
+CASE(the_clock_is_boottime)
 {
-    (void)state;
     struct timespec before, after;
     clock_gettime(CLOCK_BOOTTIME, &before);
     usec now = system_now();
@@ -31,9 +30,8 @@ static void the_clock_is_boottime(void **state)
     assert_true(now <= after.tv_sec * 1000000LL + after.tv_nsec / 1000);
 }
 
-static void starting_twice_is_harmless(void **state)
+CASE(starting_twice_is_harmless)
 {
-    (void)state;
     assert_int_equal(system_start(), 0);
 }
 
@@ -42,9 +40,8 @@ static struct randomness take(struct randomness rest, size_t size)
     return (struct randomness){rest.bytes + size, rest.left - size};
 }
 
-static void lends_enough_for_a_step_at_any_time(void **state)
+CASE(lends_enough_for_a_step_at_any_time)
 {
-    (void)state;
     struct randomness_store store = {.drawn_at = 0};
     for (int i = 0; i < 5000; i++) {
         struct randomness lent = randomness_lend(&store);
@@ -53,9 +50,8 @@ static void lends_enough_for_a_step_at_any_time(void **state)
     }
 }
 
-static void what_is_taken_is_wiped(void **state)
+CASE(what_is_taken_is_wiped)
 {
-    (void)state;
     struct randomness_store store = {.drawn_at = 0};
     const uint8_t zeros[16] = {0};
     struct randomness lent = randomness_lend(&store);
@@ -65,9 +61,8 @@ static void what_is_taken_is_wiped(void **state)
 }
 
 /* As when a machine goes on twice from one snapshot. */
-static void a_copy_is_lent_other_bytes(void **state)
+CASE(a_copy_is_lent_other_bytes)
 {
-    (void)state;
     struct randomness_store store = {.drawn_at = 0}, copy;
     for (int i = 0; i < 1000; i++) {
         randomness_settle(&store, randomness_lend(&store));
@@ -84,11 +79,10 @@ static int compare_tokens(const void *a, const void *b)
 }
 
 /* Many go on from one snapshot, and each draws several: one moment must not take another out. */
-static void many_copies_draw_other_tokens(void **state)
+CASE(many_copies_draw_other_tokens)
 {
     static uint8_t drawn[EACH][COPIES][TOKEN_RANDOM];
     struct randomness_store snapshot = {.drawn_at = 0};
-    (void)state;
     for (unsigned i = 0; i < COPIES; i++) {
         struct randomness_store now = {.drawn_at = 0}, copy;
         randomness_lend(&now);
@@ -116,9 +110,8 @@ static bool is_drawn_anew(struct randomness_store *store, const struct randomnes
     return memcmp(store->bytes + 8, before->bytes + 8, 8) != 0;
 }
 
-static void old_bytes_are_drawn_anew(void **state)
+CASE(old_bytes_are_drawn_anew)
 {
-    (void)state;
     struct randomness_store store = {.drawn_at = 0};
     randomness_lend(&store);
     struct randomness_store before = store;
@@ -137,9 +130,8 @@ static int compare(const void *one, const void *other)
     return memcmp(one, other, 16);
 }
 
-static void no_bytes_come_twice(void **state)
+CASE(no_bytes_come_twice)
 {
-    (void)state;
     enum { TOKENS = 4000 };
     static uint8_t tokens[TOKENS][16];
     struct randomness_store store = {.drawn_at = 0};
@@ -196,9 +188,8 @@ static void check_children(pid_t (*make)(void))
     close(ends[1]);
 }
 
-static void a_child_is_noticed(void **state)
+CASE(a_child_is_noticed)
 {
-    (void)state;
     check_children(fork);
     check_children(quiet_fork);
 }
@@ -213,9 +204,8 @@ static void tell_bytes(int out, struct randomness_store *store)
     _exit(write(out, bytes + 8, 8) == 8 ? 0 : 1);
 }
 
-static void a_child_gets_other_bytes(void **state)
+CASE(a_child_gets_other_bytes)
 {
-    (void)state;
     struct randomness_store store = {.drawn_at = 0};
     uint8_t bytes[8];
     int ends[2], status;
@@ -233,9 +223,8 @@ static void a_child_gets_other_bytes(void **state)
     close(ends[1]);
 }
 
-static void the_label_tells_host_and_process(void **state)
+CASE(the_label_tells_host_and_process)
 {
-    (void)state;
     char label[65], pid[24], host[256] = "";
     system_label(label, sizeof label);
     snprintf(pid, sizeof pid, ":%d", (int)getpid());
@@ -247,9 +236,8 @@ static void the_label_tells_host_and_process(void **state)
         assert_int_equal(strlen(label), strlen(host) + strlen(pid));
 }
 
-static void a_short_label_keeps_the_process(void **state)
+CASE(a_short_label_keeps_the_process)
 {
-    (void)state;
     char label[12], pid[24];
     snprintf(pid, sizeof pid, ":%d", (int)getpid());
     system_label(label, sizeof label);
@@ -259,19 +247,5 @@ static void a_short_label_keeps_the_process(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_clock_is_boottime),
-        cmocka_unit_test(starting_twice_is_harmless),
-        cmocka_unit_test(lends_enough_for_a_step_at_any_time),
-        cmocka_unit_test(what_is_taken_is_wiped),
-        cmocka_unit_test(no_bytes_come_twice),
-        cmocka_unit_test(a_copy_is_lent_other_bytes),
-        cmocka_unit_test(many_copies_draw_other_tokens),
-        cmocka_unit_test(old_bytes_are_drawn_anew),
-        cmocka_unit_test(a_child_is_noticed),
-        cmocka_unit_test(a_child_gets_other_bytes),
-        cmocka_unit_test(the_label_tells_host_and_process),
-        cmocka_unit_test(a_short_label_keeps_the_process),
-    };
-    return cmocka_run_group_tests(tests, start, NULL);
+    return RUN_CASES(start, NULL);
 }

@@ -35,9 +35,8 @@ static void assert_bucket(usec time, unsigned bucket)
     assert_int_equal(times.sum, time > 0 ? time : 0);
 }
 
-static void a_bucket_has_its_upper_end(void **state)
+CASE(a_bucket_has_its_upper_end)
 {
-    (void)state;
     assert_bucket(-1, 0);
     assert_bucket(0, 0);
     assert_bucket(1, 0);
@@ -50,9 +49,8 @@ static void a_bucket_has_its_upper_end(void **state)
 
 /* ---- leases ----------------------------------------------------------------- */
 
-static void to_acquire_and_hold(void **state)
+CORE_TEST(to_acquire_and_hold)
 {
-    (void)state;
     struct actor *lease = ask("A", 0);
     fake_advance(&fake, MS(3));
     answer_all(ANSWER_YES);
@@ -68,9 +66,8 @@ static void to_acquire_and_hold(void **state)
     assert_counted(&fake.engine.counters.queued, 0, 0);
 }
 
-static void a_lease_not_told_is_not_held(void **state)
+CORE_TEST(a_lease_not_told_is_not_held)
 {
-    (void)state;
     fake.telling = false;
     struct actor *lease = ask("A", 0);
     answer_all(ANSWER_YES);
@@ -80,9 +77,8 @@ static void a_lease_not_told_is_not_held(void **state)
     assert_counted(&fake.engine.counters.holding, 0, 0);
 }
 
-static void until_it_is_lost(void **state)
+CORE_TEST(until_it_is_lost)
 {
-    (void)state;
     ask("A", 0);
     answer_all(ANSWER_YES);
     fake_advance(&fake, TTL);
@@ -91,9 +87,8 @@ static void until_it_is_lost(void **state)
     assert_counted(&fake.engine.counters.holding, 1, valid - MARGIN);
 }
 
-static void left_at_a_renewal(void **state)
+CORE_TEST(left_at_a_renewal)
 {
-    (void)state;
     struct actor *lease = ask("A", 0);
     answer_all(ANSWER_YES);
     usec until = lease->core.valid_until;
@@ -107,9 +102,8 @@ static void left_at_a_renewal(void **state)
     assert_counted(&fake.engine.counters.left, 1, until - fake.now);
 }
 
-static void handed_over_here(void **state)
+CORE_TEST(handed_over_here)
 {
-    (void)state;
     struct actor *holder = ask("A", 0);
     answer_all(ANSWER_YES);
     ask("B", MS(60000));
@@ -123,9 +117,8 @@ static void handed_over_here(void **state)
 }
 
 /* Its renewal goes along, with what it is to prolong. */
-static void handed_over_while_renewing(void **state)
+CORE_TEST(handed_over_while_renewing)
 {
-    (void)state;
     struct actor *holder = ask("A", 0);
     answer_all(ANSWER_YES);
     ask("B", MS(60000));
@@ -140,9 +133,8 @@ static void handed_over_while_renewing(void **state)
 }
 
 /* What has no room is the end of a wait that was long. */
-static void a_hold_after_a_long_wait(void **state)
+CASE(a_hold_after_a_long_wait)
 {
-    (void)state;
     static const usec waits[] = {
         0, 1, (1 << WAITED_BITS) - 1, 1 << WAITED_BITS, MS(3600000), MS(86400000) * 20};
     for (unsigned i = 0; i < COUNT(waits); i++) {
@@ -161,9 +153,8 @@ static void refuse_renewal(struct actor *lease)
     answer_all(ANSWER_ERROR);
 }
 
-static void those_at_risk(void **state)
+CORE_TEST(those_at_risk)
 {
-    (void)state;
     struct actor *lease = ask("A", 0);
     answer_all(ANSWER_YES);
     assert_int_equal(fake.engine.at_risk, 0);
@@ -180,16 +171,5 @@ static void those_at_risk(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_bucket_has_its_upper_end),
-        CORE_TEST(to_acquire_and_hold),
-        CORE_TEST(a_lease_not_told_is_not_held),
-        CORE_TEST(until_it_is_lost),
-        CORE_TEST(left_at_a_renewal),
-        CORE_TEST(handed_over_here),
-        CORE_TEST(handed_over_while_renewing),
-        cmocka_unit_test(a_hold_after_a_long_wait),
-        CORE_TEST(those_at_risk),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_CASES(NULL, NULL);
 }

@@ -57,9 +57,8 @@ static void wait_in_line(unsigned from, unsigned to)
     }
 }
 
-static void test_in_line_they_have_no_room_and_share_the_names(void **state)
+CORE_TEST(test_in_line_they_have_no_room_and_share_the_names)
 {
-    (void)state;
     wait_in_line(0, 100); /* the first of them has asked */
     size_t before = taken();
     wait_in_line(100, 1100);
@@ -68,9 +67,8 @@ static void test_in_line_they_have_no_room_and_share_the_names(void **state)
 }
 
 /* They can be counted so often, and claims must be able to share them yet. */
-static void test_names_are_not_shared_by_any_number(void **state)
+CORE_TEST(test_names_are_not_shared_by_any_number)
 {
-    (void)state;
     wait_in_line(0, 2);
     struct names *names = crowd[0].core.attempt->names;
     assert_ptr_equal(crowd[1].core.attempt->names, names);
@@ -82,9 +80,8 @@ static void test_names_are_not_shared_by_any_number(void **state)
     end_all(3);
 }
 
-static void test_without_room_for_the_line_nothing_is_asked(void **state)
+CORE_TEST(test_without_room_for_the_line_nothing_is_asked)
 {
-    (void)state;
     make(0, WAIT);
     unsigned sent = fake.sent;
     fake.countdown = 1;
@@ -95,9 +92,8 @@ static void test_without_room_for_the_line_nothing_is_asked(void **state)
     end(0);
 }
 
-static void test_little_room_is_kept_of_those_in_line(void **state)
+CORE_TEST(test_little_room_is_kept_of_those_in_line)
 {
-    (void)state;
     for (unsigned i = 0; i < 1000; i++)
         make(i, WAIT);
     for (unsigned i = 0; i < 1000; i++)
@@ -115,9 +111,8 @@ static void ask_all_at_once(unsigned count)
     end_all(count);
 }
 
-static void test_what_is_kept_for_the_next_is_bounded(void **state)
+CORE_TEST(test_what_is_kept_for_the_next_is_bounded)
 {
-    (void)state;
     size_t before = taken();
     ask_all_at_once(LEASES);
     size_t kept = taken() - before;
@@ -139,9 +134,8 @@ static void expect(unsigned index, enum outcome_kind kind)
 }
 
 /* It was handed over, and has asked for nothing; its user takes too long to hear of it. */
-static void test_a_lease_may_be_lost_before_its_first_question(void **state)
+CORE_TEST(test_a_lease_may_be_lost_before_its_first_question)
 {
-    (void)state;
     make(0, 0);
     ask(0);
     answer_all(ANSWER_YES);
@@ -162,13 +156,5 @@ static void test_a_lease_may_be_lost_before_its_first_question(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        CORE_TEST(test_in_line_they_have_no_room_and_share_the_names),
-        CORE_TEST(test_names_are_not_shared_by_any_number),
-        CORE_TEST(test_without_room_for_the_line_nothing_is_asked),
-        CORE_TEST(test_little_room_is_kept_of_those_in_line),
-        CORE_TEST(test_what_is_kept_for_the_next_is_bounded),
-        CORE_TEST(test_a_lease_may_be_lost_before_its_first_question),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_CASES(NULL, NULL);
 }

@@ -38,9 +38,8 @@ static void is_cut_between_words(char *text)
         fail_msg("\"%s\" is no whole word", word);
 }
 
-static void long_news_are_cut_between_words(void **state)
+CASE(long_news_are_cut_between_words)
 {
-    (void)state;
     struct ev_loop *loop = ev_loop_new(0);
     redlock *client;
     redlock_lease *lease;
@@ -64,6 +63,5 @@ static void long_news_are_cut_between_words(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(long_news_are_cut_between_words)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_CASES(NULL, NULL);
 }

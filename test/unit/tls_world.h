@@ -25,7 +25,7 @@ int tls_tests_begin(void **state);
 int tls_tests_end(void **state);
 int tls_set_up(void **state);
 int tls_tear_down(void **state);
-#define TLS_TEST(name) cmocka_unit_test_setup_teardown(name, tls_set_up, tls_tear_down)
+#define TLS_TEST(name) CASE_WITH(name, tls_set_up, tls_tear_down)
 
 /* What is said of the address of the link; NULL: nothing. */
 void say_of_tls(struct world *world, enum tls_setting setting, const char *value);

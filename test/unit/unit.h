@@ -4,15 +4,10 @@
 #ifndef REDLOCK_TEST_UNIT_H
 #define REDLOCK_TEST_UNIT_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "../cases.h"
 #include "../plain_memory.h"
 #include "ground/names.h"
 
