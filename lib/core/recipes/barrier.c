@@ -44,7 +44,7 @@ void party_begin(struct engine *e, struct party *party)
 
 /* ---- asking ---------------------------------------------------------------------- */
 
-static enum errand errand_of(const struct party *party)
+static enum errand party_errand(const struct party *party)
 {
     if (party->decided)
         return ERRAND_TELL_PASSED;
@@ -52,13 +52,13 @@ static enum errand errand_of(const struct party *party)
 }
 
 /* What it said must not grow old while it waits. */
-static usec ask_again_after(const struct engine *e, const struct party *party)
+static usec party_asks_again_after(const struct engine *e, const struct party *party)
 {
     usec lasts = task_word_lasts(e);
     return (party->terms.ttl < lasts ? party->terms.ttl : lasts) / 3;
 }
 
-static unsigned count_touched(const struct engine *e, const struct party *party)
+static unsigned party_count_touched(const struct engine *e, const struct party *party)
 {
     unsigned count = 0;
     for (unsigned i = 0; i < e->config.masters; i++)
@@ -66,11 +66,11 @@ static unsigned count_touched(const struct engine *e, const struct party *party)
     return count;
 }
 
-static void arrive(struct engine *e, struct party *party, unsigned master, bool passed)
+static void party_arrive(struct engine *e, struct party *party, unsigned master, bool passed)
 {
     uint16_t bit = (uint16_t)(1U << master);
     party->touched |= bit;
-    if (party->heard_until == NEVER && count_touched(e, party) >= e->quorum)
+    if (party->heard_until == NEVER && party_count_touched(e, party) >= e->quorum)
         party->heard_until = passage_heard_until(e, party, e->now);
     task_send(e, &party->task, master,
               &(struct request){.tag = {.kind = REQUEST_ARRIVE},
@@ -85,7 +85,7 @@ static void arrive(struct engine *e, struct party *party, unsigned master, bool 
 }
 
 /* In full: who leaves may close next, and nobody would be there to send what was forgotten. */
-static void depart(struct engine *e, struct party *party, unsigned master)
+static void party_depart(struct engine *e, struct party *party, unsigned master)
 {
     task_send(e, &party->task, master,
               &(struct request){.tag = {.kind = REQUEST_DEPART},
@@ -96,21 +96,21 @@ static void depart(struct engine *e, struct party *party, unsigned master)
                                             .parties = (uint16_t)party->terms.parties}});
 }
 
-static void ask(struct engine *e, struct party *party, unsigned master, enum errand errand)
+static void party_ask(struct engine *e, struct party *party, unsigned master, enum errand errand)
 {
     struct stood_at *at = &party->at[master];
     at->asked = errand;
-    at->due = e->now + ask_again_after(e, party);
+    at->due = e->now + party_asks_again_after(e, party);
     if (errand == ERRAND_DEPART)
-        depart(e, party, master);
+        party_depart(e, party, master);
     else
-        arrive(e, party, master, errand == ERRAND_TELL_PASSED);
+        party_arrive(e, party, master, errand == ERRAND_TELL_PASSED);
 }
 
-static bool is_wanted(const struct engine *e, const struct party *party, unsigned master)
+static bool party_wants(const struct engine *e, const struct party *party, unsigned master)
 {
     const struct stood_at *at = &party->at[master];
-    enum errand errand = errand_of(party);
+    enum errand errand = party_errand(party);
     if (errand == ERRAND_DEPART && !(party->touched >> master & 1))
         return false;
     if (errand != at->carried)
@@ -118,7 +118,7 @@ static bool is_wanted(const struct engine *e, const struct party *party, unsigne
     return e->now >= at->due && (errand == ERRAND_ARRIVE || !party->gives_up_at);
 }
 
-static void ask_all(struct engine *e, struct party *party)
+static void party_ask_all(struct engine *e, struct party *party)
 {
     usec next = party->leaves_at > e->now ? party->leaves_at : NEVER;
     if (party->gives_up_at)
@@ -128,8 +128,8 @@ static void ask_all(struct engine *e, struct party *party)
     for (unsigned i = 0; i < e->config.masters; i++) {
         if (!task_counts_on(e, i) || party->task.outstanding >> i & 1)
             continue;
-        if (is_wanted(e, party, i))
-            ask(e, party, i, errand_of(party));
+        if (party_wants(e, party, i))
+            party_ask(e, party, i, party_errand(party));
         else if (!party->gives_up_at && party->at[i].due < next)
             next = party->at[i].due;
     }
@@ -139,12 +139,12 @@ static void ask_all(struct engine *e, struct party *party)
 }
 
 /* No master will soon say more. */
-static bool is_answered(const struct engine *e, const struct party *party)
+static bool party_is_answered(const struct engine *e, const struct party *party)
 {
     for (unsigned i = 0; i < e->config.masters; i++) {
         const struct master *master = &e->masters[i];
-        if (master_is_up(master) ? task_counts_on(e, i) &&
-                                       (party->task.outstanding >> i & 1 || is_wanted(e, party, i))
+        if (master_is_up(master) ? task_counts_on(e, i) && (party->task.outstanding >> i & 1 ||
+                                                            party_wants(e, party, i))
                                  : !master->tried || master_is_connecting(master))
             return false;
     }
@@ -154,35 +154,35 @@ static bool is_answered(const struct engine *e, const struct party *party)
 /* ---- what follows ------------------------------------------------------------------ */
 
 /* A master that is not connected counts it until its ttl is over. */
-static void withdraw(struct engine *e, struct party *party)
+static void party_depart_all(struct engine *e, struct party *party)
 {
     for (unsigned i = 0; i < e->config.masters; i++) {
         bool departs = party->at[i].asked == ERRAND_DEPART;
         if (party->touched >> i & 1 && !departs && master_is_up(&e->masters[i]))
-            depart(e, party, i);
+            party_depart(e, party, i);
     }
 }
 
 /* Kept: it stays true, but what a master said does not count for long. */
-static void note_over(const struct engine *e, struct party *party)
+static void party_note_over(const struct engine *e, struct party *party)
 {
     party->cause = CAUSE_OVER;
     party->latest = passage_latest(e, party);
 }
 
-static void conclude(struct engine *e, struct party *party, enum passage passage)
+static void party_conclude(struct engine *e, struct party *party, enum passage passage)
 {
     party->passage = passage;
     party->hears = passage_hears_quorum(e, party);
     if (passage != PASSAGE_PASSED && passage_is_over(e, party))
-        note_over(e, party);
+        party_note_over(e, party);
     if (passage != PASSAGE_PASSED)
-        withdraw(e, party);
+        party_depart_all(e, party);
     task_wake_at(e, &party->task, NEVER);
     task_has_news(e, &party->task);
 }
 
-static void begin_to_leave(struct engine *e, struct party *party, enum cause cause)
+static void party_begin_to_leave(struct engine *e, struct party *party, enum cause cause)
 {
     if (party->gives_up_at)
         return;
@@ -190,38 +190,38 @@ static void begin_to_leave(struct engine *e, struct party *party, enum cause cau
     party->gives_up_at = e->now + task_word_lasts(e);
 }
 
-static void judge_leaving(struct engine *e, struct party *party)
+static void party_judge_leaving(struct engine *e, struct party *party)
 {
     if (!party->decided && passage_is_left(e, party))
-        conclude(e, party, PASSAGE_NOT);
-    else if (e->now >= party->gives_up_at || is_answered(e, party))
-        conclude(e, party, PASSAGE_UNKNOWN);
+        party_conclude(e, party, PASSAGE_NOT);
+    else if (e->now >= party->gives_up_at || party_is_answered(e, party))
+        party_conclude(e, party, PASSAGE_UNKNOWN);
 }
 
-static void judge(struct engine *e, struct party *party)
+static void party_judge(struct engine *e, struct party *party)
 {
     party->decided = party->decided || passage_is_decided(e, party);
     if (party->decided && passage_is_known(e, party))
-        conclude(e, party, PASSAGE_PASSED);
+        party_conclude(e, party, PASSAGE_PASSED);
     else if (party->gives_up_at)
-        judge_leaving(e, party);
+        party_judge_leaving(e, party);
 }
 
-static void look_whether_to_leave(struct engine *e, struct party *party)
+static void party_judge_staying(struct engine *e, struct party *party)
 {
     if (e->misconfigured)
-        begin_to_leave(e, party, e->misconfigured);
+        party_begin_to_leave(e, party, e->misconfigured);
     party->unheard |= e->now >= party->heard_until;
     if (party->unheard)
-        begin_to_leave(e, party, CAUSE_UNAVAILABLE);
-    party->tried = party->tried || is_answered(e, party);
+        party_begin_to_leave(e, party, CAUSE_UNAVAILABLE);
+    party->tried = party->tried || party_is_answered(e, party);
     if (party->tried && e->now >= party->leaves_at)
-        begin_to_leave(e, party, CAUSE_NONE);
+        party_begin_to_leave(e, party, CAUSE_NONE);
     if (!party->decided && passage_is_barred(e, party))
-        begin_to_leave(e, party, CAUSE_HELD);
+        party_begin_to_leave(e, party, CAUSE_HELD);
     if (!party->decided && passage_is_over(e, party)) {
-        begin_to_leave(e, party, CAUSE_OVER);
-        note_over(e, party);
+        party_begin_to_leave(e, party, CAUSE_OVER);
+        party_note_over(e, party);
     }
 }
 
@@ -229,29 +229,29 @@ void party_work(struct engine *e, struct party *party)
 {
     if (party->passage)
         return;
-    look_whether_to_leave(e, party);
-    judge(e, party);
+    party_judge_staying(e, party);
+    party_judge(e, party);
     if (!party->passage)
-        ask_all(e, party);
+        party_ask_all(e, party);
 }
 
 void party_leave(struct engine *e, struct party *party, enum cause cause)
 {
-    begin_to_leave(e, party, cause);
+    party_begin_to_leave(e, party, cause);
     party_work(e, party);
 }
 
 void party_give_up(struct engine *e, struct party *party)
 {
     if (!party->passage)
-        conclude(e, party, PASSAGE_UNKNOWN);
+        party_conclude(e, party, PASSAGE_UNKNOWN);
 }
 
 /* ---- answers ------------------------------------------------------------------------ */
 
 /* It was counted there, or may have been, before that generation was passed; or has found by itself
  * that it was, and tells that. */
-static bool was_there(const struct party *party, const struct stood_at *at)
+static bool party_was_there(const struct party *party, const struct stood_at *at)
 {
     return party->comes_back || party->unheard || party->decided || at->has_counted;
 }
@@ -263,7 +263,7 @@ static enum stand stand_of_over(const struct party *party, const struct stood_at
         return STAND_UNKNOWN; /* a master that is wrong */
     bool is_this = reply->barrier.latest == party->terms.generation;
     bool is_of_as_many = reply->barrier.parties == party->terms.parties;
-    return is_this && is_of_as_many && was_there(party, at) ? STAND_PASSED : STAND_OVER;
+    return is_this && is_of_as_many && party_was_there(party, at) ? STAND_PASSED : STAND_OVER;
 }
 
 static enum stand stand_of(const struct party *party, const struct stood_at *at,
@@ -288,7 +288,7 @@ static enum stand stand_of(const struct party *party, const struct stood_at *at,
 }
 
 /* If memory is out there are none: it is asked again. */
-static void keep_tokens(struct engine *e, struct stood_at *at, const struct reply *reply)
+static void party_keep_tokens(struct engine *e, struct stood_at *at, const struct reply *reply)
 {
     if (at->stand == STAND_OPEN)
         lines_keep(&e->memory, &at->tokens, reply->barrier.tokens);
@@ -296,7 +296,8 @@ static void keep_tokens(struct engine *e, struct stood_at *at, const struct repl
         lines_drop(&e->memory, &at->tokens);
 }
 
-static void take(struct engine *e, struct party *party, unsigned master, const struct reply *reply)
+static void party_take(struct engine *e, struct party *party, unsigned master,
+                       const struct reply *reply)
 {
     struct stood_at *at = &party->at[master];
     at->stand = stand_of(party, at, reply);
@@ -304,7 +305,7 @@ static void take(struct engine *e, struct party *party, unsigned master, const s
     at->latest = at->stand == STAND_OVER ? reply->barrier.latest : 0;
     at->asked_at = at->answered = reply->tag.sent_at;
     at->counted = reply->barrier.counted > at->counted ? reply->barrier.counted : at->counted;
-    keep_tokens(e, at, reply);
+    party_keep_tokens(e, at, reply);
     party->was_open |= at->stand == STAND_OPEN || at->stand == STAND_PASSED;
     if (at->stand == STAND_OTHER)
         party->others = reply->barrier.parties;
@@ -314,7 +315,7 @@ static void take(struct engine *e, struct party *party, unsigned master, const s
     party->heard_until = until;
 }
 
-static void note_refusal(struct stood_at *at, const struct reply *reply)
+static void party_note_refusal(struct stood_at *at, const struct reply *reply)
 {
     size_t length = reply->text.length < VOTE_TEXT_MAX ? reply->text.length : VOTE_TEXT_MAX - 1;
     if (length)
@@ -322,10 +323,10 @@ static void note_refusal(struct stood_at *at, const struct reply *reply)
     at->refusal[length] = '\0';
 }
 
-static void hear_of_arrival(struct stood_at *at, const struct reply *reply, bool is_well)
+static void party_hear_of_arrival(struct stood_at *at, const struct reply *reply, bool is_well)
 {
     at->heard |= is_well;
-    note_refusal(at, reply);
+    party_note_refusal(at, reply);
 }
 
 static void hear(struct engine *e, struct party *party, unsigned master, const struct reply *reply)
@@ -337,9 +338,9 @@ static void hear(struct engine *e, struct party *party, unsigned master, const s
         bool is_well = stand_of(party, at, reply) != STAND_UNKNOWN;
         at->carried = at->asked;
         if (reply->tag.kind == REQUEST_ARRIVE)
-            hear_of_arrival(at, reply, is_well);
+            party_hear_of_arrival(at, reply, is_well);
         if (is_well)
-            take(e, party, master, reply);
+            party_take(e, party, master, reply);
         else
             at->due = e->now + AFTER_ERROR;
     }
@@ -371,7 +372,7 @@ void party_look(struct engine *e, struct party *party, unsigned master)
 void party_end(struct engine *e, struct party *party)
 {
     if (!party->passage)
-        withdraw(e, party);
+        party_depart_all(e, party);
 }
 
 const char *party_refusal(const struct task *task, unsigned master)

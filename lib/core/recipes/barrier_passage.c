@@ -6,28 +6,29 @@
 #include "ground/quorum.h"
 
 /* What the master said was true not long ago. */
-static bool stands(const struct engine *e, const struct party *party, unsigned master)
+static bool passage_stands(const struct engine *e, const struct party *party, unsigned master)
 {
     return task_counts_on(e, master) && e->now < party->at[master].asked_at + task_word_lasts(e);
 }
 
-static unsigned count(const struct engine *e, const struct party *party, enum stand stand)
+static unsigned passage_count(const struct engine *e, const struct party *party, enum stand stand)
 {
     unsigned number = 0;
     for (unsigned i = 0; i < e->config.masters; i++)
-        number += party->at[i].stand == stand && stands(e, party, i);
+        number += party->at[i].stand == stand && passage_stands(e, party, i);
     return number;
 }
 
 /* Whom this master counts, in what it said that still counts. */
-static struct slice parties_at(const struct engine *e, const struct party *party, unsigned master)
+static struct slice passage_parties_at(const struct engine *e, const struct party *party,
+                                       unsigned master)
 {
     const struct stood_at *at = &party->at[master];
-    bool open = at->stand == STAND_OPEN && stands(e, party, master);
+    bool open = at->stand == STAND_OPEN && passage_stands(e, party, master);
     return open ? lines_all(&at->tokens) : (struct slice){"", 0};
 }
 
-static bool has_line(struct slice lines, struct slice token)
+static bool passage_has_line(struct slice lines, struct slice token)
 {
     struct slice line;
     while (lines_next(&lines, &line))
@@ -36,67 +37,70 @@ static bool has_line(struct slice lines, struct slice token)
     return false;
 }
 
-static bool is_counted_at(const struct engine *e, const struct party *party, unsigned master,
-                          struct slice token)
+static bool passage_is_counted_at(const struct engine *e, const struct party *party,
+                                  unsigned master, struct slice token)
 {
-    return has_line(parties_at(e, party, master), token);
+    return passage_has_line(passage_parties_at(e, party, master), token);
 }
 
 /* A wrong master may name a party twice. */
-static bool was_named_before(struct slice all, struct slice token)
+static bool passage_is_repeated(struct slice all, struct slice token)
 {
-    return has_line((struct slice){all.bytes, (size_t)(token.bytes - all.bytes)}, token);
+    return passage_has_line((struct slice){all.bytes, (size_t)(token.bytes - all.bytes)}, token);
 }
 
 /* On `enough` masters, of which this is the first one that counts it. */
-static bool is_there(const struct engine *e, const struct party *party, unsigned first,
-                     struct slice token, unsigned enough)
+static bool passage_is_there(const struct engine *e, const struct party *party, unsigned first,
+                             struct slice token, unsigned enough)
 {
     unsigned count = 1;
     for (unsigned i = 0; i < first; i++)
-        if (is_counted_at(e, party, i, token))
+        if (passage_is_counted_at(e, party, i, token))
             return false;
     for (unsigned i = first + 1; i < e->config.masters && count < enough; i++)
-        count += is_counted_at(e, party, i, token);
+        count += passage_is_counted_at(e, party, i, token);
     return count >= enough;
 }
 
 /* Enough parties are each on a quorum of open masters.  That each of a quorum of masters counts
  * enough is not enough: they may be other ones, of which each has left. */
-static bool all_are_there(const struct engine *e, const struct party *party)
+static bool passage_all_are_there(const struct engine *e, const struct party *party)
 {
     unsigned enough = MUTANT(BARRIER_OPEN_ON_ONE) ? 1 : e->quorum, there = 0;
-    if (count(e, party, STAND_OPEN) < enough)
+    if (passage_count(e, party, STAND_OPEN) < enough)
         return false;
     for (unsigned i = 0; i + enough <= e->config.masters; i++) {
-        struct slice all = parties_at(e, party, i), lines = all, token;
+        struct slice all = passage_parties_at(e, party, i), lines = all, token;
         while (lines_next(&lines, &token))
-            there += !was_named_before(all, token) && is_there(e, party, i, token, enough);
+            there +=
+                !passage_is_repeated(all, token) && passage_is_there(e, party, i, token, enough);
     }
     return there >= party->terms.parties ||
-           (MUTANT(BARRIER_OF_OTHERS) && count(e, party, STAND_OPEN) >= enough);
+           (MUTANT(BARRIER_OF_OTHERS) && passage_count(e, party, STAND_OPEN) >= enough);
 }
 
 /* That it was passed stays true, but spare votes are those of masters that may be wrong. */
 bool passage_is_decided(const struct engine *e, const struct party *party)
 {
-    return count(e, party, STAND_PASSED) > e->config.spare || all_are_there(e, party);
+    return passage_count(e, party, STAND_PASSED) > e->config.spare ||
+           passage_all_are_there(e, party);
 }
 
 bool passage_is_known(const struct engine *e, const struct party *party)
 {
-    return count(e, party, STAND_PASSED) >= e->quorum;
+    return passage_count(e, party, STAND_PASSED) >= e->quorum;
 }
 
 /* Others wait there for another number, or the generation is over there; and it is not being asked
  * again: the others may have gone, or it may have lost its data, and be open with this party by
  * now.
  */
-static bool bars(const struct engine *e, const struct party *party, unsigned master)
+static bool passage_bars(const struct engine *e, const struct party *party, unsigned master)
 {
     enum stand stand = party->at[master].stand;
     bool is_asked = party->task.outstanding >> master & 1;
-    return (stand == STAND_OTHER || stand == STAND_OVER) && !is_asked && stands(e, party, master);
+    return (stand == STAND_OTHER || stand == STAND_OVER) && !is_asked &&
+           passage_stands(e, party, master);
 }
 
 /* Who passes with this party has found it on a quorum of open masters: on one of those that are
@@ -105,10 +109,10 @@ bool passage_is_left(const struct engine *e, const struct party *party)
 {
     if (party->comes_back || party->unheard || party->was_open)
         return false;
-    unsigned left = count(e, party, STAND_GONE);
+    unsigned left = passage_count(e, party, STAND_GONE);
     for (unsigned i = 0; i < e->config.masters; i++) {
         left += !(party->touched >> i & 1);
-        left += bars(e, party, i);
+        left += passage_bars(e, party, i);
     }
     unsigned enough = MUTANT(DEPARTED_FROM_FEWER) ? e->quorum - 1 : e->quorum;
     return left >= enough || MUTANT(DEPARTED_UNASKED);
@@ -116,14 +120,14 @@ bool passage_is_left(const struct engine *e, const struct party *party)
 
 bool passage_is_barred(const struct engine *e, const struct party *party)
 {
-    return count(e, party, STAND_OTHER) > e->config.masters - e->quorum;
+    return passage_count(e, party, STAND_OTHER) > e->config.masters - e->quorum;
 }
 
 /* That a generation was passed stays true, as `passed` does; a master that was set back to older
  * data has forgotten it at worst. */
 bool passage_is_over(const struct engine *e, const struct party *party)
 {
-    return count(e, party, STAND_OVER) > e->config.spare;
+    return passage_count(e, party, STAND_OVER) > e->config.spare;
 }
 
 int64_t passage_latest(const struct engine *e, const struct party *party)
@@ -131,7 +135,7 @@ int64_t passage_latest(const struct engine *e, const struct party *party)
     usec latest[MASTERS_MAX];
     unsigned told = 0;
     for (unsigned i = 0; i < e->config.masters; i++)
-        if (party->at[i].stand == STAND_OVER && stands(e, party, i))
+        if (party->at[i].stand == STAND_OVER && passage_stands(e, party, i))
             latest[told++] = party->at[i].latest;
     return quorum_ranked(latest, told, e->config.spare + 1);
 }
@@ -140,7 +144,7 @@ bool passage_hears_quorum(const struct engine *e, const struct party *party)
 {
     unsigned heard = 0;
     for (unsigned i = 0; i < e->config.masters; i++)
-        heard += party->at[i].stand != STAND_UNKNOWN && stands(e, party, i);
+        heard += party->at[i].stand != STAND_UNKNOWN && passage_stands(e, party, i);
     return heard >= e->quorum;
 }
 

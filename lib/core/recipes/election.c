@@ -50,7 +50,7 @@ bool announcer_set(struct engine *e, struct task *task, const void *value, size_
     return true;
 }
 
-static unsigned count_stored(const struct engine *e, const struct announcer *announcer)
+static unsigned announcer_count_stored(const struct engine *e, const struct announcer *announcer)
 {
     unsigned count = 0;
     for (unsigned i = 0; i < e->config.masters; i++)
@@ -60,7 +60,7 @@ static unsigned count_stored(const struct engine *e, const struct announcer *ann
 
 /* ---- asking ---------------------------------------------------------------------- */
 
-static void say(struct engine *e, struct announcer *announcer, unsigned master, usec left)
+static void announcer_say(struct engine *e, struct announcer *announcer, unsigned master, usec left)
 {
     struct announced_at *at = &announcer->at[master];
     struct saying *saying = announcer->saying;
@@ -91,7 +91,7 @@ void announcer_work(struct engine *e, struct announcer *announcer)
         if (!master_is_up(&e->masters[i]) || announcer->task.outstanding & 1U << i)
             continue;
         if (e->now >= at->due)
-            say(e, announcer, i, until - e->now);
+            announcer_say(e, announcer, i, until - e->now);
         next = at->due < next ? at->due : next;
     }
     task_wake_at(e, &announcer->task, next);
@@ -103,7 +103,7 @@ void announcer_forget(struct announcer *announcer, unsigned master)
 }
 
 /* In full: who resigns may close next, and nobody would be there to send what was forgotten. */
-static void unsay(struct engine *e, struct announcer *announcer, unsigned master)
+static void announcer_unsay(struct engine *e, struct announcer *announcer, unsigned master)
 {
     task_send(e, &announcer->task, master,
               &(struct request){.tag = {.kind = REQUEST_UNSAY},
@@ -118,7 +118,7 @@ void announcer_end(struct engine *e, struct announcer *announcer)
 {
     for (unsigned i = 0; i < e->config.masters; i++)
         if (announcer->touched & 1U << i && master_is_up(&e->masters[i]))
-            unsay(e, announcer, i);
+            announcer_unsay(e, announcer, i);
 }
 
 /* ---- answers ---------------------------------------------------------------------- */
@@ -136,7 +136,7 @@ void announcer_hear(struct engine *e, struct announcer *announcer, unsigned mast
         at->stored = 0;
     if (task_needs_text(&announcer->task, master))
         at->due = 0;
-    if (announcer->told != number && count_stored(e, announcer) >= e->quorum)
+    if (announcer->told != number && announcer_count_stored(e, announcer) >= e->quorum)
         task_has_news(e, &announcer->task);
     announcer_work(e, announcer);
 }
@@ -144,7 +144,7 @@ void announcer_hear(struct engine *e, struct announcer *announcer, unsigned mast
 bool announcer_tell(struct engine *e, struct announcer *announcer, struct task_news *news)
 {
     int64_t number = announcer->saying->number;
-    news->masters = count_stored(e, announcer);
+    news->masters = announcer_count_stored(e, announcer);
     if (announcer->told == number || news->masters < e->quorum)
         return false;
     announcer->told = number;

@@ -21,7 +21,7 @@ struct task *observer_new(struct engine *e, struct names *names, void *owner)
 
 /* ---- what is known of one master --------------------------------------------------- */
 
-static void forget(struct engine *e, struct heard *heard)
+static void heard_forget(struct engine *e, struct heard *heard)
 {
     saying_drop(&e->memory, heard->saying);
     heard->saying = NULL;
@@ -30,8 +30,8 @@ static void forget(struct engine *e, struct heard *heard)
 }
 
 /* The same saying is in memory once. */
-static struct saying *find(const struct engine *e, const struct observer *observer,
-                           const struct said *said)
+static struct saying *observer_find(const struct engine *e, const struct observer *observer,
+                                    const struct said *said)
 {
     struct saying *own[] = {observer->said, observer->said_told};
     for (unsigned i = 0; i < 2; i++)
@@ -44,24 +44,24 @@ static struct saying *find(const struct engine *e, const struct observer *observ
 }
 
 /* `since`: at some time after that the master says so; 0: it is a push, and may be old. */
-static void keep(struct engine *e, struct observer *observer, unsigned master,
-                 const struct said *said, usec since)
+static void observer_keep(struct engine *e, struct observer *observer, unsigned master,
+                          const struct said *said, usec since)
 {
     struct heard *heard = &observer->of[master];
     struct saying *saying = NULL;
     if (said->term) {
-        saying = find(e, observer, said);
+        saying = observer_find(e, observer, said);
         if (!saying)
             saying = saying_new(&e->memory, said);
     }
-    forget(e, heard);
+    heard_forget(e, heard);
     heard->known = saying || !said->term; /* else memory is out */
     heard->saying = saying;
     heard->asked_at = since;
     heard->expires = said->term ? e->now + MS(said->remaining_ms) : NEVER;
 }
 
-static bool is_later(const struct heard *heard, const struct said *said)
+static bool heard_is_later(const struct heard *heard, const struct said *said)
 {
     if (!heard->saying)
         return false;
@@ -71,7 +71,8 @@ static bool is_later(const struct heard *heard, const struct said *said)
 
 /* ---- asking ------------------------------------------------------------------------- */
 
-static void ask(struct engine *e, struct observer *observer, unsigned master, int64_t told_for_ms)
+static void observer_ask(struct engine *e, struct observer *observer, unsigned master,
+                         int64_t told_for_ms)
 {
     bool writes = !e->config.looks_only;
     observer->of[master].overtaken = false;
@@ -81,25 +82,26 @@ static void ask(struct engine *e, struct observer *observer, unsigned master, in
                                 .channel = writes ? e->config.channel : NULL});
 }
 
-static bool is_due(const struct engine *e, const struct observer *observer, unsigned master)
+static bool observer_is_due(const struct engine *e, const struct observer *observer,
+                            unsigned master)
 {
     const struct heard *heard = &observer->of[master];
     return e->now >= heard->due ||
            (observer->verified_from && heard->answered < observer->verified_from);
 }
 
-static void expire(struct engine *e, struct observer *observer)
+static void observer_expire(struct engine *e, struct observer *observer)
 {
     for (unsigned i = 0; i < e->config.masters; i++) {
         struct heard *heard = &observer->of[i];
         if (heard->known && e->now >= heard->expires) {
-            forget(e, heard);
+            heard_forget(e, heard);
             heard->due = 0;
         }
     }
 }
 
-static void look(struct engine *e, struct observer *observer)
+static void observer_ask_all(struct engine *e, struct observer *observer)
 {
     usec next = NEVER;
     for (unsigned i = 0; i < e->config.masters; i++) {
@@ -108,8 +110,8 @@ static void look(struct engine *e, struct observer *observer)
             next = heard->expires;
         if (!master_is_up(&e->masters[i]) || observer->task.outstanding & 1U << i)
             continue;
-        if (is_due(e, observer, i))
-            ask(e, observer, i, TOLD_FOR);
+        if (observer_is_due(e, observer, i))
+            observer_ask(e, observer, i, TOLD_FOR);
         else if (heard->due < next)
             next = heard->due;
     }
@@ -120,8 +122,8 @@ static void look(struct engine *e, struct observer *observer)
 
 /* ---- what follows from it ------------------------------------------------------------- */
 
-static void conclude(struct engine *e, struct observer *observer, enum observed state,
-                     struct saying *said)
+static void observer_conclude(struct engine *e, struct observer *observer, enum observed state,
+                              struct saying *said)
 {
     saying_drop(&e->memory, observer->said);
     observer->said = said ? saying_share(said) : NULL;
@@ -138,15 +140,15 @@ static void conclude(struct engine *e, struct observer *observer, enum observed 
 /* That nothing is said, or is not known, is concluded from questions alone that were asked after
  * it first seemed so: else a change of leaders, heard of from one master after the other, would
  * look like it. */
-static void judge(struct engine *e, struct observer *observer)
+static void observer_judge(struct engine *e, struct observer *observer)
 {
     struct verdict verdict = verdict_now(e, observer, 0);
     if (e->misconfigured) {
-        conclude(e, observer, OBSERVED_UNKNOWN, NULL);
+        observer_conclude(e, observer, OBSERVED_UNKNOWN, NULL);
         return;
     }
     if (verdict.state == OBSERVED_SAID) {
-        conclude(e, observer, OBSERVED_SAID, verdict.said);
+        observer_conclude(e, observer, OBSERVED_SAID, verdict.said);
         return;
     }
     if (verdict.state == observer->state) {
@@ -158,39 +160,39 @@ static void judge(struct engine *e, struct observer *observer)
     verdict = verdict_now(e, observer, observer->verified_from);
     if (verdict.state == OBSERVED_NOTHING ||
         (verdict.state == OBSERVED_UNKNOWN && verdict_is_last(e, observer)))
-        conclude(e, observer, verdict.state, NULL);
+        observer_conclude(e, observer, verdict.state, NULL);
 }
 
 void observer_work(struct engine *e, struct observer *observer)
 {
-    expire(e, observer);
-    judge(e, observer);
-    look(e, observer);
+    observer_expire(e, observer);
+    observer_judge(e, observer);
+    observer_ask_all(e, observer);
 }
 
 /* ---- what happens ---------------------------------------------------------------------- */
 
 /* What was pushed since the question was asked may be newer than the answer. */
-static bool says_less(const struct heard *heard, const struct said *said)
+static bool heard_says_less(const struct heard *heard, const struct said *said)
 {
-    return heard->saying && (!said->term || is_later(heard, said));
+    return heard->saying && (!said->term || heard_is_later(heard, said));
 }
 
-static void take(struct engine *e, struct observer *observer, unsigned master,
-                 const struct reply *reply)
+static void observer_take(struct engine *e, struct observer *observer, unsigned master,
+                          const struct reply *reply)
 {
     struct heard *heard = &observer->of[master];
     const struct said *said = &reply->said;
     bool subscribed = subscription_is_to_same_process(e, master);
     heard->due = e->now + (subscribed ? LOOKS_SUBSCRIBED : LOOKS);
-    if (heard->overtaken && says_less(heard, said))
+    if (heard->overtaken && heard_says_less(heard, said))
         return;
-    keep(e, observer, master, said, reply->tag.sent_at);
+    observer_keep(e, observer, master, said, reply->tag.sent_at);
     if (!heard->known) /* memory is out */
         heard->due = e->now + LOOKS;
 }
 
-static void end_trouble(struct observer *observer, unsigned master)
+static void observer_end_trouble(struct observer *observer, unsigned master)
 {
     if (observer->troubled == master)
         observer->trouble[0] = '\0';
@@ -201,11 +203,11 @@ void observer_hear(struct engine *e, struct observer *observer, unsigned master,
 {
     struct heard *heard = &observer->of[master];
     heard->due = e->now + LOOKS;
-    end_trouble(observer, master);
+    observer_end_trouble(observer, master);
     if (reply->answer == ANSWER_YES || reply->answer == ANSWER_ABSENT)
-        take(e, observer, master, reply);
+        observer_take(e, observer, master, reply);
     if (reply->answer == ANSWER_ERROR) { /* what it said before is not what it says */
-        forget(e, heard);
+        heard_forget(e, heard);
         observer->troubled = (uint8_t)master;
         snprintf(observer->trouble, sizeof observer->trouble, "%s", reply->text.bytes);
     }
@@ -216,14 +218,14 @@ void observer_hear(struct engine *e, struct observer *observer, unsigned master,
     observer_work(e, observer);
 }
 
-static void is_overtaken(struct observer *observer, unsigned master)
+static void observer_mark_overtaken(struct observer *observer, unsigned master)
 {
     observer->of[master].overtaken = observer->task.outstanding >> master & 1;
 }
 
 void observer_subscribed(struct engine *e, struct observer *observer, unsigned master)
 {
-    is_overtaken(observer, master);
+    observer_mark_overtaken(observer, master);
     observer->of[master].due = 0;
     observer_work(e, observer);
 }
@@ -231,9 +233,9 @@ void observer_subscribed(struct engine *e, struct observer *observer, unsigned m
 void observer_forget(struct engine *e, struct observer *observer, unsigned master)
 {
     struct heard *heard = &observer->of[master];
-    forget(e, heard);
+    heard_forget(e, heard);
     heard->due = 0;
-    end_trouble(observer, master);
+    observer_end_trouble(observer, master);
 }
 
 void observer_push(struct engine *e, struct observer *observer, unsigned master,
@@ -241,12 +243,12 @@ void observer_push(struct engine *e, struct observer *observer, unsigned master,
 {
     struct heard *heard = &observer->of[master];
     if (!said->term) { /* taken back, or it was so before something that is known */
-        forget(e, heard);
+        heard_forget(e, heard);
         heard->due = 0;
-    } else if (!is_later(heard, said)) {
-        keep(e, observer, master, said, 0);
+    } else if (!heard_is_later(heard, said)) {
+        observer_keep(e, observer, master, said, 0);
     }
-    is_overtaken(observer, master);
+    observer_mark_overtaken(observer, master);
     observer_work(e, observer);
 }
 
@@ -254,7 +256,7 @@ void observer_end(struct engine *e, struct observer *observer)
 {
     for (unsigned i = 0; i < e->config.masters && !e->config.looks_only; i++)
         if (master_is_up(&e->masters[i]))
-            ask(e, observer, i, 0);
+            observer_ask(e, observer, i, 0);
 }
 
 bool observer_tell(struct engine *e, struct observer *observer, struct task_news *news)
@@ -278,7 +280,7 @@ bool observer_tell(struct engine *e, struct observer *observer, struct task_news
 void observer_free(struct engine *e, struct observer *observer)
 {
     for (unsigned i = 0; i < e->config.masters; i++)
-        forget(e, &observer->of[i]);
+        heard_forget(e, &observer->of[i]);
     saying_drop(&e->memory, observer->said);
     saying_drop(&e->memory, observer->said_told);
     e->memory.give(e->memory.pool, observer,

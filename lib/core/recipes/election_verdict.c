@@ -4,17 +4,17 @@
 #include "masters/master.h"
 
 /* A master that abstains may have come up with what was said before something else. */
-static bool counts(const struct engine *e, unsigned master)
+static bool observer_counts_on(const struct engine *e, unsigned master)
 {
     return master_is_up(&e->masters[master]) &&
            (!master_abstains(e, &e->masters[master]) || MUTANT(OBSERVE_QUARANTINED));
 }
 
-static bool is_known(const struct engine *e, const struct observer *observer, unsigned master,
-                     usec from)
+static bool verdict_is_known(const struct engine *e, const struct observer *observer,
+                             unsigned master, usec from)
 {
     const struct heard *heard = &observer->of[master];
-    return counts(e, master) && heard->known && heard->asked_at >= from;
+    return observer_counts_on(e, master) && heard->known && heard->asked_at >= from;
 }
 
 unsigned verdict_count(const struct engine *e, const struct observer *observer,
@@ -22,12 +22,13 @@ unsigned verdict_count(const struct engine *e, const struct observer *observer,
 {
     unsigned count = 0;
     for (unsigned i = 0; saying && i < e->config.masters; i++)
-        count += counts(e, i) && observer->of[i].known && observer->of[i].saying == saying;
+        count +=
+            observer_counts_on(e, i) && observer->of[i].known && observer->of[i].saying == saying;
     return count;
 }
 
 /* An observer is told nothing that was said before what it was told last. */
-static bool may_be_told(const struct observer *observer, const struct saying *saying)
+static bool verdict_may_be_told(const struct observer *observer, const struct saying *saying)
 {
     if (!observer->latest_term)
         return true;
@@ -37,13 +38,14 @@ static bool may_be_told(const struct observer *observer, const struct saying *sa
 }
 
 /* A quorum may say so, if those say it that are not known. */
-static bool can_be_said(const struct engine *e, const struct observer *observer,
-                        const struct saying *saying, usec from)
+static bool verdict_can_be_said(const struct engine *e, const struct observer *observer,
+                                const struct saying *saying, usec from)
 {
     unsigned most = 0;
     for (unsigned i = 0; i < e->config.masters; i++) {
-        bool says = counts(e, i) && observer->of[i].known && observer->of[i].saying == saying;
-        most += says || !is_known(e, observer, i, from);
+        bool says =
+            observer_counts_on(e, i) && observer->of[i].known && observer->of[i].saying == saying;
+        most += says || !verdict_is_known(e, observer, i, from);
     }
     return most >= e->quorum;
 }
@@ -55,23 +57,24 @@ bool verdict_is_said(const struct engine *e, const struct observer *observer,
     return verdict_count(e, observer, saying) >= enough;
 }
 
-static struct saying *find_said(const struct engine *e, const struct observer *observer)
+static struct saying *verdict_find_said(const struct engine *e, const struct observer *observer)
 {
     for (unsigned i = 0; i < e->config.masters; i++) {
         struct saying *saying = observer->of[i].saying;
-        if (saying && verdict_is_said(e, observer, saying) && may_be_told(observer, saying))
+        if (saying && verdict_is_said(e, observer, saying) && verdict_may_be_told(observer, saying))
             return saying;
     }
     return NULL;
 }
 
-static bool nothing_is_said(const struct engine *e, const struct observer *observer, usec from)
+static bool verdict_is_nothing(const struct engine *e, const struct observer *observer, usec from)
 {
     unsigned known = 0;
     for (unsigned i = 0; i < e->config.masters; i++) {
         struct saying *saying = observer->of[i].saying;
-        known += is_known(e, observer, i, from);
-        if (saying && may_be_told(observer, saying) && can_be_said(e, observer, saying, from))
+        known += verdict_is_known(e, observer, i, from);
+        if (saying && verdict_may_be_told(observer, saying) &&
+            verdict_can_be_said(e, observer, saying, from))
             return false;
     }
     return known >= e->quorum;
@@ -79,10 +82,10 @@ static bool nothing_is_said(const struct engine *e, const struct observer *obser
 
 struct verdict verdict_now(const struct engine *e, const struct observer *observer, usec from)
 {
-    struct saying *said = find_said(e, observer);
+    struct saying *said = verdict_find_said(e, observer);
     if (said)
         return (struct verdict){OBSERVED_SAID, said};
-    bool nothing = nothing_is_said(e, observer, from);
+    bool nothing = verdict_is_nothing(e, observer, from);
     return (struct verdict){nothing ? OBSERVED_NOTHING : OBSERVED_UNKNOWN, NULL};
 }
 
@@ -91,7 +94,7 @@ bool verdict_is_last(const struct engine *e, const struct observer *observer)
     for (unsigned i = 0; i < e->config.masters; i++) {
         const struct master *master = &e->masters[i];
         bool has_answered = observer->of[i].answered >= observer->verified_from;
-        if (master_is_up(master) ? counts(e, i) && !has_answered
+        if (master_is_up(master) ? observer_counts_on(e, i) && !has_answered
                                  : !master->tried || master_is_connecting(master))
             return false;
     }

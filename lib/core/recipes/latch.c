@@ -20,7 +20,7 @@
 #define AGAIN_LEAST     MS(5)
 #define AGAIN_DOUBLINGS 4
 
-static void keep_id(char *to, const char *id)
+static void latcher_keep_id(char *to, const char *id)
 {
     size_t length = id ? strlen(id) : 0;
     ASSERT(length <= LATCH_ID_MAX);
@@ -40,8 +40,8 @@ struct task *latcher_new(struct engine *e, struct names *names, const struct lat
     latcher->life = terms->life;
     latcher->wait = terms->call == LATCH_COUNT ? 0 : terms->wait;
     latcher->record.arrivals = terms->call == LATCH_CREATE ? terms->arrivals : 0;
-    keep_id(latcher->record.id, terms->id);
-    keep_id(latcher->arrival, terms->arrival);
+    latcher_keep_id(latcher->record.id, terms->id);
+    latcher_keep_id(latcher->arrival, terms->arrival);
     return task;
 }
 
@@ -63,7 +63,7 @@ void latcher_begin(struct engine *e, struct latcher *latcher)
 }
 
 /* The same moment by each master's wall clock; nobody counts on a master that is near it. */
-static void set_end(struct engine *e, struct latcher *latcher)
+static void latcher_set_end(struct engine *e, struct latcher *latcher)
 {
     usec wall = logical_wall(e);
     if (latcher->call == LATCH_CREATE && !latcher->record.ends_ms && wall)
@@ -73,7 +73,7 @@ static void set_end(struct engine *e, struct latcher *latcher)
 /* ---- what follows -------------------------------------------------------------------- */
 
 /* Arrivals of the last moment may be on different masters, so that they are more than enough. */
-static unsigned count_arrived(const struct engine *e, const struct latcher *latcher)
+static unsigned latcher_count_arrived(const struct engine *e, const struct latcher *latcher)
 {
     if (latcher->call == LATCH_CREATE || !latch_is_bound(latcher))
         return 0;
@@ -82,44 +82,44 @@ static unsigned count_arrived(const struct engine *e, const struct latcher *latc
     return enough ? latcher->record.arrivals : arrived;
 }
 
-static void conclude(struct engine *e, struct latcher *latcher, enum latch_end end)
+static void latcher_conclude(struct engine *e, struct latcher *latcher, enum latch_end end)
 {
     latcher->end = end;
-    latcher->arrived = count_arrived(e, latcher);
+    latcher->arrived = latcher_count_arrived(e, latcher);
     if (latcher->call == LATCH_CREATE && end != LATCH_MADE)
         latch_withdraw(e, latcher);
     task_wake_at(e, &latcher->task, NEVER);
     task_has_news(e, &latcher->task);
 }
 
-static bool is_over(const struct engine *e, const struct latcher *latcher)
+static bool latcher_is_over(const struct engine *e, const struct latcher *latcher)
 {
     return e->now >= latcher->leaves_at &&
            (e->now >= latcher->gives_up_at || latch_is_answered(e, latcher));
 }
 
-static bool has_another(const struct engine *e, struct latcher *latcher)
+static bool latcher_find_another(const struct engine *e, struct latcher *latcher)
 {
     latcher->other = tally_is_gone(e, latcher, 0) ? tally_other(e, latcher) : NULL;
     return latcher->other && (tally_has_quorum(e, latcher, latcher->other) ||
-                              latch_is_answered(e, latcher) || is_over(e, latcher));
+                              latch_is_answered(e, latcher) || latcher_is_over(e, latcher));
 }
 
 /* Later than that, others may take away what it has made. */
-static enum latch_end judge_creation(const struct engine *e, struct latcher *latcher)
+static enum latch_end latcher_judge_creation(const struct engine *e, struct latcher *latcher)
 {
     if (e->now >= latcher->gives_up_at)
         return LATCH_UNKNOWN;
     if (tally_readers(e, latcher, 0) >= e->quorum)
         return LATCH_MADE;
-    if (has_another(e, latcher))
+    if (latcher_find_another(e, latcher))
         return LATCH_HELD;
-    return is_over(e, latcher) ? LATCH_UNKNOWN : LATCH_PENDING;
+    return latcher_is_over(e, latcher) ? LATCH_UNKNOWN : LATCH_PENDING;
 }
 
 /* Each master that has none says so twice, for the first time before any says it for the second
- * time: then there was a moment at which no quorum had the latch.  See take(). */
-static bool is_gone(struct engine *e, struct latcher *latcher)
+ * time: then there was a moment at which no quorum had the latch.  See latcher_take(). */
+static bool latcher_is_gone(struct engine *e, struct latcher *latcher)
 {
     if (!tally_is_gone(e, latcher, 0)) {
         latcher->verified_from = 0;
@@ -130,14 +130,14 @@ static bool is_gone(struct engine *e, struct latcher *latcher)
     return tally_is_gone(e, latcher, latcher->verified_from);
 }
 
-static enum latch_end judge_arrival(const struct engine *e, const struct latcher *latcher)
+static enum latch_end latcher_judge_arrival(const struct engine *e, const struct latcher *latcher)
 {
-    bool opens = latcher->decided && !latcher->open && !is_over(e, latcher);
+    bool opens = latcher->decided && !latcher->open && !latcher_is_over(e, latcher);
     bool is_counted = tally_counts_arrival(e, latcher);
     return is_counted && !opens && !latch_is_mending(e, latcher) ? LATCH_ARRIVED : LATCH_PENDING;
 }
 
-static enum latch_end judge_wait(const struct engine *e, const struct latcher *latcher)
+static enum latch_end latcher_judge_wait(const struct engine *e, const struct latcher *latcher)
 {
     if (latcher->open)
         return latch_is_mending(e, latcher) ? LATCH_PENDING : LATCH_OPEN;
@@ -145,7 +145,7 @@ static enum latch_end judge_wait(const struct engine *e, const struct latcher *l
     return may_end && tally_is_shut(e, latcher) ? LATCH_SHUT : LATCH_PENDING;
 }
 
-static void learn_record(const struct engine *e, struct latcher *latcher)
+static void latcher_learn_record(const struct engine *e, struct latcher *latcher)
 {
     const struct latch_record *found = latch_is_bound(latcher) ? NULL : tally_found(e, latcher);
     if (found)
@@ -153,33 +153,34 @@ static void learn_record(const struct engine *e, struct latcher *latcher)
 }
 
 /* A master that has lost the latch may be the last to answer each time. */
-static void begin_grace(const struct engine *e, struct latcher *latcher)
+static void latcher_begin_grace(const struct engine *e, struct latcher *latcher)
 {
     usec took = e->now - latcher->begun_at;
     if (!latcher->grace_until && tally_readers(e, latcher, 0) >= e->quorum)
         latcher->grace_until = e->now + (took > GRACE_LEAST ? took : GRACE_LEAST);
 }
 
-static enum latch_end judge(struct engine *e, struct latcher *latcher)
+static enum latch_end latcher_judge(struct engine *e, struct latcher *latcher)
 {
     enum latch_end end = LATCH_PENDING;
     if (latcher->call == LATCH_CREATE)
-        return judge_creation(e, latcher);
-    learn_record(e, latcher);
+        return latcher_judge_creation(e, latcher);
+    latcher_learn_record(e, latcher);
     if (latch_is_bound(latcher)) {
-        begin_grace(e, latcher);
+        latcher_begin_grace(e, latcher);
         latcher->decided = latcher->decided || tally_is_open(e, latcher);
         latcher->open = latcher->open || (latcher->decided && tally_knows_open(e, latcher));
-        end = latcher->call == LATCH_ARRIVE ? judge_arrival(e, latcher) : judge_wait(e, latcher);
+        end = latcher->call == LATCH_ARRIVE ? latcher_judge_arrival(e, latcher)
+                                            : latcher_judge_wait(e, latcher);
     }
-    if (!end && is_gone(e, latcher))
+    if (!end && latcher_is_gone(e, latcher))
         return LATCH_GONE;
-    return !end && is_over(e, latcher) ? LATCH_UNKNOWN : end;
+    return !end && latcher_is_over(e, latcher) ? LATCH_UNKNOWN : end;
 }
 
 /* In proportion to how long the masters took, and longer from try to try, until there is room for
  * many others. */
-static usec pause(struct engine *e, struct latcher *latcher)
+static usec latcher_pause(struct engine *e, struct latcher *latcher)
 {
     unsigned doublings = latcher->again < AGAIN_DOUBLINGS ? latcher->again : AGAIN_DOUBLINGS;
     usec took = e->now - latcher->tried_at, most = task_word_lasts(e) / 8;
@@ -188,20 +189,20 @@ static usec pause(struct engine *e, struct latcher *latcher)
 }
 
 /* Whoever reads what is there would take two tries with one id for one. */
-static void draw_next_id(struct latcher *latcher)
+static void latcher_draw_next_id(struct latcher *latcher)
 {
     unsigned digits = 2, tries = ++latcher->again % 100;
     snprintf(latcher->record.id + TOKEN_TEXT - digits, digits + 1, "%02u", tries);
 }
 
 /* What was answered before counts no more.  Whoever else is making one takes it away as well. */
-static void start_over(struct engine *e, struct latcher *latcher)
+static void latcher_start_over(struct engine *e, struct latcher *latcher)
 {
     latch_withdraw(e, latcher);
     latch_clear_all(e, latcher);
-    latcher->again_at = e->now + pause(e, latcher);
+    latcher->again_at = e->now + latcher_pause(e, latcher);
     latcher->tried_at = latcher->again_at;
-    draw_next_id(latcher);
+    latcher_draw_next_id(latcher);
     for (unsigned i = 0; i < e->config.masters; i++) {
         latcher->at[i].stands = LATCHED_UNKNOWN;
         latcher->at[i].due = 0;
@@ -213,7 +214,7 @@ void latcher_leave(struct engine *e, struct latcher *latcher, enum cause cause)
     if (latcher->end)
         return;
     latcher->cause = cause;
-    conclude(e, latcher, LATCH_UNKNOWN);
+    latcher_conclude(e, latcher, LATCH_UNKNOWN);
 }
 
 void latcher_work(struct engine *e, struct latcher *latcher)
@@ -224,20 +225,20 @@ void latcher_work(struct engine *e, struct latcher *latcher)
         latcher_leave(e, latcher, e->misconfigured);
         return;
     }
-    set_end(e, latcher);
-    enum latch_end end = judge(e, latcher);
+    latcher_set_end(e, latcher);
+    enum latch_end end = latcher_judge(e, latcher);
     if (end) {
-        conclude(e, latcher, end);
+        latcher_conclude(e, latcher, end);
         return;
     }
     if (latcher->call == LATCH_CREATE && tally_is_split(e, latcher))
-        start_over(e, latcher);
+        latcher_start_over(e, latcher);
     latch_ask_all(e, latcher);
 }
 
 /* ---- answers ------------------------------------------------------------------------- */
 
-static unsigned count_lines(struct slice lines)
+static unsigned lines_count(struct slice lines)
 {
     struct slice line;
     unsigned count = 0;
@@ -247,13 +248,13 @@ static unsigned count_lines(struct slice lines)
 }
 
 /* Of another latch it counts for nothing: see tally_has(). */
-static void take_record(struct engine *e, struct latched_at *at, const struct reply *reply)
+static void latcher_take_record(struct engine *e, struct latched_at *at, const struct reply *reply)
 {
     const struct latch_reply *told = &reply->latch;
     at->record = (struct latch_record){.arrivals = told->arrivals, .ends_ms = told->ends_ms};
     memcpy(at->record.id, told->id.bytes, told->id.length);
     bool is_kept = lines_keep(&e->memory, &at->arrived, told->arrived);
-    at->count = count_lines(lines_all(&at->arrived));
+    at->count = lines_count(lines_all(&at->arrived));
     bool is_open = reply->answer == ANSWER_OPEN;
     at->none_since = is_open || told->arrived.length ? 0 : e->now;
     at->is_young = told->age < latch_old_age(e);
@@ -264,7 +265,7 @@ static void take_record(struct engine *e, struct latched_at *at, const struct re
 }
 
 /* That the master has none is new, if it is not what putting it there has come to. */
-static void take_none(struct engine *e, struct latched_at *at, bool may_be_put)
+static void latcher_take_none(struct engine *e, struct latched_at *at, bool may_be_put)
 {
     lines_drop(&e->memory, &at->arrived);
     at->stands = LATCHED_NONE;
@@ -277,60 +278,60 @@ static void take_none(struct engine *e, struct latched_at *at, bool may_be_put)
 }
 
 /* It has none, or another one. */
-static bool lacks(const struct latcher *latcher, const struct latched_at *at)
+static bool latcher_lacks(const struct latcher *latcher, const struct latched_at *at)
 {
     bool some = at->stands == LATCHED_SHUT || at->stands == LATCHED_OPEN;
     return at->stands == LATCHED_NONE || (some && strcmp(at->record.id, latcher->record.id) != 0);
 }
 
 /* The answer may have lain unread for long: this process was stopped, say. */
-static bool is_about_to_end(const struct engine *e, const struct reply *reply)
+static bool latch_is_about_to_end(const struct engine *e, const struct reply *reply)
 {
     return MS(reply->latch.remaining_ms) - (e->now - reply->tag.sent_at) <= MS(e->config.skew_ms);
 }
 
 /* All that lack it are to say so after the last of them has said it for the first time. */
-static void take(struct engine *e, struct latcher *latcher, unsigned master,
-                 const struct reply *reply)
+static void latcher_take(struct engine *e, struct latcher *latcher, unsigned master,
+                         const struct reply *reply)
 {
     struct latched_at *at = &latcher->at[master];
-    bool lacked = lacks(latcher, at);
+    bool lacked = latcher_lacks(latcher, at);
     at->asked_at = at->answered = reply->tag.sent_at;
     if (reply->answer == ANSWER_ABSENT)
-        take_none(e, at, !at->mends);
-    else if (is_about_to_end(e, reply))
-        take_none(e, at, false);
+        latcher_take_none(e, at, !at->mends);
+    else if (latch_is_about_to_end(e, reply))
+        latcher_take_none(e, at, false);
     else
-        take_record(e, at, reply);
-    if (lacks(latcher, at) && !lacked)
+        latcher_take_record(e, at, reply);
+    if (latcher_lacks(latcher, at) && !lacked)
         latcher->verified_from = 0;
 }
 
 /* It is tried again, but nobody waits until it has the latch: that may never be. */
-static void take_error(struct engine *e, struct latched_at *at)
+static void latcher_take_error(struct engine *e, struct latched_at *at)
 {
     at->due = at->paused_until = e->now + AFTER_ERROR;
     if (at->mends || at->clears)
         at->none_since = 0;
 }
 
-static bool is_told(const struct reply *reply)
+static bool latch_is_told(const struct reply *reply)
 {
     return reply->answer == ANSWER_YES || reply->answer == ANSWER_OPEN ||
            reply->answer == ANSWER_ABSENT;
 }
 
-static void hear_drop(struct engine *e, struct latcher *latcher, unsigned master,
-                      const struct reply *reply)
+static void latcher_hear_drop(struct engine *e, struct latcher *latcher, unsigned master,
+                              const struct reply *reply)
 {
     struct latched_at *at = &latcher->at[master];
     if (latcher->task.ended || latcher->end)
         return;
     if (at->clears && reply->answer == ANSWER_YES) {
-        take_none(e, at, true);
+        latcher_take_none(e, at, true);
         at->due = at->paused_until = 0;
     } else if (at->clears) {
-        take_error(e, at);
+        latcher_take_error(e, at);
     }
     latcher_work(e, latcher);
 }
@@ -341,7 +342,7 @@ void latcher_hear(struct engine *e, struct latcher *latcher, unsigned master,
     struct latched_at *at = &latcher->at[master];
     bool needs_text = task_needs_text(&latcher->task, master);
     if (reply->tag.kind == REQUEST_DROP) {
-        hear_drop(e, latcher, master, reply);
+        latcher_hear_drop(e, latcher, master, reply);
         return;
     }
     lines_drop(&e->memory, &at->sent);
@@ -349,10 +350,10 @@ void latcher_hear(struct engine *e, struct latcher *latcher, unsigned master,
         return;
     if (needs_text || reply->tag.sent_at < latcher->again_at)
         at->due = 0;
-    else if (is_told(reply))
-        take(e, latcher, master, reply);
+    else if (latch_is_told(reply))
+        latcher_take(e, latcher, master, reply);
     else
-        take_error(e, at);
+        latcher_take_error(e, at);
     latcher_work(e, latcher);
 }
 

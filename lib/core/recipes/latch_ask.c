@@ -12,7 +12,7 @@
 
 /* ---- how it stands ---------------------------------------------------------------- */
 
-static void tally(struct engine *e, struct latcher *latcher, unsigned master)
+static void latch_read(struct engine *e, struct latcher *latcher, unsigned master)
 {
     struct latched_at *at = &latcher->at[master];
     at->carries_arrival = latcher->arrival[0] && (!latcher->any || latch_is_bound(latcher));
@@ -29,7 +29,7 @@ static void tally(struct engine *e, struct latcher *latcher, unsigned master)
 }
 
 /* What it said must not grow old. */
-static usec ask_again_after(const struct engine *e, unsigned master)
+static usec latch_asks_again_after(const struct engine *e, unsigned master)
 {
     usec looks = subscription_is_to_same_process(e, master) ? LOOKS_SUBSCRIBED : LOOKS;
     usec lasts = task_word_lasts(e) / 3;
@@ -38,7 +38,7 @@ static usec ask_again_after(const struct engine *e, unsigned master)
 
 /* ---- putting it where it is missing ------------------------------------------------------ */
 
-static void put(struct engine *e, struct latcher *latcher, unsigned master, const char *run)
+static void latch_put(struct engine *e, struct latcher *latcher, unsigned master, const char *run)
 {
     struct latched_at *at = &latcher->at[master];
     struct slice lines = lines_all(&at->sent);
@@ -55,7 +55,7 @@ static void put(struct engine *e, struct latcher *latcher, unsigned master, cons
 
 /* A quorum has the latch with an arrival, which nobody takes away.  So no other one is made before
  * this one ends, and whoever makes one now has given up by then. */
-static bool is_kept(const struct engine *e, const struct latcher *latcher, usec from)
+static bool latch_is_kept(const struct engine *e, const struct latcher *latcher, usec from)
 {
     usec until = e->now + latch_old_age(e);
     unsigned keepers = 0;
@@ -69,20 +69,20 @@ static bool is_kept(const struct engine *e, const struct latcher *latcher, usec 
 }
 
 /* What is young may still be made, but not beside a latch that stays. */
-static bool may_go(const struct engine *e, const struct latcher *latcher, unsigned master,
-                   usec from)
+static bool latch_may_go(const struct engine *e, const struct latcher *latcher, unsigned master,
+                         usec from)
 {
-    return !latcher->at[master].is_young || is_kept(e, latcher, from);
+    return !latcher->at[master].is_young || latch_is_kept(e, latcher, from);
 }
 
-static bool is_missing(const struct engine *e, const struct latcher *latcher, unsigned master)
+static bool latch_is_missing(const struct engine *e, const struct latcher *latcher, unsigned master)
 {
     return task_counts_on(e, master) && latcher->at[master].none_since &&
-           !tally_has(e, latcher, master) && may_go(e, latcher, master, 0);
+           !tally_has(e, latcher, master) && latch_may_go(e, latcher, master, 0);
 }
 
 /* Enough can be read. */
-static bool may_mend(const struct engine *e, const struct latcher *latcher)
+static bool latch_may_mend(const struct engine *e, const struct latcher *latcher)
 {
     return latcher->call != LATCH_CREATE && latch_is_bound(latcher) &&
            tally_readers(e, latcher, 0) >= tally_readers_enough(e);
@@ -90,15 +90,16 @@ static bool may_mend(const struct engine *e, const struct latcher *latcher)
 
 /* By what was read after it was found to have none: who has arrived at it before that is on others
  * as well, from before they are read. */
-static bool can_be_mended(const struct engine *e, const struct latcher *latcher, unsigned master)
+static bool latch_can_be_mended(const struct engine *e, const struct latcher *latcher,
+                                unsigned master)
 {
     usec from = latcher->at[master].none_since;
-    return may_mend(e, latcher) && is_missing(e, latcher, master) &&
+    return latch_may_mend(e, latcher) && latch_is_missing(e, latcher, master) &&
            tally_readers(e, latcher, from) >= tally_readers_enough(e) &&
-           may_go(e, latcher, master, from);
+           latch_may_go(e, latcher, master, from);
 }
 
-static void mend(struct engine *e, struct latcher *latcher, unsigned master)
+static void latch_mend(struct engine *e, struct latcher *latcher, unsigned master)
 {
     struct latched_at *at = &latcher->at[master];
     unsigned least = e->config.spare + 1;
@@ -106,12 +107,12 @@ static void mend(struct engine *e, struct latcher *latcher, unsigned master)
     if (!lines_make_room(&e->memory, &at->sent, length)) /* it is tried again */
         return;
     tally_list(e, latcher, least, at->sent.bytes);
-    put(e, latcher, master, e->masters[master].facts.run_id);
+    latch_put(e, latcher, master, e->masters[master].facts.run_id);
 }
 
 /* What was left there of another latch is in the way.  Somebody may arrive at that until then: the
  * master does not take it away then. */
-static void clear(struct engine *e, struct latcher *latcher, unsigned master)
+static void latch_clear(struct engine *e, struct latcher *latcher, unsigned master)
 {
     latcher->at[master].clears = true;
     latch_drop(e, latcher, master);
@@ -125,12 +126,12 @@ usec latch_old_age(const struct engine *e)
 void latch_clear_all(struct engine *e, struct latcher *latcher)
 {
     for (unsigned i = 0; i < e->config.masters; i++)
-        if (is_missing(e, latcher, i) && latcher->at[i].stands == LATCHED_SHUT)
-            clear(e, latcher, i);
+        if (latch_is_missing(e, latcher, i) && latcher->at[i].stands == LATCHED_SHUT)
+            latch_clear(e, latcher, i);
 }
 
 /* A creation is for the processes that there were when it was begun. */
-static void make(struct engine *e, struct latcher *latcher, unsigned master)
+static void latch_make(struct engine *e, struct latcher *latcher, unsigned master)
 {
     struct latched_at *at = &latcher->at[master];
     const char *run = e->masters[master].facts.run_id;
@@ -138,68 +139,70 @@ static void make(struct engine *e, struct latcher *latcher, unsigned master)
         memcpy(at->run, run, strlen(run) + 1);
     latcher->touched |= (uint16_t)(1U << master);
     latcher->sent = true;
-    put(e, latcher, master, at->run);
+    latch_put(e, latcher, master, at->run);
 }
 
 /* ---- whom to ask now ------------------------------------------------------------- */
 
-static bool is_another_process(const struct engine *e, const struct latcher *latcher,
-                               unsigned master)
+static bool latch_is_of_another_process(const struct engine *e, const struct latcher *latcher,
+                                        unsigned master)
 {
     const struct latched_at *at = &latcher->at[master];
     return at->run[0] && strcmp(at->run, e->masters[master].facts.run_id) != 0;
 }
 
-static bool is_wanted_of_creation(const struct engine *e, const struct latcher *latcher,
-                                  unsigned master)
+static bool latch_wants_to_make(const struct engine *e, const struct latcher *latcher,
+                                unsigned master)
 {
     return !tally_has(e, latcher, master) && e->now >= latcher->at[master].due &&
-           e->now >= latcher->again_at && !is_another_process(e, latcher, master) &&
+           e->now >= latcher->again_at && !latch_is_of_another_process(e, latcher, master) &&
            latcher->record.ends_ms;
 }
 
 /* Of another one that is to be mended, its answer is from before. */
-static bool is_read_again(const struct engine *e, const struct latcher *latcher, unsigned master)
+static bool latch_is_read_again(const struct engine *e, const struct latcher *latcher,
+                                unsigned master)
 {
-    if (!may_mend(e, latcher) || !tally_has(e, latcher, master))
+    if (!latch_may_mend(e, latcher) || !tally_has(e, latcher, master))
         return false;
     for (unsigned i = 0; i < e->config.masters; i++)
-        if (is_missing(e, latcher, i) && latcher->at[master].asked_at < latcher->at[i].none_since)
+        if (latch_is_missing(e, latcher, i) &&
+            latcher->at[master].asked_at < latcher->at[i].none_since)
             return true;
     return false;
 }
 
-static bool is_wanted(const struct engine *e, const struct latcher *latcher, unsigned master)
+static bool latch_wants(const struct engine *e, const struct latcher *latcher, unsigned master)
 {
     const struct latched_at *at = &latcher->at[master];
     if (e->now < at->paused_until)
         return false;
     if (latcher->call == LATCH_CREATE)
-        return is_wanted_of_creation(e, latcher, master);
+        return latch_wants_to_make(e, latcher, master);
     if (e->now >= at->due || (latcher->verified_from && at->asked_at < latcher->verified_from))
         return true;
     if (!tally_has(e, latcher, master))
-        return can_be_mended(e, latcher, master);
+        return latch_can_be_mended(e, latcher, master);
     return (latcher->arrival[0] && !at->arrived_at) || (latcher->decided && !at->opened_at) ||
-           is_read_again(e, latcher, master);
+           latch_is_read_again(e, latcher, master);
 }
 
-static void ask(struct engine *e, struct latcher *latcher, unsigned master)
+static void latch_ask(struct engine *e, struct latcher *latcher, unsigned master)
 {
     struct latched_at *at = &latcher->at[master];
-    at->due = e->now + ask_again_after(e, master);
+    at->due = e->now + latch_asks_again_after(e, master);
     at->carries_arrival = at->mends = at->clears = false;
     if (latcher->call == LATCH_CREATE)
-        make(e, latcher, master);
-    else if (can_be_mended(e, latcher, master) && at->stands == LATCHED_SHUT)
-        clear(e, latcher, master);
-    else if (can_be_mended(e, latcher, master))
-        mend(e, latcher, master);
+        latch_make(e, latcher, master);
+    else if (latch_can_be_mended(e, latcher, master) && at->stands == LATCHED_SHUT)
+        latch_clear(e, latcher, master);
+    else if (latch_can_be_mended(e, latcher, master))
+        latch_mend(e, latcher, master);
     else
-        tally(e, latcher, master);
+        latch_read(e, latcher, master);
 }
 
-static usec next_look(const struct latched_at *at)
+static usec latch_next_look(const struct latched_at *at)
 {
     return at->due > at->paused_until ? at->due : at->paused_until;
 }
@@ -214,10 +217,11 @@ void latch_ask_all(struct engine *e, struct latcher *latcher)
     for (unsigned i = 0; i < e->config.masters; i++) {
         if (!task_counts_on(e, i) || latcher->task.outstanding >> i & 1)
             continue;
-        if (is_wanted(e, latcher, i))
-            ask(e, latcher, i);
-        else if (next_look(&latcher->at[i]) > e->now && next_look(&latcher->at[i]) < next)
-            next = next_look(&latcher->at[i]);
+        if (latch_wants(e, latcher, i))
+            latch_ask(e, latcher, i);
+        else if (latch_next_look(&latcher->at[i]) > e->now &&
+                 latch_next_look(&latcher->at[i]) < next)
+            next = latch_next_look(&latcher->at[i]);
     }
     if (latcher->call == LATCH_AWAIT && latcher->wait)
         subscription_keep(e);
@@ -229,7 +233,7 @@ bool latch_is_answered(const struct engine *e, const struct latcher *latcher)
     for (unsigned i = 0; i < e->config.masters; i++) {
         const struct master *master = &e->masters[i];
         if (master_is_up(master) ? task_counts_on(e, i) && (latcher->task.outstanding >> i & 1 ||
-                                                            is_wanted(e, latcher, i))
+                                                            latch_wants(e, latcher, i))
                                  : !master->tried || master_is_connecting(master))
             return false;
     }
@@ -237,7 +241,7 @@ bool latch_is_answered(const struct engine *e, const struct latcher *latcher)
 }
 
 /* Each that votes, or may soon, has answered this call once. */
-static bool all_were_heard(const struct engine *e, const struct latcher *latcher)
+static bool latch_all_were_heard(const struct engine *e, const struct latcher *latcher)
 {
     for (unsigned i = 0; i < e->config.masters; i++) {
         const struct master *master = &e->masters[i];
@@ -253,11 +257,11 @@ bool latch_is_mending(const struct engine *e, const struct latcher *latcher)
 {
     if (e->now >= latcher->gives_up_at)
         return false;
-    if (e->now < latcher->grace_until && !all_were_heard(e, latcher))
+    if (e->now < latcher->grace_until && !latch_all_were_heard(e, latcher))
         return true;
     for (unsigned i = 0; i < e->config.masters; i++)
         if ((latcher->at[i].mends && latcher->task.outstanding >> i & 1) ||
-            (may_mend(e, latcher) && is_missing(e, latcher, i)))
+            (latch_may_mend(e, latcher) && latch_is_missing(e, latcher, i)))
             return true;
     return false;
 }

@@ -6,27 +6,27 @@
 
 /* ---- which masters count ------------------------------------------------------------ */
 
-static bool has_some(const struct latched_at *at)
+static bool tally_has_some(const struct latched_at *at)
 {
     return at->stands == LATCHED_SHUT || at->stands == LATCHED_OPEN;
 }
 
-static bool are_same(const struct latch_record *a, const struct latch_record *b)
+static bool records_are_same(const struct latch_record *a, const struct latch_record *b)
 {
     return a->arrivals == b->arrivals && a->ends_ms == b->ends_ms && strcmp(a->id, b->id) == 0;
 }
 
 /* It counts, and has this. */
-static bool says(const struct engine *e, const struct latcher *latcher, unsigned master,
-                 const struct latch_record *record)
+static bool tally_says(const struct engine *e, const struct latcher *latcher, unsigned master,
+                       const struct latch_record *record)
 {
     const struct latched_at *at = &latcher->at[master];
-    return task_counts_on(e, master) && has_some(at) && are_same(&at->record, record);
+    return task_counts_on(e, master) && tally_has_some(at) && records_are_same(&at->record, record);
 }
 
 bool tally_has(const struct engine *e, const struct latcher *latcher, unsigned master)
 {
-    return says(e, latcher, master, &latcher->record);
+    return tally_says(e, latcher, master, &latcher->record);
 }
 
 unsigned tally_readers(const struct engine *e, const struct latcher *latcher, usec from)
@@ -43,22 +43,22 @@ unsigned tally_readers_enough(const struct engine *e)
     return vouched > e->quorum ? vouched : e->quorum;
 }
 
-static unsigned count_same(const struct engine *e, const struct latcher *latcher,
-                           const struct latch_record *record)
+static unsigned tally_count_same(const struct engine *e, const struct latcher *latcher,
+                                 const struct latch_record *record)
 {
     unsigned count = 0;
     for (unsigned i = 0; i < e->config.masters; i++)
-        count += says(e, latcher, i, record);
+        count += tally_says(e, latcher, i, record);
     return count;
 }
 
 bool tally_has_quorum(const struct engine *e, const struct latcher *latcher,
                       const struct latch_record *record)
 {
-    return count_same(e, latcher, record) >= e->quorum;
+    return tally_count_same(e, latcher, record) >= e->quorum;
 }
 
-static bool is_asked_for(const struct latcher *latcher, const struct latch_record *record)
+static bool tally_is_asked_for(const struct latcher *latcher, const struct latch_record *record)
 {
     return latcher->any || strcmp(record->id, latcher->record.id) == 0;
 }
@@ -68,8 +68,8 @@ const struct latch_record *tally_found(const struct engine *e, const struct latc
     unsigned enough = MUTANT(LATCH_OF_ONE) ? 1 : e->quorum;
     for (unsigned i = 0; i < e->config.masters; i++) {
         const struct latched_at *at = &latcher->at[i];
-        if (has_some(at) && is_asked_for(latcher, &at->record) &&
-            count_same(e, latcher, &at->record) >= enough)
+        if (tally_has_some(at) && tally_is_asked_for(latcher, &at->record) &&
+            tally_count_same(e, latcher, &at->record) >= enough)
             return &at->record;
     }
     return NULL;
@@ -77,54 +77,56 @@ const struct latch_record *tally_found(const struct engine *e, const struct latc
 
 /* ---- whether any quorum can have it --------------------------------------------------- */
 
-static bool is_known(const struct engine *e, const struct latcher *latcher, unsigned master,
-                     usec from)
+static bool tally_is_known(const struct engine *e, const struct latcher *latcher, unsigned master,
+                           usec from)
 {
     const struct latched_at *at = &latcher->at[master];
     return task_counts_on(e, master) && at->stands != LATCHED_UNKNOWN && at->asked_at >= from;
 }
 
 /* A master may be given what is made until it has answered. */
-static bool is_being_made(const struct latcher *latcher, unsigned master)
+static bool tally_is_being_made(const struct latcher *latcher, unsigned master)
 {
     return latcher->call == LATCH_CREATE && latcher->task.outstanding >> master & 1;
 }
 
 /* Of those that have something else to say, `spare` may be wrong. */
-static bool can_have(const struct engine *e, const struct latcher *latcher,
-                     const struct latch_record *record, usec from)
+static bool tally_can_have(const struct engine *e, const struct latcher *latcher,
+                           const struct latch_record *record, usec from)
 {
     unsigned may = e->config.spare;
     for (unsigned i = 0; i < e->config.masters; i++)
-        may += (record && says(e, latcher, i, record)) || !is_known(e, latcher, i, from) ||
-               is_being_made(latcher, i);
+        may += (record && tally_says(e, latcher, i, record)) ||
+               !tally_is_known(e, latcher, i, from) || tally_is_being_made(latcher, i);
     return may >= e->quorum;
 }
 
 bool tally_is_gone(const struct engine *e, const struct latcher *latcher, usec from)
 {
     if (latcher->record.arrivals)
-        return !can_have(e, latcher, &latcher->record, from);
+        return !tally_can_have(e, latcher, &latcher->record, from);
     for (unsigned i = 0; i < e->config.masters; i++) {
         const struct latched_at *at = &latcher->at[i];
-        if (has_some(at) && is_asked_for(latcher, &at->record) &&
-            can_have(e, latcher, &at->record, from))
+        if (tally_has_some(at) && tally_is_asked_for(latcher, &at->record) &&
+            tally_can_have(e, latcher, &at->record, from))
             return false;
     }
-    return !can_have(e, latcher, NULL, from);
+    return !tally_can_have(e, latcher, NULL, from);
 }
 
-static bool is_of_another(const struct engine *e, const struct latcher *latcher, unsigned master)
+static bool tally_is_of_another(const struct engine *e, const struct latcher *latcher,
+                                unsigned master)
 {
     const struct latched_at *at = &latcher->at[master];
-    return task_counts_on(e, master) && has_some(at) &&
+    return task_counts_on(e, master) && tally_has_some(at) &&
            strcmp(at->record.id, latcher->record.id) != 0;
 }
 
 const struct latch_record *tally_other(const struct engine *e, const struct latcher *latcher)
 {
     for (unsigned i = 0; i < e->config.masters; i++)
-        if (is_of_another(e, latcher, i) && can_have(e, latcher, &latcher->at[i].record, 0))
+        if (tally_is_of_another(e, latcher, i) &&
+            tally_can_have(e, latcher, &latcher->at[i].record, 0))
             return &latcher->at[i].record;
     return NULL;
 }
@@ -133,7 +135,7 @@ bool tally_is_split(const struct engine *e, const struct latcher *latcher)
 {
     unsigned others = 0;
     for (unsigned i = 0; i < e->config.masters; i++)
-        others += is_of_another(e, latcher, i);
+        others += tally_is_of_another(e, latcher, i);
     return others && tally_is_gone(e, latcher, 0) && !tally_other(e, latcher);
 }
 
@@ -147,12 +149,12 @@ struct lists {
 };
 
 /* It has had no room for others: of each of them it says no less than that enough have arrived. */
-static bool is_full(const struct engine *e, const struct latcher *latcher, unsigned master)
+static bool tally_is_full(const struct engine *e, const struct latcher *latcher, unsigned master)
 {
     return tally_has(e, latcher, master) && latcher->at[master].count >= latcher->record.arrivals;
 }
 
-static int compare(struct slice a, struct slice b)
+static int lines_compare(struct slice a, struct slice b)
 {
     size_t shorter = a.length < b.length ? a.length : b.length;
     int order = shorter ? memcmp(a.bytes, b.bytes, shorter) : 0;
@@ -165,14 +167,14 @@ static void lists_begin(const struct engine *e, const struct latcher *latcher, s
     for (unsigned i = 0; i < lists->masters; i++) {
         const struct latched_at *at = &latcher->at[i];
         lists->rest[i] = tally_has(e, latcher, i) ? lines_all(&at->arrived) : (struct slice){"", 0};
-        lists->is_full[i] = is_full(e, latcher, i);
+        lists->is_full[i] = tally_is_full(e, latcher, i);
         lists->has_next[i] = lines_next(&lists->rest[i], &lists->next[i]);
     }
 }
 
-static bool is_listed(struct lists *lists, unsigned master, struct slice taken)
+static bool lists_pass(struct lists *lists, unsigned master, struct slice taken)
 {
-    bool is = lists->has_next[master] && compare(lists->next[master], taken) == 0;
+    bool is = lists->has_next[master] && lines_compare(lists->next[master], taken) == 0;
     if (is)
         lists->has_next[master] = lines_next(&lists->rest[master], &lists->next[master]);
     return is;
@@ -183,14 +185,14 @@ static bool lists_take(struct lists *lists, struct slice *first, unsigned *said)
 {
     bool any = false;
     for (unsigned i = 0; i < lists->masters; i++)
-        if (lists->has_next[i] && (!any || compare(lists->next[i], *first) < 0)) {
+        if (lists->has_next[i] && (!any || lines_compare(lists->next[i], *first) < 0)) {
             *first = lists->next[i];
             any = true;
         }
     struct slice taken = any ? *first : (struct slice){"", 0};
     *said = 0;
     for (unsigned i = 0; any && i < lists->masters; i++)
-        *said += is_listed(lists, i, taken) || lists->is_full[i];
+        *said += lists_pass(lists, i, taken) || lists->is_full[i];
     return any;
 }
 
@@ -228,7 +230,7 @@ size_t tally_list(const struct engine *e, const struct latcher *latcher, unsigne
 
 /* ---- what follows ----------------------------------------------------------------------- */
 
-static unsigned count_open(const struct engine *e, const struct latcher *latcher)
+static unsigned tally_count_open(const struct engine *e, const struct latcher *latcher)
 {
     unsigned count = 0;
     for (unsigned i = 0; i < e->config.masters; i++)
@@ -239,7 +241,7 @@ static unsigned count_open(const struct engine *e, const struct latcher *latcher
 bool tally_is_open(const struct engine *e, const struct latcher *latcher)
 {
     unsigned least = e->config.spare + 1;
-    return count_open(e, latcher) >= least ||
+    return tally_count_open(e, latcher) >= least ||
            tally_arrived(e, latcher, least) >= latcher->record.arrivals;
 }
 
@@ -248,13 +250,13 @@ bool tally_is_open(const struct engine *e, const struct latcher *latcher)
 bool tally_is_shut(const struct engine *e, const struct latcher *latcher)
 {
     unsigned enough = MUTANT(LATCH_OF_ONE) ? 1 : e->quorum;
-    return tally_readers(e, latcher, 0) >= enough && !count_open(e, latcher) &&
+    return tally_readers(e, latcher, 0) >= enough && !tally_count_open(e, latcher) &&
            tally_arrived(e, latcher, 1) < latcher->record.arrivals;
 }
 
 /* What was stored when it was asked then counts: a process that forgets it does not vote before
  * that is so long ago that it does not count. */
-static bool stands(const struct engine *e, usec asked_at)
+static bool tally_stands(const struct engine *e, usec asked_at)
 {
     return asked_at && e->now < asked_at + task_word_lasts(e);
 }
@@ -263,7 +265,7 @@ bool tally_counts_arrival(const struct engine *e, const struct latcher *latcher)
 {
     unsigned count = 0;
     for (unsigned i = 0; i < e->config.masters; i++)
-        count += tally_has(e, latcher, i) && stands(e, latcher->at[i].arrived_at);
+        count += tally_has(e, latcher, i) && tally_stands(e, latcher->at[i].arrived_at);
     return count >= e->quorum;
 }
 
@@ -271,6 +273,6 @@ bool tally_knows_open(const struct engine *e, const struct latcher *latcher)
 {
     unsigned count = 0, enough = MUTANT(LATCH_OPEN_ON_ONE) ? 1 : e->quorum;
     for (unsigned i = 0; i < e->config.masters; i++)
-        count += tally_has(e, latcher, i) && stands(e, latcher->at[i].opened_at);
+        count += tally_has(e, latcher, i) && tally_stands(e, latcher->at[i].opened_at);
     return count >= enough;
 }

@@ -4,7 +4,7 @@
 
 #include "ground/sanity.h"
 
-static size_t size_of(size_t token_length, size_t value_length)
+static size_t saying_size(size_t token_length, size_t value_length)
 {
     return sizeof(struct saying) + token_length + value_length;
 }
@@ -12,7 +12,7 @@ static size_t size_of(size_t token_length, size_t value_length)
 struct saying *saying_new(const struct memory *memory, const struct said *said)
 {
     struct saying *saying =
-        memory->take(memory->pool, size_of(said->token_length, said->value_length));
+        memory->take(memory->pool, saying_size(said->token_length, said->value_length));
     if (!saying)
         return NULL;
     *saying = (struct saying){.references = 1,
@@ -36,7 +36,7 @@ void saying_drop(const struct memory *memory, struct saying *saying)
 {
     if (!saying || --saying->references)
         return;
-    memory->give(memory->pool, saying, size_of(saying->token_length, saying->value_length));
+    memory->give(memory->pool, saying, saying_size(saying->token_length, saying->value_length));
 }
 
 struct said saying_said(const struct saying *saying)

@@ -29,7 +29,8 @@ struct task *surveyor_new(struct engine *e, struct names *begins, bool foreign, 
     return task;
 }
 
-static void fail(struct engine *e, struct surveyor *surveyor, unsigned master, const char *why)
+static void surveyor_fail(struct engine *e, struct surveyor *surveyor, unsigned master,
+                          const char *why)
 {
     struct surveyed_at *at = &surveyor->at[master];
     snprintf(at->why, sizeof at->why, "%s", why);
@@ -38,7 +39,7 @@ static void fail(struct engine *e, struct surveyor *surveyor, unsigned master, c
     task_has_news(e, &surveyor->task);
 }
 
-static void ask(struct engine *e, struct surveyor *surveyor, unsigned master)
+static void surveyor_ask(struct engine *e, struct surveyor *surveyor, unsigned master)
 {
     struct surveyed_at *at = &surveyor->at[master];
     at->begun = true;
@@ -58,14 +59,14 @@ void surveyor_work(struct engine *e, struct surveyor *surveyor)
         if (at->end != SURVEY_GOES_ON || at->untold || surveyor->task.outstanding & 1U << i)
             continue;
         if (master_is_up(master))
-            ask(e, surveyor, i);
+            surveyor_ask(e, surveyor, i);
         else if (!master_is_connecting(master))
-            fail(e, surveyor, i, master->trouble);
+            surveyor_fail(e, surveyor, i, master->trouble);
     }
 }
 
 /* Names that were left out are asked for again among fewer keys. */
-static void go_on(struct surveyed_at *at, const struct reply *reply)
+static void surveyor_go_on(struct surveyed_at *at, const struct reply *reply)
 {
     const struct survey_reply *told = &reply->survey;
     bool again = told->left_out > 0 && at->keys > 1;
@@ -83,21 +84,21 @@ static void go_on(struct surveyed_at *at, const struct reply *reply)
     at->keys = at->keys > KEYS_MOST / 2 ? KEYS_MOST : (uint16_t)(2 * at->keys);
 }
 
-static void take(struct engine *e, struct surveyor *surveyor, unsigned master,
-                 const struct reply *reply)
+static void surveyor_take(struct engine *e, struct surveyor *surveyor, unsigned master,
+                          const struct reply *reply)
 {
     struct surveyed_at *at = &surveyor->at[master];
     if (!lines_keep(&e->memory, &at->names, reply->survey.names)) {
-        fail(e, surveyor, master, "out of memory");
+        surveyor_fail(e, surveyor, master, "out of memory");
         return;
     }
     at->there_are = (uint64_t)reply->survey.keys;
     at->untold = true;
-    go_on(at, reply);
+    surveyor_go_on(at, reply);
     task_has_news(e, &surveyor->task);
 }
 
-static const char *refusal(const struct reply *reply)
+static const char *surveyor_refusal(const struct reply *reply)
 {
     bool says_why = reply->answer == ANSWER_ERROR && reply->text.length > 0;
     return says_why ? reply->text.bytes : "has forgotten the script again";
@@ -108,9 +109,9 @@ void surveyor_hear(struct engine *e, struct surveyor *surveyor, unsigned master,
 {
     ASSERT(surveyor->at[master].end == SURVEY_GOES_ON);
     if (reply->answer == ANSWER_YES)
-        take(e, surveyor, master, reply);
+        surveyor_take(e, surveyor, master, reply);
     else if (!task_needs_text(&surveyor->task, master))
-        fail(e, surveyor, master, refusal(reply));
+        surveyor_fail(e, surveyor, master, surveyor_refusal(reply));
     surveyor_work(e, surveyor);
 }
 
@@ -119,7 +120,7 @@ void surveyor_forget(struct engine *e, struct surveyor *surveyor, unsigned maste
 {
     struct surveyed_at *at = &surveyor->at[master];
     if (at->begun && at->end == SURVEY_GOES_ON)
-        fail(e, surveyor, master, "the connection ended");
+        surveyor_fail(e, surveyor, master, "the connection ended");
 }
 
 bool surveyor_tell(struct engine *e, struct surveyor *surveyor, struct task_news *news)

@@ -42,7 +42,7 @@ static struct surveyor *surveyor_of(struct task *task)
     return (struct surveyor *)(void *)task;
 }
 
-static void unlink_task(struct engine *e, struct task *task)
+static void task_unlink(struct engine *e, struct task *task)
 {
     struct task **at = &e->tasks;
     while (*at != task)
@@ -50,9 +50,9 @@ static void unlink_task(struct engine *e, struct task *task)
     *at = task->next;
 }
 
-static void free_task(struct engine *e, struct task *task)
+static void task_free(struct engine *e, struct task *task)
 {
-    unlink_task(e, task);
+    task_unlink(e, task);
     names_drop(&e->memory, task->names);
     deadlines_leave(&e->deadlines, &task->deadline);
     switch (task->kind) {
@@ -73,7 +73,7 @@ static void free_task(struct engine *e, struct task *task)
     }
 }
 
-static void work(struct engine *e, struct task *task)
+static void task_work(struct engine *e, struct task *task)
 {
     if (!task->begun || task->ended)
         return;
@@ -102,7 +102,7 @@ void tasks_begin(struct engine *e, struct task *task)
     if (!task->begun && task->kind == TASK_LATCHER)
         latcher_begin(e, latcher_of(task));
     task->begun = true;
-    work(e, task);
+    task_work(e, task);
 }
 
 /* By another task, which is told of changes of the name on the same channel. */
@@ -142,10 +142,10 @@ void tasks_end(struct engine *e, struct task *task)
     deadlines_set(&e->deadlines, &task->deadline, NEVER);
     withdraw(e, task);
     if (!task->in_flight)
-        free_task(e, task);
+        task_free(e, task);
 }
 
-static void leave(struct engine *e, struct task *task, enum cause cause)
+static void task_leave(struct engine *e, struct task *task, enum cause cause)
 {
     if (task->kind == TASK_PARTY)
         party_leave(e, party_of(task), cause);
@@ -155,17 +155,17 @@ static void leave(struct engine *e, struct task *task, enum cause cause)
 
 void tasks_leave(struct engine *e, struct task *task)
 {
-    leave(e, task, CAUSE_CANCELLED);
+    task_leave(e, task, CAUSE_CANCELLED);
 }
 
 void tasks_wake(struct engine *e, struct task *task)
 {
-    work(e, task);
+    task_work(e, task);
 }
 
 /* ---- all of them ---------------------------------------------------------------- */
 
-static struct task *find(const struct engine *e, uint32_t number)
+static struct task *task_find(const struct engine *e, uint32_t number)
 {
     struct task *task = e->tasks;
     while (task && task->number != number)
@@ -197,7 +197,7 @@ static void hear(struct engine *e, struct task *task, unsigned master, const str
 
 void tasks_hear(struct engine *e, unsigned master, const struct reply *reply)
 {
-    struct task *task = find(e, reply->tag.round);
+    struct task *task = task_find(e, reply->tag.round);
     uint16_t bit = (uint16_t)(1U << master);
     ASSERT(task && task->in_flight);
     if (!task)
@@ -210,13 +210,13 @@ void tasks_hear(struct engine *e, unsigned master, const struct reply *reply)
     if (reply->answer != ANSWER_LOST) /* else the end of the connection follows */
         hear(e, task, master, reply);
     if (task->ended && !task->in_flight)
-        free_task(e, task);
+        task_free(e, task);
 }
 
 void tasks_look(struct engine *e)
 {
     for (struct task *task = e->tasks; task; task = task->next)
-        work(e, task);
+        task_work(e, task);
 }
 
 void tasks_master_down(struct engine *e, unsigned master)
@@ -239,11 +239,11 @@ void tasks_master_down(struct engine *e, unsigned master)
             if (!task->ended)
                 surveyor_forget(e, surveyor_of(task), master);
         }
-        work(e, task);
+        task_work(e, task);
     }
 }
 
-static bool is_about(const struct task *task, const struct push *push)
+static bool task_is_about(const struct task *task, const struct push *push)
 {
     struct slice name = names_at(task->names, 0);
     return name.length == push->name_length && memcmp(name.bytes, push->name, name.length) == 0;
@@ -254,7 +254,7 @@ void tasks_push(struct engine *e, unsigned master, const struct push *push)
     if (!subscription_is_to_same_process(e, master))
         return;
     for (struct task *task = e->tasks; task; task = task->next) {
-        if (!task->begun || task->ended || !is_about(task, push))
+        if (!task->begun || task->ended || !task_is_about(task, push))
             continue;
         if (task->kind == TASK_OBSERVER)
             observer_push(e, observer_of(task), master, &push->said);
@@ -289,7 +289,7 @@ static bool has_ended(const struct task *task)
 }
 
 /* Its user is yet to be told how it ended. */
-static bool is_owed(const struct task *task)
+static bool task_is_owed(const struct task *task)
 {
     bool ends = task->kind == TASK_PARTY || task->kind == TASK_LATCHER;
     return ends && task->begun && !task->ended && !has_ended(task);
@@ -298,21 +298,21 @@ static bool is_owed(const struct task *task)
 void tasks_close(struct engine *e)
 {
     for (struct task *task = e->tasks; task; task = task->next)
-        if (is_owed(task))
-            leave(e, task, CAUSE_CLOSED);
+        if (task_is_owed(task))
+            task_leave(e, task, CAUSE_CLOSED);
 }
 
 void tasks_give_up(struct engine *e)
 {
     for (struct task *task = e->tasks; task; task = task->next)
-        if (is_owed(task) && task->kind == TASK_PARTY)
+        if (task_is_owed(task) && task->kind == TASK_PARTY)
             party_give_up(e, party_of(task));
 }
 
 bool tasks_are_owed(const struct engine *e)
 {
     const struct task *task = e->tasks;
-    while (task && !is_owed(task))
+    while (task && !task_is_owed(task))
         task = task->next;
     return task != NULL;
 }
@@ -328,7 +328,7 @@ bool tasks_are_busy(const struct engine *e)
 void tasks_free(struct engine *e)
 {
     while (e->tasks)
-        free_task(e, e->tasks);
+        task_free(e, e->tasks);
 }
 
 /* ---- what the shell does with one ------------------------------------------------- */
