@@ -31,6 +31,9 @@ declare -A core_headers=([wire]='ground/(event|names)\.h' [io]='ground/(event|na
 # The door is made of these, which show no machine's struct: whoever stands before it could reach
 # into that.
 door='engine\.h|(lease|recipes)/view\.h|ground/(event|names|quorum|requests)\.h'
+# Of the headers of lib/core/recipes these are for all of them.  Every other one is of one recipe, whose
+# files begin with its name.
+of_all_recipes='(lines|task|tasks|view)\.h'
 # Each with its reason.
 exceptions='io/libev_loop.c <ev.h>' # it is a client's place on a loop of libev
 exceptions+='|sync/sync_client.h "forks.h"' # a leaf: which process is this?
@@ -79,11 +82,13 @@ for room in "${!below[@]}"; do
 done
 
 while IFS=: read -r path line; do
-    header=${line##*include*([[:space:]])}
+    file=${path#"$lib/core/"} header=${line##*include*([[:space:]])}
     own=${header//[\"]/}
-    [[ ${path#"$lib/core/"} =~ ^($door)$ && $header == \"* && ! $own =~ ^($door)$ ]] || continue
-    complain "${path#"$lib/"} lets everybody see $header"
-done < <(grep -EHro '^[[:space:]]*#[[:space:]]*include[[:space:]]*["<][^">]+[">]' --include='*.h' "$lib/core")
+    [[ ! $file =~ ^($door)$ || $header != \"* || $own =~ ^($door)$ ]] ||
+        complain "core/$file lets everybody see $header"
+    [[ $own != recipes/* || $own =~ ^recipes/$of_all_recipes$ || $file == "${own%.h}"?(_+([a-z_])).[ch] ]] ||
+        complain "core/$file includes $header of one recipe"
+done < <(grep -EHro '^[[:space:]]*#[[:space:]]*include[[:space:]]*["<][^">]+[">]' --include='*.[ch]' "$lib/core")
 
 # ---- calls ------------------------------------------------------------------------
 

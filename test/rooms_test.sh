@@ -78,6 +78,12 @@ must_fail 'a door that shows a machine' 'core/engine.h lets everybody see "maste
 echo '#include "lease/lease.h"' >>"$work/lib/core/lease/view.h"
 must_fail 'a view that shows a lease' 'core/lease/view.h lets everybody see "lease/lease.h"' "$@"
 
+echo '#include "recipes/latch.h"' >>"$work/lib/core/recipes/barrier_passage.c"
+must_fail 'a recipe that knows another' 'core/recipes/barrier_passage.c includes "recipes/latch.h" of one recipe' "$@"
+
+echo '#include "recipes/barrier.h"' >>"$work/lib/core/recipes/tasks.c"
+must_fail 'tasks that know a recipe' 'core/recipes/tasks.c includes "recipes/barrier.h" of one recipe' "$@"
+
 echo '#include "ledger/claim.h"' >>"$work/lib/core/masters/master.c"
 report=$("$here/purity.sh" "$work/lib/core" "$@" 2>&1 || true)
 if ! grep -q 'master.c includes "ledger/claim.h"' <<<"$report"; then

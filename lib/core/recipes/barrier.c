@@ -15,25 +15,14 @@
 
 #define AFTER_ERROR MS(200)
 
-struct task *party_new(struct engine *e, struct names *names, const struct barrier_terms *terms,
-                       const char *token, void *owner)
+static struct party *party_of(struct task *task)
 {
-    struct task *task =
-        task_new(e, TASK_PARTY, sizeof(struct party), sizeof(struct stood_at), names, owner);
-    if (!task)
-        return NULL;
-    struct party *party = (struct party *)(void *)task;
-    party->terms = *terms;
-    party->heard_until = NEVER;
-    party->comes_back = token != NULL;
-    party->token_length = token ? strlen(token) : 0;
-    ASSERT(party->token_length <= TOKEN_MAX);
-    memcpy(party->token, token ? token : "", party->token_length);
-    return task;
+    return (struct party *)(void *)task;
 }
 
-void party_begin(struct engine *e, struct party *party)
+static void party_begin(struct engine *e, struct task *task)
 {
+    struct party *party = party_of(task);
     party->leaves_at = party->terms.wait == NEVER ? NEVER : e->now + party->terms.wait;
     if (!party->token_length) {
         token_draw(e, party->token);
@@ -126,7 +115,7 @@ static void party_ask_all(struct engine *e, struct party *party)
     else if (party->heard_until < next)
         next = party->heard_until;
     for (unsigned i = 0; i < e->config.masters; i++) {
-        if (!task_counts_on(e, i) || party->task.outstanding >> i & 1)
+        if (!task_counts_on(e, i) || task_is_asking(&party->task, i))
             continue;
         if (party_wants(e, party, i))
             party_ask(e, party, i, party_errand(party));
@@ -141,13 +130,10 @@ static void party_ask_all(struct engine *e, struct party *party)
 /* No master will soon say more. */
 static bool party_is_answered(const struct engine *e, const struct party *party)
 {
-    for (unsigned i = 0; i < e->config.masters; i++) {
-        const struct master *master = &e->masters[i];
-        if (master_is_up(master) ? task_counts_on(e, i) && (party->task.outstanding >> i & 1 ||
-                                                            party_wants(e, party, i))
-                                 : !master->tried || master_is_connecting(master))
+    for (unsigned i = 0; i < e->config.masters; i++)
+        if (task_awaits(e, i) ||
+            (task_counts_on(e, i) && (task_is_asking(&party->task, i) || party_wants(e, party, i))))
             return false;
-    }
     return true;
 }
 
@@ -178,8 +164,7 @@ static void party_conclude(struct engine *e, struct party *party, enum passage p
         party_note_over(e, party);
     if (passage != PASSAGE_PASSED)
         party_depart_all(e, party);
-    task_wake_at(e, &party->task, NEVER);
-    task_has_news(e, &party->task);
+    task_conclude(e, &party->task);
 }
 
 static void party_begin_to_leave(struct engine *e, struct party *party, enum cause cause)
@@ -225,26 +210,23 @@ static void party_judge_staying(struct engine *e, struct party *party)
     }
 }
 
-void party_work(struct engine *e, struct party *party)
+static void party_work(struct engine *e, struct task *task)
 {
-    if (party->passage)
-        return;
+    struct party *party = party_of(task);
     party_judge_staying(e, party);
     party_judge(e, party);
     if (!party->passage)
         party_ask_all(e, party);
 }
 
-void party_leave(struct engine *e, struct party *party, enum cause cause)
+static void party_leave(struct engine *e, struct task *task, enum cause cause)
 {
-    party_begin_to_leave(e, party, cause);
-    party_work(e, party);
+    party_begin_to_leave(e, party_of(task), cause);
 }
 
-void party_give_up(struct engine *e, struct party *party)
+static void party_give_up(struct engine *e, struct task *task)
 {
-    if (!party->passage)
-        party_conclude(e, party, PASSAGE_UNKNOWN);
+    party_conclude(e, party_of(task), PASSAGE_UNKNOWN);
 }
 
 /* ---- answers ------------------------------------------------------------------------ */
@@ -329,50 +311,47 @@ static void party_hear_of_arrival(struct stood_at *at, const struct reply *reply
     party_note_refusal(at, reply);
 }
 
-static void hear(struct engine *e, struct party *party, unsigned master, const struct reply *reply)
+static void party_hear(struct engine *e, struct task *task, unsigned master,
+                       const struct reply *reply)
 {
+    struct party *party = party_of(task);
     struct stood_at *at = &party->at[master];
-    if (task_needs_text(&party->task, master)) {
+    if (task_needs_text(task, master)) {
         at->carried = ERRAND_NONE;
-    } else {
-        bool is_well = stand_of(party, at, reply) != STAND_UNKNOWN;
-        at->carried = at->asked;
-        if (reply->tag.kind == REQUEST_ARRIVE)
-            party_hear_of_arrival(at, reply, is_well);
-        if (is_well)
-            party_take(e, party, master, reply);
-        else
-            at->due = e->now + AFTER_ERROR;
+        return;
     }
-    party_work(e, party);
+    bool is_well = stand_of(party, at, reply) != STAND_UNKNOWN;
+    at->carried = at->asked;
+    if (reply->tag.kind == REQUEST_ARRIVE)
+        party_hear_of_arrival(at, reply, is_well);
+    if (is_well)
+        party_take(e, party, master, reply);
+    else
+        at->due = e->now + AFTER_ERROR;
 }
 
-void party_hear(struct engine *e, struct party *party, unsigned master, const struct reply *reply)
+static void party_forget(struct engine *e, struct task *task, unsigned master)
 {
-    if (!party->task.ended && !party->passage)
-        hear(e, party, master, reply);
-}
-
-void party_forget(struct party *party, unsigned master)
-{
-    struct stood_at *at = &party->at[master];
+    (void)e;
+    struct stood_at *at = &party_of(task)->at[master];
     at->stand = STAND_UNKNOWN;
     at->carried = at->asked = ERRAND_NONE;
     at->due = 0;
 }
 
-void party_look(struct engine *e, struct party *party, unsigned master)
+/* Also if a question is out: its answer may be from before. */
+static void party_look(struct engine *e, struct task *task, unsigned master,
+                       const struct said *said)
 {
-    party->at[master].due = 0; /* also if a question is out: its answer may be from before */
-    party_work(e, party);
+    (void)e, (void)said;
+    party_of(task)->at[master].due = 0;
 }
 
 /* ---- its end -------------------------------------------------------------------------- */
 
-void party_end(struct engine *e, struct party *party)
+static void party_drop(struct engine *e, struct task *task)
 {
-    if (!party->passage)
-        party_depart_all(e, party);
+    party_depart_all(e, party_of(task));
 }
 
 const char *party_refusal(const struct task *task, unsigned master)
@@ -380,8 +359,9 @@ const char *party_refusal(const struct task *task, unsigned master)
     return ((const struct party *)(const void *)task)->at[master].refusal;
 }
 
-bool party_tell(struct engine *e, struct party *party, struct task_news *news)
+static bool party_tell(struct engine *e, struct task *task, struct task_news *news)
 {
+    const struct party *party = party_of(task);
     for (unsigned i = 0; i < e->config.masters; i++) {
         const struct stood_at *at = &party->at[i];
         news->masters += at->heard;
@@ -394,12 +374,41 @@ bool party_tell(struct engine *e, struct party *party, struct task_news *news)
     news->latest = party->passage == PASSAGE_PASSED ? 0 : party->latest;
     news->others = news->cause == CAUSE_HELD ? party->others : 0;
     news->token = party->token;
-    return party->passage != PASSAGE_NONE;
+    return task->over;
 }
 
-void party_free(struct engine *e, struct party *party)
+static void party_free(struct engine *e, struct task *task)
 {
+    struct party *party = party_of(task);
     for (unsigned i = 0; i < e->config.masters; i++)
         lines_drop(&e->memory, &party->at[i].tokens);
-    e->memory.give(e->memory.pool, party, sizeof *party + e->config.masters * sizeof *party->at);
+}
+
+static const struct task_kind PARTY = {.size = sizeof(struct party),
+                                       .each = sizeof(struct stood_at),
+                                       .begin = party_begin,
+                                       .work = party_work,
+                                       .hear = party_hear,
+                                       .forget = party_forget,
+                                       .look = party_look,
+                                       .leave = party_leave,
+                                       .give_up = party_give_up,
+                                       .drop = party_drop,
+                                       .free = party_free,
+                                       .tell = party_tell};
+
+struct task *party_new(struct engine *e, struct names *names, const struct barrier_terms *terms,
+                       const char *token, void *owner)
+{
+    struct task *task = task_new(e, &PARTY, names, owner);
+    if (!task)
+        return NULL;
+    struct party *party = party_of(task);
+    party->terms = *terms;
+    party->heard_until = NEVER;
+    party->comes_back = token != NULL;
+    party->token_length = token ? strlen(token) : 0;
+    ASSERT(party->token_length <= TOKEN_MAX);
+    memcpy(party->token, token ? token : "", party->token_length);
+    return task;
 }

@@ -59,21 +59,6 @@ struct party {
     struct stood_at at[];
 };
 
-/* It is to begin: it waits from now on.  Draws its token if it has none. */
-void party_begin(struct engine *engine, struct party *party);
-void party_work(struct engine *engine, struct party *party);
-void party_hear(struct engine *engine, struct party *party, unsigned master,
-                const struct reply *reply);
-void party_forget(struct party *party, unsigned master);
-/* Something has changed on this master, or may have changed unheard. */
-void party_look(struct engine *engine, struct party *party, unsigned master);
-void party_leave(struct engine *engine, struct party *party, enum cause cause);
-void party_give_up(struct engine *engine, struct party *party);
-/* The masters need not count it any more. */
-void party_end(struct engine *engine, struct party *party);
-void party_free(struct engine *engine, struct party *party);
-bool party_tell(struct engine *engine, struct party *party, struct task_news *news);
-
 /* ---- barrier_passage.c ---------------------------------------------------------------- */
 
 /* Enough parties are each on a quorum of masters, or one has passed. */

@@ -98,7 +98,7 @@ bool passage_is_known(const struct engine *e, const struct party *party)
 static bool passage_bars(const struct engine *e, const struct party *party, unsigned master)
 {
     enum stand stand = party->at[master].stand;
-    bool is_asked = party->task.outstanding >> master & 1;
+    bool is_asked = task_is_asking(&party->task, master);
     return (stand == STAND_OTHER || stand == STAND_OVER) && !is_asked &&
            passage_stands(e, party, master);
 }

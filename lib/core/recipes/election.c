@@ -12,27 +12,103 @@
 #include "lease/view.h"
 #include "masters/master.h"
 #include "recipes/election.h"
+#include "recipes/task.h"
 
 #define SAID_AGAIN_MOST  MS(10000) /* so that a master that lost it says it again soon */
 #define SAID_AGAIN_LEAST MS(10)    /* as the validity comes to its end */
 
-struct task *announcer_new(struct engine *e, struct names *names, struct lease *lease, void *owner)
+/* ---- what is said -------------------------------------------------------------------- */
+
+static size_t saying_size(size_t token_length, size_t value_length)
 {
-    struct task *task = task_new(e, TASK_ANNOUNCER, sizeof(struct announcer),
-                                 sizeof(struct announced_at), names, owner);
-    if (!task)
+    return sizeof(struct saying) + token_length + value_length;
+}
+
+struct saying *saying_new(const struct memory *memory, const struct said *said)
+{
+    struct saying *saying =
+        memory->take(memory->pool, saying_size(said->token_length, said->value_length));
+    if (!saying)
         return NULL;
-    struct announcer *announcer = (struct announcer *)(void *)task;
-    announcer->lease = lease;
-    announcer->term = lease_fence(lease);
-    lease_token(e, lease, announcer->token);
-    ASSERT(announcer->term > 0);
-    return task;
+    *saying = (struct saying){.references = 1,
+                              .token_length = (uint32_t)said->token_length,
+                              .value_length = (uint32_t)said->value_length,
+                              .term = said->term,
+                              .number = said->number};
+    memcpy(saying->bytes, said->token, said->token_length);
+    if (said->value_length)
+        memcpy(saying->bytes + said->token_length, said->value, said->value_length);
+    return saying;
+}
+
+struct saying *saying_share(struct saying *saying)
+{
+    saying->references++;
+    return saying;
+}
+
+void saying_drop(const struct memory *memory, struct saying *saying)
+{
+    if (!saying || --saying->references)
+        return;
+    memory->give(memory->pool, saying, saying_size(saying->token_length, saying->value_length));
+}
+
+struct said saying_said(const struct saying *saying)
+{
+    return (struct said){.term = saying->term,
+                         .number = saying->number,
+                         .token = saying->bytes,
+                         .token_length = saying->token_length,
+                         .value = saying->bytes + saying->token_length,
+                         .value_length = saying->value_length};
+}
+
+bool saying_is(const struct saying *saying, const struct said *said)
+{
+    return saying->term == said->term && saying->number == said->number &&
+           saying->token_length == said->token_length &&
+           saying->value_length == said->value_length &&
+           memcmp(saying->bytes, said->token, said->token_length) == 0 &&
+           (said->value_length == 0 ||
+            memcmp(saying->bytes + saying->token_length, said->value, said->value_length) == 0);
+}
+
+int said_order(const struct said *a, const struct said *b)
+{
+    if (a->term != b->term)
+        return a->term < b->term ? -1 : 1;
+    return a->number < b->number ? -1 : a->number > b->number;
+}
+
+/* ---- saying it ------------------------------------------------------------------------ */
+
+struct announced_at {
+    int64_t stored;      /* the number that this master has stored; 0: none */
+    int64_t asked;       /* the number of the request that is outstanding */
+    usec due;            /* it is asked again then */
+    struct saying *sent; /* what that request points to */
+};
+
+struct announcer {
+    struct task task;
+    struct lease *lease;
+    char token[TOKEN_MAX + 1];
+    usec term;
+    struct saying *saying; /* what is to be said; its number counts up */
+    int64_t told;          /* the number that a quorum was told to have stored */
+    uint16_t touched;      /* masters (bits) where something may be said */
+    struct announced_at at[];
+};
+
+static struct announcer *announcer_of(struct task *task)
+{
+    return (struct announcer *)(void *)task;
 }
 
 bool announcer_set(struct engine *e, struct task *task, const void *value, size_t length)
 {
-    struct announcer *announcer = (struct announcer *)(void *)task;
+    struct announcer *announcer = announcer_of(task);
     struct said said = {.term = announcer->term,
                         .number = announcer->saying ? announcer->saying->number + 1 : 1,
                         .token = announcer->token,
@@ -58,8 +134,6 @@ static unsigned announcer_count_stored(const struct engine *e, const struct anno
     return count;
 }
 
-/* ---- asking ---------------------------------------------------------------------- */
-
 static void announcer_say(struct engine *e, struct announcer *announcer, unsigned master, usec left)
 {
     struct announced_at *at = &announcer->at[master];
@@ -81,25 +155,28 @@ static void announcer_say(struct engine *e, struct announcer *announcer, unsigne
                                                        saying->value_length}}});
 }
 
-void announcer_work(struct engine *e, struct announcer *announcer)
+static void announcer_work(struct engine *e, struct task *task)
 {
+    struct announcer *announcer = announcer_of(task);
     usec until = lease_valid_until(announcer->lease), next = NEVER;
     if (MUTANT(ANNOUNCED_PAST) && until)
         until = NEVER / 2;
     for (unsigned i = 0; i < e->config.masters && until > e->now; i++) {
         struct announced_at *at = &announcer->at[i];
-        if (!master_is_up(&e->masters[i]) || announcer->task.outstanding & 1U << i)
+        if (!master_is_up(&e->masters[i]) || task_is_asking(task, i))
             continue;
         if (e->now >= at->due)
             announcer_say(e, announcer, i, until - e->now);
         next = at->due < next ? at->due : next;
     }
-    task_wake_at(e, &announcer->task, next);
+    task_wake_at(e, task, next);
 }
 
-void announcer_forget(struct announcer *announcer, unsigned master)
+static void announcer_forget(struct engine *e, struct task *task, unsigned master)
 {
-    announcer->at[master].stored = announcer->at[master].due = 0;
+    (void)e;
+    struct announced_at *at = &announcer_of(task)->at[master];
+    at->stored = at->due = 0;
 }
 
 /* In full: who resigns may close next, and nobody would be there to send what was forgotten. */
@@ -114,8 +191,9 @@ static void announcer_unsay(struct engine *e, struct announcer *announcer, unsig
 }
 
 /* A master that is not connected forgets it by itself. */
-void announcer_end(struct engine *e, struct announcer *announcer)
+static void announcer_drop(struct engine *e, struct task *task)
 {
+    struct announcer *announcer = announcer_of(task);
     for (unsigned i = 0; i < e->config.masters; i++)
         if (announcer->touched & 1U << i && master_is_up(&e->masters[i]))
             announcer_unsay(e, announcer, i);
@@ -123,26 +201,22 @@ void announcer_end(struct engine *e, struct announcer *announcer)
 
 /* ---- answers ---------------------------------------------------------------------- */
 
-void announcer_hear(struct engine *e, struct announcer *announcer, unsigned master,
-                    const struct reply *reply)
+static void announcer_hear(struct engine *e, struct task *task, unsigned master,
+                           const struct reply *reply)
 {
-    if (announcer->task.ended)
-        return;
+    struct announcer *announcer = announcer_of(task);
     struct announced_at *at = &announcer->at[master];
-    int64_t number = announcer->saying->number;
-    if (reply->answer == ANSWER_YES)
-        at->stored = at->asked;
-    else
-        at->stored = 0;
-    if (task_needs_text(&announcer->task, master))
+    at->stored = reply->answer == ANSWER_YES ? at->asked : 0;
+    if (task_needs_text(task, master))
         at->due = 0;
-    if (announcer->told != number && announcer_count_stored(e, announcer) >= e->quorum)
-        task_has_news(e, &announcer->task);
-    announcer_work(e, announcer);
+    if (announcer->told != announcer->saying->number &&
+        announcer_count_stored(e, announcer) >= e->quorum)
+        task_has_news(e, task);
 }
 
-bool announcer_tell(struct engine *e, struct announcer *announcer, struct task_news *news)
+static bool announcer_tell(struct engine *e, struct task *task, struct task_news *news)
 {
+    struct announcer *announcer = announcer_of(task);
     int64_t number = announcer->saying->number;
     news->masters = announcer_count_stored(e, announcer);
     if (announcer->told == number || news->masters < e->quorum)
@@ -151,11 +225,32 @@ bool announcer_tell(struct engine *e, struct announcer *announcer, struct task_n
     return true;
 }
 
-void announcer_free(struct engine *e, struct announcer *announcer)
+static void announcer_free(struct engine *e, struct task *task)
 {
+    struct announcer *announcer = announcer_of(task);
     for (unsigned i = 0; i < e->config.masters; i++)
         saying_drop(&e->memory, announcer->at[i].sent);
     saying_drop(&e->memory, announcer->saying);
-    e->memory.give(e->memory.pool, announcer,
-                   sizeof *announcer + e->config.masters * sizeof *announcer->at);
+}
+
+static const struct task_kind ANNOUNCER = {.size = sizeof(struct announcer),
+                                           .each = sizeof(struct announced_at),
+                                           .work = announcer_work,
+                                           .hear = announcer_hear,
+                                           .forget = announcer_forget,
+                                           .drop = announcer_drop,
+                                           .free = announcer_free,
+                                           .tell = announcer_tell};
+
+struct task *announcer_new(struct engine *e, struct names *names, struct lease *lease, void *owner)
+{
+    struct task *task = task_new(e, &ANNOUNCER, names, owner);
+    if (!task)
+        return NULL;
+    struct announcer *announcer = announcer_of(task);
+    announcer->lease = lease;
+    announcer->term = lease_fence(lease);
+    lease_token(e, lease, announcer->token);
+    ASSERT(announcer->term > 0);
+    return task;
 }

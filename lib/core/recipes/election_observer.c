@@ -8,15 +8,37 @@
 #include "masters/master.h"
 #include "masters/subscription.h"
 #include "recipes/election.h"
-#include "recipes/election_verdict.h"
+#include "recipes/task.h"
 
-#define LOOKS_SUBSCRIBED MS(5000) /* a push may be lost */
-#define LOOKS            MS(1000) /* where the master sends none, or does not answer well */
-#define TOLD_FOR         (3 * LOOKS_SUBSCRIBED / 1000)
+#define AFTER_ERROR MS(1000)
 
-struct task *observer_new(struct engine *e, struct names *names, void *owner)
+/* What a master has said, as far as an observer knows. */
+struct heard {
+    bool known;            /* something, or that nothing is said */
+    struct saying *saying; /* NULL: nothing */
+    usec asked_at;         /* it was so at some time after that; 0: a push says so */
+    usec expires;          /* it is not known any more from then on */
+    bool overtaken;        /* since it was asked, a push came, or pushes have begun to be heard */
+    usec answered;         /* when that was asked which was answered last, well or not; 0: ask it */
+    usec due;              /* it is asked again then */
+};
+
+struct observer {
+    struct task task;
+    enum observed state, told;       /* what is known, and what the user was told */
+    struct saying *said, *said_told; /* likewise; NULL unless SAID */
+    usec latest_term;                /* of the last that was SAID; 0: none was */
+    int64_t latest_number;
+    usec verified_from; /* nothing asked before counts for what is to replace the state; 0: the
+                           state stands */
+    char trouble[VOTE_TEXT_MAX]; /* the last error of a master that answers with one still, or "" */
+    uint8_t troubled;            /* that master */
+    struct heard of[];
+};
+
+static struct observer *observer_of(struct task *task)
 {
-    return task_new(e, TASK_OBSERVER, sizeof(struct observer), sizeof(struct heard), names, owner);
+    return (struct observer *)(void *)task;
 }
 
 /* ---- what is known of one master --------------------------------------------------- */
@@ -69,6 +91,114 @@ static bool heard_is_later(const struct heard *heard, const struct said *said)
     return said_order(&known, said) > 0;
 }
 
+/* ---- what the masters say in all --------------------------------------------------- */
+
+/* A master that abstains may have come up with what was said before something else. */
+static bool observer_counts_on(const struct engine *e, unsigned master)
+{
+    return task_counts_on(e, master) ||
+           (MUTANT(OBSERVE_QUARANTINED) && master_is_up(&e->masters[master]));
+}
+
+static bool verdict_is_known(const struct engine *e, const struct observer *observer,
+                             unsigned master, usec from)
+{
+    const struct heard *heard = &observer->of[master];
+    return observer_counts_on(e, master) && heard->known && heard->asked_at >= from;
+}
+
+/* The number of masters that say so. */
+static unsigned verdict_count(const struct engine *e, const struct observer *observer,
+                              const struct saying *saying)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; saying && i < e->config.masters; i++)
+        count +=
+            observer_counts_on(e, i) && observer->of[i].known && observer->of[i].saying == saying;
+    return count;
+}
+
+/* An observer is told nothing that was said before what it was told last. */
+static bool verdict_may_be_told(const struct observer *observer, const struct saying *saying)
+{
+    if (!observer->latest_term)
+        return true;
+    struct said latest = {.term = observer->latest_term, .number = observer->latest_number};
+    struct said said = saying_said(saying);
+    return said_order(&said, &latest) >= 0;
+}
+
+/* A quorum may say so, if those say it that are not known. */
+static bool verdict_can_be_said(const struct engine *e, const struct observer *observer,
+                                const struct saying *saying, usec from)
+{
+    unsigned most = 0;
+    for (unsigned i = 0; i < e->config.masters; i++) {
+        bool says =
+            observer_counts_on(e, i) && observer->of[i].known && observer->of[i].saying == saying;
+        most += says || !verdict_is_known(e, observer, i, from);
+    }
+    return most >= e->quorum;
+}
+
+/* A quorum of masters says so. */
+static bool verdict_is_said(const struct engine *e, const struct observer *observer,
+                            const struct saying *saying)
+{
+    unsigned enough = MUTANT(OBSERVE_MINORITY) ? e->quorum - 1 : e->quorum;
+    return verdict_count(e, observer, saying) >= enough;
+}
+
+static struct saying *verdict_find_said(const struct engine *e, const struct observer *observer)
+{
+    for (unsigned i = 0; i < e->config.masters; i++) {
+        struct saying *saying = observer->of[i].saying;
+        if (saying && verdict_is_said(e, observer, saying) && verdict_may_be_told(observer, saying))
+            return saying;
+    }
+    return NULL;
+}
+
+static bool verdict_is_nothing(const struct engine *e, const struct observer *observer, usec from)
+{
+    unsigned known = 0;
+    for (unsigned i = 0; i < e->config.masters; i++) {
+        struct saying *saying = observer->of[i].saying;
+        known += verdict_is_known(e, observer, i, from);
+        if (saying && verdict_may_be_told(observer, saying) &&
+            verdict_can_be_said(e, observer, saying, from))
+            return false;
+    }
+    return known >= e->quorum;
+}
+
+struct verdict {
+    enum observed state; /* SAID, NOTHING or UNKNOWN */
+    struct saying *said;
+};
+
+/* Whether something is said, or is not, as far as was asked at `from` or later; 0: at any time. */
+static struct verdict verdict_now(const struct engine *e, const struct observer *observer,
+                                  usec from)
+{
+    struct saying *said = verdict_find_said(e, observer);
+    if (said)
+        return (struct verdict){OBSERVED_SAID, said};
+    bool nothing = verdict_is_nothing(e, observer, from);
+    return (struct verdict){nothing ? OBSERVED_NOTHING : OBSERVED_UNKNOWN, NULL};
+}
+
+/* No master will soon say more to what was asked since observer->verified_from. */
+static bool verdict_is_last(const struct engine *e, const struct observer *observer)
+{
+    for (unsigned i = 0; i < e->config.masters; i++) {
+        bool has_answered = observer->of[i].answered >= observer->verified_from;
+        if (task_awaits(e, i) || (observer_counts_on(e, i) && !has_answered))
+            return false;
+    }
+    return true;
+}
+
 /* ---- asking ------------------------------------------------------------------------- */
 
 static void observer_ask(struct engine *e, struct observer *observer, unsigned master,
@@ -108,10 +238,10 @@ static void observer_ask_all(struct engine *e, struct observer *observer)
         struct heard *heard = &observer->of[i];
         if (heard->known && heard->expires < next)
             next = heard->expires;
-        if (!master_is_up(&e->masters[i]) || observer->task.outstanding & 1U << i)
+        if (!master_is_up(&e->masters[i]) || task_is_asking(&observer->task, i))
             continue;
         if (observer_is_due(e, observer, i))
-            observer_ask(e, observer, i, TOLD_FOR);
+            observer_ask(e, observer, i, TASK_TOLD_FOR);
         else if (heard->due < next)
             next = heard->due;
     }
@@ -163,8 +293,9 @@ static void observer_judge(struct engine *e, struct observer *observer)
         observer_conclude(e, observer, verdict.state, NULL);
 }
 
-void observer_work(struct engine *e, struct observer *observer)
+static void observer_work(struct engine *e, struct task *task)
 {
+    struct observer *observer = observer_of(task);
     observer_expire(e, observer);
     observer_judge(e, observer);
     observer_ask_all(e, observer);
@@ -183,13 +314,12 @@ static void observer_take(struct engine *e, struct observer *observer, unsigned 
 {
     struct heard *heard = &observer->of[master];
     const struct said *said = &reply->said;
-    bool subscribed = subscription_is_to_same_process(e, master);
-    heard->due = e->now + (subscribed ? LOOKS_SUBSCRIBED : LOOKS);
+    heard->due = e->now + task_looks_after(e, master);
     if (heard->overtaken && heard_says_less(heard, said))
         return;
     observer_keep(e, observer, master, said, reply->tag.sent_at);
     if (!heard->known) /* memory is out */
-        heard->due = e->now + LOOKS;
+        heard->due = e->now + AFTER_ERROR;
 }
 
 static void observer_end_trouble(struct observer *observer, unsigned master)
@@ -198,11 +328,12 @@ static void observer_end_trouble(struct observer *observer, unsigned master)
         observer->trouble[0] = '\0';
 }
 
-void observer_hear(struct engine *e, struct observer *observer, unsigned master,
-                   const struct reply *reply)
+static void observer_hear(struct engine *e, struct task *task, unsigned master,
+                          const struct reply *reply)
 {
+    struct observer *observer = observer_of(task);
     struct heard *heard = &observer->of[master];
-    heard->due = e->now + LOOKS;
+    heard->due = e->now + AFTER_ERROR;
     observer_end_trouble(observer, master);
     if (reply->answer == ANSWER_YES || reply->answer == ANSWER_ABSENT)
         observer_take(e, observer, master, reply);
@@ -211,56 +342,48 @@ void observer_hear(struct engine *e, struct observer *observer, unsigned master,
         observer->troubled = (uint8_t)master;
         snprintf(observer->trouble, sizeof observer->trouble, "%s", reply->text.bytes);
     }
-    if (heard->overtaken || task_needs_text(&observer->task, master))
+    if (heard->overtaken || task_needs_text(task, master))
         heard->due = 0; /* it is asked again, and this was no answer */
     else
         heard->answered = reply->tag.sent_at;
-    observer_work(e, observer);
 }
 
-static void observer_mark_overtaken(struct observer *observer, unsigned master)
+static void observer_forget(struct engine *e, struct task *task, unsigned master)
 {
-    observer->of[master].overtaken = observer->task.outstanding >> master & 1;
-}
-
-void observer_subscribed(struct engine *e, struct observer *observer, unsigned master)
-{
-    observer_mark_overtaken(observer, master);
-    observer->of[master].due = 0;
-    observer_work(e, observer);
-}
-
-void observer_forget(struct engine *e, struct observer *observer, unsigned master)
-{
+    struct observer *observer = observer_of(task);
     struct heard *heard = &observer->of[master];
     heard_forget(e, heard);
     heard->due = 0;
     observer_end_trouble(observer, master);
 }
 
-void observer_push(struct engine *e, struct observer *observer, unsigned master,
-                   const struct said *said)
+static void observer_look(struct engine *e, struct task *task, unsigned master,
+                          const struct said *said)
 {
+    struct observer *observer = observer_of(task);
     struct heard *heard = &observer->of[master];
-    if (!said->term) { /* taken back, or it was so before something that is known */
+    bool is_taken_back = said && !said->term; /* or it was so before something that is known */
+    if (is_taken_back)
         heard_forget(e, heard);
+    if (!said || is_taken_back)
         heard->due = 0;
-    } else if (!heard_is_later(heard, said)) {
+    else if (!heard_is_later(heard, said))
         observer_keep(e, observer, master, said, 0);
-    }
-    observer_mark_overtaken(observer, master);
-    observer_work(e, observer);
+    heard->overtaken = task_is_asking(task, master);
 }
 
-void observer_end(struct engine *e, struct observer *observer)
+/* The masters need not tell it of changes any more. */
+static void observer_drop(struct engine *e, struct task *task)
 {
-    for (unsigned i = 0; i < e->config.masters && !e->config.looks_only; i++)
+    bool writes = !e->config.looks_only && !task_looks_at(e, task->names);
+    for (unsigned i = 0; i < e->config.masters && writes; i++)
         if (master_is_up(&e->masters[i]))
-            observer_ask(e, observer, i, 0);
+            observer_ask(e, observer_of(task), i, 0);
 }
 
-bool observer_tell(struct engine *e, struct observer *observer, struct task_news *news)
+static bool observer_tell(struct engine *e, struct task *task, struct task_news *news)
 {
+    struct observer *observer = observer_of(task);
     if (observer->state == observer->told && observer->said == observer->said_told)
         return false;
     if (observer->said && !verdict_is_said(e, observer, observer->said))
@@ -277,12 +400,26 @@ bool observer_tell(struct engine *e, struct observer *observer, struct task_news
     return true;
 }
 
-void observer_free(struct engine *e, struct observer *observer)
+static void observer_free(struct engine *e, struct task *task)
 {
+    struct observer *observer = observer_of(task);
     for (unsigned i = 0; i < e->config.masters; i++)
         heard_forget(e, &observer->of[i]);
     saying_drop(&e->memory, observer->said);
     saying_drop(&e->memory, observer->said_told);
-    e->memory.give(e->memory.pool, observer,
-                   sizeof *observer + e->config.masters * sizeof *observer->of);
+}
+
+static const struct task_kind OBSERVER = {.size = sizeof(struct observer),
+                                          .each = sizeof(struct heard),
+                                          .work = observer_work,
+                                          .hear = observer_hear,
+                                          .forget = observer_forget,
+                                          .look = observer_look,
+                                          .drop = observer_drop,
+                                          .free = observer_free,
+                                          .tell = observer_tell};
+
+struct task *observer_new(struct engine *e, struct names *names, void *owner)
+{
+    return task_new(e, &OBSERVER, names, owner);
 }

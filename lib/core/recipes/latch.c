@@ -27,28 +27,16 @@ static void latcher_keep_id(char *to, const char *id)
     memcpy(to, id ? id : "", length);
 }
 
-struct task *latcher_new(struct engine *e, struct names *names, const struct latch_terms *terms,
-                         void *owner)
+static struct latcher *latcher_of(struct task *task)
 {
-    struct task *task =
-        task_new(e, TASK_LATCHER, sizeof(struct latcher), sizeof(struct latched_at), names, owner);
-    if (!task)
-        return NULL;
-    struct latcher *latcher = (struct latcher *)(void *)task;
-    latcher->call = terms->call;
-    latcher->any = !terms->id && terms->call != LATCH_CREATE;
-    latcher->life = terms->life;
-    latcher->wait = terms->call == LATCH_COUNT ? 0 : terms->wait;
-    latcher->record.arrivals = terms->call == LATCH_CREATE ? terms->arrivals : 0;
-    latcher_keep_id(latcher->record.id, terms->id);
-    latcher_keep_id(latcher->arrival, terms->arrival);
-    return task;
+    return (struct latcher *)(void *)task;
 }
 
 /* A process that is younger than the call, and has forgotten the latch, does not vote before the
  * call is over: it would get a latch at which nobody has arrived. */
-void latcher_begin(struct engine *e, struct latcher *latcher)
+static void latcher_begin(struct engine *e, struct task *task)
 {
+    struct latcher *latcher = latcher_of(task);
     usec longest = latcher->call == LATCH_CREATE ? task_word_lasts(e) : NEVER;
     usec wait = latcher->wait < longest ? latcher->wait : longest;
     latcher->begun_at = latcher->tried_at = e->now;
@@ -88,8 +76,7 @@ static void latcher_conclude(struct engine *e, struct latcher *latcher, enum lat
     latcher->arrived = latcher_count_arrived(e, latcher);
     if (latcher->call == LATCH_CREATE && end != LATCH_MADE)
         latch_withdraw(e, latcher);
-    task_wake_at(e, &latcher->task, NEVER);
-    task_has_news(e, &latcher->task);
+    task_conclude(e, &latcher->task);
 }
 
 static bool latcher_is_over(const struct engine *e, const struct latcher *latcher)
@@ -98,11 +85,14 @@ static bool latcher_is_over(const struct engine *e, const struct latcher *latche
            (e->now >= latcher->gives_up_at || latch_is_answered(e, latcher));
 }
 
-static bool latcher_find_another(const struct engine *e, struct latcher *latcher)
+static const struct latch_record *latcher_find_another(const struct engine *e,
+                                                       const struct latcher *latcher)
 {
-    latcher->other = tally_is_gone(e, latcher, 0) ? tally_other(e, latcher) : NULL;
-    return latcher->other && (tally_has_quorum(e, latcher, latcher->other) ||
+    bool is_gone = tally_is_gone(e, latcher, 0);
+    const struct latch_record *other = is_gone ? tally_other(e, latcher) : NULL;
+    bool is_known = other && (tally_has_quorum(e, latcher, other) ||
                               latch_is_answered(e, latcher) || latcher_is_over(e, latcher));
+    return is_known ? other : NULL;
 }
 
 /* Later than that, others may take away what it has made. */
@@ -112,22 +102,25 @@ static enum latch_end latcher_judge_creation(const struct engine *e, struct latc
         return LATCH_UNKNOWN;
     if (tally_readers(e, latcher, 0) >= e->quorum)
         return LATCH_MADE;
-    if (latcher_find_another(e, latcher))
+    latcher->other = latcher_find_another(e, latcher);
+    if (latcher->other)
         return LATCH_HELD;
     return latcher_is_over(e, latcher) ? LATCH_UNKNOWN : LATCH_PENDING;
 }
 
 /* Each master that has none says so twice, for the first time before any says it for the second
  * time: then there was a moment at which no quorum had the latch.  See latcher_take(). */
-static bool latcher_is_gone(struct engine *e, struct latcher *latcher)
+static void latcher_verify_gone(const struct engine *e, struct latcher *latcher)
 {
-    if (!tally_is_gone(e, latcher, 0)) {
+    if (!tally_is_gone(e, latcher, 0))
         latcher->verified_from = 0;
-        return false;
-    }
-    if (!latcher->verified_from)
+    else if (!latcher->verified_from)
         latcher->verified_from = e->now;
-    return tally_is_gone(e, latcher, latcher->verified_from);
+}
+
+static bool latcher_is_gone(const struct engine *e, const struct latcher *latcher)
+{
+    return latcher->verified_from && tally_is_gone(e, latcher, latcher->verified_from);
 }
 
 static enum latch_end latcher_judge_arrival(const struct engine *e, const struct latcher *latcher)
@@ -173,9 +166,12 @@ static enum latch_end latcher_judge(struct engine *e, struct latcher *latcher)
         end = latcher->call == LATCH_ARRIVE ? latcher_judge_arrival(e, latcher)
                                             : latcher_judge_wait(e, latcher);
     }
-    if (!end && latcher_is_gone(e, latcher))
+    if (end)
+        return end;
+    latcher_verify_gone(e, latcher);
+    if (latcher_is_gone(e, latcher))
         return LATCH_GONE;
-    return !end && latcher_is_over(e, latcher) ? LATCH_UNKNOWN : end;
+    return latcher_is_over(e, latcher) ? LATCH_UNKNOWN : LATCH_PENDING;
 }
 
 /* In proportion to how long the masters took, and longer from try to try, until there is room for
@@ -209,20 +205,17 @@ static void latcher_start_over(struct engine *e, struct latcher *latcher)
     }
 }
 
-void latcher_leave(struct engine *e, struct latcher *latcher, enum cause cause)
+static void latcher_leave(struct engine *e, struct task *task, enum cause cause)
 {
-    if (latcher->end)
-        return;
-    latcher->cause = cause;
-    latcher_conclude(e, latcher, LATCH_UNKNOWN);
+    latcher_of(task)->cause = cause;
+    latcher_conclude(e, latcher_of(task), LATCH_UNKNOWN);
 }
 
-void latcher_work(struct engine *e, struct latcher *latcher)
+static void latcher_work(struct engine *e, struct task *task)
 {
-    if (latcher->end)
-        return;
+    struct latcher *latcher = latcher_of(task);
     if (e->misconfigured) {
-        latcher_leave(e, latcher, e->misconfigured);
+        latcher_leave(e, task, e->misconfigured);
         return;
     }
     latcher_set_end(e, latcher);
@@ -321,45 +314,37 @@ static bool latch_is_told(const struct reply *reply)
            reply->answer == ANSWER_ABSENT;
 }
 
-static void latcher_hear_drop(struct engine *e, struct latcher *latcher, unsigned master,
-                              const struct reply *reply)
+static void latcher_hear_drop(struct engine *e, struct latched_at *at, const struct reply *reply)
 {
-    struct latched_at *at = &latcher->at[master];
-    if (latcher->task.ended || latcher->end)
-        return;
     if (at->clears && reply->answer == ANSWER_YES) {
         latcher_take_none(e, at, true);
         at->due = at->paused_until = 0;
     } else if (at->clears) {
         latcher_take_error(e, at);
     }
-    latcher_work(e, latcher);
 }
 
-void latcher_hear(struct engine *e, struct latcher *latcher, unsigned master,
-                  const struct reply *reply)
+static void latcher_hear(struct engine *e, struct task *task, unsigned master,
+                         const struct reply *reply)
 {
+    struct latcher *latcher = latcher_of(task);
     struct latched_at *at = &latcher->at[master];
-    bool needs_text = task_needs_text(&latcher->task, master);
     if (reply->tag.kind == REQUEST_DROP) {
-        latcher_hear_drop(e, latcher, master, reply);
+        latcher_hear_drop(e, at, reply);
         return;
     }
     lines_drop(&e->memory, &at->sent);
-    if (latcher->task.ended || latcher->end)
-        return;
-    if (needs_text || reply->tag.sent_at < latcher->again_at)
+    if (task_needs_text(task, master) || reply->tag.sent_at < latcher->again_at)
         at->due = 0;
     else if (latch_is_told(reply))
         latcher_take(e, latcher, master, reply);
     else
         latcher_take_error(e, at);
-    latcher_work(e, latcher);
 }
 
-void latcher_forget(struct engine *e, struct latcher *latcher, unsigned master)
+static void latcher_forget(struct engine *e, struct task *task, unsigned master)
 {
-    struct latched_at *at = &latcher->at[master];
+    struct latched_at *at = &latcher_of(task)->at[master];
     lines_drop(&e->memory, &at->sent);
     lines_drop(&e->memory, &at->arrived);
     at->stands = LATCHED_UNKNOWN;
@@ -367,22 +352,26 @@ void latcher_forget(struct engine *e, struct latcher *latcher, unsigned master)
     at->carries_arrival = at->mends = at->clears = false;
 }
 
-void latcher_look(struct engine *e, struct latcher *latcher, unsigned master)
+/* Also if a question is out: its answer may be from before. */
+static void latcher_look(struct engine *e, struct task *task, unsigned master,
+                         const struct said *said)
 {
-    latcher->at[master].due = 0; /* also if a question is out: its answer may be from before */
-    latcher_work(e, latcher);
+    (void)e, (void)said;
+    latcher_of(task)->at[master].due = 0;
 }
 
 /* ---- its end ------------------------------------------------------------------------- */
 
-void latcher_end(struct engine *e, struct latcher *latcher)
+/* What it began to make is taken away. */
+static void latcher_drop(struct engine *e, struct task *task)
 {
-    if (!latcher->end && latcher->call == LATCH_CREATE)
-        latch_withdraw(e, latcher);
+    if (latcher_of(task)->call == LATCH_CREATE)
+        latch_withdraw(e, latcher_of(task));
 }
 
-bool latcher_tell(struct engine *e, struct latcher *latcher, struct task_news *news)
+static bool latcher_tell(struct engine *e, struct task *task, struct task_news *news)
 {
+    const struct latcher *latcher = latcher_of(task);
     const struct latch_record *of = latcher->end == LATCH_HELD ? latcher->other : &latcher->record;
     news->call = latcher->call;
     news->latch = latcher->end;
@@ -395,15 +384,43 @@ bool latcher_tell(struct engine *e, struct latcher *latcher, struct task_news *n
     news->arrived = latcher->arrived;
     for (unsigned i = 0; i < e->config.masters; i++)
         news->masters += latcher->at[i].answered != 0;
-    return latcher->end != LATCH_PENDING;
+    return task->over;
 }
 
-void latcher_free(struct engine *e, struct latcher *latcher)
+static void latcher_free(struct engine *e, struct task *task)
 {
+    struct latcher *latcher = latcher_of(task);
     for (unsigned i = 0; i < e->config.masters; i++) {
         lines_drop(&e->memory, &latcher->at[i].sent);
         lines_drop(&e->memory, &latcher->at[i].arrived);
     }
-    e->memory.give(e->memory.pool, latcher,
-                   sizeof *latcher + e->config.masters * sizeof *latcher->at);
+}
+
+static const struct task_kind LATCHER = {.size = sizeof(struct latcher),
+                                         .each = sizeof(struct latched_at),
+                                         .begin = latcher_begin,
+                                         .work = latcher_work,
+                                         .hear = latcher_hear,
+                                         .forget = latcher_forget,
+                                         .look = latcher_look,
+                                         .leave = latcher_leave,
+                                         .drop = latcher_drop,
+                                         .free = latcher_free,
+                                         .tell = latcher_tell};
+
+struct task *latcher_new(struct engine *e, struct names *names, const struct latch_terms *terms,
+                         void *owner)
+{
+    struct task *task = task_new(e, &LATCHER, names, owner);
+    if (!task)
+        return NULL;
+    struct latcher *latcher = latcher_of(task);
+    latcher->call = terms->call;
+    latcher->any = !terms->id && terms->call != LATCH_CREATE;
+    latcher->life = terms->life;
+    latcher->wait = terms->call == LATCH_COUNT ? 0 : terms->wait;
+    latcher->record.arrivals = terms->call == LATCH_CREATE ? terms->arrivals : 0;
+    latcher_keep_id(latcher->record.id, terms->id);
+    latcher_keep_id(latcher->arrival, terms->arrival);
+    return task;
 }

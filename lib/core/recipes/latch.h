@@ -76,19 +76,6 @@ struct latcher {
     struct latched_at at[];
 };
 
-/* It is to begin: it waits from now on.  Draws what it needs. */
-void latcher_begin(struct engine *engine, struct latcher *latcher);
-void latcher_work(struct engine *engine, struct latcher *latcher);
-void latcher_hear(struct engine *engine, struct latcher *latcher, unsigned master,
-                  const struct reply *reply);
-void latcher_forget(struct engine *engine, struct latcher *latcher, unsigned master);
-void latcher_look(struct engine *engine, struct latcher *latcher, unsigned master);
-void latcher_leave(struct engine *engine, struct latcher *latcher, enum cause cause);
-/* Its user drops it: what it began to make is taken away. */
-void latcher_end(struct engine *engine, struct latcher *latcher);
-void latcher_free(struct engine *engine, struct latcher *latcher);
-bool latcher_tell(struct engine *engine, struct latcher *latcher, struct task_news *news);
-
 /* ---- latch_ask.c ------------------------------------------------------------------------ */
 
 /* It is known what a quorum has, or CREATE: what it shall have. */

@@ -6,10 +6,6 @@
 #include "masters/master.h"
 #include "masters/subscription.h"
 
-#define LOOKS_SUBSCRIBED MS(5000) /* a push may be lost */
-#define LOOKS            MS(1000) /* where the master sends none */
-#define TOLD_FOR         (3 * LOOKS_SUBSCRIBED / 1000)
-
 /* ---- how it stands ---------------------------------------------------------------- */
 
 static void latch_read(struct engine *e, struct latcher *latcher, unsigned master)
@@ -21,7 +17,7 @@ static void latch_read(struct engine *e, struct latcher *latcher, unsigned maste
     bool waits = latcher->call == LATCH_AWAIT && latcher->wait;
     task_send(e, &latcher->task, master,
               &(struct request){.tag = {.kind = REQUEST_TALLY},
-                                .ttl_ms = waits ? TOLD_FOR : 0,
+                                .ttl_ms = waits ? TASK_TOLD_FOR : 0,
                                 .channel = waits ? e->config.channel : NULL,
                                 .tally = {.id = slice_of(latcher->record.id),
                                           .arrival = slice_of(arrival),
@@ -31,7 +27,7 @@ static void latch_read(struct engine *e, struct latcher *latcher, unsigned maste
 /* What it said must not grow old. */
 static usec latch_asks_again_after(const struct engine *e, unsigned master)
 {
-    usec looks = subscription_is_to_same_process(e, master) ? LOOKS_SUBSCRIBED : LOOKS;
+    usec looks = task_looks_after(e, master);
     usec lasts = task_word_lasts(e) / 3;
     return looks < lasts ? looks : lasts;
 }
@@ -215,7 +211,7 @@ void latch_ask_all(struct engine *e, struct latcher *latcher)
     if (e->now < latcher->grace_until && latcher->grace_until < next)
         next = latcher->grace_until;
     for (unsigned i = 0; i < e->config.masters; i++) {
-        if (!task_counts_on(e, i) || latcher->task.outstanding >> i & 1)
+        if (!task_counts_on(e, i) || task_is_asking(&latcher->task, i))
             continue;
         if (latch_wants(e, latcher, i))
             latch_ask(e, latcher, i);
@@ -230,13 +226,10 @@ void latch_ask_all(struct engine *e, struct latcher *latcher)
 
 bool latch_is_answered(const struct engine *e, const struct latcher *latcher)
 {
-    for (unsigned i = 0; i < e->config.masters; i++) {
-        const struct master *master = &e->masters[i];
-        if (master_is_up(master) ? task_counts_on(e, i) && (latcher->task.outstanding >> i & 1 ||
-                                                            latch_wants(e, latcher, i))
-                                 : !master->tried || master_is_connecting(master))
+    for (unsigned i = 0; i < e->config.masters; i++)
+        if (task_awaits(e, i) || (task_counts_on(e, i) && (task_is_asking(&latcher->task, i) ||
+                                                           latch_wants(e, latcher, i))))
             return false;
-    }
     return true;
 }
 
@@ -244,10 +237,8 @@ bool latch_is_answered(const struct engine *e, const struct latcher *latcher)
 static bool latch_all_were_heard(const struct engine *e, const struct latcher *latcher)
 {
     for (unsigned i = 0; i < e->config.masters; i++) {
-        const struct master *master = &e->masters[i];
         const struct latched_at *at = &latcher->at[i];
-        if (master_is_up(master) ? task_counts_on(e, i) && !at->answered && !at->paused_until
-                                 : !master->tried || master_is_connecting(master))
+        if (task_awaits(e, i) || (task_counts_on(e, i) && !at->answered && !at->paused_until))
             return false;
     }
     return true;
@@ -260,7 +251,7 @@ bool latch_is_mending(const struct engine *e, const struct latcher *latcher)
     if (e->now < latcher->grace_until && !latch_all_were_heard(e, latcher))
         return true;
     for (unsigned i = 0; i < e->config.masters; i++)
-        if ((latcher->at[i].mends && latcher->task.outstanding >> i & 1) ||
+        if ((latcher->at[i].mends && task_is_asking(&latcher->task, i)) ||
             (latch_may_mend(e, latcher) && latch_is_missing(e, latcher, i)))
             return true;
     return false;

@@ -87,7 +87,7 @@ static bool tally_is_known(const struct engine *e, const struct latcher *latcher
 /* A master may be given what is made until it has answered. */
 static bool tally_is_being_made(const struct latcher *latcher, unsigned master)
 {
-    return latcher->call == LATCH_CREATE && latcher->task.outstanding >> master & 1;
+    return latcher->call == LATCH_CREATE && task_is_asking(&latcher->task, master);
 }
 
 /* Of those that have something else to say, `spare` may be wrong. */

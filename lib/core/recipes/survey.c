@@ -10,23 +10,34 @@
 
 #include "ground/sanity.h"
 #include "masters/master.h"
-#include "recipes/survey.h"
+#include "recipes/lines.h"
+#include "recipes/task.h"
 
 #define KEYS_MOST 250 /* that one request looks at: about a millisecond of the master */
 
-struct task *surveyor_new(struct engine *e, struct names *begins, bool foreign, void *owner)
+struct surveyed_at {
+    char cursor[CURSOR_MAX + 1]; /* the next keys stand behind it */
+    uint16_t keys;               /* how many of them it is to look at */
+    bool begun;                  /* it was asked */
+    bool untold;                 /* what it said, or that it says no more, is yet to be told */
+    enum survey_end end;
+    struct lines names;      /* what it said last */
+    uint64_t looked_at;      /* keys, so far */
+    uint64_t there_are;      /* likewise, as it said last */
+    uint64_t left_out;       /* names that are too long to be told */
+    char why[VOTE_TEXT_MAX]; /* FAILED */
+};
+
+/* Its name is what all names that it is told begin with. */
+struct surveyor {
+    struct task task;
+    bool foreign;
+    struct surveyed_at at[];
+};
+
+static struct surveyor *surveyor_of(struct task *task)
 {
-    struct task *task = task_new(e, TASK_SURVEYOR, sizeof(struct surveyor),
-                                 sizeof(struct surveyed_at), begins, owner);
-    if (!task)
-        return NULL;
-    struct surveyor *surveyor = (struct surveyor *)(void *)task;
-    surveyor->foreign = foreign;
-    for (unsigned i = 0; i < e->config.masters; i++) {
-        surveyor->at[i].cursor[0] = '0';
-        surveyor->at[i].keys = KEYS_MOST;
-    }
-    return task;
+    return (struct surveyor *)(void *)task;
 }
 
 static void surveyor_fail(struct engine *e, struct surveyor *surveyor, unsigned master,
@@ -51,12 +62,13 @@ static void surveyor_ask(struct engine *e, struct surveyor *surveyor, unsigned m
                                            .foreign = surveyor->foreign}});
 }
 
-void surveyor_work(struct engine *e, struct surveyor *surveyor)
+static void surveyor_work(struct engine *e, struct task *task)
 {
+    struct surveyor *surveyor = surveyor_of(task);
     for (unsigned i = 0; i < e->config.masters; i++) {
         const struct surveyed_at *at = &surveyor->at[i];
         const struct master *master = &e->masters[i];
-        if (at->end != SURVEY_GOES_ON || at->untold || surveyor->task.outstanding & 1U << i)
+        if (at->end != SURVEY_GOES_ON || at->untold || task_is_asking(task, i))
             continue;
         if (master_is_up(master))
             surveyor_ask(e, surveyor, i);
@@ -104,27 +116,29 @@ static const char *surveyor_refusal(const struct reply *reply)
     return says_why ? reply->text.bytes : "has forgotten the script again";
 }
 
-void surveyor_hear(struct engine *e, struct surveyor *surveyor, unsigned master,
-                   const struct reply *reply)
+static void surveyor_hear(struct engine *e, struct task *task, unsigned master,
+                          const struct reply *reply)
 {
+    struct surveyor *surveyor = surveyor_of(task);
     ASSERT(surveyor->at[master].end == SURVEY_GOES_ON);
     if (reply->answer == ANSWER_YES)
         surveyor_take(e, surveyor, master, reply);
-    else if (!task_needs_text(&surveyor->task, master))
+    else if (!task_needs_text(task, master))
         surveyor_fail(e, surveyor, master, surveyor_refusal(reply));
-    surveyor_work(e, surveyor);
 }
 
 /* What it has told is the user's; what it would tell further is not known. */
-void surveyor_forget(struct engine *e, struct surveyor *surveyor, unsigned master)
+static void surveyor_forget(struct engine *e, struct task *task, unsigned master)
 {
+    struct surveyor *surveyor = surveyor_of(task);
     struct surveyed_at *at = &surveyor->at[master];
     if (at->begun && at->end == SURVEY_GOES_ON)
         surveyor_fail(e, surveyor, master, "the connection ended");
 }
 
-bool surveyor_tell(struct engine *e, struct surveyor *surveyor, struct task_news *news)
+static bool surveyor_tell(struct engine *e, struct task *task, struct task_news *news)
 {
+    struct surveyor *surveyor = surveyor_of(task);
     unsigned master = 0;
     while (master < e->config.masters && !surveyor->at[master].untold)
         master++;
@@ -142,10 +156,31 @@ bool surveyor_tell(struct engine *e, struct surveyor *surveyor, struct task_news
     return true;
 }
 
-void surveyor_free(struct engine *e, struct surveyor *surveyor)
+static void surveyor_free(struct engine *e, struct task *task)
 {
+    struct surveyor *surveyor = surveyor_of(task);
     for (unsigned i = 0; i < e->config.masters; i++)
         lines_drop(&e->memory, &surveyor->at[i].names);
-    e->memory.give(e->memory.pool, surveyor,
-                   sizeof *surveyor + e->config.masters * sizeof *surveyor->at);
+}
+
+static const struct task_kind SURVEYOR = {.size = sizeof(struct surveyor),
+                                          .each = sizeof(struct surveyed_at),
+                                          .work = surveyor_work,
+                                          .hear = surveyor_hear,
+                                          .forget = surveyor_forget,
+                                          .free = surveyor_free,
+                                          .tell = surveyor_tell};
+
+struct task *surveyor_new(struct engine *e, struct names *begins, bool foreign, void *owner)
+{
+    struct task *task = task_new(e, &SURVEYOR, begins, owner);
+    if (!task)
+        return NULL;
+    struct surveyor *surveyor = surveyor_of(task);
+    surveyor->foreign = foreign;
+    for (unsigned i = 0; i < e->config.masters; i++) {
+        surveyor->at[i].cursor[0] = '0';
+        surveyor->at[i].keys = KEYS_MOST;
+    }
+    return task;
 }

@@ -2,16 +2,30 @@
 
 #include "ground/mutant.h"
 #include "ground/quorum.h"
+#include "ground/sanity.h"
 #include "masters/master.h"
+#include "masters/subscription.h"
 
-struct task *task_new(struct engine *e, enum task_kind kind, size_t size, size_t each,
-                      struct names *names, void *owner)
+#define LOOKS_SUBSCRIBED MS(5000) /* a push may be lost */
+#define LOOKS            MS(1000) /* where the master sends none */
+
+_Static_assert(TASK_TOLD_FOR == 3 * LOOKS_SUBSCRIBED / 1000, "two questions may be lost");
+
+/* ---- its life ---------------------------------------------------------------------- */
+
+static size_t task_size(const struct engine *e, const struct task_kind *kind)
 {
-    struct task *task = e->memory.take(e->memory.pool, size + each * e->config.masters);
+    return kind->size + kind->each * e->config.masters;
+}
+
+struct task *task_new(struct engine *e, const struct task_kind *kind, struct names *names,
+                      void *owner)
+{
+    struct task *task = e->memory.take(e->memory.pool, task_size(e, kind));
     if (!task)
         return NULL;
     if (!deadlines_enter(&e->deadlines, &e->memory)) {
-        e->memory.give(e->memory.pool, task, size + each * e->config.masters);
+        e->memory.give(e->memory.pool, task, task_size(e, kind));
         return NULL;
     }
     task->kind = kind;
@@ -22,6 +36,23 @@ struct task *task_new(struct engine *e, enum task_kind kind, size_t size, size_t
     task->next = e->tasks;
     e->tasks = task;
     return task;
+}
+
+static void task_unlink(struct engine *e, struct task *task)
+{
+    struct task **at = &e->tasks;
+    while (*at != task)
+        at = &(*at)->next;
+    *at = task->next;
+}
+
+void task_free(struct engine *e, struct task *task)
+{
+    task_unlink(e, task);
+    names_drop(&e->memory, task->names);
+    deadlines_leave(&e->deadlines, &task->deadline);
+    task->kind->free(e, task);
+    e->memory.give(e->memory.pool, task, task_size(e, task->kind));
 }
 
 void task_send(struct engine *e, struct task *task, unsigned master, struct request *request)
@@ -36,6 +67,25 @@ void task_send(struct engine *e, struct task *task, unsigned master, struct requ
     master_send(e, master, request);
 }
 
+void task_wake_at(struct engine *e, struct task *task, usec at)
+{
+    deadlines_set(&e->deadlines, &task->deadline, at);
+}
+
+void task_has_news(struct engine *e, struct task *task)
+{
+    e->sink.emit(e->sink.shell, &(struct effect){.kind = EFFECT_TELL_TASK, .task = task});
+}
+
+void task_conclude(struct engine *e, struct task *task)
+{
+    task->over = true;
+    task_wake_at(e, task, NEVER);
+    task_has_news(e, task);
+}
+
+/* ---- whom to ask, and when ----------------------------------------------------------- */
+
 usec task_word_lasts(const struct engine *e)
 {
     usec longest = MS(e->config.max_ttl_ms);
@@ -48,12 +98,35 @@ bool task_counts_on(const struct engine *e, unsigned master)
            (!master_abstains(e, &e->masters[master]) || MUTANT(PARTY_QUARANTINED));
 }
 
-void task_wake_at(struct engine *e, struct task *task, usec at)
+bool task_awaits(const struct engine *e, unsigned master)
 {
-    deadlines_set(&e->deadlines, &task->deadline, at);
+    const struct master *it = &e->masters[master];
+    return !master_is_up(it) && (!it->tried || master_is_connecting(it));
 }
 
-void task_has_news(struct engine *e, struct task *task)
+usec task_looks_after(const struct engine *e, unsigned master)
 {
-    e->sink.emit(e->sink.shell, &(struct effect){.kind = EFFECT_TELL_TASK, .task = task});
+    return subscription_is_to_same_process(e, master) ? LOOKS_SUBSCRIBED : LOOKS;
+}
+
+bool task_looks_at(const struct engine *e, const struct names *names)
+{
+    const struct task *task = e->tasks;
+    while (task && !(task->kind->look && !task->ended && names_are_same(task->names, names)))
+        task = task->next;
+    return task != NULL;
+}
+
+/* ---- what the shell does with one ---------------------------------------------------- */
+
+void *task_owner(const struct task *task)
+{
+    return task->owner;
+}
+
+bool task_tell(struct engine *e, struct task *task, struct task_news *news)
+{
+    ASSERT(!task->ended);
+    *news = (struct task_news){0};
+    return task->kind->tell(e, task, news);
 }

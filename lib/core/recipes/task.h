@@ -12,38 +12,79 @@
 #include "ground/shared.h"
 #include "recipes/view.h"
 
-enum task_kind { TASK_ANNOUNCER, TASK_OBSERVER, TASK_PARTY, TASK_LATCHER, TASK_SURVEYOR };
+/* What a kind of task does; NULL: nothing.  Its work follows on all that it begins, hears, forgets,
+ * looks at or leaves. */
+struct task_kind {
+    size_t size, each; /* of its struct, which begins with a task; of an entry for each master */
+
+    void (*begin)(struct engine *engine, struct task *task);
+    /* Asks the masters that are to be asked, and finds out what follows from what they said. */
+    void (*work)(struct engine *engine, struct task *task);
+    void (*hear)(struct engine *engine, struct task *task, unsigned master,
+                 const struct reply *reply);
+    /* The master is down: when it comes up again its process may be another one. */
+    void (*forget)(struct engine *engine, struct task *task, unsigned master);
+    /* The master says so of the task's name now; NULL: that may have changed unheard. */
+    void (*look)(struct engine *engine, struct task *task, unsigned master,
+                 const struct said *said);
+    /* Its user is to be told soon how it ended. */
+    void (*leave)(struct engine *engine, struct task *task, enum cause cause);
+    void (*give_up)(struct engine *engine, struct task *task); /* at once */
+    /* Its user drops it before it is over: takes back what the masters need not keep. */
+    void (*drop)(struct engine *engine, struct task *task);
+    void (*free)(struct engine *engine, struct task *task); /* what its struct points to */
+    bool (*tell)(struct engine *engine, struct task *task, struct task_news *news);
+};
 
 struct task {
     struct task *next;
     struct names *names;
     void *owner; /* of the shell */
-    enum task_kind kind;
+    const struct task_kind *kind;
     uint32_t number;
     uint32_t in_flight; /* requests not yet answered */
     bool begun, ended;
+    bool over;            /* how it went is known, and only the user is yet to be told */
     uint16_t outstanding; /* masters (bits) that have a question to answer */
     uint16_t whole;       /* masters (bits) that have forgotten the script */
     struct deadline deadline;
 };
 
-/* `size` bytes that begin with a task, one entry of `each` bytes for each master behind them. */
-struct task *task_new(struct engine *engine, enum task_kind kind, size_t size, size_t each,
-                      struct names *names, void *owner);
+/* Nothing is in it but zeros and the task; NULL when memory is out. */
+struct task *task_new(struct engine *engine, const struct task_kind *kind, struct names *names,
+                      void *owner);
+void task_free(struct engine *engine, struct task *task);
 /* Sends a request of the task, whose kind, and what goes with it, is filled in. */
 void task_send(struct engine *engine, struct task *task, unsigned master, struct request *request);
+/* The master has a question to answer. */
+static inline bool task_is_asking(const struct task *task, unsigned master)
+{
+    return task->outstanding >> master & 1;
+}
 /* Its last request was answered: the master has forgotten the script. */
 static inline bool task_needs_text(const struct task *task, unsigned master)
 {
     return task->whole >> master & 1;
 }
+void task_wake_at(struct engine *engine, struct task *task, usec at);
+void task_has_news(struct engine *engine, struct task *task);
+/* How it went is known. */
+void task_conclude(struct engine *engine, struct task *task);
+
 /* For how long what a master has said to a party, or of a latch, counts: half of what its
  * quarantine lasts, as what one party passes by and what another one leaves by must fit into one.
  */
 usec task_word_lasts(const struct engine *engine);
 /* The master may be asked, and what it says counts. */
 bool task_counts_on(const struct engine *engine, unsigned master);
-void task_wake_at(struct engine *engine, struct task *task, usec at);
-void task_has_news(struct engine *engine, struct task *task);
+/* The master cannot be asked, but that may soon change. */
+bool task_awaits(const struct engine *engine, unsigned master);
+
+/* How long masters are to tell of changes, in milliseconds; they are asked again before. */
+#define TASK_TOLD_FOR 15000
+/* After how long to ask a master again that may tell of changes. */
+usec task_looks_after(const struct engine *engine, unsigned master);
+/* A task that has not ended is told of changes of the name. */
+bool task_looks_at(const struct engine *engine, const struct names *names);
 
 #endif
