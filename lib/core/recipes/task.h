@@ -12,8 +12,8 @@
 #include "ground/shared.h"
 #include "recipes/view.h"
 
-/* What a kind of task does; NULL: nothing.  Its work follows on all that it begins, hears, forgets,
- * looks at or leaves. */
+/* What a kind of task does; NULL: nothing.  tasks.c lets it work after all that it begins, hears,
+ * forgets, looks at or leaves. */
 struct task_kind {
     size_t size, each; /* of its struct, which begins with a task; of an entry for each master */
 
@@ -24,13 +24,15 @@ struct task_kind {
                  const struct reply *reply);
     /* The master is down: when it comes up again its process may be another one. */
     void (*forget)(struct engine *engine, struct task *task, unsigned master);
-    /* The master says so of the task's name now; NULL: that may have changed unheard. */
+    /* Something has changed on this master: `said` is new there, or, if NULL, a change may have
+     * gone unheard. */
     void (*look)(struct engine *engine, struct task *task, unsigned master,
                  const struct said *said);
-    /* Its user is to be told soon how it ended. */
+    /* The user, or the engine that closes, wants it to end. */
     void (*leave)(struct engine *engine, struct task *task, enum cause cause);
-    void (*give_up)(struct engine *engine, struct task *task); /* at once */
-    /* Its user drops it before it is over: takes back what the masters need not keep. */
+    /* Closing has taken too long: it ends at once. */
+    void (*give_up)(struct engine *engine, struct task *task);
+    /* The user drops it before it is over: it takes back what the masters need not keep. */
     void (*drop)(struct engine *engine, struct task *task);
     void (*free)(struct engine *engine, struct task *task); /* what its struct points to */
     bool (*tell)(struct engine *engine, struct task *task, struct task_news *news);
@@ -50,7 +52,7 @@ struct task {
     struct deadline deadline;
 };
 
-/* Nothing is in it but zeros and the task; NULL when memory is out. */
+/* A struct of this kind, all zeros behind its task; NULL when memory is out. */
 struct task *task_new(struct engine *engine, const struct task_kind *kind, struct names *names,
                       void *owner);
 void task_free(struct engine *engine, struct task *task);
@@ -68,7 +70,7 @@ static inline bool task_needs_text(const struct task *task, unsigned master)
 }
 void task_wake_at(struct engine *engine, struct task *task, usec at);
 void task_has_news(struct engine *engine, struct task *task);
-/* How it went is known. */
+/* The task is over: the user can be told how it went. */
 void task_conclude(struct engine *engine, struct task *task);
 
 /* For how long what a master has said to a party, or of a latch, counts: half of what its
@@ -84,7 +86,7 @@ bool task_awaits(const struct engine *engine, unsigned master);
 #define TASK_TOLD_FOR 15000
 /* After how long to ask a master again that may tell of changes. */
 usec task_looks_after(const struct engine *engine, unsigned master);
-/* A task that has not ended is told of changes of the name. */
+/* Some task that the user has not dropped looks at changes of this name. */
 bool task_looks_at(const struct engine *engine, const struct names *names);
 
 #endif

@@ -1,6 +1,7 @@
 /*
  * view.h - a task as the shell has it: made, asked for news.  What happens to it between goes
- * through engine_step() (EVENT_TASK_BEGIN and END), and what it is made of is in task.h.
+ * through engine_step() (EVENT_TASK_BEGIN and END), and what it is made of is in task.h and in the
+ * file of its recipe.
  *
  *   An announcer says a value on the masters while its lease holds their name.
  *   An observer learns what a quorum of masters says of a name.
