@@ -236,6 +236,7 @@ TEST(several_names_go_all_or_none)
     assert_holder("y", "first");
     assert_holder("z", "first");
     assert_holder("x", NULL);
+    assert_true(ASK_COUNT("PTTL y") <= LIFE && ASK_COUNT("PTTL z") <= LIFE);
     assert_int_equal(release("y z", "first"), ANSWER_YES);
     assert_told("second");
     assert_holder("x", "second");
