@@ -60,7 +60,7 @@ static bool tell_party(redlock *client, struct client_task *task)
 /* ---- arriving --------------------------------------------------------------------- */
 
 /* Masters tell the tokens of parties in lines. */
-static redlock_code check_token(redlock *client, const char *token)
+static redlock_code check_party_token(redlock *client, const char *token)
 {
     for (const char *c = token; *c; c++)
         if (*c <= ' ' || *c > '~')
@@ -81,8 +81,8 @@ static redlock_code check_longest(redlock *client)
                        (long long)client->config.max_ttl_ms);
 }
 
-static redlock_code read_options(redlock *client, const redlock_barrier_options *options,
-                                 redlock_barrier_options *o)
+static redlock_code read_barrier_options(redlock *client, const redlock_barrier_options *options,
+                                         redlock_barrier_options *o)
 {
     *o = (redlock_barrier_options)REDLOCK_BARRIER_INIT;
     if (options && !take_versioned(o, options, options->size, sizeof *o))
@@ -96,19 +96,19 @@ static redlock_code read_options(redlock *client, const redlock_barrier_options 
                            (long long)o->generation);
     if (o->wait_ms < 0)
         return client_fail(client, REDLOCK_E_ARGUMENT, "wait_ms cannot be negative");
-    redlock_code code = o->token ? check_token(client, o->token) : REDLOCK_OK;
+    redlock_code code = o->token ? check_party_token(client, o->token) : REDLOCK_OK;
     if (!code)
         code = ttl_check(client, o->ttl_ms, 0);
     return code ? code : check_longest(client);
 }
 
-static redlock_code check(redlock *client, const redlock_barrier_options *options,
-                          redlock_barrier_options *o)
+static redlock_code check_barrier(redlock *client, const redlock_barrier_options *options,
+                                  redlock_barrier_options *o)
 {
     redlock_code code = calls_check(client);
     if (!code)
         code = client_may_act(client);
-    return code ? code : read_options(client, options, o);
+    return code ? code : read_barrier_options(client, options, o);
 }
 
 redlock_code redlock_arrive(redlock *client, redlock_party **out, const char *name,
@@ -123,7 +123,7 @@ redlock_code redlock_arrive(redlock *client, redlock_party **out, const char *na
         return REDLOCK_E_ARGUMENT;
     if (!out || !callback)
         return client_fail(client, REDLOCK_E_ARGUMENT, "a party needs a callback and a handle");
-    redlock_code code = check(client, options, &o);
+    redlock_code code = check_barrier(client, options, &o);
     if (!code)
         code = task_calls_check(client, name, &names);
     if (code)

@@ -37,7 +37,7 @@ static redlock_code check_name(redlock *client, const redlock_name *name)
     return REDLOCK_OK;
 }
 
-static bool are_same(const redlock_name *a, const redlock_name *b)
+static bool are_same_names(const redlock_name *a, const redlock_name *b)
 {
     return a->length == b->length && memcmp(a->bytes, b->bytes, a->length) == 0;
 }
@@ -52,7 +52,7 @@ static redlock_code check_names(redlock *client, const redlock_name *names, size
         if (code)
             return code;
         for (size_t j = 0; j < i; j++)
-            if (are_same(&names[i], &names[j]))
+            if (are_same_names(&names[i], &names[j]))
                 return client_fail(client, REDLOCK_E_NAME, "a name is given twice: \"%.*s\"",
                                    (int)(names[i].length < 80 ? names[i].length : 80),
                                    (const char *)names[i].bytes);
@@ -60,7 +60,7 @@ static redlock_code check_names(redlock *client, const redlock_name *names, size
     return REDLOCK_OK;
 }
 
-static redlock_code check_token(redlock *client, const char *token)
+static redlock_code check_lease_token(redlock *client, const char *token)
 {
     if (!token || !*token || strlen(token) > TOKEN_MAX)
         return client_fail(client, REDLOCK_E_ARGUMENT, "a token is 1 to %d bytes long", TOKEN_MAX);
@@ -100,7 +100,7 @@ static size_t token_room(const redlock *client, const char *token)
     return (token ? strlen(token) : engine_token_length(client->engine)) + 1;
 }
 
-static size_t size_of(const redlock *client, const struct terms *terms, const char *token)
+static size_t size_of_lease(const redlock *client, const struct terms *terms, const char *token)
 {
     size_t rare = terms->inspects || terms->fence ? sizeof(union lease_rare) : 0;
     return sizeof(redlock_lease) + lease_size(terms) + rare + token_room(client, token);
@@ -109,7 +109,7 @@ static size_t size_of(const redlock *client, const struct terms *terms, const ch
 static redlock_lease *make_lease(redlock *client, struct names *names, const struct terms *terms,
                                  const char *token)
 {
-    redlock_lease *lease = calloc(1, size_of(client, terms, token));
+    redlock_lease *lease = calloc(1, size_of_lease(client, terms, token));
     if (!lease || !names ||
         !lease_init(client->engine, core_of(lease), names, terms, token,
                     token ? strlen(token) : 0)) {
@@ -182,8 +182,8 @@ static redlock_code new_lease(redlock *client, redlock_lease **out, const redloc
     return REDLOCK_OK;
 }
 
-static redlock_code begin(redlock *client, redlock_lease **out, const redlock_name *names,
-                          size_t count, redlock_callback *callback)
+static redlock_code begin_call(redlock *client, redlock_lease **out, const redlock_name *names,
+                               size_t count, redlock_callback *callback)
 {
     if (out)
         *out = NULL;
@@ -199,7 +199,7 @@ static redlock_code begin(redlock *client, redlock_lease **out, const redlock_na
 static redlock_code begin_acting(redlock *client, redlock_lease **out, const redlock_name *names,
                                  size_t count, redlock_callback *callback)
 {
-    redlock_code code = begin(client, out, names, count, callback);
+    redlock_code code = begin_call(client, out, names, count, callback);
     return code ? code : client_may_act(client);
 }
 
@@ -234,7 +234,7 @@ redlock_code redlock_attach(redlock *client, redlock_lease **lease, const redloc
     struct terms terms;
     redlock_code code = begin_acting(client, lease, names, count, callback);
     if (!code)
-        code = check_token(client, token);
+        code = check_lease_token(client, token);
     if (!code)
         code = terms_read(client, options, &terms);
     if (!code && terms.fence)
@@ -254,7 +254,7 @@ redlock_code redlock_release_token(redlock *client, redlock_lease **lease,
 {
     redlock_code code = begin_acting(client, lease, names, count, callback);
     if (!code)
-        code = check_token(client, token);
+        code = check_lease_token(client, token);
     if (!code)
         code = new_lease(client, lease, names, count, &(struct terms){0}, token, callback, data);
     if (!code)
@@ -278,7 +278,7 @@ redlock_code redlock_release_permit(redlock *client, redlock_lease **lease,
 {
     redlock_code code = begin_acting(client, lease, name, 1, callback);
     if (!code)
-        code = check_token(client, token);
+        code = check_lease_token(client, token);
     if (!code && (slot < 0 || slot >= REDLOCK_PERMITS_MAX))
         code = client_fail(client, REDLOCK_E_ARGUMENT, "a slot is 0 to %d, not %d",
                            REDLOCK_PERMITS_MAX - 1, slot);
@@ -298,7 +298,7 @@ redlock_code redlock_inspect(redlock *client, redlock_lease **lease, const redlo
                              size_t count, redlock_callback *callback, void *data)
 {
     struct terms terms = {.inspects = true};
-    redlock_code code = begin(client, lease, names, count, callback);
+    redlock_code code = begin_call(client, lease, names, count, callback);
     if (!code)
         code = new_lease(client, lease, names, count, &terms, NULL, callback, data);
     if (!code)
@@ -315,7 +315,7 @@ redlock_code calls_check(redlock *client)
 
 redlock_code calls_check_token(redlock *client, const char *token)
 {
-    return check_token(client, token);
+    return check_lease_token(client, token);
 }
 
 redlock_code calls_check_name(redlock *client, const redlock_name *name)
@@ -390,8 +390,8 @@ static bool is_changing(const redlock_lease *lease)
     return lease_is_changing(core_of(lease)) || lease->operations & (OP_DOWNGRADE | OP_UPGRADE);
 }
 
-static redlock_code change(redlock_lease *lease, bool may, enum operation operation,
-                           const char *why_not)
+static redlock_code begin_change(redlock_lease *lease, bool may, enum operation operation,
+                                 const char *why_not)
 {
     if (!client_is_usable(lease->client))
         return REDLOCK_E_FORKED;
@@ -407,17 +407,17 @@ static redlock_code change(redlock_lease *lease, bool may, enum operation operat
 redlock_code redlock_downgrade(redlock_lease *lease)
 {
     bool is_permit = lease->slot >= 0;
-    return change(lease, !is_permit && !lease_is_all_shared(core_of(lease)), OP_DOWNGRADE,
-                  is_permit ? "a permit cannot be shared"
-                            : "all names of the lease are shared already");
+    return begin_change(lease, !is_permit && !lease_is_all_shared(core_of(lease)), OP_DOWNGRADE,
+                        is_permit ? "a permit cannot be shared"
+                                  : "all names of the lease are shared already");
 }
 
 redlock_code redlock_upgrade(redlock_lease *lease)
 {
     bool is_foreign = lease_is_foreign(core_of(lease));
-    return change(lease, lease_is_shared(core_of(lease)) && !is_foreign, OP_UPGRADE,
-                  is_foreign ? "a lease that was taken over by its token cannot be upgraded"
-                             : "no name of the lease is shared");
+    return begin_change(lease, lease_is_shared(core_of(lease)) && !is_foreign, OP_UPGRADE,
+                        is_foreign ? "a lease that was taken over by its token cannot be upgraded"
+                                   : "no name of the lease is shared");
 }
 
 bool redlock_is_shared(const redlock_lease *lease)
@@ -438,7 +438,7 @@ redlock_code redlock_release(redlock_lease *lease)
     return REDLOCK_OK;
 }
 
-static void forget(redlock_lease *lease, enum operation operation)
+static void forget_lease(redlock_lease *lease, enum operation operation)
 {
     redlock *client = lease->client;
     if (client->telling == lease)
@@ -460,14 +460,14 @@ redlock_code redlock_detach(redlock_lease *lease)
                            "a lease that was downgraded or upgraded cannot be left");
     if (lease_leave(core_of(lease)) && !CLIENT_MUTANT(LEFT_UNWRITTEN))
         pump_write(lease->client); /* from now on no renewal of it is written */
-    forget(lease, OP_DETACH);
+    forget_lease(lease, OP_DETACH);
     return REDLOCK_OK;
 }
 
 void redlock_lease_free(redlock_lease *lease)
 {
     if (lease)
-        forget(lease, OP_FREE);
+        forget_lease(lease, OP_FREE);
 }
 
 const char *redlock_token(redlock_lease *lease)

@@ -44,7 +44,7 @@ struct words {
     size_t size, used;
 };
 
-static bool is_full(const struct words *words)
+static bool is_full_of_words(const struct words *words)
 {
     return words->used + 1 >= words->size;
 }
@@ -60,10 +60,11 @@ static void cut(struct words *words)
     memcpy(words->text + end, more, sizeof more);
 }
 
-static void add(struct words *words, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void add(struct words *words, const char *format, ...)
+static void add_words(struct words *words, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static void add_words(struct words *words, const char *format, ...)
 {
-    if (is_full(words))
+    if (is_full_of_words(words))
         return;
     va_list arguments;
     va_start(arguments, format);
@@ -78,7 +79,7 @@ static void add(struct words *words, const char *format, ...)
 /* The same without the cost of a format, as each ACQUIRED comes by here. */
 static void add_plain(struct words *words, const char *text)
 {
-    if (is_full(words))
+    if (is_full_of_words(words))
         return;
     size_t length = strlen(text), room = words->size - words->used - 1;
     bool fits = length <= room;
@@ -181,14 +182,14 @@ static void say_why_not(struct words *words, const redlock_vote *vote)
     switch (vote->kind) {
     case REDLOCK_VOTE_REFUSED:
     case REDLOCK_VOTE_UNREACHABLE:
-        add(words, "; %s: %s", vote->node, vote->text);
+        add_words(words, "; %s: %s", vote->node, vote->text);
         break;
     case REDLOCK_VOTE_TIMEOUT:
-        add(words, "; %s: no answer in time", vote->node);
+        add_words(words, "; %s: no answer in time", vote->node);
         break;
     case REDLOCK_VOTE_ABSTAINS:
-        add(words, "; %s: restarted, abstains %lld s more", vote->node,
-            (long long)(vote->remaining_ms + 999) / 1000);
+        add_words(words, "; %s: restarted, abstains %lld s more", vote->node,
+                  (long long)(vote->remaining_ms + 999) / 1000);
         break;
     default:
         break;
@@ -270,7 +271,7 @@ static void say_permits(struct words *words, const redlock *client)
 {
     unsigned permits = count_permits(client);
     if (permits)
-        add(words, "%u of %u permits are out", count_permits_out(client), permits);
+        add_words(words, "%u of %u permits are out", count_permits_out(client), permits);
     else
         add_plain(words, "permits are out");
 }
@@ -284,11 +285,11 @@ static void say_who(struct words *words, const redlock *client, const char *hold
     if (strcmp(holder, REDLOCK_PERMITS) == 0)
         say_permits(words, client);
     else if (count)
-        add(words, "held by %u reader%s", count, count == 1 ? "" : "s");
+        add_words(words, "held by %u reader%s", count, count == 1 ? "" : "s");
     else if (is_shared)
         add_plain(words, readers);
     else
-        add(words, "held by %s", holder);
+        add_words(words, "held by %s", holder);
 }
 
 static void say_holder(struct words *words, const redlock *client, const char *readers)
@@ -296,19 +297,20 @@ static void say_holder(struct words *words, const redlock *client, const char *r
     const redlock_vote *named;
     unsigned on = most_named_holder(client, &named);
     if (!named) {
-        add(words, "held by somebody else");
+        add_words(words, "held by somebody else");
         return;
     }
     int64_t left = time_left(client, named);
     say_who(words, client, named->holder, readers);
-    add(words, " on %u of %u masters", on, client->masters);
+    add_words(words, " on %u of %u masters", on, client->masters);
     if (on <= client->config.spare)
         add_plain(words, ", which may be wrong,");
     bool is_of_many = strcmp(named->holder, REDLOCK_PERMITS) == 0;
     if (left >= 0)
-        add(words, "%s for %.1f s more", is_of_many ? ", the first" : "", (double)left / 1000);
+        add_words(words, "%s for %.1f s more", is_of_many ? ", the first" : "",
+                  (double)left / 1000);
     else if (named->remaining_ms == -2)
-        add(words, ", which never expires");
+        add_words(words, ", which never expires");
 }
 
 /* Readers keep out no reader: a writer did that, which waits, or had the name a moment ago. */
@@ -319,7 +321,7 @@ static void say_not_acquired(struct words *words, const redlock *client, const r
         say_holder(words, client,
                    lease->reads ? "held by readers, and others came first," : "held by readers");
     else
-        add(words, "%s", redlock_code_text(code));
+        add_words(words, "%s", redlock_code_text(code));
     if (code == REDLOCK_E_HELD || code == REDLOCK_E_UNAVAILABLE || code == REDLOCK_E_TOO_SLOW)
         say_troubles(words, client);
 }
@@ -352,9 +354,9 @@ static void say_lost(struct words *words, const redlock *client, const redlock_e
     if (event->code == REDLOCK_E_GONE)
         add_plain(words, "lost, nobody knows since when: ");
     else
-        add(words, "lost, %lld ms %s its end: ",
-            (long long)(event->ends_ms < 0 ? -event->ends_ms : event->ends_ms),
-            event->ends_ms < 0 ? "after" : "before");
+        add_words(words, "lost, %lld ms %s its end: ",
+                  (long long)(event->ends_ms < 0 ? -event->ends_ms : event->ends_ms),
+                  event->ends_ms < 0 ? "after" : "before");
     add_plain(words, redlock_code_text(event->code));
     say_troubles(words, client);
 }
@@ -376,8 +378,8 @@ static void say_not_changed(struct words *words, const redlock *client, const re
     say_troubles(words, client);
 }
 
-static void say(struct words *words, const redlock *client, const redlock_lease *lease,
-                const redlock_event *event)
+static void say_event(struct words *words, const redlock *client, const redlock_lease *lease,
+                      const redlock_event *event)
 {
     switch (event->kind) {
     case REDLOCK_ACQUIRED:
@@ -385,26 +387,26 @@ static void say(struct words *words, const redlock *client, const redlock_lease 
         add_number(words, event->valid_ms);
         add_plain(words, " ms");
         if (event->fence)
-            add(words, ", fence %lld", (long long)event->fence);
+            add_words(words, ", fence %lld", (long long)event->fence);
         if (lease->slot >= 0)
-            add(words, ", slot %d", lease->slot);
+            add_words(words, ", slot %d", lease->slot);
         break;
     case REDLOCK_NOT_ACQUIRED:
         say_not_acquired(words, client, lease, event->code);
         break;
     case REDLOCK_EXTENDED:
-        add(words, "extended, valid for %lld ms", (long long)event->valid_ms);
+        add_words(words, "extended, valid for %lld ms", (long long)event->valid_ms);
         break;
     case REDLOCK_CHANGED:
-        add(words, "%s, valid for %lld ms",
-            lease_is_shared(core_of(lease)) ? "shared from now on" : "exclusive from now on",
-            (long long)event->valid_ms);
+        add_words(words, "%s, valid for %lld ms",
+                  lease_is_shared(core_of(lease)) ? "shared from now on" : "exclusive from now on",
+                  (long long)event->valid_ms);
         break;
     case REDLOCK_NOT_CHANGED:
         say_not_changed(words, client, event);
         break;
     case REDLOCK_ANNOUNCED:
-        add(words, "announced on %u of %u masters", event->granted, event->masters);
+        add_words(words, "announced on %u of %u masters", event->granted, event->masters);
         say_troubles(words, client);
         break;
     case REDLOCK_SEEN:
@@ -417,8 +419,8 @@ static void say(struct words *words, const redlock *client, const redlock_lease 
         say_lost(words, client, event);
         break;
     default:
-        add(words, "on %u of %u masters, valid for %lld ms", event->granted, event->masters,
-            (long long)event->valid_ms);
+        add_words(words, "on %u of %u masters, valid for %lld ms", event->granted, event->masters,
+                  (long long)event->valid_ms);
         say_troubles(words, client);
     }
 }
@@ -448,16 +450,17 @@ void event_fill(redlock *client, const redlock_lease *lease, const struct outcom
         return;
     client->text[0] = '\0';
     struct words words = {client->text, sizeof client->text, 0};
-    say(&words, client, lease, event);
+    say_event(&words, client, lease, event);
     if (outcome->kept)
-        add(&words, ", and kept from others for at least %lld ms more",
-            (long long)outcome->kept / 1000);
+        add_words(&words, ", and kept from others for at least %lld ms more",
+                  (long long)outcome->kept / 1000);
 }
 
 /* ---- barriers ------------------------------------------------------------------- */
 
 /* Why the master has not counted the party, as a vote. */
-static redlock_vote refusal_of(const redlock *client, const struct task *party, unsigned master)
+static redlock_vote refusal_of_party(const redlock *client, const struct task *party,
+                                     unsigned master)
 {
     redlock_node node;
     node_fill(client, master, &node);
@@ -484,14 +487,14 @@ static void say_passage(struct words *words, const redlock_passage *passage, boo
     }
     add_plain(words, passage->undecided ? "undecided, others may have passed" : "not passed");
     if (passage->code == REDLOCK_E_OVER)
-        add(words, ": this generation is over, %lld was passed", (long long)passage->latest);
+        add_words(words, ": this generation is over, %lld was passed", (long long)passage->latest);
     else if (passage->others)
-        add(words, ": this generation is for %u parties, not for %u", passage->others,
-            passage->parties);
+        add_words(words, ": this generation is for %u parties, not for %u", passage->others,
+                  passage->parties);
     else if (passage->undecided ? of_few : !is_about_parties(passage->code))
-        add(words, ": %u of %u masters answered", passage->answered, passage->masters);
+        add_words(words, ": %u of %u masters answered", passage->answered, passage->masters);
     else if (!passage->undecided)
-        add(words, ": %u of %u parties arrived", passage->arrived, passage->parties);
+        add_words(words, ": %u of %u parties arrived", passage->arrived, passage->parties);
 }
 
 void event_tell_passage(redlock *client, const struct task *party, redlock_passage *passage)
@@ -501,7 +504,7 @@ void event_tell_passage(redlock *client, const struct task *party, redlock_passa
     say_passage(&words, passage, of_few);
     bool has_reasons = of_few || passage->undecided;
     for (unsigned i = 0; has_reasons && i < client->masters; i++) {
-        redlock_vote why = refusal_of(client, party, i);
+        redlock_vote why = refusal_of_party(client, party, i);
         say_why_not(&words, &why);
     }
     passage->text = client->text;
@@ -515,11 +518,11 @@ void event_readiness(redlock *client, enum cause cause, char *text, size_t size)
         redlock_node node;
         node_fill(client, i, &node);
         if (node.state == REDLOCK_NODE_ABSTAINS)
-            add(&words, "%s%s: restarted, abstains %lld s more", words.used ? "\n" : "", node.node,
-                (long long)(node.abstains_ms + 999) / 1000);
+            add_words(&words, "%s%s: restarted, abstains %lld s more", words.used ? "\n" : "",
+                      node.node, (long long)(node.abstains_ms + 999) / 1000);
         else if (node.text[0])
-            add(&words, "%s%s: %s", words.used ? "\n" : "", node.node, node.text);
+            add_words(&words, "%s%s: %s", words.used ? "\n" : "", node.node, node.text);
     }
     if (cause && !words.used)
-        add(&words, "%s", redlock_code_text(code_of(cause)));
+        add_words(&words, "%s", redlock_code_text(code_of(cause)));
 }

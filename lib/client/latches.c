@@ -95,8 +95,8 @@ static redlock_code check_creation(redlock *client, const redlock_latch_options 
     return REDLOCK_OK;
 }
 
-static redlock_code read_options(redlock *client, const redlock_latch_options *options,
-                                 enum latch_call call, redlock_latch_options *o)
+static redlock_code read_latch_options(redlock *client, const redlock_latch_options *options,
+                                       enum latch_call call, redlock_latch_options *o)
 {
     *o = (redlock_latch_options)REDLOCK_LATCH_INIT;
     if (options && !take_versioned(o, options, options->size, sizeof *o))
@@ -112,18 +112,18 @@ static redlock_code read_options(redlock *client, const redlock_latch_options *o
     return code ? code : check_id(client, "an arrival", o->arrival);
 }
 
-static redlock_code check(redlock *client, const redlock_latch_options *options,
-                          enum latch_call call, redlock_latch_options *o)
+static redlock_code check_latch(redlock *client, const redlock_latch_options *options,
+                                enum latch_call call, redlock_latch_options *o)
 {
     redlock_code code = calls_check(client);
     if (!code)
         code = client_may_act(client);
-    return code ? code : read_options(client, options, call, o);
+    return code ? code : read_latch_options(client, options, call, o);
 }
 
-static redlock_code begin(redlock *client, redlock_latch **out, const char *name,
-                          const struct latch_terms *terms, redlock_tally_callback *callback,
-                          void *data)
+static redlock_code begin_latch(redlock *client, redlock_latch **out, const char *name,
+                                const struct latch_terms *terms, redlock_tally_callback *callback,
+                                void *data)
 {
     struct names *names;
     redlock_code code = task_calls_check(client, name, &names);
@@ -155,7 +155,7 @@ static redlock_code act(redlock *client, redlock_latch **out, const char *name,
     if (!out || !callback)
         return client_fail(client, REDLOCK_E_ARGUMENT,
                            "a call about a latch needs a callback and a handle");
-    redlock_code code = check(client, options, call, &o);
+    redlock_code code = check_latch(client, options, call, &o);
     if (code)
         return code;
     const struct latch_terms terms = {.call = call,
@@ -164,7 +164,7 @@ static redlock_code act(redlock *client, redlock_latch **out, const char *name,
                                       .wait = in_usec(o.wait_ms),
                                       .id = o.id,
                                       .arrival = o.arrival};
-    return begin(client, out, name, &terms, callback, data);
+    return begin_latch(client, out, name, &terms, callback, data);
 }
 
 redlock_code redlock_latch_create(redlock *client, redlock_latch **latch, const char *name,

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-static void *take(void *pool, size_t size)
+static void *take_block(void *pool, size_t size)
 {
     (void)pool;
     return calloc(1, size);
@@ -15,4 +15,4 @@ static void give(void *pool, void *block, size_t size)
     free(block);
 }
 
-const struct memory client_memory = {take, give, NULL};
+const struct memory client_memory = {take_block, give, NULL};

@@ -11,8 +11,9 @@ struct page {
     size_t size, length; /* length: of the whole page, with what did not fit */
 };
 
-static void put(struct page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void put(struct page *page, const char *format, ...)
+static void put_line(struct page *page, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static void put_line(struct page *page, const char *format, ...)
 {
     size_t room = page->length < page->size ? page->size - page->length : 0;
     va_list arguments;
@@ -28,30 +29,30 @@ static void put_head(struct page *page, const char *name, const char *type, bool
                      const char *help)
 {
     const char *unit = seconds ? "_seconds" : "";
-    put(page, "# TYPE redlock_%s%s %s\n", name, unit, type);
+    put_line(page, "# TYPE redlock_%s%s %s\n", name, unit, type);
     if (seconds)
-        put(page, "# UNIT redlock_%s_seconds seconds\n", name);
-    put(page, "# HELP redlock_%s%s %s.\n", name, unit, help);
+        put_line(page, "# UNIT redlock_%s_seconds seconds\n", name);
+    put_line(page, "# HELP redlock_%s%s %s.\n", name, unit, help);
 }
 
 static void put_counter(struct page *page, const char *name, uint64_t count, const char *help)
 {
     put_head(page, name, "counter", false, help);
-    put(page, "redlock_%s_total %llu\n", name, (unsigned long long)count);
+    put_line(page, "redlock_%s_total %llu\n", name, (unsigned long long)count);
 }
 
 static void put_gauge(struct page *page, const char *name, uint64_t count, const char *help)
 {
     put_head(page, name, "gauge", false, help);
-    put(page, "redlock_%s %llu\n", name, (unsigned long long)count);
+    put_line(page, "redlock_%s %llu\n", name, (unsigned long long)count);
 }
 
 static void put_end(struct page *page, unsigned bucket)
 {
     if (bucket < REDLOCK_BUCKETS - 1)
-        put(page, "%.6f", (double)REDLOCK_BUCKET_US(bucket) / 1e6);
+        put_line(page, "%.6f", (double)REDLOCK_BUCKET_US(bucket) / 1e6);
     else
-        put(page, "+Inf");
+        put_line(page, "+Inf");
 }
 
 static void put_histogram(struct page *page, const char *name, const uint64_t *buckets,
@@ -61,12 +62,12 @@ static void put_histogram(struct page *page, const char *name, const uint64_t *b
     put_head(page, name, "histogram", true, help);
     for (unsigned i = 0; i < REDLOCK_BUCKETS; i++) {
         count += buckets[i];
-        put(page, "redlock_%s_seconds_bucket{le=\"", name);
+        put_line(page, "redlock_%s_seconds_bucket{le=\"", name);
         put_end(page, i);
-        put(page, "\"} %llu\n", count);
+        put_line(page, "\"} %llu\n", count);
     }
-    put(page, "redlock_%s_seconds_count %llu\n", name, count);
-    put(page, "redlock_%s_seconds_sum %.6f\n", name, (double)sum_us / 1e6);
+    put_line(page, "redlock_%s_seconds_count %llu\n", name, count);
+    put_line(page, "redlock_%s_seconds_sum %.6f\n", name, (double)sum_us / 1e6);
 }
 
 static void put_stats(struct page *page, const redlock_stats *stats)
@@ -94,20 +95,20 @@ static void put_stats(struct page *page, const redlock_stats *stats)
 static void put_label(struct page *page, const char *value)
 {
     for (; *value; value++)
-        put(page, *value == '"' || *value == '\\' ? "\\%c" : "%c", *value);
+        put_line(page, *value == '"' || *value == '\\' ? "\\%c" : "%c", *value);
 }
 
 static void put_of_master(struct page *page, const char *gauge, const redlock_node *node)
 {
-    put(page, "redlock_master_%s{master=\"", gauge);
+    put_line(page, "redlock_master_%s{master=\"", gauge);
     put_label(page, node->node);
-    put(page, "\"} ");
+    put_line(page, "\"} ");
 }
 
 static void put_up(struct page *page, const redlock_node *node)
 {
     put_of_master(page, "up", node);
-    put(page, "%d\n", node->state == REDLOCK_NODE_UP);
+    put_line(page, "%d\n", node->state == REDLOCK_NODE_UP);
 }
 
 static void put_round_trip(struct page *page, const redlock_node *node)
@@ -115,7 +116,7 @@ static void put_round_trip(struct page *page, const redlock_node *node)
     if (node->rtt_us < 0)
         return;
     put_of_master(page, "round_trip_seconds", node);
-    put(page, "%.6f\n", (double)node->rtt_us / 1e6);
+    put_line(page, "%.6f\n", (double)node->rtt_us / 1e6);
 }
 
 /* With a sign in any case: our clock is read anew, and the length is told in one call and needed in
@@ -125,7 +126,7 @@ static void put_offset(struct page *page, const redlock_node *node)
     if (node->uptime_s < 0) /* it has not been met */
         return;
     put_of_master(page, "clock_offset_seconds", node);
-    put(page, "%+.6f\n", (double)node->clock_offset_us / 1e6);
+    put_line(page, "%+.6f\n", (double)node->clock_offset_us / 1e6);
 }
 
 static void put_each(struct page *page, const redlock *client,
@@ -158,6 +159,6 @@ size_t redlock_stats_text(const redlock *client, char *buffer, size_t size)
     redlock_stats_get(client, &stats, sizeof stats);
     put_stats(&page, &stats);
     put_masters(&page, client);
-    put(&page, "# EOF\n");
+    put_line(&page, "# EOF\n");
     return page.length;
 }

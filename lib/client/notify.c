@@ -18,7 +18,7 @@
  * a hint.  Each permit of a name may be released, and hinted at, before the first hint is followed.
  * ---- */
 
-static usec pause_of(const struct subscriber *subscriber)
+static usec pause_of_subscriber(const struct subscriber *subscriber)
 {
     unsigned doubles = subscriber->floods - 1;
     return PAUSE_FIRST << (doubles < PAUSE_DOUBLES ? doubles : PAUSE_DOUBLES);
@@ -32,16 +32,17 @@ static void end_flood(redlock *client, unsigned master)
     usec now = system_now();
     subscriber->floods = now - subscriber->flooded_at > FORGIVEN ? 1 : subscriber->floods + 1;
     subscriber->flooded_at = now;
-    subscriber->paused_until = now + pause_of(subscriber);
+    subscriber->paused_until = now + pause_of_subscriber(subscriber);
     link_close(subscriber->link);
     client_log(client, REDLOCK_LOG_WARNING,
                "%s: sends more notifications than it was asked for: not heard for %lld s, waiters "
                "look each second",
-               client->addresses[master].shown, (long long)pause_of(subscriber) / 1000000);
+               client->addresses[master].shown,
+               (long long)pause_of_subscriber(subscriber) / 1000000);
 }
 
 /* Counts a push; false if it is one too many. */
-static bool was_expected(struct subscriber *subscriber)
+static bool take_expected(struct subscriber *subscriber)
 {
     if (!subscriber->expected)
         return CLIENT_MUTANT(FLOOD_HEARD);
@@ -73,7 +74,7 @@ static void tell_subscription(redlock *client, const struct event *event)
     subscriber->denied |= is_denied;
 }
 
-static void deliver(void *owner, usec now, const struct event *event)
+static void deliver_push(void *owner, usec now, const struct event *event)
 {
     redlock *client = owner;
     struct event heard = *event;
@@ -85,16 +86,17 @@ static void deliver(void *owner, usec now, const struct event *event)
         return;
     if (event->kind == EVENT_CLOSED)
         heard.kind = EVENT_UNSUBSCRIBED;
-    if (event->kind == EVENT_PUSH && !was_expected(&client->subscribers[event->master]))
+    if (event->kind == EVENT_PUSH && !take_expected(&client->subscribers[event->master]))
         end_flood(client, event->master);
     else
         client_step(client, &heard);
 }
 
-static struct link *make(redlock *client, unsigned master)
+static struct link *make_subscriber_link(redlock *client, unsigned master)
 {
-    return link_new(client->io, &client->addresses[master], client->client_name,
-                    (struct link_owner){.deliver = deliver, .owner = client, .master = master});
+    return link_new(
+        client->io, &client->addresses[master], client->client_name,
+        (struct link_owner){.deliver = deliver_push, .owner = client, .master = master});
 }
 
 void notify_subscribe(redlock *client, unsigned master)
@@ -102,7 +104,7 @@ void notify_subscribe(redlock *client, unsigned master)
     struct subscriber *subscriber = &client->subscribers[master];
     client->has_waited = true;
     if (!subscriber->link)
-        subscriber->link = make(client, master);
+        subscriber->link = make_subscriber_link(client, master);
     if (subscriber->expected < EXPECTED_LEAST)
         subscriber->expected = EXPECTED_LEAST;
     if (subscriber->link && system_now() >= subscriber->paused_until) {

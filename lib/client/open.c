@@ -26,7 +26,7 @@ static void warn_of_numbers(redlock *client)
                    masters, masters - 1, masters > 2 ? ", or spare 1, which costs no vote" : "");
 }
 
-static void start(redlock *client)
+static void start_client(redlock *client)
 {
     engine_start(client->engine, client_look(client));
     loop_start(client);
@@ -34,7 +34,7 @@ static void start(redlock *client)
 }
 
 /* It takes no memory, as memory may be out. */
-static redlock_code fail(redlock_code code, const char *text, char *why, size_t size)
+static redlock_code refuse_to_open(redlock_code code, const char *text, char *why, size_t size)
 {
     if (why && size)
         snprintf(why, size, "%s", text);
@@ -45,12 +45,12 @@ static redlock_code make_loop(redlock *client, struct ev_loop *ev_loop, char *wh
 {
     redlock_code code = loop_make(client, ev_loop);
     if (code == REDLOCK_E_SYSTEM)
-        fail(code, errno == ENOSPC ? SYSTEM_NOT_WATCHED : strerror(errno), why, why_size);
+        refuse_to_open(code, errno == ENOSPC ? SYSTEM_NOT_WATCHED : strerror(errno), why, why_size);
     return code;
 }
 
-static redlock_code make(redlock *client, struct ev_loop *ev_loop, const redlock_options *options,
-                         char *why, size_t why_size)
+static redlock_code make_client(redlock *client, struct ev_loop *ev_loop,
+                                const redlock_options *options, char *why, size_t why_size)
 {
     client->process = forks_process();
     redlock_code code = options_read(client, options, why, why_size);
@@ -59,7 +59,7 @@ static redlock_code make(redlock *client, struct ev_loop *ev_loop, const redlock
     if (!code)
         code = parts_make(client);
     if (code == REDLOCK_E_MEMORY)
-        fail(code, "out of memory", why, why_size);
+        refuse_to_open(code, "out of memory", why, why_size);
     return code;
 }
 
@@ -73,17 +73,17 @@ redlock_code redlock_open(redlock **out, struct ev_loop *loop, const redlock_opt
         why[0] = '\0';
     redlock *client = calloc(1, sizeof *client + engine_size());
     if (!client)
-        return fail(REDLOCK_E_MEMORY, "out of memory", why, why_size);
+        return refuse_to_open(REDLOCK_E_MEMORY, "out of memory", why, why_size);
     if (system_start() < 0) {
         free(client);
-        return fail(REDLOCK_E_SYSTEM, "no source of random bytes", why, why_size);
+        return refuse_to_open(REDLOCK_E_SYSTEM, "no source of random bytes", why, why_size);
     }
-    redlock_code code = make(client, loop, options, why, why_size);
+    redlock_code code = make_client(client, loop, options, why, why_size);
     if (code) {
         loop_drop(client);
         return code;
     }
-    start(client);
+    start_client(client);
     *out = client;
     return REDLOCK_OK;
 }

@@ -26,7 +26,7 @@ bool take_versioned(void *to, const void *from, size_t from_size, size_t known)
     return true;
 }
 
-static redlock_code fail(char *why, size_t size, redlock_code code, const char *text)
+static redlock_code refuse_options(char *why, size_t size, redlock_code code, const char *text)
 {
     if (why && size)
         snprintf(why, size, "%s", text);
@@ -52,23 +52,28 @@ static redlock_code read_numbers(struct engine_config *config, const redlock_opt
     double drift = o->drift_factor != 0 ? o->drift_factor : DEFAULT_DRIFT;
     if (o->connect_timeout_ms < 0 || o->connect_timeout_ms > LONGEST_TIMEOUT ||
         o->request_timeout_ms < 0 || o->request_timeout_ms > LONGEST_TIMEOUT)
-        return fail(why, size, REDLOCK_E_ARGUMENT,
-                    "connect_timeout_ms and request_timeout_ms must be between 0 and one hour");
+        return refuse_options(
+            why, size, REDLOCK_E_ARGUMENT,
+            "connect_timeout_ms and request_timeout_ms must be between 0 and one hour");
     config->max_ttl_ms = or_default(o->max_ttl_ms, DEFAULT_MAX_TTL);
     config->skew_ms = o->clock_skew_ms < 0 ? DEFAULT_SKEW : o->clock_skew_ms;
     config->connect_timeout = MS(or_default(o->connect_timeout_ms, DEFAULT_CONNECT_TIMEOUT));
     config->request_timeout = MS(o->request_timeout_ms);
     config->trust_restarts = o->restart_policy == REDLOCK_RESTART_TRUST;
     if (config->max_ttl_ms < 0 || config->max_ttl_ms > TTL_MS_MOST)
-        return fail(why, size, REDLOCK_E_ARGUMENT, "max_ttl_ms must be between 1 ms and 24 hours");
+        return refuse_options(why, size, REDLOCK_E_ARGUMENT,
+                              "max_ttl_ms must be between 1 ms and 24 hours");
     if (!(drift > 0 && drift <= 0.25))
-        return fail(why, size, REDLOCK_E_ARGUMENT, "drift_factor must be above 0 and at most 0.25");
+        return refuse_options(why, size, REDLOCK_E_ARGUMENT,
+                              "drift_factor must be above 0 and at most 0.25");
     if (config->skew_ms > TTL_MS_MOST)
-        return fail(why, size, REDLOCK_E_ARGUMENT, "clock_skew_ms must be at most 24 hours");
+        return refuse_options(why, size, REDLOCK_E_ARGUMENT,
+                              "clock_skew_ms must be at most 24 hours");
     if (o->restart_policy != REDLOCK_RESTART_ABSTAIN && o->restart_policy != REDLOCK_RESTART_TRUST)
-        return fail(why, size, REDLOCK_E_ARGUMENT, "restart_policy is not a known one");
+        return refuse_options(why, size, REDLOCK_E_ARGUMENT, "restart_policy is not a known one");
     if (o->tokens_told < 0 || o->tokens_told > REDLOCK_TOKENS_TOLD_MAX)
-        return fail(why, size, REDLOCK_E_ARGUMENT, "tokens_told must be 1 to 600, or 0 for 16");
+        return refuse_options(why, size, REDLOCK_E_ARGUMENT,
+                              "tokens_told must be 1 to 600, or 0 for 16");
     config->tokens_told = (uint16_t)o->tokens_told;
     config->drift_ppm = (int64_t)(drift * 1e6 + 0.5);
     if (config->drift_ppm == 0)
@@ -87,10 +92,12 @@ static redlock_code read_spare(struct engine_config *config, const redlock_optio
     if (o->spare == 0)
         return REDLOCK_OK;
     if (o->spare < 0)
-        return fail(why, size, REDLOCK_E_ARGUMENT,
-                    "spare is negative: 0 for a plain majority, or how many masters may be wrong");
+        return refuse_options(
+            why, size, REDLOCK_E_ARGUMENT,
+            "spare is negative: 0 for a plain majority, or how many masters may be wrong");
     if (o->spare > REDLOCK_MASTERS_MAX)
-        return fail(why, size, REDLOCK_E_ARGUMENT, "spare is larger than any list of masters");
+        return refuse_options(why, size, REDLOCK_E_ARGUMENT,
+                              "spare is larger than any list of masters");
     config->spare = (unsigned)o->spare;
     if (config->masters >= quorum_least_masters(config->spare))
         return REDLOCK_OK;
@@ -99,27 +106,27 @@ static redlock_code read_spare(struct engine_config *config, const redlock_optio
              "spare %u takes %u masters or more, and %u %s listed: none of them could be missed",
              config->spare, quorum_least_masters(config->spare), config->masters,
              config->masters == 1 ? "is" : "are");
-    return fail(why, size, REDLOCK_E_ARGUMENT, text);
+    return refuse_options(why, size, REDLOCK_E_ARGUMENT, text);
 }
 
 static redlock_code read_texts(redlock *client, struct engine_config *config,
                                const redlock_options *o, char *why, size_t size)
 {
     if (o->label && !is_label(o->label))
-        return fail(why, size, REDLOCK_E_ARGUMENT,
-                    "label must be printable ASCII without spaces, at most 64 bytes");
+        return refuse_options(why, size, REDLOCK_E_ARGUMENT,
+                              "label must be printable ASCII without spaces, at most 64 bytes");
     if (o->label)
         snprintf(config->label, sizeof config->label, "%s", o->label);
     else
         system_label(config->label, sizeof config->label);
     const char *prefix = o->prefix ? o->prefix : "";
     if (strlen(prefix) >= REDLOCK_NAME_MAX)
-        return fail(why, size, REDLOCK_E_ARGUMENT, "prefix is longer than a name may be");
+        return refuse_options(why, size, REDLOCK_E_ARGUMENT, "prefix is longer than a name may be");
     client->prefix = strdup(prefix);
     size_t room = sizeof "redlock:" + strlen(config->label);
     client->client_name = malloc(room);
     if (!client->prefix || !client->client_name)
-        return fail(why, size, REDLOCK_E_MEMORY, "out of memory");
+        return refuse_options(why, size, REDLOCK_E_MEMORY, "out of memory");
     snprintf(client->client_name, room, "redlock:%s", config->label);
     return REDLOCK_OK;
 }
@@ -127,9 +134,10 @@ static redlock_code read_texts(redlock *client, struct engine_config *config,
 static redlock_code take_nodes(redlock *client, const char *nodes, char *why, size_t size)
 {
     if (!nodes || !*nodes)
-        return fail(why, size, REDLOCK_E_NODES,
-                    "no masters given: set options.nodes or REDLOCK_NODES to a list such as "
-                    "redis://10.0.0.1:6379,redis://10.0.0.2:6379,redis://10.0.0.3:6379");
+        return refuse_options(
+            why, size, REDLOCK_E_NODES,
+            "no masters given: set options.nodes or REDLOCK_NODES to a list such as "
+            "redis://10.0.0.1:6379,redis://10.0.0.2:6379,redis://10.0.0.3:6379");
     int count = addresses_parse(client->addresses, REDLOCK_MASTERS_MAX, nodes, why, size);
     if (count < 1)
         return count == ADDRESSES_NO_MEMORY ? REDLOCK_E_MEMORY : REDLOCK_E_NODES;
@@ -148,7 +156,8 @@ static redlock_code read_nodes_file(redlock *client, const char *path, char *why
     char text[256];
     char *list = nodes_file_read(path, false, text, sizeof text);
     if (!list)
-        return fail(why, size, is_shortage(errno) ? REDLOCK_E_SYSTEM : REDLOCK_E_NODES, text);
+        return refuse_options(why, size, is_shortage(errno) ? REDLOCK_E_SYSTEM : REDLOCK_E_NODES,
+                              text);
     redlock_code code = take_nodes(client, list, why, size);
     nodes_file_free(list);
     client->nodes_file = strdup(path);
@@ -199,7 +208,8 @@ static bool any_is_said(const char *const said[TLS_SETTINGS])
 }
 
 /* Of the list, of the options, of the environment: what is said first counts. */
-static redlock_code read_tls(redlock *client, const redlock_options *o, char *why, size_t size)
+static redlock_code read_tls_options(redlock *client, const redlock_options *o, char *why,
+                                     size_t size)
 {
     const char *environment[TLS_SETTINGS];
     const char *const options[TLS_SETTINGS] = {
@@ -208,9 +218,10 @@ static redlock_code read_tls(redlock *client, const redlock_options *o, char *wh
     };
     int masters = (int)client->masters;
     if (any_is_said(options) && !any_wants_tls(client))
-        return fail(why, size, REDLOCK_E_ARGUMENT,
-                    "there are settings of TLS, but no master of the list is a rediss://: write "
-                    "that for a port that speaks TLS, or leave them out");
+        return refuse_options(
+            why, size, REDLOCK_E_ARGUMENT,
+            "there are settings of TLS, but no master of the list is a rediss://: write "
+            "that for a port that speaks TLS, or leave them out");
     read_tls_environment(environment);
     if (!addresses_complete(client->addresses, masters, options) ||
         !addresses_complete(client->addresses, masters, environment))
@@ -224,8 +235,8 @@ redlock_code options_read(redlock *client, const redlock_options *options, char 
     struct engine_config *config = &client->config;
     redlock_options o = REDLOCK_OPTIONS_INIT;
     if (options && !take_versioned(&o, options, options->size, sizeof o))
-        return fail(why, why_size, REDLOCK_E_ARGUMENT,
-                    "options.size is not set: start from REDLOCK_OPTIONS_INIT");
+        return refuse_options(why, why_size, REDLOCK_E_ARGUMENT,
+                              "options.size is not set: start from REDLOCK_OPTIONS_INIT");
     client->on_ready = o.on_ready;
     client->on_log = o.on_log;
     client->on_node = o.on_node;
@@ -234,7 +245,7 @@ redlock_code options_read(redlock *client, const redlock_options *options, char 
     redlock_code code = read_nodes(client, &o, why, why_size);
     config->masters = client->masters;
     if (!code)
-        code = read_tls(client, &o, why, why_size);
+        code = read_tls_options(client, &o, why, why_size);
     if (!code)
         code = read_spare(config, &o, why, why_size);
     if (!code)

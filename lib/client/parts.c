@@ -21,7 +21,7 @@ static void hear_look(redlock *client, usec now, const struct event *event)
     waiters_note(client, event);
 }
 
-static void deliver(void *owner, usec now, const struct event *event)
+static void deliver_to_core(void *owner, usec now, const struct event *event)
 {
     redlock *client = owner;
     if (event->kind == EVENT_CONNECTED)
@@ -37,14 +37,14 @@ static redlock_code make_links(redlock *client)
     for (unsigned i = 0; i < client->masters; i++) {
         client->links[i] =
             link_new(client->io, &client->addresses[i], client->client_name,
-                     (struct link_owner){.deliver = deliver, .owner = client, .master = i});
+                     (struct link_owner){.deliver = deliver_to_core, .owner = client, .master = i});
         if (!client->links[i])
             return REDLOCK_E_MEMORY;
     }
     return REDLOCK_OK;
 }
 
-static uint64_t draw(redlock *client)
+static uint64_t draw_seed(redlock *client)
 {
     struct randomness random = randomness_lend(&client->random);
     uint64_t number = 0;
@@ -59,7 +59,7 @@ static uint64_t draw(redlock *client)
 static redlock_code make_engine(redlock *client)
 {
     struct sink sink = {effects_emit, client};
-    uint64_t seed = draw(client), high = draw(client), low = draw(client);
+    uint64_t seed = draw_seed(client), high = draw_seed(client), low = draw_seed(client);
     snprintf(client->config.channel, sizeof client->config.channel, OWN "%016llx%08llx",
              (unsigned long long)high, (unsigned long long)low & 0xffffffff);
     client->engine = (struct engine *)(void *)client->engine_room;

@@ -41,7 +41,7 @@ static void count_looks(const redlock_lease *lease, unsigned operations)
         lease->client->looking--;
 }
 
-static void carry_out(redlock *client, redlock_lease *lease)
+static void carry_out_calls_of(redlock *client, redlock_lease *lease)
 {
     static const enum event_kind events[] = {/* in the order of enum operation */
                                              EVENT_ACQUIRE,   EVENT_INSPECT, EVENT_EXTEND,
@@ -68,7 +68,7 @@ static void carry_out(redlock *client, redlock_lease *lease)
 static unsigned carry_out_those(redlock *client, struct lease_queue *calls, unsigned room)
 {
     for (redlock_lease *lease; room && (lease = queue_take_asked(calls)); room--)
-        carry_out(client, lease);
+        carry_out_calls_of(client, lease);
     return room;
 }
 
@@ -76,7 +76,7 @@ static unsigned carry_out_those(redlock *client, struct lease_queue *calls, unsi
 static unsigned carry_out_looks(redlock *client, unsigned room)
 {
     for (; room && queues_may_look(client); room--)
-        carry_out(client, queue_take_asked(&client->looks));
+        carry_out_calls_of(client, queue_take_asked(&client->looks));
     return room;
 }
 
@@ -153,7 +153,7 @@ static bool wake_all(redlock *client)
 /* ---- telling.  Each function calls the user once; false if there is nothing to tell. ---- */
 
 /* One that others made late, maybe, is not told: it goes again. */
-static bool looks_again(redlock *client, redlock_lease *lease, const struct outcome *outcome)
+static bool repeat_look(redlock *client, redlock_lease *lease, const struct outcome *outcome)
 {
     if (outcome->kind != OUTCOME_SEEN)
         return false;
@@ -192,7 +192,7 @@ static bool must_wait(const redlock_lease *lease)
     return lease->operations & OP_RELEASE && !lease->told && !CLIENT_MUTANT(CANCELLED_IS_TOLD);
 }
 
-static bool is_wanted(const redlock_lease *lease)
+static bool is_outcome_wanted(const redlock_lease *lease)
 {
     return !(lease->operations & (OP_FREE | OP_DETACH)) || CLIENT_MUTANT(FREED_IS_TOLD);
 }
@@ -205,9 +205,9 @@ static bool tell_lease(redlock *client)
     while (client->telling || (client->telling = queues_take_untold(client))) {
         redlock_lease *lease = client->telling;
         bool waits = must_wait(lease);
-        if (is_wanted(lease) && !waits &&
+        if (is_outcome_wanted(lease) && !waits &&
             engine_tell(client->engine, time_of_telling(client), core_of(lease), &outcome)) {
-            if (!looks_again(client, lease, &outcome))
+            if (!repeat_look(client, lease, &outcome))
                 call_user(client, lease, &outcome);
             return true;
         }

@@ -87,7 +87,8 @@ static struct names *make_beginning(const redlock *client)
     return names_new(&client_memory, (struct slice){0}, &prefix, 1);
 }
 
-static redlock_code check(redlock *client, redlock_survey **out, redlock_survey_callback *callback)
+static redlock_code check_survey(redlock *client, redlock_survey **out,
+                                 redlock_survey_callback *callback)
 {
     if (!out || !callback)
         return client_fail(client, REDLOCK_E_ARGUMENT, "a survey needs a callback and a handle");
@@ -101,7 +102,7 @@ redlock_code redlock_survey_begin(redlock *client, redlock_survey **out, bool fo
         *out = NULL;
     if (!client)
         return REDLOCK_E_ARGUMENT;
-    redlock_code code = check(client, out, callback);
+    redlock_code code = check_survey(client, out, callback);
     if (code || !out)
         return code;
     redlock_survey *survey = task_calls_new(client, sizeof *survey, tell_survey);

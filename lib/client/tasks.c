@@ -6,7 +6,7 @@
 
 /* Tasks are few and change seldom: all of them are looked at when one has something to do. */
 
-static void end(redlock *client, struct client_task *task)
+static void end_task(redlock *client, struct client_task *task)
 {
     if (task->core)
         client_step(client, &(struct event){.kind = EVENT_TASK_END, .task = task->core});
@@ -20,10 +20,10 @@ void client_tasks_end_of(redlock_lease *lease)
     task->freed = true;
     task->untold = false;
     lease->client->tasks_asked = true;
-    end(lease->client, task);
+    end_task(lease->client, task);
 }
 
-static void carry_out(redlock *client, struct client_task *task)
+static void carry_out_calls_of_task(redlock *client, struct client_task *task)
 {
     if (task->asked && task->core)
         client_step(client, &(struct event){.kind = EVENT_TASK_BEGIN, .task = task->core});
@@ -37,12 +37,12 @@ void client_tasks_carry_out(redlock *client)
     client->tasks_asked = false;
     for (struct client_task **at = &client->tasks, *task; (task = *at);) {
         if (task->freed) {
-            end(client, task);
+            end_task(client, task);
             *at = task->next;
             free(task);
             continue;
         }
-        carry_out(client, task);
+        carry_out_calls_of_task(client, task);
         at = &task->next;
     }
 }
@@ -51,7 +51,7 @@ void client_tasks_close(redlock *client)
 {
     for (struct client_task *task = client->tasks; task; task = task->next)
         if (!task->owes) {
-            end(client, task);
+            end_task(client, task);
             task->untold = false;
         }
 }
@@ -62,7 +62,7 @@ void client_tasks_note(struct task *core)
     task->untold = task->client->tasks_untold = true;
 }
 
-static bool tell(redlock *client, struct client_task *task)
+static bool tell_task(redlock *client, struct client_task *task)
 {
     task->untold = false;
     return task->tell(client, task);
@@ -71,7 +71,7 @@ static bool tell(redlock *client, struct client_task *task)
 bool client_tasks_tell(redlock *client)
 {
     for (struct client_task *task = client->tasks; task; task = task->next)
-        if (task->untold && task->core && tell(client, task))
+        if (task->untold && task->core && tell_task(client, task))
             return true;
     client->tasks_untold = false;
     return false;

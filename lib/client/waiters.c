@@ -17,7 +17,7 @@ struct waiters {
     unsigned permits;
 };
 
-static void keep(struct crowd *crowd, unsigned count, struct slice tokens)
+static void keep_tokens(struct crowd *crowd, unsigned count, struct slice tokens)
 {
     free(crowd->text);
     crowd->text = tokens.length ? malloc(tokens.length + 1) : NULL;
@@ -42,12 +42,12 @@ void waiters_note(redlock *client, const struct event *event)
     if (!lease || !waiters_of(lease))
         return;
     struct waiters *waiters = &waiters_of(lease)[event->master];
-    keep(&waiters->waiting, peek->waiting, peek->waiters);
+    keep_tokens(&waiters->waiting, peek->waiting, peek->waiters);
     waiters->permits = peek->permits;
-    keep(&waiters->readers, peek->reading, peek->readers);
+    keep_tokens(&waiters->readers, peek->reading, peek->readers);
 }
 
-static const char *text_of(const struct crowd *crowd)
+static const char *text_of_crowd(const struct crowd *crowd)
 {
     return crowd->text ? crowd->text : "";
 }
@@ -58,10 +58,10 @@ void waiters_tell(redlock *client, const redlock_lease *lease)
     for (unsigned i = 0; i < client->masters; i++)
         if (client->votes[i].kind == REDLOCK_VOTE_HELD) {
             client->votes[i].waiting = waiters[i].waiting.count;
-            client->votes[i].waiters = text_of(&waiters[i].waiting);
+            client->votes[i].waiters = text_of_crowd(&waiters[i].waiting);
             client->votes[i].readers = waiters[i].readers.count;
             client->votes[i].permits = waiters[i].permits;
-            client->votes[i].reader_tokens = text_of(&waiters[i].readers);
+            client->votes[i].reader_tokens = text_of_crowd(&waiters[i].readers);
         }
 }
 

@@ -213,7 +213,7 @@ static void wake_one(struct engine *e)
     }
 }
 
-static void hear(struct engine *e, unsigned master, const struct reply *reply)
+static void hear_reply(struct engine *e, unsigned master, const struct reply *reply)
 {
     master_answered(e, master, reply);
     struct claim *claim = reply->tag.claim;
@@ -236,7 +236,7 @@ bool event_may_draw(enum event_kind kind)
 }
 
 /* Effects never call the core, so a step is never entered twice. */
-static void enter(struct engine *e, usec now, struct randomness *random)
+static void enter_step(struct engine *e, usec now, struct randomness *random)
 {
     ASSERT(!e->stepping);
     ASSERT(now >= e->now); /* what is known would be older than it is */
@@ -245,7 +245,7 @@ static void enter(struct engine *e, usec now, struct randomness *random)
     e->random = random;
 }
 
-static void leave(struct engine *e)
+static void leave_step(struct engine *e)
 {
     check_closed(e);
     ASSERT(e->stepping);
@@ -269,7 +269,7 @@ void engine_step(struct engine *e, usec now, struct randomness *random, const st
 {
     ASSERT(event->master < e->config.masters);
     ASSERT(random || !event_may_draw(event->kind));
-    enter(e, now, random);
+    enter_step(e, now, random);
     switch (event->kind) {
     case EVENT_TIMER:
         wake_one(e);
@@ -283,7 +283,7 @@ void engine_step(struct engine *e, usec now, struct randomness *random, const st
         after_down(e, event->master);
         break;
     case EVENT_REPLY:
-        hear(e, event->master, event->reply);
+        hear_reply(e, event->master, event->reply);
         break;
     case EVENT_SUBSCRIBED:
         hear_subscribed(e, event->master, event->text);
@@ -344,7 +344,7 @@ void engine_step(struct engine *e, usec now, struct randomness *random, const st
         break;
     }
     go_on_closing(e);
-    leave(e);
+    leave_step(e);
 }
 
 usec engine_next_deadline(const struct engine *e)
@@ -354,9 +354,9 @@ usec engine_next_deadline(const struct engine *e)
 
 bool engine_tell(struct engine *e, usec now, struct lease *lease, struct outcome *outcome)
 {
-    enter(e, now, NULL);
+    enter_step(e, now, NULL);
     bool told = lease_tell(e, lease, outcome);
-    leave(e);
+    leave_step(e);
     return told;
 }
 

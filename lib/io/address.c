@@ -34,19 +34,19 @@ struct entry {
     size_t why_size;
 };
 
-static size_t length_of(struct text text)
+static size_t length_of_text(struct text text)
 {
     return (size_t)(text.end - text.start);
 }
 
-static const char *find(struct text text, char wanted)
+static const char *find_char(struct text text, char wanted)
 {
-    return memchr(text.start, wanted, length_of(text));
+    return memchr(text.start, wanted, length_of_text(text));
 }
 
 static const char *find_last(struct text text, char wanted)
 {
-    return memrchr(text.start, wanted, length_of(text));
+    return memrchr(text.start, wanted, length_of_text(text));
 }
 
 /* ---- Complaints.  They show the entry without anything that could be a password:
@@ -55,15 +55,16 @@ static const char *find_last(struct text text, char wanted)
 
 static const char *after_scheme(struct text text)
 {
-    const char *sign = memmem(text.start, length_of(text), "://", 3);
+    const char *sign = memmem(text.start, length_of_text(text), "://", 3);
     return sign ? sign + 3 : text.start;
 }
 
 static const char *end_of_showable(struct text place)
 {
-    const char *bracket = place.start < place.end && *place.start == '[' ? find(place, ']') : NULL;
+    const char *bracket =
+        place.start < place.end && *place.start == '[' ? find_char(place, ']') : NULL;
     struct text rest = {bracket ? bracket : place.start, place.end};
-    const char *colon = find(rest, ':'), *at = colon ? colon + 1 : place.end;
+    const char *colon = find_char(rest, ':'), *at = colon ? colon + 1 : place.end;
     while (at < place.end && isdigit((unsigned char)*at))
         at++;
     bool is_port = at == place.end || (at > colon + 1 && (*at == '/' || *at == '?'));
@@ -78,7 +79,7 @@ static bool is_scheme(const char *start, const char *body)
     return true;
 }
 
-static void describe(const struct entry *entry, char *shown, size_t size)
+static void describe_entry(const struct entry *entry, char *shown, size_t size)
 {
     const char *body = after_scheme(entry->text);
     const char *at = find_last((struct text){body, entry->text.end}, '@');
@@ -98,7 +99,7 @@ __attribute__((format(printf, 2, 3))) static bool complain(const struct entry *e
 {
     char shown[160], what[256];
     va_list arguments;
-    describe(entry, shown, sizeof shown);
+    describe_entry(entry, shown, sizeof shown);
     va_start(arguments, format);
     vsnprintf(what, sizeof what, format, arguments);
     va_end(arguments);
@@ -134,7 +135,7 @@ static char unescape(const char *at, const char *end)
 
 static bool decode(const struct entry *entry, struct text text, const char *part, char **decoded)
 {
-    char *to = *decoded = calloc(1, length_of(text) + 1);
+    char *to = *decoded = calloc(1, length_of_text(text) + 1);
     if (!to)
         return no_memory(entry);
     for (const char *at = text.start; at < text.end; at++) {
@@ -155,7 +156,7 @@ static bool decode(const struct entry *entry, struct text text, const char *part
 
 static bool parse_number(struct text text, int low, int high, int *number)
 {
-    size_t length = length_of(text);
+    size_t length = length_of_text(text);
     if (length == 0 || length > 5)
         return false;
     *number = 0;
@@ -177,14 +178,14 @@ static bool parse_db(const struct entry *entry, struct text text, struct address
 /* user, user:password or :password; the text may be empty */
 static bool parse_login(const struct entry *entry, struct text text, struct address *address)
 {
-    const char *colon = find(text, ':');
+    const char *colon = find_char(text, ':');
     struct text user = {text.start, colon ? colon : text.end};
-    if (length_of(user) > 0 && !decode(entry, user, "user", &address->user))
+    if (length_of_text(user) > 0 && !decode(entry, user, "user", &address->user))
         return false;
     if (!colon)
         return true;
     struct text password = {colon + 1, text.end};
-    if (!address->user && length_of(password) == 0)
+    if (!address->user && length_of_text(password) == 0)
         return complain(entry, "there is no password after the ':'");
     return decode(entry, password, "password", &address->password);
 }
@@ -194,29 +195,30 @@ static bool is_host(struct text host, const char *punctuation)
     for (const char *at = host.start; at < host.end; at++)
         if (!isalnum((unsigned char)*at) && !strchr(punctuation, *at))
             return false;
-    return length_of(host) > 0 && length_of(host) <= HOST_MAX;
+    return length_of_text(host) > 0 && length_of_text(host) <= HOST_MAX;
 }
 
 static bool parse_host(const struct entry *entry, struct text host, struct address *address)
 {
-    bool bracketed = length_of(host) > 1 && *host.start == '[' && host.end[-1] == ']';
+    bool bracketed = length_of_text(host) > 1 && *host.start == '[' && host.end[-1] == ']';
     if (bracketed) {
         host.start++;
         host.end--;
     }
-    if (!is_host(host, bracketed ? ":.%-_" : ".-_") || (bracketed && !find(host, ':')))
+    if (!is_host(host, bracketed ? ":.%-_" : ".-_") || (bracketed && !find_char(host, ':')))
         return complain(entry, "the host is missing or has a character that no host name has; %s",
                         EXPECTED);
-    address->host = strndup(host.start, length_of(host));
+    address->host = strndup(host.start, length_of_text(host));
     return address->host ? true : no_memory(entry);
 }
 
 static bool parse_host_and_port(const struct entry *entry, struct text place,
                                 struct address *address)
 {
-    const char *bracket = place.start < place.end && *place.start == '[' ? find(place, ']') : NULL;
+    const char *bracket =
+        place.start < place.end && *place.start == '[' ? find_char(place, ']') : NULL;
     struct text rest = {bracket ? bracket : place.start, place.end};
-    const char *colon = find(rest, ':');
+    const char *colon = find_char(rest, ':');
     if (!bracket && colon && colon != find_last(rest, ':'))
         return complain(entry, "an IPv6 address goes into brackets, as in redis://[::1]:6379");
     address->port = PORT_DEFAULT;
@@ -229,12 +231,12 @@ static bool parse_host_and_port(const struct entry *entry, struct text place,
 
 static bool is_word(struct text text, const char *word)
 {
-    return length_of(text) == strlen(word) && memcmp(text.start, word, strlen(word)) == 0;
+    return length_of_text(text) == strlen(word) && memcmp(text.start, word, strlen(word)) == 0;
 }
 
 static bool parse_parameter(const struct entry *entry, struct text text, struct address *address)
 {
-    const char *sign = find(text, '=');
+    const char *sign = find_char(text, '=');
     struct text key = {text.start, sign ? sign : text.end};
     struct text value = {sign ? sign + 1 : text.end, text.end};
     for (int i = 0; i < TLS_SETTINGS; i++) {
@@ -252,8 +254,8 @@ static bool parse_parameter(const struct entry *entry, struct text text, struct 
 /* key=value&key=value, where the values are %-encoded */
 static bool parse_parameters(const struct entry *entry, struct text text, struct address *address)
 {
-    while (length_of(text) > 0) {
-        const char *sign = find(text, '&');
+    while (length_of_text(text) > 0) {
+        const char *sign = find_char(text, '&');
         struct text first = {text.start, sign ? sign : text.end};
         if (!parse_parameter(entry, first, address))
             return false;
@@ -269,11 +271,11 @@ static bool parse_redis(const struct entry *entry, struct text body, struct addr
     if (at && !parse_login(entry, (struct text){body.start, at}, address))
         return false;
     struct text place = {at ? at + 1 : body.start, body.end};
-    if (find(place, '?'))
+    if (find_char(place, '?'))
         return complain(entry, "parameters behind a '?' are for rediss://, which is TLS");
-    const char *slash = find(place, '/');
+    const char *slash = find_char(place, '/');
     struct text db = {slash ? slash + 1 : place.end, place.end};
-    if (length_of(db) > 0 && !parse_db(entry, db, address))
+    if (length_of_text(db) > 0 && !parse_db(entry, db, address))
         return false;
     place.end = slash ? slash : place.end;
     return parse_host_and_port(entry, place, address);
@@ -283,13 +285,13 @@ static bool parse_redis(const struct entry *entry, struct text body, struct addr
  * else a part of one would be taken for the other. */
 static bool parse_rediss(const struct entry *entry, struct text body, struct address *address)
 {
-    const char *query = find(body, '?');
+    const char *query = find_char(body, '?');
     struct text parameters = {query ? query + 1 : body.end, body.end};
     if (!tls_is_built)
         return complain(entry,
                         "this build has no TLS: build with OpenSSL (REDLOCK_TLS=ON), or write "
                         "redis://");
-    if (find(parameters, '@'))
+    if (find_char(parameters, '@'))
         return complain(entry, "a '?' in a user or password is written %%3F, a '@' in a parameter "
                                "%%40");
     address->tls.wanted = true;
@@ -300,13 +302,13 @@ static bool parse_rediss(const struct entry *entry, struct text body, struct add
 /* [user[:password]@]/path[?db=N] */
 static bool parse_unix(const struct entry *entry, struct text body, struct address *address)
 {
-    const char *slash = find(body, '/');
+    const char *slash = find_char(body, '/');
     if (!slash || (slash > body.start && slash[-1] != '@'))
         return complain(entry, "the path must be absolute, as in unix:///run/redis.sock");
     if (slash > body.start && !parse_login(entry, (struct text){body.start, slash - 1}, address))
         return false;
     struct text path = {slash, body.end};
-    const char *query = find(path, '?');
+    const char *query = find_char(path, '?');
     if (query && (body.end - query < 4 || memcmp(query, "?db=", 4) != 0))
         return complain(entry, "after the path only ?db=N may follow");
     if (query && !parse_db(entry, (struct text){query + 4, body.end}, address))
@@ -346,7 +348,7 @@ static bool make_shown(const struct entry *entry, struct address *address)
 static bool has_scheme(struct text text, const char *scheme)
 {
     size_t length = strlen(scheme);
-    return length_of(text) >= length && strncasecmp(text.start, scheme, length) == 0;
+    return length_of_text(text) >= length && strncasecmp(text.start, scheme, length) == 0;
 }
 
 static bool parse_entry(const struct entry *entry, struct address *address)
@@ -354,7 +356,7 @@ static bool parse_entry(const struct entry *entry, struct address *address)
     struct text text = entry->text, body = {after_scheme(text), text.end};
     *address = (struct address){0};
     bool good;
-    if (length_of(text) == 0)
+    if (length_of_text(text) == 0)
         good = complain(entry, "an empty entry; separate masters by one comma or by white space");
     else if (has_scheme(text, "redis://"))
         good = parse_redis(entry, body, address);

@@ -43,7 +43,7 @@ struct fd_loop {
     struct slot slots[FD_LOOP_WATCHES];
 };
 
-static struct fd_loop *mine(struct io_loop *loop)
+static struct fd_loop *fd_loop_of(struct io_loop *loop)
 {
     return (struct fd_loop *)(void *)loop;
 }
@@ -99,16 +99,16 @@ static void ask_epoll(struct fd_loop *loop, int operation, struct slot *slot, in
     slot->refused = loop->refused = true;
 }
 
-static void start_watching(struct fd_loop *loop, struct io_watch *watch, int fd, int events)
+static void watch_by_epoll(struct fd_loop *loop, struct io_watch *watch, int fd, int events)
 {
     if (fd == loop->bell) /* which the application has closed; to ring would spoil the watch */
         loop->bell = -1;
     ask_epoll(loop, EPOLL_CTL_ADD, take_slot(loop, watch), fd, events);
 }
 
-static void change_watch(struct io_watch *watch, int fd, int events)
+static void fd_change_watch(struct io_watch *watch, int fd, int events)
 {
-    struct fd_loop *loop = mine(watch->loop);
+    struct fd_loop *loop = fd_loop_of(watch->loop);
     if (watch->events && events && fd == watch->fd) {
         ask_epoll(loop, EPOLL_CTL_MOD, slot_of(watch), fd, events);
         return;
@@ -118,7 +118,7 @@ static void change_watch(struct io_watch *watch, int fd, int events)
         slot_of(watch)->watch = NULL;
     }
     if (events)
-        start_watching(loop, watch, fd, events);
+        watch_by_epoll(loop, watch, fd, events);
 }
 
 /* ---- what is the loop's own.  If the application has closed it, it is made again; another file
@@ -145,7 +145,7 @@ static bool is_anothers(const struct fd_loop *loop, int fd)
 }
 
 /* The descriptor, or -1. */
-static int add(struct fd_loop *loop, int fd, unsigned number, uint32_t events)
+static int add_descriptor(struct fd_loop *loop, int fd, unsigned number, uint32_t events)
 {
     struct epoll_event event = {.events = events, .data.u64 = number};
     if (fd < 0 || epoll_ctl(loop->epoll, EPOLL_CTL_ADD, fd, &event) == 0)
@@ -158,7 +158,7 @@ static int add(struct fd_loop *loop, int fd, unsigned number, uint32_t events)
 
 static bool make_bell(struct fd_loop *loop, uint32_t events)
 {
-    loop->bell = add(loop, eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC), BELL, events);
+    loop->bell = add_descriptor(loop, eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC), BELL, events);
     return loop->bell >= 0;
 }
 
@@ -174,12 +174,12 @@ static bool ring(struct fd_loop *loop)
 static bool make_timer(struct fd_loop *loop)
 {
     int fd = timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC);
-    loop->timer = add(loop, fd, TIMER, EPOLLIN);
+    loop->timer = add_descriptor(loop, fd, TIMER, EPOLLIN);
     return loop->timer >= 0;
 }
 
 /* To set the timer also takes back that it is readable. */
-static bool set_timer(struct fd_loop *loop, usec at)
+static bool set_timerfd(struct fd_loop *loop, usec at)
 {
     struct itimerspec when = {0};
     if (at != NEVER)
@@ -190,23 +190,23 @@ static bool set_timer(struct fd_loop *loop, usec at)
            timerfd_settime(loop->timer, TFD_TIMER_ABSTIME, &when, NULL) == 0;
 }
 
-static void stir(struct io_loop *io)
+static void fd_stir(struct io_loop *io)
 {
-    struct fd_loop *loop = mine(io);
+    struct fd_loop *loop = fd_loop_of(io);
     if (!loop->stirred && is_ours(loop) && !ring(loop))
-        set_timer(loop, 1);
+        set_timerfd(loop, 1);
 }
 
 /* A timer that is set to an earlier time is left alone: the turn that it brings sets it again.  So
  * deadlines that are put off over and over, as those of requests are, cost no system call. */
-static void wake_at(struct io_loop *io, usec at)
+static void fd_wake_at(struct io_loop *io, usec at)
 {
-    struct fd_loop *loop = mine(io);
+    struct fd_loop *loop = fd_loop_of(io);
     if (at <= 0 || loop->refused)
-        stir(io);
-    else if (is_ours(loop) && (loop->expired || loop->armed > at) && !set_timer(loop, at) &&
+        fd_stir(io);
+    else if (is_ours(loop) && (loop->expired || loop->armed > at) && !set_timerfd(loop, at) &&
              make_timer(loop))
-        set_timer(loop, at);
+        set_timerfd(loop, at);
 }
 
 usec fd_loop_next_turn(const struct io_loop *io)
@@ -223,7 +223,7 @@ static int events_of(uint32_t ready)
     return (ends || ready & EPOLLIN ? IO_READ : 0) | (ends || ready & EPOLLOUT ? IO_WRITE : 0);
 }
 
-static void tell(struct fd_loop *loop, const struct epoll_event *event)
+static void tell_ready_slot(struct fd_loop *loop, const struct epoll_event *event)
 {
     uint32_t number = (uint32_t)event->data.u64, uses = (uint32_t)(event->data.u64 >> 32);
     if (number == BELL && uses == 0)
@@ -250,7 +250,7 @@ static void tell_refused(struct fd_loop *loop)
 
 bool fd_loop_dispatch(struct io_loop *io)
 {
-    struct fd_loop *loop = mine(io);
+    struct fd_loop *loop = fd_loop_of(io);
     struct epoll_event ready[NUMBERS];
     if (!loop->owned)
         loop->thread = pthread_self();
@@ -259,7 +259,7 @@ bool fd_loop_dispatch(struct io_loop *io)
     bool works = count >= 0 || errno == EINTR;
     loop->expired = loop->armed <= system_now(); /* also if the timer was closed meanwhile */
     for (int i = 0; i < count; i++)
-        tell(loop, &ready[i]);
+        tell_ready_slot(loop, &ready[i]);
     if (loop->refused)
         tell_refused(loop);
     return works;
@@ -278,20 +278,20 @@ int fd_loop_descriptor(const struct io_loop *io)
     return look_at(io)->epoll;
 }
 
-static void start(struct io_loop *io)
+static void fd_start(struct io_loop *io)
 {
-    stir(io);
+    fd_stir(io);
 }
 
 /* How long the application's loop lives is its own affair. */
-static void hold(struct io_loop *io, bool hold)
+static void fd_hold(struct io_loop *io, bool hold)
 {
     (void)io, (void)hold;
 }
 
-static void end(struct io_loop *io)
+static void fd_end(struct io_loop *io)
 {
-    struct fd_loop *loop = mine(io);
+    struct fd_loop *loop = fd_loop_of(io);
     bool ours = is_ours(loop);
     if (ours && is_anothers(loop, loop->timer))
         loop->timer = -1;
@@ -304,7 +304,8 @@ static void end(struct io_loop *io)
     free(loop);
 }
 
-static const struct io_loop_kind kind = {change_watch, start, wake_at, hold, stir, end};
+static const struct io_loop_kind kind = {fd_change_watch, fd_start, fd_wake_at,
+                                         fd_hold,         fd_stir,  fd_end};
 
 struct io_loop *fd_loop_new(void)
 {
@@ -319,7 +320,7 @@ struct io_loop *fd_loop_new(void)
     if (loop->epoll >= 0 && make_timer(loop) && make_bell(loop, 0))
         return &loop->base;
     int error = errno;
-    end(&loop->base);
+    fd_end(&loop->base);
     errno = error;
     return NULL;
 }

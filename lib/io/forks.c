@@ -13,7 +13,7 @@ static atomic_uint *ours = &kept; /* the number of this process; 0: not known ye
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int arming;
 
-static void forget(void)
+static void forget_process_id(void)
 {
     atomic_store(ours, 0);
 }
@@ -26,7 +26,7 @@ static void arm(void)
         ours = page;
     else if (page != MAP_FAILED)
         munmap(page, size);
-    arming = pthread_atfork(NULL, NULL, forget);
+    arming = pthread_atfork(NULL, NULL, forget_process_id);
 }
 
 int forks_watch(void)

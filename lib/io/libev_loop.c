@@ -26,7 +26,7 @@ struct libev_loop {
     void *owner;
 };
 
-static struct libev_loop *mine(struct io_loop *loop)
+static struct libev_loop *libev_loop_of(struct io_loop *loop)
 {
     return (struct libev_loop *)(void *)loop;
 }
@@ -34,17 +34,17 @@ static struct libev_loop *mine(struct io_loop *loop)
 /* ---- descriptors -------------------------------------------------------------- */
 
 /* With EV_ERROR libev has stopped the watcher. */
-static void on_ready(struct ev_loop *ev, ev_io *io, int events)
+static void on_watcher(struct ev_loop *ev, ev_io *io, int events)
 {
     struct io_watch *watch = io->data;
     (void)ev;
     watch->ready(watch->owner, events & EV_ERROR ? IO_REFUSED : events);
 }
 
-static void start_watching(struct libev_loop *loop, struct io_watch *watch, int fd, int events)
+static void start_watcher(struct libev_loop *loop, struct io_watch *watch, int fd, int events)
 {
     ev_io *io = (ev_io *)(void *)watch->room;
-    ev_io_init(io, on_ready, fd, events);
+    ev_io_init(io, on_watcher, fd, events);
     io->data = watch;
     ev_io_start(loop->ev, io);
     ev_unref(loop->ev);
@@ -56,18 +56,18 @@ static void stop_watching(struct libev_loop *loop, struct io_watch *watch)
     ev_io_stop(loop->ev, (ev_io *)(void *)watch->room);
 }
 
-static void change_watch(struct io_watch *watch, int fd, int events)
+static void libev_change_watch(struct io_watch *watch, int fd, int events)
 {
-    struct libev_loop *loop = mine(watch->loop);
+    struct libev_loop *loop = libev_loop_of(watch->loop);
     if (watch->events)
         stop_watching(loop, watch);
     if (events)
-        start_watching(loop, watch, fd, events);
+        start_watcher(loop, watch, fd, events);
 }
 
 /* ---- the timer: it only wakes the loop; the turn follows ---------------------- */
 
-/* The timer has stopped itself, which took a reference that set_timer() had dropped. */
+/* The timer has stopped itself, which took a reference that libev_set_timer() had dropped. */
 static void on_timer(struct ev_loop *ev, ev_timer *timer, int events)
 {
     struct libev_loop *loop = timer->data;
@@ -76,9 +76,9 @@ static void on_timer(struct ev_loop *ev, ev_timer *timer, int events)
     ev_ref(ev);
 }
 
-static void set_timer(struct io_loop *io, usec at)
+static void libev_set_timer(struct io_loop *io, usec at)
 {
-    struct libev_loop *loop = mine(io);
+    struct libev_loop *loop = libev_loop_of(io);
     if (at == loop->timer_at)
         return;
     if (loop->timer_at != NEVER) {
@@ -96,9 +96,9 @@ static void set_timer(struct io_loop *io, usec at)
 
 /* ---- references ---------------------------------------------------------------- */
 
-static void hold(struct io_loop *io, bool hold)
+static void libev_hold(struct io_loop *io, bool hold)
 {
-    struct libev_loop *loop = mine(io);
+    struct libev_loop *loop = libev_loop_of(io);
     if (hold && !loop->holds)
         ev_ref(loop->ev);
     else if (!hold && loop->holds)
@@ -115,24 +115,24 @@ static void on_prepare(struct ev_loop *ev, ev_prepare *prepare, int events)
     loop->turn(loop->owner);
 }
 
-static void start(struct io_loop *io)
+static void libev_start(struct io_loop *io)
 {
-    struct libev_loop *loop = mine(io);
+    struct libev_loop *loop = libev_loop_of(io);
     ev_prepare_start(loop->ev, &loop->prepare);
     ev_unref(loop->ev);
 }
 
 /* A turn comes before the loop blocks, whatever has happened. */
-static void stir(struct io_loop *io)
+static void libev_stir(struct io_loop *io)
 {
     (void)io;
 }
 
-static void end(struct io_loop *io)
+static void libev_end(struct io_loop *io)
 {
-    struct libev_loop *loop = mine(io);
-    set_timer(io, NEVER);
-    hold(io, false);
+    struct libev_loop *loop = libev_loop_of(io);
+    libev_set_timer(io, NEVER);
+    libev_hold(io, false);
     if (ev_is_active(&loop->prepare)) {
         ev_ref(loop->ev);
         ev_prepare_stop(loop->ev, &loop->prepare);
@@ -140,7 +140,8 @@ static void end(struct io_loop *io)
     free(loop);
 }
 
-static const struct io_loop_kind kind = {change_watch, start, set_timer, hold, stir, end};
+static const struct io_loop_kind kind = {libev_change_watch, libev_start, libev_set_timer,
+                                         libev_hold,         libev_stir,  libev_end};
 
 struct io_loop *libev_loop_new(struct ev_loop *ev, void (*turn)(void *owner), void *owner)
 {

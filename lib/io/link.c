@@ -65,14 +65,14 @@ struct link {
 
 /* ---- The watch ---- */
 
-static void watch(struct link *link, int events)
+static void watch_link(struct link *link, int events)
 {
     io_watch(&link->socket, link->connecting.fd, events);
 }
 
 static void unwatch(struct link *link)
 {
-    watch(link, 0);
+    watch_link(link, 0);
 }
 
 /* ---- The end ---- */
@@ -113,12 +113,12 @@ __attribute__((format(printf, 2, 3))) static void break_off(struct link *link, c
     link->phase = ENDING;
 }
 
-static void look(struct link *link)
+static void look_at_clock(struct link *link)
 {
     link->now = system_now();
 }
 
-static void deliver(struct link *link, struct event event)
+static void deliver_event(struct link *link, struct event event)
 {
     event.master = link->owner.master;
     link->delivering = true;
@@ -130,13 +130,13 @@ static void deliver_lost(struct link *link, const struct tag *tag)
 {
     struct reply reply = {
         .tag = *tag, .answer = ANSWER_LOST, .text = {link->why, strlen(link->why)}};
-    deliver(link, (struct event){.kind = EVENT_REPLY, .reply = &reply});
+    deliver_event(link, (struct event){.kind = EVENT_REPLY, .reply = &reply});
 }
 
 static void deliver_end(struct link *link)
 {
     const struct expected *first;
-    look(link);
+    look_at_clock(link);
     while ((first = expected_first(&link->expected))) {
         struct expected lost = *first;
         expected_drop_first(&link->expected);
@@ -148,7 +148,7 @@ static void deliver_end(struct link *link)
     memcpy(why, link->why, sizeof why);
     const char *text = link->asked ? NULL : why;
     link->phase = CLOSED;
-    deliver(link, (struct event){.kind = EVENT_CLOSED, .text = text});
+    deliver_event(link, (struct event){.kind = EVENT_CLOSED, .text = text});
 }
 
 /* ---- Reading ---- */
@@ -183,7 +183,7 @@ static void take_final(struct link *link, const struct tag *tag)
     }
     expected_drop_first(&link->expected);
     link->counters.replies++;
-    deliver(link, (struct event){.kind = EVENT_REPLY, .reply = &reply});
+    deliver_event(link, (struct event){.kind = EVENT_REPLY, .reply = &reply});
 }
 
 /* The rest of the batch is lost if the link is closed meanwhile. */
@@ -201,7 +201,7 @@ static void take_batch(struct link *link, unsigned count)
             count = 1;
         expected_drop_first(&link->expected);
         link->counters.replies++;
-        deliver(link, (struct event){.kind = EVENT_REPLY, .reply = &reply});
+        deliver_event(link, (struct event){.kind = EVENT_REPLY, .reply = &reply});
     }
 }
 
@@ -210,7 +210,7 @@ static void take_push(struct link *link)
     struct push push;
     if (link->probed && reply_is_alive(&link->raw)) {
         link->probed = false;
-        deliver(link, (struct event){.kind = EVENT_ALIVE});
+        deliver_event(link, (struct event){.kind = EVENT_ALIVE});
         return;
     }
     if (!reply_read_push(&link->raw, link->channel, &push)) {
@@ -221,7 +221,7 @@ static void take_push(struct link *link)
         return;
     }
     link->counters.pushes++;
-    deliver(link, (struct event){.kind = EVENT_PUSH, .push = &push});
+    deliver_event(link, (struct event){.kind = EVENT_PUSH, .push = &push});
 }
 
 static void take_step(struct link *link, enum step step)
@@ -236,7 +236,7 @@ static void take_step(struct link *link, enum step step)
     if (link->login.failed)
         break_off(link, "cannot subscribe: %s", link->login.why);
     else
-        deliver(link, (struct event){.kind = EVENT_SUBSCRIBED, .text = link->login.run_id});
+        deliver_event(link, (struct event){.kind = EVENT_SUBSCRIBED, .text = link->login.run_id});
 }
 
 /* A request is in `expected` before it is written, but then the master cannot have answered it. */
@@ -300,7 +300,7 @@ static void watch_on(struct link *link)
 {
     bool waits =
         transport_waits_to_write(link->tls, link->output.length) && !BYTE_MUTANT(REST_UNWATCHED);
-    watch(link, waits ? IO_READ | IO_WRITE : IO_READ);
+    watch_link(link, waits ? IO_READ | IO_WRITE : IO_READ);
 }
 
 /* Reads once, so that a master that never stops talking cannot keep the loop.  Replies may have
@@ -308,7 +308,7 @@ static void watch_on(struct link *link)
 static void read_replies(struct link *link)
 {
     bool goes_on = transport_read(link->context, link->tls);
-    look(link);
+    look_at_clock(link);
     while (link->phase == UP && next_reply(link))
         take_reply(link);
     if (link->phase == UP && !goes_on)
@@ -412,7 +412,7 @@ void link_send(struct link *link, const struct request *request)
 /* ---- Connecting ---- */
 
 /* A notification connection writes at once, without link_flush(). */
-static void subscribe(struct link *link)
+static void write_subscribe(struct link *link)
 {
     enum step steps[STEPS_MAX];
     struct credentials room;
@@ -438,22 +438,22 @@ static void come_up(struct link *link)
     link->context->flags &= ~REDIS_BLOCK;
     reply_attach(link->context->reader, &link->raw);
     link->phase = UP;
-    look(link);
-    watch(link, IO_READ);
+    look_at_clock(link);
+    watch_link(link, IO_READ);
     if (link->channel)
-        subscribe(link);
+        write_subscribe(link);
     else
-        deliver(link, (struct event){.kind = EVENT_CONNECTED});
+        deliver_event(link, (struct event){.kind = EVENT_CONNECTED});
 }
 
 static void go_on_shaking_hands(struct link *link)
 {
     switch (tls_handshake(link->tls)) {
     case TLS_READS:
-        watch(link, IO_READ);
+        watch_link(link, IO_READ);
         break;
     case TLS_WRITES:
-        watch(link, IO_WRITE);
+        watch_link(link, IO_WRITE);
         break;
     case TLS_DONE:
         come_up(link);
@@ -480,7 +480,7 @@ static void go_on_connecting(struct link *link, enum connect_state state)
     case CONNECT_LOOKS_UP:
         break;
     case CONNECT_TRIES:
-        watch(link, IO_WRITE);
+        watch_link(link, IO_WRITE);
         break;
     case CONNECT_DONE:
         if (link->connecting.address->tls.wanted)
@@ -546,7 +546,7 @@ void link_probe(struct link *link)
 
 /* ---- The loop ---- */
 
-static void on_ready(void *owner, int events)
+static void on_link_ready(void *owner, int events)
 {
     struct link *link = owner;
     /* A forked child that runs the inherited loop must not read its parent's replies. */
@@ -615,7 +615,7 @@ struct link *link_new(struct io_loop *loop, const struct address *address, const
         return NULL;
     }
     connect_init(&link->connecting, address, on_found, link);
-    link->socket = (struct io_watch){.loop = loop, .ready = on_ready, .owner = link};
+    link->socket = (struct io_watch){.loop = loop, .ready = on_link_ready, .owner = link};
     link->client_name = client_name;
     link->owner = owner;
     link->process = forks_process();

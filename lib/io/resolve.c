@@ -71,7 +71,7 @@ static struct job *job_new(const char *host, int port)
 
 /* ---- The thread ---- */
 
-static void *run(void *argument)
+static void *run_lookup(void *argument)
 {
     struct job *job = argument;
     struct addrinfo *list = NULL;
@@ -102,7 +102,7 @@ static int start_thread(struct job *job)
     pthread_sigmask(SIG_SETMASK, &all, &before);
     pthread_attr_init(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    int error = pthread_create(&thread, &attributes, run, job);
+    int error = pthread_create(&thread, &attributes, run_lookup, job);
     pthread_attr_destroy(&attributes);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return error;
@@ -120,7 +120,7 @@ static void leave_job(struct job *job)
         job_free(job);
 }
 
-static void watch(struct resolve *resolve, int events)
+static void watch_lookup(struct resolve *resolve, int events)
 {
     io_watch(&resolve->finished, resolve->wakeup, events);
 }
@@ -144,7 +144,7 @@ static void on_finished(void *owner_of_watch, int events)
     int error = 0;
     bool refused = events & IO_REFUSED;
     if (resolve->process != forks_process()) {
-        watch(resolve, 0); /* the thread is the parent's, and so is its wake-up */
+        watch_lookup(resolve, 0); /* the thread is the parent's, and so is its wake-up */
         return;
     }
     if (!refused && !take_finding(resolve->job, &list, &error))
@@ -191,7 +191,7 @@ struct resolve *resolve_start(struct io_loop *loop, const char *host, int port,
         job->resolve = resolve;
         errno = start_thread(job);
         if (!errno) {
-            watch(resolve, IO_READ);
+            watch_lookup(resolve, IO_READ);
             return resolve;
         }
     }
@@ -205,7 +205,7 @@ struct resolve *resolve_start(struct io_loop *loop, const char *host, int port,
 
 void resolve_cancel(struct resolve *resolve)
 {
-    watch(resolve, 0);
+    watch_lookup(resolve, 0);
     /* In a forked child the thread is gone, perhaps with the mutex held: the job is
      * left behind. */
     if (resolve->process == forks_process())

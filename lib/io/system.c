@@ -49,7 +49,7 @@ static bool is_good(const struct randomness_store *store, int64_t now)
            store->process == forks_process();
 }
 
-static void draw(struct randomness_store *store, int64_t now)
+static void draw_bytes(struct randomness_store *store, int64_t now)
 {
     randombytes_buf(store->bytes, sizeof store->bytes);
     store->used = 0;
@@ -59,7 +59,7 @@ static void draw(struct randomness_store *store, int64_t now)
 
 /* Puts the moment into each token: so tokens differ even if they are drawn from copied bytes, or
  * by copies of one kernel. */
-static void stir(uint8_t *bytes, int64_t now)
+static void stir_bytes(uint8_t *bytes, int64_t now)
 {
     uint8_t moment[sizeof now];
     memcpy(moment, &now, sizeof now);
@@ -72,10 +72,10 @@ struct randomness randomness_lend(struct randomness_store *store)
 {
     int64_t now = wall_ns();
     if (!is_good(store, now))
-        draw(store, now);
+        draw_bytes(store, now);
     /* The moment goes into a copy: when bytes are lent twice, their two moments must not mix. */
     memcpy(store->lent, store->bytes + store->used, sizeof store->lent);
-    stir(store->lent, now);
+    stir_bytes(store->lent, now);
     return (struct randomness){store->lent, sizeof store->lent};
 }
 

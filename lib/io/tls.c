@@ -59,7 +59,7 @@ static int64_t seconds_of(const ASN1_TIME *time)
     return ASN1_TIME_to_tm(time, &when) == 1 ? (int64_t)timegm(&when) : 0;
 }
 
-static void learn(struct tls *tls)
+static void learn_peer(struct tls *tls)
 {
     struct tls_facts *facts = &tls->facts;
     X509 *certificate = SSL_get_peer_certificate(tls->ssl);
@@ -76,7 +76,7 @@ static void learn(struct tls *tls)
  * with its last one; from now on it reads all that there is. */
 static enum tls_state finish(struct tls *tls)
 {
-    learn(tls);
+    learn_peer(tls);
     tls->up = true;
     SSL_set_read_ahead(tls->ssl, 1);
     return TLS_DONE;
@@ -101,19 +101,19 @@ enum tls_state tls_handshake(struct tls *tls)
 /* ---- reading and writing -----------------------------------------------------------------------
  */
 
-static ssize_t fail(int error)
+static ssize_t fail_transport(int error)
 {
     errno = error;
     return -1;
 }
 
-static bool is_blocked(int error)
+static bool is_tls_blocked(int error)
 {
     return error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE;
 }
 
 /* The end without a notice is one too: each reply is whole by itself. */
-static bool has_ended(const struct tls *tls, int error)
+static bool has_peer_ended(const struct tls *tls, int error)
 {
     return tls->ended || error == SSL_ERROR_ZERO_RETURN;
 }
@@ -121,9 +121,9 @@ static bool has_ended(const struct tls *tls, int error)
 static ssize_t fail_for_good(struct tls *tls)
 {
     if (tls->read_error && !tls->why[0])
-        return fail(tls->read_error);
+        return fail_transport(tls->read_error);
     tls_explain(tls);
-    return fail(EPROTO);
+    return fail_transport(EPROTO);
 }
 
 /* OpenSSL's verdict on a call is right only if no error of an earlier one is left. */
@@ -149,15 +149,15 @@ static bool is_drained(const struct tls *tls)
 ssize_t tls_read(struct tls *tls, char *bytes, size_t size)
 {
     if (is_drained(tls))
-        return fail(EAGAIN);
+        return fail_transport(EAGAIN);
     int length = SSL_read(tls->ssl, bytes, size < INT_MAX ? (int)size : INT_MAX);
     if (length > 0)
         return length;
     int error = SSL_get_error(tls->ssl, length);
     tls->reading_writes = error == SSL_ERROR_WANT_WRITE && !tls->send_error;
-    if (is_blocked(error))
-        return fail(EAGAIN);
-    return has_ended(tls, error) ? 0 : fail_for_good(tls);
+    if (is_tls_blocked(error))
+        return fail_transport(EAGAIN);
+    return has_peer_ended(tls, error) ? 0 : fail_for_good(tls);
 }
 
 static ssize_t write_record(struct tls *tls, const char *bytes, size_t size)
@@ -167,9 +167,9 @@ static ssize_t write_record(struct tls *tls, const char *bytes, size_t size)
         return length;
     int error = SSL_get_error(tls->ssl, length);
     tls->writing_reads = error == SSL_ERROR_WANT_READ;
-    if (is_blocked(error))
-        return fail(tls->send_error ? tls->send_error : EAGAIN);
-    return has_ended(tls, error) ? fail(EPIPE) : fail_for_good(tls);
+    if (is_tls_blocked(error))
+        return fail_transport(tls->send_error ? tls->send_error : EAGAIN);
+    return has_peer_ended(tls, error) ? fail_transport(EPIPE) : fail_for_good(tls);
 }
 
 /* An error behind what was written is met again by the next call. */

@@ -5,7 +5,7 @@
 #include "printable.h"
 #include "tls_parts.h"
 
-static bool put(char *to, size_t size, const ASN1_STRING *text)
+static bool put_string(char *to, size_t size, const ASN1_STRING *text)
 {
     int length = text ? ASN1_STRING_length(text) : 0;
     snprintf(to, size, "%.*s", length, length ? (const char *)ASN1_STRING_get0_data(text) : "");
@@ -16,14 +16,14 @@ static bool put(char *to, size_t size, const ASN1_STRING *text)
 static bool put_common_name(X509_NAME *name, char *to, size_t size)
 {
     int at = X509_NAME_get_index_by_NID(name, NID_commonName, -1);
-    return at >= 0 && put(to, size, X509_NAME_ENTRY_get_data(X509_NAME_get_entry(name, at)));
+    return at >= 0 && put_string(to, size, X509_NAME_ENTRY_get_data(X509_NAME_get_entry(name, at)));
 }
 
 static bool put_host(const GENERAL_NAMES *names, char *to, size_t size)
 {
     for (int i = 0; i < sk_GENERAL_NAME_num(names); i++) {
         const GENERAL_NAME *name = sk_GENERAL_NAME_value(names, i);
-        if (name->type == GEN_DNS && put(to, size, name->d.dNSName))
+        if (name->type == GEN_DNS && put_string(to, size, name->d.dNSName))
             return true;
     }
     return false;

@@ -16,7 +16,7 @@ static void note_first(struct tls *tls, const char *bytes)
     tls->heard = true;
 }
 
-static bool is_blocked(void)
+static bool is_socket_blocked(void)
 {
     return errno == EAGAIN || errno == EINTR;
 }
@@ -39,7 +39,7 @@ static int read_socket(BIO *bio, char *bytes, int size)
         note_first(tls, bytes);
     else if (length == 0)
         tls->ended = true;
-    else if (is_blocked())
+    else if (is_socket_blocked())
         BIO_set_retry_read(bio);
     else
         tls->read_error = errno;
@@ -55,7 +55,7 @@ static int write_socket(BIO *bio, const char *bytes, int size)
     ssize_t length = send(tls->fd, bytes, (size_t)size, MSG_NOSIGNAL);
     if (length < 0)
         BIO_set_retry_write(bio);
-    if (length < 0 && !is_blocked())
+    if (length < 0 && !is_socket_blocked())
         tls->send_error = errno;
     return (int)length;
 }

@@ -35,7 +35,7 @@ static bool is_domain(const char *name)
     return name && name[0] == '.';
 }
 
-static bool is_known(const char *verify)
+static bool is_known_verify(const char *verify)
 {
     return !verify || strcmp(verify, "none") == 0 || strcmp(verify, "full") == 0;
 }
@@ -52,7 +52,7 @@ const char *tls_terms_wrong(const struct tls_terms *terms)
         return "name and sni of TLS have at most 253 bytes";
     if (is_domain(said[TLS_NAME]))
         return "name of TLS is a host or an address, and does not begin with a dot";
-    if (!is_known(said[TLS_VERIFY]))
+    if (!is_known_verify(said[TLS_VERIFY]))
         return "verify of TLS is none or full";
     return NULL;
 }

@@ -115,7 +115,7 @@ const char *tls_reason(void)
 }
 
 /* What the master says of our certificate; NULL: it speaks of something else. */
-static const char *refusal_of(int reason)
+static const char *refusal_of_certificate(int reason)
 {
     switch (reason) {
     case SSL_R_SSLV3_ALERT_BAD_CERTIFICATE:
@@ -143,7 +143,7 @@ static bool is_about_version(int reason)
 
 static bool is_about_lack(int reason)
 {
-    return refusal_of(reason) || reason == SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED ||
+    return refusal_of_certificate(reason) || reason == SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED ||
            reason == SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE;
 }
 
@@ -151,8 +151,8 @@ static void say_reason(struct tls *tls, int reason)
 {
     if (tls->lacks_cert && is_about_lack(reason))
         say(tls, "TLS: it wants a certificate of this client: give cert and key");
-    else if (refusal_of(reason))
-        say(tls, "TLS: to it the certificate of this client is %s", refusal_of(reason));
+    else if (refusal_of_certificate(reason))
+        say(tls, "TLS: to it the certificate of this client is %s", refusal_of_certificate(reason));
     else if (is_about_version(reason))
         say(tls, "TLS: it speaks neither TLS 1.2 nor TLS 1.3");
     else

@@ -9,7 +9,7 @@
 
 #define READ_SIZE 16384 /* as much as a record of TLS has at the most, and as hiredis reads */
 
-static bool end(redisContext *context, int error, const char *text)
+static bool end_connection(redisContext *context, int error, const char *text)
 {
     context->err = error;
     snprintf(context->errstr, sizeof context->errstr, "%s", text);
@@ -19,10 +19,11 @@ static bool end(redisContext *context, int error, const char *text)
 static bool end_of_tls(redisContext *context, const struct tls *tls, ssize_t length)
 {
     if (length == 0)
-        return end(context, REDIS_ERR_EOF, "closed");
+        return end_connection(context, REDIS_ERR_EOF, "closed");
     if (errno == EAGAIN)
         return true;
-    return end(context, REDIS_ERR_OTHER, errno == EPROTO ? tls_why(tls) : strerror(errno));
+    return end_connection(context, REDIS_ERR_OTHER,
+                          errno == EPROTO ? tls_why(tls) : strerror(errno));
 }
 
 static bool read_tls(redisContext *context, struct tls *tls)
@@ -32,7 +33,7 @@ static bool read_tls(redisContext *context, struct tls *tls)
     tls_begin_reading(tls);
     while ((length = tls_read(tls, bytes, sizeof bytes)) > 0)
         if (redisReaderFeed(context->reader, bytes, (size_t)length) != REDIS_OK)
-            return end(context, context->reader->err, context->reader->errstr);
+            return end_connection(context, context->reader->err, context->reader->errstr);
     return end_of_tls(context, tls, length);
 }
 

@@ -23,7 +23,7 @@ struct redlock_candidate {
 
 static void on_event(redlock_lease *lease, const redlock_event *event, void *data);
 
-static redlock_code stand(redlock_candidate *candidate)
+static redlock_code stand_candidate(redlock_candidate *candidate)
 {
     return redlock_acquire(candidate->client, &candidate->lease, candidate->name, &candidate->terms,
                            on_event, candidate);
@@ -39,7 +39,7 @@ static void free_memory(redlock_candidate *candidate)
 /* ---- events ------------------------------------------------------------------------ */
 
 /* False if the callback has freed the candidate. */
-static bool tell(redlock_candidate *candidate, const redlock_event *event)
+static bool tell_candidate(redlock_candidate *candidate, const redlock_event *event)
 {
     candidate->telling = true;
     candidate->callback(candidate, event, candidate->data);
@@ -54,7 +54,7 @@ static bool tell(redlock_candidate *candidate, const redlock_event *event)
 static void stand_again(redlock_candidate *candidate, const redlock_event *lost)
 {
     redlock_lease_free(candidate->lease);
-    redlock_code code = stand(candidate);
+    redlock_code code = stand_candidate(candidate);
     if (!code)
         return;
     redlock_event event = *lost;
@@ -63,7 +63,7 @@ static void stand_again(redlock_candidate *candidate, const redlock_event *lost)
     event.text = redlock_code_text(code);
     event.fence = event.valid_ms = event.ends_ms = 0;
     candidate->resigned = true;
-    tell(candidate, &event);
+    tell_candidate(candidate, &event);
 }
 
 /* Where memory is out the leader says nothing, which ANNOUNCED, that does not come, tells. */
@@ -75,7 +75,7 @@ static void on_event(redlock_lease *lease, const redlock_event *event, void *dat
         candidate->resigned = true;
     if (event->kind == REDLOCK_ACQUIRED && candidate->value)
         (void)!redlock_announce(lease, candidate->value, candidate->length);
-    if (tell(candidate, event) && lost && candidate->again && !candidate->resigned)
+    if (tell_candidate(candidate, event) && lost && candidate->again && !candidate->resigned)
         stand_again(candidate, event);
 }
 
@@ -114,14 +114,14 @@ static redlock_code take_options(redlock_candidate *candidate,
     return copy_value(&candidate->value, options.value, options.length);
 }
 
-static redlock_code begin(redlock_candidate *candidate, const char *name,
-                          const redlock_campaign_options *options)
+static redlock_code begin_campaign(redlock_candidate *candidate, const char *name,
+                                   const redlock_campaign_options *options)
 {
     redlock_code code = take_options(candidate, options);
     if (code)
         return code;
     candidate->name = strdup(name);
-    return candidate->name ? stand(candidate) : REDLOCK_E_MEMORY;
+    return candidate->name ? stand_candidate(candidate) : REDLOCK_E_MEMORY;
 }
 
 redlock_code redlock_campaign(redlock *client, redlock_candidate **out, const char *name,
@@ -138,7 +138,7 @@ redlock_code redlock_campaign(redlock *client, redlock_candidate **out, const ch
     candidate->client = client;
     candidate->callback = callback;
     candidate->data = data;
-    redlock_code code = begin(candidate, name, options);
+    redlock_code code = begin_campaign(candidate, name, options);
     if (code)
         free_memory(candidate);
     else

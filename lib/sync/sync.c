@@ -29,7 +29,7 @@ redlock_code redlock_sync_run(redlock_sync *client, void (*function)(redlock *, 
     return code ? code : sync_carry_out(client, &call);
 }
 
-static void on_ready(redlock *redlock, redlock_code code, const char *text, void *data)
+static void on_client_ready(redlock *redlock, redlock_code code, const char *text, void *data)
 {
     redlock_sync *client = data;
     pthread_mutex_lock(&client->lock);
@@ -87,7 +87,7 @@ struct state {
     char text[1024];
 };
 
-static int describe(const redlock_node *node, char *text, size_t size)
+static int describe_node(const redlock_node *node, char *text, size_t size)
 {
     static const char *const states[] = {"is down", "is being connected", "votes", "abstains",
                                          "never votes"};
@@ -99,7 +99,7 @@ static int describe(const redlock_node *node, char *text, size_t size)
                     trouble[0] ? ": " : "", trouble);
 }
 
-static void look(redlock *redlock, void *data)
+static void look_at_loop(redlock *redlock, void *data)
 {
     struct state *state = data;
     unsigned masters = redlock_nodes(redlock), up = 0;
@@ -109,7 +109,7 @@ static void look(redlock *redlock, void *data)
         if (redlock_node_get(redlock, i, &node))
             continue;
         up += node.state == REDLOCK_NODE_UP;
-        int length = describe(&node, state->text + used, sizeof state->text - used);
+        int length = describe_node(&node, state->text + used, sizeof state->text - used);
         if (length > 0 && used + (size_t)length < sizeof state->text)
             used += (size_t)length;
     }
@@ -133,7 +133,7 @@ redlock_code redlock_sync_ready(redlock_sync *client, int64_t timeout_ms, char *
         pthread_mutex_unlock(&client->lock);
     }
     if (!code)
-        code = redlock_sync_run(client, look, &state);
+        code = redlock_sync_run(client, look_at_loop, &state);
     if (!code)
         code = state.code;
     if (why && why_size)
@@ -177,10 +177,10 @@ static void turn_until_closed(redlock_sync *client)
     }
 }
 
-static void *run(void *data)
+static void *run_thread(void *data)
 {
     redlock_sync *client = data;
-    sync_is_running(client);
+    sync_note_running(client);
     prctl(PR_SET_NAME, "redlock");
     turn_until_closed(client);
     sync_end_validity(client); /* before another thread may free a lease without a call here */
@@ -257,7 +257,7 @@ static redlock_options our_options(redlock_sync *client, const redlock_options *
     client->on_node = ours.on_node;
     client->spare = ours.spare > 0 ? (unsigned)ours.spare : 0;
     client->data = ours.data;
-    ours.on_ready = on_ready;
+    ours.on_ready = on_client_ready;
     ours.on_log = ours.on_log ? on_log : NULL;
     ours.on_node = ours.on_node ? on_node : NULL;
     ours.data = client;
@@ -276,8 +276,8 @@ static void block_signals(sigset_t *old)
 }
 
 /* Signals are blocked first, as every thread made here inherits the mask. */
-static redlock_code begin(redlock_sync *client, const redlock_options *options, char *why,
-                          size_t why_size)
+static redlock_code begin_client(redlock_sync *client, const redlock_options *options, char *why,
+                                 size_t why_size)
 {
     redlock_options ours = our_options(client, options);
     sigset_t old;
@@ -288,7 +288,7 @@ static redlock_code begin(redlock_sync *client, const redlock_options *options, 
         snprintf(why, why_size, "%s", strerror(errno));
     if (!code)
         code = redlock_open(&client->redlock, NULL, &ours, why, why_size);
-    if (!code && pthread_create(&client->thread, NULL, run, client)) {
+    if (!code && pthread_create(&client->thread, NULL, run_thread, client)) {
         redlock_free(client->redlock);
         code = REDLOCK_E_SYSTEM;
     }
@@ -307,7 +307,7 @@ redlock_code redlock_sync_open(redlock_sync **out, const redlock_options *option
     if (why && why_size)
         why[0] = '\0';
     redlock_sync *client = sync_new();
-    redlock_code code = client ? begin(client, options, why, why_size) : REDLOCK_E_MEMORY;
+    redlock_code code = client ? begin_client(client, options, why, why_size) : REDLOCK_E_MEMORY;
     if (code && why && why_size && !why[0])
         snprintf(why, why_size, "%s", redlock_code_text(code));
     if (!code)

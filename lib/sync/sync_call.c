@@ -9,7 +9,7 @@
 /* The client whose background thread this thread is. */
 static _Thread_local const redlock_sync *running;
 
-void sync_is_running(const redlock_sync *client)
+void sync_note_running(const redlock_sync *client)
 {
     running = client;
 }

@@ -107,7 +107,7 @@ struct redlock_sync_lease {
 /* ---- sync_call.c ---- */
 
 /* Declares this thread the background thread of `client`. */
-void sync_is_running(const redlock_sync *client);
+void sync_note_running(const redlock_sync *client);
 /* True on that thread. */
 bool sync_is_inside(const redlock_sync *client);
 

@@ -27,7 +27,7 @@ static void on_tally(redlock_latch *latch, const redlock_tally *tally, void *dat
                 sync_report(latch_call->call.result, tally->code, redlock_code_text(tally->code)));
 }
 
-static void start(redlock_sync *client, struct call *call)
+static void start_latch_call(redlock_sync *client, struct call *call)
 {
     struct latch_call *latch_call = LIST_OWNER(call, struct latch_call, call);
     redlock_code code = latch_call->function(client->redlock, &latch_call->latch, latch_call->name,
@@ -39,11 +39,11 @@ static void start(redlock_sync *client, struct call *call)
 }
 
 /* The options may point into the tally: it is written when they are read no more. */
-static redlock_code carry_out(redlock_sync *client, latch_function *function, const char *name,
-                              const redlock_latch_options *options, redlock_tally *tally,
-                              redlock_sync_result *result)
+static redlock_code carry_out_latch_call(redlock_sync *client, latch_function *function,
+                                         const char *name, const redlock_latch_options *options,
+                                         redlock_tally *tally, redlock_sync_result *result)
 {
-    struct latch_call latch_call = {.call = {.start = start, .result = result},
+    struct latch_call latch_call = {.call = {.start = start_latch_call, .result = result},
                                     .client = client,
                                     .function = function,
                                     .name = name,
@@ -58,26 +58,26 @@ redlock_code redlock_sync_latch_create(redlock_sync *client, const char *name,
                                        const redlock_latch_options *options, redlock_tally *tally,
                                        redlock_sync_result *result)
 {
-    return carry_out(client, redlock_latch_create, name, options, tally, result);
+    return carry_out_latch_call(client, redlock_latch_create, name, options, tally, result);
 }
 
 redlock_code redlock_sync_latch_arrive(redlock_sync *client, const char *name,
                                        const redlock_latch_options *options, redlock_tally *tally,
                                        redlock_sync_result *result)
 {
-    return carry_out(client, redlock_latch_arrive, name, options, tally, result);
+    return carry_out_latch_call(client, redlock_latch_arrive, name, options, tally, result);
 }
 
 redlock_code redlock_sync_latch_await(redlock_sync *client, const char *name,
                                       const redlock_latch_options *options, redlock_tally *tally,
                                       redlock_sync_result *result)
 {
-    return carry_out(client, redlock_latch_await, name, options, tally, result);
+    return carry_out_latch_call(client, redlock_latch_await, name, options, tally, result);
 }
 
 redlock_code redlock_sync_latch_count(redlock_sync *client, const char *name,
                                       const redlock_latch_options *options, redlock_tally *tally,
                                       redlock_sync_result *result)
 {
-    return carry_out(client, redlock_latch_count, name, options, tally, result);
+    return carry_out_latch_call(client, redlock_latch_count, name, options, tally, result);
 }

@@ -10,7 +10,7 @@
 
 /* ---- the events of a lease ---- */
 
-static void acquired(redlock_sync_lease *lease, const redlock_event *event)
+static void end_acquiring(redlock_sync_lease *lease, const redlock_event *event)
 {
     sync_now_held(lease);
     snprintf(lease->token, sizeof lease->token, "%s", redlock_token(lease->handle));
@@ -18,13 +18,13 @@ static void acquired(redlock_sync_lease *lease, const redlock_event *event)
 }
 
 /* The thread that waits frees the rest. */
-static void not_acquired(redlock_sync_lease *lease, const redlock_event *event)
+static void end_vain_acquiring(redlock_sync_lease *lease, const redlock_event *event)
 {
     redlock_lease_free(lease->handle);
     sync_finish_with(lease->client, &lease->acquiring, event->code, event);
 }
 
-static void over(redlock_sync_lease *lease, const redlock_event *event)
+static void end_holding(redlock_sync_lease *lease, const redlock_event *event)
 {
     redlock_sync *client = lease->client;
     bool lost = event->kind == REDLOCK_LOST;
@@ -49,7 +49,7 @@ static void make_known(redlock_sync_lease *lease, const redlock_event *event)
 }
 
 /* Comes last, as the callback may free the lease. */
-static void tell(const redlock_sync_lease *lease, const redlock_event *event)
+static void tell_lease_event(const redlock_sync_lease *lease, const redlock_event *event)
 {
     if (lease->on_event)
         lease->on_event(event, lease->data);
@@ -64,10 +64,10 @@ static void on_lease_event(redlock_lease *handle, const redlock_event *event, vo
     make_known(lease, event);
     switch (event->kind) {
     case REDLOCK_ACQUIRED:
-        acquired(lease, event);
+        end_acquiring(lease, event);
         break;
     case REDLOCK_NOT_ACQUIRED:
-        not_acquired(lease, event);
+        end_vain_acquiring(lease, event);
         break;
     case REDLOCK_EXTENDED:
     case REDLOCK_NOT_EXTENDED:
@@ -81,14 +81,14 @@ static void on_lease_event(redlock_lease *handle, const redlock_event *event, vo
         sync_finish_with(lease->client, &lease->changing, event->code, event);
         break;
     case REDLOCK_RELEASED:
-        over(lease, event);
+        end_holding(lease, event);
         break;
     case REDLOCK_LOST:
-        over(lease, event);
-        tell(lease, event);
+        end_holding(lease, event);
+        tell_lease_event(lease, event);
         break;
     default:
-        tell(lease, event);
+        tell_lease_event(lease, event);
     }
 }
 
@@ -106,8 +106,8 @@ static void start_acquire(redlock_sync *client, struct call *call)
         sync_set_pending(client, call);
 }
 
-static redlock_sync_lease *new_lease(redlock_sync *client, redlock_sync_callback *on_event,
-                                     void *data)
+static redlock_sync_lease *new_sync_lease(redlock_sync *client, redlock_sync_callback *on_event,
+                                          void *data)
 {
     redlock_sync_lease *lease = calloc(1, sizeof *lease);
     if (!lease)
@@ -191,7 +191,7 @@ redlock_code redlock_sync_acquire_names(redlock_sync *client, redlock_sync_lease
                            "a permit cannot be reentrant: acquire it once, and keep the handle");
     if (reentrant && sync_reentry_enter(client, out, names, count, options, result, &code))
         return code;
-    redlock_sync_lease *lease = new_lease(client, on_event, data);
+    redlock_sync_lease *lease = new_sync_lease(client, on_event, data);
     if (!lease)
         return sync_report(result, REDLOCK_E_MEMORY, redlock_code_text(REDLOCK_E_MEMORY));
     struct call call = {.start = start_acquire,

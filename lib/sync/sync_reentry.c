@@ -78,7 +78,7 @@ static bool are_a_set(const redlock_name *names, size_t count)
     return true;
 }
 
-static size_t bytes_of(const redlock_name *names, size_t count)
+static size_t size_for_names(const redlock_name *names, size_t count)
 {
     size_t bytes = 0;
     for (size_t i = 0; i < count; i++)
@@ -102,7 +102,7 @@ bool sync_reentry_prepare(redlock_sync_lease *lease, const redlock_name *names, 
     if (!are_a_set(names, count))
         return true; /* it is about to be refused */
     struct reentry *reentry =
-        calloc(1, sizeof *reentry + count * sizeof *names + bytes_of(names, count));
+        calloc(1, sizeof *reentry + count * sizeof *names + size_for_names(names, count));
     if (!reentry)
         return false;
     list_init(&reentry->place);
@@ -210,9 +210,9 @@ static redlock_code once_more(struct reentry *reentry, const redlock_name *names
                              reentry->held);
 }
 
-static redlock_code enter(const redlock_sync *client, struct reentry *reentry, size_t common,
-                          const redlock_name *names, size_t count,
-                          const redlock_lease_options *options, redlock_sync_result *result)
+static redlock_code enter_held(const redlock_sync *client, struct reentry *reentry, size_t common,
+                               const redlock_name *names, size_t count,
+                               const redlock_lease_options *options, redlock_sync_result *result)
 {
     if (client->closing)
         return sync_report(result, REDLOCK_E_CLOSED, redlock_code_text(REDLOCK_E_CLOSED));
@@ -234,7 +234,7 @@ bool sync_reentry_enter(redlock_sync *client, redlock_sync_lease **lease, const 
     pthread_mutex_lock(&client->lock);
     struct reentry *reentry = find_own(client, names, count, &common);
     if (reentry)
-        *code = enter(client, reentry, common, names, count, options, result);
+        *code = enter_held(client, reentry, common, names, count, options, result);
     if (reentry && !*code)
         *lease = reentry->lease;
     pthread_mutex_unlock(&client->lock);
@@ -244,7 +244,7 @@ bool sync_reentry_enter(redlock_sync *client, redlock_sync_lease **lease, const 
 /* ---- giving it back; all under the client's lock ---- */
 
 /* One acquire less that holds the lease. */
-static void leave(struct reentry *reentry)
+static void leave_held(struct reentry *reentry)
 {
     if (--reentry->held == 0)
         list_remove(&reentry->place);
@@ -273,7 +273,7 @@ bool sync_reentry_release(redlock_sync_lease *lease, redlock_sync_result *result
         return false;
     pthread_mutex_lock(&lease->client->lock);
     if (reentry->held > 0)
-        leave(reentry);
+        leave_held(reentry);
     bool goes_on = reentry->held > 0;
     if (goes_on)
         *code = outcome_of_release(lease->client, reentry, result);
@@ -288,7 +288,7 @@ bool sync_reentry_free(redlock_sync_lease *lease)
         return false;
     pthread_mutex_lock(&lease->client->lock);
     if (reentry->held == reentry->handles)
-        leave(reentry);
+        leave_held(reentry);
     bool goes_on = --reentry->handles > 0;
     pthread_mutex_unlock(&lease->client->lock);
     return goes_on;

@@ -64,9 +64,9 @@ struct all_scripts {
 
 /* ---- RESP.  Room is reserved beforehand: these functions only move a cursor. ---- */
 
-#define PUT(to, literal) put(to, literal, sizeof(literal) - 1)
+#define PUT(to, literal) put_bytes(to, literal, sizeof(literal) - 1)
 
-static char *put(char *to, const void *bytes, size_t length)
+static char *put_bytes(char *to, const void *bytes, size_t length)
 {
     if (length)
         memcpy(to, bytes, length);
@@ -117,7 +117,7 @@ static char *put_header(char *to, char type, uint64_t number)
 static char *put_bulk(char *to, const void *bytes, size_t length)
 {
     to = put_header(to, '$', length);
-    to = put(to, bytes, length);
+    to = put_bytes(to, bytes, length);
     return PUT(to, "\r\n");
 }
 
@@ -158,7 +158,7 @@ static char *put_script(char *to, const struct script *script, bool whole, unsig
         to = PUT(to, "$4\r\nEVAL\r\n");
         to = put_bulk(to, script->text, script->length);
     } else {
-        to = put(to, script->call, CALL_LENGTH);
+        to = put_bytes(to, script->call, CALL_LENGTH);
     }
     return put_integer(to, keys);
 }
@@ -182,8 +182,8 @@ static char *put_modes(char *to, const struct request *request)
 static inline char *put_token(char *to, const struct request *request)
 {
     to = put_header(to, '$', request->token_length);
-    to = put(to, request->token, request->token_length - request->label_length);
-    to = put(to, request->label, request->label_length);
+    to = put_bytes(to, request->token, request->token_length - request->label_length);
+    to = put_bytes(to, request->label, request->label_length);
     return PUT(to, "\r\n");
 }
 

@@ -14,7 +14,7 @@ typedef int array_length;
 
 /* hiredis's reader calls this.  NULL makes it give up. */
 
-static struct raw_reply *begin(const redisReadTask *task, bool is_array, unsigned count)
+static struct raw_reply *begin_reply(const redisReadTask *task, bool is_array, unsigned count)
 {
     struct raw_reply *raw = task->privdata;
     raw->is_array = is_array;
@@ -30,7 +30,7 @@ static struct field *next_field(const redisReadTask *task, enum field_kind kind)
     if (task->parent)
         field += task->idx;
     else
-        begin(task, false, 1);
+        begin_reply(task, false, 1);
     *field = (struct field){.kind = kind};
     return field;
 }
@@ -65,7 +65,8 @@ keep_long_text(struct raw_reply *raw, struct field *field, const char *text, siz
     return true;
 }
 
-static void keep_text(struct raw_reply *raw, struct field *field, const char *text, size_t length)
+static void keep_field_text(struct raw_reply *raw, struct field *field, const char *text,
+                            size_t length)
 {
     size_t room = sizeof raw->text - raw->used;
     char *to = raw->text + raw->used;
@@ -97,7 +98,7 @@ static void *create_string(const redisReadTask *task, char *text, size_t length)
         kind = FIELD_ERROR;
     else
         return NULL;
-    keep_text(task->privdata, next_field(task, kind), text, length);
+    keep_field_text(task->privdata, next_field(task, kind), text, length);
     return task->privdata;
 }
 
@@ -105,7 +106,7 @@ static void *create_array(const redisReadTask *task, array_length length)
 {
     if (task->parent || task->type != REDIS_REPLY_ARRAY || length > REPLY_FIELDS_MAX)
         return NULL;
-    return begin(task, true, (unsigned)length);
+    return begin_reply(task, true, (unsigned)length);
 }
 
 static void *create_integer(const redisReadTask *task, long long integer)

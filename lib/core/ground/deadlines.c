@@ -7,7 +7,7 @@
 #define FIRST_CAPACITY 64
 #define MOST           ((1U << 29) - 1) /* the largest number that fits a slot */
 
-static void put(struct deadlines *d, uint32_t at, struct deadline_entry entry)
+static void put_entry(struct deadlines *d, uint32_t at, struct deadline_entry entry)
 {
     ASSERT(at < d->count);
     d->heap[at] = entry;
@@ -17,10 +17,10 @@ static void put(struct deadlines *d, uint32_t at, struct deadline_entry entry)
 static void sift_up(struct deadlines *d, uint32_t at, struct deadline_entry entry)
 {
     while (at > 0 && d->heap[(at - 1) / 2].at > entry.at) {
-        put(d, at, d->heap[(at - 1) / 2]);
+        put_entry(d, at, d->heap[(at - 1) / 2]);
         at = (at - 1) / 2;
     }
-    put(d, at, entry);
+    put_entry(d, at, entry);
 }
 
 static void sift_down(struct deadlines *d, uint32_t at, struct deadline_entry entry)
@@ -33,10 +33,10 @@ static void sift_down(struct deadlines *d, uint32_t at, struct deadline_entry en
             child++;
         if (d->heap[child].at >= entry.at)
             break;
-        put(d, at, d->heap[child]);
+        put_entry(d, at, d->heap[child]);
         at = child;
     }
-    put(d, at, entry);
+    put_entry(d, at, entry);
 }
 
 static void place(struct deadlines *d, uint32_t at, struct deadline_entry entry)

@@ -4,17 +4,17 @@
 
 #include "ground/sanity.h"
 
-static size_t length_of(const struct names *names)
+static size_t length_of_names(const struct names *names)
 {
     return names->count ? names_end(names, names->count - 1) : 0;
 }
 
-static size_t size_of(const struct names *names)
+static size_t size_of_names(const struct names *names)
 {
-    return sizeof *names + names->count * sizeof names->ends[0] + length_of(names);
+    return sizeof *names + names->count * sizeof names->ends[0] + length_of_names(names);
 }
 
-static const char *bytes_of(const struct names *names)
+static const char *bytes_of_names(const struct names *names)
 {
     return (const char *)(names->ends + names->count);
 }
@@ -55,7 +55,7 @@ void names_drop(const struct memory *memory, struct names *names)
 {
     ASSERT(!names || names->references);
     if (names && --names->references == 0)
-        memory->give(memory->pool, names, size_of(names));
+        memory->give(memory->pool, names, size_of_names(names));
 }
 
 void names_set_shared(struct names *names, unsigned index)
@@ -76,7 +76,7 @@ static bool ends_are_same(const struct names *a, const struct names *b)
 bool names_are_same(const struct names *a, const struct names *b)
 {
     return a == b || (a->count == b->count && ends_are_same(a, b) &&
-                      memcmp(bytes_of(a), bytes_of(b), length_of(a)) == 0);
+                      memcmp(bytes_of_names(a), bytes_of_names(b), length_of_names(a)) == 0);
 }
 
 uint32_t slice_hash(struct slice slice)
@@ -89,5 +89,5 @@ uint32_t slice_hash(struct slice slice)
 
 uint32_t names_hash(const struct names *names)
 {
-    return slice_hash((struct slice){bytes_of(names), length_of(names)});
+    return slice_hash((struct slice){bytes_of_names(names), length_of_names(names)});
 }

@@ -21,8 +21,8 @@ void round_begin(struct round *round, unsigned masters, enum request_kind kind, 
 
 /* ---- texts: few rounds have any ------------------------------------------------- */
 
-static void keep_text(struct round *round, const struct memory *memory, unsigned masters,
-                      unsigned master, struct slice text)
+static void keep_ballot_text(struct round *round, const struct memory *memory, unsigned masters,
+                             unsigned master, struct slice text)
 {
     if (!round->texts)
         round->texts = memory->take(memory->pool, masters * sizeof *round->texts);
@@ -53,8 +53,8 @@ void round_copy(struct round *to, const struct round *from, const struct memory 
     to->texts = texts;
     for (unsigned i = 0; i < masters; i++)
         if (from->ballots[i].text == TEXT_KEPT)
-            keep_text(to, memory, masters, i,
-                      (struct slice){from->texts[i], strlen(from->texts[i])});
+            keep_ballot_text(to, memory, masters, i,
+                             (struct slice){from->texts[i], strlen(from->texts[i])});
 }
 
 /* ---- votes ---------------------------------------------------------------------- */
@@ -77,7 +77,7 @@ void round_vote_text(struct round *round, const struct memory *memory, unsigned 
 {
     round->ballots[master].text = TEXT_NONE;
     if (text.length)
-        keep_text(round, memory, masters, master, text);
+        keep_ballot_text(round, memory, masters, master, text);
     round_vote(round, master, vote);
 }
 
@@ -105,7 +105,7 @@ bool round_expire(struct round *round, unsigned masters, usec now, const usec *o
     return any;
 }
 
-bool round_grace_is_over(struct round *round, usec took, usec now)
+bool round_end_grace(struct round *round, usec took, usec now)
 {
     if (round->grace == NEVER)
         round->grace = now + (took > GRACE_LEAST ? took : GRACE_LEAST);

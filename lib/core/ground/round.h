@@ -77,7 +77,7 @@ bool round_expire(struct round *round, unsigned masters, usec now, const usec *o
                   unsigned *timeouts);
 /* A quorum has answered, which `took` that long: the other masters have as long again, from the
  * first call on.  True when that is over. */
-bool round_grace_is_over(struct round *round, usec took, usec now);
+bool round_end_grace(struct round *round, usec took, usec now);
 /* No more answers are awaited. */
 void round_close(struct round *round, unsigned masters);
 /* Masters that were asked and have not answered count as timed out. */

@@ -55,7 +55,7 @@ static bool may_wait(const struct engine *e, const struct lease *lease)
     return !e->closing && !e->misconfigured && !lease->attached && !over;
 }
 
-static bool retries(struct engine *e, struct lease *lease)
+static bool plan_retry(struct engine *e, struct lease *lease)
 {
     usec until = lease_wait_until(lease);
     if (!may_wait(e, lease))
@@ -81,12 +81,12 @@ static void acquiring_end(struct engine *e, struct lease *lease, enum cause caus
 }
 
 /* The round is over, and what it took is being released: another try later, or none. */
-static void conclude(struct engine *e, struct lease *lease)
+static void end_round(struct engine *e, struct lease *lease)
 {
     claim_let_go(&lease->claim);
     lease_become(lease, LEASE_PAUSING);
     lease->wake_at = e->now;
-    if (permits_tries_next(lease) || retries(e, lease))
+    if (permits_tries_next(lease) || plan_retry(e, lease))
         return;
     acquiring_end(e, lease,
                   e->closing         ? CAUSE_CLOSED
@@ -105,7 +105,7 @@ void acquiring_again(struct engine *e, struct lease *lease)
     acquire_round(e, lease);
 }
 
-static void failed(struct engine *e, struct lease *lease, enum cause cause)
+static void fail_round(struct engine *e, struct lease *lease, enum cause cause)
 {
     lease->attempt->unfounded |= lease->attempt->fence != 0;
     bool waits = cause == CAUSE_HELD && may_wait(e, lease);
@@ -132,12 +132,12 @@ static void failed(struct engine *e, struct lease *lease, enum cause cause)
             claim_abandon(e, lease->claim, MUTANT(RETRY_HOLDING) ? e->now + RETRY_LAST : 0);
     }
     if (!round || round_undecided(round, lease_masters(e)) == 0)
-        conclude(e, lease);
+        end_round(e, lease);
 }
 
-void acquiring_over(struct engine *e, struct lease *lease)
+void acquiring_end_wait(struct engine *e, struct lease *lease)
 {
-    bool has_room = lease_make_room(e, lease), held = place_is_held(e, lease);
+    bool has_room = lease_make_room(e, lease), held = place_find_holder(e, lease);
     if (has_room && !held)
         place_tell_answers(e, lease);
     place_leave(e, lease);
@@ -148,8 +148,8 @@ void acquiring_over(struct engine *e, struct lease *lease)
     }
     for (unsigned i = 0; i < lease_masters(e); i++) /* their earlier votes are outdated */
         if (!master_may_grant(e, &e->masters[i]))
-            lease_cannot_ask(e, lease, i);
-    failed(e, lease, held ? CAUSE_HELD : CAUSE_UNAVAILABLE);
+            lease_vote_unasked(e, lease, i);
+    fail_round(e, lease, held ? CAUSE_HELD : CAUSE_UNAVAILABLE);
 }
 
 static unsigned how_many_answered(const struct engine *e, const struct lease *lease)
@@ -187,7 +187,7 @@ static enum cause why_failed(const struct engine *e, const struct lease *lease)
     return is_known ? CAUSE_HELD : CAUSE_UNAVAILABLE;
 }
 
-static void hold(struct engine *e, struct lease *lease, usec max_hold)
+static void hold_lease(struct engine *e, struct lease *lease, usec max_hold)
 {
     engine_list(e, &e->held, lease);
     if (max_hold)
@@ -226,7 +226,7 @@ static bool is_almost_over(const struct engine *e, const struct lease *lease)
     return holding_lost_at(lease) - e->now < queue_life(lease) / 4 && lease->terms.renew;
 }
 
-static void round_won(struct engine *e, struct lease *lease)
+static void win_round(struct engine *e, struct lease *lease)
 {
     struct round *round = lease->attempt->round;
     bool confirmed = lease->state == LEASE_CONFIRMING;
@@ -238,14 +238,14 @@ static void round_won(struct engine *e, struct lease *lease)
         if (may_confirm)
             confirm(e, lease);
         else
-            failed(e, lease, CAUSE_TOO_SLOW);
+            fail_round(e, lease, CAUSE_TOO_SLOW);
         return;
     }
     bool is_further = lease->further;
     if (is_further)
         lease = permits_take_over(e, lease);
     lease_become(lease, LEASE_HELD);
-    claim_taken(e, lease->claim);
+    claim_note_taken(e, lease->claim);
     place_leave(e, lease);
     /* A place may be inherited. */
     lease_set_fence(lease, lease->terms.fence ? lease->attempt->fence : 0);
@@ -253,7 +253,7 @@ static void round_won(struct engine *e, struct lease *lease)
     e->counters.handoffs += given;
     if (given)
         histogram_add(&e->counters.queued, e->now - lease->asked_at);
-    hold(e, lease, lease->attempt->max_hold);
+    hold_lease(e, lease, lease->attempt->max_hold);
     if (given && !confirmed)
         lease->wake_at = renew_given(e, lease);
     else if (round->incomplete && lease->wake_at > e->now + COMPLETE_AFTER &&
@@ -271,7 +271,7 @@ void acquiring_take_over(struct engine *e, struct lease *lease, enum lease_state
     lease->claim->handed += lease->claim->handed < HANDED_COUNT_MAX;
     lease_become(lease, state);
     histogram_add(&e->counters.queued, e->now - lease->asked_at);
-    hold(e, lease, lease->attempt->max_hold);
+    hold_lease(e, lease, lease->attempt->max_hold);
     bool is_short = lease->valid_until < e->now + lease->terms.ttl / 2;
     if (is_short || !lease->terms.renew)
         lease->wake_at = renew_given(e, lease); /* to its full ttl */
@@ -298,10 +298,10 @@ void acquiring_weigh(struct engine *e, struct lease *lease)
         return;
     switch (verdict) {
     case VERDICT_WON:
-        round_won(e, lease);
+        win_round(e, lease);
         break;
     case VERDICT_LOST:
-        failed(e, lease, why_failed(e, lease));
+        fail_round(e, lease, why_failed(e, lease));
         break;
     case VERDICT_PENDING:
         break;
@@ -311,7 +311,7 @@ void acquiring_weigh(struct engine *e, struct lease *lease)
 void acquiring_weigh_failed(struct engine *e, struct lease *lease)
 {
     if (round_undecided(lease->attempt->round, lease_masters(e)) == 0)
-        conclude(e, lease);
+        end_round(e, lease);
 }
 
 void acquiring_unsay(struct engine *e, struct lease *lease)
@@ -320,7 +320,7 @@ void acquiring_unsay(struct engine *e, struct lease *lease)
     lease->valid_until = 0;
     lease_set_fence(lease, 0);
     engine_list(e, &e->busy, lease);
-    failed(e, lease, CAUSE_TOO_SLOW);
+    fail_round(e, lease, CAUSE_TOO_SLOW);
 }
 
 void acquiring_cancel(struct engine *e, struct lease *lease, enum cause cause)

@@ -75,7 +75,7 @@ void lease_vote_text(struct engine *e, struct lease *lease, unsigned master, enu
                     (struct slice){text, length});
 }
 
-void lease_cannot_ask(struct engine *e, struct lease *lease, unsigned master)
+void lease_vote_unasked(struct engine *e, struct lease *lease, unsigned master)
 {
     const struct master *it = &e->masters[master];
     if (master_abstains(e, it)) {
@@ -86,13 +86,13 @@ void lease_cannot_ask(struct engine *e, struct lease *lease, unsigned master)
     }
 }
 
-void lease_cannot_count(struct engine *e, struct lease *lease, unsigned master)
+void lease_vote_uncounted(struct engine *e, struct lease *lease, unsigned master)
 {
     static const char why[] = "a change of this lease was lost on the way there";
     if (lease->claim->at[master].doubtful)
         lease_vote_text(e, lease, master, VOTE_REFUSED, why, sizeof why - 1);
     else
-        lease_cannot_ask(e, lease, master);
+        lease_vote_unasked(e, lease, master);
 }
 
 static inline __attribute__((always_inline)) void
@@ -101,7 +101,7 @@ await_connection(struct engine *e, struct lease *lease, unsigned master)
     if (may_ask(e, lease, master) || master_is_connecting(&e->masters[master]))
         lease->attempt->round->ballots[master].state = BALLOT_CONNECTING;
     else
-        lease_cannot_ask(e, lease, master);
+        lease_vote_unasked(e, lease, master);
 }
 
 void lease_await_connection(struct engine *e, struct lease *lease, unsigned master)

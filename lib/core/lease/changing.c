@@ -14,13 +14,13 @@ void changing_downgrade(struct engine *e, struct lease *lease)
 
 /* A master may be asked that grants, and on which no request is lost that might yet make a reader
  * of us. */
-static void ask(struct engine *e, struct lease *lease, unsigned master)
+static void ask_to_upgrade(struct engine *e, struct lease *lease, unsigned master)
 {
     bool abstains = master_is_up(&e->masters[master]) && MUTANT(UPGRADE_QUARANTINED);
     if (!lease->claim->at[master].doubtful && (lease_may_ask(e, lease, master) || abstains))
         lease_ask(e, lease, master, false);
     else
-        lease_cannot_count(e, lease, master);
+        lease_vote_uncounted(e, lease, master);
 }
 
 void changing_upgrade(struct engine *e, struct lease *lease)
@@ -37,7 +37,7 @@ void changing_upgrade(struct engine *e, struct lease *lease)
     if (lease->terms.fence)
         lease->attempt->round->proposal = logical_propose(e);
     for (unsigned i = 0; i < lease_masters(e); i++)
-        ask(e, lease, i);
+        ask_to_upgrade(e, lease, i);
     changing_weigh(e, lease);
 }
 
@@ -50,9 +50,10 @@ static uint16_t those_that_granted(const struct engine *e, const struct lease *l
     return masters;
 }
 
-static void upgraded(struct engine *e, struct lease *lease)
+static void end_upgrade(struct engine *e, struct lease *lease)
 {
-    claim_upgraded(e, lease->claim, those_that_granted(e, lease), lease->attempt->round->asked_at);
+    claim_end_upgrade(e, lease->claim, those_that_granted(e, lease),
+                      lease->attempt->round->asked_at);
     if (lease->terms.fence && !MUTANT(UPGRADE_KEEPS_FENCE))
         lease_set_fence(lease, lease->attempt->fence);
     lease_become(lease, LEASE_HELD);
@@ -66,13 +67,13 @@ static void upgraded(struct engine *e, struct lease *lease)
 
 /* Still a reader, as it was all the time.  Masters that said yes keep other readers out until a
  * renewal converts them, which comes once the votes are told. */
-static void not_upgraded(struct engine *e, struct lease *lease)
+static void end_vain_upgrade(struct engine *e, struct lease *lease)
 {
     const struct round *round = lease->attempt->round;
     unsigned answered =
         round_yes(round, lease_masters(e)) + round_count(round, lease_masters(e), VOTE_HELD);
     bool read = answered >= e->quorum && round_yes(round, lease_masters(e)) < e->quorum;
-    claim_not_upgraded(lease->claim);
+    claim_end_vain_upgrade(lease->claim);
     lease_add_outcome(e, lease, OUTCOME_NOT_CHANGED, read ? CAUSE_HELD : CAUSE_UNAVAILABLE);
     lease_become(lease, LEASE_HELD);
     lease->wake_at = holding_renew_when(e, lease);
@@ -86,7 +87,7 @@ void changing_weigh(struct engine *e, struct lease *lease)
     if (verdict == VERDICT_WON && lease->terms.fence && !fencing_is_founded(e, lease))
         verdict = VERDICT_LOST;
     if (verdict == VERDICT_WON)
-        upgraded(e, lease);
+        end_upgrade(e, lease);
     else if (verdict == VERDICT_LOST)
-        not_upgraded(e, lease);
+        end_vain_upgrade(e, lease);
 }

@@ -21,7 +21,7 @@ static unsigned may_yet_store(const struct engine *e, const struct attempt *atte
     return may;
 }
 
-static bool is_kept(const struct engine *e, const struct lease *lease, unsigned master)
+static bool keeps_lease(const struct engine *e, const struct lease *lease, unsigned master)
 {
     return lease->claim->at[master].promise > e->now;
 }
@@ -47,13 +47,13 @@ static void fix_fence(const struct engine *e, struct lease *lease)
     attempt->fence = choose_fence(e, attempt->unfounded, grants);
     attempt->basis = 0;
     for (unsigned i = 0; i < lease_masters(e); i++)
-        if (grants[i] && grants[i] <= attempt->fence && is_kept(e, lease, i))
+        if (grants[i] && grants[i] <= attempt->fence && keeps_lease(e, lease, i))
             attempt->basis |= BIT(i);
 }
 
 void fencing_notice(const struct engine *e, struct lease *lease, unsigned master)
 {
-    if (lease->attempt && lease->claim && !is_kept(e, lease, master))
+    if (lease->attempt && lease->claim && !keeps_lease(e, lease, master))
         lease->attempt->basis &= (uint16_t)~BIT(master);
 }
 
@@ -61,19 +61,19 @@ bool fencing_is_founded(const struct engine *e, const struct lease *lease)
 {
     unsigned kept = 0;
     for (unsigned i = 0; i < lease_masters(e); i++)
-        kept += lease->attempt->basis & BIT(i) && is_kept(e, lease, i);
+        kept += lease->attempt->basis & BIT(i) && keeps_lease(e, lease, i);
     return kept >= e->quorum || MUTANT(FENCE_UNFOUNDED);
 }
 
 /* The last grants have as long again as the quorum took: with all N grants the fence is always
  * stored. */
-static bool waits_for_last_grants(struct engine *e, struct lease *lease)
+static bool await_last_grants(struct engine *e, struct lease *lease)
 {
     struct round *round = lease->attempt->round;
     bool comes_unasked = lease->state == LEASE_GATHERING;
     if (round_undecided(round, lease_masters(e)) == 0 && !comes_unasked)
         return false;
-    return !round_grace_is_over(round, comes_unasked ? 0 : e->now - round->asked_at, e->now);
+    return !round_end_grace(round, comes_unasked ? 0 : e->now - round->asked_at, e->now);
 }
 
 /* The second round stores the fence where the grant was lower or is unknown. */
@@ -105,7 +105,7 @@ enum verdict fencing_weigh(struct engine *e, struct lease *lease)
         fix_fence(e, lease);
         if (stored(e, round, attempt->fence) >= e->quorum || MUTANT(FENCE_UNSTORED))
             return VERDICT_WON;
-        if (waits_for_last_grants(e, lease))
+        if (await_last_grants(e, lease))
             return VERDICT_PENDING;
         ask_to_raise(e, lease);
     }

@@ -19,8 +19,8 @@ static struct terms terms_of(const struct lease *owner)
                           .fence = owner->terms.fence};
 }
 
-static bool make(struct engine *e, struct lease *lease, const struct lease *owner,
-                 struct names *names)
+static bool make_place(struct engine *e, struct lease *lease, const struct lease *owner,
+                       struct names *names)
 {
     struct terms terms = terms_of(owner);
     if (!lease_make(e, lease, names, &terms, NULL, 0))
@@ -36,7 +36,7 @@ struct lease *further_new(struct engine *e, struct lease *owner, struct names *n
     struct further_place *place = e->memory.take(e->memory.pool, sizeof *place);
     if (!place)
         return NULL;
-    if (!make(e, &place->lease, owner, names)) {
+    if (!make_place(e, &place->lease, owner, names)) {
         e->memory.give(e->memory.pool, place, sizeof *place);
         return NULL;
     }

@@ -99,7 +99,7 @@ bool handover_give(struct engine *e, struct lease *holder)
     if (!next)
         return false;
     struct lease *behind = holder->claim->names->slot ? NULL : next->attempt->behind;
-    if (next->claim && !(behind && place_can_pass(e, next, behind))) {
+    if (next->claim && !(behind && place_prepare_to_pass(e, next, behind))) {
         claim_abandon(e, next->claim, 0);
         claim_let_go(&next->claim);
     }

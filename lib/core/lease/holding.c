@@ -57,7 +57,7 @@ static void set_risk(struct engine *e, struct lease *lease, enum risk risk)
     lease_add_outcome(e, lease, risk ? OUTCOME_AT_RISK : OUTCOME_HEALTHY, CAUSE_NONE);
 }
 
-static void renewal_won(struct engine *e, struct lease *lease)
+static void win_renewal(struct engine *e, struct lease *lease)
 {
     lease_become(lease, LEASE_HELD);
     e->counters.renewals++;
@@ -70,7 +70,7 @@ static void renewal_won(struct engine *e, struct lease *lease)
     lease->extending = lease->downgrading = false;
 }
 
-static void renewal_missed(struct engine *e, struct lease *lease)
+static void miss_renewal(struct engine *e, struct lease *lease)
 {
     lease_become(lease, LEASE_HELD);
     e->counters.renewals_missed++;
@@ -125,9 +125,9 @@ void holding_weigh(struct engine *e, struct lease *lease)
     if (lease->state == LEASE_RENEWING) {
         enum verdict verdict = round_verdict(round, lease_masters(e), e->quorum);
         if (verdict == VERDICT_WON)
-            renewal_won(e, lease);
+            win_renewal(e, lease);
         else if (verdict == VERDICT_LOST)
-            renewal_missed(e, lease);
+            miss_renewal(e, lease);
     }
     if (lease->state == LEASE_RENEWING || round_undecided(round, lease_masters(e)))
         return;
@@ -152,7 +152,7 @@ void holding_ask(struct engine *e, struct lease *lease)
 {
     lease->wake_at = NEVER;
     if (!lease_make_room(e, lease)) {
-        renewal_missed(e, lease);
+        miss_renewal(e, lease);
         return;
     }
     lease_become(lease, LEASE_RENEWING);
@@ -162,7 +162,7 @@ void holding_ask(struct engine *e, struct lease *lease)
         if (lease_may_ask(e, lease, i))
             lease_ask(e, lease, i, false);
         else
-            lease_cannot_ask(e, lease, i);
+            lease_vote_unasked(e, lease, i);
     holding_weigh(e, lease);
 }
 

@@ -14,7 +14,7 @@ void inspecting_record(struct engine *e, struct lease *lease, unsigned master,
     } else if (ballot->vote == VOTE_HELD) {
         ballot->state = BALLOT_CLOSED; /* the refusal stands; its holder is not known */
     } else if (reply->answer == ANSWER_ABSENT && master_abstains(e, &e->masters[master])) {
-        lease_cannot_ask(e, lease, master); /* the master may have forgotten a holder */
+        lease_vote_unasked(e, lease, master); /* the master may have forgotten a holder */
     } else if (reply->answer == ANSWER_ABSENT) {
         round_vote(round, master, VOTE_FREE);
     } else {
@@ -54,7 +54,7 @@ void inspecting_weigh(struct engine *e, struct lease *lease)
 {
     struct round *round = lease->attempt->round;
     bool is_enough = quorum_agrees(e, round) &&
-                     round_grace_is_over(round, e->now - round->asked_at, e->now) &&
+                     round_end_grace(round, e->now - round->asked_at, e->now) &&
                      !waits_for_all(e, round);
     if (round_undecided(round, lease_masters(e)) && !is_enough)
         return;

@@ -95,9 +95,9 @@ bool lease_may_ask(const struct engine *engine, const struct lease *lease, unsig
 void lease_ask(struct engine *engine, struct lease *lease, unsigned master, bool whole);
 void lease_await_connection(struct engine *engine, struct lease *lease, unsigned master);
 /* Notes why a master is not asked: it abstains, or is not reached. */
-void lease_cannot_ask(struct engine *engine, struct lease *lease, unsigned master);
+void lease_vote_unasked(struct engine *engine, struct lease *lease, unsigned master);
 /* The same where its yes would not count for a writer. */
-void lease_cannot_count(struct engine *engine, struct lease *lease, unsigned master);
+void lease_vote_uncounted(struct engine *engine, struct lease *lease, unsigned master);
 /* A vote with a text. */
 void lease_vote_text(struct engine *engine, struct lease *lease, unsigned master, enum vote vote,
                      const char *text, size_t length);
@@ -128,8 +128,8 @@ void fencing_record(struct engine *engine, struct lease *lease, unsigned master,
 bool permits_make(struct engine *engine, struct lease *lease, struct names *name,
                   const struct terms *terms);
 /* The master refused, and told what it has; this is no vote. */
-void permits_told(struct engine *engine, struct lease *lease, unsigned master,
-                  const struct slots_reply *told);
+void permits_note_told(struct engine *engine, struct lease *lease, unsigned master,
+                       const struct slots_reply *told);
 /* A master has this slot free, with nobody enqueued for it: it may not be any more. */
 void permits_hint(struct engine *engine, struct lease *lease, int slot);
 /* After a refusal: takes another slot to try, or to wait for.  True if that slot is to be tried. */
@@ -146,7 +146,7 @@ struct lease *permits_take_over(struct engine *engine, struct lease *place);
 /* The lease may have the slot of this claim. */
 bool permits_may_have(const struct lease *lease, const struct claim *claim);
 /* A holder gives its slot back to the masters: the next try of this client is for that one. */
-void permits_given_back(struct engine *engine, const struct claim *claim);
+void permits_note_given_back(struct engine *engine, const struct claim *claim);
 
 /* recording.c */
 void recording_take(struct engine *engine, struct lease *lease, unsigned master,
@@ -192,13 +192,13 @@ bool place_is_next(const struct engine *engine, const struct lease *lease);
 void place_note_answers(const struct engine *engine, struct attempt *attempt);
 /* By what a quorum of masters said last to the first waiter of its local queue, a holder, or a
  * waiter, is ahead of the lease. */
-bool place_is_held(const struct engine *engine, struct lease *lease);
+bool place_find_holder(const struct engine *engine, struct lease *lease);
 /* The lease, whose round is over, has the votes of the first waiter of its local queue. */
 void place_tell_answers(struct engine *engine, struct lease *lease);
 /* The lease asks for a ticket, and may be granted the names at once. */
 bool place_is_asked_for(const struct lease *lease);
 /* The other lease can inherit its place, and has room for the question under way. */
-bool place_can_pass(struct engine *engine, const struct lease *from, struct lease *to);
+bool place_prepare_to_pass(struct engine *engine, const struct lease *from, struct lease *to);
 
 /* minority.c */
 #define YIELD_PAUSE_LAST MS(200)
@@ -234,7 +234,7 @@ void acquiring_weigh_failed(struct engine *engine, struct lease *lease);
 /* Begins one more round, with a fresh token. */
 void acquiring_again(struct engine *engine, struct lease *lease);
 /* The wait is over: asks for the holder, then NOT_ACQUIRED. */
-void acquiring_over(struct engine *engine, struct lease *lease);
+void acquiring_end_wait(struct engine *engine, struct lease *lease);
 void acquiring_cancel(struct engine *engine, struct lease *lease, enum cause cause);
 /* Its time was over before ACQUIRED was told: it counts as not acquired. */
 void acquiring_unsay(struct engine *engine, struct lease *lease);
@@ -248,9 +248,9 @@ void acquiring_take_over(struct engine *engine, struct lease *lease, enum lease_
 void queue_hear(struct engine *engine, struct lease *lease, unsigned master,
                 const struct reply *reply);
 void queue_weigh(struct engine *engine, struct lease *lease);
-void queue_woken(struct engine *engine, struct lease *lease);
+void queue_wake(struct engine *engine, struct lease *lease);
 /* For a waiter that is not enqueued on the masters. */
-void queue_woken_outside(struct engine *engine, struct lease *lease);
+void queue_wake_outside(struct engine *engine, struct lease *lease);
 /* A quorum may be within reach again. */
 void queue_master_up(struct engine *engine, struct lease *lease);
 
@@ -260,7 +260,7 @@ void releasing_weigh(struct engine *engine, struct lease *lease);
 /* For a lease given by its token that was asked for nothing yet. */
 void releasing_by_token(struct engine *engine, struct lease *lease);
 /* Releases a lost lease without delay. */
-void releasing_lost(struct engine *engine, struct lease *lease);
+void releasing_end_lost(struct engine *engine, struct lease *lease);
 void releasing_give_up(struct engine *engine, struct lease *lease);
 /* Its user wants nobody else to have the names before at_least is over. */
 static inline bool releasing_is_early(const struct engine *engine, const struct lease *lease)

@@ -4,7 +4,7 @@
 #include "ground/slots.h"
 #include "lease/lease.h"
 
-static unsigned bucket_of(const struct names *names)
+static unsigned bucket_of_names(const struct names *names)
 {
     uint32_t hash = names->slot ? slice_hash(slot_name(names)) : names_hash(names);
     return hash % LOCAL_QUEUE_BUCKETS;
@@ -17,7 +17,8 @@ static bool wait_together(const struct names *a, const struct names *b)
 
 struct local_queue *local_queue_of(const struct engine *e, const struct names *names)
 {
-    for (struct local_queue *queue = e->local_queues[bucket_of(names)]; queue; queue = queue->next)
+    for (struct local_queue *queue = e->local_queues[bucket_of_names(names)]; queue;
+         queue = queue->next)
         if (wait_together(queue->names, names))
             return queue;
     return NULL;
@@ -25,7 +26,7 @@ struct local_queue *local_queue_of(const struct engine *e, const struct names *n
 
 static void list(struct engine *e, struct local_queue *queue)
 {
-    struct local_queue **bucket = &e->local_queues[bucket_of(queue->names)];
+    struct local_queue **bucket = &e->local_queues[bucket_of_names(queue->names)];
     queue->next = *bucket;
     if (queue->next)
         queue->next->prev = queue;
@@ -37,7 +38,7 @@ static void unlist(struct engine *e, struct local_queue *queue)
     if (queue->prev)
         queue->prev->next = queue->next;
     else
-        e->local_queues[bucket_of(queue->names)] = queue->next;
+        e->local_queues[bucket_of_names(queue->names)] = queue->next;
     if (queue->next)
         queue->next->prev = queue->prev;
 }

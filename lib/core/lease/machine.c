@@ -92,9 +92,9 @@ struct conduct {
 static const struct conduct conduct[LEASE_STATES] = {
     /*                    weigh                   woken                extend       release             close            refuse   give_up */
     [LEASE_IDLE]       = {nothing,                nothing,             nothing,     releasing_by_token, nothing,         nothing, nothing},
-    [LEASE_BEHIND]     = {nothing,                queue_woken_outside, nothing,     cancel,             cancel_at_close, refuse,  nothing},
-    [LEASE_PAUSING]    = {nothing,                queue_woken_outside, nothing,     cancel,             cancel_at_close, refuse,  nothing},
-    [LEASE_QUEUED]     = {queue_weigh,            queue_woken,         nothing,     cancel,             cancel_at_close, refuse,  nothing},
+    [LEASE_BEHIND]     = {nothing,                queue_wake_outside,  nothing,     cancel,             cancel_at_close, refuse,  nothing},
+    [LEASE_PAUSING]    = {nothing,                queue_wake_outside,  nothing,     cancel,             cancel_at_close, refuse,  nothing},
+    [LEASE_QUEUED]     = {queue_weigh,            queue_wake,          nothing,     cancel,             cancel_at_close, refuse,  nothing},
     [LEASE_ASKING]     = {acquiring_weigh,        nothing,             nothing,     cancel,             cancel_at_close, refuse,  nothing},
     [LEASE_ATTACHING]  = {acquiring_weigh,        nothing,             nothing,     cancel,             cancel_at_close, refuse,  nothing},
     [LEASE_GATHERING]  = {acquiring_weigh,        nothing,             nothing,     cancel,             cancel_at_close, refuse,  nothing},
@@ -104,7 +104,7 @@ static const struct conduct conduct[LEASE_STATES] = {
     [LEASE_HELD]       = {holding_weigh,          renew_when_due,      extend_held, release_held,       close_held,      nothing, nothing},
     [LEASE_RENEWING]   = {holding_weigh,          renew_when_due,      extend_held, release_held,       close_held,      nothing, nothing},
     [LEASE_UPGRADING]  = {changing_weigh,         nothing,             extend_later, release_held,      close_held,      nothing, nothing},
-    [LEASE_LOST]       = {nothing,                nothing,             nothing,     releasing_lost,     nothing,         nothing, nothing},
+    [LEASE_LOST]       = {nothing,                nothing,             nothing,     releasing_end_lost,     nothing,         nothing, nothing},
     [LEASE_RELEASING]  = {releasing_weigh,        nothing,             nothing,     nothing,            nothing,         nothing, releasing_give_up},
     [LEASE_INSPECTING] = {inspecting_weigh,       nothing,             nothing,     nothing,            end_inspecting,  nothing, nothing},
 };
@@ -277,7 +277,7 @@ void lease_extend(struct engine *e, struct lease *lease, usec ttl)
 }
 
 /* If the lease is not held, LOST or RELEASED is on its way, in place of CHANGED. */
-static void change(struct engine *e, struct lease *lease, handler *changing)
+static void change_held(struct engine *e, struct lease *lease, handler *changing)
 {
     releasing_notice_loss(e, lease);
     if (!lease_is_held(lease))
@@ -288,12 +288,12 @@ static void change(struct engine *e, struct lease *lease, handler *changing)
 
 void lease_downgrade(struct engine *e, struct lease *lease)
 {
-    change(e, lease, changing_downgrade);
+    change_held(e, lease, changing_downgrade);
 }
 
 void lease_upgrade(struct engine *e, struct lease *lease)
 {
-    change(e, lease, changing_upgrade);
+    change_held(e, lease, changing_upgrade);
 }
 
 /* An answer to a question that goes on can only move the deadline out, so the deadline is not set
@@ -308,8 +308,8 @@ static bool goes_on(const struct lease *lease, unsigned state, uint32_t question
 
 /* Asks again if the master has forgotten the script, or calls us late because its wall clock has
  * stepped since hello. */
-static bool asks_again(struct engine *e, struct lease *lease, unsigned master,
-                       const struct reply *reply)
+static bool ask_lease_again(struct engine *e, struct lease *lease, unsigned master,
+                            const struct reply *reply)
 {
     struct ballot *ballot = &lease->attempt->round->ballots[master];
     if (reply->answer == ANSWER_LATE) {
@@ -347,7 +347,7 @@ static void hear_answer(struct engine *e, struct lease *lease, unsigned master,
     bool refreshes = round->kind == REQUEST_QUEUE && reply->tag.kind == REQUEST_QUEUE;
     if (round->ballots[master].state != BALLOT_ASKED && !refreshes)
         return;
-    if (asks_again(e, lease, master, reply))
+    if (ask_lease_again(e, lease, master, reply))
         return;
     if (round->kind == REQUEST_PEEK)
         inspecting_record(e, lease, master, reply);

@@ -10,7 +10,7 @@
 
 /* Gives back what the waiter has, and ends its place: the release of the token is on its way, so
  * the token must never be granted again. */
-static void withdraw(struct engine *e, struct lease *lease)
+static void withdraw_waiter(struct engine *e, struct lease *lease)
 {
     claim_abandon(e, lease->claim, 0);
     claim_let_go(&lease->claim);
@@ -22,7 +22,7 @@ static void withdraw(struct engine *e, struct lease *lease)
 void minority_stay_away(struct engine *e, struct lease *lease)
 {
     if (lease->claim)
-        withdraw(e, lease);
+        withdraw_waiter(e, lease);
     lease->wake_at = e->now + engine_jitter(e, queue_life(lease) / 16, queue_life(lease) / 8);
     lease_wake_by(lease, lease_wait_until(lease));
 }
@@ -46,7 +46,7 @@ usec minority_pause(struct engine *e, const struct lease *lease)
 void minority_yield(struct engine *e, struct lease *lease)
 {
     e->counters.yields++;
-    withdraw(e, lease);
+    withdraw_waiter(e, lease);
     lease->wake_at = e->now + minority_pause(e, lease);
     lease_wake_by(lease, lease_wait_until(lease));
 }

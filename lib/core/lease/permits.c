@@ -23,7 +23,7 @@ static unsigned first_slot(struct engine *e, struct slice name, unsigned permits
     return slot;
 }
 
-void permits_given_back(struct engine *e, const struct claim *claim)
+void permits_note_given_back(struct engine *e, const struct claim *claim)
 {
     e->given_back = (struct given_back){.name = slice_hash(slot_name(claim->names)),
                                         .slot = (int)slot_number(claim->names)};
@@ -126,7 +126,7 @@ bool permits_take_try(struct lease *lease)
 
 /* ---- further places ------------------------------------------------------------ */
 
-static bool stands(const struct lease *owner, unsigned slot)
+static bool stands_for_slot(const struct lease *owner, unsigned slot)
 {
     if (slot_number(owner->attempt->names) == slot)
         return true;
@@ -137,7 +137,7 @@ static bool stands(const struct lease *owner, unsigned slot)
     return false;
 }
 
-static void begin(struct engine *e, const struct lease *owner, struct lease *place)
+static void begin_place(struct engine *e, const struct lease *owner, struct lease *place)
 {
     claim_forget(e, place->claim); /* it gets one with a fresh token when it is enqueued */
     claim_let_go(&place->claim);
@@ -151,10 +151,10 @@ static void begin(struct engine *e, const struct lease *owner, struct lease *pla
 }
 
 /* It keeps the places that it has: the oldest waiter is passed in no queue that it stands in. */
-static void stand(struct engine *e, struct lease *owner, unsigned slot)
+static void stand_for_slot(struct engine *e, struct lease *owner, unsigned slot)
 {
     const struct attempt *attempt = owner->attempt;
-    if (!lease_is_waiting(owner) || !attempt->place.ticket || stands(owner, slot) ||
+    if (!lease_is_waiting(owner) || !attempt->place.ticket || stands_for_slot(owner, slot) ||
         attempt->permit->place_count == PLACES_MOST || MUTANT(ONE_PLACE))
         return;
     struct names *names = slot_new(&e->memory, slot_name(attempt->names), slot);
@@ -162,7 +162,7 @@ static void stand(struct engine *e, struct lease *owner, unsigned slot)
     if (names)
         names_drop(&e->memory, names);
     if (place)
-        begin(e, owner, place);
+        begin_place(e, owner, place);
 }
 
 static struct lease *owner_of(struct lease *lease)
@@ -179,7 +179,7 @@ static bool has_waited(const struct engine *e, const struct lease *owner)
 
 /* A slot that is free counts only if a quorum says so: on one master it may be about to be given.
  * The word of one is enough for a queue whose first waiter came later. */
-static void look(struct engine *e, struct lease *lease, unsigned master)
+static void look_at_slots(struct engine *e, struct lease *lease, unsigned master)
 {
     struct lease *owner = owner_of(lease);
     const struct permit *permit = lease->attempt->permit;
@@ -187,13 +187,13 @@ static void look(struct engine *e, struct lease *lease, unsigned master)
     if (!owner->attempt->permit->stood_since)
         owner->attempt->permit->stood_since = e->now;
     if (next >= 0 && has_waited(e, owner))
-        stand(e, owner, (unsigned)next);
+        stand_for_slot(e, owner, (unsigned)next);
     if (free_slot >= 0 && how_many_say(e, permit->free_slot, free_slot) >= e->quorum)
-        stand(e, owner, (unsigned)free_slot);
+        stand_for_slot(e, owner, (unsigned)free_slot);
 }
 
-void permits_told(struct engine *e, struct lease *lease, unsigned master,
-                  const struct slots_reply *told)
+void permits_note_told(struct engine *e, struct lease *lease, unsigned master,
+                       const struct slots_reply *told)
 {
     struct permit *permit = lease->attempt->permit;
     if (!permit)
@@ -203,14 +203,14 @@ void permits_told(struct engine *e, struct lease *lease, unsigned master,
     permit->free_slot[master] = slot_told(permit, told->free_slot);
     permit->next_slot[master] = slot_told(permit, told->next_slot);
     if (lease->state == LEASE_QUEUED)
-        look(e, lease, master);
+        look_at_slots(e, lease, master);
 }
 
 void permits_hint(struct engine *e, struct lease *lease, int slot)
 {
     struct permit *permit = lease->attempt->permit;
     if (permit && slot_told(permit, slot) >= 0)
-        stand(e, owner_of(lease), (unsigned)slot);
+        stand_for_slot(e, owner_of(lease), (unsigned)slot);
 }
 
 /* ---- a further place has its slot ----------------------------------------------- */

@@ -33,13 +33,13 @@ void place_note_answers(const struct engine *e, struct attempt *attempt)
 }
 
 /* It votes, and does not hang. */
-static bool counts(const struct engine *e, unsigned master)
+static bool counts_as_voter(const struct engine *e, unsigned master)
 {
     const struct master *it = &e->masters[master];
     return master_may_grant(e, it) && !master_is_silent(e, it);
 }
 
-bool place_is_held(const struct engine *e, struct lease *lease)
+bool place_find_holder(const struct engine *e, struct lease *lease)
 {
     struct lease *first = asker(lease);
     struct attempt *attempt = first->attempt;
@@ -47,7 +47,7 @@ bool place_is_held(const struct engine *e, struct lease *lease)
     if (first->claim) /* else they were noted when its last round was over */
         place_note_answers(e, attempt);
     for (unsigned i = 0; i < lease_masters(e); i++)
-        answered += attempt->place.answering & BIT(i) && counts(e, i);
+        answered += attempt->place.answering & BIT(i) && counts_as_voter(e, i);
     return answered >= e->quorum;
 }
 
@@ -143,7 +143,7 @@ static bool shares_place(const struct lease *from, const struct lease *to)
 
 /* A grant runs for the ttl of the lease that asked for it.  A fenced lease must send its own
  * request: an older one may predate another holder. */
-bool place_can_pass(struct engine *e, const struct lease *from, struct lease *to)
+bool place_prepare_to_pass(struct engine *e, const struct lease *from, struct lease *to)
 {
     if (!from->claim || to->terms.fence || to->claim || !shares_place(from, to))
         return false;
@@ -183,7 +183,7 @@ static void leave_queue(struct engine *e, struct lease *lease)
     local_queue_leave(e, lease);
     if (!next || e->closing || e->misconfigured || for_itself)
         return;
-    if (was_first && place_can_pass(e, lease, next)) {
+    if (was_first && place_prepare_to_pass(e, lease, next)) {
         pass_place(e, lease, next);
         return;
     }
@@ -211,7 +211,7 @@ void place_leave(struct engine *e, struct lease *lease)
 
 /* The first waiter of a local queue is enqueued for all of it.  It is known to be if a quorum that
  * may grant has answered. */
-static bool is_known(const struct engine *e, const struct lease *first)
+static bool is_place_known(const struct engine *e, const struct lease *first)
 {
     unsigned known = 0;
     for (unsigned i = 0; lease_is_queued(first) && i < lease_masters(e); i++) {
@@ -228,7 +228,7 @@ bool place_look(const struct engine *e, const struct lease *lease, unsigned *pos
         return false;
     bool for_itself = local_queue_is_of_permits(lease->attempt->queue);
     const struct lease *first = for_itself ? lease : lease->attempt->queue->first;
-    if (!is_known(e, first))
+    if (!is_place_known(e, first))
         return false;
     const struct round *round = first->attempt->round;
     usec before[MASTERS_MAX], left[MASTERS_MAX];

@@ -24,7 +24,7 @@ static void ask_master(struct engine *e, struct lease *lease, unsigned master)
     if (master_may_grant(e, &e->masters[master]))
         lease_ask(e, lease, master, false);
     else if (ballot->vote != VOTE_GRANTED)
-        lease_cannot_ask(e, lease, master);
+        lease_vote_unasked(e, lease, master);
 }
 
 /* A refresh that is not early makes up for all early ones; where one comes each 50 to 100 ms, for
@@ -107,7 +107,7 @@ static void contend(struct engine *e, struct lease *lease)
 
 /* Grants, and the rest of a holder's time, are a master's word, which it may repeat for ever.  So
  * after a few early refreshes in vain each pause is twice as long, until a refresh is not early. */
-static usec pause_of(const struct queue_place *place)
+static usec pause_of_place(const struct queue_place *place)
 {
     unsigned in_vain = place->early < EARLY_FREE ? 0 : place->early - EARLY_FREE;
     return EXPIRED << (in_vain < EARLY_SLOWEST ? in_vain : EARLY_SLOWEST);
@@ -115,11 +115,11 @@ static usec pause_of(const struct queue_place *place)
 
 static void refresh_by(struct lease *lease, usec at)
 {
-    usec earliest = lease->attempt->place.refreshed_at + pause_of(&lease->attempt->place);
+    usec earliest = lease->attempt->place.refreshed_at + pause_of_place(&lease->attempt->place);
     lease_wake_by(lease, at > earliest ? at : earliest);
 }
 
-static void granted(struct engine *e, struct lease *lease, unsigned master, usec clock)
+static void note_grant(struct engine *e, struct lease *lease, unsigned master, usec clock)
 {
     struct attempt *attempt = lease->attempt;
     struct ballot *ballot = &attempt->round->ballots[master];
@@ -160,7 +160,7 @@ static void await_expiry(struct engine *e, struct lease *lease)
  * overtake the answer to the first refresh, on another connection: then that answer is awaited.
  * Both must come from one process: another one at that address may have forgotten the present
  * holder, abstain without our knowing, and remember our place from its predecessor. */
-static void take_push(struct engine *e, struct lease *lease, unsigned master, usec clock)
+static void take_handover(struct engine *e, struct lease *lease, unsigned master, usec clock)
 {
     struct ballot *ballot = &lease->attempt->round->ballots[master];
     usec from = MUTANT(DATED_FROM_PUSH) ? e->now : ballot->refreshed_at;
@@ -175,9 +175,9 @@ static void take_push(struct engine *e, struct lease *lease, unsigned master, us
         return;
     }
     fencing_notice(e, lease, master);
-    claim_promised(e, lease->claim, master, from, lease->attempt->place.life, lease->terms.ttl);
+    claim_note_promise(e, lease->claim, master, from, lease->attempt->place.life, lease->terms.ttl);
     ballot->state = BALLOT_CLOSED;
-    granted(e, lease, master, clock);
+    note_grant(e, lease, master, clock);
     e->counters.pushes++;
 }
 
@@ -187,7 +187,7 @@ static void take_early_push(struct engine *e, struct lease *lease, unsigned mast
     usec clock = ballot->pushed;
     ballot->pushed = 0;
     if (clock)
-        take_push(e, lease, master, clock);
+        take_handover(e, lease, master, clock);
 }
 
 /* Refreshes become frequent when another library is known to be the holder. */
@@ -214,7 +214,7 @@ static void hear_queued(struct engine *e, struct lease *lease, unsigned master,
     ballot->remaining_ms = reply->queue.remaining_ms;
     ballot->position = reply->queue.position;
     look_often(e, lease, ballot, reply->queue.foreign);
-    permits_told(e, lease, master, &reply->queue.slots);
+    permits_note_told(e, lease, master, &reply->queue.slots);
     lease->claim->at[master].promise = 0; /* already over: the answer only says so */
     take_early_push(e, lease, master);
     await_expiry(e, lease);
@@ -235,7 +235,7 @@ void queue_hear(struct engine *e, struct lease *lease, unsigned master, const st
         }
         ballot->refreshed_at = 0;
         e->counters.found += ballot->vote != VOTE_GRANTED;
-        granted(e, lease, master, reply->clock);
+        note_grant(e, lease, master, reply->clock);
         ballot->ahead = reply->answer == ANSWER_AHEAD;
         if (!ballot->ahead)
             lease->attempt->ahead_alone &= (uint16_t)~BIT(master);
@@ -302,7 +302,7 @@ void queue_push(struct engine *e, unsigned master, const struct push *push)
         permits_hint(e, lease, push->free_slot);
         return;
     }
-    take_push(e, lease, master, push->clock ? push->clock : NEVER);
+    take_handover(e, lease, master, push->clock ? push->clock : NEVER);
     if (lease->state == LEASE_QUEUED)
         queue_weigh(e, lease);
     else
@@ -313,25 +313,25 @@ void queue_push(struct engine *e, unsigned master, const struct push *push)
 /* ---- time ------------------------------------------------------------------------------- */
 
 /* A waiter that no quorum has refused yet tries once more. */
-static void wait_is_over(struct engine *e, struct lease *lease)
+static void end_wait(struct engine *e, struct lease *lease)
 {
     if (lease->attempt->place.ticket || !place_is_first(lease))
-        acquiring_over(e, lease);
+        acquiring_end_wait(e, lease);
     else
         acquiring_again(e, lease);
 }
 
-static bool waits_no_more(struct engine *e, struct lease *lease)
+static bool end_wait_if_over(struct engine *e, struct lease *lease)
 {
     bool is_over = e->now >= lease_wait_until(lease) && !MUTANT(WAIT_FOREVER);
     if (is_over)
-        wait_is_over(e, lease);
+        end_wait(e, lease);
     return is_over;
 }
 
 /* A minority is of no use while no quorum is within reach.  This is tested when time has passed,
  * not with each answer: after a stop of the process, more answers may be there to be read. */
-static bool gives_back(struct engine *e, struct lease *lease)
+static bool give_back_if_cut_off(struct engine *e, struct lease *lease)
 {
     bool has_some = round_yes(lease->attempt->round, lease_masters(e));
     bool is_cut_off = has_some && !minority_reaches_quorum(e, 0);
@@ -340,7 +340,7 @@ static bool gives_back(struct engine *e, struct lease *lease)
     return is_cut_off;
 }
 
-void queue_woken_outside(struct engine *e, struct lease *lease)
+void queue_wake_outside(struct engine *e, struct lease *lease)
 {
     if (e->now < lease->wake_at)
         return;
@@ -348,7 +348,7 @@ void queue_woken_outside(struct engine *e, struct lease *lease)
         acquiring_again(e, lease);
         return;
     }
-    if (waits_no_more(e, lease))
+    if (end_wait_if_over(e, lease))
         return;
     if (place_is_first(lease)) {
         contend(e, lease);
@@ -359,13 +359,13 @@ void queue_woken_outside(struct engine *e, struct lease *lease)
     lease_wake_by(lease, lease_wait_until(lease));
 }
 
-void queue_woken(struct engine *e, struct lease *lease)
+void queue_wake(struct engine *e, struct lease *lease)
 {
-    if (gives_back(e, lease)) {
-        queue_woken_outside(e, lease);
+    if (give_back_if_cut_off(e, lease)) {
+        queue_wake_outside(e, lease);
         return;
     }
-    if (e->now < lease->wake_at || waits_no_more(e, lease))
+    if (e->now < lease->wake_at || end_wait_if_over(e, lease))
         return;
     if (minority_is_connected(e))
         refresh(e, lease);

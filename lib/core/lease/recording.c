@@ -4,8 +4,8 @@
 #define LATE "says that we are late"
 
 /* Out of the way of the answers that are counted at each acquire. */
-static __attribute__((cold, noinline)) void refused(struct engine *e, struct lease *lease,
-                                                    unsigned master, const struct reply *reply)
+static __attribute__((cold, noinline)) void
+record_refusal(struct engine *e, struct lease *lease, unsigned master, const struct reply *reply)
 {
     struct round *round = lease->attempt->round;
     if (reply->clock && logical_hear(e, master, reply->clock))
@@ -13,7 +13,7 @@ static __attribute__((cold, noinline)) void refused(struct engine *e, struct lea
     round_vote(round, master, VOTE_HELD);
     fencing_vouch(e, lease->attempt);
     if (reply->tag.kind == REQUEST_GRANT)
-        permits_told(e, lease, master, &reply->grant);
+        permits_note_told(e, lease, master, &reply->grant);
 }
 
 void recording_take(struct engine *e, struct lease *lease, unsigned master,
@@ -24,7 +24,7 @@ void recording_take(struct engine *e, struct lease *lease, unsigned master,
     case ANSWER_YES:
     case ANSWER_AHEAD:
         if (!claim_counts(e, lease->claim, master, reply))
-            lease_cannot_count(e, lease, master);
+            lease_vote_uncounted(e, lease, master);
         else if (reply->clock)
             fencing_record(e, lease, master, reply);
         else
@@ -39,10 +39,10 @@ void recording_take(struct engine *e, struct lease *lease, unsigned master,
         if (claim_counts(e, lease->claim, master, reply))
             round_vote(round, master, VOTE_HEALED);
         else
-            lease_cannot_count(e, lease, master);
+            lease_vote_uncounted(e, lease, master);
         break;
     case ANSWER_HELD:
-        refused(e, lease, master, reply);
+        record_refusal(e, lease, master, reply);
         break;
     case ANSWER_ABSENT:
         round_vote(round, master, VOTE_FREE);

@@ -7,7 +7,7 @@
 bool releasing_ask_to_keep(struct engine *e, struct lease *lease)
 {
     if (lease->state == LEASE_UPGRADING)
-        claim_not_upgraded(lease->claim);
+        claim_end_vain_upgrade(lease->claim);
     lease_become(lease, LEASE_RELEASING);
     lease->untold &= (uint16_t)~WHILE_HELD;
     if (!lease_make_room(e, lease))
@@ -36,7 +36,7 @@ static void await_release(struct engine *e, struct lease *lease, unsigned master
         round_vote(lease->attempt->round, master, VOTE_UNREACHABLE);
 }
 
-static void end(struct engine *e, struct lease *lease, enum cause cause)
+static void end_release(struct engine *e, struct lease *lease, enum cause cause)
 {
     if (releasing_is_leaving(lease))
         releasing_leave(e, lease);
@@ -44,7 +44,7 @@ static void end(struct engine *e, struct lease *lease, enum cause cause)
     lease_end(e, lease, OUTCOME_RELEASED, cause);
 }
 
-static void leave(struct engine *e, struct lease *lease)
+static void leave_to_masters(struct engine *e, struct lease *lease)
 {
     engine_list(e, &e->busy, lease);
     if (releasing_ask_to_keep(e, lease)) {
@@ -58,11 +58,11 @@ static void leave(struct engine *e, struct lease *lease)
 void releasing_begin(struct engine *e, struct lease *lease)
 {
     if (releasing_is_early(e, lease)) {
-        leave(e, lease);
+        leave_to_masters(e, lease);
         return;
     }
     if (lease->claim->names->slot)
-        permits_given_back(e, lease->claim);
+        permits_note_given_back(e, lease->claim);
     /* Validity ends first: only a lease that is held is valid. */
     lease_become(lease, LEASE_RELEASING);
     lease->untold &= (uint16_t)~WHILE_HELD;
@@ -119,9 +119,9 @@ static void weigh_refused(struct engine *e, struct lease *lease)
     unsigned lost = count_of_voting(e, lease, REFUSED | 1U << VOTE_HEALED);
     unsigned refused = lost ? count_of_voting(e, lease, REFUSED) : 0;
     if (lost >= e->quorum || lease_masters(e) - refused < e->quorum)
-        end(e, lease, CAUSE_GONE);
+        end_release(e, lease, CAUSE_GONE);
     else if (round_undecided(lease_round(lease), lease_masters(e)) == 0)
-        end(e, lease, CAUSE_UNAVAILABLE);
+        end_release(e, lease, CAUSE_UNAVAILABLE);
 }
 
 void releasing_weigh(struct engine *e, struct lease *lease)
@@ -133,7 +133,7 @@ void releasing_weigh(struct engine *e, struct lease *lease)
         return;
     }
     e->counters.released++;
-    end(e, lease, CAUSE_NONE);
+    end_release(e, lease, CAUSE_NONE);
 }
 
 void releasing_by_token(struct engine *e, struct lease *lease)
@@ -144,16 +144,16 @@ void releasing_by_token(struct engine *e, struct lease *lease)
     releasing_begin(e, lease);
 }
 
-void releasing_lost(struct engine *e, struct lease *lease)
+void releasing_end_lost(struct engine *e, struct lease *lease)
 {
     if (lease->claim)
         claim_abandon(e, lease->claim, 0);
-    end(e, lease, CAUSE_GONE);
+    end_release(e, lease, CAUSE_GONE);
 }
 
 void releasing_give_up(struct engine *e, struct lease *lease)
 {
-    end(e, lease, CAUSE_UNAVAILABLE);
+    end_release(e, lease, CAUSE_UNAVAILABLE);
 }
 
 /* ---- lost -------------------------------------------------------------------------- */

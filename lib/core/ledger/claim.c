@@ -13,12 +13,12 @@
 #define LOOK_AGAIN    MS(200) /* at claims without a deadline of their own */
 #define END_SLACK     MS(500) /* a request may wait on a stalled link before it is carried out */
 
-static size_t size_of(const struct engine *e, size_t token_length)
+static size_t size_of_claim(const struct engine *e, size_t token_length)
 {
     return sizeof(struct claim) + e->config.masters * sizeof(struct ledger_entry) + token_length;
 }
 
-static char *text_of(const struct engine *e, const struct claim *claim)
+static char *token_of_claim(const struct engine *e, const struct claim *claim)
 {
     return (char *)&claim->at[e->config.masters];
 }
@@ -34,7 +34,7 @@ bool claim_new(struct engine *e, struct claim **home, struct names *names, const
 {
     size_t length = token ? token_length : TOKEN_TEXT;
     ASSERT(names && length <= TOKEN_MAX);
-    struct claim *claim = e->memory.take(e->memory.pool, size_of(e, length));
+    struct claim *claim = e->memory.take(e->memory.pool, size_of_claim(e, length));
     *home = claim;
     if (!claim)
         return false;
@@ -44,7 +44,7 @@ bool claim_new(struct engine *e, struct claim **home, struct names *names, const
     claim->token_length = length;
     if (token) {
         claim->foreign = claim->not_held = true;
-        memcpy(text_of(e, claim), token, length);
+        memcpy(token_of_claim(e, claim), token, length);
         for (unsigned i = 0; i < e->config.masters; i++)
             claim->at[i].presence = UNSURE;
     }
@@ -62,17 +62,17 @@ void claim_pass(struct claim **from, struct claim **to)
 void claim_fresh_token(struct engine *e, struct claim *claim)
 {
     ASSERT(!claim->abandoned && !claim->foreign && !claim->in_flight);
-    token_draw(e, text_of(e, claim));
+    token_draw(e, token_of_claim(e, claim));
 }
 
 void claim_copy_token(const struct engine *e, struct claim *claim, const struct claim *from)
 {
-    memcpy(text_of(e, claim), text_of(e, from), TOKEN_TEXT);
+    memcpy(token_of_claim(e, claim), token_of_claim(e, from), TOKEN_TEXT);
 }
 
 /* ---- enqueued -------------------------------------------------------------- */
 
-static unsigned bucket_of(const char *token)
+static unsigned bucket_of_token(const char *token)
 {
     unsigned hash = (unsigned char)token[0] * 8U ^ (unsigned char)token[1];
     return hash % CLAIM_BUCKETS;
@@ -81,7 +81,7 @@ static unsigned bucket_of(const char *token)
 void claim_enqueue(struct engine *e, struct claim *claim)
 {
     ASSERT(!claim->enqueued && !claim->abandoned && claim->home);
-    struct claim **bucket = &e->enqueued[bucket_of(text_of(e, claim))];
+    struct claim **bucket = &e->enqueued[bucket_of_token(token_of_claim(e, claim))];
     claim->enqueued = true;
     claim->next = *bucket;
     if (claim->next)
@@ -96,7 +96,7 @@ static void leave_bucket(struct engine *e, struct claim *claim)
     if (claim->prev)
         claim->prev->next = claim->next;
     else
-        e->enqueued[bucket_of(text_of(e, claim))] = claim->next;
+        e->enqueued[bucket_of_token(token_of_claim(e, claim))] = claim->next;
     if (claim->next)
         claim->next->prev = claim->prev;
     claim->prev = claim->next = NULL;
@@ -107,8 +107,8 @@ struct claim *claim_enqueued(const struct engine *e, const char *token, size_t l
 {
     if (length < TOKEN_TEXT)
         return NULL;
-    for (struct claim *claim = e->enqueued[bucket_of(token)]; claim; claim = claim->next)
-        if (memcmp(text_of(e, claim), token, TOKEN_TEXT) == 0)
+    for (struct claim *claim = e->enqueued[bucket_of_token(token)]; claim; claim = claim->next)
+        if (memcmp(token_of_claim(e, claim), token, TOKEN_TEXT) == 0)
             return claim;
     return NULL;
 }
@@ -129,8 +129,8 @@ static usec promised(const struct engine *e, usec from, usec ttl, usec wanted)
     return promise < most ? promise : most;
 }
 
-void claim_promised(struct engine *e, struct claim *claim, unsigned master, usec from, usec ttl,
-                    usec wanted)
+void claim_note_promise(struct engine *e, struct claim *claim, unsigned master, usec from, usec ttl,
+                        usec wanted)
 {
     struct ledger_entry *at = &claim->at[master];
     ASSERT(claim->enqueued);
@@ -141,7 +141,7 @@ void claim_promised(struct engine *e, struct claim *claim, unsigned master, usec
         at->promise = promise;
 }
 
-void claim_taken(const struct engine *e, struct claim *claim)
+void claim_note_taken(const struct engine *e, struct claim *claim)
 {
     ASSERT(!claim->abandoned);
     claim->taken_at = e->now;
@@ -159,7 +159,7 @@ void claim_shorten(struct engine *e, struct claim *claim, usec ttl)
 
 void claim_token(const struct engine *e, const struct claim *claim, char token[TOKEN_MAX + 1])
 {
-    const char *text = text_of(e, claim);
+    const char *text = token_of_claim(e, claim);
     struct slice label = label_of(e, claim);
     token[0] = '\0';
     if (!text[0])
@@ -179,7 +179,7 @@ static usec whole_life(const struct engine *e, const struct claim *claim, usec a
 }
 
 /* A master may set the token for that long, or may just have set it. */
-static void may_last(const struct engine *e, struct claim *claim, usec asked_ttl)
+static void prolong_life(const struct engine *e, struct claim *claim, usec asked_ttl)
 {
     usec end = e->now + whole_life(e, claim, asked_ttl);
     if (end > claim->last_end)
@@ -201,7 +201,7 @@ static void expect_to_be_set(struct engine *e, struct claim *claim, struct ledge
     if (at->presence == ABSENT && !only_prolongs(question))
         at->presence = UNSURE;
     if (!MUTANT(ASKING_DOES_NOT_DATE))
-        may_last(e, claim, question->ttl);
+        prolong_life(e, claim, question->ttl);
 }
 
 static usec on_clock_of(const struct master *master, usec ours)
@@ -247,7 +247,7 @@ static void fill_in(const struct engine *e, struct claim *claim, unsigned master
                                 .converts = claim->converts};
     request->whole = question->whole;
     request->names = claim->names;
-    request->token = text_of(e, claim);
+    request->token = token_of_claim(e, claim);
     request->token_length = claim->token_length + label.length;
     request->label = label.bytes;
     request->label_length = label.length;
@@ -275,7 +275,7 @@ void claim_ask(struct engine *e, struct claim *claim, unsigned master,
 
 /* A claim takes its place among the deadlines only now: while it is merely held it needs none.
  * Where memory is out, the engine looks at it now and then instead. */
-static void wake_at(struct engine *e, struct claim *claim, usec at)
+static void wake_claim_at(struct engine *e, struct claim *claim, usec at)
 {
     if (!claim->timed)
         claim->timed = deadlines_enter(&e->deadlines, &e->memory);
@@ -313,7 +313,7 @@ void claim_drop(struct engine *e, struct claim *claim)
     if (claim->timed)
         deadlines_leave(&e->deadlines, &claim->deadline);
     names_drop(&e->memory, claim->names);
-    e->memory.give(e->memory.pool, claim, size_of(e, claim->token_length));
+    e->memory.give(e->memory.pool, claim, size_of_claim(e, claim->token_length));
 }
 
 static void settle(struct engine *e, struct claim *claim)
@@ -378,7 +378,7 @@ static uint16_t come_due(struct engine *e, struct claim *claim)
             claim->at[i].owed = true;
         sent |= (uint16_t)(pay(e, claim, i, false) << i);
     }
-    wake_at(e, claim, claim->last_end);
+    wake_claim_at(e, claim, claim->last_end);
     return sent;
 }
 
@@ -394,7 +394,7 @@ uint16_t claim_abandon(struct engine *e, struct claim *claim, usec not_before)
     }
     claim->not_before = not_before;
     if (not_before > e->now) {
-        wake_at(e, claim, not_before);
+        wake_claim_at(e, claim, not_before);
         return 0;
     }
     uint16_t sent = come_due(e, claim);
@@ -442,7 +442,7 @@ uint16_t claim_wake(struct engine *e, struct claim *claim)
     uint16_t sent = 0;
     ASSERT(claim->abandoned);
     if (e->now < claim->not_before)
-        wake_at(e, claim, claim->not_before);
+        wake_claim_at(e, claim, claim->not_before);
     else if (claim->last_end && e->now >= claim->last_end)
         write_off(e, claim);
     else
@@ -477,7 +477,7 @@ static void now_absent(struct ledger_entry *at, enum presence left)
 /* The master has lost the token, or somebody else gave it back, while we counted on it.  If so many
  * say so that one of them is right, masters that abstain may have the token from before that: what
  * they have promised since they came up is void, and is not told from what they promised before. */
-static void withdraw(const struct engine *e, struct claim *claim, unsigned master)
+static void withdraw_token(const struct engine *e, struct claim *claim, unsigned master)
 {
     unsigned count = 0;
     if (claim->at[master].promise <= e->now || e->now < e->masters[master].abstains_until)
@@ -502,12 +502,12 @@ static void hear_setting(struct engine *e, struct claim *claim, unsigned master,
         at->setting--;
     switch (reply->answer) {
     case ANSWER_HEALED:
-        withdraw(e, claim, master);
+        withdraw_token(e, claim, master);
         __attribute__((fallthrough));
     case ANSWER_YES:
     case ANSWER_AHEAD:
         at->presence = PRESENT;
-        may_last(e, claim, reply->tag.ttl); /* the request may have been carried out late */
+        prolong_life(e, claim, reply->tag.ttl); /* the request may have been carried out late */
         if (wanted) {
             usec from = MUTANT(DATED_FROM_REPLY) ? e->now : reply->tag.sent_at;
             usec promise = promised(e, from, reply->tag.ttl, wanted);
@@ -517,11 +517,11 @@ static void hear_setting(struct engine *e, struct claim *claim, unsigned master,
         break;
     case ANSWER_HELD:
     case ANSWER_NO_CLOCK:
-        withdraw(e, claim, master);
+        withdraw_token(e, claim, master);
         now_absent(at, what_is_left(reply));
         break;
     case ANSWER_ABSENT:
-        withdraw(e, claim, master);
+        withdraw_token(e, claim, master);
         /* A master in quarantine has forgotten the lease, but grants to nobody either: its promise
          * still keeps others out. */
         if (e->now >= e->masters[master].abstains_until)
@@ -530,7 +530,7 @@ static void hear_setting(struct engine *e, struct claim *claim, unsigned master,
             at->presence = what_is_left(reply);
         break;
     case ANSWER_QUEUED:
-        may_last(e, claim, reply->tag.ttl);
+        prolong_life(e, claim, reply->tag.ttl);
         break;
     default: /* no plain refusal: the presence stays as it was */
         at->doubtful |=
@@ -551,7 +551,7 @@ static void hear_raise(const struct engine *e, struct claim *claim, unsigned mas
     struct ledger_entry *at = &claim->at[master];
     bool is_gone = reply->answer == ANSWER_HELD || reply->answer == ANSWER_ABSENT;
     if (is_gone || reply->answer == ANSWER_NO_CLOCK)
-        withdraw(e, claim, master);
+        withdraw_token(e, claim, master);
     if (reply->answer == ANSWER_NO_CLOCK)
         at->promise = 0;
     if (is_gone)

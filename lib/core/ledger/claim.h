@@ -113,10 +113,10 @@ void claim_enqueue(struct engine *engine, struct claim *claim);
 struct claim *claim_enqueued(const struct engine *engine, const char *token, size_t length);
 /* The master has set the token by itself, after `from`, for `ttl`.  `wanted` is the ttl of the
  * lease that has the claim now: the promise is for no longer. */
-void claim_promised(struct engine *engine, struct claim *claim, unsigned master, usec from,
-                    usec ttl, usec wanted);
+void claim_note_promise(struct engine *engine, struct claim *claim, unsigned master, usec from,
+                        usec ttl, usec wanted);
 /* Its lease has acquired it: from now on nobody else gives it back, as far as is known. */
-void claim_taken(const struct engine *engine, struct claim *claim);
+void claim_note_taken(const struct engine *engine, struct claim *claim);
 /* Its lease asks for `ttl` only: from now on the claim is promised for no longer. */
 void claim_shorten(struct engine *engine, struct claim *claim, usec ttl);
 
@@ -178,11 +178,11 @@ static inline bool claim_was_changed(const struct claim *claim)
 /* Its lease has the names shared from now on: its renewals say so to each master. */
 void claim_downgrade(struct claim *claim);
 /* An upgrade was asked for in vain; masters may have made the names the token's alone. */
-void claim_not_upgraded(struct claim *claim);
+void claim_end_vain_upgrade(struct claim *claim);
 /* These masters (bits) keep the names for the token alone, as they have just said; the promises of
  * the others were those of a reader, and are over. */
-void claim_upgraded(const struct engine *engine, struct claim *claim, uint16_t masters,
-                    usec asked_at);
+void claim_end_upgrade(const struct engine *engine, struct claim *claim, uint16_t masters,
+                       usec asked_at);
 /* A name is shared; all of them are. */
 bool claim_is_shared(const struct claim *claim);
 bool claim_is_all_shared(const struct claim *claim);

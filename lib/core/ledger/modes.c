@@ -9,12 +9,12 @@ void claim_downgrade(struct claim *claim)
     claim->converts = true;
 }
 
-void claim_not_upgraded(struct claim *claim)
+void claim_end_vain_upgrade(struct claim *claim)
 {
     claim->converts = true;
 }
 
-void claim_upgraded(const struct engine *e, struct claim *claim, uint16_t masters, usec asked_at)
+void claim_end_upgrade(const struct engine *e, struct claim *claim, uint16_t masters, usec asked_at)
 {
     ASSERT(!claim->abandoned);
     claim->taken_at = asked_at;

@@ -48,7 +48,7 @@ static void forget_process(const struct engine *e, struct master *master)
     entries_note_former(e, master);
 }
 
-static enum master_news learn(struct engine *e, unsigned index, const struct reply *reply)
+static enum master_news learn_hello(struct engine *e, unsigned index, const struct reply *reply)
 {
     struct master *master = &e->masters[index];
     const struct hello *hello = reply->hello;
@@ -74,7 +74,7 @@ static enum master_news learn(struct engine *e, unsigned index, const struct rep
     return is_another ? MASTER_IS_ANOTHER : MASTER_ANSWERED;
 }
 
-static void hello_failed(struct engine *e, unsigned index, const char *text)
+static void fail_hello(struct engine *e, unsigned index, const char *text)
 {
     struct master *master = &e->masters[index];
     if (master->state == MASTER_PREPARING)
@@ -127,7 +127,7 @@ static void hear_no_hello(struct engine *e, unsigned index, const struct reply *
     if (reply->answer == ANSWER_NOSCRIPT && is_greeted(master) && !master->hello_whole)
         master_say_hello(e, index, true);
     else if (reply->answer == ANSWER_NOSCRIPT || reply->answer == ANSWER_ERROR)
-        hello_failed(e, index, reply->text.bytes);
+        fail_hello(e, index, reply->text.bytes);
 }
 
 /* A refused entry counts as a master that is down: others may be enough. */
@@ -156,7 +156,7 @@ static enum master_news hear_hello(struct engine *e, unsigned index, const struc
         return MASTER_NO_NEWS;
     bool abstained = master->abstains_until != 0;
     bool is_new = !abstained || master->state == MASTER_PREPARING;
-    enum master_news news = learn(e, index, reply);
+    enum master_news news = learn_hello(e, index, reply);
     if (master->state == MASTER_PREPARING)
         master_come_up(e, index);
     else if (abstained != (master->abstains_until != 0))

@@ -17,7 +17,7 @@ static void await(struct engine *e, struct subscription *sub)
     deadlines_at_latest(&e->deadlines, &e->deadline, sub->due);
 }
 
-static void subscribe(struct engine *e, unsigned index)
+static void subscribe_to_master(struct engine *e, unsigned index)
 {
     struct subscription *sub = &e->masters[index].subscription;
     ASSERT(!sub->asked && !e->closing);
@@ -56,7 +56,7 @@ void subscription_keep(struct engine *e)
         if (master->subscription.asked)
             probe(e, i);
         else
-            subscribe(e, i);
+            subscribe_to_master(e, i);
     }
     deadlines_at_latest(&e->deadlines, &e->deadline, e->subscribe_until);
 }

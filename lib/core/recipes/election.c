@@ -211,7 +211,7 @@ static void announcer_hear(struct engine *e, struct task *task, unsigned master,
         at->due = 0;
     if (announcer->told != announcer->saying->number &&
         announcer_count_stored(e, announcer) >= e->quorum)
-        task_has_news(e, task);
+        task_tell_news(e, task);
 }
 
 static bool announcer_tell(struct engine *e, struct task *task, struct task_news *news)

@@ -264,7 +264,7 @@ static void observer_conclude(struct engine *e, struct observer *observer, enum 
         observer->latest_number = said->number;
     }
     if (state != observer->told || observer->said != observer->said_told)
-        task_has_news(e, &observer->task);
+        task_tell_news(e, &observer->task);
 }
 
 /* That nothing is said, or is not known, is concluded from questions alone that were asked after

@@ -172,7 +172,7 @@ static void lists_begin(const struct engine *e, const struct latcher *latcher, s
     }
 }
 
-static bool lists_pass(struct lists *lists, unsigned master, struct slice taken)
+static bool pass_listed(struct lists *lists, unsigned master, struct slice taken)
 {
     bool is = lists->has_next[master] && lines_compare(lists->next[master], taken) == 0;
     if (is)
@@ -181,7 +181,7 @@ static bool lists_pass(struct lists *lists, unsigned master, struct slice taken)
 }
 
 /* The first of all that are next, and how many masters say it; false at the end. */
-static bool lists_take(struct lists *lists, struct slice *first, unsigned *said)
+static bool take_listed(struct lists *lists, struct slice *first, unsigned *said)
 {
     bool any = false;
     for (unsigned i = 0; i < lists->masters; i++)
@@ -192,7 +192,7 @@ static bool lists_take(struct lists *lists, struct slice *first, unsigned *said)
     struct slice taken = any ? *first : (struct slice){"", 0};
     *said = 0;
     for (unsigned i = 0; any && i < lists->masters; i++)
-        *said += lists_pass(lists, i, taken) || lists->is_full[i];
+        *said += pass_listed(lists, i, taken) || lists->is_full[i];
     return any;
 }
 
@@ -202,7 +202,7 @@ unsigned tally_arrived(const struct engine *e, const struct latcher *latcher, un
     struct slice arrival;
     unsigned said, count = 0;
     lists_begin(e, latcher, &lists);
-    while (lists_take(&lists, &arrival, &said))
+    while (take_listed(&lists, &arrival, &said))
         count += said >= least;
     return count;
 }
@@ -214,7 +214,7 @@ size_t tally_list(const struct engine *e, const struct latcher *latcher, unsigne
     unsigned said, left = latcher->record.arrivals;
     size_t used = 0;
     lists_begin(e, latcher, &lists);
-    while (left && lists_take(&lists, &arrival, &said)) {
+    while (left && take_listed(&lists, &arrival, &said)) {
         if (said < least)
             continue;
         left--;

@@ -47,7 +47,7 @@ static void surveyor_fail(struct engine *e, struct surveyor *surveyor, unsigned 
     snprintf(at->why, sizeof at->why, "%s", why);
     at->end = SURVEY_FAILED;
     at->untold = true;
-    task_has_news(e, &surveyor->task);
+    task_tell_news(e, &surveyor->task);
 }
 
 static void surveyor_ask(struct engine *e, struct surveyor *surveyor, unsigned master)
@@ -107,7 +107,7 @@ static void surveyor_take(struct engine *e, struct surveyor *surveyor, unsigned 
     at->there_are = (uint64_t)reply->survey.keys;
     at->untold = true;
     surveyor_go_on(at, reply);
-    task_has_news(e, &surveyor->task);
+    task_tell_news(e, &surveyor->task);
 }
 
 static const char *surveyor_refusal(const struct reply *reply)

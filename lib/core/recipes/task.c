@@ -72,7 +72,7 @@ void task_wake_at(struct engine *e, struct task *task, usec at)
     deadlines_set(&e->deadlines, &task->deadline, at);
 }
 
-void task_has_news(struct engine *e, struct task *task)
+void task_tell_news(struct engine *e, struct task *task)
 {
     e->sink.emit(e->sink.shell, &(struct effect){.kind = EFFECT_TELL_TASK, .task = task});
 }
@@ -81,7 +81,7 @@ void task_conclude(struct engine *e, struct task *task)
 {
     task->over = true;
     task_wake_at(e, task, NEVER);
-    task_has_news(e, task);
+    task_tell_news(e, task);
 }
 
 /* ---- whom to ask, and when ----------------------------------------------------------- */

@@ -69,7 +69,7 @@ static inline bool task_needs_text(const struct task *task, unsigned master)
     return task->whole >> master & 1;
 }
 void task_wake_at(struct engine *engine, struct task *task, usec at);
-void task_has_news(struct engine *engine, struct task *task);
+void task_tell_news(struct engine *engine, struct task *task);
 /* The task is over: the user can be told how it went. */
 void task_conclude(struct engine *engine, struct task *task);
 

@@ -32,7 +32,7 @@ void holder_write(struct world *world, int i)
     world->wrong = world->left ? WRITTEN_LATE : FINE;
 }
 
-/* asks_again(): the script whole, unless the lease is left. */
+/* ask_lease_again(): the script whole, unless the lease is left. */
 void holder_hear_forgotten(const struct rules *rules, struct world *world, int i, int k)
 {
     world->master[i].renewal[k] = (struct renewal){0};
