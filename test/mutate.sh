@@ -15,7 +15,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/lib" "$work/test" "$work/whole"
 cp -R "$root/lib/core" "$work/lib/"
-cp -R "$root/test/unit" "$root/test/script" "$root/test/plain_memory.h" "$work/test/"
+cp -R "$root/test/unit" "$root/test/script" "$root/test/plain_memory.h" "$root/test/cases.h" "$work/test/"
 cd "$work"
 survived=0 killed=0 left_out=0
 
